@@ -1,0 +1,112 @@
+# txmill: make, make check, make bench, make install. Variables: CC, CXX, CFLAGS, PREFIX, DESTDIR,
+# SANITIZE=address,undefined (a build of its own beside the plain one), CUDA=auto|yes|no.
+VERSION    := 0.1.0
+SOVERSION  := 0
+PREFIX     ?= /usr/local
+BINDIR     ?= $(PREFIX)/bin
+LIBDIR     ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR     ?= $(PREFIX)/share/man
+DATADIR    ?= $(PREFIX)/share/txmill
+MODULEDIR  := $(LIBDIR)/txmill
+SANITIZE   ?=
+CUDA       ?= auto
+NVCC       ?= nvcc
+
+B := build$(if $(SANITIZE),-sanitize)
+PKG_CONFIG ?= pkg-config
+PACKAGES := OpenColorIO libtiff-4 OpenEXR libdeflate libzstd libcrypto libxxhash libisal libturbojpeg libjpeg \
+            yaml-0.1 libcjson
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
+# OpenEXR's pkg-config names the C++ libraries too; only the C core is used.
+LIBS := -lOpenColorIO -ltiff -lOpenEXRCore -ldeflate -lzstd -lcrypto -lxxhash -lisal -lturbojpeg -ljpeg -lyaml \
+        -lcjson -lstdc++ -lpthread -ldl -lm
+
+OPT    ?= -O2 -g
+WARN   := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
+WARNXX := -Wall -Wextra
+SAN    := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+# Pixel arithmetic is specified without contraction: scalar C, SIMD and CUDA agree to the bit.
+COMMON := $(OPT) $(SAN) -fPIC -ffp-contract=off -fno-math-errno -pthread -Iinclude -Isrc -I$(B)/gen -MMD -MP \
+          -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DTXM_VERSION='"$(VERSION)"' -DTXM_MODULE_DIR='"$(MODULEDIR)"' \
+          -DTXM_DATA_DIR='"$(DATADIR)"'
+ALL_CFLAGS   := -std=c11 $(COMMON) $(WARN) $(PKG_CFLAGS) $(CFLAGS)
+ALL_CXXFLAGS := -std=c++17 $(COMMON) $(WARNXX) $(PKG_CFLAGS) $(CXXFLAGS)
+ALL_LDFLAGS  := $(SAN) -pthread $(LDFLAGS)
+
+MODULE_SRC := src/source/oiio_module.cpp
+LIB_SRC    := $(wildcard src/*/*.c src/device/*/*.c)
+LIB_CXX    := $(filter-out $(MODULE_SRC),$(wildcard src/*/*.cpp))
+GEN_SRC    :=
+LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o) $(LIB_CXX:%.cpp=$(B)/%.o)
+TOOL_SRC   := $(wildcard tools/*.c)
+TOOL_OBJ   := $(TOOL_SRC:%.c=$(B)/%.o)
+TOOL_LIB   := $(filter-out $(B)/tools/txmill.o,$(TOOL_OBJ))
+TESTS      := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c))
+TEST_UTIL  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/util_*.c))
+SCRIPTS    := $(wildcard tests/cli_*.sh)
+
+.PHONY: all check bench install uninstall clean fuzz format-check
+all: $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/txmill-oiio.so
+
+-include $(wildcard src/*/module.mk src/*/*/module.mk tools/module.mk tests/module.mk man/module.mk)
+
+# One file an ISA, with the flags that it needs; chosen at run time.
+$(B)/src/device/x86/%_avx2.o: ISA := -mavx2 -mf16c
+$(B)/src/device/x86/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(ISA) -c $< -o $@
+$(B)/%.o: %.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(ALL_CXXFLAGS) -c $< -o $@
+
+$(B)/libtxmill.a: $(LIB_OBJ)
+	rm -f $@
+	ar rcs $@ $^
+$(B)/libtxmill.so: $(LIB_OBJ)
+	$(CC) -shared -Wl,-soname,libtxmill.so.$(SOVERSION) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
+$(B)/txmill: $(TOOL_OBJ) $(B)/libtxmill.a
+	$(CC) $(ALL_LDFLAGS) $(TOOL_OBJ) $(B)/libtxmill.a $(LIBS) -o $@
+# OpenImageIO pulls in 258 libraries and 130 MB: a module, loaded when a source needs it.
+$(B)/txmill-oiio.so: $(MODULE_SRC)
+	@mkdir -p $(@D)/src/source
+	$(CXX) $(ALL_CXXFLAGS) -MF $(B)/src/source/oiio_module.d -shared $(ALL_LDFLAGS) $< -lOpenImageIO -lOpenImageIO_Util -o $@
+
+$(B)/tests/test_%: tests/test_%.c $(TEST_UTIL) $(TOOL_LIB) $(B)/libtxmill.a | $(B)/txmill $(B)/txmill-oiio.so
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MF $@.d $(shell $(PKG_CONFIG) --cflags check) -Itests -I. $< $(TEST_UTIL) $(TOOL_LIB) \
+	  $(B)/libtxmill.a $(ALL_LDFLAGS) $(shell $(PKG_CONFIG) --libs check) $(LIBS) -o $@
+
+check: all $(TESTS)
+	@tests/run.sh $(B) $(TESTS) $(SCRIPTS)
+
+# One test program or script: make check-one T=test_pyramid
+check-one: all $(B)/tests/$(T)
+	@tests/run.sh $(B) $(B)/tests/$(T)
+
+bench: all
+	bench/run.sh $(B)
+
+# libFuzzer targets (Clang): make fuzz builds them all in build-fuzz, FUZZ_SECONDS=60 runs each that long.
+fuzz:
+	tests/fuzz.sh
+
+clean:
+	rm -rf build build-sanitize build-fuzz
+
+install: all
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(MODULEDIR) \
+	  $(DESTDIR)$(INCLUDEDIR)/txmill $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5
+	install -m 755 $(B)/txmill $(DESTDIR)$(BINDIR)/txmill
+	install -m 644 $(B)/libtxmill.a $(DESTDIR)$(LIBDIR)/
+	install -m 755 $(B)/libtxmill.so $(DESTDIR)$(LIBDIR)/libtxmill.so.$(VERSION)
+	ln -sf libtxmill.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libtxmill.so.$(SOVERSION)
+	ln -sf libtxmill.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libtxmill.so
+	install -m 755 $(B)/txmill-oiio.so $(DESTDIR)$(MODULEDIR)/
+	install -m 644 include/txmill/*.h $(DESTDIR)$(INCLUDEDIR)/txmill/
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
+	  -e 's|@LIBS_PRIVATE@|$(LIBS)|' scripts/txmill.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/txmill.pc
+
+-include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_UTIL:.o=.d) $(TESTS:=.d) $(B)/src/source/oiio_module.d

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sample types and the limits of an image.
+ */
+#ifndef TXMILL_PIXEL_H
+#define TXMILL_PIXEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a sample is stored. Multi-byte samples are in the machine's byte order (little-endian machines only). */
+typedef enum txm_type { TXM_U8 = 0, TXM_U16 = 1, TXM_HALF = 2, TXM_FLOAT = 3 } txm_type;
+
+enum {
+    TXM_MAX_SIZE_PX = 65536,  /* width and height of a source or tx image */
+    TXM_MAX_LEVELS = 17,      /* 65536 down to 1 */
+    TXM_MAX_CHANNELS = 4,     /* channels of a tx file */
+    TXM_MIN_TILE_PX = 16,     /* tile edge that we write (TIFF wants multiples of 16) */
+    TXM_MAX_TILE_PX = 1024,   /* tile edge that we write or read */
+    TXM_DEFAULT_TILE_PX = 64, /* what Blender writes */
+    TXM_RING_PX = 2           /* width of the stored border ring */
+};
+
+/* Bytes of one sample: 1, 2, 2, 4. */
+static inline size_t txm_type_bytes(txm_type type)
+{
+    return type == TXM_U8 ? 1 : type == TXM_FLOAT ? 4 : 2;
+}
+
+/* Whether the type is half or float: such tx files are EXR, the others TIFF. */
+static inline int txm_type_is_float(txm_type type)
+{
+    return type == TXM_HALF || type == TXM_FLOAT;
+}
+
+/* "uint8", "uint16", "half", "float". */
+const char *txm_type_name(txm_type type);
+
+/* Edge length of level `level` of an image edge of `size_px`: halves, rounding down, never below 1. */
+static inline uint32_t txm_level_size(uint32_t size_px, uint32_t level)
+{
+    uint32_t s = size_px >> level;
+    return s ? s : 1;
+}
+
+/* Number of levels down to 1x1: 1 + floor(log2(max(width, height))). */
+uint32_t txm_level_count(uint32_t width_px, uint32_t height_px);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reading tx files: levels, plain tiles, and padded tiles for texture sampling.
+ *
+ * Reads what txmill, Blender and OpenImageIO's maketx write: tiled TIFF (zip, LZW, zstd, PackBits, none; u8, u16, half,
+ * float; 1 to 4 channels) and tiled EXR (zip, zips, PIZ, RLE, none; half, float). Files are memory-mapped; headers,
+ * offsets and sizes are checked before use, so a hostile file costs an error, never more memory than the bound stated at
+ * txm_tx_open.
+ *
+ * Thread safety: one txm_tx may be read from any number of threads at once.
+ */
+#ifndef TXMILL_READER_H
+#define TXMILL_READER_H
+
+#include "txmill/pixel.h"
+#include "txmill/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct txm_tx txm_tx;
+
+typedef enum txm_extension { TXM_REPEAT = 0, TXM_EXTEND, TXM_CLIP, TXM_MIRROR } txm_extension;
+enum { TXM_MAX_PADDING_PX = 8 };
+
+typedef enum txm_container { TXM_CONTAINER_TIFF = 0, TXM_CONTAINER_EXR } txm_container;
+
+typedef enum txm_section_state {
+    TXM_SECTION_NONE = 0, /* the file ends with the image part */
+    TXM_SECTION_VALID,
+    TXM_SECTION_STALE,    /* made for another image part: ignored */
+    TXM_SECTION_DAMAGED,  /* truncated or failed a checksum: ignored */
+    TXM_SECTION_NEWER     /* written by a newer version: ignored */
+} txm_section_state;
+
+typedef struct txm_tx_level {
+    uint32_t width, height;     /* px */
+    uint32_t tiles_x, tiles_y;  /* tile grid */
+    uint64_t encoded_bytes;     /* sum over its tiles */
+} txm_tx_level;
+
+typedef struct txm_tx_info {
+    txm_container container;
+    uint32_t width, height, levels, tile_w, tile_h;
+    uint32_t channels; /* as stored */
+    txm_type type;
+    char compression[16]; /* "zip", "zips", "lzw", "piz", "rle", "packbits", "zstd", "none" */
+    uint64_t file_bytes, image_bytes; /* the whole file; without a border section */
+    txm_section_state section;
+    uint64_t section_bytes;
+    char section_reason[160]; /* why a section is not used, "" otherwise */
+} txm_tx_info;
+
+/* Opens a tx file. Allocates at most 64 bytes a tile that the file really can hold (its size bounds their number) plus
+ * 1 MiB. CORRUPT, UNSUPPORTED, NOT_FOUND, DENIED, IO, NO_MEMORY. */
+txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err);
+void txm_tx_close(txm_tx **tx); /* NULL-safe; sets *tx to NULL */
+
+const txm_tx_info *txm_tx_info_of(const txm_tx *tx);
+const txm_tx_level *txm_tx_level_of(const txm_tx *tx, uint32_t level); /* NULL beyond the last */
+
+/* A metadata entry as text ("Software", "DocumentName", "oiio:SHA-1", "oiio:AverageColor", "blender:SourceFile" ...),
+ * NULL if absent. TIFF tags carry the names of libtiff, EXR attributes their own, and the `name=value` words of a TIFF
+ * ImageDescription are entries of their own. */
+const char *txm_tx_metadata_of(const txm_tx *tx, const char *name);
+
+/* Walks all entries: returns 0 at the end. */
+int txm_tx_metadata_at(const txm_tx *tx, size_t index, const char **name, const char **value);
+
+/* Encoded bytes of one tile; 0 for places outside the grid. */
+uint64_t txm_tx_tile_bytes(const txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y);
+
+/* Decodes the valid pixels of a tile (partial at the right and bottom edge), channels interleaved, to
+ * dst + y * row_stride_bytes + x * pixel_stride_bytes. *w, *h (may be NULL) receive the valid size. */
+txm_status txm_tx_read_tile(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, void *dst,
+                            size_t pixel_stride_bytes, size_t row_stride_bytes, uint32_t *w, uint32_t *h,
+                            txm_error *err);
+
+/* The same with `padding_px` (0 to 8) pixels all round by the full-image rule: window
+ * [x0 - p, x0 + w + p) x [y0 - p, y0 + h + p) of the level extended to the plane by `extension`. Up to 2 from the border
+ * section where it is valid, else gathered from the neighbours: bit for bit the same. A ring whose checksum fails is
+ * gathered instead. */
+txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, uint32_t padding_px,
+                              txm_extension extension, void *dst, size_t pixel_stride_bytes, size_t row_stride_bytes,
+                              uint32_t *w, uint32_t *h, txm_error *err);
+
+/* Whether Cycles accepts the file as a native tx file; if not, `reason` (of reason_bytes bytes) says why. */
+int txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a conversion is asked to do: the settings that enter the name of a tx file, and those that shape its content.
+ */
+#ifndef TXMILL_SETTINGS_H
+#define TXMILL_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Alpha words of `--alpha-type`. DEFAULT is what a Blender scene would hold for the file; AUTO is the literal word. */
+typedef enum txm_alpha {
+    TXM_ALPHA_DEFAULT = 0,
+    TXM_ALPHA_STRAIGHT,       /* stored "unassociated" */
+    TXM_ALPHA_PREMULTIPLIED,  /* "associated" */
+    TXM_ALPHA_CHANNEL_PACKED, /* "channel_packed" */
+    TXM_ALPHA_NONE,           /* "ignore" */
+    TXM_ALPHA_AUTO            /* "auto" */
+} txm_alpha;
+
+/* Command-line word ("straight") and word stored in names and files ("unassociated"). Never NULL. */
+const char *txm_alpha_option(txm_alpha alpha);
+const char *txm_alpha_stored(txm_alpha alpha);
+/* Parses a command-line or stored word; -1 if it is neither. */
+int txm_alpha_parse(const char *word);
+
+typedef enum txm_codec { TXM_CODEC_ZIP = 0, TXM_CODEC_ZSTD, TXM_CODEC_NONE } txm_codec;
+
+typedef struct txm_compression {
+    txm_codec codec;
+    int level; /* 0: chosen a tile (zip: the fastest level of 1 to 6 that pays); zip 1..12, zstd 1..19 */
+} txm_compression;
+
+typedef struct txm_settings {
+    const char *colorspace;    /* a name, "auto", or NULL / "default": what a Blender scene would ask for */
+    txm_alpha alpha;
+    bool equiangular;          /* --envlatl */
+    bool strict;               /* write what Blender itself would: implies mono = false, borders = false, unknown spaces
+                                * are warned about and count as linear */
+    bool mono;                 /* store opaque grey RGB(A) as one channel */
+    bool borders;              /* append the border section */
+    uint32_t tile_px;          /* edge of a tile: power of two, 16 to 1024 */
+    txm_compression compression;
+    const char *cache_dir;     /* NULL or "": blender_tx; relative to the source's folder, or absolute */
+    bool redact;               /* store the source's file name, not its path */
+    const char *const *attributes; /* NAME=VALUE strings to store, NULL-terminated; may be NULL */
+} txm_settings;
+
+/* The defaults of `txmill make`: default colour space and alpha, mono, borders, 64 px tiles, adaptive zip. */
+txm_settings txm_settings_default(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Status codes and error messages, shared by every txmill function that can fail.
+ *
+ * Convention: a function that can fail returns a txm_status and takes a `txm_error *` as its last parameter. On
+ * success the error object is untouched; on failure it holds the status and a message that names the file, what is
+ * wrong, where (level, tile, byte) and what to do. The pointer may be NULL. Outputs are untouched by a failed call
+ * unless the function says otherwise. The library never prints and never exits.
+ */
+#ifndef TXMILL_STATUS_H
+#define TXMILL_STATUS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Stable: new codes are added at the end, numbers never change. */
+typedef enum txm_status {
+    TXM_OK = 0,
+    TXM_INTERNAL,    /* a bug in txmill or a library it uses */
+    TXM_USAGE,       /* a parameter or option that makes no sense */
+    TXM_NO_MEMORY,   /* allocation failed; a retry on a less busy machine may work */
+    TXM_NOT_FOUND,   /* the file does not exist */
+    TXM_NOT_A_FILE,  /* a folder, device or socket in place of a file */
+    TXM_DENIED,      /* permission or read-only file system */
+    TXM_IO,          /* reading or writing failed; a retry may work */
+    TXM_DISK_FULL,   /* no space or quota left; a retry may work */
+    TXM_CORRUPT,     /* truncated or damaged data */
+    TXM_UNSUPPORTED, /* well-formed, but of a kind that txmill cannot process */
+    TXM_TOO_LARGE,   /* beyond a documented limit or --max-memory */
+    TXM_COLORSPACE,  /* a colour space that the config does not know or cannot build */
+    TXM_CONFIG,      /* the OCIO config cannot be read */
+    TXM_LOCKED,      /* another process holds the target; a retry may work */
+    TXM_CHANGED,     /* the source changed while it was read; a retry may work */
+    TXM_CANCELLED,   /* the caller asked to stop */
+    TXM_NEWER,       /* written by a newer format version than this build knows */
+    TXM_DEVICE,      /* no such device, or it failed */
+    TXM_STATUS_COUNT
+} txm_status;
+
+enum { TXM_MESSAGE_BYTES = 2048 };
+
+typedef struct txm_error {
+    txm_status status;
+    int sys_errno; /* errno of the failing call, 0 if there was none */
+    char message[TXM_MESSAGE_BYTES];
+} txm_error;
+
+/* Stable identifier of a status ("disk-full"), for scripts. Never NULL. */
+const char *txm_status_name(txm_status status);
+
+/* One sentence for people. Never NULL. */
+const char *txm_status_text(txm_status status);
+
+/* Whether the same call may succeed later without anyone changing the input (I/O, lock, memory, full disk). */
+int txm_status_retryable(txm_status status);
+
+/* Records a failure and returns `status`. Keeps an error that is already there (the first one counts). */
+txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* As txm_fail, for a failed system call: derives the status from `sys_errno` (ENOSPC, EACCES, ENOENT ...) and appends
+ * its text. */
+txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Puts "prefix: " in front of a recorded message, to add context on the way up. Returns err->status. */
+txm_status txm_error_prefix(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Forgets what was recorded. */
+void txm_error_clear(txm_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Where Cycles looks for a tx file, and in what state it is there. */
+#ifndef TXM_CACHE_LOOKUP_H
+#define TXM_CACHE_LOOKUP_H
+#include "cache/name.h"
+
+typedef enum txm_tx_state {
+    TXM_TX_FRESH,    /* loads as a valid tx, mtime equal to the source's to the second */
+    TXM_TX_OUTDATED, /* mtime differs */
+    TXM_TX_UNUSABLE, /* Cycles would refuse it (reason given) */
+    TXM_TX_MISSING,
+    TXM_TX_SOURCE    /* the source itself is a valid tx and serves */
+} txm_tx_state;
+
+typedef struct txm_lookup {
+    txm_tx_state state;
+    char *path;   /* the file that Cycles would load, or the one that it would (re)write; owned, free() */
+    char *reason; /* why it is unusable, "" otherwise; owned, free() */
+} txm_lookup;
+
+/* Look-up order as Cycles: (a) the configured folder, (b) blender_tx if that is not the configured one, (c) the source.
+ * Fails only for problems with the source itself. */
+txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key, txm_lookup *out,
+                         txm_error *err);
+void txm_lookup_free(txm_lookup *lookup); /* NULL-safe */
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The name under which Cycles looks a tx file up: <source file name>.<format version>-<MD5 of the settings>.tx */
+#ifndef TXM_CACHE_NAME_H
+#define TXM_CACHE_NAME_H
+#include <stdbool.h>
+
+#include "color/color.h"
+#include "txmill/settings.h"
+#include "txmill/status.h"
+
+typedef struct txm_tx_key {
+    const char *xyz_text;   /* txm_color_xyz_to_scene_linear_text */
+    const char *colorspace; /* as asked for: name, "data" for data spaces, "" for literal auto */
+    txm_alpha alpha;        /* resolved: not TXM_ALPHA_DEFAULT */
+    bool equiangular;
+} txm_tx_key;
+
+/* The path of the tx file of `source_path` in `cache_dir` (NULL or "": blender_tx; relative to the source's folder, or
+ * absolute: then the source's path relative to it enters the MD5). New string; NULL when memory is exhausted. */
+char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_key *key);
+
+/* Splits a tx file name: length of the source name part and the 32 hex digits. False if it is no such name or its format
+ * version is not `version` (written out when the name has the shape). */
+bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned *version, char md5_hex[33]);
+#endif

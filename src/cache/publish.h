@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Publishing: a file appears under its name complete or not at all.
+ *
+ * The temporary stands in the target's folder (rename must not cross file systems) under a name that is unique over
+ * hosts and processes, `.<name>.<host>-<pid>-<random>.txm-tmp`, so that sweepers can tell whose it is.
+ */
+#ifndef TXM_CACHE_PUBLISH_H
+#define TXM_CACHE_PUBLISH_H
+#include <time.h>
+
+#include "txmill/status.h"
+
+typedef struct txm_publish txm_publish;
+
+/* Creates the folder if need be (one level and its parents) and opens a temporary for `target`. */
+txm_status txm_publish_begin(const char *target, txm_publish **out, txm_error *err);
+/* Read-write descriptor of the temporary, owned by the publish object; its path for libraries that want one. */
+int txm_publish_fd(const txm_publish *publish);
+const char *txm_publish_temp_path(const txm_publish *publish);
+/* Sets the mtime (seconds and nanoseconds), checks that everything reached the file, renames over the target, and
+ * consumes *publish in every case. On failure the temporary is gone and a previous target untouched. */
+txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtime, txm_error *err);
+/* Removes the temporary. NULL-safe; consumes *publish. */
+void txm_publish_abort(txm_publish **publish);
+/* Removes every temporary of this process: async-signal-safe, for handlers of SIGINT and SIGTERM. */
+void txm_publish_abort_all(void);
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The border section: the rings of all tiles, appended behind a finished tx file. txmill-borders(5) documents it byte by
+ * byte. Ring pixels are in the order of pyramid/ring.h.
+ */
+#ifndef TXM_CONTAINER_SECTION_H
+#define TXM_CONTAINER_SECTION_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "container/writer.h"
+
+/* ---- encoding one ring (any thread, each with its own encoder) ---- */
+typedef struct txm_ring_encoder txm_ring_encoder;
+txm_status txm_ring_encoder_new(const txm_tx_layout *layout, txm_ring_encoder **out, txm_error *err);
+void txm_ring_encoder_free(txm_ring_encoder **encoder);
+
+/* Encodes the ring of a tile of valid_w x valid_h px. `ring`: its pixels, tight, in ring order. `pixels`/`stride_bytes`:
+ * the tile itself, from whose nearest edge pixels the ring is predicted. Output as txm_tile_encode; depends on the
+ * arguments alone. */
+txm_status txm_ring_encode(txm_ring_encoder *encoder, const void *ring, const void *pixels, size_t stride_bytes,
+                           uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
+                           txm_error *err);
+
+/* ---- writing a section ---- */
+typedef struct txm_section_writer txm_section_writer;
+
+/* Rings are added in tile order (level 0 first, each level row by row). Payload bytes are kept by the writer in memory up
+ * to a budget, then in an unlinked spill file in `spill_dir`. */
+txm_status txm_section_writer_new(const txm_tx_layout *layout, const char *spill_dir, txm_section_writer **out,
+                                  txm_error *err);
+txm_status txm_section_writer_add(txm_section_writer *writer, uint32_t level, const void *encoded, size_t size_bytes,
+                                  txm_error *err);
+/* Appends the section to `fd` behind the finished image part of image_bytes bytes. */
+txm_status txm_section_writer_finish(txm_section_writer *writer, int fd, uint64_t image_bytes, txm_error *err);
+void txm_section_writer_free(txm_section_writer **writer); /* NULL-safe */
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A growable byte string. Zero-initialise before first use; data is always NUL-terminated once anything was added. */
+#ifndef TXM_CORE_BYTES_H
+#define TXM_CORE_BYTES_H
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct txm_bytes {
+    char *data;
+    size_t size, capacity;
+} txm_bytes;
+
+/* Each returns false when memory is exhausted; the content is unchanged then. */
+bool txm_bytes_reserve(txm_bytes *b, size_t extra_bytes);
+bool txm_bytes_add(txm_bytes *b, const void *data, size_t size_bytes);
+bool txm_bytes_puts(txm_bytes *b, const char *s);
+bool txm_bytes_printf(txm_bytes *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Frees and zeroes. NULL-safe. */
+void txm_bytes_free(txm_bytes *b);
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Digests: MD5 for tx names, SHA-1 for pixels (OpenSSL, which uses the CPU's SHA instructions), xxh64 for integrity. */
+#ifndef TXM_CORE_HASH_H
+#define TXM_CORE_HASH_H
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TXM_MD5_HEX = 33, TXM_SHA1_HEX = 41 }; /* upper-case hex digits and the NUL */
+
+/* MD5 of `size_bytes` bytes as 32 upper-case hex digits. Returns 0, or -1 if the crypto library refuses. */
+int txm_md5_hex(const void *data, size_t size_bytes, char out[TXM_MD5_HEX]);
+
+/* Incremental SHA-1. new returns NULL on exhaustion; free is NULL-safe. `finish` also resets for the next use. */
+typedef struct txm_sha1 txm_sha1;
+txm_sha1 *txm_sha1_new(void);
+void txm_sha1_add(txm_sha1 *h, const void *data, size_t size_bytes);
+void txm_sha1_finish(txm_sha1 *h, char out[TXM_SHA1_HEX]);
+void txm_sha1_free(txm_sha1 *h);
+
+uint64_t txm_xxh64(const void *data, size_t size_bytes, uint64_t seed);
+#endif

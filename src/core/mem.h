@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Checked allocation. All sizes that come from files pass through here before memory is asked for. */
+#ifndef TXM_CORE_MEM_H
+#define TXM_CORE_MEM_H
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* count * size, or SIZE_MAX on overflow (which no allocation can satisfy). */
+static inline size_t txm_mul(size_t count, size_t size)
+{
+    size_t r;
+    return __builtin_mul_overflow(count, size, &r) ? SIZE_MAX : r;
+}
+
+/* Zeroed memory for count * size bytes; NULL on overflow or exhaustion. Free with free(). */
+void *txm_calloc(size_t count, size_t size);
+
+/* 64-byte aligned, uninitialised; NULL on overflow or exhaustion. Free with free(). */
+void *txm_alloc_pixels(size_t count, size_t size);
+
+/* Copies of strings; NULL on exhaustion or when given NULL. */
+char *txm_strdup(const char *s);
+char *txm_strndup(const char *s, size_t n);
+
+/* printf into a new string; NULL on exhaustion. */
+char *txm_asprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Paths as strings: nothing here touches the file system unless it says so. Results are new strings (free()), NULL
+ * when memory is exhausted. Paths are bytes: no encoding is assumed. */
+#ifndef TXM_CORE_PATH_H
+#define TXM_CORE_PATH_H
+#include <stdbool.h>
+
+/* The part behind the last '/'; points into `path`. */
+const char *txm_path_base(const char *path);
+/* The folder of a path: "." when there is none, "/" for the root. */
+char *txm_path_dir(const char *path);
+/* "dir/name"; `name` alone when it is absolute or dir is empty. */
+char *txm_path_join(const char *dir, const char *name);
+/* The extension with its dot, in the original case, "" when there is none; points into `path`. */
+const char *txm_path_ext(const char *path);
+/* Case-insensitive comparison of the extension ("exr" or ".exr"). */
+bool txm_path_has_ext(const char *path, const char *ext);
+bool txm_path_is_absolute(const char *path);
+/* Lexical clean-up: repeated '/', "." and ".." resolved without looking at links (std::filesystem's lexically_normal,
+ * without a trailing slash). */
+char *txm_path_normal(const char *path);
+/* `path` relative to `base`, both absolute and normalised first ("../src/rgb8.png"), as lexically_relative does. */
+char *txm_path_relative(const char *path, const char *base);
+/* Current directory + path, normalised. Asks the system for the current directory. */
+char *txm_path_absolute(const char *path);
+#endif

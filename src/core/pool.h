@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One pool of threads for the whole process.
+ *
+ * `threads` counts every thread that computes, the waiting caller included: txm_pool_wait lends the calling thread to
+ * the pool. With one thread nothing is started and all work runs inside wait. A job may submit further jobs and may
+ * wait for a group itself: while it waits it runs other jobs, so nesting never deadlocks and never oversubscribes.
+ *
+ * A strand runs its jobs one after the other in the order they were submitted, on whatever thread is free: state that
+ * only one strand touches needs no lock.
+ */
+#ifndef TXM_CORE_POOL_H
+#define TXM_CORE_POOL_H
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct txm_pool txm_pool;
+typedef struct txm_group txm_group;
+typedef struct txm_strand txm_strand;
+typedef void (*txm_job_fn)(void *arg);
+
+/* threads >= 1. NULL when threads cannot be started. */
+txm_pool *txm_pool_new(unsigned threads);
+/* All groups must be waited for first. NULL-safe. */
+void txm_pool_free(txm_pool *pool);
+unsigned txm_pool_threads(const txm_pool *pool);
+/* Processors that this process may use (affinity mask and cgroup quota), at least 1. */
+unsigned txm_cpu_count(void);
+
+/* A group counts unfinished jobs. */
+txm_group *txm_group_new(txm_pool *pool);
+void txm_group_free(txm_group *group); /* waits first; NULL-safe */
+
+/* Queues `fn(arg)`. `urgent` jobs run before the others (they free memory or unblock others). Returns false when
+ * memory is exhausted: the job was not queued. */
+bool txm_group_submit(txm_group *group, bool urgent, txm_job_fn fn, void *arg);
+/* Runs jobs (of any group) until at most `limit` jobs of this group are unfinished. */
+void txm_group_wait(txm_group *group, size_t limit);
+
+txm_strand *txm_strand_new(txm_group *group);
+bool txm_strand_submit(txm_strand *strand, txm_job_fn fn, void *arg);
+void txm_strand_free(txm_strand *strand); /* its jobs must be done; NULL-safe */
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Source images: opened once, read top-down in rows, as the type that Blender would read.
+ *
+ * A source is served by one of several readers (a direct one for the common PNG, JPEG, TIFF and EXR layouts, the
+ * OpenImageIO module for everything else). Which one served it never shows in the pixels: the direct readers are
+ * tested to deliver what OpenImageIO delivers with oiio:UnassociatedAlpha=1, to the bit.
+ */
+#ifndef TXM_SOURCE_SOURCE_H
+#define TXM_SOURCE_SOURCE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "txmill/pixel.h"
+#include "txmill/status.h"
+
+/* What a file says about its alpha, for alpha type `auto` (cycles-tx rules: TGA unless its alpha type is 4, DDS and PSD
+ * always count as unassociated; everything else says nothing). */
+typedef enum txm_file_alpha { TXM_FILE_ALPHA_SILENT, TXM_FILE_ALPHA_UNASSOCIATED } txm_file_alpha;
+
+/* A piece of descriptive metadata that survives conversion (copyright, artist, description-like fields). */
+typedef struct txm_attribute {
+    char *name, *value;
+} txm_attribute;
+
+typedef struct txm_source_info {
+    uint32_t width, height; /* data window of the first subimage or part, px */
+    uint32_t file_channels; /* channels in the file */
+    uint32_t channels;      /* channels delivered a pixel: min(file_channels, 4), the first ones */
+    txm_type type;          /* type delivered: half -> half; float, double -> float; uint16 -> u16; all else -> u8 */
+    txm_file_alpha file_alpha;
+    char format[24];     /* OpenImageIO's name of the format: "png", "jpeg", "tiff", "openexr", "hdr", "targa" ... */
+    char reader[24];     /* which reader serves it: "png", "jpeg", "tiff", "exr", "oiio" */
+    char colorspace_hint[128]; /* OIIO's oiio:ColorSpace, "" if none ("sRGB", "Linear", "Rec709" ...) */
+    char interop_id[128];      /* explicit colour metadata: EXR colorInteropID, PNG cICP as an interop id; "" if none */
+    bool tiff_premultiplied_default; /* 4-channel 16-bit TIFF: Blender's scene default alpha is premultiplied */
+    char software[128];  /* the Software field, "" if none: how a tx file shows itself */
+    txm_attribute *attributes;
+    size_t attribute_count;
+    int64_t file_bytes;
+    struct timespec mtime; /* of the file when it was opened */
+    uint64_t device, inode;
+} txm_source_info;
+
+typedef struct txm_source txm_source;
+
+typedef struct txm_source_options {
+    bool force_oiio;           /* never use a direct reader (also: environment TXMILL_READER=oiio) */
+    uint64_t max_memory_bytes; /* refuse before allocating more than this for one image; 0: no bound */
+} txm_source_options;
+
+/* Opens an image and reads its header. `options` may be NULL. On failure *out is NULL and the message holds the
+ * decoder's own words. Statuses: NOT_FOUND, NOT_A_FILE, DENIED, IO, CORRUPT, UNSUPPORTED (volumes with depth > 1,
+ * deep data, unknown formats), TOO_LARGE, NO_MEMORY. */
+txm_status txm_source_open(const char *path, const txm_source_options *options, txm_source **out, txm_error *err);
+
+/* Valid until close. */
+const txm_source_info *txm_source_info_of(const txm_source *source);
+
+/* Delivers rows y .. y+rows-1, `channels` interleaved samples of `type` a pixel, row r at dst + r * stride_bytes.
+ * Rows must be asked for in order, from 0, without gaps; any number of rows at a time. Not thread-safe. */
+txm_status txm_source_read(txm_source *source, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes,
+                           txm_error *err);
+
+/* Back to row 0. */
+txm_status txm_source_rewind(txm_source *source, txm_error *err);
+
+/* Whether the file is still what was opened (size, mtime, inode): CHANGED if not. */
+txm_status txm_source_check_unchanged(const txm_source *source, txm_error *err);
+
+/* NULL-safe; sets *source to NULL. */
+void txm_source_close(txm_source **source);
+
+/* ---- for readers -------------------------------------------------------------------------------------------- */
+
+/* A reader fills `info` (all but mtime, file_bytes, device, inode, which open fills) in open, and owns `self`. */
+typedef struct txm_reader_ops {
+    const char *name;
+    /* Looks at the first bytes: does this reader serve the file? May still answer UNSUPPORTED in open: the next reader
+     * is tried then. */
+    bool (*probe)(const uint8_t *head, size_t head_bytes, const char *path);
+    txm_status (*open)(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
+                       txm_error *err);
+    txm_status (*read)(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err);
+    txm_status (*rewind)(void *self, txm_error *err);
+    void (*close)(void *self);
+} txm_reader_ops;
+
+#endif
