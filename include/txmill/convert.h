@@ -23,13 +23,13 @@ typedef enum txm_log_level { TXM_LOG_WARNING, TXM_LOG_INFO } txm_log_level;
 typedef void (*txm_log_fn)(void *user, txm_log_level level, const char *message);
 
 typedef struct txm_context_options {
-    unsigned threads;          /* threads that compute, the caller included; 0: all that this process may use */
-    uint64_t max_memory_bytes; /* 0: no bound */
-    const char *ocio_path;     /* as --ocio */
-    const char *working_space; /* as --working-space */
-    const char *device;        /* "auto", "cpu", "cuda", "cuda:N"; NULL: auto */
+    unsigned threads;             /* threads that compute, the caller included; 0: all that this process may use */
+    uint64_t max_memory_bytes;    /* 0: no bound */
+    const char *ocio_path;        /* as --ocio */
+    const char *working_space;    /* as --working-space */
+    const char *device;           /* "auto", "cpu", "cuda", "cuda:N"; NULL: auto */
     uint64_t device_memory_bytes; /* as --device-memory; 0: no bound but the device's own */
-    txm_log_fn log;            /* may be NULL */
+    txm_log_fn log;               /* may be NULL */
     void *log_user;
     const volatile int *cancel; /* may be NULL: work stops with TXM_CANCELLED soon after *cancel becomes non-zero */
 } txm_context_options;
@@ -38,10 +38,10 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
 void txm_context_free(txm_context **context); /* NULL-safe */
 
 typedef enum txm_outcome {
-    TXM_CREATED,    /* written */
-    TXM_UP_TO_DATE, /* a fresh tx file is there */
-    TXM_IS_TX,      /* the input is a valid tx file itself and was left alone */
-    TXM_USED_AS_IS, /* Cycles uses the source itself (1x1 images) */
+    TXM_CREATED,     /* written */
+    TXM_UP_TO_DATE,  /* a fresh tx file is there */
+    TXM_IS_TX,       /* the input is a valid tx file itself and was left alone */
+    TXM_USED_AS_IS,  /* Cycles uses the source itself (1x1 images) */
     TXM_WOULD_CREATE /* dry run */
 } txm_outcome;
 
@@ -52,32 +52,32 @@ typedef struct txm_stage_seconds {
 
 typedef struct txm_result {
     txm_outcome outcome;
-    char *tx_path;           /* owned by the result */
-    char colorspace[128];    /* as asked for after defaults were resolved; "auto" stays "auto" */
-    char detected[128];      /* class name or space, as stored in the file */
-    txm_alpha alpha;         /* resolved */
+    char *tx_path;        /* owned by the result */
+    char colorspace[128]; /* as asked for after defaults were resolved; "auto" stays "auto" */
+    char detected[128];   /* class name or space, as stored in the file */
+    txm_alpha alpha;      /* resolved */
     uint32_t width, height, levels, channels;
     txm_type type;
     bool mono, constant;
     uint64_t source_bytes, tx_bytes, section_bytes;
-    double seconds;          /* wall */
+    double seconds; /* wall */
     txm_stage_seconds stages;
-    char reader[24];         /* which reader served the source */
-    char reason[256];        /* why it was (or would be) made: "missing", "outdated: ...", "forced" */
+    char reader[24];  /* which reader served the source */
+    char reason[256]; /* why it was (or would be) made: "missing", "outdated: ...", "forced" */
 } txm_result;
 
 typedef struct txm_convert_options {
     const char *output; /* write exactly here instead of the place that Cycles looks at; may be NULL */
     bool force;         /* write even if fresh */
     bool dry_run;
-    bool stages;        /* time the stages */
+    bool stages; /* time the stages */
     /* Progress, may be NULL: rows of level 0 done so far of `rows`. Called from any thread. */
     void (*progress)(void *user, uint32_t rows_done, uint32_t rows);
     void *progress_user;
 } txm_convert_options;
 
-/* Converts `source`. On failure nothing is published, an existing tx file is untouched and *result is zero. Thread-safe:
- * any number of conversions may share a context. Free the result with txm_result_clear. */
+/* Converts `source`. On failure nothing is published, an existing tx file is untouched and *result is zero.
+ * Thread-safe: any number of conversions may share a context. Free the result with txm_result_clear. */
 txm_status txm_convert(txm_context *context, const char *source, const txm_settings *settings,
                        const txm_convert_options *options, txm_result *result, txm_error *err);
 void txm_result_clear(txm_result *result);

@@ -4,8 +4,8 @@
  *
  * Reads what txmill, Blender and OpenImageIO's maketx write: tiled TIFF (zip, LZW, zstd, PackBits, none; u8, u16, half,
  * float; 1 to 4 channels) and tiled EXR (zip, zips, PIZ, RLE, none; half, float). Files are memory-mapped; headers,
- * offsets and sizes are checked before use, so a hostile file costs an error, never more memory than the bound stated at
- * txm_tx_open.
+ * offsets and sizes are checked before use, so a hostile file costs an error, never more memory than the bound stated
+ * at txm_tx_open.
  *
  * Thread safety: one txm_tx may be read from any number of threads at once.
  */
@@ -29,15 +29,15 @@ typedef enum txm_container { TXM_CONTAINER_TIFF = 0, TXM_CONTAINER_EXR } txm_con
 typedef enum txm_section_state {
     TXM_SECTION_NONE = 0, /* the file ends with the image part */
     TXM_SECTION_VALID,
-    TXM_SECTION_STALE,    /* made for another image part: ignored */
-    TXM_SECTION_DAMAGED,  /* truncated or failed a checksum: ignored */
-    TXM_SECTION_NEWER     /* written by a newer version: ignored */
+    TXM_SECTION_STALE,   /* made for another image part: ignored */
+    TXM_SECTION_DAMAGED, /* truncated or failed a checksum: ignored */
+    TXM_SECTION_NEWER    /* written by a newer version: ignored */
 } txm_section_state;
 
 typedef struct txm_tx_level {
-    uint32_t width, height;     /* px */
-    uint32_t tiles_x, tiles_y;  /* tile grid */
-    uint64_t encoded_bytes;     /* sum over its tiles */
+    uint32_t width, height;    /* px */
+    uint32_t tiles_x, tiles_y; /* tile grid */
+    uint64_t encoded_bytes;    /* sum over its tiles */
 } txm_tx_level;
 
 typedef struct txm_tx_info {
@@ -45,7 +45,7 @@ typedef struct txm_tx_info {
     uint32_t width, height, levels, tile_w, tile_h;
     uint32_t channels; /* as stored */
     txm_type type;
-    char compression[16]; /* "zip", "zips", "lzw", "piz", "rle", "packbits", "zstd", "none" */
+    char compression[16];             /* "zip", "zips", "lzw", "piz", "rle", "packbits", "zstd", "none" */
     uint64_t file_bytes, image_bytes; /* the whole file; without a border section */
     txm_section_state section;
     uint64_t section_bytes;
@@ -78,9 +78,9 @@ txm_status txm_tx_read_tile(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_
                             txm_error *err);
 
 /* The same with `padding_px` (0 to 8) pixels all round by the full-image rule: window
- * [x0 - p, x0 + w + p) x [y0 - p, y0 + h + p) of the level extended to the plane by `extension`. Up to 2 from the border
- * section where it is valid, else gathered from the neighbours: bit for bit the same. A ring whose checksum fails is
- * gathered instead. */
+ * [x0 - p, x0 + w + p) x [y0 - p, y0 + h + p) of the level extended to the plane by `extension`. Up to 2 from the
+ * border section where it is valid, else gathered from the neighbours: bit for bit the same. A ring whose checksum
+ * fails is gathered instead. */
 txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, uint32_t padding_px,
                               txm_extension extension, void *dst, size_t pixel_stride_bytes, size_t row_stride_bytes,
                               uint32_t *w, uint32_t *h, txm_error *err);

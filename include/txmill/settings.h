@@ -37,17 +37,17 @@ typedef struct txm_compression {
 } txm_compression;
 
 typedef struct txm_settings {
-    const char *colorspace;    /* a name, "auto", or NULL / "default": what a Blender scene would ask for */
+    const char *colorspace; /* a name, "auto", or NULL / "default": what a Blender scene would ask for */
     txm_alpha alpha;
-    bool equiangular;          /* --envlatl */
-    bool strict;               /* write what Blender itself would: implies mono = false, borders = false, unknown spaces
-                                * are warned about and count as linear */
-    bool mono;                 /* store opaque grey RGB(A) as one channel */
-    bool borders;              /* append the border section */
-    uint32_t tile_px;          /* edge of a tile: power of two, 16 to 1024 */
+    bool equiangular; /* --envlatl */
+    bool strict;      /* write what Blender itself would: implies mono = false, borders = false, unknown spaces
+                       * are warned about and count as linear */
+    bool mono;        /* store opaque grey RGB(A) as one channel */
+    bool borders;     /* append the border section */
+    uint32_t tile_px; /* edge of a tile: power of two, 16 to 1024 */
     txm_compression compression;
-    const char *cache_dir;     /* NULL or "": blender_tx; relative to the source's folder, or absolute */
-    bool redact;               /* store the source's file name, not its path */
+    const char *cache_dir;         /* NULL or "": blender_tx; relative to the source's folder, or absolute */
+    bool redact;                   /* store the source's file name, not its path */
     const char *const *attributes; /* NAME=VALUE strings to store, NULL-terminated; may be NULL */
 } txm_settings;
 

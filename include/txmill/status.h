@@ -60,8 +60,7 @@ txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...) 
 
 /* As txm_fail, for a failed system call: derives the status from `sys_errno` (ENOSPC, EACCES, ENOENT ...) and appends
  * its text. */
-txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Puts "prefix: " in front of a recorded message, to add context on the way up. Returns err->status. */
 txm_status txm_error_prefix(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));

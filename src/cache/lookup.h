@@ -9,7 +9,7 @@ typedef enum txm_tx_state {
     TXM_TX_OUTDATED, /* mtime differs */
     TXM_TX_UNUSABLE, /* Cycles would refuse it (reason given) */
     TXM_TX_MISSING,
-    TXM_TX_SOURCE    /* the source itself is a valid tx and serves */
+    TXM_TX_SOURCE /* the source itself is a valid tx and serves */
 } txm_tx_state;
 
 typedef struct txm_lookup {

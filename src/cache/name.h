@@ -19,7 +19,7 @@ typedef struct txm_tx_key {
  * absolute: then the source's path relative to it enters the MD5). New string; NULL when memory is exhausted. */
 char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_key *key);
 
-/* Splits a tx file name: length of the source name part and the 32 hex digits. False if it is no such name or its format
- * version is not `version` (written out when the name has the shape). */
+/* Splits a tx file name: length of the source name part and the 32 hex digits. False if it is no such name or its
+ * format version is not `version` (written out when the name has the shape). */
 bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned *version, char md5_hex[33]);
 #endif

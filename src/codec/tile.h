@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Encoding one tile into the bytes that stand in the file: TIFF (horizontal predictor, then zlib, zstd or nothing; always
- * full tiles, so edge tiles are filled up by repeating their last column and row, which compresses to nothing) and EXR
- * (channel planes a scanline in alphabetical order, the zip byte split and delta, then zlib; edge tiles hold their valid
- * pixels only; a tile that does not shrink is stored as it is).
+ * Encoding one tile into the bytes that stand in the file: TIFF (horizontal predictor, then zlib, zstd or nothing;
+ * always full tiles, so edge tiles are filled up by repeating their last column and row, which compresses to nothing)
+ * and EXR (channel planes a scanline in alphabetical order, the zip byte split and delta, then zlib; edge tiles hold
+ * their valid pixels only; a tile that does not shrink is stored as it is).
  *
  * An encoder holds one thread's scratch memory: nothing is allocated a tile once it has grown.
  */
@@ -28,8 +28,8 @@ txm_status txm_tile_encoder_new(const txm_tile_format *format, txm_tile_encoder 
 void txm_tile_encoder_free(txm_tile_encoder **encoder); /* NULL-safe */
 
 /* Encodes the tile whose first pixel is at `pixels` (rows stride_bytes apart), of which valid_w x valid_h px exist.
- * *encoded points into the encoder and is valid until its next call. The bytes depend on the pixels and the format alone
- * (not on ISA, thread or earlier tiles). */
+ * *encoded points into the encoder and is valid until its next call. The bytes depend on the pixels and the format
+ * alone (not on ISA, thread or earlier tiles). */
 txm_status txm_tile_encode(txm_tile_encoder *encoder, const void *pixels, size_t stride_bytes, uint32_t valid_w,
                            uint32_t valid_h, const void **encoded, size_t *encoded_bytes, txm_error *err);
 #endif

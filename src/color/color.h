@@ -37,8 +37,8 @@ const char *txm_color_config_name(const txm_color_config *config);
 const char *txm_color_config_version(const txm_color_config *config);
 const char *txm_color_config_left_out(const txm_color_config *config);
 
-/* The 3x4 row-major matrix from CIE XYZ (D65) to scene_linear, computed as Cycles does (cycles-tx.md section 1), and its
- * 12 numbers printed "%.4g" joined by '_'. */
+/* The 3x4 row-major matrix from CIE XYZ (D65) to scene_linear, computed as Cycles does (cycles-tx.md section 1), and
+ * its 12 numbers printed "%.4g" joined by '_'. */
 void txm_color_xyz_to_scene_linear(const txm_color_config *config, float matrix[12]);
 const char *txm_color_xyz_to_scene_linear_text(const txm_color_config *config);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The border section: the rings of all tiles, appended behind a finished tx file. txmill-borders(5) documents it byte by
- * byte. Ring pixels are in the order of pyramid/ring.h.
+ * The border section: the rings of all tiles, appended behind a finished tx file. txmill-borders(5) documents it byte
+ * by byte. Ring pixels are in the order of pyramid/ring.h.
  */
 #ifndef TXM_CONTAINER_SECTION_H
 #define TXM_CONTAINER_SECTION_H
@@ -15,9 +15,9 @@ typedef struct txm_ring_encoder txm_ring_encoder;
 txm_status txm_ring_encoder_new(const txm_tx_layout *layout, txm_ring_encoder **out, txm_error *err);
 void txm_ring_encoder_free(txm_ring_encoder **encoder);
 
-/* Encodes the ring of a tile of valid_w x valid_h px. `ring`: its pixels, tight, in ring order. `pixels`/`stride_bytes`:
- * the tile itself, from whose nearest edge pixels the ring is predicted. Output as txm_tile_encode; depends on the
- * arguments alone. */
+/* Encodes the ring of a tile of valid_w x valid_h px. `ring`: its pixels, tight, in ring order.
+ * `pixels`/`stride_bytes`: the tile itself, from whose nearest edge pixels the ring is predicted. Output as
+ * txm_tile_encode; depends on the arguments alone. */
 txm_status txm_ring_encode(txm_ring_encoder *encoder, const void *ring, const void *pixels, size_t stride_bytes,
                            uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
                            txm_error *err);
@@ -25,8 +25,8 @@ txm_status txm_ring_encode(txm_ring_encoder *encoder, const void *ring, const vo
 /* ---- writing a section ---- */
 typedef struct txm_section_writer txm_section_writer;
 
-/* Rings are added in tile order (level 0 first, each level row by row). Payload bytes are kept by the writer in memory up
- * to a budget, then in an unlinked spill file in `spill_dir`. */
+/* Rings are added in tile order (level 0 first, each level row by row). Payload bytes are kept by the writer in memory
+ * up to a budget, then in an unlinked spill file in `spill_dir`. */
 txm_status txm_section_writer_new(const txm_tx_layout *layout, const char *spill_dir, txm_section_writer **out,
                                   txm_error *err);
 txm_status txm_section_writer_add(txm_section_writer *writer, uint32_t level, const void *encoded, size_t size_bytes,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writing tx files: integer types become tiled TIFF (libtiff), float types tiled mip-mapped EXR (OpenEXRCore). Tiles come
- * ready-encoded (codec/tile.h), in one strict order: level 0 first, each level's tiles row by row. What is known only at
- * the end (SHA-1, averages) is handed over at the end.
+ * Writing tx files: integer types become tiled TIFF (libtiff), float types tiled mip-mapped EXR (OpenEXRCore). Tiles
+ * come ready-encoded (codec/tile.h), in one strict order: level 0 first, each level's tiles row by row. What is known
+ * only at the end (SHA-1, averages) is handed over at the end.
  */
 #ifndef TXM_CONTAINER_WRITER_H
 #define TXM_CONTAINER_WRITER_H
@@ -34,9 +34,9 @@ typedef struct txm_tx_metadata {
     const char *requested_colorspace;
     const char *xyz_to_scene_linear; /* the 12 numbers as text */
     txm_alpha alpha;
-    const char *interop_id;          /* EXR colorInteropID: "data" or the working space's; "" to leave out */
-    bool equiangular;                /* texture format "LatLong Environment" in place of "Plain Texture" */
-    time_t source_mtime;             /* DateTime and capDate, local time */
+    const char *interop_id;             /* EXR colorInteropID: "data" or the working space's; "" to leave out */
+    bool equiangular;                   /* texture format "LatLong Environment" in place of "Plain Texture" */
+    time_t source_mtime;                /* DateTime and capDate, local time */
     const txm_tx_attribute *attributes; /* kept from the source and given with --attrib */
     size_t attribute_count;
 } txm_tx_metadata;

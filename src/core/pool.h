@@ -29,6 +29,9 @@ unsigned txm_cpu_count(void);
 
 /* A group counts unfinished jobs. */
 txm_group *txm_group_new(txm_pool *pool);
+/* A group of whole tasks (files): its jobs are started only by threads that are not inside a job already, so that a
+ * task which waits for its own jobs never starts another task on top of itself. */
+txm_group *txm_group_new_outer(txm_pool *pool);
 void txm_group_free(txm_group *group); /* waits first; NULL-safe */
 
 /* Queues `fn(arg)`. `urgent` jobs run before the others (they free memory or unblock others). Returns false when
@@ -36,6 +39,9 @@ void txm_group_free(txm_group *group); /* waits first; NULL-safe */
 bool txm_group_submit(txm_group *group, bool urgent, txm_job_fn fn, void *arg);
 /* Runs jobs (of any group) until at most `limit` jobs of this group are unfinished. */
 void txm_group_wait(txm_group *group, size_t limit);
+/* Runs jobs until done(arg) holds. It is asked, under the pool's lock, after every job that finishes anywhere: it must
+ * only look at atomics. */
+void txm_pool_wait_until(txm_pool *pool, bool (*done)(void *arg), void *arg);
 
 txm_strand *txm_strand_new(txm_group *group);
 bool txm_strand_submit(txm_strand *strand, txm_job_fn fn, void *arg);

@@ -22,6 +22,6 @@ static inline size_t txm_ring_pixels(uint32_t w, uint32_t h)
 typedef const uint8_t *(*txm_row_fn)(void *context, uint32_t y);
 
 /* Gathers the ring of the tile at (x0, y0) of valid size w x h from a level of level_w x level_h px into `ring`. */
-void txm_ring_gather(txm_row_fn row, void *context, uint32_t level_w, uint32_t level_h, size_t pixel_bytes,
-                     uint32_t x0, uint32_t y0, uint32_t w, uint32_t h, uint8_t *ring);
+void txm_ring_gather(txm_row_fn row, void *context, uint32_t level_w, uint32_t level_h, size_t pixel_bytes, uint32_t x0,
+                     uint32_t y0, uint32_t w, uint32_t h, uint8_t *ring);
 #endif

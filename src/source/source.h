@@ -31,12 +31,12 @@ typedef struct txm_source_info {
     uint32_t channels;      /* channels delivered a pixel: min(file_channels, 4), the first ones */
     txm_type type;          /* type delivered: half -> half; float, double -> float; uint16 -> u16; all else -> u8 */
     txm_file_alpha file_alpha;
-    char format[24];     /* OpenImageIO's name of the format: "png", "jpeg", "tiff", "openexr", "hdr", "targa" ... */
-    char reader[24];     /* which reader serves it: "png", "jpeg", "tiff", "exr", "oiio" */
+    char format[24]; /* OpenImageIO's name of the format: "png", "jpeg", "tiff", "openexr", "hdr", "targa" ... */
+    char reader[24]; /* which reader serves it: "png", "jpeg", "tiff", "exr", "oiio" */
     char colorspace_hint[128]; /* OIIO's oiio:ColorSpace, "" if none ("sRGB", "Linear", "Rec709" ...) */
     char interop_id[128];      /* explicit colour metadata: EXR colorInteropID, PNG cICP as an interop id; "" if none */
     bool tiff_premultiplied_default; /* 4-channel 16-bit TIFF: Blender's scene default alpha is premultiplied */
-    char software[128];  /* the Software field, "" if none: how a tx file shows itself */
+    char software[128];              /* the Software field, "" if none: how a tx file shows itself */
     txm_attribute *attributes;
     size_t attribute_count;
     int64_t file_bytes;

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A growable byte string. */
+#include "core/bytes.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool txm_bytes_reserve(txm_bytes *b, size_t extra_bytes)
+{
+    if (extra_bytes > SIZE_MAX / 4 - b->size)
+        return false;
+    size_t need = b->size + extra_bytes + 1; /* the NUL */
+    if (need <= b->capacity)
+        return true;
+    size_t capacity = b->capacity ? b->capacity : 64;
+    while (capacity < need)
+        capacity *= 2;
+    char *data = realloc(b->data, capacity);
+    if (!data)
+        return false;
+    b->data = data;
+    b->capacity = capacity;
+    return true;
+}
+
+bool txm_bytes_add(txm_bytes *b, const void *data, size_t size_bytes)
+{
+    if (!txm_bytes_reserve(b, size_bytes))
+        return false;
+    if (size_bytes)
+        memcpy(b->data + b->size, data, size_bytes);
+    b->size += size_bytes;
+    b->data[b->size] = 0;
+    return true;
+}
+
+bool txm_bytes_puts(txm_bytes *b, const char *s)
+{
+    return txm_bytes_add(b, s, strlen(s));
+}
+
+bool txm_bytes_printf(txm_bytes *b, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    bool ok = n >= 0 && txm_bytes_reserve(b, (size_t)n);
+    if (ok) {
+        vsnprintf(b->data + b->size, (size_t)n + 1, format, again);
+        b->size += (size_t)n;
+    }
+    va_end(again);
+    return ok;
+}
+
+void txm_bytes_free(txm_bytes *b)
+{
+    if (!b)
+        return;
+    free(b->data);
+    memset(b, 0, sizeof *b);
+}

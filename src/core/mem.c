@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Checked allocation. */
+#include "core/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void *txm_calloc(size_t count, size_t size)
+{
+    return calloc(count ? count : 1, size ? size : 1);
+}
+
+void *txm_alloc_pixels(size_t count, size_t size)
+{
+    size_t bytes = txm_mul(count, size);
+    void *p = NULL;
+    if (bytes > SIZE_MAX / 2 || posix_memalign(&p, 64, bytes ? bytes : 1))
+        return NULL;
+    return p;
+}
+
+char *txm_strdup(const char *s)
+{
+    return s ? strdup(s) : NULL;
+}
+
+char *txm_strndup(const char *s, size_t n)
+{
+    return s ? strndup(s, n) : NULL;
+}
+
+char *txm_asprintf(const char *format, ...)
+{
+    va_list args;
+    char *s = NULL;
+    va_start(args, format);
+    int n = vasprintf(&s, format, args);
+    va_end(args);
+    return n < 0 ? NULL : s;
+}

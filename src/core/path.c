@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Paths as strings. */
+#include "core/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "core/bytes.h"
+#include "core/mem.h"
+
+const char *txm_path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+char *txm_path_dir(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return txm_strdup(".");
+    while (slash > path && slash[-1] == '/')
+        slash--;
+    return slash == path ? txm_strdup("/") : txm_strndup(path, (size_t)(slash - path));
+}
+
+char *txm_path_join(const char *dir, const char *name)
+{
+    size_t n = strlen(dir);
+    if (!n || txm_path_is_absolute(name))
+        return txm_strdup(name);
+    return txm_asprintf(dir[n - 1] == '/' ? "%s%s" : "%s/%s", dir, name);
+}
+
+const char *txm_path_ext(const char *path)
+{
+    const char *base = txm_path_base(path), *dot = strrchr(base, '.');
+    /* ".hidden" is a name, not an extension. */
+    return dot && dot != base ? dot : path + strlen(path);
+}
+
+bool txm_path_has_ext(const char *path, const char *ext)
+{
+    const char *own = txm_path_ext(path);
+    return *own && strcasecmp(own + 1, ext + (*ext == '.')) == 0;
+}
+
+bool txm_path_is_absolute(const char *path)
+{
+    return path[0] == '/';
+}
+
+/* Removes the last component of a normalised path that has one to remove: not "..", not the root. */
+static bool drop_last(txm_bytes *b, size_t root)
+{
+    size_t i = b->size;
+    while (i > root && b->data[i - 1] != '/')
+        i--;
+    if (i == b->size || (b->size - i == 2 && memcmp(b->data + i, "..", 2) == 0))
+        return false;
+    b->size = i > root ? i - 1 : root;
+    b->data[b->size] = 0;
+    return true;
+}
+
+char *txm_path_normal(const char *path)
+{
+    txm_bytes b = {0};
+    size_t root = txm_path_is_absolute(path) ? 1 : 0;
+    if (!txm_bytes_add(&b, "/", root))
+        return NULL;
+    for (const char *p = path; *p;) {
+        size_t n = strcspn(p, "/");
+        bool up = n == 2 && memcmp(p, "..", 2) == 0;
+        bool skip = n == 0 || (n == 1 && *p == '.');
+        /* "/.." is "/"; a leading ".." of a relative path stays. */
+        if (up && (drop_last(&b, root) || root))
+            skip = true;
+        if (!skip && ((b.size > root && !txm_bytes_puts(&b, "/")) || !txm_bytes_add(&b, p, n))) {
+            txm_bytes_free(&b);
+            return NULL;
+        }
+        p += n + (p[n] == '/');
+    }
+    if (b.size == 0 && !txm_bytes_puts(&b, ".")) {
+        txm_bytes_free(&b);
+        return NULL;
+    }
+    return b.data;
+}
+
+/* The part of `*p` up to the next '/', stepping over it. */
+static size_t component(const char **p, const char **start)
+{
+    *start = *p;
+    size_t n = strcspn(*p, "/");
+    *p += n + ((*p)[n] == '/');
+    return n;
+}
+
+char *txm_path_relative(const char *path, const char *base)
+{
+    char *a = txm_path_normal(path), *b = txm_path_normal(base);
+    txm_bytes out = {0};
+    bool ok = a && b;
+    if (ok) {
+        const char *pa = a + 1, *pb = b + 1, *sa, *sb;
+        for (;;) {
+            const char *qa = pa, *qb = pb;
+            size_t na = component(&qa, &sa), nb = component(&qb, &sb);
+            if (!na || na != nb || memcmp(sa, sb, na) != 0)
+                break;
+            pa = qa;
+            pb = qb;
+        }
+        while (ok && *pb) {
+            component(&pb, &sb);
+            ok = txm_bytes_puts(&out, out.size ? "/.." : "..");
+        }
+        if (ok && *pa)
+            ok = (!out.size || txm_bytes_puts(&out, "/")) && txm_bytes_puts(&out, pa);
+        if (ok && !out.size)
+            ok = txm_bytes_puts(&out, ".");
+    }
+    free(a);
+    free(b);
+    if (!ok)
+        txm_bytes_free(&out);
+    return out.data;
+}
+
+char *txm_path_absolute(const char *path)
+{
+    if (txm_path_is_absolute(path))
+        return txm_path_normal(path);
+    char *cwd = getcwd(NULL, 0);
+    if (!cwd)
+        return NULL;
+    char *joined = txm_path_join(cwd, path);
+    char *normal = joined ? txm_path_normal(joined) : NULL;
+    free(cwd);
+    free(joined);
+    return normal;
+}

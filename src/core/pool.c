@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The pool of threads. One mutex guards both queues: jobs are tiles and bands (tens of microseconds and more), so the
+ * lock is taken some ten thousand times a second at most.
+ */
+#include "core/pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+
+typedef struct job {
+    struct job *next;
+    txm_job_fn fn;
+    void *arg;
+    txm_group *group;
+} job;
+
+typedef struct queue {
+    job *head, **tail;
+} queue;
+
+struct txm_pool {
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a job was queued or finished, or the pool closes */
+    queue urgent, normal, outer;
+    job *spare; /* finished job records, reused */
+    pthread_t *threads;
+    unsigned thread_count, started;
+    unsigned waiting; /* threads asleep on `changed` */
+    bool closing;
+};
+
+struct txm_group {
+    txm_pool *pool;
+    size_t unfinished;
+    bool outer;
+};
+
+struct txm_strand {
+    txm_group *group;
+    queue pending;
+    bool running;
+};
+
+/* How many jobs this thread is inside of. */
+static _Thread_local unsigned depth;
+
+static void push(queue *q, job *j)
+{
+    j->next = NULL;
+    *q->tail = j;
+    q->tail = &j->next;
+}
+
+static job *pop(queue *q)
+{
+    job *j = q->head;
+    if (j && !(q->head = j->next))
+        q->tail = &q->head;
+    return j;
+}
+
+static void wake(txm_pool *pool)
+{
+    if (pool->waiting)
+        pthread_cond_broadcast(&pool->changed);
+}
+
+/* Runs a job that was taken off its queue. Called and returns with the lock held. */
+static void run(txm_pool *pool, job *j)
+{
+    pthread_mutex_unlock(&pool->lock);
+    depth++;
+    j->fn(j->arg);
+    depth--;
+    pthread_mutex_lock(&pool->lock);
+    j->group->unfinished--;
+    j->next = pool->spare;
+    pool->spare = j;
+    wake(pool);
+}
+
+/* Takes and runs one job, lock held; false when there was none that this thread may run. */
+static bool run_one(txm_pool *pool)
+{
+    job *j = pop(&pool->urgent);
+    if (!j)
+        j = pop(&pool->normal);
+    if (!j && depth == 0)
+        j = pop(&pool->outer);
+    if (!j)
+        return false;
+    run(pool, j);
+    return true;
+}
+
+static void sleep_until_changed(txm_pool *pool)
+{
+    pool->waiting++;
+    pthread_cond_wait(&pool->changed, &pool->lock);
+    pool->waiting--;
+}
+
+static void *worker(void *arg)
+{
+    txm_pool *pool = arg;
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->closing) {
+        if (!run_one(pool))
+            sleep_until_changed(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+txm_pool *txm_pool_new(unsigned threads)
+{
+    if (!threads)
+        return NULL;
+    txm_pool *pool = txm_calloc(1, sizeof *pool);
+    if (!pool)
+        return NULL;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->changed, NULL);
+    pool->urgent.tail = &pool->urgent.head;
+    pool->normal.tail = &pool->normal.head;
+    pool->outer.tail = &pool->outer.head;
+    pool->thread_count = threads;
+    pool->threads = txm_calloc(threads, sizeof *pool->threads);
+    while (pool->threads && pool->started + 1 < threads) {
+        if (pthread_create(&pool->threads[pool->started], NULL, worker, pool))
+            break;
+        pool->started++;
+    }
+    if (!pool->threads || pool->started + 1 < threads) {
+        txm_pool_free(pool);
+        return NULL;
+    }
+    return pool;
+}
+
+static void free_jobs(job *j)
+{
+    while (j) {
+        job *next = j->next;
+        free(j);
+        j = next;
+    }
+}
+
+void txm_pool_free(txm_pool *pool)
+{
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->closing = true;
+    pthread_cond_broadcast(&pool->changed);
+    pthread_mutex_unlock(&pool->lock);
+    for (unsigned i = 0; i < pool->started; i++)
+        pthread_join(pool->threads[i], NULL);
+    free_jobs(pool->spare);
+    pthread_cond_destroy(&pool->changed);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool->threads);
+    free(pool);
+}
+
+unsigned txm_pool_threads(const txm_pool *pool)
+{
+    return pool->thread_count;
+}
+
+/* Whole processors that the cgroup's quota grants; 0 when there is no quota. */
+static unsigned cgroup_cpus(void)
+{
+    unsigned cpus = 0;
+    FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
+    if (f) {
+        long quota, period;
+        if (fscanf(f, "%ld %ld", &quota, &period) == 2 && quota > 0 && period > 0)
+            cpus = (unsigned)((quota + period - 1) / period);
+        fclose(f);
+    }
+    return cpus;
+}
+
+unsigned txm_cpu_count(void)
+{
+    cpu_set_t set;
+    unsigned cpus = 1, quota = cgroup_cpus();
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        cpus = (unsigned)CPU_COUNT(&set);
+    if (quota && quota < cpus)
+        cpus = quota;
+    return cpus ? cpus : 1;
+}
+
+txm_group *txm_group_new(txm_pool *pool)
+{
+    txm_group *group = txm_calloc(1, sizeof *group);
+    if (group)
+        group->pool = pool;
+    return group;
+}
+
+txm_group *txm_group_new_outer(txm_pool *pool)
+{
+    txm_group *group = txm_group_new(pool);
+    if (group)
+        group->outer = true;
+    return group;
+}
+
+void txm_group_free(txm_group *group)
+{
+    if (!group)
+        return;
+    txm_group_wait(group, 0);
+    free(group);
+}
+
+/* A record for a job of this group, counted as unfinished; NULL on exhaustion. Lock held. */
+static job *new_job(txm_group *group, txm_job_fn fn, void *arg)
+{
+    job *j = group->pool->spare;
+    if (j)
+        group->pool->spare = j->next;
+    else if (!(j = malloc(sizeof *j)))
+        return NULL;
+    *j = (job){NULL, fn, arg, group};
+    group->unfinished++;
+    return j;
+}
+
+bool txm_group_submit(txm_group *group, bool urgent, txm_job_fn fn, void *arg)
+{
+    txm_pool *pool = group->pool;
+    pthread_mutex_lock(&pool->lock);
+    job *j = new_job(group, fn, arg);
+    if (j) {
+        push(group->outer ? &pool->outer : urgent ? &pool->urgent : &pool->normal, j);
+        wake(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return j != NULL;
+}
+
+void txm_pool_wait_until(txm_pool *pool, bool (*done)(void *arg), void *arg)
+{
+    pthread_mutex_lock(&pool->lock);
+    while (!done(arg)) {
+        if (!run_one(pool))
+            sleep_until_changed(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+struct group_limit {
+    const txm_group *group;
+    size_t limit;
+};
+
+static bool below_limit(void *arg)
+{
+    const struct group_limit *g = arg;
+    return g->group->unfinished <= g->limit;
+}
+
+void txm_group_wait(txm_group *group, size_t limit)
+{
+    txm_pool_wait_until(group->pool, below_limit, &(struct group_limit){group, limit});
+}
+
+txm_strand *txm_strand_new(txm_group *group)
+{
+    txm_strand *strand = txm_calloc(1, sizeof *strand);
+    if (strand) {
+        strand->group = group;
+        strand->pending.tail = &strand->pending.head;
+    }
+    return strand;
+}
+
+/* Runs the strand's jobs until none is left. Only one instance is queued at a time: `running`. */
+static void run_strand(void *arg)
+{
+    txm_strand *strand = arg;
+    txm_pool *pool = strand->group->pool;
+    pthread_mutex_lock(&pool->lock);
+    job *j;
+    while ((j = pop(&strand->pending)))
+        run(pool, j);
+    strand->running = false;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+bool txm_strand_submit(txm_strand *strand, txm_job_fn fn, void *arg)
+{
+    txm_group *group = strand->group;
+    txm_pool *pool = group->pool;
+    pthread_mutex_lock(&pool->lock);
+    job *runner = NULL, *j = new_job(group, fn, arg);
+    if (j && !strand->running && !(runner = new_job(group, run_strand, strand))) {
+        j->next = pool->spare;
+        pool->spare = j;
+        group->unfinished--;
+        j = NULL;
+    }
+    if (j) {
+        push(&strand->pending, j);
+        if (runner) {
+            strand->running = true;
+            /* Strands feed everything else: they go first. */
+            push(&pool->urgent, runner);
+        }
+        wake(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return j != NULL;
+}
+
+void txm_strand_free(txm_strand *strand)
+{
+    free(strand);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The foundations: statuses, strings, paths, digests, the pool of threads. */
+#include <check.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/bytes.h"
+#include "core/hash.h"
+#include "core/mem.h"
+#include "core/path.h"
+#include "core/pool.h"
+#include "txmill/pixel.h"
+#include "txmill/status.h"
+
+START_TEST(first_error_is_kept)
+{
+    txm_error err = {0};
+    ck_assert_int_eq(txm_fail(&err, TXM_CORRUPT, "%s", "one"), TXM_CORRUPT);
+    ck_assert_int_eq(txm_fail(&err, TXM_IO, "two"), TXM_IO);
+    ck_assert_int_eq(err.status, TXM_CORRUPT);
+    txm_error_prefix(&err, "a.png");
+    ck_assert_str_eq(err.message, "a.png: one");
+    txm_error_clear(&err);
+    ck_assert_int_eq(txm_fail_errno(&err, ENOSPC, "b"), TXM_DISK_FULL);
+    ck_assert_str_eq(err.message, "b: No space left on device");
+    ck_assert_int_eq(txm_fail(NULL, TXM_IO, "nobody listens"), TXM_IO);
+}
+END_TEST
+
+START_TEST(long_messages_are_cut)
+{
+    txm_error err = {0};
+    char *text = malloc(5000);
+    memset(text, 'x', 4999);
+    text[4999] = 0;
+    txm_fail_errno(&err, EIO, "%s", text);
+    ck_assert_uint_eq(strlen(err.message), TXM_MESSAGE_BYTES - 1);
+    txm_error_prefix(&err, "%s", text);
+    ck_assert_uint_eq(strlen(err.message), TXM_MESSAGE_BYTES - 1);
+    free(text);
+}
+END_TEST
+
+START_TEST(every_status_has_words)
+{
+    for (int s = 0; s < TXM_STATUS_COUNT; s++) {
+        ck_assert_ptr_nonnull(txm_status_name((txm_status)s));
+        ck_assert_ptr_nonnull(txm_status_text((txm_status)s));
+    }
+    ck_assert_str_eq(txm_status_name((txm_status)999), "internal");
+    ck_assert(txm_status_retryable(TXM_DISK_FULL) && !txm_status_retryable(TXM_CORRUPT));
+}
+END_TEST
+
+START_TEST(overflow_is_no_allocation)
+{
+    ck_assert_uint_eq(txm_mul(SIZE_MAX, 2), SIZE_MAX);
+    ck_assert_ptr_null(txm_calloc(SIZE_MAX, 16));
+    ck_assert_ptr_null(txm_alloc_pixels(SIZE_MAX / 2, 3));
+    void *p = txm_alloc_pixels(3, 5);
+    ck_assert_uint_eq((uintptr_t)p % 64, 0);
+    free(p);
+}
+END_TEST
+
+START_TEST(level_sizes)
+{
+    ck_assert_uint_eq(txm_level_count(1, 1), 1);
+    ck_assert_uint_eq(txm_level_count(300, 200), 9);
+    ck_assert_uint_eq(txm_level_count(1, 500), 9);
+    ck_assert_uint_eq(txm_level_count(65536, 1), TXM_MAX_LEVELS);
+    ck_assert_uint_eq(txm_level_size(5, 9), 1);
+}
+END_TEST
+
+static const struct {
+    const char *in, *out;
+} normal_cases[] = {
+    {"/a/b/../c", "/a/c"},
+    {"a//b/./c/", "a/b/c"},
+    {"../x", "../x"},
+    {"a/../..", ".."},
+    {"/..", "/"},
+    {"", "."},
+    {"a/..", "."},
+    {"/", "/"},
+    {"../../x/..", "../.."},
+};
+
+START_TEST(paths_normalise)
+{
+    char *n = txm_path_normal(normal_cases[_i].in);
+    ck_assert_str_eq(n, normal_cases[_i].out);
+    free(n);
+}
+END_TEST
+
+static const struct {
+    const char *path, *base, *out;
+} relative_cases[] = {
+    {"/g/src/a.png", "/g/abs-cache", "../src/a.png"},
+    {"/g/a.png", "/g", "a.png"},
+    {"/g", "/g", "."},
+    {"/a/b", "/", "a/b"},
+    {"/ab/x", "/a", "../ab/x"},
+};
+
+START_TEST(paths_relate)
+{
+    char *n = txm_path_relative(relative_cases[_i].path, relative_cases[_i].base);
+    ck_assert_str_eq(n, relative_cases[_i].out);
+    free(n);
+}
+END_TEST
+
+START_TEST(path_parts)
+{
+    char *d = txm_path_dir("a//b");
+    ck_assert_str_eq(d, "a");
+    free(d);
+    d = txm_path_dir("/b");
+    ck_assert_str_eq(d, "/");
+    free(d);
+    d = txm_path_join("a/", "b");
+    ck_assert_str_eq(d, "a/b");
+    free(d);
+    d = txm_path_join("a", "/b");
+    ck_assert_str_eq(d, "/b");
+    free(d);
+    ck_assert_str_eq(txm_path_ext("x/.hidden"), "");
+    ck_assert(txm_path_has_ext("x.EXR", "exr") && txm_path_has_ext("x.exr", ".exr") && !txm_path_has_ext("exr", "exr"));
+    d = txm_path_absolute("a/../b");
+    ck_assert(txm_path_is_absolute(d) && strcmp(txm_path_base(d), "b") == 0);
+    free(d);
+}
+END_TEST
+
+START_TEST(digests)
+{
+    char md5[TXM_MD5_HEX], sha[TXM_SHA1_HEX];
+    ck_assert_int_eq(txm_md5_hex("abc", 3, md5), 0);
+    ck_assert_str_eq(md5, "900150983CD24FB0D6963F7D28E17F72");
+    txm_sha1 *h = txm_sha1_new();
+    for (int again = 0; again < 2; again++) {
+        txm_sha1_add(h, "a", 1);
+        txm_sha1_add(h, "bc", 2);
+        txm_sha1_finish(h, sha);
+        ck_assert_str_eq(sha, "A9993E364706816ABA3E25717850C26C9CD0D89D");
+    }
+    txm_sha1_free(h);
+    ck_assert_uint_eq(txm_xxh64("", 0, 0), 0xEF46DB3751D8E999ull);
+}
+END_TEST
+
+START_TEST(bytes_grow)
+{
+    txm_bytes b = {0};
+    for (int i = 0; i < 1000; i++)
+        ck_assert(txm_bytes_printf(&b, "%03d", i));
+    ck_assert_uint_eq(b.size, 3000);
+    ck_assert_str_eq(b.data + 2997, "999");
+    txm_bytes_free(&b);
+    ck_assert_ptr_null(b.data);
+}
+END_TEST
+
+struct nest {
+    txm_pool *pool;
+    atomic_int *sum;
+};
+
+static void leaf(void *arg)
+{
+    atomic_fetch_add((atomic_int *)arg, 1);
+}
+
+/* A task that waits for jobs of its own, as a conversion does. */
+static void task(void *arg)
+{
+    struct nest *n = arg;
+    txm_group *g = txm_group_new(n->pool);
+    for (int i = 0; i < 50; i++) {
+        ck_assert(txm_group_submit(g, i % 2, leaf, n->sum));
+        txm_group_wait(g, 4);
+    }
+    txm_group_free(g);
+}
+
+START_TEST(nested_tasks_finish)
+{
+    txm_pool *pool = txm_pool_new((unsigned)_i);
+    atomic_int sum = 0;
+    struct nest n = {pool, &sum};
+    txm_group *g = txm_group_new_outer(pool);
+    for (int i = 0; i < 40; i++)
+        ck_assert(txm_group_submit(g, false, task, &n));
+    txm_group_free(g);
+    ck_assert_int_eq(sum, 40 * 50);
+    txm_pool_free(pool);
+}
+END_TEST
+
+struct order {
+    int seen[2000], count;
+};
+struct step {
+    struct order *order;
+    int index;
+};
+
+static void note(void *arg)
+{
+    struct step *s = arg;
+    s->order->seen[s->order->count++] = s->index; /* no lock: the strand is the lock */
+}
+
+START_TEST(strands_keep_order)
+{
+    txm_pool *pool = txm_pool_new(4);
+    txm_group *g = txm_group_new(pool);
+    txm_strand *strand = txm_strand_new(g);
+    static struct order order;
+    static struct step steps[2000];
+    order.count = 0;
+    for (int i = 0; i < 2000; i++) {
+        steps[i] = (struct step){&order, i};
+        ck_assert(txm_strand_submit(strand, note, &steps[i]));
+    }
+    txm_group_wait(g, 0);
+    ck_assert_int_eq(order.count, 2000);
+    for (int i = 0; i < 2000; i++)
+        ck_assert_int_eq(order.seen[i], i);
+    txm_strand_free(strand);
+    txm_group_free(g);
+    txm_pool_free(pool);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("core");
+    TCase *t = tcase_create("core");
+    tcase_add_test(t, first_error_is_kept);
+    tcase_add_test(t, long_messages_are_cut);
+    tcase_add_test(t, every_status_has_words);
+    tcase_add_test(t, overflow_is_no_allocation);
+    tcase_add_test(t, level_sizes);
+    tcase_add_loop_test(t, paths_normalise, 0, sizeof normal_cases / sizeof *normal_cases);
+    tcase_add_loop_test(t, paths_relate, 0, sizeof relative_cases / sizeof *relative_cases);
+    tcase_add_test(t, path_parts);
+    tcase_add_test(t, digests);
+    tcase_add_test(t, bytes_grow);
+    tcase_add_loop_test(t, nested_tasks_finish, 1, 6);
+    tcase_add_test(t, strands_keep_order);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
