@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The arithmetic of pixels, once for every back-end: plain C functions that a CUDA compiler takes as they are.
+ *
+ * Everything is float32 (float64 inside txm_pow_positive) in the order written, without contraction and without
+ * flushing subnormals, so scalar C, SIMD and CUDA give the same bits. The formulas are those of Cycles (Blender 5.2,
+ * x86-64); txmill-tx(5) lists them.
+ */
+#ifndef TXM_DEVICE_ARITH_H
+#define TXM_DEVICE_ARITH_H
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __CUDACC__
+#define TXM_DEVICE static __host__ __device__ inline
+#else
+#define TXM_DEVICE static inline
+#endif
+
+TXM_DEVICE uint32_t txm_float_bits(float f)
+{
+    uint32_t u;
+    memcpy(&u, &f, sizeof u);
+    return u;
+}
+
+TXM_DEVICE float txm_bits_float(uint32_t u)
+{
+    float f;
+    memcpy(&f, &u, sizeof f);
+    return f;
+}
+
+TXM_DEVICE uint64_t txm_double_bits(double d)
+{
+    uint64_t u;
+    memcpy(&u, &d, sizeof u);
+    return u;
+}
+
+TXM_DEVICE double txm_bits_double(uint64_t u)
+{
+    double d;
+    memcpy(&d, &u, sizeof d);
+    return d;
+}
+
+/* ---- half ---------------------------------------------------------------------------------------------------- */
+
+TXM_DEVICE float txm_half_to_float(uint16_t h)
+{
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16, magnitude = h & 0x7FFFu;
+    if (magnitude >= 0x7C00) /* infinity and NaN, made quiet as F16C does */
+        return txm_bits_float(sign | 0x7F800000u | ((magnitude & 0x3FFu) << 13) |
+                              ((magnitude & 0x3FFu) ? 0x00400000u : 0));
+    if (magnitude >= 0x0400)
+        return txm_bits_float(sign | ((magnitude << 13) + (112u << 23)));
+    /* Subnormal: an integer times 2^-24, exact in float. */
+    float f = (float)magnitude * 5.9604644775390625e-8f;
+    return txm_bits_float(sign | txm_float_bits(f));
+}
+
+/* Rounds to nearest even; beyond 65504 + half a step it becomes infinity. */
+TXM_DEVICE uint16_t txm_float_to_half(float f)
+{
+    uint32_t bits = txm_float_bits(f), sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
+    if (magnitude > 0x7F800000u)
+        return (uint16_t)(sign | 0x7E00u | ((magnitude >> 13) & 0x3FFu));
+    if (magnitude >= 0x477FF000u)
+        return (uint16_t)(sign | 0x7C00u);
+    if (magnitude >= 0x38800000u) {
+        uint32_t rounded = magnitude + 0xFFFu + ((magnitude >> 13) & 1u);
+        return (uint16_t)(sign | ((rounded - (112u << 23)) >> 13));
+    }
+    /* Subnormal result: adding 0.5 puts the wanted bits at the bottom of the mantissa, rounded to even by the adder. */
+    float shifted = txm_bits_float(magnitude) + 0.5f;
+    return (uint16_t)(sign | (txm_float_bits(shifted) - 0x3F000000u));
+}
+
+TXM_DEVICE float txm_clamp_half(float v)
+{
+    return v > 65504.0f ? 65504.0f : v < -65504.0f ? -65504.0f : v;
+}
+
+/* ---- integers ------------------------------------------------------------------------------------------------ */
+
+TXM_DEVICE float txm_u8_to_float(uint8_t v)
+{
+    return (float)v * (1.0f / 255.0f);
+}
+
+TXM_DEVICE float txm_u16_to_float(uint16_t v)
+{
+    return (float)v * (1.0f / 65535.0f);
+}
+
+/* Clamps to 0..1 (NaN: 0), scales, rounds half up by truncation. */
+TXM_DEVICE uint32_t txm_float_to_code(float v, float scale)
+{
+    float clamped = v > 0.0f ? (v < 1.0f ? v : 1.0f) : 0.0f;
+    return (uint32_t)(clamped * scale + 0.5f);
+}
+
+/* ---- powers and the sRGB curve ------------------------------------------------------------------------------- */
+
+/* x^e for finite or infinite x > 0 as a float would round it: log2 and exp2 by polynomials in float64, relative error
+ * below 1e-11, that is the correctly rounded float but in about one case of ten thousand. Only + - * / so that every
+ * back-end gives the same bits; C libraries' powf does not promise that. */
+TXM_DEVICE float txm_pow_positive(float x, double e)
+{
+    /* x = 2^k m with m in [sqrt(1/2), sqrt(2)). */
+    uint64_t bits = txm_double_bits((double)x);
+    int64_t k = (int64_t)((bits - 0x3FE6A09E667F3BCDull) >> 52) - ((bits < 0x3FE6A09E667F3BCDull) ? 4096 : 0);
+    double m = txm_bits_double(bits - ((uint64_t)k << 52));
+    /* log2(m) = 2/ln2 atanh(s), s = (m-1)/(m+1), |s| < 0.172. */
+    double s = (m - 1.0) / (m + 1.0), t = s * s;
+    double p = 1.0 / 17.0;
+    p = p * t + 1.0 / 15.0;
+    p = p * t + 1.0 / 13.0;
+    p = p * t + 1.0 / 11.0;
+    p = p * t + 1.0 / 9.0;
+    p = p * t + 1.0 / 7.0;
+    p = p * t + 1.0 / 5.0;
+    p = p * t + 1.0 / 3.0;
+    p = p * t + 1.0;
+    double y = e * ((double)k + p * s * 2.8853900817779268);
+    /* 2^y = 2^n 2^f with f in [-1/2, 1/2]; beyond +-1000 every float is 0 or infinite. */
+    y = y > 1000.0 ? 1000.0 : y < -1000.0 ? -1000.0 : y;
+    double n = (y + 6755399441055744.0) - 6755399441055744.0; /* rounds to an integer, ties to even */
+    double z = (y - n) * 0.69314718055994531;
+    double q = 1.0 / 39916800.0;
+    q = q * z + 1.0 / 3628800.0;
+    q = q * z + 1.0 / 362880.0;
+    q = q * z + 1.0 / 40320.0;
+    q = q * z + 1.0 / 5040.0;
+    q = q * z + 1.0 / 720.0;
+    q = q * z + 1.0 / 120.0;
+    q = q * z + 1.0 / 24.0;
+    q = q * z + 1.0 / 6.0;
+    q = q * z + 0.5;
+    q = q * z + 1.0;
+    q = q * z + 1.0;
+    return (float)(q * txm_bits_double((uint64_t)((int64_t)n + 1023) << 52));
+}
+
+TXM_DEVICE float txm_srgb_encode(float v)
+{
+    if (!(v >= 0.0031308f))
+        return v > 0.0f ? 12.92f * v : 0.0f;
+    return 1.055f * txm_pow_positive(v, (double)(1.0f / 2.4f)) - 0.055f;
+}
+
+/* As Cycles decodes images of one channel. */
+TXM_DEVICE float txm_srgb_decode_grey(float v)
+{
+    if (!(v >= 0.04045f))
+        return v > 0.0f ? v * (1.0f / 12.92f) : 0.0f;
+    return txm_pow_positive((v + 0.055f) * (1.0f / 1.055f), (double)2.4f);
+}
+
+/* As Cycles decodes RGBA images: x^2.4 as (x^0.8)^3, x^0.8 by a bit trick and three Newton steps for the fifth root of
+ * x^4. */
+TXM_DEVICE float txm_srgb_decode_rgba(float v)
+{
+    if (!(v >= 0.04045f))
+        return v > 0.0f ? v * (1.0f / 12.92f) : 0.0f;
+    float x = (v + 0.055f) * (1.0f / 1.055f);
+    float scaled = x * txm_bits_float(0x4F55A7FBu);
+    float z = txm_bits_float((uint32_t)(int32_t)(0.8f * (float)(int32_t)txm_float_bits(scaled)));
+    float x2 = x * x, x4 = x2 * x2;
+    for (int i = 0; i < 3; i++) {
+        float z2 = z * z, z4 = z2 * z2;
+        z = (4.0f * z + x4 / z4) * (1.0f / 5.0f);
+    }
+    return z * (z * z);
+}
+
+/* Whether colour is divided by alpha before a curve and multiplied after it. */
+TXM_DEVICE int txm_alpha_divides(float alpha)
+{
+    return alpha > 0.0f && alpha != 1.0f;
+}
+
+/* The curves on one associated RGBA pixel. */
+TXM_DEVICE void txm_srgb_decode_pixel(float p[4])
+{
+    float a = p[3];
+    int divides = txm_alpha_divides(a);
+    float inverse = divides ? 1.0f / a : 1.0f;
+    for (int c = 0; c < 3; c++) {
+        float v = divides ? p[c] * inverse : p[c];
+        v = txm_srgb_decode_rgba(v);
+        p[c] = divides ? v * a : v;
+    }
+}
+
+TXM_DEVICE void txm_srgb_encode_pixel(float p[4])
+{
+    float a = p[3];
+    int divides = txm_alpha_divides(a);
+    float inverse = divides ? 1.0f / a : 1.0f;
+    for (int c = 0; c < 3; c++) {
+        float v = divides ? p[c] * inverse : p[c];
+        v = txm_srgb_encode(v);
+        p[c] = divides ? v * a : v;
+    }
+}
+
+/* ---- filters ------------------------------------------------------------------------------------------------- */
+
+TXM_DEVICE float txm_box(float a, float b, float c, float d)
+{
+    float h0 = 0.5f * (a + b), h1 = 0.5f * (c + d);
+    return 0.5f * (h0 + h1);
+}
+
+/* Position of destination sample `i` of `dst` in a source edge of `src` samples: two neighbours (clamped) and the
+ * weight of the second. */
+TXM_DEVICE void txm_bilinear_position(uint32_t i, uint32_t dst, uint32_t src, uint32_t *first, uint32_t *second,
+                                      float *weight)
+{
+    float s = ((float)i + 0.5f) * (1.0f / (float)dst) * (float)src - 0.5f;
+    /* floor; s >= -0.5 and below 2^17, so truncation of s + 1 is exact. */
+    int32_t low = (int32_t)s - (s < 0.0f ? 1 : 0);
+    *weight = s - (float)low;
+    int32_t high = low + 1, last = (int32_t)src - 1;
+    *first = (uint32_t)(low < 0 ? 0 : low > last ? last : low);
+    *second = (uint32_t)(high < 0 ? 0 : high > last ? last : high);
+}
+
+TXM_DEVICE float txm_bilinear(float p00, float p10, float p01, float p11, float f, float g)
+{
+    return (1.0f - g) * (p00 * (1.0f - f) + p10 * f) + g * (p01 * (1.0f - f) + p11 * f);
+}
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of row operations. Scalar C fills it and is the specification; an ISA overwrites the entries that it does
+ * faster with the same bits. Pixels are interleaved, 1 or 4 channels; `count` counts pixels.
+ */
+#ifndef TXM_DEVICE_OPS_H
+#define TXM_DEVICE_OPS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "txmill/pixel.h"
+
+/* What is known of the samples of level 0 so far; integer types count in codes (exact), float types in float32 values.
+ */
+typedef struct txm_stats {
+    float min[4], max[4];
+    double sum[4];
+    bool grey;   /* r == g == b in every pixel and alpha full: may be stored as one channel */
+    bool opaque; /* alpha full in every pixel */
+    bool any;    /* min and max mean something */
+} txm_stats;
+
+typedef struct txm_ops {
+    const char *isa; /* "scalar", "avx2", "avx512", "neon" */
+
+    /* Storage type to float32: integers times the rounded reciprocal of their maximum. `samples` = count * channels. */
+    void (*to_float)(txm_type type, const void *src, float *dst, size_t samples);
+    /* Float32 to storage type: half clamps to +-65504 and rounds to even, integers clamp to 0..1 and round half up. */
+    void (*from_float)(txm_type type, const float *src, void *dst, size_t samples);
+    /* Storage type to linear float32 through the sRGB curve, colour divided by alpha around it. */
+    void (*srgb_decode)(txm_type type, uint32_t channels, const void *src, float *dst, size_t count);
+    /* Linear float32 to storage type through the sRGB curve. */
+    void (*srgb_encode)(txm_type type, uint32_t channels, const float *src, void *dst, size_t count);
+
+    /* Two rows of 2 * count pixels to one of count. */
+    void (*box)(uint32_t channels, const float *row0, const float *row1, float *dst, size_t count);
+    /* Two rows of src_width pixels, weight `g` of the second, to one of count. */
+    void (*bilinear)(uint32_t channels, const float *row0, const float *row1, float g, size_t src_width, float *dst,
+                     size_t count);
+    void (*clamp_half)(float *row, size_t samples);
+
+    /* Conforming, in the storage type, in place or row to row. */
+    void (*associate)(txm_type type, void *rgba, size_t count);
+    void (*widen)(txm_type type, uint32_t src_channels, const void *src, void *rgba, size_t count);
+    void (*set_opaque)(txm_type type, void *rgba, size_t count);
+    void (*zero_nonfinite)(txm_type type, uint32_t channels, void *pixels, size_t count);
+    void (*take_first)(txm_type type, const void *rgba, void *grey, size_t count);
+
+    /* Adds one row of level 0 to the statistics. */
+    void (*stats)(txm_type type, uint32_t channels, const void *row, size_t count, txm_stats *stats);
+} txm_ops;
+
+/* The table for this machine, built on first use. TXMILL_ISA=scalar|avx2|avx512|neon forces one that the machine has.
+ */
+const txm_ops *txm_ops_best(void);
+/* The table of one ISA; NULL if this machine or build lacks it. */
+const txm_ops *txm_ops_isa(const char *isa);
+/* Fills in what a back-end leaves to scalar code. */
+void txm_ops_fill_scalar(txm_ops *ops);
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Scalar C: the specification of every row operation.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "device/arith.h"
+#include "device/ops.h"
+#include "device/tables.h"
+
+static void to_float(txm_type type, const void *src, float *dst, size_t samples)
+{
+    const uint8_t *s8 = src;
+    const uint16_t *s16 = src;
+    switch (type) {
+    case TXM_U8:
+        for (size_t i = 0; i < samples; i++)
+            dst[i] = txm_u8_to_float(s8[i]);
+        break;
+    case TXM_U16:
+        for (size_t i = 0; i < samples; i++)
+            dst[i] = txm_u16_to_float(s16[i]);
+        break;
+    case TXM_HALF:
+        for (size_t i = 0; i < samples; i++)
+            dst[i] = txm_half_to_float(s16[i]);
+        break;
+    case TXM_FLOAT:
+        memcpy(dst, src, samples * sizeof *dst);
+        break;
+    }
+}
+
+static void from_float(txm_type type, const float *src, void *dst, size_t samples)
+{
+    uint8_t *d8 = dst;
+    uint16_t *d16 = dst;
+    switch (type) {
+    case TXM_U8:
+        for (size_t i = 0; i < samples; i++)
+            d8[i] = (uint8_t)txm_float_to_code(src[i], 255.0f);
+        break;
+    case TXM_U16:
+        for (size_t i = 0; i < samples; i++)
+            d16[i] = (uint16_t)txm_float_to_code(src[i], 65535.0f);
+        break;
+    case TXM_HALF:
+        for (size_t i = 0; i < samples; i++)
+            d16[i] = txm_float_to_half(txm_clamp_half(src[i]));
+        break;
+    case TXM_FLOAT:
+        memcpy(dst, src, samples * sizeof *src);
+        break;
+    }
+}
+
+static void decode_u8_rgba(const uint8_t *src, float *dst, size_t count)
+{
+    const txm_tables *t = txm_tables_get();
+    for (size_t i = 0; i < count; i++, src += 4, dst += 4) {
+        const float *row = t->u8_rgba[src[3]];
+        dst[0] = row[src[0]];
+        dst[1] = row[src[1]];
+        dst[2] = row[src[2]];
+        dst[3] = txm_u8_to_float(src[3]);
+    }
+}
+
+static void decode_u16_rgba(const uint16_t *src, float *dst, size_t count)
+{
+    const txm_tables *t = txm_tables_get();
+    for (size_t i = 0; i < count; i++, src += 4, dst += 4) {
+        if (src[3] == 0 || src[3] == 65535) {
+            for (int c = 0; c < 3; c++)
+                dst[c] = t->u16_opaque[src[c]];
+            dst[3] = txm_u16_to_float(src[3]);
+        } else {
+            for (int c = 0; c < 4; c++)
+                dst[c] = txm_u16_to_float(src[c]);
+            txm_srgb_decode_pixel(dst);
+        }
+    }
+}
+
+static void decode_grey(txm_type type, const void *src, float *dst, size_t count)
+{
+    const txm_tables *t = txm_tables_get();
+    const uint8_t *s8 = src;
+    const uint16_t *s16 = src;
+    if (type == TXM_U8) {
+        for (size_t i = 0; i < count; i++)
+            dst[i] = t->u8_grey[s8[i]];
+    } else if (type == TXM_U16) {
+        for (size_t i = 0; i < count; i++)
+            dst[i] = t->u16_grey[s16[i]];
+    } else {
+        to_float(type, src, dst, count);
+        for (size_t i = 0; i < count; i++)
+            dst[i] = txm_srgb_decode_grey(dst[i]);
+    }
+}
+
+static void srgb_decode(txm_type type, uint32_t channels, const void *src, float *dst, size_t count)
+{
+    if (channels == 1) {
+        decode_grey(type, src, dst, count);
+    } else if (type == TXM_U8) {
+        decode_u8_rgba(src, dst, count);
+    } else if (type == TXM_U16) {
+        decode_u16_rgba(src, dst, count);
+    } else {
+        to_float(type, src, dst, count * 4);
+        for (size_t i = 0; i < count; i++)
+            txm_srgb_decode_pixel(dst + 4 * i);
+    }
+}
+
+/* One sample through the exact table. */
+static uint8_t encode8(const txm_tables *t, float v)
+{
+    uint32_t bin = txm_srgb8_bin(txm_float_bits(v));
+    return (uint8_t)(t->bin_code[bin] + (v >= t->bin_next[bin]));
+}
+
+static void encode_u8(uint32_t channels, const float *src, uint8_t *dst, size_t count)
+{
+    const txm_tables *t = txm_tables_get();
+    if (channels == 1) {
+        for (size_t i = 0; i < count; i++)
+            dst[i] = encode8(t, src[i]);
+        return;
+    }
+    for (size_t i = 0; i < count; i++, src += 4, dst += 4) {
+        float p[4] = {src[0], src[1], src[2], src[3]};
+        if (txm_alpha_divides(p[3])) {
+            txm_srgb_encode_pixel(p);
+            for (int c = 0; c < 3; c++)
+                dst[c] = (uint8_t)txm_float_to_code(p[c], 255.0f);
+        } else {
+            for (int c = 0; c < 3; c++)
+                dst[c] = encode8(t, p[c]);
+        }
+        dst[3] = (uint8_t)txm_float_to_code(p[3], 255.0f);
+    }
+}
+
+static void srgb_encode(txm_type type, uint32_t channels, const float *src, void *dst, size_t count)
+{
+    if (type == TXM_U8) {
+        encode_u8(channels, src, dst, count);
+        return;
+    }
+    uint8_t *out = dst;
+    size_t bytes = txm_type_bytes(type) * channels;
+    for (size_t i = 0; i < count; i++, src += channels, out += bytes) {
+        float p[4];
+        memcpy(p, src, channels * sizeof *p);
+        if (channels == 1)
+            p[0] = txm_srgb_encode(p[0]);
+        else
+            txm_srgb_encode_pixel(p);
+        from_float(type, p, out, channels);
+    }
+}
+
+static void box(uint32_t channels, const float *row0, const float *row1, float *dst, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t c = 0; c < channels; c++) {
+            size_t a = 2 * i * channels + c, b = a + channels;
+            dst[i * channels + c] = txm_box(row0[a], row0[b], row1[a], row1[b]);
+        }
+    }
+}
+
+static void bilinear(uint32_t channels, const float *row0, const float *row1, float g, size_t src_width, float *dst,
+                     size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t first, second;
+        float f;
+        txm_bilinear_position((uint32_t)i, (uint32_t)count, (uint32_t)src_width, &first, &second, &f);
+        for (uint32_t c = 0; c < channels; c++) {
+            size_t a = (size_t)first * channels + c, b = (size_t)second * channels + c;
+            dst[i * channels + c] = txm_bilinear(row0[a], row0[b], row1[a], row1[b], f, g);
+        }
+    }
+}
+
+static void clamp_half(float *row, size_t samples)
+{
+    for (size_t i = 0; i < samples; i++)
+        row[i] = txm_clamp_half(row[i]);
+}
+
+static void associate(txm_type type, void *rgba, size_t count)
+{
+    if (type == TXM_U8) {
+        for (uint8_t *p = rgba, *end = p + 4 * count; p < end; p += 4)
+            for (int c = 0; c < 3; c++)
+                p[c] = (uint8_t)(p[c] * p[3] / 255u);
+    } else if (type == TXM_U16) {
+        for (uint16_t *p = rgba, *end = p + 4 * count; p < end; p += 4)
+            for (int c = 0; c < 3; c++)
+                p[c] = (uint16_t)((uint32_t)p[c] * p[3] / 65535u);
+    } else if (type == TXM_HALF) {
+        for (uint16_t *p = rgba, *end = p + 4 * count; p < end; p += 4) {
+            float a = txm_half_to_float(p[3]);
+            for (int c = 0; c < 3; c++)
+                p[c] = txm_float_to_half(txm_half_to_float(p[c]) * a);
+        }
+    } else {
+        for (float *p = rgba, *end = p + 4 * count; p < end; p += 4)
+            for (int c = 0; c < 3; c++)
+                p[c] *= p[3];
+    }
+}
+
+/* The sample that means 1.0. */
+static void full(txm_type type, uint8_t *sample)
+{
+    const uint8_t u8 = 255;
+    const uint16_t u16 = 65535, half = 0x3C00;
+    const float f = 1.0f;
+    const void *const values[] = {&u8, &u16, &half, &f};
+    memcpy(sample, values[type], txm_type_bytes(type));
+}
+
+static void widen(txm_type type, uint32_t src_channels, const void *src, void *rgba, size_t count)
+{
+    size_t b = txm_type_bytes(type);
+    const uint8_t *s = src;
+    uint8_t *d = rgba, one[4];
+    full(type, one);
+    for (size_t i = 0; i < count; i++, s += src_channels * b, d += 4 * b) {
+        /* Grey fills all three colours; alpha is the last of two, else full. */
+        for (uint32_t c = 0; c < 3; c++)
+            memcpy(d + c * b, s + (src_channels >= 3 ? c : 0) * b, b);
+        memcpy(d + 3 * b, src_channels == 2 ? s + b : one, b);
+    }
+}
+
+static void set_opaque(txm_type type, void *rgba, size_t count)
+{
+    size_t b = txm_type_bytes(type);
+    uint8_t *p = rgba, one[4];
+    full(type, one);
+    for (size_t i = 0; i < count; i++)
+        memcpy(p + (4 * i + 3) * b, one, b);
+}
+
+static int finite_sample(txm_type type, const uint8_t *sample)
+{
+    if (type == TXM_HALF) {
+        uint16_t h;
+        memcpy(&h, sample, 2);
+        return (h & 0x7C00) != 0x7C00;
+    }
+    float f;
+    memcpy(&f, sample, 4);
+    return isfinite(f) != 0;
+}
+
+static void zero_nonfinite(txm_type type, uint32_t channels, void *pixels, size_t count)
+{
+    if (!txm_type_is_float(type))
+        return;
+    size_t b = txm_type_bytes(type);
+    uint8_t *p = pixels;
+    for (size_t i = 0; i < count; i++, p += channels * b) {
+        int finite = 1;
+        for (uint32_t c = 0; c < channels; c++)
+            finite &= finite_sample(type, p + c * b);
+        if (!finite)
+            memset(p, 0, channels * b);
+    }
+}
+
+static void take_first(txm_type type, const void *rgba, void *grey, size_t count)
+{
+    size_t b = txm_type_bytes(type);
+    const uint8_t *s = rgba;
+    uint8_t *d = grey;
+    for (size_t i = 0; i < count; i++)
+        memcpy(d + i * b, s + 4 * i * b, b);
+}
+
+/* Sums run pixel by pixel in float64 a row, and the row's sum is added to the total: a defined order. */
+static void stats(txm_type type, uint32_t channels, const void *row, size_t count, txm_stats *st)
+{
+    double sum[4] = {0};
+    float one = type == TXM_U8 ? 255.0f : type == TXM_U16 ? 65535.0f : 1.0f;
+    const uint8_t *s8 = row;
+    const uint16_t *s16 = row;
+    const float *s32 = row;
+    for (size_t i = 0; i < count && channels; i++) {
+        float p[4];
+        for (uint32_t c = 0; c < channels; c++) {
+            size_t k = i * channels + c;
+            p[c] = type == TXM_U8     ? (float)s8[k]
+                   : type == TXM_U16  ? (float)s16[k]
+                   : type == TXM_HALF ? txm_half_to_float(s16[k])
+                                      : s32[k];
+            sum[c] += (double)p[c];
+            if (!st->any || p[c] < st->min[c])
+                st->min[c] = p[c];
+            if (!st->any || p[c] > st->max[c])
+                st->max[c] = p[c];
+        }
+        if (channels == 4) {
+            st->grey = (st->grey || !st->any) && p[0] == p[1] && p[1] == p[2] && p[3] == one;
+            st->opaque = (st->opaque || !st->any) && p[3] == one;
+        }
+        st->any = true;
+    }
+    for (uint32_t c = 0; c < channels; c++)
+        st->sum[c] += sum[c];
+}
+
+void txm_ops_fill_scalar(txm_ops *ops)
+{
+    *ops = (txm_ops){
+        .isa = "scalar",
+        .to_float = to_float,
+        .from_float = from_float,
+        .srgb_decode = srgb_decode,
+        .srgb_encode = srgb_encode,
+        .box = box,
+        .bilinear = bilinear,
+        .clamp_half = clamp_half,
+        .associate = associate,
+        .widen = widen,
+        .set_opaque = set_opaque,
+        .zero_nonfinite = zero_nonfinite,
+        .take_first = take_first,
+        .stats = stats,
+    };
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Gathering a ring by the full-image rule for the repeat extension. */
+#include "pyramid/ring.h"
+
+#include <string.h>
+
+/* Copies `count` pixels of a row from column x0 (may lie outside) on, wrapping round. */
+static uint8_t *copy_wrapped(const uint8_t *row, uint32_t level_w, size_t pixel_bytes, int64_t x0, uint32_t count,
+                             uint8_t *dst)
+{
+    uint32_t x = (uint32_t)(((x0 % (int64_t)level_w) + level_w) % level_w);
+    while (count) {
+        uint32_t n = count < level_w - x ? count : level_w - x;
+        memcpy(dst, row + x * pixel_bytes, n * pixel_bytes);
+        dst += n * pixel_bytes;
+        count -= n;
+        x = 0;
+    }
+    return dst;
+}
+
+void txm_ring_gather(txm_row_fn row, void *context, uint32_t level_w, uint32_t level_h, size_t pixel_bytes, uint32_t x0,
+                     uint32_t y0, uint32_t w, uint32_t h, uint8_t *ring)
+{
+    for (int64_t y = -TXM_RING_PX; y < (int64_t)h + TXM_RING_PX; y++) {
+        int64_t source_y = ((int64_t)y0 + y) % level_h;
+        if (source_y < 0)
+            source_y += level_h;
+        const uint8_t *src = row(context, (uint32_t)source_y);
+        int64_t left = (int64_t)x0 - TXM_RING_PX;
+        if (y < 0 || y >= (int64_t)h) {
+            ring = copy_wrapped(src, level_w, pixel_bytes, left, w + 2 * TXM_RING_PX, ring);
+        } else {
+            ring = copy_wrapped(src, level_w, pixel_bytes, left, TXM_RING_PX, ring);
+            ring = copy_wrapped(src, level_w, pixel_bytes, (int64_t)x0 + w, TXM_RING_PX, ring);
+        }
+    }
+}
