@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Colour interop ids from the code points that PNG files carry in their cICP chunk.
+ *
+ * OpenImageIO 2.4 does not report the chunk, so it is looked for here: chunks are walked by their lengths up to the
+ * first IDAT, which the chunk has to precede.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "source/readers.h"
+
+/* Encoded images are pictures made for a display; linear ones are scene light. */
+static const struct {
+    uint8_t primaries, transfer;
+    const char *id;
+} code_points[] = {
+    {1, 1, "g24_rec709_display"},   /* BT.709 primaries, BT.709 camera curve: shown with gamma 2.4 */
+    {1, 4, "g22_rec709_scene"},     /* gamma 2.2 */
+    {1, 8, "lin_rec709_scene"},     /* linear */
+    {1, 13, "srgb_rec709_display"}, /* sRGB */
+    {9, 1, "g24_rec2020_display"},  /* BT.2020 primaries */
+    {9, 8, "lin_rec2020_scene"},    /**/
+    {9, 14, "g24_rec2020_display"}, /* the BT.709 curve under its 10-bit and 12-bit numbers */
+    {9, 15, "g24_rec2020_display"}, /**/
+    {9, 16, "pq_rec2020_display"},  /* SMPTE ST 2084 */
+    {9, 18, "hlg_rec2020_display"}, /* ARIB STD-B67 */
+    {10, 8, "lin_ciexyzd65_scene"}, /* CIE XYZ */
+    {12, 8, "lin_p3d65_scene"},     /* P3 primaries with D65 white */
+    {12, 13, "srgb_p3d65_display"}, /**/
+    {12, 16, "pq_p3d65_display"},   /**/
+};
+
+const char *txm_interop_from_cicp(unsigned primaries, unsigned transfer, unsigned matrix, unsigned full_range)
+{
+    if (matrix != 0 || full_range != 1)
+        return ""; /* not RGB over the full range: no interop id stands for that */
+    for (size_t i = 0; i < sizeof code_points / sizeof code_points[0]; i++)
+        if (code_points[i].primaries == primaries && code_points[i].transfer == transfer)
+            return code_points[i].id;
+    return "";
+}
+
+const char *txm_interop_of_png(const char *path)
+{
+    static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
+    const char *id = "";
+    uint8_t b[12];
+    FILE *f = fopen(path, "rbe");
+    if (!f)
+        return id;
+    if (fread(b, 1, 8, f) == 8 && memcmp(b, signature, 8) == 0) {
+        while (fread(b, 1, 8, f) == 8 && memcmp(b + 4, "IDAT", 4) != 0 && memcmp(b + 4, "IEND", 4) != 0) {
+            uint32_t size = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+            if (memcmp(b + 4, "cICP", 4) == 0) {
+                if (size == 4 && fread(b, 1, 4, f) == 4)
+                    id = txm_interop_from_cicp(b[0], b[1], b[2], b[3]);
+                break;
+            }
+            if (size > INT32_MAX || fseeko(f, (off_t)size + 4, SEEK_CUR) != 0)
+                break;
+        }
+    }
+    fclose(f);
+    return id;
+}

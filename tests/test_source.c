@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Sources: what is refused and how, and what the readers say about real files. */
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "source/source.h"
+
+static char folder[64];
+
+static char *data_path(const char *name)
+{
+    const char *root = getenv("TXM_TESTDATA");
+    return txm_asprintf("%s/%s", root ? root : "testdata", name);
+}
+
+static void make_folder(void)
+{
+    strcpy(folder, "/tmp/txm-source-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static char *write_file(const char *name, const void *data, size_t size)
+{
+    char *path = txm_asprintf("%s/%s", folder, name);
+    FILE *f = fopen(path, "wb");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_uint_eq(fwrite(data, 1, size, f), size);
+    ck_assert_int_eq(fclose(f), 0);
+    return path;
+}
+
+/* The first `keep` bytes of a test image under a new name. */
+static char *truncated_copy(const char *name, size_t keep, const char *new_name)
+{
+    static char data[1 << 20];
+    char *path = data_path(name);
+    FILE *f = fopen(path, "rb");
+    ck_assert_ptr_nonnull(f);
+    size_t size = fread(data, 1, sizeof data, f);
+    fclose(f);
+    free(path);
+    ck_assert_uint_lt(keep, size);
+    return write_file(new_name, data, keep);
+}
+
+/* Opens and reads everything; the status of the first call that fails. */
+static txm_status read_all(const char *path, txm_error *err)
+{
+    txm_source *s = NULL;
+    txm_status status = txm_source_open(path, NULL, &s, err);
+    if (status != TXM_OK) {
+        ck_assert_ptr_null(s);
+        return status;
+    }
+    const txm_source_info *i = txm_source_info_of(s);
+    size_t stride = (size_t)i->width * i->channels * txm_type_bytes(i->type);
+    uint8_t *band = malloc(stride * 64);
+    for (uint32_t y = 0; y < i->height && status == TXM_OK; y += 64)
+        status = txm_source_read(s, y, i->height - y < 64 ? i->height - y : 64, band, stride, err);
+    free(band);
+    txm_source_close(&s);
+    ck_assert_ptr_null(s);
+    return status;
+}
+
+static void expect(const char *path, txm_status status, const char *words)
+{
+    txm_error err = {0};
+    txm_status got = read_all(path, &err);
+    ck_assert_msg(got == status && err.status == status, "%s: %s (%s), expected %s", path, txm_status_name(got),
+                  err.message, txm_status_name(status));
+    ck_assert_msg(strstr(err.message, words) != NULL, "'%s' does not say '%s'", err.message, words);
+    ck_assert_msg(strstr(err.message, path) != NULL, "'%s' does not name %s", err.message, path);
+}
+
+START_TEST(refuses_what_is_no_image)
+{
+    expect("/nowhere/at-all.png", TXM_NOT_FOUND, "No such file");
+    expect(folder, TXM_NOT_A_FILE, "folder");
+    char *path = write_file("empty.png", "", 0);
+    expect(path, TXM_CORRUPT, "empty");
+    free(path);
+    path = txm_asprintf("%s/pipe.png", folder);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    expect(path, TXM_NOT_A_FILE, "regular");
+    free(path);
+    path = write_file("words.xyz", "no image at all, just words that go on for a while\n", 52);
+    expect(path, TXM_UNSUPPORTED, "");
+    free(path);
+    /* OpenImageIO would deliver black for any file with this name. */
+    path = write_file("words.null", "no image\n", 9);
+    expect(path, TXM_UNSUPPORTED, "");
+    free(path);
+}
+END_TEST
+
+START_TEST(refuses_what_may_not_be_read)
+{
+    if (geteuid() == 0) {
+        printf("skip unreadable file (root may read everything)\n");
+        return;
+    }
+    char *path = write_file("secret.png", "x", 1);
+    chmod(path, 0);
+    expect(path, TXM_DENIED, "Permission denied");
+    free(path);
+}
+END_TEST
+
+static const char *const cut_short[] = {"golden/rgb8.png",      "golden/photo.jpg", "golden/rgba16-straight.tif",
+                                        "golden/half-rgba.exr", "golden/light.hdr", "golden/rgba8.tga"};
+
+/* A truncated image is an error that names the file: never a texture with a black or stale rest. */
+START_TEST(refuses_truncated_files)
+{
+    const char *name = cut_short[_i];
+    struct stat st;
+    char *whole = data_path(name);
+    ck_assert_int_eq(stat(whole, &st), 0);
+    free(whole);
+    for (int part = 1; part <= 3; part++) {
+        char *path = truncated_copy(name, (size_t)st.st_size * part / 4, strrchr(name, '/') + 1);
+        expect(path, TXM_CORRUPT, "");
+        free(path);
+    }
+}
+END_TEST
+
+static const struct {
+    const char *name, *format;
+    uint32_t width, height, file_channels, channels;
+    txm_type type;
+    txm_file_alpha alpha;
+} files[] = {
+    {"constant.png", "png", 300, 200, 3, 3, TXM_U8, TXM_FILE_ALPHA_UNASSOCIATED},
+    {"five-channels.exr", "openexr", 80, 80, 5, 4, TXM_HALF, TXM_FILE_ALPHA_SILENT},
+    {"float-gray.exr", "openexr", 150, 90, 1, 1, TXM_FLOAT, TXM_FILE_ALPHA_SILENT},
+    {"gray8.png", "png", 128, 128, 1, 1, TXM_U8, TXM_FILE_ALPHA_UNASSOCIATED},
+    {"graya8.png", "png", 100, 60, 2, 2, TXM_U8, TXM_FILE_ALPHA_UNASSOCIATED},
+    {"half-rgba.exr", "openexr", 96, 96, 4, 4, TXM_HALF, TXM_FILE_ALPHA_SILENT},
+    {"light.hdr", "hdr", 256, 128, 3, 3, TXM_FLOAT, TXM_FILE_ALPHA_SILENT},
+    {"photo.jpg", "jpeg", 320, 240, 3, 3, TXM_U8, TXM_FILE_ALPHA_SILENT},
+    {"rgb16.png", "png", 200, 150, 3, 3, TXM_U16, TXM_FILE_ALPHA_UNASSOCIATED},
+    {"rgba16-straight.tif", "tiff", 130, 70, 4, 4, TXM_U16, TXM_FILE_ALPHA_UNASSOCIATED},
+    {"rgba8.tga", "targa", 90, 130, 4, 4, TXM_U8, TXM_FILE_ALPHA_UNASSOCIATED},
+    {"tiled-source.tif", "tiff", 200, 200, 3, 3, TXM_U8, TXM_FILE_ALPHA_SILENT},
+};
+
+START_TEST(describes_files)
+{
+    char *path = txm_asprintf("%s/golden/%s", getenv("TXM_TESTDATA"), files[_i].name);
+    txm_error err = {0};
+    txm_source *s = NULL;
+    ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "%s", err.message);
+    const txm_source_info *i = txm_source_info_of(s);
+    ck_assert_uint_eq(i->width, files[_i].width);
+    ck_assert_uint_eq(i->height, files[_i].height);
+    ck_assert_uint_eq(i->file_channels, files[_i].file_channels);
+    ck_assert_uint_eq(i->channels, files[_i].channels);
+    ck_assert_int_eq(i->type, files[_i].type);
+    ck_assert_int_eq(i->file_alpha, files[_i].alpha);
+    ck_assert_str_eq(i->format, files[_i].format);
+    ck_assert(i->tiff_premultiplied_default == (strcmp(files[_i].name, "rgba16-straight.tif") == 0));
+    struct stat st;
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert_int_eq(i->file_bytes, st.st_size);
+    ck_assert_int_eq(i->mtime.tv_sec, st.st_mtim.tv_sec);
+    ck_assert_msg(txm_source_check_unchanged(s, &err) == TXM_OK, "%s", err.message);
+    txm_source_close(&s);
+    free(path);
+}
+END_TEST
+
+/* Bands of any height and a second pass deliver the same rows; other orders are refused. */
+START_TEST(delivers_rows_in_bands)
+{
+    char *path = txm_asprintf("%s/golden/%s", getenv("TXM_TESTDATA"), files[_i].name);
+    txm_error err = {0};
+    txm_source *s = NULL;
+    ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "%s", err.message);
+    const txm_source_info *i = txm_source_info_of(s);
+    size_t stride = (size_t)i->width * i->channels * txm_type_bytes(i->type);
+    uint8_t *whole = malloc(stride * i->height), *bands = calloc(i->height, stride + 8);
+    ck_assert_msg(txm_source_read(s, 0, i->height, whole, stride, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_source_rewind(s, &err) == TXM_OK, "%s", err.message);
+    for (uint32_t y = 0, rows = 1; y < i->height; y += rows, rows = rows * 2 + 1) {
+        rows = rows < i->height - y ? rows : i->height - y;
+        ck_assert_msg(txm_source_read(s, y, rows, bands + y * (stride + 8), stride + 8, &err) == TXM_OK, "%s",
+                      err.message);
+    }
+    for (uint32_t y = 0; y < i->height; y++)
+        ck_assert_mem_eq(whole + y * stride, bands + y * (stride + 8), stride);
+    ck_assert_int_eq(txm_source_read(s, 0, 1, whole, stride, &err), TXM_USAGE);
+    ck_assert_int_eq(txm_source_rewind(s, NULL), TXM_OK);
+    ck_assert_int_eq(txm_source_read(s, 0, i->height + 1, whole, stride, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_source_read(s, 0, 1, whole, stride - 1, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_source_read(s, 0, 1, whole, stride, NULL), TXM_OK);
+    txm_source_close(&s);
+    free(whole);
+    free(bands);
+    free(path);
+}
+END_TEST
+
+START_TEST(notices_changes)
+{
+    char *path = truncated_copy("golden/light.hdr", 20000, "changing.hdr");
+    txm_source *s = NULL;
+    txm_error err = {0};
+    ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "%s", err.message);
+    struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+    ck_assert_int_eq(txm_source_check_unchanged(s, &err), TXM_CHANGED);
+    ck_assert_ptr_nonnull(strstr(err.message, "changed"));
+    unlink(path);
+    ck_assert_int_eq(txm_source_check_unchanged(s, NULL), TXM_CHANGED);
+    txm_source_close(&s);
+    free(path);
+}
+END_TEST
+
+START_TEST(obeys_the_memory_bound)
+{
+    char *path = data_path("golden/rgba8.tga"); /* decoded as a whole: 90 x 130 x 4 bytes */
+    txm_source_options options = {.max_memory_bytes = 30000};
+    txm_source *s = NULL;
+    txm_error err = {0};
+    ck_assert_int_eq(txm_source_open(path, &options, &s, &err), TXM_TOO_LARGE);
+    ck_assert_ptr_null(s);
+    options.max_memory_bytes = 1 << 20;
+    ck_assert_int_eq(txm_source_open(path, &options, &s, NULL), TXM_OK);
+    txm_source_close(&s);
+    free(path);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("source");
+    TCase *refusing = tcase_create("refusing"), *reading = tcase_create("reading");
+    tcase_add_checked_fixture(refusing, make_folder, remove_folder);
+    tcase_add_test(refusing, refuses_what_is_no_image);
+    tcase_add_test(refusing, refuses_what_may_not_be_read);
+    tcase_add_loop_test(refusing, refuses_truncated_files, 0, sizeof cut_short / sizeof cut_short[0]);
+    tcase_add_test(refusing, notices_changes);
+    tcase_add_test(refusing, obeys_the_memory_bound);
+    suite_add_tcase(suite, refusing);
+    tcase_add_loop_test(reading, describes_files, 0, sizeof files / sizeof files[0]);
+    tcase_add_loop_test(reading, delivers_rows_in_bands, 0, sizeof files / sizeof files[0]);
+    suite_add_tcase(suite, reading);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
