@@ -1,0 +1,46 @@
+# Man pages and shell completion. Pages are man/NAME.SECTION.in with the options filled in from the program's tables, or
+# man/NAME.SECTION as they are.
+BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPDIR  ?= $(PREFIX)/share/zsh/site-functions
+FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+
+MAN_IN    := $(wildcard man/*.in)
+MAN_PLAIN := $(wildcard man/*.1 man/*.5)
+MAN_PAGES := $(MAN_IN:%.in=$(B)/%) $(MAN_PLAIN:%=$(B)/%)
+COMPLETION := $(B)/completion/txmill.bash $(B)/completion/_txmill $(B)/completion/txmill.fish
+
+all: $(MAN_PAGES) $(COMPLETION)
+
+# A failed generator must not leave a page that looks up to date.
+$(B)/man/%: man/%.in man/expand.sh $(B)/txmill
+	@mkdir -p $(@D)
+	man/expand.sh $(B)/txmill $< > $@.new && mv $@.new $@
+$(MAN_PLAIN:%=$(B)/%): $(B)/%: %
+	@mkdir -p $(@D)
+	cp $< $@
+$(B)/completion/txmill.bash: $(B)/txmill
+	@mkdir -p $(@D)
+	$(B)/txmill --generate bash > $@.new && mv $@.new $@
+$(B)/completion/_txmill: $(B)/txmill
+	@mkdir -p $(@D)
+	$(B)/txmill --generate zsh > $@.new && mv $@.new $@
+$(B)/completion/txmill.fish: $(B)/txmill
+	@mkdir -p $(@D)
+	$(B)/txmill --generate fish > $@.new && mv $@.new $@
+
+.PHONY: install-docs uninstall-docs
+install: install-docs
+install-docs: all
+	install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(BASHCOMPDIR) $(DESTDIR)$(ZSHCOMPDIR) \
+	  $(DESTDIR)$(FISHCOMPDIR)
+	$(if $(filter %.1,$(MAN_PAGES)),install -m 644 $(filter %.1,$(MAN_PAGES)) $(DESTDIR)$(MANDIR)/man1/)
+	$(if $(filter %.5,$(MAN_PAGES)),install -m 644 $(filter %.5,$(MAN_PAGES)) $(DESTDIR)$(MANDIR)/man5/)
+	install -m 644 $(B)/completion/txmill.bash $(DESTDIR)$(BASHCOMPDIR)/txmill
+	install -m 644 $(B)/completion/_txmill $(DESTDIR)$(ZSHCOMPDIR)/_txmill
+	install -m 644 $(B)/completion/txmill.fish $(DESTDIR)$(FISHCOMPDIR)/txmill.fish
+
+uninstall: uninstall-docs
+uninstall-docs:
+	rm -f $(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(filter %.1,$(MAN_PAGES)))) \
+	  $(addprefix $(DESTDIR)$(MANDIR)/man5/,$(notdir $(filter %.5,$(MAN_PAGES)))) \
+	  $(DESTDIR)$(BASHCOMPDIR)/txmill $(DESTDIR)$(ZSHCOMPDIR)/_txmill $(DESTDIR)$(FISHCOMPDIR)/txmill.fish

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Publishing through a temporary in the target's folder.
+ *
+ * Durability: by default nothing is forced to the platter before the rename. A tx file is derived data that the next
+ * run makes again, and fsync costs more than the conversion of a small texture. What must not happen is a
+ * complete-looking name with missing content: ext4, XFS and Btrfs write a file's blocks out before they let a rename
+ * replace an existing file, and where a crash still leaves an empty or short file, Cycles and the up-to-date check
+ * refuse it. Network file systems report a full disk or a lost server only on close or sync, so the commit closes the
+ * file and checks that before it renames. Where machines lose power often, TXMILL_FSYNC=1 in the environment adds fsync
+ * of the file and its folder.
+ */
+#include "cache/publish.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "core/path.h"
+
+/* Temporaries that this process has open, for abort_all: a fixed table of atomic pointers is all that a signal handler
+ * may walk. A process that publishes more files at once than there are slots still works; those beyond are left to the
+ * sweepers should it be interrupted. */
+enum { SLOTS = 1024 };
+static _Atomic(char *) live[SLOTS];
+static atomic_bool aborted;
+
+struct txm_publish {
+    int fd;
+    char *target, *temp;
+    int slot; /* in `live`, -1: none was free */
+};
+
+static int take_slot(char *temp)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        char *none = NULL;
+        if (atomic_compare_exchange_strong(&live[i], &none, temp))
+            return i;
+    }
+    return -1;
+}
+
+void txm_publish_abort_all(void)
+{
+    atomic_store(&aborted, true);
+    for (int i = 0; i < SLOTS; i++) {
+        char *temp = atomic_load(&live[i]);
+        if (temp)
+            unlink(temp);
+    }
+}
+
+/* Takes the temporary's name out of the table. A handler may hold the name that it just loaded from there: once an
+ * abort has begun, names are leaked to the ending process rather than freed under it. */
+static void drop_name(txm_publish *p)
+{
+    if (p->slot >= 0)
+        atomic_store(&live[p->slot], NULL);
+    p->slot = -1;
+    if (!atomic_load(&aborted))
+        free(p->temp);
+    p->temp = NULL;
+}
+
+static void discard(txm_publish *p)
+{
+    drop_name(p);
+    if (p->fd >= 0)
+        close(p->fd);
+    free(p->target);
+    free(p);
+}
+
+/* Creates a folder and its parents. Another process may create them at the same time. */
+static int make_folders(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) == 0)
+        return S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+    char *parent = txm_path_dir(path);
+    if (!parent)
+        return ENOMEM;
+    int rc = strcmp(parent, path) ? make_folders(parent) : ENOENT;
+    free(parent);
+    if (rc == 0 && mkdir(path, 0777) != 0 && errno != EEXIST)
+        rc = errno;
+    return rc;
+}
+
+static uint64_t random_bits(void)
+{
+    uint64_t bits;
+    if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) == (ssize_t)sizeof bits)
+        return bits;
+    /* Early boot without entropy: the clock tells runs of one process id apart, O_EXCL does the rest. */
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000007u ^ (uint64_t)now.tv_nsec << 20;
+}
+
+/* `.<name>.<host>-<pid>-<random>.txm-tmp` beside the target; the name's part is shortened where it would pass the 255
+ * bytes that file systems allow. */
+static char *temp_name(const char *target)
+{
+    char host[65] = "";
+    if (gethostname(host, sizeof host - 1) != 0 || !host[0])
+        snprintf(host, sizeof host, "localhost");
+    for (char *c = host; *c; c++)
+        if (*c == '/')
+            *c = '_';
+    char suffix[160];
+    int n = snprintf(suffix, sizeof suffix, ".%s-%ld-%016llx.txm-tmp", host, (long)getpid(),
+                     (unsigned long long)random_bits());
+    char *dir = txm_path_dir(target);
+    char *name = txm_asprintf(".%.*s%s", 254 - n, txm_path_base(target), suffix);
+    char *path = dir && name ? txm_path_join(dir, name) : NULL;
+    free(dir);
+    free(name);
+    return path;
+}
+
+static const char *advice(int sys_errno)
+{
+    switch (sys_errno) {
+    case ENOSPC:
+        return "free space on that file system or choose another folder with --cache-dir";
+    case EDQUOT:
+        return "the disk quota is used up: free space or choose another folder with --cache-dir";
+    case EROFS:
+        return "the file system is mounted read-only: choose another folder with --cache-dir";
+    case EACCES:
+    case EPERM:
+        return "no permission to write there: choose another folder with --cache-dir";
+    case ENOTDIR:
+        return "a part of the path is not a folder";
+    case ENAMETOOLONG:
+        return "the name is too long for the file system: shorten the source's name";
+    default:
+        return "the file was not written";
+    }
+}
+
+static txm_status fail(txm_error *err, int sys_errno, const char *target, const char *what)
+{
+    if (atomic_load(&aborted))
+        return txm_fail(err, TXM_CANCELLED, "%s: stopped on request", target);
+    txm_error cause = {0};
+    txm_status status = txm_fail_errno(&cause, sys_errno, "%s: %s", target, what);
+    txm_fail(err, status, "%s; %s", cause.message, advice(sys_errno));
+    if (err)
+        err->sys_errno = sys_errno;
+    return status;
+}
+
+/* Opens the temporary. Its name stands in the table before the file exists, and the flag is read after: whichever way a
+ * signal falls, the handler or this function removes the file. */
+static int open_temp(txm_publish *p)
+{
+    for (int tries = 0; tries < 8; tries++) {
+        p->temp = temp_name(p->target);
+        if (!p->temp)
+            return ENOMEM;
+        p->slot = take_slot(p->temp);
+        p->fd = open(p->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (p->fd >= 0 && atomic_load(&aborted)) {
+            unlink(p->temp);
+            return ECANCELED;
+        }
+        if (p->fd >= 0)
+            return 0;
+        if (errno != EEXIST)
+            return errno;
+        drop_name(p);
+    }
+    return EEXIST;
+}
+
+/* Makes the folder and refuses what a rename could not replace. */
+static txm_status prepare_target(const char *target, txm_error *err)
+{
+    struct stat st;
+    char *dir = txm_path_dir(target);
+    int rc = dir ? make_folders(dir) : ENOMEM;
+    txm_status status = rc ? fail(err, rc, dir ? dir : target, "cannot create the folder") : TXM_OK;
+    free(dir);
+    if (status == TXM_OK && stat(target, &st) == 0 && !S_ISREG(st.st_mode))
+        status = txm_fail(err, TXM_NOT_A_FILE, "%s: a folder or device stands where the tx file belongs; move it away",
+                          target);
+    return status;
+}
+
+txm_status txm_publish_begin(const char *target, txm_publish **out, txm_error *err)
+{
+    txm_publish *p = txm_calloc(1, sizeof *p);
+    char *copy = txm_strdup(target);
+    if (!p || !copy) {
+        free(p);
+        free(copy);
+        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", target);
+    }
+    *p = (txm_publish){.fd = -1, .slot = -1, .target = copy};
+    txm_status status = prepare_target(target, err);
+    int rc = status == TXM_OK ? open_temp(p) : 0;
+    if (rc)
+        status = fail(err, rc, target, "cannot create a temporary file beside it");
+    if (status == TXM_OK)
+        *out = p;
+    else
+        discard(p);
+    return status;
+}
+
+int txm_publish_fd(const txm_publish *publish)
+{
+    return publish->fd;
+}
+
+const char *txm_publish_temp_path(const txm_publish *publish)
+{
+    return publish->temp;
+}
+
+/* Makes the new name survive a power cut. Not every file system can sync a folder: that is no failure. */
+static void sync_folder(const char *target)
+{
+    char *dir = txm_path_dir(target);
+    int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(dir);
+}
+
+txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtime, txm_error *err)
+{
+    txm_publish *p = *publish;
+    const struct timespec times[2] = {*mtime, *mtime};
+    const char *env = getenv("TXMILL_FSYNC");
+    bool durable = env && !strcmp(env, "1");
+    int rc = 0, fd = p->fd;
+    const char *what = "writing the temporary file failed";
+    *publish = NULL;
+    if (durable && fsync(fd) != 0)
+        rc = errno;
+    if (rc == 0 && futimens(fd, times) != 0) {
+        rc = errno;
+        what = "cannot set the time of the temporary file";
+    }
+    p->fd = -1;
+    if (close(fd) != 0 && rc == 0 && errno != EINTR)
+        rc = errno;
+    if (rc == 0 && rename(p->temp, p->target) != 0) {
+        rc = errno;
+        what = "cannot rename the temporary file into place";
+    }
+    if (rc == 0) {
+        if (durable)
+            sync_folder(p->target);
+        discard(p);
+        return TXM_OK;
+    }
+    txm_status status = fail(err, rc, p->target, what);
+    unlink(p->temp);
+    discard(p);
+    return status;
+}
+
+void txm_publish_abort(txm_publish **publish)
+{
+    if (!publish || !*publish)
+        return;
+    unlink((*publish)->temp);
+    discard(*publish);
+    *publish = NULL;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Words of the alpha types, default settings. */
+#include "txmill/settings.h"
+
+#include <string.h>
+
+#include "txmill/pixel.h"
+
+static const struct {
+    const char *option, *stored;
+} words[] = {
+    /* "default" is resolved before anything is stored; its stored word is never written. */
+    [TXM_ALPHA_DEFAULT] = {"default", "default"},
+    [TXM_ALPHA_STRAIGHT] = {"straight", "unassociated"},
+    [TXM_ALPHA_PREMULTIPLIED] = {"premultiplied", "associated"},
+    [TXM_ALPHA_CHANNEL_PACKED] = {"channel_packed", "channel_packed"},
+    [TXM_ALPHA_NONE] = {"none", "ignore"},
+    [TXM_ALPHA_AUTO] = {"auto", "auto"},
+};
+
+static txm_alpha known(txm_alpha alpha)
+{
+    return (unsigned)alpha <= TXM_ALPHA_AUTO ? alpha : TXM_ALPHA_DEFAULT;
+}
+
+const char *txm_alpha_option(txm_alpha alpha)
+{
+    return words[known(alpha)].option;
+}
+
+const char *txm_alpha_stored(txm_alpha alpha)
+{
+    return words[known(alpha)].stored;
+}
+
+int txm_alpha_parse(const char *word)
+{
+    for (int i = 0; i <= TXM_ALPHA_AUTO; i++)
+        if (!strcmp(word, words[i].option) || !strcmp(word, words[i].stored))
+            return i;
+    return -1;
+}
+
+txm_settings txm_settings_default(void)
+{
+    return (txm_settings){.mono = true, .borders = true, .tile_px = TXM_DEFAULT_TILE_PX};
+}

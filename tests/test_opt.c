@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Options: parsing, help, what is generated from the tables; the tables of all commands. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/near.h"
+#include "tools/args.h"
+#include "tools/commands.h"
+
+/* ---- a command of our own ---------------------------------------------------------------------------------------- */
+
+typedef struct inner {
+    uint32_t count;
+    uint64_t size;
+} inner;
+
+typedef struct args {
+    bool flag, keep, answer;
+    const char *text;
+    txm_opt_list list;
+    int choice;
+    inner inner;
+    txm_settings_args settings;
+} args;
+
+static txm_status no_comma(const char *text, void *field, txm_error *err)
+{
+    (void)field;
+    return strchr(text, ',') ? txm_fail(err, TXM_USAGE, "must not hold a comma") : TXM_OK;
+}
+
+#define AT(member) .offset = offsetof(args, member)
+static const txm_option own_options[] = {
+    {.name = "flag", .letter = 'f', .type = TXM_OPT_FLAG, AT(flag), .help = "Set the flag"},
+    {.name = "no-keep", .letter = 'k', .type = TXM_OPT_CLEAR, AT(keep), .help = "Clear it"},
+    {.name = "answer", .type = TXM_OPT_YESNO, AT(answer), .arg = "yes|no", .values = "yes no", .help = "Answer"},
+    {.name = "text", .letter = 't', .type = TXM_OPT_STRING, AT(text), .arg = "TEXT", .help = "Text"},
+    {.name = "item", .type = TXM_OPT_LIST, AT(list), .arg = "ITEM", .help = "Item", .parse = no_comma},
+    {.name = "choice", .type = TXM_OPT_CHOICE, AT(choice), .arg = "WORD", .values = "red green blue", .help = "Choice"},
+    {0},
+};
+#undef AT
+static const txm_option inner_options[] = {
+    {.name = "count",
+     .letter = 'n',
+     .type = TXM_OPT_UINT,
+     .offset = offsetof(inner, count),
+     .arg = "N",
+     .min = 1,
+     .max = 100,
+     .help = "Count"},
+    {.name = "size", .type = TXM_OPT_SIZE, .offset = offsetof(inner, size), .arg = "SIZE", .help = "Size"},
+    {0},
+};
+
+static void defaults(void *p)
+{
+    args *a = p;
+    a->keep = true;
+    a->inner.count = 7;
+    txm_settings_args_default(&a->settings);
+}
+
+static const txm_option_group groups[] = {{"Own", own_options, 0},
+                                          {"Inner", inner_options, offsetof(args, inner)},
+                                          {"Settings", txm_settings_options, offsetof(args, settings)},
+                                          {0}};
+static const txm_command command = {.name = "test",
+                                    .purpose = "Test",
+                                    .synopsis = "[OPTION...] FILE...",
+                                    .groups = groups,
+                                    .args_bytes = sizeof(args),
+                                    .defaults = defaults};
+
+static args a;
+static char *words[16];
+static txm_operands operands;
+static txm_error err;
+
+/* Splits `line` at spaces ("_" stands for an empty word) and parses it. */
+static txm_parse_outcome parse(const char *line)
+{
+    static char copy[512];
+    static char *argv[16];
+    int argc = 0;
+    txm_args_free(&command, &a);
+    memset(&a, 0, sizeof a);
+    err = (txm_error){0};
+    snprintf(copy, sizeof copy, "%s", line);
+    for (char *w = strtok(copy, " "); w; w = strtok(NULL, " "))
+        argv[argc++] = strcmp(w, "_") ? w : w + 1;
+    operands.items = words;
+    return txm_parse(&command, argc, argv, &a, &operands, &err);
+}
+
+static void refused(const char *line, const char *why)
+{
+    ck_assert_msg(parse(line) == TXM_PARSE_FAILED, "accepted: %s", line);
+    ck_assert_int_eq(err.status, TXM_USAGE);
+    ck_assert_msg(strstr(err.message, why) != NULL, "%s: message '%s' lacks '%s'", line, err.message, why);
+}
+
+START_TEST(test_defaults)
+{
+    ck_assert_int_eq(parse(""), TXM_PARSED);
+    ck_assert(!a.flag && a.keep && a.inner.count == 7 && !a.list.items && !operands.count);
+    ck_assert(a.settings.settings.mono && a.settings.settings.borders && a.settings.settings.tile_px == 64);
+}
+END_TEST
+
+START_TEST(test_every_type)
+{
+    ck_assert_int_eq(parse("-f -k --answer yes --text=hello --item a --item b --choice blue -n9 --size 1.5K"),
+                     TXM_PARSED);
+    ck_assert(a.flag && !a.keep && a.answer && a.inner.count == 9 && a.inner.size == 1536 && a.choice == 2);
+    ck_assert_str_eq(a.text, "hello");
+    ck_assert_uint_eq(a.list.count, 2);
+    ck_assert_str_eq(a.list.items[1], "b");
+    ck_assert_ptr_null(a.list.items[2]);
+}
+END_TEST
+
+START_TEST(test_mixed_operands)
+{
+    ck_assert_int_eq(parse("one -f two - --text -x -- --flag -k"), TXM_PARSED);
+    ck_assert(a.flag && a.keep);
+    ck_assert_str_eq(a.text, "-x");
+    ck_assert_uint_eq(operands.count, 5);
+    ck_assert_str_eq(operands.items[2], "-");
+    ck_assert_str_eq(operands.items[3], "--flag");
+}
+END_TEST
+
+START_TEST(test_bundles)
+{
+    ck_assert_int_eq(parse("-fkn42"), TXM_PARSED);
+    ck_assert(a.flag && !a.keep && a.inner.count == 42);
+    ck_assert_int_eq(parse("-fn 3 rest"), TXM_PARSED);
+    ck_assert_uint_eq(a.inner.count, 3);
+    ck_assert_uint_eq(operands.count, 1);
+}
+END_TEST
+
+START_TEST(test_last_wins)
+{
+    ck_assert_int_eq(parse("--choice red --choice green --text a --text="), TXM_PARSED);
+    ck_assert_int_eq(a.choice, 1);
+    ck_assert_str_eq(a.text, "");
+}
+END_TEST
+
+START_TEST(test_refusals)
+{
+    refused("--flga", "did you mean --flag");
+    refused("--colourspace x", "did you mean --colorspace");
+    refused("--zzzzzz", "'txmill test --help'");
+    refused("-z", "unknown option -z");
+    refused("-fz", "unknown option -z");
+    refused("--flag=1", "takes no argument");
+    refused("--text", "needs its argument TEXT");
+    refused("-n", "needs its argument N");
+    refused("-n 0", "from 1 to 100");
+    refused("-n 101", "from 1 to 100");
+    refused("-n 1x", "from 1 to 100");
+    refused("-n -1", "from 1 to 100");
+    refused("-n 99999999999999999999", "from 1 to 100");
+    refused("-n _", "from 1 to 100");
+    refused("--answer maybe", "must be yes or no");
+    refused("--choice re", "must be one of");
+    refused("--item a,b", "comma");
+    refused("--fla", "did you mean");
+}
+END_TEST
+
+START_TEST(test_sizes)
+{
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } good[] = {{"0", 0},           {"500000000", 500000000}, {"64k", 65536}, {"512M", 512u << 20},
+                {"2G", 2ull << 30}, {"1T", 1ull << 40}};
+    static const char *const bad[] = {"", "M", "-1", "1X", "1MM", "1e3", "0x10", "nan", "inf", "99999999999T", " 1"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        uint64_t bytes = 1;
+        ck_assert_int_eq(txm_parse_size(good[i].text, &bytes, NULL), TXM_OK);
+        ck_assert_uint_eq(bytes, good[i].bytes);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        uint64_t bytes = 1;
+        ck_assert_msg(txm_parse_size(bad[i], &bytes, NULL) == TXM_USAGE, "accepted '%s'", bad[i]);
+        ck_assert_uint_eq(bytes, 1);
+    }
+}
+END_TEST
+
+START_TEST(test_settings)
+{
+    ck_assert_int_eq(parse("-c Non-Color -a none --compression zip:12 --tile 256 --borders no --attrib a=b -d cache"),
+                     TXM_PARSED);
+    txm_settings_args_finish(&a.settings);
+    const txm_settings *s = &a.settings.settings;
+    ck_assert_str_eq(s->colorspace, "Non-Color");
+    ck_assert_int_eq(s->alpha, TXM_ALPHA_NONE);
+    ck_assert(s->compression.codec == TXM_CODEC_ZIP && s->compression.level == 12);
+    ck_assert(s->tile_px == 256 && !s->borders && s->mono);
+    ck_assert_str_eq(s->attributes[0], "a=b");
+    ck_assert_str_eq(s->cache_dir, "cache");
+    ck_assert_int_eq(parse("--strict --mono yes"), TXM_PARSED);
+    txm_settings_args_finish(&a.settings);
+    ck_assert(!s->mono && !s->borders && !s->attributes);
+}
+END_TEST
+
+START_TEST(test_settings_refused)
+{
+    refused("-a opaque", "channel_packed");
+    refused("--compression zip:13", "zip:12");
+    refused("--compression zip:0", "zip:12");
+    refused("--compression zip:", "zip:12");
+    refused("--compression none:1", "none");
+    refused("--compression lzw", "zstd");
+    refused("--tile 65", "64");
+    refused("--tile 2048", "1024");
+    refused("--tile 8", "16");
+    refused("--attrib name", "NAME=VALUE");
+    refused("--attrib =x", "NAME=VALUE");
+}
+END_TEST
+
+/* The whole output of a printing function. */
+static char *printed(void (*print)(FILE *))
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(f);
+    print(f);
+    fclose(f);
+    return text;
+}
+
+static void print_help(FILE *f)
+{
+    txm_help_print(f, &command, 80);
+}
+
+START_TEST(test_help)
+{
+    ck_assert_int_eq(parse("x --help --nonsense"), TXM_PARSED_HELP);
+    ck_assert_int_eq(parse("-fh"), TXM_PARSED_HELP);
+    char *text = printed(print_help);
+    ck_assert_ptr_nonnull(strstr(text, "Usage: txmill test [OPTION...] FILE..."));
+    ck_assert_ptr_nonnull(strstr(text, "  -t, --text TEXT             Text\n"));
+    ck_assert_ptr_nonnull(strstr(text, "      --compression CODEC[:LEVEL]\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\nInner:\n"));
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        ck_assert_msg(strlen(line) <= 80, "too long: %s", line);
+    free(text);
+}
+END_TEST
+
+/* ---- the tables of all commands ---------------------------------------------------------------------------------- */
+
+typedef struct seen {
+    const txm_command *command;
+    char letters[64];
+    const char *names[128];
+    size_t count;
+} seen;
+
+static void check_option(void *user, const txm_option_group *group, const txm_option *o)
+{
+    seen *s = user;
+    const char *where = s->command->name;
+    ck_assert_msg(o->help && strlen(o->help) && o->help[strlen(o->help) - 1] != '.', "%s --%s: help", where, o->name);
+    ck_assert_msg(!o->more || o->more[strlen(o->more) - 1] == '.', "%s --%s: more", where, o->name);
+    ck_assert_msg(txm_opt_takes_argument(o) == (o->arg != NULL), "%s --%s: arg", where, o->name);
+    ck_assert_msg(o->type != TXM_OPT_CUSTOM || o->parse, "%s --%s: parse", where, o->name);
+    ck_assert_msg(o->type != TXM_OPT_CHOICE || o->values, "%s --%s: values", where, o->name);
+    ck_assert_msg(o->type != TXM_OPT_UINT || o->max > o->min, "%s --%s: range", where, o->name);
+    ck_assert_msg(group->offset + o->offset < s->command->args_bytes + 1, "%s --%s: offset", where, o->name);
+    ck_assert_msg(!o->letter || !strchr(s->letters, o->letter), "%s -%c: twice", where, o->letter);
+    for (size_t i = 0; i < s->count; i++)
+        ck_assert_msg(strcmp(s->names[i], o->name), "%s --%s: twice", where, o->name);
+    s->letters[strlen(s->letters)] = o->letter;
+    s->names[s->count++] = o->name;
+}
+
+START_TEST(test_tables)
+{
+    for (const txm_command *const *c = txm_commands; *c; c++) {
+        seen s = {.command = *c};
+        char page[128];
+        ck_assert((*c)->run && (*c)->args_bytes && (*c)->groups && (*c)->synopsis);
+        ck_assert_msg((*c)->purpose[strlen((*c)->purpose) - 1] != '.', "%s: purpose", (*c)->name);
+        txm_each_option(*c, check_option, &s);
+        snprintf(page, sizeof page, "man/txmill-%s.1.in", (*c)->name);
+        ck_assert_msg(access(page, R_OK) == 0, "%s is missing", page);
+        ck_assert_ptr_eq(txm_command_find((*c)->name), *c);
+    }
+    ck_assert_ptr_null(txm_command_find("no-such-command"));
+}
+END_TEST
+
+typedef struct completed {
+    const char *script, *command;
+} completed;
+
+static void check_completed(void *user, const txm_option_group *group, const txm_option *o)
+{
+    const completed *c = user;
+    char word[80];
+    (void)group;
+    snprintf(word, sizeof word, "--%s", o->name);
+    ck_assert_msg(strstr(c->script, word) != NULL, "%s %s is not completed", c->command, word);
+}
+
+static void bash(FILE *f)
+{
+    ck_assert(txm_generate(f, "bash", ""));
+}
+
+static void zsh(FILE *f)
+{
+    ck_assert(txm_generate(f, "zsh", ""));
+}
+
+START_TEST(test_completion)
+{
+    void (*const shells[])(FILE *) = {bash, zsh};
+    for (size_t i = 0; i < 2; i++) {
+        char *script = printed(shells[i]);
+        for (const txm_command *const *c = txm_commands; *c; c++)
+            txm_each_option(*c, check_completed, &(completed){script, (*c)->name});
+        free(script);
+    }
+}
+END_TEST
+
+static void unknown_kind(FILE *f)
+{
+    ck_assert(!txm_generate(f, "tcsh", ""));
+    ck_assert(!txm_generate(f, "man-options", "no-such-command"));
+}
+
+START_TEST(test_unknown_generator)
+{
+    char *text = printed(unknown_kind);
+    ck_assert_str_eq(text, "");
+    free(text);
+}
+END_TEST
+
+START_TEST(test_near)
+{
+    unsigned d;
+    ck_assert_uint_eq(txm_near_distance("kitten", "sitting"), 3);
+    ck_assert_uint_eq(txm_near_distance("", "abc"), 3);
+    ck_assert_uint_eq(txm_near_distance("abc", ""), 3);
+    ck_assert_uint_eq(txm_near_distance("Non_Color", "non-color"), 0);
+    ck_assert_uint_eq(txm_near_distance("maek", "make"), 1);
+    ck_assert(txm_near_enough("sRGBB", "sRGB", &d) && d == 1);
+    ck_assert(txm_near_enough("Filmic", "Filmic Log", &d));
+    ck_assert(!txm_near_enough("sRGB", "ACEScg", &d));
+    /* Longer than the table: compared by their beginnings, nothing is overrun. */
+    char x[300], y[300];
+    memset(x, 'a', 299);
+    memset(y, 'b', 299);
+    x[299] = y[299] = 0;
+    ck_assert_uint_eq(txm_near_distance(x, y), 63);
+}
+END_TEST
+
+START_TEST(test_alpha_words)
+{
+    for (int i = 0; i <= TXM_ALPHA_AUTO; i++) {
+        ck_assert_int_eq(txm_alpha_parse(txm_alpha_option((txm_alpha)i)), i);
+        ck_assert_int_eq(txm_alpha_parse(txm_alpha_stored((txm_alpha)i)), i);
+    }
+    ck_assert_int_eq(txm_alpha_parse("Straight"), -1);
+    ck_assert_str_eq(txm_alpha_stored((txm_alpha)99), "default");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("opt");
+    TCase *t = tcase_create("opt");
+    tcase_add_test(t, test_defaults);
+    tcase_add_test(t, test_every_type);
+    tcase_add_test(t, test_mixed_operands);
+    tcase_add_test(t, test_bundles);
+    tcase_add_test(t, test_last_wins);
+    tcase_add_test(t, test_refusals);
+    tcase_add_test(t, test_sizes);
+    tcase_add_test(t, test_settings);
+    tcase_add_test(t, test_settings_refused);
+    tcase_add_test(t, test_help);
+    tcase_add_test(t, test_tables);
+    tcase_add_test(t, test_completion);
+    tcase_add_test(t, test_unknown_generator);
+    tcase_add_test(t, test_near);
+    tcase_add_test(t, test_alpha_words);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Groups of options that several commands share, with the structs they are parsed into. */
+#ifndef TXM_TOOLS_ARGS_H
+#define TXM_TOOLS_ARGS_H
+#include "opt.h"
+#include "txmill/convert.h"
+#include "txmill/settings.h"
+
+/* The OCIO config, for every command that looks up colour spaces. */
+typedef struct txm_config_args {
+    const char *ocio, *working_space;
+} txm_config_args;
+extern const txm_option txm_config_options[]; /* --ocio, --working-space */
+
+/* What a tx file is asked to be: make, resolve, list. */
+typedef struct txm_settings_args {
+    txm_settings settings; /* attributes: see txm_settings_args_finish */
+    txm_opt_list attributes;
+} txm_settings_args;
+extern const txm_option txm_settings_options[];
+void txm_settings_args_default(txm_settings_args *args);
+/* Ties the parsed lists to the settings; call once after parsing. */
+void txm_settings_args_finish(txm_settings_args *args);
+
+/* How to run. */
+typedef struct txm_running_args {
+    uint32_t threads;
+    uint64_t max_memory_bytes, device_memory_bytes;
+    const char *device;
+} txm_running_args;
+extern const txm_option txm_running_options[]; /* -j, --max-memory, --device, --device-memory */
+
+/* What is told about it. */
+typedef struct txm_report_args {
+    bool json, quiet, verbose;
+} txm_report_args;
+extern const txm_option txm_report_options[]; /* --json, -q, -v */
+/* Applies -q and -v to messages. */
+void txm_report_args_apply(const txm_report_args *args);
+
+/* Fills the options of a context from the parsed groups, with messages going to txm_say. */
+txm_context_options txm_context_options_from(const txm_config_args *config, const txm_running_args *running);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The list of commands. Each is defined in its own tools/cmd_NAME.c. */
+#include "commands.h"
+
+#include <string.h>
+
+#include "core/near.h"
+
+#define COMMAND(name) extern const txm_command txm_cmd_##name;
+#include "commands.def"
+#undef COMMAND
+
+#define COMMAND(name) &txm_cmd_##name,
+const txm_command *const txm_commands[] = {
+#include "commands.def"
+    NULL};
+
+const txm_command *txm_command_find(const char *name)
+{
+    for (const txm_command *const *c = txm_commands; *c; c++)
+        if (!strcmp((*c)->name, name))
+            return *c;
+    return NULL;
+}
+
+const txm_command *txm_command_near(const char *name)
+{
+    const txm_command *best = NULL;
+    unsigned distance, best_distance = 0;
+    for (const txm_command *const *c = txm_commands; *c; c++) {
+        if (txm_near_enough(name, (*c)->name, &distance) && (!best || distance < best_distance)) {
+            best = *c;
+            best_distance = distance;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The commands of txmill. */
+#ifndef TXM_TOOLS_COMMANDS_H
+#define TXM_TOOLS_COMMANDS_H
+#include "opt.h"
+
+extern const txm_command *const txm_commands[]; /* in the order of the help; ends with NULL */
+
+/* NULL if there is none of that name. */
+const txm_command *txm_command_find(const char *name);
+/* The command with the nearest name; NULL if none is near. */
+const txm_command *txm_command_near(const char *name);
+
+/* The list of commands that `txmill --help` prints. */
+void txm_commands_help(FILE *out);
+
+/* What the build derives from the tables: "man-options COMMAND", "man-exits COMMAND", "man-commands", "bash", "zsh",
+ * "fish". Returns false for an unknown kind or command. */
+bool txm_generate(FILE *out, const char *kind, const char *command);
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Exit codes: documented once, here, printed into every man page, and stable. Schedulers match the last line of stderr:
+ *     TXMILL-ERROR code=N failed=K total=T
+ */
+#ifndef TXM_TOOLS_EXITS_H
+#define TXM_TOOLS_EXITS_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "txmill/status.h"
+
+typedef enum txm_exit {
+    TXM_EXIT_OK = 0,
+    TXM_EXIT_INTERNAL = 1,
+    TXM_EXIT_USAGE = 2,
+    TXM_EXIT_FAILED = 3,   /* some inputs failed for good */
+    TXM_EXIT_RETRY = 4,    /* some failed in a way that a retry may cure */
+    TXM_EXIT_FINDINGS = 5, /* differences or findings: not what was asked */
+    TXM_EXIT_SIGINT = 130,
+    TXM_EXIT_SIGTERM = 143
+} txm_exit;
+
+/* How the inputs of a command fared. Not thread-safe: add from one thread, or under a lock. */
+typedef struct txm_tally {
+    size_t total, failed;
+    bool internal, usage, retryable, permanent; /* kinds of failures met */
+    bool findings;                              /* set by commands that look for differences */
+} txm_tally;
+
+/* Counts one input. TXM_OK counts as done. */
+void txm_tally_add(txm_tally *tally, txm_status status);
+
+/* The exit code: 4 if a retry may cure something, else 1 if txmill is at fault, else 2, 3, 5 or 0. A signal that asked
+ * to stop (txm_signal_caught) comes first. */
+txm_exit txm_tally_exit(const txm_tally *tally);
+
+/* Flushes stdout (a failure there counts as one that a retry may cure), prints the last line if something failed, and
+ * returns the exit code. The last call of every command. */
+int txm_finish(const txm_tally *tally);
+
+/* For failures before any input was looked at (broken config, no memory): reports `err`, counts `total` inputs as
+ * failed. */
+int txm_finish_failed(const txm_error *err, size_t total);
+
+/* SIGINT and SIGTERM: the first sets the cancel flag and removes temporaries; work stops at the next band. */
+void txm_signals_install(void);
+const volatile int *txm_signal_flag(void);
+int txm_signal_caught(void); /* 0 or the signal's number */
+
+/* One sentence on what an exit code means, NULL for codes that do not exist. */
+const char *txm_exit_text(int code);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * JSON output over cJSON.
+ *
+ * A file name is bytes, a JSON string is Unicode. Bytes that are not valid UTF-8 appear as U+FFFD, and a second member,
+ * the name with "_bytes" behind it, holds the exact bytes percent-encoded ("caf%E9.png"). It is there only when needed.
+ *
+ * Adding a member fails only when memory is exhausted; the member is missing then, and txm_json_print reports it.
+ */
+#ifndef TXM_TOOLS_JSON_H
+#define TXM_TOOLS_JSON_H
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "txmill/status.h"
+
+/* Text that may hold any bytes, NULL becomes null: member `name`, and `name`_bytes for text that is not UTF-8. */
+void txm_json_text(cJSON *object, const char *name, const char *text);
+
+/* A whole number, exact over the whole range (cJSON's own numbers lose digits beyond 15). */
+void txm_json_uint(cJSON *object, const char *name, uint64_t value);
+/* A number with `digits` significant digits; NaN and infinities, which JSON lacks, become null. */
+void txm_json_number(cJSON *object, const char *name, double value, int digits);
+void txm_json_bool(cJSON *object, const char *name, bool value);
+/* New empty members. NULL when memory is exhausted; all functions here accept a NULL object. */
+cJSON *txm_json_object(cJSON *object, const char *name);
+cJSON *txm_json_array(cJSON *object, const char *name);
+/* A new object at the end of an array. */
+cJSON *txm_json_append(cJSON *array);
+/* A number at the end of an array. */
+void txm_json_append_number(cJSON *array, double value, int digits);
+
+/* {"error": {"status": "disk-full", "retryable": true, "message": ...}} */
+void txm_json_error(cJSON *object, const txm_error *err);
+
+/* Prints one line to stdout, flushes it, and frees the object. From any thread. False when memory is exhausted. */
+bool txm_json_print(cJSON *object);
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The program: finds the command, parses its options, runs it. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "core/mem.h"
+#include "exits.h"
+#include "say.h"
+
+static int usage_error(const txm_error *err)
+{
+    return txm_finish_failed(err, 0);
+}
+
+static int done(void)
+{
+    return txm_finish(&(txm_tally){0});
+}
+
+static int run_command(const txm_command *command, int argc, char **argv)
+{
+    txm_error err = {0};
+    int code = TXM_EXIT_INTERNAL;
+    txm_operands operands = {.items = txm_calloc((size_t)argc + 1, sizeof(char *))};
+    void *args = txm_calloc(1, command->args_bytes);
+    txm_parse_outcome outcome = TXM_PARSE_FAILED;
+    if (!operands.items || !args)
+        txm_fail(&err, TXM_NO_MEMORY, "out of memory");
+    else
+        outcome = txm_parse(command, argc, argv, args, &operands, &err);
+    switch (outcome) {
+    case TXM_PARSED:
+        code = command->run(args, &operands);
+        break;
+    case TXM_PARSED_HELP:
+        txm_help_print(stdout, command, txm_terminal_columns(STDOUT_FILENO));
+        code = done();
+        break;
+    case TXM_PARSE_FAILED:
+        code = usage_error(&err);
+        break;
+    }
+    if (args)
+        txm_args_free(command, args);
+    free(args);
+    free(operands.items);
+    return code;
+}
+
+static int unknown_command(const char *name)
+{
+    txm_error err = {0};
+    const txm_command *near = txm_command_near(name);
+    const char *what = name[0] == '-' ? "option" : "command";
+    if (near)
+        txm_fail(&err, TXM_USAGE, "unknown %s %s; did you mean '%s'? 'txmill --help' lists the commands", what, name,
+                 near->name);
+    else
+        txm_fail(&err, TXM_USAGE, "unknown %s %s; 'txmill --help' lists the commands", what, name);
+    return usage_error(&err);
+}
+
+/* For the build: man page sections and completion scripts out of the tables. */
+static int generate(int argc, char **argv)
+{
+    txm_error err = {0};
+    if (argc > 0 && txm_generate(stdout, argv[0], argc > 1 ? argv[1] : ""))
+        return done();
+    txm_fail(&err, TXM_USAGE, "--generate: unknown kind or command");
+    return usage_error(&err);
+}
+
+int main(int argc, char **argv)
+{
+    txm_error err = {0};
+    txm_signals_install();
+    if (argc < 2) {
+        txm_fail(&err, TXM_USAGE, "no command given; 'txmill --help' lists the commands");
+        return usage_error(&err);
+    }
+    const char *word = argv[1];
+    if (!strcmp(word, "--generate"))
+        return generate(argc - 2, argv + 2);
+    if (!strcmp(word, "--version")) {
+        printf("txmill %s\n", TXM_VERSION);
+        return done();
+    }
+    bool help = !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
+    if (help && argc < 3) {
+        txm_commands_help(stdout);
+        return done();
+    }
+    const txm_command *command = txm_command_find(help ? argv[2] : word);
+    if (!command)
+        return unknown_command(help ? argv[2] : word);
+    static char *ask_help[] = {"--help", NULL};
+    return help ? run_command(command, 1, ask_help) : run_command(command, argc - 2, argv + 2);
+}
