@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tile encoders for TIFF and EXR. */
+#include "codec/tile.h"
+
+#include <string.h>
+#include <zstd.h>
+
+#include "codec/deflate.h"
+#include "codec/filter.h"
+#include "core/mem.h"
+
+enum { ZSTD_DEFAULT_LEVEL = 3, ZSTD_MAX_LEVEL = 19 };
+
+struct txm_tile_encoder {
+    txm_tile_format format;
+    size_t pixel_bytes, raw_bytes; /* of a full tile */
+    txm_deflate *deflate;          /* codec zip */
+    ZSTD_CCtx *zstd;               /* codec zstd */
+    uint8_t *raw;                  /* the tile as it stands in the file before compression */
+    uint8_t *filtered;             /* EXR: behind the zip filter */
+    uint8_t *packed;
+    size_t packed_capacity;
+};
+
+static txm_status check_format(const txm_tile_format *f, txm_error *err)
+{
+    if (f->channels < 1 || f->channels > TXM_MAX_CHANNELS)
+        return txm_fail(err, TXM_USAGE, "%u channels: a tx file has 1 to %d", f->channels, TXM_MAX_CHANNELS);
+    if (f->tile_px < TXM_MIN_TILE_PX || f->tile_px > TXM_MAX_TILE_PX || (f->tile_px & (f->tile_px - 1)))
+        return txm_fail(err, TXM_USAGE, "tile size %u: must be a power of two from %d to %d", f->tile_px,
+                        TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
+    if (f->compression.codec != TXM_CODEC_ZSTD)
+        return TXM_OK; /* txm_deflate_new checks the level */
+    if (txm_type_is_float(f->type))
+        return txm_fail(err, TXM_USAGE,
+                        "zstd compression is for integer images (TIFF): %s pixels are stored as EXR, which knows no "
+                        "zstd; use zip or none",
+                        txm_type_name(f->type));
+    if (f->compression.level < 0 || f->compression.level > ZSTD_MAX_LEVEL)
+        return txm_fail(err, TXM_USAGE, "zstd level %d: must be 1 (fastest) to %d (smallest)", f->compression.level,
+                        ZSTD_MAX_LEVEL);
+    return TXM_OK;
+}
+
+/* The codec's own state. */
+static txm_status open_codec(txm_tile_encoder *e, txm_error *err)
+{
+    const txm_compression *c = &e->format.compression;
+    if (c->codec == TXM_CODEC_ZIP) {
+        e->packed_capacity = txm_deflate_bound(e->raw_bytes);
+        return txm_deflate_new(c->level, &e->deflate, err);
+    }
+    if (c->codec != TXM_CODEC_ZSTD)
+        return TXM_OK;
+    e->packed_capacity = ZSTD_compressBound(e->raw_bytes);
+    e->zstd = ZSTD_createCCtx();
+    if (!e->zstd)
+        return txm_fail(err, TXM_NO_MEMORY, "no memory for a zstd encoder");
+    size_t rc = ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_compressionLevel, c->level ? c->level : ZSTD_DEFAULT_LEVEL);
+    return ZSTD_isError(rc) ? txm_fail(err, TXM_INTERNAL, "zstd: %s", ZSTD_getErrorName(rc)) : TXM_OK;
+}
+
+txm_status txm_tile_encoder_new(const txm_tile_format *format, txm_tile_encoder **out, txm_error *err)
+{
+    txm_status status = check_format(format, err);
+    if (status != TXM_OK)
+        return status;
+    txm_tile_encoder *e = txm_calloc(1, sizeof *e);
+    if (!e)
+        return txm_fail(err, TXM_NO_MEMORY, "no memory for a tile encoder");
+    e->format = *format;
+    e->pixel_bytes = format->channels * txm_type_bytes(format->type);
+    e->raw_bytes = (size_t)format->tile_px * format->tile_px * e->pixel_bytes;
+    status = open_codec(e, err);
+    if (status != TXM_OK)
+        goto free_encoder;
+    e->raw = txm_alloc_pixels(e->raw_bytes, 1);
+    e->filtered = txm_type_is_float(format->type) ? txm_alloc_pixels(e->raw_bytes, 1) : NULL;
+    e->packed = e->packed_capacity ? txm_alloc_pixels(e->packed_capacity, 1) : NULL;
+    if (!e->raw || (txm_type_is_float(format->type) && !e->filtered) || (e->packed_capacity && !e->packed)) {
+        status = txm_fail(err, TXM_NO_MEMORY, "no memory for tiles of %u px", format->tile_px);
+        goto free_encoder;
+    }
+    *out = e;
+    return TXM_OK;
+free_encoder:
+    txm_tile_encoder_free(&e);
+    return status;
+}
+
+void txm_tile_encoder_free(txm_tile_encoder **encoder)
+{
+    if (!encoder || !*encoder)
+        return;
+    txm_tile_encoder *e = *encoder;
+    txm_deflate_free(&e->deflate);
+    ZSTD_freeCCtx(e->zstd);
+    free(e->raw);
+    free(e->filtered);
+    free(e->packed);
+    free(e);
+    *encoder = NULL;
+}
+
+/* One row of a TIFF tile into e->raw, filled up to the tile's width by its last pixel. */
+static void tiff_row(txm_tile_encoder *e, const uint8_t *src, uint32_t valid_w, uint32_t y)
+{
+    uint32_t channels = e->format.channels;
+    size_t row_bytes = e->format.tile_px * e->pixel_bytes, valid_bytes = valid_w * e->pixel_bytes;
+    uint8_t *dst = e->raw + y * row_bytes;
+    if (e->format.compression.codec != TXM_CODEC_NONE) {
+        /* A repeated pixel differs from its neighbour by zero. */
+        if (e->format.type == TXM_U8)
+            txm_predict_row_u8(src, valid_bytes, channels, dst);
+        else
+            txm_predict_row_u16((const uint16_t *)(const void *)src, valid_bytes / 2, channels,
+                                (uint16_t *)(void *)dst);
+        memset(dst + valid_bytes, 0, row_bytes - valid_bytes);
+        return;
+    }
+    memcpy(dst, src, valid_bytes);
+    for (size_t i = valid_bytes; i < row_bytes; i++)
+        dst[i] = dst[i - e->pixel_bytes];
+}
+
+static void tiff_raw(txm_tile_encoder *e, const uint8_t *pixels, size_t stride_bytes, uint32_t valid_w,
+                     uint32_t valid_h)
+{
+    size_t row_bytes = e->format.tile_px * e->pixel_bytes;
+    for (uint32_t y = 0; y < valid_h; y++)
+        tiff_row(e, pixels + y * stride_bytes, valid_w, y);
+    const uint8_t *last = e->raw + (valid_h - 1) * row_bytes;
+    for (uint32_t y = valid_h; y < e->format.tile_px; y++)
+        memcpy(e->raw + y * row_bytes, last, row_bytes);
+}
+
+/* An EXR tile: a plane a channel within each scanline, valid pixels only. */
+static void exr_raw(txm_tile_encoder *e, const uint8_t *pixels, size_t stride_bytes, uint32_t valid_w, uint32_t valid_h)
+{
+    size_t row_bytes = valid_w * e->pixel_bytes;
+    for (uint32_t y = 0; y < valid_h; y++) {
+        const void *src = pixels + y * stride_bytes;
+        void *dst = e->raw + y * row_bytes;
+        if (e->format.type == TXM_HALF)
+            txm_planes_u16(src, valid_w, e->format.channels, dst);
+        else
+            txm_planes_u32(src, valid_w, e->format.channels, dst);
+    }
+}
+
+static txm_status run_zstd(txm_tile_encoder *e, size_t *n, txm_error *err)
+{
+    *n = ZSTD_compress2(e->zstd, e->packed, e->packed_capacity, e->raw, e->raw_bytes);
+    return ZSTD_isError(*n) ? txm_fail(err, TXM_INTERNAL, "zstd: %s", ZSTD_getErrorName(*n)) : TXM_OK;
+}
+
+txm_status txm_tile_encode(txm_tile_encoder *e, const void *pixels, size_t stride_bytes, uint32_t valid_w,
+                           uint32_t valid_h, const void **encoded, size_t *encoded_bytes, txm_error *err)
+{
+    if (!valid_w || !valid_h || valid_w > e->format.tile_px || valid_h > e->format.tile_px)
+        return txm_fail(err, TXM_INTERNAL, "a tile of %u x %u px where tiles have %u px", valid_w, valid_h,
+                        e->format.tile_px);
+    txm_codec codec = e->format.compression.codec;
+    bool exr = txm_type_is_float(e->format.type);
+    size_t raw_bytes = exr ? valid_w * valid_h * e->pixel_bytes : e->raw_bytes, n = 0;
+    if (exr)
+        exr_raw(e, pixels, stride_bytes, valid_w, valid_h);
+    else
+        tiff_raw(e, pixels, stride_bytes, valid_w, valid_h);
+
+    txm_status status = TXM_OK;
+    if (codec == TXM_CODEC_ZSTD) {
+        status = run_zstd(e, &n, err);
+    } else if (codec == TXM_CODEC_ZIP) {
+        if (exr)
+            txm_zip_filter(e->raw, raw_bytes, e->filtered);
+        status = txm_deflate_run(e->deflate, exr ? e->filtered : e->raw, raw_bytes, e->packed, &n, err);
+    }
+    if (status != TXM_OK)
+        return status;
+    /* EXR readers take a chunk of the raw size as stored, unfiltered; TIFF has no such escape. */
+    bool stored = codec == TXM_CODEC_NONE || (exr && n >= raw_bytes);
+    *encoded = stored ? e->raw : e->packed;
+    *encoded_bytes = stored ? raw_bytes : n;
+    return TXM_OK;
+}

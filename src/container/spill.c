@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Bytes that wait in memory, then in an unlinked file. */
+#include "container/spill.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "container/output.h"
+#include "core/mem.h"
+
+enum { FIRST_BYTES = 1 << 16, PIECE_BYTES = 1 << 17 };
+
+/* Bytes [0, used) are in memory, [used, used + file end) in the file: once it exists, memory is closed. */
+struct txm_spill {
+    char *dir;
+    size_t budget, capacity, used;
+    uint8_t *memory;
+    int fd; /* -1: none yet */
+    txm_output file;
+};
+
+txm_spill *txm_spill_new(const char *dir, size_t budget_bytes)
+{
+    txm_spill *s = txm_calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->fd = -1;
+    s->budget = budget_bytes;
+    s->dir = txm_strdup(dir);
+    if (!s->dir)
+        txm_spill_free(&s);
+    return s;
+}
+
+void txm_spill_free(txm_spill **spill)
+{
+    if (!spill || !*spill)
+        return;
+    txm_spill *s = *spill;
+    txm_output_free(&s->file);
+    if (s->fd >= 0)
+        close(s->fd);
+    free(s->memory);
+    free(s->dir);
+    free(s);
+    *spill = NULL;
+}
+
+uint64_t txm_spill_size(const txm_spill *s)
+{
+    return s->used + (s->fd >= 0 ? txm_output_end(&s->file) : 0);
+}
+
+/* A file without a name. Not every file system (NFS, FUSE) knows O_TMPFILE: there one is made and unlinked at once. */
+static int open_unnamed(const char *dir)
+{
+    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0 || errno == ENOENT || errno == EACCES || errno == EROFS)
+        return fd;
+    char *path = txm_asprintf("%s/.txmill-spill-XXXXXX", dir);
+    if (!path) {
+        errno = ENOMEM;
+        return -1;
+    }
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    free(path);
+    return fd;
+}
+
+static txm_status open_file(txm_spill *s, txm_error *err)
+{
+    s->fd = open_unnamed(s->dir);
+    if (s->fd < 0)
+        return txm_fail_errno(err, errno, "%s: cannot make a temporary file", s->dir);
+    char *name = txm_asprintf("%s: temporary file", s->dir);
+    txm_status status = txm_output_open(&s->file, s->fd, 0, name ? name : s->dir, err);
+    free(name);
+    if (status != TXM_OK) {
+        close(s->fd);
+        s->fd = -1;
+    }
+    return status;
+}
+
+/* Room for size_bytes more in memory, within the budget. */
+static bool grow(txm_spill *s, size_t size_bytes)
+{
+    if (size_bytes <= s->capacity - s->used)
+        return true;
+    size_t capacity = s->capacity ? s->capacity : FIRST_BYTES;
+    while (capacity - s->used < size_bytes)
+        capacity *= 2;
+    uint8_t *memory = realloc(s->memory, capacity < s->budget ? capacity : s->budget);
+    if (!memory)
+        return false;
+    s->memory = memory;
+    s->capacity = capacity < s->budget ? capacity : s->budget;
+    return true;
+}
+
+txm_status txm_spill_add(txm_spill *s, const void *data, size_t size_bytes, txm_error *err)
+{
+    /* Memory that the system refuses is no failure while a file can take its place. */
+    if (s->fd < 0 && size_bytes <= s->budget - s->used && grow(s, size_bytes)) {
+        if (size_bytes)
+            memcpy(s->memory + s->used, data, size_bytes);
+        s->used += size_bytes;
+        return TXM_OK;
+    }
+    if (s->fd < 0) {
+        txm_status status = open_file(s, err);
+        if (status != TXM_OK)
+            return status;
+    }
+    txm_output_append(&s->file, data, size_bytes);
+    return txm_output_status(&s->file, err);
+}
+
+txm_status txm_spill_read(txm_spill *s, uint64_t offset, size_t size_bytes, void *dst, txm_error *err)
+{
+    uint64_t size = txm_spill_size(s);
+    if (offset > size || size_bytes > size - offset)
+        return txm_fail(err, TXM_INTERNAL, "%s: read beyond the end of the temporary file", s->dir);
+    uint8_t *out = dst;
+    if (offset < s->used) {
+        size_t n = s->used - (size_t)offset;
+        n = n < size_bytes ? n : size_bytes;
+        memcpy(out, s->memory + offset, n);
+        out += n;
+        offset += n;
+        size_bytes -= n;
+    }
+    if (!size_bytes)
+        return TXM_OK;
+    if (!txm_output_read(&s->file, offset - s->used, out, size_bytes))
+        return txm_output_status(&s->file, err);
+    return TXM_OK;
+}
+
+txm_status txm_spill_stream(txm_spill *s, txm_spill_sink sink, void *context, txm_error *err)
+{
+    txm_status status = s->used ? sink(context, s->memory, s->used, err) : TXM_OK;
+    uint64_t size = txm_spill_size(s);
+    if (status != TXM_OK || size == s->used)
+        return status;
+    uint8_t *piece = txm_alloc_pixels(PIECE_BYTES, 1);
+    if (!piece)
+        return txm_fail(err, TXM_NO_MEMORY, "no memory to read a temporary file");
+    for (uint64_t at = s->used; status == TXM_OK && at < size; at += PIECE_BYTES) {
+        size_t n = size - at < PIECE_BYTES ? (size_t)(size - at) : PIECE_BYTES;
+        status = txm_spill_read(s, at, n, piece, err);
+        if (status == TXM_OK)
+            status = sink(context, piece, n, err);
+    }
+    free(piece);
+    return status;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tiled TIFF: libtiff keeps the directories, tiles go in as they are. Level 0 is the first directory, each further
+ * level the next one.
+ *
+ * The first directory is written behind the tiles of level 0, before SHA-1 and averages are known. Its ImageDescription
+ * therefore reserves the longest text that can come; finish writes the real text over it and shortens the directory
+ * entry's count. (libtiff's own way, rewriting the directory, would leave a dead copy with all tile offsets behind.)
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <tiffio.h>
+
+#include "container/writer_impl.h"
+#include "container/writer_metadata.h"
+#include "core/bytes.h"
+#include "core/mem.h"
+
+typedef struct tiff_writer {
+    const txm_tx_layout *layout;
+    const txm_tx_metadata *metadata;
+    txm_output *out;
+    TIFF *tiff;
+    uint64_t position; /* of libtiff in the file */
+    bool big;
+    txm_bytes document_name, description; /* description: room for the final one */
+    char date[TXM_DATE_BYTES];
+    char said[256]; /* libtiff's last words */
+} tiff_writer;
+
+/* ---- the descriptor, as libtiff sees it ---- */
+
+static tmsize_t proc_read(thandle_t handle, void *data, tmsize_t size)
+{
+    tiff_writer *w = handle;
+    if (!txm_output_read(w->out, w->position, data, (size_t)size))
+        return 0;
+    w->position += (uint64_t)size;
+    return size;
+}
+
+static tmsize_t proc_write(thandle_t handle, void *data, tmsize_t size)
+{
+    tiff_writer *w = handle;
+    if (!txm_output_write(w->out, w->position, data, (size_t)size))
+        return 0;
+    w->position += (uint64_t)size;
+    return size;
+}
+
+static toff_t proc_seek(thandle_t handle, toff_t offset, int whence)
+{
+    tiff_writer *w = handle;
+    uint64_t base = whence == SEEK_END ? txm_output_end(w->out) : whence == SEEK_CUR ? w->position : 0;
+    w->position = base + offset;
+    return w->position;
+}
+
+static toff_t proc_size(thandle_t handle)
+{
+    tiff_writer *w = handle;
+    return txm_output_end(w->out);
+}
+
+static int proc_close(thandle_t handle)
+{
+    (void)handle;
+    return 0;
+}
+
+/* Per file, so that neither a caller's own use of libtiff nor stderr is disturbed. */
+static int on_error(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
+{
+    tiff_writer *w = user;
+    (void)tiff;
+    (void)module;
+    vsnprintf(w->said, sizeof w->said, format, args);
+    return 1;
+}
+
+static int on_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
+{
+    (void)tiff, (void)user, (void)module, (void)format, (void)args;
+    return 1;
+}
+
+static txm_status refused(tiff_writer *w, const char *what, txm_error *err)
+{
+    return txm_fail(err, TXM_INTERNAL, "%s: libtiff cannot write %s: %s", w->out->name, what,
+                    w->said[0] ? w->said : "no reason given");
+}
+
+/* ---- directories ---- */
+
+/* Classic TIFF ends at 4 GiB. The encoded size is not known yet, so the worst case decides: every tile stored raw, with
+ * the codec's overhead (under 1/256) and 16 bytes for offset and count. */
+static bool needs_big(const txm_tx_layout *l)
+{
+    uint64_t tile_bytes = (uint64_t)l->tile_px * l->tile_px * l->channels * txm_type_bytes(l->type);
+    uint64_t total = 1 << 20;
+    for (uint32_t i = 0; i < l->levels; i++) {
+        uint64_t x = (txm_level_size(l->width, i) + l->tile_px - 1) / l->tile_px;
+        uint64_t y = (txm_level_size(l->height, i) + l->tile_px - 1) / l->tile_px;
+        total += x * y * (tile_bytes + tile_bytes / 256 + 80);
+    }
+    return total > UINT32_MAX;
+}
+
+static int set_compression(TIFF *t, txm_codec codec)
+{
+    if (codec == TXM_CODEC_NONE)
+        return TIFFSetField(t, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+    return TIFFSetField(t, TIFFTAG_COMPRESSION,
+                        codec == TXM_CODEC_ZSTD ? COMPRESSION_ZSTD : COMPRESSION_ADOBE_DEFLATE) &&
+           TIFFSetField(t, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
+}
+
+/* What every level's directory holds. */
+static int set_structure(tiff_writer *w, uint32_t level)
+{
+    TIFF *t = w->tiff;
+    const txm_tx_layout *l = w->layout;
+    const uint16_t associated = EXTRASAMPLE_ASSOCALPHA;
+    int ok = TIFFSetField(t, TIFFTAG_IMAGEWIDTH, txm_level_size(l->width, level));
+    ok = ok && TIFFSetField(t, TIFFTAG_IMAGELENGTH, txm_level_size(l->height, level));
+    ok = ok && TIFFSetField(t, TIFFTAG_TILEWIDTH, l->tile_px) && TIFFSetField(t, TIFFTAG_TILELENGTH, l->tile_px);
+    ok = ok && TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, (int)(8 * txm_type_bytes(l->type)));
+    ok = ok && TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
+    ok = ok && TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, (int)l->channels);
+    ok = ok && TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    ok = ok && TIFFSetField(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+    ok = ok && TIFFSetField(t, TIFFTAG_PHOTOMETRIC, l->channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB);
+    if (ok && l->channels == 4)
+        ok = TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &associated);
+    ok = ok && set_compression(t, l->compression.codec);
+    return ok && TIFFSetField(t, TIFFTAG_DATETIME, w->date);
+}
+
+/* What only the first directory holds. */
+static int set_texts(tiff_writer *w)
+{
+    TIFF *t = w->tiff;
+    int ok = TIFFSetField(t, TIFFTAG_DOCUMENTNAME, w->document_name.data);
+    ok = ok && TIFFSetField(t, TIFFTAG_IMAGEDESCRIPTION, w->description.data);
+    ok = ok && TIFFSetField(t, TIFFTAG_SOFTWARE, txm_tx_software);
+    ok = ok && TIFFSetField(t, TIFFTAG_PIXAR_TEXTUREFORMAT, txm_tx_texture_format(w->metadata));
+    ok = ok && TIFFSetField(t, TIFFTAG_PIXAR_WRAPMODES, txm_tx_wrap_modes);
+    for (size_t i = 0; ok && i < w->metadata->attribute_count; i++) {
+        uint32_t tag = txm_metadata_tiff_tag(w->metadata->attributes[i].name);
+        if (tag)
+            ok = TIFFSetField(t, tag, w->metadata->attributes[i].value);
+    }
+    return ok;
+}
+
+static txm_status begin_level(tiff_writer *w, uint32_t level, txm_error *err)
+{
+    if (set_structure(w, level) && (level || set_texts(w)))
+        return TXM_OK;
+    return refused(w, "a directory", err);
+}
+
+static void tiff_close(void *self)
+{
+    tiff_writer *w = self;
+    if (!w)
+        return;
+    if (w->tiff)
+        TIFFClose(w->tiff);
+    txm_bytes_free(&w->document_name);
+    txm_bytes_free(&w->description);
+    free(w);
+}
+
+/* The texts, with room in ImageDescription for what comes late. */
+static bool make_texts(tiff_writer *w)
+{
+    txm_tx_summary none = {.sha1 = "----------------------------------------"};
+    txm_metadata_date(w->metadata->source_mtime, w->date);
+    bool ok = txm_metadata_document_name(w->metadata, &w->document_name);
+    ok = ok && txm_metadata_description(w->metadata, &none, w->layout->channels, &w->description);
+    return ok && txm_bytes_printf(&w->description, "%*s", TXM_LATE_BYTES + (int)sizeof " oiio:ConstantColor=", "");
+}
+
+static txm_status tiff_open(const txm_tx_layout *layout, const txm_tx_metadata *metadata, txm_output *out, void **self,
+                            txm_error *err)
+{
+    tiff_writer *w = txm_calloc(1, sizeof *w);
+    TIFFOpenOptions *options = w ? TIFFOpenOptionsAlloc() : NULL;
+    txm_status status = TXM_OK;
+    if (!options) {
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for a TIFF writer", out->name);
+        goto close_writer;
+    }
+    w->layout = layout;
+    w->metadata = metadata;
+    w->out = out;
+    w->big = needs_big(layout);
+    if (!make_texts(w)) {
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for metadata", out->name);
+        goto close_writer;
+    }
+    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, w);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, w);
+    w->tiff = TIFFClientOpenExt(out->name, w->big ? "w8l" : "w4l", w, proc_read, proc_write, proc_seek, proc_close,
+                                proc_size, NULL, NULL, options);
+    status = w->tiff ? begin_level(w, 0, err) : refused(w, "a header", err);
+    if (status != TXM_OK)
+        goto close_writer;
+    TIFFOpenOptionsFree(options);
+    *self = w;
+    return TXM_OK;
+close_writer:
+    if (options)
+        TIFFOpenOptionsFree(options);
+    tiff_close(w);
+    return status;
+}
+
+static txm_status tiff_add(void *self, const txm_tile_place *place, const void *encoded, size_t size_bytes,
+                           txm_error *err)
+{
+    tiff_writer *w = self;
+    uint32_t tile = place->y * place->tiles_x + place->x;
+    if (TIFFWriteRawTile(w->tiff, tile, (void *)encoded, (tmsize_t)size_bytes) == (tmsize_t)size_bytes)
+        return TXM_OK;
+    return refused(w, "a tile", err);
+}
+
+static txm_status tiff_end_level(void *self, uint32_t level, txm_error *err)
+{
+    tiff_writer *w = self;
+    if (!TIFFWriteDirectory(w->tiff))
+        return refused(w, "a directory", err);
+    return level + 1 < w->layout->levels ? begin_level(w, level + 1, err) : TXM_OK;
+}
+
+/* ---- the late description ---- */
+
+static uint64_t little(const uint8_t *p, int bytes)
+{
+    uint64_t v = 0;
+    while (bytes--)
+        v = v << 8 | p[bytes];
+    return v;
+}
+
+/* Where the first directory's entry for `tag` stands: 0 if it cannot be found. Entries are 12 bytes in classic TIFF
+ * (tag, type, count, offset: 2 2 4 4), 20 in BigTIFF (2 2 8 8). */
+static uint64_t find_entry(tiff_writer *w, unsigned tag)
+{
+    uint8_t b[20];
+    int word = w->big ? 8 : 4, count_bytes = w->big ? 8 : 2, entry_bytes = w->big ? 20 : 12;
+    if (!txm_output_read(w->out, (uint64_t)word, b, (size_t)word))
+        return 0;
+    uint64_t at = little(b, word);
+    if (!txm_output_read(w->out, at, b, (size_t)count_bytes))
+        return 0;
+    uint64_t entries = little(b, count_bytes);
+    at += (uint64_t)count_bytes;
+    for (uint64_t i = 0; i < entries; i++, at += (uint64_t)entry_bytes)
+        if (!txm_output_read(w->out, at, b, (size_t)entry_bytes))
+            return 0;
+        else if (little(b, 2) == tag)
+            return at;
+    return 0;
+}
+
+/* Writes the real ImageDescription into its reserved room and its length into the directory. */
+static txm_status tiff_finish(void *self, const txm_tx_summary *summary, txm_error *err)
+{
+    tiff_writer *w = self;
+    txm_bytes text = {0};
+    int word = w->big ? 8 : 4;
+    uint8_t entry[20], count[8];
+    txm_status status = TXM_OK;
+    if (!txm_metadata_description(w->metadata, summary, w->layout->channels, &text)) {
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for metadata", w->out->name);
+        goto done;
+    }
+    uint64_t at = find_entry(w, TIFFTAG_IMAGEDESCRIPTION);
+    if (!at || text.size > w->description.size || !txm_output_read(w->out, at, entry, (size_t)(4 + 2 * word))) {
+        status = txm_fail(err, TXM_INTERNAL, "%s: no room for ImageDescription (%zu bytes)", w->out->name, text.size);
+        goto done;
+    }
+    uint64_t offset = little(entry + 4 + word, word), length = text.size + 1; /* the NUL counts */
+    for (int i = 0; i < word; i++)
+        count[i] = (uint8_t)(length >> (8 * i));
+    /* What is left of the reserved room is zeroed: no bytes without meaning in the file. */
+    size_t left = w->description.size - text.size;
+    memset(w->description.data, 0, w->description.size);
+    if (!txm_output_write(w->out, at + 4, count, (size_t)word) ||
+        !txm_output_write(w->out, offset, text.data, text.size) ||
+        !txm_output_write(w->out, offset + text.size, w->description.data, left))
+        status = refused(w, "the description", err);
+done:
+    txm_bytes_free(&text);
+    return status;
+}
+
+const txm_container_ops txm_tiff_writer_ops = {tiff_open, tiff_add, tiff_end_level, tiff_finish, tiff_close};

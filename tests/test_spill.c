@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Bytes that wait in memory and in an unnamed file. */
+#include <check.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "container/spill.h"
+#include "core/bytes.h"
+
+static txm_status collect(void *context, const void *data, size_t size_bytes, txm_error *err)
+{
+    (void)err;
+    return txm_bytes_add(context, data, size_bytes) ? TXM_OK : TXM_NO_MEMORY;
+}
+
+static txm_status stop(void *context, const void *data, size_t size_bytes, txm_error *err)
+{
+    (void)data, (void)size_bytes;
+    ++*(int *)context;
+    return txm_fail(err, TXM_CANCELLED, "enough");
+}
+
+/* Budgets of nothing, of a part, and of more than everything. */
+START_TEST(round_trip)
+{
+    static const size_t budgets[] = {0, 1, 70000, 300000, 64 << 20};
+    size_t total = 0, at = 0;
+    uint8_t *all = malloc(1 << 20), *back = malloc(1 << 20);
+    txm_spill *s = txm_spill_new("/tmp", budgets[_i]);
+    txm_error err = {0};
+    txm_bytes streamed = {0};
+    ck_assert_ptr_nonnull(s);
+    for (size_t i = 0; i < 1 << 20; i++)
+        all[i] = (uint8_t)(i * 31 + (i >> 8));
+    for (size_t n = 0; total + n < 900000; total += n, n = (n * 5 + 7) % 40000)
+        ck_assert_int_eq(txm_spill_add(s, all + total, n, &err), TXM_OK);
+    ck_assert_uint_eq(txm_spill_size(s), total);
+    for (size_t n = 1; at + n < total; at += n, n = (n * 7 + 3) % 100000)
+        ck_assert_int_eq(txm_spill_read(s, at, n, back + at, &err), TXM_OK);
+    ck_assert_mem_eq(all, back, at);
+    ck_assert_int_eq(txm_spill_stream(s, collect, &streamed, &err), TXM_OK);
+    ck_assert_uint_eq(streamed.size, total);
+    ck_assert_mem_eq(streamed.data, all, total);
+    ck_assert_int_eq(txm_spill_read(s, total - 1, 2, back, NULL), TXM_INTERNAL);
+    ck_assert_int_eq(txm_spill_read(s, total + 1, 0, back, NULL), TXM_INTERNAL);
+    txm_bytes_free(&streamed);
+    txm_spill_free(&s);
+    txm_spill_free(&s);
+    free(all), free(back);
+}
+END_TEST
+
+START_TEST(no_file_is_left)
+{
+    char dir[] = "/tmp/txm-spill-XXXXXX";
+    static uint8_t block[100000];
+    int entries = 0;
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    txm_spill *s = txm_spill_new(dir, 10);
+    ck_assert_int_eq(txm_spill_add(s, block, sizeof block, NULL), TXM_OK);
+    DIR *d = opendir(dir);
+    while (readdir(d))
+        entries++;
+    closedir(d);
+    ck_assert_int_eq(entries, 2); /* "." and ".." */
+    txm_spill_free(&s);
+    ck_assert_int_eq(rmdir(dir), 0);
+}
+END_TEST
+
+START_TEST(failures)
+{
+    txm_error err = {0};
+    uint8_t b[20] = {0};
+    int calls = 0;
+    txm_spill *s = txm_spill_new("/nonexistent/folder", 10);
+    ck_assert_int_eq(txm_spill_add(s, b, 10, &err), TXM_OK); /* memory needs no folder */
+    ck_assert_int_eq(txm_spill_add(s, b, 1, &err), TXM_NOT_FOUND);
+    ck_assert(strstr(err.message, "/nonexistent/folder"));
+    ck_assert_uint_eq(txm_spill_size(s), 10);
+    ck_assert_int_eq(txm_spill_stream(s, stop, &calls, NULL), TXM_CANCELLED);
+    ck_assert_int_eq(calls, 1);
+    txm_spill_free(&s);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("spill");
+    TCase *t = tcase_create("spill");
+    tcase_add_loop_test(t, round_trip, 0, 5);
+    tcase_add_test(t, no_file_is_left);
+    tcase_add_test(t, failures);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * tx files as other libraries see them: every pixel of every level and the metadata, read back through libtiff and
+ * OpenEXRCore; failing descriptors. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <openexr.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <tiffio.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "util_writer.h"
+
+static const txm_compression zip = {TXM_CODEC_ZIP, 0}, none = {TXM_CODEC_NONE, 0}, zstd = {TXM_CODEC_ZSTD, 0};
+
+static char path[64];
+static txm_error err;
+
+static int open_file(void)
+{
+    strcpy(path, "/tmp/txm-writer-XXXXXX");
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    memset(&err, 0, sizeof err);
+    return fd;
+}
+
+static void close_file(int fd)
+{
+    close(fd);
+    unlink(path);
+}
+
+/* ---- pixels through libtiff ---- */
+
+static void check_tiff_level(TIFF *t, const made_image *m, uint32_t level)
+{
+    uint32_t w = txm_level_size(m->layout.width, level), h = txm_level_size(m->layout.height, level), v;
+    uint32_t tile = m->layout.tile_px;
+    size_t pixel = made_pixel_bytes(m);
+    ck_assert(TIFFGetField(t, TIFFTAG_IMAGEWIDTH, &v) && v == w);
+    ck_assert(TIFFGetField(t, TIFFTAG_IMAGELENGTH, &v) && v == h);
+    ck_assert_int_eq(TIFFTileSize(t), (tmsize_t)(tile * tile * pixel));
+    uint8_t *b = txm_alloc_pixels((size_t)TIFFTileSize(t), 1);
+    for (uint32_t y = 0; y < h; y += tile)
+        for (uint32_t x = 0; x < w; x += tile) {
+            ck_assert_int_eq(TIFFReadTile(t, b, x, y, 0, 0), TIFFTileSize(t));
+            for (uint32_t r = 0; r < tile; r++)
+                for (uint32_t c = 0; c < tile; c++) {
+                    /* Pixels beyond the edge repeat the last column and row. */
+                    uint32_t sx = x + c < w ? x + c : w - 1, sy = y + r < h ? y + r : h - 1;
+                    const uint8_t *want = m->levels[level] + ((size_t)sy * w + sx) * pixel;
+                    if (memcmp(want, b + ((size_t)r * tile + c) * pixel, pixel))
+                        ck_abort_msg("level %u pixel %u,%u differs", level, x + c, y + r);
+                }
+        }
+    free(b);
+}
+
+static void check_tiff(const made_image *m)
+{
+    TIFF *t = TIFFOpen(path, "r");
+    ck_assert_ptr_nonnull(t);
+    ck_assert_int_eq(TIFFNumberOfDirectories(t), (int)m->layout.levels);
+    for (uint32_t i = 0; i < m->layout.levels; i++) {
+        ck_assert(TIFFSetDirectory(t, (tdir_t)i));
+        check_tiff_level(t, m, i);
+    }
+    TIFFClose(t);
+}
+
+/* ---- pixels through OpenEXRCore ---- */
+
+static void check_exr_tile(exr_context_t exr, const made_image *m, uint32_t level, uint32_t tx, uint32_t ty)
+{
+    static const char *const names[] = {"R", "G", "B", "A"};
+    uint32_t w = txm_level_size(m->layout.width, level), tile = m->layout.tile_px;
+    size_t pixel = made_pixel_bytes(m), sample = txm_type_bytes(m->layout.type);
+    exr_chunk_info_t chunk;
+    exr_decode_pipeline_t decode = EXR_DECODE_PIPELINE_INITIALIZER;
+    ck_assert_int_eq(exr_read_tile_chunk_info(exr, 0, (int)tx, (int)ty, (int)level, (int)level, &chunk), 0);
+    uint8_t *b = txm_alloc_pixels((size_t)chunk.width * (size_t)chunk.height, pixel);
+    ck_assert_int_eq(exr_decoding_initialize(exr, 0, &chunk, &decode), 0);
+    ck_assert_int_eq(decode.channel_count, (int)m->layout.channels);
+    for (int c = 0; c < decode.channel_count; c++) {
+        size_t at = 0;
+        while (m->layout.channels == 4 && strcmp(names[at], decode.channels[c].channel_name))
+            at++;
+        decode.channels[c].decode_to_ptr = b + at * sample;
+        decode.channels[c].user_pixel_stride = (int32_t)pixel;
+        decode.channels[c].user_line_stride = (int32_t)(pixel * (size_t)chunk.width);
+        decode.channels[c].user_bytes_per_element = (int16_t)sample;
+        decode.channels[c].user_data_type = m->layout.type == TXM_HALF ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
+    }
+    ck_assert_int_eq(exr_decoding_choose_default_routines(exr, 0, &decode), 0);
+    ck_assert_int_eq(exr_decoding_run(exr, 0, &decode), 0);
+    for (size_t y = 0; y < (size_t)chunk.height; y++)
+        ck_assert_mem_eq(b + y * pixel * (size_t)chunk.width,
+                         m->levels[level] + ((ty * tile + y) * w + tx * tile) * pixel, pixel * (size_t)chunk.width);
+    exr_decoding_destroy(exr, &decode);
+    free(b);
+}
+
+static void check_exr(const made_image *m)
+{
+    exr_context_t exr = NULL;
+    exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
+    int32_t levels_x, levels_y;
+    ck_assert_int_eq(exr_start_read(&exr, path, &init), 0);
+    ck_assert_int_eq(exr_get_tile_levels(exr, 0, &levels_x, &levels_y), 0);
+    ck_assert_int_eq(levels_x, (int)m->layout.levels);
+    uint32_t tile = m->layout.tile_px;
+    for (uint32_t i = 0; i < m->layout.levels; i++)
+        for (uint32_t y = 0; y * tile < txm_level_size(m->layout.height, i); y++)
+            for (uint32_t x = 0; x * tile < txm_level_size(m->layout.width, i); x++)
+                check_exr_tile(exr, m, i, x, y);
+    exr_finish(&exr);
+}
+
+/* Writes a made image and reads every pixel back. */
+static void round_trip(uint32_t w, uint32_t h, uint32_t channels, txm_type type, uint32_t tile,
+                       txm_compression compression, made_content content)
+{
+    txm_tx_metadata metadata = made_metadata();
+    txm_tx_summary summary = made_summary();
+    made_image m = make_image(w, h, channels, type, tile, compression, content);
+    int fd = open_file();
+    uint64_t bytes = 0;
+    ck_assert_msg(write_image(fd, &m, &metadata, &summary, &bytes, &err) == TXM_OK, "%s", err.message);
+    ck_assert_uint_eq(bytes, (uint64_t)lseek(fd, 0, SEEK_END));
+    if (txm_type_is_float(type))
+        check_exr(&m);
+    else
+        check_tiff(&m);
+    free_image(&m);
+    close_file(fd);
+}
+
+START_TEST(every_type_and_compression)
+{
+    txm_type type = (txm_type)_i;
+    const txm_compression compressions[] = {zip, none, {TXM_CODEC_ZIP, 1}, {TXM_CODEC_ZIP, 12}, zstd};
+    size_t count = txm_type_is_float(type) ? 4 : 5;
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t channels = 1; channels <= 4; channels += 3)
+            for (made_content content = MADE_SMOOTH; content <= MADE_CONSTANT; content++)
+                round_trip(150, 90, channels, type, 64, compressions[i], content);
+}
+END_TEST
+
+START_TEST(odd_sizes)
+{
+    static const uint32_t sizes[][2] = {{1, 1},   {2, 2},    {1, 500},   {500, 3},
+                                        {65, 64}, {63, 129}, {300, 200}, {777, 333}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        round_trip(sizes[i][0], sizes[i][1], i % 2 ? 1 : 4, (txm_type)_i, 64, zip, MADE_SMOOTH);
+}
+END_TEST
+
+START_TEST(every_tile_size)
+{
+    for (uint32_t tile = TXM_MIN_TILE_PX; tile <= TXM_MAX_TILE_PX; tile *= 2)
+        round_trip(270, 130, 4, (txm_type)_i, tile, zip, MADE_SMOOTH);
+}
+END_TEST
+
+/* ---- metadata ---- */
+
+static void ck_tag(TIFF *t, uint32_t tag, const char *want)
+{
+    char *text = NULL;
+    ck_assert_msg(TIFFGetField(t, tag, &text), "tag %u is missing", tag);
+    ck_assert_str_eq(text, want);
+}
+
+START_TEST(tiff_metadata)
+{
+    txm_tx_metadata metadata = made_metadata();
+    txm_tx_summary summary = made_summary();
+    made_image m = make_image(129, 65, 4, TXM_U8, 64, zip, MADE_SMOOTH);
+    uint16_t count = 0, v = 0, *kinds = NULL;
+    int fd = open_file();
+    setenv("TZ", "UTC", 1);
+    ck_assert_int_eq(write_image(fd, &m, &metadata, &summary, NULL, &err), TXM_OK);
+    TIFF *t = TIFFOpen(path, "r");
+    ck_tag(t, TIFFTAG_DOCUMENTNAME,
+           "/src/wall.png (colorspace: scene_linear_srgb, xyz_to_scene_linear:3.241_-1.537_-0.4986_0, alpha: "
+           "unassociated)");
+    ck_tag(
+        t, TIFFTAG_IMAGEDESCRIPTION,
+        "A wall oiio:SHA-1=5B96709E01AC5D5CE9445B4D4E072A644CD115F1 "
+        "oiio:AverageColor=0.509998,0.499984,0.422656,0.728136 txmill:ColorSpace=\"sRGB\" asset=\"say \\\"wall\\\"\"");
+    ck_tag(t, TIFFTAG_SOFTWARE, "Blender maketx v0");
+    ck_tag(t, TIFFTAG_PIXAR_TEXTUREFORMAT, "Plain Texture");
+    ck_tag(t, TIFFTAG_PIXAR_WRAPMODES, "black,black");
+    ck_tag(t, TIFFTAG_COPYRIGHT, "(c) a painter");
+    for (tdir_t i = 0; i < 8; i++) {
+        ck_assert(TIFFSetDirectory(t, i));
+        ck_tag(t, TIFFTAG_DATETIME, "2023:11:14 22:13:20");
+        ck_assert(TIFFGetField(t, TIFFTAG_COMPRESSION, &v) && v == COMPRESSION_ADOBE_DEFLATE);
+        ck_assert(TIFFGetField(t, TIFFTAG_PREDICTOR, &v) && v == PREDICTOR_HORIZONTAL);
+        ck_assert(TIFFGetField(t, TIFFTAG_ORIENTATION, &v) && v == ORIENTATION_TOPLEFT);
+        ck_assert(TIFFGetField(t, TIFFTAG_EXTRASAMPLES, &count, &kinds) && count == 1);
+        ck_assert_int_eq(kinds[0], EXTRASAMPLE_ASSOCALPHA);
+    }
+    TIFFClose(t);
+    free_image(&m);
+    close_file(fd);
+}
+END_TEST
+
+static void ck_attribute(exr_context_t exr, const char *name, const char *want)
+{
+    const char *text = NULL;
+    int32_t n = 0;
+    ck_assert_msg(exr_attr_get_string(exr, 0, name, &n, &text) == EXR_ERR_SUCCESS, "%s is missing", name);
+    ck_assert_str_eq(text, want);
+}
+
+START_TEST(exr_metadata)
+{
+    txm_tx_metadata metadata = made_metadata();
+    txm_tx_summary summary = made_summary();
+    made_image m = make_image(129, 65, 4, TXM_HALF, 64, zip, MADE_SMOOTH);
+    exr_context_t exr = NULL;
+    exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
+    const txm_tx_attribute extra[] = {{"Copyright", "(c) a painter"},
+                                      {"a name that is much longer than EXR's short names", "kept"}};
+    metadata.attributes = extra;
+    metadata.attribute_count = 2;
+    summary.constant = true;
+    memcpy(summary.constant_color, summary.average, sizeof summary.average);
+    int fd = open_file();
+    setenv("TZ", "UTC", 1);
+    ck_assert_int_eq(write_image(fd, &m, &metadata, &summary, NULL, &err), TXM_OK);
+    ck_assert_int_eq(exr_start_read(&exr, path, &init), 0);
+    ck_attribute(exr, "Software", "Blender maketx v0");
+    ck_attribute(exr, "capDate", "2023:11:14 22:13:20");
+    ck_attribute(exr, "textureformat", "Plain Texture");
+    ck_attribute(exr, "wrapmodes", "black,black");
+    ck_attribute(exr, "colorInteropID", "lin_rec709_scene");
+    ck_attribute(exr, "blender:SourceFile", "/src/wall.png");
+    ck_attribute(exr, "blender:SourceColorSpace", "scene_linear_srgb");
+    ck_attribute(exr, "blender:SourceAlpha", "unassociated");
+    ck_attribute(exr, "blender:XYZToSceneLinear", "3.241_-1.537_-0.4986_0");
+    ck_attribute(exr, "oiio:SHA-1", summary.sha1);
+    ck_attribute(exr, "oiio:AverageColor", "0.509998,0.499984,0.422656,0.728136");
+    ck_attribute(exr, "oiio:ConstantColor", "0.509998,0.499984,0.422656,0.728136");
+    ck_attribute(exr, "txmill:ColorSpace", "sRGB");
+    ck_attribute(exr, "owner", "(c) a painter");
+    ck_attribute(exr, extra[1].name, "kept");
+    exr_finish(&exr);
+    free_image(&m);
+    close_file(fd);
+}
+END_TEST
+
+/* The longest numbers that "%.6g" prints still fit in what was reserved. */
+START_TEST(longest_late_values)
+{
+    txm_tx_metadata metadata = made_metadata();
+    txm_tx_summary summary = made_summary();
+    summary.constant = true;
+    for (int c = 0; c < 4; c++)
+        summary.average[c] = summary.constant_color[c] = -1.23457e-38f;
+    made_image m = make_image(20, 30, 4, (txm_type)_i, 16, zip, MADE_CONSTANT);
+    int fd = open_file();
+    ck_assert_msg(write_image(fd, &m, &metadata, &summary, NULL, &err) == TXM_OK, "%s", err.message);
+    if (txm_type_is_float(m.layout.type))
+        check_exr(&m);
+    else
+        check_tiff(&m);
+    free_image(&m);
+    close_file(fd);
+}
+END_TEST
+
+/* ---- failures ---- */
+
+/* A memory file that cannot grow beyond `limit` bytes. */
+static txm_status write_limited(const made_image *m, rlim_t limit)
+{
+    txm_tx_metadata metadata = made_metadata();
+    txm_tx_summary summary = made_summary();
+    struct rlimit old, new;
+    getrlimit(RLIMIT_FSIZE, &old);
+    new = old;
+    new.rlim_cur = limit;
+    signal(SIGXFSZ, SIG_IGN);
+    int fd = open_file();
+    setrlimit(RLIMIT_FSIZE, &new);
+    txm_status status = write_image(fd, m, &metadata, &summary, NULL, &err);
+    setrlimit(RLIMIT_FSIZE, &old);
+    close_file(fd);
+    return status;
+}
+
+START_TEST(file_too_large)
+{
+    made_image m = make_image(700, 500, 4, (txm_type)_i, 64, none, MADE_NOISE);
+    static const rlim_t limits[] = {0, 100, 5000, 400000, 700000};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        txm_status status = write_limited(&m, limits[i]);
+        ck_assert_int_eq(status, err.status);
+        ck_assert_int_eq(err.sys_errno, EFBIG);
+        ck_assert_msg(strstr(err.message, "made.tx"), "%s", err.message);
+    }
+    free_image(&m);
+}
+END_TEST
+
+START_TEST(bad_descriptor)
+{
+    txm_tx_metadata metadata = made_metadata();
+    txm_tx_summary summary = made_summary();
+    made_image m = make_image(300, 300, 4, (txm_type)_i, 64, none, MADE_NOISE);
+    int fd = open_file();
+    int read_only = open(path, O_RDONLY);
+    memset(&err, 0, sizeof err);
+    ck_assert_int_eq(write_image(read_only, &m, &metadata, &summary, NULL, &err), TXM_IO);
+    ck_assert_int_eq(err.sys_errno, EBADF);
+    close(read_only);
+    free_image(&m);
+    close_file(fd);
+}
+END_TEST
+
+START_TEST(wrong_use)
+{
+    txm_tx_metadata metadata = made_metadata();
+    txm_tx_summary summary = made_summary();
+    txm_tx_layout layout = {100, 100, 7, 4, TXM_U8, 64, zip};
+    txm_tx_writer *w = NULL;
+    int fd = open_file();
+    layout.channels = 3;
+    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, NULL), TXM_USAGE);
+    layout.channels = 4, layout.tile_px = 48;
+    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, NULL), TXM_USAGE);
+    layout.tile_px = 64, layout.levels = 3;
+    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, NULL), TXM_USAGE);
+    layout.levels = 7, layout.type = TXM_HALF, layout.compression = zstd;
+    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, NULL), TXM_USAGE);
+    layout.type = TXM_U8, layout.width = TXM_MAX_SIZE_PX + 1;
+    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, NULL), TXM_TOO_LARGE);
+    ck_assert_ptr_null(w);
+    layout.width = 100, layout.compression = zip;
+    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, &err), TXM_OK);
+    ck_assert_int_eq(txm_tx_writer_finish(w, &summary, NULL, &err), TXM_INTERNAL); /* tiles are missing */
+    txm_tx_writer_close(&w);
+    ck_assert_ptr_null(w);
+    txm_tx_writer_close(&w);
+    close_file(fd);
+}
+END_TEST
+
+/* The same input gives the same bytes. */
+START_TEST(deterministic)
+{
+    txm_tx_metadata metadata = made_metadata();
+    txm_tx_summary summary = made_summary();
+    made_image m = make_image(200, 150, 4, (txm_type)_i, 64, zip, MADE_SMOOTH);
+    int a = memfd_create("a", 0), b = memfd_create("b", 0);
+    uint64_t n = 0, n2 = 0;
+    ck_assert_int_eq(write_image(a, &m, &metadata, &summary, &n, NULL), TXM_OK);
+    ck_assert_int_eq(write_image(b, &m, &metadata, &summary, &n2, NULL), TXM_OK);
+    ck_assert_uint_eq(n, n2);
+    void *pa = mmap(NULL, n, PROT_READ, MAP_SHARED, a, 0), *pb = mmap(NULL, n, PROT_READ, MAP_SHARED, b, 0);
+    ck_assert_mem_eq(pa, pb, n);
+    munmap(pa, n), munmap(pb, n);
+    close(a), close(b);
+    free_image(&m);
+}
+END_TEST
+
+/* BigTIFF exactly when the raw levels could pass 4 GiB. */
+START_TEST(big_tiff)
+{
+    static const struct {
+        uint32_t size;
+        uint8_t version;
+    } cases[] = {{16384, 42}, {27648, 42}, {28672, 43}, {65536, 43}};
+    txm_tx_metadata metadata = made_metadata();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t s = cases[i].size;
+        txm_tx_layout layout = {s, s, txm_level_count(s, s), 4, TXM_U8, 64, zip};
+        txm_tx_writer *w = NULL;
+        static uint8_t tile[1 << 19]; /* more than the writer's buffer holds: the header reaches the file */
+        uint8_t head[4];
+        int fd = open_file();
+        ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, &err), TXM_OK);
+        ck_assert_int_eq(txm_tx_writer_add(w, tile, sizeof tile, &err), TXM_OK);
+        ck_assert_int_eq(pread(fd, head, sizeof head, 0), sizeof head);
+        ck_assert_uint_eq(head[2], cases[i].version);
+        txm_tx_writer_close(&w);
+        close_file(fd);
+    }
+}
+END_TEST
+
+/* A whole BigTIFF: the late description and the links of its directories are in the wide layout. */
+START_TEST(big_tiff_whole)
+{
+    txm_tx_metadata metadata = made_metadata();
+    txm_tx_summary summary = made_summary();
+    txm_tx_layout layout = {65536, 28672, 17, 1, TXM_U16, 1024, zip};
+    txm_tx_writer *w = NULL;
+    uint8_t tile[16] = {0};
+    int fd = open_file();
+    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, &err), TXM_OK);
+    for (uint32_t i = 0; i < layout.levels; i++) {
+        uint32_t x = (txm_level_size(layout.width, i) + 1023) / 1024,
+                 y = (txm_level_size(layout.height, i) + 1023) / 1024;
+        for (uint32_t t = 0; t < x * y; t++)
+            ck_assert_int_eq(txm_tx_writer_add(w, tile, sizeof tile, &err), TXM_OK);
+    }
+    ck_assert_int_eq(txm_tx_writer_finish(w, &summary, NULL, &err), TXM_OK);
+    txm_tx_writer_close(&w);
+    TIFF *t = TIFFOpen(path, "r");
+    ck_assert_ptr_nonnull(t);
+    ck_assert(TIFFIsBigTIFF(t));
+    ck_assert_int_eq(TIFFNumberOfDirectories(t), 17);
+    ck_tag(t, TIFFTAG_IMAGEDESCRIPTION,
+           "A wall oiio:SHA-1=5B96709E01AC5D5CE9445B4D4E072A644CD115F1 oiio:AverageColor=0.509998 "
+           "txmill:ColorSpace=\"sRGB\" asset=\"say \\\"wall\\\"\"");
+    TIFFClose(t);
+    close_file(fd);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("writer");
+    TCase *pixels = tcase_create("pixels"), *meta = tcase_create("metadata"), *bad = tcase_create("failures");
+    tcase_set_timeout(pixels, 120);
+    tcase_add_loop_test(pixels, every_type_and_compression, 0, 4);
+    tcase_add_loop_test(pixels, odd_sizes, 0, 4);
+    tcase_add_loop_test(pixels, every_tile_size, 0, 4);
+    tcase_add_loop_test(pixels, deterministic, 0, 4);
+    tcase_add_test(meta, big_tiff);
+    tcase_add_test(meta, big_tiff_whole);
+    tcase_add_test(meta, tiff_metadata);
+    tcase_add_test(meta, exr_metadata);
+    tcase_add_loop_test(meta, longest_late_values, 0, 4);
+    tcase_add_loop_test(bad, file_too_large, 0, 4);
+    tcase_add_loop_test(bad, bad_descriptor, 0, 4);
+    tcase_add_test(bad, wrong_use);
+    suite_add_tcase(s, pixels);
+    suite_add_tcase(s, meta);
+    suite_add_tcase(s, bad);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
