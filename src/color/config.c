@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loading a config and asking it about names, roles and file rules.
+ */
+#include "color/config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "color/builtin.h"
+#include "color/origin.h"
+#include "core/mem.h"
+
+static txm_status load_builtin(txm_color_config *config, txm_error *err)
+{
+    config->name = txm_strdup("built-in");
+    for (size_t i = 0; config->name && i < txm_builtin_missing_count; i++) {
+        txm_color_missing *m = txm_color_missing_add(&config->missing);
+        if (!m || !(m->name = txm_strdup(txm_builtin_missing_spaces[i].name)) ||
+            !(m->reason = txm_strdup(txm_builtin_missing_spaces[i].reason)) || !(m->family = txm_strdup("View")))
+            return txm_fail(err, TXM_NO_MEMORY, "out of memory for the built-in OCIO config");
+        m->before = SIZE_MAX; /* behind all others */
+    }
+    if (!config->name)
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the built-in OCIO config");
+    txm_status status = txm_ocio_from_text(txm_builtin_config, txm_builtin_config_bytes, NULL, &config->ocio, err);
+    return status == TXM_OK ? status : txm_error_prefix(err, "the built-in OCIO config");
+}
+
+/* Whether `space` is a linear encoding, seen from the config's own scene_linear: half the light is half the value. */
+static bool is_linear(const txm_color_config *config, const char *space)
+{
+    txm_ocio_processor *processor = NULL;
+    float full[3] = {0.75f, 0.5f, 0.25f}, half[3] = {0.375f, 0.25f, 0.125f};
+    if (txm_ocio_processor_new(config->ocio, space, "scene_linear", &processor, NULL) != TXM_OK)
+        return false;
+    txm_ocio_apply_rgb(processor, full);
+    txm_ocio_apply_rgb(processor, half);
+    txm_ocio_processor_free(&processor);
+    for (int c = 0; c < 3; c++) {
+        float difference = full[c] - 2 * half[c];
+        if (!(difference < 1e-4f && difference > -1e-4f))
+            return false;
+    }
+    return true;
+}
+
+/* Makes the scene's working space the config's scene_linear role, as Blender does. */
+static txm_status set_working_space(txm_color_config *config, const char *name, txm_error *err)
+{
+    txm_color_space *space = txm_color_lookup(config, name);
+    if (!space) {
+        txm_fail(err, TXM_COLORSPACE, "working space \"%.200s\" is not in the OCIO config %.400s", name, config->name);
+        if (err)
+            txm_color_suggest(config, name, err->message, sizeof err->message);
+        return TXM_COLORSPACE;
+    }
+    if (space->is_data || space->reason || !is_linear(config, space->name))
+        return txm_fail(err, TXM_COLORSPACE,
+                        "\"%s\" cannot be the working space: it is not a linear colour space that can be built; "
+                        "Blender offers Linear Rec.709, Linear Rec.2020 and ACEScg",
+                        space->name);
+    return txm_ocio_set_role(config->ocio, "scene_linear", space->name, err);
+}
+
+static txm_status finish(txm_color_config *config, const txm_color_options *options, txm_error *err)
+{
+    unsigned major, minor;
+    txm_status status = txm_color_list_spaces(config, err);
+    if (status != TXM_OK)
+        return status;
+    if (!config->version[0]) {
+        txm_ocio_profile(config->ocio, &major, &minor);
+        snprintf(config->version, sizeof config->version, "%u.%u", major, minor);
+    }
+    if (!txm_ocio_canonical(config->ocio, "scene_linear"))
+        return txm_fail(err, TXM_CONFIG,
+                        "%s: the OCIO config has no usable role scene_linear, which textures are "
+                        "converted to",
+                        config->name);
+    if (options && options->working_space)
+        status = set_working_space(config, options->working_space, err);
+    if (status == TXM_OK)
+        txm_color_compute_matrix(config);
+    return status;
+}
+
+txm_status txm_color_load(const txm_color_options *options, txm_color_config **out, txm_error *err)
+{
+    txm_color_config *config = txm_calloc(1, sizeof *config);
+    pthread_mutex_t *lock = malloc(sizeof *lock);
+    const char *origin = txm_color_origin(options);
+    txm_status status;
+    if (!config || !lock) {
+        free(config);
+        free(lock);
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the OCIO config");
+    }
+    pthread_mutex_init(lock, NULL);
+    config->lock = lock;
+    status = origin ? txm_color_load_origin(config, origin, err) : load_builtin(config, err);
+    if (status == TXM_OK)
+        status = finish(config, options, err);
+    if (status == TXM_OK)
+        *out = config;
+    else
+        txm_color_free(&config);
+    return status;
+}
+
+void txm_color_free(txm_color_config **config)
+{
+    if (!config || !*config)
+        return;
+    txm_color_config *c = *config;
+    txm_color_free_spaces(c);
+    txm_color_missing_free(&c->missing);
+    txm_ocio_free(&c->ocio);
+    pthread_mutex_destroy(c->lock);
+    free(c->lock);
+    free(c->left_out);
+    free(c->name);
+    free(c);
+    *config = NULL;
+}
+
+const char *txm_color_config_name(const txm_color_config *config)
+{
+    return config->name;
+}
+
+const char *txm_color_config_version(const txm_color_config *config)
+{
+    return config->version;
+}
+
+const char *txm_color_config_left_out(const txm_color_config *config)
+{
+    return config->left_out ? config->left_out : "";
+}
+
+void txm_color_xyz_to_scene_linear(const txm_color_config *config, float matrix[12])
+{
+    memcpy(matrix, config->matrix, sizeof config->matrix);
+}
+
+const char *txm_color_xyz_to_scene_linear_text(const txm_color_config *config)
+{
+    return config->matrix_text;
+}
+
+const char *txm_color_working_interop_id(const txm_color_config *config)
+{
+    return config->interop_id;
+}
+
+const char *txm_color_role(const txm_color_config *config, const char *role)
+{
+    return role && txm_ocio_has_role(config->ocio, role) ? txm_color_canonical(config, role) : NULL;
+}
+
+const char *txm_color_canonical(const txm_color_config *config, const char *name)
+{
+    const txm_color_space *space = txm_color_lookup(config, name);
+    return space ? space->name : NULL;
+}
+
+bool txm_color_is_data(const txm_color_config *config, const char *name)
+{
+    const txm_color_space *space = txm_color_lookup(config, name);
+    return space && space->is_data;
+}
+
+const char *txm_color_file_rule(const txm_color_config *config, const char *path)
+{
+    return path ? txm_ocio_file_rule(config->ocio, path) : NULL;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the files of this folder share about a loaded config. */
+#ifndef TXM_COLOR_CONFIG_H
+#define TXM_COLOR_CONFIG_H
+#include <pthread.h>
+
+#include "color/color.h"
+#include "color/ocio.h"
+#include "color/reduce.h"
+
+enum { TXM_MATRIX_TEXT_BYTES = 256 };
+
+struct txm_color_space {
+    const char *name, *family, *description;
+    const char **aliases; /* NULL-terminated */
+    bool is_data;
+    /* Set once under the config's lock, when somebody asks for the space. */
+    bool tried;
+    char *reason; /* why it cannot be built; NULL if it can */
+    txm_color_class color_class;
+    txm_ocio_processor *processor; /* to scene_linear; TXM_COLOR_OTHER only */
+};
+
+struct txm_color_config {
+    char *name;
+    char version[24];
+    txm_color_missing_list missing; /* owns the strings of the spaces that the library was not given */
+    char *left_out;
+    txm_ocio *ocio;
+    txm_color_space *spaces; /* every space that can be asked for, the missing ones too */
+    size_t count;
+    pthread_mutex_t *lock; /* guards what a space has "set once"; the rest never changes after loading */
+    float matrix[12];
+    char matrix_text[TXM_MATRIX_TEXT_BYTES];
+    const char *interop_id;
+};
+
+/* Fills config->spaces from the library's spaces and the missing ones. */
+txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err);
+void txm_color_free_spaces(txm_color_config *config);
+
+/* The space of this name, alias or role, in any case; NULL if unknown. */
+txm_color_space *txm_color_lookup(const txm_color_config *config, const char *name);
+
+/* Fills matrix, matrix_text and interop_id. */
+void txm_color_compute_matrix(txm_color_config *config);
+
+/* Appends "; did you mean A, B or C?" to a message when some name of the config is near. */
+void txm_color_suggest(const txm_color_config *config, const char *name, char *message, size_t message_bytes);
+#endif

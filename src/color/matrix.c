@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The matrix from CIE XYZ (D65) to scene_linear that names tx files. The names must be those that Cycles computes, so
+ * this is float arithmetic in a fixed order: a rounding difference in the fourth digit would be another file.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "color/config.h"
+
+typedef float matrix3[3][3]; /* row-major */
+
+/* ACES AP0 to CIE XYZ (D65), Bradford-adapted, in the six decimals that Cycles has. */
+static const matrix3 aces_to_xyz = {
+    {0.938280f, -0.004451f, 0.016628f}, {0.337369f, 0.729522f, -0.066890f}, {0.001174f, -0.003711f, 1.091595f}};
+
+/* What Cycles falls back to when a config has neither interchange role. */
+static const matrix3 xyz_to_rec709 = {{3.2404542f, -1.5371385f, -0.4985314f},
+                                      {-0.9692660f, 1.8760108f, 0.0415560f},
+                                      {0.0556434f, -0.2040259f, 1.0572252f}};
+
+static float cofactor(const matrix3 m, int row, int column)
+{
+    int r0 = (row + 1) % 3, r1 = (row + 2) % 3, c0 = (column + 1) % 3, c1 = (column + 2) % 3;
+    return m[r0][c0] * m[r1][c1] - m[r0][c1] * m[r1][c0];
+}
+
+/* Adjugate over determinant. False for a singular or non-finite matrix. */
+static bool invert(const matrix3 m, matrix3 out)
+{
+    float det = m[0][0] * cofactor(m, 0, 0) + m[0][1] * cofactor(m, 0, 1) + m[0][2] * cofactor(m, 0, 2);
+    if (det == 0.0f || !isfinite(det))
+        return false;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            out[r][c] = cofactor(m, c, r) / det;
+    return true;
+}
+
+static void multiply(const matrix3 a, const matrix3 b, matrix3 out)
+{
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            out[r][c] = a[r][0] * b[0][c] + a[r][1] * b[1][c] + a[r][2] * b[2][c];
+}
+
+/* The inverse of scene_linear -> role, found by sending the three primaries through the processor. */
+static bool from_role(const txm_color_config *config, const char *role, matrix3 out)
+{
+    txm_ocio_processor *processor = NULL;
+    matrix3 m;
+    if (!txm_ocio_has_role(config->ocio, role) ||
+        txm_ocio_processor_new(config->ocio, "scene_linear", role, &processor, NULL) != TXM_OK)
+        return false;
+    for (int primary = 0; primary < 3; primary++) {
+        float rgb[3] = {primary == 0, primary == 1, primary == 2};
+        txm_ocio_apply_rgb(processor, rgb);
+        for (int r = 0; r < 3; r++)
+            m[r][primary] = rgb[r];
+    }
+    txm_ocio_processor_free(&processor);
+    return invert(m, out);
+}
+
+/* Interop ids of the linear spaces that a scene may work in, with their matrix from XYZ. */
+static const struct {
+    const char *id;
+    matrix3 from_xyz;
+} working_spaces[] = {
+    {"lin_rec709_scene",
+     {{3.2409699f, -1.5373832f, -0.4986108f},
+      {-0.9692436f, 1.8759675f, 0.0415551f},
+      {0.0556301f, -0.2039770f, 1.0569715f}}},
+    {"lin_rec2020_scene",
+     {{1.7166512f, -0.3556708f, -0.2533663f},
+      {-0.6666844f, 1.6164812f, 0.0157685f},
+      {0.0176399f, -0.0427706f, 0.9421031f}}},
+    {"lin_ap1_scene",
+     {{1.6605853f, -0.3152955f, -0.2415093f},
+      {-0.6599261f, 1.6083915f, 0.0172986f},
+      {0.0090026f, -0.0035669f, 0.9136433f}}},
+};
+
+/* By the config's word (the id is the space's name or one of its aliases), else by its primaries: configs older than
+ * the interop ids have the spaces without the names. */
+static const char *interop_id(const txm_color_config *config)
+{
+    const char *scene_linear = txm_color_role(config, "scene_linear");
+    for (size_t i = 0; i < sizeof working_spaces / sizeof working_spaces[0]; i++) {
+        const char *named = txm_color_canonical(config, working_spaces[i].id);
+        if (named && scene_linear && strcmp(named, scene_linear) == 0)
+            return working_spaces[i].id;
+    }
+    for (size_t i = 0; i < sizeof working_spaces / sizeof working_spaces[0]; i++) {
+        float worst = 0;
+        for (int k = 0; k < 12; k++)
+            if (k % 4 != 3)
+                worst = fmaxf(worst, fabsf(config->matrix[k] - working_spaces[i].from_xyz[k / 4][k % 4]));
+        /* Apart by far more than the ways to round the same primaries, and by far less than two sets of them. */
+        if (worst < 2e-3f)
+            return working_spaces[i].id;
+    }
+    return "";
+}
+
+void txm_color_compute_matrix(txm_color_config *config)
+{
+    matrix3 m, aces_to_rgb, xyz_to_aces;
+    size_t used = 0;
+    if (from_role(config, "aces_interchange", aces_to_rgb) && invert(aces_to_xyz, xyz_to_aces))
+        multiply(aces_to_rgb, xyz_to_aces, m);
+    else if (!from_role(config, "XYZ", m))
+        memcpy(m, xyz_to_rec709, sizeof m);
+    for (int k = 0; k < 12; k++) {
+        config->matrix[k] = k % 4 == 3 ? 0.0f : m[k / 4][k % 4];
+        /* 12 numbers of at most 11 characters ("-1.234e-10_") fit. */
+        used += (size_t)snprintf(config->matrix_text + used, sizeof config->matrix_text - used, "%s%.4g", k ? "_" : "",
+                                 (double)config->matrix[k]);
+    }
+    config->interop_id = interop_id(config);
+}

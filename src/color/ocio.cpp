@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The C++ side of ocio.h: every call catches everything and turns it into a status.
+ */
+#include "color/ocio.h"
+
+#include <memory>
+#include <mutex>
+#include <new>
+#include <OpenColorIO/OpenColorIO.h>
+#include <sstream>
+#include <streambuf>
+#include <string>
+#include <vector>
+
+namespace OCIO = OCIO_NAMESPACE;
+
+struct txm_ocio {
+    OCIO::ConstConfigRcPtr config;
+    /* Held so that the strings that were given out stay alive. */
+    std::vector<OCIO::ConstColorSpaceRcPtr> spaces;
+};
+
+struct txm_ocio_processor {
+    OCIO::ConstCPUProcessorRcPtr cpu;
+};
+
+namespace
+{
+
+/* A config's text read in place: an istringstream would copy it. */
+struct text_buffer : std::streambuf {
+    text_buffer(const char *text, size_t size_bytes)
+    {
+        char *p = const_cast<char *>(text);
+        setg(p, p, p + size_bytes);
+    }
+};
+
+/* A library must not print. $OCIO_LOGGING_LEVEL still turns the messages on for whoever wants them. */
+void silence()
+{
+    static std::once_flag once;
+    std::call_once(once, [] { OCIO::SetLoggingLevel(OCIO::LOGGING_LEVEL_NONE); });
+}
+
+/* Turns whatever was thrown into a status. Only to be called from a catch block. */
+txm_status caught(txm_status status, txm_error *err)
+{
+    try {
+        throw;
+    } catch (const std::bad_alloc &) {
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory in OpenColorIO");
+    } catch (const std::exception &e) {
+        return txm_fail(err, status, "%s", e.what());
+    } catch (...) {
+        return txm_fail(err, TXM_INTERNAL, "OpenColorIO threw something unknown");
+    }
+}
+
+txm_ocio *wrap(const OCIO::ConstConfigRcPtr &config)
+{
+    auto ocio = std::make_unique<txm_ocio>();
+    const int n = config->getNumColorSpaces(OCIO::SEARCH_REFERENCE_SPACE_ALL, OCIO::COLORSPACE_ALL);
+    ocio->config = config;
+    ocio->spaces.reserve(n);
+    for (int i = 0; i < n; i++) {
+        const char *name = config->getColorSpaceNameByIndex(OCIO::SEARCH_REFERENCE_SPACE_ALL, OCIO::COLORSPACE_ALL, i);
+        if (OCIO::ConstColorSpaceRcPtr space = config->getColorSpace(name))
+            ocio->spaces.push_back(space);
+    }
+    return ocio.release();
+}
+
+} // namespace
+
+void txm_ocio_newest_profile(unsigned *major, unsigned *minor)
+{
+    *major = OCIO_VERSION_MAJOR;
+    *minor = OCIO_VERSION_MINOR;
+}
+
+bool txm_ocio_has_archives(void)
+{
+    return OCIO_VERSION_HEX >= 0x02020000;
+}
+
+txm_status txm_ocio_from_text(const char *text, size_t size_bytes, const char *folder, txm_ocio **out, txm_error *err)
+try {
+    silence();
+    text_buffer buffer(text, size_bytes);
+    std::istream stream(&buffer);
+    OCIO::ConstConfigRcPtr config = OCIO::Config::CreateFromStream(stream);
+    if (folder) {
+        OCIO::ConfigRcPtr edited = config->createEditableCopy();
+        edited->setWorkingDir(folder);
+        config = edited;
+    }
+    *out = wrap(config);
+    return TXM_OK;
+} catch (...) {
+    return caught(TXM_CONFIG, err);
+}
+
+txm_status txm_ocio_from_library(const char *name, txm_ocio **out, txm_error *err)
+try {
+    silence();
+    *out = wrap(OCIO::Config::CreateFromFile(name));
+    return TXM_OK;
+} catch (...) {
+    return caught(TXM_CONFIG, err);
+}
+
+void txm_ocio_free(txm_ocio **ocio)
+{
+    if (ocio) {
+        delete *ocio;
+        *ocio = nullptr;
+    }
+}
+
+void txm_ocio_profile(const txm_ocio *ocio, unsigned *major, unsigned *minor)
+{
+    *major = ocio->config->getMajorVersion();
+    *minor = ocio->config->getMinorVersion();
+}
+
+txm_status txm_ocio_set_role(txm_ocio *ocio, const char *role, const char *space, txm_error *err)
+try {
+    OCIO::ConfigRcPtr edited = ocio->config->createEditableCopy();
+    edited->setRole(role, space);
+    ocio->config = edited;
+    return TXM_OK;
+} catch (...) {
+    return caught(TXM_CONFIG, err);
+}
+
+size_t txm_ocio_count(const txm_ocio *ocio)
+{
+    return ocio->spaces.size();
+}
+
+void txm_ocio_space_at(const txm_ocio *ocio, size_t index, txm_ocio_space *out)
+{
+    const auto &space = ocio->spaces[index];
+    out->name = space->getName();
+    out->family = space->getFamily();
+    out->description = space->getDescription();
+    out->aliases = space->getNumAliases();
+    out->is_data = space->isData();
+}
+
+const char *txm_ocio_alias_at(const txm_ocio *ocio, size_t index, size_t alias)
+{
+    return ocio->spaces[index]->getAlias(alias);
+}
+
+const char *txm_ocio_canonical(const txm_ocio *ocio, const char *name)
+try {
+    /* Resolves names, aliases and roles alike. The held copies own the string that is handed out. */
+    if (OCIO::ConstColorSpaceRcPtr space = ocio->config->getColorSpace(name)) {
+        const std::string canonical = space->getName();
+        for (const auto &held : ocio->spaces)
+            if (canonical == held->getName())
+                return held->getName();
+    }
+    return nullptr;
+} catch (...) {
+    return nullptr;
+}
+
+bool txm_ocio_has_role(const txm_ocio *ocio, const char *role)
+try {
+    return ocio->config->hasRole(role);
+} catch (...) {
+    return false;
+}
+
+const char *txm_ocio_file_rule(const txm_ocio *ocio, const char *path)
+try {
+    if (ocio->config->filepathOnlyMatchesDefaultRule(path))
+        return nullptr;
+    return txm_ocio_canonical(ocio, ocio->config->getColorSpaceFromFilepath(path));
+} catch (...) {
+    return nullptr;
+}
+
+txm_status txm_ocio_processor_new(const txm_ocio *ocio, const char *from, const char *to, txm_ocio_processor **out,
+                                  txm_error *err)
+try {
+    auto processor = std::make_unique<txm_ocio_processor>();
+    processor->cpu = ocio->config->getProcessor(from, to)->getDefaultCPUProcessor();
+    *out = processor.release();
+    return TXM_OK;
+} catch (...) {
+    return caught(TXM_COLORSPACE, err);
+}
+
+void txm_ocio_processor_free(txm_ocio_processor **processor)
+{
+    if (processor) {
+        delete *processor;
+        *processor = nullptr;
+    }
+}
+
+void txm_ocio_apply_rgb(const txm_ocio_processor *processor, float rgb[3])
+{
+    processor->cpu->applyRGB(rgb);
+}
+
+void txm_ocio_apply_rgba(const txm_ocio_processor *processor, float *rgba, size_t count)
+{
+    if (count == 0)
+        return;
+    try {
+        OCIO::PackedImageDesc pixels(rgba, static_cast<long>(count), 1, 4);
+        processor->cpu->apply(pixels);
+    } catch (...) {
+        /* Only memory for its row buffers can be missing, before any pixel is touched. One pixel needs none. */
+        for (size_t i = 0; i < count; i++)
+            processor->cpu->applyRGBA(rgba + 4 * i);
+    }
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * OpenColorIO as C: the few calls that textures need. Nothing throws out of here, and nothing prints. Strings belong to
+ * the config and live as long as it does. Everything but loading, roles and freeing may be called from several threads.
+ */
+#ifndef TXM_COLOR_OCIO_H
+#define TXM_COLOR_OCIO_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "txmill/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct txm_ocio txm_ocio;
+typedef struct txm_ocio_processor txm_ocio_processor;
+
+typedef struct txm_ocio_space {
+    const char *name, *family, *description;
+    size_t aliases; /* their number */
+    bool is_data;
+} txm_ocio_space;
+
+/* Highest config profile that the library loads ("2.1"), and whether it has `ocio://` names and .ocioz archives. */
+void txm_ocio_newest_profile(unsigned *major, unsigned *minor);
+bool txm_ocio_has_archives(void);
+
+/* Loads a config from its text; relative paths in it start at `folder` (NULL: none). CONFIG with the library's words.
+ */
+txm_status txm_ocio_from_text(const char *text, size_t size_bytes, const char *folder, txm_ocio **out, txm_error *err);
+/* Loads an archive or an `ocio://` name, where the library has them. */
+txm_status txm_ocio_from_library(const char *name, txm_ocio **out, txm_error *err);
+void txm_ocio_free(txm_ocio **ocio); /* NULL-safe */
+
+void txm_ocio_profile(const txm_ocio *ocio, unsigned *major, unsigned *minor);
+txm_status txm_ocio_set_role(txm_ocio *ocio, const char *role, const char *space, txm_error *err);
+
+/* All colour spaces, inactive and display-referred ones included, in the config's order. */
+size_t txm_ocio_count(const txm_ocio *ocio);
+void txm_ocio_space_at(const txm_ocio *ocio, size_t index, txm_ocio_space *out);
+const char *txm_ocio_alias_at(const txm_ocio *ocio, size_t index, size_t alias);
+
+/* Canonical name of a space, alias or role; NULL if unknown. */
+const char *txm_ocio_canonical(const txm_ocio *ocio, const char *name);
+bool txm_ocio_has_role(const txm_ocio *ocio, const char *role);
+/* The space that a file rule other than the default one names for a path; NULL if none matches. */
+const char *txm_ocio_file_rule(const txm_ocio *ocio, const char *path);
+
+/* The library's default CPU processor between two spaces. COLORSPACE with the library's words. */
+txm_status txm_ocio_processor_new(const txm_ocio *ocio, const char *from, const char *to, txm_ocio_processor **out,
+                                  txm_error *err);
+void txm_ocio_processor_free(txm_ocio_processor **processor); /* NULL-safe */
+void txm_ocio_apply_rgb(const txm_ocio_processor *processor, float rgb[3]);
+void txm_ocio_apply_rgba(const txm_ocio_processor *processor, float *rgba, size_t count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

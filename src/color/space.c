@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The colour spaces of a config: looking them up, classifying them as Cycles does, converting with them. A space is
+ * built when it is first asked for: a conversion needs one or two of the many.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "color/config.h"
+#include "core/mem.h"
+
+/* ---- the list ------------------------------------------------------------------------------------------------ */
+
+static bool fill_from_library(const txm_ocio *ocio, size_t index, txm_color_space *space)
+{
+    txm_ocio_space s;
+    txm_ocio_space_at(ocio, index, &s);
+    space->name = s.name;
+    space->family = s.family;
+    space->description = s.description;
+    space->is_data = s.is_data;
+    space->aliases = txm_calloc(s.aliases + 1, sizeof *space->aliases);
+    for (size_t i = 0; space->aliases && i < s.aliases; i++)
+        space->aliases[i] = txm_ocio_alias_at(ocio, index, i);
+    return space->aliases != NULL;
+}
+
+static bool fill_from_missing(const txm_color_missing *missing, txm_color_space *space)
+{
+    size_t n = 0;
+    while (missing->aliases && missing->aliases[n])
+        n++;
+    space->name = missing->name;
+    space->family = missing->family ? missing->family : "";
+    space->description = missing->description ? missing->description : "";
+    space->aliases = txm_calloc(n + 1, sizeof *space->aliases);
+    for (size_t i = 0; space->aliases && i < n; i++)
+        space->aliases[i] = missing->aliases[i];
+    space->tried = true;
+    space->reason = txm_strdup(missing->reason);
+    return space->aliases && space->reason;
+}
+
+txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
+{
+    size_t known = txm_ocio_count(config->ocio), m = 0;
+    config->spaces = txm_calloc(known + config->missing.count, sizeof *config->spaces);
+    if (!config->spaces && known + config->missing.count)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for its colour spaces", config->name);
+    for (size_t i = 0; i <= known; i++) {
+        bool ok = true;
+        for (; ok && m < config->missing.count && (i == known || config->missing.items[m].before <= i); m++)
+            ok = fill_from_missing(&config->missing.items[m], &config->spaces[config->count++]);
+        if (ok && i < known)
+            ok = fill_from_library(config->ocio, i, &config->spaces[config->count++]);
+        if (!ok)
+            return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for its colour spaces", config->name);
+    }
+    return TXM_OK;
+}
+
+void txm_color_free_spaces(txm_color_config *config)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        txm_ocio_processor_free(&config->spaces[i].processor);
+        free(config->spaces[i].aliases);
+        free(config->spaces[i].reason);
+    }
+    free(config->spaces);
+}
+
+static bool is_called(const txm_color_space *space, const char *name)
+{
+    for (const char **alias = space->aliases; *alias; alias++)
+        if (strcasecmp(*alias, name) == 0)
+            return true;
+    return strcasecmp(space->name, name) == 0;
+}
+
+txm_color_space *txm_color_lookup(const txm_color_config *config, const char *name)
+{
+    /* The library knows the roles and its own order of precedence; what it was not given is ours to know. */
+    const char *canonical = name ? txm_ocio_canonical(config->ocio, name) : NULL;
+    for (size_t i = 0; name && i < config->count; i++)
+        if (canonical ? strcmp(config->spaces[i].name, canonical) == 0 : is_called(&config->spaces[i], name))
+            return &config->spaces[i];
+    return NULL;
+}
+
+/* ---- classes ------------------------------------------------------------------------------------------------- */
+
+static float srgb_to_linear(float v)
+{
+    return v < 0.04045f ? v * (1.0f / 12.92f) : powf((v + 0.055f) * (1.0f / 1.055f), 2.4f);
+}
+
+/* Equal to `tolerance`, or within 64 representable floats. NaN is near nothing. */
+static bool near(float a, float b, float tolerance)
+{
+    int32_t ia, ib;
+    if (fabsf(a - b) < tolerance)
+        return true;
+    if (!isfinite(a) || !isfinite(b) || signbit(a) != signbit(b))
+        return false;
+    memcpy(&ia, &a, sizeof ia);
+    memcpy(&ib, &b, sizeof ib);
+    return llabs((int64_t)ia - ib) < 64;
+}
+
+/* Whether each channel depends on itself alone: primaries of this level stay primaries and add up to `white`. */
+static bool channels_independent(const txm_ocio_processor *processor, float level, const float white[3])
+{
+    for (int primary = 0; primary < 3; primary++) {
+        float rgb[3] = {0};
+        rgb[primary] = level;
+        txm_ocio_apply_rgb(processor, rgb);
+        for (int c = 0; c < 3; c++)
+            if (c != primary && !(fabsf(rgb[c]) <= 1e-5f))
+                return false;
+        if (!near(rgb[primary], white[primary], 1e-6f))
+            return false;
+    }
+    return true;
+}
+
+/* The test of Cycles: 256 steps of grey and of the primaries, so that the same spaces count as linear or sRGB. */
+static txm_color_class classify(const txm_ocio_processor *processor)
+{
+    bool linear = true, srgb = true;
+    for (int i = 0; i < 256 && (linear || srgb); i++) {
+        float v = (float)i / 255.0f, white[3] = {v, v, v};
+        txm_ocio_apply_rgb(processor, white);
+        if (!channels_independent(processor, v, white) || !near(white[0], white[1], 1e-6f) ||
+            !near(white[1], white[2], 1e-6f))
+            return TXM_COLOR_OTHER;
+        float mean = (white[0] + white[1] + white[2]) * (1.0f / 3.0f);
+        linear = linear && near(v, mean, 1e-6f);
+        srgb = srgb && near(srgb_to_linear(v), mean, 1e-4f);
+    }
+    return linear ? TXM_COLOR_SCENE_LINEAR : srgb ? TXM_COLOR_SRGB : TXM_COLOR_OTHER;
+}
+
+/* ---- building ------------------------------------------------------------------------------------------------ */
+
+/* Builds a space once; later calls see what came out. Under the lock. */
+static txm_status build(const txm_color_config *config, txm_color_space *space, txm_error *err)
+{
+    txm_error why = {0};
+    if (space->tried)
+        return TXM_OK;
+    if (space->is_data) {
+        space->color_class = TXM_COLOR_DATA;
+    } else if (txm_ocio_processor_new(config->ocio, space->name, "scene_linear", &space->processor, &why) == TXM_OK) {
+        space->color_class = classify(space->processor);
+        if (space->color_class != TXM_COLOR_OTHER)
+            txm_ocio_processor_free(&space->processor);
+    } else if (why.status == TXM_NO_MEMORY || !(space->reason = txm_strdup(why.message))) {
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for colour space \"%s\"", space->name);
+    }
+    space->tried = true;
+    return TXM_OK;
+}
+
+static txm_status ensure_built(const txm_color_config *config, txm_color_space *space, txm_error *err)
+{
+    pthread_mutex_lock(config->lock);
+    txm_status status = build(config, space, err);
+    pthread_mutex_unlock(config->lock);
+    return status;
+}
+
+static txm_status unknown(const txm_color_config *config, const char *name, txm_error *err)
+{
+    txm_fail(err, TXM_COLORSPACE, "colour space \"%.200s\" is not in the OCIO config %.400s", name, config->name);
+    if (err)
+        txm_color_suggest(config, name, err->message, sizeof err->message);
+    return TXM_COLORSPACE;
+}
+
+txm_status txm_color_find(const txm_color_config *config, const char *name, const txm_color_space **out, txm_error *err)
+{
+    txm_color_space *space = txm_color_lookup(config, name);
+    if (!space)
+        return unknown(config, name ? name : "", err);
+    txm_status status = ensure_built(config, space, err);
+    if (status != TXM_OK)
+        return status;
+    if (space->reason)
+        return txm_fail(err, TXM_COLORSPACE, "colour space \"%s\" of the OCIO config %s cannot be used: %s",
+                        space->name, config->name, space->reason);
+    *out = space;
+    return TXM_OK;
+}
+
+const char *txm_color_space_name(const txm_color_space *space)
+{
+    return space->name;
+}
+
+txm_color_class txm_color_space_class(const txm_color_space *space)
+{
+    return space->color_class;
+}
+
+const char *txm_color_space_detected(const txm_color_space *space)
+{
+    static const char *const words[] = {"data", "scene_linear", "scene_linear_srgb"};
+    return space->color_class == TXM_COLOR_OTHER ? space->name : words[space->color_class];
+}
+
+void txm_color_apply(const txm_color_space *space, float *rgba, size_t count)
+{
+    if (space->processor)
+        txm_ocio_apply_rgba(space->processor, rgba, count);
+}
+
+size_t txm_color_count(const txm_color_config *config)
+{
+    return config->count;
+}
+
+txm_status txm_color_entry_at(const txm_color_config *config, size_t index, txm_color_entry *out, txm_error *err)
+{
+    if (index >= config->count)
+        return txm_fail(err, TXM_USAGE, "colour space %zu of %zu does not exist", index, config->count);
+    txm_color_space *space = &config->spaces[index];
+    txm_status status = ensure_built(config, space, err);
+    if (status != TXM_OK)
+        return status;
+    *out = (txm_color_entry){.name = space->name,
+                             .family = space->family,
+                             .description = space->description,
+                             .aliases = space->aliases,
+                             .available = !space->reason,
+                             .unavailable_reason = space->reason ? space->reason : "",
+                             .color_class = space->color_class};
+    return TXM_OK;
+}

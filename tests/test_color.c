@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Configs: what names a tx file (matrix text, roles, classes), for the built-in config and for the one that the golden
+ * files were made with.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "color/color.h"
+
+static const char BLENDER_MATRIX[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0";
+
+static const char *testdata(const char *name)
+{
+    static char path[4096];
+    const char *root = getenv("TXM_TESTDATA");
+    snprintf(path, sizeof path, "%s/%s", root ? root : "testdata", name);
+    return path;
+}
+
+static txm_color_config *load(const char *ocio_path, const char *working_space)
+{
+    txm_color_options options = {.ocio_path = ocio_path, .ignore_environment = true, .working_space = working_space};
+    txm_color_config *config = NULL;
+    txm_error err = {0};
+    ck_assert_msg(txm_color_load(&options, &config, &err) == TXM_OK, "%s", err.message);
+    return config;
+}
+
+/* Test 0 runs with the built-in config, test 1 with the golden one. */
+static txm_color_config *load_nth(int i)
+{
+    return load(i == 0 ? NULL : testdata("golden/config.ocio"), NULL);
+}
+
+START_TEST(matrix_text_is_blenders)
+{
+    txm_color_config *config = load_nth(_i);
+    float matrix[12];
+    ck_assert_str_eq(txm_color_xyz_to_scene_linear_text(config), BLENDER_MATRIX);
+    txm_color_xyz_to_scene_linear(config, matrix);
+    /* Near a rounding edge: 0.0415547 prints 0.04155, 0.0415551 would print 0.04156. */
+    ck_assert_float_eq_tol(matrix[6], 0.0415547f, 1e-7f);
+    ck_assert_float_eq(matrix[3], 0.0f);
+    ck_assert_str_eq(txm_color_working_interop_id(config), "lin_rec709_scene");
+    txm_color_free(&config);
+}
+END_TEST
+
+START_TEST(roles_and_names)
+{
+    txm_color_config *config = load_nth(_i);
+    ck_assert_str_eq(txm_color_role(config, "scene_linear"), "Linear Rec.709");
+    ck_assert_str_eq(txm_color_role(config, "default_byte"), "sRGB");
+    ck_assert_str_eq(txm_color_role(config, "default_float"), "Linear Rec.709");
+    ck_assert_str_eq(txm_color_role(config, "data"), "Non-Color");
+    ck_assert_ptr_null(txm_color_role(config, "no_such_role"));
+    ck_assert_ptr_null(txm_color_role(config, "sRGB"));
+    ck_assert_str_eq(txm_color_canonical(config, "srgb_rec709_scene"), "sRGB");
+    ck_assert_str_eq(txm_color_canonical(config, "lin_rec709"), "Linear Rec.709");
+    ck_assert_str_eq(txm_color_canonical(config, "SRGB"), "sRGB");
+    ck_assert_str_eq(txm_color_canonical(config, "data"), "Non-Color");
+    ck_assert_ptr_null(txm_color_canonical(config, "No Such Space"));
+    ck_assert_ptr_null(txm_color_canonical(config, ""));
+    ck_assert_ptr_null(txm_color_canonical(config, NULL));
+    ck_assert(txm_color_is_data(config, "Raw"));
+    ck_assert(!txm_color_is_data(config, "sRGB"));
+    ck_assert(!txm_color_is_data(config, "No Such Space"));
+    txm_color_free(&config);
+    ck_assert_ptr_null(config);
+    txm_color_free(&config);
+    txm_color_free(NULL);
+}
+END_TEST
+
+/* Every row of the golden manifest that names a space the config knows is detected as Blender detected it. */
+START_TEST(golden_classes)
+{
+    txm_color_config *config = load_nth(_i);
+    FILE *f = fopen(testdata("golden/manifest.tsv"), "r");
+    char line[2048];
+    int rows = 0;
+    ck_assert_ptr_nonnull(f);
+    while (fgets(line, sizeof line, f)) {
+        char *rest = line, *column[13] = {0};
+        const txm_color_space *space = NULL;
+        for (int i = 0; i < 13; i++)
+            column[i] = strsep(&rest, "\t");
+        if (!column[12] || line[0] == '#' || !txm_color_canonical(config, column[1]) || !*column[11])
+            continue;
+        ck_assert_int_eq(txm_color_find(config, column[1], &space, NULL), TXM_OK);
+        ck_assert_str_eq(txm_color_space_detected(space), column[11]);
+        rows++;
+    }
+    fclose(f);
+    ck_assert_int_ge(rows, 60);
+    txm_color_free(&config);
+}
+END_TEST
+
+START_TEST(default_roles_are_classed)
+{
+    txm_color_config *config = load_nth(_i);
+    const txm_color_space *byte = NULL, *again = NULL, *linear = NULL, *data = NULL;
+    ck_assert_int_eq(txm_color_find(config, "default_byte", &byte, NULL), TXM_OK);
+    ck_assert_int_eq(txm_color_space_class(byte), TXM_COLOR_SRGB);
+    ck_assert_int_eq(txm_color_find(config, "srgb", &again, NULL), TXM_OK);
+    ck_assert_ptr_eq(byte, again);
+    ck_assert_int_eq(txm_color_find(config, "default_float", &linear, NULL), TXM_OK);
+    ck_assert_int_eq(txm_color_space_class(linear), TXM_COLOR_SCENE_LINEAR);
+    ck_assert_int_eq(txm_color_find(config, "Generic Data", &data, NULL), TXM_OK);
+    ck_assert_int_eq(txm_color_space_class(data), TXM_COLOR_DATA);
+    ck_assert_str_eq(txm_color_space_name(data), "Non-Color");
+    txm_color_free(&config);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("color");
+    TCase *tc = tcase_create("config");
+    tcase_add_loop_test(tc, matrix_text_is_blenders, 0, 2);
+    tcase_add_loop_test(tc, roles_and_names, 0, 2);
+    tcase_add_loop_test(tc, golden_classes, 0, 2);
+    tcase_add_loop_test(tc, default_roles_are_classed, 0, 2);
+    suite_add_tcase(s, tc);
+    return s;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(suite());
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
