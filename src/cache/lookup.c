@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Finding the tx file that Cycles would load. */
+#include "cache/lookup.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/mem.h"
+#include "core/path.h"
+#include "txmill/reader.h"
+
+enum { REASON_BYTES = 512 };
+
+/* Whether Cycles would load the file as a native tx; `reason` says why not. */
+static bool usable(const char *path, char reason[REASON_BYTES])
+{
+    txm_tx *tx = NULL;
+    txm_error err = {0};
+    bool accepted = false;
+    if (txm_tx_open(path, &tx, &err) != TXM_OK)
+        snprintf(reason, REASON_BYTES, "%.*s", REASON_BYTES - 1, err.message);
+    else
+        accepted = txm_tx_cycles_accepts(tx, reason, REASON_BYTES) != 0;
+    txm_tx_close(&tx);
+    return accepted;
+}
+
+/* State of one candidate. Outdated goes before unusable: Cycles compares times first. */
+static txm_tx_state candidate_state(const char *path, const struct stat *source, char reason[REASON_BYTES])
+{
+    struct stat st;
+    reason[0] = 0;
+    if (stat(path, &st) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR)
+            return TXM_TX_MISSING;
+        snprintf(reason, REASON_BYTES, "cannot be looked at: %s", strerror(errno));
+        return TXM_TX_UNUSABLE;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        snprintf(reason, REASON_BYTES, "not a regular file");
+        return TXM_TX_UNUSABLE;
+    }
+    if (st.st_mtime != source->st_mtime) {
+        snprintf(reason, REASON_BYTES, "its time differs from the source's by %+jd s",
+                 (intmax_t)st.st_mtime - (intmax_t)source->st_mtime);
+        return TXM_TX_OUTDATED;
+    }
+    return usable(path, reason) ? TXM_TX_FRESH : TXM_TX_UNUSABLE;
+}
+
+/* Whether the source itself serves. Few sources are tx files: those that do not look like a tiled container cost one
+ * refused open. */
+static bool source_serves(const char *source_path)
+{
+    char reason[REASON_BYTES];
+    return usable(source_path, reason);
+}
+
+/* The default folder's file, when another folder is configured and that file is fresh; NULL otherwise. */
+static char *fresh_default(const char *source_path, const char *cache_dir, const txm_tx_key *key,
+                           const struct stat *source, bool *exhausted)
+{
+    char reason[REASON_BYTES];
+    *exhausted = false;
+    /* As Cycles compares it: by its spelling. */
+    if (!cache_dir || !*cache_dir || !strcmp(cache_dir, "blender_tx"))
+        return NULL;
+    char *path = txm_tx_path(source_path, NULL, key);
+    *exhausted = !path;
+    if (path && candidate_state(path, source, reason) == TXM_TX_FRESH)
+        return path;
+    free(path);
+    return NULL;
+}
+
+txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key, txm_lookup *out,
+                         txm_error *err)
+{
+    struct stat source;
+    char reason[REASON_BYTES];
+    bool exhausted = false;
+    if (stat(source_path, &source) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot look at the image", source_path);
+    if (!S_ISREG(source.st_mode))
+        return txm_fail(err, TXM_NOT_A_FILE, "%s: not an image but a %s; give the path of a file", source_path,
+                        S_ISDIR(source.st_mode) ? "folder" : "device or socket");
+    char *path = txm_tx_path(source_path, cache_dir, key);
+    if (!path)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", source_path);
+    txm_tx_state state = candidate_state(path, &source, reason);
+    if (state != TXM_TX_FRESH) {
+        char *other = fresh_default(source_path, cache_dir, key, &source, &exhausted);
+        if (other || (!exhausted && source_serves(source_path))) {
+            free(path);
+            state = other ? TXM_TX_FRESH : TXM_TX_SOURCE;
+            path = other ? other : txm_strdup(source_path);
+            reason[0] = 0;
+        }
+    }
+    char *why = txm_strdup(reason);
+    if (exhausted || !path || !why) {
+        free(path);
+        free(why);
+        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", source_path);
+    }
+    *out = (txm_lookup){state, path, why};
+    return TXM_OK;
+}
+
+void txm_lookup_free(txm_lookup *lookup)
+{
+    if (!lookup)
+        return;
+    free(lookup->path);
+    free(lookup->reason);
+    *lookup = (txm_lookup){0};
+}

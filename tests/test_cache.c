@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Names of tx files against the golden table, and publishing. Look-up has a file of its own. */
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cache/name.h"
+#include "cache/publish.h"
+#include "core/path.h"
+
+static const char xyz[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0";
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+/* Names of the golden table with the key that its columns say. Every row is run from a made-up place: the folder enters
+ * no name but those of the absolute cache folder, and there only by its relation to the source. */
+START_TEST(test_golden_names)
+{
+    const char *data = getenv("TXM_TESTDATA");
+    char path[512], line[1024];
+    unsigned rows = 0, absolute = 0;
+    snprintf(path, sizeof path, "%s/golden/manifest.tsv", data ? data : "testdata");
+    FILE *f = fopen(path, "r");
+    ck_assert_msg(f != NULL, "%s: %s", path, strerror(errno));
+    while (fgets(line, sizeof line, f)) {
+        char *field[5], *rest = line;
+        if (line[0] == '#')
+            continue;
+        for (int i = 0; i < 5; i++)
+            field[i] = strsep(&rest, "\t\n");
+        char source[300];
+        snprintf(source, sizeof source, "/any/where/src/%s", field[0]);
+        bool literal_auto = !strcmp(field[1], "auto"), data_space = !strcmp(field[1], "Non-Color");
+        txm_tx_key key = {.xyz_text = xyz, .colorspace = literal_auto ? "" : data_space ? "data" : field[1]};
+        key.alpha = (txm_alpha)txm_alpha_parse(field[2]);
+        const char *dir = !strcmp(field[3], "golden:cache")       ? "cache"
+                          : !strcmp(field[3], "golden:abs-cache") ? "/any/where/abs-cache"
+                                                                  : field[3];
+        char *tx = txm_tx_path(source, dir, &key);
+        ck_assert_ptr_nonnull(tx);
+        /* A 1x1 image is used as it is: its row names the source. */
+        if (strcmp(field[4], field[0]) != 0)
+            ck_assert_msg(!strcmp(txm_path_base(tx), field[4]), "%s: %s, not %s", field[0], tx, field[4]);
+        absolute += dir[0] == '/';
+        rows++;
+        free(tx);
+    }
+    fclose(f);
+    ck_assert_uint_eq(rows, 97);
+    ck_assert_uint_eq(absolute, 2);
+}
+END_TEST
+
+static const txm_tx_key srgb = {.xyz_text = xyz, .colorspace = "sRGB", .alpha = TXM_ALPHA_STRAIGHT};
+
+static void expect_path(const char *source, const char *dir, const char *expected)
+{
+    char *tx = txm_tx_path(source, dir, &srgb);
+    ck_assert_str_eq(tx, expected);
+    free(tx);
+}
+
+START_TEST(test_places)
+{
+    static const char name[] = "rgb8.png.0-926BDA8569F1F2504902F06ABA51E46D.tx";
+    char path[200];
+    snprintf(path, sizeof path, "blender_tx/%s", name);
+    expect_path("rgb8.png", NULL, path);
+    expect_path("rgb8.png", "", path);
+    expect_path("rgb8.png", "blender_tx", path);
+    snprintf(path, sizeof path, "a/b/blender_tx/%s", name);
+    expect_path("a/b/rgb8.png", NULL, path);
+    snprintf(path, sizeof path, "/a/../c/cache/%s", name);
+    expect_path("/a/rgb8.png", "../c/cache", path);
+    snprintf(path, sizeof path, "/blender_tx/%s", name);
+    expect_path("/rgb8.png", NULL, path);
+    expect_path("/x/src/rgb8.png", "/x//abs-cache/.", "/x//abs-cache/./rgb8.png.0-5D2534C9EABB32D4FC4211C651A938F3.tx");
+    expect_path("/x/y/../src/./rgb8.png", "/x/abs-cache",
+                "/x/abs-cache/rgb8.png.0-5D2534C9EABB32D4FC4211C651A938F3.tx");
+}
+END_TEST
+
+START_TEST(test_equiangular)
+{
+    txm_tx_key key = srgb;
+    char *plain = txm_tx_path("a.png", NULL, &key);
+    key.equiangular = true;
+    char *equiangular = txm_tx_path("a.png", NULL, &key);
+    ck_assert_str_ne(plain, equiangular);
+    free(plain);
+    free(equiangular);
+}
+END_TEST
+
+START_TEST(test_parse_names)
+{
+    static const char *const bad[] = {"",
+                                      ".tx",
+                                      "a.tx",
+                                      "a.0-926BDA8569F1F2504902F06ABA51E46D",
+                                      "a.0-926BDA8569F1F2504902F06ABA51E46.tx",
+                                      "a.0-926bda8569f1f2504902f06aba51e46d.tx",
+                                      "a.0_926BDA8569F1F2504902F06ABA51E46D.tx",
+                                      "a0-926BDA8569F1F2504902F06ABA51E46D.tx",
+                                      ".0-926BDA8569F1F2504902F06ABA51E46D.tx",
+                                      "0-926BDA8569F1F2504902F06ABA51E46D.tx",
+                                      "-926BDA8569F1F2504902F06ABA51E46D.tx",
+                                      "a.-926BDA8569F1F2504902F06ABA51E46D.tx",
+                                      "a.1234567-926BDA8569F1F2504902F06ABA51E46D.tx"};
+    size_t n;
+    unsigned version = 9;
+    char hex[33];
+    ck_assert(txm_tx_name_parse("my.0-x.png.0-926BDA8569F1F2504902F06ABA51E46D.tx", &n, &version, hex));
+    ck_assert_uint_eq(n, strlen("my.0-x.png"));
+    ck_assert_uint_eq(version, 0);
+    ck_assert_str_eq(hex, "926BDA8569F1F2504902F06ABA51E46D");
+    ck_assert(!txm_tx_name_parse("a.png.12-926BDA8569F1F2504902F06ABA51E46D.tx", &n, &version, hex));
+    ck_assert_uint_eq(version, 12);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(!txm_tx_name_parse(bad[i], &n, &version, hex), "accepted %s", bad[i]);
+}
+END_TEST
+
+/* ---- publishing ------------------------------------------------------------------------------------------------- */
+
+static char dir[] = "/tmp/txm-cache-XXXXXX";
+static char target[256];
+static const struct timespec stamp = {1234567890, 123456789};
+
+static void make_dir(void)
+{
+    memcpy(strstr(dir, "cache-") + 6, "XXXXXX", 6);
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    snprintf(target, sizeof target, "%s/sub/deep/a.tx", dir);
+}
+
+static void remove_dir(void)
+{
+    char command[300];
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    ck_assert_int_eq(system(command), 0);
+}
+
+/* Files in the target's folder. */
+static unsigned entries(void)
+{
+    char *folder = txm_path_dir(target);
+    DIR *d = opendir(folder);
+    unsigned n = 0;
+    free(folder);
+    if (!d)
+        return 0;
+    for (struct dirent *e; (e = readdir(d));)
+        n += e->d_name[0] != '.' || strlen(e->d_name) > 2;
+    closedir(d);
+    return n;
+}
+
+static txm_publish *begin(const char *content)
+{
+    txm_publish *p = NULL;
+    txm_error err = {0};
+    ck_assert_msg(txm_publish_begin(target, &p, &err) == TXM_OK, "%s", err.message);
+    ck_assert_int_eq(write(txm_publish_fd(p), content, strlen(content)), (ssize_t)strlen(content));
+    return p;
+}
+
+static void expect_content(const char *expected)
+{
+    char content[64] = "";
+    FILE *f = fopen(target, "r");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_ptr_nonnull(fgets(content, sizeof content, f));
+    fclose(f);
+    ck_assert_str_eq(content, expected);
+}
+
+START_TEST(test_publish)
+{
+    struct stat st;
+    txm_publish *p = begin("one");
+    ck_assert_int_ne(access(target, F_OK), 0);
+    ck_assert_int_eq(access(txm_publish_temp_path(p), F_OK), 0);
+    ck_assert_int_eq(txm_publish_commit(&p, &stamp, NULL), TXM_OK);
+    ck_assert_ptr_null(p);
+    ck_assert_int_eq(stat(target, &st), 0);
+    ck_assert(st.st_mtim.tv_sec == stamp.tv_sec && st.st_mtim.tv_nsec == stamp.tv_nsec);
+    p = begin("two");
+    expect_content("one");
+    ck_assert_int_eq(txm_publish_commit(&p, &stamp, NULL), TXM_OK);
+    expect_content("two");
+    ck_assert_uint_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(test_abort)
+{
+    txm_publish *p = begin("old");
+    ck_assert_int_eq(txm_publish_commit(&p, &stamp, NULL), TXM_OK);
+    p = begin("new");
+    ck_assert_uint_eq(entries(), 2);
+    txm_publish_abort(&p);
+    ck_assert_ptr_null(p);
+    txm_publish_abort(&p);
+    txm_publish_abort(NULL);
+    ck_assert_uint_eq(entries(), 1);
+    expect_content("old");
+}
+END_TEST
+
+START_TEST(test_unique_temporaries)
+{
+    txm_publish *p[8];
+    for (int i = 0; i < 8; i++)
+        p[i] = begin("x");
+    ck_assert_uint_eq(entries(), 8);
+    for (int i = 0; i < 8; i++)
+        ck_assert_int_eq(txm_publish_commit(&p[i], &stamp, NULL), TXM_OK);
+    ck_assert_uint_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(test_long_name)
+{
+    char name[256];
+    txm_publish *p = NULL;
+    txm_error err = {0};
+    /* 255 bytes, the most that file systems take: the temporary's name must still fit. */
+    memset(name, 'n', 255);
+    name[255] = 0;
+    char *path = txm_path_join(dir, name);
+    ck_assert_int_eq(txm_publish_begin(path, &p, NULL), TXM_OK);
+    ck_assert_int_eq(txm_publish_commit(&p, &stamp, &err), TXM_OK);
+    free(path);
+    char longer[400];
+    snprintf(longer, sizeof longer, "%s/%sn", dir, name);
+    if (txm_publish_begin(longer, &p, NULL) == TXM_OK)
+        ck_assert_int_ne(txm_publish_commit(&p, &stamp, &err), TXM_OK);
+    ck_assert_ptr_nonnull(strstr(err.message, "too long"));
+}
+END_TEST
+
+static void refused(const char *path, txm_status status, const char *why)
+{
+    txm_publish *p = NULL;
+    txm_error err = {0};
+    ck_assert_int_eq(txm_publish_begin(path, &p, &err), status);
+    ck_assert_ptr_null(p);
+    ck_assert_int_eq(err.status, status);
+    ck_assert_msg(strstr(err.message, why) != NULL, "'%s' lacks '%s'", err.message, why);
+}
+
+START_TEST(test_refusals)
+{
+    char path[300];
+    txm_publish *p = begin("x");
+    ck_assert_int_eq(txm_publish_commit(&p, &stamp, NULL), TXM_OK);
+    snprintf(path, sizeof path, "%s/x.tx", target); /* a file in place of a folder */
+    refused(path, TXM_NOT_FOUND, "not a folder");
+    char *folder = txm_path_dir(target);
+    refused(folder, TXM_NOT_A_FILE, "move it away");
+    free(folder);
+    refused("/proc/txmill/a.tx", TXM_NOT_FOUND, "/proc/txmill");
+}
+END_TEST
+
+/* Runs `fn` in a child that is the user nobody, if this process may become one. */
+START_TEST(test_denied)
+{
+    if (geteuid() != 0)
+        return; /* the scripts test it for plain users */
+    pid_t child = fork();
+    if (child == 0) {
+        txm_publish *p = NULL;
+        txm_error err = {0};
+        bool ok = setuid(65534) == 0 && txm_publish_begin(target, &p, &err) == TXM_DENIED &&
+                  strstr(err.message, "--cache-dir") && !p;
+        _exit(ok ? 0 : 1);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+/* What a handler of SIGTERM does: every temporary of the process goes, nothing appears afterwards. */
+START_TEST(test_abort_all)
+{
+    txm_publish *p = begin("old");
+    ck_assert_int_eq(txm_publish_commit(&p, &stamp, NULL), TXM_OK);
+    pid_t child = fork();
+    if (child == 0) {
+        txm_publish *a = begin("new"), *b = begin("new"), *c = NULL;
+        txm_error err = {0};
+        bool ok = entries() == 3;
+        txm_publish_abort_all();
+        ok &= entries() == 1;
+        ok &= txm_publish_commit(&a, &stamp, &err) == TXM_CANCELLED && strstr(err.message, "stopped");
+        txm_publish_abort(&b);
+        ok &= txm_publish_begin(target, &c, NULL) == TXM_CANCELLED && entries() == 1;
+        _exit(ok ? 0 : 1);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    expect_content("old");
+}
+END_TEST
+
+/* The temporary is taken away behind our back, as a cleaner of the folder would. */
+START_TEST(test_lost_temporary)
+{
+    txm_publish *p = begin("old");
+    txm_error err = {0};
+    ck_assert_int_eq(txm_publish_commit(&p, &stamp, NULL), TXM_OK);
+    p = begin("new");
+    ck_assert_int_eq(unlink(txm_publish_temp_path(p)), 0);
+    ck_assert_int_eq(txm_publish_commit(&p, &stamp, &err), TXM_NOT_FOUND);
+    ck_assert_ptr_nonnull(strstr(err.message, "rename"));
+    expect_content("old");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cache");
+    TCase *names = tcase_create("names"), *publish = tcase_create("publish");
+    tcase_add_test(names, test_golden_names);
+    tcase_add_test(names, test_places);
+    tcase_add_test(names, test_equiangular);
+    tcase_add_test(names, test_parse_names);
+    tcase_add_checked_fixture(publish, make_dir, remove_dir);
+    tcase_add_test(publish, test_publish);
+    tcase_add_test(publish, test_abort);
+    tcase_add_test(publish, test_unique_temporaries);
+    tcase_add_test(publish, test_long_name);
+    tcase_add_test(publish, test_refusals);
+    tcase_add_test(publish, test_denied);
+    tcase_add_test(publish, test_abort_all);
+    tcase_add_test(publish, test_lost_temporary);
+    suite_add_tcase(suite, names);
+    suite_add_tcase(suite, publish);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
