@@ -10,31 +10,24 @@
 
 #include "source/readers.h"
 
-/* Encoded images are pictures made for a display; linear ones are scene light. */
+/* As Blender reads the code points of still images: as pictures made for a display. */
 static const struct {
     uint8_t primaries, transfer;
     const char *id;
 } code_points[] = {
-    {1, 1, "g24_rec709_display"},   /* BT.709 primaries, BT.709 camera curve: shown with gamma 2.4 */
-    {1, 4, "g22_rec709_scene"},     /* gamma 2.2 */
-    {1, 8, "lin_rec709_scene"},     /* linear */
+    {1, 1, "g24_rec709_display"},   /* BT.709 primaries, BT.709 camera curve */
+    {1, 4, "g22_rec709_display"},   /* gamma 2.2 */
     {1, 13, "srgb_rec709_display"}, /* sRGB */
     {9, 1, "g24_rec2020_display"},  /* BT.2020 primaries */
-    {9, 8, "lin_rec2020_scene"},    /**/
-    {9, 14, "g24_rec2020_display"}, /* the BT.709 curve under its 10-bit and 12-bit numbers */
-    {9, 15, "g24_rec2020_display"}, /**/
     {9, 16, "pq_rec2020_display"},  /* SMPTE ST 2084 */
     {9, 18, "hlg_rec2020_display"}, /* ARIB STD-B67 */
-    {10, 8, "lin_ciexyzd65_scene"}, /* CIE XYZ */
-    {12, 8, "lin_p3d65_scene"},     /* P3 primaries with D65 white */
-    {12, 13, "srgb_p3d65_display"}, /**/
-    {12, 16, "pq_p3d65_display"},   /**/
+    {12, 1, "srgb_p3d65_display"},  /* P3 primaries with D65 white */
+    {12, 13, "srgb_p3d65_display"}, {12, 16, "pq_p3d65_display"},
+    {12, 17, "g26_p3d65_display"}, /* SMPTE ST 428-1, gamma 2.6 */
 };
 
-const char *txm_interop_from_cicp(unsigned primaries, unsigned transfer, unsigned matrix, unsigned full_range)
+const char *txm_interop_from_cicp(unsigned primaries, unsigned transfer)
 {
-    if (matrix != 0 || full_range != 1)
-        return ""; /* not RGB over the full range: no interop id stands for that */
     for (size_t i = 0; i < sizeof code_points / sizeof code_points[0]; i++)
         if (code_points[i].primaries == primaries && code_points[i].transfer == transfer)
             return code_points[i].id;
@@ -54,7 +47,7 @@ const char *txm_interop_of_png(const char *path)
             uint32_t size = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
             if (memcmp(b + 4, "cICP", 4) == 0) {
                 if (size == 4 && fread(b, 1, 4, f) == 4)
-                    id = txm_interop_from_cicp(b[0], b[1], b[2], b[3]);
+                    id = txm_interop_from_cicp(b[0], b[1]);
                 break;
             }
             if (size > INT32_MAX || fseeko(f, (off_t)size + 4, SEEK_CUR) != 0)

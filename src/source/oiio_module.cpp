@@ -20,6 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "source/readers.h"
+
 namespace
 {
 using OIIO::ImageInput;
@@ -85,6 +87,7 @@ void configure()
     OIIO::attribute("threads", 1);
     OIIO::attribute("exr_threads", 1); /* 1 means: in the calling thread */
     OIIO::attribute("try_all_readers", 1);
+    OIIO::attribute("dds:bc5normal", 1); /* as Blender sets it: the blue of two-channel normal maps is computed */
     OIIO::attribute("limits:channels", 1024);
     OIIO::attribute("limits:imagesize_MB", 65536); /* ours are checked here */
 }
@@ -158,6 +161,17 @@ void keep_attributes(const ImageSpec &spec, txm_source_info *info)
     }
 }
 
+/* Explicit colour metadata. A file in the ACES container is what the container is defined to hold. */
+std::string interop_of(const ImageSpec &spec)
+{
+    float xy[8];
+    if (spec.get_int_attribute("acesImageContainerFlag", 0) == 1)
+        return TXM_INTEROP_ACES2065;
+    if (spec.getattribute("chromaticities", TypeDesc(TypeDesc::FLOAT, 8), xy) && txm_is_aces2065(xy))
+        return TXM_INTEROP_ACES2065;
+    return std::string(spec.get_string_attribute("colorInteropID"));
+}
+
 void describe(const Source &s, txm_source_info *info)
 {
     const std::string format = s.input->format_name();
@@ -170,7 +184,7 @@ void describe(const Source &s, txm_source_info *info)
     copy(info->format, sizeof info->format, format);
     copy(info->reader, sizeof info->reader, "oiio");
     copy(info->colorspace_hint, sizeof info->colorspace_hint, s.spec.get_string_attribute("oiio:ColorSpace").c_str());
-    copy(info->interop_id, sizeof info->interop_id, s.spec.get_string_attribute("colorInteropID").c_str());
+    copy(info->interop_id, sizeof info->interop_id, interop_of(s.spec).c_str());
     copy(info->software, sizeof info->software, s.spec.get_string_attribute("Software").c_str());
     info->tiff_premultiplied_default =
         format == "tiff" && s.spec.nchannels == 4 && s.spec.format.basetype == TypeDesc::UINT16;

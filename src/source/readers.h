@@ -12,10 +12,21 @@ extern const txm_reader_ops txm_oiio_reader;
 /* Adds a copy of a descriptive field to `info`; empty values are left out. False when memory is exhausted. */
 bool txm_source_keep(txm_source_info *info, const char *name, const char *value);
 
-/* The interop id of a CICP triple (ITU-T H.273 primaries, transfer, matrix) as a full-range RGB image carries it; ""
- * where no interop id says the same. */
-const char *txm_interop_from_cicp(unsigned primaries, unsigned transfer, unsigned matrix, unsigned full_range);
+/* The interop id for the first two code points of a cICP chunk (ITU-T H.273 primaries and transfer); matrix and range
+ * do not matter, decoders deliver full-range RGB. "" where no interop id says the same. */
+const char *txm_interop_from_cicp(unsigned primaries, unsigned transfer);
 
 /* Looks for the cICP chunk of a PNG file before its pixels; "" if there is none (or no PNG). */
 const char *txm_interop_of_png(const char *path);
+/* Whether chromaticities (red, green, blue, white as x, y) are those of ACES2065-1: such an EXR file counts as being in
+ * that space, whatever else it says. */
+static inline bool txm_is_aces2065(const float xy[8])
+{
+    static const float aces[8] = {0.7347f, 0.2653f, 0.0f, 1.0f, 0.0001f, -0.077f, 0.32168f, 0.33767f};
+    for (int i = 0; i < 8; i++)
+        if (!(xy[i] - aces[i] < 1e-6f && aces[i] - xy[i] < 1e-6f))
+            return false;
+    return true;
+}
+#define TXM_INTEROP_ACES2065 "lin_ap0_scene"
 #endif

@@ -16,9 +16,9 @@
 #include "txmill/pixel.h"
 #include "txmill/status.h"
 
-/* What a file says about its alpha, for alpha type `auto`, by Cycles' rules: TGA counts as unassociated unless its alpha
- * type is 4, DDS and PSD always do, everything else if OpenImageIO sets oiio:UnassociatedAlpha (every PNG, with alpha or
- * without; TIFF files that say so). */
+/* What a file says about its alpha, for alpha type `auto`, by Cycles' rules: TGA counts as unassociated unless its
+ * alpha type is 4, DDS and PSD always do, everything else if OpenImageIO sets oiio:UnassociatedAlpha (every PNG, with
+ * alpha or without; TIFF files that say so). */
 typedef enum txm_file_alpha { TXM_FILE_ALPHA_SILENT, TXM_FILE_ALPHA_UNASSOCIATED } txm_file_alpha;
 
 /* A piece of descriptive metadata that survives conversion (copyright, artist, description-like fields). */
