@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One attempt at a conversion. */
+#include "convert/attempt.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "container/section.h"
+#include "convert/encode_queue.h"
+#include "convert/pixel_hash.h"
+#include "convert/tiler.h"
+#include "core/mem.h"
+#include "core/path.h"
+
+/* Blocks of the pixel hash run side by side, the rows of each one in order. */
+enum { HASH_STRANDS = 4 };
+
+typedef struct attempt {
+    const txm_attempt_request *request;
+    txm_job job;
+    txm_conform conform;
+    txm_feed feed;
+    txm_tx_layout layout;
+    txm_publish *publish;
+    txm_tx_writer *writer;
+    txm_section_writer *section;
+    txm_encode_queue *queue;
+    txm_tiler *tiler;
+    txm_pixel_hash *hash;
+    txm_strand *pyramid_strand, *hash_strands[HASH_STRANDS];
+} attempt;
+
+/* A band on its way to a strand. */
+typedef struct delivery {
+    attempt *a;
+    txm_band *band;
+    uint32_t y, rows; /* the part of the band that is meant */
+} delivery;
+
+/* ---- the sink of the feeder ----------------------------------------------------------------------------------- */
+
+static txm_status open_section(attempt *a, const char *folder, txm_error *err)
+{
+    if (!a->request->settings->borders)
+        return TXM_OK;
+    return txm_section_writer_new(&a->layout, folder, &a->section, err);
+}
+
+static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error *err)
+{
+    const txm_attempt_request *r = a->request;
+    a->layout = (txm_tx_layout){.width = what->width,
+                                .height = what->height,
+                                .levels = txm_level_count(what->width, what->height),
+                                .channels = what->channels,
+                                .type = what->type,
+                                .tile_px = r->settings->tile_px,
+                                .compression = r->settings->compression};
+    const txm_pyramid_spec spec = {what->width,
+                                   what->height,
+                                   what->channels,
+                                   what->type,
+                                   txm_color_space_class(r->resolved->space) == TXM_COLOR_SRGB,
+                                   r->settings->equiangular};
+    const txm_ops *ops = r->context->ops;
+    txm_status status;
+    if ((status = txm_publish_begin(r->target, &a->publish, err)))
+        return status;
+    char *folder = txm_path_dir(r->target);
+    if (!folder)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", r->target);
+    if ((status =
+             txm_tx_writer_open(txm_publish_fd(a->publish), r->target, &a->layout, r->metadata, &a->writer, err)) ||
+        (status = open_section(a, folder, err)) ||
+        (status = txm_encode_queue_new(&a->job, &a->layout, a->writer, a->section, folder, &a->queue, err)) ||
+        (status = txm_tiler_new(&a->job, &spec, &a->layout, ops, a->queue, a->section != NULL, &a->tiler, err)))
+        goto done;
+    status = txm_pixel_hash_new(what->width, what->height, what->channels, what->type, ops, &a->hash, err);
+done:
+    free(folder);
+    return status;
+}
+
+static bool start(void *context, const txm_feed_start *what)
+{
+    attempt *a = context;
+    txm_error err = {0};
+    if (open_output(a, what, &err)) {
+        txm_job_fail(&a->job, &err);
+        return false;
+    }
+    return true;
+}
+
+static void run_pyramid(void *arg)
+{
+    delivery *d = arg;
+    if (txm_job_runs(&d->a->job))
+        txm_tiler_push(d->a->tiler, d->band);
+    txm_band_drop(d->band);
+    free(d);
+}
+
+static void run_hash(void *arg)
+{
+    delivery *d = arg;
+    if (txm_job_runs(&d->a->job)) {
+        unsigned long long clock = txm_job_clock(&d->a->job);
+        txm_pixel_hash_rows(d->a->hash, d->y, d->rows, txm_band_row(d->band, d->y), d->band->stride_bytes);
+        txm_job_book(&d->a->job, TXM_STAGE_HASH, clock);
+    }
+    txm_band_drop(d->band);
+    free(d);
+}
+
+static bool deliver(attempt *a, txm_strand *strand, txm_job_fn fn, txm_band *band, uint32_t y, uint32_t rows)
+{
+    delivery *d = malloc(sizeof *d);
+    if (!d)
+        return false;
+    *d = (delivery){a, txm_band_keep(band), y, rows};
+    if (txm_strand_submit(strand, fn, d))
+        return true;
+    txm_band_drop(band);
+    free(d);
+    return false;
+}
+
+static void take_band(void *context, txm_band *band)
+{
+    attempt *a = context;
+    bool ok = deliver(a, a->pyramid_strand, run_pyramid, band, band->y, band->rows);
+    for (uint32_t y = band->y, end = band->y + band->rows; ok && y < end;) {
+        uint32_t block = y / TXM_HASH_BLOCK_ROWS, next = (block + 1) * TXM_HASH_BLOCK_ROWS;
+        uint32_t rows = (next < end ? next : end) - y;
+        ok = deliver(a, a->hash_strands[block % HASH_STRANDS], run_hash, band, y, rows);
+        y += rows;
+    }
+    txm_band_drop(band);
+    if (!ok) {
+        txm_error err = {0};
+        txm_fail(&err, TXM_NO_MEMORY, "out of memory for a job");
+        txm_job_fail(&a->job, &err);
+    }
+}
+
+/* ---- before and after ------------------------------------------------------------------------------------------ */
+
+static txm_status set_up(attempt *a, txm_error *err)
+{
+    const txm_attempt_request *r = a->request;
+    txm_status status = txm_job_init(&a->job, r->context->pool, r->context->cancel, r->options->stages, err);
+    if (status)
+        return status;
+    bool ok = (a->pyramid_strand = txm_strand_new(a->job.group)) != NULL;
+    for (int i = 0; ok && i < HASH_STRANDS; i++)
+        ok = (a->hash_strands[i] = txm_strand_new(a->job.group)) != NULL;
+    if (!ok)
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for a conversion");
+    a->conform =
+        txm_conform_plan(txm_source_info_of(r->source), r->resolved->space, r->resolved->alpha, r->context->ops);
+    /* Three bands may be held by level 0 of the tiler; the rest is what keeps the threads busy. */
+    unsigned in_flight = 3 + 2 + txm_pool_threads(r->context->pool);
+    a->feed = (txm_feed){.job = &a->job,
+                         .source = r->source,
+                         .conform = &a->conform,
+                         .band_rows = r->settings->tile_px,
+                         .may_be_grey = r->may_be_grey,
+                         .sink = {a, start, take_band},
+                         .bands_in_flight = in_flight,
+                         .progress = r->options->progress,
+                         .progress_user = r->options->progress_user};
+    return TXM_OK;
+}
+
+static void tear_down(attempt *a)
+{
+    if (a->job.group)
+        txm_group_wait(a->job.group, 0);
+    txm_tiler_free(&a->tiler);
+    txm_encode_queue_free(&a->queue);
+    txm_pixel_hash_free(&a->hash);
+    txm_section_writer_free(&a->section);
+    txm_tx_writer_close(&a->writer);
+    txm_strand_free(a->pyramid_strand);
+    for (int i = 0; i < HASH_STRANDS; i++)
+        txm_strand_free(a->hash_strands[i]);
+    txm_publish_abort(&a->publish);
+    txm_job_destroy(&a->job);
+}
+
+static void summarize(attempt *a, txm_tx_summary *out)
+{
+    const txm_stats *st = &a->feed.stats;
+    const txm_source_info *info = txm_source_info_of(a->request->source);
+    double pixels = (double)info->width * info->height;
+    double scale = a->layout.type == TXM_U8 ? 1.0 / 255.0 : a->layout.type == TXM_U16 ? 1.0 / 65535.0 : 1.0;
+    memset(out, 0, sizeof *out);
+    for (uint32_t c = 0; c < a->layout.channels; c++)
+        out->average[c] = (float)(st->sum[c] / pixels * scale);
+    out->constant = a->feed.constant;
+    if (out->constant)
+        a->request->context->ops->to_float(a->layout.type, a->feed.constant_pixel, out->constant_color,
+                                           a->layout.channels);
+    txm_pixel_hash_finish(a->hash, out->sha1);
+}
+
+static void collect_stages(const attempt *a, txm_stage_seconds *out)
+{
+    double s[TXM_STAGES];
+    for (int i = 0; i < TXM_STAGES; i++)
+        s[i] = (double)atomic_load(&a->job.stage_ns[i]) * 1e-9;
+    *out = (txm_stage_seconds){.decode = s[TXM_STAGE_DECODE],
+                               .conform = s[TXM_STAGE_CONFORM],
+                               .color = s[TXM_STAGE_COLOR],
+                               .pyramid = s[TXM_STAGE_PYRAMID],
+                               .hash = s[TXM_STAGE_HASH],
+                               .encode = s[TXM_STAGE_ENCODE],
+                               .rings = s[TXM_STAGE_RINGS],
+                               .write = s[TXM_STAGE_WRITE]};
+}
+
+static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
+{
+    txm_status status = txm_encode_queue_finish(a->queue, err);
+    if (status)
+        return status;
+    unsigned long long clock = txm_job_clock(&a->job);
+    summarize(a, &result->summary);
+    int fd = txm_publish_fd(a->publish);
+    if ((status = txm_tx_writer_finish(a->writer, &result->summary, &result->image_bytes, err)))
+        return status;
+    if (a->section && (status = txm_section_writer_finish(a->section, fd, result->image_bytes, err)))
+        return status;
+    struct stat st;
+    if (fstat(fd, &st))
+        return txm_fail_errno(err, errno, "%s", a->request->target);
+    txm_job_book(&a->job, TXM_STAGE_WRITE, clock);
+    result->file_bytes = (uint64_t)st.st_size;
+    result->layout = a->layout;
+    result->grey = a->feed.grey;
+    collect_stages(a, &result->stages);
+    return TXM_OK;
+}
+
+txm_status txm_attempt_run(const txm_attempt_request *request, txm_publish **publish, txm_attempt_result *result,
+                           txm_error *err)
+{
+    attempt *a = txm_calloc(1, sizeof *a);
+    if (!a)
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for a conversion");
+    a->request = request;
+    memset(result, 0, sizeof *result);
+    txm_error own = {0};
+    txm_status status = set_up(a, &own);
+    if (!status)
+        status = txm_feed_run(&a->feed, &own);
+    /* The job holds the first error of any thread: that is the one to tell. */
+    if (a->job.error.status)
+        status = txm_fail(err, a->job.error.status, "%s", a->job.error.message);
+    else if (status)
+        txm_fail(err, status, "%s", own.message);
+    if (!status && a->feed.not_grey)
+        result->not_grey = true;
+    else if (!status)
+        status = finish(a, result, err);
+    if (!status && !result->not_grey) {
+        *publish = a->publish;
+        a->publish = NULL;
+    }
+    tear_down(a);
+    free(a);
+    return status;
+}

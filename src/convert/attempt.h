@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One attempt at a conversion: everything between an opened source and a finished, unpublished file. It fails,
+ * succeeds, or finds that the image is not grey after all and has to be run again with four channels.
+ */
+#ifndef TXM_CONVERT_ATTEMPT_H
+#define TXM_CONVERT_ATTEMPT_H
+#include "cache/publish.h"
+#include "container/writer.h"
+#include "convert/feeder.h"
+#include "convert/resolve.h"
+
+typedef struct txm_attempt_request {
+    txm_context *context;
+    const txm_settings *settings;
+    const txm_convert_options *options;
+    txm_source *source;
+    const txm_resolved *resolved;
+    const txm_tx_metadata *metadata;
+    const char *target; /* where the file will stand */
+    bool may_be_grey;
+} txm_attempt_request;
+
+typedef struct txm_attempt_result {
+    bool not_grey; /* nothing was made: run again without may_be_grey */
+    txm_tx_layout layout;
+    txm_tx_summary summary;
+    bool grey;
+    uint64_t image_bytes, file_bytes;
+    txm_stage_seconds stages;
+} txm_attempt_result;
+
+/* On success *publish holds the finished file, ready to be committed. */
+txm_status txm_attempt_run(const txm_attempt_request *request, txm_publish **publish, txm_attempt_result *result,
+                           txm_error *err);
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Bands: one tile row's height of pixels, full width, of one level. Counted references: a band lives while a stage
+ * needs it.
+ */
+#ifndef TXM_CONVERT_BAND_H
+#define TXM_CONVERT_BAND_H
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct txm_band {
+    atomic_uint references;
+    atomic_uint *alive; /* counts the living bands of this kind, for back-pressure; may be NULL */
+    uint32_t level, y, rows;
+    size_t stride_bytes;
+    uint8_t *pixels;
+} txm_band;
+
+/* A band of `rows` rows of stride_bytes each, one reference; NULL when memory is exhausted. */
+txm_band *txm_band_new(uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes, atomic_uint *alive);
+/* NULL-safe, returns its argument. */
+txm_band *txm_band_keep(txm_band *band);
+/* NULL-safe. */
+void txm_band_drop(txm_band *band);
+
+static inline uint8_t *txm_band_row(const txm_band *band, uint32_t y)
+{
+    return band->pixels + (size_t)(y - band->y) * band->stride_bytes;
+}
+#endif

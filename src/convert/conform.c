@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Conforming rows of a source. */
+#include "convert/conform.h"
+
+#include <string.h>
+
+#include "device/arith.h"
+
+static bool alpha_is_unassociated(const txm_source_info *info, txm_alpha alpha)
+{
+    return alpha == TXM_ALPHA_STRAIGHT || (alpha == TXM_ALPHA_AUTO && info->file_alpha == TXM_FILE_ALPHA_UNASSOCIATED);
+}
+
+txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
+                             const txm_ops *ops)
+{
+    txm_color_class class = txm_color_space_class(space);
+    txm_conform c = {
+        .ops = ops,
+        .width = info->width,
+        .src_channels = info->channels,
+        .channels = info->channels == 1 ? 1 : 4,
+        .src_type = info->type,
+        .type = info->type,
+    };
+    if (class == TXM_COLOR_OTHER) {
+        c.space = space;
+        if (!txm_type_is_float(info->type))
+            c.type = TXM_HALF; /* integers are read as half before they are converted */
+    }
+    /* Exactly four channels: Cycles does not associate files with more, whatever the fourth is. */
+    c.associate = info->file_channels == 4 && class != TXM_COLOR_DATA && alpha_is_unassociated(info, alpha);
+    c.set_opaque = c.channels == 4 && alpha == TXM_ALPHA_NONE;
+    c.divide = alpha != TXM_ALPHA_NONE && alpha != TXM_ALPHA_CHANNEL_PACKED;
+    return c;
+}
+
+bool txm_conform_in_place(const txm_conform *c)
+{
+    return c->src_channels == c->channels && c->src_type == c->type;
+}
+
+size_t txm_conform_scratch(const txm_conform *c)
+{
+    return 4 * (size_t)c->width;
+}
+
+/* Integer samples as half, through the rounded reciprocal, as OpenImageIO converts on reading. */
+static void integers_to_half(const txm_conform *c, const void *src, void *dst, float *scratch)
+{
+    size_t samples = (size_t)c->width * c->src_channels;
+    c->ops->to_float(c->src_type, src, scratch, samples);
+    c->ops->from_float(TXM_HALF, scratch, dst, samples);
+}
+
+/* Multiplies colour by 1/alpha; the alphas that divide nothing stay out of it. */
+static void divide_alpha(float *rgba, size_t count)
+{
+    for (size_t i = 0; i < count; i++, rgba += 4) {
+        if (txm_alpha_divides(rgba[3])) {
+            float inverse = 1.0f / rgba[3];
+            for (int c = 0; c < 3; c++)
+                rgba[c] *= inverse;
+        }
+    }
+}
+
+static void multiply_alpha(float *rgba, size_t count)
+{
+    for (size_t i = 0; i < count; i++, rgba += 4) {
+        if (txm_alpha_divides(rgba[3])) {
+            for (int c = 0; c < 3; c++)
+                rgba[c] *= rgba[3];
+        }
+    }
+}
+
+static void convert_grey(const txm_conform *c, void *row, float *scratch)
+{
+    size_t count = c->width;
+    /* One float a pixel first, spread to RGBA from the back so that nothing is overwritten unread. */
+    c->ops->to_float(c->type, row, scratch, count);
+    for (size_t i = count; i-- > 0;) {
+        float v = scratch[i];
+        float *p = scratch + 4 * i;
+        p[0] = p[1] = p[2] = v;
+        p[3] = 1.0f;
+    }
+    txm_color_apply(c->space, scratch, count);
+    for (size_t i = 0; i < count; i++) {
+        const float *p = scratch + 4 * i;
+        scratch[i] = (p[0] + p[1] + p[2]) * (1.0f / 3.0f);
+    }
+    c->ops->from_float(c->type, scratch, row, count);
+}
+
+static void convert_rgba(const txm_conform *c, void *row, float *scratch)
+{
+    c->ops->to_float(c->type, row, scratch, 4 * (size_t)c->width);
+    if (c->divide)
+        divide_alpha(scratch, c->width);
+    txm_color_apply(c->space, scratch, c->width);
+    if (c->divide)
+        multiply_alpha(scratch, c->width);
+    c->ops->from_float(c->type, scratch, row, 4 * (size_t)c->width);
+}
+
+void txm_conform_rows(const txm_conform *c, const void *src, size_t src_stride, void *dst, size_t dst_stride,
+                      uint32_t rows, float *scratch)
+{
+    size_t b = txm_type_bytes(c->type);
+    for (uint32_t y = 0; y < rows; y++) {
+        const uint8_t *s = (const uint8_t *)src + y * src_stride;
+        uint8_t *d = (uint8_t *)dst + y * dst_stride;
+        bool widens = c->src_channels != c->channels;
+        /* A row that is widened is first made to stand at the end of its place, in the storage type. */
+        if (c->src_type != c->type) {
+            uint8_t *typed = widens ? d + (c->channels - c->src_channels) * b * c->width : d;
+            integers_to_half(c, s, typed, scratch);
+            s = typed;
+        } else if (!widens && s != d) {
+            memcpy(d, s, b * c->channels * c->width);
+        }
+        if (c->associate)
+            c->ops->associate(c->type, d, c->width);
+        if (widens)
+            c->ops->widen(c->type, c->src_channels, s, d, c->width);
+        if (c->set_opaque)
+            c->ops->set_opaque(c->type, d, c->width);
+        if (c->space && c->channels == 1)
+            convert_grey(c, d, scratch);
+        else if (c->space)
+            convert_rgba(c, d, scratch);
+        c->ops->zero_nonfinite(c->type, c->channels, d, c->width);
+    }
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What conversions share. */
+#include "convert/context.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+txm_status txm_context_new(const txm_context_options *options, txm_context **out, txm_error *err)
+{
+    static const txm_context_options defaults;
+    const txm_context_options *o = options ? options : &defaults;
+    txm_context *c = txm_calloc(1, sizeof *c);
+    if (!c)
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    c->ops = txm_ops_best();
+    c->max_memory_bytes = o->max_memory_bytes;
+    c->log = o->log;
+    c->log_user = o->log_user;
+    c->cancel = o->cancel;
+    const txm_color_options color = {.ocio_path = o->ocio_path, .working_space = o->working_space};
+    txm_status status = txm_color_load(&color, &c->color, err);
+    if (status)
+        goto fail;
+    unsigned threads = o->threads ? o->threads : txm_cpu_count();
+    c->pool = txm_pool_new(threads);
+    if (!c->pool) {
+        status = txm_fail(err, TXM_NO_MEMORY, "cannot start %u threads; try fewer with -j", threads);
+        goto fail;
+    }
+    *out = c;
+    return TXM_OK;
+fail:
+    txm_context_free(&c);
+    return status;
+}
+
+void txm_context_free(txm_context **context)
+{
+    if (!context || !*context)
+        return;
+    txm_pool_free((*context)->pool);
+    txm_color_free(&(*context)->color);
+    free(*context);
+    *context = NULL;
+}
+
+void txm_context_log(const txm_context *context, txm_log_level level, const char *format, ...)
+{
+    char message[TXM_MESSAGE_BYTES];
+    va_list args;
+    if (!context->log)
+        return;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    context->log(context->log_user, level, message);
+}
+
+txm_pool *txm_context_pool(txm_context *context)
+{
+    return context->pool;
+}
+
+const txm_color_config *txm_context_color(const txm_context *context)
+{
+    return context->color;
+}

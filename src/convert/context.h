@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What conversions share. */
+#ifndef TXM_CONVERT_CONTEXT_H
+#define TXM_CONVERT_CONTEXT_H
+#include "color/color.h"
+#include "core/pool.h"
+#include "device/ops.h"
+#include "txmill/convert.h"
+
+struct txm_context {
+    txm_pool *pool;
+    txm_color_config *color;
+    const txm_ops *ops;
+    uint64_t max_memory_bytes;
+    txm_log_fn log;
+    void *log_user;
+    const volatile int *cancel;
+};
+
+void txm_context_log(const txm_context *context, txm_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The parts that the batch layer and tools build on. */
+txm_pool *txm_context_pool(txm_context *context);
+const txm_color_config *txm_context_color(const txm_context *context);
+#endif

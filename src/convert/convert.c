@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Converting one source image: resolve the settings, look up what is there, run the attempt, publish.
+ */
+#include "txmill/convert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cache/lookup.h"
+#include "convert/attempt.h"
+#include "core/mem.h"
+#include "core/path.h"
+
+static txm_status check_settings(const txm_settings *s, txm_error *err)
+{
+    if (s->tile_px < TXM_MIN_TILE_PX || s->tile_px > TXM_MAX_TILE_PX || (s->tile_px & (s->tile_px - 1)))
+        return txm_fail(err, TXM_USAGE, "tile size %u: use a power of two from %d to %d", s->tile_px, TXM_MIN_TILE_PX,
+                        TXM_MAX_TILE_PX);
+    return TXM_OK;
+}
+
+/* What Blender itself would write has neither borders nor dropped channels. */
+static txm_settings effective(const txm_settings *settings)
+{
+    txm_settings s = *settings;
+    if (s.strict)
+        s.mono = s.borders = false;
+    return s;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* A conversion in progress. */
+typedef struct conversion {
+    txm_context *context;
+    const char *path;
+    txm_settings settings;
+    const txm_convert_options *options;
+    txm_source *source;
+    const txm_source_info *info;
+    txm_resolved resolved;
+    char *stored_source; /* the path as the file will hold it */
+    txm_tx_attribute *attributes;
+    size_t attribute_count;
+    char *attribute_names; /* of --attrib, NUL-separated, in one piece */
+} conversion;
+
+/* Decides whether there is anything to do; *target is where the file goes. */
+static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_error *err)
+{
+    *needed = true;
+    if (c->options->output) {
+        snprintf(result->reason, sizeof result->reason, "written where -o says");
+        return (result->tx_path = txm_strdup(c->options->output)) ? TXM_OK
+                                                                  : txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    }
+    if (c->info->width == 1 && c->info->height == 1) {
+        result->outcome = TXM_USED_AS_IS;
+        *needed = false;
+        return TXM_OK;
+    }
+    txm_lookup found = {0};
+    txm_status status = txm_tx_lookup(c->path, c->settings.cache_dir, &c->resolved.key, &found, err);
+    if (status)
+        return status;
+    result->tx_path = found.path;
+    found.path = NULL;
+    switch (found.state) {
+    case TXM_TX_SOURCE:
+        result->outcome = TXM_IS_TX;
+        *needed = false;
+        break;
+    case TXM_TX_FRESH:
+        result->outcome = TXM_UP_TO_DATE;
+        *needed = c->options->force;
+        snprintf(result->reason, sizeof result->reason, "forced");
+        break;
+    case TXM_TX_OUTDATED:
+        snprintf(result->reason, sizeof result->reason, "outdated: its time is not the source's");
+        break;
+    case TXM_TX_UNUSABLE:
+        snprintf(result->reason, sizeof result->reason, "unusable: %.200s", found.reason);
+        break;
+    case TXM_TX_MISSING:
+        snprintf(result->reason, sizeof result->reason, "missing");
+        break;
+    }
+    txm_lookup_free(&found);
+    return TXM_OK;
+}
+
+/* Collects what is kept of the source's metadata and what --attrib gives. */
+static txm_status collect_attributes(conversion *c, txm_error *err)
+{
+    const char *const *given = c->settings.attributes;
+    size_t extra = 0, bytes = 1;
+    for (; given && given[extra]; extra++)
+        bytes += strlen(given[extra]) + 1;
+    c->attributes = txm_calloc(c->info->attribute_count + extra, sizeof *c->attributes);
+    c->attribute_names = txm_calloc(bytes, 1);
+    if (!c->attributes || !c->attribute_names)
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for metadata");
+    for (size_t i = 0; i < c->info->attribute_count; i++)
+        c->attributes[c->attribute_count++] =
+            (txm_tx_attribute){c->info->attributes[i].name, c->info->attributes[i].value};
+    char *p = c->attribute_names;
+    for (size_t i = 0; i < extra; i++) {
+        const char *equals = strchr(given[i], '=');
+        if (!equals || equals == given[i])
+            return txm_fail(err, TXM_USAGE, "attribute '%s': expected NAME=VALUE", given[i]);
+        strcpy(p, given[i]);
+        p[equals - given[i]] = 0;
+        c->attributes[c->attribute_count++] = (txm_tx_attribute){p, p + (equals - given[i]) + 1};
+        p += strlen(given[i]) + 1;
+    }
+    return TXM_OK;
+}
+
+static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *err)
+{
+    txm_color_class class = txm_color_space_class(c->resolved.space);
+    c->stored_source = c->settings.redact ? txm_strdup(txm_path_base(c->path)) : txm_path_absolute(c->path);
+    if (!c->stored_source)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", c->path);
+    txm_status status = collect_attributes(c, err);
+    *out = (txm_tx_metadata){
+        .source = c->stored_source,
+        .detected_colorspace = txm_color_space_detected(c->resolved.space),
+        .requested_colorspace = c->resolved.requested,
+        .xyz_to_scene_linear = c->resolved.key.xyz_text,
+        .alpha = c->resolved.alpha,
+        .interop_id = class == TXM_COLOR_DATA   ? "data"
+                      : class == TXM_COLOR_SRGB ? ""
+                                                : txm_color_working_interop_id(c->context->color),
+        .equiangular = c->settings.equiangular,
+        .source_mtime = c->info->mtime.tv_sec,
+        .attributes = c->attributes,
+        .attribute_count = c->attribute_count,
+    };
+    return status;
+}
+
+static void report(const conversion *c, const txm_attempt_result *made, txm_result *result)
+{
+    result->outcome = TXM_CREATED;
+    result->width = made->layout.width;
+    result->height = made->layout.height;
+    result->levels = made->layout.levels;
+    result->channels = made->layout.channels;
+    result->type = made->layout.type;
+    result->mono = made->grey;
+    result->constant = made->summary.constant;
+    result->tx_bytes = made->file_bytes;
+    result->section_bytes = made->file_bytes - made->image_bytes;
+    result->stages = made->stages;
+    (void)c;
+}
+
+/* Makes the file and puts it in place. */
+static txm_status make(conversion *c, txm_result *result, txm_error *err)
+{
+    txm_tx_metadata metadata;
+    txm_status status = make_metadata(c, &metadata, err);
+    txm_attempt_request request = {.context = c->context,
+                                   .settings = &c->settings,
+                                   .options = c->options,
+                                   .source = c->source,
+                                   .resolved = &c->resolved,
+                                   .metadata = &metadata,
+                                   .target = result->tx_path,
+                                   .may_be_grey = c->settings.mono};
+    txm_attempt_result made = {0};
+    txm_publish *publish = NULL;
+    if (!status)
+        status = txm_attempt_run(&request, &publish, &made, err);
+    if (!status && made.not_grey) {
+        request.may_be_grey = false;
+        status = txm_source_rewind(c->source, err);
+        if (!status)
+            status = txm_attempt_run(&request, &publish, &made, err);
+    }
+    if (!status)
+        status = txm_source_check_unchanged(c->source, err);
+    if (!status)
+        status = txm_publish_commit(&publish, &c->info->mtime, err);
+    txm_publish_abort(&publish);
+    if (!status)
+        report(c, &made, result);
+    return status;
+}
+
+static void describe(const conversion *c, txm_result *result)
+{
+    snprintf(result->colorspace, sizeof result->colorspace, "%s", c->resolved.requested);
+    snprintf(result->detected, sizeof result->detected, "%s", txm_color_space_detected(c->resolved.space));
+    snprintf(result->reader, sizeof result->reader, "%s", c->info->reader);
+    result->alpha = c->resolved.alpha;
+    result->source_bytes = (uint64_t)c->info->file_bytes;
+    result->width = c->info->width;
+    result->height = c->info->height;
+    result->levels = txm_level_count(c->info->width, c->info->height);
+    result->channels = c->info->channels == 1 ? 1 : 4;
+    result->type = c->info->type;
+}
+
+static txm_status run(conversion *c, txm_result *result, txm_error *err)
+{
+    const txm_source_options source = {.max_memory_bytes = c->context->max_memory_bytes};
+    bool needed = false;
+    txm_status status = txm_source_open(c->path, &source, &c->source, err);
+    if (status)
+        return status;
+    c->info = txm_source_info_of(c->source);
+    if ((status = txm_resolve(c->context, &c->settings, c->path, c->info, &c->resolved, err)))
+        return status;
+    describe(c, result);
+    if ((status = look_up(c, result, &needed, err)) || !needed)
+        return status;
+    if (c->options->dry_run) {
+        result->outcome = TXM_WOULD_CREATE;
+        return TXM_OK;
+    }
+    return make(c, result, err);
+}
+
+txm_status txm_convert(txm_context *context, const char *source, const txm_settings *settings,
+                       const txm_convert_options *options, txm_result *result, txm_error *err)
+{
+    static const txm_convert_options no_options;
+    double begin = now();
+    conversion c = {.context = context,
+                    .path = source,
+                    .settings = effective(settings),
+                    .options = options ? options : &no_options};
+    memset(result, 0, sizeof *result);
+    txm_status status = check_settings(&c.settings, err);
+    if (!status)
+        status = run(&c, result, err);
+    txm_source_close(&c.source);
+    free(c.stored_source);
+    free(c.attributes);
+    free(c.attribute_names);
+    if (status)
+        txm_result_clear(result);
+    result->seconds = now() - begin;
+    return status;
+}
+
+void txm_result_clear(txm_result *result)
+{
+    if (!result)
+        return;
+    free(result->tx_path);
+    memset(result, 0, sizeof *result);
+}

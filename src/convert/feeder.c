@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The feeder. */
+#include "convert/feeder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+/* Rows are conformed by several threads at once where a colour conversion makes that worth while. */
+enum { CHUNKS = 16 };
+
+typedef struct state {
+    txm_feed *feed;
+    const txm_source_info *info;
+    size_t src_stride, row_bytes; /* of the source's rows; of conformed rows */
+    uint32_t channels;            /* of conformed rows */
+    uint8_t *raw;                 /* a band as the source delivers it, where it has to change its layout */
+    float *scratch[CHUNKS];
+    bool started;
+    bool constant_so_far;
+} state;
+
+static txm_status out_of_memory(const state *s, txm_error *err)
+{
+    return txm_fail(err, TXM_NO_MEMORY, "out of memory for bands of %u px", s->info->width);
+}
+
+/* ---- conforming ---------------------------------------------------------------------------------------------- */
+
+typedef struct chunk {
+    state *s;
+    txm_band *band;
+    uint32_t y, rows, index;
+} chunk;
+
+static void conform_chunk(void *arg)
+{
+    const chunk *c = arg;
+    state *s = c->s;
+    unsigned long long clock = txm_job_clock(s->feed->job);
+    uint8_t *dst = c->band->pixels + c->y * s->row_bytes;
+    const uint8_t *src = s->raw ? s->raw + c->y * s->src_stride : dst;
+    txm_conform_rows(s->feed->conform, src, s->src_stride, dst, s->row_bytes, c->rows, s->scratch[c->index]);
+    txm_job_book(s->feed->job, s->feed->conform->space ? TXM_STAGE_COLOR : TXM_STAGE_CONFORM, clock);
+}
+
+/* Conforms a band in `count` pieces. The pieces have a group of their own: only they are waited for. */
+static bool conform_in_pieces(state *s, txm_band *band, uint32_t count)
+{
+    chunk chunks[CHUNKS];
+    txm_group *group = txm_group_new(s->feed->job->pool);
+    bool ok = group != NULL;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        uint32_t begin = band->rows * i / count, end = band->rows * (i + 1) / count;
+        chunks[i] = (chunk){s, band, begin, end - begin, i};
+        ok = txm_group_submit(group, true, conform_chunk, &chunks[i]);
+    }
+    txm_group_free(group);
+    return ok;
+}
+
+static txm_status conform(state *s, txm_band *band, txm_error *err)
+{
+    uint32_t pieces = s->feed->conform->space ? txm_pool_threads(s->feed->job->pool) : 1;
+    pieces = pieces > CHUNKS ? CHUNKS : pieces > band->rows ? band->rows : pieces;
+    if (pieces > 1)
+        return conform_in_pieces(s, band, pieces) ? TXM_OK : out_of_memory(s, err);
+    chunk all = {s, band, 0, band->rows, 0};
+    conform_chunk(&all);
+    return TXM_OK;
+}
+
+/* Reads and conforms the next band. */
+static txm_status next_band(state *s, uint32_t y, txm_band **out, txm_error *err)
+{
+    uint32_t left = s->info->height - y, rows = left < s->feed->band_rows ? left : s->feed->band_rows;
+    txm_band *band = txm_band_new(0, y, rows, s->row_bytes, &s->feed->alive);
+    if (!band)
+        return out_of_memory(s, err);
+    unsigned long long clock = txm_job_clock(s->feed->job);
+    txm_status status = txm_source_read(s->feed->source, y, rows, s->raw ? s->raw : band->pixels, s->src_stride, err);
+    txm_job_book(s->feed->job, TXM_STAGE_DECODE, clock);
+    if (!status)
+        status = conform(s, band, err);
+    if (status)
+        txm_band_drop(band);
+    else
+        *out = band;
+    return status;
+}
+
+/* ---- what kind of image it is --------------------------------------------------------------------------------- */
+
+static void add_stats(state *s, const txm_band *band)
+{
+    txm_feed *f = s->feed;
+    unsigned long long clock = txm_job_clock(f->job);
+    for (uint32_t y = 0; y < band->rows; y++)
+        f->conform->ops->stats(f->conform->type, s->channels, band->pixels + y * band->stride_bytes, s->info->width,
+                               &f->stats);
+    s->constant_so_far = true;
+    for (uint32_t c = 0; c < s->channels; c++)
+        s->constant_so_far &= f->stats.min[c] == f->stats.max[c];
+    txm_job_book(f->job, TXM_STAGE_CONFORM, clock);
+}
+
+static bool few_alive(void *arg)
+{
+    const txm_feed *f = arg;
+    return atomic_load(&f->alive) <= f->bands_in_flight;
+}
+
+/* Gives a band to the sink, and works on what is queued when it has enough: memory stays bounded. */
+static void give(state *s, txm_band *band)
+{
+    s->feed->sink.band(s->feed->sink.context, band);
+    txm_pool_wait_until(s->feed->job->pool, few_alive, s->feed);
+}
+
+/* Hands a band on, as one channel where that is what the output has. */
+static txm_status hand_on(state *s, txm_band *band, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    txm_band *out = band;
+    if (f->grey && s->channels == 4) {
+        const txm_ops *ops = f->conform->ops;
+        out = txm_band_new(0, band->y, band->rows, s->row_bytes / 4, &s->feed->alive);
+        for (uint32_t y = 0; out && y < band->rows; y++)
+            ops->take_first(f->conform->type, band->pixels + y * band->stride_bytes,
+                            out->pixels + y * out->stride_bytes, s->info->width);
+        txm_band_drop(band);
+        if (!out)
+            return out_of_memory(s, err);
+    }
+    give(s, out);
+    return TXM_OK;
+}
+
+/* Level 0 rows y .. y+rows-1 of the constant colour, `width` pixels of `pixel_bytes`. */
+static txm_status hand_on_constant(state *s, uint32_t width, uint32_t y, uint32_t rows, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    size_t pixel_bytes = txm_type_bytes(f->conform->type) * (f->grey ? 1 : s->channels);
+    txm_band *band = txm_band_new(0, y, rows, width * pixel_bytes, &s->feed->alive);
+    if (!band)
+        return out_of_memory(s, err);
+    for (size_t i = 0; i < (size_t)width * rows; i++)
+        memcpy(band->pixels + i * pixel_bytes, f->constant_pixel, pixel_bytes);
+    give(s, band);
+    return TXM_OK;
+}
+
+static txm_status start(state *s, uint32_t width, uint32_t height, bool constant, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    /* Grey as far as it has been seen; one-channel sources have nothing to drop. */
+    f->grey = f->may_be_grey && s->channels == 4 && f->stats.grey;
+    const txm_feed_start what = {width, height, f->grey ? 1 : s->channels, f->conform->type, constant};
+    s->started = true;
+    if (!f->sink.start(f->sink.context, &what))
+        return txm_fail(err, f->job->error.status, "%s", f->job->error.message);
+    return TXM_OK;
+}
+
+/* The image turned out not to be constant: the rows before this band were, and are written from the one colour. */
+static txm_status start_late(state *s, const txm_band *band, txm_error *err)
+{
+    txm_status status = start(s, s->info->width, s->info->height, false, err);
+    for (uint32_t y = 0; !status && y < band->y; y += s->feed->band_rows)
+        status = hand_on_constant(s, s->info->width, y, s->feed->band_rows, err);
+    return status;
+}
+
+static txm_status take_band(state *s, txm_band *band, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    txm_status status = TXM_OK;
+    if (band->y == 0)
+        memcpy(f->constant_pixel, band->pixels, s->row_bytes / s->info->width);
+    add_stats(s, band);
+    if (s->constant_so_far) {
+        txm_band_drop(band);
+        return TXM_OK;
+    }
+    if (!s->started)
+        status = start_late(s, band, err);
+    if (f->grey && !f->stats.grey)
+        f->not_grey = true;
+    if (status || f->not_grey) {
+        txm_band_drop(band);
+        return status;
+    }
+    return hand_on(s, band, err);
+}
+
+static txm_status finish_constant(state *s, uint32_t band_rows, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    uint32_t w = s->info->width < TXM_DEFAULT_TILE_PX ? s->info->width : TXM_DEFAULT_TILE_PX;
+    uint32_t h = s->info->height < TXM_DEFAULT_TILE_PX ? s->info->height : TXM_DEFAULT_TILE_PX;
+    f->constant = true;
+    txm_status status = start(s, w, h, true, err);
+    for (uint32_t y = 0; !status && y < h; y += band_rows)
+        status = hand_on_constant(s, w, y, h - y < band_rows ? h - y : band_rows, err);
+    return status;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------------------------ */
+
+static txm_status run(state *s, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    txm_status status = TXM_OK;
+    for (uint32_t y = 0; !status && y < s->info->height && !f->not_grey;) {
+        txm_band *band = NULL;
+        if (!txm_job_runs(f->job))
+            return txm_fail(err, f->job->error.status, "%s", f->job->error.message);
+        status = next_band(s, y, &band, err);
+        if (!status) {
+            y += band->rows;
+            status = take_band(s, band, err);
+        }
+        if (!status && f->progress)
+            f->progress(f->progress_user, y, s->info->height);
+    }
+    if (!status && s->constant_so_far && !f->not_grey)
+        status = finish_constant(s, f->band_rows, err);
+    return status;
+}
+
+txm_status txm_feed_run(txm_feed *feed, txm_error *err)
+{
+    const txm_conform *c = feed->conform;
+    state s = {.feed = feed, .info = txm_source_info_of(feed->source), .channels = c->channels};
+    s.src_stride = (size_t)s.info->width * c->src_channels * txm_type_bytes(c->src_type);
+    s.row_bytes = (size_t)s.info->width * c->channels * txm_type_bytes(c->type);
+    memset(&feed->stats, 0, sizeof feed->stats);
+    feed->not_grey = feed->grey = feed->constant = false;
+    bool ok = true;
+    if (!txm_conform_in_place(c))
+        ok = (s.raw = txm_alloc_pixels(feed->band_rows, s.src_stride)) != NULL;
+    for (int i = 0; ok && i < (c->space ? CHUNKS : 1); i++)
+        ok = (s.scratch[i] = txm_alloc_pixels(txm_conform_scratch(c), sizeof(float))) != NULL;
+    txm_status status = ok ? run(&s, err) : out_of_memory(&s, err);
+    if (status) {
+        txm_error own = {0};
+        txm_fail(&own, status, "%s", err ? err->message : "");
+        txm_job_fail(feed->job, &own);
+    }
+    txm_group_wait(feed->job->group, 0);
+    free(s.raw);
+    for (int i = 0; i < CHUNKS; i++)
+        free(s.scratch[i]);
+    return status;
+}

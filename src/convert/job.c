@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the stages of one conversion share. */
+#include "convert/job.h"
+
+#include <string.h>
+
+txm_status txm_job_init(txm_job *job, txm_pool *pool, const volatile int *cancel, bool timed, txm_error *err)
+{
+    memset(job, 0, sizeof *job);
+    job->pool = pool;
+    job->cancel = cancel;
+    job->timed = timed;
+    pthread_mutex_init(&job->lock, NULL);
+    job->group = txm_group_new(pool);
+    if (!job->group)
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for a conversion");
+    return TXM_OK;
+}
+
+void txm_job_destroy(txm_job *job)
+{
+    txm_group_free(job->group);
+    pthread_mutex_destroy(&job->lock);
+}
+
+void txm_job_fail(txm_job *job, const txm_error *error)
+{
+    pthread_mutex_lock(&job->lock);
+    if (job->error.status == TXM_OK)
+        job->error = *error;
+    pthread_mutex_unlock(&job->lock);
+    atomic_store(&job->stopped, true);
+}
+
+bool txm_job_runs(txm_job *job)
+{
+    if (atomic_load_explicit(&job->stopped, memory_order_relaxed))
+        return false;
+    if (job->cancel && *job->cancel) {
+        txm_error error = {0};
+        txm_fail(&error, TXM_CANCELLED, "stopped on request");
+        txm_job_fail(job, &error);
+        return false;
+    }
+    return true;
+}
+
+unsigned long long txm_job_clock(const txm_job *job)
+{
+    struct timespec t;
+    if (!job->timed)
+        return 0;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (unsigned long long)t.tv_sec * 1000000000ull + (unsigned long long)t.tv_nsec;
+}
+
+void txm_job_book(txm_job *job, txm_stage stage, unsigned long long since)
+{
+    if (job->timed)
+        atomic_fetch_add_explicit(&job->stage_ns[stage], txm_job_clock(job) - since, memory_order_relaxed);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From what was asked for to what is done. */
+#include "convert/resolve.h"
+
+#include <string.h>
+
+#include "source/defaults.h"
+
+/* The word that goes into the name: nothing for auto, one word for all data spaces, else what was asked for. */
+static const char *key_word(const txm_color_config *config, const char *requested)
+{
+    if (strcmp(requested, "auto") == 0)
+        return "";
+    return txm_color_is_data(config, requested) ? "data" : requested;
+}
+
+static txm_status find_space(const txm_context *context, const txm_settings *settings, const char *path,
+                             const char *name, const txm_color_space **out, txm_error *err)
+{
+    txm_error own = {0};
+    txm_status status = txm_color_find(context->color, name, out, &own);
+    if (status == TXM_COLORSPACE && settings->strict) {
+        /* What Blender does, but not in silence. */
+        const char *linear = txm_color_role(context->color, "scene_linear");
+        txm_context_log(context, TXM_LOG_WARNING, "%s: %s; --strict: taken as linear", path, own.message);
+        txm_error_clear(&own);
+        status = txm_color_find(context->color, linear ? linear : "scene_linear", out, &own);
+    }
+    if (status)
+        return txm_fail(err, status, "%s: %s", path, own.message);
+    return TXM_OK;
+}
+
+txm_status txm_resolve(const txm_context *context, const txm_settings *settings, const char *path,
+                       const txm_source_info *info, txm_resolved *out, txm_error *err)
+{
+    const txm_color_config *config = context->color;
+    const char *scene_space = NULL;
+    txm_alpha scene_alpha = TXM_ALPHA_STRAIGHT;
+    txm_status status = txm_source_scene_defaults(info, path, config, &scene_space, &scene_alpha);
+    if (status)
+        return txm_fail(err, status,
+                        "%s: the OCIO config %s has no role default_byte or default_float: name the colour "
+                        "space with --colorspace",
+                        path, txm_color_config_name(config));
+    txm_resolved r = {.requested = settings->colorspace, .alpha = settings->alpha};
+    if (!r.requested || strcmp(r.requested, "default") == 0)
+        r.requested = scene_space;
+    if (r.alpha == TXM_ALPHA_DEFAULT)
+        r.alpha = scene_alpha;
+    const char *pixels = strcmp(r.requested, "auto") == 0 ? txm_source_auto_space(info, config) : r.requested;
+    if (!pixels)
+        return txm_fail(err, TXM_COLORSPACE, "%s: the OCIO config %s has no role for colour space auto", path,
+                        txm_color_config_name(config));
+    status = find_space(context, settings, path, pixels, &r.space, err);
+    if (status)
+        return status;
+    r.key.xyz_text = txm_color_xyz_to_scene_linear_text(config);
+    r.key.colorspace = key_word(config, r.requested);
+    r.key.alpha = r.alpha;
+    r.key.equiangular = settings->equiangular;
+    *out = r;
+    return TXM_OK;
+}
