@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The byte work around EXR's codecs. Vector code for x86-64's baseline where it pays; the plain loops do the rest and
+ * everything elsewhere.
+ */
+#include "container/exr_reader.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+bool txm_exr_rle_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes)
+{
+    size_t in = 0, out = 0;
+    while (in < src_bytes) {
+        int n = (int8_t)src[in++];
+        size_t count = n < 0 ? (size_t)-n : (size_t)n + 1;
+        if (count > dst_bytes - out || (n < 0 ? count : 1) > src_bytes - in)
+            return false;
+        if (n < 0)
+            memcpy(dst + out, src + in, count);
+        else
+            memset(dst + out, src[in], count);
+        in += n < 0 ? count : 1;
+        out += count;
+    }
+    return out == dst_bytes;
+}
+
+/* Each byte is the one before plus the stored difference less 128: a running sum modulo 256 whose odd members have
+ * their top bit flipped. */
+static void sum_differences(uint8_t *p, size_t bytes)
+{
+    size_t i = 0;
+#ifdef __SSE2__
+    const __m128i odd = _mm_set1_epi16((short)0x8000);
+    __m128i carry = _mm_setzero_si128();
+    for (; i + 16 <= bytes; i += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(p + i));
+        v = _mm_add_epi8(v, _mm_slli_si128(v, 1));
+        v = _mm_add_epi8(v, _mm_slli_si128(v, 2));
+        v = _mm_add_epi8(v, _mm_slli_si128(v, 4));
+        v = _mm_add_epi8(v, _mm_slli_si128(v, 8));
+        v = _mm_add_epi8(v, carry);
+        _mm_storeu_si128((__m128i *)(p + i), _mm_xor_si128(v, odd));
+        /* The last byte, everywhere. */
+        carry = _mm_unpackhi_epi8(v, v);
+        carry = _mm_shufflehi_epi16(carry, 0xff);
+        carry = _mm_unpackhi_epi64(carry, carry);
+    }
+#endif
+    if (!i)
+        i = 1;
+    for (; i < bytes; i++)
+        p[i] = (uint8_t)(p[i - 1] + p[i] - 128);
+}
+
+void txm_exr_unsplit(uint8_t *src, uint8_t *dst, size_t bytes)
+{
+    sum_differences(src, bytes);
+    const uint8_t *even = src, *odd = src + (bytes + 1) / 2;
+    size_t pairs = bytes / 2, i = 0;
+#ifdef __SSE2__
+    for (; i + 16 <= pairs; i += 16) {
+        __m128i a = _mm_loadu_si128((const __m128i *)(even + i)), b = _mm_loadu_si128((const __m128i *)(odd + i));
+        _mm_storeu_si128((__m128i *)(dst + 2 * i), _mm_unpacklo_epi8(a, b));
+        _mm_storeu_si128((__m128i *)(dst + 2 * i + 16), _mm_unpackhi_epi8(a, b));
+    }
+#endif
+    for (; i < pairs; i++) {
+        dst[2 * i] = even[i];
+        dst[2 * i + 1] = odd[i];
+    }
+    if (bytes & 1)
+        dst[bytes - 1] = even[pairs];
+}
+
+#ifdef __SSE2__
+/* Four planes of 16-bit samples, eight pixels at a time; returns how many pixels of the row it did. */
+static uint32_t weave_row_16x4(const uint8_t *const plane[4], uint8_t *dst, uint32_t w)
+{
+    uint32_t x = 0;
+    for (; x + 8 <= w; x += 8) {
+        __m128i r = _mm_loadu_si128((const __m128i *)(plane[0] + 2 * x));
+        __m128i g = _mm_loadu_si128((const __m128i *)(plane[1] + 2 * x));
+        __m128i b = _mm_loadu_si128((const __m128i *)(plane[2] + 2 * x));
+        __m128i a = _mm_loadu_si128((const __m128i *)(plane[3] + 2 * x));
+        __m128i rg = _mm_unpacklo_epi16(r, g), ba = _mm_unpacklo_epi16(b, a);
+        __m128i *out = (__m128i *)(dst + 8 * (size_t)x);
+        _mm_storeu_si128(out, _mm_unpacklo_epi32(rg, ba));
+        _mm_storeu_si128(out + 1, _mm_unpackhi_epi32(rg, ba));
+        rg = _mm_unpackhi_epi16(r, g);
+        ba = _mm_unpackhi_epi16(b, a);
+        _mm_storeu_si128(out + 2, _mm_unpacklo_epi32(rg, ba));
+        _mm_storeu_si128(out + 3, _mm_unpackhi_epi32(rg, ba));
+    }
+    return x;
+}
+
+/* Four planes of 32-bit samples, four pixels at a time. */
+static uint32_t weave_row_32x4(const uint8_t *const plane[4], uint8_t *dst, uint32_t w)
+{
+    uint32_t x = 0;
+    for (; x + 4 <= w; x += 4) {
+        __m128i r = _mm_loadu_si128((const __m128i *)(plane[0] + 4 * x));
+        __m128i g = _mm_loadu_si128((const __m128i *)(plane[1] + 4 * x));
+        __m128i b = _mm_loadu_si128((const __m128i *)(plane[2] + 4 * x));
+        __m128i a = _mm_loadu_si128((const __m128i *)(plane[3] + 4 * x));
+        __m128i rg = _mm_unpacklo_epi32(r, g), ba = _mm_unpacklo_epi32(b, a);
+        __m128i *out = (__m128i *)(dst + 16 * (size_t)x);
+        _mm_storeu_si128(out, _mm_unpacklo_epi64(rg, ba));
+        _mm_storeu_si128(out + 1, _mm_unpackhi_epi64(rg, ba));
+        rg = _mm_unpackhi_epi32(r, g);
+        ba = _mm_unpackhi_epi32(b, a);
+        _mm_storeu_si128(out + 2, _mm_unpacklo_epi64(rg, ba));
+        _mm_storeu_si128(out + 3, _mm_unpackhi_epi64(rg, ba));
+    }
+    return x;
+}
+#endif
+
+void txm_exr_interleave(const uint8_t *src, uint8_t *dst, uint32_t w, uint32_t h, uint32_t planes,
+                        unsigned sample_bytes, const uint8_t *slot)
+{
+    size_t plane_bytes = (size_t)w * sample_bytes, pixel_bytes = planes * sample_bytes;
+    for (uint32_t y = 0; y < h; y++, dst += w * pixel_bytes) {
+        const uint8_t *plane[TXM_MAX_CHANNELS] = {0};
+        for (uint32_t c = 0; c < planes; c++, src += plane_bytes)
+            plane[slot[c]] = src;
+        uint32_t done = 0;
+#ifdef __SSE2__
+        if (planes == 4)
+            done = sample_bytes == 2 ? weave_row_16x4(plane, dst, w) : weave_row_32x4(plane, dst, w);
+#endif
+        for (uint32_t c = 0; c < planes; c++)
+            for (uint32_t x = done; x < w; x++)
+                memcpy(dst + x * pixel_bytes + c * sample_bytes, plane[c] + x * sample_bytes, sample_bytes);
+    }
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Copying pixels into the caller's buffer, whose pixels may stand further apart than they are wide.
+ */
+#ifndef TXM_CONTAINER_READER_COPY_H
+#define TXM_CONTAINER_READER_COPY_H
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct txm_window {
+    uint8_t *data; /* its pixel (0, 0) */
+    size_t pixel_stride, row_stride, pixel_bytes;
+} txm_window;
+
+static inline uint8_t *txm_window_at(const txm_window *window, uint32_t x, uint32_t y)
+{
+    return window->data + y * window->row_stride + x * window->pixel_stride;
+}
+
+/* Copies `count` tight pixels to (x, y) .. (x + count - 1, y). */
+static inline void txm_window_put_row(const txm_window *window, uint32_t x, uint32_t y, const uint8_t *src,
+                                      uint32_t count)
+{
+    uint8_t *dst = txm_window_at(window, x, y);
+    if (window->pixel_stride == window->pixel_bytes) {
+        memcpy(dst, src, count * window->pixel_bytes);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++, dst += window->pixel_stride, src += window->pixel_bytes)
+        memcpy(dst, src, window->pixel_bytes);
+}
+
+/* Copies w x h pixels, rows src_stride bytes apart, to the rectangle at (x, y). */
+static inline void txm_window_put(const txm_window *window, uint32_t x, uint32_t y, const uint8_t *src,
+                                  size_t src_stride, uint32_t w, uint32_t h)
+{
+    for (uint32_t row = 0; row < h; row++)
+        txm_window_put_row(window, x, y + row, src + row * src_stride, w);
+}
+
+#endif

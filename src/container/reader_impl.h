@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the parts of the tx reader share. A txm_tx is immutable after opening, but for the pool of scratch memory and
+ * figures that are computed on first demand; both are safe from any thread.
+ *
+ * Everything that is read from the file is read from one read-only map of it, and only inside bounds that were compared
+ * with the map's size first. Tile tables stay where they are in the map: nothing is allocated a tile.
+ */
+#ifndef TXM_CONTAINER_READER_IMPL_H
+#define TXM_CONTAINER_READER_IMPL_H
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/bytes.h"
+#include "txmill/reader.h"
+
+/* ---- the file's bytes ---------------------------------------------------------------------------------------- */
+
+typedef struct txm_map {
+    const uint8_t *data;
+    size_t bytes;
+} txm_map;
+
+/* Whether `bytes` bytes at `offset` lie inside the map. */
+static inline bool txm_map_holds(const txm_map *map, uint64_t offset, uint64_t bytes)
+{
+    return offset <= map->bytes && bytes <= map->bytes - offset;
+}
+
+/* Unaligned little-endian numbers (the machines that we run on are little-endian). */
+static inline uint16_t txm_le16(const uint8_t *p)
+{
+    uint16_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline uint32_t txm_le32(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline uint64_t txm_le64(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* CHANGED if the file has become shorter since it was mapped: touching its lost pages would kill the process. The check
+ * is one system call; a file that is cut short in place between it and the reads behind it is beyond our help, so tx
+ * files must be replaced by renaming, as every tx writer does. */
+txm_status txm_tx_check_map(const txm_tx *tx, txm_error *err);
+
+/* ---- levels and tiles ---------------------------------------------------------------------------------------- */
+
+/* The encoded bytes of one tile, inside the map. */
+typedef struct txm_span {
+    const uint8_t *data;
+    size_t bytes;
+} txm_span;
+
+typedef struct txm_reader_level {
+    txm_tx_level shape;
+    const uint8_t *offsets; /* table of tile offsets in the map: TIFF tag 324, or this level's part of the EXR one */
+    const uint8_t *counts;  /* TIFF: table of encoded sizes, tag 325 */
+    uint8_t offset_bytes, count_bytes; /* TIFF: width of their entries */
+    uint16_t compression, predictor;   /* TIFF: tags 259 and 317, which may differ from level to level */
+    uint64_t first_tile;               /* index of its first tile, counted over all levels */
+} txm_reader_level;
+
+/* Address and valid size of one tile. */
+typedef struct txm_tile_id {
+    uint32_t level, x, y;
+    uint32_t w, h; /* px that exist: smaller than the tile at the right and bottom edge */
+} txm_tile_id;
+
+/* Decoded pixels inside a scratch object: channels interleaved, rows `stride` bytes apart. */
+typedef struct txm_pixels {
+    const uint8_t *data;
+    size_t stride;
+} txm_pixels;
+
+struct txm_scratch;
+
+/* What TIFF and EXR do differently. Neither function trusts the file. */
+typedef struct txm_container_ops {
+    /* Where a tile's encoded bytes stand. */
+    txm_status (*find)(const txm_tx *tx, const txm_tile_id *tile, txm_span *out, txm_error *err);
+    /* Decodes them into scratch memory. */
+    txm_status (*decode)(const txm_tx *tx, const txm_tile_id *tile, const txm_span *span, struct txm_scratch *scratch,
+                         txm_pixels *out, txm_error *err);
+} txm_container_ops;
+
+/* ---- scratch memory ------------------------------------------------------------------------------------------ */
+
+struct libdeflate_decompressor;
+struct ZSTD_DCtx_s;
+
+/* One reading thread's memory. Each buffer holds a whole tile: TXM_MAX_TILE_PX squared pixels of 16 bytes (16 MiB) at
+ * most, 16 KiB for Blender's tiles. Buffers are made on first use and kept until the file is closed. */
+typedef struct txm_scratch {
+    struct txm_scratch *next;
+    struct libdeflate_decompressor *inflate;
+    struct ZSTD_DCtx_s *zstd;
+    uint8_t *raw;    /* as it comes out of the codec */
+    uint8_t *tile;   /* after predictors and reordering, where that cannot be done in place */
+    uint8_t *ring;   /* a border ring, encoded and decoded */
+    void *exr_chunk; /* OpenEXRCore's pipeline, for its rarer codecs */
+} txm_scratch;
+
+/* Takes a scratch object from the file's pool; NULL when memory is exhausted. */
+txm_scratch *txm_scratch_take(txm_tx *tx);
+void txm_scratch_give(txm_tx *tx, txm_scratch *scratch);
+void txm_scratch_free_all(txm_tx *tx);
+/* Makes sure that *buffer holds a tile (and slack for vector stores past its end). */
+txm_status txm_scratch_need(const txm_tx *tx, uint8_t **buffer, txm_error *err);
+
+/* ---- metadata ------------------------------------------------------------------------------------------------ */
+
+enum {
+    TXM_METADATA_MAX_BYTES = 512 << 10, /* of text kept from one file; more is left out */
+    TXM_METADATA_MAX_ENTRIES = 4096
+};
+
+/* Entries as offsets of NUL-terminated strings in `text`. */
+typedef struct txm_metadata {
+    txm_bytes text;
+    struct {
+        uint32_t name, value;
+    } * entries;
+    size_t count, capacity;
+} txm_metadata;
+
+/* Adds an entry; one that does not fit the bounds above is left out. `value` ends at value_bytes or at its first NUL.
+ * Control characters other than tab and newline become '?', so that printing an entry is harmless. False when memory is
+ * exhausted. */
+bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *value, size_t value_bytes);
+/* Adds the `name=value` words of an image description as entries. */
+bool txm_metadata_add_words(txm_metadata *metadata, const char *text, size_t text_bytes);
+void txm_metadata_free(txm_metadata *metadata);
+
+/* ---- the file ------------------------------------------------------------------------------------------------ */
+
+struct txm_exr_core;
+struct txm_section;
+
+struct txm_tx {
+    char *path;
+    txm_map map;
+    txm_tx_info info;
+    size_t pixel_bytes;
+    txm_reader_level levels[TXM_MAX_LEVELS];
+    const txm_container_ops *ops;
+    txm_metadata metadata;
+    bool swap;                               /* TIFF: big-endian file */
+    bool texture_format;                     /* TIFF: tag 33302, without which OpenImageIO sees no levels */
+    uint8_t exr_compression;                 /* EXR: number of the codec */
+    uint8_t exr_slot[TXM_MAX_CHANNELS];      /* EXR: which channel of the pixel the n-th stored plane is */
+    uint32_t header_bytes;                   /* EXR: up to the end of the header */
+    _Atomic(struct txm_exr_core *) exr_core; /* OpenEXRCore's view of the file, made on first use */
+    struct txm_section *section;             /* NULL unless a valid border section was found */
+    pthread_mutex_t lock;                    /* guards what follows */
+    txm_scratch *scratch;                    /* free scratch objects */
+    atomic_bool sized;                       /* EXR: encoded_bytes of the levels are known */
+};
+
+/* Recognise and parse; *is is false when the first bytes are those of another format. Fill info, levels, metadata. */
+txm_status txm_tiff_reader_open(txm_tx *tx, bool *is, txm_error *err);
+txm_status txm_exr_reader_open(txm_tx *tx, bool *is, txm_error *err);
+/* Sums the sizes of an EXR file's tiles, which stand in front of each of them. */
+void txm_exr_reader_measure(txm_tx *tx);
+void txm_exr_core_free(txm_tx *tx);
+void txm_exr_chunk_free(txm_scratch *scratch);
+
+/* Checks type, channels, sizes and tile against the limits of the reader, and fills the shape of `level` (in order from
+ * 0). The tile size must be in info already. */
+txm_status txm_reader_add_level(txm_tx *tx, uint32_t level, uint32_t width, uint32_t height, txm_error *err);
+
+/* The tile at (x, y), or USAGE. */
+txm_status txm_tile_at(const txm_tx *tx, uint32_t level, uint32_t x, uint32_t y, txm_tile_id *out, txm_error *err);
+
+/* Finds and decodes a tile; errors name file, level and tile. */
+txm_status txm_tile_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scratch *scratch, txm_pixels *out,
+                           txm_error *err);
+
+#endif
