@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Exif: a TIFF header and a chain of tag lists, of which the first and the Exif list below it are looked at. */
+ * Exif: a TIFF header and lists of tags, of which the first and the Exif list below it are looked at. What counts of a
+ * truncated block, and that the first of several values counts, follows OpenImageIO. */
 #include <string.h>
 
 #include "source/raster_meta.h"
@@ -62,24 +63,43 @@ static bool add_text(txm_raster_meta *meta, const block *b, size_t entry, int fi
     return txm_raster_meta_set_bytes(meta, field, b->data + at, bytes);
 }
 
-/* `nested`: this is the list below the first one, and no further list is followed from it, so that a list which points
- * at itself comes to an end. */
-static bool add_list(txm_raster_meta *meta, const block *b, size_t at, bool nested)
+static bool add_entry(txm_raster_meta *meta, const block *b, size_t at)
+{
+    uint32_t tag = read16(b, at), type = read16(b, at + 2);
+    int field = field_of(tag);
+
+    if (tag == TAG_COLOR_SPACE && (type == TYPE_SHORT || type == TYPE_LONG)) {
+        uint32_t space = type == TYPE_SHORT ? read16(b, at + 8) : read32(b, at + 8);
+        meta->says_srgb = space != UNCALIBRATED;
+    }
+    return field < 0 || type != TYPE_ASCII || add_text(meta, b, at, field);
+}
+
+/* The list below the first one is used entry by entry, up to the first that does not end before the block does. */
+static bool add_exif_list(txm_raster_meta *meta, const block *b, size_t at)
 {
     if (at + 2 > b->bytes)
         return true;
     size_t count = read16(b, at);
     at += 2;
-    for (size_t i = 0; i < count && at + ENTRY_BYTES <= b->bytes; i++, at += ENTRY_BYTES) {
-        uint32_t tag = read16(b, at), type = read16(b, at + 2);
-        int field = field_of(tag);
-        if (field >= 0 && type == TYPE_ASCII && !add_text(meta, b, at, field))
+    for (size_t i = 0; i < count && at + ENTRY_BYTES < b->bytes; i++, at += ENTRY_BYTES)
+        if (!add_entry(meta, b, at))
             return false;
-        if (tag == TAG_COLOR_SPACE && (type == TYPE_SHORT || type == TYPE_LONG)) {
-            uint32_t space = type == TYPE_SHORT ? read16(b, at + 8) : read32(b, at + 8);
-            meta->says_srgb = space != UNCALIBRATED;
-        }
-        if (tag == TAG_EXIF_LIST && !nested && !add_list(meta, b, read32(b, at + 8), true))
+    return true;
+}
+
+/* The first list is used if it is there as a whole. */
+static bool add_first_list(txm_raster_meta *meta, const block *b, size_t at)
+{
+    if (at + 2 > b->bytes)
+        return true;
+    size_t count = read16(b, at);
+    at += 2;
+    if (at + count * ENTRY_BYTES > b->bytes)
+        return true;
+    for (size_t i = 0; i < count; i++, at += ENTRY_BYTES) {
+        bool ok = read16(b, at) == TAG_EXIF_LIST ? add_exif_list(meta, b, read32(b, at + 8)) : add_entry(meta, b, at);
+        if (!ok)
             return false;
     }
     return true;
@@ -92,5 +112,5 @@ bool txm_raster_meta_add_exif(txm_raster_meta *meta, const uint8_t *data, size_t
     if (bytes < 8 || (memcmp(data, "II", 2) != 0 && memcmp(data, "MM", 2) != 0))
         return true;
     b.big_endian = data[0] == 'M';
-    return add_list(meta, &b, read32(&b, 4), false);
+    return add_first_list(meta, &b, read32(&b, 4));
 }
