@@ -202,7 +202,7 @@ static void summarize(attempt *a, txm_tx_summary *out)
         out->average[c] = (float)(st->sum[c] / pixels * scale);
     out->constant = a->feed.constant;
     if (out->constant)
-        a->request->context->ops->to_float(a->layout.type, a->feed.constant_pixel, out->constant_color,
+        a->request->context->ops->to_float(a->layout.type, a->feed.stats.first, out->constant_color,
                                            a->layout.channels);
     txm_pixel_hash_finish(a->hash, out->sha1);
 }
