@@ -85,7 +85,7 @@ void txm_json_text(cJSON *object, const char *name, const char *text)
     free(utf8);
     if (!exact) {
         char member[64], *encoded = percent_encoded(text);
-        snprintf(member, sizeof member, "%s_bytes", name);
+        snprintf(member, sizeof member, "%s_encoded", name);
         added(encoded ? cJSON_AddStringToObject(object, member, encoded) : NULL);
         free(encoded);
     }

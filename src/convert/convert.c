@@ -53,12 +53,12 @@ typedef struct conversion {
     char *attribute_names; /* of --attrib, NUL-separated, in one piece */
 } conversion;
 
-/* A fresh file may have been found in the default folder; what is forced goes to the configured one. */
-static txm_status write_to_configured_place(const conversion *c, txm_result *result, txm_error *err)
+/* What is written by force goes to the configured folder, even where the fresh file was found in the default one. */
+static txm_status force_place(const conversion *c, txm_result *result, txm_error *err)
 {
     char *path = txm_tx_path(c->path, c->settings.cache_dir, &c->resolved.key);
     if (!path)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", c->path);
     free(result->tx_path);
     result->tx_path = path;
     snprintf(result->reason, sizeof result->reason, "forced");
@@ -94,7 +94,7 @@ static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_e
         result->outcome = TXM_UP_TO_DATE;
         *needed = c->options->force;
         if (*needed)
-            status = write_to_configured_place(c, result, err);
+            status = force_place(c, result, err);
         break;
     case TXM_TX_OUTDATED:
         snprintf(result->reason, sizeof result->reason, "outdated: its time is not the source's");
