@@ -60,11 +60,13 @@ static int load(const char *name, row *rows, int max)
     int n = 0;
     snprintf(path, sizeof path, "%s/golden/%s", getenv("TXM_TESTDATA"), name);
     FILE *f = fopen(path, "r");
-    ck_assert_msg(f != NULL, "%s is missing", path);
-    while (getline(&line, &capacity, f) > 0) {
+    if (!f) {
+        fprintf(stderr, "%s is missing\n", path);
+        exit(1);
+    }
+    while (n < max && getline(&line, &capacity, f) > 0) {
         if (*line == '#')
             continue;
-        ck_assert_int_lt(n, max);
         line[strcspn(line, "\n")] = 0;
         char *rest = line;
         for (int c = 0; c < COLUMNS; c++) {
@@ -324,7 +326,8 @@ int main(void)
     if (!golden_tx)
         printf("skip golden-samples (TXM_GOLDEN_TX is not set: levels above 0 are compared by their means)\n");
     setenv("CK_FORK", "no", 1); /* the rows count into one table */
-    ck_assert_ptr_nonnull(mkdtemp(base));
+    if (!mkdtemp(base))
+        return 1;
     snprintf(path, sizeof path, "%s/src", base);
     mkdir(path, 0777);
     manifest_rows = load("manifest.tsv", manifest, MAX_ROWS);
