@@ -109,4 +109,11 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
 	  -e 's|@LIBS_PRIVATE@|$(LIBS)|' scripts/txmill.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/txmill.pc
 
+uninstall:
+	rm -f $(DESTDIR)$(BINDIR)/txmill $(DESTDIR)$(LIBDIR)/libtxmill.a $(DESTDIR)$(LIBDIR)/libtxmill.so* \
+	  $(DESTDIR)$(LIBDIR)/pkgconfig/txmill.pc \
+	  $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(patsubst include/%,%,$(wildcard include/txmill/*.h)))
+	rm -rf $(DESTDIR)$(MODULEDIR)
+	rmdir $(DESTDIR)$(INCLUDEDIR)/txmill 2>/dev/null || true
+
 -include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_UTIL:.o=.d) $(TESTS:=.d) $(B)/src/source/oiio_module.d

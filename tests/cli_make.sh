@@ -31,7 +31,7 @@ check dry-run-writes-nothing test "$(stat -c %Y "$srgb")" != "$(stat -c %Y rgb8.
 txm make rgb8.png
 check outdated-is-made-again prints "created      $srgb"
 check outdated-now-fresh test "$(stat -c %Y "$srgb")" = "$(stat -c %Y rgb8.png)"
-head -c 3000 "$srgb" >cut && touch -r rgb8.png cut && cp -p cut "$srgb"
+head -c 3000 "$srgb" >short.tx && touch -r rgb8.png short.tx && cp -p short.tx "$srgb"
 txm make rgb8.png
 check truncated-is-made-again prints "created      $srgb"
 
