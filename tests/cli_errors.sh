@@ -43,7 +43,7 @@ for f in rgb8.png half-rgb.exr photo.jpg rgba16-straight.tif; do
     txm make "cut.$ext" tile64.png
     # A JPEG that ends early can be decoded with grey rest: libjpeg warns, and both ends are honest.
     check "truncated-$ext-fails" rc_is 3
-    check "truncated-$ext-names-file" says ""cut.$ext""
+    check "truncated-$ext-names-file" says "cut.$ext"
     check "truncated-$ext-nothing-left" test "$(find . -name '*.tx*' | wc -l)" -eq 1
     rm "cut.$ext"
 done

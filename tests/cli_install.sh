@@ -11,7 +11,7 @@ esac
 
 root=$work/root prefix=/opt/txmill
 # What was built is installed; variables of an outer make must not leak in.
-make_here() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" DESTDIR="$root" PREFIX=$prefix "$@"; }
+make_here() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" DESTDIR="$root" PREFIX="$prefix" "$@"; }
 run make_here install
 check install-exit rc_is 0
 for f in bin/txmill lib/libtxmill.a lib/libtxmill.so lib/libtxmill.so.0 lib/pkgconfig/txmill.pc lib/txmill/txmill-oiio.so \
@@ -77,6 +77,9 @@ run ./program-static rgb8.png
 check static-runs prints "300x200 9 levels"
 run ./program-static rgba8.tga
 check static-module-runs prints "90x130 8 levels"
+# Moved to another place than it was built for, it finds its modules by its own.
+run env -u TXMILL_PLUGINS "$root$prefix/bin/txmill" make --force rgba8.tga
+check moved-program-finds-modules rc_is 0
 run "$root$prefix/bin/txmill" info blender_tx/rgb8*.tx
 check installed-program-runs prints "300 x 200"
 

@@ -3,6 +3,7 @@
 set -u
 TXMILL=${TXMILL:-$PWD/build/txmill}
 TXM_TESTDATA=${TXM_TESTDATA:-$PWD/testdata}
+# shellcheck disable=SC2034
 golden=$TXM_TESTDATA/golden
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(mktemp -d)
