@@ -317,6 +317,25 @@ START_TEST(odd_settings_are_refused)
 }
 END_TEST
 
+START_TEST(memory_bound_is_obeyed_or_refused)
+{
+    char *source = write_pnm("wide.ppm", 3, 3000, 100, ramp), *out = in_base("wide.tx");
+    txm_error err = {0};
+    txm_result r;
+    for (uint64_t bound = 1 << 20; bound <= 1u << 30; bound <<= 10) {
+        txm_context *context = NULL;
+        const txm_context_options options = {.threads = 2, .max_memory_bytes = bound};
+        ck_assert(!txm_context_new(&options, &context, &err));
+        txm_status status = convert(context, source, out, NULL, &r, &err);
+        ck_assert_int_eq(status, bound < 1u << 30 ? TXM_TOO_LARGE : TXM_OK);
+        ck_assert_int_eq(access(out, F_OK), status ? -1 : 0);
+        txm_result_clear(&r);
+        txm_error_clear(&err);
+        txm_context_free(&context);
+    }
+}
+END_TEST
+
 int main(void)
 {
     char command[1200];
@@ -330,6 +349,7 @@ int main(void)
     tcase_add_test(t, a_truncated_source_publishes_nothing);
     tcase_add_test(t, cancelling_leaves_nothing);
     tcase_add_test(t, odd_settings_are_refused);
+    tcase_add_test(t, memory_bound_is_obeyed_or_refused);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

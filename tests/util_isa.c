@@ -45,8 +45,8 @@ static void fill(txm_type type, uint32_t channels, void *pixels, size_t count, b
         float f = alpha && kind < 2 ? (float)kind : random_float();
         if (wild && next_random() % 16 == 0)
             f = txm_bits_float(0x7F800000u | (next_random() & 0x80400000u));
-        uint16_t h = txm_float_to_half(f), u16 = (uint16_t)(alpha && kind < 2 ? kind * 65535 : next_random());
-        uint8_t u8 = (uint8_t)(alpha && kind < 2 ? kind * 255 : next_random());
+        uint16_t h = txm_float_to_half(f), u16 = (uint16_t)(alpha && kind < 2 ? (uint32_t)kind * 65535 : next_random());
+        uint8_t u8 = (uint8_t)(alpha && kind < 2 ? (uint32_t)kind * 255 : next_random());
         const void *from = type == TXM_U8     ? (const void *)&u8
                            : type == TXM_U16  ? &u16
                            : type == TXM_HALF ? &h
