@@ -152,6 +152,14 @@ void txm_json_append_number(cJSON *array, double value, int digits)
     append(array, cJSON_CreateRaw(text));
 }
 
+void txm_json_append_text(cJSON *array, const char *text)
+{
+    bool exact;
+    char *utf8 = to_utf8(text, &exact);
+    append(array, utf8 ? cJSON_CreateString(utf8) : NULL);
+    free(utf8);
+}
+
 void txm_json_error(cJSON *object, const txm_error *err)
 {
     cJSON *e = txm_json_object(object, "error");

@@ -30,6 +30,8 @@ cJSON *txm_json_array(cJSON *object, const char *name);
 cJSON *txm_json_append(cJSON *array);
 /* A number at the end of an array. */
 void txm_json_append_number(cJSON *array, double value, int digits);
+/* A string at the end of an array; bytes that are not UTF-8 become U+FFFD. */
+void txm_json_append_text(cJSON *array, const char *text);
 
 /* {"error": {"status": "disk-full", "retryable": true, "message": ...}} */
 void txm_json_error(cJSON *object, const txm_error *err);
