@@ -87,7 +87,7 @@ ppm2tiff -c none -R 9 "$t/rgb.ppm" ppm2tiff.tif
 
 # OpenEXR (openexr tools on files of oiiotool)
 oiio "$t/rgba16.png" -d half --compression zip -o "$t/rgba.exr"
-oiio "$t/rgb16.ppm" -d float --compression zip -o "$t/rgb.exr"
+oiio rgb16.tif -d float --compression zip -o "$t/rgb.exr"
 for c in none rle zips zip piz pxr24 b44 b44a dwaa dwab; do
     oiio "$t/rgba.exr" --compression $c -o "half-$c.exr"
 done
@@ -154,7 +154,6 @@ ppmtobmp -windows -bpp=4 <(pnmquant 15 "$t/rgb.ppm" 2>/dev/null) >palette4.bmp 2
 cwebp -quiet -lossless "$t/rgba.png" -o rgba-lossless.webp
 cwebp -quiet -q 80 "$t/rgba.png" -o rgba-lossy.webp
 im "$t/rgb16.ppm" -depth 10 rgb10.dpx
-im "$t/rgb16.ppm" -depth 8 rgb8.dpx
 im "$t/rgb16.ppm" -depth 16 rgb16.dpx
 im "$t/rgb16.ppm" -depth 10 rgb10.cin
 im "$t/rgba.png" -compress RLE rgba.psd
