@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The frame of a .blend file: its header and the heads of its blocks, in every layout since 2.4.
+ */
+#ifndef TXM_BLEND_BLOCK_H
+#define TXM_BLEND_BLOCK_H
+#include <string.h>
+
+#include "blend/stream.h"
+
+/* How block heads are laid out. */
+typedef enum txm_block_layout {
+    TXM_BLOCK_HEAD4,       /* 20 bytes, 4-byte addresses */
+    TXM_BLOCK_SMALL_HEAD8, /* 24 bytes, 8-byte addresses, lengths below 2 GiB */
+    TXM_BLOCK_LARGE_HEAD8  /* 32 bytes, file format 1: 8-byte addresses and lengths */
+} txm_block_layout;
+
+typedef struct txm_blend_format {
+    txm_block_layout layout;
+    unsigned header_bytes, head_bytes, pointer_bytes;
+    bool big_endian;
+    int version; /* as in the header: 279, 304, 501 */
+} txm_blend_format;
+
+typedef struct txm_block {
+    char code[5];             /* "MA", "DATA", "ENDB": trailing NULs stripped, the same for both byte orders */
+    uint32_t sdna;            /* index of the struct that it holds */
+    uint64_t address;         /* where it stood in memory: what pointers to it hold */
+    uint64_t position, bytes; /* of the payload */
+} txm_block;
+
+/* An unsigned integer of 1 to 8 bytes in the file's byte order. */
+uint64_t txm_blend_integer(bool big_endian, const uint8_t *p, size_t bytes);
+
+/* Reads the file's header, from the start. CORRUPT when it is no .blend file, NEWER for an unknown file format. */
+txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_error *err);
+
+/* Decodes a block head of format->head_bytes bytes that stands at `position`. False when it is no possible head. */
+bool txm_block_decode(const txm_blend_format *format, const uint8_t *head, uint64_t position, txm_block *out);
+
+/* Reads the head at `position` (its payload is left unread). CORRUPT when it is impossible or its payload would pass
+ * the end of the file. */
+txm_status txm_block_read(txm_stream *stream, const txm_blend_format *format, uint64_t position, txm_block *out,
+                          txm_error *err);
+
+static inline bool txm_block_is(const txm_block *block, const char *code)
+{
+    return strcmp(block->code, code) == 0;
+}
+#endif

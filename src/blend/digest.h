@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From the blocks of a run to entries of the model.
+ */
+#ifndef TXM_BLEND_DIGEST_H
+#define TXM_BLEND_DIGEST_H
+#include "blend/run.h"
+
+typedef struct txm_digest {
+    const txm_schema *schema;
+    txm_model *model;
+    txm_store *store;
+    bool links; /* keep all nodes and the links between them, for lint */
+} txm_digest;
+
+/* Adds what the run of ID `id` (an index into model->ids, role known) holds. False when memory or the store's limit is
+ * exhausted. The ID's own block is the block at `head` of the run. */
+bool txm_digest_run(const txm_digest *digest, uint32_t id, txm_run *run);
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The files of an image on disk: one, the tiles of a UDIM set that exist, or the frames of a sequence that exist.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "blend/scene.h"
+#include "core/mem.h"
+#include "core/path.h"
+
+typedef TXM_TABLE(txm_blend_image_file) file_table;
+
+/* Adds a file; with `only_existing`, silently none if it is not there. False when memory is exhausted. */
+static bool add_file(txm_blend *blend, file_table *files, const char *path, uint32_t number, bool only_existing)
+{
+    struct stat st;
+    bool exists = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    if (!exists && only_existing) {
+        return true;
+    }
+    const char *kept = txm_store_string(&blend->store, path, strlen(path));
+    txm_blend_image_file *f = kept ? TXM_STORE_ADD(&blend->store, files) : NULL;
+    if (f) {
+        *f = (txm_blend_image_file){kept, number, exists, exists ? (uint64_t)st.st_size : 0};
+    }
+    return f != NULL;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const txm_blend_image_file *left = a, *right = b;
+    if (left->number != right->number) {
+        return left->number < right->number ? -1 : 1;
+    }
+    return strcmp(left->path, right->path);
+}
+
+/* ---- UDIM ----------------------------------------------------------------------------------------------------- */
+
+/* The path of a tile: <UDIM> is its number, <UVTILE> its column and row counted from 1. A path without token is one
+ * file that serves all tiles. NULL: no memory. */
+static char *tile_path(const char *path, uint32_t tile)
+{
+    const char *udim = strstr(path, "<UDIM>"), *uv = strstr(path, "<UVTILE>");
+    uint32_t index = tile > 1000 ? tile - 1001 : 0;
+    if (udim) {
+        return txm_asprintf("%.*s%04u%s", (int)(udim - path), path, tile, udim + strlen("<UDIM>"));
+    }
+    if (uv) {
+        return txm_asprintf("%.*su%u_v%u%s", (int)(uv - path), path, index % 10 + 1, index / 10 + 1,
+                            uv + strlen("<UVTILE>"));
+    }
+    return txm_strdup(path);
+}
+
+static bool expand_tiles(txm_blend *blend, const txm_blend_image *image, file_table *files)
+{
+    bool has_token = strstr(image->path, "<UDIM>") || strstr(image->path, "<UVTILE>");
+    for (size_t i = 0; i < (has_token ? image->tile_count : 1); i++) {
+        char *path = tile_path(image->path, image->tiles[i]);
+        bool ok = path && add_file(blend, files, path, image->tiles[i], true);
+        free(path);
+        if (!ok) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- sequences ------------------------------------------------------------------------------------------------ */
+
+/* The frame number in a file name: its last digits before the extension. *digits 0 if there are none. */
+static size_t frame_digits(const char *name, size_t *digits)
+{
+    size_t end = (size_t)(txm_path_ext(name) - name);
+    while (end > 0 && !isdigit((unsigned char)name[end - 1])) {
+        end--;
+    }
+    size_t begin = end;
+    while (begin > 0 && isdigit((unsigned char)name[begin - 1])) {
+        begin--;
+    }
+    *digits = end - begin;
+    return begin;
+}
+
+/* Whether `name` is a frame of the sequence that `like` belongs to: same head, tail and number of digits. */
+static bool is_frame(const char *name, const char *like, size_t begin, size_t digits)
+{
+    if (strlen(name) != strlen(like) || memcmp(name, like, begin) != 0 ||
+        strcmp(name + begin + digits, like + begin + digits) != 0) {
+        return false;
+    }
+    for (size_t i = begin; i < begin + digits; i++) {
+        if (!isdigit((unsigned char)name[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool expand_sequence(txm_blend *blend, const txm_blend_image *image, file_table *files)
+{
+    const char *like = txm_path_base(image->path);
+    size_t digits, begin = frame_digits(like, &digits);
+    if (digits == 0 || digits > 9) { /* no number of a frame */
+        return add_file(blend, files, image->path, 0, true);
+    }
+    char *folder = txm_path_dir(image->path);
+    DIR *dir = folder ? opendir(folder) : NULL; /* no folder, no frames: the image is missing */
+    bool ok = folder != NULL;
+    for (struct dirent *entry; ok && dir && (entry = readdir(dir));) {
+        if (!is_frame(entry->d_name, like, begin, digits)) {
+            continue;
+        }
+        char *path = txm_path_join(folder, entry->d_name);
+        ok = path && add_file(blend, files, path, (uint32_t)strtoul(entry->d_name + begin, NULL, 10), true);
+        free(path);
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    free(folder);
+    return ok;
+}
+
+/* ---- images --------------------------------------------------------------------------------------------------- */
+
+static bool expand(txm_blend *blend, const txm_blend_image *image, file_table *files)
+{
+    switch (image->source) {
+    case TXM_BLEND_TILED:
+        return expand_tiles(blend, image, files);
+    case TXM_BLEND_SEQUENCE:
+        return expand_sequence(blend, image, files);
+    default:
+        return add_file(blend, files, image->path, 0, false);
+    }
+}
+
+txm_status txm_blend_expand(txm_blend *blend, const txm_image *image, txm_blend_image *out, txm_error *err)
+{
+    file_table files = {0};
+    bool has_files =
+        out->source == TXM_BLEND_FILE || out->source == TXM_BLEND_SEQUENCE || out->source == TXM_BLEND_TILED;
+    out->state = TXM_BLEND_READY;
+    if (!has_files) {
+        out->state = TXM_BLEND_NO_FILE;
+    } else if (image->is_packed) {
+        out->state = TXM_BLEND_PACKED;
+    } else if (!*out->path) {
+        out->state = TXM_BLEND_NO_PATH;
+    } else if (!expand(blend, out, &files)) {
+        free(files.data);
+        return txm_blend_exhausted(blend, err);
+    }
+    if (out->state == TXM_BLEND_READY) {
+        if (files.count > 1) {
+            qsort(files.data, files.count, sizeof *files.data, compare_numbers);
+        }
+        if (files.count == 0 || (files.count == 1 && !files.data[0].exists)) {
+            out->state = TXM_BLEND_MISSING;
+        }
+    }
+    out->files = files.data;
+    out->file_count = files.count;
+    return TXM_OK;
+}
+
+const char *txm_blend_path(txm_blend *blend, const char *stored, const char *folder)
+{
+    char *slashes = txm_strdup(stored), *path = NULL;
+    for (char *p = slashes; p && *p; p++) {
+        *p = *p == '\\' ? '/' : *p; /* as settle.c does with images' paths */
+    }
+    if (slashes && slashes[0] == '/' && slashes[1] == '/') {
+        char *joined = txm_asprintf("%s/%s", folder, slashes + 2);
+        path = joined ? txm_path_normal(joined) : NULL;
+        free(joined);
+    } else if (slashes) {
+        path = txm_path_absolute(slashes);
+    }
+    const char *kept = path ? txm_store_string(&blend->store, path, strlen(path)) : NULL;
+    free(path);
+    free(slashes);
+    return kept;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * DNA1 is followed by ENDB alone. So at the end of a plain or seekable file there is one place where its head can stand
+ * such that its length leads to ENDB and ENDB to the end of the file. Found there, a scene needs one pass instead of
+ * two.
+ */
+#include "blend/locate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+enum { TAIL_BYTES = 1 << 20 };
+
+static txm_status parse_at(txm_stream *stream, const txm_blend_format *format, const txm_block *block, txm_dna **out,
+                           txm_error *err)
+{
+    const char *name = txm_stream_name(stream);
+    if (block->bytes > TXM_DNA_MAX_BYTES) {
+        return txm_fail(err, TXM_CORRUPT,
+                        "%s: struct definitions of %llu bytes (DNA1 block at byte %llu) are impossible", name,
+                        (unsigned long long)block->bytes, (unsigned long long)block->position);
+    }
+    size_t bytes = (size_t)block->bytes;
+    uint8_t *payload = malloc(bytes ? bytes : 1);
+    if (!payload) {
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the struct definitions", name);
+    }
+    txm_status status = txm_stream_seek(stream, block->position, err);
+    if (status == TXM_OK) {
+        status = txm_stream_read(stream, payload, bytes, err);
+    }
+    if (status != TXM_OK) {
+        free(payload);
+        return status;
+    }
+    return txm_dna_parse(format, payload, bytes, name, out, err);
+}
+
+/* Looks for the one fitting head in the last bytes of the file. */
+static bool find_in_tail(const txm_blend_format *format, const uint8_t *tail, size_t tail_bytes, uint64_t tail_at,
+                         txm_block *out)
+{
+    size_t head_bytes = format->head_bytes;
+    if (tail_bytes < 2 * head_bytes || memcmp(tail + tail_bytes - head_bytes, "ENDB", 4) != 0) {
+        return false;
+    }
+    for (size_t i = tail_bytes - 2 * head_bytes + 1; i-- > 0;) {
+        if (tail[i] == 'D' && memcmp(tail + i, "DNA1", 4) == 0 &&
+            txm_block_decode(format, tail + i, tail_at + i, out) &&
+            out->position + out->bytes == tail_at + tail_bytes - head_bytes) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A file without the expected end is no error here: the walk tells what is wrong with it. */
+static bool locate_from_end(txm_stream *stream, const txm_blend_format *format, txm_block *out)
+{
+    uint64_t size;
+    if (!txm_stream_size(stream, &size) || size < format->header_bytes) {
+        return false;
+    }
+    size_t bytes = size < TAIL_BYTES ? (size_t)size : TAIL_BYTES;
+    uint8_t *tail = malloc(bytes);
+    bool found = tail && txm_stream_seek(stream, size - bytes, NULL) == TXM_OK &&
+                 txm_stream_read(stream, tail, bytes, NULL) == TXM_OK &&
+                 find_in_tail(format, tail, bytes, size - bytes, out);
+    free(tail);
+    return found;
+}
+
+txm_status txm_locate_dna(txm_stream *stream, const txm_blend_format *format, txm_dna **out, txm_error *err)
+{
+    txm_block block;
+    if (locate_from_end(stream, format, &block)) {
+        return parse_at(stream, format, &block, out, err);
+    }
+    for (uint64_t at = format->header_bytes;; at = block.position + block.bytes) {
+        txm_status status = txm_block_read(stream, format, at, &block, err);
+        if (status != TXM_OK) {
+            return status;
+        }
+        if (txm_block_is(&block, "DNA1")) {
+            return parse_at(stream, format, &block, out, err);
+        }
+        if (txm_block_is(&block, "ENDB")) {
+            return txm_fail(err, TXM_CORRUPT, "%s: the file has no struct definitions (DNA1 block)",
+                            txm_stream_name(stream));
+        }
+    }
+}

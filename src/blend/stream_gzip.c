@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gzip, as Blender compressed files before 3.0. ISA-L inflates about six times as fast as zlib, fast enough to go
+ * through a large scene twice (once for its struct definitions at the end, once for its blocks).
+ */
+#include <isa-l/igzip_lib.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blend/stream.h"
+#include "core/mem.h"
+
+enum { INPUT_BYTES = 128 * 1024 };
+
+typedef struct gzip_decoder {
+    struct inflate_state state;
+    bool finished;
+    uint8_t in[INPUT_BYTES];
+} gzip_decoder;
+
+static void begin_member(gzip_decoder *g)
+{
+    uint8_t *next = g->state.next_in;
+    uint32_t left = g->state.avail_in;
+    isal_inflate_init(&g->state);
+    g->state.crc_flag = ISAL_GZIP; /* header and trailer are parsed, the checksum is verified */
+    g->state.next_in = next;
+    g->state.avail_in = left;
+}
+
+static txm_status gzip_open(txm_stream_input *input, void **self, txm_error *err)
+{
+    gzip_decoder *g = txm_calloc(1, sizeof *g);
+    if (!g) {
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the gzip decoder", input->name);
+    }
+    begin_member(g);
+    *self = g;
+    return TXM_OK;
+}
+
+/* A gzip file may hold several members; anything else behind one is ignored, as gzip itself does. */
+static txm_status end_member(gzip_decoder *g, txm_stream_input *input, txm_error *err)
+{
+    size_t left = g->state.avail_in, got = 0;
+    if (left < 2) {
+        memmove(g->in, g->state.next_in, left);
+        txm_status status = txm_stream_input_read(input, g->in + left, sizeof g->in - left, &got, err);
+        if (status != TXM_OK) {
+            return status;
+        }
+        g->state.next_in = g->in;
+        g->state.avail_in = (uint32_t)(left + got);
+    }
+    if (g->state.avail_in < 2 || g->state.next_in[0] != 0x1F || g->state.next_in[1] != 0x8B) {
+        g->finished = true;
+    } else {
+        begin_member(g);
+    }
+    return TXM_OK;
+}
+
+static txm_status gzip_pull(void *self, txm_stream_input *input, uint8_t *dst, size_t bytes, size_t *got,
+                            txm_error *err)
+{
+    gzip_decoder *g = self;
+    uint32_t want = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
+    g->state.next_out = dst;
+    g->state.avail_out = want;
+    while (!g->finished && g->state.avail_out == want) {
+        size_t n = 0;
+        txm_status status = TXM_OK;
+        if (g->state.avail_in == 0) {
+            status = txm_stream_input_read(input, g->in, sizeof g->in, &n, err);
+            if (status != TXM_OK) {
+                return status;
+            }
+            g->state.next_in = g->in;
+            g->state.avail_in = (uint32_t)n;
+        }
+        bool starved = g->state.avail_in == 0;
+        int rc = isal_inflate(&g->state);
+        if (rc < 0) {
+            return txm_fail(err, TXM_CORRUPT, "%s: damaged gzip data before byte %llu (decoder status %d)", input->name,
+                            (unsigned long long)input->offset, rc);
+        }
+        if (g->state.block_state == ISAL_BLOCK_FINISH) {
+            status = end_member(g, input, err);
+        } else if (starved && g->state.avail_out == want) {
+            status = txm_fail(err, TXM_CORRUPT, "%s: the gzip data ends at byte %llu: the file is truncated",
+                              input->name, (unsigned long long)input->offset);
+        }
+        if (status != TXM_OK) {
+            return status;
+        }
+    }
+    *got = want - g->state.avail_out;
+    return TXM_OK;
+}
+
+static txm_status gzip_jump(void *self, txm_stream_input *input, uint64_t from, uint64_t to, uint64_t *landed,
+                            txm_error *err)
+{
+    gzip_decoder *g = self;
+    (void)err;
+    *landed = from;
+    if (to < from) {
+        input->offset = 0;
+        g->finished = false;
+        g->state.avail_in = 0;
+        begin_member(g);
+        *landed = 0;
+    }
+    return TXM_OK;
+}
+
+static bool gzip_size(const void *self, const txm_stream_input *input, uint64_t *bytes)
+{
+    (void)self;
+    (void)input;
+    (void)bytes;
+    return false;
+}
+
+const txm_stream_ops txm_stream_gzip = {"gzip", gzip_open, gzip_pull, gzip_jump, gzip_size, free};

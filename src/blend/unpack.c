@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Packed files: how Blender would name them when it unpacks, and writing them out.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "blend/scene.h"
+#include "cache/publish.h"
+#include "core/mem.h"
+#include "core/path.h"
+
+enum {
+    CHUNK_BYTES = 256 << 10,
+    MAGIC_BYTES = 16,
+    NAME_MAX_BYTES = 255, /* of a file name, on every file system that matters */
+    MAX_NAMES = 1000
+};
+
+/* ---- names ---------------------------------------------------------------------------------------------------- */
+
+/* The extension that Blender gives to what it finds in a nameless packed file; "" for what it does not know. */
+static const char *extension_for(const uint8_t *m)
+{
+    static const struct {
+        const char *magic, *extension;
+        uint8_t bytes, at;
+    } types[] = {{"\x89PNG", ".png", 4, 0},
+                 {"\xFF\xD8\xFF", ".jpg", 3, 0},
+                 {"\x76\x2F\x31\x01", ".exr", 4, 0},
+                 {"#?RADIANCE", ".hdr", 10, 0},
+                 {"#?RGBE", ".hdr", 6, 0},
+                 {"II*\0", ".tif", 4, 0},
+                 {"MM\0*", ".tif", 4, 0},
+                 {"BM", ".bmp", 2, 0},
+                 {"WEBP", ".webp", 4, 8},
+                 {"DDS ", ".dds", 4, 0},
+                 {"\0\0\0\x0CjP  ", ".jp2", 8, 0},
+                 {"\xFF\x4F\xFF\x51", ".jp2", 4, 0},
+                 {"SDPX", ".dpx", 4, 0},
+                 {"XPDS", ".dpx", 4, 0}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (memcmp(m + types[i].at, types[i].magic, types[i].bytes) == 0) {
+            return types[i].extension;
+        }
+    }
+    return "";
+}
+
+/* A name made of an ID's name may hold anything; what file systems refuse becomes an underscore. */
+static void make_safe(char *name)
+{
+    bool dots = strspn(name, ".") == strlen(name); /* "." and ".." are folders */
+    for (char *p = name; *p; p++) {
+        if ((unsigned char)*p < 0x20 || strchr("/\\?*:|\"<>", *p) || dots) {
+            *p = '_';
+        }
+    }
+}
+
+/* "wood.1002.png" for the second tile of a nameless image "wood". NULL: no memory. */
+static char *name_from_id(const char *id_name, bool tiled, const txm_packed *packed, const uint8_t *magic)
+{
+    const char *extension = extension_for(magic);
+    bool has_it = txm_path_has_ext(id_name, extension);
+    char number[16] = "";
+    if (tiled) {
+        snprintf(number, sizeof number, ".%u", packed->tile);
+        has_it = false;
+    }
+    char *name = txm_asprintf("%s%s%s", id_name, number, has_it ? "" : extension);
+    if (name) {
+        make_safe(name);
+    }
+    return name;
+}
+
+/* The file name of a stored path, which may be Windows'. "" when it ends with a folder. */
+static const char *stored_base(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *backslash = strrchr(path, '\\');
+    const char *last = !slash || (backslash && backslash > slash) ? backslash : slash;
+    return last ? last + 1 : path;
+}
+
+/* The first bytes of a packed file; zeros when they cannot be read (the name then has no extension). */
+static void read_magic(const txm_blend *blend, uint32_t file, const txm_packed *packed, uint8_t magic[MAGIC_BYTES])
+{
+    txm_stream *stream = NULL;
+    memset(magic, 0, MAGIC_BYTES);
+    size_t bytes = packed->bytes < MAGIC_BYTES ? (size_t)packed->bytes : MAGIC_BYTES;
+    if (txm_blend_stream(blend, file, &stream, NULL) != TXM_OK ||
+        txm_stream_seek(stream, packed->position, NULL) != TXM_OK ||
+        txm_stream_read(stream, magic, bytes, NULL) != TXM_OK) {
+        memset(magic, 0, MAGIC_BYTES);
+    }
+    txm_stream_close(&stream);
+}
+
+static const char *packed_name(txm_blend *blend, const txm_blend_file *file, const txm_image *image,
+                               const txm_packed *packed, const txm_blend_image *out)
+{
+    const char *base = stored_base(*packed->path ? packed->path : out->stored_path);
+    char *name;
+    if (*base) {
+        name = txm_strdup(base);
+        if (name && strspn(name, ".") == strlen(name)) {
+            make_safe(name);
+        }
+    } else {
+        uint8_t magic[MAGIC_BYTES];
+        read_magic(blend, (uint32_t)(file - blend->files.data), packed, magic);
+        const char *id_name = file->model.ids.data[image->id].name;
+        id_name = strlen(id_name) > 2 ? id_name + 2 : "image";
+        name = name_from_id(id_name, out->source == TXM_BLEND_TILED, packed, magic);
+    }
+    size_t n = name ? strlen(name) : 0;
+    const char *kept = name ? txm_store_string(&blend->store, name, n < NAME_MAX_BYTES ? n : NAME_MAX_BYTES) : NULL;
+    free(name);
+    return kept;
+}
+
+txm_status txm_blend_name_packed(txm_blend *blend, const txm_blend_file *file, const txm_image *image,
+                                 txm_blend_image *out, txm_error *err)
+{
+    TXM_TABLE(txm_blend_packed_file) table = {0};
+    for (uint32_t i = image->packed.begin; out->state == TXM_BLEND_PACKED && i < image->packed.end; i++) {
+        const txm_packed *packed = &file->model.packed.data[i];
+        const char *name = packed_name(blend, file, image, packed, out);
+        txm_blend_packed_file *p = name ? TXM_STORE_ADD(&blend->store, &table) : NULL;
+        if (!p) {
+            free(table.data);
+            return txm_blend_exhausted(blend, err);
+        }
+        /* Images that are no UDIM set carry the number of a first tile. */
+        *p = (txm_blend_packed_file){name, out->source == TXM_BLEND_TILED ? packed->tile : 0, packed->bytes};
+    }
+    out->packed = table.data;
+    out->packed_count = table.count;
+    return TXM_OK;
+}
+
+/* ---- writing -------------------------------------------------------------------------------------------------- */
+
+/* Calls `sink` for the packed bytes in order, until it says that it has seen enough. */
+typedef txm_status (*sink_fn)(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err);
+
+static txm_status pour(txm_stream *stream, const txm_packed *packed, sink_fn sink, void *user, txm_error *err)
+{
+    uint8_t *chunk = malloc(CHUNK_BYTES);
+    if (!chunk) {
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to unpack an image", txm_stream_name(stream));
+    }
+    bool enough = false;
+    txm_status status = txm_stream_seek(stream, packed->position, err);
+    for (uint64_t done = 0; status == TXM_OK && !enough && done < packed->bytes;) {
+        size_t n = packed->bytes - done < CHUNK_BYTES ? (size_t)(packed->bytes - done) : CHUNK_BYTES;
+        status = txm_stream_read(stream, chunk, n, err);
+        if (status == TXM_OK) {
+            status = sink(user, chunk, n, &enough, err);
+        }
+        done += n;
+    }
+    free(chunk);
+    return status;
+}
+
+typedef struct written {
+    int fd;
+    const char *path;
+} written;
+
+static txm_status write_sink(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err)
+{
+    const written *w = user;
+    (void)enough;
+    while (bytes > 0) {
+        ssize_t n = write(w->fd, data, bytes);
+        if (n > 0) {
+            data += n;
+            bytes -= (size_t)n;
+        } else if (n == 0 || errno != EINTR) {
+            return txm_fail_errno(err, n == 0 ? EIO : errno, "%s: cannot write the unpacked image", w->path);
+        }
+    }
+    return TXM_OK;
+}
+
+typedef struct compared {
+    int fd;
+    bool same;
+    uint8_t buffer[CHUNK_BYTES];
+} compared;
+
+static txm_status compare_sink(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err)
+{
+    compared *c = user;
+    (void)err;
+    for (size_t got = 0; c->same && got < bytes;) {
+        ssize_t n = read(c->fd, c->buffer, bytes - got);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        /* A file that cannot be read is one that is not the same: the next name is tried. */
+        c->same = n > 0 && memcmp(c->buffer, data + got, (size_t)n) == 0;
+        got += n > 0 ? (size_t)n : 0;
+    }
+    *enough = !c->same;
+    return TXM_OK;
+}
+
+/* Whether the file at `path` holds the packed bytes already. */
+static txm_status holds(const char *path, txm_stream *stream, const txm_packed *packed, bool *same, txm_error *err)
+{
+    struct stat st;
+    *same = false;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != packed->bytes) {
+        return TXM_OK;
+    }
+    compared *c = malloc(sizeof *c);
+    if (!c) {
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to compare it with a packed image", path);
+    }
+    c->same = true;
+    c->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    txm_status status = TXM_OK;
+    if (c->fd >= 0) {
+        status = pour(stream, packed, compare_sink, c, err);
+        *same = c->same;
+        close(c->fd);
+    }
+    free(c);
+    return status;
+}
+
+static txm_status write_file(const char *path, txm_stream *stream, const txm_packed *packed, txm_error *err)
+{
+    txm_publish *publish = NULL;
+    struct timespec now;
+    txm_status status = txm_publish_begin(path, &publish, err);
+    if (status != TXM_OK) {
+        return status;
+    }
+    written w = {txm_publish_fd(publish), path};
+    status = pour(stream, packed, write_sink, &w, err);
+    if (status != TXM_OK) {
+        txm_publish_abort(&publish);
+        return status;
+    }
+    clock_gettime(CLOCK_REALTIME, &now);
+    return txm_publish_commit(&publish, &now, err);
+}
+
+/* "wood.png", then "wood.001.png" ... */
+static char *numbered(const char *folder, const char *name, unsigned number)
+{
+    const char *extension = txm_path_ext(name);
+    char *own =
+        number == 0 ? txm_strdup(name) : txm_asprintf("%.*s.%03u%s", (int)(extension - name), name, number, extension);
+    char *path = own ? txm_path_join(folder, own) : NULL;
+    free(own);
+    return path;
+}
+
+static txm_status unpack(txm_stream *stream, const txm_packed *packed, const char *folder, const char *name, char **out,
+                         txm_error *err)
+{
+    for (unsigned number = 0; number < MAX_NAMES; number++) {
+        struct stat st;
+        bool same = false;
+        char *path = numbered(folder, name, number);
+        txm_status status = path ? holds(path, stream, packed, &same, err)
+                                 : txm_fail(err, TXM_NO_MEMORY, "%s: no memory to unpack %s", folder, name);
+        bool fresh = status == TXM_OK && !same && lstat(path, &st) != 0;
+        if (fresh) {
+            status = write_file(path, stream, packed, err);
+        }
+        if (status != TXM_OK || (!same && !fresh)) {
+            free(path);
+            if (status != TXM_OK) {
+                return status;
+            }
+            continue;
+        }
+        *out = path;
+        return TXM_OK;
+    }
+    return txm_fail(err, TXM_USAGE, "%s: %d other files are called %s already: unpack into another folder", folder,
+                    MAX_NAMES, name);
+}
+
+txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
+                            txm_error *err)
+{
+    if (image >= blend->images.count || packed >= blend->images.data[image].packed_count) {
+        return txm_fail(err, TXM_USAGE, "%s: there is no packed image of that number", blend->info.path);
+    }
+    const txm_blend_use *origin = &blend->origins.data[image];
+    const txm_model *model = &blend->files.data[origin->image_file].model;
+    const txm_packed *where = &model->packed.data[model->images.data[origin->image].packed.begin + packed];
+    txm_stream *stream = NULL;
+    txm_status status = txm_blend_stream(blend, origin->image_file, &stream, err);
+    if (status == TXM_OK) {
+        status = unpack(stream, where, folder, blend->images.data[image].packed[packed].name, path, err);
+    }
+    txm_stream_close(&stream);
+    return status;
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Scenes that Blender 3.4.1 wrote, against what its own Python says is in them. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/mem.h"
+#include "core/path.h"
+#include "txmill/blend.h"
+#include "util_blend.h"
+
+/* ---- against Blender's own list ------------------------------------------------------------------------------- */
+
+static const char *const scenes[] = {"materials", "packed",   "linked",  "missing",     "inside",
+                                     "circle_a",  "circle_b", "lib/far", "lib/library", "lint"};
+
+START_TEST(agrees_with_blender)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s.blend", scenes[_i]);
+    char *path = scene_path(name), *folder = scene_path("");
+    snprintf(name, sizeof name, "%s.json", scenes[_i]);
+    char *json = scene_path(name);
+    txm_blend *blend = open_scene(path, false);
+    check_against_blender(blend, json, folder);
+    txm_blend_close(&blend);
+    ck_assert_ptr_null(blend);
+    free(path);
+    free(folder);
+    free(json);
+}
+END_TEST
+
+START_TEST(tells_about_the_file)
+{
+    char *path = scene_path("materials.blend");
+    txm_blend *blend = open_scene(path, false);
+    const txm_blend_info *info = txm_blend_info_of(blend);
+    ck_assert_str_eq(info->path, path);
+    ck_assert_int_eq(info->version, 304);
+    ck_assert_int_eq(info->subversion, 6);
+    ck_assert_str_eq(info->compression, "zstd");
+    ck_assert_uint_eq(info->pointer_bytes, 8);
+    ck_assert(!info->big_endian);
+    ck_assert_ptr_null(info->working_space); /* files have one since 5.1 */
+    ck_assert_ptr_null(txm_blend_image_at(blend, txm_blend_image_count(blend)));
+    ck_assert_ptr_null(txm_blend_library_at(blend, 0));
+    ck_assert_ptr_null(txm_blend_finding_at(blend, 0));
+    txm_blend_close(&blend);
+    free(path);
+}
+END_TEST
+
+/* ---- files ---------------------------------------------------------------------------------------------------- */
+
+START_TEST(finds_the_files_of_an_image)
+{
+    char *path = scene_path("materials.blend"), *brick = scene_path("textures/brick.1012.png");
+    txm_blend *blend = open_scene(path, false);
+    const txm_blend_image *im = image_named(blend, "brick");
+    ck_assert_int_eq(im->state, TXM_BLEND_READY);
+    ck_assert_uint_eq(im->tile_count, 4);
+    ck_assert_uint_eq(im->file_count, 3); /* 1013 is in the list, not on disk */
+    ck_assert_uint_eq(im->files[2].number, 1012);
+    ck_assert_str_eq(im->files[2].path, brick);
+    ck_assert_uint_eq(im->files[2].bytes, 74);
+    im = image_named(blend, "cloth"); /* <UVTILE> */
+    ck_assert_uint_eq(im->file_count, 2);
+    ck_assert_uint_eq(im->files[1].number, 1002);
+    ck_assert_str_eq(txm_path_base(im->files[1].path), "cloth_u2_v1.png");
+    im = image_named(blend, "frames"); /* another number of digits or another extension is another sequence */
+    ck_assert_uint_eq(im->file_count, 3);
+    ck_assert_uint_eq(im->files[0].number, 1);
+    ck_assert_uint_eq(im->files[2].number, 10);
+    ck_assert_str_eq(txm_path_base(im->files[2].path), "frame_0010.png");
+    txm_blend_close(&blend);
+    free(path);
+    free(brick);
+}
+END_TEST
+
+START_TEST(says_why_there_is_nothing_to_convert)
+{
+    static const struct {
+        const char *name;
+        txm_blend_state state;
+        size_t files;
+    } expected[] = {{"wood", TXM_BLEND_READY, 1},          {"missing", TXM_BLEND_MISSING, 1},
+                    {"missing set", TXM_BLEND_MISSING, 0}, {"generated", TXM_BLEND_NO_FILE, 0},
+                    {"movie", TXM_BLEND_NO_FILE, 0},       {"no path", TXM_BLEND_NO_PATH, 0}};
+    char *path = scene_path("materials.blend");
+    txm_blend *blend = open_scene(path, false);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const txm_blend_image *im = image_named(blend, expected[i].name);
+        ck_assert_int_eq(im->state, expected[i].state);
+        ck_assert_uint_eq(im->file_count, expected[i].files);
+    }
+    ck_assert(!image_named(blend, "missing")->files[0].exists);
+    txm_blend_close(&blend);
+    free(path);
+}
+END_TEST
+
+/* ---- colour spaces -------------------------------------------------------------------------------------------- */
+
+static const char *canonical(void *user, const char *name)
+{
+    (void)user;
+    return strcmp(name, "Linear") == 0 ? "Linear Rec.709" : strcmp(name, "Raw") == 0 ? NULL : name;
+}
+
+static bool is_data(void *user, const char *name)
+{
+    (void)user;
+    return strcmp(name, "Non-Color") == 0;
+}
+
+START_TEST(takes_the_configs_names)
+{
+    char *path = scene_path("materials.blend");
+    txm_blend_options options = {.colors = {.canonical = canonical, .is_data = is_data}};
+    txm_blend *blend = NULL;
+    ck_assert_int_eq(txm_blend_open(path, &options, &blend, NULL), TXM_OK);
+    const txm_blend_image *im = image_named(blend, "premul");
+    ck_assert_str_eq(im->colorspace_stored, "Linear");
+    ck_assert_str_eq(im->colorspace, "Linear Rec.709");
+    ck_assert(im->colorspace_known && !im->data);
+    im = image_named(blend, "rough"); /* unknown to this config: counts as unset */
+    ck_assert_str_eq(im->colorspace_stored, "Raw");
+    ck_assert_ptr_null(im->colorspace);
+    ck_assert(!im->colorspace_known);
+    ck_assert(image_named(blend, "wood normal")->data);
+    txm_blend_close(&blend);
+    free(path);
+}
+END_TEST
+
+/* ---- libraries ------------------------------------------------------------------------------------------------ */
+
+START_TEST(follows_what_is_linked_and_no_more)
+{
+    char *path = scene_path("linked.blend"), *far = scene_path("lib/far.blend"), *lib = scene_path("lib/library.blend");
+    txm_blend *blend = open_scene(path, false);
+    ck_assert_uint_eq(txm_blend_library_count(blend), 2);
+    ck_assert_str_eq(txm_blend_library_at(blend, 0)->path, lib);
+    ck_assert_str_eq(txm_blend_library_at(blend, 0)->parent, path);
+    ck_assert_str_eq(txm_blend_library_at(blend, 1)->path, far);
+    ck_assert_str_eq(txm_blend_library_at(blend, 1)->parent, lib);
+    /* A collection leads over objects and meshes to materials, also those of a library's library. */
+    ck_assert_str_eq(image_named(blend, "object")->library, lib);
+    ck_assert_str_eq(image_named(blend, "far")->library, far);
+    for (size_t i = 0; i < txm_blend_image_count(blend); i++) {
+        ck_assert_str_ne(txm_blend_image_at(blend, i)->name, "unused");
+    }
+    /* The override is the scene's own, its image the library's. */
+    const txm_blend_image *im = image_named(blend, "lib");
+    ck_assert_uint_eq(im->user_count, 2);
+    ck_assert_str_eq(im->users[0].owner, "lib material");
+    ck_assert_str_eq(im->users[0].library, lib);
+    ck_assert_str_eq(im->users[1].owner, "overridden");
+    ck_assert_str_eq(im->users[1].library, "");
+    txm_blend_close(&blend);
+    free(path);
+    free(far);
+    free(lib);
+}
+END_TEST
+
+START_TEST(reports_missing_libraries)
+{
+    char *path = scene_path("missing.blend"), *gone = scene_path("lib/gone.blend");
+    txm_blend *blend = open_scene(path, false);
+    ck_assert_uint_eq(txm_blend_library_count(blend), 1);
+    const txm_blend_library *l = txm_blend_library_at(blend, 0);
+    ck_assert_str_eq(l->path, gone);
+    ck_assert_int_eq(l->state, TXM_BLEND_LIBRARY_MISSING);
+    ck_assert_int_eq(l->status, TXM_NOT_FOUND);
+    ck_assert_ptr_nonnull(strstr(l->message, "gone.blend"));
+    txm_blend_close(&blend);
+    free(path);
+    free(gone);
+}
+END_TEST
+
+/* A scene that links a library, in a folder of its own with `content` in the library's place. */
+static txm_blend *with_library(char *folder, const void *content, size_t bytes)
+{
+    char *path = scene_path("linked.blend"), *copy = txm_path_join(folder, "linked.blend");
+    char *lib = txm_path_join(folder, "lib"), *library = txm_path_join(lib, "library.blend");
+    size_t scene_bytes;
+    uint8_t *scene = slurp(path, &scene_bytes);
+    spill(copy, scene, scene_bytes);
+    mkdir(lib, 0777);
+    spill(library, content, bytes);
+    txm_blend *blend = open_scene(copy, false);
+    free(scene);
+    free(path);
+    free(copy);
+    free(lib);
+    free(library);
+    return blend;
+}
+
+START_TEST(reports_broken_and_changed_libraries)
+{
+    char *folder = make_folder(), *other = scene_path("lib/far.blend");
+    txm_blend *blend = with_library(folder, "no scene", 8);
+    const txm_blend_library *l = txm_blend_library_at(blend, 0);
+    ck_assert_int_eq(l->state, TXM_BLEND_LIBRARY_BROKEN);
+    ck_assert_int_eq(l->status, TXM_CORRUPT);
+    ck_assert_uint_eq(l->lost, 0);
+    txm_blend_close(&blend);
+    size_t bytes;
+    uint8_t *content = slurp(other, &bytes); /* a good file without what is linked */
+    blend = with_library(folder, content, bytes);
+    l = txm_blend_library_at(blend, 0);
+    ck_assert_int_eq(l->state, TXM_BLEND_LIBRARY_READ);
+    ck_assert_uint_ge(l->lost, 3);
+    txm_blend_close(&blend);
+    free(content);
+    free(other);
+    remove_folder(folder);
+}
+END_TEST
+
+START_TEST(reads_packed_libraries)
+{
+    char *path = scene_path("inside.blend");
+    txm_blend *blend = open_scene(path, false);
+    ck_assert_uint_eq(txm_blend_library_count(blend), 1);
+    ck_assert_int_eq(txm_blend_library_at(blend, 0)->state, TXM_BLEND_LIBRARY_PACKED);
+    ck_assert_int_eq(image_named(blend, "far")->state, TXM_BLEND_READY);
+    txm_blend_close(&blend);
+    free(path);
+}
+END_TEST
+
+/* ---- packed images -------------------------------------------------------------------------------------------- */
+
+static void check_unpacked(txm_blend *blend, const char *name, size_t packed, const char *folder, const char *file,
+                           const char *like)
+{
+    size_t image = 0, bytes, expected_bytes;
+    while (txm_blend_image_at(blend, image) != image_named(blend, name)) {
+        image++;
+    }
+    char *path = NULL, *expected = txm_path_join(folder, file);
+    txm_error err = {0};
+    ck_assert_msg(txm_blend_unpack(blend, image, packed, folder, &path, &err) == TXM_OK, "%s", err.message);
+    ck_assert_str_eq(path, expected);
+    uint8_t *content = slurp(path, &bytes);
+    if (like) {
+        char *source = scene_path(like);
+        uint8_t *wanted = slurp(source, &expected_bytes);
+        ck_assert_uint_eq(bytes, expected_bytes);
+        ck_assert_mem_eq(content, wanted, bytes);
+        free(wanted);
+        free(source);
+    }
+    free(content);
+    free(path);
+    free(expected);
+}
+
+START_TEST(unpacks_as_blender_would)
+{
+    char *path = scene_path("packed.blend"), *names_path = scene_path("packed_names.json"), *top = make_folder();
+    char *folder = txm_path_join(top, "made/below");
+    size_t bytes;
+    char *text = (char *)slurp(names_path, &bytes);
+    cJSON *names = cJSON_ParseWithLength(text, bytes), *item;
+    txm_blend *blend = open_scene(path, false);
+    check_unpacked(blend, "packed wood", 0, folder, "wood.png", "textures/wood.png");
+    check_unpacked(blend, "packed brick", 0, folder, "brick.1001.png", "textures/brick.1001.png");
+    check_unpacked(blend, "packed brick", 1, folder, "brick.1002.png", "textures/brick.1002.png");
+    check_unpacked(blend, "packed brick", 2, folder, "brick.1012.png", "textures/brick.1012.png");
+    check_unpacked(blend, "painted: a/b", 0, folder, "painted_ a_b.png", NULL);
+    cJSON_ArrayForEach(item, names)
+    {
+        char *made = txm_path_join(folder, item->valuestring);
+        struct stat st;
+        ck_assert_msg(stat(made, &st) == 0, "%s", made);
+        free(made);
+    }
+    /* The same content is left alone, other content is not overwritten. */
+    check_unpacked(blend, "packed wood", 0, folder, "wood.png", "textures/wood.png");
+    char *wood = txm_path_join(folder, "wood.png");
+    spill(wood, "other", 5);
+    check_unpacked(blend, "packed wood", 0, folder, "wood.001.png", "textures/wood.png");
+    check_unpacked(blend, "packed wood", 0, folder, "wood.001.png", "textures/wood.png");
+    ck_assert_int_eq(txm_blend_unpack(blend, 99, 0, folder, &wood, NULL), TXM_USAGE);
+    txm_blend_close(&blend);
+    cJSON_Delete(names);
+    free(text);
+    free(wood);
+    free(path);
+    free(names_path);
+    free(folder);
+    remove_folder(top);
+}
+END_TEST
+
+/* ---- entries -------------------------------------------------------------------------------------------------- */
+
+START_TEST(lists_what_a_render_loads)
+{
+    char *path = scene_path("materials.blend"), *wood = scene_path("textures/wood.png");
+    txm_blend *blend = open_scene(path, false);
+    txm_blend_entry *entries = NULL;
+    size_t count = 0, woods = 0, bricks = 0;
+    ck_assert_int_eq(txm_blend_entries(blend, NULL, &entries, &count, NULL), TXM_OK);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert(txm_path_is_absolute(entries[i].path));
+        const txm_blend_image *im = txm_blend_image_at(blend, entries[i].image);
+        ck_assert_int_eq(im->state, TXM_BLEND_READY);
+        ck_assert_str_eq(entries[i].colorspace, im->colorspace);
+        woods += strcmp(entries[i].path, wood) == 0;
+        if (strcmp(im->name, "brick") == 0) {
+            ck_assert_str_eq(entries[i].pattern, im->path);
+            bricks++;
+        }
+    }
+    ck_assert_uint_eq(woods, 2); /* as sRGB, straight; and as linear, premultiplied */
+    ck_assert_uint_eq(bricks, 3);
+    ck_assert_uint_eq(count, 3 + 2 + 3 + 1 + 2 + 8);
+    txm_blend_entries_free(&entries, count);
+    ck_assert_ptr_null(entries);
+    txm_blend_close(&blend);
+    free(path);
+    free(wood);
+}
+END_TEST
+
+START_TEST(unpacks_for_a_batch_when_asked)
+{
+    char *path = scene_path("packed.blend"), *folder = make_folder();
+    txm_blend *blend = open_scene(path, false);
+    txm_blend_entry *entries = NULL;
+    size_t count = 0;
+    ck_assert_int_eq(txm_blend_entries(blend, NULL, &entries, &count, NULL), TXM_OK);
+    ck_assert_uint_eq(count, 1);
+    txm_blend_entries_free(&entries, count);
+    ck_assert_int_eq(txm_blend_entries(blend, folder, &entries, &count, NULL), TXM_OK);
+    ck_assert_uint_eq(count, 1 + 5);
+    for (size_t i = 0; i < count; i++) {
+        struct stat st;
+        ck_assert_int_eq(stat(entries[i].path, &st), 0);
+    }
+    txm_blend_entries_free(&entries, count);
+    char *below = txm_path_join(folder, "wood.png/impossible");
+    ck_assert_int_ne(txm_blend_entries(blend, below, &entries, &count, NULL), TXM_OK);
+    free(below);
+    txm_blend_close(&blend);
+    free(path);
+    remove_folder(folder);
+}
+END_TEST
+
+/* ---- lint ----------------------------------------------------------------------------------------------------- */
+
+START_TEST(finds_what_nodes_do_wrong)
+{
+    static const struct {
+        const char *id, *image;
+    } expected[] = {{"normal-map-color", "bad normal"},
+                    {"color-and-data", "both"},
+                    {"normal-map-color", "grouped normal"},
+                    {"color-and-data", "held"},
+                    {"two-colorspaces", "same file"}};
+    char *path = scene_path("lint.blend");
+    txm_blend *blend = open_scene(path, true);
+    ck_assert_uint_eq(txm_blend_finding_count(blend), 5);
+    for (size_t i = 0; i < 5; i++) {
+        const txm_blend_finding *f = txm_blend_finding_at(blend, i);
+        ck_assert_str_eq(f->id, expected[i].id);
+        ck_assert_str_eq(txm_blend_image_at(blend, f->image)->name, expected[i].image);
+        ck_assert_ptr_nonnull(strstr(f->message, expected[i].image));
+    }
+    /* The list does not depend on whether lint was asked for. */
+    char *with = describe(blend);
+    txm_blend_close(&blend);
+    blend = open_scene(path, false);
+    char *without = describe(blend);
+    ck_assert(strncmp(with, without, strlen(without)) == 0);
+    txm_blend_close(&blend);
+    free(with);
+    free(without);
+    free(path);
+}
+END_TEST
+
+/* ---- Debian's own scenes -------------------------------------------------------------------------------------- */
+
+START_TEST(reads_blenders_own_files)
+{
+    static const char *const files[] = {"addons/materials_library_vx/sample_materials.blend",
+                                        "addons/materials_library_vx/templates.blend",
+                                        "startup/bl_app_templates_system/2D_Animation/startup.blend",
+                                        "startup/bl_app_templates_system/Sculpting/startup.blend",
+                                        "startup/bl_app_templates_system/VFX/startup.blend",
+                                        "startup/bl_app_templates_system/Video_Editing/startup.blend"};
+    static const int versions[] = {282, 278, 280, 280, 280, 280};
+    char *path = txm_asprintf("/usr/share/blender/scripts/%s", files[_i]);
+    struct stat st;
+    if (stat(path, &st) == 0) {
+        txm_blend *blend = open_scene(path, true);
+        ck_assert_int_eq(txm_blend_info_of(blend)->version, versions[_i]);
+        ck_assert_uint_eq(txm_blend_image_count(blend), 0); /* none of them uses textures */
+        txm_blend_close(&blend);
+    } else {
+        printf("skip %s (package blender-data is not installed)\n", files[_i]);
+    }
+    free(path);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("blend");
+    TCase *t = tcase_create("scenes");
+    tcase_add_loop_test(t, agrees_with_blender, 0, sizeof scenes / sizeof *scenes);
+    tcase_add_test(t, tells_about_the_file);
+    tcase_add_test(t, finds_the_files_of_an_image);
+    tcase_add_test(t, says_why_there_is_nothing_to_convert);
+    tcase_add_test(t, takes_the_configs_names);
+    tcase_add_test(t, follows_what_is_linked_and_no_more);
+    tcase_add_test(t, reports_missing_libraries);
+    tcase_add_test(t, reports_broken_and_changed_libraries);
+    tcase_add_test(t, reads_packed_libraries);
+    tcase_add_test(t, unpacks_as_blender_would);
+    tcase_add_test(t, lists_what_a_render_loads);
+    tcase_add_test(t, unpacks_for_a_batch_when_asked);
+    tcase_add_test(t, finds_what_nodes_do_wrong);
+    tcase_add_loop_test(t, reads_blenders_own_files, 0, 6);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}

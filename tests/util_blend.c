@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Helpers for tests of scenes. */
+#include "util_blend.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/bytes.h"
+#include "core/mem.h"
+#include "core/path.h"
+
+char *scene_path(const char *name)
+{
+    const char *data = getenv("TXM_TESTDATA");
+    char *relative = txm_asprintf("%s/blend/%s", data ? data : "testdata", name);
+    char *path = txm_path_absolute(relative);
+    ck_assert_ptr_nonnull(path);
+    free(relative);
+    return path;
+}
+
+uint8_t *slurp(const char *path, size_t *bytes)
+{
+    FILE *f = fopen(path, "rb");
+    ck_assert_msg(f != NULL, "cannot open %s", path);
+    txm_bytes b = {0};
+    char chunk[65536];
+    for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0;) {
+        ck_assert(txm_bytes_add(&b, chunk, n));
+    }
+    ck_assert(txm_bytes_add(&b, "", 0));
+    fclose(f);
+    *bytes = b.size;
+    return (uint8_t *)b.data;
+}
+
+void spill(const char *path, const void *data, size_t bytes)
+{
+    FILE *f = fopen(path, "wb");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_uint_eq(fwrite(data, 1, bytes, f), bytes);
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+char *make_folder(void)
+{
+    char *folder = txm_strdup("/tmp/txm-blend-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    return folder;
+}
+
+void remove_folder(char *folder)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        execlp("rm", "rm", "-rf", "--", folder, (char *)NULL);
+        _exit(127);
+    }
+    waitpid(child, NULL, 0);
+    free(folder);
+}
+
+txm_blend *open_scene(const char *path, bool lint)
+{
+    txm_blend_options options = {.lint = lint};
+    txm_blend *blend = NULL;
+    txm_error err = {0};
+    ck_assert_msg(txm_blend_open(path, &options, &blend, &err) == TXM_OK, "%s", err.message);
+    return blend;
+}
+
+const txm_blend_image *image_named(const txm_blend *blend, const char *name)
+{
+    for (size_t i = 0; i < txm_blend_image_count(blend); i++) {
+        if (strcmp(txm_blend_image_at(blend, i)->name, name) == 0) {
+            return txm_blend_image_at(blend, i);
+        }
+    }
+    ck_abort_msg("no image %s", name);
+    return NULL;
+}
+
+/* ---- Blender's own list --------------------------------------------------------------------------------------- */
+
+static const char *text_of(const cJSON *object, const char *member)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, member);
+    ck_assert_msg(cJSON_IsString(item), "no text %s", member);
+    return item->valuestring;
+}
+
+static const char *extension_name(txm_extension extension)
+{
+    static const char *const names[] = {"repeat", "extend", "clip", "mirror"};
+    return names[extension];
+}
+
+/* Blender's lists hold paths relative to the folder. */
+static void check_path(const char *path, const char *expected, const char *folder)
+{
+    char *full = *expected ? txm_path_join(folder, expected) : txm_strdup("");
+    ck_assert_str_eq(path, full);
+    free(full);
+}
+
+static void check_user(const txm_blend_user *user, const cJSON *expected, const char *folder)
+{
+    ck_assert_str_eq(user->node, text_of(expected, "node"));
+    ck_assert_str_eq(user->owner, text_of(expected, "owner"));
+    ck_assert_str_eq(user->owner_type, text_of(expected, "owner_type"));
+    ck_assert_str_eq(extension_name(user->extension), text_of(expected, "extension"));
+    ck_assert_str_eq(user->interpolation, text_of(expected, "interpolation"));
+    ck_assert_int_eq(user->environment, cJSON_IsTrue(cJSON_GetObjectItem(expected, "environment")));
+    check_path(user->library, text_of(expected, "library"), folder);
+}
+
+/* The user that Blender lists under the same node and owner. */
+static const cJSON *find_user(const cJSON *users, const txm_blend_user *user)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, users)
+    {
+        if (strcmp(text_of(item, "node"), user->node) == 0 && strcmp(text_of(item, "owner"), user->owner) == 0) {
+            return item;
+        }
+    }
+    ck_abort_msg("Blender knows no node %s in %s", user->node, user->owner);
+    return NULL;
+}
+
+static void check_packed(const txm_blend_image *image, const cJSON *packed)
+{
+    ck_assert_int_eq(image->state == TXM_BLEND_PACKED, cJSON_GetArraySize(packed) > 0);
+    ck_assert_uint_eq(image->packed_count, (size_t)cJSON_GetArraySize(packed));
+    for (size_t i = 0; i < image->packed_count; i++) {
+        const cJSON *expected = cJSON_GetArrayItem(packed, (int)i);
+        const char *name = text_of(expected, "name");
+        ck_assert_uint_eq(image->packed[i].bytes, (uint64_t)cJSON_GetObjectItem(expected, "bytes")->valuedouble);
+        if (*name) {
+            ck_assert_str_eq(image->packed[i].name, name);
+        }
+    }
+}
+
+static void check_image(const txm_blend_image *image, const cJSON *expected, const char *folder)
+{
+    const char *alpha = text_of(expected, "alpha");
+    ck_assert_str_eq(image->name, text_of(expected, "name"));
+    ck_assert_str_eq(image->stored_path, text_of(expected, "stored_path"));
+    ck_assert_str_eq(txm_blend_source_name(image->source), text_of(expected, "source"));
+    ck_assert_str_eq(image->colorspace_stored, text_of(expected, "colorspace"));
+    ck_assert_str_eq(txm_alpha_option(image->alpha), strcmp(alpha, "premul") ? alpha : "premultiplied");
+    check_path(image->library, text_of(expected, "library"), folder);
+    check_path(image->path, text_of(expected, "path"), folder);
+    const cJSON *tiles = cJSON_GetObjectItem(expected, "tiles");
+    ck_assert_uint_eq(image->tile_count, (size_t)cJSON_GetArraySize(tiles));
+    for (size_t i = 0; i < image->tile_count; i++) {
+        ck_assert_int_eq((int)image->tiles[i], cJSON_GetArrayItem(tiles, (int)i)->valueint);
+    }
+    const cJSON *users = cJSON_GetObjectItem(expected, "users");
+    ck_assert_uint_eq(image->user_count, (size_t)cJSON_GetArraySize(users));
+    for (size_t i = 0; i < image->user_count; i++) {
+        check_user(&image->users[i], find_user(users, &image->users[i]), folder);
+    }
+    check_packed(image, cJSON_GetObjectItem(expected, "packed"));
+}
+
+void check_against_blender(const txm_blend *blend, const char *json_path, const char *folder)
+{
+    size_t bytes;
+    char *text = (char *)slurp(json_path, &bytes);
+    cJSON *list = cJSON_ParseWithLength(text, bytes);
+    ck_assert_msg(cJSON_IsArray(list), "%s", json_path);
+    ck_assert_uint_eq(txm_blend_image_count(blend), (size_t)cJSON_GetArraySize(list));
+    for (size_t i = 0; i < txm_blend_image_count(blend); i++) {
+        check_image(txm_blend_image_at(blend, i), cJSON_GetArrayItem(list, (int)i), folder);
+    }
+    cJSON_Delete(list);
+    free(text);
+}
+
+/* ---- as text -------------------------------------------------------------------------------------------------- */
+
+static void describe_image(txm_bytes *b, const txm_blend_image *image)
+{
+    txm_bytes_printf(b, "%s|%s|%s|%s|%d|%d|%s|%s|%d\n", image->name, image->stored_path, txm_path_base(image->path),
+                     txm_path_base(image->library), image->source, image->state, image->colorspace_stored,
+                     image->colorspace ? image->colorspace : "", image->alpha);
+    for (size_t i = 0; i < image->tile_count; i++) {
+        txm_bytes_printf(b, "  tile %u\n", image->tiles[i]);
+    }
+    for (size_t i = 0; i < image->file_count; i++) {
+        txm_bytes_printf(b, "  file %u %s %d\n", image->files[i].number, txm_path_base(image->files[i].path),
+                         image->files[i].exists);
+    }
+    for (size_t i = 0; i < image->packed_count; i++) {
+        txm_bytes_printf(b, "  packed %u %s %llu\n", image->packed[i].number, image->packed[i].name,
+                         (unsigned long long)image->packed[i].bytes);
+    }
+    for (size_t i = 0; i < image->user_count; i++) {
+        const txm_blend_user *u = &image->users[i];
+        txm_bytes_printf(b, "  user %s|%s|%s|%s|%d|%d|%s\n", u->node, u->owner, u->owner_type,
+                         txm_path_base(u->library), u->environment, u->extension, u->interpolation);
+    }
+}
+
+char *describe(const txm_blend *blend)
+{
+    txm_bytes b = {0};
+    for (size_t i = 0; i < txm_blend_image_count(blend); i++) {
+        describe_image(&b, txm_blend_image_at(blend, i));
+    }
+    for (size_t i = 0; i < txm_blend_library_count(blend); i++) {
+        const txm_blend_library *l = txm_blend_library_at(blend, i);
+        txm_bytes_printf(&b, "library %s %d %zu\n", txm_path_base(l->path), l->state, l->lost);
+    }
+    for (size_t i = 0; i < txm_blend_finding_count(blend); i++) {
+        const txm_blend_finding *f = txm_blend_finding_at(blend, i);
+        txm_bytes_printf(&b, "finding %s %s\n", f->id, txm_blend_image_at(blend, f->image)->name);
+    }
+    ck_assert(txm_bytes_puts(&b, ""));
+    return b.data;
+}
