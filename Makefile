@@ -52,8 +52,8 @@ all: $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/txmill-oiio.so
 -include $(wildcard src/*/module.mk src/*/*/module.mk tools/module.mk tests/module.mk man/module.mk)
 
 # One file an ISA, with the flags that it needs; chosen at run time.
-$(B)/src/device/x86/%_avx2.o: ISA := -mavx2 -mf16c
-$(B)/src/device/x86/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c
+$(B)/src/device/x86/%_avx2.o: ISA := -mavx2 -mf16c -O3 -Wno-psabi
+$(B)/src/device/x86/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512 -O3 -Wno-psabi
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -108,5 +108,12 @@ install: all
 	install -m 644 include/txmill/*.h $(DESTDIR)$(INCLUDEDIR)/txmill/
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
 	  -e 's|@LIBS_PRIVATE@|$(LIBS)|' scripts/txmill.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/txmill.pc
+
+uninstall:
+	rm -f $(DESTDIR)$(BINDIR)/txmill $(DESTDIR)$(LIBDIR)/libtxmill.a $(DESTDIR)$(LIBDIR)/libtxmill.so* \
+	  $(DESTDIR)$(LIBDIR)/pkgconfig/txmill.pc \
+	  $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(patsubst include/%,%,$(wildcard include/txmill/*.h)))
+	rm -rf $(DESTDIR)$(MODULEDIR)
+	rmdir $(DESTDIR)$(INCLUDEDIR)/txmill 2>/dev/null || true
 
 -include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_UTIL:.o=.d) $(TESTS:=.d) $(B)/src/source/oiio_module.d

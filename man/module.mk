@@ -3,6 +3,7 @@
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR  ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+DOCDIR      ?= $(PREFIX)/share/doc/txmill
 
 MAN_IN    := $(wildcard man/*.in)
 MAN_PLAIN := $(wildcard man/*.1 man/*.5)
@@ -32,9 +33,10 @@ $(B)/completion/txmill.fish: $(B)/txmill
 install: install-docs
 install-docs: all
 	install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(BASHCOMPDIR) $(DESTDIR)$(ZSHCOMPDIR) \
-	  $(DESTDIR)$(FISHCOMPDIR)
+	  $(DESTDIR)$(FISHCOMPDIR) $(DESTDIR)$(DOCDIR)
 	$(if $(filter %.1,$(MAN_PAGES)),install -m 644 $(filter %.1,$(MAN_PAGES)) $(DESTDIR)$(MANDIR)/man1/)
 	$(if $(filter %.5,$(MAN_PAGES)),install -m 644 $(filter %.5,$(MAN_PAGES)) $(DESTDIR)$(MANDIR)/man5/)
+	install -m 644 docs/schema/*.json $(DESTDIR)$(DOCDIR)/
 	install -m 644 $(B)/completion/txmill.bash $(DESTDIR)$(BASHCOMPDIR)/txmill
 	install -m 644 $(B)/completion/_txmill $(DESTDIR)$(ZSHCOMPDIR)/_txmill
 	install -m 644 $(B)/completion/txmill.fish $(DESTDIR)$(FISHCOMPDIR)/txmill.fish
@@ -44,3 +46,4 @@ uninstall-docs:
 	rm -f $(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(filter %.1,$(MAN_PAGES)))) \
 	  $(addprefix $(DESTDIR)$(MANDIR)/man5/,$(notdir $(filter %.5,$(MAN_PAGES)))) \
 	  $(DESTDIR)$(BASHCOMPDIR)/txmill $(DESTDIR)$(ZSHCOMPDIR)/_txmill $(DESTDIR)$(FISHCOMPDIR)/txmill.fish
+	rm -rf $(DESTDIR)$(DOCDIR)

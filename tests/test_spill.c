@@ -8,20 +8,6 @@
 #include <unistd.h>
 
 #include "container/spill.h"
-#include "core/bytes.h"
-
-static txm_status collect(void *context, const void *data, size_t size_bytes, txm_error *err)
-{
-    (void)err;
-    return txm_bytes_add(context, data, size_bytes) ? TXM_OK : TXM_NO_MEMORY;
-}
-
-static txm_status stop(void *context, const void *data, size_t size_bytes, txm_error *err)
-{
-    (void)data, (void)size_bytes;
-    ++*(int *)context;
-    return txm_fail(err, TXM_CANCELLED, "enough");
-}
 
 /* Budgets of nothing, of a part, and of more than everything. */
 START_TEST(round_trip)
@@ -31,7 +17,6 @@ START_TEST(round_trip)
     uint8_t *all = malloc(1 << 20), *back = malloc(1 << 20);
     txm_spill *s = txm_spill_new("/tmp", budgets[_i]);
     txm_error err = {0};
-    txm_bytes streamed = {0};
     ck_assert_ptr_nonnull(s);
     for (size_t i = 0; i < 1 << 20; i++)
         all[i] = (uint8_t)(i * 31 + (i >> 8));
@@ -41,12 +26,8 @@ START_TEST(round_trip)
     for (size_t n = 1; at + n < total; at += n, n = (n * 7 + 3) % 100000)
         ck_assert_int_eq(txm_spill_read(s, at, n, back + at, &err), TXM_OK);
     ck_assert_mem_eq(all, back, at);
-    ck_assert_int_eq(txm_spill_stream(s, collect, &streamed, &err), TXM_OK);
-    ck_assert_uint_eq(streamed.size, total);
-    ck_assert_mem_eq(streamed.data, all, total);
     ck_assert_int_eq(txm_spill_read(s, total - 1, 2, back, NULL), TXM_INTERNAL);
     ck_assert_int_eq(txm_spill_read(s, total + 1, 0, back, NULL), TXM_INTERNAL);
-    txm_bytes_free(&streamed);
     txm_spill_free(&s);
     txm_spill_free(&s);
     free(all), free(back);
@@ -75,14 +56,11 @@ START_TEST(failures)
 {
     txm_error err = {0};
     uint8_t b[20] = {0};
-    int calls = 0;
     txm_spill *s = txm_spill_new("/nonexistent/folder", 10);
     ck_assert_int_eq(txm_spill_add(s, b, 10, &err), TXM_OK); /* memory needs no folder */
     ck_assert_int_eq(txm_spill_add(s, b, 1, &err), TXM_NOT_FOUND);
     ck_assert(strstr(err.message, "/nonexistent/folder"));
     ck_assert_uint_eq(txm_spill_size(s), 10);
-    ck_assert_int_eq(txm_spill_stream(s, stop, &calls, NULL), TXM_CANCELLED);
-    ck_assert_int_eq(calls, 1);
     txm_spill_free(&s);
 }
 END_TEST

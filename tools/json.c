@@ -85,7 +85,7 @@ void txm_json_text(cJSON *object, const char *name, const char *text)
     free(utf8);
     if (!exact) {
         char member[64], *encoded = percent_encoded(text);
-        snprintf(member, sizeof member, "%s_bytes", name);
+        snprintf(member, sizeof member, "%s_encoded", name);
         added(encoded ? cJSON_AddStringToObject(object, member, encoded) : NULL);
         free(encoded);
     }
@@ -150,6 +150,14 @@ void txm_json_append_number(cJSON *array, double value, int digits)
     char text[40];
     number_text(value, digits, text);
     append(array, cJSON_CreateRaw(text));
+}
+
+void txm_json_append_text(cJSON *array, const char *text)
+{
+    bool exact;
+    char *utf8 = to_utf8(text, &exact);
+    append(array, utf8 ? cJSON_CreateString(utf8) : NULL);
+    free(utf8);
 }
 
 void txm_json_error(cJSON *object, const txm_error *err)

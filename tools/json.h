@@ -3,7 +3,7 @@
  * JSON output over cJSON.
  *
  * A file name is bytes, a JSON string is Unicode. Bytes that are not valid UTF-8 appear as U+FFFD, and a second member,
- * the name with "_bytes" behind it, holds the exact bytes percent-encoded ("caf%E9.png"). It is there only when needed.
+ * the name with "_encoded" behind it, holds the exact bytes percent-encoded ("caf%E9.png"). It is there only when needed.
  *
  * Adding a member fails only when memory is exhausted; the member is missing then, and txm_json_print reports it.
  */
@@ -15,7 +15,7 @@
 
 #include "txmill/status.h"
 
-/* Text that may hold any bytes, NULL becomes null: member `name`, and `name`_bytes for text that is not UTF-8. */
+/* Text that may hold any bytes, NULL becomes null: member `name`, and `name`_encoded for text that is not UTF-8. */
 void txm_json_text(cJSON *object, const char *name, const char *text);
 
 /* A whole number, exact over the whole range (cJSON's own numbers lose digits beyond 15). */
@@ -30,6 +30,8 @@ cJSON *txm_json_array(cJSON *object, const char *name);
 cJSON *txm_json_append(cJSON *array);
 /* A number at the end of an array. */
 void txm_json_append_number(cJSON *array, double value, int digits);
+/* A string at the end of an array; bytes that are not UTF-8 become U+FFFD. */
+void txm_json_append_text(cJSON *array, const char *text);
 
 /* {"error": {"status": "disk-full", "retryable": true, "message": ...}} */
 void txm_json_error(cJSON *object, const txm_error *err);

@@ -24,8 +24,11 @@ static txm_status load_builtin(txm_color_config *config, txm_error *err)
     }
     if (!config->name)
         return txm_fail(err, TXM_NO_MEMORY, "out of memory for the built-in OCIO config");
-    txm_status status = txm_ocio_from_text(txm_builtin_config, txm_builtin_config_bytes, NULL, &config->ocio, err);
-    return status == TXM_OK ? status : txm_error_prefix(err, "the built-in OCIO config");
+    txm_status status =
+        txm_ocio_from_text(txm_builtin_config, txm_builtin_config_bytes, NULL, false, &config->ocio, err);
+    if (status != TXM_OK)
+        txm_error_prefix(err, "the built-in OCIO config");
+    return status;
 }
 
 /* Whether `space` is a linear encoding, seen from the config's own scene_linear: half the light is half the value. */

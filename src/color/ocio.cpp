@@ -37,11 +37,52 @@ struct text_buffer : std::streambuf {
     }
 };
 
-/* A library must not print. $OCIO_LOGGING_LEVEL still turns the messages on for whoever wants them. */
+/* What the library has to say on this thread while a text is loaded strictly. */
+thread_local std::string *warnings = nullptr;
+
+void on_message(const char *message)
+{
+    if (warnings)
+        *warnings += message;
+}
+
+/* A library must not print: messages are kept where somebody asked for them, and dropped elsewhere. */
 void silence()
 {
     static std::once_flag once;
-    std::call_once(once, [] { OCIO::SetLoggingLevel(OCIO::LOGGING_LEVEL_NONE); });
+    std::call_once(once, [] { OCIO::SetLoggingFunction(on_message); });
+}
+
+/* Loads with the warnings as failures: the library warns of a key it does not know and goes on without, which would be
+ * another transform than the one that the config means. */
+OCIO::ConstConfigRcPtr load_strictly(std::istream &stream)
+{
+    struct collector {
+        std::string text;
+        collector()
+        {
+            warnings = &text;
+        }
+        ~collector()
+        {
+            warnings = nullptr;
+        }
+    } collected;
+    OCIO::ConstConfigRcPtr config = OCIO::Config::CreateFromStream(stream);
+    if (!collected.text.empty())
+        throw OCIO::Exception(collected.text.c_str());
+    return config;
+}
+
+/* The library's messages come with line ends; ours are one line. */
+std::string one_line(const char *message)
+{
+    std::string text(message);
+    text.erase(text.find_last_not_of(" \r\n") + 1);
+    for (char &c : text)
+        if (c == '\n' || c == '\r')
+            c = ' ';
+    return text;
 }
 
 /* Turns whatever was thrown into a status. Only to be called from a catch block. */
@@ -52,7 +93,7 @@ txm_status caught(txm_status status, txm_error *err)
     } catch (const std::bad_alloc &) {
         return txm_fail(err, TXM_NO_MEMORY, "out of memory in OpenColorIO");
     } catch (const std::exception &e) {
-        return txm_fail(err, status, "%s", e.what());
+        return txm_fail(err, status, "%s", one_line(e.what()).c_str());
     } catch (...) {
         return txm_fail(err, TXM_INTERNAL, "OpenColorIO threw something unknown");
     }
@@ -85,12 +126,13 @@ bool txm_ocio_has_archives(void)
     return OCIO_VERSION_HEX >= 0x02020000;
 }
 
-txm_status txm_ocio_from_text(const char *text, size_t size_bytes, const char *folder, txm_ocio **out, txm_error *err)
+txm_status txm_ocio_from_text(const char *text, size_t size_bytes, const char *folder, bool strict, txm_ocio **out,
+                              txm_error *err)
 try {
     silence();
     text_buffer buffer(text, size_bytes);
     std::istream stream(&buffer);
-    OCIO::ConstConfigRcPtr config = OCIO::Config::CreateFromStream(stream);
+    OCIO::ConstConfigRcPtr config = strict ? load_strictly(stream) : OCIO::Config::CreateFromStream(stream);
     if (folder) {
         OCIO::ConfigRcPtr edited = config->createEditableCopy();
         edited->setWorkingDir(folder);

@@ -27,9 +27,10 @@ typedef struct txm_ocio_space {
 void txm_ocio_newest_profile(unsigned *major, unsigned *minor);
 bool txm_ocio_has_archives(void);
 
-/* Loads a config from its text; relative paths in it start at `folder` (NULL: none). CONFIG with the library's words.
- */
-txm_status txm_ocio_from_text(const char *text, size_t size_bytes, const char *folder, txm_ocio **out, txm_error *err);
+/* Loads a config from its text; relative paths in it start at `folder` (NULL: none). `strict`: whatever the library
+ * warns of is a failure. CONFIG with the library's words. */
+txm_status txm_ocio_from_text(const char *text, size_t size_bytes, const char *folder, bool strict, txm_ocio **out,
+                              txm_error *err);
 /* Loads an archive or an `ocio://` name, where the library has them. */
 txm_status txm_ocio_from_library(const char *name, txm_ocio **out, txm_error *err);
 void txm_ocio_free(txm_ocio **ocio); /* NULL-safe */

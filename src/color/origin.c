@@ -7,19 +7,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "color/scan.h"
 #include "core/bytes.h"
 #include "core/mem.h"
 #include "core/path.h"
-
-#define ADVICE "name another one with --ocio, or leave out --ocio and $OCIO for the built-in config"
-
-/* Real configs are below 1 MB; their tables are files of their own. */
-enum { MAX_CONFIG_BYTES = 16 << 20 };
 
 const char *txm_color_origin(const txm_color_options *options)
 {
@@ -27,6 +25,19 @@ const char *txm_color_origin(const txm_color_options *options)
     if (options && options->ocio_path)
         return options->ocio_path;
     return env && *env ? env : NULL;
+}
+
+/* Adds to a recorded message. */
+static void append(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(txm_error *err, const char *format, ...)
+{
+    if (!err)
+        return;
+    size_t used = strlen(err->message);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->message + used, sizeof err->message - used, format, args);
+    va_end(args);
 }
 
 static txm_status read_all(int fd, const char *path, txm_bytes *text, txm_error *err)
@@ -37,10 +48,10 @@ static txm_status read_all(int fd, const char *path, txm_bytes *text, txm_error 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return txm_fail(err, TXM_CONFIG, "%s: the OCIO config cannot be read: %s; " ADVICE, path, strerror(errno));
-        if (text->size + (size_t)n > MAX_CONFIG_BYTES)
-            return txm_fail(err, TXM_CONFIG, "%s: larger than %d MiB, so not an OCIO config; " ADVICE, path,
-                            MAX_CONFIG_BYTES >> 20);
+            return txm_fail(err, TXM_CONFIG, "%s: the OCIO config cannot be read: %s", path, strerror(errno));
+        if (text->size + (size_t)n > TXM_CONFIG_MAX_BYTES)
+            return txm_fail(err, TXM_CONFIG, "%s: larger than %d MiB, so not an OCIO config", path,
+                            TXM_CONFIG_MAX_BYTES >> 20);
         if (!txm_bytes_add(text, chunk, (size_t)n))
             return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for the OCIO config", path);
     }
@@ -53,19 +64,14 @@ static txm_status read_file(const char *path, txm_bytes *text, txm_error *err)
     /* A pipe nobody writes to must not hang the program. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return txm_fail(err, TXM_CONFIG, "%s: the OCIO config cannot be opened: %s; " ADVICE, path, strerror(errno));
+        return txm_fail(err, TXM_CONFIG, "%s: the OCIO config cannot be opened: %s", path, strerror(errno));
     txm_status status;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-        status = txm_fail(err, TXM_CONFIG, "%s: not a regular file, so not an OCIO config; " ADVICE, path);
+        status = txm_fail(err, TXM_CONFIG, "%s: not a regular file, so not an OCIO config", path);
     else
         status = read_all(fd, path, text, err);
     close(fd);
     return status;
-}
-
-static bool is_archive(const char *name, const txm_bytes *text)
-{
-    return txm_path_has_ext(name, "ocioz") || (text->size >= 4 && memcmp(text->data, "PK\3\4", 4) == 0);
 }
 
 static txm_status load_from_library(txm_color_config *config, const char *kind, txm_error *err)
@@ -75,36 +81,76 @@ static txm_status load_from_library(txm_color_config *config, const char *kind, 
     if (!txm_ocio_has_archives())
         return txm_fail(err, TXM_CONFIG,
                         "%s: %s need OpenColorIO 2.2 or newer, and this txmill has %u.%u; unpack or export it to a "
-                        "config.ocio file, " ADVICE,
+                        "config.ocio file",
                         config->name, kind, major, minor);
     txm_status status = txm_ocio_from_library(config->name, &config->ocio, err);
-    return status == TXM_OK ? status : txm_error_prefix(err, "%s: not a usable OCIO config", config->name);
+    if (status != TXM_OK)
+        txm_error_prefix(err, "%s: not a usable OCIO config", config->name);
+    return status;
+}
+
+/* A config newer than the library: what the library can make of it. */
+static txm_status load_newer(txm_color_config *config, const txm_bytes *text, const char *folder,
+                             const txm_config_scan *scan, txm_error *err)
+{
+    unsigned major, minor;
+    txm_ocio_newest_profile(&major, &minor);
+    if (scan->major != major)
+        return txm_fail(err, TXM_CONFIG, "its profile version is %u.%u, and OpenColorIO %u.%u reads up to %u",
+                        scan->major, scan->minor, major, minor, major);
+    snprintf(config->version, sizeof config->version, "%u.%u", scan->major, scan->minor);
+    txm_status status =
+        txm_color_load_reduced(text->data, text->size, folder, &config->ocio, &config->missing, &config->left_out, err);
+    if (status == TXM_CONFIG)
+        append(err, " (the config has profile version %u.%u, newer than OpenColorIO %u.%u)", scan->major, scan->minor,
+               major, minor);
+    return status;
 }
 
 static txm_status load_text(txm_color_config *config, const txm_bytes *text, txm_error *err)
 {
+    txm_config_scan scan;
+    unsigned major, minor;
     char *folder = txm_path_dir(config->name);
-    txm_status status;
     if (!folder)
         return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for the OCIO config", config->name);
-    status = txm_ocio_from_text(text->data, text->size, folder, &config->ocio, err);
+    txm_ocio_newest_profile(&major, &minor);
+    txm_status status = txm_config_scan_text(text->data, text->size, &scan, err);
+    if (status == TXM_OK && (scan.major > major || (scan.major == major && scan.minor > minor)))
+        status = load_newer(config, text, folder, &scan, err);
+    else if (status == TXM_OK)
+        status = txm_ocio_from_text(text->data, text->size, folder, false, &config->ocio, err);
     free(folder);
-    return status == TXM_OK ? status : txm_error_prefix(err, "%s: not a usable OCIO config", config->name);
+    if (status != TXM_OK)
+        txm_error_prefix(err, "%s: not a usable OCIO config", config->name);
+    return status;
+}
+
+static txm_status load_file(txm_color_config *config, txm_error *err)
+{
+    txm_bytes text = {0};
+    txm_status status = read_file(config->name, &text, err);
+    if (status == TXM_OK && text.size == 0)
+        status = txm_fail(err, TXM_CONFIG, "%s: empty, so not an OCIO config", config->name);
+    if (status == TXM_OK)
+        status = load_text(config, &text, err);
+    txm_bytes_free(&text);
+    return status;
 }
 
 txm_status txm_color_load_origin(txm_color_config *config, const char *origin, txm_error *err)
 {
-    txm_bytes text = {0};
+    txm_status status;
     config->name = txm_strdup(origin);
     if (!config->name)
         return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for the OCIO config", origin);
     if (strncmp(origin, "ocio://", 7) == 0)
-        return load_from_library(config, "ocio:// names", err);
-    txm_status status = read_file(origin, &text, err);
-    if (status == TXM_OK && is_archive(origin, &text))
+        status = load_from_library(config, "ocio:// names", err);
+    else if (txm_path_has_ext(origin, "ocioz"))
         status = load_from_library(config, "config archives (.ocioz)", err);
-    else if (status == TXM_OK)
-        status = load_text(config, &text, err);
-    txm_bytes_free(&text);
+    else
+        status = load_file(config, err);
+    if (status == TXM_CONFIG)
+        append(err, "; name another one with --ocio, or leave out --ocio and unset $OCIO for the built-in config");
     return status;
 }

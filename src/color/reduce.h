@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "txmill/status.h"
+#include "color/ocio.h"
 
 /* A colour space that the config has and the library cannot be given. All strings are owned. */
 typedef struct txm_color_missing {
@@ -24,4 +24,11 @@ typedef struct txm_color_missing_list {
 /* Adds a zeroed entry; NULL when memory is exhausted. */
 txm_color_missing *txm_color_missing_add(txm_color_missing_list *list);
 void txm_color_missing_free(txm_color_missing_list *list); /* NULL-safe; frees the items and zeroes the list */
+
+/* Loads a config of profile 2.x that is newer than the library: tries it without what textures do not need and, if that
+ * is still too new, each colour space, view transform and file rule by itself. What the library refuses goes to
+ * `missing` with its words; `*left_out` receives a sentence for the user. `text` must have passed txm_config_scan_text.
+ */
+txm_status txm_color_load_reduced(const char *text, size_t size_bytes, const char *folder, txm_ocio **out,
+                                  txm_color_missing_list *missing, char **left_out, txm_error *err);
 #endif

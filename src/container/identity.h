@@ -4,16 +4,16 @@
  *
  * xxh64 (seed 0) over, one behind the other,
  *
- *   TIFF  the header (8 bytes; BigTIFF 16), then for each directory of the chain, at most 64 of them: its bytes (count,
- *         entries, link to the next), then for each of its entries in order whose value stands elsewhere in the file,
- * the bytes of that value. So tile offsets and sizes, texts and SHA-1 are in it. A value that would end beyond the
- *         image part is left out, as is a directory (the chain ends there) and what makes the sum of values pass the
- * size of the image part. Both byte orders. EXR   all bytes up to the offset that the first entry of the chunk table
- * names: header and chunk table. The table begins behind the header's closing zero byte. An offset in front of the
- * entry's end or beyond the image part counts as the end of that entry.
+ *   TIFF  the header (8 bytes; BigTIFF 16), then for each directory of the chain, at most 64 of them: its bytes
+ *         (count, entries, link to the next), then for each of its entries in order whose value stands elsewhere in
+ *         the file, the bytes of that value. So tile offsets and sizes, texts and SHA-1 are in it. Both byte orders.
+ *         A value that would end beyond the image part is left out, and the chain ends at such a directory; the same
+ *         holds for what would make directories and values together longer than the image part.
+ *   EXR   all bytes up to the offset that the first entry of the chunk table names: header and chunk table. The table
+ *         begins behind the header's closing zero byte. An offset in front of that entry's end or beyond the image
+ *         part counts as the end of that entry.
  *
- * and last over image_bytes as 8 little-endian bytes. Tiles themselves are not read: a few pages of a large file are
- * touched.
+ * and last over image_bytes as 8 little-endian bytes. Tiles are not read: a few pages of a large file are touched.
  */
 #ifndef TXM_CONTAINER_IDENTITY_H
 #define TXM_CONTAINER_IDENTITY_H

@@ -28,8 +28,9 @@ typedef struct txm_section_writer txm_section_writer;
 /* Payload bytes are kept by the writer in memory up to a budget, then in an unlinked spill file in `spill_dir`. */
 txm_status txm_section_writer_new(const txm_tx_layout *layout, const char *spill_dir, txm_section_writer **out,
                                   txm_error *err);
-/* Adds the ring of tile `tile` (tile_y * tiles_x + tile_x) of `level`. Any order (the first tile row's rings are known
- * last, because they wrap round); payloads stand in the file in the order of the calls, every tile exactly once. */
+/* Adds the ring of tile `tile` (tile_y * tiles_x + tile_x) of `level`, as txm_ring_encode left it. Every tile exactly
+ * once, in any order (the first tile row's rings are known last, because they wrap round): the section comes out the
+ * same. */
 txm_status txm_section_writer_add(txm_section_writer *writer, uint32_t level, uint32_t tile, const void *encoded,
                                   size_t size_bytes, txm_error *err);
 /* Appends the section to `fd` behind the finished image part of image_bytes bytes. */

@@ -30,10 +30,10 @@
  *     u32  size                          of each ring's payload, in tile order
  *     u32  ring_check                    of each ring, in tile order
  *
- * Tile order: level 0 first, each level row by row, top left first. Payloads stand in tile order without gaps, so a ring's
- * offset is image_bytes plus the sizes before it. ring_check is the low half of the xxh64 of the ring's pixels as
- * pyramid/ring.h orders them, for the repeat extension. It is taken over pixels, not payload, because a ring is coded
- * relative to its tile: a damaged tile shows as well as a damaged payload.
+ * Tile order: level 0 first, each level row by row, top left first. Payloads stand in tile order without gaps: the
+ * offset of a ring is image_bytes plus the sizes before it. ring_check is the low half of the xxh64 of the ring's
+ * pixels as pyramid/ring.h orders them, for the repeat extension. It is taken over pixels, not payload, because a ring
+ * is coded relative to its tile: a damaged tile shows as well as a damaged payload.
  *
  * RING PAYLOAD of a tile of w x h valid pixels:
  *
@@ -57,11 +57,11 @@
  *      7     y = h+1, x = -2 .. w+1      y = h
  *
  * Samples are taken as unsigned integers of their size (half and float by their bits); all arithmetic is modulo 2^bits.
- * With `u` the reference pixel beside this one, `l` the pixel before it in its line and `k` the reference pixel beside `l`,
- * the prediction is the median of l, u and l + u - k: min(l, u) if k >= max(l, u), max(l, u) if k <= min(l, u), else
- * l + u - k. The first pixel of a line is predicted by `u`. The residual is sample - prediction. With four channels the
- * residuals of the first and third then lose the second's (r -= g, b -= g). Last, each becomes v * 2 for v below half the
- * range, else (2^bits - v) * 2 - 1 (zigzag: 0, -1, 1, -2 ... to 0, 1, 2, 3 ...).
+ * With `u` the reference pixel beside this one, `l` the pixel before it in its line and `k` the reference pixel beside
+ * `l`, the prediction is min(l, u) if k >= max(l, u), max(l, u) if k <= min(l, u), else l + u - k. The first pixel of a
+ * line is predicted by `u`. The residual is sample - prediction. With four channels the residuals of the first and the
+ * third then lose the second's (r -= g, b -= g). Last comes zigzag: v * 2 for v below half the range, otherwise
+ * (2^bits - v) * 2 - 1, which maps 0, -1, 1, -2 ... to 0, 1, 2, 3 ...
  *
  * Plane c * sample_bytes + i holds byte i, the most significant first, of all residuals of channel c in visiting order.
  *
@@ -77,8 +77,7 @@
  *     the same, a zstd block a plane      12.2            16.7             11.9          14.1          2 + 10
  *     the same, trained dictionary        17.6            14.3             11.2          15.5          2 + 6
  *
- * One frame a ring keeps a random read to one small decode; the tables that a frame of its own costs (about 40 bytes) are
- * less than what mixed statistics lose. Checksums of frames are off, as ring_check covers them.
+ * One frame a ring keeps a random read to one small decode. Checksums of frames are off, as ring_check covers them.
  */
 #ifndef TXM_CONTAINER_SECTION_FORMAT_H
 #define TXM_CONTAINER_SECTION_FORMAT_H

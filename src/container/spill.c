@@ -12,7 +12,7 @@
 #include "container/output.h"
 #include "core/mem.h"
 
-enum { FIRST_BYTES = 1 << 16, PIECE_BYTES = 1 << 17 };
+enum { FIRST_BYTES = 1 << 16 };
 
 /* Bytes [0, used) are in memory, [used, used + file end) in the file: once it exists, memory is closed. */
 struct txm_spill {
@@ -141,23 +141,4 @@ txm_status txm_spill_read(txm_spill *s, uint64_t offset, size_t size_bytes, void
     if (!txm_output_read(&s->file, offset - s->used, out, size_bytes))
         return txm_output_status(&s->file, err);
     return TXM_OK;
-}
-
-txm_status txm_spill_stream(txm_spill *s, txm_spill_sink sink, void *context, txm_error *err)
-{
-    txm_status status = s->used ? sink(context, s->memory, s->used, err) : TXM_OK;
-    uint64_t size = txm_spill_size(s);
-    if (status != TXM_OK || size == s->used)
-        return status;
-    uint8_t *piece = txm_alloc_pixels(PIECE_BYTES, 1);
-    if (!piece)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory to read a temporary file");
-    for (uint64_t at = s->used; status == TXM_OK && at < size; at += PIECE_BYTES) {
-        size_t n = size - at < PIECE_BYTES ? (size_t)(size - at) : PIECE_BYTES;
-        status = txm_spill_read(s, at, n, piece, err);
-        if (status == TXM_OK)
-            status = sink(context, piece, n, err);
-    }
-    free(piece);
-    return status;
 }

@@ -25,8 +25,4 @@ uint64_t txm_spill_size(const txm_spill *spill);
 
 /* Copies bytes offset .. offset + size_bytes - 1 to dst; all must have been added. */
 txm_status txm_spill_read(txm_spill *spill, uint64_t offset, size_t size_bytes, void *dst, txm_error *err);
-
-/* Feeds everything in order to `sink`, in pieces; stops with the sink's status if that is not TXM_OK. */
-typedef txm_status (*txm_spill_sink)(void *context, const void *data, size_t size_bytes, txm_error *err);
-txm_status txm_spill_stream(txm_spill *spill, txm_spill_sink sink, void *context, txm_error *err);
 #endif

@@ -4,13 +4,14 @@
  *
  * Where things go:
  *
- *   meaning                   TIFF                                      EXR attribute (string)
- *   source, space, alpha      DocumentName, in Blender's wording        blender:SourceFile, SourceColorSpace,
- * SourceAlpha working space matrix      DocumentName                              blender:XYZToSceneLinear SHA-1,
- * averages           words of ImageDescription                 oiio:SHA-1, oiio:AverageColor, oiio:ConstantColor
- *   requested colour space    word txmill:ColorSpace of ImageDescription  txmill:ColorSpace
- *   well-known attributes     their tag (Copyright, Artist, Make ...)   their OpenEXR name (owner, comments ...)
- *   all other attributes      words NAME="value" of ImageDescription    their own name
+ *   meaning                  TIFF                                      EXR string attribute
+ *   source                   DocumentName, in Blender's wording        blender:SourceFile
+ *   space, alpha, matrix     the same                                  blender:SourceColorSpace, :SourceAlpha,
+ *                                                                      :XYZToSceneLinear
+ *   SHA-1, colours           words of ImageDescription                 oiio:SHA-1, :AverageColor, :ConstantColor
+ *   requested colour space   word txmill:ColorSpace of the same        txmill:ColorSpace
+ *   well-known attributes    their tag (Copyright, Artist, Make ...)   their OpenEXR name (owner, comments ...)
+ *   all other attributes     words NAME="value" of ImageDescription    their own name
  *
  * Readers look for the words that they know in ImageDescription and ignore the rest, as they ignore unknown EXR
  * attributes. A description that the source brought comes first. Attributes whose name belongs to the container or to

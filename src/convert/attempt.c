@@ -9,6 +9,7 @@
 
 #include "container/section.h"
 #include "convert/encode_queue.h"
+#include "convert/memory.h"
 #include "convert/pixel_hash.h"
 #include "convert/tiler.h"
 #include "core/mem.h"
@@ -161,8 +162,12 @@ static txm_status set_up(attempt *a, txm_error *err)
         return txm_fail(err, TXM_NO_MEMORY, "out of memory for a conversion");
     a->conform =
         txm_conform_plan(txm_source_info_of(r->source), r->resolved->space, r->resolved->alpha, r->context->ops);
-    /* Three bands may be held by level 0 of the tiler; the rest is what keeps the threads busy. */
-    unsigned in_flight = 3 + 2 + txm_pool_threads(r->context->pool);
+    uint64_t needed = 0;
+    unsigned in_flight = txm_convert_bands(&a->conform, r->settings, txm_pool_threads(r->context->pool),
+                                           r->context->max_memory_bytes, &needed);
+    if (!in_flight)
+        return txm_fail(err, TXM_TOO_LARGE, "%s: needs about %llu MB, more than --max-memory allows", r->target,
+                        (unsigned long long)(needed / 1000000 + 1));
     a->feed = (txm_feed){.job = &a->job,
                          .source = r->source,
                          .conform = &a->conform,
@@ -202,7 +207,7 @@ static void summarize(attempt *a, txm_tx_summary *out)
         out->average[c] = (float)(st->sum[c] / pixels * scale);
     out->constant = a->feed.constant;
     if (out->constant)
-        a->request->context->ops->to_float(a->layout.type, a->feed.constant_pixel, out->constant_color,
+        a->request->context->ops->to_float(a->layout.type, a->feed.stats.first, out->constant_color,
                                            a->layout.channels);
     txm_pixel_hash_finish(a->hash, out->sha1);
 }

@@ -53,6 +53,18 @@ typedef struct conversion {
     char *attribute_names; /* of --attrib, NUL-separated, in one piece */
 } conversion;
 
+/* What is written by force goes to the configured folder, even where the fresh file was found in the default one. */
+static txm_status force_place(const conversion *c, txm_result *result, txm_error *err)
+{
+    char *path = txm_tx_path(c->path, c->settings.cache_dir, &c->resolved.key);
+    if (!path)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", c->path);
+    free(result->tx_path);
+    result->tx_path = path;
+    snprintf(result->reason, sizeof result->reason, "forced");
+    return TXM_OK;
+}
+
 /* Decides whether there is anything to do; *target is where the file goes. */
 static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_error *err)
 {
@@ -81,7 +93,8 @@ static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_e
     case TXM_TX_FRESH:
         result->outcome = TXM_UP_TO_DATE;
         *needed = c->options->force;
-        snprintf(result->reason, sizeof result->reason, "forced");
+        if (*needed)
+            status = force_place(c, result, err);
         break;
     case TXM_TX_OUTDATED:
         snprintf(result->reason, sizeof result->reason, "outdated: its time is not the source's");
@@ -94,7 +107,7 @@ static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_e
         break;
     }
     txm_lookup_free(&found);
-    return TXM_OK;
+    return status;
 }
 
 /* Collects what is kept of the source's metadata and what --attrib gives. */

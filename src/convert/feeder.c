@@ -18,7 +18,6 @@ typedef struct state {
     uint8_t *raw;                 /* a band as the source delivers it, where it has to change its layout */
     float *scratch[CHUNKS];
     bool started;
-    bool constant_so_far;
 } state;
 
 static txm_status out_of_memory(const state *s, txm_error *err)
@@ -99,9 +98,6 @@ static void add_stats(state *s, const txm_band *band)
     for (uint32_t y = 0; y < band->rows; y++)
         f->conform->ops->stats(f->conform->type, s->channels, band->pixels + y * band->stride_bytes, s->info->width,
                                &f->stats);
-    s->constant_so_far = true;
-    for (uint32_t c = 0; c < s->channels; c++)
-        s->constant_so_far &= f->stats.min[c] == f->stats.max[c];
     txm_job_book(f->job, TXM_STAGE_CONFORM, clock);
 }
 
@@ -146,7 +142,7 @@ static txm_status hand_on_constant(state *s, uint32_t width, uint32_t y, uint32_
     if (!band)
         return out_of_memory(s, err);
     for (size_t i = 0; i < (size_t)width * rows; i++)
-        memcpy(band->pixels + i * pixel_bytes, f->constant_pixel, pixel_bytes);
+        memcpy(band->pixels + i * pixel_bytes, f->stats.first, pixel_bytes);
     give(s, band);
     return TXM_OK;
 }
@@ -155,7 +151,7 @@ static txm_status start(state *s, uint32_t width, uint32_t height, bool constant
 {
     txm_feed *f = s->feed;
     /* Grey as far as it has been seen; one-channel sources have nothing to drop. */
-    f->grey = f->may_be_grey && s->channels == 4 && f->stats.grey;
+    f->grey = f->may_be_grey && f->stats.grey;
     const txm_feed_start what = {width, height, f->grey ? 1 : s->channels, f->conform->type, constant};
     s->started = true;
     if (!f->sink.start(f->sink.context, &what))
@@ -176,10 +172,8 @@ static txm_status take_band(state *s, txm_band *band, txm_error *err)
 {
     txm_feed *f = s->feed;
     txm_status status = TXM_OK;
-    if (band->y == 0)
-        memcpy(f->constant_pixel, band->pixels, s->row_bytes / s->info->width);
     add_stats(s, band);
-    if (s->constant_so_far) {
+    if (!f->stats.varies) {
         txm_band_drop(band);
         return TXM_OK;
     }
@@ -224,7 +218,7 @@ static txm_status run(state *s, txm_error *err)
         if (!status && f->progress)
             f->progress(f->progress_user, y, s->info->height);
     }
-    if (!status && s->constant_so_far && !f->not_grey)
+    if (!status && !f->stats.varies && !f->not_grey)
         status = finish_constant(s, f->band_rows, err);
     return status;
 }

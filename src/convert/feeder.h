@@ -38,11 +38,10 @@ typedef struct txm_feed {
     void (*progress)(void *user, uint32_t rows_done, uint32_t rows);
     void *progress_user;
     /* results */
-    txm_stats stats; /* of the whole of level 0, in four channels where the source has them */
+    txm_stats stats; /* of the whole of level 0, as conformed: one channel or four */
     bool not_grey;   /* the attempt was wrong: start again with may_be_grey = false */
     bool grey;       /* stored as one channel */
     bool constant;
-    uint8_t constant_pixel[16];
 } txm_feed;
 
 /* Reads the source from its first row to its last. Returns the job's status; with not_grey set nothing else matters. */

@@ -12,33 +12,33 @@
 #include <string.h>
 
 #ifdef __CUDACC__
-#define TXM_DEVICE static __host__ __device__ inline
+#define TXM_ARITH static __host__ __device__ inline
 #else
-#define TXM_DEVICE static inline
+#define TXM_ARITH static inline
 #endif
 
-TXM_DEVICE uint32_t txm_float_bits(float f)
+TXM_ARITH uint32_t txm_float_bits(float f)
 {
     uint32_t u;
     memcpy(&u, &f, sizeof u);
     return u;
 }
 
-TXM_DEVICE float txm_bits_float(uint32_t u)
+TXM_ARITH float txm_bits_float(uint32_t u)
 {
     float f;
     memcpy(&f, &u, sizeof f);
     return f;
 }
 
-TXM_DEVICE uint64_t txm_double_bits(double d)
+TXM_ARITH uint64_t txm_double_bits(double d)
 {
     uint64_t u;
     memcpy(&u, &d, sizeof u);
     return u;
 }
 
-TXM_DEVICE double txm_bits_double(uint64_t u)
+TXM_ARITH double txm_bits_double(uint64_t u)
 {
     double d;
     memcpy(&d, &u, sizeof d);
@@ -47,7 +47,7 @@ TXM_DEVICE double txm_bits_double(uint64_t u)
 
 /* ---- half ---------------------------------------------------------------------------------------------------- */
 
-TXM_DEVICE float txm_half_to_float(uint16_t h)
+TXM_ARITH float txm_half_to_float(uint16_t h)
 {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, magnitude = h & 0x7FFFu;
     if (magnitude >= 0x7C00) /* infinity and NaN, made quiet as F16C does */
@@ -61,7 +61,7 @@ TXM_DEVICE float txm_half_to_float(uint16_t h)
 }
 
 /* Rounds to nearest even; beyond 65504 + half a step it becomes infinity. */
-TXM_DEVICE uint16_t txm_float_to_half(float f)
+TXM_ARITH uint16_t txm_float_to_half(float f)
 {
     uint32_t bits = txm_float_bits(f), sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
     if (magnitude > 0x7F800000u)
@@ -77,25 +77,25 @@ TXM_DEVICE uint16_t txm_float_to_half(float f)
     return (uint16_t)(sign | (txm_float_bits(shifted) - 0x3F000000u));
 }
 
-TXM_DEVICE float txm_clamp_half(float v)
+TXM_ARITH float txm_clamp_half(float v)
 {
     return v > 65504.0f ? 65504.0f : v < -65504.0f ? -65504.0f : v;
 }
 
 /* ---- integers ------------------------------------------------------------------------------------------------ */
 
-TXM_DEVICE float txm_u8_to_float(uint8_t v)
+TXM_ARITH float txm_u8_to_float(uint8_t v)
 {
     return (float)v * (1.0f / 255.0f);
 }
 
-TXM_DEVICE float txm_u16_to_float(uint16_t v)
+TXM_ARITH float txm_u16_to_float(uint16_t v)
 {
     return (float)v * (1.0f / 65535.0f);
 }
 
 /* Clamps to 0..1 (NaN: 0), scales, rounds half up by truncation. */
-TXM_DEVICE uint32_t txm_float_to_code(float v, float scale)
+TXM_ARITH uint32_t txm_float_to_code(float v, float scale)
 {
     float clamped = v > 0.0f ? (v < 1.0f ? v : 1.0f) : 0.0f;
     return (uint32_t)(clamped * scale + 0.5f);
@@ -106,7 +106,7 @@ TXM_DEVICE uint32_t txm_float_to_code(float v, float scale)
 /* x^e for finite or infinite x > 0 as a float would round it: log2 and exp2 by polynomials in float64, relative error
  * below 1e-11, that is the correctly rounded float but in about one case of ten thousand. Only + - * / so that every
  * back-end gives the same bits; C libraries' powf does not promise that. */
-TXM_DEVICE float txm_pow_positive(float x, double e)
+TXM_ARITH float txm_pow_positive(float x, double e)
 {
     /* x = 2^k m with m in [sqrt(1/2), sqrt(2)). */
     uint64_t bits = txm_double_bits((double)x);
@@ -143,7 +143,7 @@ TXM_DEVICE float txm_pow_positive(float x, double e)
     return (float)(q * txm_bits_double((uint64_t)((int64_t)n + 1023) << 52));
 }
 
-TXM_DEVICE float txm_srgb_encode(float v)
+TXM_ARITH float txm_srgb_encode(float v)
 {
     if (!(v >= 0.0031308f))
         return v > 0.0f ? 12.92f * v : 0.0f;
@@ -151,7 +151,7 @@ TXM_DEVICE float txm_srgb_encode(float v)
 }
 
 /* As Cycles decodes images of one channel. */
-TXM_DEVICE float txm_srgb_decode_grey(float v)
+TXM_ARITH float txm_srgb_decode_grey(float v)
 {
     if (!(v >= 0.04045f))
         return v > 0.0f ? v * (1.0f / 12.92f) : 0.0f;
@@ -160,7 +160,7 @@ TXM_DEVICE float txm_srgb_decode_grey(float v)
 
 /* As Cycles decodes RGBA images: x^2.4 as (x^0.8)^3, x^0.8 by a bit trick and three Newton steps for the fifth root of
  * x^4. */
-TXM_DEVICE float txm_srgb_decode_rgba(float v)
+TXM_ARITH float txm_srgb_decode_rgba(float v)
 {
     if (!(v >= 0.04045f))
         return v > 0.0f ? v * (1.0f / 12.92f) : 0.0f;
@@ -176,13 +176,13 @@ TXM_DEVICE float txm_srgb_decode_rgba(float v)
 }
 
 /* Whether colour is divided by alpha before a curve and multiplied after it. */
-TXM_DEVICE int txm_alpha_divides(float alpha)
+TXM_ARITH int txm_alpha_divides(float alpha)
 {
     return alpha > 0.0f && alpha != 1.0f;
 }
 
 /* The curves on one associated RGBA pixel. */
-TXM_DEVICE void txm_srgb_decode_pixel(float p[4])
+TXM_ARITH void txm_srgb_decode_pixel(float p[4])
 {
     float a = p[3];
     int divides = txm_alpha_divides(a);
@@ -194,7 +194,7 @@ TXM_DEVICE void txm_srgb_decode_pixel(float p[4])
     }
 }
 
-TXM_DEVICE void txm_srgb_encode_pixel(float p[4])
+TXM_ARITH void txm_srgb_encode_pixel(float p[4])
 {
     float a = p[3];
     int divides = txm_alpha_divides(a);
@@ -208,7 +208,7 @@ TXM_DEVICE void txm_srgb_encode_pixel(float p[4])
 
 /* ---- filters ------------------------------------------------------------------------------------------------- */
 
-TXM_DEVICE float txm_box(float a, float b, float c, float d)
+TXM_ARITH float txm_box(float a, float b, float c, float d)
 {
     float h0 = 0.5f * (a + b), h1 = 0.5f * (c + d);
     return 0.5f * (h0 + h1);
@@ -216,7 +216,7 @@ TXM_DEVICE float txm_box(float a, float b, float c, float d)
 
 /* Position of destination sample `i` of `dst` in a source edge of `src` samples: two neighbours (clamped) and the
  * weight of the second. */
-TXM_DEVICE void txm_bilinear_position(uint32_t i, uint32_t dst, uint32_t src, uint32_t *first, uint32_t *second,
+TXM_ARITH void txm_bilinear_position(uint32_t i, uint32_t dst, uint32_t src, uint32_t *first, uint32_t *second,
                                       float *weight)
 {
     float s = ((float)i + 0.5f) * (1.0f / (float)dst) * (float)src - 0.5f;
@@ -228,7 +228,7 @@ TXM_DEVICE void txm_bilinear_position(uint32_t i, uint32_t dst, uint32_t src, ui
     *second = (uint32_t)(high < 0 ? 0 : high > last ? last : high);
 }
 
-TXM_DEVICE float txm_bilinear(float p00, float p10, float p01, float p11, float f, float g)
+TXM_ARITH float txm_bilinear(float p00, float p10, float p01, float p11, float f, float g)
 {
     return (1.0f - g) * (p00 * (1.0f - f) + p10 * f) + g * (p01 * (1.0f - f) + p11 * f);
 }

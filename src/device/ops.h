@@ -11,14 +11,13 @@
 
 #include "txmill/pixel.h"
 
-/* What is known of the samples of level 0 so far; integer types count in codes (exact), float types in float32 values.
- */
+/* What is known of the samples of level 0 so far. */
 typedef struct txm_stats {
-    float min[4], max[4];
-    double sum[4];
-    bool grey;   /* r == g == b in every pixel and alpha full: may be stored as one channel */
-    bool opaque; /* alpha full in every pixel */
-    bool any;    /* min and max mean something */
+    double sum[4];                  /* a channel, in codes (integers: exact) or values (floats) */
+    bool any;                       /* a row has been seen: the rest means something */
+    bool varies;                    /* some pixel is not equal to the first one */
+    bool grey;                      /* r == g == b in every pixel and alpha full: may be stored as one channel */
+    _Alignas(16) uint8_t first[16]; /* the first pixel */
 } txm_stats;
 
 typedef struct txm_ops {
@@ -47,7 +46,8 @@ typedef struct txm_ops {
     void (*zero_nonfinite)(txm_type type, uint32_t channels, void *pixels, size_t count);
     void (*take_first)(txm_type type, const void *rgba, void *grey, size_t count);
 
-    /* Adds one row of level 0 to the statistics. */
+    /* Adds one row of level 0 to the statistics. Sums of float types run pixel by pixel in float64 a row, and the row's
+     * sum is added to the total: a defined order. */
     void (*stats)(txm_type type, uint32_t channels, const void *row, size_t count, txm_stats *stats);
 } txm_ops;
 

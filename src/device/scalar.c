@@ -286,33 +286,47 @@ static void take_first(txm_type type, const void *rgba, void *grey, size_t count
         memcpy(d + i * b, s + 4 * i * b, b);
 }
 
-/* Sums run pixel by pixel in float64 a row, and the row's sum is added to the total: a defined order. */
+/* One pixel as numbers: codes of integers, values of floats. */
+static void load_pixel(txm_type type, uint32_t channels, const uint8_t *pixel, float p[4])
+{
+    uint16_t u16[4];
+    switch (type) {
+    case TXM_U8:
+        for (uint32_t c = 0; c < channels; c++)
+            p[c] = pixel[c];
+        break;
+    case TXM_U16:
+    case TXM_HALF:
+        memcpy(u16, pixel, channels * sizeof *u16);
+        for (uint32_t c = 0; c < channels; c++)
+            p[c] = type == TXM_HALF ? txm_half_to_float(u16[c]) : (float)u16[c];
+        break;
+    case TXM_FLOAT:
+        memcpy(p, pixel, channels * sizeof *p);
+        break;
+    }
+}
+
 static void stats(txm_type type, uint32_t channels, const void *row, size_t count, txm_stats *st)
 {
     double sum[4] = {0};
-    float one = type == TXM_U8 ? 255.0f : type == TXM_U16 ? 65535.0f : 1.0f;
-    const uint8_t *s8 = row;
-    const uint16_t *s16 = row;
-    const float *s32 = row;
-    for (size_t i = 0; i < count && channels; i++) {
-        float p[4];
-        for (uint32_t c = 0; c < channels; c++) {
-            size_t k = i * channels + c;
-            p[c] = type == TXM_U8     ? (float)s8[k]
-                   : type == TXM_U16  ? (float)s16[k]
-                   : type == TXM_HALF ? txm_half_to_float(s16[k])
-                                      : s32[k];
-            sum[c] += (double)p[c];
-            if (!st->any || p[c] < st->min[c])
-                st->min[c] = p[c];
-            if (!st->any || p[c] > st->max[c])
-                st->max[c] = p[c];
-        }
-        if (channels == 4) {
-            st->grey = (st->grey || !st->any) && p[0] == p[1] && p[1] == p[2] && p[3] == one;
-            st->opaque = (st->opaque || !st->any) && p[3] == one;
-        }
+    float first[4], one = type == TXM_U8 ? 255.0f : type == TXM_U16 ? 65535.0f : 1.0f;
+    size_t pixel_bytes = txm_type_bytes(type) * channels;
+    const uint8_t *pixel = row;
+    if (!st->any) {
+        memcpy(st->first, pixel, pixel_bytes);
+        st->grey = channels == 4;
         st->any = true;
+    }
+    load_pixel(type, channels, st->first, first);
+    for (size_t i = 0; i < count; i++, pixel += pixel_bytes) {
+        float p[4];
+        load_pixel(type, channels, pixel, p);
+        for (uint32_t c = 0; c < channels; c++) {
+            sum[c] += (double)p[c];
+            st->varies |= p[c] != first[c];
+        }
+        st->grey = st->grey && p[0] == p[1] && p[1] == p[2] && p[3] == one;
     }
     for (uint32_t c = 0; c < channels; c++)
         st->sum[c] += sum[c];

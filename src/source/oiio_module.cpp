@@ -191,6 +191,17 @@ void describe(const Source &s, txm_source_info *info)
     keep_attributes(s.spec, info);
 }
 
+/* OpenImageIO has words but no codes: these tell what it cannot read from what is broken. */
+bool sounds_unsupported(const std::string &words)
+{
+    static const char *const signs[] = {"could not find a format reader", "not able to open", "not supported",
+                                        "unsupported", "Unsupported"};
+    for (const char *sign : signs)
+        if (words.find(sign) != std::string::npos)
+            return true;
+    return false;
+}
+
 txm_status open_input(Source &s, txm_error *err)
 {
     ImageSpec config;
@@ -199,9 +210,8 @@ txm_status open_input(Source &s, txm_error *err)
     s.input = ImageInput::open(s.path, &config);
     if (!s.input) {
         std::string words = OIIO::geterror();
-        bool unknown = words.find("could not find a format reader") != std::string::npos ||
-                       words.find("not able to open") != std::string::npos;
-        return fail(err, unknown ? TXM_UNSUPPORTED : TXM_CORRUPT, "%s: %s", s.path.c_str(), one_line(words).c_str());
+        return fail(err, sounds_unsupported(words) ? TXM_UNSUPPORTED : TXM_CORRUPT, "%s: %s", s.path.c_str(),
+                    one_line(words).c_str());
     }
     s.spec = s.input->spec();
     return TXM_OK;

@@ -6,6 +6,12 @@
 #define TXM_SOURCE_READERS_H
 #include "source/source.h"
 
+/* PNG that is not interlaced. */
+extern const txm_reader_ops txm_png_reader;
+
+/* EXR of one part, compressed without loss. */
+extern const txm_reader_ops txm_exr_reader;
+
 /* Everything that OpenImageIO reads: asked last. */
 extern const txm_reader_ops txm_oiio_reader;
 

@@ -1,0 +1,39 @@
+"""Running commands: wall time, CPU time and peak memory of whole processes, children included."""
+
+import os
+import statistics
+import subprocess
+import time
+
+
+def run(command, environment=None):
+    """One run. Returns (wall seconds, CPU seconds, peak resident bytes of the largest process)."""
+    begin = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+    errors = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    wall = time.monotonic() - begin
+    process.stderr.close()
+    if process.returncode != 0:
+        raise SystemExit(f"{' '.join(command)}: exit {process.returncode}: {errors.decode(errors='replace')[-500:]}")
+    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+
+
+def side_by_side(commands, runs=5):
+    """Runs the commands in turn, `runs` times each after one warm-up; medians a command."""
+    results = [[] for _ in commands]
+    for turn in range(runs + 1):
+        for i, command in enumerate(commands):
+            sample = run(command)
+            if turn:
+                results[i].append(sample)
+    return [tuple(statistics.median(column) for column in zip(*samples)) for samples in results]
+
+
+def cpu_name():
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as info:
+        for line in info:
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return "unknown CPU"

@@ -1,0 +1,6 @@
+#!/bin/sh
+# make bench: makes the images, measures, prints and writes bench/results.md. BENCH="speed memory" runs some groups alone.
+set -eu
+build=${1:-build}
+bench/images.sh bench-images
+exec python3 bench/bench.py "$build" bench-images ${BENCH:-}

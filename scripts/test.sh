@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# All tests, as continuous integration runs them, on Debian 12: installs what is missing, builds, runs the checks in the plain
+# build and under AddressSanitizer and UBSan, compiles with the second compiler and for CUDA where nvcc is there, runs every
+# fuzz target for a short time. Environment: FUZZ_TOTAL, seconds for all fuzz targets together (60); SANITIZED=no leaves the
+# sanitized build out; JOBS, compilers at once (2).
+# The last line counts the checks of all parts: "N passed, N failed, N skipped".
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+jobs=${JOBS:-2}
+fuzz_total=${FUZZ_TOTAL:-60}
+passed=0 failed=0 skipped=0
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+part() { printf '\n==== %s\n' "$*"; }
+# One thing that either works or not: result NAME COMMAND...
+result() {
+    local name=$1
+    shift
+    if "$@" >"$log" 2>&1; then
+        passed=$((passed + 1))
+        echo "pass $name"
+    else
+        failed=$((failed + 1))
+        echo "FAIL $name"
+        tail -n 60 "$log"
+    fi
+}
+# A run of tests/run.sh: its last line holds the counts.
+counted() {
+    "$@" 2>&1 | tee "$log"
+    local counts
+    counts=$(tail -n 1 "$log" | sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p')
+    if [ -z "$counts" ]; then
+        failed=$((failed + 1))
+        echo "FAIL $* (no result)"
+    else
+        read -r p f s <<<"$counts"
+        passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    fi
+}
+
+part "packages"
+scripts/setup.sh test || exit 1
+
+part "plain build and checks"
+result build make -s -j"$jobs"
+counted make -s -j"$jobs" check
+
+if [ "${SANITIZED:-yes}" = yes ]; then
+    part "AddressSanitizer and UBSan"
+    result build-sanitized make -s -j"$jobs" SANITIZE=address,undefined
+    counted make -s -j"$jobs" SANITIZE=address,undefined check
+fi
+
+part "Clang"
+result build-clang make -s -j"$jobs" B=build-clang CC=clang CXX=clang++ OPT=-O0 build-clang/txmill
+
+part "CUDA"
+if command -v "${NVCC:-nvcc}" >/dev/null; then
+    result build-cuda make -s -j"$jobs" CUDA=yes
+else
+    skipped=$((skipped + 1))
+    echo "skip build-cuda (nvcc is not installed)"
+fi
+
+part "fuzzing, $fuzz_total s in all"
+targets=(tests/fuzz_*.c)
+if [ -x tests/fuzz.sh ] && [ -e "${targets[0]}" ] && [ "$fuzz_total" -gt 0 ]; then
+    result fuzz env FUZZ_SECONDS=$(((fuzz_total + ${#targets[@]} - 1) / ${#targets[@]})) make -s fuzz
+else
+    skipped=$((skipped + 1))
+    echo "skip fuzz (no targets, or FUZZ_TOTAL=0)"
+fi
+
+echo
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a tx file's metadata says, taken apart. */
+#include "container/describe.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+/* Copies at most `n` bytes, cut to the field's size. */
+static void set(char *field, size_t field_bytes, const char *text, size_t n)
+{
+    if (n >= field_bytes)
+        n = field_bytes - 1;
+    memcpy(field, text, n);
+    field[n] = 0;
+}
+
+static void set_from(char *field, size_t field_bytes, const txm_tx *tx, const char *name)
+{
+    const char *value = txm_tx_metadata_of(tx, name);
+    if (value)
+        set(field, field_bytes, value, strlen(value));
+}
+
+/* The last occurrence: a path may hold the same words, but what we look for stands behind it. */
+static const char *last_of(const char *text, const char *words)
+{
+    const char *found = NULL;
+    for (const char *p = text; (p = strstr(p, words)); p++)
+        found = p;
+    return found;
+}
+
+static bool set_alpha(txm_tx_description *d, const char *word)
+{
+    int alpha = txm_alpha_parse(word);
+    d->has_alpha_type = alpha > TXM_ALPHA_DEFAULT;
+    if (d->has_alpha_type)
+        d->alpha = (txm_alpha)alpha;
+    return d->has_alpha_type;
+}
+
+/* TIFF: "<source> (colorspace: <space>, xyz_to_scene_linear:<numbers>, alpha: <word>)". */
+static bool parse_document_name(const char *text, txm_tx_description *d)
+{
+    static const char space[] = " (colorspace: ", matrix[] = ", xyz_to_scene_linear:", alpha[] = ", alpha: ";
+    const char *s = last_of(text, space), *m = last_of(text, matrix), *a = last_of(text, alpha);
+    size_t n = strlen(text);
+    bool shaped = s && m && a && s + sizeof space - 1 <= m && m + sizeof matrix - 1 <= a && text[n - 1] == ')';
+    if (!shaped) {
+        d->source = txm_strdup(text);
+        return d->source != NULL;
+    }
+    char word[32];
+    const char *space_name = s + sizeof space - 1, *numbers = m + sizeof matrix - 1, *w = a + sizeof alpha - 1;
+    set(d->detected, sizeof d->detected, space_name, (size_t)(m - space_name));
+    set(d->xyz_to_scene_linear, sizeof d->xyz_to_scene_linear, numbers, (size_t)(a - numbers));
+    set(word, sizeof word, w, (size_t)(text + n - 1 - w));
+    set_alpha(d, word);
+    d->source = txm_strndup(text, (size_t)(s - text));
+    return d->source != NULL;
+}
+
+/* "0.5,0.25,1": how many numbers there are, 0 if it is anything else. */
+static unsigned parse_color(const char *text, float color[4])
+{
+    unsigned count = 0;
+    if (!text)
+        return 0;
+    while (count < 4) {
+        char *end;
+        float value = strtof(text, &end);
+        if (end == text)
+            return 0;
+        color[count++] = value;
+        /* The EXR writer reserves more room than it needs and fills up with spaces. */
+        end += strspn(end, " ");
+        if (!*end)
+            return count;
+        if (*end != ',')
+            return 0;
+        text = end + 1;
+    }
+    return 0;
+}
+
+/* The working spaces that Blender offers. The texts are those of the built-in config; a test compares them with it. */
+static void name_working_space(txm_tx_description *d, const char *interop_id)
+{
+    static const struct {
+        const char *name, *id, *xyz;
+    } known[] = {
+        {"Linear Rec.709", "lin_rec709_scene", "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0"},
+        {"Linear Rec.2020", "lin_rec2020_scene",
+         "1.717_-0.3557_-0.2534_0_-0.6667_1.616_0.01577_0_0.01764_-0.04277_0.9421_0"},
+        {"ACEScg", "lin_ap1_scene", "1.661_-0.3153_-0.2415_0_-0.6599_1.608_0.0173_0_0.009002_-0.003567_0.9136_0"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(d->xyz_to_scene_linear, known[i].xyz) || (interop_id && !strcmp(interop_id, known[i].id)))
+            set(d->working_space, sizeof d->working_space, known[i].name, strlen(known[i].name));
+}
+
+/* A digest of 40 digits, or nothing: whatever else stands there is no SHA-1. */
+static void set_sha1(txm_tx_description *d, const char *text)
+{
+    if (text && strspn(text, "0123456789ABCDEFabcdef") == 40 && (!text[40] || isspace((unsigned char)text[40])))
+        set(d->sha1, sizeof d->sha1, text, 40);
+}
+
+static int parse_format_version(const char *software)
+{
+    int version;
+    char tail;
+    return sscanf(software, "Blender maketx v%9d%c", &version, &tail) == 1 && version >= 0 ? version : -1;
+}
+
+txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error *err)
+{
+    txm_tx_description d = {0};
+    const char *document = txm_tx_metadata_of(tx, "DocumentName");
+    const char *source = txm_tx_metadata_of(tx, "blender:SourceFile");
+    const char *alpha = txm_tx_metadata_of(tx, "blender:SourceAlpha");
+    const char *format = txm_tx_metadata_of(tx, "textureformat");
+    bool ok = true;
+    if (source)
+        ok = (d.source = txm_strdup(source)) != NULL;
+    else if (document && *document)
+        ok = parse_document_name(document, &d);
+    else
+        ok = (d.source = txm_strdup("")) != NULL;
+    if (!ok)
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    if (alpha)
+        set_alpha(&d, alpha);
+    set_from(d.detected, sizeof d.detected, tx, "blender:SourceColorSpace");
+    set_from(d.xyz_to_scene_linear, sizeof d.xyz_to_scene_linear, tx, "blender:XYZToSceneLinear");
+    set_from(d.requested, sizeof d.requested, tx, "txmill:ColorSpace");
+    set_from(d.software, sizeof d.software, tx, "Software");
+    set_from(d.date, sizeof d.date, tx, "DateTime");
+    if (!d.date[0])
+        set_from(d.date, sizeof d.date, tx, "capDate");
+    if (!format)
+        format = txm_tx_metadata_of(tx, "PixarTextureFormat");
+    d.envlatl = format && !strncmp(format, "LatLong", 7);
+    d.format_version = parse_format_version(d.software);
+    set_sha1(&d, txm_tx_metadata_of(tx, "oiio:SHA-1"));
+    d.average_count = parse_color(txm_tx_metadata_of(tx, "oiio:AverageColor"), d.average);
+    d.constant_count = parse_color(txm_tx_metadata_of(tx, "oiio:ConstantColor"), d.constant);
+    name_working_space(&d, txm_tx_metadata_of(tx, "colorInteropID"));
+    *out = d;
+    return TXM_OK;
+}
+
+void txm_tx_description_free(txm_tx_description *description)
+{
+    if (!description)
+        return;
+    free(description->source);
+    memset(description, 0, sizeof *description);
+}

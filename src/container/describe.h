@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a tx file's metadata says, taken apart: TIFF and EXR files, Blender's and ours, tell the same things in
+ * different places and wordings.
+ */
+#ifndef TXM_CONTAINER_DESCRIBE_H
+#define TXM_CONTAINER_DESCRIBE_H
+#include <stdbool.h>
+
+#include "txmill/reader.h"
+#include "txmill/settings.h"
+
+/* Strings are "" for what the file does not say. */
+typedef struct txm_tx_description {
+    char *source;        /* path as stored; owned */
+    char detected[128];  /* class or name of the source's colour space: "scene_linear_srgb" ... */
+    char requested[128]; /* the name it was asked for under; only txmill stores it */
+    char xyz_to_scene_linear[160];
+    char working_space[64]; /* name of the scene-linear space that the matrix or the interop id means */
+    bool has_alpha_type;
+    txm_alpha alpha; /* if has_alpha_type */
+    char software[128], date[32];
+    int format_version; /* n of "Blender maketx v<n>", -1 if it was made by something else */
+    bool envlatl;       /* texture format "LatLong Environment" */
+    char sha1[41];
+    unsigned average_count; /* channels of `average`, 0 if absent */
+    float average[4];
+    unsigned constant_count; /* channels of `constant`, 0: not a constant image, or not said */
+    float constant[4];
+} txm_tx_description;
+
+/* Only fails when memory is exhausted. Texts that are too long are cut; malformed ones count as absent. */
+txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error *err);
+void txm_tx_description_free(txm_tx_description *description); /* NULL-safe; zeroes */
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Appending a border section to a finished image part. section_format.h defines its bytes. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <zstd.h>
+
+#include "container/identity.h"
+#include "container/output.h"
+#include "container/section.h"
+#include "container/section_format.h"
+#include "container/spill.h"
+#include "core/hash.h"
+#include "core/mem.h"
+
+enum { CHECK_BYTES = 4, SPILL_BUDGET_BYTES = 16 << 20, INDEX_LEVEL = 3, PIECE_BYTES = 1 << 16 };
+#define MISSING UINT64_MAX
+static const char what[] = "border section";
+
+struct txm_section_writer {
+    txm_tx_layout layout;
+    uint32_t tiles_x[TXM_MAX_LEVELS], tiles_y[TXM_MAX_LEVELS];
+    uint64_t first[TXM_MAX_LEVELS + 1]; /* number of the first tile of each level; the last: all tiles */
+    uint64_t *offsets;                  /* of each ring in `payloads`, in tile order; MISSING until it is added */
+    uint64_t added;
+    uint8_t *sizes, *checks; /* four bytes a tile each, as they stand in the index */
+    uint8_t *index;          /* the index before compression; sizes and checks point into it */
+    size_t index_bytes;
+    txm_spill *payloads;
+};
+
+static void lay_out_index(txm_section_writer *w)
+{
+    uint8_t *p = w->index;
+    txm_put_le(p, w->layout.levels, 4);
+    p += 4;
+    for (uint32_t i = 0; i < w->layout.levels; i++, p += 8) {
+        txm_put_le(p, w->tiles_x[i], 4);
+        txm_put_le(p + 4, w->tiles_y[i], 4);
+    }
+    w->sizes = p;
+    w->checks = p + 4 * w->first[w->layout.levels];
+}
+
+txm_status txm_section_writer_new(const txm_tx_layout *layout, const char *spill_dir, txm_section_writer **out,
+                                  txm_error *err)
+{
+    if (!layout->levels || layout->levels > TXM_MAX_LEVELS || !layout->tile_px || layout->tile_px > TXM_MAX_TILE_PX ||
+        !layout->width || layout->width > TXM_MAX_SIZE_PX || !layout->height || layout->height > TXM_MAX_SIZE_PX)
+        return txm_fail(err, TXM_USAGE, "%s: %u levels of %u x %u px with tiles of %u px are beyond the limits", what,
+                        layout->levels, layout->width, layout->height, layout->tile_px);
+    txm_section_writer *w = txm_calloc(1, sizeof *w);
+    if (!w)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory", what);
+    w->layout = *layout;
+    for (uint32_t i = 0; i < layout->levels; i++) {
+        w->tiles_x[i] = (txm_level_size(layout->width, i) + layout->tile_px - 1) / layout->tile_px;
+        w->tiles_y[i] = (txm_level_size(layout->height, i) + layout->tile_px - 1) / layout->tile_px;
+        w->first[i + 1] = w->first[i] + (uint64_t)w->tiles_x[i] * w->tiles_y[i];
+    }
+    w->index_bytes = 4 + 8 * (size_t)layout->levels + 8 * (size_t)w->first[layout->levels];
+    w->index = txm_calloc(w->index_bytes, 1);
+    w->offsets = txm_alloc_pixels((size_t)w->first[layout->levels], sizeof *w->offsets);
+    w->payloads = txm_spill_new(spill_dir, SPILL_BUDGET_BYTES);
+    if (!w->index || !w->offsets || !w->payloads) {
+        txm_section_writer_free(&w);
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the index", what);
+    }
+    lay_out_index(w);
+    for (uint64_t t = 0; t < w->first[layout->levels]; t++)
+        w->offsets[t] = MISSING;
+    *out = w;
+    return TXM_OK;
+}
+
+void txm_section_writer_free(txm_section_writer **writer)
+{
+    if (!writer || !*writer)
+        return;
+    txm_spill_free(&(*writer)->payloads);
+    free((*writer)->index);
+    free((*writer)->offsets);
+    free(*writer);
+    *writer = NULL;
+}
+
+txm_status txm_section_writer_add(txm_section_writer *w, uint32_t level, uint32_t tile, const void *encoded,
+                                  size_t size_bytes, txm_error *err)
+{
+    if (level >= w->layout.levels || tile >= w->first[level + 1] - w->first[level])
+        return txm_fail(err, TXM_INTERNAL, "%s: no tile %u in level %u", what, tile, level);
+    uint64_t at = w->first[level] + tile;
+    if (w->offsets[at] != MISSING)
+        return txm_fail(err, TXM_INTERNAL, "%s: tile %u of level %u was added twice", what, tile, level);
+    if (size_bytes < CHECK_BYTES || size_bytes - CHECK_BYTES > UINT32_MAX)
+        return txm_fail(err, TXM_INTERNAL, "%s: a ring of %zu bytes", what, size_bytes);
+    uint64_t offset = txm_spill_size(w->payloads);
+    txm_status status =
+        txm_spill_add(w->payloads, (const uint8_t *)encoded + CHECK_BYTES, size_bytes - CHECK_BYTES, err);
+    if (status != TXM_OK)
+        return status;
+    w->offsets[at] = offset;
+    txm_put_le(w->sizes + 4 * at, size_bytes - CHECK_BYTES, 4);
+    memcpy(w->checks + 4 * at, encoded, CHECK_BYTES);
+    w->added++;
+    return TXM_OK;
+}
+
+/* The image part is mapped, not read: its identity looks at a few pages. */
+static txm_status identify(int fd, uint64_t image_bytes, uint64_t *identity, txm_error *err)
+{
+    void *image = mmap(NULL, (size_t)image_bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (image == MAP_FAILED)
+        return txm_fail_errno(err, errno, "%s: cannot map the image part", what);
+    bool ok = txm_image_identity(image, (size_t)image_bytes, identity);
+    munmap(image, (size_t)image_bytes);
+    return ok ? TXM_OK : txm_fail(err, TXM_UNSUPPORTED, "%s: the file before it is neither TIFF nor EXR", what);
+}
+
+/* Payloads in tile order. Neighbours in the file mostly came one after the other: such runs are copied as one. */
+static txm_status append_payloads(txm_section_writer *w, txm_output *out, txm_error *err)
+{
+    uint8_t *piece = txm_alloc_pixels(PIECE_BYTES, 1);
+    txm_status status = TXM_OK;
+    if (!piece)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to copy rings", what);
+    for (uint64_t t = 0; status == TXM_OK && t < w->added;) {
+        uint64_t from = w->offsets[t], end = from;
+        do
+            end += txm_get_le(w->sizes + 4 * t, 4);
+        while (++t < w->added && w->offsets[t] == end);
+        while (status == TXM_OK && from < end) {
+            size_t n = end - from < PIECE_BYTES ? (size_t)(end - from) : PIECE_BYTES;
+            status = txm_spill_read(w->payloads, from, n, piece, err);
+            if (status == TXM_OK && !txm_output_append(out, piece, n))
+                status = txm_output_status(out, err);
+            from += n;
+        }
+    }
+    free(piece);
+    return status;
+}
+
+/* Index and footer as one piece of memory, since one check covers both. */
+static txm_status append_tail(txm_section_writer *w, txm_output *out, txm_section_footer *footer, txm_error *err)
+{
+    size_t capacity = ZSTD_compressBound(w->index_bytes);
+    uint8_t *tail = txm_alloc_pixels(capacity + TXM_SECTION_FOOTER_BYTES, 1);
+    if (!tail)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the index", what);
+    txm_status status = TXM_OK;
+    size_t n = ZSTD_compress(tail, capacity, w->index, w->index_bytes, INDEX_LEVEL);
+    if (ZSTD_isError(n) || n > UINT32_MAX || w->index_bytes > UINT32_MAX) {
+        status = txm_fail(err, TXM_INTERNAL, "%s: cannot compress an index of %zu bytes", what, w->index_bytes);
+        goto free_tail;
+    }
+    footer->index_offset = txm_output_end(out);
+    footer->index_bytes = (uint32_t)n;
+    footer->index_raw = (uint32_t)w->index_bytes;
+    txm_section_footer_pack(footer, tail + n);
+    footer->check = txm_xxh64(tail, n + TXM_SECTION_CHECK_AT, 0);
+    txm_section_footer_pack(footer, tail + n);
+    if (!txm_output_append(out, tail, n + TXM_SECTION_FOOTER_BYTES))
+        status = txm_output_status(out, err);
+free_tail:
+    free(tail);
+    return status;
+}
+
+txm_status txm_section_writer_finish(txm_section_writer *w, int fd, uint64_t image_bytes, txm_error *err)
+{
+    uint64_t tiles = w->first[w->layout.levels];
+    txm_section_footer footer = {.image_bytes = image_bytes,
+                                 .tiles = (uint32_t)tiles,
+                                 .tile_px = (uint16_t)w->layout.tile_px,
+                                 .ring_px = TXM_RING_PX,
+                                 .channels = (uint8_t)w->layout.channels,
+                                 .type = (uint8_t)w->layout.type,
+                                 .version = TXM_SECTION_VERSION};
+    txm_output out;
+    if (w->added != tiles || tiles > UINT32_MAX)
+        return txm_fail(err, TXM_INTERNAL, "%s: %llu rings for %llu tiles", what, (unsigned long long)w->added,
+                        (unsigned long long)tiles);
+    txm_status status = identify(fd, image_bytes, &footer.identity, err);
+    if (status != TXM_OK)
+        return status;
+    status = txm_output_open(&out, fd, image_bytes, what, err);
+    if (status != TXM_OK)
+        return status;
+    status = append_payloads(w, &out, err);
+    if (status == TXM_OK)
+        status = append_tail(w, &out, &footer, err);
+    if (status == TXM_OK && !txm_output_flush(&out))
+        status = txm_output_status(&out, err);
+    txm_output_free(&out);
+    return status;
+}

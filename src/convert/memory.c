@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a conversion takes in memory. */
+#include "convert/memory.h"
+
+enum {
+    PROCESS_BYTES = 32 << 20, /* libraries, OCIO config, tables: what `txmill make` takes on a tiny image */
+    QUEUE_BYTES = 28 << 20,   /* spills of tiles and rings up to their budgets, descriptors of tiles */
+    THREAD_BYTES = 2 << 20    /* compressors and scratch of one thread */
+};
+
+uint64_t txm_convert_memory(const txm_conform *c, const txm_settings *s, unsigned bands, unsigned threads)
+{
+    uint64_t row = (uint64_t)c->width * c->channels * txm_type_bytes(c->type), band = row * s->tile_px;
+    uint64_t raw = (uint64_t)c->width * c->src_channels * txm_type_bytes(c->src_type) * s->tile_px;
+    uint64_t float_row = (uint64_t)c->width * c->channels * sizeof(float);
+    /* Level 0's bands; four of every level above, which add up to four of level 0's; their encoded tiles, which are
+     * smaller; four float rows a level of the pyramid. */
+    return band * (bands + 4) + band * bands / 2 + raw + 8 * float_row + QUEUE_BYTES + (uint64_t)threads * THREAD_BYTES;
+}
+
+unsigned txm_convert_bands(const txm_conform *c, const txm_settings *s, unsigned threads, uint64_t max_memory_bytes,
+                           uint64_t *needed_bytes)
+{
+    unsigned bands = TXM_MIN_BANDS + 1 + threads;
+    uint64_t needed = 0;
+    for (; bands >= TXM_MIN_BANDS; bands--) {
+        needed = PROCESS_BYTES + txm_convert_memory(c, s, bands, threads);
+        if (!max_memory_bytes || needed <= max_memory_bytes)
+            return bands;
+    }
+    if (needed_bytes)
+        *needed_bytes = needed;
+    return 0;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The sRGB curve on vectors: the formulas of arith.h, operation by operation. */
+#ifndef TXM_DEVICE_SIMD_CURVE_H
+#define TXM_DEVICE_SIMD_CURVE_H
+#include "device/simd/vector.h"
+
+/* txm_pow_positive. */
+static inline vf vf_pow_positive(vf x, double e)
+{
+    vl bits = (vl) __builtin_convertvector(x, vd);
+    vl k = (bits - 0x3FE6A09E667F3BCDll) >> 52;
+    vd m = (vd)(bits - (k << 52));
+    vd s = (m - 1.0) / (m + 1.0), t = s * s;
+    vd p = (vd){0} + 1.0 / 17.0;
+    p = p * t + 1.0 / 15.0;
+    p = p * t + 1.0 / 13.0;
+    p = p * t + 1.0 / 11.0;
+    p = p * t + 1.0 / 9.0;
+    p = p * t + 1.0 / 7.0;
+    p = p * t + 1.0 / 5.0;
+    p = p * t + 1.0 / 3.0;
+    p = p * t + 1.0;
+    vd y = e * (__builtin_convertvector(k, vd) + p * s * 2.8853900817779268);
+    y = vd_select(y > 1000.0, (vd){0} + 1000.0, vd_select(y < -1000.0, (vd){0} - 1000.0, y));
+    vd shifted = y + 6755399441055744.0, n = shifted - 6755399441055744.0;
+    vd z = (y - n) * 0.69314718055994531;
+    vd q = (vd){0} + 1.0 / 39916800.0;
+    q = q * z + 1.0 / 3628800.0;
+    q = q * z + 1.0 / 362880.0;
+    q = q * z + 1.0 / 40320.0;
+    q = q * z + 1.0 / 5040.0;
+    q = q * z + 1.0 / 720.0;
+    q = q * z + 1.0 / 120.0;
+    q = q * z + 1.0 / 24.0;
+    q = q * z + 1.0 / 6.0;
+    q = q * z + 0.5;
+    q = q * z + 1.0;
+    q = q * z + 1.0;
+    /* The integer stands in the low mantissa bits of `shifted`; moving it up makes it an exponent. */
+    vl exponent = ((vl)shifted << 52) + (1023ll << 52);
+    return __builtin_convertvector(q * (vd)exponent, vf);
+}
+
+static inline vf vf_srgb_encode(vf v)
+{
+    vi high = v >= 0.0031308f;
+    vf low = vf_select(v > 0.0f, 12.92f * v, vf_set(0.0f));
+    vf safe = vf_select(high, v, vf_set(1.0f));
+    return vf_select(high, 1.055f * vf_pow_positive(safe, (double)(1.0f / 2.4f)) - 0.055f, low);
+}
+
+static inline vf vf_srgb_decode_grey(vf v)
+{
+    vi high = v >= 0.04045f;
+    vf low = vf_select(v > 0.0f, v * (1.0f / 12.92f), vf_set(0.0f));
+    vf x = (vf_select(high, v, vf_set(1.0f)) + 0.055f) * (1.0f / 1.055f);
+    return vf_select(high, vf_pow_positive(x, (double)2.4f), low);
+}
+
+static inline vf vf_srgb_decode_rgba(vf v)
+{
+    vi high = v >= 0.04045f;
+    vf low = vf_select(v > 0.0f, v * (1.0f / 12.92f), vf_set(0.0f));
+    vf x = (vf_select(high, v, vf_set(1.0f)) + 0.055f) * (1.0f / 1.055f);
+    vf scaled = x * (vf)((vi){0} + 0x4F55A7FB);
+    vf z = (vf) __builtin_convertvector(0.8f * __builtin_convertvector((vi)scaled, vf), vi);
+    vf x2 = x * x, x4 = x2 * x2;
+    for (int i = 0; i < 3; i++) {
+        vf z2 = z * z, z4 = z2 * z2;
+        z = (4.0f * z + x4 / z4) * (1.0f / 5.0f);
+    }
+    return vf_select(high, z * (z * z), low);
+}
+
+/* Both curves on RGBA pixels: colour divided by alpha where it divides, alpha itself untouched. */
+#define TXM_CURVE_PIXELS(name, curve)                                                                                  \
+    static inline vf name(vf p)                                                                                        \
+    {                                                                                                                  \
+        const vi color = {TXM_COLOR_MASK};                                                                             \
+        vf a = vf_alpha(p);                                                                                            \
+        vi divides = (a > 0.0f) & (a != 1.0f);                                                                         \
+        vf inverse = 1.0f / vf_select(divides, a, vf_set(1.0f));                                                       \
+        vf v = curve(vf_select(divides, p * inverse, p));                                                              \
+        return vf_select(color, vf_select(divides, v * a, v), p);                                                      \
+    }
+TXM_CURVE_PIXELS(vf_srgb_decode_pixels, vf_srgb_decode_rgba)
+TXM_CURVE_PIXELS(vf_srgb_encode_pixels, vf_srgb_encode)
+#undef TXM_CURVE_PIXELS
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The parts of the direct EXR reader: header (exr_header.c), chunks (exr_chunk.c), rows (exr.c).
+ */
+#ifndef TXM_SOURCE_EXR_H
+#define TXM_SOURCE_EXR_H
+#include <openexr.h>
+
+#include "source/readers.h"
+
+enum { TXM_EXR_MAX_CHANNELS = 64 }; /* of a part; more are left to OpenImageIO */
+
+typedef struct txm_exr {
+    char *path;
+    exr_context_t context;
+    char words[256]; /* what OpenEXR said last */
+
+    /* Layout of the part. Chunks are blocks of whole rows (scanline parts) or tiles. */
+    int32_t min_x, min_y;
+    uint32_t width, height;
+    uint32_t chunk_w, chunk_h; /* px of a whole chunk */
+    bool tiled;
+    exr_compression_t compression;
+    uint32_t file_channels, channels, sample_bytes;
+    /* order[i]: which channel of the file (they are stored by name) is delivered as channel i. */
+    uint32_t order[TXM_EXR_MAX_CHANNELS];
+
+    /* One chunk: as stored, inflated, and in the file's order of samples. */
+    uint8_t *packed, *inflated, *planes;
+    size_t chunk_bytes; /* of each of the three */
+    void *inflater;     /* libdeflate_decompressor */
+    exr_decode_pipeline_t pipeline;
+    bool pipeline_ready;
+
+    /* A row of chunks that a caller asked for in part: image rows [band_begin, band_end). */
+    uint8_t *band;
+    uint32_t band_begin, band_end;
+} txm_exr;
+
+/* Reads the header of the opened context into `x` and `info`. UNSUPPORTED for what OpenImageIO is to serve. */
+txm_status txm_exr_describe(txm_exr *x, txm_source_info *info, txm_error *err);
+
+/* Decodes the row of chunks that begins at image row `y`: the first `channels` channels of min(chunk_h, height - y)
+ * rows to dst, interleaved. */
+txm_status txm_exr_decode_rows(txm_exr *x, uint32_t y, uint8_t *dst, size_t stride_bytes, txm_error *err);
+
+/* Undoes what EXR does to bytes before it deflates them: sums the differences up, then takes turns between both halves.
+ * `in` is overwritten. */
+void txm_exr_unpredict(uint8_t *in, uint8_t *out, size_t size_bytes);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Undoing PNG's row filters.
+ *
+ * A filter predicts each byte from a (the byte one pixel to the left), b (above) and c (above left), all 0 outside the
+ * image, and stores the difference modulo 256. The scalar functions are the specification; the others are tested to
+ * agree with them to the byte. */
+#ifndef TXM_SOURCE_PNG_UNFILTER_H
+#define TXM_SOURCE_PNG_UNFILTER_H
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TXM_PNG_NONE, TXM_PNG_SUB, TXM_PNG_UP, TXM_PNG_AVERAGE, TXM_PNG_PAETH, TXM_PNG_FILTERS };
+enum { TXM_PNG_MAX_PIXEL_BYTES = 8 };
+
+/* Turns `bytes` filtered bytes into `out`; `prior` is the row above, already undone. `out` overlaps neither input, and
+ * nothing outside the three rows is touched. */
+typedef void (*txm_unfilter_fn)(const uint8_t *raw, const uint8_t *prior, uint8_t *out, size_t bytes);
+
+/* By filter type and bytes a pixel (1, 2, 3, 4, 6, 8; the others are NULL). */
+typedef struct txm_unfilter_ops {
+    const char *name;
+    txm_unfilter_fn undo[TXM_PNG_FILTERS][TXM_PNG_MAX_PIXEL_BYTES + 1];
+} txm_unfilter_ops;
+
+extern const txm_unfilter_ops txm_unfilter_scalar;
+#if defined(__x86_64__)
+extern const txm_unfilter_ops txm_unfilter_sse41;
+extern const txm_unfilter_ops txm_unfilter_avx2;
+#endif
+
+/* All that this machine can run, the best first; returns how many. `list` has room for 3. */
+size_t txm_unfilter_all(const txm_unfilter_ops *list[3]);
+
+/* The best one that the environment's TXMILL_ISA allows ("scalar", "sse41", "avx2" or more). */
+const txm_unfilter_ops *txm_unfilter_choose(void);
+#endif

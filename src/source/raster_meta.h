@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The few descriptive fields that the direct readers of PNG and JPEG take from a file, found where OpenImageIO finds
+ * them: named texts, Exif, XMP. */
+#ifndef TXM_SOURCE_RASTER_META_H
+#define TXM_SOURCE_RASTER_META_H
+#include "source/source.h"
+
+enum { TXM_META_ARTIST, TXM_META_COPYRIGHT, TXM_META_DESCRIPTION, TXM_META_SOFTWARE, TXM_META_FIELDS };
+
+typedef struct txm_raster_meta {
+    char *fields[TXM_META_FIELDS]; /* NULL: the file says nothing */
+    bool says_srgb;                /* Exif names a colour space, which OpenImageIO takes for sRGB whatever it is */
+} txm_raster_meta;
+
+/* A named text: replaces what was there if `name` (in any case) is one of the fields, else does nothing. False when
+ * memory is exhausted. */
+bool txm_raster_meta_set(txm_raster_meta *meta, const char *name, const char *value);
+
+/* As above for `bytes` bytes of text, cut at the first NUL. */
+bool txm_raster_meta_set_bytes(txm_raster_meta *meta, int field, const void *text, size_t bytes);
+
+/* An Exif block from its TIFF header on. Fields that are there already stay. False when memory is exhausted; a damaged
+ * block is used as far as it goes. */
+bool txm_raster_meta_add_exif(txm_raster_meta *meta, const uint8_t *data, size_t bytes);
+
+/* Hands the fields over to `info`. False when memory is exhausted. */
+bool txm_raster_meta_store(const txm_raster_meta *meta, txm_source_info *info);
+
+void txm_raster_meta_clear(txm_raster_meta *meta);
+#endif

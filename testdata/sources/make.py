@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Files that no program at hand writes: old-style Radiance runs, Targa alpha types, a run-length BMP, a cICP chunk."""
+import struct
+import sys
+import zlib
+
+W, H = 37, 23
+
+
+def pixel(x, y):
+    """A pattern with runs (left half flat) and gradients (right half), and alpha that falls from top to bottom."""
+    if x < W // 2:
+        return (200, 100, 50 + 40 * (y // 8), 255 - 11 * y)
+    return ((x * 7) % 256, (y * 11) % 256, (x * y) % 256, 255 - 11 * y)
+
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def cicp(src, dst, *codes):
+    png = open(src, "rb").read()
+    head = 8 + 25  # signature and IHDR
+    open(dst, "wb").write(png[:head] + chunk(b"cICP", bytes(int(c) for c in codes)) + png[head:])
+
+
+def hdr(dst, how):
+    out = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y %d +X %d\n" % (H, W)
+    for y in range(H):
+        x = 0
+        while x < W:
+            p = pixel(x, y)[:3] + (129,)
+            out += bytes(p)
+            run = 1
+            while how == "old" and x + run < W and pixel(x + run, y)[:3] + (129,) == p:
+                run += 1
+            # A run is the pixel once and then a count behind three ones.
+            if run > 1:
+                out += bytes((1, 1, 1, run - 1))
+            x += run
+    open(dst, "wb").write(out)
+
+
+def tga(dst, alpha_type):
+    """Version 2 with an extension area, whose byte 494 is the alpha type; 32 bits, top-down."""
+    out = struct.pack("<BBBHHBHHHHBB", 0, 0, 2, 0, 0, 0, 0, 0, W, H, 32, 0x28)
+    for y in range(H):
+        for x in range(W):
+            r, g, b, a = pixel(x, y)
+            out += bytes((b, g, r, a))
+    extension = len(out)
+    area = bytearray(495)
+    struct.pack_into("<H", area, 0, 495)
+    area[2:10] = b"a person"
+    area[494] = int(alpha_type)
+    out += bytes(area) + struct.pack("<II", extension, 0) + b"TRUEVISION-XFILE.\0"
+    open(dst, "wb").write(out)
+
+
+def tga16(dst):
+    out = struct.pack("<BBBHHBHHHHBB", 0, 0, 2, 0, 0, 0, 0, 0, W, H, 16, 0x21)
+    for y in range(H):
+        for x in range(W):
+            r, g, b, a = pixel(x, y)
+            out += struct.pack("<H", (a >> 7) << 15 | (r >> 3) << 10 | (g >> 3) << 5 | b >> 3)
+    open(dst, "wb").write(out)
+
+
+def bmp(dst):
+    """8-bit palette with absolute and encoded runs, bottom-up."""
+    pixels = [[(x // 5 if x < 20 else (x + y) % 16) for x in range(W)] for y in range(H)]
+    data = b""
+    for y in reversed(range(H)):
+        for x in range(0, 20, 5):
+            data += bytes((5, pixels[y][x]))
+        data += bytes((0, W - 20)) + bytes(pixels[y][20:]) + b"\0" * ((W - 20) & 1)
+        data += b"\0\0" if y else b"\0\1"
+    palette = b"".join(bytes((10 * i, 15 * i, 255 - 10 * i, 0)) for i in range(16))
+    offset = 54 + len(palette)
+    out = b"BM" + struct.pack("<IHHI", offset + len(data), 0, 0, offset)
+    out += struct.pack("<IiiHHIIiiII", 40, W, H, 1, 8, 1, len(data), 2835, 2835, 16, 16)
+    open(dst, "wb").write(out + palette + data)
+
+
+if __name__ == "__main__":
+    {"cicp": cicp, "hdr": hdr, "tga": tga, "tga16": tga16, "bmp": bmp}[sys.argv[1]](*sys.argv[2:])

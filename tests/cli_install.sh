@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# make install into a folder of its own: everything arrives, programs build against it, make uninstall leaves nothing.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+build=${TXM_BUILD:-$repo/build}
+case $(basename "$build") in
+    build) ;;
+    *) skip install "only of the plain build"; finish ;;
+esac
+
+root=$work/root prefix=/opt/txmill
+# What was built is installed; variables of an outer make must not leak in.
+make_here() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" DESTDIR="$root" PREFIX="$prefix" "$@"; }
+run make_here install
+check install-exit rc_is 0
+for f in bin/txmill lib/libtxmill.a lib/libtxmill.so lib/libtxmill.so.0 lib/pkgconfig/txmill.pc lib/txmill/txmill-oiio.so \
+    include/txmill/convert.h include/txmill/reader.h share/man/man1/txmill.1 share/man/man1/txmill-make.1 \
+    share/man/man1/txmill-info.1 share/man/man5/txmill-tx.5 share/bash-completion/completions/txmill \
+    share/zsh/site-functions/_txmill share/fish/vendor_completions.d/txmill.fish share/doc/txmill/info.schema.json; do
+    check "installed-$(basename $f)" test -s "$root$prefix/$f"
+done
+
+for h in "$repo"/include/txmill/*.h; do
+    name=txmill/$(basename "$h")
+    check "header-c-$(basename "$h")" sh -c "echo '#include <$name>' | cc -std=c11 -Wall -Wextra -Wpedantic -Werror \
+        -fsyntax-only -I'$root$prefix/include' -x c -"
+    check "header-cxx-$(basename "$h")" sh -c "echo '#include <$name>' | c++ -std=c++17 -Wall -Wextra -Werror \
+        -fsyntax-only -I'$root$prefix/include' -x c++ -"
+done
+
+cat >program.c <<'EOF'
+#include <stdio.h>
+#include <txmill/convert.h>
+#include <txmill/reader.h>
+int main(int argc, char **argv)
+{
+    txm_context *context = NULL;
+    txm_settings settings = txm_settings_default();
+    txm_convert_options options = {0};
+    txm_result result = {0};
+    txm_error err = {0};
+    txm_tx *tx = NULL;
+    (void)argc;
+    if (txm_context_new(NULL, &context, &err) || txm_convert(context, argv[1], &settings, &options, &result, &err) ||
+        txm_tx_open(result.tx_path, &tx, &err)) {
+        fprintf(stderr, "%s\n", err.message);
+        return 1;
+    }
+    printf("%ux%u %u levels\n", txm_tx_info_of(tx)->width, txm_tx_info_of(tx)->height, txm_tx_info_of(tx)->levels);
+    txm_tx_close(&tx);
+    txm_result_clear(&result);
+    txm_context_free(&context);
+    return 0;
+}
+EOF
+cp "$golden/rgb8.png" "$golden/rgba8.tga" .
+export PKG_CONFIG_PATH=$root$prefix/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
+flags() { pkg-config "$@" txmill | sed "s|$root$root|$root|g"; }
+check pkg-config-version test "$(pkg-config --modversion txmill)" = "$("$TXMILL" --version | cut -d' ' -f2)"
+# shellcheck disable=SC2046
+run cc $(flags --cflags) program.c $(flags --libs) -o program-shared
+check shared-links rc_is 0
+export TXMILL_PLUGINS=$root$prefix/lib/txmill
+run env LD_LIBRARY_PATH="$root$prefix/lib" ./program-shared rgb8.png
+check shared-runs prints "300x200 9 levels"
+# The TGA needs the OpenImageIO module.
+run env LD_LIBRARY_PATH="$root$prefix/lib" ./program-shared rgba8.tga
+check shared-module-runs prints "90x130 8 levels"
+# shellcheck disable=SC2046
+run cc $(flags --cflags) program.c -Wl,-Bstatic -L"$root$prefix/lib" -ltxmill -Wl,-Bdynamic \
+    $(flags --static --libs | sed 's/-ltxmill//') -o program-static
+check static-links rc_is 0
+check static-has-no-libtxmill sh -c '! ldd program-static | grep -q libtxmill'
+rm -rf blender_tx
+run ./program-static rgb8.png
+check static-runs prints "300x200 9 levels"
+run ./program-static rgba8.tga
+check static-module-runs prints "90x130 8 levels"
+# Moved to another place than it was built for, it finds its modules by its own.
+run env -u TXMILL_PLUGINS "$root$prefix/bin/txmill" make --force rgba8.tga
+check moved-program-finds-modules rc_is 0
+run "$root$prefix/bin/txmill" info blender_tx/rgb8*.tx
+check installed-program-runs prints "300 x 200"
+
+run make_here uninstall
+check uninstall-exit rc_is 0
+check uninstall-leaves-nothing test -z "$(find "$root" -type f -o -type l)"
+finish

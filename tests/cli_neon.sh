@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# The NEON back-end, cross-compiled and run under qemu-user: equal to scalar C bit for bit.
+set -u
+for tool in aarch64-linux-gnu-gcc qemu-aarch64; do
+    if ! command -v $tool >/dev/null; then
+        echo "skip neon ($tool is not installed: packages gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, qemu-user)"
+        exit 0
+    fi
+done
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+if aarch64-linux-gnu-gcc -std=c11 -O2 -ffp-contract=off -fno-math-errno -D_GNU_SOURCE -static -Iinclude -Isrc -Itests \
+    tests/neon_main.c tests/util_isa.c src/device/*.c src/device/arm/*.c src/core/pixel.c -lm -lpthread -o "$dir/neon" &&
+    qemu-aarch64 "$dir/neon"; then
+    echo "ok neon-equals-scalar"
+else
+    echo "not ok neon-equals-scalar"
+fi

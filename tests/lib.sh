@@ -1,0 +1,72 @@
+# shellcheck shell=bash
+# For tests/cli_*.sh: a scratch folder, running txmill, and checks that print "ok NAME" or "not ok NAME".
+set -u
+TXMILL=${TXMILL:-$PWD/build/txmill}
+TXM_TESTDATA=${TXM_TESTDATA:-$PWD/testdata}
+# shellcheck disable=SC2034
+golden=$TXM_TESTDATA/golden
+repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+work=$(mktemp -d)
+# Users other than the one who runs the tests must reach what a test gives them.
+chmod 755 "$work"
+failures=0
+clean_up() { chmod -R u+rwx "$work" 2>/dev/null; rm -rf "$work"; }
+trap clean_up EXIT
+cd "$work" || exit 1
+# A config or cache of the caller's must not change what is tested.
+unset OCIO TXMILL_FSYNC TXMILL_READER
+export LC_ALL=C.UTF-8
+
+ok() { echo "ok $1"; }
+not_ok() {
+    failures=$((failures + 1))
+    echo "not ok $1"
+    [ $# -lt 2 ] || printf '    %s\n' "${@:2}"
+}
+skip() { echo "skip $1 ($2)"; }
+
+# Runs a command; leaves its exit code in $rc and its output in the files out and err of the scratch folder.
+run() { "$@" >"$work/out" 2>"$work/err"; rc=$?; }
+txm() { run "$TXMILL" "$@"; }
+
+# check NAME COMMAND...: ok if the command succeeds; else what was printed last is shown.
+check() {
+    local name=$1
+    shift
+    if "$@"; then
+        ok "$name"
+    else
+        not_ok "$name" "failed: $*" "rc=${rc:-}" "$(head -c 1500 "$work/out" 2>/dev/null)" \
+            "$(head -c 1500 "$work/err" 2>/dev/null)"
+    fi
+}
+rc_is() { [ "$rc" -eq "$1" ]; }
+says() { grep -qF -e "$1" "$work/err"; }
+prints() { grep -qF -e "$1" "$work/out"; }
+last_line_is() { [ "$(tail -n 1 "$work/err")" = "$1" ]; }
+# Neither temporaries nor tx files below a folder.
+nothing_in() { [ -z "$(find "$1" -name '*.tx*' 2>/dev/null)" ]; }
+no_temporaries() { [ -z "$(find "$work" -name '*.txm-tmp' 2>/dev/null)" ]; }
+finish() { exit $((failures != 0)); }
+
+# Every object of a file of JSON lines fits a schema of docs/schema.
+valid_json() {
+    python3 - "$repo/docs/schema/$1.schema.json" "$2" <<'EOF'
+import json, sys
+import jsonschema
+validator = jsonschema.Draft7Validator(json.load(open(sys.argv[1])))
+lines = open(sys.argv[2], encoding="utf-8").read().splitlines()
+assert lines, "no JSON at all"
+for line in lines:
+    def refuse(word):
+        raise ValueError("not JSON: " + word)
+    validator.validate(json.loads(line, parse_constant=refuse))
+EOF
+}
+# json FILE EXPRESSION: the expression over `o`, the list of the file's objects, is true.
+json() {
+    python3 -c 'import json, sys
+o = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+sys.exit(0 if eval(sys.argv[2]) else 1)' "$1" "$2"
+}
+has_jsonschema() { python3 -c 'import jsonschema' 2>/dev/null; }

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The converter as a whole: the same bytes at any number of threads and on any ISA, optimistic guesses that turn out
+ * wrong, rings equal to gathering, failures that publish nothing.
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "convert/context.h"
+#include "core/path.h"
+#include "txmill/convert.h"
+#include "txmill/reader.h"
+
+static char base[] = "/tmp/txmill-convert-XXXXXX";
+
+static char *in_base(const char *name)
+{
+    static char paths[4][1024];
+    static int next;
+    char *p = paths[next++ % 4];
+    snprintf(p, sizeof paths[0], "%s/%s", base, name);
+    return p;
+}
+
+/* A binary PNM: P5 (grey) or P6 (RGB), 8 bits, pixel values from a function of the place. */
+static char *write_pnm(const char *name, int channels, uint32_t w, uint32_t h,
+                       uint8_t (*value)(uint32_t, uint32_t, int))
+{
+    char *path = in_base(name);
+    FILE *f = fopen(path, "wb");
+    ck_assert_ptr_nonnull(f);
+    fprintf(f, "P%d\n%u %u\n255\n", channels == 1 ? 5 : 6, w, h);
+    for (uint32_t y = 0; y < h; y++)
+        for (uint32_t x = 0; x < w; x++)
+            for (int c = 0; c < channels; c++)
+                putc(value(x, y, c), f);
+    ck_assert(!fclose(f));
+    return path;
+}
+
+static txm_context *context_with(unsigned threads, const char *isa)
+{
+    txm_context *context = NULL;
+    txm_error err = {0};
+    const txm_context_options options = {.threads = threads};
+    ck_assert_msg(!txm_context_new(&options, &context, &err), "%s", err.message);
+    if (isa)
+        context->ops = txm_ops_isa(isa);
+    return context;
+}
+
+static txm_status convert(txm_context *context, const char *source, const char *output, const txm_settings *settings,
+                          txm_result *result, txm_error *err)
+{
+    txm_settings defaults = txm_settings_default();
+    const txm_convert_options options = {.output = output};
+    return txm_convert(context, source, settings ? settings : &defaults, &options, result, err);
+}
+
+static char *slurp(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    ck_assert_ptr_nonnull(f);
+    fseek(f, 0, SEEK_END);
+    *size = (size_t)ftell(f);
+    rewind(f);
+    char *data = malloc(*size + 1);
+    ck_assert_uint_eq(fread(data, 1, *size, f), *size);
+    fclose(f);
+    return data;
+}
+
+static bool same_files(const char *a, const char *b)
+{
+    size_t na, nb;
+    char *da = slurp(a, &na), *db = slurp(b, &nb);
+    bool same = na == nb && memcmp(da, db, na) == 0;
+    free(da);
+    free(db);
+    return same;
+}
+
+static const char *const reproduced[] = {"rgb8.png",  "rgba8.png", "rgb16.png", "half-rgba.exr", "float-rgb.exr",
+                                         "photo.jpg", "gray8.png", "wide.png",  "narrow.png"};
+
+START_TEST(bytes_do_not_depend_on_threads_or_isa)
+{
+    char source[1024], *first = in_base("first.tx"), *again = in_base("again.tx");
+    static const char *const isas[] = {NULL, "scalar", "avx2", "avx512", "neon"};
+    snprintf(source, sizeof source, "%s/golden/%s", getenv("TXM_TESTDATA"), reproduced[_i]);
+    for (unsigned threads = 1; threads <= 5; threads += 2)
+        for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
+            if (isas[k] && !txm_ops_isa(isas[k]))
+                continue;
+            txm_context *context = context_with(threads, isas[k]);
+            txm_error err = {0};
+            txm_result r;
+            bool is_first = threads == 1 && k == 0;
+            ck_assert_msg(!convert(context, source, is_first ? first : again, NULL, &r, &err), "%s", err.message);
+            txm_result_clear(&r);
+            if (!is_first)
+                ck_assert_msg(same_files(first, again), "%s: %u threads, %s", reproduced[_i], threads,
+                              isas[k] ? isas[k] : "best");
+            txm_context_free(&context);
+        }
+}
+END_TEST
+
+/* ---- guesses ---------------------------------------------------------------------------------------------------- */
+
+static uint8_t ramp(uint32_t x, uint32_t y, int c)
+{
+    return (uint8_t)(x * 3 + y * 5 + (uint32_t)c * 40);
+}
+
+static uint8_t grey_ramp(uint32_t x, uint32_t y, int c)
+{
+    (void)c;
+    return (uint8_t)(x * 3 + y * 5);
+}
+
+static uint8_t white(uint32_t x, uint32_t y, int c)
+{
+    (void)x, (void)y, (void)c;
+    return 255;
+}
+
+/* One colour but for the last pixel of an image of 150 x 300. */
+static uint8_t white_but_one(uint32_t x, uint32_t y, int c)
+{
+    return x == 149 && y == 299 && c == 1 ? 0 : 255;
+}
+
+static uint8_t grey_but_one(uint32_t x, uint32_t y, int c)
+{
+    return x == 149 && y == 299 && c == 1 ? 1 : grey_ramp(x, y, c);
+}
+
+static const struct {
+    const char *what;
+    uint8_t (*value)(uint32_t, uint32_t, int);
+    bool mono_wanted;
+    uint32_t channels, width, height; /* expected */
+    bool constant;
+} guesses[] = {
+    {"coloured", ramp, true, 4, 150, 300, false},
+    {"grey", grey_ramp, true, 1, 150, 300, false},
+    {"grey, not wanted", grey_ramp, false, 4, 150, 300, false},
+    {"constant", white, true, 1, 64, 64, true},
+    {"constant, not mono", white, false, 4, 64, 64, true},
+    {"constant but for the last pixel", white_but_one, true, 4, 150, 300, false},
+    {"grey but for the last pixel", grey_but_one, true, 4, 150, 300, false},
+};
+
+START_TEST(guesses_end_right)
+{
+    char *source = write_pnm("guess.ppm", 3, 150, 300, guesses[_i].value), *out = in_base("guess.tx");
+    txm_context *context = context_with(3, NULL);
+    txm_settings settings = txm_settings_default();
+    settings.mono = guesses[_i].mono_wanted;
+    txm_error err = {0};
+    txm_result r;
+    ck_assert_msg(!convert(context, source, out, &settings, &r, &err), "%s", err.message);
+    ck_assert_uint_eq(r.channels, guesses[_i].channels);
+    ck_assert_uint_eq(r.width, guesses[_i].width);
+    ck_assert_uint_eq(r.height, guesses[_i].height);
+    ck_assert_int_eq(r.constant, guesses[_i].constant);
+    ck_assert_int_eq(r.mono, guesses[_i].channels == 1);
+    txm_result_clear(&r);
+    txm_tx *tx = NULL;
+    ck_assert(!txm_tx_open(out, &tx, &err));
+    uint8_t *tile = malloc(64 * 64 * 4);
+    const txm_tx_info *info = txm_tx_info_of(tx);
+    const txm_tx_level *l0 = txm_tx_level_of(tx, 0);
+    for (uint32_t ty = 0; ty < l0->tiles_y; ty++)
+        for (uint32_t tx_ = 0; tx_ < l0->tiles_x; tx_++) {
+            uint32_t w, h, n = info->channels;
+            ck_assert(!txm_tx_read_tile(tx, 0, tx_, ty, tile, n, 64 * n, &w, &h, &err));
+            for (uint32_t y = 0; y < h; y++)
+                for (uint32_t x = 0; x < w; x++)
+                    for (uint32_t c = 0; c < n; c++) {
+                        uint8_t want = c == 3 ? 255 : guesses[_i].value(tx_ * 64 + x, ty * 64 + y, (int)c);
+                        if (tile[(y * 64 + x) * n + c] != want)
+                            ck_abort_msg("%s: pixel %u,%u channel %u", guesses[_i].what, tx_ * 64 + x, ty * 64 + y, c);
+                    }
+        }
+    free(tile);
+    txm_tx_close(&tx);
+    txm_context_free(&context);
+}
+END_TEST
+
+/* ---- rings ------------------------------------------------------------------------------------------------------ */
+
+static const uint32_t ring_sizes[][2] = {{2, 2},    {1, 500}, {500, 3},   {65, 64},
+                                         {63, 129}, {64, 65}, {130, 130}, {300, 200}};
+
+/* Every padded tile of a file with a section equals the one gathered from a file without. */
+START_TEST(rings_in_flight_equal_gathering)
+{
+    uint32_t w = ring_sizes[_i][0], h = ring_sizes[_i][1];
+    char *source = write_pnm("ring.ppm", 3, w, h, ramp), *with = in_base("with.tx"), *without = in_base("without.tx");
+    txm_context *context = context_with(2, NULL);
+    txm_settings settings = txm_settings_default();
+    settings.tile_px = 16u << (_i % 3);
+    txm_error err = {0};
+    txm_result r;
+    ck_assert_msg(!convert(context, source, with, &settings, &r, &err), "%s", err.message);
+    ck_assert_uint_gt(r.section_bytes, 0);
+    txm_result_clear(&r);
+    settings.borders = false;
+    ck_assert(!convert(context, source, without, &settings, &r, &err));
+    ck_assert_uint_eq(r.section_bytes, 0);
+    txm_result_clear(&r);
+    txm_tx *a = NULL, *b = NULL;
+    ck_assert(!txm_tx_open(with, &a, &err) && !txm_tx_open(without, &b, &err));
+    ck_assert_int_eq(txm_tx_info_of(a)->section, TXM_SECTION_VALID);
+    ck_assert_int_eq(txm_tx_info_of(b)->section, TXM_SECTION_NONE);
+    size_t side = settings.tile_px + 4, bytes = side * side * 4;
+    uint8_t *pa = calloc(bytes, 1), *pb = calloc(bytes, 1);
+    for (uint32_t l = 0; l < txm_tx_info_of(a)->levels; l++)
+        for (uint32_t t = 0; t < txm_tx_level_of(a, l)->tiles_x * txm_tx_level_of(a, l)->tiles_y; t++)
+            for (int mode = TXM_REPEAT; mode <= TXM_MIRROR; mode++) {
+                uint32_t x = t % txm_tx_level_of(a, l)->tiles_x, y = t / txm_tx_level_of(a, l)->tiles_x;
+                ck_assert(!txm_tx_read_padded(a, l, x, y, 2, (txm_extension)mode, pa, 4, side * 4, NULL, NULL, &err));
+                ck_assert(!txm_tx_read_padded(b, l, x, y, 2, (txm_extension)mode, pb, 4, side * 4, NULL, NULL, &err));
+                ck_assert_msg(memcmp(pa, pb, bytes) == 0, "%ux%u level %u tile %u,%u mode %d", w, h, l, x, y, mode);
+            }
+    free(pa);
+    free(pb);
+    txm_tx_close(&a);
+    txm_tx_close(&b);
+    txm_context_free(&context);
+}
+END_TEST
+
+/* ---- failures --------------------------------------------------------------------------------------------------- */
+
+static int entries_of(const char *folder)
+{
+    char command[1200];
+    int n = -1;
+    snprintf(command, sizeof command, "ls -A '%s' | wc -l", folder);
+    FILE *p = popen(command, "r");
+    ck_assert(p && fscanf(p, "%d", &n) == 1);
+    pclose(p);
+    return n;
+}
+
+START_TEST(a_truncated_source_publishes_nothing)
+{
+    char command[2400], *dir = in_base("cut"), *cut = in_base("cut/photo.jpg");
+    snprintf(command, sizeof command, "mkdir -p '%s/blender_tx' && head -c 4000 '%s/golden/photo.jpg' > '%s'", dir,
+             getenv("TXM_TESTDATA"), cut);
+    ck_assert_int_eq(system(command), 0);
+    txm_context *context = context_with(2, NULL);
+    txm_settings settings = txm_settings_default();
+    txm_error err = {0};
+    txm_result r;
+    ck_assert(txm_convert(context, cut, &settings, NULL, &r, &err) == TXM_CORRUPT);
+    ck_assert_msg(strstr(err.message, cut) != NULL, "%s", err.message);
+    ck_assert_ptr_null(r.tx_path);
+    ck_assert_int_eq(entries_of(in_base("cut/blender_tx")), 0);
+    txm_context_free(&context);
+}
+END_TEST
+
+static void stop_early(void *user, uint32_t rows_done, uint32_t rows)
+{
+    (void)rows_done, (void)rows;
+    *(volatile int *)user = 1;
+}
+
+START_TEST(cancelling_leaves_nothing)
+{
+    char *source = write_pnm("big.ppm", 3, 700, 900, ramp);
+    volatile int cancel = 0;
+    txm_error err = {0};
+    txm_context *context = NULL;
+    const txm_context_options options = {.threads = 2, .cancel = &cancel};
+    ck_assert(!txm_context_new(&options, &context, &err));
+    txm_settings settings = txm_settings_default();
+    const txm_convert_options how = {.progress = stop_early, .progress_user = (void *)(uintptr_t)&cancel};
+    txm_result r;
+    ck_assert_int_eq(txm_convert(context, source, &settings, &how, &r, &err), TXM_CANCELLED);
+    ck_assert_int_le(entries_of(in_base("blender_tx")), 0);
+    txm_context_free(&context);
+}
+END_TEST
+
+START_TEST(odd_settings_are_refused)
+{
+    char *source = write_pnm("small.ppm", 3, 4, 4, ramp), *out = in_base("small.tx");
+    txm_context *context = context_with(1, NULL);
+    txm_settings settings = txm_settings_default();
+    txm_error err = {0};
+    txm_result r;
+    settings.tile_px = 48;
+    ck_assert_int_eq(convert(context, source, out, &settings, &r, &err), TXM_USAGE);
+    settings = txm_settings_default();
+    const char *const bad[] = {"no-equals-sign", NULL};
+    settings.attributes = bad;
+    txm_error_clear(&err);
+    ck_assert_int_eq(convert(context, source, out, &settings, &r, &err), TXM_USAGE);
+    settings = txm_settings_default();
+    settings.colorspace = "sRBG";
+    txm_error_clear(&err);
+    ck_assert_int_eq(convert(context, source, out, &settings, &r, &err), TXM_COLORSPACE);
+    ck_assert_msg(strstr(err.message, "sRGB") != NULL, "%s", err.message);
+    ck_assert_int_ne(access(out, F_OK), 0);
+    txm_context_free(&context);
+}
+END_TEST
+
+START_TEST(memory_bound_is_obeyed_or_refused)
+{
+    char *source = write_pnm("wide.ppm", 3, 3000, 100, ramp), *out = in_base("wide.tx");
+    txm_error err = {0};
+    txm_result r;
+    for (uint64_t bound = 1 << 20; bound <= 1u << 30; bound <<= 10) {
+        txm_context *context = NULL;
+        const txm_context_options options = {.threads = 2, .max_memory_bytes = bound};
+        ck_assert(!txm_context_new(&options, &context, &err));
+        txm_status status = convert(context, source, out, NULL, &r, &err);
+        ck_assert_int_eq(status, bound < 1u << 30 ? TXM_TOO_LARGE : TXM_OK);
+        ck_assert_int_eq(access(out, F_OK), status ? -1 : 0);
+        txm_result_clear(&r);
+        txm_error_clear(&err);
+        txm_context_free(&context);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    char command[1200];
+    if (!mkdtemp(base))
+        return 1;
+    Suite *suite = suite_create("convert");
+    TCase *t = tcase_create("convert");
+    tcase_add_loop_test(t, bytes_do_not_depend_on_threads_or_isa, 0, sizeof reproduced / sizeof *reproduced);
+    tcase_add_loop_test(t, guesses_end_right, 0, sizeof guesses / sizeof *guesses);
+    tcase_add_loop_test(t, rings_in_flight_equal_gathering, 0, sizeof ring_sizes / sizeof *ring_sizes);
+    tcase_add_test(t, a_truncated_source_publishes_nothing);
+    tcase_add_test(t, cancelling_leaves_nothing);
+    tcase_add_test(t, odd_settings_are_refused);
+    tcase_add_test(t, memory_bound_is_obeyed_or_refused);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    snprintf(command, sizeof command, "rm -rf '%s'", base);
+    if (system(command))
+        printf("note %s was not removed\n", base);
+    return failed != 0;
+}

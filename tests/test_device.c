@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Row operations: scalar C against the formulas in double precision and against brute force, and every ISA of this
+ * machine against scalar C, bit for bit, on random and on edge input of every length.
+ */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/arith.h"
+#include "device/ops.h"
+#include "device/tables.h"
+#include "util_isa.h"
+
+static const txm_ops *reference;
+static const char *const isas[] = {"avx2", "avx512", "neon"};
+
+START_TEST(isa_equals_scalar)
+{
+    const txm_ops *ops = txm_ops_isa(isas[_i]);
+    if (!ops) {
+        printf("skip %s (not on this machine)\n", isas[_i]);
+        return;
+    }
+    const char *difference = isa_compare(ops);
+    ck_assert_msg(difference == NULL, "%s", difference);
+}
+END_TEST
+
+START_TEST(half_round_trips)
+{
+    for (uint32_t h = 0; h < 65536; h++) {
+        float f = txm_half_to_float((uint16_t)h);
+        bool nan = (h & 0x7C00) == 0x7C00 && (h & 0x3FF);
+        ck_assert_uint_eq(txm_float_to_half(f), nan ? (h | 0x200) : h);
+    }
+    /* halfway cases round to even */
+    ck_assert_uint_eq(txm_float_to_half(1.0f + 1.0f / 2048), 0x3C00);
+    ck_assert_uint_eq(txm_float_to_half(1.0f + 3.0f / 2048), 0x3C02);
+    ck_assert_uint_eq(txm_float_to_half(65519.0f), 0x7BFF);
+    ck_assert_uint_eq(txm_float_to_half(65520.0f), 0x7C00);
+    ck_assert_uint_eq(txm_float_to_half(2.98e-8f), 0x0000);
+    ck_assert_uint_eq(txm_float_to_half(2.99e-8f), 0x0001);
+}
+END_TEST
+
+START_TEST(powers_are_rounded_right)
+{
+    unsigned wrong = 0, total = 0;
+    for (float x = 1e-6f; x < 100.0f; x *= 1.0003f, total++) {
+        wrong += txm_pow_positive(x, (double)2.4f) != (float)pow((double)x, (double)2.4f);
+        wrong += txm_pow_positive(x, (double)(1.0f / 2.4f)) != (float)pow((double)x, (double)(1.0f / 2.4f));
+    }
+    ck_assert_msg(wrong * 1000 < total, "%u of %u", wrong, total);
+    ck_assert_float_eq(txm_pow_positive(1.0f, (double)2.4f), 1.0f);
+    ck_assert(isinf(txm_pow_positive(INFINITY, (double)2.4f)));
+}
+END_TEST
+
+START_TEST(curves_follow_the_standard)
+{
+    for (int i = -200; i <= 4000; i++) {
+        float v = (float)i / 1000.0f;
+        double linear = v <= 0 ? 0 : v < 0.04045f ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
+        double coded = v <= 0 ? 0 : v < 0.0031308f ? v * 12.92 : 1.055 * pow(v, 1 / 2.4) - 0.055;
+        ck_assert_double_eq_tol(txm_srgb_decode_grey(v), linear, 2e-6 * fmax(linear, 0.01));
+        ck_assert_double_eq_tol(txm_srgb_decode_rgba(v), linear, 1e-5 * fmax(linear, 0.01));
+        ck_assert_double_eq_tol(txm_srgb_encode(v), coded, 2e-6 * fmax(coded, 0.01));
+    }
+}
+END_TEST
+
+/* The table that encodes to 8 bits gives what the formula gives, at every threshold and its neighbours and in between.
+ */
+START_TEST(table_encodes_exactly)
+{
+    const txm_ops *ops = reference;
+    uint8_t code, previous = 0;
+    for (uint32_t bits = 0x38000000u; bits < 0x3F900000u; bits += 97) {
+        float v = txm_bits_float(bits);
+        ops->srgb_encode(TXM_U8, 1, &v, &code, 1);
+        ck_assert_uint_eq(code, txm_float_to_code(txm_srgb_encode(v), 255.0f));
+        if (code != previous)
+            for (uint32_t near = bits - 97; near < bits + 97; near++) {
+                v = txm_bits_float(near);
+                ops->srgb_encode(TXM_U8, 1, &v, &code, 1);
+                ck_assert_uint_eq(code, txm_float_to_code(txm_srgb_encode(v), 255.0f));
+            }
+        previous = code;
+    }
+}
+END_TEST
+
+START_TEST(every_code_survives_the_curve)
+{
+    for (uint32_t c = 0; c < 256; c++)
+        for (uint32_t a = 1; a < 256; a++) {
+            uint8_t in[4] = {(uint8_t)(c * a / 255), (uint8_t)(c < a ? c : a), 0, (uint8_t)a}, out[4];
+            float linear[4];
+            reference->srgb_decode(TXM_U8, 4, in, linear, 1);
+            reference->srgb_encode(TXM_U8, 4, linear, out, 1);
+            for (int k = 0; k < 4; k++)
+                ck_assert_int_le(abs(in[k] - out[k]), 0);
+        }
+}
+END_TEST
+
+START_TEST(association_truncates)
+{
+    for (uint32_t c = 0; c < 256; c++)
+        for (uint32_t a = 0; a < 256; a++) {
+            uint8_t p[4] = {(uint8_t)c, (uint8_t)c, (uint8_t)c, (uint8_t)a};
+            reference->associate(TXM_U8, p, 1);
+            ck_assert_uint_eq(p[1], c * a / 255);
+        }
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
+        const txm_ops *ops = txm_ops_isa(isas[i]);
+        for (uint32_t a = 0; ops && a < 65536; a += 3) {
+            uint16_t p[4] = {65535, (uint16_t)(a * 7), (uint16_t)(65535 - a), (uint16_t)a}, q[4];
+            memcpy(q, p, sizeof q);
+            reference->associate(TXM_U16, p, 1);
+            ops->associate(TXM_U16, q, 1);
+            ck_assert(memcmp(p, q, sizeof p) == 0);
+        }
+    }
+}
+END_TEST
+
+START_TEST(bilinear_positions)
+{
+    uint32_t a, b;
+    float f;
+    txm_bilinear_position(0, 1, 3, &a, &b, &f);
+    ck_assert(a == 1 && b == 2 && f == 0.0f);
+    txm_bilinear_position(0, 1, 1, &a, &b, &f);
+    ck_assert(a == 0 && b == 0 && f == 0.0f);
+    for (uint32_t src = 1; src < 3000; src += 7)
+        for (uint32_t i = 0, dst = src / 2 ? src / 2 : 1; i < dst; i++) {
+            txm_bilinear_position(i, dst, src, &a, &b, &f);
+            ck_assert(a <= b && b < src && f >= 0.0f && f < 1.0f && b <= 2 * i + 2);
+        }
+}
+END_TEST
+
+int main(void)
+{
+    reference = txm_ops_isa("scalar");
+    Suite *suite = suite_create("device");
+    TCase *t = tcase_create("device");
+    tcase_add_loop_test(t, isa_equals_scalar, 0, sizeof isas / sizeof *isas);
+    tcase_add_test(t, half_round_trips);
+    tcase_add_test(t, powers_are_rounded_right);
+    tcase_add_test(t, curves_follow_the_standard);
+    tcase_add_test(t, table_encodes_exactly);
+    tcase_add_test(t, every_code_survives_the_curve);
+    tcase_add_test(t, association_truncates);
+    tcase_add_test(t, bilinear_positions);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

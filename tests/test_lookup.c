@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Look-up: the order of places, freshness to the second, files that Cycles refuses, sources that serve themselves. And
+ * what a tx file's metadata is taken apart into. Files are real: made by the converter. */
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache/lookup.h"
+#include "color/color.h"
+#include "container/describe.h"
+#include "core/mem.h"
+#include "txmill/convert.h"
+#include "txmill/reader.h"
+
+static const char xyz[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0";
+static const txm_tx_key key = {.xyz_text = xyz, .colorspace = "sRGB", .alpha = TXM_ALPHA_STRAIGHT};
+
+static char dir[64], source[256];
+static txm_context *context;
+
+static void copy_file(const char *from, const char *to)
+{
+    char command[600];
+    snprintf(command, sizeof command, "cp '%s' '%s'", from, to);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static void set_time(const char *path, time_t seconds, long nanoseconds)
+{
+    const struct timespec times[2] = {{seconds, nanoseconds}, {seconds, nanoseconds}};
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void set_up(void)
+{
+    const char *data = getenv("TXM_TESTDATA");
+    char golden[300];
+    txm_error err = {0};
+    const txm_context_options options = {.threads = 1, .ocio_path = NULL};
+    snprintf(dir, sizeof dir, "/tmp/txm-lookup-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    snprintf(source, sizeof source, "%s/rgb8.png", dir);
+    snprintf(golden, sizeof golden, "%s/golden/rgb8.png", data ? data : "testdata");
+    copy_file(golden, source);
+    set_time(source, 1500000000, 5);
+    ck_assert_int_eq(unsetenv("OCIO"), 0);
+    ck_assert_msg(txm_context_new(&options, &context, &err) == TXM_OK, "%s", err.message);
+}
+
+static void tear_down(void)
+{
+    char command[100];
+    txm_context_free(&context);
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    ck_assert_int_eq(system(command), 0);
+}
+
+/* Makes the tx file of the source in `cache_dir`; the caller frees its path. */
+static char *make(const char *cache_dir, bool force)
+{
+    txm_settings settings = txm_settings_default();
+    const txm_convert_options options = {.force = force};
+    txm_result result = {0};
+    txm_error err = {0};
+    settings.cache_dir = cache_dir;
+    ck_assert_msg(txm_convert(context, source, &settings, &options, &result, &err) == TXM_OK, "%s", err.message);
+    ck_assert_int_eq(result.outcome, TXM_CREATED);
+    char *path = txm_strdup(result.tx_path);
+    txm_result_clear(&result);
+    return path;
+}
+
+/* Looks up and compares; `path` NULL: not compared. */
+static void expect(const char *cache_dir, txm_tx_state state, const char *path, const char *reason)
+{
+    txm_lookup found = {0};
+    txm_error err = {0};
+    ck_assert_msg(txm_tx_lookup(source, cache_dir, &key, &found, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(found.state == state, "state %d, not %d: %s", found.state, state, found.reason);
+    if (path)
+        ck_assert_str_eq(found.path, path);
+    ck_assert_msg(strstr(found.reason, reason) != NULL, "'%s' lacks '%s'", found.reason, reason);
+    txm_lookup_free(&found);
+    txm_lookup_free(&found);
+    txm_lookup_free(NULL);
+}
+
+START_TEST(test_missing_and_fresh)
+{
+    char *expected = txm_tx_path(source, NULL, &key);
+    expect(NULL, TXM_TX_MISSING, expected, "");
+    char *made = make(NULL, false);
+    ck_assert_str_eq(made, expected);
+    expect(NULL, TXM_TX_FRESH, expected, "");
+    expect("", TXM_TX_FRESH, expected, "");
+    expect("blender_tx", TXM_TX_FRESH, expected, "");
+    free(made);
+    free(expected);
+}
+END_TEST
+
+START_TEST(test_freshness_to_the_second)
+{
+    char *tx = make(NULL, false);
+    set_time(tx, 1500000000, 999999999);
+    expect(NULL, TXM_TX_FRESH, tx, "");
+    set_time(tx, 1500000001, 5); /* newer is not fresh: Cycles asks for equal */
+    expect(NULL, TXM_TX_OUTDATED, tx, "+1 s");
+    set_time(tx, 1499999999, 5);
+    expect(NULL, TXM_TX_OUTDATED, tx, "-1 s");
+    free(tx);
+}
+END_TEST
+
+START_TEST(test_order_of_places)
+{
+    char *in_default = make(NULL, false);
+    char *in_cache = txm_tx_path(source, "cache", &key);
+    /* The default folder serves while the configured one has nothing fresh ... */
+    expect("cache", TXM_TX_FRESH, in_default, "");
+    /* ... but is spelled "blender_tx" only one way: another spelling of it is looked up as the default, too. */
+    expect("./blender_tx", TXM_TX_FRESH, NULL, "");
+    char *made = make("cache", true);
+    ck_assert_str_eq(made, in_cache);
+    expect("cache", TXM_TX_FRESH, in_cache, "");
+    /* With neither fresh, the configured folder's file is the one to be written. */
+    set_time(in_cache, 1, 0);
+    expect("cache", TXM_TX_FRESH, in_default, "");
+    set_time(in_default, 1, 0);
+    expect("cache", TXM_TX_OUTDATED, in_cache, "differs");
+    free(made);
+    free(in_cache);
+    free(in_default);
+}
+END_TEST
+
+/* The default folder's file has no `filepath:` in its name, whatever is configured. */
+START_TEST(test_absolute_falls_back)
+{
+    char cache[100];
+    snprintf(cache, sizeof cache, "%s/abs", dir);
+    char *in_default = make(NULL, false);
+    expect(cache, TXM_TX_FRESH, in_default, "");
+    char *in_cache = make(cache, true);
+    expect(cache, TXM_TX_FRESH, in_cache, "");
+    ck_assert_str_ne(strrchr(in_cache, '/'), strrchr(in_default, '/'));
+    free(in_default);
+    free(in_cache);
+}
+END_TEST
+
+START_TEST(test_unusable)
+{
+    char *tx = make(NULL, false);
+    ck_assert_int_eq(truncate(tx, 5000), 0);
+    set_time(tx, 1500000000, 5);
+    expect(NULL, TXM_TX_UNUSABLE, tx, "");
+    ck_assert_int_eq(truncate(tx, 0), 0);
+    set_time(tx, 1500000000, 5);
+    expect(NULL, TXM_TX_UNUSABLE, tx, "");
+    ck_assert_int_eq(unlink(tx), 0);
+    ck_assert_int_eq(mkdir(tx, 0755), 0);
+    expect(NULL, TXM_TX_UNUSABLE, tx, "not a regular file");
+    free(tx);
+}
+END_TEST
+
+START_TEST(test_source_serves)
+{
+    char *tx = make(NULL, false);
+    snprintf(source, sizeof source, "%s/other.tx", dir);
+    copy_file(tx, source);
+    expect(NULL, TXM_TX_SOURCE, source, "");
+    free(tx);
+}
+END_TEST
+
+static void refused(const char *path, txm_status status)
+{
+    txm_lookup found = {0};
+    txm_error err = {0};
+    ck_assert_int_eq(txm_tx_lookup(path, NULL, &key, &found, &err), status);
+    ck_assert(!found.path && !found.reason);
+    ck_assert_ptr_nonnull(strstr(err.message, path));
+}
+
+START_TEST(test_bad_sources)
+{
+    refused("/no/such/file.png", TXM_NOT_FOUND);
+    refused(dir, TXM_NOT_A_FILE);
+    refused("/dev/null", TXM_NOT_A_FILE);
+}
+END_TEST
+
+/* ---- descriptions ------------------------------------------------------------------------------------------------ */
+
+START_TEST(test_describe)
+{
+    char *path = make(NULL, false);
+    txm_tx *tx = NULL;
+    txm_tx_description d;
+    ck_assert_int_eq(txm_tx_open(path, &tx, NULL), TXM_OK);
+    ck_assert_int_eq(txm_tx_describe(tx, &d, NULL), TXM_OK);
+    ck_assert_str_eq(d.source, source);
+    ck_assert_str_eq(d.requested, "sRGB");
+    ck_assert_str_eq(d.detected, "scene_linear_srgb");
+    ck_assert_str_eq(d.xyz_to_scene_linear, xyz);
+    ck_assert_str_eq(d.working_space, "Linear Rec.709");
+    ck_assert(d.has_alpha_type && d.alpha == TXM_ALPHA_STRAIGHT && !d.envlatl && d.format_version == 0);
+    ck_assert_str_eq(d.sha1, "716B430976BC0C1A51CE3BCE6730E059041FEF91");
+    ck_assert(d.average_count == 4 && d.constant_count == 0 && d.average[3] == 1);
+    txm_tx_description_free(&d);
+    ck_assert_ptr_null(d.source);
+    txm_tx_close(&tx);
+    free(path);
+}
+END_TEST
+
+/* A source whose path looks like the text that follows it. */
+START_TEST(test_describe_confusing_source)
+{
+    char confusing[256];
+    snprintf(confusing, sizeof confusing, "%s/a (colorspace: x, xyz_to_scene_linear:1, alpha: auto).png", dir);
+    copy_file(source, confusing);
+    snprintf(source, sizeof source, "%s", confusing);
+    char *path = make(NULL, false);
+    txm_tx *tx = NULL;
+    txm_tx_description d;
+    ck_assert_int_eq(txm_tx_open(path, &tx, NULL), TXM_OK);
+    ck_assert_int_eq(txm_tx_describe(tx, &d, NULL), TXM_OK);
+    ck_assert_str_eq(d.source, confusing);
+    ck_assert_str_eq(d.detected, "scene_linear_srgb");
+    ck_assert(d.alpha == TXM_ALPHA_STRAIGHT);
+    txm_tx_description_free(&d);
+    txm_tx_close(&tx);
+    free(path);
+}
+END_TEST
+
+/* The texts by which working spaces are recognised are those that the built-in config gives. */
+START_TEST(test_working_space_names)
+{
+    static const char *const names[] = {"Linear Rec.709", "Linear Rec.2020", "ACEScg"};
+    for (size_t i = 0; i < 3; i++) {
+        const txm_context_options options = {.threads = 1, .working_space = names[i]};
+        txm_tx *tx = NULL;
+        txm_tx_description d;
+        txm_context_free(&context);
+        ck_assert_int_eq(txm_context_new(&options, &context, NULL), TXM_OK);
+        char *path = make(NULL, true);
+        ck_assert_int_eq(txm_tx_open(path, &tx, NULL), TXM_OK);
+        ck_assert_int_eq(txm_tx_describe(tx, &d, NULL), TXM_OK);
+        ck_assert_str_eq(d.working_space, names[i]);
+        txm_tx_description_free(&d);
+        txm_tx_close(&tx);
+        free(path);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("lookup");
+    TCase *t = tcase_create("lookup");
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_test(t, test_missing_and_fresh);
+    tcase_add_test(t, test_freshness_to_the_second);
+    tcase_add_test(t, test_order_of_places);
+    tcase_add_test(t, test_absolute_falls_back);
+    tcase_add_test(t, test_unusable);
+    tcase_add_test(t, test_source_serves);
+    tcase_add_test(t, test_bad_sources);
+    tcase_add_test(t, test_describe);
+    tcase_add_test(t, test_describe_confusing_source);
+    tcase_add_test(t, test_working_space_names);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The direct PNG reader against OpenImageIO: every layout, filter and width, metadata, damaged files. */
+#include <check.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "source/png_unfilter.h"
+#include "util_png.h"
+#include "util_raster.h"
+
+static const size_t pixel_sizes[] = {1, 2, 3, 4, 6, 8};
+enum { PIXEL_SIZES = 6, MAX_ROW = 400, GUARD = 32 };
+
+/* Rows end exactly where their memory ends, so that the address sanitizer sees an access outside them; `out` has guard
+ * bytes instead, which must stay. */
+static void compare_row(const txm_unfilter_ops *ops, int filter, size_t bpp, size_t bytes, uint64_t *seed)
+{
+    uint8_t *raw = malloc(bytes), *prior = malloc(bytes), *want = malloc(bytes), got[MAX_ROW + GUARD];
+
+    test_noise(seed, raw, bytes);
+    test_noise(seed, prior, bytes);
+    memset(got, 0xa5, sizeof got);
+    txm_unfilter_scalar.undo[filter][bpp](raw, prior, want, bytes);
+    ops->undo[filter][bpp](raw, prior, got, bytes);
+    ck_assert_msg(memcmp(got, want, bytes) == 0, "%s filter %d, %zu bytes a pixel, %zu a row", ops->name, filter, bpp,
+                  bytes);
+    for (size_t i = bytes; i < bytes + GUARD; i++)
+        if (got[i] != 0xa5)
+            ck_abort_msg("%s filter %d writes behind the row", ops->name, filter);
+    free(raw);
+    free(prior);
+    free(want);
+}
+
+START_TEST(vector_filters_agree_with_scalar)
+{
+    const txm_unfilter_ops *list[3];
+    size_t count = txm_unfilter_all(list);
+    uint64_t seed = 1;
+
+    for (size_t o = 0; o < count; o++)
+        for (int filter = 0; filter < TXM_PNG_FILTERS; filter++)
+            for (int b = 0; b < PIXEL_SIZES; b++)
+                for (size_t w = 1; w * pixel_sizes[b] <= MAX_ROW; w += w < 50 ? 1 : 13)
+                    compare_row(list[o], filter, pixel_sizes[b], w * pixel_sizes[b], &seed);
+}
+END_TEST
+
+/* Two pixels of 8 bytes hold eight cases: the first pixel brings a and c into place, the second one is predicted. */
+START_TEST(paeth_and_average_of_every_a_b_c)
+{
+    const txm_unfilter_ops *list[3];
+    size_t count = txm_unfilter_all(list);
+    uint8_t raw[16] = {0}, prior[16], want[16], got[16];
+
+    for (unsigned c = 0; c < 256; c++)
+        for (unsigned b = 0; b < 256; b++)
+            for (unsigned a = 0; a < 256; a += 8) {
+                memset(prior, (int)c, 8);
+                memset(prior + 8, (int)b, 8);
+                for (unsigned i = 0; i < 8; i++)
+                    raw[i] = (uint8_t)(a + i - c);
+                txm_unfilter_scalar.undo[TXM_PNG_PAETH][8](raw, prior, want, sizeof raw);
+                for (size_t o = 0; o + 1 < count; o++) {
+                    list[o]->undo[TXM_PNG_PAETH][8](raw, prior, got, sizeof raw);
+                    if (memcmp(got, want, sizeof got) != 0)
+                        ck_abort_msg("%s: Paeth of %u.., %u, %u", list[o]->name, a, b, c);
+                }
+            }
+}
+END_TEST
+
+typedef struct kind {
+    const char *name;
+    uint8_t color_type, depth;
+    bool transparent;
+} kind;
+
+static const kind kinds[] = {
+    {"gray1", PNG_GRAY, 1, false},        {"gray1-key", PNG_GRAY, 1, true},
+    {"gray2", PNG_GRAY, 2, false},        {"gray2-key", PNG_GRAY, 2, true},
+    {"gray4", PNG_GRAY, 4, false},        {"gray4-key", PNG_GRAY, 4, true},
+    {"gray8", PNG_GRAY, 8, false},        {"gray8-key", PNG_GRAY, 8, true},
+    {"gray16", PNG_GRAY, 16, false},      {"gray16-key", PNG_GRAY, 16, true},
+    {"rgb8", PNG_RGB, 8, false},          {"rgb8-key", PNG_RGB, 8, true},
+    {"rgb16", PNG_RGB, 16, false},        {"rgb16-key", PNG_RGB, 16, true},
+    {"palette1", PNG_PALETTE, 1, false},  {"palette1-alpha", PNG_PALETTE, 1, true},
+    {"palette2", PNG_PALETTE, 2, false},  {"palette2-alpha", PNG_PALETTE, 2, true},
+    {"palette4", PNG_PALETTE, 4, false},  {"palette4-alpha", PNG_PALETTE, 4, true},
+    {"palette8", PNG_PALETTE, 8, false},  {"palette8-alpha", PNG_PALETTE, 8, true},
+    {"graya8", PNG_GRAY_ALPHA, 8, false}, {"graya16", PNG_GRAY_ALPHA, 16, false},
+    {"rgba8", PNG_RGBA, 8, false},        {"rgba16", PNG_RGBA, 16, false},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* The transparent colour is the one of the first pixel; a few later pixels repeat it. */
+static void add_colors(txm_bytes *f, const kind *k, const png_layout *l, uint8_t *rows)
+{
+    size_t row = png_row_bytes(l), pixel = png_pixel_bytes(l);
+    uint8_t colors[768], key[6] = {0};
+    uint64_t seed = 7;
+
+    if (k->color_type == PNG_PALETTE) {
+        /* Fewer colours than indices: those beyond count as black. */
+        size_t entries = (1u << k->depth) - (k->depth == 8 ? 20 : 0);
+        test_noise(&seed, colors, sizeof colors);
+        png_chunk(f, "PLTE", colors, 3 * entries);
+        if (k->transparent)
+            png_chunk(f, "tRNS", colors + 100, entries / 2);
+        return;
+    }
+    if (!k->transparent)
+        return;
+    for (uint32_t y = 0; y < l->height; y++)
+        memcpy(rows + y * row + row / pixel / 2 * pixel, rows, pixel);
+    for (unsigned i = 0; i < png_samples(k->color_type); i++) {
+        key[2 * i] = k->depth == 16 ? rows[2 * i] : 0;
+        key[2 * i + 1] = k->depth == 16  ? rows[2 * i + 1]
+                         : k->depth == 8 ? rows[i]
+                                         : (uint8_t)(rows[0] >> (8 - k->depth));
+    }
+    png_chunk(f, "tRNS", key, 2 * png_samples(k->color_type));
+}
+
+static txm_bytes build(const kind *k, uint32_t width, uint32_t height, int filter)
+{
+    png_layout l = {width, height, k->depth, k->color_type, 0};
+    uint64_t seed = width * 77 + height;
+    uint8_t *rows = malloc(png_row_bytes(&l) * height);
+    txm_bytes f = {0};
+
+    test_noise(&seed, rows, png_row_bytes(&l) * height);
+    png_begin(&f, &l);
+    add_colors(&f, k, &l, rows);
+    png_finish(&f, &l, rows, filter);
+    free(rows);
+    return f;
+}
+
+START_TEST(every_layout_width_and_filter_is_as_oiio_reads_it)
+{
+    static const uint32_t widths[] = {1, 2, 3, 5, 6, 7, 8, 9, 16, 17, 33, 100};
+
+    for (int k = 0; k < KINDS; k++)
+        for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
+            char what[64];
+            txm_bytes f = build(&kinds[k], widths[w], 12, -1);
+            snprintf(what, sizeof what, "%s %u px wide", kinds[k].name, widths[w]);
+            raster_compare(raster_temp("kind.png", &f), "png", what);
+            txm_bytes_free(&f);
+        }
+}
+END_TEST
+
+START_TEST(every_filter_alone)
+{
+    for (int k = 0; k < KINDS; k++)
+        for (int filter = 0; filter < 5; filter++) {
+            char what[64];
+            txm_bytes f = build(&kinds[k], 37, 5, filter);
+            snprintf(what, sizeof what, "%s filter %d", kinds[k].name, filter);
+            raster_compare(raster_temp("filter.png", &f), "png", what);
+            txm_bytes_free(&f);
+        }
+}
+END_TEST
+
+/* More than one batch of inflated rows, rows wider than a batch, one column, data that does not compress. */
+START_TEST(large_wide_and_narrow)
+{
+    static const struct {
+        int kind;
+        uint32_t width, height;
+    } cases[] = {{24, 700, 900}, {25, 65536, 3}, {10, 65536, 9}, {6, 1, 65536}, {12, 1, 3000}, {18, 65536, 5}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        txm_bytes f = build(&kinds[cases[i].kind], cases[i].width, cases[i].height, -1);
+        raster_compare(raster_temp("large.png", &f), "png", kinds[cases[i].kind].name);
+        txm_bytes_free(&f);
+    }
+}
+END_TEST
+
+/* Rows may be asked for in any bites, into memory with gaps that stay untouched, and again after a rewind. */
+START_TEST(bands_strides_and_rewind)
+{
+    static const int some[] = {10, 12, 20, 21, 0};
+    txm_error err = {0};
+
+    for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
+        txm_bytes f = build(&kinds[some[i]], 61, 45, -1);
+        const char *path = raster_temp("bands.png", &f);
+        raster whole = raster_read(path, false, 45);
+        const txm_source_info *info = txm_source_info_of(whole.source);
+        size_t row = whole.bytes / info->height, stride = row + 24;
+        uint8_t *band = malloc(45 * stride);
+        for (uint32_t step = 1; step < 9; step++) {
+            /* Only a part before the rewind, all of it behind. */
+            memset(band, 0x5a, 45 * stride);
+            ck_assert_int_eq(txm_source_rewind(whole.source, &err), TXM_OK);
+            ck_assert_int_eq(txm_source_read(whole.source, 0, step, band, stride, &err), TXM_OK);
+            ck_assert_int_eq(txm_source_rewind(whole.source, &err), TXM_OK);
+            for (uint32_t y = 0; y < 45; y += step) {
+                uint32_t n = 45 - y < step ? 45 - y : step;
+                ck_assert_int_eq(txm_source_read(whole.source, y, n, band, stride, &err), TXM_OK);
+                for (uint32_t r = 0; r < n; r++) {
+                    ck_assert_int_eq(memcmp(band + r * stride, whole.pixels + (y + r) * row, row), 0);
+                    for (size_t g = row; g < stride; g++)
+                        if (band[r * stride + g] != 0x5a)
+                            ck_abort_msg("written behind row %u", y + r);
+                }
+                memset(band, 0x5a, 45 * stride); /* what the reader might still hold of it is gone */
+            }
+        }
+        free(band);
+        raster_free(&whole);
+        txm_bytes_free(&f);
+    }
+}
+END_TEST
+
+/* Chunk borders anywhere in the stream, empty chunks, data behind the end of the stream. */
+START_TEST(idat_chunks_of_any_size)
+{
+    png_layout l = {19, 7, 8, PNG_RGB, 0};
+    uint8_t rows[19 * 3 * 7];
+    uint64_t seed = 5;
+    txm_bytes filtered = {0}, stream = {0};
+
+    test_noise(&seed, rows, sizeof rows);
+    memset(rows + 100, 3, 120);
+    png_filter(&filtered, &l, rows, -1);
+    for (int level = 0; level <= 6; level += 6) {
+        stream.size = 0;
+        png_deflate(&stream, filtered.data, filtered.size, level);
+        for (size_t piece = 1; piece <= stream.size; piece++) {
+            txm_bytes f = {0};
+            png_begin(&f, &l);
+            png_chunk(&f, "IDAT", "", 0);
+            png_idats(&f, stream.data, stream.size, piece);
+            png_chunk(&f, "IDAT", "", 0);
+            if (piece % 2)
+                png_chunk(&f, "IDAT", "surplus", 7);
+            png_chunk(&f, "IEND", "", 0);
+            raster r = raster_read(raster_temp("pieces.png", &f), false, 3);
+            ck_assert_msg(!r.status, "pieces of %zu: %s", piece, r.error.message);
+            ck_assert_int_eq(memcmp(r.pixels, rows, sizeof rows), 0);
+            raster_free(&r);
+            txm_bytes_free(&f);
+        }
+    }
+    txm_bytes_free(&filtered);
+    txm_bytes_free(&stream);
+}
+END_TEST
+
+static txm_bytes with_chunk(const char *type, const void *data, size_t bytes)
+{
+    static const png_layout l = {4, 2, 8, PNG_RGB, 0};
+    static const uint8_t rows[24] = {1, 2, 3, 4, 5, 6};
+    txm_bytes f = {0};
+
+    png_begin(&f, &l);
+    png_chunk(&f, type, data, bytes);
+    png_finish(&f, &l, rows, 0);
+    return f;
+}
+
+static void compare_chunk(const char *type, const void *data, size_t bytes, const char *what)
+{
+    txm_bytes f = with_chunk(type, data, bytes);
+
+    raster_compare(raster_temp("chunk.png", &f), "png", what);
+    txm_bytes_free(&f);
+}
+
+START_TEST(colour_chunks_are_told_as_oiio_tells_them)
+{
+    static const uint32_t gammas[] = {100000, 45455, 45454, 50000, 55556, 10000, 1000, 220000, 1, 0, 99600, 0x7fffffff};
+    static const uint8_t intent = 0, odd_intent = 9;
+
+    for (size_t i = 0; i < sizeof gammas / sizeof gammas[0]; i++) {
+        uint32_t big = __builtin_bswap32(gammas[i]);
+        char what[32];
+        snprintf(what, sizeof what, "gamma %u", gammas[i]);
+        compare_chunk("gAMA", &big, 4, what);
+    }
+    compare_chunk("sRGB", &intent, 1, "sRGB");
+    compare_chunk("sRGB", &odd_intent, 1, "sRGB with an unknown intent");
+    compare_chunk("iCCP", "p\0\0damaged", 10, "damaged profile");
+    compare_chunk("cICP", "\x09\x10\x00\x01", 4, "cICP");
+    compare_chunk("cICP", "\x09\x10\x00", 3, "short cICP");
+    compare_chunk("cHRM", "", 0, "empty cHRM");
+}
+END_TEST
+
+START_TEST(texts_become_fields)
+{
+    static const struct {
+        const char *type, *data;
+        size_t bytes;
+    } texts[] = {
+        {"tEXt", "Software\0one", 12},
+        {"tEXt", "software\0lower case", 19},
+        {"tEXt", "Copyright\0(c) 2020", 18},
+        {"tEXt", "Author\0somebody", 15},
+        {"tEXt", "Artist\0somebody", 15},
+        {"tEXt", "Description\0two\nlines", 21},
+        {"tEXt", "Description\0", 12},
+        {"tEXt", "Title\0not kept", 14},
+        {"tEXt", "Author\0caf\xe9", 11},
+        {"iTXt", "Copyright\0\0\0en\0\0caf\xc3\xa9", 21},
+        {"zTXt", "Author\0\0damaged", 15},
+        {"tEXt", "oiio:ColorSpace\0ACEScg", 22},
+        {"tEXt", "\0no key", 7},
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        compare_chunk(texts[i].type, texts[i].data, texts[i].bytes, texts[i].data);
+    txm_bytes f = with_chunk("tEXt",
+                             "Software\0"
+                             "a program",
+                             18);
+    raster r = raster_read(raster_temp("text.png", &f), false, 1);
+    ck_assert_str_eq(txm_source_info_of(r.source)->software, "a program");
+    raster_free(&r);
+    txm_bytes_free(&f);
+}
+END_TEST
+
+/* A list with `Artist` and a pointer to an Exif list with a colour space and `Copyright`. */
+static size_t exif_block(uint8_t out[128], bool uncalibrated)
+{
+    static const uint8_t head[] = {
+        'I',  'I',  42,  0,   8,   0,   0,   0,   2,   0,                       /* header; two entries */
+        0x3b, 0x01, 2,   0,   9,   0,   0,   0,   68,  0,   0,   0,             /* Artist: 9 bytes at 68 */
+        0x69, 0x87, 4,   0,   1,   0,   0,   0,   38,  0,   0,   0,             /* Exif list at 38 */
+        0,    0,    0,   0,   2,   0,                                           /* end; the Exif list: two entries */
+        0x01, 0xa0, 3,   0,   1,   0,   0,   0,   1,   0,   0,   0,             /* ColorSpace */
+        0x98, 0x82, 2,   0,   4,   0,   0,   0,   '(', 'c', ')', 0, 0, 0, 0, 0, /* Copyright inside the entry; end */
+        'S',  'o',  'm', 'e', 'b', 'o', 'd', 'y', 0,
+    };
+
+    memcpy(out, head, sizeof head);
+    if (uncalibrated)
+        out[48] = out[49] = 0xff;
+    return sizeof head;
+}
+
+START_TEST(exif_is_read_as_oiio_reads_it)
+{
+    uint8_t block[128], changed[128];
+    size_t bytes = exif_block(block, false);
+    txm_bytes text = {0};
+
+    compare_chunk("eXIf", block, bytes, "Exif");
+    txm_bytes f = with_chunk("eXIf", block, bytes);
+    raster r = raster_read(raster_temp("exif.png", &f), false, 1);
+    ck_assert_uint_eq(txm_source_info_of(r.source)->attribute_count, 2);
+    ck_assert_str_eq(txm_source_info_of(r.source)->attributes[0].value, "Somebody");
+    raster_free(&r);
+    txm_bytes_free(&f);
+
+    for (size_t i = 0; i <= bytes; i++) {
+        char w[40];
+        snprintf(w, sizeof w, "Exif cut to %zu", i);
+        compare_chunk("eXIf", block, i, w);
+    }
+    ck_assert(txm_bytes_puts(&text, "Raw profile type exif"));
+    ck_assert(txm_bytes_add(&text, "", 1));
+    ck_assert(txm_bytes_printf(&text, "\nexif\n%8zu\n457869660000", bytes + 6));
+    for (size_t i = 0; i < bytes; i++)
+        ck_assert(txm_bytes_printf(&text, "%s%02X", i % 32 ? "" : "\n", block[i]));
+    compare_chunk("tEXt", text.data, text.size, "Exif as text");
+    txm_bytes_free(&text);
+
+    bytes = exif_block(changed, true);
+    compare_chunk("eXIf", changed, bytes, "uncalibrated Exif");
+}
+END_TEST
+
+/* Both agree whether a file is good, and on the pixels if it is. */
+static void compare_outcome(const txm_bytes *f, const char *what)
+{
+    const char *path = raster_temp("outcome.png", f);
+    raster direct = raster_read(path, false, 4), oiio = raster_read(path, true, 4);
+
+    ck_assert_msg(!direct.status == !oiio.status, "%s: '%s', OIIO: '%s'", what, direct.error.message,
+                  oiio.error.message);
+    if (!direct.status)
+        raster_same(&direct, &oiio, what);
+    else if (direct.opened)
+        ck_assert_msg(strstr(direct.error.message, "row ") != NULL, "%s: no row in '%s'", what, direct.error.message);
+    raster_free(&direct);
+    raster_free(&oiio);
+}
+
+START_TEST(truncated_anywhere)
+{
+    static const int some[] = {10, 19, 23};
+
+    for (size_t k = 0; k < sizeof some / sizeof some[0]; k++) {
+        txm_bytes f = build(&kinds[some[k]], 9, 6, -1);
+        for (size_t cut = f.size - 1; cut > 7; cut--) {
+            char what[64];
+            f.size = cut;
+            snprintf(what, sizeof what, "%s cut to %zu bytes", kinds[some[k]].name, cut);
+            compare_outcome(&f, what);
+        }
+        txm_bytes_free(&f);
+    }
+}
+END_TEST
+
+START_TEST(a_truncated_file_names_its_row)
+{
+    txm_bytes f = build(&kinds[10], 50, 40, 0);
+
+    f.size /= 2;
+    raster r = raster_read(raster_temp("half.png", &f), false, 1);
+    ck_assert_int_eq(r.status, TXM_CORRUPT);
+    ck_assert_uint_gt(r.rows_read, 15); /* what is there is delivered */
+    ck_assert_uint_lt(r.rows_read, 21);
+    char row[64];
+    snprintf(row, sizeof row, "row %u of 40: the file ends inside the pixel data", r.rows_read);
+    ck_assert_ptr_nonnull(strstr(r.error.message, row));
+    raster_free(&r);
+    txm_bytes_free(&f);
+}
+END_TEST
+
+START_TEST(every_byte_damaged)
+{
+    static const uint8_t flips[] = {0x01, 0x80, 0xff};
+    static const int some[] = {10, 19};
+
+    for (size_t k = 0; k < sizeof some / sizeof some[0]; k++) {
+        txm_bytes f = build(&kinds[some[k]], 7, 4, -1);
+        for (size_t at = 8; at < f.size; at++)
+            for (size_t i = 0; i < sizeof flips; i++) {
+                char what[64];
+                f.data[at] = (char)(f.data[at] ^ flips[i]);
+                snprintf(what, sizeof what, "%s byte %zu ^ %#x", kinds[some[k]].name, at, flips[i]);
+                compare_outcome(&f, what);
+                f.data[at] = (char)(f.data[at] ^ flips[i]);
+            }
+        txm_bytes_free(&f);
+    }
+}
+END_TEST
+
+START_TEST(refused_and_left_to_others)
+{
+    png_layout l = {8, 8, 8, PNG_RGB, 1};
+    uint8_t rows[8 * 24 * 2] = {0};
+    txm_source *source;
+    txm_error err = {0};
+    txm_bytes f = {0};
+
+    /* Interlaced: OpenImageIO serves it (the pixel data, of passes, is wrong here but never looked at). */
+    png_begin(&f, &l);
+    png_finish(&f, &l, rows, 0);
+    ck_assert_int_eq(txm_source_open(raster_temp("interlaced.png", &f), NULL, &source, &err), TXM_OK);
+    ck_assert_str_eq(txm_source_info_of(source)->reader, "oiio");
+    txm_source_close(&source);
+
+    l = (png_layout){65537, 1, 8, PNG_RGB, 0};
+    f.size = 0;
+    png_begin(&f, &l);
+    png_chunk(&f, "IDAT", "", 0);
+    ck_assert_int_eq(txm_source_open(raster_temp("wide.png", &f), NULL, &source, &err), TXM_TOO_LARGE);
+    ck_assert_ptr_null(source);
+    ck_assert_ptr_nonnull(strstr(err.message, "65537 x 1"));
+    txm_error_clear(&err);
+
+    l = (png_layout){65536, 65536, 16, PNG_RGBA, 0};
+    f.size = 0;
+    png_begin(&f, &l);
+    png_chunk(&f, "IDAT", "", 0);
+    txm_source_options options = {.max_memory_bytes = 1 << 20};
+    ck_assert_int_eq(txm_source_open(raster_temp("memory.png", &f), &options, &source, &err), TXM_TOO_LARGE);
+    /* The largest of all opens at once: nothing of its size is allocated. */
+    txm_error_clear(&err);
+    ck_assert_int_eq(txm_source_open(raster_temp("memory.png", &f), NULL, &source, &err), TXM_OK);
+    txm_source_close(&source);
+    txm_bytes_free(&f);
+}
+END_TEST
+
+static void for_each_file(const char *pattern, void (*check)(const char *path))
+{
+    const char *root = getenv("TXM_TESTDATA");
+    char *full = txm_asprintf("%s/png/%s", root ? root : "testdata", pattern);
+    glob_t found;
+
+    ck_assert_int_eq(glob(full, 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        check(found.gl_pathv[i]);
+    globfree(&found);
+    free(full);
+}
+
+static void check_good(const char *path)
+{
+    raster_compare(path, "png", path);
+}
+
+static void check_bad(const char *path)
+{
+    raster r = raster_read(path, false, 64), oiio = raster_read(path, true, 64);
+
+    ck_assert_msg(r.status == TXM_CORRUPT, "%s: status %d", path, r.status);
+    ck_assert_msg(strstr(r.error.message, path) != NULL, "'%s' does not name %s", r.error.message, path);
+    ck_assert_msg(oiio.status != TXM_OK, "%s: OIIO reads it", path);
+    raster_free(&r);
+    raster_free(&oiio);
+}
+
+START_TEST(files_of_other_programs)
+{
+    for_each_file("good-*.png", check_good);
+    for_each_file("bad-*.png", check_bad);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("png");
+    TCase *filters = tcase_create("filters"), *good = tcase_create("good"), *meta = tcase_create("metadata"),
+          *bad = tcase_create("bad");
+
+    tcase_add_test(filters, vector_filters_agree_with_scalar);
+    tcase_add_test(filters, paeth_and_average_of_every_a_b_c);
+    tcase_add_test(good, every_layout_width_and_filter_is_as_oiio_reads_it);
+    tcase_add_test(good, every_filter_alone);
+    tcase_add_test(good, large_wide_and_narrow);
+    tcase_add_test(good, bands_strides_and_rewind);
+    tcase_add_test(good, idat_chunks_of_any_size);
+    tcase_add_test(good, files_of_other_programs);
+    tcase_add_test(meta, colour_chunks_are_told_as_oiio_tells_them);
+    tcase_add_test(meta, texts_become_fields);
+    tcase_add_test(meta, exif_is_read_as_oiio_reads_it);
+    tcase_add_test(bad, truncated_anywhere);
+    tcase_add_test(bad, a_truncated_file_names_its_row);
+    tcase_add_test(bad, every_byte_damaged);
+    tcase_add_test(bad, refused_and_left_to_others);
+    suite_add_tcase(s, filters);
+    suite_add_tcase(s, good);
+    suite_add_tcase(s, meta);
+    suite_add_tcase(s, bad);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The cascade of levels against the same filters run on whole images, level by level, and rings against the full-image
+ * rule written down directly.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/arith.h"
+#include "pyramid/latlong.h"
+#include "pyramid/pyramid.h"
+#include "pyramid/ring.h"
+
+typedef struct size2 {
+    uint32_t w, h;
+} size2;
+
+static const size2 sizes[] = {{1, 1},   {1, 2},   {2, 1},     {2, 2},  {3, 3},   {1, 5},   {5, 1},
+                              {7, 2},   {2, 7},   {16, 16},   {17, 9}, {64, 64}, {65, 64}, {63, 129},
+                              {1, 500}, {500, 3}, {300, 200}, {6, 1},  {100, 5}};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static uint32_t seed = 7;
+
+static uint32_t next_random(void)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return seed >> 8;
+}
+
+/* ---- the cascade ---------------------------------------------------------------------------------------------- */
+
+typedef struct catcher {
+    const txm_pyramid_spec *spec;
+    uint8_t *levels[TXM_MAX_LEVELS];
+    uint32_t next_row[TXM_MAX_LEVELS];
+} catcher;
+
+static size_t row_bytes(const txm_pyramid_spec *s, uint32_t level)
+{
+    return (size_t)txm_level_size(s->width, level) * s->channels * txm_type_bytes(s->type);
+}
+
+static void *place(void *context, uint32_t level, uint32_t y)
+{
+    catcher *c = context;
+    ck_assert_uint_eq(y, c->next_row[level]);
+    return c->levels[level] + y * row_bytes(c->spec, level);
+}
+
+static void placed(void *context, uint32_t level, uint32_t y)
+{
+    ((catcher *)context)->next_row[level] = y + 1;
+}
+
+/* One level of a whole float image, straight from the definition. */
+static float *reduce(const txm_pyramid_spec *s, const float *src, uint32_t sw, uint32_t sh, uint32_t dw, uint32_t dh)
+{
+    float *dst = malloc(sizeof *dst * dw * dh * s->channels);
+    for (uint32_t y = 0; y < dh; y++)
+        for (uint32_t x = 0; x < dw; x++)
+            for (uint32_t c = 0; c < s->channels; c++) {
+                uint32_t x0 = 2 * x, x1 = 2 * x + 1, y0 = 2 * y, y1 = 2 * y + 1;
+                float f = 0.5f, g = 0.5f;
+                bool box = sw % 2 == 0 && sh % 2 == 0;
+                if (!box) {
+                    txm_bilinear_position(x, dw, sw, &x0, &x1, &f);
+                    txm_bilinear_position(y, dh, sh, &y0, &y1, &g);
+                }
+#define P(xx, yy) src[((size_t)(yy)*sw + (xx)) * s->channels + c]
+                dst[((size_t)y * dw + x) * s->channels + c] =
+                    box ? txm_box(P(x0, y0), P(x1, y0), P(x0, y1), P(x1, y1))
+                        : txm_bilinear(P(x0, y0), P(x1, y0), P(x0, y1), P(x1, y1), f, g);
+#undef P
+            }
+    return dst;
+}
+
+static void check_against_whole(const txm_pyramid_spec *s, const uint8_t *level0, const catcher *got)
+{
+    const txm_ops *ops = txm_ops_isa("scalar");
+    size_t pixels = (size_t)s->width * s->height;
+    float *image = malloc(sizeof *image * pixels * s->channels);
+    if (s->srgb)
+        ops->srgb_decode(s->type, s->channels, level0, image, pixels);
+    else
+        ops->to_float(s->type, level0, image, pixels * s->channels);
+    for (uint32_t l = 1; l < txm_level_count(s->width, s->height); l++) {
+        uint32_t w = txm_level_size(s->width, l), h = txm_level_size(s->height, l);
+        float *next = reduce(s, image, txm_level_size(s->width, l - 1), txm_level_size(s->height, l - 1), w, h);
+        uint8_t *stored = malloc(row_bytes(s, l) * h);
+        if (s->srgb)
+            ops->srgb_encode(s->type, s->channels, next, stored, (size_t)w * h);
+        else
+            ops->from_float(s->type, next, stored, (size_t)w * h * s->channels);
+        ck_assert_uint_eq(got->next_row[l], h);
+        ck_assert_msg(memcmp(stored, got->levels[l], row_bytes(s, l) * h) == 0, "%ux%u %s level %u", s->width,
+                      s->height, txm_type_name(s->type), l);
+        if (s->type == TXM_HALF)
+            ops->clamp_half(next, (size_t)w * h * s->channels);
+        free(stored);
+        free(image);
+        image = next;
+    }
+    free(image);
+}
+
+static void run_cascade(const txm_pyramid_spec *s, const uint8_t *level0, catcher *c, uint32_t band)
+{
+    txm_pyramid *p = NULL;
+    c->spec = s;
+    for (uint32_t l = 1; l < txm_level_count(s->width, s->height); l++)
+        c->levels[l] = malloc(row_bytes(s, l) * txm_level_size(s->height, l));
+    const txm_pyramid_sink sink = {c, place, placed};
+    ck_assert(!txm_pyramid_new(s, txm_ops_best(), &sink, &p, NULL));
+    for (uint32_t y = 0; y < s->height; y += band) {
+        uint32_t rows = s->height - y < band ? s->height - y : band;
+        ck_assert(txm_pyramid_push(p, level0 + y * row_bytes(s, 0), row_bytes(s, 0), rows));
+    }
+    txm_pyramid_free(&p);
+    ck_assert_ptr_null(p);
+}
+
+static void free_levels(catcher *c)
+{
+    for (uint32_t l = 0; l < TXM_MAX_LEVELS; l++)
+        free(c->levels[l]);
+}
+
+START_TEST(cascade_equals_whole_image)
+{
+    for (int t = TXM_U8; t <= TXM_FLOAT; t++)
+        for (int srgb = 0; srgb < 2; srgb++)
+            for (uint32_t channels = 1; channels <= 4; channels += 3) {
+                txm_pyramid_spec s = {sizes[_i].w, sizes[_i].h, channels, (txm_type)t, srgb != 0, false};
+                size_t samples = (size_t)s.width * s.height * channels;
+                uint8_t *level0 = malloc(samples * 4);
+                for (size_t i = 0; i < samples; i++) {
+                    float f = (float)(next_random() % 4096) / 2048.0f - 0.25f;
+                    uint16_t h = txm_float_to_half(f), u16 = (uint16_t)next_random();
+                    uint8_t u8 = (uint8_t)next_random();
+                    const void *from = t == TXM_U8     ? (const void *)&u8
+                                       : t == TXM_U16  ? &u16
+                                       : t == TXM_HALF ? &h
+                                                       : (void *)&f;
+                    memcpy(level0 + i * txm_type_bytes(s.type), from, txm_type_bytes(s.type));
+                }
+                catcher c = {0};
+                run_cascade(&s, level0, &c, 1 + next_random() % 70);
+                check_against_whole(&s, level0, &c);
+                free_levels(&c);
+                free(level0);
+            }
+}
+END_TEST
+
+START_TEST(failure_of_the_sink_stops)
+{
+    const txm_pyramid_spec s = {8, 8, 1, TXM_U8, false, false};
+    txm_pyramid *p = NULL;
+    uint8_t level0[64] = {0};
+    catcher c = {.spec = &s};
+    const txm_pyramid_sink sink = {&c, place, placed}; /* whose levels are NULL: no place */
+    ck_assert(!txm_pyramid_new(&s, txm_ops_best(), &sink, &p, NULL));
+    ck_assert(!txm_pyramid_push(p, level0, 8, 8));
+    txm_pyramid_free(&p);
+}
+END_TEST
+
+/* ---- latitude-longitude ---------------------------------------------------------------------------------------- */
+
+START_TEST(latlong_weighs_rows_and_closes_the_sphere)
+{
+    enum { W = 16, H = 8 };
+    const txm_pyramid_spec s = {W, H, 1, TXM_FLOAT, false, true};
+    float level0[W * H];
+    for (int i = 0; i < W * H; i++)
+        level0[i] = (float)(i / W);
+    catcher c = {0};
+    run_cascade(&s, (uint8_t *)level0, &c, 64);
+    const float *l1 = (const float *)c.levels[1];
+    for (uint32_t y = 0; y < H / 2; y++) {
+        /* row 2y+1 is nearer to the equator in the northern half, so it counts for more there */
+        float middle = 2.0f * (float)y + 0.5f;
+        ck_assert(y < H / 4 ? l1[y * W / 2 + 3] > middle : l1[y * W / 2 + 3] < middle);
+        ck_assert_float_eq(l1[y * W / 2], l1[y * W / 2 + W / 2 - 1]);
+    }
+    for (uint32_t x = 1; x < W / 2; x++)
+        ck_assert_float_eq(l1[x], l1[0]);
+    ck_assert_float_eq_tol(txm_latlong_weight(0, 1, 8, 0.5f), 0.75f,
+                           0.01f); /* sin(3pi/16) / (sin(pi/16) + sin(3pi/16)) */
+    free_levels(&c);
+}
+END_TEST
+
+/* ---- rings ----------------------------------------------------------------------------------------------------- */
+
+typedef struct whole {
+    const uint8_t *pixels;
+    size_t stride;
+} whole;
+
+static const uint8_t *whole_row(void *context, uint32_t y)
+{
+    const whole *w = context;
+    return w->pixels + y * w->stride;
+}
+
+static uint32_t wrap(int64_t v, uint32_t n)
+{
+    return (uint32_t)(((v % n) + n) % n);
+}
+
+static void check_ring(const whole *image, uint32_t w, uint32_t h, size_t pixel, uint32_t x0, uint32_t y0,
+                       uint32_t tile)
+{
+    uint32_t tw = w - x0 < tile ? w - x0 : tile, th = h - y0 < tile ? h - y0 : tile;
+    uint8_t *ring = malloc(txm_ring_pixels(tw, th) * pixel), *p = ring;
+    txm_ring_gather(whole_row, (void *)(uintptr_t)image, w, h, pixel, x0, y0, tw, th, ring);
+    for (int64_t y = -2; y < (int64_t)th + 2; y++)
+        for (int64_t x = -2; x < (int64_t)tw + 2; x++) {
+            if (x >= 0 && x < tw && y >= 0 && y < th)
+                continue;
+            const uint8_t *want =
+                image->pixels + wrap((int64_t)y0 + y, h) * image->stride + wrap((int64_t)x0 + x, w) * pixel;
+            if (memcmp(p, want, pixel) != 0)
+                ck_abort_msg("%ux%u tile at %u,%u: ring pixel for %d,%d", w, h, x0, y0, (int)x, (int)y);
+            p += pixel;
+        }
+    ck_assert_ptr_eq(p, ring + txm_ring_pixels(tw, th) * pixel);
+    free(ring);
+}
+
+START_TEST(rings_follow_the_full_image_rule)
+{
+    uint32_t w = sizes[_i].w, h = sizes[_i].h;
+    for (size_t pixel = 1; pixel <= 16; pixel *= 4) {
+        size_t bytes = (size_t)w * h * pixel;
+        uint8_t *pixels = malloc(bytes);
+        for (size_t i = 0; i < bytes; i++)
+            pixels[i] = (uint8_t)next_random();
+        const whole image = {pixels, w * pixel};
+        for (uint32_t tile = 16; tile <= 256; tile *= 4)
+            for (uint32_t y = 0; y < h; y += tile)
+                for (uint32_t x = 0; x < w; x += tile)
+                    check_ring(&image, w, h, pixel, x, y, tile);
+        free(pixels);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("pyramid");
+    TCase *t = tcase_create("pyramid");
+    tcase_add_loop_test(t, cascade_equals_whole_image, 0, SIZES);
+    tcase_add_test(t, failure_of_the_sink_stops);
+    tcase_add_test(t, latlong_weighs_rows_and_closes_the_sphere);
+    tcase_add_loop_test(t, rings_follow_the_full_image_rule, 0, SIZES);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the commands share: exit codes, JSON of any bytes, numbers for people, progress. */
+#include <check.h>
+#include <cjson/cJSON.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/exits.h"
+#include "tools/format.h"
+#include "tools/json.h"
+#include "tools/progress.h"
+#include "tools/say.h"
+
+/* ---- exit codes -------------------------------------------------------------------------------------------------- */
+
+static txm_exit exit_after(const txm_status *statuses, size_t count)
+{
+    txm_tally tally = {0};
+    for (size_t i = 0; i < count; i++)
+        txm_tally_add(&tally, statuses[i]);
+    ck_assert_uint_eq(tally.total, count);
+    return txm_tally_exit(&tally);
+}
+#define EXIT_AFTER(...)                                                                                                \
+    exit_after((const txm_status[]){__VA_ARGS__}, sizeof((const txm_status[]){__VA_ARGS__}) / sizeof(txm_status))
+
+START_TEST(test_exit_codes)
+{
+    ck_assert_int_eq(EXIT_AFTER(TXM_OK, TXM_OK), TXM_EXIT_OK);
+    ck_assert_int_eq(EXIT_AFTER(TXM_OK, TXM_CORRUPT), TXM_EXIT_FAILED);
+    ck_assert_int_eq(EXIT_AFTER(TXM_NOT_FOUND), TXM_EXIT_FAILED);
+    ck_assert_int_eq(EXIT_AFTER(TXM_COLORSPACE), TXM_EXIT_FAILED);
+    ck_assert_int_eq(EXIT_AFTER(TXM_CORRUPT, TXM_DISK_FULL), TXM_EXIT_RETRY);
+    ck_assert_int_eq(EXIT_AFTER(TXM_IO), TXM_EXIT_RETRY);
+    ck_assert_int_eq(EXIT_AFTER(TXM_INTERNAL, TXM_CORRUPT), TXM_EXIT_INTERNAL);
+    ck_assert_int_eq(EXIT_AFTER(TXM_INTERNAL, TXM_LOCKED), TXM_EXIT_RETRY);
+    ck_assert_int_eq(EXIT_AFTER(TXM_USAGE), TXM_EXIT_USAGE);
+    txm_tally findings = {.total = 1, .findings = true};
+    ck_assert_int_eq(txm_tally_exit(&findings), TXM_EXIT_FINDINGS);
+    txm_tally_add(&findings, TXM_CORRUPT);
+    ck_assert_int_eq(txm_tally_exit(&findings), TXM_EXIT_FAILED);
+}
+END_TEST
+
+START_TEST(test_exit_texts)
+{
+    static const int codes[] = {0, 1, 2, 3, 4, 5, 130, 143};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        ck_assert_ptr_nonnull(txm_exit_text(codes[i]));
+    ck_assert_ptr_null(txm_exit_text(6));
+}
+END_TEST
+
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+/* The object as text, consumed. */
+static char *text_of(cJSON *o)
+{
+    char *text = cJSON_PrintUnformatted(o);
+    ck_assert_ptr_nonnull(text);
+    cJSON_Delete(o);
+    return text;
+}
+
+static void expect_text(const char *bytes, const char *json)
+{
+    cJSON *o = cJSON_CreateObject();
+    txm_json_text(o, "a", bytes);
+    char *text = text_of(o);
+    ck_assert_str_eq(text, json);
+    free(text);
+}
+
+START_TEST(test_json_text)
+{
+    expect_text("plain", "{\"a\":\"plain\"}");
+    expect_text("", "{\"a\":\"\"}");
+    expect_text(NULL, "{\"a\":null}");
+    expect_text("\"\\\n\x01", "{\"a\":\"\\\"\\\\\\n\\u0001\"}");
+    expect_text("h\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x8E\xA8", "{\"a\":\"h\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x8E\xA8\"}");
+}
+END_TEST
+
+#define FFFD "\xEF\xBF\xBD"
+
+START_TEST(test_json_bad_utf8)
+{
+    expect_text("caf\xE9.png", "{\"a\":\"caf" FFFD ".png\",\"a_encoded\":\"caf%E9.png\"}");
+    expect_text("\xFF /%", "{\"a\":\"" FFFD " /%\",\"a_encoded\":\"%FF%20/%25\"}");
+    expect_text("\xC3", "{\"a\":\"" FFFD "\",\"a_encoded\":\"%C3\"}");
+    /* Overlong '/', a surrogate, beyond U+10FFFF, a cut sequence: every byte by itself. */
+    expect_text("\xC0\xAF", "{\"a\":\"" FFFD FFFD "\",\"a_encoded\":\"%C0%AF\"}");
+    expect_text("\xE0\x80\xAF", "{\"a\":\"" FFFD FFFD FFFD "\",\"a_encoded\":\"%E0%80%AF\"}");
+    expect_text("\xED\xA0\x80", "{\"a\":\"" FFFD FFFD FFFD "\",\"a_encoded\":\"%ED%A0%80\"}");
+    expect_text("\xF4\x90\x80\x80", "{\"a\":\"" FFFD FFFD FFFD FFFD "\",\"a_encoded\":\"%F4%90%80%80\"}");
+    expect_text("\xE2\x82z", "{\"a\":\"" FFFD FFFD "z\",\"a_encoded\":\"%E2%82z\"}");
+}
+END_TEST
+
+START_TEST(test_json_numbers)
+{
+    cJSON *o = cJSON_CreateObject();
+    txm_json_uint(o, "max", UINT64_MAX);
+    txm_json_uint(o, "exact", 9007199254740993u);
+    txm_json_number(o, "half", 0.5, 7);
+    txm_json_number(o, "nan", NAN, 7);
+    txm_json_number(o, "inf", -INFINITY, 7);
+    txm_json_bool(o, "yes", true);
+    cJSON *list = txm_json_array(o, "list");
+    txm_json_append_number(list, 1e30, 7);
+    txm_json_append_number(list, NAN, 7);
+    txm_json_uint(txm_json_append(list), "n", 3);
+    char *text = text_of(o);
+    ck_assert_str_eq(text, "{\"max\":18446744073709551615,\"exact\":9007199254740993,\"half\":0.5,\"nan\":null,"
+                           "\"inf\":null,\"yes\":true,\"list\":[1e+30,null,{\"n\":3}]}");
+    free(text);
+}
+END_TEST
+
+START_TEST(test_json_error)
+{
+    txm_error err = {0};
+    cJSON *o = cJSON_CreateObject();
+    txm_fail(&err, TXM_DISK_FULL, "a.tx: full");
+    txm_json_error(o, &err);
+    char *text = text_of(o);
+    ck_assert_str_eq(text, "{\"error\":{\"status\":\"disk-full\",\"retryable\":true,\"message\":\"a.tx: full\"}}");
+    free(text);
+}
+END_TEST
+
+/* ---- numbers for people -------------------------------------------------------------------------------------------
+ */
+
+START_TEST(test_formats)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } sizes[] = {{0, "0 B"},         {999, "999 B"},      {1000, "1.0 kB"},       {999949, "999.9 kB"},
+                 {999950, "1.0 MB"}, {1234567, "1.2 MB"}, {5000000000, "5.0 GB"}, {UINT64_MAX, "18446744.1 TB"}};
+    static const struct {
+        double seconds;
+        const char *text;
+    } times[] = {{0.0042, "4 ms"},   {0.42, "0.42 s"},        {12.34, "12.3 s"},
+                 {61, "1 min 01 s"}, {3599.9, "59 min 59 s"}, {0, "0 ms"}};
+    char out[TXM_FORMAT_BYTES];
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        ck_assert_str_eq(txm_format_bytes(sizes[i].bytes, out), sizes[i].text);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        ck_assert_str_eq(txm_format_seconds(times[i].seconds, out), times[i].text);
+    ck_assert_str_eq(txm_format_channels(1), "grey");
+    ck_assert_str_eq(txm_format_channels(4), "RGBA");
+    ck_assert_str_eq(txm_format_channels(99), "no channels");
+}
+END_TEST
+
+/* ---- messages and progress -----------------------------------------------------------------------------------------
+ */
+
+static char path[] = "/tmp/txm-stderr-XXXXXX";
+static int saved;
+
+/* From here to released(), stderr is a file. */
+static void capture(void)
+{
+    memcpy(path + strlen(path) - 6, "XXXXXX", 6);
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    saved = dup(STDERR_FILENO);
+    ck_assert_int_ge(dup2(fd, STDERR_FILENO), 0);
+    close(fd);
+}
+
+static const char *released(void)
+{
+    static char text[20000];
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    FILE *f = fopen(path, "r");
+    ck_assert_ptr_nonnull(f);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    unlink(path);
+    return text;
+}
+
+START_TEST(test_messages)
+{
+    capture();
+    txm_say(TXM_SAY_ERROR, "%s: bad", "a\nTXMILL-ERROR code=0\x1b[31m");
+    txm_say(TXM_SAY_WARNING, "careful");
+    txm_say(TXM_SAY_DETAIL, "not shown");
+    txm_say_set_level(TXM_SAY_ERROR);
+    txm_say(TXM_SAY_WARNING, "not shown");
+    txm_say_set_level(TXM_SAY_DETAIL);
+    txm_say(TXM_SAY_DETAIL, "h\xC3\xA9");
+    txm_say_status("never on a file");
+    ck_assert_str_eq(released(), "txmill: error: a\\nTXMILL-ERROR code=0\\x1B[31m: bad\ntxmill: warning: careful\n"
+                                 "txmill: h\xC3\xA9\n");
+}
+END_TEST
+
+START_TEST(test_long_message)
+{
+    char *big = malloc(100001);
+    memset(big, '\n', 100000);
+    big[100000] = 0;
+    capture();
+    txm_say(TXM_SAY_ERROR, "%s", big);
+    free(big);
+    const char *text = released();
+    ck_assert_uint_lt(strlen(text), 5000);
+    ck_assert_ptr_eq(strchr(text, '\n'), text + strlen(text) - 1);
+}
+END_TEST
+
+START_TEST(test_last_line)
+{
+    txm_tally tally = {0};
+    txm_tally_add(&tally, TXM_OK);
+    txm_tally_add(&tally, TXM_CORRUPT);
+    capture();
+    int code = txm_finish(&tally);
+    ck_assert_str_eq(released(), "TXMILL-ERROR code=3 failed=1 total=2\n");
+    ck_assert_int_eq(code, 3);
+    capture();
+    code = txm_finish(&(txm_tally){.total = 5});
+    ck_assert_str_eq(released(), "");
+    ck_assert_int_eq(code, 0);
+}
+END_TEST
+
+START_TEST(test_progress)
+{
+    txm_progress p;
+    capture();
+    txm_progress_init(&p, 2, true, false);
+    txm_progress_file a = txm_progress_start(&p, "a"), b = txm_progress_start(&p, "b");
+    txm_progress_rows(&a, 50, 100);
+    txm_progress_rows(&a, 50, 100); /* no news: no line */
+    txm_progress_rows(&b, 100, 100);
+    txm_progress_rows(&a, 10, 100); /* a second attempt begins again: never backwards */
+    txm_progress_finish(&a);
+    txm_progress_rows(&b, 0, 0);
+    txm_progress_finish(&b);
+    txm_progress_end(&p);
+    ck_assert_str_eq(released(), "txmill: progress 24% (0 of 2 files)\ntxmill: progress 74% (0 of 2 files)\n"
+                                 "txmill: progress 99% (1 of 2 files)\ntxmill: progress 100% (2 of 2 files)\n");
+    capture();
+    txm_progress_init(&p, 1, false, false);
+    a = txm_progress_start(&p, "a");
+    txm_progress_rows(&a, 1, 1);
+    txm_progress_finish(&a);
+    txm_progress_end(&p);
+    ck_assert_str_eq(released(), "");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("tools");
+    TCase *t = tcase_create("tools");
+    tcase_add_test(t, test_exit_codes);
+    tcase_add_test(t, test_exit_texts);
+    tcase_add_test(t, test_json_text);
+    tcase_add_test(t, test_json_bad_utf8);
+    tcase_add_test(t, test_json_numbers);
+    tcase_add_test(t, test_json_error);
+    tcase_add_test(t, test_formats);
+    tcase_add_test(t, test_messages);
+    tcase_add_test(t, test_long_message);
+    tcase_add_test(t, test_last_line);
+    tcase_add_test(t, test_progress);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Builds PNG files field by field, right or wrong ones. */
+#ifndef TESTS_UTIL_PNG_H
+#define TESTS_UTIL_PNG_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/bytes.h"
+
+enum { PNG_GRAY = 0, PNG_RGB = 2, PNG_PALETTE = 3, PNG_GRAY_ALPHA = 4, PNG_RGBA = 6 };
+
+typedef struct png_layout {
+    uint32_t width, height;
+    uint8_t depth, color_type, interlace;
+} png_layout;
+
+unsigned png_samples(uint8_t color_type);
+size_t png_row_bytes(const png_layout *l);
+/* Distance to the left neighbour that filters use. */
+size_t png_pixel_bytes(const png_layout *l);
+
+/* Signature and IHDR. */
+void png_begin(txm_bytes *f, const png_layout *l);
+/* A chunk with its CRC xor `crc_error`. */
+void png_chunk_crc(txm_bytes *f, const char *type, const void *data, size_t bytes, uint32_t crc_error);
+void png_chunk(txm_bytes *f, const char *type, const void *data, size_t bytes);
+
+/* Adds rows (height * png_row_bytes) with their filters to `out`: filter type `filter`, or 0 to 4 in turn if it is
+ * negative. */
+void png_filter(txm_bytes *out, const png_layout *l, const uint8_t *rows, int filter);
+/* As a zlib stream; level 0 stores. */
+void png_deflate(txm_bytes *out, const void *data, size_t bytes, int level);
+/* IDAT chunks of at most `piece` bytes each. */
+void png_idats(txm_bytes *f, const void *stream, size_t bytes, size_t piece);
+/* All of the above behind what `f` already holds, and IEND. */
+void png_finish(txm_bytes *f, const png_layout *l, const uint8_t *rows, int filter);
+
+/* Repeatable noise. */
+void test_noise(uint64_t *seed, void *dst, size_t bytes);
+#endif

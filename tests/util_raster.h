@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Decodes whole files through the readers and compares direct ones with OpenImageIO. */
+#ifndef TESTS_UTIL_RASTER_H
+#define TESTS_UTIL_RASTER_H
+#include "core/bytes.h"
+#include "source/source.h"
+
+typedef struct raster {
+    txm_status status; /* of opening or of reading */
+    bool opened;
+    txm_error error;
+    txm_source *source; /* open while the raster lives, for its info */
+    uint8_t *pixels;    /* width * height pixels without gaps; NULL on failure */
+    size_t bytes;
+    uint32_t rows_read; /* before a failure */
+} raster;
+
+/* Reads `band` rows at a time. */
+raster raster_read(const char *path, bool oiio, uint32_t band);
+void raster_free(raster *r);
+
+/* Both readers must tell the same of a good file; `reader` is who serves it. `what` names the case. */
+void raster_compare(const char *path, const char *reader, const char *what);
+/* Pixels and information of two successful reads are the same. */
+void raster_same(const raster *direct, const raster *oiio, const char *what);
+
+/* A file in the test's own folder under /tmp that holds `content`; the folder goes away at exit. */
+const char *raster_temp(const char *name, const txm_bytes *content);
+txm_bytes raster_load(const char *path);
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * txmill colorspaces: lists what the OCIO config in force offers. */
+#include <stdio.h>
+#include <string.h>
+
+#include "args.h"
+#include "color/color.h"
+#include "exits.h"
+#include "json.h"
+#include "opt.h"
+#include "say.h"
+#include "text.h"
+
+enum { TXM_COLORSPACES_SCHEMA_VERSION = 1 };
+
+typedef struct colorspaces_args {
+    txm_config_args config;
+    bool json;
+} colorspaces_args;
+
+static const txm_option options[] = {
+    {.name = "json",
+     .type = TXM_OPT_FLAG,
+     .offset = offsetof(colorspaces_args, json),
+     .help = "Print the list as one JSON object"},
+    {0},
+};
+
+static const txm_option_group groups[] = {
+    {"Colour", txm_config_options, offsetof(colorspaces_args, config)}, {"Reports", options, 0}, {0}};
+
+/* Roles that decide something about textures. */
+static const char *const roles[] = {"scene_linear", "default_byte",     "default_float",
+                                    "data",         "aces_interchange", "cie_xyz_d65_interchange"};
+enum { ROLES = sizeof roles / sizeof *roles };
+
+/* By txm_color_class: words for people, and those of the JSON. */
+static const char *const class_texts[] = {"data", "linear", "sRGB", "other"};
+static const char *const class_words[] = {"data", "scene_linear", "scene_linear_srgb", "other"};
+
+/* ---- text ------------------------------------------------------------------------------------------------------- */
+
+static void print_field(const char *label, const char *value)
+{
+    printf("%-24s", label);
+    txm_print_safe(value);
+    putchar('\n');
+}
+
+static void print_config(const txm_color_config *config)
+{
+    const char *left_out = txm_color_config_left_out(config), *id = txm_color_working_interop_id(config);
+    print_field("config", txm_color_config_name(config));
+    print_field("profile version", txm_color_config_version(config));
+    if (*left_out)
+        print_field("left out", left_out);
+    for (int i = 0; i < ROLES; i++) {
+        const char *space = txm_color_role(config, roles[i]);
+        print_field(roles[i], space ? space : "(no such role)");
+    }
+    print_field("working interop id", *id ? id : "(none is known)");
+    print_field("XYZ to scene_linear", txm_color_xyz_to_scene_linear_text(config));
+}
+
+static void print_entry(void *user, const txm_color_entry *e)
+{
+    char line[200];
+    (void)user;
+    putchar('\n');
+    txm_print_safe(e->name);
+    printf("\n    %s", e->available ? class_texts[e->color_class] : "not available: ");
+    txm_print_safe(e->unavailable_reason);
+    if (*e->family) {
+        printf("\n    family ");
+        txm_print_safe(e->family);
+    }
+    if (*e->description) {
+        /* Descriptions may have many lines: the first says what it is. */
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(e->description, "\n"), e->description);
+        printf("\n    ");
+        txm_print_safe(line);
+    }
+    for (const char *const *alias = e->aliases; *alias; alias++) {
+        printf(alias == e->aliases ? "\n    also " : ", ");
+        txm_print_safe(*alias);
+    }
+    putchar('\n');
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------- */
+
+static cJSON *new_object(void)
+{
+    cJSON *o = cJSON_CreateObject();
+    txm_json_text(o, "schema", "txmill.colorspaces");
+    txm_json_uint(o, "version", TXM_COLORSPACES_SCHEMA_VERSION);
+    return o;
+}
+
+static void add_config(cJSON *o, const txm_color_config *config)
+{
+    const char *left_out = txm_color_config_left_out(config), *id = txm_color_working_interop_id(config);
+    txm_json_text(o, "config", txm_color_config_name(config));
+    txm_json_text(o, "profile_version", txm_color_config_version(config));
+    txm_json_text(o, "left_out", *left_out ? left_out : NULL);
+    cJSON *r = txm_json_object(o, "roles");
+    for (int i = 0; i < ROLES; i++)
+        txm_json_text(r, roles[i], txm_color_role(config, roles[i]));
+    cJSON *w = txm_json_object(o, "working_space");
+    txm_json_text(w, "name", txm_color_role(config, "scene_linear"));
+    txm_json_text(w, "interop_id", *id ? id : NULL);
+    txm_json_text(w, "xyz_to_scene_linear", txm_color_xyz_to_scene_linear_text(config));
+}
+
+static void add_entry(void *array, const txm_color_entry *e)
+{
+    cJSON *o = txm_json_append(array);
+    txm_json_text(o, "name", e->name);
+    cJSON *aliases = txm_json_array(o, "aliases");
+    for (const char *const *alias = e->aliases; *alias; alias++)
+        txm_json_append_text(aliases, *alias);
+    txm_json_text(o, "family", *e->family ? e->family : NULL);
+    txm_json_text(o, "description", *e->description ? e->description : NULL);
+    txm_json_bool(o, "available", e->available);
+    txm_json_text(o, "reason", e->available ? NULL : e->unavailable_reason);
+    txm_json_text(o, "class", e->available ? class_words[e->color_class] : NULL);
+}
+
+static void print_json(cJSON *object)
+{
+    if (!txm_json_print(object))
+        txm_say(TXM_SAY_ERROR, "out of memory: the JSON object is missing from the output");
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------ */
+
+typedef void (*entry_fn)(void *user, const txm_color_entry *entry);
+
+static txm_status each_entry(const txm_color_config *config, entry_fn fn, void *user, txm_error *err)
+{
+    for (size_t i = 0; i < txm_color_count(config); i++) {
+        txm_color_entry entry;
+        txm_status status = txm_color_entry_at(config, i, &entry, err);
+        if (status != TXM_OK)
+            return status;
+        fn(user, &entry);
+    }
+    return TXM_OK;
+}
+
+static txm_status list_text(const txm_color_config *config, txm_error *err)
+{
+    print_config(config);
+    return each_entry(config, print_entry, NULL, err);
+}
+
+static txm_status list_json(const txm_color_config *config, txm_error *err)
+{
+    cJSON *object = new_object();
+    add_config(object, config);
+    txm_status status = each_entry(config, add_entry, txm_json_array(object, "colorspaces"), err);
+    if (status == TXM_OK)
+        print_json(object);
+    else
+        cJSON_Delete(object);
+    return status;
+}
+
+static void print_json_error(const txm_error *err)
+{
+    cJSON *object = new_object();
+    txm_json_error(object, err);
+    print_json(object);
+}
+
+static int run_colorspaces(void *p, const txm_operands *operands)
+{
+    const colorspaces_args *args = p;
+    txm_color_options color = {.ocio_path = args->config.ocio, .working_space = args->config.working_space};
+    txm_color_config *config = NULL;
+    txm_error err = {0};
+    if (operands->count) {
+        txm_fail(&err, TXM_USAGE, "unexpected argument '%s'; a config is named with --ocio", operands->items[0]);
+        return txm_finish_failed(&err, 0);
+    }
+    txm_status status = txm_color_load(&color, &config, &err);
+    if (status == TXM_OK)
+        status = (args->json ? list_json : list_text)(config, &err);
+    txm_color_free(&config);
+    if (status != TXM_OK && args->json)
+        print_json_error(&err);
+    if (status != TXM_OK)
+        return txm_finish_failed(&err, 1);
+    return txm_finish(&(txm_tally){.total = 1});
+}
+
+const txm_command txm_cmd_colorspaces = {
+    .name = "colorspaces",
+    .purpose = "List the colour spaces that the OCIO config offers",
+    .synopsis = "[OPTION...]",
+    .groups = groups,
+    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
+    .args_bytes = sizeof(colorspaces_args),
+    .run = run_colorspaces,
+};

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What `txmill make` tells. */
+#include "make_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "format.h"
+#include "json.h"
+#include "say.h"
+#include "text.h"
+
+/* Words of the JSON `state`. They are few and stable: `reason` says more. */
+static const char *state_word(txm_outcome outcome)
+{
+    switch (outcome) {
+    case TXM_CREATED:
+        return "created";
+    case TXM_UP_TO_DATE:
+        return "up-to-date";
+    case TXM_IS_TX:
+    case TXM_USED_AS_IS:
+        return "skipped";
+    case TXM_WOULD_CREATE:
+        return "would-create";
+    }
+    return "failed";
+}
+
+/* Why an input was skipped; the library says why the others were or would be made. */
+static const char *reason_of(const txm_result *result)
+{
+    if (result->outcome == TXM_IS_TX)
+        return "is a tx file itself";
+    if (result->outcome == TXM_USED_AS_IS)
+        return "Cycles uses 1x1 images as they are";
+    return result->reason;
+}
+
+void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, bool quiet)
+{
+    *report = (txm_make_report){.inputs = inputs, .json = json, .quiet = quiet};
+    pthread_mutex_init(&report->lock, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &report->begin);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------- */
+
+static cJSON *new_object(const char *type)
+{
+    cJSON *o = cJSON_CreateObject();
+    txm_json_text(o, "schema", "txmill.make");
+    txm_json_uint(o, "version", TXM_MAKE_SCHEMA_VERSION);
+    txm_json_text(o, "type", type);
+    return o;
+}
+
+static void print(cJSON *object)
+{
+    if (!txm_json_print(object))
+        txm_say(TXM_SAY_ERROR, "out of memory: a JSON object is missing from the output");
+}
+
+static void add_stages(cJSON *o, const txm_stage_seconds *s)
+{
+    cJSON *stages = txm_json_object(o, "stage_seconds");
+    txm_json_number(stages, "decode", s->decode, 6);
+    txm_json_number(stages, "conform", s->conform, 6);
+    txm_json_number(stages, "color", s->color, 6);
+    txm_json_number(stages, "pyramid", s->pyramid, 6);
+    txm_json_number(stages, "hash", s->hash, 6);
+    txm_json_number(stages, "encode", s->encode, 6);
+    txm_json_number(stages, "rings", s->rings, 6);
+    txm_json_number(stages, "write", s->write, 6);
+}
+
+static void add_result(cJSON *o, const txm_result *r)
+{
+    txm_json_text(o, "tx", r->tx_path);
+    txm_json_text(o, "state", state_word(r->outcome));
+    txm_json_text(o, "reason", reason_of(r));
+    cJSON *color = txm_json_object(o, "colorspace");
+    txm_json_text(color, "requested", r->colorspace);
+    txm_json_text(color, "detected", r->detected);
+    txm_json_text(o, "alpha", txm_alpha_option(r->alpha));
+    if (r->width) {
+        txm_json_uint(o, "width", r->width);
+        txm_json_uint(o, "height", r->height);
+    }
+    if (r->outcome == TXM_CREATED) {
+        txm_json_uint(o, "levels", r->levels);
+        txm_json_uint(o, "channels", r->channels);
+        txm_json_text(o, "data_type", txm_type_name(r->type));
+        txm_json_bool(o, "mono", r->mono);
+        txm_json_bool(o, "constant", r->constant);
+        txm_json_uint(o, "tx_bytes", r->tx_bytes);
+        txm_json_uint(o, "section_bytes", r->section_bytes);
+        txm_json_text(o, "reader", r->reader);
+        add_stages(o, &r->stages);
+    }
+    txm_json_uint(o, "source_bytes", r->source_bytes);
+    txm_json_number(o, "seconds", r->seconds, 6);
+}
+
+static void print_json(const char *input, const txm_result *result, const txm_error *err)
+{
+    cJSON *o = new_object("file");
+    txm_json_text(o, "input", input);
+    if (err->status == TXM_OK) {
+        add_result(o, result);
+    } else {
+        txm_json_text(o, "state", "failed");
+        txm_json_error(o, err);
+    }
+    print(o);
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------------- */
+
+static void print_text(const char *input, const txm_result *r)
+{
+    char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
+    flockfile(stdout);
+    printf("%-12s ", state_word(r->outcome));
+    txm_print_safe(r->tx_path && r->outcome != TXM_IS_TX && r->outcome != TXM_USED_AS_IS ? r->tx_path : input);
+    if (r->outcome == TXM_CREATED)
+        printf("  (%ux%u, %s %s, %u levels, %s, %s, %s)\n", r->width, r->height, txm_type_name(r->type),
+               txm_format_channels(r->channels), r->levels, r->detected, txm_format_bytes(r->tx_bytes, size),
+               txm_format_seconds(r->seconds, time));
+    else if (*reason_of(r))
+        printf("  (%s)\n", reason_of(r));
+    else
+        putchar('\n');
+    fflush(stdout);
+    funlockfile(stdout);
+}
+
+/* ---- the report ------------------------------------------------------------------------------------------------- */
+
+void txm_make_report_add(txm_make_report *report, const char *input, const txm_result *result, const txm_error *err)
+{
+    pthread_mutex_lock(&report->lock);
+    txm_tally_add(&report->tally, err->status);
+    if (err->status == TXM_OK) {
+        report->count[result->outcome]++;
+        report->tx_bytes += result->outcome == TXM_CREATED ? result->tx_bytes : 0;
+    }
+    pthread_mutex_unlock(&report->lock);
+    /* On a signal everything under way fails the same way: once is enough. */
+    bool silent = err->status == TXM_CANCELLED && txm_signal_caught();
+    if (err->status != TXM_OK && !silent)
+        txm_say(TXM_SAY_ERROR, "%s", err->message);
+    if (report->json)
+        print_json(input, result, err);
+    else if (err->status == TXM_OK && !report->quiet)
+        print_text(input, result);
+}
+
+void txm_make_report_stop(txm_make_report *report, const txm_error *err)
+{
+    txm_say(TXM_SAY_ERROR, "%s", err->message);
+    for (size_t i = report->tally.total; i < report->inputs; i++)
+        txm_tally_add(&report->tally, err->status);
+}
+
+static double seconds_since(const struct timespec *begin)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
+}
+
+static void print_json_summary(const txm_make_report *report, double seconds)
+{
+    const size_t *n = report->count;
+    cJSON *o = new_object("summary");
+    txm_json_uint(o, "inputs", report->inputs);
+    txm_json_uint(o, "created", n[TXM_CREATED]);
+    txm_json_uint(o, "would_create", n[TXM_WOULD_CREATE]);
+    txm_json_uint(o, "up_to_date", n[TXM_UP_TO_DATE]);
+    txm_json_uint(o, "skipped", n[TXM_IS_TX] + n[TXM_USED_AS_IS]);
+    txm_json_uint(o, "failed", report->tally.failed);
+    txm_json_uint(o, "not_started", report->inputs - report->tally.total);
+    txm_json_uint(o, "tx_bytes", report->tx_bytes);
+    txm_json_number(o, "seconds", seconds, 6);
+    txm_json_uint(o, "exit_code", (uint64_t)txm_tally_exit(&report->tally));
+    print(o);
+}
+
+static void say_summary(const txm_make_report *report, double seconds)
+{
+    char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
+    const size_t *n = report->count;
+    size_t skipped = n[TXM_IS_TX] + n[TXM_USED_AS_IS], left = report->inputs - report->tally.total;
+    if (txm_signal_caught())
+        txm_say(TXM_SAY_INFO, "stopped on request; temporary files are removed");
+    if (n[TXM_WOULD_CREATE])
+        txm_say(TXM_SAY_INFO, "%zu to create, %zu up to date, %zu skipped, %zu failed", n[TXM_WOULD_CREATE],
+                n[TXM_UP_TO_DATE], skipped, report->tally.failed);
+    else
+        txm_say(TXM_SAY_INFO, "%zu created (%s), %zu up to date, %zu skipped, %zu failed, in %s", n[TXM_CREATED],
+                txm_format_bytes(report->tx_bytes, size), n[TXM_UP_TO_DATE], skipped, report->tally.failed,
+                txm_format_seconds(seconds, time));
+    if (left)
+        txm_say(TXM_SAY_INFO, "%zu files were not started", left);
+}
+
+int txm_make_report_finish(txm_make_report *report)
+{
+    double seconds = seconds_since(&report->begin);
+    /* A summary is worth its line when there were several files or something went wrong. */
+    if (report->json)
+        print_json_summary(report, seconds);
+    else if (report->inputs > 1 || report->tally.failed)
+        say_summary(report, seconds);
+    pthread_mutex_destroy(&report->lock);
+    /* Files that a stop left over count: the caller sees that the run was not complete. */
+    report->tally.total = report->inputs;
+    return txm_finish(&report->tally);
+}

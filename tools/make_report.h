@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What `txmill make` tells: a line or a JSON object a file, a summary, the exit code. docs/schema/make.schema.json
+ * describes the JSON. Thread-safe.
+ */
+#ifndef TXM_TOOLS_MAKE_REPORT_H
+#define TXM_TOOLS_MAKE_REPORT_H
+#include <pthread.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "exits.h"
+#include "txmill/convert.h"
+
+enum { TXM_MAKE_SCHEMA_VERSION = 1 };
+
+typedef struct txm_make_report {
+    pthread_mutex_t lock;
+    bool json, quiet;
+    size_t inputs; /* given, not all of which need be started */
+    size_t count[TXM_WOULD_CREATE + 1];
+    txm_tally tally;
+    uint64_t tx_bytes;
+    struct timespec begin;
+} txm_make_report;
+
+void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, bool quiet);
+
+/* One input is done: `err` says why it failed, otherwise `result` what came out. */
+void txm_make_report_add(txm_make_report *report, const char *input, const txm_result *result, const txm_error *err);
+
+/* Nothing more can be started: what was not reported failed for `err`. */
+void txm_make_report_stop(txm_make_report *report, const txm_error *err);
+
+/* Prints the summary; returns the exit code. */
+int txm_make_report_finish(txm_make_report *report);
+#endif
