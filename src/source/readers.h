@@ -12,6 +12,9 @@ extern const txm_reader_ops txm_png_reader;
 /* EXR of one part, compressed without loss. */
 extern const txm_reader_ops txm_exr_reader;
 
+/* TIFF with contiguous grey or RGB samples, compressed without loss. */
+extern const txm_reader_ops txm_tiff_reader;
+
 /* Everything that OpenImageIO reads: asked last. */
 extern const txm_reader_ops txm_oiio_reader;
 

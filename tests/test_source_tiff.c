@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The direct TIFF reader on files that the corpus has no room for: strips of many megabytes, many channels, odd blocks,
+ * and damage at every place. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tiffio.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "source/source.h"
+
+static char path[64];
+
+static void make_path(void)
+{
+    strcpy(path, "/tmp/txm-tiff-XXXXXX");
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+}
+
+static void remove_path(void)
+{
+    unlink(path);
+}
+
+typedef struct layout {
+    uint32_t width, height;
+    uint16_t channels, bits, format, compression, predictor;
+    uint32_t rows_per_strip, tile_w, tile_h; /* strips when tile_w is 0 */
+    const char *mode;
+} layout;
+
+/* Every byte of sample (x, y, c) from its place; the same in reader and writer. */
+static uint8_t byte_at(uint32_t x, uint32_t y, uint32_t c, uint32_t b)
+{
+    return (uint8_t)(x * 3 + (y >> 2) * 7 + c * 50 + b * 11);
+}
+
+static void fill(uint8_t *dst, const layout *l, uint32_t x0, uint32_t w, uint32_t y)
+{
+    uint32_t bytes = l->bits / 8;
+    for (uint32_t x = x0; x < x0 + w; x++)
+        for (uint32_t c = 0; c < l->channels; c++)
+            for (uint32_t b = 0; b < bytes; b++)
+                *dst++ = byte_at(x, y, c, b);
+}
+
+static void write_tiff(const layout *l)
+{
+    TIFF *t = TIFFOpen(path, l->mode);
+    size_t pixel = (size_t)l->channels * l->bits / 8;
+    ck_assert_ptr_nonnull(t);
+    TIFFSetField(t, TIFFTAG_IMAGEWIDTH, l->width);
+    TIFFSetField(t, TIFFTAG_IMAGELENGTH, l->height);
+    TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, l->channels);
+    TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, l->bits);
+    TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, l->format);
+    TIFFSetField(t, TIFFTAG_COMPRESSION, l->compression);
+    TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    TIFFSetField(t, TIFFTAG_PHOTOMETRIC, l->channels < 3 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB);
+    if (l->predictor)
+        TIFFSetField(t, TIFFTAG_PREDICTOR, l->predictor);
+    if (l->tile_w) {
+        TIFFSetField(t, TIFFTAG_TILEWIDTH, l->tile_w);
+        TIFFSetField(t, TIFFTAG_TILELENGTH, l->tile_h);
+        uint8_t *tile = calloc((size_t)l->tile_w * l->tile_h, pixel);
+        for (uint32_t y = 0; y < l->height; y += l->tile_h)
+            for (uint32_t x = 0; x < l->width; x += l->tile_w) {
+                uint32_t w = l->width - x < l->tile_w ? l->width - x : l->tile_w;
+                for (uint32_t r = 0; r < l->tile_h; r++)
+                    fill(tile + r * l->tile_w * pixel, l, x, w, y + r);
+                ck_assert_int_ge(TIFFWriteTile(t, tile, x, y, 0, 0), 0);
+            }
+        free(tile);
+    } else {
+        TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, l->rows_per_strip);
+        uint8_t *row = malloc(l->width * pixel);
+        for (uint32_t y = 0; y < l->height; y++) {
+            fill(row, l, 0, l->width, y);
+            ck_assert_int_eq(TIFFWriteScanline(t, row, y, 0), 1);
+        }
+        free(row);
+    }
+    TIFFClose(t);
+}
+
+static txm_status read_and_compare(const layout *l, uint32_t band_rows, txm_error *err)
+{
+    txm_source *s = NULL;
+    txm_status status = txm_source_open(path, NULL, &s, err);
+    if (status != TXM_OK)
+        return status;
+    const txm_source_info *i = txm_source_info_of(s);
+    ck_assert_str_eq(i->reader, "tiff");
+    ck_assert_uint_eq(i->channels, l->channels < 4 ? l->channels : 4);
+    uint32_t bytes = l->bits / 8;
+    size_t stride = (size_t)l->width * i->channels * bytes;
+    uint8_t *band = malloc(stride * band_rows);
+    for (uint32_t y = 0; y < l->height && status == TXM_OK; y += band_rows) {
+        uint32_t rows = l->height - y < band_rows ? l->height - y : band_rows;
+        status = txm_source_read(s, y, rows, band, stride, err);
+        const uint8_t *p = band;
+        for (uint32_t r = y; r < y + rows && status == TXM_OK; r++)
+            for (uint32_t x = 0; x < l->width; x++)
+                for (uint32_t c = 0; c < i->channels; c++)
+                    for (uint32_t b = 0; b < bytes; b++)
+                        if (*p++ != byte_at(x, r, c, b))
+                            ck_abort_msg("pixel %u, %u differs", x, r);
+    }
+    free(band);
+    txm_source_close(&s);
+    return status;
+}
+
+static const layout layouts[] = {
+    /* One strip of 12 MB, decoded by scanlines. */
+    {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 2048, 0, 0, "w"},
+    {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 2, 2048, 0, 0, "wb"},
+    {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 2048, 0, 0, "w"},
+    {2048, 1100, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_PACKBITS, 0, 1100, 0, 0, "wb"},
+    /* Seven channels, of which four are delivered; strips that no band fits. */
+    {61, 149, 7, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 0, 10, 0, 0, "w"},
+    {61, 149, 7, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_LZW, 0, 64, 0, 0, "wb"},
+    {700, 130, 5, 16, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 0, 0, 128, 48, "wb"},
+    {33, 70, 2, 8, SAMPLEFORMAT_UINT, COMPRESSION_ZSTD, 0, 0, 64, 256, "w8"},
+    {1, 1, 1, 8, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 1, 0, 0, "w"},
+    {3000, 1, 3, 16, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 0, 1, 0, 0, "w"},
+    {1, 3000, 4, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 7, 0, 0, "w"},
+};
+
+START_TEST(large_and_odd)
+{
+    static const uint32_t bands[] = {64, 1, 37, 4000};
+    write_tiff(&layouts[_i]);
+    for (size_t b = 0; b < sizeof bands / sizeof bands[0]; b++) {
+        txm_error err = {0};
+        ck_assert_msg(read_and_compare(&layouts[_i], bands[b], &err) == TXM_OK, "%s", err.message);
+    }
+}
+END_TEST
+
+/* Second pass over an image that is decoded by scanlines. */
+START_TEST(rewinds_large_strips)
+{
+    const layout *l = &layouts[_i];
+    txm_source *s = NULL;
+    write_tiff(l);
+    ck_assert_int_eq(txm_source_open(path, NULL, &s, NULL), TXM_OK);
+    size_t stride = (size_t)l->width * l->channels * l->bits / 8;
+    uint8_t *first = malloc(stride * 100), *second = malloc(stride * 100);
+    ck_assert_int_eq(txm_source_read(s, 0, 100, first, stride, NULL), TXM_OK);
+    ck_assert_int_eq(txm_source_read(s, 100, 100, second, stride, NULL), TXM_OK);
+    ck_assert_int_eq(txm_source_rewind(s, NULL), TXM_OK);
+    ck_assert_int_eq(txm_source_read(s, 0, 100, second, stride, NULL), TXM_OK);
+    ck_assert_mem_eq(first, second, stride * 100);
+    txm_source_close(&s);
+    free(first);
+    free(second);
+}
+END_TEST
+
+/* Cut anywhere, a file is refused with the decoder's words or, where only what follows the pixels is gone, read right.
+ */
+START_TEST(truncation)
+{
+    static const layout l = {61, 90, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 16, 0, 0, "w"};
+    struct stat st;
+    write_tiff(&l);
+    ck_assert_int_eq(stat(path, &st), 0);
+    for (off_t size = st.st_size - 1; size > 0; size -= 97) {
+        txm_error err = {0};
+        ck_assert_int_eq(truncate(path, size), 0);
+        txm_status status = read_and_compare(&l, 64, &err);
+        ck_assert_msg(status == TXM_CORRUPT || status == TXM_UNSUPPORTED, "cut to %lld: %s", (long long)size,
+                      err.message);
+        ck_assert_ptr_nonnull(strstr(err.message, path));
+    }
+}
+END_TEST
+
+/* Any byte may lie; nothing may crash, and nothing may be allocated that a file of this size cannot hold. */
+START_TEST(damaged_bytes)
+{
+    static const layout l = {61, 30, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 0, 0, 32, 16, "w"};
+    write_tiff(&l);
+    FILE *f = fopen(path, "r+b");
+    struct stat st;
+    ck_assert_int_eq(fstat(fileno(f), &st), 0);
+    unsigned seed = 1;
+    for (int round = 0; round < 2000; round++) {
+        long at = rand_r(&seed) % st.st_size;
+        fseek(f, at, SEEK_SET);
+        int old = fgetc(f);
+        fseek(f, at, SEEK_SET);
+        fputc(rand_r(&seed) & 255, f);
+        fflush(f);
+        txm_source *s = NULL;
+        txm_source_options options = {.max_memory_bytes = 64 << 20};
+        if (txm_source_open(path, &options, &s, NULL) == TXM_OK) {
+            const txm_source_info *i = txm_source_info_of(s);
+            size_t stride = (size_t)i->width * i->channels * txm_type_bytes(i->type);
+            uint8_t *row = malloc(stride);
+            for (uint32_t y = 0; y < i->height && y < 100; y++)
+                if (txm_source_read(s, y, 1, row, stride, NULL) != TXM_OK)
+                    break;
+            free(row);
+        }
+        txm_source_close(&s);
+        fseek(f, at, SEEK_SET);
+        fputc(old, f);
+    }
+    fclose(f);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("source_tiff");
+    TCase *tiff = tcase_create("tiff");
+    tcase_add_checked_fixture(tiff, make_path, remove_path);
+    tcase_add_loop_test(tiff, large_and_odd, 0, sizeof layouts / sizeof layouts[0]);
+    tcase_add_loop_test(tiff, rewinds_large_strips, 0, 4);
+    tcase_add_test(tiff, truncation);
+    tcase_add_test(tiff, damaged_bytes);
+    suite_add_tcase(suite, tiff);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
