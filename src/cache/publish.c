@@ -59,15 +59,20 @@ void txm_publish_abort_all(void)
     }
 }
 
-/* Takes the temporary's name out of the table. A handler may hold the name that it just loaded from there: once an
- * abort has begun, names are leaked to the ending process rather than freed under it. */
+/* Takes the temporary's name out of the table and frees it. A handler may hold the name that it just loaded from there:
+ * once an abort has begun, names stay in the table of the ending process, which is harmless, as none is used twice. */
 static void drop_name(txm_publish *p)
 {
-    if (p->slot >= 0)
+    char *name = p->temp;
+    if (p->slot >= 0) {
         atomic_store(&live[p->slot], NULL);
+        if (atomic_load(&aborted)) {
+            atomic_store(&live[p->slot], name);
+            name = NULL;
+        }
+    }
+    free(name);
     p->slot = -1;
-    if (!atomic_load(&aborted))
-        free(p->temp);
     p->temp = NULL;
 }
 
