@@ -3,6 +3,7 @@
 #include <check.h>
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "core/mem.h"
 #include "core/path.h"
 #include "core/pool.h"
+#include "core/sha1_pair.h"
 #include "txmill/pixel.h"
 #include "txmill/status.h"
 
@@ -154,6 +156,38 @@ START_TEST(digests)
 }
 END_TEST
 
+/* Every length around the block's and the padding's edges, given in two pieces. */
+START_TEST(two_digests_at_once)
+{
+    uint8_t a[300], b[300];
+    char ha[TXM_SHA1_HEX], hb[TXM_SHA1_HEX], want[TXM_SHA1_HEX];
+    txm_sha1_pair pair;
+    txm_sha1 *h = txm_sha1_new();
+    if (!txm_sha1_pair_available()) {
+        printf("skip sha1-pair (this machine has no SHA instructions)\n");
+        txm_sha1_free(h);
+        return;
+    }
+    for (size_t i = 0; i < sizeof a; i++) {
+        a[i] = (uint8_t)(i * 7);
+        b[i] = (uint8_t)(i * i);
+    }
+    for (size_t n = 0; n <= sizeof a; n++) {
+        txm_sha1_pair_begin(&pair);
+        txm_sha1_pair_add(&pair, a, b, n / 3);
+        txm_sha1_pair_add(&pair, a + n / 3, b + n / 3, n - n / 3);
+        txm_sha1_pair_finish(&pair, ha, hb);
+        txm_sha1_add(h, a, n);
+        txm_sha1_finish(h, want);
+        ck_assert_str_eq(ha, want);
+        txm_sha1_add(h, b, n);
+        txm_sha1_finish(h, want);
+        ck_assert_str_eq(hb, want);
+    }
+    txm_sha1_free(h);
+}
+END_TEST
+
 START_TEST(bytes_grow)
 {
     txm_bytes b = {0};
@@ -251,6 +285,7 @@ int main(void)
     tcase_add_loop_test(t, paths_relate, 0, sizeof relative_cases / sizeof *relative_cases);
     tcase_add_test(t, path_parts);
     tcase_add_test(t, digests);
+    tcase_add_test(t, two_digests_at_once);
     tcase_add_test(t, bytes_grow);
     tcase_add_loop_test(t, nested_tasks_finish, 1, 6);
     tcase_add_test(t, strands_keep_order);

@@ -9,14 +9,14 @@
 
 #include "container/section.h"
 #include "convert/encode_queue.h"
+#include "convert/hash_stage.h"
 #include "convert/memory.h"
-#include "convert/pixel_hash.h"
 #include "convert/tiler.h"
 #include "core/mem.h"
 #include "core/path.h"
 
-/* Blocks of the pixel hash run side by side, the rows of each one in order. */
-enum { HASH_STRANDS = 4 };
+/* Two blocks are hashed together where the rows of one may be held back in this much memory. */
+enum { HELD_FOR_HASH_BYTES = 16 << 20 };
 
 typedef struct attempt {
     const txm_attempt_request *request;
@@ -30,14 +30,15 @@ typedef struct attempt {
     txm_encode_queue *queue;
     txm_tiler *tiler;
     txm_pixel_hash *hash;
-    txm_strand *pyramid_strand, *hash_strands[HASH_STRANDS];
+    txm_hash_stage *hash_stage;
+    bool hash_pairs;
+    txm_strand *pyramid_strand;
 } attempt;
 
-/* A band on its way to a strand. */
+/* A band on its way to the pyramid. */
 typedef struct delivery {
     attempt *a;
     txm_band *band;
-    uint32_t y, rows; /* the part of the band that is meant */
 } delivery;
 
 /* ---- the sink of the feeder ----------------------------------------------------------------------------------- */
@@ -78,7 +79,8 @@ static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error 
         (status = txm_encode_queue_new(&a->job, &a->layout, a->writer, a->section, folder, &a->queue, err)) ||
         (status = txm_tiler_new(&a->job, &spec, &a->layout, ops, a->queue, a->section != NULL, &a->tiler, err)))
         goto done;
-    status = txm_pixel_hash_new(what->width, what->height, what->channels, what->type, ops, &a->hash, err);
+    if (!(status = txm_pixel_hash_new(what->width, what->height, what->channels, what->type, ops, &a->hash, err)))
+        status = txm_hash_stage_new(&a->job, a->hash, a->hash_pairs, &a->hash_stage, err);
 done:
     free(folder);
     return status;
@@ -104,25 +106,13 @@ static void run_pyramid(void *arg)
     free(d);
 }
 
-static void run_hash(void *arg)
-{
-    delivery *d = arg;
-    if (txm_job_runs(&d->a->job)) {
-        unsigned long long clock = txm_job_clock(&d->a->job);
-        txm_pixel_hash_rows(d->a->hash, d->y, d->rows, txm_band_row(d->band, d->y), d->band->stride_bytes);
-        txm_job_book(&d->a->job, TXM_STAGE_HASH, clock);
-    }
-    txm_band_drop(d->band);
-    free(d);
-}
-
-static bool deliver(attempt *a, txm_strand *strand, txm_job_fn fn, txm_band *band, uint32_t y, uint32_t rows)
+static bool deliver_to_pyramid(attempt *a, txm_band *band)
 {
     delivery *d = malloc(sizeof *d);
     if (!d)
         return false;
-    *d = (delivery){a, txm_band_keep(band), y, rows};
-    if (txm_strand_submit(strand, fn, d))
+    *d = (delivery){a, txm_band_keep(band)};
+    if (txm_strand_submit(a->pyramid_strand, run_pyramid, d))
         return true;
     txm_band_drop(band);
     free(d);
@@ -132,13 +122,7 @@ static bool deliver(attempt *a, txm_strand *strand, txm_job_fn fn, txm_band *ban
 static void take_band(void *context, txm_band *band)
 {
     attempt *a = context;
-    bool ok = deliver(a, a->pyramid_strand, run_pyramid, band, band->y, band->rows);
-    for (uint32_t y = band->y, end = band->y + band->rows; ok && y < end;) {
-        uint32_t block = y / TXM_HASH_BLOCK_ROWS, next = (block + 1) * TXM_HASH_BLOCK_ROWS;
-        uint32_t rows = (next < end ? next : end) - y;
-        ok = deliver(a, a->hash_strands[block % HASH_STRANDS], run_hash, band, y, rows);
-        y += rows;
-    }
+    bool ok = deliver_to_pyramid(a, band) && txm_hash_stage_take(a->hash_stage, band);
     txm_band_drop(band);
     if (!ok) {
         txm_error err = {0};
@@ -149,25 +133,38 @@ static void take_band(void *context, txm_band *band)
 
 /* ---- before and after ------------------------------------------------------------------------------------------ */
 
+/* How many bands may be in flight, and whether there is room to hold some back for the hash. */
+static txm_status plan_memory(attempt *a, unsigned *bands, txm_error *err)
+{
+    const txm_attempt_request *r = a->request;
+    const txm_conform *c = &a->conform;
+    unsigned threads = txm_pool_threads(r->context->pool), held = txm_hash_held_bands(r->settings->tile_px);
+    uint64_t bound = r->context->max_memory_bytes, needed = 0;
+    *bands = txm_convert_bands(c, r->settings, threads, bound, &needed);
+    if (!*bands)
+        return txm_fail(err, TXM_TOO_LARGE, "%s: needs about %llu MB, more than --max-memory allows", r->target,
+                        (unsigned long long)(needed / 1000000 + 1));
+    uint64_t held_bytes = (uint64_t)held * r->settings->tile_px * c->width * c->channels * txm_type_bytes(c->type);
+    a->hash_pairs = held_bytes <= HELD_FOR_HASH_BYTES &&
+                    (!bound || txm_convert_memory(c, r->settings, *bands + held, threads) <= bound);
+    if (a->hash_pairs)
+        *bands += held;
+    return TXM_OK;
+}
+
 static txm_status set_up(attempt *a, txm_error *err)
 {
     const txm_attempt_request *r = a->request;
     txm_status status = txm_job_init(&a->job, r->context->pool, r->context->cancel, r->options->stages, err);
     if (status)
         return status;
-    bool ok = (a->pyramid_strand = txm_strand_new(a->job.group)) != NULL;
-    for (int i = 0; ok && i < HASH_STRANDS; i++)
-        ok = (a->hash_strands[i] = txm_strand_new(a->job.group)) != NULL;
-    if (!ok)
+    if (!(a->pyramid_strand = txm_strand_new(a->job.group)))
         return txm_fail(err, TXM_NO_MEMORY, "out of memory for a conversion");
     a->conform =
         txm_conform_plan(txm_source_info_of(r->source), r->resolved->space, r->resolved->alpha, r->context->ops);
-    uint64_t needed = 0;
-    unsigned in_flight = txm_convert_bands(&a->conform, r->settings, txm_pool_threads(r->context->pool),
-                                           r->context->max_memory_bytes, &needed);
-    if (!in_flight)
-        return txm_fail(err, TXM_TOO_LARGE, "%s: needs about %llu MB, more than --max-memory allows", r->target,
-                        (unsigned long long)(needed / 1000000 + 1));
+    unsigned in_flight = 0;
+    if ((status = plan_memory(a, &in_flight, err)))
+        return status;
     a->feed = (txm_feed){.job = &a->job,
                          .source = r->source,
                          .conform = &a->conform,
@@ -186,17 +183,16 @@ static void tear_down(attempt *a)
         txm_group_wait(a->job.group, 0);
     txm_tiler_free(&a->tiler);
     txm_encode_queue_free(&a->queue);
+    txm_hash_stage_free(&a->hash_stage);
     txm_pixel_hash_free(&a->hash);
     txm_section_writer_free(&a->section);
     txm_tx_writer_close(&a->writer);
     txm_strand_free(a->pyramid_strand);
-    for (int i = 0; i < HASH_STRANDS; i++)
-        txm_strand_free(a->hash_strands[i]);
     txm_publish_abort(&a->publish);
     txm_job_destroy(&a->job);
 }
 
-static void summarize(attempt *a, txm_tx_summary *out)
+static txm_status summarize(attempt *a, txm_tx_summary *out, txm_error *err)
 {
     const txm_stats *st = &a->feed.stats;
     const txm_source_info *info = txm_source_info_of(a->request->source);
@@ -209,7 +205,7 @@ static void summarize(attempt *a, txm_tx_summary *out)
     if (out->constant)
         a->request->context->ops->to_float(a->layout.type, a->feed.stats.first, out->constant_color,
                                            a->layout.channels);
-    txm_pixel_hash_finish(a->hash, out->sha1);
+    return txm_pixel_hash_finish(a->hash, out->sha1, err);
 }
 
 static void collect_stages(const attempt *a, txm_stage_seconds *out)
@@ -233,7 +229,8 @@ static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
     if (status)
         return status;
     unsigned long long clock = txm_job_clock(&a->job);
-    summarize(a, &result->summary);
+    if ((status = summarize(a, &result->summary, err)))
+        return status;
     int fd = txm_publish_fd(a->publish);
     if ((status = txm_tx_writer_finish(a->writer, &result->summary, &result->image_bytes, err)))
         return status;

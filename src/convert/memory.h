@@ -12,8 +12,8 @@ enum { TXM_MIN_BANDS = 4 };
  * process takes anyway (libraries, tables). Proportional to the width, independent of the height. */
 uint64_t txm_convert_memory(const txm_conform *conform, const txm_settings *settings, unsigned bands, unsigned threads);
 
-/* Bands in flight that keep `threads` threads busy within max_memory_bytes (0: no bound); 0 when not even the fewest fit:
- * *needed_bytes (may be NULL) then says what they need. */
+/* Bands in flight that keep `threads` threads busy within max_memory_bytes (0: no bound); 0 when not even the fewest
+ * fit: *needed_bytes (may be NULL) then says what they need. */
 unsigned txm_convert_bands(const txm_conform *conform, const txm_settings *settings, unsigned threads,
                            uint64_t max_memory_bytes, uint64_t *needed_bytes);
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/sha1_pair.h"
 
 /* Samples widened at a time: 16 KiB of floats, which stay in the first-level cache between widening and hashing. */
 enum { CHUNK = 4096 };
@@ -15,6 +16,7 @@ struct txm_pixel_hash {
     uint32_t width, height, channels, blocks;
     txm_type type;
     txm_sha1 **open;               /* the running digest of each block that has begun and not ended */
+    txm_sha1_pair **open_pairs;    /* the same for blocks that run in pairs, at the even one's place */
     char (*digests)[TXM_SHA1_HEX]; /* of the finished ones */
 };
 
@@ -30,9 +32,10 @@ txm_status txm_pixel_hash_new(uint32_t width, uint32_t height, uint32_t channels
         h->type = type;
         h->blocks = (height + TXM_HASH_BLOCK_ROWS - 1) / TXM_HASH_BLOCK_ROWS;
         h->open = txm_calloc(h->blocks, sizeof *h->open);
+        h->open_pairs = txm_calloc(h->blocks, sizeof *h->open_pairs);
         h->digests = txm_calloc(h->blocks, sizeof *h->digests);
     }
-    if (!h || !h->open || !h->digests) {
+    if (!h || !h->open || !h->open_pairs || !h->digests) {
         txm_pixel_hash_free(&h);
         return txm_fail(err, TXM_NO_MEMORY, "out of memory for hashing");
     }
@@ -47,7 +50,10 @@ void txm_pixel_hash_free(txm_pixel_hash **hash)
         return;
     for (uint32_t b = 0; h->open && b < h->blocks; b++)
         txm_sha1_free(h->open[b]);
+    for (uint32_t b = 0; h->open_pairs && b < h->blocks; b++)
+        free(h->open_pairs[b]);
     free(h->open);
+    free(h->open_pairs);
     free(h->digests);
     free(h);
     *hash = NULL;
@@ -83,17 +89,62 @@ void txm_pixel_hash_rows(txm_pixel_hash *h, uint32_t y, uint32_t rows, const voi
     }
 }
 
-void txm_pixel_hash_finish(txm_pixel_hash *h, char out[TXM_SHA1_HEX])
+bool txm_pixel_hash_pairs(const txm_pixel_hash *h, uint32_t block)
 {
-    if (h->blocks == 1) {
-        memcpy(out, h->digests[0], TXM_SHA1_HEX);
+    uint64_t end = ((uint64_t)block / 2 + 1) * 2 * TXM_HASH_BLOCK_ROWS;
+    return end <= h->height && txm_sha1_pair_available();
+}
+
+static void add_row_pair(txm_pixel_hash *h, txm_sha1_pair *sha, const uint8_t *a, const uint8_t *b)
+{
+    size_t samples = (size_t)h->width * h->channels, bytes = txm_type_bytes(h->type);
+    if (h->type == TXM_FLOAT) {
+        txm_sha1_pair_add(sha, a, b, samples * bytes);
         return;
     }
-    txm_sha1 *sha = txm_sha1_new();
-    out[0] = 0;
-    for (uint32_t b = 0; sha && b < h->blocks; b++)
+    _Alignas(64) float wide[2][CHUNK / 2];
+    for (size_t i = 0; i < samples; i += CHUNK / 2) {
+        size_t n = samples - i < CHUNK / 2 ? samples - i : CHUNK / 2;
+        h->ops->to_float(h->type, a + i * bytes, wide[0], n);
+        h->ops->to_float(h->type, b + i * bytes, wide[1], n);
+        txm_sha1_pair_add(sha, wide[0], wide[1], n * sizeof **wide);
+    }
+}
+
+void txm_pixel_hash_pair(txm_pixel_hash *h, uint32_t y, uint32_t rows, const void *pixels, const void *partner,
+                         size_t stride_bytes)
+{
+    uint32_t block = y / TXM_HASH_BLOCK_ROWS;
+    txm_sha1_pair *sha = h->open_pairs[block];
+    if (!sha) {
+        if (!(sha = malloc(sizeof *sha)))
+            return; /* leaves the digests empty, which finish reports */
+        txm_sha1_pair_begin(sha);
+        h->open_pairs[block] = sha;
+    }
+    for (uint32_t r = 0; r < rows; r++)
+        add_row_pair(h, sha, (const uint8_t *)pixels + r * stride_bytes, (const uint8_t *)partner + r * stride_bytes);
+    if ((y + rows) % TXM_HASH_BLOCK_ROWS == 0) {
+        txm_sha1_pair_finish(sha, h->digests[block], h->digests[block + 1]);
+        free(sha);
+        h->open_pairs[block] = NULL;
+    }
+}
+
+txm_status txm_pixel_hash_finish(txm_pixel_hash *h, char out[TXM_SHA1_HEX], txm_error *err)
+{
+    bool complete = true;
+    for (uint32_t b = 0; b < h->blocks; b++)
+        complete &= h->digests[b][0] != 0;
+    txm_sha1 *sha = complete ? txm_sha1_new() : NULL;
+    if (!sha)
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for hashing");
+    if (h->blocks == 1)
+        memcpy(out, h->digests[0], TXM_SHA1_HEX);
+    for (uint32_t b = 0; h->blocks > 1 && b < h->blocks; b++)
         txm_sha1_add(sha, h->digests[b], TXM_SHA1_HEX - 1);
-    if (sha)
+    if (h->blocks > 1)
         txm_sha1_finish(sha, out);
     txm_sha1_free(sha);
+    return TXM_OK;
 }

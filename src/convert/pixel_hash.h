@@ -5,6 +5,8 @@
  */
 #ifndef TXM_CONVERT_PIXEL_HASH_H
 #define TXM_CONVERT_PIXEL_HASH_H
+#include <stdbool.h>
+
 #include "core/hash.h"
 #include "device/ops.h"
 #include "txmill/status.h"
@@ -18,7 +20,13 @@ txm_status txm_pixel_hash_new(uint32_t width, uint32_t height, uint32_t channels
 /* Rows of one block must come in order; different blocks may be hashed by different threads at once. Rows y .. y+rows-1
  * must lie in one block. */
 void txm_pixel_hash_rows(txm_pixel_hash *hash, uint32_t y, uint32_t rows, const void *pixels, size_t stride_bytes);
-/* All rows must have been given. */
-void txm_pixel_hash_finish(txm_pixel_hash *hash, char out[TXM_SHA1_HEX]);
+/* Whether this block and its neighbour (the even one and the odd one behind it) may be hashed together: both are full
+ * and the machine gains by it. */
+bool txm_pixel_hash_pairs(const txm_pixel_hash *hash, uint32_t block);
+/* Rows y .. y+rows-1 of the even block and the rows 256 further down, which belong to the odd one. */
+void txm_pixel_hash_pair(txm_pixel_hash *hash, uint32_t y, uint32_t rows, const void *pixels, const void *partner,
+                         size_t stride_bytes);
+/* All rows must have been given. NO_MEMORY when any of them could not be hashed. */
+txm_status txm_pixel_hash_finish(txm_pixel_hash *hash, char out[TXM_SHA1_HEX], txm_error *err);
 void txm_pixel_hash_free(txm_pixel_hash **hash); /* NULL-safe */
 #endif
