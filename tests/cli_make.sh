@@ -150,6 +150,21 @@ cp out make.json
 "$TXMILL" make --json --dry-run --force rgb8.png >>make.json
 if has_jsonschema; then check json-schema valid_json make make.json; else skip json-schema "python3-jsonschema is missing"; fi
 
+# ---- a terminal ------------------------------------------------------------------------------------------------------
+# script(1) gives the program a terminal for its output; what it shows goes to the file `shown`.
+on_terminal() { script -qefc "env $1 '$TXMILL' make --force rgb8.png missing.png" shown >/dev/null 2>&1; }
+if command -v script >/dev/null; then
+    on_terminal "-u NO_COLOR TERM=xterm"
+    check terminal-colours grep -q $'\033\\[1;31merror:' shown
+    check terminal-progress grep -q $'\r\033\\[K' shown
+    on_terminal "NO_COLOR=1 TERM=xterm"
+    check no-color-respected test "$(grep -c $'\033\\[1' shown)" -eq 0
+    on_terminal "-u NO_COLOR TERM=dumb"
+    check term-dumb-respected test "$(grep -c $'\033' shown)" -eq 0
+else
+    skip terminal "script(1) is not installed"
+fi
+
 # ---- signals ---------------------------------------------------------------------------------------------------------
 # A batch that would take minutes: the signal falls into the middle of it, wherever that is.
 mkdir batch

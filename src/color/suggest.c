@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Near names for a colour space that a config does not know: edit distance over names and aliases, ignoring case.
+ * Near names for a colour space that a config does not know: edit distance over names and aliases.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "color/config.h"
+#include "core/near.h"
 
 enum {
     SHOWN = 4,
-    LONGEST = 64 /* bytes compared: names are shorter, and a hostile one must not cost quadratic time */
+    LONGEST = 63 /* bytes that are compared */
 };
-
-static int lower(char c)
-{
-    return tolower((unsigned char)c);
-}
 
 /* Whether `part` occurs in `whole`, ignoring case. */
 static bool contains(const char *whole, const char *part)
@@ -28,30 +23,10 @@ static bool contains(const char *whole, const char *part)
     return false;
 }
 
-/* Levenshtein distance, one row of the table at a time. */
-static unsigned distance(const char *a, const char *b)
-{
-    size_t na = strnlen(a, LONGEST), nb = strnlen(b, LONGEST);
-    unsigned row[LONGEST + 1];
-    for (size_t j = 0; j <= nb; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; i <= na; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= nb; j++) {
-            unsigned replaced = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
-            unsigned shifted = 1 + (row[j] < row[j - 1] ? row[j] : row[j - 1]);
-            diagonal = row[j];
-            row[j] = replaced < shifted ? replaced : shifted;
-        }
-    }
-    return row[nb];
-}
-
 /* How far a typed name is from one of the config's; a name that holds the other one is near whatever its length. */
 static unsigned score(const char *typed, const char *known)
 {
-    unsigned d = distance(typed, known);
+    unsigned d = txm_near_distance(typed, known);
     if (strlen(typed) >= 3 && contains(known, typed) && d > 1)
         d = 1 + (d > LONGEST / 2);
     return d;
