@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# txmill list: scenes as text and JSON, states of tx files, findings, failures.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+scenes=$work/scenes
+cp -r "$TXM_TESTDATA/blend" "$scenes"
+
+txm list "$scenes/materials.blend"
+check text-exit rc_is 0
+check text-version prints "Blender 3.4.6, zstd"
+check text-count prints "19 images, 0 libraries"
+check text-settings prints "file, ready, Non-Color, alpha channel_packed"
+check text-user prints 'material "modes", node "Image Texture": clip, closest'
+check text-world prints 'world "sky", node "Environment Texture": repeat, closest, environment'
+check text-tiles prints "4 UDIM tiles, 1001 to 1013"
+check text-missing prints "tiled, missing"
+check text-tx prints "3 files, 222 B; tx: 3 missing"
+check text-silent test ! -s err
+
+txm list --json "$scenes/materials.blend" "$scenes/packed.blend" "$scenes/linked.blend" "$scenes/missing.blend"
+check json-exit rc_is 0
+if has_jsonschema; then check json-schema valid_json list out; else skip json-schema "python3-jsonschema is missing"; fi
+check json-scenes json out '[(x["images"], x["libraries"]) for x in o if x["type"] == "scene"] == [(19, 0), (4, 0), (5, 2), (1, 1)]'
+check json-counts json out 'sum(x["type"] == "image" for x in o) == 29 and sum(x["type"] == "library" for x in o) == 3'
+check json-order json out 'o[0]["type"] == "scene" and o[1]["name"] == "brick"'
+check json-sequence json out '[f["number"] for x in o if x.get("name") == "frames" for f in x["files"]] == [1, 2, 10]'
+check json-packed json out '[p["name"] for x in o if x.get("name") == "packed brick" for p in x["packed"]] == ["brick.1001.png", "brick.1002.png", "brick.1012.png"]'
+check json-library json out '[x["state"] for x in o if x["type"] == "library"] == ["read", "read", "missing"]'
+check json-alias json out '[x["colorspace"] for x in o if x.get("name") == "premul"] == [{"stored": "Linear", "name": "Linear Rec.709", "known": True, "data": False}]'
+check json-data json out 'all(x["colorspace"]["data"] == (x["colorspace"]["name"] == "Non-Color") for x in o if x["type"] == "image")'
+
+# What list says is missing is what make then makes, under the same name.
+txm make -q -c sRGB -a straight "$scenes/textures/wood.png" "$scenes/textures/rough.png"
+check made rc_is 0
+txm list --json "$scenes/materials.blend"
+check tx-fresh json out '[x["files"][0]["tx"]["state"] for x in o if x.get("name") == "wood"] == ["fresh"]'
+check tx-other-settings json out '[x["files"][0]["tx"]["state"] for x in o if x.get("name") == "premul"] == ["missing"]'
+touch -d 2001-01-01 "$scenes/textures/wood.png"
+txm list --json "$scenes/materials.blend"
+check tx-outdated json out '[x["files"][0]["tx"]["state"] for x in o if x.get("name") == "wood"] == ["outdated"]'
+txm list --json --cache-dir "$work/elsewhere" "$scenes/materials.blend"
+check tx-cache-dir json out '[x["files"][0]["tx"]["path"] for x in o if x.get("name") == "sky"][0].startswith("'"$work/elsewhere/"'")'
+txm list --json --working-space "Linear Rec.2020" "$scenes/materials.blend"
+check tx-working-space json out '"926BDA8569F1F2504902F06ABA51E46D" not in [x["files"][0]["tx"]["path"] for x in o if x.get("name") == "sky"][0]'
+
+# ---- findings --------------------------------------------------------------------------------------------------------
+txm list --lint "$scenes/lint.blend"
+check lint-exit rc_is 5
+check lint-text prints 'normal-map-color: image "bad normal" feeds a Normal Map node but is in sRGB'
+txm list --lint --json "$scenes/lint.blend" "$scenes/missing.blend" "$scenes/materials.blend"
+check lint-json-exit rc_is 5
+if has_jsonschema; then check lint-json-schema valid_json list out; fi
+check lint-ids json out 'sorted({x["id"] for x in o if x["type"] == "finding"}) == ["color-and-data", "missing-file", "missing-library", "normal-map-color", "two-colorspaces"]'
+check lint-missing json out '[x["image"] for x in o if x.get("id") == "missing-file"] == ["missing", "missing set"]'
+txm list --lint "$scenes/lib/far.blend"
+check lint-clean rc_is 0
+
+# ---- failures --------------------------------------------------------------------------------------------------------
+head -c 5000 "$scenes/lint.blend" >cut.blend
+txm list --json cut.blend "$scenes/lib/far.blend" no.blend "$scenes/textures/sky.png" "$scenes"
+check failed-exit rc_is 3
+check failed-last-line last_line_is "TXMILL-ERROR code=3 failed=4 total=5"
+check failed-others-listed json out 'any(x.get("name") == "far" for x in o)'
+check failed-json json out '[x["error"]["status"] for x in o if "error" in x] == ["corrupt", "not-found", "corrupt", "not-a-file"]'
+if has_jsonschema; then check failed-json-schema valid_json list out; fi
+check failed-says says "cut.blend: the zstd data ends at byte 5000: the file is truncated"
+txm list
+check usage rc_is 2
+printf 'ocio_profile_version: 2\n' >broken.ocio
+txm list --ocio broken.ocio "$scenes/lib/far.blend"
+check broken-config test "$rc" -ne 0
+finish

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What `txmill list` knows about a scene, and its two forms. */
+#ifndef TXM_TOOLS_LIST_REPORT_H
+#define TXM_TOOLS_LIST_REPORT_H
+#include "cache/lookup.h"
+#include "txmill/blend.h"
+
+/* Something that is wrong with a scene: what nodes do (txm_blend_finding), what is missing. */
+typedef struct txm_list_finding {
+    const char *id;      /* "missing-file" ... */
+    char *message;       /* owned */
+    const char *image;   /* name, NULL if it is about no image */
+    const char *library; /* path, NULL likewise */
+} txm_list_finding;
+
+typedef struct txm_list_report {
+    const char *scene; /* path as given */
+    txm_blend *blend;
+    /* The tx file of every file of every image, in that order; the state of files that are not there means nothing. */
+    txm_lookup *lookups;
+    size_t lookup_count;
+    txm_list_finding *findings;
+    size_t finding_count;
+} txm_list_report;
+
+void txm_list_print_text(const txm_list_report *report);
+/* False when memory is exhausted. */
+bool txm_list_print_json(const txm_list_report *report);
+bool txm_list_print_json_error(const char *scene, const txm_error *err);
+
+/* "fresh", "outdated", "unusable", "missing", "source". */
+const char *txm_list_tx_state(txm_tx_state state);
+/* "repeat", "extend", "clip", "mirror". */
+const char *txm_list_extension(txm_extension extension);
+#endif
