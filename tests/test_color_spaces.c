@@ -424,6 +424,34 @@ START_TEST(space_matches_its_publication)
 }
 END_TEST
 
+/* Below black, curves go on as published. Exceptions: powers pass the value through, those of displays clamp it; the
+ * library has PQ and Canon's curves as tables from 0 to 1. */
+static double decode_negative(const expectation *e, double v)
+{
+    bool power = e->decode == gamma18 || e->decode == gamma22 || e->decode == gamma24 || e->decode == gamma_adobe;
+    bool display = strcmp(e->space, "Rec.1886") == 0 || strcmp(e->space, "Rec.2020") == 0;
+    if (e->decode == pq || e->decode == clog2 || e->decode == clog3)
+        return e->decode(0);
+    return display ? 0 : power ? v : e->decode(v);
+}
+
+START_TEST(negative_values_follow_the_curve)
+{
+    const expectation *e = &expectations[_i];
+    const float in[3] = {-0.05f, 0.3f, -0.001f};
+    matrix m = to_ap0(e->primaries, e->cone);
+    double want[3];
+    float got[3];
+    for (int c = 0; c < 3; c++)
+        want[c] = in[c] < 0 ? decode_negative(e, in[c]) : e->decode(in[c]);
+    apply(&m, want, want);
+    for (int c = 0; c < 3 && e->decode == acescc; c++)
+        want[c] = fmax(want[c], 0);
+    convert(e->space, in, got);
+    check_near(e->space, in, got, want, e->tolerance);
+}
+END_TEST
+
 START_TEST(xyz_matches_its_white)
 {
     matrix aces = rgb_to_xyz(&ap0), from_xyz = inverse(&aces);
@@ -625,6 +653,7 @@ static Suite *suite(void)
     TCase *tc = tcase_create("spaces");
     tcase_add_unchecked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, space_matches_its_publication, 0, EXPECTATIONS);
+    tcase_add_loop_test(tc, negative_values_follow_the_curve, 0, EXPECTATIONS);
     tcase_add_test(tc, xyz_matches_its_white);
     tcase_add_test(tc, hlg_matches_bt2100);
     tcase_add_test(tc, agx_log_is_inset_rec2020);

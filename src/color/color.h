@@ -69,7 +69,8 @@ txm_color_class txm_color_space_class(const txm_color_space *space);
 const char *txm_color_space_detected(const txm_color_space *space);
 
 /* Converts `count` packed RGBA float pixels to scene_linear in place with OCIO's default CPU processor; alpha is left
- * as it is. Only for TXM_COLOR_OTHER. Thread-safe. */
+ * as it is (but where colours are not finite: as in Cycles, it may become NaN as well). Only for TXM_COLOR_OTHER.
+ * Thread-safe. */
 void txm_color_apply(const txm_color_space *space, float *rgba, size_t count);
 
 /* ---- listing (txmill colorspaces) --------------------------------------------------------------------------- */

@@ -22,7 +22,6 @@ typedef struct reduction {
     const char *folder;
     txm_color_missing_list *missing;
     txm_bytes sections, rules, spaces; /* names of what was left out, separated by commas */
-    bool default_view_lost;
     bool lenient; /* the library warns of the config as such: warnings say nothing about its items */
 } reduction;
 
@@ -107,6 +106,19 @@ static bool name_taken(reduction *r, int list, const char *name)
     return false;
 }
 
+static bool role_exists(reduction *r, const char *name)
+{
+    int roles = txm_tree_value(&r->tree, r->root, "roles");
+    for (size_t i = 0, n = txm_tree_count(&r->tree, roles); i < n; i++) {
+        int key = 0;
+        txm_tree_item(&r->tree, roles, i, &key);
+        const char *role = txm_tree_text(&r->tree, key);
+        if (role && strcasecmp(role, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* An interop id names its space to newer libraries: as an alias it does so for this one. */
 static bool prepare_spaces(reduction *r, const char *section)
 {
@@ -116,9 +128,9 @@ static bool prepare_spaces(reduction *r, const char *section)
     for (size_t i = 0, n = txm_tree_count(&r->tree, list); i < n; i++) {
         int space = txm_tree_item(&r->tree, list, i, NULL);
         const char *id = txm_tree_text(&r->tree, txm_tree_value(&r->tree, space, "interop_id"));
-        /* "data" is a role's name too; "unknown" names nothing. */
-        bool wanted = id && *id && strcmp(id, "data") != 0 && strcmp(id, "unknown") != 0;
-        if (wanted && !name_taken(r, scene, id) && !name_taken(r, display, id) &&
+        /* "unknown" names nothing, and "data" mostly is a role. */
+        bool wanted = id && *id && strcmp(id, "unknown") != 0;
+        if (wanted && !role_exists(r, id) && !name_taken(r, scene, id) && !name_taken(r, display, id) &&
             !txm_tree_append(&r->tree, space, "aliases", id))
             return false;
         drop_others(r, space, space_keys, sizeof space_keys / sizeof *space_keys, NULL);
@@ -261,12 +273,23 @@ static bool refused_space(reduction *r, int item, size_t kept, const char *messa
 static bool refused_other(reduction *r, int item, size_t kept, const char *message)
 {
     const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
-    const char *view = txm_tree_text(&r->tree, txm_tree_value(&r->tree, r->root, "default_view_transform"));
     (void)kept;
     (void)message;
-    if (name && view && strcmp(name, view) == 0)
-        r->default_view_lost = true;
     return note(&r->rules, name ? name : "?");
+}
+
+/* Whether a view transform was refused that scene and display meet by: the one named as default, else the first. */
+static bool default_view_lost(reduction *r)
+{
+    int views = txm_tree_value(&r->tree, r->root, "view_transforms");
+    const char *view = txm_tree_text(&r->tree, txm_tree_value(&r->tree, r->root, "default_view_transform"));
+    for (size_t i = 0, n = txm_tree_count(&r->tree, views); i < n; i++) {
+        int item = txm_tree_item(&r->tree, views, i, NULL);
+        const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
+        if (view && *view ? name && strcasecmp(name, view) == 0 : i == 0)
+            return txm_tree_is_dropped(&r->tree, item);
+    }
+    return false;
 }
 
 static txm_status try_everything(reduction *r, txm_error *err)
@@ -292,7 +315,7 @@ static txm_status try_everything(reduction *r, txm_error *err)
     }
     /* Display-referred spaces reach the scene by the default view transform. Another one in its place would be another
      * conversion: without any, the library refuses it. */
-    if (r->default_view_lost)
+    if (default_view_lost(r))
         txm_tree_drop(&r->tree, txm_tree_value(&r->tree, r->root, "view_transforms"), true);
     return status;
 }

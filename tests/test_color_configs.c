@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Configs from outside: where they come from, what is made of newer, poorer and hostile ones, and what is said.
+ */
+#include <check.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "color/color.h"
+#include "color/scan.h"
+
+static char folder[] = "/tmp/txmill-color-XXXXXX";
+
+static void setup(void)
+{
+    strcpy(folder + sizeof folder - 7, "XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    unsetenv("OCIO");
+}
+
+static void teardown(void)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static const char *in_folder(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static const char *write_file(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static const char *write_file(const char *name, const char *format, ...)
+{
+    const char *path = in_folder(name);
+    FILE *f = fopen(path, "w");
+    va_list args;
+    ck_assert_ptr_nonnull(f);
+    va_start(args, format);
+    vfprintf(f, format, args);
+    va_end(args);
+    ck_assert_int_eq(fclose(f), 0);
+    return path;
+}
+
+static const char *testdata(const char *name)
+{
+    static char path[4096];
+    const char *root = getenv("TXM_TESTDATA");
+    snprintf(path, sizeof path, "%s/%s", root ? root : "testdata", name);
+    return path;
+}
+
+static txm_color_config *load(const char *path)
+{
+    txm_color_options options = {.ocio_path = path, .ignore_environment = true};
+    txm_color_config *config = NULL;
+    txm_error err = {0};
+    ck_assert_msg(txm_color_load(&options, &config, &err) == TXM_OK, "%s", err.message);
+    return config;
+}
+
+/* The message of a load that must fail, with nothing stored. */
+static const char *refused(const char *path, txm_status want)
+{
+    static txm_error err;
+    txm_color_options options = {.ocio_path = path, .ignore_environment = true};
+    txm_color_config *config = (txm_color_config *)&err;
+    memset(&err, 0, sizeof err);
+    ck_assert_int_eq(txm_color_load(&options, &config, &err), want);
+    ck_assert_int_eq(err.status, want);
+    ck_assert_ptr_eq(config, &err);
+    ck_assert_int_eq(txm_color_load(&options, &config, NULL), want);
+    return err.message;
+}
+
+static void says(const char *message, const char *part)
+{
+    ck_assert_msg(strstr(message, part) != NULL, "\"%s\" does not say \"%s\"", message, part);
+}
+
+/* ---- origin -------------------------------------------------------------------------------------------------- */
+
+START_TEST(environment_names_the_config)
+{
+    txm_color_config *config = NULL;
+    txm_color_options ignore = {.ignore_environment = true}, option = {.ocio_path = testdata("golden/config.ocio")};
+    setenv("OCIO", testdata("golden/config.ocio"), 1);
+    ck_assert_int_eq(txm_color_load(NULL, &config, NULL), TXM_OK);
+    ck_assert_str_eq(txm_color_config_name(config), testdata("golden/config.ocio"));
+    ck_assert_str_eq(txm_color_config_version(config), "2.1");
+    ck_assert_str_eq(txm_color_config_left_out(config), "");
+    txm_color_free(&config);
+    ck_assert_int_eq(txm_color_load(&ignore, &config, NULL), TXM_OK);
+    ck_assert_str_eq(txm_color_config_name(config), "built-in");
+    txm_color_free(&config);
+    setenv("OCIO", "", 1);
+    ck_assert_int_eq(txm_color_load(NULL, &config, NULL), TXM_OK);
+    ck_assert_str_eq(txm_color_config_name(config), "built-in");
+    txm_color_free(&config);
+    setenv("OCIO", "/no/such/config.ocio", 1);
+    txm_error err = {0};
+    ck_assert_int_eq(txm_color_load(NULL, &config, &err), TXM_CONFIG);
+    ck_assert_ptr_null(config);
+    says(err.message, "/no/such/config.ocio");
+    says(err.message, "$OCIO");
+    /* The option comes first, however broken the variable is. */
+    ck_assert_int_eq(txm_color_load(&option, &config, NULL), TXM_OK);
+    txm_color_free(&config);
+}
+END_TEST
+
+START_TEST(what_is_no_config_is_refused)
+{
+    says(refused(in_folder("missing.ocio"), TXM_CONFIG), "No such file");
+    says(refused("", TXM_CONFIG), "No such file");
+    says(refused(folder, TXM_CONFIG), "not a regular file");
+    says(refused(write_file("empty.ocio", "%s", ""), TXM_CONFIG), "empty");
+    says(refused(write_file("text.ocio", "just words\n"), TXM_CONFIG), "not a usable OCIO config");
+    says(refused(write_file("list.ocio", "- a\n- b\n"), TXM_CONFIG), "not a usable OCIO config");
+    says(refused(write_file("cut.ocio", "ocio_profile_version: 2\nroles: {a: b"), TXM_CONFIG), "line");
+    says(refused(write_file("tag.ocio", "ocio_profile_version: 2\nroles: !<\n"), TXM_CONFIG), "no sound YAML");
+    says(refused(write_file("three.ocio", "ocio_profile_version: 3.1\n"), TXM_CONFIG), "3.1");
+    ck_assert_int_eq(mkfifo(in_folder("pipe.ocio"), 0600), 0);
+    says(refused(in_folder("pipe.ocio"), TXM_CONFIG), "not a regular file");
+    /* Every refusal offers the built-in config and takes none by itself. */
+    says(refused(in_folder("missing.ocio"), TXM_CONFIG), "built-in");
+}
+END_TEST
+
+START_TEST(archives_need_a_newer_library)
+{
+    txm_color_options options = {.ocio_path = "ocio://no-such-config"};
+    txm_color_config *config = NULL;
+    txm_error err = {0};
+    /* Refused by every library: the older ones know no archives, the newer ones no such config. */
+    ck_assert_int_eq(txm_color_load(&options, &config, &err), TXM_CONFIG);
+    says(err.message, "ocio://no-such-config");
+    says(refused(write_file("broken.ocioz", "PK"), TXM_CONFIG), "broken.ocioz");
+}
+END_TEST
+
+/* ---- hostile YAML -------------------------------------------------------------------------------------------- */
+
+static txm_status scan(const char *text, txm_error *err)
+{
+    txm_config_scan found;
+    return txm_config_scan_text(text, strlen(text), &found, err);
+}
+
+START_TEST(scan_finds_the_version)
+{
+    txm_config_scan found = {0};
+    const char text[] = "# ocio_profile_version: 9\nroles: {ocio_profile_version: 8}\nname: ocio_profile_version\n"
+                        "ocio_profile_version: 2.4\n";
+    ck_assert_int_eq(txm_config_scan_text(text, sizeof text - 1, &found, NULL), TXM_OK);
+    ck_assert_uint_eq(found.major, 2);
+    ck_assert_uint_eq(found.minor, 4);
+    ck_assert_int_eq(txm_config_scan_text("a: b", 4, &found, NULL), TXM_OK);
+    ck_assert_uint_eq(found.major, 0);
+}
+END_TEST
+
+START_TEST(versions_are_read)
+{
+    unsigned major = 7, minor = 7;
+    ck_assert(txm_config_parse_version("2", &major, &minor) && major == 2 && minor == 0);
+    ck_assert(txm_config_parse_version("2.11", &major, &minor) && major == 2 && minor == 11);
+    static const char *const wrong[] = {"", ".", "2.", ".2", "2.x", "-2", "2.4.1", "99999", "2.99999", " 2"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert_msg(!txm_config_parse_version(wrong[i], &major, &minor), "%s", wrong[i]);
+}
+END_TEST
+
+START_TEST(scan_bounds_depth_and_size)
+{
+    static char text[3 * TXM_CONFIG_MAX_NODES];
+    txm_error err = {0};
+    memset(text, '[', TXM_CONFIG_MAX_DEPTH + 1);
+    ck_assert_int_eq(scan(text, &err), TXM_CONFIG);
+    says(err.message, "deeper");
+    memset(text + TXM_CONFIG_MAX_DEPTH, ']', TXM_CONFIG_MAX_DEPTH);
+    ck_assert_int_eq(scan(text, NULL), TXM_OK);
+    /* One list that is too long, and many that are not but add up. */
+    strcpy(text, "[a");
+    for (int i = 0; i < 2 * TXM_CONFIG_MAX_ITEMS; i++)
+        strcat(text + 2 * i, ",a");
+    strcat(text, "]");
+    txm_error_clear(&err);
+    ck_assert_int_eq(scan(text, &err), TXM_CONFIG);
+    says(err.message, "more entries");
+}
+END_TEST
+
+START_TEST(scan_counts_what_aliases_stand_for)
+{
+    char text[4096] = "- &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+    txm_error err = {0};
+    for (int i = 1; i < 5; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "- &a%d [*a%d, *a%d, *a%d, *a%d]\n", i, i - 1, i - 1, i - 1, i - 1);
+    }
+    ck_assert_int_eq(scan(text, NULL), TXM_OK);
+    for (int i = 5; i < 40; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "- &a%d [*a%d, *a%d, *a%d, *a%d]\n", i, i - 1, i - 1, i - 1, i - 1);
+    }
+    ck_assert_int_eq(scan(text, &err), TXM_CONFIG);
+    says(err.message, "more entries");
+    txm_error_clear(&err);
+    ck_assert_int_eq(scan("a: &a [*a]", &err), TXM_CONFIG);
+    says(err.message, "inside");
+    txm_error_clear(&err);
+    ck_assert_int_eq(scan("a: *b", &err), TXM_CONFIG);
+    says(err.message, "stands for nothing");
+    /* A name may be used again for another node. */
+    ck_assert_int_eq(scan("- &a x\n- &a [*a, *a]\n- *a\n", NULL), TXM_CONFIG);
+    ck_assert_int_eq(scan("- &a x\n- &a [y]\n- *a\n", NULL), TXM_OK);
+}
+END_TEST
+
+/* ---- configs of other makes ---------------------------------------------------------------------------------- */
+
+#define TEXTURE_SPACES                                                                                                 \
+    "colorspaces:\n"                                                                                                   \
+    "  - !<ColorSpace> {name: lin}\n"                                                                                  \
+    "  - !<ColorSpace> {name: ciexyz, from_scene_reference: !<MatrixTransform> {matrix: [0.5, 0, 0, 0, 0, 0.25, 0, "   \
+    "0, "                                                                                                              \
+    "0, 0, 0.125, 0, 0, 0, 0, 1]}}\n"                                                                                  \
+    "  - !<ColorSpace> {name: raw, isdata: true}\n"
+
+/* An old custom role: scene_linear to XYZ is diag(1/2, 1/4, 1/8), so back it is diag(2, 4, 8). */
+START_TEST(xyz_role_gives_the_matrix)
+{
+    const char *path = write_file("xyz.ocio", "ocio_profile_version: 2\n"
+                                              "roles: {default: lin, scene_linear: lin, XYZ: ciexyz}\n" TEXTURE_SPACES);
+    txm_color_config *config = load(path);
+    ck_assert_str_eq(txm_color_xyz_to_scene_linear_text(config), "2_0_0_0_0_4_0_0_0_0_8_0");
+    ck_assert_str_eq(txm_color_working_interop_id(config), "");
+    ck_assert_str_eq(txm_color_config_version(config), "2.0");
+    txm_color_free(&config);
+}
+END_TEST
+
+START_TEST(no_interchange_role_is_rec709)
+{
+    const char *path = write_file("plain.ocio", "ocio_profile_version: 1\n"
+                                                "roles: {default: lin, scene_linear: lin}\n" TEXTURE_SPACES);
+    txm_color_config *config = load(path);
+    ck_assert_str_eq(txm_color_xyz_to_scene_linear_text(config),
+                     "3.24_-1.537_-0.4985_0_-0.9693_1.876_0.04156_0_0.05564_-0.204_1.057_0");
+    txm_color_free(&config);
+}
+END_TEST
+
+START_TEST(scene_linear_is_needed)
+{
+    says(
+        refused(write_file("role.ocio", "ocio_profile_version: 2\nroles: {default: lin}\n" TEXTURE_SPACES), TXM_CONFIG),
+        "scene_linear");
+    says(refused(write_file("to-nothing.ocio",
+                            "ocio_profile_version: 2\nroles: {default: lin, scene_linear: none}\n" TEXTURE_SPACES),
+                 TXM_CONFIG),
+         "scene_linear");
+}
+END_TEST
+
+/* Tables are looked for beside the config; one that is missing costs its space alone. */
+START_TEST(tables_beside_the_config)
+{
+    const txm_color_space *space = NULL;
+    txm_error err = {0};
+    float rgba[4] = {0.5f, 0.25f, 1, 1};
+    write_file("half.spi1d", "Version 1\nFrom 0.0 1.0\nLength 2\nComponents 1\n{\n0.0\n0.5\n}\n");
+    const char *path = write_file(
+        "tables.ocio", "ocio_profile_version: 2\nroles: {default: lin, scene_linear: lin}\n" TEXTURE_SPACES
+                       "  - !<ColorSpace> {name: table, to_scene_reference: !<FileTransform> {src: half.spi1d}}\n"
+                       "  - !<ColorSpace> {name: lost, to_scene_reference: !<FileTransform> {src: no-such.spi1d}}\n");
+    txm_color_config *config = load(path);
+    ck_assert_int_eq(txm_color_find(config, "table", &space, &err), TXM_OK);
+    txm_color_apply(space, rgba, 1);
+    ck_assert_float_eq_tol(rgba[0], 0.25f, 1e-6f);
+    ck_assert_float_eq_tol(rgba[2], 0.5f, 1e-6f);
+    const txm_color_space *lost = NULL;
+    ck_assert_int_eq(txm_color_find(config, "lost", &lost, &err), TXM_COLORSPACE);
+    ck_assert_ptr_null(lost);
+    says(err.message, "lost");
+    says(err.message, "no-such.spi1d");
+    /* The failure is remembered, not tried again, and said again. */
+    txm_error_clear(&err);
+    ck_assert_int_eq(txm_color_find(config, "lost", &lost, &err), TXM_COLORSPACE);
+    says(err.message, "no-such.spi1d");
+    txm_color_free(&config);
+}
+END_TEST
+
+START_TEST(file_rules_that_match)
+{
+    const char *path = write_file(
+        "rules.ocio", "ocio_profile_version: 2\nroles: {default: lin, scene_linear: lin, data: raw}\n"
+                      "file_rules:\n"
+                      "  - !<Rule> {name: normals, colorspace: data, pattern: \"*_nor*\", extension: \"*\"}\n"
+                      "  - !<Rule> {name: exr, colorspace: lin, regex: \".*[.]exr$\"}\n"
+                      "  - !<Rule> {name: gone, colorspace: nowhere, pattern: \"*gone*\", extension: \"*\"}\n"
+                      "  - !<Rule> {name: Default, colorspace: ciexyz}\n" TEXTURE_SPACES);
+    txm_color_config *config = load(path);
+    ck_assert_str_eq(txm_color_file_rule(config, "/a/wall_nor_gl.png"), "raw");
+    ck_assert_str_eq(txm_color_file_rule(config, "wall.exr"), "lin");
+    /* The default rule matches everything, so it is no answer; nor is a space that does not exist. */
+    ck_assert_ptr_null(txm_color_file_rule(config, "wall.png"));
+    ck_assert_ptr_null(txm_color_file_rule(config, "gone.png"));
+    ck_assert_ptr_null(txm_color_file_rule(config, NULL));
+    txm_color_free(&config);
+    config = load(NULL);
+    ck_assert_ptr_null(txm_color_file_rule(config, "wall_nor_gl.png"));
+    txm_color_free(&config);
+}
+END_TEST
+
+/* ---- newer than the library ---------------------------------------------------------------------------------- */
+
+static void check_unavailable(const txm_color_config *config, const char *name, const char *part)
+{
+    const txm_color_space *space = NULL;
+    txm_error err = {0};
+    ck_assert_str_eq(txm_color_canonical(config, name), name);
+    ck_assert_int_eq(txm_color_find(config, name, &space, &err), TXM_COLORSPACE);
+    ck_assert_ptr_null(space);
+    says(err.message, name);
+    says(err.message, part);
+}
+
+START_TEST(newer_config_keeps_what_textures_need)
+{
+    static const char *const order[] = {
+        "sRGB - Display", "Display P3 HDR - Display", "ACES2065-1", "CIE XYZ-D65",  "ARRI LogC4",
+        "Linear Rec.709", "sRGB - Texture",           "Half Known", "Behind LogC4", "Raw"};
+    txm_color_config *config = load(testdata("color/newer-2.4.ocio")), *builtin = load(NULL);
+    const txm_color_space *space = NULL;
+    ck_assert_str_eq(txm_color_config_version(config), "2.4");
+    ck_assert_str_eq(txm_color_xyz_to_scene_linear_text(config), txm_color_xyz_to_scene_linear_text(builtin));
+    ck_assert_str_eq(txm_color_working_interop_id(config), "lin_rec709_scene");
+    ck_assert_str_eq(txm_color_canonical(config, "srgb_rec709_scene"), "sRGB - Texture");
+    ck_assert_str_eq(txm_color_canonical(config, "srgb_rec709_display"), "sRGB - Display");
+    ck_assert_str_eq(txm_color_canonical(config, "data"), "Raw");
+    ck_assert_str_eq(txm_color_file_rule(config, "a_nor.png"), "Raw");
+    ck_assert_int_eq(txm_color_find(config, "default_byte", &space, NULL), TXM_OK);
+    ck_assert_int_eq(txm_color_space_class(space), TXM_COLOR_SRGB);
+    ck_assert_int_eq(txm_color_find(config, "srgb_display", &space, NULL), TXM_OK);
+    ck_assert_int_eq(txm_color_space_class(space), TXM_COLOR_SRGB);
+    ck_assert_uint_eq(txm_color_count(config), sizeof order / sizeof *order);
+    for (size_t i = 0; i < txm_color_count(config); i++) {
+        txm_color_entry entry;
+        ck_assert_int_eq(txm_color_entry_at(config, i, &entry, NULL), TXM_OK);
+        ck_assert_str_eq(entry.name, order[i]);
+    }
+    txm_color_free(&config);
+    txm_color_free(&builtin);
+}
+END_TEST
+
+START_TEST(newer_config_says_what_is_left_out)
+{
+    txm_color_config *config = load(testdata("color/newer-2.4.ocio"));
+    const char *left_out = txm_color_config_left_out(config);
+    txm_color_entry entry;
+    if (!*left_out) {
+        printf("skip newer_config_says_what_is_left_out (this OpenColorIO loads profile 2.4 by itself)\n");
+        txm_color_free(&config);
+        return;
+    }
+    static const char *const parts[] = {"displays", "looks",      "named_transforms", "future",
+                                        "ACES 2.0", "ARRI LogC4", "Half Known",       "Display P3 HDR - Display"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        says(left_out, parts[i]);
+    ck_assert_ptr_null(strstr(left_out, "Un-tone-mapped"));
+    check_unavailable(config, "ARRI LogC4", "ARRI_LOGC4_to_ACES2065-1");
+    check_unavailable(config, "Display P3 HDR - Display", "OpenColorIO");
+    /* A transform with a key that the library does not know is not half done. */
+    check_unavailable(config, "Half Known", "twist");
+    /* One that needs a space that is not there says which. */
+    check_unavailable(config, "Behind LogC4", "ARRI LogC4");
+    ck_assert_int_eq(txm_color_entry_at(config, 4, &entry, NULL), TXM_OK);
+    ck_assert(!entry.available);
+    ck_assert_str_eq(entry.family, "Input");
+    ck_assert_str_eq(entry.aliases[0], "arri_logc4");
+    ck_assert_ptr_null(entry.aliases[1]);
+    ck_assert_str_eq(txm_color_canonical(config, "ARRI_LogC4"), "ARRI LogC4");
+    ck_assert_int_eq(txm_color_entry_at(config, txm_color_count(config), &entry, NULL), TXM_USAGE);
+    txm_color_free(&config);
+}
+END_TEST
+
+/* Display-referred spaces need the default view transform: without it they are unavailable, not converted otherwise. */
+START_TEST(lost_default_view_is_not_replaced)
+{
+    /* Named as the default, or the default because it is the first. */
+    const char *named = _i ? "default_view_transform: future\n" : "";
+    const char *path = write_file(
+        "view.ocio",
+        "ocio_profile_version: 2.7\nroles: {default: lin, scene_linear: lin}\n"
+        "%sview_transforms:\n"
+        "  - !<ViewTransform> {name: future, from_scene_reference: !<FutureTransform> {}}\n"
+        "  - !<ViewTransform> {name: simple, from_scene_reference: !<MatrixTransform> {offset: [1, 1, 1, 0]}}\n"
+        "display_colorspaces:\n"
+        "  - !<ColorSpace> {name: screen, from_display_reference: !<MatrixTransform> {offset: [2, 2, 2, "
+        "0]}}\n" TEXTURE_SPACES,
+        named);
+    txm_color_config *config = load(path);
+    const txm_color_space *space = NULL;
+    says(txm_color_config_left_out(config), "future");
+    ck_assert_int_eq(txm_color_find(config, "screen", &space, NULL), TXM_COLORSPACE);
+    ck_assert_int_eq(txm_color_find(config, "lin", &space, NULL), TXM_OK);
+    txm_color_free(&config);
+}
+END_TEST
+
+START_TEST(newer_config_may_still_be_broken)
+{
+    const char *message =
+        refused(write_file("twice.ocio", "ocio_profile_version: 2.9\nroles: {default: a, scene_linear: a}\n"
+                                         "colorspaces:\n  - !<ColorSpace> {name: a}\n  - !<ColorSpace> {name: a}\n"),
+                TXM_CONFIG);
+    says(message, "already defined");
+    says(message, "2.9");
+    refused(write_file("odd.ocio", "ocio_profile_version: 2.9\nroles: 5\ncolorspaces: [1, {a: b}, [c]]\n"), TXM_CONFIG);
+    refused(write_file("odd.ocio", "ocio_profile_version: 2.9\nroles: {default: a, scene_linear: a}\n"
+                                   "colorspaces: {a: b}\nview_transforms: x\nfile_rules: &a [x, {name: [x]}]\n"
+                                   "display_colorspaces: *a\n"),
+            TXM_CONFIG);
+    refused(write_file("odd.ocio", "ocio_profile_version: 2.9\n"), TXM_CONFIG);
+    refused(write_file("odd.ocio", "[ocio_profile_version, 2.9]\n"), TXM_CONFIG);
+}
+END_TEST
+
+/* An interop id that another space has as its name or alias stays with that one. */
+START_TEST(interop_ids_do_not_clash)
+{
+    const char *path = write_file(
+        "ids.ocio", "ocio_profile_version: 2.9\nroles: {default: a, scene_linear: a}\n"
+                    "colorspaces:\n"
+                    "  - !<ColorSpace> {name: a, interop_id: lin_rec709_scene}\n"
+                    "  - !<ColorSpace> {name: b, aliases: [LIN_REC709_SCENE], interop_id: srgb_rec709_scene}\n"
+                    "  - !<ColorSpace> {name: c, interop_id: srgb_rec709_scene}\n");
+    txm_color_config *config = load(path);
+    ck_assert_str_eq(txm_color_canonical(config, "lin_rec709_scene"), "b");
+    ck_assert_str_eq(txm_color_canonical(config, "srgb_rec709_scene"), "b");
+    ck_assert_uint_eq(txm_color_count(config), 3);
+    txm_color_free(&config);
+}
+END_TEST
+
+/* ---- names --------------------------------------------------------------------------------------------------- */
+
+START_TEST(unknown_names_get_suggestions)
+{
+    static const struct {
+        const char *typed, *near;
+    } rows[] = {{"sRBG", "\"sRGB\""},
+                {"Linear Rec709", "\"Linear Rec.709\""},
+                {"ACEScgg", "\"ACEScg\""},
+                {"non color", "\"Non-Color\""},
+                {"LogC4", "\"ARRI LogC4\""},
+                {"linear", "\"Linear Rec"},
+                {"srgb_rec709_scen", "\"sRGB\""}};
+    txm_color_config *config = load(NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const txm_color_space *space = NULL;
+        txm_error err = {0};
+        if (txm_color_canonical(config, rows[i].typed))
+            continue;
+        ck_assert_int_eq(txm_color_find(config, rows[i].typed, &space, &err), TXM_COLORSPACE);
+        says(err.message, rows[i].typed);
+        says(err.message, "did you mean");
+        says(err.message, rows[i].near);
+    }
+    txm_color_free(&config);
+}
+END_TEST
+
+START_TEST(strange_names_are_just_unknown)
+{
+    txm_color_config *config = load(NULL);
+    const txm_color_space *space = NULL;
+    txm_error err = {0};
+    char *endless = malloc(100001);
+    ck_assert_ptr_nonnull(endless);
+    memset(endless, 'x', 100000);
+    endless[100000] = 0;
+    ck_assert_int_eq(txm_color_find(config, endless, &space, &err), TXM_COLORSPACE);
+    ck_assert_uint_lt(strlen(err.message), sizeof err.message);
+    txm_error_clear(&err);
+    ck_assert_int_eq(txm_color_find(config, "zzzzzzzzzzzzzzz", &space, &err), TXM_COLORSPACE);
+    ck_assert_ptr_null(strstr(err.message, "did you mean"));
+    ck_assert_int_eq(txm_color_find(config, "", &space, NULL), TXM_COLORSPACE);
+    ck_assert_int_eq(txm_color_find(config, NULL, &space, NULL), TXM_COLORSPACE);
+    ck_assert_int_eq(txm_color_find(config, "%s%n\xff\x01", &space, NULL), TXM_COLORSPACE);
+    ck_assert_ptr_null(space);
+    free(endless);
+    txm_color_free(&config);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("color configs");
+    TCase *tc = tcase_create("configs");
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, environment_names_the_config);
+    tcase_add_test(tc, what_is_no_config_is_refused);
+    tcase_add_test(tc, archives_need_a_newer_library);
+    tcase_add_test(tc, scan_finds_the_version);
+    tcase_add_test(tc, versions_are_read);
+    tcase_add_test(tc, scan_bounds_depth_and_size);
+    tcase_add_test(tc, scan_counts_what_aliases_stand_for);
+    tcase_add_test(tc, xyz_role_gives_the_matrix);
+    tcase_add_test(tc, no_interchange_role_is_rec709);
+    tcase_add_test(tc, scene_linear_is_needed);
+    tcase_add_test(tc, tables_beside_the_config);
+    tcase_add_test(tc, file_rules_that_match);
+    tcase_add_test(tc, newer_config_keeps_what_textures_need);
+    tcase_add_test(tc, newer_config_says_what_is_left_out);
+    tcase_add_loop_test(tc, lost_default_view_is_not_replaced, 0, 2);
+    tcase_add_test(tc, newer_config_may_still_be_broken);
+    tcase_add_test(tc, interop_ids_do_not_clash);
+    tcase_add_test(tc, unknown_names_get_suggestions);
+    tcase_add_test(tc, strange_names_are_just_unknown);
+    suite_add_tcase(s, tc);
+    return s;
+}
+
+int main(void)
+{
+    SRunner *runner = srunner_create(suite());
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
