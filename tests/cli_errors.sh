@@ -172,6 +172,16 @@ txm make -d in-the-way rgb8.png
 check folder-in-the-way-exit rc_is 3
 check folder-in-the-way-left test -d "in-the-way/rgb8.png$srgb"
 
+# The output must not be the image itself, by whatever name.
+ln -s rgb8.png link.png && ln rgb8.png hard.png
+for name in rgb8.png ./rgb8.png link.png hard.png; do
+    sum=$(md5sum <rgb8.png)
+    txm make --force -o $name rgb8.png
+    check "output-is-source-$(basename $name)" rc_is 2
+    check "output-is-source-$(basename $name)-says" says "the image itself"
+    check "output-is-source-$(basename $name)-untouched" test "$(md5sum <rgb8.png)" = "$sum"
+done
+
 # ---- a full disk -----------------------------------------------------------------------------------------------------
 mkdir small
 if mount -t tmpfs -o size=128k none small 2>/dev/null; then

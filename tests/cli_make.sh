@@ -128,6 +128,9 @@ check threads-same-bytes-5 diff -r threads1 threads5
 # ---- what is said ----------------------------------------------------------------------------------------------------
 txm make -q --force rgb8.png
 check quiet test ! -s out -a ! -s err
+txm make -v --force rgb8.png
+check verbose-settings says "rgb8.png: colour space sRGB (scene_linear_srgb), alpha straight"
+check verbose-reason says "made because forced"
 txm make rgb8.png
 txm make --progress --force rgb8.png tile64.png
 check progress-begins says "(0 of 2 files)"

@@ -95,7 +95,7 @@ static void convert_item(void *arg)
     txm_convert_options options = {.output = run->args->output,
                                    .force = run->args->force,
                                    .dry_run = run->args->dry_run,
-                                   .stages = run->args->report.json,
+                                   .stages = run->args->report.json || run->args->report.verbose,
                                    .progress = txm_progress_rows,
                                    .progress_user = &file};
     txm_result result = {0};
@@ -115,6 +115,10 @@ static bool may_start(make_run *run)
     return !txm_signal_caught() && !(failed && run->args->fail_fast);
 }
 
+/* Conversions under way at once, however many threads there are: each holds a few files open and, while it waits for
+ * its tiles, may run another one on the same stack. */
+enum { MOST_AT_ONCE = 128 };
+
 /* Converts several inputs at once: as many as there are threads, so that what one conversion does on a single thread
  * (decoding a PNG) overlaps with the others. They share the context's pool, which never runs more threads than asked
  * for.
@@ -123,10 +127,11 @@ static txm_status convert_all(make_run *run, make_item *items, size_t count, txm
 {
     txm_pool *pool = txm_context_pool(run->context);
     txm_group *group = txm_group_new(pool);
+    unsigned threads = txm_pool_threads(pool), at_once = threads < MOST_AT_ONCE ? threads : MOST_AT_ONCE;
     bool queued = group != NULL;
     for (size_t i = 0; queued && i < count && may_start(run); i++) {
         queued = txm_group_submit(group, false, convert_item, &items[i]);
-        txm_group_wait(group, txm_pool_threads(pool) - 1);
+        txm_group_wait(group, at_once - 1);
     }
     txm_group_free(group);
     return queued ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory");

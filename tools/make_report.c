@@ -135,6 +135,21 @@ static void print_text(const char *input, const txm_result *r)
     funlockfile(stdout);
 }
 
+/* What -v adds: how the settings were resolved, and where the time went. */
+static void say_details(const char *input, const txm_result *r)
+{
+    const txm_stage_seconds *s = &r->stages;
+    txm_say(TXM_SAY_DETAIL, "%s: colour space %s (%s), alpha %s", input, r->colorspace, r->detected,
+            txm_alpha_option(r->alpha));
+    if (r->outcome == TXM_CREATED)
+        txm_say(
+            TXM_SAY_DETAIL,
+            "%s: made because %s, read by %s; seconds of CPU: decode %.3f, conform %.3f, colour %.3f, pyramid %.3f, "
+            "hash %.3f, encode %.3f, rings %.3f, write %.3f",
+            input, r->reason, r->reader, s->decode, s->conform, s->color, s->pyramid, s->hash, s->encode, s->rings,
+            s->write);
+}
+
 /* ---- the report ------------------------------------------------------------------------------------------------- */
 
 void txm_make_report_add(txm_make_report *report, const char *input, const txm_result *result, const txm_error *err)
@@ -154,6 +169,8 @@ void txm_make_report_add(txm_make_report *report, const char *input, const txm_r
         print_json(input, result, err);
     else if (err->status == TXM_OK && !report->quiet)
         print_text(input, result);
+    if (err->status == TXM_OK)
+        say_details(input, result);
 }
 
 void txm_make_report_stop(txm_make_report *report, const txm_error *err)

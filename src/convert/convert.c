@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "cache/lookup.h"
@@ -65,11 +66,23 @@ static txm_status force_place(const conversion *c, txm_result *result, txm_error
     return TXM_OK;
 }
 
+/* -o must not name the image itself, by whatever spelling or link: the source would be gone. */
+static txm_status check_output(const conversion *c, txm_error *err)
+{
+    struct stat st;
+    if (stat(c->options->output, &st) == 0 && st.st_dev == c->info->device && st.st_ino == c->info->inode)
+        return txm_fail(err, TXM_USAGE, "%s: the output is the image itself; give it another name", c->path);
+    return TXM_OK;
+}
+
 /* Decides whether there is anything to do; *target is where the file goes. */
 static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_error *err)
 {
     *needed = true;
     if (c->options->output) {
+        txm_status refused = check_output(c, err);
+        if (refused)
+            return refused;
         snprintf(result->reason, sizeof result->reason, "written where -o says");
         return (result->tx_path = txm_strdup(c->options->output)) ? TXM_OK
                                                                   : txm_fail(err, TXM_NO_MEMORY, "out of memory");
