@@ -154,8 +154,8 @@ static bool read_hex_exif(txm_raster_meta *meta, const char *text)
     return ok;
 }
 
-/* PNG's keywords become the fields that OpenImageIO makes of them. *xmp is set if there is an XMP packet. */
-static bool read_texts(png_structp png, png_infop tags, txm_raster_meta *meta, txm_source_info *info, bool *xmp)
+/* PNG's keywords become the fields that OpenImageIO makes of them. */
+static bool read_texts(png_structp png, png_infop tags, txm_raster_meta *meta, txm_source_info *info)
 {
     png_textp texts = NULL;
     int count = png_get_text(png, tags, &texts, NULL);
@@ -170,7 +170,7 @@ static bool read_texts(png_structp png, png_infop tags, txm_raster_meta *meta, t
         else if (strcasecmp(key, "Raw profile type exif") == 0)
             ok = read_hex_exif(meta, text);
         else if (strcasecmp(key, "XML:com.adobe.xmp") == 0)
-            *xmp = true;
+            ok = txm_raster_meta_add_xmp(meta, text, strlen(text));
         else if (strcasecmp(key, "oiio:ColorSpace") == 0)
             snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "%s", text);
         else
@@ -179,13 +179,13 @@ static bool read_texts(png_structp png, png_infop tags, txm_raster_meta *meta, t
     return ok;
 }
 
-static bool read_meta(png_structp png, png_infop tags, txm_source_info *info, bool *xmp)
+static bool read_meta(png_structp png, png_infop tags, txm_source_info *info)
 {
     txm_raster_meta meta = {0};
     png_uint_32 exif_bytes = 0;
     png_bytep exif = NULL;
 
-    bool ok = read_texts(png, tags, &meta, info, xmp);
+    bool ok = read_texts(png, tags, &meta, info);
     if (ok && png_get_eXIf_1(png, tags, &exif_bytes, &exif))
         ok = txm_raster_meta_add_exif(&meta, exif, exif_bytes);
     if (ok && meta.says_srgb)
@@ -212,7 +212,6 @@ txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_
 {
     parser p = {.file = file, .status = TXM_CORRUPT};
     txm_status status = TXM_OK;
-    bool xmp = false;
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &p, on_error, on_warning);
     png_infop tags = png ? png_create_info_struct(png) : NULL;
 
@@ -231,10 +230,8 @@ txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_
     header->data_offset = txm_raster_file_tell(file);
     header->data_bytes =
         (uint32_t)p.chunk[0] << 24 | (uint32_t)p.chunk[1] << 16 | (uint32_t)p.chunk[2] << 8 | p.chunk[3];
-    if (!read_meta(png, tags, info, &xmp))
+    if (!read_meta(png, tags, info))
         status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its metadata", path);
-    else if (xmp)
-        status = txm_fail(err, TXM_UNSUPPORTED, "%s: an XMP packet is left to OpenImageIO", path);
 destroy:
     png_destroy_read_struct(&png, &tags, NULL);
     return status;

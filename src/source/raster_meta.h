@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The few descriptive fields that the direct readers of PNG and JPEG take from a file, found where OpenImageIO finds
- * them: named texts, Exif, XMP. */
+ * them: named texts, Exif, XMP, IPTC. */
 #ifndef TXM_SOURCE_RASTER_META_H
 #define TXM_SOURCE_RASTER_META_H
 #include "source/source.h"
@@ -23,6 +23,12 @@ bool txm_raster_meta_set_bytes(txm_raster_meta *meta, int field, const void *tex
 /* An Exif block from its TIFF header on. Fields that are there already stay. False when memory is exhausted; a damaged
  * block is used as far as it goes. */
 bool txm_raster_meta_add_exif(txm_raster_meta *meta, const uint8_t *data, size_t bytes);
+
+/* A Photoshop block behind its "Photoshop 3.0". Fields that are there already stay. False when memory is exhausted. */
+bool txm_raster_meta_add_iptc(txm_raster_meta *meta, const uint8_t *data, size_t bytes);
+
+/* An XMP packet: each value replaces what was there. False when memory is exhausted. */
+bool txm_raster_meta_add_xmp(txm_raster_meta *meta, const char *packet, size_t bytes);
 
 /* Hands the fields over to `info`. False when memory is exhausted. */
 bool txm_raster_meta_store(const txm_raster_meta *meta, txm_source_info *info);

@@ -9,6 +9,9 @@
 /* PNG that is not interlaced. */
 extern const txm_reader_ops txm_png_reader;
 
+/* JPEG in grey or colour, not CMYK. */
+extern const txm_reader_ops txm_jpeg_reader;
+
 /* EXR of one part, compressed without loss. */
 extern const txm_reader_ops txm_exr_reader;
 

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The direct JPEG reader against OpenImageIO: kinds of files, metadata, damaged files. */
+#include <check.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "util_png.h"
+#include "util_raster.h"
+
+static const char *testdata(const char *name)
+{
+    static char path[512];
+    const char *root = getenv("TXM_TESTDATA");
+
+    snprintf(path, sizeof path, "%s/jpeg/%s", root ? root : "testdata", name);
+    return path;
+}
+
+static txm_bytes load(const char *name)
+{
+    return raster_load(testdata(name));
+}
+
+START_TEST(files_of_all_kinds_are_as_oiio_reads_them)
+{
+    glob_t found;
+
+    ck_assert_int_eq(glob(testdata("good-*.jpg"), 0, NULL, &found), 0);
+    ck_assert_uint_ge(found.gl_pathc, 20);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        raster_compare(found.gl_pathv[i], "jpeg", found.gl_pathv[i]);
+    globfree(&found);
+}
+END_TEST
+
+START_TEST(bands_strides_and_rewind)
+{
+    static const char *const names[] = {"good-420.jpg", "good-progressive.jpg", "good-gray.jpg"};
+    txm_error err = {0};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        raster whole = raster_read(testdata(names[i]), false, 100);
+        ck_assert_msg(!whole.status, "%s", whole.error.message);
+        const txm_source_info *info = txm_source_info_of(whole.source);
+        size_t row = whole.bytes / info->height, stride = row + 7;
+        uint8_t *band = malloc(info->height * stride);
+        for (uint32_t step = 1; step < 20; step += 3) {
+            ck_assert_int_eq(txm_source_rewind(whole.source, &err), TXM_OK);
+            ck_assert_int_eq(txm_source_read(whole.source, 0, step, band, stride, &err), TXM_OK);
+            ck_assert_int_eq(txm_source_rewind(whole.source, &err), TXM_OK);
+            for (uint32_t y = 0; y < info->height; y += step) {
+                uint32_t n = info->height - y < step ? info->height - y : step;
+                memset(band, 0x5a, info->height * stride);
+                ck_assert_int_eq(txm_source_read(whole.source, y, n, band, stride, &err), TXM_OK);
+                for (uint32_t r = 0; r < n; r++) {
+                    ck_assert_int_eq(memcmp(band + r * stride, whole.pixels + (y + r) * row, row), 0);
+                    for (size_t g = row; g < stride; g++)
+                        if (band[r * stride + g] != 0x5a)
+                            ck_abort_msg("written behind row %u", y + r);
+                }
+            }
+        }
+        free(band);
+        raster_free(&whole);
+    }
+}
+END_TEST
+
+/* ---- metadata ----------------------------------------------------------------------------------------------- */
+
+/* Appends a marker segment: `prefix` (with its NUL) and `data`. */
+static void segment(txm_bytes *f, int marker, const char *prefix, size_t prefix_bytes, const void *data, size_t bytes)
+{
+    size_t length = prefix_bytes + bytes + 2;
+    uint8_t head[4] = {0xff, (uint8_t)marker, (uint8_t)(length >> 8), (uint8_t)length};
+
+    ck_assert(txm_bytes_add(f, head, 4) && txm_bytes_add(f, prefix, prefix_bytes) && txm_bytes_add(f, data, bytes));
+}
+
+static const char xmp_name[] = "http://ns.adobe.com/xap/1.0/", photoshop_name[] = "Photoshop 3.0";
+
+static void add_xmp(txm_bytes *f, const char *packet)
+{
+    segment(f, 0xe1, xmp_name, sizeof xmp_name, packet, strlen(packet));
+}
+
+static void add_exif(txm_bytes *f)
+{
+    static const uint8_t block[] = {
+        'M',  'M',  0, 42, 0,   0,   0,   8,   0,   3,             /* header, three entries */
+        0x01, 0x0e, 0, 2,  0,   0,   0,   3,   'E', 'd', 0,   0,   /* ImageDescription */
+        0x01, 0x31, 0, 2,  0,   0,   0,   4,   'E', 's', 'o', 'f', /* Software, without a NUL */
+        0x01, 0x3b, 0, 2,  0,   0,   0,   8,   0,   0,   0,   50,  /* Artist */
+        0,    0,    0, 0,  'E', 'x', 'i', 'f', 'a', 'r', 't', 0,
+    };
+
+    segment(f, 0xe1, "Exif\0", 6, block, sizeof block);
+}
+
+static void add_iptc(txm_bytes *f)
+{
+    static const uint8_t block[] = {
+        '8',  'B', 'I', 'M', 4, 4,   0,   0,   0,    0, 0,   21,         /* resource of 21 bytes */
+        0x1c, 2,   80,  0,   3, 'B', 'o', 'b', 0x1c, 2, 116, 0,  1, 'c', /* creator, copyright */
+        0x1c, 2,   120, 0,   9, 'C', 'a',                                /* a caption that is cut short */
+    };
+
+    segment(f, 0xed, photoshop_name, sizeof photoshop_name, block, sizeof block);
+}
+
+static void compare_with(const txm_bytes *segments, const char *what)
+{
+    txm_bytes plain = load("good-420.jpg"), f = {0};
+
+    ck_assert(txm_bytes_add(&f, plain.data, 2));
+    ck_assert(txm_bytes_add(&f, segments->data, segments->size));
+    ck_assert(txm_bytes_add(&f, plain.data + 2, plain.size - 2));
+    raster_compare(raster_temp("meta.jpg", &f), "jpeg", what);
+    txm_bytes_free(&f);
+    txm_bytes_free(&plain);
+}
+
+START_TEST(which_metadata_wins_is_as_oiio_has_it)
+{
+    static const char packet[] = "<rdf:Description dc:creator='Xa' xmp:CreatorTool='Xt'></rdf:Description>";
+
+    /* All orders of two of four kinds. */
+    for (int first = 0; first < 4; first++)
+        for (int second = 0; second < 4; second++) {
+            txm_bytes f = {0};
+            char what[16];
+            for (int i = 0; i < 2; i++)
+                switch (i ? second : first) {
+                case 0:
+                    add_exif(&f);
+                    break;
+                case 1:
+                    add_iptc(&f);
+                    break;
+                case 2:
+                    add_xmp(&f, packet);
+                    break;
+                default:
+                    segment(&f, 0xfe, "", 0, i ? "two\0cut" : "one", i ? 7 : 3);
+                }
+            snprintf(what, sizeof what, "%d then %d", first, second);
+            compare_with(&f, what);
+            txm_bytes_free(&f);
+        }
+}
+END_TEST
+
+START_TEST(xmp_is_read_as_oiio_reads_it)
+{
+    static const char *const bodies[] = {
+        "<dc:creator><rdf:Seq><rdf:li>Jane</rdf:li><rdf:li>Joe</rdf:li></rdf:Seq></dc:creator>",
+        "<dc:creator> <rdf:Seq> <rdf:li> Jane </rdf:li> </rdf:Seq> </dc:creator>",
+        "<dc:rights><rdf:Alt><rdf:li xml:lang='x-default'>D</rdf:li></rdf:Alt></dc:rights>",
+        "<dc:creator>a &amp; b &lt;c&gt; &quot;&apos; &#233; &#x20AC; &#x1F600; &foo; &;</dc:creator>",
+        "<dc:creator>a\r\nb\rc\td</dc:creator>",
+        "<dc:creator></dc:creator><dc:rights/>",
+        "<dc:creator>a<!-- c -->b</dc:creator>",
+        "<dc:creator>a<![CDATA[x<&amp;\r\ny]]></dc:creator>",
+        "<dc:creator>a<b>c</b>d</dc:creator>",
+        "<dc:creator>a</dc:creator><tiff:Artist>b</tiff:Artist>",
+        "<?pi dc:creator='x'?><TIFF:copyright>after</TIFF:copyright>",
+        "<foo:bar dc:creator='a  b\tc\r\nd' dc:rights=\"&#65;&lt;>/>\"/>",
+        "<dc:creator>unclosed",
+        "<dc:creator>wrong end</dc:rights><dc:rights>not reached</dc:rights>",
+        "<dc:creator a=b>x</dc:creator>",
+        "<dc:creator a='1'b='2'>x</dc:creator>",
+        "<dc:creator a = '1' >x</dc:creator >",
+        "<dc:creator><!-- never closed </dc:creator>",
+        "<dc:creator>&#0;x</dc:creator>",
+        "<xmpMM:History><rdf:Seq><rdf:li dc:creator='h'/></rdf:Seq></xmpMM:History>",
+        "<rdf:Description dc:rights='inner'/>",
+        "</rdf:Description><rdf:Description tiff:ImageDescription='second'>",
+        "<tiff:Software>s</tiff:Software><xmp:CreatorTool>c</xmp:CreatorTool>",
+    };
+
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        txm_bytes f = {0};
+        char *packet = txm_asprintf("<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF><rdf:Description rdf:about=''>%s"
+                                    "</rdf:Description></rdf:RDF></x:xmpmeta>",
+                                    bodies[i]);
+        add_xmp(&f, packet);
+        compare_with(&f, bodies[i]);
+        txm_bytes_free(&f);
+        free(packet);
+    }
+}
+END_TEST
+
+/* ---- damage ------------------------------------------------------------------------------------------------- */
+
+/* Oddities that libjpeg warns of and that leave the pixels alone: the direct reader takes them. */
+static bool harmless(const char *words)
+{
+    static const char *const some[] = {"unknown JFIF revision", "Unknown Adobe color transform",
+                                       "Invalid SOS parameters for sequential", "Inconsistent progression sequence",
+                                       "extraneous bytes before marker"};
+
+    for (size_t i = 0; i < sizeof some / sizeof some[0]; i++)
+        if (strstr(words, some[i]))
+            return true;
+    return false;
+}
+
+/* What one reader refuses the other one refuses: libjpeg's other warnings count as errors in both. */
+static void compare_outcome(const txm_bytes *f, const char *what)
+{
+    const char *path = raster_temp("outcome.jpg", f);
+    raster direct = raster_read(path, false, 4), oiio = raster_read(path, true, 4);
+
+    if (!oiio.status || !harmless(oiio.error.message))
+        ck_assert_msg(!direct.status == !oiio.status, "%s: '%s', OIIO: '%s'", what, direct.error.message,
+                      oiio.error.message);
+    if (!direct.status && !oiio.status)
+        raster_same(&direct, &oiio, what);
+    if (direct.opened && direct.status)
+        ck_assert_msg(strstr(direct.error.message, "row ") != NULL, "%s: no row in '%s'", what, direct.error.message);
+    raster_free(&direct);
+    raster_free(&oiio);
+}
+
+START_TEST(truncated_anywhere)
+{
+    static const char *const names[] = {"good-420.jpg", "good-progressive.jpg", "good-gray.jpg", "good-restart.jpg"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        txm_bytes f = load(names[i]);
+        for (size_t cut = f.size - 1; cut > 2; cut--) {
+            char what[64];
+            f.size = cut;
+            snprintf(what, sizeof what, "%s cut to %zu bytes", names[i], cut);
+            compare_outcome(&f, what);
+        }
+        txm_bytes_free(&f);
+    }
+}
+END_TEST
+
+START_TEST(every_byte_damaged)
+{
+    static const uint8_t flips[] = {0x04, 0xff};
+    static const char *const names[] = {"good-restart.jpg", "good-gray-progressive.jpg"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        txm_bytes f = load(names[i]);
+        for (size_t at = 3; at < f.size; at++)
+            for (size_t k = 0; k < sizeof flips; k++) {
+                char what[64];
+                f.data[at] = (char)(f.data[at] ^ flips[k]);
+                snprintf(what, sizeof what, "%s byte %zu ^ %#x", names[i], at, flips[k]);
+                compare_outcome(&f, what);
+                f.data[at] = (char)(f.data[at] ^ flips[k]);
+            }
+        txm_bytes_free(&f);
+    }
+}
+END_TEST
+
+/* The place of a marker behind the first `from` bytes. */
+static size_t find_marker(const txm_bytes *f, int marker, size_t from)
+{
+    for (size_t i = from; i + 1 < f->size; i++)
+        if ((uint8_t)f->data[i] == 0xff && (uint8_t)f->data[i + 1] == marker)
+            return i;
+    ck_abort_msg("no marker %#x", marker);
+    return 0;
+}
+
+START_TEST(a_truncated_file_names_its_row)
+{
+    txm_bytes f = load("good-444.jpg"); /* 21 rows, of blocks of 8 */
+    size_t scan = find_marker(&f, 0xda, 0);
+
+    f.size = scan + (f.size - scan) * 2 / 3;
+    raster r = raster_read(raster_temp("half.jpg", &f), false, 1);
+    ck_assert_int_eq(r.status, TXM_CORRUPT);
+    ck_assert_uint_ge(r.rows_read, 8); /* what is there is delivered */
+    ck_assert_uint_lt(r.rows_read, 21);
+    char row[64];
+    snprintf(row, sizeof row, "row %u of 21: truncated", r.rows_read);
+    ck_assert_ptr_nonnull(strstr(r.error.message, row));
+    /* It stays an error, and a new start ends at the same row. */
+    uint8_t line[33 * 3];
+    txm_error err = {0};
+    ck_assert_int_eq(txm_source_read(r.source, r.rows_read, 1, line, sizeof line, &err), TXM_CORRUPT);
+    ck_assert_int_eq(txm_source_rewind(r.source, NULL), TXM_OK);
+    ck_assert_int_eq(txm_source_read(r.source, 0, 1, line, sizeof line, NULL), TXM_OK);
+    raster_free(&r);
+    txm_bytes_free(&f);
+}
+END_TEST
+
+START_TEST(odd_headers_leave_the_pixels_alone)
+{
+    txm_bytes plain = load("good-420.jpg");
+    raster want = raster_read(testdata("good-420.jpg"), false, 21);
+    size_t scan = find_marker(&plain, 0xda, 0);
+
+    for (int c = 0; c < 2; c++) {
+        txm_bytes f = {0};
+        ck_assert(txm_bytes_add(&f, plain.data, scan));
+        if (c == 0)
+            ck_assert(txm_bytes_add(&f, "\0\0\0", 3)); /* stray bytes between two markers */
+        else
+            f.data[11] = 9; /* JFIF 9.01 */
+        ck_assert(txm_bytes_add(&f, plain.data + scan, plain.size - scan));
+        raster r = raster_read(raster_temp("odd.jpg", &f), false, 21);
+        ck_assert_msg(!r.status, "%s", r.error.message);
+        ck_assert_int_eq(memcmp(r.pixels, want.pixels, want.bytes), 0);
+        raster_free(&r);
+        txm_bytes_free(&f);
+    }
+    raster_free(&want);
+    txm_bytes_free(&plain);
+}
+END_TEST
+
+START_TEST(four_channels_are_left_to_oiio)
+{
+    raster r = raster_read(testdata("oiio-cmyk.jpg"), false, 21);
+
+    ck_assert_msg(!r.status, "%s", r.error.message);
+    ck_assert_str_eq(txm_source_info_of(r.source)->reader, "oiio");
+    ck_assert_uint_eq(txm_source_info_of(r.source)->channels, 3);
+    raster_free(&r);
+}
+END_TEST
+
+/* A short scan repeated for ever: each one is a pass over the whole image. */
+START_TEST(too_many_scans_are_refused)
+{
+    txm_bytes plain = load("good-gray-progressive.jpg"), f = {0};
+    size_t last = 0, end = plain.size - 2; /* without the end marker */
+
+    for (size_t i = 0; i + 1 < end; i++)
+        if ((uint8_t)plain.data[i] == 0xff && (uint8_t)plain.data[i + 1] == 0xda)
+            last = i;
+    ck_assert(txm_bytes_add(&f, plain.data, last));
+    for (int i = 0; i < 600; i++)
+        ck_assert(txm_bytes_add(&f, plain.data + last, end - last));
+    ck_assert(txm_bytes_add(&f, "\xff\xd9", 2));
+    raster r = raster_read(raster_temp("scans.jpg", &f), false, 21);
+    ck_assert_int_eq(r.status, TXM_CORRUPT);
+    ck_assert_ptr_nonnull(strstr(r.error.message, "scans"));
+    raster_free(&r);
+    txm_bytes_free(&f);
+    txm_bytes_free(&plain);
+}
+END_TEST
+
+/* Writes a size into the frame header. */
+static void set_size(txm_bytes *f, int frame_marker, unsigned width, unsigned height)
+{
+    uint8_t *p = (uint8_t *)f->data + find_marker(f, frame_marker, 0) + 5;
+
+    p[0] = (uint8_t)(height >> 8);
+    p[1] = (uint8_t)height;
+    p[2] = (uint8_t)(width >> 8);
+    p[3] = (uint8_t)width;
+}
+
+START_TEST(memory_is_asked_for_before_it_is_taken)
+{
+    txm_source_options options = {.max_memory_bytes = 64 << 20};
+    txm_source *source;
+    txm_error err = {0};
+    txm_bytes f = load("good-progressive.jpg");
+
+    set_size(&f, 0xc2, 30000, 30000);
+    const char *path = raster_temp("huge.jpg", &f);
+    ck_assert_int_eq(txm_source_open(path, &options, &source, &err), TXM_TOO_LARGE);
+    ck_assert_ptr_nonnull(strstr(err.message, "30000 x 30000"));
+    /* Opening takes no memory for the image yet. */
+    ck_assert_int_eq(txm_source_open(path, NULL, &source, NULL), TXM_OK);
+    txm_source_close(&source);
+    txm_bytes_free(&f);
+
+    f = load("good-420.jpg"); /* read as it comes: no more than its rows */
+    set_size(&f, 0xc0, 65000, 65000);
+    ck_assert_int_eq(txm_source_open(raster_temp("wide.jpg", &f), &options, &source, NULL), TXM_OK);
+    txm_source_close(&source);
+    txm_bytes_free(&f);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("jpeg");
+    TCase *good = tcase_create("good"), *meta = tcase_create("metadata"), *bad = tcase_create("bad");
+
+    tcase_add_test(good, files_of_all_kinds_are_as_oiio_reads_them);
+    tcase_add_test(good, bands_strides_and_rewind);
+    tcase_add_test(meta, which_metadata_wins_is_as_oiio_has_it);
+    tcase_add_test(meta, xmp_is_read_as_oiio_reads_it);
+    tcase_add_test(bad, truncated_anywhere);
+    tcase_add_test(bad, every_byte_damaged);
+    tcase_add_test(bad, a_truncated_file_names_its_row);
+    tcase_add_test(bad, odd_headers_leave_the_pixels_alone);
+    tcase_add_test(bad, four_channels_are_left_to_oiio);
+    tcase_add_test(bad, too_many_scans_are_refused);
+    tcase_add_test(bad, memory_is_asked_for_before_it_is_taken);
+    suite_add_tcase(s, good);
+    suite_add_tcase(s, meta);
+    suite_add_tcase(s, bad);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
