@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * zlib streams (RFC 1950) of one tile each, at a fixed level or at the level that the tile deserves.
+ * zlib streams (RFC 1950) of one tile each, at a fixed level or in the way that the tile deserves.
  */
 #ifndef TXM_CODEC_DEFLATE_H
 #define TXM_CODEC_DEFLATE_H
@@ -11,16 +11,23 @@
 
 typedef struct txm_deflate txm_deflate;
 
-/* `level`: 1 (fastest) to 12 (smallest); 0 chooses for each stream. Scratch memory is allocated as levels come to be
- * used, and kept. */
-txm_status txm_deflate_new(int level, txm_deflate **out, txm_error *err);
+/* How the bytes of a tile are laid out behind its filter. */
+typedef struct txm_deflate_shape {
+    size_t max_bytes;  /* longest input */
+    size_t step_bytes; /* distance at which the content repeats its meaning: a pixel (TIFF), 1 (EXR's split bytes) */
+    int parts;         /* parts of equal length with different statistics: 1, or 2 for EXR's low and high bytes */
+} txm_deflate_shape;
+
+/* `level`: 1 (fastest, codec/sparse.h) to 12 (smallest; 2 and up are libdeflate's); 0 chooses for each stream. Scratch
+ * memory is allocated as levels come to be used, and kept. */
+txm_status txm_deflate_new(int level, const txm_deflate_shape *shape, txm_deflate **out, txm_error *err);
 void txm_deflate_free(txm_deflate **deflate); /* NULL-safe */
 
-/* Room that any stream of size_bytes bytes can need. */
-size_t txm_deflate_bound(size_t size_bytes);
+/* Room that any stream of the shape can need. */
+size_t txm_deflate_bound(const txm_deflate *deflate);
 
-/* Writes the zlib stream of src to dst, which holds txm_deflate_bound(size_bytes). The bytes depend on src and the
- * level alone. */
+/* Writes the zlib stream of src (1 to max_bytes bytes) to dst, which holds txm_deflate_bound. The bytes depend on src,
+ * the level and the shape alone. */
 txm_status txm_deflate_run(txm_deflate *deflate, const uint8_t *src, size_t size_bytes, uint8_t *dst,
                            size_t *encoded_bytes, txm_error *err);
 #endif

@@ -1,2 +1,11 @@
 # The filters are written for the vectoriser, which GCC only runs in full at -O3.
 $(B)/src/codec/filter.o: ISA := -O3
+
+# zlib is the judge of our streams, in tests and as the yardstick of sizes.
+$(B)/tests/test_codec: LIBS += -lz
+
+# Time and size of the tile encoder on a raw image.
+bench-codec: $(B)/bench_codec
+.PHONY: bench-codec
+$(B)/bench_codec: bench/bench_codec.c $(B)/libtxmill.a
+	$(CC) $(ALL_CFLAGS) -MF $@.d $< $(B)/libtxmill.a $(ALL_LDFLAGS) $(LIBS) -lz -o $@

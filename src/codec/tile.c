@@ -47,8 +47,11 @@ static txm_status open_codec(txm_tile_encoder *e, txm_error *err)
 {
     const txm_compression *c = &e->format.compression;
     if (c->codec == TXM_CODEC_ZIP) {
-        e->packed_capacity = txm_deflate_bound(e->raw_bytes);
-        return txm_deflate_new(c->level, &e->deflate, err);
+        bool exr = txm_type_is_float(e->format.type);
+        txm_deflate_shape shape = {e->raw_bytes, exr ? 1 : e->pixel_bytes, exr ? 2 : 1};
+        txm_status status = txm_deflate_new(c->level, &shape, &e->deflate, err);
+        e->packed_capacity = status == TXM_OK ? txm_deflate_bound(e->deflate) : 0;
+        return status;
     }
     if (c->codec != TXM_CODEC_ZSTD)
         return TXM_OK;

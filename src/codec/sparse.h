@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A deflate encoder for filtered pixels: raw deflate (RFC 1951) with dynamic Huffman codes and few matches.
+ *
+ * What is left of a photograph behind the predictor is noise: every byte costs its three to six bits whatever one does,
+ * and the short matches that general encoders find in it are accidents, which cost more bits than the literals that
+ * they replace, and most of the time. This encoder looks only for matches of eight bytes and more, at pixel positions,
+ * takes them only where they are cheaper than the literals, and otherwise leaves it to the Huffman code.
+ */
+#ifndef TXM_CODEC_SPARSE_H
+#define TXM_CODEC_SPARSE_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "txmill/status.h"
+
+typedef struct txm_sparse txm_sparse;
+
+/* Scratch memory for inputs of up to max_bytes. */
+txm_sparse *txm_sparse_new(size_t max_bytes); /* NULL when memory is exhausted */
+void txm_sparse_free(txm_sparse **sparse);    /* NULL-safe */
+
+/* Room that any encoding of size_bytes bytes in blocks of block_bytes can need. */
+size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes);
+
+/* What a look at a quarter of the input says about it. Bits are estimates for the whole input. */
+typedef struct txm_survey {
+    uint64_t literal_bits; /* all bytes as literals */
+    uint64_t match_bits;   /* what matches of four bytes and more would save of that */
+} txm_survey;
+
+/* `block_bytes` and `step_bytes` as below. */
+txm_survey txm_sparse_survey(txm_sparse *sparse, const uint8_t *src, size_t size_bytes, size_t block_bytes,
+                             size_t step_bytes);
+
+/* Encodes src (at least one byte) in blocks of block_bytes bytes, each with codes of its own. `step_bytes` (1 to 8):
+ * distance of the positions where matches begin, the size of a pixel. Returns the size written to dst, which holds
+ * txm_sparse_bound. The bytes depend on the arguments alone. */
+size_t txm_sparse_run(txm_sparse *sparse, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
+                      uint8_t *dst);
+#endif

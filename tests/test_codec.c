@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Filters, Huffman codes and deflate streams against their definitions and other people's decoders. */
+#include <check.h>
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "codec/deflate.h"
+#include "codec/filter.h"
+#include "codec/huffman.h"
+#include "codec/sparse.h"
+#include "codec/tile.h"
+#include "core/mem.h"
+
+static uint64_t seed;
+
+static uint32_t next(void)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(seed >> 33);
+}
+
+/* ---- filters ---- */
+
+START_TEST(predictors)
+{
+    uint8_t src[400], u8[400];
+    uint16_t wide[400], u16[400];
+    for (uint32_t channels = 1; channels <= 4; channels++)
+        for (size_t pixels = 1; pixels < 100; pixels++) {
+            size_t n = pixels * channels;
+            for (size_t i = 0; i < n; i++)
+                src[i] = (uint8_t)(wide[i] = (uint16_t)next());
+            txm_predict_row_u8(src, n, channels, u8);
+            txm_predict_row_u16(wide, n, channels, u16);
+            for (size_t i = channels; i < n; i++) { /* as libtiff undoes it */
+                u8[i] = (uint8_t)(u8[i] + u8[i - channels]);
+                u16[i] = (uint16_t)(u16[i] + u16[i - channels]);
+            }
+            ck_assert_mem_eq(u8, src, n);
+            ck_assert_mem_eq(u16, wide, 2 * n);
+        }
+}
+END_TEST
+
+START_TEST(zip_filter)
+{
+    uint8_t src[300], dst[300], back[300];
+    for (size_t n = 1; n <= 300; n++) {
+        for (size_t i = 0; i < n; i++)
+            src[i] = (uint8_t)next();
+        txm_zip_filter(src, n, dst);
+        for (size_t i = 1; i < n; i++) /* as OpenEXR undoes it */
+            dst[i] = (uint8_t)(dst[i - 1] + dst[i] - 128);
+        for (size_t i = 0; i < n; i++)
+            back[i] = i % 2 ? dst[(n + 1) / 2 + i / 2] : dst[i / 2];
+        ck_assert_mem_eq(back, src, n);
+    }
+}
+END_TEST
+
+START_TEST(planes)
+{
+    uint16_t s16[400], d16[400];
+    uint32_t s32[400], d32[400];
+    for (uint32_t channels = 1; channels <= 4; channels++) {
+        size_t pixels = 77;
+        for (size_t i = 0; i < pixels * channels; i++)
+            s16[i] = (uint16_t)(s32[i] = next());
+        txm_planes_u16(s16, pixels, channels, d16);
+        txm_planes_u32(s32, pixels, channels, d32);
+        for (size_t i = 0; i < pixels; i++)
+            for (uint32_t c = 0; c < channels; c++) {
+                ck_assert_uint_eq(d16[(channels - 1 - c) * pixels + i], s16[i * channels + c]);
+                ck_assert_uint_eq(d32[(channels - 1 - c) * pixels + i], s32[i * channels + c]);
+            }
+    }
+}
+END_TEST
+
+/* ---- Huffman codes ---- */
+
+/* Complete, within the limit, no rarer symbol with a shorter code; returns the bits of the whole. */
+static uint64_t check_code(const uint32_t *f, size_t n, int max_bits)
+{
+    uint8_t lengths[TXM_HUFFMAN_MAX_SYMBOLS];
+    uint16_t codes[TXM_HUFFMAN_MAX_SYMBOLS];
+    uint64_t space = 0, bits = 0;
+    txm_huffman_lengths(f, n, max_bits, lengths);
+    txm_huffman_codes(lengths, n, codes);
+    for (size_t i = 0; i < n; i++) {
+        ck_assert_int_le(lengths[i], max_bits);
+        ck_assert(!f[i] || lengths[i]);
+        space += lengths[i] ? 1ull << (max_bits - lengths[i]) : 0;
+        bits += (uint64_t)f[i] * lengths[i];
+        for (size_t k = 0; k < n; k++) {
+            ck_assert(f[i] <= f[k] || lengths[i] <= lengths[k] || !f[k]);
+            if (k != i && lengths[i] && lengths[k] >= lengths[i]) /* no code begins another (low bits go first) */
+                ck_assert_uint_ne(codes[k] & ((1u << lengths[i]) - 1), codes[i]);
+        }
+    }
+    ck_assert_uint_eq(space, 1ull << max_bits);
+    return bits;
+}
+
+START_TEST(huffman_random)
+{
+    uint32_t f[TXM_HUFFMAN_MAX_SYMBOLS];
+    for (int round = 0; round < 100; round++) {
+        size_t n = 2 + next() % 285;
+        uint32_t shape = next() % 4;
+        for (size_t i = 0; i < n; i++)
+            f[i] = shape == 0 ? next() % 3 : shape == 1 ? next() % 70000 : shape == 2 ? 1u << next() % 22 : next() % 2;
+        check_code(f, n, n > 128 || shape == 2 ? 14 : 9);
+    }
+}
+END_TEST
+
+/* Known optima, and Fibonacci frequencies, which make the deepest trees. */
+START_TEST(huffman_known)
+{
+    const uint32_t abc[] = {5, 1, 1, 1}, equal[] = {7, 7, 7, 7, 7, 7, 7, 7};
+    uint32_t fibonacci[40] = {1, 1}, none[30] = {0}, one[30] = {0};
+    ck_assert_uint_eq(check_code(abc, 4, 15), 5 * 1 + 1 * 2 + 1 * 3 + 1 * 3);
+    ck_assert_uint_eq(check_code(equal, 8, 15), 8 * 7 * 3);
+    for (int i = 2; i < 40; i++)
+        fibonacci[i] = fibonacci[i - 1] + fibonacci[i - 2];
+    for (int bits = 6; bits <= 15; bits++)
+        check_code(fibonacci, 40, bits);
+    one[17] = 9;
+    check_code(none, 30, 15);
+    check_code(one, 30, 15);
+    one[17] = 0, one[0] = 1;
+    check_code(one, 30, 15);
+}
+END_TEST
+
+/* ---- the sparse encoder ---- */
+
+enum { LONGEST = 140000 };
+
+/* Bytes of many kinds: noise, few values, runs, repeats at pixel distances, slopes, and mixtures of all. */
+static void fill(uint8_t *p, size_t n, uint32_t kind)
+{
+    size_t i = 0;
+    while (i < n) {
+        size_t run = kind == 6 ? 1 + next() % 3000 : n, end = n - i < run ? n : i + run;
+        uint32_t k = kind == 6 ? next() % 6 : kind, v = next(), distance = 1 + next() % 40000;
+        for (; i < end; i++)
+            p[i] = (uint8_t)(k == 0   ? next()
+                             : k == 1 ? (next() & 3) * (next() & 1)
+                             : k == 2 ? v
+                             : k == 3 ? (i % 4 == 3 ? 0 : (next() % 9) - 4)
+                             : k == 4 ? (i >= distance ? p[i - distance] : v + i)
+                                      : (size_t)__builtin_ctz(next() | 1u << 20));
+    }
+}
+
+static void check_raw(const uint8_t *packed, size_t size, const uint8_t *want, size_t n, uint8_t *back)
+{
+    /* zlib decodes, and sees nothing behind the end; libdeflate is stricter about codes. */
+    z_stream z = {.next_in = (uint8_t *)packed, .avail_in = (uInt)size, .next_out = back, .avail_out = (uInt)n};
+    ck_assert_int_eq(inflateInit2(&z, -15), Z_OK);
+    ck_assert_int_eq(inflate(&z, Z_FINISH), Z_STREAM_END);
+    ck_assert_uint_eq(z.total_in, size);
+    ck_assert_uint_eq(z.total_out, n);
+    inflateEnd(&z);
+    ck_assert_mem_eq(back, want, n);
+    struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+    size_t got = 0;
+    memset(back, 0xaa, n);
+    ck_assert_int_eq(libdeflate_deflate_decompress(d, packed, size, back, n, &got), LIBDEFLATE_SUCCESS);
+    ck_assert_uint_eq(got, n);
+    ck_assert_mem_eq(back, want, n);
+    libdeflate_free_decompressor(d);
+}
+
+START_TEST(sparse_round_trip)
+{
+    txm_sparse *s = txm_sparse_new(LONGEST);
+    uint8_t *back = malloc(LONGEST);
+    seed = (uint64_t)_i + 1;
+    for (int round = 0; round < 20; round++) {
+        size_t n = 1 + (round % 3 ? next() % 3000 : round % 2 ? next() % LONGEST : (uint32_t)round);
+        size_t step = 1 + next() % 8, block = round % 4 ? 1 + next() % 70000 : n;
+        /* Exact sizes, so that AddressSanitizer sees a byte too far. */
+        uint8_t *src = malloc(n), *dst = malloc(txm_sparse_bound(n, block)),
+                *again = malloc(txm_sparse_bound(n, block));
+        fill(src, n, (uint32_t)_i);
+        size_t size = txm_sparse_run(s, src, n, block, step, dst);
+        ck_assert_uint_le(size, txm_sparse_bound(n, block));
+        check_raw(dst, size, src, n, back);
+        txm_sparse_survey(s, src, n, block, step); /* leaves no trace */
+        ck_assert_uint_eq(txm_sparse_run(s, src, n, block, step, again), size);
+        ck_assert_mem_eq(again, dst, size);
+        free(src), free(dst), free(again);
+    }
+    free(back);
+    txm_sparse_free(&s);
+    txm_sparse_free(&s);
+}
+END_TEST
+
+/* Every small size, as there is in corner tiles. */
+START_TEST(sparse_small)
+{
+    txm_sparse *s = txm_sparse_new(600);
+    uint8_t src[600], dst[4096], back[600];
+    for (size_t n = 1; n <= 600; n++) {
+        fill(src, n, (uint32_t)n % 7);
+        check_raw(dst, txm_sparse_run(s, src, n, n, 1 + n % 8, dst), src, n, back);
+        check_raw(dst, txm_sparse_run(s, src, n, (n + 1) / 2, 1, dst), src, n, back);
+    }
+    txm_sparse_free(&s);
+}
+END_TEST
+
+/* The survey tells noise from repetition. */
+START_TEST(survey)
+{
+    enum { N = 16384 };
+    txm_sparse *s = txm_sparse_new(N);
+    uint8_t *p = malloc(N);
+    fill(p, N, 0);
+    txm_survey noise = txm_sparse_survey(s, p, N, N, 4);
+    ck_assert_uint_gt(noise.literal_bits, 7 * N);
+    ck_assert_uint_lt(noise.match_bits * 50, noise.literal_bits);
+    for (size_t i = 256; i < N; i++)
+        p[i] = p[i - 256];
+    txm_survey rows = txm_sparse_survey(s, p, N, N, 4);
+    ck_assert_uint_gt(rows.match_bits * 3, rows.literal_bits * 2);
+    memset(p, 7, N);
+    ck_assert_uint_lt(txm_sparse_survey(s, p, N, N, 4).literal_bits, N);
+    free(p);
+    txm_sparse_free(&s);
+}
+END_TEST
+
+/* ---- zlib streams ---- */
+
+START_TEST(zlib_streams)
+{
+    static const int levels[] = {0, 1, 2, 4, 6, 9, 12};
+    enum { N = 32768 };
+    uint8_t *src = malloc(N), *back = malloc(N);
+    txm_error err = {0};
+    for (size_t l = 0; l < sizeof levels / sizeof *levels; l++)
+        for (int parts = 1; parts <= 2; parts++) {
+            txm_deflate *d = NULL;
+            txm_deflate_shape shape = {N, parts == 2 ? 1 : 4, parts};
+            ck_assert_int_eq(txm_deflate_new(levels[l], &shape, &d, &err), TXM_OK);
+            uint8_t *dst = malloc(txm_deflate_bound(d));
+            for (uint32_t kind = 0; kind <= 6; kind++)
+                for (size_t n = N; n; n = n > 40 ? n / 3 : n - 1) {
+                    size_t size = 0;
+                    uLongf got = N;
+                    fill(src, n, kind);
+                    ck_assert_int_eq(txm_deflate_run(d, src, n, dst, &size, &err), TXM_OK);
+                    ck_assert_int_eq(uncompress(back, &got, dst, size), Z_OK);
+                    ck_assert_uint_eq(got, n);
+                    ck_assert_mem_eq(back, src, n);
+                }
+            free(dst);
+            txm_deflate_free(&d);
+        }
+    free(src), free(back);
+}
+END_TEST
+
+/* ---- tiles ---- */
+
+START_TEST(wrong_formats)
+{
+    static const struct {
+        txm_tile_format format;
+        const char *says;
+    } cases[] = {{{TXM_U8, 0, 64, {TXM_CODEC_ZIP, 0}}, "channels"},
+                 {{TXM_U8, 5, 64, {TXM_CODEC_ZIP, 0}}, "channels"},
+                 {{TXM_U8, 4, 48, {TXM_CODEC_ZIP, 0}}, "power of two"},
+                 {{TXM_U8, 4, 8, {TXM_CODEC_ZIP, 0}}, "power of two"},
+                 {{TXM_U8, 4, 2048, {TXM_CODEC_ZIP, 0}}, "power of two"},
+                 {{TXM_U8, 4, 64, {TXM_CODEC_ZIP, 13}}, "zip level"},
+                 {{TXM_U8, 4, 64, {TXM_CODEC_ZIP, -1}}, "zip level"},
+                 {{TXM_U8, 4, 64, {TXM_CODEC_ZSTD, 20}}, "zstd level"},
+                 {{TXM_HALF, 4, 64, {TXM_CODEC_ZSTD, 0}}, "use zip or none"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        txm_error err = {0};
+        txm_tile_encoder *e = NULL;
+        ck_assert_int_eq(txm_tile_encoder_new(&cases[i].format, &e, &err), TXM_USAGE);
+        ck_assert_ptr_null(e);
+        ck_assert_msg(strstr(err.message, cases[i].says), "%s", err.message);
+    }
+}
+END_TEST
+
+START_TEST(wrong_tile)
+{
+    txm_tile_format format = {TXM_U8, 4, 64, {TXM_CODEC_ZIP, 0}};
+    txm_tile_encoder *e = NULL;
+    static uint8_t pixels[65 * 65 * 4];
+    const void *encoded = NULL;
+    size_t size = 99;
+    ck_assert_int_eq(txm_tile_encoder_new(&format, &e, NULL), TXM_OK);
+    ck_assert_int_eq(txm_tile_encode(e, pixels, 65 * 4, 65, 64, &encoded, &size, NULL), TXM_INTERNAL);
+    ck_assert_int_eq(txm_tile_encode(e, pixels, 65 * 4, 64, 0, &encoded, &size, NULL), TXM_INTERNAL);
+    ck_assert_ptr_null(encoded);
+    ck_assert_uint_eq(size, 99);
+    txm_tile_encoder_free(&e);
+    txm_tile_encoder_free(&e);
+    ck_assert_ptr_null(e);
+}
+END_TEST
+
+/* Noise does not shrink: EXR stores it raw, TIFF has to live with a little more. */
+START_TEST(incompressible)
+{
+    static uint8_t pixels[64 * 64 * 16];
+    for (size_t i = 0; i < sizeof pixels; i++)
+        pixels[i] = (uint8_t)(next() >> 8);
+    for (txm_type type = TXM_U8; type <= TXM_FLOAT; type++) {
+        txm_tile_format format = {type, 4, 64, {TXM_CODEC_ZIP, 0}};
+        size_t raw = 64 * 64 * 4 * txm_type_bytes(type), size = 0;
+        txm_tile_encoder *e = NULL;
+        const void *encoded = NULL;
+        ck_assert_int_eq(txm_tile_encoder_new(&format, &e, NULL), TXM_OK);
+        ck_assert_int_eq(txm_tile_encode(e, pixels, raw / 64, 64, 64, &encoded, &size, NULL), TXM_OK);
+        if (txm_type_is_float(type))
+            ck_assert_uint_le(size, raw);
+        ck_assert_uint_lt(size, raw + raw / 64);
+        txm_tile_encoder_free(&e);
+    }
+}
+END_TEST
+
+/* What an encoder did before leaves no trace. */
+START_TEST(no_memory_of_earlier_tiles)
+{
+    txm_tile_format format = {(txm_type)_i, 4, 64, {TXM_CODEC_ZIP, 0}};
+    size_t row = 64 * 4 * txm_type_bytes(format.type), first_size = 0, size = 0;
+    static uint8_t a[64 * 64 * 16], b[64 * 64 * 16];
+    txm_tile_encoder *e = NULL;
+    const void *encoded;
+    fill(a, sizeof a, 3);
+    fill(b, sizeof b, 4);
+    ck_assert_int_eq(txm_tile_encoder_new(&format, &e, NULL), TXM_OK);
+    ck_assert_int_eq(txm_tile_encode(e, a, row, 50, 33, &encoded, &first_size, NULL), TXM_OK);
+    uint8_t *first = malloc(first_size);
+    memcpy(first, encoded, first_size);
+    for (uint32_t w = 1; w <= 64; w += 9) {
+        ck_assert_int_eq(txm_tile_encode(e, b, row, w, 65 - w, &encoded, &size, NULL), TXM_OK);
+        ck_assert_int_eq(txm_tile_encode(e, a, row, 50, 33, &encoded, &size, NULL), TXM_OK);
+        ck_assert_uint_eq(size, first_size);
+        ck_assert_mem_eq(encoded, first, size);
+    }
+    free(first);
+    txm_tile_encoder_free(&e);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("codec");
+    TCase *filters = tcase_create("filters"), *codes = tcase_create("codes"), *tiles = tcase_create("tiles");
+    tcase_set_timeout(codes, 120);
+    tcase_add_test(filters, predictors);
+    tcase_add_test(filters, zip_filter);
+    tcase_add_test(filters, planes);
+    tcase_add_test(codes, huffman_random);
+    tcase_add_test(codes, huffman_known);
+    tcase_add_loop_test(codes, sparse_round_trip, 0, 7);
+    tcase_add_test(codes, sparse_small);
+    tcase_add_test(codes, survey);
+    tcase_add_test(codes, zlib_streams);
+    tcase_add_test(tiles, wrong_formats);
+    tcase_add_test(tiles, wrong_tile);
+    tcase_add_test(tiles, incompressible);
+    tcase_add_loop_test(tiles, no_memory_of_earlier_tiles, 0, 4);
+    suite_add_tcase(s, filters);
+    suite_add_tcase(s, codes);
+    suite_add_tcase(s, tiles);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
