@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # All tests, as continuous integration runs them, on Debian 12: installs what is missing, builds, runs the checks in the plain
-# build and under AddressSanitizer and UBSan, compiles with the second compiler and for CUDA where nvcc is there, runs every
-# fuzz target for a short time. Environment: FUZZ_TOTAL, seconds for all fuzz targets together (60); SANITIZED=no leaves the
+# build, under AddressSanitizer and UBSan, and as Clang compiles it, compiles for CUDA where nvcc is there, runs every fuzz
+# target for a short time. Environment: FUZZ_TOTAL, seconds for all fuzz targets together (60); SANITIZED=no leaves the
 # sanitized build out; JOBS, compilers at once (2).
 # The last line counts the checks of all parts: "N passed, N failed, N skipped".
 set -uo pipefail
@@ -55,7 +55,8 @@ if [ "${SANITIZED:-yes}" = yes ]; then
 fi
 
 part "Clang"
-result build-clang make -s -j"$jobs" B=build-clang CC=clang CXX=clang++ OPT=-O0 build-clang/txmill
+result build-clang make -s -j"$jobs" B=build-clang CC=clang CXX=clang++
+counted make -s -j"$jobs" B=build-clang CC=clang CXX=clang++ check
 
 part "CUDA"
 if command -v "${NVCC:-nvcc}" >/dev/null; then

@@ -34,6 +34,7 @@ for c in $commands; do
         check "$c-page-has-options" test -z "$missing"
         check "$c-page-has-exit-codes" grep -q "TXMILL-ERROR" page
     fi
+    check "$c-in-readme" grep -qF "| \`txmill $c\` |" "$repo/README.md"
     check "$c-in-main-page" grep -q "txmill-$c 1" "$build/man/txmill.1"
 done
 if command -v mandoc >/dev/null; then

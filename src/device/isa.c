@@ -2,15 +2,27 @@
  * What this machine can run. */
 #include "device/isa.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 bool txm_isa_scalar_available(void)
 {
     return true;
 }
 
 #if defined(__x86_64__)
+/* Clang 14's __builtin_cpu_supports does not know the half conversions; that the system saves the registers they use is
+ * what "avx2" tells. */
+static bool has_f16c(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
 bool txm_isa_avx2_available(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+    return __builtin_cpu_supports("avx2") && has_f16c();
 }
 
 bool txm_isa_avx512_available(void)
