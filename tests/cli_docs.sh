@@ -85,6 +85,18 @@ else
 fi
 if command -v fish >/dev/null; then
     check fish-syntax fish -n "$build/completion/txmill.fish"
+    fish_completes() { # NAME LINE EXPECTED-FIRST-WORDS
+        local got
+        got=$(fish -c "source '$build/completion/txmill.fish'; complete -C '$2'" | cut -f1 | sort | xargs)
+        check "fish-$1" test "$got" = "$3"
+    }
+    fish_completes command "txmill ma" make
+    fish_completes option "txmill make --al" --alpha-type
+    fish_completes value "txmill make --alpha-type pre" premultiplied
+    fish_completes short-value "txmill make -a cha" channel_packed
+    fish_completes file "txmill make im" image.png
+    fish_completes folder "txmill make --cache-dir fol" folder/
+    fish_completes help-command "txmill help inf" info
 else
     skip fish-syntax "fish is not installed"
 fi

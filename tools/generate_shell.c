@@ -214,8 +214,13 @@ void txm_generate_fish(FILE *out)
 {
     fprintf(out, header, TXM_VERSION);
     fputs("complete -c txmill -n __fish_use_subcommand -f -l help -d 'Print help'\n"
-          "complete -c txmill -n __fish_use_subcommand -f -l version -d 'Print the version'\n",
+          "complete -c txmill -n __fish_use_subcommand -f -l version -d 'Print the version'\n"
+          "complete -c txmill -n __fish_use_subcommand -f -a help -d 'Print the help of a command'\n"
+          "complete -c txmill -n '__fish_seen_subcommand_from help' -f -a '",
           out);
+    for (const txm_command *const *c = txm_commands; *c; c++)
+        fprintf(out, "%s%s", c == txm_commands ? "" : " ", (*c)->name);
+    fputs("'\n", out);
     for (const txm_command *const *c = txm_commands; *c; c++) {
         fprintf(out, "complete -c txmill -n __fish_use_subcommand -f -a %s -d ", (*c)->name);
         fish_text(out, (*c)->purpose);
