@@ -4,8 +4,12 @@
  *
  * Reads what txmill, Blender and OpenImageIO's maketx write: tiled TIFF (zip, LZW, zstd, PackBits, none; u8, u16, half,
  * float; 1 to 4 channels) and tiled EXR (zip, zips, PIZ, RLE, none; half, float). Files are memory-mapped; headers,
- * offsets and sizes are checked before use, so a hostile file costs an error, never more memory than the bound stated
- * at txm_tx_open.
+ * offsets and sizes are checked before use, so a hostile file costs an error, never more memory than the bounds stated
+ * here: those of txm_tx_open, and 64 MiB for each thread that reads tiles at the same time (64 KiB with Blender's tiles).
+ *
+ * A file must not be cut short in place while it is open: replace tx files by renaming, as every tx writer does. Each
+ * call looks whether the file became shorter and answers CHANGED then, but a cut in the middle of a call ends the process
+ * with SIGBUS, as for every memory map.
  *
  * Thread safety: one txm_tx may be read from any number of threads at once.
  */
@@ -80,10 +84,14 @@ txm_status txm_tx_read_tile(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_
 /* The same with `padding_px` (0 to 8) pixels all round by the full-image rule: window
  * [x0 - p, x0 + w + p) x [y0 - p, y0 + h + p) of the level extended to the plane by `extension`. Up to 2 from the
  * border section where it is valid, else gathered from the neighbours: bit for bit the same. A ring whose checksum
- * fails is gathered instead. */
+ * fails is gathered instead. When a neighbour is damaged the call fails, and the window's content is undefined. */
 txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, uint32_t padding_px,
                               txm_extension extension, void *dst, size_t pixel_stride_bytes, size_t row_stride_bytes,
                               uint32_t *w, uint32_t *h, txm_error *err);
+
+/* Compares the section's ring of one tile with the one gathered from its neighbours. CORRUPT if it is damaged or shows
+ * other pixels, USAGE if the file has no valid section. */
+txm_status txm_tx_check_ring(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, txm_error *err);
 
 /* Whether Cycles accepts the file as a native tx file; if not, `reason` (of reason_bytes bytes) says why. */
 int txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes);

@@ -76,4 +76,21 @@ static txm_status exr_decode(const txm_tx *tx, const txm_tile_id *tile, const tx
     return TXM_OK;
 }
 
-const txm_container_ops txm_exr_reader_ops = {exr_find, exr_decode};
+/* Where the tile that stands last in the file ends. */
+static uint64_t exr_image_end(const txm_tx *tx)
+{
+    uint64_t last = 0, end = 0;
+    for (uint32_t i = 0; i < tx->info.levels; i++) {
+        const txm_reader_level *l = &tx->levels[i];
+        uint64_t tiles = (uint64_t)l->shape.tiles_x * l->shape.tiles_y;
+        for (uint64_t t = 0; t < tiles; t++) {
+            uint64_t at = txm_le64(l->offsets + 8 * t);
+            last = at > last ? at : last;
+        }
+    }
+    if (txm_map_holds(&tx->map, last, TXM_EXR_CHUNK_HEADER_BYTES))
+        end = last + TXM_EXR_CHUNK_HEADER_BYTES + txm_le32(tx->map.data + last + 16);
+    return end < tx->map.bytes ? end : tx->map.bytes;
+}
+
+const txm_container_ops txm_exr_reader_ops = {exr_find, exr_decode, exr_image_end};

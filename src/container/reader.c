@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "container/reader_copy.h"
 #include "container/reader_impl.h"
+#include "container/section_reader.h"
 #include "core/mem.h"
 
 /* Maps the whole file. The descriptor is closed again: renderers keep thousands of textures open. */
@@ -71,12 +71,13 @@ txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err)
         status = txm_exr_reader_open(tx, &is, err);
     if (status == TXM_OK && !is)
         status = txm_fail(err, TXM_UNSUPPORTED, "%s: neither TIFF nor OpenEXR, so not a tx file", path);
+    if (status == TXM_OK)
+        status = txm_section_find(tx, err);
     if (status != TXM_OK) {
         txm_tx_close(&tx);
         return status;
     }
     tx->info.file_bytes = tx->map.bytes;
-    tx->info.image_bytes = tx->map.bytes;
     *out = tx;
     return TXM_OK;
 }
@@ -92,6 +93,7 @@ void txm_tx_close(txm_tx **tx)
     if (t->map.data)
         munmap((void *)t->map.data, t->map.bytes);
     pthread_mutex_destroy(&t->lock);
+    free(t->section);
     free(t->path);
     free(t);
     *tx = NULL;

@@ -39,4 +39,12 @@ static inline void txm_window_put(const txm_window *window, uint32_t x, uint32_t
         txm_window_put_row(window, x, y + row, src + row * src_stride, w);
 }
 
+/* Clears w x h pixels. */
+static inline void txm_window_clear(const txm_window *window, uint32_t x, uint32_t y, uint32_t w, uint32_t h)
+{
+    for (uint32_t row = y; row < y + h; row++)
+        for (uint32_t i = 0; i < w; i++)
+            memset(txm_window_at(window, x + i, row), 0, window->pixel_bytes);
+}
+
 #endif

@@ -89,13 +89,15 @@ typedef struct txm_pixels {
 
 struct txm_scratch;
 
-/* What TIFF and EXR do differently. Neither function trusts the file. */
+/* What TIFF and EXR do differently. None of them trusts the file. */
 typedef struct txm_container_ops {
     /* Where a tile's encoded bytes stand. */
     txm_status (*find)(const txm_tx *tx, const txm_tile_id *tile, txm_span *out, txm_error *err);
     /* Decodes them into scratch memory. */
     txm_status (*decode)(const txm_tx *tx, const txm_tile_id *tile, const txm_span *span, struct txm_scratch *scratch,
                          txm_pixels *out, txm_error *err);
+    /* Where the image ends: what follows in the file is no part of it. At most the file's size. */
+    uint64_t (*image_end)(const txm_tx *tx);
 } txm_container_ops;
 
 /* ---- scratch memory ------------------------------------------------------------------------------------------ */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the TIFF half of the reader shares: structure (tiff_reader.c), tiles (tiff_reader_tile.c), the small codecs
- * (tiff_reader_codec.c).
+ * What the TIFF half of the reader shares: directories (tiff_reader_directory.c), levels (tiff_reader.c), metadata
+ * (tiff_reader_metadata.c), the end of the image (tiff_reader_extent.c), tiles (tiff_reader_tile.c), predictors and the
+ * small codecs (tiff_reader_predictor.c, tiff_reader_codec.c).
  */
 #ifndef TXM_CONTAINER_TIFF_READER_H
 #define TXM_CONTAINER_TIFF_READER_H
@@ -21,6 +22,9 @@ extern const txm_container_ops txm_tiff_reader_ops;
 
 /* An unsigned number of 1, 2, 4 or 8 bytes; `swap`: big-endian. */
 uint64_t txm_tiff_uint(const uint8_t *p, unsigned width, bool swap);
+
+/* Where the last structure that the directories point to ends. */
+uint64_t txm_tiff_image_end(const txm_tx *tx);
 
 /* Name of a codec that the reader decodes, NULL for others. */
 const char *txm_tiff_codec_name(uint32_t compression);

@@ -113,4 +113,4 @@ static txm_status tiff_decode(const txm_tx *tx, const txm_tile_id *tile, const t
     return TXM_OK;
 }
 
-const txm_container_ops txm_tiff_reader_ops = {tiff_find, tiff_decode};
+const txm_container_ops txm_tiff_reader_ops = {tiff_find, tiff_decode, txm_tiff_image_end};

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Finding a border section at the end of a file and deciding whether it may be used. Whatever is wrong with it, the
+ * file stays readable: padded tiles are gathered then.
+ */
+#include "container/section_reader.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <zstd.h>
+
+#include "container/identity.h"
+#include "container/section_format.h"
+#include "core/hash.h"
+#include "core/mem.h"
+#include "pyramid/ring.h"
+
+/* Writers may pad the end of a file; a section's first bytes are never that few. */
+enum { MAX_FILL_BYTES = 16 };
+
+static void judge(txm_tx *tx, txm_section_state state, uint64_t image_bytes, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static void judge(txm_tx *tx, txm_section_state state, uint64_t image_bytes, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    tx->info.section = state;
+    tx->info.image_bytes = image_bytes;
+    tx->info.section_bytes = tx->map.bytes - image_bytes;
+    vsnprintf(tx->info.section_reason, sizeof tx->info.section_reason, format, args);
+    va_end(args);
+}
+
+static uint64_t count_tiles(const txm_tx *tx)
+{
+    const txm_reader_level *last = &tx->levels[tx->info.levels - 1];
+    return last->first_tile + (uint64_t)last->shape.tiles_x * last->shape.tiles_y;
+}
+
+/* Whether the footer's own numbers fit together and into the file. */
+static bool plausible(const txm_tx *tx, const txm_section_footer *f)
+{
+    uint64_t footer_at = tx->map.bytes - TXM_SECTION_FOOTER_BYTES;
+    return f->index_offset <= footer_at && f->index_bytes == footer_at - f->index_offset &&
+           f->image_bytes <= f->index_offset;
+}
+
+/* Whether the section was made for levels and tiles of this shape. */
+static bool same_shape(const txm_tx *tx, const txm_section_footer *f)
+{
+    const txm_tx_info *info = &tx->info;
+    return f->tile_px == info->tile_w && f->tile_px == info->tile_h && f->ring_px == TXM_RING_PX &&
+           f->channels == info->channels && f->type == (unsigned)info->type && f->tiles == count_tiles(tx) &&
+           f->index_raw == 4 + 8 * (uint64_t)info->levels + 8 * (uint64_t)f->tiles;
+}
+
+/* Compares the decompressed index with the levels and turns sizes into places; NULL if they do not fit. */
+static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, const uint8_t *index)
+{
+    if (txm_le32(index) != tx->info.levels)
+        return NULL;
+    const uint8_t *p = index + 4;
+    for (uint32_t i = 0; i < tx->info.levels; i++, p += 8)
+        if (txm_le32(p) != tx->levels[i].shape.tiles_x || txm_le32(p + 4) != tx->levels[i].shape.tiles_y)
+            return NULL;
+    txm_section *s = txm_calloc(1, sizeof *s + f->tiles * sizeof s->rings[0]);
+    if (!s)
+        return NULL;
+    uint64_t at = f->image_bytes;
+    s->count = f->tiles;
+    for (uint64_t i = 0; i < s->count; i++, p += 4) {
+        s->rings[i] = (txm_ring_place){at, txm_le32(p), txm_le32(p + 4 * s->count)};
+        at += s->rings[i].bytes; /* cannot overflow: 2^32 rings of less than 2^32 bytes behind a real file */
+    }
+    if (at != f->index_offset) {
+        free(s);
+        return NULL;
+    }
+    return s;
+}
+
+static txm_status load(txm_tx *tx, const txm_section_footer *f, txm_error *err)
+{
+    /* index_raw is 8 bytes a tile that the image part really has. */
+    uint8_t *index = txm_alloc_pixels(f->index_raw, 1);
+    if (!index)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", tx->path);
+    size_t n = ZSTD_decompress(index, f->index_raw, tx->map.data + f->index_offset, f->index_bytes);
+    if (!ZSTD_isError(n) && n == f->index_raw)
+        tx->section = read_index(tx, f, index);
+    free(index);
+    if (tx->section)
+        judge(tx, TXM_SECTION_VALID, f->image_bytes, "%s", "");
+    else
+        judge(tx, TXM_SECTION_DAMAGED, f->image_bytes, "its index does not fit the file's tiles");
+    return TXM_OK;
+}
+
+txm_status txm_section_find(txm_tx *tx, txm_error *err)
+{
+    txm_section_footer f;
+    const txm_map *map = &tx->map;
+    uint64_t identity, image_end = tx->ops->image_end(tx);
+    bool footer = map->bytes > TXM_SECTION_FOOTER_BYTES &&
+                  txm_section_footer_parse(map->data + map->bytes - TXM_SECTION_FOOTER_BYTES, &f);
+    if (!footer) {
+        judge(tx, TXM_SECTION_NONE, map->bytes, "%s", "");
+        if (map->bytes - image_end > MAX_FILL_BYTES)
+            judge(tx, TXM_SECTION_DAMAGED, image_end,
+                  "%" PRIu64 " bytes follow the image, but they do not end with a section's footer: cut off",
+                  map->bytes - image_end);
+        return TXM_OK;
+    }
+    if (f.version > TXM_SECTION_VERSION) {
+        judge(tx, TXM_SECTION_NEWER, image_end, "version %u of the section is newer than version %d, which is known",
+              f.version, TXM_SECTION_VERSION);
+        return TXM_OK;
+    }
+    if (!plausible(tx, &f)) {
+        judge(tx, TXM_SECTION_DAMAGED, image_end, "its footer points outside of the file");
+        return TXM_OK;
+    }
+    if (txm_xxh64(map->data + f.index_offset, f.index_bytes + (size_t)TXM_SECTION_CHECK_AT, 0) != f.check) {
+        judge(tx, TXM_SECTION_DAMAGED, image_end, "the checksum of its index does not match");
+        return TXM_OK;
+    }
+    if (!txm_image_identity(map->data, (size_t)f.image_bytes, &identity) || identity != f.identity ||
+        !same_shape(tx, &f)) {
+        judge(tx, TXM_SECTION_STALE, f.image_bytes, "it was made for another image part: the file was edited since");
+        return TXM_OK;
+    }
+    return load(tx, &f, err);
+}
+
+txm_status txm_section_read_ring(txm_tx *tx, const txm_tile_id *tile, const txm_pixels *pixels, txm_scratch *scratch,
+                                 const uint8_t **ring, txm_error *err)
+{
+    const txm_tx_info *info = &tx->info;
+    const txm_reader_level *l = &tx->levels[tile->level];
+    const txm_ring_place *place = &tx->section->rings[l->first_tile + (uint64_t)tile->y * l->shape.tiles_x + tile->x];
+    size_t scratch_bytes = txm_ring_scratch_bytes(info->tile_w, info->tile_h, tx->pixel_bytes);
+    *ring = NULL;
+    if (!scratch->ring)
+        scratch->ring =
+            txm_alloc_pixels(scratch_bytes + txm_ring_pixels(info->tile_w, info->tile_h) * tx->pixel_bytes, 1);
+    if (!scratch->zstd)
+        scratch->zstd = ZSTD_createDCtx();
+    if (!scratch->ring || !scratch->zstd)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", tx->path);
+    txm_ring_tile around = {pixels->data, pixels->stride, tile->w,
+                            tile->h,      info->channels, (unsigned)txm_type_bytes(info->type)};
+    uint8_t *out = scratch->ring + scratch_bytes;
+    if (!txm_map_holds(&tx->map, place->offset, place->bytes) ||
+        !txm_ring_decode(&around, tx->map.data + place->offset, place->bytes, scratch->zstd, scratch->ring, out))
+        return TXM_OK;
+    if ((uint32_t)txm_xxh64(out, txm_ring_pixels(tile->w, tile->h) * tx->pixel_bytes, 0) == place->check)
+        *ring = out;
+    return TXM_OK;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Padded tiles: from the section = by gathering = by the definition, for every extension, padding, level, size, type
+ * and tile. */
+#include <check.h>
+#include <openexr.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tiffio.h>
+
+#include "util_tx.h"
+
+static const uint32_t sizes[][2] = {{1, 1},    {2, 2},     {1, 500},   {500, 3},  {65, 64},
+                                    {63, 129}, {300, 200}, {777, 333}, {66, 130}, {17, 16}};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+/* Compares one padded tile with the definition; gaps between pixels and rows must stay as they were. */
+static void compare_window(txm_tx *tx, const made_image *m, uint32_t level, uint32_t tile_x, uint32_t tile_y,
+                           uint32_t padding, txm_extension extension)
+{
+    const txm_tx_info *info = txm_tx_info_of(tx);
+    size_t px = made_pixel_bytes(m), gap = padding & 1 ? 0 : 2, step = px + gap;
+    size_t edge = info->tile_w + 2 * TXM_MAX_PADDING_PX, stride = edge * step + 3;
+    uint8_t *out = malloc(stride * edge);
+    uint32_t w, h;
+    txm_error err = {0};
+    memset(out, 0xa5, stride * edge);
+    ck_assert_msg(txm_tx_read_padded(tx, level, tile_x, tile_y, padding, extension, out, step, stride, &w, &h, &err) ==
+                      TXM_OK,
+                  "%s", err.message);
+    uint32_t x0 = tile_x * info->tile_w, y0 = tile_y * info->tile_h, ow = w + 2 * padding;
+    uint8_t *want = brute_window(m, level, x0, y0, w, h, padding, extension);
+    /* One assertion a window: each costs a system call. */
+    uint32_t wrong = 0;
+    for (uint32_t y = 0; y < h + 2 * padding; y++)
+        for (uint32_t x = 0; x < ow; x++) {
+            const uint8_t *at = out + y * stride + x * step;
+            wrong += memcmp(at, want + ((size_t)y * ow + x) * px, px) != 0;
+            wrong += gap && (at[px] != 0xa5 || at[px + 1] != 0xa5);
+        }
+    ck_assert_msg(!wrong, "%ux%u, level %u, tile %u,%u, padding %u, extension %d: %u pixels differ", info->width,
+                  info->height, level, tile_x, tile_y, padding, (int)extension, wrong);
+    ck_assert_uint_eq(out[ow * step], 0xa5);
+    free(want);
+    free(out);
+}
+
+static void compare_all(const char *path, const made_image *m, uint32_t first_padding, uint32_t last_padding)
+{
+    txm_tx *tx = open_tx(path);
+    for (uint32_t i = 0; i < m->layout.levels; i++) {
+        const txm_tx_level *l = txm_tx_level_of(tx, i);
+        for (uint32_t t = 0; t < l->tiles_x * l->tiles_y; t++)
+            for (int e = TXM_REPEAT; e <= TXM_MIRROR; e++)
+                for (uint32_t p = first_padding; p <= last_padding; p++)
+                    compare_window(tx, m, i, t % l->tiles_x, t / l->tiles_x, p, (txm_extension)e);
+    }
+    txm_tx_close(&tx);
+}
+
+/* Uncompressed EXR: OpenEXRCore 3.1 spoils tiles that a codec leaves at exactly their size. */
+static const char *write_tx(const made_image *m)
+{
+    const char *path = temp_file("p.tx");
+    if (txm_type_is_float(m->layout.type))
+        write_foreign_exr(path, m, EXR_COMPRESSION_NONE);
+    else
+        write_foreign_tiff(path, m, (foreign_tiff){COMPRESSION_ADOBE_DEFLATE, 2, false, false});
+    return path;
+}
+
+/* Every size with every tile; type and channels take turns. Gathered first, then with a section. */
+static void every_tile(uint32_t w, uint32_t h, txm_type type, uint32_t channels, uint32_t tile)
+{
+    made_image m = make_image(w, h, channels, type, tile, (txm_compression){0}, MADE_SMOOTH);
+    const char *path = write_tx(&m);
+    txm_tx *tx = open_tx(path);
+    ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_NONE);
+    txm_tx_close(&tx);
+    bool small = w * h < 20000;
+    compare_all(path, &m, small ? 0 : 2, small ? TXM_MAX_PADDING_PX : 2);
+    if (!small)
+        compare_all(path, &m, TXM_MAX_PADDING_PX, TXM_MAX_PADDING_PX);
+    append_section(path, &m);
+    tx = open_tx(path);
+    ck_assert_msg(txm_tx_info_of(tx)->section == TXM_SECTION_VALID, "%s", txm_tx_info_of(tx)->section_reason);
+    txm_tx_close(&tx);
+    compare_all(path, &m, small ? 0 : 1, 2);
+    free_image(&m);
+}
+
+START_TEST(all_sizes_u8)
+{
+    for (uint32_t tile = 16; tile <= 256; tile *= 2)
+        every_tile(sizes[_i][0], sizes[_i][1], TXM_U8, tile == 32 ? 1 : tile == 128 ? 3 : 4, tile);
+}
+END_TEST
+
+START_TEST(all_sizes_half)
+{
+    for (uint32_t tile = 16; tile <= 256; tile *= 4)
+        every_tile(sizes[_i][0], sizes[_i][1], TXM_HALF, tile == 64 ? 1 : 4, tile);
+}
+END_TEST
+
+START_TEST(all_types_and_channels)
+{
+    for (int type = TXM_U8; type <= TXM_FLOAT; type++)
+        for (uint32_t channels = 1; channels <= 4; channels++) {
+            every_tile(sizes[_i][0], sizes[_i][1], (txm_type)type, channels, 16);
+            every_tile(sizes[_i][0], sizes[_i][1], (txm_type)type, channels, 64);
+        }
+}
+END_TEST
+
+/* Noise and constant content take other ways through the ring codec than slopes do. */
+START_TEST(rings_of_noise_and_of_one_colour)
+{
+    for (int type = TXM_U8; type <= TXM_FLOAT; type++)
+        for (int content = MADE_NOISE; content <= MADE_CONSTANT; content++) {
+            made_image m = make_image(150, 90, 4, (txm_type)type, 32, (txm_compression){0}, (made_content)content);
+            const char *path = temp_file("p.tx");
+            if (txm_type_is_float((txm_type)type))
+                write_foreign_exr(path, &m, EXR_COMPRESSION_NONE);
+            else
+                write_foreign_tiff(path, &m, (foreign_tiff){COMPRESSION_NONE, 0, false, false});
+            append_section(path, &m);
+            compare_all(path, &m, 0, 2);
+            free_image(&m);
+        }
+}
+END_TEST
+
+START_TEST(nonsense_is_refused)
+{
+    made_image m = make_image(20, 20, 4, TXM_U8, 16, (txm_compression){0}, MADE_SMOOTH);
+    txm_tx *tx = open_tx(write_tx(&m));
+    uint8_t out[64 * 64 * 4];
+    ck_assert_int_eq(txm_tx_read_padded(tx, 0, 0, 0, 9, TXM_REPEAT, out, 4, 256, NULL, NULL, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_tx_read_padded(tx, 0, 0, 0, 2, (txm_extension)4, out, 4, 256, NULL, NULL, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_tx_read_padded(tx, 0, 2, 0, 2, TXM_CLIP, out, 4, 256, NULL, NULL, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_tx_read_padded(tx, 5, 0, 0, 2, TXM_CLIP, out, 4, 256, NULL, NULL, NULL), TXM_USAGE);
+    txm_tx_close(&tx);
+    free_image(&m);
+}
+END_TEST
+
+/* ---- many readers at once ---- */
+
+typedef struct reader {
+    txm_tx *tx;
+    uint64_t sum;
+} reader;
+
+static void *read_all(void *arg)
+{
+    reader *r = arg;
+    static _Thread_local uint8_t out[80 * 80 * 8];
+    for (int round = 0; round < 3; round++)
+        for (uint32_t i = 0; i < txm_tx_info_of(r->tx)->levels; i++) {
+            const txm_tx_level *l = txm_tx_level_of(r->tx, i);
+            for (uint32_t t = 0; t < l->tiles_x * l->tiles_y; t++) {
+                uint32_t w, h, padding = 1 + t % 3;
+                if (txm_tx_read_padded(r->tx, i, t % l->tiles_x, t / l->tiles_x, padding, (txm_extension)(t % 4), out,
+                                       8, 80 * 8, &w, &h, NULL) != TXM_OK)
+                    return NULL;
+                for (size_t y = 0; y < h + 2 * padding; y++)
+                    for (size_t x = 0; x < (w + 2 * padding) * 8; x++)
+                        r->sum = r->sum * 31 + out[y * 80 * 8 + x];
+            }
+        }
+    return NULL;
+}
+
+START_TEST(concurrent_readers_see_the_same)
+{
+    made_image m = make_image(300, 200, 4, TXM_HALF, 64, (txm_compression){0}, MADE_SMOOTH);
+    const char *path = temp_file("p.tx");
+    write_foreign_exr(path, &m, _i ? EXR_COMPRESSION_PIZ : EXR_COMPRESSION_ZIP);
+    append_section(path, &m);
+    txm_tx *tx = open_tx(path);
+    reader alone = {tx, 0}, readers[8];
+    pthread_t threads[8];
+    read_all(&alone);
+    ck_assert_uint_ne(alone.sum, 0);
+    for (int i = 0; i < 8; i++) {
+        readers[i] = (reader){tx, 0};
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, read_all, &readers[i]), 0);
+    }
+    for (int i = 0; i < 8; i++) {
+        pthread_join(threads[i], NULL);
+        ck_assert_uint_eq(readers[i].sum, alone.sum);
+    }
+    txm_tx_close(&tx);
+    free_image(&m);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("reader_padded");
+    TCase *tc = tcase_create("reader_padded");
+    temp_file(""); /* the folder belongs to this process, not to a test's */
+    suite_add_tcase(suite, tc);
+    tcase_add_loop_test(tc, all_sizes_u8, 0, SIZES);
+    tcase_add_loop_test(tc, all_sizes_half, 0, SIZES);
+    tcase_add_loop_test(tc, all_types_and_channels, 0, 6);
+    tcase_add_test(tc, rings_of_noise_and_of_one_colour);
+    tcase_add_test(tc, nonsense_is_refused);
+    tcase_add_loop_test(tc, concurrent_readers_see_the_same, 0, 2);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

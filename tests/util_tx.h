@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tx files as other programs write them, through libtiff and OpenEXRCore, and border sections behind any file. */
+#ifndef UTIL_TX_H
+#define UTIL_TX_H
+#include <stdbool.h>
+
+#include "txmill/reader.h"
+#include "util_writer.h"
+
+typedef struct foreign_tiff {
+    uint16_t compression, predictor; /* tag values */
+    bool big_endian, big;            /* byte order; BigTIFF */
+} foreign_tiff;
+
+/* Each writes all levels of `image` (layout.compression is ignored) and aborts the test when it cannot. */
+void write_foreign_tiff(const char *path, const made_image *image, foreign_tiff how);
+void write_foreign_exr(const char *path, const made_image *image, int compression);
+
+/* Appends the border section that belongs to `image` (ring_gather, ring encoder, section writer). */
+void append_section(const char *path, const made_image *image);
+
+/* A file in a folder of this process's own, which is removed with everything in it at exit. */
+const char *temp_file(const char *name);
+
+/* The whole file; free(). */
+uint8_t *load_file(const char *path, size_t *bytes);
+void save_file(const char *path, const void *data, size_t bytes);
+
+/* Opens or fails the test. */
+txm_tx *open_tx(const char *path);
+
+/* The padded window by the definition alone, from the level's pixels, tight: the caller frees it. */
+uint8_t *brute_window(const made_image *image, uint32_t level, uint32_t x0, uint32_t y0, uint32_t w, uint32_t h,
+                      uint32_t padding, txm_extension extension);
+#endif
