@@ -133,8 +133,8 @@ check verbose-settings says "rgb8.png: colour space sRGB (scene_linear_srgb), al
 check verbose-reason says "made because forced"
 txm make rgb8.png
 txm make --progress --force rgb8.png tile64.png
-check progress-begins says "(0 of 2 files)"
-check progress-ends says "txmill: progress 100% (2 of 2 files)"
+check progress-begins says "txmill: progress 0% (0 of 2 files, "
+check progress-ends says "txmill: progress 100% (2 of 2 files, "
 check no-colour-without-terminal test -z "$(grep -l $'\033' out err)"
 name=$'new\nline \033[31m"quote\' \xe9.png'
 cp rgb8.png "$name"

@@ -235,27 +235,41 @@ START_TEST(test_last_line)
 }
 END_TEST
 
+static txm_batch_file progress_file(size_t index, const txm_input *input, double seconds, double megapixels)
+{
+    return (txm_batch_file){.index = index, .input = input, .cost = {megapixels, 0, seconds}};
+}
+
 START_TEST(test_progress)
 {
     txm_progress p;
+    const txm_input input = {.path = "a"};
+    const txm_batch_file a = progress_file(0, &input, 3, 20), b = progress_file(2, &input, 1, 4);
+    const txm_batch_file nothing = progress_file(1, &input, 0, 0);
     capture();
-    txm_progress_init(&p, 2, true, false);
-    txm_progress_file a = txm_progress_start(&p, "a"), b = txm_progress_start(&p, "b");
-    txm_progress_rows(&a, 50, 100);
-    txm_progress_rows(&a, 50, 100); /* no news: no line */
-    txm_progress_rows(&b, 100, 100);
-    txm_progress_rows(&a, 10, 100); /* a second attempt begins again: never backwards */
-    txm_progress_finish(&a);
-    txm_progress_rows(&b, 0, 0);
-    txm_progress_finish(&b);
+    txm_progress_init(&p, 3, true, false);
+    txm_progress_planned(&p, &(txm_batch_totals){3, 2, {24, 0, 4}});
+    txm_progress_done(&p, &nothing);
+    txm_progress_begin(&p, &a);
+    txm_progress_begin(&p, &b);
+    txm_progress_rows(&p, 0, 50, 100);
+    txm_progress_rows(&p, 0, 50, 100); /* no news: no line */
+    txm_progress_rows(&p, 2, 100, 100);
+    txm_progress_rows(&p, 0, 10, 100); /* a second attempt begins again: never backwards */
+    txm_progress_done(&p, &a);
+    txm_progress_rows(&p, 2, 0, 0);
+    txm_progress_done(&p, &b);
     txm_progress_end(&p);
-    ck_assert_str_eq(released(), "txmill: progress 24% (0 of 2 files)\ntxmill: progress 74% (0 of 2 files)\n"
-                                 "txmill: progress 99% (1 of 2 files)\ntxmill: progress 100% (2 of 2 files)\n");
+    ck_assert_str_eq(released(), "txmill: progress 0% (1 of 3 files, 0 of 24 MP)\n"
+                                 "txmill: progress 37% (1 of 3 files, 10 of 24 MP)\n"
+                                 "txmill: progress 61% (1 of 3 files, 14 of 24 MP)\n"
+                                 "txmill: progress 99% (2 of 3 files, 24 of 24 MP)\n"
+                                 "txmill: progress 100% (3 of 3 files, 24 of 24 MP)\n");
     capture();
     txm_progress_init(&p, 1, false, false);
-    a = txm_progress_start(&p, "a");
-    txm_progress_rows(&a, 1, 1);
-    txm_progress_finish(&a);
+    txm_progress_begin(&p, &a);
+    txm_progress_rows(&p, 0, 1, 1);
+    txm_progress_done(&p, &a);
     txm_progress_end(&p);
     ck_assert_str_eq(released(), "");
 }

@@ -20,6 +20,7 @@ static const char *state_word(txm_outcome outcome)
         return "up-to-date";
     case TXM_IS_TX:
     case TXM_USED_AS_IS:
+    case TXM_SAME:
         return "skipped";
     case TXM_WOULD_CREATE:
         return "would-create";
@@ -30,6 +31,8 @@ static const char *state_word(txm_outcome outcome)
 /* Why an input was skipped; the library says why the others were or would be made. */
 static const char *reason_of(const txm_result *result)
 {
+    if (result->outcome == TXM_SAME)
+        return "another input has the same tx file";
     if (result->outcome == TXM_IS_TX)
         return "is a tx file itself";
     if (result->outcome == TXM_USED_AS_IS)
@@ -37,9 +40,9 @@ static const char *reason_of(const txm_result *result)
     return result->reason;
 }
 
-void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, bool quiet)
+void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, bool quiet, bool plan)
 {
-    *report = (txm_make_report){.inputs = inputs, .json = json, .quiet = quiet};
+    *report = (txm_make_report){.inputs = inputs, .json = json, .quiet = quiet, .plan = plan};
     pthread_mutex_init(&report->lock, NULL);
     clock_gettime(CLOCK_MONOTONIC, &report->begin);
 }
@@ -102,35 +105,76 @@ static void add_result(cJSON *o, const txm_result *r)
     txm_json_number(o, "seconds", r->seconds, 6);
 }
 
-static void print_json(const char *input, const txm_result *result, const txm_error *err)
+static void add_cost(cJSON *o, const txm_cost *cost)
+{
+    cJSON *c = txm_json_object(o, "estimate");
+    txm_json_number(c, "megapixels", cost->megapixels, 6);
+    txm_json_uint(c, "memory_bytes", cost->memory_bytes);
+    txm_json_number(c, "cpu_seconds", cost->seconds, 3);
+}
+
+/* What was asked for: members only where there is something to say. */
+static void add_input(cJSON *o, const txm_batch_file *file)
+{
+    txm_json_text(o, "input", file->input->path);
+    if (file->input->pattern)
+        txm_json_text(o, "pattern", file->input->pattern);
+    if (file->input->origin)
+        txm_json_text(o, "origin", file->input->origin);
+    if (file->decided_by)
+        txm_json_text(o, "decided_by", file->decided_by);
+    if (file->same_as)
+        txm_json_text(o, "same_as", file->same_as->path);
+}
+
+static void print_json(const txm_batch_file *file)
 {
     cJSON *o = new_object("file");
-    txm_json_text(o, "input", input);
-    if (err->status == TXM_OK) {
-        add_result(o, result);
+    add_input(o, file);
+    if (file->err->status == TXM_OK) {
+        add_result(o, file->result);
+        if (file->result->outcome == TXM_WOULD_CREATE)
+            add_cost(o, &file->cost);
     } else {
         txm_json_text(o, "state", "failed");
-        txm_json_error(o, err);
+        txm_json_error(o, file->err);
     }
     print(o);
 }
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
-static void print_text(const char *input, const txm_result *r)
+/* "6.3 MP, 61 MB, 0.21 s" */
+static void print_cost(const txm_cost *cost)
 {
+    char memory[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
+    printf("%.3g MP, %s, %s", cost->megapixels, txm_format_bytes(cost->memory_bytes, memory),
+           txm_format_seconds(cost->seconds, time));
+}
+
+static void print_text(const txm_make_report *report, const txm_batch_file *file)
+{
+    const txm_result *r = file->result;
     char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
     flockfile(stdout);
     printf("%-12s ", state_word(r->outcome));
-    txm_print_safe(r->tx_path && r->outcome != TXM_IS_TX && r->outcome != TXM_USED_AS_IS ? r->tx_path : input);
+    bool has_tx = r->tx_path && r->outcome != TXM_IS_TX && r->outcome != TXM_USED_AS_IS && r->outcome != TXM_SAME;
+    txm_print_safe(has_tx ? r->tx_path : file->input->path);
     if (r->outcome == TXM_CREATED)
-        printf("  (%ux%u, %s %s, %u levels, %s, %s, %s)\n", r->width, r->height, txm_type_name(r->type),
+        printf("  (%ux%u, %s %s, %u levels, %s, %s, %s)", r->width, r->height, txm_type_name(r->type),
                txm_format_channels(r->channels), r->levels, r->detected, txm_format_bytes(r->tx_bytes, size),
                txm_format_seconds(r->seconds, time));
     else if (*reason_of(r))
-        printf("  (%s)\n", reason_of(r));
-    else
-        putchar('\n');
+        printf("  (%s", reason_of(r));
+    if (r->outcome == TXM_WOULD_CREATE && report->plan) {
+        fputs("; ", stdout);
+        print_cost(&file->cost);
+    }
+    if (r->outcome == TXM_WOULD_CREATE && file->decided_by) {
+        printf("; \"%s\" by ", r->colorspace);
+        txm_print_safe(file->decided_by);
+    }
+    puts(r->outcome != TXM_CREATED && *reason_of(r) ? ")" : "");
     fflush(stdout);
     funlockfile(stdout);
 }
@@ -152,8 +196,15 @@ static void say_details(const char *input, const txm_result *r)
 
 /* ---- the report ------------------------------------------------------------------------------------------------- */
 
-void txm_make_report_add(txm_make_report *report, const char *input, const txm_result *result, const txm_error *err)
+void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *totals)
 {
+    report->totals = *totals;
+}
+
+void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
+{
+    const txm_result *result = file->result;
+    const txm_error *err = file->err;
     pthread_mutex_lock(&report->lock);
     txm_tally_add(&report->tally, err->status);
     if (err->status == TXM_OK) {
@@ -166,11 +217,11 @@ void txm_make_report_add(txm_make_report *report, const char *input, const txm_r
     if (err->status != TXM_OK && !silent)
         txm_say(TXM_SAY_ERROR, "%s", err->message);
     if (report->json)
-        print_json(input, result, err);
+        print_json(file);
     else if (err->status == TXM_OK && !report->quiet)
-        print_text(input, result);
+        print_text(report, file);
     if (err->status == TXM_OK)
-        say_details(input, result);
+        say_details(file->input->path, result);
 }
 
 void txm_make_report_stop(txm_make_report *report, const txm_error *err)
@@ -195,10 +246,12 @@ static void print_json_summary(const txm_make_report *report, double seconds)
     txm_json_uint(o, "created", n[TXM_CREATED]);
     txm_json_uint(o, "would_create", n[TXM_WOULD_CREATE]);
     txm_json_uint(o, "up_to_date", n[TXM_UP_TO_DATE]);
-    txm_json_uint(o, "skipped", n[TXM_IS_TX] + n[TXM_USED_AS_IS]);
+    txm_json_uint(o, "skipped", n[TXM_IS_TX] + n[TXM_USED_AS_IS] + n[TXM_SAME]);
     txm_json_uint(o, "failed", report->tally.failed);
     txm_json_uint(o, "not_started", report->inputs - report->tally.total);
     txm_json_uint(o, "tx_bytes", report->tx_bytes);
+    if (n[TXM_WOULD_CREATE])
+        add_cost(o, &report->totals.cost);
     txm_json_number(o, "seconds", seconds, 6);
     txm_json_uint(o, "exit_code", (uint64_t)txm_tally_exit(&report->tally));
     print(o);
@@ -208,13 +261,17 @@ static void say_summary(const txm_make_report *report, double seconds)
 {
     char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
     const size_t *n = report->count;
-    size_t skipped = n[TXM_IS_TX] + n[TXM_USED_AS_IS], left = report->inputs - report->tally.total;
+    size_t skipped = n[TXM_IS_TX] + n[TXM_USED_AS_IS] + n[TXM_SAME], left = report->inputs - report->tally.total;
     if (txm_signal_caught())
         txm_say(TXM_SAY_INFO, "stopped on request; temporary files are removed");
     if (n[TXM_WOULD_CREATE])
         txm_say(TXM_SAY_INFO, "%zu to create, %zu up to date, %zu skipped, %zu failed", n[TXM_WOULD_CREATE],
                 n[TXM_UP_TO_DATE], skipped, report->tally.failed);
-    else
+    if (n[TXM_WOULD_CREATE] && report->plan)
+        txm_say(TXM_SAY_INFO, "about %.4g megapixels, %s of processor time, %s of memory for the largest",
+                report->totals.cost.megapixels, txm_format_seconds(report->totals.cost.seconds, time),
+                txm_format_bytes(report->totals.cost.memory_bytes, size));
+    if (!n[TXM_WOULD_CREATE])
         txm_say(TXM_SAY_INFO, "%zu created (%s), %zu up to date, %zu skipped, %zu failed, in %s", n[TXM_CREATED],
                 txm_format_bytes(report->tx_bytes, size), n[TXM_UP_TO_DATE], skipped, report->tally.failed,
                 txm_format_seconds(seconds, time));

@@ -10,24 +10,26 @@
 #include <time.h>
 
 #include "exits.h"
-#include "txmill/convert.h"
+#include "txmill/batch.h"
 
 enum { TXM_MAKE_SCHEMA_VERSION = 1 };
 
 typedef struct txm_make_report {
     pthread_mutex_t lock;
-    bool json, quiet;
-    size_t inputs; /* given, not all of which need be started */
-    size_t count[TXM_WOULD_CREATE + 1];
+    bool json, quiet, plan; /* plan: costs are shown */
+    size_t inputs;          /* given, not all of which need be started */
+    size_t count[TXM_SAME + 1];
+    txm_batch_totals totals;
     txm_tally tally;
     uint64_t tx_bytes;
     struct timespec begin;
 } txm_make_report;
 
-void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, bool quiet);
+void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, bool quiet, bool plan);
 
-/* One input is done: `err` says why it failed, otherwise `result` what came out. */
-void txm_make_report_add(txm_make_report *report, const char *input, const txm_result *result, const txm_error *err);
+/* The events of a batch. */
+void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *totals);
+void txm_make_report_add(txm_make_report *report, const txm_batch_file *file);
 
 /* Nothing more can be started: what was not reported failed for `err`. */
 void txm_make_report_stop(txm_make_report *report, const txm_error *err);

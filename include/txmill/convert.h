@@ -42,7 +42,8 @@ typedef enum txm_outcome {
     TXM_UP_TO_DATE,  /* a fresh tx file is there */
     TXM_IS_TX,       /* the input is a valid tx file itself and was left alone */
     TXM_USED_AS_IS,  /* Cycles uses the source itself (1x1 images) */
-    TXM_WOULD_CREATE /* dry run */
+    TXM_WOULD_CREATE, /* dry run */
+    TXM_SAME          /* of a batch: another input makes this tx file */
 } txm_outcome;
 
 /* Seconds of CPU time by stage; collected when stages are asked for. */

@@ -21,6 +21,10 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
     c->log = o->log;
     c->log_user = o->log_user;
     c->cancel = o->cancel;
+    if (o->ocio_path && !(c->ocio_path = txm_strdup(o->ocio_path))) {
+        txm_context_free(&c);
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    }
     const txm_color_options color = {.ocio_path = o->ocio_path, .working_space = o->working_space};
     txm_status status = txm_color_load(&color, &c->color, err);
     if (status)
@@ -38,12 +42,32 @@ fail:
     return status;
 }
 
+txm_status txm_context_derive(const txm_context *base, const char *working_space, txm_context **out, txm_error *err)
+{
+    txm_context *c = txm_calloc(1, sizeof *c);
+    if (!c)
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    *c = *base;
+    c->color = NULL;
+    c->ocio_path = NULL;
+    c->borrows_pool = true;
+    const txm_color_options color = {.ocio_path = base->ocio_path, .working_space = working_space};
+    txm_status status = txm_color_load(&color, &c->color, err);
+    if (status)
+        txm_context_free(&c);
+    else
+        *out = c;
+    return status;
+}
+
 void txm_context_free(txm_context **context)
 {
     if (!context || !*context)
         return;
-    txm_pool_free((*context)->pool);
+    if (!(*context)->borrows_pool)
+        txm_pool_free((*context)->pool);
     txm_color_free(&(*context)->color);
+    free((*context)->ocio_path);
     free(*context);
     *context = NULL;
 }

@@ -15,10 +15,16 @@ struct txm_context {
     txm_log_fn log;
     void *log_user;
     const volatile int *cancel;
+    char *ocio_path; /* as given, for contexts that are derived; may be NULL */
+    bool borrows_pool;
 };
 
 void txm_context_log(const txm_context *context, txm_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* A context that differs in the working space alone and shares the threads of `base`, which must outlive it. CONFIG,
+ * COLORSPACE, NO_MEMORY. */
+txm_status txm_context_derive(const txm_context *base, const char *working_space, txm_context **out, txm_error *err);
 
 /* The parts that the batch layer and tools build on. */
 txm_pool *txm_context_pool(txm_context *context);

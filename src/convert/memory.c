@@ -3,9 +3,8 @@
 #include "convert/memory.h"
 
 enum {
-    PROCESS_BYTES = 32 << 20, /* libraries, OCIO config, tables: what `txmill make` takes on a tiny image */
-    QUEUE_BYTES = 28 << 20,   /* spills of tiles and rings up to their budgets, descriptors of tiles */
-    THREAD_BYTES = 2 << 20    /* compressors and scratch of one thread */
+    QUEUE_BYTES = 28 << 20, /* spills of tiles and rings up to their budgets, descriptors of tiles */
+    THREAD_BYTES = 2 << 20  /* compressors and scratch of one thread */
 };
 
 uint64_t txm_convert_memory(const txm_conform *c, const txm_settings *s, unsigned bands, unsigned threads)
@@ -24,7 +23,7 @@ unsigned txm_convert_bands(const txm_conform *c, const txm_settings *s, unsigned
     unsigned bands = TXM_MIN_BANDS + 1 + threads;
     uint64_t needed = 0;
     for (; bands >= TXM_MIN_BANDS; bands--) {
-        needed = PROCESS_BYTES + txm_convert_memory(c, s, bands, threads);
+        needed = TXM_PROCESS_BYTES + txm_convert_memory(c, s, bands, threads);
         if (!max_memory_bytes || needed <= max_memory_bytes)
             return bands;
     }

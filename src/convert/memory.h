@@ -7,6 +7,8 @@
 
 /* Bands of level 0 that must be allowed to live at once: three that the tiler holds and one that moves. */
 enum { TXM_MIN_BANDS = 4 };
+/* Libraries, OCIO config, tables: what `txmill make` takes on a tiny image. */
+enum { TXM_PROCESS_BYTES = 32 << 20 };
 
 /* Estimated peak bytes of one conversion with `bands` bands of level 0 in flight on `threads` threads, without what the
  * process takes anyway (libraries, tables). Proportional to the width, independent of the height. */

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Many conversions at once: collecting inputs, planning, running.
+ *
+ *     txm_inputs_new .. txm_inputs_add ..   what to convert: files, folders, patterns, lists
+ *     txm_rules_new  .. txm_rules_add  ..   which colour space and alpha go with which names
+ *     txm_batch_new                         both, and how to run
+ *     txm_batch_plan                        looks at every input: what would happen, why, at what cost
+ *     txm_batch_run                         makes what is missing, biggest first, in parallel
+ *
+ * Ownership: inputs and rules must outlive the batch, the context too. Strings are copied unless said otherwise.
+ */
+#ifndef TXMILL_BATCH_H
+#define TXMILL_BATCH_H
+
+#include "txmill/convert.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- inputs ----------------------------------------------------------------------------------------------------- */
+
+/* One image, and what whoever named it said about it. Zeroed members say nothing. */
+typedef struct txm_input {
+    const char *path;
+    const char *pattern;       /* the operand it was found by, if that stands for many ("wood.<UDIM>.png") */
+    const char *origin;        /* where it was named ("list.txt:12", a scene); NULL: the command line */
+    const char *colorspace;    /* NULL: not said */
+    txm_alpha alpha;           /* DEFAULT: not said */
+    const char *working_space; /* scene-linear space of the scene; NULL: the context's */
+    const char *cache_dir;     /* NULL: as in the batch's settings */
+    const char *output;        /* NULL: the place where Cycles looks */
+    bool from_scene;           /* what a scene says is final: no rule applies */
+    txm_status status;         /* not OK: no image, but something that could not be read; `message` says why */
+    const char *message;
+} txm_input;
+
+typedef struct txm_inputs txm_inputs;
+
+typedef struct txm_inputs_options {
+    bool recursive;             /* folders with their subfolders; without it a folder is a failed input */
+    const char *const *include; /* globs, NULL-terminated: what to take in folders; NULL: images by their extension */
+    const char *const *exclude; /* globs of files and subfolders to leave out in folders; may be NULL */
+} txm_inputs_options;
+
+/* `options` may be NULL and must outlive the inputs. NULL when memory is exhausted. */
+txm_inputs *txm_inputs_new(const txm_inputs_options *options);
+void txm_inputs_free(txm_inputs **inputs); /* NULL-safe */
+
+/* Adds what an argument names: a file, a folder, a pattern (<UDIM>, <UVTILE>, ####, %04d, <f>; only where no file has
+ * that very name), or a list, @FILE or @- for standard input. What cannot be read becomes an input with a status: it
+ * is reported with the others and stops nothing. NO_MEMORY only. */
+txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *err);
+/* Adds one entry as it is. NO_MEMORY only. */
+txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_error *err);
+
+size_t txm_inputs_count(const txm_inputs *inputs);
+const txm_input *txm_inputs_at(const txm_inputs *inputs, size_t index); /* NULL beyond the last */
+
+/* ---- rules ------------------------------------------------------------------------------------------------------ */
+
+typedef struct txm_rule {
+    const char *glob;
+    const char *colorspace; /* NULL: not said */
+    txm_alpha alpha;        /* DEFAULT: not said */
+    const char *origin;     /* "--rule", "FILE:LINE", "preset pbr" */
+} txm_rule;
+
+typedef struct txm_rules txm_rules;
+
+txm_rules *txm_rules_new(void); /* NULL when memory is exhausted */
+void txm_rules_free(txm_rules **rules);
+/* Adds "GLOB=SPACE", "GLOB=SPACE,ALPHA" or "GLOB=,ALPHA" behind those that are there. USAGE, NO_MEMORY. */
+txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin, txm_error *err);
+/* One such rule a line; empty lines and lines that begin with '#' are skipped. USAGE with the line's number, NOT_FOUND,
+ * DENIED, IO, NO_MEMORY. */
+txm_status txm_rules_load(txm_rules *rules, const char *path, txm_error *err);
+/* "pbr": normal, roughness, metalness, occlusion, displacement maps, masks and their like are Non-Color. */
+txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err);
+/* The first rule whose glob matches; NULL if none does. */
+const txm_rule *txm_rules_match(const txm_rules *rules, const char *path);
+
+/* ---- the batch -------------------------------------------------------------------------------------------------- */
+
+/* What a conversion is expected to cost. */
+typedef struct txm_cost {
+    double megapixels;     /* of level 0 */
+    uint64_t memory_bytes; /* at its peak */
+    double seconds;        /* of one processor */
+} txm_cost;
+
+/* One input as planned or done. Pointers are valid during the call that hands it out. */
+typedef struct txm_batch_file {
+    size_t index; /* of the input */
+    const txm_input *input;
+    const char *decided_by;   /* what chose colour space or alpha: a rule's glob and origin, a list; NULL: settings */
+    const txm_result *result; /* meaningless when `err` holds a failure */
+    const txm_error *err;     /* status TXM_OK: no failure */
+    txm_cost cost;            /* zero when there is nothing to do */
+    const txm_input *same_as; /* the input that makes the same tx file; NULL: none */
+} txm_batch_file;
+
+typedef struct txm_batch_totals {
+    size_t inputs;
+    size_t to_create; /* of them */
+    txm_cost cost;    /* sums; memory_bytes: the largest */
+} txm_batch_totals;
+
+/* Called from any thread, one at a time. Members may be NULL. */
+typedef struct txm_batch_events {
+    void *user;
+    /* The plan stands. */
+    void (*planned)(void *user, const txm_batch_totals *totals);
+    /* One input is settled: at planning when there is nothing to do, else when it was made or failed. */
+    void (*done)(void *user, const txm_batch_file *file);
+    /* A conversion begins; rows of level 0 that were read (not one at a time). */
+    void (*begin)(void *user, const txm_batch_file *file);
+    void (*rows)(void *user, size_t index, uint32_t rows_done, uint32_t rows);
+    void (*warn)(void *user, const char *message);
+} txm_batch_events;
+
+typedef struct txm_batch_options {
+    txm_settings settings;     /* for inputs of which nothing else is said */
+    const txm_rules *rules;    /* may be NULL */
+    const char *output;        /* where the tx file of a single input goes; may be NULL */
+    bool force;                /* make what is up to date, too */
+    bool dry_run;              /* only plan: what would be made is handed to `done` as TXM_WOULD_CREATE */
+    bool largest_first;        /* a dry run hands out the inputs in the order of the work */
+    bool fail_fast;            /* start nothing more after a failure */
+    bool stages;               /* time the stages of conversions */
+    uint64_t max_memory_bytes; /* for all conversions together; 0: no bound */
+    txm_batch_events events;
+} txm_batch_options;
+
+typedef struct txm_batch txm_batch;
+
+/* `options` is copied. NO_MEMORY. */
+txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs, const txm_batch_options *options,
+                         txm_batch **out, txm_error *err);
+void txm_batch_free(txm_batch **batch); /* NULL-safe */
+
+/* Looks at all inputs and makes the plan. Failures of single inputs go to `done`. NO_MEMORY, CONFIG (a working space
+ * that the config lacks), CANCELLED. */
+txm_status txm_batch_plan(txm_batch *batch, txm_error *err);
+/* Carries the plan out, once. Failures of single inputs go to `done`. NO_MEMORY, CANCELLED. */
+txm_status txm_batch_run(txm_batch *batch, txm_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

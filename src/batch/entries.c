@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The names in a folder. */
+#include "batch/entries.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+static bool add(txm_entries *e, const char *name)
+{
+    if (e->count == e->capacity) {
+        size_t capacity = e->capacity ? 2 * e->capacity : 64;
+        char **names = realloc(e->names, txm_mul(capacity, sizeof *names));
+        if (!names)
+            return false;
+        e->names = names;
+        e->capacity = capacity;
+    }
+    if (!(e->names[e->count] = txm_strdup(name)))
+        return false;
+    e->count++;
+    return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err)
+{
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return txm_fail_errno(err, errno, "%s: cannot read the folder", folder);
+    txm_entries e = {0};
+    txm_status status = TXM_OK;
+    struct dirent *d;
+    /* readdir tells its end from a failure by errno alone. */
+    for (errno = 0; status == TXM_OK && (d = readdir(dir)); errno = 0) {
+        if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") && !add(&e, d->d_name))
+            status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for its names", folder);
+    }
+    if (status == TXM_OK && errno)
+        status = txm_fail_errno(err, errno, "%s: reading the folder failed", folder);
+    closedir(dir);
+    if (status != TXM_OK) {
+        txm_entries_free(&e);
+        return status;
+    }
+    if (e.count)
+        qsort(e.names, e.count, sizeof *e.names, compare);
+    *out = e;
+    return TXM_OK;
+}
+
+void txm_entries_free(txm_entries *entries)
+{
+    for (size_t i = 0; i < entries->count; i++)
+        free(entries->names[i]);
+    free(entries->names);
+    *entries = (txm_entries){0};
+}

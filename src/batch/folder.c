@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The images in a folder and its subfolders.
+ *
+ * Links to folders are followed, and every real folder is read once a walk: links that lead back, or to each other,
+ * end there. What the texture cache itself makes is no source: tx files and blender_tx folders are passed over, and so
+ * is what is hidden (.git, thumbnails, temporary files).
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "batch/entries.h"
+#include "batch/glob.h"
+#include "batch/inputs.h"
+#include "core/mem.h"
+#include "core/path.h"
+
+/* Of the formats that Blender reads as images and OpenImageIO can read; movies are none. */
+static const char *const extensions[] = {
+    "png", "jpg", "jpeg", "jpe", "tif", "tiff", "exr", "hdr", "tga", "bmp", "dpx",  "cin",  "webp",
+    "psd", "psb", "jp2",  "j2k", "j2c", "dds",  "sgi", "rgb", "bw",  "pic", "heic", "heif", "avif",
+    "iff", "gif", "icns", "ico", "pnm", "ppm",  "pgm", "pbm", "pfm", "sxr", "mxr",  "rgba", "jxl",
+};
+
+/* A walk over one operand. The folders that are still to be read are a stack, not a recursion: depth costs no stack of
+ * the thread's. */
+typedef struct walk {
+    txm_inputs *inputs;
+    const txm_input *settings;
+    size_t root_bytes; /* of the operand in every path; globs see what comes behind */
+    txm_names seen;    /* "device:inode" of folders */
+    char **pending;
+    size_t count, capacity;
+} walk;
+
+static bool is_image_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        if (txm_path_has_ext(name, extensions[i]))
+            return true;
+    return false;
+}
+
+static bool any_matches(const char *const *globs, const char *path)
+{
+    for (; globs && *globs; globs++)
+        if (txm_glob_match(*globs, path))
+            return true;
+    return false;
+}
+
+static bool wanted(const walk *w, const char *path, bool is_folder)
+{
+    const txm_inputs_options *o = &w->inputs->options;
+    const char *name = txm_path_base(path), *below = path + w->root_bytes;
+    if (name[0] == '.' || any_matches(o->exclude, below))
+        return false;
+    if (is_folder)
+        return strcmp(name, "blender_tx") != 0;
+    if (txm_path_has_ext(name, "tx"))
+        return false;
+    return o->include ? any_matches(o->include, below) : is_image_name(name);
+}
+
+static bool push(walk *w, char *path)
+{
+    if (w->count == w->capacity) {
+        size_t capacity = w->capacity ? 2 * w->capacity : 16;
+        char **pending = realloc(w->pending, txm_mul(capacity, sizeof *pending));
+        if (!pending)
+            return false;
+        w->pending = pending;
+        w->capacity = capacity;
+    }
+    w->pending[w->count++] = path;
+    return true;
+}
+
+/* Whether a folder is met for the first time. */
+static bool is_new(walk *w, const struct stat *st, bool *exhausted)
+{
+    char id[48];
+    snprintf(id, sizeof id, "%" PRIxMAX ":%" PRIxMAX, (uintmax_t)st->st_dev, (uintmax_t)st->st_ino);
+    txm_name *entry = txm_names_entry(&w->seen, id);
+    *exhausted = !entry;
+    return entry && entry->value++ == 0;
+}
+
+static txm_status add_file(walk *w, const char *path, txm_error *err)
+{
+    txm_input e = *w->settings;
+    e.path = path;
+    return txm_inputs_add_entry(w->inputs, &e, err);
+}
+
+/* Sorts one name into files, folders and what is passed over. Takes over `path`. */
+static txm_status visit(walk *w, char *path, txm_error *err)
+{
+    struct stat st;
+    txm_status status = TXM_OK;
+    bool there = stat(path, &st) == 0;
+    if (there && S_ISDIR(st.st_mode)) {
+        if (wanted(w, path, true)) {
+            if (push(w, path))
+                return TXM_OK;
+            status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
+        }
+    } else if (wanted(w, path, false) && (!there || S_ISREG(st.st_mode))) {
+        /* A dangling link counts: opening it says so. Pipes and devices in a folder are nobody's texture. */
+        status = add_file(w, path, err);
+    }
+    free(path);
+    return status;
+}
+
+static txm_status read_folder(walk *w, const char *folder, txm_error *err)
+{
+    txm_entries entries = {0};
+    txm_error failure = {0};
+    if (txm_entries_read(folder, &entries, &failure) != TXM_OK)
+        return txm_inputs_add_failure(w->inputs, folder, w->settings, &failure, err);
+    size_t first = w->count;
+    txm_status status = TXM_OK;
+    for (size_t i = 0; status == TXM_OK && i < entries.count; i++) {
+        char *path = txm_path_join(folder, entries.names[i]);
+        status = path ? visit(w, path, err) : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", folder);
+    }
+    txm_entries_free(&entries);
+    /* The stack gives back what was pushed last: reversed, subfolders are read in the order of their names. */
+    for (size_t i = first, j = w->count; i + 1 < j; i++) {
+        char *swap = w->pending[--j];
+        w->pending[j] = w->pending[i];
+        w->pending[i] = swap;
+    }
+    return status;
+}
+
+static txm_status next_folder(walk *w, txm_error *err)
+{
+    char *folder = w->pending[--w->count];
+    struct stat st;
+    bool exhausted = false;
+    txm_status status = TXM_OK;
+    if (stat(folder, &st) != 0) {
+        txm_error failure = {0};
+        txm_fail_errno(&failure, errno, "%s: cannot look at the folder", folder);
+        status = txm_inputs_add_failure(w->inputs, folder, w->settings, &failure, err);
+    } else if (is_new(w, &st, &exhausted)) {
+        status = read_folder(w, folder, err);
+    } else if (exhausted) {
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", folder);
+    }
+    free(folder);
+    return status;
+}
+
+txm_status txm_inputs_add_folder(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
+{
+    size_t n = strlen(path);
+    walk w = {.inputs = inputs, .settings = settings, .root_bytes = n + (n && path[n - 1] != '/')};
+    char *root = txm_strdup(path);
+    txm_status status = TXM_OK;
+    if (!root || !push(&w, root)) {
+        free(root);
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
+    }
+    while (status == TXM_OK && w.count)
+        status = next_folder(&w, err);
+    while (w.count)
+        free(w.pending[--w.count]);
+    free(w.pending);
+    txm_names_free(&w.seen);
+    return status;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Collecting inputs. Nothing that a user names gets lost: what cannot be read stands in the collection as a failure, in
+ * its place, and is reported with the rest.
+ */
+#include "batch/inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "batch/pattern.h"
+#include "core/mem.h"
+
+txm_inputs *txm_inputs_new(const txm_inputs_options *options)
+{
+    txm_inputs *inputs = txm_calloc(1, sizeof *inputs);
+    if (inputs && options)
+        inputs->options = *options;
+    return inputs;
+}
+
+void txm_inputs_free(txm_inputs **inputs)
+{
+    if (!inputs || !*inputs)
+        return;
+    txm_names_free(&(*inputs)->names);
+    free((*inputs)->items);
+    free(*inputs);
+    *inputs = NULL;
+}
+
+size_t txm_inputs_count(const txm_inputs *inputs)
+{
+    return inputs->count;
+}
+
+const txm_input *txm_inputs_at(const txm_inputs *inputs, size_t index)
+{
+    return index < inputs->count ? &inputs->items[index] : NULL;
+}
+
+/* Replaces a string by the collection's copy; false when memory is exhausted. */
+static bool keep(txm_inputs *inputs, const char **text)
+{
+    const char *given = *text;
+    *text = txm_names_put(&inputs->names, given);
+    return !given || *text;
+}
+
+txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_error *err)
+{
+    txm_input e = *entry;
+    if (inputs->count == inputs->capacity) {
+        size_t capacity = inputs->capacity ? 2 * inputs->capacity : 64;
+        txm_input *items = realloc(inputs->items, txm_mul(capacity, sizeof *items));
+        if (!items)
+            return txm_fail(err, TXM_NO_MEMORY, "out of memory for the list of inputs");
+        inputs->items = items;
+        inputs->capacity = capacity;
+    }
+    /* Paths differ, the rest repeats. */
+    e.path = txm_names_copy(&inputs->names, entry->path);
+    if (!e.path || !keep(inputs, &e.pattern) || !keep(inputs, &e.origin) || !keep(inputs, &e.colorspace) ||
+        !keep(inputs, &e.working_space) || !keep(inputs, &e.cache_dir) || !keep(inputs, &e.output) ||
+        !keep(inputs, &e.message))
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the list of inputs");
+    inputs->items[inputs->count++] = e;
+    return TXM_OK;
+}
+
+txm_status txm_inputs_add_failure(txm_inputs *inputs, const char *path, const txm_input *settings,
+                                  const txm_error *failure, txm_error *err)
+{
+    if (failure->status == TXM_NO_MEMORY)
+        return txm_fail(err, failure->status, "%s", failure->message);
+    txm_input e = settings ? *settings : (txm_input){0};
+    e.path = path;
+    e.status = failure->status;
+    e.message = failure->message;
+    return txm_inputs_add_entry(inputs, &e, err);
+}
+
+/* ---- patterns --------------------------------------------------------------------------------------------------- */
+
+typedef struct adding {
+    txm_inputs *inputs;
+    txm_input entry;
+    txm_error *err;
+} adding;
+
+static bool add_match(void *user, const char *path)
+{
+    adding *a = user;
+    struct stat st;
+    a->entry.path = path;
+    /* A folder may bear such a name; it is not what the pattern means. */
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return true;
+    return txm_inputs_add_entry(a->inputs, &a->entry, a->err) == TXM_OK;
+}
+
+static txm_status add_pattern(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
+{
+    adding a = {inputs, *settings, err};
+    txm_error failure = {0};
+    a.entry.pattern = path;
+    if (txm_pattern_each(path, add_match, &a, &failure) == TXM_OK)
+        return TXM_OK;
+    return txm_inputs_add_failure(inputs, path, &a.entry, &failure, err);
+}
+
+/* ---- arguments -------------------------------------------------------------------------------------------------- */
+
+txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
+{
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    if (there && S_ISDIR(st.st_mode)) {
+        txm_error failure = {0};
+        if (inputs->options.recursive)
+            return txm_inputs_add_folder(inputs, path, settings, err);
+        txm_fail(&failure, TXM_NOT_A_FILE, "%s: is a folder; -r takes the images in it and in its subfolders", path);
+        return txm_inputs_add_failure(inputs, path, settings, &failure, err);
+    }
+    if (!there && txm_pattern_is(path))
+        return add_pattern(inputs, path, settings, err);
+    /* A file, or nothing: opening it says best what is wrong. */
+    txm_input e = *settings;
+    e.path = path;
+    return txm_inputs_add_entry(inputs, &e, err);
+}
+
+txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *err)
+{
+    static const txm_input nothing;
+    /* An image may have a name that begins with '@': ./@name.png names it. */
+    if (argument[0] == '@')
+        return txm_inputs_add_list(inputs, argument + 1, err);
+    return txm_inputs_add_path(inputs, argument, &nothing, err);
+}

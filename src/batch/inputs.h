@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The collection of inputs, as its parts see it. */
+#ifndef TXM_BATCH_INPUTS_H
+#define TXM_BATCH_INPUTS_H
+#include "batch/names.h"
+#include "txmill/batch.h"
+
+struct txm_inputs {
+    txm_inputs_options options;
+    txm_names names; /* every string of the items */
+    txm_input *items;
+    size_t count, capacity;
+};
+
+/* Adds what a path names that is no list: a file, a folder, a pattern. `settings` holds what is said about it, and its
+ * origin; its path is not looked at. */
+txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err);
+/* Adds something that could not be read. `settings` as above; may be NULL. */
+txm_status txm_inputs_add_failure(txm_inputs *inputs, const char *path, const txm_input *settings,
+                                  const txm_error *failure, txm_error *err);
+
+/* Adds the images below a folder. NO_MEMORY only: folders that cannot be read become failed inputs. */
+txm_status txm_inputs_add_folder(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err);
+/* Adds the entries of a list, "-" for standard input. NO_MEMORY only. */
+txm_status txm_inputs_add_list(txm_inputs *inputs, const char *path, txm_error *err);
+#endif

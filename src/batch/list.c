@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lists of inputs: one path a line, or separated by NUL bytes (as `find -print0` writes them), or one JSON object a
+ * line with settings of its own:
+ *
+ *     {"path": "wood.png", "colorspace": "sRGB", "alpha": "straight"}
+ *
+ * Members: path or path_encoded (bytes, percent-encoded), colorspace, alpha, working_space, cache_dir, output, pattern.
+ * Others are refused: a misspelt one would be a setting that is silently not applied. Paths count from the current
+ * folder, as those on the command line do.
+ */
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch/inputs.h"
+#include "core/bytes.h"
+
+/* An entry is a path and a few words. */
+enum { MAX_ENTRY_BYTES = 1 << 20, READ_BYTES = 64 << 10 };
+
+typedef struct list {
+    txm_inputs *inputs;
+    const char *name; /* for messages */
+    FILE *file;
+    size_t number; /* of the entry, from 1 */
+    char origin[512];
+} list;
+
+/* ---- JSON entries ----------------------------------------------------------------------------------------------- */
+
+static int hex_digit(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + ('a' - 'A') : c) : NULL;
+    return at ? (int)(at - digits) : -1;
+}
+
+/* Undoes percent-encoding in place; false where it is broken or holds a NUL byte. */
+static bool percent_decode(char *text)
+{
+    char *out = text;
+    for (char *p = text; *p; p++) {
+        if (*p != '%') {
+            *out++ = *p;
+            continue;
+        }
+        int high = hex_digit(p[1]), low = high < 0 ? -1 : hex_digit(p[2]);
+        if (low < 0 || high + low == 0)
+            return false;
+        *out++ = (char)(high * 16 + low);
+        p += 2;
+    }
+    *out = 0;
+    return true;
+}
+
+static txm_status take_alpha(const char *word, txm_input *entry, txm_error *err)
+{
+    int alpha = txm_alpha_parse(word);
+    if (alpha < 0)
+        return txm_fail(err, TXM_USAGE,
+                        "alpha \"%s\": use straight, premultiplied, channel_packed, none, default or auto", word);
+    entry->alpha = (txm_alpha)alpha;
+    return TXM_OK;
+}
+
+/* Puts one member into the entry; its strings stay cJSON's. */
+static txm_status take_member(cJSON *member, txm_input *entry, txm_error *err)
+{
+    const struct {
+        const char *name;
+        const char **field;
+    } fields[] = {{"path", &entry->path},
+                  {"path_encoded", &entry->path},
+                  {"pattern", &entry->pattern},
+                  {"colorspace", &entry->colorspace},
+                  {"working_space", &entry->working_space},
+                  {"cache_dir", &entry->cache_dir},
+                  {"output", &entry->output}};
+    if (!cJSON_IsString(member))
+        return txm_fail(err, TXM_USAGE, "member \"%s\" must be a string", member->string);
+    if (!strcmp(member->string, "alpha"))
+        return take_alpha(member->valuestring, entry, err);
+    if (!strcmp(member->string, "path_encoded") && !percent_decode(member->valuestring))
+        return txm_fail(err, TXM_USAGE, "member \"path_encoded\" is not percent-encoded");
+    /* The exact bytes win over a path that had to be made readable. */
+    if (!strcmp(member->string, "path") && entry->path)
+        return TXM_OK;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (strcmp(member->string, fields[i].name) == 0) {
+            *fields[i].field = member->valuestring;
+            return TXM_OK;
+        }
+    }
+    return txm_fail(err, TXM_USAGE,
+                    "member \"%s\" is unknown; there are path, path_encoded, colorspace, alpha, working_space, "
+                    "cache_dir, output and pattern",
+                    member->string);
+}
+
+static txm_status parse_object(cJSON *object, txm_input *entry, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    for (cJSON *m = object->child; status == TXM_OK && m; m = m->next)
+        status = take_member(m, entry, err);
+    if (status == TXM_OK && (!entry->path || !*entry->path))
+        status = txm_fail(err, TXM_USAGE, "the member \"path\" is missing");
+    return status;
+}
+
+static txm_status add_json(list *l, const char *text, txm_error *err)
+{
+    txm_input entry = {.origin = l->origin};
+    txm_error failure = {0};
+    const char *end = NULL;
+    cJSON *object = cJSON_ParseWithOpts(text, &end, 1);
+    txm_status status;
+    if (!cJSON_IsObject(object))
+        txm_fail(&failure, TXM_USAGE, "%s: not a JSON object on one line", l->origin);
+    else if (parse_object(object, &entry, &failure) != TXM_OK)
+        txm_error_prefix(&failure, "%s", l->origin);
+    if (failure.status)
+        status = txm_inputs_add_failure(l->inputs, entry.path ? entry.path : l->origin, &entry, &failure, err);
+    else
+        status = txm_inputs_add_path(l->inputs, entry.path, &entry, err);
+    cJSON_Delete(object);
+    return status;
+}
+
+/* ---- the list --------------------------------------------------------------------------------------------------- */
+
+static txm_status add_line(list *l, char *line, txm_error *err)
+{
+    if (!*line)
+        return TXM_OK;
+    snprintf(l->origin, sizeof l->origin, "%s:%zu", l->name, l->number);
+    if (line[0] == '{')
+        return add_json(l, line, err);
+    const txm_input entry = {.origin = l->origin};
+    return txm_inputs_add_path(l->inputs, line, &entry, err);
+}
+
+/* Reads a file to its end. The inputs are kept in memory anyway. */
+static bool read_all(FILE *f, txm_bytes *out)
+{
+    size_t got = 1;
+    while (got && txm_bytes_reserve(out, READ_BYTES)) {
+        got = fread(out->data + out->size, 1, READ_BYTES, f);
+        out->size += got;
+        out->data[out->size] = 0;
+    }
+    return got == 0;
+}
+
+/* Cuts the text into entries. One NUL byte anywhere tells that NUL bytes separate them: a path holds none. */
+static txm_status split(list *l, txm_bytes *text, txm_error *failure, txm_error *err)
+{
+    char *p = text->data, *end = p + text->size;
+    int separator = text->size && memchr(p, 0, text->size) ? 0 : '\n';
+    txm_status status = TXM_OK;
+    while (status == TXM_OK && p < end) {
+        char *stop = memchr(p, separator, (size_t)(end - p));
+        if (!stop)
+            stop = end;
+        l->number++;
+        if (stop - p > MAX_ENTRY_BYTES) {
+            txm_fail(failure, TXM_CORRUPT, "%s: entry %zu is longer than %d bytes: this is no list of paths", l->name,
+                     l->number, MAX_ENTRY_BYTES);
+            break;
+        }
+        *stop = 0;
+        /* Lists from other systems end their lines with CR LF. */
+        if (separator == '\n' && stop > p && stop[-1] == '\r')
+            stop[-1] = 0;
+        status = add_line(l, p, err);
+        p = stop + 1;
+    }
+    return status;
+}
+
+static txm_status read_list(list *l, txm_error *failure, txm_error *err)
+{
+    txm_bytes text = {0};
+    txm_status status = TXM_OK;
+    if (!read_all(l->file, &text))
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", l->name);
+    else if (ferror(l->file))
+        txm_fail_errno(failure, errno, "%s: reading the list failed", l->name);
+    else
+        status = split(l, &text, failure, err);
+    txm_bytes_free(&text);
+    return status;
+}
+
+txm_status txm_inputs_add_list(txm_inputs *inputs, const char *path, txm_error *err)
+{
+    bool standard = strcmp(path, "-") == 0;
+    list l = {.inputs = inputs, .name = standard ? "standard input" : path};
+    txm_error failure = {0};
+    txm_status status = TXM_OK;
+    l.file = standard ? stdin : fopen(path, "re");
+    if (!l.file)
+        txm_fail_errno(&failure, errno, "%s: cannot open the list", l.name);
+    else
+        status = read_list(&l, &failure, err);
+    if (l.file && !standard)
+        fclose(l.file);
+    if (status == TXM_OK && failure.status)
+        status = txm_inputs_add_failure(inputs, l.name, NULL, &failure, err);
+    return status;
+}

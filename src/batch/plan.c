@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Planning: decides the settings of every input, looks at all of them in parallel (header, name of the tx file, whether
+ * it is fresh), finds inputs that mean the same tx file, and orders the work.
+ *
+ * Two inputs are the same work when their tx files are the same file: same real folder, same name. That covers one
+ * image under two spellings of its path and keeps links apart: wood.png and a link oak.png to it have tx files of their
+ * own, since Cycles looks them up by the name that the scene uses.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "batch/batch.h"
+#include "core/mem.h"
+#include "core/path.h"
+
+/* ---- settings --------------------------------------------------------------------------------------------------- */
+
+/* The context of a working space: the batch's own where that is the same space. */
+static txm_context *context_for(txm_batch *b, const char *working_space, txm_error *err)
+{
+    const char *own = txm_color_role(b->context->color, "scene_linear");
+    const char *asked = working_space ? txm_color_canonical(b->context->color, working_space) : NULL;
+    if (!working_space || (own && asked && strcmp(own, asked) == 0))
+        return b->context;
+    for (size_t i = 0; i < b->space_count; i++)
+        if (strcmp(b->spaces[i].name, working_space) == 0)
+            return b->spaces[i].context;
+    txm_batch_space *grown = realloc(b->spaces, txm_mul(b->space_count + 1, sizeof *grown));
+    if (!grown) {
+        txm_fail(err, TXM_NO_MEMORY, "out of memory for a working space");
+        return NULL;
+    }
+    b->spaces = grown;
+    txm_batch_space s = {.name = working_space};
+    if (txm_context_derive(b->context, working_space, &s.context, err) != TXM_OK)
+        return NULL;
+    b->spaces[b->space_count++] = s;
+    return s.context;
+}
+
+/* Puts together who said what: see rules.c for the order. */
+static bool decide(txm_batch *b, size_t index, txm_error *err)
+{
+    const txm_input *input = txm_inputs_at(b->inputs, index);
+    txm_item *item = &b->items[index];
+    bool said = input->from_scene || input->colorspace || input->alpha;
+    const txm_rule *rule = input->from_scene ? NULL : txm_rules_match(b->options.rules, input->path);
+    *item = (txm_item){.same_as = TXM_NO_INDEX, .colorspace = input->colorspace, .asked_alpha = input->alpha};
+    if (rule && (!input->colorspace || !input->alpha)) {
+        char text[512];
+        item->colorspace = input->colorspace ? input->colorspace : rule->colorspace;
+        item->asked_alpha = input->alpha ? input->alpha : rule->alpha;
+        snprintf(text, sizeof text, "%s (%s)", rule->glob, rule->origin);
+        item->decided_by = txm_names_put(&b->names, text);
+    } else if (said) {
+        item->decided_by = input->origin;
+    }
+    if (!item->colorspace && !input->from_scene)
+        item->colorspace = b->options.settings.colorspace;
+    if (!item->asked_alpha && !input->from_scene)
+        item->asked_alpha = b->options.settings.alpha;
+    item->context = context_for(b, input->working_space, err);
+    return item->context != NULL;
+}
+
+/* ---- looking ---------------------------------------------------------------------------------------------------- */
+
+static void note_failure(txm_batch *b, txm_item *item, const txm_error *err)
+{
+    pthread_mutex_lock(&b->names_lock);
+    item->message = txm_names_copy(&b->names, err->message);
+    pthread_mutex_unlock(&b->names_lock);
+    item->status = err->status;
+    if (!item->message)
+        atomic_store(&b->exhausted, true);
+}
+
+static void look_at(txm_batch *b, size_t index)
+{
+    const txm_input *input = txm_inputs_at(b->inputs, index);
+    txm_item *item = &b->items[index];
+    txm_error err = {0};
+    txm_result result = {0};
+    if (input->status) {
+        item->status = input->status;
+        item->message = input->message;
+    } else {
+        const txm_settings settings = txm_batch_settings_of(b, index);
+        const txm_convert_options options = {
+            .output = txm_batch_output_of(b, index), .force = b->options.force, .dry_run = true};
+        struct stat st;
+        if (txm_convert(item->context, input->path, &settings, &options, &result, &err) != TXM_OK)
+            note_failure(b, item, &err);
+        else if (!txm_item_take(b, item, &result))
+            atomic_store(&b->exhausted, true);
+        else if (stat(input->path, &st) == 0) {
+            item->device = st.st_dev;
+            item->inode = st.st_ino;
+        }
+        if (!item->status && item->outcome == TXM_WOULD_CREATE)
+            item->cost = txm_cost_estimate(item, &settings, txm_pool_threads(txm_context_pool(b->context)));
+        txm_result_clear(&result);
+    }
+    item->looked_at = true;
+    if (item->status)
+        atomic_store(&b->failed, true);
+}
+
+typedef struct looking {
+    txm_batch *batch;
+    atomic_size_t next;
+} looking;
+
+/* One a thread: takes the next input until there is none. */
+static void look_at_inputs(void *arg)
+{
+    looking *l = arg;
+    size_t i;
+    while (txm_batch_may_start(l->batch) && (i = atomic_fetch_add(&l->next, 1)) < l->batch->count)
+        look_at(l->batch, i);
+}
+
+static txm_status look_at_all(txm_batch *b, txm_error *err)
+{
+    txm_pool *pool = txm_context_pool(b->context);
+    looking l = {.batch = b};
+    txm_group *group = txm_group_new_outer(pool);
+    bool ok = group != NULL;
+    for (unsigned i = 0; ok && i < txm_pool_threads(pool); i++)
+        ok = txm_group_submit(group, false, look_at_inputs, &l);
+    txm_group_free(group);
+    if (!ok || atomic_load(&b->exhausted))
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the plan");
+    return TXM_OK;
+}
+
+/* ---- same work -------------------------------------------------------------------------------------------------- */
+
+typedef struct comparing {
+    txm_names folders; /* folder as spelled -> its real path */
+    txm_names targets; /* real tx path -> index + 1 */
+    txm_names sources; /* "device:inode" -> index + 1 */
+} comparing;
+
+/* The real path of a folder that may not exist yet: its parent's, then. New string. */
+static char *real_folder(const char *folder)
+{
+    char *real = realpath(folder, NULL);
+    if (real || errno != ENOENT)
+        return real ? real : txm_path_absolute(folder);
+    char *parent = txm_path_dir(folder), *parent_real = parent ? realpath(parent, NULL) : NULL;
+    real = parent_real ? txm_path_join(parent_real, txm_path_base(folder)) : txm_path_absolute(folder);
+    free(parent);
+    free(parent_real);
+    return real;
+}
+
+/* Folders repeat: their real paths are asked for once. NULL when memory is exhausted. */
+static const char *known_folder(comparing *c, const char *folder)
+{
+    txm_name *entry = txm_names_entry(&c->folders, folder);
+    if (entry && !entry->value) {
+        char *real = real_folder(folder);
+        entry->value = (uintptr_t)txm_names_copy(&c->folders, real);
+        free(real);
+    }
+    return entry ? (const char *)entry->value : NULL;
+}
+
+/* The index that `key` was first seen with; `index` itself when that is now. TXM_NO_INDEX on exhaustion. */
+static ptrdiff_t first_of(txm_names *names, const char *key, size_t index)
+{
+    txm_name *entry = key ? txm_names_entry(names, key) : NULL;
+    if (!entry)
+        return TXM_NO_INDEX;
+    if (!entry->value)
+        entry->value = index + 1;
+    return (ptrdiff_t)(entry->value - 1);
+}
+
+static ptrdiff_t first_with_target(comparing *c, const txm_batch *b, size_t index)
+{
+    const txm_item *item = &b->items[index];
+    const char *path = item->tx_path ? item->tx_path : txm_inputs_at(b->inputs, index)->path;
+    char *folder = txm_path_dir(path);
+    const char *real = folder ? known_folder(c, folder) : NULL;
+    char *target = real ? txm_path_join(real, txm_path_base(path)) : NULL;
+    ptrdiff_t first = first_of(&c->targets, target, index);
+    free(target);
+    free(folder);
+    return first;
+}
+
+/* One image in two colour spaces is what a texture looks like that is used as colour and as data, or by mistake. */
+static bool compare_spaces(comparing *c, txm_batch *b, size_t index)
+{
+    const txm_item *item = &b->items[index];
+    char id[48];
+    snprintf(id, sizeof id, "%" PRIx64 ":%" PRIx64, item->device, item->inode);
+    ptrdiff_t first = first_of(&c->sources, id, index);
+    if (first != TXM_NO_INDEX && first != (ptrdiff_t)index) {
+        const txm_item *other = &b->items[first];
+        if (strcmp(other->requested, item->requested) != 0)
+            txm_batch_warn(b, "%s: asked for with two colour spaces, \"%s\" and \"%s\": two tx files",
+                           txm_inputs_at(b->inputs, index)->path, other->requested, item->requested);
+    }
+    return first != TXM_NO_INDEX;
+}
+
+/* Two different things cannot go to one place: only --output and lists can ask for that. */
+static void refuse_clash(txm_batch *b, size_t index, const txm_item *first)
+{
+    txm_item *item = &b->items[index];
+    txm_error err = {0};
+    txm_fail(&err, TXM_USAGE, "%s: its tx file would overwrite that of another input, %s", item->tx_path,
+             txm_inputs_at(b->inputs, (size_t)(first - b->items))->path);
+    note_failure(b, item, &err);
+}
+
+static bool compare(comparing *c, txm_batch *b, size_t index)
+{
+    txm_item *item = &b->items[index];
+    ptrdiff_t first = first_with_target(c, b, index);
+    if (first == TXM_NO_INDEX)
+        return false;
+    if (first != (ptrdiff_t)index) {
+        const txm_item *other = &b->items[first];
+        if (other->device != item->device || other->inode != item->inode ||
+            strcmp(other->requested, item->requested) != 0 || other->alpha != item->alpha)
+            refuse_clash(b, index, other);
+        item->same_as = first;
+        item->cost = (txm_cost){0};
+        return true;
+    }
+    return compare_spaces(c, b, index);
+}
+
+static txm_status find_same_work(txm_batch *b, txm_error *err)
+{
+    comparing c = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < b->count; i++)
+        if (b->items[i].looked_at && !b->items[i].status)
+            ok = compare(&c, b, i);
+    txm_names_free(&c.folders);
+    txm_names_free(&c.targets);
+    txm_names_free(&c.sources);
+    return ok ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory for the plan");
+}
+
+/* ---- order ------------------------------------------------------------------------------------------------------ */
+
+static int compare_cost(const void *pa, const void *pb, void *user)
+{
+    const txm_item *items = user;
+    size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
+    double ca = items[a].cost.seconds, cb = items[b].cost.seconds;
+    /* Equal ones in the order given: the plan is the same on every machine. */
+    return ca != cb ? (ca < cb ? 1 : -1) : a < b ? -1 : a > b;
+}
+
+static bool is_work(const txm_item *item)
+{
+    return item->looked_at && !item->status && item->same_as == TXM_NO_INDEX && item->outcome == TXM_WOULD_CREATE;
+}
+
+static txm_batch_totals put_in_order(txm_batch *b)
+{
+    txm_batch_totals totals = {.inputs = b->count};
+    for (size_t i = 0; i < b->count; i++) {
+        const txm_cost *cost = &b->items[i].cost;
+        if (!is_work(&b->items[i]))
+            continue;
+        b->order[b->order_count++] = i;
+        totals.cost.megapixels += cost->megapixels;
+        totals.cost.seconds += cost->seconds;
+        if (cost->memory_bytes > totals.cost.memory_bytes)
+            totals.cost.memory_bytes = cost->memory_bytes;
+    }
+    totals.to_create = b->order_count;
+    qsort_r(b->order, b->order_count, sizeof *b->order, compare_cost, b->items);
+    return totals;
+}
+
+/* ---- the plan --------------------------------------------------------------------------------------------------- */
+
+static void tell_item(txm_batch *b, size_t index)
+{
+    txm_item *item = &b->items[index];
+    if (item->status) {
+        txm_error err = {0};
+        txm_fail(&err, item->status, "%s", item->message ? item->message : "out of memory");
+        txm_batch_tell(b, index, NULL, &err);
+        return;
+    }
+    if (item->same_as != TXM_NO_INDEX)
+        item->outcome = TXM_SAME;
+    const txm_result result = txm_item_expand(item);
+    txm_batch_tell(b, index, &result, NULL);
+}
+
+/* Hands out what is settled: of a dry run everything, else what needs no work. */
+static void tell(txm_batch *b)
+{
+    bool dry = b->options.dry_run, ordered = dry && b->options.largest_first;
+    for (size_t i = 0; ordered && i < b->order_count; i++)
+        tell_item(b, b->order[i]);
+    for (size_t i = 0; i < b->count; i++)
+        if (b->items[i].looked_at && (!is_work(&b->items[i]) || (dry && !ordered)))
+            tell_item(b, i);
+}
+
+txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
+{
+    txm_error failure = {0};
+    for (size_t i = 0; i < batch->count; i++) {
+        if (decide(batch, i, &failure))
+            continue;
+        /* A working space that the config lacks concerns the inputs that ask for it, not the others. */
+        if (failure.status == TXM_NO_MEMORY)
+            return txm_fail(err, failure.status, "%s", failure.message);
+        note_failure(batch, &batch->items[i], &failure);
+        batch->items[i].looked_at = true;
+        txm_error_clear(&failure);
+    }
+    txm_status status = look_at_all(batch, err);
+    if (status == TXM_OK)
+        status = find_same_work(batch, err);
+    if (status != TXM_OK)
+        return status;
+    const txm_batch_totals totals = put_in_order(batch);
+    if (batch->options.events.planned)
+        batch->options.events.planned(batch->options.events.user, &totals);
+    tell(batch);
+    return txm_batch_cancelled(batch) ? txm_fail(err, TXM_CANCELLED, "stopped on request") : TXM_OK;
+}

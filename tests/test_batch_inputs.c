@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What goes into a batch: globs, patterns, kinds of maps, rules, folders, lists. */
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "batch/glob.h"
+#include "batch/kind.h"
+#include "batch/names.h"
+#include "batch/pattern.h"
+#include "txmill/batch.h"
+#include "util_batch.h"
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+START_TEST(test_names)
+{
+    txm_names names = {0};
+    char text[32];
+    const char *first = txm_names_put(&names, "n0");
+    for (unsigned i = 0; i < 5000; i++) {
+        snprintf(text, sizeof text, "n%u", i % 2500);
+        txm_name *entry = txm_names_entry(&names, text);
+        ck_assert_ptr_nonnull(entry);
+        ck_assert_uint_eq(entry->value, i < 2500 ? 0 : i % 2500 + 1);
+        entry->value = i % 2500 + 1;
+    }
+    ck_assert_uint_eq(names.count, 2500);
+    ck_assert_ptr_eq(txm_names_put(&names, "n0"), first);
+    ck_assert_ptr_ne(txm_names_copy(&names, "n0"), first);
+    ck_assert_ptr_null(txm_names_put(&names, NULL));
+    /* Longer than a chunk, and empty. */
+    char *big = malloc(200001);
+    memset(big, 'x', 200000);
+    big[200000] = 0;
+    ck_assert_str_eq(txm_names_put(&names, big), big);
+    ck_assert_str_eq(txm_names_put(&names, ""), "");
+    free(big);
+    txm_names_free(&names);
+}
+END_TEST
+
+/* ---- globs ------------------------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *glob, *path;
+    bool matches;
+} globs[] = {
+    {"*.png", "a.png", true},
+    {"*.png", "deep/er/a.PNG", true},
+    {"*.png", "a.png.bak", false},
+    {"wood?.png", "wood1.png", true},
+    {"wood?.png", "wood.png", false},
+    {"[a-c]*", "x/beta", true},
+    {"[!a-c]*", "x/beta", false},
+    {"\\*.png", "*.png", true},
+    {"\\*.png", "a.png", false},
+    {"normal/*.png", "normal/a.png", true},
+    {"normal/*.png", "tex/normal/a.png", true},
+    {"normal/*.png", "tex/abnormal/a.png", false},
+    {"normal/*.png", "normal/deep/a.png", false},
+    {"normal/**/*.png", "tex/normal/deep/er/a.png", true},
+    {"normal/**/*.png", "tex/normal/a.png", true},
+    {"normal/**", "tex/normal/deep/er/a.png", true},
+    {"/abs/*", "/abs/a", true},
+    {"/abs/*", "/other/abs/a", false},
+    {"/**/a", "/x/y/a", true},
+    {"**/a/**/b", "a/x/b", true},
+    {"**/a/**/b", "x/b/a", false},
+    {"a/", "x/a", true},
+    {"caf\xE9*", "x/caf\xE9.png", true},
+    {"*", "new\nline", true},
+    {"", "a", false},
+};
+
+START_TEST(test_globs)
+{
+    ck_assert_msg(txm_glob_match(globs[_i].glob, globs[_i].path) == globs[_i].matches, "%s against %s", globs[_i].glob,
+                  globs[_i].path);
+}
+END_TEST
+
+START_TEST(test_glob_takes_no_exponential_time)
+{
+    /* 200 `**` against 200 components: naive backtracking would never end. */
+    char glob[2000] = "", path[2000] = "";
+    for (int i = 0; i < 200; i++) {
+        strcat(glob, "**/a/");
+        strcat(path, "a/");
+    }
+    strcat(glob, "b");
+    ck_assert(!txm_glob_match(glob, path));
+    memset(glob, '*', 1000);
+    strcpy(glob + 1000, "b");
+    ck_assert(!txm_glob_match(glob, path));
+}
+END_TEST
+
+/* ---- patterns --------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *pattern, *name;
+    bool matches;
+} patterns[] = {
+    {"wood.<UDIM>.png", "wood.1001.png", true},
+    {"wood.<udim>.png", "wood.1999.png", true},
+    {"wood.<UDIM>.png", "wood.1000.png", false},
+    {"wood.<UDIM>.png", "wood.10010.png", false},
+    {"wood.<UDIM>.png", "wood.101.png", false},
+    {"wood_<UVTILE>.png", "wood_u1_v12.png", true},
+    {"wood_<UVTILE>.png", "wood_u_v1.png", false},
+    {"####.exr", "0001.exr", true},
+    {"####.exr", "12345.exr", true},
+    {"####.exr", "00123.exr", false},
+    {"####.exr", "123.exr", false},
+    {"f%04d.exr", "f0012.exr", true},
+    {"f%04d.exr", "f012.exr", false},
+    {"f%d.exr", "f12.exr", true},
+    {"f%d.exr", "f012.exr", false},
+    {"f%d.exr", "f0.exr", true},
+    {"f<f>.exr", "f012.exr", true},
+    {"f<f>.exr", "f.exr", false},
+    {"a.<UDIM>.####.exr", "a.1001.0007.exr", true},
+    {"100%.png", "100%.png", true},
+    {"a<b>#.png", "a<b>7.png", true},
+};
+
+START_TEST(test_patterns)
+{
+    ck_assert_msg(txm_pattern_match(patterns[_i].pattern, patterns[_i].name) == patterns[_i].matches, "%s against %s",
+                  patterns[_i].pattern, patterns[_i].name);
+}
+END_TEST
+
+START_TEST(test_what_is_a_pattern)
+{
+    ck_assert(txm_pattern_is("dir/a.<UDIM>.png"));
+    ck_assert(txm_pattern_is("a%03d"));
+    ck_assert(!txm_pattern_is("a.<UDIM>/b.png"));
+    ck_assert(!txm_pattern_is("100%.png"));
+    ck_assert(!txm_pattern_is("%s%x%0d<UDI>.png"));
+}
+END_TEST
+
+/* ---- kinds ------------------------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *path;
+    txm_map_kind kind;
+} kinds[] = {
+    {"tex/wood_normal.png", TXM_MAP_NORMAL},
+    {"tex/WoodNormal.1001.exr", TXM_MAP_NORMAL},
+    {"wood-nor-gl-4k.png", TXM_MAP_NORMAL},
+    {"normal_map.jpg", TXM_MAP_NORMAL},
+    {"normalmap.jpg", TXM_MAP_NORMAL},
+    {"WOOD_NRM.TIF", TXM_MAP_NORMAL},
+    {"wood_rough_2k.png", TXM_MAP_ROUGHNESS},
+    {"wood.glossiness.png", TXM_MAP_ROUGHNESS},
+    {"plate_metal_u1_v1.png", TXM_MAP_DATA},
+    {"x_ambient_occlusion.png", TXM_MAP_DATA},
+    {"ao.png", TXM_MAP_DATA},
+    {"rusty_metal_diffuse.png", TXM_MAP_COLOR},
+    {"wood_BaseColor.png", TXM_MAP_COLOR},
+    {"wood_base_color.<UDIM>.png", TXM_MAP_COLOR},
+    {"normal_wood.png", TXM_MAP_UNKNOWN},
+    {"abnormal.png", TXM_MAP_UNKNOWN},
+    {"normal/wood.png", TXM_MAP_UNKNOWN},
+    {"4k.png", TXM_MAP_UNKNOWN},
+    {"", TXM_MAP_UNKNOWN},
+    {".png", TXM_MAP_UNKNOWN},
+    {"caf\xE9_normal.png", TXM_MAP_NORMAL},
+};
+
+START_TEST(test_kinds)
+{
+    ck_assert_msg(txm_map_kind_of(kinds[_i].path) == kinds[_i].kind, "%s: %d", kinds[_i].path,
+                  (int)txm_map_kind_of(kinds[_i].path));
+}
+END_TEST
+
+START_TEST(test_kind_of_long_names)
+{
+    char name[5000];
+    for (int i = 0; i < 4900; i++)
+        name[i] = i % 3 ? 'a' : '_';
+    strcpy(name + 4900, "_normal.png");
+    ck_assert_int_eq(txm_map_kind_of(name), TXM_MAP_NORMAL);
+    memset(name, 'a', 4900);
+    ck_assert_int_eq(txm_map_kind_of(name), TXM_MAP_NORMAL);
+    for (txm_map_kind k = TXM_MAP_UNKNOWN; k <= TXM_MAP_DATA; k++)
+        ck_assert_uint_gt(strlen(txm_map_kind_name(k)), 0);
+}
+END_TEST
+
+/* ---- rules ------------------------------------------------------------------------------------------------------ */
+
+START_TEST(test_rules_first_match_counts)
+{
+    txm_rules *rules = txm_rules_new();
+    txm_error err = {0};
+    ck_assert_ptr_null(txm_rules_match(rules, "a_normal.png"));
+    ck_assert_int_eq(txm_rules_preset(rules, "pbr", &err), TXM_OK);
+    ck_assert_int_eq(txm_rules_add(rules, "*.exr=ACEScg", "--rule", &err), TXM_OK);
+    ck_assert_int_eq(txm_rules_add(rules, "*=sRGB,none", "--rule", &err), TXM_OK);
+    ck_assert_int_eq(txm_rules_add(rules, "a=b*=,premultiplied", "--rule", &err), TXM_OK);
+    const txm_rule *r = txm_rules_match(rules, "x/b.exr");
+    ck_assert_str_eq(r->colorspace, "ACEScg");
+    ck_assert_int_eq(r->alpha, TXM_ALPHA_DEFAULT);
+    r = txm_rules_match(rules, "a_normal.png");
+    ck_assert_str_eq(r->colorspace, "sRGB"); /* globs come before the preset, whatever the order */
+    ck_assert_int_eq(r->alpha, TXM_ALPHA_NONE);
+    txm_rules_free(&rules);
+    ck_assert_ptr_null(rules);
+    rules = txm_rules_new();
+    ck_assert_int_eq(txm_rules_add(rules, "a=b*=,premultiplied", "--rule", &err), TXM_OK);
+    ck_assert_int_eq(txm_rules_add(rules, "odd*=Space, with comma", "--rule", &err), TXM_OK);
+    ck_assert_int_eq(txm_rules_preset(rules, "pbr", &err), TXM_OK);
+    r = txm_rules_match(rules, "A=b.png");
+    ck_assert_ptr_null(r->colorspace);
+    ck_assert_int_eq(r->alpha, TXM_ALPHA_PREMULTIPLIED);
+    ck_assert_str_eq(txm_rules_match(rules, "odd.png")->colorspace, "Space, with comma");
+    ck_assert_str_eq(txm_rules_match(rules, "w_normal.png")->colorspace, "Non-Color");
+    ck_assert_ptr_null(txm_rules_match(rules, "w_color.png"));
+    txm_rules_free(&rules);
+}
+END_TEST
+
+static const char *const bad_rules[] = {"*.png", "=sRGB", "*.png=", "*.png=,alfa", ""};
+
+START_TEST(test_bad_rules)
+{
+    txm_rules *rules = txm_rules_new();
+    txm_error err = {0};
+    ck_assert_int_eq(txm_rules_add(rules, bad_rules[_i], "--rule", &err), TXM_USAGE);
+    ck_assert_ptr_nonnull(strstr(err.message, "--rule"));
+    ck_assert_ptr_null(txm_rules_match(rules, "a.png"));
+    txm_rules_free(&rules);
+}
+END_TEST
+
+START_TEST(test_rules_file)
+{
+    batch_enter();
+    txm_rules *rules = txm_rules_new();
+    txm_error err = {0};
+    batch_file("r.txt", "# comment\n\n*.exr=ACEScg\r\n*_m.png=Non-Color,none");
+    ck_assert_int_eq(txm_rules_load(rules, "r.txt", &err), TXM_OK);
+    ck_assert_str_eq(txm_rules_match(rules, "x.exr")->colorspace, "ACEScg");
+    ck_assert_str_eq(txm_rules_match(rules, "x_m.png")->origin, "r.txt:4");
+    batch_file("r.txt", "*.exr=ACEScg\nnonsense\n");
+    ck_assert_int_eq(txm_rules_load(rules, "r.txt", &err), TXM_USAGE);
+    ck_assert_ptr_nonnull(strstr(err.message, "r.txt:2"));
+    txm_error_clear(&err);
+    ck_assert_int_eq(txm_rules_load(rules, "none.txt", &err), TXM_NOT_FOUND);
+    txm_error_clear(&err);
+    ck_assert_int_eq(txm_rules_preset(rules, "prb", &err), TXM_USAGE);
+    char *line = malloc(10001);
+    memset(line, 'a', 10000);
+    line[10000] = 0;
+    batch_file("r.txt", line);
+    txm_error_clear(&err);
+    ck_assert_int_eq(txm_rules_load(rules, "r.txt", &err), TXM_USAGE);
+    free(line);
+    txm_rules_free(&rules);
+    batch_leave();
+}
+END_TEST
+
+/* ---- inputs ----------------------------------------------------------------------------------------------------- */
+
+/* The paths of all inputs, separated by spaces; failed ones with '!' in front. */
+static const char *paths(const txm_inputs *inputs)
+{
+    static char text[4096];
+    text[0] = 0;
+    for (size_t i = 0; i < txm_inputs_count(inputs); i++) {
+        const txm_input *in = txm_inputs_at(inputs, i);
+        size_t n = strlen(text);
+        snprintf(text + n, sizeof text - n, "%s%s%s", i ? " " : "", in->status ? "!" : "", in->path);
+    }
+    return text;
+}
+
+static txm_inputs *collect(const txm_inputs_options *options, const char *const *arguments)
+{
+    txm_inputs *inputs = txm_inputs_new(options);
+    txm_error err = {0};
+    for (; *arguments; arguments++)
+        ck_assert_int_eq(txm_inputs_add(inputs, *arguments, &err), TXM_OK);
+    return inputs;
+}
+
+#define COLLECT(options, ...) collect(options, (const char *const[]){__VA_ARGS__, NULL})
+
+static void make_tree(void)
+{
+    batch_enter();
+    batch_folder("t");
+    batch_folder("t/sub");
+    batch_folder("t/sub/blender_tx");
+    batch_folder("t/.hidden");
+    batch_folder("t/zz");
+    batch_file("t/b.png", "");
+    batch_file("t/A.JPG", "");
+    batch_file("t/notes.txt", "");
+    batch_file("t/ready.tx", "");
+    batch_file("t/.thumb.png", "");
+    batch_file("t/.hidden/h.png", "");
+    batch_file("t/sub/c.exr", "");
+    batch_file("t/sub/blender_tx/d.png", "");
+    batch_file("t/zz/e.png", "");
+    ck_assert_int_eq(mkfifo("t/pipe.png", 0666), 0);
+    ck_assert_int_eq(symlink("..", "t/sub/up"), 0);
+    ck_assert_int_eq(symlink("zz", "t/aa"), 0);
+    ck_assert_int_eq(symlink("nowhere", "t/dangling.png"), 0);
+}
+
+START_TEST(test_folder)
+{
+    const txm_inputs_options recursive = {.recursive = true};
+    make_tree();
+    txm_inputs *inputs = COLLECT(&recursive, "t");
+    ck_assert_str_eq(paths(inputs), "t/A.JPG t/b.png t/dangling.png t/aa/e.png t/sub/c.exr");
+    ck_assert_ptr_null(txm_inputs_at(inputs, 5));
+    txm_inputs_free(&inputs);
+    inputs = COLLECT(&recursive, "t/sub/");
+    ck_assert_str_eq(paths(inputs),
+                     "t/sub/c.exr t/sub/up/A.JPG t/sub/up/b.png t/sub/up/dangling.png t/sub/up/aa/e.png");
+    txm_inputs_free(&inputs);
+    inputs = COLLECT(NULL, "t");
+    ck_assert_str_eq(paths(inputs), "!t");
+    ck_assert_int_eq(txm_inputs_at(inputs, 0)->status, TXM_NOT_A_FILE);
+    ck_assert_ptr_nonnull(strstr(txm_inputs_at(inputs, 0)->message, "-r"));
+    txm_inputs_free(&inputs);
+    batch_leave();
+}
+END_TEST
+
+START_TEST(test_include_exclude)
+{
+    make_tree();
+    const char *const include[] = {"*.txt", "sub/*", NULL}, *const exclude[] = {"a*", "up", NULL};
+    const txm_inputs_options some = {.recursive = true, .include = include};
+    txm_inputs *inputs = COLLECT(&some, "t");
+    ck_assert_str_eq(paths(inputs), "t/notes.txt t/sub/c.exr");
+    txm_inputs_free(&inputs);
+    const txm_inputs_options others = {.recursive = true, .exclude = exclude};
+    inputs = COLLECT(&others, "t");
+    ck_assert_str_eq(paths(inputs), "t/b.png t/dangling.png t/sub/c.exr t/zz/e.png");
+    txm_inputs_free(&inputs);
+    batch_leave();
+}
+END_TEST
+
+START_TEST(test_deep_and_unreadable)
+{
+    const txm_inputs_options recursive = {.recursive = true};
+    batch_enter();
+    char path[2000] = "d";
+    for (int i = 0; i < 300; i++) {
+        batch_folder(path);
+        strcat(path, "/d");
+    }
+    strcat(path, ".png");
+    batch_file(path, "");
+    txm_inputs *inputs = COLLECT(&recursive, "d");
+    ck_assert_str_eq(paths(inputs), path);
+    txm_inputs_free(&inputs);
+    batch_folder("locked");
+    ck_assert_int_eq(chmod("locked", 0), 0);
+    inputs = COLLECT(&recursive, "locked");
+    if (geteuid() != 0) { /* root reads everything */
+        ck_assert_str_eq(paths(inputs), "!locked");
+        ck_assert_int_eq(txm_inputs_at(inputs, 0)->status, TXM_DENIED);
+    }
+    txm_inputs_free(&inputs);
+    batch_leave();
+}
+END_TEST
+
+START_TEST(test_pattern_inputs)
+{
+    batch_enter();
+    batch_file("w.1002.png", "");
+    batch_file("w.1001.png", "");
+    batch_file("f10.exr", "");
+    batch_file("f9.exr", "");
+    batch_file("#.png", "");
+    batch_file("1.png", "");
+    batch_folder("w.1003.png");
+    txm_inputs *inputs = COLLECT(NULL, "w.<UDIM>.png", "./f<f>.exr", "#.png", "none.####.exr", "no/such.<UDIM>.png");
+    ck_assert_str_eq(paths(inputs),
+                     "w.1001.png w.1002.png ./f9.exr ./f10.exr #.png !none.####.exr !no/such.<UDIM>.png");
+    ck_assert_str_eq(txm_inputs_at(inputs, 1)->pattern, "w.<UDIM>.png");
+    ck_assert_ptr_null(txm_inputs_at(inputs, 4)->pattern);
+    ck_assert_int_eq(txm_inputs_at(inputs, 5)->status, TXM_NOT_FOUND);
+    ck_assert_int_eq(txm_inputs_at(inputs, 6)->status, TXM_NOT_FOUND);
+    txm_inputs_free(&inputs);
+    batch_leave();
+}
+END_TEST
+
+START_TEST(test_lists)
+{
+    batch_enter();
+    batch_file("a.png", "");
+    batch_file("lines",
+               "a.png\r\n\nmissing.png\n{\"path\": \"b.png\", \"colorspace\": \"ACEScg\", \"alpha\": \"none\"}\n"
+               "{\"path\": \"c.png\"\n{\"path\": \"d.png\", \"colourspace\": \"x\"}\n{\"alpha\": \"none\"}\n"
+               "{\"path\": 7}\n{\"path\": \"e\", \"alpha\": \"alfa\"}\n{\"path_encoded\": \"caf%E9%0a.png\"}\n"
+               "{\"path_encoded\": \"%zz\"}\n@a.png");
+    txm_inputs *inputs = COLLECT(NULL, "@lines", "@none");
+    ck_assert_str_eq(paths(inputs),
+                     "a.png missing.png b.png !lines:5 !d.png !lines:7 !lines:8 !e caf\xE9\n.png !lines:11 @a.png !none");
+    const txm_input *b = txm_inputs_at(inputs, 2);
+    ck_assert_str_eq(b->colorspace, "ACEScg");
+    ck_assert_int_eq(b->alpha, TXM_ALPHA_NONE);
+    ck_assert_str_eq(b->origin, "lines:4");
+    ck_assert_ptr_nonnull(strstr(txm_inputs_at(inputs, 4)->message, "colourspace"));
+    ck_assert_int_eq(txm_inputs_at(inputs, 11)->status, TXM_NOT_FOUND);
+    txm_inputs_free(&inputs);
+    /* NUL bytes separate: newlines belong to names then. */
+    FILE *f = fopen("nuls", "wb");
+    fwrite("new\nline.png\0a.png", 1, 18, f);
+    fclose(f);
+    inputs = COLLECT(NULL, "@nuls");
+    ck_assert_str_eq(paths(inputs), "new\nline.png a.png");
+    txm_inputs_free(&inputs);
+    /* A list that is none. */
+    char *big = malloc(2 << 20);
+    memset(big, 'x', (2 << 20) - 1);
+    big[(2 << 20) - 1] = 0;
+    batch_file("big", big);
+    free(big);
+    batch_file("empty", "");
+    inputs = COLLECT(NULL, "@big", "@empty", "@.");
+    ck_assert_str_eq(paths(inputs), "!big !.");
+    txm_inputs_free(&inputs);
+    batch_leave();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("batch inputs");
+    TCase *t = tcase_create("names");
+    tcase_add_test(t, test_names);
+    tcase_add_loop_test(t, test_globs, 0, sizeof globs / sizeof *globs);
+    tcase_add_test(t, test_glob_takes_no_exponential_time);
+    tcase_add_loop_test(t, test_patterns, 0, sizeof patterns / sizeof *patterns);
+    tcase_add_test(t, test_what_is_a_pattern);
+    tcase_add_loop_test(t, test_kinds, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_test(t, test_kind_of_long_names);
+    suite_add_tcase(suite, t);
+    t = tcase_create("rules");
+    tcase_add_test(t, test_rules_first_match_counts);
+    tcase_add_loop_test(t, test_bad_rules, 0, sizeof bad_rules / sizeof *bad_rules);
+    tcase_add_test(t, test_rules_file);
+    suite_add_tcase(suite, t);
+    t = tcase_create("inputs");
+    tcase_add_test(t, test_folder);
+    tcase_add_test(t, test_include_exclude);
+    tcase_add_test(t, test_deep_and_unreadable);
+    tcase_add_test(t, test_pattern_inputs);
+    tcase_add_test(t, test_lists);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A batch run from the command line: inputs and rules from the arguments, events to report and progress. */
+#ifndef TXM_TOOLS_MAKE_RUN_H
+#define TXM_TOOLS_MAKE_RUN_H
+#include "args.h"
+#include "txmill/batch.h"
+
+/* Which inputs, and what is known of them by their names. */
+typedef struct txm_input_args {
+    bool recursive;
+    txm_opt_list include, exclude, rules, rule_files;
+    const char *preset;
+} txm_input_args;
+extern const txm_option txm_input_options[];
+
+typedef struct txm_make_args {
+    txm_input_args input;
+    txm_config_args config;
+    txm_settings_args settings;
+    const char *output;
+    bool force, dry_run, plan, fail_fast, progress;
+    txm_running_args running;
+    txm_report_args report;
+} txm_make_args;
+
+/* Runs it all; returns the exit code. */
+int txm_make_run(const txm_make_args *args, const txm_operands *operands);
+#endif
