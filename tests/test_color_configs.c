@@ -67,6 +67,11 @@ static txm_color_config *load(const char *path)
     return config;
 }
 
+static void says(const char *message, const char *part)
+{
+    ck_assert_msg(strstr(message, part) != NULL, "\"%s\" does not say \"%s\"", message, part);
+}
+
 /* The message of a load that must fail, with nothing stored. */
 static const char *refused(const char *path, txm_status want)
 {
@@ -78,12 +83,9 @@ static const char *refused(const char *path, txm_status want)
     ck_assert_int_eq(err.status, want);
     ck_assert_ptr_eq(config, &err);
     ck_assert_int_eq(txm_color_load(&options, &config, NULL), want);
+    /* Every refusal offers the built-in config and takes none by itself. */
+    says(err.message, "for the built-in config");
     return err.message;
-}
-
-static void says(const char *message, const char *part)
-{
-    ck_assert_msg(strstr(message, part) != NULL, "\"%s\" does not say \"%s\"", message, part);
 }
 
 /* ---- origin -------------------------------------------------------------------------------------------------- */
@@ -130,8 +132,6 @@ START_TEST(what_is_no_config_is_refused)
     says(refused(write_file("three.ocio", "ocio_profile_version: 3.1\n"), TXM_CONFIG), "3.1");
     ck_assert_int_eq(mkfifo(in_folder("pipe.ocio"), 0600), 0);
     says(refused(in_folder("pipe.ocio"), TXM_CONFIG), "not a regular file");
-    /* Every refusal offers the built-in config and takes none by itself. */
-    says(refused(in_folder("missing.ocio"), TXM_CONFIG), "built-in");
 }
 END_TEST
 
@@ -393,6 +393,10 @@ START_TEST(newer_config_says_what_is_left_out)
     ck_assert_str_eq(entry.aliases[0], "arri_logc4");
     ck_assert_ptr_null(entry.aliases[1]);
     ck_assert_str_eq(txm_color_canonical(config, "ARRI_LogC4"), "ARRI LogC4");
+    /* A role or rule that leads to such a space does so still: another space in its place would be a wrong one. */
+    ck_assert_str_eq(txm_color_role(config, "color_timing"), "ARRI LogC4");
+    ck_assert_str_eq(txm_color_canonical(config, "color_timing"), "ARRI LogC4");
+    ck_assert_str_eq(txm_color_file_rule(config, "a_logc4.exr"), "ARRI LogC4");
     ck_assert_int_eq(txm_color_entry_at(config, txm_color_count(config), &entry, NULL), TXM_USAGE);
     txm_color_free(&config);
 }
@@ -418,6 +422,9 @@ START_TEST(lost_default_view_is_not_replaced)
     says(txm_color_config_left_out(config), "future");
     ck_assert_int_eq(txm_color_find(config, "screen", &space, NULL), TXM_COLORSPACE);
     ck_assert_int_eq(txm_color_find(config, "lin", &space, NULL), TXM_OK);
+    ck_assert_int_eq(txm_color_find(config, "ciexyz", &space, NULL), TXM_OK);
+    ck_assert_int_eq(txm_color_find(config, "raw", &space, NULL), TXM_OK);
+    ck_assert_ptr_null(strstr(txm_color_config_left_out(config), "colour spaces"));
     txm_color_free(&config);
 }
 END_TEST
@@ -437,6 +444,25 @@ START_TEST(newer_config_may_still_be_broken)
             TXM_CONFIG);
     refused(write_file("odd.ocio", "ocio_profile_version: 2.9\n"), TXM_CONFIG);
     refused(write_file("odd.ocio", "[ocio_profile_version, 2.9]\n"), TXM_CONFIG);
+}
+END_TEST
+
+/* Names of tx files and all pixels depend on these two roles. */
+START_TEST(roles_that_cannot_be_left_out)
+{
+    const char future[] = "  - !<ColorSpace> {name: future, to_scene_reference: !<FutureTransform> {}}\n";
+    const char *message = refused(write_file("linear.ocio",
+                                             "ocio_profile_version: 2.9\nroles: {default: lin, scene_linear: "
+                                             "future}\n" TEXTURE_SPACES "%s",
+                                             future),
+                                  TXM_CONFIG);
+    says(message, "scene_linear, which cannot be built");
+    message = refused(write_file("aces.ocio",
+                                 "ocio_profile_version: 2.9\nroles: {default: lin, scene_linear: lin, "
+                                 "aces_interchange: future}\n" TEXTURE_SPACES "%s",
+                                 future),
+                      TXM_CONFIG);
+    says(message, "aces_interchange, which cannot be built");
 }
 END_TEST
 
@@ -529,6 +555,7 @@ static Suite *suite(void)
     tcase_add_test(tc, newer_config_says_what_is_left_out);
     tcase_add_loop_test(tc, lost_default_view_is_not_replaced, 0, 2);
     tcase_add_test(tc, newer_config_may_still_be_broken);
+    tcase_add_test(tc, roles_that_cannot_be_left_out);
     tcase_add_test(tc, interop_ids_do_not_clash);
     tcase_add_test(tc, unknown_names_get_suggestions);
     tcase_add_test(tc, strange_names_are_just_unknown);

@@ -77,16 +77,14 @@ static txm_status finish(txm_color_config *config, const txm_color_options *opti
         txm_ocio_profile(config->ocio, &major, &minor);
         snprintf(config->version, sizeof config->version, "%u.%u", major, minor);
     }
-    if (!txm_ocio_canonical(config->ocio, "scene_linear"))
+    const txm_color_space *linear = txm_color_lookup(config, "scene_linear");
+    if (!linear || linear->reason)
         return txm_fail(err, TXM_CONFIG,
-                        "%s: the OCIO config has no usable role scene_linear, which textures are "
-                        "converted to",
-                        config->name);
+                        "%s: not a usable OCIO config: textures are converted to its role scene_linear, which %s%s",
+                        config->name, linear ? "cannot be built: " : "it lacks", linear ? linear->reason : "");
     if (options && options->working_space)
         status = set_working_space(config, options->working_space, err);
-    if (status == TXM_OK)
-        txm_color_compute_matrix(config);
-    return status;
+    return status == TXM_OK ? txm_color_compute_matrix(config, err) : status;
 }
 
 txm_status txm_color_load(const txm_color_options *options, txm_color_config **out, txm_error *err)
@@ -105,6 +103,8 @@ txm_status txm_color_load(const txm_color_options *options, txm_color_config **o
     status = origin ? txm_color_load_origin(config, origin, err) : load_builtin(config, err);
     if (status == TXM_OK)
         status = finish(config, options, err);
+    if (status == TXM_CONFIG && origin)
+        txm_color_advise(err);
     if (status == TXM_OK)
         *out = config;
     else
@@ -160,7 +160,7 @@ const char *txm_color_working_interop_id(const txm_color_config *config)
 
 const char *txm_color_role(const txm_color_config *config, const char *role)
 {
-    return role && txm_ocio_has_role(config->ocio, role) ? txm_color_canonical(config, role) : NULL;
+    return role ? txm_color_canonical(config, txm_ocio_role(config->ocio, role)) : NULL;
 }
 
 const char *txm_color_canonical(const txm_color_config *config, const char *name)
@@ -177,5 +177,5 @@ bool txm_color_is_data(const txm_color_config *config, const char *name)
 
 const char *txm_color_file_rule(const txm_color_config *config, const char *path)
 {
-    return path ? txm_ocio_file_rule(config->ocio, path) : NULL;
+    return path ? txm_color_canonical(config, txm_ocio_file_rule(config->ocio, path)) : NULL;
 }

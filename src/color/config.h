@@ -42,8 +42,8 @@ void txm_color_free_spaces(txm_color_config *config);
 /* The space of this name, alias or role, in any case; NULL if unknown. */
 txm_color_space *txm_color_lookup(const txm_color_config *config, const char *name);
 
-/* Fills matrix, matrix_text and interop_id. */
-void txm_color_compute_matrix(txm_color_config *config);
+/* Fills matrix, matrix_text and interop_id. CONFIG when they depend on what was left out of the config. */
+txm_status txm_color_compute_matrix(txm_color_config *config, txm_error *err);
 
 /* Appends "; did you mean A, B or C?" to a message when some name of the config is near. */
 void txm_color_suggest(const txm_color_config *config, const char *name, char *message, size_t message_bytes);

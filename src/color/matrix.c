@@ -46,12 +46,11 @@ static void multiply(const matrix3 a, const matrix3 b, matrix3 out)
 }
 
 /* The inverse of scene_linear -> role, found by sending the three primaries through the processor. */
-static bool from_role(const txm_color_config *config, const char *role, matrix3 out)
+static bool from_role(const txm_color_config *config, const char *role, matrix3 out, txm_error *why)
 {
     txm_ocio_processor *processor = NULL;
     matrix3 m;
-    if (!txm_ocio_has_role(config->ocio, role) ||
-        txm_ocio_processor_new(config->ocio, "scene_linear", role, &processor, NULL) != TXM_OK)
+    if (txm_ocio_processor_new(config->ocio, "scene_linear", role, &processor, why) != TXM_OK)
         return false;
     for (int primary = 0; primary < 3; primary++) {
         float rgb[3] = {primary == 0, primary == 1, primary == 2};
@@ -61,6 +60,34 @@ static bool from_role(const txm_color_config *config, const char *role, matrix3 
     }
     txm_ocio_processor_free(&processor);
     return invert(m, out);
+}
+
+/* As Cycles goes about it, with its fall-back where the config is of no help. But where it is we who left something out
+ * of the config, Cycles knows better: a matrix that it does not have would name files that it never looks up. */
+static txm_status from_config(const txm_color_config *config, matrix3 out, txm_error *err)
+{
+    bool aces = txm_ocio_role(config->ocio, "aces_interchange") != NULL;
+    const char *role = aces ? "aces_interchange" : "XYZ";
+    txm_error why = {0};
+    matrix3 from_aces, xyz_to_aces;
+    memcpy(out, xyz_to_rec709, sizeof xyz_to_rec709);
+    if (!txm_ocio_role(config->ocio, role))
+        return TXM_OK;
+    if (from_role(config, role, from_aces, &why)) {
+        if (!aces)
+            memcpy(out, from_aces, sizeof from_aces);
+        else if (invert(aces_to_xyz, xyz_to_aces))
+            multiply(from_aces, xyz_to_aces, out);
+        return TXM_OK;
+    }
+    if (why.status == TXM_NO_MEMORY)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: %s", config->name, why.message);
+    if (config->missing.count == 0)
+        return TXM_OK;
+    return txm_fail(
+        err, TXM_CONFIG,
+        "%s: not a usable OCIO config: the names of tx files depend on its role %s, which cannot be built: %s",
+        config->name, role, why.message);
 }
 
 /* Interop ids of the linear spaces that a scene may work in, with their matrix from XYZ. */
@@ -104,14 +131,13 @@ static const char *interop_id(const txm_color_config *config)
     return "";
 }
 
-void txm_color_compute_matrix(txm_color_config *config)
+txm_status txm_color_compute_matrix(txm_color_config *config, txm_error *err)
 {
-    matrix3 m, aces_to_rgb, xyz_to_aces;
+    matrix3 m;
     size_t used = 0;
-    if (from_role(config, "aces_interchange", aces_to_rgb) && invert(aces_to_xyz, xyz_to_aces))
-        multiply(aces_to_rgb, xyz_to_aces, m);
-    else if (!from_role(config, "XYZ", m))
-        memcpy(m, xyz_to_rec709, sizeof m);
+    txm_status status = from_config(config, m, err);
+    if (status != TXM_OK)
+        return status;
     for (int k = 0; k < 12; k++) {
         config->matrix[k] = k % 4 == 3 ? 0.0f : m[k / 4][k % 4];
         /* 12 numbers of at most 11 characters ("-1.234e-10_") fit. */
@@ -119,4 +145,5 @@ void txm_color_compute_matrix(txm_color_config *config)
                                  (double)config->matrix[k]);
     }
     config->interop_id = interop_id(config);
+    return TXM_OK;
 }

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <streambuf>
 #include <string>
+#include <strings.h>
 #include <vector>
 
 namespace OCIO = OCIO_NAMESPACE;
@@ -206,23 +207,31 @@ try {
             if (canonical == held->getName())
                 return held->getName();
     }
+#if OCIO_VERSION_HEX >= 0x02050000
+    for (const auto &held : ocio->spaces)
+        if (*name && strcasecmp(held->getInteropID(), name) == 0)
+            return held->getName();
+#endif
     return nullptr;
 } catch (...) {
     return nullptr;
 }
 
-bool txm_ocio_has_role(const txm_ocio *ocio, const char *role)
+const char *txm_ocio_role(const txm_ocio *ocio, const char *role)
 try {
-    return ocio->config->hasRole(role);
+    for (int i = 0; i < ocio->config->getNumRoles(); i++)
+        if (strcasecmp(ocio->config->getRoleName(i), role) == 0)
+            return ocio->config->getRoleColorSpace(i);
+    return nullptr;
 } catch (...) {
-    return false;
+    return nullptr;
 }
 
 const char *txm_ocio_file_rule(const txm_ocio *ocio, const char *path)
 try {
     if (ocio->config->filepathOnlyMatchesDefaultRule(path))
         return nullptr;
-    return txm_ocio_canonical(ocio, ocio->config->getColorSpaceFromFilepath(path));
+    return ocio->config->getColorSpaceFromFilepath(path);
 } catch (...) {
     return nullptr;
 }

@@ -45,8 +45,9 @@ const char *txm_ocio_alias_at(const txm_ocio *ocio, size_t index, size_t alias);
 
 /* Canonical name of a space, alias or role; NULL if unknown. */
 const char *txm_ocio_canonical(const txm_ocio *ocio, const char *name);
-bool txm_ocio_has_role(const txm_ocio *ocio, const char *role);
-/* The space that a file rule other than the default one names for a path; NULL if none matches. */
+/* What the config names for a role, whether that exists or not; NULL if it lacks the role. */
+const char *txm_ocio_role(const txm_ocio *ocio, const char *role);
+/* What a file rule other than the default one names for a path; NULL if none matches. */
 const char *txm_ocio_file_rule(const txm_ocio *ocio, const char *path);
 
 /* The library's default CPU processor between two spaces. COLORSPACE with the library's words. */

@@ -150,7 +150,10 @@ txm_status txm_color_load_origin(txm_color_config *config, const char *origin, t
         status = load_from_library(config, "config archives (.ocioz)", err);
     else
         status = load_file(config, err);
-    if (status == TXM_CONFIG)
-        append(err, "; name another one with --ocio, or leave out --ocio and unset $OCIO for the built-in config");
     return status;
+}
+
+void txm_color_advise(txm_error *err)
+{
+    append(err, "; name another one with --ocio, or leave out --ocio and unset $OCIO for the built-in config");
 }

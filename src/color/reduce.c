@@ -138,6 +138,14 @@ static bool prepare_spaces(reduction *r, const char *section)
     return true;
 }
 
+/* The library wants a default rule or the space behind the role `default`, which a trial may have set aside. */
+static bool prepare_rules(reduction *r)
+{
+    static const char *const entries[][2] = {{"name", "Default"}, {"colorspace", "default"}};
+    return txm_tree_value(&r->tree, r->root, "file_rules") ||
+           txm_tree_append_mapping(&r->tree, r->root, "file_rules", "Rule", entries, 2);
+}
+
 /* ---- trials -------------------------------------------------------------------------------------------------- */
 
 static txm_status load(reduction *r, bool strict, txm_ocio **out, txm_error *err)
@@ -351,7 +359,7 @@ static txm_status reduce(reduction *r, txm_ocio **out, txm_error *err)
     if (!txm_tree_value(&r->tree, r->root, "ocio_profile_version"))
         return txm_fail(err, TXM_CONFIG, "no mapping with ocio_profile_version");
     if (!drop_others(r, r->root, config_keys, sizeof config_keys / sizeof *config_keys, &r->sections) ||
-        !prepare_spaces(r, "colorspaces") || !prepare_spaces(r, "display_colorspaces") ||
+        !prepare_spaces(r, "colorspaces") || !prepare_spaces(r, "display_colorspaces") || !prepare_rules(r) ||
         !txm_tree_set(&r->tree, r->root, "ocio_profile_version", version))
         return txm_fail(err, TXM_NO_MEMORY, "out of memory");
     txm_status status = load(r, true, out, NULL);

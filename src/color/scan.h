@@ -13,9 +13,9 @@
 /* Bounds far above any real config (the largest known has 30,000 nodes, 350 colour spaces and 10 levels). */
 enum {
     TXM_CONFIG_MAX_BYTES = 4 << 20,
-    TXM_CONFIG_MAX_NODES = 250000, /* with every alias counted as what it stands for */
+    TXM_CONFIG_MAX_NODES = 100000, /* with every alias counted as what it stands for */
     TXM_CONFIG_MAX_DEPTH = 48,
-    TXM_CONFIG_MAX_ITEMS = 4096, /* of one list or mapping */
+    TXM_CONFIG_MAX_ITEMS = 1024, /* of one list or mapping: the library takes quadratic time over spaces */
     TXM_CONFIG_MAX_ANCHORS = 256
 };
 

@@ -80,8 +80,10 @@ static bool is_called(const txm_color_space *space, const char *name)
 
 txm_color_space *txm_color_lookup(const txm_color_config *config, const char *name)
 {
-    /* The library knows the roles and its own order of precedence; what it was not given is ours to know. */
+    /* The library knows its own order of precedence; what it was not given, also by way of a role, is ours to know. */
     const char *canonical = name ? txm_ocio_canonical(config->ocio, name) : NULL;
+    const char *role = name && !canonical ? txm_ocio_role(config->ocio, name) : NULL;
+    name = role ? role : name;
     for (size_t i = 0; name && i < config->count; i++)
         if (canonical ? strcmp(config->spaces[i].name, canonical) == 0 : is_called(&config->spaces[i], name))
             return &config->spaces[i];

@@ -119,18 +119,40 @@ bool txm_tree_set(txm_tree *tree, int mapping, const char *key, const char *text
     return value && p;
 }
 
-bool txm_tree_append(txm_tree *tree, int mapping, const char *key, const char *text)
+static bool add_entry(txm_tree *tree, int mapping, const char *key, int value)
 {
-    int list = txm_tree_value(tree, mapping, key), item = add_text(tree, text);
-    if (!item)
+    int name = add_text(tree, key);
+    return name && value && yaml_document_append_mapping_pair(&tree->document, mapping, name, value);
+}
+
+/* Appends a node to the list under `key`, which is made if it is not there. */
+static bool append_item(txm_tree *tree, int mapping, const char *key, int item)
+{
+    int list = txm_tree_value(tree, mapping, key);
+    /* libyaml asserts what a document from outside need not keep to. */
+    if (!node_of(tree, mapping, YAML_MAPPING_NODE))
         return false;
     if (!node_of(tree, list, YAML_SEQUENCE_NODE)) {
-        int name = add_text(tree, key);
         list = yaml_document_add_sequence(&tree->document, NULL, YAML_FLOW_SEQUENCE_STYLE);
-        if (!name || !list || !yaml_document_append_mapping_pair(&tree->document, mapping, name, list))
+        if (!add_entry(tree, mapping, key, list))
             return false;
     }
-    return yaml_document_append_sequence_item(&tree->document, list, item);
+    return item && yaml_document_append_sequence_item(&tree->document, list, item);
+}
+
+bool txm_tree_append(txm_tree *tree, int mapping, const char *key, const char *text)
+{
+    return append_item(tree, mapping, key, add_text(tree, text));
+}
+
+bool txm_tree_append_mapping(txm_tree *tree, int mapping, const char *key, const char *tag,
+                             const char *const (*entries)[2], size_t count)
+{
+    int item = yaml_document_add_mapping(&tree->document, (const yaml_char_t *)tag, YAML_FLOW_MAPPING_STYLE);
+    bool ok = item != 0;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = add_entry(tree, item, entries[i][0], add_text(tree, entries[i][1]));
+    return ok && append_item(tree, mapping, key, item);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------- */

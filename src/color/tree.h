@@ -39,8 +39,14 @@ bool txm_tree_is_dropped(const txm_tree *tree, int node);
 
 /* Replaces the value of an existing key by a string. False when memory is exhausted or the key is not there. */
 bool txm_tree_set(txm_tree *tree, int mapping, const char *key, const char *text);
-/* Appends a string to the list under `key`, which is made if the mapping lacks it. False when memory is exhausted. */
+/* Appends a string to the list under `key`, which is made if the mapping lacks it. False when memory is exhausted or
+ * `mapping` is none. */
 bool txm_tree_append(txm_tree *tree, int mapping, const char *key, const char *text);
+
+/* Appends a tagged mapping of `count` keys and values to the list under `key`, which is made if the mapping lacks it.
+ * False when memory is exhausted. */
+bool txm_tree_append_mapping(txm_tree *tree, int mapping, const char *key, const char *tag,
+                             const char *const (*entries)[2], size_t count);
 
 /* Writes the tree as YAML, without what was dropped. */
 txm_status txm_tree_write(txm_tree *tree, txm_bytes *out, txm_error *err);
