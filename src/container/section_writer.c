@@ -13,7 +13,7 @@
 #include "core/hash.h"
 #include "core/mem.h"
 
-enum { CHECK_BYTES = 4, SPILL_BUDGET_BYTES = 16 << 20, INDEX_LEVEL = 3, PIECE_BYTES = 1 << 16 };
+enum { CHECK_BYTES = 4, SPILL_BUDGET_BYTES = 1 << 20, INDEX_LEVEL = 3, PIECE_BYTES = 1 << 16 };
 #define MISSING UINT64_MAX
 static const char what[] = "border section";
 

@@ -379,12 +379,64 @@ static void stats_float_rgba(txm_type type, const uint8_t *row, size_t count, tx
     }
 }
 
+/* One channel of integers: sums a lane, in order-free integers; 256 rounds of 16 bits fit 32. */
+#define TXM_STATS_GREY(name, sample, vector)                                                                           \
+    static size_t name(const uint8_t *row, size_t count, txm_stats *st)                                                \
+    {                                                                                                                  \
+        enum { ROUNDS = 256 };                                                                                         \
+        sample first;                                                                                                  \
+        memcpy(&first, st->first, sizeof first);                                                                       \
+        vu varies = {0};                                                                                               \
+        size_t i = 0;                                                                                                  \
+        while (i + TXM_LANES <= count) {                                                                               \
+            vu sum = {0};                                                                                              \
+            for (int k = 0; k < ROUNDS && i + TXM_LANES <= count; k++, i += TXM_LANES) {                               \
+                vu v = __builtin_convertvector(TXM_LOAD(vector, row + i * sizeof(sample)), vu);                        \
+                sum += v;                                                                                              \
+                varies |= v ^ (uint32_t)first;                                                                         \
+            }                                                                                                          \
+            uint64_t total = 0;                                                                                        \
+            for (int k = 0; k < TXM_LANES; k++)                                                                        \
+                total += sum[k];                                                                                       \
+            st->sum[0] += (double)total;                                                                               \
+        }                                                                                                              \
+        st->varies |= vu_any(varies) != 0;                                                                             \
+        return i;                                                                                                      \
+    }
+TXM_STATS_GREY(stats_u8_grey, uint8_t, vb)
+TXM_STATS_GREY(stats_u16_grey, uint16_t, vh)
+#undef TXM_STATS_GREY
+
+/* 16-bit RGBA: pixel by pixel, a vector of four 64-bit sums. */
+static size_t stats_u16_rgba(const uint8_t *row, size_t count, txm_stats *st)
+{
+    typedef TXM_VECTOR(uint16_t, 4) h4;
+    typedef TXM_VECTOR(uint64_t, 4) q4;
+    h4 first = TXM_LOAD(h4, st->first), varies = {0}, not_grey = {0};
+    q4 sum = {0};
+    for (size_t i = 0; i < count; i++) {
+        h4 p = TXM_LOAD(h4, row + 8 * i);
+        sum += __builtin_convertvector(p, q4);
+        varies |= p ^ first;
+        not_grey |= __builtin_shufflevector(p, p, 0, 1, 3, 3) ^
+                    __builtin_shufflevector(p, (h4){65535, 65535, 65535, 65535}, 1, 2, 4, 4);
+    }
+    for (int c = 0; c < 4; c++) {
+        st->sum[c] += (double)sum[c];
+        st->varies |= varies[c] != 0;
+        st->grey = st->grey && !not_grey[c];
+    }
+    return count;
+}
+
 static void stats_simd(txm_type type, uint32_t channels, const void *row, size_t count, txm_stats *st)
 {
     size_t done = 0, pixel_bytes = channels * txm_type_bytes(type);
-    if (channels == 4 && st->any && type == TXM_U8) {
-        done = stats_u8_rgba(row, count, st);
-    } else if (channels == 4 && st->any && txm_type_is_float(type)) {
+    if (st->any && type == TXM_U8) {
+        done = channels == 4 ? stats_u8_rgba(row, count, st) : stats_u8_grey(row, count, st);
+    } else if (st->any && type == TXM_U16) {
+        done = channels == 4 ? stats_u16_rgba(row, count, st) : stats_u16_grey(row, count, st);
+    } else if (st->any && channels == 4) {
         stats_float_rgba(type, row, count, st);
         done = count;
     }
