@@ -3,13 +3,14 @@
  * Reading tx files: levels, plain tiles, and padded tiles for texture sampling.
  *
  * Reads what txmill, Blender and OpenImageIO's maketx write: tiled TIFF (zip, LZW, zstd, PackBits, none; u8, u16, half,
- * float; 1 to 4 channels) and tiled EXR (zip, zips, PIZ, RLE, none; half, float). Files are memory-mapped; headers,
- * offsets and sizes are checked before use, so a hostile file costs an error, never more memory than the bounds stated
- * here: those of txm_tx_open, and 64 MiB for each thread that reads tiles at the same time (64 KiB with Blender's tiles).
+ * float; 1 to 4 channels) and tiled EXR (zip, zips, PIZ, RLE, none, PXR24, B44; half, float). Files are memory-mapped;
+ * headers, offsets and sizes are checked before use, so a hostile file costs an error, never more memory than the bounds
+ * stated here: that of txm_tx_open, and 64 MiB for each thread that reads tiles at the same time (some 100 KiB with
+ * Blender's tiles).
  *
  * A file must not be cut short in place while it is open: replace tx files by renaming, as every tx writer does. Each
- * call looks whether the file became shorter and answers CHANGED then, but a cut in the middle of a call ends the process
- * with SIGBUS, as for every memory map.
+ * call looks whether the file became shorter and answers CHANGED then, but a cut in the middle of a call ends the
+ * process with SIGBUS, as for every memory map.
  *
  * Thread safety: one txm_tx may be read from any number of threads at once.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * EXR's rarer codecs (PIZ, PXR24, B44, DWA) through OpenEXRCore, which reads from our map and hands back a tile's
- * planes as they stood in the file. Its context is made when the first such tile is read.
+ * EXR's rarer codecs (PIZ, PXR24, B44; versions from 3.2 on: DWA) through OpenEXRCore, which reads from our map and
+ * hands back a tile's planes as they stood in the file. Its context is made when the first such tile is read.
  */
 #include <openexr.h>
 #include <stdlib.h>
@@ -116,6 +116,8 @@ txm_status txm_exr_core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_sc
         rv = EXR_ERR_CORRUPT_CHUNK;
     if (rv != EXR_ERR_SUCCESS) {
         txm_exr_chunk_free(scratch); /* whatever state it is in */
+        if (rv == EXR_ERR_FEATURE_NOT_IMPLEMENTED)
+            return txm_fail(err, TXM_UNSUPPORTED, "OpenEXRCore does not decode %s", tx->info.compression);
         return txm_fail(err, rv == EXR_ERR_OUT_OF_MEMORY ? TXM_NO_MEMORY : TXM_CORRUPT, "its %s data are damaged (%s)",
                         tx->info.compression, exr_get_default_error_message(rv));
     }

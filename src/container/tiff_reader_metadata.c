@@ -62,8 +62,10 @@ static void print_value(const txm_tiff_field *f, uint64_t index, bool swap, char
     } else if (f->type == 12) {
         memcpy(&value, &bits, sizeof value);
         snprintf(out, out_bytes, "%.17g", value);
+    } else if (txm_tiff_is_integer(f)) {
+        snprintf(out, out_bytes, "%" PRIu64, bits);
     } else {
-        snprintf(out, out_bytes, txm_tiff_is_integer(f) ? "%" PRIu64 : "", bits);
+        *out = 0;
     }
 }
 

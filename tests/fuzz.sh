@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Builds every tests/fuzz_*.c with libFuzzer and sanitizers (Clang) against the library's sources in build-fuzz, and runs
+# each for FUZZ_SECONDS (default 60), one after the other, at low priority. Names as arguments choose targets:
+#     FUZZ_SECONDS=600 tests/fuzz.sh tiff_tx section
+# Seeds are the files that the target's "Seeds:" line names (patterns, seen from the top folder). What the fuzzer finds
+# worth keeping goes to build-fuzz/corpus/NAME, crashes to build-fuzz/crash-NAME-*. Exit code 1 if any target crashed.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+seconds=${FUZZ_SECONDS:-60}
+out=build-fuzz
+san=address,undefined
+names=("$@")
+if [ ${#names[@]} -eq 0 ]; then
+    for f in tests/fuzz_*.c; do
+        name=$(basename "$f" .c)
+        names+=("${name#fuzz_}")
+    done
+fi
+clang=${CLANG:-clang}
+if ! command -v "$clang" >/dev/null; then
+    echo "fuzz.sh: no $clang here: install clang, or set CLANG" >&2
+    exit 2
+fi
+targets=()
+for name in "${names[@]}"; do targets+=("$out/fuzz_$name"); done
+# The library once, with coverage but without libFuzzer's main; then a program a target.
+nice -n 19 make -s -j2 B="$out" CC="$clang" CXX="${CLANGXX:-$clang++}" OPT="-O1 -g" FUZZING=1 \
+    SAN="-fsanitize=fuzzer-no-link,$san -fno-sanitize-recover=undefined -fno-omit-frame-pointer" \
+    "${targets[@]}" || exit 2
+# Sanitizers stop at a refused allocation unless told that malloc may return NULL, which is what the library expects.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1:detect_leaks=1}
+failed=0
+for name in "${names[@]}"; do
+    corpus=$out/corpus/$name
+    mkdir -p "$corpus"
+    pattern=$(sed -n 's/^ \* Seeds: \(.*[^ ]\) *\*\/$/\1/p' "tests/fuzz_$name.c" | head -n 1)
+    seeds=$out/seeds/$name
+    rm -rf "$seeds"
+    mkdir -p "$seeds"
+    # The pattern is meant to be split and expanded.
+    # shellcheck disable=SC2086
+    if [ -n "$pattern" ]; then cp $pattern "$seeds"; fi
+    echo "fuzz $name: $seconds s, $(find "$seeds" -type f | wc -l) seeds"
+    nice -n 19 "$out/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
+        -artifact_prefix="$out/crash-$name-" -print_final_stats=1 "$corpus" "$seeds" >"$out/$name.log" 2>&1
+    rc=$?
+    grep -E 'stat::number_of_executed_units|stat::average_exec|stat::slowest|stat::peak' "$out/$name.log"
+    if [ $rc -ne 0 ]; then
+        failed=1
+        echo "FAIL fuzz $name (exit $rc):"
+        grep -E 'ERROR|SUMMARY|runtime error|Test unit written' "$out/$name.log" | head -n 10
+    fi
+done
+exit $failed

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the fuzz targets of the reader share: opening bytes as a file and reading from every part of it. */
+#ifndef FUZZ_READER_H
+#define FUZZ_READER_H
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "txmill/reader.h"
+
+/* Reads the first and last tile of every level, plain and padded, and all metadata. Costs a fixed number of tiles, so
+ * that hostile sizes show as slow units. */
+static void fuzz_read(txm_tx *tx)
+{
+    const txm_tx_info *info = txm_tx_info_of(tx);
+    size_t px = info->channels * txm_type_bytes(info->type), edge_w = info->tile_w + 2 * TXM_MAX_PADDING_PX;
+    uint8_t *out = malloc(edge_w * (info->tile_h + 2 * TXM_MAX_PADDING_PX) * px);
+    char reason[64];
+    const char *name, *value;
+    if (!out)
+        return;
+    txm_tx_cycles_accepts(tx, reason, sizeof reason);
+    for (size_t i = 0; txm_tx_metadata_at(tx, i, &name, &value); i++)
+        if (strlen(name) > 1000000 || strlen(value) > 1000000)
+            abort(); /* beyond the stated bound */
+    for (uint32_t i = 0; i < info->levels; i++) {
+        const txm_tx_level *l = txm_tx_level_of(tx, i);
+        for (uint32_t k = 0; k < 2; k++) {
+            uint32_t x = k * (l->tiles_x - 1), y = k * (l->tiles_y - 1), padding = k ? 2 : 1 + i % 8, w, h;
+            txm_error err = {0};
+            txm_tx_read_tile(tx, i, x, y, out, px, edge_w * px, &w, &h, &err);
+            txm_tx_read_padded(tx, i, x, y, padding, (txm_extension)((i + k) % 4), out, px, edge_w * px, &w, &h, &err);
+        }
+    }
+    free(out);
+}
+
+static int fuzz_file(const uint8_t *data, size_t bytes)
+{
+    char path[64];
+    txm_tx *tx;
+    txm_error err = {0};
+    int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, data, bytes) != (ssize_t)bytes)
+        abort();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (txm_tx_open(path, &tx, &err) == TXM_OK)
+        fuzz_read(tx);
+    else if (!err.message[0])
+        abort(); /* every failure has a message */
+    txm_tx_close(&tx);
+    close(fd);
+    return 0;
+}
+#endif
