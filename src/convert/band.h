@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Bands: one tile row's height of pixels, full width, of one level. Counted references: a band lives while a stage
- * needs it.
+ * needs it. Their memory is recycled: a conversion allocates as many bands as it has in flight, and no more.
  */
 #ifndef TXM_CONVERT_BAND_H
 #define TXM_CONVERT_BAND_H
@@ -9,16 +9,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The recycled memory of one conversion's bands. Must outlive them. */
+typedef struct txm_band_pool txm_band_pool;
+
+txm_band_pool *txm_band_pool_new(void);        /* NULL when memory is exhausted */
+void txm_band_pool_free(txm_band_pool **pool); /* NULL-safe */
+
 typedef struct txm_band {
     atomic_uint references;
     atomic_uint *alive; /* counts the living bands of this kind, for back-pressure; may be NULL */
     uint32_t level, y, rows;
     size_t stride_bytes;
     uint8_t *pixels;
+    /* for the pool */
+    txm_band_pool *pool;
+    struct txm_band *next;
+    size_t capacity;
 } txm_band;
 
-/* A band of `rows` rows of stride_bytes each, one reference; NULL when memory is exhausted. */
-txm_band *txm_band_new(uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes, atomic_uint *alive);
+/* A band of `rows` rows of stride_bytes each, one reference; NULL when memory is exhausted. Any thread. */
+txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes,
+                       atomic_uint *alive);
 /* NULL-safe, returns its argument. */
 txm_band *txm_band_keep(txm_band *band);
 /* NULL-safe. */

@@ -203,7 +203,7 @@ static void give_encoders(txm_encode_queue *q, encoders *e)
 static bool append(batch *b, const void *encoded, size_t size_bytes)
 {
     if (size_bytes > b->bytes_capacity - b->bytes_used) {
-        size_t capacity = 2 * (b->bytes_used + size_bytes);
+        size_t capacity = b->bytes_used + size_bytes + b->bytes_capacity / 4;
         uint8_t *bytes = realloc(b->bytes, capacity);
         if (!bytes)
             return false;

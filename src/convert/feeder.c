@@ -74,7 +74,7 @@ static txm_status conform(state *s, txm_band *band, txm_error *err)
 static txm_status next_band(state *s, uint32_t y, txm_band **out, txm_error *err)
 {
     uint32_t left = s->info->height - y, rows = left < s->feed->band_rows ? left : s->feed->band_rows;
-    txm_band *band = txm_band_new(0, y, rows, s->row_bytes, &s->feed->alive);
+    txm_band *band = txm_band_new(s->feed->job->bands, 0, y, rows, s->row_bytes, &s->feed->alive);
     if (!band)
         return out_of_memory(s, err);
     unsigned long long clock = txm_job_clock(s->feed->job);
@@ -121,7 +121,7 @@ static txm_status hand_on(state *s, txm_band *band, txm_error *err)
     txm_band *out = band;
     if (f->grey && s->channels == 4) {
         const txm_ops *ops = f->conform->ops;
-        out = txm_band_new(0, band->y, band->rows, s->row_bytes / 4, &s->feed->alive);
+        out = txm_band_new(s->feed->job->bands, 0, band->y, band->rows, s->row_bytes / 4, &s->feed->alive);
         for (uint32_t y = 0; out && y < band->rows; y++)
             ops->take_first(f->conform->type, band->pixels + y * band->stride_bytes,
                             out->pixels + y * out->stride_bytes, s->info->width);
@@ -138,7 +138,7 @@ static txm_status hand_on_constant(state *s, uint32_t width, uint32_t y, uint32_
 {
     txm_feed *f = s->feed;
     size_t pixel_bytes = txm_type_bytes(f->conform->type) * (f->grey ? 1 : s->channels);
-    txm_band *band = txm_band_new(0, y, rows, width * pixel_bytes, &s->feed->alive);
+    txm_band *band = txm_band_new(s->feed->job->bands, 0, y, rows, width * pixel_bytes, &s->feed->alive);
     if (!band)
         return out_of_memory(s, err);
     for (size_t i = 0; i < (size_t)width * rows; i++)

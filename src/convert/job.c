@@ -12,7 +12,8 @@ txm_status txm_job_init(txm_job *job, txm_pool *pool, const volatile int *cancel
     job->timed = timed;
     pthread_mutex_init(&job->lock, NULL);
     job->group = txm_group_new(pool);
-    if (!job->group)
+    job->bands = txm_band_pool_new();
+    if (!job->group || !job->bands)
         return txm_fail(err, TXM_NO_MEMORY, "out of memory for a conversion");
     return TXM_OK;
 }
@@ -20,6 +21,7 @@ txm_status txm_job_init(txm_job *job, txm_pool *pool, const volatile int *cancel
 void txm_job_destroy(txm_job *job)
 {
     txm_group_free(job->group);
+    txm_band_pool_free(&job->bands);
     pthread_mutex_destroy(&job->lock);
 }
 

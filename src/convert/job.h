@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "convert/band.h"
 #include "core/pool.h"
 #include "txmill/convert.h"
 
@@ -27,6 +28,7 @@ typedef enum txm_stage {
 typedef struct txm_job {
     txm_pool *pool;
     txm_group *group;           /* everything that this conversion has under way */
+    txm_band_pool *bands;       /* the memory of its bands */
     const volatile int *cancel; /* may be NULL */
     pthread_mutex_t lock;       /* guards error */
     txm_error error;            /* the first one */

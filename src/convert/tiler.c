@@ -78,10 +78,10 @@ static void out_of_memory(txm_tiler *t)
 }
 
 /* The first two rows of the second band, as a band of their own. */
-static txm_band *head_of(const txm_band *band)
+static txm_band *head_of(txm_band_pool *pool, const txm_band *band)
 {
     uint32_t rows = band->rows < TXM_RING_PX ? band->rows : TXM_RING_PX;
-    txm_band *head = txm_band_new(band->level, band->y, rows, band->stride_bytes, NULL);
+    txm_band *head = txm_band_new(pool, band->level, band->y, rows, band->stride_bytes, NULL);
     if (head)
         memcpy(head->pixels, band->pixels, rows * band->stride_bytes);
     return head;
@@ -114,7 +114,7 @@ static bool complete(txm_tiler *t, uint32_t level, txm_band *band)
     if (!b->first)
         b->first = txm_band_keep(band);
     else if (!b->second_rows)
-        ok = ok && (b->second_rows = head_of(band));
+        ok = ok && (b->second_rows = head_of(t->job->bands, band));
     ok = ok && queue_rings(t, b, band);
     txm_band_drop(b->before);
     b->before = b->previous;
@@ -128,7 +128,7 @@ static void *place(void *context, uint32_t level, uint32_t y)
     level_bands *b = &t->level[level];
     if (!b->filling) {
         uint32_t left = b->height - y, rows = left < t->layout.tile_px ? left : t->layout.tile_px;
-        b->filling = txm_band_new(level, y, rows, b->width * t->pixel_bytes, NULL);
+        b->filling = txm_band_new(t->job->bands, level, y, rows, b->width * t->pixel_bytes, NULL);
         if (!b->filling)
             return NULL;
     }
