@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The direct EXR reader on hostile bytes. Seeds: testdata/sources and testdata/golden (*.exr). */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "source/readers.h"
+
+/* Not more rows than this: a header may promise 65536 of them, each refused for the same reason. */
+enum { MAX_ROWS = 300, BAND_ROWS = 19 };
+
+static void read_image(const txm_reader_ops *reader, void *self, const txm_source_info *info)
+{
+    size_t stride = (size_t)info->width * info->channels * txm_type_bytes(info->type);
+    uint8_t *band = malloc(stride * BAND_ROWS);
+    uint32_t end = info->height < MAX_ROWS ? info->height : MAX_ROWS;
+    txm_error err = {0};
+    /* Every row is asked for even behind a damaged one: what is left over from it must do no harm. */
+    for (uint32_t y = 0; band && y < end; y += BAND_ROWS)
+        reader->read(self, y, end - y < BAND_ROWS ? end - y : BAND_ROWS, band, stride, &err);
+    if (band && reader->rewind(self, &err) == TXM_OK)
+        reader->read(self, 0, 1, band, stride, &err);
+    free(band);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const txm_reader_ops *reader = &txm_exr_reader;
+    if (size < 8 || !reader->probe(data, size, "fuzz.exr"))
+        return -1;
+    int fd = memfd_create("fuzz.exr", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+        abort();
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    txm_source_options options = {.max_memory_bytes = 256 << 20};
+    txm_source_info info = {0};
+    void *self = NULL;
+    txm_error err = {0};
+    if (reader->open(path, &options, &info, &self, &err) == TXM_OK) {
+        read_image(reader, self, &info);
+        reader->close(self);
+    }
+    for (size_t i = 0; i < info.attribute_count; i++) {
+        free(info.attributes[i].name);
+        free(info.attributes[i].value);
+    }
+    free(info.attributes);
+    close(fd);
+    return 0;
+}
