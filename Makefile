@@ -104,7 +104,7 @@ install: all
 	install -m 755 $(B)/libtxmill.so $(DESTDIR)$(LIBDIR)/libtxmill.so.$(VERSION)
 	ln -sf libtxmill.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libtxmill.so.$(SOVERSION)
 	ln -sf libtxmill.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libtxmill.so
-	install -m 755 $(B)/txmill-oiio.so $(DESTDIR)$(MODULEDIR)/
+	install -m 755 $(B)/txmill-oiio.so $(B)/txmill-oiio-worker $(DESTDIR)$(MODULEDIR)/
 	install -m 644 include/txmill/*.h $(DESTDIR)$(INCLUDEDIR)/txmill/
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
 	  -e 's|@LIBS_PRIVATE@|$(LIBS)|' scripts/txmill.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/txmill.pc

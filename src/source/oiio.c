@@ -1,69 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The OpenImageIO reader: loads the module when the first source needs it, and passes calls on.
+ * The OpenImageIO reader: passes every call to a worker process and checks what comes back.
  */
-#include <dlfcn.h>
-#include <pthread.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/mem.h"
-#include "source/oiio_module.h"
 #include "source/readers.h"
+#include "source/worker.h"
 
-#define MODULE_FILE "txmill-oiio.so"
+typedef struct oiio_source {
+    txm_worker *worker;
+    char *path;
+    size_t row_bytes;
+    uint32_t cpu_seconds;
+    bool failed; /* some call did: the worker is not used again */
+} oiio_source;
 
-static struct {
-    pthread_once_t once;
-    const txm_oiio_module *module;
-    char reason[512]; /* why there is no module */
-} loaded = {.once = PTHREAD_ONCE_INIT};
-
-/* Takes the module if it was built for these structures. The handle is kept for good: the libraries behind it do not
- * survive being unloaded. */
-static void take(void *handle, const char *path)
+/* Computing time that no honest image needs for one call: a minute, and a second for every megabyte of the file and
+ * every megapixel. $TXMILL_DECODER_SECONDS replaces it. */
+static uint32_t time_limit(double megabytes, double megapixels)
 {
-    const txm_oiio_module *m = dlsym(handle, TXM_OIIO_MODULE_SYMBOL);
-    if (m && m->version == TXM_OIIO_MODULE_VERSION && m->info_bytes == sizeof(txm_source_info) &&
-        m->error_bytes == sizeof(txm_error))
-        loaded.module = m;
-    else
-        snprintf(loaded.reason, sizeof loaded.reason, "%s belongs to another version of txmill", path);
-}
-
-static void try_folder(const char *folder)
-{
-    if (loaded.module || !folder || !*folder)
-        return;
-    char *path = txm_asprintf("%s/%s", folder, MODULE_FILE);
-    if (path && access(path, F_OK) == 0) {
-        void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (handle)
-            take(handle, path);
-        else
-            snprintf(loaded.reason, sizeof loaded.reason, "%s", dlerror());
-    }
-    free(path);
-}
-
-/* Where the module may lie: named by the environment, beside the program (a build folder), or where it was installed.
- */
-static void load(void)
-{
-    char exe[4096];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    exe[n > 0 ? n : 0] = 0;
-    char *slash = strrchr(exe, '/');
-    if (slash)
-        *slash = 0;
-    try_folder(getenv("TXMILL_PLUGINS"));
-    try_folder(exe);
-    try_folder(TXM_MODULE_DIR);
-    if (!loaded.module && !loaded.reason[0])
-        snprintf(loaded.reason, sizeof loaded.reason, MODULE_FILE " is neither in %.200s nor in %.200s", exe,
-                 TXM_MODULE_DIR);
+    const char *word = getenv("TXMILL_DECODER_SECONDS");
+    long seconds = word ? strtol(word, NULL, 10) : 0;
+    return seconds > 0 && seconds < 1000000 ? (uint32_t)seconds : (uint32_t)(60 + megabytes + megapixels);
 }
 
 static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
@@ -72,32 +36,162 @@ static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
     return true;
 }
 
-static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
-                             txm_error *err)
+static txm_worker_request request_for(const oiio_source *s, txm_worker_op op)
 {
-    pthread_once(&loaded.once, load);
-    if (!loaded.module)
-        return txm_fail(err, TXM_UNSUPPORTED, "%s: this kind of image needs OpenImageIO, which cannot be loaded: %s",
-                        path, loaded.reason);
-    txm_status status = loaded.module->reader.open(path, options, info, self, err);
-    if (status == TXM_OK && strcmp(info->format, "png") == 0)
-        snprintf(info->interop_id, sizeof info->interop_id, "%s", txm_interop_of_png(path));
+    return (txm_worker_request){
+        .version = TXM_WORKER_VERSION, .info_bytes = sizeof(txm_source_info), .op = op, .cpu_seconds = s->cpu_seconds};
+}
+
+/* Sends a request and receives the reply with its text (new string, NUL-terminated). A failure that the worker reports
+ * is recorded in its own words. */
+static txm_status ask(oiio_source *s, const txm_worker_request *request, const char *cwd, txm_worker_reply *reply,
+                      char **text, txm_error *err)
+{
+    char *words = NULL;
+    txm_status status = txm_worker_send(s->worker, request, cwd, s->path, err);
+    if (status == TXM_OK)
+        status = txm_worker_receive(s->worker, reply, sizeof *reply, s->path, err);
+    if (status == TXM_OK && (reply->text_bytes > TXM_WORKER_MAX_TEXT_BYTES || reply->status >= TXM_STATUS_COUNT))
+        status = txm_fail(err, TXM_INTERNAL, "%s: the decoder's answer makes no sense", s->path);
+    if (status == TXM_OK && !(words = txm_calloc(reply->text_bytes + 1, 1)))
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the decoder's answer", s->path);
+    if (status == TXM_OK)
+        status = txm_worker_receive(s->worker, words, reply->text_bytes, s->path, err);
+    if (status == TXM_OK && reply->status != TXM_OK)
+        status = txm_fail(err, (txm_status)reply->status, "%s", words);
+    if (status == TXM_OK && text) {
+        *text = words;
+        words = NULL;
+    }
+    free(words);
+    s->failed |= status != TXM_OK;
     return status;
 }
 
-static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+static void terminate(char *text, size_t capacity)
 {
-    return loaded.module->reader.read(self, y, rows, dst, stride_bytes, err);
+    text[capacity - 1] = 0;
 }
 
-static txm_status rewind_image(void *self, txm_error *err)
+/* Takes over what the worker says of the image, if it can be true. */
+static txm_status accept_info(oiio_source *s, txm_source_info *info, const char *text, size_t text_bytes,
+                              txm_error *err)
 {
-    return loaded.module->reader.rewind(self, err);
+    info->attributes = NULL;
+    info->attribute_count = 0;
+    terminate(info->format, sizeof info->format);
+    terminate(info->reader, sizeof info->reader);
+    terminate(info->colorspace_hint, sizeof info->colorspace_hint);
+    terminate(info->interop_id, sizeof info->interop_id);
+    terminate(info->software, sizeof info->software);
+    if (info->width < 1 || info->width > TXM_MAX_SIZE_PX || info->height < 1 || info->height > TXM_MAX_SIZE_PX ||
+        info->channels < 1 || info->channels > TXM_MAX_CHANNELS || info->file_channels < info->channels ||
+        (unsigned)info->type > TXM_FLOAT)
+        return txm_fail(err, TXM_INTERNAL, "%s: the decoder's description of the image makes no sense", s->path);
+    for (size_t at = 0; at < text_bytes;) {
+        const char *name = text + at, *value = name + strlen(name) + 1;
+        if (value > text + text_bytes)
+            break;
+        if (!txm_source_keep(info, name, value))
+            return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its metadata", s->path);
+        at = (size_t)(value - text) + strlen(value) + 1;
+    }
+    return TXM_OK;
 }
 
 static void close_image(void *self)
 {
-    loaded.module->reader.close(self);
+    oiio_source *s = self;
+    if (!s)
+        return;
+    if (s->worker && !s->failed) {
+        txm_worker_request request = request_for(s, TXM_WORKER_CLOSE);
+        txm_worker_reply reply;
+        /* Some decoders fail while they close: then this worker has served. */
+        ask(s, &request, NULL, &reply, NULL, NULL);
+    }
+    txm_worker_put(s->worker, !s->failed);
+    free(s->path);
+    free(s);
+}
+
+static txm_status open_in_worker(oiio_source *s, const txm_source_options *options, txm_source_info *info,
+                                 txm_error *err)
+{
+    txm_worker_request request = request_for(s, TXM_WORKER_OPEN);
+    txm_worker_reply reply;
+    char *cwd = getcwd(NULL, 0), *text = NULL;
+    request.max_memory_bytes = options->max_memory_bytes;
+    request.cwd_bytes = cwd ? (uint32_t)strlen(cwd) : 0;
+    request.path_bytes = (uint32_t)strlen(s->path);
+    txm_status status = ask(s, &request, cwd, &reply, &text, err);
+    if (status == TXM_OK)
+        status = txm_worker_receive(s->worker, info, sizeof *info, s->path, err);
+    if (status == TXM_OK)
+        status = accept_info(s, info, text, reply.text_bytes, err);
+    else
+        memset(info, 0, sizeof *info);
+    s->failed |= status != TXM_OK;
+    free(cwd);
+    free(text);
+    return status;
+}
+
+static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
+                             txm_error *err)
+{
+    struct stat st;
+    double megabytes = stat(path, &st) == 0 ? (double)st.st_size / 1e6 : 0;
+    oiio_source *s = txm_calloc(1, sizeof *s);
+    if (!s || !(s->path = txm_strdup(path))) {
+        close_image(s);
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
+    }
+    s->cpu_seconds = time_limit(megabytes, 0);
+    txm_status status = txm_worker_get(&s->worker, err);
+    if (status != TXM_OK)
+        txm_error_prefix(err, "%s", path);
+    else
+        status = open_in_worker(s, options, info, err);
+    if (status != TXM_OK) {
+        close_image(s);
+        return status;
+    }
+    s->row_bytes = (size_t)info->width * info->channels * txm_type_bytes(info->type);
+    s->cpu_seconds = time_limit(megabytes, (double)info->width * info->height / 1e6);
+    if (strcmp(info->format, "png") == 0)
+        snprintf(info->interop_id, sizeof info->interop_id, "%s", txm_interop_of_png(path));
+    *self = s;
+    return TXM_OK;
+}
+
+static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+{
+    oiio_source *s = self;
+    txm_worker_request request = request_for(s, TXM_WORKER_READ);
+    txm_worker_reply reply;
+    if (s->failed)
+        return txm_fail(err, TXM_IO, "%s: decoding it failed before", s->path);
+    request.y = y;
+    request.rows = rows;
+    txm_status status = ask(s, &request, NULL, &reply, NULL, err);
+    if (status == TXM_OK && reply.data_bytes != s->row_bytes * rows)
+        status = txm_fail(err, TXM_INTERNAL, "%s: the decoder delivers %llu bytes for %u rows", s->path,
+                          (unsigned long long)reply.data_bytes, rows);
+    for (uint32_t r = 0; r < rows && status == TXM_OK; r++)
+        status = txm_worker_receive(s->worker, (char *)dst + r * stride_bytes, s->row_bytes, s->path, err);
+    s->failed |= status != TXM_OK;
+    return status;
+}
+
+static txm_status rewind_image(void *self, txm_error *err)
+{
+    oiio_source *s = self;
+    txm_worker_request request = request_for(s, TXM_WORKER_REWIND);
+    txm_worker_reply reply;
+    if (s->failed)
+        return txm_fail(err, TXM_IO, "%s: decoding it failed before", s->path);
+    return ask(s, &request, NULL, &reply, NULL, err);
 }
 
 const txm_reader_ops txm_oiio_reader = {"oiio", probe, open_image, read_rows, rewind_image, close_image};

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A decoder module for tests: what it does is the text of the file that it opens. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "source/oiio_module.h"
+
+typedef struct fake {
+    char deed[32];
+} fake;
+
+static void misbehave(const char *deed, const char *when)
+{
+    char crash[40], loop[40], hang[40], leave[40], eat[40];
+    snprintf(crash, sizeof crash, "crash in %s", when);
+    snprintf(loop, sizeof loop, "loop in %s", when);
+    snprintf(hang, sizeof hang, "killed in %s", when);
+    snprintf(leave, sizeof leave, "leave in %s", when);
+    snprintf(eat, sizeof eat, "eat in %s", when);
+    if (strcmp(deed, crash) == 0) {
+        signal(SIGSEGV, SIG_DFL); /* a sanitizer would turn it into an exit */
+        raise(SIGSEGV);
+    }
+    if (strcmp(deed, loop) == 0)
+        for (volatile unsigned i = 0;; i++)
+            ;
+    if (strcmp(deed, hang) == 0)
+        raise(SIGKILL);
+    if (strcmp(deed, leave) == 0)
+        _exit(3);
+    if (strcmp(deed, eat) == 0) {
+        /* Memory without end, in pieces that fit. */
+        for (size_t i = 0;; i++) {
+            char *p = malloc(64 << 20);
+            if (!p)
+                break;
+            *(volatile char *)p = 1;
+        }
+    }
+}
+
+static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
+{
+    (void)head, (void)head_bytes, (void)path;
+    return true;
+}
+
+static txm_status fail(txm_error *err, txm_status status, const char *path, const char *words)
+{
+    err->status = status;
+    snprintf(err->message, sizeof err->message, "%s: %s", path, words);
+    return status;
+}
+
+static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
+                             txm_error *err)
+{
+    fake *f = calloc(1, sizeof *f);
+    FILE *in = fopen(path, "rb");
+    (void)options;
+    if (!in || !f || !fgets(f->deed, sizeof f->deed, in))
+        strcpy(err->message, "no deed");
+    if (in)
+        fclose(in);
+    misbehave(f->deed, "open");
+    if (strcmp(f->deed, "eat in open") == 0) {
+        free(f);
+        return fail(err, TXM_NO_MEMORY, path, "no memory is left");
+    }
+    if (strcmp(f->deed, "fail in open") == 0) {
+        free(f);
+        return fail(err, TXM_CORRUPT, path, "a decoder's words");
+    }
+    info->width = strcmp(f->deed, "lie in open") == 0 ? 1000000 : 5;
+    info->height = 7;
+    info->file_channels = info->channels = 3;
+    strcpy(info->format, "fake");
+    info->attributes = calloc(1, sizeof *info->attributes);
+    info->attributes[0].name = strdup("Artist");
+    info->attributes[0].value = strdup("a person");
+    info->attribute_count = 1;
+    /* Who served: the test sees whether a worker is used again. */
+    snprintf(info->software, sizeof info->software, "%ld", (long)getpid());
+    *self = f;
+    return TXM_OK;
+}
+
+static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+{
+    fake *f = self;
+    misbehave(f->deed, "read");
+    if (strcmp(f->deed, "fail in read") == 0)
+        return fail(err, TXM_CORRUPT, "file", "a row is damaged");
+    for (uint32_t r = 0; r < rows; r++)
+        memset((char *)dst + r * stride_bytes, (int)(y + r), 15);
+    return TXM_OK;
+}
+
+static txm_status rewind_image(void *self, txm_error *err)
+{
+    (void)err;
+    misbehave(((fake *)self)->deed, "rewind");
+    return TXM_OK;
+}
+
+static void close_image(void *self)
+{
+    misbehave(((fake *)self)->deed, "close");
+    free(self);
+}
+
+extern const txm_oiio_module txm_oiio_module_table;
+const txm_oiio_module txm_oiio_module_table = {
+    TXM_OIIO_MODULE_VERSION,
+    sizeof(txm_source_info),
+    sizeof(txm_error),
+    {"fake", probe, open_image, read_rows, rewind_image, close_image},
+};
