@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    txm_source_options options = {.max_memory_bytes = 256 << 20};
+    txm_source_options options = {.max_memory_bytes = 64 << 20};
     txm_source_info info = {0};
     void *self = NULL;
     txm_error err = {0};

@@ -107,7 +107,8 @@ static txm_status load_band(txm_exr *x, uint32_t y, txm_error *err)
     size_t row_bytes = (size_t)x->width * x->channels * x->sample_bytes;
     if (y >= x->band_begin && y < x->band_end)
         return TXM_OK;
-    if (!x->band && !(x->band = txm_alloc_pixels(txm_mul(row_bytes, x->chunk_h), 1)))
+    uint32_t most = x->chunk_h < x->height ? x->chunk_h : x->height;
+    if (!x->band && !(x->band = txm_alloc_pixels(txm_mul(row_bytes, most), 1)))
         return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for a row of blocks", x->path);
     uint32_t begin = y / x->chunk_h * x->chunk_h;
     x->band_begin = x->band_end = 0;
