@@ -65,6 +65,11 @@ else
     check newer-unavailable json newer.json "[s['name'] for s in o[0]['colorspaces'] if not s['available']] == ['Display P3 HDR - Display', 'ARRI LogC4', 'Half Known', 'Behind LogC4']"
     check newer-reason json newer.json "all('OpenColorIO' in s['reason'] or 'LogC4' in s['reason'] for s in o[0]['colorspaces'] if not s['available'])"
 fi
+cp "$golden/rgb8.png" .
+txm make -v --ocio "$newer" rgb8.png
+check newer-make-says-once test "$(grep -c 'newer than the library; left out' err)" -eq "$(json newer.json "o[0]['left_out'] is None"; echo $?)"
+txm make --force --ocio "$newer" rgb8.png
+check newer-make-silent-without-v test ! -s err
 check newer-interop-ids json newer.json "[s['name'] for s in o[0]['colorspaces'] if 'srgb_rec709_scene' in s['aliases']] == ['sRGB - Texture']"
 
 # ---- broken configs --------------------------------------------------------------------------------------------------

@@ -525,6 +525,7 @@ START_TEST(strange_names_are_just_unknown)
     txm_error_clear(&err);
     ck_assert_int_eq(txm_color_find(config, "zzzzzzzzzzzzzzz", &space, &err), TXM_COLORSPACE);
     ck_assert_ptr_null(strstr(err.message, "did you mean"));
+    says(err.message, "txmill colorspaces");
     ck_assert_int_eq(txm_color_find(config, "", &space, NULL), TXM_COLORSPACE);
     ck_assert_int_eq(txm_color_find(config, NULL, &space, NULL), TXM_COLORSPACE);
     ck_assert_int_eq(txm_color_find(config, "%s%n\xff\x01", &space, NULL), TXM_COLORSPACE);

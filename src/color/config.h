@@ -45,6 +45,6 @@ txm_color_space *txm_color_lookup(const txm_color_config *config, const char *na
 /* Fills matrix, matrix_text and interop_id. CONFIG when they depend on what was left out of the config. */
 txm_status txm_color_compute_matrix(txm_color_config *config, txm_error *err);
 
-/* Appends "; did you mean A, B or C?" to a message when some name of the config is near. */
+/* Appends "; did you mean A, B or C?" to a message, or where to look when no name of the config is near. */
 void txm_color_suggest(const txm_color_config *config, const char *name, char *message, size_t message_bytes);
 #endif

@@ -63,6 +63,8 @@ void txm_color_suggest(const txm_color_config *config, const char *name, char *m
         near[at] = &config->spaces[i];
         scores[at] = d;
     }
+    if (shown == 0)
+        snprintf(message + used, message_bytes - used, "; 'txmill colorspaces' lists its names");
     for (size_t i = 0; i < shown && used < message_bytes; i++) {
         const char *before = i == 0 ? "; did you mean " : i + 1 < shown ? ", " : " or ";
         int n = snprintf(message + used, message_bytes - used, "%s\"%s\"%s", before, near[i]->name,

@@ -29,6 +29,10 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
     txm_status status = txm_color_load(&color, &c->color, err);
     if (status)
         goto fail;
+    if (*txm_color_config_left_out(c->color))
+        txm_context_log(c, TXM_LOG_INFO, "%s: profile %s is newer than the library; left out: %s",
+                        txm_color_config_name(c->color), txm_color_config_version(c->color),
+                        txm_color_config_left_out(c->color));
     unsigned threads = o->threads ? o->threads : txm_cpu_count();
     c->pool = txm_pool_new(threads);
     if (!c->pool) {
