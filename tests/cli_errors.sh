@@ -218,6 +218,13 @@ fi
 txm make --json --dry-run rgb8.png >/dev/null
 "$TXMILL" make --json --dry-run rgb8.png >/dev/full 2>err
 rc=$?
+mkfifo out.fifo
+sleep 0 <out.fifo &
+"$TXMILL" make --json --force -d piped rgb8.png tile64.png >out.fifo 2>gone.err
+gone=$?
+check reader-left-exit test $gone -eq 0
+check reader-left-silent test ! -s gone.err
+check reader-left-all-made test "$(find piped -name '*.tx' | wc -l)" -eq 2
 check full-stdout-exit rc_is 4
 check full-stdout-message says "standard output"
 check no-temporaries-anywhere no_temporaries

@@ -249,6 +249,30 @@ START_TEST(test_long_name)
 }
 END_TEST
 
+/* A name that must be shortened for the temporary is not cut inside a character. */
+START_TEST(test_long_name_utf8)
+{
+    for (int shift = 0; shift < 3; shift++) {
+        char name[256] = "ab";
+        txm_publish *p = NULL;
+        name[shift] = 0;
+        while (strlen(name) + 3 <= 240)
+            strcat(name, "\xE2\x82\xAC");
+        char *path = txm_path_join(dir, name);
+        ck_assert_int_eq(txm_publish_begin(path, &p, NULL), TXM_OK);
+        const char *temp = txm_path_base(txm_publish_temp_path(p)) + 1;
+        size_t same = 0;
+        while (temp[same] == name[same])
+            same++;
+        ck_assert_uint_gt(same, 100);
+        ck_assert_uint_eq((same - (size_t)shift) % 3, 0);
+        ck_assert_int_eq(temp[same], '.');
+        txm_publish_abort(&p);
+        free(path);
+    }
+}
+END_TEST
+
 static void refused(const char *path, txm_status status, const char *why)
 {
     txm_publish *p = NULL;
@@ -343,6 +367,7 @@ int main(void)
     tcase_add_test(publish, test_abort);
     tcase_add_test(publish, test_unique_temporaries);
     tcase_add_test(publish, test_long_name);
+    tcase_add_test(publish, test_long_name_utf8);
     tcase_add_test(publish, test_refusals);
     tcase_add_test(publish, test_denied);
     tcase_add_test(publish, test_abort_all);

@@ -3,9 +3,11 @@
 #include "exits.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cache/publish.h"
 #include "say.h"
@@ -33,7 +35,7 @@ void txm_signals_install(void)
     sigaddset(&action.sa_mask, SIGTERM);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    /* A reader that went away shows as EPIPE, which is reported like any failed write. */
+    /* A reader of the output that goes away must not end a conversion: see txm_finish. */
     signal(SIGPIPE, SIG_IGN);
 }
 
@@ -86,12 +88,23 @@ txm_exit txm_tally_exit(const txm_tally *tally)
     return tally->findings ? TXM_EXIT_FINDINGS : TXM_EXIT_OK;
 }
 
+/* Whether stdout is a pipe whose reader has gone. */
+static bool reader_left(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
 int txm_finish(const txm_tally *tally)
 {
     txm_tally t = *tally;
     errno = 0;
-    if (fflush(stdout) || ferror(stdout)) {
-        txm_say(TXM_SAY_ERROR, "standard output: writing failed: %s; results may be missing", strerror(errno));
+    bool lost = fflush(stdout) || ferror(stdout);
+    /* One that took what it wanted and left, like head(1), misses nothing. An earlier write may have been the one that
+     * failed: its errno is gone then. */
+    if (lost && !reader_left()) {
+        txm_say(TXM_SAY_ERROR, "standard output: writing failed%s%s; results are missing", errno ? ": " : "",
+                errno ? strerror(errno) : "");
         t.retryable = true;
     }
     txm_exit code = txm_tally_exit(&t);

@@ -112,6 +112,16 @@ static uint64_t random_bits(void)
     return (uint64_t)now.tv_sec * 1000000007u ^ (uint64_t)now.tv_nsec << 20;
 }
 
+/* The most bytes, up to `limit`, that do not cut a UTF-8 sequence: some file systems refuse names that are not valid.
+ */
+static int shortened(const char *name, int limit)
+{
+    int n = (int)strnlen(name, (size_t)limit);
+    while (name[n] && n > 0 && ((unsigned char)name[n] & 0xC0) == 0x80)
+        n--;
+    return n;
+}
+
 /* `.<name>.<host>-<pid>-<random>.txm-tmp` beside the target; the name's part is shortened where it would pass the 255
  * bytes that file systems allow. */
 static char *temp_name(const char *target)
@@ -126,7 +136,7 @@ static char *temp_name(const char *target)
     int n = snprintf(suffix, sizeof suffix, ".%s-%ld-%016llx.txm-tmp", host, (long)getpid(),
                      (unsigned long long)random_bits());
     char *dir = txm_path_dir(target);
-    char *name = txm_asprintf(".%.*s%s", 254 - n, txm_path_base(target), suffix);
+    char *name = txm_asprintf(".%.*s%s", shortened(txm_path_base(target), 254 - n), txm_path_base(target), suffix);
     char *path = dir && name ? txm_path_join(dir, name) : NULL;
     free(dir);
     free(name);
