@@ -11,6 +11,9 @@
 
 #include "device/arith.h"
 #include "device/ops.h"
+
+#define TXM_LANES 4
+#include "device/simd/curve.h"
 #include "device/tables.h"
 #include "util_isa.h"
 
@@ -93,6 +96,24 @@ START_TEST(table_encodes_exactly)
 }
 END_TEST
 
+/* The bound on which the 8-bit encoder's short cut relies. */
+START_TEST(near_curve_is_near)
+{
+    double worst = 0;
+    for (uint32_t bits = 0x30000000u; bits < 0x47000000u; bits += 64) {
+        float v[TXM_LANES];
+        for (int i = 0; i < TXM_LANES; i++)
+            v[i] = txm_bits_float(bits + 16 * (uint32_t)i);
+        vf near = vf_srgb_encode_near(TXM_LOAD(vf, v));
+        for (int i = 0; i < TXM_LANES; i++) {
+            double exact = txm_srgb_encode(v[i]);
+            worst = fmax(worst, fabs((double)near[i] - exact) / exact);
+        }
+    }
+    ck_assert_msg(worst < 1e-6, "off by %g", worst);
+}
+END_TEST
+
 START_TEST(every_code_survives_the_curve)
 {
     for (uint32_t c = 0; c < 256; c++)
@@ -154,6 +175,7 @@ int main(void)
     tcase_add_test(t, powers_are_rounded_right);
     tcase_add_test(t, curves_follow_the_standard);
     tcase_add_test(t, table_encodes_exactly);
+    tcase_add_test(t, near_curve_is_near);
     tcase_add_test(t, every_code_survives_the_curve);
     tcase_add_test(t, association_truncates);
     tcase_add_test(t, bilinear_positions);
