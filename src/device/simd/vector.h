@@ -10,6 +10,11 @@
 #include <stdint.h>
 #include <string.h>
 
+/* How wide vectors travel between functions matters to nobody here: all of them are inlined. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
 #define TXM_VECTOR(type, count) type __attribute__((vector_size(sizeof(type) * (count)), aligned(1), may_alias))
 
 typedef TXM_VECTOR(float, TXM_LANES) vf;
