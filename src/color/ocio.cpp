@@ -47,7 +47,8 @@ void on_message(const char *message)
         *warnings += message;
 }
 
-/* A library must not print: messages are kept where somebody asked for them, and dropped elsewhere. */
+/* A library must not print: messages are kept where somebody asked for them, and dropped elsewhere. The function is the
+ * process's, as the library has no other. */
 void silence()
 {
     static std::once_flag once;
@@ -75,15 +76,17 @@ OCIO::ConstConfigRcPtr load_strictly(std::istream &stream)
     return config;
 }
 
-/* The library's messages come with line ends; ours are one line. */
-std::string one_line(const char *message)
+/* The library's messages come with line ends; ours are one line. Without allocating: memory may be what is missing. */
+txm_status fail_in_one_line(txm_error *err, txm_status status, const char *message)
 {
-    std::string text(message);
-    text.erase(text.find_last_not_of(" \r\n") + 1);
-    for (char &c : text)
-        if (c == '\n' || c == '\r')
-            c = ' ';
-    return text;
+    char text[TXM_MESSAGE_BYTES];
+    size_t n = 0;
+    for (; *message && n + 1 < sizeof text; message++)
+        text[n++] = *message == '\n' || *message == '\r' ? ' ' : *message;
+    while (n > 0 && text[n - 1] == ' ')
+        n--;
+    text[n] = 0;
+    return txm_fail(err, status, "%s", text);
 }
 
 /* Turns whatever was thrown into a status. Only to be called from a catch block. */
@@ -94,7 +97,7 @@ txm_status caught(txm_status status, txm_error *err)
     } catch (const std::bad_alloc &) {
         return txm_fail(err, TXM_NO_MEMORY, "out of memory in OpenColorIO");
     } catch (const std::exception &e) {
-        return txm_fail(err, status, "%s", one_line(e.what()).c_str());
+        return fail_in_one_line(err, status, e.what());
     } catch (...) {
         return txm_fail(err, TXM_INTERNAL, "OpenColorIO threw something unknown");
     }
