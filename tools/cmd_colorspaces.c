@@ -89,14 +89,6 @@ static void print_entry(void *user, const txm_color_entry *e)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-static cJSON *new_object(void)
-{
-    cJSON *o = cJSON_CreateObject();
-    txm_json_text(o, "schema", "txmill.colorspaces");
-    txm_json_uint(o, "version", TXM_COLORSPACES_SCHEMA_VERSION);
-    return o;
-}
-
 static void add_config(cJSON *o, const txm_color_config *config)
 {
     const char *left_out = txm_color_config_left_out(config), *id = txm_color_working_interop_id(config);
@@ -126,12 +118,6 @@ static void add_entry(void *array, const txm_color_entry *e)
     txm_json_text(o, "class", e->available ? class_words[e->color_class] : NULL);
 }
 
-static void print_json(cJSON *object)
-{
-    if (!txm_json_print(object))
-        txm_say(TXM_SAY_ERROR, "out of memory: the JSON object is missing from the output");
-}
-
 /* ---- the command ------------------------------------------------------------------------------------------------ */
 
 typedef void (*entry_fn)(void *user, const txm_color_entry *entry);
@@ -156,11 +142,11 @@ static txm_status list_text(const txm_color_config *config, txm_error *err)
 
 static txm_status list_json(const txm_color_config *config, txm_error *err)
 {
-    cJSON *object = new_object();
+    cJSON *object = txm_json_new("txmill.colorspaces", TXM_COLORSPACES_SCHEMA_VERSION);
     add_config(object, config);
     txm_status status = each_entry(config, add_entry, txm_json_array(object, "colorspaces"), err);
     if (status == TXM_OK)
-        print_json(object);
+        txm_json_emit(object);
     else
         cJSON_Delete(object);
     return status;
@@ -168,9 +154,9 @@ static txm_status list_json(const txm_color_config *config, txm_error *err)
 
 static void print_json_error(const txm_error *err)
 {
-    cJSON *object = new_object();
+    cJSON *object = txm_json_new("txmill.colorspaces", TXM_COLORSPACES_SCHEMA_VERSION);
     txm_json_error(object, err);
-    print_json(object);
+    txm_json_emit(object);
 }
 
 static int run_colorspaces(void *p, const txm_operands *operands)

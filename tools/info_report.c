@@ -152,17 +152,9 @@ void txm_info_print_text(const txm_info *info, bool all_metadata)
 
 static cJSON *new_object(const char *path)
 {
-    cJSON *o = cJSON_CreateObject();
-    txm_json_text(o, "schema", "txmill.info");
-    txm_json_uint(o, "version", TXM_INFO_SCHEMA_VERSION);
+    cJSON *o = txm_json_new("txmill.info", TXM_INFO_SCHEMA_VERSION);
     txm_json_text(o, "file", path);
     return o;
-}
-
-static void print(cJSON *object)
-{
-    if (!txm_json_print(object))
-        txm_say(TXM_SAY_ERROR, "out of memory: a JSON object is missing from the output");
 }
 
 static void text_or_null(cJSON *o, const char *name, const char *text)
@@ -275,12 +267,12 @@ void txm_info_print_json(const txm_info *info, bool all_metadata)
     add_levels(o, info->tx);
     if (all_metadata)
         add_metadata(o, info->tx);
-    print(o);
+    txm_json_emit(o);
 }
 
 void txm_info_print_json_error(const char *path, const txm_error *err)
 {
     cJSON *o = new_object(path);
     txm_json_error(o, err);
-    print(o);
+    txm_json_emit(o);
 }

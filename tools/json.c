@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "say.h"
 
 /* Length of the valid UTF-8 sequence at `s`, 0 if there is none (overlong forms and surrogates are not valid). */
 static size_t utf8_sequence(const unsigned char *s)
@@ -71,6 +72,14 @@ static _Thread_local bool lost;
 static void added(const void *item)
 {
     lost |= !item;
+}
+
+cJSON *txm_json_new(const char *schema, unsigned version)
+{
+    cJSON *object = cJSON_CreateObject();
+    txm_json_text(object, "schema", schema);
+    txm_json_uint(object, "version", version);
+    return object;
 }
 
 void txm_json_text(cJSON *object, const char *name, const char *text)
@@ -184,4 +193,10 @@ bool txm_json_print(cJSON *object)
     cJSON_Delete(object);
     lost = false;
     return ok;
+}
+
+void txm_json_emit(cJSON *object)
+{
+    if (!txm_json_print(object))
+        txm_say(TXM_SAY_ERROR, "out of memory: a JSON object is missing from the output");
 }

@@ -15,6 +15,9 @@
 
 #include "txmill/status.h"
 
+/* A new object that begins with its schema ("txmill.make") and that schema's version. */
+cJSON *txm_json_new(const char *schema, unsigned version);
+
 /* Text that may hold any bytes, NULL becomes null: member `name`, and `name`_encoded for text that is not UTF-8. */
 void txm_json_text(cJSON *object, const char *name, const char *text);
 
@@ -38,4 +41,6 @@ void txm_json_error(cJSON *object, const txm_error *err);
 
 /* Prints one line to stdout, flushes it, and frees the object. From any thread. False when memory is exhausted. */
 bool txm_json_print(cJSON *object);
+/* The same where there is nothing else to do about a failure: says that an object is missing. */
+void txm_json_emit(cJSON *object);
 #endif

@@ -5,9 +5,7 @@
 
 static cJSON *record(const char *type, const char *scene)
 {
-    cJSON *o = cJSON_CreateObject();
-    txm_json_text(o, "schema", "txmill.list");
-    txm_json_uint(o, "version", 1);
+    cJSON *o = txm_json_new("txmill.list", 1);
     txm_json_text(o, "type", type);
     txm_json_text(o, "scene", scene);
     return o;

@@ -51,17 +51,9 @@ void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, boo
 
 static cJSON *new_object(const char *type)
 {
-    cJSON *o = cJSON_CreateObject();
-    txm_json_text(o, "schema", "txmill.make");
-    txm_json_uint(o, "version", TXM_MAKE_SCHEMA_VERSION);
+    cJSON *o = txm_json_new("txmill.make", TXM_MAKE_SCHEMA_VERSION);
     txm_json_text(o, "type", type);
     return o;
-}
-
-static void print(cJSON *object)
-{
-    if (!txm_json_print(object))
-        txm_say(TXM_SAY_ERROR, "out of memory: a JSON object is missing from the output");
 }
 
 static void add_stages(cJSON *o, const txm_stage_seconds *s)
@@ -139,7 +131,7 @@ static void print_json(const txm_batch_file *file)
         txm_json_text(o, "state", "failed");
         txm_json_error(o, file->err);
     }
-    print(o);
+    txm_json_emit(o);
 }
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
@@ -254,7 +246,7 @@ static void print_json_summary(const txm_make_report *report, double seconds)
         add_cost(o, &report->totals.cost);
     txm_json_number(o, "seconds", seconds, 6);
     txm_json_uint(o, "exit_code", (uint64_t)txm_tally_exit(&report->tally));
-    print(o);
+    txm_json_emit(o);
 }
 
 static void say_summary(const txm_make_report *report, double seconds)
