@@ -140,7 +140,7 @@ static txm_status open_in_worker(oiio_source *s, const txm_source_options *optio
 static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                              txm_error *err)
 {
-    struct stat st;
+    struct stat st = {0};
     double megabytes = stat(path, &st) == 0 ? (double)st.st_size / 1e6 : 0;
     oiio_source *s = txm_calloc(1, sizeof *s);
     if (!s || !(s->path = txm_strdup(path))) {
@@ -153,6 +153,10 @@ static txm_status open_image(const char *path, const txm_source_options *options
         txm_error_prefix(err, "%s", path);
     else
         status = open_in_worker(s, options, info, err);
+    if (status == TXM_OK && (strcmp(info->format, "dpx") == 0 || strcmp(info->format, "cineon") == 0) &&
+        txm_film_pixel_end(path, info) > (uint64_t)st.st_size)
+        status = txm_fail(err, TXM_CORRUPT, "%s: the file is truncated: %llu bytes, its pixels end at %llu", path,
+                          (unsigned long long)st.st_size, (unsigned long long)txm_film_pixel_end(path, info));
     if (status != TXM_OK) {
         close_image(s);
         return status;

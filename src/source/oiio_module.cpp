@@ -13,11 +13,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <OpenImageIO/imageio.h>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "source/readers.h"
@@ -30,6 +32,14 @@ using OIIO::TypeDesc;
 
 struct Source {
     std::string path;
+    std::string name; /* that OpenImageIO opens */
+    int fd = -1;      /* behind `name` where that is not the path */
+    ~Source()
+    {
+        input.reset();
+        if (fd >= 0)
+            close(fd);
+    }
     std::unique_ptr<ImageInput> input;
     ImageSpec spec;
     TypeDesc type;
@@ -202,12 +212,21 @@ bool sounds_unsupported(const std::string &words)
     return false;
 }
 
+/* OpenImageIO takes what follows a '?' in a name for options to itself. Behind a descriptor the name is out of its
+ * sight. */
+void name_for_oiio(Source &s)
+{
+    s.name = s.path;
+    if (s.path.find('?') != std::string::npos && (s.fd = open(s.path.c_str(), O_RDONLY | O_CLOEXEC)) >= 0)
+        s.name = "/proc/self/fd/" + std::to_string(s.fd);
+}
+
 txm_status open_input(Source &s, txm_error *err)
 {
     ImageSpec config;
     config.attribute("oiio:UnassociatedAlpha", 1);
     OIIO::geterror(); /* of this thread: what an earlier file left behind is not about this one */
-    s.input = ImageInput::open(s.path, &config);
+    s.input = ImageInput::open(s.name, &config);
     if (!s.input) {
         std::string words = OIIO::geterror();
         return fail(err, sounds_unsupported(words) ? TXM_UNSUPPORTED : TXM_CORRUPT, "%s: %s", s.path.c_str(),
@@ -260,6 +279,7 @@ txm_status oiio_open(const char *path, const txm_source_options *options, txm_so
         std::call_once(once, configure);
         std::unique_ptr<Source> s(new Source);
         s->path = path;
+        name_for_oiio(*s);
         txm_status status = open_input(*s, err);
         if (status == TXM_OK)
             status = check(*s, options, err);

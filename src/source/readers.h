@@ -30,6 +30,9 @@ const char *txm_interop_from_cicp(unsigned primaries, unsigned transfer);
 
 /* Looks for the cICP chunk of a PNG file before its pixels; "" if there is none (or no PNG). */
 const char *txm_interop_of_png(const char *path);
+/* Where the pixels of a DPX or Cineon file must end, bytes from its start; 0 where that is not known. */
+uint64_t txm_film_pixel_end(const char *path, const txm_source_info *info);
+
 /* Whether chromaticities (red, green, blue, white as x, y) are those of ACES2065-1: such an EXR file counts as being in
  * that space, whatever else it says. */
 static inline bool txm_is_aces2065(const float xy[8])

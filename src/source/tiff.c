@@ -41,11 +41,16 @@ __attribute__((format(printf, 4, 0))) static int remember_words(TIFF *tif, void 
     return 1; /* handled: nothing is printed */
 }
 
-/* Unknown tags and the like do not concern pixels. */
-__attribute__((format(printf, 4, 0))) static int ignore_words(TIFF *tif, void *user, const char *module,
-                                                              const char *format, va_list args)
+/* Unknown tags and the like do not concern pixels; a tag that lies beyond the end of the file may have said what they
+ * mean. */
+__attribute__((format(printf, 4, 0))) static int judge_warning(TIFF *tif, void *user, const char *module,
+                                                               const char *format, va_list args)
 {
-    (void)tif, (void)user, (void)module, (void)format, (void)args;
+    char words[sizeof((txm_tiff *)user)->words];
+    (void)tif, (void)module;
+    vsnprintf(words, sizeof words, format, args);
+    if (strstr(words, "IO error"))
+        memcpy(((txm_tiff *)user)->words, words, sizeof words);
     return 1;
 }
 
@@ -75,7 +80,7 @@ static TIFF *open_tiff(txm_tiff *t)
     if (!options)
         return NULL;
     TIFFOpenOptionsSetErrorHandlerExtR(options, remember_words, t);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_words, t);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, judge_warning, t);
     TIFF *tif = TIFFOpenExt(t->path, "rm", options);
     TIFFOpenOptionsFree(options);
     return tif;
