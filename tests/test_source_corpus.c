@@ -89,6 +89,9 @@ static const struct {
     {"gray4.tif", "tiff", 1, TXM_U8, SILENT, GRAY, 0.07, ""},
     {"min-is-white.tif", "tiff", 1, TXM_U8, SILENT, NONE, 0, ""}, /* not inverted by OpenImageIO */
     {"oriented.tif", "tiff", 3, TXM_U8, SILENT, RGB, EXACT, ""},  /* orientation is ignored */
+    {"exif.tif", "tiff", 3, TXM_U8, SILENT, RGB, EXACT, "sRGB"},
+    {"xmp.tif", "tiff", 3, TXM_U8, SILENT, RGB, EXACT, ""},
+    {"iptc.tif", "tiff", 3, TXM_U8, SILENT, RGB, EXACT, ""},
     {"ppm2tiff.tif", "tiff", 3, TXM_U8, SILENT, RGB, EXACT, ""},
 
     {"half-none.exr", "openexr", 4, TXM_HALF, SILENT, NONE, 0, "Linear"},
@@ -280,6 +283,8 @@ START_TEST(metadata)
                 {"aces-container.exr", "lin_ap0_scene", "", 0},
                 {"rgb-cicp-pq.png", "pq_rec2020_display", "", 3},
                 {"rgba-straight.tif", "", "tiffset", 3},
+                {"xmp.tif", "", "a tool", 3},
+                {"iptc.tif", "", "a tool", 3},
                 {"half-zip.exr", "", "", 0}};
     for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
         txm_source *s = NULL;

@@ -24,18 +24,8 @@ static int field_of(uint8_t data_set)
     }
 }
 
-bool txm_raster_meta_add_iptc(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
+bool txm_raster_meta_add_iim(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
 {
-    /* The signature, the number of the resource, an empty name, the upper half of the length. */
-    static const uint8_t head[] = {'8', 'B', 'I', 'M', 4, 4, 0, 0, 0, 0};
-
-    if (bytes < sizeof head + 2 || memcmp(data, head, sizeof head) != 0)
-        return true;
-    size_t length = (size_t)data[sizeof head] << 8 | data[sizeof head + 1];
-    data += sizeof head + 2;
-    bytes -= sizeof head + 2;
-    if (bytes > length)
-        bytes = length;
     while (bytes >= RECORD_HEAD && data[0] == RECORD_TAG) {
         size_t size = (size_t)data[3] << 8 | data[4];
         int field = data[1] == APPLICATION ? field_of(data[2]) : -1;
@@ -49,4 +39,17 @@ bool txm_raster_meta_add_iptc(txm_raster_meta *meta, const uint8_t *data, size_t
         bytes -= size;
     }
     return true;
+}
+
+bool txm_raster_meta_add_iptc(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
+{
+    /* The signature, the number of the resource, an empty name, the upper half of the length. */
+    static const uint8_t head[] = {'8', 'B', 'I', 'M', 4, 4, 0, 0, 0, 0};
+
+    if (bytes < sizeof head + 2 || memcmp(data, head, sizeof head) != 0)
+        return true;
+    size_t length = (size_t)data[sizeof head] << 8 | data[sizeof head + 1];
+    data += sizeof head + 2;
+    bytes -= sizeof head + 2;
+    return txm_raster_meta_add_iim(meta, data, bytes < length ? bytes : length);
 }

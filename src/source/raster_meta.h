@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The few descriptive fields that the direct readers of PNG and JPEG take from a file, found where OpenImageIO finds
- * them: named texts, Exif, XMP, IPTC. */
+ * The few descriptive fields that the direct readers of PNG, JPEG and TIFF take from a file, found where OpenImageIO
+ * finds them: named texts, Exif, XMP, IPTC. */
 #ifndef TXM_SOURCE_RASTER_META_H
 #define TXM_SOURCE_RASTER_META_H
 #include "source/source.h"
@@ -26,6 +26,9 @@ bool txm_raster_meta_add_exif(txm_raster_meta *meta, const uint8_t *data, size_t
 
 /* A Photoshop block behind its "Photoshop 3.0". Fields that are there already stay. False when memory is exhausted. */
 bool txm_raster_meta_add_iptc(txm_raster_meta *meta, const uint8_t *data, size_t bytes);
+
+/* The records inside such a block, which TIFF stores bare. */
+bool txm_raster_meta_add_iim(txm_raster_meta *meta, const uint8_t *data, size_t bytes);
 
 /* An XMP packet: each value replaces what was there. False when memory is exhausted. */
 bool txm_raster_meta_add_xmp(txm_raster_meta *meta, const char *packet, size_t bytes);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "source/raster_meta.h"
 #include "source/tiff.h"
 
 enum { MAX_CHANNELS = 64 };
@@ -113,32 +114,63 @@ static txm_status describe_layout(txm_tiff *t, txm_source_info *info, txm_error 
     return TXM_OK;
 }
 
-static const char *text_tag(txm_tiff *t, uint32_t tag)
+static bool add_text(txm_tiff *t, txm_raster_meta *meta, uint32_t tag, int field)
 {
     const char *text = NULL;
-    return TIFFGetField(t->tif, tag, &text) && text ? text : "";
+    if (!TIFFGetField(t->tif, tag, &text) || !text || !*text)
+        return true;
+    return txm_raster_meta_set_bytes(meta, field, text, strlen(text));
+}
+
+/* The fields from where OpenImageIO takes them, in its order: tags, IPTC for what they leave open, XMP over both. */
+static bool read_fields(txm_tiff *t, txm_raster_meta *meta)
+{
+    uint32_t count = 0;
+    void *data = NULL;
+    bool ok = add_text(t, meta, TIFFTAG_ARTIST, TXM_META_ARTIST) &&
+              add_text(t, meta, TIFFTAG_COPYRIGHT, TXM_META_COPYRIGHT) &&
+              add_text(t, meta, TIFFTAG_IMAGEDESCRIPTION, TXM_META_DESCRIPTION) &&
+              add_text(t, meta, TIFFTAG_SOFTWARE, TXM_META_SOFTWARE);
+    /* libtiff counts the records in words of four bytes. */
+    if (ok && TIFFGetField(t->tif, TIFFTAG_RICHTIFFIPTC, &count, &data) && data)
+        ok = txm_raster_meta_add_iim(meta, data, (size_t)count * 4);
+    if (ok && TIFFGetField(t->tif, TIFFTAG_XMLPACKET, &count, &data) && data)
+        ok = txm_raster_meta_add_xmp(meta, data, count);
+    return ok;
+}
+
+/* Exif's colour space, for which the directory is left and entered again. */
+static txm_status read_exif(txm_tiff *t, txm_source_info *info, txm_error *err)
+{
+    toff_t offset = 0;
+    uint16_t space = 0xffff; /* uncalibrated */
+    if (!TIFFGetField(t->tif, TIFFTAG_EXIFIFD, &offset))
+        return TXM_OK;
+    if (TIFFReadEXIFDirectory(t->tif, offset) && TIFFGetField(t->tif, EXIFTAG_COLORSPACE, &space) && space != 0xffff)
+        strcpy(info->colorspace_hint, "sRGB");
+    *t->words = 0; /* damage there is none of the image */
+    return TIFFSetDirectory(t->tif, 0) ? TXM_OK : txm_fail(err, TXM_CORRUPT, "%s: %s", t->path, t->words);
 }
 
 static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
-    uint64_t offset = 0;
+    txm_raster_meta meta = {0};
     uint32_t count = 0;
     void *data = NULL;
-    const char *description = text_tag(t, TIFFTAG_IMAGEDESCRIPTION);
-    if (TIFFGetField(t->tif, TIFFTAG_EXIFIFD, &offset) || TIFFGetField(t->tif, TIFFTAG_RICHTIFFIPTC, &count, &data) ||
-        TIFFGetField(t->tif, TIFFTAG_XMLPACKET, &count, &data))
-        return refuse(t, err, "metadata in a block of its own");
-    /* Textures carry digests and averages in the description, which OpenImageIO takes out. */
-    if (strstr(description, "oiio:") || strstr(description, "SHA-1="))
-        return refuse(t, err, "a texture's description");
+    if (TIFFIsByteSwapped(t->tif) && TIFFGetField(t->tif, TIFFTAG_RICHTIFFIPTC, &count, &data))
+        return refuse(t, err, "IPTC metadata in big-endian words");
     strcpy(info->format, "tiff");
     strcpy(info->reader, "tiff");
-    snprintf(info->software, sizeof info->software, "%s", text_tag(t, TIFFTAG_SOFTWARE));
-    if (!txm_source_keep(info, "Artist", text_tag(t, TIFFTAG_ARTIST)) ||
-        !txm_source_keep(info, "Copyright", text_tag(t, TIFFTAG_COPYRIGHT)) ||
-        !txm_source_keep(info, "ImageDescription", description))
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its metadata", t->path);
-    return TXM_OK;
+    bool ok = read_fields(t, &meta);
+    const char *description = ok ? meta.fields[TXM_META_DESCRIPTION] : NULL;
+    txm_status status = TXM_OK;
+    /* Textures carry digests and averages in the description, which OpenImageIO takes out. */
+    if (description && (strstr(description, "oiio:") || strstr(description, "SHA-1=")))
+        status = refuse(t, err, "a texture's description");
+    else if (!ok || !txm_raster_meta_store(&meta, info))
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its metadata", t->path);
+    txm_raster_meta_clear(&meta);
+    return status == TXM_OK ? read_exif(t, info, err) : status;
 }
 
 txm_status txm_tiff_describe(txm_tiff *t, txm_source_info *info, txm_error *err)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files that no program at hand writes: old-style Radiance runs, Targa alpha types, a run-length BMP, a cICP chunk."""
+"""Files that no program at hand writes: old-style Radiance runs, Targa alpha types, a run-length BMP, a cICP chunk, IPTC in TIFF."""
 import struct
 import sys
 import zlib
@@ -66,6 +66,25 @@ def tga16(dst):
     open(dst, "wb").write(out)
 
 
+def iptc(src, dst):
+    """A little-endian TIFF with IPTC records in tag 33723, as an array of LONG; the directory moves to the end."""
+    tiff = bytearray(open(src, "rb").read())
+    directory = struct.unpack_from("<I", tiff, 4)[0]
+    count = struct.unpack_from("<H", tiff, directory)[0]
+    tags = [bytes(tiff[directory + 2 + 12 * i : directory + 14 + 12 * i]) for i in range(count)]
+    records = b""
+    for number, text in ((65, b"a tool"), (80, b"a by-line"), (116, b"a notice"), (120, b"a caption")):
+        records += struct.pack(">BBBH", 0x1C, 2, number, len(text)) + text
+    records += b"\0" * (-len(records) % 4)
+    tiff += b"\0" * (len(tiff) & 1)
+    tags.append(struct.pack("<HHII", 33723, 4, len(records) // 4, len(tiff)))
+    tags.sort(key=lambda tag: struct.unpack_from("<H", tag)[0])
+    tiff += records
+    struct.pack_into("<I", tiff, 4, len(tiff))
+    tiff += struct.pack("<H", len(tags)) + b"".join(tags) + b"\0" * 4
+    open(dst, "wb").write(tiff)
+
+
 def bmp(dst):
     """8-bit palette with absolute and encoded runs, bottom-up."""
     pixels = [[(x // 5 if x < 20 else (x + y) % 16) for x in range(W)] for y in range(H)]
@@ -83,4 +102,4 @@ def bmp(dst):
 
 
 if __name__ == "__main__":
-    {"cicp": cicp, "hdr": hdr, "tga": tga, "tga16": tga16, "bmp": bmp}[sys.argv[1]](*sys.argv[2:])
+    {"cicp": cicp, "hdr": hdr, "tga": tga, "tga16": tga16, "bmp": bmp, "iptc": iptc}[sys.argv[1]](*sys.argv[2:])

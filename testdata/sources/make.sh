@@ -83,6 +83,17 @@ im "$t/gray.pgm" -threshold 50% -monochrome -compress Group4 bilevel-g4.tif
 im "$t/gray.pgm" -depth 4 -compress lzw gray4.tif
 im "$t/gray.pgm" -compress none -define quantum:polarity=min-is-white min-is-white.tif
 cp strip-none.tif oriented.tif && tiffset -s 274 6 oriented.tif
+oiio strip-none.tif --attrib Exif:ColorSpace 1 --attrib Exif:LensModel "a lens" -o exif.tif
+cat >"$t/xmp" <<'XMP'
+<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmp:CreatorTool="a tool">
+<dc:creator><rdf:Seq><rdf:li>a creator</rdf:li></rdf:Seq></dc:creator>
+<dc:description><rdf:Alt><rdf:li xml:lang="x-default">what XMP says</rdf:li></rdf:Alt></dc:description>
+<dc:rights><rdf:Alt><rdf:li xml:lang="x-default">some rights</rdf:li></rdf:Alt></dc:rights>
+</rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>
+XMP
+im strip-none.tif -profile "xmp:$t/xmp" -set tiff:artist "by tag" -compress lzw xmp.tif
+python3 "$here/make.py" iptc strip-none.tif iptc.tif
 ppm2tiff -c none -R 9 "$t/rgb.ppm" ppm2tiff.tif
 
 # OpenEXR (openexr tools on files of oiiotool)
