@@ -67,14 +67,15 @@ size_t txm_deflate_bound(const txm_deflate *d)
  *
  * Very compressible bytes are all matches: libdeflate is fast on them, and its better levels pay. Where matches would
  * save little on the literals' cost, the sparse encoder is both faster and smaller; in between, libdeflate's level 4 is
- * the best compromise. The limits were fitted on 10,000 tiles of 32 photographs and renderings (bench/bench_codec.c
- * measures). */
+ * the best compromise. Side by side, high bytes tell much about low ones where 8 bits were widened to 16: there
+ * libdeflate is asked sooner. The limits were fitted on 10,000 tiles of 32 photographs and renderings
+ * (bench/bench_codec.c measures). */
 static int choose_level(const txm_deflate *d, const uint8_t *src, size_t size_bytes)
 {
     txm_survey s = txm_sparse_survey(d->sparse, src, size_bytes, block_bytes(d, size_bytes), d->shape.step_bytes);
     if (s.literal_bits * 100 < size_bytes * 8 * 12)
         return 6;
-    return s.match_bits * 1000 < s.literal_bits * 25 ? SPARSE : 4;
+    return s.match_bits * 1000 < s.literal_bits * (d->shape.wide ? 10 : 25) ? SPARSE : 4;
 }
 
 static void run_sparse(txm_deflate *d, const uint8_t *src, size_t size_bytes, uint8_t *dst, size_t *encoded_bytes)

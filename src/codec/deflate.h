@@ -4,6 +4,7 @@
  */
 #ifndef TXM_CODEC_DEFLATE_H
 #define TXM_CODEC_DEFLATE_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,8 +15,9 @@ typedef struct txm_deflate txm_deflate;
 /* How the bytes of a tile are laid out behind its filter. */
 typedef struct txm_deflate_shape {
     size_t max_bytes;  /* longest input */
-    size_t step_bytes; /* distance at which the content repeats its meaning: a pixel (TIFF), 1 (EXR's split bytes) */
+    size_t step_bytes; /* 1 to 8: distance of the positions where matches are looked for, a pixel in TIFF */
     int parts;         /* parts of equal length with different statistics: 1, or 2 for EXR's low and high bytes */
+    bool wide;         /* the bytes of a wider sample stand side by side: TIFF's 16 bits */
 } txm_deflate_shape;
 
 /* `level`: 1 (fastest, codec/sparse.h) to 12 (smallest; 2 and up are libdeflate's); 0 chooses for each stream. Scratch
