@@ -225,11 +225,11 @@ START_TEST(survey)
     fill(p, N, 0);
     txm_survey noise = txm_sparse_survey(s, p, N, N, 4);
     ck_assert_uint_gt(noise.literal_bits, 7 * N);
-    ck_assert_uint_lt(noise.match_bits * 50, noise.literal_bits);
+    ck_assert_uint_lt(noise.saved_by_4 * 50, noise.literal_bits);
     for (size_t i = 256; i < N; i++)
         p[i] = p[i - 256];
     txm_survey rows = txm_sparse_survey(s, p, N, N, 4);
-    ck_assert_uint_gt(rows.match_bits * 3, rows.literal_bits * 2);
+    ck_assert_uint_gt(rows.saved_by_8 * 3, rows.literal_bits * 2);
     memset(p, 7, N);
     ck_assert_uint_lt(txm_sparse_survey(s, p, N, N, 4).literal_bits, N);
     free(p);

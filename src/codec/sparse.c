@@ -36,7 +36,8 @@ typedef struct sequence {
 
 struct txm_sparse {
     sequence *sequences;
-    uint16_t last[1 << HASH_BITS]; /* low half of the last position with this hash */
+    uint16_t last[1 << HASH_BITS];      /* low half of the last position with this hash */
+    uint16_t last_long[1 << HASH_BITS]; /* the same for the survey's longer key */
     /* Counts of bytes, spread over four tables by position: equal neighbours would wait for each other's increment. */
     uint32_t bytes[COUNTERS][LITERALS];
     uint32_t litlen[LITLEN_SYMBOLS], distance[DISTANCE_SYMBOLS];
@@ -185,35 +186,57 @@ static unsigned literals_cost(const txm_sparse *s, const uint8_t *p, size_t n)
 
 /* ---- the survey ---- */
 
-/* Estimated savings by matches of four bytes in one stripe. A match that goes on at the same distance is paid for once.
- */
-static uint64_t survey_stripe(txm_sparse *s, const uint8_t *base, size_t from, size_t to, size_t step)
+/* Matches of one key size on their way through a stripe. */
+typedef struct match_survey {
+    uint16_t *last;    /* by hash, as txm_sparse.last */
+    unsigned distance; /* of the match that the previous position belongs to; 0: none */
+    uint64_t saved;
+} match_survey;
+
+/* Looks at one position. `literals`: cost of the key's bytes; `more`: of those that a match which goes on adds, a match
+ * being paid for once. */
+static inline void survey_position(match_survey *m, unsigned distance, bool equal, unsigned literals, unsigned more)
 {
-    uint64_t saved = 0;
-    unsigned previous = 0;
-    for (size_t p = from; p + 4 <= to; p += step) {
-        uint32_t key = load32(base + p);
-        uint16_t *last = &s->last[key * 0x9E3779B1u >> (32 - HASH_BITS)];
-        unsigned distance = (uint16_t)(p - *last);
-        *last = (uint16_t)p;
-        if (!distance || load32(base + p - distance) != key) {
-            previous = 0;
+    unsigned price = (9 + log2_floor(distance | 1)) * COST_ONE;
+    if (equal && distance == m->distance) {
+        m->saved += more;
+        return;
+    }
+    bool worth = equal && literals > price;
+    m->distance = worth ? distance : 0;
+    m->saved += worth ? literals - price : 0;
+}
+
+static void survey_stripe(const txm_sparse *s, const uint8_t *base, size_t from, size_t to, size_t step,
+                          match_survey *by_4, match_survey *by_8)
+{
+    by_4->distance = by_8->distance = 0;
+    for (size_t p = from; p + MIN_MATCH <= to; p += step) {
+        uint64_t key = load64(base + p);
+        uint16_t *last_4 = &by_4->last[(uint32_t)key * 0x9E3779B1u >> (32 - HASH_BITS)];
+        uint16_t *last_8 = &by_8->last[key * 0x9E3779B97F4A7C15u >> (64 - HASH_BITS)];
+        unsigned distance_4 = (uint16_t)(p - *last_4), distance_8 = (uint16_t)(p - *last_8);
+        *last_4 = *last_8 = (uint16_t)p;
+        bool equal_4 = distance_4 && load32(base + p - distance_4) == (uint32_t)key;
+        bool equal_8 = distance_8 && load64(base + p - distance_8) == key;
+        if (!equal_4) { /* nor the other: most positions of noise */
+            by_4->distance = by_8->distance = 0;
             continue;
         }
         unsigned literals = literals_cost(s, base + p, 4);
-        unsigned price = distance == previous ? 0 : (9 + log2_floor(distance)) * COST_ONE;
-        previous = literals > price ? distance : 0;
-        saved += literals > price ? literals - price : 0;
+        survey_position(by_4, distance_4, equal_4, literals, literals);
+        survey_position(by_8, distance_8, equal_8, literals + literals_cost(s, base + p + 4, 4), literals);
     }
-    return saved;
 }
 
 txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes,
                              size_t step_bytes)
 {
     const size_t period = STRIPES_APART * STRIPE_BYTES;
-    uint64_t literals = 0, matches = 0;
+    match_survey by_4 = {.last = s->last}, by_8 = {.last = s->last_long};
+    txm_survey sum = {0};
     memset(s->last, 0, sizeof s->last);
+    memset(s->last_long, 0, sizeof s->last_long);
     for (size_t at = 0; at < size_bytes; at += block_bytes) {
         size_t end = size_bytes - at < block_bytes ? size_bytes : at + block_bytes, seen = 0;
         memset(s->bytes, 0, sizeof s->bytes);
@@ -222,12 +245,14 @@ txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_byte
             count_bytes(s, src + i, n);
             seen += n;
         }
-        literals += set_costs(s, seen) * (end - at) / seen;
+        sum.literal_bits += set_costs(s, seen) * (end - at) / seen / COST_ONE;
+        by_4.saved = by_8.saved = 0;
         for (size_t i = at; i < end; i += period)
-            matches += survey_stripe(s, src, i, end - i < STRIPE_BYTES ? end : i + STRIPE_BYTES, step_bytes) *
-                       (end - at) / seen;
+            survey_stripe(s, src, i, end - i < STRIPE_BYTES ? end : i + STRIPE_BYTES, step_bytes, &by_4, &by_8);
+        sum.saved_by_4 += by_4.saved * (end - at) / seen / COST_ONE;
+        sum.saved_by_8 += by_8.saved * (end - at) / seen / COST_ONE;
     }
-    return (txm_survey){literals / COST_ONE, matches / COST_ONE};
+    return sum;
 }
 
 /* ---- matches ---- */

@@ -23,10 +23,13 @@ void txm_sparse_free(txm_sparse **sparse);    /* NULL-safe */
 /* Room that any encoding of size_bytes bytes in blocks of block_bytes can need. */
 size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes);
 
-/* What a look at a quarter of the input says about it. Bits are estimates for the whole input. */
+/* What a look at a quarter of the input says about it. Bits are estimates for the whole input; savings are those of the
+ * most recent match of at least so many bytes, so that they show how much repeats, not what a parse would make of it.
+ */
 typedef struct txm_survey {
     uint64_t literal_bits; /* all bytes as literals */
-    uint64_t match_bits;   /* what matches of four bytes and more would save of that */
+    uint64_t saved_by_4;   /* by matches of four bytes and more */
+    uint64_t saved_by_8;   /* by matches of eight bytes and more */
 } txm_survey;
 
 /* `block_bytes` and `step_bytes` as below. */
