@@ -216,7 +216,12 @@ static void free_file(file *f)
 
 /* ---- checking ---- */
 
-static void check_section(const made_image *m, const file *f)
+/* How many rings are of the special kinds. */
+typedef struct counts {
+    size_t repeats, missing;
+} counts;
+
+static counts check_section(const made_image *m, const file *f)
 {
     static tile_ref list[MAX_TILES];
     txm_section_footer footer;
@@ -242,24 +247,40 @@ static void check_section(const made_image *m, const file *f)
                       footer.index_raw);
     ck_assert_uint_eq(txm_get_le(index, 4), m->layout.levels);
     const uint8_t *sizes = index + 4 + 8 * m->layout.levels, *checks = sizes + 4 * n;
-    uint64_t at = footer.image_bytes;
+    uint64_t at = footer.image_bytes, *offsets = txm_calloc(n, sizeof *offsets);
+    counts seen = {0};
     for (size_t i = 0; i < n; i++) {
         tile_window t = cut(m, list[i].level, list[i].x, list[i].y);
-        size_t size = txm_get_le(sizes + 4 * i, 4), row = (t.w + 4) * t.px;
-        uint8_t *window = txm_calloc((size_t)(t.h + 4), row);
-        for (size_t y = 0; y < t.h; y++) /* only the tile itself is known to a reader */
-            memcpy(window + (y + 2) * row + 2 * t.px, t.padded + (y + 2) * row + 2 * t.px, t.w * t.px);
-        decode(f->p + at, size, window, &t, m->layout.channels);
-        if (memcmp(window, t.padded, (t.h + 4) * row))
-            ck_abort_msg("ring of tile %u, level %u", list[i].tile, list[i].level);
+        size_t size = txm_get_le(sizes + 4 * i, 4), row = (t.w + 4) * t.px, from = i;
+        offsets[i] = at;
+        if (size == TXM_RING_REFERENCE_BYTES) {
+            ck_assert_uint_eq(txm_get_le(f->p + at, 3), 0);
+            from = txm_get_le(f->p + at + 3, 4);
+            ck_assert_uint_lt(from, i);
+            ck_assert_uint_gt(txm_get_le(sizes + 4 * from, 4), TXM_RING_REFERENCE_BYTES);
+            seen.repeats++;
+        }
+        if (size == TXM_RING_MISSING_BYTES) {
+            ck_assert_uint_eq(f->p[at], 0);
+            seen.missing++;
+        } else {
+            uint8_t *window = txm_calloc((size_t)(t.h + 4), row);
+            for (size_t y = 0; y < t.h; y++) /* only the tile itself is known to a reader */
+                memcpy(window + (y + 2) * row + 2 * t.px, t.padded + (y + 2) * row + 2 * t.px, t.w * t.px);
+            decode(f->p + offsets[from], txm_get_le(sizes + 4 * from, 4), window, &t, m->layout.channels);
+            if (memcmp(window, t.padded, (t.h + 4) * row))
+                ck_abort_msg("ring of tile %u, level %u", list[i].tile, list[i].level);
+            free(window);
+        }
         ck_assert_uint_eq(txm_get_le(checks + 4 * i, 4),
                           (uint32_t)txm_xxh64(t.ring, txm_ring_pixels(t.w, t.h) * t.px, 0));
         at += size;
-        free(window);
         free_window(&t);
     }
     ck_assert_uint_eq(at, footer.index_offset);
     free(index);
+    free(offsets);
+    return seen;
 }
 
 static void round_trip(uint32_t w, uint32_t h, uint32_t channels, txm_type type, uint32_t tile, made_content content)
@@ -349,6 +370,51 @@ START_TEST(flat_rings)
     free_file(&flat);
     free_file(&hole);
     free_image(&m);
+}
+END_TEST
+
+/* Patterns repeat their rings. */
+START_TEST(repeated_rings)
+{
+    made_image m = make_image(512, 512, 4, (txm_type)_i, 64, zip, MADE_CONSTANT);
+    size_t px = made_pixel_bytes(&m);
+    for (uint32_t y = 0; y < 512; y++) /* tiles of two kinds, like a chess board */
+        for (uint32_t x = 0; x < 512; x++)
+            if ((x / 64 + y / 64) % 2)
+                memset(m.levels[0] + ((size_t)y * 512 + x) * px, (int)(y % 64 * 3), px);
+    file f = make_file(&m, 3);
+    ck_assert_uint_ge(check_section(&m, &f).repeats, 60);
+    free_file(&f);
+    free_image(&m);
+}
+END_TEST
+
+/* Tiles that shrink to nothing around borders that do not: the section stays within a fifth of the file. */
+START_TEST(bounded)
+{
+    static const uint32_t sizes[] = {511, 512, 700};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        uint32_t size = sizes[i];
+        made_image m = make_image(size, size, 4, (txm_type)_i, 64, zip, MADE_CONSTANT);
+        size_t px = made_pixel_bytes(&m);
+        uint64_t state = 1;
+        for (uint32_t y = 0; y < size; y++)
+            for (uint32_t x = 0; x < size; x++)
+                for (size_t b = 0; (x % 64 == 0 || y % 64 == 0) && b < px; b++) {
+                    state = state * 6364136223846793005u + 1442695040888963407u;
+                    m.levels[0][((size_t)y * size + x) * px + b] = (uint8_t)(state >> 60);
+                }
+        file f = make_file(&m, 1);
+        counts seen = check_section(&m, &f);
+        if (size >= 512) {
+            ck_assert_uint_le((f.bytes - f.image_bytes) * 5, f.bytes);
+            ck_assert_uint_gt(seen.missing, 0);
+        } else {
+            ck_assert_uint_eq(seen.missing, 0);
+        }
+        free_file(&f);
+        free_image(&m);
+    }
 }
 END_TEST
 
@@ -485,6 +551,8 @@ int main(void)
     tcase_add_loop_test(rings, every_tile_size, 0, 4);
     tcase_add_test(rings, two_and_three_channels);
     tcase_add_loop_test(rings, flat_rings, 0, 4);
+    tcase_add_loop_test(rings, repeated_rings, 0, 4);
+    tcase_add_loop_test(rings, bounded, 0, 4);
     tcase_add_loop_test(rings, any_order, 0, 4);
     tcase_add_loop_test(rings, identity, 0, 4);
     tcase_add_test(bad, identity_of_hostile_bytes);

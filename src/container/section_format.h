@@ -40,6 +40,11 @@
  *     nothing (size 0)                   every residual is zero
  *     u16 planes, zstd frame             bit p of planes: residual plane p is not all zero
  *     u16 0, one pixel                   every pixel of the ring is this one
+ *     u16 0, u8 0, u32 n (size 7)        the payload of ring n serves here too; n is earlier and no such reference
+ *     u8 0 (size 1)                      not stored: the ring has to be gathered from the neighbours
+ *
+ * Rings are left out, the longest payloads first, where the section of an image of 512 x 512 px or more would otherwise
+ * be more than a fifth of the file: drawings of thin lines, whose tiles are short and whose borders are all surprise.
  *
  * The frame decompresses to the planes whose bit is set, one behind the other, each of 4 * (w + h + 4) bytes.
  *
@@ -91,7 +96,9 @@ enum {
     TXM_SECTION_VERSION = 1,
     TXM_SECTION_FOOTER_BYTES = 64,
     TXM_SECTION_CHECK_AT = 48, /* of the footer */
-    TXM_RING_LINES = 8
+    TXM_RING_LINES = 8,
+    TXM_RING_REFERENCE_BYTES = 7, /* payload sizes that tell what they are */
+    TXM_RING_MISSING_BYTES = 1
 };
 #define TXM_SECTION_MAGIC "TXMRINGS"
 

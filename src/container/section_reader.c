@@ -134,12 +134,30 @@ txm_status txm_section_find(txm_tx *tx, txm_error *err)
     return load(tx, &f, err);
 }
 
+/* The payload of ring `number`: its own, or the earlier one that it refers to. NULL if that is damaged. */
+static const uint8_t *find_payload(const txm_tx *tx, uint64_t number, size_t *bytes)
+{
+    const txm_ring_place *place = &tx->section->rings[number];
+    if (!txm_map_holds(&tx->map, place->offset, place->bytes))
+        return NULL;
+    const uint8_t *payload = tx->map.data + place->offset;
+    *bytes = place->bytes;
+    if (place->bytes != TXM_RING_REFERENCE_BYTES)
+        return payload;
+    uint32_t earlier = txm_le32(payload + 3);
+    if (earlier >= number)
+        return NULL;
+    place = &tx->section->rings[earlier];
+    *bytes = place->bytes;
+    return txm_map_holds(&tx->map, place->offset, place->bytes) ? tx->map.data + place->offset : NULL;
+}
+
 txm_status txm_section_read_ring(txm_tx *tx, const txm_tile_id *tile, const txm_pixels *pixels, txm_scratch *scratch,
                                  const uint8_t **ring, txm_error *err)
 {
     const txm_tx_info *info = &tx->info;
     const txm_reader_level *l = &tx->levels[tile->level];
-    const txm_ring_place *place = &tx->section->rings[l->first_tile + (uint64_t)tile->y * l->shape.tiles_x + tile->x];
+    uint64_t number = l->first_tile + (uint64_t)tile->y * l->shape.tiles_x + tile->x;
     size_t scratch_bytes = txm_ring_scratch_bytes(info->tile_w, info->tile_h, tx->pixel_bytes);
     *ring = NULL;
     if (!scratch->ring)
@@ -152,10 +170,13 @@ txm_status txm_section_read_ring(txm_tx *tx, const txm_tile_id *tile, const txm_
     txm_ring_tile around = {pixels->data, pixels->stride, tile->w,
                             tile->h,      info->channels, (unsigned)txm_type_bytes(info->type)};
     uint8_t *out = scratch->ring + scratch_bytes;
-    if (!txm_map_holds(&tx->map, place->offset, place->bytes) ||
-        !txm_ring_decode(&around, tx->map.data + place->offset, place->bytes, scratch->zstd, scratch->ring, out))
+    size_t bytes;
+    const uint8_t *payload = find_payload(tx, number, &bytes);
+    /* A ring that was left out (TXM_RING_MISSING_BYTES) does not decode either. */
+    if (!payload || !txm_ring_decode(&around, payload, bytes, scratch->zstd, scratch->ring, out))
         return TXM_OK;
-    if ((uint32_t)txm_xxh64(out, txm_ring_pixels(tile->w, tile->h) * tx->pixel_bytes, 0) == place->check)
+    uint32_t check = (uint32_t)txm_xxh64(out, txm_ring_pixels(tile->w, tile->h) * tx->pixel_bytes, 0);
+    if (check == tx->section->rings[number].check)
         *ring = out;
     return TXM_OK;
 }

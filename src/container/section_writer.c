@@ -13,8 +13,9 @@
 #include "core/hash.h"
 #include "core/mem.h"
 
-enum { CHECK_BYTES = 4, SPILL_BUDGET_BYTES = 1 << 20, INDEX_LEVEL = 3, PIECE_BYTES = 1 << 16 };
+enum { CHECK_BYTES = 4, SPILL_BUDGET_BYTES = 1 << 20, INDEX_LEVEL = 3, SEEN = 4096, MIN_BOUND_PX = 512 };
 #define MISSING UINT64_MAX
+#define REPEATS (1ull << 63)
 static const char what[] = "border section";
 
 struct txm_section_writer {
@@ -117,27 +118,96 @@ static txm_status identify(int fd, uint64_t image_bytes, uint64_t *identity, txm
     return ok ? TXM_OK : txm_fail(err, TXM_UNSUPPORTED, "%s: the file before it is neither TIFF nor EXR", what);
 }
 
-/* Payloads in tile order. Neighbours in the file mostly came one after the other: such runs are copied as one. */
-static txm_status append_payloads(txm_section_writer *w, txm_output *out, txm_error *err)
+static uint32_t size_of(const txm_section_writer *w, uint64_t ring)
 {
-    uint8_t *piece = txm_alloc_pixels(PIECE_BYTES, 1);
+    return (uint32_t)txm_get_le(w->sizes + 4 * ring, 4);
+}
+
+/* Finds rings whose payload an earlier one has as well, as patterns make them, among the last few thousand different
+ * ones. Equal hashes are taken for equal bytes: were they not, the ring's check would tell the reader. `payload` has
+ * room for the longest. */
+static txm_status find_repeats(txm_section_writer *w, uint8_t *payload, txm_error *err)
+{
+    struct seen {
+        uint64_t hash;
+        uint64_t ring;
+    } *seen = txm_calloc(SEEN, sizeof *seen);
     txm_status status = TXM_OK;
-    if (!piece)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to copy rings", what);
-    for (uint64_t t = 0; status == TXM_OK && t < w->added;) {
-        uint64_t from = w->offsets[t], end = from;
-        do
-            end += txm_get_le(w->sizes + 4 * t, 4);
-        while (++t < w->added && w->offsets[t] == end);
-        while (status == TXM_OK && from < end) {
-            size_t n = end - from < PIECE_BYTES ? (size_t)(end - from) : PIECE_BYTES;
-            status = txm_spill_read(w->payloads, from, n, piece, err);
-            if (status == TXM_OK && !txm_output_append(out, piece, n))
-                status = txm_output_status(out, err);
-            from += n;
-        }
+    if (!seen)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory", what);
+    for (uint64_t i = 0; status == TXM_OK && i < w->added; i++) {
+        uint32_t size = size_of(w, i);
+        if (size <= TXM_RING_REFERENCE_BYTES)
+            continue;
+        status = txm_spill_read(w->payloads, w->offsets[i], size, payload, err);
+        uint64_t hash = txm_xxh64(payload, size, size);
+        struct seen *s = &seen[hash % SEEN];
+        if (s->hash == hash && s->ring < i && size_of(w, s->ring) == size)
+            w->offsets[i] = REPEATS | s->ring;
+        else
+            *s = (struct seen){hash, i};
     }
-    free(piece);
+    free(seen);
+    return status;
+}
+
+/* Bytes of all payloads when those longer than `longest` are left out. */
+static uint64_t payload_bytes(const txm_section_writer *w, uint32_t longest)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < w->added; i++) {
+        uint32_t size = size_of(w, i);
+        bool repeats = w->offsets[i] & REPEATS;
+        sum += size > longest ? TXM_RING_MISSING_BYTES : repeats ? TXM_RING_REFERENCE_BYTES : size;
+    }
+    return sum;
+}
+
+/* The longest payload that is stored, so that the section is at most a fifth of the file. */
+static uint32_t choose_longest(const txm_section_writer *w, uint64_t image_bytes, uint32_t longest)
+{
+    /* An index of checks, which do not compress, and sizes, which do. */
+    uint64_t tail = TXM_SECTION_FOOTER_BYTES + 7 * w->added, most = image_bytes / 4;
+    uint64_t bound = most > tail ? most - tail : 0;
+    uint32_t low = 0;
+    if (w->layout.width < MIN_BOUND_PX || w->layout.height < MIN_BOUND_PX || payload_bytes(w, longest) <= bound)
+        return longest;
+    while (low < longest) { /* the largest that fits */
+        uint32_t middle = low + (longest - low + 1) / 2;
+        if (payload_bytes(w, middle) <= bound)
+            low = middle;
+        else
+            longest = middle - 1;
+    }
+    return low;
+}
+
+/* Payloads in tile order; sizes in the index become those that are stored. */
+static txm_status append_payloads(txm_section_writer *w, uint64_t image_bytes, txm_output *out, txm_error *err)
+{
+    uint32_t longest = 0;
+    for (uint64_t i = 0; i < w->added; i++)
+        longest = size_of(w, i) > longest ? size_of(w, i) : longest;
+    uint8_t *payload = txm_alloc_pixels((size_t)longest + TXM_RING_REFERENCE_BYTES, 1);
+    if (!payload)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to copy rings", what);
+    txm_status status = find_repeats(w, payload, err);
+    longest = choose_longest(w, image_bytes, longest);
+    for (uint64_t i = 0; status == TXM_OK && i < w->added; i++) {
+        uint32_t size = size_of(w, i);
+        if (size > longest) {
+            memset(payload, 0, size = TXM_RING_MISSING_BYTES);
+        } else if (w->offsets[i] & REPEATS) {
+            memset(payload, 0, size = TXM_RING_REFERENCE_BYTES);
+            txm_put_le(payload + 3, w->offsets[i] & ~REPEATS, 4);
+        } else {
+            status = txm_spill_read(w->payloads, w->offsets[i], size, payload, err);
+        }
+        txm_put_le(w->sizes + 4 * i, size, 4);
+        if (status == TXM_OK && !txm_output_append(out, payload, size))
+            status = txm_output_status(out, err);
+    }
+    free(payload);
     return status;
 }
 
@@ -187,7 +257,7 @@ txm_status txm_section_writer_finish(txm_section_writer *w, int fd, uint64_t ima
     status = txm_output_open(&out, fd, image_bytes, what, err);
     if (status != TXM_OK)
         return status;
-    status = append_payloads(w, &out, err);
+    status = append_payloads(w, image_bytes, &out, err);
     if (status == TXM_OK)
         status = append_tail(w, &out, &footer, err);
     if (status == TXM_OK && !txm_output_flush(&out))
