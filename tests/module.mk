@@ -5,3 +5,9 @@ $(B)/fuzz_%: tests/fuzz_%.c $(B)/libtxmill.a
 	  $(LIBS) -o $@
 -include $(wildcard $(B)/fuzz_*.d)
 endif
+
+# bench/padded.sh: padded tiles a second, beside OpenImageIO.
+$(B)/bench/bench_oiio.o: bench/bench_oiio.cpp
+$(B)/bench_padded: bench/bench_padded.c $(B)/bench/bench_oiio.o $(B)/libtxmill.a
+	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/bench_oiio.o $(B)/libtxmill.a $(ALL_LDFLAGS) \
+	  -lOpenImageIO -lOpenImageIO_Util $(LIBS) -o $@
