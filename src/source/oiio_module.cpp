@@ -9,6 +9,7 @@
  */
 #include "source/oiio_module.h"
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <OpenImageIO/filesystem.h>
 #include <OpenImageIO/imageio.h>
 #include <string>
 #include <unistd.h>
@@ -373,6 +375,38 @@ void oiio_close(void *self)
     }
 }
 
+/* Writes a picture, then renames it into place: a failure leaves no half of it. */
+txm_status oiio_write(const char *path, const txm_picture *picture, txm_error *err)
+{
+    static const TypeDesc types[] = {TypeDesc::UINT8, TypeDesc::UINT16, TypeDesc::HALF, TypeDesc::FLOAT};
+    try {
+        const std::string target(path), temp = target + ".txm-tmp" + OIIO::Filesystem::extension(target);
+        auto out = OIIO::ImageOutput::create(target);
+        if (!out)
+            return fail(err, TXM_UNSUPPORTED, "%s", one_line(OIIO::geterror()).c_str());
+        const TypeDesc type = types[picture->type];
+        ImageSpec spec(static_cast<int>(picture->width), static_cast<int>(picture->height),
+                       static_cast<int>(picture->channels), type);
+        if (picture->colorspace)
+            spec.attribute("oiio:ColorSpace", picture->colorspace);
+        const auto row = static_cast<OIIO::stride_t>(picture->stride_bytes);
+        const bool done =
+            out->open(temp, spec) && out->write_image(type, picture->pixels, OIIO::AutoStride, row) && out->close();
+        if (done && std::rename(temp.c_str(), path) == 0)
+            return TXM_OK;
+        const std::string words = done ? std::string(std::strerror(errno)) : out->geterror();
+        out.reset();
+        std::remove(temp.c_str());
+        return fail(err, TXM_IO, "%s", one_line(words).c_str());
+    } catch (const std::bad_alloc &) {
+        return fail(err, TXM_NO_MEMORY, "no memory to write it");
+    } catch (const std::exception &e) {
+        return fail(err, TXM_INTERNAL, "OpenImageIO: %s", one_line(e.what()).c_str());
+    } catch (...) {
+        return fail(err, TXM_INTERNAL, "OpenImageIO threw something unknown");
+    }
+}
+
 bool oiio_probe(const uint8_t *, size_t, const char *)
 {
     return true; /* it is the last one asked */
@@ -386,5 +420,6 @@ const txm_oiio_module txm_oiio_module_table = {
     sizeof(txm_source_info),
     sizeof(txm_error),
     {"oiio", oiio_probe, oiio_open, oiio_read, oiio_rewind, oiio_close},
+    oiio_write,
 };
 }

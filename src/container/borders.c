@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Adding, stripping and checking border sections of finished files.
+ */
+#include "container/borders.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache/publish.h"
+#include "container/reader_impl.h"
+#include "container/section.h"
+#include "core/mem.h"
+#include "core/path.h"
+
+/* A file that is about to be replaced. */
+typedef struct edit {
+    char *path; /* without symbolic links: the rename must hit the file itself */
+    struct stat st;
+    txm_tx *tx;
+    txm_publish *publish;
+} edit;
+
+static void edit_end(edit *e)
+{
+    txm_publish_abort(&e->publish);
+    txm_tx_close(&e->tx);
+    free(e->path);
+}
+
+static txm_status edit_begin(edit *e, const char *path, txm_error *err)
+{
+    e->path = realpath(path, NULL);
+    if (!e->path || stat(e->path, &e->st) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot open", path);
+    return txm_tx_open(e->path, &e->tx, err);
+}
+
+/* Writes all of `bytes`; a page of the map that is gone is EFAULT here, not a signal. */
+static txm_status copy_out(const edit *e, const uint8_t *data, uint64_t bytes, txm_error *err)
+{
+    int fd = txm_publish_fd(e->publish);
+    while (bytes) {
+        ssize_t n = write(fd, data, bytes < 1 << 20 ? bytes : 1 << 20);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EFAULT)
+            return txm_fail(err, TXM_CHANGED, "%s: became shorter while it was read", e->path);
+        if (n < 0)
+            return txm_fail_errno(err, errno, "%s: cannot write the new file beside it", e->path);
+        data += n;
+        bytes -= (uint64_t)n;
+    }
+    return TXM_OK;
+}
+
+/* Starts the new file with a copy of the image part, under the old one's mode and owner. */
+static txm_status edit_copy_image(edit *e, txm_error *err)
+{
+    txm_status status = txm_publish_begin(e->path, &e->publish, err);
+    if (status != TXM_OK)
+        return status;
+    int fd = txm_publish_fd(e->publish);
+    /* Only root may give files away; without that the file becomes ours, as with any editor. */
+    if (fchown(fd, e->st.st_uid, e->st.st_gid) != 0 && errno != EPERM && errno != EINVAL)
+        return txm_fail_errno(err, errno, "%s: cannot keep the owner", e->path);
+    if (fchmod(fd, e->st.st_mode & 07777) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot keep the mode", e->path);
+    return copy_out(e, e->tx->map.data, e->tx->info.image_bytes, err);
+}
+
+static txm_status edit_commit(edit *e, txm_error *err)
+{
+    struct stat now;
+    if (stat(e->path, &now) != 0 || now.st_ino != e->st.st_ino || now.st_dev != e->st.st_dev ||
+        now.st_size != e->st.st_size || now.st_mtim.tv_sec != e->st.st_mtim.tv_sec ||
+        now.st_mtim.tv_nsec != e->st.st_mtim.tv_nsec)
+        return txm_fail(err, TXM_CHANGED, "%s: was replaced while its borders were worked on; run again", e->path);
+    return txm_publish_commit(&e->publish, &e->st.st_mtim, err);
+}
+
+static txm_status append_section(edit *e, txm_pool *pool, txm_error *err)
+{
+    const txm_tx_info *info = &e->tx->info;
+    txm_tx_layout layout = {info->width, info->height, info->levels,      info->channels,
+                            info->type,  info->tile_w, {TXM_CODEC_ZIP, 0}};
+    txm_section_writer *writer = NULL;
+    char *dir = txm_path_dir(e->path);
+    txm_status status =
+        dir ? txm_section_writer_new(&layout, dir, &writer, err) : txm_fail(err, TXM_NO_MEMORY, "memory is exhausted");
+    if (status == TXM_OK)
+        status = txm_borders_make_rings(e->tx, pool, writer, err);
+    if (status == TXM_OK)
+        status = txm_section_writer_finish(writer, txm_publish_fd(e->publish), info->image_bytes, err);
+    txm_section_writer_free(&writer);
+    free(dir);
+    return status;
+}
+
+/* Sizes of the file as it is now. */
+static void measure(const edit *e, txm_borders_result *result)
+{
+    struct stat now;
+    if (stat(e->path, &now) == 0)
+        result->file_bytes = (uint64_t)now.st_size;
+    result->section_bytes = result->file_bytes - e->tx->info.image_bytes;
+}
+
+txm_status txm_borders_add(const char *path, txm_pool *pool, txm_borders_result *result, txm_error *err)
+{
+    edit e = {0};
+    txm_status status = edit_begin(&e, path, err);
+    if (status != TXM_OK)
+        goto end;
+    const txm_tx_info *info = &e.tx->info;
+    *result = (txm_borders_result){.before = info->section};
+    if (info->section == TXM_SECTION_NEWER) {
+        status = txm_fail(err, TXM_NEWER, "%s: %s; strip it first", path, info->section_reason);
+        goto end;
+    }
+    if (info->tile_w != info->tile_h) {
+        status = txm_fail(err, TXM_UNSUPPORTED, "%s: tiles of %ux%u pixels; borders are made for square tiles", path,
+                          info->tile_w, info->tile_h);
+        goto end;
+    }
+    if (info->section != TXM_SECTION_VALID) {
+        status = edit_copy_image(&e, err);
+        if (status == TXM_OK)
+            status = append_section(&e, pool, err);
+        if (status == TXM_OK)
+            status = edit_commit(&e, err);
+        result->changed = status == TXM_OK;
+    }
+    if (status == TXM_OK)
+        measure(&e, result);
+end:
+    edit_end(&e);
+    return status;
+}
+
+txm_status txm_borders_strip(const char *path, txm_borders_result *result, txm_error *err)
+{
+    edit e = {0};
+    txm_status status = edit_begin(&e, path, err);
+    if (status == TXM_OK) {
+        *result = (txm_borders_result){.before = e.tx->info.section};
+        if (e.tx->info.section != TXM_SECTION_NONE) {
+            status = edit_copy_image(&e, err);
+            if (status == TXM_OK)
+                status = edit_commit(&e, err);
+            result->changed = status == TXM_OK;
+        }
+    }
+    if (status == TXM_OK)
+        measure(&e, result);
+    edit_end(&e);
+    return status;
+}
+
+/* ---- check ----------------------------------------------------------------------------------------------------- */
+
+typedef struct check {
+    txm_tx *tx;
+    uint32_t level;
+    atomic_uint next_row; /* of tiles */
+    atomic_ullong tiles, bad;
+    pthread_mutex_t lock;
+    char *finding; /* the first one met */
+    size_t finding_bytes;
+    txm_status status; /* a failure that is no finding (the file shrank, memory is exhausted) */
+    txm_error err;
+} check;
+
+/* Looks at rows of tiles until none is left. */
+static void check_rows(void *arg)
+{
+    check *c = arg;
+    const txm_tx_level *l = txm_tx_level_of(c->tx, c->level);
+    for (uint32_t y; (y = atomic_fetch_add(&c->next_row, 1)) < l->tiles_y;)
+        for (uint32_t x = 0; x < l->tiles_x; x++) {
+            txm_error err = {0};
+            txm_status status = txm_tx_check_ring(c->tx, c->level, x, y, &err);
+            atomic_fetch_add(&c->tiles, 1);
+            if (status == TXM_OK)
+                continue;
+            pthread_mutex_lock(&c->lock);
+            if (status != TXM_CORRUPT)
+                c->status = txm_fail(&c->err, status, "%s", err.message);
+            else if (!atomic_fetch_add(&c->bad, 1) && c->finding_bytes)
+                snprintf(c->finding, c->finding_bytes, "%s", err.message);
+            pthread_mutex_unlock(&c->lock);
+        }
+}
+
+static void check_level(check *c, txm_pool *pool)
+{
+    unsigned threads = pool ? txm_pool_threads(pool) : 1;
+    txm_group *group = threads > 1 ? txm_group_new(pool) : NULL;
+    atomic_store(&c->next_row, 0);
+    for (unsigned i = 1; group && i < threads; i++)
+        txm_group_submit(group, false, check_rows, c);
+    check_rows(c); /* does everything if no job could be queued */
+    if (group)
+        txm_group_wait(group, 0);
+    txm_group_free(group);
+}
+
+txm_status txm_borders_check(const char *path, txm_pool *pool, txm_borders_result *result, char *finding,
+                             size_t finding_bytes, txm_error *err)
+{
+    check c = {.finding = finding, .finding_bytes = finding_bytes, .lock = PTHREAD_MUTEX_INITIALIZER};
+    if (finding_bytes)
+        *finding = 0;
+    txm_status status = txm_tx_open(path, &c.tx, err);
+    if (status != TXM_OK)
+        return status;
+    const txm_tx_info *info = &c.tx->info;
+    *result = (txm_borders_result){
+        .before = info->section, .file_bytes = info->file_bytes, .section_bytes = info->section_bytes};
+    if (info->section == TXM_SECTION_VALID) {
+        for (c.level = 0; c.status == TXM_OK && c.level < info->levels; c.level++)
+            check_level(&c, pool);
+        result->tiles = c.tiles;
+        result->bad_tiles = c.bad;
+        if (c.status != TXM_OK)
+            status = txm_fail(err, c.status, "%s", c.err.message);
+    } else if (finding_bytes) {
+        snprintf(finding, finding_bytes, "%s: %s", path,
+                 info->section == TXM_SECTION_NONE ? "no border section" : info->section_reason);
+    }
+    pthread_mutex_destroy(&c.lock);
+    txm_tx_close(&c.tx);
+    return status;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * txmill borders: adds, strips or checks the border section of finished tx files. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "container/borders.h"
+#include "core/mem.h"
+#include "exits.h"
+#include "format.h"
+#include "json.h"
+#include "opt.h"
+#include "say.h"
+#include "text.h"
+
+enum { TXM_BORDERS_SCHEMA_VERSION = 1 };
+
+typedef struct borders_args {
+    bool add, strip, check, json, quiet;
+    uint32_t threads;
+} borders_args;
+
+#define AT(member) .offset = offsetof(borders_args, member)
+static const txm_option actions[] = {
+    {.name = "add",
+     .type = TXM_OPT_FLAG,
+     AT(add),
+     .help = "Append the borders of all tiles, made from the file's own pixels",
+     .more = "A valid section is left alone; one that is stale or damaged is replaced."},
+    {.name = "strip",
+     .type = TXM_OPT_FLAG,
+     AT(strip),
+     .help = "Cut off whatever follows the image, so that the file is as it was before"},
+    {.name = "check",
+     .type = TXM_OPT_FLAG,
+     AT(check),
+     .help = "Compare every border with the pixels of the neighbours; exit with 5 if one is missing or wrong"},
+    {0},
+};
+static const txm_option options[] = {
+    {.name = "jobs",
+     .letter = 'j',
+     .type = TXM_OPT_UINT,
+     AT(threads),
+     .arg = "N",
+     .help = "Threads that compute (default: all that this process may use)",
+     .min = 1,
+     .max = 1024},
+    {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print one JSON object a file"},
+    {.name = "quiet",
+     .letter = 'q',
+     .type = TXM_OPT_FLAG,
+     AT(quiet),
+     .help = "Print only warnings, findings and errors"},
+    {0},
+};
+#undef AT
+
+static const txm_option_group groups[] = {{"Actions, exactly one", actions, 0}, {"Running", options, 0}, {0}};
+
+/* One file, and what all files share. */
+typedef struct task {
+    const borders_args *args;
+    const char *path;
+    txm_pool *pool;
+    pthread_mutex_t *lock; /* of the tally and of what is printed */
+    txm_tally *tally;
+} task;
+
+static const char *const states[] = {"none", "valid", "stale", "damaged", "newer"};
+
+static const char *action_name(const borders_args *args)
+{
+    return args->add ? "add" : args->strip ? "strip" : "check";
+}
+
+static void print_json(const task *t, const txm_borders_result *r, const char *finding, const txm_error *err)
+{
+    cJSON *object = txm_json_new("txmill.borders", TXM_BORDERS_SCHEMA_VERSION);
+    txm_json_text(object, "file", t->path);
+    txm_json_text(object, "action", action_name(t->args));
+    if (err->status != TXM_OK) {
+        txm_json_error(object, err);
+    } else {
+        txm_json_text(object, "found", states[r->before]);
+        txm_json_bool(object, "changed", r->changed);
+        txm_json_uint(object, "file_bytes", r->file_bytes);
+        txm_json_uint(object, "section_bytes", r->section_bytes);
+        if (t->args->check) {
+            txm_json_uint(object, "tiles", r->tiles);
+            txm_json_uint(object, "bad_tiles", r->bad_tiles);
+            txm_json_text(object, "finding", *finding ? finding : NULL);
+        }
+    }
+    txm_json_emit(object);
+}
+
+static void print_text(const task *t, const txm_borders_result *r, const char *finding)
+{
+    char section[TXM_FORMAT_BYTES];
+    if (*finding) {
+        txm_say(TXM_SAY_WARNING, "%s", finding);
+        if (r->bad_tiles > 1)
+            txm_say(TXM_SAY_WARNING, "%s: %llu of %llu tiles have a border that is damaged or wrong", t->path,
+                    (unsigned long long)r->bad_tiles, (unsigned long long)r->tiles);
+        return;
+    }
+    if (t->args->quiet)
+        return;
+    printf("%-10s ", r->changed ? t->args->add ? "added" : "stripped" : t->args->check ? "sound" : "unchanged");
+    txm_print_safe(t->path);
+    if (t->args->strip)
+        putchar('\n');
+    else
+        printf("  (%s, %.1f %% of the file)\n", txm_format_bytes(r->section_bytes, section),
+               r->file_bytes ? 100.0 * (double)r->section_bytes / (double)r->file_bytes : 0.0);
+}
+
+static void run_task(void *arg)
+{
+    const task *t = arg;
+    txm_borders_result result = {0};
+    txm_error err = {0};
+    char finding[TXM_MESSAGE_BYTES] = "";
+    if (txm_signal_caught())
+        return;
+    if (t->args->add)
+        txm_borders_add(t->path, t->pool, &result, &err);
+    else if (t->args->strip)
+        txm_borders_strip(t->path, &result, &err);
+    else
+        txm_borders_check(t->path, t->pool, &result, finding, sizeof finding, &err);
+    pthread_mutex_lock(t->lock);
+    txm_tally_add(t->tally, err.status);
+    t->tally->findings |= *finding != 0;
+    if (err.status != TXM_OK)
+        txm_say(TXM_SAY_ERROR, "%s", err.message);
+    if (t->args->json)
+        print_json(t, &result, finding, &err);
+    else if (err.status == TXM_OK)
+        print_text(t, &result, finding);
+    pthread_mutex_unlock(t->lock);
+}
+
+/* All files at once, as far as there are threads; a file's tiles fill what is left. */
+static void run_all(task *tasks, size_t count, txm_pool *pool)
+{
+    txm_group *group = txm_group_new_outer(pool);
+    for (size_t i = 0; i < count; i++)
+        if (!group || !txm_group_submit(group, false, run_task, &tasks[i]))
+            run_task(&tasks[i]);
+    if (group)
+        txm_group_wait(group, 0);
+    txm_group_free(group);
+}
+
+static int run_borders(void *p, const txm_operands *operands)
+{
+    const borders_args *args = p;
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    txm_tally tally = {0};
+    txm_error err = {0};
+    if (args->add + args->strip + args->check != 1)
+        txm_fail(&err, TXM_USAGE, "exactly one of --add, --strip and --check is needed");
+    else if (!operands->count)
+        txm_fail(&err, TXM_USAGE, "no tx file given; 'txmill borders --help' lists the options");
+    if (err.status != TXM_OK)
+        return txm_finish_failed(&err, 0);
+    txm_pool *pool = txm_pool_new(args->threads ? args->threads : txm_cpu_count());
+    task *tasks = txm_calloc(operands->count, sizeof *tasks);
+    if (!pool || !tasks) {
+        txm_fail(&err, TXM_NO_MEMORY, "no memory or threads for the work");
+        free(tasks);
+        txm_pool_free(pool);
+        return txm_finish_failed(&err, operands->count);
+    }
+    for (size_t i = 0; i < operands->count; i++)
+        tasks[i] = (task){args, operands->items[i], pool, &lock, &tally};
+    run_all(tasks, operands->count, pool);
+    txm_pool_free(pool);
+    free(tasks);
+    return txm_finish(&tally);
+}
+
+const txm_command txm_cmd_borders = {
+    .name = "borders",
+    .purpose = "Add, strip or check the border section of tx files",
+    .synopsis = "--add|--strip|--check [OPTION...] TX...",
+    .groups = groups,
+    .operand_values = TXM_VALUES_FILE,
+    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
+    .args_bytes = sizeof(borders_args),
+    .run = run_borders,
+};

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * txmill tile: one tile of a tx file, with as many pixels around it as wanted, as numbers, raw bytes or a picture. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/path.h"
+#include "device/arith.h"
+#include "exits.h"
+#include "json.h"
+#include "opt.h"
+#include "source/image_write.h"
+#include "txmill/reader.h"
+
+enum { TXM_TILE_SCHEMA_VERSION = 1 };
+enum { FORMAT_AUTO, FORMAT_TEXT, FORMAT_RAW, FORMAT_IMAGE };
+
+typedef struct tile_place {
+    uint32_t x, y;
+} tile_place;
+
+typedef struct tile_args {
+    uint32_t level, padding;
+    tile_place tile;
+    int extension; /* txm_extension */
+    int format;
+    const char *output;
+    bool json;
+} tile_args;
+
+static txm_status parse_place(const char *text, void *field, txm_error *err)
+{
+    tile_place place;
+    char behind;
+    if (sscanf(text, "%" SCNu32 ",%" SCNu32 "%c", &place.x, &place.y, &behind) != 2 || strpbrk(text, "+- "))
+        return txm_fail(err, TXM_USAGE, "must be a column and a row of tiles, as in 3,0");
+    if (field)
+        *(tile_place *)field = place;
+    return TXM_OK;
+}
+
+#define AT(member) .offset = offsetof(tile_args, member)
+static const txm_option options[] = {
+    {.name = "level",
+     .letter = 'l',
+     .type = TXM_OPT_UINT,
+     AT(level),
+     .arg = "N",
+     .help = "Level of the pyramid (default: 0, the largest)",
+     .max = TXM_MAX_LEVELS - 1},
+    {.name = "tile",
+     .letter = 't',
+     .type = TXM_OPT_CUSTOM,
+     AT(tile),
+     .arg = "X,Y",
+     .help = "Column and row of the tile, from the top left (default: 0,0)",
+     .parse = parse_place},
+    {.name = "padding",
+     .letter = 'p',
+     .type = TXM_OPT_UINT,
+     AT(padding),
+     .arg = "N",
+     .help = "Pixels all round the tile, up to 8 (default: 0)",
+     .max = TXM_MAX_PADDING_PX},
+    {.name = "extension",
+     .letter = 'e',
+     .type = TXM_OPT_CHOICE,
+     AT(extension),
+     .arg = "MODE",
+     .values = "repeat extend clip mirror",
+     .help = "What lies beyond the level's edge: repeat, extend, clip or mirror (default: repeat)"},
+    {0},
+};
+static const txm_option outputs[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = TXM_OPT_STRING,
+     AT(output),
+     .arg = "FILE",
+     .values = TXM_VALUES_FILE,
+     .help = "Write there; - is standard output (default)"},
+    {.name = "format",
+     .type = TXM_OPT_CHOICE,
+     AT(format),
+     .arg = "FORMAT",
+     .values = "auto text raw image",
+     .help = "auto, text, raw or image (default: auto, by the extension of FILE)",
+     .more = "Text is a line a pixel: its column and row in the level, then its channels. Raw is the stored samples, "
+             "little-endian, channels interleaved, without header. As an image the values are written as they are "
+             "stored, in any format that OpenImageIO writes."},
+    {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print the pixels as one JSON object"},
+    {0},
+};
+#undef AT
+
+static const txm_option_group groups[] = {{"Which pixels", options, 0}, {"Output", outputs, 0}, {0}};
+
+/* A padded tile in memory, tight. */
+typedef struct window {
+    const txm_tx_info *info;
+    uint8_t *pixels;
+    size_t pixel_bytes;
+    int64_t x0, y0; /* of its first pixel, in the level */
+    uint32_t w, h;
+} window;
+
+static double value_at(const window *w, size_t sample)
+{
+    const uint8_t *p = w->pixels + sample * txm_type_bytes(w->info->type);
+    uint16_t half;
+    float single;
+    if (w->info->type == TXM_U8)
+        return *p;
+    if (w->info->type == TXM_FLOAT) {
+        memcpy(&single, p, sizeof single);
+        return single;
+    }
+    memcpy(&half, p, sizeof half);
+    return w->info->type == TXM_U16 ? half : txm_half_to_float(half);
+}
+
+static void print_text(const window *w, FILE *out)
+{
+    for (uint32_t y = 0; y < w->h; y++)
+        for (uint32_t x = 0; x < w->w; x++) {
+            fprintf(out, "%" PRId64 " %" PRId64, w->x0 + x, w->y0 + y);
+            for (uint32_t c = 0; c < w->info->channels; c++)
+                fprintf(out, " %.9g", value_at(w, ((size_t)y * w->w + x) * w->info->channels + c));
+            fputc('\n', out);
+        }
+}
+
+static bool print_json(const window *w, const char *path, const tile_args *args)
+{
+    static const char *const modes[] = {"repeat", "extend", "clip", "mirror"};
+    cJSON *object = txm_json_new("txmill.tile", TXM_TILE_SCHEMA_VERSION);
+    txm_json_text(object, "file", path);
+    txm_json_uint(object, "level", args->level);
+    txm_json_uint(object, "tile_x", args->tile.x);
+    txm_json_uint(object, "tile_y", args->tile.y);
+    txm_json_uint(object, "padding", args->padding);
+    txm_json_text(object, "extension", modes[args->extension]);
+    txm_json_number(object, "x", (double)w->x0, 15);
+    txm_json_number(object, "y", (double)w->y0, 15);
+    txm_json_uint(object, "width", w->w);
+    txm_json_uint(object, "height", w->h);
+    txm_json_uint(object, "channels", w->info->channels);
+    txm_json_text(object, "data_type", txm_type_name(w->info->type));
+    cJSON *values = txm_json_array(object, "values");
+    for (size_t i = 0; i < (size_t)w->w * w->h * w->info->channels; i++)
+        txm_json_append_number(values, value_at(w, i), 9);
+    return txm_json_print(object);
+}
+
+static txm_status read_window(txm_tx *tx, const tile_args *args, window *w, txm_error *err)
+{
+    uint32_t p = args->padding;
+    w->info = txm_tx_info_of(tx);
+    w->pixel_bytes = w->info->channels * txm_type_bytes(w->info->type);
+    w->x0 = (int64_t)args->tile.x * w->info->tile_w - p;
+    w->y0 = (int64_t)args->tile.y * w->info->tile_h - p;
+    size_t edge_w = w->info->tile_w + 2 * (size_t)p, edge_h = w->info->tile_h + 2 * (size_t)p;
+    uint8_t *wide = txm_alloc_pixels(edge_w * edge_h, w->pixel_bytes);
+    if (!wide)
+        return txm_fail(err, TXM_NO_MEMORY, "no memory for a tile");
+    txm_status status =
+        txm_tx_read_padded(tx, args->level, args->tile.x, args->tile.y, p, (txm_extension)args->extension, wide,
+                           w->pixel_bytes, edge_w * w->pixel_bytes, &w->w, &w->h, err);
+    if (status != TXM_OK) {
+        free(wide);
+        return status;
+    }
+    /* Tiles at the right edge are narrower: make their rows tight. */
+    w->w += 2 * p;
+    w->h += 2 * p;
+    for (uint32_t y = 1; y < w->h; y++)
+        memmove(wide + y * w->w * w->pixel_bytes, wide + y * edge_w * w->pixel_bytes, w->w * w->pixel_bytes);
+    w->pixels = wide;
+    return TXM_OK;
+}
+
+/* Text or raw bytes to a file or standard output. */
+static txm_status write_plain(const window *w, const char *path, bool raw, txm_error *err)
+{
+    bool to_stdout = strcmp(path, "-") == 0;
+    FILE *out = to_stdout ? stdout : fopen(path, "wb");
+    if (!out)
+        return txm_fail_errno(err, errno, "%s: cannot create", path);
+    if (raw)
+        fwrite(w->pixels, w->pixel_bytes, (size_t)w->w * w->h, out);
+    else
+        print_text(w, out);
+    bool bad = ferror(out) || (to_stdout ? fflush(out) : fclose(out)) != 0;
+    return bad ? txm_fail_errno(err, errno, "%s: cannot write", to_stdout ? "standard output" : path) : TXM_OK;
+}
+
+static int choose_format(const tile_args *args)
+{
+    const char *out = args->output;
+    if (args->format != FORMAT_AUTO)
+        return args->format;
+    if (strcmp(out, "-") == 0 || txm_path_has_ext(out, "txt"))
+        return FORMAT_TEXT;
+    return txm_path_has_ext(out, "raw") ? FORMAT_RAW : FORMAT_IMAGE;
+}
+
+static txm_status write_window(const window *w, const char *path, const tile_args *args, txm_error *err)
+{
+    int format = choose_format(args);
+    if (args->json)
+        return print_json(w, path, args) ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "no memory for the JSON");
+    if (format != FORMAT_IMAGE)
+        return write_plain(w, args->output, format == FORMAT_RAW, err);
+    if (strcmp(args->output, "-") == 0)
+        return txm_fail(err, TXM_USAGE, "an image needs a file: -o FILE");
+    txm_picture picture = {w->pixels, w->w * w->pixel_bytes, w->w, w->h, w->info->channels, w->info->type, NULL};
+    return txm_picture_write(args->output, &picture, err);
+}
+
+static void defaults(void *p)
+{
+    ((tile_args *)p)->output = "-";
+}
+
+static int run_tile(void *p, const txm_operands *operands)
+{
+    const tile_args *args = p;
+    txm_tx *tx = NULL;
+    txm_error err = {0};
+    window w = {0};
+    if (operands->count != 1) {
+        txm_fail(&err, TXM_USAGE, "one tx file is needed; 'txmill tile --help' lists the options");
+        return txm_finish_failed(&err, 0);
+    }
+    txm_status status = txm_tx_open(operands->items[0], &tx, &err);
+    if (status == TXM_OK)
+        status = read_window(tx, args, &w, &err);
+    if (status == TXM_OK)
+        status = write_window(&w, operands->items[0], args, &err);
+    free(w.pixels);
+    txm_tx_close(&tx);
+    if (status != TXM_OK)
+        return txm_finish_failed(&err, 1);
+    txm_tally tally = {0};
+    txm_tally_add(&tally, TXM_OK);
+    return txm_finish(&tally);
+}
+
+const txm_command txm_cmd_tile = {
+    .name = "tile",
+    .purpose = "Show one tile of a tx file, with the pixels around it",
+    .synopsis = "[OPTION...] TX",
+    .groups = groups,
+    .operand_values = TXM_VALUES_FILE,
+    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
+    .args_bytes = sizeof(tile_args),
+    .defaults = defaults,
+    .run = run_tile,
+};
