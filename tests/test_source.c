@@ -237,6 +237,32 @@ START_TEST(delivers_rows_in_bands)
 }
 END_TEST
 
+/* Beyond 65536 px a side, whichever reader meets it. */
+START_TEST(refuses_absurd_sizes)
+{
+    static const char ppm[] = "P5 100000 2 255\n........",
+                      hdr[] = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 70000 +X 3\n....";
+    /* Little-endian TIFF: 70000 x 1 px, 8 bits, one strip at byte 8. */
+    static const uint8_t tiff[] = {'I',  'I', 42, 0, 8, 0, 0, 0, 7,    0,                       /**/
+                                   0,    1,   4,  0, 1, 0, 0, 0, 0x70, 0x11, 1, 0,              /* width */
+                                   1,    1,   4,  0, 1, 0, 0, 0, 1,    0,    0, 0,              /* height */
+                                   2,    1,   3,  0, 1, 0, 0, 0, 8,    0,    0, 0,              /* bits */
+                                   3,    1,   3,  0, 1, 0, 0, 0, 1,    0,    0, 0,              /* no compression */
+                                   6,    1,   3,  0, 1, 0, 0, 0, 1,    0,    0, 0,              /* grey */
+                                   0x11, 1,   4,  0, 1, 0, 0, 0, 8,    0,    0, 0,              /* offset */
+                                   0x17, 1,   4,  0, 1, 0, 0, 0, 0x70, 0x11, 1, 0, 0, 0, 0, 0}; /* bytes; the end */
+    char *path = write_file("wide.pgm", ppm, sizeof ppm - 1);
+    expect(path, TXM_TOO_LARGE, "100000 x 2 px");
+    free(path);
+    path = write_file("high.hdr", hdr, sizeof hdr - 1);
+    expect(path, TXM_TOO_LARGE, "3 x 70000 px");
+    free(path);
+    path = write_file("wide.tif", tiff, sizeof tiff);
+    expect(path, TXM_TOO_LARGE, "70000 x 1 px");
+    free(path);
+}
+END_TEST
+
 START_TEST(notices_changes)
 {
     char *path = copy("golden/light.hdr", 20000, "changing.hdr");
@@ -278,6 +304,7 @@ int main(void)
     tcase_add_test(refusing, refuses_what_may_not_be_read);
     tcase_add_test(refusing, odd_names);
     tcase_add_loop_test(refusing, refuses_truncated_files, 0, sizeof cut_short / sizeof cut_short[0]);
+    tcase_add_test(refusing, refuses_absurd_sizes);
     tcase_add_test(refusing, notices_changes);
     tcase_add_test(refusing, obeys_the_memory_bound);
     suite_add_tcase(suite, refusing);
@@ -285,6 +312,7 @@ int main(void)
     tcase_add_loop_test(reading, delivers_rows_in_bands, 0, sizeof files / sizeof files[0]);
     suite_add_tcase(suite, reading);
     SRunner *runner = srunner_create(suite);
+    srunner_set_fork_status(runner, CK_NOFORK); /* one process, so that all share one decoder */
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

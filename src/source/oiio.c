@@ -64,7 +64,8 @@ static txm_status ask(oiio_source *s, const txm_worker_request *request, const c
         words = NULL;
     }
     free(words);
-    s->failed |= status != TXM_OK;
+    /* A refusal is no failure of the decoder. */
+    s->failed |= status != TXM_OK && status != TXM_UNSUPPORTED && status != TXM_TOO_LARGE;
     return status;
 }
 
@@ -125,13 +126,14 @@ static txm_status open_in_worker(oiio_source *s, const txm_source_options *optio
     request.cwd_bytes = cwd ? (uint32_t)strlen(cwd) : 0;
     request.path_bytes = (uint32_t)strlen(s->path);
     txm_status status = ask(s, &request, cwd, &reply, &text, err);
-    if (status == TXM_OK)
+    if (status == TXM_OK) {
         status = txm_worker_receive(s->worker, info, sizeof *info, s->path, err);
-    if (status == TXM_OK)
-        status = accept_info(s, info, text, reply.text_bytes, err);
-    else
-        memset(info, 0, sizeof *info);
-    s->failed |= status != TXM_OK;
+        if (status == TXM_OK)
+            status = accept_info(s, info, text, reply.text_bytes, err);
+        else
+            memset(info, 0, sizeof *info);
+        s->failed |= status != TXM_OK;
+    }
     free(cwd);
     free(text);
     return status;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Files that no program at hand writes: old-style Radiance runs, Targa alpha types, a run-length BMP, a cICP chunk, IPTC in TIFF."""
+"""Files that no program at hand writes: old-style Radiance runs, Targa alpha types, a run-length BMP, a cICP chunk, IPTC in TIFF,
+a DDS volume."""
 import struct
 import sys
 import zlib
@@ -85,6 +86,14 @@ def iptc(src, dst):
     open(dst, "wb").write(tiff)
 
 
+def dds(dst):
+    """A volume of four layers, uncompressed."""
+    head = struct.pack("<7I", 124, 0x80100F, 4, 4, 16, 4, 1) + b"\0" * 44
+    head += struct.pack("<8I", 32, 0x41, 0, 32, 0xFF0000, 0xFF00, 0xFF, 0xFF000000)
+    head += struct.pack("<5I", 0x401008, 0x200000, 0, 0, 0)
+    open(dst, "wb").write(b"DDS " + head + bytes(range(256)))
+
+
 def bmp(dst):
     """8-bit palette with absolute and encoded runs, bottom-up."""
     pixels = [[(x // 5 if x < 20 else (x + y) % 16) for x in range(W)] for y in range(H)]
@@ -102,4 +111,4 @@ def bmp(dst):
 
 
 if __name__ == "__main__":
-    {"cicp": cicp, "hdr": hdr, "tga": tga, "tga16": tga16, "bmp": bmp, "iptc": iptc}[sys.argv[1]](*sys.argv[2:])
+    {"cicp": cicp, "hdr": hdr, "tga": tga, "tga16": tga16, "bmp": bmp, "iptc": iptc, "dds": dds}[sys.argv[1]](*sys.argv[2:])
