@@ -19,13 +19,12 @@ static void close_image(void *self)
     txm_exr *x = self;
     if (!x)
         return;
-    if (x->pipeline_ready)
-        exr_decoding_destroy(x->context, &x->pipeline);
     if (x->context)
         exr_finish(&x->context);
     libdeflate_free_decompressor(x->inflater);
+    txm_exr_piz_free(x->piz);
     free(x->packed);
-    free(x->inflated);
+    free(x->scratch);
     free(x->planes);
     free(x->band);
     free(x->path);
@@ -61,16 +60,17 @@ static txm_status allocate(txm_exr *x, const txm_source_options *options, txm_er
     if (x->compression != EXR_COMPRESSION_PIZ && x->chunk_bytes / 1032 > (uint64_t)st.st_size)
         return txm_fail(err, TXM_CORRUPT, "%s: a file of %lld bytes cannot hold blocks of %zu", x->path,
                         (long long)st.st_size, x->chunk_bytes);
-    /* A pipeline allocates about the same on its own. */
     double need = 3.0 * (double)x->chunk_bytes + (double)band;
     if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
         return txm_fail(err, TXM_TOO_LARGE, "%s: a row of its blocks needs %.0f MiB to decode, the limit is %.0f MiB",
                         x->path, need / 1048576, (double)options->max_memory_bytes / 1048576);
     x->packed = txm_alloc_pixels(x->chunk_bytes, 1);
-    x->inflated = txm_alloc_pixels(x->chunk_bytes, 1);
+    x->scratch = txm_alloc_pixels(x->chunk_bytes, 1);
     x->planes = txm_alloc_pixels(x->chunk_bytes, 1);
     x->inflater = libdeflate_alloc_decompressor();
-    return x->packed && x->inflated && x->planes && x->inflater
+    if (x->compression == EXR_COMPRESSION_PIZ)
+        x->piz = txm_exr_piz_new();
+    return x->packed && x->scratch && x->planes && x->inflater && (x->piz || x->compression != EXR_COMPRESSION_PIZ)
                ? TXM_OK
                : txm_fail(err, TXM_NO_MEMORY, "%s: no memory to decode the image", x->path);
 }

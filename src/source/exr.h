@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts of the direct EXR reader: header (exr_header.c), chunks (exr_chunk.c), rows (exr.c).
+ * The parts of the direct EXR reader: header (exr_header.c), rows (exr.c), chunks (exr_chunk.c, which
+ * stands on exr_bytes.c and exr_piz.c).
  */
 #ifndef TXM_SOURCE_EXR_H
 #define TXM_SOURCE_EXR_H
 #include <openexr.h>
 
+#include "source/exr_piz.h"
 #include "source/readers.h"
 
 enum { TXM_EXR_MAX_CHANNELS = 64 }; /* of a part; more are left to OpenImageIO */
+
+struct libdeflate_decompressor;
 
 typedef struct txm_exr {
     char *path;
@@ -25,12 +29,11 @@ typedef struct txm_exr {
     /* order[i]: which channel of the file (they are stored by name) is delivered as channel i. */
     uint32_t order[TXM_EXR_MAX_CHANNELS];
 
-    /* One chunk: as stored, inflated, and in the file's order of samples. */
-    uint8_t *packed, *inflated, *planes;
+    /* One chunk: as stored, half decoded, and as rows of channels. */
+    uint8_t *packed, *scratch, *planes;
     size_t chunk_bytes; /* of each of the three */
-    void *inflater;     /* libdeflate_decompressor */
-    exr_decode_pipeline_t pipeline;
-    bool pipeline_ready;
+    struct libdeflate_decompressor *inflater;
+    txm_exr_piz *piz; /* for PIZ alone */
 
     /* A row of chunks that a caller asked for in part: image rows [band_begin, band_end). */
     uint8_t *band;
@@ -43,9 +46,5 @@ txm_status txm_exr_describe(txm_exr *x, txm_source_info *info, txm_error *err);
 /* Decodes the row of chunks that begins at image row `y`: the first `channels` channels of min(chunk_h, height - y)
  * rows to dst, interleaved. */
 txm_status txm_exr_decode_rows(txm_exr *x, uint32_t y, uint8_t *dst, size_t stride_bytes, txm_error *err);
-
-/* Undoes what EXR does to bytes before it deflates them: sums the differences up, then takes turns between both halves.
- * `in` is overwritten. */
-void txm_exr_unpredict(uint8_t *in, uint8_t *out, size_t size_bytes);
 
 #endif

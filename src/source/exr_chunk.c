@@ -9,59 +9,8 @@
 #include <libdeflate.h>
 #include <string.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #include "source/exr.h"
-
-/* ---- the bytes of a ZIP chunk ---- */
-
-/* Every byte but the first is a difference plus 128 to the byte before: a running sum. */
-static void sum_up(uint8_t *b, size_t n)
-{
-    size_t i = 0;
-    uint8_t last = 0x80; /* undone by the first byte's own -128 */
-#ifdef __SSE2__
-    const __m128i bias = _mm_set1_epi8((char)0x80);
-    __m128i carry = bias;
-    for (; i + 16 <= n; i += 16) {
-        __m128i v = _mm_xor_si128(_mm_loadu_si128((const __m128i *)(b + i)), bias);
-        /* Sums over 2, 4, 8, 16 neighbours, then what came before. */
-        v = _mm_add_epi8(v, _mm_slli_si128(v, 1));
-        v = _mm_add_epi8(v, _mm_slli_si128(v, 2));
-        v = _mm_add_epi8(v, _mm_slli_si128(v, 4));
-        v = _mm_add_epi8(v, _mm_slli_si128(v, 8));
-        v = _mm_add_epi8(v, carry);
-        _mm_storeu_si128((__m128i *)(b + i), v);
-        carry = _mm_set1_epi8((char)(_mm_extract_epi16(v, 7) >> 8));
-    }
-    if (i)
-        last = b[i - 1];
-#endif
-    for (; i < n; i++)
-        b[i] = last = (uint8_t)(last + b[i] - 128);
-}
-
-void txm_exr_unpredict(uint8_t *in, uint8_t *out, size_t n)
-{
-    size_t half = (n + 1) / 2, i = 0;
-    const uint8_t *even = in, *odd = in + half;
-    sum_up(in, n);
-#ifdef __SSE2__
-    for (; i + 16 <= n / 2; i += 16) {
-        __m128i e = _mm_loadu_si128((const __m128i *)(even + i)), o = _mm_loadu_si128((const __m128i *)(odd + i));
-        _mm_storeu_si128((__m128i *)(out + 2 * i), _mm_unpacklo_epi8(e, o));
-        _mm_storeu_si128((__m128i *)(out + 2 * i + 16), _mm_unpackhi_epi8(e, o));
-    }
-#endif
-    for (; i < n / 2; i++) {
-        out[2 * i] = even[i];
-        out[2 * i + 1] = odd[i];
-    }
-    if (n & 1)
-        out[n - 1] = even[half - 1];
-}
+#include "source/exr_bytes.h"
 
 /* ---- from planes to pixels ---- */
 
@@ -125,65 +74,46 @@ static txm_status bad_chunk(const txm_exr *x, const exr_chunk_info_t *chunk, txm
                     *x->words ? ": " : "", x->words);
 }
 
-static bool is_plain(const txm_exr *x)
+/* Undoes the chunk's compression: packed -> planes. */
+static bool unpack(txm_exr *x, const exr_chunk_info_t *chunk, size_t size)
 {
-    return x->compression == EXR_COMPRESSION_NONE || x->compression == EXR_COMPRESSION_ZIP ||
-           x->compression == EXR_COMPRESSION_ZIPS;
-}
-
-static txm_status decode_plain(txm_exr *x, const exr_chunk_info_t *chunk, uint8_t *dst, size_t stride, txm_error *err)
-{
-    uint32_t width = (uint32_t)chunk->width, height = (uint32_t)chunk->height;
-    size_t size = (size_t)width * height * x->file_channels * x->sample_bytes, got = 0;
-    if (chunk->unpacked_size != size || chunk->packed_size > size || size > x->chunk_bytes)
-        return bad_chunk(x, chunk, err, "the size of a block of pixels is wrong");
-    if (exr_read_chunk(x->context, 0, chunk, x->packed) != EXR_ERR_SUCCESS)
-        return bad_chunk(x, chunk, err, "a block of pixels cannot be read");
-    if (chunk->packed_size == size) { /* what does not shrink is stored as it is */
-        deliver(x, x->packed, width, height, dst, stride);
-        return TXM_OK;
+    const txm_exr_planes planes = {(uint32_t)chunk->width, (uint32_t)chunk->height, x->file_channels, x->sample_bytes};
+    size_t got = 0;
+    switch (x->compression) {
+    case EXR_COMPRESSION_ZIP:
+    case EXR_COMPRESSION_ZIPS:
+        if (libdeflate_zlib_decompress(x->inflater, x->packed, chunk->packed_size, x->scratch, size, &got) !=
+                LIBDEFLATE_SUCCESS ||
+            got != size)
+            return false;
+        txm_exr_unpredict(x->scratch, x->planes, size);
+        return true;
+    case EXR_COMPRESSION_RLE:
+        if (!txm_exr_unrle(x->packed, chunk->packed_size, x->scratch, size))
+            return false;
+        txm_exr_unpredict(x->scratch, x->planes, size);
+        return true;
+    case EXR_COMPRESSION_PIZ:
+        return txm_exr_unpiz(x->piz, x->packed, chunk->packed_size, &planes, (uint16_t *)x->scratch, x->planes);
+    default:
+        return false; /* uncompressed ones have their full size */
     }
-    if (x->compression == EXR_COMPRESSION_NONE ||
-        libdeflate_zlib_decompress(x->inflater, x->packed, chunk->packed_size, x->inflated, size, &got) !=
-            LIBDEFLATE_SUCCESS ||
-        got != size)
-        return bad_chunk(x, chunk, err, "a compressed block of pixels is damaged");
-    txm_exr_unpredict(x->inflated, x->planes, size);
-    deliver(x, x->planes, width, height, dst, stride);
-    return TXM_OK;
-}
-
-/* OpenEXR's pipeline writes channels to where they are told to, whatever their order. */
-static txm_status decode_other(txm_exr *x, const exr_chunk_info_t *chunk, uint8_t *dst, size_t stride, txm_error *err)
-{
-    exr_decode_pipeline_t *p = &x->pipeline;
-    exr_result_t r = x->pipeline_ready ? exr_decoding_update(x->context, 0, chunk, p)
-                                       : exr_decoding_initialize(x->context, 0, chunk, p);
-    if (r != EXR_ERR_SUCCESS)
-        return bad_chunk(x, chunk, err, "a block of pixels cannot be decoded");
-    x->pipeline_ready = true;
-    if ((uint32_t)p->channel_count != x->file_channels)
-        return bad_chunk(x, chunk, err, "a block of pixels has other channels than the image");
-    for (uint32_t i = 0; i < x->file_channels; i++)
-        p->channels[i].decode_to_ptr = NULL;
-    for (uint32_t i = 0; i < x->channels; i++) {
-        exr_coding_channel_info_t *c = &p->channels[x->order[i]];
-        c->decode_to_ptr = dst + (size_t)i * x->sample_bytes;
-        c->user_pixel_stride = (int32_t)(x->channels * x->sample_bytes);
-        c->user_line_stride = (int32_t)stride;
-        c->user_bytes_per_element = (int16_t)x->sample_bytes;
-        c->user_data_type = c->data_type;
-    }
-    if (exr_decoding_choose_default_routines(x->context, 0, p) != EXR_ERR_SUCCESS)
-        return bad_chunk(x, chunk, err, "a block of pixels cannot be decoded");
-    if (exr_decoding_run(x->context, 0, p) != EXR_ERR_SUCCESS)
-        return bad_chunk(x, chunk, err, "a compressed block of pixels is damaged");
-    return TXM_OK;
 }
 
 static txm_status decode_chunk(txm_exr *x, const exr_chunk_info_t *chunk, uint8_t *dst, size_t stride, txm_error *err)
 {
-    return is_plain(x) ? decode_plain(x, chunk, dst, stride, err) : decode_other(x, chunk, dst, stride, err);
+    uint32_t width = (uint32_t)chunk->width, height = (uint32_t)chunk->height;
+    size_t size = (size_t)width * height * x->file_channels * x->sample_bytes;
+    if (chunk->unpacked_size != size || chunk->packed_size > size || size > x->chunk_bytes)
+        return bad_chunk(x, chunk, err, "the size of a block of pixels is wrong");
+    if (exr_read_chunk(x->context, 0, chunk, x->packed) != EXR_ERR_SUCCESS)
+        return bad_chunk(x, chunk, err, "a block of pixels cannot be read");
+    /* What does not shrink is stored as it is. */
+    bool packed = chunk->packed_size != size;
+    if (packed && !unpack(x, chunk, size))
+        return bad_chunk(x, chunk, err, "a compressed block of pixels is damaged");
+    deliver(x, packed ? x->planes : x->packed, width, height, dst, stride);
+    return TXM_OK;
 }
 
 txm_status txm_exr_decode_rows(txm_exr *x, uint32_t y, uint8_t *dst, size_t stride_bytes, txm_error *err)
