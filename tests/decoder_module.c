@@ -119,4 +119,5 @@ const txm_oiio_module txm_oiio_module_table = {
     sizeof(txm_source_info),
     sizeof(txm_error),
     {"fake", probe, open_image, read_rows, rewind_image, close_image},
+    NULL,
 };

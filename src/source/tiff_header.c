@@ -131,9 +131,8 @@ static bool read_fields(txm_tiff *t, txm_raster_meta *meta)
               add_text(t, meta, TIFFTAG_COPYRIGHT, TXM_META_COPYRIGHT) &&
               add_text(t, meta, TIFFTAG_IMAGEDESCRIPTION, TXM_META_DESCRIPTION) &&
               add_text(t, meta, TIFFTAG_SOFTWARE, TXM_META_SOFTWARE);
-    /* libtiff counts the records in words of four bytes. */
     if (ok && TIFFGetField(t->tif, TIFFTAG_RICHTIFFIPTC, &count, &data) && data)
-        ok = txm_raster_meta_add_iim(meta, data, (size_t)count * 4);
+        ok = txm_raster_meta_add_iim(meta, data, count);
     if (ok && TIFFGetField(t->tif, TIFFTAG_XMLPACKET, &count, &data) && data)
         ok = txm_raster_meta_add_xmp(meta, data, count);
     return ok;
