@@ -27,6 +27,11 @@ static const txm_option output_options[] = {
     {0},
 };
 static const txm_option course_options[] = {
+    {.name = "no-claims",
+     .type = TXM_OPT_FLAG,
+     AT(no_claims),
+     .help = "Do not keep other processes from making the same files",
+     .more = "Nothing breaks without claims: processes then may do the same work twice. See MANY PROCESSES."},
     {.name = "keep-going",
      .letter = 'k',
      .type = TXM_OPT_CLEAR,

@@ -131,6 +131,7 @@ static txm_status convert(make_run *run, txm_error *err)
         .force = a->force,
         .dry_run = a->dry_run || a->plan,
         .largest_first = a->plan,
+        .no_claims = a->no_claims,
         .fail_fast = a->fail_fast,
         .stages = a->report.json || a->report.verbose,
         .max_memory_bytes = a->running.max_memory_bytes,

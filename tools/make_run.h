@@ -18,7 +18,7 @@ typedef struct txm_make_args {
     txm_config_args config;
     txm_settings_args settings;
     const char *output;
-    bool force, dry_run, plan, fail_fast, progress;
+    bool force, dry_run, plan, no_claims, fail_fast, progress;
     txm_running_args running;
     txm_report_args report;
 } txm_make_args;

@@ -127,6 +127,7 @@ typedef struct txm_batch_options {
     bool force;                /* make what is up to date, too */
     bool dry_run;              /* only plan: what would be made is handed to `done` as TXM_WOULD_CREATE */
     bool largest_first;        /* a dry run hands out the inputs in the order of the work */
+    bool no_claims;            /* do not keep other processes from making the same files */
     bool fail_fast;            /* start nothing more after a failure */
     bool stages;               /* time the stages of conversions */
     uint64_t max_memory_bytes; /* for all conversions together; 0: no bound */

@@ -46,6 +46,8 @@ typedef enum txm_outcome {
     TXM_SAME          /* of a batch: another input makes this tx file */
 } txm_outcome;
 
+enum { TXM_KEY_HEX = 41 }; /* a settings key: 40 hex digits and the NUL */
+
 /* Seconds of CPU time by stage; collected when stages are asked for. */
 typedef struct txm_stage_seconds {
     double decode, conform, color, pyramid, hash, encode, rings, write;
@@ -65,6 +67,9 @@ typedef struct txm_result {
     txm_stage_seconds stages;
     char reader[24];  /* which reader served the source */
     char reason[256]; /* why it was (or would be) made: "missing", "outdated: ...", "forced" */
+    /* Equal exactly where settings give the same pixels of an image; "" when it was not converted here. */
+    char settings_key[TXM_KEY_HEX];
+    char via[16]; /* how it came about: "converted"; from a batch's store: "reflink", "hardlink", "copy"; else "" */
 } txm_result;
 
 typedef struct txm_convert_options {

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "batch/claims.h"
 #include "batch/names.h"
 #include "convert/context.h"
 #include "txmill/batch.h"
@@ -50,6 +51,7 @@ struct txm_batch {
     pthread_mutex_t names_lock;  /* guards names */
     txm_names names;             /* strings of the items */
     pthread_mutex_t events_lock; /* events come one at a time */
+    txm_claims *claims;          /* while running; NULL: without */
     atomic_bool failed;          /* something failed: with fail_fast nothing more is started */
     atomic_bool exhausted;       /* memory ran out */
 };

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "batch/batch.h"
+#include "batch/sweep.h"
 #include "core/mem.h"
 #include "core/path.h"
 
@@ -160,11 +161,15 @@ static char *real_folder(const char *folder)
     return real;
 }
 
-/* Folders repeat: their real paths are asked for once. NULL when memory is exhausted. */
-static const char *known_folder(comparing *c, const char *folder)
+/* Folders repeat: their real paths are asked for once. Where files may be made, what dead runs left there goes. NULL
+ * when memory is exhausted. */
+static const char *known_folder(comparing *c, const char *folder, bool sweep)
 {
     txm_name *entry = txm_names_entry(&c->folders, folder);
     if (entry && !entry->value) {
+        txm_swept swept = {0};
+        if (sweep)
+            txm_sweep_folder(folder, false, &swept);
         char *real = real_folder(folder);
         entry->value = (uintptr_t)txm_names_copy(&c->folders, real);
         free(real);
@@ -188,7 +193,7 @@ static ptrdiff_t first_with_target(comparing *c, const txm_batch *b, size_t inde
     const txm_item *item = &b->items[index];
     const char *path = item->tx_path ? item->tx_path : txm_inputs_at(b->inputs, index)->path;
     char *folder = txm_path_dir(path);
-    const char *real = folder ? known_folder(c, folder) : NULL;
+    const char *real = folder ? known_folder(c, folder, item->tx_path && !b->options.dry_run) : NULL;
     char *target = real ? txm_path_join(real, txm_path_base(path)) : NULL;
     ptrdiff_t first = first_of(&c->targets, target, index);
     free(target);

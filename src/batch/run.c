@@ -4,7 +4,10 @@
  * one conversion does on a single thread (decoding a PNG) so overlaps with the others; they share the context's pool,
  * which never runs more threads than asked for.
  */
+#include <time.h>
+
 #include "batch/batch.h"
+#include "convert/hooks.h"
 #include "convert/memory.h"
 #include "core/mem.h"
 
@@ -13,26 +16,47 @@ enum { LOOK_AHEAD = 256 };
 /* Conversions under way at once, however many threads there are: each holds a few files open. */
 enum { MOST_AT_ONCE = 128 };
 
+/* A file that another process is making is tried again, at first after a moment, then less often, but not for ever: a
+ * process may hang in a read that never returns, and renew its claim. */
+#define FIRST_RETRY_SECONDS 0.02
+#define LAST_RETRY_SECONDS 1.0
+#define PATIENCE_SECONDS 3600.0
+
+/* A place in the order. */
+typedef struct turn {
+    bool started;
+    float retry;               /* seconds until the next try, 0: never tried */
+    double locked, not_before; /* since when another process has it, when to try again; of the stopwatch */
+} turn;
+
 typedef struct running {
     txm_batch *batch;
     pthread_mutex_t lock; /* guards all below but the counter */
     size_t first;         /* before this place in the order everything was started */
-    bool *started;        /* by place in the order */
+    turn *turns;
     uint64_t memory_bytes;
     size_t active;
     atomic_size_t finished; /* conversions so far: what waiting threads look at */
 } running;
 
+static double stopwatch(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* ---- one conversion --------------------------------------------------------------------------------------------- */
 
-typedef struct rows_user {
+typedef struct conversion {
     txm_batch *batch;
     size_t index;
-} rows_user;
+    txm_claim *claim; /* while it is held */
+} conversion;
 
 static void on_rows(void *user, uint32_t rows_done, uint32_t rows)
 {
-    const rows_user *u = user;
+    const conversion *u = user;
     const txm_batch_events *e = &u->batch->options.events;
     if (e->rows)
         e->rows(e->user, u->index, rows_done, rows);
@@ -48,22 +72,39 @@ static void tell_begin(txm_batch *b, size_t index)
     pthread_mutex_unlock(&b->events_lock);
 }
 
-static void convert(txm_batch *b, size_t index)
+static txm_status acquire(void *user, const char *target, txm_error *err)
 {
-    rows_user user = {b, index};
+    conversion *c = user;
+    return txm_claims_take(c->batch->claims, target, &c->claim, err);
+}
+
+static void release(void *user)
+{
+    conversion *c = user;
+    txm_claims_drop(c->batch->claims, &c->claim);
+}
+
+/* Converts one input and tells; false when another process is making its file, which is told only with `last_try`. */
+static bool convert(txm_batch *b, size_t index, bool last_try)
+{
+    conversion c = {.batch = b, .index = index};
     const txm_settings settings = txm_batch_settings_of(b, index);
     const txm_convert_options options = {.output = txm_batch_output_of(b, index),
                                          .force = b->options.force,
                                          .stages = b->options.stages,
                                          .progress = on_rows,
-                                         .progress_user = &user};
+                                         .progress_user = &c};
+    const txm_convert_hooks hooks = {.user = &c, .acquire = b->claims ? acquire : NULL, .release = release};
     txm_result result = {0};
     txm_error err = {0};
     tell_begin(b, index);
-    txm_status status =
-        txm_convert(b->items[index].context, txm_inputs_at(b->inputs, index)->path, &settings, &options, &result, &err);
+    txm_status status = txm_convert_hooked(b->items[index].context, txm_inputs_at(b->inputs, index)->path, &settings,
+                                           &options, &hooks, &result, &err);
+    if (status == TXM_LOCKED && !last_try)
+        return false;
     txm_batch_tell(b, index, status == TXM_OK ? &result : NULL, &err);
     txm_result_clear(&result);
+    return true;
 }
 
 /* ---- taking turns ----------------------------------------------------------------------------------------------- */
@@ -75,24 +116,64 @@ static bool fits(const running *r, const txm_item *item)
     return !bound || !r->active || (taken <= bound && item->cost.memory_bytes <= bound - taken);
 }
 
-/* Takes the biggest file that fits. Lock held. False when nothing can be taken: *left tells whether files remain. */
-static bool take(running *r, size_t *index, bool *left)
+typedef enum taken {
+    TAKEN,     /* a place in the order */
+    NO_ROOM,   /* memory must be given back first */
+    NOT_YET,   /* all that is left is being made by other processes */
+    NONE_LEFT, /* or nothing may be started any more */
+} taken;
+
+/* Takes the biggest file that fits. Lock held. *wait_s: with NOT_YET, until when the next try is due. */
+static taken take(running *r, size_t *place, double *wait_s)
 {
     const txm_batch *b = r->batch;
-    while (r->first < b->order_count && r->started[r->first])
+    bool full = false;
+    double now = stopwatch(), next = now + LAST_RETRY_SECONDS;
+    while (r->first < b->order_count && r->turns[r->first].started)
         r->first++;
-    *left = r->first < b->order_count && txm_batch_may_start(b);
-    for (size_t i = r->first; *left && i < b->order_count && i - r->first < LOOK_AHEAD; i++) {
-        const txm_item *item = &b->items[b->order[i]];
-        if (r->started[i] || !fits(r, item))
+    if (r->first == b->order_count || !txm_batch_may_start(b))
+        return NONE_LEFT;
+    for (size_t i = r->first; i < b->order_count && i - r->first < LOOK_AHEAD; i++) {
+        turn *t = &r->turns[i];
+        if (t->started)
             continue;
-        r->started[i] = true;
+        if (t->not_before > now) {
+            next = t->not_before < next ? t->not_before : next;
+            continue;
+        }
+        const txm_item *item = &b->items[b->order[i]];
+        if (!fits(r, item)) {
+            full = true;
+            continue;
+        }
+        t->started = true;
         r->active++;
         r->memory_bytes += item->cost.memory_bytes;
-        *index = b->order[i];
-        return true;
+        *place = i;
+        return TAKEN;
     }
-    return false;
+    *wait_s = next - now;
+    return full ? NO_ROOM : NOT_YET;
+}
+
+/* Gives the turn back. Lock held. `done`: the file is settled; else it is tried again later. */
+static void give_back(running *r, size_t place, bool done)
+{
+    turn *t = &r->turns[place];
+    r->active--;
+    r->memory_bytes -= r->batch->items[r->batch->order[place]].cost.memory_bytes;
+    if (done)
+        return;
+    double now = stopwatch();
+    if (!t->retry)
+        t->locked = now;
+    t->retry = t->retry ? t->retry * 2 : (float)FIRST_RETRY_SECONDS;
+    if (t->retry > (float)LAST_RETRY_SECONDS)
+        t->retry = (float)LAST_RETRY_SECONDS;
+    t->not_before = now + (double)t->retry;
+    t->started = false;
+    if (place < r->first)
+        r->first = place;
 }
 
 typedef struct finish_wait {
@@ -106,27 +187,36 @@ static bool another_finished(void *arg)
     return atomic_load(&w->r->finished) != w->seen;
 }
 
+/* Short sleeps: a request to stop is noticed at once. */
+static void sleep_a_little(double seconds)
+{
+    long ns = (long)((seconds < FIRST_RETRY_SECONDS ? seconds : FIRST_RETRY_SECONDS) * 1e9);
+    nanosleep(&(struct timespec){0, ns > 0 ? ns : 1}, NULL);
+}
+
 /* One a thread: converts one file after the other. A thread that must wait for memory works on the others' bands. */
 static void work(void *arg)
 {
     running *r = arg;
     for (;;) {
-        size_t index = 0;
-        bool left = false;
+        size_t place = 0;
+        double wait_s = 0;
         finish_wait wait = {r, atomic_load(&r->finished)};
         pthread_mutex_lock(&r->lock);
-        bool taken = take(r, &index, &left);
+        taken what = take(r, &place, &wait_s);
         pthread_mutex_unlock(&r->lock);
-        if (!taken && !left)
+        if (what == NONE_LEFT)
             return;
-        if (!taken) {
+        if (what == NO_ROOM)
             txm_pool_wait_until(txm_context_pool(r->batch->context), another_finished, &wait);
+        else if (what == NOT_YET)
+            sleep_a_little(wait_s);
+        if (what != TAKEN)
             continue;
-        }
-        convert(r->batch, index);
+        const turn *t = &r->turns[place];
+        bool done = convert(r->batch, r->batch->order[place], t->retry && stopwatch() - t->locked > PATIENCE_SECONDS);
         pthread_mutex_lock(&r->lock);
-        r->active--;
-        r->memory_bytes -= r->batch->items[index].cost.memory_bytes;
+        give_back(r, place, done);
         pthread_mutex_unlock(&r->lock);
         atomic_fetch_add(&r->finished, 1);
     }
@@ -136,16 +226,19 @@ txm_status txm_batch_run(txm_batch *batch, txm_error *err)
 {
     if (batch->options.dry_run || !batch->order_count)
         return TXM_OK;
+    if (!batch->options.no_claims && !(batch->claims = txm_claims_new(NULL)))
+        return txm_fail(err, TXM_NO_MEMORY, "cannot start the thread that renews claims; --no-claims does without");
     txm_pool *pool = txm_context_pool(batch->context);
-    running r = {.batch = batch, .started = txm_calloc(batch->order_count, sizeof *r.started)};
-    txm_group *group = r.started ? txm_group_new_outer(pool) : NULL;
+    running r = {.batch = batch, .turns = txm_calloc(batch->order_count, sizeof *r.turns)};
+    txm_group *group = r.turns ? txm_group_new_outer(pool) : NULL;
     unsigned threads = txm_pool_threads(pool), most = threads < MOST_AT_ONCE ? threads : MOST_AT_ONCE, workers = 0;
     pthread_mutex_init(&r.lock, NULL);
     while (group && workers < most && txm_group_submit(group, false, work, &r))
         workers++;
     txm_group_free(group);
     pthread_mutex_destroy(&r.lock);
-    free(r.started);
+    free(r.turns);
+    txm_claims_free(&batch->claims);
     if (!workers)
         return txm_fail(err, TXM_NO_MEMORY, "out of memory");
     return txm_batch_cancelled(batch) ? txm_fail(err, TXM_CANCELLED, "stopped on request") : TXM_OK;

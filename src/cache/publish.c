@@ -19,11 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/folder.h"
 #include "core/mem.h"
+#include "core/owner.h"
 #include "core/path.h"
 
 /* Temporaries that this process has open, for abort_all: a fixed table of atomic pointers is all that a signal handler
@@ -85,58 +86,17 @@ static void discard(txm_publish *p)
     free(p);
 }
 
-/* Creates a folder and its parents. Another process may create them at the same time. */
-static int make_folders(const char *path)
-{
-    struct stat st;
-    if (stat(path, &st) == 0)
-        return S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
-    char *parent = txm_path_dir(path);
-    if (!parent)
-        return ENOMEM;
-    int rc = strcmp(parent, path) ? make_folders(parent) : ENOENT;
-    free(parent);
-    if (rc == 0 && mkdir(path, 0777) != 0 && errno != EEXIST)
-        rc = errno;
-    return rc;
-}
-
-static uint64_t random_bits(void)
-{
-    uint64_t bits;
-    if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) == (ssize_t)sizeof bits)
-        return bits;
-    /* Early boot without entropy: the clock tells runs of one process id apart, O_EXCL does the rest. */
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000007u ^ (uint64_t)now.tv_nsec << 20;
-}
-
-/* The most bytes, up to `limit`, that do not cut a UTF-8 sequence: some file systems refuse names that are not valid.
- */
-static int shortened(const char *name, int limit)
-{
-    int n = (int)strnlen(name, (size_t)limit);
-    while (name[n] && n > 0 && ((unsigned char)name[n] & 0xC0) == 0x80)
-        n--;
-    return n;
-}
-
-/* `.<name>.<host>-<pid>-<random>.txm-tmp` beside the target; the name's part is shortened where it would pass the 255
- * bytes that file systems allow. */
+/* `.<name>.<host>-<machine>-<pid>-<random>.txm-tmp` beside the target; the name's part is shortened where it would pass
+ * the 255 bytes that file systems allow. */
 static char *temp_name(const char *target)
 {
-    char host[65] = "";
-    if (gethostname(host, sizeof host - 1) != 0 || !host[0])
-        snprintf(host, sizeof host, "localhost");
-    for (char *c = host; *c; c++)
-        if (*c == '/')
-            *c = '_';
-    char suffix[160];
-    int n = snprintf(suffix, sizeof suffix, ".%s-%ld-%016llx.txm-tmp", host, (long)getpid(),
-                     (unsigned long long)random_bits());
+    const txm_owner self = txm_owner_self();
+    char owner[TXM_OWNER_TEXT], suffix[TXM_OWNER_TEXT + 40];
+    txm_owner_print(&self, owner);
+    int n = snprintf(suffix, sizeof suffix, ".%s-%016llx.txm-tmp", owner, (unsigned long long)txm_random_bits());
     char *dir = txm_path_dir(target);
-    char *name = txm_asprintf(".%.*s%s", shortened(txm_path_base(target), 254 - n), txm_path_base(target), suffix);
+    char *name = txm_asprintf(".%.*s%s", (int)txm_path_cut(txm_path_base(target), (size_t)(254 - n)),
+                              txm_path_base(target), suffix);
     char *path = dir && name ? txm_path_join(dir, name) : NULL;
     free(dir);
     free(name);
@@ -204,7 +164,7 @@ static txm_status prepare_target(const char *target, txm_error *err)
 {
     struct stat st;
     char *dir = txm_path_dir(target);
-    int rc = dir ? make_folders(dir) : ENOMEM;
+    int rc = dir ? txm_folders_make(dir) : ENOMEM;
     txm_status status = rc ? fail(err, rc, dir ? dir : target, "cannot create the folder") : TXM_OK;
     free(dir);
     if (status == TXM_OK && stat(target, &st) == 0 && !S_ISREG(st.st_mode))

@@ -68,6 +68,10 @@ txm_color_class txm_color_space_class(const txm_color_space *space);
 /* As it is stored in tx files: "data", "scene_linear", "scene_linear_srgb" or the space's own name. */
 const char *txm_color_space_detected(const txm_color_space *space);
 
+/* What the conversion to scene_linear does, as a digest that differs where the transforms differ, whatever the space is
+ * called; "" for classes that are not converted. */
+const char *txm_color_space_transform_id(const txm_color_space *space);
+
 /* Converts `count` packed RGBA float pixels to scene_linear in place with OCIO's default CPU processor; alpha is left
  * as it is (but where colours are not finite: as in Cycles, it may become NaN as well). Only for TXM_COLOR_OTHER.
  * Thread-safe. */

@@ -258,6 +258,16 @@ void txm_ocio_processor_free(txm_ocio_processor **processor)
     }
 }
 
+const char *txm_ocio_processor_id(const txm_ocio_processor *processor)
+{
+    try {
+        const char *id = processor->cpu->getCacheID();
+        return id ? id : "";
+    } catch (...) {
+        return "";
+    }
+}
+
 void txm_ocio_apply_rgb(const txm_ocio_processor *processor, float rgb[3])
 {
     processor->cpu->applyRGB(rgb);

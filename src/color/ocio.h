@@ -54,6 +54,8 @@ const char *txm_ocio_file_rule(const txm_ocio *ocio, const char *path);
 txm_status txm_ocio_processor_new(const txm_ocio *ocio, const char *from, const char *to, txm_ocio_processor **out,
                                   txm_error *err);
 void txm_ocio_processor_free(txm_ocio_processor **processor); /* NULL-safe */
+/* The library's digest of all that the processor does; "" where it gives none. Lives as long as the processor. */
+const char *txm_ocio_processor_id(const txm_ocio_processor *processor);
 void txm_ocio_apply_rgb(const txm_ocio_processor *processor, float rgb[3]);
 void txm_ocio_apply_rgba(const txm_ocio_processor *processor, float *rgba, size_t count);
 

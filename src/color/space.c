@@ -211,6 +211,11 @@ const char *txm_color_space_detected(const txm_color_space *space)
     return space->color_class == TXM_COLOR_OTHER ? space->name : words[space->color_class];
 }
 
+const char *txm_color_space_transform_id(const txm_color_space *space)
+{
+    return space->processor ? txm_ocio_processor_id(space->processor) : "";
+}
+
 void txm_color_apply(const txm_color_space *space, float *rgba, size_t count)
 {
     if (space->processor)

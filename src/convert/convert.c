@@ -12,6 +12,8 @@
 
 #include "cache/lookup.h"
 #include "convert/attempt.h"
+#include "convert/hooks.h"
+#include "convert/key.h"
 #include "core/mem.h"
 #include "core/path.h"
 
@@ -45,6 +47,7 @@ typedef struct conversion {
     const char *path;
     txm_settings settings;
     const txm_convert_options *options;
+    const txm_convert_hooks *hooks; /* may be NULL */
     txm_source *source;
     const txm_source_info *info;
     txm_resolved resolved;
@@ -218,8 +221,10 @@ static txm_status make(conversion *c, txm_result *result, txm_error *err)
     if (!status)
         status = txm_publish_commit(&publish, &c->info->mtime, err);
     txm_publish_abort(&publish);
-    if (!status)
+    if (!status) {
         report(c, &made, result);
+        snprintf(result->via, sizeof result->via, "converted");
+    }
     return status;
 }
 
@@ -235,6 +240,42 @@ static void describe(const conversion *c, txm_result *result)
     result->levels = txm_level_count(c->info->width, c->info->height);
     result->channels = c->info->channels == 1 ? 1 : 4;
     result->type = c->info->type;
+    txm_settings_key(c->info, c->resolved.space, c->resolved.alpha, &c->settings, result->settings_key);
+}
+
+/* Makes the file with the right to do so held; by the time that was granted, another process may have made it. */
+static txm_status make_with_right(conversion *c, const txm_convert_hooks *hooks, txm_result *result, txm_error *err)
+{
+    const txm_making making = {c->path, result->tx_path, c->source, c->info, &c->settings, &c->resolved};
+    if (hooks->fetch && hooks->fetch(hooks->user, &making, result)) {
+        result->outcome = TXM_CREATED;
+        return TXM_OK;
+    }
+    txm_status status = make(c, result, err);
+    if (!status && hooks->keep)
+        hooks->keep(hooks->user, &making);
+    return status;
+}
+
+static txm_status make_hooked(conversion *c, txm_result *result, txm_error *err)
+{
+    const txm_convert_hooks *hooks = c->hooks;
+    bool needed = true;
+    txm_status status = hooks->acquire ? hooks->acquire(hooks->user, result->tx_path, err) : TXM_OK;
+    if (status)
+        return status;
+    if (hooks->acquire) {
+        free(result->tx_path);
+        result->tx_path = NULL;
+        status = look_up(c, result, &needed, err);
+        if (!status && !needed)
+            snprintf(result->reason, sizeof result->reason, "made by another process meanwhile");
+    }
+    if (!status && needed)
+        status = make_with_right(c, hooks, result, err);
+    if (hooks->release)
+        hooks->release(hooks->user);
+    return status;
 }
 
 static txm_status run(conversion *c, txm_result *result, txm_error *err)
@@ -254,18 +295,26 @@ static txm_status run(conversion *c, txm_result *result, txm_error *err)
         result->outcome = TXM_WOULD_CREATE;
         return TXM_OK;
     }
-    return make(c, result, err);
+    return c->hooks ? make_hooked(c, result, err) : make(c, result, err);
 }
 
 txm_status txm_convert(txm_context *context, const char *source, const txm_settings *settings,
                        const txm_convert_options *options, txm_result *result, txm_error *err)
+{
+    return txm_convert_hooked(context, source, settings, options, NULL, result, err);
+}
+
+txm_status txm_convert_hooked(txm_context *context, const char *source, const txm_settings *settings,
+                              const txm_convert_options *options, const txm_convert_hooks *hooks, txm_result *result,
+                              txm_error *err)
 {
     static const txm_convert_options no_options;
     double begin = now();
     conversion c = {.context = context,
                     .path = source,
                     .settings = effective(settings),
-                    .options = options ? options : &no_options};
+                    .options = options ? options : &no_options,
+                    .hooks = hooks};
     memset(result, 0, sizeof *result);
     txm_status status = check_settings(&c.settings, err);
     if (!status)

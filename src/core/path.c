@@ -47,6 +47,14 @@ bool txm_path_has_ext(const char *path, const char *ext)
     return *own && strcasecmp(own + 1, ext + (*ext == '.')) == 0;
 }
 
+size_t txm_path_cut(const char *name, size_t limit)
+{
+    size_t n = strnlen(name, limit);
+    while (name[n] && n > 0 && ((unsigned char)name[n] & 0xC0) == 0x80)
+        n--;
+    return n;
+}
+
 bool txm_path_is_absolute(const char *path)
 {
     return path[0] == '/';

@@ -4,6 +4,7 @@
 #ifndef TXM_CORE_PATH_H
 #define TXM_CORE_PATH_H
 #include <stdbool.h>
+#include <stddef.h>
 
 /* The part behind the last '/'; points into `path`. */
 const char *txm_path_base(const char *path);
@@ -15,6 +16,9 @@ char *txm_path_join(const char *dir, const char *name);
 const char *txm_path_ext(const char *path);
 /* Case-insensitive comparison of the extension ("exr" or ".exr"). */
 bool txm_path_has_ext(const char *path, const char *ext);
+/* The most bytes of a name, up to `limit`, that do not cut a UTF-8 sequence: some file systems refuse names that are
+ * not valid. */
+size_t txm_path_cut(const char *name, size_t limit);
 bool txm_path_is_absolute(const char *path);
 /* Lexical clean-up: repeated '/', "." and ".." resolved without looking at links (std::filesystem's lexically_normal,
  * without a trailing slash). */

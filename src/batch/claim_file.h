@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The file of a claim: who holds it. */
+#ifndef TXM_BATCH_CLAIM_FILE_H
+#define TXM_BATCH_CLAIM_FILE_H
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "core/owner.h"
+
+/* What was read from a claim file. */
+typedef struct txm_claim_note {
+    bool named; /* it names its owner; an empty one is just being written, or was left so */
+    txm_owner owner;
+    uint64_t nonce; /* tells this claim from all others */
+    struct stat st;
+} txm_claim_note;
+
+/* Creates the file with O_EXCL and writes it. *fd receives the open descriptor. 0 or an errno: EEXIST when it is there
+ * already. Nothing is left behind on failure. */
+int txm_claim_file_make(const char *path, int *fd);
+/* 0 or an errno. A file that is no claim counts as one that names nobody. */
+int txm_claim_file_read(const char *path, txm_claim_note *out);
+/* Removes the claim that `note` was read from, and no other that took its place in the meantime: of those who want to,
+ * one can. Whether it is gone by this call. */
+bool txm_claim_file_break(const char *path, const txm_claim_note *note);
+#endif

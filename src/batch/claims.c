@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Claims: taking, renewing, finding out stale ones. */
+#include "batch/claims.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "batch/claim_file.h"
+#include "core/folder.h"
+#include "core/hash.h"
+#include "core/mem.h"
+#include "core/path.h"
+
+const txm_claim_times txm_claim_times_default = {5, 60, 15, 3};
+
+/* A claim that this process holds. */
+struct txm_claim {
+    txm_claim *next;
+    char *path;
+    int fd; /* open while it is held: renewing needs no name, which could be another's by now */
+};
+
+/* Somebody else's claim that was met: as it looked, and since when it has looked so. */
+typedef struct watched {
+    struct watched *next;
+    char *path;
+    uint64_t nonce;
+    ino_t inode;
+    struct timespec mtime, since; /* the file's; of our stopwatch */
+    bool old;                     /* older than `stale` by the file server's own times, when it was first seen so */
+} watched;
+
+struct txm_claims {
+    txm_claim_times times;
+    pthread_mutex_t lock; /* guards all below */
+    pthread_cond_t ending;
+    bool end, threaded;
+    pthread_t thread;
+    txm_claim *held;
+    watched *watching;
+};
+
+static struct timespec stopwatch(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t;
+}
+
+static double seconds_between(const struct timespec *a, const struct timespec *b)
+{
+    return (double)(b->tv_sec - a->tv_sec) + 1e-9 * (double)(b->tv_nsec - a->tv_nsec);
+}
+
+/* ---- renewing --------------------------------------------------------------------------------------------------- */
+
+static void *renew(void *arg)
+{
+    txm_claims *c = arg;
+    pthread_mutex_lock(&c->lock);
+    while (!c->end) {
+        struct timespec until = stopwatch();
+        double whole = (double)(long)c->times.renew;
+        until.tv_sec += (time_t)whole;
+        until.tv_nsec += (long)((c->times.renew - whole) * 1e9);
+        if (until.tv_nsec >= 1000000000) {
+            until.tv_nsec -= 1000000000;
+            until.tv_sec++;
+        }
+        while (!c->end && pthread_cond_timedwait(&c->ending, &c->lock, &until) != ETIMEDOUT)
+            continue;
+        /* NULL: the file server's present time. A failure is a renewal that did not happen; the next may. */
+        for (txm_claim *held = c->held; held && !c->end; held = held->next)
+            futimens(held->fd, NULL);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+txm_claims *txm_claims_new(const txm_claim_times *times)
+{
+    txm_claims *c = txm_calloc(1, sizeof *c);
+    pthread_condattr_t attributes;
+    if (!c)
+        return NULL;
+    c->times = times ? *times : txm_claim_times_default;
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->ending, &attributes);
+    pthread_condattr_destroy(&attributes);
+    c->threaded = pthread_create(&c->thread, NULL, renew, c) == 0;
+    if (!c->threaded)
+        txm_claims_free(&c);
+    return c;
+}
+
+void txm_claims_free(txm_claims **claims)
+{
+    txm_claims *c = claims ? *claims : NULL;
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    c->end = true;
+    pthread_cond_signal(&c->ending);
+    pthread_mutex_unlock(&c->lock);
+    if (c->threaded)
+        pthread_join(c->thread, NULL);
+    while (c->held) {
+        txm_claim *held = c->held;
+        txm_claims_drop(c, &held);
+    }
+    while (c->watching) {
+        watched *next = c->watching->next;
+        free(c->watching->path);
+        free(c->watching);
+        c->watching = next;
+    }
+    pthread_cond_destroy(&c->ending);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+    *claims = NULL;
+}
+
+/* ---- others' claims --------------------------------------------------------------------------------------------- */
+
+/* Age of a file by the clock that gives the times in its folder: that of a file made for the purpose. Negative when it
+ * cannot be told. */
+static double age_by_server(const char *path, const struct timespec *mtime)
+{
+    char *probe = txm_asprintf("%s.%016llx.txm-clock", path, (unsigned long long)txm_random_bits());
+    int fd = probe ? open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+    struct stat st;
+    double age = -1;
+    if (fd >= 0) {
+        if (futimens(fd, NULL) == 0 && fstat(fd, &st) == 0)
+            age = seconds_between(mtime, &st.st_mtim);
+        close(fd);
+        unlink(probe);
+    }
+    free(probe);
+    return age;
+}
+
+/* The record of a claim, made if there is none. Lock held. NULL when memory is exhausted. */
+static watched *record_of(txm_claims *c, const char *path)
+{
+    watched *w = c->watching;
+    while (w && strcmp(w->path, path) != 0)
+        w = w->next;
+    if (w || !(w = txm_calloc(1, sizeof *w)))
+        return w;
+    if (!(w->path = txm_strdup(path))) {
+        free(w);
+        return NULL;
+    }
+    w->next = c->watching;
+    c->watching = w;
+    return w;
+}
+
+static void forget(txm_claims *c, const char *path)
+{
+    pthread_mutex_lock(&c->lock);
+    for (watched **w = &c->watching; *w; w = &(*w)->next) {
+        if (strcmp((*w)->path, path) == 0) {
+            watched *gone = *w;
+            *w = gone->next;
+            free(gone->path);
+            free(gone);
+            break;
+        }
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Whether a claim has not changed for long enough, as seen from here. */
+static bool unchanged_for_long(txm_claims *c, const char *path, const txm_claim_note *note)
+{
+    pthread_mutex_lock(&c->lock);
+    const txm_claim_times times = c->times;
+    struct timespec now = stopwatch();
+    watched *w = record_of(c, path);
+    bool stale = false;
+    if (w && (w->nonce != note->nonce || w->inode != note->st.st_ino ||
+              seconds_between(&w->mtime, &note->st.st_mtim) != 0 || !w->since.tv_sec)) {
+        w->nonce = note->nonce;
+        w->inode = note->st.st_ino;
+        w->mtime = note->st.st_mtim;
+        w->since = now;
+        w->old = age_by_server(path, &w->mtime) > times.stale;
+    } else if (w) {
+        double enough = !note->named ? times.unnamed : w->old ? times.confirm : times.stale;
+        stale = seconds_between(&w->since, &now) >= enough;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return stale;
+}
+
+/* Judges the claim that is there. OK: it is gone, try again. LOCKED: it holds. */
+static txm_status judge(txm_claims *c, const char *path, const char *target, txm_error *err)
+{
+    txm_claim_note note;
+    int rc = txm_claim_file_read(path, &note);
+    if (rc == ENOENT || rc == ESTALE)
+        return TXM_OK;
+    if (rc)
+        return txm_fail_errno(err, rc, "%s: cannot read the claim on it, %s", target, path);
+    bool dead = note.named && txm_owner_state_of(&note.owner) == TXM_OWNER_DEAD;
+    if ((dead || unchanged_for_long(c, path, &note)) && txm_claim_file_break(path, &note))
+        return TXM_OK;
+    if (!note.named)
+        return txm_fail(err, TXM_LOCKED, "%s: being made by another process", target);
+    return txm_fail(err, TXM_LOCKED, "%s: being made by process %ld on %s", target, note.owner.pid, note.owner.host);
+}
+
+/* ---- taking ----------------------------------------------------------------------------------------------------- */
+
+char *txm_claim_path(const char *target)
+{
+    static const char suffix[] = ".txm-claim";
+    /* Room for what breaking appends, within the 255 bytes of a name. */
+    enum { LONGEST = 200 };
+    const char *base = txm_path_base(target);
+    char *dir = txm_path_dir(target), *name;
+    if (strlen(base) <= LONGEST)
+        name = txm_asprintf(".%s%s", base, suffix);
+    else
+        name = txm_asprintf(".%.*s-%016llx%s", (int)txm_path_cut(base, LONGEST - 17), base,
+                            (unsigned long long)txm_xxh64(base, strlen(base), 0), suffix);
+    char *path = dir && name ? txm_path_join(dir, name) : NULL;
+    free(dir);
+    free(name);
+    return path;
+}
+
+static txm_status make_folder_of(const char *target, txm_error *err)
+{
+    char *dir = txm_path_dir(target);
+    int rc = dir ? txm_folders_make(dir) : ENOMEM;
+    txm_status status = rc ? txm_fail_errno(err, rc, "%s: cannot create the folder; choose another with --cache-dir",
+                                            dir ? dir : target)
+                           : TXM_OK;
+    free(dir);
+    return status;
+}
+
+/* Makes the claim's file, past stale ones. */
+static txm_status make_file(txm_claims *c, const char *path, const char *target, int *fd, txm_error *err)
+{
+    enum { TRIES = 16 };
+    for (int i = 0; i < TRIES; i++) {
+        int rc = txm_claim_file_make(path, fd);
+        if (rc == 0)
+            return TXM_OK;
+        if (rc == ENOENT) {
+            /* The folder is new, or was removed under us. */
+            txm_status made = make_folder_of(target, err);
+            if (made != TXM_OK)
+                return made;
+        } else if (rc != EEXIST) {
+            return txm_fail_errno(err, rc, "%s: cannot claim it; --no-claims does without, --cache-dir goes elsewhere",
+                                  target);
+        } else {
+            txm_status judged = judge(c, path, target, err);
+            if (judged != TXM_OK)
+                return judged;
+        }
+    }
+    return txm_fail(err, TXM_LOCKED, "%s: other processes take it again and again", target);
+}
+
+txm_status txm_claims_take(txm_claims *claims, const char *target, txm_claim **out, txm_error *err)
+{
+    txm_claim *claim = txm_calloc(1, sizeof *claim);
+    if (!claim || !(claim->path = txm_claim_path(target))) {
+        free(claim);
+        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", target);
+    }
+    txm_status status = make_file(claims, claim->path, target, &claim->fd, err);
+    if (status != TXM_OK) {
+        free(claim->path);
+        free(claim);
+        return status;
+    }
+    forget(claims, claim->path);
+    pthread_mutex_lock(&claims->lock);
+    claim->next = claims->held;
+    claims->held = claim;
+    pthread_mutex_unlock(&claims->lock);
+    *out = claim;
+    return TXM_OK;
+}
+
+void txm_claims_drop(txm_claims *claims, txm_claim **claim)
+{
+    txm_claim *gone = claim ? *claim : NULL;
+    struct stat ours, there;
+    if (!gone)
+        return;
+    pthread_mutex_lock(&claims->lock);
+    txm_claim **p = &claims->held;
+    while (*p && *p != gone)
+        p = &(*p)->next;
+    if (*p)
+        *p = gone->next;
+    pthread_mutex_unlock(&claims->lock);
+    /* Should it have been taken over, the file under this name is another's. */
+    bool mine = fstat(gone->fd, &ours) == 0 && lstat(gone->path, &there) == 0 && ours.st_ino == there.st_ino &&
+                ours.st_dev == there.st_dev;
+    close(gone->fd);
+    if (mine)
+        unlink(gone->path);
+    free(gone->path);
+    free(gone);
+    *claim = NULL;
+}
+
+bool txm_claim_sweep(const char *path)
+{
+    txm_claim_note note;
+    return txm_claim_file_read(path, &note) == 0 && note.named && txm_owner_state_of(&note.owner) == TXM_OWNER_DEAD &&
+           txm_claim_file_break(path, &note);
+}

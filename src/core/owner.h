@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whose file is that? Processes on many hosts leave temporaries and claims in one folder; each says who made it, and
+ * others can tell whether that process still lives.
+ *
+ * A process id means something only where it was given: on one machine, since its last start, in one container. So the
+ * owner of a file is host name, a number for "this kernel and this id space", process id and the process's start time
+ * (ids are used again).
+ */
+#ifndef TXM_CORE_OWNER_H
+#define TXM_CORE_OWNER_H
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TXM_HOST_BYTES = 65 };
+
+typedef struct txm_owner {
+    char host[TXM_HOST_BYTES]; /* without '/' and blanks */
+    uint32_t machine;          /* digest of the kernel's boot id and the process id space */
+    long pid;
+    uint64_t start; /* of the process, in the kernel's ticks; 0: unknown */
+} txm_owner;
+
+typedef enum txm_owner_state {
+    TXM_OWNER_ALIVE,
+    TXM_OWNER_DEAD,
+    TXM_OWNER_ELSEWHERE /* another host or container: cannot be told from here */
+} txm_owner_state;
+
+/* This process. */
+txm_owner txm_owner_self(void);
+txm_owner_state txm_owner_state_of(const txm_owner *owner);
+
+/* 64 random bits: unique names. */
+uint64_t txm_random_bits(void);
+
+/* "HOST-MACHINE-PID" as file names hold it, at most TXM_OWNER_TEXT - 1 bytes. */
+enum { TXM_OWNER_TEXT = 100 };
+void txm_owner_print(const txm_owner *owner, char out[TXM_OWNER_TEXT]);
+/* The reverse, of the `bytes` bytes at `text`; the start time is unknown then. 0, or -1 if it is no such text. */
+int txm_owner_parse(const char *text, size_t bytes, txm_owner *out);
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Claims: taken once, given back, outlived by nobody; owners of files. */
+#include <check.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "batch/claim_file.h"
+#include "batch/claims.h"
+#include "batch/entries.h"
+#include "batch/sweep.h"
+#include "util_batch.h"
+
+/* Short enough to wait for, long enough for a busy machine. */
+static const txm_claim_times quick = {.renew = 0.05, .stale = 0.6, .confirm = 0.2, .unnamed = 0.2};
+static const txm_claim_times patient = {.renew = 0.05, .stale = 1e6, .confirm = 1e6, .unnamed = 1e6};
+
+static size_t files_here(void)
+{
+    txm_entries e = {0};
+    ck_assert_int_eq(txm_entries_read(".", &e, NULL), TXM_OK);
+    size_t n = e.count;
+    txm_entries_free(&e);
+    return n;
+}
+
+static txm_status take(txm_claims *claims, txm_claim **claim)
+{
+    return txm_claims_take(claims, "a.tx", claim, NULL);
+}
+
+/* Tries until it works; how often it did not. */
+static unsigned take_in_the_end(txm_claims *claims, txm_claim **claim)
+{
+    unsigned tries = 0;
+    while (take(claims, claim) == TXM_LOCKED) {
+        ck_assert_uint_lt(++tries, 6000);
+        usleep(10000);
+    }
+    ck_assert_ptr_nonnull(*claim);
+    return tries;
+}
+
+/* A claim as a process elsewhere writes it, `age` seconds old. */
+static void foreign_claim(time_t age)
+{
+    batch_file(".a.tx.txm-claim", "txmill claim 1\nhost elsewhere\nmachine 00000001\npid 7\nstart 7\n"
+                                  "nonce 00000000000000aa\ntime x\n");
+    const struct timespec then[2] = {{time(NULL) - age, 0}, {time(NULL) - age, 0}};
+    ck_assert_int_eq(utimensat(AT_FDCWD, ".a.tx.txm-claim", then, 0), 0);
+}
+
+START_TEST(test_take_and_drop)
+{
+    batch_enter();
+    txm_claims *claims = txm_claims_new(NULL), *others = txm_claims_new(&patient);
+    txm_claim *claim = NULL, *other = NULL;
+    txm_error err = {0};
+    ck_assert_int_eq(take(claims, &claim), TXM_OK);
+    ck_assert_int_eq(access(".a.tx.txm-claim", F_OK), 0);
+    ck_assert_int_eq(txm_claims_take(others, "a.tx", &other, &err), TXM_LOCKED);
+    char pid[32];
+    snprintf(pid, sizeof pid, "process %ld", (long)getpid());
+    ck_assert_ptr_nonnull(strstr(err.message, pid));
+    ck_assert_int_eq(txm_status_retryable(TXM_LOCKED) != 0, 1);
+    ck_assert_int_eq(txm_claims_take(others, "b.tx", &other, NULL), TXM_OK);
+    txm_claims_drop(claims, &claim);
+    ck_assert_ptr_null(claim);
+    ck_assert_int_eq(take(claims, &claim), TXM_OK);
+    txm_claims_free(&others); /* drops what is held */
+    txm_claims_free(&claims);
+    ck_assert_uint_eq(files_here(), 0);
+    txm_claims_free(&claims);
+    txm_claims_drop(claims, NULL);
+    batch_leave();
+}
+END_TEST
+
+START_TEST(test_makes_folders_and_long_names)
+{
+    batch_enter();
+    txm_claims *claims = txm_claims_new(NULL);
+    txm_claim *claim = NULL, *other = NULL;
+    ck_assert_int_eq(txm_claims_take(claims, "x/y/a.tx", &claim, NULL), TXM_OK);
+    txm_claims_drop(claims, &claim);
+    char name[256], twin[256];
+    memset(name, 'n', 255);
+    name[255] = 0;
+    strcpy(twin, name);
+    twin[254] = 'm'; /* cut names must not meet */
+    ck_assert_int_eq(txm_claims_take(claims, name, &claim, NULL), TXM_OK);
+    ck_assert_int_eq(txm_claims_take(claims, twin, &other, NULL), TXM_OK);
+    txm_claims_drop(claims, &claim);
+    txm_claims_drop(claims, &other);
+    /* A file in place of the folder. */
+    batch_file("file", "");
+    txm_error err = {0};
+    ck_assert_int_ne(txm_claims_take(claims, "file/a.tx", &claim, &err), TXM_OK);
+    ck_assert_ptr_nonnull(strstr(err.message, "file"));
+    txm_claims_free(&claims);
+    batch_leave();
+}
+END_TEST
+
+/* A child that dies with a claim in its hands. */
+static void child_dies_holding(void)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        int fd;
+        _exit(txm_claim_file_make(".a.tx.txm-claim", &fd));
+    }
+    int status;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(access(".a.tx.txm-claim", F_OK), 0);
+}
+
+START_TEST(test_dead_owner)
+{
+    batch_enter();
+    txm_claims *claims = txm_claims_new(&patient);
+    txm_claim *claim = NULL;
+    child_dies_holding();
+    ck_assert_int_eq(take(claims, &claim), TXM_OK);
+    txm_claims_free(&claims);
+    child_dies_holding();
+    batch_file(".b.tx.txm-claim", "");
+    txm_swept swept = {0};
+    txm_sweep_folder(".", true, &swept);
+    ck_assert_uint_eq(swept.files, 1);
+    ck_assert_uint_eq(files_here(), 2);
+    txm_sweep_folder(".", false, &swept);
+    ck_assert_uint_eq(swept.files, 2);
+    ck_assert_uint_eq(files_here(), 1);
+    txm_sweep_folder("no-such-folder", false, &swept);
+    batch_leave();
+}
+END_TEST
+
+/* Who stopped in the middle of breaking a claim does not keep it for ever. */
+START_TEST(test_dead_breaker)
+{
+    batch_enter();
+    txm_claims *claims = txm_claims_new(&patient);
+    txm_claim *claim = NULL;
+    txm_claim_note note;
+    child_dies_holding();
+    ck_assert_int_eq(txm_claim_file_read(".a.tx.txm-claim", &note), 0);
+    char right[128];
+    snprintf(right, sizeof right, ".a.tx.txm-claim.%016" PRIx64 ".txm-break", note.nonce);
+    ck_assert_int_eq(rename(".a.tx.txm-claim", right), 0);
+    ck_assert_int_eq(link(right, ".a.tx.txm-claim"), 0);
+    take_in_the_end(claims, &claim);
+    txm_claims_free(&claims);
+    ck_assert_uint_eq(files_here(), 0);
+    batch_leave();
+}
+END_TEST
+
+START_TEST(test_stale_elsewhere)
+{
+    batch_enter();
+    txm_claims *claims = txm_claims_new(&quick);
+    txm_claim *claim = NULL;
+    foreign_claim(0);
+    ck_assert_uint_gt(take_in_the_end(claims, &claim), 0);
+    txm_claims_drop(claims, &claim);
+    foreign_claim(3600);
+    ck_assert_uint_gt(take_in_the_end(claims, &claim), 0);
+    txm_claims_drop(claims, &claim);
+    batch_file(".a.tx.txm-claim", "");
+    ck_assert_uint_gt(take_in_the_end(claims, &claim), 0);
+    txm_claims_free(&claims);
+    ck_assert_uint_eq(files_here(), 0);
+    batch_leave();
+}
+END_TEST
+
+/* A host whose clock is 10 minutes off, where the client and not the server sets times: while it renews, it holds. */
+START_TEST(test_clock_skew)
+{
+    const time_t skew = _i ? 600 : -600;
+    batch_enter();
+    txm_claims *claims = txm_claims_new(&quick);
+    txm_claim *claim = NULL;
+    foreign_claim(skew);
+    /* Twice as long as any claim lasts that is not renewed. */
+    for (int i = 0; i < 12; i++) {
+        const struct timespec now = {time(NULL) - skew, i * 1000000 + 1}, times[2] = {now, now};
+        ck_assert_int_eq(utimensat(AT_FDCWD, ".a.tx.txm-claim", times, 0), 0);
+        ck_assert_int_eq(take(claims, &claim), TXM_LOCKED);
+        usleep(100000);
+    }
+    take_in_the_end(claims, &claim);
+    txm_claims_free(&claims);
+    batch_leave();
+}
+END_TEST
+
+START_TEST(test_renewal)
+{
+    batch_enter();
+    txm_claims *claims = txm_claims_new(&quick);
+    txm_claim *claim = NULL;
+    struct stat before, after;
+    ck_assert_int_eq(take(claims, &claim), TXM_OK);
+    const struct timespec old[2] = {{1, 0}, {1, 0}};
+    ck_assert_int_eq(utimensat(AT_FDCWD, ".a.tx.txm-claim", old, 0), 0);
+    ck_assert_int_eq(stat(".a.tx.txm-claim", &before), 0);
+    for (int i = 0; i < 1000; i++) {
+        ck_assert_int_eq(stat(".a.tx.txm-claim", &after), 0);
+        if (after.st_mtime != before.st_mtime)
+            break;
+        usleep(10000);
+    }
+    ck_assert_int_ne(after.st_mtime, before.st_mtime);
+    /* Taken over by another: what stands there now is not ours to remove or renew. */
+    ck_assert_int_eq(unlink(".a.tx.txm-claim"), 0);
+    foreign_claim(0);
+    txm_claims_drop(claims, &claim);
+    ck_assert_int_eq(access(".a.tx.txm-claim", F_OK), 0);
+    txm_claims_free(&claims);
+    batch_leave();
+}
+END_TEST
+
+enum { THREADS = 8, ROUNDS = 100 };
+static pthread_barrier_t barrier;
+static atomic_int winners;
+
+static void *contend(void *arg)
+{
+    txm_claims *claims = txm_claims_new(&patient);
+    (void)arg;
+    for (int i = 0; i < ROUNDS; i++) {
+        txm_claim *claim = NULL;
+        pthread_barrier_wait(&barrier);
+        if (take(claims, &claim) == TXM_OK)
+            atomic_fetch_add(&winners, 1);
+        pthread_barrier_wait(&barrier);
+        /* The main thread counts and leaves a dead claim. */
+        txm_claims_drop(claims, &claim);
+        pthread_barrier_wait(&barrier);
+    }
+    txm_claims_free(&claims);
+    return NULL;
+}
+
+START_TEST(test_one_takes_over)
+{
+    pthread_t threads[THREADS];
+    batch_enter();
+    pthread_barrier_init(&barrier, NULL, THREADS + 1);
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, contend, NULL), 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        child_dies_holding();
+        atomic_store(&winners, 0);
+        pthread_barrier_wait(&barrier);
+        pthread_barrier_wait(&barrier);
+        ck_assert_int_le(atomic_load(&winners), 1);
+        pthread_barrier_wait(&barrier);
+        unlink(".a.tx.txm-claim"); /* where all met each other's right to break it, nobody took it this time */
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&barrier);
+    ck_assert_uint_eq(files_here(), 0);
+    batch_leave();
+}
+END_TEST
+
+/* ---- owners ----------------------------------------------------------------------------------------------------- */
+
+START_TEST(test_owner_text)
+{
+    txm_owner self = txm_owner_self(), back;
+    char text[TXM_OWNER_TEXT];
+    ck_assert_int_eq(self.pid, getpid());
+    ck_assert_int_eq(txm_owner_state_of(&self), TXM_OWNER_ALIVE);
+    txm_owner_print(&self, text);
+    ck_assert_int_eq(txm_owner_parse(text, strlen(text), &back), 0);
+    ck_assert_str_eq(back.host, self.host);
+    ck_assert_uint_eq(back.machine, self.machine);
+    ck_assert_int_eq(back.pid, self.pid);
+    const char *odd = "a-b.c-1-0123abcd-42";
+    ck_assert_int_eq(txm_owner_parse(odd, strlen(odd), &back), 0);
+    ck_assert_str_eq(back.host, "a-b.c-1");
+    ck_assert_uint_eq(back.machine, 0x0123abcd);
+    ck_assert_int_eq(back.pid, 42);
+    static const char *const bad[] = {
+        "", "-", "a", "a-42", "a-0123abcd-", "a-0123abcg-42", "-0123abcd-42", "a-123abcd-42", "a-0123abcd-x"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(txm_owner_parse(bad[i], strlen(bad[i]), &back) == -1, "%s", bad[i]);
+    char host[200];
+    memset(host, 'h', sizeof host);
+    ck_assert_int_eq(txm_owner_parse(host, sizeof host, &back), -1);
+}
+END_TEST
+
+START_TEST(test_owner_states)
+{
+    txm_owner o = txm_owner_self();
+    o.start++; /* another process under our number */
+    if (o.start > 1)
+        ck_assert_int_eq(txm_owner_state_of(&o), TXM_OWNER_DEAD);
+    o = txm_owner_self();
+    o.machine ^= 1;
+    ck_assert_int_eq(txm_owner_state_of(&o), TXM_OWNER_ELSEWHERE);
+    o = txm_owner_self();
+    o.host[0] ^= 1;
+    ck_assert_int_eq(txm_owner_state_of(&o), TXM_OWNER_ELSEWHERE);
+    o = txm_owner_self();
+    o.pid = 0;
+    ck_assert_int_eq(txm_owner_state_of(&o), TXM_OWNER_DEAD);
+    /* Dead, but not collected. */
+    o = txm_owner_self();
+    o.start = 0;
+    o.pid = fork();
+    if (o.pid == 0)
+        _exit(0);
+    siginfo_t info;
+    ck_assert_int_eq(waitid(P_PID, (id_t)o.pid, &info, WEXITED | WNOWAIT), 0);
+    ck_assert_int_eq(txm_owner_state_of(&o), TXM_OWNER_DEAD);
+    ck_assert_int_eq(waitpid((pid_t)o.pid, NULL, 0), o.pid);
+    ck_assert_int_eq(txm_owner_state_of(&o), TXM_OWNER_DEAD);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("claims");
+    TCase *t = tcase_create("claims");
+    tcase_add_test(t, test_take_and_drop);
+    tcase_add_test(t, test_makes_folders_and_long_names);
+    tcase_add_test(t, test_dead_owner);
+    tcase_add_test(t, test_dead_breaker);
+    tcase_add_test(t, test_stale_elsewhere);
+    tcase_add_loop_test(t, test_clock_skew, 0, 2);
+    tcase_add_test(t, test_renewal);
+    tcase_add_test(t, test_one_takes_over);
+    tcase_add_test(t, test_owner_text);
+    tcase_add_test(t, test_owner_states);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
