@@ -18,23 +18,14 @@ typedef struct gzip_decoder {
     uint8_t in[INPUT_BYTES];
 } gzip_decoder;
 
-static void begin_member(gzip_decoder *g)
-{
-    uint8_t *next = g->state.next_in;
-    uint32_t left = g->state.avail_in;
-    isal_inflate_init(&g->state);
-    g->state.crc_flag = ISAL_GZIP; /* header and trailer are parsed, the checksum is verified */
-    g->state.next_in = next;
-    g->state.avail_in = left;
-}
-
 static txm_status gzip_open(txm_stream_input *input, void **self, txm_error *err)
 {
     gzip_decoder *g = txm_calloc(1, sizeof *g);
     if (!g) {
         return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the gzip decoder", input->name);
     }
-    begin_member(g);
+    isal_inflate_init(&g->state);
+    g->state.crc_flag = ISAL_GZIP; /* header and trailer are parsed, the checksum is verified */
     *self = g;
     return TXM_OK;
 }
@@ -55,7 +46,7 @@ static txm_status end_member(gzip_decoder *g, txm_stream_input *input, txm_error
     if (g->state.avail_in < 2 || g->state.next_in[0] != 0x1F || g->state.next_in[1] != 0x8B) {
         g->finished = true;
     } else {
-        begin_member(g);
+        isal_inflate_reset(&g->state); /* leaves the buffers as they are */
     }
     return TXM_OK;
 }
@@ -108,7 +99,7 @@ static txm_status gzip_jump(void *self, txm_stream_input *input, uint64_t from, 
         input->offset = 0;
         g->finished = false;
         g->state.avail_in = 0;
-        begin_member(g);
+        isal_inflate_reset(&g->state);
         *landed = 0;
     }
     return TXM_OK;

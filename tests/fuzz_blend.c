@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Scenes made of anything: opened as a render's scene with lint, and scanned as a library. Linked paths lead nowhere,
+ * so that nothing but the input is read.
+ *
+ * Seeds: testdata/blend/small/[a-z]*.blend */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "blend/scan.h"
+#include "txmill/blend.h"
+
+static void scan_as_library(int fd)
+{
+    txm_stream *stream = NULL;
+    txm_store store = {.limit_bytes = 64 << 20};
+    txm_model model = {0};
+    txm_scan_options options = {.graph = true};
+    int copy = dup(fd);
+    if (copy >= 0 && txm_stream_from_fd(copy, "fuzz", &stream, NULL) == TXM_OK) {
+        txm_scan(stream, &options, &store, &model, NULL);
+    }
+    txm_stream_close(&stream);
+    txm_model_free(&model);
+    txm_store_free(&store);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char path[64];
+    txm_blend *blend = NULL;
+    txm_blend_options options = {.lint = true};
+    int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size) {
+        abort();
+    }
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (txm_blend_open(path, &options, &blend, NULL) == TXM_OK) {
+        txm_blend_entry *entries = NULL;
+        size_t count;
+        if (txm_blend_entries(blend, NULL, &entries, &count, NULL) == TXM_OK) {
+            txm_blend_entries_free(&entries, count);
+        }
+    }
+    txm_blend_close(&blend);
+    scan_as_library(fd);
+    close(fd);
+    return 0;
+}

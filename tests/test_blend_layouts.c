@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The same scenes in layouts that Blender 3.4 does not write: pointer sizes, byte orders, Blender 5's heads and
+ * structs, compressions; and the fix-ups for old versions. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "core/path.h"
+#include "util_blend.h"
+#include "util_scene_file.h"
+
+static const scene_layout as_written = {8, false, false, 304, false};
+
+/* ---- a folder with textures and scenes ------------------------------------------------------------------------ */
+
+static char *folder;
+
+static void make_place(void)
+{
+    char *textures = scene_path("textures");
+    folder = make_folder();
+    char *link = txm_path_join(folder, "textures"), *lib = txm_path_join(folder, "lib");
+    ck_assert_int_eq(symlink(textures, link), 0);
+    ck_assert_int_eq(mkdir(lib, 0777), 0);
+    free(textures);
+    free(link);
+    free(lib);
+}
+
+static void remove_place(void)
+{
+    remove_folder(folder);
+}
+
+static scene_file *load(const char *name)
+{
+    char *path = scene_path(name);
+    size_t bytes;
+    uint8_t *data = scene_load(path, &bytes);
+    scene_file *file = scene_parse(data, bytes);
+    scene_slim(file, "MA WO LA LS NT IM LI ID OB ME GR SC GLOB", NULL); /* windows are half of it */
+    free(data);
+    free(path);
+    return file;
+}
+
+static void store(const char *name, const void *data, size_t bytes)
+{
+    char *path = txm_path_join(folder, name);
+    spill(path, data, bytes);
+    free(path);
+}
+
+static void store_scene(const char *name, const scene_file *file)
+{
+    size_t bytes;
+    uint8_t *data = scene_encode(file, &bytes);
+    store(name, data, bytes);
+    free(data);
+}
+
+static txm_blend *open_stored(const char *name)
+{
+    char *path = txm_path_join(folder, name);
+    txm_blend *blend = open_scene(path, true);
+    free(path);
+    return blend;
+}
+
+/* What the stored scene says is what Blender's own file says. */
+static void check_same(const char *name)
+{
+    char *path = scene_path(name);
+    txm_blend *original = open_scene(path, true), *other = open_stored(name);
+    char *expected = describe(original), *got = describe(other);
+    ck_assert_str_eq(got, expected);
+    txm_blend_close(&original);
+    txm_blend_close(&other);
+    free(expected);
+    free(got);
+    free(path);
+}
+
+/* ---- layouts -------------------------------------------------------------------------------------------------- */
+
+static const scene_layout layouts[] = {
+    {8, false, false, 304, false}, {8, true, false, 304, false}, {4, false, false, 304, false},
+    {4, true, false, 304, false},  {8, false, true, 502, false}, {8, false, false, 304, true},
+    {4, true, false, 304, true},   {8, false, true, 502, true},
+};
+enum { LAYOUTS = sizeof layouts / sizeof *layouts };
+
+START_TEST(every_layout_reads_the_same)
+{
+    static const char *const names[] = {"materials.blend", "packed.blend", "lint.blend", "inside.blend"};
+    const scene_layout *layout = &layouts[_i];
+    make_place();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        scene_file *file = load(names[i]), *other = scene_convert(file, *layout, NULL);
+        store_scene(names[i], other);
+        txm_blend *blend = open_stored(names[i]);
+        const txm_blend_info *info = txm_blend_info_of(blend);
+        ck_assert_int_eq(info->version, layout->version);
+        ck_assert_uint_eq(info->pointer_bytes, layout->pointer_bytes);
+        ck_assert_int_eq(info->big_endian, layout->big_endian);
+        txm_blend_close(&blend);
+        check_same(names[i]);
+        scene_free(other);
+        scene_free(file);
+    }
+    remove_place();
+}
+END_TEST
+
+START_TEST(libraries_of_every_layout_read_the_same)
+{
+    static const char *const names[] = {"linked.blend", "lib/library.blend", "lib/far.blend"};
+    make_place();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        /* Every file in another layout: libraries need not come from the Blender that links them. */
+        scene_file *file = load(names[i]), *other = scene_convert(file, layouts[((size_t)_i + i) % LAYOUTS], NULL);
+        store_scene(names[i], other);
+        scene_free(other);
+        scene_free(file);
+    }
+    check_same("linked.blend");
+    remove_place();
+}
+END_TEST
+
+/* Struct definitions as Blender 5.1 has them: longer names, the working space. */
+static scene_file *blender5_definitions(const scene_file *from)
+{
+    scene_file *d = scene_definitions(from);
+    scene_rename_field(d, "ID", "name[66]", "name[258]");
+    scene_add_field(d, "FileGlobal", "char", "colorspace_scene_linear_name[64]");
+    return d;
+}
+
+static const scene_layout blender5 = {8, false, true, 501, false};
+
+START_TEST(reads_the_structs_of_blender_5)
+{
+    make_place();
+    scene_file *file = load("materials.blend"), *definitions = blender5_definitions(file);
+    scene_file *other = scene_convert(file, blender5, definitions);
+    char longer[258] = "IM";
+    memset(longer + 2, 'n', 200);
+    scene_set_text(other, scene_find(other, "IM", "IMwood"), "id.name", longer);
+    scene_block *global = scene_find(other, "GLOB", NULL);
+    scene_set_text(other, global, "colorspace_scene_linear_name", "Linear Rec.2020");
+    scene_set_number(other, global, "subversion", 7);
+    store_scene("five.blend", other);
+    txm_blend *blend = open_stored("five.blend");
+    const txm_blend_info *info = txm_blend_info_of(blend);
+    ck_assert_int_eq(info->version, 501);
+    ck_assert_int_eq(info->subversion, 7);
+    ck_assert_str_eq(info->working_space, "Linear Rec.2020");
+    ck_assert_uint_eq(image_named(blend, longer + 2)->user_count, 2);
+    txm_blend_close(&blend);
+    scene_free(other);
+    scene_free(definitions);
+    scene_free(file);
+    remove_place();
+}
+END_TEST
+
+START_TEST(paths_of_packed_data_blocks_belong_to_their_library)
+{
+    make_place();
+    scene_file *file = load("linked.blend"), *definitions = blender5_definitions(file);
+    scene_add_field(definitions, "Library", "Library", "*archive_parent_library");
+    scene_file *other = scene_convert(file, blender5, definitions);
+    scene_block *library = scene_find(other, "LI", NULL);
+    /* A full data-block with a library: what Blender 5 packs. */
+    scene_set_number(other, scene_find(other, "IM", "IMlocal"), "id.lib", library->address);
+    store_scene("packed_data.blend", other);
+    txm_blend *blend = open_stored("packed_data.blend");
+    char *expected = txm_path_join(folder, "lib/textures/wood.png");
+    ck_assert_str_eq(image_named(blend, "local")->path, expected);
+    txm_blend_close(&blend);
+    free(expected);
+    scene_free(other);
+    scene_free(definitions);
+    scene_free(file);
+    remove_place();
+}
+END_TEST
+
+/* ---- compression ---------------------------------------------------------------------------------------------- */
+
+static void check_compressed(const char *name, uint8_t *data, size_t bytes, const char *compression)
+{
+    store(name, data, bytes);
+    free(data);
+    check_same(name);
+    txm_blend *blend = open_stored(name);
+    ck_assert_str_eq(txm_blend_info_of(blend)->compression, compression);
+    txm_blend_close(&blend);
+}
+
+START_TEST(every_compression_reads_the_same)
+{
+    const char *name = "packed.blend";
+    char *path = scene_path(name);
+    size_t bytes, packed_bytes;
+    uint8_t *plain = scene_load(path, &bytes), *packed, *gzip;
+    make_place();
+    packed = scene_zstd(plain, bytes, 4096, true, &packed_bytes); /* blocks cross frames */
+    check_compressed(name, packed, packed_bytes, "zstd");
+    packed = scene_zstd(plain, bytes, 100000, false, &packed_bytes);
+    check_compressed(name, packed, packed_bytes, "zstd");
+    packed = scene_zstd(plain, bytes, bytes, false, &packed_bytes);
+    check_compressed(name, packed, packed_bytes, "zstd");
+    packed = scene_zstd(plain, bytes, 65536, true, &packed_bytes);
+    packed[packed_bytes - 9 - 8] ^= 1; /* a seek table that does not fit the frames is not used */
+    check_compressed(name, packed, packed_bytes, "zstd");
+    gzip = scene_gzip(plain, bytes, &packed_bytes);
+    check_compressed(name, gzip, packed_bytes, "gzip");
+    gzip = scene_gzip(plain, bytes / 2, &packed_bytes); /* two members, and something behind them */
+    size_t rest_bytes;
+    uint8_t *rest = scene_gzip(plain + bytes / 2, bytes - bytes / 2, &rest_bytes);
+    gzip = realloc(gzip, packed_bytes + rest_bytes + 5);
+    memcpy(gzip + packed_bytes, rest, rest_bytes);
+    memcpy(gzip + packed_bytes + rest_bytes, "trail", 5);
+    check_compressed(name, gzip, packed_bytes + rest_bytes + 5, "gzip");
+    free(rest);
+    uint8_t *copy = malloc(bytes);
+    memcpy(copy, plain, bytes);
+    check_compressed(name, copy, bytes, "plain");
+    free(plain);
+    free(path);
+    remove_place();
+}
+END_TEST
+
+START_TEST(unpacks_from_every_compression)
+{
+    char *path = scene_path("packed.blend");
+    size_t bytes, packed_bytes;
+    uint8_t *plain = scene_load(path, &bytes);
+    make_place();
+    uint8_t *forms[] = {scene_gzip(plain, bytes, &packed_bytes)};
+    store("form.blend", forms[0], packed_bytes);
+    txm_blend *blend = open_stored("form.blend");
+    txm_blend_entry *entries;
+    size_t count, content_bytes;
+    ck_assert_int_eq(txm_blend_entries(blend, folder, &entries, &count, NULL), TXM_OK);
+    ck_assert_uint_eq(count, 6);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *content = slurp(entries[i].path, &content_bytes);
+        ck_assert_mem_eq(content, "\x89PNG", 4);
+        free(content);
+    }
+    txm_blend_entries_free(&entries, count);
+    txm_blend_close(&blend);
+    free(forms[0]);
+    free(plain);
+    free(path);
+    remove_place();
+}
+END_TEST
+
+/* ---- old versions --------------------------------------------------------------------------------------------- */
+
+/* materials.blend as if an old Blender had written it, changed by `edit`. */
+static txm_blend *old_scene(int version, int subversion, void (*edit)(const scene_file *file, scene_block *block),
+                            const char *hide_field)
+{
+    scene_file *file = load("materials.blend"), *definitions = scene_definitions(file);
+    scene_layout layout = as_written;
+    layout.version = version;
+    if (hide_field) { /* a field that this version does not have */
+        scene_rename_field(definitions, "Image", hide_field, "not_yet");
+    }
+    scene_file *other = scene_convert(file, layout, definitions);
+    scene_set_number(other, scene_find(other, "GLOB", NULL), "subversion", (uint64_t)subversion);
+    for (size_t i = 0; edit && i < other->block_count; i++) {
+        edit(other, &other->blocks[i]);
+    }
+    store_scene("old.blend", other);
+    scene_free(other);
+    scene_free(definitions);
+    scene_free(file);
+    return open_stored("old.blend");
+}
+
+static void take_as_data(const scene_file *file, scene_block *block)
+{
+    if (strcmp(block->type, "NodeTexImage") == 0) {
+        scene_set_number(file, block, "color_space", 0);
+    } else if (strcmp(block->type, "NodeTexEnvironment") == 0) {
+        scene_set_number(file, block, "color_space", 1);
+    }
+}
+
+START_TEST(data_nodes_make_data_images)
+{
+    make_place();
+    txm_blend *blend = old_scene(280, 65, take_as_data, NULL);
+    ck_assert_str_eq(image_named(blend, "wood")->colorspace_stored, "Non-Color");
+    ck_assert(image_named(blend, "wood")->data);
+    ck_assert_str_eq(image_named(blend, "sky")->colorspace_stored, "sRGB"); /* its node says colour */
+    txm_blend_close(&blend);
+    blend = old_scene(280, 66, take_as_data, NULL);
+    ck_assert_str_eq(image_named(blend, "wood")->colorspace_stored, "sRGB");
+    txm_blend_close(&blend);
+    remove_place();
+}
+END_TEST
+
+static void ignore_alpha(const scene_file *file, scene_block *block)
+{
+    if (strcmp(block->code, "IM") == 0) {
+        scene_set_number(file, block, "flag", scene_number(file, block, "flag") | 1 << 12);
+    }
+}
+
+START_TEST(the_old_flag_ignores_alpha)
+{
+    make_place();
+    txm_blend *blend = old_scene(280, 69, ignore_alpha, NULL);
+    ck_assert_int_eq(image_named(blend, "wood")->alpha, TXM_ALPHA_NONE);
+    txm_blend_close(&blend);
+    blend = old_scene(280, 70, ignore_alpha, NULL);
+    ck_assert_int_eq(image_named(blend, "wood")->alpha, TXM_ALPHA_STRAIGHT);
+    txm_blend_close(&blend);
+    blend = old_scene(265, 0, NULL, "alpha_mode");
+    ck_assert_int_eq(image_named(blend, "wood")->alpha, TXM_ALPHA_DEFAULT);
+    txm_blend_close(&blend);
+    remove_place();
+}
+END_TEST
+
+START_TEST(images_without_tile_list_have_one_tile)
+{
+    make_place();
+    txm_blend *blend = old_scene(283, 2, NULL, NULL);
+    ck_assert_uint_eq(image_named(blend, "brick")->tile_count, 1);
+    ck_assert_uint_eq(image_named(blend, "brick")->tiles[0], 1001);
+    txm_blend_close(&blend);
+    blend = old_scene(290, 0, NULL, "tiles");
+    ck_assert_uint_eq(image_named(blend, "brick")->tile_count, 1);
+    txm_blend_close(&blend);
+    blend = old_scene(283, 3, NULL, NULL);
+    ck_assert_uint_eq(image_named(blend, "brick")->tile_count, 4);
+    txm_blend_close(&blend);
+    remove_place();
+}
+END_TEST
+
+static void name_the_first_tile(const scene_file *file, scene_block *block)
+{
+    size_t bytes;
+    const char *path = strcmp(block->code, "IM") ? "" : (const char *)scene_at(file, block, "name", &bytes);
+    if (strcmp(path, "//textures/brick.<UDIM>.png") == 0) {
+        scene_set_text(file, block, "name", "//2001_textures.1003.d/../textures\\brick.1001.png");
+    } else if (strcmp(path, "//textures/cloth_<UVTILE>.png") == 0) {
+        scene_set_text(file, block, "name", "//textures/cloth_u1_v1.png");
+    } else if (strcmp(path, "//textures/nothing.<UDIM>.png") == 0) {
+        scene_set_text(file, block, "name", "//textures/20011_name_0999.png");
+    }
+}
+
+START_TEST(old_tiled_paths_get_their_token)
+{
+    make_place();
+    txm_blend *blend = old_scene(301, 5, name_the_first_tile, NULL);
+    ck_assert_str_eq(txm_path_base(image_named(blend, "brick")->path), "brick.<UDIM>.png");
+    ck_assert_uint_eq(image_named(blend, "brick")->file_count, 3);
+    ck_assert_str_eq(txm_path_base(image_named(blend, "cloth")->path), "cloth_<UVTILE>.png");
+    ck_assert_uint_eq(image_named(blend, "cloth")->file_count, 2);
+    ck_assert_str_eq(txm_path_base(image_named(blend, "missing set")->path), "20011_name_0999.png");
+    ck_assert_str_eq(txm_path_base(image_named(blend, "single tile")->path), "single.<UDIM>.png");
+    ck_assert_str_eq(txm_path_base(image_named(blend, "wood")->path), "wood.png"); /* no tiled image */
+    txm_blend_close(&blend);
+    blend = old_scene(301, 6, name_the_first_tile, NULL);
+    ck_assert_str_eq(txm_path_base(image_named(blend, "brick")->path), "brick.1001.png");
+    txm_blend_close(&blend);
+    remove_place();
+}
+END_TEST
+
+START_TEST(old_files_have_one_packed_file)
+{
+    make_place();
+    scene_file *file = load("packed.blend"), *definitions = scene_definitions(file);
+    scene_rename_field(definitions, "Image", "packedfiles", "not_yet");
+    scene_file *other = scene_convert(file, as_written, definitions);
+    scene_block *wood = scene_find(other, "IM", "IMpacked wood"), *packed = NULL;
+    for (scene_block *b = wood + 1; !packed; b++) {
+        ck_assert_str_eq(b->code, "DATA");
+        packed = strcmp(b->type, "PackedFile") == 0 ? b : NULL;
+    }
+    scene_set_number(other, wood, "packedfile", packed->address);
+    store_scene("old.blend", other);
+    txm_blend *blend = open_stored("old.blend");
+    const txm_blend_image *im = image_named(blend, "packed wood");
+    ck_assert_int_eq(im->state, TXM_BLEND_PACKED);
+    ck_assert_uint_eq(im->packed_count, 1);
+    ck_assert_str_eq(im->packed[0].name, "wood.png");
+    ck_assert_int_eq(image_named(blend, "not packed")->state, TXM_BLEND_READY);
+    txm_blend_close(&blend);
+    scene_free(other);
+    scene_free(definitions);
+    scene_free(file);
+    remove_place();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("blend_layouts");
+    TCase *t = tcase_create("layouts");
+    tcase_add_loop_test(t, every_layout_reads_the_same, 0, LAYOUTS);
+    tcase_add_loop_test(t, libraries_of_every_layout_read_the_same, 0, LAYOUTS);
+    tcase_add_test(t, reads_the_structs_of_blender_5);
+    tcase_add_test(t, paths_of_packed_data_blocks_belong_to_their_library);
+    tcase_add_test(t, every_compression_reads_the_same);
+    tcase_add_test(t, unpacks_from_every_compression);
+    suite_add_tcase(suite, t);
+    t = tcase_create("versions");
+    tcase_add_test(t, data_nodes_make_data_images);
+    tcase_add_test(t, the_old_flag_ignores_alpha);
+    tcase_add_test(t, images_without_tile_list_have_one_tile);
+    tcase_add_test(t, old_tiled_paths_get_their_token);
+    tcase_add_test(t, old_files_have_one_packed_file);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}
