@@ -6,7 +6,6 @@
 
 #include "commands.h"
 #include "core/mem.h"
-#include "core/path.h"
 #include "exits.h"
 #include "say.h"
 
@@ -73,33 +72,10 @@ static int generate(int argc, char **argv)
     return usage_error(&err);
 }
 
-/* Modules are looked for where the build was told that they would be installed. A program in its build folder, or in an
- * installation that was moved, finds them by its own place. Failing to look is no failure: the usual place is left. */
-static void find_modules(void)
-{
-    static const char *const places[] = {".", "../lib/txmill"};
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n <= 0 || getenv("TXMILL_PLUGINS"))
-        return;
-    self[n] = 0;
-    char *dir = txm_path_dir(self);
-    for (size_t i = 0; dir && i < sizeof places / sizeof *places; i++) {
-        char *folder = txm_path_join(dir, places[i]), *module = folder ? txm_path_join(folder, "txmill-oiio.so") : NULL;
-        bool found = module && access(module, R_OK) == 0 && setenv("TXMILL_PLUGINS", folder, 0) == 0;
-        free(module);
-        free(folder);
-        if (found)
-            break;
-    }
-    free(dir);
-}
-
 int main(int argc, char **argv)
 {
     txm_error err = {0};
     txm_signals_install();
-    find_modules();
     if (argc < 2) {
         txm_fail(&err, TXM_USAGE, "no command given; 'txmill --help' lists the commands");
         return usage_error(&err);

@@ -21,7 +21,9 @@ static char *program_folder(void)
 char *txm_plugin_path(const char *file, char **looked_in)
 {
     char *program = program_folder(), *path = NULL;
-    const char *folders[] = {getenv("TXMILL_PLUGINS"), program, TXM_MODULE_DIR};
+    /* An installation that was moved as a whole keeps its modules at the same distance. */
+    char *beside = program && *program ? txm_path_join(program, "../lib/txmill") : NULL;
+    const char *folders[] = {getenv("TXMILL_PLUGINS"), program, beside, TXM_MODULE_DIR};
     for (size_t i = 0; i < sizeof folders / sizeof folders[0] && !path; i++) {
         if (!folders[i] || !*folders[i])
             continue;
@@ -33,6 +35,7 @@ char *txm_plugin_path(const char *file, char **looked_in)
     }
     if (!path && looked_in)
         *looked_in = txm_asprintf("%s is neither in %s nor in %s", file, program ? program : "", TXM_MODULE_DIR);
+    free(beside);
     free(program);
     return path;
 }
