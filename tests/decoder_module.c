@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "source/oiio_module.h"
@@ -15,10 +14,10 @@ typedef struct fake {
 
 static void misbehave(const char *deed, const char *when)
 {
-    char crash[40], loop[40], hang[40], leave[40], eat[40];
+    char crash[40], loop[40], killed[40], leave[40], eat[40];
     snprintf(crash, sizeof crash, "crash in %s", when);
     snprintf(loop, sizeof loop, "loop in %s", when);
-    snprintf(hang, sizeof hang, "killed in %s", when);
+    snprintf(killed, sizeof killed, "killed in %s", when);
     snprintf(leave, sizeof leave, "leave in %s", when);
     snprintf(eat, sizeof eat, "eat in %s", when);
     if (strcmp(deed, crash) == 0) {
@@ -28,10 +27,14 @@ static void misbehave(const char *deed, const char *when)
     if (strcmp(deed, loop) == 0)
         for (volatile unsigned i = 0;; i++)
             ;
-    if (strcmp(deed, hang) == 0)
+    if (strcmp(deed, killed) == 0)
         raise(SIGKILL);
     if (strcmp(deed, leave) == 0)
         _exit(3);
+    if (strcmp(deed, "vanish in read") == 0 && strcmp(when, "read") == 0) {
+        close(3); /* the socket; the process stays */
+        sleep(1000);
+    }
     if (strcmp(deed, eat) == 0) {
         /* Memory without end, in pieces that fit. */
         for (size_t i = 0;; i++) {

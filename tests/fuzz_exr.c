@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The direct EXR reader on hostile bytes. Seeds: testdata/sources and testdata/golden (*.exr). */
+ * The direct EXR reader on hostile bytes.
+ * Seeds: testdata/sources/[a-z]*.exr */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  */
 #include <check.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,7 @@ static const struct {
     {"killed in read", TXM_NO_MEMORY, "killed"},
     {"leave in open", TXM_CORRUPT, "gave up"},
     {"leave in read", TXM_CORRUPT, "gave up"},
+    {"vanish in read", TXM_CORRUPT, "gave up"},
     {"fail in open", TXM_CORRUPT, "a decoder's words"},
     {"fail in read", TXM_CORRUPT, "a row is damaged"},
     {"lie in open", TXM_INTERNAL, "makes no sense"},
@@ -154,6 +156,21 @@ static void *in_a_thread(void *arg)
     return NULL;
 }
 
+/* A thread that blocks every signal starts workers that still obey the limit on computing time. */
+START_TEST(limits_with_blocked_signals)
+{
+    sigset_t all, before;
+    long who;
+    txm_error err = {0};
+    order(path, "loop in open");
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    txm_status status = run(path, &who, &err);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    ck_assert_msg(status == TXM_CORRUPT && strstr(err.message, "of computing"), "%s", err.message);
+}
+END_TEST
+
 START_TEST(several_at_once)
 {
     pthread_t threads[4];
@@ -208,6 +225,7 @@ int main(void)
     tcase_add_test(worker, crash_while_closing);
     tcase_add_test(worker, a_worker_serves_many_images);
     tcase_add_test(worker, memory_is_limited);
+    tcase_add_test(worker, limits_with_blocked_signals);
     tcase_add_test(worker, several_at_once);
     tcase_add_test(worker, relative_paths);
     tcase_add_test(worker, says_what_is_missing);

@@ -74,13 +74,15 @@ static size_t file_row_bytes(const txm_tiff *t)
 }
 
 /* No mapping ('m'): mapped pages count as memory of ours. */
-static TIFF *open_tiff(txm_tiff *t)
+static TIFF *open_tiff(txm_tiff *t, const txm_source_options *bounds)
 {
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (!options)
         return NULL;
     TIFFOpenOptionsSetErrorHandlerExtR(options, remember_words, t);
     TIFFOpenOptionsSetWarningHandlerExtR(options, judge_warning, t);
+    if (bounds->max_memory_bytes && bounds->max_memory_bytes <= INT64_MAX)
+        TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)bounds->max_memory_bytes);
     TIFF *tif = TIFFOpenExt(t->path, "rm", options);
     TIFFOpenOptionsFree(options);
     return tif;
@@ -126,7 +128,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     txm_tiff *t = txm_calloc(1, sizeof *t);
     if (!t || !(t->path = txm_strdup(path)))
         status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
-    else if (!(t->tif = open_tiff(t)))
+    else if (!(t->tif = open_tiff(t, options)))
         status = txm_fail(err, TXM_CORRUPT, "%s: %s", path, *t->words ? t->words : "libtiff cannot open it");
     if (status == TXM_OK)
         status = txm_tiff_describe(t, info, err);

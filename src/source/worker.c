@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/mem.h"
@@ -41,16 +42,34 @@ static struct {
 
 extern char **environ;
 
-/* The worker sees its socket as descriptor 3 and nothing else of ours. Interrupts from the terminal are for us to
- * handle. */
+/* Whatever signals this thread blocks or ignores, the limit on computing time must end the worker. */
+static int signals_as_new(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    int rc = posix_spawnattr_setsigmask(attributes, &none);
+    if (rc == 0)
+        rc = posix_spawnattr_setsigdefault(attributes, &all);
+    return rc == 0 ? posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) : rc;
+}
+
+/* The worker sees its socket as descriptor 3 and nothing else of ours. */
 static int spawn_worker(const char *program, int socket_fd, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
     char *const argv[] = {(char *)program, NULL};
     int rc = posix_spawn_file_actions_init(&files);
     if (rc != 0)
         return rc;
-    rc = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    if ((rc = posix_spawnattr_init(&attributes)) != 0) {
+        posix_spawn_file_actions_destroy(&files);
+        return rc;
+    }
+    rc = signals_as_new(&attributes);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     if (rc == 0)
         rc = posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
     if (rc == 0) /* some decoders print what OpenImageIO reports anyway */
@@ -60,7 +79,8 @@ static int spawn_worker(const char *program, int socket_fd, pid_t *pid)
     if (rc == 0)
         rc = posix_spawn_file_actions_addclosefrom_np(&files, TXM_WORKER_FD + 1);
     if (rc == 0)
-        rc = posix_spawn(pid, program, &files, NULL, argv, environ);
+        rc = posix_spawn(pid, program, &files, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return rc;
 }
@@ -155,14 +175,30 @@ void txm_worker_put(txm_worker *w, bool healthy)
 
 /* ---- talking ---- */
 
+/* Waits for the end of a worker that has closed its socket. One that only closed it, and lives on, is ended. */
+static pid_t reap(txm_worker *w, int *how)
+{
+    const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
+    pid_t got = 0;
+    for (int i = 0; i < 100 && got == 0; i++) {
+        got = waitpid(w->pid, how, WNOHANG);
+        if (got == 0)
+            nanosleep(&moment, NULL);
+    }
+    if (got == 0) {
+        kill(w->pid, SIGKILL);
+        while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    w->ended = true;
+    return got;
+}
+
 /* Why the worker is gone, in words about the image. */
 static txm_status explain_end(txm_worker *w, const char *name, txm_error *err)
 {
     int how = 0;
-    pid_t got;
-    while ((got = waitpid(w->pid, &how, 0)) < 0 && errno == EINTR)
-        ;
-    w->ended = true;
+    pid_t got = reap(w, &how);
     if (got == w->pid && WIFSIGNALED(how)) {
         int sig = WTERMSIG(how);
         if (sig == SIGXCPU)
