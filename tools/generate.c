@@ -14,6 +14,7 @@ bool txm_generate(FILE *out, const char *kind, const char *command)
         {"man-options", NULL, txm_generate_man_options},
         {"man-exits", NULL, txm_generate_man_exits},
         {"man-commands", txm_generate_man_commands, NULL},
+        {"man-findings", txm_generate_man_findings, NULL},
         {"bash", txm_generate_bash, NULL},
         {"zsh", txm_generate_zsh, NULL},
         {"fish", txm_generate_fish, NULL},

@@ -8,6 +8,8 @@
 void txm_generate_man_options(FILE *out, const txm_command *command);
 void txm_generate_man_exits(FILE *out, const txm_command *command);
 void txm_generate_man_commands(FILE *out);
+/* The kinds of findings of `txmill verify`. */
+void txm_generate_man_findings(FILE *out);
 
 /* Completion scripts for all commands. */
 void txm_generate_bash(FILE *out);

@@ -5,6 +5,7 @@
 
 #include "exits.h"
 #include "generate.h"
+#include "txmill/inspect.h"
 
 /* Prints running text: backslashes escaped, a line a sentence (mandoc's rule), no line that begins like a request. */
 static void put_text(FILE *out, const char *text)
@@ -99,6 +100,17 @@ void txm_generate_man_commands(FILE *out)
     for (const txm_command *const *c = txm_commands; *c; c++) {
         fprintf(out, ".It Xr txmill-%s 1\n", (*c)->name);
         put_sentence(out, (*c)->purpose);
+    }
+    fputs(".El\n", out);
+}
+
+void txm_generate_man_findings(FILE *out)
+{
+    const txm_finding_kind *kind;
+    fputs(".Bl -tag -width Ds\n", out);
+    for (size_t i = 0; (kind = txm_finding_kind_at(i)); i++) {
+        fprintf(out, ".It %s , No %s\n", kind->id, txm_severity_name(kind->severity));
+        put_sentence(out, kind->meaning);
     }
     fputs(".El\n", out);
 }

@@ -12,6 +12,7 @@ typedef struct extent {
     const txm_tiff *t;
     uint64_t end;
     unsigned directories; /* still allowed */
+    bool lost;            /* a value lies outside of the file */
 } extent;
 
 static void reach(extent *e, uint64_t offset, uint64_t bytes)
@@ -62,8 +63,10 @@ static void reach_directory(extent *e, const txm_tiff_directory *dir)
     reach(e, (uint64_t)(dir->fields - data), dir->count * entry + tail);
     for (uint64_t i = 0; i < dir->count; i++) {
         txm_tiff_field f;
-        if (!txm_tiff_field_at(e->t, dir, i, &f))
+        if (!txm_tiff_field_at(e->t, dir, i, &f)) {
+            e->lost |= f.width != 0; /* else only of a type that nobody knows */
             continue;
+        }
         reach(e, (uint64_t)(f.data - data), f.count * f.width);
         for (uint64_t k = 0; is_sub_directory(&f) && k < f.count && k < MAX_SUB_DIRECTORIES; k++)
             reach_chain(e, txm_tiff_value(e->t, &f, k));
@@ -72,12 +75,23 @@ static void reach_directory(extent *e, const txm_tiff_directory *dir)
     reach_pieces(e, dir, TXM_TAG_STRIP_OFFSETS, TXM_TAG_STRIP_COUNTS);
 }
 
-uint64_t txm_tiff_image_end(const txm_tx *tx)
+static extent measure(const txm_tx *tx)
 {
     txm_tiff t = {.tx = (txm_tx *)tx};
     extent e = {.t = &t, .directories = MAX_DIRECTORIES};
     uint64_t first;
     if (txm_tiff_header(&t, &first))
         reach_chain(&e, first);
-    return e.end;
+    e.t = NULL;
+    return e;
+}
+
+uint64_t txm_tiff_image_end(const txm_tx *tx)
+{
+    return measure(tx).end;
+}
+
+bool txm_tiff_lost_values(const txm_tx *tx)
+{
+    return measure(tx).lost;
 }

@@ -50,6 +50,22 @@ static txm_status open_section(attempt *a, const char *folder, txm_error *err)
     return txm_section_writer_new(&a->layout, folder, &a->section, err);
 }
 
+static bool encode_tiles(void *context, txm_band *band)
+{
+    return txm_encode_queue_tiles(context, band);
+}
+
+static bool encode_rings(void *context, txm_band *band, txm_band *const around[4])
+{
+    return txm_encode_queue_rings(context, band, around);
+}
+
+static txm_status open_tiler(attempt *a, const txm_pyramid_spec *spec, txm_error *err)
+{
+    const txm_tiler_sink sink = {a->queue, encode_tiles, a->section ? encode_rings : NULL};
+    return txm_tiler_new(&a->job, spec, &a->layout, a->request->context->ops, &sink, &a->tiler, err);
+}
+
 static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error *err)
 {
     const txm_attempt_request *r = a->request;
@@ -77,7 +93,7 @@ static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error 
              txm_tx_writer_open(txm_publish_fd(a->publish), r->target, &a->layout, r->metadata, &a->writer, err)) ||
         (status = open_section(a, folder, err)) ||
         (status = txm_encode_queue_new(&a->job, &a->layout, a->writer, a->section, folder, &a->queue, err)) ||
-        (status = txm_tiler_new(&a->job, &spec, &a->layout, ops, a->queue, a->section != NULL, &a->tiler, err)))
+        (status = open_tiler(a, &spec, err)))
         goto done;
     if (!(status = txm_pixel_hash_new(what->width, what->height, what->channels, what->type, ops, &a->hash, err)))
         status = txm_hash_stage_new(&a->job, a->hash, a->hash_pairs, &a->hash_stage, err);

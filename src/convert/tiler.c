@@ -17,9 +17,8 @@ typedef struct level_bands {
 struct txm_tiler {
     txm_job *job;
     txm_tx_layout layout;
-    txm_encode_queue *queue;
+    txm_tiler_sink sink;
     txm_pyramid *pyramid;
-    bool rings;
     size_t pixel_bytes;
     level_bands level[TXM_MAX_LEVELS];
 };
@@ -28,22 +27,21 @@ static void *place(void *context, uint32_t level, uint32_t y);
 static void placed(void *context, uint32_t level, uint32_t y);
 
 txm_status txm_tiler_new(txm_job *job, const txm_pyramid_spec *spec, const txm_tx_layout *layout, const txm_ops *ops,
-                         txm_encode_queue *queue, bool rings, txm_tiler **out, txm_error *err)
+                         const txm_tiler_sink *sink, txm_tiler **out, txm_error *err)
 {
     txm_tiler *t = txm_calloc(1, sizeof *t);
     if (!t)
         return txm_fail(err, TXM_NO_MEMORY, "out of memory for tiling");
     t->job = job;
     t->layout = *layout;
-    t->queue = queue;
-    t->rings = rings;
+    t->sink = *sink;
     t->pixel_bytes = txm_type_bytes(layout->type) * layout->channels;
     for (uint32_t l = 0; l < layout->levels; l++) {
         t->level[l].width = txm_level_size(layout->width, l);
         t->level[l].height = txm_level_size(layout->height, l);
     }
-    const txm_pyramid_sink sink = {t, place, placed};
-    txm_status status = txm_pyramid_new(spec, ops, &sink, &t->pyramid, err);
+    const txm_pyramid_sink rows = {t, place, placed};
+    txm_status status = txm_pyramid_new(spec, ops, &rows, &t->pyramid, err);
     if (status) {
         txm_tiler_free(&t);
         return status;
@@ -92,22 +90,22 @@ static bool queue_rings(txm_tiler *t, level_bands *b, txm_band *band)
 {
     bool last = band->y + band->rows == b->height, ok = true;
     if (b->previous && b->previous != b->first)
-        ok = txm_encode_queue_rings(t->queue, b->previous, (txm_band *const[4]){b->before, band, b->first, NULL});
+        ok = t->sink.rings(t->sink.context, b->previous, (txm_band *const[4]){b->before, band, b->first, NULL});
     if (!last || !ok)
         return ok;
     if (band != b->first) {
-        ok = txm_encode_queue_rings(t->queue, band, (txm_band *const[4]){b->previous, b->first, NULL, NULL});
+        ok = t->sink.rings(t->sink.context, band, (txm_band *const[4]){b->previous, b->first, NULL, NULL});
     }
     return ok &&
-           txm_encode_queue_rings(t->queue, b->first, (txm_band *const[4]){band, b->previous, b->second_rows, NULL});
+           t->sink.rings(t->sink.context, b->first, (txm_band *const[4]){band, b->previous, b->second_rows, NULL});
 }
 
 /* A band of a level is complete: takes over the caller's reference. */
 static bool complete(txm_tiler *t, uint32_t level, txm_band *band)
 {
     level_bands *b = &t->level[level];
-    bool ok = txm_encode_queue_tiles(t->queue, band);
-    if (!t->rings) {
+    bool ok = t->sink.tiles(t->sink.context, band);
+    if (!t->sink.rings) {
         txm_band_drop(band);
         return ok;
     }

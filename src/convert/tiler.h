@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The tiler: bands of level 0 go in, every level's bands come together behind the pyramid, and complete bands are
- * handed to the encode queue: their tiles at once, their rings as soon as the rows around them are known. This is where
- * border rings are made from the pixels in flight.
+ * handed on: for their tiles at once, for their rings as soon as the rows around them are known. A conversion encodes
+ * them, a verification compares them with a file.
  */
 #ifndef TXM_CONVERT_TILER_H
 #define TXM_CONVERT_TILER_H
-#include "convert/encode_queue.h"
+#include "container/writer.h"
+#include "convert/band.h"
+#include "convert/job.h"
 #include "pyramid/pyramid.h"
 
 typedef struct txm_tiler txm_tiler;
 
-/* `rings`: whether rings are made. */
+/* Where complete bands go; both keep references of their own and return false when memory is exhausted. */
+typedef struct txm_tiler_sink {
+    void *context;
+    bool (*tiles)(void *context, txm_band *band);
+    /* The rows around a band, wrapped round the level, are in `around` (NULL allowed). NULL: no rings are wanted. */
+    bool (*rings)(void *context, txm_band *band, txm_band *const around[4]);
+} txm_tiler_sink;
+
 txm_status txm_tiler_new(txm_job *job, const txm_pyramid_spec *spec, const txm_tx_layout *layout, const txm_ops *ops,
-                         txm_encode_queue *queue, bool rings, txm_tiler **out, txm_error *err);
+                         const txm_tiler_sink *sink, txm_tiler **out, txm_error *err);
 
 /* Takes the next complete band of level 0 (tile_px rows, fewer at the end). One thread at a time, in order. Failures go
  * to the job. */

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inspecting tx files: is a file whole and right, and is it what its name and its source say?
+ */
+#ifndef TXMILL_INSPECT_H
+#define TXMILL_INSPECT_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "txmill/convert.h"
+#include "txmill/reader.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Notes say what could not be checked or is worth knowing; warnings and errors are findings that fail a file. */
+typedef enum txm_severity { TXM_SEVERITY_NOTE = 0, TXM_SEVERITY_WARNING, TXM_SEVERITY_ERROR } txm_severity;
+
+/* "note", "warning", "error". Never NULL. */
+const char *txm_severity_name(txm_severity severity);
+
+/* Kinds of findings. Ids ("TXM-201") are stable: new ones are added, none changes its meaning. */
+typedef struct txm_finding_kind {
+    const char *id;
+    txm_severity severity;
+    const char *meaning; /* one sentence, no full stop */
+} txm_finding_kind;
+
+/* The table of all kinds, in the order of their ids; NULL beyond the last. */
+const txm_finding_kind *txm_finding_kind_at(size_t index);
+
+typedef struct txm_finding {
+    const txm_finding_kind *kind;
+    int level, tile_x, tile_y; /* place; -1 where the finding is about more than one */
+    char text[480];            /* what was found, in one sentence */
+} txm_finding;
+
+enum { TXM_MAX_FINDINGS_A_KIND = 32 }; /* further ones of a kind are counted, not kept */
+
+/* Zero-initialise before first use. */
+typedef struct txm_findings {
+    txm_finding *items;
+    size_t count, left_out;
+    size_t severities[3]; /* number of each severity, those left out included */
+} txm_findings;
+
+void txm_findings_clear(txm_findings *findings); /* NULL-safe; zeroes */
+
+typedef struct txm_verify_options {
+    bool deep;          /* convert the source again and compare */
+    const char *source; /* the source, where the path in the file does not lead to it; may be NULL */
+} txm_verify_options;
+
+/* Verifies one tx file on the context's threads. TXM_OK means that it was looked at, whatever was found; a damaged file
+ * is a finding, not a failure. Fails when the file cannot be read at all (NOT_FOUND, DENIED, IO ...), memory is
+ * exhausted, or work was cancelled. Memory is proportional to the width. *findings is added to. */
+txm_status txm_verify(txm_context *context, const char *path, const txm_verify_options *options, txm_findings *findings,
+                      txm_error *err);
+
+/* Settings that lead to a tx file's name. */
+typedef struct txm_name_match {
+    char colorspace[128]; /* as asked for: a name or alias of the config, "auto", or "data" for all data spaces */
+    txm_alpha alpha;
+    bool equiangular;
+    bool absolute_dir;       /* made for an absolute cache folder: the source's place is in the name */
+    char working_space[128]; /* "" for the context's own */
+    char xyz_to_scene_linear[160];
+} txm_name_match;
+
+/* Which settings give the MD5 in the name of `tx_path`: tries the names, aliases and roles of the context's config, the
+ * words data and auto, all alpha types and formats, common working spaces, and `xyz` (may be NULL), the matrix that the
+ * file itself holds. `source` (may be NULL) is needed to try names for absolute cache folders. *found is false when
+ * nothing leads there or the name is none of a tx file. */
+txm_status txm_name_search(txm_context *context, const char *tx_path, const char *source, const char *xyz,
+                           txm_name_match *match, bool *found, txm_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

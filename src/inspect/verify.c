@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Verifying a tx file: the order of the checks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/verify_impl.h"
+
+bool txm_status_is_finding(txm_status status)
+{
+    return status == TXM_CORRUPT || status == TXM_UNSUPPORTED || status == TXM_TOO_LARGE || status == TXM_NEWER;
+}
+
+const char *txm_message_without_path(const char *message, const char *path)
+{
+    size_t n = strlen(path);
+    return !strncmp(message, path, n) && !strncmp(message + n, ": ", 2) ? message + n + 2 : message;
+}
+
+static txm_maker maker_of(const txm_tx_description *d)
+{
+    if (*d->requested)
+        return TXM_MAKER_TXMILL;
+    return d->format_version >= 0 ? TXM_MAKER_BLENDER : TXM_MAKER_OTHER;
+}
+
+/* What cannot be opened at all is the last thing to be found. */
+static txm_status open_file(txm_verification *v, bool *usable, txm_error *err)
+{
+    txm_error own = {0};
+    txm_status status = txm_tx_open(v->path, &v->tx, &own);
+    *usable = status == TXM_OK;
+    if (txm_status_is_finding(status)) {
+        txm_find(v->findings, TXM_FINDING_UNREADABLE, TXM_NO_PLACE, "%s",
+                 txm_message_without_path(own.message, v->path));
+        return TXM_OK;
+    }
+    return status ? txm_fail(err, status, "%s", own.message) : TXM_OK;
+}
+
+static txm_status run(txm_verification *v, txm_error *err)
+{
+    bool usable = false;
+    txm_status status = open_file(v, &usable, err);
+    if (status || !usable)
+        return status;
+    v->info = txm_tx_info_of(v->tx);
+    if ((status = txm_tx_describe(v->tx, &v->description, err)))
+        return status;
+    v->maker = maker_of(&v->description);
+    if ((status = txm_verify_header(v, err)) || (status = txm_verify_origin(v, err)) ||
+        (status = txm_verify_pixels(v, err)))
+        return status;
+    return v->options->deep ? txm_verify_deep(v, err) : TXM_OK;
+}
+
+txm_status txm_verify(txm_context *context, const char *path, const txm_verify_options *options, txm_findings *findings,
+                      txm_error *err)
+{
+    static const txm_verify_options no_options;
+    txm_collector collector;
+    txm_collector_init(&collector, findings);
+    txm_verification v = {
+        .context = context, .path = path, .options = options ? options : &no_options, .findings = &collector};
+    txm_status status = run(&v, err);
+    txm_collector_sort(&collector);
+    if (!status && collector.exhausted)
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for findings", path);
+    txm_tx_description_free(&v.description);
+    txm_tx_close(&v.tx);
+    free(v.source);
+    txm_collector_destroy(&collector);
+    return status;
+}

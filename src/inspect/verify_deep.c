@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Deep verification: converts the source again, with the settings that the file states, into a temporary file, and
+ * compares the two - sizes, metadata, every tile of every level.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "convert/context.h"
+#include "core/mem.h"
+#include "inspect/level_diff.h"
+#include "inspect/verify_impl.h"
+
+typedef struct deep {
+    txm_verification *v;
+    txm_context *context; /* with the file's working space */
+    txm_context *derived; /* the same if it had to be made; owned */
+    char *folder, *path;  /* of the conversion */
+    txm_tx *again;
+    txm_tx_description description;
+} deep;
+
+static bool fits_working_space(const deep *d, const txm_context *context)
+{
+    return !strcmp(txm_color_xyz_to_scene_linear_text(txm_context_color(context)),
+                   d->v->description.xyz_to_scene_linear);
+}
+
+/* A context whose working space is the file's; none is a finding, not a failure. */
+static txm_status find_context(deep *d, bool *found, txm_error *err)
+{
+    const txm_tx_description *said = &d->v->description;
+    d->context = d->v->context;
+    *found = fits_working_space(d, d->context);
+    if (*found || !*said->working_space)
+        return TXM_OK;
+    txm_status status = txm_context_derive(d->v->context, said->working_space, &d->derived, NULL);
+    if (status == TXM_NO_MEMORY)
+        return txm_fail(err, status, "%s: out of memory for a working space", d->v->path);
+    d->context = d->derived;
+    *found = !status && fits_working_space(d, d->derived);
+    return TXM_OK;
+}
+
+/* The colour space to ask for. Blender's files hold only what it was found to be: any space of that class does. */
+static const char *colorspace_of(const deep *d)
+{
+    const txm_tx_description *said = &d->v->description;
+    const txm_color_config *config = txm_context_color(d->context);
+    const char *name = *said->requested ? said->requested : said->detected;
+    txm_color_class wanted = !strcmp(name, "scene_linear_srgb") ? TXM_COLOR_SRGB
+                             : !strcmp(name, "scene_linear")    ? TXM_COLOR_SCENE_LINEAR
+                             : !strcmp(name, "data")            ? TXM_COLOR_DATA
+                                                                : TXM_COLOR_OTHER;
+    if (*said->requested || wanted == TXM_COLOR_OTHER)
+        return name;
+    for (size_t i = 0, n = txm_color_count(config); i < n; i++) {
+        txm_color_entry e;
+        if (txm_color_entry_at(config, i, &e, NULL) == TXM_OK && e.available && e.color_class == wanted)
+            return e.name;
+    }
+    return name;
+}
+
+static txm_status make_folder(deep *d, txm_error *err)
+{
+    const char *tmp = getenv("TMPDIR");
+    d->folder = txm_asprintf("%s/txmill-verify-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (!d->folder)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", d->v->path);
+    if (!mkdtemp(d->folder)) {
+        txm_status status = txm_fail_errno(err, errno, "%s: cannot make a temporary folder; set TMPDIR", d->folder);
+        free(d->folder);
+        d->folder = NULL;
+        return status;
+    }
+    d->path = txm_asprintf("%s/again.tx", d->folder);
+    return d->path ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", d->v->path);
+}
+
+static txm_status convert_again(deep *d, txm_error *err)
+{
+    const txm_tx_info *i = d->v->info;
+    txm_settings s = txm_settings_default();
+    txm_result result;
+    s.colorspace = colorspace_of(d);
+    s.alpha = d->v->description.alpha;
+    s.equiangular = d->v->description.envlatl;
+    s.mono = i->channels == 1;
+    s.borders = false; /* compared with the pixels themselves already */
+    s.tile_px = i->tile_w;
+    s.compression = (txm_compression){TXM_CODEC_NONE, 0};
+    const txm_convert_options options = {.output = d->path};
+    txm_status status = txm_convert(d->context, d->v->source, &s, &options, &result, err);
+    txm_result_clear(&result);
+    return status;
+}
+
+/* ---- comparing -------------------------------------------------------------------------------------------------- */
+
+static void compare_words(const deep *d, const char *what, const char *found, const char *expected)
+{
+    if (strcasecmp(found, expected) != 0)
+        txm_find(d->v->findings, TXM_FINDING_DEEP_HEADER, TXM_NO_PLACE, "%s: %.150s, where the source gives %.150s",
+                 what, *found ? found : "(none)", expected);
+}
+
+/* Whether pixels can be compared at all. */
+static bool compare_headers(const deep *d)
+{
+    const txm_tx_info *a = d->v->info, *b = txm_tx_info_of(d->again);
+    if (a->width != b->width || a->height != b->height || a->channels != b->channels || a->type != b->type ||
+        a->levels > b->levels) {
+        txm_find(d->v->findings, TXM_FINDING_DEEP_HEADER, TXM_NO_PLACE,
+                 "%ux%u px, %u channels, %s, %u levels, where the source gives %ux%u px, %u channels, %s, %u levels",
+                 a->width, a->height, a->channels, txm_type_name(a->type), a->levels, b->width, b->height, b->channels,
+                 txm_type_name(b->type), b->levels);
+        return false;
+    }
+    compare_words(d, "detected colour space", d->v->description.detected, d->description.detected);
+    compare_words(d, "SHA-1", d->v->description.sha1, d->description.sha1);
+    return true;
+}
+
+/* A level against its counterpart, tile by tile; false when the verification fails. */
+static txm_status compare_level(const deep *d, uint32_t l, uint8_t *pixels, txm_level_diff *diff, txm_error *err)
+{
+    txm_verification *v = d->v;
+    const txm_tx_info *i = v->info;
+    const txm_tx_level *level = txm_tx_level_of(v->tx, l);
+    size_t px = i->channels * txm_type_bytes(i->type), stride = i->tile_w * px;
+    uint8_t *other = pixels + i->tile_h * stride;
+    for (uint32_t y = 0; y < level->tiles_y; y++)
+        for (uint32_t x = 0; x < level->tiles_x; x++) {
+            uint32_t w, h;
+            if (v->context->cancel && *v->context->cancel)
+                return txm_fail(err, TXM_CANCELLED, "stopped on request");
+            txm_status status = txm_tx_read_tile(d->again, l, x, y, other, px, stride, &w, &h, err);
+            if (status)
+                return status;
+            /* Damaged tiles have been found before. */
+            if (txm_tx_read_tile(v->tx, l, x, y, pixels, px, stride, &w, &h, NULL) == TXM_OK)
+                txm_level_diff_tile(diff, i->type, i->channels, other, stride, pixels, stride, w, h, x, y);
+        }
+    return TXM_OK;
+}
+
+static txm_status compare_pixels(const deep *d, txm_error *err)
+{
+    const txm_tx_info *i = d->v->info;
+    size_t tile_bytes = (size_t)i->tile_w * i->tile_h * i->channels * txm_type_bytes(i->type);
+    uint8_t *pixels = txm_alloc_pixels(2, tile_bytes);
+    txm_status status = pixels ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", d->v->path);
+    for (uint32_t l = 0; !status && l < i->levels; l++) {
+        txm_level_diff diff = {0};
+        status = compare_level(d, l, pixels, &diff, err);
+        bool exact = d->v->maker == TXM_MAKER_TXMILL || l == 0;
+        if (!status && (exact ? diff.different > 0 : !txm_level_diff_is_parity(&diff, i->type)))
+            txm_find(d->v->findings, TXM_FINDING_DEEP_PIXELS, (txm_place){(int)l, (int)diff.tile_x, (int)diff.tile_y},
+                     "%llu of %llu samples in %llu tile%s differ, by up to %.6g%s", (unsigned long long)diff.different,
+                     (unsigned long long)diff.samples, (unsigned long long)diff.tiles, diff.tiles == 1 ? "" : "s",
+                     diff.worst, txm_level_diff_unit(i->type));
+    }
+    free(pixels);
+    return status;
+}
+
+/* ---- the course ------------------------------------------------------------------------------------------------- */
+
+/* What the file and its surroundings lack, NULL if nothing. */
+static const char *obstacle(const txm_verification *v)
+{
+    const txm_tx_description *d = &v->description;
+    if (v->maker == TXM_MAKER_OTHER)
+        return "another program made the file, with settings that it does not state";
+    if (!v->source)
+        return "the source was not found; name it with --source";
+    if (!v->regular || v->info->tile_w != v->info->tile_h)
+        return "its levels or tiles are not of the usual shape";
+    if (!*d->detected || !*d->xyz_to_scene_linear || !d->has_alpha_type)
+        return "the file does not state its settings";
+    return NULL;
+}
+
+static txm_status run(deep *d, txm_error *err)
+{
+    txm_verification *v = d->v;
+    bool found = false;
+    txm_error own = {0};
+    txm_status status = find_context(d, &found, err);
+    if (status)
+        return status;
+    if (!found) {
+        txm_find(v->findings, TXM_FINDING_DEEP_FAILED, TXM_NO_PLACE,
+                 "the OCIO config has no working space like the file's; name config and working space with --ocio and "
+                 "--working-space");
+        return TXM_OK;
+    }
+    if ((status = make_folder(d, err)))
+        return status;
+    status = convert_again(d, &own);
+    if (status && (status == TXM_CANCELLED || txm_status_retryable(status)))
+        return txm_fail(err, status, "%s", own.message);
+    if (status) {
+        txm_find(v->findings, TXM_FINDING_DEEP_FAILED, TXM_NO_PLACE, "%.400s", own.message);
+        return TXM_OK;
+    }
+    if ((status = txm_tx_open(d->path, &d->again, err)) || (status = txm_tx_describe(d->again, &d->description, err)))
+        return status;
+    return compare_headers(d) ? compare_pixels(d, err) : TXM_OK;
+}
+
+txm_status txm_verify_deep(txm_verification *v, txm_error *err)
+{
+    const char *why = obstacle(v);
+    if (why) {
+        txm_find(v->findings, TXM_FINDING_DEEP_FAILED, TXM_NO_PLACE, "%s", why);
+        return TXM_OK;
+    }
+    deep d = {.v = v};
+    txm_status status = run(&d, err);
+    txm_tx_description_free(&d.description);
+    txm_tx_close(&d.again);
+    txm_context_free(&d.derived);
+    if (d.path)
+        unlink(d.path);
+    if (d.folder)
+        rmdir(d.folder);
+    free(d.path);
+    free(d.folder);
+    return status;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the parts of a verification share: the file, what it says of itself, and where findings go.
+ */
+#ifndef TXM_INSPECT_VERIFY_IMPL_H
+#define TXM_INSPECT_VERIFY_IMPL_H
+#include <stdatomic.h>
+
+#include "container/describe.h"
+#include "inspect/findings.h"
+
+/* Who made a file decides how its levels were filtered, and how exactly we know it. */
+typedef enum txm_maker {
+    TXM_MAKER_TXMILL,  /* recognised by the metadata word for the requested colour space: compared bit for bit */
+    TXM_MAKER_BLENDER, /* compared within parity */
+    TXM_MAKER_OTHER    /* OpenImageIO's maketx and its kin filter as their options say: not compared */
+} txm_maker;
+
+typedef struct txm_verification {
+    txm_context *context;
+    const char *path;
+    const txm_verify_options *options;
+    txm_collector *findings;
+    txm_tx *tx;
+    const txm_tx_info *info;
+    txm_tx_description description;
+    txm_maker maker;
+    char *source;                        /* where the source was found, NULL if it was not; owned */
+    bool regular;                        /* levels are as tall and wide as they must be */
+    atomic_bool damaged[TXM_MAX_LEVELS]; /* a tile of the level cannot be decoded */
+} txm_verification;
+
+/* Each adds what it finds. They fail for want of memory, for I/O errors, and when work is cancelled. */
+txm_status txm_verify_header(txm_verification *v, txm_error *err); /* structure, acceptance, section; sets `regular` */
+txm_status txm_verify_origin(txm_verification *v, txm_error *err); /* name and source; sets `source` */
+txm_status txm_verify_pixels(txm_verification *v, txm_error *err); /* tiles, level 0, levels, rings */
+txm_status txm_verify_deep(txm_verification *v, txm_error *err);   /* against the source */
+
+/* Whether a failure says something about the file (a finding), rather than about this attempt to look at it. */
+bool txm_status_is_finding(txm_status status);
+
+/* The part of a message behind "<path>: ", which reports show on their own. */
+const char *txm_message_without_path(const char *message, const char *path);
+
+/* Where the source of a tx file is: where the file says, else beside the folder that the tx file is in. New string,
+ * NULL if it is nowhere; *exhausted tells whether memory is. */
+char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted);
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Where a file comes from: does its name fit the settings inside, and has its source changed since? */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cache/name.h"
+#include "convert/context.h"
+#include "core/mem.h"
+#include "core/path.h"
+#include "inspect/verify_impl.h"
+
+/* ---- the source ------------------------------------------------------------------------------------------------- */
+
+static bool is_file(const char *path, struct stat *st)
+{
+    return stat(path, st) == 0 && S_ISREG(st->st_mode);
+}
+
+char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted)
+{
+    struct stat st;
+    *exhausted = false;
+    if (!*stored)
+        return NULL;
+    if (txm_path_is_absolute(stored) && is_file(stored, &st)) {
+        char *path = txm_strdup(stored);
+        *exhausted = !path;
+        return path;
+    }
+    /* A project that was moved, or a name without its folder: textures/blender_tx/wood.png.0-....tx */
+    char *dir = txm_path_dir(tx_path), *above = dir ? txm_path_join(dir, "..") : NULL;
+    char *joined = above ? txm_path_join(above, txm_path_base(stored)) : NULL;
+    /* As the system sees it: a link in the tx file's folder must not be resolved by spelling. */
+    *exhausted = !joined;
+    free(dir);
+    free(above);
+    if (joined && is_file(joined, &st))
+        return joined;
+    free(joined);
+    return NULL;
+}
+
+static const char *time_text(time_t t, char out[32])
+{
+    struct tm local;
+    if (!localtime_r(&t, &local) || !strftime(out, 32, "%Y-%m-%d %H:%M:%S", &local))
+        snprintf(out, 32, "%lld", (long long)t);
+    return out;
+}
+
+static txm_status check_source(txm_verification *v, txm_error *err)
+{
+    struct stat tx, source;
+    char tx_time[32], source_time[32];
+    bool exhausted = false;
+    const char *given = v->options->source, *stored = v->description.source;
+    v->source = given ? txm_strdup(given) : txm_locate_source(v->path, stored, &exhausted);
+    if (exhausted || (given && !v->source))
+        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", v->path);
+    if (!v->source || !is_file(v->source, &source)) {
+        txm_find(v->findings, TXM_FINDING_SOURCE_MISSING, TXM_NO_PLACE, "%s%.400s",
+                 given || *stored ? "no file at " : "the file names no source", given ? given : stored);
+        free(v->source);
+        v->source = NULL;
+        return TXM_OK;
+    }
+    if (stat(v->path, &tx) == 0 && tx.st_mtime != source.st_mtime)
+        txm_find(v->findings, TXM_FINDING_SOURCE_STALE, TXM_NO_PLACE, "%.300s is of %s, the tx file of %s", v->source,
+                 time_text(source.st_mtime, source_time), time_text(tx.st_mtime, tx_time));
+    return TXM_OK;
+}
+
+/* ---- the name --------------------------------------------------------------------------------------------------- */
+
+/* Whether the settings that the file holds lead to its name, with the source's place or without. */
+static bool own_settings_fit(const txm_verification *v, const char *source_name, bool *exhausted)
+{
+    const txm_tx_description *d = &v->description;
+    const char *word = !strcmp(d->requested, "auto") ? "" : !strcmp(d->detected, "data") ? "data" : d->requested;
+    const txm_tx_key key = {d->xyz_to_scene_linear, word, d->alpha, d->envlatl};
+    char *dir = txm_path_dir(v->path), *absolute = dir ? txm_path_absolute(dir) : NULL;
+    const char *places[][2] = {{source_name, NULL}, {d->source, absolute}, {v->source, absolute}};
+    bool fits = false;
+    *exhausted = !absolute;
+    for (size_t i = 0; i < 3 && !fits && !*exhausted; i++) {
+        if (!places[i][0] || !*places[i][0])
+            continue;
+        char *path = txm_tx_path(places[i][0], places[i][1], &key);
+        *exhausted = !path;
+        fits = path && !strcmp(txm_path_base(path), txm_path_base(v->path));
+        free(path);
+    }
+    free(dir);
+    free(absolute);
+    return fits;
+}
+
+/* Whether settings found behind the name could be those inside. */
+static bool agrees(const txm_verification *v, const txm_name_match *m)
+{
+    const txm_tx_description *d = &v->description;
+    const txm_color_space *space = NULL;
+    if (m->alpha != d->alpha || m->equiangular != d->envlatl || strcmp(m->xyz_to_scene_linear, d->xyz_to_scene_linear))
+        return false;
+    if (!strcmp(m->colorspace, "auto"))
+        return *d->requested == 0 || !strcmp(d->requested, "auto");
+    if (*d->requested)
+        return false; /* its own settings were tried before */
+    if (!strcmp(m->colorspace, "data"))
+        return !strcmp(d->detected, "data");
+    return txm_color_find(txm_context_color(v->context), m->colorspace, &space, NULL) == TXM_OK &&
+           !strcmp(txm_color_space_detected(space), d->detected);
+}
+
+static void report_misfit(txm_verification *v, const txm_name_match *m, bool found)
+{
+    const txm_tx_description *d = &v->description;
+    const char *space = *d->requested ? d->requested : d->detected;
+    if (!found)
+        txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE,
+                 "no settings that the OCIO config %.200s knows lead to this name; if the file was made with another "
+                 "config, name it with --ocio",
+                 txm_color_config_name(txm_context_color(v->context)));
+    else
+        txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE,
+                 "the name says colour space %s, alpha %s, %s%s%s; inside are colour space %s, alpha %s, %s%s",
+                 m->colorspace, txm_alpha_option(m->alpha), m->equiangular ? "lat-long" : "plain",
+                 *m->working_space ? ", working space " : "", m->working_space, space, txm_alpha_option(d->alpha),
+                 d->envlatl ? "lat-long" : "plain",
+                 strcmp(m->xyz_to_scene_linear, d->xyz_to_scene_linear) ? ", another working space" : "");
+}
+
+static txm_status check_name(txm_verification *v, txm_error *err)
+{
+    const txm_tx_description *d = &v->description;
+    const char *name = txm_path_base(v->path);
+    size_t source_bytes;
+    unsigned version;
+    char md5[33];
+    if (!txm_tx_name_parse(name, &source_bytes, &version, md5)) {
+        txm_find(v->findings, TXM_FINDING_NAME_OTHER, TXM_NO_PLACE,
+                 "it is not <source>.0-<32 digits>.tx, the shape of names in a texture cache");
+        return TXM_OK;
+    }
+    const char *base = txm_path_base(d->source);
+    if (*base && (strlen(base) != source_bytes || strncmp(name, base, source_bytes))) {
+        txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE, "the name says source %.*s, inside is %.200s",
+                 (int)(source_bytes < 200 ? source_bytes : 200), name, base);
+        return TXM_OK;
+    }
+    if (v->maker == TXM_MAKER_OTHER || !*d->xyz_to_scene_linear || !d->has_alpha_type)
+        return TXM_OK; /* nothing inside to compare with: said by the check of the metadata */
+    bool exhausted = false, found = false;
+    char *source_name = txm_strndup(name, source_bytes);
+    bool fits = source_name && *d->requested && own_settings_fit(v, source_name, &exhausted);
+    txm_status status = TXM_OK;
+    if (!source_name || exhausted)
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", v->path);
+    free(source_name);
+    if (status || fits)
+        return status;
+    txm_name_match match;
+    status = txm_name_search(v->context, v->path,
+                             v->source ? v->source
+                             : *base   ? d->source
+                                       : NULL,
+                             d->xyz_to_scene_linear, &match, &found, err);
+    if (!status && !(found && agrees(v, &match)))
+        report_misfit(v, &match, found);
+    return status;
+}
+
+txm_status txm_verify_origin(txm_verification *v, txm_error *err)
+{
+    txm_status status = check_source(v, err);
+    return status ? status : check_name(v, err);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Jobs of a verification that work on a run of tiles: decoding, comparing with recomputed pixels, comparing rings. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "container/section_reader.h"
+#include "core/mem.h"
+#include "inspect/verify_pixels.h"
+#include "pyramid/ring.h"
+
+/* Pixels that make a job of a few hundred microseconds: 16 of Blender's tiles. */
+enum { RUN_PIXELS = 1 << 16, AROUND = 4 };
+
+typedef struct run {
+    txm_tile_run tiles;
+    txm_band *band, *around[AROUND];
+} run;
+
+uint32_t txm_tile_run_length(const txm_pixel_check *check)
+{
+    const txm_tx_info *i = check->v->info;
+    uint32_t tiles = RUN_PIXELS / (i->tile_w * i->tile_h);
+    return tiles ? tiles : 1;
+}
+
+static void out_of_memory(txm_pixel_check *check)
+{
+    txm_error err = {0};
+    txm_fail(&err, TXM_NO_MEMORY, "%s: out of memory", check->v->path);
+    txm_job_fail(&check->job, &err);
+}
+
+/* A finding has members for its place: the reader's message need not say it again. */
+static const char *without_place(const char *message, const char *path, uint32_t level, uint32_t x, uint32_t y)
+{
+    char place[64];
+    const char *text = txm_message_without_path(message, path);
+    int n = snprintf(place, sizeof place, "level %u, tile %u,%u: ", level, x, y);
+    return strncmp(text, place, (size_t)n) ? text : text + n;
+}
+
+bool txm_check_decode(txm_pixel_check *check, uint32_t level, uint32_t tile_x, uint32_t tile_y, uint8_t *dst,
+                      size_t stride, uint32_t *w, uint32_t *h, bool *ok)
+{
+    txm_verification *v = check->v;
+    txm_error err = {0};
+    txm_status status = txm_tx_read_tile(v->tx, level, tile_x, tile_y, dst, check->pixel_bytes, stride, w, h, &err);
+    *ok = status == TXM_OK;
+    if (txm_status_is_finding(status)) {
+        atomic_store(&v->damaged[level], true);
+        txm_find(v->findings, TXM_FINDING_TILE, (txm_place){(int)level, (int)tile_x, (int)tile_y}, "%s",
+                 without_place(err.message, v->path, level, tile_x, tile_y));
+        return true;
+    }
+    if (status)
+        txm_job_fail(&check->job, &err);
+    return status == TXM_OK;
+}
+
+/* ---- decoding and comparing ------------------------------------------------------------------------------------- */
+
+static void finish_run(run *r)
+{
+    txm_band_drop(r->band);
+    for (int i = 0; i < AROUND; i++)
+        txm_band_drop(r->around[i]);
+    free(r);
+}
+
+/* Decodes each tile of the run; compares it with the band, where there is one. */
+static void check_tiles(void *arg)
+{
+    run *r = arg;
+    txm_pixel_check *c = r->tiles.check;
+    const txm_tx_info *i = c->v->info;
+    size_t stride = i->tile_w * c->pixel_bytes;
+    uint8_t *pixels = txm_alloc_pixels(i->tile_h, stride);
+    txm_level_diff diff = {0};
+    bool ok = false, going = pixels != NULL;
+    if (!pixels)
+        out_of_memory(c);
+    for (uint32_t n = 0; going && n < r->tiles.count && txm_job_runs(&c->job); n++) {
+        uint32_t x = r->tiles.first + n, w = 0, h = 0;
+        going = txm_check_decode(c, r->tiles.level, x, r->tiles.tile_y, pixels, stride, &w, &h, &ok);
+        if (going && ok && r->band)
+            txm_level_diff_tile(&diff, i->type, i->channels, r->band->pixels + (size_t)x * i->tile_w * c->pixel_bytes,
+                                r->band->stride_bytes, pixels, stride, w, h, x, r->tiles.tile_y);
+    }
+    if (r->band) {
+        pthread_mutex_lock(&c->lock);
+        txm_level_diff_merge(&c->diffs[r->tiles.level], &diff);
+        pthread_mutex_unlock(&c->lock);
+    }
+    free(pixels);
+    finish_run(r);
+}
+
+/* ---- rings ------------------------------------------------------------------------------------------------------ */
+
+static const uint8_t *band_row(void *context, uint32_t y)
+{
+    const run *r = context;
+    const txm_band *found = r->band;
+    for (int i = 0; i < AROUND && (y < found->y || y >= found->y + found->rows); i++) {
+        const txm_band *a = r->around[i];
+        if (a && y >= a->y && y < a->y + a->rows)
+            found = a;
+    }
+    return txm_band_row(found, y);
+}
+
+/* Whether the stored ring shows the pixels of the bands. A "no" is not the last word: within parity, recomputed levels
+ * are not the file's. */
+static bool ring_fits(run *r, const txm_tile_id *tile, txm_scratch *scratch, uint8_t *gathered)
+{
+    txm_pixel_check *c = r->tiles.check;
+    txm_tx *tx = c->v->tx;
+    const txm_tx_level *level = txm_tx_level_of(tx, tile->level);
+    uint32_t x0 = tile->x * c->v->info->tile_w;
+    const txm_pixels pixels = {r->band->pixels + x0 * c->pixel_bytes, r->band->stride_bytes};
+    const uint8_t *stored = NULL;
+    txm_ring_gather(band_row, r, level->width, level->height, c->pixel_bytes, x0, r->band->y, tile->w, tile->h,
+                    gathered);
+    return txm_section_read_ring(tx, tile, &pixels, scratch, &stored, NULL) == TXM_OK && stored &&
+           !memcmp(stored, gathered, txm_ring_pixels(tile->w, tile->h) * c->pixel_bytes);
+}
+
+/* By the reader itself, which decodes the tile and its neighbours again. */
+static bool check_ring_in_file(txm_pixel_check *c, const txm_tile_id *tile)
+{
+    txm_error err = {0};
+    txm_status status = txm_tx_check_ring(c->v->tx, tile->level, tile->x, tile->y, &err);
+    if (txm_status_is_finding(status)) {
+        /* A neighbour that cannot be decoded has been found already. */
+        if (!atomic_load(&c->v->damaged[tile->level]))
+            txm_find(c->v->findings, TXM_FINDING_RING, (txm_place){(int)tile->level, (int)tile->x, (int)tile->y}, "%s",
+                     without_place(err.message, c->v->path, tile->level, tile->x, tile->y));
+        return true;
+    }
+    if (status)
+        txm_job_fail(&c->job, &err);
+    return status == TXM_OK;
+}
+
+static void check_rings(void *arg)
+{
+    run *r = arg;
+    txm_pixel_check *c = r->tiles.check;
+    txm_tx *tx = c->v->tx;
+    const txm_tx_info *i = c->v->info;
+    uint8_t *gathered = txm_alloc_pixels(txm_ring_pixels(i->tile_w, i->tile_h), c->pixel_bytes);
+    txm_scratch *scratch = txm_scratch_take(tx);
+    bool going = gathered && scratch;
+    if (!going)
+        out_of_memory(c);
+    for (uint32_t n = 0; going && n < r->tiles.count && txm_job_runs(&c->job); n++) {
+        txm_tile_id tile;
+        going = txm_tile_at(tx, r->tiles.level, r->tiles.first + n, r->tiles.tile_y, &tile, NULL) == TXM_OK;
+        if (going && !(r->band && ring_fits(r, &tile, scratch, gathered)))
+            going = check_ring_in_file(c, &tile);
+    }
+    free(gathered);
+    if (scratch)
+        txm_scratch_give(tx, scratch);
+    finish_run(r);
+}
+
+/* ---- queueing --------------------------------------------------------------------------------------------------- */
+
+static bool submit(txm_pixel_check *c, uint32_t level, uint32_t tile_y, txm_band *band, txm_band *const *around,
+                   txm_job_fn fn)
+{
+    uint32_t tiles = txm_tx_level_of(c->v->tx, level)->tiles_x, length = txm_tile_run_length(c);
+    for (uint32_t first = 0; first < tiles; first += length) {
+        run *r = txm_calloc(1, sizeof *r);
+        if (!r)
+            return false;
+        r->tiles = (txm_tile_run){c, level, tile_y, first, tiles - first < length ? tiles - first : length};
+        r->band = txm_band_keep(band);
+        for (int i = 0; around && i < AROUND; i++)
+            r->around[i] = txm_band_keep(around[i]);
+        /* Jobs with a band are urgent: they let go of memory. */
+        if (!txm_group_submit(c->job.group, band != NULL, fn, r)) {
+            finish_run(r);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool txm_submit_compare(txm_pixel_check *check, txm_band *band)
+{
+    return submit(check, band->level, band->y / check->v->info->tile_h, band, NULL, check_tiles);
+}
+
+bool txm_submit_decode(txm_pixel_check *check, uint32_t level, uint32_t tile_y)
+{
+    return submit(check, level, tile_y, NULL, NULL, check_tiles);
+}
+
+bool txm_submit_rings(txm_pixel_check *check, uint32_t level, uint32_t tile_y, txm_band *band,
+                      txm_band *const around[4])
+{
+    return submit(check, level, tile_y, band, around, check_rings);
+}

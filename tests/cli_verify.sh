@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# txmill verify: exit codes, text, JSON, its manual page, files of other programs and hostile ones.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+build=${TXM_BUILD:-$repo/build}
+
+cp "$golden"/{rgb8.png,half-rgb.exr,gray8.png} .
+"$TXMILL" make -q rgb8.png half-rgb.exr gray8.png
+rgb=$(echo blender_tx/rgb8*.tx) half=$(echo blender_tx/half*.tx) grey=$(echo blender_tx/gray8*.tx)
+
+txm verify "$rgb" "$half" "$grey"
+check good rc_is 0
+check good-text test "$(grep -c ': good$' out)" -eq 3
+txm verify --deep --json "$rgb" "$half" "$grey"
+check deep rc_is 0
+check deep-json json out 'len(o) == 3 and all(x["good"] and x["deep"] and not x["findings"] for x in o)'
+check deep-leaves-nothing test -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'txmill-verify-*' -user "$(id -u)" -newer "$rgb" 2>/dev/null)"
+if has_jsonschema; then check schema valid_json verify out; fi
+
+# ---- findings --------------------------------------------------------------------------------------------------------
+touch -d '2020-01-02' rgb8.png
+txm verify "$rgb" "$half"
+check stale-exit rc_is 5
+check stale-says prints "TXM-401 warning"
+check stale-both-times prints "2020-01-02 00:00:00"
+check findings-are-no-failure test ! -s err
+txm verify --deep --json "$rgb"
+check stale-but-equal json out '[f["id"] for f in o[0]["findings"]] == ["TXM-401"]'
+touch -r "$rgb" rgb8.png
+
+cp "$rgb" broken.tx
+printf 'XXXX' | dd of=broken.tx bs=1 seek=2000 conv=notrunc status=none
+txm verify --json broken.tx
+check flipped-exit rc_is 5
+check flipped-place json out 'any(f["severity"] == "error" and f["level"] is not None for f in o[0]["findings"])'
+check name-note json out 'any(f["id"] == "TXM-302" for f in o[0]["findings"])'
+if has_jsonschema; then check schema-findings valid_json verify out; fi
+txm verify -q "$rgb" broken.tx
+check quiet test "$(grep -c good out)" -eq 0
+
+image=$("$TXMILL" info --json "$rgb" | python3 -c 'import json,sys; print(json.load(sys.stdin)["image_bytes"])')
+head -c "$image" "$rgb" >cut.tx && touch -r "$rgb" cut.tx
+txm verify cut.tx
+check cut-at-section-is-good rc_is 0
+check cut-at-section-says prints "TXM-504 note"
+head -c "$((image + 100))" "$rgb" >cut.tx
+txm verify cut.tx
+check cut-in-section rc_is 5
+check cut-in-section-says prints "TXM-501 warning"
+
+mv "$rgb" "${rgb/926BDA85/00000000}"
+txm verify "${rgb/926BDA85/00000000}"
+check misfit-exit rc_is 5
+check misfit-says prints "TXM-301 warning"
+mv "${rgb/926BDA85/00000000}" "$rgb"
+
+# ---- sources elsewhere -----------------------------------------------------------------------------------------------
+mkdir moved && mv gray8.png moved/ && mkdir moved/blender_tx && mv "$grey" moved/blender_tx/
+txm verify --json moved/blender_tx/*.tx
+check moved-project json out 'o[0]["good"] and not o[0]["findings"]'
+mv moved/gray8.png elsewhere.png
+txm verify --json moved/blender_tx/*.tx
+check missing-source json out '[f["id"] for f in o[0]["findings"]] == ["TXM-402"]'
+txm verify --deep moved/blender_tx/*.tx
+check missing-source-deep rc_is 5
+txm verify --deep --source elsewhere.png moved/blender_tx/*.tx
+check source-given rc_is 0
+txm verify --source a.png "$rgb" "$half"
+check source-of-many rc_is 2
+txm verify
+check no-file rc_is 2
+
+# ---- files of other programs, hostile files --------------------------------------------------------------------------
+bad=0
+for f in "$TXM_TESTDATA"/tx/*.tx; do
+    "$TXMILL" verify --json "$f" >one 2>&1
+    rc=$?
+    case $(basename "$f") in
+        good-directory-loop*) [ $rc -eq 5 ] ;;
+        good-*) [ $rc -eq 0 ] ;;
+        *) [ $rc -eq 5 ] ;;
+    esac || { bad=$((bad + 1)); echo "    rc=$rc $f"; }
+    if has_jsonschema && ! valid_json verify one; then bad=$((bad + 1)); fi
+done
+check corpus test $bad -eq 0
+txm verify missing.tx "$rgb" .
+check unreadable rc_is 3
+check unreadable-last-line last_line_is "TXMILL-ERROR code=3 failed=2 total=3"
+txm verify --json missing.tx
+check unreadable-json json out 'o[0]["error"]["status"] == "not-found"'
+if has_jsonschema; then check schema-error valid_json verify out; fi
+
+blender=${TXM_GOLDEN_TX:-}
+if [ -n "$blender" ] && [ -d "$blender" ]; then
+    # Names for absolute cache folders hold where the files were made: they misfit elsewhere.
+    txm verify --json "$blender"/*.tx
+    check blender json out 'len(o) > 90 and all({f["id"] for f in x["findings"]} <= {"TXM-301", "TXM-402", "TXM-504"} for x in o)'
+    check blender-names json out 'sum(not x["good"] for x in o) <= 3'
+else
+    skip blender "Blender's own files are not there: TXM_GOLDEN_TX"
+fi
+
+# The page lists what the table holds.
+check page-lists-findings test "$(grep -c '^\.It TXM-' "$build/man/txmill-verify.1")" -eq "$(grep -c '^FINDING' "$repo/src/inspect/finding_table.h")"
+finish

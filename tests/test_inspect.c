@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Verification: good files of txmill are good; cuts anywhere, flipped bytes in any tile, exchanged levels, wrong
+ * digests and misfit names are found, and found for what they are.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utime.h>
+
+#include "container/reader_impl.h"
+#include "container/section_reader.h"
+#include "core/path.h"
+#include "txmill/inspect.h"
+#include "util_tx.h"
+
+static txm_context *context;
+
+static void start(void)
+{
+    const txm_context_options options = {.threads = 2};
+    txm_error err = {0};
+    ck_assert_msg(!txm_context_new(&options, &context, &err), "%s", err.message);
+}
+
+static void stop(void)
+{
+    txm_context_free(&context);
+}
+
+/* Converts a golden source; the tx file stands at `out`. */
+static void make_tx(const char *source, const char *out, const txm_settings *settings)
+{
+    char path[1024];
+    txm_settings defaults = txm_settings_default();
+    const txm_convert_options options = {.output = out};
+    txm_error err = {0};
+    txm_result result;
+    defaults.redact = true; /* files that are damaged get another time: their source must not be found */
+    snprintf(path, sizeof path, "%s/golden/%s", getenv("TXM_TESTDATA"), source);
+    ck_assert_msg(!txm_convert(context, path, settings ? settings : &defaults, &options, &result, &err), "%s",
+                  err.message);
+    txm_result_clear(&result);
+}
+
+static txm_findings verify(const char *path, bool deep)
+{
+    txm_findings findings = {0};
+    txm_error err = {0};
+    const txm_verify_options options = {.deep = deep};
+    ck_assert_msg(!txm_verify(context, path, &options, &findings, &err), "%s", err.message);
+    return findings;
+}
+
+static bool failed(const txm_findings *f)
+{
+    return f->severities[TXM_SEVERITY_WARNING] || f->severities[TXM_SEVERITY_ERROR];
+}
+
+static const txm_finding *find(const txm_findings *f, const char *id)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (!strcmp(f->items[i].kind->id, id))
+            return &f->items[i];
+    return NULL;
+}
+
+static void expect(const char *path, bool deep, const char *id)
+{
+    txm_findings f = verify(path, deep);
+    ck_assert_msg(find(&f, id) != NULL, "%s: %s not found, but %s", path, id, f.count ? f.items[0].text : "nothing");
+    txm_findings_clear(&f);
+}
+
+static void expect_good(const char *path, bool deep)
+{
+    txm_findings f = verify(path, deep);
+    for (size_t i = 0; i < f.count; i++)
+        ck_assert_msg(f.items[i].kind->severity == TXM_SEVERITY_NOTE, "%s: %s %s", path, f.items[i].kind->id,
+                      f.items[i].text);
+    txm_findings_clear(&f);
+}
+
+static const char *const sources[] = {"rgb8.png",     "gray8.png",     "rgba8.png",    "rgb16.png",
+                                      "half-rgb.exr", "float-rgb.exr", "constant.png", "narrow.png"};
+
+START_TEST(own_files_are_good)
+{
+    char *out = strdup(temp_file("good.tx"));
+    static const uint32_t tiles[] = {16, 64, 512};
+    for (size_t t = 0; t < 3; t++) {
+        txm_settings s = txm_settings_default();
+        s.tile_px = tiles[t];
+        make_tx(sources[_i], out, &s);
+        expect_good(out, true);
+    }
+    free(out);
+}
+END_TEST
+
+/* Where each tile's bytes are; the callback damages them. */
+static void each_tile(const char *path, void (*fn)(const char *path, const txm_tile_id *tile, uint64_t at, size_t n))
+{
+    txm_tx *tx = open_tx(path);
+    const txm_tx_info info = *txm_tx_info_of(tx);
+    for (uint32_t l = 0; l < info.levels; l++)
+        for (uint32_t y = 0; y < txm_tx_level_of(tx, l)->tiles_y; y++)
+            for (uint32_t x = 0; x < txm_tx_level_of(tx, l)->tiles_x; x++) {
+                txm_tile_id tile;
+                txm_span span;
+                ck_assert(!txm_tile_at(tx, l, x, y, &tile, NULL));
+                ck_assert(!tx->ops->find(tx, &tile, &span, NULL));
+                fn(path, &tile, (uint64_t)(span.data - tx->map.data), span.bytes);
+            }
+    txm_tx_close(&tx);
+}
+
+static void flip(const char *path, uint64_t at)
+{
+    FILE *f = fopen(path, "r+b");
+    ck_assert(f && !fseek(f, (long)at, SEEK_SET));
+    int c = getc(f);
+    ck_assert(c != EOF && !fseek(f, (long)at, SEEK_SET));
+    putc(c ^ 0x10, f);
+    ck_assert(!fclose(f));
+}
+
+enum { TILE = 64 };
+
+static void flip_and_find(const char *path, const txm_tile_id *tile, uint64_t at, size_t n)
+{
+    /* The last bytes of an uncompressed tile may be its padding, which nobody ever sees. */
+    const size_t places[] = {0, n / 2, n - 1};
+    for (int i = 0; i < (n == TILE * TILE * 4 || n == TILE * TILE * 8 + 20 ? 1 : 3); i++) {
+        flip(path, at + places[i]);
+        txm_findings f = verify(path, false);
+        ck_assert_msg(f.severities[TXM_SEVERITY_ERROR], "level %u, tile %u,%u: byte %zu of %zu", tile->level, tile->x,
+                      tile->y, places[i], n);
+        txm_findings_clear(&f);
+        flip(path, at + places[i]);
+    }
+}
+
+START_TEST(a_flipped_byte_in_any_tile_is_found)
+{
+    char *out = strdup(temp_file("flip.tx"));
+    txm_settings s = txm_settings_default();
+    s.redact = true;
+    s.compression = (txm_compression){_i % 2 ? TXM_CODEC_NONE : TXM_CODEC_ZIP, 0};
+    s.tile_px = TILE;
+    make_tx(_i / 2 ? "half-rgb.exr" : "rgb8.png", out, &s);
+    each_tile(out, flip_and_find);
+    expect_good(out, false);
+    free(out);
+}
+END_TEST
+
+/* Any cut is found, but for one exactly at the section's start: that is a file without one, and a note says so. */
+START_TEST(any_cut_is_found)
+{
+    char *out = strdup(temp_file("whole.tx")), *cut = strdup(temp_file("cut.tx"));
+    size_t bytes;
+    make_tx(_i ? "half-rgb.exr" : "gray8.png", out, NULL);
+    txm_tx *tx = open_tx(out);
+    uint64_t image = txm_tx_info_of(tx)->image_bytes;
+    ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_VALID);
+    txm_tx_close(&tx);
+    uint8_t *data = load_file(out, &bytes);
+    for (size_t n = 1; n<bytes; n += n + 40> image && n < image + 40 ? 1 : 61) {
+        save_file(cut, data, n);
+        txm_findings f = verify(cut, false);
+        bool at_section = n == image;
+        ck_assert_msg(failed(&f) == !at_section, "cut at %zu of %zu, image %zu", n, bytes, (size_t)image);
+        ck_assert(!at_section || find(&f, "TXM-504"));
+        txm_findings_clear(&f);
+    }
+    free(data);
+    free(out);
+    free(cut);
+}
+END_TEST
+
+/* A byte of the section flipped anywhere but in the padding of nothing is found: payloads, index, footer. */
+START_TEST(a_flipped_byte_in_the_section_is_found)
+{
+    char *out = strdup(temp_file("ring.tx"));
+    make_tx("rgb8.png", out, NULL);
+    txm_tx *tx = open_tx(out);
+    const txm_tx_info info = *txm_tx_info_of(tx);
+    txm_tx_close(&tx);
+    for (uint64_t at = info.image_bytes; at < info.file_bytes; at += 97) {
+        flip(out, at);
+        txm_findings f = verify(out, false);
+        ck_assert_msg(failed(&f), "byte %llu", (unsigned long long)(at - info.image_bytes));
+        txm_findings_clear(&f);
+        flip(out, at);
+    }
+    expect_good(out, false);
+    free(out);
+}
+END_TEST
+
+/* Two files of one shape, levels of one put into the other: sizes and checksums are right, pixels are not. */
+START_TEST(an_exchanged_level_is_found)
+{
+    made_image a = make_image(160, 96, 4, TXM_U8, 32, (txm_compression){TXM_CODEC_ZIP, 6}, MADE_SMOOTH);
+    const char *path = temp_file("levels.tx");
+    FILE *f = fopen(path, "w+b");
+    txm_tx_metadata m = made_metadata();
+    txm_tx_summary s = made_summary();
+    m.requested_colorspace = "sRGB";
+    ck_assert(f && !write_image(fileno(f), &a, &m, &s, NULL, NULL));
+    fclose(f);
+    /* Every level of a made image has content of its own, and the summary is made up. */
+    txm_findings found = verify(path, false);
+    ck_assert_ptr_nonnull(find(&found, "TXM-201"));
+    ck_assert_ptr_nonnull(find(&found, "TXM-202"));
+    bool levels[8] = {false};
+    for (size_t i = 0; i < found.count; i++)
+        if (!strcmp(found.items[i].kind->id, "TXM-204"))
+            levels[found.items[i].level] = true;
+    ck_assert(levels[1] && levels[2] && levels[3]);
+    txm_findings_clear(&found);
+    free_image(&a);
+}
+END_TEST
+
+/* Replaces the first occurrence of a text in a file by one of the same length. */
+static void replace(const char *path, const char *from, const char *to)
+{
+    size_t bytes;
+    uint8_t *data = load_file(path, &bytes), *at = memmem(data, bytes, from, strlen(from));
+    ck_assert_msg(at != NULL, "%s is not in %s", from, path);
+    memcpy(at, to, strlen(to));
+    save_file(path, data, bytes);
+    free(data);
+}
+
+START_TEST(wrong_metadata_is_found)
+{
+    static const char average[] = "oiio:AverageColor=0.";
+    char *out = strdup(temp_file("meta.tx"));
+    txm_settings s = txm_settings_default();
+    s.borders = false;
+    s.redact = true;
+    make_tx("rgb8.png", out, &s);
+    txm_tx *tx = open_tx(out);
+    char sha1[41], wrong[41];
+    snprintf(sha1, sizeof sha1, "%s", txm_tx_metadata_of(tx, "oiio:SHA-1"));
+    txm_tx_close(&tx);
+    memcpy(wrong, sha1, sizeof wrong);
+    wrong[20] = wrong[20] == 'A' ? 'B' : 'A';
+    replace(out, sha1, wrong);
+    expect(out, false, "TXM-201");
+    replace(out, wrong, sha1);
+    expect_good(out, false);
+    replace(out, average, "oiio:AverageColor=7.");
+    expect(out, false, "TXM-202");
+    free(out);
+    out = strdup(temp_file("constant.tx"));
+    make_tx("constant.png", out, &s);
+    replace(out, "oiio:ConstantColor=0.", "oiio:ConstantColor=3.");
+    expect(out, false, "TXM-203");
+    free(out);
+}
+END_TEST
+
+/* ---- names and sources ------------------------------------------------------------------------------------------ */
+
+static char *copy_source(const char *name, const char *dir)
+{
+    char from[1024], *to = malloc(1024);
+    size_t bytes;
+    snprintf(from, sizeof from, "%s/golden/%s", getenv("TXM_TESTDATA"), name);
+    snprintf(to, 1024, "%s/%s", dir, name);
+    mkdir(dir, 0777);
+    uint8_t *data = load_file(from, &bytes);
+    save_file(to, data, bytes);
+    free(data);
+    return to;
+}
+
+/* Converts in place and returns the tx file's path. */
+static char *convert_in_place(const char *source, const txm_settings *settings)
+{
+    txm_result result;
+    txm_error err = {0};
+    ck_assert_msg(!txm_convert(context, source, settings, NULL, &result, &err), "%s", err.message);
+    char *path = strdup(result.tx_path);
+    txm_result_clear(&result);
+    return path;
+}
+
+START_TEST(names_stand_for_settings)
+{
+    char *source = copy_source("rgb8.png", temp_file("names")), *dir = strdup(temp_file("cache"));
+    static const struct {
+        const char *space;
+        txm_alpha alpha;
+        bool equiangular, absolute;
+    } cases[] = {{"sRGB", TXM_ALPHA_STRAIGHT, false, false},
+                 {"Non-Color", TXM_ALPHA_NONE, false, false},
+                 {"auto", TXM_ALPHA_AUTO, false, false},
+                 {"Linear Rec.709", TXM_ALPHA_PREMULTIPLIED, true, false},
+                 {"ACEScg", TXM_ALPHA_CHANNEL_PACKED, false, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        txm_settings s = txm_settings_default();
+        txm_name_match match;
+        bool found = false;
+        s.colorspace = cases[i].space;
+        s.alpha = cases[i].alpha;
+        s.equiangular = cases[i].equiangular;
+        s.cache_dir = cases[i].absolute ? dir : NULL;
+        char *tx = convert_in_place(source, &s);
+        expect_good(tx, true);
+        ck_assert(!txm_name_search(context, tx, source, NULL, &match, &found, NULL));
+        ck_assert_msg(found, "%s", cases[i].space);
+        ck_assert_str_eq(match.colorspace, strcmp(cases[i].space, "Non-Color") ? cases[i].space : "data");
+        ck_assert_int_eq(match.alpha, cases[i].alpha);
+        ck_assert_int_eq(match.equiangular, cases[i].equiangular);
+        ck_assert_int_eq(match.absolute_dir, cases[i].absolute);
+        free(tx);
+    }
+    free(source);
+    free(dir);
+}
+END_TEST
+
+START_TEST(a_misfit_name_is_found)
+{
+    char *source = copy_source("rgb8.png", temp_file("misfit"));
+    txm_settings s = txm_settings_default();
+    char *srgb = convert_in_place(source, &s);
+    s.colorspace = "Non-Color";
+    char *data = convert_in_place(source, &s);
+    ck_assert_str_ne(srgb, data);
+    ck_assert(!rename(srgb, data));
+    expect(data, false, "TXM-301");
+    txm_findings f = verify(data, false);
+    ck_assert_ptr_nonnull(strstr(find(&f, "TXM-301")->text, "the name says colour space data"));
+    txm_findings_clear(&f);
+    free(source);
+    free(srgb);
+    free(data);
+}
+END_TEST
+
+START_TEST(a_stale_source_is_found)
+{
+    char *source = copy_source("rgb8.png", temp_file("stale"));
+    txm_settings s = txm_settings_default();
+    char *tx = convert_in_place(source, &s);
+    expect_good(tx, true);
+    const struct utimbuf other = {1000000000, 1000000000};
+    ck_assert(!utime(source, &other));
+    expect(tx, false, "TXM-401");
+    /* Another image under the same name and time is found by converting it again. */
+    char *changed = copy_source("rgba8.png", temp_file("stale"));
+    ck_assert(!rename(changed, source) && !utime(tx, &other) && !utime(source, &other));
+    expect_good(tx, false);
+    expect(tx, true, "TXM-602");
+    ck_assert(!unlink(source));
+    expect(tx, false, "TXM-402");
+    expect(tx, true, "TXM-603");
+    free(source);
+    free(changed);
+    free(tx);
+}
+END_TEST
+
+/* ---- failures --------------------------------------------------------------------------------------------------- */
+
+START_TEST(what_cannot_be_read_is_a_failure)
+{
+    txm_findings f = {0};
+    txm_error err = {0};
+    ck_assert_int_eq(txm_verify(context, temp_file("nothing.tx"), NULL, &f, &err), TXM_NOT_FOUND);
+    ck_assert_uint_eq(f.count, 0);
+    volatile int cancel = 1;
+    const txm_context_options options = {.threads = 2, .cancel = &cancel};
+    txm_context *cancelled = NULL;
+    char *out = strdup(temp_file("cancel.tx"));
+    make_tx("rgb8.png", out, NULL);
+    ck_assert(!txm_context_new(&options, &cancelled, NULL));
+    ck_assert_int_eq(txm_verify(cancelled, out, NULL, &f, NULL), TXM_CANCELLED);
+    txm_findings_clear(&f);
+    txm_context_free(&cancelled);
+    free(out);
+}
+END_TEST
+
+START_TEST(ids_are_in_order_and_unique)
+{
+    const txm_finding_kind *kind, *before = NULL;
+    for (size_t i = 0; (kind = txm_finding_kind_at(i)); before = kind, i++)
+        ck_assert(strlen(kind->id) == 7 && (!before || strcmp(before->id, kind->id) < 0));
+    ck_assert_ptr_nonnull(before);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("inspect");
+    TCase *pixels = tcase_create("pixels"), *origin = tcase_create("origin"), *failures = tcase_create("failures");
+    TCase *all[] = {pixels, origin, failures};
+    for (int i = 0; i < 3; i++) {
+        tcase_add_checked_fixture(all[i], start, stop);
+        tcase_set_timeout(all[i], 300);
+        suite_add_tcase(s, all[i]);
+    }
+    tcase_add_loop_test(pixels, own_files_are_good, 0, sizeof sources / sizeof *sources);
+    tcase_add_loop_test(pixels, a_flipped_byte_in_any_tile_is_found, 0, 4);
+    tcase_add_loop_test(pixels, any_cut_is_found, 0, 2);
+    tcase_add_test(pixels, a_flipped_byte_in_the_section_is_found);
+    tcase_add_test(pixels, an_exchanged_level_is_found);
+    tcase_add_test(pixels, wrong_metadata_is_found);
+    tcase_add_test(origin, names_stand_for_settings);
+    tcase_add_test(origin, a_misfit_name_is_found);
+    tcase_add_test(origin, a_stale_source_is_found);
+    tcase_add_test(failures, what_cannot_be_read_is_a_failure);
+    tcase_add_test(failures, ids_are_in_order_and_unique);
+    SRunner *runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    int failed_tests = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed_tests ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What `txmill verify` tells of one tx file, as text and as JSON (docs/schema/verify.schema.json). */
+#ifndef TXM_TOOLS_VERIFY_REPORT_H
+#define TXM_TOOLS_VERIFY_REPORT_H
+#include <cjson/cJSON.h>
+
+#include "txmill/inspect.h"
+
+enum { TXM_VERIFY_SCHEMA_VERSION = 1 };
+
+typedef struct txm_verify_report {
+    const char *path;
+    bool deep;
+    const txm_findings *findings;
+} txm_verify_report;
+
+/* Whether there is a warning or an error among the findings. */
+bool txm_verify_failed(const txm_findings *findings);
+
+/* One line for the file and one a finding; quiet: only files with findings, without notes. */
+void txm_verify_print_text(const txm_verify_report *report, bool quiet);
+void txm_verify_print_json(const txm_verify_report *report);
+void txm_verify_print_json_error(const char *path, const txm_error *err);
+/* The member `findings` of other reports. */
+void txm_verify_add_findings(cJSON *object, const txm_findings *findings);
+#endif
