@@ -41,12 +41,12 @@ static void sum_differences(uint8_t *p, size_t bytes)
         v = _mm_add_epi8(v, _mm_slli_si128(v, 2));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 4));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 8));
-        v = _mm_add_epi8(v, carry);
-        _mm_storeu_si128((__m128i *)(p + i), _mm_xor_si128(v, odd));
-        /* The last byte, everywhere. */
-        carry = _mm_unpackhi_epi8(v, v);
-        carry = _mm_shufflehi_epi16(carry, 0xff);
-        carry = _mm_unpackhi_epi64(carry, carry);
+        _mm_storeu_si128((__m128i *)(p + i), _mm_xor_si128(_mm_add_epi8(v, carry), odd));
+        /* The sum of these sixteen, everywhere: taken before the carry comes in, so that the next vector waits for one
+         * addition only. */
+        v = _mm_unpackhi_epi8(v, v);
+        v = _mm_shufflehi_epi16(v, 0xff);
+        carry = _mm_add_epi8(carry, _mm_unpackhi_epi64(v, v));
     }
 #endif
     if (!i)

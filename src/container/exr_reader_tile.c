@@ -4,7 +4,6 @@
  * codec could not shrink is stored as it is.
  */
 #include <inttypes.h>
-#include <libdeflate.h>
 
 #include "container/exr_reader.h"
 
@@ -34,10 +33,9 @@ static txm_status expand(const txm_tx *tx, const txm_span *span, txm_scratch *sc
     if (tx->exr_compression == TXM_EXR_RLE) {
         ok = txm_exr_rle_decode(span->data, span->bytes, scratch->raw, raw_bytes);
     } else {
-        if (!scratch->inflate && !(scratch->inflate = libdeflate_alloc_decompressor()))
-            return txm_fail(err, TXM_NO_MEMORY, "memory is exhausted");
-        ok = libdeflate_zlib_decompress(scratch->inflate, span->data, span->bytes, scratch->raw, raw_bytes, NULL) ==
-             LIBDEFLATE_SUCCESS;
+        txm_status status = txm_inflate(span, scratch, scratch->raw, raw_bytes, &ok, err);
+        if (status != TXM_OK)
+            return status;
     }
     if (!ok)
         return txm_fail(err, TXM_CORRUPT, "its %zu bytes of %s data are damaged", span->bytes, tx->info.compression);

@@ -8,6 +8,34 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Copies `count` pixels between places where they stand dst_step and src_step bytes apart. A size that is known when
+ * compiling makes a copy a load and a store: hence a loop for each usual one. */
+static inline void txm_copy_pixels(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, size_t count,
+                                   size_t pixel_bytes)
+{
+#define TXM_COPY_LOOP(BYTES)                                                                                           \
+    for (size_t i = 0; i < count; i++, dst += dst_step, src += src_step)                                               \
+    memcpy(dst, src, BYTES)
+    switch (pixel_bytes) {
+    case 1:
+        TXM_COPY_LOOP(1);
+        break;
+    case 4:
+        TXM_COPY_LOOP(4);
+        break;
+    case 8:
+        TXM_COPY_LOOP(8);
+        break;
+    case 16:
+        TXM_COPY_LOOP(16);
+        break;
+    default:
+        TXM_COPY_LOOP(pixel_bytes);
+        break;
+    }
+#undef TXM_COPY_LOOP
+}
+
 typedef struct txm_window {
     uint8_t *data; /* its pixel (0, 0) */
     size_t pixel_stride, row_stride, pixel_bytes;
@@ -27,8 +55,7 @@ static inline void txm_window_put_row(const txm_window *window, uint32_t x, uint
         memcpy(dst, src, count * window->pixel_bytes);
         return;
     }
-    for (uint32_t i = 0; i < count; i++, dst += window->pixel_stride, src += window->pixel_bytes)
-        memcpy(dst, src, window->pixel_bytes);
+    txm_copy_pixels(dst, window->pixel_stride, src, window->pixel_bytes, count, window->pixel_bytes);
 }
 
 /* Copies w x h pixels, rows src_stride bytes apart, to the rectangle at (x, y). */

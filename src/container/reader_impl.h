@@ -102,14 +102,14 @@ typedef struct txm_container_ops {
 
 /* ---- scratch memory ------------------------------------------------------------------------------------------ */
 
-struct libdeflate_decompressor;
+struct inflate_state;
 struct ZSTD_DCtx_s;
 
 /* One reading thread's memory. Each buffer holds a whole tile: TXM_MAX_TILE_PX squared pixels of 16 bytes (16 MiB) at
  * most, 16 KiB for Blender's tiles. Buffers are made on first use and kept until the file is closed. */
 typedef struct txm_scratch {
     struct txm_scratch *next;
-    struct libdeflate_decompressor *inflate;
+    struct inflate_state *inflate;
     struct ZSTD_DCtx_s *zstd;
     uint8_t *raw;    /* as it comes out of the codec */
     uint8_t *tile;   /* after predictors and reordering, where that cannot be done in place */
@@ -123,6 +123,11 @@ void txm_scratch_give(txm_tx *tx, txm_scratch *scratch);
 void txm_scratch_free_all(txm_tx *tx);
 /* Makes sure that *buffer holds a tile (and slack for vector stores past its end). */
 txm_status txm_scratch_need(const txm_tx *tx, uint8_t **buffer, txm_error *err);
+
+/* Inflates a zlib stream that gives exactly dst_bytes bytes; *ok is false if it is damaged. Data behind the stream is
+ * ignored, as libtiff does. */
+txm_status txm_inflate(const txm_span *span, txm_scratch *scratch, uint8_t *dst, size_t dst_bytes, bool *ok,
+                       txm_error *err);
 
 /* ---- metadata ------------------------------------------------------------------------------------------------ */
 

@@ -3,7 +3,6 @@
  * A file's pool of scratch memory: as many objects as there ever were threads reading it at the same time, so that
  * reading a tile allocates nothing once the pool is warm.
  */
-#include <libdeflate.h>
 #include <stdlib.h>
 #include <zstd.h>
 
@@ -36,9 +35,9 @@ void txm_scratch_free_all(txm_tx *tx)
     while (tx->scratch) {
         txm_scratch *s = tx->scratch;
         tx->scratch = s->next;
-        libdeflate_free_decompressor(s->inflate);
         ZSTD_freeDCtx(s->zstd);
         txm_exr_chunk_free(s);
+        free(s->inflate);
         free(s->raw);
         free(s->tile);
         free(s->ring);

@@ -44,8 +44,7 @@ static int64_t look_up(int64_t x, uint32_t x0, uint32_t size, txm_extension exte
     return level_x < 0 ? -1 : level_x - origin;
 }
 
-/* Writes one row: the tile's columns in one piece, the padding pixel by pixel. `columns`: sources of the padding, left
- * then right. */
+/* A row above or below the tile. `columns`: sources of the padding, left then right; -1: clear. */
 static void put_row(const txm_window *window, const repeat_window *r, uint32_t out_y, int64_t src_y, uint32_t padding,
                     const int64_t *columns)
 {
@@ -61,6 +60,23 @@ static void put_row(const txm_window *window, const repeat_window *r, uint32_t o
             txm_window_clear(window, x, out_y, 1, 1);
         else
             memcpy(txm_window_at(window, x, out_y), pixel_at(r, (uint32_t)columns[i], y), r->pixel_bytes);
+    }
+}
+
+/* The tile and what stands on both sides of it, column by column. */
+static void put_middle(const txm_window *window, const repeat_window *r, uint32_t padding, const int64_t *columns)
+{
+    txm_window_put(window, padding, padding, r->pixels.data, r->pixels.stride, r->w, r->h);
+    for (uint32_t i = 0; i < 2 * padding; i++) {
+        uint32_t x = i < padding ? i : r->w + i;
+        if (columns[i] < 0) {
+            txm_window_clear(window, x, padding, 1, r->h);
+            continue;
+        }
+        bool beside = columns[i] < TXM_RING_PX || columns[i] >= TXM_RING_PX + (int64_t)r->w;
+        txm_copy_pixels(txm_window_at(window, x, padding), window->row_stride,
+                        pixel_at(r, (uint32_t)columns[i], TXM_RING_PX),
+                        beside ? WIDE * r->pixel_bytes : r->pixels.stride, r->h, r->pixel_bytes);
     }
 }
 
@@ -85,8 +101,11 @@ txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t
     int64_t columns[2 * TXM_RING_PX];
     for (uint32_t i = 0; i < 2 * padding; i++)
         columns[i] = look_up((int64_t)x0 - padding + i + (i < padding ? 0 : tile->w), x0, l->width, extension);
-    for (uint32_t y = 0; y < tile->h + 2 * padding; y++)
+    put_middle(window, &r, padding, columns);
+    for (uint32_t i = 0; i < 2 * padding; i++) {
+        uint32_t y = i < padding ? i : tile->h + i;
         put_row(window, &r, y, look_up((int64_t)y0 - padding + y, y0, l->height, extension), padding, columns);
+    }
     *done = true;
     return TXM_OK;
 }

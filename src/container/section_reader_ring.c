@@ -21,11 +21,11 @@ static size_t padded_size(size_t bytes)
     return (bytes + SLACK_BYTES + 63) & ~(size_t)63;
 }
 
-/* Scratch: the planes (with the zero ones filled in), the residuals, the reference of a line. */
+/* Scratch: the planes (with the zero ones filled in), the residuals, the references of two lines. */
 size_t txm_ring_scratch_bytes(uint32_t tile_w, uint32_t tile_h, size_t pixel_bytes)
 {
     size_t longest = (tile_w > tile_h ? tile_w : tile_h) + 2 * (size_t)TXM_RING_PX;
-    return 2 * padded_size(txm_ring_pixels(tile_w, tile_h) * pixel_bytes) + padded_size(longest * pixel_bytes);
+    return 2 * padded_size(txm_ring_pixels(tile_w, tile_h) * pixel_bytes) + 2 * padded_size(longest * pixel_bytes);
 }
 
 /* ---- planes to residuals -------------------------------------------------------------------------------------- */
@@ -137,38 +137,54 @@ static void weave(const txm_ring_tile *tile, const uint8_t *planes, size_t pixel
 
 /* ---- residuals to pixels -------------------------------------------------------------------------------------- */
 
-/* Each restores one line in place: `line` holds residuals, then pixels; the first pixel is there already. */
+/* Two lines that do not depend on each other, restored in place: `line` holds residuals, then pixels. */
+typedef struct line_pair {
+    uint8_t *line[2];
+    const uint8_t *reference[2];
+    size_t pixels;
+} line_pair;
+
 #ifdef __SSE2__
-static __m128i load_u8x4(const uint8_t *p)
+/* A pixel of each line in one vector: the prediction waits for the pixel before, so two lines at once take the time of
+ * one. The first pixels are there already. */
+static __m128i load_u8x4(const uint8_t *const *p, size_t i)
 {
-    return _mm_unpacklo_epi8(_mm_cvtsi32_si128((int)txm_le32(p)), _mm_setzero_si128());
+    __m128i a = _mm_cvtsi32_si128((int)txm_le32(p[0] + 4 * i)), b = _mm_cvtsi32_si128((int)txm_le32(p[1] + 4 * i));
+    return _mm_unpacklo_epi8(_mm_unpacklo_epi32(a, b), _mm_setzero_si128());
 }
 
-static void restore_u8x4(uint8_t *line, const uint8_t *reference, size_t pixels)
+static void restore_u8x4(const line_pair *pair)
 {
-    __m128i l = load_u8x4(line), k = load_u8x4(reference);
+    const uint8_t *const line[2] = {pair->line[0], pair->line[1]};
+    __m128i l = load_u8x4(line, 0), k = load_u8x4(pair->reference, 0);
     const __m128i byte = _mm_set1_epi16(255);
-    for (size_t i = 1; i < pixels; i++) {
-        __m128i u = load_u8x4(reference + 4 * i), r = load_u8x4(line + 4 * i);
+    for (size_t i = 1; i < pair->pixels; i++) {
+        __m128i u = load_u8x4(pair->reference, i), r = load_u8x4(line, i);
         /* In 16 bits nothing wraps: the median is l + u - k held between l and u. */
         __m128i p = _mm_add_epi16(l, _mm_sub_epi16(u, k));
         p = _mm_max_epi16(_mm_min_epi16(l, u), _mm_min_epi16(_mm_max_epi16(l, u), p));
         l = _mm_and_si128(_mm_add_epi16(p, r), byte);
         k = u;
-        uint32_t pixel = (uint32_t)_mm_cvtsi128_si32(_mm_packus_epi16(l, l));
-        memcpy(line + 4 * i, &pixel, sizeof pixel);
+        uint64_t pixels = (uint64_t)_mm_cvtsi128_si64(_mm_packus_epi16(l, l));
+        memcpy(pair->line[0] + 4 * i, &pixels, 4);
+        memcpy(pair->line[1] + 4 * i, (const uint8_t *)&pixels + 4, 4);
     }
 }
 
-static void restore_u16x4(uint8_t *line, const uint8_t *reference, size_t pixels)
+static __m128i load_u16x4(const uint8_t *const *p, size_t i)
 {
+    return _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(p[0] + 8 * i)),
+                              _mm_loadl_epi64((const __m128i *)(p[1] + 8 * i)));
+}
+
+static void restore_u16x4(const line_pair *pair)
+{
+    const uint8_t *const line[2] = {pair->line[0], pair->line[1]};
     /* With the top bit flipped, signed comparison orders unsigned samples; sums are the same but for that bit. */
     const __m128i flip = _mm_set1_epi16((short)0x8000);
-    __m128i l = _mm_xor_si128(_mm_loadl_epi64((const __m128i *)line), flip);
-    __m128i k = _mm_xor_si128(_mm_loadl_epi64((const __m128i *)reference), flip);
-    for (size_t i = 1; i < pixels; i++) {
-        __m128i u = _mm_xor_si128(_mm_loadl_epi64((const __m128i *)(reference + 8 * i)), flip);
-        __m128i r = _mm_loadl_epi64((const __m128i *)(line + 8 * i));
+    __m128i l = _mm_xor_si128(load_u16x4(line, 0), flip), k = _mm_xor_si128(load_u16x4(pair->reference, 0), flip);
+    for (size_t i = 1; i < pair->pixels; i++) {
+        __m128i u = _mm_xor_si128(load_u16x4(pair->reference, i), flip), r = load_u16x4(line, i);
         __m128i high = _mm_max_epi16(l, u), low = _mm_min_epi16(l, u);
         __m128i below = _mm_cmpgt_epi16(high, k), above = _mm_cmpgt_epi16(k, low); /* k < high, k > low */
         __m128i p = _mm_add_epi16(l, _mm_sub_epi16(u, k));
@@ -176,7 +192,9 @@ static void restore_u16x4(uint8_t *line, const uint8_t *reference, size_t pixels
         p = _mm_or_si128(_mm_and_si128(below, p), _mm_andnot_si128(below, low));
         l = _mm_add_epi16(p, r);
         k = u;
-        _mm_storel_epi64((__m128i *)(line + 8 * i), _mm_xor_si128(l, flip));
+        __m128i pixels = _mm_xor_si128(l, flip);
+        _mm_storel_epi64((__m128i *)(pair->line[0] + 8 * i), pixels);
+        _mm_storel_epi64((__m128i *)(pair->line[1] + 8 * i), _mm_unpackhi_epi64(pixels, pixels));
     }
 }
 #endif
@@ -194,60 +212,69 @@ static void restore_any(uint8_t *line, const uint8_t *reference, size_t samples,
     }
 }
 
-static void restore(const txm_ring_tile *tile, uint8_t *line, const uint8_t *reference, size_t pixels)
+static void restore(const txm_ring_tile *tile, const line_pair *pair)
 {
     unsigned n = tile->sample_bytes;
-    for (uint32_t c = 0; c < tile->channels; c++)
-        set_sample(line + c * n, n, get_sample(line + c * n, n) + get_sample(reference + c * n, n));
+    for (int i = 0; i < 2; i++)
+        for (uint32_t c = 0; c < tile->channels; c++)
+            set_sample(pair->line[i] + c * n, n,
+                       get_sample(pair->line[i] + c * n, n) + get_sample(pair->reference[i] + c * n, n));
 #ifdef __SSE2__
-    if (tile->channels == 4 && n == 1) {
-        restore_u8x4(line, reference, pixels);
-        return;
-    }
-    if (tile->channels == 4 && n == 2) {
-        restore_u16x4(line, reference, pixels);
+    if (tile->channels == 4 && n < 4) {
+        (n == 1 ? restore_u8x4 : restore_u16x4)(pair);
         return;
     }
 #endif
-    restore_any(line, reference, pixels * tile->channels, tile->channels, n);
+    for (int i = 0; i < 2; i++)
+        restore_any(pair->line[i], pair->reference[i], pair->pixels * tile->channels, tile->channels, n);
 }
 
-/* Copies `count` pixels between places whose pixels stand further apart. */
-static void copy_column(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, size_t count,
-                        size_t pixel_bytes)
+/* The columns beside the tile: lines 0 to 3, of h pixels each, into the ring's `sides`. */
+static void restore_columns(const txm_ring_tile *t, uint8_t *lines, uint8_t *reference, size_t reference_bytes,
+                            uint8_t *sides)
 {
-    for (size_t i = 0; i < count; i++, dst += dst_step, src += src_step)
-        memcpy(dst, src, pixel_bytes);
+    size_t px = (size_t)t->channels * t->sample_bytes, bytes = t->h * px, side = 2 * TXM_RING_PX * px;
+    uint8_t *edges[2] = {reference, reference + reference_bytes};
+    txm_copy_pixels(edges[0], px, t->pixels, t->stride, t->h, px);
+    txm_copy_pixels(edges[1], px, t->pixels + (t->w - 1) * px, t->stride, t->h, px);
+    uint8_t *near[2] = {lines, lines + 2 * bytes}, *far[2] = {lines + bytes, lines + 3 * bytes};
+    restore(t, &(line_pair){{near[0], near[1]}, {edges[0], edges[1]}, t->h});
+    restore(t, &(line_pair){{far[0], far[1]}, {near[0], near[1]}, t->h});
+    const uint8_t *const order[4] = {far[0], near[0], near[1], far[1]};
+    for (unsigned i = 0; i < 4; i++)
+        txm_copy_pixels(sides + i * px, side, order[i], px, t->h, px);
+}
+
+/* The rows above and below: lines 4 to 7, of w + 4 pixels each, into their places in the ring. */
+static void restore_rows(const txm_ring_tile *t, uint8_t *lines, uint8_t *reference, size_t reference_bytes,
+                         const uint8_t *sides, uint8_t *above, uint8_t *below)
+{
+    size_t px = (size_t)t->channels * t->sample_bytes, pair = TXM_RING_PX * px, row = t->w * px + 2 * pair;
+    uint8_t *edges[2] = {reference, reference + reference_bytes};
+    for (unsigned i = 0; i < 2; i++) {
+        /* The tile's outermost row with the ring's pixels on both sides of it. */
+        uint32_t y = i ? t->h - 1 : 0;
+        memcpy(edges[i], sides + y * 2 * pair, pair);
+        memcpy(edges[i] + pair, t->pixels + y * t->stride, t->w * px);
+        memcpy(edges[i] + pair + t->w * px, sides + y * 2 * pair + pair, pair);
+    }
+    uint8_t *near[2] = {lines, lines + 2 * row}, *far[2] = {lines + row, lines + 3 * row};
+    restore(t, &(line_pair){{near[0], near[1]}, {edges[0], edges[1]}, t->w + 2 * TXM_RING_PX});
+    restore(t, &(line_pair){{far[0], far[1]}, {near[0], near[1]}, t->w + 2 * TXM_RING_PX});
+    memcpy(above, far[0], row);
+    memcpy(above + row, near[0], row);
+    memcpy(below, near[1], row);
+    memcpy(below + row, far[1], row);
 }
 
 /* All eight lines, residuals in visiting order, into the ring. */
-static void restore_lines(const txm_ring_tile *t, uint8_t *residuals, uint8_t *reference, uint8_t *ring)
+static void restore_lines(const txm_ring_tile *t, uint8_t *residuals, uint8_t *reference, size_t reference_bytes,
+                          uint8_t *ring)
 {
-    size_t px = (size_t)t->channels * t->sample_bytes, row = (t->w + 2 * TXM_RING_PX) * px, side = 2 * TXM_RING_PX * px;
-    uint8_t *sides = ring + TXM_RING_PX * row, *below = sides + side * t->h, *line = residuals;
-    for (unsigned right = 0; right < 2; right++) {
-        uint8_t *near = line, *far = near + t->h * px;
-        copy_column(reference, px, t->pixels + (right ? t->w - 1 : 0) * px, t->stride, t->h, px);
-        restore(t, near, reference, t->h);
-        restore(t, far, near, t->h);
-        copy_column(sides + (right ? 2 : 1) * px, side, near, px, t->h, px);
-        copy_column(sides + (right ? 3 : 0) * px, side, far, px, t->h, px);
-        line = far + t->h * px;
-    }
-    for (unsigned bottom = 0; bottom < 2; bottom++) {
-        /* The tile's outermost row with the ring's pixels on both sides of it. */
-        uint32_t y = bottom ? t->h - 1 : 0;
-        const uint8_t *beside = sides + y * side;
-        uint8_t *near = line, *far = line + row;
-        memcpy(reference, beside, side / 2);
-        memcpy(reference + side / 2, t->pixels + y * t->stride, t->w * px);
-        memcpy(reference + side / 2 + t->w * px, beside + side / 2, side / 2);
-        restore(t, near, reference, t->w + 2 * TXM_RING_PX);
-        restore(t, far, near, t->w + 2 * TXM_RING_PX);
-        memcpy(bottom ? below : ring + row, near, row);
-        memcpy(bottom ? below + row : ring, far, row);
-        line = far + row;
-    }
+    size_t px = (size_t)t->channels * t->sample_bytes, row = (t->w + 2 * TXM_RING_PX) * px;
+    uint8_t *sides = ring + TXM_RING_PX * row, *below = sides + 2 * TXM_RING_PX * px * t->h;
+    restore_columns(t, residuals, reference, reference_bytes, sides);
+    restore_rows(t, residuals + 4 * t->h * px, reference, reference_bytes, sides, ring, below);
 }
 
 /* ---- payload -------------------------------------------------------------------------------------------------- */
@@ -289,7 +316,7 @@ bool txm_ring_decode(const txm_ring_tile *tile, const uint8_t *payload, size_t p
         if (!mask) {
             if (payload_bytes != px)
                 return false;
-            copy_column(ring, px, payload, 0, pixels, px);
+            txm_copy_pixels(ring, px, payload, 0, pixels, px);
             return true;
         }
     }
@@ -298,6 +325,7 @@ bool txm_ring_decode(const txm_ring_tile *tile, const uint8_t *payload, size_t p
     if (!expand_planes(mask, (unsigned)px, pixels, payload, payload_bytes, zstd, planes))
         return false;
     weave(tile, planes, pixels, residuals);
-    restore_lines(tile, residuals, reference, ring);
+    size_t longest = (tile->w > tile->h ? tile->w : tile->h) + 2 * (size_t)TXM_RING_PX;
+    restore_lines(tile, residuals, reference, padded_size(longest * px), ring);
     return true;
 }

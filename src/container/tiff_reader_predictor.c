@@ -18,9 +18,9 @@ static size_t sum_row_u8x4(uint8_t *row, size_t bytes)
         __m128i v = _mm_loadu_si128((const __m128i *)(row + i));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 4));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 8));
-        v = _mm_add_epi8(v, carry);
-        _mm_storeu_si128((__m128i *)(row + i), v);
-        carry = _mm_shuffle_epi32(v, 0xff);
+        _mm_storeu_si128((__m128i *)(row + i), _mm_add_epi8(v, carry));
+        /* The sum of these four, taken before the carry comes in: the next vector waits for one addition only. */
+        carry = _mm_add_epi8(carry, _mm_shuffle_epi32(v, 0xff));
     }
     return i;
 }
@@ -36,9 +36,10 @@ static size_t sum_row_u8x1(uint8_t *row, size_t bytes)
         v = _mm_add_epi8(v, _mm_slli_si128(v, 2));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 4));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 8));
-        v = _mm_add_epi8(v, carry);
-        _mm_storeu_si128((__m128i *)(row + i), v);
-        carry = _mm_set1_epi8((char)row[i + 15]);
+        _mm_storeu_si128((__m128i *)(row + i), _mm_add_epi8(v, carry));
+        v = _mm_unpackhi_epi8(v, v); /* the sum of these sixteen, everywhere */
+        v = _mm_shufflehi_epi16(v, 0xff);
+        carry = _mm_add_epi8(carry, _mm_unpackhi_epi64(v, v));
     }
     return i;
 }

@@ -2,7 +2,6 @@
  *
  * Decoding one TIFF tile: codec, byte order, predictor. TIFF tiles always have their full size in the file.
  */
-#include <libdeflate.h>
 #include <zstd.h>
 
 #include "container/tiff_reader.h"
@@ -48,10 +47,8 @@ static txm_status expand(uint16_t compression, const txm_span *span, txm_scratch
     switch (compression) {
     case TXM_TIFF_ZIP:
     case TXM_TIFF_ZIP_OLD:
-        if (!scratch->inflate && !(scratch->inflate = libdeflate_alloc_decompressor()))
-            return txm_fail(err, TXM_NO_MEMORY, "memory is exhausted");
-        ok = libdeflate_zlib_decompress(scratch->inflate, span->data, span->bytes, scratch->raw, raw_bytes, NULL) ==
-             LIBDEFLATE_SUCCESS;
+        if (txm_inflate(span, scratch, scratch->raw, raw_bytes, &ok, err) != TXM_OK)
+            return TXM_NO_MEMORY;
         break;
     case TXM_TIFF_ZSTD:
         if (!scratch->zstd && !(scratch->zstd = ZSTD_createDCtx()))
