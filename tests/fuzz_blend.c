@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "blend/scan.h"
+#include "blend/scene_scan.h"
 #include "txmill/blend.h"
 
 static void scan_as_library(int fd)

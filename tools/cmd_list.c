@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "blend/colors.h"
 #include "color/color.h"
 #include "exits.h"
 #include "list_scene.h"
@@ -59,7 +60,7 @@ static txm_status list_scene(const char *path, const list_args *args, const txm_
 {
     txm_list_report report = {.scene = path};
     txm_color_config *own = NULL;
-    txm_blend_options blend_options = {.colors = txm_list_colors(config), .lint = args->list.lint};
+    txm_blend_options blend_options = {.colors = txm_blend_colors_of(config), .lint = args->list.lint};
     txm_status status = txm_blend_open(path, &blend_options, &report.blend, err);
     if (status == TXM_OK) {
         status = config_for(report.blend, args, config, &own, err);

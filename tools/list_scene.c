@@ -12,21 +12,6 @@
 
 /* ---- colour ----------------------------------------------------------------------------------------------------- */
 
-static const char *canonical(void *user, const char *name)
-{
-    return txm_color_canonical(user, name);
-}
-
-static bool is_data(void *user, const char *name)
-{
-    return txm_color_is_data(user, name);
-}
-
-txm_blend_colors txm_list_colors(const txm_color_config *config)
-{
-    return (txm_blend_colors){(void *)config, canonical, is_data};
-}
-
 txm_status txm_list_load_config(const txm_config_args *args, const char *scene_space, txm_color_config **out,
                                 txm_error *err)
 {

@@ -5,9 +5,6 @@
 #include "args.h"
 #include "list_report.h"
 
-/* The callbacks of txm_blend_open for a config, which must outlive the call. */
-txm_blend_colors txm_list_colors(const txm_color_config *config);
-
 /* Loads the config that `args` ask for; with `scene_space`, converting to it unless --working-space says otherwise. */
 txm_status txm_list_load_config(const txm_config_args *args, const char *scene_space, txm_color_config **out,
                                 txm_error *err);

@@ -31,10 +31,11 @@ static const char *plain_name(const char *id_name)
 
 /* ---- uses ----------------------------------------------------------------------------------------------------- */
 
-static bool collect_node(txm_blend *blend, uint32_t file, uint32_t owner, uint32_t node)
+static bool collect_node(txm_blend *blend, uint32_t file, uint32_t tree, uint32_t node)
 {
-    const txm_node *n = &blend->files.data[file].model.nodes.data[node];
-    txm_blend_use use = {.file = file, .id = owner, .node = node, .image_file = file};
+    const txm_model *from = &blend->files.data[file].model;
+    const txm_node *n = &from->nodes.data[node];
+    txm_blend_use use = {.file = file, .id = from->trees.data[tree].id, .tree = tree, .node = node, .image_file = file};
     uint32_t id;
     if (!n->id || !txm_blend_follow(blend, &use.image_file, n->id, &id)) {
         return true;
@@ -68,7 +69,7 @@ static bool collect_uses(txm_blend *blend)
         for (size_t t = 0; t < model->trees.count; t++) {
             const txm_tree *tree = &model->trees.data[t];
             for (uint32_t n = tree->nodes.begin; n < tree->nodes.end && model->ids.data[tree->id].reached; n++) {
-                if (!collect_node(blend, file, tree->id, n)) {
+                if (!collect_node(blend, file, (uint32_t)t, n)) {
                     return false;
                 }
             }

@@ -119,7 +119,8 @@ static bool digest_library(const txm_digest *d, uint32_t id, txm_run *run, const
     txm_record r = txm_run_record(run, head);
     txm_library library = {.path = txm_record_string(d->schema, r, TXM_LIBRARY_PATH, d->store),
                            .archive_parent = txm_record_address(d->schema, r, TXM_LIBRARY_ARCHIVE_PARENT),
-                           .packed.path = ""};
+                           .packed.path = "",
+                           .scene_file = TXM_NO_INDEX};
     uint64_t packed = txm_record_address(d->schema, r, TXM_LIBRARY_PACKED_FILE);
     txm_library *out = library.path ? TXM_STORE_ADD(d->store, &d->model->libraries) : NULL;
     if (!out) {

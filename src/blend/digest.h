@@ -4,7 +4,7 @@
  */
 #ifndef TXM_BLEND_DIGEST_H
 #define TXM_BLEND_DIGEST_H
-#include "blend/run.h"
+#include "blend/scene_run.h"
 
 typedef struct txm_digest {
     const txm_schema *schema;

@@ -3,7 +3,8 @@
  * Lint: what the nodes do with an image, compared with its colour space. From each image node the links are followed
  * downstream, through nodes that pass values on and in and out of node groups, to the sockets that make use of them.
  *
- * This is advice, so it may give up early: a walk takes at most MAX_STEPS steps, which also ends circles.
+ * This is advice, so it may give up early: a walk takes at most MAX_STEPS steps, which also ends circles, and all walks
+ * together MAX_TOTAL_STEPS, which no scene that people made reaches.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "blend/scene.h"
 #include "core/mem.h"
 
-enum { MAX_STEPS = 4096, MAX_DEPTH = 16 };
+enum { MAX_STEPS = 1 << 16, MAX_TOTAL_STEPS = 1 << 26, MAX_DEPTH = 16 };
 
 enum { SOCKET_COLOR = 2, SOCKET_SHADER = 3 };
 
@@ -36,8 +37,14 @@ typedef struct frame {
 typedef struct walk {
     const txm_blend *blend;
     const call_table *calls;
-    unsigned steps, uses;
+    unsigned steps, total_steps, uses;
 } walk;
+
+/* Whether one more step may be taken. */
+static bool step(walk *w)
+{
+    return w->steps++ < MAX_STEPS && w->total_steps++ < MAX_TOTAL_STEPS;
+}
 
 static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t node, const char *socket,
                           const frame *inside, int depth);
@@ -135,7 +142,7 @@ static void enter_group(walk *w, uint32_t file, uint32_t tree, uint32_t node, co
     txm_span trees = model->ids.data[entered.id].trees;
     for (uint32_t t = trees.begin; t < trees.end; t++) {
         const txm_tree *inner = &model->trees.data[t];
-        for (uint32_t n = inner->nodes.begin; n < inner->nodes.end; n++) {
+        for (uint32_t n = inner->nodes.begin; n < inner->nodes.end && step(w); n++) {
             if (strcmp(model->nodes.data[n].idname, "NodeGroupInput") == 0) {
                 follow_output(w, entered.file, inner, n, socket, &here, depth + 1);
             }
@@ -153,7 +160,7 @@ static void leave_group(walk *w, uint32_t file, const txm_tree *tree, const char
         follow_output(w, c->from_file, outer, c->node, socket, inside->outer, depth + 1);
         return;
     }
-    for (size_t i = first_call(w->calls, file, tree->id); i < w->calls->count; i++) {
+    for (size_t i = first_call(w->calls, file, tree->id); i < w->calls->count && step(w); i++) {
         const call *c = &w->calls->data[i];
         if (c->file != file || c->id != tree->id) {
             break;
@@ -198,7 +205,7 @@ static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t
     }
     for (; low < tree->links.end && model->links.data[low].from == node && depth < MAX_DEPTH; low++) {
         const txm_link *link = &model->links.data[low];
-        if ((!socket || strcmp(link->from_socket, socket) == 0) && w->steps++ < MAX_STEPS) {
+        if ((!socket || strcmp(link->from_socket, socket) == 0) && step(w)) {
             follow_link(w, file, tree, link, inside, depth);
         }
     }
@@ -273,20 +280,15 @@ static bool report_shared_files(txm_blend *blend)
 
 static bool examine_uses(txm_blend *blend, const call_table *calls)
 {
+    walk w = {.blend = blend, .calls = calls};
+    /* Uses are in the order of the images. */
     for (size_t u = 0, image = 0; image < blend->images.count; image++) {
-        walk w = {.blend = blend, .calls = calls};
-        /* Uses are in the order of the images. */
+        w.uses = 0;
         for (size_t n = 0; n < blend->images.data[image].user_count; n++, u++) {
             const txm_blend_use *use = &blend->uses.data[u];
-            const txm_model *model = &blend->files.data[use->file].model;
-            txm_span trees = model->ids.data[use->id].trees;
-            for (uint32_t t = trees.begin; t < trees.end; t++) {
-                const txm_tree *tree = &model->trees.data[t];
-                if (use->node >= tree->nodes.begin && use->node < tree->nodes.end) {
-                    w.steps = 0;
-                    follow_output(&w, use->file, tree, use->node, "Color", NULL, 0);
-                }
-            }
+            w.steps = 0;
+            follow_output(&w, use->file, &blend->files.data[use->file].model.trees.data[use->tree], use->node, "Color",
+                          NULL, 0);
         }
         if (!report_uses(blend, image, w.uses)) {
             return false;

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "blend/scan.h"
 #include "blend/scene.h"
+#include "blend/scene_scan.h"
 #include "core/mem.h"
 #include "core/path.h"
 
@@ -209,17 +209,21 @@ static txm_status reach(linker *l, uint32_t file, uint32_t id, txm_error *err)
 static txm_status visit_placeholder(linker *l, uint32_t file, uint32_t id, txm_error *err)
 {
     txm_blend *blend = l->blend;
-    const txm_model *model = &blend->files.data[file].model;
+    txm_model *model = &blend->files.data[file].model;
     const char *name = model->ids.data[id].name;
-    uint32_t library = txm_model_find(model, model->ids.data[id].library), other;
+    uint32_t library = txm_model_find(model, model->ids.data[id].library);
     if (library == TXM_NO_INDEX || model->ids.data[library].own_library == TXM_NO_INDEX) {
         return TXM_OK; /* no library: nothing can be found, as in Blender */
     }
-    txm_library named = model->libraries.data[model->ids.data[library].own_library];
-    txm_status status = open_library(blend, file, &named, &other, err);
-    if (status != TXM_OK) {
-        return status;
+    /* The model's table stays where it is, unlike the table of files, which opening a library grows. */
+    txm_library *named = &model->libraries.data[model->ids.data[library].own_library];
+    if (named->scene_file == TXM_NO_INDEX) {
+        txm_status status = open_library(blend, file, named, &named->scene_file, err);
+        if (status != TXM_OK) {
+            return status;
+        }
     }
+    uint32_t other = named->scene_file;
     uint32_t target = txm_model_named(&blend->files.data[other].model, name);
     uint32_t number = blend->files.data[other].library;
     if (target == TXM_NO_INDEX) {

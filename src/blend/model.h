@@ -5,8 +5,8 @@
  */
 #ifndef TXM_BLEND_MODEL_H
 #define TXM_BLEND_MODEL_H
+#include "blend/scene_store.h"
 #include "blend/schema.h"
-#include "blend/store.h"
 
 enum { TXM_NO_INDEX = UINT32_MAX };
 
@@ -82,6 +82,7 @@ typedef struct txm_library {
     const char *path;        /* as stored */
     uint64_t archive_parent; /* address of the library whose packed data-blocks it holds, 0 if none */
     txm_packed packed;       /* bytes 0: not packed */
+    uint32_t scene_file;     /* the file of the scene that it is, TXM_NO_INDEX as long as it was not looked for */
 } txm_library;
 
 typedef struct txm_model {

@@ -18,8 +18,8 @@ typedef struct txm_blend_file {
 
 /* A node that uses an image of the scene. */
 typedef struct txm_blend_use {
-    uint32_t file, id, node;    /* where the node is */
-    uint32_t image_file, image; /* where the image is */
+    uint32_t file, id, tree, node; /* where the node is */
+    uint32_t image_file, image;    /* where the image is */
 } txm_blend_use;
 
 struct txm_blend {

@@ -5,7 +5,7 @@
 #ifndef TXM_BLEND_SCHEMA_H
 #define TXM_BLEND_SCHEMA_H
 #include "blend/dna.h"
-#include "blend/store.h"
+#include "blend/scene_store.h"
 
 /* Structs that are read. */
 typedef enum txm_kind {

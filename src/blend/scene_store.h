@@ -3,8 +3,8 @@
  * Memory for what is kept of a scene, with one bound for all of it: names and tables are proportional to what the files
  * claim to hold, so a hostile file must not choose their size.
  */
-#ifndef TXM_BLEND_STORE_H
-#define TXM_BLEND_STORE_H
+#ifndef TXM_BLEND_SCENE_STORE_H
+#define TXM_BLEND_SCENE_STORE_H
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -3,8 +3,8 @@
  * A run: the block of a data-block (ID) and the DATA blocks that follow it, as far as they matter. Addresses of DATA
  * blocks repeat between runs, so pointers are resolved inside the run that holds them.
  */
-#ifndef TXM_BLEND_RUN_H
-#define TXM_BLEND_RUN_H
+#ifndef TXM_BLEND_SCENE_RUN_H
+#define TXM_BLEND_SCENE_RUN_H
 #include "blend/model.h"
 
 typedef struct txm_run_block {

@@ -2,7 +2,7 @@
  *
  * Strings in chunks that are freed together, arrays that double.
  */
-#include "blend/store.h"
+#include "blend/scene_store.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *
  * Gathering the blocks of a run.
  */
-#include "blend/run.h"
+#include "blend/scene_run.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,14 +5,14 @@
  * linked counts, which may be a collection that leads over objects and meshes to materials: there, every data-block's
  * pointers to other data-blocks are kept as edges of a graph.
  */
-#include "blend/scan.h"
+#include "blend/scene_scan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "blend/digest.h"
 #include "blend/locate.h"
-#include "blend/run.h"
+#include "blend/scene_run.h"
 
 enum {
     /* Pointers to data-blocks stand in structs and in arrays of them (the material slots of a mesh). Larger blocks are

@@ -2,8 +2,8 @@
  *
  * Going through the blocks of a .blend file once and keeping what matters of it.
  */
-#ifndef TXM_BLEND_SCAN_H
-#define TXM_BLEND_SCAN_H
+#ifndef TXM_BLEND_SCENE_SCAN_H
+#define TXM_BLEND_SCENE_SCAN_H
 #include "blend/model.h"
 
 typedef struct txm_scan_options {

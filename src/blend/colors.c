@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Names of colour spaces, as the config in force knows them. */
+#include "blend/colors.h"
+
+static const char *canonical(void *user, const char *name)
+{
+    return txm_color_canonical(user, name);
+}
+
+static bool is_data(void *user, const char *name)
+{
+    return txm_color_is_data(user, name);
+}
+
+txm_blend_colors txm_blend_colors_of(const txm_color_config *config)
+{
+    return (txm_blend_colors){(void *)config, canonical, is_data};
+}
