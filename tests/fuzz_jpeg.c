@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Fuzzing the direct JPEG reader: markers, metadata, and libjpeg's ways out of damaged data. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "source/readers.h"
+
+/* Of pixels: sizes in the header are cheap, decoding them is not. */
+enum { MAX_PIXELS = 1 << 20, BAND = 5 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+static void read_some(void *self, const txm_source_info *info, uint32_t rows)
+{
+    size_t row = (size_t)info->width * info->channels;
+    uint8_t *band = malloc(row * BAND);
+    txm_error err = {0};
+
+    for (uint32_t y = 0; y < rows; y += BAND)
+        if (txm_jpeg_reader.read(self, y, rows - y < BAND ? rows - y : BAND, band, row, &err))
+            break;
+    free(band);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    static int fd = -1;
+    static char path[64];
+    txm_source_info info = {0};
+    txm_error err = {0};
+    void *self = NULL;
+
+    if (fd < 0) {
+        fd = memfd_create("fuzz", 0);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    }
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, data, bytes, 0) != (ssize_t)bytes)
+        abort();
+    if (!txm_jpeg_reader.open(path, NULL, &info, &self, &err)) {
+        if ((uint64_t)info.width * info.height <= MAX_PIXELS) {
+            read_some(self, &info, info.height / 2);
+            txm_jpeg_reader.rewind(self, &err);
+            read_some(self, &info, info.height);
+        }
+        txm_jpeg_reader.close(self);
+    }
+    for (size_t i = 0; i < info.attribute_count; i++) {
+        free(info.attributes[i].name);
+        free(info.attributes[i].value);
+    }
+    free(info.attributes);
+    return 0;
+}
