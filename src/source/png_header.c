@@ -3,11 +3,12 @@
  * What a PNG file says before its pixels, read by libpng.
  *
  * OpenImageIO reads PNG with libpng too, so which broken chunks are an error, which are ignored, and how gAMA, sRGB and
- * iCCP outweigh each other comes out the same by construction. libpng's own limits (8 MB a chunk, 1000 chunks) bound
- * the memory. Only the pixels, where the time goes, are not left to it. */
+ * iCCP outweigh each other comes out the same by construction. Only the pixels, where the time goes, are not left to
+ * it, and memory: it would believe any length that a chunk claims, and unpack any number of compressed texts. */
 #include "source/png_header.h"
 
 #include <ctype.h>
+#include <malloc.h>
 #include <math.h>
 #include <png.h>
 #include <stdio.h>
@@ -18,8 +19,12 @@
 #include "source/raster_meta.h"
 #include "source/readers.h"
 
+/* What libpng may hold altogether: profiles take a few MB at most, texts less. */
+enum { MAX_MEMORY_BYTES = 64 << 20 };
+
 typedef struct parser {
     txm_raster_file *file;
+    size_t memory; /* that libpng holds */
     txm_status status;
     char words[200];  /* libpng's reason for giving up */
     uint8_t chunk[8]; /* the last eight bytes read at once: at the end, the head of the first IDAT chunk */
@@ -45,6 +50,25 @@ static void on_error(png_structp png, png_const_charp words)
 
     snprintf(p->words, sizeof p->words, "%s", words);
     png_longjmp(png, 1);
+}
+
+static png_voidp on_malloc(png_structp png, png_alloc_size_t bytes)
+{
+    parser *p = png_get_mem_ptr(png);
+    bool allowed = bytes <= MAX_MEMORY_BYTES && p->memory <= MAX_MEMORY_BYTES - bytes;
+    void *memory = allowed ? malloc(bytes) : NULL;
+
+    if (memory)
+        p->memory += malloc_usable_size(memory);
+    return memory;
+}
+
+static void on_free(png_structp png, png_voidp memory)
+{
+    parser *p = png_get_mem_ptr(png);
+
+    p->memory -= malloc_usable_size(memory);
+    free(memory);
 }
 
 static void on_warning(png_structp png, png_const_charp words)
@@ -212,7 +236,7 @@ txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_
 {
     parser p = {.file = file, .status = TXM_CORRUPT};
     txm_status status = TXM_OK;
-    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &p, on_error, on_warning);
+    png_structp png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &p, on_error, on_warning, &p, on_malloc, on_free);
     png_infop tags = png ? png_create_info_struct(png) : NULL;
 
     memset(header, 0, sizeof *header);
