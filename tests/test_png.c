@@ -50,6 +50,52 @@ START_TEST(vector_filters_agree_with_scalar)
 }
 END_TEST
 
+/* Two or four Paeth rows at once, in memory with a gap behind each row, against one after the other. */
+static void compare_rows(const txm_unfilter_ops *ops, int rows, size_t bpp, size_t bytes, uint64_t *seed)
+{
+    size_t stride = bytes + 1, gap = bytes + GUARD;
+    uint8_t *raw = malloc(4 * stride), *prior = malloc(bytes), *got = malloc(4 * gap), *want = malloc(bytes);
+    uint8_t *out[4];
+    const uint8_t *above = prior;
+
+    test_noise(seed, raw, 4 * stride);
+    test_noise(seed, prior, bytes);
+    memset(got, 0xa5, 4 * gap);
+    for (int k = 0; k < 4; k++)
+        out[k] = got + k * gap;
+    (rows == 4 ? ops->paeth_4 : ops->paeth_2)[bpp](raw, stride, prior, out, bytes);
+    for (int k = 0; k < 4; k++) {
+        for (size_t i = k < rows ? bytes : 0; i < gap; i++)
+            if (out[k][i] != 0xa5)
+                ck_abort_msg("%s: %d rows write outside row %d", ops->name, rows, k);
+        if (k >= rows)
+            continue;
+        txm_unfilter_scalar.undo[TXM_PNG_PAETH][bpp](raw + k * stride, above, want, bytes);
+        if (memcmp(out[k], want, bytes) != 0)
+            ck_abort_msg("%s: row %d of %d, %zu bytes a pixel, %zu a row", ops->name, k, rows, bpp, bytes);
+        above = out[k];
+    }
+    free(raw);
+    free(prior);
+    free(got);
+    free(want);
+}
+
+START_TEST(several_rows_agree_with_one_by_one)
+{
+    const txm_unfilter_ops *list[3];
+    size_t count = txm_unfilter_all(list);
+    uint64_t seed = 2;
+
+    ck_assert_str_eq(list[count - 1]->name, "scalar");
+    for (size_t o = 0; o + 1 < count; o++)
+        for (int rows = 2; rows <= 4; rows += 2)
+            for (int b = 0; b < PIXEL_SIZES; b++)
+                for (size_t w = 1; w < 40; w++)
+                    compare_rows(list[o], rows, pixel_sizes[b], w * pixel_sizes[b], &seed);
+}
+END_TEST
+
 /* Two pixels of 8 bytes hold eight cases: the first pixel brings a and c into place, the second one is predicted. */
 START_TEST(paeth_and_average_of_every_a_b_c)
 {
@@ -534,6 +580,7 @@ int main(void)
           *bad = tcase_create("bad");
 
     tcase_add_test(filters, vector_filters_agree_with_scalar);
+    tcase_add_test(filters, several_rows_agree_with_one_by_one);
     tcase_add_test(filters, paeth_and_average_of_every_a_b_c);
     tcase_add_test(good, every_layout_width_and_filter_is_as_oiio_reads_it);
     tcase_add_test(good, every_filter_alone);

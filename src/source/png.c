@@ -17,7 +17,10 @@
 
 /* Inflated at once: every call of the inflater saves and restores its 32 KiB window, so calls should be few; larger
  * batches leave the second-level cache before they are unfiltered. */
-enum { BATCH_BYTES = 512 << 10 };
+enum { BATCH_BYTES = 256 << 10 };
+
+/* Rows that are unfiltered at once, and one more for the row above them. */
+enum { ROWS_AT_ONCE = 4, LINES = ROWS_AT_ONCE + 1 };
 
 typedef struct png_source {
     char *path;
@@ -30,9 +33,10 @@ typedef struct png_source {
     uint8_t *batch;             /* inflated rows, each behind its filter byte */
     uint32_t batch_rows;        /* room of the batch */
     uint32_t batch_next, batch_end;
-    uint8_t *lines[2];    /* unfiltered rows that are not in the caller's memory */
-    const uint8_t *prior; /* the row above the next one; zeros above the first */
-    uint32_t next_row;    /* to come from the inflater */
+    uint8_t *lines[LINES]; /* a ring of unfiltered rows that are not in the caller's memory */
+    unsigned line;         /* the one that was filled last */
+    const uint8_t *prior;  /* the row above the next one; zeros above the first */
+    uint32_t next_row;     /* to come from the inflater */
     txm_png_idat idat;
 } png_source;
 
@@ -47,6 +51,7 @@ static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
 static void start(png_source *s)
 {
     memset(s->lines[0], 0, s->row_bytes);
+    s->line = 0;
     s->prior = s->lines[0];
     s->batch_next = s->batch_end = 0;
     s->next_row = 0;
@@ -63,7 +68,7 @@ static txm_status check_size(const png_source *s, const txm_source_options *opti
         return txm_fail(err, TXM_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", s->path, h->width, h->height,
                         TXM_MAX_SIZE_PX);
     /* A row of at most 65536 * 8 bytes: nothing here overflows. */
-    uint64_t need = sizeof *s + TXM_RASTER_PIECE_BYTES + BATCH_BYTES + 3 * (uint64_t)h->width * 8;
+    uint64_t need = sizeof *s + TXM_RASTER_PIECE_BYTES + BATCH_BYTES + (LINES + 1) * (uint64_t)h->width * 8;
     if (options && options->max_memory_bytes && need > options->max_memory_bytes)
         return txm_fail(err, TXM_TOO_LARGE, "%s: reading it takes %.1f MiB, the limit is %.1f MiB", s->path,
                         (double)need / 1048576, (double)options->max_memory_bytes / 1048576);
@@ -80,12 +85,15 @@ static txm_status allocate(png_source *s, txm_error *err)
     s->batch_rows = (uint32_t)(BATCH_BYTES / (1 + s->row_bytes));
     if (s->batch_rows < 1)
         s->batch_rows = 1;
+    if (s->batch_rows > ROWS_AT_ONCE)
+        s->batch_rows -= s->batch_rows % ROWS_AT_ONCE;
     if (s->batch_rows > h->height)
         s->batch_rows = h->height;
     s->batch = txm_alloc_pixels(s->batch_rows, 1 + s->row_bytes);
-    for (int i = 0; i < 2; i++)
-        s->lines[i] = txm_alloc_pixels(s->row_bytes, 1);
-    if (!s->batch || !s->lines[0] || !s->lines[1])
+    bool complete = s->batch != NULL;
+    for (int i = 0; i < LINES; i++)
+        complete = complete && (s->lines[i] = txm_alloc_pixels(s->row_bytes, 1)) != NULL;
+    if (!complete)
         return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its rows", s->path);
     return TXM_OK;
 }
@@ -108,8 +116,8 @@ static void close_png(void *self)
     if (!s)
         return;
     txm_raster_file_close(&s->file);
-    free(s->lines[0]);
-    free(s->lines[1]);
+    for (int i = 0; i < LINES; i++)
+        free(s->lines[i]);
     free(s->batch);
     free(s->path);
     free(s);
@@ -175,20 +183,55 @@ static txm_status next_batch(png_source *s, txm_error *err)
     return TXM_OK;
 }
 
-/* Unfilters the next row of the batch and delivers it. */
-static txm_status deliver(png_source *s, uint32_t y, void *dst, txm_error *err)
+/* How many of the next rows, of `limit`, can be unfiltered at once: four or two Paeth rows, or one of any kind. */
+static uint32_t rows_at_once(const png_source *s, uint32_t limit)
 {
+    uint32_t left = s->batch_end - s->batch_next, run = 0;
     const uint8_t *stored = s->batch + s->batch_next * (1 + s->row_bytes);
-    uint8_t *line = s->convert ? s->lines[s->prior == s->lines[0]] : dst;
 
-    if (stored[0] >= TXM_PNG_FILTERS)
+    if (!s->ops->paeth_4[s->pixel_bytes])
+        return 1;
+    limit = limit < left ? limit : left;
+    limit = limit < ROWS_AT_ONCE ? limit : ROWS_AT_ONCE;
+    while (run < limit && stored[run * (1 + s->row_bytes)] == TXM_PNG_PAETH)
+        run++;
+    return run == ROWS_AT_ONCE ? run : run >= 2 ? 2 : 1;
+}
+
+/* Unfilters the next `rows` rows of the batch (rows_at_once) to `out`. */
+static void unfilter(png_source *s, uint32_t rows, uint8_t *const out[ROWS_AT_ONCE])
+{
+    const size_t stride = 1 + s->row_bytes;
+    const uint8_t *stored = s->batch + s->batch_next * stride;
+
+    if (rows == 4)
+        s->ops->paeth_4[s->pixel_bytes](stored + 1, stride, s->prior, out, s->row_bytes);
+    else if (rows == 2)
+        s->ops->paeth_2[s->pixel_bytes](stored + 1, stride, s->prior, out, s->row_bytes);
+    else
+        s->ops->undo[stored[0]][s->pixel_bytes](stored + 1, s->prior, out[0], s->row_bytes);
+    s->batch_next += rows;
+    s->prior = out[rows - 1];
+}
+
+/* Delivers the next rows, at most `limit` of them; *rows says how many. */
+static txm_status deliver(png_source *s, uint32_t y, uint32_t limit, uint8_t *dst, size_t stride_bytes, uint32_t *rows,
+                          txm_error *err)
+{
+    uint8_t filter = s->batch[s->batch_next * (1 + s->row_bytes)], *out[ROWS_AT_ONCE];
+
+    if (filter >= TXM_PNG_FILTERS)
         return txm_fail(err, TXM_CORRUPT, "%s: row %u of %u: bad adaptive filter value %u", s->path, y,
-                        s->header.height, stored[0]);
-    s->ops->undo[stored[0]][s->pixel_bytes](stored + 1, s->prior, line, s->row_bytes);
-    s->batch_next++;
-    s->prior = line;
-    if (s->convert)
-        s->convert(&s->header, line, dst);
+                        s->header.height, filter);
+    *rows = rows_at_once(s, limit);
+    for (uint32_t r = 0; r < *rows; r++)
+        out[r] = s->convert ? s->lines[(s->line + 1 + r) % LINES] : dst + r * stride_bytes;
+    unfilter(s, *rows, out);
+    if (s->convert) {
+        s->line = (s->line + *rows) % LINES;
+        for (uint32_t r = 0; r < *rows; r++)
+            s->convert(&s->header, out[r], dst + r * stride_bytes);
+    }
     return TXM_OK;
 }
 
@@ -197,14 +240,14 @@ static txm_status read_png(void *self, uint32_t y, uint32_t rows, void *dst, siz
     png_source *s = self;
     txm_status status = TXM_OK;
 
-    for (uint32_t r = 0; r < rows && !status; r++) {
+    for (uint32_t r = 0, done = 0; r < rows && !status; r += done) {
         if (s->batch_next == s->batch_end)
             status = next_batch(s, err);
         if (!status)
-            status = deliver(s, y + r, (uint8_t *)dst + r * stride_bytes, err);
+            status = deliver(s, y + r, rows - r, (uint8_t *)dst + r * stride_bytes, stride_bytes, &done, err);
     }
     /* The caller's rows are his again: the next call may find other pixels there. */
-    if (s->prior != s->lines[0] && s->prior != s->lines[1]) {
+    if (!s->convert && s->prior != s->lines[0]) {
         memcpy(s->lines[0], s->prior, s->row_bytes);
         s->prior = s->lines[0];
     }

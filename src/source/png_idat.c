@@ -10,7 +10,7 @@
 #include <isa-l/crc.h>
 #include <string.h>
 
-enum { MAX_CHUNK_BYTES = 0x7fffffff };
+enum { MAX_CHUNK_BYTES = 0x7fffffff, MAX_MATCH_BYTES = 258 };
 
 static bool fail(txm_png_idat *idat, txm_status status, const char *reason)
 {
@@ -136,6 +136,9 @@ size_t txm_png_idat_read(txm_png_idat *idat, uint8_t *dst, size_t bytes)
         idat->ended = s->block_state == ISAL_BLOCK_FINISH;
         if (code < 0 || code == ISAL_NEED_DICT)
             fail(idat, TXM_CORRUPT, inflate_words(code));
+        /* A match that points before the first byte is counted, but was never written. */
+        if (code == ISAL_INVALID_LOOKBACK)
+            done -= done < MAX_MATCH_BYTES ? done : MAX_MATCH_BYTES;
     }
     return done;
 }

@@ -17,11 +17,19 @@ static inline uint16_t big16(const uint8_t *p)
 
 static void swap_16(const txm_png_header *h, const uint8_t *row, void *dst)
 {
-    uint16_t *out = dst;
-    size_t samples = (size_t)h->width * h->file_samples;
+    const uint64_t low_bytes = 0x00ff00ff00ff00ff;
+    uint8_t *out = dst;
+    size_t bytes = (size_t)h->width * h->file_samples * 2, i = 0;
 
-    for (size_t i = 0; i < samples; i++)
-        out[i] = big16(row + 2 * i);
+    for (uint64_t four; i + 8 <= bytes; i += 8) {
+        memcpy(&four, row + i, 8);
+        four = (four & low_bytes) << 8 | (four >> 8 & low_bytes);
+        memcpy(out + i, &four, 8);
+    }
+    for (; i < bytes; i += 2) {
+        uint16_t one = big16(row + i);
+        memcpy(out + i, &one, 2);
+    }
 }
 
 static void key_gray_8(const txm_png_header *h, const uint8_t *row, void *dst)

@@ -17,10 +17,16 @@ enum { TXM_PNG_MAX_PIXEL_BYTES = 8 };
  * nothing outside the three rows is touched. */
 typedef void (*txm_unfilter_fn)(const uint8_t *raw, const uint8_t *prior, uint8_t *out, size_t bytes);
 
+/* The same for several Paeth rows at once: row k of the filtered rows is at raw + k * stride and becomes out[k]. */
+typedef void (*txm_unfilter_rows_fn)(const uint8_t *raw, size_t stride, const uint8_t *prior, uint8_t *const *out,
+                                     size_t bytes);
+
 /* By filter type and bytes a pixel (1, 2, 3, 4, 6, 8; the others are NULL). */
 typedef struct txm_unfilter_ops {
     const char *name;
     txm_unfilter_fn undo[TXM_PNG_FILTERS][TXM_PNG_MAX_PIXEL_BYTES + 1];
+    /* Two and four rows at once, by bytes a pixel; NULL in the scalar table. */
+    txm_unfilter_rows_fn paeth_2[TXM_PNG_MAX_PIXEL_BYTES + 1], paeth_4[TXM_PNG_MAX_PIXEL_BYTES + 1];
 } txm_unfilter_ops;
 
 extern const txm_unfilter_ops txm_unfilter_scalar;
