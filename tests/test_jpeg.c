@@ -210,21 +210,32 @@ static bool harmless(const char *words)
     return false;
 }
 
-/* What one reader refuses the other one refuses: libjpeg's other warnings count as errors in both. */
+/* Damage in the header may make it a kind of file that OpenImageIO is asked for, or one that is refused for its size.
+ */
+static bool served_elsewhere(const raster *r)
+{
+    return r->status == TXM_TOO_LARGE || (r->opened && strcmp(txm_source_info_of(r->source)->reader, "jpeg") != 0) ||
+           (!r->opened && strstr(r->error.message, "JPEG error"));
+}
+
+/* What libjpeg refuses or warns of is refused, and nothing else. */
 static void compare_outcome(const txm_bytes *f, const char *what)
 {
-    const char *path = raster_temp("outcome.jpg", f);
-    raster direct = raster_read(path, false, 4), oiio = raster_read(path, true, 4);
+    size_t bytes = 0;
+    long warnings = 0;
+    char words[200] = "";
+    raster direct = raster_read(raster_temp("outcome.jpg", f), false, 4);
+    uint8_t *pixels = raster_by_libjpeg(f, &bytes, &warnings, words);
+    bool clean = pixels && !warnings;
 
-    if (!oiio.status || !harmless(oiio.error.message))
-        ck_assert_msg(!direct.status == !oiio.status, "%s: '%s', OIIO: '%s'", what, direct.error.message,
-                      oiio.error.message);
-    if (!direct.status && !oiio.status)
-        raster_same(&direct, &oiio, what);
-    if (direct.opened && direct.status)
-        ck_assert_msg(strstr(direct.error.message, "row ") != NULL, "%s: no row in '%s'", what, direct.error.message);
+    if (!direct.status != clean && !(pixels && harmless(words)) && !served_elsewhere(&direct))
+        ck_abort_msg("%s: '%s', libjpeg: '%s'", what, direct.error.message, words);
+    if (!direct.status && clean && memcmp(direct.pixels, pixels, bytes) != 0)
+        ck_abort_msg("%s: other pixels", what);
+    if (direct.status && direct.opened && !strstr(direct.error.message, "row "))
+        ck_abort_msg("%s: no row in '%s'", what, direct.error.message);
+    free(pixels);
     raster_free(&direct);
-    raster_free(&oiio);
 }
 
 START_TEST(truncated_anywhere)

@@ -429,20 +429,22 @@ START_TEST(exif_is_read_as_oiio_reads_it)
 }
 END_TEST
 
-/* Both agree whether a file is good, and on the pixels if it is. */
+/* libpng alone, as OpenImageIO calls it, agrees whether a file is good, and on the pixels if it is. */
 static void compare_outcome(const txm_bytes *f, const char *what)
 {
-    const char *path = raster_temp("outcome.png", f);
-    raster direct = raster_read(path, false, 4), oiio = raster_read(path, true, 4);
+    size_t bytes = 0;
+    raster direct = raster_read(raster_temp("outcome.png", f), false, 4);
+    uint8_t *pixels = raster_by_libpng(f, &bytes);
+    bool interlaced = f->size > 28 && f->data[28]; /* OpenImageIO's, if anyone's */
 
-    ck_assert_msg(!direct.status == !oiio.status, "%s: '%s', OIIO: '%s'", what, direct.error.message,
-                  oiio.error.message);
-    if (!direct.status)
-        raster_same(&direct, &oiio, what);
-    else if (direct.opened)
-        ck_assert_msg(strstr(direct.error.message, "row ") != NULL, "%s: no row in '%s'", what, direct.error.message);
+    if (!direct.status != !!pixels && direct.status != TXM_TOO_LARGE && !interlaced)
+        ck_abort_msg("%s: '%s', libpng %s it", what, direct.error.message, pixels ? "takes" : "refuses");
+    if (!direct.status && !interlaced && (bytes != direct.bytes || memcmp(direct.pixels, pixels, bytes) != 0))
+        ck_abort_msg("%s: other pixels", what);
+    if (direct.status && direct.opened && !strstr(direct.error.message, "row "))
+        ck_abort_msg("%s: no row in '%s'", what, direct.error.message);
+    free(pixels);
     raster_free(&direct);
-    raster_free(&oiio);
 }
 
 START_TEST(truncated_anywhere)
@@ -557,13 +559,16 @@ static void check_good(const char *path)
 
 static void check_bad(const char *path)
 {
-    raster r = raster_read(path, false, 64), oiio = raster_read(path, true, 64);
+    size_t bytes;
+    raster r = raster_read(path, false, 64);
+    txm_bytes f = raster_load(path);
+    uint8_t *pixels = raster_by_libpng(&f, &bytes);
 
     ck_assert_msg(r.status == TXM_CORRUPT, "%s: status %d", path, r.status);
     ck_assert_msg(strstr(r.error.message, path) != NULL, "'%s' does not name %s", r.error.message, path);
-    ck_assert_msg(oiio.status != TXM_OK, "%s: OIIO reads it", path);
+    ck_assert_msg(!pixels, "%s: libpng reads it", path);
+    txm_bytes_free(&f);
     raster_free(&r);
-    raster_free(&oiio);
 }
 
 START_TEST(files_of_other_programs)

@@ -25,6 +25,12 @@ void raster_compare(const char *path, const char *reader, const char *what);
 /* Pixels and information of two successful reads are the same. */
 void raster_same(const raster *direct, const raster *oiio, const char *what);
 
+/* What the plain libraries, as OpenImageIO calls them, make of a file in memory: pixels (to be freed), or NULL if they
+ * refuse it. OpenImageIO's process would have to be started anew after every damaged file. libjpeg's `warnings` are
+ * those that OpenImageIO reports as errors. */
+uint8_t *raster_by_libpng(const txm_bytes *file, size_t *bytes);
+uint8_t *raster_by_libjpeg(const txm_bytes *file, size_t *bytes, long *warnings, char words[200]);
+
 /* A file in the test's own folder under /tmp that holds `content`; the folder goes away at exit. */
 const char *raster_temp(const char *name, const txm_bytes *content);
 txm_bytes raster_load(const char *path);
