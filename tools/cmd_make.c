@@ -24,6 +24,21 @@ static const txm_option output_options[] = {
      AT(plan),
      .help = "As --dry-run, in the order of the work, with its cost",
      .more = "Megapixels, memory at the peak and processor seconds are estimated from the images' headers."},
+    {.name = "key",
+     .type = TXM_OPT_WORD,
+     AT(key),
+     .arg = "[=content]",
+     .values = "content",
+     .help = "Make nothing; print a key a file that settings of the same pixels have in common",
+     .more = "With =content it covers the image's bytes, too: equal keys, equal tx pixels, wherever and whenever. See "
+             "KEYS."},
+    {.name = "store",
+     .type = TXM_OPT_STRING,
+     AT(store),
+     .arg = "DIR",
+     .values = TXM_VALUES_DIR,
+     .help = "Take finished tx files from this store, and add what is made",
+     .more = "See THE STORE."},
     {0},
 };
 static const txm_option course_options[] = {
@@ -42,6 +57,7 @@ static const txm_option course_options[] = {
      AT(fail_fast),
      .help = "Start no further image when one failed",
      .more = "Those that are under way are finished."},
+    {.name = "lint", .type = TXM_OPT_FLAG, AT(lint), .help = "Warn of what is probably not meant so: see LINT"},
     {.name = "progress",
      .type = TXM_OPT_FLAG,
      AT(progress),
@@ -75,6 +91,8 @@ static txm_status check_usage(const txm_make_args *args, const txm_operands *ope
     if (args->output && operands->count > 1)
         return txm_fail(err, TXM_USAGE, "--output takes a single image, but %zu are given; use --cache-dir",
                         operands->count);
+    if (args->store && !*args->store)
+        return txm_fail(err, TXM_USAGE, "--store: the name is empty");
     if (args->output && !*args->output)
         return txm_fail(err, TXM_USAGE, "--output: the name is empty");
     return TXM_OK;

@@ -56,7 +56,7 @@ static void put_option(void *user, const txm_option_group *group, const txm_opti
         fprintf(l->out, "Fl %c , ", option->letter);
     fprintf(l->out, "Fl \\-%s", option->name);
     if (option->arg)
-        fprintf(l->out, " Ar %s", option->arg);
+        fprintf(l->out, option->type == TXM_OPT_WORD ? " Ns Ar %s" : " Ar %s", option->arg);
     fputc('\n', l->out);
     put_sentence(l->out, option->help);
     if (option->more)

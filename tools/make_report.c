@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/hash.h"
 #include "format.h"
 #include "json.h"
 #include "say.h"
@@ -40,9 +41,9 @@ static const char *reason_of(const txm_result *result)
     return result->reason;
 }
 
-void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, bool quiet, bool plan)
+void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, bool quiet, bool plan, int key)
 {
-    *report = (txm_make_report){.inputs = inputs, .json = json, .quiet = quiet, .plan = plan};
+    *report = (txm_make_report){.inputs = inputs, .json = json, .quiet = quiet, .plan = plan, .key = key};
     pthread_mutex_init(&report->lock, NULL);
     clock_gettime(CLOCK_MONOTONIC, &report->begin);
 }
@@ -91,6 +92,7 @@ static void add_result(cJSON *o, const txm_result *r)
         txm_json_uint(o, "tx_bytes", r->tx_bytes);
         txm_json_uint(o, "section_bytes", r->section_bytes);
         txm_json_text(o, "reader", r->reader);
+        txm_json_text(o, "via", r->via);
         add_stages(o, &r->stages);
     }
     txm_json_uint(o, "source_bytes", r->source_bytes);
@@ -103,6 +105,42 @@ static void add_cost(cJSON *o, const txm_cost *cost)
     txm_json_number(c, "megapixels", cost->megapixels, 6);
     txm_json_uint(c, "memory_bytes", cost->memory_bytes);
     txm_json_number(c, "cpu_seconds", cost->seconds, 3);
+}
+
+static void add_lint(cJSON *o, unsigned findings)
+{
+    cJSON *list = findings ? txm_json_array(o, "lint") : NULL;
+    for (unsigned bit = 1; list && bit < TXM_LINT_END; bit <<= 1) {
+        if (!(findings & bit))
+            continue;
+        cJSON *item = txm_json_append(list);
+        txm_json_text(item, "id", txm_lint_id((txm_lint)bit));
+        txm_json_text(item, "message", txm_lint_text((txm_lint)bit));
+    }
+}
+
+/* The key of settings and content together. False when memory is exhausted. */
+static bool content_key(const txm_batch_file *file, char out[TXM_SHA1_HEX])
+{
+    txm_sha1 *hash = txm_sha1_new();
+    if (!hash)
+        return false;
+    txm_sha1_add(hash, file->result->settings_key, strlen(file->result->settings_key));
+    txm_sha1_add(hash, file->content, strlen(file->content));
+    txm_sha1_finish(hash, out);
+    txm_sha1_free(hash);
+    return true;
+}
+
+static void add_keys(cJSON *o, const txm_batch_file *file)
+{
+    char key[TXM_SHA1_HEX];
+    txm_json_text(o, "settings_key", file->result->settings_key);
+    if (!file->content)
+        return;
+    txm_json_text(o, "content_sha256", file->content);
+    if (content_key(file, key))
+        txm_json_text(o, "content_key", key);
 }
 
 /* What was asked for: members only where there is something to say. */
@@ -125,6 +163,8 @@ static void print_json(const txm_batch_file *file)
     add_input(o, file);
     if (file->err->status == TXM_OK) {
         add_result(o, file->result);
+        add_keys(o, file);
+        add_lint(o, file->lint);
         if (file->result->outcome == TXM_WOULD_CREATE)
             add_cost(o, &file->cost);
     } else {
@@ -144,6 +184,18 @@ static void print_cost(const txm_cost *cost)
            txm_format_seconds(cost->seconds, time));
 }
 
+/* "KEY  PATH", as the digest tools print it. */
+static void print_key(const txm_batch_file *file)
+{
+    char key[TXM_SHA1_HEX];
+    bool ok = !file->content || content_key(file, key);
+    flockfile(stdout);
+    printf("%s  ", !ok ? "out of memory" : file->content ? key : file->result->settings_key);
+    txm_print_safe(file->input->path);
+    putchar('\n');
+    funlockfile(stdout);
+}
+
 static void print_text(const txm_make_report *report, const txm_batch_file *file)
 {
     const txm_result *r = file->result;
@@ -153,7 +205,8 @@ static void print_text(const txm_make_report *report, const txm_batch_file *file
     bool has_tx = r->tx_path && r->outcome != TXM_IS_TX && r->outcome != TXM_USED_AS_IS && r->outcome != TXM_SAME;
     txm_print_safe(has_tx ? r->tx_path : file->input->path);
     if (r->outcome == TXM_CREATED)
-        printf("  (%ux%u, %s %s, %u levels, %s, %s, %s)", r->width, r->height, txm_type_name(r->type),
+        printf("  (%s%s%ux%u, %s %s, %u levels, %s, %s, %s)", strcmp(r->via, "converted") ? r->via : "",
+               strcmp(r->via, "converted") ? " from the store, " : "", r->width, r->height, txm_type_name(r->type),
                txm_format_channels(r->channels), r->levels, r->detected, txm_format_bytes(r->tx_bytes, size),
                txm_format_seconds(r->seconds, time));
     else if (*reason_of(r))
@@ -210,8 +263,14 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
         txm_say(TXM_SAY_ERROR, "%s", err->message);
     if (report->json)
         print_json(file);
+    else if (err->status == TXM_OK && report->key)
+        print_key(file);
     else if (err->status == TXM_OK && !report->quiet)
         print_text(report, file);
+    for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
+        if (file->lint & bit)
+            txm_say(TXM_SAY_WARNING, "%s: %s (%s)", file->input->path, txm_lint_text((txm_lint)bit),
+                    txm_lint_id((txm_lint)bit));
     if (err->status == TXM_OK)
         say_details(file->input->path, result);
 }
@@ -277,7 +336,7 @@ int txm_make_report_finish(txm_make_report *report)
     /* A summary is worth its line when there were several files or something went wrong. */
     if (report->json)
         print_json_summary(report, seconds);
-    else if (report->inputs > 1 || report->tally.failed)
+    else if ((report->inputs > 1 && !report->key) || report->tally.failed)
         say_summary(report, seconds);
     pthread_mutex_destroy(&report->lock);
     /* Files that a stop left over count: the caller sees that the run was not complete. */

@@ -17,6 +17,7 @@ enum { TXM_MAKE_SCHEMA_VERSION = 1 };
 typedef struct txm_make_report {
     pthread_mutex_t lock;
     bool json, quiet, plan; /* plan: costs are shown */
+    int key;                /* only keys are: 1 of the settings, 2 of the content as well */
     size_t inputs;          /* given, not all of which need be started */
     size_t count[TXM_SAME + 1];
     txm_batch_totals totals;
@@ -25,7 +26,7 @@ typedef struct txm_make_report {
     struct timespec begin;
 } txm_make_report;
 
-void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, bool quiet, bool plan);
+void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, bool quiet, bool plan, int key);
 
 /* The events of a batch. */
 void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *totals);

@@ -129,8 +129,11 @@ static txm_status convert(make_run *run, txm_error *err)
         .rules = run->rules,
         .output = a->output,
         .force = a->force,
-        .dry_run = a->dry_run || a->plan,
+        .dry_run = a->dry_run || a->plan || a->key,
         .largest_first = a->plan,
+        .lint = a->lint,
+        .content = a->key > 1,
+        .store = a->store,
         .no_claims = a->no_claims,
         .fail_fast = a->fail_fast,
         .stages = a->report.json || a->report.verbose,
@@ -159,8 +162,9 @@ int txm_make_run(const txm_make_args *args, const txm_operands *operands)
     size_t count = run.inputs ? txm_inputs_count(run.inputs) : 0;
     int code;
     if (status == TXM_OK) {
-        txm_make_report_init(&run.report, count, args->report.json, args->report.quiet, args->plan);
-        txm_progress_init(&run.progress, count, args->progress, args->report.quiet || args->dry_run || args->plan);
+        txm_make_report_init(&run.report, count, args->report.json, args->report.quiet, args->plan, args->key);
+        txm_progress_init(&run.progress, count, args->progress,
+                          args->report.quiet || args->dry_run || args->plan || args->key);
         if (convert(&run, &err) != TXM_OK && err.status != TXM_CANCELLED)
             txm_make_report_stop(&run.report, &err);
         txm_progress_end(&run.progress);

@@ -18,7 +18,9 @@ typedef struct txm_make_args {
     txm_config_args config;
     txm_settings_args settings;
     const char *output;
-    bool force, dry_run, plan, no_claims, fail_fast, progress;
+    int key; /* --key: 1, --key=content: 2 */
+    const char *store;
+    bool force, dry_run, plan, lint, no_claims, fail_fast, progress;
     txm_running_args running;
     txm_report_args report;
 } txm_make_args;

@@ -17,7 +17,7 @@ const txm_option txm_help_options[] = {
 
 bool txm_opt_takes_argument(const txm_option *option)
 {
-    return option->type != TXM_OPT_FLAG && option->type != TXM_OPT_CLEAR;
+    return option->type != TXM_OPT_FLAG && option->type != TXM_OPT_CLEAR && option->type != TXM_OPT_WORD;
 }
 
 void txm_each_option(const txm_command *command, txm_option_fn fn, void *user)
@@ -125,6 +125,16 @@ static txm_status parse_choice(const txm_option *o, const char *text, int *field
     return txm_fail(err, TXM_USAGE, "must be one of: %s", o->values);
 }
 
+/* A word that may be left away. */
+static txm_status parse_word(const txm_option *o, const char *text, int *field, txm_error *err)
+{
+    int index = -1;
+    txm_status status = text ? parse_choice(o, text, &index, err) : TXM_OK;
+    if (status == TXM_OK)
+        *field = index + 2;
+    return status;
+}
+
 static txm_status parse_yesno(const char *text, bool *field, txm_error *err)
 {
     bool yes = !strcmp(text, "yes");
@@ -168,6 +178,8 @@ static txm_status store(const txm_option *o, const char *text, void *field, txm_
         return txm_parse_size(text, field, err);
     case TXM_OPT_CHOICE:
         return parse_choice(o, text, field, err);
+    case TXM_OPT_WORD:
+        return parse_word(o, text, field, err);
     case TXM_OPT_CUSTOM:
         return o->parse(text, field, err);
     }
@@ -191,7 +203,7 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
         c->help = true;
         return TXM_OK;
     }
-    if (!txm_opt_takes_argument(o) && text)
+    if (!txm_opt_takes_argument(o) && o->type != TXM_OPT_WORD && text)
         return txm_fail(err, TXM_USAGE, "option --%s takes no argument, but got '%s'", o->name, text);
     if (txm_opt_takes_argument(o) && !text) {
         if (c->next == c->argc)

@@ -25,6 +25,7 @@ typedef enum txm_opt_type {
     TXM_OPT_UINT,   /* uint32_t: from `min` to `max` */
     TXM_OPT_SIZE,   /* uint64_t: bytes, with K, M, G or T for powers of 1024 */
     TXM_OPT_CHOICE, /* int: index of the word in `values` */
+    TXM_OPT_WORD,   /* int: 1 without an argument; with --name=WORD 2 + index of the word in `values` */
     TXM_OPT_CUSTOM  /* whatever `parse` makes of it */
 } txm_opt_type;
 

@@ -42,7 +42,7 @@ static void print_option(void *user, const txm_option_group *group, const txm_op
     int n = option->letter ? snprintf(left, sizeof left, "  -%c, --%s", option->letter, option->name)
                            : snprintf(left, sizeof left, "      --%s", option->name);
     if (option->arg)
-        n += snprintf(left + n, sizeof left - (size_t)n, " %s", option->arg);
+        n += snprintf(left + n, sizeof left - (size_t)n, option->type == TXM_OPT_WORD ? "%s" : " %s", option->arg);
     fputs(left, p->out);
     if (n + 2 > TEXT_COLUMN) {
         fputc('\n', p->out);

@@ -81,6 +81,23 @@ txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err);
 /* The first rule whose glob matches; NULL if none does. */
 const txm_rule *txm_rules_match(const txm_rules *rules, const char *path);
 
+/* ---- lint ------------------------------------------------------------------------------------------------------- */
+
+/* What is probably not meant so; bits. */
+typedef enum txm_lint {
+    TXM_LINT_DATA_AS_COLOR = 1, /* a normal or roughness map by its name, set to a colour space */
+    TXM_LINT_COLOR_AS_DATA = 2, /* a colour map by its name, set to Non-Color */
+    TXM_LINT_WIDE = 4,          /* 16 bits with the content of 8 */
+    TXM_LINT_OPAQUE = 8,        /* alpha is 1 everywhere */
+    TXM_LINT_GREY = 16,         /* three channels of the same */
+    TXM_LINT_LARGE = 32,        /* more than 16384 pixels an edge */
+    TXM_LINT_END = 64
+} txm_lint;
+
+/* Stable id ("grey-rgb") and sentence of one finding. Never NULL. */
+const char *txm_lint_id(txm_lint finding);
+const char *txm_lint_text(txm_lint finding);
+
 /* ---- the batch -------------------------------------------------------------------------------------------------- */
 
 /* What a conversion is expected to cost. */
@@ -99,6 +116,8 @@ typedef struct txm_batch_file {
     const txm_error *err;     /* status TXM_OK: no failure */
     txm_cost cost;            /* zero when there is nothing to do */
     const txm_input *same_as; /* the input that makes the same tx file; NULL: none */
+    unsigned lint;            /* findings, bits of txm_lint */
+    const char *content;      /* SHA-256 of the source; NULL unless asked for */
 } txm_batch_file;
 
 typedef struct txm_batch_totals {
@@ -128,6 +147,9 @@ typedef struct txm_batch_options {
     bool dry_run;              /* only plan: what would be made is handed to `done` as TXM_WOULD_CREATE */
     bool largest_first;        /* a dry run hands out the inputs in the order of the work */
     bool no_claims;            /* do not keep other processes from making the same files */
+    bool lint;                 /* look for what is probably not meant so */
+    bool content;              /* digest the sources when planning */
+    const char *store;         /* folder of finished tx files to take from and add to; may be NULL */
     bool fail_fast;            /* start nothing more after a failure */
     bool stages;               /* time the stages of conversions */
     uint64_t max_memory_bytes; /* for all conversions together; 0: no bound */

@@ -89,7 +89,9 @@ void txm_batch_tell(txm_batch *batch, size_t index, const txm_result *result, co
         .result = result,
         .err = err ? err : &no_error,
         .cost = item->cost,
-        .same_as = item->same_as == TXM_NO_INDEX ? NULL : txm_inputs_at(batch->inputs, (size_t)item->same_as)};
+        .same_as = item->same_as == TXM_NO_INDEX ? NULL : txm_inputs_at(batch->inputs, (size_t)item->same_as),
+        .lint = item->lint,
+        .content = item->content};
     if (err && err->status != TXM_OK)
         atomic_store(&batch->failed, true);
     pthread_mutex_lock(&batch->events_lock);
@@ -122,6 +124,7 @@ bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result)
     item->detected = txm_names_put(n, result->detected);
     item->reader = txm_names_put(n, result->reader);
     item->reason = txm_names_put(n, result->reason);
+    item->settings_key = txm_names_put(n, result->settings_key);
     pthread_mutex_unlock(&batch->names_lock);
     item->outcome = (uint8_t)result->outcome;
     item->alpha = (uint8_t)result->alpha;
@@ -131,7 +134,8 @@ bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result)
     item->height = result->height;
     item->source_bytes = result->source_bytes;
     item->seconds = (float)result->seconds;
-    return (item->tx_path || !result->tx_path) && item->requested && item->detected && item->reader && item->reason;
+    return (item->tx_path || !result->tx_path) && item->requested && item->detected && item->reader && item->reason &&
+           item->settings_key;
 }
 
 txm_result txm_item_expand(const txm_item *item)
@@ -150,5 +154,6 @@ txm_result txm_item_expand(const txm_item *item)
     snprintf(r.detected, sizeof r.detected, "%s", item->detected);
     snprintf(r.reader, sizeof r.reader, "%s", item->reader);
     snprintf(r.reason, sizeof r.reason, "%s", item->reason);
+    snprintf(r.settings_key, sizeof r.settings_key, "%s", item->settings_key);
     return r;
 }

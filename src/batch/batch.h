@@ -23,8 +23,9 @@ typedef struct txm_item {
     bool looked_at;
     txm_status status;
     const char *message; /* of a failure */
-    const char *tx_path, *requested, *detected, *reader, *reason;
+    const char *tx_path, *requested, *detected, *reader, *reason, *settings_key, *content;
     uint8_t outcome, alpha, type, channels; /* as in txm_result */
+    uint8_t lint;
     uint32_t width, height;
     uint64_t source_bytes, device, inode;
     float seconds; /* that looking at it took */

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 
 #include "batch/batch.h"
+#include "batch/content.h"
+#include "batch/lint.h"
 #include "batch/sweep.h"
 #include "core/mem.h"
 #include "core/path.h"
@@ -81,33 +83,67 @@ static void note_failure(txm_batch *b, txm_item *item, const txm_error *err)
         atomic_store(&b->exhausted, true);
 }
 
+/* What is asked for beyond a plan. */
+static txm_status look_closer(txm_batch *b, size_t index, txm_error *err)
+{
+    txm_item *item = &b->items[index];
+    const char *path = txm_inputs_at(b->inputs, index)->path;
+    const volatile int *cancel = b->context->cancel;
+    txm_status status = TXM_OK;
+    if (b->options.lint && item->outcome != TXM_IS_TX) {
+        unsigned findings = txm_lint_settings(path, item->detected, item->width, item->height);
+        status = txm_lint_pixels(path, b->context->max_memory_bytes, cancel, &findings, err);
+        item->lint = (uint8_t)findings;
+    }
+    if (status == TXM_OK && b->options.content) {
+        char content[TXM_CONTENT_HEX];
+        if ((status = txm_content_hash(path, cancel, content, err)) == TXM_OK) {
+            pthread_mutex_lock(&b->names_lock);
+            item->content = txm_names_copy(&b->names, content);
+            pthread_mutex_unlock(&b->names_lock);
+        }
+    }
+    return status;
+}
+
+/* Header, name, freshness. */
+static txm_status look_up(txm_batch *b, size_t index, txm_error *err)
+{
+    const txm_input *input = txm_inputs_at(b->inputs, index);
+    txm_item *item = &b->items[index];
+    const txm_settings settings = txm_batch_settings_of(b, index);
+    const txm_convert_options options = {
+        .output = txm_batch_output_of(b, index), .force = b->options.force, .dry_run = true};
+    txm_result result = {0};
+    struct stat st;
+    txm_status status = txm_convert(item->context, input->path, &settings, &options, &result, err);
+    if (status == TXM_OK && !txm_item_take(b, item, &result))
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", input->path);
+    txm_result_clear(&result);
+    if (status != TXM_OK)
+        return status;
+    if (stat(input->path, &st) == 0) {
+        item->device = st.st_dev;
+        item->inode = st.st_ino;
+    }
+    if (item->outcome == TXM_WOULD_CREATE)
+        item->cost = txm_cost_estimate(item, &settings, txm_pool_threads(txm_context_pool(b->context)));
+    return TXM_OK;
+}
+
 static void look_at(txm_batch *b, size_t index)
 {
     const txm_input *input = txm_inputs_at(b->inputs, index);
     txm_item *item = &b->items[index];
     txm_error err = {0};
-    txm_result result = {0};
     if (input->status) {
         item->status = input->status;
         item->message = input->message;
-    } else {
-        const txm_settings settings = txm_batch_settings_of(b, index);
-        const txm_convert_options options = {
-            .output = txm_batch_output_of(b, index), .force = b->options.force, .dry_run = true};
-        struct stat st;
-        if (txm_convert(item->context, input->path, &settings, &options, &result, &err) != TXM_OK)
-            note_failure(b, item, &err);
-        else if (!txm_item_take(b, item, &result))
-            atomic_store(&b->exhausted, true);
-        else if (stat(input->path, &st) == 0) {
-            item->device = st.st_dev;
-            item->inode = st.st_ino;
-        }
-        if (!item->status && item->outcome == TXM_WOULD_CREATE)
-            item->cost = txm_cost_estimate(item, &settings, txm_pool_threads(txm_context_pool(b->context)));
-        txm_result_clear(&result);
+    } else if (!item->status && (look_up(b, index, &err) != TXM_OK || look_closer(b, index, &err) != TXM_OK)) {
+        note_failure(b, item, &err);
     }
-    item->looked_at = true;
+    /* On a request to stop, what was being looked at was not started. */
+    item->looked_at = item->status != TXM_CANCELLED;
     if (item->status)
         atomic_store(&b->failed, true);
 }
@@ -330,7 +366,6 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
         if (failure.status == TXM_NO_MEMORY)
             return txm_fail(err, failure.status, "%s", failure.message);
         note_failure(batch, &batch->items[i], &failure);
-        batch->items[i].looked_at = true;
         txm_error_clear(&failure);
     }
     txm_status status = look_at_all(batch, err);

@@ -7,9 +7,11 @@
 #include <time.h>
 
 #include "batch/batch.h"
+#include "batch/stored.h"
 #include "convert/hooks.h"
 #include "convert/memory.h"
 #include "core/mem.h"
+#include <stdlib.h>
 
 /* How far behind the biggest one a smaller file is looked for that still fits into the bound. */
 enum { LOOK_AHEAD = 256 };
@@ -52,6 +54,7 @@ typedef struct conversion {
     txm_batch *batch;
     size_t index;
     txm_claim *claim; /* while it is held */
+    char *object;     /* where the store keeps the file */
 } conversion;
 
 static void on_rows(void *user, uint32_t rows_done, uint32_t rows)
@@ -84,6 +87,18 @@ static void release(void *user)
     txm_claims_drop(c->batch->claims, &c->claim);
 }
 
+static bool fetch(void *user, const txm_making *making, txm_result *result)
+{
+    conversion *c = user;
+    return txm_batch_fetch(c->batch, making, result, &c->object);
+}
+
+static void keep(void *user, const txm_making *making)
+{
+    const conversion *c = user;
+    txm_batch_keep(c->batch, making, c->object);
+}
+
 /* Converts one input and tells; false when another process is making its file, which is told only with `last_try`. */
 static bool convert(txm_batch *b, size_t index, bool last_try)
 {
@@ -94,12 +109,17 @@ static bool convert(txm_batch *b, size_t index, bool last_try)
                                          .stages = b->options.stages,
                                          .progress = on_rows,
                                          .progress_user = &c};
-    const txm_convert_hooks hooks = {.user = &c, .acquire = b->claims ? acquire : NULL, .release = release};
+    const txm_convert_hooks hooks = {.user = &c,
+                                     .acquire = b->claims ? acquire : NULL,
+                                     .fetch = b->options.store ? fetch : NULL,
+                                     .keep = keep,
+                                     .release = release};
     txm_result result = {0};
     txm_error err = {0};
     tell_begin(b, index);
     txm_status status = txm_convert_hooked(b->items[index].context, txm_inputs_at(b->inputs, index)->path, &settings,
                                            &options, &hooks, &result, &err);
+    free(c.object);
     if (status == TXM_LOCKED && !last_try)
         return false;
     txm_batch_tell(b, index, status == TXM_OK ? &result : NULL, &err);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The store: finding, linking, keeping. */
+#include "batch/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache/publish.h"
+#include "core/bytes.h"
+#include "core/folder.h"
+#include "core/mem.h"
+#include "core/owner.h"
+#include "core/path.h"
+#include "txmill/reader.h"
+
+/* Raised when files of the same settings are written differently. */
+enum { STORE_VERSION = 1 };
+
+/* The settings key covers the pixels; here comes what else is in the file. */
+static bool describe(const txm_making *m, const char *settings_key, const char *content, txm_bytes *out)
+{
+    const txm_settings *s = m->settings;
+    bool ok = txm_bytes_printf(
+        out, "store:%d content:%s key:%s tile:%u codec:%d level:%d borders:%d xyz:%s alpha:%s space:%s redact:%d",
+        STORE_VERSION, content, settings_key, s->tile_px, (int)s->compression.codec, s->compression.level, s->borders,
+        m->resolved->key.xyz_text, txm_alpha_stored(m->resolved->alpha), m->resolved->requested, s->redact);
+    /* With --redact the file holds the source's name; without it a path that is true of the first one only. */
+    if (ok && s->redact)
+        ok = txm_bytes_printf(out, " name:%s", txm_path_base(m->source));
+    for (const char *const *a = s->attributes; ok && a && *a; a++)
+        ok = txm_bytes_printf(out, " attribute:%zu:%s", strlen(*a), *a);
+    return ok;
+}
+
+char *txm_store_path(const char *store, const txm_making *making, const char *settings_key, const char *content)
+{
+    txm_bytes text = {0};
+    char hex[TXM_CONTENT_HEX], *path = NULL;
+    if (describe(making, settings_key, content, &text) && txm_content_hash_text(text.data, hex))
+        path = txm_asprintf("%s/%.2s/%s.tx", store, hex, hex + 2);
+    txm_bytes_free(&text);
+    return path;
+}
+
+/* ---- copying ---------------------------------------------------------------------------------------------------- */
+
+static txm_status copy_bytes(int from, int to, const char *name, txm_error *err)
+{
+    char piece[64 << 10];
+    for (;;) {
+        /* In the kernel where it can; by hand between file systems that it cannot copy between. */
+        ssize_t n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0);
+        if (n == 0)
+            return TXM_OK;
+        if (n > 0)
+            continue;
+        if (errno != EXDEV && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP && errno != EINTR)
+            return txm_fail_errno(err, errno, "%s: copying failed", name);
+        n = read(from, piece, sizeof piece);
+        if (n == 0)
+            return TXM_OK;
+        for (ssize_t done = 0, w; done < n; done += w)
+            if ((w = write(to, piece + done, (size_t)(n - done))) < 0)
+                return txm_fail_errno(err, errno, "%s: copying failed", name);
+        if (n < 0 && errno != EINTR)
+            return txm_fail_errno(err, errno, "%s: reading failed", name);
+    }
+}
+
+/* A second name for the file, in place of what stands at `target`. 0 or an errno. */
+static int hard_link(const char *from, const char *target)
+{
+    const txm_owner self = txm_owner_self();
+    char owner[TXM_OWNER_TEXT];
+    txm_owner_print(&self, owner);
+    char *dir = txm_path_dir(target);
+    int rc = dir ? txm_folders_make(dir) : ENOMEM;
+    char *temp =
+        dir ? txm_asprintf("%s/.link.%s-%016llx.txm-tmp", dir, owner, (unsigned long long)txm_random_bits()) : NULL;
+    if (rc == 0 && (!temp || link(from, temp) != 0))
+        rc = temp ? errno : ENOMEM;
+    if (rc == 0) {
+        if (rename(temp, target) != 0)
+            rc = errno;
+        /* Renaming one name of a file over another of the same file does nothing: the first one is left. */
+        unlink(temp);
+    }
+    free(temp);
+    free(dir);
+    return rc;
+}
+
+/* Puts the open file `fd`, called `from`, into place at `target`. */
+static txm_status place(int fd, const struct stat *st, const char *from, const char *target,
+                        const struct timespec *mtime, const char **how, txm_error *err)
+{
+    txm_publish *publish = NULL;
+    txm_status status = txm_publish_begin(target, &publish, err);
+    if (status != TXM_OK)
+        return status;
+    *how = "reflink";
+    if (ioctl(txm_publish_fd(publish), FICLONE, fd) != 0) {
+        if (st->st_mtim.tv_sec == mtime->tv_sec && hard_link(from, target) == 0) {
+            txm_publish_abort(&publish);
+            *how = "hardlink";
+            return TXM_OK;
+        }
+        *how = "copy";
+        status = copy_bytes(fd, txm_publish_fd(publish), target, err);
+    }
+    if (status == TXM_OK)
+        return txm_publish_commit(&publish, mtime, err);
+    txm_publish_abort(&publish);
+    return status;
+}
+
+/* ---- fetching and keeping --------------------------------------------------------------------------------------- */
+
+/* A machine that lost its power may leave an object of which only the name is there. */
+static bool is_whole(const char *object)
+{
+    txm_tx *tx = NULL;
+    char reason[8];
+    bool whole = txm_tx_open(object, &tx, NULL) == TXM_OK && txm_tx_cycles_accepts(tx, reason, sizeof reason);
+    txm_tx_close(&tx);
+    return whole;
+}
+
+txm_status txm_store_fetch(const char *object, const char *target, const struct timespec *mtime, char via[16],
+                           txm_error *err)
+{
+    struct stat st;
+    const char *how = "";
+    int fd = open(object, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return txm_fail_errno(err, errno, "%s: not in the store", object);
+    txm_status status;
+    if (fstat(fd, &st) != 0)
+        status = txm_fail_errno(err, errno, "%s: cannot be examined", object);
+    else if (!is_whole(object)) {
+        status = txm_fail(err, TXM_CORRUPT, "%s: the stored file is damaged and was removed", object);
+        unlink(object);
+    } else {
+        status = place(fd, &st, object, target, mtime, &how, err);
+    }
+    if (status == TXM_OK) {
+        /* Used now; its other time stays. An object of another user's may not be touched: no harm. */
+        const struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
+        utimensat(AT_FDCWD, object, times, 0);
+        snprintf(via, 16, "%s", how);
+    }
+    close(fd);
+    return status;
+}
+
+txm_status txm_store_keep(const char *object, const char *tx, txm_error *err)
+{
+    struct stat st;
+    const char *how;
+    if (access(object, F_OK) == 0)
+        return TXM_OK;
+    int fd = open(tx, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return txm_fail_errno(err, errno, "%s: cannot be opened", tx);
+    txm_status status = fstat(fd, &st) != 0 ? txm_fail_errno(err, errno, "%s: cannot be examined", tx)
+                                            : place(fd, &st, tx, object, &st.st_mtim, &how, err);
+    close(fd);
+    return status;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A store of finished tx files, found by what they were made from: `DIR/ab/cdef....tx`, the digest of the source's
+ * bytes and of every setting that shapes the tx file. Shots and projects share it: what one made, the others link.
+ *
+ * How an object gets into place, the best first:
+ *   reflink   shares the disk blocks, is a file of its own otherwise (Btrfs, XFS, bcachefs)
+ *   hardlink  is the same file under two names, its time included. Since a tx file must bear its source's time, this is
+ *             right only where the object's time is that already, to the second; never otherwise
+ *   copy      always right
+ * Nothing ever changes an object or a linked tx file in place: both are replaced by renaming only.
+ *
+ * A linked tx file names the source that it was first made from, unless that was --redact-ed. When an object was last
+ * used is its access time, which is set on use: it can be, without touching the other time, and mounts without access
+ * times obey.
+ */
+#ifndef TXM_BATCH_STORE_H
+#define TXM_BATCH_STORE_H
+#include <time.h>
+
+#include "batch/content.h"
+#include "convert/hooks.h"
+
+/* Path of the object of a conversion: `content` is the digest of the source. New string; NULL when memory is
+ * exhausted. */
+char *txm_store_path(const char *store, const txm_making *making, const char *settings_key, const char *content);
+
+/* Puts the object at `object` into place at `target` with this time. `via` ("reflink", "hardlink", "copy") receives
+ * how. NOT_FOUND when there is none, CORRUPT when it is no tx file that Cycles accepts (it is removed then); as
+ * publishing otherwise. */
+txm_status txm_store_fetch(const char *object, const char *target, const struct timespec *mtime, char via[16],
+                           txm_error *err);
+/* Keeps the finished tx file at `tx` as `object`. What is there already stays. */
+txm_status txm_store_keep(const char *object, const char *tx, txm_error *err);
+
+/* ---- trimming --------------------------------------------------------------------------------------------------- */
+
+typedef struct txm_trim_options {
+    double older_than_s; /* not used for so long; negative: whatever the age */
+    uint64_t max_bytes;  /* trimmed to that, what was not used for longest first; UINT64_MAX: whatever the size */
+    bool dry_run;
+    void *user;
+    /* Each object that goes, or would. May be NULL. */
+    void (*removed)(void *user, const char *path, uint64_t bytes, double unused_s);
+} txm_trim_options;
+
+typedef struct txm_trim_result {
+    size_t objects, removed, failed;
+    uint64_t bytes, removed_bytes; /* of files that have no other name: hard-linked ones occupy nothing here */
+} txm_trim_result;
+
+/* NOT_FOUND, DENIED, IO, NO_MEMORY; USAGE for a folder that holds other things than a store does. */
+txm_status txm_store_trim(const char *store, const txm_trim_options *options, txm_trim_result *result, txm_error *err);
+#endif

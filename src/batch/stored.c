@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A batch and its store. */
+#include "batch/stored.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "source/source.h"
+#include "txmill/reader.h"
+
+/* What the result of a conversion says, read from the file that took its place. */
+static void describe(const char *tx_path, txm_result *result)
+{
+    txm_tx *tx = NULL;
+    if (txm_tx_open(tx_path, &tx, NULL) != TXM_OK)
+        return;
+    const txm_tx_info *info = txm_tx_info_of(tx);
+    result->mono = info->channels == 1 && result->channels > 1;
+    result->width = info->width;
+    result->height = info->height;
+    result->levels = info->levels;
+    result->channels = info->channels;
+    result->type = info->type;
+    result->constant = txm_tx_metadata_of(tx, "oiio:ConstantColor") != NULL;
+    result->tx_bytes = info->file_bytes;
+    result->section_bytes = info->section_bytes;
+    txm_tx_close(&tx);
+}
+
+bool txm_batch_fetch(txm_batch *batch, const txm_making *making, txm_result *result, char **object)
+{
+    char content[TXM_CONTENT_HEX], via[sizeof result->via];
+    txm_error err = {0};
+    txm_status status = txm_content_hash(making->source, batch->context->cancel, content, &err);
+    /* The digest must be that of the file which was opened. */
+    if (status == TXM_OK)
+        status = txm_source_check_unchanged(making->opened, &err);
+    if (status == TXM_OK && (*object = txm_store_path(batch->options.store, making, result->settings_key, content)))
+        status = txm_store_fetch(*object, making->target, &making->info->mtime, via, &err);
+    if (status == TXM_OK && *object) {
+        snprintf(result->via, sizeof result->via, "%s", via);
+        describe(making->target, result);
+        return true;
+    }
+    if (status != TXM_OK && status != TXM_NOT_FOUND && status != TXM_CANCELLED)
+        txm_batch_warn(batch, "%s; converted instead", err.message);
+    return false;
+}
+
+void txm_batch_keep(txm_batch *batch, const txm_making *making, const char *object)
+{
+    txm_error err = {0};
+    if (object && txm_store_keep(object, making->target, &err) != TXM_OK)
+        txm_batch_warn(batch, "%s; not kept in the store", err.message);
+}
