@@ -284,7 +284,7 @@ END_TEST
 
 /* ---- failures ---- */
 
-/* A memory file that cannot grow beyond `limit` bytes. */
+/* Writes to a file that cannot grow beyond `limit` bytes. */
 static txm_status write_limited(const made_image *m, rlim_t limit)
 {
     txm_tx_metadata metadata = made_metadata();
@@ -312,6 +312,23 @@ START_TEST(file_too_large)
         ck_assert_int_eq(err.sys_errno, EFBIG);
         ck_assert_msg(strstr(err.message, "made.tx"), "%s", err.message);
     }
+    free_image(&m);
+}
+END_TEST
+
+/* A device without room: what a full disk says. */
+START_TEST(full_disk)
+{
+    txm_tx_metadata metadata = made_metadata();
+    txm_tx_summary summary = made_summary();
+    made_image m = make_image(400, 300, 4, (txm_type)_i, 64, none, MADE_NOISE);
+    int fd = open("/dev/full", O_RDWR);
+    ck_assert_int_ge(fd, 0);
+    memset(&err, 0, sizeof err);
+    ck_assert_int_eq(write_image(fd, &m, &metadata, &summary, NULL, &err), TXM_DISK_FULL);
+    ck_assert_int_eq(err.sys_errno, ENOSPC);
+    ck_assert_msg(strstr(err.message, "made.tx"), "%s", err.message);
+    close(fd);
     free_image(&m);
 }
 END_TEST
@@ -449,6 +466,7 @@ int main(void)
     tcase_add_test(meta, exr_metadata);
     tcase_add_loop_test(meta, longest_late_values, 0, 4);
     tcase_add_loop_test(bad, file_too_large, 0, 4);
+    tcase_add_loop_test(bad, full_disk, 0, 4);
     tcase_add_loop_test(bad, bad_descriptor, 0, 4);
     tcase_add_test(bad, wrong_use);
     suite_add_tcase(s, pixels);

@@ -33,7 +33,7 @@ typedef enum txm_codec { TXM_CODEC_ZIP = 0, TXM_CODEC_ZSTD, TXM_CODEC_NONE } txm
 
 typedef struct txm_compression {
     txm_codec codec;
-    int level; /* 0: chosen a tile (zip: the fastest level of 1 to 6 that pays); zip 1..12, zstd 1..19 */
+    int level; /* 0: zip chosen for each tile, zstd 3; zip 1 (fastest) to 12 (smallest), zstd 1 to 19 */
 } txm_compression;
 
 typedef struct txm_settings {
