@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reads one padded tile of an 8-bit RGBA tx file with libtiff and zstd alone, as txmill-borders(5) describes it, and prints
- * its pixels (level 0, repeat extension): cc read_padded_tile.c -ltiff -lzstd; ./a.out FILE COLUMN ROW
- * A real reader also compares the identity and the checksums, and gathers the neighbours where they do not fit. */
+ * Reads one padded tile of an 8-bit RGBA tx file with libtiff and zstd alone, as txmill-borders(5) describes it, and
+ * prints its pixels (level 0, repeat extension): cc read_padded_tile.c -ltiff -lzstd; ./a.out FILE COLUMN ROW A real
+ * reader also compares the identity and the checksums, and gathers the neighbours where they do not fit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,8 @@ int main(int argc, char **argv)
     uint32_t W = 0, H = 0, T = 0, tx = f ? atoi(argv[2]) : 0, ty = f ? atoi(argv[3]) : 0;
     NEED(f && TIFFGetField(tif, TIFFTAG_IMAGEWIDTH, &W) && TIFFGetField(tif, TIFFTAG_IMAGELENGTH, &H));
     NEED(TIFFGetField(tif, TIFFTAG_TILEWIDTH, &T) && T <= 256 && tx < (W + T - 1) / T && ty < (H + T - 1) / T);
-    uint32_t w = W - tx * T < T ? W - tx * T : T, h = H - ty * T < T ? H - ty * T : T, number = ty * ((W + T - 1) / T) + tx;
+    uint32_t w = W - tx * T < T ? W - tx * T : T, h = H - ty * T < T ? H - ty * T : T,
+             number = ty * ((W + T - 1) / T) + tx;
     NEED(TIFFTileSize(tif) == (tmsize_t)T * T * 4 && TIFFReadEncodedTile(tif, number, tile, sizeof tile) > 0);
 
     _Alignas(8) uint8_t footer[64];
@@ -27,15 +28,20 @@ int main(int argc, char **argv)
     NEED(U32(footer + 44) == 1 && footer[38] == 2 && footer[39] == 4 && footer[40] == 0); /* version 1, 8-bit RGBA */
     uint32_t packed = U32(footer + 24), raw = U32(footer + 28), n = 4 * (w + h + 4);
     uint8_t *file = malloc(packed), *index = malloc(raw);
-    NEED(file && index && number < U32(footer + 32) && !fseek(f, U64(footer + 16), SEEK_SET) && fread(file, packed, 1, f));
+    NEED(file && index && number < U32(footer + 32) && !fseek(f, U64(footer + 16), SEEK_SET) &&
+         fread(file, packed, 1, f));
     NEED(ZSTD_decompress(index, raw, file, packed) == raw);
     const uint8_t *sizes = index + 4 + 8 * U32(index);
-    uint64_t at = U64(footer);
-    for (uint32_t i = 0; i < number; i++)
-        at += U32(sizes + 4 * i);
-    uint32_t size = U32(sizes + 4 * number), have = 0;
-    uint8_t *payload = calloc(size + 2, 1);
-    NEED(payload && !fseek(f, at, SEEK_SET) && fread(payload, 1, size, f) == size);
+    uint32_t size = 7, have = 0;
+    uint8_t *payload = NULL;
+    for (uint32_t ring = number; size == 7; ring = U32(payload + 3)) { /* 7 bytes: that of an earlier ring */
+        uint64_t at = U64(footer);
+        for (uint32_t i = 0; i < ring; i++)
+            at += U32(sizes + 4 * i);
+        size = U32(sizes + 4 * ring);
+        NEED((payload = calloc(size + 8, 1)) && !fseek(f, at, SEEK_SET) && fread(payload, 1, size, f) == size);
+        NEED(size != 1 && (size != 7 || U32(payload + 3) < ring)); /* 1 byte: not stored, gather the neighbours */
+    }
     uint32_t mask = payload[0]; /* planes that are not all zero, in one zstd frame; 0: one colour all round */
     NEED(!mask || !ZSTD_isError(ZSTD_decompress(kept, sizeof kept, payload + 2, size - 2)));
     for (uint32_t p = 0; p < 4; p++)
@@ -44,8 +50,8 @@ int main(int argc, char **argv)
 
     for (uint32_t y = 0; y < h; y++)
         memcpy(window[y + 2][2], tile + y * T * 4, w * 4);
-    int line[8][6] = {{1, 2, 0, 1, 1, 0},      {0, 2, 0, 1, 1, 0},      {w + 2, 2, 0, 1, -1, 0}, {w + 3, 2, 0, 1, -1, 0},
-                      {0, 1, 1, 0, 0, 1},      {0, 0, 1, 0, 0, 1},      {0, h + 2, 1, 0, 0, -1}, {0, h + 3, 1, 0, 0, -1}};
+    int line[8][6] = {{1, 2, 0, 1, 1, 0}, {0, 2, 0, 1, 1, 0}, {w + 2, 2, 0, 1, -1, 0}, {w + 3, 2, 0, 1, -1, 0},
+                      {0, 1, 1, 0, 0, 1}, {0, 0, 1, 0, 0, 1}, {0, h + 2, 1, 0, 0, -1}, {0, h + 3, 1, 0, 0, -1}};
     for (uint32_t i = 0, k = 0; k < 8; k++) /* start x, y; step x, y; where the reference lies */
         for (uint32_t j = 0; j < (k < 4 ? h : w + 4); j++, i++)
             for (int c = 0; c < 4; c++) {
@@ -61,7 +67,7 @@ int main(int argc, char **argv)
             }
     for (int y = 0; y < (int)h + 4; y++)
         for (int x = 0; x < (int)w + 4; x++)
-            printf("%d %d %d %d %d %d\n", (int)(tx * T) + x - 2, (int)(ty * T) + y - 2, window[y][x][0], window[y][x][1],
-                   window[y][x][2], window[y][x][3]);
+            printf("%d %d %d %d %d %d\n", (int)(tx * T) + x - 2, (int)(ty * T) + y - 2, window[y][x][0],
+                   window[y][x][1], window[y][x][2], window[y][x][3]);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +18,7 @@
 #include "core/hash.h"
 #include "core/mem.h"
 #include "pyramid/ring.h"
+#include "txmill/reader.h"
 #include "util_writer.h"
 
 static const txm_compression zip = {TXM_CODEC_ZIP, 1};
@@ -283,6 +285,31 @@ static counts check_section(const made_image *m, const file *f)
     return seen;
 }
 
+/* The library's reader serves the same pixels from it, whatever kind a ring is of, and finds nothing wrong. */
+static void check_reader(const made_image *m, const file *f)
+{
+    static tile_ref list[MAX_TILES];
+    size_t n = list_tiles(m, list, 0);
+    char path[64];
+    txm_tx *tx = NULL;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", f->fd);
+    ck_assert_msg(txm_tx_open(path, &tx, &err) == TXM_OK, "%s", err.message);
+    ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_VALID);
+    for (size_t i = 0; i < n; i++) {
+        tile_window t = cut(m, list[i].level, list[i].x, list[i].y);
+        uint32_t x = list[i].x / m->layout.tile_px, y = list[i].y / m->layout.tile_px;
+        size_t row = (t.w + 4) * t.px;
+        uint8_t *got = txm_calloc(t.h + 4, row);
+        ck_assert_int_eq(txm_tx_read_padded(tx, list[i].level, x, y, 2, TXM_REPEAT, got, t.px, row, NULL, NULL, &err),
+                         TXM_OK);
+        ck_assert_mem_eq(got, t.padded, (t.h + 4) * row);
+        ck_assert_msg(txm_tx_check_ring(tx, list[i].level, x, y, &err) == TXM_OK, "%s", err.message);
+        free(got);
+        free_window(&t);
+    }
+    txm_tx_close(&tx);
+}
+
 static void round_trip(uint32_t w, uint32_t h, uint32_t channels, txm_type type, uint32_t tile, made_content content)
 {
     made_image m = make_image(w, h, channels, type, tile, zip, content);
@@ -384,6 +411,7 @@ START_TEST(repeated_rings)
                 memset(m.levels[0] + ((size_t)y * 512 + x) * px, (int)(y % 64 * 3), px);
     file f = make_file(&m, 3);
     ck_assert_uint_ge(check_section(&m, &f).repeats, 60);
+    check_reader(&m, &f);
     free_file(&f);
     free_image(&m);
 }
@@ -406,6 +434,7 @@ START_TEST(bounded)
                 }
         file f = make_file(&m, 1);
         counts seen = check_section(&m, &f);
+        check_reader(&m, &f);
         if (size >= 512) {
             ck_assert_uint_le((f.bytes - f.image_bytes) * 5, f.bytes);
             ck_assert_uint_gt(seen.missing, 0);

@@ -91,7 +91,7 @@ txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint3
                               uint32_t *w, uint32_t *h, txm_error *err);
 
 /* Compares the section's ring of one tile with the one gathered from its neighbours. CORRUPT if it is damaged or shows
- * other pixels, USAGE if the file has no valid section. */
+ * other pixels, USAGE if the file has no valid section. A ring that the section leaves out to stay short is OK. */
 txm_status txm_tx_check_ring(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, txm_error *err);
 
 /* Whether Cycles accepts the file as a native tx file; if not, `reason` (of reason_bytes bytes) says why. */

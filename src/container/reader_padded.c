@@ -163,6 +163,8 @@ txm_status txm_tx_check_ring(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32
     txm_status status = txm_tile_at(tx, level, tile_x, tile_y, &tile, err);
     if (status == TXM_OK)
         status = txm_tx_check_map(tx, err);
+    if (status == TXM_OK && txm_section_lacks(tx, &tile))
+        return TXM_OK;
     txm_scratch *scratch = status == TXM_OK ? txm_scratch_take(tx) : NULL;
     size_t row = (tile.w + 2 * (size_t)TXM_RING_PX) * tx->pixel_bytes, bytes = row * (tile.h + 2 * TXM_RING_PX);
     uint8_t *stored = status == TXM_OK ? txm_alloc_pixels(2 * bytes, 1) : NULL;

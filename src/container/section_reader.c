@@ -134,6 +134,19 @@ txm_status txm_section_find(txm_tx *tx, txm_error *err)
     return load(tx, &f, err);
 }
 
+static uint64_t ring_number(const txm_tx *tx, const txm_tile_id *tile)
+{
+    const txm_reader_level *l = &tx->levels[tile->level];
+    return l->first_tile + (uint64_t)tile->y * l->shape.tiles_x + tile->x;
+}
+
+bool txm_section_lacks(const txm_tx *tx, const txm_tile_id *tile)
+{
+    const txm_ring_place *place = &tx->section->rings[ring_number(tx, tile)];
+    return place->bytes == TXM_RING_MISSING_BYTES && txm_map_holds(&tx->map, place->offset, place->bytes) &&
+           !tx->map.data[place->offset];
+}
+
 /* The payload of ring `number`: its own, or the earlier one that it refers to. NULL if that is damaged. */
 static const uint8_t *find_payload(const txm_tx *tx, uint64_t number, size_t *bytes)
 {
@@ -156,8 +169,7 @@ txm_status txm_section_read_ring(txm_tx *tx, const txm_tile_id *tile, const txm_
                                  const uint8_t **ring, txm_error *err)
 {
     const txm_tx_info *info = &tx->info;
-    const txm_reader_level *l = &tx->levels[tile->level];
-    uint64_t number = l->first_tile + (uint64_t)tile->y * l->shape.tiles_x + tile->x;
+    uint64_t number = ring_number(tx, tile);
     size_t scratch_bytes = txm_ring_scratch_bytes(info->tile_w, info->tile_h, tx->pixel_bytes);
     *ring = NULL;
     if (!scratch->ring)
@@ -172,7 +184,7 @@ txm_status txm_section_read_ring(txm_tx *tx, const txm_tile_id *tile, const txm_
     uint8_t *out = scratch->ring + scratch_bytes;
     size_t bytes;
     const uint8_t *payload = find_payload(tx, number, &bytes);
-    /* A ring that was left out (TXM_RING_MISSING_BYTES) does not decode either. */
+    /* A ring that was left out does not decode either. */
     if (!payload || !txm_ring_decode(&around, payload, bytes, scratch->zstd, scratch->ring, out))
         return TXM_OK;
     uint32_t check = (uint32_t)txm_xxh64(out, txm_ring_pixels(tile->w, tile->h) * tx->pixel_bytes, 0);

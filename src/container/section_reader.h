@@ -41,11 +41,16 @@ size_t txm_ring_scratch_bytes(uint32_t tile_w, uint32_t tile_h, size_t pixel_byt
 bool txm_ring_decode(const txm_ring_tile *tile, const uint8_t *payload, size_t payload_bytes, struct ZSTD_DCtx_s *zstd,
                      uint8_t *scratch, uint8_t *ring);
 
-/* The valid ring of a tile whose pixels are given, in scratch memory. *ring is NULL if it is damaged: gather then. */
+/* Whether the section leaves the ring of a tile out, to stay short: it is gathered then, and nothing is wrong. */
+bool txm_section_lacks(const txm_tx *tx, const txm_tile_id *tile);
+
+/* The valid ring of a tile whose pixels are given, in scratch memory. *ring is NULL if it is damaged or left out:
+ * gather then. */
 txm_status txm_section_read_ring(txm_tx *tx, const txm_tile_id *tile, const txm_pixels *pixels, txm_scratch *scratch,
                                  const uint8_t **ring, txm_error *err);
 
-/* Makes a padded tile (padding 1 or 2) from the section. *done is false if the ring is damaged: gather then. */
+/* Makes a padded tile (padding 1 or 2) from the section. *done is false if the ring is damaged or left
+ * out: gather then. */
 txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, txm_extension extension,
                                    const txm_window *window, txm_scratch *scratch, bool *done, txm_error *err);
 
