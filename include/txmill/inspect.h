@@ -75,6 +75,35 @@ typedef struct txm_name_match {
 txm_status txm_name_search(txm_context *context, const char *tx_path, const char *source, const char *xyz,
                            txm_name_match *match, bool *found, txm_error *err);
 
+/* How far one level of two files is apart. Values are compared as stored, integers as shares of their maximum; where
+ * the channels differ in number, both count as RGBA. */
+typedef struct txm_level_error {
+    bool compared;                /* both have the level, in one size */
+    uint32_t width[2], height[2]; /* px in either file, 0 where it lacks the level */
+    uint64_t samples, different;
+    double max, mean; /* absolute error */
+    double psnr;      /* dB, against 1 for integers and the larger maximum for floats; infinite when nothing differs */
+    uint32_t worst_x, worst_y; /* pixel of the largest error */
+} txm_level_error;
+
+typedef struct txm_difference {
+    bool plain; /* one side is no pyramid: level 0 alone was compared */
+    uint32_t levels;
+    txm_level_error level[TXM_MAX_LEVELS];
+    uint32_t tile_px; /* of the first file (64 for a plain image): tiles that the worst pixels lie in */
+    /* Errors of level 0 for a picture: the largest one of each block of map_block squared pixels. NULL unless asked
+     * for. */
+    float *map;
+    uint32_t map_width, map_height, map_block;
+} txm_difference;
+
+/* Compares two files: tx files level by level, a plain image (anything that can be converted) with level 0. A plain
+ * image is taken as its decoder delivers it: neither its colour nor its alpha is converted. `with_map` asks for the
+ * map. Fails when a file cannot be read. */
+txm_status txm_diff(txm_context *context, const char *a, const char *b, bool with_map, txm_difference *out,
+                    txm_error *err);
+void txm_difference_clear(txm_difference *difference); /* NULL-safe; zeroes */
+
 #ifdef __cplusplus
 }
 #endif
