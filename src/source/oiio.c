@@ -18,7 +18,8 @@ typedef struct oiio_source {
     char *path;
     size_t row_bytes;
     uint32_t cpu_seconds;
-    bool failed; /* some call did: the worker is not used again */
+    bool failed; /* some call did: there is no more to be read */
+    bool spent;  /* the worker is not used for another image */
 } oiio_source;
 
 /* Computing time that no honest image needs for one call: a minute, and a second for every megabyte of the file and
@@ -28,6 +29,15 @@ static uint32_t time_limit(double megabytes, double megapixels)
     const char *word = getenv("TXMILL_DECODER_SECONDS");
     long seconds = word ? strtol(word, NULL, 10) : 0;
     return seconds > 0 && seconds < 1000000 ? (uint32_t)seconds : (uint32_t)(60 + megabytes + megapixels);
+}
+
+/* Whether a worker may go on after a damaged image. A decoder that ran over damage may have harmed its own memory
+ * without dying of it, so the next image gets a new one - but for $TXMILL_DECODER_REUSE, which tests set that decode
+ * thousands of damaged files. */
+static bool outlives_damage(void)
+{
+    const char *word = getenv("TXMILL_DECODER_REUSE");
+    return word && strcmp(word, "1") == 0;
 }
 
 static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
@@ -57,7 +67,8 @@ static txm_status ask(oiio_source *s, const txm_worker_request *request, const c
         status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the decoder's answer", s->path);
     if (status == TXM_OK)
         status = txm_worker_receive(s->worker, words, reply->text_bytes, s->path, err);
-    if (status == TXM_OK && reply->status != TXM_OK)
+    bool answered = status == TXM_OK;
+    if (answered && reply->status != TXM_OK)
         status = txm_fail(err, (txm_status)reply->status, "%s", words);
     if (status == TXM_OK && text) {
         *text = words;
@@ -65,7 +76,9 @@ static txm_status ask(oiio_source *s, const txm_worker_request *request, const c
     }
     free(words);
     /* A refusal is no failure of the decoder. */
-    s->failed |= status != TXM_OK && status != TXM_UNSUPPORTED && status != TXM_TOO_LARGE;
+    bool refused = status == TXM_UNSUPPORTED || status == TXM_TOO_LARGE;
+    s->failed |= status != TXM_OK && !refused;
+    s->spent |= status != TXM_OK && !(answered && (refused || outlives_damage()));
     return status;
 }
 
@@ -105,13 +118,13 @@ static void close_image(void *self)
     oiio_source *s = self;
     if (!s)
         return;
-    if (s->worker && !s->failed) {
+    if (s->worker && !s->spent) {
         txm_worker_request request = request_for(s, TXM_WORKER_CLOSE);
         txm_worker_reply reply;
         /* Some decoders fail while they close: then this worker has served. */
         ask(s, &request, NULL, &reply, NULL, NULL);
     }
-    txm_worker_put(s->worker, !s->failed);
+    txm_worker_put(s->worker, !s->spent);
     free(s->path);
     free(s);
 }
@@ -132,7 +145,7 @@ static txm_status open_in_worker(oiio_source *s, const txm_source_options *optio
             status = accept_info(s, info, text, reply.text_bytes, err);
         else
             memset(info, 0, sizeof *info);
-        s->failed |= status != TXM_OK;
+        s->spent |= status != TXM_OK;
     }
     free(cwd);
     free(text);
@@ -186,6 +199,8 @@ static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, si
                           (unsigned long long)reply.data_bytes, rows);
     for (uint32_t r = 0; r < rows && status == TXM_OK; r++)
         status = txm_worker_receive(s->worker, (char *)dst + r * stride_bytes, s->row_bytes, s->path, err);
+    /* What was promised and did not come may still be on its way: nothing else may be asked. */
+    s->spent |= status != TXM_OK && !s->failed;
     s->failed |= status != TXM_OK;
     return status;
 }
