@@ -29,6 +29,11 @@ nice -n 19 make -s -j2 B="$out" CC="$clang" CXX="${CLANGXX:-$clang++}" OPT="-O1 
     "${targets[@]}" || exit 2
 # Sanitizers stop at a refused allocation unless told that malloc may return NULL, which is what the library expects.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1:detect_leaks=1}
+# User time of all children so far, into $cpu (in a subshell it would start again from nothing).
+measure_cpu() {
+    times >"$out/times"
+    cpu=$(awk 'NR == 2 { split($1, t, "m"); print int(t[1] * 60 + t[2]) }' "$out/times")
+}
 failed=0
 for name in "${names[@]}"; do
     corpus=$out/corpus/$name
@@ -41,9 +46,13 @@ for name in "${names[@]}"; do
     # shellcheck disable=SC2086
     if [ -n "$pattern" ]; then cp $pattern "$seeds"; fi
     echo "fuzz $name: $seconds s, $(find "$seeds" -type f | wc -l) seeds"
+    measure_cpu
+    before=$cpu
     nice -n 19 "$out/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
         -artifact_prefix="$out/crash-$name-" -print_final_stats=1 "$corpus" "$seeds" >"$out/$name.log" 2>&1
     rc=$?
+    measure_cpu
+    echo "$((cpu - before)) s of processor time"
     grep -E 'stat::number_of_executed_units|stat::average_exec|stat::slowest|stat::peak' "$out/$name.log"
     if [ $rc -ne 0 ]; then
         failed=1

@@ -171,6 +171,7 @@ START_TEST(own_files)
             ck_assert_uint_eq(txm_tx_info_of(tx)->image_bytes, bytes);
             ck_assert_str_eq(txm_tx_metadata_of(tx, "oiio:SHA-1"), summary.sha1);
             ck_assert_ptr_nonnull(txm_tx_metadata_of(tx, "oiio:AverageColor"));
+            ck_assert_str_eq(txm_tx_metadata_of(tx, "asset"), "say \"wall\"");
             ck_assert_msg(txm_tx_cycles_accepts(tx, reason, sizeof reason), "%s", reason);
             txm_tx_close(&tx);
             free_image(&m);

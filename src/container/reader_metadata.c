@@ -50,33 +50,53 @@ bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *valu
     return true;
 }
 
+static bool is_name(char c)
+{
+    return isalnum((unsigned char)c) || (c && strchr(":_-.", c));
+}
+
+/* A value in double quotes, whose quotes and backslashes have a backslash in front. Steps over it. */
+static bool add_quoted(txm_metadata *metadata, const char *name, const char **p, const char *end)
+{
+    txm_bytes value = {0};
+    bool ok = true;
+    const char *at = *p + 1;
+    for (; ok && at < end && *at != '"'; at++) {
+        at += *at == '\\' && at + 1 < end;
+        ok = txm_bytes_add(&value, at, 1);
+    }
+    *p = at + (at < end);
+    ok = ok && txm_metadata_add(metadata, name, value.data ? value.data : "", value.size);
+    txm_bytes_free(&value);
+    return ok;
+}
+
 bool txm_metadata_add_words(txm_metadata *metadata, const char *text, size_t text_bytes)
 {
     const char *end = text + strnlen(text, text_bytes);
     for (const char *p = text; p < end;) {
-        /* A name is a word of letters, digits, ':', '_', '-' and '.' right in front of a '='. */
         const char *start = p;
-        while (p < end && (isalnum((unsigned char)*p) || (*p && strchr(":_-.", *p))))
+        while (p < end && is_name(*p))
             p++;
         char name[64];
         size_t name_bytes = (size_t)(p - start);
-        if (p == end || *p != '=' || !name_bytes || name_bytes >= sizeof name) {
-            while (p < end && !isspace((unsigned char)*p))
-                p++;
-            while (p < end && isspace((unsigned char)*p))
-                p++;
-            continue;
-        }
-        memcpy(name, start, name_bytes);
-        name[name_bytes] = 0;
-        /* A value ends at white space, unless it stands in double quotes. */
-        bool quoted = ++p < end && *p == '"';
-        const char *value = p += quoted;
-        while (p < end && (quoted ? *p != '"' : !isspace((unsigned char)*p)))
+        bool ok = true, word = p < end && *p == '=' && name_bytes && name_bytes < sizeof name;
+        if (word) {
+            memcpy(name, start, name_bytes);
+            name[name_bytes] = 0;
             p++;
-        if (!txm_metadata_add(metadata, name, value, (size_t)(p - value)))
+        }
+        bool quoted = word && p < end && *p == '"';
+        if (quoted)
+            ok = add_quoted(metadata, name, &p, end);
+        /* The rest of the word: the value, or what is no entry. */
+        const char *value = p;
+        while (p < end && !isspace((unsigned char)*p))
+            p++;
+        if (word && !quoted)
+            ok = txm_metadata_add(metadata, name, value, (size_t)(p - value));
+        if (!ok)
             return false;
-        p += quoted && p < end;
         while (p < end && isspace((unsigned char)*p))
             p++;
     }
