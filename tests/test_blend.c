@@ -13,8 +13,8 @@
 
 /* ---- against Blender's own list ------------------------------------------------------------------------------- */
 
-static const char *const scenes[] = {"materials", "packed",   "linked",  "missing",     "inside",
-                                     "circle_a",  "circle_b", "lib/far", "lib/library", "lint"};
+static const char *const scenes[] = {"materials", "packed",  "linked",      "missing", "inside", "circle_a",
+                                     "circle_b",  "lib/far", "lib/library", "lint",    "graph"};
 
 START_TEST(agrees_with_blender)
 {

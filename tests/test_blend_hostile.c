@@ -437,6 +437,26 @@ START_TEST(bombs_are_refused)
     ck_assert_int_eq(try_bytes(bomb, bytes, NULL, &err), TXM_TOO_LARGE);
     ck_assert_ptr_nonnull(strstr(err.message, "bomb"));
     ck_assert_int_lt(peak_megabytes(), 200);
+    /* As a library it is a broken one: the rest of the scene is listed. */
+    char *folder = make_folder(), *lib = txm_path_join(folder, "lib"), *library = txm_path_join(lib, "library.blend"),
+         *path = txm_path_join(folder, "linked.blend");
+    ck_assert_int_eq(mkdir(lib, 0777), 0);
+    spill(library, bomb, bytes);
+    scene_file *file = small_scene("linked.blend", "MA WO ID LI IM GLOB", plain);
+    size_t scene_bytes;
+    uint8_t *scene = scene_encode(file, &scene_bytes);
+    spill(path, scene, scene_bytes);
+    txm_blend *blend = open_scene(path, false);
+    ck_assert_int_eq(txm_blend_library_at(blend, 0)->state, TXM_BLEND_LIBRARY_BROKEN);
+    ck_assert_int_eq(txm_blend_library_at(blend, 0)->status, TXM_TOO_LARGE);
+    ck_assert_uint_eq(txm_blend_image_count(blend), 1);
+    txm_blend_close(&blend);
+    scene_free(file);
+    free(scene);
+    free(path);
+    free(library);
+    free(lib);
+    remove_folder(folder);
     free(bomb);
 }
 END_TEST

@@ -133,12 +133,12 @@ static txm_status add_file(txm_blend *blend, const char *path, uint32_t *index, 
 
 /* ---- libraries ------------------------------------------------------------------------------------------------ */
 
-/* A library that cannot be read is a finding about the scene, not a failure, unless nothing more can be read. */
+/* A library that cannot be read is a finding about the scene, not a failure, unless memory is exhausted. */
 static txm_status settle_library(txm_blend *blend, uint32_t file, txm_status status, const txm_error *why,
                                  txm_error *err)
 {
     txm_blend_library *library = &blend->libraries.data[blend->files.data[file].library];
-    if (status == TXM_NO_MEMORY || status == TXM_TOO_LARGE) {
+    if (status == TXM_NO_MEMORY) {
         return txm_fail(err, status, "%s", why->message);
     }
     library->status = status;

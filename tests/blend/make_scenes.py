@@ -217,6 +217,41 @@ def make_missing(folder):
     texture(t, image("local", "//textures/wood.png"))
 
 
+def simple_material(name):
+    m, t, bsdf = material(name)
+    m.use_fake_user = False
+    texture(t, image(name, "//../textures/lib/%s.png" % name))
+    return m
+
+
+def make_graph_library():
+    """Materials that an object uses in other ways than through its mesh."""
+    nodes = bpy.data.node_groups.new("nodes", "GeometryNodeTree")
+    nodes.outputs.new("NodeSocketGeometry", "Geometry")
+    nodes.nodes.new("NodeGroupOutput")
+    nodes.nodes.new("GeometryNodeSetMaterial").inputs["Material"].default_value = simple_material("nodes")
+    thing = add_object("thing", simple_material("slot"))
+    thing.modifiers.new("nodes", "NODES").node_group = nodes
+    particle = add_object("particle", None)
+    particle.material_slots[0].link = "OBJECT"
+    particle.material_slots[0].material = simple_material("particle")
+    thing.modifiers.new("particles", "PARTICLE_SYSTEM")
+    thing.particle_systems[0].settings.render_type = "OBJECT"
+    thing.particle_systems[0].settings.instance_object = particle
+    curve = bpy.data.curves.new("curve", "CURVE")
+    curve.materials.append(simple_material("curve"))
+    target = bpy.data.objects.new("target", curve)
+    target.parent = thing
+    thing.constraints.new("COPY_LOCATION").target = target
+    for item in (thing, particle, target, add_object("apart", simple_material("apart"))):
+        bpy.context.scene.collection.objects.link(item)
+
+
+def make_graph(folder):
+    link(os.path.join(folder, "lib", "graph.blend"), objects=["thing"])
+    bpy.context.scene.collection.objects.link(bpy.data.objects["thing"])
+
+
 def make_inside(folder):
     """A packed library: the scene keeps it when it is gone."""
     link(os.path.join(folder, "lib", "gone.blend"), materials=["far"])
@@ -334,7 +369,8 @@ def dump(path, what):
 MAKERS = {"materials": lambda f: make_materials(), "packed": lambda f: make_packed(), "lib/far": lambda f: make_far(),
           "lib/library": make_library, "linked": make_linked, "lib/gone": lambda f: make_far(),
           "missing": make_missing, "inside": make_inside, "circle_a": lambda f: make_circle(f, "a", "b"),
-          "circle_b": lambda f: make_circle(f, "b", "a"), "lint": lambda f: make_lint()}
+          "circle_b": lambda f: make_circle(f, "b", "a"), "lint": lambda f: make_lint(),
+          "lib/graph": lambda f: make_graph_library(), "graph": make_graph}
 
 
 def main():

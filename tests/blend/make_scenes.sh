@@ -10,12 +10,12 @@ run() {
         { cat "$folder/log"; exit 1; }
 }
 rm -f "$folder"/circle_*.blend
-for scene in materials packed lib/far lib/library linked lib/gone missing inside circle_a circle_b circle_a lint; do
+for scene in materials packed lib/far lib/library linked lib/gone missing inside circle_a circle_b circle_a lint lib/graph graph; do
     echo "$scene"
     run make "$folder" "$scene"
 done
 rm "$folder/lib/gone.blend"
-for scene in materials packed lib/far lib/library linked missing inside circle_a circle_b lint; do
+for scene in materials packed lib/far lib/library linked missing inside circle_a circle_b lint graph; do
     run list "$folder" "$scene.blend"
 done
 rm -f "$folder/log" "$folder"/*.blend1 "$folder"/lib/*.blend1
