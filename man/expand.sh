@@ -6,11 +6,25 @@ txmill=$1 source=$2
 name=$(basename "$source" .in)
 command=${name#txmill-} command=${command%.*}
 version=$("$txmill" --version)
+
+# By section, then by name, as mandoc wants it.
+see_also() {
+    {
+        "$txmill" --generate man-commands | sed -n 's/^\.It Xr //p' | sort
+        for page in "$(dirname "$source")"/*.5 "$(dirname "$source")"/*.5.in; do
+            [ -e "$page" ] || continue
+            page=$(basename "$page" .in)
+            echo "${page%.5} 5"
+        done | sort
+    } | sed -e 's/^/.Xr /' -e '$!s/$/ ,/'
+}
+
 while IFS= read -r line; do
     case $line in
         @OPTIONS@) "$txmill" --generate man-options "$command" ;;
         @EXITS@) "$txmill" --generate man-exits "$command" ;;
         @FINDINGS@) "$txmill" --generate man-findings ;;
+        @SEEALSO@) see_also ;;
         @COMMANDS@) "$txmill" --generate man-commands ;;
         *@VERSION@*) printf '%s\n' "${line%%@VERSION@*}${version#txmill }${line#*@VERSION@}" ;;
         *) printf '%s\n' "$line" ;;

@@ -51,7 +51,8 @@ counted make -s -j"$jobs" check
 if [ "${SANITIZED:-yes}" = yes ]; then
     part "AddressSanitizer and UBSan"
     result build-sanitized make -s -j"$jobs" SANITIZE=address,undefined
-    counted make -s -j"$jobs" SANITIZE=address,undefined check
+    # Several times slower: the limit a test must not cut it short.
+    counted env CK_DEFAULT_TIMEOUT=1200 make -s -j"$jobs" SANITIZE=address,undefined check
 fi
 
 part "Clang"
