@@ -5,43 +5,27 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "codec/huffman.h"
+#include "codec/deflate_block.h"
 #include "core/mem.h"
 
 enum {
-    LITERALS = 256,
-    END_OF_BLOCK = 256,
-    FIRST_LENGTH = 257,
-    LITLEN_SYMBOLS = 286,
-    DISTANCE_SYMBOLS = 30,
-    PRECODE_SYMBOLS = 19,
-    PRECODE_BITS = 7,
-    LITLEN_BITS = 14, /* not 15: four literals then fit into 64 bits behind seven that wait */
-    MIN_MATCH = 8,    /* one load */
-    MAX_MATCH = 258,
-    WINDOW = 32768,
+    MIN_MATCH = 8, /* one load */
     HASH_BITS = 12,
     COUNTERS = 4,
     COST_ONE = 16,   /* units of a bit in estimated costs */
     PRICE_BITS = 11, /* of a match without its extra bits: about seven for the length, four for the distance */
     STRIPE_BYTES = 512,
-    STRIPES_APART = 4,     /* a survey looks at one stripe of four */
-    MAX_HEADER_BYTES = 600 /* 17 + 19 * 3 bits, 316 lengths of at most 14 bits */
+    STRIPES_APART = 4 /* a survey looks at one stripe of four */
 };
 
-typedef struct sequence {
-    uint32_t literals; /* before the match */
-    uint16_t length, distance;
-} sequence;
-
 struct txm_sparse {
-    sequence *sequences;
+    txm_sequence *sequences;
     uint16_t last[1 << HASH_BITS];      /* low half of the last position with this hash */
     uint16_t last_long[1 << HASH_BITS]; /* the same for the survey's longer key */
     /* Counts of bytes, spread over four tables by position: equal neighbours would wait for each other's increment. */
-    uint32_t bytes[COUNTERS][LITERALS];
-    uint32_t litlen[LITLEN_SYMBOLS], distance[DISTANCE_SYMBOLS];
-    uint16_t cost[LITERALS]; /* estimated cost of a literal, in COST_ONE-ths of a bit */
+    uint32_t bytes[COUNTERS][TXM_LITERALS];
+    uint32_t litlen[TXM_LITLEN_SYMBOLS], distance[TXM_DISTANCE_SYMBOLS];
+    uint16_t cost[TXM_LITERALS]; /* estimated cost of a literal, in COST_ONE-ths of a bit */
 };
 
 txm_sparse *txm_sparse_new(size_t max_bytes)
@@ -64,29 +48,6 @@ void txm_sparse_free(txm_sparse **sparse)
     *sparse = NULL;
 }
 
-/* ---- bits ---- */
-
-typedef struct bit_writer {
-    uint64_t bits;
-    unsigned count; /* below 8 after a flush */
-    uint8_t *out;
-} bit_writer;
-
-static inline void put_bits(bit_writer *w, uint64_t bits, unsigned count)
-{
-    w->bits |= bits << w->count;
-    w->count += count;
-}
-
-/* Writes eight bytes, of which whole ones count: dst needs that much slack. */
-static inline void flush_bits(bit_writer *w)
-{
-    memcpy(w->out, &w->bits, 8);
-    w->out += w->count >> 3;
-    w->bits >>= w->count & ~7u;
-    w->count &= 7;
-}
-
 static inline uint64_t load64(const uint8_t *p)
 {
     uint64_t v;
@@ -101,39 +62,6 @@ static inline uint32_t load32(const uint8_t *p)
     return v;
 }
 
-/* ---- symbols of lengths and distances ---- */
-
-static inline unsigned log2_floor(uint32_t v)
-{
-    return 31u - (unsigned)__builtin_clz(v);
-}
-
-/* Symbol, number of extra bits and their value. From 9 (distances: 5) on, four (two) symbols share each power of two.
- */
-typedef struct coded {
-    unsigned symbol, extra_bits, extra;
-} coded;
-
-static inline coded code_length(unsigned length)
-{
-    if (length == MAX_MATCH)
-        return (coded){285, 0, 0};
-    unsigned v = length - 3;
-    if (v < 8)
-        return (coded){FIRST_LENGTH + v, 0, 0};
-    unsigned e = log2_floor(v) - 2;
-    return (coded){FIRST_LENGTH + 4 * e + (v >> e), e, v & ((1u << e) - 1)};
-}
-
-static inline coded code_distance(unsigned distance)
-{
-    unsigned v = distance - 1;
-    if (v < 4)
-        return (coded){v, 0, 0};
-    unsigned e = log2_floor(v) - 1;
-    return (coded){2 * e + (v >> e), e, v & ((1u << e) - 1)};
-}
-
 /* ---- costs ---- */
 
 /* log2 in COST_ONE-ths, from a table of the mantissa: integers, so that every machine decides alike. */
@@ -141,7 +69,7 @@ static unsigned log2_scaled(uint32_t v)
 {
     static const uint8_t mantissa[32] = {0, 1,  1,  2,  3,  3,  4,  5,  5,  6,  6,  7,  7,  8,  8,  9,
                                          9, 10, 10, 11, 11, 12, 12, 12, 13, 13, 14, 14, 15, 15, 15, 16};
-    unsigned e = log2_floor(v);
+    unsigned e = txm_log2_floor(v);
     unsigned m = (e >= 5 ? v >> (e - 5) : v << (5 - e)) & 31;
     return e * COST_ONE + mantissa[m];
 }
@@ -158,7 +86,7 @@ static void count_bytes(txm_sparse *s, const uint8_t *src, size_t n)
 
 static void add_counters(txm_sparse *s)
 {
-    for (int b = 0; b < LITERALS; b++)
+    for (int b = 0; b < TXM_LITERALS; b++)
         s->litlen[b] = s->bytes[0][b] + s->bytes[1][b] + s->bytes[2][b] + s->bytes[3][b];
 }
 
@@ -168,7 +96,7 @@ static uint64_t set_costs(txm_sparse *s, size_t n)
     uint64_t sum = 0;
     unsigned all = log2_scaled((uint32_t)n);
     add_counters(s);
-    for (int b = 0; b < LITERALS; b++) {
+    for (int b = 0; b < TXM_LITERALS; b++) {
         uint32_t v = s->litlen[b];
         s->cost[b] = (uint16_t)(v ? all - log2_scaled(v) + 1 : 0);
         sum += (uint64_t)v * s->cost[b];
@@ -197,7 +125,7 @@ typedef struct match_survey {
  * being paid for once. */
 static inline void survey_position(match_survey *m, unsigned distance, bool equal, unsigned literals, unsigned more)
 {
-    unsigned price = (9 + log2_floor(distance | 1)) * COST_ONE;
+    unsigned price = (9 + txm_log2_floor(distance | 1)) * COST_ONE;
     if (equal && distance == m->distance) {
         m->saved += more;
         return;
@@ -219,7 +147,7 @@ static void survey_stripe(const txm_sparse *s, const uint8_t *base, size_t from,
         *last_4 = *last_8 = (uint16_t)p;
         bool equal_4 = distance_4 && load32(base + p - distance_4) == (uint32_t)key;
         bool equal_8 = distance_8 && load64(base + p - distance_8) == key;
-        if (!equal_4) { /* nor the other: most positions of noise */
+        if (!equal_4) { /* nor, mostly, the other: noise */
             by_4->distance = by_8->distance = 0;
             continue;
         }
@@ -274,7 +202,7 @@ static inline size_t agree(const uint8_t *a, const uint8_t *b, size_t limit)
 /* Whether a match is cheaper than its bytes as literals. Two minimal matches' length always is, near enough. */
 static inline bool pays(const txm_sparse *s, const uint8_t *p, size_t length, size_t distance)
 {
-    unsigned price = COST_ONE * (PRICE_BITS + code_distance((unsigned)distance).extra_bits);
+    unsigned price = COST_ONE * (PRICE_BITS + txm_code_distance((unsigned)distance).extra_bits);
     return length >= 2 * MIN_MATCH || literals_cost(s, p, MIN_MATCH) > price;
 }
 
@@ -289,19 +217,19 @@ static size_t find_matches(txm_sparse *s, const uint8_t *base, size_t from, size
         uint16_t *last = &s->last[key * 0x9E3779B97F4A7C15u >> (64 - HASH_BITS)];
         size_t distance = (uint16_t)(p - *last);
         *last = (uint16_t)p;
-        if (load64(base + p - distance) != key || distance - 1 >= WINDOW) {
+        if (load64(base + p - distance) != key || distance - 1 >= TXM_MAX_DISTANCE) {
             p += step;
             continue;
         }
-        size_t most = to - p < MAX_MATCH ? to - p : MAX_MATCH;
+        size_t most = to - p < TXM_MAX_MATCH ? to - p : TXM_MAX_MATCH;
         size_t length = MIN_MATCH + agree(base + p + MIN_MATCH, base + p + MIN_MATCH - distance, most - MIN_MATCH);
         if (!pays(s, base + p, length, distance)) {
             p += step;
             continue;
         }
-        s->sequences[found++] = (sequence){(uint32_t)(p - literals), (uint16_t)length, (uint16_t)distance};
-        s->litlen[code_length((unsigned)length).symbol]++;
-        s->distance[code_distance((unsigned)distance).symbol]++;
+        s->sequences[found++] = (txm_sequence){(uint32_t)(p - literals), (uint16_t)length, (uint16_t)distance};
+        s->litlen[txm_code_length((unsigned)length).symbol]++;
+        s->distance[txm_code_distance((unsigned)distance).symbol]++;
         for (size_t i = p - from; i < p - from + length; i++)
             s->bytes[i % COUNTERS][base[from + i]]--;
         literals = p + length;
@@ -310,131 +238,18 @@ static size_t find_matches(txm_sparse *s, const uint8_t *base, size_t from, size
     return found;
 }
 
-/* ---- a block ---- */
-
-/* The code lengths of both codes, run-length coded with symbols 16 to 18. `items`: symbol | extra << 8. */
-static size_t pack_lengths(const uint8_t *lengths, size_t count, uint16_t *items)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < count;) {
-        size_t run = 1;
-        while (i + run < count && lengths[i + run] == lengths[i])
-            run++;
-        i += run;
-        uint8_t v = lengths[i - 1];
-        if (v) {
-            items[n++] = v;
-            run--;
-        }
-        while (run >= 3) {
-            size_t most = v ? 6 : 138, k = run < most ? run : most;
-            items[n++] = (uint16_t)(v ? 16 | (k - 3) << 8 : k <= 10 ? 17 | (k - 3) << 8 : 18 | (k - 11) << 8);
-            run -= k;
-        }
-        while (run--)
-            items[n++] = v;
-    }
-    return n;
-}
-
-static void write_header(bit_writer *w, const uint8_t *litlen, const uint8_t *distance, bool last)
-{
-    static const uint8_t order[PRECODE_SYMBOLS] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
-    static const uint8_t extra_bits[3] = {2, 3, 7};
-    uint8_t lengths[LITLEN_SYMBOLS + DISTANCE_SYMBOLS], pre_lengths[PRECODE_SYMBOLS];
-    uint16_t items[LITLEN_SYMBOLS + DISTANCE_SYMBOLS], pre_codes[PRECODE_SYMBOLS];
-    uint32_t counts[PRECODE_SYMBOLS] = {0};
-    size_t nl = LITLEN_SYMBOLS, nd = DISTANCE_SYMBOLS, np = PRECODE_SYMBOLS;
-    while (nl > 257 && !litlen[nl - 1])
-        nl--;
-    while (nd > 1 && !distance[nd - 1])
-        nd--;
-    memcpy(lengths, litlen, nl);
-    memcpy(lengths + nl, distance, nd);
-    size_t n = pack_lengths(lengths, nl + nd, items);
-    for (size_t i = 0; i < n; i++)
-        counts[items[i] & 255]++;
-    txm_huffman_lengths(counts, PRECODE_SYMBOLS, PRECODE_BITS, pre_lengths);
-    txm_huffman_codes(pre_lengths, PRECODE_SYMBOLS, pre_codes);
-    while (np > 4 && !pre_lengths[order[np - 1]])
-        np--;
-    put_bits(w, last | 2 << 1, 3);
-    put_bits(w, nl - 257, 5);
-    put_bits(w, nd - 1, 5);
-    put_bits(w, np - 4, 4);
-    for (size_t i = 0; i < np; i++) {
-        put_bits(w, pre_lengths[order[i]], 3);
-        flush_bits(w);
-    }
-    for (size_t i = 0; i < n; i++) {
-        unsigned symbol = items[i] & 255;
-        put_bits(w, pre_codes[symbol], pre_lengths[symbol]);
-        if (symbol >= 16)
-            put_bits(w, items[i] >> 8, extra_bits[symbol - 16]);
-        flush_bits(w);
-    }
-}
-
-/* Code and length of a symbol in one word: one load a literal. */
-static inline void put_literal(bit_writer *w, uint32_t entry)
-{
-    put_bits(w, entry >> 8, entry & 255);
-}
-
-static const uint8_t *write_literals(bit_writer *w, const uint32_t *entries, const uint8_t *p, size_t n)
-{
-    for (; n >= 4; n -= 4, p += 4) {
-        put_literal(w, entries[p[0]]);
-        put_literal(w, entries[p[1]]);
-        put_literal(w, entries[p[2]]);
-        put_literal(w, entries[p[3]]);
-        flush_bits(w);
-    }
-    for (; n; n--, p++)
-        put_literal(w, entries[*p]);
-    flush_bits(w);
-    return p;
-}
-
-static void write_block(txm_sparse *s, bit_writer *w, const uint8_t *src, size_t n, size_t matches, bool last)
-{
-    uint8_t ll[LITLEN_SYMBOLS], dl[DISTANCE_SYMBOLS];
-    uint16_t lc[LITLEN_SYMBOLS], dc[DISTANCE_SYMBOLS];
-    uint32_t entries[LITERALS];
-    const uint8_t *p = src;
-    s->litlen[END_OF_BLOCK] = 1;
-    txm_huffman_lengths(s->litlen, LITLEN_SYMBOLS, LITLEN_BITS, ll);
-    txm_huffman_lengths(s->distance, DISTANCE_SYMBOLS, TXM_HUFFMAN_MAX_BITS, dl);
-    txm_huffman_codes(ll, LITLEN_SYMBOLS, lc);
-    txm_huffman_codes(dl, DISTANCE_SYMBOLS, dc);
-    for (int i = 0; i < LITERALS; i++)
-        entries[i] = (uint32_t)lc[i] << 8 | ll[i];
-    write_header(w, ll, dl, last);
-    for (size_t i = 0; i < matches; i++) {
-        const sequence *q = &s->sequences[i];
-        p = write_literals(w, entries, p, q->literals) + q->length;
-        coded length = code_length(q->length), distance = code_distance(q->distance);
-        put_bits(w, lc[length.symbol], ll[length.symbol]);
-        put_bits(w, length.extra, length.extra_bits);
-        put_bits(w, dc[distance.symbol], dl[distance.symbol]);
-        put_bits(w, distance.extra, distance.extra_bits);
-        flush_bits(w);
-    }
-    write_literals(w, entries, p, n - (size_t)(p - src));
-    put_bits(w, lc[END_OF_BLOCK], ll[END_OF_BLOCK]);
-    flush_bits(w);
-}
+/* ---- encoding ---- */
 
 size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes)
 {
-    /* No literal takes more than LITLEN_BITS; a flush writes eight bytes, of which some do not count. */
-    return 2 * size_bytes + (size_bytes / block_bytes + 1) * MAX_HEADER_BYTES + sizeof(uint64_t);
+    /* No literal takes more than TXM_LITLEN_BITS; a flush writes eight bytes, of which some do not count. */
+    return 2 * size_bytes + (size_bytes / block_bytes + 1) * TXM_BLOCK_HEADER_BYTES + sizeof(uint64_t);
 }
 
 size_t txm_sparse_run(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
                       uint8_t *dst)
 {
-    bit_writer w = {0, 0, dst};
+    txm_bit_writer w = {0, 0, dst};
     memset(s->last, 0, sizeof s->last);
     for (size_t at = 0; at < size_bytes; at += block_bytes) {
         size_t n = size_bytes - at < block_bytes ? size_bytes - at : block_bytes;
@@ -445,9 +260,9 @@ size_t txm_sparse_run(txm_sparse *s, const uint8_t *src, size_t size_bytes, size
         set_costs(s, n);
         size_t matches = find_matches(s, src, at, at + n, step_bytes);
         add_counters(s);
-        write_block(s, &w, src + at, n, matches, at + n == size_bytes);
+        txm_deflate_block(&w, src + at, n, s->sequences, matches, s->litlen, s->distance, at + n == size_bytes);
     }
-    put_bits(&w, 0, (8 - w.count) & 7);
-    flush_bits(&w);
+    txm_put_bits(&w, 0, (8 - w.count) & 7);
+    txm_flush_bits(&w);
     return (size_t)(w.out - dst);
 }

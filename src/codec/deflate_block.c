@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A deflate block with dynamic codes. */
+#include "codec/deflate_block.h"
+
+#include "codec/huffman.h"
+
+enum { END_OF_BLOCK = 256, PRECODE_SYMBOLS = 19, PRECODE_BITS = 7 };
+
+/* The code lengths of both codes, run-length coded with symbols 16 to 18. `items`: symbol | extra << 8. */
+static size_t pack_lengths(const uint8_t *lengths, size_t count, uint16_t *items)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < count;) {
+        size_t run = 1;
+        while (i + run < count && lengths[i + run] == lengths[i])
+            run++;
+        i += run;
+        uint8_t v = lengths[i - 1];
+        if (v) {
+            items[n++] = v;
+            run--;
+        }
+        while (run >= 3) {
+            size_t most = v ? 6 : 138, k = run < most ? run : most;
+            items[n++] = (uint16_t)(v ? 16 | (k - 3) << 8 : k <= 10 ? 17 | (k - 3) << 8 : 18 | (k - 11) << 8);
+            run -= k;
+        }
+        while (run--)
+            items[n++] = v;
+    }
+    return n;
+}
+
+static void write_header(txm_bit_writer *w, const uint8_t *litlen, const uint8_t *distance, bool last)
+{
+    static const uint8_t order[PRECODE_SYMBOLS] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
+    static const uint8_t extra_bits[3] = {2, 3, 7};
+    uint8_t lengths[TXM_LITLEN_SYMBOLS + TXM_DISTANCE_SYMBOLS], pre_lengths[PRECODE_SYMBOLS];
+    uint16_t items[TXM_LITLEN_SYMBOLS + TXM_DISTANCE_SYMBOLS], pre_codes[PRECODE_SYMBOLS];
+    uint32_t counts[PRECODE_SYMBOLS] = {0};
+    size_t nl = TXM_LITLEN_SYMBOLS, nd = TXM_DISTANCE_SYMBOLS, np = PRECODE_SYMBOLS;
+    while (nl > 257 && !litlen[nl - 1])
+        nl--;
+    while (nd > 1 && !distance[nd - 1])
+        nd--;
+    memcpy(lengths, litlen, nl);
+    memcpy(lengths + nl, distance, nd);
+    size_t n = pack_lengths(lengths, nl + nd, items);
+    for (size_t i = 0; i < n; i++)
+        counts[items[i] & 255]++;
+    txm_huffman_lengths(counts, PRECODE_SYMBOLS, PRECODE_BITS, pre_lengths);
+    txm_huffman_codes(pre_lengths, PRECODE_SYMBOLS, pre_codes);
+    while (np > 4 && !pre_lengths[order[np - 1]])
+        np--;
+    txm_put_bits(w, last | 2 << 1, 3);
+    txm_put_bits(w, nl - 257, 5);
+    txm_put_bits(w, nd - 1, 5);
+    txm_put_bits(w, np - 4, 4);
+    for (size_t i = 0; i < np; i++) {
+        txm_put_bits(w, pre_lengths[order[i]], 3);
+        txm_flush_bits(w);
+    }
+    for (size_t i = 0; i < n; i++) {
+        unsigned symbol = items[i] & 255;
+        txm_put_bits(w, pre_codes[symbol], pre_lengths[symbol]);
+        if (symbol >= 16)
+            txm_put_bits(w, items[i] >> 8, extra_bits[symbol - 16]);
+        txm_flush_bits(w);
+    }
+}
+
+/* Code and length of a symbol in one word: one load a literal. */
+static inline void put_literal(txm_bit_writer *w, uint32_t entry)
+{
+    txm_put_bits(w, entry >> 8, entry & 255);
+}
+
+static const uint8_t *write_literals(txm_bit_writer *w, const uint32_t *entries, const uint8_t *p, size_t n)
+{
+    for (; n >= 4; n -= 4, p += 4) {
+        put_literal(w, entries[p[0]]);
+        put_literal(w, entries[p[1]]);
+        put_literal(w, entries[p[2]]);
+        put_literal(w, entries[p[3]]);
+        txm_flush_bits(w);
+    }
+    for (; n; n--, p++)
+        put_literal(w, entries[*p]);
+    txm_flush_bits(w);
+    return p;
+}
+
+void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const txm_sequence *sequences, size_t matches,
+                       uint32_t *litlen, const uint32_t *distance_counts, bool last)
+{
+    uint8_t ll[TXM_LITLEN_SYMBOLS], dl[TXM_DISTANCE_SYMBOLS];
+    uint16_t lc[TXM_LITLEN_SYMBOLS], dc[TXM_DISTANCE_SYMBOLS];
+    uint32_t entries[TXM_LITERALS];
+    const uint8_t *p = src;
+    litlen[END_OF_BLOCK] = 1;
+    txm_huffman_lengths(litlen, TXM_LITLEN_SYMBOLS, TXM_LITLEN_BITS, ll);
+    txm_huffman_lengths(distance_counts, TXM_DISTANCE_SYMBOLS, TXM_HUFFMAN_MAX_BITS, dl);
+    txm_huffman_codes(ll, TXM_LITLEN_SYMBOLS, lc);
+    txm_huffman_codes(dl, TXM_DISTANCE_SYMBOLS, dc);
+    for (int i = 0; i < TXM_LITERALS; i++)
+        entries[i] = (uint32_t)lc[i] << 8 | ll[i];
+    write_header(w, ll, dl, last);
+    for (size_t i = 0; i < matches; i++) {
+        const txm_sequence *q = &sequences[i];
+        p = write_literals(w, entries, p, q->literals) + q->length;
+        txm_coded length = txm_code_length(q->length), distance = txm_code_distance(q->distance);
+        txm_put_bits(w, lc[length.symbol], ll[length.symbol]);
+        txm_put_bits(w, length.extra, length.extra_bits);
+        txm_put_bits(w, dc[distance.symbol], dl[distance.symbol]);
+        txm_put_bits(w, distance.extra, distance.extra_bits);
+        txm_flush_bits(w);
+    }
+    write_literals(w, entries, p, n - (size_t)(p - src));
+    txm_put_bits(w, lc[END_OF_BLOCK], ll[END_OF_BLOCK]);
+    txm_flush_bits(w);
+}
