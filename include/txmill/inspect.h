@@ -104,6 +104,43 @@ txm_status txm_diff(txm_context *context, const char *a, const char *b, bool wit
                     txm_error *err);
 void txm_difference_clear(txm_difference *difference); /* NULL-safe; zeroes */
 
+typedef enum txm_resolution_state {
+    TXM_RESOLVED_FRESH,    /* Cycles loads the tx file */
+    TXM_RESOLVED_SOURCE,   /* the image is a tx file itself, or 1x1: Cycles loads it as it is */
+    TXM_RESOLVED_OUTDATED, /* the tx file has another time than the image */
+    TXM_RESOLVED_UNUSABLE, /* Cycles refuses the tx file */
+    TXM_RESOLVED_MISSING
+} txm_resolution_state;
+
+/* "fresh", "source", "outdated", "unusable", "missing". Never NULL. */
+const char *txm_resolution_state_name(txm_resolution_state state);
+
+/* A tx file of the same image under another name. */
+typedef struct txm_other_name {
+    char *path;
+    char difference[320]; /* how its settings differ from those asked for, in words */
+} txm_other_name;
+
+enum { TXM_MAX_OTHER_NAMES = 16 };
+
+typedef struct txm_resolution {
+    txm_resolution_state state;
+    char *path;           /* that Cycles loads, or would look for */
+    char *reason;         /* why it is unusable or was not touched, "" otherwise */
+    char colorspace[128]; /* that the name was made for: "auto" stays "auto" */
+    txm_alpha alpha;
+    time_t image_time, tx_time;                 /* tx_time: 0 where there is no tx file */
+    bool touched;                               /* it was outdated by its time alone, and has the image's time now */
+    txm_other_name others[TXM_MAX_OTHER_NAMES]; /* only when it is missing */
+    size_t other_count;
+} txm_resolution;
+
+/* Which file Cycles would load for an image under these settings, and why. With `touch`, an outdated tx file whose deep
+ * verification finds nothing but its time gets the time of the image. Fails for problems with the image itself. */
+txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings, bool touch,
+                             txm_resolution *out, txm_error *err);
+void txm_resolution_clear(txm_resolution *resolution); /* NULL-safe; zeroes */
+
 #ifdef __cplusplus
 }
 #endif

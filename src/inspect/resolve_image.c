@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What Cycles would load for an image, and if nothing, why: the look-up itself, the other names under which the image
+ * stands in the folder, and giving files their time back.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cache/lookup.h"
+#include "convert/resolve.h"
+#include "core/mem.h"
+#include "core/path.h"
+#include "txmill/inspect.h"
+
+const char *txm_resolution_state_name(txm_resolution_state state)
+{
+    static const char *const names[] = {"fresh", "source", "outdated", "unusable", "missing"};
+    return names[state];
+}
+
+void txm_resolution_clear(txm_resolution *r)
+{
+    if (!r)
+        return;
+    free(r->path);
+    free(r->reason);
+    for (size_t i = 0; i < r->other_count; i++)
+        free(r->others[i].path);
+    memset(r, 0, sizeof *r);
+}
+
+typedef struct resolving {
+    txm_context *context;
+    const char *image;
+    txm_resolved resolved;
+    struct stat st; /* of the image */
+    txm_resolution *out;
+} resolving;
+
+/* ---- other names ------------------------------------------------------------------------------------------------ */
+
+static void add_difference(char *text, size_t text_bytes, const char *what, const char *found, const char *asked)
+{
+    size_t used = strlen(text);
+    if (strcmp(found, asked) != 0 && used < text_bytes)
+        snprintf(text + used, text_bytes - used, "%s%s %s, not %s", used ? "; " : "", what, found, asked);
+}
+
+static void describe_difference(const resolving *r, const txm_name_match *m, bool found, txm_other_name *other)
+{
+    const txm_tx_key *key = &r->resolved.key;
+    char *text = other->difference;
+    size_t bytes = sizeof other->difference;
+    text[0] = 0;
+    if (!found) {
+        snprintf(text, bytes, "made with settings that this config does not know, or for another place of the image");
+        return;
+    }
+    add_difference(text, bytes, "colour space", m->colorspace, *key->colorspace ? key->colorspace : "auto");
+    add_difference(text, bytes, "alpha type", txm_alpha_option(m->alpha), txm_alpha_option(key->alpha));
+    add_difference(text, bytes, "format", m->equiangular ? "lat-long" : "plain",
+                   key->equiangular ? "lat-long" : "plain");
+    if (strcmp(m->xyz_to_scene_linear, key->xyz_text) != 0)
+        add_difference(text, bytes, "working space", *m->working_space ? m->working_space : "another", "this one");
+    if (!*text)
+        snprintf(text, bytes, "%s",
+                 m->absolute_dir ? "named for an absolute cache folder" : "named for a cache folder beside the image");
+}
+
+/* Takes over `path`. */
+static txm_status add_other(resolving *r, char *path, txm_error *err)
+{
+    txm_name_match match;
+    bool found = false;
+    txm_resolution *out = r->out;
+    txm_status status = txm_name_search(r->context, path, r->image, NULL, &match, &found, err);
+    if (status) {
+        free(path);
+        return status;
+    }
+    txm_other_name *other = &out->others[out->other_count++];
+    other->path = path;
+    describe_difference(r, &match, found, other);
+    return TXM_OK;
+}
+
+static bool is_other(const resolving *r, const char *name)
+{
+    size_t source_bytes;
+    unsigned version;
+    char md5[33];
+    const char *base = txm_path_base(r->image);
+    return txm_tx_name_parse(name, &source_bytes, &version, md5) && source_bytes == strlen(base) &&
+           !strncmp(name, base, source_bytes) && strcmp(name, txm_path_base(r->out->path)) != 0;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const txm_other_name *)a)->path, ((const txm_other_name *)b)->path);
+}
+
+/* tx files of the image in the folder where the right one is missing. */
+static txm_status find_others(resolving *r, txm_error *err)
+{
+    char *folder = txm_path_dir(r->out->path);
+    DIR *dir = folder ? opendir(folder) : NULL;
+    txm_status status = folder ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", r->image);
+    struct dirent *entry;
+    while (!status && dir && r->out->other_count < TXM_MAX_OTHER_NAMES && (entry = readdir(dir))) {
+        if (!is_other(r, entry->d_name))
+            continue;
+        char *path = txm_path_join(folder, entry->d_name);
+        status = path ? add_other(r, path, err) : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", r->image);
+    }
+    if (dir)
+        closedir(dir);
+    free(folder);
+    qsort(r->out->others, r->out->other_count, sizeof r->out->others[0], by_path);
+    return status;
+}
+
+/* ---- time ------------------------------------------------------------------------------------------------------- */
+
+static txm_status set_reason(txm_resolution *r, const char *text, txm_error *err)
+{
+    free(r->reason);
+    r->reason = txm_strdup(text);
+    return r->reason ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory");
+}
+
+/* The finding that forbids to call the file fresh; NULL if only its time is wrong. */
+static const txm_finding *obstacle(const txm_findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const txm_finding *f = &findings->items[i];
+        if (f->kind->severity != TXM_SEVERITY_NOTE && strcmp(f->kind->id, "TXM-401") != 0)
+            return f;
+    }
+    return NULL;
+}
+
+/* Gives an outdated file the image's time if it is what the image gives. */
+static txm_status touch(resolving *r, txm_error *err)
+{
+    const txm_verify_options deep = {.deep = true, .source = r->image};
+    txm_findings findings = {0};
+    txm_resolution *out = r->out;
+    txm_status status = txm_verify(r->context, out->path, &deep, &findings, err);
+    const txm_finding *found = status ? NULL : obstacle(&findings);
+    if (!status && found) {
+        char text[640];
+        snprintf(text, sizeof text, "not touched: %s %s (%s)", found->kind->id, found->kind->meaning, found->text);
+        status = set_reason(out, text, err);
+    } else if (!status) {
+        const struct timespec times[2] = {{0, UTIME_OMIT}, r->st.st_mtim};
+        if (utimensat(AT_FDCWD, out->path, times, 0) != 0) {
+            status = txm_fail_errno(err, errno, "%s: cannot set its time", out->path);
+        } else {
+            out->state = TXM_RESOLVED_FRESH;
+            out->tx_time = r->st.st_mtime;
+            out->touched = true;
+            status = set_reason(out, "", err);
+        }
+    }
+    txm_findings_clear(&findings);
+    return status;
+}
+
+/* ---- the look-up ------------------------------------------------------------------------------------------------ */
+
+static txm_resolution_state state_of(txm_tx_state state)
+{
+    switch (state) {
+    case TXM_TX_FRESH:
+        return TXM_RESOLVED_FRESH;
+    case TXM_TX_OUTDATED:
+        return TXM_RESOLVED_OUTDATED;
+    case TXM_TX_UNUSABLE:
+        return TXM_RESOLVED_UNUSABLE;
+    case TXM_TX_SOURCE:
+        return TXM_RESOLVED_SOURCE;
+    case TXM_TX_MISSING:
+        break;
+    }
+    return TXM_RESOLVED_MISSING;
+}
+
+static txm_status look_up(resolving *r, const txm_settings *settings, txm_error *err)
+{
+    txm_lookup found = {0};
+    struct stat tx;
+    txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &r->resolved.key, &found, err);
+    if (status)
+        return status;
+    r->out->state = state_of(found.state);
+    r->out->path = found.path;
+    r->out->reason = found.reason;
+    if (found.state != TXM_TX_SOURCE && stat(found.path, &tx) == 0)
+        r->out->tx_time = tx.st_mtime;
+    return TXM_OK;
+}
+
+static txm_status run(resolving *r, txm_source *source, const txm_settings *settings, bool with_touch, txm_error *err)
+{
+    const txm_source_info *info = txm_source_info_of(source);
+    txm_resolution *out = r->out;
+    txm_status status = txm_resolve(r->context, settings, r->image, info, &r->resolved, err);
+    if (status)
+        return status;
+    snprintf(out->colorspace, sizeof out->colorspace, "%s", r->resolved.requested);
+    out->alpha = r->resolved.alpha;
+    if (stat(r->image, &r->st) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot look at the image", r->image);
+    out->image_time = r->st.st_mtime;
+    if (info->width == 1 && info->height == 1) {
+        out->state = TXM_RESOLVED_SOURCE;
+        out->path = txm_strdup(r->image);
+        out->reason = txm_strdup("");
+        return out->path && out->reason ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", r->image);
+    }
+    if ((status = look_up(r, settings, err)))
+        return status;
+    if (out->state == TXM_RESOLVED_OUTDATED && with_touch)
+        return touch(r, err);
+    return out->state == TXM_RESOLVED_MISSING ? find_others(r, err) : TXM_OK;
+}
+
+txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings, bool touch_it,
+                             txm_resolution *out, txm_error *err)
+{
+    const txm_source_options options = {.max_memory_bytes = context->max_memory_bytes};
+    resolving r = {.context = context, .image = image, .out = out};
+    txm_source *source = NULL;
+    memset(out, 0, sizeof *out);
+    txm_status status = txm_source_open(image, &options, &source, err);
+    if (!status)
+        status = run(&r, source, settings, touch_it, err);
+    txm_source_close(&source);
+    if (status)
+        txm_resolution_clear(out);
+    return status;
+}
