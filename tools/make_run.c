@@ -4,6 +4,7 @@
 
 #include "core/mem.h"
 #include "make_report.h"
+#include "make_scene.h"
 #include "progress.h"
 #include "say.h"
 
@@ -49,6 +50,16 @@ const txm_option txm_input_options[] = {
      .help = "Rules for common names; pbr: normal, roughness and other data maps are Non-Color",
      .more = "Judged by the last word of the file name, numbers and resolutions aside: wood_normal.png, "
              "WoodRoughness.1001.exr and wood-ao-4k.jpg count, normal_wood.png does not."},
+    {.name = "packed",
+     .type = TXM_OPT_STRING,
+     AT(packed),
+     .arg = "DIR",
+     .values = TXM_VALUES_DIR,
+     .help = "Unpack the packed images of Blender scenes into DIR and convert them there",
+     .more =
+         "Under the names that Blender's own unpack gives them. A file of that name with other content is left as it "
+         "is, and a number is put into the name. Without this option packed images are left out with a warning: "
+         "Cycles makes no tx files of them."},
     {0},
 };
 #undef AT
@@ -102,8 +113,13 @@ static txm_status collect(make_run *run, const txm_operands *operands, const txm
 {
     run->inputs = txm_inputs_new(options);
     txm_status status = run->inputs ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    const txm_make_args *a = run->args;
+    txm_make_scenes scenes = {&a->config, a->dry_run || a->plan || a->key ? NULL : a->input.packed, a->lint, NULL};
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
-        status = txm_inputs_add(run->inputs, operands->items[i], err);
+        status = txm_make_is_scene(operands->items[i])
+                     ? txm_make_add_scene(&scenes, run->inputs, operands->items[i], err)
+                     : txm_inputs_add(run->inputs, operands->items[i], err);
+    txm_make_scenes_free(&scenes);
     return status;
 }
 

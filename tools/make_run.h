@@ -9,7 +9,7 @@
 typedef struct txm_input_args {
     bool recursive;
     txm_opt_list include, exclude, rules, rule_files;
-    const char *preset;
+    const char *preset, *packed; /* packed: folder for packed images of scenes */
 } txm_input_args;
 extern const txm_option txm_input_options[];
 

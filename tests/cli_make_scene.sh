@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# txmill make SCENE.blend: what list says is missing is there afterwards, under the very names.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+scenes=$work/scenes
+cp -r "$TXM_TESTDATA/blend" "$scenes"
+
+states() { # of all files that exist, by list
+    "$TXMILL" list --json "$@" | python3 -c 'import json, sys
+o = [json.loads(line) for line in sys.stdin]
+print(sorted({f["tx"]["state"] for x in o if x["type"] == "image" for f in x["files"] if f["exists"]}))'
+}
+
+check before test "$(states "$scenes/lint.blend")" = "['missing']"
+txm make --json "$scenes/lint.blend"
+check made-exit rc_is 0
+check made-states json out 'all(x["state"] == "created" for x in o if x["type"] == "file") and len(o) == 9'
+check fresh test "$(states "$scenes/lint.blend")" = "['fresh']"
+txm make --json "$scenes/lint.blend"
+check again-up-to-date json out 'all(x["state"] == "up-to-date" for x in o if x["type"] == "file")'
+if has_jsonschema; then check json-schema valid_json make out; fi
+
+# Sets, sequences, aliases of colour spaces, alpha modes, worlds; what is missing fails and stops nothing.
+txm make "$scenes/materials.blend"
+check missing-exit rc_is 3
+check missing-last-line last_line_is "TXMILL-ERROR code=3 failed=2 total=21"
+check missing-says says 'image "missing" of'
+check missing-set-says says 'image "missing set" of'
+check all-others-fresh test "$(states "$scenes/materials.blend")" = "['fresh']"
+
+txm make -q "$scenes/linked.blend"
+check linked-exit rc_is 0
+check linked-fresh test "$(states "$scenes/linked.blend")" = "['fresh']"
+txm make -q "$scenes/missing.blend"
+check missing-library-exit rc_is 3
+check missing-library-says says "gone.blend"
+
+txm make "$scenes/packed.blend"
+check packed-exit rc_is 0
+check packed-warns says "3 packed images are left out; --packed DIR unpacks and converts them"
+txm make -q --dry-run --packed "$work/unpacked" "$scenes/packed.blend"
+check packed-dry-run test ! -e "$work/unpacked"
+txm make -q --packed "$work/unpacked" "$scenes/packed.blend"
+check unpacked-exit rc_is 0
+check unpacked cmp "$work/unpacked/brick.1012.png" "$scenes/textures/brick.1012.png"
+check unpacked-converted test "$(find "$work/unpacked/blender_tx" -name '*.tx' | wc -l)" -eq 5
+txm make -q --packed "$scenes/packed.blend/no" "$scenes/packed.blend"
+check unpack-fails test "$rc" -ne 0
+
+txm make --lint --dry-run "$scenes/lint.blend"
+check lint says 'feeds a Normal Map node but is in sRGB'
+head -c 3000 "$scenes/lint.blend" >cut.blend
+txm make -q cut.blend no.blend "$scenes/lint.blend"
+check broken-exit rc_is 3
+check broken-last-line last_line_is "TXMILL-ERROR code=3 failed=2 total=10"
+check no-temporaries no_temporaries
+finish
