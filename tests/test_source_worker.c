@@ -204,6 +204,19 @@ START_TEST(relative_paths)
 }
 END_TEST
 
+START_TEST(without_standard_files)
+{
+    long who;
+    txm_error err = {0};
+    order(path, "nothing");
+    close(0);
+    close(1);
+    close(2);
+    txm_status status = run(path, &who, &err);
+    ck_assert_msg(status == TXM_OK, "%s", err.message);
+}
+END_TEST
+
 START_TEST(says_what_is_missing)
 {
     long who;
@@ -228,6 +241,7 @@ int main(void)
     tcase_add_test(worker, limits_with_blocked_signals);
     tcase_add_test(worker, several_at_once);
     tcase_add_test(worker, relative_paths);
+    tcase_add_test(worker, without_standard_files);
     tcase_add_test(worker, says_what_is_missing);
     suite_add_tcase(suite, worker);
     SRunner *runner = srunner_create(suite);

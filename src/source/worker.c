@@ -68,14 +68,15 @@ static int spawn_worker(const char *program, int socket_fd, pid_t *pid)
         return rc;
     }
     rc = signals_as_new(&attributes);
+    /* The socket first: where the caller has closed its standard files, it may be one of them. */
+    if (rc == 0)
+        rc = posix_spawn_file_actions_adddup2(&files, socket_fd, TXM_WORKER_FD);
     if (rc == 0)
         rc = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     if (rc == 0)
         rc = posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
     if (rc == 0) /* some decoders print what OpenImageIO reports anyway */
         rc = posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    if (rc == 0)
-        rc = posix_spawn_file_actions_adddup2(&files, socket_fd, TXM_WORKER_FD);
     if (rc == 0)
         rc = posix_spawn_file_actions_addclosefrom_np(&files, TXM_WORKER_FD + 1);
     if (rc == 0)
