@@ -390,11 +390,20 @@ txm_status oiio_write(const char *path, const txm_picture *picture, txm_error *e
         if (picture->colorspace)
             spec.attribute("oiio:ColorSpace", picture->colorspace);
         const auto row = static_cast<OIIO::stride_t>(picture->stride_bytes);
-        const bool done =
-            out->open(temp, spec) && out->write_image(type, picture->pixels, OIIO::AutoStride, row) && out->close();
+        const auto pixel = static_cast<OIIO::stride_t>(picture->channels * type.size());
+        bool open = out->open(temp, spec);
+        if (!open && picture->channels % 2 == 0) {
+            /* A format without alpha, as PNM: the last channel is left out. Which formats lack it they do not tell
+             * before they are asked to hold it. */
+            out = OIIO::ImageOutput::create(target);
+            spec.nchannels--;
+            spec.default_channel_names();
+            open = out && out->open(temp, spec);
+        }
+        const bool done = open && out->write_image(type, picture->pixels, pixel, row) && out->close();
         if (done && std::rename(temp.c_str(), path) == 0)
             return TXM_OK;
-        const std::string words = done ? std::string(std::strerror(errno)) : out->geterror();
+        const std::string words = done ? std::string(std::strerror(errno)) : out ? out->geterror() : OIIO::geterror();
         out.reset();
         std::remove(temp.c_str());
         return fail(err, TXM_IO, "%s", one_line(words).c_str());

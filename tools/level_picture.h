@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Whole levels of a tx file in memory, as they are stored or encoded for viewing. */
+#ifndef TXM_TOOLS_LEVEL_PICTURE_H
+#define TXM_TOOLS_LEVEL_PICTURE_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "txmill/reader.h"
+
+typedef struct txm_level_picture {
+    uint8_t *pixels; /* tight, channels interleaved; owned */
+    uint32_t width, height, channels;
+    txm_type type;
+    const char *colorspace; /* what the values are, as OpenImageIO names it; NULL: says nothing */
+    bool encoded;           /* for viewing: 8 bits through the sRGB curve */
+} txm_level_picture;
+
+/* How much a picture may take: what a file claims to hold is not what it has to cost. */
+#define TXM_PICTURE_MAX_BYTES ((size_t)4 << 30)
+
+/* One level, or with `atlas` all: level 0 at the left, the others below each other to its right, nothing (zero) in
+ * between. `level` is ignored for an atlas. TOO_LARGE beyond 4 GiB. */
+txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_level_picture *out, txm_error *err);
+
+/* Turns scene-linear values into 8 bits for viewing; pictures of data or with encoded values stay as they are. */
+txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *picture, txm_error *err);
+void txm_level_picture_clear(txm_level_picture *picture); /* NULL-safe; zeroes */
+#endif
