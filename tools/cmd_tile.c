@@ -13,6 +13,7 @@
 #include "json.h"
 #include "opt.h"
 #include "source/image_write.h"
+#include "tile_sheet.h"
 #include "txmill/reader.h"
 
 enum { TXM_TILE_SCHEMA_VERSION = 1 };
@@ -28,7 +29,7 @@ typedef struct tile_args {
     int extension; /* txm_extension */
     int format;
     const char *output;
-    bool json;
+    bool all, json;
 } tile_args;
 
 static txm_status parse_place(const char *text, void *field, txm_error *err)
@@ -61,6 +62,13 @@ static const txm_option options[] = {
      .arg = "X,Y",
      .help = "Column and row of the tile, from the top left (default: 0,0)",
      .parse = parse_place},
+    {.name = "all",
+     .letter = 'a',
+     .type = TXM_OPT_FLAG,
+     AT(all),
+     .help = "All tiles of the level on one sheet, as a picture",
+     .more = "Tiles stand apart from each other below their column and row; pixels of the padding are tinted. The "
+             "picture is encoded for viewing."},
     {.name = "padding",
      .letter = 'p',
      .type = TXM_OPT_UINT,
@@ -223,6 +231,21 @@ static txm_status write_window(const window *w, const char *path, const tile_arg
     return txm_picture_write(args->output, &picture, err);
 }
 
+static txm_status write_sheet(txm_tx *tx, const tile_args *args, txm_error *err)
+{
+    txm_level_picture sheet;
+    if (args->json || strcmp(args->output, "-") == 0 || choose_format(args) != FORMAT_IMAGE)
+        return txm_fail(err, TXM_USAGE, "a sheet is a picture and needs a file: -o FILE");
+    txm_status status = txm_tile_sheet(tx, args->level, args->padding, (txm_extension)args->extension, &sheet, err);
+    if (status)
+        return status;
+    const txm_picture picture = {sheet.pixels, 3 * (size_t)sheet.width, sheet.width, sheet.height, 3,
+                                 TXM_U8,       sheet.colorspace};
+    status = txm_picture_write(args->output, &picture, err);
+    txm_level_picture_clear(&sheet);
+    return status;
+}
+
 static void defaults(void *p)
 {
     ((tile_args *)p)->output = "-";
@@ -239,9 +262,11 @@ static int run_tile(void *p, const txm_operands *operands)
         return txm_finish_failed(&err, 0);
     }
     txm_status status = txm_tx_open(operands->items[0], &tx, &err);
-    if (status == TXM_OK)
+    if (status == TXM_OK && args->all)
+        status = write_sheet(tx, args, &err);
+    else if (status == TXM_OK)
         status = read_window(tx, args, &w, &err);
-    if (status == TXM_OK)
+    if (status == TXM_OK && !args->all)
         status = write_window(&w, operands->items[0], args, &err);
     free(w.pixels);
     txm_tx_close(&tx);
