@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Batches as the library offers them: planning, same work, order, bounds, stopping. */
+#include <check.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "batch/batch.h"
+#include "batch/store.h"
+#include "txmill/batch.h"
+#include "util_batch.h"
+#include "util_png.h"
+
+/* What the events said. */
+typedef struct record {
+    size_t done, begun, failed, created, same, would;
+    char order[512], warnings[2048], errors[2048];
+    txm_batch_totals totals;
+    volatile int *cancel_at_begin;
+    txm_result first; /* the first file's, without its strings */
+    char via[16];
+} record;
+
+static void on_planned(void *user, const txm_batch_totals *totals)
+{
+    ((record *)user)->totals = *totals;
+}
+
+static void note(char *text, size_t bytes, const char *what)
+{
+    size_t n = strlen(text);
+    snprintf(text + n, bytes - n, "%s%s", n ? " " : "", what);
+}
+
+static void on_done(void *user, const txm_batch_file *file)
+{
+    record *r = user;
+    r->done++;
+    if (file->err->status) {
+        r->failed++;
+        note(r->errors, sizeof r->errors, file->err->message);
+        return;
+    }
+    if (r->done == 1)
+        r->first = *file->result;
+    snprintf(r->via, sizeof r->via, "%s", file->result->via);
+    r->created += file->result->outcome == TXM_CREATED;
+    r->would += file->result->outcome == TXM_WOULD_CREATE;
+    r->same += file->result->outcome == TXM_SAME && file->same_as != NULL;
+    note(r->order, sizeof r->order, file->input->path);
+}
+
+static void on_begin(void *user, const txm_batch_file *file)
+{
+    record *r = user;
+    ck_assert(file->cost.seconds > 0);
+    r->begun++;
+    if (r->cancel_at_begin)
+        *r->cancel_at_begin = 1;
+}
+
+static void on_warning(void *user, const char *message)
+{
+    note(((record *)user)->warnings, sizeof((record *)user)->warnings, message);
+}
+
+/* Plans and runs a batch over `paths`; the status of whatever ended it. */
+static txm_status run(const char *const *paths, txm_batch_options options, unsigned threads, record *r)
+{
+    static volatile int cancel;
+    cancel = 0;
+    const txm_context_options context_options = {.threads = threads, .cancel = &cancel};
+    txm_context *context = NULL;
+    txm_batch *batch = NULL;
+    txm_error err = {0};
+    txm_inputs *inputs = txm_inputs_new(NULL);
+    for (; *paths; paths++)
+        ck_assert_int_eq(txm_inputs_add(inputs, *paths, &err), TXM_OK);
+    if (r->cancel_at_begin)
+        r->cancel_at_begin = &cancel;
+    options.settings = txm_settings_default();
+    options.events = (txm_batch_events){r, on_planned, on_done, on_begin, NULL, on_warning};
+    ck_assert_int_eq(txm_context_new(&context_options, &context, &err), TXM_OK);
+    ck_assert_int_eq(txm_batch_new(context, inputs, &options, &batch, &err), TXM_OK);
+    txm_status status = txm_batch_plan(batch, &err);
+    if (status == TXM_OK)
+        status = txm_batch_run(batch, &err);
+    txm_batch_free(&batch);
+    ck_assert_ptr_null(batch);
+    txm_batch_free(&batch);
+    txm_inputs_free(&inputs);
+    txm_context_free(&context);
+    return status;
+}
+
+#define RUN(r, options, threads, ...) run((const char *const[]){__VA_ARGS__, NULL}, options, threads, r)
+
+static void make_images(void)
+{
+    batch_enter();
+    batch_png_of("small.png", 30, 30, PNG_RGB, 8, NULL);
+    batch_png_of("large.png", 300, 200, PNG_RGB, 8, NULL);
+    batch_png_of("middle.png", 100, 90, PNG_RGB, 8, NULL);
+}
+
+START_TEST(test_order_and_totals)
+{
+    make_images();
+    record r = {0};
+    const txm_batch_options dry = {.dry_run = true, .largest_first = true};
+    ck_assert_int_eq(RUN(&r, dry, 2, "small.png", "large.png", "missing.png", "middle.png"), TXM_OK);
+    ck_assert_str_eq(r.order, "large.png middle.png small.png");
+    ck_assert_uint_eq(r.totals.inputs, 4);
+    ck_assert_uint_eq(r.totals.to_create, 3);
+    ck_assert_uint_eq(r.would, 3);
+    ck_assert_uint_eq(r.failed, 1);
+    ck_assert_uint_eq(r.begun, 0);
+    ck_assert(r.totals.cost.megapixels > 0.0698 && r.totals.cost.megapixels < 0.0700);
+    ck_assert(r.totals.cost.memory_bytes > 300 * 200 * 4);
+    ck_assert_int_ne(access("blender_tx", F_OK), 0);
+    record given = {0};
+    ck_assert_int_eq(RUN(&given, (txm_batch_options){.dry_run = true}, 2, "small.png", "large.png"), TXM_OK);
+    ck_assert_str_eq(given.order, "small.png large.png");
+    batch_leave();
+}
+END_TEST
+
+START_TEST(test_runs_within_memory)
+{
+    /* A bound that not even one file fits: they run one after the other, each is the converter's to judge. */
+    make_images();
+    record r = {0};
+    const txm_batch_options bounded = {.max_memory_bytes = 1};
+    ck_assert_int_eq(RUN(&r, bounded, 4, "small.png", "large.png", "middle.png"), TXM_OK);
+    ck_assert_uint_eq(r.created, 3);
+    ck_assert_str_eq(r.order, "large.png middle.png small.png");
+    record again = {0};
+    ck_assert_int_eq(RUN(&again, bounded, 4, "small.png", "large.png", "middle.png"), TXM_OK);
+    ck_assert_uint_eq(again.created, 0);
+    ck_assert_uint_eq(again.done, 3);
+    batch_leave();
+}
+END_TEST
+
+START_TEST(test_same_work)
+{
+    make_images();
+    char absolute[256], cwd[128];
+    ck_assert_ptr_nonnull(getcwd(cwd, sizeof cwd));
+    snprintf(absolute, sizeof absolute, "%s/small.png", cwd);
+    ck_assert_int_eq(symlink(".", "here"), 0);
+    ck_assert_int_eq(symlink("small.png", "alias.png"), 0);
+    record r = {0};
+    ck_assert_int_eq(RUN(&r, (txm_batch_options){0}, 2, "small.png", absolute, "here/small.png", "alias.png"), TXM_OK);
+    ck_assert_uint_eq(r.created, 2); /* a link's tx file has the link's name */
+    ck_assert_uint_eq(r.same, 2);
+    ck_assert_int_eq(access("blender_tx/alias.png.0-926BDA8569F1F2504902F06ABA51E46D.tx", F_OK), 0);
+    ck_assert_str_eq(r.warnings, "");
+    batch_leave();
+}
+END_TEST
+
+START_TEST(test_clash)
+{
+    make_images();
+    record r = {0};
+    ck_assert_int_eq(RUN(&r, (txm_batch_options){.output = "x.tx"}, 2, "small.png", "large.png"), TXM_OK);
+    ck_assert_uint_eq(r.created, 1);
+    ck_assert_uint_eq(r.failed, 1);
+    ck_assert_ptr_nonnull(strstr(r.errors, "small.png"));
+    batch_leave();
+}
+END_TEST
+
+START_TEST(test_fail_fast)
+{
+    make_images();
+    record r = {0};
+    const txm_batch_options options = {.fail_fast = true};
+    ck_assert_int_eq(RUN(&r, options, 1, "missing.png", "small.png", "large.png"), TXM_OK);
+    ck_assert_uint_eq(r.done, 1);
+    ck_assert_uint_eq(r.begun, 0);
+    batch_leave();
+}
+END_TEST
+
+START_TEST(test_cancel)
+{
+    make_images();
+    volatile int asked;
+    record r = {.cancel_at_begin = &asked};
+    ck_assert_int_eq(RUN(&r, (txm_batch_options){0}, 1, "small.png", "large.png", "middle.png"), TXM_CANCELLED);
+    ck_assert_uint_eq(r.begun, 1);
+    ck_assert_uint_eq(r.created, 0);
+    batch_leave();
+}
+END_TEST
+
+/* Another process makes the file: this one comes back for it and finds it made. */
+START_TEST(test_waits_for_claims)
+{
+    make_images();
+    txm_claims *others = txm_claims_new(NULL);
+    txm_claim *claim = NULL;
+    batch_folder("blender_tx");
+    const char *tx = "blender_tx/small.png.0-926BDA8569F1F2504902F06ABA51E46D.tx";
+    ck_assert_int_eq(txm_claims_take(others, tx, &claim, NULL), TXM_OK);
+    pid_t pid = fork();
+    if (pid == 0) {
+        /* Without claims, as a process that does not know them would. */
+        record r = {0};
+        usleep(100000);
+        _exit(RUN(&r, (txm_batch_options){.no_claims = true}, 1, "small.png") != TXM_OK || r.created != 1);
+    }
+    record r = {0};
+    pid_t other = fork();
+    if (other == 0) {
+        ck_assert_int_eq(RUN(&r, (txm_batch_options){0}, 1, "small.png", "large.png"), TXM_OK);
+        _exit(r.created == 1 && r.done == 2 && r.begun > 2 ? 0 : 1);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    usleep(200000);
+    txm_claims_drop(others, &claim);
+    ck_assert_int_eq(waitpid(other, &status, 0), other);
+    ck_assert_int_eq(status, 0);
+    txm_claims_free(&others);
+    batch_leave();
+}
+END_TEST
+
+START_TEST(test_store)
+{
+    make_images();
+    struct stat a, b;
+    const char *first = "blender_tx/small.png.0-926BDA8569F1F2504902F06ABA51E46D.tx";
+    record r = {0}, again = {0};
+    const txm_batch_options options = {.store = "store", .force = true};
+    ck_assert_int_eq(RUN(&r, options, 1, "small.png"), TXM_OK);
+    ck_assert_str_eq(r.via, "converted");
+    ck_assert_int_eq(RUN(&again, options, 1, "small.png"), TXM_OK);
+    ck_assert_str_ne(again.via, "converted");
+    ck_assert_uint_eq(again.first.tx_bytes, r.first.tx_bytes);
+    ck_assert_uint_eq(again.first.levels, r.first.levels);
+    ck_assert_uint_eq(again.first.channels, r.first.channels);
+    ck_assert_uint_eq(again.first.section_bytes, r.first.section_bytes);
+    ck_assert_int_eq(again.first.mono, r.first.mono);
+    ck_assert_int_eq(stat("small.png", &a), 0);
+    ck_assert_int_eq(stat(first, &b), 0);
+    ck_assert_int_eq(a.st_mtime, b.st_mtime);
+    batch_leave();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("batch");
+    TCase *t = tcase_create("batch");
+    tcase_add_test(t, test_order_and_totals);
+    tcase_add_test(t, test_runs_within_memory);
+    tcase_add_test(t, test_same_work);
+    tcase_add_test(t, test_clash);
+    tcase_add_test(t, test_fail_fast);
+    tcase_add_test(t, test_cancel);
+    tcase_add_test(t, test_waits_for_claims);
+    tcase_add_test(t, test_store);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
