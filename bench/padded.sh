@@ -16,5 +16,5 @@ for tx in "$out/photo4k.tx" "$out/hdr4k.tx"; do
         python3 -c 'import json, os, sys
 i = json.load(sys.stdin)
 total = os.path.getsize(sys.argv[1])
-print("section of %s: %.1f %% of the file" % (os.path.basename(sys.argv[1]), 100.0 * i["section"]["bytes"] / total))' "$tx"
+print("section of %s: %.1f %% of the file" % (os.path.basename(sys.argv[1]), 100.0 * i["border_section"]["bytes"] / total))' "$tx"
 done
