@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Sections for finished files: the same bytes as a section made from the pixels in memory, for every size, with and
+ * without threads; and what is refused. */
+#include <check.h>
+#include <openexr.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tiffio.h>
+
+#include "container/borders.h"
+#include "container/section_format.h"
+#include "util_tx.h"
+
+static const uint32_t sizes[][2] = {{1, 1},     {2, 2},     {1, 500},  {500, 3},  {65, 64},  {63, 129},
+                                    {300, 200}, {777, 333}, {66, 130}, {33, 257}, {129, 65}, {17, 1}};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static void write_tx(const char *path, const made_image *m)
+{
+    if (txm_type_is_float(m->layout.type))
+        write_foreign_exr(path, m, EXR_COMPRESSION_NONE);
+    else
+        write_foreign_tiff(path, m, (foreign_tiff){COMPRESSION_ADOBE_DEFLATE, 2, false, false});
+}
+
+static void same_file(const char *path, const uint8_t *want, size_t want_bytes)
+{
+    size_t bytes;
+    uint8_t *data = load_file(path, &bytes);
+    ck_assert_uint_eq(bytes, want_bytes);
+    ck_assert(memcmp(data, want, bytes) == 0);
+    free(data);
+}
+
+static void add_check_strip(const made_image *m, txm_pool *pool)
+{
+    char path[512];
+    size_t plain_bytes, want_bytes;
+    txm_borders_result result;
+    txm_error err = {0};
+    char finding[200];
+    snprintf(path, sizeof path, "%s", temp_file("b.tx"));
+    write_tx(path, m);
+    uint8_t *plain = load_file(path, &plain_bytes);
+    append_section(path, m);
+    uint8_t *want = load_file(path, &want_bytes);
+    save_file(path, plain, plain_bytes);
+
+    ck_assert_msg(txm_borders_add(path, pool, &result, &err) == TXM_OK, "%s", err.message);
+    ck_assert(result.changed && result.before == TXM_SECTION_NONE);
+    ck_assert_uint_eq(result.file_bytes, want_bytes);
+    ck_assert_uint_eq(result.section_bytes, want_bytes - plain_bytes);
+    same_file(path, want, want_bytes);
+    ck_assert_msg(txm_borders_check(path, pool, &result, finding, sizeof finding, &err) == TXM_OK, "%s", err.message);
+    ck_assert_str_eq(finding, "");
+    ck_assert_uint_gt(result.tiles, 0);
+    ck_assert_uint_eq(result.bad_tiles, 0);
+    ck_assert_msg(txm_borders_strip(path, &result, &err) == TXM_OK, "%s", err.message);
+    ck_assert(result.changed && result.section_bytes == 0);
+    same_file(path, plain, plain_bytes);
+    free(plain);
+    free(want);
+}
+
+START_TEST(every_size)
+{
+    txm_pool *pool = txm_pool_new(3);
+    for (int type = TXM_U8; type <= TXM_FLOAT; type++) {
+        uint32_t tile = type == TXM_U16 ? 64 : 16 << (type & 1), channels = (uint32_t)(1 + (_i + type) % 4);
+        made_image m =
+            make_image(sizes[_i][0], sizes[_i][1], channels, (txm_type)type, tile, (txm_compression){0}, MADE_SMOOTH);
+        add_check_strip(&m, NULL);
+        add_check_strip(&m, pool);
+        free_image(&m);
+    }
+    txm_pool_free(pool);
+}
+END_TEST
+
+/* A wrong ring with a right checksum: only the comparison with the neighbours can tell. */
+START_TEST(wrong_pixels_are_found)
+{
+    made_image m = make_image(100, 70, 4, TXM_U8, 32, (txm_compression){0}, MADE_SMOOTH);
+    made_image other = make_image(100, 70, 4, TXM_U8, 32, (txm_compression){0}, MADE_SMOOTH);
+    char path[512], finding[200];
+    txm_borders_result result;
+    snprintf(path, sizeof path, "%s", temp_file("b.tx"));
+    write_tx(path, &m);
+    other.levels[0][0] ^= 255; /* a corner pixel that three rings and its own tile's neighbours show */
+    append_section(path, &other);
+    ck_assert_int_eq(txm_borders_check(path, NULL, &result, finding, sizeof finding, NULL), TXM_OK);
+    ck_assert_uint_gt(result.bad_tiles, 0);
+    ck_assert_uint_lt(result.bad_tiles, result.tiles);
+    ck_assert_msg(strstr(finding, "level 0") != NULL, "%s", finding);
+    ck_assert_int_eq(txm_borders_check(path, NULL, &result, NULL, 0, NULL), TXM_OK);
+    free_image(&m);
+    free_image(&other);
+}
+END_TEST
+
+START_TEST(refusals)
+{
+    made_image m = make_image(100, 70, 4, TXM_U8, 32, (txm_compression){0}, MADE_SMOOTH);
+    char path[512];
+    txm_borders_result result;
+    txm_error err = {0};
+    size_t bytes;
+    snprintf(path, sizeof path, "%s", temp_file("b.tx"));
+    write_tx(path, &m);
+    append_section(path, &m);
+    uint8_t *file = load_file(path, &bytes);
+    file[bytes - TXM_SECTION_FOOTER_BYTES + 44] = 2; /* the version */
+    save_file(path, file, bytes);
+    ck_assert_int_eq(txm_borders_add(path, NULL, &result, &err), TXM_NEWER);
+    ck_assert_ptr_nonnull(strstr(err.message, "strip"));
+    same_file(path, file, bytes);
+    ck_assert_int_eq(txm_borders_strip(path, &result, NULL), TXM_OK);
+    ck_assert_int_eq(result.before, TXM_SECTION_NEWER);
+    free(file);
+
+    /* Tiles twice as wide as high. */
+    TIFF *tif = TIFFOpen(path, "w");
+    TIFFSetField(tif, TIFFTAG_IMAGEWIDTH, 32);
+    TIFFSetField(tif, TIFFTAG_IMAGELENGTH, 16);
+    TIFFSetField(tif, TIFFTAG_TILEWIDTH, 32);
+    TIFFSetField(tif, TIFFTAG_TILELENGTH, 16);
+    TIFFSetField(tif, TIFFTAG_BITSPERSAMPLE, 8);
+    TIFFSetField(tif, TIFFTAG_PHOTOMETRIC, 1);
+    uint8_t tile[32 * 16] = {0};
+    ck_assert_int_ne(TIFFWriteTile(tif, tile, 0, 0, 0, 0), -1);
+    TIFFClose(tif);
+    file = load_file(path, &bytes);
+    txm_error_clear(&err);
+    ck_assert_int_eq(txm_borders_add(path, NULL, &result, &err), TXM_UNSUPPORTED);
+    same_file(path, file, bytes);
+    free(file);
+
+    ck_assert_int_eq(txm_borders_add("/nonexistent/a.tx", NULL, &result, NULL), TXM_NOT_FOUND);
+    ck_assert_int_eq(txm_borders_strip("/tmp", &result, NULL), TXM_NOT_A_FILE);
+    free_image(&m);
+}
+END_TEST
+
+/* A damaged tile: no section can be made, the file stays. */
+START_TEST(damaged_tiles_stop_it)
+{
+    made_image m = make_image(100, 70, 4, TXM_U8, 32, (txm_compression){0}, MADE_SMOOTH);
+    char path[512];
+    txm_borders_result result;
+    txm_error err = {0};
+    size_t bytes;
+    snprintf(path, sizeof path, "%s", temp_file("b.tx"));
+    write_tx(path, &m);
+    uint8_t *file = load_file(path, &bytes);
+    memset(file + 600, 0xff, 50);
+    save_file(path, file, bytes);
+    txm_pool *pool = txm_pool_new(2);
+    ck_assert_int_eq(txm_borders_add(path, pool, &result, &err), TXM_CORRUPT);
+    ck_assert_msg(strstr(err.message, "level 0, tile") != NULL, "%s", err.message);
+    same_file(path, file, bytes);
+    txm_pool_free(pool);
+    free(file);
+    free_image(&m);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("borders");
+    TCase *tc = tcase_create("borders");
+    temp_file(""); /* the folder belongs to this process, not to a test's */
+    suite_add_tcase(suite, tc);
+    tcase_add_loop_test(tc, every_size, 0, SIZES);
+    tcase_add_test(tc, wrong_pixels_are_found);
+    tcase_add_test(tc, refusals);
+    tcase_add_test(tc, damaged_tiles_stop_it);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
