@@ -14,6 +14,6 @@ typedef struct txm_digest {
 } txm_digest;
 
 /* Adds what the run of ID `id` (an index into model->ids, role known) holds. False when memory or the store's limit is
- * exhausted. The ID's own block is the block at `head` of the run. */
+ * exhausted. The ID's own block is the one at its address. */
 bool txm_digest_run(const txm_digest *digest, uint32_t id, txm_run *run);
 #endif
