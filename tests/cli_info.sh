@@ -48,6 +48,14 @@ txm info --json --all "$rgb"
 check json-all json out 'any(m["name"] == "Software" and m["value"] == "Blender maketx v0" for m in o[0]["metadata"])'
 if has_jsonschema; then check json-all-schema valid_json info out; fi
 
+txm info --tiles --json "$rgb" "$const"
+check json-tiles json out 'all([t["tiles"] for t in x["tiles"]["levels"]] == [l["tiles_x"] * l["tiles_y"] for l in x["levels"]] and [t["bytes"] for t in x["tiles"]["levels"]] == [l["stored_bytes"] for l in x["levels"]] for x in o)'
+check json-tiles-constant json out 'o[0]["tiles"]["levels"][0]["constant"] == 0 and all(t["constant"] == t["tiles"] for t in o[1]["tiles"]["levels"])'
+check json-tiles-histogram json out 'all(sum(h["tiles"] for h in x["tiles"]["histogram"]) == sum(t["tiles"] for t in x["tiles"]["levels"]) for x in o)'
+if has_jsonschema; then check json-tiles-schema valid_json info out; fi
+txm info --tiles "$rgb"
+check text-tiles prints "one colour"
+
 touch -d '2020-01-02' rgb8.png && rm constant.png
 txm info --json "$rgb" "$const"
 check source-outdated json out 'o[0]["source"]["state"] == "outdated"'

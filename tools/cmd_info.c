@@ -9,12 +9,18 @@
 #include "say.h"
 
 typedef struct info_args {
-    bool json, all;
+    bool json, all, tiles;
 } info_args;
 
 #define AT(member) .offset = offsetof(info_args, member)
 static const txm_option options[] = {
     {.name = "all", .letter = 'a', .type = TXM_OPT_FLAG, AT(all), .help = "Show every entry of the metadata"},
+    {.name = "tiles",
+     .letter = 't',
+     .type = TXM_OPT_FLAG,
+     AT(tiles),
+     .help = "Show how large tiles are, and how many hold one colour",
+     .more = "Every tile is decoded for it."},
     {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print one JSON object a file"},
     {0},
 };
@@ -37,9 +43,14 @@ static txm_status show(const char *path, const info_args *args, txm_error *err)
 {
     txm_tx *tx = NULL;
     txm_info info = {.path = path};
+    txm_tile_census census;
     txm_status status = txm_tx_open(path, &tx, err);
     if (status == TXM_OK)
         status = txm_tx_describe(tx, &info.description, err);
+    if (status == TXM_OK && args->tiles) {
+        status = txm_tile_census_take(tx, txm_signal_flag(), &census, err);
+        info.tiles = &census;
+    }
     if (status == TXM_OK) {
         info.tx = tx;
         info.source_state = source_state(path, info.description.source);
@@ -63,6 +74,8 @@ static int run_info(void *p, const txm_operands *operands)
     for (size_t i = 0; i < operands->count && !txm_signal_caught(); i++) {
         txm_error err = {0};
         txm_status status = show(operands->items[i], args, &err);
+        if (status == TXM_CANCELLED)
+            break;
         txm_tally_add(&tally, status);
         if (status != TXM_OK) {
             txm_say(TXM_SAY_ERROR, "%s", err.message);

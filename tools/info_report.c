@@ -144,6 +144,8 @@ void txm_info_print_text(const txm_info *info, bool all_metadata)
     print_color_settings(d);
     print_statistics(d);
     print_levels(info->tx);
+    if (info->tiles)
+        txm_tile_census_print(info->tx, info->tiles);
     if (all_metadata)
         print_metadata(info->tx);
 }
@@ -265,6 +267,8 @@ void txm_info_print_json(const txm_info *info, bool all_metadata)
     txm_json_text(cycles, "reason", info->accepted ? NULL : info->reason);
     add_description(o, info);
     add_levels(o, info->tx);
+    if (info->tiles)
+        txm_tile_census_add(o, info->tx, info->tiles);
     if (all_metadata)
         add_metadata(o, info->tx);
     txm_json_emit(o);

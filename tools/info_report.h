@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "container/describe.h"
+#include "info_tiles.h"
 #include "txmill/reader.h"
 
 enum { TXM_INFO_SCHEMA_VERSION = 1 };
@@ -24,6 +25,7 @@ typedef struct txm_info {
     txm_source_state source_state;
     bool accepted; /* by Cycles, as a native tx file */
     char reason[256];
+    const txm_tile_census *tiles; /* NULL if it was not asked for */
 } txm_info;
 
 void txm_info_print_text(const txm_info *info, bool all_metadata);
