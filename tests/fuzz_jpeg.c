@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fuzzing the direct JPEG reader: markers, metadata, and libjpeg's ways out of damaged data. */
+ * Fuzzing the direct JPEG reader: markers, metadata, and libjpeg's ways out of damaged data.
+ *
+ * Seeds: testdata/jpeg/[a-z]*.jpg */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

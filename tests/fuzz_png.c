@@ -3,7 +3,9 @@
  * Fuzzing the direct PNG reader: header, chunks, stream, filters, and every conversion of pixels.
  *
  * Mutated files would nearly all end at their first wrong CRC, so the mutator puts the CRCs right again. What is
- * checked besides memory: the rows are the same whatever the bands they are asked for in, also after a rewind. */
+ * checked besides memory: the rows are the same whatever the bands they are asked for in, also after a rewind.
+ *
+ * Seeds: testdata/png/[bg]*.png testdata/sources/[a-z]*.png testdata/golden/[a-z]*8*.png */
 #include <libdeflate.h>
 #include <stdio.h>
 #include <stdlib.h>
