@@ -46,7 +46,7 @@ TESTS      := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c))
 TEST_UTIL  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/util_*.c))
 SCRIPTS    := $(wildcard tests/cli_*.sh)
 
-.PHONY: all check bench install uninstall clean fuzz format-check
+.PHONY: all check bench install uninstall clean fuzz
 all: $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/txmill-oiio.so
 
 -include $(wildcard src/*/module.mk src/*/*/module.mk tools/module.mk tests/module.mk man/module.mk)

@@ -414,8 +414,9 @@ START_TEST(test_lists)
                "{\"path\": 7}\n{\"path\": \"e\", \"alpha\": \"alfa\"}\n{\"path_encoded\": \"caf%E9%0a.png\"}\n"
                "{\"path_encoded\": \"%zz\"}\n@a.png");
     txm_inputs *inputs = COLLECT(NULL, "@lines", "@none");
-    ck_assert_str_eq(paths(inputs),
-                     "a.png missing.png b.png !lines:5 !d.png !lines:7 !lines:8 !e caf\xE9\n.png !lines:11 @a.png !none");
+    ck_assert_str_eq(
+        paths(inputs),
+        "a.png missing.png b.png !lines:5 !d.png !lines:7 !lines:8 !e caf\xE9\n.png !lines:11 @a.png !none");
     const txm_input *b = txm_inputs_at(inputs, 2);
     ck_assert_str_eq(b->colorspace, "ACEScg");
     ck_assert_int_eq(b->alpha, TXM_ALPHA_NONE);

@@ -351,6 +351,16 @@ START_TEST(odd_settings_are_refused)
 }
 END_TEST
 
+START_TEST(a_missing_device_is_an_error)
+{
+    txm_context *context = NULL;
+    txm_error err = {0};
+    const txm_context_options options = {.threads = 1, .device = "cuda:0"};
+    ck_assert_int_eq(txm_context_new(&options, &context, &err), TXM_DEVICE);
+    ck_assert_ptr_null(context);
+}
+END_TEST
+
 START_TEST(memory_bound_is_obeyed_or_refused)
 {
     char *source = write_pnm("wide.ppm", 3, 3000, 100, ramp), *out = in_base("wide.tx");
@@ -384,6 +394,7 @@ int main(void)
     tcase_add_test(t, a_truncated_source_publishes_nothing);
     tcase_add_test(t, cancelling_leaves_nothing);
     tcase_add_test(t, odd_settings_are_refused);
+    tcase_add_test(t, a_missing_device_is_an_error);
     tcase_add_test(t, memory_bound_is_obeyed_or_refused);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);

@@ -66,7 +66,7 @@ static txm_status parse_device(const char *text, void *field, txm_error *err)
     const char *number = strncmp(text, "cuda:", 5) == 0 ? text + 5 : NULL;
     bool numbered = number && *number && strlen(number) <= 3 && strspn(number, "0123456789") == strlen(number);
     if (!numbered && strcmp(text, "auto") && strcmp(text, "cpu") && strcmp(text, "cuda"))
-        return txm_fail(err, TXM_USAGE, "must be auto, cpu, cuda or cuda:N; 'txmill devices' lists what is there");
+        return txm_fail(err, TXM_USAGE, "must be auto, cpu, cuda or cuda:N");
     *(const char **)field = text;
     return TXM_OK;
 }

@@ -4,8 +4,8 @@
  *
  * Every layout since 2.4 is read: 4- and 8-byte pointers, both byte orders, the header of Blender 5, plain, gzip and
  * zstd. Linked libraries are followed, and of them only what is linked. The scene and what its libraries hold are kept
- * in at most 128 MiB, all working memory together stays below 400 MiB whatever the files contain (a scene of 1 GB takes 15
- * to 45 MB); time is linear in the sizes of the files.
+ * in at most 128 MiB, all working memory together stays below 400 MiB whatever the files contain (a scene of 1 GB takes
+ * 15 to 45 MB); time is linear in the sizes of the files.
  *
  * Ownership: a txm_blend owns everything that its functions return pointers to, until it is closed. It may be used by
  * several threads at once, but for txm_blend_unpack and txm_blend_entries.

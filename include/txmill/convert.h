@@ -38,10 +38,10 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
 void txm_context_free(txm_context **context); /* NULL-safe */
 
 typedef enum txm_outcome {
-    TXM_CREATED,     /* written */
-    TXM_UP_TO_DATE,  /* a fresh tx file is there */
-    TXM_IS_TX,       /* the input is a valid tx file itself and was left alone */
-    TXM_USED_AS_IS,  /* Cycles uses the source itself (1x1 images) */
+    TXM_CREATED,      /* written */
+    TXM_UP_TO_DATE,   /* a fresh tx file is there */
+    TXM_IS_TX,        /* the input is a valid tx file itself and was left alone */
+    TXM_USED_AS_IS,   /* Cycles uses the source itself (1x1 images) */
     TXM_WOULD_CREATE, /* dry run */
     TXM_SAME          /* of a batch: another input makes this tx file */
 } txm_outcome;

@@ -4,8 +4,8 @@
  *
  * Reads what txmill, Blender and OpenImageIO's maketx write: tiled TIFF (zip, LZW, zstd, PackBits, none; u8, u16, half,
  * float; 1 to 4 channels) and tiled EXR (zip, zips, PIZ, RLE, none, PXR24, B44; half, float). Files are memory-mapped;
- * headers, offsets and sizes are checked before use, so a hostile file costs an error, never more memory than the bounds
- * stated here: that of txm_tx_open, and 128 MiB for each thread that reads tiles at the same time (200 KiB with
+ * headers, offsets and sizes are checked before use, so a hostile file costs an error, never more memory than the
+ * bounds stated here: that of txm_tx_open, and 128 MiB for each thread that reads tiles at the same time (200 KiB with
  * Blender's tiles).
  *
  * A file must not be cut short in place while it is open: replace tx files by renaming, as every tx writer does. Each

@@ -149,8 +149,8 @@ typedef struct txm_metadata {
  * Control characters other than tab and newline become '?', so that printing an entry is harmless. False when memory is
  * exhausted. */
 bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *value, size_t value_bytes);
-/* Adds the `name=value` words of an image description as entries. A value ends at white space, or stands in double quotes
- * with a backslash in front of each quote and backslash inside. */
+/* Adds the `name=value` words of an image description as entries. A value ends at white space, or stands in double
+ * quotes with a backslash in front of each quote and backslash inside. */
 bool txm_metadata_add_words(txm_metadata *metadata, const char *text, size_t text_bytes);
 void txm_metadata_free(txm_metadata *metadata);
 

@@ -13,6 +13,9 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
 {
     static const txm_context_options defaults;
     const txm_context_options *o = options ? options : &defaults;
+    if (o->device && strncmp(o->device, "cuda", 4) == 0)
+        return txm_fail(err, TXM_DEVICE, "device %s: this build computes on the CPU only; use --device cpu or auto",
+                        o->device);
     txm_context *c = txm_calloc(1, sizeof *c);
     if (!c)
         return txm_fail(err, TXM_NO_MEMORY, "out of memory");

@@ -217,7 +217,7 @@ TXM_ARITH float txm_box(float a, float b, float c, float d)
 /* Position of destination sample `i` of `dst` in a source edge of `src` samples: two neighbours (clamped) and the
  * weight of the second. */
 TXM_ARITH void txm_bilinear_position(uint32_t i, uint32_t dst, uint32_t src, uint32_t *first, uint32_t *second,
-                                      float *weight)
+                                     float *weight)
 {
     float s = ((float)i + 0.5f) * (1.0f / (float)dst) * (float)src - 0.5f;
     /* floor; s >= -0.5 and below 2^17, so truncation of s + 1 is exact. */
