@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a conversion costs, estimated from the image's header. The numbers order the work, keep it below a bound of
- * memory, and tell people what to expect; nothing else depends on them. They were fitted to measurements of the
- * converter on one thread.
+ * memory, and tell people what to expect; nothing else depends on them. They are rough: their order counts, not their
+ * value.
  */
 #include <string.h>
 
