@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* How wide vectors travel between functions matters to nobody here: all of them are inlined. */
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
