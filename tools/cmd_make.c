@@ -73,6 +73,7 @@ static const txm_option_group groups[] = {
     {"Colour", txm_config_options, offsetof(txm_make_args, config)},
     {"Output", output_options, 0},
     {"Running", txm_running_options, offsetof(txm_make_args, running)},
+    {"Sharing the work", txm_shard_options, offsetof(txm_make_args, shard)},
     {"Course", course_options, 0},
     {"Reports", txm_report_options, offsetof(txm_make_args, report)},
     {0},
@@ -104,7 +105,7 @@ static int run_make(void *p, const txm_operands *operands)
     txm_error err = {0};
     txm_settings_args_finish(&args->settings);
     txm_report_args_apply(&args->report);
-    if (check_usage(args, operands, &err) != TXM_OK)
+    if (check_usage(args, operands, &err) != TXM_OK || txm_shard_args_finish(&args->shard, &err) != TXM_OK)
         return txm_finish_failed(&err, 0);
     return txm_make_run(args, operands);
 }

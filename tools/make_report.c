@@ -244,6 +244,8 @@ static void say_details(const char *input, const txm_result *r)
 void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *totals)
 {
     report->totals = *totals;
+    report->inputs = totals->inputs;
+    snprintf(report->list_key, sizeof report->list_key, "%s", totals->list_key);
 }
 
 void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
@@ -289,11 +291,23 @@ static double seconds_since(const struct timespec *begin)
     return (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
 }
 
+/* What this shard saw: where shards of one job differ in their lists, they divided different things. */
+static void add_shard(cJSON *o, const txm_make_report *report)
+{
+    cJSON *shard = txm_json_object(o, "shard");
+    txm_json_uint(shard, "index", report->shard.index);
+    txm_json_uint(shard, "count", report->shard.count);
+    txm_json_uint(shard, "listed", report->totals.listed);
+    txm_json_text(shard, "list_key", report->list_key);
+}
+
 static void print_json_summary(const txm_make_report *report, double seconds)
 {
     const size_t *n = report->count;
     cJSON *o = new_object("summary");
     txm_json_uint(o, "inputs", report->inputs);
+    if (report->shard.count)
+        add_shard(o, report);
     txm_json_uint(o, "created", n[TXM_CREATED]);
     txm_json_uint(o, "would_create", n[TXM_WOULD_CREATE]);
     txm_json_uint(o, "up_to_date", n[TXM_UP_TO_DATE]);

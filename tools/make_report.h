@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "exits.h"
+#include "shard_args.h"
 #include "txmill/batch.h"
 
 enum { TXM_MAKE_SCHEMA_VERSION = 1 };
@@ -18,9 +19,11 @@ typedef struct txm_make_report {
     pthread_mutex_t lock;
     bool json, quiet, plan; /* plan: costs are shown */
     int key;                /* only keys are: 1 of the settings, 2 of the content as well */
-    size_t inputs;          /* given, not all of which need be started */
+    txm_shard_args shard;   /* count 0: none */
+    size_t inputs;          /* given (of the shard), not all of which need be started */
     size_t count[TXM_SAME + 1];
     txm_batch_totals totals;
+    char list_key[TXM_KEY_HEX]; /* copy of what the totals say */
     txm_tally tally;
     uint64_t tx_bytes;
     struct timespec begin;

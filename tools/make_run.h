@@ -2,16 +2,8 @@
  * A batch run from the command line: inputs and rules from the arguments, events to report and progress. */
 #ifndef TXM_TOOLS_MAKE_RUN_H
 #define TXM_TOOLS_MAKE_RUN_H
-#include "args.h"
-#include "txmill/batch.h"
-
-/* Which inputs, and what is known of them by their names. */
-typedef struct txm_input_args {
-    bool recursive;
-    txm_opt_list include, exclude, rules, rule_files;
-    const char *preset, *packed; /* packed: folder for packed images of scenes */
-} txm_input_args;
-extern const txm_option txm_input_options[];
+#include "batch_job.h"
+#include "shard_args.h"
 
 typedef struct txm_make_args {
     txm_input_args input;
@@ -22,6 +14,7 @@ typedef struct txm_make_args {
     const char *store;
     bool force, dry_run, plan, lint, no_claims, fail_fast, progress;
     txm_running_args running;
+    txm_shard_args shard;
     txm_report_args report;
 } txm_make_args;
 

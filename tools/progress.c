@@ -78,6 +78,7 @@ void txm_progress_planned(txm_progress *progress, const txm_batch_totals *totals
 {
     pthread_mutex_lock(&progress->lock);
     progress->total = totals->cost;
+    progress->files = totals->inputs;
     clock_gettime(CLOCK_MONOTONIC, &progress->begin);
     pthread_mutex_unlock(&progress->lock);
 }

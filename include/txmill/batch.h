@@ -117,13 +117,17 @@ typedef struct txm_batch_file {
     txm_cost cost;            /* zero when there is nothing to do */
     const txm_input *same_as; /* the input that makes the same tx file; NULL: none */
     unsigned lint;            /* findings, bits of txm_lint */
+    unsigned shard;           /* that it belongs to, from 1; 0: the batch is not divided */
+    double weight_s;          /* that it counts in the division: what making it costs, needed or not */
     const char *content;      /* SHA-256 of the source; NULL unless asked for */
 } txm_batch_file;
 
 typedef struct txm_batch_totals {
-    size_t inputs;
-    size_t to_create; /* of them */
-    txm_cost cost;    /* sums; memory_bytes: the largest */
+    size_t inputs;        /* of this shard; without shards all */
+    size_t to_create;     /* of them */
+    txm_cost cost;        /* sums; memory_bytes: the largest */
+    size_t listed;        /* inputs of all shards */
+    const char *list_key; /* with shards: 40 hex digits, equal where the same inputs were divided; else "" */
 } txm_batch_totals;
 
 /* Called from any thread, one at a time. Members may be NULL. */
@@ -153,6 +157,8 @@ typedef struct txm_batch_options {
     bool fail_fast;            /* start nothing more after a failure */
     bool stages;               /* time the stages of conversions */
     uint64_t max_memory_bytes; /* for all conversions together; 0: no bound */
+    unsigned shards;           /* into how many the inputs are divided; 0: not at all */
+    unsigned shard;            /* the one to settle, 1 to `shards`; 0: all */
     txm_batch_events events;
 } txm_batch_options;
 
@@ -163,8 +169,9 @@ txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs, const t
                          txm_batch **out, txm_error *err);
 void txm_batch_free(txm_batch **batch); /* NULL-safe */
 
-/* Looks at all inputs and makes the plan. Failures of single inputs go to `done`. NO_MEMORY, CONFIG (a working space
- * that the config lacks), CANCELLED. */
+/* Looks at all inputs and makes the plan. Of a divided batch those of its shard alone are told and made; the division
+ * depends on the inputs only, not on their order, their tx files, or the host. Failures of single inputs go to `done`.
+ * NO_MEMORY, CONFIG (a working space that the config lacks), CANCELLED. */
 txm_status txm_batch_plan(txm_batch *batch, txm_error *err);
 /* Carries the plan out, once. Failures of single inputs go to `done`. NO_MEMORY, CANCELLED. */
 txm_status txm_batch_run(txm_batch *batch, txm_error *err);

@@ -91,6 +91,8 @@ void txm_batch_tell(txm_batch *batch, size_t index, const txm_result *result, co
         .cost = item->cost,
         .same_as = item->same_as == TXM_NO_INDEX ? NULL : txm_inputs_at(batch->inputs, (size_t)item->same_as),
         .lint = item->lint,
+        .shard = item->shard,
+        .weight_s = (double)item->weight,
         .content = item->content};
     if (err && err->status != TXM_OK)
         atomic_store(&batch->failed, true);

@@ -8,6 +8,7 @@
 #include "batch/claims.h"
 #include "batch/names.h"
 #include "convert/context.h"
+#include "core/hash.h"
 #include "txmill/batch.h"
 
 enum { TXM_NO_INDEX = -1 };
@@ -29,6 +30,8 @@ typedef struct txm_item {
     uint32_t width, height;
     uint64_t source_bytes, device, inode;
     float seconds; /* that looking at it took */
+    float weight;  /* in the division into shards: seconds that making it costs, whether it is needed or not */
+    uint32_t shard;
     txm_cost cost;
     ptrdiff_t same_as; /* index of the input that makes the same tx file, TXM_NO_INDEX: none */
 } txm_item;
@@ -53,6 +56,7 @@ struct txm_batch {
     txm_names names;             /* strings of the items */
     pthread_mutex_t events_lock; /* events come one at a time */
     txm_claims *claims;          /* while running; NULL: without */
+    char list_key[TXM_SHA1_HEX]; /* digest of what was divided into shards */
     atomic_bool failed;          /* something failed: with fail_fast nothing more is started */
     atomic_bool exhausted;       /* memory ran out */
 };

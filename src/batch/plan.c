@@ -17,6 +17,7 @@
 #include "batch/batch.h"
 #include "batch/content.h"
 #include "batch/lint.h"
+#include "batch/shard.h"
 #include "batch/sweep.h"
 #include "core/mem.h"
 #include "core/path.h"
@@ -126,9 +127,21 @@ static txm_status look_up(txm_batch *b, size_t index, txm_error *err)
         item->device = st.st_dev;
         item->inode = st.st_ino;
     }
+    const txm_cost cost = txm_cost_estimate(item, &settings, txm_pool_threads(txm_context_pool(b->context)));
+    item->weight = (float)cost.seconds;
     if (item->outcome == TXM_WOULD_CREATE)
-        item->cost = txm_cost_estimate(item, &settings, txm_pool_threads(txm_context_pool(b->context)));
+        item->cost = cost;
     return TXM_OK;
+}
+
+/* What the first failure of a run stops is not for another shard's files to say. */
+static void settle(txm_batch *b, size_t index)
+{
+    txm_item *item = &b->items[index];
+    /* On a request to stop, what was being looked at was not started. */
+    item->looked_at = item->status != TXM_CANCELLED;
+    if (item->status && (!b->options.shards || (item->shard && txm_batch_is_mine(b, index))))
+        atomic_store(&b->failed, true);
 }
 
 static void look_at(txm_batch *b, size_t index)
@@ -139,17 +152,27 @@ static void look_at(txm_batch *b, size_t index)
     if (input->status) {
         item->status = input->status;
         item->message = input->message;
-    } else if (!item->status && (look_up(b, index, &err) != TXM_OK || look_closer(b, index, &err) != TXM_OK)) {
+    } else if (!item->status && look_up(b, index, &err) != TXM_OK) {
         note_failure(b, item, &err);
     }
-    /* On a request to stop, what was being looked at was not started. */
-    item->looked_at = item->status != TXM_CANCELLED;
-    if (item->status)
-        atomic_store(&b->failed, true);
+    settle(b, index);
+}
+
+/* Of what is to be told alone: it takes reading whole images. */
+static void look_closer_at(txm_batch *b, size_t index)
+{
+    txm_item *item = &b->items[index];
+    txm_error err = {0};
+    if (!item->looked_at || item->status || !txm_batch_is_mine(b, index))
+        return;
+    if (look_closer(b, index, &err) != TXM_OK)
+        note_failure(b, item, &err);
+    settle(b, index);
 }
 
 typedef struct looking {
     txm_batch *batch;
+    void (*look)(txm_batch *batch, size_t index);
     atomic_size_t next;
 } looking;
 
@@ -159,13 +182,13 @@ static void look_at_inputs(void *arg)
     looking *l = arg;
     size_t i;
     while (txm_batch_may_start(l->batch) && (i = atomic_fetch_add(&l->next, 1)) < l->batch->count)
-        look_at(l->batch, i);
+        l->look(l->batch, i);
 }
 
-static txm_status look_at_all(txm_batch *b, txm_error *err)
+static txm_status look_at_all(txm_batch *b, void (*look)(txm_batch *batch, size_t index), txm_error *err)
 {
     txm_pool *pool = txm_context_pool(b->context);
-    looking l = {.batch = b};
+    looking l = {.batch = b, .look = look};
     txm_group *group = txm_group_new_outer(pool);
     bool ok = group != NULL;
     for (unsigned i = 0; ok && i < txm_pool_threads(pool); i++)
@@ -312,9 +335,12 @@ static bool is_work(const txm_item *item)
 
 static txm_batch_totals put_in_order(txm_batch *b)
 {
-    txm_batch_totals totals = {.inputs = b->count};
+    txm_batch_totals totals = {.listed = b->count, .list_key = b->list_key};
     for (size_t i = 0; i < b->count; i++) {
         const txm_cost *cost = &b->items[i].cost;
+        if (!txm_batch_is_mine(b, i))
+            continue;
+        totals.inputs++;
         if (!is_work(&b->items[i]))
             continue;
         b->order[b->order_count++] = i;
@@ -326,6 +352,16 @@ static txm_batch_totals put_in_order(txm_batch *b)
     totals.to_create = b->order_count;
     qsort_r(b->order, b->order_count, sizeof *b->order, compare_cost, b->items);
     return totals;
+}
+
+/* ---- shards ----------------------------------------------------------------------------------------------------- */
+
+static txm_status divide(txm_batch *b, txm_error *err)
+{
+    txm_status status = txm_shards_assign(b, err);
+    for (size_t i = 0; status == TXM_OK && i < b->count; i++)
+        settle(b, i);
+    return status;
 }
 
 /* ---- the plan --------------------------------------------------------------------------------------------------- */
@@ -352,7 +388,7 @@ static void tell(txm_batch *b)
     for (size_t i = 0; ordered && i < b->order_count; i++)
         tell_item(b, b->order[i]);
     for (size_t i = 0; i < b->count; i++)
-        if (b->items[i].looked_at && (!is_work(&b->items[i]) || (dry && !ordered)))
+        if (b->items[i].looked_at && txm_batch_is_mine(b, i) && (!is_work(&b->items[i]) || (dry && !ordered)))
             tell_item(b, i);
 }
 
@@ -368,9 +404,13 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
         note_failure(batch, &batch->items[i], &failure);
         txm_error_clear(&failure);
     }
-    txm_status status = look_at_all(batch, err);
+    txm_status status = look_at_all(batch, look_at, err);
     if (status == TXM_OK)
         status = find_same_work(batch, err);
+    if (status == TXM_OK && batch->options.shards && txm_batch_may_start(batch))
+        status = divide(batch, err);
+    if (status == TXM_OK)
+        status = look_at_all(batch, look_closer_at, err);
     if (status != TXM_OK)
         return status;
     const txm_batch_totals totals = put_in_order(batch);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Shards: every file in one of them, even loads, the same on every host, few moves; the place that Slurm gives. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch/shard.h"
+#include "core/mem.h"
+#include "tools/shard_args.h"
+
+/* A batch of files that were looked at: what the division sees. */
+typedef struct sample {
+    txm_inputs *inputs;
+    txm_batch batch;
+} sample;
+
+typedef float (*weight_of)(size_t i);
+
+static float even(size_t i)
+{
+    (void)i;
+    return 1;
+}
+
+/* As textures are: many small, few large, by three orders of magnitude. */
+static float uneven(size_t i)
+{
+    return 0.0015F + (float)(i % 7 == 0) * 0.2F + (float)(i % 61 == 0) * 2;
+}
+
+/* Files `first` to `first + count - 1`, in reverse order if asked. */
+static void fill(sample *s, size_t first, size_t count, bool reversed, weight_of weight, unsigned shards)
+{
+    *s = (sample){.inputs = txm_inputs_new(NULL)};
+    s->batch = (txm_batch){.inputs = s->inputs, .count = count, .options = {.shards = shards}};
+    s->batch.items = txm_calloc(count, sizeof *s->batch.items);
+    for (size_t i = 0; i < count; i++) {
+        size_t number = first + (reversed ? count - 1 - i : i);
+        char path[64];
+        snprintf(path, sizeof path, "textures/%zu/t%05zu.png", number % 9, number);
+        const txm_input input = {.path = path};
+        ck_assert_int_eq(txm_inputs_add_entry(s->inputs, &input, NULL), TXM_OK);
+        s->batch.items[i] =
+            (txm_item){.looked_at = true, .weight = weight(number), .requested = "sRGB", .same_as = TXM_NO_INDEX};
+    }
+}
+
+static void assign(sample *s)
+{
+    txm_error err = {0};
+    ck_assert_msg(txm_shards_assign(&s->batch, &err) == TXM_OK, "%s", err.message);
+}
+
+static void drop(sample *s)
+{
+    txm_inputs_free(&s->inputs);
+    free(s->batch.items);
+}
+
+static double heaviest_over_even(const sample *s)
+{
+    double loads[64] = {0}, total = 0, most = 0;
+    for (size_t i = 0; i < s->batch.count; i++) {
+        unsigned shard = s->batch.items[i].shard;
+        ck_assert_uint_ge(shard, 1);
+        ck_assert_uint_le(shard, s->batch.options.shards);
+        loads[shard] += (double)s->batch.items[i].weight;
+        total += (double)s->batch.items[i].weight;
+    }
+    for (unsigned i = 1; i <= s->batch.options.shards; i++)
+        most = loads[i] > most ? loads[i] : most;
+    return most * s->batch.options.shards / total;
+}
+
+START_TEST(test_balance)
+{
+    static const struct {
+        size_t count;
+        weight_of weight;
+        unsigned shards;
+        double most;
+    } cases[] = {{2000, even, 8, 1.021}, {2000, uneven, 8, 1.021},     {2000, uneven, 40, 1.3}, {12, even, 4, 1.001},
+                 {5, even, 5, 1.001},    {7, even, 4, 8.0 / 7 + 1e-6}, {500, even, 1, 1.001}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sample s;
+        fill(&s, 0, cases[i].count, false, cases[i].weight, cases[i].shards);
+        assign(&s);
+        double most = heaviest_over_even(&s);
+        ck_assert_msg(most <= cases[i].most, "case %zu: %.4f", i, most);
+        drop(&s);
+    }
+}
+END_TEST
+
+START_TEST(test_order_does_not_count)
+{
+    enum { COUNT = 1000 };
+    sample a, b;
+    fill(&a, 0, COUNT, false, uneven, 6);
+    fill(&b, 0, COUNT, true, uneven, 6);
+    assign(&a);
+    assign(&b);
+    ck_assert_str_eq(a.batch.list_key, b.batch.list_key);
+    ck_assert_uint_eq(strlen(a.batch.list_key), 40);
+    for (size_t i = 0; i < COUNT; i++)
+        ck_assert_uint_eq(a.batch.items[i].shard, b.batch.items[COUNT - 1 - i].shard);
+    drop(&a);
+    drop(&b);
+}
+END_TEST
+
+/* A list that has one file more: told apart, and nearly all files stay where they are. */
+START_TEST(test_few_moves)
+{
+    enum { COUNT = 2000 };
+    sample a, b;
+    size_t moved = 0;
+    fill(&a, 0, COUNT, false, uneven, 8);
+    fill(&b, 0, COUNT + 1, false, uneven, 8);
+    assign(&a);
+    assign(&b);
+    ck_assert_str_ne(a.batch.list_key, b.batch.list_key);
+    for (size_t i = 0; i < COUNT; i++)
+        moved += a.batch.items[i].shard != b.batch.items[i].shard;
+    ck_assert_uint_lt(moved, COUNT / 20);
+    drop(&a);
+    drop(&b);
+}
+END_TEST
+
+/* What the list key covers: paths, weights, colour spaces. Spelling does not count. */
+START_TEST(test_list_key)
+{
+    char keys[5][TXM_SHA1_HEX];
+    for (int i = 0; i < 5; i++) {
+        sample s;
+        fill(&s, i == 1, 20, false, even, 3);
+        if (i == 2)
+            s.batch.items[3].weight = 2;
+        if (i == 3)
+            s.batch.items[3].requested = "Non-Color";
+        if (i == 4) {
+            txm_inputs_free(&s.inputs);
+            s.batch.inputs = s.inputs = txm_inputs_new(NULL);
+            for (size_t n = 0; n < 20; n++) {
+                char path[64];
+                snprintf(path, sizeof path, "./textures//%zu/../%zu/t%05zu.png", n % 9, n % 9, n);
+                const txm_input input = {.path = path};
+                ck_assert_int_eq(txm_inputs_add_entry(s.inputs, &input, NULL), TXM_OK);
+            }
+        }
+        assign(&s);
+        strcpy(keys[i], s.batch.list_key);
+        drop(&s);
+    }
+    for (int i = 1; i < 4; i++)
+        ck_assert_str_ne(keys[i], keys[0]);
+    ck_assert_str_eq(keys[4], keys[0]);
+}
+END_TEST
+
+START_TEST(test_same_work_stays_together)
+{
+    sample s;
+    fill(&s, 0, 300, false, even, 7);
+    for (size_t i = 150; i < 300; i++)
+        s.batch.items[i].same_as = (ptrdiff_t)(i - 150);
+    assign(&s);
+    for (size_t i = 150; i < 300; i++)
+        ck_assert_uint_eq(s.batch.items[i].shard, s.batch.items[i - 150].shard);
+    s.batch.options.shard = 3;
+    for (size_t i = 0; i < 300; i++)
+        ck_assert_int_eq(txm_batch_is_mine(&s.batch, i), s.batch.items[i].shard == 3);
+    drop(&s);
+    fill(&s, 0, 0, false, even, 7);
+    assign(&s);
+    ck_assert_uint_eq(strlen(s.batch.list_key), 40);
+    drop(&s);
+}
+END_TEST
+
+/* ---- where the number of the shard comes from ------------------------------------------------------------------- */
+
+static void environment(const char *id, const char *count, const char *min, const char *step)
+{
+    const char *names[] = {"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN",
+                           "SLURM_ARRAY_TASK_STEP"},
+               *values[] = {id, count, min, step};
+    for (int i = 0; i < 4; i++) {
+        if (values[i])
+            setenv(names[i], values[i], 1);
+        else
+            unsetenv(names[i]);
+    }
+}
+
+START_TEST(test_slurm)
+{
+    static const struct {
+        const char *id, *count, *min, *step;
+        unsigned index, shards; /* 0, 0: not divided */
+        txm_status status;
+    } cases[] = {{NULL, NULL, NULL, NULL, 0, 0, TXM_OK},
+                 {"1", "4", "1", NULL, 1, 4, TXM_OK},
+                 {"4", "4", "1", "1", 4, 4, TXM_OK},
+                 {"0", "4", NULL, NULL, 1, 4, TXM_OK},
+                 {"3", "4", "", "", 4, 4, TXM_OK},
+                 {"17", "3", "7", "5", 3, 3, TXM_OK},
+                 {"7", "3", "1", "1", 0, 0, TXM_USAGE},
+                 {"8", "3", "7", "5", 0, 0, TXM_USAGE},
+                 {"1", "3", "2", "1", 0, 0, TXM_USAGE},
+                 {"1", "3", "1", "0", 0, 0, TXM_USAGE},
+                 {"x", "3", "1", "1", 0, 0, TXM_USAGE},
+                 {"-1", "3", "1", "1", 0, 0, TXM_USAGE},
+                 {"1", "99999999999", "1", "1", 0, 0, TXM_USAGE},
+                 {"1", NULL, "1", "1", 0, 0, TXM_OK}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        txm_shard_args args = {0};
+        txm_error err = {0};
+        environment(cases[i].id, cases[i].count, cases[i].min, cases[i].step);
+        ck_assert_msg(txm_shard_args_finish(&args, &err) == cases[i].status, "case %zu: %s", i, err.message);
+        ck_assert_msg(args.index == cases[i].index && args.count == cases[i].shards, "case %zu: %u/%u", i, args.index,
+                      args.count);
+    }
+    /* What the command line says comes first. */
+    txm_shard_args args = {2, 9};
+    environment("1", "4", "1", "1");
+    ck_assert_int_eq(txm_shard_args_finish(&args, NULL), TXM_OK);
+    ck_assert_uint_eq(args.count, 9);
+    environment(NULL, NULL, NULL, NULL);
+}
+END_TEST
+
+START_TEST(test_option)
+{
+    static const char *const bad[] = {"",    "1",    "/",   "1/",   "/2",   "0/2",      "3/2",
+                                      "1/0", "1/2x", "x/2", "-1/2", "1/ 2", "1/100001", "1/2/3"};
+    txm_shard_args args = {0};
+    ck_assert_int_eq(txm_shard_options[0].parse("3/8", &args, NULL), TXM_OK);
+    ck_assert_uint_eq(args.index, 3);
+    ck_assert_uint_eq(args.count, 8);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(txm_shard_options[0].parse(bad[i], &args, NULL) == TXM_USAGE, "%s", bad[i]);
+    ck_assert_uint_eq(args.count, 8);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("shard");
+    TCase *t = tcase_create("shard");
+    tcase_add_test(t, test_balance);
+    tcase_add_test(t, test_order_does_not_count);
+    tcase_add_test(t, test_few_moves);
+    tcase_add_test(t, test_list_key);
+    tcase_add_test(t, test_same_work_stays_together);
+    tcase_add_test(t, test_slurm);
+    tcase_add_test(t, test_option);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

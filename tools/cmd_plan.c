@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * txmill plan: how the inputs divide into shards, before a farm is asked to work on them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "batch_job.h"
+#include "core/mem.h"
+#include "exits.h"
+#include "format.h"
+#include "json.h"
+#include "say.h"
+#include "shard_args.h"
+#include "text.h"
+
+enum { PLAN_SCHEMA_VERSION = 1 };
+
+typedef struct plan_args {
+    uint32_t shards;
+    bool files;
+    txm_input_args input;
+    txm_settings_args settings;
+    txm_config_args config;
+    txm_running_args running;
+    txm_report_args report;
+} plan_args;
+
+#define AT(member) .offset = offsetof(plan_args, member)
+static const txm_option shard_options[] = {
+    {.name = "shards",
+     .letter = 'n',
+     .type = TXM_OPT_UINT,
+     AT(shards),
+     .arg = "N",
+     .min = 1,
+     .max = TXM_MAX_SHARDS,
+     .help = "Number of shards"},
+    {.name = "files", .type = TXM_OPT_FLAG, AT(files), .help = "Say of every input which shard it is in"},
+    {0},
+};
+#undef AT
+
+static const txm_option_group groups[] = {
+    {"Shards", shard_options, 0},
+    {"Inputs", txm_input_options, offsetof(plan_args, input)},
+    {"Settings", txm_settings_options, offsetof(plan_args, settings)},
+    {"Colour", txm_config_options, offsetof(plan_args, config)},
+    {"Running", txm_running_options, offsetof(plan_args, running)},
+    {"Reports", txm_report_options, offsetof(plan_args, report)},
+    {0},
+};
+
+static void defaults(void *p)
+{
+    txm_settings_args_default(&((plan_args *)p)->settings);
+}
+
+/* ---- counting --------------------------------------------------------------------------------------------------- */
+
+/* What falls to one shard. */
+typedef struct share {
+    size_t inputs, to_create, failed;
+    double weight_s; /* whatever is there already */
+    txm_cost cost;   /* of what is to be made; memory_bytes: the largest */
+} share;
+
+typedef struct plan {
+    const plan_args *args;
+    share *shares, total;
+    char list_key[TXM_KEY_HEX];
+    txm_tally tally;
+} plan;
+
+static void on_planned(void *user, const txm_batch_totals *totals)
+{
+    snprintf(((plan *)user)->list_key, TXM_KEY_HEX, "%s", totals->list_key);
+}
+
+static void add(share *s, const txm_batch_file *file)
+{
+    bool work = file->err->status == TXM_OK && file->result->outcome == TXM_WOULD_CREATE;
+    s->inputs++;
+    s->failed += file->err->status != TXM_OK;
+    s->weight_s += file->weight_s;
+    if (!work)
+        return;
+    s->to_create++;
+    s->cost.megapixels += file->cost.megapixels;
+    s->cost.seconds += file->cost.seconds;
+    if (file->cost.memory_bytes > s->cost.memory_bytes)
+        s->cost.memory_bytes = file->cost.memory_bytes;
+}
+
+static cJSON *new_object(const char *type)
+{
+    cJSON *o = txm_json_new("txmill.plan", PLAN_SCHEMA_VERSION);
+    txm_json_text(o, "type", type);
+    return o;
+}
+
+static void print_file(const plan *p, const txm_batch_file *file)
+{
+    if (p->args->report.json) {
+        cJSON *o = new_object("file");
+        txm_json_text(o, "input", file->input->path);
+        txm_json_uint(o, "shard", file->shard);
+        txm_json_number(o, "weight_seconds", file->weight_s, 6);
+        txm_json_emit(o);
+        return;
+    }
+    printf("%u\t", file->shard);
+    txm_print_safe(file->input->path);
+    putchar('\n');
+}
+
+static void on_done(void *user, const txm_batch_file *file)
+{
+    plan *p = user;
+    txm_tally_add(&p->tally, file->err->status);
+    if (file->err->status != TXM_OK)
+        txm_say(TXM_SAY_ERROR, "%s", file->err->message);
+    add(&p->total, file);
+    /* Shards are given once all inputs were looked at; without memory for that there are none. */
+    if (file->shard < 1 || file->shard > p->args->shards)
+        return;
+    add(&p->shares[file->shard - 1], file);
+    if (p->args->files)
+        print_file(p, file);
+}
+
+static void on_warning(void *user, const char *message)
+{
+    (void)user;
+    txm_say(TXM_SAY_WARNING, "%s", message);
+}
+
+/* ---- telling ---------------------------------------------------------------------------------------------------- */
+
+/* The heaviest shard against the even share: 1 is perfect. The job ends with its heaviest shard. */
+static double balance(const plan *p)
+{
+    double heaviest = 0;
+    for (uint32_t i = 0; i < p->args->shards; i++)
+        if (p->shares[i].weight_s > heaviest)
+            heaviest = p->shares[i].weight_s;
+    return p->total.weight_s > 0 ? heaviest * p->args->shards / p->total.weight_s : 1;
+}
+
+static void add_share(cJSON *o, const share *s)
+{
+    txm_json_uint(o, "inputs", s->inputs);
+    txm_json_uint(o, "to_create", s->to_create);
+    txm_json_uint(o, "failed", s->failed);
+    txm_json_number(o, "weight_seconds", s->weight_s, 6);
+    cJSON *c = txm_json_object(o, "estimate");
+    txm_json_number(c, "megapixels", s->cost.megapixels, 6);
+    txm_json_uint(c, "memory_bytes", s->cost.memory_bytes);
+    txm_json_number(c, "cpu_seconds", s->cost.seconds, 6);
+}
+
+static void print_json(const plan *p)
+{
+    for (uint32_t i = 0; i < p->args->shards; i++) {
+        cJSON *o = new_object("shard");
+        txm_json_uint(o, "shard", i + 1);
+        add_share(o, &p->shares[i]);
+        txm_json_emit(o);
+    }
+    cJSON *o = new_object("summary");
+    txm_json_uint(o, "shards", p->args->shards);
+    add_share(o, &p->total);
+    txm_json_number(o, "balance", balance(p), 6);
+    txm_json_text(o, "list_key", p->list_key);
+    txm_json_emit(o);
+}
+
+static void print_row(const char *name, const share *s, double whole)
+{
+    char memory[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
+    printf("%-6s %7zu %10zu %8.1f %11s %10s %6.1f%%\n", name, s->inputs, s->to_create, s->cost.megapixels,
+           txm_format_bytes(s->cost.memory_bytes, memory), txm_format_seconds(s->cost.seconds, time),
+           whole > 0 ? 100 * s->weight_s / whole : 0);
+}
+
+static void print_table(const plan *p)
+{
+    char name[16];
+    printf("%-6s %7s %10s %8s %11s %10s %7s\n", "shard", "inputs", "to create", "MP", "memory", "CPU", "weight");
+    for (uint32_t i = 0; i < p->args->shards; i++) {
+        snprintf(name, sizeof name, "%u", i + 1);
+        print_row(name, &p->shares[i], p->total.weight_s);
+    }
+    print_row("all", &p->total, p->total.weight_s);
+    txm_say(TXM_SAY_INFO, "the heaviest shard is %.2f times the even share; list %s", balance(p), p->list_key);
+}
+
+/* ---- running ---------------------------------------------------------------------------------------------------- */
+
+static txm_status make_plan(plan *p, const txm_operands *operands, txm_error *err)
+{
+    const plan_args *a = p->args;
+    const txm_batch_job_args args = {.input = &a->input, .config = &a->config, .running = &a->running};
+    const txm_batch_options options = {.settings = a->settings.settings,
+                                       .dry_run = true,
+                                       .shards = a->shards,
+                                       .events = {.user = p, on_planned, on_done, .warn = on_warning}};
+    txm_batch_job job = {0};
+    txm_status status = txm_batch_job_collect(&job, &args, operands, err);
+    if (status == TXM_OK)
+        status = txm_batch_job_plan(&job, &args, &options, err);
+    txm_batch_job_free(&job);
+    return status;
+}
+
+static int run_plan(void *v, const txm_operands *operands)
+{
+    plan_args *args = v;
+    plan p = {.args = args};
+    txm_error err = {0};
+    txm_settings_args_finish(&args->settings);
+    txm_report_args_apply(&args->report);
+    if (!operands->count)
+        txm_fail(&err, TXM_USAGE, "no image given; 'txmill plan --help' lists the options");
+    else if (!args->shards)
+        txm_fail(&err, TXM_USAGE, "how many shards? --shards N says");
+    else if (!(p.shares = txm_calloc(args->shards, sizeof *p.shares)))
+        txm_fail(&err, TXM_NO_MEMORY, "out of memory for %u shards", args->shards);
+    if (err.status == TXM_OK)
+        make_plan(&p, operands, &err);
+    if (err.status == TXM_OK && args->report.json)
+        print_json(&p);
+    else if (err.status == TXM_OK && !args->report.quiet)
+        print_table(&p);
+    free(p.shares);
+    return err.status == TXM_OK ? txm_finish(&p.tally) : txm_finish_failed(&err, p.total.inputs);
+}
+
+const txm_command txm_cmd_plan = {
+    .name = "plan",
+    .purpose = "Show how images divide into shards of a farm job, and what each costs",
+    .synopsis = "--shards N [OPTION...] PATH...",
+    .groups = groups,
+    .operand_values = TXM_VALUES_FILE,
+    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
+    .args_bytes = sizeof(plan_args),
+    .defaults = defaults,
+    .run = run_plan,
+};
