@@ -248,7 +248,7 @@ START_TEST(test_progress)
     const txm_batch_file nothing = progress_file(1, &input, 0, 0);
     capture();
     txm_progress_init(&p, 3, true, false);
-    txm_progress_planned(&p, &(txm_batch_totals){3, 2, {24, 0, 4}});
+    txm_progress_planned(&p, &(txm_batch_totals){.inputs = 3, .to_create = 2, .cost = {24, 0, 4}});
     txm_progress_done(&p, &nothing);
     txm_progress_begin(&p, &a);
     txm_progress_begin(&p, &b);
