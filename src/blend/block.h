@@ -47,4 +47,10 @@ static inline bool txm_block_is(const txm_block *block, const char *code)
 {
     return strcmp(block->code, code) == 0;
 }
+
+/* Whether it is the block of a data-block (ID), and not one of its DATA blocks: codes of two letters. */
+static inline bool txm_block_is_id(const txm_block *block)
+{
+    return block->code[0] && block->code[1] && !block->code[2];
+}
 #endif

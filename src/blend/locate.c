@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * DNA1 is followed by ENDB alone. So at the end of a plain or seekable file there is one place where its head can stand
- * such that its length leads to ENDB and ENDB to the end of the file. Found there, a scene needs one pass instead of
- * two.
+ * such that its length leads to ENDB and ENDB to the end of the file. Found there, the blocks need not be walked
+ * before.
  */
 #include "blend/locate.h"
 
@@ -72,23 +72,42 @@ static bool locate_from_end(txm_stream *stream, const txm_blend_format *format, 
     return found;
 }
 
-txm_status txm_locate_dna(txm_stream *stream, const txm_blend_format *format, txm_dna **out, txm_error *err)
+/* Walks all blocks, puts them on the tape, and parses the definitions on the way. */
+static txm_status walk(txm_stream *stream, const txm_blend_format *format, txm_tape *tape, txm_dna **dna,
+                       txm_error *err)
 {
+    txm_walk blocks = {.stream = stream, .format = format};
     txm_block block;
-    if (locate_from_end(stream, format, &block)) {
-        return parse_at(stream, format, &block, out, err);
-    }
-    for (uint64_t at = format->header_bytes;; at = block.position + block.bytes) {
-        txm_status status = txm_block_read(stream, format, at, &block, err);
+    for (;;) {
+        txm_status status = txm_walk_next(&blocks, &block, err);
+        if (status == TXM_OK) {
+            status = txm_tape_record(tape, stream, &block, err);
+        }
+        if (status == TXM_OK && !*dna && txm_block_is(&block, "DNA1")) {
+            status = parse_at(stream, format, &block, dna, err);
+        }
         if (status != TXM_OK) {
             return status;
         }
-        if (txm_block_is(&block, "DNA1")) {
-            return parse_at(stream, format, &block, out, err);
-        }
         if (txm_block_is(&block, "ENDB")) {
-            return txm_fail(err, TXM_CORRUPT, "%s: the file has no struct definitions (DNA1 block)",
-                            txm_stream_name(stream));
+            return *dna ? TXM_OK
+                        : txm_fail(err, TXM_CORRUPT, "%s: the file has no struct definitions (DNA1 block)",
+                                   txm_stream_name(stream));
         }
     }
+}
+
+txm_status txm_locate_dna(txm_stream *stream, const txm_blend_format *format, txm_tape *tape, txm_dna **out,
+                          txm_error *err)
+{
+    txm_block block;
+    txm_dna *dna = NULL;
+    txm_status status = locate_from_end(stream, format, &block) ? parse_at(stream, format, &block, &dna, err)
+                                                                : walk(stream, format, tape, &dna, err);
+    if (status != TXM_OK) {
+        txm_dna_free(&dna);
+        return status;
+    }
+    *out = dna;
+    return TXM_OK;
 }

@@ -4,7 +4,10 @@
 #ifndef TXM_BLEND_LOCATE_H
 #define TXM_BLEND_LOCATE_H
 #include "blend/dna.h"
+#include "blend/tape.h"
 
-/* Finds and parses the DNA1 block: from the end where the stream can get there cheaply, else by walking all blocks. */
-txm_status txm_locate_dna(txm_stream *stream, const txm_blend_format *format, txm_dna **out, txm_error *err);
+/* Finds and parses the DNA1 block: from the end where the stream can get there cheaply, else by walking all blocks, and
+ * then `tape` records them (it stays empty otherwise). */
+txm_status txm_locate_dna(txm_stream *stream, const txm_blend_format *format, txm_tape *tape, txm_dna **out,
+                          txm_error *err);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Look-up of data-blocks by address and by name.
+ * What data-blocks are to us, and look-up of them by address and by name.
  */
 #include "blend/model.h"
 
@@ -8,6 +8,23 @@
 #include <string.h>
 
 #include "core/mem.h"
+
+txm_role txm_role_of(const char *code)
+{
+    static const struct {
+        char code[3];
+        txm_role role;
+    } roles[] = {{"MA", TXM_ROLE_TREE},      {"WO", TXM_ROLE_TREE},        {"LA", TXM_ROLE_TREE},
+                 {"LS", TXM_ROLE_TREE},      {"NT", TXM_ROLE_TREE},        {"IM", TXM_ROLE_IMAGE},
+                 {"LI", TXM_ROLE_LIBRARY},   {"ID", TXM_ROLE_PLACEHOLDER}, {"WM", TXM_ROLE_INTERFACE},
+                 {"WS", TXM_ROLE_INTERFACE}, {"SR", TXM_ROLE_INTERFACE},   {"SN", TXM_ROLE_INTERFACE}};
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        if (strcmp(roles[i].code, code) == 0) {
+            return roles[i].role;
+        }
+    }
+    return TXM_ROLE_OTHER;
+}
 
 static int compare_addresses(const void *a, const void *b, void *ids)
 {

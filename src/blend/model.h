@@ -30,6 +30,8 @@ typedef enum txm_role {
     TXM_ROLE_PLACEHOLDER, /* stands for a data-block of a library */
     TXM_ROLE_INTERFACE    /* windows and screens: point at everything, use nothing */
 } txm_role;
+/* By the code of its block: "MA", "IM". */
+txm_role txm_role_of(const char *code);
 
 typedef struct txm_id {
     uint64_t address;

@@ -13,12 +13,7 @@
 #include "blend/digest.h"
 #include "blend/locate.h"
 #include "blend/scene_run.h"
-
-enum {
-    /* Pointers to data-blocks stand in structs and in arrays of them (the material slots of a mesh). Larger blocks are
-     * coordinates and the like. */
-    MAX_EDGE_BLOCK_BYTES = 256 << 10
-};
+#include "blend/tape.h"
 
 typedef struct scan {
     txm_stream *stream;
@@ -27,10 +22,11 @@ typedef struct scan {
     txm_model *model;
     txm_schema schema;
     txm_dna *dna;
+    txm_walk walk;
     txm_run run;
     uint32_t current; /* the ID whose run this is; TXM_NO_INDEX: none that matters */
     uint32_t next_id; /* with a graph the IDs are known before: the next one */
-    uint8_t *payload; /* MAX_EDGE_BLOCK_BYTES: what is looked at of the current block */
+    uint8_t *payload; /* TXM_MAX_EDGE_BLOCK_BYTES: what is looked at of the current block */
 } scan;
 
 static txm_status exhausted(const scan *s, txm_error *err)
@@ -39,29 +35,7 @@ static txm_status exhausted(const scan *s, txm_error *err)
                     txm_stream_name(s->stream), s->store->limit_bytes >> 20);
 }
 
-/* ---- roles ---------------------------------------------------------------------------------------------------- */
-
-static bool is_id(const txm_block *block)
-{
-    return block->code[0] && block->code[1] && !block->code[2]; /* two letters */
-}
-
-static txm_role role_of(const char *code)
-{
-    static const struct {
-        char code[3];
-        txm_role role;
-    } roles[] = {{"MA", TXM_ROLE_TREE},      {"WO", TXM_ROLE_TREE},        {"LA", TXM_ROLE_TREE},
-                 {"LS", TXM_ROLE_TREE},      {"NT", TXM_ROLE_TREE},        {"IM", TXM_ROLE_IMAGE},
-                 {"LI", TXM_ROLE_LIBRARY},   {"ID", TXM_ROLE_PLACEHOLDER}, {"WM", TXM_ROLE_INTERFACE},
-                 {"WS", TXM_ROLE_INTERFACE}, {"SR", TXM_ROLE_INTERFACE},   {"SN", TXM_ROLE_INTERFACE}};
-    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-        if (strcmp(roles[i].code, code) == 0) {
-            return roles[i].role;
-        }
-    }
-    return TXM_ROLE_OTHER;
-}
+/* ---- what counts ---------------------------------------------------------------------------------------------- */
 
 /* Whether the payload of a block of this kind is wanted in a run of this role. */
 static bool wants(const scan *s, txm_role role, txm_kind kind)
@@ -89,7 +63,7 @@ static bool add_id(scan *s, const txm_block *block)
     if (id) {
         *id = (txm_id){.address = block->address,
                        .name = "",
-                       .role = role_of(block->code),
+                       .role = txm_role_of(block->code),
                        .target = TXM_NO_INDEX,
                        .image = TXM_NO_INDEX,
                        .own_library = TXM_NO_INDEX};
@@ -101,15 +75,16 @@ static bool add_id(scan *s, const txm_block *block)
 static txm_status survey(scan *s, txm_error *err)
 {
     txm_block block;
-    for (uint64_t at = s->schema.format.header_bytes;; at = block.position + block.bytes) {
-        txm_status status = txm_block_read(s->stream, &s->schema.format, at, &block, err);
+    s->walk.at = 0;
+    for (;;) {
+        txm_status status = txm_walk_next(&s->walk, &block, err);
         if (status != TXM_OK) {
             return status;
         }
         if (txm_block_is(&block, "ENDB")) {
             return txm_model_order_addresses(s->model) ? TXM_OK : exhausted(s, err);
         }
-        if (is_id(&block) && !add_id(s, &block)) {
+        if (txm_block_is_id(&block) && !add_id(s, &block)) {
             return exhausted(s, err);
         }
     }
@@ -142,7 +117,7 @@ static bool add_edges(scan *s, const uint8_t *payload, size_t bytes)
 static bool may_hold_pointers(const scan *s, const txm_block *block)
 {
     /* Struct 0 also stands for raw data, such as arrays of pointers. */
-    return block->bytes <= MAX_EDGE_BLOCK_BYTES && (block->sdna == 0 || txm_dna_has_pointers(s->dna, block->sdna));
+    return block->bytes <= TXM_MAX_EDGE_BLOCK_BYTES && (block->sdna == 0 || txm_dna_has_pointers(s->dna, block->sdna));
 }
 
 /* ---- runs ----------------------------------------------------------------------------------------------------- */
@@ -162,7 +137,7 @@ static txm_status end_run(scan *s, txm_error *err)
 /* Makes the block's ID the current one; none when it does not matter. */
 static txm_status begin_run(scan *s, const txm_block *block, txm_error *err)
 {
-    txm_role role = role_of(block->code);
+    txm_role role = txm_role_of(block->code);
     txm_run_reset(&s->run);
     if (s->options->graph) {
         if (s->next_id == s->model->ids.count) {
@@ -182,13 +157,6 @@ static txm_status begin_run(scan *s, const txm_block *block, txm_error *err)
     return TXM_OK;
 }
 
-/* The part of the payload that is looked at, read in one go: compressed streams must never go back. */
-static txm_status read_payload(scan *s, const txm_block *block, size_t bytes, txm_error *err)
-{
-    txm_status status = bytes > 0 ? txm_stream_seek(s->stream, block->position, err) : TXM_OK;
-    return status == TXM_OK ? txm_stream_read(s->stream, s->payload, bytes, err) : status;
-}
-
 /* The ID struct that every data-block starts with. */
 static bool digest_id(scan *s, txm_record head)
 {
@@ -206,9 +174,10 @@ static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_
     bool keep = is_head || wants(s, role, kind);
     /* Of packed files the place is kept, not the bytes. */
     bool place = kind == TXM_KIND_OTHER && (role == TXM_ROLE_IMAGE || role == TXM_ROLE_LIBRARY);
-    size_t limit = edges ? MAX_EDGE_BLOCK_BYTES : keep ? TXM_RUN_MAX_BLOCK_BYTES : 0;
+    size_t limit = edges ? TXM_MAX_EDGE_BLOCK_BYTES : keep ? TXM_RUN_MAX_BLOCK_BYTES : 0;
     size_t bytes = block->bytes < limit ? (size_t)block->bytes : limit;
-    txm_status status = read_payload(s, block, bytes, err);
+    /* In one go: compressed streams must never go back. */
+    txm_status status = txm_walk_read(&s->walk, block, s->payload, bytes, err);
     if (status != TXM_OK) {
         return status;
     }
@@ -235,7 +204,7 @@ static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_
 static txm_status read_global(scan *s, const txm_block *block, txm_error *err)
 {
     size_t bytes = block->bytes < TXM_RUN_MAX_BLOCK_BYTES ? (size_t)block->bytes : TXM_RUN_MAX_BLOCK_BYTES;
-    txm_status status = read_payload(s, block, bytes, err);
+    txm_status status = txm_walk_read(&s->walk, block, s->payload, bytes, err);
     if (status != TXM_OK) {
         return status;
     }
@@ -258,7 +227,7 @@ static txm_status take_block(scan *s, const txm_block *block, txm_error *err)
     if (status == TXM_OK && txm_block_is(block, "GLOB")) {
         return read_global(s, block, err);
     }
-    if (status == TXM_OK && is_id(block)) {
+    if (status == TXM_OK && txm_block_is_id(block)) {
         status = begin_run(s, block, err);
     }
     if (status == TXM_OK && s->current != TXM_NO_INDEX) {
@@ -270,8 +239,9 @@ static txm_status take_block(scan *s, const txm_block *block, txm_error *err)
 static txm_status pass(scan *s, txm_error *err)
 {
     txm_block block;
-    for (uint64_t at = s->schema.format.header_bytes;; at = block.position + block.bytes) {
-        txm_status status = txm_block_read(s->stream, &s->schema.format, at, &block, err);
+    s->walk.at = 0;
+    for (;;) {
+        txm_status status = txm_walk_next(&s->walk, &block, err);
         if (status == TXM_OK) {
             status = take_block(s, &block, err);
         }
@@ -290,6 +260,7 @@ txm_status txm_scan(txm_stream *stream, const txm_scan_options *options, txm_sto
                     txm_error *err)
 {
     scan s = {.stream = stream, .options = options, .store = store, .model = model, .current = TXM_NO_INDEX};
+    txm_tape tape = {.graph = options->graph, .limit_bytes = TXM_TAPE_MAX_BYTES};
     txm_blend_format format;
     txm_status status = txm_blend_read_header(stream, &format, err);
     if (status != TXM_OK) {
@@ -297,10 +268,11 @@ txm_status txm_scan(txm_stream *stream, const txm_scan_options *options, txm_sto
     }
     model->format = format;
     strncpy(model->compression, txm_stream_compression(stream), sizeof model->compression - 1);
-    status = txm_locate_dna(stream, &format, &s.dna, err);
+    status = txm_locate_dna(stream, &format, &tape, &s.dna, err);
     if (status == TXM_OK) {
         txm_schema_init(&s.schema, &format, s.dna);
-        s.payload = malloc(MAX_EDGE_BLOCK_BYTES);
+        s.walk = (txm_walk){.stream = stream, .format = &format, .tape = tape.data.size > 0 ? &tape : NULL};
+        s.payload = malloc(TXM_MAX_EDGE_BLOCK_BYTES);
         if (!s.payload) {
             status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory to read the file", txm_stream_name(stream));
         }
@@ -316,6 +288,7 @@ txm_status txm_scan(txm_stream *stream, const txm_scan_options *options, txm_sto
     }
     free(s.payload);
     txm_run_free(&s.run);
+    txm_tape_free(&tape);
     txm_dna_free(&s.dna);
     return status;
 }

@@ -13,7 +13,8 @@ typedef struct txm_scan_options {
 
 /* Fills a zero model from a stream. CORRUPT for damaged files, TOO_LARGE when more would have to be kept than the store
  * may hold; the model is then zero. Besides the store this takes the struct definitions (at most 36 MiB), one run (64
- * MiB at most, usually below 1) and what the stream takes. */
+ * MiB at most, usually below 1), for files that can only be read from their start a tape (at most 32 MiB), and what the
+ * stream takes. */
 txm_status txm_scan(txm_stream *stream, const txm_scan_options *options, txm_store *store, txm_model *model,
                     txm_error *err);
 #endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Files that can only be decompressed from their start are decompressed once: what a second walk needs is on a tape. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "blend/locate.h"
+#include "blend/scene_run.h"
+#include "blend/tape.h"
+#include "util_blend.h"
+#include "util_scene_file.h"
+
+/* A scene as one gzip stream in memory, recorded. */
+typedef struct recorded {
+    int fd;
+    size_t bytes;
+    txm_stream *stream;
+    txm_blend_format format;
+    txm_tape tape;
+    txm_dna *dna;
+} recorded;
+
+static recorded record(const char *name, bool graph, size_t limit_bytes)
+{
+    recorded r = {.tape = {.graph = graph, .limit_bytes = limit_bytes}};
+    char *path = scene_path(name);
+    size_t plain_bytes;
+    uint8_t *plain = scene_load(path, &plain_bytes), *gzip = scene_gzip(plain, plain_bytes, &r.bytes);
+    r.fd = memfd_create("scene", MFD_CLOEXEC);
+    ck_assert_int_eq(write(r.fd, gzip, r.bytes), (ssize_t)r.bytes);
+    ck_assert_int_eq(txm_stream_from_fd(dup(r.fd), name, &r.stream, NULL), TXM_OK);
+    ck_assert_int_eq(txm_blend_read_header(r.stream, &r.format, NULL), TXM_OK);
+    ck_assert_int_eq(txm_locate_dna(r.stream, &r.format, &r.tape, &r.dna, NULL), TXM_OK);
+    free(plain);
+    free(gzip);
+    free(path);
+    return r;
+}
+
+static void release(recorded *r)
+{
+    txm_dna_free(&r->dna);
+    txm_tape_free(&r->tape);
+    txm_stream_close(&r->stream);
+    close(r->fd);
+}
+
+/* Whether a scan asks for the block's payload. */
+static bool wanted(const txm_tape *tape, const txm_block *block)
+{
+    txm_role role = txm_role_of(block->code);
+    return txm_block_is(block, "DATA") || txm_block_is(block, "GLOB") ||
+           (txm_block_is_id(block) && role != TXM_ROLE_INTERFACE && (tape->graph || role != TXM_ROLE_OTHER));
+}
+
+/* A second walk gives the same from the stream and, with every byte of the file gone, from the tape: all blocks that
+ * matter, in their order, with their payloads. Returns how many of the stream's blocks are not on the tape. */
+static size_t compare_walks(const recorded *r)
+{
+    txm_walk stream = {.stream = r->stream, .format = &r->format},
+             tape = {.stream = r->stream, .format = &r->format, .tape = &r->tape};
+    txm_block there, block;
+    size_t left_out = 0, n = 0;
+    uint8_t *expected = NULL;
+    txm_error err = {0};
+    /* The stream first, as a list of what stands where. */
+    struct {
+        txm_block block;
+        size_t at, kept;
+    } *blocks = NULL;
+    size_t count = 0, used = 0;
+    do {
+        ck_assert_int_eq(txm_walk_next(&stream, &there, NULL), TXM_OK);
+        size_t kept = there.bytes < TXM_RUN_MAX_BLOCK_BYTES ? (size_t)there.bytes : TXM_RUN_MAX_BLOCK_BYTES;
+        blocks = realloc(blocks, (count + 1) * sizeof *blocks);
+        expected = realloc(expected, used + kept + 1);
+        ck_assert_int_eq(txm_walk_read(&stream, &there, expected + used, kept, NULL), TXM_OK);
+        blocks[count].block = there;
+        blocks[count].at = used;
+        blocks[count++].kept = kept;
+        used += kept;
+    } while (!txm_block_is(&there, "ENDB"));
+    ck_assert_int_eq(ftruncate(r->fd, 0), 0);
+    uint8_t *got = malloc(TXM_RUN_MAX_BLOCK_BYTES);
+    do {
+        ck_assert_int_eq(txm_walk_next(&tape, &block, NULL), TXM_OK);
+        for (; blocks[n].block.position != block.position; n++, left_out++) {
+            ck_assert_str_eq(blocks[n].block.code, "DATA");
+            ck_assert_uint_lt(n, count);
+        }
+        ck_assert_str_eq(blocks[n].block.code, block.code);
+        ck_assert_uint_eq(blocks[n].block.address, block.address);
+        ck_assert_uint_eq(blocks[n].block.bytes, block.bytes);
+        if (tape.kept >= blocks[n].kept) {
+            ck_assert_msg(txm_walk_read(&tape, &block, got, blocks[n].kept, &err) == TXM_OK, "%s", err.message);
+            ck_assert_mem_eq(got, expected + blocks[n].at, blocks[n].kept);
+        } else { /* what is not on the tape is looked for in the file */
+            ck_assert(block.sdna == 0 || !wanted(&r->tape, &block));
+            ck_assert_int_ne(txm_walk_read(&tape, &block, got, blocks[n].kept, NULL), TXM_OK);
+        }
+        n++;
+    } while (!txm_block_is(&block, "ENDB"));
+    ck_assert_uint_eq(n, count);
+    free(got);
+    free(blocks);
+    free(expected);
+    return left_out;
+}
+
+START_TEST(a_second_walk_needs_no_stream)
+{
+    recorded r = record("lint.blend", false, TXM_TAPE_MAX_BYTES);
+    ck_assert_uint_gt(r.tape.data.size, 0);
+    ck_assert_uint_gt(compare_walks(&r), 100); /* windows, brushes: not on the tape */
+    release(&r);
+}
+END_TEST
+
+START_TEST(libraries_keep_every_data_block)
+{
+    recorded scene = record("lib/graph.blend", false, TXM_TAPE_MAX_BYTES),
+             library = record("lib/graph.blend", true, TXM_TAPE_MAX_BYTES);
+    ck_assert_uint_gt(compare_walks(&scene), compare_walks(&library));
+    release(&scene);
+    release(&library);
+}
+END_TEST
+
+START_TEST(a_full_tape_is_thrown_away)
+{
+    recorded whole = record("lint.blend", false, TXM_TAPE_MAX_BYTES);
+    size_t needed = whole.tape.data.size;
+    release(&whole);
+    recorded r = record("lint.blend", false, needed);
+    ck_assert(!r.tape.failed);
+    release(&r);
+    for (size_t limit = 0; limit < needed; limit = limit * 4 + 1000) {
+        r = record("lint.blend", false, limit < needed ? limit : needed - 1);
+        ck_assert(r.tape.failed);
+        ck_assert_uint_eq(r.tape.data.size, 0);
+        ck_assert_ptr_nonnull(r.dna); /* found all the same */
+        release(&r);
+    }
+    r = record("lint.blend", false, needed - 1);
+    ck_assert(r.tape.failed);
+    release(&r);
+}
+END_TEST
+
+START_TEST(seekable_files_need_no_tape)
+{
+    char *path = scene_path("lint.blend"); /* zstd with a seek table */
+    txm_stream *stream = NULL;
+    txm_blend_format format;
+    txm_tape tape = {.limit_bytes = TXM_TAPE_MAX_BYTES};
+    txm_dna *dna = NULL;
+    ck_assert_int_eq(txm_stream_open(path, &stream, NULL), TXM_OK);
+    ck_assert_int_eq(txm_blend_read_header(stream, &format, NULL), TXM_OK);
+    ck_assert_int_eq(txm_locate_dna(stream, &format, &tape, &dna, NULL), TXM_OK);
+    ck_assert_uint_eq(tape.data.size, 0);
+    txm_dna_free(&dna);
+    txm_stream_close(&stream);
+    free(path);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("blend_tape");
+    TCase *t = tcase_create("tape");
+    tcase_add_test(t, a_second_walk_needs_no_stream);
+    tcase_add_test(t, libraries_keep_every_data_block);
+    tcase_add_test(t, a_full_tape_is_thrown_away);
+    tcase_add_test(t, seekable_files_need_no_tape);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}
