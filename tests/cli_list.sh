@@ -51,10 +51,20 @@ check lint-text prints 'normal-map-color: image "bad normal" feeds a Normal Map 
 txm list --lint --json "$scenes/lint.blend" "$scenes/missing.blend" "$scenes/materials.blend"
 check lint-json-exit rc_is 5
 if has_jsonschema; then check lint-json-schema valid_json list out; fi
-check lint-ids json out 'sorted({x["id"] for x in o if x["type"] == "finding"}) == ["color-and-data", "missing-file", "missing-library", "normal-map-color", "two-colorspaces"]'
+check lint-ids json out 'sorted({x["id"] for x in o if x["type"] == "finding"}) == ["color-and-data", "data-as-color", "missing-file", "missing-library", "normal-map-color", "opaque-alpha", "two-colorspaces"]'
+check lint-images json out '{x["image"] for x in o if x.get("id") == "opaque-alpha"} >= {"bad normal", "brick", "frames"}'
+check lint-set json out 'any("3 of 3 files, first" in x["message"] for x in o if x.get("id") == "opaque-alpha" and x["image"] == "brick")'
+check lint-by-name json out '[x["image"] for x in o if x.get("id") == "data-as-color"] == ["bad normal", "both"]'
 check lint-missing json out '[x["image"] for x in o if x.get("id") == "missing-file"] == ["missing", "missing set"]'
 txm list --lint "$scenes/lib/far.blend"
+check lint-opaque rc_is 5
+cp "$golden/rgb8.png" "$scenes/textures/lib/far.png"
+txm list --lint "$scenes/lib/far.blend"
 check lint-clean rc_is 0
+head -c 50 "$golden/rgb8.png" >"$scenes/textures/lib/far.png"
+txm list --lint "$scenes/lib/far.blend"
+check lint-unusable-exit rc_is 5
+check lint-unusable prints 'unusable-file: image "far": '
 
 # ---- failures --------------------------------------------------------------------------------------------------------
 head -c 5000 "$scenes/lint.blend" >cut.blend

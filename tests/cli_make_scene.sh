@@ -54,5 +54,35 @@ head -c 3000 "$scenes/lint.blend" >cut.blend
 txm make -q cut.blend no.blend "$scenes/lint.blend"
 check broken-exit rc_is 3
 check broken-last-line last_line_is "TXMILL-ERROR code=3 failed=2 total=10"
+
+# Scenes that lists, folders and patterns name.
+tx_count() { find "$1" -name '*.tx' | wc -l; }
+rm -rf "$scenes/textures/blender_tx"
+printf '%s\n' "$scenes/lint.blend" >scenes.txt
+txm make --json --cache-dir "$work/plain" @scenes.txt
+check listed-exit rc_is 0
+check listed test "$(tx_count "$work/plain")" -eq 8
+printf '{"path": "%s", "cache_dir": "%s"}\n' "$scenes/lint.blend" "$work/listed" >scenes.txt
+txm make --json @scenes.txt
+check listed-cache-dir test "$(tx_count "$work/listed")" -eq 8
+check listed-origin json out 'all(x["origin"].endswith("lint.blend") for x in o if x["type"] == "file")'
+printf '{"path": "%s", "colorspace": "sRGB"}\n{"path": "%s", "working_space": "Linear Rec.2020"}\n' \
+    "$scenes/lint.blend" "$scenes/lint.blend" >scenes.txt
+txm make --json --cache-dir "$work/wide" @scenes.txt
+check listed-settings-exit rc_is 2
+check listed-settings-refused says "scenes.txt:1: $scenes/lint.blend: is a scene, which holds the colour space"
+check listed-working-space test "$(find "$work/wide" -name '*.tx' ! -name '*926BDA8569F1F2504902F06ABA51E46D*' | wc -l)" -eq 8
+rm -rf "$scenes/textures/blender_tx"
+mkdir project
+cp -r "$scenes/lint.blend" "$scenes/textures" project
+txm make -q -r --include '*.blend' --cache-dir "$work/folder" project
+check folder-exit rc_is 0
+check folder-scene test "$(tx_count "$work/folder")" -eq 8
+txm make --json -r project --dry-run
+check folder-images-alone json out 'not any(x["input"].endswith(".blend") or x.get("origin") for x in o if x["type"] == "file")'
+cp "$scenes/lint.blend" project/shot_0001.blend
+cp "$scenes/lint.blend" project/shot_0002.blend
+txm make --json --dry-run 'project/shot_####.blend'
+check pattern json out 'sum(x["type"] == "file" for x in o) == 16'
 check no-temporaries no_temporaries
 finish

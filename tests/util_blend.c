@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -224,4 +225,69 @@ char *describe(const txm_blend *blend)
     }
     ck_assert(txm_bytes_puts(&b, ""));
     return b.data;
+}
+
+/* ---- damaged scenes -------------------------------------------------------------------------------------------- */
+
+const scene_layout scene_plain = {8, false, false, 304, false};
+
+/* What the reader looks at; sockets, the most of it, only where they matter. */
+#define WITHOUT_SOCKETS                                                                                                \
+    "Material World Lamp bNodeTree bNode NodeTexImage NodeTexEnvironment bNodeLink Image ImageTile ImagePackedFile "   \
+    "PackedFile Library ID FileGlobal Object Mesh Collection CollectionObject CollectionChild"
+#define WITH_SOCKETS WITHOUT_SOCKETS " bNodeSocket"
+
+scene_file *small_scene(const char *name, const char *codes, scene_layout layout)
+{
+    char *path = scene_path(name);
+    size_t bytes;
+    uint8_t *data = scene_load(path, &bytes);
+    scene_file *file = scene_parse(data, bytes);
+    scene_slim(file, codes, strstr(codes, "NT") ? WITH_SOCKETS : WITHOUT_SOCKETS);
+    scene_file *out = scene_convert(file, layout, NULL);
+    scene_free(file);
+    free(data);
+    free(path);
+    return out;
+}
+
+txm_status try_bytes(const void *data, size_t bytes, txm_blend **blend, txm_error *err)
+{
+    char path[64];
+    txm_blend *own = NULL;
+    txm_blend_options options = {.lint = true};
+    int fd = memfd_create("scene", MFD_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, data, bytes), (ssize_t)bytes);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    *err = (txm_error){0};
+    txm_status status = txm_blend_open(path, &options, &own, err);
+    if (status != TXM_OK) {
+        ck_assert_ptr_null(own);
+        ck_assert_int_eq(err->status, status);
+        ck_assert_ptr_nonnull(strstr(err->message, path));
+    }
+    if (blend) {
+        *blend = own;
+    } else {
+        txm_blend_close(&own);
+    }
+    close(fd);
+    return status;
+}
+
+txm_status try_scene(const scene_file *file, txm_blend **blend, txm_error *err)
+{
+    size_t bytes;
+    uint8_t *data = scene_encode(file, &bytes);
+    txm_status status = try_bytes(data, bytes, blend, err);
+    free(data);
+    return status;
+}
+
+void patch(uint8_t *at, uint64_t value, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        at[i] = (uint8_t)(value >> (8 * i));
+    }
 }

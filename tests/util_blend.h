@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "txmill/blend.h"
+#include "util_scene_file.h"
 
 /* Absolute path of a file of testdata/blend; free(). */
 char *scene_path(const char *name);
@@ -29,4 +30,15 @@ void check_against_blender(const txm_blend *blend, const char *json_path, const 
 /* The images, users and libraries of a scene as text, paths relative to nothing, for comparing two files with the same
  * content. free(). */
 char *describe(const txm_blend *blend);
+/* ---- damaged scenes ---- */
+
+/* Little endian, 8-byte pointers, Blender 3.4. */
+extern const scene_layout scene_plain;
+/* A scene of the test data with only the kinds of data-blocks in `codes` left in it. */
+scene_file *small_scene(const char *name, const char *codes, scene_layout layout);
+/* Opens bytes, or a scene, with lint; checks that a failure names it. `blend` may be NULL. */
+txm_status try_bytes(const void *data, size_t bytes, txm_blend **blend, txm_error *err);
+txm_status try_scene(const scene_file *file, txm_blend **blend, txm_error *err);
+/* Writes a little-endian number over the bytes at `at`. */
+void patch(uint8_t *at, uint64_t value, size_t bytes);
 #endif

@@ -2,7 +2,6 @@
  * A batch from the command line. */
 #include "batch_job.h"
 
-#include "make_scene.h"
 
 #define AT(member) .offset = offsetof(txm_input_args, member)
 const txm_option txm_input_options[] = {
@@ -76,16 +75,19 @@ static txm_status read_rules(txm_batch_job *job, const txm_input_args *a, txm_er
 txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *args, const txm_operands *operands,
                                  txm_error *err)
 {
-    job->folders = (txm_inputs_options){args->input->recursive, args->input->include.items, args->input->exclude.items};
+    job->scenes = (txm_make_scenes){.config_args = args->config,
+                                    .packed_folder = args->unpack ? args->input->packed : NULL,
+                                    .lint = args->lint};
+    const txm_inputs_options options = {.recursive = args->input->recursive,
+                                        .include = args->input->include.items,
+                                        .exclude = args->input->exclude.items,
+                                        .scene = txm_make_add_scene,
+                                        .scene_user = &job->scenes};
     txm_status status = read_rules(job, args->input, err);
-    if (status == TXM_OK && !(job->inputs = txm_inputs_new(&job->folders)))
+    if (status == TXM_OK && !(job->inputs = txm_inputs_new(&options)))
         status = txm_fail(err, TXM_NO_MEMORY, "out of memory");
-    txm_make_scenes scenes = {args->config, args->unpack ? args->input->packed : NULL, args->lint, NULL};
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
-        status = txm_make_is_scene(operands->items[i])
-                     ? txm_make_add_scene(&scenes, job->inputs, operands->items[i], err)
-                     : txm_inputs_add(job->inputs, operands->items[i], err);
-    txm_make_scenes_free(&scenes);
+        status = txm_inputs_add(job->inputs, operands->items[i], err);
     return status;
 }
 
@@ -108,5 +110,6 @@ void txm_batch_job_free(txm_batch_job *job)
     txm_batch_free(&job->batch);
     txm_rules_free(&job->rules);
     txm_inputs_free(&job->inputs);
+    txm_make_scenes_free(&job->scenes);
     txm_context_free(&job->context);
 }

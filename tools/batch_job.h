@@ -3,6 +3,7 @@
 #ifndef TXM_TOOLS_BATCH_JOB_H
 #define TXM_TOOLS_BATCH_JOB_H
 #include "args.h"
+#include "make_scene.h"
 #include "txmill/batch.h"
 
 /* Which inputs, and what is known of them by their names. */
@@ -24,7 +25,7 @@ typedef struct txm_batch_job_args {
 
 /* Zero-initialise; must stay where it is until it is freed. */
 typedef struct txm_batch_job {
-    txm_inputs_options folders;
+    txm_make_scenes scenes;
     txm_rules *rules;
     txm_inputs *inputs;
     txm_context *context;

@@ -25,9 +25,10 @@ static const txm_option options[] = {
     {.name = "lint",
      .type = TXM_OPT_FLAG,
      AT(lint),
-     .help = "Report what is missing and what nodes make of the images; exit with 5 if something is found",
+     .help = "Report what is missing or probably not meant so; exit with 5 if something is found",
      .more = "An image that feeds a Normal Map node but is no data; one image used as colour and as data; one file in "
-             "two colour spaces; missing files and libraries; unknown colour spaces."},
+             "two colour spaces; missing files and libraries; unknown colour spaces; and of the images what make "
+             "--lint looks for. They are read for that. See FINDINGS."},
     {.name = "cache-dir",
      .letter = 'd',
      .type = TXM_OPT_STRING,
@@ -69,7 +70,7 @@ static txm_status list_scene(const char *path, const list_args *args, const txm_
         status = txm_list_look_up(&report, own ? own : config, args->list.cache_dir, err);
     }
     if (status == TXM_OK && args->list.lint) {
-        status = txm_list_find_faults(&report, err);
+        status = txm_list_find_faults(&report, own ? own : config, txm_signal_flag(), err);
     }
     if (status == TXM_OK && !args->list.json) {
         txm_list_print_text(&report);

@@ -22,36 +22,43 @@ txm_status txm_list_load_config(const txm_config_args *args, const char *scene_s
 
 /* ---- tx files --------------------------------------------------------------------------------------------------- */
 
-/* What the render asks for. Where the scene leaves it open, Blender looks at the file when it loads it, and so must we.
- */
+txm_status txm_list_settings_of(const txm_blend_image *image, const char *path, const txm_color_config *config,
+                                const char **space, txm_alpha *alpha, txm_error *err)
+{
+    const char *scene_space = NULL;
+    txm_alpha scene_alpha = TXM_ALPHA_STRAIGHT;
+    *space = image->colorspace;
+    *alpha = image->alpha;
+    if (*space && *alpha != TXM_ALPHA_DEFAULT) {
+        return TXM_OK;
+    }
+    txm_source *source = NULL;
+    txm_status status = txm_source_open(path, NULL, &source, err);
+    if (status != TXM_OK) {
+        return status;
+    }
+    status = txm_source_scene_defaults(txm_source_info_of(source), path, config, &scene_space, &scene_alpha);
+    txm_source_close(&source);
+    if (status != TXM_OK) {
+        return txm_fail(err, status, "the OCIO config has no role default_byte or default_float");
+    }
+    *space = *space ? *space : scene_space;
+    *alpha = *alpha == TXM_ALPHA_DEFAULT ? scene_alpha : *alpha;
+    return TXM_OK;
+}
+
 static txm_status key_of(const txm_blend_image *image, const char *path, const txm_color_config *config,
                          txm_tx_key *out, txm_error *err)
 {
-    const char *space = image->colorspace;
-    txm_alpha alpha = image->alpha;
-    if (!space || alpha == TXM_ALPHA_DEFAULT) {
-        const char *scene_space = NULL;
-        txm_alpha scene_alpha = TXM_ALPHA_STRAIGHT;
-        txm_source *source = NULL;
-        txm_status status = txm_source_open(path, NULL, &source, err);
-        if (status == TXM_OK) {
-            status = txm_source_scene_defaults(txm_source_info_of(source), path, config, &scene_space, &scene_alpha);
-            txm_source_close(&source);
-            if (status != TXM_OK) {
-                return txm_fail(err, status, "the OCIO config has no role default_byte or default_float");
-            }
-        }
-        if (status != TXM_OK) {
-            return status;
-        }
-        space = space ? space : scene_space;
-        alpha = alpha == TXM_ALPHA_DEFAULT ? scene_alpha : alpha;
+    const char *space;
+    txm_alpha alpha;
+    txm_status status = txm_list_settings_of(image, path, config, &space, &alpha, err);
+    if (status == TXM_OK) {
+        *out = (txm_tx_key){.xyz_text = txm_color_xyz_to_scene_linear_text(config),
+                            .colorspace = txm_color_is_data(config, space) ? "data" : space,
+                            .alpha = alpha};
     }
-    out->xyz_text = txm_color_xyz_to_scene_linear_text(config);
-    out->colorspace = txm_color_is_data(config, space) ? "data" : space;
-    out->alpha = alpha;
-    out->equiangular = false;
-    return TXM_OK;
+    return status;
 }
 
 /* An image that cannot be looked at has no usable tx file; that is a state, not the end of the list. */
@@ -95,72 +102,6 @@ txm_status txm_list_look_up(txm_list_report *report, const txm_color_config *con
         }
     }
     return status;
-}
-
-/* ---- findings --------------------------------------------------------------------------------------------------- */
-
-/* Takes `message` over; NULL stands for exhausted memory. The table was made large enough. */
-static bool add(txm_list_report *report, const char *id, char *message, const txm_blend_image *image,
-                const char *library)
-{
-    if (message) {
-        report->findings[report->finding_count++] =
-            (txm_list_finding){id, message, image ? image->name : NULL, library};
-    }
-    return message != NULL;
-}
-
-static bool examine_image(txm_list_report *report, const txm_blend_image *image)
-{
-    bool ok = true;
-    if (image->state == TXM_BLEND_MISSING) {
-        ok = add(report, "missing-file", txm_asprintf("image \"%s\": %s is not there", image->name, image->path), image,
-                 image->library);
-    }
-    if (ok && !image->colorspace_known) {
-        ok = add(report, "unknown-colorspace",
-                 txm_asprintf("image \"%s\": the config does not know its colour space %s, so it counts as unset",
-                              image->name, image->colorspace_stored),
-                 image, image->library);
-    }
-    return ok;
-}
-
-static bool examine_library(txm_list_report *report, const txm_blend_library *library)
-{
-    bool ok = true;
-    if (library->status != TXM_OK) {
-        const char *id = library->state == TXM_BLEND_LIBRARY_MISSING ? "missing-library" : "broken-library";
-        ok = add(report, id, txm_strdup(library->message), NULL, library->path);
-    }
-    if (ok && library->lost) {
-        ok = add(report, "lost-data",
-                 txm_asprintf("library %s does not hold %zu of the data-blocks that %s links", library->path,
-                              library->lost, library->parent),
-                 NULL, library->path);
-    }
-    return ok;
-}
-
-txm_status txm_list_find_faults(txm_list_report *report, txm_error *err)
-{
-    const txm_blend *blend = report->blend;
-    size_t nodes = txm_blend_finding_count(blend), images = txm_blend_image_count(blend),
-           libraries = txm_blend_library_count(blend);
-    report->findings = txm_calloc(nodes + 2 * images + 2 * libraries, sizeof *report->findings);
-    bool ok = report->findings != NULL;
-    for (size_t i = 0; ok && i < images; i++) {
-        ok = examine_image(report, txm_blend_image_at(blend, i));
-    }
-    for (size_t i = 0; ok && i < libraries; i++) {
-        ok = examine_library(report, txm_blend_library_at(blend, i));
-    }
-    for (size_t i = 0; ok && i < nodes; i++) {
-        const txm_blend_finding *f = txm_blend_finding_at(blend, i);
-        const txm_blend_image *image = txm_blend_image_at(blend, f->image);
-        ok = add(report, f->id, txm_strdup(f->message), image, image->library);
-    }
-    return ok ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: no memory for what is wrong with it", report->scene);
 }
 
 void txm_list_report_free(txm_list_report *report)

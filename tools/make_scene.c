@@ -7,15 +7,9 @@
 
 #include "blend/colors.h"
 #include "core/mem.h"
-#include "core/path.h"
 #include "list_scene.h"
 #include "say.h"
 #include "txmill/blend.h"
-
-bool txm_make_is_scene(const char *operand)
-{
-    return operand[0] != '@' && txm_path_has_ext(operand, "blend");
-}
 
 /* Something that should have been converted and cannot be. Takes `message` over; NULL stands for exhausted memory. */
 static txm_status add_failure(txm_inputs *inputs, const char *scene, const char *path, txm_status status, char *message,
@@ -39,8 +33,8 @@ static const char *working_space(const txm_make_scenes *scenes, const txm_blend 
     return scenes->config_args->working_space || same ? NULL : space;
 }
 
-static txm_status add_files(txm_make_scenes *scenes, txm_inputs *inputs, const char *scene, txm_blend *blend,
-                            txm_error *err)
+static txm_status add_files(txm_make_scenes *scenes, txm_inputs *inputs, const char *scene, const txm_input *settings,
+                            txm_blend *blend, txm_error *err)
 {
     txm_blend_entry *entries = NULL;
     size_t count = 0;
@@ -52,7 +46,7 @@ static txm_status add_files(txm_make_scenes *scenes, txm_inputs *inputs, const c
     if (status != TXM_OK) { /* unpacking failed */
         return add_failure(inputs, scene, scene, status, txm_strdup(why.message), err);
     }
-    const char *space = working_space(scenes, blend);
+    const char *space = settings->working_space ? settings->working_space : working_space(scenes, blend);
     for (size_t i = 0; status == TXM_OK && i < count; i++) {
         txm_input input = {.path = entries[i].path,
                            .pattern = entries[i].pattern,
@@ -60,6 +54,7 @@ static txm_status add_files(txm_make_scenes *scenes, txm_inputs *inputs, const c
                            .colorspace = entries[i].colorspace,
                            .alpha = entries[i].alpha,
                            .working_space = space,
+                           .cache_dir = settings->cache_dir,
                            .from_scene = true};
         status = txm_inputs_add_entry(inputs, &input, err);
     }
@@ -103,8 +98,10 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
     return status;
 }
 
-txm_status txm_make_add_scene(txm_make_scenes *scenes, txm_inputs *inputs, const char *path, txm_error *err)
+txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, const txm_input *settings,
+                              txm_error *err)
 {
+    txm_make_scenes *scenes = user;
     txm_blend *blend = NULL;
     txm_error why = {0};
     txm_status status = TXM_OK;
@@ -122,7 +119,7 @@ txm_status txm_make_add_scene(txm_make_scenes *scenes, txm_inputs *inputs, const
     if (status != TXM_OK) {
         return add_failure(inputs, path, path, status, txm_strdup(why.message), err);
     }
-    status = add_files(scenes, inputs, path, blend, err);
+    status = add_files(scenes, inputs, path, settings, blend, err);
     if (status == TXM_OK) {
         status = report_rest(scenes, inputs, path, blend, err);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Scenes among the operands of `txmill make`. */
+ * Scenes among the inputs of `txmill make`. */
 #ifndef TXM_TOOLS_MAKE_SCENE_H
 #define TXM_TOOLS_MAKE_SCENE_H
 #include "args.h"
@@ -14,12 +14,11 @@ typedef struct txm_make_scenes {
     txm_color_config *config;  /* loaded with the first scene */
 } txm_make_scenes;
 
-/* Whether an operand is a scene: by its extension. */
-bool txm_make_is_scene(const char *operand);
-
-/* Adds the files that a render of the scene loads, with the scene's colour spaces, alpha types and working space.
- * Images and libraries that are missing, and a scene that cannot be read, become failed inputs. Fails only when memory
- * is exhausted or the OCIO config cannot be loaded. */
-txm_status txm_make_add_scene(txm_make_scenes *scenes, txm_inputs *inputs, const char *path, txm_error *err);
+/* A txm_inputs_scene, `scenes` a txm_make_scenes: adds the files that a render of the scene loads, with the scene's
+ * colour spaces, alpha types and, unless `settings` name one, working space. Images and libraries that are missing, and
+ * a scene that cannot be read, become failed inputs. Fails only when memory is exhausted or the OCIO config cannot be
+ * loaded. */
+txm_status txm_make_add_scene(void *scenes, txm_inputs *inputs, const char *path, const txm_input *settings,
+                              txm_error *err);
 void txm_make_scenes_free(txm_make_scenes *scenes);
 #endif

@@ -38,13 +38,21 @@ typedef struct txm_input {
 
 typedef struct txm_inputs txm_inputs;
 
+/* Adds the images of a Blender scene. `settings` holds what is said about it: where it was named, working_space and
+ * cache_dir; its path is not looked at. NO_MEMORY and CONFIG only: what cannot be read becomes an input with a status.
+ */
+typedef txm_status (*txm_inputs_scene)(void *user, txm_inputs *inputs, const char *path, const txm_input *settings,
+                                       txm_error *err);
+
 typedef struct txm_inputs_options {
     bool recursive;             /* folders with their subfolders; without it a folder is a failed input */
     const char *const *include; /* globs, NULL-terminated: what to take in folders; NULL: images by their extension */
     const char *const *exclude; /* globs of files and subfolders to leave out in folders; may be NULL */
+    txm_inputs_scene scene;     /* called for files with the extension "blend"; NULL: they are inputs like others */
+    void *scene_user;
 } txm_inputs_options;
 
-/* `options` may be NULL and must outlive the inputs. NULL when memory is exhausted. */
+/* `options` may be NULL; what it points at must outlive the inputs. NULL when memory is exhausted. */
 txm_inputs *txm_inputs_new(const txm_inputs_options *options);
 void txm_inputs_free(txm_inputs **inputs); /* NULL-safe */
 

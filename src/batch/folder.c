@@ -90,13 +90,6 @@ static bool is_new(walk *w, const struct stat *st, bool *exhausted)
     return entry && entry->value++ == 0;
 }
 
-static txm_status add_file(walk *w, const char *path, txm_error *err)
-{
-    txm_input e = *w->settings;
-    e.path = path;
-    return txm_inputs_add_entry(w->inputs, &e, err);
-}
-
 /* Sorts one name into files, folders and what is passed over. Takes over `path`. */
 static txm_status visit(walk *w, char *path, txm_error *err)
 {
@@ -111,7 +104,7 @@ static txm_status visit(walk *w, char *path, txm_error *err)
         }
     } else if (wanted(w, path, false) && (!there || S_ISREG(st.st_mode))) {
         /* A dangling link counts: opening it says so. Pipes and devices in a folder are nobody's texture. */
-        status = add_file(w, path, err);
+        status = txm_inputs_add_file(w->inputs, path, w->settings, err);
     }
     free(path);
     return status;

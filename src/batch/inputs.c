@@ -11,6 +11,7 @@
 
 #include "batch/pattern.h"
 #include "core/mem.h"
+#include "core/path.h"
 
 txm_inputs *txm_inputs_new(const txm_inputs_options *options)
 {
@@ -81,6 +82,22 @@ txm_status txm_inputs_add_failure(txm_inputs *inputs, const char *path, const tx
     return txm_inputs_add_entry(inputs, &e, err);
 }
 
+txm_status txm_inputs_add_file(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
+{
+    txm_input e = *settings;
+    e.path = path;
+    if (!inputs->options.scene || !txm_path_has_ext(path, "blend"))
+        return txm_inputs_add_entry(inputs, &e, err);
+    if (!e.colorspace && !e.alpha && !e.output)
+        return inputs->options.scene(inputs->options.scene_user, inputs, path, settings, err);
+    txm_error failure = {0};
+    txm_fail(&failure, TXM_USAGE,
+             "%s%s%s: is a scene, which holds the colour space and alpha type of its images: leave colorspace, alpha "
+             "and output out",
+             e.origin ? e.origin : "", e.origin ? ": " : "", path);
+    return txm_inputs_add_failure(inputs, path, settings, &failure, err);
+}
+
 /* ---- patterns --------------------------------------------------------------------------------------------------- */
 
 typedef struct adding {
@@ -93,11 +110,10 @@ static bool add_match(void *user, const char *path)
 {
     adding *a = user;
     struct stat st;
-    a->entry.path = path;
     /* A folder may bear such a name; it is not what the pattern means. */
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return true;
-    return txm_inputs_add_entry(a->inputs, &a->entry, a->err) == TXM_OK;
+    return txm_inputs_add_file(a->inputs, path, &a->entry, a->err) == TXM_OK;
 }
 
 static txm_status add_pattern(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
@@ -126,9 +142,7 @@ txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_i
     if (!there && txm_pattern_is(path))
         return add_pattern(inputs, path, settings, err);
     /* A file, or nothing: opening it says best what is wrong. */
-    txm_input e = *settings;
-    e.path = path;
-    return txm_inputs_add_entry(inputs, &e, err);
+    return txm_inputs_add_file(inputs, path, settings, err);
 }
 
 txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *err)

@@ -15,6 +15,8 @@ struct txm_inputs {
 /* Adds what a path names that is no list: a file, a folder, a pattern. `settings` holds what is said about it, and its
  * origin; its path is not looked at. */
 txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err);
+/* Adds one file: an image, or all images of a scene. `settings` as above. */
+txm_status txm_inputs_add_file(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err);
 /* Adds something that could not be read. `settings` as above; may be NULL. */
 txm_status txm_inputs_add_failure(txm_inputs *inputs, const char *path, const txm_input *settings,
                                   const txm_error *failure, txm_error *err);

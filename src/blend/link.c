@@ -150,6 +150,20 @@ static txm_status settle_library(txm_blend *blend, uint32_t file, txm_status sta
     return library->message ? TXM_OK : txm_blend_exhausted(blend, err);
 }
 
+/* Reads a library whose file was added just now. */
+static txm_status read_library(txm_blend *blend, uint32_t file, txm_error *err)
+{
+    unsigned nesting = 0;
+    for (uint32_t f = file; blend->files.data[f].inside != TXM_NO_INDEX; f = blend->files.data[f].inside) {
+        nesting++;
+    }
+    if (nesting > TXM_BLEND_MAX_NESTING) {
+        return txm_fail(err, TXM_TOO_LARGE, "%s: packed into more than %d libraries, each packed into the next",
+                        blend->files.data[file].path, TXM_BLEND_MAX_NESTING);
+    }
+    return read_file(blend, file, err);
+}
+
 /* The file of a library that is named in file `from`, read now if it is met for the first time. */
 static txm_status open_library(txm_blend *blend, uint32_t from, const txm_library *named, uint32_t *index,
                                txm_error *err)
@@ -184,7 +198,7 @@ static txm_status open_library(txm_blend *blend, uint32_t from, const txm_librar
         file->packed = named->packed;
     }
     txm_error why = {0};
-    status = read_file(blend, *index, &why);
+    status = read_library(blend, *index, &why);
     return settle_library(blend, *index, status, &why, err);
 }
 

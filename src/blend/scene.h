@@ -36,7 +36,11 @@ struct txm_blend {
     TXM_TABLE(txm_blend_finding) findings;
 };
 
-enum { TXM_BLEND_MAX_FILES = 4096, TXM_BLEND_STORE_BYTES = 128 << 20 };
+enum {
+    TXM_BLEND_MAX_FILES = 4096,
+    TXM_BLEND_MAX_NESTING = 8, /* packed libraries inside packed libraries: each is copied out of all around it */
+    TXM_BLEND_STORE_BYTES = 128 << 20
+};
 
 /* For every allocation in the scene's store that fails. */
 txm_status txm_blend_exhausted(const txm_blend *blend, txm_error *err);
