@@ -35,7 +35,8 @@ ALL_CXXFLAGS := -std=c++17 $(COMMON) $(WARNXX) $(PKG_CFLAGS) $(CXXFLAGS)
 ALL_LDFLAGS  := $(SAN) -pthread $(LDFLAGS)
 
 MODULE_SRC := src/source/oiio_module.cpp
-LIB_SRC    := $(wildcard src/*/*.c src/device/*/*.c)
+# src/device/cuda is a plug-in of its own.
+LIB_SRC    := $(filter-out src/device/cuda/%,$(wildcard src/*/*.c src/device/*/*.c))
 LIB_CXX    := $(filter-out $(MODULE_SRC),$(wildcard src/*/*.cpp))
 GEN_SRC    :=
 LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o) $(LIB_CXX:%.cpp=$(B)/%.o)

@@ -4,6 +4,8 @@
 #define TXM_DEVICE_TABLES_H
 #include <stdint.h>
 
+#include "device/arith.h"
+
 enum {
     /* Bins of linear values by their upper float bits (exponent and 7 bits of mantissa). At most one code value of the
      * 8-bit sRGB curve begins inside a bin: it is 0.4 to 0.8 % wide, a code at least 0.9 %. */
@@ -27,7 +29,7 @@ typedef struct txm_tables {
 const txm_tables *txm_tables_get(void);
 
 /* The bin of a linear value: clamped at both ends. */
-static inline uint32_t txm_srgb8_bin(uint32_t float_bits)
+TXM_ARITH uint32_t txm_srgb8_bin(uint32_t float_bits)
 {
     int32_t bin = (int32_t)float_bits >> TXM_SRGB8_SHIFT; /* negative values have negative bits */
     bin = bin < TXM_SRGB8_FIRST ? TXM_SRGB8_FIRST : bin > TXM_SRGB8_LAST ? TXM_SRGB8_LAST : bin;

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What one thread of each kernel does. The bodies are plain inline C over arith.h: runtime_cuda.cu calls them from
+ * kernels, tests call them from loops over the same grids, and both give the bits of scalar C.
+ *
+ * A body is called for every thread of a grid, also for those beyond the image: it checks its own bounds. `type` and
+ * `channels` are arguments of their own so that a kernel can pass constants, of which a compiler makes straight code.
+ */
+#ifndef TXM_DEVICE_CUDA_KERNELS_H
+#define TXM_DEVICE_CUDA_KERNELS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "device/arith.h"
+#include "device/tables.h"
+#include "txmill/pixel.h"
+
+/* ---- where rows lie --------------------------------------------------------------------------------------------- */
+
+/* A level's rows in storage type: the newest ones in a circle, the first ones (which the repeat extension needs again
+ * at the end) in a place of their own. */
+typedef struct txm_gpu_store {
+    uint8_t *head, *ring;
+    uint32_t head_rows, capacity; /* rows of either */
+    uint64_t stride_bytes;
+} txm_gpu_store;
+
+/* A level's rows as linear float32, what the next level is filtered from; a circle too. */
+typedef struct txm_gpu_floats {
+    float *rows;
+    uint32_t capacity;
+    uint64_t stride; /* samples */
+} txm_gpu_floats;
+
+TXM_ARITH uint8_t *txm_gpu_row(const txm_gpu_store *s, uint32_t y)
+{
+    return y < s->head_rows ? s->head + y * s->stride_bytes : s->ring + (y % s->capacity) * s->stride_bytes;
+}
+
+TXM_ARITH float *txm_gpu_float_row(const txm_gpu_floats *f, uint32_t y)
+{
+    return f->rows + (y % f->capacity) * f->stride;
+}
+
+/* ---- pixels ----------------------------------------------------------------------------------------------------- */
+
+typedef struct txm_gpu_pixel {
+    uint32_t v[4]; /* the bits of each sample */
+} txm_gpu_pixel;
+
+/* Words that alias bytes: RGBA pixels move in one or two of them; their rows are aligned to a pixel. */
+typedef uint32_t __attribute__((may_alias)) txm_gpu_u32;
+typedef uint64_t __attribute__((may_alias)) txm_gpu_u64;
+typedef uint16_t __attribute__((may_alias)) txm_gpu_u16;
+
+TXM_ARITH uint32_t txm_gpu_bytes(txm_type type)
+{
+    return type == TXM_U8 ? 1 : type == TXM_FLOAT ? 4 : 2;
+}
+
+TXM_ARITH bool txm_gpu_is_integer(txm_type type)
+{
+    return type == TXM_U8 || type == TXM_U16;
+}
+
+TXM_ARITH txm_gpu_pixel txm_gpu_load(txm_type type, uint32_t channels, const uint8_t *p)
+{
+    txm_gpu_pixel out = {{0, 0, 0, 0}};
+    if (channels == 4 && type == TXM_U8) {
+        uint32_t word = *(const txm_gpu_u32 *)p;
+        for (int c = 0; c < 4; c++)
+            out.v[c] = word >> (8 * c) & 0xFF;
+        return out;
+    }
+    if (channels == 4 && type != TXM_FLOAT) {
+        uint64_t word = *(const txm_gpu_u64 *)p;
+        for (int c = 0; c < 4; c++)
+            out.v[c] = (uint32_t)(word >> (16 * c)) & 0xFFFF;
+        return out;
+    }
+    for (uint32_t c = 0; c < channels; c++)
+        out.v[c] = type == TXM_U8      ? p[c]
+                   : type == TXM_FLOAT ? ((const txm_gpu_u32 *)p)[c]
+                                       : ((const txm_gpu_u16 *)p)[c];
+    return out;
+}
+
+TXM_ARITH void txm_gpu_save(txm_type type, uint32_t channels, txm_gpu_pixel v, uint8_t *p)
+{
+    if (channels == 4 && type == TXM_U8) {
+        *(txm_gpu_u32 *)p = v.v[0] | v.v[1] << 8 | v.v[2] << 16 | v.v[3] << 24;
+        return;
+    }
+    if (channels == 4 && type != TXM_FLOAT) {
+        *(txm_gpu_u64 *)p = (uint64_t)(v.v[0] | v.v[1] << 16) | (uint64_t)(v.v[2] | v.v[3] << 16) << 32;
+        return;
+    }
+    for (uint32_t c = 0; c < channels; c++) {
+        if (type == TXM_U8)
+            p[c] = (uint8_t)v.v[c];
+        else if (type == TXM_FLOAT)
+            ((txm_gpu_u32 *)p)[c] = v.v[c];
+        else
+            ((txm_gpu_u16 *)p)[c] = (uint16_t)v.v[c];
+    }
+}
+
+/* ---- conforming ------------------------------------------------------------------------------------------------- */
+
+typedef struct txm_gpu_conform {
+    uint32_t src_channels, channels; /* of the source; after widening: 1 or 4 */
+    bool associate, set_opaque, finite;
+} txm_gpu_conform;
+
+TXM_ARITH uint32_t txm_gpu_one(txm_type type)
+{
+    return type == TXM_U8 ? 255 : type == TXM_U16 ? 65535 : type == TXM_HALF ? 0x3C00u : 0x3F800000u;
+}
+
+TXM_ARITH uint32_t txm_gpu_times(txm_type type, uint32_t c, uint32_t a)
+{
+    if (type == TXM_U8)
+        return c * a / 255u;
+    if (type == TXM_U16)
+        return c * a / 65535u;
+    if (type == TXM_HALF)
+        return txm_float_to_half(txm_half_to_float((uint16_t)c) * txm_half_to_float((uint16_t)a));
+    return txm_float_bits(txm_bits_float(c) * txm_bits_float(a));
+}
+
+TXM_ARITH bool txm_gpu_finite(txm_type type, uint32_t v)
+{
+    return type == TXM_HALF ? (v & 0x7C00u) != 0x7C00u : type == TXM_FLOAT ? (v & 0x7F800000u) != 0x7F800000u : true;
+}
+
+/* A pixel of the source as level 0 has it. */
+TXM_ARITH txm_gpu_pixel txm_gpu_conform_pixel(txm_type type, const txm_gpu_conform *f, txm_gpu_pixel p)
+{
+    if (f->associate && f->src_channels == 4)
+        for (int c = 0; c < 3; c++)
+            p.v[c] = txm_gpu_times(type, p.v[c], p.v[3]);
+    if (f->channels == 4 && f->src_channels < 4) {
+        p.v[3] = f->src_channels == 2 ? p.v[1] : txm_gpu_one(type);
+        if (f->src_channels < 3)
+            p.v[1] = p.v[2] = p.v[0];
+    }
+    if (f->set_opaque)
+        p.v[3] = txm_gpu_one(type);
+    bool finite = true;
+    for (uint32_t c = 0; c < f->channels; c++)
+        finite = finite && txm_gpu_finite(type, p.v[c]);
+    if (f->finite && !finite)
+        p.v[0] = p.v[1] = p.v[2] = p.v[3] = 0;
+    return p;
+}
+
+/* ---- the curves ------------------------------------------------------------------------------------------------- */
+
+typedef struct txm_gpu_light {
+    float v[4];
+} txm_gpu_light;
+
+TXM_ARITH float txm_gpu_to_float(txm_type type, uint32_t v)
+{
+    return type == TXM_U8     ? txm_u8_to_float((uint8_t)v)
+           : type == TXM_U16  ? txm_u16_to_float((uint16_t)v)
+           : type == TXM_HALF ? txm_half_to_float((uint16_t)v)
+                              : txm_bits_float(v);
+}
+
+/* A stored pixel as the float32 that levels are filtered in. */
+TXM_ARITH txm_gpu_light txm_gpu_decode(txm_type type, uint32_t channels, bool srgb, const txm_tables *t,
+                                       txm_gpu_pixel p)
+{
+    txm_gpu_light out = {{0, 0, 0, 0}};
+    for (uint32_t c = 0; c < channels; c++)
+        out.v[c] = txm_gpu_to_float(type, p.v[c]);
+    if (!srgb)
+        return out;
+    if (channels == 1) {
+        out.v[0] = type == TXM_U8    ? t->u8_grey[p.v[0]]
+                   : type == TXM_U16 ? t->u16_grey[p.v[0]]
+                                     : txm_srgb_decode_grey(out.v[0]);
+    } else if (type == TXM_U8) {
+        for (int c = 0; c < 3; c++)
+            out.v[c] = t->u8_rgba[p.v[3]][p.v[c]];
+    } else if (type == TXM_U16 && (p.v[3] == 0 || p.v[3] == 65535)) {
+        for (int c = 0; c < 3; c++)
+            out.v[c] = t->u16_opaque[p.v[c]];
+    } else {
+        txm_srgb_decode_pixel(out.v);
+    }
+    return out;
+}
+
+TXM_ARITH uint32_t txm_gpu_from_float(txm_type type, float v)
+{
+    return type == TXM_U8     ? txm_float_to_code(v, 255.0f)
+           : type == TXM_U16  ? txm_float_to_code(v, 65535.0f)
+           : type == TXM_HALF ? txm_float_to_half(txm_clamp_half(v))
+                              : txm_float_bits(v);
+}
+
+/* The reverse. */
+TXM_ARITH txm_gpu_pixel txm_gpu_encode(txm_type type, uint32_t channels, bool srgb, const txm_tables *t,
+                                       txm_gpu_light p)
+{
+    txm_gpu_pixel out = {{0, 0, 0, 0}};
+    bool table = srgb && type == TXM_U8 && (channels == 1 || !txm_alpha_divides(p.v[3]));
+    uint32_t colors = channels == 1 ? 1 : 3;
+    if (table) {
+        for (uint32_t c = 0; c < colors; c++) {
+            uint32_t bin = txm_srgb8_bin(txm_float_bits(p.v[c]));
+            out.v[c] = t->bin_code[bin] + (p.v[c] >= t->bin_next[bin] ? 1u : 0u);
+        }
+    } else if (srgb && channels == 1) {
+        p.v[0] = txm_srgb_encode(p.v[0]);
+    } else if (srgb) {
+        txm_srgb_encode_pixel(p.v);
+    }
+    for (uint32_t c = table ? colors : 0; c < channels; c++)
+        out.v[c] = txm_gpu_from_float(type, p.v[c]);
+    return out;
+}
+
+TXM_ARITH txm_gpu_light txm_gpu_load_light(uint32_t channels, const float *p)
+{
+    txm_gpu_light out = {{0, 0, 0, 0}};
+#ifdef __CUDA_ARCH__
+    if (channels == 4) {
+        float4 v = *(const float4 *)p;
+        out.v[0] = v.x, out.v[1] = v.y, out.v[2] = v.z, out.v[3] = v.w;
+        return out;
+    }
+#endif
+    for (uint32_t c = 0; c < channels; c++)
+        out.v[c] = p[c];
+    return out;
+}
+
+TXM_ARITH void txm_gpu_save_light(uint32_t channels, txm_gpu_light v, float *p)
+{
+#ifdef __CUDA_ARCH__
+    if (channels == 4) {
+        *(float4 *)p = make_float4(v.v[0], v.v[1], v.v[2], v.v[3]);
+        return;
+    }
+#endif
+    for (uint32_t c = 0; c < channels; c++)
+        p[c] = v.v[c];
+}
+
+/* What infinity times zero gives has other bits on a GPU than on x86-64, whose files count. */
+TXM_ARITH float txm_gpu_same_nan(float v)
+{
+#ifdef __CUDA_ARCH__
+    return v != v ? txm_bits_float(0xFFC00000u) : v;
+#else
+    return v;
+#endif
+}
+
+/* Stores a filtered pixel: as the level holds it, and (rows not NULL) as the next level is made from it. */
+TXM_ARITH void txm_gpu_keep(txm_type type, uint32_t channels, bool srgb, const txm_tables *t, txm_gpu_light p,
+                            uint32_t x, uint32_t y, const txm_gpu_store *store, const txm_gpu_floats *floats)
+{
+    for (uint32_t c = 0; c < channels; c++)
+        p.v[c] = txm_gpu_same_nan(p.v[c]);
+    txm_gpu_pixel stored = txm_gpu_encode(type, channels, srgb, t, p);
+    txm_gpu_save(type, channels, stored, txm_gpu_row(store, y) + (uint64_t)x * channels * txm_gpu_bytes(type));
+    if (!floats->rows)
+        return;
+    for (uint32_t c = 0; type == TXM_HALF && c < channels; c++)
+        p.v[c] = txm_clamp_half(p.v[c]);
+    txm_gpu_save_light(channels, p, txm_gpu_float_row(floats, y) + (uint64_t)x * channels);
+}
+
+/* ---- ingest: level 0 and, where both edges are even, level 1 in one pass over the source ------------------------- */
+
+typedef struct txm_gpu_ingest {
+    txm_type type;
+    uint32_t channels;  /* stored: 1 or 4; 1 after RGBA is grey, its first channel */
+    const uint8_t *raw; /* the chunk's rows as the source delivers them */
+    uint64_t raw_stride_bytes;
+    uint32_t width, y, rows; /* the chunk; y is even */
+    txm_gpu_conform conform;
+    uint8_t *rows_out; /* a tight copy of the chunk's stored rows; NULL: none */
+    bool box, srgb;    /* make level 1 too */
+    txm_gpu_store store0, store1;
+    txm_gpu_floats floats1;
+    const txm_tables *tables;
+} txm_gpu_ingest;
+
+/* Two by two pixels: (2 qx, 2 qy) of the chunk and its neighbours. */
+TXM_ARITH void txm_gpu_ingest_body(const txm_gpu_ingest *a, txm_type type, uint32_t channels, uint32_t qx, uint32_t qy)
+{
+    uint32_t src_bytes = a->conform.src_channels * txm_gpu_bytes(type), bytes = channels * txm_gpu_bytes(type);
+    txm_gpu_light quad[4] = {{{0}}};
+    if (2 * qx >= a->width || 2 * qy >= a->rows)
+        return;
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t x = 2 * qx + (i & 1), row = 2 * qy + (i >> 1);
+        if (x >= a->width || row >= a->rows)
+            continue;
+        const uint8_t *src = a->raw + row * a->raw_stride_bytes + (uint64_t)x * src_bytes;
+        txm_gpu_pixel p = txm_gpu_conform_pixel(type, &a->conform, txm_gpu_load(type, a->conform.src_channels, src));
+        txm_gpu_save(type, channels, p, txm_gpu_row(&a->store0, a->y + row) + (uint64_t)x * bytes);
+        if (a->rows_out)
+            txm_gpu_save(type, channels, p, a->rows_out + ((uint64_t)row * a->width + x) * bytes);
+        if (a->box)
+            quad[i] = txm_gpu_decode(type, channels, a->srgb, a->tables, p);
+    }
+    if (!a->box)
+        return;
+    txm_gpu_light p = {{0, 0, 0, 0}};
+    for (uint32_t c = 0; c < channels; c++)
+        p.v[c] = txm_box(quad[0].v[c], quad[1].v[c], quad[2].v[c], quad[3].v[c]);
+    txm_gpu_keep(type, channels, a->srgb, a->tables, p, qx, a->y / 2 + qy, &a->store1, &a->floats1);
+}
+
+/* ---- statistics ------------------------------------------------------------------------------------------------- */
+
+/* Of one row of level 0, before RGBA that is grey loses its other channels. */
+typedef struct txm_gpu_row_stats {
+    double sum[4];        /* pixel by pixel from the left: codes of integers, values of floats */
+    float min[4], max[4]; /* the same */
+    uint32_t grey;        /* r == g == b and alpha full in every pixel */
+} txm_gpu_row_stats;
+
+typedef struct txm_gpu_count {
+    txm_type type;
+    const uint8_t *raw;
+    uint64_t raw_stride_bytes;
+    uint32_t width, rows;
+    txm_gpu_conform conform;
+    txm_gpu_row_stats *out; /* one a row */
+} txm_gpu_count;
+
+TXM_ARITH float txm_gpu_number(txm_type type, uint32_t v)
+{
+    return txm_gpu_is_integer(type) ? (float)v : txm_gpu_to_float(type, v);
+}
+
+/* One channel of one row: the sum of floats has an order, so nobody shares it. The rows of a chunk keep a GPU busy. */
+TXM_ARITH void txm_gpu_count_body(const txm_gpu_count *a, txm_type type, uint32_t channel, uint32_t row)
+{
+    if (row >= a->rows || channel >= a->conform.channels)
+        return;
+    const uint8_t *src = a->raw + row * a->raw_stride_bytes;
+    uint32_t step = a->conform.src_channels * txm_gpu_bytes(type), one = txm_gpu_one(type);
+    double sum = 0;
+    float min = 0, max = 0;
+    bool grey = a->conform.channels == 4;
+    for (uint32_t x = 0; x < a->width; x++, src += step) {
+        txm_gpu_pixel p = txm_gpu_conform_pixel(type, &a->conform, txm_gpu_load(type, a->conform.src_channels, src));
+        float v = txm_gpu_number(type, p.v[channel]);
+        sum += (double)v;
+        min = x == 0 || v < min ? v : min;
+        max = x == 0 || v > max ? v : max;
+        /* Zeros of either sign are equal: compared as numbers. */
+        float r = txm_gpu_number(type, p.v[0]), g = txm_gpu_number(type, p.v[1]), b = txm_gpu_number(type, p.v[2]);
+        grey = grey && r == g && g == b && p.v[3] == one;
+    }
+    a->out[row].sum[channel] = sum;
+    a->out[row].min[channel] = min;
+    a->out[row].max[channel] = max;
+    if (channel == 0)
+        a->out[row].grey = grey;
+}
+
+/* ---- levels ----------------------------------------------------------------------------------------------------- */
+
+typedef struct txm_gpu_level {
+    txm_type type;
+    uint32_t channels;
+    bool box, srgb;
+    uint32_t src_width, src_height, width, height;
+    uint32_t y, rows;        /* to make */
+    bool from_store;         /* the level below is level 0, in storage type */
+    txm_gpu_store src_store; /* then this */
+    txm_gpu_floats src, dst; /* else this; dst.rows NULL: nobody filters further */
+    txm_gpu_store store;
+    const txm_tables *tables;
+} txm_gpu_level;
+
+TXM_ARITH txm_gpu_light txm_gpu_source(const txm_gpu_level *a, txm_type type, uint32_t channels, uint32_t x, uint32_t y)
+{
+    if (!a->from_store)
+        return txm_gpu_load_light(channels, txm_gpu_float_row(&a->src, y) + (uint64_t)x * channels);
+    const uint8_t *p = txm_gpu_row(&a->src_store, y) + (uint64_t)x * channels * txm_gpu_bytes(type);
+    return txm_gpu_decode(type, channels, a->srgb, a->tables, txm_gpu_load(type, channels, p));
+}
+
+TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, txm_type type, uint32_t channels, uint32_t x, uint32_t row)
+{
+    uint32_t y = a->y + row, x0 = 2 * x, x1 = 2 * x + 1, y0 = 2 * y, y1 = 2 * y + 1;
+    float f = 0.5f, g = 0.5f;
+    if (x >= a->width || row >= a->rows)
+        return;
+    if (!a->box) {
+        txm_bilinear_position(x, a->width, a->src_width, &x0, &x1, &f);
+        txm_bilinear_position(y, a->height, a->src_height, &y0, &y1, &g);
+    }
+    txm_gpu_light p00 = txm_gpu_source(a, type, channels, x0, y0), p10 = txm_gpu_source(a, type, channels, x1, y0);
+    txm_gpu_light p01 = txm_gpu_source(a, type, channels, x0, y1), p11 = txm_gpu_source(a, type, channels, x1, y1);
+    txm_gpu_light p = {{0, 0, 0, 0}};
+    for (uint32_t c = 0; c < channels; c++)
+        p.v[c] = a->box ? txm_box(p00.v[c], p10.v[c], p01.v[c], p11.v[c])
+                        : txm_bilinear(p00.v[c], p10.v[c], p01.v[c], p11.v[c], f, g);
+    txm_gpu_keep(type, channels, a->srgb, a->tables, p, x, y, &a->store, &a->dst);
+}
+
+/* ---- tiles ------------------------------------------------------------------------------------------------------ */
+
+/* Whole rows of tiles as they stand in front of the compressor: TIFF tiles are full, the last pixel and row repeated,
+ * EXR tiles hold their valid pixels, a plane a channel within each line, the last channel first. Tiles lie one behind
+ * the other. */
+typedef struct txm_gpu_tiles {
+    txm_type type;
+    uint32_t channels, tile_px;
+    bool filter;            /* TIFF: horizontal predictor; EXR: byte split and differences */
+    uint32_t width, height; /* of the level */
+    uint32_t y, bands;      /* first row, a multiple of tile_px; how many rows of tiles */
+    txm_gpu_store store;
+    uint8_t *out;
+} txm_gpu_tiles;
+
+/* Bytes of the tiles of one row of tiles with `rows` valid pixel rows. */
+TXM_ARITH uint64_t txm_gpu_tiles_bytes(txm_type type, uint32_t channels, uint32_t tile_px, uint32_t width,
+                                       uint32_t rows)
+{
+    uint64_t pixel = channels * txm_gpu_bytes(type), across = (width + tile_px - 1) / tile_px;
+    return txm_gpu_is_integer(type) ? across * tile_px * tile_px * pixel : width * pixel * rows;
+}
+
+TXM_ARITH void txm_gpu_tile_tiff(const txm_gpu_tiles *a, txm_type type, uint32_t channels, uint32_t x, uint32_t band,
+                                 uint32_t row)
+{
+    uint32_t bytes = channels * txm_gpu_bytes(type), tile = x / a->tile_px, in = x % a->tile_px;
+    uint32_t y0 = a->y + band * a->tile_px, last_y = a->height - 1, y = y0 + row < last_y ? y0 + row : last_y;
+    uint64_t band_bytes = txm_gpu_tiles_bytes(type, channels, a->tile_px, a->width, a->tile_px);
+    uint8_t *out = a->out + band * band_bytes + ((uint64_t)(tile * a->tile_px + row) * a->tile_px + in) * bytes;
+    const uint8_t *src = txm_gpu_row(&a->store, y);
+    txm_gpu_pixel v = txm_gpu_load(type, channels, src + (uint64_t)(x < a->width ? x : a->width - 1) * bytes);
+    /* What repeats its neighbour differs from it by zero. */
+    if (a->filter && in) {
+        txm_gpu_pixel left = v;
+        if (x < a->width)
+            left = txm_gpu_load(type, channels, src + (uint64_t)(x - 1) * bytes);
+        for (uint32_t c = 0; c < channels; c++)
+            v.v[c] = (v.v[c] - left.v[c]) & (type == TXM_U8 ? 0xFFu : 0xFFFFu);
+    }
+    txm_gpu_save(type, channels, v, out);
+}
+
+/* Sample `n` of a tile in EXR's order: line by line, plane by plane. */
+TXM_ARITH uint32_t txm_gpu_exr_sample(const txm_gpu_tiles *a, txm_type type, uint32_t channels, uint32_t x0,
+                                      uint32_t y0, uint32_t w, uint32_t n)
+{
+    uint32_t x = n % w, line = n / w, plane = line % channels, y = y0 + line / channels;
+    const uint8_t *p = txm_gpu_row(&a->store, y) + (uint64_t)(x0 + x) * channels * txm_gpu_bytes(type);
+    uint32_t c = channels - 1 - plane;
+    return type == TXM_HALF ? ((const txm_gpu_u16 *)p)[c] : ((const txm_gpu_u32 *)p)[c];
+}
+
+TXM_ARITH void txm_gpu_tile_exr(const txm_gpu_tiles *a, txm_type type, uint32_t channels, uint32_t x0, uint32_t y0,
+                                uint32_t w, uint32_t h, uint32_t n, uint8_t *out)
+{
+    uint32_t bytes = txm_gpu_bytes(type), samples = w * h * channels, half = samples * bytes / 2;
+    uint32_t s = txm_gpu_exr_sample(a, type, channels, x0, y0, w, n);
+    if (!a->filter) {
+        for (uint32_t b = 0; b < bytes; b++)
+            out[n * bytes + b] = (uint8_t)(s >> (8 * b));
+        return;
+    }
+    /* The bytes at even places go to the first half, those at odd ones to the second; each is stored as its difference
+     * to the one before it there, plus 128. The second half follows on the last byte of the first. */
+    uint32_t before = n ? txm_gpu_exr_sample(a, type, channels, x0, y0, w, n - 1) : 0;
+    uint32_t top = 8 * (bytes - 2);
+    uint32_t even = before >> top & 0xFF, odd = before >> (top + 8) & 0xFF;
+    if (n == 0) {
+        even = 128; /* the first byte stands as it is */
+        odd = txm_gpu_exr_sample(a, type, channels, x0, y0, w, samples - 1) >> top & 0xFF;
+    }
+    for (uint32_t b = 0; b < bytes; b += 2) {
+        uint32_t low = s >> (8 * b) & 0xFF, high = s >> (8 * b + 8) & 0xFF, at = (n * bytes + b) / 2;
+        out[at] = (uint8_t)(low - even + 128);
+        out[half + at] = (uint8_t)(high - odd + 128);
+        even = low;
+        odd = high;
+    }
+}
+
+/* One pixel (TIFF) or sample (EXR): `i` counts them over a row of tiles. */
+TXM_ARITH void txm_gpu_tiles_body(const txm_gpu_tiles *a, txm_type type, uint32_t channels, uint32_t i, uint32_t band)
+{
+    uint32_t px = a->tile_px, y0 = a->y + band * px;
+    if (band >= a->bands)
+        return;
+    if (txm_gpu_is_integer(type)) {
+        uint32_t across = (a->width + px - 1) / px * px;
+        if (i < across * px)
+            txm_gpu_tile_tiff(a, type, channels, i % across, band, i / across);
+        return;
+    }
+    uint32_t h = a->height - y0 < px ? a->height - y0 : px, full = px * h * channels;
+    if (i >= a->width * h * channels)
+        return;
+    uint32_t x0 = i / full * px, w = a->width - x0 < px ? a->width - x0 : px;
+    uint64_t at = txm_gpu_tiles_bytes(type, channels, px, a->width, px) * band +
+                  (uint64_t)x0 * h * channels * txm_gpu_bytes(type);
+    txm_gpu_tile_exr(a, type, channels, x0, y0, w, h, i - i / full * full, a->out + at);
+}
+
+/* Threads of one row of tiles. */
+TXM_ARITH uint32_t txm_gpu_tiles_threads(const txm_gpu_tiles *a)
+{
+    uint32_t px = a->tile_px;
+    return txm_gpu_is_integer(a->type) ? (a->width + px - 1) / px * px * px : a->width * px * a->channels;
+}
+
+/* ---- rings ------------------------------------------------------------------------------------------------------ */
+
+/* For each tile its ring in the order of pyramid/ring.h, and behind it the tile's own outermost pixels, from which the
+ * ring is predicted when it is encoded: first row, last row, first column, last column. */
+typedef struct txm_gpu_rings {
+    txm_type type;
+    uint32_t channels, tile_px;
+    uint32_t width, height;
+    uint32_t y; /* first row of one row of tiles */
+    txm_gpu_store store;
+    uint8_t *out;
+} txm_gpu_rings;
+
+/* Pixels of one record. */
+TXM_ARITH uint32_t txm_gpu_ring_pixels(uint32_t w, uint32_t h)
+{
+    return 4 * (w + h + 4) + 2 * (w + h);
+}
+
+/* Pixels, and threads, of the records of one row of tiles with `rows` valid pixel rows. */
+TXM_ARITH uint32_t txm_gpu_rings_pixels(uint32_t tile_px, uint32_t width, uint32_t rows)
+{
+    uint32_t full = width / tile_px, rest = width % tile_px;
+    return full * txm_gpu_ring_pixels(tile_px, rows) + (rest ? txm_gpu_ring_pixels(rest, rows) : 0);
+}
+
+/* Where pixel `i` of a record comes from, relative to the tile's first pixel. */
+TXM_ARITH void txm_gpu_ring_place(uint32_t i, uint32_t w, uint32_t h, int32_t *x, int32_t *y)
+{
+    uint32_t row = w + 4, sides = 2 * row, below = sides + 4 * h, edges = below + 2 * row;
+    if (i < sides) {
+        *x = (int32_t)(i % row) - 2;
+        *y = (int32_t)(i / row) - 2;
+    } else if (i < below) {
+        int32_t k = (int32_t)((i - sides) % 4);
+        *x = k < 2 ? k - 2 : (int32_t)w + k - 2;
+        *y = (int32_t)((i - sides) / 4);
+    } else if (i < edges) {
+        *x = (int32_t)((i - below) % row) - 2;
+        *y = (int32_t)(h + (i - below) / row);
+    } else if (i < edges + 2 * w) {
+        *x = (int32_t)((i - edges) % w);
+        *y = i - edges < w ? 0 : (int32_t)h - 1;
+    } else {
+        *x = i - edges - 2 * w < h ? 0 : (int32_t)w - 1;
+        *y = (int32_t)((i - edges - 2 * w) % h);
+    }
+}
+
+/* One pixel; `i` counts them over a row of tiles. */
+TXM_ARITH void txm_gpu_rings_body(const txm_gpu_rings *a, txm_type type, uint32_t channels, uint32_t i)
+{
+    uint32_t px = a->tile_px, y0 = a->y, bytes = channels * txm_gpu_bytes(type);
+    uint32_t h = a->height - y0 < px ? a->height - y0 : px;
+    if (i >= txm_gpu_rings_pixels(px, a->width, h))
+        return;
+    uint32_t record = txm_gpu_ring_pixels(px, h), tile = i / record;
+    uint32_t x0 = tile * px, w = a->width - x0 < px ? a->width - x0 : px;
+    int32_t dx, dy;
+    txm_gpu_ring_place(i - tile * record, w, h, &dx, &dy);
+    /* Levels may be narrower than the ring is wide: the plane repeats as often as needed. */
+    int64_t x = ((int64_t)x0 + dx + 2 * (int64_t)a->width) % a->width;
+    int64_t y = ((int64_t)y0 + dy + 2 * (int64_t)a->height) % a->height;
+    txm_gpu_pixel p = txm_gpu_load(type, channels, txm_gpu_row(&a->store, (uint32_t)y) + (uint64_t)x * bytes);
+    txm_gpu_save(type, channels, p, a->out + (uint64_t)i * bytes);
+}
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a chunk of level 0 leads to: rows of every level, the tiles of rows of tiles that it completes, and the rings
+ * of those whose surroundings it completes.
+ *
+ * Chunks alternate between two streams. The kernels of a chunk follow those of the chunk before, since levels grow from
+ * what is there; its upload and its download follow nothing but themselves, so they overlap with the kernels of others.
+ * All kernels of a chunk write into the slot's own output, which goes back in one piece.
+ */
+#include "device/cuda/job_impl.h"
+
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        int try_code = (call);                                                                                         \
+        if (try_code)                                                                                                  \
+            return try_code;                                                                                           \
+    } while (0)
+
+/* A chunk on its way. */
+typedef struct chunk {
+    txm_gpu_job *job;
+    gpu_slot *slot;
+    txm_rt_stream stream;
+    uint32_t y, rows;
+    bool conformed;
+} chunk;
+
+/* Room for a piece in the slot's output. plan_output has made enough; that it did is checked before a kernel writes. */
+static int add_piece(chunk *c, txm_gpu_piece piece, uint8_t **device)
+{
+    gpu_slot *s = c->slot;
+    size_t at = (s->out_bytes + 15) / 16 * 16;
+    if (at + piece.size_bytes > c->job->out_capacity || s->result.piece_count == c->job->piece_capacity)
+        return GPU_NO_ROOM;
+    piece.bytes = s->out + at;
+    s->pieces[s->result.piece_count++] = piece;
+    s->out_bytes = at + piece.size_bytes;
+    *device = s->device_out + at;
+    return 0;
+}
+
+/* ---- level 0 ---------------------------------------------------------------------------------------------------- */
+
+/* Rows that were conformed by the caller are taken as they are. */
+static txm_gpu_conform conform_of(const chunk *c)
+{
+    const txm_gpu_plan *p = &c->job->plan;
+    return c->conformed ? (txm_gpu_conform){.src_channels = p->channels, .channels = p->channels} : p->conform;
+}
+
+static uint64_t raw_stride(const chunk *c)
+{
+    return (uint64_t)c->job->plan.width * conform_of(c).src_channels * txm_gpu_bytes(c->job->plan.type);
+}
+
+static int ingest(chunk *c)
+{
+    txm_gpu_job *j = c->job;
+    const txm_gpu_plan *p = &j->plan;
+    gpu_level *l0 = &j->level[0], *l1 = j->levels > 1 ? l0 + 1 : NULL;
+    const txm_gpu_piece stored = {TXM_GPU_ROWS, 0, c->y, c->rows, NULL, c->rows * l0->store.stride_bytes};
+    txm_gpu_ingest a = {.type = p->type,
+                        .channels = p->channels,
+                        .raw = c->slot->device_in,
+                        .raw_stride_bytes = raw_stride(c),
+                        .width = p->width,
+                        .y = c->y,
+                        .rows = c->rows,
+                        .conform = conform_of(c),
+                        .box = l1 && l1->box,
+                        .srgb = p->srgb,
+                        .store0 = l0->store,
+                        .tables = j->tables};
+    if (p->rows && !c->conformed)
+        TRY(add_piece(c, stored, &a.rows_out));
+    if (a.box) {
+        a.store1 = l1->store;
+        a.floats1 = l1->floats;
+    }
+    TRY(txm_rt_ingest(&a, c->stream));
+    l0->made += c->rows;
+    if (a.box)
+        l1->made = l0->made / 2;
+    return 0;
+}
+
+static int count_rows(const chunk *c)
+{
+    const txm_gpu_plan *p = &c->job->plan;
+    const txm_gpu_count a = {.type = p->type,
+                             .raw = c->slot->device_in,
+                             .raw_stride_bytes = raw_stride(c),
+                             .width = p->width,
+                             .rows = c->rows,
+                             .conform = p->conform,
+                             .out = c->slot->device_stats};
+    return txm_rt_count_rows(&a, c->stream);
+}
+
+/* ---- the levels above ------------------------------------------------------------------------------------------- */
+
+/* How many rows of a level can be made from `below` rows of the one below. */
+static uint32_t makeable(const gpu_level *l, uint32_t src_height, uint32_t below)
+{
+    uint32_t y = l->made;
+    for (; y < l->height; y++) {
+        uint32_t first = 2 * y, second = 2 * y + 1;
+        float g;
+        if (!l->box)
+            txm_bilinear_position(y, l->height, src_height, &first, &second, &g);
+        if (second >= below)
+            break;
+    }
+    return y;
+}
+
+static int make_level(chunk *c, uint32_t index)
+{
+    txm_gpu_job *j = c->job;
+    gpu_level *l = &j->level[index], *below = l - 1;
+    uint32_t end = makeable(l, below->height, below->made);
+    const txm_gpu_level a = {.type = j->plan.type,
+                             .channels = j->plan.channels,
+                             .box = l->box,
+                             .srgb = j->plan.srgb,
+                             .src_width = below->width,
+                             .src_height = below->height,
+                             .width = l->width,
+                             .height = l->height,
+                             .y = l->made,
+                             .rows = end - l->made,
+                             .from_store = index == 1,
+                             .src_store = below->store,
+                             .src = below->floats,
+                             .dst = l->floats,
+                             .store = l->store,
+                             .tables = j->tables};
+    if (!a.rows)
+        return 0;
+    TRY(txm_rt_level(&a, c->stream));
+    l->made = end;
+    return 0;
+}
+
+/* ---- tiles and rings -------------------------------------------------------------------------------------------- */
+
+static uint32_t rows_at(const chunk *c, const gpu_level *l, uint32_t y)
+{
+    uint32_t px = c->job->plan.tile_px;
+    return l->height - y < px ? l->height - y : px;
+}
+
+static int make_tiles(chunk *c, uint32_t index)
+{
+    const txm_gpu_plan *p = &c->job->plan;
+    gpu_level *l = &c->job->level[index];
+    txm_gpu_tiles a = {p->type, p->channels, p->tile_px, p->filter, l->width, l->height, l->tiled, 0, l->store, NULL};
+    while (l->tiled < l->height && l->tiled + rows_at(c, l, l->tiled) <= l->made) {
+        uint32_t rows = rows_at(c, l, l->tiled);
+        size_t bytes = txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width, rows);
+        uint8_t *out;
+        /* All but the last are multiples of 16 bytes: they lie one behind the other, as the kernel has them. */
+        TRY(add_piece(c, (txm_gpu_piece){TXM_GPU_TILES, index, l->tiled, rows, NULL, bytes}, &out));
+        a.out = a.bands++ ? a.out : out;
+        l->tiled += rows;
+    }
+    return a.bands ? txm_rt_tiles(&a, c->stream) : 0;
+}
+
+static int make_rings_of(chunk *c, uint32_t index, uint32_t y)
+{
+    const txm_gpu_plan *p = &c->job->plan;
+    const gpu_level *l = &c->job->level[index];
+    uint32_t rows = rows_at(c, l, y);
+    size_t bytes = (size_t)txm_gpu_rings_pixels(p->tile_px, l->width, rows) * p->channels * txm_gpu_bytes(p->type);
+    txm_gpu_rings a = {p->type, p->channels, p->tile_px, l->width, l->height, y, l->store, NULL};
+    TRY(add_piece(c, (txm_gpu_piece){TXM_GPU_RINGS, index, y, rows, NULL, bytes}, &a.out));
+    return txm_rt_rings(&a, c->stream);
+}
+
+static int make_rings(chunk *c, uint32_t index)
+{
+    uint32_t px = c->job->plan.tile_px;
+    gpu_level *l = &c->job->level[index];
+    bool complete = l->made == l->height;
+    for (uint32_t y; (y = px + l->ringed) < l->height; l->ringed += rows_at(c, l, y)) {
+        if (!complete && y + px + TXM_RING_PX > l->made)
+            break;
+        TRY(make_rings_of(c, index, y));
+    }
+    /* Above the first row of tiles is the image's last one. */
+    if (!complete || l->first_ringed)
+        return 0;
+    l->first_ringed = true;
+    return make_rings_of(c, index, 0);
+}
+
+/* ---- the whole -------------------------------------------------------------------------------------------------- */
+
+static int run(chunk *c)
+{
+    txm_gpu_job *j = c->job;
+    gpu_slot *s = c->slot;
+    TRY(txm_rt_upload(s->device_in, s->in, c->rows * raw_stride(c), c->stream));
+    if (j->before)
+        TRY(txm_rt_follow(c->stream, j->before));
+    TRY(ingest(c));
+    if (!c->conformed)
+        TRY(count_rows(c));
+    for (uint32_t i = 1; i < j->levels; i++)
+        TRY(make_level(c, i));
+    for (uint32_t i = 0; i < j->levels; i++) {
+        TRY(make_tiles(c, i));
+        if (j->plan.rings)
+            TRY(make_rings(c, i));
+    }
+    TRY(txm_rt_record(s->computed, c->stream));
+    if (s->out_bytes)
+        TRY(txm_rt_download(s->out, s->device_out, s->out_bytes, c->stream));
+    if (!c->conformed)
+        TRY(txm_rt_download(s->stats, s->device_stats, c->rows * sizeof *s->stats, c->stream));
+    return txm_rt_record(s->done, c->stream);
+}
+
+txm_status gpu_launch(txm_gpu_job *job, gpu_slot *slot, uint32_t rows, bool conformed, txm_error *err)
+{
+    chunk c = {job, slot, job->streams[job->submitted % TXM_GPU_STREAMS], job->level[0].made, rows, conformed};
+    slot->out_bytes = 0;
+    slot->result = (txm_gpu_result){
+        .submitted = slot->in, .y = c.y, .rows = rows, .stats = conformed ? NULL : slot->stats, .pieces = slot->pieces};
+    txm_status status = gpu_check(run(&c), "kernels", err);
+    if (status)
+        return status;
+    job->before = slot->computed;
+    job->submitted++;
+    return TXM_OK;
+}

@@ -1,0 +1,36 @@
+# The CUDA plug-in, txmill-cuda.so: CUDA=auto builds it where nvcc is, yes insists on it, no leaves it out. Everything but
+# the runtime's calls is plain C, which the tests link with a runtime of their own (tests/gpu_runtime.c).
+GPU_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/device/cuda/*.c))
+# What a plug-in needs of the library; it carries its own copies and shows nothing but its table.
+GPU_CORE := $(addprefix $(B)/src/,core/status.o core/mem.o core/pixel.o device/tables.o)
+GPU_MAP  := src/device/cuda/plugin.map
+
+# Turing to Hopper, and what drivers translate for anything newer. CUDA 13 knows nothing older.
+NVCC_ARCH := $(foreach a,75 80 86 89 90,-gencode arch=compute_$(a),code=sm_$(a)) \
+             -gencode arch=compute_90,code=compute_90
+# No contraction, no flushing, exact division: the bits of scalar C.
+NVCC_FLAGS := -O3 -std=c++17 -fmad=false -ftz=false -prec-div=true -prec-sqrt=true -cudart static --threads 2 \
+              -Iinclude -Isrc -Xcompiler -fPIC,-Wall
+have_nvcc  := $(if $(filter-out no,$(CUDA)),$(shell command -v $(NVCC) 2>/dev/null))
+ifeq ($(CUDA)$(have_nvcc),yes)
+$(error CUDA=yes, but there is no $(NVCC): name it with NVCC=, or use CUDA=auto)
+endif
+# Sanitizers and CUDA's runtime do not share a process.
+ifneq ($(if $(SANITIZE),,$(have_nvcc)),)
+all: $(B)/txmill-cuda.so
+endif
+
+$(B)/src/device/cuda/runtime_cuda.o: src/device/cuda/runtime_cuda.cu $(wildcard src/device/cuda/*.h) \
+  src/device/arith.h src/device/tables.h include/txmill/pixel.h include/txmill/status.h
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -c $< -o $@
+$(B)/txmill-cuda.so: $(B)/src/device/cuda/runtime_cuda.o $(GPU_OBJ) $(GPU_CORE) $(GPU_MAP)
+	$(NVCC) -shared -cudart static -Xlinker --version-script=$(GPU_MAP) -Xlinker --no-undefined $(filter %.o,$^) -o $@
+
+# The same jobs over a runtime on the CPU, which can lose its devices on demand.
+$(B)/tests/gpu/txmill-cuda.so: $(B)/tests/gpu_runtime.o $(GPU_OBJ) $(GPU_CORE) $(GPU_MAP)
+	@mkdir -p $(@D)
+	$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(GPU_MAP) $(filter %.o,$^) -lm -o $@
+$(TESTS): | $(B)/tests/gpu/txmill-cuda.so
+
+-include $(GPU_OBJ:.o=.d) $(B)/tests/gpu_runtime.d
