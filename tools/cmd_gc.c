@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill gc: trims a store of finished tx files. */
+ * txmill gc: removes what nobody needs from folders of tx files, or trims a store. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
 #include "batch/store.h"
 #include "exits.h"
 #include "format.h"
-#include "json.h"
+#include "gc_args.h"
 #include "say.h"
 #include "text.h"
-
-enum { GC_SCHEMA_VERSION = 1 };
-
-typedef struct gc_args {
-    const char *store;
-    double older_than_s;
-    uint64_t max_size;
-    bool remove;
-    txm_report_args report;
-} gc_args;
 
 /* "36h", "30d", "2w". */
 static txm_status parse_age(const char *text, void *field, txm_error *err)
@@ -39,25 +28,46 @@ static txm_status parse_age(const char *text, void *field, txm_error *err)
     return txm_fail(err, TXM_USAGE, "must be a number and s, m, h, d or w, as 36h or 30d");
 }
 
-#define AT(member) .offset = offsetof(gc_args, member)
+#define AT(member) .offset = offsetof(txm_gc_args, member)
 static const txm_option what_options[] = {
+    {.name = "keep-for",
+     .type = TXM_OPT_LIST,
+     AT(keep_for),
+     .arg = "SCENE",
+     .values = TXM_VALUES_FILE,
+     .help = "Remove what none of these Blender scenes asks for, too (repeatable)",
+     .more = "With its libraries. A scene or library that cannot be read ends the run: what it asks for is not known "
+             "then. Tx files of images that are packed into a scene are kept, by the images' names."},
+    {.name = "cache-dir",
+     .letter = 'd',
+     .type = TXM_OPT_STRING,
+     AT(cache_dir),
+     .arg = "DIR",
+     .values = TXM_VALUES_DIR,
+     .help = "The cache folder that these scenes are rendered with, as in make"},
+    {.name = "missing-folders",
+     .type = TXM_OPT_FLAG,
+     AT(missing_folders),
+     .help = "An image counts as gone even where its folder is not there",
+     .more = "Without this option such tx files stay: a share that is not mounted has lost no images."},
     {.name = "store",
      .type = TXM_OPT_STRING,
      AT(store),
      .arg = "DIR",
      .values = TXM_VALUES_DIR,
-     .help = "The store to trim, as given to make --store"},
+     .help = "Trim this store, as given to make --store, instead"},
     {.name = "older-than",
      .type = TXM_OPT_CUSTOM,
      AT(older_than_s),
      .arg = "AGE",
      .parse = parse_age,
-     .help = "Remove what was not used for that long, as 36h, 30d or 8w"},
+     .help = "Remove only what is older, as 36h, 30d or 8w",
+     .more = "In folders, since the tx file was put there; in a store, since it was last used."},
     {.name = "max-size",
      .type = TXM_OPT_SIZE,
      AT(max_size),
      .arg = "SIZE",
-     .help = "Remove until the store is no larger, as 200G, what was not used for longest first",
+     .help = "Trim the store until it is no larger, as 200G, what was not used for longest first",
      .more = "Files that are in use under another name (hard links) occupy nothing and are not counted."},
     {.name = "delete", .type = TXM_OPT_FLAG, AT(remove), .help = "Really remove; without it only say what would be"},
     {0},
@@ -66,45 +76,38 @@ static const txm_option what_options[] = {
 
 static const txm_option_group groups[] = {
     {"What", what_options, 0},
-    {"Reports", txm_report_options, offsetof(gc_args, report)},
+    {"Colour", txm_config_options, offsetof(txm_gc_args, config)},
+    {"Reports", txm_report_options, offsetof(txm_gc_args, report)},
     {0},
 };
 
 static void defaults(void *p)
 {
-    gc_args *args = p;
+    txm_gc_args *args = p;
     args->older_than_s = -1;
     args->max_size = UINT64_MAX;
 }
 
 /* ---- telling ---------------------------------------------------------------------------------------------------- */
 
-static cJSON *new_object(const char *type)
+cJSON *txm_gc_object(const char *type)
 {
-    cJSON *o = cJSON_CreateObject();
-    txm_json_text(o, "schema", "txmill.gc");
-    txm_json_uint(o, "version", GC_SCHEMA_VERSION);
+    cJSON *o = txm_json_new("txmill.gc", TXM_GC_SCHEMA_VERSION);
     txm_json_text(o, "type", type);
     return o;
 }
 
-static void print(cJSON *object)
-{
-    if (!txm_json_print(object))
-        txm_say(TXM_SAY_ERROR, "out of memory: a JSON object is missing from the output");
-}
-
 static void on_removed(void *user, const char *path, uint64_t bytes, double unused_s)
 {
-    const gc_args *args = user;
+    const txm_gc_args *args = user;
     char size[TXM_FORMAT_BYTES];
     if (args->report.json) {
-        cJSON *o = new_object("file");
+        cJSON *o = txm_gc_object("file");
         txm_json_text(o, "path", path);
         txm_json_text(o, "state", args->remove ? "removed" : "would-remove");
         txm_json_uint(o, "bytes", bytes);
         txm_json_number(o, "unused_seconds", unused_s, 10);
-        print(o);
+        txm_json_emit(o);
     } else if (!args->report.quiet) {
         printf("%-12s ", args->remove ? "removed" : "would-remove");
         txm_print_safe(path);
@@ -112,7 +115,7 @@ static void on_removed(void *user, const char *path, uint64_t bytes, double unus
     }
 }
 
-static void print_summary(const gc_args *args, const txm_trim_result *r)
+static void print_summary(const txm_gc_args *args, const txm_trim_result *r)
 {
     char size[TXM_FORMAT_BYTES], gone[TXM_FORMAT_BYTES];
     if (!args->report.json) {
@@ -120,30 +123,20 @@ static void print_summary(const gc_args *args, const txm_trim_result *r)
                 args->remove ? "removed" : "would remove", r->removed, txm_format_bytes(r->removed_bytes, gone));
         return;
     }
-    cJSON *o = new_object("summary");
+    cJSON *o = txm_gc_object("summary");
     txm_json_uint(o, "files", r->objects);
     txm_json_uint(o, "bytes", r->bytes);
     txm_json_uint(o, args->remove ? "removed" : "would_remove", r->removed);
     txm_json_uint(o, args->remove ? "removed_bytes" : "would_remove_bytes", r->removed_bytes);
     txm_json_uint(o, "failed", r->failed);
-    print(o);
+    txm_json_emit(o);
 }
 
-static int run_gc(void *p, const txm_operands *operands)
+static int trim_store(txm_gc_args *args)
 {
-    gc_args *args = p;
     txm_error err = {0};
     txm_trim_result result = {0};
     txm_tally tally = {0};
-    txm_report_args_apply(&args->report);
-    if (operands->count)
-        txm_fail(&err, TXM_USAGE, "'%s': gc takes no arguments; --store names what is trimmed", operands->items[0]);
-    else if (!args->store || !*args->store)
-        txm_fail(&err, TXM_USAGE, "no store given; --store names it");
-    else if (args->older_than_s < 0 && args->max_size == UINT64_MAX)
-        txm_fail(&err, TXM_USAGE, "nothing to trim by; give --older-than or --max-size");
-    if (err.status)
-        return txm_finish_failed(&err, 0);
     const txm_trim_options options = {args->older_than_s, args->max_size, !args->remove, args, on_removed};
     if (txm_store_trim(args->store, &options, &result, &err) != TXM_OK)
         return txm_finish_failed(&err, 1);
@@ -153,13 +146,43 @@ static int run_gc(void *p, const txm_operands *operands)
     return txm_finish(&tally);
 }
 
+/* Folders and a store are gone through by different rules: one of them a run. */
+static txm_status check_usage(const txm_gc_args *args, const txm_operands *operands, txm_error *err)
+{
+    if (args->store && operands->count)
+        return txm_fail(err, TXM_USAGE, "'%s': with --store no folder is taken; run gc twice", operands->items[0]);
+    if (args->store && (args->keep_for.count || args->missing_folders || args->cache_dir))
+        return txm_fail(err, TXM_USAGE,
+                        "--keep-for, --cache-dir and --missing-folders are for folders, not for a store");
+    if (args->store && !*args->store)
+        return txm_fail(err, TXM_USAGE, "--store: the name is empty");
+    if (args->store && args->older_than_s < 0 && args->max_size == UINT64_MAX)
+        return txm_fail(err, TXM_USAGE, "nothing to trim the store by; give --older-than or --max-size");
+    if (!args->store && !operands->count)
+        return txm_fail(err, TXM_USAGE, "no folder given, and no --store; 'txmill gc --help' lists the options");
+    if (!args->store && args->max_size != UINT64_MAX)
+        return txm_fail(err, TXM_USAGE, "--max-size is for a store: it is known there what was not used for longest");
+    return TXM_OK;
+}
+
+static int run_gc(void *p, const txm_operands *operands)
+{
+    txm_gc_args *args = p;
+    txm_error err = {0};
+    txm_report_args_apply(&args->report);
+    if (check_usage(args, operands, &err) != TXM_OK)
+        return txm_finish_failed(&err, 0);
+    return args->store ? trim_store(args) : txm_gc_folders(args, operands);
+}
+
 const txm_command txm_cmd_gc = {
     .name = "gc",
-    .purpose = "Trim a store of finished tx files",
-    .synopsis = "--store DIR [OPTION...]",
+    .purpose = "Remove tx files that nobody needs, or trim a store of them",
+    .synopsis = "[OPTION...] DIR...",
     .groups = groups,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY,
-    .args_bytes = sizeof(gc_args),
+    .operand_values = TXM_VALUES_DIR,
+    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
+    .args_bytes = sizeof(txm_gc_args),
     .defaults = defaults,
     .run = run_gc,
 };

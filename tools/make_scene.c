@@ -71,6 +71,9 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
     for (size_t i = 0; status == TXM_OK && i < txm_blend_image_count(blend); i++) {
         const txm_blend_image *image = txm_blend_image_at(blend, i);
         packed += image->state == TXM_BLEND_PACKED;
+        for (size_t p = 0; scenes->packed && p < image->packed_count; p++) {
+            scenes->packed(scenes->packed_user, image->packed[p].name);
+        }
         if (image->state == TXM_BLEND_MISSING) {
             status =
                 add_failure(inputs, scene, image->path, TXM_NOT_FOUND,
@@ -91,7 +94,7 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
     for (size_t i = 0; i < txm_blend_finding_count(blend); i++) {
         txm_say(TXM_SAY_WARNING, "%s: %s", scene, txm_blend_finding_at(blend, i)->message);
     }
-    if (packed && !scenes->packed_folder) {
+    if (packed && !scenes->packed_folder && !scenes->packed) {
         txm_say(TXM_SAY_WARNING, "%s: %zu packed image%s left out; --packed DIR unpacks and converts them", scene,
                 packed, packed == 1 ? " is" : "s are");
     }

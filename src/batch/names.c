@@ -79,6 +79,11 @@ const char *txm_names_put(txm_names *names, const char *text)
     return entry ? entry->text : NULL;
 }
 
+bool txm_names_has(const txm_names *names, const char *text)
+{
+    return names->capacity && slot_of(names->slots, names->capacity, text)->text;
+}
+
 void txm_names_free(txm_names *names)
 {
     while (names->chunks) {

@@ -30,5 +30,6 @@ txm_name *txm_names_entry(txm_names *names, const char *text);
 const char *txm_names_put(txm_names *names, const char *text);
 /* A copy that is not looked up: for strings that are all different. NULL as above. */
 const char *txm_names_copy(txm_names *names, const char *text);
+bool txm_names_has(const txm_names *names, const char *text);
 void txm_names_free(txm_names *names);
 #endif

@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +97,8 @@ static void look_at(sweep *s, const char *name)
         if (gone) {
             s->swept->files++;
             s->swept->bytes += (uint64_t)st.st_size;
+            if (s->swept->removed)
+                s->swept->removed(s->swept->user, path, claim, (uint64_t)st.st_size);
         }
     }
     free(path);

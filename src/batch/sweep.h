@@ -7,12 +7,16 @@
  */
 #ifndef TXM_BATCH_SWEEP_H
 #define TXM_BATCH_SWEEP_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct txm_swept {
     size_t files;
     uint64_t bytes;
+    void *user;
+    /* Each file that went, or would. May be NULL. */
+    void (*removed)(void *user, const char *path, bool claim, uint64_t bytes);
 } txm_swept;
 
 /* Sweeps one folder, not its subfolders. What cannot be read or removed is left. `dry_run`: only counts. Adds to

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cache/name.h"
+#include "cache/own_name.h"
 #include "convert/context.h"
 #include "core/mem.h"
 #include "core/path.h"
@@ -79,19 +80,13 @@ static txm_status check_source(txm_verification *v, txm_error *err)
 static bool own_settings_fit(const txm_verification *v, const char *source_name, bool *exhausted)
 {
     const txm_tx_description *d = &v->description;
-    const char *word = !strcmp(d->requested, "auto") ? "" : !strcmp(d->detected, "data") ? "data" : d->requested;
-    const txm_tx_key key = {d->xyz_to_scene_linear, word, d->alpha, d->envlatl};
     char *dir = txm_path_dir(v->path), *absolute = dir ? txm_path_absolute(dir) : NULL;
     const char *places[][2] = {{source_name, NULL}, {d->source, absolute}, {v->source, absolute}};
     bool fits = false;
     *exhausted = !absolute;
     for (size_t i = 0; i < 3 && !fits && !*exhausted; i++) {
-        if (!places[i][0] || !*places[i][0])
-            continue;
-        char *path = txm_tx_path(places[i][0], places[i][1], &key);
-        *exhausted = !path;
-        fits = path && !strcmp(txm_path_base(path), txm_path_base(v->path));
-        free(path);
+        if (places[i][0] && *places[i][0])
+            fits = txm_own_name_fits(v->path, d, places[i][0], places[i][1], exhausted);
     }
     free(dir);
     free(absolute);

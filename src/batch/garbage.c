@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Going through folders for garbage, and removing it. A file is removed under its claim, so that no process is making
+ * it anew at that moment, and only while it is still the file that was judged.
+ */
+#include "batch/garbage.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "batch/entries.h"
+#include "batch/garbage_judge.h"
+#include "batch/sweep.h"
+#include "cache/name.h"
+#include "core/mem.h"
+#include "core/path.h"
+
+typedef struct walk {
+    const txm_garbage_options *options;
+    txm_garbage_result *result;
+    time_t now;
+    char **pending; /* folders still to be read: depth costs no stack */
+    size_t count, capacity;
+} walk;
+
+const char *txm_garbage_name(txm_garbage garbage)
+{
+    static const char *const names[] = {"orphan", "old-name", "unused", "temporary", "claim"};
+    return garbage < TXM_GARBAGE_COUNT ? names[garbage] : "unknown";
+}
+
+const char *txm_kept_name(txm_kept kept)
+{
+    static const char *const names[] = {"used", "young", "unrecognised", "unknown-image", "no-folder", "busy"};
+    return kept < TXM_KEPT_COUNT ? names[kept] : "unknown";
+}
+
+static void add(txm_garbage_sum *sum, uint64_t bytes)
+{
+    sum->files++;
+    sum->bytes += bytes;
+}
+
+static void report(const walk *w, const txm_garbage_file *file, uint64_t freed_bytes)
+{
+    add(&w->result->garbage[file->why], freed_bytes);
+    if (w->options->found)
+        w->options->found(w->options->user, file);
+}
+
+static void report_failure(const walk *w, const txm_error *err)
+{
+    if (w->options->failed)
+        w->options->failed(w->options->user, err);
+}
+
+static void on_swept(void *user, const char *path, bool claim, uint64_t bytes)
+{
+    const txm_garbage_file file = {
+        .path = path, .why = claim ? TXM_GARBAGE_CLAIM : TXM_GARBAGE_TEMPORARY, .bytes = bytes};
+    report(user, &file, bytes);
+}
+
+/* ---- one file --------------------------------------------------------------------------------------------------- */
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+           a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* *busy: somebody is making it, or has just made it anew. */
+static txm_status remove_file(const walk *w, const char *path, const struct stat *judged, bool *busy, txm_error *err)
+{
+    struct stat now;
+    txm_claim *claim = NULL;
+    txm_error own = {0};
+    txm_status status = txm_claims_take(w->options->claims, path, &claim, &own);
+    *busy = status == TXM_LOCKED;
+    if (status != TXM_OK)
+        return *busy ? TXM_OK : txm_fail(err, status, "%s", own.message);
+    if (lstat(path, &now) != 0 || !same_file(&now, judged))
+        *busy = true;
+    else if (unlink(path) != 0)
+        status = txm_fail_errno(err, errno, "%s: cannot be removed", path);
+    txm_claims_drop(w->options->claims, &claim);
+    return status;
+}
+
+static txm_status settle(walk *w, const char *path, const struct stat *st, const txm_verdict *verdict, txm_error *err)
+{
+    /* A tx file's own time is its image's; when it came here is what its inode says. */
+    double age = difftime(w->now, st->st_ctim.tv_sec);
+    uint64_t freed = st->st_nlink > 1 ? 0 : (uint64_t)st->st_size;
+    const txm_garbage_file file = {path, verdict->why, verdict->image, (uint64_t)st->st_size, age > 0 ? age : 0};
+    bool young = age <= w->options->older_than_s, busy = false;
+    txm_kept kept = verdict->kept;
+    if (verdict->garbage && young)
+        kept = TXM_KEPT_YOUNG;
+    if (verdict->garbage && !young) {
+        if (!w->options->dry_run && remove_file(w, path, st, &busy, err) != TXM_OK)
+            return err->status;
+        kept = TXM_KEPT_BUSY;
+        if (!busy) {
+            report(w, &file, freed);
+            return TXM_OK;
+        }
+    }
+    add(&w->result->kept[kept], freed);
+    return TXM_OK;
+}
+
+/* Only memory is a failure: what is wrong with one file is reported. */
+static txm_status visit_file(walk *w, const char *path, const struct stat *st, txm_error *err)
+{
+    txm_verdict verdict = {0};
+    txm_error own = {0};
+    txm_status status = txm_garbage_judge(path, st, w->options, &verdict, &own);
+    if (status == TXM_OK)
+        status = settle(w, path, st, &verdict, &own);
+    free(verdict.image);
+    if (status == TXM_NO_MEMORY)
+        return txm_fail(err, status, "%s", own.message);
+    /* Gone in the meantime: nothing to do. */
+    if (status != TXM_OK && status != TXM_NOT_FOUND)
+        report_failure(w, &own);
+    return TXM_OK;
+}
+
+/* ---- folders ---------------------------------------------------------------------------------------------------- */
+
+/* Takes over `path`. */
+static txm_status push(walk *w, char *path, txm_error *err)
+{
+    if (path && w->count == w->capacity) {
+        size_t capacity = w->capacity ? 2 * w->capacity : 16;
+        char **pending = realloc(w->pending, txm_mul(capacity, sizeof *pending));
+        if (pending) {
+            w->pending = pending;
+            w->capacity = capacity;
+        }
+    }
+    if (!path || w->count == w->capacity) {
+        free(path);
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the list of folders");
+    }
+    w->pending[w->count++] = path;
+    return TXM_OK;
+}
+
+/* Takes over `path`. */
+static txm_status visit(walk *w, char *path, txm_error *err)
+{
+    struct stat st;
+    size_t name_bytes;
+    unsigned version;
+    char md5[33];
+    bool there = path && lstat(path, &st) == 0;
+    if (!path || (there && S_ISDIR(st.st_mode)))
+        return push(w, path, err);
+    txm_status status = TXM_OK;
+    if (there && S_ISREG(st.st_mode) && txm_tx_name_parse(txm_path_base(path), &name_bytes, &version, md5))
+        status = visit_file(w, path, &st, err);
+    free(path);
+    return status;
+}
+
+static txm_status read_folder(walk *w, const char *folder, txm_error *err)
+{
+    txm_entries entries = {0};
+    txm_status status = txm_entries_read(folder, &entries, err);
+    for (size_t i = 0; status == TXM_OK && i < entries.count; i++) {
+        if (w->options->cancel && *w->options->cancel)
+            status = txm_fail(err, TXM_CANCELLED, "stopped on request");
+        else
+            status = visit(w, txm_path_join(folder, entries.names[i]), err);
+    }
+    txm_entries_free(&entries);
+    txm_swept swept = {.user = w, .removed = on_swept};
+    if (status == TXM_OK)
+        txm_sweep_folder(folder, w->options->dry_run, &swept);
+    return status;
+}
+
+txm_status txm_garbage_collect(const char *folder, const txm_garbage_options *options, txm_garbage_result *result,
+                               txm_error *err)
+{
+    walk w = {.options = options, .result = result, .now = time(NULL)};
+    txm_status status = read_folder(&w, folder, err);
+    while (status == TXM_OK && w.count) {
+        char *next = w.pending[--w.count];
+        txm_error own = {0};
+        status = read_folder(&w, next, &own);
+        free(next);
+        if (status == TXM_NO_MEMORY || status == TXM_CANCELLED) {
+            txm_fail(err, status, "%s", own.message);
+        } else if (status != TXM_OK) {
+            report_failure(&w, &own);
+            status = TXM_OK;
+        }
+    }
+    while (w.count)
+        free(w.pending[--w.count]);
+    free(w.pending);
+    return status;
+}

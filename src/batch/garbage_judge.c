@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Judging a tx file: where is its image, does Cycles look for it under this name, does a scene ask for it?
+ *
+ * Its image is where its metadata says, or, since projects are moved, beside the cache folder: the image of
+ * textures/blender_tx/wood.png.0-....tx is textures/wood.png. It is gone when it is not there and the folder that held
+ * it still is. The name tells which of the two counts: the settings inside lead to it either with an absolute cache
+ * folder or without one.
+ */
+#include "batch/garbage_judge.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cache/name.h"
+#include "cache/own_name.h"
+#include "core/mem.h"
+#include "core/path.h"
+
+/* A tx file and what is known of it. */
+typedef struct subject {
+    const char *path;
+    const txm_garbage_options *options;
+    char *name;    /* of its image, by its own name */
+    char *dir;     /* its folder, absolute */
+    char *beside;  /* the image beside the cache folder; NULL where that is hardly the place */
+    bool relative; /* the name says that the cache folder counts from the image's */
+    bool standard; /* the cache folder has Cycles' default name */
+    txm_tx_description description;
+} subject;
+
+void txm_file_id(const struct stat *st, char out[TXM_FILE_ID_BYTES])
+{
+    snprintf(out, TXM_FILE_ID_BYTES, "%" PRIx64 ":%" PRIx64, (uint64_t)st->st_dev, (uint64_t)st->st_ino);
+}
+
+/* ---- where things are ------------------------------------------------------------------------------------------- */
+
+/* Whether something is there. What cannot be told is an error: a server that does not answer has lost nothing. */
+static txm_status is_there(const char *path, bool folder, bool *there, txm_error *err)
+{
+    struct stat st;
+    *there = false;
+    if (stat(path, &st) == 0)
+        *there = folder ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode);
+    else if (errno != ENOENT && errno != ENOTDIR)
+        return txm_fail_errno(err, errno, "%s: cannot be examined; its tx files are left alone", path);
+    return TXM_OK;
+}
+
+static txm_status folder_is_there(const char *path, bool *there, txm_error *err)
+{
+    char *folder = txm_path_dir(path);
+    txm_status status =
+        folder ? is_there(folder, true, there, err) : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
+    free(folder);
+    return status;
+}
+
+/* The stored path, if it is one and of that image. */
+static const char *stored_path(const subject *s)
+{
+    const char *stored = s->description.source;
+    return txm_path_is_absolute(stored) && !strcmp(txm_path_base(stored), s->name) ? stored : NULL;
+}
+
+static bool keep_path(txm_verdict *out, const char *path)
+{
+    out->image = txm_strdup(path);
+    return out->image != NULL;
+}
+
+/* ---- judging ---------------------------------------------------------------------------------------------------- */
+
+static void condemn(txm_verdict *out, txm_garbage why)
+{
+    out->garbage = true;
+    out->why = why;
+}
+
+/* Neither the stored path nor the one beside the cache folder leads to an image. */
+static txm_status judge_missing(const subject *s, txm_verdict *out, txm_error *err)
+{
+    const char *stored = stored_path(s);
+    /* A folder of tx files beside the place of the image: that place is there. */
+    bool beside = s->standard && (s->relative || !stored), known = beside;
+    txm_status status = TXM_OK;
+    if (!known && stored)
+        status = folder_is_there(stored, &known, err);
+    if (status != TXM_OK)
+        return status;
+    if (!stored && !beside) {
+        out->kept = TXM_KEPT_UNKNOWN_IMAGE;
+        return TXM_OK;
+    }
+    if (known || s->options->missing_folders)
+        condemn(out, TXM_GARBAGE_ORPHAN);
+    else
+        out->kept = TXM_KEPT_NO_FOLDER;
+    return keep_path(out, beside ? s->beside : stored) ? TXM_OK
+                                                       : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", s->path);
+}
+
+/* The image is there: is this its tx file, and wanted? */
+static txm_status judge_present(const subject *s, const struct stat *st, txm_verdict *out, txm_error *err)
+{
+    bool exhausted = false, told = *s->description.requested != 0;
+    bool fits = !told || s->relative || txm_own_name_fits(s->path, &s->description, out->image, s->dir, &exhausted);
+    if (exhausted)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", s->path);
+    char id[TXM_FILE_ID_BYTES];
+    txm_file_id(st, id);
+    if (!fits)
+        condemn(out, TXM_GARBAGE_OLD_NAME);
+    else if (s->options->used && !txm_names_has(s->options->used, id) &&
+             !(s->options->names && txm_names_has(s->options->names, s->name)))
+        condemn(out, TXM_GARBAGE_UNUSED);
+    return TXM_OK;
+}
+
+static txm_status place(subject *s, txm_error *err)
+{
+    bool exhausted = false;
+    char *above = txm_path_dir(s->dir);
+    s->relative = txm_own_name_fits(s->path, &s->description, s->name, NULL, &exhausted);
+    s->standard = !strcmp(txm_path_base(s->dir), "blender_tx");
+    if (s->standard || s->relative)
+        exhausted |= !above || !(s->beside = txm_path_join(above, s->name));
+    free(above);
+    return exhausted ? txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", s->path) : TXM_OK;
+}
+
+static txm_status judge_described(subject *s, const struct stat *st, txm_verdict *out, txm_error *err)
+{
+    /* Where the name leaves no doubt, an image of that name elsewhere, as of a project that was copied, is another. */
+    const char *places[] = {s->standard && s->relative ? NULL : stored_path(s), s->beside};
+    for (int i = 0; i < 2; i++) {
+        bool there = false;
+        if (places[i] && is_there(places[i], false, &there, err) != TXM_OK)
+            return err->status;
+        if (!there)
+            continue;
+        if (!keep_path(out, places[i]))
+            return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", s->path);
+        return judge_present(s, st, out, err);
+    }
+    return judge_missing(s, out, err);
+}
+
+/* Reads what the file says of itself; *recognised is false for what is no tx file. */
+static txm_status describe(subject *s, bool *recognised, txm_error *err)
+{
+    txm_tx *tx = NULL;
+    txm_error own = {0};
+    txm_status status = txm_tx_open(s->path, &tx, &own);
+    *recognised = status == TXM_OK;
+    if (status == TXM_CORRUPT || status == TXM_UNSUPPORTED || status == TXM_TOO_LARGE || status == TXM_NEWER)
+        return TXM_OK;
+    if (status == TXM_OK)
+        status = txm_tx_describe(tx, &s->description, &own);
+    txm_tx_close(&tx);
+    return status == TXM_OK ? TXM_OK : txm_fail(err, status, "%s", own.message);
+}
+
+txm_status txm_garbage_judge(const char *tx_path, const struct stat *st, const txm_garbage_options *options,
+                             txm_verdict *out, txm_error *err)
+{
+    subject s = {.path = tx_path, .options = options};
+    txm_verdict verdict = {.kept = TXM_KEPT_USED};
+    size_t name_bytes = 0;
+    unsigned version;
+    char md5[33];
+    bool recognised = txm_tx_name_parse(txm_path_base(tx_path), &name_bytes, &version, md5);
+    char *dir = txm_path_dir(tx_path);
+    s.dir = dir ? txm_path_absolute(dir) : NULL;
+    s.name = txm_strndup(txm_path_base(tx_path), name_bytes);
+    txm_error own = {0};
+    txm_status status = s.dir && s.name ? TXM_OK : txm_fail(&own, TXM_NO_MEMORY, "%s: out of memory", tx_path);
+    if (status == TXM_OK && recognised)
+        status = describe(&s, &recognised, &own);
+    if (status == TXM_OK && recognised)
+        status = place(&s, &own);
+    if (status == TXM_OK && recognised)
+        status = judge_described(&s, st, &verdict, &own);
+    if (!recognised)
+        verdict.kept = TXM_KEPT_UNRECOGNISED;
+    txm_tx_description_free(&s.description);
+    free(s.beside);
+    free(s.name);
+    free(s.dir);
+    free(dir);
+    if (status != TXM_OK) {
+        free(verdict.image);
+        return txm_fail(err, status, "%s", own.message);
+    }
+    *out = verdict;
+    return TXM_OK;
+}
