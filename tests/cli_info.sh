@@ -53,8 +53,37 @@ check json-tiles json out 'all([t["tiles"] for t in x["tiles"]["levels"]] == [l[
 check json-tiles-constant json out 'o[0]["tiles"]["levels"][0]["constant"] == 0 and all(t["constant"] == t["tiles"] for t in o[1]["tiles"]["levels"])'
 check json-tiles-histogram json out 'all(sum(h["tiles"] for h in x["tiles"]["histogram"]) == sum(t["tiles"] for t in x["tiles"]["levels"]) for x in o)'
 if has_jsonschema; then check json-tiles-schema valid_json info out; fi
+check json-tiles-each json out 'all(len(t["tile_bytes"]) == t["tiles"] and sum(t["tile_bytes"]) == t["bytes"] and len(t["tile_constant"]) == t["constant"] and t["tile_damaged"] == [] for x in o for t in x["tiles"]["levels"])'
 txm info --tiles "$rgb"
 check text-tiles prints "one colour"
+rows() { grep -cE '^ +[0-9]+  [0-9]+,[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{2}' out; }
+# 5x4, 3x2, 2x1 tiles, and one in each of the six levels above.
+check text-tile-rows test "$(rows)" -eq 34
+check text-tile-ratio grep -qE '^ +8  0,0 +[0-9]+ +[0-9.]+  one colour$' out
+# A damaged tile is shown as such, and stops nothing.
+python3 - "$rgb" "$work/damaged.tx" <<'EOF'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at, = struct.unpack_from("<I", data, 4)
+for n in range(struct.unpack_from("<H", data, at)[0]):
+    tag, kind, count, value = struct.unpack_from("<HHII", data, at + 2 + 12 * n)
+    if tag == 324: # TileOffsets
+        offsets = struct.unpack_from("<%dI" % count, data, value)
+data[offsets[7]:offsets[7] + 8] = b"\xff" * 8
+open(sys.argv[2], "wb").write(data)
+EOF
+txm info --tiles damaged.tx
+check text-tile-damaged grep -qE '^ +0  2,1 .* damaged$' out
+txm info --tiles --json damaged.tx
+check json-tile-damaged json out 'o[0]["tiles"]["levels"][0]["tile_damaged"] == [7]'
+# Of a file with many tiles the largest are listed.
+txm make -q --tile 16 -o small.tx rgb8.png
+txm info --tiles small.tx
+check text-tiles-largest test "$(rows)" -eq 200
+check text-tiles-largest-first test "$(grep -oE '^ +[0-9]+  [0-9]+,[0-9]+ +[0-9]+' out | awk '{ print $3 }' | sort -rnc 2>&1)" = ""
+check text-tiles-others-told prints "largest of 349 tiles; --tiles=all"
+txm info --tiles=all small.tx
+check text-tiles-all test "$(rows)" -eq 349
 
 touch -d '2020-01-02' rgb8.png && rm constant.png
 txm info --json "$rgb" "$const"

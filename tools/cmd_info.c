@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill info: shows what is inside tx files. */
-#include <sys/stat.h>
-
-#include "core/path.h"
 #include "exits.h"
 #include "info_report.h"
+#include "json.h"
 #include "opt.h"
 #include "say.h"
 
+/* --tiles without a word and with its only one: see TXM_OPT_WORD. */
+enum { ALL_TILES = 2 };
+
 typedef struct info_args {
-    bool json, all, tiles;
+    bool json, all;
+    int tiles;
 } info_args;
 
 #define AT(member) .offset = offsetof(info_args, member)
@@ -17,10 +19,13 @@ static const txm_option options[] = {
     {.name = "all", .letter = 'a', .type = TXM_OPT_FLAG, AT(all), .help = "Show every entry of the metadata"},
     {.name = "tiles",
      .letter = 't',
-     .type = TXM_OPT_FLAG,
+     .type = TXM_OPT_WORD,
      AT(tiles),
-     .help = "Show how large tiles are, and how many hold one colour",
-     .more = "Every tile is decoded for it."},
+     .arg = "[=all]",
+     .values = "all",
+     .help = "Show every tile's bytes, and which hold one colour",
+     .more = "Every tile is decoded for it. Of a file with more than 200 tiles the largest 200 are listed, with all "
+             "every one, row by row; JSON always holds them all."},
     {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print one JSON object a file"},
     {0},
 };
@@ -28,37 +33,22 @@ static const txm_option options[] = {
 
 static const txm_option_group groups[] = {{"Reports", options, 0}, {0}};
 
-/* Compares times as Cycles does: equal to the second, or not fresh. */
-static txm_source_state source_state(const char *tx_path, const char *source)
-{
-    struct stat tx, src;
-    if (!txm_path_is_absolute(source) || stat(tx_path, &tx) != 0)
-        return TXM_SOURCE_UNKNOWN;
-    if (stat(source, &src) != 0)
-        return TXM_SOURCE_MISSING;
-    return tx.st_mtime == src.st_mtime ? TXM_SOURCE_FRESH : TXM_SOURCE_OUTDATED;
-}
-
 static txm_status show(const char *path, const info_args *args, txm_error *err)
 {
-    txm_tx *tx = NULL;
-    txm_info info = {.path = path};
-    txm_tile_census census;
-    txm_status status = txm_tx_open(path, &tx, err);
-    if (status == TXM_OK)
-        status = txm_tx_describe(tx, &info.description, err);
+    txm_info info;
+    txm_status status = txm_info_load(path, &info, err);
     if (status == TXM_OK && args->tiles) {
-        status = txm_tile_census_take(tx, txm_signal_flag(), &census, err);
-        info.tiles = &census;
+        status = txm_tile_census_take(info.tx, txm_signal_flag(), NULL, NULL, &info.tiles, err);
+        info.counted = true;
     }
-    if (status == TXM_OK) {
-        info.tx = tx;
-        info.source_state = source_state(path, info.description.source);
-        info.accepted = txm_tx_cycles_accepts(tx, info.reason, sizeof info.reason) != 0;
-        (args->json ? txm_info_print_json : txm_info_print_text)(&info, args->all);
+    if (status == TXM_OK && args->json) {
+        txm_json_emit(txm_info_json(&info, args->all));
+    } else if (status == TXM_OK) {
+        const txm_info_extent extent = {args->all, args->tiles == ALL_TILES};
+        if (!txm_info_print_text(&info, &extent))
+            status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for a table of tiles", path);
     }
-    txm_tx_description_free(&info.description);
-    txm_tx_close(&tx);
+    txm_info_clear(&info);
     return status;
 }
 
@@ -80,7 +70,7 @@ static int run_info(void *p, const txm_operands *operands)
         if (status != TXM_OK) {
             txm_say(TXM_SAY_ERROR, "%s", err.message);
             if (args->json)
-                txm_info_print_json_error(operands->items[i], &err);
+                txm_json_emit(txm_info_json_error(operands->items[i], &err));
         }
     }
     return txm_finish(&tally);

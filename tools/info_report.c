@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cache/name.h"
 #include "core/path.h"
@@ -15,6 +16,47 @@
 
 static const char *const section_words[] = {"none", "valid", "stale", "damaged", "newer"};
 static const char *const source_words[] = {"unknown", "fresh", "outdated", "missing"};
+
+/* ---- loading ---------------------------------------------------------------------------------------------------- */
+
+/* Compares times as Cycles does: equal to the second, or not fresh. */
+static txm_source_state source_state(const char *tx_path, const char *source)
+{
+    struct stat tx, src;
+    if (!txm_path_is_absolute(source) || stat(tx_path, &tx) != 0)
+        return TXM_SOURCE_UNKNOWN;
+    if (stat(source, &src) != 0)
+        return TXM_SOURCE_MISSING;
+    return tx.st_mtime == src.st_mtime ? TXM_SOURCE_FRESH : TXM_SOURCE_OUTDATED;
+}
+
+txm_status txm_info_load(const char *path, txm_info *out, txm_error *err)
+{
+    memset(out, 0, sizeof *out);
+    out->path = path;
+    txm_status status = txm_tx_open(path, &out->tx, err);
+    if (status == TXM_OK)
+        status = txm_tx_describe(out->tx, &out->description, err);
+    if (status == TXM_OK) {
+        out->source_state = source_state(path, out->description.source);
+        out->accepted = txm_tx_cycles_accepts(out->tx, out->reason, sizeof out->reason) != 0;
+    } else {
+        txm_info_clear(out);
+    }
+    return status;
+}
+
+void txm_info_clear(txm_info *info)
+{
+    if (!info)
+        return;
+    txm_tile_census_clear(&info->tiles);
+    txm_tx_description_free(&info->description);
+    txm_tx_close(&info->tx);
+    memset(info, 0, sizeof *info);
+}
+
+/* ---- what both forms share -------------------------------------------------------------------------------------- */
 
 static const char *container_word(const txm_tx_info *i)
 {
@@ -127,7 +169,7 @@ static void print_file(const txm_tx_info *i)
         printf(", border section %s: %s\n", section_words[i->section], i->section_reason);
 }
 
-void txm_info_print_text(const txm_info *info, bool all_metadata)
+bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
 {
     const txm_tx_info *i = txm_tx_info_of(info->tx);
     const txm_tx_description *d = &info->description;
@@ -144,10 +186,10 @@ void txm_info_print_text(const txm_info *info, bool all_metadata)
     print_color_settings(d);
     print_statistics(d);
     print_levels(info->tx);
-    if (info->tiles)
-        txm_tile_census_print(info->tx, info->tiles);
-    if (all_metadata)
+    bool ok = !info->counted || txm_tile_census_print(info->tx, &info->tiles, extent->all_tiles);
+    if (extent->all_metadata)
         print_metadata(info->tx);
+    return ok;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
@@ -257,7 +299,7 @@ static void add_metadata(cJSON *o, const txm_tx *tx)
     }
 }
 
-void txm_info_print_json(const txm_info *info, bool all_metadata)
+cJSON *txm_info_json(const txm_info *info, bool all_metadata)
 {
     cJSON *o = new_object(info->path);
     add_name(o, info->path);
@@ -267,16 +309,16 @@ void txm_info_print_json(const txm_info *info, bool all_metadata)
     txm_json_text(cycles, "reason", info->accepted ? NULL : info->reason);
     add_description(o, info);
     add_levels(o, info->tx);
-    if (info->tiles)
-        txm_tile_census_add(o, info->tx, info->tiles);
+    if (info->counted)
+        txm_tile_census_add(o, info->tx, &info->tiles);
     if (all_metadata)
         add_metadata(o, info->tx);
-    txm_json_emit(o);
+    return o;
 }
 
-void txm_info_print_json_error(const char *path, const txm_error *err)
+cJSON *txm_info_json_error(const char *path, const txm_error *err)
 {
     cJSON *o = new_object(path);
     txm_json_error(o, err);
-    txm_json_emit(o);
+    return o;
 }

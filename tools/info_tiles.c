@@ -1,68 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sizes of encoded tiles. */
+ * Tiles as tables, as a histogram, and as JSON. */
 #include "info_tiles.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/mem.h"
 #include "format.h"
 #include "json.h"
 
-/* Whether all of its pixels are alike, bit for bit. */
-static bool is_constant(const uint8_t *pixels, size_t pixel_bytes, size_t count)
-{
-    return count < 2 || !memcmp(pixels, pixels + pixel_bytes, (count - 1) * pixel_bytes);
-}
-
-static unsigned size_class(uint64_t bytes)
-{
-    unsigned n = bytes ? 63 - (unsigned)__builtin_clzll(bytes) : 0;
-    return n < TXM_TILE_SIZE_CLASSES ? n : TXM_TILE_SIZE_CLASSES - 1;
-}
-
-static void count_tile(txm_tx *tx, uint32_t level, uint32_t x, uint32_t y, uint8_t *pixels, txm_tile_census *out)
-{
-    const txm_tx_info *i = txm_tx_info_of(tx);
-    const txm_tx_level *l = txm_tx_level_of(tx, level);
-    txm_tile_sizes *s = &out->level[level];
-    size_t px = i->channels * txm_type_bytes(i->type);
-    uint32_t left = l->width - x * i->tile_w, w = left < i->tile_w ? left : i->tile_w, h = 0;
-    uint64_t bytes = txm_tx_tile_bytes(tx, level, x, y);
-    unsigned n = size_class(bytes);
-    s->tiles++;
-    s->bytes += bytes;
-    s->smallest = s->tiles == 1 || bytes < s->smallest ? bytes : s->smallest;
-    s->largest = bytes > s->largest ? bytes : s->largest;
-    out->sizes[n]++;
-    if (txm_tx_read_tile(tx, level, x, y, pixels, px, w * px, NULL, &h, NULL) != TXM_OK) {
-        s->damaged++;
-    } else if (is_constant(pixels, px, (size_t)w * h)) {
-        s->constant++;
-        out->constant[n]++;
-    }
-}
-
-txm_status txm_tile_census_take(txm_tx *tx, const volatile int *cancel, txm_tile_census *out, txm_error *err)
-{
-    const txm_tx_info *i = txm_tx_info_of(tx);
-    uint8_t *pixels = txm_alloc_pixels((size_t)i->tile_w * i->tile_h, i->channels * txm_type_bytes(i->type));
-    memset(out, 0, sizeof *out);
-    if (!pixels)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for a tile");
-    for (uint32_t n = 0; n < i->levels; n++) {
-        const txm_tx_level *l = txm_tx_level_of(tx, n);
-        for (uint32_t y = 0; y < l->tiles_y && !*cancel; y++)
-            for (uint32_t x = 0; x < l->tiles_x; x++)
-                count_tile(tx, n, x, y, pixels, out);
-    }
-    free(pixels);
-    return *cancel ? txm_fail(err, TXM_CANCELLED, "stopped on request") : TXM_OK;
-}
+typedef struct tile_row {
+    const txm_tile_entry *entry;
+    uint32_t level, x, y;
+} tile_row;
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
+
+/* Larger ones first; equal ones stay in the order of the file. */
+static int by_size(const void *pa, const void *pb)
+{
+    const tile_row *a = pa, *b = pb;
+    const uint64_t keys[][2] = {{b->entry->bytes, a->entry->bytes}, {a->level, b->level}, {a->y, b->y}, {a->x, b->x}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i][0] != keys[i][1])
+            return keys[i][0] < keys[i][1] ? -1 : 1;
+    return 0;
+}
+
+static tile_row *all_rows(const txm_tx *tx, const txm_tile_census *c, size_t *count)
+{
+    uint32_t levels = txm_tx_info_of(tx)->levels;
+    *count = 0;
+    for (uint32_t l = 0; l < levels; l++)
+        *count += c->level[l].tiles;
+    tile_row *rows = txm_calloc(*count, sizeof *rows), *row = rows;
+    for (uint32_t l = 0; rows && l < levels; l++) {
+        const txm_tx_level *level = txm_tx_level_of(tx, l);
+        for (uint32_t y = 0; y < level->tiles_y; y++)
+            for (uint32_t x = 0; x < level->tiles_x; x++)
+                *row++ = (tile_row){c->entries[l] + (size_t)y * level->tiles_x + x, l, x, y};
+    }
+    return rows;
+}
+
+static void print_row(const txm_tx *tx, const tile_row *row)
+{
+    const txm_tx_info *i = txm_tx_info_of(tx);
+    const txm_tx_level *level = txm_tx_level_of(tx, row->level);
+    char place[32];
+    uint32_t right = level->width - row->x * i->tile_w, below = level->height - row->y * i->tile_h;
+    double raw = (double)(right < i->tile_w ? right : i->tile_w) * (below < i->tile_h ? below : i->tile_h) *
+                 i->channels * (double)txm_type_bytes(i->type);
+    snprintf(place, sizeof place, "%u,%u", row->x, row->y);
+    printf("  %5u  %-9s  %10" PRIu64 "  %7.2f%s\n", row->level, place, row->entry->bytes,
+           row->entry->bytes ? raw / (double)row->entry->bytes : 0.0,
+           row->entry->damaged    ? "  damaged"
+           : row->entry->constant ? "  one colour"
+                                  : "");
+}
+
+static bool print_tiles(const txm_tx *tx, const txm_tile_census *c, bool all)
+{
+    size_t count, shown;
+    tile_row *rows = all_rows(tx, c, &count);
+    if (!rows)
+        return false;
+    shown = all || count <= TXM_TILE_ROWS ? count : TXM_TILE_ROWS;
+    if (shown < count)
+        qsort(rows, count, sizeof *rows, by_size);
+    printf("  level  tile            bytes    ratio\n");
+    for (size_t n = 0; n < shown; n++)
+        print_row(tx, &rows[n]);
+    if (shown < count)
+        printf("  these are the largest of %zu tiles; --tiles=all shows the others\n", count);
+    free(rows);
+    return true;
+}
 
 static void print_histogram(const txm_tile_census *c)
 {
@@ -78,9 +92,11 @@ static void print_histogram(const txm_tile_census *c)
                    1 + (int)(c->sizes[n] * (sizeof bar - 2) / most), bar);
 }
 
-void txm_tile_census_print(const txm_tx *tx, const txm_tile_census *c)
+bool txm_tile_census_print(const txm_tx *tx, const txm_tile_census *c, bool all)
 {
     char smallest[TXM_FORMAT_BYTES], mean[TXM_FORMAT_BYTES], largest[TXM_FORMAT_BYTES];
+    if (!print_tiles(tx, c, all))
+        return false;
     printf("  level     tiles  one colour   damaged    smallest        mean     largest\n");
     for (uint32_t n = 0; n < txm_tx_info_of(tx)->levels; n++) {
         const txm_tile_sizes *s = &c->level[n];
@@ -89,9 +105,24 @@ void txm_tile_census_print(const txm_tx *tx, const txm_tile_census *c)
                txm_format_bytes(s->tiles ? s->bytes / s->tiles : 0, mean), txm_format_bytes(s->largest, largest));
     }
     print_histogram(c);
+    return true;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
+
+/* An array a fact, each row by row: a tenth of what an object a tile would take. */
+static void add_entries(cJSON *level, const txm_tile_sizes *sizes, const txm_tile_entry *entries)
+{
+    cJSON *bytes = txm_json_array(level, "tile_bytes"), *constant = txm_json_array(level, "tile_constant"),
+          *damaged = txm_json_array(level, "tile_damaged");
+    for (uint64_t n = 0; n < sizes->tiles; n++) {
+        txm_json_append_number(bytes, (double)entries[n].bytes, 15);
+        if (entries[n].constant)
+            txm_json_append_number(constant, (double)n, 15);
+        if (entries[n].damaged)
+            txm_json_append_number(damaged, (double)n, 15);
+    }
+}
 
 void txm_tile_census_add(cJSON *object, const txm_tx *tx, const txm_tile_census *c)
 {
@@ -105,6 +136,7 @@ void txm_tile_census_add(cJSON *object, const txm_tx *tx, const txm_tile_census 
         txm_json_uint(o, "smallest", c->level[n].smallest);
         txm_json_uint(o, "largest", c->level[n].largest);
         txm_json_uint(o, "bytes", c->level[n].bytes);
+        add_entries(o, &c->level[n], c->entries[n]);
     }
     for (unsigned n = 0; n < TXM_TILE_SIZE_CLASSES; n++)
         if (c->sizes[n]) {

@@ -177,9 +177,17 @@ void txm_json_error(cJSON *object, const txm_error *err)
     txm_json_text(e, "message", err->message);
 }
 
-bool txm_json_print(cJSON *object)
+char *txm_json_take(cJSON *object)
 {
     char *text = object && !lost ? cJSON_PrintUnformatted(object) : NULL;
+    cJSON_Delete(object);
+    lost = false;
+    return text;
+}
+
+bool txm_json_print(cJSON *object)
+{
+    char *text = txm_json_take(object);
     bool ok = text != NULL;
     if (ok) {
         /* One locked sequence: lines of several threads never mix, and a reader sees each at once. */
@@ -190,8 +198,6 @@ bool txm_json_print(cJSON *object)
         funlockfile(stdout);
     }
     free(text);
-    cJSON_Delete(object);
-    lost = false;
     return ok;
 }
 

@@ -40,6 +40,8 @@ void txm_json_append_text(cJSON *array, const char *text);
 /* {"error": {"status": "disk-full", "retryable": true, "message": ...}} */
 void txm_json_error(cJSON *object, const txm_error *err);
 
+/* The object as text, on one line; the object is freed. New string, NULL when memory is exhausted. */
+char *txm_json_take(cJSON *object);
 /* Prints one line to stdout, flushes it, and frees the object. From any thread. False when memory is exhausted. */
 bool txm_json_print(cJSON *object);
 /* The same where there is nothing else to do about a failure: says that an object is missing. */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Every tile of a tx file looked at: how many bytes it takes, whether it holds one colour, whether it can be decoded.
+ */
+#ifndef TXM_TOOLS_TILE_CENSUS_H
+#define TXM_TOOLS_TILE_CENSUS_H
+#include <stdbool.h>
+
+#include "txmill/reader.h"
+
+enum { TXM_TILE_SIZE_CLASSES = 33 };
+
+typedef struct txm_tile_entry {
+    uint64_t bytes; /* encoded */
+    bool constant;  /* all of its pixels are alike, bit for bit */
+    bool damaged;   /* cannot be decoded */
+} txm_tile_entry;
+
+typedef struct txm_tile_sizes {
+    uint64_t tiles, constant, damaged;
+    uint64_t smallest, largest, bytes; /* encoded */
+} txm_tile_sizes;
+
+/* Zero-initialise before first use. */
+typedef struct txm_tile_census {
+    txm_tile_sizes level[TXM_MAX_LEVELS];
+    txm_tile_entry *entries[TXM_MAX_LEVELS]; /* of each level, row by row; owned */
+    /* Tiles of 2^n to 2^(n+1) - 1 encoded bytes, over all levels, and those among them that hold one colour. */
+    uint64_t sizes[TXM_TILE_SIZE_CLASSES], constant[TXM_TILE_SIZE_CLASSES];
+} txm_tile_census;
+
+/* Is shown every tile that could be decoded: w x h px, tight, as stored. */
+typedef void (*txm_tile_visit_fn)(void *user, uint32_t level, const uint8_t *pixels, uint32_t w, uint32_t h);
+
+/* Decodes every tile; one that cannot be decoded is counted, not reported. `visit` may be NULL. NO_MEMORY, and
+ * CANCELLED when *cancel becomes non-zero. */
+txm_status txm_tile_census_take(txm_tx *tx, const volatile int *cancel, txm_tile_visit_fn visit, void *user,
+                                txm_tile_census *out, txm_error *err);
+void txm_tile_census_clear(txm_tile_census *census); /* NULL-safe; zeroes */
+#endif
