@@ -69,7 +69,7 @@ $(B)/libtxmill.a: $(LIB_OBJ)
 $(B)/libtxmill.so: $(LIB_OBJ)
 	$(CC) -shared -Wl,-soname,libtxmill.so.$(SOVERSION) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
 $(B)/txmill: $(TOOL_OBJ) $(B)/libtxmill.a
-	$(CC) $(ALL_LDFLAGS) $(TOOL_OBJ) $(B)/libtxmill.a $(LIBS) -o $@
+	$(CC) $(ALL_LDFLAGS) $(TOOL_OBJ) $(B)/libtxmill.a $(LIBS) $(TOOL_LIBS) -o $@
 # OpenImageIO pulls in 258 libraries and 130 MB: a module, loaded when a source needs it.
 $(B)/txmill-oiio.so: $(MODULE_SRC)
 	@mkdir -p $(@D)/src/source
@@ -78,7 +78,7 @@ $(B)/txmill-oiio.so: $(MODULE_SRC)
 $(B)/tests/test_%: tests/test_%.c $(TEST_UTIL) $(TOOL_LIB) $(B)/libtxmill.a | $(B)/txmill $(B)/txmill-oiio.so
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MF $@.d $(shell $(PKG_CONFIG) --cflags check) -Itests -I. $< $(TEST_UTIL) $(TOOL_LIB) \
-	  $(B)/libtxmill.a $(ALL_LDFLAGS) $(shell $(PKG_CONFIG) --libs check) $(LIBS) -o $@
+	  $(B)/libtxmill.a $(ALL_LDFLAGS) $(shell $(PKG_CONFIG) --libs check) $(LIBS) $(TOOL_LIBS) -o $@
 
 check: all $(TESTS)
 	@tests/run.sh $(B) $(TESTS) $(SCRIPTS)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "container/describe.h"
 #include "core/mem.h"
 #include "device/ops.h"
 
@@ -99,19 +98,28 @@ static void encode_row(const txm_ops *ops, const txm_level_picture *p, const uin
         ops->from_float(TXM_U8, linear + x, dst + x, 1);
 }
 
+txm_values txm_values_of(const txm_tx_description *d, txm_type type)
+{
+    if (!strcmp(d->detected, "data"))
+        return TXM_VALUES_DATA;
+    if (*d->detected)
+        return strcmp(d->detected, "scene_linear_srgb") ? TXM_VALUES_LINEAR : TXM_VALUES_ENCODED;
+    /* Files of other programs say nothing: integers are shown as they are, floats are linear. */
+    return txm_type_is_float(type) ? TXM_VALUES_LINEAR : TXM_VALUES_ENCODED;
+}
+
 txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *p, txm_error *err)
 {
+    static const char *const spaces[] = {NULL, "sRGB", "Linear"};
     txm_tx_description d;
     txm_status status = txm_tx_describe(tx, &d, err);
     if (status)
         return status;
-    bool srgb = !strcmp(d.detected, "scene_linear_srgb"), data = !strcmp(d.detected, "data");
-    /* Files of other programs say nothing: integers are shown as they are, floats are linear. */
-    bool linear = *d.detected ? !srgb && !data : txm_type_is_float(p->type) != 0;
+    txm_values values = txm_values_of(&d, p->type);
     txm_tx_description_free(&d);
-    p->colorspace = data ? NULL : linear ? "Linear" : "sRGB";
+    p->colorspace = spaces[values];
     /* Floats of the sRGB class and data are cut to 8 bits by the writer. */
-    if (!linear)
+    if (values != TXM_VALUES_LINEAR)
         return TXM_OK;
     size_t samples = (size_t)p->width * p->channels, stride = samples * txm_type_bytes(p->type);
     uint8_t *encoded = txm_alloc_pixels(txm_mul(samples, p->height), 1);
@@ -129,5 +137,21 @@ txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *p, txm_
     p->type = TXM_U8;
     p->colorspace = "sRGB";
     p->encoded = true;
+    return TXM_OK;
+}
+
+/* Each sample in place: it is never larger than it was. */
+txm_status txm_level_picture_to_8_bits(txm_level_picture *p, txm_error *err)
+{
+    size_t samples = (size_t)p->width * p->height * p->channels;
+    if (p->type == TXM_U8)
+        return TXM_OK;
+    float *values = txm_alloc_pixels(samples, sizeof *values);
+    if (!values)
+        return txm_fail(err, TXM_NO_MEMORY, "no memory for %ux%u px", p->width, p->height);
+    txm_ops_best()->to_float(p->type, p->pixels, values, samples);
+    txm_ops_best()->from_float(TXM_U8, values, p->pixels, samples);
+    p->type = TXM_U8;
+    free(values);
     return TXM_OK;
 }

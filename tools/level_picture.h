@@ -5,7 +5,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "txmill/reader.h"
+#include "container/describe.h"
+
+/* What the samples of a tx file are. */
+typedef enum txm_values {
+    TXM_VALUES_DATA,    /* no colour: shown as they are */
+    TXM_VALUES_ENCODED, /* through the sRGB curve already */
+    TXM_VALUES_LINEAR   /* scene-linear: to be encoded for viewing */
+} txm_values;
+
+txm_values txm_values_of(const txm_tx_description *description, txm_type type);
 
 typedef struct txm_level_picture {
     uint8_t *pixels; /* tight, channels interleaved; owned */
@@ -24,5 +33,7 @@ txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_le
 
 /* Turns scene-linear values into 8 bits for viewing; pictures of data or with encoded values stay as they are. */
 txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *picture, txm_error *err);
+/* Whatever that left as it was becomes 8 bits. */
+txm_status txm_level_picture_to_8_bits(txm_level_picture *picture, txm_error *err);
 void txm_level_picture_clear(txm_level_picture *picture); /* NULL-safe; zeroes */
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "device/ops.h"
 
 /* Letters of 3 x 5 px; a label is one line of them with a pixel above and below. */
 enum { GLYPH_W = 3, GLYPH_H = 5, LABEL_H = GLYPH_H + 2, LINE_PX = 1 };
@@ -65,22 +64,6 @@ static void put_pixel(uint8_t *dst, const uint8_t *src, uint32_t channels, bool 
     }
 }
 
-/* Whatever the encoding for viewing left as it was becomes 8 bits: each sample in place, which is never smaller. */
-static txm_status to_8_bits(txm_level_picture *p, txm_error *err)
-{
-    size_t samples = (size_t)p->width * p->height * p->channels;
-    if (p->type == TXM_U8)
-        return TXM_OK;
-    float *values = txm_alloc_pixels(samples, sizeof *values);
-    if (!values)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for a tile");
-    txm_ops_best()->to_float(p->type, p->pixels, values, samples);
-    txm_ops_best()->from_float(TXM_U8, values, p->pixels, samples);
-    p->type = TXM_U8;
-    free(values);
-    return TXM_OK;
-}
-
 static txm_status read_padded(const sheet *s, uint32_t x, uint32_t y, txm_level_picture *p, txm_error *err)
 {
     const txm_tx_info *i = s->info;
@@ -96,7 +79,7 @@ static txm_status read_padded(const sheet *s, uint32_t x, uint32_t y, txm_level_
                                            p->width * px, NULL, NULL, err);
     if (!status)
         status = txm_level_picture_encode(s->tx, p, err);
-    return status ? status : to_8_bits(p, err);
+    return status ? status : txm_level_picture_to_8_bits(p, err);
 }
 
 static txm_status draw_tile(const sheet *s, uint32_t tx, uint32_t ty, txm_error *err)

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * txmill view: tx files to look at, in the terminal or as a page for the browser. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "exits.h"
+#include "info_report.h"
+#include "json.h"
+#include "opt.h"
+#include "say.h"
+#include "view_page.h"
+#include "view_terminal.h"
+
+enum { TXM_VIEW_SCHEMA_VERSION = 1 };
+
+typedef struct cells {
+    uint32_t columns, rows;
+} cells;
+
+typedef struct view_args {
+    uint32_t level; /* FITTING: not given */
+    cells size;
+    int format; /* txm_view_format */
+    const char *html;
+    uint64_t page_bytes;
+    bool json;
+} view_args;
+
+enum { FITTING = UINT32_MAX, PAGE_MEGABYTES = 16 };
+
+static txm_status parse_size(const char *text, void *field, txm_error *err)
+{
+    unsigned columns, rows;
+    char rest;
+    if (sscanf(text, "%4ux%4u%c", &columns, &rows, &rest) != 2 || !columns || !rows || columns > 1000 || rows > 1000)
+        return txm_fail(err, TXM_USAGE, "must be columns and rows, 1x1 to 1000x1000, as in 80x24");
+    if (field)
+        *(cells *)field = (cells){columns, rows};
+    return TXM_OK;
+}
+
+#define AT(member) .offset = offsetof(view_args, member)
+static const txm_option picture_options[] = {
+    {.name = "level",
+     .letter = 'l',
+     .type = TXM_OPT_UINT,
+     AT(level),
+     .arg = "N",
+     .help = "Level of the pyramid, 0 is the largest (default: the one that fits)",
+     .max = TXM_MAX_LEVELS - 1},
+    {.name = "size",
+     .letter = 's',
+     .type = TXM_OPT_CUSTOM,
+     AT(size),
+     .arg = "COLUMNSxROWS",
+     .parse = parse_size,
+     .help = "Cells of the terminal to fill at the most (default: its size)"},
+    {.name = "format",
+     .letter = 'f',
+     .type = TXM_OPT_CHOICE,
+     AT(format),
+     .arg = "FORMAT",
+     .values = "auto symbols sixel kitty",
+     .help = "auto, symbols, sixel or kitty (default: auto, what the terminal can)",
+     .more = "What a terminal can is told by TERM and the like. When a format is named, it is written to anything, a "
+             "file or a pipe as well. Symbols are Unicode blocks where the locale is UTF-8, else ASCII."},
+    {0},
+};
+static const txm_option page_options[] = {
+    {.name = "html",
+     .letter = 'o',
+     .type = TXM_OPT_STRING,
+     AT(html),
+     .arg = "FILE",
+     .values = TXM_VALUES_FILE,
+     .help = "Write a page for the browser there; - is standard output",
+     .more = "One file that needs nothing else, neither a network nor a server. See THE PAGE."},
+    {.name = "page-size",
+     .type = TXM_OPT_SIZE,
+     AT(page_bytes),
+     .arg = "SIZE",
+     .help = "Pixels that the page may hold, as 8M or 1G (default: 16M)",
+     .more = "Shared by all files. Of each the smaller levels are taken, as many as fit; the page says which are "
+             "missing."},
+    {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "With --html: print one JSON object a file"},
+    {0},
+};
+#undef AT
+
+static const txm_option_group groups[] = {{"Picture", picture_options, 0}, {"Page", page_options, 0}, {0}};
+
+static void defaults(void *p)
+{
+    view_args *args = p;
+    args->level = FITTING;
+    args->page_bytes = (uint64_t)PAGE_MEGABYTES << 20;
+}
+
+/* ---- in the terminal -------------------------------------------------------------------------------------------- */
+
+/* The smallest level that has a pixel for each of the target's, or the largest there is. */
+static uint32_t fitting_level(const txm_tx *tx, const txm_view_terminal *terminal)
+{
+    uint32_t w, h, level = txm_tx_info_of(tx)->levels - 1;
+    txm_view_terminal_target(terminal, &w, &h);
+    while (level && txm_tx_level_of(tx, level)->width < w && txm_tx_level_of(tx, level)->height < h)
+        level--;
+    return level;
+}
+
+static txm_status print_picture(txm_tx *tx, uint32_t level, const txm_view_terminal *terminal, txm_error *err)
+{
+    txm_level_picture picture = {0};
+    txm_status status = txm_level_picture_read(tx, level, false, &picture, err);
+    if (!status)
+        status = txm_level_picture_encode(tx, &picture, err);
+    if (!status)
+        status = txm_level_picture_to_8_bits(&picture, err);
+    if (!status)
+        status = txm_view_terminal_print(terminal, &picture, err);
+    txm_level_picture_clear(&picture);
+    return status;
+}
+
+static txm_status show(const char *path, const view_args *args, const txm_view_terminal *terminal, txm_error *err)
+{
+    static const txm_info_extent header_only;
+    txm_info info;
+    txm_status status = txm_info_load(path, &info, err);
+    if (status)
+        return status;
+    uint32_t level = args->level == FITTING ? fitting_level(info.tx, terminal) : args->level;
+    status = print_picture(info.tx, level, terminal, err);
+    if (!status) {
+        const txm_tx_level *l = txm_tx_level_of(info.tx, level);
+        printf("level %u of %u: %u x %u px\n", level, txm_tx_info_of(info.tx)->levels, l->width, l->height);
+        txm_info_print_text(&info, &header_only);
+        fflush(stdout);
+    } else if (status != TXM_NO_MEMORY) {
+        txm_error_prefix(err, "%s", path);
+    }
+    txm_info_clear(&info);
+    return status;
+}
+
+static void show_all(const view_args *args, const txm_operands *operands, txm_tally *tally)
+{
+    txm_view_terminal terminal = {
+        .columns = args->size.columns, .rows = args->size.rows, .format = (txm_view_format)args->format};
+    txm_view_terminal_look(&terminal);
+    for (size_t i = 0; i < operands->count && !txm_signal_caught(); i++) {
+        txm_error err = {0};
+        txm_status status = show(operands->items[i], args, &terminal, &err);
+        txm_tally_add(tally, status);
+        if (status)
+            txm_say(TXM_SAY_ERROR, "%s", err.message);
+    }
+}
+
+/* ---- the page --------------------------------------------------------------------------------------------------- */
+
+static void print_json(const char *path, const view_args *args, const txm_view_page_file *what, const txm_error *err)
+{
+    cJSON *o = txm_json_new("txmill.view", TXM_VIEW_SCHEMA_VERSION);
+    txm_json_text(o, "file", path);
+    txm_json_text(o, "page", args->html);
+    if (err->status) {
+        txm_json_error(o, err);
+    } else {
+        cJSON *levels = txm_json_array(o, "levels");
+        for (uint32_t l = 0; l < what->levels; l++)
+            if (what->embedded[l])
+                txm_json_append_number(levels, l, 3);
+        txm_json_uint(o, "level_count", what->levels);
+        txm_json_uint(o, "pixel_bytes", what->bytes);
+    }
+    txm_json_emit(o);
+}
+
+static txm_status write_page(const view_args *args, const txm_operands *operands, txm_tally *tally, txm_error *err)
+{
+    const txm_view_page_options options = {.output = args->html,
+                                           .files = operands->count,
+                                           .bytes = args->page_bytes,
+                                           .level = args->level == FITTING ? -1 : (int)args->level,
+                                           .cancel = txm_signal_flag()};
+    txm_view_page *page = NULL;
+    size_t good = 0;
+    txm_status status = txm_view_page_begin(&options, &page, err);
+    for (size_t i = 0; !status && i < operands->count && !txm_view_page_broken(page) && !txm_signal_caught(); i++) {
+        txm_error own = {0};
+        txm_view_page_file what;
+        txm_status one = txm_view_page_add(page, operands->items[i], &what, &own);
+        txm_tally_add(tally, one);
+        good += one == TXM_OK;
+        if (one && one != TXM_CANCELLED)
+            txm_say(TXM_SAY_ERROR, "%s", own.message);
+        if (args->json && one != TXM_CANCELLED)
+            print_json(operands->items[i], args, &what, &own);
+    }
+    if (status)
+        return status;
+    /* A page without a picture in it would only hide that there is none; a broken one has been told. */
+    bool give_up = !good || txm_signal_caught();
+    return txm_view_page_finish(&page, give_up, err);
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------ */
+
+static txm_status check(const view_args *args, const txm_operands *operands, txm_error *err)
+{
+    if (!operands->count)
+        return txm_fail(err, TXM_USAGE, "no tx file given; 'txmill view --help' lists the options");
+    if (args->html && !*args->html)
+        return txm_fail(err, TXM_USAGE, "--html: where to?");
+    if (args->html && (args->format || args->size.columns))
+        return txm_fail(err, TXM_USAGE, "--format and --size are for the terminal, not for a page");
+    if (args->json && (!args->html || !strcmp(args->html, "-")))
+        return txm_fail(err, TXM_USAGE, "--json tells what was written to a page: it needs --html FILE");
+    if (!args->html && args->format == TXM_VIEW_AUTO && !isatty(STDOUT_FILENO))
+        return txm_fail(err, TXM_USAGE,
+                        "standard output is no terminal: write a page with --html FILE, force a format with --format "
+                        "symbols, sixel or kitty, or write an image file with 'txmill extract'");
+    return TXM_OK;
+}
+
+static int run_view(void *p, const txm_operands *operands)
+{
+    const view_args *args = p;
+    txm_tally tally = {0};
+    txm_error err = {0};
+    if (check(args, operands, &err))
+        return txm_finish_failed(&err, 0);
+    if (!args->html) {
+        show_all(args, operands, &tally);
+        return txm_finish(&tally);
+    }
+    txm_status status = write_page(args, operands, &tally, &err);
+    if (status && status != TXM_CANCELLED) {
+        txm_say(TXM_SAY_ERROR, "%s", err.message);
+        tally.failed = 0; /* the page holds all files, or none */
+        for (size_t i = tally.total = 0; i < operands->count; i++)
+            txm_tally_add(&tally, status);
+    }
+    return txm_finish(&tally);
+}
+
+const txm_command txm_cmd_view = {
+    .name = "view",
+    .purpose = "Show tx files in the terminal, or as a page for the browser",
+    .synopsis = "[OPTION...] TX...",
+    .groups = groups,
+    .operand_values = TXM_VALUES_FILE,
+    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
+    .args_bytes = sizeof(view_args),
+    .defaults = defaults,
+    .run = run_view,
+};

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The panel beside the texture: what the file holds, in words, figures and plots. Texts from files become text nodes,
+// never markup.
+
+function el(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children.filter(c => c !== null && c !== undefined));
+  return element;
+}
+
+function formatBytes(n) {
+  if (n < 1000) return `${n} B`;
+  const units = ["kB", "MB", "GB", "TB"];
+  let value = n / 1000, unit = 0;
+  for (; value >= 999.95 && unit < 3; unit++) value /= 1000;
+  return `${value.toFixed(1)} ${units[unit]}`;
+}
+
+const formatCount = n => n.toLocaleString("en").replaceAll(",", "\u202f");
+const formatValue = v => v === null ? "–" : Number.isFinite(v) ? `${+v.toPrecision(5)}` : `${v}`;
+const channelNames = n => [["Y"], ["Y", "A"], ["R", "G", "B"], ["R", "G", "B", "A"]][n - 1];
+
+function badge(kind, text) {
+  return el("span", { className: `badge ${kind}` }, text);
+}
+
+// With `concerns` only what is not as it should be: in an index of many files that is what is looked for.
+function badges(info, concerns = false) {
+  const source = { fresh: ["good", "source unchanged"], outdated: ["bad", "source changed since"],
+                   missing: ["warn", "source not found"], unknown: ["quiet", "source unknown"] }[info.source.state];
+  const section = { valid: ["good", "borders"], none: ["quiet", "no borders"], newer: ["warn", "borders of a newer version"],
+                    stale: ["bad", "borders of another image"], damaged: ["bad", "borders damaged"] }[info.border_section.state];
+  const cycles = info.cycles.accepted ? ["good", "Cycles loads it"] : ["bad", `Cycles refuses it: ${info.cycles.reason}`];
+  const told = [cycles, source, section].filter(([kind]) => !concerns || kind === "bad" || kind === "warn");
+  return el("p", { className: "badges" }, ...told.map(b => badge(...b)));
+}
+
+// Scene-linear averages look as the texture does only when they are encoded; associated colour stands on black.
+function averageColor(file, display) {
+  const a = file.info.average;
+  if (!a) return null;
+  const code = display.curve(file.values, 0), rgb = (a.length < 3 ? [a[0], a[0], a[0]] : a.slice(0, 3)).map(code);
+  const swatch = el("span", { className: "chip" });
+  swatch.style.background = `rgb(${rgb.join(" ")})`;
+  return el("span", {}, swatch, a.map(formatValue).join("  "));
+}
+
+function facts(file, display) {
+  const i = file.info, names = { 1: "grey", 2: "grey+alpha", 3: "RGB", 4: "RGBA" };
+  const rows = [
+    ["Image", `${i.width} × ${i.height} px, ${i.levels.length} levels`],
+    ["Pixels", `${i.data_type} ${names[i.channels]}, ${file.values === "linear" ? "scene-linear" : file.values}`],
+    ["Tiles", `${i.tile_width} × ${i.tile_height} px, ${i.compression}`],
+    ["File", `${i.container === "exr" ? "OpenEXR" : "TIFF"}, ${formatBytes(i.file_bytes)}`],
+    ["Borders", i.border_section.state === "none" ? "none" : `${formatBytes(i.border_section.bytes)}, ${i.border_section.state}`],
+    ["Colour space", i.colorspace.requested ?? i.colorspace.detected],
+    ["Working space", i.colorspace.working_space],
+    ["Alpha", i.alpha],
+    ["Average", averageColor(file, display)],
+    ["One colour", i.constant?.map(formatValue).join("  ")],
+    ["Source", i.source.path],
+    ["Its date", i.source.date],
+    ["Made by", i.software],
+    ["SHA-1", i.sha1],
+  ];
+  return el("dl", { className: "facts" }, ...rows.filter(r => r[1]).flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, v)]));
+}
+
+// A bar a level on a logarithmic scale: a pyramid steps down evenly, and what does not stands out.
+function levelPlot(file, choose) {
+  const low = Math.log2(16), high = Math.log2(Math.max(32, ...file.levels.map(l => Math.max(l.pixelBytes, l.bytes))));
+  const share = bytes => `${Math.max(1, 100 * (Math.log2(Math.max(16, bytes)) - low) / (high - low))}%`;
+  const rows = file.levels.map(level => {
+    const raw = el("span", { className: "bar raw" }), stored = el("span", { className: "bar stored" });
+    raw.style.width = share(level.pixelBytes);
+    stored.style.width = share(level.bytes);
+    const row = el("button", { className: "level", title: `${formatBytes(level.bytes)} stored of ${formatBytes(level.pixelBytes)} of pixels` },
+                   el("span", { className: "number" }, `L${level.number}`),
+                   el("span", { className: "size" }, `${level.width} × ${level.height}`),
+                   el("span", { className: "bars" }, raw, stored),
+                   el("span", { className: "bytes" }, formatBytes(level.bytes)));
+    row.dataset.level = level.number;
+    row.classList.toggle("absent", !level.embedded);
+    row.addEventListener("click", () => choose(level.number));
+    return row;
+  });
+  return el("section", {}, el("h2", {}, "Levels"), el("div", { className: "plot" }, ...rows),
+            el("p", { className: "quiet" }, "Stored bytes over bytes of pixels, logarithmic."));
+}
+
+function statistics(file) {
+  const names = channelNames(file.channels);
+  const rows = file.info.statistics.map((s, n) =>
+    el("tr", {}, el("th", { scope: "row" }, names[n]), ...["min", "mean", "max"].map(k => el("td", {}, formatValue(s[k])))));
+  const odd = file.info.statistics.reduce((sum, s) => sum + s.not_finite, 0);
+  return el("section", {}, el("h2", {}, "Level 0"),
+            el("table", {}, el("thead", {}, el("tr", {}, ...["", "min", "mean", "max"].map(h => el("th", {}, h)))),
+               el("tbody", {}, ...rows)),
+            odd ? el("p", { className: "quiet" }, `${formatCount(odd)} samples are no finite numbers.`) : null);
+}
+
+function tileHistogram(file) {
+  const tiles = file.info.tiles;
+  if (!tiles) return el("section", {}, el("h2", {}, "Tiles"), el("p", { className: "quiet" }, "Too many to list here: txmill info --tiles."));
+  const most = Math.max(1, ...tiles.histogram.map(h => h.tiles)), sum = key => tiles.levels.reduce((n, l) => n + l[key], 0);
+  const rows = tiles.histogram.map(h => {
+    const all = el("span", { className: "bar raw" }), constant = el("span", { className: "bar stored" });
+    all.style.width = `${100 * h.tiles / most}%`;
+    constant.style.width = `${100 * h.constant / most}%`;
+    return el("div", { className: "class", title: `${h.tiles} tiles, ${h.constant} of one colour` },
+              el("span", { className: "size" }, `${formatCount(h.from)} – ${formatCount(h.to)} B`),
+              el("span", { className: "bars" }, all, constant), el("span", { className: "bytes" }, formatCount(h.tiles)));
+  });
+  const damaged = sum("damaged");
+  return el("section", {}, el("h2", {}, "Tiles by size"), el("div", { className: "plot" }, ...rows),
+            el("p", { className: "quiet" }, `${formatCount(sum("tiles"))} tiles, ${formatCount(sum("constant"))} of one colour`
+               + (damaged ? `, ${formatCount(damaged)} damaged.` : ".")));
+}
+
+function metadata(file) {
+  return el("details", {}, el("summary", {}, `Metadata (${file.info.metadata.length})`),
+            el("dl", { className: "facts all" }, ...file.info.metadata.flatMap(m => [el("dt", {}, m.name), el("dd", {}, m.value)])));
+}
+
+// Which levels the page does not hold, and how to get one that does.
+function leftOut(file, pageBytes) {
+  const absent = file.levels.filter(l => !l.embedded);
+  if (!absent.length) return null;
+  const names = absent.map(l => `${l.number} (${l.width} × ${l.height})`).join(", ");
+  return el("p", { className: "note", id: "left-out" },
+            `Not in this page, to keep it small: the pixels of level${absent.length > 1 ? "s" : ""} ${names}. `,
+            `It was made to hold ${formatBytes(pageBytes)} of pixels; `, el("code", {}, "txmill view --page-size"), " sets how many.");
+}
+
+function heading(file) {
+  return el("header", { title: file.path }, el("h1", {}, file.name),
+            file.suffix ? el("p", { className: "suffix quiet" }, file.suffix) : null);
+}
+
+function fillPanel(panel, file, display, pageBytes, choose) {
+  panel.replaceChildren(
+    ...[heading(file), badges(file.info), leftOut(file, pageBytes), levelPlot(file, choose),
+        facts(file, display), statistics(file), tileHistogram(file), metadata(file)].filter(Boolean));
+  panel.scrollTop = 0;
+}
+
+// The line below the texture: what is under the pointer.
+function describePoint(file, under) {
+  if (!under) return [el("span", { className: "quiet" }, "Move over the texture to read level, tile and values.")];
+  const { level, tile, samples, x, y } = under, names = channelNames(file.channels);
+  const parts = [["level", level.number], ["pixel", `${x}, ${y}`], ["tile", `${tile.x}, ${tile.y}`]];
+  if (level.tileBytes) {
+    const word = level.damaged.has(tile.number) ? ", damaged" : level.constant.has(tile.number) ? ", one colour" : "";
+    parts.push(["stored", formatBytes(level.tileBytes[tile.number]) + word]);
+  }
+  const integers = file.type.startsWith("uint");
+  for (const [n, sample] of (samples ?? []).entries()) {
+    const value = sampleValue[file.type](sample);
+    parts.push([names[n], integers ? `${sample} (${value.toFixed(3)})` : formatValue(value)]);
+  }
+  return parts.map(([name, value]) => el("span", {}, el("b", {}, name), ` ${value}`));
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The page that `txmill view --html` writes: one file that needs nothing else, neither a network nor a server.
+ *
+ *     page.html   the frame, with @STYLE@, @POLICY@, @PIXELS@, @DATA@ and @SCRIPT@ in it
+ *     @PIXELS@    a script element of type text/plain a level that fits (view_blocks.h), named pixels-FILE-LEVEL
+ *     @DATA@      everything else as JSON
+ *
+ * Texts from files reach the page in the JSON alone, where <, > and & are written as escapes, and the scripts put them
+ * into the page as text, never as markup. A content security policy names the digests of style and script, so that
+ * nothing else could run even if something slipped through, and forbids every request.
+ */
+#ifndef TXM_TOOLS_VIEW_PAGE_H
+#define TXM_TOOLS_VIEW_PAGE_H
+#include <stdbool.h>
+
+#include "txmill/reader.h"
+
+typedef struct txm_view_page txm_view_page;
+
+typedef struct txm_view_page_options {
+    const char *output;         /* "-": standard output */
+    size_t files;               /* how many will be added: they share the bytes */
+    uint64_t bytes;             /* of pixels, for all files together */
+    int level;                  /* shown first; -1: the one that fits the window */
+    const volatile int *cancel; /* as txm_tile_census_take */
+} txm_view_page_options;
+
+/* What became of one file. */
+typedef struct txm_view_page_file {
+    uint32_t levels;
+    bool embedded[TXM_MAX_LEVELS];
+    uint64_t bytes; /* of its pixels in the page */
+} txm_view_page_file;
+
+/* Opens the output. Consumed by txm_view_page_finish. */
+txm_status txm_view_page_begin(const txm_view_page_options *options, txm_view_page **out, txm_error *err);
+/* Adds a file; one that cannot be read becomes a note in the page, and its failure is returned. After a failure to
+ * write, out of memory or a cancellation (txm_view_page_broken) the page must be given up. */
+txm_status txm_view_page_add(txm_view_page *page, const char *path, txm_view_page_file *what, txm_error *err);
+bool txm_view_page_broken(const txm_view_page *page);
+/* Completes and publishes the page, or with `give_up` leaves nothing behind. Consumes *page in every case. */
+txm_status txm_view_page_finish(txm_view_page **page, bool give_up, txm_error *err);
+#endif
