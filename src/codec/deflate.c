@@ -4,6 +4,7 @@
 
 #include <libdeflate.h>
 
+#include "codec/inflate_parts.h"
 #include "codec/sparse.h"
 #include "core/mem.h"
 
@@ -58,8 +59,10 @@ size_t txm_deflate_bound(const txm_deflate *d)
 {
     size_t most = libdeflate_zlib_compress_bound(NULL, d->shape.max_bytes);
     /* Short inputs have short blocks: their headers count for more. */
-    size_t sparse = txm_sparse_bound(d->shape.max_bytes, block_bytes(d, d->shape.max_bytes)) + ZLIB_HEADER_BYTES +
-                    ZLIB_TRAILER_BYTES;
+    size_t block = block_bytes(d, d->shape.max_bytes), sparse = txm_sparse_bound(d->shape.max_bytes, block);
+    if (txm_sparse_bound(d->shape.max_bytes, TXM_IN_PARTS) > sparse)
+        sparse = txm_sparse_bound(d->shape.max_bytes, TXM_IN_PARTS);
+    sparse += ZLIB_HEADER_BYTES + ZLIB_TRAILER_BYTES;
     return d->sparse && sparse > most ? sparse : most;
 }
 
@@ -86,8 +89,10 @@ static void run_sparse(txm_deflate *d, const uint8_t *src, size_t size_bytes, ui
 {
     dst[0] = 0x78; /* deflate, window of 32 KiB */
     dst[1] = 0x5e; /* a fast encoder made it; makes the header a multiple of 31 */
-    size_t n = ZLIB_HEADER_BYTES + txm_sparse_run(d->sparse, src, size_bytes, block_bytes(d, size_bytes),
-                                                  d->shape.step_bytes, dst + ZLIB_HEADER_BYTES);
+    bool in_parts = d->shape.parts > 1 && size_bytes <= TXM_PARTS_MAX_BYTES;
+    size_t block = in_parts ? TXM_IN_PARTS : block_bytes(d, size_bytes);
+    size_t n = ZLIB_HEADER_BYTES +
+               txm_sparse_run(d->sparse, src, size_bytes, block, d->shape.step_bytes, dst + ZLIB_HEADER_BYTES);
     uint32_t check = libdeflate_adler32(1, src, size_bytes);
     for (int i = 0; i < ZLIB_TRAILER_BYTES; i++)
         dst[n + (size_t)i] = (uint8_t)(check >> (24 - 8 * i));

@@ -16,7 +16,7 @@ enum {
     TXM_FIRST_LENGTH = 257, /* symbol */
     TXM_MAX_MATCH = 258,
     TXM_MAX_DISTANCE = 32768,
-    TXM_LITLEN_BITS = 14,        /* not 15: four literals then fit into 64 bits behind seven that wait */
+    TXM_LITLEN_BITS = 11,        /* not 15: four literals then fit into 64 bits behind seven that wait */
     TXM_BLOCK_HEADER_BYTES = 600 /* at most: 17 + 19 * 3 bits, 316 lengths of at most 14 bits */
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codec/deflate_block.h"
+#include "codec/inflate_parts.h"
 #include "core/mem.h"
 
 enum {
@@ -206,10 +207,11 @@ static inline bool pays(const txm_sparse *s, const uint8_t *p, size_t length, si
     return length >= 2 * MIN_MATCH || literals_cost(s, p, MIN_MATCH) > price;
 }
 
-/* Finds the matches of the block from .. to, greedily; returns their number. The counts become those of the symbols
- * that are left to send. Every position below 2^16 is its own low half and above it the distance is below the position:
- * what an empty slot (0) says is a position as good as any, and whether bytes agree is looked at in any case. */
-static size_t find_matches(txm_sparse *s, const uint8_t *base, size_t from, size_t to, size_t step)
+/* Finds the matches of the block from .. to, greedily, in what stands from `reach` on; returns their number. The
+ * counts become those of the symbols that are left to send. Every position below 2^16 is its own low half and above it
+ * the distance is below the position: what an empty slot (0) says is a position as good as any, and whether bytes agree
+ * is looked at in any case. */
+static size_t find_matches(txm_sparse *s, const uint8_t *base, size_t reach, size_t from, size_t to, size_t step)
 {
     size_t found = 0, literals = from, p = from;
     while (p + MIN_MATCH <= to) {
@@ -217,7 +219,7 @@ static size_t find_matches(txm_sparse *s, const uint8_t *base, size_t from, size
         uint16_t *last = &s->last[key * 0x9E3779B97F4A7C15u >> (64 - HASH_BITS)];
         size_t distance = (uint16_t)(p - *last);
         *last = (uint16_t)p;
-        if (load64(base + p - distance) != key || distance - 1 >= TXM_MAX_DISTANCE) {
+        if (load64(base + p - distance) != key || distance - 1 >= TXM_MAX_DISTANCE || distance > p - reach) {
             p += step;
             continue;
         }
@@ -240,10 +242,32 @@ static size_t find_matches(txm_sparse *s, const uint8_t *base, size_t from, size
 
 /* ---- encoding ---- */
 
+/* An empty stored block, by which a reader finds a part before it has read those in front (inflate_parts.h). */
+static void put_mark(txm_bit_writer *w)
+{
+    txm_put_bits(w, 0, 3);
+    txm_put_bits(w, 0, (8 - w->count) & 7);
+    txm_flush_bits(w);
+    txm_put_bits(w, 0xffff0000u, 32);
+    txm_flush_bits(w);
+}
+
+static size_t block_end(size_t size_bytes, size_t block_bytes, size_t at)
+{
+    size_t ends[TXM_MAX_PARTS], i = 0;
+    if (block_bytes)
+        return size_bytes - at < block_bytes ? size_bytes : at + block_bytes;
+    txm_parts_of(size_bytes, ends);
+    while (ends[i] <= at)
+        i++;
+    return ends[i];
+}
+
 size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes)
 {
     /* No literal takes more than TXM_LITLEN_BITS; a flush writes eight bytes, of which some do not count. */
-    return 2 * size_bytes + (size_bytes / block_bytes + 1) * TXM_BLOCK_HEADER_BYTES + sizeof(uint64_t);
+    size_t blocks = block_bytes ? size_bytes / block_bytes + 1 : TXM_MAX_PARTS;
+    return 2 * size_bytes + blocks * TXM_BLOCK_HEADER_BYTES + sizeof(uint64_t);
 }
 
 size_t txm_sparse_run(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
@@ -251,16 +275,19 @@ size_t txm_sparse_run(txm_sparse *s, const uint8_t *src, size_t size_bytes, size
 {
     txm_bit_writer w = {0, 0, dst};
     memset(s->last, 0, sizeof s->last);
-    for (size_t at = 0; at < size_bytes; at += block_bytes) {
-        size_t n = size_bytes - at < block_bytes ? size_bytes - at : block_bytes;
+    for (size_t at = 0, end; at < size_bytes; at = end) {
+        end = block_end(size_bytes, block_bytes, at);
+        size_t n = end - at, reach = block_bytes == TXM_IN_PARTS ? at : 0;
+        if (at && block_bytes == TXM_IN_PARTS)
+            put_mark(&w);
         memset(s->bytes, 0, sizeof s->bytes);
         memset(s->litlen, 0, sizeof s->litlen);
         memset(s->distance, 0, sizeof s->distance);
         count_bytes(s, src + at, n);
         set_costs(s, n);
-        size_t matches = find_matches(s, src, at, at + n, step_bytes);
+        size_t matches = find_matches(s, src, reach, at, end, step_bytes);
         add_counters(s);
-        txm_deflate_block(&w, src + at, n, s->sequences, matches, s->litlen, s->distance, at + n == size_bytes);
+        txm_deflate_block(&w, src + at, n, s->sequences, matches, s->litlen, s->distance, end == size_bytes);
     }
     txm_put_bits(&w, 0, (8 - w.count) & 7);
     txm_flush_bits(&w);

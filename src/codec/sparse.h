@@ -36,6 +36,10 @@ typedef struct txm_survey {
 txm_survey txm_sparse_survey(txm_sparse *sparse, const uint8_t *src, size_t size_bytes, size_t block_bytes,
                              size_t step_bytes);
 
+/* In place of block_bytes, for inputs of up to TXM_PARTS_MAX_BYTES: parts that a reader can decode at the same time
+ * (inflate_parts.h), with a mark between them and no matches from one to another. */
+enum { TXM_IN_PARTS = 0 };
+
 /* Encodes src (at least one byte) in blocks of block_bytes bytes, each with codes of its own. `step_bytes` (1 to 8):
  * distance of the positions where matches begin, the size of a pixel. Returns the size written to dst, which holds
  * txm_sparse_bound. The bytes depend on the arguments alone. */

@@ -6,7 +6,7 @@
 #include "container/exr_reader.h"
 
 #ifdef __SSE2__
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 
 bool txm_exr_rle_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes)
@@ -27,14 +27,13 @@ bool txm_exr_rle_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size
     return out == dst_bytes;
 }
 
-/* Each byte is the one before plus the stored difference less 128: a running sum modulo 256 whose odd members have
- * their top bit flipped. */
-static void sum_differences(uint8_t *p, size_t bytes)
-{
-    size_t i = 0;
 #ifdef __SSE2__
+/* sum_differences of whole vectors from the start; returns how many bytes that were. */
+static size_t sum_differences_sse2(uint8_t *p, size_t bytes)
+{
     const __m128i odd = _mm_set1_epi16((short)0x8000);
     __m128i carry = _mm_setzero_si128();
+    size_t i = 0;
     for (; i + 16 <= bytes; i += 16) {
         __m128i v = _mm_loadu_si128((const __m128i *)(p + i));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 1));
@@ -48,6 +47,36 @@ static void sum_differences(uint8_t *p, size_t bytes)
         v = _mm_shufflehi_epi16(v, 0xff);
         carry = _mm_add_epi8(carry, _mm_unpackhi_epi64(v, v));
     }
+    return i;
+}
+
+/* The same, twice as wide: what the lower lane adds up to comes on top of the upper one. */
+__attribute__((target("avx2"))) static size_t sum_differences_avx2(uint8_t *p, size_t bytes)
+{
+    const __m256i odd = _mm256_set1_epi16((short)0x8000), last = _mm256_set1_epi8(15);
+    __m256i carry = _mm256_setzero_si256();
+    size_t i = 0;
+    for (; i + 32 <= bytes; i += 32) {
+        __m256i v = _mm256_loadu_si256((const __m256i *)(p + i));
+        v = _mm256_add_epi8(v, _mm256_slli_si256(v, 1));
+        v = _mm256_add_epi8(v, _mm256_slli_si256(v, 2));
+        v = _mm256_add_epi8(v, _mm256_slli_si256(v, 4));
+        v = _mm256_add_epi8(v, _mm256_slli_si256(v, 8));
+        v = _mm256_add_epi8(v, _mm256_shuffle_epi8(_mm256_permute2x128_si256(v, v, 0x08), last));
+        _mm256_storeu_si256((__m256i *)(p + i), _mm256_xor_si256(_mm256_add_epi8(v, carry), odd));
+        carry = _mm256_add_epi8(carry, _mm256_shuffle_epi8(_mm256_permute2x128_si256(v, v, 0x11), last));
+    }
+    return i;
+}
+#endif
+
+/* Each byte is the one before plus the stored difference less 128: a running sum modulo 256 whose odd members have
+ * their top bit flipped. */
+static void sum_differences(uint8_t *p, size_t bytes)
+{
+    size_t i = 0;
+#ifdef __SSE2__
+    i = __builtin_cpu_supports("avx2") ? sum_differences_avx2(p, bytes) : sum_differences_sse2(p, bytes);
 #endif
     if (!i)
         i = 1;

@@ -33,7 +33,7 @@ static txm_status expand(const txm_tx *tx, const txm_span *span, txm_scratch *sc
     if (tx->exr_compression == TXM_EXR_RLE) {
         ok = txm_exr_rle_decode(span->data, span->bytes, scratch->raw, raw_bytes);
     } else {
-        txm_status status = txm_inflate(span, scratch, scratch->raw, raw_bytes, &ok, err);
+        txm_status status = txm_inflate(span, TXM_ZLIB_PARTS, scratch, scratch->raw, raw_bytes, &ok, err);
         if (status != TXM_OK)
             return status;
     }

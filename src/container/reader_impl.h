@@ -103,6 +103,7 @@ typedef struct txm_container_ops {
 /* ---- scratch memory ------------------------------------------------------------------------------------------ */
 
 struct inflate_state;
+struct txm_parts;
 struct ZSTD_DCtx_s;
 
 /* One reading thread's memory. Each buffer holds a whole tile: TXM_MAX_TILE_PX squared pixels of 16 bytes (16 MiB) at
@@ -110,6 +111,7 @@ struct ZSTD_DCtx_s;
 typedef struct txm_scratch {
     struct txm_scratch *next;
     struct inflate_state *inflate;
+    struct txm_parts *parts;
     struct ZSTD_DCtx_s *zstd;
     uint8_t *raw;    /* as it comes out of the codec */
     uint8_t *tile;   /* after predictors and reordering, where that cannot be done in place */
@@ -124,10 +126,13 @@ void txm_scratch_free_all(txm_tx *tx);
 /* Makes sure that *buffer holds a tile (and slack for vector stores past its end). */
 txm_status txm_scratch_need(const txm_tx *tx, uint8_t **buffer, txm_error *err);
 
+/* Whether a stream may consist of several parts (codec/inflate_parts.h). */
+typedef enum txm_zlib_kind { TXM_ZLIB_PLAIN, TXM_ZLIB_PARTS } txm_zlib_kind;
+
 /* Inflates a zlib stream that gives exactly dst_bytes bytes; *ok is false if it is damaged. Data behind the stream is
  * ignored, as libtiff does. */
-txm_status txm_inflate(const txm_span *span, txm_scratch *scratch, uint8_t *dst, size_t dst_bytes, bool *ok,
-                       txm_error *err);
+txm_status txm_inflate(const txm_span *span, txm_zlib_kind kind, txm_scratch *scratch, uint8_t *dst, size_t dst_bytes,
+                       bool *ok, txm_error *err);
 
 /* ---- metadata ------------------------------------------------------------------------------------------------ */
 

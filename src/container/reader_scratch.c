@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <zstd.h>
 
+#include "codec/inflate_parts.h"
 #include "container/reader_impl.h"
 #include "core/mem.h"
 
@@ -38,6 +39,7 @@ void txm_scratch_free_all(txm_tx *tx)
         ZSTD_freeDCtx(s->zstd);
         txm_exr_chunk_free(s);
         free(s->inflate);
+        txm_parts_free(&s->parts);
         free(s->raw);
         free(s->tile);
         free(s->ring);

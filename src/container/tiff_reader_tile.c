@@ -47,7 +47,7 @@ static txm_status expand(uint16_t compression, const txm_span *span, txm_scratch
     switch (compression) {
     case TXM_TIFF_ZIP:
     case TXM_TIFF_ZIP_OLD:
-        if (txm_inflate(span, scratch, scratch->raw, raw_bytes, &ok, err) != TXM_OK)
+        if (txm_inflate(span, TXM_ZLIB_PLAIN, scratch, scratch->raw, raw_bytes, &ok, err) != TXM_OK)
             return TXM_NO_MEMORY;
         break;
     case TXM_TIFF_ZSTD:

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Decoding tables of a deflate block. */
+#include "codec/decode_table.h"
+
+#include <string.h>
+
+enum {
+    PRECODE_SYMBOLS = 19,
+    PRECODE_BITS = 7,
+    MIN_LITLEN = 257,
+    MAX_LITLEN = 286,
+    MAX_DISTANCES = 30,
+    END_OF_BLOCK = 256,
+    REPEAT = 16,
+    ZEROS = 17,
+    MANY_ZEROS = 18,
+    NO_SYMBOL = 0xffff
+};
+
+/* Vectors count all symbols for each length faster than a loop counts each symbol for its length: neighbours are alike,
+ * and would wait for each other's increment. */
+static uint16_t count_of(const uint8_t *lengths, size_t symbols, uint8_t length)
+{
+    uint16_t n = 0;
+    for (size_t i = 0; i < symbols; i++)
+        n += lengths[i] == length;
+    return n;
+}
+
+/* Orders the symbols by code. False unless every sequence of bits begins with a code, and just one. */
+static bool order_code(txm_decode_code *c, const uint8_t *lengths, size_t symbols)
+{
+    uint16_t first[TXM_DECODE_CODE_BITS + 1] = {0};
+    int left = 1;
+    c->count[0] = 0;
+    for (int l = 1; l <= TXM_DECODE_CODE_BITS; l++) {
+        c->count[l] = count_of(lengths, symbols, (uint8_t)l);
+        first[l] = (uint16_t)(first[l - 1] + c->count[l - 1]);
+        left = 2 * left - c->count[l];
+        if (left < 0)
+            return false;
+    }
+    for (size_t i = 0; i < symbols; i++)
+        if (lengths[i])
+            c->symbols[first[lengths[i]]++] = (uint16_t)i;
+    return left == 0;
+}
+
+/* The code of the same length behind `code`, both with their bits reversed: adds one at the other end. */
+static unsigned next_reversed(unsigned code, unsigned length)
+{
+    unsigned bit = 1u << (length - 1);
+    while (code & bit) {
+        code ^= bit;
+        bit >>= 1;
+    }
+    return code | bit;
+}
+
+static uint16_t entry_of(unsigned symbol, unsigned length)
+{
+    return (uint16_t)(symbol << 8 | (symbol > 255 ? TXM_DECODE_RARE : 0) | length);
+}
+
+/* One symbol an index. The table of all codes up to some length repeats itself at twice its size for the next, so that
+ * every code is written once and the rest is copying. What no code has reached says LONG to the end. */
+static void fill(const txm_decode_code *c, uint16_t *table, unsigned table_bits)
+{
+    size_t size = 1;
+    unsigned code = 0, n = 0;
+    table[0] = entry_of(TXM_DECODE_LONG, 0);
+    for (unsigned length = 1; length <= table_bits; length++) {
+        memcpy(table + size, table, size * sizeof *table);
+        size *= 2;
+        for (unsigned i = 0; i < c->count[length]; i++, n++) {
+            table[code] = entry_of(c->symbols[n], length);
+            code = next_reversed(code, length);
+        }
+    }
+}
+
+unsigned txm_decode_slowly(const txm_decode_code *c, txm_bit_reader *r)
+{
+    unsigned code = 0, first = 0, n = 0;
+    for (int length = 1; length <= TXM_DECODE_CODE_BITS; length++) {
+        code |= txm_take_bits(r, 1);
+        if (code < first + c->count[length])
+            return c->symbols[n + code - first];
+        n += c->count[length];
+        first = (first + c->count[length]) << 1;
+        code <<= 1;
+    }
+    return NO_SYMBOL;
+}
+
+/* The lengths of both codes, themselves coded. */
+static bool read_lengths(txm_bit_reader *r, const txm_decode_code *precode, uint8_t *lengths, size_t count)
+{
+    uint16_t table[1 << PRECODE_BITS];
+    fill(precode, table, PRECODE_BITS);
+    for (size_t i = 0; i < count;) {
+        txm_fill_bits(r);
+        unsigned entry = table[r->bits & ((1 << PRECODE_BITS) - 1)];
+        unsigned symbol = txm_entry_symbol(entry);
+        txm_take_bits(r, txm_entry_bits(entry));
+        if (symbol < REPEAT) {
+            lengths[i++] = (uint8_t)symbol;
+            continue;
+        }
+        size_t run = symbol == REPEAT  ? 3 + txm_take_bits(r, 2)
+                     : symbol == ZEROS ? 3 + txm_take_bits(r, 3)
+                                       : 11 + txm_take_bits(r, 7);
+        if (run > count - i || (symbol == REPEAT && !i))
+            return false;
+        memset(lengths + i, symbol == REPEAT ? lengths[i - 1] : 0, run);
+        i += run;
+    }
+    return true;
+}
+
+bool txm_decode_table_read(txm_decode_table *t, txm_bit_reader *r)
+{
+    static const uint8_t order[PRECODE_SYMBOLS] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
+    uint8_t pre[PRECODE_SYMBOLS] = {0}, lengths[MAX_LITLEN + MAX_DISTANCES];
+    txm_decode_code precode;
+    txm_fill_bits(r);
+    size_t litlens = MIN_LITLEN + txm_take_bits(r, 5), distances = 1 + txm_take_bits(r, 5);
+    size_t pres = 4 + txm_take_bits(r, 4);
+    if (litlens > MAX_LITLEN || distances > MAX_DISTANCES)
+        return false;
+    for (size_t i = 0; i < pres; i++) {
+        txm_fill_bits(r);
+        pre[order[i]] = (uint8_t)txm_take_bits(r, 3);
+    }
+    if (!order_code(&precode, pre, PRECODE_SYMBOLS) || !read_lengths(r, &precode, lengths, litlens + distances) ||
+        !lengths[END_OF_BLOCK] || !order_code(&t->litlen, lengths, litlens) ||
+        !order_code(&t->distance, lengths + litlens, distances))
+        return false;
+    fill(&t->litlen, t->litlens, TXM_DECODE_BITS);
+    fill(&t->distance, t->distances, TXM_DECODE_DISTANCE_BITS);
+    return true;
+}
