@@ -50,7 +50,7 @@ SCRIPTS    := $(wildcard tests/cli_*.sh)
 .PHONY: all check bench install uninstall clean fuzz
 all: $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/txmill-oiio.so
 
--include $(wildcard src/*/module.mk src/*/*/module.mk tools/module.mk tests/module.mk man/module.mk)
+-include $(wildcard src/*/module.mk src/*/*/module.mk tools/*.mk tests/module.mk man/module.mk)
 
 # One file an ISA, with the flags that it needs; chosen at run time.
 $(B)/src/device/x86/%_avx2.o: ISA := -mavx2 -mf16c -O3

@@ -9,33 +9,8 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "core/utf8.h"
 #include "say.h"
-
-/* Length of the valid UTF-8 sequence at `s`, 0 if there is none (overlong forms and surrogates are not valid). */
-static size_t utf8_sequence(const unsigned char *s)
-{
-    if (s[0] < 0x80)
-        return 1;
-    size_t n = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
-    unsigned low = 0x80, high = 0xBF;
-    if (s[0] < 0xC2 || s[0] > 0xF4)
-        return 0;
-    /* The second byte's range excludes overlong forms, surrogates and what lies beyond U+10FFFF. */
-    if (s[0] == 0xE0)
-        low = 0xA0;
-    else if (s[0] == 0xED)
-        high = 0x9F;
-    else if (s[0] == 0xF0)
-        low = 0x90;
-    else if (s[0] == 0xF4)
-        high = 0x8F;
-    if (s[1] < low || s[1] > high)
-        return 0;
-    for (size_t i = 2; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    return n;
-}
 
 /* Text with U+FFFD for every byte that is not UTF-8; *exact tells whether there was none. */
 static char *to_utf8(const char *text, bool *exact)
@@ -44,7 +19,7 @@ static char *to_utf8(const char *text, bool *exact)
     bool ok = txm_bytes_puts(&b, "");
     *exact = true;
     while (ok && *text) {
-        size_t n = utf8_sequence((const unsigned char *)text);
+        size_t n = txm_utf8_sequence(text);
         *exact &= n != 0;
         ok = n ? txm_bytes_add(&b, text, n) : txm_bytes_puts(&b, "\xEF\xBF\xBD");
         text += n ? n : 1;

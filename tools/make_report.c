@@ -157,7 +157,7 @@ static void add_input(cJSON *o, const txm_batch_file *file)
         txm_json_text(o, "same_as", file->same_as->path);
 }
 
-static void print_json(const txm_batch_file *file)
+static void print_json(const txm_make_report *report, const txm_batch_file *file)
 {
     cJSON *o = new_object("file");
     add_input(o, file);
@@ -165,6 +165,8 @@ static void print_json(const txm_batch_file *file)
         add_result(o, file->result);
         add_keys(o, file);
         add_lint(o, file->lint);
+        if (file->result->outcome == TXM_CREATED)
+            txm_json_uint(o, "tile_px", report->tile_px);
         if (file->result->outcome == TXM_WOULD_CREATE)
             add_cost(o, &file->cost);
     } else {
@@ -264,7 +266,7 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
     if (err->status != TXM_OK && !silent)
         txm_say(TXM_SAY_ERROR, "%s", err->message);
     if (report->json)
-        print_json(file);
+        print_json(report, file);
     else if (err->status == TXM_OK && report->key)
         print_key(file);
     else if (err->status == TXM_OK && !report->quiet)

@@ -93,6 +93,7 @@ int txm_make_run(const txm_make_args *args, const txm_operands *operands)
     if (status == TXM_OK) {
         txm_make_report_init(&run.report, count, args->report.json, args->report.quiet, args->plan, args->key);
         run.report.shard = args->shard;
+        run.report.tile_px = args->settings.settings.tile_px;
         txm_progress_init(&run.progress, count, args->progress,
                           args->report.quiet || args->dry_run || args->plan || args->key);
         if (convert(&run, &err) != TXM_OK && err.status != TXM_CANCELLED)

@@ -17,6 +17,7 @@
 
 #include "batch/inputs.h"
 #include "core/bytes.h"
+#include "core/percent.h"
 
 /* An entry is a path and a few words. */
 enum { MAX_ENTRY_BYTES = 1 << 20, READ_BYTES = 64 << 10 };
@@ -30,32 +31,6 @@ typedef struct list {
 } list;
 
 /* ---- JSON entries ----------------------------------------------------------------------------------------------- */
-
-static int hex_digit(char c)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + ('a' - 'A') : c) : NULL;
-    return at ? (int)(at - digits) : -1;
-}
-
-/* Undoes percent-encoding in place; false where it is broken or holds a NUL byte. */
-static bool percent_decode(char *text)
-{
-    char *out = text;
-    for (char *p = text; *p; p++) {
-        if (*p != '%') {
-            *out++ = *p;
-            continue;
-        }
-        int high = hex_digit(p[1]), low = high < 0 ? -1 : hex_digit(p[2]);
-        if (low < 0 || high + low == 0)
-            return false;
-        *out++ = (char)(high * 16 + low);
-        p += 2;
-    }
-    *out = 0;
-    return true;
-}
 
 static txm_status take_alpha(const char *word, txm_input *entry, txm_error *err)
 {
@@ -84,7 +59,7 @@ static txm_status take_member(cJSON *member, txm_input *entry, txm_error *err)
         return txm_fail(err, TXM_USAGE, "member \"%s\" must be a string", member->string);
     if (!strcmp(member->string, "alpha"))
         return take_alpha(member->valuestring, entry, err);
-    if (!strcmp(member->string, "path_encoded") && !percent_decode(member->valuestring))
+    if (!strcmp(member->string, "path_encoded") && !txm_percent_decode(member->valuestring))
         return txm_fail(err, TXM_USAGE, "member \"path_encoded\" is not percent-encoded");
     /* The exact bytes win over a path that had to be made readable. */
     if (!strcmp(member->string, "path") && entry->path)

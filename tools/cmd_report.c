@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * txmill report: a page about runs of txmill make. */
+#include <stdio.h>
+#include <string.h>
+
+#include "args.h"
+#include "exits.h"
+#include "format.h"
+#include "json.h"
+#include "report_page.h"
+#include "say.h"
+
+enum { REPORT_SCHEMA_VERSION = 1 };
+
+typedef struct report_args {
+    const char *output, *title;
+    txm_report_args report;
+} report_args;
+
+#define AT(member) .offset = offsetof(report_args, member)
+static const txm_option page_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = TXM_OPT_STRING,
+     AT(output),
+     .arg = "FILE",
+     .values = TXM_VALUES_FILE,
+     .help = "Write the page to this file, - for standard output"},
+    {.name = "title", .type = TXM_OPT_STRING, AT(title), .arg = "TEXT", .help = "Heading of the page"},
+    {0},
+};
+#undef AT
+
+static const txm_option_group groups[] = {
+    {"Page", page_options, 0},
+    {"Reports", txm_report_options, offsetof(report_args, report)},
+    {0},
+};
+
+/* ---- telling ---------------------------------------------------------------------------------------------------- */
+
+static void add_lint(cJSON *o, const txm_report_sums *s)
+{
+    cJSON *lint = txm_json_object(o, "lint");
+    for (int i = 0; 1U << i < TXM_LINT_END; i++)
+        txm_json_uint(lint, txm_lint_id((txm_lint)(1U << i)), s->lint[i]);
+}
+
+static void add_memory(cJSON *o, const txm_report_memory *m)
+{
+    cJSON *memory = txm_json_object(o, "texture_memory");
+    txm_json_uint(memory, "images", m->files);
+    txm_json_uint(memory, "tiles", m->tiles);
+    txm_json_number(memory, "full_bytes", m->full, 17);
+    cJSON *levels = txm_json_array(memory, "from_level_bytes");
+    for (int i = 0; i < TXM_MAX_LEVELS; i++)
+        txm_json_append_number(levels, m->from[i], 17);
+}
+
+static void print_json(const txm_report *r, const txm_report_sums *s)
+{
+    cJSON *o = txm_json_new("txmill.report", REPORT_SCHEMA_VERSION);
+    txm_json_uint(o, "images", s->images);
+    txm_json_uint(o, "failed", s->states[TXM_REPORT_FAILED]);
+    txm_json_uint(o, "retryable", s->retryable);
+    txm_json_uint(o, "created", s->states[TXM_REPORT_CREATED]);
+    txm_json_uint(o, "up_to_date", s->states[TXM_REPORT_UP_TO_DATE]);
+    txm_json_uint(o, "skipped", s->states[TXM_REPORT_SKIPPED]);
+    txm_json_uint(o, "would_create", s->states[TXM_REPORT_WOULD_CREATE]);
+    txm_json_uint(o, "made_twice", s->made_twice);
+    txm_json_uint(o, "source_bytes", s->source_bytes);
+    txm_json_uint(o, "tx_bytes", s->tx_bytes);
+    txm_json_uint(o, "runs", r->run_count);
+    txm_json_uint(o, "incomplete_runs", s->incomplete);
+    txm_json_uint(o, "shards", s->shards);
+    txm_json_uint(o, "shards_missing", s->shards_missing);
+    txm_json_uint(o, "lists", s->lists);
+    txm_json_uint(o, "foreign_lines", r->foreign);
+    txm_json_number(o, "seconds", s->seconds, 6);
+    cJSON *stages = txm_json_object(o, "stage_seconds");
+    for (int i = 0; i < TXM_REPORT_STAGES; i++)
+        txm_json_number(stages, txm_report_stage_names[i], s->stages[i], 6);
+    add_memory(o, &s->memory);
+    add_lint(o, s);
+    txm_json_emit(o);
+}
+
+static void say_sums(const txm_report *r, const txm_report_sums *s)
+{
+    char size[TXM_FORMAT_BYTES];
+    txm_say(TXM_SAY_INFO, "%zu runs, %zu images: %zu failed, %zu created, %zu up to date, %zu used as they are; %s",
+            r->run_count, s->images, s->states[TXM_REPORT_FAILED], s->states[TXM_REPORT_CREATED],
+            s->states[TXM_REPORT_UP_TO_DATE], s->states[TXM_REPORT_SKIPPED], txm_format_bytes(s->tx_bytes, size));
+    if (s->shards_missing)
+        txm_say(TXM_SAY_WARNING, "%zu of %u shards have no complete run", s->shards_missing, s->shards);
+    if (s->lists > 1)
+        txm_say(TXM_SAY_WARNING, "the shards were cut from %zu different lists; run the job again", s->lists);
+}
+
+/* ---- running ---------------------------------------------------------------------------------------------------- */
+
+/* Only what is wrong with memory or a newer format ends it: a log that cannot be read fails alone. */
+static txm_status add_logs(txm_report *report, const txm_operands *operands, txm_tally *tally, txm_error *err)
+{
+    for (size_t i = 0; i < operands->count; i++) {
+        txm_error own = {0};
+        txm_status status = txm_report_add(report, operands->items[i], &own);
+        if (status == TXM_NO_MEMORY)
+            return txm_fail(err, status, "%s", own.message);
+        txm_tally_add(tally, status);
+        if (status != TXM_OK)
+            txm_say(TXM_SAY_ERROR, "%s", own.message);
+    }
+    return TXM_OK;
+}
+
+static int run_report(void *p, const txm_operands *operands)
+{
+    const report_args *args = p;
+    txm_report report = {0};
+    txm_report_sums sums = {0};
+    txm_tally tally = {0};
+    txm_error err = {0};
+    txm_report_args_apply(&args->report);
+    txm_status status = TXM_OK;
+    if (!operands->count)
+        status = txm_fail(&err, TXM_USAGE, "no log given; txmill make --json writes them");
+    else if (args->output && (!*args->output || (!strcmp(args->output, "-") && args->report.json)))
+        status = txm_fail(&err, TXM_USAGE, "--output: name a file; with --json standard output is taken");
+    if (status == TXM_OK)
+        status = add_logs(&report, operands, &tally, &err);
+    if (status == TXM_OK) {
+        txm_report_look(&report);
+        status = txm_report_sum(&report, &sums, &err);
+    }
+    if (status == TXM_OK && args->output)
+        status = txm_report_page(&report, &sums, args->title, args->output, &err);
+    if (status == TXM_OK && args->report.json)
+        print_json(&report, &sums);
+    else if (status == TXM_OK)
+        say_sums(&report, &sums);
+    txm_report_free(&report);
+    return status == TXM_OK ? txm_finish(&tally) : txm_finish_failed(&err, operands->count);
+}
+
+const txm_command txm_cmd_report = {
+    .name = "report",
+    .purpose = "Write a page about runs of txmill make",
+    .synopsis = "[OPTION...] RUN.jsonl... -o REPORT.html",
+    .groups = groups,
+    .operand_values = TXM_VALUES_FILE,
+    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY,
+    .args_bytes = sizeof(report_args),
+    .run = run_report,
+};
