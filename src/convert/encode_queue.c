@@ -12,7 +12,7 @@
 
 enum {
     BATCH_PIXELS = 64 * 64 * 16,  /* of one batch: a quarter of a millisecond of encoding and more */
-    SPILL_MEMORY_BYTES = 8 << 20, /* of upper levels' tiles in memory before they go to disk */
+    SPILL_MEMORY_BYTES = 1 << 20, /* of upper levels' tiles in memory before they go to disk */
     AROUND = 4
 };
 
@@ -54,7 +54,7 @@ struct txm_encode_queue {
 
     pthread_mutex_t lock; /* guards what follows */
     batch *first, **last; /* queued, in order */
-    batch *spare;
+    batch *spare[2]; /* of tiles, of rings: memory for tiles would be lost on rings, which are a tenth of the size */
     encoders *idle;
 };
 
@@ -143,7 +143,8 @@ void txm_encode_queue_free(txm_encode_queue **queue)
     if (!q)
         return;
     free_batches(q->first);
-    free_batches(q->spare);
+    free_batches(q->spare[false]);
+    free_batches(q->spare[true]);
     free_encoders(q->idle);
     for (uint32_t l = 1; l < TXM_MAX_LEVELS; l++) {
         free(q->upper[l].offsets);
@@ -314,8 +315,8 @@ static void commit_ready(void *arg)
             commit_batch(q, b);
         drop_bands(b);
         pthread_mutex_lock(&q->lock);
-        b->next = q->spare;
-        q->spare = b;
+        b->next = q->spare[b->rings];
+        q->spare[b->rings] = b;
         pthread_mutex_unlock(&q->lock);
     }
 }
@@ -340,12 +341,12 @@ static void run_batch(void *arg)
 
 /* ---- queueing ------------------------------------------------------------------------------------------------ */
 
-static batch *new_batch(txm_encode_queue *q)
+static batch *new_batch(txm_encode_queue *q, bool rings)
 {
     pthread_mutex_lock(&q->lock);
-    batch *b = q->spare;
+    batch *b = q->spare[rings];
     if (b)
-        q->spare = b->next;
+        q->spare[rings] = b->next;
     pthread_mutex_unlock(&q->lock);
     if (!b) {
         b = txm_calloc(1, sizeof *b);
@@ -356,6 +357,7 @@ static batch *new_batch(txm_encode_queue *q)
         if (!b)
             return NULL;
         b->queue = q;
+        b->rings = rings;
     }
     b->next = NULL;
     b->done = false;
@@ -367,10 +369,9 @@ static bool queue_batches(txm_encode_queue *q, txm_band *band, txm_band *const a
 {
     uint32_t tiles = tiles_across(q, band->level);
     for (uint32_t x = 0; x < tiles; x += q->batch_tiles) {
-        batch *b = new_batch(q);
+        batch *b = new_batch(q, around != NULL);
         if (!b)
             return false;
-        b->rings = around != NULL;
         b->tile_x = x;
         b->tiles = tiles - x < q->batch_tiles ? tiles - x : q->batch_tiles;
         b->band = txm_band_keep(band);
