@@ -355,7 +355,7 @@ START_TEST(a_missing_device_is_an_error)
 {
     txm_context *context = NULL;
     txm_error err = {0};
-    const txm_context_options options = {.threads = 1, .device = "cuda:0"};
+    const txm_context_options options = {.threads = 1, .device = "cuda:999"};
     ck_assert_int_eq(txm_context_new(&options, &context, &err), TXM_DEVICE);
     ck_assert_ptr_null(context);
 }

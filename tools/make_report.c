@@ -93,6 +93,8 @@ static void add_result(cJSON *o, const txm_result *r)
         txm_json_uint(o, "section_bytes", r->section_bytes);
         txm_json_text(o, "reader", r->reader);
         txm_json_text(o, "via", r->via);
+        if (*r->device)
+            txm_json_text(o, "device", r->device);
         add_stages(o, &r->stages);
     }
     txm_json_uint(o, "source_bytes", r->source_bytes);

@@ -69,7 +69,8 @@ typedef struct txm_result {
     char reason[256]; /* why it was (or would be) made: "missing", "outdated: ...", "forced" */
     /* Equal exactly where settings give the same pixels of an image; "" when it was not converted here. */
     char settings_key[TXM_KEY_HEX];
-    char via[16]; /* how it came about: "converted"; from a batch's store: "reflink", "hardlink", "copy"; else "" */
+    char device[16]; /* what computed its levels: "cpu", "cuda:0"; "" when it was not converted here */
+    char via[16];    /* how it came about: "converted"; from a batch's store: "reflink", "hardlink", "copy"; else "" */
 } txm_result;
 
 typedef struct txm_convert_options {

@@ -152,39 +152,75 @@ static void exr_raw(txm_tile_encoder *e, const uint8_t *pixels, size_t stride_by
     }
 }
 
-static txm_status run_zstd(txm_tile_encoder *e, size_t *n, txm_error *err)
+size_t txm_tile_raw_bytes(const txm_tile_encoder *e, uint32_t valid_w, uint32_t valid_h)
 {
-    *n = ZSTD_compress2(e->zstd, e->packed, e->packed_capacity, e->raw, e->raw_bytes);
+    return txm_type_is_float(e->format.type) ? (size_t)valid_w * valid_h * e->pixel_bytes : e->raw_bytes;
+}
+
+static txm_status check_valid(const txm_tile_encoder *e, uint32_t valid_w, uint32_t valid_h, txm_error *err)
+{
+    if (valid_w && valid_h && valid_w <= e->format.tile_px && valid_h <= e->format.tile_px)
+        return TXM_OK;
+    return txm_fail(err, TXM_INTERNAL, "a tile of %u x %u px where tiles have %u px", valid_w, valid_h,
+                    e->format.tile_px);
+}
+
+/* Compresses what went through the filter into e->packed. */
+static txm_status compress(txm_tile_encoder *e, const void *filtered, size_t raw_bytes, size_t *n, txm_error *err)
+{
+    if (e->format.compression.codec == TXM_CODEC_ZIP)
+        return txm_deflate_run(e->deflate, filtered, raw_bytes, e->packed, n, err);
+    if (e->format.compression.codec == TXM_CODEC_NONE)
+        return TXM_OK;
+    *n = ZSTD_compress2(e->zstd, e->packed, e->packed_capacity, filtered, raw_bytes);
     return ZSTD_isError(*n) ? txm_fail(err, TXM_INTERNAL, "zstd: %s", ZSTD_getErrorName(*n)) : TXM_OK;
+}
+
+/* EXR readers take a chunk of the raw size as stored, unfiltered; TIFF has no such escape. */
+static bool is_stored(const txm_tile_encoder *e, size_t packed_bytes, size_t raw_bytes)
+{
+    return e->format.compression.codec == TXM_CODEC_NONE ||
+           (txm_type_is_float(e->format.type) && packed_bytes >= raw_bytes);
 }
 
 txm_status txm_tile_encode(txm_tile_encoder *e, const void *pixels, size_t stride_bytes, uint32_t valid_w,
                            uint32_t valid_h, const void **encoded, size_t *encoded_bytes, txm_error *err)
 {
-    if (!valid_w || !valid_h || valid_w > e->format.tile_px || valid_h > e->format.tile_px)
-        return txm_fail(err, TXM_INTERNAL, "a tile of %u x %u px where tiles have %u px", valid_w, valid_h,
-                        e->format.tile_px);
-    txm_codec codec = e->format.compression.codec;
-    bool exr = txm_type_is_float(e->format.type);
-    size_t raw_bytes = exr ? valid_w * valid_h * e->pixel_bytes : e->raw_bytes, n = 0;
+    bool exr = txm_type_is_float(e->format.type), split = exr && e->format.compression.codec == TXM_CODEC_ZIP;
+    size_t raw_bytes = txm_tile_raw_bytes(e, valid_w, valid_h), n = 0;
+    txm_status status = check_valid(e, valid_w, valid_h, err);
+    if (status != TXM_OK)
+        return status;
     if (exr)
         exr_raw(e, pixels, stride_bytes, valid_w, valid_h);
     else
         tiff_raw(e, pixels, stride_bytes, valid_w, valid_h);
-
-    txm_status status = TXM_OK;
-    if (codec == TXM_CODEC_ZSTD) {
-        status = run_zstd(e, &n, err);
-    } else if (codec == TXM_CODEC_ZIP) {
-        if (exr)
-            txm_zip_filter(e->raw, raw_bytes, e->filtered);
-        status = txm_deflate_run(e->deflate, exr ? e->filtered : e->raw, raw_bytes, e->packed, &n, err);
-    }
-    if (status != TXM_OK)
+    if (split)
+        txm_zip_filter(e->raw, raw_bytes, e->filtered);
+    if ((status = compress(e, split ? e->filtered : e->raw, raw_bytes, &n, err)) != TXM_OK)
         return status;
-    /* EXR readers take a chunk of the raw size as stored, unfiltered; TIFF has no such escape. */
-    bool stored = codec == TXM_CODEC_NONE || (exr && n >= raw_bytes);
+    bool stored = is_stored(e, n, raw_bytes);
     *encoded = stored ? e->raw : e->packed;
     *encoded_bytes = stored ? raw_bytes : n;
+    return TXM_OK;
+}
+
+txm_status txm_tile_encode_filtered(txm_tile_encoder *e, const void *filtered, uint32_t valid_w, uint32_t valid_h,
+                                    const void **encoded, size_t *encoded_bytes, txm_error *err)
+{
+    size_t raw_bytes = txm_tile_raw_bytes(e, valid_w, valid_h), n = 0;
+    txm_status status = check_valid(e, valid_w, valid_h, err);
+    if (status != TXM_OK || (status = compress(e, filtered, raw_bytes, &n, err)) != TXM_OK)
+        return status;
+    *encoded = e->packed;
+    *encoded_bytes = n;
+    if (!is_stored(e, n, raw_bytes))
+        return TXM_OK;
+    *encoded = filtered;
+    *encoded_bytes = raw_bytes;
+    if (e->format.compression.codec != TXM_CODEC_NONE) {
+        txm_zip_unfilter(filtered, raw_bytes, e->raw);
+        *encoded = e->raw;
+    }
     return TXM_OK;
 }

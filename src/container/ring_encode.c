@@ -150,14 +150,13 @@ static void gather(const uint8_t *src, size_t step_bytes, size_t count, size_t p
 
 /* All eight lines. The ring holds the rows -2 and -1, then for each tile row the pixels -2, -1, w, w+1, then the rows h
  * and h+1. */
-static void predict(txm_ring_encoder *e, const uint8_t *ring, const uint8_t *tile, size_t stride, uint32_t w,
-                    uint32_t h)
+static void predict(txm_ring_encoder *e, const uint8_t *ring, const txm_ring_edges *tile, uint32_t w, uint32_t h)
 {
     size_t px = e->pixel_bytes, row = (w + 4) * px, at = 0;
     const uint8_t *sides = ring + 2 * row, *below = sides + 4 * px * h;
     for (int right = 0; right < 2; right++) {
         const uint8_t *near = sides + (right ? 2 : 1) * px, *far = sides + (right ? 3 : 0) * px;
-        gather(tile + (right ? w - 1 : 0) * px, stride, h, px, e->reference);
+        gather(right ? tile->right : tile->left, tile->column_step, h, px, e->reference);
         gather(near, 4 * px, h, px, e->line);
         add_line(e, e->line, e->reference, h, &at);
         gather(far, 4 * px, h, px, e->reference);
@@ -167,7 +166,7 @@ static void predict(txm_ring_encoder *e, const uint8_t *ring, const uint8_t *til
         /* The tile's outermost row with the ring's pixels on both sides of it. */
         uint32_t y = bottom ? h - 1 : 0;
         memcpy(e->reference, sides + 4 * px * y, 2 * px);
-        memcpy(e->reference + 2 * px, tile + y * stride, w * px);
+        memcpy(e->reference + 2 * px, bottom ? tile->bottom : tile->top, w * px);
         memcpy(e->reference + (w + 2) * px, sides + (4 * y + 2) * px, 2 * px);
         const uint8_t *near = bottom ? below : ring + row, *far = bottom ? below + row : ring;
         add_line(e, near, e->reference, w + 4, &at);
@@ -222,10 +221,19 @@ txm_status txm_ring_encode(txm_ring_encoder *e, const void *ring, const void *pi
                            uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
                            txm_error *err)
 {
+    const uint8_t *tile = pixels;
+    const txm_ring_edges edges = {tile, tile + (valid_h - (size_t)1) * stride_bytes, tile,
+                                  tile + (valid_w - (size_t)1) * e->pixel_bytes, stride_bytes};
+    return txm_ring_encode_edges(e, ring, &edges, valid_w, valid_h, encoded, encoded_bytes, err);
+}
+
+txm_status txm_ring_encode_edges(txm_ring_encoder *e, const void *ring, const txm_ring_edges *edges, uint32_t valid_w,
+                                 uint32_t valid_h, const void **encoded, size_t *encoded_bytes, txm_error *err)
+{
     if (!valid_w || !valid_h || valid_w > e->tile_px || valid_h > e->tile_px)
         return txm_fail(err, TXM_INTERNAL, "a ring of %u x %u px where tiles have %u px", valid_w, valid_h, e->tile_px);
     size_t count = txm_ring_pixels(valid_w, valid_h), size = 0;
-    predict(e, ring, pixels, stride_bytes, valid_w, valid_h);
+    predict(e, ring, edges, valid_w, valid_h);
     if (e->sample_bytes == 1)
         split_u8(e->residuals, count, e->channels, e->planes);
     else if (e->sample_bytes == 2)

@@ -22,6 +22,17 @@ txm_status txm_ring_encode(txm_ring_encoder *encoder, const void *ring, const vo
                            uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
                            txm_error *err);
 
+/* The outermost pixels of a tile, from which its ring is predicted: rows tight, columns column_step bytes apart. */
+typedef struct txm_ring_edges {
+    const uint8_t *top, *bottom, *left, *right;
+    size_t column_step;
+} txm_ring_edges;
+
+/* As txm_ring_encode, where the rest of the tile is not at hand. */
+txm_status txm_ring_encode_edges(txm_ring_encoder *encoder, const void *ring, const txm_ring_edges *edges,
+                                 uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
+                                 txm_error *err);
+
 /* ---- writing a section ---- */
 typedef struct txm_section_writer txm_section_writer;
 

@@ -3,12 +3,14 @@
 #include "convert/attempt.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "container/section.h"
 #include "convert/encode_queue.h"
+#include "convert/gpu_stage.h"
 #include "convert/hash_stage.h"
 #include "convert/memory.h"
 #include "convert/tiler.h"
@@ -33,6 +35,9 @@ typedef struct attempt {
     txm_hash_stage *hash_stage;
     bool hash_pairs;
     txm_strand *pyramid_strand;
+    uint64_t pinned_limit; /* what a device may pin of the memory that bands would take; 0: no bound */
+    txm_gpu_lease lease;   /* gpus is NULL: none */
+    txm_gpu_stage *stage;  /* in place of the tiler */
 } attempt;
 
 /* A band on its way to the pyramid. */
@@ -66,6 +71,81 @@ static txm_status open_tiler(attempt *a, const txm_pyramid_spec *spec, txm_error
     return txm_tiler_new(&a->job, spec, &a->layout, a->request->context->ops, &sink, &a->tiler, err);
 }
 
+/* ---- a device ---- */
+
+/* What a device would make of this image. Rows that OpenColorIO converts are conformed here. */
+static txm_gpu_plan device_plan(const attempt *a, const txm_pyramid_spec *spec)
+{
+    const txm_conform *c = &a->conform;
+    bool floats = txm_type_is_float(c->type);
+    txm_gpu_plan p = {.width = spec->width,
+                      .height = spec->height,
+                      .tile_px = a->layout.tile_px,
+                      .type = spec->type,
+                      .conform = {c->src_channels, c->channels, c->associate, c->set_opaque, floats},
+                      .channels = spec->channels,
+                      .srgb = spec->srgb,
+                      .filter = a->layout.compression.codec != TXM_CODEC_NONE,
+                      .rings = a->section != NULL};
+    if (c->space)
+        p.conform = (txm_gpu_conform){.src_channels = p.channels, .channels = p.channels};
+    else
+        p.rows = floats || c->associate || c->set_opaque || c->src_channels != p.channels;
+    return p;
+}
+
+static void tell_device(const attempt *a, const char *device, const char *why)
+{
+    const txm_attempt_request *r = a->request;
+    bool wanted = r->context->gpus && txm_gpus_named(r->context->gpus) && !a->lease.gpus;
+    txm_context_log(r->context, wanted ? TXM_LOG_WARNING : TXM_LOG_INFO, "%s: on %s: %s", r->target, device, why);
+}
+
+/* Looks for a device; without one, the lease stays empty. */
+static void lease_device(attempt *a, const txm_feed_start *what, const txm_pyramid_spec *spec)
+{
+    const txm_attempt_request *r = a->request;
+    char why[TXM_MESSAGE_BYTES] = "latitude-longitude images are filtered there";
+    const txm_gpu_plan plan = device_plan(a, spec);
+    if (!r->devices || !r->context->gpus || what->constant)
+        return;
+    if (spec->equiangular || !txm_gpus_lease(r->context->gpus, &plan, a->pinned_limit, &a->lease, why))
+        tell_device(a, "the CPU", why);
+    else
+        tell_device(a, a->lease.label, why);
+}
+
+/* A block's rows are held for its partner only where the device's buffers can hold as many. */
+static bool may_hold_rows(const attempt *a)
+{
+    const txm_gpu_plan *p = &a->lease.plan;
+    return !a->lease.gpus || (p->slots > 2 && p->chunk_rows >= TXM_HASH_BLOCK_ROWS);
+}
+
+/* A device that refuses leaves the image to the CPU. */
+static void open_stage(attempt *a)
+{
+    const txm_gpu_stage_setup setup = {&a->job, &a->lease, a->queue, a->hash_stage, &a->feed.stats};
+    txm_error err = {0};
+    if (!a->lease.gpus)
+        return;
+    if (txm_gpu_stage_open(&setup, &a->stage, &err)) {
+        txm_gpus_return(&a->lease, err.status == TXM_DEVICE);
+        txm_context_log(a->request->context, TXM_LOG_WARNING, "%s: on the CPU: %s: %s", a->request->target,
+                        a->lease.label, err.message);
+    }
+    a->feed.raw = a->stage && !a->conform.space;
+}
+
+static void close_stage(attempt *a)
+{
+    bool failed = false;
+    txm_gpu_stage_close(&a->stage, &failed);
+    txm_gpus_return(&a->lease, failed);
+}
+
+/* ---- opening ---- */
+
 static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error *err)
 {
     const txm_attempt_request *r = a->request;
@@ -93,10 +173,14 @@ static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error 
              txm_tx_writer_open(txm_publish_fd(a->publish), r->target, &a->layout, r->metadata, &a->writer, err)) ||
         (status = open_section(a, folder, err)) ||
         (status = txm_encode_queue_new(&a->job, &a->layout, a->writer, a->section, folder, &a->queue, err)) ||
-        (status = open_tiler(a, &spec, err)))
+        (status = txm_pixel_hash_new(what->width, what->height, what->channels, what->type, ops, &a->hash, err)))
         goto done;
-    if (!(status = txm_pixel_hash_new(what->width, what->height, what->channels, what->type, ops, &a->hash, err)))
-        status = txm_hash_stage_new(&a->job, a->hash, a->hash_pairs, &a->hash_stage, err);
+    lease_device(a, what, &spec);
+    if ((status = txm_hash_stage_new(&a->job, a->hash, a->hash_pairs && may_hold_rows(a), &a->hash_stage, err)))
+        goto done;
+    open_stage(a);
+    if (!a->stage)
+        status = open_tiler(a, &spec, err);
 done:
     free(folder);
     return status;
@@ -138,13 +222,32 @@ static bool deliver_to_pyramid(attempt *a, txm_band *band)
 static void take_band(void *context, txm_band *band)
 {
     attempt *a = context;
-    bool ok = deliver_to_pyramid(a, band) && txm_hash_stage_take(a->hash_stage, band);
+    bool ok = a->stage ? txm_gpu_stage_band(a->stage, band) : deliver_to_pyramid(a, band);
+    ok = ok && txm_hash_stage_take(a->hash_stage, band);
     txm_band_drop(band);
-    if (!ok) {
+    if (!ok && txm_job_runs(&a->job)) {
         txm_error err = {0};
         txm_fail(&err, TXM_NO_MEMORY, "out of memory for a job");
         txm_job_fail(&a->job, &err);
     }
+}
+
+static void *place_raw(void *context, uint32_t rows)
+{
+    attempt *a = context;
+    return txm_gpu_stage_place(a->stage, rows);
+}
+
+static bool placed_raw(void *context, uint32_t rows)
+{
+    attempt *a = context;
+    return txm_gpu_stage_take(a->stage, rows);
+}
+
+static bool end(void *context)
+{
+    attempt *a = context;
+    return !a->stage || txm_gpu_stage_end(a->stage);
 }
 
 /* ---- before and after ------------------------------------------------------------------------------------------ */
@@ -165,6 +268,10 @@ static txm_status plan_memory(attempt *a, unsigned *bands, txm_error *err)
                     (!bound || txm_convert_memory(c, r->settings, *bands + held, threads) <= bound);
     if (a->hash_pairs)
         *bands += held;
+    /* With a device the bands of level 0 and their likes above are not there: its buffers are. */
+    if (bound)
+        a->pinned_limit =
+            txm_convert_memory(c, r->settings, *bands, threads) - txm_convert_memory(c, r->settings, 1, threads);
     return TXM_OK;
 }
 
@@ -186,7 +293,7 @@ static txm_status set_up(attempt *a, txm_error *err)
                          .conform = &a->conform,
                          .band_rows = r->settings->tile_px,
                          .may_be_grey = r->may_be_grey,
-                         .sink = {a, start, take_band},
+                         .sink = {a, start, take_band, place_raw, placed_raw, end},
                          .bands_in_flight = in_flight,
                          .progress = r->options->progress,
                          .progress_user = r->options->progress_user};
@@ -201,6 +308,7 @@ static void tear_down(attempt *a)
     txm_encode_queue_free(&a->queue);
     txm_hash_stage_free(&a->hash_stage);
     txm_pixel_hash_free(&a->hash);
+    close_stage(a); /* behind all that holds its buffers as bands */
     txm_section_writer_free(&a->section);
     txm_tx_writer_close(&a->writer);
     txm_strand_free(a->pyramid_strand);
@@ -259,6 +367,7 @@ static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
     result->file_bytes = (uint64_t)st.st_size;
     result->layout = a->layout;
     result->grey = a->feed.grey;
+    snprintf(result->device, sizeof result->device, "%s", a->stage ? a->lease.label : "cpu");
     collect_stages(a, &result->stages);
     return TXM_OK;
 }

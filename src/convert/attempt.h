@@ -19,6 +19,7 @@ typedef struct txm_attempt_request {
     const txm_tx_metadata *metadata;
     const char *target; /* where the file will stand */
     bool may_be_grey;
+    bool devices; /* the context's devices may be used; when one fails on the way, DEVICE: run again without */
 } txm_attempt_request;
 
 typedef struct txm_attempt_result {
@@ -27,6 +28,7 @@ typedef struct txm_attempt_result {
     txm_tx_summary summary;
     bool grey;
     uint64_t image_bytes, file_bytes;
+    char device[16];
     txm_stage_seconds stages;
 } txm_attempt_result;
 

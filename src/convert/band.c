@@ -75,6 +75,23 @@ txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t
     return b;
 }
 
+txm_band *txm_band_lend(uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes, const uint8_t *pixels,
+                        void (*give_back)(void *owner), void *owner)
+{
+    txm_band *b = txm_calloc(1, sizeof *b);
+    if (!b)
+        return NULL;
+    atomic_init(&b->references, 1);
+    b->level = level;
+    b->y = y;
+    b->rows = rows;
+    b->stride_bytes = stride_bytes;
+    b->pixels = (uint8_t *)(uintptr_t)pixels; /* bands are not written to once they are complete */
+    b->give_back = give_back;
+    b->owner = owner;
+    return b;
+}
+
 txm_band *txm_band_keep(txm_band *band)
 {
     if (band)
@@ -86,6 +103,11 @@ void txm_band_drop(txm_band *band)
 {
     if (!band || atomic_fetch_sub(&band->references, 1) != 1)
         return;
+    if (band->give_back) {
+        band->give_back(band->owner);
+        free(band);
+        return;
+    }
     atomic_uint *alive = band->alive;
     txm_band_pool *pool = band->pool;
     pthread_mutex_lock(&pool->lock);

@@ -6,6 +6,7 @@
 #ifndef TXM_CONVERT_BAND_H
 #define TXM_CONVERT_BAND_H
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,10 @@ typedef struct txm_band {
     uint32_t level, y, rows;
     size_t stride_bytes;
     uint8_t *pixels;
+    bool ready; /* no rows, but what a device made of them: tiles or ring records, one behind the other */
+    /* Pixels that belong to somebody else are given back instead of kept. */
+    void (*give_back)(void *owner);
+    void *owner;
     /* for the pool */
     txm_band_pool *pool;
     struct txm_band *next;
@@ -30,6 +35,10 @@ typedef struct txm_band {
 /* A band of `rows` rows of stride_bytes each, one reference; NULL when memory is exhausted. Any thread. */
 txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes,
                        atomic_uint *alive);
+/* A band around memory of somebody else, who gets it back with the last reference; NULL when memory is exhausted: then
+ * it is not given back. Any thread. */
+txm_band *txm_band_lend(uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes, const uint8_t *pixels,
+                        void (*give_back)(void *owner), void *owner);
 /* NULL-safe, returns its argument. */
 txm_band *txm_band_keep(txm_band *band);
 /* NULL-safe. */

@@ -9,13 +9,20 @@
 
 #include "core/mem.h"
 
+static txm_status find_devices(txm_context *c, const txm_context_options *o, unsigned threads, txm_error *err)
+{
+    const txm_gpus_options options = {o->device, o->device_memory_bytes, threads, c->ops};
+    char why[TXM_MESSAGE_BYTES];
+    txm_status status = txm_gpus_new(&options, &c->gpus, why, err);
+    if (!status && !c->gpus && *why)
+        txm_context_log(c, TXM_LOG_INFO, "computing on the CPU: %s", why);
+    return status;
+}
+
 txm_status txm_context_new(const txm_context_options *options, txm_context **out, txm_error *err)
 {
     static const txm_context_options defaults;
     const txm_context_options *o = options ? options : &defaults;
-    if (o->device && strncmp(o->device, "cuda", 4) == 0)
-        return txm_fail(err, TXM_DEVICE, "device %s: this build computes on the CPU only; use --device cpu or auto",
-                        o->device);
     txm_context *c = txm_calloc(1, sizeof *c);
     if (!c)
         return txm_fail(err, TXM_NO_MEMORY, "out of memory");
@@ -42,6 +49,9 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
         status = txm_fail(err, TXM_NO_MEMORY, "cannot start %u threads; try fewer with -j", threads);
         goto fail;
     }
+    status = find_devices(c, o, threads, err);
+    if (status)
+        goto fail;
     *out = c;
     return TXM_OK;
 fail:
@@ -71,8 +81,10 @@ void txm_context_free(txm_context **context)
 {
     if (!context || !*context)
         return;
-    if (!(*context)->borrows_pool)
+    if (!(*context)->borrows_pool) {
         txm_pool_free((*context)->pool);
+        txm_gpus_free(&(*context)->gpus);
+    }
     txm_color_free(&(*context)->color);
     free((*context)->ocio_path);
     free(*context);

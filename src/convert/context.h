@@ -3,6 +3,7 @@
 #ifndef TXM_CONVERT_CONTEXT_H
 #define TXM_CONVERT_CONTEXT_H
 #include "color/color.h"
+#include "convert/gpus.h"
 #include "core/pool.h"
 #include "device/ops.h"
 #include "txmill/convert.h"
@@ -11,6 +12,7 @@ struct txm_context {
     txm_pool *pool;
     txm_color_config *color;
     const txm_ops *ops;
+    txm_gpus *gpus; /* NULL: the CPU does everything */
     uint64_t max_memory_bytes;
     txm_log_fn log;
     void *log_user;

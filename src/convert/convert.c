@@ -190,7 +190,28 @@ static void report(const conversion *c, const txm_attempt_result *made, txm_resu
     result->tx_bytes = made->file_bytes;
     result->section_bytes = made->file_bytes - made->image_bytes;
     result->stages = made->stages;
+    snprintf(result->device, sizeof result->device, "%s", made->device);
     (void)c;
+}
+
+/* Tries until an attempt's guesses hold: that the image is grey, that the device lasts. */
+static txm_status attempt(const conversion *c, txm_attempt_request *request, txm_publish **publish,
+                          txm_attempt_result *made, txm_error *err)
+{
+    for (;;) {
+        txm_error own = {0};
+        txm_status status = txm_attempt_run(request, publish, made, &own);
+        if (!status && made->not_grey) {
+            request->may_be_grey = false;
+        } else if (status == TXM_DEVICE && request->devices) {
+            txm_context_log(c->context, TXM_LOG_WARNING, "%s: %s; starting again on the CPU", c->path, own.message);
+            request->devices = false;
+        } else {
+            return status ? txm_fail(err, status, "%s", own.message) : TXM_OK;
+        }
+        if ((status = txm_source_rewind(c->source, err)))
+            return status;
+    }
 }
 
 /* Makes the file and puts it in place. */
@@ -205,17 +226,12 @@ static txm_status make(conversion *c, txm_result *result, txm_error *err)
                                    .resolved = &c->resolved,
                                    .metadata = &metadata,
                                    .target = result->tx_path,
-                                   .may_be_grey = c->settings.mono};
+                                   .may_be_grey = c->settings.mono,
+                                   .devices = true};
     txm_attempt_result made = {0};
     txm_publish *publish = NULL;
     if (!status)
-        status = txm_attempt_run(&request, &publish, &made, err);
-    if (!status && made.not_grey) {
-        request.may_be_grey = false;
-        status = txm_source_rewind(c->source, err);
-        if (!status)
-            status = txm_attempt_run(&request, &publish, &made, err);
-    }
+        status = attempt(c, &request, &publish, &made, err);
     if (!status)
         status = txm_source_check_unchanged(c->source, err);
     if (!status)

@@ -229,11 +229,30 @@ static const uint8_t *ring_row(void *context, uint32_t y)
     return txm_band_row(found, y);
 }
 
+/* A tile, or a ring record with the tile's edges behind it, that a device has brought this far. All tiles of a row of
+ * tiles but the last are full, so each begins where that many full ones end. */
+static txm_status encode_ready(const batch *b, encoders *e, uint32_t tile_x, uint32_t w, const void **encoded,
+                               size_t *size, txm_error *err)
+{
+    const txm_encode_queue *q = b->queue;
+    uint32_t px = q->layout.tile_px, h = b->band->rows;
+    if (!b->rings)
+        return txm_tile_encode_filtered(e->tile, b->band->pixels + tile_x * txm_tile_raw_bytes(e->tile, px, h), w, h,
+                                        encoded, size, err);
+    size_t ring = txm_ring_pixels(w, h) * q->pixel_bytes;
+    size_t full = (txm_ring_pixels(px, h) + 2 * ((size_t)px + h)) * q->pixel_bytes;
+    const uint8_t *record = b->band->pixels + tile_x * full, *top = record + ring, *left = top + 2 * w * q->pixel_bytes;
+    const txm_ring_edges edges = {top, top + w * q->pixel_bytes, left, left + h * q->pixel_bytes, q->pixel_bytes};
+    return txm_ring_encode_edges(e->ring, record, &edges, w, h, encoded, size, err);
+}
+
 static txm_status encode_one(batch *b, encoders *e, uint32_t tile_x, const void **encoded, size_t *size, txm_error *err)
 {
     const txm_encode_queue *q = b->queue;
     uint32_t px = q->layout.tile_px, level_w = txm_level_size(q->layout.width, b->band->level);
     uint32_t x = tile_x * px, w = level_w - x < px ? level_w - x : px, h = b->band->rows;
+    if (b->band->ready)
+        return encode_ready(b, e, tile_x, w, encoded, size, err);
     const uint8_t *pixels = b->band->pixels + (size_t)x * q->pixel_bytes;
     if (!b->rings)
         return txm_tile_encode(e->tile, pixels, b->band->stride_bytes, w, h, encoded, size, err);

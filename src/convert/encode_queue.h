@@ -21,11 +21,12 @@ txm_status txm_encode_queue_new(txm_job *job, const txm_tx_layout *layout, txm_t
                                 txm_section_writer *section, const char *spill_dir, txm_encode_queue **out,
                                 txm_error *err);
 
-/* Queues the tiles of one complete band. Takes a reference of its own. False when memory is exhausted. */
+/* Queues the tiles of one complete band, or of one that a device has made ready. Takes a reference of its own. False
+ * when memory is exhausted. */
 bool txm_encode_queue_tiles(txm_encode_queue *queue, txm_band *band);
 
-/* Queues the rings of the tiles of `band`; rows outside it are looked up in `around` (up to 4 bands, NULL allowed),
- * which must hold the 2 rows above and below it, wrapped round the level. */
+/* Queues the rings of the tiles of `band`, or the records that a device made of them; rows outside it are looked up in
+ * `around` (up to 4 bands, NULL allowed), which must hold the 2 rows above and below it, wrapped round the level. */
 bool txm_encode_queue_rings(txm_encode_queue *queue, txm_band *band, txm_band *const around[4]);
 
 /* After all jobs are done: writes the levels above 0 from the spill. */

@@ -25,6 +25,11 @@ static txm_status out_of_memory(const state *s, txm_error *err)
     return txm_fail(err, TXM_NO_MEMORY, "out of memory for bands of %u px", s->info->width);
 }
 
+static txm_status job_failed(const state *s, txm_error *err)
+{
+    return txm_fail(err, s->feed->job->error.status, "%s", s->feed->job->error.message);
+}
+
 /* ---- conforming ---------------------------------------------------------------------------------------------- */
 
 typedef struct chunk {
@@ -70,8 +75,8 @@ static txm_status conform(state *s, txm_band *band, txm_error *err)
     return TXM_OK;
 }
 
-/* Reads and conforms the next band. */
-static txm_status next_band(state *s, uint32_t y, txm_band **out, txm_error *err)
+/* Reads and conforms a band. */
+static txm_status read_band(state *s, uint32_t y, txm_band **out, txm_error *err)
 {
     uint32_t left = s->info->height - y, rows = left < s->feed->band_rows ? left : s->feed->band_rows;
     txm_band *band = txm_band_new(s->feed->job->bands, 0, y, rows, s->row_bytes, &s->feed->alive);
@@ -154,9 +159,7 @@ static txm_status start(state *s, uint32_t width, uint32_t height, bool constant
     f->grey = f->may_be_grey && f->stats.grey;
     const txm_feed_start what = {width, height, f->grey ? 1 : s->channels, f->conform->type, constant};
     s->started = true;
-    if (!f->sink.start(f->sink.context, &what))
-        return txm_fail(err, f->job->error.status, "%s", f->job->error.message);
-    return TXM_OK;
+    return f->sink.start(f->sink.context, &what) ? TXM_OK : job_failed(s, err);
 }
 
 /* The image turned out not to be constant: the rows before this band were, and are written from the one colour. */
@@ -188,6 +191,14 @@ static txm_status take_band(state *s, txm_band *band, txm_error *err)
     return hand_on(s, band, err);
 }
 
+static txm_status next_band(state *s, uint32_t y, uint32_t *rows, txm_error *err)
+{
+    txm_band *band = NULL;
+    txm_status status = read_band(s, y, &band, err);
+    *rows = band ? band->rows : 0;
+    return status ? status : take_band(s, band, err);
+}
+
 static txm_status finish_constant(state *s, uint32_t band_rows, txm_error *err)
 {
     txm_feed *f = s->feed;
@@ -200,6 +211,40 @@ static txm_status finish_constant(state *s, uint32_t band_rows, txm_error *err)
     return status;
 }
 
+/* ---- rows that the sink conforms ------------------------------------------------------------------------------- */
+
+static void check_grey(txm_feed *f)
+{
+    f->not_grey |= f->grey && !f->stats.grey;
+}
+
+/* Reads the next rows straight into the sink's memory. */
+static txm_status next_raw(state *s, uint32_t y, uint32_t *rows, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    uint32_t left = s->info->height - y;
+    *rows = left < f->band_rows ? left : f->band_rows;
+    void *place = f->sink.place(f->sink.context, *rows);
+    if (!place)
+        return job_failed(s, err);
+    unsigned long long clock = txm_job_clock(f->job);
+    txm_status status = txm_source_read(f->source, y, *rows, place, s->src_stride, err);
+    txm_job_book(f->job, TXM_STAGE_DECODE, clock);
+    if (!status && !f->sink.placed(f->sink.context, *rows))
+        status = job_failed(s, err);
+    check_grey(f);
+    return status;
+}
+
+static txm_status end(const state *s, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    if (!f->sink.end(f->sink.context))
+        return job_failed(s, err);
+    check_grey(f);
+    return TXM_OK;
+}
+
 /* ---- the loop ------------------------------------------------------------------------------------------------ */
 
 static txm_status run(state *s, txm_error *err)
@@ -207,20 +252,17 @@ static txm_status run(state *s, txm_error *err)
     txm_feed *f = s->feed;
     txm_status status = TXM_OK;
     for (uint32_t y = 0; !status && y < s->info->height && !f->not_grey;) {
-        txm_band *band = NULL;
+        uint32_t rows = 0;
         if (!txm_job_runs(f->job))
-            return txm_fail(err, f->job->error.status, "%s", f->job->error.message);
-        status = next_band(s, y, &band, err);
-        if (!status) {
-            y += band->rows;
-            status = take_band(s, band, err);
-        }
+            return job_failed(s, err);
+        status = f->raw ? next_raw(s, y, &rows, err) : next_band(s, y, &rows, err);
+        y += rows;
         if (!status && f->progress)
             f->progress(f->progress_user, y, s->info->height);
     }
     if (!status && !f->stats.varies && !f->not_grey)
         status = finish_constant(s, f->band_rows, err);
-    return status;
+    return status || f->not_grey ? status : end(s, err);
 }
 
 txm_status txm_feed_run(txm_feed *feed, txm_error *err)
@@ -230,7 +272,7 @@ txm_status txm_feed_run(txm_feed *feed, txm_error *err)
     s.src_stride = (size_t)s.info->width * c->src_channels * txm_type_bytes(c->src_type);
     s.row_bytes = (size_t)s.info->width * c->channels * txm_type_bytes(c->type);
     memset(&feed->stats, 0, sizeof feed->stats);
-    feed->not_grey = feed->grey = feed->constant = false;
+    feed->not_grey = feed->grey = feed->constant = feed->raw = false;
     bool ok = true;
     if (!txm_conform_in_place(c))
         ok = (s.raw = txm_alloc_pixels(feed->band_rows, s.src_stride)) != NULL;

@@ -24,6 +24,12 @@ typedef struct txm_feed_sink {
     void *context;
     bool (*start)(void *context, const txm_feed_start *start);
     void (*band)(void *context, txm_band *band);
+    /* For a sink that conforms rows itself (`raw` below): where the next rows go as the source delivers them, and that
+     * they are there. It adds to the feed's statistics. NULL and false: the job failed. */
+    void *(*place)(void *context, uint32_t rows);
+    bool (*placed)(void *context, uint32_t rows);
+    /* All rows were given; called once where `start` was. False: the job failed. */
+    bool (*end)(void *context);
 } txm_feed_sink;
 
 typedef struct txm_feed {
@@ -37,6 +43,7 @@ typedef struct txm_feed {
     atomic_uint alive;        /* living bands: the feed must outlive them */
     void (*progress)(void *user, uint32_t rows_done, uint32_t rows);
     void *progress_user;
+    bool raw; /* set by `start`: rows are no longer conformed here */
     /* results */
     txm_stats stats; /* of the whole of level 0, as conformed: one channel or four */
     bool not_grey;   /* the attempt was wrong: start again with may_be_grey = false */

@@ -31,6 +31,10 @@ $(B)/txmill-cuda.so: $(B)/src/device/cuda/runtime_cuda.o $(GPU_OBJ) $(GPU_CORE) 
 $(B)/tests/gpu/txmill-cuda.so: $(B)/tests/gpu_runtime.o $(GPU_OBJ) $(GPU_CORE) $(GPU_MAP)
 	@mkdir -p $(@D)
 	$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(GPU_MAP) $(filter %.o,$^) -lm -o $@
-$(TESTS): | $(B)/tests/gpu/txmill-cuda.so
+# And a table of another build.
+$(B)/tests/gpu-old/txmill-cuda.so: tests/gpu_old.c src/device/cuda/gpu_abi.h
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -shared $(ALL_LDFLAGS) $< -o $@
+$(TESTS): | $(B)/tests/gpu/txmill-cuda.so $(B)/tests/gpu-old/txmill-cuda.so
 
 -include $(GPU_OBJ:.o=.d) $(B)/tests/gpu_runtime.d
