@@ -2,6 +2,8 @@
  * The foundations: statuses, strings, paths, digests, the pool of threads. */
 #include <check.h>
 #include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,9 +254,9 @@ static void note(void *arg)
 
 START_TEST(strands_keep_order)
 {
-    txm_pool *pool = txm_pool_new(4);
+    txm_pool *pool = txm_pool_new(_i / 2 ? 4 : 1);
     txm_group *g = txm_group_new(pool);
-    txm_strand *strand = txm_strand_new(g);
+    txm_strand *strand = _i % 2 ? txm_strand_new_writer(g) : txm_strand_new(g);
     static struct order order;
     static struct step steps[2000];
     order.count = 0;
@@ -266,6 +268,43 @@ START_TEST(strands_keep_order)
     ck_assert_int_eq(order.count, 2000);
     for (int i = 0; i < 2000; i++)
         ck_assert_int_eq(order.seen[i], i);
+    txm_strand_free(strand);
+    txm_group_free(g);
+    txm_pool_free(pool);
+}
+END_TEST
+
+static sem_t slow_disk;
+static pthread_barrier_t both_compute;
+
+static void write_slowly(void *arg)
+{
+    (void)arg;
+    while (sem_wait(&slow_disk) && errno == EINTR)
+        ;
+}
+
+static void compute(void *arg)
+{
+    (void)arg;
+    if (pthread_barrier_wait(&both_compute) == PTHREAD_BARRIER_SERIAL_THREAD)
+        sem_post(&slow_disk);
+}
+
+/* Ends only if two jobs compute at the same time while a writer of a pool of two threads waits for its disk. */
+START_TEST(writers_hold_nobody_up)
+{
+    txm_pool *pool = txm_pool_new(2);
+    txm_group *g = txm_group_new(pool);
+    txm_strand *strand = txm_strand_new_writer(g);
+    sem_init(&slow_disk, 0, 0);
+    pthread_barrier_init(&both_compute, NULL, 2);
+    ck_assert(txm_strand_submit(strand, write_slowly, NULL));
+    ck_assert(txm_group_submit(g, false, compute, NULL));
+    ck_assert(txm_group_submit(g, false, compute, NULL));
+    txm_group_wait(g, 0);
+    pthread_barrier_destroy(&both_compute);
+    sem_destroy(&slow_disk);
     txm_strand_free(strand);
     txm_group_free(g);
     txm_pool_free(pool);
@@ -288,7 +327,8 @@ int main(void)
     tcase_add_test(t, two_digests_at_once);
     tcase_add_test(t, bytes_grow);
     tcase_add_loop_test(t, nested_tasks_finish, 1, 6);
-    tcase_add_test(t, strands_keep_order);
+    tcase_add_loop_test(t, strands_keep_order, 0, 4);
+    tcase_add_test(t, writers_hold_nobody_up);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -85,7 +85,7 @@ txm_status txm_encode_queue_new(txm_job *job, const txm_tx_layout *layout, txm_t
     q->batch_tiles = BATCH_PIXELS / (layout->tile_px * layout->tile_px);
     if (q->batch_tiles == 0)
         q->batch_tiles = 1;
-    q->commits = txm_strand_new(job->group);
+    q->commits = txm_strand_new_writer(job->group);
     q->spill = txm_spill_new(spill_dir, SPILL_MEMORY_BYTES);
     bool ok = q->commits && q->spill;
     for (uint32_t l = 1; ok && l < layout->levels; l++) {

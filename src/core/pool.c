@@ -12,6 +12,8 @@
 
 #include "core/mem.h"
 
+enum { THREADS_A_WRITER = 4 };
+
 typedef struct job {
     struct job *next;
     txm_job_fn fn;
@@ -26,11 +28,11 @@ typedef struct queue {
 struct txm_pool {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a job was queued or finished, or the pool closes */
-    queue urgent, normal, outer;
+    queue urgent, normal, outer, writes;
     job *spare; /* finished job records, reused */
     pthread_t *threads;
-    unsigned thread_count, started;
-    unsigned waiting; /* threads asleep on `changed` */
+    unsigned thread_count, writer_count, started; /* writers start last */
+    unsigned waiting;                             /* threads asleep on `changed` */
     bool closing;
 };
 
@@ -43,7 +45,7 @@ struct txm_group {
 struct txm_strand {
     txm_group *group;
     queue pending;
-    bool running;
+    bool running, writes;
 };
 
 /* How many jobs this thread is inside of. */
@@ -105,6 +107,21 @@ static void sleep_until_changed(txm_pool *pool)
     pool->waiting--;
 }
 
+static void *writer(void *arg)
+{
+    txm_pool *pool = arg;
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->closing) {
+        job *j = pop(&pool->writes);
+        if (j)
+            run(pool, j);
+        else
+            sleep_until_changed(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
 static void *worker(void *arg)
 {
     txm_pool *pool = arg;
@@ -129,14 +146,18 @@ txm_pool *txm_pool_new(unsigned threads)
     pool->urgent.tail = &pool->urgent.head;
     pool->normal.tail = &pool->normal.head;
     pool->outer.tail = &pool->outer.head;
+    pool->writes.tail = &pool->writes.head;
     pool->thread_count = threads;
-    pool->threads = txm_calloc(threads, sizeof *pool->threads);
-    while (pool->threads && pool->started + 1 < threads) {
-        if (pthread_create(&pool->threads[pool->started], NULL, worker, pool))
+    pool->writer_count = threads > 1 ? (threads + THREADS_A_WRITER - 1) / THREADS_A_WRITER : 0;
+    unsigned workers = threads - 1, all = workers + pool->writer_count;
+    pool->threads = txm_calloc(all + 1, sizeof *pool->threads);
+    while (pool->threads && pool->started < all) {
+        void *(*body)(void *) = pool->started < workers ? worker : writer;
+        if (pthread_create(&pool->threads[pool->started], NULL, body, pool))
             break;
         pool->started++;
     }
-    if (!pool->threads || pool->started + 1 < threads) {
+    if (!pool->threads || pool->started < all) {
         txm_pool_free(pool);
         return NULL;
     }
@@ -285,6 +306,14 @@ txm_strand *txm_strand_new(txm_group *group)
     return strand;
 }
 
+txm_strand *txm_strand_new_writer(txm_group *group)
+{
+    txm_strand *strand = txm_strand_new(group);
+    if (strand)
+        strand->writes = group->pool->writer_count > 0;
+    return strand;
+}
+
 /* Runs the strand's jobs until none is left. Only one instance is queued at a time: `running`. */
 static void run_strand(void *arg)
 {
@@ -315,7 +344,7 @@ bool txm_strand_submit(txm_strand *strand, txm_job_fn fn, void *arg)
         if (runner) {
             strand->running = true;
             /* Strands feed everything else: they go first. */
-            push(&pool->urgent, runner);
+            push(strand->writes ? &pool->writes : &pool->urgent, runner);
         }
         wake(pool);
     }

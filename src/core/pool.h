@@ -7,7 +7,9 @@
  * wait for a group itself: while it waits it runs other jobs, so nesting never deadlocks and never oversubscribes.
  *
  * A strand runs its jobs one after the other in the order they were submitted, on whatever thread is free: state that
- * only one strand touches needs no lock.
+ * only one strand touches needs no lock. A strand of writers runs on threads of its own beside those that are counted,
+ * one for four of them: they sleep while a slow disk lets them wait, and nobody computes less. Pools of one thread have
+ * none.
  */
 #ifndef TXM_CORE_POOL_H
 #define TXM_CORE_POOL_H
@@ -44,6 +46,7 @@ void txm_group_wait(txm_group *group, size_t limit);
 void txm_pool_wait_until(txm_pool *pool, bool (*done)(void *arg), void *arg);
 
 txm_strand *txm_strand_new(txm_group *group);
+txm_strand *txm_strand_new_writer(txm_group *group);
 bool txm_strand_submit(txm_strand *strand, txm_job_fn fn, void *arg);
 void txm_strand_free(txm_strand *strand); /* its jobs must be done; NULL-safe */
 #endif
