@@ -10,6 +10,7 @@
  * TXM_FAKE_MEMORY=BYTES       of each (1 GiB)
  * TXM_FAKE_FAIL_ALLOC=N       the N-th allocation of device or pinned memory fails
  * TXM_FAKE_LOSE=N             the device that runs the N-th kernel is lost, for ever
+ * TXM_FAKE_BROKEN=N           device N is lost from the beginning
  * TXM_FAKE_REPORT=FILE        at the end: a line a device
  */
 #include <pthread.h>
@@ -377,6 +378,7 @@ int txm_rt_use(uint32_t device)
 
 int txm_rt_describe(uint32_t device, txm_gpu_info *info)
 {
+    devices[device].lost |= number("TXM_FAKE_BROKEN", TXM_GPU_MAX_DEVICES) == device;
     *info = (txm_gpu_info){.memory_bytes = number("TXM_FAKE_MEMORY", 1ul << 30),
                            .major = 9,
                            .multiprocessors = 1,

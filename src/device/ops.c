@@ -56,6 +56,16 @@ const txm_ops *txm_ops_best(void)
     return &tables[best];
 }
 
+const char *txm_ops_isa_name(size_t index)
+{
+    pthread_once(&once, build);
+    for (int i = 0; i < BACKENDS; i++) {
+        if (tables[i].isa && index-- == 0)
+            return tables[i].isa;
+    }
+    return NULL;
+}
+
 const txm_ops *txm_ops_isa(const char *isa)
 {
     pthread_once(&once, build);

@@ -20,6 +20,11 @@ ifneq ($(if $(SANITIZE),,$(have_nvcc)),)
 all: $(B)/txmill-cuda.so
 endif
 
+.PHONY: install-cuda
+install: install-cuda
+install-cuda: all
+	$(if $(wildcard $(B)/txmill-cuda.so),install -m 755 $(B)/txmill-cuda.so $(DESTDIR)$(MODULEDIR)/)
+
 $(B)/src/device/cuda/runtime_cuda.o: src/device/cuda/runtime_cuda.cu $(wildcard src/device/cuda/*.h) \
   src/device/arith.h src/device/tables.h include/txmill/pixel.h include/txmill/status.h
 	@mkdir -p $(@D)

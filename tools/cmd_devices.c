@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * txmill devices: lists what this machine can compute with. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "exits.h"
+#include "format.h"
+#include "json.h"
+#include "opt.h"
+#include "text.h"
+#include "txmill/devices.h"
+
+enum { TXM_DEVICES_SCHEMA_VERSION = 1 };
+
+typedef struct devices_args {
+    bool json;
+} devices_args;
+
+static const txm_option options[] = {
+    {.name = "json",
+     .type = TXM_OPT_FLAG,
+     .offset = offsetof(devices_args, json),
+     .help = "Print the list as one JSON object"},
+    {0},
+};
+
+static const txm_option_group groups[] = {{"Reports", options, 0}, {0}};
+
+/* What there is. */
+typedef struct devices {
+    txm_cpu_info cpu;
+    txm_cuda_info *cuda;
+    size_t cuda_count;
+    txm_error none; /* why there are no CUDA devices */
+} devices;
+
+/* ---- text ------------------------------------------------------------------------------------------------------- */
+
+static void print_cpu(const txm_cpu_info *cpu)
+{
+    printf("%-8s %u thread%s, vector code %s", "cpu", cpu->cores, cpu->cores == 1 ? "" : "s", cpu->isa);
+    const char *separator = " (also here: ";
+    for (const char *const *isa = cpu->isas; *isa; isa++) {
+        if (strcmp(*isa, cpu->isa) == 0)
+            continue;
+        printf("%s%s", separator, *isa);
+        separator = ", ";
+    }
+    puts(separator[0] == ',' ? ")" : "");
+}
+
+static void print_cuda(const txm_cuda_info *d)
+{
+    char label[16], memory[TXM_FORMAT_BYTES], unused[TXM_FORMAT_BYTES];
+    snprintf(label, sizeof label, "cuda:%u", d->index);
+    printf("%-8s ", label);
+    if (*d->name) {
+        txm_print_safe(d->name);
+        printf(", compute capability %u.%u, %u multiprocessors, %s, %s free, driver for CUDA %u.%u", d->compute_major,
+               d->compute_minor, d->multiprocessors, txm_format_bytes(d->memory_bytes, memory),
+               txm_format_bytes(d->free_bytes, unused), d->driver_major, d->driver_minor);
+    }
+    if (!d->usable) {
+        printf("%snot usable: ", *d->name ? "; " : "");
+        txm_print_safe(d->reason);
+    }
+    putchar('\n');
+}
+
+static void print_text(const devices *d)
+{
+    print_cpu(&d->cpu);
+    for (size_t i = 0; i < d->cuda_count; i++)
+        print_cuda(&d->cuda[i]);
+    if (!d->cuda_count) {
+        printf("%-8s none: ", "cuda");
+        txm_print_safe(d->none.message);
+        putchar('\n');
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------- */
+
+static void add_cuda(cJSON *array, const txm_cuda_info *d)
+{
+    char version[24];
+    cJSON *o = txm_json_append(array);
+    txm_json_uint(o, "index", d->index);
+    txm_json_text(o, "name", d->name);
+    txm_json_uint(o, "memory_bytes", d->memory_bytes);
+    txm_json_uint(o, "free_bytes", d->free_bytes);
+    txm_json_uint(o, "multiprocessors", d->multiprocessors);
+    snprintf(version, sizeof version, "%u.%u", d->compute_major, d->compute_minor);
+    txm_json_text(o, "compute_capability", version);
+    snprintf(version, sizeof version, "%u.%u", d->driver_major, d->driver_minor);
+    txm_json_text(o, "driver_cuda", version);
+    txm_json_bool(o, "usable", d->usable);
+    txm_json_text(o, "reason", d->usable ? NULL : d->reason);
+}
+
+static void print_json(const devices *d)
+{
+    cJSON *object = txm_json_new("txmill.devices", TXM_DEVICES_SCHEMA_VERSION);
+    cJSON *cpu = txm_json_object(object, "cpu");
+    txm_json_uint(cpu, "threads", d->cpu.cores);
+    txm_json_text(cpu, "isa", d->cpu.isa);
+    cJSON *isas = txm_json_array(cpu, "isas");
+    for (const char *const *isa = d->cpu.isas; *isa; isa++)
+        txm_json_append_text(isas, *isa);
+    cJSON *cuda = txm_json_object(object, "cuda");
+    txm_json_text(cuda, "reason", d->cuda_count ? NULL : d->none.message);
+    cJSON *list = txm_json_array(cuda, "devices");
+    for (size_t i = 0; i < d->cuda_count; i++)
+        add_cuda(list, &d->cuda[i]);
+    txm_json_emit(object);
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------ */
+
+static int run_devices(void *p, const txm_operands *operands)
+{
+    const devices_args *args = p;
+    devices d = {0};
+    if (operands->count) {
+        txm_fail(&d.none, TXM_USAGE, "unexpected argument '%s'", operands->items[0]);
+        return txm_finish_failed(&d.none, 0);
+    }
+    txm_cpu_describe(&d.cpu);
+    /* Having no GPU is an answer, not a failure. */
+    txm_status status = txm_cuda_list(&d.cuda, &d.cuda_count, &d.none);
+    if (status != TXM_OK && status != TXM_DEVICE)
+        return txm_finish_failed(&d.none, 1);
+    (args->json ? print_json : print_text)(&d);
+    free(d.cuda);
+    return txm_finish(&(txm_tally){.total = 1});
+}
+
+const txm_command txm_cmd_devices = {
+    .name = "devices",
+    .purpose = "List what this machine can compute with",
+    .synopsis = "[OPTION...]",
+    .groups = groups,
+    .exits = TXM_EXITS_RETRY,
+    .args_bytes = sizeof(devices_args),
+    .run = run_devices,
+};
