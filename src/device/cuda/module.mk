@@ -16,14 +16,13 @@ ifeq ($(CUDA)$(have_nvcc),yes)
 $(error CUDA=yes, but there is no $(NVCC): name it with NVCC=, or use CUDA=auto)
 endif
 # Sanitizers and CUDA's runtime do not share a process.
-ifneq ($(if $(SANITIZE),,$(have_nvcc)),)
-all: $(B)/txmill-cuda.so
-endif
+CUDA_PLUGIN := $(if $(SANITIZE),,$(if $(have_nvcc),$(B)/txmill-cuda.so))
+all: $(CUDA_PLUGIN)
 
 .PHONY: install-cuda
 install: install-cuda
 install-cuda: all
-	$(if $(wildcard $(B)/txmill-cuda.so),install -m 755 $(B)/txmill-cuda.so $(DESTDIR)$(MODULEDIR)/)
+	$(if $(CUDA_PLUGIN),install -D -m 755 $(CUDA_PLUGIN) $(DESTDIR)$(MODULEDIR)/txmill-cuda.so)
 
 $(B)/src/device/cuda/runtime_cuda.o: src/device/cuda/runtime_cuda.cu $(wildcard src/device/cuda/*.h) \
   src/device/arith.h src/device/tables.h include/txmill/pixel.h include/txmill/status.h
