@@ -67,6 +67,21 @@ check plain-image rc_is 0
 txm diff --json b.ppm a.tx
 check plain-image-differs json out 'len(o[0]["levels"]) == 1 and o[0]["levels"][0]["different"] == 1 and o[0]["metadata"] == []'
 
+# Figures and picture do not depend on the number of threads. A plain image is read in order by one of them.
+cp "$golden"/{half-rgb.exr,rgb8.png,wide.png} .
+"$TXMILL" make -q -o half.tx half-rgb.exr && "$TXMILL" make -q -a none -c "Linear Rec.709" --tile 16 -o other.tx half-rgb.exr &&
+    "$TXMILL" make -q -c Non-Color -o data.tx rgb8.png
+for pair in "half.tx other.tx" "a.tx b.tx" "rgb8.png data.tx" "wide.png wide.png"; do
+    for j in 1 2 7; do
+        # shellcheck disable=SC2086
+        "$TXMILL" diff --json -j $j -o "threads$j.ppm" $pair >threads$j
+        rc=$?; [ $rc -eq 0 ] || [ $rc -eq 5 ] || echo "rc=$rc" >>threads$j
+    done
+    check "threads-${pair// /-}" cmp threads1 threads2
+    check "threads-more-${pair// /-}" cmp threads1 threads7
+    check "threads-picture-${pair// /-}" cmp threads1.ppm threads7.ppm
+done
+
 # ---- the picture -----------------------------------------------------------------------------------------------------
 txm diff -o heat.ppm a.tx b.tx
 check map-exit rc_is 5

@@ -188,16 +188,19 @@ const txm_option txm_settings_options[] = {
 };
 #undef AT
 
+#define JOBS_OPTION                                                                                                    \
+    {                                                                                                                  \
+        .name = "jobs", .letter = 'j', .type = TXM_OPT_UINT, AT(threads), .arg = "N", .min = 1, .max = 1024,           \
+        .help = "Threads that compute (default: as many as the process may use)"                                       \
+    }
+
+#define AT(member) .offset = offsetof(txm_jobs_args, member)
+const txm_option txm_jobs_options[] = {JOBS_OPTION, {0}};
+#undef AT
+
 #define AT(member) .offset = offsetof(txm_running_args, member)
 const txm_option txm_running_options[] = {
-    {.name = "jobs",
-     .letter = 'j',
-     .type = TXM_OPT_UINT,
-     AT(threads),
-     .arg = "N",
-     .min = 1,
-     .max = 1024,
-     .help = "Threads that compute (default: as many as the process may use)"},
+    JOBS_OPTION,
     {.name = "max-memory",
      .type = TXM_OPT_SIZE,
      AT(max_memory_bytes),

@@ -22,6 +22,12 @@ void txm_settings_args_default(txm_settings_args *args);
 /* Ties the parsed lists to the settings; call once after parsing. */
 void txm_settings_args_finish(txm_settings_args *args);
 
+/* Commands whose work is spread over threads, and that choose no device. */
+typedef struct txm_jobs_args {
+    uint32_t threads;
+} txm_jobs_args;
+extern const txm_option txm_jobs_options[]; /* -j */
+
 /* How to run. */
 typedef struct txm_running_args {
     uint32_t threads;

@@ -11,6 +11,7 @@ typedef struct diff_args {
     double max_error, mean_error, min_psnr, max_share; /* negative: not given */
     bool metadata;
     const char *output;
+    txm_jobs_args jobs;
     txm_report_args report;
 } diff_args;
 
@@ -75,6 +76,7 @@ static const txm_option outputs[] = {
 static const txm_option_group groups[] = {
     {"Thresholds", thresholds, 0},
     {"Output", outputs, 0},
+    {"Running", txm_jobs_options, offsetof(diff_args, jobs)},
     {"Reports", txm_report_options, offsetof(diff_args, report)},
     {0},
 };
@@ -139,7 +141,7 @@ static int run_diff(void *p, const txm_operands *operands)
         return txm_finish_failed(&err, 0);
     }
     const char *const paths[2] = {operands->items[0], operands->items[1]};
-    const txm_context_options how = {.threads = 1, .cancel = txm_signal_flag()};
+    const txm_context_options how = {.threads = args->jobs.threads, .cancel = txm_signal_flag()};
     txm_status status = txm_context_new(&how, &context, &err);
     if (!status)
         status = compare(paths, args, context, &within, &err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill resolve: which file Cycles would load for an image, and why. */
 #include <stdio.h>
-#include <time.h>
 
 #include "args.h"
+#include "core/time_text.h"
 #include "exits.h"
 #include "json.h"
 #include "say.h"
@@ -14,7 +14,7 @@ enum { TXM_RESOLVE_SCHEMA_VERSION = 1 };
 
 typedef struct resolve_args {
     bool touch;
-    uint32_t threads;
+    txm_jobs_args jobs;
     txm_settings_args settings;
     txm_config_args config;
     txm_report_args report;
@@ -28,14 +28,6 @@ static const txm_option options[] = {
      .help = "Give outdated tx files the time of their image if they are what it gives",
      .more = "For files whose times were lost on the way, by rsync, git, cp or zip. The image is converted again and "
              "everything compared, as with 'txmill verify --deep'; what differs is left alone."},
-    {.name = "jobs",
-     .letter = 'j',
-     .type = TXM_OPT_UINT,
-     AT(threads),
-     .arg = "N",
-     .min = 1,
-     .max = 1024,
-     .help = "Threads that compute (default: as many as the process may use)"},
     {0},
 };
 #undef AT
@@ -44,6 +36,7 @@ static const txm_option_group groups[] = {
     {"Action", options, 0},
     {"Settings", txm_settings_options, offsetof(resolve_args, settings)},
     {"Colour", txm_config_options, offsetof(resolve_args, config)},
+    {"Running", txm_jobs_options, offsetof(resolve_args, jobs)},
     {"Reports", txm_report_options, offsetof(resolve_args, report)},
     {0},
 };
@@ -60,23 +53,15 @@ static bool is_loaded(const txm_resolution *r)
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
-static const char *time_text(time_t t, char out[32])
-{
-    struct tm local;
-    if (!localtime_r(&t, &local) || !strftime(out, 32, "%Y-%m-%d %H:%M:%S", &local))
-        snprintf(out, 32, "%lld", (long long)t);
-    return out;
-}
-
 static void print_text(const char *image, const txm_resolution *r)
 {
-    char image_time[32], tx_time[32];
+    char image_time[TXM_TIME_BYTES], tx_time[TXM_TIME_BYTES];
     txm_print_safe(image);
     printf(": %s%s: ", txm_resolution_state_name(r->state), r->touched ? " (touched)" : "");
     txm_print_safe(r->path);
     if (r->state == TXM_RESOLVED_OUTDATED)
-        printf("\n  the image is of %s, the tx file of %s", time_text(r->image_time, image_time),
-               time_text(r->tx_time, tx_time));
+        printf("\n  the image is of %s, the tx file of %s", txm_time_text(r->image_time, image_time),
+               txm_time_text(r->tx_time, tx_time));
     if (*r->reason) {
         printf("\n  ");
         txm_print_safe(r->reason);
@@ -161,7 +146,7 @@ static int run_resolve(void *p, const txm_operands *operands)
         txm_fail(&err, TXM_USAGE, "no image given; 'txmill resolve --help' lists the options");
         return txm_finish_failed(&err, 0);
     }
-    const txm_running_args running = {.threads = args->threads};
+    const txm_running_args running = {.threads = args->jobs.threads};
     const txm_context_options how = txm_context_options_from(&args->config, &running);
     if (txm_context_new(&how, &context, &err) != TXM_OK)
         return txm_finish_failed(&err, operands->count);

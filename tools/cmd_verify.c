@@ -9,7 +9,7 @@ typedef struct verify_args {
     bool deep;
     const char *source;
     txm_config_args config;
-    uint32_t threads;
+    txm_jobs_args jobs;
     txm_report_args report;
 } verify_args;
 
@@ -28,23 +28,12 @@ static const txm_option options[] = {
      .help = "The source, where the path in the file does not lead to it; for a single file"},
     {0},
 };
-static const txm_option running_options[] = {
-    {.name = "jobs",
-     .letter = 'j',
-     .type = TXM_OPT_UINT,
-     AT(threads),
-     .arg = "N",
-     .min = 1,
-     .max = 1024,
-     .help = "Threads that compute (default: as many as the process may use)"},
-    {0},
-};
 #undef AT
 
 static const txm_option_group groups[] = {
     {"Checks", options, 0},
     {"Colour", txm_config_options, offsetof(verify_args, config)},
-    {"Running", running_options, 0},
+    {"Running", txm_jobs_options, offsetof(verify_args, jobs)},
     {"Reports", txm_report_options, offsetof(verify_args, report)},
     {0},
 };
@@ -96,7 +85,7 @@ static int run_verify(void *p, const txm_operands *operands)
         txm_fail(&err, TXM_USAGE, "--source goes with a single tx file, but %zu are given", operands->count);
     if (err.status)
         return txm_finish_failed(&err, 0);
-    const txm_running_args running = {.threads = args->threads};
+    const txm_running_args running = {.threads = args->jobs.threads};
     const txm_context_options how = txm_context_options_from(&args->config, &running);
     if (txm_context_new(&how, &context, &err) != TXM_OK)
         return txm_finish_failed(&err, operands->count);

@@ -1,23 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Differences between two files, level by level. */
+ *
+ * Differences between two files, level by level. Bands of rows are compared on all threads; their figures are added up
+ * in the order of the rows, so that the result does not depend on how many threads there are.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/job.h"
 #include "core/mem.h"
 #include "inspect/rows.h"
 #include "txmill/inspect.h"
 
-enum { MAP_MAX_PX = 2048 };
+enum { MAP_MAX_PX = 2048, MAX_BANDS = 64, BANDS_BYTES = 256 << 20 };
 
-typedef struct comparison {
+/* Figures of one band. */
+typedef struct part {
+    uint64_t different;
+    double max, peak, square_sum, error_sum;
+    uint32_t worst_x, worst_y;
+} part;
+
+typedef struct comparison comparison;
+
+/* A band under way. */
+typedef struct band {
+    comparison *c;
+    struct band *next; /* of those that are free */
+    uint32_t level, y, count;
+    txm_row_buffer side[2];
+    float *map; /* a row of the map; NULL if there is none */
+    part *part;
+} band;
+
+struct comparison {
     txm_context *context;
+    txm_job job;
     txm_rows side[2];
     txm_difference *out;
-    float *rows[2]; /* a band of each side */
-    uint32_t band;  /* rows of it */
-    double peak, square_sum, error_sum;
-} comparison;
+    uint32_t band_rows;
+    band bands[MAX_BANDS];
+    unsigned band_count;
+    band *free;
+    pthread_mutex_t lock; /* guards `free` and the map */
+};
+
+/* ---- one band --------------------------------------------------------------------------------------------------- */
 
 /* Channel c of a pixel as RGBA: grey is spread, what is missing is opaque. */
 static float as_rgba(const float *pixel, uint32_t channels, uint32_t c)
@@ -36,7 +64,7 @@ static double error_of(float a, float b)
 }
 
 /* One pixel; returns its largest error. */
-static double add_pixel(comparison *c, txm_level_error *e, const float *a, const float *b, uint32_t channels)
+static double add_pixel(const comparison *c, part *p, const float *a, const float *b, uint32_t channels)
 {
     double worst = 0;
     for (uint32_t k = 0; k < channels; k++) {
@@ -44,76 +72,152 @@ static double add_pixel(comparison *c, txm_level_error *e, const float *a, const
         float va = same ? a[k] : as_rgba(a, c->side[0].channels, k);
         float vb = same ? b[k] : as_rgba(b, c->side[1].channels, k);
         double error = error_of(va, vb), size = fmax(fabs((double)va), fabs((double)vb));
-        c->peak = size > c->peak ? size : c->peak;
+        p->peak = size > p->peak ? size : p->peak;
         if (error > 0) {
-            e->different++;
-            c->error_sum += error;
-            c->square_sum += error * error;
+            p->different++;
+            p->error_sum += error;
+            p->square_sum += error * error;
             worst = error > worst ? error : worst;
         }
     }
     return worst;
 }
 
-static void note_in_map(const txm_difference *d, uint32_t x, uint32_t y, double error)
+/* A row of the picture into the map, whose blocks rows of other bands may lie in as well. */
+static void add_to_map(comparison *c, const band *b, uint32_t y)
 {
-    float *place = &d->map[(size_t)(y / d->map_block) * d->map_width + x / d->map_block];
-    if (error > (double)*place)
-        *place = (float)error;
+    const txm_difference *d = c->out;
+    float *row = d->map + (size_t)(y / d->map_block) * d->map_width;
+    pthread_mutex_lock(&c->lock);
+    for (uint32_t x = 0; x < d->map_width; x++)
+        row[x] = b->map[x] > row[x] ? b->map[x] : row[x];
+    pthread_mutex_unlock(&c->lock);
+    memset(b->map, 0, d->map_width * sizeof *b->map);
 }
 
-static void add_rows(comparison *c, uint32_t level, uint32_t y, uint32_t count)
+static void compare_row(const band *b, uint32_t row)
 {
-    txm_level_error *e = &c->out->level[level];
-    uint32_t na = c->side[0].channels, nb = c->side[1].channels, channels = na == nb ? na : 4;
-    for (uint32_t row = 0; row < count; row++) {
-        const float *a = c->rows[0] + (size_t)row * e->width[0] * na, *b = c->rows[1] + (size_t)row * e->width[0] * nb;
-        for (uint32_t x = 0; x < e->width[0]; x++, a += na, b += nb) {
-            double worst = add_pixel(c, e, a, b, channels);
-            if (worst > e->max) {
-                e->max = worst;
-                e->worst_x = x;
-                e->worst_y = y + row;
-            }
-            if (worst > 0 && !level && c->out->map)
-                note_in_map(c->out, x, y + row, worst);
+    comparison *c = b->c;
+    uint32_t width = c->out->level[b->level].width[0], na = c->side[0].channels, nb = c->side[1].channels;
+    const float *va = b->side[0].values + (size_t)row * width * na, *vb = b->side[1].values + (size_t)row * width * nb;
+    bool mapped = !b->level && b->map, differs = false;
+    for (uint32_t x = 0; x < width; x++, va += na, vb += nb) {
+        double worst = add_pixel(c, b->part, va, vb, na == nb ? na : 4);
+        if (worst > b->part->max) {
+            b->part->max = worst;
+            b->part->worst_x = x;
+            b->part->worst_y = b->y + row;
+        }
+        if (worst > 0 && mapped) {
+            float *place = &b->map[x / c->out->map_block];
+            *place = worst > (double)*place ? (float)worst : *place;
+            differs = true;
         }
     }
-    e->samples += (uint64_t)count * e->width[0] * channels;
+    if (differs)
+        add_to_map(c, b, b->y + row);
 }
 
-static void conclude(const comparison *c, txm_level_error *e)
+static void run_band(void *arg)
+{
+    band *b = arg;
+    comparison *c = b->c;
+    txm_error err = {0};
+    txm_status status = TXM_OK;
+    for (int s = 0; s < 2 && !status && txm_job_runs(&c->job); s++)
+        if (c->side[s].tx)
+            status = txm_rows_read(&c->side[s], c->context->ops, b->level, b->y, b->count, &b->side[s], &err);
+    if (status)
+        txm_job_fail(&c->job, &err);
+    for (uint32_t row = 0; row < b->count && txm_job_runs(&c->job); row++)
+        compare_row(b, row);
+    pthread_mutex_lock(&c->lock);
+    b->next = c->free;
+    c->free = b;
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* ---- one level -------------------------------------------------------------------------------------------------- */
+
+static void conclude(const comparison *c, txm_level_error *e, const part *parts, uint32_t count)
 {
     bool floats = txm_type_is_float(c->side[0].type) || txm_type_is_float(c->side[1].type);
-    double peak = floats ? c->peak : 1.0, mean_square = c->square_sum / (double)e->samples;
+    uint32_t na = c->side[0].channels, nb = c->side[1].channels;
+    double error_sum = 0, square_sum = 0, peak = 0;
+    for (uint32_t n = 0; n < count; n++) {
+        const part *p = &parts[n];
+        e->different += p->different;
+        error_sum += p->error_sum;
+        square_sum += p->square_sum;
+        peak = p->peak > peak ? p->peak : peak;
+        if (p->max > e->max) {
+            e->max = p->max;
+            e->worst_x = p->worst_x;
+            e->worst_y = p->worst_y;
+        }
+    }
     e->compared = true;
-    e->mean = c->error_sum / (double)e->samples;
-    e->psnr = mean_square > 0 ? 10 * log10(peak * peak / mean_square) : (double)INFINITY;
+    e->samples = (uint64_t)e->width[0] * e->height[0] * (na == nb ? na : 4);
+    double mean_square = square_sum / (double)e->samples, most = floats ? peak : 1.0;
+    e->mean = error_sum / (double)e->samples;
+    e->psnr = mean_square > 0 ? 10 * log10(most * most / mean_square) : (double)INFINITY;
+}
+
+static band *take_band(comparison *c)
+{
+    txm_group_wait(c->job.group, c->band_count - 1);
+    pthread_mutex_lock(&c->lock);
+    band *b = c->free;
+    c->free = b->next;
+    pthread_mutex_unlock(&c->lock);
+    return b;
+}
+
+/* Rows of a plain image come in order: they are read here, those of a tx file by the job. */
+static void queue_band(comparison *c, uint32_t level, uint32_t y, uint32_t count, part *p)
+{
+    txm_error err = {0};
+    txm_status status = TXM_OK;
+    band *b = take_band(c);
+    b->level = level;
+    b->y = y;
+    b->count = count;
+    b->part = p;
+    for (int s = 0; s < 2 && !status; s++)
+        if (c->side[s].source)
+            status = txm_rows_read(&c->side[s], c->context->ops, level, y, count, &b->side[s], &err);
+    if (!status && txm_group_submit(c->job.group, false, run_band, b))
+        return;
+    if (!status)
+        txm_fail(&err, TXM_NO_MEMORY, "out of memory for %u rows", count);
+    txm_job_fail(&c->job, &err);
+    run_band(b); /* stops at once, and gives the band back */
 }
 
 static txm_status compare_level(comparison *c, uint32_t level, txm_error *err)
 {
     txm_level_error *e = &c->out->level[level];
-    const txm_ops *ops = c->context->ops;
-    txm_status status = TXM_OK;
     for (int s = 0; s < 2; s++)
         txm_rows_size(&c->side[s], level, &e->width[s], &e->height[s]);
     if (!e->width[0] || e->width[0] != e->width[1] || e->height[0] != e->height[1])
         return TXM_OK;
-    c->peak = c->square_sum = c->error_sum = 0;
-    for (uint32_t y = 0; !status && y < e->height[0]; y += c->band) {
-        uint32_t left = e->height[0] - y, count = left < c->band ? left : c->band;
-        if (c->context->cancel && *c->context->cancel)
-            return txm_fail(err, TXM_CANCELLED, "stopped on request");
-        for (int s = 0; s < 2 && !status; s++)
-            status = txm_rows_read(&c->side[s], ops, level, y, count, c->rows[s], err);
-        if (!status)
-            add_rows(c, level, y, count);
+    uint32_t count = (e->height[0] - 1) / c->band_rows + 1;
+    part *parts = txm_calloc(count, sizeof *parts);
+    if (!parts)
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for level %u", level);
+    for (uint32_t n = 0; n < count && txm_job_runs(&c->job); n++) {
+        uint32_t y = n * c->band_rows, left = e->height[0] - y;
+        queue_band(c, level, y, left < c->band_rows ? left : c->band_rows, &parts[n]);
     }
-    if (!status)
-        conclude(c, e);
-    return status;
+    txm_group_wait(c->job.group, 0);
+    bool whole = txm_job_runs(&c->job);
+    if (whole)
+        conclude(c, e, parts, count);
+    free(parts);
+    return whole ? TXM_OK : txm_fail(err, c->job.error.status, "%s", c->job.error.message);
 }
+
+/* ---- before and after ------------------------------------------------------------------------------------------- */
 
 /* Level 0 in at most 2048 x 2048 blocks. */
 static txm_status start_map(txm_difference *d, uint32_t width, uint32_t height, txm_error *err)
@@ -126,9 +230,35 @@ static txm_status start_map(txm_difference *d, uint32_t width, uint32_t height, 
     return d->map ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory for a map of differences");
 }
 
+/* Two bands a thread: one is read or waits while the other is compared. Fewer where they are wide. */
+static txm_status start_bands(comparison *c, uint32_t width, txm_error *err)
+{
+    unsigned wanted = 2 * txm_pool_threads(c->context->pool);
+    size_t bytes = (size_t)width * c->band_rows * (c->side[0].channels + c->side[1].channels) * 2 * sizeof(float);
+    if (wanted > MAX_BANDS)
+        wanted = MAX_BANDS;
+    if (wanted > BANDS_BYTES / bytes)
+        wanted = (unsigned)(BANDS_BYTES / bytes);
+    while (c->band_count < wanted || !c->band_count) {
+        band *b = &c->bands[c->band_count++];
+        bool ok = true;
+        b->c = c;
+        for (int s = 0; s < 2; s++)
+            ok = txm_row_buffer_init(&b->side[s], &c->side[s], c->band_rows) && ok;
+        if (c->out->map)
+            ok = (b->map = txm_calloc(c->out->map_width, sizeof *b->map)) && ok;
+        if (!ok)
+            return txm_fail(err, TXM_NO_MEMORY, "out of memory for %u rows", c->band_rows);
+        b->next = c->free;
+        c->free = b;
+    }
+    return TXM_OK;
+}
+
 static txm_status run(comparison *c, const char *const paths[2], bool with_map, txm_error *err)
 {
-    txm_status status = TXM_OK;
+    uint32_t width, height;
+    txm_status status = txm_job_init(&c->job, c->context->pool, c->context->cancel, false, err);
     for (int s = 0; s < 2 && !status; s++)
         status = txm_rows_open(c->context, paths[s], &c->side[s], err);
     if (status)
@@ -138,16 +268,11 @@ static txm_status run(comparison *c, const char *const paths[2], bool with_map, 
     d->plain = !a->tx || !b->tx || a->levels == 1 || b->levels == 1;
     d->levels = d->plain ? 1 : a->levels > b->levels ? a->levels : b->levels;
     d->tile_px = a->tile_h;
-    c->band = a->tile_h > b->tile_h ? a->tile_h : b->tile_h;
-    for (int s = 0; s < 2; s++) {
-        uint32_t width, height;
-        txm_rows_size(&c->side[s], 0, &width, &height);
-        c->rows[s] = txm_alloc_pixels(txm_mul((size_t)width * c->side[s].channels, c->band), sizeof(float));
-        if (!c->rows[s])
-            return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for %u rows", paths[s], c->band);
-        if (with_map && !s && (status = start_map(d, width, height, err)))
-            return status;
-    }
+    c->band_rows = a->tile_h > b->tile_h ? a->tile_h : b->tile_h;
+    txm_rows_size(a, 0, &width, &height);
+    if (with_map && (status = start_map(d, width, height, err)))
+        return status;
+    status = start_bands(c, width, err);
     for (uint32_t l = 0; !status && l < d->levels; l++)
         status = compare_level(c, l, err);
     return status;
@@ -159,11 +284,17 @@ txm_status txm_diff(txm_context *context, const char *a, const char *b, bool wit
     const char *const paths[2] = {a, b};
     comparison c = {.context = context, .out = out};
     memset(out, 0, sizeof *out);
+    pthread_mutex_init(&c.lock, NULL);
     txm_status status = run(&c, paths, with_map, err);
-    for (int s = 0; s < 2; s++) {
-        txm_rows_close(&c.side[s]);
-        free(c.rows[s]);
+    for (unsigned n = 0; n < c.band_count; n++) {
+        for (int s = 0; s < 2; s++)
+            txm_row_buffer_free(&c.bands[n].side[s]);
+        free(c.bands[n].map);
     }
+    for (int s = 0; s < 2; s++)
+        txm_rows_close(&c.side[s]);
+    txm_job_destroy(&c.job);
+    pthread_mutex_destroy(&c.lock);
     if (status)
         txm_difference_clear(out);
     return status;

@@ -12,9 +12,11 @@
 #include "convert/context.h"
 #include "core/mem.h"
 #include "core/path.h"
-#include "txmill/inspect.h"
+#include "inspect/verify_impl.h"
 
 /* What is looked for, and where sources and folders come from. */
+typedef bool (*word_fn)(void *user, const char *word); /* true: found, stop */
+
 typedef struct search {
     const char *name;  /* file name of the tx file */
     char *source_name; /* its first part */
@@ -40,8 +42,11 @@ static bool fits(search *s, const txm_tx_key *key, bool absolute)
 }
 
 /* One colour space word with everything else that may go with it. */
-static bool try_word(search *s, const char *word)
+static bool try_word(void *user, const char *word)
 {
+    search *s = user;
+    if (s->exhausted)
+        return false;
     for (int absolute = 0; absolute <= (s->dir != NULL); absolute++)
         for (int alpha = TXM_ALPHA_STRAIGHT; alpha <= TXM_ALPHA_AUTO; alpha++)
             for (int equiangular = 0; equiangular < 2; equiangular++) {
@@ -60,30 +65,31 @@ static bool try_word(search *s, const char *word)
     return false;
 }
 
-static bool try_entry(search *s, const txm_color_entry *entry)
+/* Every word that a colour space may be asked for by. */
+static bool each_word(const txm_color_config *config, word_fn fn, void *user)
 {
-    if (try_word(s, entry->name))
+    if (fn(user, "data") || fn(user, ""))
         return true;
-    for (const char *const *alias = entry->aliases; alias && *alias; alias++)
-        if (try_word(s, *alias))
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (fn(user, roles[i]))
             return true;
+    for (size_t i = 0, n = txm_color_count(config); i < n; i++) {
+        txm_color_entry entry;
+        if (txm_color_entry_at(config, i, &entry, NULL) != TXM_OK)
+            continue;
+        if (fn(user, entry.name))
+            return true;
+        for (const char *const *alias = entry.aliases; alias && *alias; alias++)
+            if (fn(user, *alias))
+                return true;
+    }
     return false;
 }
 
 /* All words under one working space. */
 static bool try_words(search *s)
 {
-    if (try_word(s, "data") || try_word(s, ""))
-        return true;
-    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-        if (try_word(s, roles[i]))
-            return true;
-    for (size_t i = 0, n = txm_color_count(s->config); i < n && !s->exhausted; i++) {
-        txm_color_entry entry;
-        if (txm_color_entry_at(s->config, i, &entry, NULL) == TXM_OK && try_entry(s, &entry))
-            return true;
-    }
-    return false;
+    return each_word(s->config, try_word, s);
 }
 
 /* The working spaces that Blender offers; loading a config for each takes a while, so they come last. */
@@ -143,4 +149,92 @@ txm_status txm_name_search(txm_context *context, const char *tx_path, const char
     free(s.source_name);
     free(s.dir);
     return status;
+}
+
+/* ---- any absolute cache folder ---------------------------------------------------------------------------------- */
+
+/* A source may lie as many folders above the cache folder as are tried. */
+enum { MAX_UPS = 12, UP_BYTES = 2 };
+
+/* A name for an absolute cache folder holds the way from there to the source. That is some steps up and then the end of
+ * the source's path: few enough ways to try them all, wherever the folder was. */
+typedef struct place_search {
+    txm_verification *v;
+    const char *word; /* that is being tried */
+    bool exhausted;
+} place_search;
+
+static bool leads_to_name(place_search *p, const char *cache_dir)
+{
+    const txm_tx_description *d = &p->v->description;
+    const txm_tx_key key = {d->xyz_to_scene_linear, p->word, d->alpha, d->envlatl};
+    char *path = txm_tx_path(d->source, cache_dir, &key);
+    p->exhausted |= !path;
+    bool same = path && !strcmp(txm_path_base(path), txm_path_base(p->v->path));
+    free(path);
+    return same;
+}
+
+/* Folders that stand for all that have `prefix` in common with the source: below it by 0 to MAX_UPS others. */
+static bool try_below(place_search *p, const char *prefix)
+{
+    char steps[MAX_UPS * UP_BYTES + 1] = "";
+    for (int ups = 0; ups <= MAX_UPS && !p->exhausted; ups++) {
+        char *dir = txm_asprintf("%s%s", prefix, steps);
+        p->exhausted |= !dir;
+        bool found = dir && leads_to_name(p, *dir ? dir : "/");
+        free(dir);
+        if (found)
+            return true;
+        /* A folder that no path has: only that it is another one counts. */
+        if (ups < MAX_UPS)
+            strcat(steps, "/\001");
+    }
+    return false;
+}
+
+static bool try_places(void *user, const char *word)
+{
+    place_search *p = user;
+    char *prefix = txm_path_dir(p->v->description.source), *slash;
+    bool found = false;
+    p->word = word;
+    p->exhausted |= !prefix;
+    while (prefix && !p->exhausted && (slash = strrchr(prefix, '/'))) {
+        if (!strcmp(prefix, "/"))
+            break;
+        if ((found = try_below(p, prefix)))
+            break;
+        *slash = 0;
+    }
+    found = found || (prefix && !p->exhausted && try_below(p, ""));
+    free(prefix);
+    return found;
+}
+
+/* A word counts if the space behind it is what the file says that it was made from. */
+static bool try_fitting_word(void *user, const char *word)
+{
+    place_search *p = user;
+    const txm_color_space *space = NULL;
+    const char *detected = p->v->description.detected;
+    bool fits = !strcmp(word, "data") ? !strcmp(detected, "data") : !*word;
+    if (!fits && *word)
+        fits = txm_color_find(txm_context_color(p->v->context), word, &space, NULL) == TXM_OK &&
+               !strcmp(txm_color_space_detected(space), detected);
+    return fits && try_places(p, word);
+}
+
+txm_status txm_name_search_places(txm_verification *v, bool *found, txm_error *err)
+{
+    const txm_tx_description *d = &v->description;
+    place_search p = {.v = v};
+    *found = false;
+    if (!txm_path_is_absolute(d->source))
+        return TXM_OK;
+    if (*d->requested)
+        *found = try_places(&p, txm_name_word(d));
+    else
+        *found = each_word(txm_context_color(v->context), try_fitting_word, &p);
+    return p.exhausted ? txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", v->path) : TXM_OK;
 }

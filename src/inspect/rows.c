@@ -41,7 +41,6 @@ void txm_rows_close(txm_rows *rows)
         return;
     txm_tx_close(&rows->tx);
     txm_source_close(&rows->source);
-    free(rows->raw);
     memset(rows, 0, sizeof *rows);
 }
 
@@ -60,52 +59,57 @@ void txm_rows_size(const txm_rows *rows, uint32_t level, uint32_t *width, uint32
     }
 }
 
-static bool need(txm_rows *rows, size_t bytes)
+bool txm_row_buffer_init(txm_row_buffer *buffer, const txm_rows *rows, uint32_t count)
 {
-    if (rows->raw_bytes >= bytes)
-        return true;
-    free(rows->raw);
-    rows->raw = txm_alloc_pixels(bytes, 1);
-    rows->raw_bytes = rows->raw ? bytes : 0;
-    return rows->raw != NULL;
+    uint32_t width, height, raw_rows = count > rows->tile_h ? count : rows->tile_h;
+    txm_rows_size(rows, 0, &width, &height);
+    size_t samples = (size_t)width * rows->channels;
+    buffer->values = txm_alloc_pixels(txm_mul(samples, count), sizeof(float));
+    buffer->raw = txm_alloc_pixels(txm_mul(samples, raw_rows), txm_type_bytes(rows->type));
+    return buffer->values && buffer->raw;
+}
+
+void txm_row_buffer_free(txm_row_buffer *buffer)
+{
+    if (!buffer)
+        return;
+    free(buffer->values);
+    free(buffer->raw);
+    memset(buffer, 0, sizeof *buffer);
 }
 
 /* Decodes the tile rows that the wanted rows lie in, one at a time, and takes the rows out of them. */
-static txm_status read_tiles(txm_rows *r, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count, float *dst,
-                             txm_error *err)
+static txm_status read_tiles(const txm_rows *r, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count,
+                             txm_row_buffer *buffer, txm_error *err)
 {
     const txm_tx_info *i = txm_tx_info_of(r->tx);
     const txm_tx_level *l = txm_tx_level_of(r->tx, level);
     size_t px = i->channels * txm_type_bytes(i->type), stride = (size_t)l->width * px;
     size_t samples = (size_t)l->width * i->channels;
-    if (!need(r, txm_mul(i->tile_h, stride)))
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for a row of tiles");
     for (uint32_t ty = y / i->tile_h; ty * i->tile_h < y + count; ty++) {
         uint32_t top = ty * i->tile_h, first = top > y ? top : y;
         uint32_t bottom = top + i->tile_h, end = bottom < y + count ? bottom : y + count;
         for (uint32_t tx = 0; tx < l->tiles_x; tx++) {
-            txm_status status = txm_tx_read_tile(r->tx, level, tx, ty, r->raw + (size_t)tx * i->tile_w * px, px, stride,
-                                                 NULL, NULL, err);
+            txm_status status = txm_tx_read_tile(r->tx, level, tx, ty, buffer->raw + (size_t)tx * i->tile_w * px, px,
+                                                 stride, NULL, NULL, err);
             if (status)
                 return status;
         }
         for (uint32_t row = first; row < end; row++)
-            ops->to_float(i->type, r->raw + (row - top) * stride, dst + (row - y) * samples, samples);
+            ops->to_float(i->type, buffer->raw + (row - top) * stride, buffer->values + (row - y) * samples, samples);
     }
     return TXM_OK;
 }
 
-txm_status txm_rows_read(txm_rows *r, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count, float *dst,
-                         txm_error *err)
+txm_status txm_rows_read(const txm_rows *r, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count,
+                         txm_row_buffer *buffer, txm_error *err)
 {
     if (r->tx)
-        return read_tiles(r, ops, level, y, count, dst, err);
+        return read_tiles(r, ops, level, y, count, buffer, err);
     size_t samples = (size_t)txm_source_info_of(r->source)->width * r->channels;
     size_t stride = samples * txm_type_bytes(r->type);
-    if (!need(r, txm_mul(count, stride)))
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for rows of an image");
-    txm_status status = txm_source_read(r->source, y, count, r->raw, stride, err);
+    txm_status status = txm_source_read(r->source, y, count, buffer->raw, stride, err);
     for (uint32_t row = 0; !status && row < count; row++)
-        ops->to_float(r->type, r->raw + row * stride, dst + row * samples, samples);
+        ops->to_float(r->type, buffer->raw + row * stride, buffer->values + row * samples, samples);
     return status;
 }

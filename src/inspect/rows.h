@@ -12,8 +12,6 @@ typedef struct txm_rows {
     txm_source *source;
     uint32_t levels, channels, tile_h;
     txm_type type;
-    uint8_t *raw; /* scratch: a row of tiles, or rows of the source */
-    size_t raw_bytes;
 } txm_rows;
 
 /* Opens a tx file, or else an image. */
@@ -23,7 +21,18 @@ void txm_rows_close(txm_rows *rows); /* NULL-safe; accepts half-open ones */
 /* Size of a level; 0x0 beyond the last. */
 void txm_rows_size(const txm_rows *rows, uint32_t level, uint32_t *width, uint32_t *height);
 
-/* Rows y .. y+count-1 of a level, `channels` floats a pixel, tight. Of a plain image rows come in order, once. */
-txm_status txm_rows_read(txm_rows *rows, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count, float *dst,
-                         txm_error *err);
+/* Memory for some rows of any level: one a thread. Zero-initialise. */
+typedef struct txm_row_buffer {
+    float *values; /* what was read: `channels` floats a pixel, tight */
+    uint8_t *raw;  /* as stored */
+} txm_row_buffer;
+
+/* False when memory for up to `count` rows is exhausted. */
+bool txm_row_buffer_init(txm_row_buffer *buffer, const txm_rows *rows, uint32_t count);
+void txm_row_buffer_free(txm_row_buffer *buffer); /* NULL-safe; zeroes */
+
+/* Rows y .. y+count-1 of a level. Of a tx file in any order and from any thread; of a plain image in order, once, from
+ * one thread at a time. */
+txm_status txm_rows_read(const txm_rows *rows, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count,
+                         txm_row_buffer *buffer, txm_error *err);
 #endif

@@ -16,6 +16,18 @@ const char *txm_message_without_path(const char *message, const char *path)
     return !strncmp(message, path, n) && !strncmp(message + n, ": ", 2) ? message + n + 2 : message;
 }
 
+void txm_report_level(const txm_verification *v, enum txm_finding_number number, uint32_t level,
+                      const txm_level_diff *d)
+{
+    bool exact = v->maker == TXM_MAKER_TXMILL || level == 0;
+    if (exact ? !d->different : txm_level_diff_is_parity(d, v->info->type))
+        return;
+    txm_find(v->findings, number, (txm_place){(int)level, (int)d->tile_x, (int)d->tile_y},
+             "%llu of %llu samples in %llu tile%s differ, by up to %.6g%s", (unsigned long long)d->different,
+             (unsigned long long)d->samples, (unsigned long long)d->tiles, d->tiles == 1 ? "" : "s", d->worst,
+             txm_level_diff_unit(v->info->type));
+}
+
 static txm_maker maker_of(const txm_tx_description *d)
 {
     if (*d->requested)

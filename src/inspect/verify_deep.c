@@ -12,7 +12,7 @@
 
 #include "convert/context.h"
 #include "core/mem.h"
-#include "inspect/level_diff.h"
+#include "inspect/compare.h"
 #include "inspect/verify_impl.h"
 
 typedef struct deep {
@@ -126,46 +126,28 @@ static bool compare_headers(const deep *d)
     return true;
 }
 
-/* A level against its counterpart, tile by tile; false when the verification fails. */
-static txm_status compare_level(const deep *d, uint32_t l, uint8_t *pixels, txm_level_diff *diff, txm_error *err)
+static txm_status compare_pixels(const deep *d, txm_job *job, txm_error *err)
 {
-    txm_verification *v = d->v;
-    const txm_tx_info *i = v->info;
-    const txm_tx_level *level = txm_tx_level_of(v->tx, l);
-    size_t px = i->channels * txm_type_bytes(i->type), stride = i->tile_w * px;
-    uint8_t *other = pixels + i->tile_h * stride;
-    for (uint32_t y = 0; y < level->tiles_y; y++)
-        for (uint32_t x = 0; x < level->tiles_x; x++) {
-            uint32_t w, h;
-            if (v->context->cancel && *v->context->cancel)
-                return txm_fail(err, TXM_CANCELLED, "stopped on request");
-            txm_status status = txm_tx_read_tile(d->again, l, x, y, other, px, stride, &w, &h, err);
-            if (status)
-                return status;
-            /* Damaged tiles have been found before. */
-            if (txm_tx_read_tile(v->tx, l, x, y, pixels, px, stride, &w, &h, NULL) == TXM_OK)
-                txm_level_diff_tile(diff, i->type, i->channels, other, stride, pixels, stride, w, h, x, y);
-        }
-    return TXM_OK;
+    txm_status status = TXM_OK;
+    for (uint32_t l = 0; !status && l < d->v->info->levels; l++) {
+        txm_level_diff diff;
+        /* Damaged tiles have been found before. */
+        status = txm_compare_level(job, d->again, d->v->tx, l, &diff, err);
+        if (!status)
+            txm_report_level(d->v, TXM_FINDING_DEEP_PIXELS, l, &diff);
+    }
+    return status;
 }
 
-static txm_status compare_pixels(const deep *d, txm_error *err)
+static txm_status compare(const deep *d, txm_error *err)
 {
-    const txm_tx_info *i = d->v->info;
-    size_t tile_bytes = (size_t)i->tile_w * i->tile_h * i->channels * txm_type_bytes(i->type);
-    uint8_t *pixels = txm_alloc_pixels(2, tile_bytes);
-    txm_status status = pixels ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", d->v->path);
-    for (uint32_t l = 0; !status && l < i->levels; l++) {
-        txm_level_diff diff = {0};
-        status = compare_level(d, l, pixels, &diff, err);
-        bool exact = d->v->maker == TXM_MAKER_TXMILL || l == 0;
-        if (!status && (exact ? diff.different > 0 : !txm_level_diff_is_parity(&diff, i->type)))
-            txm_find(d->v->findings, TXM_FINDING_DEEP_PIXELS, (txm_place){(int)l, (int)diff.tile_x, (int)diff.tile_y},
-                     "%llu of %llu samples in %llu tile%s differ, by up to %.6g%s", (unsigned long long)diff.different,
-                     (unsigned long long)diff.samples, (unsigned long long)diff.tiles, diff.tiles == 1 ? "" : "s",
-                     diff.worst, txm_level_diff_unit(i->type));
-    }
-    free(pixels);
+    txm_job job;
+    if (!compare_headers(d))
+        return TXM_OK;
+    txm_status status = txm_job_init(&job, d->v->context->pool, d->v->context->cancel, false, err);
+    if (!status)
+        status = compare_pixels(d, &job, err);
+    txm_job_destroy(&job);
     return status;
 }
 
@@ -211,7 +193,7 @@ static txm_status run(deep *d, txm_error *err)
     }
     if ((status = txm_tx_open(d->path, &d->again, err)) || (status = txm_tx_describe(d->again, &d->description, err)))
         return status;
-    return compare_headers(d) ? compare_pixels(d, err) : TXM_OK;
+    return compare(d, err);
 }
 
 txm_status txm_verify_deep(txm_verification *v, txm_error *err)

@@ -5,9 +5,11 @@
 #ifndef TXM_INSPECT_VERIFY_IMPL_H
 #define TXM_INSPECT_VERIFY_IMPL_H
 #include <stdatomic.h>
+#include <string.h>
 
 #include "container/describe.h"
 #include "inspect/findings.h"
+#include "inspect/level_diff.h"
 
 /* Who made a file decides how its levels were filtered, and how exactly we know it. */
 typedef enum txm_maker {
@@ -35,6 +37,20 @@ txm_status txm_verify_header(txm_verification *v, txm_error *err); /* structure,
 txm_status txm_verify_origin(txm_verification *v, txm_error *err); /* name and source; sets `source` */
 txm_status txm_verify_pixels(txm_verification *v, txm_error *err); /* tiles, level 0, levels, rings */
 txm_status txm_verify_deep(txm_verification *v, txm_error *err);   /* against the source */
+
+/* The word for the requested colour space that is in names; only of files that hold one. */
+static inline const char *txm_name_word(const txm_tx_description *d)
+{
+    return !strcmp(d->requested, "auto") ? "" : !strcmp(d->detected, "data") ? "data" : d->requested;
+}
+
+/* Whether the settings that the file holds lead to its name for some absolute cache folder, wherever that was. */
+txm_status txm_name_search_places(txm_verification *v, bool *found, txm_error *err);
+
+/* Adds a finding if a level differs from what it should be by more than its maker explains. Level 0 is never filtered:
+ * it must be the same. */
+void txm_report_level(const txm_verification *v, enum txm_finding_number number, uint32_t level,
+                      const txm_level_diff *difference);
 
 /* Whether a failure says something about the file (a finding), rather than about this attempt to look at it. */
 bool txm_status_is_finding(txm_status status);

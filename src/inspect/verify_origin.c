@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "cache/name.h"
 #include "cache/own_name.h"
 #include "convert/context.h"
 #include "core/mem.h"
 #include "core/path.h"
+#include "core/time_text.h"
 #include "inspect/verify_impl.h"
 
 /* ---- the source ------------------------------------------------------------------------------------------------- */
@@ -44,18 +44,10 @@ char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted
     return NULL;
 }
 
-static const char *time_text(time_t t, char out[32])
-{
-    struct tm local;
-    if (!localtime_r(&t, &local) || !strftime(out, 32, "%Y-%m-%d %H:%M:%S", &local))
-        snprintf(out, 32, "%lld", (long long)t);
-    return out;
-}
-
 static txm_status check_source(txm_verification *v, txm_error *err)
 {
     struct stat tx, source;
-    char tx_time[32], source_time[32];
+    char tx_time[TXM_TIME_BYTES], source_time[TXM_TIME_BYTES];
     bool exhausted = false;
     const char *given = v->options->source, *stored = v->description.source;
     v->source = given ? txm_strdup(given) : txm_locate_source(v->path, stored, &exhausted);
@@ -70,7 +62,7 @@ static txm_status check_source(txm_verification *v, txm_error *err)
     }
     if (stat(v->path, &tx) == 0 && tx.st_mtime != source.st_mtime)
         txm_find(v->findings, TXM_FINDING_SOURCE_STALE, TXM_NO_PLACE, "%.300s is of %s, the tx file of %s", v->source,
-                 time_text(source.st_mtime, source_time), time_text(tx.st_mtime, tx_time));
+                 txm_time_text(source.st_mtime, source_time), txm_time_text(tx.st_mtime, tx_time));
     return TXM_OK;
 }
 
@@ -114,10 +106,16 @@ static void report_misfit(txm_verification *v, const txm_name_match *m, bool fou
 {
     const txm_tx_description *d = &v->description;
     const char *space = *d->requested ? d->requested : d->detected;
-    if (!found)
+    /* A file that holds all of its settings can be judged; another one may have been made with settings unknown here,
+     * as a colour space of another config: Cycles may well ask for it. */
+    if (!found && *d->requested && txm_path_is_absolute(d->source))
         txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE,
-                 "no settings that the OCIO config %.200s knows lead to this name; if the file was made with another "
-                 "config, name it with --ocio",
+                 "colour space %s, alpha %s, %s, as stated inside, lead to another name, for any cache folder", space,
+                 txm_alpha_option(d->alpha), d->envlatl ? "lat-long" : "plain");
+    else if (!found)
+        txm_find(v->findings, TXM_FINDING_NAME_UNKNOWN, TXM_NO_PLACE,
+                 "no settings that the OCIO config %.200s knows lead to it; if the file was made with another config, "
+                 "name it with --ocio",
                  txm_color_config_name(txm_context_color(v->context)));
     else
         txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE,
@@ -163,9 +161,12 @@ static txm_status check_name(txm_verification *v, txm_error *err)
                              : *base   ? d->source
                                        : NULL,
                              d->xyz_to_scene_linear, &match, &found, err);
-    if (!status && !(found && agrees(v, &match)))
-        report_misfit(v, &match, found);
-    return status;
+    if (status || (found && agrees(v, &match)))
+        return status;
+    if (!found && ((status = txm_name_search_places(v, &fits, err)) || fits))
+        return status;
+    report_misfit(v, &match, found);
+    return TXM_OK;
 }
 
 txm_status txm_verify_origin(txm_verification *v, txm_error *err)

@@ -284,19 +284,6 @@ static txm_status check_hash(const course *c, txm_error *err)
     return status;
 }
 
-static void check_level(const course *c, uint32_t l)
-{
-    const txm_verification *v = c->check.v;
-    const txm_level_diff *d = &c->check.diffs[l];
-    bool exact = v->maker == TXM_MAKER_TXMILL;
-    if (exact ? !d->different : txm_level_diff_is_parity(d, v->info->type))
-        return;
-    txm_find(v->findings, TXM_FINDING_LEVEL, (txm_place){(int)l, (int)d->tile_x, (int)d->tile_y},
-             "%llu of %llu samples in %llu tile%s differ, by up to %.6g%s", (unsigned long long)d->different,
-             (unsigned long long)d->samples, (unsigned long long)d->tiles, d->tiles == 1 ? "" : "s", d->worst,
-             txm_level_diff_unit(v->info->type));
-}
-
 static txm_status conclude(course *c, txm_error *err)
 {
     txm_verification *v = c->check.v;
@@ -312,7 +299,7 @@ static txm_status conclude(course *c, txm_error *err)
     check_average(c);
     check_constant(c);
     for (uint32_t l = 1; l < v->info->levels; l++)
-        check_level(c, l);
+        txm_report_level(v, TXM_FINDING_LEVEL, l, &c->check.diffs[l]);
     return status;
 }
 
