@@ -62,6 +62,7 @@ counted make -s -j"$jobs" B=build-clang CC=clang CXX=clang++ check
 part "CUDA"
 if command -v "${NVCC:-nvcc}" >/dev/null; then
     result build-cuda make -s -j"$jobs" CUDA=yes
+    counted make -s -j"$jobs" CUDA=yes check-gpu
 else
     skipped=$((skipped + 1))
     echo "skip build-cuda (nvcc is not installed)"

@@ -122,8 +122,9 @@ static void run_kernel(const op *o)
         break;
     case OP_RINGS: {
         const txm_gpu_rings *a = &o->a.rings;
-        for (uint32_t i = 0; i < warps(txm_gpu_rings_pixels(a->tile_px, a->width, a->tile_px)); i++)
-            txm_gpu_rings_body(a, a->type, a->channels, i);
+        for (uint32_t band = 0; band < a->bands + 1; band++)
+            for (uint32_t i = 0; i < warps(txm_gpu_rings_pixels(a->tile_px, a->width, a->tile_px)); i++)
+                txm_gpu_rings_body(a, a->type, a->channels, i, band);
         break;
     }
     default:

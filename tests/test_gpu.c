@@ -437,6 +437,32 @@ START_TEST(memory_is_as_planned)
 }
 END_TEST
 
+/* The benchmark measures everything once, and each measure says how much it moved. */
+START_TEST(bench_runs)
+{
+    txm_gpu_plan plan = {.width = 256,
+                         .height = 256,
+                         .tile_px = 64,
+                         .type = TXM_HALF,
+                         .conform = {4, 4, false, false, false},
+                         .channels = 4,
+                         .srgb = true,
+                         .filter = true,
+                         .rings = true,
+                         .chunk_rows = 128,
+                         .slots = 2};
+    txm_gpu_measure m[16];
+    size_t count = 16;
+    txm_error err = {0};
+    ck_assert_msg(!gpu->bench(0, &plan, m, &count, &err), "%s", err.message);
+    ck_assert_uint_eq(count, 8);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_msg(m[i].bytes > 0 && m[i].seconds > 0 && *m[i].name, "%zu", i);
+    plan.height = 128;
+    ck_assert_int_eq(gpu->bench(0, &plan, m, &count, &err), TXM_USAGE);
+}
+END_TEST
+
 /* Another build's table is told by its numbers. */
 START_TEST(table_says_what_it_is)
 {
@@ -468,6 +494,7 @@ int main(void)
     tcase_add_loop_test(t, jobs_equal_scalar, 0, 4 * SIZES);
     tcase_add_test(t, senseless_plans);
     tcase_add_test(t, memory_is_as_planned);
+    tcase_add_test(t, bench_runs);
     tcase_add_test(t, table_says_what_it_is);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);

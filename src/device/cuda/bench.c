@@ -123,14 +123,9 @@ static int tiles(bench *b)
 static int rings(bench *b)
 {
     const txm_gpu_plan *p = &b->job->plan;
-    for (uint32_t y = 0; y < b->rows; y += p->tile_px) {
-        const txm_gpu_rings a = {p->type,       p->channels, p->tile_px,   b->l0->width,
-                                 b->l0->height, y,           b->l0->store, b->slot->device_out};
-        int code = txm_rt_rings(&a, b->stream);
-        if (code)
-            return code;
-    }
-    return 0;
+    const txm_gpu_rings a = {p->type, p->channels,          p->tile_px,   b->l0->width,       b->l0->height,
+                             0,       b->rows / p->tile_px, b->l0->store, b->slot->device_out};
+    return txm_rt_rings(&a, b->stream);
 }
 
 static txm_status run(bench *b, txm_error *err)

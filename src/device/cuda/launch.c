@@ -25,17 +25,19 @@ typedef struct chunk {
     bool conformed;
 } chunk;
 
-/* Room for a piece in the slot's output. plan_output has made enough; that it did is checked before a kernel writes. */
-static int add_piece(chunk *c, txm_gpu_piece piece, uint8_t **device)
+/* Room for a piece in the slot's output; pieces of one launch lie one behind the other (`follows`). plan_output has
+ * made enough; that it did is checked before a kernel writes. */
+static int add_piece(chunk *c, txm_gpu_piece piece, bool follows, uint8_t **device)
 {
     gpu_slot *s = c->slot;
-    size_t at = (s->out_bytes + 15) / 16 * 16;
+    size_t at = follows ? s->out_bytes : (s->out_bytes + 15) / 16 * 16;
     if (at + piece.size_bytes > c->job->out_capacity || s->result.piece_count == c->job->piece_capacity)
         return GPU_NO_ROOM;
     piece.bytes = s->out + at;
     s->pieces[s->result.piece_count++] = piece;
     s->out_bytes = at + piece.size_bytes;
-    *device = s->device_out + at;
+    if (!follows)
+        *device = s->device_out + at;
     return 0;
 }
 
@@ -72,7 +74,7 @@ static int ingest(chunk *c)
                         .store0 = l0->store,
                         .tables = j->tables};
     if (p->rows && !c->conformed)
-        TRY(add_piece(c, stored, &a.rows_out));
+        TRY(add_piece(c, stored, false, &a.rows_out));
     if (a.box) {
         a.store1 = l1->store;
         a.floats1 = l1->floats;
@@ -158,41 +160,40 @@ static int make_tiles(chunk *c, uint32_t index)
     while (l->tiled < l->height && l->tiled + rows_at(c, l, l->tiled) <= l->made) {
         uint32_t rows = rows_at(c, l, l->tiled);
         size_t bytes = txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width, rows);
-        uint8_t *out;
-        /* All but the last are multiples of 16 bytes: they lie one behind the other, as the kernel has them. */
-        TRY(add_piece(c, (txm_gpu_piece){TXM_GPU_TILES, index, l->tiled, rows, NULL, bytes}, &out));
-        a.out = a.bands++ ? a.out : out;
+        TRY(add_piece(c, (txm_gpu_piece){TXM_GPU_TILES, index, l->tiled, rows, NULL, bytes}, a.bands++ > 0, &a.out));
         l->tiled += rows;
     }
     return a.bands ? txm_rt_tiles(&a, c->stream) : 0;
 }
 
-static int make_rings_of(chunk *c, uint32_t index, uint32_t y)
+/* Adds one row of tiles to a launch. */
+static int add_rings(chunk *c, uint32_t index, uint32_t y, txm_gpu_rings *a)
 {
-    const txm_gpu_plan *p = &c->job->plan;
-    const gpu_level *l = &c->job->level[index];
-    uint32_t rows = rows_at(c, l, y);
-    size_t bytes = (size_t)txm_gpu_rings_pixels(p->tile_px, l->width, rows) * p->channels * txm_gpu_bytes(p->type);
-    txm_gpu_rings a = {p->type, p->channels, p->tile_px, l->width, l->height, y, l->store, NULL};
-    TRY(add_piece(c, (txm_gpu_piece){TXM_GPU_RINGS, index, y, rows, NULL, bytes}, &a.out));
-    return txm_rt_rings(&a, c->stream);
+    uint32_t rows = rows_at(c, &c->job->level[index], y);
+    size_t bytes = (size_t)txm_gpu_rings_pixels(a->tile_px, a->width, rows) * a->channels * txm_gpu_bytes(a->type);
+    return add_piece(c, (txm_gpu_piece){TXM_GPU_RINGS, index, y, rows, NULL, bytes}, a->bands++ > 0, &a->out);
 }
 
 static int make_rings(chunk *c, uint32_t index)
 {
-    uint32_t px = c->job->plan.tile_px;
+    const txm_gpu_plan *p = &c->job->plan;
     gpu_level *l = &c->job->level[index];
+    uint32_t px = p->tile_px, y = px + l->ringed;
     bool complete = l->made == l->height;
-    for (uint32_t y; (y = px + l->ringed) < l->height; l->ringed += rows_at(c, l, y)) {
-        if (!complete && y + px + TXM_RING_PX > l->made)
-            break;
-        TRY(make_rings_of(c, index, y));
+    txm_gpu_rings a = {p->type, p->channels, px, l->width, l->height, y, 0, l->store, NULL};
+    for (; y < l->height && (complete || y + px + TXM_RING_PX <= l->made); y = px + l->ringed) {
+        TRY(add_rings(c, index, y, &a));
+        l->ringed += rows_at(c, l, y);
     }
-    /* Above the first row of tiles is the image's last one. */
+    if (a.bands)
+        TRY(txm_rt_rings(&a, c->stream));
     if (!complete || l->first_ringed)
         return 0;
+    /* Above the first row of tiles is the image's last one. */
     l->first_ringed = true;
-    return make_rings_of(c, index, 0);
+    a.y = a.bands = 0;
+    TRY(add_rings(c, index, 0, &a));
+    return txm_rt_rings(&a, c->stream);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */

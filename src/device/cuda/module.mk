@@ -39,6 +39,17 @@ $(B)/tests/gpu/txmill-cuda.so: $(B)/tests/gpu_runtime.o $(GPU_OBJ) $(GPU_CORE) $
 $(B)/tests/gpu-old/txmill-cuda.so: tests/gpu_old.c src/device/cuda/gpu_abi.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -shared $(ALL_LDFLAGS) $< -o $@
+.PHONY: check-gpu bench-gpu
+# Every operation and whole conversions on the GPUs of this machine, under compute-sanitizer too where it is installed.
+check-gpu: all $(B)/tests/test_gpu
+	@tests/check_gpu.sh $(B)
+# Kernels against plain copies, conversions against the CPU.
+bench-gpu: all $(B)/bench_gpu
+	bench/gpu.sh $(B)
+$(B)/bench_gpu: bench/bench_gpu.c $(B)/libtxmill.a
+	$(CC) $(ALL_CFLAGS) -MF $@.d $< $(B)/libtxmill.a $(ALL_LDFLAGS) $(LIBS) -o $@
+-include $(B)/bench_gpu.d
+
 $(TESTS): | $(B)/tests/gpu/txmill-cuda.so $(B)/tests/gpu-old/txmill-cuda.so
 
 -include $(GPU_OBJ:.o=.d) $(B)/tests/gpu_runtime.d

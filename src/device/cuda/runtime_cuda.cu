@@ -38,7 +38,7 @@ template <txm_type T, uint32_t C> __global__ void __launch_bounds__(BLOCK) tiles
 
 template <txm_type T, uint32_t C> __global__ void __launch_bounds__(BLOCK) rings(const txm_gpu_rings a)
 {
-    txm_gpu_rings_body(&a, T, C, thread_x());
+    txm_gpu_rings_body(&a, T, C, thread_x(), blockIdx.y);
 }
 
 /* A row's channels lie beside each other, so that they read the same pixels. */
@@ -95,7 +95,7 @@ int txm_rt_tiles(const txm_gpu_tiles *args, txm_rt_stream stream)
 
 int txm_rt_rings(const txm_gpu_rings *args, txm_rt_stream stream)
 {
-    const dim3 grid(blocks(txm_gpu_rings_pixels(args->tile_px, args->width, args->tile_px)));
+    const dim3 grid(blocks(txm_gpu_rings_pixels(args->tile_px, args->width, args->tile_px)), args->bands);
     LAUNCH(rings, args, grid, stream);
 }
 

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# make bench-gpu: kernels against plain copies, then whole conversions on the CPU and on the GPUs with 1, 4 and 16 threads, and
+# the share of each stage. gpu.sh [BUILD [IMAGES]]
+set -eu
+build=${1:-build}
+images=${2:-bench-images}
+TXMILL_PLUGINS=${TXMILL_PLUGINS:-$PWD/$build}
+export TXMILL_PLUGINS
+kernels=$("$build/bench_gpu")
+echo "$kernels"
+case $kernels in skip*) exit 0 ;; esac
+bench/images.sh "$images"
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+printf '\n| image | device | threads | s | decode | conform | pyramid | hash | encode | rings | write |\n'
+echo '|---|---|---|---|---|---|---|---|---|---|---|'
+for image in "$images"/{photo8k.jpg,rgba4k.png,hdr4k.exr}; do
+    for device in cpu cuda; do
+        for threads in 1 4 16; do
+            # The best of three; the device's start is part of each run.
+            for _ in 1 2 3; do
+                "$build/txmill" make --json --device $device -j $threads -o "$out/$device.tx" "$image"
+            done | python3 -c 'import json, sys
+runs = [o for o in map(json.loads, sys.stdin) if o["type"] == "file"]
+best = min(runs, key=lambda o: o["seconds"])
+stages = best["stage_seconds"]
+print("| %s | %s | %s | %.2f | %s |" % (sys.argv[1], best["device"], sys.argv[2], best["seconds"],
+      " | ".join("%.2f" % stages[s] for s in "decode conform pyramid hash encode rings write".split())))' \
+                "$(basename "$image")" $threads
+        done
+    done
+    cmp "$out/cpu.tx" "$out/cuda.tx"
+done
