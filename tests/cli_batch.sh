@@ -59,6 +59,12 @@ check key-space test "$(key "" $wall -c Non-Color)" != "$(key "" $wall)"
 check key-transforms-differ test "$(key "" $wall -c ACEScg)" != "$(key "" $wall -c 'Linear Rec.2020')"
 check key-working-space test "$(key "" $wall -c ACEScg --working-space 'Linear Rec.2020')" != "$(key "" $wall -c ACEScg)"
 check key-mono test "$(key "" $wall --mono no)" != "$(key "" $wall)"
+check key-environment test "$(key "" $wall --envlatl)" != "$(key "" $wall)"
+check key-strict-is-no-mono test "$(key "" $wall --strict)" = "$(key "" $wall --mono no)"
+check key-mono-of-one-channel test "$(key "" "$golden/gray8.png" --mono no)" = "$(key "" "$golden/gray8.png")"
+check key-not-the-course test "$(key "" $wall -j 1 --max-memory 1G --device cpu --force --no-claims --fail-fast --lint \
+    --attrib A=B --store nowhere --ocio "$golden/config.ocio")" = "$(key "" $wall)"
+check key-not-the-vectors test "$(TXMILL_ISA=scalar key "" $wall -c ACEScg)" = "$(key "" $wall -c ACEScg)"
 cp $wall copy.png
 check key-content-is-content test "$(key =content copy.png)" = "$(key =content $wall)"
 check key-content-differs test "$(key =content tex/sub/wall_normal.1001.png)" != "$(key =content $wall)"

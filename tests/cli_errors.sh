@@ -95,6 +95,7 @@ check unknown-space-names-file says rgb8.png
 check unknown-space-nothing-made nothing_in .
 txm make --strict --colorspace "No Such Space" rgb8.png
 check strict-unknown-space-warns says "No Such Space"
+check strict-unknown-space-warns-once test "$(grep -c "No Such Space" err)" -eq 1
 check strict-unknown-space-made test -f blender_tx/rgb8.png.0-3679B0BFF3405EC327901EFFCB3518C9.tx
 rm -rf blender_tx
 for config in "missing:$work/none.ocio" "broken:$work/broken.ocio" "folder:$work"; do

@@ -55,6 +55,15 @@ txm make -q cut.blend no.blend "$scenes/lint.blend"
 check broken-exit rc_is 3
 check broken-last-line last_line_is "TXMILL-ERROR code=3 failed=2 total=10"
 
+# Blender 5's layout, and that of an old big-endian machine with 4-byte addresses.
+cp "$scenes/small/linked_5.blend" "$scenes/small/packed_big_endian.blend" "$scenes"
+for name in linked_5 packed_big_endian; do
+    txm make -q "$scenes/$name.blend" --packed "$work/$name"
+    check "$name-exit" rc_is 0
+    check "$name-fresh" test "$(states "$scenes/$name.blend")" = "['fresh']"
+done
+check big-endian-unpacked test "$(find "$work/packed_big_endian/blender_tx" -name '*.tx' | wc -l)" -eq 5
+
 # Scenes that lists, folders and patterns name.
 tx_count() { find "$1" -name '*.tx' | wc -l; }
 rm -rf "$scenes/textures/blender_tx"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Claims: taken once, given back, outlived by nobody; owners of files. */
 #include <check.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -161,6 +163,42 @@ START_TEST(test_dead_breaker)
     take_in_the_end(claims, &claim);
     txm_claims_free(&claims);
     ck_assert_uint_eq(files_here(), 0);
+    batch_leave();
+}
+END_TEST
+
+/* What happens while a process closes the file of its new claim: it is stopped for so long that another finds the claim
+ * empty, and takes it over. */
+static bool taken_at_close;
+
+int close(int fd)
+{
+    if (taken_at_close) {
+        taken_at_close = false;
+        unlink(".a.tx.txm-claim");
+        foreign_claim(0);
+    }
+    return (int)syscall(SYS_close, fd);
+}
+
+START_TEST(test_lost_before_it_was_held)
+{
+    batch_enter();
+    int fd = -1;
+    txm_claim_note note;
+    taken_at_close = true;
+    ck_assert_int_eq(txm_claim_file_make(".a.tx.txm-claim", &fd), EEXIST);
+    ck_assert_int_eq(fd, -1);
+    ck_assert_int_eq(txm_claim_file_read(".a.tx.txm-claim", &note), 0);
+    ck_assert_str_eq(note.owner.host, "elsewhere"); /* the other's stands */
+    txm_claims *claims = txm_claims_new(&patient);
+    txm_claim *claim = NULL;
+    ck_assert_int_eq(unlink(".a.tx.txm-claim"), 0);
+    taken_at_close = true;
+    ck_assert_int_eq(take(claims, &claim), TXM_LOCKED);
+    ck_assert_ptr_null(claim);
+    txm_claims_free(&claims);
+    ck_assert_uint_eq(files_here(), 1);
     batch_leave();
 }
 END_TEST
@@ -343,6 +381,7 @@ int main(void)
     tcase_add_test(t, test_makes_folders_and_long_names);
     tcase_add_test(t, test_dead_owner);
     tcase_add_test(t, test_dead_breaker);
+    tcase_add_test(t, test_lost_before_it_was_held);
     tcase_add_test(t, test_stale_elsewhere);
     tcase_add_loop_test(t, test_clock_skew, 0, 2);
     tcase_add_test(t, test_renewal);

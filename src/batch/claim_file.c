@@ -37,6 +37,22 @@ static bool parse_note(const char *text, txm_claim_note *out)
                   o->host, &o->machine, &o->pid, &o->start, &out->nonce) == 5;
 }
 
+/* Opens the claim again and makes sure that it is the one that was written: a process that was stopped just before has
+ * lost it to one that found an empty claim. What is there then is the other's. */
+static int open_own(const char *path, const char *note, size_t bytes, int *fd)
+{
+    char there[NOTE_BYTES];
+    int f = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (f < 0)
+        return errno == ENOENT ? EEXIST : errno;
+    if (pread(f, there, bytes, 0) != (ssize_t)bytes || memcmp(there, note, bytes) != 0) {
+        close(f);
+        return EEXIST;
+    }
+    *fd = f;
+    return 0;
+}
+
 int txm_claim_file_make(const char *path, int *fd)
 {
     char note[NOTE_BYTES];
@@ -48,13 +64,9 @@ int txm_claim_file_make(const char *path, int *fd)
     /* Network file systems send the note, and tell of a full disk, when the file is closed. */
     if (close(f) != 0 && rc == 0 && errno != EINTR)
         rc = errno;
-    if (rc == 0 && (f = open(path, O_WRONLY | O_CLOEXEC)) < 0)
-        rc = errno;
     if (rc)
         unlink(path);
-    else
-        *fd = f;
-    return rc;
+    return rc ? rc : open_own(path, note, (size_t)n, fd);
 }
 
 int txm_claim_file_read(const char *path, txm_claim_note *out)

@@ -302,7 +302,7 @@ static txm_status run(conversion *c, txm_result *result, txm_error *err)
     if (status)
         return status;
     c->info = txm_source_info_of(c->source);
-    if ((status = txm_resolve(c->context, &c->settings, c->path, c->info, &c->resolved, err)))
+    if ((status = txm_resolve(c->context, &c->settings, c->path, c->info, !c->hooks, &c->resolved, err)))
         return status;
     describe(c, result);
     if ((status = look_up(c, result, &needed, err)) || !needed)

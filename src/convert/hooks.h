@@ -17,7 +17,7 @@ typedef struct txm_making {
     const txm_resolved *resolved;
 } txm_making;
 
-/* Members may be NULL. */
+/* Members may be NULL. A conversion with hooks carries a plan out: what a dry run has warned of is not said again. */
 typedef struct txm_convert_hooks {
     void *user;
     /* Takes the right to make `target`: the look-up is repeated after it. Any failure ends the conversion; LOCKED:

@@ -18,7 +18,7 @@ void txm_settings_key(const txm_source_info *info, const txm_color_space *space,
                      "pixels:%d class:%s transform:%.300s associate:%d opaque:%d divide:%d latlong:%d "
                      "mono:%d",
                      TXM_PIXELS_VERSION, classes[txm_color_space_class(space)], txm_color_space_transform_id(space),
-                     c.associate, c.set_opaque, c.divide, settings->equiangular, settings->mono);
+                     c.associate, c.set_opaque, c.divide, settings->equiangular, settings->mono && c.channels > 1);
     txm_sha1 *hash = txm_sha1_new();
     out[0] = 0;
     if (hash) {

@@ -15,14 +15,15 @@ static const char *key_word(const txm_color_config *config, const char *requeste
 }
 
 static txm_status find_space(const txm_context *context, const txm_settings *settings, const char *path,
-                             const char *name, const txm_color_space **out, txm_error *err)
+                             const char *name, bool warn, const txm_color_space **out, txm_error *err)
 {
     txm_error own = {0};
     txm_status status = txm_color_find(context->color, name, out, &own);
     if (status == TXM_COLORSPACE && settings->strict) {
         /* What Blender does, but not in silence. */
         const char *linear = txm_color_role(context->color, "scene_linear");
-        txm_context_log(context, TXM_LOG_WARNING, "%s: %s; --strict: taken as linear", path, own.message);
+        if (warn)
+            txm_context_log(context, TXM_LOG_WARNING, "%s: %s; --strict: taken as linear", path, own.message);
         txm_error_clear(&own);
         status = txm_color_find(context->color, linear ? linear : "scene_linear", out, &own);
     }
@@ -32,7 +33,7 @@ static txm_status find_space(const txm_context *context, const txm_settings *set
 }
 
 txm_status txm_resolve(const txm_context *context, const txm_settings *settings, const char *path,
-                       const txm_source_info *info, txm_resolved *out, txm_error *err)
+                       const txm_source_info *info, bool warn, txm_resolved *out, txm_error *err)
 {
     const txm_color_config *config = context->color;
     const char *scene_space = NULL;
@@ -52,7 +53,7 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
     if (!pixels)
         return txm_fail(err, TXM_COLORSPACE, "%s: the OCIO config %s has no role for colour space auto", path,
                         txm_color_config_name(config));
-    status = find_space(context, settings, path, pixels, &r.space, err);
+    status = find_space(context, settings, path, pixels, warn, &r.space, err);
     if (status)
         return status;
     r.key.xyz_text = txm_color_xyz_to_scene_linear_text(config);

@@ -14,7 +14,7 @@ typedef struct txm_resolved {
 } txm_resolved;
 
 /* Strings live as long as the context, the source and the settings. COLORSPACE for unknown spaces, unless settings are
- * strict: then it is logged and counts as scene-linear. */
+ * strict: then it counts as scene-linear, and with `warn` that is logged. */
 txm_status txm_resolve(const txm_context *context, const txm_settings *settings, const char *path,
-                       const txm_source_info *info, txm_resolved *out, txm_error *err);
+                       const txm_source_info *info, bool warn, txm_resolved *out, txm_error *err);
 #endif

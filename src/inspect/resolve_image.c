@@ -209,7 +209,7 @@ static txm_status run(resolving *r, txm_source *source, const txm_settings *sett
 {
     const txm_source_info *info = txm_source_info_of(source);
     txm_resolution *out = r->out;
-    txm_status status = txm_resolve(r->context, settings, r->image, info, &r->resolved, err);
+    txm_status status = txm_resolve(r->context, settings, r->image, info, true, &r->resolved, err);
     if (status)
         return status;
     snprintf(out->colorspace, sizeof out->colorspace, "%s", r->resolved.requested);
