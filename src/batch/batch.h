@@ -79,5 +79,5 @@ bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result);
 txm_result txm_item_expand(const txm_item *item);
 
 /* What converting costs, from what the header says. `threads`: of the pool. */
-txm_cost txm_cost_estimate(const txm_item *item, const txm_settings *settings, unsigned threads);
+txm_cost txm_cost_estimate(const char *path, const txm_item *item, const txm_settings *settings, unsigned threads);
 #endif

@@ -1,23 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a conversion costs, estimated from the image's header. The numbers order the work, keep it below a bound of
- * memory, and tell people what to expect; nothing else depends on them. They are rough: their order counts, not their
- * value.
+ * memory, and tell people what to expect; nothing else depends on them. Seconds were measured on a 2.x GHz server core:
+ * bench/estimates.py compares: most images stay within a third of it, whatever their format, type and encoder; what
+ * an image shows counts for the rest.
  */
+#include <math.h>
 #include <string.h>
 
 #include "batch/batch.h"
 #include "convert/memory.h"
+#include "core/path.h"
 
 /* Seconds of one processor. */
-#define SECONDS_PER_FILE 0.0015      /* opening, look-up, creating, renaming */
-#define SECONDS_PER_FILE_OIIO 0.02   /* the same through OpenImageIO */
-#define SECONDS_PER_MEGASAMPLE 0.012 /* decode, pyramid, digest, encode, rings */
-#define SECONDS_PER_MEGAPIXEL_COLOR 0.05
-#define SECONDS_PER_MEGABYTE_ENCODED 0.006 /* deflate of the tiles */
+#define SECONDS_PER_FILE 0.0015       /* opening, look-up, creating, renaming */
+#define SECONDS_PER_FILE_OIIO 0.02    /* the same through OpenImageIO */
+#define SECONDS_PER_MEGASAMPLE 0.0055 /* decode, pyramid, digest, rings, writing */
+#define SECONDS_PER_MEGAPIXEL_COLOR 0.008
+#define SECONDS_PER_MEGAPIXEL_JPEG2000 0.5
+
+/* Encoding of a megasample, by type, with the default encoder. */
+static const double encode_seconds[] = {[TXM_U8] = 0.006, [TXM_U16] = 0.022, [TXM_HALF] = 0.011, [TXM_FLOAT] = 0.045};
 
 /* A small image never fills the buffers that a large one may: it takes some copies of itself. */
 enum { SMALL_BASE_BYTES = 3 << 20, SMALL_COPIES = 6 };
+
+/* Time of an encoder, where the default one takes 1. High levels search long for little; in floats there is so little
+ * to find that they give up soon. */
+static double encoder_factor(txm_compression c, txm_type type)
+{
+    if (type == TXM_FLOAT && c.codec == TXM_CODEC_ZIP)
+        return 1;
+    if (c.codec == TXM_CODEC_NONE)
+        return 0.25;
+    if (c.codec == TXM_CODEC_ZSTD)
+        return c.level <= 3 ? 1 : 4 * pow(1.24, c.level - 6);
+    return c.level <= 1 ? 1 : c.level <= 5 ? 2 : 3.5 * pow(1.55, c.level - 6);
+}
+
+static bool is_jpeg2000(const char *path)
+{
+    return txm_path_has_ext(path, "jp2") || txm_path_has_ext(path, "j2k") || txm_path_has_ext(path, "j2c");
+}
 
 static bool converts_color(const txm_item *item)
 {
@@ -44,16 +68,17 @@ static uint64_t memory(const txm_item *item, const txm_settings *settings, txm_t
     return bytes;
 }
 
-txm_cost txm_cost_estimate(const txm_item *item, const txm_settings *settings, unsigned threads)
+txm_cost txm_cost_estimate(const char *path, const txm_item *item, const txm_settings *settings, unsigned threads)
 {
     bool oiio = strcmp(item->reader, "oiio") == 0, color = converts_color(item);
     /* Converted colours are half, or float where the source is. */
     txm_type type = color && !txm_type_is_float((txm_type)item->type) ? TXM_HALF : (txm_type)item->type;
     double megapixels = (double)item->width * item->height * 1e-6, megasamples = megapixels * item->channels;
-    return (txm_cost){.megapixels = megapixels,
-                      .memory_bytes = memory(item, settings, type, threads),
-                      .seconds = (oiio ? SECONDS_PER_FILE_OIIO : SECONDS_PER_FILE) +
-                                 megasamples * SECONDS_PER_MEGASAMPLE +
-                                 megasamples * (double)txm_type_bytes(type) * SECONDS_PER_MEGABYTE_ENCODED +
-                                 (color ? megapixels * SECONDS_PER_MEGAPIXEL_COLOR : 0)};
+    double seconds = oiio ? SECONDS_PER_FILE_OIIO : SECONDS_PER_FILE;
+    seconds +=
+        megasamples * (SECONDS_PER_MEGASAMPLE + encode_seconds[type] * encoder_factor(settings->compression, type));
+    seconds += color ? megapixels * SECONDS_PER_MEGAPIXEL_COLOR : 0;
+    seconds += is_jpeg2000(path) ? megapixels * SECONDS_PER_MEGAPIXEL_JPEG2000 : 0;
+    return (txm_cost){
+        .megapixels = megapixels, .memory_bytes = memory(item, settings, type, threads), .seconds = seconds};
 }
