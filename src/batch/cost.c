@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a conversion costs, estimated from the image's header. The numbers order the work, keep it below a bound of
- * memory, and tell people what to expect; nothing else depends on them. Seconds were measured on a 2.x GHz server core:
- * bench/estimates.py compares: most images stay within a third of it, whatever their format, type and encoder; what
- * an image shows counts for the rest.
+ * memory, and tell people what to expect; nothing else depends on them. bench/estimates.py compares them with what
+ * conversions take: on the server core that they were measured on, most stay within a third, whatever their format,
+ * type and encoder; what an image shows counts for the rest.
  */
 #include <math.h>
 #include <string.h>
