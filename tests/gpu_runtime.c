@@ -117,14 +117,16 @@ static void run_kernel(const op *o)
         break;
     case OP_TILES:
         for (uint32_t band = 0; band < o->a.tiles.bands + 1; band++)
-            for (uint32_t i = 0; i < warps(txm_gpu_tiles_threads(&o->a.tiles)); i++)
-                txm_gpu_tiles_body(&o->a.tiles, o->a.tiles.type, o->a.tiles.channels, i, band);
+            for (uint32_t y = 0; y < o->a.tiles.tile_px + 1; y++)
+                for (uint32_t i = 0; i < warps(txm_gpu_tiles_threads(&o->a.tiles)); i++)
+                    txm_gpu_tiles_body(&o->a.tiles, o->a.tiles.type, o->a.tiles.channels, i, y, band);
         break;
     case OP_RINGS: {
         const txm_gpu_rings *a = &o->a.rings;
         for (uint32_t band = 0; band < a->bands + 1; band++)
-            for (uint32_t i = 0; i < warps(txm_gpu_rings_pixels(a->tile_px, a->width, a->tile_px)); i++)
-                txm_gpu_rings_body(a, a->type, a->channels, i, band);
+            for (uint32_t tile = 0; tile < a->width / a->tile_px + 2; tile++)
+                for (uint32_t i = 0; i < warps(txm_gpu_ring_pixels(a->tile_px, a->tile_px)); i++)
+                    txm_gpu_rings_body(a, a->type, a->channels, i, tile, band);
         break;
     }
     default:

@@ -115,8 +115,16 @@ static int level(bench *b)
 static int tiles(bench *b)
 {
     const txm_gpu_plan *p = &b->job->plan;
-    const txm_gpu_tiles a = {p->type,       p->channels, p->tile_px,           true,         b->l0->width,
-                             b->l0->height, 0,           b->rows / p->tile_px, b->l0->store, b->slot->device_out};
+    const txm_gpu_tiles a = {.type = p->type,
+                             .channels = p->channels,
+                             .tile_px = p->tile_px,
+                             .tile_shift = txm_gpu_shift(p->tile_px),
+                             .filter = true,
+                             .width = b->l0->width,
+                             .height = b->l0->height,
+                             .bands = b->rows / p->tile_px,
+                             .store = b->l0->store,
+                             .out = b->slot->device_out};
     return txm_rt_tiles(&a, b->stream);
 }
 

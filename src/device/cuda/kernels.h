@@ -73,6 +73,7 @@ TXM_ARITH void txm_gpu_ingest_body(const txm_gpu_ingest *a, txm_type type, uint3
     txm_gpu_light quad[4] = {{{0}}};
     if (2 * qx >= a->width || 2 * qy >= a->rows)
         return;
+    TXM_GPU_UNROLL
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t x = 2 * qx + (i & 1), row = 2 * qy + (i >> 1);
         if (x >= a->width || row >= a->rows)
@@ -128,7 +129,7 @@ TXM_ARITH void txm_gpu_count_body(const txm_gpu_count *a, txm_type type, uint32_
     bool grey = a->conform.channels == 4;
     for (uint32_t x = 0; x < a->width; x++, src += step) {
         txm_gpu_pixel p = txm_gpu_conform_pixel(type, &a->conform, txm_gpu_load(type, a->conform.src_channels, src));
-        float v = txm_gpu_number(type, p.v[channel]);
+        float v = txm_gpu_number(type, channel < 2 ? p.v[channel ? 1 : 0] : p.v[channel == 2 ? 2 : 3]);
         sum += (double)v;
         min = x == 0 || v < min ? v : min;
         max = x == 0 || v > max ? v : max;
@@ -192,13 +193,21 @@ TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, txm_type type, uint32_
  * the other. */
 typedef struct txm_gpu_tiles {
     txm_type type;
-    uint32_t channels, tile_px;
-    bool filter;            /* TIFF: horizontal predictor; EXR: byte split and differences */
-    uint32_t width, height; /* of the level */
-    uint32_t y, bands;      /* first row, a multiple of tile_px; how many rows of tiles */
+    uint32_t channels, tile_px, tile_shift; /* tile_px = 1 << tile_shift: a shift is cheaper than a division */
+    bool filter;                            /* TIFF: horizontal predictor; EXR: byte split and differences */
+    uint32_t width, height;                 /* of the level */
+    uint32_t y, bands;                      /* first row, a multiple of tile_px; how many rows of tiles */
     txm_gpu_store store;
     uint8_t *out;
 } txm_gpu_tiles;
+
+TXM_ARITH uint32_t txm_gpu_shift(uint32_t tile_px)
+{
+    uint32_t shift = 0;
+    while (1u << shift < tile_px)
+        shift++;
+    return shift;
+}
 
 /* Bytes of the tiles of one row of tiles with `rows` valid pixel rows. */
 TXM_ARITH uint64_t txm_gpu_tiles_bytes(txm_type type, uint32_t channels, uint32_t tile_px, uint32_t width,
@@ -208,13 +217,14 @@ TXM_ARITH uint64_t txm_gpu_tiles_bytes(txm_type type, uint32_t channels, uint32_
     return txm_gpu_is_integer(type) ? across * tile_px * tile_px * pixel : width * pixel * rows;
 }
 
-TXM_ARITH void txm_gpu_tile_tiff(const txm_gpu_tiles *a, txm_type type, uint32_t channels, uint32_t x, uint32_t band,
-                                 uint32_t row)
+/* Pixel x of a row of tiles, row `row` of them. */
+TXM_ARITH void txm_gpu_tile_tiff(const txm_gpu_tiles *a, txm_type type, uint32_t channels, uint32_t x, uint32_t row,
+                                 uint32_t band)
 {
-    uint32_t bytes = channels * txm_gpu_bytes(type), tile = x / a->tile_px, in = x % a->tile_px;
+    uint32_t bytes = channels * txm_gpu_bytes(type), tile = x >> a->tile_shift, in = x & (a->tile_px - 1);
     uint32_t y0 = a->y + band * a->tile_px, last_y = a->height - 1, y = y0 + row < last_y ? y0 + row : last_y;
     uint64_t band_bytes = txm_gpu_tiles_bytes(type, channels, a->tile_px, a->width, a->tile_px);
-    uint8_t *out = a->out + band * band_bytes + ((uint64_t)(tile * a->tile_px + row) * a->tile_px + in) * bytes;
+    uint64_t at = (((uint64_t)tile << a->tile_shift) + row) << a->tile_shift;
     const uint8_t *src = txm_gpu_row(&a->store, y);
     txm_gpu_pixel v = txm_gpu_load(type, channels, src + (uint64_t)(x < a->width ? x : a->width - 1) * bytes);
     /* What repeats its neighbour differs from it by zero. */
@@ -225,73 +235,84 @@ TXM_ARITH void txm_gpu_tile_tiff(const txm_gpu_tiles *a, txm_type type, uint32_t
         for (uint32_t c = 0; c < channels; c++)
             v.v[c] = (v.v[c] - left.v[c]) & (type == TXM_U8 ? 0xFFu : 0xFFFFu);
     }
-    txm_gpu_save(type, channels, v, out);
+    txm_gpu_save(type, channels, v, a->out + band * band_bytes + (at + in) * bytes);
 }
 
-/* Sample `n` of a tile in EXR's order: line by line, plane by plane. */
-TXM_ARITH uint32_t txm_gpu_exr_sample(const txm_gpu_tiles *a, txm_type type, uint32_t channels, uint32_t x0,
-                                      uint32_t y0, uint32_t w, uint32_t n)
+/* A tile of an EXR file, and a place in its order: line by line, plane by plane. */
+typedef struct txm_gpu_exr_place {
+    uint32_t x0, y0, w, h;
+    uint32_t row, plane, x;
+} txm_gpu_exr_place;
+
+TXM_ARITH uint32_t txm_gpu_exr_sample(const txm_gpu_tiles *a, txm_type type, uint32_t channels,
+                                      const txm_gpu_exr_place *at)
 {
-    uint32_t x = n % w, line = n / w, plane = line % channels, y = y0 + line / channels;
-    const uint8_t *p = txm_gpu_row(&a->store, y) + (uint64_t)(x0 + x) * channels * txm_gpu_bytes(type);
-    uint32_t c = channels - 1 - plane;
-    return type == TXM_HALF ? ((const txm_gpu_u16 *)p)[c] : ((const txm_gpu_u32 *)p)[c];
+    const uint8_t *row = txm_gpu_row(&a->store, at->y0 + at->row);
+    uint64_t sample = (uint64_t)(at->x0 + at->x) * channels + channels - 1 - at->plane;
+    return type == TXM_HALF ? ((const txm_gpu_u16 *)row)[sample] : ((const txm_gpu_u32 *)row)[sample];
 }
 
-TXM_ARITH void txm_gpu_tile_exr(const txm_gpu_tiles *a, txm_type type, uint32_t channels, uint32_t x0, uint32_t y0,
-                                uint32_t w, uint32_t h, uint32_t n, uint8_t *out)
+/* The sample before this one; of the first one, the last. */
+TXM_ARITH txm_gpu_exr_place txm_gpu_exr_before(uint32_t channels, txm_gpu_exr_place at)
 {
-    uint32_t bytes = txm_gpu_bytes(type), samples = w * h * channels, half = samples * bytes / 2;
-    uint32_t s = txm_gpu_exr_sample(a, type, channels, x0, y0, w, n);
+    at.row = at.x || at.plane ? at.row : at.row ? at.row - 1 : at.h - 1;
+    at.plane = at.x ? at.plane : at.plane ? at.plane - 1 : channels - 1;
+    at.x = at.x ? at.x - 1 : at.w - 1;
+    return at;
+}
+
+TXM_ARITH void txm_gpu_tile_exr(const txm_gpu_tiles *a, txm_type type, uint32_t channels, txm_gpu_exr_place at,
+                                uint8_t *out)
+{
+    uint32_t bytes = txm_gpu_bytes(type), half = at.w * at.h * channels * bytes / 2;
+    uint32_t n = (at.row * channels + at.plane) * at.w + at.x, s = txm_gpu_exr_sample(a, type, channels, &at);
     if (!a->filter) {
         for (uint32_t b = 0; b < bytes; b++)
             out[n * bytes + b] = (uint8_t)(s >> (8 * b));
         return;
     }
     /* The bytes at even places go to the first half, those at odd ones to the second; each is stored as its difference
-     * to the one before it there, plus 128. The second half follows on the last byte of the first. */
-    uint32_t before = n ? txm_gpu_exr_sample(a, type, channels, x0, y0, w, n - 1) : 0;
-    uint32_t top = 8 * (bytes - 2);
-    uint32_t even = before >> top & 0xFF, odd = before >> (top + 8) & 0xFF;
-    if (n == 0) {
-        even = 128; /* the first byte stands as it is */
-        odd = txm_gpu_exr_sample(a, type, channels, x0, y0, w, samples - 1) >> top & 0xFF;
-    }
+     * to the one before it there, plus 128. The first byte stands as it is; the second half begins behind the last
+     * byte of the first one. */
+    txm_gpu_exr_place place = txm_gpu_exr_before(channels, at);
+    uint32_t before = txm_gpu_exr_sample(a, type, channels, &place), top = 8 * (bytes - 2);
+    uint32_t even = n ? before >> top & 0xFF : 128, odd = before >> (n ? top + 8 : top) & 0xFF;
     for (uint32_t b = 0; b < bytes; b += 2) {
-        uint32_t low = s >> (8 * b) & 0xFF, high = s >> (8 * b + 8) & 0xFF, at = (n * bytes + b) / 2;
-        out[at] = (uint8_t)(low - even + 128);
-        out[half + at] = (uint8_t)(high - odd + 128);
+        uint32_t low = s >> (8 * b) & 0xFF, high = s >> (8 * b + 8) & 0xFF, to = (n * bytes + b) / 2;
+        out[to] = (uint8_t)(low - even + 128);
+        out[half + to] = (uint8_t)(high - odd + 128);
         even = low;
         odd = high;
     }
 }
 
-/* One pixel (TIFF) or sample (EXR): `i` counts them over a row of tiles. */
-TXM_ARITH void txm_gpu_tiles_body(const txm_gpu_tiles *a, txm_type type, uint32_t channels, uint32_t i, uint32_t band)
+/* One pixel (TIFF) or sample (EXR): `i` counts them over a line of a row of tiles, tile by tile. */
+TXM_ARITH void txm_gpu_tiles_body(const txm_gpu_tiles *a, txm_type type, uint32_t channels, uint32_t i, uint32_t row,
+                                  uint32_t band)
 {
     uint32_t px = a->tile_px, y0 = a->y + band * px;
-    if (band >= a->bands)
+    if (band >= a->bands || row >= px)
         return;
     if (txm_gpu_is_integer(type)) {
-        uint32_t across = (a->width + px - 1) / px * px;
-        if (i < across * px)
-            txm_gpu_tile_tiff(a, type, channels, i % across, band, i / across);
+        if (i < (a->width + px - 1) >> a->tile_shift << a->tile_shift)
+            txm_gpu_tile_tiff(a, type, channels, i, row, band);
         return;
     }
-    uint32_t h = a->height - y0 < px ? a->height - y0 : px, full = px * h * channels;
-    if (i >= a->width * h * channels)
+    uint32_t h = a->height - y0 < px ? a->height - y0 : px;
+    if (i >= a->width * channels || row >= h)
         return;
-    uint32_t x0 = i / full * px, w = a->width - x0 < px ? a->width - x0 : px;
+    uint32_t x0 = i / channels >> a->tile_shift << a->tile_shift, w = a->width - x0 < px ? a->width - x0 : px;
+    uint32_t in = i - x0 * channels, plane = w == px ? in >> a->tile_shift : in / w;
+    const txm_gpu_exr_place place = {x0, y0, w, h, row, plane, in - plane * w};
     uint64_t at = txm_gpu_tiles_bytes(type, channels, px, a->width, px) * band +
                   (uint64_t)x0 * h * channels * txm_gpu_bytes(type);
-    txm_gpu_tile_exr(a, type, channels, x0, y0, w, h, i - i / full * full, a->out + at);
+    txm_gpu_tile_exr(a, type, channels, place, a->out + at);
 }
 
-/* Threads of one row of tiles. */
+/* Threads of one line. */
 TXM_ARITH uint32_t txm_gpu_tiles_threads(const txm_gpu_tiles *a)
 {
-    uint32_t px = a->tile_px;
-    return txm_gpu_is_integer(a->type) ? (a->width + px - 1) / px * px * px : a->width * px * a->channels;
+    return txm_gpu_is_integer(a->type) ? (a->width + a->tile_px - 1) / a->tile_px * a->tile_px : a->width * a->channels;
 }
 
 /* ---- rings ------------------------------------------------------------------------------------------------------ */
@@ -313,7 +334,7 @@ TXM_ARITH uint32_t txm_gpu_ring_pixels(uint32_t w, uint32_t h)
     return 4 * (w + h + 4) + 2 * (w + h);
 }
 
-/* Pixels, and threads, of the records of one row of tiles with `rows` valid pixel rows. */
+/* Pixels of the records of one row of tiles with `rows` valid pixel rows. */
 TXM_ARITH uint32_t txm_gpu_rings_pixels(uint32_t tile_px, uint32_t width, uint32_t rows)
 {
     uint32_t full = width / tile_px, rest = width % tile_px;
@@ -323,44 +344,49 @@ TXM_ARITH uint32_t txm_gpu_rings_pixels(uint32_t tile_px, uint32_t width, uint32
 /* Where pixel `i` of a record comes from, relative to the tile's first pixel. */
 TXM_ARITH void txm_gpu_ring_place(uint32_t i, uint32_t w, uint32_t h, int32_t *x, int32_t *y)
 {
-    uint32_t row = w + 4, sides = 2 * row, below = sides + 4 * h, edges = below + 2 * row;
-    if (i < sides) {
-        *x = (int32_t)(i % row) - 2;
-        *y = (int32_t)(i / row) - 2;
-    } else if (i < below) {
+    uint32_t row = w + 4, sides = 2 * row, below = sides + 4 * h, edges = below + 2 * row, columns = edges + 2 * w;
+    if (i < sides || (i >= below && i < edges)) { /* two rows above, two below */
+        uint32_t k = i < sides ? i : i - below, second = k >= row;
+        *x = (int32_t)(k - second * row) - 2;
+        *y = i < sides ? (int32_t)second - 2 : (int32_t)(h + second);
+    } else if (i < below) { /* two pixels on either side */
         int32_t k = (int32_t)((i - sides) % 4);
         *x = k < 2 ? k - 2 : (int32_t)w + k - 2;
         *y = (int32_t)((i - sides) / 4);
-    } else if (i < edges) {
-        *x = (int32_t)((i - below) % row) - 2;
-        *y = (int32_t)(h + (i - below) / row);
-    } else if (i < edges + 2 * w) {
-        *x = (int32_t)((i - edges) % w);
-        *y = i - edges < w ? 0 : (int32_t)h - 1;
+    } else if (i < columns) {
+        uint32_t last = i - edges >= w;
+        *x = (int32_t)(i - edges - last * w);
+        *y = last ? (int32_t)h - 1 : 0;
     } else {
-        *x = i - edges - 2 * w < h ? 0 : (int32_t)w - 1;
-        *y = (int32_t)((i - edges - 2 * w) % h);
+        uint32_t last = i - columns >= h;
+        *x = last ? (int32_t)w - 1 : 0;
+        *y = (int32_t)(i - columns - last * h);
     }
 }
 
-/* One pixel; `i` counts them over a row of tiles. */
-TXM_ARITH void txm_gpu_rings_body(const txm_gpu_rings *a, txm_type type, uint32_t channels, uint32_t i, uint32_t band)
+/* Levels may be narrower than the ring is wide: the plane repeats as often as needed. */
+TXM_ARITH uint32_t txm_gpu_wrap(uint32_t origin, int32_t offset, uint32_t size)
 {
-    uint32_t px = a->tile_px, y0 = a->y + band * px, bytes = channels * txm_gpu_bytes(type);
-    if (band >= a->bands)
+    uint32_t v = origin + 2 * size + (uint32_t)offset;
+    return v >= 2 * size && v < 3 * size ? v - 2 * size : v % size;
+}
+
+/* Pixel `i` of the record of one tile. */
+TXM_ARITH void txm_gpu_rings_body(const txm_gpu_rings *a, txm_type type, uint32_t channels, uint32_t i, uint32_t tile,
+                                  uint32_t band)
+{
+    uint32_t px = a->tile_px, x0 = tile * px, y0 = a->y + band * px, bytes = channels * txm_gpu_bytes(type);
+    if (band >= a->bands || x0 >= a->width)
         return;
-    uint32_t h = a->height - y0 < px ? a->height - y0 : px;
-    if (i >= txm_gpu_rings_pixels(px, a->width, h))
+    uint32_t w = a->width - x0 < px ? a->width - x0 : px, h = a->height - y0 < px ? a->height - y0 : px;
+    if (i >= txm_gpu_ring_pixels(w, h))
         return;
-    uint32_t record = txm_gpu_ring_pixels(px, h), tile = i / record;
-    uint32_t x0 = tile * px, w = a->width - x0 < px ? a->width - x0 : px;
     int32_t dx, dy;
-    txm_gpu_ring_place(i - tile * record, w, h, &dx, &dy);
-    /* Levels may be narrower than the ring is wide: the plane repeats as often as needed. */
-    int64_t x = ((int64_t)x0 + dx + 2 * (int64_t)a->width) % a->width;
-    int64_t y = ((int64_t)y0 + dy + 2 * (int64_t)a->height) % a->height;
-    uint64_t at = (uint64_t)txm_gpu_rings_pixels(px, a->width, px) * band + i;
-    txm_gpu_pixel p = txm_gpu_load(type, channels, txm_gpu_row(&a->store, (uint32_t)y) + (uint64_t)x * bytes);
+    txm_gpu_ring_place(i, w, h, &dx, &dy);
+    const uint8_t *row = txm_gpu_row(&a->store, txm_gpu_wrap(y0, dy, a->height));
+    uint64_t at =
+        (uint64_t)txm_gpu_rings_pixels(px, a->width, px) * band + (uint64_t)tile * txm_gpu_ring_pixels(px, h) + i;
+    txm_gpu_pixel p = txm_gpu_load(type, channels, row + (uint64_t)txm_gpu_wrap(x0, dx, a->width) * bytes);
     txm_gpu_save(type, channels, p, a->out + at * bytes);
 }
 #endif

@@ -156,7 +156,9 @@ static int make_tiles(chunk *c, uint32_t index)
 {
     const txm_gpu_plan *p = &c->job->plan;
     gpu_level *l = &c->job->level[index];
-    txm_gpu_tiles a = {p->type, p->channels, p->tile_px, p->filter, l->width, l->height, l->tiled, 0, l->store, NULL};
+    txm_gpu_tiles a = {p->type,   p->channels, p->tile_px, txm_gpu_shift(p->tile_px),
+                       p->filter, l->width,    l->height,  l->tiled,
+                       0,         l->store,    NULL};
     while (l->tiled < l->height && l->tiled + rows_at(c, l, l->tiled) <= l->made) {
         uint32_t rows = rows_at(c, l, l->tiled);
         size_t bytes = txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width, rows);

@@ -12,6 +12,13 @@
 #include "device/tables.h"
 #include "txmill/pixel.h"
 
+/* In front of a loop whose arrays are to stay in registers. */
+#ifdef __CUDACC__
+#define TXM_GPU_UNROLL _Pragma("unroll")
+#else
+#define TXM_GPU_UNROLL
+#endif
+
 /* ---- samples ----------------------------------------------------------------------------------------------------- */
 
 typedef struct txm_gpu_pixel {
@@ -48,10 +55,12 @@ TXM_ARITH txm_gpu_pixel txm_gpu_load(txm_type type, uint32_t channels, const uin
             out.v[c] = (uint32_t)(word >> (16 * c)) & 0xFFFF;
         return out;
     }
-    for (uint32_t c = 0; c < channels; c++)
-        out.v[c] = type == TXM_U8      ? p[c]
-                   : type == TXM_FLOAT ? ((const txm_gpu_u32 *)p)[c]
-                                       : ((const txm_gpu_u16 *)p)[c];
+    /* Unrolled: an array that is indexed by what is not known would lie in slow memory. */
+    for (uint32_t c = 0; c < 4; c++)
+        if (c < channels)
+            out.v[c] = type == TXM_U8      ? p[c]
+                       : type == TXM_FLOAT ? ((const txm_gpu_u32 *)p)[c]
+                                           : ((const txm_gpu_u16 *)p)[c];
     return out;
 }
 
@@ -117,8 +126,8 @@ TXM_ARITH txm_gpu_pixel txm_gpu_conform_pixel(txm_type type, const txm_gpu_confo
     if (f->set_opaque)
         p.v[3] = txm_gpu_one(type);
     bool finite = true;
-    for (uint32_t c = 0; c < f->channels; c++)
-        finite = finite && txm_gpu_finite(type, p.v[c]);
+    for (uint32_t c = 0; c < 4; c++)
+        finite = finite && (c >= f->channels || txm_gpu_finite(type, p.v[c]));
     if (f->finite && !finite)
         p.v[0] = p.v[1] = p.v[2] = p.v[3] = 0;
     return p;
@@ -198,8 +207,9 @@ TXM_ARITH txm_gpu_pixel txm_gpu_encode(txm_type type, uint32_t channels, bool sr
     } else if (srgb) {
         txm_srgb_encode_pixel(p.v);
     }
-    for (uint32_t c = table ? colors : 0; c < channels; c++)
-        out.v[c] = txm_gpu_from_float(type, p.v[c]);
+    for (uint32_t c = 0; c < channels; c++)
+        if (!table || c >= colors)
+            out.v[c] = txm_gpu_from_float(type, p.v[c]);
     return out;
 }
 

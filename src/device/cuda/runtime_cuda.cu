@@ -33,12 +33,12 @@ template <txm_type T, uint32_t C> __global__ void __launch_bounds__(BLOCK) level
 
 template <txm_type T, uint32_t C> __global__ void __launch_bounds__(BLOCK) tiles(const txm_gpu_tiles a)
 {
-    txm_gpu_tiles_body(&a, T, C, thread_x(), blockIdx.y);
+    txm_gpu_tiles_body(&a, T, C, thread_x(), blockIdx.y, blockIdx.z);
 }
 
 template <txm_type T, uint32_t C> __global__ void __launch_bounds__(BLOCK) rings(const txm_gpu_rings a)
 {
-    txm_gpu_rings_body(&a, T, C, thread_x(), blockIdx.y);
+    txm_gpu_rings_body(&a, T, C, thread_x(), blockIdx.y, blockIdx.z);
 }
 
 /* A row's channels lie beside each other, so that they read the same pixels. */
@@ -89,13 +89,14 @@ int txm_rt_level(const txm_gpu_level *args, txm_rt_stream stream)
 
 int txm_rt_tiles(const txm_gpu_tiles *args, txm_rt_stream stream)
 {
-    const dim3 grid(blocks(txm_gpu_tiles_threads(args)), args->bands);
+    const dim3 grid(blocks(txm_gpu_tiles_threads(args)), args->tile_px, args->bands);
     LAUNCH(tiles, args, grid, stream);
 }
 
 int txm_rt_rings(const txm_gpu_rings *args, txm_rt_stream stream)
 {
-    const dim3 grid(blocks(txm_gpu_rings_pixels(args->tile_px, args->width, args->tile_px)), args->bands);
+    const uint32_t across = (args->width + args->tile_px - 1) / args->tile_px;
+    const dim3 grid(blocks(txm_gpu_ring_pixels(args->tile_px, args->tile_px)), across, args->bands);
     LAUNCH(rings, args, grid, stream);
 }
 
