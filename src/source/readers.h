@@ -18,6 +18,9 @@ extern const txm_reader_ops txm_exr_reader;
 /* TIFF with contiguous grey or RGB samples, compressed without loss. */
 extern const txm_reader_ops txm_tiff_reader;
 
+/* Radiance pictures, runs of both kinds. */
+extern const txm_reader_ops txm_hdr_reader;
+
 /* Everything that OpenImageIO reads: asked last. */
 extern const txm_reader_ops txm_oiio_reader;
 

@@ -2,7 +2,7 @@
  *
  * Source images: opened once, read top-down in rows, as the type that Blender would read.
  *
- * A source is served by one of several readers (a direct one for the common PNG, JPEG, TIFF and EXR layouts, the
+ * A source is served by one of several readers (a direct one for the common PNG, JPEG, TIFF, EXR and HDR layouts, the
  * OpenImageIO module for everything else). Which one served it never shows in the pixels: the direct readers are
  * tested to deliver what OpenImageIO delivers with oiio:UnassociatedAlpha=1, to the bit.
  */
@@ -33,7 +33,7 @@ typedef struct txm_source_info {
     txm_type type;          /* type delivered: half -> half; float, double -> float; uint16 -> u16; all else -> u8 */
     txm_file_alpha file_alpha;
     char format[24]; /* OpenImageIO's name of the format: "png", "jpeg", "tiff", "openexr", "hdr", "targa" ... */
-    char reader[24]; /* which reader serves it: "png", "jpeg", "tiff", "exr", "oiio" */
+    char reader[24]; /* which reader serves it: "png", "jpeg", "tiff", "exr", "hdr", "oiio" */
     char colorspace_hint[128]; /* OIIO's oiio:ColorSpace, "" if none ("sRGB", "Linear", "Rec709" ...) */
     char interop_id[128];      /* explicit colour metadata: EXR colorInteropID, PNG cICP as an interop id; "" if none */
     bool tiff_premultiplied_default; /* 4-channel 16-bit TIFF: Blender's scene default alpha is premultiplied */
