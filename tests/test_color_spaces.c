@@ -12,99 +12,9 @@
 #include <string.h>
 
 #include "color/color.h"
+#include "util_gamut.h"
 
-/* ---- matrices from chromaticities ---------------------------------------------------------------------------- */
-
-typedef struct matrix {
-    double m[3][3];
-} matrix;
-
-typedef struct xy {
-    double x, y;
-} xy;
-
-typedef struct gamut {
-    xy r, g, b, white;
-} gamut;
-
-static void apply(const matrix *a, const double in[3], double out[3])
-{
-    double t[3];
-    for (int i = 0; i < 3; i++)
-        t[i] = a->m[i][0] * in[0] + a->m[i][1] * in[1] + a->m[i][2] * in[2];
-    memcpy(out, t, sizeof t);
-}
-
-static matrix multiply(const matrix *a, const matrix *b)
-{
-    matrix out;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            out.m[i][j] = a->m[i][0] * b->m[0][j] + a->m[i][1] * b->m[1][j] + a->m[i][2] * b->m[2][j];
-    return out;
-}
-
-static double cofactor(const matrix *a, int r, int c)
-{
-    int r0 = (r + 1) % 3, r1 = (r + 2) % 3, c0 = (c + 1) % 3, c1 = (c + 2) % 3;
-    return a->m[r0][c0] * a->m[r1][c1] - a->m[r0][c1] * a->m[r1][c0];
-}
-
-static matrix inverse(const matrix *a)
-{
-    matrix out;
-    double det = a->m[0][0] * cofactor(a, 0, 0) + a->m[0][1] * cofactor(a, 0, 1) + a->m[0][2] * cofactor(a, 0, 2);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            out.m[i][j] = cofactor(a, j, i) / det;
-    return out;
-}
-
-static void white_xyz(xy p, double out[3])
-{
-    out[0] = p.x / p.y;
-    out[1] = 1;
-    out[2] = (1 - p.x - p.y) / p.y;
-}
-
-/* SMPTE RP 177: the matrix whose columns are the primaries, scaled so that they add up to the white. */
-static matrix rgb_to_xyz(const gamut *g)
-{
-    const xy primaries[3] = {g->r, g->g, g->b};
-    matrix m, inv;
-    double white[3], scale[3];
-    for (int c = 0; c < 3; c++) {
-        double xyz[3];
-        white_xyz(primaries[c], xyz);
-        for (int r = 0; r < 3; r++)
-            m.m[r][c] = xyz[r];
-    }
-    inv = inverse(&m);
-    white_xyz(g->white, white);
-    apply(&inv, white, scale);
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++)
-            m.m[r][c] *= scale[c];
-    return m;
-}
-
-static const matrix bradford = {{{0.8951, 0.2664, -0.1614}, {-0.7502, 1.7135, 0.0367}, {0.0389, -0.0685, 1.0296}}};
-static const matrix cat02 = {{{0.7328, 0.4296, -0.1624}, {-0.7036, 1.6975, 0.0061}, {0.0030, 0.0136, 0.9834}}};
-
-/* Von Kries adaptation of XYZ from one white to another in a cone space. */
-static matrix adaptation(const matrix *cone, xy from, xy to)
-{
-    matrix scaled = *cone, back = inverse(cone);
-    double a[3], b[3];
-    white_xyz(from, a);
-    white_xyz(to, b);
-    apply(cone, a, a);
-    apply(cone, b, b);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            scaled.m[i][j] *= b[i] / a[i];
-    return multiply(&back, &scaled);
-}
+/* ---- primaries and whites --------------------------------------------------------------------------------------- */
 
 #define D65                                                                                                            \
     {                                                                                                                  \
@@ -296,56 +206,56 @@ typedef struct expectation {
 #define EXACT 1e-5
 #define LOG 1e-4
 static const expectation expectations[] = {
-    {"Linear Rec.709", &rec709, linear, &bradford, EXACT},
-    {"Linear DCI-P3 D65", &p3, linear, &bradford, EXACT},
-    {"Linear Rec.2020", &rec2020, linear, &bradford, EXACT},
-    {"Linear FilmLight E-Gamut", &egamut, linear, &bradford, EXACT},
-    {"Linear Adobe RGB", &adobe, linear, &bradford, EXACT},
-    {"ACES2065-1", &ap0, linear, &bradford, EXACT},
-    {"ACEScg", &ap1, linear, &bradford, EXACT},
-    {"sRGB", &rec709, srgb, &bradford, EXACT},
-    {"Display P3", &p3, srgb, &bradford, EXACT},
-    {"sRGB Encoded P3-D65", &p3, srgb, &bradford, EXACT},
-    {"sRGB Encoded AP1", &ap1, srgb, &bradford, EXACT},
-    {"Gamma 1.8 Encoded Rec.709", &rec709, gamma18, &bradford, EXACT},
-    {"Gamma 2.2 Encoded Rec.709", &rec709, gamma22, &bradford, EXACT},
-    {"Gamma 2.4 Encoded Rec.709", &rec709, gamma24, &bradford, EXACT},
-    {"Gamma 2.2 Encoded AP1", &ap1, gamma22, &bradford, EXACT},
-    {"Gamma 2.2 Encoded AdobeRGB", &adobe, gamma_adobe, &bradford, EXACT},
-    {"Rec.1886", &rec709, gamma24, &bradford, EXACT},
-    {"Rec.2020", &rec2020, gamma24, &bradford, EXACT},
-    {"Rec.2100-PQ", &rec2020, pq, &bradford, LOG},
-    {"ACEScc", &ap1, acescc, &bradford, LOG},
-    {"ACEScct", &ap1, acescct, &bradford, LOG},
-    {"Filmic Log", &rec709, filmic, &bradford, LOG},
-    {"ARRI LogC3 (EI800)", &awg3, logc3, &cat02, LOG},
-    {"Linear ARRI Wide Gamut 3", &awg3, linear, &cat02, EXACT},
-    {"ARRI LogC4", &awg4, logc4, &cat02, LOG},
-    {"Linear ARRI Wide Gamut 4", &awg4, linear, &cat02, EXACT},
-    {"Apple Log", &rec2020, apple_log, &bradford, LOG},
-    {"Apple Log 2", &apple, apple_log, &bradford, LOG},
-    {"Linear Apple Wide Gamut", &apple, linear, &bradford, EXACT},
-    {"BMDFilm WideGamut Gen5", &bmd5, bmd_film5, &cat02, LOG},
-    {"Linear BMD WideGamut Gen5", &bmd5, linear, &cat02, EXACT},
-    {"DaVinci Intermediate WideGamut", &davinci, intermediate, &cat02, LOG},
-    {"Linear DaVinci WideGamut", &davinci, linear, &cat02, EXACT},
-    {"CanonLog2 CinemaGamut D55", &cinema, clog2, &cat02, LOG},
-    {"CanonLog3 CinemaGamut D55", &cinema, clog3, &cat02, LOG},
-    {"Linear CinemaGamut D55", &cinema, linear, &cat02, EXACT},
-    {"D-Log D-Gamut", &dgamut, dlog, &cat02, LOG},
-    {"Linear D-Gamut", &dgamut, linear, &cat02, EXACT},
-    {"V-Log V-Gamut", &vgamut, vlog, &bradford, LOG},
-    {"Linear V-Gamut", &vgamut, linear, &bradford, EXACT},
-    {"Log3G10 REDWideGamutRGB", &red, log3g10, &bradford, LOG},
-    {"Linear REDWideGamutRGB", &red, linear, &bradford, EXACT},
-    {"S-Log3 S-Gamut3", &sgamut3, slog3, &cat02, LOG},
-    {"Linear S-Gamut3", &sgamut3, linear, &cat02, EXACT},
-    {"S-Log3 S-Gamut3.Cine", &sgamut3cine, slog3, &cat02, LOG},
-    {"Linear S-Gamut3.Cine", &sgamut3cine, linear, &cat02, EXACT},
-    {"S-Log3 Venice S-Gamut3", &venice3, slog3, &cat02, LOG},
-    {"Linear Venice S-Gamut3", &venice3, linear, &cat02, EXACT},
-    {"S-Log3 Venice S-Gamut3.Cine", &venice3cine, slog3, &cat02, LOG},
-    {"Linear Venice S-Gamut3.Cine", &venice3cine, linear, &cat02, EXACT},
+    {"Linear Rec.709", &rec709, linear, &cone_bradford, EXACT},
+    {"Linear DCI-P3 D65", &p3, linear, &cone_bradford, EXACT},
+    {"Linear Rec.2020", &rec2020, linear, &cone_bradford, EXACT},
+    {"Linear FilmLight E-Gamut", &egamut, linear, &cone_bradford, EXACT},
+    {"Linear Adobe RGB", &adobe, linear, &cone_bradford, EXACT},
+    {"ACES2065-1", &ap0, linear, &cone_bradford, EXACT},
+    {"ACEScg", &ap1, linear, &cone_bradford, EXACT},
+    {"sRGB", &rec709, srgb, &cone_bradford, EXACT},
+    {"Display P3", &p3, srgb, &cone_bradford, EXACT},
+    {"sRGB Encoded P3-D65", &p3, srgb, &cone_bradford, EXACT},
+    {"sRGB Encoded AP1", &ap1, srgb, &cone_bradford, EXACT},
+    {"Gamma 1.8 Encoded Rec.709", &rec709, gamma18, &cone_bradford, EXACT},
+    {"Gamma 2.2 Encoded Rec.709", &rec709, gamma22, &cone_bradford, EXACT},
+    {"Gamma 2.4 Encoded Rec.709", &rec709, gamma24, &cone_bradford, EXACT},
+    {"Gamma 2.2 Encoded AP1", &ap1, gamma22, &cone_bradford, EXACT},
+    {"Gamma 2.2 Encoded AdobeRGB", &adobe, gamma_adobe, &cone_bradford, EXACT},
+    {"Rec.1886", &rec709, gamma24, &cone_bradford, EXACT},
+    {"Rec.2020", &rec2020, gamma24, &cone_bradford, EXACT},
+    {"Rec.2100-PQ", &rec2020, pq, &cone_bradford, LOG},
+    {"ACEScc", &ap1, acescc, &cone_bradford, LOG},
+    {"ACEScct", &ap1, acescct, &cone_bradford, LOG},
+    {"Filmic Log", &rec709, filmic, &cone_bradford, LOG},
+    {"ARRI LogC3 (EI800)", &awg3, logc3, &cone_cat02, LOG},
+    {"Linear ARRI Wide Gamut 3", &awg3, linear, &cone_cat02, EXACT},
+    {"ARRI LogC4", &awg4, logc4, &cone_cat02, LOG},
+    {"Linear ARRI Wide Gamut 4", &awg4, linear, &cone_cat02, EXACT},
+    {"Apple Log", &rec2020, apple_log, &cone_bradford, LOG},
+    {"Apple Log 2", &apple, apple_log, &cone_bradford, LOG},
+    {"Linear Apple Wide Gamut", &apple, linear, &cone_bradford, EXACT},
+    {"BMDFilm WideGamut Gen5", &bmd5, bmd_film5, &cone_cat02, LOG},
+    {"Linear BMD WideGamut Gen5", &bmd5, linear, &cone_cat02, EXACT},
+    {"DaVinci Intermediate WideGamut", &davinci, intermediate, &cone_cat02, LOG},
+    {"Linear DaVinci WideGamut", &davinci, linear, &cone_cat02, EXACT},
+    {"CanonLog2 CinemaGamut D55", &cinema, clog2, &cone_cat02, LOG},
+    {"CanonLog3 CinemaGamut D55", &cinema, clog3, &cone_cat02, LOG},
+    {"Linear CinemaGamut D55", &cinema, linear, &cone_cat02, EXACT},
+    {"D-Log D-Gamut", &dgamut, dlog, &cone_cat02, LOG},
+    {"Linear D-Gamut", &dgamut, linear, &cone_cat02, EXACT},
+    {"V-Log V-Gamut", &vgamut, vlog, &cone_bradford, LOG},
+    {"Linear V-Gamut", &vgamut, linear, &cone_bradford, EXACT},
+    {"Log3G10 REDWideGamutRGB", &red, log3g10, &cone_bradford, LOG},
+    {"Linear REDWideGamutRGB", &red, linear, &cone_bradford, EXACT},
+    {"S-Log3 S-Gamut3", &sgamut3, slog3, &cone_cat02, LOG},
+    {"Linear S-Gamut3", &sgamut3, linear, &cone_cat02, EXACT},
+    {"S-Log3 S-Gamut3.Cine", &sgamut3cine, slog3, &cone_cat02, LOG},
+    {"Linear S-Gamut3.Cine", &sgamut3cine, linear, &cone_cat02, EXACT},
+    {"S-Log3 Venice S-Gamut3", &venice3, slog3, &cone_cat02, LOG},
+    {"Linear Venice S-Gamut3", &venice3, linear, &cone_cat02, EXACT},
+    {"S-Log3 Venice S-Gamut3.Cine", &venice3cine, slog3, &cone_cat02, LOG},
+    {"Linear Venice S-Gamut3.Cine", &venice3cine, linear, &cone_cat02, EXACT},
 };
 enum { EXPECTATIONS = sizeof expectations / sizeof *expectations };
 
@@ -400,9 +310,9 @@ static void check_near(const char *name, const float in[3], const float got[3], 
 
 static matrix to_ap0(const gamut *g, const matrix *cone)
 {
-    matrix rgb = rgb_to_xyz(g), aces = rgb_to_xyz(&ap0), from_xyz = inverse(&aces);
-    matrix adapt = adaptation(cone, g->white, ap0.white), xyz = multiply(&adapt, &rgb);
-    return multiply(&from_xyz, &xyz);
+    matrix rgb = gamut_to_xyz(g), aces = gamut_to_xyz(&ap0), from_xyz = matrix_inverse(&aces);
+    matrix adapt = gamut_adaptation(cone, g->white, ap0.white), xyz = matrix_multiply(&adapt, &rgb);
+    return matrix_multiply(&from_xyz, &xyz);
 }
 
 START_TEST(space_matches_its_publication)
@@ -414,7 +324,7 @@ START_TEST(space_matches_its_publication)
         float got[3];
         for (int c = 0; c < 3; c++)
             want[c] = e->decode(samples[s][c]);
-        apply(&m, want, want);
+        matrix_apply(&m, want, want);
         /* The library's ACEScc ends with a clamp of what AP0 has no light for. */
         for (int c = 0; c < 3 && e->decode == acescc; c++)
             want[c] = fmax(want[c], 0);
@@ -444,7 +354,7 @@ START_TEST(negative_values_follow_the_curve)
     float got[3];
     for (int c = 0; c < 3; c++)
         want[c] = in[c] < 0 ? decode_negative(e, in[c]) : e->decode(in[c]);
-    apply(&m, want, want);
+    matrix_apply(&m, want, want);
     for (int c = 0; c < 3 && e->decode == acescc; c++)
         want[c] = fmax(want[c], 0);
     convert(e->space, in, got);
@@ -454,20 +364,21 @@ END_TEST
 
 START_TEST(xyz_matches_its_white)
 {
-    matrix aces = rgb_to_xyz(&ap0), from_xyz = inverse(&aces);
+    matrix aces = gamut_to_xyz(&ap0), from_xyz = matrix_inverse(&aces);
     /* Blender's reference is adapted to D65 as tables of XYZ have it (0.95047 1 1.08883). */
     const xy e = {1.0 / 3, 1.0 / 3}, d65 = D65, table_d65 = {0.95047 / 3.0393, 1 / 3.0393};
-    matrix e_to_d65 = adaptation(&bradford, e, table_d65), d65_to_aces = adaptation(&bradford, d65, ap0.white);
+    matrix e_to_d65 = gamut_adaptation(&cone_bradford, e, table_d65),
+           d65_to_aces = gamut_adaptation(&cone_bradford, d65, ap0.white);
     for (int s = 0; s < SAMPLES; s++) {
         double d65_xyz[3] = {samples[s][0], samples[s][1], samples[s][2]}, want[3];
         float got[3];
-        apply(&d65_to_aces, d65_xyz, want);
-        apply(&from_xyz, want, want);
+        matrix_apply(&d65_to_aces, d65_xyz, want);
+        matrix_apply(&from_xyz, want, want);
         convert("Linear CIE-XYZ D65", samples[s], got);
         check_near("Linear CIE-XYZ D65", samples[s], got, want, EXACT);
-        apply(&e_to_d65, d65_xyz, want);
-        apply(&d65_to_aces, want, want);
-        apply(&from_xyz, want, want);
+        matrix_apply(&e_to_d65, d65_xyz, want);
+        matrix_apply(&d65_to_aces, want, want);
+        matrix_apply(&from_xyz, want, want);
         convert("Linear CIE-XYZ E", samples[s], got);
         check_near("Linear CIE-XYZ E", samples[s], got, want, EXACT);
     }
@@ -478,7 +389,7 @@ END_TEST
 START_TEST(hlg_matches_bt2100)
 {
     const double a = 0.17883277, b = 1 - 4 * a, c = 0.5 - a * log(4 * a);
-    matrix m = to_ap0(&rec2020, &bradford);
+    matrix m = to_ap0(&rec2020, &cone_bradford);
     for (int s = 0; s < SAMPLES; s++) {
         double want[3];
         float got[3];
@@ -489,7 +400,7 @@ START_TEST(hlg_matches_bt2100)
         double luminance = 0.2627 * want[0] + 0.6780 * want[1] + 0.0593 * want[2];
         for (int k = 0; k < 3; k++)
             want[k] *= 10 * pow(luminance, 0.2);
-        apply(&m, want, want);
+        matrix_apply(&m, want, want);
         convert("Rec.2100-HLG", samples[s], got);
         check_near("Rec.2100-HLG", samples[s], got, want, LOG);
     }
@@ -502,14 +413,14 @@ START_TEST(agx_log_is_inset_rec2020)
     static const matrix inset = {{{0.856627153315983, 0.0951212405381588, 0.0482516061458583},
                                   {0.137318972929847, 0.761241990602591, 0.101439036467562},
                                   {0.11189821299995, 0.0767994186031903, 0.811302368396859}}};
-    matrix m = to_ap0(&rec2020, &bradford), outset = inverse(&inset);
+    matrix m = to_ap0(&rec2020, &cone_bradford), outset = matrix_inverse(&inset);
     for (int s = 0; s < SAMPLES; s++) {
         double want[3];
         float got[3];
         for (int c = 0; c < 3; c++)
             want[c] = exp2(samples[s][c] * (12.5260688117 + 12.47393) - 12.47393);
-        apply(&outset, want, want);
-        apply(&m, want, want);
+        matrix_apply(&outset, want, want);
+        matrix_apply(&m, want, want);
         convert("AgX Log", samples[s], got);
         check_near("AgX Log", samples[s], got, want, LOG);
     }
