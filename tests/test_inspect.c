@@ -149,9 +149,9 @@ START_TEST(a_flipped_byte_in_any_tile_is_found)
     char *out = strdup(temp_file("flip.tx"));
     txm_settings s = txm_settings_default();
     s.redact = true;
-    s.compression = (txm_compression){_i % 2 ? TXM_CODEC_NONE : TXM_CODEC_ZIP, 0};
+    s.compression = (txm_compression){_i == 4 ? TXM_CODEC_ZSTD : _i % 2 ? TXM_CODEC_NONE : TXM_CODEC_ZIP, 0};
     s.tile_px = TILE;
-    make_tx(_i / 2 ? "half-rgb.exr" : "rgb8.png", out, &s);
+    make_tx(_i / 2 == 1 ? "half-rgb.exr" : "rgb8.png", out, &s);
     each_tile(out, flip_and_find);
     expect_good(out, false);
     free(out);
@@ -175,6 +175,33 @@ START_TEST(any_cut_is_found)
         bool at_section = n == image;
         ck_assert_msg(failed(&f) == !at_section, "cut at %zu of %zu, image %zu", n, bytes, (size_t)image);
         ck_assert(!at_section || find(&f, "TXM-504"));
+        txm_findings_clear(&f);
+    }
+    free(data);
+    free(out);
+    free(cut);
+}
+END_TEST
+
+/* The same for small files at every single byte, in either container. */
+START_TEST(a_cut_at_every_byte_is_found)
+{
+    char *out = strdup(temp_file("small.tx")), *cut = strdup(temp_file("cut.tx"));
+    size_t bytes;
+    txm_settings s = txm_settings_default();
+    s.redact = true;
+    s.tile_px = 16;
+    make_tx(_i ? "five-channels.exr" : "narrow.png", out, &s);
+    txm_tx *tx = open_tx(out);
+    uint64_t image = txm_tx_info_of(tx)->image_bytes;
+    txm_tx_close(&tx);
+    uint8_t *data = load_file(out, &bytes);
+    /* All of the header and of the section's beginning and end; between them every seventh byte, which meets every
+     * place in a tile's stream. */
+    for (size_t n = 1; n < bytes; n += n < 3000 || (n + 200 > image && n < image + 200) || n + 200 > bytes ? 1 : 7) {
+        save_file(cut, data, n);
+        txm_findings f = verify(cut, false);
+        ck_assert_msg(failed(&f) == (n != image), "cut at %zu of %zu, image %zu", n, bytes, (size_t)image);
         txm_findings_clear(&f);
     }
     free(data);
@@ -228,6 +255,86 @@ START_TEST(an_exchanged_level_is_found)
 }
 END_TEST
 
+/* Puts the tiles of one level in the place of another file's, which has the same layout. */
+static void copy_level(const char *from, const char *to, uint32_t level)
+{
+    size_t bytes, other_bytes;
+    txm_tx *a = open_tx(from), *b = open_tx(to);
+    uint8_t *data = load_file(to, &bytes), *other = load_file(from, &other_bytes);
+    const txm_tx_level *l = txm_tx_level_of(a, level);
+    for (uint32_t y = 0; y < l->tiles_y; y++)
+        for (uint32_t x = 0; x < l->tiles_x; x++) {
+            txm_tile_id id[2];
+            txm_span span[2];
+            ck_assert(!txm_tile_at(a, level, x, y, &id[0], NULL) && !txm_tile_at(b, level, x, y, &id[1], NULL));
+            ck_assert(!a->ops->find(a, &id[0], &span[0], NULL) && !b->ops->find(b, &id[1], &span[1], NULL));
+            ck_assert_uint_eq(span[0].bytes, span[1].bytes);
+            memcpy(data + (span[1].data - b->map.data), other + (span[0].data - a->map.data), span[0].bytes);
+        }
+    txm_tx_close(&a);
+    txm_tx_close(&b);
+    save_file(to, data, bytes);
+    free(data);
+    free(other);
+}
+
+/* A level of another texture in the place of a file's own: found at that level and at no other. */
+START_TEST(a_swapped_level_is_found)
+{
+    char *own = strdup(temp_file("own.tx")), *other = strdup(temp_file("other.tx"));
+    txm_settings s = txm_settings_default();
+    s.redact = true;
+    s.borders = false;
+    s.compression = (txm_compression){TXM_CODEC_NONE, 0};
+    /* The same picture with other values; 8-bit colour differs from data in the levels above 0 alone. */
+    for (uint32_t level = _i ? 0 : 1; level < 4; level++) {
+        s.colorspace = NULL;
+        make_tx(_i ? "half-rgb.exr" : "rgb8.png", own, &s);
+        s.colorspace = _i ? "ACEScg" : "Non-Color";
+        make_tx(_i ? "half-rgb.exr" : "rgb8.png", other, &s);
+        copy_level(other, own, level);
+        txm_findings f = verify(own, false);
+        for (size_t i = 0; i < f.count; i++)
+            if (!strcmp(f.items[i].kind->id, "TXM-204"))
+                ck_assert(level == 0 || f.items[i].level == (int)level);
+        ck_assert_msg(find(&f, level ? "TXM-204" : "TXM-201") != NULL, "level %u", level);
+        txm_findings_clear(&f);
+    }
+    free(own);
+    free(other);
+}
+END_TEST
+
+/* Two directories of a TIFF exchanged: what follows level 0 is not half its size, so its pyramid ends there. */
+START_TEST(levels_in_the_wrong_order_are_found)
+{
+    char *out = strdup(temp_file("order.tx"));
+    size_t bytes;
+    uint32_t at[4], next[4];
+    txm_settings s = txm_settings_default();
+    s.redact = true;
+    make_tx("rgb8.png", out, &s);
+    uint8_t *data = load_file(out, &bytes);
+    memcpy(&at[0], data + 4, 4);
+    for (int n = 0; n < 4; n++) {
+        uint16_t entries;
+        memcpy(&entries, data + at[n], 2);
+        next[n] = at[n] + 2 + 12u * entries;
+        if (n < 3)
+            memcpy(&at[n + 1], data + next[n], 4);
+    }
+    /* 0 -> 2 -> 1 -> 3 */
+    memcpy(data + next[0], &at[2], 4);
+    memcpy(data + next[2], &at[1], 4);
+    memcpy(data + next[1], &at[3], 4);
+    save_file(out, data, bytes);
+    free(data);
+    expect(out, false, "TXM-104");
+    expect(out, false, "TXM-106");
+    free(out);
+}
+END_TEST
+
 /* Replaces the first occurrence of a text in a file by one of the same length. */
 static void replace(const char *path, const char *from, const char *to)
 {
@@ -259,6 +366,17 @@ START_TEST(wrong_metadata_is_found)
     expect_good(out, false);
     replace(out, average, "oiio:AverageColor=7.");
     expect(out, false, "TXM-202");
+    free(out);
+    /* OpenEXR holds them as attributes of their own. */
+    out = strdup(temp_file("meta.exr.tx"));
+    make_tx("half-rgb.exr", out, &s);
+    tx = open_tx(out);
+    snprintf(sha1, sizeof sha1, "%s", txm_tx_metadata_of(tx, "oiio:SHA-1"));
+    txm_tx_close(&tx);
+    memcpy(wrong, sha1, sizeof wrong);
+    wrong[20] = wrong[20] == 'A' ? 'B' : 'A';
+    replace(out, sha1, wrong);
+    expect(out, false, "TXM-201");
     free(out);
     out = strdup(temp_file("constant.tx"));
     make_tx("constant.png", out, &s);
@@ -412,8 +530,11 @@ int main(void)
         suite_add_tcase(s, all[i]);
     }
     tcase_add_loop_test(pixels, own_files_are_good, 0, sizeof sources / sizeof *sources);
-    tcase_add_loop_test(pixels, a_flipped_byte_in_any_tile_is_found, 0, 4);
+    tcase_add_loop_test(pixels, a_flipped_byte_in_any_tile_is_found, 0, 5);
     tcase_add_loop_test(pixels, any_cut_is_found, 0, 2);
+    tcase_add_loop_test(pixels, a_cut_at_every_byte_is_found, 0, 2);
+    tcase_add_loop_test(pixels, a_swapped_level_is_found, 0, 2);
+    tcase_add_test(pixels, levels_in_the_wrong_order_are_found);
     tcase_add_test(pixels, a_flipped_byte_in_the_section_is_found);
     tcase_add_test(pixels, an_exchanged_level_is_found);
     tcase_add_test(pixels, wrong_metadata_is_found);
