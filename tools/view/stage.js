@@ -357,7 +357,7 @@ class Overlay {
     const { c } = this, [x0, y0, x1, y1] = this.edges(tile.x, tile.y);
     if (this.stage.overlays.has("borders") && this.view.sx * RING >= 1) this.border(tile.x, tile.y, 0.9);
     c.strokeStyle = this.stage.colors.hot;
-    c.lineWidth = Math.max(1, Math.round(this.stage.ratio));
-    c.strokeRect(x0 + 0.5, y0 + 0.5, x1 - x0, y1 - y0);
+    c.lineWidth = 2 * Math.max(1, Math.round(this.stage.ratio));
+    c.strokeRect(x0, y0, x1 - x0, y1 - y0);
   }
 }
