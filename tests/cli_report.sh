@@ -46,6 +46,17 @@ check up-to-date-looked-into json out "o[0]['up_to_date'] == 10 and o[0]['textur
 cat out >>all.json
 if has_jsonschema; then check schema valid_json report all.json; else skip schema "python3-jsonschema is missing"; fi
 
+# ---- the tx files of a run ---------------------------------------------------------------------------------------------
+txm verify --json --run run1.jsonl --run run2.jsonl --run killed.jsonl
+check verify-run-exit rc_is 0
+check verify-run-each-once json out 'len(o) == 10 and len({x["file"] for x in o}) == 10'
+mv "$(find tex -name '000001*.tx')" away.tx
+txm verify --run run1.jsonl --run run2.jsonl
+check verify-run-missing test "$rc" -ne 0
+mv away.tx "$(find tex -name '000002*.tx' | sed 's/000002/000001/')"
+txm verify --run no-such.jsonl
+check verify-run-no-log rc_is 3
+
 # ---- logs that are none ------------------------------------------------------------------------------------------------
 txm report --json no-such.jsonl run1.jsonl
 check missing-log-exit rc_is 3
@@ -74,7 +85,7 @@ txm report newer
 check newer-says says newer
 txm report
 check needs-logs rc_is 2
-cat run1.jsonl | run "$TXMILL" report - -o -
+run "$TXMILL" report - -o - <run1.jsonl
 check through-pipes prints "</html>"
 
 # ---- the page ----------------------------------------------------------------------------------------------------------

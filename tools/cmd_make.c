@@ -58,6 +58,14 @@ static const txm_option course_options[] = {
      .help = "Start no further image when one failed",
      .more = "Those that are under way are finished."},
     {.name = "lint", .type = TXM_OPT_FLAG, AT(lint), .help = "Warn of what is probably not meant so: see LINT"},
+    {.name = "log",
+     .type = TXM_OPT_STRING,
+     AT(log),
+     .arg = "FILE",
+     .values = TXM_VALUES_FILE,
+     .help = "Write the JSON objects of --json to this file, besides what is printed",
+     .more = "For schedulers that keep no standard output, and for txmill report and verify --run. The file is begun anew "
+             "by each run."},
     {.name = "progress",
      .type = TXM_OPT_FLAG,
      AT(progress),
@@ -94,6 +102,8 @@ static txm_status check_usage(const txm_make_args *args, const txm_operands *ope
                         operands->count);
     if (args->store && !*args->store)
         return txm_fail(err, TXM_USAGE, "--store: the name is empty");
+    if (args->log && !*args->log)
+        return txm_fail(err, TXM_USAGE, "--log: the name is empty");
     if (args->output && !*args->output)
         return txm_fail(err, TXM_USAGE, "--output: the name is empty");
     return TXM_OK;

@@ -2,12 +2,14 @@
  * txmill verify: is a tx file whole, and is it what its name and its source say? */
 #include "args.h"
 #include "exits.h"
+#include "run_tx.h"
 #include "say.h"
 #include "verify_report.h"
 
 typedef struct verify_args {
     bool deep;
     const char *source;
+    txm_opt_list runs;
     txm_config_args config;
     txm_jobs_args jobs;
     txm_report_args report;
@@ -26,6 +28,15 @@ static const txm_option options[] = {
      .arg = "FILE",
      .values = TXM_VALUES_FILE,
      .help = "The source, where the path in the file does not lead to it; for a single file"},
+    {.name = "run",
+     .type = TXM_OPT_LIST,
+     AT(runs),
+     .arg = "LOG",
+     .values = TXM_VALUES_FILE,
+     .help = "The tx files that a run of make --json made or found up to date, too (repeatable)",
+     .more =
+         "In the folder that the run was started in, if it was given relative paths. Images that failed there have no "
+         "tx file: the exit status of the run tells of them, and txmill report."},
     {0},
 };
 #undef AT
@@ -79,7 +90,7 @@ static int run_verify(void *p, const txm_operands *operands)
     txm_error err = {0};
     txm_context *context = NULL;
     txm_report_args_apply(&args->report);
-    if (!operands->count)
+    if (!operands->count && !args->runs.count)
         txm_fail(&err, TXM_USAGE, "no tx file given; 'txmill verify --help' lists the options");
     else if (args->source && operands->count > 1)
         txm_fail(&err, TXM_USAGE, "--source goes with a single tx file, but %zu are given", operands->count);
@@ -87,11 +98,13 @@ static int run_verify(void *p, const txm_operands *operands)
         return txm_finish_failed(&err, 0);
     const txm_running_args running = {.threads = args->jobs.threads};
     const txm_context_options how = txm_context_options_from(&args->config, &running);
-    if (txm_context_new(&how, &context, &err) != TXM_OK)
-        return txm_finish_failed(&err, operands->count);
-    verify_all(context, args, operands, &tally);
+    txm_run_tx tx = {0};
+    if (txm_run_tx_read(&tx, operands, &args->runs, &err) == TXM_OK && txm_context_new(&how, &context, &err) == TXM_OK)
+        verify_all(context, args, &tx.list, &tally);
     txm_context_free(&context);
-    return txm_finish(&tally);
+    size_t count = tx.list.count;
+    txm_run_tx_free(&tx);
+    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
 const txm_command txm_cmd_verify = {

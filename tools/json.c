@@ -160,18 +160,22 @@ char *txm_json_take(cJSON *object)
     return text;
 }
 
+void txm_json_line(FILE *out, const char *text)
+{
+    /* One locked sequence: lines of several threads never mix, and a reader sees each at once. */
+    flockfile(out);
+    fputs(text, out);
+    fputc('\n', out);
+    fflush(out);
+    funlockfile(out);
+}
+
 bool txm_json_print(cJSON *object)
 {
     char *text = txm_json_take(object);
     bool ok = text != NULL;
-    if (ok) {
-        /* One locked sequence: lines of several threads never mix, and a reader sees each at once. */
-        flockfile(stdout);
-        fputs(text, stdout);
-        fputc('\n', stdout);
-        fflush(stdout);
-        funlockfile(stdout);
-    }
+    if (ok)
+        txm_json_line(stdout, text);
     free(text);
     return ok;
 }

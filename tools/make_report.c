@@ -2,10 +2,14 @@
  * What `txmill make` tells. */
 #include "make_report.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/folder.h"
 #include "core/hash.h"
+#include "core/path.h"
 #include "format.h"
 #include "json.h"
 #include "say.h"
@@ -46,6 +50,19 @@ void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, boo
     *report = (txm_make_report){.inputs = inputs, .json = json, .quiet = quiet, .plan = plan, .key = key};
     pthread_mutex_init(&report->lock, NULL);
     clock_gettime(CLOCK_MONOTONIC, &report->begin);
+}
+
+txm_status txm_make_report_open_log(txm_make_report *report, const char *path, txm_error *err)
+{
+    if (!path)
+        return TXM_OK;
+    report->log_path = path;
+    char *folder = txm_path_dir(path);
+    int rc = folder ? txm_folders_make(folder) : ENOMEM;
+    free(folder);
+    if (rc == 0 && !(report->log = fopen(path, "we")))
+        rc = errno;
+    return rc ? txm_fail_errno(err, rc, "%s: cannot create the log", path) : TXM_OK;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
@@ -159,6 +176,19 @@ static void add_input(cJSON *o, const txm_batch_file *file)
         txm_json_text(o, "same_as", file->same_as->path);
 }
 
+/* To standard output, if that is for JSON, and to the log. */
+static void emit(const txm_make_report *report, cJSON *object)
+{
+    char *text = txm_json_take(object);
+    if (!text)
+        txm_say(TXM_SAY_ERROR, "out of memory: a JSON object is missing from the output");
+    if (text && report->json)
+        txm_json_line(stdout, text);
+    if (text && report->log)
+        txm_json_line(report->log, text);
+    free(text);
+}
+
 static void print_json(const txm_make_report *report, const txm_batch_file *file)
 {
     cJSON *o = new_object("file");
@@ -175,7 +205,7 @@ static void print_json(const txm_make_report *report, const txm_batch_file *file
         txm_json_text(o, "state", "failed");
         txm_json_error(o, file->err);
     }
-    txm_json_emit(o);
+    emit(report, o);
 }
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
@@ -267,11 +297,11 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
     bool silent = err->status == TXM_CANCELLED && txm_signal_caught();
     if (err->status != TXM_OK && !silent)
         txm_say(TXM_SAY_ERROR, "%s", err->message);
-    if (report->json)
+    if (report->json || report->log)
         print_json(report, file);
-    else if (err->status == TXM_OK && report->key)
+    if (err->status == TXM_OK && !report->json && report->key)
         print_key(file);
-    else if (err->status == TXM_OK && !report->quiet)
+    else if (err->status == TXM_OK && !report->json && !report->quiet)
         print_text(report, file);
     for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
         if (file->lint & bit)
@@ -323,7 +353,7 @@ static void print_json_summary(const txm_make_report *report, double seconds)
         add_cost(o, &report->totals.cost);
     txm_json_number(o, "seconds", seconds, 6);
     txm_json_uint(o, "exit_code", (uint64_t)txm_tally_exit(&report->tally));
-    txm_json_emit(o);
+    emit(report, o);
 }
 
 static void say_summary(const txm_make_report *report, double seconds)
@@ -348,14 +378,28 @@ static void say_summary(const txm_make_report *report, double seconds)
         txm_say(TXM_SAY_INFO, "%zu files were not started", left);
 }
 
+/* A log that is not whole would be taken for the whole story: that is a failure which a retry may cure. */
+static void close_log(txm_make_report *report)
+{
+    bool lost = report->log && ferror(report->log);
+    if (report->log)
+        lost |= fclose(report->log) != 0;
+    report->log = NULL;
+    if (!lost)
+        return;
+    txm_say(TXM_SAY_ERROR, "%s: writing the log failed; results are missing", report->log_path);
+    report->tally.retryable = true;
+}
+
 int txm_make_report_finish(txm_make_report *report)
 {
     double seconds = seconds_since(&report->begin);
     /* A summary is worth its line when there were several files or something went wrong. */
-    if (report->json)
+    if (report->json || report->log)
         print_json_summary(report, seconds);
-    else if ((report->inputs > 1 && !report->key) || report->tally.failed)
+    if (!report->json && ((report->inputs > 1 && !report->key) || report->tally.failed))
         say_summary(report, seconds);
+    close_log(report);
     pthread_mutex_destroy(&report->lock);
     /* Files that a stop left over count: the caller sees that the run was not complete. */
     report->tally.total = report->inputs;

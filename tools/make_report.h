@@ -7,6 +7,7 @@
 #define TXM_TOOLS_MAKE_REPORT_H
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "exits.h"
@@ -28,9 +29,14 @@ typedef struct txm_make_report {
     txm_tally tally;
     uint64_t tx_bytes;
     struct timespec begin;
+    FILE *log; /* gets the JSON, too; NULL: none */
+    const char *log_path;
 } txm_make_report;
 
 void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, bool quiet, bool plan, int key);
+
+/* Opens a log that gets the JSON besides; `path` may be NULL. NOT_FOUND, DENIED, IO, DISK_FULL ... */
+txm_status txm_make_report_open_log(txm_make_report *report, const char *path, txm_error *err);
 
 /* The events of a batch. */
 void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *totals);

@@ -73,7 +73,7 @@ static txm_status convert(make_run *run, txm_error *err)
         .store = a->store,
         .no_claims = a->no_claims,
         .fail_fast = a->fail_fast,
-        .stages = a->report.json || a->report.verbose,
+        .stages = a->report.json || a->report.verbose || a->log,
         .shards = a->shard.count,
         .shard = a->shard.index,
         .events = {run, on_planned, on_done, on_begin, on_rows, on_warning},
@@ -96,7 +96,10 @@ int txm_make_run(const txm_make_args *args, const txm_operands *operands)
         run.report.tile_px = args->settings.settings.tile_px;
         txm_progress_init(&run.progress, count, args->progress,
                           args->report.quiet || args->dry_run || args->plan || args->key);
-        if (convert(&run, &err) != TXM_OK && err.status != TXM_CANCELLED)
+        status = txm_make_report_open_log(&run.report, args->log, &err);
+        if (status == TXM_OK)
+            status = convert(&run, &err);
+        if (status != TXM_OK && err.status != TXM_CANCELLED)
             txm_make_report_stop(&run.report, &err);
         txm_progress_end(&run.progress);
         code = txm_make_report_finish(&run.report);

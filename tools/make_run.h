@@ -11,7 +11,7 @@ typedef struct txm_make_args {
     txm_settings_args settings;
     const char *output;
     int key; /* --key: 1, --key=content: 2 */
-    const char *store;
+    const char *store, *log;
     bool force, dry_run, plan, lint, no_claims, fail_fast, progress;
     txm_running_args running;
     txm_shard_args shard;

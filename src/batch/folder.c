@@ -53,10 +53,10 @@ static bool any_matches(const char *const *globs, const char *path)
     return false;
 }
 
-static bool wanted(const walk *w, const char *path, bool is_folder)
+bool txm_inputs_want(const txm_inputs_options *options, const char *path, size_t root_bytes, bool is_folder)
 {
-    const txm_inputs_options *o = &w->inputs->options;
-    const char *name = txm_path_base(path), *below = path + w->root_bytes;
+    const txm_inputs_options *o = options;
+    const char *name = txm_path_base(path), *below = path + root_bytes;
     if (name[0] == '.' || any_matches(o->exclude, below))
         return false;
     if (is_folder)
@@ -64,6 +64,11 @@ static bool wanted(const walk *w, const char *path, bool is_folder)
     if (txm_path_has_ext(name, "tx"))
         return false;
     return o->include ? any_matches(o->include, below) : is_image_name(name);
+}
+
+static bool wanted(const walk *w, const char *path, bool is_folder)
+{
+    return txm_inputs_want(&w->inputs->options, path, w->root_bytes, is_folder);
 }
 
 static bool push(walk *w, char *path)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Watching folders for images that appear or change, through inotify. A file is handed out once nothing has happened to
+ * it for a while, so that who copies or saves it is done. What is kept is bounded: where too much happens at once, or
+ * the kernel lost count, the answer is "look at everything again", which costs little for what is up to date.
+ *
+ * A folder that vanishes (an unmounted share) is looked for until it is back; then everything is looked at. inotify
+ * does not see what other hosts do on a network file system: for those everything is looked at from time to time.
+ */
+#ifndef TXM_BATCH_WATCH_H
+#define TXM_BATCH_WATCH_H
+#include "txmill/batch.h"
+
+typedef struct txm_watch txm_watch;
+
+/* Files that are kept in mind, beyond which everything is looked at; files that are handed out at once. */
+enum { TXM_WATCH_MOST_PENDING = 4096, TXM_WATCH_MOST_AT_ONCE = 1024 };
+
+typedef struct txm_watch_options {
+    txm_inputs_options inputs; /* which files count; folders are always gone into */
+    double settle_s;           /* without a change until a file is handed out */
+    double rescan_s;           /* between looks at everything; 0: only when there is a reason */
+    const volatile int *cancel;
+    void *user;
+    void (*warn)(void *user, const char *message); /* may be NULL */
+} txm_watch_options;
+
+/* What there is to do. */
+typedef enum txm_watch_what { TXM_WATCH_NOTHING, TXM_WATCH_FILES, TXM_WATCH_EVERYTHING } txm_watch_what;
+
+/* `folders` and what the options point at must outlive the watch. The first thing there is to do is everything.
+ * NO_MEMORY, IO when there is no inotify; NOT_FOUND, DENIED, NOT_A_FILE for a folder that cannot be watched from the
+ * start. */
+txm_status txm_watch_new(const char *const *folders, size_t count, const txm_watch_options *options, txm_watch **out,
+                         txm_error *err);
+void txm_watch_free(txm_watch **watch); /* NULL-safe */
+
+/* Waits until there is something to do, at most `seconds`. With FILES, txm_watch_files tells which; they count as
+ * handed out. NO_MEMORY, IO, CANCELLED. */
+txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_what *what, txm_error *err);
+/* Valid until the next call. */
+char *const *txm_watch_files(const txm_watch *watch, size_t *count);
+
+/* Hands a file out again after `seconds`, or, for NULL, everything: it failed in a way that a retry may cure.
+ * NO_MEMORY. */
+txm_status txm_watch_again(txm_watch *watch, const char *path, double seconds, txm_error *err);
+
+/* Folders under watch, and whether the one at this index of those given is there. */
+size_t txm_watch_folders(const txm_watch *watch);
+bool txm_watch_is_there(const txm_watch *watch, size_t index);
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * txmill watch: keeps the tx files of folders up to date. Every round is a run of txmill make. */
+#include <stdlib.h>
+
+#include "batch/watch.h"
+#include "core/mem.h"
+#include "exits.h"
+#include "make_run.h"
+#include "say.h"
+
+/* Between attempts at what a retry may cure: doubled from the first to the last. */
+enum { FIRST_RETRY_SECONDS = 30, LAST_RETRY_SECONDS = 600, WAIT_SECONDS = 3600 };
+
+typedef struct watch_args {
+    uint32_t settle_s, rescan_s;
+    txm_make_args make;
+} watch_args;
+
+#define AT(member) .offset = offsetof(watch_args, member)
+static const txm_option watch_options[] = {
+    {.name = "settle",
+     .type = TXM_OPT_UINT,
+     AT(settle_s),
+     .arg = "SECONDS",
+     .min = 0,
+     .max = 3600,
+     .help = "Wait until a file has not changed for so long (default: 2)"},
+    {.name = "rescan",
+     .type = TXM_OPT_UINT,
+     AT(rescan_s),
+     .arg = "SECONDS",
+     .min = 1,
+     .max = 86400,
+     .help = "Look at everything so often, for network shares (default: only when needed)",
+     .more =
+         "What other hosts write to a network file system is not reported to this one. Looking at what is up to date "
+         "costs little."},
+    {.name = "store",
+     .type = TXM_OPT_STRING,
+     AT(make.store),
+     .arg = "DIR",
+     .values = TXM_VALUES_DIR,
+     .help = "Take finished tx files from this store, and add what is made"},
+    {.name = "lint",
+     .type = TXM_OPT_FLAG,
+     AT(make.lint),
+     .help = "Warn of what is probably not meant so, as make does"},
+    {0},
+};
+#undef AT
+
+static const txm_option_group groups[] = {
+    {"Watching", watch_options, 0},
+    {"Inputs", txm_input_options, offsetof(watch_args, make.input)},
+    {"Settings", txm_settings_options, offsetof(watch_args, make.settings)},
+    {"Colour", txm_config_options, offsetof(watch_args, make.config)},
+    {"Running", txm_running_options, offsetof(watch_args, make.running)},
+    {"Reports", txm_report_options, offsetof(watch_args, make.report)},
+    {0},
+};
+
+static void defaults(void *p)
+{
+    watch_args *args = p;
+    args->settle_s = 2;
+    txm_settings_args_default(&args->make.settings);
+}
+
+static void on_warning(void *user, const char *message)
+{
+    (void)user;
+    txm_say(TXM_SAY_WARNING, "%s", message);
+}
+
+/* ---- rounds ----------------------------------------------------------------------------------------------------- */
+
+typedef struct rounds {
+    const watch_args *args;
+    const char *const *folders;
+    size_t folder_count;
+    txm_watch *watch;
+    unsigned retry_s; /* 0: nothing failed in the last round that a retry may cure */
+} rounds;
+
+static txm_status retry_later(rounds *r, txm_watch_what what, const txm_operands *files, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    r->retry_s = r->retry_s ? 2 * r->retry_s : FIRST_RETRY_SECONDS;
+    if (r->retry_s > LAST_RETRY_SECONDS)
+        r->retry_s = LAST_RETRY_SECONDS;
+    txm_say(TXM_SAY_INFO, "what a retry may cure is tried again in %u s", r->retry_s);
+    if (what == TXM_WATCH_EVERYTHING)
+        return txm_watch_again(r->watch, NULL, r->retry_s, err);
+    for (size_t i = 0; status == TXM_OK && i < files->count; i++)
+        status = txm_watch_again(r->watch, files->items[i], r->retry_s, err);
+    return status;
+}
+
+/* Folders that are not there now come back by themselves. */
+static size_t folders_there(const rounds *r, char **out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->folder_count; i++)
+        if (txm_watch_is_there(r->watch, i))
+            out[count++] = (char *)r->folders[i];
+    return count;
+}
+
+static txm_status run_round(rounds *r, txm_watch_what what, char **folders, txm_error *err)
+{
+    txm_operands operands = {.items = folders};
+    if (what == TXM_WATCH_EVERYTHING)
+        operands.count = folders_there(r, folders);
+    else
+        operands.items = (char **)txm_watch_files(r->watch, &operands.count);
+    if (!operands.count)
+        return TXM_OK;
+    if (txm_make_run(&r->args->make, &operands) == TXM_EXIT_RETRY)
+        return retry_later(r, what, &operands, err);
+    r->retry_s = 0;
+    return TXM_OK;
+}
+
+static txm_status watch_folders(rounds *r, char **folders, txm_error *err)
+{
+    const txm_input_args *input = &r->args->make.input;
+    const txm_watch_options options = {.inputs = {.include = input->include.items, .exclude = input->exclude.items},
+                                       .settle_s = r->args->settle_s,
+                                       .rescan_s = r->args->rescan_s,
+                                       .cancel = txm_signal_flag(),
+                                       .warn = on_warning};
+    txm_status status = txm_watch_new(r->folders, r->folder_count, &options, &r->watch, err);
+    if (status == TXM_OK)
+        txm_say(TXM_SAY_INFO, "watching %zu folders", txm_watch_folders(r->watch));
+    while (status == TXM_OK) {
+        txm_watch_what what;
+        status = txm_watch_wait(r->watch, WAIT_SECONDS, &what, err);
+        if (status == TXM_OK && what != TXM_WATCH_NOTHING)
+            status = run_round(r, what, folders, err);
+    }
+    txm_watch_free(&r->watch);
+    return status;
+}
+
+static int run_watch(void *p, const txm_operands *operands)
+{
+    watch_args *args = p;
+    txm_error err = {0};
+    txm_settings_args_finish(&args->make.settings);
+    txm_report_args_apply(&args->make.report);
+    args->make.input.recursive = true;
+    if (!operands->count) {
+        txm_fail(&err, TXM_USAGE, "no folder given; 'txmill watch --help' lists the options");
+        return txm_finish_failed(&err, 0);
+    }
+    for (size_t i = 0; i < operands->count; i++) {
+        if (operands->items[i][0] == '@') {
+            txm_fail(&err, TXM_USAGE, "%s: watch takes folders; ./%s names one that begins with '@'",
+                     operands->items[i], operands->items[i]);
+            return txm_finish_failed(&err, 0);
+        }
+    }
+    char **folders = txm_calloc(operands->count, sizeof *folders);
+    rounds r = {.args = args, .folders = (const char *const *)operands->items, .folder_count = operands->count};
+    if (!folders)
+        txm_fail(&err, TXM_NO_MEMORY, "out of memory");
+    else
+        watch_folders(&r, folders, &err);
+    free(folders);
+    const txm_tally stopped = {0};
+    return err.status == TXM_CANCELLED ? txm_finish(&stopped) : txm_finish_failed(&err, operands->count);
+}
+
+const txm_command txm_cmd_watch = {
+    .name = "watch",
+    .purpose = "Watch folders, and convert what appears or changes there",
+    .synopsis = "[OPTION...] DIR...",
+    .groups = groups,
+    .operand_values = TXM_VALUES_DIR,
+    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
+    .args_bytes = sizeof(watch_args),
+    .defaults = defaults,
+    .run = run_watch,
+};
