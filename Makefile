@@ -47,7 +47,7 @@ TESTS      := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c))
 TEST_UTIL  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/util_*.c))
 SCRIPTS    := $(wildcard tests/cli_*.sh)
 
-.PHONY: all check bench install uninstall clean fuzz
+.PHONY: all check check-slurm bench install uninstall clean fuzz
 all: $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/txmill-oiio.so
 
 -include $(wildcard src/*/module.mk src/*/*/module.mk tools/*.mk tests/module.mk man/module.mk)
@@ -86,6 +86,10 @@ check: all $(TESTS)
 # One test program or script: make check-one T=test_pyramid
 check-one: all $(B)/tests/$(T)
 	@tests/run.sh $(B) $(B)/tests/$(T)
+
+# The Slurm scripts of farm/ on a Slurm of three nodes on this machine, one of which is switched off: minutes, as root.
+check-slurm: all
+	@tests/run.sh $(B) tests/slurm/check.sh
 
 bench: all
 	bench/run.sh $(B)
