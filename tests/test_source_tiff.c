@@ -163,6 +163,28 @@ START_TEST(rewinds_large_strips)
 }
 END_TEST
 
+/* libtiff holds a large strip as it is in the file: that counts, and is refused before it is read. */
+START_TEST(large_strips_count_as_memory)
+{
+    struct stat st;
+    txm_source *s = NULL;
+    txm_error err = {0};
+    write_tiff(&layouts[_i]);
+    ck_assert_int_eq(stat(path, &st), 0);
+    txm_source_options options = {.max_memory_bytes = (uint64_t)st.st_size / 2};
+    txm_status status = txm_source_open(path, &options, &s, &err);
+    if (layouts[_i].compression == COMPRESSION_NONE) { /* rows are found by their place */
+        ck_assert_msg(status == TXM_OK, "%s", err.message);
+    } else {
+        ck_assert_int_eq(status, TXM_TOO_LARGE);
+        ck_assert_msg(strstr(err.message, path) && strstr(err.message, "a strip of it needs"), "%s", err.message);
+        options.max_memory_bytes = (uint64_t)st.st_size + (1 << 20);
+        ck_assert_int_eq(txm_source_open(path, &options, &s, NULL), TXM_OK);
+    }
+    txm_source_close(&s);
+}
+END_TEST
+
 /* Cut anywhere, a file is refused with the decoder's words or, where only what follows the pixels is gone, read right.
  */
 START_TEST(truncation)
@@ -224,6 +246,7 @@ int main(void)
     tcase_add_checked_fixture(tiff, make_path, remove_path);
     tcase_add_loop_test(tiff, large_and_odd, 0, sizeof layouts / sizeof layouts[0]);
     tcase_add_loop_test(tiff, rewinds_large_strips, 0, 4);
+    tcase_add_loop_test(tiff, large_strips_count_as_memory, 0, 4);
     tcase_add_test(tiff, truncation);
     tcase_add_test(tiff, damaged_bytes);
     suite_add_tcase(suite, tiff);

@@ -3,8 +3,9 @@
  * The direct TIFF reader: rows from strips and tiles, decoded by libtiff, whose messages are kept for ours.
  *
  * Blocks are decoded whole, which is fastest, a strip that is asked for as a whole straight into the caller's rows.
- * Strips too large for that (some programs write an image as a single one) are decoded a scanline at a time, so memory
- * does not grow with the image's height.
+ * Strips too large for that (some programs write an image as a single one) are decoded a scanline at a time. libtiff
+ * holds such a strip as it is compressed in the file, which is what memory then grows with, and counts against the
+ * bound.
  */
 #include "source/tiff.h"
 
@@ -88,6 +89,16 @@ static TIFF *open_tiff(txm_tiff *t, const txm_source_options *bounds)
     return tif;
 }
 
+static uint64_t largest_strip(TIFF *tif)
+{
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < TIFFNumberOfStrips(tif); i++) {
+        uint64_t bytes = TIFFGetStrileByteCount(tif, i);
+        largest = bytes > largest ? bytes : largest;
+    }
+    return largest;
+}
+
 /* Decides how blocks are decoded and allocates for it. libtiff's sizes must be ours: it pads tiles, never rows. */
 static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_error *err)
 {
@@ -111,10 +122,15 @@ static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_e
     if (compression != COMPRESSION_ZSTD && block / 1400 > (uint64_t)st.st_size)
         return txm_fail(err, TXM_CORRUPT, "%s: a file of %lld bytes cannot hold blocks of %zu", t->path,
                         (long long)st.st_size, block);
-    double need = (double)block + (double)band;
+    uint64_t packed = t->by_scanline && compression != COMPRESSION_NONE ? largest_strip(t->tif) : 0;
+    if (packed > (uint64_t)st.st_size)
+        return txm_fail(err, TXM_CORRUPT, "%s: a strip of %llu bytes in a file of %lld: the file is damaged", t->path,
+                        (unsigned long long)packed, (long long)st.st_size);
+    double need = (double)block + (double)band + (double)packed;
     if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
-        return txm_fail(err, TXM_TOO_LARGE, "%s: a row of its tiles needs %.0f MiB to decode, the limit is %.0f MiB",
-                        t->path, need / 1048576, (double)options->max_memory_bytes / 1048576);
+        return txm_fail(err, TXM_TOO_LARGE, "%s: a %s of it needs %.0f MiB to decode, the limit is %.0f MiB", t->path,
+                        t->tiled ? "row of tiles" : "strip", need / 1048576,
+                        (double)options->max_memory_bytes / 1048576);
     if ((block && !(t->block = txm_alloc_pixels(block, 1))) || (band && !(t->band = txm_alloc_pixels(band, 1))))
         return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to decode %u x %u px in blocks of %u x %u", t->path,
                         t->width, t->height, t->block_w, t->block_h);
