@@ -81,7 +81,7 @@ settings converted-grey "$golden/gray8.png" --colorspace ACEScg
 settings tile-128 even.png --tile 128 -j 4
 settings one-thread sky.png -j 1
 reference rgba.png --envlatl
-same equiangular rgba.png -- --envlatl
+same equiangular rgba.png -- --envlatl -v
 check equiangular-on-cpu on_cpu
 check equiangular-says says "latitude-longitude images are filtered there"
 
@@ -107,7 +107,7 @@ check cpu-loads-nothing rc_is 0
 # ---- memory -----------------------------------------------------------------------------------------------------------
 reference even.png
 peak_of() { sed -nE 's/.* peak=([0-9]+) .*/\1/p' report | sort -n | tail -n 1; }
-for bound in 8000000 4000000 3000000; do
+for bound in 8000000 5000000 4200000; do
     rm -f report
     same "bound-$bound" even.png TXM_FAKE_REPORT="$PWD/report" -- --device-memory $bound
     check "bound-$bound-on-device" on_device

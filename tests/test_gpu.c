@@ -424,6 +424,7 @@ START_TEST(memory_is_as_planned)
     txm_error err = {0};
     if (getenv("TXM_GPU_PLUGIN"))
         return; /* real memory has other bounds */
+    gpu->trim(0);
     gpu->memory(&plan, &device, &pinned);
     snprintf(text, sizeof text, "%llu", (unsigned long long)device - 1);
     setenv("TXM_FAKE_MEMORY", text, 1);
@@ -432,7 +433,18 @@ START_TEST(memory_is_as_planned)
     setenv("TXM_FAKE_MEMORY", text, 1);
     txm_error_clear(&err);
     ck_assert_msg(!gpu->open(0, &plan, &job, &err), "%s", err.message);
+    /* What a job gives back serves the next one of its size, and leaves room for others. */
     gpu->close(&job);
+    for (int i = 0; i < 3; i++) {
+        ck_assert(!gpu->open(0, &plan, &job, &err));
+        gpu->close(&job);
+    }
+    txm_gpu_plan other = plan;
+    other.height = 300;
+    other.chunk_rows = 64;
+    ck_assert_msg(!gpu->open(0, &other, &job, &err), "%s", err.message);
+    gpu->close(&job);
+    gpu->trim(0);
     unsetenv("TXM_FAKE_MEMORY");
 }
 END_TEST

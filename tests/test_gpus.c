@@ -25,6 +25,11 @@ static txm_gpus *gpus_new(const char *word, uint64_t memory_bytes, txm_status ex
     return g;
 }
 
+static bool leased(txm_gpu_choice choice)
+{
+    return choice == TXM_GPU_LEASED;
+}
+
 static txm_gpu_plan plan_of(uint32_t width, uint32_t height)
 {
     return (txm_gpu_plan){.width = width,
@@ -48,7 +53,7 @@ START_TEST(words)
     txm_gpus *g = gpus_new("cuda:1", 0, TXM_OK);
     txm_gpu_lease lease;
     const txm_gpu_plan plan = plan_of(300, 300);
-    ck_assert(txm_gpus_named(g) && txm_gpus_lease(g, &plan, 0, &lease, why));
+    ck_assert(leased(txm_gpus_lease(g, &plan, 0, &lease, why)));
     ck_assert_str_eq(lease.label, "cuda:1");
     txm_gpus_return(&lease, false);
     txm_gpus_return(&lease, false); /* harmless */
@@ -68,13 +73,13 @@ START_TEST(places)
     const txm_gpu_plan plan = plan_of(1000, 1000);
     txm_gpu_lease l[5];
     for (int i = 0; i < 4; i++)
-        ck_assert(txm_gpus_lease(g, &plan, 0, &l[i], why) && l[i].device == (uint32_t)i % 2);
-    ck_assert(!txm_gpus_lease(g, &plan, 0, &l[4], why));
+        ck_assert(leased(txm_gpus_lease(g, &plan, 0, &l[i], why)) && l[i].device == (uint32_t)i % 2);
+    ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &l[4], why), TXM_GPU_NONE);
     ck_assert_str_eq(why, "the devices are busy");
     txm_gpus_return(&l[0], true);
-    ck_assert(!txm_gpus_lease(g, &plan, 0, &l[4], why));
+    ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &l[4], why), TXM_GPU_NONE);
     txm_gpus_return(&l[1], false);
-    ck_assert(txm_gpus_lease(g, &plan, 0, &l[4], why) && l[4].device == 1);
+    ck_assert(leased(txm_gpus_lease(g, &plan, 0, &l[4], why)) && l[4].device == 1);
     for (int i = 2; i < 5; i++)
         txm_gpus_return(&l[i], false);
     txm_gpus_free(&g);
@@ -89,22 +94,24 @@ START_TEST(memory)
     for (uint64_t bound = 1 << 16; bound < 1ull << 29; bound += bound / 3) {
         txm_gpus *g = gpus_new("cuda:0", bound, TXM_OK);
         txm_gpu_plan plan = plan_of(3000, 2000);
-        bool first = txm_gpus_lease(g, &plan, 0, &a, why), second = txm_gpus_lease(g, &plan, 0, &b, why);
+        bool first = leased(txm_gpus_lease(g, &plan, 0, &a, why));
+        if (!first)
+            ck_assert_ptr_nonnull(strstr(why, "it would take"));
+        bool second = leased(txm_gpus_lease(g, &plan, 0, &b, why));
         plan.chunk_rows = 64;
         plan.slots = 2;
         txm_gpu_plugin_load(NULL)->memory(&plan, &device, &pinned);
         ck_assert_int_eq(first, device <= bound); /* refused only where the least does not fit */
         ck_assert(!second || a.device_bytes + b.device_bytes <= bound);
         ck_assert(!first || (a.device_bytes <= bound && a.plan.chunk_rows % 64 == 0 && a.plan.slots >= 2));
-        if (!first)
-            ck_assert_ptr_nonnull(strstr(why, "it would take"));
         if (first)
             txm_gpus_return(&a, false);
         if (second)
             txm_gpus_return(&b, false);
-        ck_assert(!txm_gpus_lease(g, &plan, pinned - 1, &a, why));
+        ck_assert_int_eq(txm_gpus_lease(g, &plan, pinned - 1, &a, why), TXM_GPU_REFUSED);
         if (first)
-            ck_assert(txm_gpus_lease(g, &plan, pinned, &a, why) && a.plan.chunk_rows == 64 && a.plan.slots == 2);
+            ck_assert(leased(txm_gpus_lease(g, &plan, pinned, &a, why)) && a.plan.chunk_rows == 64 &&
+                      a.plan.slots == 2);
         if (first)
             txm_gpus_return(&a, false);
         txm_gpus_free(&g);
@@ -119,19 +126,19 @@ START_TEST(auto_decides_by_measuring)
     txm_gpu_lease lease;
     txm_gpu_plan plan = plan_of(1000, 1000);
     ck_assert_ptr_nonnull(g);
-    ck_assert(!txm_gpus_named(g) && !txm_gpus_lease(g, &plan, 0, &lease, why));
+    ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &lease, why), TXM_GPU_NONE);
     ck_assert_str_eq(why, "small images stay there");
     plan = plan_of(2100, 2100);
-    ck_assert(!txm_gpus_lease(g, &plan, 0, &lease, why));
+    ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &lease, why), TXM_GPU_NONE);
     ck_assert_msg(strstr(why, "starting one takes about"), "%s", why);
     plan = plan_of(65536, 65536);
-    ck_assert(!txm_gpus_lease(g, &plan, 0, &lease, why));
+    ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &lease, why), TXM_GPU_NONE);
     ck_assert_msg(strstr(why, "s there by estimate"), "%s", why);
     txm_gpus_free(&g);
     setenv("TXM_FAKE_DEVICES", "0", 1);
     g = gpus_new("auto", 0, TXM_OK);
     for (int i = 0; i < 2; i++) {
-        ck_assert(!txm_gpus_lease(g, &plan, 0, &lease, why));
+        ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &lease, why), TXM_GPU_NONE);
         ck_assert_str_eq(why, "there is no CUDA device");
     }
     txm_gpus_free(&g);
@@ -157,7 +164,7 @@ START_TEST(auto_takes_what_pays)
     txm_gpu_lease lease;
     const txm_gpu_plan plan = plan_of(4096, 4096);
     ck_assert(!txm_gpus_new(&options, &g, why, NULL));
-    ck_assert_msg(txm_gpus_lease(g, &plan, 0, &lease, why), "%s", why);
+    ck_assert_msg(leased(txm_gpus_lease(g, &plan, 0, &lease, why)), "%s", why);
     ck_assert_msg(strstr(why, "s there by estimate"), "%s", why);
     ck_assert_str_eq(lease.label, "cuda:0");
     txm_gpus_return(&lease, false);

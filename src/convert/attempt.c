@@ -94,25 +94,19 @@ static txm_gpu_plan device_plan(const attempt *a, const txm_pyramid_spec *spec)
     return p;
 }
 
-static void tell_device(const attempt *a, const char *device, const char *why)
-{
-    const txm_attempt_request *r = a->request;
-    bool wanted = r->context->gpus && txm_gpus_named(r->context->gpus) && !a->lease.gpus;
-    txm_context_log(r->context, wanted ? TXM_LOG_WARNING : TXM_LOG_INFO, "%s: on %s: %s", r->target, device, why);
-}
-
 /* Looks for a device; without one, the lease stays empty. */
 static void lease_device(attempt *a, const txm_feed_start *what, const txm_pyramid_spec *spec)
 {
     const txm_attempt_request *r = a->request;
     char why[TXM_MESSAGE_BYTES] = "latitude-longitude images are filtered there";
     const txm_gpu_plan plan = device_plan(a, spec);
+    txm_gpu_choice choice = TXM_GPU_NONE;
     if (!r->devices || !r->context->gpus || what->constant)
         return;
-    if (spec->equiangular || !txm_gpus_lease(r->context->gpus, &plan, a->pinned_limit, &a->lease, why))
-        tell_device(a, "the CPU", why);
-    else
-        tell_device(a, a->lease.label, why);
+    if (!spec->equiangular)
+        choice = txm_gpus_lease(r->context->gpus, &plan, a->pinned_limit, &a->lease, why);
+    txm_context_log(r->context, choice == TXM_GPU_REFUSED ? TXM_LOG_WARNING : TXM_LOG_INFO, "%s: on %s: %s", r->target,
+                    choice == TXM_GPU_LEASED ? a->lease.label : "the CPU", why);
 }
 
 /* A block's rows are held for its partner only where the device's buffers can hold as many. */

@@ -147,14 +147,12 @@ void txm_gpus_free(txm_gpus **gpus)
 {
     if (!gpus || !*gpus)
         return;
+    for (uint32_t i = 0; i < (*gpus)->count; i++)
+        if ((*gpus)->gpus[i].started)
+            (*gpus)->plugin->trim((*gpus)->gpus[i].device);
     pthread_mutex_destroy(&(*gpus)->lock);
     free(*gpus);
     *gpus = NULL;
-}
-
-bool txm_gpus_named(const txm_gpus *gpus)
-{
-    return gpus->named;
 }
 
 /* ---- fitting ---------------------------------------------------------------------------------------------------- */
@@ -179,18 +177,22 @@ static bool fit(const txm_gpus *g, const gpu *d, uint64_t pinned_limit, txm_gpu_
 }
 
 /* The least busy device that has room. */
-static gpu *choose(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint64_t *device_bytes,
+static gpu *choose(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint64_t *device_bytes, bool *busy,
                    char why[TXM_MESSAGE_BYTES])
 {
     gpu *best = NULL;
-    snprintf(why, TXM_MESSAGE_BYTES, "the devices are busy");
+    *busy = false;
+    snprintf(why, TXM_MESSAGE_BYTES, "no device can be used any more");
     for (uint32_t i = 0; i < g->count; i++) {
         gpu *d = &g->gpus[i];
         txm_gpu_plan fitted = *plan;
         uint64_t bytes = 0;
-        if (d->failed || d->active >= JOBS || (best && best->active <= d->active))
+        if (d->failed || (best && best->active <= d->active))
             continue;
-        if (!fit(g, d, pinned_limit, &fitted, &bytes)) {
+        bool room = d->active < JOBS && fit(g, d, pinned_limit, &fitted, &bytes);
+        if (!room) {
+            /* What does not fit beside others may fit alone. */
+            *busy |= d->active > 0;
             if (!d->active)
                 snprintf(why, TXM_MESSAGE_BYTES,
                          "it would take %llu MB of device %u's memory, or more than "
@@ -202,6 +204,8 @@ static gpu *choose(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint6
         *plan = fitted;
         *device_bytes = bytes;
     }
+    if (*busy)
+        snprintf(why, TXM_MESSAGE_BYTES, "the devices are busy");
     return best;
 }
 
@@ -244,11 +248,11 @@ static bool pays(txm_gpus *g, const gpu *d, const txm_gpu_plan *plan, double sav
     return there < saved;
 }
 
-static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint64_t *device_bytes,
+static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint64_t *device_bytes, bool *busy,
                    char why[TXM_MESSAGE_BYTES])
 {
     if (g->named) {
-        gpu *d = choose(g, pinned_limit, plan, device_bytes, why);
+        gpu *d = choose(g, pinned_limit, plan, device_bytes, busy, why);
         if (d)
             snprintf(why, TXM_MESSAGE_BYTES, "as asked for");
         return d;
@@ -258,17 +262,18 @@ static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint6
         return NULL;
     }
     double saved = saving(g, plan);
-    gpu *d = worth_starting(g, saved, why) ? choose(g, pinned_limit, plan, device_bytes, why) : NULL;
+    gpu *d = worth_starting(g, saved, why) ? choose(g, pinned_limit, plan, device_bytes, busy, why) : NULL;
     return d && pays(g, d, plan, saved, why) ? d : NULL;
 }
 
-bool txm_gpus_lease(txm_gpus *g, const txm_gpu_plan *wanted, uint64_t pinned_limit_bytes, txm_gpu_lease *out,
-                    char why[TXM_MESSAGE_BYTES])
+txm_gpu_choice txm_gpus_lease(txm_gpus *g, const txm_gpu_plan *wanted, uint64_t pinned_limit_bytes, txm_gpu_lease *out,
+                              char why[TXM_MESSAGE_BYTES])
 {
     txm_gpu_plan plan = *wanted;
     uint64_t device_bytes = 0;
+    bool busy = false;
     pthread_mutex_lock(&g->lock);
-    gpu *d = decide(g, pinned_limit_bytes, &plan, &device_bytes, why);
+    gpu *d = decide(g, pinned_limit_bytes, &plan, &device_bytes, &busy, why);
     if (d) {
         d->active++;
         d->reserved_bytes += device_bytes;
@@ -277,7 +282,7 @@ bool txm_gpus_lease(txm_gpus *g, const txm_gpu_plan *wanted, uint64_t pinned_lim
         snprintf(out->label, sizeof out->label, "%.8s:%u", g->plugin->name, d->device % 1000);
     }
     pthread_mutex_unlock(&g->lock);
-    return d != NULL;
+    return d ? TXM_GPU_LEASED : g->named && !busy ? TXM_GPU_REFUSED : TXM_GPU_NONE;
 }
 
 void txm_gpus_return(txm_gpu_lease *lease, bool failed)

@@ -35,13 +35,16 @@ typedef struct txm_gpu_lease {
     char label[16]; /* "cuda:0" */
 } txm_gpu_lease;
 
+typedef enum txm_gpu_choice {
+    TXM_GPU_LEASED,
+    TXM_GPU_NONE,   /* the CPU is the better place, or every device has enough to do */
+    TXM_GPU_REFUSED /* a device was asked for by name and cannot take this image: worth a warning */
+} txm_gpu_choice;
+
 /* Looks for a device for one image. `wanted` lacks chunk_rows and slots; they are chosen to fit. pinned_limit_bytes
- * bounds the machine's memory (0: no bound). `why` says why it is this device, or the CPU (false). Thread-safe. */
-bool txm_gpus_lease(txm_gpus *gpus, const txm_gpu_plan *wanted, uint64_t pinned_limit_bytes, txm_gpu_lease *out,
-                    char why[TXM_MESSAGE_BYTES]);
+ * bounds the machine's memory (0: no bound). `why` says why it is this device, or the CPU. Thread-safe. */
+txm_gpu_choice txm_gpus_lease(txm_gpus *gpus, const txm_gpu_plan *wanted, uint64_t pinned_limit_bytes,
+                              txm_gpu_lease *out, char why[TXM_MESSAGE_BYTES]);
 /* `failed`: the device failed and gets nothing more to do. */
 void txm_gpus_return(txm_gpu_lease *lease, bool failed);
-
-/* Whether a device was asked for by name: then it is worth a warning when it is not used. */
-bool txm_gpus_named(const txm_gpus *gpus);
 #endif

@@ -3,8 +3,8 @@
  * What the GPU plug-in (txmill-cuda.so) exports: one table under one name.
  *
  * A job makes the tiles and rings of all levels of one image. Rows of level 0 go in, in chunks; what comes back is
- * ready for the compressors. The plug-in knows nothing of files, threads or compression and keeps no state between
- * jobs but tables on each device. It never prints.
+ * ready for the compressors. The plug-in knows nothing of files, threads or compression, and keeps nothing between jobs
+ * but tables on each device and buffers for the next job. It never prints.
  */
 #ifndef TXM_DEVICE_CUDA_GPU_ABI_H
 #define TXM_DEVICE_CUDA_GPU_ABI_H
@@ -101,6 +101,9 @@ typedef struct txm_gpu_plugin {
     void (*release)(txm_gpu_job *job, txm_gpu_result *result);
     /* Waits for what is under way. Results become invalid. NULL-safe. */
     void (*close)(txm_gpu_job **job);
+
+    /* Frees the memory that is kept for the next job. */
+    void (*trim)(uint32_t device);
 
     /* Times plain copies and each kernel on an image of the plan's kind; *count: room, then measures. */
     txm_status (*bench)(uint32_t device, const txm_gpu_plan *plan, txm_gpu_measure *out, size_t *count, txm_error *err);

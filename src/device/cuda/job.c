@@ -121,11 +121,12 @@ static void lay_out_slots(txm_gpu_job *j, layout *device, layout *pinned)
 
 static void lay_out(txm_gpu_job *j, uint64_t *device_bytes, uint64_t *pinned_bytes)
 {
-    layout device = {j->device_memory, 0}, pinned = {j->pinned, 0};
+    layout device = {j->device_block ? gpu_block_memory(j->device_block) : NULL, 0};
+    layout pinned = {j->pinned_block ? gpu_block_memory(j->pinned_block) : NULL, 0};
     lay_out_levels(j, &device);
     lay_out_slots(j, &device, &pinned);
-    *device_bytes = device.used;
-    *pinned_bytes = pinned.used;
+    *device_bytes = gpu_block_bytes(device.used);
+    *pinned_bytes = gpu_block_bytes(pinned.used);
 }
 
 void gpu_memory(const txm_gpu_plan *plan, uint64_t *device_bytes, uint64_t *pinned_bytes)
@@ -144,6 +145,8 @@ txm_status gpu_check(int code, const char *what, txm_error *err)
         return TXM_OK;
     if (code == GPU_NO_ROOM)
         return txm_fail(err, TXM_INTERNAL, "a chunk makes more than was planned for");
+    if (code == GPU_NO_MEMORY)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", what);
     return txm_fail(err, txm_rt_out_of_memory(code) ? TXM_NO_MEMORY : TXM_DEVICE, "%s: %s", what, txm_rt_text(code));
 }
 
@@ -162,9 +165,10 @@ static txm_status open_memory(txm_gpu_job *j, txm_error *err)
 {
     uint64_t device_bytes, pinned_bytes;
     lay_out(j, &device_bytes, &pinned_bytes);
-    txm_status status = gpu_check(txm_rt_alloc(&j->device_memory, device_bytes), "device memory", err);
+    txm_status status =
+        gpu_check(gpu_block_get(j->device, false, device_bytes, &j->device_block), "device memory", err);
     if (!status)
-        status = gpu_check(txm_rt_alloc_pinned(&j->pinned, pinned_bytes), "pinned memory", err);
+        status = gpu_check(gpu_block_get(j->device, true, pinned_bytes, &j->pinned_block), "pinned memory", err);
     if (!status)
         lay_out(j, &device_bytes, &pinned_bytes);
     return status;
@@ -218,8 +222,8 @@ void gpu_close(txm_gpu_job **job)
         txm_rt_event_free(j->slots[i].done);
         free(j->slots[i].pieces);
     }
-    txm_rt_free_pinned(j->pinned);
-    txm_rt_free(j->device_memory);
+    gpu_block_put(j->pinned_block);
+    gpu_block_put(j->device_block);
     free(j);
     *job = NULL;
 }

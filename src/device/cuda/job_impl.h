@@ -11,6 +11,8 @@
 
 enum { TXM_GPU_STREAMS = 2, TXM_GPU_MAX_SLOTS = 8, TXM_GPU_MAX_CHUNK_ROWS = 4096 };
 
+typedef struct gpu_block gpu_block;
+
 typedef struct gpu_level {
     uint32_t width, height;
     bool box;           /* both edges of the level below are even */
@@ -42,7 +44,7 @@ struct txm_gpu_job {
     uint32_t device, levels;
     gpu_level level[TXM_MAX_LEVELS];
     const txm_tables *tables; /* on the device; NULL where no curve is needed */
-    void *device_memory, *pinned;
+    gpu_block *device_block, *pinned_block;
     txm_rt_stream streams[TXM_GPU_STREAMS];
     gpu_slot slots[TXM_GPU_MAX_SLOTS];
     gpu_slot *placed;                   /* being filled */
@@ -53,14 +55,23 @@ struct txm_gpu_job {
     size_t out_capacity, piece_capacity;
 };
 
-/* A code beside the runtime's own: a chunk would make more than was planned for. */
-enum { GPU_NO_ROOM = -1 };
+/* Codes beside the runtime's own: a chunk would make more than was planned for; the machine's memory is exhausted. */
+enum { GPU_NO_ROOM = -1, GPU_NO_MEMORY = -2 };
 
 /* Records what a call of the runtime returned; OK for 0. */
 txm_status gpu_check(int code, const char *what, txm_error *err);
 
 /* Queues everything that `rows` more rows of level 0, in the slot's buffers, lead to. */
 txm_status gpu_launch(txm_gpu_job *job, gpu_slot *slot, uint32_t rows, bool conformed, txm_error *err);
+
+/* Memory of a device, or pinned for it, kept for the next job after `put` (NULL-safe). Any thread that uses the device.
+ * Sizes come in steps of an eighth or less; gpu_block_bytes says which. */
+uint64_t gpu_block_bytes(uint64_t bytes);
+int gpu_block_get(uint32_t device, bool pinned, uint64_t bytes, gpu_block **out);
+void *gpu_block_memory(const gpu_block *block);
+void gpu_block_put(gpu_block *block);
+/* Frees what is kept. */
+void gpu_trim(uint32_t device);
 
 /* The curve's tables on a device, copied there once. */
 txm_status gpu_tables(uint32_t device, const txm_tables **out, txm_error *err);

@@ -13,7 +13,7 @@
 #include "txmill/pixel.h"
 
 /* In front of a loop whose arrays are to stay in registers. */
-#ifdef __CUDACC__
+#ifdef __CUDA_ARCH__
 #define TXM_GPU_UNROLL _Pragma("unroll")
 #else
 #define TXM_GPU_UNROLL

@@ -81,5 +81,6 @@ __attribute__((visibility("default"))) const txm_gpu_plugin txm_gpu_plugin_table
     .collect = gpu_collect,
     .release = gpu_release,
     .close = gpu_close,
+    .trim = gpu_trim,
     .bench = gpu_bench,
 };
