@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs test programs and scripts and counts their checks: run.sh BUILD_DIR TEST...
 # Check programs close with "N%: Checks: C, Failures: F, Errors: E"; scripts print "ok NAME" or "not ok NAME" a check and
-# "skip NAME (why)" for what this machine cannot run.
+# "skip NAME (why)" for what this machine cannot run. TEST_JOBS of them run at a time (default: one a processor); what
+# they say is printed in the order in which they were named.
 set -u
 build=$1
 shift
@@ -15,15 +16,25 @@ fi
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
 passed=0 failed=0 skipped=0
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-for t in "$@"; do
-    name=$(basename "$t")
-    case $t in
-        *.sh) bash "$t" >"$log" 2>&1; rc=$? ;;
-        *) "$t" >"$log" 2>&1; rc=$? ;;
+jobs=${TEST_JOBS:-$(nproc)}
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+
+# Test number $1 is $2: its output in $1.log, its exit code, once it has ended, in $1.rc.
+run() {
+    case $2 in
+        *.sh) bash "$2" >"$logs/$1.log" 2>&1 ;;
+        *) "$2" >"$logs/$1.log" 2>&1 ;;
     esac
-    case $t in
+    echo $? >"$logs/$1.part"
+    mv "$logs/$1.part" "$logs/$1.rc"
+}
+
+report() {
+    local log=$logs/$1.log rc name p f s
+    rc=$(cat "$logs/$1.rc")
+    name=$(basename "$2")
+    case $2 in
         *.sh)
             p=$(grep -c '^ok ' "$log"); f=$(grep -c '^not ok ' "$log"); s=$(grep -c '^skip ' "$log") ;;
         *)
@@ -33,7 +44,7 @@ for t in "$@"; do
             f=$(( ${f:-0} )) p=$(( ${c:-0} - f )) s=$(grep -c '^skip ' "$log") ;;
     esac
     # A program that crashed or ran nothing failed, whatever it counted.
-    if [ $rc -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
+    if [ "$rc" -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
     if [ $((p + f + s)) -eq 0 ]; then f=1; fi
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     if [ "$f" -ne 0 ]; then
@@ -43,6 +54,25 @@ for t in "$@"; do
         echo "pass $name ($p)"
         grep -E '^(skip|note) ' "$log"
     fi
+    rm "$log"
+}
+
+tests=("$@")
+reported=0
+report_ended() {
+    while [ "$reported" -lt ${#tests[@]} ] && [ -e "$logs/$reported.rc" ]; do
+        report "$reported" "${tests[$reported]}"
+        reported=$((reported + 1))
+    done
+}
+for i in "${!tests[@]}"; do
+    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+    report_ended
+    run "$i" "${tests[$i]}" &
+done
+while [ "$reported" -lt ${#tests[@]} ]; do
+    wait -n
+    report_ended
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
