@@ -304,6 +304,44 @@ START_TEST(a_truncated_source_publishes_nothing)
 }
 END_TEST
 
+/* What happens to a file while it is read. */
+typedef struct meddling {
+    const char *path;
+    int how;
+    bool done;
+} meddling;
+
+static void meddle(void *user, uint32_t rows_done, uint32_t rows)
+{
+    static const char *const ways[] = {"printf x >>\"$f\"", "touch -d 2001-01-01 \"$f\"",
+                                       "cp -p \"$f\" \"$f.new\" && mv \"$f.new\" \"$f\"", "rm \"$f\""};
+    meddling *m = user;
+    char command[2400];
+    (void)rows_done, (void)rows;
+    if (m->done)
+        return;
+    m->done = true;
+    snprintf(command, sizeof command, "f='%s'; %s", m->path, ways[m->how]);
+    ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(a_source_that_changes_publishes_nothing)
+{
+    char *source = write_pnm("changing.ppm", 3, 300, 200, ramp);
+    meddling m = {.path = source, .how = _i};
+    const txm_convert_options how = {.progress = meddle, .progress_user = &m};
+    txm_context *context = context_with(1, NULL);
+    txm_settings settings = txm_settings_default();
+    txm_error err = {0};
+    txm_result r;
+    ck_assert_int_eq(txm_convert(context, source, &settings, &how, &r, &err), TXM_CHANGED);
+    ck_assert(m.done);
+    ck_assert_msg(strstr(err.message, source) != NULL, "%s", err.message);
+    ck_assert_int_le(entries_of(in_base("blender_tx")), 0);
+    txm_context_free(&context);
+}
+END_TEST
+
 static void stop_early(void *user, uint32_t rows_done, uint32_t rows)
 {
     (void)rows_done, (void)rows;
@@ -392,6 +430,7 @@ int main(void)
     tcase_add_loop_test(t, guesses_end_right, 0, sizeof guesses / sizeof *guesses);
     tcase_add_loop_test(t, rings_in_flight_equal_gathering, 0, sizeof ring_sizes / sizeof *ring_sizes);
     tcase_add_test(t, a_truncated_source_publishes_nothing);
+    tcase_add_loop_test(t, a_source_that_changes_publishes_nothing, 0, 4);
     tcase_add_test(t, cancelling_leaves_nothing);
     tcase_add_test(t, odd_settings_are_refused);
     tcase_add_test(t, a_missing_device_is_an_error);
