@@ -93,6 +93,9 @@ check zstd-stored json info.json 'o[0]["compression"] == "zstd"'
 txm make half-rgb.exr -d zstd --compression zstd
 check zstd-no-exr test "$rc" -ne 0
 check zstd-no-exr-message says half-rgb.exr
+txm make --dry-run half-rgb.exr rgb8.png -d zstd2 --compression zstd
+check zstd-no-exr-planned rc_is 2
+check zstd-no-exr-others prints would-create
 txm make rgb8.png -d meta --redact --attrib project=demo --attrib "Copyright=A. Body"
 info_json meta/rgb8*.tx
 check redact json info.json 'o[0]["source"]["path"] == "rgb8.png"'

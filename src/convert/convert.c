@@ -259,6 +259,16 @@ static void describe(const conversion *c, txm_result *result)
     txm_settings_key(c->info, c->resolved.space, c->resolved.alpha, &c->settings, result->settings_key);
 }
 
+/* What would fail when the file is made fails when it is planned. */
+static txm_status check_codec(const conversion *c, txm_error *err)
+{
+    const txm_conform conform = txm_conform_plan(c->info, c->resolved.space, c->resolved.alpha, NULL);
+    if (c->settings.compression.codec != TXM_CODEC_ZSTD || !txm_type_is_float(conform.type))
+        return TXM_OK;
+    return txm_fail(err, TXM_USAGE, "%s: its tx file is an EXR file, which knows no zstd compression: use zip or none",
+                    c->path);
+}
+
 /* Makes the file with the right to do so held; by the time that was granted, another process may have made it. */
 static txm_status make_with_right(conversion *c, const txm_convert_hooks *hooks, txm_result *result, txm_error *err)
 {
@@ -306,6 +316,8 @@ static txm_status run(conversion *c, txm_result *result, txm_error *err)
         return status;
     describe(c, result);
     if ((status = look_up(c, result, &needed, err)) || !needed)
+        return status;
+    if ((status = check_codec(c, err)))
         return status;
     if (c->options->dry_run) {
         result->outcome = TXM_WOULD_CREATE;
