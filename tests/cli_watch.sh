@@ -55,6 +55,7 @@ check copied-folder soon has "tex/sub2/blender_tx/000001.png.*.tx"
 check moved-folder soon has "tex/away/blender_tx/000006.png.*.tx"
 mv tex/away tex/renamed && cp pool/000007.png tex/renamed/
 check renamed-folder-is-watched soon has "tex/renamed/blender_tx/000007.png.*.tx"
+sleep 1.1 # tx files bear their image's time to the second
 before=$(created)
 cp pool/000008.png tex/000002.png
 more() { [ "$(created)" -gt "$1" ]; }

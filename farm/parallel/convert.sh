@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Hosts without a scheduler, through GNU parallel and ssh: convert.sh [-n SHARDS] [-l FOLDER] [-S HOST,HOST] MAKE-ARGUMENT...
+# Hosts without a scheduler, through GNU parallel and ssh: convert.sh [-n SHARDS] [-l FOLDER] [-S HOST,HOST] -- MAKE-ARGUMENT...
 #
-#     convert.sh -n 32 -S node1,node2,node3 -r --preset pbr /srv/assets/textures
+#     convert.sh -n 32 -S node1,node2,node3 -- -r --preset pbr /srv/assets/textures
 #
 # The folder that this is started in, the images and FOLDER (txmill-runs) must be the same on all hosts. A shard that failed
 # in a way that a retry may cure is run again up to twice, elsewhere; others are not. Ends with the report.

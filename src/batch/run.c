@@ -99,6 +99,18 @@ static void keep(void *user, const txm_making *making)
     txm_batch_keep(c->batch, making, c->object);
 }
 
+/* What was there when the plan was made is not missing for good: somebody is at work on it, or its share went away. */
+static txm_status judge_failure(txm_error *err)
+{
+    if (err->status != TXM_NOT_FOUND)
+        return err->status;
+    txm_error now = {0};
+    txm_fail(&now, TXM_CHANGED, "%s; it was there a moment ago: it was removed, or its folder is not mounted any more",
+             err->message);
+    *err = now;
+    return err->status;
+}
+
 /* Converts one input and tells; false when another process is making its file, which is told only with `last_try`. */
 static bool convert(txm_batch *b, size_t index, bool last_try)
 {
@@ -120,6 +132,8 @@ static bool convert(txm_batch *b, size_t index, bool last_try)
     txm_status status = txm_convert_hooked(b->items[index].context, txm_inputs_at(b->inputs, index)->path, &settings,
                                            &options, &hooks, &result, &err);
     free(c.object);
+    if (status != TXM_OK)
+        status = judge_failure(&err);
     if (status == TXM_LOCKED && !last_try)
         return false;
     txm_batch_tell(b, index, status == TXM_OK ? &result : NULL, &err);
