@@ -3,7 +3,7 @@
  * Any bytes through the commands that look into tx files: verify, info with its table of tiles, the pictures of extract
  * and view, the data of a page, diff with itself. Whatever they say, they must say it without harm, and within the
  * memory and time that the fuzzer allows.
- * Seeds: testdata/tx/*.tx */
+ * Seeds: testdata/tx/[gbu]*.tx */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

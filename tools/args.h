@@ -6,6 +6,18 @@
 #include "txmill/convert.h"
 #include "txmill/settings.h"
 
+/* Single options that several commands have in structs of their own; `field` is AT(member). */
+#define TXM_OPTION_LEVEL(field, none_given)                                                                            \
+    {                                                                                                                  \
+        .name = "level", .letter = 'l', .type = TXM_OPT_UINT, field, .arg = "N",                                       \
+        .help = "Level of the pyramid, 0 is the largest (default: " none_given ")", .max = TXM_MAX_LEVELS - 1          \
+    }
+#define TXM_OPTION_OUTPUT(field, text, explanation)                                                                    \
+    {                                                                                                                  \
+        .name = "output", .letter = 'o', .type = TXM_OPT_STRING, field, .arg = "FILE", .values = TXM_VALUES_FILE,      \
+        .help = text, .more = explanation                                                                              \
+    }
+
 /* The OCIO config, for every command that looks up colour spaces. */
 typedef struct txm_config_args {
     const char *ocio, *working_space;

@@ -60,15 +60,10 @@ static const txm_option thresholds[] = {
     {0},
 };
 static const txm_option outputs[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = TXM_OPT_STRING,
-     AT(output),
-     .arg = "FILE",
-     .values = TXM_VALUES_FILE,
-     .help = "Write a picture of the differences of level 0",
-     .more = "Black where nothing differs, then blue, red, yellow and white up to the largest error. Large images are "
-             "shown in blocks: the picture has at most 2048 pixels a side. The extension chooses the format."},
+    TXM_OPTION_OUTPUT(
+        AT(output), "Write a picture of the differences of level 0",
+        "Black where nothing differs, then blue, red, yellow and white up to the largest error. Large images are "
+        "shown in blocks: the picture has at most 2048 pixels a side. The extension chooses the format."),
     {0},
 };
 #undef AT

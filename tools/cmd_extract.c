@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill extract: one level of a tx file, or all of them, as a picture. */
+#include "args.h"
 #include "core/path.h"
 #include "exits.h"
 #include "json.h"
 #include "level_picture.h"
-#include "opt.h"
 #include "say.h"
 #include "source/image_write.h"
 
@@ -18,13 +18,7 @@ typedef struct extract_args {
 
 #define AT(member) .offset = offsetof(extract_args, member)
 static const txm_option options[] = {
-    {.name = "level",
-     .letter = 'l',
-     .type = TXM_OPT_UINT,
-     AT(level),
-     .arg = "N",
-     .help = "Level of the pyramid (default: 0, the largest)",
-     .max = TXM_MAX_LEVELS - 1},
+    TXM_OPTION_LEVEL(AT(level), "0"),
     {.name = "atlas",
      .type = TXM_OPT_FLAG,
      AT(atlas),
@@ -33,13 +27,7 @@ static const txm_option options[] = {
     {0},
 };
 static const txm_option outputs[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = TXM_OPT_STRING,
-     AT(output),
-     .arg = "FILE",
-     .values = TXM_VALUES_FILE,
-     .help = "Write there, in the format of its extension (required)"},
+    TXM_OPTION_OUTPUT(AT(output), "Write there, in the format of its extension (required)", NULL),
     {.name = "raw",
      .type = TXM_OPT_FLAG,
      AT(raw),

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "args.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "device/arith.h"
 #include "exits.h"
 #include "json.h"
-#include "opt.h"
 #include "source/image_write.h"
 #include "tile_sheet.h"
 #include "txmill/reader.h"
@@ -48,13 +48,7 @@ static txm_status parse_place(const char *text, void *field, txm_error *err)
 
 #define AT(member) .offset = offsetof(tile_args, member)
 static const txm_option options[] = {
-    {.name = "level",
-     .letter = 'l',
-     .type = TXM_OPT_UINT,
-     AT(level),
-     .arg = "N",
-     .help = "Level of the pyramid (default: 0, the largest)",
-     .max = TXM_MAX_LEVELS - 1},
+    TXM_OPTION_LEVEL(AT(level), "0"),
     {.name = "tile",
      .letter = 't',
      .type = TXM_OPT_CUSTOM,
@@ -86,13 +80,7 @@ static const txm_option options[] = {
     {0},
 };
 static const txm_option outputs[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = TXM_OPT_STRING,
-     AT(output),
-     .arg = "FILE",
-     .values = TXM_VALUES_FILE,
-     .help = "Write there; - is standard output (default)"},
+    TXM_OPTION_OUTPUT(AT(output), "Write there; - is standard output (default)", NULL),
     {.name = "format",
      .type = TXM_OPT_CHOICE,
      AT(format),

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "args.h"
 #include "exits.h"
 #include "info_report.h"
 #include "json.h"
-#include "opt.h"
 #include "say.h"
 #include "view_page.h"
 #include "view_terminal.h"
@@ -42,13 +42,7 @@ static txm_status parse_size(const char *text, void *field, txm_error *err)
 
 #define AT(member) .offset = offsetof(view_args, member)
 static const txm_option picture_options[] = {
-    {.name = "level",
-     .letter = 'l',
-     .type = TXM_OPT_UINT,
-     AT(level),
-     .arg = "N",
-     .help = "Level of the pyramid, 0 is the largest (default: the one that fits)",
-     .max = TXM_MAX_LEVELS - 1},
+    TXM_OPTION_LEVEL(AT(level), "the one that fits"),
     {.name = "size",
      .letter = 's',
      .type = TXM_OPT_CUSTOM,

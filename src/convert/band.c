@@ -117,3 +117,14 @@ void txm_band_drop(txm_band *band)
     if (alive)
         atomic_fetch_sub(alive, 1);
 }
+
+const uint8_t *txm_band_row_near(const txm_band *band, txm_band *const around[TXM_BANDS_AROUND], uint32_t y)
+{
+    const txm_band *found = band;
+    for (int i = 0; i < TXM_BANDS_AROUND && (y < found->y || y >= found->y + found->rows); i++) {
+        const txm_band *a = around[i];
+        if (a && y >= a->y && y < a->y + a->rows)
+            found = a;
+    }
+    return txm_band_row(found, y);
+}

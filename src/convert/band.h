@@ -44,6 +44,12 @@ txm_band *txm_band_keep(txm_band *band);
 /* NULL-safe. */
 void txm_band_drop(txm_band *band);
 
+/* Bands that a ring can reach into besides its own. */
+enum { TXM_BANDS_AROUND = 4 };
+
+/* Row y of the level, which one of these bands holds; members of `around` may be NULL. */
+const uint8_t *txm_band_row_near(const txm_band *band, txm_band *const around[TXM_BANDS_AROUND], uint32_t y);
+
 static inline uint8_t *txm_band_row(const txm_band *band, uint32_t y)
 {
     return band->pixels + (size_t)(y - band->y) * band->stride_bytes;

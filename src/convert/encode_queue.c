@@ -11,9 +11,8 @@
 #include "pyramid/ring.h"
 
 enum {
-    BATCH_PIXELS = 64 * 64 * 16,  /* of one batch: a quarter of a millisecond of encoding and more */
-    SPILL_MEMORY_BYTES = 1 << 20, /* of upper levels' tiles in memory before they go to disk */
-    AROUND = 4
+    BATCH_PIXELS = 64 * 64 * 16, /* of one batch: a quarter of a millisecond of encoding and more */
+    SPILL_MEMORY_BYTES = 1 << 20 /* of upper levels' tiles in memory before they go to disk */
 };
 
 typedef struct batch {
@@ -21,7 +20,7 @@ typedef struct batch {
     txm_encode_queue *queue;
     bool rings, done;
     uint32_t tile_x, tiles; /* first tile and number of tiles */
-    txm_band *band, *around[AROUND];
+    txm_band *band, *around[TXM_BANDS_AROUND];
     uint8_t *bytes; /* the encoded tiles, one behind the other */
     size_t bytes_used, bytes_capacity;
     uint32_t *sizes; /* of each */
@@ -107,7 +106,7 @@ static void drop_bands(batch *b)
 {
     txm_band_drop(b->band);
     b->band = NULL;
-    for (int i = 0; i < AROUND; i++) {
+    for (int i = 0; i < TXM_BANDS_AROUND; i++) {
         txm_band_drop(b->around[i]);
         b->around[i] = NULL;
     }
@@ -220,13 +219,7 @@ static bool append(batch *b, const void *encoded, size_t size_bytes)
 static const uint8_t *ring_row(void *context, uint32_t y)
 {
     const batch *b = context;
-    const txm_band *found = b->band;
-    for (int i = 0; i < AROUND && (y < found->y || y >= found->y + found->rows); i++) {
-        const txm_band *a = b->around[i];
-        if (a && y >= a->y && y < a->y + a->rows)
-            found = a;
-    }
-    return txm_band_row(found, y);
+    return txm_band_row_near(b->band, b->around, y);
 }
 
 /* A tile, or a ring record with the tile's edges behind it, that a device has brought this far. All tiles of a row of
@@ -384,7 +377,7 @@ static batch *new_batch(txm_encode_queue *q, bool rings)
     return b;
 }
 
-static bool queue_batches(txm_encode_queue *q, txm_band *band, txm_band *const around[AROUND])
+static bool queue_batches(txm_encode_queue *q, txm_band *band, txm_band *const around[TXM_BANDS_AROUND])
 {
     uint32_t tiles = tiles_across(q, band->level);
     for (uint32_t x = 0; x < tiles; x += q->batch_tiles) {
@@ -394,7 +387,7 @@ static bool queue_batches(txm_encode_queue *q, txm_band *band, txm_band *const a
         b->tile_x = x;
         b->tiles = tiles - x < q->batch_tiles ? tiles - x : q->batch_tiles;
         b->band = txm_band_keep(band);
-        for (int i = 0; around && i < AROUND; i++)
+        for (int i = 0; around && i < TXM_BANDS_AROUND; i++)
             b->around[i] = txm_band_keep(around[i]);
         pthread_mutex_lock(&q->lock);
         *q->last = b;
@@ -411,7 +404,7 @@ bool txm_encode_queue_tiles(txm_encode_queue *q, txm_band *band)
     return queue_batches(q, band, NULL);
 }
 
-bool txm_encode_queue_rings(txm_encode_queue *q, txm_band *band, txm_band *const around[AROUND])
+bool txm_encode_queue_rings(txm_encode_queue *q, txm_band *band, txm_band *const around[TXM_BANDS_AROUND])
 {
     return queue_batches(q, band, around);
 }

@@ -10,11 +10,11 @@
 #include "pyramid/ring.h"
 
 /* Pixels that make a job of a few hundred microseconds: 16 of Blender's tiles. */
-enum { RUN_PIXELS = 1 << 16, AROUND = 4 };
+enum { RUN_PIXELS = 1 << 16 };
 
 typedef struct run {
     txm_tile_run tiles;
-    txm_band *band, *around[AROUND];
+    txm_band *band, *around[TXM_BANDS_AROUND];
 } run;
 
 uint32_t txm_tile_run_length(const txm_pixel_check *check)
@@ -63,7 +63,7 @@ bool txm_check_decode(txm_pixel_check *check, uint32_t level, uint32_t tile_x, u
 static void finish_run(run *r)
 {
     txm_band_drop(r->band);
-    for (int i = 0; i < AROUND; i++)
+    for (int i = 0; i < TXM_BANDS_AROUND; i++)
         txm_band_drop(r->around[i]);
     free(r);
 }
@@ -101,13 +101,7 @@ static void check_tiles(void *arg)
 static const uint8_t *band_row(void *context, uint32_t y)
 {
     const run *r = context;
-    const txm_band *found = r->band;
-    for (int i = 0; i < AROUND && (y < found->y || y >= found->y + found->rows); i++) {
-        const txm_band *a = r->around[i];
-        if (a && y >= a->y && y < a->y + a->rows)
-            found = a;
-    }
-    return txm_band_row(found, y);
+    return txm_band_row_near(r->band, r->around, y);
 }
 
 /* Whether the stored ring shows the pixels of the bands. A "no" is not the last word: within parity, recomputed levels
@@ -178,7 +172,7 @@ static bool submit(txm_pixel_check *c, uint32_t level, uint32_t tile_y, txm_band
             return false;
         r->tiles = (txm_tile_run){c, level, tile_y, first, tiles - first < length ? tiles - first : length};
         r->band = txm_band_keep(band);
-        for (int i = 0; around && i < AROUND; i++)
+        for (int i = 0; around && i < TXM_BANDS_AROUND; i++)
             r->around[i] = txm_band_keep(around[i]);
         /* Jobs with a band are urgent: they let go of memory. */
         if (!txm_group_submit(c->job.group, band != NULL, fn, r)) {
