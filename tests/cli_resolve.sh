@@ -43,6 +43,10 @@ check default-folder-serves rc_is 0
 mv blender_tx away
 other other-place "named for a cache folder beside the image" -d "$work/cache"
 mv away blender_tx
+# Cycles looks beside the image as well, so what stands there under another name is told for any cache folder.
+rm -r cache
+other other-beside "/$tx: colour space sRGB, not data" -d "$work/cache" -c Non-Color "$work/rgb8.png"
+other other-beside-relative "there as blender_tx" -d elsewhere -a none
 if has_jsonschema; then
     txm resolve --json -c Non-Color rgb8.png
     check schema-others valid_json resolve out

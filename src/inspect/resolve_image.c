@@ -104,12 +104,11 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const txm_other_name *)a)->path, ((const txm_other_name *)b)->path);
 }
 
-/* tx files of the image in the folder where the right one is missing. */
-static txm_status find_others(resolving *r, txm_error *err)
+/* tx files of the image in one folder, which may not be there. */
+static txm_status find_in(resolving *r, const char *folder, txm_error *err)
 {
-    char *folder = txm_path_dir(r->out->path);
-    DIR *dir = folder ? opendir(folder) : NULL;
-    txm_status status = folder ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", r->image);
+    DIR *dir = opendir(folder);
+    txm_status status = TXM_OK;
     struct dirent *entry;
     while (!status && dir && r->out->other_count < TXM_MAX_OTHER_NAMES && (entry = readdir(dir))) {
         if (!is_other(r, entry->d_name))
@@ -119,7 +118,34 @@ static txm_status find_others(resolving *r, txm_error *err)
     }
     if (dir)
         closedir(dir);
+    return status;
+}
+
+static bool same_folder(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return !strcmp(a, b) ||
+           (stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino);
+}
+
+/* In the folder where the right one is missing, and in the one beside the image, where Cycles looks as well. */
+static txm_status find_others(resolving *r, txm_error *err)
+{
+    char *folder = txm_path_dir(r->out->path), *usual = NULL;
+    /* No "./" in front of files in the current folder. */
+    char *beside = strchr(r->image, '/') ? txm_path_dir(r->image) : txm_strdup("");
+    txm_status status = TXM_OK;
+    if (beside)
+        usual = txm_path_join(beside, "blender_tx");
+    if (!folder || !usual)
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", r->image);
+    if (!status)
+        status = find_in(r, folder, err);
+    if (!status && !same_folder(folder, usual))
+        status = find_in(r, usual, err);
     free(folder);
+    free(beside);
+    free(usual);
     qsort(r->out->others, r->out->other_count, sizeof r->out->others[0], by_path);
     return status;
 }
