@@ -89,7 +89,7 @@ check equiangular-says says "latitude-longitude images are filtered there"
 on_gpu "$TXMILL" make --device cuda:99 --dry-run rgba.png
 check no-such-device-exit rc_is 4
 check no-such-device says "counted from 0"
-on_gpu "$TXMILL" make --force -v -o gpu.tx even.png
+on_gpu "$TXMILL" make --force -v -o gpu.tx grey.png
 check auto-says-why says "on the CPU: small images stay there"
 on_gpu "$TXMILL" make --device cuda -v -o gpu.tx even.png
 check cuda-says-so says "on cuda:0: as asked for"

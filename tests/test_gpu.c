@@ -369,6 +369,51 @@ START_TEST(jobs_equal_scalar)
 }
 END_TEST
 
+/* A tile that comes filtered is encoded into the bytes of the same tile as pixels, also where EXR stores it as it is.
+ */
+START_TEST(filtered_tiles_encode_alike)
+{
+    static const txm_codec codecs[] = {TXM_CODEC_ZIP, TXM_CODEC_ZSTD, TXM_CODEC_NONE};
+    txm_type type = (txm_type)(_i % 4);
+    txm_codec codec = codecs[_i / 4 % 3];
+    bool noise = _i / 12, stored = false;
+    if (codec == TXM_CODEC_ZSTD && txm_type_is_float(type))
+        return;
+    const txm_gpu_plan plan = {.width = 90,
+                               .height = 70,
+                               .tile_px = 64,
+                               .type = type,
+                               .conform = {4, 4, false, false, true},
+                               .channels = 4,
+                               .filter = codec != TXM_CODEC_NONE};
+    image m = image_new(&plan);
+    for (size_t i = 0; noise && i < stored_row(&m, 0) * plan.height; i++)
+        m.level[0][i] = (uint8_t)(next_random() >> 12);
+    const txm_tile_format format = {type, 4, 64, {codec, 0}};
+    uint8_t *filtered = malloc(64 * 64 * 16);
+    txm_tile_encoder *a = NULL, *b = NULL;
+    ck_assert(!txm_tile_encoder_new(&format, &a, NULL) && !txm_tile_encoder_new(&format, &b, NULL));
+    for (uint32_t x = 0; x < 90; x += 64)
+        for (uint32_t y = 0; y < 70; y += 64) {
+            uint32_t w = x ? 26 : 64, h = y ? 6 : 64;
+            const void *one, *two;
+            size_t n, k, raw = expected_tile(&m, 0, x, y, w, h, filtered);
+            const uint8_t *pixels = m.level[0] + y * stored_row(&m, 0) + x * 4 * txm_type_bytes(type);
+            ck_assert_uint_eq(raw, txm_tile_raw_bytes(a, w, h));
+            ck_assert(!txm_tile_encode(a, pixels, stored_row(&m, 0), w, h, &one, &n, NULL));
+            ck_assert(!txm_tile_encode_filtered(b, filtered, w, h, &two, &k, NULL));
+            ck_assert(n == k && memcmp(one, two, n) == 0);
+            stored |= n == raw;
+        }
+    ck_assert(stored || (codec != TXM_CODEC_NONE && !(noise && txm_type_is_float(type))));
+    ck_assert_int_eq(txm_tile_encode_filtered(b, filtered, 65, 1, NULL, NULL, NULL), TXM_INTERNAL);
+    txm_tile_encoder_free(&a);
+    txm_tile_encoder_free(&b);
+    free(filtered);
+    image_free(&m);
+}
+END_TEST
+
 /* Plans that no image has are refused. */
 START_TEST(senseless_plans)
 {
@@ -504,6 +549,7 @@ int main(void)
     Suite *suite = suite_create("gpu");
     TCase *t = tcase_create("gpu");
     tcase_add_loop_test(t, jobs_equal_scalar, 0, 4 * SIZES);
+    tcase_add_loop_test(t, filtered_tiles_encode_alike, 0, 24);
     tcase_add_test(t, senseless_plans);
     tcase_add_test(t, memory_is_as_planned);
     tcase_add_test(t, bench_runs);

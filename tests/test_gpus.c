@@ -124,7 +124,7 @@ START_TEST(auto_decides_by_measuring)
 {
     txm_gpus *g = gpus_new("auto", 0, TXM_OK);
     txm_gpu_lease lease;
-    txm_gpu_plan plan = plan_of(1000, 1000);
+    txm_gpu_plan plan = plan_of(500, 500);
     ck_assert_ptr_nonnull(g);
     ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &lease, why), TXM_GPU_NONE);
     ck_assert_str_eq(why, "small images stay there");
