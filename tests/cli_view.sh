@@ -67,6 +67,10 @@ if has_jsonschema; then check schema valid_json view out; fi
 check page-names-no-network test "$(grep -ciE 'https?://|@import|url\(' page.html)" -eq 0
 "$TXMILL" view --html - rgb.tx rgba.tx half.tx >stdout.html
 check page-on-stdout cmp page.html stdout.html
+for j in 1 3; do
+    "$TXMILL" view -j $j --html - rgb.tx rgba.tx half.tx >threads.html
+    check "page-threads-$j" cmp page.html threads.html
+done
 txm view --json --html page.html rgb.tx missing.tx
 check one-missing rc_is 3
 if has_jsonschema; then check schema-error valid_json view out; fi

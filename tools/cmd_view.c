@@ -25,6 +25,7 @@ typedef struct view_args {
     const char *html;
     uint64_t page_bytes;
     bool json;
+    txm_jobs_args jobs;
 } view_args;
 
 enum { FITTING = UINT32_MAX, PAGE_MEGABYTES = 16 };
@@ -82,7 +83,12 @@ static const txm_option page_options[] = {
 };
 #undef AT
 
-static const txm_option_group groups[] = {{"Picture", picture_options, 0}, {"Page", page_options, 0}, {0}};
+static const txm_option_group groups[] = {
+    {"Picture", picture_options, 0},
+    {"Page", page_options, 0},
+    {"Running", txm_jobs_options, offsetof(view_args, jobs)},
+    {0},
+};
 
 static void defaults(void *p)
 {
@@ -172,12 +178,14 @@ static void print_json(const char *path, const view_args *args, const txm_view_p
     txm_json_emit(o);
 }
 
-static txm_status write_page(const view_args *args, const txm_operands *operands, txm_tally *tally, txm_error *err)
+static txm_status add_files(const view_args *args, const txm_operands *operands, txm_pool *pool, txm_tally *tally,
+                            txm_error *err)
 {
     const txm_view_page_options options = {.output = args->html,
                                            .files = operands->count,
                                            .bytes = args->page_bytes,
                                            .level = args->level == FITTING ? -1 : (int)args->level,
+                                           .pool = pool,
                                            .cancel = txm_signal_flag()};
     txm_view_page *page = NULL;
     size_t good = 0;
@@ -198,6 +206,16 @@ static txm_status write_page(const view_args *args, const txm_operands *operands
     /* A page without a picture in it would only hide that there is none; a broken one has been told. */
     bool give_up = !good || txm_signal_caught();
     return txm_view_page_finish(&page, give_up, err);
+}
+
+static txm_status write_page(const view_args *args, const txm_operands *operands, txm_tally *tally, txm_error *err)
+{
+    txm_pool *pool = txm_pool_new(args->jobs.threads ? args->jobs.threads : txm_cpu_count());
+    if (!pool)
+        return txm_fail(err, TXM_NO_MEMORY, "no memory or threads for the work");
+    txm_status status = add_files(args, operands, pool, tally, err);
+    txm_pool_free(pool);
+    return status;
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------ */

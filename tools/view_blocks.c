@@ -10,12 +10,15 @@
 #include "core/mem.h"
 
 /* A page is made once and looked at often, but nobody waits a minute for it. */
-enum { BLOCK_PX = 256, DEFLATE_LEVEL = 7 };
+enum { BLOCK_PX = 256, DEFLATE_LEVEL = 7, MAX_CODERS = 64, CODERS_BYTES = 256 << 20 };
 
+/* What a thread needs for one block, and the block that it works on. */
 typedef struct coder {
     txm_tx *tx;
     const txm_tx_info *info;
     uint32_t block_w, block_h;
+    uint32_t level, x, y;                 /* the block's corner in px */
+    size_t used;                          /* of `packed`; 0: failed */
     uint8_t *pixels, *residuals, *packed; /* of one block */
     size_t packed_bytes;
     struct libdeflate_compressor *compressor;
@@ -28,7 +31,8 @@ uint32_t txm_view_block_px(uint32_t tile_px)
 
 static void close_coder(coder *c)
 {
-    libdeflate_free_compressor(c->compressor);
+    if (c->compressor)
+        libdeflate_free_compressor(c->compressor);
     free(c->pixels);
     free(c->residuals);
     free(c->packed);
@@ -52,36 +56,58 @@ static bool open_coder(coder *c, txm_tx *tx)
 
 /* ---- one block -------------------------------------------------------------------------------------------------- */
 
-static uint32_t load(const uint8_t *p, size_t bytes)
+static inline int64_t load(const uint8_t *p, size_t bytes)
 {
     uint32_t v = 0;
     memcpy(&v, p, bytes);
     return v;
 }
 
-static uint32_t predict(uint32_t a, uint32_t b, uint32_t c)
+/* The median of a, b and a + b - c, which is what the three cases of LOCO-I come to. */
+static inline int64_t predict(int64_t a, int64_t b, int64_t c)
 {
-    uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    return c >= high ? low : c <= low ? high : a + b - c;
+    int64_t low = a < b ? a : b, high = a < b ? b : a, sum = a + b - c;
+    sum = sum > low ? sum : low;
+    return sum < high ? sum : high;
 }
 
-/* Residuals of a block of w x h px, tight, in their order. */
-static void subtract(const coder *k, uint32_t w, uint32_t h)
+static inline void put(uint8_t *out, size_t plane, size_t bytes, int64_t residual)
 {
-    size_t bytes = txm_type_bytes(k->info->type), px = k->info->channels * bytes, stride = w * px,
-           plane = (size_t)w * h;
-    for (uint32_t channel = 0; channel < k->info->channels; channel++) {
-        uint8_t *out = k->residuals + channel * bytes * plane;
-        for (uint32_t y = 0; y < h; y++) {
-            const uint8_t *p = k->pixels + y * stride + channel * bytes;
-            for (uint32_t x = 0; x < w; x++, p += px, out++) {
-                uint32_t a = x ? load(p - px, bytes) : 0, b = y ? load(p - stride, bytes) : 0;
-                uint32_t predicted = !y ? a : !x ? b : predict(a, b, load(p - stride - px, bytes));
-                uint32_t residual = load(p, bytes) - predicted;
-                for (size_t n = 0; n < bytes; n++)
-                    out[n * plane] = (uint8_t)(residual >> (8 * n));
+    for (size_t n = 0; n < bytes; n++)
+        out[n * plane] = (uint8_t)((uint64_t)residual >> (8 * n));
+}
+
+/* Residuals of one channel of a block of w x h px, tight. Inlined once for each size of a sample. */
+static inline void subtract(const uint8_t *pixels, uint32_t w, uint32_t h, size_t px, size_t bytes, uint8_t *out)
+{
+    size_t stride = w * px, plane = (size_t)w * h;
+    for (uint32_t y = 0; y < h; y++) {
+        const uint8_t *p = pixels + y * stride;
+        put(out++, plane, bytes, load(p, bytes) - (y ? load(p - stride, bytes) : 0));
+        for (uint32_t x = 1; x < w; x++) {
+            p += px;
+            int64_t left = load(p - px, bytes), expected = left;
+            if (y) {
+                const uint8_t *above = p - stride;
+                expected = predict(left, load(above, bytes), load(above - px, bytes));
             }
+            put(out++, plane, bytes, load(p, bytes) - expected);
         }
+    }
+}
+
+static void subtract_all(const coder *k, uint32_t w, uint32_t h)
+{
+    size_t bytes = txm_type_bytes(k->info->type), px = k->info->channels * bytes, plane = (size_t)w * h;
+    for (uint32_t c = 0; c < k->info->channels; c++) {
+        const uint8_t *from = k->pixels + c * bytes;
+        uint8_t *out = k->residuals + c * bytes * plane;
+        if (bytes == 1)
+            subtract(from, w, h, px, 1, out);
+        else if (bytes == 2)
+            subtract(from, w, h, px, 2, out);
+        else
+            subtract(from, w, h, px, 4, out);
     }
 }
 
@@ -113,32 +139,74 @@ static bool append(txm_bytes *out, bool first, const uint8_t *data, size_t bytes
     return true;
 }
 
-static bool add_block(const coder *k, uint32_t level, uint32_t x, uint32_t y, txm_bytes *out)
+static void code_block(void *arg)
 {
-    const txm_tx_level *l = txm_tx_level_of(k->tx, level);
-    uint32_t w = l->width - x < k->block_w ? l->width - x : k->block_w;
-    uint32_t h = l->height - y < k->block_h ? l->height - y : k->block_h;
-    read_tiles(k, level, x, y, w, h);
-    subtract(k, w, h);
+    coder *k = arg;
+    const txm_tx_level *l = txm_tx_level_of(k->tx, k->level);
+    uint32_t w = l->width - k->x < k->block_w ? l->width - k->x : k->block_w;
+    uint32_t h = l->height - k->y < k->block_h ? l->height - k->y : k->block_h;
+    read_tiles(k, k->level, k->x, k->y, w, h);
+    subtract_all(k, w, h);
     size_t raw = (size_t)w * h * k->info->channels * txm_type_bytes(k->info->type);
-    size_t packed = libdeflate_zlib_compress(k->compressor, k->residuals, raw, k->packed, k->packed_bytes);
-    return packed && append(out, !x && !y, k->packed, packed);
+    k->used = libdeflate_zlib_compress(k->compressor, k->residuals, raw, k->packed, k->packed_bytes);
 }
 
-txm_status txm_view_blocks(txm_tx *tx, uint32_t level, size_t limit, const volatile int *cancel, txm_bytes *out,
-                           bool *fits, txm_error *err)
+/* ---- all of a level --------------------------------------------------------------------------------------------- */
+
+/* Blocks first .. first+count-1, each with a coder of its own, and then their texts in order. */
+static bool add_blocks(coder *coders, txm_group *group, uint32_t level, uint32_t first, uint32_t count, txm_bytes *out)
+{
+    uint32_t across = (txm_tx_level_of(coders->tx, level)->width - 1) / coders->block_w + 1;
+    bool ok = true;
+    for (uint32_t n = 0; n < count; n++) {
+        coder *k = &coders[n];
+        k->level = level;
+        k->x = (first + n) % across * k->block_w;
+        k->y = (first + n) / across * k->block_h;
+        k->used = 0;
+        ok = txm_group_submit(group, false, code_block, k) && ok;
+    }
+    txm_group_wait(group, 0);
+    for (uint32_t n = 0; n < count && ok; n++)
+        ok = coders[n].used && append(out, first + n == 0, coders[n].packed, coders[n].used);
+    return ok;
+}
+
+/* As many coders as there are threads, blocks, and bytes for them. */
+static uint32_t open_coders(coder *coders, txm_tx *tx, uint32_t blocks, unsigned threads)
+{
+    uint32_t count = 0;
+    size_t bytes = 0;
+    while (count < threads && count < blocks && count < MAX_CODERS && bytes < CODERS_BYTES) {
+        if (!open_coder(&coders[count], tx)) {
+            close_coder(&coders[count]);
+            break;
+        }
+        bytes += 3 * coders[count++].packed_bytes;
+    }
+    return count;
+}
+
+txm_status txm_view_blocks(txm_tx *tx, uint32_t level, size_t limit, txm_pool *pool, const volatile int *cancel,
+                           txm_bytes *out, bool *fits, txm_error *err)
 {
     const txm_tx_level *l = txm_tx_level_of(tx, level);
+    const txm_tx_info *i = txm_tx_info_of(tx);
+    uint32_t blocks =
+        ((l->width - 1) / txm_view_block_px(i->tile_w) + 1) * ((l->height - 1) / txm_view_block_px(i->tile_h) + 1);
     size_t before = out->size;
-    coder k = {0};
-    bool ok = open_coder(&k, tx);
+    coder coders[MAX_CODERS] = {{0}};
+    uint32_t count = open_coders(coders, tx, blocks, txm_pool_threads(pool));
+    txm_group *group = txm_group_new(pool);
+    bool ok = group && count;
     *fits = true;
-    for (uint32_t y = 0; ok && *fits && y < l->height && !*cancel; y += k.block_h)
-        for (uint32_t x = 0; ok && *fits && x < l->width; x += k.block_w) {
-            ok = add_block(&k, level, x, y, out);
-            *fits = out->size - before <= limit;
-        }
-    close_coder(&k);
+    for (uint32_t n = 0; ok && *fits && n < blocks && !*cancel; n += count) {
+        ok = add_blocks(coders, group, level, n, blocks - n < count ? blocks - n : count, out);
+        *fits = out->size - before <= limit;
+    }
+    txm_group_free(group);
+    while (count)
+        close_coder(&coders[--count]);
     if (!*fits || !ok || *cancel)
         out->size = before;
     if (!ok)

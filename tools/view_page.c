@@ -135,7 +135,7 @@ static txm_status put_pixels(txm_view_page *page, txm_tx *tx, txm_view_page_file
     what->levels = txm_tx_info_of(tx)->levels;
     for (uint32_t l = what->levels; !status && fits && l-- > 0;) {
         text.size = 0;
-        status = txm_view_blocks(tx, l, share - what->bytes, o->cancel, &text, &fits, err);
+        status = txm_view_blocks(tx, l, share - what->bytes, o->pool, o->cancel, &text, &fits, err);
         if (status || !fits)
             continue;
         fprintf(page->out, "<script type=\"text/plain\" id=\"pixels-%zu-%u\">", page->added, l);

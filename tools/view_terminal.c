@@ -58,7 +58,14 @@ void txm_view_terminal_target(const txm_view_terminal *t, uint32_t *width_px, ui
     *height_px = t->rows * t->cell_h;
 }
 
-/* RGBA as Chafa takes it: grey is spread, colour freed from alpha. */
+/* Colour freed from alpha. What glows beyond it cannot be shown as such, and what has none is nothing. */
+static uint8_t unassociated(unsigned value, unsigned alpha)
+{
+    unsigned v = alpha ? (value * 255 + alpha / 2) / alpha : 0;
+    return (uint8_t)(v < 255 ? v : 255);
+}
+
+/* RGBA as Chafa takes it: grey is spread. */
 static uint8_t *to_rgba(const txm_level_picture *p)
 {
     size_t pixels = (size_t)p->width * p->height;
@@ -66,11 +73,8 @@ static uint8_t *to_rgba(const txm_level_picture *p)
     const uint8_t *src = p->pixels;
     for (size_t n = 0; rgba && n < pixels; n++, src += p->channels, dst += 4) {
         unsigned alpha = p->channels == 4 ? src[3] : p->channels == 2 ? src[1] : 255;
-        for (uint32_t c = 0; c < 3; c++) {
-            unsigned v = src[p->channels < 3 ? 0 : c];
-            /* Colour beyond alpha glows; it cannot be shown as such. */
-            dst[c] = (uint8_t)(!alpha || v >= alpha ? (v ? 255 * (alpha > 0) : 0) : (v * 255 + alpha / 2) / alpha);
-        }
+        for (uint32_t c = 0; c < 3; c++)
+            dst[c] = unassociated(src[p->channels < 3 ? 0 : c], alpha);
         dst[3] = (uint8_t)alpha;
     }
     return rgba;
