@@ -83,6 +83,27 @@ check abandoned-temporary-swept test ! -e "$abandoned"
 check others-temporary-kept test -e "$foreign"
 rm -f "$foreign"
 
+# ---- clocks that are wrong ---------------------------------------------------------------------------------------------
+# Three hosts, as far as claims can tell, of which one is 10 minutes ahead and one behind.
+# Sanitizers want to be loaded first, and so does what fakes the clock.
+if faketime -f +10m "$TXMILL" --version >/dev/null 2>&1; then
+    rm -r crowd/blender_tx
+    for offset in +10m -10m +0; do
+        # What passes is not changed, nor are the times of files: those are the kernel's, as a file server's are.
+        FAKETIME_DONT_FAKE_MONOTONIC=1 NO_FAKE_STAT=1 faketime -f "$offset" \
+            "$TXMILL" make -r -j 2 --json crowd >"clock$offset.json" 2>"clock$offset.err" &
+    done
+    wait
+    cat clock*.json >clocks.json
+    check clocks-each-made-once json clocks.json \
+        "(lambda made: len(made) == $images and len(set(made)) == $images)([x['tx'] for x in o if x.get('state') == 'created'])"
+    check clocks-no-failures json clocks.json "all(x['failed'] == 0 for x in o if x['type'] == 'summary')"
+    check clocks-nothing-left nothing_left crowd
+    check clocks-every-file-whole as_made_in_peace
+else
+    skip clocks "faketime is not installed, or the build is sanitized"
+fi
+
 # ---- stopped, not dead -------------------------------------------------------------------------------------------------
 # A process that holds claims while it does not run: others leave its files alone and come back for them.
 rm -r crowd/blender_tx

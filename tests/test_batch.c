@@ -21,6 +21,7 @@ typedef struct record {
     char order[512], warnings[2048], errors[2048];
     txm_batch_totals totals;
     volatile int *cancel_at_begin;
+    int tell_begin;   /* a pipe that gets a byte for each conversion that begins; 0: none */
     txm_result first; /* the first file's, without its strings */
     char via[16];
 } record;
@@ -59,6 +60,8 @@ static void on_begin(void *user, const txm_batch_file *file)
     record *r = user;
     ck_assert(file->cost.seconds > 0);
     r->begun++;
+    if (r->tell_begin)
+        ck_assert_int_eq(write(r->tell_begin, "b", 1), 1);
     if (r->cancel_at_begin)
         *r->cancel_at_begin = 1;
 }
@@ -209,23 +212,26 @@ START_TEST(test_waits_for_claims)
     batch_folder("blender_tx");
     const char *tx = "blender_tx/small.png.0-926BDA8569F1F2504902F06ABA51E46D.tx";
     ck_assert_int_eq(txm_claims_take(others, tx, &claim, NULL), TXM_OK);
+    int begun[2];
+    ck_assert_int_eq(pipe(begun), 0);
+    pid_t other = fork();
+    if (other == 0) {
+        record r = {.tell_begin = begun[1]};
+        ck_assert_int_eq(RUN(&r, (txm_batch_options){0}, 1, "small.png", "large.png"), TXM_OK);
+        _exit(r.created == 1 && r.done == 2 && r.begun > 2 ? 0 : 1);
+    }
+    /* The large one, the small one, and that again. */
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(read(begun[0], &(char){0}, 1), 1);
+    int status;
     pid_t pid = fork();
     if (pid == 0) {
         /* Without claims, as a process that does not know them would. */
         record r = {0};
-        usleep(100000);
         _exit(RUN(&r, (txm_batch_options){.no_claims = true}, 1, "small.png") != TXM_OK || r.created != 1);
     }
-    record r = {0};
-    pid_t other = fork();
-    if (other == 0) {
-        ck_assert_int_eq(RUN(&r, (txm_batch_options){0}, 1, "small.png", "large.png"), TXM_OK);
-        _exit(r.created == 1 && r.done == 2 && r.begun > 2 ? 0 : 1);
-    }
-    int status;
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_int_eq(status, 0);
-    usleep(200000);
     txm_claims_drop(others, &claim);
     ck_assert_int_eq(waitpid(other, &status, 0), other);
     ck_assert_int_eq(status, 0);

@@ -2,7 +2,6 @@
  * A batch from the command line. */
 #include "batch_job.h"
 
-
 #define AT(member) .offset = offsetof(txm_input_args, member)
 const txm_option txm_input_options[] = {
     {.name = "recursive",
@@ -75,9 +74,8 @@ static txm_status read_rules(txm_batch_job *job, const txm_input_args *a, txm_er
 txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *args, const txm_operands *operands,
                                  txm_error *err)
 {
-    job->scenes = (txm_make_scenes){.config_args = args->config,
-                                    .packed_folder = args->unpack ? args->input->packed : NULL,
-                                    .lint = args->lint};
+    job->scenes = (txm_make_scenes){
+        .config_args = args->config, .packed_folder = args->unpack ? args->input->packed : NULL, .lint = args->lint};
     const txm_inputs_options options = {.recursive = args->input->recursive,
                                         .include = args->input->include.items,
                                         .exclude = args->input->exclude.items,

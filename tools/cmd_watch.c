@@ -25,8 +25,9 @@ static const txm_option watch_options[] = {
      .min = 0,
      .max = 3600,
      .help = "Wait until a file has not changed for so long (default: 2)",
-     .more = "Below 2, a second change within the same second may pass unnoticed: tx files bear the times of their images "
-             "to the second, as Cycles compares them."},
+     .more =
+         "Below 2, a second change within the same second may pass unnoticed: tx files bear the times of their images "
+         "to the second, as Cycles compares them."},
     {.name = "rescan",
      .type = TXM_OPT_UINT,
      AT(rescan_s),

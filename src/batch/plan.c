@@ -127,7 +127,8 @@ static txm_status look_up(txm_batch *b, size_t index, txm_error *err)
         item->device = st.st_dev;
         item->inode = st.st_ino;
     }
-    const txm_cost cost = txm_cost_estimate(input->path, item, &settings, txm_pool_threads(txm_context_pool(b->context)));
+    const txm_cost cost =
+        txm_cost_estimate(input->path, item, &settings, txm_pool_threads(txm_context_pool(b->context)));
     item->weight = (float)cost.seconds;
     if (item->outcome == TXM_WOULD_CREATE)
         item->cost = cost;
