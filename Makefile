@@ -111,6 +111,7 @@ install: all
 	ln -sf libtxmill.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libtxmill.so
 	install -m 755 $(B)/txmill-oiio.so $(B)/txmill-oiio-worker $(DESTDIR)$(MODULEDIR)/
 	install -m 644 include/txmill/*.h $(DESTDIR)$(INCLUDEDIR)/txmill/
+	for f in farm/*/*; do install -D -m "$$(stat -c %a $$f)" $$f $(DESTDIR)$(DATADIR)/$$f || exit; done
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
 	  -e 's|@LIBS_PRIVATE@|$(LIBS)|' scripts/txmill.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/txmill.pc
 
@@ -118,7 +119,7 @@ uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/txmill $(DESTDIR)$(LIBDIR)/libtxmill.a $(DESTDIR)$(LIBDIR)/libtxmill.so* \
 	  $(DESTDIR)$(LIBDIR)/pkgconfig/txmill.pc \
 	  $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(patsubst include/%,%,$(wildcard include/txmill/*.h)))
-	rm -rf $(DESTDIR)$(MODULEDIR)
+	rm -rf $(DESTDIR)$(MODULEDIR) $(DESTDIR)$(DATADIR)/farm
 	rmdir $(DESTDIR)$(INCLUDEDIR)/txmill 2>/dev/null || true
 
 -include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_UTIL:.o=.d) $(TESTS:=.d) $(B)/src/source/oiio_module.d

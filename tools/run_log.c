@@ -78,17 +78,32 @@ static txm_status take_line(reading *r, const char *line, bool whole, txm_error 
     return status;
 }
 
+/* A log in pieces: what was read of it and not used yet. */
+typedef struct pieces {
+    FILE *file;
+    size_t at, end;
+    char data[64 << 10];
+} pieces;
+
 /* Bounded: a file without line ends would be read as a whole. False at the end, and when memory is exhausted. */
-static bool read_line(FILE *f, txm_bytes *line, bool *whole)
+static bool read_line(pieces *p, txm_bytes *line, bool *whole)
 {
-    int c = 0;
     line->size = 0;
-    while (line->size <= MAX_LINE_BYTES && (c = getc_unlocked(f)) != EOF && c != '\n') {
-        const char byte = (char)c;
-        if (!txm_bytes_add(line, &byte, 1))
+    *whole = false;
+    while (!*whole && line->size <= MAX_LINE_BYTES) {
+        if (p->at == p->end) {
+            p->at = 0;
+            p->end = fread(p->data, 1, sizeof p->data, p->file);
+            if (!p->end)
+                break;
+        }
+        const char *start = p->data + p->at, *newline = memchr(start, '\n', p->end - p->at);
+        size_t n = newline ? (size_t)(newline - start) : p->end - p->at;
+        if (!txm_bytes_add(line, start, n))
             return false;
+        *whole = newline != NULL;
+        p->at += n + *whole;
     }
-    *whole = c == '\n';
     return line->size || *whole;
 }
 
@@ -96,9 +111,12 @@ static txm_status read_lines(reading *r, FILE *f, txm_error *err)
 {
     txm_bytes line = {0};
     bool whole = false;
-    txm_status status = txm_bytes_puts(&line, "") ? TXM_OK : TXM_NO_MEMORY;
+    pieces *p = txm_calloc(1, sizeof *p);
+    txm_status status = p && txm_bytes_puts(&line, "") ? TXM_OK : TXM_NO_MEMORY;
+    if (p)
+        p->file = f;
     errno = 0;
-    while (status == TXM_OK && read_line(f, &line, &whole)) {
+    while (status == TXM_OK && read_line(p, &line, &whole)) {
         r->line++;
         if (line.size > MAX_LINE_BYTES)
             status = txm_fail(err, TXM_CORRUPT, "%s:%zu: a line of more than %d bytes: no log of txmill make --json",
@@ -111,6 +129,7 @@ static txm_status read_lines(reading *r, FILE *f, txm_error *err)
     else if (status == TXM_NO_MEMORY || (status == TXM_OK && !feof(f)))
         status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", r->name);
     txm_bytes_free(&line);
+    free(p);
     return status;
 }
 

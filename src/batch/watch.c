@@ -236,13 +236,23 @@ static txm_status on_folder(txm_watch *w, uint32_t mask, const char *path, size_
     return TXM_OK;
 }
 
+/* The kernel watches a folder no more: it was removed, or its file system unmounted. One that is made anew under the
+ * name of a root may get its inode, too. */
+static void lose(txm_watch *w, const txm_watched_folder *folder, int wd)
+{
+    for (size_t i = 0; folder && i < w->root_count; i++)
+        if (w->roots[i].there && strcmp(w->roots[i].path, folder->path) == 0)
+            w->roots[i].device = w->roots[i].inode = 0;
+    txm_watch_tree_forget(&w->tree, wd);
+}
+
 static txm_status on_event(txm_watch *w, const struct inotify_event *e, txm_error *err)
 {
     if (e->mask & IN_Q_OVERFLOW)
         ask_for_everything(w);
     const txm_watched_folder *folder = txm_watch_tree_at(&w->tree, e->wd);
     if (e->mask & IN_IGNORED)
-        txm_watch_tree_forget(&w->tree, e->wd);
+        lose(w, folder, e->wd);
     if (!folder || !e->len || (e->mask & IN_IGNORED))
         return TXM_OK;
     char *path = txm_path_join(folder->path, e->name);
