@@ -71,7 +71,20 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static stream *streams;
 static unsigned long kernels, allocations, waits;
 static size_t pinned_used, pinned_peak;
-static _Thread_local uint32_t current;
+/* The device that a thread uses. No _Thread_local: LeakSanitizer stumbles over those of loaded libraries. */
+static pthread_key_t current_key;
+static pthread_once_t current_once = PTHREAD_ONCE_INIT;
+
+static void make_key(void)
+{
+    pthread_key_create(&current_key, NULL);
+}
+
+static uint32_t current(void)
+{
+    pthread_once(&current_once, make_key);
+    return (uint32_t)(uintptr_t)pthread_getspecific(current_key);
+}
 
 static unsigned long number(const char *name, unsigned long otherwise)
 {
@@ -228,13 +241,13 @@ int txm_rt_stream_new(txm_rt_stream *out)
     if (!s)
         return OUT_OF_MEMORY;
     s->last = &s->first;
-    s->device = current;
+    s->device = current();
     pthread_mutex_lock(&lock);
     s->next = streams;
     streams = s;
     pthread_mutex_unlock(&lock);
     *out = s;
-    return devices[current].lost ? LOST : 0;
+    return devices[current()].lost ? LOST : 0;
 }
 
 void txm_rt_stream_free(txm_rt_stream where)
@@ -304,7 +317,7 @@ static int allocate(void **memory, size_t bytes, bool pinned)
 {
     int code = 0;
     pthread_mutex_lock(&lock);
-    struct device *d = &devices[current];
+    struct device *d = &devices[current()];
     size_t *used = pinned ? &pinned_used : &d->used, *peak = pinned ? &pinned_peak : &d->peak;
     if (d->lost)
         code = LOST;
@@ -314,7 +327,7 @@ static int allocate(void **memory, size_t bytes, bool pinned)
     size_t whole = (bytes + 63) / 64 * 64 + sizeof(block);
     block *b = code ? NULL : aligned_alloc(64, whole);
     if (b) {
-        *b = (block){.bytes = bytes, .device = current};
+        *b = (block){.bytes = bytes, .device = current()};
         memset(b + 1, 0xA5, bytes); /* what nobody wrote shows */
         *memory = b + 1;
         *used += bytes;
@@ -375,7 +388,8 @@ int txm_rt_count(uint32_t *count)
 
 int txm_rt_use(uint32_t device)
 {
-    current = device;
+    (void)current(); /* makes the key */
+    pthread_setspecific(current_key, (void *)(uintptr_t)device);
     return 0;
 }
 
