@@ -115,6 +115,16 @@ void txm_batch_warn(txm_batch *batch, const char *format, ...)
     pthread_mutex_unlock(&batch->events_lock);
 }
 
+void txm_item_fail(txm_batch *b, txm_item *item, const txm_error *err)
+{
+    pthread_mutex_lock(&b->names_lock);
+    item->message = txm_names_copy(&b->names, err->message);
+    pthread_mutex_unlock(&b->names_lock);
+    item->status = err->status;
+    if (!item->message)
+        atomic_store(&b->exhausted, true);
+}
+
 /* ---- results in small ------------------------------------------------------------------------------------------- */
 
 bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result)

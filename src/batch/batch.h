@@ -74,6 +74,12 @@ const char *txm_batch_output_of(const txm_batch *batch, size_t index);
 void txm_batch_tell(txm_batch *batch, size_t index, const txm_result *result, const txm_error *err);
 void txm_batch_warn(txm_batch *batch, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Keeps why an input failed. */
+void txm_item_fail(txm_batch *batch, txm_item *item, const txm_error *err);
+/* Finds the inputs that make the same tx file as an earlier one, and fails those that would overwrite another's. Sweeps
+ * the folders that files will be made in. NO_MEMORY. */
+txm_status txm_find_same_work(txm_batch *batch, txm_error *err);
+
 /* Between a result and its compact form. expand borrows the strings: do not clear what it returns. */
 bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result);
 txm_result txm_item_expand(const txm_item *item);

@@ -2,13 +2,7 @@
  *
  * Planning: decides the settings of every input, looks at all of them in parallel (header, name of the tx file, whether
  * it is fresh), finds inputs that mean the same tx file, and orders the work.
- *
- * Two inputs are the same work when their tx files are the same file: same real folder, same name. That covers one
- * image under two spellings of its path and keeps links apart: wood.png and a link oak.png to it have tx files of their
- * own, since Cycles looks them up by the name that the scene uses.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +12,7 @@
 #include "batch/content.h"
 #include "batch/lint.h"
 #include "batch/shard.h"
-#include "batch/sweep.h"
 #include "core/mem.h"
-#include "core/path.h"
 
 /* ---- settings --------------------------------------------------------------------------------------------------- */
 
@@ -73,16 +65,6 @@ static bool decide(txm_batch *b, size_t index, txm_error *err)
 }
 
 /* ---- looking ---------------------------------------------------------------------------------------------------- */
-
-static void note_failure(txm_batch *b, txm_item *item, const txm_error *err)
-{
-    pthread_mutex_lock(&b->names_lock);
-    item->message = txm_names_copy(&b->names, err->message);
-    pthread_mutex_unlock(&b->names_lock);
-    item->status = err->status;
-    if (!item->message)
-        atomic_store(&b->exhausted, true);
-}
 
 /* What is asked for beyond a plan. */
 static txm_status look_closer(txm_batch *b, size_t index, txm_error *err)
@@ -154,7 +136,7 @@ static void look_at(txm_batch *b, size_t index)
         item->status = input->status;
         item->message = input->message;
     } else if (!item->status && look_up(b, index, &err) != TXM_OK) {
-        note_failure(b, item, &err);
+        txm_item_fail(b, item, &err);
     }
     settle(b, index);
 }
@@ -167,7 +149,7 @@ static void look_closer_at(txm_batch *b, size_t index)
     if (!item->looked_at || item->status || !txm_batch_is_mine(b, index))
         return;
     if (look_closer(b, index, &err) != TXM_OK)
-        note_failure(b, item, &err);
+        txm_item_fail(b, item, &err);
     settle(b, index);
 }
 
@@ -198,124 +180,6 @@ static txm_status look_at_all(txm_batch *b, void (*look)(txm_batch *batch, size_
     if (!ok || atomic_load(&b->exhausted))
         return txm_fail(err, TXM_NO_MEMORY, "out of memory for the plan");
     return TXM_OK;
-}
-
-/* ---- same work -------------------------------------------------------------------------------------------------- */
-
-typedef struct comparing {
-    txm_names folders; /* folder as spelled -> its real path */
-    txm_names targets; /* real tx path -> index + 1 */
-    txm_names sources; /* "device:inode" -> index + 1 */
-} comparing;
-
-/* The real path of a folder that may not exist yet: its parent's, then. New string. */
-static char *real_folder(const char *folder)
-{
-    char *real = realpath(folder, NULL);
-    if (real || errno != ENOENT)
-        return real ? real : txm_path_absolute(folder);
-    char *parent = txm_path_dir(folder), *parent_real = parent ? realpath(parent, NULL) : NULL;
-    real = parent_real ? txm_path_join(parent_real, txm_path_base(folder)) : txm_path_absolute(folder);
-    free(parent);
-    free(parent_real);
-    return real;
-}
-
-/* Folders repeat: their real paths are asked for once. Where files may be made, what dead runs left there goes. NULL
- * when memory is exhausted. */
-static const char *known_folder(comparing *c, const char *folder, bool sweep)
-{
-    txm_name *entry = txm_names_entry(&c->folders, folder);
-    if (entry && !entry->value) {
-        txm_swept swept = {0};
-        if (sweep)
-            txm_sweep_folder(folder, false, &swept);
-        char *real = real_folder(folder);
-        entry->value = (uintptr_t)txm_names_copy(&c->folders, real);
-        free(real);
-    }
-    return entry ? (const char *)entry->value : NULL;
-}
-
-/* The index that `key` was first seen with; `index` itself when that is now. TXM_NO_INDEX on exhaustion. */
-static ptrdiff_t first_of(txm_names *names, const char *key, size_t index)
-{
-    txm_name *entry = key ? txm_names_entry(names, key) : NULL;
-    if (!entry)
-        return TXM_NO_INDEX;
-    if (!entry->value)
-        entry->value = index + 1;
-    return (ptrdiff_t)(entry->value - 1);
-}
-
-static ptrdiff_t first_with_target(comparing *c, const txm_batch *b, size_t index)
-{
-    const txm_item *item = &b->items[index];
-    const char *path = item->tx_path ? item->tx_path : txm_inputs_at(b->inputs, index)->path;
-    char *folder = txm_path_dir(path);
-    const char *real = folder ? known_folder(c, folder, item->tx_path && !b->options.dry_run) : NULL;
-    char *target = real ? txm_path_join(real, txm_path_base(path)) : NULL;
-    ptrdiff_t first = first_of(&c->targets, target, index);
-    free(target);
-    free(folder);
-    return first;
-}
-
-/* One image in two colour spaces is what a texture looks like that is used as colour and as data, or by mistake. */
-static bool compare_spaces(comparing *c, txm_batch *b, size_t index)
-{
-    const txm_item *item = &b->items[index];
-    char id[48];
-    snprintf(id, sizeof id, "%" PRIx64 ":%" PRIx64, item->device, item->inode);
-    ptrdiff_t first = first_of(&c->sources, id, index);
-    if (first != TXM_NO_INDEX && first != (ptrdiff_t)index) {
-        const txm_item *other = &b->items[first];
-        if (strcmp(other->requested, item->requested) != 0)
-            txm_batch_warn(b, "%s: asked for with two colour spaces, \"%s\" and \"%s\": two tx files",
-                           txm_inputs_at(b->inputs, index)->path, other->requested, item->requested);
-    }
-    return first != TXM_NO_INDEX;
-}
-
-/* Two different things cannot go to one place: only --output and lists can ask for that. */
-static void refuse_clash(txm_batch *b, size_t index, const txm_item *first)
-{
-    txm_item *item = &b->items[index];
-    txm_error err = {0};
-    txm_fail(&err, TXM_USAGE, "%s: its tx file would overwrite that of another input, %s", item->tx_path,
-             txm_inputs_at(b->inputs, (size_t)(first - b->items))->path);
-    note_failure(b, item, &err);
-}
-
-static bool compare(comparing *c, txm_batch *b, size_t index)
-{
-    txm_item *item = &b->items[index];
-    ptrdiff_t first = first_with_target(c, b, index);
-    if (first == TXM_NO_INDEX)
-        return false;
-    if (first != (ptrdiff_t)index) {
-        const txm_item *other = &b->items[first];
-        if (other->device != item->device || other->inode != item->inode ||
-            strcmp(other->requested, item->requested) != 0 || other->alpha != item->alpha)
-            refuse_clash(b, index, other);
-        item->same_as = first;
-        item->cost = (txm_cost){0};
-        return true;
-    }
-    return compare_spaces(c, b, index);
-}
-
-static txm_status find_same_work(txm_batch *b, txm_error *err)
-{
-    comparing c = {0};
-    bool ok = true;
-    for (size_t i = 0; ok && i < b->count; i++)
-        if (b->items[i].looked_at && !b->items[i].status)
-            ok = compare(&c, b, i);
-    txm_names_free(&c.folders);
-    txm_names_free(&c.targets);
-    txm_names_free(&c.sources);
-    return ok ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory for the plan");
 }
 
 /* ---- order ------------------------------------------------------------------------------------------------------ */
@@ -402,12 +266,12 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
         /* A working space that the config lacks concerns the inputs that ask for it, not the others. */
         if (failure.status == TXM_NO_MEMORY)
             return txm_fail(err, failure.status, "%s", failure.message);
-        note_failure(batch, &batch->items[i], &failure);
+        txm_item_fail(batch, &batch->items[i], &failure);
         txm_error_clear(&failure);
     }
     txm_status status = look_at_all(batch, look_at, err);
     if (status == TXM_OK)
-        status = find_same_work(batch, err);
+        status = txm_find_same_work(batch, err);
     if (status == TXM_OK && batch->options.shards && txm_batch_may_start(batch))
         status = divide(batch, err);
     if (status == TXM_OK)
