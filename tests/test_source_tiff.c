@@ -122,6 +122,11 @@ static const layout layouts[] = {
     {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 2, 2048, 0, 0, "wb"},
     {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 2048, 0, 0, "w"},
     {2048, 1100, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_PACKBITS, 0, 1100, 0, 0, "wb"},
+    {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ZSTD, 2, 2048, 0, 0, "w"},
+    {1024, 1500, 3, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 1500, 0, 0, "w"},
+    {2048, 1100, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 1100, 0, 0, "wb"},
+    /* Two of 18 MB and a rest. */
+    {1500, 4500, 3, 16, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 2, 2000, 0, 0, "w"},
     /* Seven channels, of which four are delivered; strips that no band fits. */
     {61, 149, 7, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 0, 10, 0, 0, "w"},
     {61, 149, 7, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_LZW, 0, 64, 0, 0, "wb"},
@@ -163,7 +168,8 @@ START_TEST(rewinds_large_strips)
 }
 END_TEST
 
-/* libtiff holds a large strip as it is in the file: that counts, and is refused before it is read. */
+/* Large strips are streams. Of other compressions libtiff holds one as it is in the file: that counts, and is refused
+ * before it is read. */
 START_TEST(large_strips_count_as_memory)
 {
     struct stat st;
@@ -173,7 +179,7 @@ START_TEST(large_strips_count_as_memory)
     ck_assert_int_eq(stat(path, &st), 0);
     txm_source_options options = {.max_memory_bytes = (uint64_t)st.st_size / 2};
     txm_status status = txm_source_open(path, &options, &s, &err);
-    if (layouts[_i].compression == COMPRESSION_NONE) { /* rows are found by their place */
+    if (layouts[_i].compression != COMPRESSION_ZSTD) {
         ck_assert_msg(status == TXM_OK, "%s", err.message);
     } else {
         ck_assert_int_eq(status, TXM_TOO_LARGE);
@@ -245,8 +251,8 @@ int main(void)
     TCase *tiff = tcase_create("tiff");
     tcase_add_checked_fixture(tiff, make_path, remove_path);
     tcase_add_loop_test(tiff, large_and_odd, 0, sizeof layouts / sizeof layouts[0]);
-    tcase_add_loop_test(tiff, rewinds_large_strips, 0, 4);
-    tcase_add_loop_test(tiff, large_strips_count_as_memory, 0, 4);
+    tcase_add_loop_test(tiff, rewinds_large_strips, 0, 8);
+    tcase_add_loop_test(tiff, large_strips_count_as_memory, 0, 8);
     tcase_add_test(tiff, truncation);
     tcase_add_test(tiff, damaged_bytes);
     suite_add_tcase(suite, tiff);

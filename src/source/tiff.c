@@ -3,9 +3,9 @@
  * The direct TIFF reader: rows from strips and tiles, decoded by libtiff, whose messages are kept for ours.
  *
  * Blocks are decoded whole, which is fastest, a strip that is asked for as a whole straight into the caller's rows.
- * Strips too large for that (some programs write an image as a single one) are decoded a scanline at a time. libtiff
- * holds such a strip as it is compressed in the file, which is what memory then grows with, and counts against the
- * bound.
+ * Strips too large for that (some programs write an image as a single one) are decoded a row at a time: deflate, LZW
+ * and PackBits as streams of our own, the rest by libtiff, which holds such a strip as it is in the file. That counts
+ * against the bound.
  */
 #include "source/tiff.h"
 
@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "container/tiff_reader.h"
 #include "core/mem.h"
 
 enum { LARGE_STRIP_BYTES = 8 << 20 };
@@ -27,7 +28,9 @@ static void close_image(void *self)
         return;
     if (t->tif)
         TIFFClose(t->tif);
+    txm_tiff_strip_free(t->strip);
     free(t->block);
+    free(t->line);
     free(t->band);
     free(t->path);
     free(t);
@@ -99,6 +102,27 @@ static uint64_t largest_strip(TIFF *tif)
     return largest;
 }
 
+/* Makes a stream of large strips, where that can be. False: no memory. */
+static bool prepare_stream(txm_tiff *t, uint16_t compression)
+{
+    uint16_t fill_order = FILLORDER_MSB2LSB;
+    TIFFGetFieldDefaulted(t->tif, TIFFTAG_FILLORDER, &fill_order);
+    if (!t->by_scanline || fill_order != FILLORDER_MSB2LSB ||
+        !(t->strip = txm_tiff_strip_new(TIFFFileno(t->tif), compression)))
+        return true;
+    t->predictor = PREDICTOR_NONE;
+    if (compression != COMPRESSION_PACKBITS)
+        TIFFGetFieldDefaulted(t->tif, TIFFTAG_PREDICTOR, &t->predictor);
+    bool known = t->predictor == PREDICTOR_NONE || t->predictor == PREDICTOR_HORIZONTAL ||
+                 (t->predictor == PREDICTOR_FLOATINGPOINT && t->sample_bytes > 1);
+    /* What the stream does not take from the start, libtiff may. */
+    if (!known || !txm_tiff_strip_begin(t->strip, TIFFGetStrileOffset(t->tif, 0), TIFFGetStrileByteCount(t->tif, 0))) {
+        txm_tiff_strip_free(t->strip);
+        t->strip = NULL;
+    }
+    return !t->strip || (t->line = txm_alloc_pixels(file_row_bytes(t), 1)) != NULL;
+}
+
 /* Decides how blocks are decoded and allocates for it. libtiff's sizes must be ours: it pads tiles, never rows. */
 static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_error *err)
 {
@@ -122,7 +146,10 @@ static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_e
     if (compression != COMPRESSION_ZSTD && block / 1400 > (uint64_t)st.st_size)
         return txm_fail(err, TXM_CORRUPT, "%s: a file of %lld bytes cannot hold blocks of %zu", t->path,
                         (long long)st.st_size, block);
-    uint64_t packed = t->by_scanline && compression != COMPRESSION_NONE ? largest_strip(t->tif) : 0;
+    if (!prepare_stream(t, compression))
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to decode rows of %u px", t->path, t->width);
+    bool held = t->by_scanline && !t->strip && compression != COMPRESSION_NONE;
+    uint64_t packed = held ? largest_strip(t->tif) : 0;
     if (packed > (uint64_t)st.st_size)
         return txm_fail(err, TXM_CORRUPT, "%s: a strip of %llu bytes in a file of %lld: the file is damaged", t->path,
                         (unsigned long long)packed, (long long)st.st_size);
@@ -189,8 +216,44 @@ static void deliver_row(const txm_tiff *t, const uint8_t *row, uint8_t *dst)
             memcpy(dst + x * to, row + x * from, to);
 }
 
+/* Samples of the file's byte order to ours, differences to samples. */
+static void undo_predictor(txm_tiff *t)
+{
+    size_t samples = (size_t)t->width * t->file_channels;
+    if (t->predictor == PREDICTOR_FLOATINGPOINT) {
+        txm_unpredict_float(t->block, t->width, 1, t->file_channels, t->sample_bytes, t->line);
+        return;
+    }
+    if (TIFFIsByteSwapped(t->tif) && t->sample_bytes == 2)
+        TIFFSwabArrayOfShort((uint16_t *)(void *)t->block, (tmsize_t)samples);
+    else if (TIFFIsByteSwapped(t->tif) && t->sample_bytes == 4)
+        TIFFSwabArrayOfLong((uint32_t *)(void *)t->block, (tmsize_t)samples);
+    if (t->predictor == PREDICTOR_HORIZONTAL)
+        txm_unpredict_horizontal(t->block, t->width, 1, t->file_channels, t->sample_bytes);
+}
+
+/* The next row of a strip that is decoded as a stream; rows are asked for in order. */
+static txm_status stream_row(txm_tiff *t, uint32_t y, txm_error *err)
+{
+    bool ok = true;
+    if (y % t->block_h == 0) {
+        uint32_t strip = y / t->block_h;
+        ok = txm_tiff_strip_begin(t->strip, TIFFGetStrileOffset(t->tif, strip), TIFFGetStrileByteCount(t->tif, strip));
+    }
+    if (!ok || !txm_tiff_strip_read(t->strip, t->block, file_row_bytes(t)))
+        return txm_fail(err, TXM_CORRUPT, "%s: row %u: %s", t->path, y, txm_tiff_strip_words(t->strip));
+    undo_predictor(t);
+    return TXM_OK;
+}
+
 static txm_status read_scanline(txm_tiff *t, uint32_t y, uint8_t *dst, txm_error *err)
 {
+    if (t->strip) {
+        txm_status status = stream_row(t, y, err);
+        if (status == TXM_OK)
+            deliver_row(t, t->block, dst);
+        return status;
+    }
     /* libtiff decodes a strip in order; rows before the one asked for were all asked for before. */
     *t->words = 0;
     if (TIFFReadScanline(t->tif, t->block, y, 0) < 0)
@@ -238,7 +301,7 @@ static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, si
     return TXM_OK;
 }
 
-/* Strips and tiles are found by their place, and asking for an earlier scanline starts its strip anew. */
+/* Strips and tiles are found by their place, and row 0 starts its strip anew. */
 static txm_status rewind_image(void *self, txm_error *err)
 {
     (void)self, (void)err;

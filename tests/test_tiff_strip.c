@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Strips as streams: what libtiff wrote, in pieces of any size; cut short and damaged. */
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <tiffio.h>
+#include <unistd.h>
+
+#include "source/tiff_strip.h"
+
+enum { WIDTH = 500, HEIGHT = 90, BYTES = WIDTH * HEIGHT };
+
+static const uint16_t compressions[] = {COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_PACKBITS};
+enum { COMPRESSIONS = 3, CONTENTS = 3 };
+
+/* Noise (codes of all widths, tables that fill up and are cleared), runs, and a mixture of both. */
+static void fill(uint8_t pixels[BYTES], int content)
+{
+    unsigned seed = 7;
+    for (int i = 0; i < BYTES; i++) {
+        bool noise = content == 0 || (content == 2 && i / 700 % 2);
+        pixels[i] = noise ? (uint8_t)rand_r(&seed) : (uint8_t)(i / 300);
+    }
+}
+
+/* One strip in a file of its own, as libtiff compresses it. */
+typedef struct sample {
+    int fd;
+    uint64_t offset, bytes;
+    uint8_t pixels[BYTES];
+} sample;
+
+static void make(sample *s, uint16_t compression, int content)
+{
+    char path[64];
+    fill(s->pixels, content);
+    s->fd = memfd_create("strip", MFD_CLOEXEC);
+    ck_assert_int_ge(s->fd, 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", s->fd);
+    TIFF *t = TIFFOpen(path, "w");
+    ck_assert_ptr_nonnull(t);
+    TIFFSetField(t, TIFFTAG_IMAGEWIDTH, WIDTH);
+    TIFFSetField(t, TIFFTAG_IMAGELENGTH, HEIGHT);
+    TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, 8);
+    TIFFSetField(t, TIFFTAG_COMPRESSION, compression);
+    TIFFSetField(t, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, HEIGHT);
+    for (uint32_t y = 0; y < HEIGHT; y++)
+        ck_assert_int_eq(TIFFWriteScanline(t, s->pixels + y * WIDTH, y, 0), 1);
+    TIFFClose(t);
+    ck_assert_ptr_nonnull(t = TIFFOpen(path, "r"));
+    s->offset = TIFFGetStrileOffset(t, 0);
+    s->bytes = TIFFGetStrileByteCount(t, 0);
+    TIFFClose(t);
+}
+
+START_TEST(pieces_of_any_size)
+{
+    static const size_t pieces[] = {1, 2, 3, 7, 500, 4096, BYTES};
+    static sample s;
+    static uint8_t got[BYTES];
+    make(&s, compressions[_i / CONTENTS], _i % CONTENTS);
+    txm_tiff_strip *strip = txm_tiff_strip_new(s.fd, compressions[_i / CONTENTS]);
+    ck_assert_ptr_nonnull(strip);
+    for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++) {
+        ck_assert(txm_tiff_strip_begin(strip, s.offset, s.bytes));
+        for (size_t at = 0; at < BYTES; at += pieces[p]) {
+            size_t n = BYTES - at < pieces[p] ? BYTES - at : pieces[p];
+            ck_assert_msg(txm_tiff_strip_read(strip, got + at, n), "%s", txm_tiff_strip_words(strip));
+        }
+        ck_assert_mem_eq(got, s.pixels, BYTES);
+        uint8_t more;
+        ck_assert(!txm_tiff_strip_read(strip, &more, 1));
+        ck_assert(*txm_tiff_strip_words(strip));
+    }
+    txm_tiff_strip_free(strip);
+    close(s.fd);
+}
+END_TEST
+
+/* All that comes before the cut is right, then it ends. */
+START_TEST(cut_short)
+{
+    static sample s;
+    static uint8_t got[BYTES];
+    make(&s, compressions[_i], 2);
+    txm_tiff_strip *strip = txm_tiff_strip_new(s.fd, compressions[_i]);
+    for (uint64_t bytes = 0; bytes + 8 < s.bytes; bytes += 1 + bytes / 50) {
+        size_t at = 0;
+        if (txm_tiff_strip_begin(strip, s.offset, bytes))
+            while (at < BYTES && txm_tiff_strip_read(strip, got + at, 1))
+                at++;
+        ck_assert_uint_lt(at, BYTES);
+        ck_assert_mem_eq(got, s.pixels, at);
+        ck_assert(*txm_tiff_strip_words(strip));
+    }
+    /* And where the file is shorter than the strip claims. */
+    ck_assert_int_eq(ftruncate(s.fd, (off_t)(s.offset + s.bytes / 2)), 0);
+    ck_assert(txm_tiff_strip_begin(strip, s.offset, s.bytes));
+    ck_assert(!txm_tiff_strip_read(strip, got, BYTES));
+    ck_assert_ptr_nonnull(strstr(txm_tiff_strip_words(strip), "file ends"));
+    txm_tiff_strip_free(strip);
+    close(s.fd);
+}
+END_TEST
+
+/* Any byte may lie: bytes or a refusal, nothing else; the sanitizers decide. */
+START_TEST(damaged)
+{
+    static sample s;
+    static uint8_t got[BYTES];
+    make(&s, compressions[_i], 2);
+    txm_tiff_strip *strip = txm_tiff_strip_new(s.fd, compressions[_i]);
+    unsigned seed = 1;
+    for (int round = 0; round < 1500; round++) {
+        off_t at = (off_t)(s.offset + (uint64_t)rand_r(&seed) % (round % 2 ? 40 : s.bytes));
+        uint8_t old, bad = (uint8_t)rand_r(&seed);
+        ck_assert_int_eq(pread(s.fd, &old, 1, at), 1);
+        ck_assert_int_eq(pwrite(s.fd, &bad, 1, at), 1);
+        if (txm_tiff_strip_begin(strip, s.offset, s.bytes) && !txm_tiff_strip_read(strip, got, BYTES))
+            ck_assert(*txm_tiff_strip_words(strip));
+        ck_assert_int_eq(pwrite(s.fd, &old, 1, at), 1);
+    }
+    txm_tiff_strip_free(strip);
+    close(s.fd);
+}
+END_TEST
+
+START_TEST(refusals)
+{
+    static const struct {
+        uint16_t compression;
+        uint8_t data[8];
+        size_t bytes;
+    } inputs[] = {{COMPRESSION_LZW, {0, 1, 2, 3}, 4},                 /* of the old kind */
+                  {COMPRESSION_LZW, {0xFF, 0xFF, 0xFF}, 3},           /* code 511 at once */
+                  {COMPRESSION_LZW, {0x80, 0x40, 0x40, 0x10}, 4},     /* CLEAR, END */
+                  {COMPRESSION_ADOBE_DEFLATE, {0x78, 0x9D, 1, 2}, 4}, /* a wrong check of the header */
+                  {COMPRESSION_ADOBE_DEFLATE, {0x78, 0x9C, 0xFF}, 3},
+                  {COMPRESSION_PACKBITS, {128, 128, 128}, 3}, /* says nothing */
+                  {COMPRESSION_LZW, {0}, 0}};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        uint8_t out[64];
+        int fd = memfd_create("strip", MFD_CLOEXEC);
+        ck_assert_int_eq(write(fd, inputs[i].data, inputs[i].bytes), (ssize_t)inputs[i].bytes);
+        txm_tiff_strip *strip = txm_tiff_strip_new(fd, inputs[i].compression);
+        ck_assert_msg(!txm_tiff_strip_begin(strip, 0, inputs[i].bytes) || !txm_tiff_strip_read(strip, out, sizeof out),
+                      "input %zu", i);
+        ck_assert(*txm_tiff_strip_words(strip));
+        txm_tiff_strip_free(strip);
+        close(fd);
+    }
+    ck_assert_ptr_null(txm_tiff_strip_new(0, COMPRESSION_ZSTD));
+    ck_assert_ptr_null(txm_tiff_strip_new(0, COMPRESSION_NONE));
+    txm_tiff_strip_free(NULL);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("tiff_strip");
+    TCase *t = tcase_create("strip");
+    tcase_add_loop_test(t, pieces_of_any_size, 0, COMPRESSIONS * CONTENTS);
+    tcase_add_loop_test(t, cut_short, 0, COMPRESSIONS);
+    tcase_add_loop_test(t, damaged, 0, COMPRESSIONS);
+    tcase_add_test(t, refusals);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
