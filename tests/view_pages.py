@@ -296,6 +296,24 @@ def index(b):
     check("index-address-opens", (state(b)["file"], state(b)["level"]) == ("1", "2"))
 
 
+def damaged(b):
+    tx = make("damaged", os.path.join(SOURCES, "rgb8.png"), "--borders", "no")
+    data = bytearray(open(tx, "rb").read())
+    # The first tile of level 0 stands behind the header of a TIFF.
+    data[8:40] = bytes(32)
+    open(tx, "wb").write(data)
+    table = json.loads(txmill("info", "--tiles", "--json", tx))["tiles"]["levels"]
+    check("damaged-at-all", sum(len(level["tile_damaged"]) for level in table) == 1, table)
+    txmill("view", "--html", "damaged.html", tx)
+    b.open("damaged.html", ready=READY)
+    at = press(b, "t", "g", "1")
+    check("damaged-told", "1 damaged tile" in b.eval("document.querySelector('.badges').textContent"))
+    # Black, but for the cross.
+    x, y = int(at["left"]), int(at["top"])
+    check("damaged-crossed", b.canvas("#stage", x + 32, y + 32, 1, 1)[:3] != bytes(3)
+          and b.canvas("#stage", x + 32, y + 10, 1, 1)[:3] == bytes(3))
+
+
 def hostile(b):
     evil = "</script><script>window.owned=1;alert(1)</script><img src=x onerror='window.owned=1'>"
     name = "<img src=x onerror=window.owned=1>&lt;<!--<script>.tx"
@@ -317,7 +335,7 @@ def hostile(b):
 
 def main():
     with Browser(1100, 720) as b:
-        for part in (all_pixels, controls, left_out, index, hostile):
+        for part in (all_pixels, controls, left_out, index, damaged, hostile):
             try:
                 part(b)
             except Exception:  # a check that could not be made failed; the others are still worth knowing

@@ -31,7 +31,9 @@ function badges(info, concerns = false) {
   const section = { valid: ["good", "borders"], none: ["quiet", "no borders"], newer: ["warn", "borders of a newer version"],
                     stale: ["bad", "borders of another image"], damaged: ["bad", "borders damaged"] }[info.border_section.state];
   const cycles = info.cycles.accepted ? ["good", "Cycles loads it"] : ["bad", `Cycles refuses it: ${info.cycles.reason}`];
-  const told = [cycles, source, section].filter(([kind]) => !concerns || kind === "bad" || kind === "warn");
+  const damaged = info.tiles?.levels.reduce((n, l) => n + l.damaged, 0);
+  const tiles = damaged ? [["bad", `${damaged} damaged tile${damaged > 1 ? "s" : ""}`]] : [];
+  const told = [...tiles, cycles, source, section].filter(([kind]) => !concerns || kind === "bad" || kind === "warn");
   return el("p", { className: "badges" }, ...told.map(b => badge(...b)));
 }
 
