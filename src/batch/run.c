@@ -5,6 +5,7 @@
  * which never runs more threads than asked for.
  */
 #include <time.h>
+#include <unistd.h>
 
 #include "batch/batch.h"
 #include "batch/stored.h"
@@ -100,9 +101,9 @@ static void keep(void *user, const txm_making *making)
 }
 
 /* What was there when the plan was made is not missing for good: somebody is at work on it, or its share went away. */
-static txm_status judge_failure(txm_error *err)
+static txm_status judge_failure(const char *path, txm_error *err)
 {
-    if (err->status != TXM_NOT_FOUND)
+    if (err->status != TXM_NOT_FOUND || access(path, F_OK) == 0)
         return err->status;
     txm_error now = {0};
     txm_fail(&now, TXM_CHANGED, "%s; it was there a moment ago: it was removed, or its folder is not mounted any more",
@@ -133,7 +134,7 @@ static bool convert(txm_batch *b, size_t index, bool last_try)
                                            &options, &hooks, &result, &err);
     free(c.object);
     if (status != TXM_OK)
-        status = judge_failure(&err);
+        status = judge_failure(txm_inputs_at(b->inputs, index)->path, &err);
     if (status == TXM_LOCKED && !last_try)
         return false;
     txm_batch_tell(b, index, status == TXM_OK ? &result : NULL, &err);
