@@ -5,9 +5,10 @@ GPU_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/device/cuda/*.c))
 GPU_CORE := $(addprefix $(B)/src/,core/status.o core/mem.o core/pixel.o device/tables.o)
 GPU_MAP  := src/device/cuda/plugin.map
 
-# Turing to Hopper, and what drivers translate for anything newer. CUDA 13 knows nothing older.
-NVCC_ARCH := $(foreach a,75 80 86 89 90,-gencode arch=compute_$(a),code=sm_$(a)) \
-             -gencode arch=compute_90,code=compute_90
+# Turing to Hopper as far as this compiler knows them, and what drivers translate for anything newer.
+NVCC_KNOWS = $(filter 75 80 86 89 90,$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch)))
+NVCC_ARCH  = $(foreach a,$(NVCC_KNOWS),-gencode arch=compute_$(a),code=sm_$(a)) \
+             -gencode arch=compute_$(lastword $(NVCC_KNOWS)),code=compute_$(lastword $(NVCC_KNOWS))
 # No contraction, no flushing, exact division: the bits of scalar C.
 NVCC_FLAGS := -O3 -std=c++17 -fmad=false -ftz=false -prec-div=true -prec-sqrt=true -cudart static --threads 2 \
               -Iinclude -Isrc -Xcompiler -fPIC,-Wall
@@ -17,15 +18,25 @@ $(error CUDA=yes, but there is no $(NVCC): name it with NVCC=, or use CUDA=auto)
 endif
 # Sanitizers and CUDA's runtime do not share a process.
 CUDA_PLUGIN := $(if $(SANITIZE),,$(if $(have_nvcc),$(B)/txmill-cuda.so))
+ifeq ($(CUDA),yes)
 all: $(CUDA_PLUGIN)
+else
+all: $(CUDA_PLUGIN:%.so=%.tried)
+endif
 
 .PHONY: install-cuda
 install: install-cuda
 install-cuda: all
-	$(if $(CUDA_PLUGIN),install -D -m 755 $(CUDA_PLUGIN) $(DESTDIR)$(MODULEDIR)/txmill-cuda.so)
+	[ ! -e $(B)/txmill-cuda.so ] || install -D -m 755 $(B)/txmill-cuda.so $(DESTDIR)$(MODULEDIR)/txmill-cuda.so
 
-$(B)/src/device/cuda/runtime_cuda.o: src/device/cuda/runtime_cuda.cu $(wildcard src/device/cuda/*.h) \
-  src/device/arith.h src/device/tables.h include/txmill/pixel.h include/txmill/status.h
+CUDA_SRC := src/device/cuda/runtime_cuda.cu $(wildcard src/device/cuda/*.h) src/device/arith.h src/device/tables.h \
+            include/txmill/pixel.h include/txmill/status.h
+# An nvcc that cannot build it (it knows no compiler as new as this one, say) must not stop what needs no GPU.
+$(B)/txmill-cuda.tried: $(CUDA_SRC) $(GPU_OBJ) $(GPU_CORE) $(GPU_MAP)
+	@$(MAKE) --no-print-directory CUDA=yes $(B)/txmill-cuda.so || \
+	  echo "note: txmill-cuda.so is left out, because $(NVCC) failed; CUDA=yes makes that an error"
+	@touch $@
+$(B)/src/device/cuda/runtime_cuda.o: $(CUDA_SRC)
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -c $< -o $@
 $(B)/txmill-cuda.so: $(B)/src/device/cuda/runtime_cuda.o $(GPU_OBJ) $(GPU_CORE) $(GPU_MAP)
