@@ -34,13 +34,19 @@ cp out all.json
 txm report --json run1.jsonl run2.jsonl run0.jsonl
 check order-counts json out 'o[0]["failed"] == 4'
 cat out >>all.json
+"$TXMILL" make -r --json tex >fresh.jsonl 2>/dev/null
+sed '$d' fresh.jsonl >stopped.jsonl
+txm report stopped.jsonl -o stopped.html
+check killed-alone-says says "stopped or killed"
+check killed-alone-verdict grep -qi 'the last run did not end by itself' stopped.html
+txm report --json stopped.jsonl fresh.jsonl
+check killed-then-finished json out 'not o[0]["unfinished"]'
 txm report --json run1.jsonl
 check shard-missing json out 'o[0]["shards"] == 2 and o[0]["shards_missing"] == 1'
 "$TXMILL" make -q -r --json --force tex/000001.png >again.jsonl 2>/dev/null
 txm report --json run1.jsonl run2.jsonl again.jsonl
 check made-twice json out 'o[0]["made_twice"] == 1'
 cat out >>all.json
-"$TXMILL" make -r --json tex >fresh.jsonl 2>/dev/null
 txm report --json fresh.jsonl
 check up-to-date-looked-into json out "o[0]['up_to_date'] == 10 and o[0]['texture_memory']['full_bytes'] == 8*100*100*4 + 190*110*4*2 + 192*192"
 cat out >>all.json

@@ -74,6 +74,7 @@ static void print_json(const txm_report *r, const txm_report_sums *s)
     txm_json_uint(o, "incomplete_runs", s->incomplete);
     txm_json_uint(o, "shards", s->shards);
     txm_json_uint(o, "shards_missing", s->shards_missing);
+    txm_json_bool(o, "unfinished", s->unfinished);
     txm_json_uint(o, "lists", s->lists);
     txm_json_uint(o, "foreign_lines", r->foreign);
     txm_json_number(o, "seconds", s->seconds, 6);
@@ -93,6 +94,8 @@ static void say_sums(const txm_report *r, const txm_report_sums *s)
             s->states[TXM_REPORT_UP_TO_DATE], s->states[TXM_REPORT_SKIPPED], txm_format_bytes(s->tx_bytes, size));
     if (s->shards_missing)
         txm_say(TXM_SAY_WARNING, "%zu of %u shards have no complete run", s->shards_missing, s->shards);
+    if (s->unfinished)
+        txm_say(TXM_SAY_WARNING, "the last run was stopped or killed, or goes on");
     if (s->lists > 1)
         txm_say(TXM_SAY_WARNING, "the shards were cut from %zu different lists; run the job again", s->lists);
 }

@@ -85,6 +85,7 @@ typedef struct txm_report_sums {
     uint32_t shards;       /* into how many the inputs were divided; 0: not, or not all alike */
     size_t shards_missing; /* of which there is no complete run */
     size_t incomplete;     /* runs without a summary: killed, or going on */
+    bool unfinished;       /* without shards: the last run was stopped or killed, or goes on */
 } txm_report_sums;
 
 /* Drops the failures that later runs made up for, and adds up the rest: nothing can be added to the report then.

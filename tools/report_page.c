@@ -55,12 +55,14 @@ static void put_header(FILE *out, const txm_report *r, const char *title)
 static void put_verdict(FILE *out, const txm_report_sums *s)
 {
     size_t failed = s->states[TXM_REPORT_FAILED], done = s->images - failed;
-    bool open = s->shards_missing || s->lists > 1 || s->states[TXM_REPORT_WOULD_CREATE];
+    bool open = s->shards_missing || s->unfinished || s->lists > 1 || s->states[TXM_REPORT_WOULD_CREATE];
     fprintf(out, "<section class=\"verdict%s\" id=\"verdict\">\n", failed ? " bad" : open ? " warn" : "");
     if (failed)
         fprintf(out, "<p><strong>%zu of %zu images failed</strong></p>\n", failed, s->images);
     else if (s->shards_missing)
         fprintf(out, "<p><strong>%zu of %u shards are missing</strong></p>\n", s->shards_missing, s->shards);
+    else if (s->unfinished)
+        fprintf(out, "<p><strong>%zu images are done; the last run did not end by itself</strong></p>\n", done);
     else if (s->states[TXM_REPORT_WOULD_CREATE])
         fprintf(out, "<p><strong>%zu images are still to be made</strong></p>\n", s->states[TXM_REPORT_WOULD_CREATE]);
     else
@@ -68,6 +70,8 @@ static void put_verdict(FILE *out, const txm_report_sums *s)
     if (failed)
         fprintf(out, "<p>%zu of the failures may be cured by a retry, %zu will not; %zu images are done.</p>\n",
                 s->retryable, failed - s->retryable, done);
+    if (failed && s->unfinished)
+        fputs("<p>The last run did not end by itself.</p>\n", out);
     if (failed && s->shards_missing)
         fprintf(out, "<p>%zu of %u shards are missing.</p>\n", s->shards_missing, s->shards);
     if (s->lists > 1)

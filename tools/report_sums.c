@@ -98,6 +98,8 @@ static txm_status sum_runs(const txm_report *r, txm_report_sums *s, txm_error *e
     s->lists = keys.count;
     if (!alike || s->shards > MOST_SHARDS)
         s->shards = 0;
+    const txm_report_run *last = r->run_count ? &r->runs[r->run_count - 1] : NULL;
+    s->unfinished = !s->shards && last && (!last->complete || last->not_started);
     for (uint32_t i = 1; i <= s->shards; i++)
         s->shards_missing += !is_done(r, i, s->shards);
     txm_names_free(&keys);
