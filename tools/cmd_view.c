@@ -196,14 +196,15 @@ static txm_status add_files(const view_args *args, const txm_operands *operands,
         txm_status one = txm_view_page_add(page, operands->items[i], &what, &own);
         txm_tally_add(tally, one);
         good += one == TXM_OK;
-        if (one && one != TXM_CANCELLED)
+        /* What breaks the page is told once, at its end. */
+        if (one && !txm_view_page_broken(page))
             txm_say(TXM_SAY_ERROR, "%s", own.message);
         if (args->json && one != TXM_CANCELLED)
             print_json(operands->items[i], args, &what, &own);
     }
     if (status)
         return status;
-    /* A page without a picture in it would only hide that there is none; a broken one has been told. */
+    /* A page without a picture in it would only hide that there is none. */
     bool give_up = !good || txm_signal_caught();
     return txm_view_page_finish(&page, give_up, err);
 }

@@ -202,6 +202,8 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => stag
 
 // ---- the first view ----
 
+if (typeof DecompressionStream === "undefined")
+  document.body.prepend(el("p", { className: "stop" }, "This browser is too old to unpack the pixels: it has no DecompressionStream."));
 fillHelp();
 by("back").hidden = files.length < 2;
 function followAddress() {
