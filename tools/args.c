@@ -214,12 +214,13 @@ const txm_option txm_running_options[] = {
      .values = "auto cpu cuda",
      .parse = parse_device,
      .help = "auto, cpu, cuda or cuda:N (default: auto)",
-     .more = "The bytes of the result do not depend on it."},
+     .more = "The bytes of the result do not depend on it. txmill-devices(1) says how auto decides, and what happens "
+             "where there is no GPU."},
     {.name = "device-memory",
      .type = TXM_OPT_SIZE,
      AT(device_memory_bytes),
      .arg = "SIZE",
-     .help = "Memory of the device to stay below (default: no bound)"},
+     .help = "Memory of each device to stay below (default: nine tenths of what is free)"},
     {0},
 };
 #undef AT
