@@ -82,6 +82,21 @@ txm resolve --json rgb8.png
 check unusable-exit rc_is 5
 check unusable json out 'o[0]["state"] == "unusable" and o[0]["reason"]'
 if has_jsonschema; then check schema-unusable valid_json resolve out; fi
+# Whole, but not what Cycles takes: from another program, or from a later version of Blender's.
+cp "$TXM_TESTDATA/tx/good-directory-loop.tx" "$tx" && touch -r rgb8.png "$tx"
+txm resolve rgb8.png
+check unusable-shape prints "it has 1 level; 4 are needed"
+mkdir project && cp "$golden/rgb8.png" project && "$TXMILL" make -q project/rgb8.png
+later=$(echo project/blender_tx/*.tx)
+sed -i 's/Blender maketx v0/Blender maketx v1/' "$later" && touch -r project/rgb8.png "$later"
+txm resolve --touch project/rgb8.png
+check unusable-later rc_is 5
+check unusable-later-says prints "made by a newer format"
+# A project that was copied without its times: the path inside leads to nothing any more.
+"$TXMILL" make -q --force project/rgb8.png && mv project copied && touch -d '2023-03-04 05:06:07' copied/blender_tx/*.tx
+txm resolve --touch --json copied/rgb8.png
+check touch-copied json out 'o[0]["touched"] and o[0]["tx_time"] == o[0]["image_time"]'
+
 echo text >text.png
 txm resolve --json missing.png text.png half-rgb.exr
 check unreadable rc_is 3
