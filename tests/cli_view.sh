@@ -90,8 +90,11 @@ if [ -e /dev/full ]; then
     check full-disk-says says "standard output"
 fi
 touch file
-txm view --html file/page.html rgb.tx
+txm view --json --html file/page.html rgb.tx half.tx
 check no-folder test "$rc" -ge 3
+check no-folder-json json out 'len(o) == 2 and all("error" in x for x in o)'
+check no-folder-last-line grep -q 'failed=2 total=2$' err
+if has_jsonschema; then check schema-no-folder valid_json view out; fi
 check other-page-untouched grep -qx before page.html
 check nothing-left no_temporaries
 if python3 "$repo/tests/browser.py" >/dev/null 2>&1; then

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill view: tx files to look at, in the terminal or as a page for the browser. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "args.h"
+#include "core/mem.h"
 #include "exits.h"
 #include "info_report.h"
 #include "json.h"
@@ -178,7 +180,14 @@ static void print_json(const char *path, const view_args *args, const txm_view_p
     txm_json_emit(o);
 }
 
-static txm_status add_files(const view_args *args, const txm_operands *operands, txm_pool *pool, txm_tally *tally,
+/* What became of a file, kept until it is known whether the page came about. */
+typedef struct fate {
+    txm_view_page_file what;
+    txm_error err;
+} fate;
+
+/* Adds the files to a page and publishes it; `fates` tells what became of each. */
+static txm_status make_page(const view_args *args, const txm_operands *operands, txm_pool *pool, fate *fates,
                             txm_error *err)
 {
     const txm_view_page_options options = {.output = args->html,
@@ -190,33 +199,47 @@ static txm_status add_files(const view_args *args, const txm_operands *operands,
     txm_view_page *page = NULL;
     size_t good = 0;
     txm_status status = txm_view_page_begin(&options, &page, err);
-    for (size_t i = 0; !status && i < operands->count && !txm_view_page_broken(page) && !txm_signal_caught(); i++) {
-        txm_error own = {0};
-        txm_view_page_file what;
-        txm_status one = txm_view_page_add(page, operands->items[i], &what, &own);
-        txm_tally_add(tally, one);
-        good += one == TXM_OK;
-        /* What breaks the page is told once, at its end. */
-        if (one && !txm_view_page_broken(page))
-            txm_say(TXM_SAY_ERROR, "%s", own.message);
-        if (args->json && one != TXM_CANCELLED)
-            print_json(operands->items[i], args, &what, &own);
-    }
     if (status)
         return status;
+    for (size_t i = 0; i < operands->count && !txm_view_page_broken(page) && !txm_signal_caught(); i++) {
+        fate *f = &fates[i];
+        good += txm_view_page_add(page, operands->items[i], &f->what, &f->err) == TXM_OK;
+        /* What breaks the page is told once, at its end. */
+        if (f->err.status && !txm_view_page_broken(page))
+            txm_say(TXM_SAY_ERROR, "%s", f->err.message);
+    }
     /* A page without a picture in it would only hide that there is none. */
-    bool give_up = !good || txm_signal_caught();
-    return txm_view_page_finish(&page, give_up, err);
+    return txm_view_page_finish(&page, !good || txm_signal_caught(), err);
+}
+
+/* The page holds all files, or there is none: then what kept it from coming about is the fate of all. */
+static void tell_fates(const view_args *args, const txm_operands *operands, fate *fates, const txm_error *err,
+                       txm_tally *tally)
+{
+    for (size_t i = 0; i < operands->count; i++) {
+        const txm_error *own = err->status ? err : &fates[i].err;
+        txm_tally_add(tally, own->status);
+        if (args->json)
+            print_json(operands->items[i], args, &fates[i].what, own);
+    }
+    if (err->status)
+        txm_say(TXM_SAY_ERROR, "%s", err->message);
 }
 
 static txm_status write_page(const view_args *args, const txm_operands *operands, txm_tally *tally, txm_error *err)
 {
+    txm_error failure = {0};
     txm_pool *pool = txm_pool_new(args->jobs.threads ? args->jobs.threads : txm_cpu_count());
-    if (!pool)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory or threads for the work");
-    txm_status status = add_files(args, operands, pool, tally, err);
+    fate *fates = txm_calloc(operands->count, sizeof *fates);
+    if (!pool || !fates)
+        txm_fail(&failure, TXM_NO_MEMORY, "no memory or threads for the work");
+    else
+        make_page(args, operands, pool, fates, &failure);
     txm_pool_free(pool);
-    return status;
+    if (fates && !txm_signal_caught())
+        tell_fates(args, operands, fates, &failure, tally);
+    free(fates);
+    return fates ? TXM_OK : txm_fail(err, failure.status, "%s", failure.message);
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------ */
@@ -249,13 +272,8 @@ static int run_view(void *p, const txm_operands *operands)
         show_all(args, operands, &tally);
         return txm_finish(&tally);
     }
-    txm_status status = write_page(args, operands, &tally, &err);
-    if (status && status != TXM_CANCELLED) {
-        txm_say(TXM_SAY_ERROR, "%s", err.message);
-        tally.failed = 0; /* the page holds all files, or none */
-        for (size_t i = tally.total = 0; i < operands->count; i++)
-            txm_tally_add(&tally, status);
-    }
+    if (write_page(args, operands, &tally, &err) != TXM_OK)
+        return txm_finish_failed(&err, operands->count);
     return txm_finish(&tally);
 }
 
