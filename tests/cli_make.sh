@@ -159,7 +159,7 @@ if has_jsonschema; then check json-schema valid_json make make.json; else skip j
 # ---- a terminal ------------------------------------------------------------------------------------------------------
 # script(1) gives the program a terminal for its output; what it shows goes to the file `shown`.
 on_terminal() { script -qefc "env $1 '$TXMILL' make --force rgb8.png missing.png" shown >/dev/null 2>&1; }
-if command -v script >/dev/null; then
+if script -qefc true shown >/dev/null 2>&1; then
     on_terminal "-u NO_COLOR TERM=xterm"
     check terminal-colours grep -q $'\033\\[1;31merror:' shown
     check terminal-progress grep -q $'\r\033\\[K' shown
@@ -168,7 +168,7 @@ if command -v script >/dev/null; then
     on_terminal "-u NO_COLOR TERM=dumb"
     check term-dumb-respected test "$(grep -c $'\033' shown)" -eq 0
 else
-    skip terminal "script(1) is not installed"
+    skip terminal "script(1) finds no terminal"
 fi
 
 # ---- signals ---------------------------------------------------------------------------------------------------------

@@ -81,12 +81,14 @@ END_TEST
 
 /* ---- Huffman codes ---- */
 
-/* Complete, within the limit, no rarer symbol with a shorter code; returns the bits of the whole. */
+/* Complete, within the limit, no rarer symbol with a shorter code, none the beginning of another; returns the bits of
+ * the whole. */
 static uint64_t check_code(const uint32_t *f, size_t n, int max_bits)
 {
     uint8_t lengths[TXM_HUFFMAN_MAX_SYMBOLS];
     uint16_t codes[TXM_HUFFMAN_MAX_SYMBOLS];
     uint64_t space = 0, bits = 0;
+    bool ordered = true, prefix_free = true; /* as flags: an assertion a pair would take a second a code */
     txm_huffman_lengths(f, n, max_bits, lengths);
     txm_huffman_codes(lengths, n, codes);
     for (size_t i = 0; i < n; i++) {
@@ -95,11 +97,12 @@ static uint64_t check_code(const uint32_t *f, size_t n, int max_bits)
         space += lengths[i] ? 1ull << (max_bits - lengths[i]) : 0;
         bits += (uint64_t)f[i] * lengths[i];
         for (size_t k = 0; k < n; k++) {
-            ck_assert(f[i] <= f[k] || lengths[i] <= lengths[k] || !f[k]);
-            if (k != i && lengths[i] && lengths[k] >= lengths[i]) /* no code begins another (low bits go first) */
-                ck_assert_uint_ne(codes[k] & ((1u << lengths[i]) - 1), codes[i]);
+            ordered &= f[i] <= f[k] || lengths[i] <= lengths[k] || !f[k];
+            if (k != i && lengths[i] && lengths[k] >= lengths[i]) /* low bits go first */
+                prefix_free &= (codes[k] & ((1u << lengths[i]) - 1)) != codes[i];
         }
     }
+    ck_assert(ordered && prefix_free);
     ck_assert_uint_eq(space, 1ull << max_bits);
     return bits;
 }
