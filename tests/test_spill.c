@@ -34,6 +34,33 @@ START_TEST(round_trip)
 }
 END_TEST
 
+/* Back and forth, longer than what is read ahead, and what was added since. */
+START_TEST(in_any_order)
+{
+    enum { PIECE = 9973, PIECES = 200 };
+    uint8_t piece[PIECE], *back = malloc(PIECE * PIECES);
+    txm_spill *s = txm_spill_new("/tmp", 50000);
+    txm_error err = {0};
+    uint32_t random = 1;
+    ck_assert(s && back);
+    for (size_t i = 0; i < PIECES; i++) {
+        memset(piece, (int)i + 1, PIECE);
+        ck_assert_int_eq(txm_spill_add(s, piece, PIECE, &err), TXM_OK);
+        for (int k = 0; k < 10; k++) {
+            random = random * 1664525u + 1013904223u;
+            size_t first = (random >> 8) % (i + 1), count = 1 + (random >> 20) % (i + 1 - first);
+            ck_assert_int_eq(txm_spill_read(s, first * PIECE, count * PIECE, back, &err), TXM_OK);
+            for (size_t j = 0; j < count; j++) {
+                ck_assert_uint_eq(back[j * PIECE], (first + j + 1) & 255);
+                ck_assert_uint_eq(back[(j + 1) * PIECE - 1], (first + j + 1) & 255);
+            }
+        }
+    }
+    txm_spill_free(&s);
+    free(back);
+}
+END_TEST
+
 START_TEST(no_file_is_left)
 {
     char dir[] = "/tmp/txm-spill-XXXXXX";
@@ -70,6 +97,7 @@ int main(void)
     Suite *s = suite_create("spill");
     TCase *t = tcase_create("spill");
     tcase_add_loop_test(t, round_trip, 0, 5);
+    tcase_add_test(t, in_any_order);
     tcase_add_test(t, no_file_is_left);
     tcase_add_test(t, failures);
     suite_add_tcase(s, t);

@@ -6,13 +6,14 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "container/output.h"
 #include "core/mem.h"
 
-enum { FIRST_BYTES = 1 << 16 };
+enum { FIRST_BYTES = 1 << 16, WINDOW_BYTES = 1 << 18 };
 
 /* Bytes [0, used) are in memory, [used, used + file end) in the file: once it exists, memory is closed. */
 struct txm_spill {
@@ -21,6 +22,9 @@ struct txm_spill {
     uint8_t *memory;
     int fd; /* -1: none yet */
     txm_output file;
+    uint8_t *window; /* what was last read from the file: tiles are small and asked for nearly in order */
+    uint64_t window_at;
+    size_t window_bytes;
 };
 
 txm_spill *txm_spill_new(const char *dir, size_t budget_bytes)
@@ -45,6 +49,7 @@ void txm_spill_free(txm_spill **spill)
     if (s->fd >= 0)
         close(s->fd);
     free(s->memory);
+    free(s->window);
     free(s->dir);
     free(s);
     *spill = NULL;
@@ -122,6 +127,25 @@ txm_status txm_spill_add(txm_spill *s, const void *data, size_t size_bytes, txm_
     return txm_output_status(&s->file, err);
 }
 
+/* Through the window where memory for it can be had. What it holds stays true: the file only grows. */
+static bool read_file(txm_spill *s, uint64_t offset, size_t size_bytes, uint8_t *dst)
+{
+    if (!s->window)
+        s->window = malloc(WINDOW_BYTES);
+    if (!s->window || size_bytes > WINDOW_BYTES)
+        return txm_output_read(&s->file, offset, dst, size_bytes);
+    if (offset < s->window_at || offset + size_bytes > s->window_at + s->window_bytes) {
+        uint64_t left = txm_output_end(&s->file) - offset;
+        s->window_at = offset;
+        s->window_bytes = 0;
+        if (!txm_output_read(&s->file, offset, s->window, left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES))
+            return false;
+        s->window_bytes = left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES;
+    }
+    memcpy(dst, s->window + (offset - s->window_at), size_bytes);
+    return true;
+}
+
 txm_status txm_spill_read(txm_spill *s, uint64_t offset, size_t size_bytes, void *dst, txm_error *err)
 {
     uint64_t size = txm_spill_size(s);
@@ -138,7 +162,5 @@ txm_status txm_spill_read(txm_spill *s, uint64_t offset, size_t size_bytes, void
     }
     if (!size_bytes)
         return TXM_OK;
-    if (!txm_output_read(&s->file, offset - s->used, out, size_bytes))
-        return txm_output_status(&s->file, err);
-    return TXM_OK;
+    return read_file(s, offset - s->used, size_bytes, out) ? TXM_OK : txm_output_status(&s->file, err);
 }
