@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # All tests, as continuous integration runs them, on Debian 12: installs what is missing, builds, runs the checks in the plain
 # build, under AddressSanitizer and UBSan, and as Clang compiles it, compiles for CUDA where nvcc is there, runs every fuzz
-# target for a short time. Environment: FUZZ_TOTAL, seconds for all fuzz targets together (60); SANITIZED=no leaves the
+# target for a short time. Environment: FUZZ_TOTAL, seconds for all fuzz targets together (260); SANITIZED=no leaves the
 # sanitized build out; JOBS, compilers at once (2).
 # The last line counts the checks of all parts: "N passed, N failed, N skipped".
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 jobs=${JOBS:-2}
-fuzz_total=${FUZZ_TOTAL:-60}
+fuzz_total=${FUZZ_TOTAL:-260}
 passed=0 failed=0 skipped=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

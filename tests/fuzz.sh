@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds every tests/fuzz_*.c with libFuzzer and sanitizers (Clang) against the library's sources in build-fuzz, and runs
-# each for FUZZ_SECONDS (default 60), one after the other, at low priority. Names as arguments choose targets:
+# each for FUZZ_SECONDS (default 60), one a processor at a time, at low priority. Names as arguments choose targets:
 #     FUZZ_SECONDS=600 tests/fuzz.sh tiff_tx section
 # Seeds are the files that the target's "Seeds:" line names (patterns, seen from the top folder). What the fuzzer finds
 # worth keeping goes to build-fuzz/corpus/NAME, crashes to build-fuzz/crash-NAME-*. Exit code 1 if any target crashed.
@@ -29,35 +29,39 @@ nice -n 19 make -s -j2 B="$out" CC="$clang" CXX="${CLANGXX:-$clang++}" OPT="-O1 
     "${targets[@]}" || exit 2
 # Sanitizers stop at a refused allocation unless told that malloc may return NULL, which is what the library expects.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1:detect_leaks=1}
-# User time of all children so far, into $cpu (in a subshell it would start again from nothing).
-measure_cpu() {
-    times >"$out/times"
-    cpu=$(awk 'NR == 2 { split($1, t, "m"); print int(t[1] * 60 + t[2]) }' "$out/times")
-}
-failed=0
-for name in "${names[@]}"; do
-    corpus=$out/corpus/$name
+# One target, in a process of its own: what is to be said goes to NAME.report.
+run_target() {
+    local name=$1 corpus=$out/corpus/$1 seeds=$out/seeds/$1 pattern rc
     mkdir -p "$corpus"
     pattern=$(sed -n 's/^ \* Seeds: \(.*[^ ]\) *\*\/$/\1/p' "tests/fuzz_$name.c" | head -n 1)
-    seeds=$out/seeds/$name
     rm -rf "$seeds"
     mkdir -p "$seeds"
     # The pattern is meant to be split and expanded.
     # shellcheck disable=SC2086
     if [ -n "$pattern" ]; then cp $pattern "$seeds"; fi
     echo "fuzz $name: $seconds s, $(find "$seeds" -type f | wc -l) seeds"
-    measure_cpu
-    before=$cpu
     nice -n 19 "$out/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
         -artifact_prefix="$out/crash-$name-" -print_final_stats=1 "$corpus" "$seeds" >"$out/$name.log" 2>&1
     rc=$?
-    measure_cpu
-    echo "$((cpu - before)) s of processor time"
+    # User time of this process's children, the fuzzer's; in a pipe it would be that of none.
+    times >"$out/$name.times"
+    awk 'NR == 2 { split($1, t, "m"); print int(t[1] * 60 + t[2]) " s of processor time" }' "$out/$name.times"
     grep -E 'stat::number_of_executed_units|stat::average_exec|stat::slowest|stat::peak' "$out/$name.log"
     if [ $rc -ne 0 ]; then
-        failed=1
         echo "FAIL fuzz $name (exit $rc):"
         grep -E 'ERROR|SUMMARY|runtime error|Test unit written' "$out/$name.log" | head -n 10
     fi
+    return $rc
+}
+
+for name in "${names[@]}"; do
+    while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
+    run_target "$name" >"$out/$name.report" 2>&1 &
+done
+wait
+failed=0
+for name in "${names[@]}"; do
+    cat "$out/$name.report"
+    if grep -q '^FAIL' "$out/$name.report"; then failed=1; fi
 done
 exit $failed
