@@ -31,7 +31,8 @@ result() {
 counted() {
     "$@" 2>&1 | tee "$log"
     local counts
-    counts=$(tail -n 1 "$log" | sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p')
+    # make has the last word where a check failed.
+    counts=$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$log" | tail -n 1)
     if [ -z "$counts" ]; then
         failed=$((failed + 1))
         echo "FAIL $* (no result)"
