@@ -57,7 +57,7 @@ static void from_float(txm_type type, const float *src, void *dst, size_t sample
 
 static void decode_u8_rgba(const uint8_t *src, float *dst, size_t count)
 {
-    const txm_tables *t = txm_tables_get();
+    const txm_tables *t = txm_tables_of_u8();
     for (size_t i = 0; i < count; i++, src += 4, dst += 4) {
         const float *row = t->u8_rgba[src[3]];
         dst[0] = row[src[0]];
@@ -69,7 +69,7 @@ static void decode_u8_rgba(const uint8_t *src, float *dst, size_t count)
 
 static void decode_u16_rgba(const uint16_t *src, float *dst, size_t count)
 {
-    const txm_tables *t = txm_tables_get();
+    const txm_tables *t = txm_tables_of_u16();
     for (size_t i = 0; i < count; i++, src += 4, dst += 4) {
         if (src[3] == 0 || src[3] == 65535) {
             for (int c = 0; c < 3; c++)
@@ -85,13 +85,14 @@ static void decode_u16_rgba(const uint16_t *src, float *dst, size_t count)
 
 static void decode_grey(txm_type type, const void *src, float *dst, size_t count)
 {
-    const txm_tables *t = txm_tables_get();
     const uint8_t *s8 = src;
     const uint16_t *s16 = src;
     if (type == TXM_U8) {
+        const txm_tables *t = txm_tables_of_u8();
         for (size_t i = 0; i < count; i++)
             dst[i] = t->u8_grey[s8[i]];
     } else if (type == TXM_U16) {
+        const txm_tables *t = txm_tables_of_u16();
         for (size_t i = 0; i < count; i++)
             dst[i] = t->u16_grey[s16[i]];
     } else {
@@ -125,7 +126,7 @@ static uint8_t encode8(const txm_tables *t, float v)
 
 static void encode_u8(uint32_t channels, const float *src, uint8_t *dst, size_t count)
 {
-    const txm_tables *t = txm_tables_get();
+    const txm_tables *t = txm_tables_of_u8();
     if (channels == 1) {
         for (size_t i = 0; i < count; i++)
             dst[i] = encode8(t, src[i]);

@@ -7,7 +7,7 @@
 #include "device/arith.h"
 
 static txm_tables tables;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t once_u8 = PTHREAD_ONCE_INIT, once_u16 = PTHREAD_ONCE_INIT;
 
 static uint32_t encode8(uint32_t bits)
 {
@@ -41,7 +41,7 @@ static void make_encode(void)
     }
 }
 
-static void make(void)
+static void make_u8(void)
 {
     for (uint32_t c = 0; c < 256; c++) {
         tables.u8_grey[c] = txm_srgb_decode_grey(txm_u8_to_float((uint8_t)c));
@@ -51,16 +51,26 @@ static void make(void)
             tables.u8_rgba[a][c] = p[0];
         }
     }
+    make_encode();
+}
+
+static void make_u16(void)
+{
     for (uint32_t c = 0; c < 65536; c++) {
         float v = txm_u16_to_float((uint16_t)c);
         tables.u16_grey[c] = txm_srgb_decode_grey(v);
         tables.u16_opaque[c] = txm_srgb_decode_rgba(v);
     }
-    make_encode();
 }
 
-const txm_tables *txm_tables_get(void)
+const txm_tables *txm_tables_of_u8(void)
 {
-    pthread_once(&once, make);
+    pthread_once(&once_u8, make_u8);
+    return &tables;
+}
+
+const txm_tables *txm_tables_of_u16(void)
+{
+    pthread_once(&once_u16, make_u16);
     return &tables;
 }

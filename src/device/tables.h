@@ -25,8 +25,10 @@ typedef struct txm_tables {
     float bin_next[TXM_SRGB8_BINS];
 } txm_tables;
 
-/* Thread-safe; about 0.8 MB; lives as long as the process. */
-const txm_tables *txm_tables_get(void);
+/* All tables in one piece of 0.8 MB that lives as long as the process, those of 8 or of 16 bits filled in: a
+ * millisecond or two that only images of that type should pay for. Thread-safe. */
+const txm_tables *txm_tables_of_u8(void);
+const txm_tables *txm_tables_of_u16(void);
 
 /* The bin of a linear value: clamped at both ends. */
 TXM_ARITH uint32_t txm_srgb8_bin(uint32_t float_bits)

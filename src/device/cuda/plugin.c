@@ -14,11 +14,13 @@ static txm_status upload_tables(void *device, txm_error *err)
     txm_rt_stream stream = NULL;
     txm_rt_event event = NULL;
     bool reached;
+    const txm_tables *tables = txm_tables_of_u8();
+    txm_tables_of_u16();
     int code = txm_rt_stream_new(&stream);
     if (!code)
         code = txm_rt_event_new(&event);
     if (!code)
-        code = txm_rt_upload(device, txm_tables_get(), sizeof(txm_tables), stream);
+        code = txm_rt_upload(device, tables, sizeof(txm_tables), stream);
     if (!code)
         code = txm_rt_record(event, stream);
     if (!code)
