@@ -4,10 +4,13 @@
  * files were made with.
  */
 #include <check.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "color/builtin.h"
 #include "color/color.h"
 
 static const char BLENDER_MATRIX[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0";
@@ -117,6 +120,93 @@ START_TEST(default_roles_are_classed)
 }
 END_TEST
 
+/* The built-in config's text as a file: OpenColorIO loads it, where the built-in config has what the build wrote down.
+ */
+static txm_color_config *load_builtin_text(void)
+{
+    char path[] = "/tmp/txm-color-XXXXXX";
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, txm_builtin_config, txm_builtin_config_bytes), (ssize_t)txm_builtin_config_bytes);
+    close(fd);
+    txm_color_config *config = load(path, NULL);
+    unlink(path);
+    return config;
+}
+
+/* Both configs take a name, in this and in other case, for the same space of the same class. */
+static void same_name(const txm_color_config *a, const txm_color_config *b, const char *name)
+{
+    const txm_color_space *x = NULL, *y = NULL;
+    char other[256];
+    size_t n = strlen(name);
+    ck_assert_uint_lt(n, sizeof other);
+    for (size_t i = 0; i <= n; i++)
+        other[i] = (char)(i % 2 ? toupper(name[i]) : tolower(name[i]));
+    ck_assert_str_eq(txm_color_canonical(a, name), txm_color_canonical(b, name));
+    ck_assert_str_eq(txm_color_canonical(a, other), txm_color_canonical(b, other));
+    ck_assert_int_eq(txm_color_find(a, name, &x, NULL), TXM_OK);
+    ck_assert_int_eq(txm_color_find(b, name, &y, NULL), TXM_OK);
+    ck_assert_str_eq(txm_color_space_detected(x), txm_color_space_detected(y));
+    ck_assert_str_eq(txm_color_space_transform_id(x), txm_color_space_transform_id(y));
+    ck_assert_int_eq(txm_color_is_data(a, name), txm_color_is_data(b, name));
+}
+
+START_TEST(known_as_loaded)
+{
+    static const char *const roles[] = {
+        "aces_interchange", "cie_xyz_d65_interchange", "color_picking", "data",         "default",
+        "default_byte",     "default_float",           "reference",     "scene_linear", "texture_paint"};
+    txm_color_config *known = load(NULL, NULL), *loaded = load_builtin_text();
+    float a[12], b[12];
+    txm_color_xyz_to_scene_linear(known, a);
+    txm_color_xyz_to_scene_linear(loaded, b);
+    ck_assert_mem_eq(a, b, sizeof a);
+    ck_assert_str_eq(txm_color_config_version(known), txm_color_config_version(loaded));
+    ck_assert_str_eq(txm_color_working_interop_id(known), txm_color_working_interop_id(loaded));
+    ck_assert_ptr_null(txm_color_file_rule(known, "a_srgb.exr"));
+    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
+        ck_assert_str_eq(txm_color_role(known, roles[i]), txm_color_role(loaded, roles[i]));
+        same_name(known, loaded, roles[i]);
+    }
+    ck_assert_uint_ge(txm_color_count(loaded), 50);
+    for (size_t i = 0; i < txm_color_count(loaded); i++) {
+        txm_color_entry k, l;
+        ck_assert_int_eq(txm_color_entry_at(known, i, &k, NULL), TXM_OK);
+        ck_assert_int_eq(txm_color_entry_at(loaded, i, &l, NULL), TXM_OK);
+        ck_assert_str_eq(k.name, l.name);
+        ck_assert_str_eq(k.family, l.family);
+        ck_assert_str_eq(k.description, l.description);
+        ck_assert_int_eq(k.color_class, l.color_class);
+        ck_assert(k.available && l.available);
+        same_name(known, loaded, k.name);
+        for (size_t j = 0; k.aliases[j] || l.aliases[j]; j++) {
+            ck_assert_str_eq(k.aliases[j], l.aliases[j]);
+            same_name(known, loaded, k.aliases[j]);
+        }
+    }
+    txm_color_free(&known);
+    txm_color_free(&loaded);
+}
+END_TEST
+
+/* The config's own working space by any of its names changes nothing; another one is computed with. */
+START_TEST(working_spaces)
+{
+    txm_color_config *own = load(NULL, "lin_rec709_scene"), *other = load(NULL, "ACEScg");
+    const txm_color_space *space = NULL;
+    ck_assert_str_eq(txm_color_xyz_to_scene_linear_text(own), BLENDER_MATRIX);
+    ck_assert_str_ne(txm_color_xyz_to_scene_linear_text(other), BLENDER_MATRIX);
+    ck_assert_str_eq(txm_color_working_interop_id(other), "lin_ap1_scene");
+    ck_assert_int_eq(txm_color_find(other, "Linear Rec.709", &space, NULL), TXM_OK);
+    ck_assert_int_eq(txm_color_space_class(space), TXM_COLOR_OTHER);
+    ck_assert_int_eq(txm_color_find(own, "ACEScg", &space, NULL), TXM_OK);
+    ck_assert_int_eq(txm_color_space_class(space), TXM_COLOR_OTHER);
+    txm_color_free(&own);
+    txm_color_free(&other);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("color");
@@ -125,6 +215,8 @@ static Suite *suite(void)
     tcase_add_loop_test(tc, roles_and_names, 0, 2);
     tcase_add_loop_test(tc, golden_classes, 0, 2);
     tcase_add_loop_test(tc, default_roles_are_classed, 0, 2);
+    tcase_add_test(tc, known_as_loaded);
+    tcase_add_test(tc, working_spaces);
     suite_add_tcase(s, tc);
     return s;
 }

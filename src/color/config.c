@@ -12,7 +12,24 @@
 #include "color/origin.h"
 #include "core/mem.h"
 
-static txm_status load_builtin(txm_color_config *config, txm_error *err)
+txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err)
+{
+    txm_status status = txm_ocio_from_text(txm_builtin_config, txm_builtin_config_bytes, NULL, false, out, err);
+    if (status != TXM_OK)
+        txm_error_prefix(err, "the built-in OCIO config");
+    return status;
+}
+
+/* Another working space than the config's own makes other classes and another matrix. */
+static bool is_known(const txm_known_config *known, const char *working_space)
+{
+    if (!known->space_count || !working_space)
+        return known->space_count;
+    const char *wanted = txm_known_canonical(known, working_space);
+    return wanted && strcmp(wanted, txm_known_role_space(known, "scene_linear")) == 0;
+}
+
+static txm_status load_builtin(txm_color_config *config, const char *working_space, txm_error *err)
 {
     config->name = txm_strdup("built-in");
     for (size_t i = 0; config->name && i < txm_builtin_missing_count; i++) {
@@ -24,11 +41,11 @@ static txm_status load_builtin(txm_color_config *config, txm_error *err)
     }
     if (!config->name)
         return txm_fail(err, TXM_NO_MEMORY, "out of memory for the built-in OCIO config");
-    txm_status status =
-        txm_ocio_from_text(txm_builtin_config, txm_builtin_config_bytes, NULL, false, &config->ocio, err);
-    if (status != TXM_OK)
-        txm_error_prefix(err, "the built-in OCIO config");
-    return status;
+    if (is_known(&txm_builtin_known, working_space)) {
+        config->known = &txm_builtin_known;
+        return TXM_OK;
+    }
+    return txm_color_load_builtin(&config->library->ocio, err);
 }
 
 /* Whether `space` is a linear encoding, seen from the config's own scene_linear: half the light is half the value. */
@@ -36,7 +53,7 @@ static bool is_linear(const txm_color_config *config, const char *space)
 {
     txm_ocio_processor *processor = NULL;
     float full[3] = {0.75f, 0.5f, 0.25f}, half[3] = {0.375f, 0.25f, 0.125f};
-    if (txm_ocio_processor_new(config->ocio, space, "scene_linear", &processor, NULL) != TXM_OK)
+    if (txm_ocio_processor_new(config->library->ocio, space, "scene_linear", &processor, NULL) != TXM_OK)
         return false;
     txm_ocio_apply_rgb(processor, full);
     txm_ocio_apply_rgb(processor, half);
@@ -64,7 +81,7 @@ static txm_status set_working_space(txm_color_config *config, const char *name, 
                         "\"%s\" cannot be the working space: it is not a linear colour space that can be built; "
                         "Blender offers Linear Rec.709, Linear Rec.2020 and ACEScg",
                         space->name);
-    return txm_ocio_set_role(config->ocio, "scene_linear", space->name, err);
+    return txm_ocio_set_role(config->library->ocio, "scene_linear", space->name, err);
 }
 
 static txm_status finish(txm_color_config *config, const txm_color_options *options, txm_error *err)
@@ -73,8 +90,12 @@ static txm_status finish(txm_color_config *config, const txm_color_options *opti
     txm_status status = txm_color_list_spaces(config, err);
     if (status != TXM_OK)
         return status;
+    if (config->known) {
+        snprintf(config->version, sizeof config->version, "%s", config->known->version);
+        return txm_color_compute_matrix(config, err);
+    }
     if (!config->version[0]) {
-        txm_ocio_profile(config->ocio, &major, &minor);
+        txm_ocio_profile(config->library->ocio, &major, &minor);
         snprintf(config->version, sizeof config->version, "%u.%u", major, minor);
     }
     const txm_color_space *linear = txm_color_lookup(config, "scene_linear");
@@ -90,17 +111,18 @@ static txm_status finish(txm_color_config *config, const txm_color_options *opti
 txm_status txm_color_load(const txm_color_options *options, txm_color_config **out, txm_error *err)
 {
     txm_color_config *config = txm_calloc(1, sizeof *config);
-    pthread_mutex_t *lock = malloc(sizeof *lock);
+    txm_color_library *library = txm_calloc(1, sizeof *library);
     const char *origin = txm_color_origin(options);
     txm_status status;
-    if (!config || !lock) {
+    if (!config || !library) {
         free(config);
-        free(lock);
+        free(library);
         return txm_fail(err, TXM_NO_MEMORY, "out of memory for the OCIO config");
     }
-    pthread_mutex_init(lock, NULL);
-    config->lock = lock;
-    status = origin ? txm_color_load_origin(config, origin, err) : load_builtin(config, err);
+    pthread_mutex_init(&library->lock, NULL);
+    config->library = library;
+    status = origin ? txm_color_load_origin(config, origin, err)
+                    : load_builtin(config, options ? options->working_space : NULL, err);
     if (status == TXM_OK)
         status = finish(config, options, err);
     if (status == TXM_CONFIG && origin)
@@ -119,9 +141,9 @@ void txm_color_free(txm_color_config **config)
     txm_color_config *c = *config;
     txm_color_free_spaces(c);
     txm_color_missing_free(&c->missing);
-    txm_ocio_free(&c->ocio);
-    pthread_mutex_destroy(c->lock);
-    free(c->lock);
+    txm_ocio_free(&c->library->ocio);
+    pthread_mutex_destroy(&c->library->lock);
+    free(c->library);
     free(c->left_out);
     free(c->name);
     free(c);
@@ -160,7 +182,7 @@ const char *txm_color_working_interop_id(const txm_color_config *config)
 
 const char *txm_color_role(const txm_color_config *config, const char *role)
 {
-    return role ? txm_color_canonical(config, txm_ocio_role(config->ocio, role)) : NULL;
+    return role ? txm_color_canonical(config, txm_color_role_space(config, role)) : NULL;
 }
 
 const char *txm_color_canonical(const txm_color_config *config, const char *name)
@@ -177,5 +199,7 @@ bool txm_color_is_data(const txm_color_config *config, const char *name)
 
 const char *txm_color_file_rule(const txm_color_config *config, const char *path)
 {
-    return path ? txm_color_canonical(config, txm_ocio_file_rule(config->ocio, path)) : NULL;
+    if (!path || config->known)
+        return NULL;
+    return txm_color_canonical(config, txm_ocio_file_rule(config->library->ocio, path));
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "color/color.h"
+#include "color/known.h"
 #include "color/ocio.h"
 #include "color/reduce.h"
 
@@ -21,26 +22,38 @@ struct txm_color_space {
     txm_ocio_processor *processor; /* to scene_linear; TXM_COLOR_OTHER only */
 };
 
+/* What changes after loading. */
+typedef struct txm_color_library {
+    pthread_mutex_t lock; /* guards what a space has "set once", and the loading of a config that is known without */
+    txm_ocio *ocio;       /* NULL: known, and not yet loaded */
+} txm_color_library;
+
 struct txm_color_config {
+    const txm_known_config *known; /* answers for names and classes; NULL: the library does, and is loaded */
     char *name;
     char version[24];
     txm_color_missing_list missing; /* owns the strings of the spaces that the library was not given */
     char *left_out;
-    txm_ocio *ocio;
+    txm_color_library *library;
     txm_color_space *spaces; /* every space that can be asked for, the missing ones too */
     size_t count;
-    pthread_mutex_t *lock; /* guards what a space has "set once"; the rest never changes after loading */
     float matrix[12];
     char matrix_text[TXM_MATRIX_TEXT_BYTES];
     const char *interop_id;
 };
 
-/* Fills config->spaces from the library's spaces and the missing ones. */
+/* Loads the text of the built-in config. */
+txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err);
+
+/* Fills config->spaces from the known or the library's spaces and the missing ones. */
 txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err);
 void txm_color_free_spaces(txm_color_config *config);
 
 /* The space of this name, alias or role, in any case; NULL if unknown. */
 txm_color_space *txm_color_lookup(const txm_color_config *config, const char *name);
+
+/* What the config names for a role, whether that exists or not; NULL if it lacks the role. */
+const char *txm_color_role_space(const txm_color_config *config, const char *role);
 
 /* Fills matrix, matrix_text and interop_id. CONFIG when they depend on what was left out of the config. */
 txm_status txm_color_compute_matrix(txm_color_config *config, txm_error *err);

@@ -50,7 +50,7 @@ static bool from_role(const txm_color_config *config, const char *role, matrix3 
 {
     txm_ocio_processor *processor = NULL;
     matrix3 m;
-    if (txm_ocio_processor_new(config->ocio, "scene_linear", role, &processor, why) != TXM_OK)
+    if (txm_ocio_processor_new(config->library->ocio, "scene_linear", role, &processor, why) != TXM_OK)
         return false;
     for (int primary = 0; primary < 3; primary++) {
         float rgb[3] = {primary == 0, primary == 1, primary == 2};
@@ -66,12 +66,12 @@ static bool from_role(const txm_color_config *config, const char *role, matrix3 
  * of the config, Cycles knows better: a matrix that it does not have would name files that it never looks up. */
 static txm_status from_config(const txm_color_config *config, matrix3 out, txm_error *err)
 {
-    bool aces = txm_ocio_role(config->ocio, "aces_interchange") != NULL;
+    bool aces = txm_ocio_role(config->library->ocio, "aces_interchange") != NULL;
     const char *role = aces ? "aces_interchange" : "XYZ";
     txm_error why = {0};
     matrix3 from_aces, xyz_to_aces;
     memcpy(out, xyz_to_rec709, sizeof xyz_to_rec709);
-    if (!txm_ocio_role(config->ocio, role))
+    if (!txm_ocio_role(config->library->ocio, role))
         return TXM_OK;
     if (from_role(config, role, from_aces, &why)) {
         if (!aces)
@@ -135,11 +135,11 @@ txm_status txm_color_compute_matrix(txm_color_config *config, txm_error *err)
 {
     matrix3 m;
     size_t used = 0;
-    txm_status status = from_config(config, m, err);
+    txm_status status = config->known ? TXM_OK : from_config(config, m, err);
     if (status != TXM_OK)
         return status;
     for (int k = 0; k < 12; k++) {
-        config->matrix[k] = k % 4 == 3 ? 0.0f : m[k / 4][k % 4];
+        config->matrix[k] = config->known ? config->known->xyz_to_scene_linear[k] : k % 4 == 3 ? 0.0f : m[k / 4][k % 4];
         /* 12 numbers of at most 11 characters ("-1.234e-10_") fit. */
         used += (size_t)snprintf(config->matrix_text + used, sizeof config->matrix_text - used, "%s%.4g", k ? "_" : "",
                                  (double)config->matrix[k]);

@@ -4,3 +4,13 @@ $(B)/gen/color/builtin.inc: src/color/builtin.ocio
 	od -An -v -tu1 $< | sed 's/[0-9][0-9]*/&,/g' > $@.tmp
 	mv $@.tmp $@
 $(B)/src/color/builtin.o: $(B)/gen/color/builtin.inc
+
+# What OpenColorIO says of that config, asked once by the build.
+$(B)/gen/color/known-maker: $(B)/src/color/generate/known.o $(filter-out $(B)/src/color/known.o,$(LIB_OBJ))
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
+$(B)/gen/color/known.inc: $(B)/gen/color/known-maker
+	ASAN_OPTIONS=detect_leaks=0 $< > $@.tmp
+	mv $@.tmp $@
+$(B)/src/color/known.o: $(B)/gen/color/known.inc
+-include $(B)/src/color/generate/known.d

@@ -230,6 +230,16 @@ try {
     return nullptr;
 }
 
+size_t txm_ocio_role_count(const txm_ocio *ocio)
+{
+    return (size_t)ocio->config->getNumRoles();
+}
+
+const char *txm_ocio_role_at(const txm_ocio *ocio, size_t index)
+{
+    return ocio->config->getRoleName((int)index);
+}
+
 const char *txm_ocio_file_rule(const txm_ocio *ocio, const char *path)
 try {
     if (ocio->config->filepathOnlyMatchesDefaultRule(path))

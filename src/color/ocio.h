@@ -47,6 +47,8 @@ const char *txm_ocio_alias_at(const txm_ocio *ocio, size_t index, size_t alias);
 const char *txm_ocio_canonical(const txm_ocio *ocio, const char *name);
 /* What the config names for a role, whether that exists or not; NULL if it lacks the role. */
 const char *txm_ocio_role(const txm_ocio *ocio, const char *role);
+size_t txm_ocio_role_count(const txm_ocio *ocio);
+const char *txm_ocio_role_at(const txm_ocio *ocio, size_t index); /* its name */
 /* What a file rule other than the default one names for a path; NULL if none matches. */
 const char *txm_ocio_file_rule(const txm_ocio *ocio, const char *path);
 

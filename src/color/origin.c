@@ -83,7 +83,7 @@ static txm_status load_from_library(txm_color_config *config, const char *kind, 
                         "%s: %s need OpenColorIO 2.2 or newer, and this txmill has %u.%u; unpack or export it to a "
                         "config.ocio file",
                         config->name, kind, major, minor);
-    txm_status status = txm_ocio_from_library(config->name, &config->ocio, err);
+    txm_status status = txm_ocio_from_library(config->name, &config->library->ocio, err);
     if (status != TXM_OK)
         txm_error_prefix(err, "%s: not a usable OCIO config", config->name);
     return status;
@@ -99,8 +99,8 @@ static txm_status load_newer(txm_color_config *config, const txm_bytes *text, co
         return txm_fail(err, TXM_CONFIG, "its profile version is %u.%u, and OpenColorIO %u.%u reads up to %u",
                         scan->major, scan->minor, major, minor, major);
     snprintf(config->version, sizeof config->version, "%u.%u", scan->major, scan->minor);
-    txm_status status =
-        txm_color_load_reduced(text->data, text->size, folder, &config->ocio, &config->missing, &config->left_out, err);
+    txm_status status = txm_color_load_reduced(text->data, text->size, folder, &config->library->ocio, &config->missing,
+                                               &config->left_out, err);
     if (status == TXM_CONFIG)
         append(err, " (the config has profile version %u.%u, newer than OpenColorIO %u.%u)", scan->major, scan->minor,
                major, minor);
@@ -119,7 +119,7 @@ static txm_status load_text(txm_color_config *config, const txm_bytes *text, txm
     if (status == TXM_OK && (scan.major > major || (scan.major == major && scan.minor > minor)))
         status = load_newer(config, text, folder, &scan, err);
     else if (status == TXM_OK)
-        status = txm_ocio_from_text(text->data, text->size, folder, false, &config->ocio, err);
+        status = txm_ocio_from_text(text->data, text->size, folder, false, &config->library->ocio, err);
     free(folder);
     if (status != TXM_OK)
         txm_error_prefix(err, "%s: not a usable OCIO config", config->name);

@@ -26,6 +26,24 @@ static bool fill_from_library(const txm_ocio *ocio, size_t index, txm_color_spac
     return space->aliases != NULL;
 }
 
+/* Classes are known, too; a space that has to be converted is built like any other. */
+static bool fill_from_known(const txm_known_space *known, txm_color_space *space)
+{
+    size_t n = 0;
+    while (known->aliases[n])
+        n++;
+    space->name = known->name;
+    space->family = known->family;
+    space->description = known->description;
+    space->is_data = known->is_data;
+    space->color_class = known->color_class;
+    space->tried = known->color_class != TXM_COLOR_OTHER;
+    space->aliases = txm_calloc(n + 1, sizeof *space->aliases);
+    if (space->aliases)
+        memcpy(space->aliases, known->aliases, n * sizeof *space->aliases);
+    return space->aliases != NULL;
+}
+
 static bool fill_from_missing(const txm_color_missing *missing, txm_color_space *space)
 {
     size_t n = 0;
@@ -44,7 +62,7 @@ static bool fill_from_missing(const txm_color_missing *missing, txm_color_space 
 
 txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
 {
-    size_t known = txm_ocio_count(config->ocio), m = 0;
+    size_t known = config->known ? config->known->space_count : txm_ocio_count(config->library->ocio), m = 0;
     config->spaces = txm_calloc(known + config->missing.count, sizeof *config->spaces);
     if (!config->spaces && known + config->missing.count)
         return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for its colour spaces", config->name);
@@ -52,8 +70,11 @@ txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
         bool ok = true;
         for (; ok && m < config->missing.count && (i == known || config->missing.items[m].before <= i); m++)
             ok = fill_from_missing(&config->missing.items[m], &config->spaces[config->count++]);
+        txm_color_space *next = &config->spaces[config->count];
         if (ok && i < known)
-            ok = fill_from_library(config->ocio, i, &config->spaces[config->count++]);
+            ok = config->known ? fill_from_known(&config->known->spaces[i], next)
+                               : fill_from_library(config->library->ocio, i, next);
+        config->count += i < known;
         if (!ok)
             return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for its colour spaces", config->name);
     }
@@ -78,11 +99,21 @@ static bool is_called(const txm_color_space *space, const char *name)
     return strcasecmp(space->name, name) == 0;
 }
 
+static const char *canonical_of(const txm_color_config *config, const char *name)
+{
+    return config->known ? txm_known_canonical(config->known, name) : txm_ocio_canonical(config->library->ocio, name);
+}
+
+const char *txm_color_role_space(const txm_color_config *config, const char *role)
+{
+    return config->known ? txm_known_role_space(config->known, role) : txm_ocio_role(config->library->ocio, role);
+}
+
 txm_color_space *txm_color_lookup(const txm_color_config *config, const char *name)
 {
     /* The library knows its own order of precedence; what it was not given, also by way of a role, is ours to know. */
-    const char *canonical = name ? txm_ocio_canonical(config->ocio, name) : NULL;
-    const char *role = name && !canonical ? txm_ocio_role(config->ocio, name) : NULL;
+    const char *canonical = name ? canonical_of(config, name) : NULL;
+    const char *role = name && !canonical ? txm_color_role_space(config, name) : NULL;
     name = role ? role : name;
     for (size_t i = 0; name && i < config->count; i++)
         if (canonical ? strcmp(config->spaces[i].name, canonical) == 0 : is_called(&config->spaces[i], name))
@@ -151,9 +182,15 @@ static txm_status build(const txm_color_config *config, txm_color_space *space, 
     txm_error why = {0};
     if (space->tried)
         return TXM_OK;
+    if (!config->library->ocio) {
+        txm_status status = txm_color_load_builtin(&config->library->ocio, err);
+        if (status != TXM_OK)
+            return status;
+    }
     if (space->is_data) {
         space->color_class = TXM_COLOR_DATA;
-    } else if (txm_ocio_processor_new(config->ocio, space->name, "scene_linear", &space->processor, &why) == TXM_OK) {
+    } else if (txm_ocio_processor_new(config->library->ocio, space->name, "scene_linear", &space->processor, &why) ==
+               TXM_OK) {
         space->color_class = classify(space->processor);
         if (space->color_class != TXM_COLOR_OTHER)
             txm_ocio_processor_free(&space->processor);
@@ -166,9 +203,9 @@ static txm_status build(const txm_color_config *config, txm_color_space *space, 
 
 static txm_status ensure_built(const txm_color_config *config, txm_color_space *space, txm_error *err)
 {
-    pthread_mutex_lock(config->lock);
+    pthread_mutex_lock(&config->library->lock);
     txm_status status = build(config, space, err);
-    pthread_mutex_unlock(config->lock);
+    pthread_mutex_unlock(&config->library->lock);
     return status;
 }
 
