@@ -71,8 +71,9 @@ size_t txm_deflate_bound(const txm_deflate *d)
  * Bytes that are nearly all matches, and ramps, are worth libdeflate's level 6: it is fast on them, and 10 to 20 %
  * smaller than level 4. Where matches would save little on the literals' cost, the sparse encoder is both faster and
  * smaller, the more so the less there is to save. Everywhere else level 4 is the best compromise: level 6 takes twice
- * as long for 4 %. Where 8 bits were widened to 16, low bytes repeat high ones: there libdeflate is asked sooner. The limits
- * were fitted on 60,000 tiles of photographs, renderings and maps; bench/bench_codec.c measures what comes of them.
+ * as long for 4 %. Where 8 bits were widened to 16, low bytes repeat high ones: there libdeflate is asked sooner. The
+ * limits were fitted on 60,000 tiles of photographs, renderings and maps; bench/bench_codec.c measures what comes of
+ * them.
  */
 static int choose_level(const txm_deflate *d, const uint8_t *src, size_t size_bytes)
 {

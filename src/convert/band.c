@@ -4,12 +4,25 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "core/mem.h"
 
+/* Pixels of level 0's bands, of which there soon are as many as there ever will be, are cut from blocks of whole huge
+ * pages: a conversion touches tens of megabytes for a fraction of a second, and getting and giving back ten thousand
+ * small pages takes a fortieth of that. */
+enum { HUGE_PAGE_BYTES = 2 << 20, ALIGN_BYTES = 64 };
+
+typedef struct block {
+    struct block *next;
+    uint8_t *bytes;
+    size_t used, capacity;
+} block;
+
 struct txm_band_pool {
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* guards what follows */
     txm_band *idle;
+    block *blocks;
 };
 
 txm_band_pool *txm_band_pool_new(void)
@@ -26,7 +39,11 @@ void txm_band_pool_free(txm_band_pool **pool)
         return;
     for (txm_band *b = (*pool)->idle, *next; b; b = next) {
         next = b->next;
-        free(b->pixels);
+        free(b);
+    }
+    for (block *b = (*pool)->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b->bytes);
         free(b);
     }
     pthread_mutex_destroy(&(*pool)->lock);
@@ -37,32 +54,77 @@ void txm_band_pool_free(txm_band_pool **pool)
 /* An idle band whose memory fits: not too small, and not wastefully large (levels differ by factors of two). */
 static txm_band *take_idle(txm_band_pool *pool, size_t bytes)
 {
-    pthread_mutex_lock(&pool->lock);
     txm_band **at = &pool->idle, *found = NULL;
     while (*at && !((*at)->capacity >= bytes && (*at)->capacity / 2 <= bytes))
         at = &(*at)->next;
     if ((found = *at))
         *at = found->next;
-    pthread_mutex_unlock(&pool->lock);
     return found;
+}
+
+/* Size of the block to cut a band of so many bytes from: huge pages where they would waste at most an eighth. */
+static size_t block_bytes(uint32_t level, size_t bytes)
+{
+    size_t huge = txm_mul(bytes / HUGE_PAGE_BYTES + (bytes % HUGE_PAGE_BYTES > 0), HUGE_PAGE_BYTES);
+#ifdef __SANITIZE_ADDRESS__ /* which looks at what lies between two allocations */
+    return bytes;
+#endif
+    return level > 0 || bytes < HUGE_PAGE_BYTES / 8 || huge == SIZE_MAX || huge % bytes > huge / 8 ? bytes : huge;
+}
+
+static block *add_block(txm_band_pool *pool, size_t capacity)
+{
+    block *b = txm_calloc(1, sizeof *b);
+    bool huge = capacity % HUGE_PAGE_BYTES == 0;
+    if (!b || !(b->bytes = aligned_alloc(huge ? HUGE_PAGE_BYTES : ALIGN_BYTES, capacity))) {
+        free(b);
+        return NULL;
+    }
+    if (huge)
+        madvise(b->bytes, capacity, MADV_HUGEPAGE); /* where the system has none, small ones will do */
+    b->capacity = capacity;
+    b->next = pool->blocks;
+    pool->blocks = b;
+    return b;
+}
+
+/* Room for so many bytes in a block that has it, or in a new one; NULL when memory is exhausted. */
+static uint8_t *cut(txm_band_pool *pool, uint32_t level, size_t bytes)
+{
+    block *b = pool->blocks;
+    while (b && b->capacity - b->used < bytes)
+        b = b->next;
+    if (!b && !(b = add_block(pool, block_bytes(level, bytes))))
+        return NULL;
+    uint8_t *at = b->bytes + b->used;
+    b->used += bytes;
+    return at;
+}
+
+static txm_band *add_band(txm_band_pool *pool, uint32_t level, size_t bytes)
+{
+    txm_band *b = bytes < SIZE_MAX - ALIGN_BYTES ? txm_calloc(1, sizeof *b) : NULL;
+    bytes = (bytes + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
+    if (!b || !(b->pixels = cut(pool, level, bytes))) {
+        free(b);
+        return NULL;
+    }
+    b->capacity = bytes;
+    b->pool = pool;
+    return b;
 }
 
 txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes,
                        atomic_uint *alive)
 {
     size_t bytes = txm_mul(rows, stride_bytes);
+    pthread_mutex_lock(&pool->lock);
     txm_band *b = take_idle(pool, bytes);
-    if (!b) {
-        b = txm_calloc(1, sizeof *b);
-        if (b && !(b->pixels = txm_alloc_pixels(bytes, 1))) {
-            free(b);
-            b = NULL;
-        }
-        if (!b)
-            return NULL;
-        b->capacity = bytes;
-        b->pool = pool;
-    }
+    if (!b)
+        b = add_band(pool, level, bytes);
+    pthread_mutex_unlock(&pool->lock);
+    if (!b)
+        return NULL;
     atomic_init(&b->references, 1);
     b->level = level;
     b->y = y;
