@@ -23,6 +23,7 @@ struct txm_section_writer {
     uint32_t tiles_x[TXM_MAX_LEVELS], tiles_y[TXM_MAX_LEVELS];
     uint64_t first[TXM_MAX_LEVELS + 1]; /* number of the first tile of each level; the last: all tiles */
     uint64_t *offsets;                  /* of each ring in `payloads`, in tile order; MISSING until it is added */
+    uint64_t *hashes;                   /* of their payloads */
     uint64_t added;
     uint8_t *sizes, *checks; /* four bytes a tile each, as they stand in the index */
     uint8_t *index;          /* the index before compression; sizes and checks point into it */
@@ -62,8 +63,9 @@ txm_status txm_section_writer_new(const txm_tx_layout *layout, const char *spill
     w->index_bytes = 4 + 8 * (size_t)layout->levels + 8 * (size_t)w->first[layout->levels];
     w->index = txm_calloc(w->index_bytes, 1);
     w->offsets = txm_alloc_pixels((size_t)w->first[layout->levels], sizeof *w->offsets);
+    w->hashes = txm_alloc_pixels((size_t)w->first[layout->levels], sizeof *w->hashes);
     w->payloads = txm_spill_new(spill_dir, SPILL_BUDGET_BYTES);
-    if (!w->index || !w->offsets || !w->payloads) {
+    if (!w->index || !w->offsets || !w->hashes || !w->payloads) {
         txm_section_writer_free(&w);
         return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the index", what);
     }
@@ -81,6 +83,7 @@ void txm_section_writer_free(txm_section_writer **writer)
     txm_spill_free(&(*writer)->payloads);
     free((*writer)->index);
     free((*writer)->offsets);
+    free((*writer)->hashes);
     free(*writer);
     *writer = NULL;
 }
@@ -96,11 +99,12 @@ txm_status txm_section_writer_add(txm_section_writer *w, uint32_t level, uint32_
     if (size_bytes < CHECK_BYTES || size_bytes - CHECK_BYTES > UINT32_MAX)
         return txm_fail(err, TXM_INTERNAL, "%s: a ring of %zu bytes", what, size_bytes);
     uint64_t offset = txm_spill_size(w->payloads);
-    txm_status status =
-        txm_spill_add(w->payloads, (const uint8_t *)encoded + CHECK_BYTES, size_bytes - CHECK_BYTES, err);
+    const uint8_t *payload = (const uint8_t *)encoded + CHECK_BYTES;
+    txm_status status = txm_spill_add(w->payloads, payload, size_bytes - CHECK_BYTES, err);
     if (status != TXM_OK)
         return status;
     w->offsets[at] = offset;
+    w->hashes[at] = txm_xxh64(payload, size_bytes - CHECK_BYTES, size_bytes - CHECK_BYTES);
     txm_put_le(w->sizes + 4 * at, size_bytes - CHECK_BYTES, 4);
     memcpy(w->checks + 4 * at, encoded, CHECK_BYTES);
     w->added++;
@@ -124,31 +128,23 @@ static uint32_t size_of(const txm_section_writer *w, uint64_t ring)
 }
 
 /* Finds rings whose payload an earlier one has as well, as patterns make them, among the last few thousand different
- * ones. Equal hashes are taken for equal bytes: were they not, the ring's check would tell the reader. `payload` has
- * room for the longest. */
-static txm_status find_repeats(txm_section_writer *w, uint8_t *payload, txm_error *err)
+ * ones. Equal hashes are taken for equal bytes: were they not, the ring's check would tell the reader. */
+static txm_status find_repeats(txm_section_writer *w, txm_error *err)
 {
-    struct seen {
-        uint64_t hash;
-        uint64_t ring;
-    } *seen = txm_calloc(SEEN, sizeof *seen);
-    txm_status status = TXM_OK;
+    uint64_t *seen = txm_calloc(SEEN, sizeof *seen); /* rings, by hash */
     if (!seen)
         return txm_fail(err, TXM_NO_MEMORY, "%s: no memory", what);
-    for (uint64_t i = 0; status == TXM_OK && i < w->added; i++) {
-        uint32_t size = size_of(w, i);
-        if (size <= TXM_RING_REFERENCE_BYTES)
+    for (uint64_t i = 0; i < w->added; i++) {
+        uint64_t *s = &seen[w->hashes[i] % SEEN];
+        if (size_of(w, i) <= TXM_RING_REFERENCE_BYTES)
             continue;
-        status = txm_spill_read(w->payloads, w->offsets[i], size, payload, err);
-        uint64_t hash = txm_xxh64(payload, size, size);
-        struct seen *s = &seen[hash % SEEN];
-        if (s->hash == hash && s->ring < i && size_of(w, s->ring) == size)
-            w->offsets[i] = REPEATS | s->ring;
+        if (*s < i && w->hashes[*s] == w->hashes[i] && size_of(w, *s) == size_of(w, i))
+            w->offsets[i] = REPEATS | *s;
         else
-            *s = (struct seen){hash, i};
+            *s = i;
     }
     free(seen);
-    return status;
+    return TXM_OK;
 }
 
 /* Bytes of all payloads when those longer than `longest` are left out. */
@@ -188,26 +184,24 @@ static txm_status append_payloads(txm_section_writer *w, uint64_t image_bytes, t
     uint32_t longest = 0;
     for (uint64_t i = 0; i < w->added; i++)
         longest = size_of(w, i) > longest ? size_of(w, i) : longest;
-    uint8_t *payload = txm_alloc_pixels((size_t)longest + TXM_RING_REFERENCE_BYTES, 1);
-    if (!payload)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to copy rings", what);
-    txm_status status = find_repeats(w, payload, err);
+    txm_status status = find_repeats(w, err);
     longest = choose_longest(w, image_bytes, longest);
     for (uint64_t i = 0; status == TXM_OK && i < w->added; i++) {
         uint32_t size = size_of(w, i);
+        uint8_t made[TXM_RING_REFERENCE_BYTES] = {0};
+        const uint8_t *payload = made;
         if (size > longest) {
-            memset(payload, 0, size = TXM_RING_MISSING_BYTES);
+            size = TXM_RING_MISSING_BYTES;
         } else if (w->offsets[i] & REPEATS) {
-            memset(payload, 0, size = TXM_RING_REFERENCE_BYTES);
-            txm_put_le(payload + 3, w->offsets[i] & ~REPEATS, 4);
+            size = TXM_RING_REFERENCE_BYTES;
+            txm_put_le(made + 3, w->offsets[i] & ~REPEATS, 4);
         } else {
-            status = txm_spill_read(w->payloads, w->offsets[i], size, payload, err);
+            status = txm_spill_view(w->payloads, w->offsets[i], size, &payload, err);
         }
         txm_put_le(w->sizes + 4 * i, size, 4);
         if (status == TXM_OK && !txm_output_append(out, payload, size))
             status = txm_output_status(out, err);
     }
-    free(payload);
     return status;
 }
 

@@ -22,9 +22,9 @@ struct txm_spill {
     uint8_t *memory;
     int fd; /* -1: none yet */
     txm_output file;
-    uint8_t *window; /* what was last read from the file: tiles are small and asked for nearly in order */
+    uint8_t *window; /* what was last read back: tiles are small and asked for nearly in order */
     uint64_t window_at;
-    size_t window_bytes;
+    size_t window_bytes, window_capacity;
 };
 
 txm_spill *txm_spill_new(const char *dir, size_t budget_bytes)
@@ -127,40 +127,41 @@ txm_status txm_spill_add(txm_spill *s, const void *data, size_t size_bytes, txm_
     return txm_output_status(&s->file, err);
 }
 
-/* Through the window where memory for it can be had. What it holds stays true: the file only grows. */
-static bool read_file(txm_spill *s, uint64_t offset, size_t size_bytes, uint8_t *dst)
+/* Fills the window from `offset` on with at least size_bytes bytes, which are there. What it holds stays true: the
+ * spill only grows. */
+static txm_status fill_window(txm_spill *s, uint64_t offset, size_t size_bytes, txm_error *err)
 {
-    if (!s->window)
-        s->window = malloc(WINDOW_BYTES);
-    if (!s->window || size_bytes > WINDOW_BYTES)
-        return txm_output_read(&s->file, offset, dst, size_bytes);
-    if (offset < s->window_at || offset + size_bytes > s->window_at + s->window_bytes) {
-        uint64_t left = txm_output_end(&s->file) - offset;
-        s->window_at = offset;
-        s->window_bytes = 0;
-        if (!txm_output_read(&s->file, offset, s->window, left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES))
-            return false;
-        s->window_bytes = left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES;
+    uint64_t left = txm_spill_size(s) - offset, from_file = offset > s->used ? offset - s->used : 0;
+    size_t wanted = size_bytes > WINDOW_BYTES ? size_bytes : left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES;
+    size_t in_memory = offset < s->used ? s->used - (size_t)offset : 0;
+    if (wanted > s->window_capacity) {
+        free(s->window);
+        s->window_bytes = s->window_capacity = 0;
+        if (!(s->window = txm_alloc_pixels(wanted, 1)))
+            return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to read the temporary file", s->dir);
+        s->window_capacity = wanted;
     }
-    memcpy(dst, s->window + (offset - s->window_at), size_bytes);
-    return true;
+    s->window_bytes = 0;
+    if (in_memory)
+        memcpy(s->window, s->memory + offset, in_memory);
+    if (!txm_output_read(&s->file, from_file, s->window + in_memory, wanted - in_memory))
+        return txm_output_status(&s->file, err);
+    s->window_at = offset;
+    s->window_bytes = wanted;
+    return TXM_OK;
 }
 
-txm_status txm_spill_read(txm_spill *s, uint64_t offset, size_t size_bytes, void *dst, txm_error *err)
+txm_status txm_spill_view(txm_spill *s, uint64_t offset, size_t size_bytes, const uint8_t **bytes, txm_error *err)
 {
     uint64_t size = txm_spill_size(s);
     if (offset > size || size_bytes > size - offset)
         return txm_fail(err, TXM_INTERNAL, "%s: read beyond the end of the temporary file", s->dir);
-    uint8_t *out = dst;
-    if (offset < s->used) {
-        size_t n = s->used - (size_t)offset;
-        n = n < size_bytes ? n : size_bytes;
-        memcpy(out, s->memory + offset, n);
-        out += n;
-        offset += n;
-        size_bytes -= n;
-    }
-    if (!size_bytes)
+    if (offset + size_bytes <= s->used) {
+        *bytes = s->memory + offset;
         return TXM_OK;
-    return read_file(s, offset - s->used, size_bytes, out) ? TXM_OK : txm_output_status(&s->file, err);
+    }
+    bool inside = offset >= s->window_at && offset + size_bytes <= s->window_at + s->window_bytes;
+    txm_status status = inside ? TXM_OK : fill_window(s, offset, size_bytes, err);
+    *bytes = status == TXM_OK ? s->window + (offset - s->window_at) : NULL;
+    return status;
 }

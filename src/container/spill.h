@@ -23,6 +23,7 @@ void txm_spill_free(txm_spill **spill); /* NULL-safe */
 txm_status txm_spill_add(txm_spill *spill, const void *data, size_t size_bytes, txm_error *err);
 uint64_t txm_spill_size(const txm_spill *spill);
 
-/* Copies bytes offset .. offset + size_bytes - 1 to dst; all must have been added. */
-txm_status txm_spill_read(txm_spill *spill, uint64_t offset, size_t size_bytes, void *dst, txm_error *err);
+/* Points *bytes at the bytes offset .. offset + size_bytes - 1, all of which must have been added. They stay there
+ * until the next call. NO_MEMORY, IO. */
+txm_status txm_spill_view(txm_spill *spill, uint64_t offset, size_t size_bytes, const uint8_t **bytes, txm_error *err);
 #endif

@@ -411,25 +411,17 @@ bool txm_encode_queue_rings(txm_encode_queue *q, txm_band *band, txm_band *const
 
 txm_status txm_encode_queue_finish(txm_encode_queue *q, txm_error *err)
 {
-    uint8_t *buffer = NULL;
-    size_t capacity = 0;
+    const uint8_t *tile = NULL;
     txm_status status = TXM_OK;
     unsigned long long clock = txm_job_clock(q->job);
     for (uint32_t l = 1; !status && l < q->layout.levels; l++) {
         const upper_level *u = &q->upper[l];
         for (uint32_t t = 0; !status && t < u->tiles; t++) {
-            if (u->sizes[t] > capacity) {
-                free(buffer);
-                capacity = 2 * (size_t)u->sizes[t];
-                if (!(buffer = malloc(capacity)))
-                    return txm_fail(err, TXM_NO_MEMORY, "out of memory for encoded tiles");
-            }
-            status = txm_spill_read(q->spill, u->offsets[t], u->sizes[t], buffer, err);
+            status = txm_spill_view(q->spill, u->offsets[t], u->sizes[t], &tile, err);
             if (!status)
-                status = txm_tx_writer_add(q->writer, buffer, u->sizes[t], err);
+                status = txm_tx_writer_add(q->writer, tile, u->sizes[t], err);
         }
     }
-    free(buffer);
     txm_job_book(q->job, TXM_STAGE_WRITE, clock);
     return status;
 }
