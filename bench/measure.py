@@ -20,11 +20,13 @@ def run(command, environment=None):
     return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
-def side_by_side(commands, runs=5):
-    """Runs the commands in turn, `runs` times each after one warm-up; medians a command."""
+def side_by_side(commands, runs=5, before=lambda: None):
+    """Runs the commands in turn, `runs` times each after one warm-up; medians a command. `before`: called before each
+    run, outside of what is measured."""
     results = [[] for _ in commands]
     for turn in range(runs + 1):
         for i, command in enumerate(commands):
+            before()
             sample = run(command)
             if turn:
                 results[i].append(sample)

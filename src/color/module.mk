@@ -8,7 +8,7 @@ $(B)/src/color/builtin.o: $(B)/gen/color/builtin.inc
 # What OpenColorIO says of that config, asked once by the build.
 $(B)/gen/color/known-maker: $(B)/src/color/generate/known.o $(filter-out $(B)/src/color/known.o,$(LIB_OBJ))
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
+	$(CXX) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
 $(B)/gen/color/known.inc: $(B)/gen/color/known-maker
 	ASAN_OPTIONS=detect_leaks=0 $< > $@.tmp
 	mv $@.tmp $@
