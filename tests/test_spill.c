@@ -95,6 +95,9 @@ START_TEST(failures)
     txm_error err = {0};
     uint8_t b[20] = {0};
     txm_spill *s = txm_spill_new("/nonexistent/folder", 10);
+    const uint8_t *bytes = NULL;
+    ck_assert_int_eq(txm_spill_view(s, 0, 0, &bytes, &err), TXM_OK); /* before there is anything */
+    ck_assert_ptr_nonnull(bytes);
     ck_assert_int_eq(txm_spill_add(s, b, 10, &err), TXM_OK); /* memory needs no folder */
     ck_assert_int_eq(txm_spill_add(s, b, 1, &err), TXM_NOT_FOUND);
     ck_assert(strstr(err.message, "/nonexistent/folder"));

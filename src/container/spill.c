@@ -153,11 +153,12 @@ static txm_status fill_window(txm_spill *s, uint64_t offset, size_t size_bytes, 
 
 txm_status txm_spill_view(txm_spill *s, uint64_t offset, size_t size_bytes, const uint8_t **bytes, txm_error *err)
 {
+    static const uint8_t nothing;
     uint64_t size = txm_spill_size(s);
     if (offset > size || size_bytes > size - offset)
         return txm_fail(err, TXM_INTERNAL, "%s: read beyond the end of the temporary file", s->dir);
     if (offset + size_bytes <= s->used) {
-        *bytes = s->memory + offset;
+        *bytes = size_bytes ? s->memory + offset : &nothing; /* there may be no memory yet */
         return TXM_OK;
     }
     bool inside = offset >= s->window_at && offset + size_bytes <= s->window_at + s->window_bytes;
