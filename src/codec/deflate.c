@@ -77,11 +77,13 @@ size_t txm_deflate_bound(const txm_deflate *d)
  */
 static int choose_level(const txm_deflate *d, const uint8_t *src, size_t size_bytes)
 {
-    txm_survey s = txm_sparse_survey(d->sparse, src, size_bytes, block_bytes(d, size_bytes), d->shape.step_bytes);
+    uint64_t few_bits = size_bytes * 8 / 10;
+    txm_survey s =
+        txm_sparse_survey(d->sparse, src, size_bytes, block_bytes(d, size_bytes), d->shape.step_bytes, few_bits);
     double share = (double)s.literal_bits / (8 * (double)size_bytes);
     double by_4 = (double)s.saved_by_4 / (double)(s.literal_bits + 1);
     double by_8 = (double)s.saved_by_8 / (double)(s.literal_bits + 1);
-    if (share < 0.10)
+    if (s.literal_bits < few_bits)
         return 6;
     return by_4 < (d->shape.wide ? 0.01 : 0.03) && by_8 < (share < 0.25 ? 0.10 : 0.15) ? SPARSE : 4;
 }

@@ -159,13 +159,11 @@ static void survey_stripe(const txm_sparse *s, const uint8_t *base, size_t from,
 }
 
 txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes,
-                             size_t step_bytes)
+                             size_t step_bytes, uint64_t few_bits)
 {
     const size_t period = STRIPES_APART * STRIPE_BYTES;
     match_survey by_4 = {.last = s->last}, by_8 = {.last = s->last_long};
     txm_survey sum = {0};
-    memset(s->last, 0, sizeof s->last);
-    memset(s->last_long, 0, sizeof s->last_long);
     for (size_t at = 0; at < size_bytes; at += block_bytes) {
         size_t end = size_bytes - at < block_bytes ? size_bytes : at + block_bytes, seen = 0;
         memset(s->bytes, 0, sizeof s->bytes);
@@ -175,6 +173,12 @@ txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_byte
             seen += n;
         }
         sum.literal_bits += set_costs(s, seen) * (end - at) / seen / COST_ONE;
+        if (size_bytes <= block_bytes && sum.literal_bits < few_bits)
+            return sum;
+        if (at == 0) {
+            memset(s->last, 0, sizeof s->last);
+            memset(s->last_long, 0, sizeof s->last_long);
+        }
         by_4.saved = by_8.saved = 0;
         for (size_t i = at; i < end; i += period)
             survey_stripe(s, src, i, end - i < STRIPE_BYTES ? end : i + STRIPE_BYTES, step_bytes, &by_4, &by_8);

@@ -32,9 +32,10 @@ typedef struct txm_survey {
     uint64_t saved_by_8;   /* by matches of eight bytes and more */
 } txm_survey;
 
-/* `block_bytes` and `step_bytes` as below. */
+/* `block_bytes` and `step_bytes` as below. An input of one block is not searched for matches, and nothing counts as
+ * saved, where all its literals take fewer than few_bits. */
 txm_survey txm_sparse_survey(txm_sparse *sparse, const uint8_t *src, size_t size_bytes, size_t block_bytes,
-                             size_t step_bytes);
+                             size_t step_bytes, uint64_t few_bits);
 
 /* In place of block_bytes, for inputs of up to TXM_PARTS_MAX_BYTES: parts that a reader can decode at the same time
  * (inflate_parts.h), with a mark between them and no matches from one to another. */
