@@ -1,95 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gzip, as Blender compressed files before 3.0. ISA-L inflates about six times as fast as zlib, and large files are
- * inflated on a thread of their own while their blocks are looked at.
+ * gzip, as Blender compressed files before 3.0: one stream that says nowhere where its blocks begin. Large files are
+ * inflated on several threads all the same, by guessing (codec/gunzip.h).
  */
-#include <isa-l/igzip_lib.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "blend/stream.h"
-#include "blend/stream_ahead.h"
+#include "codec/gunzip.h"
 #include "core/mem.h"
+#include "core/pool.h"
 
-enum { INPUT_BYTES = 128 * 1024, LARGE_FILE_BYTES = 1 << 20 };
+enum {
+    LARGE_FILE_BYTES = 1 << 20,
+    START_BYTES = 1 << 20,
+    MAX_THREADS = 4, /* more than one reader keeps up with */
+    CHUNK_BYTES = 1 << 20,
+    CHUNK_ROOM = 4 << 20
+};
 
 typedef struct gzip_decoder {
-    struct inflate_state state;
-    txm_ahead *ahead; /* NULL: small files are inflated in place */
-    bool finished;
-    uint8_t in[INPUT_BYTES];
+    txm_stream_input file; /* to read from at any offset */
+    txm_gunzip *gunzip;
+    uint64_t used_before; /* in front of the last turn back */
+    txm_status status;    /* of reading, where that failed, */
+    txm_error *err;       /* and where it says why */
 } gzip_decoder;
 
-/* A gzip file may hold several members; anything else behind one is ignored, as gzip itself does. */
-static txm_status end_member(gzip_decoder *g, txm_stream_input *input, txm_error *err)
+static txm_status read_at(const gzip_decoder *g, uint64_t offset, uint8_t *dst, size_t bytes, size_t *got,
+                          txm_error *err)
 {
-    size_t left = g->state.avail_in, got = 0;
-    if (left < 2) {
-        memmove(g->in, g->state.next_in, left);
-        txm_status status = txm_stream_input_read(input, g->in + left, sizeof g->in - left, &got, err);
-        if (status != TXM_OK) {
-            return status;
-        }
-        g->state.next_in = g->in;
-        g->state.avail_in = (uint32_t)(left + got);
-    }
-    if (g->state.avail_in < 2 || g->state.next_in[0] != 0x1F || g->state.next_in[1] != 0x8B) {
-        g->finished = true;
-    } else {
-        isal_inflate_reset(&g->state); /* leaves the buffers as they are */
-    }
-    return TXM_OK;
+    txm_stream_input at = g->file;
+    at.offset = offset;
+    return txm_stream_input_read(&at, dst, bytes, got, err);
 }
 
-static txm_status inflate_some(void *self, txm_stream_input *input, uint8_t *dst, size_t bytes, size_t *got,
-                               txm_error *err)
+static bool read_here(void *context, uint64_t offset, uint8_t *dst, size_t bytes, size_t *got)
 {
-    gzip_decoder *g = self;
-    uint32_t want = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
-    g->state.next_out = dst;
-    g->state.avail_out = want;
-    while (!g->finished && g->state.avail_out == want) {
-        size_t n = 0;
-        txm_status status = TXM_OK;
-        if (g->state.avail_in == 0) {
-            status = txm_stream_input_read(input, g->in, sizeof g->in, &n, err);
-            if (status != TXM_OK) {
-                return status;
-            }
-            g->state.next_in = g->in;
-            g->state.avail_in = (uint32_t)n;
-        }
-        bool starved = g->state.avail_in == 0;
-        int rc = isal_inflate(&g->state);
-        if (rc < 0) {
-            return txm_fail(err, TXM_CORRUPT, "%s: damaged gzip data before byte %llu (decoder status %d)", input->name,
-                            (unsigned long long)input->offset, rc);
-        }
-        if (g->state.block_state == ISAL_BLOCK_FINISH) {
-            status = end_member(g, input, err);
-        } else if (starved && g->state.avail_out == want) {
-            status = txm_fail(err, TXM_CORRUPT, "%s: the gzip data ends at byte %llu: the file is truncated",
-                              input->name, (unsigned long long)input->offset);
-        }
-        if (status != TXM_OK) {
-            return status;
-        }
-    }
-    *got = want - g->state.avail_out;
-    return TXM_OK;
+    gzip_decoder *g = context;
+    g->status = read_at(g, offset, dst, bytes, got, g->err);
+    return g->status == TXM_OK;
+}
+
+/* On other threads. What fails here is met again, and told, when its turn comes. */
+static bool read_ahead(void *context, uint64_t offset, uint8_t *dst, size_t bytes, size_t *got)
+{
+    return read_at(context, offset, dst, bytes, got, NULL) == TXM_OK;
 }
 
 static txm_status gzip_open(txm_stream_input *input, void **self, txm_error *err)
 {
+    unsigned cpus = txm_cpu_count(), threads = cpus < MAX_THREADS ? cpus : MAX_THREADS;
+    txm_gunzip_settings settings = {{threads, CHUNK_BYTES, CHUNK_ROOM}, START_BYTES};
+    if (cpus == 1 || input->file_bytes < LARGE_FILE_BYTES) {
+        settings.ahead.threads = 0;
+    }
     gzip_decoder *g = txm_calloc(1, sizeof *g);
-    if (!g) {
+    if (!g || !(g->gunzip = txm_gunzip_new(&settings, input->file_bytes, read_here, read_ahead, g))) {
+        free(g);
         return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the gzip decoder", input->name);
     }
-    isal_inflate_init(&g->state);
-    g->state.crc_flag = ISAL_GZIP; /* header and trailer are parsed, the checksum is verified */
-    if (input->file_bytes >= LARGE_FILE_BYTES) {
-        g->ahead = txm_ahead_new(inflate_some, g);
-    }
+    g->file = *input;
     *self = g;
     return TXM_OK;
 }
@@ -98,8 +68,23 @@ static txm_status gzip_pull(void *self, txm_stream_input *input, uint8_t *dst, s
                             txm_error *err)
 {
     gzip_decoder *g = self;
-    return g->ahead ? txm_ahead_pull(g->ahead, input, dst, bytes, got, err)
-                    : inflate_some(g, input, dst, bytes, got, err);
+    g->err = err;
+    txm_gunzipped result = txm_gunzip_pull(g->gunzip, dst, bytes, got);
+    input->offset = txm_gunzip_used(g->gunzip);
+    input->consumed = g->used_before + input->offset;
+    switch (result) {
+    case TXM_GUNZIP_DAMAGED:
+        return txm_fail(err, TXM_CORRUPT, "%s: damaged gzip data before byte %llu", input->name,
+                        (unsigned long long)input->offset);
+    case TXM_GUNZIP_CUT:
+        return txm_fail(err, TXM_CORRUPT, "%s: the gzip data ends at byte %llu: the file is truncated", input->name,
+                        (unsigned long long)input->offset);
+    case TXM_GUNZIP_UNREAD:
+        return g->status;
+    case TXM_GUNZIP_OK:
+        break;
+    }
+    return TXM_OK;
 }
 
 static txm_status gzip_jump(void *self, txm_stream_input *input, uint64_t from, uint64_t to, uint64_t *landed,
@@ -109,13 +94,8 @@ static txm_status gzip_jump(void *self, txm_stream_input *input, uint64_t from, 
     (void)err;
     *landed = from;
     if (to < from) {
-        if (g->ahead) {
-            txm_ahead_stop(g->ahead);
-        }
-        input->offset = 0;
-        g->finished = false;
-        g->state.avail_in = 0;
-        isal_inflate_reset(&g->state);
+        g->used_before = input->consumed;
+        txm_gunzip_rewind(g->gunzip);
         *landed = 0;
     }
     return TXM_OK;
@@ -133,7 +113,7 @@ static void gzip_close(void *self)
 {
     gzip_decoder *g = self;
     if (g) {
-        txm_ahead_close(&g->ahead);
+        txm_gunzip_free(&g->gunzip);
         free(g);
     }
 }

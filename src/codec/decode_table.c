@@ -8,8 +8,6 @@ enum {
     PRECODE_SYMBOLS = 19,
     PRECODE_BITS = 7,
     MIN_LITLEN = 257,
-    MAX_LITLEN = 286,
-    MAX_DISTANCES = 30,
     END_OF_BLOCK = 256,
     REPEAT = 16,
     ZEROS = 17,
@@ -27,8 +25,7 @@ static uint16_t count_of(const uint8_t *lengths, size_t symbols, uint8_t length)
     return n;
 }
 
-/* Orders the symbols by code. False unless every sequence of bits begins with a code, and just one. */
-static bool order_code(txm_decode_code *c, const uint8_t *lengths, size_t symbols)
+int txm_decode_code_order(txm_decode_code *c, const uint8_t *lengths, size_t symbols)
 {
     uint16_t first[TXM_DECODE_CODE_BITS + 1] = {0};
     int left = 1;
@@ -38,23 +35,12 @@ static bool order_code(txm_decode_code *c, const uint8_t *lengths, size_t symbol
         first[l] = (uint16_t)(first[l - 1] + c->count[l - 1]);
         left = 2 * left - c->count[l];
         if (left < 0)
-            return false;
+            return left;
     }
     for (size_t i = 0; i < symbols; i++)
         if (lengths[i])
             c->symbols[first[lengths[i]]++] = (uint16_t)i;
-    return left == 0;
-}
-
-/* The code of the same length behind `code`, both with their bits reversed: adds one at the other end. */
-static unsigned next_reversed(unsigned code, unsigned length)
-{
-    unsigned bit = 1u << (length - 1);
-    while (code & bit) {
-        code ^= bit;
-        bit >>= 1;
-    }
-    return code | bit;
+    return left;
 }
 
 static uint16_t entry_of(unsigned symbol, unsigned length)
@@ -74,7 +60,7 @@ static void fill(const txm_decode_code *c, uint16_t *table, unsigned table_bits)
         size *= 2;
         for (unsigned i = 0; i < c->count[length]; i++, n++) {
             table[code] = entry_of(c->symbols[n], length);
-            code = next_reversed(code, length);
+            code = txm_next_reversed(code, length);
         }
     }
 }
@@ -118,23 +104,30 @@ static bool read_lengths(txm_bit_reader *r, const txm_decode_code *precode, uint
     return true;
 }
 
-bool txm_decode_table_read(txm_decode_table *t, txm_bit_reader *r)
+bool txm_code_lengths_read(txm_code_lengths *l, txm_bit_reader *r)
 {
     static const uint8_t order[PRECODE_SYMBOLS] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
-    uint8_t pre[PRECODE_SYMBOLS] = {0}, lengths[MAX_LITLEN + MAX_DISTANCES];
+    uint8_t pre[PRECODE_SYMBOLS] = {0};
     txm_decode_code precode;
     txm_fill_bits(r);
-    size_t litlens = MIN_LITLEN + txm_take_bits(r, 5), distances = 1 + txm_take_bits(r, 5);
+    l->litlens = MIN_LITLEN + txm_take_bits(r, 5);
+    l->distances = 1 + txm_take_bits(r, 5);
     size_t pres = 4 + txm_take_bits(r, 4);
-    if (litlens > MAX_LITLEN || distances > MAX_DISTANCES)
+    if (l->litlens > TXM_DECODE_LITLENS || l->distances > TXM_DECODE_DISTANCES)
         return false;
     for (size_t i = 0; i < pres; i++) {
         txm_fill_bits(r);
         pre[order[i]] = (uint8_t)txm_take_bits(r, 3);
     }
-    if (!order_code(&precode, pre, PRECODE_SYMBOLS) || !read_lengths(r, &precode, lengths, litlens + distances) ||
-        !lengths[END_OF_BLOCK] || !order_code(&t->litlen, lengths, litlens) ||
-        !order_code(&t->distance, lengths + litlens, distances))
+    return txm_decode_code_order(&precode, pre, PRECODE_SYMBOLS) == 0 &&
+           read_lengths(r, &precode, l->of, l->litlens + l->distances) && l->of[END_OF_BLOCK];
+}
+
+bool txm_decode_table_read(txm_decode_table *t, txm_bit_reader *r)
+{
+    txm_code_lengths l;
+    if (!txm_code_lengths_read(&l, r) || txm_decode_code_order(&t->litlen, l.of, l.litlens) != 0 ||
+        txm_decode_code_order(&t->distance, l.of + l.litlens, l.distances) != 0)
         return false;
     fill(&t->litlen, t->litlens, TXM_DECODE_BITS);
     fill(&t->distance, t->distances, TXM_DECODE_DISTANCE_BITS);

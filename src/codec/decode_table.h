@@ -14,6 +14,8 @@ enum {
     TXM_DECODE_DISTANCE_BITS = 8, /* matches are few */
     TXM_DECODE_CODE_BITS = 15,    /* of the longest code */
     TXM_DECODE_SYMBOLS = 288,
+    TXM_DECODE_LITLENS = 286, /* at most, of a dynamic block */
+    TXM_DECODE_DISTANCES = 30,
     TXM_DECODE_LONG = 511, /* in place of a symbol: the code is longer than the index */
     TXM_DECODE_RARE = 0x80 /* in an entry: no literal, 256 is to be added */
 };
@@ -23,6 +25,12 @@ typedef struct txm_decode_code {
     uint16_t count[TXM_DECODE_CODE_BITS + 1]; /* codes of each length */
     uint16_t symbols[TXM_DECODE_SYMBOLS];     /* in the order of their codes */
 } txm_decode_code;
+
+/* The lengths of a dynamic block's codes: those of literals and lengths, and behind them those of distances. */
+typedef struct txm_code_lengths {
+    size_t litlens, distances;
+    uint8_t of[TXM_DECODE_LITLENS + TXM_DECODE_DISTANCES];
+} txm_code_lengths;
 
 /* Entries, by the next bits of the stream: length of a code, TXM_DECODE_RARE, low eight bits of its symbol << 8. */
 typedef struct txm_decode_table {
@@ -76,6 +84,25 @@ static inline unsigned txm_take_bits(txm_bit_reader *r, unsigned count)
     r->count -= count;
     return v;
 }
+
+/* The code of the same length behind `code`, both with their bits reversed: adds one at the other end. */
+static inline unsigned txm_next_reversed(unsigned code, unsigned length)
+{
+    unsigned bit = 1u << (length - 1);
+    while (code & bit) {
+        code ^= bit;
+        bit >>= 1;
+    }
+    return code | bit;
+}
+
+/* Reads what stands behind a dynamic block's first three bits. False if it is none: counts out of range, an incomplete
+ * code of the lengths, runs that do not fit, no end of block. */
+bool txm_code_lengths_read(txm_code_lengths *lengths, txm_bit_reader *reader);
+
+/* Orders the symbols by code. 0 if every sequence of bits begins with a code, and just one; positive if some begin with
+ * none; negative if there are more codes than can be, and the code is of no use. */
+int txm_decode_code_order(txm_decode_code *code, const uint8_t *lengths, size_t symbols);
 
 /* Reads the codes behind a block's first three bits and makes the tables. False unless both codes are complete, as
  * encoders write them. */
