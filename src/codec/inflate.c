@@ -62,19 +62,14 @@ static uint32_t long_entry(lane *l, const txm_decode_code *code, uint32_t (*entr
 
 /* ---- output --------------------------------------------------------------------------------------------------- */
 
-/* One literal, or two at once; the second is written in any case. */
-ALWAYS_INLINE uint8_t *put_literals(uint8_t *out, uint32_t entry, size_t width)
+ALWAYS_INLINE uint8_t *put_literal(uint8_t *out, uint32_t entry, size_t width)
 {
-    uint32_t both = entry >> TXM_ENTRY_VALUE;
-    size_t n = 1 + (entry >> TXM_ENTRY_PAIR_SHIFT & 1);
-    if (width == 1) {
-        uint16_t two = (uint16_t)both;
-        memcpy(out, &two, sizeof two);
-    } else {
-        uint32_t two = (both & 0xff) | (both & 0xff00) << 8;
-        memcpy(out, &two, sizeof two);
-    }
-    return out + n * width;
+    uint16_t sample = (uint8_t)(entry >> TXM_ENTRY_VALUE);
+    if (width == 1)
+        *out = (uint8_t)sample;
+    else
+        memcpy(out, &sample, sizeof sample);
+    return out + width;
 }
 
 /* In whole words, beyond the end. Most matches are short: three words are copied before anything is asked, for a branch
@@ -121,7 +116,7 @@ ALWAYS_INLINE step take_match(lane *l, const txm_inflate_table *t, uint32_t entr
         if (entry & TXM_ENTRY_LONG)
             entry = long_entry(l, &t->litlen, txm_litlen_entry);
         if (entry & TXM_ENTRY_LITERAL) {
-            *out = put_literals(*out, entry, width);
+            *out = put_literal(*out, entry, width);
             return MORE;
         }
         if (entry & (TXM_ENTRY_LONG | TXM_ENTRY_END)) {
@@ -159,7 +154,7 @@ ALWAYS_INLINE step run_codes(txm_inflate *s, txm_inflate_out *o, size_t width)
 #pragma GCC unroll 4
         for (int i = 0; i < 4 && entry & TXM_ENTRY_LITERAL; i++) {
             take(&l, entry);
-            out = put_literals(out, entry, width);
+            out = put_literal(out, entry, width);
             entry = t->litlens[l.bits & ((1 << TXM_LITLEN_BITS) - 1)];
         }
         if (!(entry & TXM_ENTRY_LITERAL))

@@ -54,18 +54,6 @@ static void fill(const txm_decode_code *c, uint32_t *table, unsigned table_bits,
     }
 }
 
-/* What follows a literal's code in the index may be a second one, whole. From the end: what an entry looks at stands
- * before it, and is still a single one. */
-static void pair_up(uint32_t *table)
-{
-    for (size_t i = (1 << TXM_LITLEN_BITS); i-- > 0;) {
-        uint32_t a = table[i], b = table[i >> (a & 15)];
-        uint32_t bits = (a & 63) + (b & 63);
-        if (a & b & TXM_ENTRY_LITERAL && bits <= TXM_LITLEN_BITS)
-            table[i] = (a & 0xff0000) | (b & 0xff0000) << 8 | TXM_ENTRY_LITERAL | TXM_ENTRY_PAIR | bits;
-    }
-}
-
 /* As zlib has it: a code may be incomplete where it is that of a single symbol, or of none. */
 static bool order(txm_decode_code *c, const uint8_t *of, size_t symbols)
 {
@@ -80,7 +68,6 @@ static void fill_both(txm_inflate_table *t)
 {
     fill(&t->litlen, t->litlens, TXM_LITLEN_BITS, txm_litlen_entry);
     fill(&t->distance, t->distances, TXM_DISTANCE_BITS, txm_distance_entry);
-    pair_up(t->litlens);
 }
 
 bool txm_inflate_table_make(txm_inflate_table *t, const txm_code_lengths *l)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables that decode any deflate block: two literals a look-up where their codes are short, lengths and distances with
- * their base and extra bits. They take longer to make than those of codec/decode_table.h, and pay for blocks of some
- * thousand symbols.
+ * Tables that decode any deflate block: entries of literals, and of lengths and distances with their base and extra
+ * bits. Small ones: they share the first-level cache with the window, and what misses it costs more than what codes that
+ * are too long for them do, or than two literals a look-up would save.
  */
 #ifndef TXM_CODEC_INFLATE_TABLE_H
 #define TXM_CODEC_INFLATE_TABLE_H
@@ -12,16 +12,14 @@
 #include "codec/decode_table.h"
 
 enum {
-    TXM_LITLEN_BITS = 12, /* of a look-up */
-    TXM_DISTANCE_BITS = 10,
-    /* An entry: bits 0 to 5, what it takes, extra bits included; 8 to 11, of which code; from 16, the literals, or the
+    TXM_LITLEN_BITS = 10, /* of a look-up */
+    TXM_DISTANCE_BITS = 9,
+    /* An entry: bits 0 to 5, what it takes, extra bits included; 8 to 11, of which code; from 16, the literal, or the
      * base of a length or distance; and between them what it is. */
     TXM_ENTRY_CODE = 8,
     TXM_ENTRY_VALUE = 16,
     TXM_ENTRY_LITERAL = 1 << 7,
-    TXM_ENTRY_PAIR_SHIFT = 12,
-    TXM_ENTRY_PAIR = 1 << TXM_ENTRY_PAIR_SHIFT, /* a literal, and another */
-    TXM_ENTRY_END = 1 << 13,                    /* of the block */
+    TXM_ENTRY_END = 1 << 13, /* of the block */
     TXM_ENTRY_LONG = 1 << 14 /* the code is longer than the index, or there is none: txm_decode_slowly will tell */
 };
 
