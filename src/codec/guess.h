@@ -16,19 +16,17 @@
 
 typedef struct txm_guess {
     txm_inflate inflate;
-    size_t room; /* samples and bytes at most, together */
-    /* TXM_WINDOW marks, then what was inflated with marks; TXM_WINDOW bytes, then what was inflated without. */
-    uint16_t *samples;
-    uint8_t *bytes;
+    size_t room;       /* samples at most */
+    uint16_t *samples; /* TXM_WINDOW marks, then what was inflated */
     /* The result: whole blocks, from bit `begin` of the file to bit `end`. */
     uint64_t begin, end;
-    size_t sample_count, byte_count;
+    size_t count; /* samples inflated */
 } txm_guess;
 
 /* Bytes as samples, and those of a window as marks: marks are resolved by looking up. */
 enum { TXM_MARK_MAP = TXM_FIRST_MARK + TXM_WINDOW };
 
-/* Memory is touched as far as it is used: 3 bytes for each of `room`. False when it is exhausted; free in any case. */
+/* Two bytes for each of `room`, touched as far as they are used. False when memory is exhausted; free in any case. */
 bool txm_guess_init(txm_guess *guess, size_t room, txm_source_read read, void *context);
 void txm_guess_free(txm_guess *guess);
 

@@ -183,16 +183,8 @@ static txm_gunzipped leave_guess(txm_gunzip *g)
 /* Up to `bytes` of a guess; none at its end. */
 static size_t deliver_guess(txm_gunzip *g, uint8_t *dst, size_t bytes)
 {
-    const txm_guess *guess = g->guess;
-    size_t at = g->guess_at, samples = guess->sample_count, n;
-    if (at < samples) {
-        n = samples - at < bytes ? samples - at : bytes;
-        txm_resolve_marks(dst, guess->samples + TXM_WINDOW + at, n, g->map);
-    } else {
-        at -= samples;
-        n = guess->byte_count - at < bytes ? guess->byte_count - at : bytes;
-        memcpy(dst, guess->bytes + TXM_WINDOW + at, n);
-    }
+    size_t left = g->guess->count - g->guess_at, n = left < bytes ? left : bytes;
+    txm_resolve_marks(dst, g->guess->samples + TXM_WINDOW + g->guess_at, n, g->map);
     g->guess_at += n;
     g->member_bytes += n;
     return n;
@@ -275,8 +267,7 @@ txm_gunzipped txm_gunzip_pull(txm_gunzip *g, uint8_t *dst, size_t bytes, size_t 
 uint64_t txm_gunzip_used(const txm_gunzip *g)
 {
     if (g->guess) {
-        size_t all = g->guess->sample_count + g->guess->byte_count;
-        double part = all ? (double)g->guess_at / (double)all : 1;
+        double part = g->guess->count ? (double)g->guess_at / (double)g->guess->count : 1;
         return (g->guess->begin + (uint64_t)(part * (double)(g->guess->end - g->guess->begin))) / 8;
     }
     uint64_t used = (txm_source_position(&g->inflate.source) + 7) / 8;

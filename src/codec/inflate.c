@@ -11,6 +11,7 @@ enum {
     STORED_HEAD = 4,
     HEADER_BYTES = 1024, /* more than a block's code lengths can take */
     IN_ROOM = 16,        /* what a step of the fast loop loads at most, in two words */
+    LITERALS = 4,        /* look-ups from one fill, and bits left for another */
     STORED_PIECE = 4096
 };
 _Static_assert(TXM_SOURCE_PAD >= 2 * IN_ROOM, "the loop ends behind the file's end, not before");
@@ -19,10 +20,14 @@ _Static_assert(TXM_SOURCE_PAD >= 2 * IN_ROOM, "the loop ends behind the file's e
 
 /* ---- bits in registers ---------------------------------------------------------------------------------------- */
 
+/* What decoding needs in registers, out of the structs that other functions know. */
 typedef struct lane {
     uint64_t bits;
     const uint8_t *in;
     unsigned count; /* modulo 64: entries are subtracted whole */
+    const txm_inflate_table *table;
+    const uint8_t *last_in, *lowest, *limit;
+    uint8_t *out;
 } lane;
 
 /* At least 56 bits, in one load; as txm_fill_bits. */
@@ -62,32 +67,35 @@ static uint32_t long_entry(lane *l, const txm_decode_code *code, uint32_t (*entr
 
 /* ---- output --------------------------------------------------------------------------------------------------- */
 
-ALWAYS_INLINE uint8_t *put_literal(uint8_t *out, uint32_t entry, size_t width)
+ALWAYS_INLINE void put_literal(lane *l, uint32_t entry, size_t width)
 {
     uint16_t sample = (uint8_t)(entry >> TXM_ENTRY_VALUE);
     if (width == 1)
-        *out = (uint8_t)sample;
+        *l->out = (uint8_t)sample;
     else
-        memcpy(out, &sample, sizeof sample);
-    return out + width;
+        memcpy(l->out, &sample, sizeof sample);
+    l->out += width;
 }
 
-/* In whole words, beyond the end. Most matches are short: three words are copied before anything is asked, for a branch
- * that is hard to foresee costs more. */
+/* In whole words, beyond the end. */
 ALWAYS_INLINE uint8_t *copy_match(uint8_t *out, size_t length, size_t distance, size_t width)
 {
-    enum { SMALL = 8, AT_ONCE = 1 };
+    enum { SMALL = 8 };
     uint8_t *end = out + length * width;
     size_t apart = distance * width, word = SMALL * width;
     const uint8_t *from = out - apart;
     if (__builtin_expect(apart >= word, 1)) {
-        for (int i = 0; i < AT_ONCE; i++)
-            memcpy(out + i * word, from + i * word, word);
-        for (size_t done = AT_ONCE * word; out + done < end; done += word)
-            memcpy(out + done, from + done, word);
-    } else if (apart & (apart - 1)) {
-        for (; out < end; out += apart, from += apart)
+        do {
             memcpy(out, from, word);
+            out += word, from += word;
+        } while (out < end);
+    } else if (apart & (apart - 1)) {
+        /* Of each step what stands in front of `out` by then is right. */
+        size_t step = apart < SMALL ? apart : SMALL;
+        for (uint64_t bytes; out < end; out += step, from += step) {
+            memcpy(&bytes, from, sizeof bytes);
+            memcpy(out, &bytes, sizeof bytes);
+        }
     } else { /* 1, 2, 4 or 8 */
         uint64_t bytes;
         memcpy(&bytes, from, sizeof bytes);
@@ -107,16 +115,20 @@ ALWAYS_INLINE uint8_t *copy_match(uint8_t *out, size_t length, size_t distance, 
 
 typedef enum step { MORE, END, BAD } step;
 
+static inline uint32_t look_up(const lane *l)
+{
+    return l->table->litlens[l->bits & ((1 << TXM_LITLEN_BITS) - 1)];
+}
+
 /* What begins with an entry that is no literal of the table. */
-ALWAYS_INLINE step take_match(lane *l, const txm_inflate_table *t, uint32_t entry, const uint8_t *lowest, uint8_t **out,
-                              size_t width)
+ALWAYS_INLINE step take_match(lane *l, uint32_t entry, size_t width)
 {
     fill(l);
     if (__builtin_expect(entry & (TXM_ENTRY_LONG | TXM_ENTRY_END), 0)) {
         if (entry & TXM_ENTRY_LONG)
-            entry = long_entry(l, &t->litlen, txm_litlen_entry);
+            entry = long_entry(l, &l->table->litlen, txm_litlen_entry);
         if (entry & TXM_ENTRY_LITERAL) {
-            *out = put_literal(*out, entry, width);
+            put_literal(l, entry, width);
             return MORE;
         }
         if (entry & (TXM_ENTRY_LONG | TXM_ENTRY_END)) {
@@ -125,64 +137,79 @@ ALWAYS_INLINE step take_match(lane *l, const txm_inflate_table *t, uint32_t entr
         }
     }
     size_t length = take_value(l, entry);
-    entry = t->distances[l->bits & ((1 << TXM_DISTANCE_BITS) - 1)];
+    entry = l->table->distances[l->bits & ((1 << TXM_DISTANCE_BITS) - 1)];
     if (__builtin_expect(entry & TXM_ENTRY_LONG, 0)) {
-        entry = long_entry(l, &t->distance, txm_distance_entry);
+        entry = long_entry(l, &l->table->distance, txm_distance_entry);
         if (entry & TXM_ENTRY_LONG)
             return BAD;
     }
     size_t distance = take_value(l, entry);
-    if (__builtin_expect(distance * width > (size_t)(*out - lowest), 0))
+    if (__builtin_expect(distance * width > (size_t)(l->out - l->lowest), 0))
         return BAD;
-    *out = copy_match(*out, length, distance, width);
+    l->out = copy_match(l->out, length, distance, width);
     return MORE;
 }
 
-/* Up to the block's end, the limit, or where input runs short. */
-ALWAYS_INLINE step run_codes(txm_inflate *s, txm_inflate_out *o, size_t width)
+/* Some literals, and what ends them. */
+ALWAYS_INLINE step take_some(lane *l, size_t width)
 {
-    const txm_inflate_table *t = &s->table;
-    txm_bit_reader *r = &s->source.reader;
-    lane l = {r->bits, r->in, r->count};
-    const uint8_t *last_in = r->end - IN_ROOM, *lowest = o->lowest, *limit = o->limit;
-    uint8_t *out = o->at;
-    step next = MORE;
-    while (next == MORE && l.in <= last_in && out < limit) {
-        uint32_t entry;
-        fill(&l);
-        entry = t->litlens[l.bits & ((1 << TXM_LITLEN_BITS) - 1)];
-#pragma GCC unroll 4
-        for (int i = 0; i < 4 && entry & TXM_ENTRY_LITERAL; i++) {
-            take(&l, entry);
-            out = put_literal(out, entry, width);
-            entry = t->litlens[l.bits & ((1 << TXM_LITLEN_BITS) - 1)];
-        }
-        if (!(entry & TXM_ENTRY_LITERAL))
-            next = take_match(&l, t, entry, lowest, &out, width);
+    fill(l);
+    uint32_t entry = look_up(l);
+    for (int i = 0; i < LITERALS && entry & TXM_ENTRY_LITERAL; i++) {
+        take(l, entry);
+        put_literal(l, entry, width);
+        entry = look_up(l);
     }
-    *r = (txm_bit_reader){.bits = l.bits, .count = l.count & 63, .in = l.in, .end = r->end};
-    o->at = out;
-    return next;
+    return entry & TXM_ENTRY_LITERAL ? MORE : take_match(l, entry, width);
+}
+
+ALWAYS_INLINE bool has_room(const lane *l)
+{
+    return l->in <= l->last_in && l->out < l->limit;
+}
+
+ALWAYS_INLINE lane enter(const txm_inflate *s, const txm_inflate_out *o)
+{
+    const txm_bit_reader *r = &s->source.reader;
+    return (lane){r->bits, r->in, r->count, &s->table, r->end - IN_ROOM, o->lowest, o->limit, o->at};
+}
+
+ALWAYS_INLINE void leave(const lane *l, step last, txm_inflate *s, txm_inflate_out *o)
+{
+    txm_bit_reader *r = &s->source.reader;
+    *r = (txm_bit_reader){.bits = l->bits, .count = l->count & 63, .in = l->in, .end = r->end};
+    o->at = l->out;
+    if (last != MORE)
+        s->in = last == END ? TXM_AT_END : TXM_IN_NONSENSE;
+}
+
+/* Up to the block's end, the limit, or where input runs short. */
+ALWAYS_INLINE void run_one(txm_inflate *s, txm_inflate_out *o, size_t width)
+{
+    lane l = enter(s, o);
+    step next = MORE;
+    while (next == MORE && has_room(&l))
+        next = take_some(&l, width);
+    leave(&l, next, s, o);
 }
 
 ALWAYS_INLINE txm_inflated inflate_codes(txm_inflate *s, txm_inflate_out *o, size_t width)
 {
-    while (o->at < o->limit) {
+    while (s->in == TXM_IN_CODES && o->at < o->limit) {
         if (!txm_source_have(&s->source, IN_ROOM))
             return TXM_INFLATED_UNREAD;
         if (s->source.reader.end - s->source.reader.in < IN_ROOM)
             return TXM_INFLATED_CUT;
-        step next = run_codes(s, o, width);
-        if (txm_source_cut(&s->source))
-            return TXM_INFLATED_CUT;
-        if (next == BAD)
-            return TXM_INFLATED_BAD;
-        if (next == END) {
-            s->in = TXM_BETWEEN_BLOCKS;
-            return TXM_INFLATED_BLOCK;
-        }
+        run_one(s, o, width);
     }
-    return TXM_INFLATED_FULL;
+    if (txm_source_cut(&s->source))
+        return TXM_INFLATED_CUT;
+    if (s->in == TXM_IN_CODES)
+        return TXM_INFLATED_FULL;
+    if (s->in == TXM_IN_NONSENSE)
+        return TXM_INFLATED_BAD;
+    s->in = TXM_BETWEEN_BLOCKS;
+    return TXM_INFLATED_BLOCK;
 }
 
 /* ---- stored blocks -------------------------------------------------------------------------------------------- */

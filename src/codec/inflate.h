@@ -36,7 +36,7 @@ typedef struct txm_inflate_out {
 typedef struct txm_inflate {
     txm_bit_source source;
     txm_inflate_table table;
-    enum { TXM_BETWEEN_BLOCKS, TXM_IN_STORED, TXM_IN_CODES } in;
+    enum { TXM_BETWEEN_BLOCKS, TXM_IN_STORED, TXM_IN_CODES, TXM_AT_END, TXM_IN_NONSENSE } in;
     size_t stored; /* bytes left of a stored block */
     bool final;    /* this block, or the last one, is the stream's last */
 } txm_inflate;     /* 160 KiB */

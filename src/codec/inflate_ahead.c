@@ -127,7 +127,7 @@ const txm_guess *txm_inflate_ahead_take(txm_inflate_ahead *a, uint64_t bit)
 /* As large as there is room for: chunks are halved where the room was full before their end, and grow again. */
 static void adapt_chunks(txm_inflate_ahead *a, const slot *s)
 {
-    size_t inflated = s->guess.sample_count + s->guess.byte_count;
+    size_t inflated = s->guess.count;
     if (s->guess.end < s->to && inflated > a->room / 2 && a->chunk_bytes / 2 >= LEAST_CHUNK_BYTES)
         a->chunk_bytes /= 2;
     else if (inflated < a->room / 8 && a->chunk_bytes * 2 <= a->most_chunk_bytes)

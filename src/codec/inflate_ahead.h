@@ -14,7 +14,7 @@ typedef struct txm_inflate_ahead txm_inflate_ahead;
 typedef struct txm_ahead_settings {
     unsigned threads;   /* at least 1; two chunks more than that are in memory */
     size_t chunk_bytes; /* compressed; smaller where they inflate to more than there is room for */
-    size_t room;        /* samples that a chunk may inflate to: 3 bytes each at most, touched as far as needed */
+    size_t room;        /* samples of 2 bytes that a chunk may inflate to */
 } txm_ahead_settings;
 
 /* Starts the threads, on chunks behind bit `from`. `read` is called by them, at once. Signals are blocked in them. NULL

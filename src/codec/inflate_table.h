@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Tables that decode any deflate block: entries of literals, and of lengths and distances with their base and extra
- * bits. Small ones: they share the first-level cache with the window, and what misses it costs more than what codes that
- * are too long for them do, or than two literals a look-up would save.
+ * bits. Small ones: they share the first-level cache with the window, and what misses it costs more than what codes
+ * that are too long for them do, or than two literals a look-up would save.
  */
 #ifndef TXM_CODEC_INFLATE_TABLE_H
 #define TXM_CODEC_INFLATE_TABLE_H

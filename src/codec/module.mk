@@ -5,8 +5,8 @@ $(B)/src/codec/inflate_parts.o $(B)/src/codec/decode_table.o: ISA := -O3
 # Resolving marks is a pass of vectors.
 $(B)/src/codec/guess.o: ISA := -O3
 
-# zlib is the judge of our streams, in tests and as the yardstick of sizes.
-$(B)/tests/test_codec $(B)/tests/test_inflate_parts: LIBS += -lz
+# zlib is the judge of our streams, in tests (all of which have tests/util_deflate.c) and as the yardstick of sizes.
+$(TESTS): LIBS += -lz
 
 # Time and size of the tile encoder on a raw image.
 bench-codec: $(B)/bench_codec
