@@ -277,6 +277,11 @@ START_TEST(every_part_of_a_header)
     check_gives(&f, source, 100000, in_chunks(1, 700));
     size_t total;
     uint8_t *dst = malloc(100000);
+    plain.data[3] = 0x20; /* a flag that nobody knows */
+    txm_gunzip_settings reserved = in_chunks(1, 700);
+    txm_gunzip *unknown = txm_gunzip_new(&reserved, plain.bytes, read_file, read_file, &plain);
+    ck_assert_int_eq(pull_all(unknown, dst, 100000, &total), TXM_GUNZIP_DAMAGED);
+    txm_gunzip_free(&unknown);
     for (size_t n = 0; n < 34; n++) { /* cut within, and damaged */
         file cut = {f.data, n, 0, 0};
         txm_gunzip_settings settings = in_chunks(1, 700);

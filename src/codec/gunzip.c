@@ -16,7 +16,8 @@ enum {
     HAS_HEADER_CRC = 2,
     HAS_EXTRA = 4,
     HAS_NAME = 8,
-    HAS_COMMENT = 16
+    HAS_COMMENT = 16,
+    RESERVED = 0xE0 /* flags that must be 0 */
 };
 
 struct txm_gunzip {
@@ -111,7 +112,7 @@ static txm_gunzipped read_header(txm_gunzip *g)
     }
     if (!take(g, head, sizeof head, &crc))
         return short_of(g);
-    if (head[0] != 0x1F || head[1] != 0x8B || head[2] != METHOD_DEFLATE)
+    if (head[0] != 0x1F || head[1] != 0x8B || head[2] != METHOD_DEFLATE || head[3] & RESERVED)
         return TXM_GUNZIP_DAMAGED;
     if ((head[3] & HAS_EXTRA && !skip_extra(g, &crc)) || (head[3] & HAS_NAME && !skip_text(g, &crc)) ||
         (head[3] & HAS_COMMENT && !skip_text(g, &crc)) ||
