@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "batch/entries.h"
 #include "util_png.h"
 
 static char scratch[64];
@@ -32,6 +33,15 @@ void batch_leave(void)
 {
     ck_assert_int_eq(chdir("/"), 0);
     ck_assert_int_eq(nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+size_t batch_count(void)
+{
+    txm_entries e = {0};
+    ck_assert_int_eq(txm_entries_read(".", &e, NULL), TXM_OK);
+    size_t n = e.count;
+    txm_entries_free(&e);
+    return n;
 }
 
 void batch_folder(const char *path)

@@ -7,6 +7,8 @@
 /* A new empty folder, the current one from then on; everything in it goes away with batch_leave. */
 const char *batch_enter(void);
 void batch_leave(void);
+/* What is in it, folders included, their contents not. */
+size_t batch_count(void);
 
 void batch_folder(const char *path);
 /* A file with this text. */

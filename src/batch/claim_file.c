@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "core/mem.h"
+#include "core/owned_name.h"
+#include "core/path.h"
 
 enum { NOTE_BYTES = 512 };
 
@@ -96,26 +98,85 @@ static bool same_claim(const txm_claim_note *a, const txm_claim_note *b)
     return a->named == b->named && a->nonce == b->nonce && a->st.st_ino == b->st.st_ino && a->st.st_dev == b->st.st_dev;
 }
 
-/* Breaking needs a right of its own, bound to the one claim that is to go: two who both found it stale would otherwise
+/* ---- breaking ---------------------------------------------------------------------------------------------------
+ *
+ * Breaking needs a right of its own, bound to the one claim that is to go: two who both found it stale would otherwise
  * remove, one after the other, the stale claim and the new one in its place. Who holds the file
- * `<claim>.<id>.txm-break` looks again, and only the claim that the id is of is removed. */
+ * `<claim>.<id>.txm-break` looks again, and only the claim that the id is of is removed.
+ *
+ * A right has the form of a claim, and is broken like one when its holder died: `<claim>.<id>.<id>.txm-break` is the
+ * right to do so. */
+
+static char *name_of_right(const char *path, const txm_claim_note *note)
+{
+    static const char suffix[] = ".txm-break";
+    size_t n = strlen(path), s = sizeof suffix - 1;
+    uint64_t id = note->named ? note->nonce : (uint64_t)note->st.st_ino;
+    if (n > s && strcmp(path + n - s, suffix) == 0)
+        n -= s;
+    return txm_asprintf("%.*s.%016" PRIx64 "%s", (int)n, path, id, suffix);
+}
+
+/* Gives the file `draft` the name `right` too. 0 or an errno. */
+static int link_draft(const char *draft, const char *right)
+{
+    txm_claim_note own, there;
+    int rc = link(draft, right) == 0 ? 0 : errno;
+    /* To a network file system that lost the answer and asked again, the name is taken: by this very file. */
+    bool made = rc == EEXIST && txm_claim_file_read(draft, &own) == 0 && txm_claim_file_read(right, &there) == 0 &&
+                same_claim(&own, &there);
+    return made ? 0 : rc;
+}
+
+static int make_in_place(const char *path)
+{
+    int fd, rc = txm_claim_file_make(path, &fd);
+    if (rc == 0)
+        close(fd);
+    return rc;
+}
+
+/* Takes a right: 0 or an errno, EEXIST when somebody has it. It is written under a name that tells its owner and
+ * appears complete: whenever its holder is killed, what is left says whose it was. Where files cannot have two names it
+ * is written in its place, and one that names nobody yet may be left; sweepers remove that when it is old. */
+static int take_right(const char *right)
+{
+    char *dir = txm_path_dir(right), *draft = dir ? txm_owned_path(dir, "right", ".txm-tmp") : NULL;
+    int rc = draft ? make_in_place(draft) : ENOMEM;
+    if (rc == 0) {
+        rc = link_draft(draft, right);
+        unlink(draft);
+        if (rc && rc != EEXIST)
+            rc = make_in_place(right);
+    }
+    free(draft);
+    free(dir);
+    return rc;
+}
+
+static bool remove_same(const char *path, const txm_claim_note *note)
+{
+    txm_claim_note now;
+    return txm_claim_file_read(path, &now) == 0 && same_claim(&now, note) && unlink(path) == 0;
+}
+
 bool txm_claim_file_break(const char *path, const txm_claim_note *note)
 {
-    char *right =
-        txm_asprintf("%s.%016" PRIx64 ".txm-break", path, note->named ? note->nonce : (uint64_t)note->st.st_ino);
-    txm_claim_note now;
-    bool broken = false;
-    int fd = -1, rc = right ? txm_claim_file_make(right, &fd) : ENOMEM;
-    if (rc == 0) {
-        if (txm_claim_file_read(path, &now) == 0 && same_claim(&now, note))
-            broken = unlink(path) == 0;
-        close(fd);
+    char *right = name_of_right(path, note);
+    int rc = right ? take_right(right) : ENOMEM;
+    /* Its holder may have died in the middle of these few calls. */
+    if (rc == EEXIST && txm_claim_file_sweep(right))
+        rc = take_right(right);
+    bool broken = rc == 0 && remove_same(path, note);
+    if (rc == 0)
         unlink(right);
-    } else if (rc == EEXIST && txm_claim_file_read(right, &now) == 0 && now.named &&
-               txm_owner_state_of(&now.owner) == TXM_OWNER_DEAD) {
-        /* Its holder died in the middle of these few calls. */
-        unlink(right);
-    }
     free(right);
     return broken;
+}
+
+bool txm_claim_file_sweep(const char *path)
+{
+    txm_claim_note note;
+    return txm_claim_file_read(path, &note) == 0 && note.named && txm_owner_state_of(&note.owner) == TXM_OWNER_DEAD &&
+           txm_claim_file_break(path, &note);
 }

@@ -3,15 +3,14 @@
 #include "batch/claims.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "batch/claim_file.h"
+#include "batch/server_clock.h"
 #include "core/folder.h"
 #include "core/hash.h"
 #include "core/mem.h"
@@ -130,21 +129,13 @@ void txm_claims_free(txm_claims **claims)
 
 /* ---- others' claims --------------------------------------------------------------------------------------------- */
 
-/* Age of a file by the clock that gives the times in its folder: that of a file made for the purpose. Negative when it
- * cannot be told. */
+/* Age of a file by the clock that gives the times in its folder. Negative when it cannot be told. */
 static double age_by_server(const char *path, const struct timespec *mtime)
 {
-    char *probe = txm_asprintf("%s.%016llx.txm-clock", path, (unsigned long long)txm_random_bits());
-    int fd = probe ? open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
-    struct stat st;
-    double age = -1;
-    if (fd >= 0) {
-        if (futimens(fd, NULL) == 0 && fstat(fd, &st) == 0)
-            age = seconds_between(mtime, &st.st_mtim);
-        close(fd);
-        unlink(probe);
-    }
-    free(probe);
+    char *dir = txm_path_dir(path);
+    struct timespec now;
+    double age = dir && txm_server_clock(dir, &now) ? seconds_between(mtime, &now) : -1;
+    free(dir);
     return age;
 }
 
@@ -320,11 +311,4 @@ void txm_claims_drop(txm_claims *claims, txm_claim **claim)
     free(gone->path);
     free(gone);
     *claim = NULL;
-}
-
-bool txm_claim_sweep(const char *path)
-{
-    txm_claim_note note;
-    return txm_claim_file_read(path, &note) == 0 && note.named && txm_owner_state_of(&note.owner) == TXM_OWNER_DEAD &&
-           txm_claim_file_break(path, &note);
 }

@@ -42,8 +42,6 @@ txm_status txm_claims_take(txm_claims *claims, const char *target, txm_claim **o
 /* Gives it back. NULL-safe. */
 void txm_claims_drop(txm_claims *claims, txm_claim **claim);
 
-/* Removes the claim file at `path` if its owner is known to be dead. Whether it did. */
-bool txm_claim_sweep(const char *path);
 /* Path of the claim on a target. New string. */
 char *txm_claim_path(const char *target);
 #endif

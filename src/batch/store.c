@@ -16,7 +16,7 @@
 #include "core/bytes.h"
 #include "core/folder.h"
 #include "core/mem.h"
-#include "core/owner.h"
+#include "core/owned_name.h"
 #include "core/path.h"
 #include "txmill/reader.h"
 
@@ -77,13 +77,9 @@ static txm_status copy_bytes(int from, int to, const char *name, txm_error *err)
 /* A second name for the file, in place of what stands at `target`. 0 or an errno. */
 static int hard_link(const char *from, const char *target)
 {
-    const txm_owner self = txm_owner_self();
-    char owner[TXM_OWNER_TEXT];
-    txm_owner_print(&self, owner);
     char *dir = txm_path_dir(target);
     int rc = dir ? txm_folders_make(dir) : ENOMEM;
-    char *temp =
-        dir ? txm_asprintf("%s/.link.%s-%016llx.txm-tmp", dir, owner, (unsigned long long)txm_random_bits()) : NULL;
+    char *temp = dir ? txm_owned_path(dir, "link", ".txm-tmp") : NULL;
     if (rc == 0 && (!temp || link(from, temp) != 0))
         rc = temp ? errno : ENOMEM;
     if (rc == 0) {

@@ -3,19 +3,26 @@
 #include "batch/sweep.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "batch/claim_file.h"
-#include "batch/claims.h"
-#include "core/mem.h"
+#include "batch/server_clock.h"
+#include "core/owned_name.h"
 #include "core/path.h"
 
 enum { ABANDONED_SECONDS = 24 * 60 * 60 };
+
+/* What is swept, by the end of its name. Files of one process tell their owner in their names; those that many want to
+ * make under one name tell it inside, and may be taken over this very moment: that is settled where they are broken. */
+typedef struct kind {
+    const char *suffix;
+    bool contended, claim;
+} kind;
+static const kind kinds[] = {
+    {".txm-tmp", false, false}, {".txm-clock", false, false}, {".txm-break", true, false}, {".txm-claim", true, true}};
 
 typedef struct sweep {
     const char *folder;
@@ -25,50 +32,24 @@ typedef struct sweep {
     txm_swept *swept;
 } sweep;
 
-static bool ends_with(const char *name, const char *suffix)
+static const kind *kind_of(const char *name)
 {
-    size_t n = strlen(name), s = strlen(suffix);
-    return n > s && strcmp(name + n - s, suffix) == 0;
+    size_t n = strlen(name);
+    for (size_t i = 0; name[0] == '.' && i < sizeof kinds / sizeof *kinds; i++) {
+        size_t s = strlen(kinds[i].suffix);
+        if (n > s && strcmp(name + n - s, kinds[i].suffix) == 0)
+            return &kinds[i];
+    }
+    return NULL;
 }
 
-/* The present by the clock that times the files here. Asked only when a file's owner cannot be. */
-static time_t server_time(sweep *s)
+/* By the clock that times the files here, which is asked once, and only when a file's owner cannot be. */
+static bool is_old(sweep *s, const struct stat *st)
 {
-    if (!s->asked) {
-        char *probe = txm_asprintf("%s/.sweep.%016llx.txm-clock", s->folder, (unsigned long long)txm_random_bits());
-        int fd = probe ? open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
-        struct stat st;
-        if (fd >= 0 && futimens(fd, NULL) == 0 && fstat(fd, &st) == 0)
-            s->now = st.st_mtim;
-        if (fd >= 0) {
-            close(fd);
-            unlink(probe);
-        }
-        free(probe);
-        s->asked = true;
-    }
-    return s->now.tv_sec;
-}
-
-/* The owner that a temporary's name ends with: `.<name>.<owner>-<16 hex digits>.txm-tmp`. The names of files and hosts
- * may hold dots and dashes, so every dot may be where the owner begins. Only an owner of this very host and kernel can
- * be known to be dead: a wrong guess is somebody elsewhere. */
-static txm_owner_state state_by_name(const char *name)
-{
-    static const char suffix[] = ".txm-tmp";
-    size_t n = strlen(name) - (sizeof suffix - 1);
-    txm_owner owner;
-    if (n < 18 || name[n - 17] != '-' || strspn(name + n - 16, "0123456789abcdef") < 16)
-        return TXM_OWNER_ELSEWHERE;
-    const char *end = name + n - 17;
-    for (const char *p = name; p < end; p++) {
-        if (*p != '.' || txm_owner_parse(p + 1, (size_t)(end - p - 1), &owner) != 0)
-            continue;
-        txm_owner_state state = txm_owner_state_of(&owner);
-        if (state != TXM_OWNER_ELSEWHERE)
-            return state;
-    }
-    return TXM_OWNER_ELSEWHERE;
+    if (!s->asked)
+        txm_server_clock(s->folder, &s->now);
+    s->asked = true;
+    return s->now.tv_sec - st->st_mtim.tv_sec > ABANDONED_SECONDS;
 }
 
 static txm_owner_state state_by_content(const char *path)
@@ -79,27 +60,27 @@ static txm_owner_state state_by_content(const char *path)
     return txm_owner_state_of(&note.owner);
 }
 
+/* Whether the file is gone, or would be. */
+static bool sweep_file(sweep *s, const kind *k, const char *path, const char *name, const struct stat *st)
+{
+    txm_owner_state state = k->contended ? state_by_content(path) : txm_owned_name_state(name, k->suffix);
+    if (state == TXM_OWNER_ALIVE)
+        return false;
+    if (state == TXM_OWNER_DEAD && (s->dry_run || (k->contended ? txm_claim_file_sweep(path) : unlink(path) == 0)))
+        return true;
+    return is_old(s, st) && (s->dry_run || unlink(path) == 0);
+}
+
 static void look_at(sweep *s, const char *name)
 {
-    bool temporary = ends_with(name, ".txm-tmp"), claim = ends_with(name, ".txm-claim");
-    bool helper = ends_with(name, ".txm-break") || ends_with(name, ".txm-clock");
+    const kind *k = kind_of(name);
     struct stat st;
-    if (name[0] != '.' || !(temporary || claim || helper))
-        return;
-    char *path = txm_path_join(s->folder, name);
-    if (path && lstat(path, &st) == 0 && S_ISREG(st.st_mode)) {
-        txm_owner_state state = temporary ? state_by_name(name) : state_by_content(path);
-        bool abandoned = state == TXM_OWNER_ELSEWHERE && server_time(s) - st.st_mtim.tv_sec > ABANDONED_SECONDS;
-        bool gone = state == TXM_OWNER_DEAD || abandoned;
-        /* A claim of a dead process may be taken over this very moment: that is settled where claims are broken. */
-        if (gone && !s->dry_run)
-            gone = claim && state == TXM_OWNER_DEAD ? txm_claim_sweep(path) : unlink(path) == 0;
-        if (gone) {
-            s->swept->files++;
-            s->swept->bytes += (uint64_t)st.st_size;
-            if (s->swept->removed)
-                s->swept->removed(s->swept->user, path, claim, (uint64_t)st.st_size);
-        }
+    char *path = k ? txm_path_join(s->folder, name) : NULL;
+    if (path && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && sweep_file(s, k, path, name, &st)) {
+        s->swept->files++;
+        s->swept->bytes += (uint64_t)st.st_size;
+        if (s->swept->removed)
+            s->swept->removed(s->swept->user, path, k->claim, (uint64_t)st.st_size);
     }
     free(path);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What runs that were killed leave in a folder of tx files: temporaries, claims, files of a few calls' use. They are
- * recognized by their names, `.*.txm-tmp`, `.txm-claim`, `.txm-break` and `.txm-clock`, and removed when their process
- * is known to be dead, or, where that cannot be known (another host), when the file server's own clock says that they
- * have not changed for a day.
+ * recognized by their names, `.*.txm-tmp`, `.txm-claim`, `.txm-break` and `.txm-clock`, and removed when their process,
+ * which the first and the last tell in their names and the others inside, is known to be dead, or, where that cannot be
+ * known (another host), when the file server's own clock says that they have not changed for a day.
  */
 #ifndef TXM_BATCH_SWEEP_H
 #define TXM_BATCH_SWEEP_H

@@ -24,7 +24,7 @@
 
 #include "core/folder.h"
 #include "core/mem.h"
-#include "core/owner.h"
+#include "core/owned_name.h"
 #include "core/path.h"
 
 /* Temporaries that this process has open, for abort_all: a fixed table of atomic pointers is all that a signal handler
@@ -86,20 +86,11 @@ static void discard(txm_publish *p)
     free(p);
 }
 
-/* `.<name>.<host>-<machine>-<pid>-<random>.txm-tmp` beside the target; the name's part is shortened where it would pass
- * the 255 bytes that file systems allow. */
 static char *temp_name(const char *target)
 {
-    const txm_owner self = txm_owner_self();
-    char owner[TXM_OWNER_TEXT], suffix[TXM_OWNER_TEXT + 40];
-    txm_owner_print(&self, owner);
-    int n = snprintf(suffix, sizeof suffix, ".%s-%016llx.txm-tmp", owner, (unsigned long long)txm_random_bits());
     char *dir = txm_path_dir(target);
-    char *name = txm_asprintf(".%.*s%s", (int)txm_path_cut(txm_path_base(target), (size_t)(254 - n)),
-                              txm_path_base(target), suffix);
-    char *path = dir && name ? txm_path_join(dir, name) : NULL;
+    char *path = dir ? txm_owned_path(dir, txm_path_base(target), ".txm-tmp") : NULL;
     free(dir);
-    free(name);
     return path;
 }
 

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What killed processes leave is swept by the next one; what others may need stays. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "batch/claim_file.h"
+#include "batch/claims.h"
+#include "batch/server_clock.h"
+#include "batch/sweep.h"
+#include "core/owned_name.h"
+#include "core/path.h"
+#include "util_batch.h"
+
+static const char claim_path[] = ".a.tx.txm-claim";
+static const txm_claim_times patient = {.renew = 0.05, .stale = 1e6, .confirm = 1e6, .unnamed = 1e6};
+
+/* ---- calls that a process may die in front of ------------------------------------------------------------------- */
+
+static int calls_to_live; /* so many calls of these on; 0: for ever */
+static enum { LINKS, NO_LINKS, ANSWER_LOST } file_system;
+
+static void live_on(void)
+{
+    if (calls_to_live && --calls_to_live == 0)
+        _exit(99);
+}
+
+ssize_t write(int fd, const void *data, size_t bytes)
+{
+    live_on();
+    return (ssize_t)syscall(SYS_write, fd, data, bytes);
+}
+
+int close(int fd)
+{
+    live_on();
+    return (int)syscall(SYS_close, fd);
+}
+
+int unlink(const char *path)
+{
+    live_on();
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+int link(const char *from, const char *to)
+{
+    live_on();
+    if (file_system == NO_LINKS) {
+        errno = EPERM;
+        return -1;
+    }
+    int rc = (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+    if (rc == 0 && file_system == ANSWER_LOST) {
+        errno = EEXIST;
+        return -1;
+    }
+    return rc;
+}
+
+/* ---- helpers ---------------------------------------------------------------------------------------------------- */
+
+static size_t sweep_here(bool dry_run)
+{
+    txm_swept swept = {0};
+    txm_sweep_folder(".", dry_run, &swept);
+    return swept.files;
+}
+
+/* Runs `act` in a process that is gone when this returns. Its exit code. */
+static int in_child(void (*act)(void *), void *user)
+{
+    pid_t pid = fork();
+    int status;
+    if (pid == 0) {
+        act(user);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void hold_claim(void *path)
+{
+    int fd;
+    if (txm_claim_file_make(path, &fd) != 0)
+        _exit(1);
+}
+
+static void dead_claim(const char *path)
+{
+    char copy[300];
+    strcpy(copy, path);
+    ck_assert_int_eq(in_child(hold_claim, copy), 0);
+}
+
+static void make_owned(void *suffix)
+{
+    char *path = txm_owned_path(".", "x", suffix);
+    batch_file(path, "12345");
+    free(path);
+}
+
+static void set_age(const char *path, time_t age)
+{
+    struct timespec now;
+    ck_assert(txm_server_clock(".", &now));
+    const struct timespec then[2] = {{now.tv_sec - age, 0}, {now.tv_sec - age, 0}};
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, then, 0), 0);
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+START_TEST(test_owned_names)
+{
+    char *path = txm_owned_path("some/folder", "a.b-c", ".txm-clock"), *other;
+    ck_assert_int_eq(strncmp(path, "some/folder/.a.b-c.", 19), 0);
+    const char *name = txm_path_base(path);
+    ck_assert_int_eq(txm_owned_name_state(name, ".txm-clock"), TXM_OWNER_ALIVE);
+    ck_assert_int_eq(txm_owned_name_state(name, ".txm-tmp"), TXM_OWNER_ELSEWHERE);
+    other = txm_owned_path("some/folder", "a.b-c", ".txm-clock");
+    ck_assert_str_ne(path, other);
+    free(other);
+    free(path);
+    char what[300];
+    memset(what, 'n', sizeof what - 1);
+    what[sizeof what - 1] = 0;
+    path = txm_owned_path(".", what, ".txm-tmp");
+    ck_assert_uint_eq(strlen(txm_path_base(path)), 255);
+    ck_assert_int_eq(txm_owned_name_state(txm_path_base(path), ".txm-tmp"), TXM_OWNER_ALIVE);
+    free(path);
+}
+END_TEST
+
+/* A process that is no more, as names tell it: ours, with a number that is never given. */
+START_TEST(test_owned_names_of_others)
+{
+    txm_owner o = txm_owner_self();
+    char owner[TXM_OWNER_TEXT], name[300];
+    o.pid = 0;
+    txm_owner_print(&o, owner);
+    snprintf(name, sizeof name, ".x.y-1.%s-0123456789abcdef.txm-tmp", owner);
+    ck_assert_int_eq(txm_owned_name_state(name, ".txm-tmp"), TXM_OWNER_DEAD);
+    snprintf(name, sizeof name, ".%s-0123456789abcdef.txm-tmp", owner);
+    ck_assert_int_eq(txm_owned_name_state(name, ".txm-tmp"), TXM_OWNER_DEAD);
+    static const char *const forms[] = {".x.%s-0123456789abcdeF.txm-tmp", ".x.%s-123456789abcdef.txm-tmp",
+                                        ".x.%s.0123456789abcdef.txm-tmp", ".x.%s-0123456789abcdef.txm-tm",
+                                        ".x-%s-0123456789abcdef.txm-tmp"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        snprintf(name, sizeof name, forms[i], owner);
+        ck_assert_msg(txm_owned_name_state(name, ".txm-tmp") == TXM_OWNER_ELSEWHERE, "%s", name);
+    }
+    static const char *const others[] = {"", ".txm-tmp", "-0123456789abcdef.txm-tmp", ".-0123456789abcdef.txm-tmp",
+                                         ".x.elsewhere-00000000-1-0123456789abcdef.txm-tmp"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ck_assert_msg(txm_owned_name_state(others[i], ".txm-tmp") == TXM_OWNER_ELSEWHERE, "%s", others[i]);
+}
+END_TEST
+
+/* ---- sweeping --------------------------------------------------------------------------------------------------- */
+
+START_TEST(test_server_clock)
+{
+    batch_enter();
+    struct timespec now = {-1, -1};
+    struct stat st;
+    ck_assert(!txm_server_clock("no-such-folder", &now));
+    ck_assert_int_eq(now.tv_sec, -1);
+    batch_file("before", "");
+    ck_assert_int_eq(stat("before", &st), 0);
+    ck_assert(txm_server_clock(".", &now));
+    ck_assert_int_ge(now.tv_sec, st.st_mtim.tv_sec);
+    ck_assert_uint_eq(batch_count(), 1);
+    batch_leave();
+}
+END_TEST
+
+/* Files that one process makes tell their owner by name. */
+START_TEST(test_swept_by_name)
+{
+    static char suffixes[][16] = {".txm-tmp", ".txm-clock"};
+    char *suffix = suffixes[_i], foreign[100], nameless[100], live[] = "live";
+    batch_enter();
+    ck_assert_int_eq(in_child(make_owned, suffix), 0);
+    ck_assert_uint_eq(sweep_here(true), 1);
+    ck_assert_uint_eq(batch_count(), 1);
+    ck_assert_uint_eq(sweep_here(false), 1);
+    ck_assert_uint_eq(batch_count(), 0);
+    /* Of a live process, for as long as it likes. */
+    char *own = txm_owned_path(".", live, suffix);
+    batch_file(own, "");
+    set_age(own, 1000000);
+    /* Of another host, and of nobody: until they are old. */
+    snprintf(foreign, sizeof foreign, ".x.elsewhere-00000000-1-0123456789abcdef%s", suffix);
+    snprintf(nameless, sizeof nameless, ".x.0123456789abcdef%s", suffix);
+    batch_file(foreign, "");
+    batch_file(nameless, "");
+    ck_assert_uint_eq(sweep_here(false), 0);
+    set_age(foreign, 1000000);
+    set_age(nameless, 1000000);
+    ck_assert_uint_eq(sweep_here(true), 2);
+    ck_assert_uint_eq(sweep_here(false), 2);
+    ck_assert_int_eq(access(own, F_OK), 0);
+    ck_assert_uint_eq(batch_count(), 1);
+    free(own);
+    batch_leave();
+}
+END_TEST
+
+/* Files of one name that many want to make tell it inside. */
+START_TEST(test_swept_by_content)
+{
+    static const char *const paths[] = {".a.tx.txm-claim", ".a.tx.txm-claim.0123456789abcdef.txm-break"};
+    const char *path = paths[_i];
+    char copy[100];
+    batch_enter();
+    dead_claim(path);
+    ck_assert_uint_eq(sweep_here(true), 1);
+    ck_assert_uint_eq(batch_count(), 1);
+    ck_assert_uint_eq(sweep_here(false), 1);
+    ck_assert_uint_eq(batch_count(), 0);
+    strcpy(copy, path);
+    hold_claim(copy);
+    set_age(path, 1000000);
+    ck_assert_uint_eq(sweep_here(false), 0);
+    ck_assert_int_eq(unlink(path), 0);
+    static const char *const notes[] = {"", "txmill claim 1\nhost elsewhere\nmachine 00000001\npid 7\nstart 7\n"
+                                            "nonce 00000000000000aa\ntime x\n"};
+    for (size_t i = 0; i < 2; i++) {
+        batch_file(path, notes[i]);
+        ck_assert_uint_eq(sweep_here(false), 0);
+        set_age(path, 1000000);
+        ck_assert_uint_eq(sweep_here(false), 1);
+    }
+    ck_assert_uint_eq(batch_count(), 0);
+    batch_leave();
+}
+END_TEST
+
+/* A name behind which nothing more fits cannot be broken: it goes when it is old. */
+START_TEST(test_name_too_long_to_break)
+{
+    char path[256];
+    batch_enter();
+    snprintf(path, sizeof path, ".%0240d.txm-claim", 0);
+    dead_claim(path);
+    ck_assert_uint_eq(sweep_here(false), 0);
+    set_age(path, 1000000);
+    ck_assert_uint_eq(sweep_here(false), 1);
+    ck_assert_uint_eq(batch_count(), 0);
+    batch_leave();
+}
+END_TEST
+
+/* ---- killed while breaking -------------------------------------------------------------------------------------- */
+
+static void break_dead(void *path)
+{
+    if (!txm_claim_file_sweep(path))
+        _exit(1);
+}
+
+static void break_until(void *calls)
+{
+    char path[sizeof claim_path];
+    strcpy(path, claim_path);
+    calls_to_live = *(int *)calls;
+    break_dead(path);
+}
+
+/* Kills a process in front of each call with which it breaks a claim in turn; `go_on` sees what each left. */
+static void kill_at_each_call(void (*go_on)(void))
+{
+    int calls = 0, code;
+    do {
+        batch_enter();
+        dead_claim(claim_path);
+        calls++;
+        code = in_child(break_until, &calls);
+        ck_assert_msg(code == 99 || code == 0, "%d", code);
+        go_on();
+        ck_assert_uint_eq(batch_count(), 0);
+        batch_leave();
+    } while (code == 99);
+    ck_assert_int_gt(calls, 5);
+}
+
+static void take_at_once(void)
+{
+    txm_claims *claims = txm_claims_new(&patient);
+    txm_claim *claim = NULL;
+    ck_assert_int_eq(txm_claims_take(claims, "a.tx", &claim, NULL), TXM_OK);
+    sweep_here(false);
+    ck_assert_int_eq(access(claim_path, F_OK), 0);
+    txm_claims_free(&claims);
+}
+
+static void sweep_once(void)
+{
+    sweep_here(false);
+}
+
+START_TEST(test_killed_while_breaking)
+{
+    kill_at_each_call(_i ? take_at_once : sweep_once);
+}
+END_TEST
+
+/* Dead holders of the right to break the claim, and of the right to break that right. The longest names too. */
+START_TEST(test_dead_breakers)
+{
+    char target[256], right[300], right_to_right[300];
+    txm_claim_note note;
+    batch_enter();
+    snprintf(target, sizeof target, "%0*d", _i ? 250 : 5, 0);
+    char *path = txm_claim_path(target);
+    const char *name = txm_path_base(path);
+    dead_claim(name);
+    ck_assert_int_eq(txm_claim_file_read(name, &note), 0);
+    snprintf(right, sizeof right, "%s.%016" PRIx64 ".txm-break", name, note.nonce);
+    dead_claim(right);
+    ck_assert_int_eq(txm_claim_file_read(right, &note), 0);
+    snprintf(right_to_right, sizeof right_to_right, "%.*s.%016" PRIx64 ".txm-break", (int)strlen(right) - 10, right,
+             note.nonce);
+    ck_assert_uint_le(strlen(right_to_right), 255);
+    /* While somebody is at it, the right to the claim is not removed. */
+    hold_claim(right_to_right);
+    ck_assert(!txm_claim_file_sweep(name));
+    ck_assert_uint_eq(batch_count(), 3);
+    ck_assert_int_eq(unlink(right_to_right), 0);
+    if (!_i)
+        dead_claim(right_to_right);
+    ck_assert(txm_claim_file_sweep(name));
+    ck_assert_uint_eq(batch_count(), 0);
+    free(path);
+    batch_leave();
+}
+END_TEST
+
+START_TEST(test_without_links)
+{
+    char path[sizeof claim_path];
+    strcpy(path, claim_path);
+    batch_enter();
+    file_system = _i ? ANSWER_LOST : NO_LINKS;
+    dead_claim(path);
+    break_dead(path);
+    ck_assert_uint_eq(batch_count(), 0);
+    file_system = LINKS;
+    batch_leave();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sweep");
+    TCase *t = tcase_create("sweep");
+    tcase_add_test(t, test_owned_names);
+    tcase_add_test(t, test_owned_names_of_others);
+    tcase_add_test(t, test_server_clock);
+    tcase_add_loop_test(t, test_swept_by_name, 0, 2);
+    tcase_add_loop_test(t, test_swept_by_content, 0, 2);
+    tcase_add_test(t, test_name_too_long_to_break);
+    tcase_add_loop_test(t, test_killed_while_breaking, 0, 2);
+    tcase_add_loop_test(t, test_dead_breakers, 0, 2);
+    tcase_add_loop_test(t, test_without_links, 0, 2);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
