@@ -174,33 +174,21 @@ const txm_option txm_settings_options[] = {
      .type = TXM_OPT_FLAG,
      AT(settings.redact),
      .help = "Store the source's file name without its folder"},
-    {.name = "cache-dir",
-     .letter = 'd',
-     .type = TXM_OPT_STRING,
-     AT(settings.cache_dir),
-     .arg = "DIR",
-     .values = TXM_VALUES_DIR,
-     .help = "Folder of the tx files (default: blender_tx beside each image)",
-     .more = "A relative path counts from each image's folder. It must be what Blender's preferences say: an absolute "
-             "folder "
-             "enters the names of the tx files."},
+    TXM_OPTION_CACHE_DIR(
+        AT(settings.cache_dir), "Folder of the tx files (default: blender_tx beside each image)",
+        "A relative path counts from each image's folder. It must be what Blender's preferences say: an absolute "
+        "folder enters the names of the tx files."),
     {0},
 };
 #undef AT
 
-#define JOBS_OPTION                                                                                                    \
-    {                                                                                                                  \
-        .name = "jobs", .letter = 'j', .type = TXM_OPT_UINT, AT(threads), .arg = "N", .min = 1, .max = 1024,           \
-        .help = "Threads that compute (default: as many as the process may use)"                                       \
-    }
-
 #define AT(member) .offset = offsetof(txm_jobs_args, member)
-const txm_option txm_jobs_options[] = {JOBS_OPTION, {0}};
+const txm_option txm_jobs_options[] = {TXM_OPTION_JOBS(AT(threads)), {0}};
 #undef AT
 
 #define AT(member) .offset = offsetof(txm_running_args, member)
 const txm_option txm_running_options[] = {
-    JOBS_OPTION,
+    TXM_OPTION_JOBS(AT(threads)),
     {.name = "max-memory",
      .type = TXM_OPT_SIZE,
      AT(max_memory_bytes),

@@ -18,6 +18,22 @@
         .help = text, .more = explanation                                                                              \
     }
 
+#define TXM_OPTION_CACHE_DIR(field, text, explanation)                                                                 \
+    {                                                                                                                  \
+        .name = "cache-dir", .letter = 'd', .type = TXM_OPT_STRING, field, .arg = "DIR", .values = TXM_VALUES_DIR,     \
+        .help = text, .more = explanation                                                                              \
+    }
+#define TXM_OPTION_STORE(field, explanation)                                                                           \
+    {                                                                                                                  \
+        .name = "store", .type = TXM_OPT_STRING, field, .arg = "DIR", .values = TXM_VALUES_DIR,                        \
+        .help = "Take finished tx files from this store, and add what is made", .more = explanation                    \
+    }
+#define TXM_OPTION_JOBS(field)                                                                                         \
+    {                                                                                                                  \
+        .name = "jobs", .letter = 'j', .type = TXM_OPT_UINT, field, .arg = "N", .min = 1, .max = 1024,                 \
+        .help = "Threads that compute (default: as many as the process may use)"                                       \
+    }
+
 /* The OCIO config, for every command that looks up colour spaces. */
 typedef struct txm_config_args {
     const char *ocio, *working_space;

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "args.h"
 #include "container/borders.h"
 #include "core/mem.h"
 #include "exits.h"
 #include "format.h"
 #include "json.h"
-#include "opt.h"
 #include "say.h"
 #include "text.h"
 
@@ -38,14 +38,7 @@ static const txm_option actions[] = {
     {0},
 };
 static const txm_option options[] = {
-    {.name = "jobs",
-     .letter = 'j',
-     .type = TXM_OPT_UINT,
-     AT(threads),
-     .arg = "N",
-     .help = "Threads that compute (default: all that this process may use)",
-     .min = 1,
-     .max = 1024},
+    TXM_OPTION_JOBS(AT(threads)),
     {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print one JSON object a file"},
     {.name = "quiet",
      .letter = 'q',

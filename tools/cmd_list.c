@@ -29,13 +29,8 @@ static const txm_option options[] = {
      .more = "An image that feeds a Normal Map node but is no data; one image used as colour and as data; one file in "
              "two colour spaces; missing files and libraries; unknown colour spaces; and of the images what make "
              "--lint looks for. They are read for that. See FINDINGS."},
-    {.name = "cache-dir",
-     .letter = 'd',
-     .type = TXM_OPT_STRING,
-     AT(cache_dir),
-     .arg = "DIR",
-     .values = TXM_VALUES_DIR,
-     .help = "Folder in which tx files are looked for (default: blender_tx beside each image)"},
+    TXM_OPTION_CACHE_DIR(AT(cache_dir),
+                         "Folder in which tx files are looked for (default: blender_tx beside each image)", NULL),
     {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print a JSON object a scene, image, library and finding"},
     {0},
 };

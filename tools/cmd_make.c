@@ -5,14 +5,8 @@
 
 #define AT(member) .offset = offsetof(txm_make_args, member)
 static const txm_option output_options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = TXM_OPT_STRING,
-     AT(output),
-     .arg = "FILE",
-     .values = TXM_VALUES_FILE,
-     .help = "Write to this file, for a single image",
-     .more = "Cycles finds it there only if it is the name that Cycles computes itself."},
+    TXM_OPTION_OUTPUT(AT(output), "Write to this file, for a single image",
+                      "Cycles finds it there only if it is the name that Cycles computes itself."),
     {.name = "force", .letter = 'f', .type = TXM_OPT_FLAG, AT(force), .help = "Write even what is up to date"},
     {.name = "dry-run",
      .letter = 'n',
@@ -32,13 +26,7 @@ static const txm_option output_options[] = {
      .help = "Make nothing; print a key a file that settings of the same pixels have in common",
      .more = "With =content it covers the image's bytes, too: equal keys, equal tx pixels, wherever and whenever. See "
              "KEYS."},
-    {.name = "store",
-     .type = TXM_OPT_STRING,
-     AT(store),
-     .arg = "DIR",
-     .values = TXM_VALUES_DIR,
-     .help = "Take finished tx files from this store, and add what is made",
-     .more = "See THE STORE."},
+    TXM_OPTION_STORE(AT(store), "See THE STORE."),
     {0},
 };
 static const txm_option course_options[] = {

@@ -127,12 +127,6 @@ static void on_done(void *user, const txm_batch_file *file)
         print_file(p, file);
 }
 
-static void on_warning(void *user, const char *message)
-{
-    (void)user;
-    txm_say(TXM_SAY_WARNING, "%s", message);
-}
-
 /* ---- telling ---------------------------------------------------------------------------------------------------- */
 
 /* The heaviest shard against the even share: 1 is perfect. The job ends with its heaviest shard. */
@@ -202,7 +196,7 @@ static txm_status make_plan(plan *p, const txm_operands *operands, txm_error *er
     const txm_batch_options options = {.settings = a->settings.settings,
                                        .dry_run = true,
                                        .shards = a->shards,
-                                       .events = {.user = p, on_planned, on_done, .warn = on_warning}};
+                                       .events = {.user = p, on_planned, on_done, .warn = txm_say_warning}};
     txm_batch_job job = {0};
     txm_status status = txm_batch_job_collect(&job, &args, operands, err);
     if (status == TXM_OK)

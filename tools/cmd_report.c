@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill report: a page about runs of txmill make. */
-#include <stdio.h>
 #include <string.h>
 
 #include "args.h"
@@ -19,13 +18,7 @@ typedef struct report_args {
 
 #define AT(member) .offset = offsetof(report_args, member)
 static const txm_option page_options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .type = TXM_OPT_STRING,
-     AT(output),
-     .arg = "FILE",
-     .values = TXM_VALUES_FILE,
-     .help = "Write the page to this file, - for standard output"},
+    TXM_OPTION_OUTPUT(AT(output), "Write the page to this file, - for standard output", NULL),
     {.name = "title", .type = TXM_OPT_STRING, AT(title), .arg = "TEXT", .help = "Heading of the page"},
     {0},
 };
@@ -78,9 +71,7 @@ static void print_json(const txm_report *r, const txm_report_sums *s)
     txm_json_uint(o, "lists", s->lists);
     txm_json_uint(o, "foreign_lines", r->foreign);
     txm_json_number(o, "seconds", s->seconds, 6);
-    cJSON *stages = txm_json_object(o, "stage_seconds");
-    for (int i = 0; i < TXM_REPORT_STAGES; i++)
-        txm_json_number(stages, txm_report_stage_names[i], s->stages[i], 6);
+    txm_json_stages(o, s->stages);
     add_memory(o, &s->memory);
     add_lint(o, s);
     txm_json_emit(o);

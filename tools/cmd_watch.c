@@ -38,12 +38,7 @@ static const txm_option watch_options[] = {
      .more =
          "What other hosts write to a network file system is not reported to this one. Looking at what is up to date "
          "costs little."},
-    {.name = "store",
-     .type = TXM_OPT_STRING,
-     AT(make.store),
-     .arg = "DIR",
-     .values = TXM_VALUES_DIR,
-     .help = "Take finished tx files from this store, and add what is made"},
+    TXM_OPTION_STORE(AT(make.store), NULL),
     {.name = "lint",
      .type = TXM_OPT_FLAG,
      AT(make.lint),
@@ -67,12 +62,6 @@ static void defaults(void *p)
     watch_args *args = p;
     args->settle_s = 2;
     txm_settings_args_default(&args->make.settings);
-}
-
-static void on_warning(void *user, const char *message)
-{
-    (void)user;
-    txm_say(TXM_SAY_WARNING, "%s", message);
 }
 
 /* ---- rounds ----------------------------------------------------------------------------------------------------- */
@@ -131,7 +120,7 @@ static txm_status watch_folders(rounds *r, char **folders, txm_error *err)
                                        .settle_s = r->args->settle_s,
                                        .rescan_s = r->args->rescan_s,
                                        .cancel = txm_signal_flag(),
-                                       .warn = on_warning};
+                                       .warn = txm_say_warning};
     txm_status status = txm_watch_new(r->folders, r->folder_count, &options, &r->watch, err);
     if (status == TXM_OK)
         txm_say(TXM_SAY_INFO, "watching %zu folders", txm_watch_folders(r->watch));

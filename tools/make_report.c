@@ -13,6 +13,7 @@
 #include "format.h"
 #include "json.h"
 #include "say.h"
+#include "stages.h"
 #include "text.h"
 
 /* Words of the JSON `state`. They are few and stable: `reason` says more. */
@@ -74,19 +75,6 @@ static cJSON *new_object(const char *type)
     return o;
 }
 
-static void add_stages(cJSON *o, const txm_stage_seconds *s)
-{
-    cJSON *stages = txm_json_object(o, "stage_seconds");
-    txm_json_number(stages, "decode", s->decode, 6);
-    txm_json_number(stages, "conform", s->conform, 6);
-    txm_json_number(stages, "color", s->color, 6);
-    txm_json_number(stages, "pyramid", s->pyramid, 6);
-    txm_json_number(stages, "hash", s->hash, 6);
-    txm_json_number(stages, "encode", s->encode, 6);
-    txm_json_number(stages, "rings", s->rings, 6);
-    txm_json_number(stages, "write", s->write, 6);
-}
-
 static void add_result(cJSON *o, const txm_result *r)
 {
     txm_json_text(o, "tx", r->tx_path);
@@ -112,7 +100,9 @@ static void add_result(cJSON *o, const txm_result *r)
         txm_json_text(o, "via", r->via);
         if (*r->device)
             txm_json_text(o, "device", r->device);
-        add_stages(o, &r->stages);
+        double seconds[TXM_STAGES];
+        txm_stages_from(&r->stages, seconds);
+        txm_json_stages(o, seconds);
     }
     txm_json_uint(o, "source_bytes", r->source_bytes);
     txm_json_number(o, "seconds", r->seconds, 6);

@@ -42,12 +42,6 @@ static void on_done(void *user, const txm_batch_file *file)
     txm_progress_done(&run->progress, file);
 }
 
-static void on_warning(void *user, const char *message)
-{
-    (void)user;
-    txm_say(TXM_SAY_WARNING, "%s", message);
-}
-
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
 static txm_batch_job_args job_args(const txm_make_args *a)
@@ -76,7 +70,7 @@ static txm_status convert(make_run *run, txm_error *err)
         .stages = a->report.json || a->report.verbose || a->log,
         .shards = a->shard.count,
         .shard = a->shard.index,
-        .events = {run, on_planned, on_done, on_begin, on_rows, on_warning},
+        .events = {run, on_planned, on_done, on_begin, on_rows, txm_say_warning},
     };
     txm_status status = txm_batch_job_plan(&run->job, &args, &options, err);
     return status == TXM_OK ? txm_batch_run(run->job.batch, err) : status;

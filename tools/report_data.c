@@ -9,9 +9,6 @@
 #include "core/mem.h"
 #include "txmill/reader.h"
 
-const char *const txm_report_stage_names[TXM_REPORT_STAGES] = {"decode", "conform", "color", "pyramid",
-                                                               "hash",   "encode",  "rings", "write"};
-
 typedef struct adding {
     txm_report *report;
     const char *log;
@@ -105,8 +102,8 @@ static void take_made(txm_report_file *f, const cJSON *object)
     f->type_bytes = type_bytes(f->type);
     f->tx_bytes = txm_run_log_count(object, "tx_bytes", UINT64_MAX);
     f->seconds = (float)txm_run_log_number(object, "seconds");
-    for (int i = 0; i < TXM_REPORT_STAGES; i++)
-        f->stages[i] = (float)txm_run_log_number(stages, txm_report_stage_names[i]);
+    for (int i = 0; i < TXM_STAGES; i++)
+        f->stages[i] = (float)txm_run_log_number(stages, txm_stage_names[i]);
     f->made++;
 }
 

@@ -7,6 +7,7 @@
 #define TXM_TOOLS_REPORT_DATA_H
 #include "batch/names.h"
 #include "run_log.h"
+#include "stages.h"
 #include "txmill/batch.h"
 
 typedef enum txm_report_state {
@@ -17,10 +18,6 @@ typedef enum txm_report_state {
     TXM_REPORT_WOULD_CREATE,
     TXM_REPORT_STATES
 } txm_report_state;
-
-/* In the order of the pipeline; txm_report_stage_names holds what the log calls them. */
-enum { TXM_REPORT_STAGES = 8 };
-extern const char *const txm_report_stage_names[TXM_REPORT_STAGES];
 
 /* One image. Strings are the report's; NULL where the log does not say. */
 typedef struct txm_report_file {
@@ -34,7 +31,7 @@ typedef struct txm_report_file {
     uint32_t width, height, levels, channels; /* channels 0: the pixels are not known */
     uint32_t type_bytes, tile_px;
     uint64_t source_bytes, tx_bytes;
-    float seconds, stages[TXM_REPORT_STAGES];
+    float seconds, stages[TXM_STAGES];
 } txm_report_file;
 
 /* One run: what its summary says. */
@@ -76,9 +73,9 @@ typedef struct txm_report_memory {
 
 typedef struct txm_report_sums {
     size_t states[TXM_REPORT_STATES], images, retryable, made_twice;
-    size_t lint[8];                            /* by bit */
-    uint64_t source_bytes, tx_bytes;           /* of the images that have a tx file */
-    double stages[TXM_REPORT_STAGES], seconds; /* of processors; of runs */
+    size_t lint[8];                     /* by bit */
+    uint64_t source_bytes, tx_bytes;    /* of the images that have a tx file */
+    double stages[TXM_STAGES], seconds; /* of processors; of runs */
     txm_report_memory memory;
     /* Shards. */
     size_t lists;          /* different list keys among the runs */

@@ -106,7 +106,7 @@ static void put_totals(FILE *out, const txm_report_sums *s)
 {
     char bytes[TXM_FORMAT_BYTES], note[80], time[TXM_FORMAT_BYTES];
     double cpu = 0;
-    for (int i = 0; i < TXM_REPORT_STAGES; i++)
+    for (int i = 0; i < TXM_STAGES; i++)
         cpu += s->stages[i];
     fputs("<dl class=\"cards\" id=\"totals\">\n", out);
     put_count(out, "images", "Images", s->images, "");

@@ -60,7 +60,7 @@ static void add_file(txm_report_sums *s, const txm_report_file *f)
     s->made_twice += f->made > 1;
     for (int bit = 0; bit < 8; bit++)
         s->lint[bit] += f->lint >> bit & 1;
-    for (int i = 0; i < TXM_REPORT_STAGES; i++)
+    for (int i = 0; i < TXM_STAGES; i++)
         s->stages[i] += (double)f->stages[i];
     if (f->tx_bytes) {
         s->source_bytes += f->source_bytes;

@@ -285,27 +285,27 @@ void txm_report_memory_section(FILE *out, const txm_report_sums *sums)
 
 void txm_report_times(FILE *out, const txm_report_sums *sums)
 {
-    static const char *const texts[TXM_REPORT_STAGES] = {"reading and decoding",
-                                                         "arranging channels",
-                                                         "colour conversion",
-                                                         "levels",
-                                                         "digests",
-                                                         "compressing tiles",
-                                                         "border section",
-                                                         "writing"};
+    static const char *const texts[TXM_STAGES] = {"reading and decoding",
+                                                  "arranging channels",
+                                                  "colour conversion",
+                                                  "levels",
+                                                  "digests",
+                                                  "compressing tiles",
+                                                  "border section",
+                                                  "writing"};
     double all = 0;
-    for (int i = 0; i < TXM_REPORT_STAGES; i++)
+    for (int i = 0; i < TXM_STAGES; i++)
         all += sums->stages[i];
     if (all <= 0)
         return;
     begin(out, "stages", "Processor time by stage");
     begin_table(out, true, "Stage|What it does|#Time|#Part|");
-    for (int i = 0; i < TXM_REPORT_STAGES; i++) {
+    for (int i = 0; i < TXM_STAGES; i++) {
         double part = share(sums->stages[i], all);
-        fprintf(out, "<tr><td>%s</td><td class=\"dim\">%s</td>", txm_report_stage_names[i], texts[i]);
+        fprintf(out, "<tr><td>%s</td><td class=\"dim\">%s</td>", txm_stage_names[i], texts[i]);
         put_seconds(out, sums->stages[i]);
         fprintf(out, "<td class=\"n\" data-v=\"%.6g\">%.1f %%</td>", part, 100 * part);
-        put_bar(out, part, txm_report_stage_names[i]);
+        put_bar(out, part, txm_stage_names[i]);
         fputs("</tr>\n", out);
     }
     end_table(out);

@@ -104,6 +104,12 @@ void txm_say(txm_say_level level, const char *format, ...)
     va_end(args);
 }
 
+void txm_say_warning(void *user, const char *message)
+{
+    (void)user;
+    txm_say(TXM_SAY_WARNING, "%s", message);
+}
+
 void txm_say_last(const char *format, ...)
 {
     va_list args;

@@ -20,6 +20,9 @@ void txm_say_set_level(txm_say_level most);
 
 void txm_say(txm_say_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* As TXM_SAY_WARNING, in the form of the library's events; `user` is not used. */
+void txm_say_warning(void *user, const char *message);
+
 /* The bare line that ends a failed run. */
 void txm_say_last(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
