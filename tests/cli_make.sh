@@ -158,8 +158,9 @@ if has_jsonschema; then check json-schema valid_json make make.json; else skip j
 
 # ---- a terminal ------------------------------------------------------------------------------------------------------
 # script(1) gives the program a terminal for its output; what it shows goes to the file `shown`.
-on_terminal() { script -qefc "env $1 '$TXMILL' make --force rgb8.png missing.png" shown >/dev/null 2>&1; }
-if script -qefc true shown >/dev/null 2>&1; then
+# It may wait for ever for a terminal whose program has ended: what was shown is complete then.
+on_terminal() { timeout --foreground 60 script -qefc "env $1 '$TXMILL' make --force rgb8.png missing.png" shown >/dev/null 2>&1; }
+if timeout --foreground 60 script -qefc true shown >/dev/null 2>&1; then
     on_terminal "-u NO_COLOR TERM=xterm"
     check terminal-colours grep -q $'\033\\[1;31merror:' shown
     check terminal-progress grep -q $'\r\033\\[K' shown

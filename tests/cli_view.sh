@@ -47,7 +47,7 @@ txm view -f symbols -s 30x3 wide.tx
 check wide rc_is 0
 if command -v script >/dev/null; then
     in_terminal() { # NAME TERM SEQUENCE
-        TERM=$2 script -qec "stty cols 60 rows 30; '$TXMILL' view rgb.tx" /dev/null </dev/null >out 2>err
+        TERM=$2 timeout --foreground 60 script -qec "stty cols 60 rows 30; '$TXMILL' view rgb.tx" /dev/null </dev/null >out 2>err
         rc=$?
         check "terminal-$1" rc_is 0
         check "terminal-$1-sequence" has_bytes "$3"
