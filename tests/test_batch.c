@@ -112,7 +112,6 @@ static void make_images(void)
 
 START_TEST(test_order_and_totals)
 {
-    make_images();
     record r = {0};
     const txm_batch_options dry = {.dry_run = true, .largest_first = true};
     ck_assert_int_eq(RUN(&r, dry, 2, "small.png", "large.png", "missing.png", "middle.png"), TXM_OK);
@@ -128,14 +127,12 @@ START_TEST(test_order_and_totals)
     record given = {0};
     ck_assert_int_eq(RUN(&given, (txm_batch_options){.dry_run = true}, 2, "small.png", "large.png"), TXM_OK);
     ck_assert_str_eq(given.order, "small.png large.png");
-    batch_leave();
 }
 END_TEST
 
 START_TEST(test_runs_within_memory)
 {
     /* A bound that not even one file fits: they run one after the other, each is the converter's to judge. */
-    make_images();
     record r = {0};
     const txm_batch_options bounded = {.max_memory_bytes = 1};
     ck_assert_int_eq(RUN(&r, bounded, 4, "small.png", "large.png", "middle.png"), TXM_OK);
@@ -145,13 +142,11 @@ START_TEST(test_runs_within_memory)
     ck_assert_int_eq(RUN(&again, bounded, 4, "small.png", "large.png", "middle.png"), TXM_OK);
     ck_assert_uint_eq(again.created, 0);
     ck_assert_uint_eq(again.done, 3);
-    batch_leave();
 }
 END_TEST
 
 START_TEST(test_same_work)
 {
-    make_images();
     char absolute[256], cwd[128];
     ck_assert_ptr_nonnull(getcwd(cwd, sizeof cwd));
     snprintf(absolute, sizeof absolute, "%s/small.png", cwd);
@@ -163,50 +158,42 @@ START_TEST(test_same_work)
     ck_assert_uint_eq(r.same, 2);
     ck_assert_int_eq(access("blender_tx/alias.png.0-926BDA8569F1F2504902F06ABA51E46D.tx", F_OK), 0);
     ck_assert_str_eq(r.warnings, "");
-    batch_leave();
 }
 END_TEST
 
 START_TEST(test_clash)
 {
-    make_images();
     record r = {0};
     ck_assert_int_eq(RUN(&r, (txm_batch_options){.output = "x.tx"}, 2, "small.png", "large.png"), TXM_OK);
     ck_assert_uint_eq(r.created, 1);
     ck_assert_uint_eq(r.failed, 1);
     ck_assert_ptr_nonnull(strstr(r.errors, "small.png"));
-    batch_leave();
 }
 END_TEST
 
 START_TEST(test_fail_fast)
 {
-    make_images();
     record r = {0};
     const txm_batch_options options = {.fail_fast = true};
     ck_assert_int_eq(RUN(&r, options, 1, "missing.png", "small.png", "large.png"), TXM_OK);
     ck_assert_uint_eq(r.done, 1);
     ck_assert_uint_eq(r.begun, 0);
-    batch_leave();
 }
 END_TEST
 
 START_TEST(test_cancel)
 {
-    make_images();
     volatile int asked;
     record r = {.cancel_at_begin = &asked};
     ck_assert_int_eq(RUN(&r, (txm_batch_options){0}, 1, "small.png", "large.png", "middle.png"), TXM_CANCELLED);
     ck_assert_uint_eq(r.begun, 1);
     ck_assert_uint_eq(r.created, 0);
-    batch_leave();
 }
 END_TEST
 
 /* Another process makes the file: this one comes back for it and finds it made. */
 START_TEST(test_waits_for_claims)
 {
-    make_images();
     txm_claims *others = txm_claims_new(NULL);
     txm_claim *claim = NULL;
     batch_folder("blender_tx");
@@ -236,13 +223,11 @@ START_TEST(test_waits_for_claims)
     ck_assert_int_eq(waitpid(other, &status, 0), other);
     ck_assert_int_eq(status, 0);
     txm_claims_free(&others);
-    batch_leave();
 }
 END_TEST
 
 START_TEST(test_store)
 {
-    make_images();
     struct stat a, b;
     const char *first = "blender_tx/small.png.0-926BDA8569F1F2504902F06ABA51E46D.tx";
     record r = {0}, again = {0};
@@ -259,7 +244,6 @@ START_TEST(test_store)
     ck_assert_int_eq(stat("small.png", &a), 0);
     ck_assert_int_eq(stat(first, &b), 0);
     ck_assert_int_eq(a.st_mtime, b.st_mtime);
-    batch_leave();
 }
 END_TEST
 
@@ -267,6 +251,7 @@ int main(void)
 {
     Suite *suite = suite_create("batch");
     TCase *t = tcase_create("batch");
+    tcase_add_checked_fixture(t, make_images, batch_leave);
     tcase_add_test(t, test_order_and_totals);
     tcase_add_test(t, test_runs_within_memory);
     tcase_add_test(t, test_same_work);

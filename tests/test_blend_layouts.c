@@ -71,6 +71,33 @@ static txm_blend *open_stored(const char *name)
     return blend;
 }
 
+/* A scene of the test data that is written anew: change the definitions before it is converted, and the blocks after.
+ */
+typedef struct rewriting {
+    scene_file *file, *definitions, *other;
+} rewriting;
+
+static rewriting rewrite(const char *name)
+{
+    rewriting r = {.file = load(name)};
+    r.definitions = scene_definitions(r.file);
+    return r;
+}
+
+static scene_file *convert(rewriting *r, scene_layout layout)
+{
+    return r->other = scene_convert(r->file, layout, r->definitions);
+}
+
+static txm_blend *finish(rewriting *r, const char *name)
+{
+    store_scene(name, r->other);
+    scene_free(r->other);
+    scene_free(r->definitions);
+    scene_free(r->file);
+    return open_stored(name);
+}
+
 /* What the stored scene says is what Blender's own file says. */
 static void check_same(const char *name)
 {
@@ -98,7 +125,6 @@ START_TEST(every_layout_reads_the_same)
 {
     static const char *const names[] = {"materials.blend", "packed.blend", "lint.blend", "inside.blend"};
     const scene_layout *layout = &layouts[_i];
-    make_place();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         scene_file *file = load(names[i]), *other = scene_convert(file, *layout, NULL);
         store_scene(names[i], other);
@@ -112,14 +138,12 @@ START_TEST(every_layout_reads_the_same)
         scene_free(other);
         scene_free(file);
     }
-    remove_place();
 }
 END_TEST
 
 START_TEST(libraries_of_every_layout_read_the_same)
 {
     static const char *const names[] = {"linked.blend", "lib/library.blend", "lib/far.blend"};
-    make_place();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         /* Every file in another layout: libraries need not come from the Blender that links them. */
         scene_file *file = load(names[i]), *other = scene_convert(file, layouts[((size_t)_i + i) % LAYOUTS], NULL);
@@ -128,66 +152,53 @@ START_TEST(libraries_of_every_layout_read_the_same)
         scene_free(file);
     }
     check_same("linked.blend");
-    remove_place();
 }
 END_TEST
 
 /* Struct definitions as Blender 5.1 has them: longer names, the working space. */
-static scene_file *blender5_definitions(const scene_file *from)
+static rewriting rewrite_for_blender5(const char *name)
 {
-    scene_file *d = scene_definitions(from);
-    scene_rename_field(d, "ID", "name[66]", "name[258]");
-    scene_add_field(d, "FileGlobal", "char", "colorspace_scene_linear_name[64]");
-    return d;
+    rewriting r = rewrite(name);
+    scene_rename_field(r.definitions, "ID", "name[66]", "name[258]");
+    scene_add_field(r.definitions, "FileGlobal", "char", "colorspace_scene_linear_name[64]");
+    return r;
 }
 
 static const scene_layout blender5 = {8, false, true, 501, false};
 
 START_TEST(reads_the_structs_of_blender_5)
 {
-    make_place();
-    scene_file *file = load("materials.blend"), *definitions = blender5_definitions(file);
-    scene_file *other = scene_convert(file, blender5, definitions);
+    rewriting r = rewrite_for_blender5("materials.blend");
+    scene_file *other = convert(&r, blender5);
     char longer[258] = "IM";
     memset(longer + 2, 'n', 200);
     scene_set_text(other, scene_find(other, "IM", "IMwood"), "id.name", longer);
     scene_block *global = scene_find(other, "GLOB", NULL);
     scene_set_text(other, global, "colorspace_scene_linear_name", "Linear Rec.2020");
     scene_set_number(other, global, "subversion", 7);
-    store_scene("five.blend", other);
-    txm_blend *blend = open_stored("five.blend");
+    txm_blend *blend = finish(&r, "five.blend");
     const txm_blend_info *info = txm_blend_info_of(blend);
     ck_assert_int_eq(info->version, 501);
     ck_assert_int_eq(info->subversion, 7);
     ck_assert_str_eq(info->working_space, "Linear Rec.2020");
     ck_assert_uint_eq(image_named(blend, longer + 2)->user_count, 2);
     txm_blend_close(&blend);
-    scene_free(other);
-    scene_free(definitions);
-    scene_free(file);
-    remove_place();
 }
 END_TEST
 
 START_TEST(paths_of_packed_data_blocks_belong_to_their_library)
 {
-    make_place();
-    scene_file *file = load("linked.blend"), *definitions = blender5_definitions(file);
-    scene_add_field(definitions, "Library", "Library", "*archive_parent_library");
-    scene_file *other = scene_convert(file, blender5, definitions);
+    rewriting r = rewrite_for_blender5("linked.blend");
+    scene_add_field(r.definitions, "Library", "Library", "*archive_parent_library");
+    scene_file *other = convert(&r, blender5);
     scene_block *library = scene_find(other, "LI", NULL);
     /* A full data-block with a library: what Blender 5 packs. */
     scene_set_number(other, scene_find(other, "IM", "IMlocal"), "id.lib", library->address);
-    store_scene("packed_data.blend", other);
-    txm_blend *blend = open_stored("packed_data.blend");
+    txm_blend *blend = finish(&r, "packed_data.blend");
     char *expected = txm_path_join(folder, "lib/textures/wood.png");
     ck_assert_str_eq(image_named(blend, "local")->path, expected);
     txm_blend_close(&blend);
     free(expected);
-    scene_free(other);
-    scene_free(definitions);
-    scene_free(file);
-    remove_place();
 }
 END_TEST
 
@@ -209,7 +220,6 @@ START_TEST(every_compression_reads_the_same)
     char *path = scene_path(name);
     size_t bytes, packed_bytes;
     uint8_t *plain = scene_load(path, &bytes), *packed, *gzip;
-    make_place();
     packed = scene_zstd(plain, bytes, 4096, true, &packed_bytes); /* blocks cross frames */
     check_compressed(name, packed, packed_bytes, "zstd");
     packed = scene_zstd(plain, bytes, 100000, false, &packed_bytes);
@@ -234,7 +244,6 @@ START_TEST(every_compression_reads_the_same)
     check_compressed(name, copy, bytes, "plain");
     free(plain);
     free(path);
-    remove_place();
 }
 END_TEST
 
@@ -243,7 +252,6 @@ START_TEST(unpacks_from_every_compression)
     char *path = scene_path("packed.blend");
     size_t bytes, packed_bytes;
     uint8_t *plain = scene_load(path, &bytes);
-    make_place();
     uint8_t *forms[] = {scene_gzip(plain, bytes, &packed_bytes)};
     store("form.blend", forms[0], packed_bytes);
     txm_blend *blend = open_stored("form.blend");
@@ -261,7 +269,6 @@ START_TEST(unpacks_from_every_compression)
     free(forms[0]);
     free(plain);
     free(path);
-    remove_place();
 }
 END_TEST
 
@@ -271,22 +278,18 @@ END_TEST
 static txm_blend *old_scene(int version, int subversion, void (*edit)(const scene_file *file, scene_block *block),
                             const char *hide_field)
 {
-    scene_file *file = load("materials.blend"), *definitions = scene_definitions(file);
+    rewriting r = rewrite("materials.blend");
     scene_layout layout = as_written;
     layout.version = version;
     if (hide_field) { /* a field that this version does not have */
-        scene_rename_field(definitions, "Image", hide_field, "not_yet");
+        scene_rename_field(r.definitions, "Image", hide_field, "not_yet");
     }
-    scene_file *other = scene_convert(file, layout, definitions);
+    scene_file *other = convert(&r, layout);
     scene_set_number(other, scene_find(other, "GLOB", NULL), "subversion", (uint64_t)subversion);
     for (size_t i = 0; edit && i < other->block_count; i++) {
         edit(other, &other->blocks[i]);
     }
-    store_scene("old.blend", other);
-    scene_free(other);
-    scene_free(definitions);
-    scene_free(file);
-    return open_stored("old.blend");
+    return finish(&r, "old.blend");
 }
 
 static void take_as_data(const scene_file *file, scene_block *block)
@@ -300,7 +303,6 @@ static void take_as_data(const scene_file *file, scene_block *block)
 
 START_TEST(data_nodes_make_data_images)
 {
-    make_place();
     txm_blend *blend = old_scene(280, 65, take_as_data, NULL);
     ck_assert_str_eq(image_named(blend, "wood")->colorspace_stored, "Non-Color");
     ck_assert(image_named(blend, "wood")->data);
@@ -309,7 +311,6 @@ START_TEST(data_nodes_make_data_images)
     blend = old_scene(280, 66, take_as_data, NULL);
     ck_assert_str_eq(image_named(blend, "wood")->colorspace_stored, "sRGB");
     txm_blend_close(&blend);
-    remove_place();
 }
 END_TEST
 
@@ -322,7 +323,6 @@ static void ignore_alpha(const scene_file *file, scene_block *block)
 
 START_TEST(the_old_flag_ignores_alpha)
 {
-    make_place();
     txm_blend *blend = old_scene(280, 69, ignore_alpha, NULL);
     ck_assert_int_eq(image_named(blend, "wood")->alpha, TXM_ALPHA_NONE);
     txm_blend_close(&blend);
@@ -332,13 +332,11 @@ START_TEST(the_old_flag_ignores_alpha)
     blend = old_scene(265, 0, NULL, "alpha_mode");
     ck_assert_int_eq(image_named(blend, "wood")->alpha, TXM_ALPHA_DEFAULT);
     txm_blend_close(&blend);
-    remove_place();
 }
 END_TEST
 
 START_TEST(images_without_tile_list_have_one_tile)
 {
-    make_place();
     txm_blend *blend = old_scene(283, 2, NULL, NULL);
     ck_assert_uint_eq(image_named(blend, "brick")->tile_count, 1);
     ck_assert_uint_eq(image_named(blend, "brick")->tiles[0], 1001);
@@ -349,7 +347,6 @@ START_TEST(images_without_tile_list_have_one_tile)
     blend = old_scene(283, 3, NULL, NULL);
     ck_assert_uint_eq(image_named(blend, "brick")->tile_count, 4);
     txm_blend_close(&blend);
-    remove_place();
 }
 END_TEST
 
@@ -368,7 +365,6 @@ static void name_the_first_tile(const scene_file *file, scene_block *block)
 
 START_TEST(old_tiled_paths_get_their_token)
 {
-    make_place();
     txm_blend *blend = old_scene(301, 5, name_the_first_tile, NULL);
     ck_assert_str_eq(txm_path_base(image_named(blend, "brick")->path), "brick.<UDIM>.png");
     ck_assert_uint_eq(image_named(blend, "brick")->file_count, 3);
@@ -381,34 +377,27 @@ START_TEST(old_tiled_paths_get_their_token)
     blend = old_scene(301, 6, name_the_first_tile, NULL);
     ck_assert_str_eq(txm_path_base(image_named(blend, "brick")->path), "brick.1001.png");
     txm_blend_close(&blend);
-    remove_place();
 }
 END_TEST
 
 START_TEST(old_files_have_one_packed_file)
 {
-    make_place();
-    scene_file *file = load("packed.blend"), *definitions = scene_definitions(file);
-    scene_rename_field(definitions, "Image", "packedfiles", "not_yet");
-    scene_file *other = scene_convert(file, as_written, definitions);
+    rewriting r = rewrite("packed.blend");
+    scene_rename_field(r.definitions, "Image", "packedfiles", "not_yet");
+    scene_file *other = convert(&r, as_written);
     scene_block *wood = scene_find(other, "IM", "IMpacked wood"), *packed = NULL;
     for (scene_block *b = wood + 1; !packed; b++) {
         ck_assert_str_eq(b->code, "DATA");
         packed = strcmp(b->type, "PackedFile") == 0 ? b : NULL;
     }
     scene_set_number(other, wood, "packedfile", packed->address);
-    store_scene("old.blend", other);
-    txm_blend *blend = open_stored("old.blend");
+    txm_blend *blend = finish(&r, "old.blend");
     const txm_blend_image *im = image_named(blend, "packed wood");
     ck_assert_int_eq(im->state, TXM_BLEND_PACKED);
     ck_assert_uint_eq(im->packed_count, 1);
     ck_assert_str_eq(im->packed[0].name, "wood.png");
     ck_assert_int_eq(image_named(blend, "not packed")->state, TXM_BLEND_READY);
     txm_blend_close(&blend);
-    scene_free(other);
-    scene_free(definitions);
-    scene_free(file);
-    remove_place();
 }
 END_TEST
 
@@ -416,6 +405,7 @@ int main(void)
 {
     Suite *suite = suite_create("blend_layouts");
     TCase *t = tcase_create("layouts");
+    tcase_add_checked_fixture(t, make_place, remove_place);
     tcase_add_loop_test(t, every_layout_reads_the_same, 0, LAYOUTS);
     tcase_add_loop_test(t, libraries_of_every_layout_read_the_same, 0, LAYOUTS);
     tcase_add_test(t, reads_the_structs_of_blender_5);
@@ -424,6 +414,7 @@ int main(void)
     tcase_add_test(t, unpacks_from_every_compression);
     suite_add_tcase(suite, t);
     t = tcase_create("versions");
+    tcase_add_checked_fixture(t, make_place, remove_place);
     tcase_add_test(t, data_nodes_make_data_images);
     tcase_add_test(t, the_old_flag_ignores_alpha);
     tcase_add_test(t, images_without_tile_list_have_one_tile);

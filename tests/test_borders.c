@@ -78,15 +78,29 @@ START_TEST(every_size)
 }
 END_TEST
 
+/* ---- one image, and a file of it without a section -------------------------------------------------------------- */
+
+static made_image image;
+static char path[512];
+
+static void make_file(void)
+{
+    image = make_image(100, 70, 4, TXM_U8, 32, (txm_compression){0}, MADE_SMOOTH);
+    snprintf(path, sizeof path, "%s", temp_file("b.tx"));
+    write_tx(path, &image);
+}
+
+static void drop_file(void)
+{
+    free_image(&image);
+}
+
 /* A wrong ring with a right checksum: only the comparison with the neighbours can tell. */
 START_TEST(wrong_pixels_are_found)
 {
-    made_image m = make_image(100, 70, 4, TXM_U8, 32, (txm_compression){0}, MADE_SMOOTH);
     made_image other = make_image(100, 70, 4, TXM_U8, 32, (txm_compression){0}, MADE_SMOOTH);
-    char path[512], finding[200];
+    char finding[200];
     txm_borders_result result;
-    snprintf(path, sizeof path, "%s", temp_file("b.tx"));
-    write_tx(path, &m);
     other.levels[0][0] ^= 255; /* a corner pixel that three rings and its own tile's neighbours show */
     append_section(path, &other);
     ck_assert_int_eq(txm_borders_check(path, NULL, &result, finding, sizeof finding, NULL), TXM_OK);
@@ -94,21 +108,16 @@ START_TEST(wrong_pixels_are_found)
     ck_assert_uint_lt(result.bad_tiles, result.tiles);
     ck_assert_msg(strstr(finding, "level 0") != NULL, "%s", finding);
     ck_assert_int_eq(txm_borders_check(path, NULL, &result, NULL, 0, NULL), TXM_OK);
-    free_image(&m);
     free_image(&other);
 }
 END_TEST
 
 START_TEST(refusals)
 {
-    made_image m = make_image(100, 70, 4, TXM_U8, 32, (txm_compression){0}, MADE_SMOOTH);
-    char path[512];
     txm_borders_result result;
     txm_error err = {0};
     size_t bytes;
-    snprintf(path, sizeof path, "%s", temp_file("b.tx"));
-    write_tx(path, &m);
-    append_section(path, &m);
+    append_section(path, &image);
     uint8_t *file = load_file(path, &bytes);
     file[bytes - TXM_SECTION_FOOTER_BYTES + 44] = 2; /* the version */
     save_file(path, file, bytes);
@@ -138,20 +147,15 @@ START_TEST(refusals)
 
     ck_assert_int_eq(txm_borders_add("/nonexistent/a.tx", NULL, &result, NULL), TXM_NOT_FOUND);
     ck_assert_int_eq(txm_borders_strip("/tmp", &result, NULL), TXM_NOT_A_FILE);
-    free_image(&m);
 }
 END_TEST
 
 /* A damaged tile: no section can be made, the file stays. */
 START_TEST(damaged_tiles_stop_it)
 {
-    made_image m = make_image(100, 70, 4, TXM_U8, 32, (txm_compression){0}, MADE_SMOOTH);
-    char path[512];
     txm_borders_result result;
     txm_error err = {0};
     size_t bytes;
-    snprintf(path, sizeof path, "%s", temp_file("b.tx"));
-    write_tx(path, &m);
     uint8_t *file = load_file(path, &bytes);
     memset(file + 600, 0xff, 50);
     save_file(path, file, bytes);
@@ -161,7 +165,6 @@ START_TEST(damaged_tiles_stop_it)
     same_file(path, file, bytes);
     txm_pool_free(pool);
     free(file);
-    free_image(&m);
 }
 END_TEST
 
@@ -172,6 +175,9 @@ int main(void)
     temp_file(""); /* the folder belongs to this process, not to a test's */
     suite_add_tcase(suite, tc);
     tcase_add_loop_test(tc, every_size, 0, SIZES);
+    tc = tcase_create("one image");
+    suite_add_tcase(suite, tc);
+    tcase_add_checked_fixture(tc, make_file, drop_file);
     tcase_add_test(tc, wrong_pixels_are_found);
     tcase_add_test(tc, refusals);
     tcase_add_test(tc, damaged_tiles_stop_it);

@@ -188,12 +188,25 @@ static float from_half(uint16_t h)
     return h & 0x8000 ? -v : v;
 }
 
-static picture load(const char *name, txm_source_info *info)
+static char *path_of(const char *name)
+{
+    return txm_asprintf("%s/sources/%s", getenv("TXM_TESTDATA"), name);
+}
+
+static txm_source *open_source(const char *name)
 {
     txm_error err = {0};
     txm_source *s = NULL;
-    char *path = txm_asprintf("%s/sources/%s", getenv("TXM_TESTDATA"), name);
+    char *path = path_of(name);
     ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "%s", err.message);
+    free(path);
+    return s;
+}
+
+static picture load(const char *name, txm_source_info *info)
+{
+    txm_error err = {0};
+    txm_source *s = open_source(name);
     const txm_source_info *i = txm_source_info_of(s);
     picture p = {i->width, i->height, i->channels, NULL};
     size_t row = (size_t)p.width * p.channels, count = row * p.height;
@@ -212,7 +225,6 @@ static picture load(const char *name, txm_source_info *info)
     }
     free(raw);
     txm_source_close(&s);
-    free(path);
     return p;
 }
 
@@ -288,16 +300,12 @@ START_TEST(metadata)
                 {"iptc.tif", "", "a tool", 3},
                 {"half-zip.exr", "", "", 0}};
     for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
-        txm_source *s = NULL;
-        txm_error err = {0};
-        char *path = txm_asprintf("%s/sources/%s", getenv("TXM_TESTDATA"), said[i].name);
-        ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "%s", err.message);
+        txm_source *s = open_source(said[i].name);
         const txm_source_info *info = txm_source_info_of(s);
         ck_assert_str_eq(info->interop_id, said[i].interop);
         ck_assert_str_eq(info->software, said[i].software);
         ck_assert_uint_eq(info->attribute_count, said[i].attributes);
         txm_source_close(&s);
-        free(path);
     }
 }
 END_TEST
@@ -314,7 +322,7 @@ START_TEST(unsupported_files)
         txm_source *s = NULL;
         txm_error err = {0};
         uint8_t rows[37 * 16 * 23];
-        char *path = txm_asprintf("%s/sources/%s", getenv("TXM_TESTDATA"), refused[i].name);
+        char *path = path_of(refused[i].name);
         txm_status status = txm_source_open(path, NULL, &s, &err);
         if (status == TXM_OK)
             status = txm_source_read(s, 0, 23, rows, 37 * 16, &err);
@@ -329,7 +337,7 @@ END_TEST
 /* No file lies in the folder without a line in the table. */
 START_TEST(every_file_has_a_line)
 {
-    char *folder = txm_asprintf("%s/sources", getenv("TXM_TESTDATA"));
+    char *folder = path_of("");
     DIR *dir = opendir(folder);
     ck_assert_ptr_nonnull(dir);
     for (struct dirent *e; (e = readdir(dir));) {
