@@ -5,12 +5,10 @@
  *
  * Seeds: testdata/blend/small/[a-z]*.blend */
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "blend/scene_scan.h"
+#include "fuzz_input.h"
 #include "txmill/blend.h"
 
 static void scan_as_library(int fd)
@@ -31,15 +29,9 @@ static void scan_as_library(int fd)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char path[64];
     txm_blend *blend = NULL;
     txm_blend_options options = {.lint = true};
-    int fd = memfd_create("fuzz", MFD_CLOEXEC);
-    if (fd < 0 || write(fd, data, size) != (ssize_t)size) {
-        abort();
-    }
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (txm_blend_open(path, &options, &blend, NULL) == TXM_OK) {
+    if (txm_blend_open(fuzz_input_path(data, size), &options, &blend, NULL) == TXM_OK) {
         txm_blend_entry *entries = NULL;
         size_t count;
         if (txm_blend_entries(blend, NULL, &entries, &count, NULL) == TXM_OK) {
@@ -47,7 +39,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     txm_blend_close(&blend);
-    scan_as_library(fd);
-    close(fd);
+    scan_as_library(fuzz_input(data, size));
     return 0;
 }

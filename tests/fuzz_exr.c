@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The direct EXR reader on hostile bytes.
  * Seeds: testdata/sources/[a-z]*.exr */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "fuzz_input.h"
 #include "source/readers.h"
 
 /* Not more rows than this: a header may promise 65536 of them, each refused for the same reason. */
@@ -32,16 +27,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const txm_reader_ops *reader = &txm_exr_reader;
     if (size < 8 || !reader->probe(data, size, "fuzz.exr"))
         return -1;
-    int fd = memfd_create("fuzz.exr", MFD_CLOEXEC);
-    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-        abort();
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     txm_source_options options = {.max_memory_bytes = 64 << 20};
     txm_source_info info = {0};
     void *self = NULL;
     txm_error err = {0};
-    if (reader->open(path, &options, &info, &self, &err) == TXM_OK) {
+    if (reader->open(fuzz_input_path(data, size), &options, &info, &self, &err) == TXM_OK) {
         read_image(reader, self, &info);
         reader->close(self);
     }
@@ -50,6 +40,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(info.attributes[i].value);
     }
     free(info.attributes);
-    close(fd);
     return 0;
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The direct reader of Radiance pictures on hostile bytes.
  * Seeds: testdata/sources/[a-z]*.hdr */
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "fuzz_input.h"
 #include "source/readers.h"
 
 /* A header may promise more rows than there is time for. */
@@ -28,21 +24,15 @@ static void read_image(void *self, const txm_source_info *info)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char path[64];
-    int fd = memfd_create("fuzz.hdr", MFD_CLOEXEC);
-    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-        abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     const txm_source_options options = {.max_memory_bytes = 64 << 20};
     txm_source_info info = {0};
     void *self = NULL;
     txm_error err = {0};
-    if (txm_hdr_reader.open(path, &options, &info, &self, &err) == TXM_OK) {
+    if (txm_hdr_reader.open(fuzz_input_path(data, size), &options, &info, &self, &err) == TXM_OK) {
         read_image(self, &info);
         txm_hdr_reader.close(self);
     } else if (!err.message[0]) {
         abort(); /* every failure has a message */
     }
-    close(fd);
     return 0;
 }

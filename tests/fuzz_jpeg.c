@@ -3,11 +3,7 @@
  * Fuzzing the direct JPEG reader: markers, metadata, and libjpeg's ways out of damaged data.
  *
  * Seeds: testdata/jpeg/[a-z]*.jpg */
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "fuzz_input.h"
 #include "source/readers.h"
 
 /* Of pixels: sizes in the header are cheap, decoding them is not. */
@@ -29,19 +25,11 @@ static void read_some(void *self, const txm_source_info *info, uint32_t rows)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    static int fd = -1;
-    static char path[64];
     txm_source_info info = {0};
     txm_error err = {0};
     void *self = NULL;
 
-    if (fd < 0) {
-        fd = memfd_create("fuzz", 0);
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    }
-    if (ftruncate(fd, 0) != 0 || pwrite(fd, data, bytes, 0) != (ssize_t)bytes)
-        abort();
-    if (!txm_jpeg_reader.open(path, NULL, &info, &self, &err)) {
+    if (!txm_jpeg_reader.open(fuzz_input_path(data, bytes), NULL, &info, &self, &err)) {
         if ((uint64_t)info.width * info.height <= MAX_PIXELS) {
             read_some(self, &info, info.height / 2);
             txm_jpeg_reader.rewind(self, &err);

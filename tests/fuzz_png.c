@@ -7,13 +7,9 @@
  *
  * Seeds: testdata/png/[bg]*.png testdata/sources/[a-z]*.png testdata/golden/[a-z]*8*.png */
 #include <libdeflate.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/hash.h"
+#include "fuzz_input.h"
 #include "source/readers.h"
 
 /* Of pixels read from one input: an image may be 65536 px a side. */
@@ -74,20 +70,12 @@ static void free_attributes(txm_source_info *info)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    static int fd = -1;
-    static char path[64];
     txm_source_info info = {0};
     txm_error err = {0};
     void *self = NULL;
     uint64_t first, second;
 
-    if (fd < 0) {
-        fd = memfd_create("fuzz", 0);
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    }
-    if (ftruncate(fd, 0) != 0 || pwrite(fd, data, bytes, 0) != (ssize_t)bytes)
-        abort();
-    if (!txm_png_reader.open(path, NULL, &info, &self, &err)) {
+    if (!txm_png_reader.open(fuzz_input_path(data, bytes), NULL, &info, &self, &err)) {
         uint32_t one = read_rows(self, &info, 1, &first);
         txm_png_reader.rewind(self, &err);
         uint32_t three = read_rows(self, &info, 3, &second);
