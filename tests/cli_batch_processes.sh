@@ -13,6 +13,18 @@ made() { find "$1/blender_tx" -name '*.tx' 2>/dev/null | wc -l; }
 # The bytes of a tx file depend on the source and the settings alone: the same folder made in peace is the measure.
 as_made_in_peace() { diff -r crowd/blender_tx crowd/peace >"$work/out" 2>&1; }
 
+# Claims that are written, not just made.
+claims() { find crowd -name '.*.txm-claim' -size +0 2>/dev/null; }
+# Stops a process with a claim in its hands: while it is looked at it stands still, and what is seen can be copied.
+stop_with_claim() {
+    for _ in $(seq 500); do
+        kill -STOP "$1" 2>/dev/null || return
+        [ -n "$(claims)" ] && return
+        kill -CONT "$1"
+        sleep 0.002
+    done
+}
+
 # ---- eight processes ---------------------------------------------------------------------------------------------------
 python3 "$repo/tests/batch_images.py" crowd $images 48
 for p in 1 2 3 4 5 6 7 8; do
@@ -65,9 +77,9 @@ tx=$(find crowd -name '*.tx' | sort | head -n 1)
 claim="$(dirname "$tx")/.$(basename "$tx").txm-claim"
 "$TXMILL" make -q -r --force crowd 2>/dev/null &
 pid=$!
-until found=$(find crowd -name '.*.txm-claim' | head -n 1) && [ -n "$found" ] && cp "$found" note 2>/dev/null && [ -s note ]; do
-    kill -0 $pid 2>/dev/null || break
-done
+stop_with_claim $pid
+cp "$(claims | head -n 1)" note
+kill -CONT $pid
 wait $pid
 cp note "$claim" && sed -n 's/^pid //p' note >dead-pid
 temporary="$(dirname "$tx")/.x.png.tx.$(sed -n 's/^host //p' note)-$(sed -n 's/^machine //p' note)-$(cat dead-pid)-0123456789abcdef.txm-tmp"
@@ -109,13 +121,7 @@ fi
 rm -r crowd/blender_tx
 "$TXMILL" make -q -r -j 1 crowd &
 pid=$!
-# Stopped with a claim in its hands.
-for _ in $(seq 500); do
-    kill -STOP $pid
-    [ -n "$(find crowd -name '.*.txm-claim' 2>/dev/null)" ] && break
-    kill -CONT $pid
-    sleep 0.002
-done
+stop_with_claim $pid
 "$TXMILL" make -q -r crowd &
 other=$!
 for _ in $(seq 600); do [ "$(made crowd)" -ge $((images - 1)) ] && break; sleep 0.05; done
