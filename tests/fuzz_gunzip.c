@@ -2,7 +2,7 @@
  * Fuzzes the reader of gzip files, its threads and guesses included: what zlib takes it must take, and give the same;
  * and fail where zlib fails. Half of the inputs are files as they come; the other half is compressed first, many times
  * over, so that mutations need not find out how, and damaged then.
- * Seeds: testdata/blend/lint.json testdata/golden/photo.png */
+ * Seeds: testdata/blend/lint.json testdata/golden/[a-z]*8.png */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A stretch of a deflate stream, inflated without what stands before it: from a place that looks like the begin of a
- * block (codec/find_block.h), with marks in place of the bytes of the unknown window (codec/inflate.h). Once 32 KiB
- * have no mark it goes on in bytes. Whether the place was a begin is for the decoder to say that comes from the
- * stream's begin: if that meets a block boundary there, all of it is right.
+ * block (codec/find_block.h), with marks in place of the bytes of the unknown window (codec/inflate.h). Whether the
+ * place was a begin is for the decoder to say that comes from the stream's begin: if that meets a block boundary there,
+ * all of it is right.
  */
 #ifndef TXM_CODEC_GUESS_H
 #define TXM_CODEC_GUESS_H
