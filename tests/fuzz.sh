@@ -1,15 +1,21 @@
 #!/usr/bin/env bash
 # Builds every tests/fuzz_*.c with libFuzzer and sanitizers (Clang) against the library's sources in build-fuzz, and runs
-# each for FUZZ_SECONDS (default 60), one a processor at a time, at low priority. Names as arguments choose targets:
-#     FUZZ_SECONDS=600 tests/fuzz.sh tiff_tx section
+# each for FUZZ_SECONDS (default 60), one a processor at a time, at low priority. Arguments choose targets, and seconds
+# where they differ:
+#     FUZZ_SECONDS=600 tests/fuzz.sh tiff_tx section png:60
 # Seeds are the files that the target's "Seeds:" line names (patterns, seen from the top folder). What the fuzzer finds
 # worth keeping goes to build-fuzz/corpus/NAME, crashes to build-fuzz/crash-NAME-*. Exit code 1 if any target crashed.
 set -u
 cd "$(dirname "$0")/.." || exit 2
-seconds=${FUZZ_SECONDS:-60}
 out=build-fuzz
 san=address,undefined
-names=("$@")
+names=()
+declare -A seconds
+for wanted; do
+    name=${wanted%%:*}
+    names+=("$name")
+    case $wanted in *:*) seconds[$name]=${wanted#*:} ;; esac
+done
 if [ ${#names[@]} -eq 0 ]; then
     for f in tests/fuzz_*.c; do
         name=$(basename "$f" .c)
@@ -31,7 +37,7 @@ nice -n 19 make -s -j2 B="$out" CC="$clang" CXX="${CLANGXX:-$clang++}" OPT="-O1 
 export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1:detect_leaks=1}
 # One target, in a process of its own: what is to be said goes to NAME.report.
 run_target() {
-    local name=$1 corpus=$out/corpus/$1 seeds=$out/seeds/$1 pattern rc
+    local name=$1 corpus=$out/corpus/$1 seeds=$out/seeds/$1 pattern rc time=${seconds[$1]:-${FUZZ_SECONDS:-60}}
     mkdir -p "$corpus"
     pattern=$(sed -n 's/^ \* Seeds: \(.*[^ ]\) *\*\/$/\1/p' "tests/fuzz_$name.c" | head -n 1)
     rm -rf "$seeds"
@@ -39,8 +45,8 @@ run_target() {
     # The pattern is meant to be split and expanded.
     # shellcheck disable=SC2086
     if [ -n "$pattern" ]; then cp $pattern "$seeds"; fi
-    echo "fuzz $name: $seconds s, $(find "$seeds" -type f | wc -l) seeds"
-    nice -n 19 "$out/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
+    echo "fuzz $name: $time s, $(find "$seeds" -type f | wc -l) seeds"
+    nice -n 19 "$out/fuzz_$name" -max_total_time="$time" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
         -artifact_prefix="$out/crash-$name-" -print_final_stats=1 "$corpus" "$seeds" >"$out/$name.log" 2>&1
     rc=$?
     # User time of this process's children, the fuzzer's; in a pipe it would be that of none.
