@@ -15,6 +15,20 @@ enum {
     NO_SYMBOL = 0xffff
 };
 
+#define VALUE(base, extra) ((uint32_t)(base) << TXM_VALUE_SHIFT | (extra))
+const uint32_t txm_length_values[TXM_DECODE_LENGTHS] = {
+    VALUE(3, 0),   VALUE(4, 0),   VALUE(5, 0),   VALUE(6, 0),   VALUE(7, 0),  VALUE(8, 0),  VALUE(9, 0),  VALUE(10, 0),
+    VALUE(11, 1),  VALUE(13, 1),  VALUE(15, 1),  VALUE(17, 1),  VALUE(19, 2), VALUE(23, 2), VALUE(27, 2), VALUE(31, 2),
+    VALUE(35, 3),  VALUE(43, 3),  VALUE(51, 3),  VALUE(59, 3),  VALUE(67, 4), VALUE(83, 4), VALUE(99, 4), VALUE(115, 4),
+    VALUE(131, 5), VALUE(163, 5), VALUE(195, 5), VALUE(227, 5), VALUE(258, 0)};
+const uint32_t txm_distance_values[TXM_DECODE_DISTANCES] = {
+    VALUE(1, 0),     VALUE(2, 0),     VALUE(3, 0),     VALUE(4, 0),      VALUE(5, 1),      VALUE(7, 1),
+    VALUE(9, 2),     VALUE(13, 2),    VALUE(17, 3),    VALUE(25, 3),     VALUE(33, 4),     VALUE(49, 4),
+    VALUE(65, 5),    VALUE(97, 5),    VALUE(129, 6),   VALUE(193, 6),    VALUE(257, 7),    VALUE(385, 7),
+    VALUE(513, 8),   VALUE(769, 8),   VALUE(1025, 9),  VALUE(1537, 9),   VALUE(2049, 10),  VALUE(3073, 10),
+    VALUE(4097, 11), VALUE(6145, 11), VALUE(8193, 12), VALUE(12289, 12), VALUE(16385, 13), VALUE(24577, 13)};
+#undef VALUE
+
 /* Vectors count all symbols for each length faster than a loop counts each symbol for its length: neighbours are alike,
  * and would wait for each other's increment. */
 static uint16_t count_of(const uint8_t *lengths, size_t symbols, uint8_t length)

@@ -15,7 +15,9 @@ enum {
     TXM_DECODE_CODE_BITS = 15,    /* of the longest code */
     TXM_DECODE_SYMBOLS = 288,
     TXM_DECODE_LITLENS = 286, /* at most, of a dynamic block */
+    TXM_DECODE_LENGTHS = 29,
     TXM_DECODE_DISTANCES = 30,
+    TXM_VALUE_SHIFT = 16,
     TXM_DECODE_LONG = 511, /* in place of a symbol: the code is longer than the index */
     TXM_DECODE_RARE = 0x80 /* in an entry: no literal, 256 is to be added */
 };
@@ -95,6 +97,10 @@ static inline unsigned txm_next_reversed(unsigned code, unsigned length)
     }
     return code | bit;
 }
+
+/* Lengths and distances by symbol (RFC 1951, 3.2.5): base << TXM_VALUE_SHIFT | number of extra bits. */
+extern const uint32_t txm_length_values[TXM_DECODE_LENGTHS];
+extern const uint32_t txm_distance_values[TXM_DECODE_DISTANCES];
 
 /* Reads what stands behind a dynamic block's first three bits. False if it is none: counts out of range, an incomplete
  * code of the lengths, runs that do not fit, no end of block. */

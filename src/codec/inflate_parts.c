@@ -11,8 +11,6 @@
 enum {
     END_OF_BLOCK = 256,
     FIRST_LENGTH = 257,
-    LENGTHS = 29,
-    DISTANCES = 30,
     DYNAMIC = 2,
     STORED = 0,
     MARK_BYTES = 4,
@@ -50,22 +48,15 @@ void txm_parts_free(txm_parts **parts)
 
 /* ---- matches ---- */
 
-/* Lengths and distances: base and number of extra bits by symbol (RFC 1951, 3.2.5). */
-static const struct {
-    uint16_t base;
-    uint8_t extra;
-} lengths[LENGTHS] = {{3, 0},  {4, 0},  {5, 0},  {6, 0},   {7, 0},   {8, 0},   {9, 0},   {10, 0},  {11, 1}, {13, 1},
-                      {15, 1}, {17, 1}, {19, 2}, {23, 2},  {27, 2},  {31, 2},  {35, 3},  {43, 3},  {51, 3}, {59, 3},
-                      {67, 4}, {83, 4}, {99, 4}, {115, 4}, {131, 5}, {163, 5}, {195, 5}, {227, 5}, {258, 0}},
-  distances[DISTANCES] = {{1, 0},     {2, 0},     {3, 0},     {4, 0},      {5, 1},      {7, 1},
-                          {9, 2},     {13, 2},    {17, 3},    {25, 3},     {33, 4},     {49, 4},
-                          {65, 5},    {97, 5},    {129, 6},   {193, 6},    {257, 7},    {385, 7},
-                          {513, 8},   {769, 8},   {1025, 9},  {1537, 9},   {2049, 10},  {3073, 10},
-                          {4097, 11}, {6145, 11}, {8193, 12}, {12289, 12}, {16385, 13}, {24577, 13}};
-
 typedef struct match {
     size_t length, distance;
 } match;
+
+/* What a length or distance amounts to, whose code has been taken: its extra bits follow. */
+static size_t take_value(txm_bit_reader *r, uint32_t value)
+{
+    return (value >> TXM_VALUE_SHIFT) + txm_take_bits(r, value & 15);
+}
 
 /* The rest of a match whose first symbol has been taken: up to 33 bits. Length 0 if it is none, or reaches out of
  * its part. */
@@ -73,18 +64,18 @@ static match take_match(part *p, unsigned symbol)
 {
     match m = {0, 0};
     txm_bit_reader *r = &p->reader;
-    if (symbol - FIRST_LENGTH >= LENGTHS)
+    if (symbol - FIRST_LENGTH >= TXM_DECODE_LENGTHS)
         return m;
-    size_t length = lengths[symbol - FIRST_LENGTH].base + txm_take_bits(r, lengths[symbol - FIRST_LENGTH].extra);
+    size_t length = take_value(r, txm_length_values[symbol - FIRST_LENGTH]);
     unsigned entry = p->table->distances[r->bits & ((1 << TXM_DECODE_DISTANCE_BITS) - 1)];
     unsigned d = txm_entry_symbol(entry);
     if (d == TXM_DECODE_LONG)
         d = txm_decode_slowly(&p->table->distance, r);
     else
         txm_take_bits(r, txm_entry_bits(entry));
-    if (d >= DISTANCES)
+    if (d >= TXM_DECODE_DISTANCES)
         return m;
-    m.distance = distances[d].base + txm_take_bits(r, distances[d].extra);
+    m.distance = take_value(r, txm_distance_values[d]);
     if (m.distance <= (size_t)(p->out - p->begin) && length <= (size_t)(p->end - p->out))
         m.length = length;
     return m;

@@ -4,22 +4,7 @@
 
 #include <string.h>
 
-enum { END_OF_BLOCK = 256, FIRST_LENGTH = 257, LENGTHS = 29, FIXED_LITLENS = 288, FIXED_DISTANCES = 32 };
-
-/* Base and number of extra bits by symbol (RFC 1951, 3.2.5). */
-#define VALUE(base, extra) ((uint32_t)(base) << TXM_ENTRY_VALUE | (extra))
-static const uint32_t lengths[LENGTHS] = {
-    VALUE(3, 0),   VALUE(4, 0),   VALUE(5, 0),   VALUE(6, 0),   VALUE(7, 0),  VALUE(8, 0),  VALUE(9, 0),  VALUE(10, 0),
-    VALUE(11, 1),  VALUE(13, 1),  VALUE(15, 1),  VALUE(17, 1),  VALUE(19, 2), VALUE(23, 2), VALUE(27, 2), VALUE(31, 2),
-    VALUE(35, 3),  VALUE(43, 3),  VALUE(51, 3),  VALUE(59, 3),  VALUE(67, 4), VALUE(83, 4), VALUE(99, 4), VALUE(115, 4),
-    VALUE(131, 5), VALUE(163, 5), VALUE(195, 5), VALUE(227, 5), VALUE(258, 0)};
-static const uint32_t distances[TXM_DECODE_DISTANCES] = {
-    VALUE(1, 0),     VALUE(2, 0),     VALUE(3, 0),     VALUE(4, 0),      VALUE(5, 1),      VALUE(7, 1),
-    VALUE(9, 2),     VALUE(13, 2),    VALUE(17, 3),    VALUE(25, 3),     VALUE(33, 4),     VALUE(49, 4),
-    VALUE(65, 5),    VALUE(97, 5),    VALUE(129, 6),   VALUE(193, 6),    VALUE(257, 7),    VALUE(385, 7),
-    VALUE(513, 8),   VALUE(769, 8),   VALUE(1025, 9),  VALUE(1537, 9),   VALUE(2049, 10),  VALUE(3073, 10),
-    VALUE(4097, 11), VALUE(6145, 11), VALUE(8193, 12), VALUE(12289, 12), VALUE(16385, 13), VALUE(24577, 13)};
-#undef VALUE
+enum { END_OF_BLOCK = 256, FIRST_LENGTH = 257, FIXED_LITLENS = 288, FIXED_DISTANCES = 32 };
 
 uint32_t txm_litlen_entry(unsigned symbol)
 {
@@ -27,12 +12,12 @@ uint32_t txm_litlen_entry(unsigned symbol)
         return TXM_ENTRY_LITERAL | symbol << TXM_ENTRY_VALUE;
     if (symbol == END_OF_BLOCK)
         return TXM_ENTRY_END;
-    return symbol - FIRST_LENGTH < LENGTHS ? lengths[symbol - FIRST_LENGTH] : TXM_ENTRY_LONG;
+    return symbol - FIRST_LENGTH < TXM_DECODE_LENGTHS ? txm_length_values[symbol - FIRST_LENGTH] : TXM_ENTRY_LONG;
 }
 
 uint32_t txm_distance_entry(unsigned symbol)
 {
-    return symbol < TXM_DECODE_DISTANCES ? distances[symbol] : TXM_ENTRY_LONG;
+    return symbol < TXM_DECODE_DISTANCES ? txm_distance_values[symbol] : TXM_ENTRY_LONG;
 }
 
 /* As in codec/decode_table.c: every code is written once, at the size of the table that it has the length for, and the

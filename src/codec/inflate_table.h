@@ -17,7 +17,7 @@ enum {
     /* An entry: bits 0 to 5, what it takes, extra bits included; 8 to 11, of which code; from 16, the literal, or the
      * base of a length or distance; and between them what it is. */
     TXM_ENTRY_CODE = 8,
-    TXM_ENTRY_VALUE = 16,
+    TXM_ENTRY_VALUE = TXM_VALUE_SHIFT, /* txm_length_values and the other go in as they are */
     TXM_ENTRY_LITERAL = 1 << 7,
     TXM_ENTRY_END = 1 << 13, /* of the block */
     TXM_ENTRY_LONG = 1 << 14 /* the code is longer than the index, or there is none: txm_decode_slowly will tell */
