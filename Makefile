@@ -34,13 +34,13 @@ ALL_CFLAGS   := -std=c11 $(COMMON) $(WARN) $(PKG_CFLAGS) $(CFLAGS)
 ALL_CXXFLAGS := -std=c++17 $(COMMON) $(WARNXX) $(PKG_CFLAGS) $(CXXFLAGS)
 ALL_LDFLAGS  := $(SAN) -pthread $(LDFLAGS)
 
-MODULE_SRC := src/source/oiio_module.cpp
-# src/device/cuda is a plug-in of its own.
-LIB_SRC    := $(filter-out src/device/cuda/%,$(wildcard src/*/*.c src/device/*/*.c))
-LIB_CXX    := $(filter-out $(MODULE_SRC),$(wildcard src/*/*.cpp))
+MODULE_SRC := src/source/oiio/oiio_module.cpp
+# src/device/cuda is a plug-in of its own, src/color/generate a program of the build.
+LIB_SRC    := $(filter-out src/device/cuda/% src/color/generate/%,$(wildcard src/*/*.c src/*/*/*.c))
+LIB_CXX    := $(filter-out $(MODULE_SRC),$(wildcard src/*/*.cpp src/*/*/*.cpp))
 GEN_SRC    :=
 LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o) $(LIB_CXX:%.cpp=$(B)/%.o)
-TOOL_SRC   := $(wildcard tools/*.c)
+TOOL_SRC   := $(wildcard tools/*.c tools/*/*.c)
 TOOL_OBJ   := $(TOOL_SRC:%.c=$(B)/%.o)
 TOOL_LIB   := $(filter-out $(B)/tools/txmill.o,$(TOOL_OBJ))
 TESTS      := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c))
@@ -50,11 +50,14 @@ SCRIPTS    := $(wildcard tests/cli_*.sh)
 .PHONY: all check check-slurm bench install uninstall clean fuzz
 all: $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/txmill-oiio.so
 
--include $(wildcard src/*/module.mk src/*/*/module.mk tools/*.mk tests/module.mk man/module.mk)
+-include $(wildcard src/*/module.mk src/*/*/module.mk tools/*/module.mk tests/module.mk man/module.mk)
 
 # One file an ISA, with the flags that it needs; chosen at run time.
 $(B)/src/device/x86/%_avx2.o: ISA := -mavx2 -mf16c -O3
 $(B)/src/device/x86/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512 -O3
+
+# Headers of the program are named from the top folder.
+$(TOOL_OBJ): ALL_CFLAGS += -I.
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -72,8 +75,8 @@ $(B)/txmill: $(TOOL_OBJ) $(B)/libtxmill.a
 	$(CC) $(ALL_LDFLAGS) $(TOOL_OBJ) $(B)/libtxmill.a $(LIBS) $(TOOL_LIBS) -o $@
 # OpenImageIO pulls in 258 libraries and 130 MB: a module, loaded when a source needs it.
 $(B)/txmill-oiio.so: $(MODULE_SRC)
-	@mkdir -p $(@D)/src/source
-	$(CXX) $(ALL_CXXFLAGS) -MF $(B)/src/source/oiio_module.d -shared $(ALL_LDFLAGS) $< -lOpenImageIO -lOpenImageIO_Util -o $@
+	@mkdir -p $(B)/src/source/oiio
+	$(CXX) $(ALL_CXXFLAGS) -MF $(B)/src/source/oiio/oiio_module.d -shared $(ALL_LDFLAGS) $< -lOpenImageIO -lOpenImageIO_Util -o $@
 
 $(B)/tests/test_%: tests/test_%.c $(TEST_UTIL) $(TOOL_LIB) $(B)/libtxmill.a | $(B)/txmill $(B)/txmill-oiio.so
 	@mkdir -p $(@D)
@@ -122,4 +125,4 @@ uninstall:
 	rm -rf $(DESTDIR)$(MODULEDIR) $(DESTDIR)$(DATADIR)/farm
 	rmdir $(DESTDIR)$(INCLUDEDIR)/txmill 2>/dev/null || true
 
--include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_UTIL:.o=.d) $(TESTS:=.d) $(B)/src/source/oiio_module.d
+-include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_UTIL:.o=.d) $(TESTS:=.d) $(B)/src/source/oiio/oiio_module.d

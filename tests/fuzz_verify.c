@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/info_report.h"
-#include "tools/json.h"
-#include "tools/level_picture.h"
-#include "tools/view_blocks.h"
-#include "tools/view_data.h"
+#include "tools/inspect/info_report.h"
+#include "tools/output/json.h"
+#include "tools/picture/level_picture.h"
+#include "tools/view/view_blocks.h"
+#include "tools/view/view_data.h"
 #include "txmill/inspect.h"
 
 /* Pictures and pages of what a few kilobytes claim may be gigabytes, which txmill refuses or makes; a fuzzer need not.

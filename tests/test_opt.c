@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/near.h"
-#include "tools/args.h"
+#include "tools/options/args.h"
 #include "tools/commands.h"
 
 /* ---- a command of our own ---------------------------------------------------------------------------------------- */

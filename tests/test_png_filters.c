@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/png_unfilter.h"
+#include "source/png/png_unfilter.h"
 #include "util_png.h"
 
 static const size_t pixel_sizes[] = {1, 2, 3, 4, 6, 8};

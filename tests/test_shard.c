@@ -7,7 +7,7 @@
 
 #include "batch/shard.h"
 #include "core/mem.h"
-#include "tools/shard_args.h"
+#include "tools/options/shard_args.h"
 
 /* A batch of files that were looked at: what the division sees. */
 typedef struct sample {

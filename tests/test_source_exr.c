@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "core/mem.h"
-#include "source/exr_bytes.h"
-#include "source/exr_piz.h"
+#include "source/exr/exr_bytes.h"
+#include "source/exr/exr_piz.h"
 #include "source/source.h"
 
 static char path[64];

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/exits.h"
-#include "tools/format.h"
-#include "tools/json.h"
-#include "tools/progress.h"
-#include "tools/say.h"
+#include "tools/output/exits.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/progress.h"
+#include "tools/output/say.h"
 
 /* ---- exit codes -------------------------------------------------------------------------------------------------- */
 

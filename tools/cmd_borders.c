@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "args.h"
+#include "tools/options/args.h"
 #include "container/borders.h"
 #include "core/mem.h"
-#include "exits.h"
-#include "format.h"
-#include "json.h"
-#include "say.h"
-#include "text.h"
+#include "tools/output/exits.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/say.h"
+#include "tools/output/text.h"
 
 enum { TXM_BORDERS_SCHEMA_VERSION = 1 };
 

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "args.h"
+#include "tools/options/args.h"
 #include "color/color.h"
-#include "exits.h"
-#include "json.h"
-#include "opt.h"
-#include "say.h"
-#include "text.h"
+#include "tools/output/exits.h"
+#include "tools/output/json.h"
+#include "tools/options/opt.h"
+#include "tools/output/say.h"
+#include "tools/output/text.h"
 
 enum { TXM_COLORSPACES_SCHEMA_VERSION = 1 };
 

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
-#include "exits.h"
-#include "format.h"
-#include "json.h"
-#include "opt.h"
-#include "text.h"
+#include "tools/options/args.h"
+#include "tools/output/exits.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/options/opt.h"
+#include "tools/output/text.h"
 #include "txmill/devices.h"
 
 enum { TXM_DEVICES_SCHEMA_VERSION = 1 };

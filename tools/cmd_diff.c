@@ -2,10 +2,10 @@
  * txmill diff: how far two files are apart, in metadata and in the pixels of each level. */
 #include <stdlib.h>
 
-#include "args.h"
-#include "diff_report.h"
-#include "exits.h"
-#include "say.h"
+#include "tools/options/args.h"
+#include "tools/inspect/diff_report.h"
+#include "tools/output/exits.h"
+#include "tools/output/say.h"
 
 typedef struct diff_args {
     double max_error, mean_error, min_psnr, max_share; /* negative: not given */

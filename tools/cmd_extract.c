@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill extract: one level of a tx file, or all of them, as a picture. */
-#include "args.h"
+#include "tools/options/args.h"
 #include "core/path.h"
-#include "exits.h"
-#include "json.h"
-#include "level_picture.h"
-#include "say.h"
-#include "source/image_write.h"
+#include "tools/output/exits.h"
+#include "tools/output/json.h"
+#include "tools/picture/level_picture.h"
+#include "tools/output/say.h"
+#include "source/oiio/image_write.h"
 
 enum { TXM_EXTRACT_SCHEMA_VERSION = 1 };
 

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "batch/store.h"
-#include "exits.h"
-#include "format.h"
-#include "gc_args.h"
-#include "say.h"
-#include "text.h"
+#include "tools/output/exits.h"
+#include "tools/output/format.h"
+#include "tools/gc/gc_args.h"
+#include "tools/output/say.h"
+#include "tools/output/text.h"
 
 /* "36h", "30d", "2w". */
 static txm_status parse_age(const char *text, void *field, txm_error *err)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill info: shows what is inside tx files. */
-#include "exits.h"
-#include "info_report.h"
-#include "json.h"
-#include "opt.h"
-#include "say.h"
+#include "tools/output/exits.h"
+#include "tools/inspect/info_report.h"
+#include "tools/output/json.h"
+#include "tools/options/opt.h"
+#include "tools/output/say.h"
 
 /* --tiles without a word and with its only one: see TXM_OPT_WORD. */
 enum { ALL_TILES = 2 };

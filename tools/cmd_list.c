@@ -5,10 +5,10 @@
 
 #include "blend/colors.h"
 #include "color/color.h"
-#include "exits.h"
-#include "list_scene.h"
-#include "opt.h"
-#include "say.h"
+#include "tools/output/exits.h"
+#include "tools/list/list_scene.h"
+#include "tools/options/opt.h"
+#include "tools/output/say.h"
 
 typedef struct list_options {
     bool lint, json;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill make: converts images into the tx files that Cycles looks up. */
-#include "exits.h"
-#include "make_run.h"
+#include "tools/output/exits.h"
+#include "tools/make/make_run.h"
 
 #define AT(member) .offset = offsetof(txm_make_args, member)
 static const txm_option output_options[] = {

@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "batch_job.h"
+#include "tools/make/batch_job.h"
 #include "core/mem.h"
-#include "exits.h"
-#include "format.h"
-#include "json.h"
-#include "say.h"
-#include "shard_args.h"
-#include "text.h"
+#include "tools/output/exits.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/say.h"
+#include "tools/options/shard_args.h"
+#include "tools/output/text.h"
 
 enum { PLAN_SCHEMA_VERSION = 1 };
 

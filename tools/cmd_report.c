@@ -2,12 +2,12 @@
  * txmill report: a page about runs of txmill make. */
 #include <string.h>
 
-#include "args.h"
-#include "exits.h"
-#include "format.h"
-#include "json.h"
-#include "report_page.h"
-#include "say.h"
+#include "tools/options/args.h"
+#include "tools/output/exits.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/report/report_page.h"
+#include "tools/output/say.h"
 
 enum { REPORT_SCHEMA_VERSION = 1 };
 

@@ -2,12 +2,12 @@
  * txmill resolve: which file Cycles would load for an image, and why. */
 #include <stdio.h>
 
-#include "args.h"
+#include "tools/options/args.h"
 #include "core/time_text.h"
-#include "exits.h"
-#include "json.h"
-#include "say.h"
-#include "text.h"
+#include "tools/output/exits.h"
+#include "tools/output/json.h"
+#include "tools/output/say.h"
+#include "tools/output/text.h"
 #include "txmill/inspect.h"
 
 enum { TXM_RESOLVE_SCHEMA_VERSION = 1 };

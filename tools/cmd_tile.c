@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
+#include "tools/options/args.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "device/arith.h"
-#include "exits.h"
-#include "json.h"
-#include "source/image_write.h"
-#include "tile_sheet.h"
+#include "tools/output/exits.h"
+#include "tools/output/json.h"
+#include "source/oiio/image_write.h"
+#include "tools/picture/tile_sheet.h"
 #include "txmill/reader.h"
 
 enum { TXM_TILE_SCHEMA_VERSION = 1 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill verify: is a tx file whole, and is it what its name and its source say? */
-#include "args.h"
-#include "exits.h"
-#include "run_tx.h"
-#include "say.h"
-#include "verify_report.h"
+#include "tools/options/args.h"
+#include "tools/output/exits.h"
+#include "tools/make/run_tx.h"
+#include "tools/output/say.h"
+#include "tools/inspect/verify_report.h"
 
 typedef struct verify_args {
     bool deep;

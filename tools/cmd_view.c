@@ -5,14 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "args.h"
+#include "tools/options/args.h"
 #include "core/mem.h"
-#include "exits.h"
-#include "info_report.h"
-#include "json.h"
-#include "say.h"
-#include "view_page.h"
-#include "view_terminal.h"
+#include "tools/output/exits.h"
+#include "tools/inspect/info_report.h"
+#include "tools/output/json.h"
+#include "tools/output/say.h"
+#include "tools/view/view_page.h"
+#include "tools/view/view_terminal.h"
 
 enum { TXM_VIEW_SCHEMA_VERSION = 1 };
 

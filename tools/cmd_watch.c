@@ -4,9 +4,9 @@
 
 #include "batch/watch.h"
 #include "core/mem.h"
-#include "exits.h"
-#include "make_run.h"
-#include "say.h"
+#include "tools/output/exits.h"
+#include "tools/make/make_run.h"
+#include "tools/output/say.h"
 
 /* Between attempts at what a retry may cure: doubled from the first to the last. */
 enum { FIRST_RETRY_SECONDS = 30, LAST_RETRY_SECONDS = 600, WAIT_SECONDS = 3600 };

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The list of commands. Each is defined in its own tools/cmd_NAME.c. */
-#include "commands.h"
+#include "tools/commands.h"
 
 #include <string.h>
 
 #include "core/near.h"
 
 #define COMMAND(name) extern const txm_command txm_cmd_##name;
-#include "commands.def"
+#include "tools/commands.def"
 #undef COMMAND
 
 #define COMMAND(name) &txm_cmd_##name,
 const txm_command *const txm_commands[] = {
-#include "commands.def"
+#include "tools/commands.def"
     NULL};
 
 const txm_command *txm_command_find(const char *name)

@@ -2,7 +2,7 @@
  * The commands of txmill. */
 #ifndef TXM_TOOLS_COMMANDS_H
 #define TXM_TOOLS_COMMANDS_H
-#include "opt.h"
+#include "tools/options/opt.h"
 
 extern const txm_command *const txm_commands[]; /* in the order of the help; ends with NULL */
 

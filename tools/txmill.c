@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
+#include "tools/commands.h"
 #include "core/mem.h"
-#include "exits.h"
-#include "say.h"
+#include "tools/output/exits.h"
+#include "tools/output/say.h"
 
 static int usage_error(const txm_error *err)
 {

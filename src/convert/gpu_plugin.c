@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "source/plugin.h"
+#include "core/plugin.h"
 
 #define PLUGIN_FILE "txmill-cuda.so"
 

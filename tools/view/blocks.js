@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples out of the text in the page. tools/view_blocks.h says how they are written.
+// Samples out of the text in the page. tools/view/view_blocks.h says how they are written.
 
 const SAMPLE_ARRAYS = { uint8: Uint8Array, uint16: Uint16Array, half: Uint16Array, float: Uint32Array };
 

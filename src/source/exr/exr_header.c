@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The header of an EXR source: layout, the order of channels, and metadata, all as OpenImageIO reports them.
+ *
+ * Served directly: single-part scanline and tiled images, compressed without loss, whose channels are all half or all
+ * float and not subsampled.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/mem.h"
+#include "source/exr/exr.h"
+
+/* ---- order of channels ---- */
+
+typedef struct channel_key {
+    const char *name, *suffix; /* suffix: behind the last '.' */
+    size_t layer_bytes;        /* of the name, the '.' included; 0 without a layer */
+    int rank;                  /* of a known suffix; unknown ones come behind, by name */
+    uint32_t index;
+} channel_key;
+
+static int rank_of(const char *suffix)
+{
+    static const char *const known[] = {"R",     "Red", "G",  "Green", "B",  "Blue", "Y",  "real", "imag",  "A",
+                                        "Alpha", "AR",  "RA", "AG",    "GA", "AB",   "BA", "Z",    "Depth", "Zback"};
+    for (int i = 0; i < (int)(sizeof known / sizeof known[0]); i++)
+        if (strcasecmp(suffix, known[i]) == 0)
+            return i;
+    return 1000;
+}
+
+/* By layer, then by colour order, then by name. */
+static int compare_channels(const void *left, const void *right)
+{
+    const channel_key *a = left, *b = right;
+    size_t common = a->layer_bytes < b->layer_bytes ? a->layer_bytes : b->layer_bytes;
+    int d = memcmp(a->name, b->name, common);
+    if (d == 0)
+        d = (a->layer_bytes > b->layer_bytes) - (a->layer_bytes < b->layer_bytes);
+    if (d == 0)
+        d = a->rank - b->rank;
+    return d ? d : strcmp(a->suffix, b->suffix);
+}
+
+static void sort_channels(txm_exr *x, const exr_attr_chlist_t *list)
+{
+    channel_key keys[TXM_EXR_MAX_CHANNELS];
+    for (uint32_t i = 0; i < x->file_channels; i++) {
+        const char *name = list->entries[i].name.str, *dot = strrchr(name, '.');
+        keys[i].name = name;
+        keys[i].suffix = dot ? dot + 1 : name;
+        keys[i].layer_bytes = (size_t)(keys[i].suffix - name);
+        keys[i].rank = rank_of(keys[i].suffix);
+        keys[i].index = i;
+    }
+    qsort(keys, x->file_channels, sizeof keys[0], compare_channels);
+    for (uint32_t i = 0; i < x->file_channels; i++)
+        x->order[i] = keys[i].index;
+}
+
+/* ---- layout ---- */
+
+/* OpenEXR 3.1's C library fails on some DWAA and DWAB files and decodes some B44 ones differently from its C++ library.
+ */
+static bool is_served(exr_compression_t compression)
+{
+    return compression == EXR_COMPRESSION_NONE || compression == EXR_COMPRESSION_RLE ||
+           compression == EXR_COMPRESSION_ZIPS || compression == EXR_COMPRESSION_ZIP ||
+           compression == EXR_COMPRESSION_PIZ;
+}
+
+static txm_status refuse(const txm_exr *x, txm_error *err, const char *what)
+{
+    return txm_fail(err, TXM_UNSUPPORTED, "%s: %s is not read directly%s%s", x->path, what, *x->words ? ": " : "",
+                    x->words);
+}
+
+static txm_status describe_channels(txm_exr *x, txm_source_info *info, txm_error *err)
+{
+    const exr_attr_chlist_t *list = NULL;
+    if (exr_get_channels(x->context, 0, &list) != EXR_ERR_SUCCESS || !list || list->num_channels < 1 ||
+        list->num_channels > TXM_EXR_MAX_CHANNELS)
+        return refuse(x, err, "this list of channels");
+    exr_pixel_type_t type = list->entries[0].pixel_type;
+    for (int i = 0; i < list->num_channels; i++) {
+        const exr_attr_chlist_entry_t *c = &list->entries[i];
+        if (c->x_sampling != 1 || c->y_sampling != 1 || !c->name.str || c->pixel_type != type)
+            return refuse(x, err, "a list of channels of several kinds");
+    }
+    if (type != EXR_PIXEL_HALF && type != EXR_PIXEL_FLOAT)
+        return refuse(x, err, "integer data");
+    x->file_channels = (uint32_t)list->num_channels;
+    x->channels = x->file_channels < TXM_MAX_CHANNELS ? x->file_channels : TXM_MAX_CHANNELS;
+    x->sample_bytes = type == EXR_PIXEL_HALF ? 2 : 4;
+    sort_channels(x, list);
+    info->file_channels = x->file_channels;
+    info->channels = x->channels;
+    info->type = type == EXR_PIXEL_HALF ? TXM_HALF : TXM_FLOAT;
+    return TXM_OK;
+}
+
+static txm_status describe_layout(txm_exr *x, txm_source_info *info, txm_error *err)
+{
+    exr_attr_box2i_t window;
+    exr_storage_t storage;
+    int parts = 0;
+    int32_t lines = 0;
+    if (exr_get_count(x->context, &parts) != EXR_ERR_SUCCESS || parts != 1)
+        return refuse(x, err, "a multi-part file");
+    if (exr_get_storage(x->context, 0, &storage) != EXR_ERR_SUCCESS ||
+        (storage != EXR_STORAGE_SCANLINE && storage != EXR_STORAGE_TILED))
+        return refuse(x, err, "this kind of part");
+    if (exr_get_compression(x->context, 0, &x->compression) != EXR_ERR_SUCCESS ||
+        exr_get_data_window(x->context, 0, &window) != EXR_ERR_SUCCESS)
+        return refuse(x, err, "this header");
+    if (!is_served(x->compression))
+        return refuse(x, err, "this compression");
+    int64_t w = (int64_t)window.max.x - window.min.x + 1, h = (int64_t)window.max.y - window.min.y + 1;
+    if (w < 1 || h < 1)
+        return refuse(x, err, "an empty data window");
+    if (w > TXM_MAX_SIZE_PX || h > TXM_MAX_SIZE_PX)
+        return txm_fail(err, TXM_TOO_LARGE, "%s: %lld x %lld px; the limit is %d px a side", x->path, (long long)w,
+                        (long long)h, TXM_MAX_SIZE_PX);
+    x->min_x = window.min.x;
+    x->min_y = window.min.y;
+    info->width = x->width = (uint32_t)w;
+    info->height = x->height = (uint32_t)h;
+    x->tiled = storage == EXR_STORAGE_TILED;
+    if (x->tiled) {
+        exr_tile_level_mode_t level;
+        exr_tile_round_mode_t round;
+        if (exr_get_tile_descriptor(x->context, 0, &x->chunk_w, &x->chunk_h, &level, &round) != EXR_ERR_SUCCESS ||
+            x->chunk_w < 1 || x->chunk_h < 1 || x->chunk_w > TXM_MAX_SIZE_PX || x->chunk_h > TXM_MAX_SIZE_PX)
+            return refuse(x, err, "this size of tiles");
+    } else {
+        if (exr_get_scanlines_per_chunk(x->context, 0, &lines) != EXR_ERR_SUCCESS || lines < 1 || lines > 4096)
+            return refuse(x, err, "this layout of rows");
+        x->chunk_w = x->width;
+        x->chunk_h = (uint32_t)lines;
+    }
+    return TXM_OK;
+}
+
+/* ---- metadata ---- */
+
+static const char *oiio_name(const char *name)
+{
+    if (strcmp(name, "owner") == 0)
+        return "Copyright";
+    if (strcmp(name, "comments") == 0)
+        return "ImageDescription";
+    return name;
+}
+
+/* The value of the string attribute that OpenImageIO reports under `name`: of several, the last by name. */
+static const char *text_of(txm_exr *x, const char *name)
+{
+    const char *value = "";
+    int32_t count = 0;
+    exr_get_attribute_count(x->context, 0, &count);
+    for (int32_t i = 0; i < count; i++) {
+        const exr_attribute_t *a = NULL;
+        if (exr_get_attribute_by_index(x->context, 0, EXR_ATTR_LIST_SORTED_ORDER, i, &a) == EXR_ERR_SUCCESS && a &&
+            a->type == EXR_ATTR_STRING && a->string && a->string->str && strcasecmp(oiio_name(a->name), name) == 0)
+            value = a->string->str;
+    }
+    return value;
+}
+
+static bool is_aces(txm_exr *x)
+{
+    exr_attr_chromaticities_t c;
+    int32_t flag = 0;
+    const exr_attribute_t *a = NULL;
+    /* Looked up first: asking for a missing attribute by type makes OpenEXR complain. */
+    if (exr_get_attribute_by_name(x->context, 0, "acesImageContainerFlag", &a) == EXR_ERR_SUCCESS && a &&
+        a->type == EXR_ATTR_INT)
+        flag = a->i;
+    a = NULL;
+    if (exr_get_attribute_by_name(x->context, 0, "chromaticities", &a) == EXR_ERR_SUCCESS && a &&
+        a->type == EXR_ATTR_CHROMATICITIES && a->chromaticities) {
+        c = *a->chromaticities;
+        const float xy[8] = {c.red_x, c.red_y, c.green_x, c.green_y, c.blue_x, c.blue_y, c.white_x, c.white_y};
+        if (txm_is_aces2065(xy))
+            return true;
+    }
+    return flag == 1;
+}
+
+static txm_status describe_metadata(txm_exr *x, txm_source_info *info, txm_error *err)
+{
+    strcpy(info->format, "openexr");
+    strcpy(info->reader, "exr");
+    strcpy(info->colorspace_hint, "Linear"); /* what OpenImageIO says of every EXR file */
+    snprintf(info->interop_id, sizeof info->interop_id, "%s",
+             is_aces(x) ? TXM_INTEROP_ACES2065 : text_of(x, "colorInteropID"));
+    snprintf(info->software, sizeof info->software, "%s", text_of(x, "Software"));
+    if (!txm_source_keep(info, "Artist", text_of(x, "Artist")) ||
+        !txm_source_keep(info, "Copyright", text_of(x, "Copyright")) ||
+        !txm_source_keep(info, "ImageDescription", text_of(x, "ImageDescription")))
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its metadata", x->path);
+    return TXM_OK;
+}
+
+txm_status txm_exr_describe(txm_exr *x, txm_source_info *info, txm_error *err)
+{
+    txm_status status = describe_layout(x, info, err);
+    if (status == TXM_OK)
+        status = describe_channels(x, info, err);
+    if (status == TXM_OK)
+        status = describe_metadata(x, info, err);
+    return status;
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The direct reader of JPEG: grey and colour, baseline and progressive, decoded by libjpeg-turbo row by row.
+ *
+ * OpenImageIO uses the same library with its defaults (accurate integer DCT, smooth upsampling), so pixels are the
+ * same. It is less patient with damage: libjpeg pads what is missing with grey and merely warns, which must not become
+ * a texture. */
+#include <setjmp.h>
+#include <stdio.h> /* before jpeglib.h, which relies on it */
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+
+#include <jerror.h>
+
+#include "core/mem.h"
+#include "source/raster_file.h"
+#include "source/meta/raster_meta.h"
+#include "source/readers.h"
+
+/* Every scan of a progressive file is a pass over the whole image but may take a few bytes only; encoders write about
+ * ten. */
+enum { MAX_SCANS = 500, ROWS_AT_ONCE = 16 };
+enum { MARKER_EXIF_XMP = JPEG_APP0 + 1, MARKER_PHOTOSHOP = JPEG_APP0 + 13, MARKER_BYTES = 0xffff };
+
+typedef struct jpeg_source {
+    char *path;
+    txm_raster_file file;
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    struct jpeg_source_mgr input;
+    struct jpeg_progress_mgr progress;
+    jmp_buf escape;
+    bool started;                /* decompression has begun */
+    txm_status status;           /* of the first failure; nothing can be read behind it */
+    char words[JMSG_LENGTH_MAX]; /* for it */
+} jpeg_source;
+
+/* ---- what libjpeg calls ------------------------------------------------------------------------------------- */
+
+static void give_up(jpeg_source *s, txm_status status, const char *words)
+{
+    s->status = status;
+    snprintf(s->words, sizeof s->words, "%s", words);
+    longjmp(s->escape, 1);
+}
+
+static void on_error(j_common_ptr jpeg)
+{
+    jpeg_source *s = jpeg->client_data;
+    char words[JMSG_LENGTH_MAX];
+    int code = jpeg->err->msg_code;
+    bool unsupported = code == JERR_BAD_PRECISION || code == JERR_SOF_UNSUPPORTED || code == JERR_ARITH_NOTIMPL ||
+                       code == JERR_CONVERSION_NOTIMPL;
+
+    jpeg->err->format_message(jpeg, words);
+    give_up(s, code == JERR_OUT_OF_MEMORY ? TXM_NO_MEMORY : unsupported ? TXM_UNSUPPORTED : TXM_CORRUPT, words);
+}
+
+/* Oddities of the header that say nothing against the pixels. */
+static bool harmless(const jpeg_source *s, int code)
+{
+    switch (code) {
+    case JWRN_JFIF_MAJOR:
+    case JWRN_ADOBE_XFORM:
+    case JWRN_NOT_SEQUENTIAL:
+    case JWRN_BOGUS_PROGRESSION:
+        return true;
+    case JWRN_EXTRANEOUS_DATA:
+        return s->jpeg.input_scan_number == 0; /* between the header's markers; behind them data went astray */
+    default:
+        return false;
+    }
+}
+
+static void on_message(j_common_ptr jpeg, int level)
+{
+    if (level < 0 && !harmless(jpeg->client_data, jpeg->err->msg_code))
+        on_error(jpeg);
+}
+
+static void on_progress(j_common_ptr jpeg)
+{
+    jpeg_source *s = jpeg->client_data;
+
+    if (s->jpeg.input_scan_number > MAX_SCANS)
+        give_up(s, TXM_CORRUPT, "more than 500 scans");
+}
+
+static boolean fill_input(j_decompress_ptr jpeg)
+{
+    jpeg_source *s = jpeg->client_data;
+    txm_raster_file *f = &s->file;
+
+    f->pos = f->end; /* libjpeg has used all of it */
+    if (!txm_raster_file_fill(f)) {
+        if (f->sys_errno)
+            give_up(s, TXM_IO, strerror(f->sys_errno));
+        give_up(s, TXM_CORRUPT, "truncated: the file ends inside the image");
+    }
+    s->input.next_input_byte = f->buffer;
+    s->input.bytes_in_buffer = f->end;
+    return TRUE;
+}
+
+static void skip_input(j_decompress_ptr jpeg, long bytes)
+{
+    jpeg_source *s = jpeg->client_data;
+
+    while (bytes > (long)s->input.bytes_in_buffer) {
+        bytes -= (long)s->input.bytes_in_buffer;
+        fill_input(jpeg);
+    }
+    if (bytes > 0) {
+        s->input.next_input_byte += bytes;
+        s->input.bytes_in_buffer -= (size_t)bytes;
+    }
+}
+
+static void ignore(j_decompress_ptr jpeg)
+{
+    (void)jpeg;
+}
+
+/* ---- metadata ----------------------------------------------------------------------------------------------- */
+
+static bool has_prefix(const struct jpeg_marker_struct *m, const char *prefix, size_t bytes)
+{
+    return m->data_length >= bytes && memcmp(m->data, prefix, bytes) == 0;
+}
+
+static bool read_meta(const jpeg_source *s, txm_source_info *info)
+{
+    static const char exif[6] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/", photoshop[] = "Photoshop 3.0";
+    txm_raster_meta meta = {0};
+    bool ok = true;
+
+    for (const struct jpeg_marker_struct *m = s->jpeg.marker_list; m && ok; m = m->next) {
+        const uint8_t *data = m->data;
+        if (m->marker == MARKER_EXIF_XMP && has_prefix(m, exif, sizeof exif))
+            ok = txm_raster_meta_add_exif(&meta, data + sizeof exif, m->data_length - sizeof exif);
+        else if (m->marker == MARKER_EXIF_XMP && has_prefix(m, xmp, sizeof xmp))
+            ok = txm_raster_meta_add_xmp(&meta, (const char *)data + sizeof xmp, m->data_length - sizeof xmp);
+        else if (m->marker == MARKER_PHOTOSHOP && has_prefix(m, photoshop, sizeof photoshop))
+            ok = txm_raster_meta_add_iptc(&meta, data + sizeof photoshop, m->data_length - sizeof photoshop);
+        else if (m->marker == JPEG_COM && !meta.fields[TXM_META_DESCRIPTION])
+            ok = txm_raster_meta_set_bytes(&meta, TXM_META_DESCRIPTION, data, m->data_length);
+    }
+    ok = ok && txm_raster_meta_store(&meta, info);
+    txm_raster_meta_clear(&meta);
+    return ok;
+}
+
+/* ---- the reader --------------------------------------------------------------------------------------------- */
+
+static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
+{
+    (void)path;
+    return head_bytes >= 3 && head[0] == 0xff && head[1] == 0xd8 && head[2] == 0xff;
+}
+
+static void close_jpeg(void *self)
+{
+    jpeg_source *s = self;
+
+    if (!s)
+        return;
+    jpeg_destroy_decompress(&s->jpeg); /* takes a zeroed object as well */
+    txm_raster_file_close(&s->file);
+    free(s->path);
+    free(s);
+}
+
+/* From the start of the file to the first scan. False on a failure, which may come by a long jump. */
+static bool read_header(jpeg_source *s)
+{
+    if (setjmp(s->escape))
+        return false;
+    if (!s->jpeg.mem) {
+        jpeg_create_decompress(&s->jpeg);
+        s->jpeg.client_data = s;
+        s->jpeg.src = &s->input;
+        s->jpeg.progress = &s->progress;
+        jpeg_save_markers(&s->jpeg, MARKER_EXIF_XMP, MARKER_BYTES);
+        jpeg_save_markers(&s->jpeg, MARKER_PHOTOSHOP, MARKER_BYTES);
+        jpeg_save_markers(&s->jpeg, JPEG_COM, MARKER_BYTES);
+    } else {
+        jpeg_abort_decompress(&s->jpeg);
+    }
+    s->started = false;
+    s->status = TXM_OK;
+    s->errors.num_warnings = 0;
+    txm_raster_file_seek(&s->file, 0);
+    s->input.bytes_in_buffer = 0;
+    jpeg_read_header(&s->jpeg, TRUE);
+    jpeg_calc_output_dimensions(&s->jpeg);
+    return true;
+}
+
+/* Bytes that libjpeg holds for the whole image: the coefficients, where they do not come in one go. */
+static uint64_t coefficient_bytes(jpeg_source *s)
+{
+    uint64_t bytes = 0;
+
+    for (int i = 0; jpeg_has_multiple_scans(&s->jpeg) && i < s->jpeg.num_components; i++) {
+        const jpeg_component_info *c = &s->jpeg.comp_info[i];
+        bytes += (uint64_t)c->width_in_blocks * c->height_in_blocks * sizeof(JBLOCK);
+    }
+    return bytes;
+}
+
+static txm_status check(jpeg_source *s, const txm_source_options *options, txm_error *err)
+{
+    const struct jpeg_decompress_struct *j = &s->jpeg;
+
+    if (j->out_color_space != JCS_GRAYSCALE && j->out_color_space != JCS_RGB)
+        return txm_fail(err, TXM_UNSUPPORTED, "%s: JPEG with %d components is left to OpenImageIO", s->path,
+                        j->num_components);
+    if (j->output_width > TXM_MAX_SIZE_PX || j->output_height > TXM_MAX_SIZE_PX)
+        return txm_fail(err, TXM_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", s->path, j->output_width,
+                        j->output_height, TXM_MAX_SIZE_PX);
+    /* Two rows of blocks, in all their stages, for what is decoded as it comes. */
+    uint64_t need = coefficient_bytes(s) + TXM_RASTER_PIECE_BYTES + (uint64_t)j->output_width * 3 * 64;
+    if (options && options->max_memory_bytes && need > options->max_memory_bytes)
+        return txm_fail(err, TXM_TOO_LARGE,
+                        "%s: decoding a JPEG of %u x %u px in several scans takes %.1f MiB, the "
+                        "limit is %.1f MiB",
+                        s->path, j->output_width, j->output_height, (double)need / 1048576,
+                        (double)options->max_memory_bytes / 1048576);
+    return TXM_OK;
+}
+
+static txm_status describe(const jpeg_source *s, txm_source_info *info, txm_error *err)
+{
+    info->width = s->jpeg.output_width;
+    info->height = s->jpeg.output_height;
+    info->file_channels = info->channels = (uint32_t)s->jpeg.output_components;
+    info->type = TXM_U8;
+    info->file_alpha = TXM_FILE_ALPHA_SILENT;
+    snprintf(info->format, sizeof info->format, "jpeg");
+    snprintf(info->reader, sizeof info->reader, "jpeg");
+    snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "sRGB");
+    if (!read_meta(s, info))
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its metadata", s->path);
+    return TXM_OK;
+}
+
+static void prepare(jpeg_source *s)
+{
+    s->jpeg.err = jpeg_std_error(&s->errors);
+    s->errors.error_exit = on_error;
+    s->errors.emit_message = on_message;
+    s->jpeg.client_data = s;
+    s->progress.progress_monitor = on_progress;
+    s->input.init_source = ignore;
+    s->input.fill_input_buffer = fill_input;
+    s->input.skip_input_data = skip_input;
+    s->input.resync_to_restart = jpeg_resync_to_restart;
+    s->input.term_source = ignore;
+}
+
+static txm_status open_jpeg(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
+                            txm_error *err)
+{
+    txm_status status;
+    jpeg_source *s = txm_calloc(1, sizeof *s);
+
+    if (!s)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
+    s->file.fd = -1;
+    prepare(s);
+    s->path = txm_strdup(path);
+    status = s->path ? txm_raster_file_open(&s->file, path, err)
+                     : txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
+    if (!status && !read_header(s))
+        status = txm_fail(err, s->status, "%s: %s", path, s->words);
+    if (!status)
+        status = check(s, options, err);
+    if (!status)
+        status = describe(s, info, err);
+    if (status) {
+        close_jpeg(s);
+        return status;
+    }
+    *self = s;
+    return TXM_OK;
+}
+
+static void decode_rows(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stride_bytes)
+{
+    if (!s->started) {
+        s->started = true;
+        jpeg_start_decompress(&s->jpeg);
+    }
+    while (rows) {
+        JSAMPROW lines[ROWS_AT_ONCE];
+        JDIMENSION want = rows < ROWS_AT_ONCE ? rows : ROWS_AT_ONCE;
+        for (JDIMENSION i = 0; i < want; i++)
+            lines[i] = dst + i * stride_bytes;
+        JDIMENSION got = jpeg_read_scanlines(&s->jpeg, lines, want);
+        rows -= got;
+        dst += got * stride_bytes;
+    }
+}
+
+/* False on a failure; the row that could not be decoded is output_scanline then. */
+static bool decode(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stride_bytes)
+{
+    if (s->status || setjmp(s->escape))
+        return false;
+    decode_rows(s, rows, dst, stride_bytes);
+    return true;
+}
+
+static txm_status read_jpeg(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+{
+    jpeg_source *s = self;
+
+    (void)y; /* rows come in order */
+    if (decode(s, rows, dst, stride_bytes))
+        return TXM_OK;
+    return txm_fail(err, s->status, "%s: row %u of %u: %s", s->path, s->jpeg.output_scanline, s->jpeg.output_height,
+                    s->words);
+}
+
+static txm_status rewind_jpeg(void *self, txm_error *err)
+{
+    jpeg_source *s = self;
+    const JDIMENSION width = s->jpeg.output_width, height = s->jpeg.output_height;
+    const int components = s->jpeg.output_components;
+
+    if (!read_header(s))
+        return txm_fail(err, s->status, "%s: %s", s->path, s->words);
+    if (s->jpeg.output_width != width || s->jpeg.output_height != height || s->jpeg.output_components != components) {
+        s->status = TXM_CHANGED;
+        snprintf(s->words, sizeof s->words, "the file changed while it was read");
+        return txm_fail(err, TXM_CHANGED, "%s: %s", s->path, s->words);
+    }
+    return TXM_OK;
+}
+
+const txm_reader_ops txm_jpeg_reader = {"jpeg", probe, open_jpeg, read_jpeg, rewind_jpeg, close_jpeg};

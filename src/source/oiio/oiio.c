@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The OpenImageIO reader: passes every call to a worker process and checks what comes back.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "source/readers.h"
+#include "source/oiio/worker.h"
+
+typedef struct oiio_source {
+    txm_worker *worker;
+    char *path;
+    size_t row_bytes;
+    uint32_t cpu_seconds;
+    bool failed; /* some call did: there is no more to be read */
+    bool spent;  /* the worker is not used for another image */
+} oiio_source;
+
+/* Computing time that no honest image needs for one call: a minute, and a second for every megabyte of the file and
+ * every megapixel. $TXMILL_DECODER_SECONDS replaces it. */
+static uint32_t time_limit(double megabytes, double megapixels)
+{
+    const char *word = getenv("TXMILL_DECODER_SECONDS");
+    long seconds = word ? strtol(word, NULL, 10) : 0;
+    return seconds > 0 && seconds < 1000000 ? (uint32_t)seconds : (uint32_t)(60 + megabytes + megapixels);
+}
+
+/* Whether a worker may go on after a damaged image. A decoder that ran over damage may have harmed its own memory
+ * without dying of it, so the next image gets a new one - but for $TXMILL_DECODER_REUSE, which tests set that decode
+ * thousands of damaged files. */
+static bool outlives_damage(void)
+{
+    const char *word = getenv("TXMILL_DECODER_REUSE");
+    return word && strcmp(word, "1") == 0;
+}
+
+static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
+{
+    (void)head, (void)head_bytes, (void)path;
+    return true;
+}
+
+static txm_worker_request request_for(const oiio_source *s, txm_worker_op op)
+{
+    return (txm_worker_request){
+        .version = TXM_WORKER_VERSION, .info_bytes = sizeof(txm_source_info), .op = op, .cpu_seconds = s->cpu_seconds};
+}
+
+/* Sends a request and receives the reply with its text (new string, NUL-terminated). A failure that the worker reports
+ * is recorded in its own words. */
+static txm_status ask(oiio_source *s, const txm_worker_request *request, const char *cwd, txm_worker_reply *reply,
+                      char **text, txm_error *err)
+{
+    char *words = NULL;
+    txm_status status = txm_worker_send(s->worker, request, cwd, s->path, err);
+    if (status == TXM_OK)
+        status = txm_worker_receive(s->worker, reply, sizeof *reply, s->path, err);
+    if (status == TXM_OK && (reply->text_bytes > TXM_WORKER_MAX_TEXT_BYTES || reply->status >= TXM_STATUS_COUNT))
+        status = txm_fail(err, TXM_INTERNAL, "%s: the decoder's answer makes no sense", s->path);
+    if (status == TXM_OK && !(words = txm_calloc(reply->text_bytes + 1, 1)))
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the decoder's answer", s->path);
+    if (status == TXM_OK)
+        status = txm_worker_receive(s->worker, words, reply->text_bytes, s->path, err);
+    bool answered = status == TXM_OK;
+    if (answered && reply->status != TXM_OK)
+        status = txm_fail(err, (txm_status)reply->status, "%s", words);
+    if (status == TXM_OK && text) {
+        *text = words;
+        words = NULL;
+    }
+    free(words);
+    /* A refusal is no failure of the decoder. */
+    bool refused = status == TXM_UNSUPPORTED || status == TXM_TOO_LARGE;
+    s->failed |= status != TXM_OK && !refused;
+    s->spent |= status != TXM_OK && !(answered && (refused || outlives_damage()));
+    return status;
+}
+
+static void terminate(char *text, size_t capacity)
+{
+    text[capacity - 1] = 0;
+}
+
+/* Takes over what the worker says of the image, if it can be true. */
+static txm_status accept_info(oiio_source *s, txm_source_info *info, const char *text, size_t text_bytes,
+                              txm_error *err)
+{
+    info->attributes = NULL;
+    info->attribute_count = 0;
+    terminate(info->format, sizeof info->format);
+    terminate(info->reader, sizeof info->reader);
+    terminate(info->colorspace_hint, sizeof info->colorspace_hint);
+    terminate(info->interop_id, sizeof info->interop_id);
+    terminate(info->software, sizeof info->software);
+    if (info->width < 1 || info->width > TXM_MAX_SIZE_PX || info->height < 1 || info->height > TXM_MAX_SIZE_PX ||
+        info->channels < 1 || info->channels > TXM_MAX_CHANNELS || info->file_channels < info->channels ||
+        (unsigned)info->type > TXM_FLOAT)
+        return txm_fail(err, TXM_INTERNAL, "%s: the decoder's description of the image makes no sense", s->path);
+    for (size_t at = 0; at < text_bytes;) {
+        const char *name = text + at, *value = name + strlen(name) + 1;
+        if (value > text + text_bytes)
+            break;
+        if (!txm_source_keep(info, name, value))
+            return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its metadata", s->path);
+        at = (size_t)(value - text) + strlen(value) + 1;
+    }
+    return TXM_OK;
+}
+
+static void close_image(void *self)
+{
+    oiio_source *s = self;
+    if (!s)
+        return;
+    if (s->worker && !s->spent) {
+        txm_worker_request request = request_for(s, TXM_WORKER_CLOSE);
+        txm_worker_reply reply;
+        /* Some decoders fail while they close: then this worker has served. */
+        ask(s, &request, NULL, &reply, NULL, NULL);
+    }
+    txm_worker_put(s->worker, !s->spent);
+    free(s->path);
+    free(s);
+}
+
+static txm_status open_in_worker(oiio_source *s, const txm_source_options *options, txm_source_info *info,
+                                 txm_error *err)
+{
+    txm_worker_request request = request_for(s, TXM_WORKER_OPEN);
+    txm_worker_reply reply;
+    char *cwd = getcwd(NULL, 0), *text = NULL;
+    request.max_memory_bytes = options->max_memory_bytes;
+    request.cwd_bytes = cwd ? (uint32_t)strlen(cwd) : 0;
+    request.path_bytes = (uint32_t)strlen(s->path);
+    txm_status status = ask(s, &request, cwd, &reply, &text, err);
+    if (status == TXM_OK) {
+        status = txm_worker_receive(s->worker, info, sizeof *info, s->path, err);
+        if (status == TXM_OK)
+            status = accept_info(s, info, text, reply.text_bytes, err);
+        else
+            memset(info, 0, sizeof *info);
+        s->spent |= status != TXM_OK;
+    }
+    free(cwd);
+    free(text);
+    return status;
+}
+
+static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
+                             txm_error *err)
+{
+    struct stat st = {0};
+    double megabytes = stat(path, &st) == 0 ? (double)st.st_size / 1e6 : 0;
+    oiio_source *s = txm_calloc(1, sizeof *s);
+    if (!s || !(s->path = txm_strdup(path))) {
+        close_image(s);
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
+    }
+    s->cpu_seconds = time_limit(megabytes, 0);
+    txm_status status = txm_worker_get(&s->worker, err);
+    if (status != TXM_OK)
+        txm_error_prefix(err, "%s", path);
+    else
+        status = open_in_worker(s, options, info, err);
+    if (status == TXM_OK && (strcmp(info->format, "dpx") == 0 || strcmp(info->format, "cineon") == 0) &&
+        txm_film_pixel_end(path, info) > (uint64_t)st.st_size)
+        status = txm_fail(err, TXM_CORRUPT, "%s: the file is truncated: %llu bytes, its pixels end at %llu", path,
+                          (unsigned long long)st.st_size, (unsigned long long)txm_film_pixel_end(path, info));
+    if (status != TXM_OK) {
+        close_image(s);
+        return status;
+    }
+    s->row_bytes = (size_t)info->width * info->channels * txm_type_bytes(info->type);
+    s->cpu_seconds = time_limit(megabytes, (double)info->width * info->height / 1e6);
+    if (strcmp(info->format, "png") == 0)
+        snprintf(info->interop_id, sizeof info->interop_id, "%s", txm_interop_of_png(path));
+    *self = s;
+    return TXM_OK;
+}
+
+static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+{
+    oiio_source *s = self;
+    txm_worker_request request = request_for(s, TXM_WORKER_READ);
+    txm_worker_reply reply;
+    if (s->failed)
+        return txm_fail(err, TXM_IO, "%s: decoding it failed before", s->path);
+    request.y = y;
+    request.rows = rows;
+    txm_status status = ask(s, &request, NULL, &reply, NULL, err);
+    if (status == TXM_OK && reply.data_bytes != s->row_bytes * rows)
+        status = txm_fail(err, TXM_INTERNAL, "%s: the decoder delivers %llu bytes for %u rows", s->path,
+                          (unsigned long long)reply.data_bytes, rows);
+    for (uint32_t r = 0; r < rows && status == TXM_OK; r++)
+        status = txm_worker_receive(s->worker, (char *)dst + r * stride_bytes, s->row_bytes, s->path, err);
+    /* What was promised and did not come may still be on its way: nothing else may be asked. */
+    s->spent |= status != TXM_OK && !s->failed;
+    s->failed |= status != TXM_OK;
+    return status;
+}
+
+static txm_status rewind_image(void *self, txm_error *err)
+{
+    oiio_source *s = self;
+    txm_worker_request request = request_for(s, TXM_WORKER_REWIND);
+    txm_worker_reply reply;
+    if (s->failed)
+        return txm_fail(err, TXM_IO, "%s: decoding it failed before", s->path);
+    return ask(s, &request, NULL, &reply, NULL, err);
+}
+
+const txm_reader_ops txm_oiio_reader = {"oiio", probe, open_image, read_rows, rewind_image, close_image};

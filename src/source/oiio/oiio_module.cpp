@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The OpenImageIO shim: any image that OpenImageIO reads, as the rows that Blender would read.
+ *
+ * Pixels are asked for with oiio:UnassociatedAlpha=1, so OpenImageIO converts nothing; types map half -> half,
+ * float/double -> float, uint16 -> uint16, everything else -> uint8. Scanline sources are read straight into the
+ * caller's rows. Tiled sources can only be read in whole rows of tiles: one such band is kept here and rows are copied
+ * out of it.
+ */
+#include "source/oiio/oiio_module.h"
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <OpenImageIO/filesystem.h>
+#include <OpenImageIO/imageio.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "source/readers.h"
+
+namespace
+{
+using OIIO::ImageInput;
+using OIIO::ImageSpec;
+using OIIO::TypeDesc;
+
+struct Source {
+    std::string path;
+    std::string name; /* that OpenImageIO opens */
+    int fd = -1;      /* behind `name` where that is not the path */
+    ~Source()
+    {
+        input.reset();
+        if (fd >= 0)
+            close(fd);
+    }
+    std::unique_ptr<ImageInput> input;
+    ImageSpec spec;
+    TypeDesc type;
+    int channels = 0;
+    size_t row_bytes = 0;
+    /* Tiled sources: the row of tiles read last, and the rows [band_begin, band_end) that it holds. */
+    std::unique_ptr<char[]> band;
+    uint32_t band_begin = 0, band_end = 0;
+};
+
+/* As txm_fail, which lives in the program that loads this module. */
+__attribute__((format(printf, 3, 4))) txm_status fail(txm_error *err, txm_status status, const char *format, ...)
+{
+    if (err && err->status == TXM_OK) {
+        va_list args;
+        va_start(args, format);
+        err->status = status;
+        err->sys_errno = 0;
+        vsnprintf(err->message, sizeof err->message, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+/* A decoder's words on one line, cut where a broken file makes them endless. */
+std::string one_line(std::string words)
+{
+    while (!words.empty() && (words.back() == '\n' || words.back() == ' '))
+        words.pop_back();
+    for (char &c : words)
+        if (static_cast<unsigned char>(c) < ' ')
+            c = ' ';
+    if (words.size() > 600)
+        words = words.substr(0, 600) + " ...";
+    return words.empty() ? "OpenImageIO gives no reason" : words;
+}
+
+/* Runs `work` and turns whatever it throws into a status: nothing may pass the C boundary. */
+template <typename Work> txm_status guarded(const std::string &path, txm_error *err, Work work)
+{
+    try {
+        return work();
+    } catch (const std::bad_alloc &) {
+        return fail(err, TXM_NO_MEMORY, "%s: no memory to decode the image", path.c_str());
+    } catch (const std::exception &e) {
+        return fail(err, TXM_CORRUPT, "%s: %s", path.c_str(), one_line(e.what()).c_str());
+    } catch (...) {
+        return fail(err, TXM_CORRUPT, "%s: the decoder failed without a reason", path.c_str());
+    }
+}
+
+/* The threads of a conversion are txmill's own: OpenImageIO's and OpenEXR's would only oversubscribe them. */
+void configure()
+{
+    OIIO::attribute("threads", 1);
+    OIIO::attribute("exr_threads", 1); /* 1 means: in the calling thread */
+    OIIO::attribute("try_all_readers", 1);
+    OIIO::attribute("dds:bc5normal", 1); /* as Blender sets it: the blue of two-channel normal maps is computed */
+    OIIO::attribute("limits:channels", 1024);
+    OIIO::attribute("limits:imagesize_MB", 65536); /* ours are checked here */
+}
+
+/* Whether OpenImageIO decodes this format as rows are asked for. The others hold the whole image once opened or once
+ * the first row is read, which counts against the memory bound. */
+bool streams(const std::string &format)
+{
+    static const char *const names[] = {"bmp",     "cineon", "dpx", "fits", "hdr",  "jpeg",
+                                        "openexr", "pnm",    "rla", "sgi",  "tiff", "zfile"};
+    for (const char *name : names)
+        if (format == name)
+            return true;
+    return false;
+}
+
+/* Blender's rules: what TGA files say is only believed in one case, DDS and PSD never say it, the rest is as
+ * OpenImageIO reports it. */
+txm_file_alpha alpha_of(const std::string &format, const ImageSpec &spec)
+{
+    bool unassociated = spec.get_int_attribute("oiio:UnassociatedAlpha", 0) != 0;
+    if (format == "targa")
+        unassociated = spec.get_int_attribute("targa:alpha_type", -1) != 4;
+    else if (format == "dds" || format == "psd")
+        unassociated = true;
+    return unassociated ? TXM_FILE_ALPHA_UNASSOCIATED : TXM_FILE_ALPHA_SILENT;
+}
+
+txm_type type_of(const ImageSpec &spec)
+{
+    switch (spec.format.basetype) {
+    case TypeDesc::HALF:
+        return TXM_HALF;
+    case TypeDesc::FLOAT:
+    case TypeDesc::DOUBLE:
+        return TXM_FLOAT;
+    case TypeDesc::UINT16:
+        return TXM_U16;
+    default:
+        return TXM_U8;
+    }
+}
+
+TypeDesc read_type(txm_type type)
+{
+    static const TypeDesc::BASETYPE types[] = {TypeDesc::UINT8, TypeDesc::UINT16, TypeDesc::HALF, TypeDesc::FLOAT};
+    return TypeDesc(types[type]);
+}
+
+void copy(char *dst, size_t dst_bytes, const std::string &src)
+{
+    snprintf(dst, dst_bytes, "%s", src.c_str());
+}
+
+/* Descriptive fields that outlive a conversion; everything else in the file is about its pixels as they were. */
+void keep_attributes(const ImageSpec &spec, txm_source_info *info)
+{
+    static const char *const kept[] = {"Artist", "Copyright", "ImageDescription"};
+    info->attributes = static_cast<txm_attribute *>(calloc(sizeof kept / sizeof kept[0], sizeof(txm_attribute)));
+    if (!info->attributes)
+        throw std::bad_alloc();
+    for (const char *name : kept) {
+        std::string value(spec.get_string_attribute(name));
+        if (value.empty())
+            continue;
+        txm_attribute *a = &info->attributes[info->attribute_count++];
+        a->name = strdup(name);
+        a->value = strdup(value.c_str());
+        if (!a->name || !a->value)
+            throw std::bad_alloc();
+    }
+}
+
+/* Explicit colour metadata. A file in the ACES container is what the container is defined to hold. */
+std::string interop_of(const ImageSpec &spec)
+{
+    float xy[8];
+    if (spec.get_int_attribute("acesImageContainerFlag", 0) == 1)
+        return TXM_INTEROP_ACES2065;
+    if (spec.getattribute("chromaticities", TypeDesc(TypeDesc::FLOAT, 8), xy) && txm_is_aces2065(xy))
+        return TXM_INTEROP_ACES2065;
+    return std::string(spec.get_string_attribute("colorInteropID"));
+}
+
+void describe(const Source &s, txm_source_info *info)
+{
+    const std::string format = s.input->format_name();
+    info->width = static_cast<uint32_t>(s.spec.width);
+    info->height = static_cast<uint32_t>(s.spec.height);
+    info->file_channels = static_cast<uint32_t>(s.spec.nchannels);
+    info->channels = static_cast<uint32_t>(s.channels);
+    info->type = type_of(s.spec);
+    info->file_alpha = alpha_of(format, s.spec);
+    copy(info->format, sizeof info->format, format);
+    copy(info->reader, sizeof info->reader, "oiio");
+    copy(info->colorspace_hint, sizeof info->colorspace_hint, s.spec.get_string_attribute("oiio:ColorSpace").c_str());
+    copy(info->interop_id, sizeof info->interop_id, interop_of(s.spec).c_str());
+    copy(info->software, sizeof info->software, s.spec.get_string_attribute("Software").c_str());
+    info->tiff_premultiplied_default =
+        format == "tiff" && s.spec.nchannels == 4 && s.spec.format.basetype == TypeDesc::UINT16;
+    keep_attributes(s.spec, info);
+}
+
+/* OpenImageIO has words but no codes: these tell what it cannot read from what is broken. */
+bool sounds_unsupported(const std::string &words)
+{
+    static const char *const signs[] = {"could not find a format reader", "not able to open", "not supported",
+                                        "unsupported", "Unsupported"};
+    for (const char *sign : signs)
+        if (words.find(sign) != std::string::npos)
+            return true;
+    return false;
+}
+
+/* OpenImageIO takes what follows a '?' in a name for options to itself. Behind a descriptor the name is out of its
+ * sight. */
+void name_for_oiio(Source &s)
+{
+    s.name = s.path;
+    if (s.path.find('?') != std::string::npos && (s.fd = open(s.path.c_str(), O_RDONLY | O_CLOEXEC)) >= 0)
+        s.name = "/proc/self/fd/" + std::to_string(s.fd);
+}
+
+txm_status open_input(Source &s, txm_error *err)
+{
+    ImageSpec config;
+    config.attribute("oiio:UnassociatedAlpha", 1);
+    OIIO::geterror(); /* of this thread: what an earlier file left behind is not about this one */
+    s.input = ImageInput::open(s.name, &config);
+    if (!s.input) {
+        std::string words = OIIO::geterror();
+        return fail(err, sounds_unsupported(words) ? TXM_UNSUPPORTED : TXM_CORRUPT, "%s: %s", s.path.c_str(),
+                    one_line(words).c_str());
+    }
+    s.spec = s.input->spec();
+    return TXM_OK;
+}
+
+/* Refuses what txmill cannot process and what would not fit, before pixels are asked for. */
+txm_status check(Source &s, const txm_source_options *options, txm_error *err)
+{
+    const ImageSpec &spec = s.spec;
+    const char *path = s.path.c_str();
+    const std::string format = s.input->format_name();
+    if (format == "null" || format == "term")
+        return fail(err, TXM_UNSUPPORTED, "%s: not an image", path);
+    if (spec.depth > 1)
+        return fail(err, TXM_UNSUPPORTED, "%s: a volume of %d layers (depth > 1); only 2D images can be textures", path,
+                    spec.depth);
+    if (spec.deep)
+        return fail(err, TXM_UNSUPPORTED, "%s: a deep image; flatten it first", path);
+    if (spec.width < 1 || spec.height < 1 || spec.nchannels < 1)
+        return fail(err, TXM_CORRUPT, "%s: the header says %d x %d px with %d channels", path, spec.width, spec.height,
+                    spec.nchannels);
+    if (spec.width > TXM_MAX_SIZE_PX || spec.height > TXM_MAX_SIZE_PX)
+        return fail(err, TXM_TOO_LARGE, "%s: %d x %d px; the limit is %d px a side", path, spec.width, spec.height,
+                    TXM_MAX_SIZE_PX);
+    s.type = read_type(type_of(spec));
+    s.channels = spec.nchannels < TXM_MAX_CHANNELS ? spec.nchannels : TXM_MAX_CHANNELS;
+    s.row_bytes = static_cast<size_t>(spec.width) * s.channels * s.type.size();
+
+    double need = static_cast<double>(spec.scanline_bytes(true)) * 64;
+    if (spec.tile_width)
+        need = static_cast<double>(s.row_bytes) * spec.tile_height;
+    if (!streams(format))
+        need += static_cast<double>(spec.image_bytes(true));
+    if (options && options->max_memory_bytes && need > static_cast<double>(options->max_memory_bytes))
+        return fail(err, TXM_TOO_LARGE, "%s: decoding %s of %d x %d px needs %.0f MiB, the limit is %.0f MiB", path,
+                    format.c_str(), spec.width, spec.height, need / 1048576,
+                    static_cast<double>(options->max_memory_bytes) / 1048576);
+    return TXM_OK;
+}
+
+txm_status oiio_open(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
+                     txm_error *err)
+{
+    static std::once_flag once;
+    return guarded(path, err, [&]() -> txm_status {
+        std::call_once(once, configure);
+        std::unique_ptr<Source> s(new Source);
+        s->path = path;
+        name_for_oiio(*s);
+        txm_status status = open_input(*s, err);
+        if (status == TXM_OK)
+            status = check(*s, options, err);
+        if (status != TXM_OK)
+            return status;
+        describe(*s, info);
+        *self = s.release();
+        return TXM_OK;
+    });
+}
+
+/* Decoders may report an error and deliver something all the same: a truncated image must not become a texture. */
+txm_status verdict(Source &s, bool delivered, uint32_t y, txm_error *err)
+{
+    if (delivered && !s.input->has_error())
+        return TXM_OK;
+    return fail(err, TXM_CORRUPT, "%s: row %u: %s", s.path.c_str(), y, one_line(s.input->geterror()).c_str());
+}
+
+txm_status load_band(Source &s, uint32_t y, txm_error *err)
+{
+    const ImageSpec &spec = s.spec;
+    uint32_t tile_h = static_cast<uint32_t>(spec.tile_height), height = static_cast<uint32_t>(spec.height);
+    uint32_t begin = y / tile_h * tile_h, end = begin + tile_h < height ? begin + tile_h : height;
+    if (!s.band)
+        s.band.reset(new char[s.row_bytes * (tile_h < height ? tile_h : height)]);
+    s.band_begin = s.band_end = 0;
+    bool ok =
+        s.input->read_tiles(0, 0, spec.x, spec.x + spec.width, spec.y + static_cast<int>(begin),
+                            spec.y + static_cast<int>(end), spec.z, spec.z + 1, 0, s.channels, s.type, s.band.get());
+    txm_status status = verdict(s, ok, begin, err);
+    if (status == TXM_OK) {
+        s.band_begin = begin;
+        s.band_end = end;
+    }
+    return status;
+}
+
+txm_status read_tiled(Source &s, uint32_t y, uint32_t rows, char *dst, size_t stride_bytes, txm_error *err)
+{
+    for (uint32_t r = 0; r < rows; r++, dst += stride_bytes) {
+        if (y + r < s.band_begin || y + r >= s.band_end) {
+            txm_status status = load_band(s, y + r, err);
+            if (status != TXM_OK)
+                return status;
+        }
+        memcpy(dst, s.band.get() + (y + r - s.band_begin) * s.row_bytes, s.row_bytes);
+    }
+    return TXM_OK;
+}
+
+txm_status oiio_read(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+{
+    Source &s = *static_cast<Source *>(self);
+    if (!s.input)
+        return fail(err, TXM_IO, "%s: could not be opened again", s.path.c_str());
+    return guarded(s.path, err, [&]() -> txm_status {
+        if (s.spec.tile_width)
+            return read_tiled(s, y, rows, static_cast<char *>(dst), stride_bytes, err);
+        int begin = s.spec.y + static_cast<int>(y);
+        bool ok = s.input->read_scanlines(0, 0, begin, begin + static_cast<int>(rows), s.spec.z, 0, s.channels, s.type,
+                                          dst, OIIO::AutoStride, static_cast<OIIO::stride_t>(stride_bytes));
+        return verdict(s, ok, y, err);
+    });
+}
+
+/* Opened anew: not every decoder can go back to its first row. */
+txm_status oiio_rewind(void *self, txm_error *err)
+{
+    Source &s = *static_cast<Source *>(self);
+    return guarded(s.path, err, [&]() -> txm_status {
+        ImageSpec before = s.spec;
+        s.band_begin = s.band_end = 0;
+        txm_status status = open_input(s, err);
+        if (status != TXM_OK)
+            return status;
+        const ImageSpec &now = s.spec;
+        if (now.width != before.width || now.height != before.height || now.nchannels != before.nchannels ||
+            now.format != before.format || now.tile_height != before.tile_height)
+            return fail(err, TXM_CHANGED, "%s: the file changed while it was read", s.path.c_str());
+        return TXM_OK;
+    });
+}
+
+void oiio_close(void *self)
+{
+    try {
+        delete static_cast<Source *>(self);
+    } catch (...) {
+        /* A decoder that fails while it closes has nothing left to tell. */
+    }
+}
+
+/* Writes a picture, then renames it into place: a failure leaves no half of it. */
+txm_status oiio_write(const char *path, const txm_picture *picture, txm_error *err)
+{
+    static const TypeDesc types[] = {TypeDesc::UINT8, TypeDesc::UINT16, TypeDesc::HALF, TypeDesc::FLOAT};
+    try {
+        const std::string target(path), temp = target + ".txm-tmp" + OIIO::Filesystem::extension(target);
+        auto out = OIIO::ImageOutput::create(target);
+        if (!out)
+            return fail(err, TXM_UNSUPPORTED, "%s", one_line(OIIO::geterror()).c_str());
+        const TypeDesc type = types[picture->type];
+        ImageSpec spec(static_cast<int>(picture->width), static_cast<int>(picture->height),
+                       static_cast<int>(picture->channels), type);
+        if (picture->colorspace)
+            spec.attribute("oiio:ColorSpace", picture->colorspace);
+        const auto row = static_cast<OIIO::stride_t>(picture->stride_bytes);
+        const auto pixel = static_cast<OIIO::stride_t>(picture->channels * type.size());
+        bool open = out->open(temp, spec);
+        if (!open && picture->channels % 2 == 0) {
+            /* A format without alpha, as PNM: the last channel is left out. Which formats lack it they do not tell
+             * before they are asked to hold it. */
+            out = OIIO::ImageOutput::create(target);
+            spec.nchannels--;
+            spec.default_channel_names();
+            open = out && out->open(temp, spec);
+        }
+        const bool done = open && out->write_image(type, picture->pixels, pixel, row) && out->close();
+        if (done && std::rename(temp.c_str(), path) == 0)
+            return TXM_OK;
+        const std::string words = done ? std::string(std::strerror(errno)) : out ? out->geterror() : OIIO::geterror();
+        out.reset();
+        std::remove(temp.c_str());
+        return fail(err, TXM_IO, "%s", one_line(words).c_str());
+    } catch (const std::bad_alloc &) {
+        return fail(err, TXM_NO_MEMORY, "no memory to write it");
+    } catch (const std::exception &e) {
+        return fail(err, TXM_INTERNAL, "OpenImageIO: %s", one_line(e.what()).c_str());
+    } catch (...) {
+        return fail(err, TXM_INTERNAL, "OpenImageIO threw something unknown");
+    }
+}
+
+bool oiio_probe(const uint8_t *, size_t, const char *)
+{
+    return true; /* it is the last one asked */
+}
+} // namespace
+
+extern "C" {
+extern const txm_oiio_module txm_oiio_module_table;
+const txm_oiio_module txm_oiio_module_table = {
+    TXM_OIIO_MODULE_VERSION,
+    sizeof(txm_source_info),
+    sizeof(txm_error),
+    {"oiio", oiio_probe, oiio_open, oiio_read, oiio_rewind, oiio_close},
+    oiio_write,
+};
+}

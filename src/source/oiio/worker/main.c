@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * txmill-oiio-worker: loads the OpenImageIO module and serves one image after the other over descriptor 3
+ * (source/worker.h). Started by libtxmill, never by people.
+ *
+ * What a decoder may do here is limited by the system: computing time a request, memory an image, no file may be
+ * written.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "source/oiio/oiio_module.h"
+#include "core/plugin.h"
+#include "source/oiio/worker.h"
+
+#define MODULE_FILE "txmill-oiio.so"
+
+/* Room for a decoder's own tables beyond the pixels that the memory bound counts. */
+enum { SLACK_BYTES = 512 << 20, MAX_PATH_BYTES = 1 << 16 };
+
+static const txm_reader_ops *decoder;
+static char no_decoder[512] = "out of memory"; /* why there is none */
+
+static struct {
+    void *self; /* NULL: no image is open */
+    txm_source_info info;
+    uint8_t *rows;
+    size_t rows_bytes;
+} image;
+
+/* ---- limits ---- */
+
+static void limit(int resource, rlim_t soft)
+{
+    struct rlimit r;
+    if (getrlimit(resource, &r) == 0) {
+        r.rlim_cur = r.rlim_max != RLIM_INFINITY && soft > r.rlim_max ? r.rlim_max : soft;
+        setrlimit(resource, &r);
+    }
+}
+
+static void limit_time(uint32_t seconds)
+{
+    struct rusage used;
+    if (getrusage(RUSAGE_SELF, &used) == 0)
+        limit(RLIMIT_CPU, (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + seconds + 1);
+}
+
+/* Address space: what is mapped now and what the image may need, at most all the machine has. */
+static void limit_memory(uint64_t max_memory_bytes)
+{
+#ifndef __SANITIZE_ADDRESS__ /* whose shadow memory is larger than any limit */
+    unsigned long mapped_pages = 0;
+    long page = sysconf(_SC_PAGESIZE), pages = sysconf(_SC_PHYS_PAGES);
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (f && fscanf(f, "%lu", &mapped_pages) == 1 && page > 0 && pages > 0) {
+        uint64_t all = (uint64_t)pages * (uint64_t)page;
+        uint64_t may = max_memory_bytes && max_memory_bytes < all ? max_memory_bytes : all;
+        limit(RLIMIT_AS, (rlim_t)(mapped_pages * (uint64_t)page + may + SLACK_BYTES));
+    }
+    if (f)
+        fclose(f);
+#else
+    (void)max_memory_bytes;
+#endif
+}
+
+/* ---- the module ---- */
+
+/* The handle is kept for good: the libraries behind it do not survive being unloaded. */
+static void load_decoder(void)
+{
+    char *looked_in = NULL, *path = txm_plugin_path(MODULE_FILE, &looked_in);
+    void *handle = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    const txm_oiio_module *m = handle ? dlsym(handle, TXM_OIIO_MODULE_SYMBOL) : NULL;
+    if (m && m->version == TXM_OIIO_MODULE_VERSION && m->info_bytes == sizeof(txm_source_info) &&
+        m->error_bytes == sizeof(txm_error))
+        decoder = &m->reader;
+    else if (handle)
+        snprintf(no_decoder, sizeof no_decoder, "%s belongs to another version of txmill", path);
+    else if (path)
+        snprintf(no_decoder, sizeof no_decoder, "%s", dlerror());
+    else if (looked_in)
+        snprintf(no_decoder, sizeof no_decoder, "%s", looked_in);
+    free(path);
+    free(looked_in);
+}
+
+/* ---- talking ---- */
+
+/* The asking side is gone or talks nonsense: there is nobody to serve. _exit, because the libraries behind the module
+ * are not made to be taken down. */
+static _Noreturn void leave(void)
+{
+    _exit(0);
+}
+
+static void receive(void *dst, size_t bytes)
+{
+    for (char *p = dst; bytes > 0;) {
+        ssize_t n = read(TXM_WORKER_FD, p, bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            leave();
+        p += n;
+        bytes -= (size_t)n;
+    }
+}
+
+static void send_bytes(const void *data, size_t bytes)
+{
+    for (const char *p = data; bytes > 0;) {
+        ssize_t n = write(TXM_WORKER_FD, p, bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            leave();
+        p += n;
+        bytes -= (size_t)n;
+    }
+}
+
+static void reply_failure(const txm_error *err)
+{
+    txm_worker_reply reply = {.status = err->status ? err->status : TXM_INTERNAL, .sys_errno = err->sys_errno};
+    reply.text_bytes = (uint32_t)strlen(err->message);
+    send_bytes(&reply, sizeof reply);
+    send_bytes(err->message, reply.text_bytes);
+}
+
+static void reply_done(void)
+{
+    txm_worker_reply reply = {.status = TXM_OK};
+    send_bytes(&reply, sizeof reply);
+}
+
+/* ---- requests ---- */
+
+static void forget_image(void)
+{
+    if (image.self)
+        decoder->close(image.self);
+    for (size_t i = 0; i < image.info.attribute_count; i++) {
+        free(image.info.attributes[i].name);
+        free(image.info.attributes[i].value);
+    }
+    free(image.info.attributes);
+    free(image.rows);
+    memset(&image, 0, sizeof image);
+}
+
+static char *receive_string(uint32_t bytes)
+{
+    char *s = bytes <= MAX_PATH_BYTES ? txm_calloc((size_t)bytes + 1, 1) : NULL;
+    if (!s)
+        leave();
+    receive(s, bytes);
+    return s;
+}
+
+static void reply_opened(void)
+{
+    txm_worker_reply reply = {.status = TXM_OK};
+    uint32_t fitting = 0; /* attributes that the answer has room for */
+    for (; fitting < image.info.attribute_count; fitting++) {
+        const txm_attribute *a = &image.info.attributes[fitting];
+        size_t grown = reply.text_bytes + strlen(a->name) + strlen(a->value) + 2;
+        if (grown > TXM_WORKER_MAX_TEXT_BYTES)
+            break;
+        reply.text_bytes = (uint32_t)grown;
+    }
+    send_bytes(&reply, sizeof reply);
+    for (uint32_t i = 0; i < fitting; i++) {
+        send_bytes(image.info.attributes[i].name, strlen(image.info.attributes[i].name) + 1);
+        send_bytes(image.info.attributes[i].value, strlen(image.info.attributes[i].value) + 1);
+    }
+    send_bytes(&image.info, sizeof image.info);
+}
+
+static void open_image(const txm_worker_request *request)
+{
+    txm_error err = {0};
+    txm_source_options options = {.max_memory_bytes = request->max_memory_bytes};
+    char *cwd = receive_string(request->cwd_bytes), *path = receive_string(request->path_bytes);
+    forget_image();
+    if (request->version != TXM_WORKER_VERSION || request->info_bytes != sizeof(txm_source_info)) {
+        txm_fail(&err, TXM_UNSUPPORTED, "%s: the decoder belongs to another version of txmill", path);
+    } else if (!decoder) {
+        txm_fail(&err, TXM_UNSUPPORTED, "%s: this kind of image needs OpenImageIO, which cannot be loaded: %s", path,
+                 no_decoder);
+    } else if (*cwd && *path != '/' && chdir(cwd) != 0) {
+        txm_fail_errno(&err, errno, "%s: the folder %s cannot be entered", path, cwd);
+    } else {
+        limit_memory(request->max_memory_bytes);
+        decoder->open(path, &options, &image.info, &image.self, &err);
+    }
+    if (image.self)
+        reply_opened();
+    else
+        reply_failure(&err);
+    free(cwd);
+    free(path);
+}
+
+static void read_rows(const txm_worker_request *request)
+{
+    txm_error err = {0};
+    size_t stride = (size_t)image.info.width * image.info.channels * txm_type_bytes(image.info.type);
+    size_t bytes = txm_mul(stride, request->rows);
+    if (!image.self || request->y >= image.info.height || request->rows > image.info.height - request->y)
+        leave();
+    if (bytes > image.rows_bytes) {
+        free(image.rows);
+        image.rows = txm_alloc_pixels(bytes, 1);
+        image.rows_bytes = image.rows ? bytes : 0;
+    }
+    if (!image.rows)
+        txm_fail(&err, TXM_NO_MEMORY, "no memory for %u rows", request->rows);
+    else
+        decoder->read(image.self, request->y, request->rows, image.rows, stride, &err);
+    if (err.status != TXM_OK) {
+        reply_failure(&err);
+        return;
+    }
+    txm_worker_reply reply = {.status = TXM_OK, .data_bytes = bytes};
+    send_bytes(&reply, sizeof reply);
+    send_bytes(image.rows, bytes);
+}
+
+static void rewind_image(void)
+{
+    txm_error err = {0};
+    if (!image.self)
+        leave();
+    if (decoder->rewind(image.self, &err) == TXM_OK)
+        reply_done();
+    else
+        reply_failure(&err);
+}
+
+int main(void)
+{
+    /* The terminal's interrupts are the asking side's to handle; a crash needs no core file. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, 0);
+    load_decoder();
+    for (;;) {
+        txm_worker_request request;
+        receive(&request, sizeof request);
+        limit_time(request.cpu_seconds);
+        switch (request.op) {
+        case TXM_WORKER_OPEN:
+            open_image(&request);
+            break;
+        case TXM_WORKER_READ:
+            read_rows(&request);
+            break;
+        case TXM_WORKER_REWIND:
+            rewind_image();
+            break;
+        case TXM_WORKER_CLOSE:
+            forget_image();
+            reply_done();
+            break;
+        default:
+            leave();
+        }
+    }
+}

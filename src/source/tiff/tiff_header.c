@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The first directory of a TIFF source: layout and metadata, as OpenImageIO reports them.
+ *
+ * Served directly: grey and RGB with any extra samples, contiguous, 8 and 16 bits, half and float, compressed without
+ * loss. Palettes, separate planes, bit depths below 8, CMYK, Lab, JPEG and so on are OpenImageIO's, and so is metadata
+ * in blocks of its own (Exif, IPTC, XMP), where the same fields may be said several times.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "source/meta/raster_meta.h"
+#include "source/tiff/tiff.h"
+
+enum { MAX_CHANNELS = 64 };
+
+static txm_status refuse(const txm_tiff *t, txm_error *err, const char *what)
+{
+    return txm_fail(err, TXM_UNSUPPORTED, "%s: %s is not read directly", t->path, what);
+}
+
+static uint16_t short_tag(txm_tiff *t, uint32_t tag)
+{
+    uint16_t v = 0;
+    TIFFGetFieldDefaulted(t->tif, tag, &v);
+    return v;
+}
+
+static bool type_of(uint16_t bits, uint16_t format, txm_type *type)
+{
+    if (bits == 8 && format != SAMPLEFORMAT_INT)
+        *type = TXM_U8;
+    else if (bits == 16 && format == SAMPLEFORMAT_UINT)
+        *type = TXM_U16;
+    else if (bits == 16 && format == SAMPLEFORMAT_IEEEFP)
+        *type = TXM_HALF;
+    else if (bits == 32 && format == SAMPLEFORMAT_IEEEFP)
+        *type = TXM_FLOAT;
+    else
+        return false;
+    return true;
+}
+
+static bool is_served(uint16_t compression)
+{
+    switch (compression) {
+    case COMPRESSION_NONE:
+    case COMPRESSION_LZW:
+    case COMPRESSION_ADOBE_DEFLATE:
+    case COMPRESSION_DEFLATE:
+    case COMPRESSION_PACKBITS:
+    case COMPRESSION_ZSTD:
+        return TIFFIsCODECConfigured(compression);
+    default:
+        return false;
+    }
+}
+
+static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error *err)
+{
+    uint16_t channels = short_tag(t, TIFFTAG_SAMPLESPERPIXEL), photometric;
+    if (channels < 1 || channels > MAX_CHANNELS)
+        return refuse(t, err, "this number of channels");
+    if (!TIFFGetField(t->tif, TIFFTAG_PHOTOMETRIC, &photometric))
+        photometric = channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB;
+    if (photometric != PHOTOMETRIC_MINISBLACK && photometric != PHOTOMETRIC_RGB)
+        return refuse(t, err, "this colour model");
+    if (short_tag(t, TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE && channels > 1)
+        return refuse(t, err, "a layout of separate planes");
+    if (!type_of(short_tag(t, TIFFTAG_BITSPERSAMPLE), short_tag(t, TIFFTAG_SAMPLEFORMAT), &info->type))
+        return refuse(t, err, "this sample type");
+    if (!is_served(short_tag(t, TIFFTAG_COMPRESSION)))
+        return refuse(t, err, "this compression");
+    info->file_channels = t->file_channels = channels;
+    info->channels = t->channels = channels < TXM_MAX_CHANNELS ? channels : TXM_MAX_CHANNELS;
+    t->sample_bytes = (uint32_t)txm_type_bytes(info->type);
+
+    /* Alpha is what an extra sample says it is. */
+    uint16_t extra_count = 0, *extra = NULL, first = photometric == PHOTOMETRIC_RGB ? 3 : 1;
+    TIFFGetFieldDefaulted(t->tif, TIFFTAG_EXTRASAMPLES, &extra_count, &extra);
+    for (uint16_t i = 0; extra && i < extra_count && first + i < channels; i++)
+        if (extra[i] == EXTRASAMPLE_UNASSALPHA)
+            info->file_alpha = TXM_FILE_ALPHA_UNASSOCIATED;
+    info->tiff_premultiplied_default = channels == 4 && info->type == TXM_U16;
+    return TXM_OK;
+}
+
+static txm_status describe_layout(txm_tiff *t, txm_source_info *info, txm_error *err)
+{
+    uint32_t depth = 1, tile_depth = 1, rows = 0;
+    if (!TIFFGetField(t->tif, TIFFTAG_IMAGEWIDTH, &t->width) ||
+        !TIFFGetField(t->tif, TIFFTAG_IMAGELENGTH, &t->height) || t->width < 1 || t->height < 1)
+        return refuse(t, err, "an image without a size");
+    if (t->width > TXM_MAX_SIZE_PX || t->height > TXM_MAX_SIZE_PX)
+        return txm_fail(err, TXM_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", t->path, t->width, t->height,
+                        TXM_MAX_SIZE_PX);
+    TIFFGetFieldDefaulted(t->tif, TIFFTAG_IMAGEDEPTH, &depth);
+    TIFFGetFieldDefaulted(t->tif, TIFFTAG_TILEDEPTH, &tile_depth);
+    if (depth > 1 || tile_depth > 1)
+        return refuse(t, err, "a volume");
+    t->tiled = TIFFIsTiled(t->tif);
+    if (t->tiled) {
+        if (!TIFFGetField(t->tif, TIFFTAG_TILEWIDTH, &t->block_w) ||
+            !TIFFGetField(t->tif, TIFFTAG_TILELENGTH, &t->block_h) || t->block_w < 1 || t->block_h < 1 ||
+            t->block_w > TXM_MAX_SIZE_PX || t->block_h > TXM_MAX_SIZE_PX)
+            return refuse(t, err, "this size of tiles");
+    } else {
+        TIFFGetFieldDefaulted(t->tif, TIFFTAG_ROWSPERSTRIP, &rows);
+        t->block_w = t->width;
+        t->block_h = rows < 1 || rows > t->height ? t->height : rows;
+    }
+    info->width = t->width;
+    info->height = t->height;
+    return TXM_OK;
+}
+
+static bool add_text(txm_tiff *t, txm_raster_meta *meta, uint32_t tag, int field)
+{
+    const char *text = NULL;
+    if (!TIFFGetField(t->tif, tag, &text) || !text || !*text)
+        return true;
+    return txm_raster_meta_set_bytes(meta, field, text, strlen(text));
+}
+
+/* The fields from where OpenImageIO takes them, in its order: tags, IPTC for what they leave open, XMP over both. */
+static bool read_fields(txm_tiff *t, txm_raster_meta *meta)
+{
+    uint32_t count = 0;
+    void *data = NULL;
+    bool ok = add_text(t, meta, TIFFTAG_ARTIST, TXM_META_ARTIST) &&
+              add_text(t, meta, TIFFTAG_COPYRIGHT, TXM_META_COPYRIGHT) &&
+              add_text(t, meta, TIFFTAG_IMAGEDESCRIPTION, TXM_META_DESCRIPTION) &&
+              add_text(t, meta, TIFFTAG_SOFTWARE, TXM_META_SOFTWARE);
+    if (ok && TIFFGetField(t->tif, TIFFTAG_RICHTIFFIPTC, &count, &data) && data)
+        ok = txm_raster_meta_add_iim(meta, data, count);
+    if (ok && TIFFGetField(t->tif, TIFFTAG_XMLPACKET, &count, &data) && data)
+        ok = txm_raster_meta_add_xmp(meta, data, count);
+    return ok;
+}
+
+/* Exif's colour space, for which the directory is left and entered again. */
+static txm_status read_exif(txm_tiff *t, txm_source_info *info, txm_error *err)
+{
+    toff_t offset = 0;
+    uint16_t space = 0xffff; /* uncalibrated */
+    if (!TIFFGetField(t->tif, TIFFTAG_EXIFIFD, &offset))
+        return TXM_OK;
+    if (TIFFReadEXIFDirectory(t->tif, offset) && TIFFGetField(t->tif, EXIFTAG_COLORSPACE, &space) && space != 0xffff)
+        strcpy(info->colorspace_hint, "sRGB");
+    *t->words = 0; /* damage there is none of the image */
+    return TIFFSetDirectory(t->tif, 0) ? TXM_OK : txm_fail(err, TXM_CORRUPT, "%s: %s", t->path, t->words);
+}
+
+static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_error *err)
+{
+    txm_raster_meta meta = {0};
+    uint32_t count = 0;
+    void *data = NULL;
+    if (TIFFIsByteSwapped(t->tif) && TIFFGetField(t->tif, TIFFTAG_RICHTIFFIPTC, &count, &data))
+        return refuse(t, err, "IPTC metadata in big-endian words");
+    strcpy(info->format, "tiff");
+    strcpy(info->reader, "tiff");
+    bool ok = read_fields(t, &meta);
+    const char *description = ok ? meta.fields[TXM_META_DESCRIPTION] : NULL;
+    txm_status status = TXM_OK;
+    /* Textures carry digests and averages in the description, which OpenImageIO takes out. */
+    if (description && (strstr(description, "oiio:") || strstr(description, "SHA-1=")))
+        status = refuse(t, err, "a texture's description");
+    else if (!ok || !txm_raster_meta_store(&meta, info))
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its metadata", t->path);
+    txm_raster_meta_clear(&meta);
+    return status == TXM_OK ? read_exif(t, info, err) : status;
+}
+
+txm_status txm_tiff_describe(txm_tiff *t, txm_source_info *info, txm_error *err)
+{
+    /* libtiff goes on without what it cannot read, a palette for example, and the image is another one then. */
+    if (*t->words)
+        return txm_fail(err, TXM_CORRUPT, "%s: %s", t->path, t->words);
+    txm_status status = describe_layout(t, info, err);
+    if (status == TXM_OK)
+        status = describe_samples(t, info, err);
+    if (status == TXM_OK)
+        status = describe_metadata(t, info, err);
+    return status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What `txmill gc` was asked for, and the two things that it can do. */
+#ifndef TXM_TOOLS_GC_ARGS_H
+#define TXM_TOOLS_GC_ARGS_H
+#include "tools/options/args.h"
+#include "tools/output/json.h"
+
+enum { TXM_GC_SCHEMA_VERSION = 1 };
+
+typedef struct txm_gc_args {
+    const char *store;
+    double older_than_s; /* negative: whatever the age */
+    uint64_t max_size;   /* of the store; UINT64_MAX: whatever the size */
+    bool remove;
+    txm_opt_list keep_for; /* scenes */
+    const char *cache_dir; /* that the scenes are rendered with */
+    bool missing_folders;
+    txm_config_args config;
+    txm_report_args report;
+} txm_gc_args;
+
+/* A new object of txmill.gc. */
+cJSON *txm_gc_object(const char *type);
+
+/* Goes through folders; returns the exit code. */
+int txm_gc_folders(const txm_gc_args *args, const txm_operands *operands);
+#endif

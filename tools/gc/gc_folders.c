@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * txmill gc DIR...: removes tx files that nobody needs, or says which they are. */
+#include <stdio.h>
+
+#include "batch/garbage.h"
+#include "tools/output/exits.h"
+#include "tools/output/format.h"
+#include "tools/gc/gc_used.h"
+#include "tools/output/say.h"
+#include "tools/output/text.h"
+
+typedef struct sweep {
+    const txm_gc_args *args;
+    txm_tally tally;
+    txm_garbage_result result;
+} sweep;
+
+/* ---- one file --------------------------------------------------------------------------------------------------- */
+
+static const char *state_of(const txm_gc_args *args)
+{
+    return args->remove ? "removed" : "would-remove";
+}
+
+static void print_json(const txm_gc_args *args, const txm_garbage_file *file)
+{
+    cJSON *o = txm_gc_object("file");
+    txm_json_text(o, "path", file->path);
+    txm_json_text(o, "state", state_of(args));
+    txm_json_text(o, "reason", txm_garbage_name(file->why));
+    if (file->image)
+        txm_json_text(o, "image", file->image);
+    txm_json_uint(o, "bytes", file->bytes);
+    txm_json_number(o, "age_seconds", file->age_s, 10);
+    txm_json_emit(o);
+}
+
+static void print_text(const txm_gc_args *args, const txm_garbage_file *file)
+{
+    static const char *const texts[TXM_GARBAGE_COUNT] = {
+        "its image is gone: ", "Cycles does not look here under this name for ",
+        "no scene asks for it: ", "left by a process that is gone", "the claim of a process that is gone"};
+    char size[TXM_FORMAT_BYTES];
+    printf("%-12s ", state_of(args));
+    txm_print_safe(file->path);
+    printf("  (%s, %s; %s", txm_garbage_name(file->why), txm_format_bytes(file->bytes, size), texts[file->why]);
+    if (file->image)
+        txm_print_safe(file->image);
+    puts(")");
+}
+
+static void on_found(void *user, const txm_garbage_file *file)
+{
+    const sweep *s = user;
+    if (s->args->report.json)
+        print_json(s->args, file);
+    else if (!s->args->report.quiet)
+        print_text(s->args, file);
+}
+
+static void on_failed(void *user, const txm_error *err)
+{
+    sweep *s = user;
+    txm_say(TXM_SAY_ERROR, "%s", err->message);
+    txm_tally_add(&s->tally, err->status);
+}
+
+/* ---- the sum ---------------------------------------------------------------------------------------------------- */
+
+static txm_garbage_sum total(const txm_garbage_sum *sums, size_t count)
+{
+    txm_garbage_sum all = {0};
+    for (size_t i = 0; i < count; i++) {
+        all.files += sums[i].files;
+        all.bytes += sums[i].bytes;
+    }
+    return all;
+}
+
+static void add_sum(cJSON *o, const char *name, const txm_garbage_sum *sum)
+{
+    cJSON *s = txm_json_object(o, name);
+    txm_json_uint(s, "files", sum->files);
+    txm_json_uint(s, "bytes", sum->bytes);
+}
+
+static void print_json_summary(const sweep *s)
+{
+    const txm_garbage_result *r = &s->result;
+    const txm_garbage_sum gone = total(r->garbage, TXM_GARBAGE_COUNT), kept = total(r->kept, TXM_KEPT_COUNT);
+    cJSON *o = txm_gc_object("summary");
+    txm_json_uint(o, "files", gone.files + kept.files);
+    txm_json_uint(o, "bytes", gone.bytes + kept.bytes);
+    txm_json_uint(o, s->args->remove ? "removed" : "would_remove", gone.files);
+    txm_json_uint(o, s->args->remove ? "removed_bytes" : "would_remove_bytes", gone.bytes);
+    txm_json_uint(o, "failed", s->tally.failed);
+    cJSON *reasons = txm_json_object(o, "reasons"), *left = txm_json_object(o, "kept");
+    for (int i = 0; i < TXM_GARBAGE_COUNT; i++)
+        add_sum(reasons, txm_garbage_name((txm_garbage)i), &r->garbage[i]);
+    for (int i = 0; i < TXM_KEPT_COUNT; i++)
+        add_sum(left, txm_kept_name((txm_kept)i), &r->kept[i]);
+    txm_json_emit(o);
+}
+
+static void say_summary(const sweep *s)
+{
+    const txm_garbage_result *r = &s->result;
+    const txm_garbage_sum gone = total(r->garbage, TXM_GARBAGE_COUNT), kept = total(r->kept, TXM_KEPT_COUNT);
+    char size[TXM_FORMAT_BYTES];
+    txm_say(TXM_SAY_INFO, "%s %zu of %zu files, %s", s->args->remove ? "removed" : "would remove", gone.files,
+            gone.files + kept.files, txm_format_bytes(gone.bytes, size));
+    for (int i = 0; i < TXM_GARBAGE_COUNT; i++)
+        if (r->garbage[i].files)
+            txm_say(TXM_SAY_INFO, "  %s: %zu, %s", txm_garbage_name((txm_garbage)i), r->garbage[i].files,
+                    txm_format_bytes(r->garbage[i].bytes, size));
+    if (r->kept[TXM_KEPT_NO_FOLDER].files)
+        txm_say(TXM_SAY_WARNING,
+                "%zu files stay: the folders of their images are not there. If they are gone for good and not just not "
+                "mounted, --missing-folders takes these files, too",
+                r->kept[TXM_KEPT_NO_FOLDER].files);
+    if (r->kept[TXM_KEPT_UNKNOWN_IMAGE].files)
+        txm_say(TXM_SAY_INFO, "%zu files stay: they do not say where their images are",
+                r->kept[TXM_KEPT_UNKNOWN_IMAGE].files);
+    if (r->kept[TXM_KEPT_UNRECOGNISED].files)
+        txm_say(TXM_SAY_INFO, "%zu files stay: they are named like tx files and are none",
+                r->kept[TXM_KEPT_UNRECOGNISED].files);
+    if (r->kept[TXM_KEPT_BUSY].files)
+        txm_say(TXM_SAY_INFO, "%zu files stay: they are being made anew", r->kept[TXM_KEPT_BUSY].files);
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------------------- */
+
+static txm_status collect(sweep *s, const txm_gc_used *used, const txm_operands *operands, txm_error *err)
+{
+    const txm_gc_args *a = s->args;
+    txm_garbage_options options = {.older_than_s = a->older_than_s,
+                                   .missing_folders = a->missing_folders,
+                                   .dry_run = !a->remove,
+                                   .used = a->keep_for.count ? &used->files : NULL,
+                                   .names = &used->packed,
+                                   .cancel = txm_signal_flag(),
+                                   .user = s,
+                                   .found = on_found,
+                                   .failed = on_failed};
+    if (a->remove && !(options.claims = txm_claims_new(NULL)))
+        return txm_fail(err, TXM_NO_MEMORY, "cannot start the thread that renews claims");
+    txm_status status = TXM_OK;
+    for (size_t i = 0; i < operands->count && (status == TXM_OK); i++) {
+        txm_error own = {0};
+        status = txm_garbage_collect(operands->items[i], &options, &s->result, &own);
+        if (status == TXM_NO_MEMORY) {
+            txm_fail(err, status, "%s", own.message);
+        } else if (status != TXM_CANCELLED) {
+            txm_tally_add(&s->tally, status);
+            if (status != TXM_OK)
+                txm_say(TXM_SAY_ERROR, "%s", own.message);
+            status = TXM_OK;
+        }
+    }
+    txm_claims_free(&options.claims);
+    return status == TXM_NO_MEMORY ? status : TXM_OK;
+}
+
+int txm_gc_folders(const txm_gc_args *args, const txm_operands *operands)
+{
+    sweep s = {.args = args};
+    txm_error err = {0};
+    txm_gc_used used = {0};
+    txm_status status = args->keep_for.count ? txm_gc_find_used(args, &used, &err) : TXM_OK;
+    if (status == TXM_OK)
+        status = collect(&s, &used, operands, &err);
+    txm_names_free(&used.files);
+    txm_names_free(&used.packed);
+    if (status != TXM_OK)
+        return txm_finish_failed(&err, operands->count);
+    if (args->report.json)
+        print_json_summary(&s);
+    else
+        say_summary(&s);
+    return txm_finish(&s.tally);
+}

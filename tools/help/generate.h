@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Pieces of the generator: man page sections and shell completion out of the tables of options. */
+#ifndef TXM_TOOLS_GENERATE_H
+#define TXM_TOOLS_GENERATE_H
+#include "tools/commands.h"
+
+/* mdoc: the lists of the OPTIONS and EXIT STATUS sections of one command, and the list of all commands. */
+void txm_generate_man_options(FILE *out, const txm_command *command);
+void txm_generate_man_exits(FILE *out, const txm_command *command);
+void txm_generate_man_commands(FILE *out);
+/* The kinds of findings of `txmill verify`. */
+void txm_generate_man_findings(FILE *out);
+
+/* Completion scripts for all commands. */
+void txm_generate_bash(FILE *out);
+void txm_generate_zsh(FILE *out);
+void txm_generate_fish(FILE *out);
+
+#endif

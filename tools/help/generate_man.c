@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Man page sections in mdoc. */
+#include <ctype.h>
+#include <string.h>
+
+#include "tools/output/exits.h"
+#include "tools/help/generate.h"
+#include "txmill/inspect.h"
+
+/* Prints running text: backslashes escaped, a line a sentence (mandoc's rule), no line that begins like a request. */
+static void put_text(FILE *out, const char *text)
+{
+    bool line_start = true;
+    for (const char *c = text; *c; c++) {
+        if (line_start && (*c == '.' || *c == '\''))
+            fputs("\\&", out);
+        line_start = false;
+        if (*c == '\\')
+            fputs("\\e", out);
+        else
+            fputc(*c, out);
+        bool sentence_end = *c == '.' && c[1] == ' ' && (isupper((unsigned char)c[2]) || c[2] == '\'');
+        if (sentence_end) {
+            fputc('\n', out);
+            c++;
+            line_start = true;
+        }
+    }
+    fputc('\n', out);
+}
+
+/* The one-line help as a sentence. */
+static void put_sentence(FILE *out, const char *help)
+{
+    char line[512];
+    snprintf(line, sizeof line, "%s.", help);
+    put_text(out, line);
+}
+
+typedef struct lister {
+    FILE *out;
+    const txm_option_group *group;
+} lister;
+
+static void put_option(void *user, const txm_option_group *group, const txm_option *option)
+{
+    lister *l = user;
+    if (group != l->group) {
+        if (l->group)
+            fputs(".El\n", l->out);
+        fprintf(l->out, ".Ss %s\n.Bl -tag -width Ds\n", group->title);
+        l->group = group;
+    }
+    fputs(".It ", l->out);
+    if (option->letter)
+        fprintf(l->out, "Fl %c , ", option->letter);
+    fprintf(l->out, "Fl \\-%s", option->name);
+    if (option->arg)
+        fprintf(l->out, option->type == TXM_OPT_WORD ? " Ns Ar %s" : " Ar %s", option->arg);
+    fputc('\n', l->out);
+    put_sentence(l->out, option->help);
+    if (option->more)
+        put_text(l->out, option->more);
+}
+
+void txm_generate_man_options(FILE *out, const txm_command *command)
+{
+    lister l = {.out = out};
+    txm_each_option(command, put_option, &l);
+    fputs(".El\n", out);
+}
+
+void txm_generate_man_exits(FILE *out, const txm_command *command)
+{
+    static const struct {
+        int code;
+        unsigned needs; /* 0: every command has it */
+    } codes[] = {
+        {TXM_EXIT_OK, 0},
+        {TXM_EXIT_INTERNAL, 0},
+        {TXM_EXIT_USAGE, 0},
+        {TXM_EXIT_FAILED, TXM_EXITS_FAIL},
+        {TXM_EXIT_RETRY, TXM_EXITS_RETRY},
+        {TXM_EXIT_FINDINGS, TXM_EXITS_FINDINGS},
+        {TXM_EXIT_SIGINT, TXM_EXITS_SIGNAL},
+        {TXM_EXIT_SIGTERM, TXM_EXITS_SIGNAL},
+    };
+    fputs(".Bl -tag -width Ds\n", out);
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (!codes[i].needs || (command->exits & codes[i].needs))
+            fprintf(out, ".It %d\n%s\n", codes[i].code, txm_exit_text(codes[i].code));
+    fputs(".El\n.Pp\nWhen something failed, the last line on standard error is\n"
+          ".Ql TXMILL-ERROR code=N failed=K total=T .\n",
+          out);
+}
+
+void txm_generate_man_commands(FILE *out)
+{
+    fputs(".Bl -tag -width Ds\n", out);
+    for (const txm_command *const *c = txm_commands; *c; c++) {
+        fprintf(out, ".It Xr txmill-%s 1\n", (*c)->name);
+        put_sentence(out, (*c)->purpose);
+    }
+    fputs(".El\n", out);
+}
+
+void txm_generate_man_findings(FILE *out)
+{
+    const txm_finding_kind *kind;
+    fputs(".Bl -tag -width Ds\n", out);
+    for (size_t i = 0; (kind = txm_finding_kind_at(i)); i++) {
+        fprintf(out, ".It %s , No %s\n", kind->id, txm_severity_name(kind->severity));
+        put_sentence(out, kind->meaning);
+    }
+    fputs(".El\n", out);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Completion for bash, zsh and fish: every command with its options, the words of the options that have a fixed set,
+ * files and folders where those belong.
+ */
+#include <string.h>
+
+#include "tools/help/generate.h"
+
+static const char header[] = "# Generated from the tables of options of txmill %s.\n";
+
+static bool is_files(const char *values)
+{
+    return values && !strcmp(values, TXM_VALUES_FILE);
+}
+
+static bool is_folders(const char *values)
+{
+    return values && !strcmp(values, TXM_VALUES_DIR);
+}
+
+/* ---- bash ------------------------------------------------------------------------------------------------------- */
+
+static void bash_word(void *user, const txm_option_group *group, const txm_option *option)
+{
+    (void)group;
+    if (option->letter)
+        fprintf(user, " -%c", option->letter);
+    fprintf(user, " --%s", option->name);
+}
+
+/* One case of the previous word: what completes the argument of this option. */
+static void bash_argument(void *user, const txm_option_group *group, const txm_option *option)
+{
+    FILE *out = user;
+    (void)group;
+    if (!txm_opt_takes_argument(option))
+        return;
+    fputs("            ", out);
+    if (option->letter)
+        fprintf(out, "-%c|", option->letter);
+    fprintf(out, "--%s) ", option->name);
+    if (is_files(option->values))
+        fputs("COMPREPLY=($(compgen -f -- \"$cur\"))", out);
+    else if (is_folders(option->values))
+        fputs("COMPREPLY=($(compgen -d -- \"$cur\"))", out);
+    else
+        fprintf(out, "COMPREPLY=($(compgen -W '%s' -- \"$cur\"))", option->values ? option->values : "");
+    fputs("; return ;;\n", out);
+}
+
+void txm_generate_bash(FILE *out)
+{
+    fprintf(out, header, TXM_VERSION);
+    fputs("_txmill()\n{\n"
+          "    local cur prev words cmd=\n"
+          "    cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+          "    # bash splits --name=value into three words\n"
+          "    if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+          "    COMPREPLY=()\n"
+          "    ((COMP_CWORD > 1)) && cmd=${COMP_WORDS[1]}\n"
+          "    case $cmd in\n"
+          "    '') COMPREPLY=($(compgen -W 'help --help --version",
+          out);
+    for (const txm_command *const *c = txm_commands; *c; c++)
+        fprintf(out, " %s", (*c)->name);
+    fputs("' -- \"$cur\")); return ;;\n    help) COMPREPLY=($(compgen -W '", out);
+    for (const txm_command *const *c = txm_commands; *c; c++)
+        fprintf(out, "%s%s", c == txm_commands ? "" : " ", (*c)->name);
+    fputs("' -- \"$cur\")); return ;;\n", out);
+    for (const txm_command *const *c = txm_commands; *c; c++) {
+        fprintf(out, "    %s)\n        case $prev in\n", (*c)->name);
+        txm_each_option(*c, bash_argument, out);
+        fputs("        esac\n        words='", out);
+        txm_each_option(*c, bash_word, out);
+        fprintf(out, "'\n        [[ $cur == -* ]] || COMPREPLY=($(compgen %s -- \"$cur\")) ;;\n",
+                !(*c)->operand_values              ? "-W ''"
+                : is_folders((*c)->operand_values) ? "-d"
+                                                   : "-f");
+    }
+    fputs("    esac\n"
+          "    if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); fi\n"
+          "}\n"
+          "complete -o filenames -F _txmill txmill\n",
+          out);
+}
+
+/* ---- zsh -------------------------------------------------------------------------------------------------------- */
+
+/* Text inside a single-quoted _arguments specification: quotes, brackets and colons have a meaning there. */
+static void zsh_text(FILE *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", out);
+        else if (strchr("[]:\\", *text))
+            fprintf(out, "\\%c", *text);
+        else
+            fputc(*text, out);
+    }
+}
+
+static void zsh_values(FILE *out, const char *values)
+{
+    if (is_files(values))
+        fputs("_files", out);
+    else if (is_folders(values))
+        fputs("_files -/", out);
+    else if (values)
+        fprintf(out, "(%s)", values);
+}
+
+static void zsh_form(FILE *out, const txm_option *option, bool letter)
+{
+    bool repeats = option->type == TXM_OPT_LIST;
+    fprintf(out, "            '%s", repeats ? "*" : "");
+    if (letter)
+        fprintf(out, "-%c%s[", option->letter, txm_opt_takes_argument(option) ? "+" : "");
+    else
+        fprintf(out, "--%s%s[", option->name, txm_opt_takes_argument(option) ? "=" : "");
+    zsh_text(out, option->help);
+    fputc(']', out);
+    if (txm_opt_takes_argument(option)) {
+        fputc(':', out);
+        zsh_text(out, option->arg);
+        fputc(':', out);
+        zsh_values(out, option->values);
+    }
+    fputs("' \\\n", out);
+}
+
+static void zsh_option(void *user, const txm_option_group *group, const txm_option *option)
+{
+    (void)group;
+    if (option->letter)
+        zsh_form(user, option, true);
+    zsh_form(user, option, false);
+}
+
+void txm_generate_zsh(FILE *out)
+{
+    fputs("#compdef txmill\n", out);
+    fprintf(out, header, TXM_VERSION);
+    fputs("_txmill()\n{\n"
+          "    local context state state_descr line\n"
+          "    typeset -A opt_args\n"
+          "    _arguments -C '(- *)--help[print help]' '(- *)--version[print the version]' '1: :->command' '*:: "
+          ":->rest'\n"
+          "    case $state in\n"
+          "    command)\n"
+          "        local -a commands=(\n",
+          out);
+    for (const txm_command *const *c = txm_commands; *c; c++) {
+        fprintf(out, "            '%s:", (*c)->name);
+        zsh_text(out, (*c)->purpose);
+        fputs("'\n", out);
+    }
+    fputs("            'help:print the help of a command'\n"
+          "        )\n"
+          "        _describe command commands ;;\n"
+          "    rest)\n"
+          "        case $words[1] in\n",
+          out);
+    for (const txm_command *const *c = txm_commands; *c; c++) {
+        fprintf(out, "        %s) _arguments -s \\\n", (*c)->name);
+        txm_each_option(*c, zsh_option, out);
+        fputs("            '*:file:", out);
+        zsh_values(out, (*c)->operand_values);
+        fputs("' ;;\n", out);
+    }
+    fputs("        help) _arguments '1:command:(", out);
+    for (const txm_command *const *c = txm_commands; *c; c++)
+        fprintf(out, "%s%s", c == txm_commands ? "" : " ", (*c)->name);
+    fputs(")' ;;\n        esac ;;\n    esac\n}\n_txmill \"$@\"\n", out);
+}
+
+/* ---- fish ------------------------------------------------------------------------------------------------------- */
+
+static void fish_text(FILE *out, const char *text)
+{
+    fputc('\'', out);
+    for (; *text; text++) {
+        if (*text == '\'' || *text == '\\')
+            fputc('\\', out);
+        fputc(*text, out);
+    }
+    fputc('\'', out);
+}
+
+typedef struct fish {
+    FILE *out;
+    const char *command;
+} fish;
+
+static void fish_option(void *user, const txm_option_group *group, const txm_option *option)
+{
+    const fish *f = user;
+    (void)group;
+    fprintf(f->out, "complete -c txmill -n '__fish_seen_subcommand_from %s' -l %s", f->command, option->name);
+    if (option->letter)
+        fprintf(f->out, " -s %c", option->letter);
+    if (is_files(option->values))
+        fputs(" -r -F", f->out);
+    else if (is_folders(option->values))
+        fputs(" -x -a '(__fish_complete_directories)'", f->out);
+    else if (txm_opt_takes_argument(option))
+        fprintf(f->out, " -x -a '%s'", option->values ? option->values : "");
+    fputs(" -d ", f->out);
+    fish_text(f->out, option->help);
+    fputc('\n', f->out);
+}
+
+void txm_generate_fish(FILE *out)
+{
+    fprintf(out, header, TXM_VERSION);
+    fputs("complete -c txmill -n __fish_use_subcommand -f -l help -d 'Print help'\n"
+          "complete -c txmill -n __fish_use_subcommand -f -l version -d 'Print the version'\n"
+          "complete -c txmill -n __fish_use_subcommand -f -a help -d 'Print the help of a command'\n"
+          "complete -c txmill -n '__fish_seen_subcommand_from help' -f -a '",
+          out);
+    for (const txm_command *const *c = txm_commands; *c; c++)
+        fprintf(out, "%s%s", c == txm_commands ? "" : " ", (*c)->name);
+    fputs("'\n", out);
+    for (const txm_command *const *c = txm_commands; *c; c++) {
+        fprintf(out, "complete -c txmill -n __fish_use_subcommand -f -a %s -d ", (*c)->name);
+        fish_text(out, (*c)->purpose);
+        fputc('\n', out);
+        if (!(*c)->operand_values)
+            fprintf(out, "complete -c txmill -n '__fish_seen_subcommand_from %s' -f\n", (*c)->name);
+        fish f = {out, (*c)->name};
+        txm_each_option(*c, fish_option, &f);
+    }
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What --help prints. */
+#include <string.h>
+
+#include "tools/commands.h"
+#include "tools/options/opt.h"
+
+enum { TEXT_COLUMN = 30, MIN_TEXT = 24 };
+
+/* Prints `text` from column `at` on, wrapped at spaces, further lines indented by `indent`. */
+static void wrap(FILE *out, const char *text, unsigned at, unsigned indent, unsigned columns)
+{
+    if (columns < indent + MIN_TEXT)
+        columns = indent + MIN_TEXT;
+    while (*text) {
+        size_t n = strcspn(text, " ");
+        if (at > indent && at + 1 + n > columns) {
+            fprintf(out, "\n%*s", (int)indent, "");
+            at = indent;
+        }
+        at += (unsigned)fprintf(out, at > indent ? " %.*s" : "%.*s", (int)n, text);
+        text += n;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
+typedef struct printer {
+    FILE *out;
+    unsigned columns;
+    const txm_option_group *group;
+} printer;
+
+static void print_option(void *user, const txm_option_group *group, const txm_option *option)
+{
+    printer *p = user;
+    char left[64];
+    if (group != p->group) {
+        fprintf(p->out, "\n%s:\n", group->title);
+        p->group = group;
+    }
+    int n = option->letter ? snprintf(left, sizeof left, "  -%c, --%s", option->letter, option->name)
+                           : snprintf(left, sizeof left, "      --%s", option->name);
+    if (option->arg)
+        n += snprintf(left + n, sizeof left - (size_t)n, option->type == TXM_OPT_WORD ? "%s" : " %s", option->arg);
+    fputs(left, p->out);
+    if (n + 2 > TEXT_COLUMN) {
+        fputc('\n', p->out);
+        n = 0;
+    }
+    fprintf(p->out, "%*s", TEXT_COLUMN - n, "");
+    wrap(p->out, option->help, TEXT_COLUMN, TEXT_COLUMN, p->columns);
+}
+
+void txm_help_print(FILE *out, const txm_command *command, unsigned columns)
+{
+    printer p = {.out = out, .columns = columns};
+    fprintf(out, "Usage: txmill %s %s\n", command->name, command->synopsis);
+    wrap(out, command->purpose, 0, 0, columns);
+    txm_each_option(command, print_option, &p);
+    fprintf(out, "\nThe manual page txmill-%s(1) says more.\n", command->name);
+}
+
+void txm_commands_help(FILE *out)
+{
+    fputs("Usage: txmill COMMAND [OPTION...] [FILE...]\n"
+          "Convert images into the tx files of Blender's Cycles texture cache, and look into them.\n\nCommands:\n",
+          out);
+    for (const txm_command *const *c = txm_commands; *c; c++)
+        fprintf(out, "  %-12s  %s\n", (*c)->name, (*c)->purpose);
+    fputs("\n  -h, --help    Print this help and exit\n"
+          "      --version Print the version and exit\n"
+          "\n'txmill COMMAND --help' lists a command's options; the manual starts at txmill(1).\n",
+          out);
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What `txmill info` shows of one tx file. */
+#include "tools/inspect/info_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cache/name.h"
+#include "core/path.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/say.h"
+#include "tools/output/text.h"
+
+static const char *const section_words[] = {"none", "valid", "stale", "damaged", "newer"};
+static const char *const source_words[] = {"unknown", "fresh", "outdated", "missing"};
+
+/* ---- loading ---------------------------------------------------------------------------------------------------- */
+
+/* Compares times as Cycles does: equal to the second, or not fresh. */
+static txm_source_state source_state(const char *tx_path, const char *source)
+{
+    struct stat tx, src;
+    if (!txm_path_is_absolute(source) || stat(tx_path, &tx) != 0)
+        return TXM_SOURCE_UNKNOWN;
+    if (stat(source, &src) != 0)
+        return TXM_SOURCE_MISSING;
+    return tx.st_mtime == src.st_mtime ? TXM_SOURCE_FRESH : TXM_SOURCE_OUTDATED;
+}
+
+txm_status txm_info_load(const char *path, txm_info *out, txm_error *err)
+{
+    memset(out, 0, sizeof *out);
+    out->path = path;
+    txm_status status = txm_tx_open(path, &out->tx, err);
+    if (status == TXM_OK)
+        status = txm_tx_describe(out->tx, &out->description, err);
+    if (status == TXM_OK) {
+        out->source_state = source_state(path, out->description.source);
+        out->accepted = txm_tx_cycles_accepts(out->tx, out->reason, sizeof out->reason) != 0;
+    } else {
+        txm_info_clear(out);
+    }
+    return status;
+}
+
+void txm_info_clear(txm_info *info)
+{
+    if (!info)
+        return;
+    txm_tile_census_clear(&info->tiles);
+    txm_tx_description_free(&info->description);
+    txm_tx_close(&info->tx);
+    memset(info, 0, sizeof *info);
+}
+
+/* ---- what both forms share -------------------------------------------------------------------------------------- */
+
+static const char *container_word(const txm_tx_info *i)
+{
+    return i->container == TXM_CONTAINER_EXR ? "exr" : "tiff";
+}
+
+/* Bytes of a level's pixels as they are in memory: what compression is measured against. */
+static uint64_t raw_bytes(const txm_tx_info *i, const txm_tx_level *level)
+{
+    return (uint64_t)level->width * level->height * i->channels * txm_type_bytes(i->type);
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------------- */
+
+static void print_field(const char *label, const char *value)
+{
+    printf("  %-14s", label);
+    txm_print_safe(value);
+    putchar('\n');
+}
+
+static void print_color(const char *label, const float *color, unsigned count)
+{
+    printf("  %-14s", label);
+    for (unsigned c = 0; c < count; c++)
+        printf("%s%.6g", c ? ", " : "", (double)color[c]);
+    putchar('\n');
+}
+
+static void print_source(const txm_info *info)
+{
+    static const char *const remarks[] = {"", "", " (changed since: its time differs)", " (not there any more)"};
+    const txm_tx_description *d = &info->description;
+    if (!*d->source)
+        return;
+    printf("  %-14s", "source");
+    txm_print_safe(d->source);
+    printf("%s\n", remarks[info->source_state]);
+    if (*d->date)
+        print_field("source's date", d->date);
+}
+
+static void print_color_settings(const txm_tx_description *d)
+{
+    if (*d->requested)
+        print_field("colour space", d->requested);
+    if (*d->detected)
+        print_field("detected as", d->detected);
+    if (*d->working_space)
+        print_field("working space", d->working_space);
+    else if (*d->xyz_to_scene_linear)
+        print_field("working space", "one without a common name");
+    if (d->has_alpha_type)
+        print_field("alpha type", txm_alpha_option(d->alpha));
+    if (d->envlatl)
+        print_field("format", "lat-long environment");
+}
+
+static void print_statistics(const txm_tx_description *d)
+{
+    if (d->average_count)
+        print_color("average", d->average, d->average_count);
+    if (d->constant_count)
+        print_color("constant", d->constant, d->constant_count);
+    if (*d->sha1)
+        print_field("SHA-1", d->sha1);
+}
+
+static void print_levels(const txm_tx *tx)
+{
+    const txm_tx_info *i = txm_tx_info_of(tx);
+    char stored[TXM_FORMAT_BYTES], raw[TXM_FORMAT_BYTES], ratio[16];
+    printf("  level  size            tiles       stored       pixels   ratio\n");
+    for (uint32_t l = 0; l < i->levels; l++) {
+        const txm_tx_level *level = txm_tx_level_of(tx, l);
+        char size[32], tiles[32];
+        uint64_t bytes = raw_bytes(i, level);
+        snprintf(size, sizeof size, "%u x %u", level->width, level->height);
+        snprintf(tiles, sizeof tiles, "%u x %u", level->tiles_x, level->tiles_y);
+        snprintf(ratio, sizeof ratio, "%.2f",
+                 level->encoded_bytes ? (double)bytes / (double)level->encoded_bytes : 0.0);
+        printf("  %5u  %-14s  %-9s %10s   %10s %7s\n", l, size, tiles, txm_format_bytes(level->encoded_bytes, stored),
+               txm_format_bytes(bytes, raw), ratio);
+    }
+}
+
+static void print_metadata(const txm_tx *tx)
+{
+    const char *name, *value;
+    printf("  metadata\n");
+    for (size_t n = 0; txm_tx_metadata_at(tx, n, &name, &value); n++) {
+        printf("    ");
+        txm_print_safe(name);
+        printf(": ");
+        txm_print_safe(value);
+        putchar('\n');
+    }
+}
+
+static void print_file(const txm_tx_info *i)
+{
+    char all[TXM_FORMAT_BYTES], section[TXM_FORMAT_BYTES];
+    printf("  %-14s%s, %s compression, %s", "file", i->container == TXM_CONTAINER_EXR ? "OpenEXR" : "TIFF",
+           i->compression, txm_format_bytes(i->file_bytes, all));
+    if (i->section == TXM_SECTION_VALID)
+        printf(", of which border section %s\n", txm_format_bytes(i->section_bytes, section));
+    else if (i->section == TXM_SECTION_NONE)
+        printf(", no border section\n");
+    else
+        printf(", border section %s: %s\n", section_words[i->section], i->section_reason);
+}
+
+bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
+{
+    const txm_tx_info *i = txm_tx_info_of(info->tx);
+    const txm_tx_description *d = &info->description;
+    txm_print_safe(info->path);
+    printf("\n  %-14s%u x %u px, %u levels, tiles of %u x %u\n", "image", i->width, i->height, i->levels, i->tile_w,
+           i->tile_h);
+    printf("  %-14s%s %s\n", "pixels", txm_type_name(i->type), txm_format_channels(i->channels));
+    print_file(i);
+    printf("  %-14s%s%s\n", "Cycles",
+           info->accepted ? "loads it as it is" : "does not use it as a tx file: ", info->accepted ? "" : info->reason);
+    if (*d->software)
+        print_field("made by", d->software);
+    print_source(info);
+    print_color_settings(d);
+    print_statistics(d);
+    print_levels(info->tx);
+    bool ok = !info->counted || txm_tile_census_print(info->tx, &info->tiles, extent->all_tiles);
+    if (extent->all_metadata)
+        print_metadata(info->tx);
+    return ok;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------- */
+
+static cJSON *new_object(const char *path)
+{
+    cJSON *o = txm_json_new("txmill.info", TXM_INFO_SCHEMA_VERSION);
+    txm_json_text(o, "file", path);
+    return o;
+}
+
+static void text_or_null(cJSON *o, const char *name, const char *text)
+{
+    txm_json_text(o, name, *text ? text : NULL);
+}
+
+static void add_name(cJSON *o, const char *path)
+{
+    size_t source_bytes;
+    unsigned version;
+    char md5[33], source[256];
+    const char *name = txm_path_base(path);
+    if (!txm_tx_name_parse(name, &source_bytes, &version, md5)) {
+        txm_json_text(o, "name", NULL);
+        return;
+    }
+    cJSON *n = txm_json_object(o, "name");
+    snprintf(source, sizeof source, "%.*s", (int)source_bytes, name);
+    txm_json_text(n, "source", source);
+    txm_json_uint(n, "version", version);
+    txm_json_text(n, "md5", md5);
+}
+
+static void add_image(cJSON *o, const txm_tx_info *i)
+{
+    txm_json_text(o, "container", container_word(i));
+    txm_json_uint(o, "width", i->width);
+    txm_json_uint(o, "height", i->height);
+    txm_json_uint(o, "tile_width", i->tile_w);
+    txm_json_uint(o, "tile_height", i->tile_h);
+    txm_json_uint(o, "channels", i->channels);
+    txm_json_text(o, "data_type", txm_type_name(i->type));
+    txm_json_text(o, "compression", i->compression);
+    txm_json_uint(o, "file_bytes", i->file_bytes);
+    txm_json_uint(o, "image_bytes", i->image_bytes);
+    cJSON *section = txm_json_object(o, "border_section");
+    txm_json_text(section, "state", section_words[i->section]);
+    txm_json_uint(section, "bytes", i->section_bytes);
+    text_or_null(section, "reason", i->section_reason);
+}
+
+static void add_colors(cJSON *o, const char *name, const float *color, unsigned count)
+{
+    if (!count) {
+        txm_json_text(o, name, NULL);
+        return;
+    }
+    cJSON *array = txm_json_array(o, name);
+    for (unsigned c = 0; c < count; c++)
+        txm_json_append_number(array, (double)color[c], 7);
+}
+
+static void add_description(cJSON *o, const txm_info *info)
+{
+    const txm_tx_description *d = &info->description;
+    cJSON *source = txm_json_object(o, "source");
+    text_or_null(source, "path", d->source);
+    text_or_null(source, "date", d->date);
+    txm_json_text(source, "state", source_words[info->source_state]);
+    cJSON *color = txm_json_object(o, "colorspace");
+    text_or_null(color, "requested", d->requested);
+    text_or_null(color, "detected", d->detected);
+    text_or_null(color, "working_space", d->working_space);
+    text_or_null(color, "xyz_to_scene_linear", d->xyz_to_scene_linear);
+    txm_json_text(o, "alpha", d->has_alpha_type ? txm_alpha_option(d->alpha) : NULL);
+    txm_json_text(o, "format", d->envlatl ? "equiangular" : "plain");
+    text_or_null(o, "software", d->software);
+    add_colors(o, "average", d->average, d->average_count);
+    add_colors(o, "constant", d->constant, d->constant_count);
+    text_or_null(o, "sha1", d->sha1);
+}
+
+static void add_levels(cJSON *o, const txm_tx *tx)
+{
+    const txm_tx_info *i = txm_tx_info_of(tx);
+    cJSON *levels = txm_json_array(o, "levels");
+    for (uint32_t l = 0; l < i->levels; l++) {
+        const txm_tx_level *level = txm_tx_level_of(tx, l);
+        cJSON *e = txm_json_append(levels);
+        txm_json_uint(e, "width", level->width);
+        txm_json_uint(e, "height", level->height);
+        txm_json_uint(e, "tiles_x", level->tiles_x);
+        txm_json_uint(e, "tiles_y", level->tiles_y);
+        txm_json_uint(e, "stored_bytes", level->encoded_bytes);
+        txm_json_uint(e, "pixel_bytes", raw_bytes(i, level));
+    }
+}
+
+static void add_metadata(cJSON *o, const txm_tx *tx)
+{
+    const char *name, *value;
+    cJSON *list = txm_json_array(o, "metadata");
+    for (size_t n = 0; txm_tx_metadata_at(tx, n, &name, &value); n++) {
+        cJSON *e = txm_json_append(list);
+        txm_json_text(e, "name", name);
+        txm_json_text(e, "value", value);
+    }
+}
+
+cJSON *txm_info_json(const txm_info *info, bool all_metadata)
+{
+    cJSON *o = new_object(info->path);
+    add_name(o, info->path);
+    add_image(o, txm_tx_info_of(info->tx));
+    cJSON *cycles = txm_json_object(o, "cycles");
+    txm_json_bool(cycles, "accepted", info->accepted);
+    txm_json_text(cycles, "reason", info->accepted ? NULL : info->reason);
+    add_description(o, info);
+    add_levels(o, info->tx);
+    if (info->counted)
+        txm_tile_census_add(o, info->tx, &info->tiles);
+    if (all_metadata)
+        add_metadata(o, info->tx);
+    return o;
+}
+
+cJSON *txm_info_json_error(const char *path, const txm_error *err)
+{
+    cJSON *o = new_object(path);
+    txm_json_error(o, err);
+    return o;
+}

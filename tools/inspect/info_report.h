@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What `txmill info` shows of one tx file, as text and as JSON (docs/schema/info.schema.json). */
+#ifndef TXM_TOOLS_INFO_REPORT_H
+#define TXM_TOOLS_INFO_REPORT_H
+#include <stdbool.h>
+
+#include <cjson/cJSON.h>
+
+#include "container/describe.h"
+#include "tools/inspect/info_tiles.h"
+#include "txmill/reader.h"
+
+enum { TXM_INFO_SCHEMA_VERSION = 1 };
+
+/* How the tx file's time compares with the source's, where the source is still at its place. */
+typedef enum txm_source_state {
+    TXM_SOURCE_UNKNOWN, /* the file does not name a place */
+    TXM_SOURCE_FRESH,   /* equal to the second: what Cycles asks for */
+    TXM_SOURCE_OUTDATED,
+    TXM_SOURCE_MISSING
+} txm_source_state;
+
+/* Zero-initialise before first use. */
+typedef struct txm_info {
+    const char *path; /* as given; not owned */
+    txm_tx *tx;
+    txm_tx_description description;
+    txm_source_state source_state;
+    bool accepted; /* by Cycles, as a native tx file */
+    char reason[256];
+    bool counted; /* `tiles` was taken */
+    txm_tile_census tiles;
+} txm_info;
+
+/* Opens a file and looks at what is around it. */
+txm_status txm_info_load(const char *path, txm_info *out, txm_error *err);
+void txm_info_clear(txm_info *info); /* NULL-safe; zeroes */
+
+typedef struct txm_info_extent {
+    bool all_metadata, all_tiles;
+} txm_info_extent;
+
+/* False when memory for the table of tiles is lacking. */
+bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent);
+/* The object of a file; of one that could not be read. */
+cJSON *txm_info_json(const txm_info *info, bool all_metadata);
+cJSON *txm_info_json_error(const char *path, const txm_error *err);
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Every tile of a tx file looked at. */
+#include "tools/inspect/tile_census.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+typedef struct counting {
+    txm_tx *tx;
+    const txm_tx_info *info;
+    uint8_t *pixels; /* of one tile */
+    txm_tile_visit_fn visit;
+    void *user;
+    txm_tile_census *out;
+} counting;
+
+static bool is_constant(const uint8_t *pixels, size_t pixel_bytes, size_t count)
+{
+    return count < 2 || !memcmp(pixels, pixels + pixel_bytes, (count - 1) * pixel_bytes);
+}
+
+static unsigned size_class(uint64_t bytes)
+{
+    unsigned n = bytes ? 63 - (unsigned)__builtin_clzll(bytes) : 0;
+    return n < TXM_TILE_SIZE_CLASSES ? n : TXM_TILE_SIZE_CLASSES - 1;
+}
+
+static void look_at(const counting *c, uint32_t level, uint32_t x, uint32_t y, txm_tile_entry *entry)
+{
+    const txm_tx_info *i = c->info;
+    const txm_tx_level *l = txm_tx_level_of(c->tx, level);
+    size_t px = i->channels * txm_type_bytes(i->type);
+    uint32_t left = l->width - x * i->tile_w, w = left < i->tile_w ? left : i->tile_w, h = 0;
+    entry->bytes = txm_tx_tile_bytes(c->tx, level, x, y);
+    entry->damaged = txm_tx_read_tile(c->tx, level, x, y, c->pixels, px, w * px, NULL, &h, NULL) != TXM_OK;
+    entry->constant = !entry->damaged && is_constant(c->pixels, px, (size_t)w * h);
+    if (!entry->damaged && c->visit)
+        c->visit(c->user, level, c->pixels, w, h);
+}
+
+static void count(txm_tile_census *out, uint32_t level, const txm_tile_entry *entry)
+{
+    txm_tile_sizes *s = &out->level[level];
+    unsigned n = size_class(entry->bytes);
+    s->tiles++;
+    s->bytes += entry->bytes;
+    s->smallest = s->tiles == 1 || entry->bytes < s->smallest ? entry->bytes : s->smallest;
+    s->largest = entry->bytes > s->largest ? entry->bytes : s->largest;
+    s->constant += entry->constant;
+    s->damaged += entry->damaged;
+    out->sizes[n]++;
+    out->constant[n] += entry->constant;
+}
+
+static txm_status take_level(const counting *c, uint32_t level, const volatile int *cancel, txm_error *err)
+{
+    const txm_tx_level *l = txm_tx_level_of(c->tx, level);
+    txm_tile_entry *entry = txm_calloc(txm_mul(l->tiles_x, l->tiles_y), sizeof *entry);
+    if (!entry)
+        return txm_fail(err, TXM_NO_MEMORY, "no memory for a table of %u x %u tiles", l->tiles_x, l->tiles_y);
+    c->out->entries[level] = entry;
+    for (uint32_t y = 0; y < l->tiles_y; y++) {
+        if (*cancel)
+            return txm_fail(err, TXM_CANCELLED, "stopped on request");
+        for (uint32_t x = 0; x < l->tiles_x; x++, entry++) {
+            look_at(c, level, x, y, entry);
+            count(c->out, level, entry);
+        }
+    }
+    return TXM_OK;
+}
+
+txm_status txm_tile_census_take(txm_tx *tx, const volatile int *cancel, txm_tile_visit_fn visit, void *user,
+                                txm_tile_census *out, txm_error *err)
+{
+    const txm_tx_info *i = txm_tx_info_of(tx);
+    counting c = {.tx = tx, .info = i, .visit = visit, .user = user, .out = out};
+    memset(out, 0, sizeof *out);
+    c.pixels = txm_alloc_pixels((size_t)i->tile_w * i->tile_h, i->channels * txm_type_bytes(i->type));
+    txm_status status = c.pixels ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "no memory for a tile");
+    for (uint32_t l = 0; !status && l < i->levels; l++)
+        status = take_level(&c, l, cancel, err);
+    free(c.pixels);
+    if (status)
+        txm_tile_census_clear(out);
+    return status;
+}
+
+void txm_tile_census_clear(txm_tile_census *census)
+{
+    if (!census)
+        return;
+    for (uint32_t l = 0; l < TXM_MAX_LEVELS; l++)
+        free(census->entries[l]);
+    memset(census, 0, sizeof *census);
+}

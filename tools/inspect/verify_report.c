@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What `txmill verify` tells of one tx file. */
+#include "tools/inspect/verify_report.h"
+
+#include <stdio.h>
+
+#include "tools/output/json.h"
+#include "tools/output/text.h"
+
+bool txm_verify_failed(const txm_findings *f)
+{
+    return f->severities[TXM_SEVERITY_WARNING] || f->severities[TXM_SEVERITY_ERROR];
+}
+
+static void print_finding(const txm_finding *f)
+{
+    printf("  %s %-7s  ", f->kind->id, txm_severity_name(f->kind->severity));
+    if (f->level >= 0)
+        printf("level %d", f->level);
+    if (f->tile_x >= 0)
+        printf(", tile %d,%d", f->tile_x, f->tile_y);
+    if (f->level >= 0)
+        printf(": ");
+    txm_print_safe(f->kind->meaning);
+    printf(" (");
+    txm_print_safe(f->text);
+    printf(")\n");
+}
+
+void txm_verify_print_text(const txm_verify_report *r, bool quiet)
+{
+    const txm_findings *f = r->findings;
+    bool failed = txm_verify_failed(f);
+    if (quiet && !failed)
+        return;
+    txm_print_safe(r->path);
+    printf(": %s\n", failed ? "findings" : r->deep ? "good, and what its source gives" : "good");
+    for (size_t i = 0; i < f->count; i++)
+        if (!quiet || f->items[i].kind->severity != TXM_SEVERITY_NOTE)
+            print_finding(&f->items[i]);
+    if (f->left_out)
+        printf("  and %zu more of the same kinds\n", f->left_out);
+}
+
+static void add_place(cJSON *o, const char *name, int value)
+{
+    if (value < 0)
+        txm_json_text(o, name, NULL);
+    else
+        txm_json_uint(o, name, (uint64_t)value);
+}
+
+void txm_verify_add_findings(cJSON *o, const txm_findings *f)
+{
+    cJSON *list = txm_json_array(o, "findings");
+    for (size_t i = 0; i < f->count; i++) {
+        const txm_finding *finding = &f->items[i];
+        cJSON *e = txm_json_append(list);
+        txm_json_text(e, "id", finding->kind->id);
+        txm_json_text(e, "severity", txm_severity_name(finding->kind->severity));
+        txm_json_text(e, "meaning", finding->kind->meaning);
+        add_place(e, "level", finding->level);
+        add_place(e, "tile_x", finding->tile_x);
+        add_place(e, "tile_y", finding->tile_y);
+        txm_json_text(e, "text", finding->text);
+    }
+}
+
+static cJSON *new_object(const char *path)
+{
+    cJSON *o = txm_json_new("txmill.verify", TXM_VERIFY_SCHEMA_VERSION);
+    txm_json_text(o, "file", path);
+    return o;
+}
+
+void txm_verify_print_json(const txm_verify_report *r)
+{
+    cJSON *o = new_object(r->path);
+    txm_json_bool(o, "good", !txm_verify_failed(r->findings));
+    txm_json_bool(o, "deep", r->deep);
+    txm_json_uint(o, "errors", r->findings->severities[TXM_SEVERITY_ERROR]);
+    txm_json_uint(o, "warnings", r->findings->severities[TXM_SEVERITY_WARNING]);
+    txm_json_uint(o, "notes", r->findings->severities[TXM_SEVERITY_NOTE]);
+    txm_json_uint(o, "left_out", r->findings->left_out);
+    txm_verify_add_findings(o, r->findings);
+    txm_json_emit(o);
+}
+
+void txm_verify_print_json_error(const char *path, const txm_error *err)
+{
+    cJSON *o = new_object(path);
+    txm_json_error(o, err);
+    txm_json_emit(o);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What is wrong with a scene, or probably not meant so: files and libraries, nodes, and the images themselves. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch/lint.h"
+#include "color/color.h"
+#include "core/mem.h"
+#include "tools/list/list_scene.h"
+#include "source/source.h"
+
+/* Bits of txm_lint. */
+enum { LINTS = 6 };
+
+/* Takes `message` over; NULL stands for exhausted memory. The table was made large enough. */
+static bool add(txm_list_report *report, const char *id, char *message, const txm_blend_image *image,
+                const char *library)
+{
+    if (message) {
+        report->findings[report->finding_count++] =
+            (txm_list_finding){id, message, image ? image->name : NULL, library};
+    }
+    return message != NULL;
+}
+
+static bool examine_image(txm_list_report *report, const txm_blend_image *image)
+{
+    bool ok = true;
+    if (image->state == TXM_BLEND_MISSING) {
+        ok = add(report, "missing-file", txm_asprintf("image \"%s\": %s is not there", image->name, image->path), image,
+                 image->library);
+    }
+    if (ok && !image->colorspace_known) {
+        ok = add(report, "unknown-colorspace",
+                 txm_asprintf("image \"%s\": the config does not know its colour space %s, so it counts as unset",
+                              image->name, image->colorspace_stored),
+                 image, image->library);
+    }
+    return ok;
+}
+
+static bool examine_library(txm_list_report *report, const txm_blend_library *library)
+{
+    bool ok = true;
+    if (library->status != TXM_OK) {
+        const char *id = library->state == TXM_BLEND_LIBRARY_MISSING ? "missing-library" : "broken-library";
+        ok = add(report, id, txm_strdup(library->message), NULL, library->path);
+    }
+    if (ok && library->lost) {
+        ok = add(report, "lost-data",
+                 txm_asprintf("library %s does not hold %zu of the data-blocks that %s links", library->path,
+                              library->lost, library->parent),
+                 NULL, library->path);
+    }
+    return ok;
+}
+
+/* ---- images ----------------------------------------------------------------------------------------------------- */
+
+static txm_status examine_file(const txm_blend_image *image, const char *path, const txm_color_config *config,
+                               const volatile int *cancel, unsigned *lint, txm_error *err)
+{
+    const char *name;
+    txm_alpha alpha;
+    const txm_color_space *space = NULL;
+    txm_source *source = NULL;
+    *lint = 0;
+    txm_status status = txm_list_settings_of(image, path, config, &name, &alpha, err);
+    if (status == TXM_OK) {
+        status = txm_color_find(config, name, &space, err);
+    }
+    if (status == TXM_OK) {
+        status = txm_source_open(path, NULL, &source, err);
+    }
+    if (status == TXM_OK) {
+        const txm_source_info *info = txm_source_info_of(source);
+        *lint = txm_lint_settings(path, txm_color_space_detected(space), info->width, info->height);
+        txm_source_close(&source);
+        status = txm_lint_pixels(path, 0, cancel, lint, err);
+    }
+    return status;
+}
+
+/* One finding an image, whatever number of its files it is true of. */
+static bool report_lint(txm_list_report *report, const txm_blend_image *image, txm_lint bit, const char *path,
+                        size_t files)
+{
+    char *message = image->file_count == 1 ? txm_asprintf("image \"%s\": %s: %s", image->name, path, txm_lint_text(bit))
+                                           : txm_asprintf("image \"%s\": %zu of %zu files, first %s: %s", image->name,
+                                                          files, image->file_count, path, txm_lint_text(bit));
+    return add(report, txm_lint_id(bit), message, image, image->library);
+}
+
+/* `lookups` are those of the image's files. */
+static txm_status examine_files(txm_list_report *report, const txm_blend_image *image, const txm_lookup *lookups,
+                                const txm_color_config *config, const volatile int *cancel, txm_error *err)
+{
+    size_t counts[LINTS] = {0};
+    const char *first[LINTS] = {NULL};
+    char *unusable = NULL;
+    txm_status status = TXM_OK;
+    for (size_t f = 0; f < image->file_count; f++) {
+        const txm_blend_image_file *file = &image->files[f];
+        txm_error why = {0};
+        unsigned lint = 0;
+        if (!file->exists || lookups[f].state == TXM_TX_SOURCE) {
+            continue;
+        }
+        status = examine_file(image, file->path, config, cancel, &lint, &why);
+        if (status == TXM_NO_MEMORY || status == TXM_CANCELLED) {
+            free(unusable);
+            return txm_fail(err, status, "%s", why.message);
+        }
+        if (status != TXM_OK && !unusable) {
+            unusable = txm_asprintf("image \"%s\": %s", image->name, why.message);
+        }
+        for (unsigned b = 0; b < LINTS; b++) {
+            if (lint & 1u << b) {
+                first[b] = counts[b]++ ? first[b] : file->path;
+            }
+        }
+    }
+    bool ok = !unusable || add(report, "unusable-file", unusable, image, image->library);
+    for (unsigned b = 0; ok && b < LINTS; b++) {
+        ok = !counts[b] || report_lint(report, image, (txm_lint)(1u << b), first[b], counts[b]);
+    }
+    return ok ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: no memory for what is wrong with it", report->scene);
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+txm_status txm_list_find_faults(txm_list_report *report, const txm_color_config *config, const volatile int *cancel,
+                                txm_error *err)
+{
+    const txm_blend *blend = report->blend;
+    size_t nodes = txm_blend_finding_count(blend), images = txm_blend_image_count(blend),
+           libraries = txm_blend_library_count(blend);
+    report->findings = txm_calloc(nodes + (3 + LINTS) * images + 2 * libraries, sizeof *report->findings);
+    bool ok = report->findings != NULL;
+    for (size_t i = 0; ok && i < images; i++) {
+        ok = examine_image(report, txm_blend_image_at(blend, i));
+    }
+    for (size_t i = 0; ok && i < libraries; i++) {
+        ok = examine_library(report, txm_blend_library_at(blend, i));
+    }
+    for (size_t i = 0; ok && i < nodes; i++) {
+        const txm_blend_finding *f = txm_blend_finding_at(blend, i);
+        const txm_blend_image *image = txm_blend_image_at(blend, f->image);
+        ok = add(report, f->id, txm_strdup(f->message), image, image->library);
+    }
+    txm_status status = ok ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: no memory for what is wrong", report->scene);
+    const txm_lookup *lookups = report->lookups;
+    for (size_t i = 0; status == TXM_OK && i < images; i++) {
+        const txm_blend_image *image = txm_blend_image_at(blend, i);
+        status = examine_files(report, image, lookups, config, cancel, err);
+        lookups += image->file_count;
+    }
+    return status;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The form for programs: docs/schema/list.schema.json describes it. */
+#include "tools/output/json.h"
+#include "tools/list/list_report.h"
+
+static cJSON *record(const char *type, const char *scene)
+{
+    cJSON *o = txm_json_new("txmill.list", 1);
+    txm_json_text(o, "type", type);
+    txm_json_text(o, "scene", scene);
+    return o;
+}
+
+/* Text that is "" when there is none. */
+static void optional_text(cJSON *object, const char *name, const char *text)
+{
+    txm_json_text(object, name, text && *text ? text : NULL);
+}
+
+/* Numbers that are 0 when there is none. */
+static void optional_number(cJSON *object, const char *name, uint64_t value)
+{
+    if (value) {
+        txm_json_uint(object, name, value);
+    } else {
+        txm_json_text(object, name, NULL);
+    }
+}
+
+static bool print_scene(const txm_list_report *report)
+{
+    const txm_blend_info *info = txm_blend_info_of(report->blend);
+    cJSON *o = record("scene", report->scene);
+    txm_json_text(o, "path", info->path);
+    txm_json_uint(o, "file_version", (uint64_t)info->version);
+    txm_json_uint(o, "file_subversion", info->subversion > 0 ? (uint64_t)info->subversion : 0);
+    txm_json_text(o, "compression", info->compression);
+    txm_json_uint(o, "pointer_bytes", info->pointer_bytes);
+    txm_json_bool(o, "big_endian", info->big_endian);
+    txm_json_text(o, "working_space", info->working_space);
+    txm_json_uint(o, "images", txm_blend_image_count(report->blend));
+    txm_json_uint(o, "libraries", txm_blend_library_count(report->blend));
+    txm_json_uint(o, "findings", report->finding_count);
+    return txm_json_print(o);
+}
+
+static bool print_library(const txm_list_report *report, const txm_blend_library *library)
+{
+    cJSON *o = record("library", report->scene);
+    txm_json_text(o, "path", library->path);
+    txm_json_text(o, "parent", library->parent);
+    txm_json_text(o, "state", txm_blend_library_state_name(library->state));
+    txm_json_text(o, "status", txm_status_name(library->status));
+    optional_text(o, "message", library->message);
+    txm_json_uint(o, "lost", library->lost);
+    return txm_json_print(o);
+}
+
+static void add_file(cJSON *files, const txm_blend_image_file *file, const txm_lookup *lookup)
+{
+    cJSON *f = txm_json_append(files);
+    txm_json_text(f, "path", file->path);
+    optional_number(f, "number", file->number);
+    txm_json_bool(f, "exists", file->exists);
+    txm_json_uint(f, "bytes", file->bytes);
+    if (!file->exists) {
+        txm_json_text(f, "tx", NULL);
+        return;
+    }
+    cJSON *tx = txm_json_object(f, "tx");
+    txm_json_text(tx, "state", txm_list_tx_state(lookup->state));
+    txm_json_text(tx, "path", lookup->path);
+    optional_text(tx, "reason", lookup->reason);
+}
+
+static void add_user(cJSON *users, const txm_blend_user *user)
+{
+    cJSON *u = txm_json_append(users);
+    txm_json_text(u, "node", user->node);
+    txm_json_text(u, "owner", user->owner);
+    txm_json_text(u, "owner_type", user->owner_type);
+    optional_text(u, "library", user->library);
+    txm_json_bool(u, "environment", user->environment);
+    txm_json_text(u, "extension", txm_list_extension(user->extension));
+    txm_json_text(u, "interpolation", user->interpolation);
+}
+
+static void add_settings(cJSON *o, const txm_blend_image *image)
+{
+    cJSON *space = txm_json_object(o, "colorspace");
+    optional_text(space, "stored", image->colorspace_stored);
+    txm_json_text(space, "name", image->colorspace);
+    txm_json_bool(space, "known", image->colorspace_known);
+    txm_json_bool(space, "data", image->data);
+    txm_json_text(o, "alpha", txm_alpha_option(image->alpha));
+    cJSON *tiles = txm_json_array(o, "tiles");
+    for (size_t i = 0; i < image->tile_count; i++) {
+        txm_json_append_number(tiles, image->tiles[i], 4);
+    }
+}
+
+static bool print_image(const txm_list_report *report, const txm_blend_image *image, const txm_lookup *lookups)
+{
+    cJSON *o = record("image", report->scene);
+    txm_json_text(o, "name", image->name);
+    optional_text(o, "library", image->library);
+    optional_text(o, "path", image->path);
+    txm_json_text(o, "stored_path", image->stored_path);
+    txm_json_text(o, "source", txm_blend_source_name(image->source));
+    txm_json_text(o, "state", txm_blend_state_name(image->state));
+    add_settings(o, image);
+    cJSON *files = txm_json_array(o, "files");
+    for (size_t i = 0; i < image->file_count; i++) {
+        add_file(files, &image->files[i], &lookups[i]);
+    }
+    cJSON *packed = txm_json_array(o, "packed");
+    for (size_t i = 0; i < image->packed_count; i++) {
+        cJSON *p = txm_json_append(packed);
+        txm_json_text(p, "name", image->packed[i].name);
+        optional_number(p, "number", image->packed[i].number);
+        txm_json_uint(p, "bytes", image->packed[i].bytes);
+    }
+    cJSON *users = txm_json_array(o, "users");
+    for (size_t i = 0; i < image->user_count; i++) {
+        add_user(users, &image->users[i]);
+    }
+    return txm_json_print(o);
+}
+
+static bool print_finding(const txm_list_report *report, const txm_list_finding *finding)
+{
+    cJSON *o = record("finding", report->scene);
+    txm_json_text(o, "id", finding->id);
+    txm_json_text(o, "message", finding->message);
+    txm_json_text(o, "image", finding->image);
+    optional_text(o, "library", finding->library);
+    return txm_json_print(o);
+}
+
+bool txm_list_print_json(const txm_list_report *report)
+{
+    size_t lookup = 0;
+    bool ok = print_scene(report);
+    for (size_t i = 0; ok && i < txm_blend_image_count(report->blend); i++) {
+        const txm_blend_image *image = txm_blend_image_at(report->blend, i);
+        ok = print_image(report, image, report->lookups + lookup);
+        lookup += image->file_count;
+    }
+    for (size_t i = 0; ok && i < txm_blend_library_count(report->blend); i++) {
+        ok = print_library(report, txm_blend_library_at(report->blend, i));
+    }
+    for (size_t i = 0; ok && i < report->finding_count; i++) {
+        ok = print_finding(report, &report->findings[i]);
+    }
+    return ok;
+}
+
+bool txm_list_print_json_error(const char *scene, const txm_error *err)
+{
+    cJSON *o = record("scene", scene);
+    txm_json_error(o, err);
+    return txm_json_print(o);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From a scene to a report. */
+#include "tools/list/list_scene.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "color/color.h"
+#include "core/mem.h"
+#include "source/defaults.h"
+#include "source/source.h"
+
+/* ---- colour ----------------------------------------------------------------------------------------------------- */
+
+txm_status txm_list_load_config(const txm_config_args *args, const char *scene_space, txm_color_config **out,
+                                txm_error *err)
+{
+    const char *space = args->working_space ? args->working_space : scene_space;
+    txm_color_options options = {.ocio_path = args->ocio, .working_space = space};
+    return txm_color_load(&options, out, err);
+}
+
+/* ---- tx files --------------------------------------------------------------------------------------------------- */
+
+txm_status txm_list_settings_of(const txm_blend_image *image, const char *path, const txm_color_config *config,
+                                const char **space, txm_alpha *alpha, txm_error *err)
+{
+    const char *scene_space = NULL;
+    txm_alpha scene_alpha = TXM_ALPHA_STRAIGHT;
+    *space = image->colorspace;
+    *alpha = image->alpha;
+    if (*space && *alpha != TXM_ALPHA_DEFAULT) {
+        return TXM_OK;
+    }
+    txm_source *source = NULL;
+    txm_status status = txm_source_open(path, NULL, &source, err);
+    if (status != TXM_OK) {
+        return status;
+    }
+    status = txm_source_scene_defaults(txm_source_info_of(source), path, config, &scene_space, &scene_alpha);
+    txm_source_close(&source);
+    if (status != TXM_OK) {
+        return txm_fail(err, status, "the OCIO config has no role default_byte or default_float");
+    }
+    *space = *space ? *space : scene_space;
+    *alpha = *alpha == TXM_ALPHA_DEFAULT ? scene_alpha : *alpha;
+    return TXM_OK;
+}
+
+static txm_status key_of(const txm_blend_image *image, const char *path, const txm_color_config *config,
+                         txm_tx_key *out, txm_error *err)
+{
+    const char *space;
+    txm_alpha alpha;
+    txm_status status = txm_list_settings_of(image, path, config, &space, &alpha, err);
+    if (status == TXM_OK) {
+        *out = (txm_tx_key){.xyz_text = txm_color_xyz_to_scene_linear_text(config),
+                            .colorspace = txm_color_is_data(config, space) ? "data" : space,
+                            .alpha = alpha};
+    }
+    return status;
+}
+
+/* An image that cannot be looked at has no usable tx file; that is a state, not the end of the list. */
+static txm_status look_up(const txm_blend_image *image, const char *path, const txm_color_config *config,
+                          const char *cache_dir, txm_lookup *out, txm_error *err)
+{
+    txm_tx_key key;
+    txm_error why = {0};
+    txm_status status = key_of(image, path, config, &key, &why);
+    if (status == TXM_OK) {
+        status = txm_tx_lookup(path, cache_dir, &key, out, &why);
+    }
+    if (status == TXM_NO_MEMORY) {
+        return txm_fail(err, status, "%s", why.message);
+    }
+    if (status != TXM_OK) {
+        *out = (txm_lookup){TXM_TX_UNUSABLE, NULL, txm_strdup(why.message)};
+    }
+    return out->reason ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: no memory to look its tx file up", path);
+}
+
+txm_status txm_list_look_up(txm_list_report *report, const txm_color_config *config, const char *cache_dir,
+                            txm_error *err)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < txm_blend_image_count(report->blend); i++) {
+        count += txm_blend_image_at(report->blend, i)->file_count;
+    }
+    report->lookups = txm_calloc(count, sizeof *report->lookups);
+    if (!report->lookups) {
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its %zu files", report->scene, count);
+    }
+    txm_status status = TXM_OK;
+    for (size_t i = 0; status == TXM_OK && i < txm_blend_image_count(report->blend); i++) {
+        const txm_blend_image *image = txm_blend_image_at(report->blend, i);
+        for (size_t f = 0; status == TXM_OK && f < image->file_count; f++) {
+            txm_lookup *out = &report->lookups[report->lookup_count++];
+            if (image->files[f].exists) {
+                status = look_up(image, image->files[f].path, config, cache_dir, out, err);
+            }
+        }
+    }
+    return status;
+}
+
+void txm_list_report_free(txm_list_report *report)
+{
+    for (size_t i = 0; i < report->lookup_count; i++) {
+        txm_lookup_free(&report->lookups[i]);
+    }
+    for (size_t i = 0; i < report->finding_count; i++) {
+        free(report->findings[i].message);
+    }
+    free(report->lookups);
+    free(report->findings);
+    txm_blend_close(&report->blend);
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------ */
+
+const char *txm_list_tx_state(txm_tx_state state)
+{
+    static const char *const names[] = {
+        [TXM_TX_FRESH] = "fresh",     [TXM_TX_OUTDATED] = "outdated", [TXM_TX_UNUSABLE] = "unusable",
+        [TXM_TX_MISSING] = "missing", [TXM_TX_SOURCE] = "source",
+    };
+    return names[state];
+}
+
+const char *txm_list_extension(txm_extension extension)
+{
+    static const char *const names[] = {"repeat", "extend", "clip", "mirror"};
+    return names[extension];
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Opening a scene with a colour config, and looking its tx files up. */
+#ifndef TXM_TOOLS_LIST_SCENE_H
+#define TXM_TOOLS_LIST_SCENE_H
+#include "tools/options/args.h"
+#include "tools/list/list_report.h"
+
+/* Loads the config that `args` ask for; with `scene_space`, converting to it unless --working-space says otherwise. */
+txm_status txm_list_load_config(const txm_config_args *args, const char *scene_space, txm_color_config **out,
+                                txm_error *err);
+
+/* Colour space and alpha type that the render asks for. Where the scene leaves them open, Blender looks at the file
+ * when it loads it, and so does this. */
+txm_status txm_list_settings_of(const txm_blend_image *image, const char *path, const txm_color_config *config,
+                                const char **space, txm_alpha *alpha, txm_error *err);
+
+/* Fills report->lookups. */
+txm_status txm_list_look_up(txm_list_report *report, const txm_color_config *config, const char *cache_dir,
+                            txm_error *err);
+/* Fills report->findings: what is missing or unknown, what nodes do, what the images hold, which are read for it.
+ * CANCELLED when *cancel becomes true. */
+txm_status txm_list_find_faults(txm_list_report *report, const txm_color_config *config, const volatile int *cancel,
+                                txm_error *err);
+
+/* Frees what the functions above allocated, and the scene. */
+void txm_list_report_free(txm_list_report *report);
+#endif

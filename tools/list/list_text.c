@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The form for people: a paragraph an image. Names come from files that others made: control characters in them are
+ * shown as \xHH, so that nothing can be forged on a terminal. */
+#include <stdio.h>
+
+#include "tools/output/format.h"
+#include "tools/list/list_report.h"
+#include "tools/output/text.h"
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void print_scene(const txm_list_report *report)
+{
+    const txm_blend_info *info = txm_blend_info_of(report->blend);
+    txm_print_safe(report->scene);
+    printf(": Blender %d.%d.%d, %s", info->version / 100, info->version % 100, info->subversion, info->compression);
+    if (info->working_space) {
+        printf(", working space ");
+        txm_print_safe(info->working_space);
+    }
+    size_t images = txm_blend_image_count(report->blend), libraries = txm_blend_library_count(report->blend);
+    printf("\n%zu image%s, %zu librar%s\n", images, plural(images), libraries, libraries == 1 ? "y" : "ies");
+}
+
+static void print_library(const txm_blend_library *library)
+{
+    printf("\nlibrary ");
+    txm_print_safe(library->path);
+    printf("\n    %s", txm_blend_library_state_name(library->state));
+    if (library->state == TXM_BLEND_LIBRARY_BROKEN) {
+        printf(": ");
+        txm_print_safe(library->message);
+    }
+    if (library->lost) {
+        printf(", %zu linked data-block%s not in it", library->lost, library->lost == 1 ? " is" : "s are");
+    }
+    printf("\n    linked by ");
+    txm_print_safe(library->parent);
+    putchar('\n');
+}
+
+/* "3 files, 1.2 MB; tx: 2 fresh, 1 missing". */
+static void print_files(const txm_blend_image *image, const txm_lookup *lookups)
+{
+    unsigned counts[TXM_TX_SOURCE + 1] = {0};
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < image->file_count; i++) {
+        bytes += image->files[i].bytes;
+        counts[lookups[i].state]++;
+    }
+    char size[TXM_FORMAT_BYTES];
+    printf("    %zu file%s, %s; tx:", image->file_count, plural(image->file_count), txm_format_bytes(bytes, size));
+    const char *comma = " ";
+    for (int state = TXM_TX_FRESH; state <= TXM_TX_SOURCE; state++) {
+        if (counts[state]) {
+            printf("%s%u %s", comma, counts[state], txm_list_tx_state((txm_tx_state)state));
+            comma = ", ";
+        }
+    }
+    putchar('\n');
+}
+
+static void print_packed(const txm_blend_image *image)
+{
+    char size[TXM_FORMAT_BYTES];
+    for (size_t i = 0; i < image->packed_count; i++) {
+        printf("    packed: ");
+        txm_print_safe(image->packed[i].name);
+        printf(", %s\n", txm_format_bytes(image->packed[i].bytes, size));
+    }
+}
+
+static void print_user(const txm_blend_user *user)
+{
+    printf("    %s \"", user->owner_type);
+    txm_print_safe(user->owner);
+    printf("\", node \"");
+    txm_print_safe(user->node);
+    printf("\": %s, %s%s", txm_list_extension(user->extension), user->interpolation,
+           user->environment ? ", environment" : "");
+    if (*user->library) {
+        printf(", in ");
+        txm_print_safe(user->library);
+    }
+    putchar('\n');
+}
+
+static void print_image(const txm_blend_image *image, const txm_lookup *lookups)
+{
+    putchar('\n');
+    txm_print_safe(image->name);
+    printf(": ");
+    txm_print_safe(*image->path ? image->path : "no path");
+    printf("\n    %s, %s, ", txm_blend_source_name(image->source), txm_blend_state_name(image->state));
+    txm_print_safe(image->colorspace ? image->colorspace : "default colour space");
+    if (!image->colorspace_known) {
+        printf(" (the config does not know ");
+        txm_print_safe(image->colorspace_stored);
+        printf(")");
+    }
+    printf(", alpha %s\n", txm_alpha_option(image->alpha));
+    if (image->tile_count > 1) {
+        printf("    %zu UDIM tiles, %u to %u\n", image->tile_count, image->tiles[0],
+               image->tiles[image->tile_count - 1]);
+    }
+    if (*image->library) {
+        printf("    in library ");
+        txm_print_safe(image->library);
+        putchar('\n');
+    }
+    if (image->state == TXM_BLEND_READY) {
+        print_files(image, lookups);
+    }
+    print_packed(image);
+    for (size_t i = 0; i < image->user_count; i++) {
+        print_user(&image->users[i]);
+    }
+}
+
+void txm_list_print_text(const txm_list_report *report)
+{
+    size_t lookup = 0;
+    print_scene(report);
+    for (size_t i = 0; i < txm_blend_image_count(report->blend); i++) {
+        const txm_blend_image *image = txm_blend_image_at(report->blend, i);
+        print_image(image, report->lookups + lookup);
+        lookup += image->file_count;
+    }
+    for (size_t i = 0; i < txm_blend_library_count(report->blend); i++) {
+        print_library(txm_blend_library_at(report->blend, i));
+    }
+    for (size_t i = 0; i < report->finding_count; i++) {
+        printf("%s%s: ", i == 0 ? "\n" : "", report->findings[i].id);
+        txm_print_safe(report->findings[i].message);
+        putchar('\n');
+    }
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A batch from the command line. */
+#include "tools/make/batch_job.h"
+
+#define AT(member) .offset = offsetof(txm_input_args, member)
+const txm_option txm_input_options[] = {
+    {.name = "recursive",
+     .letter = 'r',
+     .type = TXM_OPT_FLAG,
+     AT(recursive),
+     .help = "Take the images in folders and their subfolders",
+     .more =
+         "Files count as images by their extensions. Hidden files, tx files and folders named blender_tx are passed "
+         "over. Links to folders are followed; a folder that was read already is not read again."},
+    {.name = "include",
+     .type = TXM_OPT_LIST,
+     AT(include),
+     .arg = "GLOB",
+     .help = "In folders, take the files that match instead of all images (repeatable)",
+     .more = "See GLOBS."},
+    {.name = "exclude",
+     .type = TXM_OPT_LIST,
+     AT(exclude),
+     .arg = "GLOB",
+     .help = "In folders, leave out files and subfolders that match (repeatable)"},
+    {.name = "rule",
+     .type = TXM_OPT_LIST,
+     AT(rules),
+     .arg = "GLOB=SPACE[,ALPHA]",
+     .help = "Colour space and alpha type of files that match (repeatable, the first match counts)",
+     .more = "With an empty SPACE the rule sets the alpha type alone. See COLOUR SPACES BY NAME."},
+    {.name = "rules",
+     .type = TXM_OPT_LIST,
+     AT(rule_files),
+     .arg = "FILE",
+     .values = TXM_VALUES_FILE,
+     .help = "Read rules from a file, one a line (repeatable)",
+     .more = "Empty lines and lines that begin with # are skipped."},
+    {.name = "preset",
+     .type = TXM_OPT_STRING,
+     AT(preset),
+     .arg = "NAME",
+     .values = "pbr",
+     .help = "Rules for common names; pbr: normal, roughness and other data maps are Non-Color",
+     .more = "Judged by the last word of the file name, numbers and resolutions aside: wood_normal.png, "
+             "WoodRoughness.1001.exr and wood-ao-4k.jpg count, normal_wood.png does not."},
+    {.name = "packed",
+     .type = TXM_OPT_STRING,
+     AT(packed),
+     .arg = "DIR",
+     .values = TXM_VALUES_DIR,
+     .help = "Unpack the packed images of Blender scenes into DIR and convert them there",
+     .more =
+         "Under the names that Blender's own unpack gives them. A file of that name with other content is left as it "
+         "is, and a number is put into the name. Without this option packed images are left out with a warning: "
+         "Cycles makes no tx files of them."},
+    {0},
+};
+#undef AT
+
+static txm_status read_rules(txm_batch_job *job, const txm_input_args *a, txm_error *err)
+{
+    job->rules = txm_rules_new();
+    txm_status status = job->rules ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    for (size_t i = 0; status == TXM_OK && i < a->rules.count; i++)
+        status = txm_rules_add(job->rules, a->rules.items[i], "--rule", err);
+    for (size_t i = 0; status == TXM_OK && i < a->rule_files.count; i++)
+        status = txm_rules_load(job->rules, a->rule_files.items[i], err);
+    if (status == TXM_OK && a->preset)
+        status = txm_rules_preset(job->rules, a->preset, err);
+    return status;
+}
+
+txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *args, const txm_operands *operands,
+                                 txm_error *err)
+{
+    job->scenes = (txm_make_scenes){
+        .config_args = args->config, .packed_folder = args->unpack ? args->input->packed : NULL, .lint = args->lint};
+    const txm_inputs_options options = {.recursive = args->input->recursive,
+                                        .include = args->input->include.items,
+                                        .exclude = args->input->exclude.items,
+                                        .scene = txm_make_add_scene,
+                                        .scene_user = &job->scenes};
+    txm_status status = read_rules(job, args->input, err);
+    if (status == TXM_OK && !(job->inputs = txm_inputs_new(&options)))
+        status = txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
+        status = txm_inputs_add(job->inputs, operands->items[i], err);
+    return status;
+}
+
+txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args, const txm_batch_options *options,
+                              txm_error *err)
+{
+    const txm_context_options context = txm_context_options_from(args->config, args->running);
+    txm_batch_options o = *options;
+    o.rules = job->rules;
+    o.lint = args->lint;
+    o.max_memory_bytes = args->running->max_memory_bytes;
+    txm_status status = txm_context_new(&context, &job->context, err);
+    if (status == TXM_OK)
+        status = txm_batch_new(job->context, job->inputs, &o, &job->batch, err);
+    return status == TXM_OK ? txm_batch_plan(job->batch, err) : status;
+}
+
+void txm_batch_job_free(txm_batch_job *job)
+{
+    txm_batch_free(&job->batch);
+    txm_rules_free(&job->rules);
+    txm_inputs_free(&job->inputs);
+    txm_make_scenes_free(&job->scenes);
+    txm_context_free(&job->context);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A batch from the command line: inputs and rules from the arguments, planned with the options of the command. */
+#ifndef TXM_TOOLS_BATCH_JOB_H
+#define TXM_TOOLS_BATCH_JOB_H
+#include "tools/options/args.h"
+#include "tools/make/make_scene.h"
+#include "txmill/batch.h"
+
+/* Which inputs, and what is known of them by their names. */
+typedef struct txm_input_args {
+    bool recursive;
+    txm_opt_list include, exclude, rules, rule_files;
+    const char *preset, *packed; /* packed: folder for packed images of scenes */
+} txm_input_args;
+extern const txm_option txm_input_options[];
+
+/* What a job takes from the groups of options. */
+typedef struct txm_batch_job_args {
+    const txm_input_args *input;
+    const txm_config_args *config;
+    const txm_running_args *running;
+    bool lint;
+    bool unpack; /* packed images of scenes may be written out */
+} txm_batch_job_args;
+
+/* Zero-initialise; must stay where it is until it is freed. */
+typedef struct txm_batch_job {
+    txm_make_scenes scenes;
+    txm_rules *rules;
+    txm_inputs *inputs;
+    txm_context *context;
+    txm_batch *batch;
+} txm_batch_job;
+
+/* The inputs that the operands name: files, folders, patterns, lists, scenes. */
+txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *args, const txm_operands *operands,
+                                 txm_error *err);
+/* Makes the batch and its plan. Of the options, rules, lint and memory come from the arguments. */
+txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args, const txm_batch_options *options,
+                              txm_error *err);
+void txm_batch_job_free(txm_batch_job *job);
+#endif

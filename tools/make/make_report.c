@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What `txmill make` tells. */
+#include "tools/make/make_report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/folder.h"
+#include "core/hash.h"
+#include "core/path.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/say.h"
+#include "tools/make/stages.h"
+#include "tools/output/text.h"
+
+/* Words of the JSON `state`. They are few and stable: `reason` says more. */
+static const char *state_word(txm_outcome outcome)
+{
+    switch (outcome) {
+    case TXM_CREATED:
+        return "created";
+    case TXM_UP_TO_DATE:
+        return "up-to-date";
+    case TXM_IS_TX:
+    case TXM_USED_AS_IS:
+    case TXM_SAME:
+        return "skipped";
+    case TXM_WOULD_CREATE:
+        return "would-create";
+    }
+    return "failed";
+}
+
+/* Why an input was skipped; the library says why the others were or would be made. */
+static const char *reason_of(const txm_result *result)
+{
+    if (result->outcome == TXM_SAME)
+        return "another input has the same tx file";
+    if (result->outcome == TXM_IS_TX)
+        return "is a tx file itself";
+    if (result->outcome == TXM_USED_AS_IS)
+        return "Cycles uses 1x1 images as they are";
+    return result->reason;
+}
+
+void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, bool quiet, bool plan, int key)
+{
+    *report = (txm_make_report){.inputs = inputs, .json = json, .quiet = quiet, .plan = plan, .key = key};
+    pthread_mutex_init(&report->lock, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &report->begin);
+}
+
+txm_status txm_make_report_open_log(txm_make_report *report, const char *path, txm_error *err)
+{
+    if (!path)
+        return TXM_OK;
+    report->log_path = path;
+    char *folder = txm_path_dir(path);
+    int rc = folder ? txm_folders_make(folder) : ENOMEM;
+    free(folder);
+    if (rc == 0 && !(report->log = fopen(path, "we")))
+        rc = errno;
+    return rc ? txm_fail_errno(err, rc, "%s: cannot create the log", path) : TXM_OK;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------- */
+
+static cJSON *new_object(const char *type)
+{
+    cJSON *o = txm_json_new("txmill.make", TXM_MAKE_SCHEMA_VERSION);
+    txm_json_text(o, "type", type);
+    return o;
+}
+
+static void add_result(cJSON *o, const txm_result *r)
+{
+    txm_json_text(o, "tx", r->tx_path);
+    txm_json_text(o, "state", state_word(r->outcome));
+    txm_json_text(o, "reason", reason_of(r));
+    cJSON *color = txm_json_object(o, "colorspace");
+    txm_json_text(color, "requested", r->colorspace);
+    txm_json_text(color, "detected", r->detected);
+    txm_json_text(o, "alpha", txm_alpha_option(r->alpha));
+    if (r->width) {
+        txm_json_uint(o, "width", r->width);
+        txm_json_uint(o, "height", r->height);
+    }
+    if (r->outcome == TXM_CREATED) {
+        txm_json_uint(o, "levels", r->levels);
+        txm_json_uint(o, "channels", r->channels);
+        txm_json_text(o, "data_type", txm_type_name(r->type));
+        txm_json_bool(o, "mono", r->mono);
+        txm_json_bool(o, "constant", r->constant);
+        txm_json_uint(o, "tx_bytes", r->tx_bytes);
+        txm_json_uint(o, "section_bytes", r->section_bytes);
+        txm_json_text(o, "reader", r->reader);
+        txm_json_text(o, "via", r->via);
+        if (*r->device)
+            txm_json_text(o, "device", r->device);
+        double seconds[TXM_STAGES];
+        txm_stages_from(&r->stages, seconds);
+        txm_json_stages(o, seconds);
+    }
+    txm_json_uint(o, "source_bytes", r->source_bytes);
+    txm_json_number(o, "seconds", r->seconds, 6);
+}
+
+static void add_cost(cJSON *o, const txm_cost *cost)
+{
+    cJSON *c = txm_json_object(o, "estimate");
+    txm_json_number(c, "megapixels", cost->megapixels, 6);
+    txm_json_uint(c, "memory_bytes", cost->memory_bytes);
+    txm_json_number(c, "cpu_seconds", cost->seconds, 3);
+}
+
+static void add_lint(cJSON *o, unsigned findings)
+{
+    cJSON *list = findings ? txm_json_array(o, "lint") : NULL;
+    for (unsigned bit = 1; list && bit < TXM_LINT_END; bit <<= 1) {
+        if (!(findings & bit))
+            continue;
+        cJSON *item = txm_json_append(list);
+        txm_json_text(item, "id", txm_lint_id((txm_lint)bit));
+        txm_json_text(item, "message", txm_lint_text((txm_lint)bit));
+    }
+}
+
+/* The key of settings and content together. False when memory is exhausted. */
+static bool content_key(const txm_batch_file *file, char out[TXM_SHA1_HEX])
+{
+    txm_sha1 *hash = txm_sha1_new();
+    if (!hash)
+        return false;
+    txm_sha1_add(hash, file->result->settings_key, strlen(file->result->settings_key));
+    txm_sha1_add(hash, file->content, strlen(file->content));
+    txm_sha1_finish(hash, out);
+    txm_sha1_free(hash);
+    return true;
+}
+
+static void add_keys(cJSON *o, const txm_batch_file *file)
+{
+    char key[TXM_SHA1_HEX];
+    txm_json_text(o, "settings_key", file->result->settings_key);
+    if (!file->content)
+        return;
+    txm_json_text(o, "content_sha256", file->content);
+    if (content_key(file, key))
+        txm_json_text(o, "content_key", key);
+}
+
+/* What was asked for: members only where there is something to say. */
+static void add_input(cJSON *o, const txm_batch_file *file)
+{
+    txm_json_text(o, "input", file->input->path);
+    if (file->input->pattern)
+        txm_json_text(o, "pattern", file->input->pattern);
+    if (file->input->origin)
+        txm_json_text(o, "origin", file->input->origin);
+    if (file->decided_by)
+        txm_json_text(o, "decided_by", file->decided_by);
+    if (file->same_as)
+        txm_json_text(o, "same_as", file->same_as->path);
+}
+
+/* To standard output, if that is for JSON, and to the log. */
+static void emit(const txm_make_report *report, cJSON *object)
+{
+    char *text = txm_json_take(object);
+    if (!text)
+        txm_say(TXM_SAY_ERROR, "out of memory: a JSON object is missing from the output");
+    if (text && report->json)
+        txm_json_line(stdout, text);
+    if (text && report->log)
+        txm_json_line(report->log, text);
+    free(text);
+}
+
+static void print_json(const txm_make_report *report, const txm_batch_file *file)
+{
+    cJSON *o = new_object("file");
+    add_input(o, file);
+    if (file->err->status == TXM_OK) {
+        add_result(o, file->result);
+        add_keys(o, file);
+        add_lint(o, file->lint);
+        if (file->result->outcome == TXM_CREATED)
+            txm_json_uint(o, "tile_px", report->tile_px);
+        if (file->result->outcome == TXM_WOULD_CREATE)
+            add_cost(o, &file->cost);
+    } else {
+        txm_json_text(o, "state", "failed");
+        txm_json_error(o, file->err);
+    }
+    emit(report, o);
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------------- */
+
+/* "6.3 MP, 61 MB, 0.21 s" */
+static void print_cost(const txm_cost *cost)
+{
+    char memory[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
+    printf("%.3g MP, %s, %s", cost->megapixels, txm_format_bytes(cost->memory_bytes, memory),
+           txm_format_seconds(cost->seconds, time));
+}
+
+/* "KEY  PATH", as the digest tools print it. */
+static void print_key(const txm_batch_file *file)
+{
+    char key[TXM_SHA1_HEX];
+    bool ok = !file->content || content_key(file, key);
+    flockfile(stdout);
+    printf("%s  ", !ok ? "out of memory" : file->content ? key : file->result->settings_key);
+    txm_print_safe(file->input->path);
+    putchar('\n');
+    funlockfile(stdout);
+}
+
+static void print_text(const txm_make_report *report, const txm_batch_file *file)
+{
+    const txm_result *r = file->result;
+    char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
+    flockfile(stdout);
+    printf("%-12s ", state_word(r->outcome));
+    bool has_tx = r->tx_path && r->outcome != TXM_IS_TX && r->outcome != TXM_USED_AS_IS && r->outcome != TXM_SAME;
+    txm_print_safe(has_tx ? r->tx_path : file->input->path);
+    if (r->outcome == TXM_CREATED)
+        printf("  (%s%s%ux%u, %s %s, %u levels, %s, %s, %s)", strcmp(r->via, "converted") ? r->via : "",
+               strcmp(r->via, "converted") ? " from the store, " : "", r->width, r->height, txm_type_name(r->type),
+               txm_format_channels(r->channels), r->levels, r->detected, txm_format_bytes(r->tx_bytes, size),
+               txm_format_seconds(r->seconds, time));
+    else if (*reason_of(r))
+        printf("  (%s", reason_of(r));
+    if (r->outcome == TXM_WOULD_CREATE && report->plan) {
+        fputs("; ", stdout);
+        print_cost(&file->cost);
+    }
+    if (r->outcome == TXM_WOULD_CREATE && file->decided_by) {
+        printf("; \"%s\" by ", r->colorspace);
+        txm_print_safe(file->decided_by);
+    }
+    puts(r->outcome != TXM_CREATED && *reason_of(r) ? ")" : "");
+    fflush(stdout);
+    funlockfile(stdout);
+}
+
+/* What -v adds: how the settings were resolved, and where the time went. */
+static void say_details(const char *input, const txm_result *r)
+{
+    const txm_stage_seconds *s = &r->stages;
+    txm_say(TXM_SAY_DETAIL, "%s: colour space %s (%s), alpha %s", input, r->colorspace, r->detected,
+            txm_alpha_option(r->alpha));
+    if (r->outcome == TXM_CREATED)
+        txm_say(
+            TXM_SAY_DETAIL,
+            "%s: made because %s, read by %s; seconds of CPU: decode %.3f, conform %.3f, colour %.3f, pyramid %.3f, "
+            "hash %.3f, encode %.3f, rings %.3f, write %.3f",
+            input, r->reason, r->reader, s->decode, s->conform, s->color, s->pyramid, s->hash, s->encode, s->rings,
+            s->write);
+}
+
+/* ---- the report ------------------------------------------------------------------------------------------------- */
+
+void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *totals)
+{
+    report->totals = *totals;
+    report->inputs = totals->inputs;
+    snprintf(report->list_key, sizeof report->list_key, "%s", totals->list_key);
+}
+
+void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
+{
+    const txm_result *result = file->result;
+    const txm_error *err = file->err;
+    pthread_mutex_lock(&report->lock);
+    txm_tally_add(&report->tally, err->status);
+    if (err->status == TXM_OK) {
+        report->count[result->outcome]++;
+        report->tx_bytes += result->outcome == TXM_CREATED ? result->tx_bytes : 0;
+    }
+    pthread_mutex_unlock(&report->lock);
+    /* On a signal everything under way fails the same way: once is enough. */
+    bool silent = err->status == TXM_CANCELLED && txm_signal_caught();
+    if (err->status != TXM_OK && !silent)
+        txm_say(TXM_SAY_ERROR, "%s", err->message);
+    if (report->json || report->log)
+        print_json(report, file);
+    if (err->status == TXM_OK && !report->json && report->key)
+        print_key(file);
+    else if (err->status == TXM_OK && !report->json && !report->quiet)
+        print_text(report, file);
+    for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
+        if (file->lint & bit)
+            txm_say(TXM_SAY_WARNING, "%s: %s (%s)", file->input->path, txm_lint_text((txm_lint)bit),
+                    txm_lint_id((txm_lint)bit));
+    if (err->status == TXM_OK)
+        say_details(file->input->path, result);
+}
+
+void txm_make_report_stop(txm_make_report *report, const txm_error *err)
+{
+    txm_say(TXM_SAY_ERROR, "%s", err->message);
+    for (size_t i = report->tally.total; i < report->inputs; i++)
+        txm_tally_add(&report->tally, err->status);
+}
+
+static double seconds_since(const struct timespec *begin)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
+}
+
+/* What this shard saw: where shards of one job differ in their lists, they divided different things. */
+static void add_shard(cJSON *o, const txm_make_report *report)
+{
+    cJSON *shard = txm_json_object(o, "shard");
+    txm_json_uint(shard, "index", report->shard.index);
+    txm_json_uint(shard, "count", report->shard.count);
+    txm_json_uint(shard, "listed", report->totals.listed);
+    txm_json_text(shard, "list_key", report->list_key);
+}
+
+static void print_json_summary(const txm_make_report *report, double seconds)
+{
+    const size_t *n = report->count;
+    cJSON *o = new_object("summary");
+    txm_json_uint(o, "inputs", report->inputs);
+    if (report->shard.count)
+        add_shard(o, report);
+    txm_json_uint(o, "created", n[TXM_CREATED]);
+    txm_json_uint(o, "would_create", n[TXM_WOULD_CREATE]);
+    txm_json_uint(o, "up_to_date", n[TXM_UP_TO_DATE]);
+    txm_json_uint(o, "skipped", n[TXM_IS_TX] + n[TXM_USED_AS_IS] + n[TXM_SAME]);
+    txm_json_uint(o, "failed", report->tally.failed);
+    txm_json_uint(o, "not_started", report->inputs - report->tally.total);
+    txm_json_uint(o, "tx_bytes", report->tx_bytes);
+    if (n[TXM_WOULD_CREATE])
+        add_cost(o, &report->totals.cost);
+    txm_json_number(o, "seconds", seconds, 6);
+    txm_json_uint(o, "exit_code", (uint64_t)txm_tally_exit(&report->tally));
+    emit(report, o);
+}
+
+static void say_summary(const txm_make_report *report, double seconds)
+{
+    char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
+    const size_t *n = report->count;
+    size_t skipped = n[TXM_IS_TX] + n[TXM_USED_AS_IS] + n[TXM_SAME], left = report->inputs - report->tally.total;
+    if (txm_signal_caught())
+        txm_say(TXM_SAY_INFO, "stopped on request; temporary files are removed");
+    if (n[TXM_WOULD_CREATE])
+        txm_say(TXM_SAY_INFO, "%zu to create, %zu up to date, %zu skipped, %zu failed", n[TXM_WOULD_CREATE],
+                n[TXM_UP_TO_DATE], skipped, report->tally.failed);
+    if (n[TXM_WOULD_CREATE] && report->plan)
+        txm_say(TXM_SAY_INFO, "about %.4g megapixels, %s of processor time, %s of memory for the largest",
+                report->totals.cost.megapixels, txm_format_seconds(report->totals.cost.seconds, time),
+                txm_format_bytes(report->totals.cost.memory_bytes, size));
+    if (!n[TXM_WOULD_CREATE])
+        txm_say(TXM_SAY_INFO, "%zu created (%s), %zu up to date, %zu skipped, %zu failed, in %s", n[TXM_CREATED],
+                txm_format_bytes(report->tx_bytes, size), n[TXM_UP_TO_DATE], skipped, report->tally.failed,
+                txm_format_seconds(seconds, time));
+    if (left)
+        txm_say(TXM_SAY_INFO, "%zu files were not started", left);
+}
+
+/* A log that is not whole would be taken for the whole story: that is a failure which a retry may cure. */
+static void close_log(txm_make_report *report)
+{
+    bool lost = report->log && ferror(report->log);
+    if (report->log)
+        lost |= fclose(report->log) != 0;
+    report->log = NULL;
+    if (!lost)
+        return;
+    txm_say(TXM_SAY_ERROR, "%s: writing the log failed; results are missing", report->log_path);
+    report->tally.retryable = true;
+}
+
+int txm_make_report_finish(txm_make_report *report)
+{
+    double seconds = seconds_since(&report->begin);
+    /* A summary is worth its line when there were several files or something went wrong. */
+    if (report->json || report->log)
+        print_json_summary(report, seconds);
+    if (!report->json && ((report->inputs > 1 && !report->key) || report->tally.failed))
+        say_summary(report, seconds);
+    close_log(report);
+    pthread_mutex_destroy(&report->lock);
+    /* Files that a stop left over count: the caller sees that the run was not complete. */
+    report->tally.total = report->inputs;
+    return txm_finish(&report->tally);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What `txmill make` tells: a line or a JSON object a file, a summary, the exit code. docs/schema/make.schema.json
+ * describes the JSON. Thread-safe.
+ */
+#ifndef TXM_TOOLS_MAKE_REPORT_H
+#define TXM_TOOLS_MAKE_REPORT_H
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "tools/output/exits.h"
+#include "tools/options/shard_args.h"
+#include "txmill/batch.h"
+
+enum { TXM_MAKE_SCHEMA_VERSION = 1 };
+
+typedef struct txm_make_report {
+    pthread_mutex_t lock;
+    bool json, quiet, plan; /* plan: costs are shown */
+    uint32_t tile_px;       /* of the files that are made */
+    int key;                /* only keys are: 1 of the settings, 2 of the content as well */
+    txm_shard_args shard;   /* count 0: none */
+    size_t inputs;          /* given (of the shard), not all of which need be started */
+    size_t count[TXM_SAME + 1];
+    txm_batch_totals totals;
+    char list_key[TXM_KEY_HEX]; /* copy of what the totals say */
+    txm_tally tally;
+    uint64_t tx_bytes;
+    struct timespec begin;
+    FILE *log; /* gets the JSON, too; NULL: none */
+    const char *log_path;
+} txm_make_report;
+
+void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, bool quiet, bool plan, int key);
+
+/* Opens a log that gets the JSON besides; `path` may be NULL. NOT_FOUND, DENIED, IO, DISK_FULL ... */
+txm_status txm_make_report_open_log(txm_make_report *report, const char *path, txm_error *err);
+
+/* The events of a batch. */
+void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *totals);
+void txm_make_report_add(txm_make_report *report, const txm_batch_file *file);
+
+/* Nothing more can be started: what was not reported failed for `err`. */
+void txm_make_report_stop(txm_make_report *report, const txm_error *err);
+
+/* Prints the summary; returns the exit code. */
+int txm_make_report_finish(txm_make_report *report);
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A batch run from the command line. */
+#include "tools/make/make_run.h"
+
+#include "tools/make/make_report.h"
+#include "tools/output/progress.h"
+#include "tools/output/say.h"
+
+typedef struct make_run {
+    const txm_make_args *args;
+    txm_batch_job job;
+    txm_make_report report;
+    txm_progress progress;
+} make_run;
+
+/* ---- events ----------------------------------------------------------------------------------------------------- */
+
+static void on_planned(void *user, const txm_batch_totals *totals)
+{
+    make_run *run = user;
+    if (run->args->shard.count)
+        txm_say(TXM_SAY_INFO, "shard %u of %u: %zu of %zu inputs, list %s", run->args->shard.index,
+                run->args->shard.count, totals->inputs, totals->listed, totals->list_key);
+    txm_make_report_planned(&run->report, totals);
+    txm_progress_planned(&run->progress, totals);
+}
+
+static void on_begin(void *user, const txm_batch_file *file)
+{
+    txm_progress_begin(&((make_run *)user)->progress, file);
+}
+
+static void on_rows(void *user, size_t index, uint32_t rows_done, uint32_t rows)
+{
+    txm_progress_rows(&((make_run *)user)->progress, index, rows_done, rows);
+}
+
+static void on_done(void *user, const txm_batch_file *file)
+{
+    make_run *run = user;
+    txm_make_report_add(&run->report, file);
+    txm_progress_done(&run->progress, file);
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------ */
+
+static txm_batch_job_args job_args(const txm_make_args *a)
+{
+    return (txm_batch_job_args){.input = &a->input,
+                                .config = &a->config,
+                                .running = &a->running,
+                                .lint = a->lint,
+                                .unpack = !a->dry_run && !a->plan && !a->key};
+}
+
+static txm_status convert(make_run *run, txm_error *err)
+{
+    const txm_make_args *a = run->args;
+    const txm_batch_job_args args = job_args(a);
+    const txm_batch_options options = {
+        .settings = a->settings.settings,
+        .output = a->output,
+        .force = a->force,
+        .dry_run = a->dry_run || a->plan || a->key,
+        .largest_first = a->plan,
+        .content = a->key > 1,
+        .store = a->store,
+        .no_claims = a->no_claims,
+        .fail_fast = a->fail_fast,
+        .stages = a->report.json || a->report.verbose || a->log,
+        .shards = a->shard.count,
+        .shard = a->shard.index,
+        .events = {run, on_planned, on_done, on_begin, on_rows, txm_say_warning},
+    };
+    txm_status status = txm_batch_job_plan(&run->job, &args, &options, err);
+    return status == TXM_OK ? txm_batch_run(run->job.batch, err) : status;
+}
+
+int txm_make_run(const txm_make_args *args, const txm_operands *operands)
+{
+    make_run run = {.args = args};
+    txm_error err = {0};
+    const txm_batch_job_args from = job_args(args);
+    txm_status status = txm_batch_job_collect(&run.job, &from, operands, &err);
+    size_t count = run.job.inputs ? txm_inputs_count(run.job.inputs) : 0;
+    int code;
+    if (status == TXM_OK) {
+        txm_make_report_init(&run.report, count, args->report.json, args->report.quiet, args->plan, args->key);
+        run.report.shard = args->shard;
+        run.report.tile_px = args->settings.settings.tile_px;
+        txm_progress_init(&run.progress, count, args->progress,
+                          args->report.quiet || args->dry_run || args->plan || args->key);
+        status = txm_make_report_open_log(&run.report, args->log, &err);
+        if (status == TXM_OK)
+            status = convert(&run, &err);
+        if (status != TXM_OK && err.status != TXM_CANCELLED)
+            txm_make_report_stop(&run.report, &err);
+        txm_progress_end(&run.progress);
+        code = txm_make_report_finish(&run.report);
+    } else {
+        code = txm_finish_failed(&err, count);
+    }
+    txm_batch_job_free(&run.job);
+    return code;
+}

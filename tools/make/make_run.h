@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A batch run from the command line: inputs and rules from the arguments, events to report and progress. */
+#ifndef TXM_TOOLS_MAKE_RUN_H
+#define TXM_TOOLS_MAKE_RUN_H
+#include "tools/make/batch_job.h"
+#include "tools/options/shard_args.h"
+
+typedef struct txm_make_args {
+    txm_input_args input;
+    txm_config_args config;
+    txm_settings_args settings;
+    const char *output;
+    int key; /* --key: 1, --key=content: 2 */
+    const char *store, *log;
+    bool force, dry_run, plan, lint, no_claims, fail_fast, progress;
+    txm_running_args running;
+    txm_shard_args shard;
+    txm_report_args report;
+} txm_make_args;
+
+/* Runs it all; returns the exit code. */
+int txm_make_run(const txm_make_args *args, const txm_operands *operands);
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From a scene to inputs of a batch. */
+#include "tools/make/make_scene.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "blend/colors.h"
+#include "core/mem.h"
+#include "tools/list/list_scene.h"
+#include "tools/output/say.h"
+#include "txmill/blend.h"
+
+/* Something that should have been converted and cannot be. Takes `message` over; NULL stands for exhausted memory. */
+static txm_status add_failure(txm_inputs *inputs, const char *scene, const char *path, txm_status status, char *message,
+                              txm_error *err)
+{
+    if (!message) {
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its images", scene);
+    }
+    txm_input input = {.path = path, .origin = scene, .from_scene = true, .status = status, .message = message};
+    status = txm_inputs_add_entry(inputs, &input, err);
+    free(message);
+    return status;
+}
+
+/* The scene's working space, where it differs from what the config converts to anyway; --working-space wins. */
+static const char *working_space(const txm_make_scenes *scenes, const txm_blend *blend)
+{
+    const char *space = txm_blend_info_of(blend)->working_space;
+    const char *current = txm_color_role(scenes->config, "scene_linear");
+    bool same = space && current && strcmp(space, current) == 0;
+    return scenes->config_args->working_space || same ? NULL : space;
+}
+
+static txm_status add_files(txm_make_scenes *scenes, txm_inputs *inputs, const char *scene, const txm_input *settings,
+                            txm_blend *blend, txm_error *err)
+{
+    txm_blend_entry *entries = NULL;
+    size_t count = 0;
+    txm_error why = {0};
+    txm_status status = txm_blend_entries(blend, scenes->packed_folder, &entries, &count, &why);
+    if (status == TXM_NO_MEMORY) {
+        return txm_fail(err, status, "%s", why.message);
+    }
+    if (status != TXM_OK) { /* unpacking failed */
+        return add_failure(inputs, scene, scene, status, txm_strdup(why.message), err);
+    }
+    const char *space = settings->working_space ? settings->working_space : working_space(scenes, blend);
+    for (size_t i = 0; status == TXM_OK && i < count; i++) {
+        txm_input input = {.path = entries[i].path,
+                           .pattern = entries[i].pattern,
+                           .origin = scene,
+                           .colorspace = entries[i].colorspace,
+                           .alpha = entries[i].alpha,
+                           .working_space = space,
+                           .cache_dir = settings->cache_dir,
+                           .from_scene = true};
+        status = txm_inputs_add_entry(inputs, &input, err);
+    }
+    txm_blend_entries_free(&entries, count);
+    return status;
+}
+
+/* What the scene lacks, and what is left out on purpose. */
+static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene,
+                              const txm_blend *blend, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    size_t packed = 0;
+    for (size_t i = 0; status == TXM_OK && i < txm_blend_image_count(blend); i++) {
+        const txm_blend_image *image = txm_blend_image_at(blend, i);
+        packed += image->state == TXM_BLEND_PACKED;
+        for (size_t p = 0; scenes->packed && p < image->packed_count; p++) {
+            scenes->packed(scenes->packed_user, image->packed[p].name);
+        }
+        if (image->state == TXM_BLEND_MISSING) {
+            status =
+                add_failure(inputs, scene, image->path, TXM_NOT_FOUND,
+                            txm_asprintf("%s: image \"%s\" of %s is not there", image->path, image->name, scene), err);
+        }
+        if (!image->colorspace_known) {
+            txm_say(TXM_SAY_WARNING, "%s: image \"%s\": the config does not know its colour space %s: taken as unset",
+                    scene, image->name, image->colorspace_stored);
+        }
+    }
+    for (size_t i = 0; status == TXM_OK && i < txm_blend_library_count(blend); i++) {
+        const txm_blend_library *library = txm_blend_library_at(blend, i);
+        if (library->status != TXM_OK) {
+            status = add_failure(inputs, scene, library->path, library->status,
+                                 txm_asprintf("library of %s: %s", scene, library->message), err);
+        }
+    }
+    for (size_t i = 0; i < txm_blend_finding_count(blend); i++) {
+        txm_say(TXM_SAY_WARNING, "%s: %s", scene, txm_blend_finding_at(blend, i)->message);
+    }
+    if (packed && !scenes->packed_folder && !scenes->packed) {
+        txm_say(TXM_SAY_WARNING, "%s: %zu packed image%s left out; --packed DIR unpacks and converts them", scene,
+                packed, packed == 1 ? " is" : "s are");
+    }
+    return status;
+}
+
+txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, const txm_input *settings,
+                              txm_error *err)
+{
+    txm_make_scenes *scenes = user;
+    txm_blend *blend = NULL;
+    txm_error why = {0};
+    txm_status status = TXM_OK;
+    if (!scenes->config) {
+        status = txm_list_load_config(scenes->config_args, NULL, &scenes->config, err);
+    }
+    if (status != TXM_OK) {
+        return status;
+    }
+    txm_blend_options options = {.colors = txm_blend_colors_of(scenes->config), .lint = scenes->lint};
+    status = txm_blend_open(path, &options, &blend, &why);
+    if (status == TXM_NO_MEMORY) {
+        return txm_fail(err, status, "%s", why.message);
+    }
+    if (status != TXM_OK) {
+        return add_failure(inputs, path, path, status, txm_strdup(why.message), err);
+    }
+    status = add_files(scenes, inputs, path, settings, blend, err);
+    if (status == TXM_OK) {
+        status = report_rest(scenes, inputs, path, blend, err);
+    }
+    txm_blend_close(&blend);
+    return status;
+}
+
+void txm_make_scenes_free(txm_make_scenes *scenes)
+{
+    txm_color_free(&scenes->config);
+}

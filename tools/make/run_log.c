@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Logs of runs. */
+#include "tools/make/run_log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/bytes.h"
+#include "core/mem.h"
+#include "core/percent.h"
+
+/* An object is paths and numbers. */
+enum { MAX_LINE_BYTES = 16 << 20, KNOWN_VERSION = 1 };
+
+typedef struct reading {
+    const char *name;
+    txm_run_log_fn fn;
+    void *user;
+    txm_run_log_counts *counts;
+    size_t line;
+} reading;
+
+const char *txm_run_log_text(const cJSON *object, const char *name)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
+double txm_run_log_number(const cJSON *object, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+    /* Not a number is not below anything either. */
+    return cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 1e300 ? item->valuedouble : 0;
+}
+
+bool txm_run_log_flag(const cJSON *object, const char *name)
+{
+    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
+uint64_t txm_run_log_count(const cJSON *object, const char *name, uint64_t most)
+{
+    double value = txm_run_log_number(object, name);
+    return value <= (double)most && value < 1e18 ? (uint64_t)value : 0;
+}
+
+char *txm_run_log_path(const cJSON *object, const char *name)
+{
+    char member[64];
+    snprintf(member, sizeof member, "%s_encoded", name);
+    const char *encoded = txm_run_log_text(object, member);
+    char *path = txm_strdup(encoded ? encoded : txm_run_log_text(object, name));
+    if (path && encoded && !txm_percent_decode(path)) {
+        free(path);
+        path = txm_strdup(txm_run_log_text(object, name));
+    }
+    return path;
+}
+
+/* Whole objects alone count; one line is one object. */
+static txm_status take_line(reading *r, const char *line, bool whole, txm_error *err)
+{
+    const char *end = NULL;
+    cJSON *object = cJSON_ParseWithOpts(line, &end, 1);
+    const char *schema = txm_run_log_text(object, "schema");
+    txm_status status = TXM_OK;
+    if (!object || !schema || strcmp(schema, "txmill.make") != 0) {
+        r->counts->foreign += whole;
+        r->counts->cut = !whole;
+    } else if (txm_run_log_number(object, "version") > KNOWN_VERSION) {
+        status = txm_fail(err, TXM_NEWER, "%s:%zu: written by a newer txmill; use that one", r->name, r->line);
+    } else {
+        r->counts->objects++;
+        status = r->fn(r->user, object, err);
+    }
+    cJSON_Delete(object);
+    return status;
+}
+
+/* A log in pieces: what was read of it and not used yet. */
+typedef struct pieces {
+    FILE *file;
+    size_t at, end;
+    char data[64 << 10];
+} pieces;
+
+/* Bounded: a file without line ends would be read as a whole. False at the end, and when memory is exhausted. */
+static bool read_line(pieces *p, txm_bytes *line, bool *whole)
+{
+    line->size = 0;
+    *whole = false;
+    while (!*whole && line->size <= MAX_LINE_BYTES) {
+        if (p->at == p->end) {
+            p->at = 0;
+            p->end = fread(p->data, 1, sizeof p->data, p->file);
+            if (!p->end)
+                break;
+        }
+        const char *start = p->data + p->at, *newline = memchr(start, '\n', p->end - p->at);
+        size_t n = newline ? (size_t)(newline - start) : p->end - p->at;
+        if (!txm_bytes_add(line, start, n))
+            return false;
+        *whole = newline != NULL;
+        p->at += n + *whole;
+    }
+    return line->size || *whole;
+}
+
+static txm_status read_lines(reading *r, FILE *f, txm_error *err)
+{
+    txm_bytes line = {0};
+    bool whole = false;
+    pieces *p = txm_calloc(1, sizeof *p);
+    txm_status status = p && txm_bytes_puts(&line, "") ? TXM_OK : TXM_NO_MEMORY;
+    if (p)
+        p->file = f;
+    errno = 0;
+    while (status == TXM_OK && read_line(p, &line, &whole)) {
+        r->line++;
+        if (line.size > MAX_LINE_BYTES)
+            status = txm_fail(err, TXM_CORRUPT, "%s:%zu: a line of more than %d bytes: no log of txmill make --json",
+                              r->name, r->line, MAX_LINE_BYTES);
+        else if (line.size)
+            status = take_line(r, line.data, whole, err);
+    }
+    if (status == TXM_OK && ferror(f))
+        status = txm_fail_errno(err, errno, "%s: reading failed", r->name);
+    else if (status == TXM_NO_MEMORY || (status == TXM_OK && !feof(f)))
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", r->name);
+    txm_bytes_free(&line);
+    free(p);
+    return status;
+}
+
+txm_status txm_run_log_read(const char *path, txm_run_log_fn fn, void *user, txm_run_log_counts *counts, txm_error *err)
+{
+    bool standard = strcmp(path, "-") == 0;
+    *counts = (txm_run_log_counts){0};
+    reading r = {.name = standard ? "standard input" : path, .fn = fn, .user = user, .counts = counts};
+    FILE *f = standard ? stdin : fopen(path, "re");
+    if (!f)
+        return txm_fail_errno(err, errno, "%s: cannot open the log", path);
+    txm_status status = read_lines(&r, f, err);
+    if (!standard)
+        fclose(f);
+    return status;
+}

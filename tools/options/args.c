@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Groups of options that several commands share. */
+#include "tools/options/args.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/output/exits.h"
+#include "tools/output/say.h"
+
+/* ---- parsers ---------------------------------------------------------------------------------------------------- */
+
+static txm_status parse_alpha(const char *text, void *field, txm_error *err)
+{
+    int alpha = txm_alpha_parse(text);
+    if (alpha < 0)
+        return txm_fail(err, TXM_USAGE, "must be straight, premultiplied, channel_packed, none, default or auto");
+    *(txm_alpha *)field = (txm_alpha)alpha;
+    return TXM_OK;
+}
+
+static txm_status parse_compression(const char *text, void *field, txm_error *err)
+{
+    static const struct {
+        const char *name;
+        txm_codec codec;
+        long max_level;
+    } codecs[] = {{"zip", TXM_CODEC_ZIP, 12}, {"zstd", TXM_CODEC_ZSTD, 19}, {"none", TXM_CODEC_NONE, 0}};
+    size_t n = strcspn(text, ":");
+    for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {
+        if (strlen(codecs[i].name) != n || memcmp(text, codecs[i].name, n) != 0)
+            continue;
+        long level = 0;
+        if (text[n]) {
+            const char *digits = text + n + 1;
+            level = strlen(digits) <= 2 && strspn(digits, "0123456789") == strlen(digits) ? atol(digits) : 0;
+            if (level < 1 || level > codecs[i].max_level)
+                break;
+        }
+        *(txm_compression *)field = (txm_compression){codecs[i].codec, (int)level};
+        return TXM_OK;
+    }
+    return txm_fail(err, TXM_USAGE, "must be zip, zip:1 to zip:12, zstd, zstd:1 to zstd:19, or none");
+}
+
+static txm_status parse_tile(const char *text, void *field, txm_error *err)
+{
+    char *end;
+    long px = *text >= '1' && *text <= '9' ? strtol(text, &end, 10) : 0;
+    if (px < TXM_MIN_TILE_PX || px > TXM_MAX_TILE_PX || *end || (px & (px - 1)))
+        return txm_fail(err, TXM_USAGE, "must be 16, 32, 64, 128, 256, 512 or 1024");
+    *(uint32_t *)field = (uint32_t)px;
+    return TXM_OK;
+}
+
+static txm_status check_attribute(const char *text, void *field, txm_error *err)
+{
+    (void)field;
+    if (text[0] == '=' || !strchr(text, '='))
+        return txm_fail(err, TXM_USAGE, "must be NAME=VALUE");
+    return TXM_OK;
+}
+
+static txm_status parse_device(const char *text, void *field, txm_error *err)
+{
+    const char *number = strncmp(text, "cuda:", 5) == 0 ? text + 5 : NULL;
+    bool numbered = number && *number && strlen(number) <= 3 && strspn(number, "0123456789") == strlen(number);
+    if (!numbered && strcmp(text, "auto") && strcmp(text, "cpu") && strcmp(text, "cuda"))
+        return txm_fail(err, TXM_USAGE, "must be auto, cpu, cuda or cuda:N");
+    *(const char **)field = text;
+    return TXM_OK;
+}
+
+/* ---- tables ----------------------------------------------------------------------------------------------------- */
+
+#define AT(member) .offset = offsetof(txm_config_args, member)
+const txm_option txm_config_options[] = {
+    {.name = "ocio",
+     .type = TXM_OPT_STRING,
+     AT(ocio),
+     .arg = "FILE",
+     .values = TXM_VALUES_FILE,
+     .help = "OpenColorIO config, archive or ocio:// name (default: $OCIO, else built in)",
+     .more = "A config that cannot be loaded is an error; it is never replaced silently. The built-in config holds the "
+             "colour spaces of Blender's default one."},
+    {.name = "working-space",
+     .type = TXM_OPT_STRING,
+     AT(working_space),
+     .arg = "NAME",
+     .help = "Scene-linear space to convert to (default: the config's scene_linear role)",
+     .more =
+         "Set what the scene's working space is set to in Blender, for instance Linear Rec.2020 or ACEScg. It enters "
+         "the tx file's name."},
+    {0},
+};
+#undef AT
+
+#define AT(member) .offset = offsetof(txm_settings_args, member)
+const txm_option txm_settings_options[] = {
+    {.name = "colorspace",
+     .letter = 'c',
+     .type = TXM_OPT_STRING,
+     AT(settings.colorspace),
+     .arg = "NAME",
+     .help = "Colour space of the image: a name of the config, default or auto (default: default)",
+     .more =
+         "The word default stands for what a Blender scene would ask for: the file's own colour metadata if the config "
+         "knows it, else a file rule of the config that really matches, else the config's role for the format. The "
+         "word "
+         "auto is what Blender's own maketx command uses when it is given a bare image; a scene never asks for it. "
+         "'txmill colorspaces' lists the names."},
+    {.name = "alpha-type",
+     .letter = 'a',
+     .type = TXM_OPT_CUSTOM,
+     AT(settings.alpha),
+     .arg = "TYPE",
+     .values = "straight premultiplied channel_packed none default auto",
+     .parse = parse_alpha,
+     .help = "Alpha: straight, premultiplied, channel_packed, none, default or auto",
+     .more = "The default is default: what a Blender scene would hold for the file. That is premultiplied for OpenEXR, "
+             "Cineon, "
+             "DPX and Radiance files and straight for the others."},
+    {.name = "envlatl",
+     .type = TXM_OPT_FLAG,
+     AT(settings.equiangular),
+     .help = "Filter as a lat-long environment, and name the file so",
+     .more = "For Cycles versions that ask for the format equiangular. Blender 5.2 does not: it asks for plain files, "
+             "environment textures included, and will not find what this option makes."},
+    {.name = "compression",
+     .type = TXM_OPT_CUSTOM,
+     AT(settings.compression),
+     .arg = "CODEC[:LEVEL]",
+     .values = "zip zstd none",
+     .parse = parse_compression,
+     .help = "zip[:1-12], zstd[:1-19] or none (default: zip, level chosen per tile)",
+     .more = "Blender's libtiff is built without zstd: such files are for other readers. OpenEXR has no zstd either, "
+             "so it is "
+             "refused for images that become half or float."},
+    {.name = "tile",
+     .type = TXM_OPT_CUSTOM,
+     AT(settings.tile_px),
+     .arg = "N",
+     .values = "16 32 64 128 256 512 1024",
+     .parse = parse_tile,
+     .help = "Edge of a tile in pixels: a power of two from 16 to 1024 (default: 64)",
+     .more = "Blender writes and expects 64."},
+    {.name = "borders",
+     .type = TXM_OPT_YESNO,
+     AT(settings.borders),
+     .arg = "yes|no",
+     .values = "yes no",
+     .help = "Append a section with the border pixels of every tile (default: yes)",
+     .more = "Readers that know the section fetch a tile with its border in one read; others do not notice it."},
+    {.name = "mono",
+     .type = TXM_OPT_YESNO,
+     AT(settings.mono),
+     .arg = "yes|no",
+     .values = "yes no",
+     .help = "Store opaque grey RGB images as one channel (default: yes)",
+     .more = "Cycles samples the same values from a quarter of the memory."},
+    {.name = "strict",
+     .type = TXM_OPT_FLAG,
+     AT(settings.strict),
+     .help = "Write what Blender itself would: no mono, no borders",
+     .more = "An unknown colour space is warned about and counts as linear, as in Blender. Wins over --mono and "
+             "--borders."},
+    {.name = "attrib",
+     .type = TXM_OPT_LIST,
+     AT(attributes),
+     .arg = "NAME=VALUE",
+     .parse = check_attribute,
+     .help = "Store a text in the file's metadata (repeatable)"},
+    {.name = "redact",
+     .type = TXM_OPT_FLAG,
+     AT(settings.redact),
+     .help = "Store the source's file name without its folder"},
+    TXM_OPTION_CACHE_DIR(
+        AT(settings.cache_dir), "Folder of the tx files (default: blender_tx beside each image)",
+        "A relative path counts from each image's folder. It must be what Blender's preferences say: an absolute "
+        "folder enters the names of the tx files."),
+    {0},
+};
+#undef AT
+
+#define AT(member) .offset = offsetof(txm_jobs_args, member)
+const txm_option txm_jobs_options[] = {TXM_OPTION_JOBS(AT(threads)), {0}};
+#undef AT
+
+#define AT(member) .offset = offsetof(txm_running_args, member)
+const txm_option txm_running_options[] = {
+    TXM_OPTION_JOBS(AT(threads)),
+    {.name = "max-memory",
+     .type = TXM_OPT_SIZE,
+     AT(max_memory_bytes),
+     .arg = "SIZE",
+     .help = "Memory to stay below, as 800M or 4G (default: no bound)",
+     .more = "An image that cannot be converted within it is refused before memory is asked for."},
+    {.name = "device",
+     .type = TXM_OPT_CUSTOM,
+     AT(device),
+     .arg = "NAME",
+     .values = "auto cpu cuda",
+     .parse = parse_device,
+     .help = "auto, cpu, cuda or cuda:N (default: auto)",
+     .more = "The bytes of the result do not depend on it. txmill-devices(1) says how auto decides, and what happens "
+             "where there is no GPU."},
+    {.name = "device-memory",
+     .type = TXM_OPT_SIZE,
+     AT(device_memory_bytes),
+     .arg = "SIZE",
+     .help = "Memory of each device to stay below (default: nine tenths of what is free)"},
+    {0},
+};
+#undef AT
+
+#define AT(member) .offset = offsetof(txm_report_args, member)
+const txm_option txm_report_options[] = {
+    {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print one JSON object a line on standard output"},
+    {.name = "quiet", .letter = 'q', .type = TXM_OPT_FLAG, AT(quiet), .help = "Print errors only"},
+    {.name = "verbose",
+     .letter = 'v',
+     .type = TXM_OPT_FLAG,
+     AT(verbose),
+     .help = "Say more about what is done and why"},
+    {0},
+};
+#undef AT
+
+/* ---- from arguments to what the library takes ------------------------------------------------------------------- */
+
+void txm_settings_args_default(txm_settings_args *args)
+{
+    args->settings = txm_settings_default();
+}
+
+void txm_settings_args_finish(txm_settings_args *args)
+{
+    args->settings.attributes = args->attributes.items;
+    if (args->settings.strict)
+        args->settings.mono = args->settings.borders = false;
+}
+
+void txm_report_args_apply(const txm_report_args *args)
+{
+    txm_say_set_level(args->quiet ? TXM_SAY_ERROR : args->verbose ? TXM_SAY_DETAIL : TXM_SAY_INFO);
+}
+
+static void log_message(void *user, txm_log_level level, const char *message)
+{
+    (void)user;
+    txm_say(level == TXM_LOG_WARNING ? TXM_SAY_WARNING : TXM_SAY_DETAIL, "%s", message);
+}
+
+txm_context_options txm_context_options_from(const txm_config_args *config, const txm_running_args *running)
+{
+    return (txm_context_options){
+        .threads = running->threads,
+        .max_memory_bytes = running->max_memory_bytes,
+        .ocio_path = config->ocio,
+        .working_space = config->working_space,
+        .device = running->device,
+        .device_memory_bytes = running->device_memory_bytes,
+        .log = log_message,
+        .cancel = txm_signal_flag(),
+    };
+}

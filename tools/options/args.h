@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Groups of options that several commands share, with the structs they are parsed into. */
+#ifndef TXM_TOOLS_ARGS_H
+#define TXM_TOOLS_ARGS_H
+#include "tools/options/opt.h"
+#include "txmill/convert.h"
+#include "txmill/settings.h"
+
+/* Single options that several commands have in structs of their own; `field` is AT(member). */
+#define TXM_OPTION_LEVEL(field, none_given)                                                                            \
+    {                                                                                                                  \
+        .name = "level", .letter = 'l', .type = TXM_OPT_UINT, field, .arg = "N",                                       \
+        .help = "Level of the pyramid, 0 is the largest (default: " none_given ")", .max = TXM_MAX_LEVELS - 1          \
+    }
+#define TXM_OPTION_OUTPUT(field, text, explanation)                                                                    \
+    {                                                                                                                  \
+        .name = "output", .letter = 'o', .type = TXM_OPT_STRING, field, .arg = "FILE", .values = TXM_VALUES_FILE,      \
+        .help = text, .more = explanation                                                                              \
+    }
+
+#define TXM_OPTION_CACHE_DIR(field, text, explanation)                                                                 \
+    {                                                                                                                  \
+        .name = "cache-dir", .letter = 'd', .type = TXM_OPT_STRING, field, .arg = "DIR", .values = TXM_VALUES_DIR,     \
+        .help = text, .more = explanation                                                                              \
+    }
+#define TXM_OPTION_STORE(field, explanation)                                                                           \
+    {                                                                                                                  \
+        .name = "store", .type = TXM_OPT_STRING, field, .arg = "DIR", .values = TXM_VALUES_DIR,                        \
+        .help = "Take finished tx files from this store, and add what is made", .more = explanation                    \
+    }
+#define TXM_OPTION_JOBS(field)                                                                                         \
+    {                                                                                                                  \
+        .name = "jobs", .letter = 'j', .type = TXM_OPT_UINT, field, .arg = "N", .min = 1, .max = 1024,                 \
+        .help = "Threads that compute (default: as many as the process may use)"                                       \
+    }
+
+/* The OCIO config, for every command that looks up colour spaces. */
+typedef struct txm_config_args {
+    const char *ocio, *working_space;
+} txm_config_args;
+extern const txm_option txm_config_options[]; /* --ocio, --working-space */
+
+/* What a tx file is asked to be: make, resolve, list. */
+typedef struct txm_settings_args {
+    txm_settings settings; /* attributes: see txm_settings_args_finish */
+    txm_opt_list attributes;
+} txm_settings_args;
+extern const txm_option txm_settings_options[];
+void txm_settings_args_default(txm_settings_args *args);
+/* Ties the parsed lists to the settings; call once after parsing. */
+void txm_settings_args_finish(txm_settings_args *args);
+
+/* Commands whose work is spread over threads, and that choose no device. */
+typedef struct txm_jobs_args {
+    uint32_t threads;
+} txm_jobs_args;
+extern const txm_option txm_jobs_options[]; /* -j */
+
+/* How to run. */
+typedef struct txm_running_args {
+    uint32_t threads;
+    uint64_t max_memory_bytes, device_memory_bytes;
+    const char *device;
+} txm_running_args;
+extern const txm_option txm_running_options[]; /* -j, --max-memory, --device, --device-memory */
+
+/* What is told about it. */
+typedef struct txm_report_args {
+    bool json, quiet, verbose;
+} txm_report_args;
+extern const txm_option txm_report_options[]; /* --json, -q, -v */
+/* Applies -q and -v to messages. */
+void txm_report_args_apply(const txm_report_args *args);
+
+/* Fills the options of a context from the parsed groups, with messages going to txm_say. */
+txm_context_options txm_context_options_from(const txm_config_args *config, const txm_running_args *running);
+
+#endif

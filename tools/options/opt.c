@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Parsing a command line by a command's table of options. */
+#include "tools/options/opt.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/near.h"
+
+const txm_option txm_help_options[] = {
+    {.name = "help", .letter = 'h', .type = TXM_OPT_FLAG, .help = "Print this help and exit"},
+    {0},
+};
+
+bool txm_opt_takes_argument(const txm_option *option)
+{
+    return option->type != TXM_OPT_FLAG && option->type != TXM_OPT_CLEAR && option->type != TXM_OPT_WORD;
+}
+
+void txm_each_option(const txm_command *command, txm_option_fn fn, void *user)
+{
+    static const txm_option_group help = {"Help", txm_help_options, 0};
+    for (const txm_option_group *g = command->groups; g->title; g++)
+        for (const txm_option *o = g->options; o->name; o++)
+            fn(user, g, o);
+    fn(user, &help, txm_help_options);
+}
+
+/* ---- finding an option ------------------------------------------------------------------------------------------ */
+
+typedef struct search {
+    const char *name; /* long form, not necessarily ending where the option's name ends */
+    size_t name_bytes;
+    char letter; /* looked for when name is NULL */
+    const txm_option *found;
+    const txm_option_group *group;
+    const char *near; /* nearest long name so far */
+    unsigned distance;
+} search;
+
+static void match(void *user, const txm_option_group *group, const txm_option *option)
+{
+    search *s = user;
+    bool hit = s->name ? strlen(option->name) == s->name_bytes && !memcmp(option->name, s->name, s->name_bytes)
+                       : option->letter && option->letter == s->letter;
+    if (hit) {
+        s->found = option;
+        s->group = group;
+    }
+}
+
+static void match_near(void *user, const txm_option_group *group, const txm_option *option)
+{
+    search *s = user;
+    char word[64];
+    unsigned distance;
+    (void)group;
+    snprintf(word, sizeof word, "%.*s", (int)(s->name_bytes < 63 ? s->name_bytes : 63), s->name);
+    if (txm_near_enough(word, option->name, &distance) && (!s->near || distance < s->distance)) {
+        s->near = option->name;
+        s->distance = distance;
+    }
+}
+
+static txm_status unknown(const txm_command *command, search *s, txm_error *err)
+{
+    if (!s->name)
+        return txm_fail(err, TXM_USAGE, "unknown option -%c; 'txmill %s --help' lists the options", s->letter,
+                        command->name);
+    txm_each_option(command, match_near, s);
+    int n = (int)s->name_bytes;
+    if (s->near)
+        return txm_fail(err, TXM_USAGE,
+                        "unknown option --%.*s; did you mean --%s? 'txmill %s --help' lists the options", n, s->name,
+                        s->near, command->name);
+    return txm_fail(err, TXM_USAGE, "unknown option --%.*s; 'txmill %s --help' lists the options", n, s->name,
+                    command->name);
+}
+
+/* ---- arguments -------------------------------------------------------------------------------------------------- */
+
+txm_status txm_parse_size(const char *text, void *field, txm_error *err)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    errno = 0;
+    double value = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+    bool plain = text[0] >= '0' && text[0] <= '9' && strspn(text, "0123456789.") == (size_t)(end - text);
+    double bytes = unit ? ldexp(value, 10 * (int)(unit - units + 1)) : value;
+    if (!plain || (*end && (!unit || end[1])) || errno || !(bytes < 0x1p63))
+        return txm_fail(err, TXM_USAGE, "must be a number of bytes, as 500000000, 512M or 1.5G");
+    if (field)
+        *(uint64_t *)field = (uint64_t)bytes;
+    return TXM_OK;
+}
+
+static txm_status parse_uint(const txm_option *o, const char *text, uint32_t *field, txm_error *err)
+{
+    char *end;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    bool digits = *text && strspn(text, "0123456789") == strlen(text);
+    if (!digits || errno || value < o->min || value > o->max)
+        return txm_fail(err, TXM_USAGE, "must be a whole number from %u to %u", o->min, o->max);
+    *field = (uint32_t)value;
+    return TXM_OK;
+}
+
+static txm_status parse_choice(const txm_option *o, const char *text, int *field, txm_error *err)
+{
+    int index = 0;
+    size_t n = strlen(text);
+    for (const char *w = o->values; *w; index++) {
+        size_t word = strcspn(w, " ");
+        if (word == n && memcmp(w, text, n) == 0) {
+            *field = index;
+            return TXM_OK;
+        }
+        w += word + (w[word] == ' ');
+    }
+    return txm_fail(err, TXM_USAGE, "must be one of: %s", o->values);
+}
+
+/* A word that may be left away. */
+static txm_status parse_word(const txm_option *o, const char *text, int *field, txm_error *err)
+{
+    int index = -1;
+    txm_status status = text ? parse_choice(o, text, &index, err) : TXM_OK;
+    if (status == TXM_OK)
+        *field = index + 2;
+    return status;
+}
+
+static txm_status parse_yesno(const char *text, bool *field, txm_error *err)
+{
+    bool yes = !strcmp(text, "yes");
+    if (!yes && strcmp(text, "no"))
+        return txm_fail(err, TXM_USAGE, "must be yes or no");
+    *field = yes;
+    return TXM_OK;
+}
+
+static txm_status add_to_list(const txm_option *o, const char *text, txm_opt_list *list, txm_error *err)
+{
+    txm_status status = o->parse ? o->parse(text, NULL, err) : TXM_OK;
+    if (status != TXM_OK)
+        return status;
+    const char **items = realloc(list->items, txm_mul(list->count + 2, sizeof *items));
+    if (!items)
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    list->items = items;
+    items[list->count++] = text;
+    items[list->count] = NULL;
+    return TXM_OK;
+}
+
+static txm_status store(const txm_option *o, const char *text, void *field, txm_error *err)
+{
+    switch (o->type) {
+    case TXM_OPT_FLAG:
+    case TXM_OPT_CLEAR:
+        *(bool *)field = o->type == TXM_OPT_FLAG;
+        return TXM_OK;
+    case TXM_OPT_YESNO:
+        return parse_yesno(text, field, err);
+    case TXM_OPT_STRING:
+        *(const char **)field = text;
+        return TXM_OK;
+    case TXM_OPT_LIST:
+        return add_to_list(o, text, field, err);
+    case TXM_OPT_UINT:
+        return parse_uint(o, text, field, err);
+    case TXM_OPT_SIZE:
+        return txm_parse_size(text, field, err);
+    case TXM_OPT_CHOICE:
+        return parse_choice(o, text, field, err);
+    case TXM_OPT_WORD:
+        return parse_word(o, text, field, err);
+    case TXM_OPT_CUSTOM:
+        return o->parse(text, field, err);
+    }
+    return txm_fail(err, TXM_INTERNAL, "option of unknown type");
+}
+
+/* ---- the command line ------------------------------------------------------------------------------------------- */
+
+typedef struct cursor {
+    int argc, next;
+    char **argv;
+    void *args;
+    bool help;
+} cursor;
+
+/* Applies a found option. `text` is the argument that was glued on, NULL if there was none. */
+static txm_status apply(cursor *c, const search *s, const char *text, txm_error *err)
+{
+    const txm_option *o = s->found;
+    if (o == txm_help_options) {
+        c->help = true;
+        return TXM_OK;
+    }
+    if (!txm_opt_takes_argument(o) && o->type != TXM_OPT_WORD && text)
+        return txm_fail(err, TXM_USAGE, "option --%s takes no argument, but got '%s'", o->name, text);
+    if (txm_opt_takes_argument(o) && !text) {
+        if (c->next == c->argc)
+            return txm_fail(err, TXM_USAGE, "option --%s needs its argument %s", o->name, o->arg);
+        text = c->argv[c->next++];
+    }
+    txm_status status = store(o, text, (char *)c->args + s->group->offset + o->offset, err);
+    if (status != TXM_OK)
+        txm_error_prefix(err, "--%s %s", o->name, text ? text : "");
+    return status;
+}
+
+static txm_status parse_long(const txm_command *command, cursor *c, const char *word, txm_error *err)
+{
+    search s = {.name = word, .name_bytes = strcspn(word, "=")};
+    txm_each_option(command, match, &s);
+    if (!s.found)
+        return unknown(command, &s, err);
+    return apply(c, &s, word[s.name_bytes] ? word + s.name_bytes + 1 : NULL, err);
+}
+
+/* One word of short options: flags may be bundled, the first that takes an argument swallows the rest of the word. */
+static txm_status parse_short(const txm_command *command, cursor *c, const char *word, txm_error *err)
+{
+    for (; *word && !c->help; word++) {
+        search s = {.letter = *word};
+        txm_each_option(command, match, &s);
+        if (!s.found)
+            return unknown(command, &s, err);
+        if (txm_opt_takes_argument(s.found))
+            return apply(c, &s, word[1] ? word + 1 : NULL, err);
+        txm_status status = apply(c, &s, NULL, err);
+        if (status != TXM_OK)
+            return status;
+    }
+    return TXM_OK;
+}
+
+txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, void *args, txm_operands *operands,
+                            txm_error *err)
+{
+    cursor c = {.argc = argc, .argv = argv, .args = args};
+    bool options = true;
+    operands->count = 0;
+    if (command->defaults)
+        command->defaults(args);
+    while (c.next < argc) {
+        char *word = argv[c.next++];
+        txm_status status = TXM_OK;
+        if (!options || word[0] != '-' || !word[1])
+            operands->items[operands->count++] = word;
+        else if (!strcmp(word, "--"))
+            options = false;
+        else if (word[1] == '-')
+            status = parse_long(command, &c, word + 2, err);
+        else
+            status = parse_short(command, &c, word + 1, err);
+        if (status != TXM_OK)
+            return TXM_PARSE_FAILED;
+        if (c.help)
+            return TXM_PARSED_HELP;
+    }
+    return TXM_PARSED;
+}
+
+static void free_list(void *args, const txm_option_group *group, const txm_option *option)
+{
+    if (option->type == TXM_OPT_LIST) {
+        txm_opt_list *list = (txm_opt_list *)((char *)args + group->offset + option->offset);
+        free(list->items);
+        *list = (txm_opt_list){0};
+    }
+}
+
+void txm_args_free(const txm_command *command, void *args)
+{
+    txm_each_option(command, free_list, args);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which part of the inputs is this run's. */
+#include "tools/options/shard_args.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Digits up to `end`, below a billion. */
+static bool parse_number(const char *text, const char *end, uint32_t *out)
+{
+    size_t digits = strspn(text, "0123456789");
+    if (!digits || digits > 9 || text + digits != end)
+        return false;
+    *out = (uint32_t)strtoul(text, NULL, 10);
+    return true;
+}
+
+static txm_status parse_shard(const char *text, void *field, txm_error *err)
+{
+    const char *slash = strchr(text, '/');
+    txm_shard_args shard;
+    if (!slash || !parse_number(text, slash, &shard.index) ||
+        !parse_number(slash + 1, slash + strlen(slash), &shard.count) || shard.count > TXM_MAX_SHARDS ||
+        shard.index < 1 || shard.index > shard.count)
+        return txm_fail(err, TXM_USAGE, "must be I/N, from 1/N to N/N, N at most %d", TXM_MAX_SHARDS);
+    *(txm_shard_args *)field = shard;
+    return TXM_OK;
+}
+
+const txm_option txm_shard_options[] = {
+    {.name = "shard",
+     .type = TXM_OPT_CUSTOM,
+     .offset = 0,
+     .arg = "I/N",
+     .parse = parse_shard,
+     .help = "Convert the I-th of N parts of the inputs, 1/N to N/N (default: a Slurm array's place)",
+     .more = "In a task of a Slurm array the place and the number come from SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_MIN, "
+             "SLURM_ARRAY_TASK_STEP and SLURM_ARRAY_TASK_COUNT; 1/1 converts all inputs there. See SHARDS."},
+    {0},
+};
+
+/* A variable of the scheduler's: absent or empty is `otherwise`. */
+static txm_status from_environment(const char *name, uint32_t otherwise, uint32_t *out, txm_error *err)
+{
+    const char *text = getenv(name);
+    *out = otherwise;
+    if (!text || !*text || parse_number(text, text + strlen(text), out))
+        return TXM_OK;
+    return txm_fail(err, TXM_USAGE, "%s is \"%s\", which is no number; --shard I/N says which part is this task's",
+                    name, text);
+}
+
+txm_status txm_shard_args_finish(txm_shard_args *args, txm_error *err)
+{
+    enum { NONE = UINT32_MAX };
+    uint32_t id, count, first, step;
+    if (args->count)
+        return TXM_OK;
+    if (from_environment("SLURM_ARRAY_TASK_ID", NONE, &id, err) != TXM_OK ||
+        from_environment("SLURM_ARRAY_TASK_COUNT", NONE, &count, err) != TXM_OK ||
+        from_environment("SLURM_ARRAY_TASK_MIN", 0, &first, err) != TXM_OK ||
+        from_environment("SLURM_ARRAY_TASK_STEP", 1, &step, err) != TXM_OK)
+        return err->status;
+    if (id == NONE || count == NONE)
+        return TXM_OK;
+    /* An array like 1,5,7 names no places in a row: which part would task 7 be? */
+    if (!step || id < first || (id - first) % step || (id - first) / step >= count || count > TXM_MAX_SHARDS)
+        return txm_fail(err, TXM_USAGE,
+                        "task %u of a Slurm array of %u that begins with %u: not a row of tasks; "
+                        "--shard I/N says which part is this task's",
+                        id, count, first);
+    *args = (txm_shard_args){(id - first) / step + 1, count};
+    return TXM_OK;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Exit codes, the last line, and the signals that ask to stop. */
+#include "tools/output/exits.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cache/publish.h"
+#include "tools/output/say.h"
+
+/* ---- signals ---------------------------------------------------------------------------------------------------- */
+
+static volatile int caught;
+
+static void on_signal(int number)
+{
+    int saved_errno = errno;
+    caught = number;
+    /* Threads still at work fail to publish what was unlinked under them; nothing half-written can appear. Should they
+     * hang in a read that never returns, a second signal ends the process at once. */
+    txm_publish_abort_all();
+    signal(number, SIG_DFL);
+    errno = saved_errno;
+}
+
+void txm_signals_install(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGINT);
+    sigaddset(&action.sa_mask, SIGTERM);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    /* A reader of the output that goes away must not end a conversion: see txm_finish. */
+    signal(SIGPIPE, SIG_IGN);
+}
+
+const volatile int *txm_signal_flag(void)
+{
+    return &caught;
+}
+
+int txm_signal_caught(void)
+{
+    return caught;
+}
+
+/* ---- the tally -------------------------------------------------------------------------------------------------- */
+
+/* Which kind of failure a status is. */
+static void note(txm_tally *tally, txm_status status)
+{
+    if (status == TXM_INTERNAL)
+        tally->internal = true;
+    else if (status == TXM_USAGE)
+        tally->usage = true;
+    else if (txm_status_retryable(status))
+        tally->retryable = true;
+    else
+        tally->permanent = true;
+}
+
+void txm_tally_add(txm_tally *tally, txm_status status)
+{
+    tally->total++;
+    if (status != TXM_OK) {
+        tally->failed++;
+        note(tally, status);
+    }
+}
+
+txm_exit txm_tally_exit(const txm_tally *tally)
+{
+    if (caught)
+        return caught == SIGTERM ? TXM_EXIT_SIGTERM : TXM_EXIT_SIGINT;
+    if (tally->retryable)
+        return TXM_EXIT_RETRY;
+    if (tally->internal)
+        return TXM_EXIT_INTERNAL;
+    if (tally->usage)
+        return TXM_EXIT_USAGE;
+    if (tally->permanent)
+        return TXM_EXIT_FAILED;
+    return tally->findings ? TXM_EXIT_FINDINGS : TXM_EXIT_OK;
+}
+
+/* Whether stdout is a pipe whose reader has gone. */
+static bool reader_left(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+int txm_finish(const txm_tally *tally)
+{
+    txm_tally t = *tally;
+    errno = 0;
+    bool lost = fflush(stdout) || ferror(stdout);
+    /* One that took what it wanted and left, like head(1), misses nothing. An earlier write may have been the one that
+     * failed: its errno is gone then. */
+    if (lost && !reader_left()) {
+        txm_say(TXM_SAY_ERROR, "standard output: writing failed%s%s; results are missing", errno ? ": " : "",
+                errno ? strerror(errno) : "");
+        t.retryable = true;
+    }
+    txm_exit code = txm_tally_exit(&t);
+    if (code != TXM_EXIT_OK && code != TXM_EXIT_FINDINGS)
+        txm_say_last("TXMILL-ERROR code=%d failed=%zu total=%zu", code, t.failed, t.total);
+    return code;
+}
+
+int txm_finish_failed(const txm_error *err, size_t total)
+{
+    txm_tally tally = {.total = total, .failed = total};
+    txm_say(TXM_SAY_ERROR, "%s", err->message);
+    note(&tally, err->status);
+    return txm_finish(&tally);
+}
+
+const char *txm_exit_text(int code)
+{
+    switch (code) {
+    case TXM_EXIT_OK:
+        return "Everything was done, or was up to date already.";
+    case TXM_EXIT_INTERNAL:
+        return "An error inside txmill or one of its libraries.";
+    case TXM_EXIT_USAGE:
+        return "The command line makes no sense.";
+    case TXM_EXIT_FAILED:
+        return "Some inputs failed for good; none is worth a retry.";
+    case TXM_EXIT_RETRY:
+        return "Some inputs failed in a way that a retry may cure (input and output, a lock, memory, a full disk).";
+    case TXM_EXIT_FINDINGS:
+        return "Differences or findings: the files are not what was asked for.";
+    case TXM_EXIT_SIGINT:
+        return "Interrupted by SIGINT; temporary files were removed.";
+    case TXM_EXIT_SIGTERM:
+        return "Ended by SIGTERM; temporary files were removed.";
+    default:
+        return NULL;
+    }
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Numbers for people. */
+#include "tools/output/format.h"
+
+#include <stdio.h>
+
+char *txm_format_bytes(uint64_t bytes, char out[TXM_FORMAT_BYTES])
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB"};
+    double value = (double)bytes / 1000;
+    int unit = 0;
+    /* 999.95 would print as 1000.0. */
+    while (value >= 999.95 && unit < 3) {
+        value /= 1000;
+        unit++;
+    }
+    if (bytes < 1000)
+        snprintf(out, TXM_FORMAT_BYTES, "%u B", (unsigned)bytes);
+    else
+        snprintf(out, TXM_FORMAT_BYTES, "%.1f %s", value, units[unit]);
+    return out;
+}
+
+char *txm_format_seconds(double seconds, char out[TXM_FORMAT_BYTES])
+{
+    if (seconds < 0.1)
+        snprintf(out, TXM_FORMAT_BYTES, "%.0f ms", seconds * 1000);
+    else if (seconds < 10)
+        snprintf(out, TXM_FORMAT_BYTES, "%.2f s", seconds);
+    else if (seconds < 60)
+        snprintf(out, TXM_FORMAT_BYTES, "%.1f s", seconds);
+    else
+        snprintf(out, TXM_FORMAT_BYTES, "%.0f min %02d s", seconds / 60 - 0.5, (int)seconds % 60);
+    return out;
+}
+
+const char *txm_format_channels(uint32_t channels)
+{
+    static const char *const names[] = {"no channels", "grey", "grey+alpha", "RGB", "RGBA"};
+    return names[channels <= 4 ? channels : 0];
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Writing HTML. */
+#include "tools/output/html.h"
+
+#include <openssl/evp.h>
+
+#include "core/utf8.h"
+
+void txm_html_text(FILE *out, const char *text)
+{
+    static const char replacement[] = "\xEF\xBF\xBD";
+    for (; text && *text;) {
+        size_t n = txm_utf8_sequence(text);
+        unsigned char c = (unsigned char)*text;
+        if (c == '&')
+            fputs("&amp;", out);
+        else if (c == '<')
+            fputs("&lt;", out);
+        else if (c == '>')
+            fputs("&gt;", out);
+        else if (c == '"')
+            fputs("&quot;", out);
+        else if (c == '\'')
+            fputs("&#39;", out);
+        else if (!n || c < 32 || c == 127)
+            fputs(replacement, out);
+        else
+            fwrite(text, 1, n, out);
+        text += n ? n : 1;
+    }
+}
+
+int txm_html_digest(FILE *out, const void *data, size_t bytes)
+{
+    unsigned char digest[EVP_MAX_MD_SIZE], text[2 * EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+    if (!EVP_Digest(data, bytes, digest, &n, EVP_sha256(), NULL))
+        return -1;
+    EVP_EncodeBlock(text, digest, (int)n);
+    fprintf(out, "'sha256-%s'", text);
+    return 0;
+}

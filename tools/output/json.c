@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * JSON output over cJSON. */
+#include "tools/output/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/bytes.h"
+#include "core/utf8.h"
+#include "tools/output/say.h"
+
+/* Text with U+FFFD for every byte that is not UTF-8; *exact tells whether there was none. */
+static char *to_utf8(const char *text, bool *exact)
+{
+    txm_bytes b = {0};
+    bool ok = txm_bytes_puts(&b, "");
+    *exact = true;
+    while (ok && *text) {
+        size_t n = txm_utf8_sequence(text);
+        *exact &= n != 0;
+        ok = n ? txm_bytes_add(&b, text, n) : txm_bytes_puts(&b, "\xEF\xBF\xBD");
+        text += n ? n : 1;
+    }
+    if (!ok)
+        txm_bytes_free(&b);
+    return b.data;
+}
+
+static char *percent_encoded(const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+    txm_bytes b = {0};
+    bool ok = txm_bytes_puts(&b, "");
+    for (; ok && *text; text++)
+        ok = strchr(plain, *text) ? txm_bytes_add(&b, text, 1) : txm_bytes_printf(&b, "%%%02X", (unsigned char)*text);
+    if (!ok)
+        txm_bytes_free(&b);
+    return b.data;
+}
+
+/* Set when a member could not be added, which cJSON itself does not remember. */
+static _Thread_local bool lost;
+
+static void added(const void *item)
+{
+    lost |= !item;
+}
+
+cJSON *txm_json_new(const char *schema, unsigned version)
+{
+    cJSON *object = cJSON_CreateObject();
+    txm_json_text(object, "schema", schema);
+    txm_json_uint(object, "version", version);
+    return object;
+}
+
+void txm_json_text(cJSON *object, const char *name, const char *text)
+{
+    if (!text) {
+        added(cJSON_AddNullToObject(object, name));
+        return;
+    }
+    bool exact;
+    char *utf8 = to_utf8(text, &exact);
+    added(utf8 ? cJSON_AddStringToObject(object, name, utf8) : NULL);
+    free(utf8);
+    if (!exact) {
+        char member[64], *encoded = percent_encoded(text);
+        snprintf(member, sizeof member, "%s_encoded", name);
+        added(encoded ? cJSON_AddStringToObject(object, member, encoded) : NULL);
+        free(encoded);
+    }
+}
+
+void txm_json_uint(cJSON *object, const char *name, uint64_t value)
+{
+    char digits[32];
+    snprintf(digits, sizeof digits, "%" PRIu64, value);
+    added(cJSON_AddRawToObject(object, name, digits));
+}
+
+/* `out` of 40 bytes. */
+static void number_text(double value, int digits, char *out)
+{
+    snprintf(out, 40, isfinite(value) ? "%.*g" : "null", digits, value);
+}
+
+void txm_json_number(cJSON *object, const char *name, double value, int digits)
+{
+    char text[40];
+    number_text(value, digits, text);
+    added(cJSON_AddRawToObject(object, name, text));
+}
+
+void txm_json_bool(cJSON *object, const char *name, bool value)
+{
+    added(cJSON_AddBoolToObject(object, name, value));
+}
+
+cJSON *txm_json_object(cJSON *object, const char *name)
+{
+    cJSON *item = cJSON_AddObjectToObject(object, name);
+    added(item);
+    return item;
+}
+
+cJSON *txm_json_array(cJSON *object, const char *name)
+{
+    cJSON *item = cJSON_AddArrayToObject(object, name);
+    added(item);
+    return item;
+}
+
+static cJSON *append(cJSON *array, cJSON *item)
+{
+    if (item && !cJSON_AddItemToArray(array, item)) {
+        cJSON_Delete(item);
+        item = NULL;
+    }
+    added(item);
+    return item;
+}
+
+cJSON *txm_json_append(cJSON *array)
+{
+    return append(array, cJSON_CreateObject());
+}
+
+void txm_json_append_number(cJSON *array, double value, int digits)
+{
+    char text[40];
+    number_text(value, digits, text);
+    append(array, cJSON_CreateRaw(text));
+}
+
+void txm_json_append_text(cJSON *array, const char *text)
+{
+    bool exact;
+    char *utf8 = to_utf8(text, &exact);
+    append(array, utf8 ? cJSON_CreateString(utf8) : NULL);
+    free(utf8);
+}
+
+void txm_json_error(cJSON *object, const txm_error *err)
+{
+    cJSON *e = txm_json_object(object, "error");
+    txm_json_text(e, "status", txm_status_name(err->status));
+    txm_json_bool(e, "retryable", txm_status_retryable(err->status) != 0);
+    txm_json_text(e, "message", err->message);
+}
+
+char *txm_json_take(cJSON *object)
+{
+    char *text = object && !lost ? cJSON_PrintUnformatted(object) : NULL;
+    cJSON_Delete(object);
+    lost = false;
+    return text;
+}
+
+void txm_json_line(FILE *out, const char *text)
+{
+    /* One locked sequence: lines of several threads never mix, and a reader sees each at once. */
+    flockfile(out);
+    fputs(text, out);
+    fputc('\n', out);
+    fflush(out);
+    funlockfile(out);
+}
+
+bool txm_json_print(cJSON *object)
+{
+    char *text = txm_json_take(object);
+    bool ok = text != NULL;
+    if (ok)
+        txm_json_line(stdout, text);
+    free(text);
+    return ok;
+}
+
+void txm_json_emit(cJSON *object)
+{
+    if (!txm_json_print(object))
+        txm_say(TXM_SAY_ERROR, "out of memory: a JSON object is missing from the output");
+}

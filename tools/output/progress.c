@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How far a run is. */
+#include "tools/output/progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "core/path.h"
+#include "tools/output/format.h"
+#include "tools/output/say.h"
+
+/* A terminal line changes at most ten times a second: more costs time and shows nothing. A rate is worth showing after
+ * a moment. */
+enum { MIN_INTERVAL_MS = 100, MIN_RATE_MS = 500 };
+
+void txm_progress_init(txm_progress *progress, size_t files, bool asked, bool quiet)
+{
+    *progress = (txm_progress){.files = files, .percent = -1};
+    pthread_mutex_init(&progress->lock, NULL);
+    if (!quiet && txm_say_can_animate())
+        progress->style = TXM_PROGRESS_LINE;
+    else if (asked && !quiet)
+        progress->style = TXM_PROGRESS_LINES;
+    if (progress->style != TXM_PROGRESS_NONE)
+        progress->shares = txm_calloc(files, sizeof *progress->shares);
+    clock_gettime(CLOCK_MONOTONIC, &progress->begin);
+    if (files > 1)
+        txm_say_status("looking at %zu files", files);
+}
+
+static double milliseconds_since(const struct timespec *then)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e3 * (double)(now.tv_sec - then->tv_sec) + 1e-6 * (double)(now.tv_nsec - then->tv_nsec);
+}
+
+/* "3 of 12 files, 40 of 160 MP, 52.3 MP/s, 2.4 s left": what is known of it. */
+static void describe(const txm_progress *p, char *out, size_t bytes)
+{
+    double ms = milliseconds_since(&p->begin);
+    int n = snprintf(out, bytes, "%zu of %zu files, %.0f of %.0f MP", p->files_done, p->files, p->done.megapixels,
+                     p->total.megapixels);
+    if (ms < MIN_RATE_MS || p->done.seconds <= 0 || n < 0 || (size_t)n >= bytes)
+        return;
+    /* What is left takes as long a unit of estimated work as what is done took. */
+    char left[TXM_FORMAT_BYTES];
+    double rate = p->done.megapixels / ms * 1e3;
+    double seconds = (p->total.seconds - p->done.seconds) / p->done.seconds * ms * 1e-3;
+    snprintf(out + n, bytes - (size_t)n, ", %.1f MP/s, %s left", rate,
+             txm_format_seconds(seconds < 0 ? 0 : seconds, left));
+}
+
+/* Lock held. */
+static void show(txm_progress *p, const char *name)
+{
+    char text[160];
+    double share = p->total.seconds > 0 ? p->done.seconds / p->total.seconds : p->files_done == p->files;
+    int percent = p->files_done == p->files ? 100 : (int)(100 * share + 1e-6);
+    /* Sums of estimates round: only when every file is there is it all of them. */
+    if (percent > 99 && p->files_done < p->files)
+        percent = 99;
+    if (p->style == TXM_PROGRESS_LINES && percent > p->percent) {
+        describe(p, text, sizeof text);
+        txm_say_last("txmill: progress %d%% (%s)", percent, text);
+    }
+    if (p->style == TXM_PROGRESS_LINE && (p->percent < 0 || milliseconds_since(&p->shown) >= MIN_INTERVAL_MS)) {
+        clock_gettime(CLOCK_MONOTONIC, &p->shown);
+        describe(p, text, sizeof text);
+        txm_say_status("%3d%%  %s  %s", percent, text, txm_path_base(name));
+    }
+    if (percent > p->percent)
+        p->percent = percent;
+}
+
+void txm_progress_planned(txm_progress *progress, const txm_batch_totals *totals)
+{
+    pthread_mutex_lock(&progress->lock);
+    progress->total = totals->cost;
+    progress->files = totals->inputs;
+    clock_gettime(CLOCK_MONOTONIC, &progress->begin);
+    pthread_mutex_unlock(&progress->lock);
+}
+
+/* Books `done`, from 0 to 1, of a file. Lock held. */
+static void book(txm_progress *p, txm_progress_share *share, float done)
+{
+    p->done.seconds += share->seconds * (done - share->done);
+    p->done.megapixels += share->megapixels * (done - share->done);
+    share->done = done;
+}
+
+void txm_progress_begin(txm_progress *progress, const txm_batch_file *file)
+{
+    pthread_mutex_lock(&progress->lock);
+    if (progress->shares)
+        progress->shares[file->index] =
+            (txm_progress_share){(float)file->cost.seconds, (float)file->cost.megapixels, 0};
+    if (progress->style != TXM_PROGRESS_NONE)
+        show(progress, file->input->path);
+    pthread_mutex_unlock(&progress->lock);
+}
+
+void txm_progress_rows(txm_progress *progress, size_t index, uint32_t rows_done, uint32_t rows)
+{
+    if (!progress->shares || !rows)
+        return;
+    pthread_mutex_lock(&progress->lock);
+    /* The last rows read are not the last bytes written: all of it is when the file is there. */
+    book(progress, &progress->shares[index], 0.99f * (float)rows_done / (float)rows);
+    show(progress, "");
+    pthread_mutex_unlock(&progress->lock);
+}
+
+void txm_progress_done(txm_progress *progress, const txm_batch_file *file)
+{
+    pthread_mutex_lock(&progress->lock);
+    progress->files_done++;
+    if (progress->shares && progress->shares[file->index].seconds > 0) {
+        book(progress, &progress->shares[file->index], 1);
+    } else {
+        progress->done.seconds += file->cost.seconds;
+        progress->done.megapixels += file->cost.megapixels;
+    }
+    if (progress->style != TXM_PROGRESS_NONE)
+        show(progress, file->input->path);
+    pthread_mutex_unlock(&progress->lock);
+}
+
+void txm_progress_end(txm_progress *progress)
+{
+    txm_say_status("%s", "");
+    free(progress->shares);
+    pthread_mutex_destroy(&progress->lock);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Messages to people. */
+#include "tools/output/say.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* One stderr a process: its state is the process's. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static txm_say_level most = TXM_SAY_INFO;
+static bool status_shown;
+
+enum { LINE = 4096 };
+
+void txm_say_set_level(txm_say_level level)
+{
+    most = level;
+}
+
+bool txm_say_can_animate(void)
+{
+    const char *term = getenv("TERM");
+    return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+static bool use_colour(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    return txm_say_can_animate() && !(no_color && *no_color);
+}
+
+unsigned txm_terminal_columns(int fd)
+{
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+        return size.ws_col;
+    return 80;
+}
+
+/* Control characters become visible; bytes above 127 pass, whatever their encoding. Cut where `out` is full. */
+static void sanitize(const char *in, char *out, size_t out_bytes)
+{
+    size_t n = 0;
+    for (; *in && n + 5 < out_bytes; in++) {
+        unsigned char c = (unsigned char)*in;
+        if (c < 32 || c == 127)
+            n += (size_t)snprintf(out + n, out_bytes - n, c == '\n' ? "\\n" : "\\x%02X", c);
+        else
+            out[n++] = *in;
+    }
+    out[n] = 0;
+}
+
+/* A failing stderr leaves nobody to tell: the result is ignored on purpose. */
+static void put(const char *text)
+{
+    size_t left = strlen(text);
+    while (left) {
+        ssize_t n = write(STDERR_FILENO, text, left);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return;
+        text += n;
+        left -= (size_t)n;
+    }
+}
+
+static void clear_status(void)
+{
+    if (status_shown)
+        put("\r\033[K");
+    status_shown = false;
+}
+
+static void put_line(const char *prefix, const char *format, va_list args)
+{
+    char raw[LINE], clean[LINE], line[LINE + 64];
+    vsnprintf(raw, sizeof raw, format, args);
+    sanitize(raw, clean, sizeof clean);
+    snprintf(line, sizeof line, "%s%s\n", prefix, clean);
+    pthread_mutex_lock(&lock);
+    clear_status();
+    put(line);
+    pthread_mutex_unlock(&lock);
+}
+
+void txm_say(txm_say_level level, const char *format, ...)
+{
+    static const char *const plain[] = {"txmill: error: ", "txmill: warning: ", "txmill: ", "txmill: "};
+    static const char *const coloured[] = {"txmill: \033[1;31merror:\033[0m ", "txmill: \033[1;33mwarning:\033[0m ",
+                                           "txmill: ", "txmill: "};
+    if (level > most)
+        return;
+    va_list args;
+    va_start(args, format);
+    put_line((use_colour() ? coloured : plain)[level], format, args);
+    va_end(args);
+}
+
+void txm_say_warning(void *user, const char *message)
+{
+    (void)user;
+    txm_say(TXM_SAY_WARNING, "%s", message);
+}
+
+void txm_say_last(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put_line("", format, args);
+    va_end(args);
+}
+
+void txm_say_status(const char *format, ...)
+{
+    if (!txm_say_can_animate() || most < TXM_SAY_INFO)
+        return;
+    char raw[LINE], clean[LINE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(raw, sizeof raw, format, args);
+    va_end(args);
+    sanitize(raw, clean, sizeof clean);
+    /* A line that wraps could not be cleared again. */
+    unsigned columns = txm_terminal_columns(STDERR_FILENO);
+    if (columns < sizeof clean)
+        clean[columns - 1] = 0;
+    pthread_mutex_lock(&lock);
+    clear_status();
+    if (*clean) {
+        put(clean);
+        status_shown = true;
+    }
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Gathering what runs say. */
+#include "tools/report/report_data.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/bytes.h"
+#include "core/mem.h"
+#include "txmill/reader.h"
+
+typedef struct adding {
+    txm_report *report;
+    const char *log;
+    txm_report_run run;
+} adding;
+
+/* ---- lists ------------------------------------------------------------------------------------------------------ */
+
+/* Room for one more item; false when memory is exhausted. */
+static bool make_room(void **items, size_t count, size_t *capacity, size_t item_bytes)
+{
+    if (count < *capacity)
+        return true;
+    size_t more = *capacity ? 2 * *capacity : 64;
+    void *grown = realloc(*items, txm_mul(more, item_bytes));
+    if (!grown)
+        return false;
+    *items = grown;
+    *capacity = more;
+    return true;
+}
+
+/* The entry of the file, made if there is none. Failures hold no tx path: they are the image's. NULL when memory is
+ * exhausted. */
+static txm_report_file *file_of(txm_report *r, const char *input, const char *tx)
+{
+    txm_bytes key = {0};
+    bool ok = txm_bytes_printf(&key, "%s\n%s", input, tx ? tx : "");
+    txm_name *entry = ok ? txm_names_entry(&r->index, key.data) : NULL;
+    txm_bytes_free(&key);
+    if (!entry)
+        return NULL;
+    if (!entry->value) {
+        if (!make_room((void **)&r->files, r->file_count, &r->file_capacity, sizeof *r->files))
+            return NULL;
+        r->files[r->file_count++] = (txm_report_file){.state = TXM_REPORT_STATES};
+        entry->value = r->file_count;
+    }
+    return &r->files[entry->value - 1];
+}
+
+/* A copy of a member's text; words repeat. False when memory is exhausted. */
+static bool keep(txm_report *r, const cJSON *object, const char *name, const char **out)
+{
+    const char *text = txm_run_log_text(object, name);
+    *out = txm_names_put(&r->strings, text);
+    return *out || !text;
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------------ */
+
+static txm_report_state state_of(const char *word)
+{
+    static const char *const words[] = {"failed", "created", "up-to-date", "skipped", "would-create"};
+    int state = TXM_REPORT_STATES;
+    for (int i = 0; word && i < TXM_REPORT_STATES; i++)
+        if (!strcmp(word, words[i]))
+            state = i;
+    return (txm_report_state)state;
+}
+
+static unsigned lint_of(const cJSON *object)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(object, "lint"), *item;
+    unsigned findings = 0;
+    cJSON_ArrayForEach(item, list)
+    {
+        const char *id = txm_run_log_text(item, "id");
+        for (unsigned bit = 1; id && bit < TXM_LINT_END; bit <<= 1)
+            if (!strcmp(id, txm_lint_id((txm_lint)bit)))
+                findings |= bit;
+    }
+    return findings;
+}
+
+static uint32_t type_bytes(const char *type)
+{
+    for (int t = TXM_U8; type && t <= TXM_FLOAT; t++)
+        if (!strcmp(type, txm_type_name((txm_type)t)))
+            return (uint32_t)txm_type_bytes((txm_type)t);
+    return 0;
+}
+
+/* What only a file that was made says. */
+static void take_made(txm_report_file *f, const cJSON *object)
+{
+    const cJSON *stages = cJSON_GetObjectItemCaseSensitive(object, "stage_seconds");
+    f->levels = (uint32_t)txm_run_log_count(object, "levels", TXM_MAX_LEVELS);
+    f->channels = (uint32_t)txm_run_log_count(object, "channels", TXM_MAX_CHANNELS);
+    f->tile_px = (uint32_t)txm_run_log_count(object, "tile_px", TXM_MAX_TILE_PX);
+    f->type_bytes = type_bytes(f->type);
+    f->tx_bytes = txm_run_log_count(object, "tx_bytes", UINT64_MAX);
+    f->seconds = (float)txm_run_log_number(object, "seconds");
+    for (int i = 0; i < TXM_STAGES; i++)
+        f->stages[i] = (float)txm_run_log_number(stages, txm_stage_names[i]);
+    f->made++;
+}
+
+static bool take_texts(txm_report *r, txm_report_file *f, const cJSON *object)
+{
+    const cJSON *error = cJSON_GetObjectItemCaseSensitive(object, "error");
+    const cJSON *space = cJSON_GetObjectItemCaseSensitive(object, "colorspace");
+    f->retryable = txm_run_log_flag(error, "retryable");
+    return keep(r, object, "input", &f->input) && keep(r, object, "tx", &f->tx) &&
+           keep(r, space, "detected", &f->space) && keep(r, object, "data_type", &f->type) &&
+           keep(r, object, "reader", &f->reader) && keep(r, object, "via", &f->via) &&
+           keep(r, error, "status", &f->status) && keep(r, error, "message", &f->message);
+}
+
+static txm_status take_file(adding *a, const cJSON *object, txm_error *err)
+{
+    const char *input = txm_run_log_text(object, "input"), *tx = txm_run_log_text(object, "tx");
+    txm_report_state state = state_of(txm_run_log_text(object, "state"));
+    if (!input || state == TXM_REPORT_STATES)
+        return TXM_OK;
+    txm_report_file *f = file_of(a->report, input, tx);
+    if (!f)
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the report");
+    unsigned lint = lint_of(object) | f->lint;
+    /* Once made, what made it says more than that it was up to date afterwards. */
+    if (f->state != TXM_REPORT_CREATED || state == TXM_REPORT_CREATED) {
+        f->state = state;
+        f->run = a->report->run_count;
+        f->width = (uint32_t)txm_run_log_count(object, "width", TXM_MAX_SIZE_PX);
+        f->height = (uint32_t)txm_run_log_count(object, "height", TXM_MAX_SIZE_PX);
+        f->source_bytes = txm_run_log_count(object, "source_bytes", UINT64_MAX);
+        if (!take_texts(a->report, f, object))
+            return txm_fail(err, TXM_NO_MEMORY, "out of memory for the report");
+        if (state == TXM_REPORT_CREATED)
+            take_made(f, object);
+    }
+    f->lint = lint;
+    return TXM_OK;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------------------- */
+
+static txm_status end_run(adding *a, txm_error *err)
+{
+    txm_report *r = a->report;
+    a->run.log = txm_names_put(&r->strings, a->log);
+    if (!a->run.log || !make_room((void **)&r->runs, r->run_count, &r->run_capacity, sizeof *r->runs))
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the report");
+    r->runs[r->run_count++] = a->run;
+    a->run = (txm_report_run){0};
+    return TXM_OK;
+}
+
+static txm_status take_summary(adding *a, const cJSON *object, txm_error *err)
+{
+    const cJSON *shard = cJSON_GetObjectItemCaseSensitive(object, "shard");
+    txm_report_run *run = &a->run;
+    run->complete = true;
+    run->inputs = txm_run_log_count(object, "inputs", UINT32_MAX);
+    run->created = txm_run_log_count(object, "created", UINT32_MAX);
+    run->failed = txm_run_log_count(object, "failed", UINT32_MAX);
+    run->not_started = txm_run_log_count(object, "not_started", UINT32_MAX);
+    run->seconds = txm_run_log_number(object, "seconds");
+    run->exit_code = (int)txm_run_log_count(object, "exit_code", 255);
+    run->shard = (uint32_t)txm_run_log_count(shard, "index", UINT32_MAX);
+    run->shards = (uint32_t)txm_run_log_count(shard, "count", UINT32_MAX);
+    run->listed = txm_run_log_count(shard, "listed", UINT32_MAX);
+    if (!keep(a->report, shard, "list_key", &run->list_key))
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the report");
+    return end_run(a, err);
+}
+
+static txm_status take(void *user, const cJSON *object, txm_error *err)
+{
+    adding *a = user;
+    const char *type = txm_run_log_text(object, "type");
+    if (type && !strcmp(type, "summary"))
+        return take_summary(a, object, err);
+    a->run.inputs++;
+    return type && !strcmp(type, "file") ? take_file(a, object, err) : TXM_OK;
+}
+
+txm_status txm_report_add(txm_report *report, const char *log, txm_error *err)
+{
+    adding a = {.report = report, .log = log};
+    txm_run_log_counts counts;
+    txm_status status = txm_run_log_read(log, take, &a, &counts, err);
+    report->foreign += counts.foreign;
+    /* Objects behind the last summary: a run that was killed, or goes on. An empty log is one that had not begun. */
+    if (status == TXM_OK && (a.run.inputs || counts.cut || !counts.objects))
+        status = end_run(&a, err);
+    return status;
+}
+
+/* ---- what the logs do not say ------------------------------------------------------------------------------------ */
+
+void txm_report_look(txm_report *report)
+{
+    for (size_t i = 0; i < report->file_count; i++) {
+        txm_report_file *f = &report->files[i];
+        txm_tx *tx = NULL;
+        if (f->state != TXM_REPORT_UP_TO_DATE || !f->tx || txm_tx_open(f->tx, &tx, NULL) != TXM_OK)
+            continue;
+        const txm_tx_info *info = txm_tx_info_of(tx);
+        f->width = info->width;
+        f->height = info->height;
+        f->levels = info->levels;
+        f->channels = info->channels;
+        f->type = txm_type_name(info->type);
+        f->type_bytes = (uint32_t)txm_type_bytes(info->type);
+        f->tile_px = info->tile_w;
+        f->tx_bytes = info->file_bytes;
+        txm_tx_close(&tx);
+    }
+}
+
+void txm_report_free(txm_report *report)
+{
+    txm_names_free(&report->strings);
+    txm_names_free(&report->index);
+    free(report->files);
+    free(report->runs);
+    *report = (txm_report){0};
+}

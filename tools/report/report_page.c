@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The frame of the page: head, verdict, totals; and its way into the file. */
+#include "tools/report/report_page.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cache/publish.h"
+#include "tools/output/format.h"
+#include "tools/output/html.h"
+
+static const unsigned char style[] = {
+#include "report/report.css.inc"
+};
+static const unsigned char script[] = {
+#include "report/report.js.inc"
+};
+
+/* ---- head ------------------------------------------------------------------------------------------------------- */
+
+static void put_head(FILE *out, const char *title)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+          "<meta name=\"color-scheme\" content=\"light dark\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; style-src ",
+          out);
+    txm_html_digest(out, style, sizeof style);
+    fputs("; script-src ", out);
+    txm_html_digest(out, script, sizeof script);
+    fputs("\">\n<title>", out);
+    txm_html_text(out, title);
+    fputs("</title>\n<style>", out);
+    fwrite(style, 1, sizeof style, out);
+    fputs("</style>\n</head>\n<body>\n<main>\n", out);
+}
+
+static void put_header(FILE *out, const txm_report *r, const char *title)
+{
+    char when[40] = "";
+    time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc))
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", &utc);
+    fputs("<header>\n<h1>", out);
+    txm_html_text(out, title);
+    fprintf(out, "</h1>\n<p>%zu run%s, report of %s by txmill %s</p>\n</header>\n", r->run_count,
+            r->run_count == 1 ? "" : "s", when, TXM_VERSION);
+}
+
+/* ---- verdict ---------------------------------------------------------------------------------------------------- */
+
+static void put_verdict(FILE *out, const txm_report_sums *s)
+{
+    size_t failed = s->states[TXM_REPORT_FAILED], done = s->images - failed;
+    bool open = s->shards_missing || s->unfinished || s->lists > 1 || s->states[TXM_REPORT_WOULD_CREATE];
+    fprintf(out, "<section class=\"verdict%s\" id=\"verdict\">\n", failed ? " bad" : open ? " warn" : "");
+    if (failed)
+        fprintf(out, "<p><strong>%zu of %zu images failed</strong></p>\n", failed, s->images);
+    else if (s->shards_missing)
+        fprintf(out, "<p><strong>%zu of %u shards are missing</strong></p>\n", s->shards_missing, s->shards);
+    else if (s->unfinished)
+        fprintf(out, "<p><strong>%zu images are done; the last run did not end by itself</strong></p>\n", done);
+    else if (s->states[TXM_REPORT_WOULD_CREATE])
+        fprintf(out, "<p><strong>%zu images are still to be made</strong></p>\n", s->states[TXM_REPORT_WOULD_CREATE]);
+    else
+        fprintf(out, "<p><strong>All %zu images are done</strong></p>\n", s->images);
+    if (failed)
+        fprintf(out, "<p>%zu of the failures may be cured by a retry, %zu will not; %zu images are done.</p>\n",
+                s->retryable, failed - s->retryable, done);
+    if (failed && s->unfinished)
+        fputs("<p>The last run did not end by itself.</p>\n", out);
+    if (failed && s->shards_missing)
+        fprintf(out, "<p>%zu of %u shards are missing.</p>\n", s->shards_missing, s->shards);
+    if (s->lists > 1)
+        fprintf(
+            out,
+            "<p>The shards were cut from %zu different lists: images that only some of them saw may be in none. Run "
+            "the job again; what is made stays.</p>\n",
+            s->lists);
+    if (s->made_twice)
+        fprintf(out, "<p>%zu images were made more than once.</p>\n", s->made_twice);
+    fputs("</section>\n", out);
+}
+
+/* ---- totals ----------------------------------------------------------------------------------------------------- */
+
+static void put_card(FILE *out, const char *id, const char *name, const char *value, const char *note)
+{
+    fprintf(out, "<div><dt>%s</dt><dd id=\"%s\">%s", name, id, value);
+    if (*note)
+        fprintf(out, "<small>%s</small>", note);
+    fputs("</dd></div>\n", out);
+}
+
+static void put_count(FILE *out, const char *id, const char *name, size_t count, const char *note)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%zu", count);
+    put_card(out, id, name, text, note);
+}
+
+static void put_totals(FILE *out, const txm_report_sums *s)
+{
+    char bytes[TXM_FORMAT_BYTES], note[80], time[TXM_FORMAT_BYTES];
+    double cpu = 0;
+    for (int i = 0; i < TXM_STAGES; i++)
+        cpu += s->stages[i];
+    fputs("<dl class=\"cards\" id=\"totals\">\n", out);
+    put_count(out, "images", "Images", s->images, "");
+    snprintf(note, sizeof note, "%zu may be cured", s->retryable);
+    put_count(out, "failed", "Failed", s->states[TXM_REPORT_FAILED], s->states[TXM_REPORT_FAILED] ? note : "");
+    put_count(out, "created", "Created", s->states[TXM_REPORT_CREATED], "");
+    put_count(out, "up-to-date", "Up to date", s->states[TXM_REPORT_UP_TO_DATE], "");
+    put_count(out, "skipped", "Used as they are", s->states[TXM_REPORT_SKIPPED], "");
+    if (s->tx_bytes) {
+        snprintf(note, sizeof note, "of %s of images", txm_format_bytes(s->source_bytes, bytes));
+        put_card(out, "tx-bytes", "Tx files", txm_format_bytes(s->tx_bytes, bytes), note);
+    }
+    if (cpu > 0) {
+        snprintf(note, sizeof note, "%s of runs", txm_format_seconds(s->seconds, time));
+        put_card(out, "cpu", "Processor time", txm_format_seconds(cpu, time), note);
+    }
+    fputs("</dl>\n", out);
+}
+
+/* ---- the page --------------------------------------------------------------------------------------------------- */
+
+static void put_page(FILE *out, const txm_report *r, const txm_report_sums *s, const char *title)
+{
+    put_head(out, title);
+    put_header(out, r, title);
+    put_verdict(out, s);
+    txm_report_failures(out, r, s);
+    put_totals(out, s);
+    txm_report_runs(out, r, s);
+    txm_report_disk(out, r, s);
+    txm_report_memory_section(out, s);
+    txm_report_times(out, s);
+    txm_report_slowest(out, r);
+    txm_report_lint(out, r, s);
+    if (r->foreign)
+        fprintf(out,
+                "<footer><p>%zu lines of the logs are none of txmill make --json and were passed over.</p></footer>\n",
+                r->foreign);
+    fputs("</main>\n<script>", out);
+    fwrite(script, 1, sizeof script, out);
+    fputs("</script>\n</body>\n</html>\n", out);
+}
+
+txm_status txm_report_page(const txm_report *report, const txm_report_sums *sums, const char *title, const char *output,
+                           txm_error *err)
+{
+    const char *name = title ? title : "Texture conversion";
+    txm_publish *publish = NULL;
+    struct timespec now;
+    if (!strcmp(output, "-")) {
+        put_page(stdout, report, sums, name);
+        return TXM_OK; /* the last call of the program looks at standard output */
+    }
+    txm_status status = txm_publish_begin(output, &publish, err);
+    if (status != TXM_OK)
+        return status;
+    int fd = dup(txm_publish_fd(publish));
+    FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    errno = 0;
+    if (out)
+        put_page(out, report, sums, name);
+    bool bad = !out || ferror(out);
+    if (out)
+        bad |= fclose(out) != 0;
+    else if (fd >= 0)
+        close(fd);
+    if (bad) {
+        status = txm_fail_errno(err, errno ? errno : EIO, "%s: cannot write the page", output);
+        txm_publish_abort(&publish);
+        return status;
+    }
+    clock_gettime(CLOCK_REALTIME, &now);
+    return txm_publish_commit(&publish, &now, err);
+}

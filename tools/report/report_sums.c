@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Adding up what runs say. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/report/report_data.h"
+
+/* A failure that a later run made up for is none. `done`: inputs, with the last run that did not fail, from 1. */
+static txm_status drop_superseded(txm_report *r, txm_names *done, txm_error *err)
+{
+    for (size_t i = 0; i < r->file_count; i++) {
+        const txm_report_file *f = &r->files[i];
+        txm_name *entry = f->state == TXM_REPORT_FAILED ? NULL : txm_names_entry(done, f->input);
+        if (f->state != TXM_REPORT_FAILED && !entry)
+            return txm_fail(err, TXM_NO_MEMORY, "out of memory for the report");
+        if (entry && entry->value < f->run + 1)
+            entry->value = f->run + 1;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < r->file_count; i++) {
+        const txm_report_file *f = &r->files[i];
+        bool failed = f->state == TXM_REPORT_FAILED && txm_names_has(done, f->input);
+        if (failed && txm_names_entry(done, f->input)->value > f->run + 1)
+            continue;
+        r->files[kept++] = *f;
+    }
+    r->file_count = kept;
+    /* The index names places that others have now. */
+    txm_names_free(&r->index);
+    return TXM_OK;
+}
+
+/* Cycles holds colour as four channels; without a cache the whole level 0. */
+static void add_memory(txm_report_memory *m, const txm_report_file *f)
+{
+    if (!f->channels || !f->type_bytes || !f->width || !f->height)
+        return;
+    double pixel = (double)f->type_bytes * (f->channels == 1 ? 1 : 4);
+    uint32_t levels = f->levels && f->levels <= TXM_MAX_LEVELS ? f->levels : 1;
+    uint32_t tile = f->tile_px ? f->tile_px : TXM_DEFAULT_TILE_PX;
+    double rest = 0;
+    m->files++;
+    m->full += pixel * f->width * f->height;
+    /* Of an image that has fewer levels the last one, a single pixel, is always there. */
+    for (uint32_t level = levels; level < TXM_MAX_LEVELS; level++)
+        m->from[level] += pixel;
+    for (uint32_t level = levels; level-- > 0;) {
+        uint64_t w = txm_level_size(f->width, level), h = txm_level_size(f->height, level);
+        rest += pixel * (double)(w * h);
+        m->from[level] += rest;
+        m->tiles += ((w + tile - 1) / tile) * ((h + tile - 1) / tile);
+    }
+}
+
+static void add_file(txm_report_sums *s, const txm_report_file *f)
+{
+    s->images++;
+    s->states[f->state]++;
+    s->retryable += f->state == TXM_REPORT_FAILED && f->retryable;
+    s->made_twice += f->made > 1;
+    for (int bit = 0; bit < 8; bit++)
+        s->lint[bit] += f->lint >> bit & 1;
+    for (int i = 0; i < TXM_STAGES; i++)
+        s->stages[i] += (double)f->stages[i];
+    if (f->tx_bytes) {
+        s->source_bytes += f->source_bytes;
+        s->tx_bytes += f->tx_bytes;
+    }
+    add_memory(&s->memory, f);
+}
+
+/* ---- runs and shards -------------------------------------------------------------------------------------------- */
+
+/* Whether a complete run of the shard is there. */
+static bool is_done(const txm_report *r, uint32_t shard, uint32_t shards)
+{
+    for (size_t i = 0; i < r->run_count; i++)
+        if (r->runs[i].complete && r->runs[i].shards == shards && r->runs[i].shard == shard && !r->runs[i].not_started)
+            return true;
+    return false;
+}
+
+static txm_status sum_runs(const txm_report *r, txm_report_sums *s, txm_error *err)
+{
+    enum { MOST_SHARDS = 100000 };
+    txm_names keys = {0};
+    bool alike = true, exhausted = false;
+    for (size_t i = 0; i < r->run_count; i++) {
+        const txm_report_run *run = &r->runs[i];
+        s->seconds += run->seconds;
+        s->incomplete += !run->complete;
+        if (!run->complete)
+            continue;
+        alike &= !s->shards || s->shards == run->shards;
+        s->shards = run->shards;
+        exhausted |= run->list_key && !txm_names_put(&keys, run->list_key);
+    }
+    s->lists = keys.count;
+    if (!alike || s->shards > MOST_SHARDS)
+        s->shards = 0;
+    const txm_report_run *last = r->run_count ? &r->runs[r->run_count - 1] : NULL;
+    s->unfinished = !s->shards && last && (!last->complete || last->not_started);
+    for (uint32_t i = 1; i <= s->shards; i++)
+        s->shards_missing += !is_done(r, i, s->shards);
+    txm_names_free(&keys);
+    return exhausted ? txm_fail(err, TXM_NO_MEMORY, "out of memory for the report") : TXM_OK;
+}
+
+txm_status txm_report_sum(txm_report *report, txm_report_sums *sums, txm_error *err)
+{
+    txm_names done = {0};
+    *sums = (txm_report_sums){0};
+    txm_status status = drop_superseded(report, &done, err);
+    txm_names_free(&done);
+    for (size_t i = 0; status == TXM_OK && i < report->file_count; i++)
+        add_file(sums, &report->files[i]);
+    return status == TXM_OK ? sum_runs(report, sums, err) : status;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Pixels of a level as text inside a page. */
+#include "tools/view/view_blocks.h"
+
+#include <libdeflate.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+/* A page is made once and looked at often, but nobody waits a minute for it. */
+enum { BLOCK_PX = 256, DEFLATE_LEVEL = 7, MAX_CODERS = 64, CODERS_BYTES = 256 << 20 };
+
+/* What a thread needs for one block, and the block that it works on. */
+typedef struct coder {
+    txm_tx *tx;
+    const txm_tx_info *info;
+    uint32_t block_w, block_h;
+    uint32_t level, x, y;                 /* the block's corner in px */
+    size_t used;                          /* of `packed`; 0: failed */
+    uint8_t *pixels, *residuals, *packed; /* of one block */
+    size_t packed_bytes;
+    struct libdeflate_compressor *compressor;
+} coder;
+
+uint32_t txm_view_block_px(uint32_t tile_px)
+{
+    return tile_px >= BLOCK_PX ? tile_px : (BLOCK_PX + tile_px - 1) / tile_px * tile_px;
+}
+
+static void close_coder(coder *c)
+{
+    if (c->compressor)
+        libdeflate_free_compressor(c->compressor);
+    free(c->pixels);
+    free(c->residuals);
+    free(c->packed);
+}
+
+static bool open_coder(coder *c, txm_tx *tx)
+{
+    const txm_tx_info *i = txm_tx_info_of(tx);
+    c->tx = tx;
+    c->info = i;
+    c->block_w = txm_view_block_px(i->tile_w);
+    c->block_h = txm_view_block_px(i->tile_h);
+    size_t bytes = (size_t)c->block_w * c->block_h * i->channels * txm_type_bytes(i->type);
+    c->compressor = libdeflate_alloc_compressor(DEFLATE_LEVEL);
+    c->pixels = txm_alloc_pixels(bytes, 1);
+    c->residuals = txm_alloc_pixels(bytes, 1);
+    c->packed_bytes = c->compressor ? libdeflate_zlib_compress_bound(c->compressor, bytes) : 0;
+    c->packed = c->packed_bytes ? malloc(c->packed_bytes) : NULL;
+    return c->pixels && c->residuals && c->packed;
+}
+
+/* ---- one block -------------------------------------------------------------------------------------------------- */
+
+static inline int64_t load(const uint8_t *p, size_t bytes)
+{
+    uint32_t v = 0;
+    memcpy(&v, p, bytes);
+    return v;
+}
+
+/* The median of a, b and a + b - c, which is what the three cases of LOCO-I come to. */
+static inline int64_t predict(int64_t a, int64_t b, int64_t c)
+{
+    int64_t low = a < b ? a : b, high = a < b ? b : a, sum = a + b - c;
+    sum = sum > low ? sum : low;
+    return sum < high ? sum : high;
+}
+
+static inline void put(uint8_t *out, size_t plane, size_t bytes, int64_t residual)
+{
+    for (size_t n = 0; n < bytes; n++)
+        out[n * plane] = (uint8_t)((uint64_t)residual >> (8 * n));
+}
+
+/* Residuals of one channel of a block of w x h px, tight. Inlined once for each size of a sample. */
+static inline void subtract(const uint8_t *pixels, uint32_t w, uint32_t h, size_t px, size_t bytes, uint8_t *out)
+{
+    size_t stride = w * px, plane = (size_t)w * h;
+    for (uint32_t y = 0; y < h; y++) {
+        const uint8_t *p = pixels + y * stride;
+        put(out++, plane, bytes, load(p, bytes) - (y ? load(p - stride, bytes) : 0));
+        for (uint32_t x = 1; x < w; x++) {
+            p += px;
+            int64_t left = load(p - px, bytes), expected = left;
+            if (y) {
+                const uint8_t *above = p - stride;
+                expected = predict(left, load(above, bytes), load(above - px, bytes));
+            }
+            put(out++, plane, bytes, load(p, bytes) - expected);
+        }
+    }
+}
+
+static void subtract_all(const coder *k, uint32_t w, uint32_t h)
+{
+    size_t bytes = txm_type_bytes(k->info->type), px = k->info->channels * bytes, plane = (size_t)w * h;
+    for (uint32_t c = 0; c < k->info->channels; c++) {
+        const uint8_t *from = k->pixels + c * bytes;
+        uint8_t *out = k->residuals + c * bytes * plane;
+        if (bytes == 1)
+            subtract(from, w, h, px, 1, out);
+        else if (bytes == 2)
+            subtract(from, w, h, px, 2, out);
+        else
+            subtract(from, w, h, px, 4, out);
+    }
+}
+
+/* The tiles of the block at (x0, y0) px of the level. */
+static void read_tiles(const coder *k, uint32_t level, uint32_t x0, uint32_t y0, uint32_t w, uint32_t h)
+{
+    const txm_tx_info *i = k->info;
+    size_t px = i->channels * txm_type_bytes(i->type), stride = w * px;
+    memset(k->pixels, 0, h * stride);
+    for (uint32_t y = 0; y < h; y += i->tile_h)
+        for (uint32_t x = 0; x < w; x += i->tile_w) {
+            uint8_t *at = k->pixels + y * stride + x * px;
+            uint32_t tw = w - x < i->tile_w ? w - x : i->tile_w, th = h - y < i->tile_h ? h - y : i->tile_h;
+            if (txm_tx_read_tile(k->tx, level, (x0 + x) / i->tile_w, (y0 + y) / i->tile_h, at, px, stride, NULL, NULL,
+                                 NULL) != TXM_OK)
+                for (uint32_t row = 0; row < th; row++)
+                    memset(at + row * stride, 0, tw * px);
+        }
+}
+
+/* Base64 behind what is there, with a space in front of all blocks but the first. */
+static bool append(txm_bytes *out, bool first, const uint8_t *data, size_t bytes)
+{
+    size_t text = (bytes + 2) / 3 * 4;
+    if (!txm_bytes_reserve(out, text + 2) || (!first && !txm_bytes_puts(out, " ")))
+        return false;
+    EVP_EncodeBlock((unsigned char *)out->data + out->size, data, (int)bytes);
+    out->size += text;
+    return true;
+}
+
+static void code_block(void *arg)
+{
+    coder *k = arg;
+    const txm_tx_level *l = txm_tx_level_of(k->tx, k->level);
+    uint32_t w = l->width - k->x < k->block_w ? l->width - k->x : k->block_w;
+    uint32_t h = l->height - k->y < k->block_h ? l->height - k->y : k->block_h;
+    read_tiles(k, k->level, k->x, k->y, w, h);
+    subtract_all(k, w, h);
+    size_t raw = (size_t)w * h * k->info->channels * txm_type_bytes(k->info->type);
+    k->used = libdeflate_zlib_compress(k->compressor, k->residuals, raw, k->packed, k->packed_bytes);
+}
+
+/* ---- all of a level --------------------------------------------------------------------------------------------- */
+
+/* Blocks first .. first+count-1, each with a coder of its own, and then their texts in order. */
+static bool add_blocks(coder *coders, txm_group *group, uint32_t level, uint32_t first, uint32_t count, txm_bytes *out)
+{
+    uint32_t across = (txm_tx_level_of(coders->tx, level)->width - 1) / coders->block_w + 1;
+    bool ok = true;
+    for (uint32_t n = 0; n < count; n++) {
+        coder *k = &coders[n];
+        k->level = level;
+        k->x = (first + n) % across * k->block_w;
+        k->y = (first + n) / across * k->block_h;
+        k->used = 0;
+        ok = txm_group_submit(group, false, code_block, k) && ok;
+    }
+    txm_group_wait(group, 0);
+    for (uint32_t n = 0; n < count && ok; n++)
+        ok = coders[n].used && append(out, first + n == 0, coders[n].packed, coders[n].used);
+    return ok;
+}
+
+/* As many coders as there are threads, blocks, and bytes for them. */
+static uint32_t open_coders(coder *coders, txm_tx *tx, uint32_t blocks, unsigned threads)
+{
+    uint32_t count = 0;
+    size_t bytes = 0;
+    while (count < threads && count < blocks && count < MAX_CODERS && bytes < CODERS_BYTES) {
+        if (!open_coder(&coders[count], tx)) {
+            close_coder(&coders[count]);
+            break;
+        }
+        bytes += 3 * coders[count++].packed_bytes;
+    }
+    return count;
+}
+
+txm_status txm_view_blocks(txm_tx *tx, uint32_t level, size_t limit, txm_pool *pool, const volatile int *cancel,
+                           txm_bytes *out, bool *fits, txm_error *err)
+{
+    const txm_tx_level *l = txm_tx_level_of(tx, level);
+    const txm_tx_info *i = txm_tx_info_of(tx);
+    uint32_t blocks =
+        ((l->width - 1) / txm_view_block_px(i->tile_w) + 1) * ((l->height - 1) / txm_view_block_px(i->tile_h) + 1);
+    size_t before = out->size;
+    coder coders[MAX_CODERS] = {{0}};
+    uint32_t count = open_coders(coders, tx, blocks, txm_pool_threads(pool));
+    txm_group *group = txm_group_new(pool);
+    bool ok = group && count;
+    *fits = true;
+    for (uint32_t n = 0; ok && *fits && n < blocks && !*cancel; n += count) {
+        ok = add_blocks(coders, group, level, n, blocks - n < count ? blocks - n : count, out);
+        *fits = out->size - before <= limit;
+    }
+    txm_group_free(group);
+    while (count)
+        close_coder(&coders[--count]);
+    if (!*fits || !ok || *cancel)
+        out->size = before;
+    if (!ok)
+        return txm_fail(err, TXM_NO_MEMORY, "no memory for the pixels of level %u", level);
+    return *cancel ? txm_fail(err, TXM_CANCELLED, "stopped on request") : TXM_OK;
+}

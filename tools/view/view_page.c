@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Writing the page: its frame, and what is inside. */
+#include "tools/view/view_page.h"
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cache/publish.h"
+#include "core/mem.h"
+#include "tools/view/view_blocks.h"
+#include "tools/view/view_data.h"
+
+static const uint8_t frame[] = {
+#include "view/page.html.inc"
+};
+static const uint8_t style[] = {
+#include "view/view.css.inc"
+};
+static const uint8_t script[] = {
+#include "view/view.js.inc"
+};
+
+struct txm_view_page {
+    txm_view_page_options options;
+    txm_publish *publish; /* NULL: standard output */
+    FILE *out;
+    size_t at;    /* of the frame: what was written */
+    cJSON *files; /* an array: what was added */
+    size_t added;
+    uint64_t left;     /* bytes for pixels */
+    txm_error failure; /* of the page itself: it must be given up */
+};
+
+/* ---- the frame -------------------------------------------------------------------------------------------------- */
+
+static void fail_write(txm_view_page *page)
+{
+    txm_fail_errno(&page->failure, errno ? errno : EIO, "%s: cannot write the page",
+                   page->publish ? page->options.output : "standard output");
+}
+
+/* Writes the frame up to a mark, and leaves the mark out; without a mark, what is left of it. The marks stand in the
+ * frame in the order of the calls. */
+static void put_frame(txm_view_page *page, const char *mark)
+{
+    const uint8_t *from = frame + page->at, *end = NULL;
+    if (mark)
+        end = memmem(from, sizeof frame - page->at, mark, strlen(mark));
+    size_t n = end ? (size_t)(end - from) : sizeof frame - page->at;
+    fwrite(from, 1, n, page->out);
+    page->at += n + (end ? strlen(mark) : 0);
+}
+
+/* 'sha256-...' as a content security policy names an element's content. */
+static void put_digest(txm_view_page *page, const uint8_t *data, size_t bytes)
+{
+    unsigned char digest[EVP_MAX_MD_SIZE], text[2 * EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+    if (!EVP_Digest(data, bytes, digest, &n, EVP_sha256(), NULL))
+        txm_fail(&page->failure, TXM_INTERNAL, "%s: SHA-256 failed", page->options.output);
+    EVP_EncodeBlock(text, digest, (int)n);
+    fprintf(page->out, "'sha256-%s'", text);
+}
+
+static void put_head(txm_view_page *page)
+{
+    put_frame(page, "@POLICY@");
+    fputs("default-src 'none'; base-uri 'none'; form-action 'none'; style-src ", page->out);
+    put_digest(page, style, sizeof style);
+    fputs("; script-src ", page->out);
+    put_digest(page, script, sizeof script);
+    put_frame(page, "@STYLE@");
+    fwrite(style, 1, sizeof style, page->out);
+    put_frame(page, "@PIXELS@");
+}
+
+/* JSON inside a script element: no text in it may end the element, or begin a comment. */
+static void put_json(txm_view_page *page, const char *text)
+{
+    for (; *text; text++)
+        if (*text == '<' || *text == '>' || *text == '&')
+            fprintf(page->out, "\\u%04x", (unsigned)*text);
+        else
+            fputc(*text, page->out);
+}
+
+txm_status txm_view_page_begin(const txm_view_page_options *options, txm_view_page **out, txm_error *err)
+{
+    txm_view_page *page = txm_calloc(1, sizeof *page);
+    txm_status status = TXM_OK;
+    *out = NULL;
+    if (!page)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", options->output);
+    page->options = *options;
+    page->left = options->bytes;
+    page->files = cJSON_CreateArray();
+    bool to_stdout = strcmp(options->output, "-") == 0;
+    if (!to_stdout)
+        status = txm_publish_begin(options->output, &page->publish, err);
+    if (!status) {
+        /* A copy: closing it must leave the one that publishing closes. */
+        int fd = dup(to_stdout ? STDOUT_FILENO : txm_publish_fd(page->publish));
+        page->out = fd >= 0 ? fdopen(fd, "wb") : NULL;
+        if (!page->out) {
+            status = txm_fail_errno(err, errno, "%s: cannot write", options->output);
+            if (fd >= 0)
+                close(fd);
+        }
+    }
+    if (status) {
+        txm_view_page_finish(&page, true, NULL);
+        return status;
+    }
+    put_head(page);
+    *out = page;
+    return TXM_OK;
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------------ */
+
+/* Levels from the smallest on, while they fit into the file's share of the page. */
+static txm_status put_pixels(txm_view_page *page, txm_tx *tx, txm_view_page_file *what, txm_error *err)
+{
+    const txm_view_page_options *o = &page->options;
+    size_t others = o->files > page->added ? o->files - page->added : 1;
+    uint64_t share = page->left / others;
+    txm_bytes text = {0};
+    txm_status status = TXM_OK;
+    bool fits = true;
+    what->levels = txm_tx_info_of(tx)->levels;
+    for (uint32_t l = what->levels; !status && fits && l-- > 0;) {
+        text.size = 0;
+        status = txm_view_blocks(tx, l, share - what->bytes, o->pool, o->cancel, &text, &fits, err);
+        if (status || !fits)
+            continue;
+        fprintf(page->out, "<script type=\"text/plain\" id=\"pixels-%zu-%u\">", page->added, l);
+        fwrite(text.data, 1, text.size, page->out);
+        fputs("</script>\n", page->out);
+        what->embedded[l] = true;
+        what->bytes += text.size;
+    }
+    txm_bytes_free(&text);
+    page->left -= what->bytes;
+    return status;
+}
+
+txm_status txm_view_page_add(txm_view_page *page, const char *path, txm_view_page_file *what, txm_error *err)
+{
+    txm_info info;
+    txm_error own = {0};
+    memset(what, 0, sizeof *what);
+    txm_status status = txm_info_load(path, &info, &own);
+    cJSON *object = NULL;
+    if (!status) {
+        status = txm_view_data(&info, page->options.cancel, &object, &own);
+        if (!status)
+            status = put_pixels(page, info.tx, what, &own);
+        if (!status)
+            txm_view_data_embedded(object, what->embedded, what->levels);
+        txm_info_clear(&info);
+        /* What fails behind opening is memory, or a request to stop: no other file would fare better. */
+        if (status)
+            txm_fail(&page->failure, status, "%s", own.message);
+    } else {
+        object = txm_view_data_error(path, &own);
+    }
+    page->added++;
+    if (!object || !page->files || !cJSON_AddItemToArray(page->files, object)) {
+        cJSON_Delete(object);
+        txm_fail(&page->failure, TXM_NO_MEMORY, "%s: out of memory", page->options.output);
+    }
+    errno = 0;
+    if (fflush(page->out) || ferror(page->out))
+        fail_write(page);
+    return status ? txm_fail(err, status, "%s", own.message) : TXM_OK;
+}
+
+bool txm_view_page_broken(const txm_view_page *page)
+{
+    return page->failure.status != TXM_OK;
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
+
+static void put_rest(txm_view_page *page)
+{
+    char *text = txm_view_data_finish(page->files, page->options.level, page->options.bytes);
+    page->files = NULL;
+    if (!text) {
+        txm_fail(&page->failure, TXM_NO_MEMORY, "%s: out of memory", page->options.output);
+        return;
+    }
+    put_frame(page, "@DATA@");
+    put_json(page, text);
+    free(text);
+    put_frame(page, "@SCRIPT@");
+    fwrite(script, 1, sizeof script, page->out);
+    put_frame(page, NULL);
+    errno = 0;
+    if (fflush(page->out) || ferror(page->out))
+        fail_write(page);
+}
+
+txm_status txm_view_page_finish(txm_view_page **p, bool give_up, txm_error *err)
+{
+    txm_view_page *page = *p;
+    *p = NULL;
+    if (!give_up && !page->failure.status)
+        put_rest(page);
+    txm_status status = page->failure.status;
+    if (status)
+        txm_fail(err, status, "%s", page->failure.message);
+    if (page->out)
+        fclose(page->out);
+    if (page->publish && !give_up && !status) {
+        struct timespec now = {0};
+        clock_gettime(CLOCK_REALTIME, &now);
+        status = txm_publish_commit(&page->publish, &now, err);
+    }
+    txm_publish_abort(&page->publish);
+    cJSON_Delete(page->files);
+    free(page);
+    return status;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Pictures in a terminal, over Chafa. */
+#include "tools/view/view_terminal.h"
+
+#include <chafa.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+
+/* Where nothing says otherwise. The rows leave room for the text below the picture. */
+enum { COLUMNS = 80, ROWS = 24, CELL_W = 8, CELL_H = 16, TEXT_ROWS = 8, MAX_CELLS = 1000 };
+
+static ChafaTermInfo *terminal_info(void)
+{
+    gchar **environment = g_get_environ();
+    ChafaTermInfo *info = chafa_term_db_detect(chafa_term_db_get_default(), environment);
+    g_strfreev(environment);
+    return info;
+}
+
+static txm_view_format what_it_can(void)
+{
+    ChafaTermInfo *info = terminal_info();
+    txm_view_format format = chafa_term_info_have_seq(info, CHAFA_TERM_SEQ_BEGIN_KITTY_IMMEDIATE_IMAGE_V1)
+                                 ? TXM_VIEW_KITTY
+                             : chafa_term_info_have_seq(info, CHAFA_TERM_SEQ_BEGIN_SIXELS) ? TXM_VIEW_SIXEL
+                                                                                           : TXM_VIEW_SYMBOLS;
+    chafa_term_info_unref(info);
+    return format;
+}
+
+void txm_view_terminal_look(txm_view_terminal *t)
+{
+    struct winsize size = {0};
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col && size.ws_row;
+    uint32_t rows = known ? size.ws_row : ROWS;
+    if (!t->columns)
+        t->columns = known ? size.ws_col : COLUMNS;
+    if (!t->rows)
+        t->rows = rows > 2 * TEXT_ROWS ? rows - TEXT_ROWS : rows;
+    t->columns = t->columns < MAX_CELLS ? t->columns : MAX_CELLS;
+    t->rows = t->rows < MAX_CELLS ? t->rows : MAX_CELLS;
+    bool has_pixels = known && size.ws_xpixel >= size.ws_col && size.ws_ypixel >= size.ws_row;
+    t->cell_w = has_pixels ? size.ws_xpixel / size.ws_col : CELL_W;
+    t->cell_h = has_pixels ? size.ws_ypixel / size.ws_row : CELL_H;
+    if (t->format == TXM_VIEW_AUTO)
+        t->format = what_it_can();
+}
+
+void txm_view_terminal_target(const txm_view_terminal *t, uint32_t *width_px, uint32_t *height_px)
+{
+    *width_px = t->columns * t->cell_w;
+    *height_px = t->rows * t->cell_h;
+}
+
+/* Colour freed from alpha. What glows beyond it cannot be shown as such, and what has none is nothing. */
+static uint8_t unassociated(unsigned value, unsigned alpha)
+{
+    unsigned v = alpha ? (value * 255 + alpha / 2) / alpha : 0;
+    return (uint8_t)(v < 255 ? v : 255);
+}
+
+/* RGBA as Chafa takes it: grey is spread. */
+static uint8_t *to_rgba(const txm_level_picture *p)
+{
+    size_t pixels = (size_t)p->width * p->height;
+    uint8_t *rgba = txm_alloc_pixels(pixels, 4), *dst = rgba;
+    const uint8_t *src = p->pixels;
+    for (size_t n = 0; rgba && n < pixels; n++, src += p->channels, dst += 4) {
+        unsigned alpha = p->channels == 4 ? src[3] : p->channels == 2 ? src[1] : 255;
+        for (uint32_t c = 0; c < 3; c++)
+            dst[c] = unassociated(src[p->channels < 3 ? 0 : c], alpha);
+        dst[3] = (uint8_t)alpha;
+    }
+    return rgba;
+}
+
+/* As many colours as the terminal is told to have. */
+static ChafaCanvasMode canvas_mode(const ChafaTermInfo *info)
+{
+    static const struct {
+        ChafaTermSeq seq;
+        ChafaCanvasMode mode;
+    } modes[] = {{CHAFA_TERM_SEQ_SET_COLOR_FGBG_DIRECT, CHAFA_CANVAS_MODE_TRUECOLOR},
+                 {CHAFA_TERM_SEQ_SET_COLOR_FGBG_256, CHAFA_CANVAS_MODE_INDEXED_240},
+                 {CHAFA_TERM_SEQ_SET_COLOR_FGBG_16, CHAFA_CANVAS_MODE_INDEXED_16},
+                 {CHAFA_TERM_SEQ_INVERT_COLORS, CHAFA_CANVAS_MODE_FGBG_BGFG}};
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    /* Chafa takes a terminal that it does not know for one with 256 colours. */
+    if ((no_color && *no_color) || !term || !*term || !strcmp(term, "dumb"))
+        return CHAFA_CANVAS_MODE_FGBG;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (chafa_term_info_have_seq(info, modes[i].seq))
+            return modes[i].mode;
+    return CHAFA_CANVAS_MODE_FGBG;
+}
+
+static bool speaks_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value)
+            return strcasestr(value, "UTF-8") || strcasestr(value, "UTF8");
+    }
+    return false;
+}
+
+/* Cells that the picture fills: its shape, never more than it has pixels for. */
+static void fit(const txm_view_terminal *t, const txm_level_picture *p, int *columns, int *rows)
+{
+    double w = (double)p->width / t->cell_w, h = (double)p->height / t->cell_h;
+    double scale = fmin(t->columns / w, t->rows / h);
+    /* Small levels are enlarged, so that something can be seen, but not beyond recognition. */
+    scale = fmin(scale, 16);
+    *columns = (int)fmax(1, floor(w * scale + 0.5));
+    *rows = (int)fmax(1, floor(h * scale + 0.5));
+}
+
+static ChafaCanvasConfig *configure(const txm_view_terminal *t, const txm_level_picture *p, const ChafaTermInfo *info)
+{
+    ChafaCanvasConfig *config = chafa_canvas_config_new();
+    ChafaSymbolMap *symbols = chafa_symbol_map_new();
+    int columns, rows;
+    fit(t, p, &columns, &rows);
+    chafa_symbol_map_add_by_tags(symbols, speaks_utf8() ? CHAFA_SYMBOL_TAG_BLOCK | CHAFA_SYMBOL_TAG_SPACE
+                                                        : CHAFA_SYMBOL_TAG_ASCII);
+    chafa_canvas_config_set_symbol_map(config, symbols);
+    chafa_symbol_map_unref(symbols);
+    chafa_canvas_config_set_geometry(config, columns, rows);
+    chafa_canvas_config_set_cell_geometry(config, (int)t->cell_w, (int)t->cell_h);
+    chafa_canvas_config_set_pixel_mode(config, t->format == TXM_VIEW_KITTY   ? CHAFA_PIXEL_MODE_KITTY
+                                               : t->format == TXM_VIEW_SIXEL ? CHAFA_PIXEL_MODE_SIXELS
+                                                                             : CHAFA_PIXEL_MODE_SYMBOLS);
+    if (t->format == TXM_VIEW_SYMBOLS)
+        chafa_canvas_config_set_canvas_mode(config, canvas_mode(info));
+    return config;
+}
+
+txm_status txm_view_terminal_print(const txm_view_terminal *t, const txm_level_picture *p, txm_error *err)
+{
+    uint8_t *rgba = to_rgba(p);
+    if (!rgba)
+        return txm_fail(err, TXM_NO_MEMORY, "no memory for %ux%u px", p->width, p->height);
+    ChafaTermInfo *info = terminal_info(), *fallback = chafa_term_db_get_fallback_info(chafa_term_db_get_default());
+    ChafaCanvasConfig *config = configure(t, p, info);
+    ChafaCanvas *canvas = chafa_canvas_new(config);
+    chafa_canvas_draw_all_pixels(canvas, CHAFA_PIXEL_RGBA8_UNASSOCIATED, rgba, (int)p->width, (int)p->height,
+                                 (int)p->width * 4);
+    /* A format that was asked for is written even where the terminal is not known to have it. */
+    chafa_term_info_supplement(info, fallback);
+    GString *text = chafa_canvas_print(canvas, info);
+    fwrite(text->str, 1, text->len, stdout);
+    putchar('\n');
+    g_string_free(text, TRUE);
+    chafa_canvas_unref(canvas);
+    chafa_canvas_config_unref(config);
+    chafa_term_info_unref(fallback);
+    chafa_term_info_unref(info);
+    free(rgba);
+    return TXM_OK;
+}

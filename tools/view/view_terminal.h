@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Pictures in a terminal: what it can show, and showing it. */
+#ifndef TXM_TOOLS_VIEW_TERMINAL_H
+#define TXM_TOOLS_VIEW_TERMINAL_H
+#include "tools/picture/level_picture.h"
+
+typedef enum txm_view_format { TXM_VIEW_AUTO, TXM_VIEW_SYMBOLS, TXM_VIEW_SIXEL, TXM_VIEW_KITTY } txm_view_format;
+
+typedef struct txm_view_terminal {
+    uint32_t columns, rows;  /* cells that a picture may take; 0: as the terminal has */
+    uint32_t cell_w, cell_h; /* px of a cell; filled in by txm_view_terminal_look */
+    txm_view_format format;  /* AUTO becomes what the terminal can */
+} txm_view_terminal;
+
+/* Looks at the terminal that standard output is, if it is one: its size, and what it can show by what TERM and its
+ * like say. Fills in what is zero. */
+void txm_view_terminal_look(txm_view_terminal *terminal);
+
+/* Pixels that a picture of this shape gets at the most. */
+void txm_view_terminal_target(const txm_view_terminal *terminal, uint32_t *width_px, uint32_t *height_px);
+
+/* Prints an 8-bit picture in as many cells as fit its shape. NO_MEMORY. */
+txm_status txm_view_terminal_print(const txm_view_terminal *terminal, const txm_level_picture *picture, txm_error *err);
+#endif
