@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "container/exr_channels.h"
 #include "core/mem.h"
 #include "source/exr/exr_bytes.h"
 #include "source/exr/exr_piz.h"
@@ -98,6 +99,43 @@ START_TEST(piz_refuses_nonsense)
     }
     txm_exr_piz_free(z);
     txm_exr_piz_free(NULL);
+}
+END_TEST
+
+/* ---- order of channels ---- */
+
+START_TEST(channel_order)
+{
+    /* Names as a file has them, and in the order in which OpenImageIO 3.1 and 2.4 deliver them. */
+    static const struct {
+        const char *stored[7], *delivered[7];
+    } cases[] = {
+        {{"X", "Y", "Z"}, {"X", "Y", "Z"}},
+        {{"A", "X", "Y", "Z"}, {"X", "Y", "Z", "A"}},
+        {{"N.X", "N.Y", "N.Z"}, {"N.X", "N.Y", "N.Z"}},
+        {{"V.W", "V.X", "V.Y", "V.Z"}, {"V.X", "V.Y", "V.Z", "V.W"}},
+        {{"a.b.x", "a.b.y"}, {"a.b.x", "a.b.y"}},
+        {{"X", "Z"}, {"X", "Z"}},
+        {{"Y", "Z"}, {"Y", "Z"}},
+        {{"A", "Y", "Z"}, {"Y", "A", "Z"}},     /* luminance, alpha, depth */
+        {{"A", "X"}, {"A", "X"}},               /* an X alone is no vector */
+        {{"X", "Y", "red"}, {"red", "X", "Y"}}, /* in the same layer */
+        {{"N.X", "Y", "Z"}, {"Y", "Z", "N.X"}}, /* in two */
+        {{"A", "B", "G", "R", "Z"}, {"R", "G", "B", "A", "Z"}},
+        {{"A", "B", "G", "R", "X", "Y"}, {"R", "G", "B", "X", "Y", "A"}},
+        {{"Depth", "X", "Y", "imag", "real"}, {"X", "Y", "real", "imag", "Depth"}},
+        {{"v", "u", "Zback", "Z"}, {"Z", "Zback", "u", "v"}},
+        {{"b.X", "a.Z", "b.Z", "a.Y"}, {"a.Y", "a.Z", "b.X", "b.Z"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint32_t count = 0, order[7];
+        while (count < 7 && cases[i].stored[count])
+            count++;
+        txm_exr_channel_order(cases[i].stored, count, order);
+        for (uint32_t c = 0; c < count; c++)
+            ck_assert_msg(strcmp(cases[i].stored[order[c]], cases[i].delivered[c]) == 0, "case %zu: %s as channel %u",
+                          i, cases[i].stored[order[c]], c);
+    }
 }
 END_TEST
 
@@ -292,6 +330,7 @@ int main(void)
     tcase_add_test(codecs, unpredict_every_size);
     tcase_add_test(codecs, runs);
     tcase_add_test(codecs, piz_refuses_nonsense);
+    tcase_add_test(codecs, channel_order);
     suite_add_tcase(suite, codecs);
     tcase_add_checked_fixture(exr, make_path, remove_path);
     tcase_add_loop_test(exr, reads_what_openexr_writes, 0, count);

@@ -6,10 +6,10 @@
  */
 #include "container/exr_reader.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <strings.h>
+
+#include "container/exr_channels.h"
 
 enum {
     MAGIC = 20000630,
@@ -79,26 +79,12 @@ static txm_status take_attribute(parser *p, attribute *a)
     return TXM_OK;
 }
 
-/* Where a channel stands in a pixel, as OpenImageIO orders them: R, G, B, A by the part of the name behind the last
- * '.', luminance in place of red, everything else behind in file order. */
-static int channel_rank(const char *name)
-{
-    static const struct {
-        const char *name;
-        int rank;
-    } known[] = {{"R", 0}, {"red", 0}, {"Y", 0}, {"G", 1}, {"green", 1}, {"B", 2}, {"blue", 2}, {"A", 3}, {"alpha", 3}};
-    const char *dot = strrchr(name, '.'), *base = dot ? dot + 1 : name;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcasecmp(base, known[i].name) == 0)
-            return known[i].rank;
-    return 4;
-}
-
 /* Reads the channel list: all of one type, full resolution. Keeps their names as metadata. */
 static txm_status take_channels(parser *p, const attribute *a)
 {
     txm_tx *tx = p->tx;
-    int rank[TXM_MAX_CHANNELS];
+    const char *channels[TXM_MAX_CHANNELS];
+    uint32_t order[TXM_MAX_CHANNELS];
     char names[TXM_MAX_CHANNELS * (MAX_NAME + 2)] = "";
     uint32_t count = 0, at = 0;
     for (; at < a->bytes && a->data[at]; at += 16, count++) {
@@ -118,15 +104,14 @@ static txm_status take_channels(parser *p, const attribute *a)
         if (count && now != tx->info.type)
             return txm_fail(p->err, TXM_UNSUPPORTED, "%s: its channels differ in type", tx->path);
         tx->info.type = now;
-        rank[count] = channel_rank(name);
+        channels[count] = name;
         strcat(strcat(names, count ? "," : ""), name);
     }
     if (!count || at >= a->bytes)
         return corrupt(p, "no channels");
-    /* A plane's slot: how many planes come before it. */
+    txm_exr_channel_order(channels, count, order);
     for (uint32_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < count; k++)
-            tx->exr_slot[i] += rank[k] < rank[i] || (rank[k] == rank[i] && k < i);
+        tx->exr_slot[order[i]] = i;
     tx->info.channels = count;
     p->have_channels = true;
     return txm_metadata_add(&tx->metadata, "channels", names, sizeof names)

@@ -7,10 +7,9 @@
 #define TXM_SOURCE_EXR_H
 #include <openexr.h>
 
+#include "container/exr_channels.h"
 #include "source/exr/exr_piz.h"
 #include "source/readers.h"
-
-enum { TXM_EXR_MAX_CHANNELS = 64 }; /* of a part; more are left to OpenImageIO */
 
 struct libdeflate_decompressor;
 

@@ -13,54 +13,6 @@
 #include "core/mem.h"
 #include "source/exr/exr.h"
 
-/* ---- order of channels ---- */
-
-typedef struct channel_key {
-    const char *name, *suffix; /* suffix: behind the last '.' */
-    size_t layer_bytes;        /* of the name, the '.' included; 0 without a layer */
-    int rank;                  /* of a known suffix; unknown ones come behind, by name */
-    uint32_t index;
-} channel_key;
-
-static int rank_of(const char *suffix)
-{
-    static const char *const known[] = {"R",     "Red", "G",  "Green", "B",  "Blue", "Y",  "real", "imag",  "A",
-                                        "Alpha", "AR",  "RA", "AG",    "GA", "AB",   "BA", "Z",    "Depth", "Zback"};
-    for (int i = 0; i < (int)(sizeof known / sizeof known[0]); i++)
-        if (strcasecmp(suffix, known[i]) == 0)
-            return i;
-    return 1000;
-}
-
-/* By layer, then by colour order, then by name. */
-static int compare_channels(const void *left, const void *right)
-{
-    const channel_key *a = left, *b = right;
-    size_t common = a->layer_bytes < b->layer_bytes ? a->layer_bytes : b->layer_bytes;
-    int d = memcmp(a->name, b->name, common);
-    if (d == 0)
-        d = (a->layer_bytes > b->layer_bytes) - (a->layer_bytes < b->layer_bytes);
-    if (d == 0)
-        d = a->rank - b->rank;
-    return d ? d : strcmp(a->suffix, b->suffix);
-}
-
-static void sort_channels(txm_exr *x, const exr_attr_chlist_t *list)
-{
-    channel_key keys[TXM_EXR_MAX_CHANNELS];
-    for (uint32_t i = 0; i < x->file_channels; i++) {
-        const char *name = list->entries[i].name.str, *dot = strrchr(name, '.');
-        keys[i].name = name;
-        keys[i].suffix = dot ? dot + 1 : name;
-        keys[i].layer_bytes = (size_t)(keys[i].suffix - name);
-        keys[i].rank = rank_of(keys[i].suffix);
-        keys[i].index = i;
-    }
-    qsort(keys, x->file_channels, sizeof keys[0], compare_channels);
-    for (uint32_t i = 0; i < x->file_channels; i++)
-        x->order[i] = keys[i].index;
-}
-
 /* ---- layout ---- */
 
 /* OpenEXR 3.1's C library fails on some DWAA and DWAB files and decodes some B44 ones differently from its C++ library.
@@ -85,17 +37,19 @@ static txm_status describe_channels(txm_exr *x, txm_source_info *info, txm_error
         list->num_channels > TXM_EXR_MAX_CHANNELS)
         return refuse(x, err, "this list of channels");
     exr_pixel_type_t type = list->entries[0].pixel_type;
+    const char *names[TXM_EXR_MAX_CHANNELS];
     for (int i = 0; i < list->num_channels; i++) {
         const exr_attr_chlist_entry_t *c = &list->entries[i];
         if (c->x_sampling != 1 || c->y_sampling != 1 || !c->name.str || c->pixel_type != type)
             return refuse(x, err, "a list of channels of several kinds");
+        names[i] = c->name.str;
     }
     if (type != EXR_PIXEL_HALF && type != EXR_PIXEL_FLOAT)
         return refuse(x, err, "integer data");
     x->file_channels = (uint32_t)list->num_channels;
     x->channels = x->file_channels < TXM_MAX_CHANNELS ? x->file_channels : TXM_MAX_CHANNELS;
     x->sample_bytes = type == EXR_PIXEL_HALF ? 2 : 4;
-    sort_channels(x, list);
+    txm_exr_channel_order(names, x->file_channels, x->order);
     info->file_channels = x->file_channels;
     info->channels = x->channels;
     info->type = type == EXR_PIXEL_HALF ? TXM_HALF : TXM_FLOAT;
