@@ -31,6 +31,8 @@ static float random_float(void)
                                   3e38f,    -3e38f,    1e-7f, 0.99999994f, 1.0000001f};
     if (next_random() % 8 == 0)
         return edges[next_random() % (sizeof edges / sizeof *edges)];
+    if (next_random() % 8 == 0) /* halfway between two codes, or an ulp beside it */
+        return ((float)(next_random() % 255) + 0.5f) / 255.0f;
     float f = (float)(next_random() & 0xFFFFFF) / 16777216.0f;
     return next_random() % 16 == 0 ? f * 100.0f - 20.0f : f;
 }

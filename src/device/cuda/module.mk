@@ -29,8 +29,8 @@ install: install-cuda
 install-cuda: all
 	[ ! -e $(B)/txmill-cuda.so ] || install -D -m 755 $(B)/txmill-cuda.so $(DESTDIR)$(MODULEDIR)/txmill-cuda.so
 
-CUDA_SRC := src/device/cuda/runtime_cuda.cu $(wildcard src/device/cuda/*.h) src/device/arith.h src/device/tables.h \
-            include/txmill/pixel.h include/txmill/status.h
+CUDA_SRC := src/device/cuda/runtime_cuda.cu $(wildcard src/device/cuda/*.h) src/device/arith.h src/device/pow_table.h \
+            src/device/tables.h include/txmill/pixel.h include/txmill/status.h
 # An nvcc that cannot build it (it knows no compiler as new as this one, say) must not stop what needs no GPU.
 $(B)/txmill-cuda.tried: $(CUDA_SRC) $(GPU_OBJ) $(GPU_CORE) $(GPU_MAP)
 	@$(MAKE) --no-print-directory CUDA=yes $(B)/txmill-cuda.so || \

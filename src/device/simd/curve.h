@@ -2,43 +2,25 @@
  * The sRGB curve on vectors: the formulas of arith.h, operation by operation. */
 #ifndef TXM_DEVICE_SIMD_CURVE_H
 #define TXM_DEVICE_SIMD_CURVE_H
+#include "device/pow_table.h"
 #include "device/simd/vector.h"
 
 /* txm_pow_positive. */
 static inline vf vf_pow_positive(vf x, double e)
 {
-    vl bits = (vl) __builtin_convertvector(x, vd);
-    vl k = (bits - 0x3FE6A09E667F3BCDll) >> 52;
-    vd m = (vd)(bits - (k << 52));
-    vd s = (m - 1.0) / (m + 1.0), t = s * s;
-    vd p = (vd){0} + 1.0 / 17.0;
-    p = p * t + 1.0 / 15.0;
-    p = p * t + 1.0 / 13.0;
-    p = p * t + 1.0 / 11.0;
-    p = p * t + 1.0 / 9.0;
-    p = p * t + 1.0 / 7.0;
-    p = p * t + 1.0 / 5.0;
-    p = p * t + 1.0 / 3.0;
-    p = p * t + 1.0;
-    vd y = e * (__builtin_convertvector(k, vd) + p * s * 2.8853900817779268);
-    y = vd_select(y > 1000.0, (vd){0} + 1000.0, vd_select(y < -1000.0, (vd){0} - 1000.0, y));
-    vd shifted = y + 6755399441055744.0, n = shifted - 6755399441055744.0;
-    vd z = (y - n) * 0.69314718055994531;
-    vd q = (vd){0} + 1.0 / 39916800.0;
-    q = q * z + 1.0 / 3628800.0;
-    q = q * z + 1.0 / 362880.0;
-    q = q * z + 1.0 / 40320.0;
-    q = q * z + 1.0 / 5040.0;
-    q = q * z + 1.0 / 720.0;
-    q = q * z + 1.0 / 120.0;
-    q = q * z + 1.0 / 24.0;
-    q = q * z + 1.0 / 6.0;
-    q = q * z + 0.5;
-    q = q * z + 1.0;
-    q = q * z + 1.0;
-    /* The integer stands in the low mantissa bits of `shifted`; moving it up makes it an exponent. */
-    vl exponent = ((vl)shifted << 52) + (1023ll << 52);
-    return __builtin_convertvector(q * (vd)exponent, vf);
+    static const double log2_table[16][2] = TXM_POW_LOG2_TABLE, a[5] = TXM_POW_LOG2_POLYNOMIAL;
+    static const uint64_t exp2_table[32] = TXM_POW_EXP2_TABLE;
+    static const double b[3] = TXM_POW_EXP2_POLYNOMIAL;
+    vi bits = (vi)x, offset = bits - (int32_t)TXM_POW_LOG2_BEGIN, interval = (offset >> 19 & 15) * 2;
+    vd z = __builtin_convertvector((vf)(bits - (offset & (int32_t)0xFF800000)), vd);
+    vd r = z * vd_look_up(log2_table, interval) - 1.0, r2 = r * r;
+    vd low = a[4] * r + (vd_look_up(log2_table, interval + 1) + __builtin_convertvector(offset >> 23, vd));
+    vd log2_x = (a[0] * r + a[1]) * (r2 * r2) + ((a[2] * r + a[3]) * r2 + low);
+    vd y = e * log2_x, shifted = y + TXM_POW_EXP2_SHIFT, s = y - (shifted - TXM_POW_EXP2_SHIFT);
+    vl n = (vl)shifted;
+    vd scale = (vd)((vl)vd_look_up(exp2_table, __builtin_convertvector(n & 31, vi)) + (n << 47));
+    vd power = (b[0] * s + b[1]) * (s * s) + (b[2] * s + 1.0);
+    return vf_select(x > 3.40282347e38f, x, __builtin_convertvector(power * scale, vf));
 }
 
 static inline vf vf_srgb_encode(vf v)

@@ -36,7 +36,9 @@ static inline vf clamp_to_half(vf v)
 static inline vi to_codes(vf v, float scale)
 {
     vf clamped = vf_select(v > 0.0f, vf_select(v < 1.0f, v, vf_set(1.0f)), vf_set(0.0f));
-    return __builtin_convertvector(clamped * scale + 0.5f, vi);
+    vf scaled = clamped * scale;
+    vi codes = __builtin_convertvector(scaled, vi);
+    return codes - (vi)(scaled - __builtin_convertvector(codes, vf) >= 0.5f); /* true is -1 */
 }
 
 static inline void store_samples(txm_type type, vf v, uint8_t *p)

@@ -42,9 +42,13 @@ static inline vf vf_select(vi mask, vf a, vf b)
     return (vf)(((vi)a & mask) | ((vi)b & ~mask));
 }
 
-static inline vd vd_select(vl mask, vd a, vd b)
+/* The 64-bit entries of a table at these indices. */
+static inline vd vd_look_up(const void *table, vi indices)
 {
-    return (vd)(((vl)a & mask) | ((vl)b & ~mask));
+    double lanes[TXM_LANES];
+    for (int i = 0; i < TXM_LANES; i++)
+        lanes[i] = ((const double *)table)[indices[i]];
+    return TXM_LOAD(vd, lanes);
 }
 
 /* Whether any bit of the vector is set. */
