@@ -15,11 +15,11 @@ NVCC       ?= nvcc
 
 B := build$(if $(SANITIZE),-sanitize)
 PKG_CONFIG ?= pkg-config
-PACKAGES := OpenColorIO libtiff-4 OpenEXR libdeflate libzstd libcrypto libxxhash libisal libturbojpeg libjpeg \
+PACKAGES := OpenColorIO libtiff-4 OpenEXR libdeflate libzstd libcrypto libxxhash libisal libjpeg \
             yaml-0.1 libcjson
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
 # OpenEXR's pkg-config names the C++ libraries too; only the C core is used.
-LIBS := -lOpenColorIO -ltiff -lOpenEXRCore -ldeflate -lzstd -lcrypto -lxxhash -lisal -lturbojpeg -ljpeg -lyaml \
+LIBS := -lOpenColorIO -ltiff -lOpenEXRCore -ldeflate -lzstd -lcrypto -lxxhash -lisal -ljpeg -lyaml \
         -lcjson -lstdc++ -lpthread -ldl -lm
 
 OPT    ?= -O2 -g

@@ -7,9 +7,6 @@ $(B)/fuzz_%: tests/fuzz_%.c $(B)/libtxmill.a
 $(B)/fuzz_verify: FUZZ_TOOLS := $(TOOL_LIB)
 $(B)/fuzz_verify: FUZZ_TOOL_LIBS = $(TOOL_LIBS) -fsanitize-link-c++-runtime
 $(B)/fuzz_verify: $(TOOL_LIB)
-# zlib is the judge.
-$(B)/fuzz_gunzip: FUZZ_TOOLS := tests/util_deflate.c
-$(B)/fuzz_gunzip: FUZZ_TOOL_LIBS = -lz
 -include $(wildcard $(B)/fuzz_*.d)
 endif
 

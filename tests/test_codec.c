@@ -8,7 +8,7 @@
 
 #include "codec/deflate.h"
 #include "codec/filter.h"
-#include "codec/huffman.h"
+#include "codec/deflate_block.h"
 #include "codec/sparse.h"
 #include "codec/tile.h"
 #include "core/mem.h"

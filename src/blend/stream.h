@@ -5,9 +5,8 @@
  * A position counts uncompressed bytes. Moving forward skips without reading where the compression allows it: plain
  * files at once, zstd files with Blender's seek table by whole frames; gzip and zstd without a table are decompressed
  * on the way. Moving backwards restarts those. Memory: 64 KiB of buffers, and the decoder's window (zstd: at most 128
- * MiB, larger windows are refused; Blender's own frames need 1 MiB); for large gzip files, which are inflated on up to
- * four threads, chunks of 8 MiB at most, of which there are two more than threads. Time is linear in the file's size: output beyond 1
- * GiB + 4096 times the compressed input read is refused as a decompression bomb.
+ * MiB, larger windows are refused; Blender's own frames need 1 MiB). Time is linear in the file's size: output beyond
+ * 1 GiB + 4096 times the compressed input read is refused as a decompression bomb.
  */
 #ifndef TXM_BLEND_STREAM_H
 #define TXM_BLEND_STREAM_H

@@ -1,66 +1,105 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gzip, as Blender compressed files before 3.0: one stream that says nowhere where its blocks begin. Large files are
- * inflated on several threads all the same, by guessing (codec/gunzip.h).
+ * gzip (RFC 1952), as Blender compressed files before 3.0: ISA-L inflates, and verifies headers, checksums and sizes.
+ * A file may hold several members; what follows the last one and is no member is ignored, as gzip itself does.
  */
+#include <isa-l/igzip_lib.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "blend/stream.h"
-#include "codec/gunzip.h"
 #include "core/mem.h"
-#include "core/pool.h"
 
 enum {
-    LARGE_FILE_BYTES = 1 << 20,
-    START_BYTES = 1 << 20,
-    MAX_THREADS = 4, /* more than one reader keeps up with */
-    CHUNK_BYTES = 1 << 20,
-    CHUNK_ROOM = 4 << 20
+    INPUT_BYTES = 128 * 1024,
+    HEAD_BYTES = 4,        /* of a member: magic, method, flags */
+    RESERVED_FLAGS = 0xE0, /* a header that sets them may go on in a way that nobody knows */
 };
 
 typedef struct gzip_decoder {
-    txm_stream_input file; /* to read from at any offset */
-    txm_gunzip *gunzip;
-    uint64_t used_before; /* in front of the last turn back */
-    txm_status status;    /* of reading, where that failed, */
-    txm_error *err;       /* and where it says why */
+    struct inflate_state state; /* its input is what is left of `in` */
+    bool in_member, finished;
+    uint8_t in[INPUT_BYTES];
 } gzip_decoder;
 
-static txm_status read_at(const gzip_decoder *g, uint64_t offset, uint8_t *dst, size_t bytes, size_t *got,
-                          txm_error *err)
+static txm_status cut(const txm_stream_input *input, txm_error *err)
 {
-    txm_stream_input at = g->file;
-    at.offset = offset;
-    return txm_stream_input_read(&at, dst, bytes, got, err);
+    return txm_fail(err, TXM_CORRUPT, "%s: the gzip data ends at byte %llu: the file is truncated", input->name,
+                    (unsigned long long)input->offset);
 }
 
-static bool read_here(void *context, uint64_t offset, uint8_t *dst, size_t bytes, size_t *got)
+static txm_status damaged(const gzip_decoder *g, const txm_stream_input *input, txm_error *err)
 {
-    gzip_decoder *g = context;
-    g->status = read_at(g, offset, dst, bytes, got, g->err);
-    return g->status == TXM_OK;
+    return txm_fail(err, TXM_CORRUPT, "%s: damaged gzip data before byte %llu", input->name,
+                    (unsigned long long)(input->offset - g->state.avail_in));
 }
 
-/* On other threads. What fails here is met again, and told, when its turn comes. */
-static bool read_ahead(void *context, uint64_t offset, uint8_t *dst, size_t bytes, size_t *got)
+static void start(gzip_decoder *g)
 {
-    return read_at(context, offset, dst, bytes, got, NULL) == TXM_OK;
+    isal_inflate_init(&g->state);
+    g->state.crc_flag = ISAL_GZIP;
+    g->in_member = g->finished = false;
 }
 
 static txm_status gzip_open(txm_stream_input *input, void **self, txm_error *err)
 {
-    unsigned cpus = txm_cpu_count(), threads = cpus < MAX_THREADS ? cpus : MAX_THREADS;
-    txm_gunzip_settings settings = {{threads, CHUNK_BYTES, CHUNK_ROOM}, START_BYTES};
-    if (cpus == 1 || input->file_bytes < LARGE_FILE_BYTES) {
-        settings.ahead.threads = 0;
-    }
     gzip_decoder *g = txm_calloc(1, sizeof *g);
-    if (!g || !(g->gunzip = txm_gunzip_new(&settings, input->file_bytes, read_here, read_ahead, g))) {
-        free(g);
+    if (!g)
         return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the gzip decoder", input->name);
-    }
-    g->file = *input;
+    start(g);
     *self = g;
+    return TXM_OK;
+}
+
+/* Appends what the file still has to what is left of the input, which is less than the buffer. */
+static txm_status refill(gzip_decoder *g, txm_stream_input *input, size_t *got, txm_error *err)
+{
+    size_t left = g->state.avail_in;
+    memmove(g->in, g->state.next_in ? g->state.next_in : g->in, left);
+    txm_status status = txm_stream_input_read(input, g->in + left, sizeof g->in - left, got, err);
+    g->state.next_in = g->in;
+    g->state.avail_in = (uint32_t)(left + (status == TXM_OK ? *got : 0));
+    return status;
+}
+
+/* Between members: is there another? */
+static txm_status next_member(gzip_decoder *g, txm_stream_input *input, txm_error *err)
+{
+    size_t got = 1;
+    while (g->state.avail_in < HEAD_BYTES && got) {
+        txm_status status = refill(g, input, &got, err);
+        if (status != TXM_OK)
+            return status;
+    }
+    const uint8_t *head = g->state.next_in;
+    if (g->state.avail_in < 2 || head[0] != 0x1F || head[1] != 0x8B) {
+        g->finished = true;
+        return TXM_OK;
+    }
+    if (g->state.avail_in < HEAD_BYTES)
+        return cut(input, err);
+    if (head[3] & RESERVED_FLAGS)
+        return damaged(g, input, err);
+    isal_inflate_reset(&g->state); /* leaves the buffers as they are */
+    g->in_member = true;
+    return TXM_OK;
+}
+
+static txm_status inflate_some(gzip_decoder *g, txm_stream_input *input, txm_error *err)
+{
+    uint32_t room = g->state.avail_out;
+    size_t got = 1;
+    if (g->state.avail_in == 0) {
+        txm_status status = refill(g, input, &got, err);
+        if (status != TXM_OK)
+            return status;
+    }
+    if (isal_inflate(&g->state) < 0)
+        return damaged(g, input, err);
+    if (g->state.block_state == ISAL_BLOCK_FINISH)
+        g->in_member = false;
+    else if (!got && g->state.avail_out == room) /* without input the decoder may still hold output */
+        return cut(input, err);
     return TXM_OK;
 }
 
@@ -68,34 +107,26 @@ static txm_status gzip_pull(void *self, txm_stream_input *input, uint8_t *dst, s
                             txm_error *err)
 {
     gzip_decoder *g = self;
-    g->err = err;
-    txm_gunzipped result = txm_gunzip_pull(g->gunzip, dst, bytes, got);
-    input->offset = txm_gunzip_used(g->gunzip);
-    input->consumed = g->used_before + input->offset;
-    switch (result) {
-    case TXM_GUNZIP_DAMAGED:
-        return txm_fail(err, TXM_CORRUPT, "%s: damaged gzip data before byte %llu", input->name,
-                        (unsigned long long)input->offset);
-    case TXM_GUNZIP_CUT:
-        return txm_fail(err, TXM_CORRUPT, "%s: the gzip data ends at byte %llu: the file is truncated", input->name,
-                        (unsigned long long)input->offset);
-    case TXM_GUNZIP_UNREAD:
-        return g->status;
-    case TXM_GUNZIP_OK:
-        break;
+    uint32_t want = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
+    g->state.next_out = dst;
+    g->state.avail_out = want;
+    while (!g->finished && g->state.avail_out == want) {
+        txm_status status = g->in_member ? inflate_some(g, input, err) : next_member(g, input, err);
+        if (status != TXM_OK)
+            return status;
     }
+    *got = want - g->state.avail_out;
     return TXM_OK;
 }
 
 static txm_status gzip_jump(void *self, txm_stream_input *input, uint64_t from, uint64_t to, uint64_t *landed,
                             txm_error *err)
 {
-    gzip_decoder *g = self;
     (void)err;
     *landed = from;
     if (to < from) {
-        g->used_before = input->consumed;
-        txm_gunzip_rewind(g->gunzip);
+        start(self);
+        input->offset = 0;
         *landed = 0;
     }
     return TXM_OK;
@@ -109,13 +140,4 @@ static bool gzip_size(const void *self, const txm_stream_input *input, uint64_t 
     return false;
 }
 
-static void gzip_close(void *self)
-{
-    gzip_decoder *g = self;
-    if (g) {
-        txm_gunzip_free(&g->gunzip);
-        free(g);
-    }
-}
-
-const txm_stream_ops txm_stream_gzip = {"gzip", gzip_open, gzip_pull, gzip_jump, gzip_size, gzip_close};
+const txm_stream_ops txm_stream_gzip = {"gzip", gzip_open, gzip_pull, gzip_jump, gzip_size, free};

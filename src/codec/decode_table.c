@@ -39,7 +39,9 @@ static uint16_t count_of(const uint8_t *lengths, size_t symbols, uint8_t length)
     return n;
 }
 
-int txm_decode_code_order(txm_decode_code *c, const uint8_t *lengths, size_t symbols)
+/* Orders the symbols by code. 0 if every sequence of bits begins with a code, and just one; positive if some begin with
+ * none; negative if there are more codes than can be, and the code is of no use. */
+static int order_symbols(txm_decode_code *c, const uint8_t *lengths, size_t symbols)
 {
     uint16_t first[TXM_DECODE_CODE_BITS + 1] = {0};
     int left = 1;
@@ -62,6 +64,17 @@ static uint16_t entry_of(unsigned symbol, unsigned length)
     return (uint16_t)(symbol << 8 | (symbol > 255 ? TXM_DECODE_RARE : 0) | length);
 }
 
+/* The code of the same length that follows `code`, both with their bits reversed: adds one at the other end. */
+static unsigned next_reversed(unsigned code, unsigned length)
+{
+    unsigned bit = 1u << (length - 1);
+    while (code & bit) {
+        code ^= bit;
+        bit >>= 1;
+    }
+    return code | bit;
+}
+
 /* One symbol an index. The table of all codes up to some length repeats itself at twice its size for the next, so that
  * every code is written once and the rest is copying. What no code has reached says LONG to the end. */
 static void fill(const txm_decode_code *c, uint16_t *table, unsigned table_bits)
@@ -74,7 +87,7 @@ static void fill(const txm_decode_code *c, uint16_t *table, unsigned table_bits)
         size *= 2;
         for (unsigned i = 0; i < c->count[length]; i++, n++) {
             table[code] = entry_of(c->symbols[n], length);
-            code = txm_next_reversed(code, length);
+            code = next_reversed(code, length);
         }
     }
 }
@@ -118,7 +131,13 @@ static bool read_lengths(txm_bit_reader *r, const txm_decode_code *precode, uint
     return true;
 }
 
-bool txm_code_lengths_read(txm_code_lengths *l, txm_bit_reader *r)
+/* The lengths of a dynamic block's codes: those of literals and lengths, then those of distances. */
+typedef struct code_lengths {
+    size_t litlens, distances;
+    uint8_t of[TXM_DECODE_LITLENS + TXM_DECODE_DISTANCES];
+} code_lengths;
+
+static bool read_code_lengths(code_lengths *l, txm_bit_reader *r)
 {
     static const uint8_t order[PRECODE_SYMBOLS] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
     uint8_t pre[PRECODE_SYMBOLS] = {0};
@@ -133,15 +152,15 @@ bool txm_code_lengths_read(txm_code_lengths *l, txm_bit_reader *r)
         txm_fill_bits(r);
         pre[order[i]] = (uint8_t)txm_take_bits(r, 3);
     }
-    return txm_decode_code_order(&precode, pre, PRECODE_SYMBOLS) == 0 &&
+    return order_symbols(&precode, pre, PRECODE_SYMBOLS) == 0 &&
            read_lengths(r, &precode, l->of, l->litlens + l->distances) && l->of[END_OF_BLOCK];
 }
 
 bool txm_decode_table_read(txm_decode_table *t, txm_bit_reader *r)
 {
-    txm_code_lengths l;
-    if (!txm_code_lengths_read(&l, r) || txm_decode_code_order(&t->litlen, l.of, l.litlens) != 0 ||
-        txm_decode_code_order(&t->distance, l.of + l.litlens, l.distances) != 0)
+    code_lengths l;
+    if (!read_code_lengths(&l, r) || order_symbols(&t->litlen, l.of, l.litlens) != 0 ||
+        order_symbols(&t->distance, l.of + l.litlens, l.distances) != 0)
         return false;
     fill(&t->litlen, t->litlens, TXM_DECODE_BITS);
     fill(&t->distance, t->distances, TXM_DECODE_DISTANCE_BITS);

@@ -28,12 +28,6 @@ typedef struct txm_decode_code {
     uint16_t symbols[TXM_DECODE_SYMBOLS];     /* in the order of their codes */
 } txm_decode_code;
 
-/* The lengths of a dynamic block's codes: those of literals and lengths, and behind them those of distances. */
-typedef struct txm_code_lengths {
-    size_t litlens, distances;
-    uint8_t of[TXM_DECODE_LITLENS + TXM_DECODE_DISTANCES];
-} txm_code_lengths;
-
 /* Entries, by the next bits of the stream: length of a code, TXM_DECODE_RARE, low eight bits of its symbol << 8. */
 typedef struct txm_decode_table {
     uint16_t litlens[1 << TXM_DECODE_BITS];
@@ -87,31 +81,13 @@ static inline unsigned txm_take_bits(txm_bit_reader *r, unsigned count)
     return v;
 }
 
-/* The code of the same length behind `code`, both with their bits reversed: adds one at the other end. */
-static inline unsigned txm_next_reversed(unsigned code, unsigned length)
-{
-    unsigned bit = 1u << (length - 1);
-    while (code & bit) {
-        code ^= bit;
-        bit >>= 1;
-    }
-    return code | bit;
-}
-
 /* Lengths and distances by symbol (RFC 1951, 3.2.5): base << TXM_VALUE_SHIFT | number of extra bits. */
 extern const uint32_t txm_length_values[TXM_DECODE_LENGTHS];
 extern const uint32_t txm_distance_values[TXM_DECODE_DISTANCES];
 
-/* Reads what stands behind a dynamic block's first three bits. False if it is none: counts out of range, an incomplete
- * code of the lengths, runs that do not fit, no end of block. */
-bool txm_code_lengths_read(txm_code_lengths *lengths, txm_bit_reader *reader);
-
-/* Orders the symbols by code. 0 if every sequence of bits begins with a code, and just one; positive if some begin with
- * none; negative if there are more codes than can be, and the code is of no use. */
-int txm_decode_code_order(txm_decode_code *code, const uint8_t *lengths, size_t symbols);
-
-/* Reads the codes behind a block's first three bits and makes the tables. False unless both codes are complete, as
- * encoders write them. */
+/* Reads the codes that follow a block's first three bits and makes the tables. False if there are none (counts out of
+ * range, an incomplete code of the lengths, runs that do not fit, no end of block) or one of the two is incomplete,
+ * which encoders never write. */
 bool txm_decode_table_read(txm_decode_table *table, txm_bit_reader *reader);
 
 /* A symbol bit by bit; 0xffff if there is none. Takes up to 15 bits, which the reader must have. */

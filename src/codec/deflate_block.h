@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writing one deflate block (RFC 1951) with dynamic Huffman codes from a list of matches and the counts of its symbols.
+ * Writing one deflate block (RFC 1951) with dynamic Huffman codes from a list of matches and the counts of its symbols;
+ * and the length-limited codes. Integer arithmetic only: the same counts give the same code on every machine.
  */
 #ifndef TXM_CODEC_DEFLATE_BLOCK_H
 #define TXM_CODEC_DEFLATE_BLOCK_H
@@ -78,6 +79,15 @@ static inline txm_coded txm_code_distance(unsigned distance)
     return (txm_coded){2 * e + (v >> e), e, v & ((1u << e) - 1)};
 }
 
+enum { TXM_HUFFMAN_MAX_SYMBOLS = 288, TXM_HUFFMAN_MAX_BITS = 15 };
+
+/* Code lengths of `count` symbols (at most TXM_HUFFMAN_MAX_SYMBOLS) for their frequencies (sum below 2^31), none longer
+ * than max_bits, where 2^max_bits >= count. Unused symbols get 0. The code is always complete: where fewer than two
+ * symbols are used, the first unused ones get a code as well, since decoders refuse incomplete codes. */
+void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits, uint8_t *lengths);
+
+/* Canonical codes for lengths, bits reversed as deflate sends them. */
+void txm_huffman_codes(const uint8_t *lengths, size_t count, uint16_t *codes);
 /* Writes a block of n bytes. `litlen` and `distance` count the symbols that `matches` sequences and the literals
  * between and behind them take; the end of the block is counted here. A literal takes at most TXM_LITLEN_BITS; flushes
  * write eight bytes of which some do not count. */

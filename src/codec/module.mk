@@ -2,8 +2,6 @@
 $(B)/src/codec/filter.o: ISA := -O3
 # Lanes are registers only where loops over them are unrolled early; counting lengths is for vectors.
 $(B)/src/codec/inflate_parts.o $(B)/src/codec/decode_table.o: ISA := -O3
-# Resolving marks is a pass of vectors.
-$(B)/src/codec/guess.o: ISA := -O3
 
 # zlib is the judge of our streams, in tests (all of which have tests/util_deflate.c) and as the yardstick of sizes.
 $(TESTS): LIBS += -lz

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The gzip decoder of scenes: whatever zlib takes it takes, with the same bytes, and it fails where zlib fails. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "blend/stream.h"
+#include "util_deflate.h"
+
+enum { SOURCE_BYTES = 600000, PULL_BYTES = 70001 };
+
+/* ---- contents ------------------------------------------------------------------------------------------------- */
+
+static uint64_t seed;
+
+static uint32_t next(void)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(seed >> 33);
+}
+
+/* Blocks of 512 bytes whose heads repeat, with coordinates. */
+static void make_scene(uint8_t *p, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        p[i] = (uint8_t)(i % 512 < 24   ? (uint8_t) "DATA\x00\x02\x00\x00 a head repeats.."[i % 512]
+                         : i % 4 == 3   ? 0x3f
+                         : i % 12 >= 10 ? i / 4096
+                                        : next() >> 3);
+}
+
+static void make_text(uint8_t *p, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        p[i] = next() % 8 || i < 40 ? (uint8_t)('a' + next() % 9) : p[i - 1 - next() % 40];
+}
+
+static void make_noise(uint8_t *p, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        p[i] = (uint8_t)next();
+}
+
+/* Runs of all small distances, and long stretches of nothing. */
+static void make_runs(uint8_t *p, size_t bytes)
+{
+    for (size_t i = 0; i < bytes;) {
+        size_t distance = 1 + next() % 20, n = next() % 32 ? next() % 600 : 40000;
+        for (size_t k = 0; k < n && i < bytes; k++, i++)
+            p[i] = k < distance || i < distance ? (uint8_t)(next() % 5) : p[i - distance];
+    }
+}
+
+/* All of them in turn: pictures between meshes. */
+static void make_mixture(uint8_t *p, size_t bytes)
+{
+    static void (*const make[])(uint8_t *, size_t) = {make_scene, make_noise, make_text, make_runs};
+    for (size_t i = 0, k = 0; i < bytes; k++) {
+        size_t n = 20000 + next() % 150000;
+        n = n < bytes - i ? n : bytes - i;
+        make[k % 4](p + i, n);
+        i += n;
+    }
+}
+
+static void (*const contents[])(uint8_t *, size_t) = {make_scene, make_text, make_noise, make_runs, make_mixture};
+enum { CONTENTS = sizeof contents / sizeof *contents };
+
+static const deflate_kind kinds[] = {
+    {0, Z_DEFAULT_STRATEGY, 8, Z_NO_FLUSH, 0},
+    {1, Z_DEFAULT_STRATEGY, 8, Z_NO_FLUSH, 0},
+    {2, Z_DEFAULT_STRATEGY, 1, Z_NO_FLUSH, 0},
+    {3, Z_DEFAULT_STRATEGY, 9, Z_NO_FLUSH, 0},
+    {4, Z_FILTERED, 8, Z_NO_FLUSH, 0},
+    {5, Z_DEFAULT_STRATEGY, 3, Z_NO_FLUSH, 0},
+    {6, Z_DEFAULT_STRATEGY, 8, Z_NO_FLUSH, 0},
+    {7, Z_DEFAULT_STRATEGY, 2, Z_NO_FLUSH, 0},
+    {9, Z_DEFAULT_STRATEGY, 9, Z_NO_FLUSH, 0},
+    {6, Z_FIXED, 8, Z_NO_FLUSH, 0},
+    {6, Z_HUFFMAN_ONLY, 8, Z_NO_FLUSH, 0},
+    {6, Z_RLE, 8, Z_NO_FLUSH, 0},
+    {6, Z_DEFAULT_STRATEGY, 8, Z_SYNC_FLUSH, 3000},
+    {1, Z_DEFAULT_STRATEGY, 8, Z_FULL_FLUSH, 20000},
+    {6, Z_DEFAULT_STRATEGY, 8, Z_PARTIAL_FLUSH, 900},
+    {1, Z_DEFAULT_STRATEGY, 8, Z_BLOCK, 7000},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* ---- files in memory ------------------------------------------------------------------------------------------ */
+
+typedef struct file {
+    uint8_t *data;
+    size_t bytes;
+} file;
+
+static void append(file *f, const void *data, size_t bytes)
+{
+    f->data = realloc(f->data, f->bytes + bytes);
+    ck_assert_ptr_nonnull(f->data);
+    memcpy(f->data + f->bytes, data, bytes);
+    f->bytes += bytes;
+}
+
+static void append_member(file *f, const uint8_t *data, size_t bytes, deflate_kind kind)
+{
+    size_t n;
+    uint8_t *packed = deflate_member(data, bytes, kind, &n);
+    append(f, packed, n);
+    free(packed);
+}
+
+static uint8_t *source;
+
+static void setup(void)
+{
+    seed = 7;
+    source = malloc(SOURCE_BYTES);
+    ck_assert_ptr_nonnull(source);
+}
+
+static void teardown(void)
+{
+    free(source);
+}
+
+/* ---- inflating ------------------------------------------------------------------------------------------------ */
+
+typedef struct decoder {
+    txm_stream_input input;
+    void *self;
+} decoder;
+
+static decoder open_decoder(const file *f)
+{
+    decoder d = {.input = {.fd = memfd_create("gzip", MFD_CLOEXEC), .name = "f", .file_bytes = f->bytes}};
+    ck_assert_int_eq(write(d.input.fd, f->data, f->bytes), (ssize_t)f->bytes);
+    ck_assert_int_eq(txm_stream_gzip.open(&d.input, &d.self, NULL), TXM_OK);
+    return d;
+}
+
+static void close_decoder(decoder *d)
+{
+    txm_stream_gzip.close(d->self);
+    close(d->input.fd);
+}
+
+/* At most `most` bytes; *total is how many came before the end, or the failure. */
+static txm_status pull(decoder *d, uint8_t *dst, size_t most, size_t *total, txm_error *err)
+{
+    size_t got = 1;
+    txm_status status = TXM_OK;
+    for (*total = 0; status == TXM_OK && got && *total < most; *total += got) {
+        size_t want = most - *total < PULL_BYTES ? most - *total : PULL_BYTES;
+        got = 0;
+        status = txm_stream_gzip.pull(d->self, &d->input, dst + *total, want, &got, err);
+        ck_assert_uint_le(got, want);
+    }
+    return status;
+}
+
+/* That the file gives these bytes and no more. */
+static void check_gives(const file *f, const uint8_t *expected, size_t bytes)
+{
+    uint8_t *dst = malloc(bytes + 100);
+    size_t total;
+    decoder d = open_decoder(f);
+    txm_error err = {0};
+    ck_assert_msg(pull(&d, dst, bytes + 100, &total, &err) == TXM_OK, "%s", err.message);
+    ck_assert_uint_eq(total, bytes);
+    ck_assert(memcmp(dst, expected, bytes) == 0);
+    close_decoder(&d);
+    free(dst);
+}
+
+START_TEST(every_kind_of_stream)
+{
+    for (size_t c = 0; c < CONTENTS; c++) {
+        file f = {0};
+        contents[c](source, SOURCE_BYTES);
+        append_member(&f, source, SOURCE_BYTES, kinds[_i]);
+        check_gives(&f, source, SOURCE_BYTES);
+        free(f.data);
+    }
+}
+END_TEST
+
+START_TEST(several_members_and_what_follows)
+{
+    static const char *const behind[] = {"", "t", "\x1F", "trailing bytes", "\x1F\x8C\x08"};
+    make_mixture(source, SOURCE_BYTES);
+    for (size_t b = 0; b < sizeof behind / sizeof *behind; b++) {
+        file f = {0};
+        for (size_t at = 0, k = 0; at < SOURCE_BYTES; k++) {
+            size_t n = k % 3 ? 1 + next() % 400000 : next() % 200;
+            n = n < SOURCE_BYTES - at ? n : SOURCE_BYTES - at;
+            append_member(&f, source + at, n, kinds[k % KINDS]);
+            at += n;
+        }
+        append_member(&f, source, 0, kinds[1]);
+        append(&f, behind[b], strlen(behind[b]));
+        check_gives(&f, source, SOURCE_BYTES);
+        free(f.data);
+    }
+}
+END_TEST
+
+/* Members of a few bytes: some begin in the last bytes of the decoder's buffer. */
+START_TEST(members_across_the_buffer)
+{
+    file f = {0};
+    make_noise(source, SOURCE_BYTES);
+    size_t used = 0;
+    for (; f.bytes < 600000; used += 11)
+        append_member(&f, source + used, 11, kinds[1]);
+    check_gives(&f, source, used);
+    free(f.data);
+}
+END_TEST
+
+START_TEST(back_to_the_start)
+{
+    file f = {0};
+    size_t total;
+    uint64_t landed;
+    uint8_t *dst = malloc(SOURCE_BYTES);
+    make_scene(source, SOURCE_BYTES);
+    append_member(&f, source, SOURCE_BYTES, kinds[1]);
+    decoder d = open_decoder(&f);
+    for (int k = 0; k < 20; k++) {
+        size_t stop = next() % SOURCE_BYTES;
+        ck_assert_int_eq(pull(&d, dst, stop, &total, NULL), TXM_OK);
+        ck_assert_uint_eq(total, stop);
+        ck_assert(memcmp(dst, source, stop) == 0);
+        ck_assert_int_eq(txm_stream_gzip.jump(d.self, &d.input, stop, stop + 9, &landed, NULL), TXM_OK);
+        ck_assert_uint_eq(landed, stop); /* forward there is no shorter way */
+        ck_assert_int_eq(txm_stream_gzip.jump(d.self, &d.input, stop + 1, stop, &landed, NULL), TXM_OK);
+        ck_assert_uint_eq(landed, 0);
+    }
+    close_decoder(&d);
+    free(dst);
+    free(f.data);
+}
+END_TEST
+
+/* ---- damage --------------------------------------------------------------------------------------------------- */
+
+/* What comes out is a beginning of what zlib gives; and it is an error where zlib finds one, which is returned. */
+static bool check_as_zlib(const file *f, size_t most)
+{
+    uint8_t *expected, *dst = malloc(most + 100);
+    size_t expected_bytes, total;
+    bool good = zlib_gunzip(f->data, f->bytes, most, &expected, &expected_bytes);
+    decoder d = open_decoder(f);
+    txm_error err = {0};
+    txm_status status = pull(&d, dst, most + 100, &total, &err);
+    ck_assert_msg(status == (good ? TXM_OK : TXM_CORRUPT), "zlib %d, %s", good, err.message);
+    ck_assert(!good || total == expected_bytes);
+    ck_assert(memcmp(dst, expected, total < expected_bytes ? total : expected_bytes) == 0);
+    close_decoder(&d);
+    free(expected);
+    free(dst);
+    return good;
+}
+
+START_TEST(every_part_of_a_header)
+{
+    make_text(source, 100000);
+    file plain = {0}, f = {0};
+    append_member(&plain, source, 100000, kinds[1]);
+    append(&f, "\x1F\x8B\x08\x1E\0\0\0\0\0\x03", 10); /* all but the flag for text */
+    append(&f, "\x05\0extra", 7);
+    append(&f, "name\0a comment", 15);
+    uLong crc = crc32(0, f.data, (uInt)f.bytes);
+    append(&f, (uint8_t[]){(uint8_t)crc, (uint8_t)(crc >> 8)}, 2);
+    size_t head_bytes = f.bytes;
+    append(&f, plain.data + 10, plain.bytes - 10);
+    check_gives(&f, source, 100000);
+    plain.data[3] = 0x20; /* a flag that nobody knows */
+    ck_assert(!check_as_zlib(&plain, 100000));
+    for (size_t n = 2; n < head_bytes; n++) { /* cut within, and damaged; the magic has been seen */
+        ck_assert(!check_as_zlib(&(file){f.data, n}, 100000));
+        f.data[n] ^= 1;
+        ck_assert(!check_as_zlib(&f, 100000));
+        f.data[n] ^= 1;
+    }
+    free(plain.data);
+    free(f.data);
+}
+END_TEST
+
+START_TEST(truncated_anywhere)
+{
+    file f = {0};
+    make_mixture(source, 400000);
+    append_member(&f, source, 400000, kinds[_i]);
+    size_t whole = f.bytes;
+    for (size_t k = 0; k < 80; k++) {
+        f.bytes = k < 20 ? whole - 1 - k : 4 + next() % (whole - 4);
+        ck_assert(!check_as_zlib(&f, 400000));
+    }
+    free(f.data);
+}
+END_TEST
+
+START_TEST(damaged_anywhere)
+{
+    file f = {0};
+    make_mixture(source, 400000);
+    append_member(&f, source, 400000, kinds[_i]);
+    size_t harmless = 0; /* what fills a byte up in front of a stored block */
+    for (size_t k = 0; k < 80; k++) {
+        size_t at = k < 8 ? f.bytes - 1 - k : 10 + next() % (f.bytes - 10); /* the trailer first */
+        uint8_t flip = (uint8_t)(1 << next() % 8);
+        f.data[at] ^= flip;
+        harmless += check_as_zlib(&f, 2000000);
+        f.data[at] ^= flip;
+    }
+    ck_assert_uint_le(harmless, 2);
+    free(f.data);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("gzip scenes");
+    TCase *t = tcase_create("streams");
+    tcase_set_timeout(t, 300);
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_loop_test(t, every_kind_of_stream, 0, KINDS);
+    tcase_add_test(t, several_members_and_what_follows);
+    tcase_add_test(t, members_across_the_buffer);
+    tcase_add_test(t, back_to_the_start);
+    tcase_add_test(t, every_part_of_a_header);
+    tcase_add_loop_test(t, truncated_anywhere, 0, KINDS);
+    tcase_add_loop_test(t, damaged_anywhere, 0, KINDS);
+    suite_add_tcase(s, t);
+    SRunner *runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
