@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One function per command: arguments in, typed results out."""
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
+
+from ._program import Cancel, Json, Run, StrPath, TxmillError, path_arguments, raise_for, text_of
+
+_CANCELLED = (130, 143)
+_PROGRESS = re.compile(r"^txmill: progress (\d+)% \((\d+) of (\d+) files, ([\d.]+) of ([\d.]+) MP\)")
+
+Paths = Union[StrPath, Sequence[StrPath]]
+
+
+@dataclass(frozen=True)
+class ErrorInfo:
+    """Why something failed. `status` is a stable word, such as "not-found"; `retryable`: another try may succeed."""
+
+    status: str
+    message: str
+    retryable: bool
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run of `make` is."""
+
+    percent: int
+    files_done: int
+    files: int
+    megapixels_done: float
+    megapixels: float
+
+
+@dataclass(frozen=True)
+class Made:
+    """What `make` did with one input. `data` is the whole JSON object of docs/schema/make.schema.json."""
+
+    input: str
+    state: str  # "created", "up-to-date", "skipped", "would-create" or "failed"
+    tx: Optional[str]
+    error: Optional[ErrorInfo]
+    data: Json = field(repr=False)
+
+
+@dataclass(frozen=True)
+class MakeRun:
+    """A whole run of `make`."""
+
+    files: List[Made]
+    summary: Json
+    cancelled: bool
+
+    def _in_state(self, state: str) -> List[Made]:
+        return [f for f in self.files if f.state == state]
+
+    @property
+    def created(self) -> List[Made]:
+        return self._in_state("created")
+
+    @property
+    def failed(self) -> List[Made]:
+        return self._in_state("failed")
+
+    @property
+    def ok(self) -> bool:
+        """Everything that was asked for is there."""
+        return not self.failed and not self.cancelled
+
+
+@dataclass(frozen=True)
+class Info:
+    """What is inside one tx file: the object of docs/schema/info.schema.json, or why it cannot be read."""
+
+    file: str
+    error: Optional[ErrorInfo]
+    data: Json = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What `verify` found about one tx file."""
+
+    file: str
+    good: bool
+    findings: List[Json]
+    error: Optional[ErrorInfo]
+    data: Json = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Which tx file Cycles would load for one image. `state`: "fresh", "source", "outdated", "unusable", "missing"
+    or "failed"."""
+
+    image: str
+    state: str
+    tx: Optional[str]
+    reason: Optional[str]
+    error: Optional[ErrorInfo]
+    data: Json = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The images of one .blend file, as docs/schema/list.schema.json describes them."""
+
+    scene: str
+    data: Json = field(repr=False)
+    images: List[Json] = field(repr=False)
+    libraries: List[Json] = field(repr=False)
+    findings: List[Json] = field(repr=False)
+
+
+def _error_of(o: Json) -> Optional[ErrorInfo]:
+    e = o.get("error")
+    if not isinstance(e, dict):
+        return None
+    return ErrorInfo(str(e.get("status", "")), text_of(e, "message") or "", bool(e.get("retryable", False)))
+
+
+def _flag(options: List[str], name: str, on: bool) -> None:
+    if on:
+        options.append(name)
+
+
+def _value(options: List[str], name: str, value: Any) -> None:
+    if value is not None:
+        options.append(f"{name}={value}")
+
+
+def _color_options(
+    options: List[str],
+    colorspace: Optional[str],
+    alpha_type: Optional[str],
+    cache_dir: Optional[StrPath],
+    ocio: Optional[StrPath],
+    working_space: Optional[str],
+) -> None:
+    _value(options, "--colorspace", colorspace)
+    _value(options, "--alpha-type", alpha_type)
+    _value(options, "--cache-dir", cache_dir)
+    _value(options, "--ocio", ocio)
+    _value(options, "--working-space", working_space)
+
+
+def iter_make(
+    paths: Paths,
+    *,
+    recursive: bool = False,
+    colorspace: Optional[str] = None,
+    alpha_type: Optional[str] = None,
+    cache_dir: Optional[StrPath] = None,
+    ocio: Optional[StrPath] = None,
+    working_space: Optional[str] = None,
+    preset: Optional[str] = None,
+    rules: Sequence[str] = (),
+    force: bool = False,
+    dry_run: bool = False,
+    strict: bool = False,
+    threads: Optional[int] = None,
+    max_memory: Optional[str] = None,
+    shard: Optional[str] = None,
+    extra: Sequence[str] = (),
+    progress: Optional[Callable[[Progress], None]] = None,
+    cancel: Optional[Cancel] = None,
+    program: Optional[StrPath] = None,
+) -> Iterator[Union[Made, Json]]:
+    """As `make`, but yields each `Made` as soon as it is known, and the summary, a dict, last.
+
+    Closing the iterator early ends the program.
+    """
+    options = ["--json"]
+    _flag(options, "--recursive", recursive)
+    _flag(options, "--force", force)
+    _flag(options, "--dry-run", dry_run)
+    _flag(options, "--strict", strict)
+    _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space)
+    _value(options, "--preset", preset)
+    for rule in rules:
+        _value(options, "--rule", rule)
+    _value(options, "--jobs", threads)
+    _value(options, "--max-memory", max_memory)
+    _value(options, "--shard", shard)
+    options += extra
+
+    def on_error_line(line: str) -> None:
+        found = _PROGRESS.match(line)
+        if found and progress is not None:
+            progress(Progress(int(found[1]), int(found[2]), int(found[3]), float(found[4]), float(found[5])))
+
+    if progress is not None:
+        options.append("--progress")
+    run = Run("make", options, path_arguments(paths), program=program, cancel=cancel,
+              on_error_line=on_error_line if progress is not None else None, list_argument="@-")
+    summary: Optional[Json] = None
+    for o in run:
+        if o.get("type") == "summary":
+            summary = o
+        elif o.get("type") == "file":
+            yield Made(text_of(o, "input") or "", str(o.get("state", "")), text_of(o, "tx"), _error_of(o), o)
+    # 3 and 4: some inputs failed, which their objects say.
+    raise_for(run.code, run.errors, (0, 3, 4, *_CANCELLED))
+    if summary is None:
+        raise TxmillError("txmill make ended without a summary", run.code)
+    yield summary
+
+
+def make(paths: Paths, **options: Any) -> MakeRun:
+    """Converts images, folders (with `recursive=True`), UDIM or frame patterns, and .blend scenes into tx files.
+
+    Options are those of `iter_make`: `extra` takes further arguments as they are, `progress` is called with a `Progress`
+    from another thread, `cancel` is a `Cancel` that stops the run. Files that fail are in the result (`failed`), not
+    exceptions; `TxmillError` is raised where nothing could be done at all.
+    """
+    files: List[Made] = []
+    summary: Json = {}
+    for item in iter_make(paths, **options):
+        if isinstance(item, Made):
+            files.append(item)
+        else:
+            summary = item
+    return MakeRun(files, summary, summary.get("exit_code") in _CANCELLED)
+
+
+def info(paths: Paths, *, program: Optional[StrPath] = None, cancel: Optional[Cancel] = None) -> List[Info]:
+    """What is inside tx files, in the order given."""
+    run = Run("info", ["--json"], path_arguments(paths), program=program, cancel=cancel)
+    found = [Info(text_of(o, "file") or "", _error_of(o), o) for o in run if "file" in o]
+    raise_for(run.code, run.errors, (0, 3, 4, 5))
+    return found
+
+
+def verify(
+    paths: Paths,
+    *,
+    deep: bool = False,
+    ocio: Optional[StrPath] = None,
+    threads: Optional[int] = None,
+    program: Optional[StrPath] = None,
+    cancel: Optional[Cancel] = None,
+) -> List[Verdict]:
+    """Checks tx files; `deep` converts their sources again and compares."""
+    options = ["--json"]
+    _flag(options, "--deep", deep)
+    _value(options, "--ocio", ocio)
+    _value(options, "--jobs", threads)
+    run = Run("verify", options, path_arguments(paths), program=program, cancel=cancel)
+    verdicts = [
+        Verdict(text_of(o, "file") or "", bool(o.get("good", False)), list(o.get("findings", [])), _error_of(o), o)
+        for o in run
+        if "file" in o
+    ]
+    raise_for(run.code, run.errors, (0, 3, 4, 5))
+    return verdicts
+
+
+def resolve(
+    images: Paths,
+    *,
+    colorspace: Optional[str] = None,
+    alpha_type: Optional[str] = None,
+    cache_dir: Optional[StrPath] = None,
+    ocio: Optional[StrPath] = None,
+    working_space: Optional[str] = None,
+    program: Optional[StrPath] = None,
+    cancel: Optional[Cancel] = None,
+) -> List[Resolved]:
+    """Which tx file Cycles would load for each image with these settings, and why not another."""
+    options = ["--json"]
+    _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space)
+    run = Run("resolve", options, path_arguments(images), program=program, cancel=cancel)
+    found = [
+        Resolved(text_of(o, "image") or "", "failed" if "error" in o else str(o.get("state", "")), text_of(o, "path"),
+                 text_of(o, "reason"), _error_of(o), o)
+        for o in run
+        if "image" in o
+    ]
+    raise_for(run.code, run.errors, (0, 3, 4, 5))
+    return found
+
+
+def list_scene(
+    scene: StrPath,
+    *,
+    lint: bool = False,
+    cache_dir: Optional[StrPath] = None,
+    ocio: Optional[StrPath] = None,
+    working_space: Optional[str] = None,
+    program: Optional[StrPath] = None,
+    cancel: Optional[Cancel] = None,
+) -> Scene:
+    """The images of a .blend file, their settings, and the state of their tx files."""
+    options = ["--json"]
+    _flag(options, "--lint", lint)
+    _color_options(options, None, None, cache_dir, ocio, working_space)
+    run = Run("list", options, path_arguments(scene), program=program, cancel=cancel)
+    kinds: dict[str, List[Json]] = {"scene": [], "image": [], "library": [], "finding": []}
+    for o in run:
+        kinds.get(str(o.get("type")), []).append(o)
+    failed = [e for e in map(_error_of, kinds["scene"]) if e is not None]
+    if failed:
+        raise TxmillError(failed[0].message, run.code)
+    raise_for(run.code, run.errors, (0, 5))
+    if not kinds["scene"]:
+        raise TxmillError(f"{scene}: txmill list said nothing about it", run.code)
+    first = kinds["scene"][0]
+    return Scene(text_of(first, "scene") or "", first, kinds["image"], kinds["library"], kinds["finding"])
