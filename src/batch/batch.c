@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/text.h"
 
 txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs, const txm_batch_options *options,
                          txm_batch **out, txm_error *err)
@@ -107,7 +108,7 @@ void txm_batch_warn(txm_batch *batch, const char *format, ...)
     char message[TXM_MESSAGE_BYTES];
     va_list args;
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    txm_vformat(message, sizeof message, format, args);
     va_end(args);
     pthread_mutex_lock(&batch->events_lock);
     if (batch->options.events.warn)

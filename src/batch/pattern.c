@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "batch/entries.h"
 #include "core/mem.h"
 #include "core/path.h"
+#include "core/text.h"
 
 typedef enum token_kind { TOKEN_NONE, TOKEN_UDIM, TOKEN_UVTILE, TOKEN_FRAME } token_kind;
 
@@ -42,7 +42,7 @@ static token token_at(const char *p)
         return (token){TOKEN_FRAME, n, (unsigned)n};
     }
     for (size_t i = 0; *p == '<' && i < sizeof words / sizeof *words; i++)
-        if (strncasecmp(p, words[i].word, strlen(words[i].word)) == 0)
+        if (txm_ncasecmp(p, words[i].word, strlen(words[i].word)) == 0)
             return (token){words[i].kind, strlen(words[i].word), 0};
     return (token){0};
 }

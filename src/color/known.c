@@ -2,14 +2,14 @@
  * Names of the built-in config. */
 #include "color/known.h"
 
-#include <strings.h>
 
 #include "color/known.inc"
+#include "core/text.h"
 
 const char *txm_known_role_space(const txm_known_config *known, const char *role)
 {
     for (size_t i = 0; i < known->role_count; i++)
-        if (strcasecmp(known->roles[i].name, role) == 0)
+        if (txm_casecmp(known->roles[i].name, role) == 0)
             return known->roles[i].space;
     return NULL;
 }
@@ -18,10 +18,10 @@ const char *txm_known_canonical(const txm_known_config *known, const char *name)
 {
     for (size_t i = 0; i < known->space_count; i++) {
         const txm_known_space *space = &known->spaces[i];
-        if (strcasecmp(space->name, name) == 0)
+        if (txm_casecmp(space->name, name) == 0)
             return space->name;
         for (const char *const *alias = space->aliases; *alias; alias++)
-            if (strcasecmp(*alias, name) == 0)
+            if (txm_casecmp(*alias, name) == 0)
                 return space->name;
     }
     return txm_known_role_space(known, name);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "color/config.h"
+#include "core/text.h"
 
 typedef float matrix3[3][3]; /* row-major */
 
@@ -141,7 +142,7 @@ txm_status txm_color_compute_matrix(txm_color_config *config, txm_error *err)
     for (int k = 0; k < 12; k++) {
         config->matrix[k] = config->known ? config->known->xyz_to_scene_linear[k] : k % 4 == 3 ? 0.0f : m[k / 4][k % 4];
         /* 12 numbers of at most 11 characters ("-1.234e-10_") fit. */
-        used += (size_t)snprintf(config->matrix_text + used, sizeof config->matrix_text - used, "%s%.4g", k ? "_" : "",
+        used += (size_t)txm_format(config->matrix_text + used, sizeof config->matrix_text - used, "%s%.4g", k ? "_" : "",
                                  (double)config->matrix[k]);
     }
     config->interop_id = interop_id(config);

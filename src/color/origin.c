@@ -17,6 +17,7 @@
 #include "color/scan.h"
 #include "core/bytes.h"
 #include "core/mem.h"
+#include "core/text.h"
 #include "core/path.h"
 
 const char *txm_color_origin(const txm_color_options *options)
@@ -36,7 +37,7 @@ static void append(txm_error *err, const char *format, ...)
     size_t used = strlen(err->message);
     va_list args;
     va_start(args, format);
-    vsnprintf(err->message + used, sizeof err->message - used, format, args);
+    txm_vformat(err->message + used, sizeof err->message - used, format, args);
     va_end(args);
 }
 

@@ -15,6 +15,7 @@
 
 #include "color/tree.h"
 #include "core/mem.h"
+#include "core/text.h"
 
 typedef struct reduction {
     txm_tree tree;
@@ -95,11 +96,11 @@ static bool name_taken(reduction *r, int list, const char *name)
     for (size_t i = 0, n = txm_tree_count(&r->tree, list); i < n; i++) {
         int space = txm_tree_item(&r->tree, list, i, NULL), aliases = txm_tree_value(&r->tree, space, "aliases");
         const char *own = txm_tree_text(&r->tree, txm_tree_value(&r->tree, space, "name"));
-        if (own && strcasecmp(own, name) == 0)
+        if (own && txm_casecmp(own, name) == 0)
             return true;
         for (size_t k = 0, m = txm_tree_count(&r->tree, aliases); k < m; k++) {
             const char *alias = txm_tree_text(&r->tree, txm_tree_item(&r->tree, aliases, k, NULL));
-            if (alias && strcasecmp(alias, name) == 0)
+            if (alias && txm_casecmp(alias, name) == 0)
                 return true;
         }
     }
@@ -113,7 +114,7 @@ static bool role_exists(reduction *r, const char *name)
         int key = 0;
         txm_tree_item(&r->tree, roles, i, &key);
         const char *role = txm_tree_text(&r->tree, key);
-        if (role && strcasecmp(role, name) == 0)
+        if (role && txm_casecmp(role, name) == 0)
             return true;
     }
     return false;
@@ -212,7 +213,7 @@ static bool add_missing(reduction *r, int space, size_t before, const char *mess
 static bool is_default_rule(reduction *r, int item)
 {
     const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
-    return name && strcasecmp(name, "Default") == 0;
+    return name && txm_casecmp(name, "Default") == 0;
 }
 
 /* Drops all items of a list but one. File rules are none without the default rule. */
@@ -294,7 +295,7 @@ static bool default_view_lost(reduction *r)
     for (size_t i = 0, n = txm_tree_count(&r->tree, views); i < n; i++) {
         int item = txm_tree_item(&r->tree, views, i, NULL);
         const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
-        if (view && *view ? name && strcasecmp(name, view) == 0 : i == 0)
+        if (view && *view ? name && txm_casecmp(name, view) == 0 : i == 0)
             return txm_tree_is_dropped(&r->tree, item);
     }
     return false;

@@ -9,6 +9,7 @@
 
 #include "color/config.h"
 #include "core/mem.h"
+#include "core/text.h"
 
 /* ---- the list ------------------------------------------------------------------------------------------------ */
 
@@ -94,9 +95,9 @@ void txm_color_free_spaces(txm_color_config *config)
 static bool is_called(const txm_color_space *space, const char *name)
 {
     for (const char **alias = space->aliases; *alias; alias++)
-        if (strcasecmp(*alias, name) == 0)
+        if (txm_casecmp(*alias, name) == 0)
             return true;
-    return strcasecmp(space->name, name) == 0;
+    return txm_casecmp(space->name, name) == 0;
 }
 
 static const char *canonical_of(const txm_color_config *config, const char *name)

@@ -7,6 +7,7 @@
 
 #include "color/config.h"
 #include "core/near.h"
+#include "core/text.h"
 
 enum {
     SHOWN = 4,
@@ -18,7 +19,7 @@ static bool contains(const char *whole, const char *part)
 {
     size_t n = strlen(part);
     for (; *whole; whole++)
-        if (strncasecmp(whole, part, n) == 0)
+        if (txm_ncasecmp(whole, part, n) == 0)
             return true;
     return false;
 }

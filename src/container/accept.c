@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "container/reader_impl.h"
+#include "core/text.h"
 
 /* Cycles refuses files that a newer format of its writer made. */
 static const char version_prefix[] = "Blender maketx v";
@@ -18,7 +19,7 @@ static int refuse(char *reason, size_t reason_bytes, const char *format, ...)
     va_list args;
     va_start(args, format);
     if (reason_bytes)
-        vsnprintf(reason, reason_bytes, format, args);
+        txm_vformat(reason, reason_bytes, format, args);
     va_end(args);
     return 0;
 }

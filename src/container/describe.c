@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/text.h"
 
 /* Copies at most `n` bytes, cut to the field's size. */
 static void set(char *field, size_t field_bytes, const char *text, size_t n)
@@ -72,7 +73,7 @@ static unsigned parse_color(const char *text, float color[4])
         return 0;
     while (count < 4) {
         char *end;
-        float value = strtof(text, &end);
+        float value = txm_parse_float(text, &end);
         if (end == text)
             return 0;
         color[count++] = value;

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+
+#include "core/text.h"
 
 typedef struct channel_key {
     const char *name, *suffix; /* suffix: after the last '.' */
@@ -24,7 +25,7 @@ static int rank_of(const char *suffix, bool is_vector)
                                          "GA", "AB",   "BA",   "Depth", "Zback", NULL};
     const char *const *known = is_vector ? vector : colour;
     int rank = 0;
-    while (known[rank] && strcasecmp(suffix, known[rank]) != 0)
+    while (known[rank] && txm_casecmp(suffix, known[rank]) != 0)
         rank++;
     return known[rank] ? rank : 1000;
 }
@@ -48,7 +49,7 @@ static int compare_channels(const void *left, const void *right)
 static bool layer_has(const channel_key keys[], uint32_t count, const channel_key *of, const char *suffix)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (compare_layers(&keys[i], of) == 0 && strcasecmp(keys[i].suffix, suffix) == 0)
+        if (compare_layers(&keys[i], of) == 0 && txm_casecmp(keys[i].suffix, suffix) == 0)
             return true;
     return false;
 }

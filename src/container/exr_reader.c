@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "container/exr_channels.h"
+#include "core/text.h"
 
 enum {
     MAGIC = 20000630,
@@ -187,7 +188,7 @@ static bool keep(parser *p, const attribute *a)
             memcpy(&real, &bits, sizeof real);
             size_t used = strlen(line);
             if (numbers[i].real)
-                snprintf(line + used, 32, "%s%.9g", k ? "," : "", (double)real);
+                txm_format(line + used, 32, "%s%.9g", k ? "," : "", (double)real);
             else
                 snprintf(line + used, 32, "%s%" PRId32, k ? "," : "", (int32_t)bits);
         }

@@ -15,6 +15,7 @@
 #include "container/section_format.h"
 #include "core/hash.h"
 #include "core/mem.h"
+#include "core/text.h"
 #include "pyramid/ring.h"
 
 /* Writers may pad the end of a file; a section's first bytes are never that few. */
@@ -29,7 +30,7 @@ static void judge(txm_tx *tx, txm_section_state state, uint64_t image_bytes, con
     tx->info.section = state;
     tx->info.image_bytes = image_bytes;
     tx->info.section_bytes = tx->map.bytes - image_bytes;
-    vsnprintf(tx->info.section_reason, sizeof tx->info.section_reason, format, args);
+    txm_vformat(tx->info.section_reason, sizeof tx->info.section_reason, format, args);
     va_end(args);
 }
 

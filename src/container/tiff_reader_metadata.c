@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "container/tiff_reader_directory.h"
+#include "core/text.h"
 
 /* libtiff's names of the tags that tx files hold. */
 static const char *tag_name(uint16_t tag)
@@ -55,13 +56,13 @@ static void print_value(const txm_tiff_field *f, uint64_t index, bool swap, char
     double value;
     if (f->type == 5) { /* a ratio of two 32-bit numbers */
         uint32_t below = (uint32_t)txm_tiff_uint(at + 4, 4, swap);
-        snprintf(out, out_bytes, "%.9g", below ? (double)low / below : 0.0);
+        txm_format(out, out_bytes, "%.9g", below ? (double)low / below : 0.0);
     } else if (f->type == 11) {
         memcpy(&single, &low, sizeof single);
-        snprintf(out, out_bytes, "%.9g", (double)single);
+        txm_format(out, out_bytes, "%.9g", (double)single);
     } else if (f->type == 12) {
         memcpy(&value, &bits, sizeof value);
-        snprintf(out, out_bytes, "%.17g", value);
+        txm_format(out, out_bytes, "%.17g", value);
     } else if (txm_tiff_is_integer(f)) {
         snprintf(out, out_bytes, "%" PRIu64, bits);
     } else {

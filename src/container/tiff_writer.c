@@ -16,6 +16,7 @@
 #include "container/writer_metadata.h"
 #include "core/bytes.h"
 #include "core/mem.h"
+#include "core/text.h"
 
 typedef struct tiff_writer {
     const txm_tx_layout *layout;
@@ -75,7 +76,7 @@ static int on_error(TIFF *tiff, void *user, const char *module, const char *form
     tiff_writer *w = user;
     (void)tiff;
     (void)module;
-    vsnprintf(w->said, sizeof w->said, format, args);
+    txm_vformat(w->said, sizeof w->said, format, args);
     return 1;
 }
 

@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <tiffio.h>
 
 #include "core/mem.h"
+#include "core/text.h"
 
 const char txm_tx_software[] = "Blender maketx v0";
 const char txm_tx_wrap_modes[] = "black,black";
@@ -52,7 +52,7 @@ const char *txm_tx_texture_format(const txm_tx_metadata *m)
 uint32_t txm_metadata_tiff_tag(const char *name)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcasecmp(name, known[i].name))
+        if (!txm_casecmp(name, known[i].name))
             return known[i].tag;
     return 0;
 }
@@ -60,7 +60,7 @@ uint32_t txm_metadata_tiff_tag(const char *name)
 const char *txm_metadata_exr_name(const char *name)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].exr && !strcasecmp(name, known[i].name))
+        if (known[i].exr && !txm_casecmp(name, known[i].name))
             return known[i].exr;
     return name;
 }
@@ -68,10 +68,10 @@ const char *txm_metadata_exr_name(const char *name)
 bool txm_metadata_is_reserved(const char *name)
 {
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        if (!strcasecmp(name, reserved[i]))
+        if (!txm_casecmp(name, reserved[i]))
             return true;
     for (size_t i = 0; i < sizeof reserved_prefixes / sizeof *reserved_prefixes; i++)
-        if (!strncasecmp(name, reserved_prefixes[i], strlen(reserved_prefixes[i])))
+        if (!txm_ncasecmp(name, reserved_prefixes[i], strlen(reserved_prefixes[i])))
             return true;
     return !*name;
 }
@@ -134,7 +134,7 @@ void txm_metadata_color(const float *color, uint32_t channels, char out[TXM_COLO
 {
     size_t used = 0;
     for (uint32_t c = 0; c < channels && c < 4; c++) /* at most 13 characters a number */
-        used += (size_t)snprintf(out + used, TXM_COLOR_BYTES - used, "%s%.6g", c ? "," : "", (double)color[c]);
+        used += (size_t)txm_format(out + used, TXM_COLOR_BYTES - used, "%s%.6g", c ? "," : "", (double)color[c]);
 }
 
 bool txm_metadata_document_name(const txm_tx_metadata *m, txm_bytes *out)
@@ -160,7 +160,7 @@ bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s,
     char color[TXM_COLOR_BYTES];
     bool ok = true;
     for (size_t i = 0; ok && i < m->attribute_count; i++)
-        if (!strcasecmp(m->attributes[i].name, "ImageDescription"))
+        if (!txm_casecmp(m->attributes[i].name, "ImageDescription"))
             ok = txm_bytes_printf(out, "%s ", m->attributes[i].value);
     ok = ok && txm_bytes_printf(out, "oiio:SHA-1=%s", s->sha1);
     if (ok && s->constant) {
@@ -173,7 +173,7 @@ bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s,
         ok = add_word(out, "txmill:ColorSpace", m->requested_colorspace);
     for (size_t i = 0; ok && i < m->attribute_count; i++) {
         const char *name = m->attributes[i].name;
-        if (strcasecmp(name, "ImageDescription") && !txm_metadata_tiff_tag(name) && !txm_metadata_is_reserved(name))
+        if (txm_casecmp(name, "ImageDescription") && !txm_metadata_tiff_tag(name) && !txm_metadata_is_reserved(name))
             ok = add_word(out, name, m->attributes[i].value);
     }
     return ok;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/text.h"
 
 static txm_status find_devices(txm_context *c, const txm_context_options *o, unsigned threads, txm_error *err)
 {
@@ -98,7 +99,7 @@ void txm_context_log(const txm_context *context, txm_log_level level, const char
     if (!context->log)
         return;
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    txm_vformat(message, sizeof message, format, args);
     va_end(args);
     context->log(context->log_user, level, message);
 }

@@ -9,6 +9,7 @@
 
 #include "convert/gpu_rates.h"
 #include "core/mem.h"
+#include "core/text.h"
 
 enum {
     CHUNK_BYTES = 8 << 20, /* of level 0 at once: enough to keep a device busy */
@@ -227,7 +228,7 @@ static bool worth_starting(txm_gpus *g, double saved, char why[TXM_MESSAGE_BYTES
     if (!g->looked) {
         g->spent_seconds += saved;
         if (g->spent_seconds < START_SECONDS) {
-            snprintf(why, TXM_MESSAGE_BYTES, "a GPU could have saved %.2f s so far, starting one takes about %.2f s",
+            txm_format(why, TXM_MESSAGE_BYTES, "a GPU could have saved %.2f s so far, starting one takes about %.2f s",
                      g->spent_seconds, START_SECONDS);
             return false;
         }
@@ -244,7 +245,7 @@ static bool worth_starting(txm_gpus *g, double saved, char why[TXM_MESSAGE_BYTES
 static bool pays(txm_gpus *g, const gpu *d, const txm_gpu_plan *plan, double saved, char why[TXM_MESSAGE_BYTES])
 {
     double there = txm_gpu_seconds(g->plugin, &d->rates, plan);
-    snprintf(why, TXM_MESSAGE_BYTES, "%.3f s there by estimate, %.3f s on %u CPU thread%s", there, saved,
+    txm_format(why, TXM_MESSAGE_BYTES, "%.3f s there by estimate, %.3f s on %u CPU thread%s", there, saved,
              g->options.threads, g->options.threads == 1 ? "" : "s");
     return there < saved;
 }

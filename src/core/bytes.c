@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A growable byte string. */
 #include "core/bytes.h"
+#include "core/text.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -47,11 +48,11 @@ bool txm_bytes_printf(txm_bytes *b, const char *format, ...)
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, args);
+    int n = txm_vformat(NULL, 0, format, args);
     va_end(args);
     bool ok = n >= 0 && txm_bytes_reserve(b, (size_t)n);
     if (ok) {
-        vsnprintf(b->data + b->size, (size_t)n + 1, format, again);
+        txm_vformat(b->data + b->size, (size_t)n + 1, format, again);
         b->size += (size_t)n;
     }
     va_end(again);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Edit distance in the restricted Damerau form. */
 #include "core/near.h"
+#include "core/text.h"
 
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 enum { WORD = 63 };
 
@@ -48,5 +48,5 @@ int txm_near_enough(const char *word, const char *candidate, unsigned *distance)
     *distance = txm_near_distance(word, candidate);
     if (*distance <= (nw + 2) / 3)
         return 1;
-    return shorter >= 3 && strncasecmp(word, candidate, shorter) == 0;
+    return shorter >= 3 && txm_ncasecmp(word, candidate, shorter) == 0;
 }

@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "core/bytes.h"
 #include "core/mem.h"
+#include "core/text.h"
 
 const char *txm_path_base(const char *path)
 {
@@ -44,7 +44,7 @@ const char *txm_path_ext(const char *path)
 bool txm_path_has_ext(const char *path, const char *ext)
 {
     const char *own = txm_path_ext(path);
-    return *own && strcasecmp(own + 1, ext + (*ext == '.')) == 0;
+    return *own && txm_casecmp(own + 1, ext + (*ext == '.')) == 0;
 }
 
 size_t txm_path_cut(const char *name, size_t limit)

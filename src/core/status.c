@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Names, texts and recording of failures. */
 #include "txmill/status.h"
+#include "core/text.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -57,7 +58,7 @@ int txm_status_retryable(txm_status status)
 static void append(char *message, const char *format, va_list args)
 {
     size_t used = strlen(message);
-    vsnprintf(message + used, TXM_MESSAGE_BYTES - used, format, args);
+    txm_vformat(message + used, TXM_MESSAGE_BYTES - used, format, args);
 }
 
 txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/text.h"
+
 static const txm_finding_kind kinds[] = {
 #define FINDING(name, id, severity, meaning) {id, TXM_SEVERITY_##severity, meaning},
 #include "inspect/finding_table.h"
@@ -72,7 +74,7 @@ void txm_find(txm_collector *c, enum txm_finding_number number, txm_place place,
             *finding =
                 (txm_finding){.kind = kind, .level = place.level, .tile_x = place.tile_x, .tile_y = place.tile_y};
             va_start(args, format);
-            vsnprintf(finding->text, sizeof finding->text, format, args);
+            txm_vformat(finding->text, sizeof finding->text, format, args);
             va_end(args);
         }
     }

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "convert/context.h"
 #include "core/mem.h"
+#include "core/text.h"
 #include "inspect/compare.h"
 #include "inspect/verify_impl.h"
 
@@ -104,7 +104,7 @@ static txm_status convert_again(deep *d, txm_error *err)
 
 static void compare_words(const deep *d, const char *what, const char *found, const char *expected)
 {
-    if (strcasecmp(found, expected) != 0)
+    if (txm_casecmp(found, expected) != 0)
         txm_find(d->v->findings, TXM_FINDING_DEEP_HEADER, TXM_NO_PLACE, "%s: %.150s, where the source gives %.150s",
                  what, *found ? found : "(none)", expected);
 }

@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "convert/context.h"
 #include "convert/hash_stage.h"
 #include "core/mem.h"
+#include "core/text.h"
 
 enum {
     /* Bands that the tiler holds, one that moves, one in reserve. */
@@ -278,7 +278,7 @@ static txm_status check_hash(const course *c, txm_error *err)
     const txm_verification *v = c->check.v;
     char sha1[TXM_SHA1_HEX];
     txm_status status = txm_pixel_hash_finish(c->hash, sha1, err);
-    if (!status && *v->description.sha1 && strcasecmp(sha1, v->description.sha1))
+    if (!status && *v->description.sha1 && txm_casecmp(sha1, v->description.sha1))
         txm_find(v->findings, TXM_FINDING_SHA1, (txm_place){0, -1, -1}, "stated %s, found %s", v->description.sha1,
                  sha1);
     return status;

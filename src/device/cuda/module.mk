@@ -2,7 +2,7 @@
 # the runtime's calls is plain C, which the tests link with a runtime of their own (tests/gpu_runtime.c).
 GPU_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/device/cuda/*.c))
 # What a plug-in needs of the library; it carries its own copies and shows nothing but its table.
-GPU_CORE := $(addprefix $(B)/src/,core/status.o core/mem.o core/pixel.o device/tables.o)
+GPU_CORE := $(addprefix $(B)/src/,core/status.o core/text.o core/mem.o core/pixel.o device/tables.o)
 GPU_MAP  := src/device/cuda/plugin.map
 
 # Turing to Hopper as far as this compiler knows them, and what drivers translate for anything newer.

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/mem.h"
+#include "core/text.h"
 #include "source/exr/exr.h"
 
 /* ---- layout ---- */
@@ -118,7 +118,7 @@ static const char *text_of(txm_exr *x, const char *name)
     for (int32_t i = 0; i < count; i++) {
         const exr_attribute_t *a = NULL;
         if (exr_get_attribute_by_index(x->context, 0, EXR_ATTR_LIST_SORTED_ORDER, i, &a) == EXR_ERR_SUCCESS && a &&
-            a->type == EXR_ATTR_STRING && a->string && a->string->str && strcasecmp(oiio_name(a->name), name) == 0)
+            a->type == EXR_ATTR_STRING && a->string && a->string->str && txm_casecmp(oiio_name(a->name), name) == 0)
             value = a->string->str;
     }
     return value;

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "core/mem.h"
+#include "core/text.h"
 #include "source/raster_file.h"
 #include "source/readers.h"
 
@@ -85,21 +86,25 @@ static void take_gamma(txm_source_info *info, float gamma)
     if (rounded == 1.0f)
         strcpy(info->colorspace_hint, "linear");
     else
-        snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "Gamma%.2g", (double)rounded);
+        txm_format(info->colorspace_hint, sizeof info->colorspace_hint, "Gamma%.2g", (double)rounded);
 }
 
 static txm_status read_lines(hdr *h, txm_source_info *info, txm_error *err)
 {
     char line[LINE_BYTES];
+    static const char gamma_is[] = "GAMMA=";
     bool format = false;
     strcpy(info->colorspace_hint, "linear");
     for (int i = 0; i < HEADER_LINES && get_line(h, line); i++) {
-        float gamma;
+        char *end;
         if (!*line)
             return format ? TXM_OK : refuse(h, "another encoding of pixels", err);
         if (strcmp(line, "FORMAT=32-bit_rle_rgbe") == 0)
             format = true;
-        else if (sscanf(line, "GAMMA=%g", &gamma) == 1)
+        if (strncmp(line, gamma_is, sizeof gamma_is - 1) != 0)
+            continue;
+        float gamma = txm_parse_float(line + sizeof gamma_is - 1, &end);
+        if (end > line + sizeof gamma_is - 1)
             take_gamma(info, gamma);
     }
     return refuse(h, "an odd header", err);

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/mem.h"
+#include "core/text.h"
 #include "source/readers.h"
 
 static const char *const names[TXM_META_FIELDS] = {
@@ -32,7 +32,7 @@ bool txm_raster_meta_set_bytes(txm_raster_meta *meta, int field, const void *tex
 bool txm_raster_meta_set(txm_raster_meta *meta, const char *name, const char *value)
 {
     for (int i = 0; i < TXM_META_FIELDS; i++)
-        if (strcasecmp(name, names[i]) == 0)
+        if (txm_casecmp(name, names[i]) == 0)
             return txm_raster_meta_set_bytes(meta, i, value, strlen(value));
     return true;
 }

@@ -7,9 +7,9 @@
  * OpenImageIO makes of it. */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/bytes.h"
+#include "core/text.h"
 #include "source/meta/raster_meta.h"
 
 /* Elements inside each other, and pieces of text in one element: joining more than that would cost the square of it. */
@@ -47,7 +47,7 @@ static bool is_space(char c)
 
 static bool span_is(span s, const char *name)
 {
-    return s.bytes == strlen(name) && strncasecmp(s.text, name, s.bytes) == 0;
+    return s.bytes == strlen(name) && txm_ncasecmp(s.text, name, s.bytes) == 0;
 }
 
 static bool starts(const walker *w, const char *word)

@@ -14,10 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "source/meta/raster_meta.h"
 #include "source/readers.h"
+#include "core/text.h"
 
 /* What libpng may hold altogether: profiles take a few MB at most, texts less. */
 enum { MAX_MEMORY_BYTES = 64 << 20 };
@@ -141,7 +141,7 @@ static void read_colorspace(png_structp png, png_infop tags, txm_source_info *in
         if (exponent == 1.0f)
             snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "linear");
         else
-            snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "Gamma%.2g", exponent);
+            txm_format(info->colorspace_hint, sizeof info->colorspace_hint, "Gamma%.2g", exponent);
         return;
     }
     snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "sRGB");
@@ -187,15 +187,15 @@ static bool read_texts(png_structp png, png_infop tags, txm_raster_meta *meta, t
 
     for (int i = 0; i < count && ok; i++) {
         const char *key = texts[i].key, *text = texts[i].text;
-        if (strcasecmp(key, "Description") == 0)
+        if (txm_casecmp(key, "Description") == 0)
             ok = txm_raster_meta_set(meta, "ImageDescription", text);
-        else if (strcasecmp(key, "Author") == 0)
+        else if (txm_casecmp(key, "Author") == 0)
             ok = txm_raster_meta_set(meta, "Artist", text);
-        else if (strcasecmp(key, "Raw profile type exif") == 0)
+        else if (txm_casecmp(key, "Raw profile type exif") == 0)
             ok = read_hex_exif(meta, text);
-        else if (strcasecmp(key, "XML:com.adobe.xmp") == 0)
+        else if (txm_casecmp(key, "XML:com.adobe.xmp") == 0)
             ok = txm_raster_meta_add_xmp(meta, text, strlen(text));
-        else if (strcasecmp(key, "oiio:ColorSpace") == 0)
+        else if (txm_casecmp(key, "oiio:ColorSpace") == 0)
             snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "%s", text);
         else
             ok = txm_raster_meta_set(meta, key, text);

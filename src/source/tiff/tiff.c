@@ -18,6 +18,7 @@
 
 #include "container/tiff_reader.h"
 #include "core/mem.h"
+#include "core/text.h"
 
 enum { LARGE_STRIP_BYTES = 8 << 20 };
 
@@ -41,7 +42,7 @@ __attribute__((format(printf, 4, 0))) static int remember_words(TIFF *tif, void 
 {
     txm_tiff *t = user;
     (void)tif, (void)module;
-    vsnprintf(t->words, sizeof t->words, format, args);
+    txm_vformat(t->words, sizeof t->words, format, args);
     return 1; /* handled: nothing is printed */
 }
 
@@ -52,7 +53,7 @@ __attribute__((format(printf, 4, 0))) static int judge_warning(TIFF *tif, void *
 {
     char words[sizeof((txm_tiff *)user)->words];
     (void)tif, (void)module;
-    vsnprintf(words, sizeof words, format, args);
+    txm_vformat(words, sizeof words, format, args);
     if (strstr(words, "IO error"))
         memcpy(((txm_tiff *)user)->words, words, sizeof words);
     return 1;
