@@ -15,3 +15,10 @@ $(B)/bench/bench_oiio.o: bench/bench_oiio.cpp
 $(B)/bench_padded: bench/bench_padded.c $(B)/bench/bench_oiio.o $(B)/libtxmill.a
 	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/bench_oiio.o $(B)/libtxmill.a $(ALL_LDFLAGS) \
 	  -lOpenImageIO -lOpenImageIO_Util $(LIBS) -o $@
+
+# A real Blender beside txmill, on random images and folders of images: make differential N=500 SEED=1 BLENDER=blender
+# FOLDER="a b". Without BLENDER the official one of tests/blender/chroots.sh. /usr/bin/python3 has Debian's OpenImageIO.
+.PHONY: differential
+differential: all
+	PATH=/usr/bin:$$PATH tests/differential/differential.py -n $(or $(N),500) --seed $(or $(SEED),1) \
+	  --blender "$(or $(BLENDER),tests/blender/chroots.sh python)" --txmill $(B)/txmill --work $(B)/differential $(FOLDER)

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Two Debian systems with a Blender each, in $TXM_CHROOTS (default: build/chroots):
+#   debian     Debian unstable: its Blender 5.2, and what builds txmill against its OpenImageIO and OpenColorIO
+#   official   Debian 13 with the package bpy of PyPI, which is the official build as a Python module
+#
+#   chroots.sh make debian|official         sets it up, unless it is there; root and network
+#   chroots.sh run debian|official CMD...   runs a command in it, with the host's folders under their own paths
+#   chroots.sh blender                      the Blender of `debian`, arguments as Blender's
+#   chroots.sh python                       the Python of `official` that has bpy
+#
+# Exit status 77: not possible here; the last line of stderr says what is missing.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=${TXM_CHROOTS:-$(cd "$here/../.." && pwd)/build/chroots}
+mirror=${TXM_DEBIAN_MIRROR:-http://deb.debian.org/debian}
+bpy=${TXM_BPY:-bpy==5.2.3}
+
+missing() { echo "chroots.sh: $*" >&2; exit 77; }
+
+# In a mount namespace of its own: nothing stays mounted, however the command ends.
+run() {
+  local at=$root/$1; shift
+  [ -e "$at/ready" ] || missing "no $at: 'tests/blender/chroots.sh make ${at##*/}' sets it up"
+  [ "$(id -u)" = 0 ] || missing "chroot needs root"
+  exec unshare -m bash -euc '
+    at=$1 cwd=$2; shift 2
+    mount --make-rprivate /
+    mount -t proc proc "$at/proc"
+    mount --rbind /dev "$at/dev"
+    for host in /*/; do
+      host=${host%/}
+      case $host in /bin|/boot|/dev|/etc|/lib*|/lost+found|/opt|/proc|/run|/sbin|/sys|/usr|/var) continue ;; esac
+      [ -L "$host" ] && continue
+      mkdir -p "$at$host"
+      mount --rbind "$host" "$at$host"
+    done
+    export HOME=/var/home TMPDIR=/tmp LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin
+    export BLENDER_USER_RESOURCES=${BLENDER_USER_RESOURCES:-$HOME/blender}
+    unset LD_LIBRARY_PATH LD_PRELOAD PYTHONPATH
+    exec chroot "$at" sh -c '\''cd "$0" 2>/dev/null || cd /; exec "$@"'\'' "$cwd" "$@"' run "$at" "$PWD" "$@"
+}
+
+# Packages are left out that only recommend themselves; no service is started.
+bootstrap() { # NAME SUITE
+  local at=$root/$1
+  [ "$(id -u)" = 0 ] || missing "debootstrap needs root"
+  command -v debootstrap >/dev/null || missing "debootstrap is not installed (apt-get install debootstrap)"
+  rm -rf --one-file-system "$at.new"
+  mkdir -p "$at.new/var/home"
+  debootstrap --variant=minbase --include=ca-certificates "$2" "$at.new" "$mirror" >"$root/$1.log" 2>&1 ||
+    missing "debootstrap of Debian $2 failed, see $root/$1.log"
+  printf '#!/bin/sh\nexit 101\n' >"$at.new/usr/sbin/policy-rc.d"
+  chmod 755 "$at.new/usr/sbin/policy-rc.d"
+  echo 'APT::Install-Recommends "0";' >"$at.new/etc/apt/apt.conf.d/90txmill"
+  # The host may trust a proxy of its own.
+  cp -L /etc/ssl/certs/ca-certificates.crt "$at.new/etc/ssl/certs/"
+  cp -L /etc/resolv.conf "$at.new/etc/resolv.conf"
+  rm -rf --one-file-system "$at"
+  mv "$at.new" "$at"
+  touch "$at/ready"
+}
+
+inside() { # NAME COMMAND: output into the log
+  (run "$1" sh -c "$2") >>"$root/$1.log" 2>&1 || { rm -f "$root/$1/ready"; missing "set-up failed, see $root/$1.log"; }
+}
+
+make_debian() {
+  # What builds txmill, the packages of its tests, and what Blender's own extension module imports.
+  local packages
+  packages=$(awk '$1 == "build" || $1 == "test" { print $2 }' "$here/../../scripts/packages" |
+    grep -v -x -E 'chromium|nodejs|blender-data|gcc-aarch64-linux-gnu|libc6-dev-arm64-cross|qemu-user' | tr '\n' ' ')
+  bootstrap debian unstable
+  inside debian "DEBIAN_FRONTEND=noninteractive apt-get install -y blender python3-cattr python3-requests python3-numpy \
+    xvfb xauth libgl1-mesa-dri $packages"
+}
+
+make_official() {
+  bootstrap official trixie
+  inside official "DEBIAN_FRONTEND=noninteractive apt-get install -y python3-venv libx11-6 libxi6 libxfixes3 libxrender1 \
+    libxxf86vm1 libxkbcommon0 libsm6 libice6 libgl1 libegl1 libgomp1 libxext6 libxrandr2"
+  inside official "python3 -m venv /opt/bpy && /opt/bpy/bin/pip --cert /etc/ssl/certs/ca-certificates.crt install '$bpy'"
+}
+
+case ${1-} in
+make)
+  case ${2-} in debian | official) ;; *) sed -n '3,13s/^# \?//p' "$0" >&2; exit 2 ;; esac
+  mkdir -p "$root"
+  [ -e "$root/$2/ready" ] || "make_$2"
+  ;;
+run) shift; run "$@" ;;
+blender) shift; run debian blender "$@" ;;
+python) shift; run official /opt/bpy/bin/python "$@" ;;
+*) sed -n '3,13s/^# \?//p' "$0" >&2; exit 2 ;;
+esac

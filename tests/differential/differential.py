@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Converts images with a real Blender and with txmill, and compares every name, level and field of the headers.
+
+Random images of all formats, types, sizes, alpha and contents, or the images of folders. The table counts what is
+identical, within one code, different by intent (txmill-tx(5) lists that) and wrong. Sources and tx files of what is
+wrong stay in the work folder; findings.tsv there has a line for each.
+
+Exit status: 0 nothing wrong, 1 something is, 2 usage, 77 no Blender.
+"""
+import argparse
+import collections
+import json
+import os
+import random
+import shlex
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+
+import images
+import judge
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MAKETX = os.path.join(HERE, "..", "blender", "maketx.py")
+ALPHAS = ["straight", "premultiplied", "channel_packed", "none", "auto"]
+COMMON_SPACES = ["sRGB"] * 6 + ["Non-Color"] * 5 + ["Linear Rec.709"] * 4 + ["auto", "ACEScg", "Raw"]
+IMAGE_EXTENSIONS = set("exr tif tiff tx png jpg jpeg tga hdr psd dds fits fit bmp dpx cin iff rla sgi rgb webp ico ppm pgm "
+                       "pbm pfm gif jp2 j2k pic heic avif".split())
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="images to convert besides the random ones")
+    parser.add_argument("-n", type=int, default=500, help="number of random images (default: 500)")
+    parser.add_argument("--seed", type=int, default=1, help="of the random images (default: 1)")
+    parser.add_argument("--blender", default="blender", help="command of a Blender, or of a Python that has bpy")
+    parser.add_argument("--txmill", default=os.path.join(HERE, "..", "..", "build", "txmill"), help="command of txmill")
+    parser.add_argument("--other-blender", metavar="COMMAND", help="compare this Blender with the first, instead of txmill")
+    parser.add_argument("--work", default=os.path.join(HERE, "..", "..", "build", "differential"), help="work folder")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="threads of txmill (default: all processors)")
+    parser.add_argument("--only", metavar="NAME", help="convert only random images whose names contain NAME")
+    return parser.parse_args()
+
+
+def give_up(status, message):
+    print("differential.py: " + message, file=sys.stderr)
+    sys.exit(status)
+
+
+class Blender:
+    def __init__(self, command):
+        self.command = shlex.split(command)
+        try:
+            version = subprocess.run(self.command + ["--version"], capture_output=True, text=True, timeout=300)
+        except OSError as error:
+            give_up(77, "no Blender: %s (--blender, BLENDER=)" % error)
+        if version.returncode:
+            give_up(77, "no Blender: " + version.stderr.strip())
+        lines = [line for line in version.stdout.splitlines() if line.startswith(("Blender ", "Python "))]
+        if lines and lines[0].startswith("Blender "):
+            self.command += ["-b", "--factory-startup", "--python-exit-code", "1", "--python", MAKETX, "--"]
+        else:
+            self.command += [MAKETX]
+
+    def run(self, *args):
+        return subprocess.run(self.command + list(args), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace")
+
+    def describe(self, folder):
+        """{version, colorspaces}; leaves the OpenColorIO config in folder/colormanagement."""
+        done = self.run("describe", folder)
+        if done.returncode:
+            give_up(1, done.stdout + "Blender failed")
+        with open(os.path.join(folder, "blender.json"), encoding="utf-8") as f:
+            return json.load(f)
+
+    def convert(self, runs, folder, cache="blender"):
+        """A line a run: the path of the tx file, or ERROR and the message, or CRASH. Blender is started again after a
+        crash. `cache`: the name that takes the place of %s in the cache folders."""
+        listing, results = os.path.join(folder, cache + ".list"), os.path.join(folder, cache + ".results")
+        with open(listing, "w", encoding="utf-8") as f:
+            for run in runs:
+                f.write("\t".join((run["path"], run["colorspace"], run["alpha"], run["cache"] % cache)) + "\n")
+        lines = []
+        while len(lines) < len(runs):
+            before = len(lines)
+            done = self.run("convert", listing, results)
+            if os.path.exists(results):
+                with open(results, encoding="utf-8") as f:
+                    lines = f.read().splitlines()
+            if len(lines) <= before and not (lines and lines[-1] == "BEGIN"):
+                give_up(1, done.stdout + "Blender failed")
+            if lines and lines[-1] == "BEGIN":
+                lines.pop()
+                if len(runs) == len(lines) + 1:
+                    lines.append("CRASH")
+        return lines
+
+
+def parts_of(line):
+    """A line of Blender.convert as (tx, error)."""
+    return (None, line.replace("\t", ": ")) if line.startswith(("ERROR", "CRASH")) else (line, "")
+
+
+def txmill_convert(program, config, runs, folder, jobs):
+    """{index of the run: (tx, error)}. Runs of one source are spread over several calls: their reports name the source."""
+    listing = os.path.join(folder, "txmill.list")
+    out = {}
+    rounds = collections.defaultdict(list)
+    seen = collections.Counter()
+    for index, run in enumerate(runs):
+        rounds[seen[run["path"]]].append(index)
+        seen[run["path"]] += 1
+    for indices in rounds.values():
+        with open(listing, "w", encoding="utf-8") as f:
+            for i in indices:
+                f.write(json.dumps({"path": runs[i]["path"], "colorspace": runs[i]["colorspace"], "alpha": runs[i]["alpha"],
+                                    "cache_dir": runs[i]["cache"] % "txmill"}) + "\n")
+        done = subprocess.run(shlex.split(program) + ["make", "--strict", "--force", "--json", "--ocio", config, "-j",
+                                                    str(jobs), "@" + listing],
+                              capture_output=True, text=True)
+        by_path = {runs[i]["path"]: i for i in indices}
+        for line in done.stdout.splitlines():
+            record = json.loads(line)
+            if record["type"] != "file" or record["input"] not in by_path:
+                continue
+            if record["state"] == "failed":
+                out[by_path[record["input"]]] = (None, record["error"]["message"])
+            elif record["state"] == "skipped":
+                out[by_path[record["input"]]] = (record["input"], "")
+            else:
+                out[by_path[record["input"]]] = (record["tx"], "")
+        for i in indices:
+            out.setdefault(i, (None, "no report: " + " ".join(done.stderr.split()[-40:])))
+    return out
+
+
+def random_runs(args, folder, spaces):
+    sources = os.path.join(folder, "src")
+    os.makedirs(sources)
+    for index in range(args.n):
+        rng = np.random.default_rng([args.seed, index])
+        path = images.draw(rng, os.path.join(sources, "%05d" % index))
+        chance = rng.random()
+        if chance < 0.75:
+            space = str(rng.choice([s for s in COMMON_SPACES if s in spaces or s == "auto"]))
+        else:
+            space = str(rng.choice(spaces))
+        alpha = str(rng.choice(ALPHAS, p=[.4, .2, .15, .1, .15]))
+        cache = os.path.join(folder, "%s") if rng.random() < 0.7 else "cache-%s"
+        run = {"path": path, "colorspace": space, "alpha": alpha, "cache": cache}
+        if not args.only or args.only in os.path.basename(path):
+            yield run
+
+
+def folder_runs(args, folder, spaces):
+    """Every image as sRGB, as data and in one more way, the same in each campaign with the same seed."""
+    rng = random.Random(args.seed)
+    for top in args.folders:
+        for parent, folders, files in os.walk(os.path.abspath(top)):
+            folders[:] = sorted(f for f in folders if f != "blender_tx" and not f.startswith("."))
+            for name in sorted(files):
+                if name.rpartition(".")[2].lower() not in IMAGE_EXTENSIONS or "\t" in name:
+                    continue
+                path = os.path.join(parent, name)
+                for space, alpha in (("sRGB", "straight"), ("Non-Color", "straight"), (rng.choice(spaces), rng.choice(ALPHAS))):
+                    yield {"path": path, "colorspace": space, "alpha": alpha, "cache": os.path.join(folder, "%s")}
+
+
+def table(judged):
+    counts = collections.defaultdict(collections.Counter)
+    for _, findings in judged:
+        for aspect in {f.aspect for f in findings}:
+            verdict = max((f.verdict for f in findings if f.aspect == aspect), key=judge.ORDER.index)
+            counts[aspect][verdict] += 1
+        counts["images"][max((f.verdict for f in findings), key=judge.ORDER.index)] += 1
+    print("%-14s" % "" + "".join("%17s" % v for v in judge.ORDER))
+    for aspect in ["made", "name", "shape", "level 0", "levels 1...", "statistics", "metadata", "images"]:
+        print("%-14s" % aspect + "".join("%17d" % counts[aspect][v] for v in judge.ORDER))
+
+
+def groups(judged, verdict):
+    out = collections.defaultdict(list)
+    for run, findings in judged:
+        for finding in findings:
+            if finding.verdict == verdict:
+                out["%s: %s" % (finding.aspect, finding.key) if finding.key else finding.aspect].append((run, finding))
+    return sorted(out.items(), key=lambda item: -len(item[1]))
+
+
+def main():
+    args = parse()
+    blender = Blender(args.blender)
+    folder = os.path.abspath(args.work)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    about = blender.describe(folder)
+    config = os.path.join(folder, "colormanagement", "config.ocio")
+    runs = list(random_runs(args, folder, about["colorspaces"])) + list(folder_runs(args, folder, about["colorspaces"]))
+    print("Blender %s, %d conversions, seed %d" % (about["version"], len(runs), args.seed))
+    theirs = blender.convert(runs, folder)
+    if args.other_blender:
+        ours = [parts_of(line) for line in Blender(args.other_blender).convert(runs, folder, "txmill")]
+    else:
+        ours = txmill_convert(args.txmill, config, runs, folder, args.jobs)
+
+    judged = []
+    with open(os.path.join(folder, "findings.tsv"), "w", encoding="utf-8") as report:
+        report.write("verdict\taspect\tkey\tsource\tcolour space\talpha\tBlender's\tours\tdetail\n")
+        for index, (run, line) in enumerate(zip(runs, theirs)):
+            tx, run["blender_error"] = parts_of(line)
+            mine, run["txmill_error"] = ours[index]
+            findings = judge.compare(run, tx, mine)
+            judged.append((run, findings))
+            for f in findings:
+                if f.verdict != judge.IDENTICAL:
+                    report.write("\t".join((f.verdict, f.aspect, f.key, run["path"], run["colorspace"], run["alpha"], tx or line,
+                                            mine or "", f.detail)) + "\n")
+    table(judged)
+    for verdict in (judge.INTENDED, judge.CLOSE, judge.WRONG):
+        for key, cases in groups(judged, verdict):
+            run, finding = cases[0]
+            print("%-16s%5d  %s" % (verdict, len(cases), key))
+            if verdict != judge.INTENDED:
+                print("%23s%s (%s, %s) %s" % ("", os.path.relpath(run["path"], folder), run["colorspace"], run["alpha"],
+                                             finding.detail))
+    wrong = sum(any(f.verdict == judge.WRONG for f in findings) for _, findings in judged)
+    if wrong:
+        print("%d of %d differ without a reason; see %s" % (wrong, len(runs), os.path.join(folder, "findings.tsv")))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

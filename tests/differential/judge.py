@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What differs between Blender's tx file and ours, and whether that is meant: see DIFFERENCES WITH BLENDER in
+txmill-tx(5)."""
+import os
+import re
+
+import numpy as np
+import OpenImageIO as oiio
+
+import txfile
+
+IDENTICAL, CLOSE, INTENDED, WRONG = "identical", "within one code", "intended", "wrong"
+ORDER = [IDENTICAL, CLOSE, INTENDED, WRONG]
+
+STATISTICS = ("oiio:SHA-1", "oiio:AverageColor", "oiio:ConstantColor")
+# Tags of a TIFF that say how level 0 is stored: a difference there is one of shape, not of metadata.
+SHAPE_TAGS = {256, 257, 258, 277, 322, 323, 339}
+
+
+class Finding:
+    """One thing that was compared. `key` groups alike findings in the table."""
+
+    def __init__(self, aspect, verdict, key="", detail=""):
+        self.aspect, self.verdict, self.key, self.detail = aspect, verdict, key, detail
+
+
+def source_not_finite(path, cache={}):
+    """Whether the image has NaN or infinite samples."""
+    if path not in cache:
+        image = oiio.ImageBuf(path)
+        pixels = image.get_pixels(oiio.FLOAT) if image.read(0, 0, True, oiio.FLOAT) else None
+        cache[path] = pixels is not None and not np.isfinite(pixels).all()
+    return cache[path]
+
+
+def split_description(metadata):
+    """The statistics that a TIFF holds in its ImageDescription become fields of their own, as they are in OpenEXR."""
+    out = dict(metadata)
+    text = out.pop("level 0 tag 270", None)
+    if text is not None:
+        for name, value in re.findall(r"(oiio:(?:SHA-1|AverageColor|ConstantColor))=(\S+)", text):
+            out[name] = value
+        rest = re.sub(r"oiio:(?:SHA-1|AverageColor|ConstantColor)=\S+ ?", "", text).strip()
+        if rest:
+            out["ImageDescription"] = rest
+    return out
+
+
+def intended_metadata(name, theirs, ours):
+    """The differences that are meant, by field. Returns the reason, or None."""
+    if name == "txmill:ColorSpace" and theirs is None:
+        return "txmill:ColorSpace is ours alone"
+    if re.fullmatch(r"level [1-9]\d* tag 306", name):
+        return "DateTime of the levels is the source's time, not the clock's"
+    if name == "xDensity" and theirs is None:
+        return None
+    return None
+
+
+def compare_metadata(theirs, ours):
+    theirs, ours = split_description(theirs), split_description(ours)
+    for name in sorted(set(theirs) | set(ours)):
+        a, b = theirs.get(name), ours.get(name)
+        tag = re.fullmatch(r"level (\d+) tag (\d+)", name)
+        if tag and int(tag.group(2)) in SHAPE_TAGS:
+            continue
+        aspect = "statistics" if name in STATISTICS else "metadata"
+        key = "tag %s of levels" % tag.group(2) if tag and tag.group(1) != "0" else name
+        if a == b:
+            yield Finding(aspect, IDENTICAL)
+        elif intended_metadata(name, a, b):
+            yield Finding(aspect, INTENDED, intended_metadata(name, a, b))
+        else:
+            yield Finding(aspect, WRONG, key, "%s: %r, ours %r" % (name, a, b))
+
+
+def compare_level(level, theirs, ours, run):
+    distance = txfile.steps(theirs, ours)
+    different = int((distance != 0).sum())
+    if not different:
+        return Finding("level 0" if level == 0 else "levels 1...", IDENTICAL)
+    aspect = "level 0" if level == 0 else "levels 1..."
+    worst = int(distance.max())
+    y, x, c = (int(i) for i in np.unravel_index(int(distance.argmax()), distance.shape))
+    detail = "level %d: %d of %d samples, worst %d steps at x %d y %d c %d: %r, ours %r" % (
+        level, different, distance.size, worst, x, y, c, theirs[y, x, c].item(), ours[y, x, c].item())
+    if theirs.dtype == np.float32:
+        finite = np.isfinite(theirs)
+        top = float(np.abs(theirs[finite]).max()) if finite.any() else 0.0
+        with np.errstate(invalid="ignore", over="ignore"):
+            error = np.abs(theirs.astype(np.float64) - ours.astype(np.float64))
+        close = bool((np.isfinite(error) & (error <= 1e-6 * top)).all())
+    else:
+        close = worst <= 1
+    if close:
+        return Finding(aspect, CLOSE, "", detail)
+    if theirs.dtype.kind == "f" and source_not_finite(run["path"]):
+        return Finding(aspect, WRONG, aspect + ", source not finite", detail)
+    return Finding(aspect, WRONG, "%s, %s" % (aspect, theirs.dtype), detail)
+
+
+def compare_files(run, theirs, ours):
+    """Findings about two tx files of one source."""
+    try:
+        container_a, meta_a = txfile.metadata(theirs)
+        container_b, meta_b = txfile.metadata(ours)
+        levels_a, levels_b = txfile.levels(theirs), txfile.levels(ours)
+    except txfile.TxError as error:
+        return [Finding("shape", WRONG, "unreadable", str(error))]
+    shape_a = [container_a, str(levels_a[0].dtype)] + [level.shape for level in levels_a]
+    shape_b = [container_b, str(levels_b[0].dtype)] + [level.shape for level in levels_b]
+    if shape_a != shape_b:
+        return [Finding("shape", WRONG, "%s %s %d channels, ours %s %s %d" % (
+            *shape_a[:2], shape_a[2][2], *shape_b[:2], shape_b[2][2]),
+            "%s, ours %s" % (shape_a[:3], shape_b[:3]))]
+    findings = [Finding("shape", IDENTICAL)]
+    findings += [compare_level(i, a, b, run) for i, (a, b) in enumerate(zip(levels_a, levels_b))]
+    pixels = max((f.verdict for f in findings if f.aspect == "level 0"), key=ORDER.index)
+    for finding in compare_metadata(meta_a, meta_b):
+        # The digest and the averages of pixels that differ by one code differ, too.
+        if finding.aspect == "statistics" and finding.verdict == WRONG and pixels in (CLOSE, INTENDED):
+            finding = Finding("statistics", pixels, finding.key, finding.detail)
+        findings.append(finding)
+    return findings
+
+
+def compare(run, theirs, ours):
+    """`theirs`: path of Blender's tx file, or None and run["blender_error"]; `ours` alike."""
+    serves = [p is not None and os.path.realpath(p) == os.path.realpath(run["path"]) for p in (theirs, ours)]
+    if theirs is None and ours is None:
+        return [Finding("made", IDENTICAL, "refused by both")]
+    if theirs is None:
+        if run["blender_error"].startswith("CRASH"):
+            return [Finding("made", INTENDED, "Blender crashes")]
+        return [Finding("made", INTENDED, "txmill reads what Blender refuses", run["blender_error"])]
+    if ours is None:
+        return [Finding("made", WRONG, "refused by txmill alone", run["txmill_error"])]
+    if serves[0] or serves[1]:
+        if serves[0] and serves[1]:
+            return [Finding("made", IDENTICAL, "the image serves itself")]
+        return [Finding("made", WRONG, "used as it is by %s alone" % ("Blender" if serves[0] else "txmill"))]
+    findings = [Finding("made", IDENTICAL)]
+    if os.path.basename(theirs) != os.path.basename(ours):
+        findings.append(Finding("name", WRONG, "name", "%s, ours %s" % (os.path.basename(theirs), os.path.basename(ours))))
+    else:
+        findings.append(Finding("name", IDENTICAL))
+    return findings + compare_files(run, theirs, ours)
