@@ -33,21 +33,17 @@ from ._commands import (
     resolve,
     verify,
 )
-from ._tiles import LibraryMissing, Tile, TxFile, tiles
 
 __all__ = [
     "Cancel",
     "ErrorInfo",
     "Info",
-    "LibraryMissing",
     "Made",
     "MakeRun",
     "ProgramMissing",
     "Progress",
     "Resolved",
     "Scene",
-    "Tile",
-    "TxFile",
     "TxmillError",
     "Verdict",
     "find_program",
@@ -56,7 +52,6 @@ __all__ = [
     "list_scene",
     "make",
     "resolve",
-    "tiles",
     "verify",
     "version",
 ]

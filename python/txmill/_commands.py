@@ -201,6 +201,10 @@ def iter_make(
             summary = o
         elif o.get("type") == "file":
             yield Made(text_of(o, "input") or "", str(o.get("state", "")), text_of(o, "tx"), _error_of(o), o)
+    if summary is None and cancel is not None and cancel.cancelled:
+        # Stopped before the program had begun.
+        yield {"type": "summary", "inputs": 0, "created": 0, "failed": 0, "exit_code": 143}
+        return
     # 3 and 4: some inputs failed, which their objects say.
     raise_for(run.code, run.errors, (0, 3, 4, *_CANCELLED))
     if summary is None:

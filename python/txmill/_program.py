@@ -98,7 +98,7 @@ def version(program: Optional[StrPath] = None) -> str:
     done = subprocess.run([find_program(program), "--version"], capture_output=True, text=True, encoding="utf-8",
                           errors="surrogateescape", check=False)
     words = done.stdout.split()
-    if done.returncode != 0 or len(words) < 2:
+    if done.returncode != 0 or len(words) < 2 or words[0] != "txmill":
         raise TxmillError(f"{find_program(program)}: not a txmill program", done.returncode)
     return words[1]
 

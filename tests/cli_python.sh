@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The Python package, over the program that was built: Python's own unittest does the checking, a line a test here.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+export TXMILL TXM_TESTDATA PYTHONPATH=$repo/python PYTHONDONTWRITEBYTECODE=1
+
+for file in "$repo"/tests/python/test_*.py; do
+    name=$(basename "$file" .py)
+    run timeout 300 python3 -W error::ResourceWarning "$file" -v
+    sed -nE 's/^(test_[a-z0-9_]+) .*\.\.\. ok$/ok python-\1/p; s/^(test_[a-z0-9_]+) .*\.\.\. skipped (.*)$/skip python-\1 (\2)/p' err
+    check "python-$name" rc_is 0
+done
+# The oldest Python that the package promises is not here to run: its grammar at least is checked.
+run python3 -c "
+import ast, pathlib, sys
+for path in pathlib.Path('$repo/python').rglob('*.py'):
+    ast.parse(path.read_text(), str(path), feature_version=(3, 9))"
+check python-3.9-grammar rc_is 0
+finish

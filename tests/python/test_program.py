@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package over the real program: every function, its failures, progress and cancel."""
+import inspect
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import typing
+import unittest
+from pathlib import Path
+
+import txmill
+
+PROGRAM = os.environ["TXMILL"]
+DATA = Path(os.environ["TXM_TESTDATA"])
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        for name in ("rgb8.png", "gray8.png", "half-rgb.exr"):
+            shutil.copy(DATA / "golden" / name, self.folder)
+
+    def images(self):
+        return sorted(p for p in self.folder.iterdir() if p.is_file())
+
+
+class Make(Case):
+    def test_makes_then_finds_up_to_date(self):
+        run = txmill.make(self.images())
+        self.assertTrue(run.ok)
+        self.assertEqual(len(run.created), 3)
+        self.assertEqual(run.summary["created"], 3)
+        for made in run.created:
+            self.assertTrue(os.path.isfile(made.tx))
+            self.assertIsNone(made.error)
+        again = txmill.make(self.folder, recursive=True)
+        self.assertEqual({f.state for f in again.files}, {"up-to-date"})
+
+    def test_settings_reach_the_program(self):
+        run = txmill.make(self.folder / "rgb8.png", colorspace="Non-Color", alpha_type="none", cache_dir="elsewhere",
+                          threads=1, extra=["--tile=128"])
+        self.assertEqual(run.files[0].data["colorspace"]["requested"], "Non-Color")
+        self.assertEqual(run.files[0].data["alpha"], "none")
+        self.assertEqual(run.files[0].data["tile_px"], 128)
+        self.assertEqual(Path(run.files[0].tx).parent, self.folder / "elsewhere")
+
+    def test_failures_are_results(self):
+        (self.folder / "damaged.png").write_bytes(b"no picture")
+        run = txmill.make([self.folder / "rgb8.png", self.folder / "damaged.png", self.folder / "gone.png"])
+        self.assertFalse(run.ok)
+        self.assertEqual(len(run.created), 1)
+        failed = {os.path.basename(f.input): f.error for f in run.failed}
+        self.assertEqual(set(failed), {"damaged.png", "gone.png"})
+        self.assertEqual(failed["gone.png"].status, "not-found")
+        self.assertFalse(failed["gone.png"].retryable)
+        self.assertIn("gone.png", failed["gone.png"].message)
+
+    def test_what_makes_no_sense_is_an_exception(self):
+        with self.assertRaises(txmill.TxmillError) as caught:
+            txmill.make(self.images(), extra=["--no-such-option"])
+        self.assertEqual(caught.exception.exit_code, 2)
+        self.assertIn("no-such-option", str(caught.exception))
+
+    def test_odd_names(self):
+        names = [b"-dash.png", b"@list.png", b"line\nbreak.png", b"caf\xe9.png", "Stra\u00dfe \u6728.png".encode()]
+        for name in names:
+            shutil.copy(self.folder / "rgb8.png", os.fsencode(self.folder) + b"/" + name)
+        before = os.getcwd()
+        os.chdir(self.folder)
+        try:
+            run = txmill.make([os.fsdecode(n) for n in names])
+        finally:
+            os.chdir(before)
+        self.assertTrue(run.ok, run.failed)
+        self.assertEqual({os.fsencode(os.path.basename(f.input)) for f in run.files}, set(names))
+
+    def test_many_files_go_through_a_list(self):
+        paths = []
+        for i in range(250):
+            paths.append(self.folder / f"copy\n{i}.png")
+            os.link(self.folder / "gray8.png", paths[-1])
+        run = txmill.make(paths)
+        self.assertTrue(run.ok, run.failed[:1])
+        self.assertEqual(len(run.files), 250)
+
+    def test_progress(self):
+        seen = []
+        txmill.make(self.images(), progress=seen.append)
+        self.assertTrue(seen)
+        self.assertEqual(seen[-1].percent, 100)
+        self.assertEqual((seen[-1].files_done, seen[-1].files), (3, 3))
+        self.assertEqual(sorted(p.percent for p in seen), [p.percent for p in seen])
+
+    def test_results_come_as_they_are_made(self):
+        items = list(txmill.iter_make(self.images()))
+        self.assertEqual([type(i) for i in items[:-1]], [txmill.Made] * 3)
+        self.assertEqual(items[-1]["type"], "summary")
+
+    def large_images(self, count=60):
+        """Enough work to be stopped in the middle of it."""
+        header = b"P6\n1024 1024\n255\n"
+        noise = os.urandom(1024 * 1024 * 3)
+        for i in range(count):
+            (self.folder / f"large{i}.ppm").write_bytes(header + noise[i:] + noise[:i])
+        return sorted(self.folder.glob("large*.ppm"))
+
+    def test_cancel(self):
+        images = self.large_images()
+        cancel = txmill.Cancel()
+        made = []
+        for item in txmill.iter_make(images, threads=1, cancel=cancel):
+            made.append(item)
+            cancel.cancel()
+        self.assertTrue(cancel.cancelled)
+        self.assertLess(made[-1]["created"], len(images))
+        self.assertIn(made[-1]["exit_code"], (130, 143))
+        left = [p.name for p in (self.folder / "blender_tx").iterdir() if not p.name.endswith(".tx")]
+        self.assertEqual(left, [])
+        whole = txmill.verify(sorted((self.folder / "blender_tx").glob("*.tx")))
+        self.assertTrue(whole and all(v.good for v in whole))
+
+    def test_cancel_from_another_thread(self):
+        cancel = txmill.Cancel()
+        images = self.large_images()
+        timer = threading.Timer(0.2, cancel.cancel)
+        timer.start()
+        run = txmill.make(images, threads=1, cancel=cancel)
+        timer.join()
+        self.assertTrue(run.cancelled)
+        self.assertFalse(run.ok)
+
+    def test_cancelled_before_it_began(self):
+        cancel = txmill.Cancel()
+        cancel.cancel()
+        run = txmill.make(self.large_images(20), threads=1, cancel=cancel)
+        self.assertTrue(run.cancelled)
+
+    def test_closing_the_iterator_ends_the_program(self):
+        results = txmill.iter_make(self.large_images(), threads=1)
+        next(results)
+        begin = time.monotonic()
+        results.close()
+        self.assertLess(time.monotonic() - begin, 20)
+        made = len(list((self.folder / "blender_tx").glob("*.tx")))
+        self.assertLess(made, 60)
+
+
+class Inspect(Case):
+    def setUp(self):
+        super().setUp()
+        self.tx = [f.tx for f in txmill.make(self.images()).created]
+
+    def test_info(self):
+        found = txmill.info(self.tx)
+        self.assertEqual([i.file for i in found], self.tx)
+        sizes = {os.path.basename(i.file).split(".")[0]: (i.data["width"], i.data["height"]) for i in found}
+        self.assertEqual(sizes["rgb8"], (300, 200))
+
+    def test_info_of_what_cannot_be_read(self):
+        found = txmill.info([self.tx[0], self.folder / "gone.tx"])
+        self.assertIsNone(found[0].error)
+        self.assertEqual(found[1].error.status, "not-found")
+
+    def test_verify(self):
+        self.assertTrue(all(v.good for v in txmill.verify(self.tx, deep=True)))
+        with open(self.tx[0], "r+b") as f:
+            f.seek(2000)
+            f.write(b"\xff" * 64)
+        verdicts = txmill.verify(self.tx)
+        self.assertEqual([v.good for v in verdicts], [False, True, True])
+        self.assertTrue(verdicts[0].findings)
+
+    def test_resolve(self):
+        image = self.folder / "rgb8.png"
+        self.assertEqual(txmill.resolve(image)[0].state, "fresh")
+        self.assertEqual(txmill.resolve(image, colorspace="Non-Color")[0].state, "missing")
+        os.utime(image, (1, 1))
+        outdated = txmill.resolve(image)[0]
+        self.assertEqual(outdated.state, "outdated")
+        self.assertTrue(outdated.reason)
+        self.assertEqual(txmill.resolve(self.folder / "gone.png")[0].state, "failed")
+
+
+class Scenes(unittest.TestCase):
+    def test_list_scene(self):
+        scene = txmill.list_scene(DATA / "blend" / "materials.blend")
+        self.assertTrue(scene.images)
+        self.assertIn("file_version", scene.data)
+        self.assertTrue(all("state" in image for image in scene.images))
+
+    def test_lint(self):
+        scene = txmill.list_scene(DATA / "blend" / "lint.blend", lint=True)
+        self.assertTrue(scene.findings)
+
+    def test_no_scene(self):
+        with self.assertRaises(txmill.TxmillError) as caught:
+            txmill.list_scene("no such.blend")
+        self.assertIn("no such.blend", str(caught.exception))
+
+
+class Program(unittest.TestCase):
+    def test_version(self):
+        said = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(txmill.version(), said.split()[1])
+
+    def test_program_missing(self):
+        with self.assertRaises(txmill.ProgramMissing):
+            txmill.version(program="/nowhere/txmill")
+        kept = dict(os.environ)
+        try:
+            os.environ["TXMILL"] = "/nowhere/txmill"
+            with self.assertRaises(txmill.ProgramMissing):
+                txmill.make("image.png")
+            del os.environ["TXMILL"]
+            os.environ["PATH"] = "/nowhere"
+            if "python3" not in txmill.__file__:  # not where it is installed
+                with self.assertRaises(txmill.ProgramMissing):
+                    txmill.find_program()
+        finally:
+            os.environ.clear()
+            os.environ.update(kept)
+
+    def test_another_program(self):
+        with self.assertRaises(txmill.TxmillError):
+            txmill.version(program=sys.executable)
+        with self.assertRaises(txmill.TxmillError):
+            txmill.make("image.png", program=shutil.which("true"))
+
+    def test_everything_public_is_typed(self):
+        for name in txmill.__all__:
+            member = getattr(txmill, name)
+            if inspect.isfunction(member):
+                hints = typing.get_type_hints(member)
+                self.assertEqual(set(inspect.signature(member).parameters) - set(hints), set(), name)
+                self.assertIn("return", hints, name)
+                self.assertTrue(member.__doc__, name)
+
+
+if __name__ == "__main__":
+    unittest.main()
