@@ -9,6 +9,9 @@ INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
 DATADIR    ?= $(PREFIX)/share/txmill
 MODULEDIR  := $(LIBDIR)/txmill
+# Where Debian's Python looks: packages in /usr/lib/python3, what is installed by hand in /usr/local/lib/python3.X.
+PYTHON     ?= python3
+PYTHONDIR  ?= $(LIBDIR)/python3$(if $(filter-out /usr,$(PREFIX)),$(shell $(PYTHON) -c 'import sys; print(".%d" % sys.version_info[1])' 2>/dev/null))/dist-packages
 SANITIZE   ?=
 CUDA       ?= auto
 NVCC       ?= nvcc
@@ -114,6 +117,8 @@ install: all
 	ln -sf libtxmill.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libtxmill.so
 	install -m 755 $(B)/txmill-oiio.so $(B)/txmill-oiio-worker $(DESTDIR)$(MODULEDIR)/
 	install -m 644 include/txmill/*.h $(DESTDIR)$(INCLUDEDIR)/txmill/
+	install -d $(DESTDIR)$(PYTHONDIR)/txmill
+	install -m 644 python/txmill/*.py python/txmill/py.typed $(DESTDIR)$(PYTHONDIR)/txmill/
 	for f in farm/*/*; do install -D -m "$$(stat -c %a $$f)" $$f $(DESTDIR)$(DATADIR)/$$f || exit; done
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
 	  -e 's|@LIBS_PRIVATE@|$(LIBS)|' scripts/txmill.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/txmill.pc
@@ -122,7 +127,7 @@ uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/txmill $(DESTDIR)$(LIBDIR)/libtxmill.a $(DESTDIR)$(LIBDIR)/libtxmill.so* \
 	  $(DESTDIR)$(LIBDIR)/pkgconfig/txmill.pc \
 	  $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(patsubst include/%,%,$(wildcard include/txmill/*.h)))
-	rm -rf $(DESTDIR)$(MODULEDIR) $(DESTDIR)$(DATADIR)/farm
+	rm -rf $(DESTDIR)$(MODULEDIR) $(DESTDIR)$(DATADIR)/farm $(DESTDIR)$(PYTHONDIR)/txmill
 	rmdir $(DESTDIR)$(INCLUDEDIR)/txmill 2>/dev/null || true
 
 -include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_UTIL:.o=.d) $(TESTS:=.d) $(B)/src/source/oiio/oiio_module.d

@@ -14,12 +14,18 @@ root=$work/root prefix=/opt/txmill
 make_here() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" DESTDIR="$root" PREFIX="$prefix" "$@"; }
 run make_here install
 check install-exit rc_is 0
+python=lib/python3.$(python3 -c 'import sys; print(sys.version_info[1])')/dist-packages
 for f in bin/txmill lib/libtxmill.a lib/libtxmill.so lib/libtxmill.so.0 lib/pkgconfig/txmill.pc lib/txmill/txmill-oiio.so \
     include/txmill/convert.h include/txmill/reader.h share/man/man1/txmill.1 share/man/man1/txmill-make.1 \
     share/man/man1/txmill-info.1 share/man/man5/txmill-tx.5 share/bash-completion/completions/txmill \
-    share/zsh/site-functions/_txmill share/fish/vendor_completions.d/txmill.fish share/doc/txmill/info.schema.json; do
+    "$python/txmill/__init__.py" share/zsh/site-functions/_txmill share/fish/vendor_completions.d/txmill.fish \
+    share/doc/txmill/info.schema.json; do
     check "installed-$(basename $f)" test -s "$root$prefix/$f"
 done
+
+# The package finds the program that it was installed with.
+run env -u TXMILL PATH=/usr/bin:/bin PYTHONPATH="$root$prefix/$python" python3 -c 'import txmill; print(txmill.find_program())'
+check installed-python-finds-program prints "$root$prefix/bin/txmill"
 
 for h in "$repo"/include/txmill/*.h; do
     name=txmill/$(basename "$h")
