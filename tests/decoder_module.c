@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A decoder module for tests: what it does is the text of the file that it opens. */
+ * A module for tests: what its decoder does is the text of the file that it opens, its encoder what the picture's
+ * colour space says. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,11 +117,41 @@ static void close_image(void *self)
     free(self);
 }
 
+static txm_status begin_picture(const char *name, const txm_picture *picture, void **self, txm_error *err)
+{
+    fake *f = calloc(1, sizeof *f);
+    if (!f)
+        return fail(err, TXM_NO_MEMORY, name, "no memory");
+    snprintf(f->deed, sizeof f->deed, "%s", picture->colorspace ? picture->colorspace : "");
+    *self = f;
+    misbehave(f->deed, "begin");
+    return TXM_OK;
+}
+
+static txm_status add_rows(void *self, uint32_t y, uint32_t rows, const void *data, txm_error *err)
+{
+    const fake *f = self;
+    (void)y, (void)rows, (void)data;
+    misbehave(f->deed, "rows");
+    if (strcmp(f->deed, "fail in rows") == 0)
+        return fail(err, TXM_INTERNAL, "row", "cannot be encoded");
+    return TXM_OK;
+}
+
+static txm_status finish_picture(void *self, const void **data, size_t *bytes, txm_error *err)
+{
+    (void)err;
+    misbehave(((fake *)self)->deed, "finish");
+    *data = "picture";
+    *bytes = 7;
+    return TXM_OK;
+}
+
 extern const txm_oiio_module txm_oiio_module_table;
 const txm_oiio_module txm_oiio_module_table = {
     TXM_OIIO_MODULE_VERSION,
     sizeof(txm_source_info),
     sizeof(txm_error),
     {"fake", probe, open_image, read_rows, rewind_image, close_image},
-    NULL,
+    {begin_picture, add_rows, finish_picture, close_image},
 };

@@ -169,7 +169,7 @@ static txm_publish *begin(const char *content)
 {
     txm_publish *p = NULL;
     txm_error err = {0};
-    ck_assert_msg(txm_publish_begin(target, &p, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_publish_begin(target, TXM_PUBLISH_IN_CACHE, &p, &err) == TXM_OK, "%s", err.message);
     ck_assert_int_eq(write(txm_publish_fd(p), content, strlen(content)), (ssize_t)strlen(content));
     return p;
 }
@@ -238,12 +238,12 @@ START_TEST(test_long_name)
     memset(name, 'n', 255);
     name[255] = 0;
     char *path = txm_path_join(dir, name);
-    ck_assert_int_eq(txm_publish_begin(path, &p, NULL), TXM_OK);
+    ck_assert_int_eq(txm_publish_begin(path, TXM_PUBLISH_IN_CACHE, &p, NULL), TXM_OK);
     ck_assert_int_eq(txm_publish_commit(&p, &stamp, &err), TXM_OK);
     free(path);
     char longer[400];
     snprintf(longer, sizeof longer, "%s/%sn", dir, name);
-    if (txm_publish_begin(longer, &p, NULL) == TXM_OK)
+    if (txm_publish_begin(longer, TXM_PUBLISH_IN_CACHE, &p, NULL) == TXM_OK)
         ck_assert_int_ne(txm_publish_commit(&p, &stamp, &err), TXM_OK);
     ck_assert_ptr_nonnull(strstr(err.message, "too long"));
 }
@@ -259,7 +259,7 @@ START_TEST(test_long_name_utf8)
         while (strlen(name) + 3 <= 240)
             strcat(name, "\xE2\x82\xAC");
         char *path = txm_path_join(dir, name);
-        ck_assert_int_eq(txm_publish_begin(path, &p, NULL), TXM_OK);
+        ck_assert_int_eq(txm_publish_begin(path, TXM_PUBLISH_IN_CACHE, &p, NULL), TXM_OK);
         const char *temp = txm_path_base(txm_publish_temp_path(p)) + 1;
         size_t same = 0;
         while (temp[same] == name[same])
@@ -277,7 +277,7 @@ static void refused(const char *path, txm_status status, const char *why)
 {
     txm_publish *p = NULL;
     txm_error err = {0};
-    ck_assert_int_eq(txm_publish_begin(path, &p, &err), status);
+    ck_assert_int_eq(txm_publish_begin(path, TXM_PUBLISH_IN_CACHE, &p, &err), status);
     ck_assert_ptr_null(p);
     ck_assert_int_eq(err.status, status);
     ck_assert_msg(strstr(err.message, why) != NULL, "'%s' lacks '%s'", err.message, why);
@@ -306,7 +306,7 @@ START_TEST(test_denied)
     if (child == 0) {
         txm_publish *p = NULL;
         txm_error err = {0};
-        bool ok = setuid(65534) == 0 && txm_publish_begin(target, &p, &err) == TXM_DENIED &&
+        bool ok = setuid(65534) == 0 && txm_publish_begin(target, TXM_PUBLISH_IN_CACHE, &p, &err) == TXM_DENIED &&
                   strstr(err.message, "--cache-dir") && !p;
         _exit(ok ? 0 : 1);
     }
@@ -330,7 +330,7 @@ START_TEST(test_abort_all)
         ok &= entries() == 1;
         ok &= txm_publish_commit(&a, &stamp, &err) == TXM_CANCELLED && strstr(err.message, "stopped");
         txm_publish_abort(&b);
-        ok &= txm_publish_begin(target, &c, NULL) == TXM_CANCELLED && entries() == 1;
+        ok &= txm_publish_begin(target, TXM_PUBLISH_IN_CACHE, &c, NULL) == TXM_CANCELLED && entries() == 1;
         _exit(ok ? 0 : 1);
     }
     int status;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/mem.h"
+#include "source/oiio/picture.h"
 #include "source/source.h"
 
 static char path[64];
@@ -98,6 +99,38 @@ START_TEST(costs_one_image)
     order(path, "nothing");
     ck_assert_msg(run(path, &after, &none) == TXM_OK, "%s", none.message);
     ck_assert_msg(before != after, "a worker that failed is used again");
+}
+END_TEST
+
+static const struct {
+    const char *deed;
+    txm_status status;
+    const char *words;
+} encoder_deeds[] = {
+    {"crash in rows", TXM_INTERNAL, "the encoder crashed on it (Segmentation fault)"},
+    {"loop in finish", TXM_INTERNAL, "the encoder was stopped after 1 s of computing"},
+    {"killed in begin", TXM_NO_MEMORY, "the encoder was killed"},
+    {"leave in finish", TXM_NO_MEMORY, "the encoder gave up"},
+    {"leave in rows", TXM_NO_MEMORY, "the encoder gave up"},
+    {"fail in rows", TXM_INTERNAL, "picture.fake: row: cannot be encoded"},
+};
+
+/* An encoder that calls exit(), as libjpeg does, or worse, costs its picture. */
+START_TEST(encoders_cost_one_picture)
+{
+    static uint8_t pixels[300 * 400 * 3];
+    txm_picture picture = {pixels, 300 * 3, 300, 400, 3, TXM_U8, encoder_deeds[_i].deed};
+    txm_bytes file = {0};
+    txm_error err = {0};
+    ck_assert_msg(txm_picture_encode("picture.fake", &picture, &file, &err) == encoder_deeds[_i].status, "%s: %s",
+                  encoder_deeds[_i].deed, err.message);
+    ck_assert_msg(strstr(err.message, encoder_deeds[_i].words) != NULL, "%s", err.message);
+    ck_assert_ptr_null(file.data);
+    txm_error_clear(&err);
+    picture.colorspace = NULL;
+    ck_assert_msg(txm_picture_encode("picture.fake", &picture, &file, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(file.size == 7 && memcmp(file.data, "picture", 7) == 0, "%zu bytes", file.size);
+    txm_bytes_free(&file);
 }
 END_TEST
 
@@ -235,6 +268,7 @@ int main(void)
     TCase *worker = tcase_create("worker");
     tcase_add_checked_fixture(worker, set_up, tear_down);
     tcase_add_loop_test(worker, costs_one_image, 0, sizeof deeds / sizeof deeds[0]);
+    tcase_add_loop_test(worker, encoders_cost_one_picture, 0, sizeof encoder_deeds / sizeof encoder_deeds[0]);
     tcase_add_test(worker, crash_while_closing);
     tcase_add_test(worker, a_worker_serves_many_images);
     tcase_add_test(worker, memory_is_limited);

@@ -5,8 +5,11 @@
 #include <stdlib.h>
 
 #include "tools/options/args.h"
+#include "batch/names.h"
+#include "batch/sweep.h"
 #include "container/borders.h"
 #include "core/mem.h"
+#include "core/path.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
@@ -147,6 +150,22 @@ static void run_all(task *tasks, size_t count, txm_pool *pool)
     txm_group_free(group);
 }
 
+/* What killed runs left where files are about to be replaced. */
+static void sweep_folders(const txm_operands *operands)
+{
+    txm_names folders = {0};
+    txm_swept swept = {0};
+    for (size_t i = 0; i < operands->count; i++) {
+        char *real = realpath(operands->items[i], NULL), *folder = real ? txm_path_dir(real) : NULL;
+        txm_name *entry = folder ? txm_names_entry(&folders, folder) : NULL;
+        if (entry && !entry->value++)
+            txm_sweep_folder(folder, false, &swept);
+        free(real);
+        free(folder);
+    }
+    txm_names_free(&folders);
+}
+
 static int run_borders(void *p, const txm_operands *operands)
 {
     const borders_args *args = p;
@@ -169,6 +188,8 @@ static int run_borders(void *p, const txm_operands *operands)
     }
     for (size_t i = 0; i < operands->count; i++)
         tasks[i] = (task){args, operands->items[i], pool, &lock, &tally};
+    if (!args->check)
+        sweep_folders(operands);
     run_all(tasks, operands->count, pool);
     txm_pool_free(pool);
     free(tasks);

@@ -6,7 +6,7 @@
 #include "tools/output/json.h"
 #include "tools/picture/level_picture.h"
 #include "tools/output/say.h"
-#include "source/oiio/image_write.h"
+#include "tools/picture/picture_file.h"
 
 enum { TXM_EXTRACT_SCHEMA_VERSION = 1 };
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill tile: one tile of a tx file, with as many pixels around it as wanted, as numbers, raw bytes or a picture. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/options/args.h"
+#include "batch/out_file.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "device/arith.h"
 #include "tools/output/exits.h"
 #include "tools/output/json.h"
-#include "source/oiio/image_write.h"
+#include "tools/picture/picture_file.h"
 #include "tools/picture/tile_sheet.h"
 #include "txmill/reader.h"
 
@@ -184,16 +184,15 @@ static txm_status read_window(txm_tx *tx, const tile_args *args, window *w, txm_
 /* Text or raw bytes to a file or standard output. */
 static txm_status write_plain(const window *w, const char *path, bool raw, txm_error *err)
 {
-    bool to_stdout = strcmp(path, "-") == 0;
-    FILE *out = to_stdout ? stdout : fopen(path, "wb");
-    if (!out)
-        return txm_fail_errno(err, errno, "%s: cannot create", path);
+    txm_out_file *file = NULL;
+    txm_status status = txm_out_file_begin(path, false, &file, err);
+    if (status != TXM_OK)
+        return status;
     if (raw)
-        fwrite(w->pixels, w->pixel_bytes, (size_t)w->w * w->h, out);
+        fwrite(w->pixels, w->pixel_bytes, (size_t)w->w * w->h, txm_out_file_stream(file));
     else
-        print_text(w, out);
-    bool bad = ferror(out) || (to_stdout ? fflush(out) : fclose(out)) != 0;
-    return bad ? txm_fail_errno(err, errno, "%s: cannot write", to_stdout ? "standard output" : path) : TXM_OK;
+        print_text(w, txm_out_file_stream(file));
+    return txm_out_file_commit(&file, err);
 }
 
 static int choose_format(const tile_args *args)

@@ -98,7 +98,7 @@ static txm_status place(int fd, const struct stat *st, const char *from, const c
                         const struct timespec *mtime, const char **how, txm_error *err)
 {
     txm_publish *publish = NULL;
-    txm_status status = txm_publish_begin(target, &publish, err);
+    txm_status status = txm_publish_begin(target, TXM_PUBLISH_IN_CACHE, &publish, err);
     if (status != TXM_OK)
         return status;
     *how = "reflink";

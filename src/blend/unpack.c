@@ -242,7 +242,7 @@ static txm_status write_file(const char *path, txm_stream *stream, const txm_pac
 {
     txm_publish *publish = NULL;
     struct timespec now;
-    txm_status status = txm_publish_begin(path, &publish, err);
+    txm_status status = txm_publish_begin(path, TXM_PUBLISH_IN_CACHE, &publish, err);
     if (status != TXM_OK) {
         return status;
     }

@@ -38,6 +38,7 @@ struct txm_publish {
     int fd;
     char *target, *temp;
     int slot; /* in `live`, -1: none was free */
+    txm_publish_place place;
 };
 
 static int take_slot(char *temp)
@@ -94,34 +95,41 @@ static char *temp_name(const char *target)
     return path;
 }
 
-static const char *advice(int sys_errno)
+/* What to do about a failure. */
+static const char *advice(int sys_errno, txm_publish_place place)
 {
+    bool cache = place == TXM_PUBLISH_IN_CACHE;
     switch (sys_errno) {
     case ENOSPC:
-        return "free space on that file system or choose another folder with --cache-dir";
+        return cache ? "free space on that file system or choose another folder with --cache-dir"
+                     : "free space on that file system or write it elsewhere";
     case EDQUOT:
-        return "the disk quota is used up: free space or choose another folder with --cache-dir";
+        return cache ? "the disk quota is used up: free space or choose another folder with --cache-dir"
+                     : "the disk quota is used up: free space or write it elsewhere";
     case EROFS:
-        return "the file system is mounted read-only: choose another folder with --cache-dir";
+        return cache ? "the file system is mounted read-only: choose another folder with --cache-dir"
+                     : "the file system is mounted read-only: write it elsewhere";
     case EACCES:
     case EPERM:
-        return "no permission to write there: choose another folder with --cache-dir";
+        return cache ? "no permission to write there: choose another folder with --cache-dir"
+                     : "no permission to write there: write it elsewhere";
     case ENOTDIR:
         return "a part of the path is not a folder";
     case ENAMETOOLONG:
-        return "the name is too long for the file system: shorten the source's name";
+        return cache ? "the name is too long for the file system: shorten the source's name"
+                     : "the name is too long for the file system";
     default:
         return "the file was not written";
     }
 }
 
-static txm_status fail(txm_error *err, int sys_errno, const char *target, const char *what)
+static txm_status fail(txm_error *err, int sys_errno, const txm_publish *p, const char *what)
 {
     if (atomic_load(&aborted))
-        return txm_fail(err, TXM_CANCELLED, "%s: stopped on request", target);
+        return txm_fail(err, TXM_CANCELLED, "%s: stopped on request", p->target);
     txm_error cause = {0};
-    txm_status status = txm_fail_errno(&cause, sys_errno, "%s: %s", target, what);
-    txm_fail(err, status, "%s; %s", cause.message, advice(sys_errno));
+    txm_status status = txm_fail_errno(&cause, sys_errno, "%s: %s", p->target, what);
+    txm_fail(err, status, "%s; %s", cause.message, advice(sys_errno, p->place));
     if (err)
         err->sys_errno = sys_errno;
     return status;
@@ -136,7 +144,7 @@ static int open_temp(txm_publish *p)
         if (!p->temp)
             return ENOMEM;
         p->slot = take_slot(p->temp);
-        p->fd = open(p->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        p->fd = open(p->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (p->fd >= 0 && atomic_load(&aborted)) {
             unlink(p->temp);
             return ECANCELED;
@@ -150,21 +158,25 @@ static int open_temp(txm_publish *p)
     return EEXIST;
 }
 
-/* Makes the folder and refuses what a rename could not replace. */
-static txm_status prepare_target(const char *target, txm_error *err)
+/* Makes the folder, in the cache, and refuses what a rename could not replace. */
+static txm_status prepare_target(const txm_publish *p, txm_error *err)
 {
     struct stat st;
-    char *dir = txm_path_dir(target);
-    int rc = dir ? txm_folders_make(dir) : ENOMEM;
-    txm_status status = rc ? fail(err, rc, dir ? dir : target, "cannot create the folder") : TXM_OK;
-    free(dir);
-    if (status == TXM_OK && stat(target, &st) == 0 && !S_ISREG(st.st_mode))
-        status = txm_fail(err, TXM_NOT_A_FILE, "%s: a folder or device stands where the tx file belongs; move it away",
-                          target);
+    txm_status status = TXM_OK;
+    if (p->place != TXM_PUBLISH_IN_FOLDER) {
+        char *dir = txm_path_dir(p->target);
+        int rc = dir ? txm_folders_make(dir) : ENOMEM;
+        if (rc)
+            status = fail(err, rc, p, "cannot create its folder");
+        free(dir);
+    }
+    if (status == TXM_OK && stat(p->target, &st) == 0 && !S_ISREG(st.st_mode))
+        status = txm_fail(err, TXM_NOT_A_FILE, "%s: a folder or device has the name of the file; move it away",
+                          p->target);
     return status;
 }
 
-txm_status txm_publish_begin(const char *target, txm_publish **out, txm_error *err)
+txm_status txm_publish_begin(const char *target, txm_publish_place place, txm_publish **out, txm_error *err)
 {
     txm_publish *p = txm_calloc(1, sizeof *p);
     char *copy = txm_strdup(target);
@@ -173,11 +185,11 @@ txm_status txm_publish_begin(const char *target, txm_publish **out, txm_error *e
         free(copy);
         return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", target);
     }
-    *p = (txm_publish){.fd = -1, .slot = -1, .target = copy};
-    txm_status status = prepare_target(target, err);
+    *p = (txm_publish){.fd = -1, .slot = -1, .target = copy, .place = place};
+    txm_status status = prepare_target(p, err);
     int rc = status == TXM_OK ? open_temp(p) : 0;
     if (rc)
-        status = fail(err, rc, target, "cannot create a temporary file beside it");
+        status = fail(err, rc, p, "cannot create a temporary file beside it");
     if (status == TXM_OK)
         *out = p;
     else
@@ -235,7 +247,7 @@ txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtim
         discard(p);
         return TXM_OK;
     }
-    txm_status status = fail(err, rc, p->target, what);
+    txm_status status = fail(err, rc, p, what);
     unlink(p->temp);
     discard(p);
     return status;

@@ -14,8 +14,15 @@
 
 typedef struct txm_publish txm_publish;
 
-/* Creates the folder if need be (one level and its parents) and opens a temporary for `target`. */
-txm_status txm_publish_begin(const char *target, txm_publish **out, txm_error *err);
+/* Where the target is: decides whether its folder is made, with its parents, and what a failure advises. */
+typedef enum txm_publish_place {
+    TXM_PUBLISH_IN_CACHE,      /* a cache folder: made if need be */
+    TXM_PUBLISH_IN_FOLDER,     /* a folder that the user named: it must be there */
+    TXM_PUBLISH_IN_NEW_FOLDER, /* the same, made if need be */
+} txm_publish_place;
+
+/* Opens a temporary for `target`. A target that is a symbolic link will be replaced, not followed. */
+txm_status txm_publish_begin(const char *target, txm_publish_place place, txm_publish **out, txm_error *err);
 /* Read-write descriptor of the temporary, owned by the publish object; its path for libraries that want one. */
 int txm_publish_fd(const txm_publish *publish);
 const char *txm_publish_temp_path(const txm_publish *publish);

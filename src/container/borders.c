@@ -61,7 +61,7 @@ static txm_status copy_out(const edit *e, const uint8_t *data, uint64_t bytes, t
 /* Starts the new file with a copy of the image part, under the old one's mode and owner. */
 static txm_status edit_copy_image(edit *e, txm_error *err)
 {
-    txm_status status = txm_publish_begin(e->path, &e->publish, err);
+    txm_status status = txm_publish_begin(e->path, TXM_PUBLISH_IN_FOLDER, &e->publish, err);
     if (status != TXM_OK)
         return status;
     int fd = txm_publish_fd(e->publish);

@@ -158,7 +158,7 @@ static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error 
                                    r->settings->equiangular};
     const txm_ops *ops = r->context->ops;
     txm_status status;
-    if ((status = txm_publish_begin(r->target, &a->publish, err)))
+    if ((status = txm_publish_begin(r->target, TXM_PUBLISH_IN_CACHE, &a->publish, err)))
         return status;
     char *folder = txm_path_dir(r->target);
     if (!folder)

@@ -9,7 +9,7 @@
 
 #include "core/mem.h"
 #include "tools/output/json.h"
-#include "source/oiio/image_write.h"
+#include "tools/picture/picture_file.h"
 #include "tools/output/text.h"
 
 /* ---- metadata --------------------------------------------------------------------------------------------------- */

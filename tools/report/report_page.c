@@ -2,12 +2,10 @@
  * The frame of the page: head, verdict, totals; and its way into the file. */
 #include "tools/report/report_page.h"
 
-#include <errno.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "cache/publish.h"
+#include "batch/out_file.h"
 #include "tools/output/format.h"
 #include "tools/output/html.h"
 
@@ -153,31 +151,10 @@ static void put_page(FILE *out, const txm_report *r, const txm_report_sums *s, c
 txm_status txm_report_page(const txm_report *report, const txm_report_sums *sums, const char *title, const char *output,
                            txm_error *err)
 {
-    const char *name = title ? title : "Texture conversion";
-    txm_publish *publish = NULL;
-    struct timespec now;
-    if (!strcmp(output, "-")) {
-        put_page(stdout, report, sums, name);
-        return TXM_OK; /* the last call of the program looks at standard output */
-    }
-    txm_status status = txm_publish_begin(output, &publish, err);
+    txm_out_file *file = NULL;
+    txm_status status = txm_out_file_begin(output, true, &file, err);
     if (status != TXM_OK)
         return status;
-    int fd = dup(txm_publish_fd(publish));
-    FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
-    errno = 0;
-    if (out)
-        put_page(out, report, sums, name);
-    bool bad = !out || ferror(out);
-    if (out)
-        bad |= fclose(out) != 0;
-    else if (fd >= 0)
-        close(fd);
-    if (bad) {
-        status = txm_fail_errno(err, errno ? errno : EIO, "%s: cannot write the page", output);
-        txm_publish_abort(&publish);
-        return status;
-    }
-    clock_gettime(CLOCK_REALTIME, &now);
-    return txm_publish_commit(&publish, &now, err);
+    put_page(txm_out_file_stream(file), report, sums, title ? title : "Texture conversion");
+    return txm_out_file_commit(&file, err);
 }

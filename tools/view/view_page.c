@@ -2,15 +2,12 @@
  * Writing the page: its frame, and what is inside. */
 #include "tools/view/view_page.h"
 
-#include <errno.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "cache/publish.h"
+#include "batch/out_file.h"
 #include "core/mem.h"
 #include "tools/view/view_blocks.h"
 #include "tools/view/view_data.h"
@@ -27,8 +24,8 @@ static const uint8_t script[] = {
 
 struct txm_view_page {
     txm_view_page_options options;
-    txm_publish *publish; /* NULL: standard output */
-    FILE *out;
+    txm_out_file *file;
+    FILE *out;    /* of `file` */
     size_t at;    /* of the frame: what was written */
     cJSON *files; /* an array: what was added */
     size_t added;
@@ -38,10 +35,11 @@ struct txm_view_page {
 
 /* ---- the frame -------------------------------------------------------------------------------------------------- */
 
-static void fail_write(txm_view_page *page)
+/* There is no use in going on with a page that cannot be written. */
+static void check_output(txm_view_page *page)
 {
-    txm_fail_errno(&page->failure, errno ? errno : EIO, "%s: cannot write the page",
-                   page->publish ? page->options.output : "standard output");
+    fflush(page->out);
+    txm_out_file_status(page->file, &page->failure);
 }
 
 /* Writes the frame up to a mark, and leaves the mark out; without a mark, what is left of it. The marks stand in the
@@ -99,23 +97,12 @@ txm_status txm_view_page_begin(const txm_view_page_options *options, txm_view_pa
     page->options = *options;
     page->left = options->bytes;
     page->files = cJSON_CreateArray();
-    bool to_stdout = strcmp(options->output, "-") == 0;
-    if (!to_stdout)
-        status = txm_publish_begin(options->output, &page->publish, err);
-    if (!status) {
-        /* A copy: closing it must leave the one that publishing closes. */
-        int fd = dup(to_stdout ? STDOUT_FILENO : txm_publish_fd(page->publish));
-        page->out = fd >= 0 ? fdopen(fd, "wb") : NULL;
-        if (!page->out) {
-            status = txm_fail_errno(err, errno, "%s: cannot write", options->output);
-            if (fd >= 0)
-                close(fd);
-        }
-    }
+    status = txm_out_file_begin(options->output, true, &page->file, err);
     if (status) {
         txm_view_page_finish(&page, true, NULL);
         return status;
     }
+    page->out = txm_out_file_stream(page->file);
     put_head(page);
     *out = page;
     return TXM_OK;
@@ -174,9 +161,7 @@ txm_status txm_view_page_add(txm_view_page *page, const char *path, txm_view_pag
         cJSON_Delete(object);
         txm_fail(&page->failure, TXM_NO_MEMORY, "%s: out of memory", page->options.output);
     }
-    errno = 0;
-    if (fflush(page->out) || ferror(page->out))
-        fail_write(page);
+    check_output(page);
     return status ? txm_fail(err, status, "%s", own.message) : TXM_OK;
 }
 
@@ -201,9 +186,7 @@ static void put_rest(txm_view_page *page)
     put_frame(page, "@SCRIPT@");
     fwrite(script, 1, sizeof script, page->out);
     put_frame(page, NULL);
-    errno = 0;
-    if (fflush(page->out) || ferror(page->out))
-        fail_write(page);
+    check_output(page);
 }
 
 txm_status txm_view_page_finish(txm_view_page **p, bool give_up, txm_error *err)
@@ -215,14 +198,9 @@ txm_status txm_view_page_finish(txm_view_page **p, bool give_up, txm_error *err)
     txm_status status = page->failure.status;
     if (status)
         txm_fail(err, status, "%s", page->failure.message);
-    if (page->out)
-        fclose(page->out);
-    if (page->publish && !give_up && !status) {
-        struct timespec now = {0};
-        clock_gettime(CLOCK_REALTIME, &now);
-        status = txm_publish_commit(&page->publish, &now, err);
-    }
-    txm_publish_abort(&page->publish);
+    if (page->file && !give_up && !status)
+        status = txm_out_file_commit(&page->file, err);
+    txm_out_file_abort(&page->file);
     cJSON_Delete(page->files);
     free(page);
     return status;

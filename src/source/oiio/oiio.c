@@ -23,12 +23,10 @@ typedef struct oiio_source {
 } oiio_source;
 
 /* Computing time that no honest image needs for one call: a minute, and a second for every megabyte of the file and
- * every megapixel. $TXMILL_DECODER_SECONDS replaces it. */
+ * every megapixel. */
 static uint32_t time_limit(double megabytes, double megapixels)
 {
-    const char *word = getenv("TXMILL_DECODER_SECONDS");
-    long seconds = word ? strtol(word, NULL, 10) : 0;
-    return seconds > 0 && seconds < 1000000 ? (uint32_t)seconds : (uint32_t)(60 + megabytes + megapixels);
+    return txm_worker_seconds(60 + megabytes + megapixels);
 }
 
 /* Whether a worker may go on after a damaged image. A decoder that ran over damage may have harmed its own memory

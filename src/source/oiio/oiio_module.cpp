@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The OpenImageIO shim: any image that OpenImageIO reads, as the rows that Blender would read.
+ * The OpenImageIO shim: any image that OpenImageIO reads, as the rows that Blender would read, and pictures in any
+ * format that it writes.
  *
  * Pixels are asked for with oiio:UnassociatedAlpha=1, so OpenImageIO converts nothing; types map half -> half,
  * float/double -> float, uint16 -> uint16, everything else -> uint8. Scanline sources are read straight into the
@@ -21,6 +22,7 @@
 #include <OpenImageIO/filesystem.h>
 #include <OpenImageIO/imageio.h>
 #include <string>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <vector>
 
@@ -102,6 +104,12 @@ void configure()
     OIIO::attribute("dds:bc5normal", 1); /* as Blender sets it: the blue of two-channel normal maps is computed */
     OIIO::attribute("limits:channels", 1024);
     OIIO::attribute("limits:imagesize_MB", 65536); /* ours are checked here */
+}
+
+void configure_once()
+{
+    static std::once_flag once;
+    std::call_once(once, configure);
 }
 
 /* Whether OpenImageIO decodes this format as rows are asked for. The others hold the whole image once opened or once
@@ -276,9 +284,8 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
 txm_status oiio_open(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                      txm_error *err)
 {
-    static std::once_flag once;
     return guarded(path, err, [&]() -> txm_status {
-        std::call_once(once, configure);
+        configure_once();
         std::unique_ptr<Source> s(new Source);
         s->path = path;
         name_for_oiio(*s);
@@ -375,44 +382,175 @@ void oiio_close(void *self)
     }
 }
 
-/* Writes a picture, then renames it into place: a failure leaves no half of it. */
-txm_status oiio_write(const char *path, const txm_picture *picture, txm_error *err)
-{
-    static const TypeDesc types[] = {TypeDesc::UINT8, TypeDesc::UINT16, TypeDesc::HALF, TypeDesc::FLOAT};
-    try {
-        const std::string target(path), temp = target + ".txm-tmp" + OIIO::Filesystem::extension(target);
-        auto out = OIIO::ImageOutput::create(target);
-        if (!out)
-            return fail(err, TXM_UNSUPPORTED, "%s", one_line(OIIO::geterror()).c_str());
-        const TypeDesc type = types[picture->type];
-        ImageSpec spec(static_cast<int>(picture->width), static_cast<int>(picture->height),
-                       static_cast<int>(picture->channels), type);
-        if (picture->colorspace)
-            spec.attribute("oiio:ColorSpace", picture->colorspace);
-        const auto row = static_cast<OIIO::stride_t>(picture->stride_bytes);
-        const auto pixel = static_cast<OIIO::stride_t>(picture->channels * type.size());
-        bool open = out->open(temp, spec);
-        if (!open && picture->channels % 2 == 0) {
-            /* A format without alpha, as PNM: the last channel is left out. Which formats lack it they do not tell
-             * before they are asked to hold it. */
-            out = OIIO::ImageOutput::create(target);
-            spec.nchannels--;
-            spec.default_channel_names();
-            open = out && out->open(temp, spec);
+/* ---- encoding ---------------------------------------------------------------------------------------------------- */
+
+/* A file in memory. Encoders in C call it, so that nothing may be thrown, and most do not look at what it returns. */
+struct Memory : OIIO::Filesystem::IOVecOutput {
+    bool failed = false;
+    size_t pwrite(const void *data, size_t bytes, int64_t offset) override
+    {
+        try {
+            return failed ? 0 : IOVecOutput::pwrite(data, bytes, offset);
+        } catch (const std::bad_alloc &) {
+            failed = true;
+            return 0;
         }
-        const bool done = open && out->write_image(type, picture->pixels, pixel, row) && out->close();
-        if (done && std::rename(temp.c_str(), path) == 0)
-            return TXM_OK;
-        const std::string words = done ? std::string(std::strerror(errno)) : out ? out->geterror() : OIIO::geterror();
+    }
+};
+
+struct Encoder {
+    std::string format;
+    TypeDesc type;
+    ImageSpec spec;
+    OIIO::stride_t pixel_bytes = 0, row_bytes = 0;
+    Memory memory;
+    int fd = -1; /* of a file that only memory holds, for formats that insist on a file */
+    std::string fd_name;
+    void *map = MAP_FAILED;
+    size_t map_bytes = 0;
+    std::unique_ptr<OIIO::ImageOutput> out; /* the last member: it goes before what it writes to */
+    ~Encoder()
+    {
         out.reset();
-        std::remove(temp.c_str());
-        return fail(err, TXM_IO, "%s", one_line(words).c_str());
+        if (map != MAP_FAILED)
+            munmap(map, map_bytes);
+        if (fd >= 0)
+            close(fd);
+    }
+};
+
+template <typename Work> txm_status encoding(txm_error *err, Work work)
+{
+    try {
+        return work();
     } catch (const std::bad_alloc &) {
-        return fail(err, TXM_NO_MEMORY, "no memory to write it");
+        return fail(err, TXM_NO_MEMORY, "no memory to encode it");
     } catch (const std::exception &e) {
         return fail(err, TXM_INTERNAL, "OpenImageIO: %s", one_line(e.what()).c_str());
     } catch (...) {
         return fail(err, TXM_INTERNAL, "OpenImageIO threw something unknown");
+    }
+}
+
+/* Which formats hold alpha beside grey; OpenImageIO says it of colours only. Asking them to and seeing whether they
+ * fail would take any failure for that answer. */
+bool holds_alpha(const OIIO::ImageOutput &out, int channels)
+{
+    static const char *const colors_only[] = {"bmp", "dpx", "gif", "heif", "iff", "jpeg2000", "webp"};
+    for (const char *name : colors_only)
+        if (channels == 2 && !strcmp(name, out.format_name()))
+            return false;
+    return out.supports("alpha");
+}
+
+txm_status open_output(Encoder &e, const char *name, txm_error *err)
+{
+    if (e.out->supports("ioproxy")) {
+        e.out->set_ioproxy(&e.memory);
+    } else {
+        e.fd = memfd_create("picture", MFD_CLOEXEC);
+        if (e.fd < 0)
+            return fail(err, TXM_NO_MEMORY, "no memory for a file: %s", std::strerror(errno));
+        e.fd_name = "/proc/self/fd/" + std::to_string(e.fd);
+    }
+    if (e.out->open(e.fd < 0 ? std::string(name) : e.fd_name, e.spec))
+        return TXM_OK;
+    return fail(err, e.memory.failed ? TXM_NO_MEMORY : TXM_UNSUPPORTED, "%s", one_line(e.out->geterror()).c_str());
+}
+
+txm_status encoder_begin(const char *name, const txm_picture *picture, void **self, txm_error *err)
+{
+    static const TypeDesc types[] = {TypeDesc::UINT8, TypeDesc::UINT16, TypeDesc::HALF, TypeDesc::FLOAT};
+    return encoding(err, [&]() -> txm_status {
+        configure_once();
+        std::unique_ptr<Encoder> e(new Encoder);
+        e->out = OIIO::ImageOutput::create(name);
+        if (!e->out)
+            return fail(err, TXM_UNSUPPORTED, "%s", one_line(OIIO::geterror()).c_str());
+        const int channels = static_cast<int>(picture->channels);
+        const bool drop = channels % 2 == 0 && !holds_alpha(*e->out, channels);
+        e->format = e->out->format_name();
+        e->type = types[picture->type];
+        e->pixel_bytes = static_cast<OIIO::stride_t>(channels * e->type.size());
+        e->row_bytes = e->pixel_bytes * picture->width;
+        e->spec = ImageSpec(static_cast<int>(picture->width), static_cast<int>(picture->height), channels - drop,
+                            e->type);
+        if (picture->colorspace)
+            e->spec.attribute("oiio:ColorSpace", picture->colorspace);
+        txm_status status = open_output(*e, name, err);
+        if (status == TXM_OK)
+            *self = e.release();
+        return status;
+    });
+}
+
+txm_status encoder_rows(void *self, uint32_t y, uint32_t rows, const void *data, txm_error *err)
+{
+    Encoder &e = *static_cast<Encoder *>(self);
+    const int begin = static_cast<int>(y), end = static_cast<int>(y + rows);
+    return encoding(err, [&]() -> txm_status {
+        /* IFF alone is written in tiles, of 64 rows: what the worker has at a time. */
+        const bool done =
+            e.out->spec().tile_width
+                ? e.out->write_tiles(0, e.spec.width, begin, end, 0, 1, e.type, data, e.pixel_bytes, e.row_bytes)
+                : e.out->write_scanlines(begin, end, 0, e.type, data, e.pixel_bytes, e.row_bytes);
+        if (done)
+            return TXM_OK;
+        return fail(err, e.memory.failed ? TXM_NO_MEMORY : TXM_INTERNAL, "%s", one_line(e.out->geterror()).c_str());
+    });
+}
+
+/* What a format wrote without looking whether it could is read again. */
+txm_status read_back(const Encoder &e, txm_error *err)
+{
+    auto in = ImageInput::create(e.format);
+    ImageSpec spec;
+    if (!in) {
+        OIIO::geterror(); /* a format that is written only */
+        return TXM_OK;
+    }
+    bool good = in->open(e.fd_name, spec) && spec.width == e.spec.width && spec.height == e.spec.height;
+    std::vector<char> row(static_cast<size_t>(spec.width) * spec.nchannels * sizeof(float));
+    for (int y = 0; good && y < spec.height; y++)
+        good = in->read_scanline(y + spec.y, 0, TypeDesc::FLOAT, row.data());
+    return good ? TXM_OK : fail(err, TXM_IO, "what was encoded cannot be read: %s", one_line(in->geterror()).c_str());
+}
+
+txm_status encoder_finish(void *self, const void **data, size_t *bytes, txm_error *err)
+{
+    Encoder &e = *static_cast<Encoder *>(self);
+    return encoding(err, [&]() -> txm_status {
+        const bool closed = e.out->close();
+        if (e.memory.failed)
+            return fail(err, TXM_NO_MEMORY, "no memory to encode it");
+        if (!closed)
+            return fail(err, TXM_INTERNAL, "%s", one_line(e.out->geterror()).c_str());
+        e.out.reset(); /* some write their last bytes now */
+        *data = e.memory.buffer().data();
+        *bytes = e.memory.buffer().size();
+        if (e.fd >= 0) {
+            txm_status status = read_back(e, err);
+            if (status != TXM_OK)
+                return status;
+            const off_t end = lseek(e.fd, 0, SEEK_END);
+            e.map_bytes = end > 0 ? static_cast<size_t>(end) : 0;
+            if (e.map_bytes)
+                e.map = mmap(nullptr, e.map_bytes, PROT_READ, MAP_SHARED, e.fd, 0);
+            if (e.map_bytes && e.map == MAP_FAILED)
+                return fail(err, TXM_NO_MEMORY, "no memory for the encoded picture");
+            *data = e.map;
+            *bytes = e.map_bytes;
+        }
+        return *bytes ? TXM_OK : fail(err, TXM_UNSUPPORTED, "%s is no format of files", e.format.c_str());
+    });
+}
+
+void encoder_close(void *self)
+{
+    try {
+        delete static_cast<Encoder *>(self);
+    } catch (...) {
+        /* What it would say was said when it finished. */
     }
 }
 
@@ -429,6 +567,6 @@ const txm_oiio_module txm_oiio_module_table = {
     sizeof(txm_source_info),
     sizeof(txm_error),
     {"oiio", oiio_probe, oiio_open, oiio_read, oiio_rewind, oiio_close},
-    oiio_write,
+    {encoder_begin, encoder_rows, encoder_finish, encoder_close},
 };
 }

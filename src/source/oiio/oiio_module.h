@@ -7,18 +7,28 @@
  */
 #ifndef TXM_SOURCE_OIIO_MODULE_H
 #define TXM_SOURCE_OIIO_MODULE_H
-#include "source/oiio/image_write.h"
+#include "source/oiio/picture.h"
 #include "source/source.h"
 
 /* Raised whenever the table, txm_source_info or txm_error change: a module of another build is refused, not misread. */
-enum { TXM_OIIO_MODULE_VERSION = 2 };
+enum { TXM_OIIO_MODULE_VERSION = 3 };
 #define TXM_OIIO_MODULE_SYMBOL "txm_oiio_module_table"
+
+/* Encoding a picture row by row; its `pixels` and `stride_bytes` are not looked at. */
+typedef struct txm_encoder_ops {
+    txm_status (*begin)(const char *name, const txm_picture *picture, void **self, txm_error *err);
+    /* Tight rows, in order from 0. */
+    txm_status (*rows)(void *self, uint32_t y, uint32_t rows, const void *data, txm_error *err);
+    /* The file, owned by `self`. */
+    txm_status (*finish)(void *self, const void **data, size_t *bytes, txm_error *err);
+    void (*close)(void *self);
+} txm_encoder_ops;
 
 typedef struct txm_oiio_module {
     uint32_t version;
     uint32_t info_bytes, error_bytes; /* sizeof the structures it was built with */
     txm_reader_ops reader;
-    txm_status (*write)(const char *path, const txm_picture *picture, txm_error *err);
+    txm_encoder_ops encoder;
 } txm_oiio_module;
 
 #endif

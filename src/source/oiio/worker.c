@@ -27,6 +27,7 @@ struct txm_worker {
     pid_t pid;
     int fd;
     uint32_t cpu_seconds; /* of the last request */
+    bool encodes;         /* the last request asked for that */
     bool ended;           /* reaped already */
     txm_worker *next;     /* of the idle ones */
 };
@@ -176,6 +177,13 @@ void txm_worker_put(txm_worker *w, bool healthy)
 
 /* ---- talking ---- */
 
+uint32_t txm_worker_seconds(double honest)
+{
+    const char *word = getenv("TXMILL_DECODER_SECONDS");
+    long seconds = word ? strtol(word, NULL, 10) : 0;
+    return seconds > 0 && seconds < 1000000 ? (uint32_t)seconds : (uint32_t)honest;
+}
+
 /* Waits for the end of a worker that has closed its socket. One that only closed it, and lives on, is ended. */
 static pid_t reap(txm_worker *w, int *how)
 {
@@ -200,21 +208,25 @@ static txm_status explain_end(txm_worker *w, const char *name, txm_error *err)
 {
     int how = 0;
     pid_t got = reap(w, &how);
+    const char *who = w->encodes ? "encoder" : "decoder";
+    /* A decoder falls over its file, an encoder over nothing that anybody gave it. */
+    txm_status fault = w->encodes ? TXM_INTERNAL : TXM_CORRUPT;
     if (got == w->pid && WIFSIGNALED(how)) {
         int sig = WTERMSIG(how);
         if (sig == SIGXCPU)
-            return txm_fail(err, TXM_CORRUPT,
-                            "%s: the decoder was stopped after %u s of computing; the file is damaged or "
-                            "made to keep it busy",
-                            name, w->cpu_seconds);
+            return txm_fail(err, fault, "%s: the %s was stopped after %u s of computing%s", name, who, w->cpu_seconds,
+                            w->encodes ? "" : "; the file is damaged or made to keep it busy");
         if (sig == SIGKILL)
-            return txm_fail(err, TXM_NO_MEMORY, "%s: the decoder was killed, most likely for want of memory", name);
-        return txm_fail(err, TXM_CORRUPT, "%s: the decoder crashed on it (%s)", name, strsignal(sig));
+            return txm_fail(err, TXM_NO_MEMORY, "%s: the %s was killed, most likely for want of memory", name, who);
+        return txm_fail(err, fault, "%s: the %s crashed on it (%s)", name, who, strsignal(sig));
     }
-    return txm_fail(err, TXM_CORRUPT, "%s: the decoder gave up without a word", name);
+    if (w->encodes) /* as libjpeg does */
+        return txm_fail(err, TXM_NO_MEMORY, "%s: the encoder gave up without a word, most likely for want of memory",
+                        name);
+    return txm_fail(err, fault, "%s: the decoder gave up without a word", name);
 }
 
-static txm_status send_bytes(txm_worker *w, const void *data, size_t bytes, const char *name, txm_error *err)
+txm_status txm_worker_send_bytes(txm_worker *w, const void *data, size_t bytes, const char *name, txm_error *err)
 {
     const char *p = data;
     while (bytes > 0) {
@@ -224,7 +236,7 @@ static txm_status send_bytes(txm_worker *w, const void *data, size_t bytes, cons
         if (n < 0)
             return errno == EPIPE || errno == ECONNRESET
                        ? explain_end(w, name, err)
-                       : txm_fail_errno(err, errno, "%s: the decoder cannot be reached", name);
+                       : txm_fail_errno(err, errno, "%s: the worker cannot be reached", name);
         p += n;
         bytes -= (size_t)n;
     }
@@ -235,11 +247,12 @@ txm_status txm_worker_send(txm_worker *w, const txm_worker_request *request, con
                            txm_error *err)
 {
     w->cpu_seconds = request->cpu_seconds;
-    txm_status status = send_bytes(w, request, sizeof *request, path, err);
+    w->encodes = request->op == TXM_WORKER_ENCODE;
+    txm_status status = txm_worker_send_bytes(w, request, sizeof *request, path, err);
     if (status == TXM_OK && request->cwd_bytes)
-        status = send_bytes(w, cwd, request->cwd_bytes, path, err);
+        status = txm_worker_send_bytes(w, cwd, request->cwd_bytes, path, err);
     if (status == TXM_OK && request->path_bytes)
-        status = send_bytes(w, path, request->path_bytes, path, err);
+        status = txm_worker_send_bytes(w, path, request->path_bytes, path, err);
     return status;
 }
 
@@ -258,8 +271,8 @@ txm_status txm_worker_receive(txm_worker *w, void *dst, size_t bytes, const char
             while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
                 ;
             w->ended = true;
-            return txm_fail(err, TXM_IO, "%s: the decoder did not answer within %lld s", name,
-                            (long long)(patience_ms / 1000));
+            return txm_fail(err, TXM_IO, "%s: the %s did not answer within %lld s", name,
+                            w->encodes ? "encoder" : "decoder", (long long)(patience_ms / 1000));
         }
         ssize_t n = rc < 0 ? -1 : recv(w->fd, p, bytes, 0);
         if (n < 0 && errno == EINTR)
@@ -267,7 +280,7 @@ txm_status txm_worker_receive(txm_worker *w, void *dst, size_t bytes, const char
         if (n == 0 || (n < 0 && errno == ECONNRESET))
             return explain_end(w, name, err);
         if (n < 0)
-            return txm_fail_errno(err, errno, "%s: the decoder cannot be reached", name);
+            return txm_fail_errno(err, errno, "%s: the worker cannot be reached", name);
         p += n;
         bytes -= (size_t)n;
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * txmill-oiio-worker: loads the OpenImageIO module and serves one image after the other over descriptor 3
- * (source/worker.h). Started by libtxmill, never by people.
+ * (source/oiio/worker.h). Started by libtxmill, never by people.
  *
  * What a decoder may do here is limited by the system: computing time a request, memory an image, no file may be
- * written.
+ * written. An encoder may write to a file that only memory holds.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,6 +26,7 @@
 enum { SLACK_BYTES = 512 << 20, MAX_PATH_BYTES = 1 << 16 };
 
 static const txm_reader_ops *decoder;
+static const txm_encoder_ops *encoder;
 static char no_decoder[512] = "out of memory"; /* why there is none */
 
 static struct {
@@ -81,14 +82,16 @@ static void load_decoder(void)
     void *handle = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     const txm_oiio_module *m = handle ? dlsym(handle, TXM_OIIO_MODULE_SYMBOL) : NULL;
     if (m && m->version == TXM_OIIO_MODULE_VERSION && m->info_bytes == sizeof(txm_source_info) &&
-        m->error_bytes == sizeof(txm_error))
+        m->error_bytes == sizeof(txm_error)) {
         decoder = &m->reader;
-    else if (handle)
+        encoder = &m->encoder;
+    } else if (handle) {
         snprintf(no_decoder, sizeof no_decoder, "%s belongs to another version of txmill", path);
-    else if (path)
+    } else if (path) {
         snprintf(no_decoder, sizeof no_decoder, "%s", dlerror());
-    else if (looked_in)
+    } else if (looked_in) {
         snprintf(no_decoder, sizeof no_decoder, "%s", looked_in);
+    }
     free(path);
     free(looked_in);
 }
@@ -246,6 +249,70 @@ static void rewind_image(void)
         reply_failure(&err);
 }
 
+/* Encodes the rows that come, some at a time. After a failure the rest is taken all the same: the asking side listens
+ * once it has sent everything. */
+static txm_status encode_rows(void *self, const txm_worker_request *request, txm_error *err)
+{
+    enum { ROWS = 64 };
+    size_t row_bytes = (size_t)request->width * request->channels * txm_type_bytes((txm_type)request->type);
+    uint8_t *band = txm_alloc_pixels(row_bytes, ROWS);
+    if (!band)
+        txm_fail(err, TXM_NO_MEMORY, "no memory for %d rows", ROWS);
+    for (uint32_t y = 0, n; y < request->rows; y += n) {
+        n = request->rows - y < ROWS ? request->rows - y : ROWS;
+        if (band) {
+            receive(band, n * row_bytes);
+        } else {
+            char rest[4096];
+            for (size_t left = n * row_bytes, part; left; left -= part) {
+                part = left < sizeof rest ? left : sizeof rest;
+                receive(rest, part);
+            }
+        }
+        if (err->status == TXM_OK)
+            encoder->rows(self, y, n, band, err);
+    }
+    free(band);
+    return err->status;
+}
+
+static void encode(const txm_worker_request *request)
+{
+    txm_error err = {0};
+    void *self = NULL;
+    const void *file = NULL;
+    size_t bytes = 0;
+    char *colorspace = receive_string(request->cwd_bytes), *name = receive_string(request->path_bytes);
+    const txm_picture picture = {.width = request->width,
+                                 .height = request->rows,
+                                 .channels = request->channels,
+                                 .type = (txm_type)request->type,
+                                 .colorspace = *colorspace ? colorspace : NULL};
+    forget_image();
+    limit_memory(0);
+    limit(RLIMIT_FSIZE, RLIM_INFINITY);
+    if (request->version != TXM_WORKER_VERSION)
+        txm_fail(&err, TXM_UNSUPPORTED, "the encoder belongs to another version of txmill");
+    else if (!encoder)
+        txm_fail(&err, TXM_UNSUPPORTED, "pictures need OpenImageIO, which cannot be loaded: %s", no_decoder);
+    else
+        encoder->begin(name, &picture, &self, &err);
+    if (encode_rows(self, request, &err) == TXM_OK)
+        encoder->finish(self, &file, &bytes, &err);
+    if (err.status == TXM_OK) {
+        txm_worker_reply reply = {.status = TXM_OK, .data_bytes = bytes};
+        send_bytes(&reply, sizeof reply);
+        send_bytes(file, bytes);
+    } else {
+        reply_failure(&err);
+    }
+    if (self)
+        encoder->close(self);
+    limit(RLIMIT_FSIZE, 0);
+    free(colorspace);
+    free(name);
+}
+
 int main(void)
 {
     /* The terminal's interrupts are the asking side's to handle; a crash needs no core file. */
@@ -271,6 +338,9 @@ int main(void)
         case TXM_WORKER_CLOSE:
             forget_image();
             reply_done();
+            break;
+        case TXM_WORKER_ENCODE:
+            encode(&request);
             break;
         default:
             leave();

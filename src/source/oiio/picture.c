@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Encoding pictures: the side that asks a worker. */
+#include "source/oiio/picture.h"
+
+#include <string.h>
+
+#include "core/path.h"
+#include "source/oiio/worker.h"
+
+/* Computing time that no encoder needs: those of video formats take seconds for a megapixel. */
+static uint32_t time_limit(const txm_picture *p)
+{
+    return txm_worker_seconds(600 + (double)p->width * p->height / 1e6 * 60);
+}
+
+static txm_status send_picture(txm_worker *w, const char *name, const txm_picture *p, txm_error *err)
+{
+    const char *colorspace = p->colorspace ? p->colorspace : "", *base = txm_path_base(name);
+    const txm_worker_request request = {.version = TXM_WORKER_VERSION,
+                                        .info_bytes = sizeof(txm_source_info),
+                                        .op = TXM_WORKER_ENCODE,
+                                        .cpu_seconds = time_limit(p),
+                                        .width = p->width,
+                                        .rows = p->height,
+                                        .channels = p->channels,
+                                        .type = p->type,
+                                        .cwd_bytes = (uint32_t)strlen(colorspace),
+                                        .path_bytes = (uint32_t)strlen(base)};
+    size_t row_bytes = (size_t)p->width * p->channels * txm_type_bytes(p->type);
+    txm_status status = txm_worker_send(w, &request, colorspace, base, err);
+    for (uint32_t y = 0; y < p->height && status == TXM_OK; y++)
+        status = txm_worker_send_bytes(w, (const char *)p->pixels + y * p->stride_bytes, row_bytes, name, err);
+    return status;
+}
+
+static txm_status receive_file(txm_worker *w, const char *name, txm_bytes *out, txm_error *err)
+{
+    txm_worker_reply reply;
+    char words[TXM_MESSAGE_BYTES] = "";
+    txm_status status = txm_worker_receive(w, &reply, sizeof reply, name, err);
+    if (status == TXM_OK && (reply.text_bytes >= sizeof words || reply.status >= TXM_STATUS_COUNT))
+        status = txm_fail(err, TXM_INTERNAL, "%s: the encoder's answer makes no sense", name);
+    if (status == TXM_OK)
+        status = txm_worker_receive(w, words, reply.text_bytes, name, err);
+    if (status == TXM_OK && reply.status != TXM_OK)
+        return txm_fail(err, (txm_status)reply.status, "%s: %s", name, words);
+    if (status == TXM_OK && !txm_bytes_reserve(out, reply.data_bytes))
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the encoded picture", name);
+    if (status == TXM_OK)
+        status = txm_worker_receive(w, out->data, reply.data_bytes, name, err);
+    if (status == TXM_OK)
+        out->size = reply.data_bytes;
+    return status;
+}
+
+txm_status txm_picture_encode(const char *name, const txm_picture *picture, txm_bytes *out, txm_error *err)
+{
+    txm_error own = {0};
+    txm_worker *worker = NULL;
+    txm_status status = txm_worker_get(&worker, &own);
+    if (status != TXM_OK)
+        return txm_fail(err, status, "%s: %s", name, own.message);
+    status = send_picture(worker, name, picture, err);
+    if (status == TXM_OK)
+        status = receive_file(worker, name, out, err);
+    txm_worker_put(worker, status == TXM_OK);
+    if (status != TXM_OK)
+        txm_bytes_free(out);
+    return status;
+}
