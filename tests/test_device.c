@@ -204,6 +204,34 @@ START_TEST(association_truncates)
 }
 END_TEST
 
+/* Halves: too large a product stays the largest half, infinity counts as 65536, NaN stays for zero_nonfinite. */
+START_TEST(association_of_halves)
+{
+    enum { PIXELS = 9, INF = 0x7C00, MAX = 0x7BFF };
+    const uint16_t in[4] = {txm_float_to_half(3000.0f), INF, 0x7E01, txm_float_to_half(50.0f)};
+    const uint16_t half_alpha[4] = {INF, 0xFC00, txm_float_to_half(3.0f), txm_float_to_half(0.5f)};
+    for (size_t isa = 0; txm_ops_isa_name(isa); isa++) {
+        const txm_ops *ops = txm_ops_isa(txm_ops_isa_name(isa));
+        uint16_t p[4 * PIXELS];
+        for (int i = 0; i < PIXELS; i++)
+            memcpy(p + 4 * i, i % 2 ? half_alpha : in, sizeof in);
+        ops->associate(TXM_HALF, p, PIXELS);
+        for (int i = 0; i < PIXELS; i++) {
+            const uint16_t *q = p + 4 * i;
+            if (i % 2) {
+                ck_assert_uint_eq(q[0], txm_float_to_half(32768.0f));
+                ck_assert_uint_eq(q[1], txm_float_to_half(-32768.0f));
+                ck_assert_uint_eq(q[2], txm_float_to_half(1.5f));
+            } else {
+                ck_assert(q[0] == MAX && q[1] == MAX && isnan(txm_half_to_float(q[2])));
+            }
+        }
+        ops->zero_nonfinite(TXM_HALF, 4, p, PIXELS);
+        ck_assert(p[0] == 0 && p[3] == 0 && p[4] != 0);
+    }
+}
+END_TEST
+
 START_TEST(bilinear_positions)
 {
     uint32_t a, b;
@@ -234,6 +262,7 @@ int main(void)
     tcase_add_test(t, near_curve_is_near);
     tcase_add_test(t, every_code_survives_the_curve);
     tcase_add_test(t, association_truncates);
+    tcase_add_test(t, association_of_halves);
     tcase_add_test(t, bilinear_positions);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);

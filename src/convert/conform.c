@@ -2,6 +2,7 @@
  * Conforming rows of a source. */
 #include "convert/conform.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "device/arith.h"
@@ -75,11 +76,32 @@ static void multiply_alpha(float *rgba, size_t count)
     }
 }
 
+/* Samples for OpenColorIO. */
+static void load(const txm_conform *c, const void *row, float *samples, size_t count)
+{
+    c->ops->to_float(c->type, row, samples, count);
+    for (size_t i = 0; c->type == TXM_HALF && i < count; i++)
+        samples[i] = txm_half_infinity(samples[i]);
+}
+
+/* A pixel whose alpha is NaN has no colour, whatever OpenColorIO made of it: some versions turn that alpha into 0. The
+ * unconverted row is still in its place. */
+static void keep_nan_alpha(const txm_conform *c, const void *row, float *converted)
+{
+    const uint8_t *alpha = (const uint8_t *)row + 3 * txm_type_bytes(c->type);
+    for (size_t i = 0; i < c->width; i++, alpha += 4 * txm_type_bytes(c->type)) {
+        float before;
+        c->ops->to_float(c->type, alpha, &before, 1);
+        if (isnan(before))
+            converted[4 * i + 3] = before;
+    }
+}
+
 static void convert_grey(const txm_conform *c, void *row, float *scratch)
 {
     size_t count = c->width;
     /* One float a pixel first, spread to RGBA from the back so that nothing is overwritten unread. */
-    c->ops->to_float(c->type, row, scratch, count);
+    load(c, row, scratch, count);
     for (size_t i = count; i-- > 0;) {
         float v = scratch[i];
         float *p = scratch + 4 * i;
@@ -96,12 +118,17 @@ static void convert_grey(const txm_conform *c, void *row, float *scratch)
 
 static void convert_rgba(const txm_conform *c, void *row, float *scratch)
 {
-    c->ops->to_float(c->type, row, scratch, 4 * (size_t)c->width);
+    bool nan = false;
+    load(c, row, scratch, 4 * (size_t)c->width);
+    for (size_t i = 0; i < c->width; i++)
+        nan |= isnan(scratch[4 * i + 3]) != 0;
     if (c->divide)
         divide_alpha(scratch, c->width);
     txm_color_apply(c->space, scratch, c->width);
     if (c->divide)
         multiply_alpha(scratch, c->width);
+    if (nan)
+        keep_nan_alpha(c, row, scratch);
     c->ops->from_float(c->type, scratch, row, 4 * (size_t)c->width);
 }
 

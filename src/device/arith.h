@@ -79,9 +79,24 @@ TXM_ARITH uint16_t txm_float_to_half(float f)
     return (uint16_t)(sign | (txm_float_bits(shifted) - 0x3F000000u));
 }
 
+/* To the largest finite halves; NaN stays NaN. */
 TXM_ARITH float txm_clamp_half(float v)
 {
     return v > 65504.0f ? 65504.0f : v < -65504.0f ? -65504.0f : v;
+}
+
+/* An infinite half that enters arithmetic counts as 65536, as in Cycles on x86-64, whose conversion knows no special
+ * exponents. NaN stays NaN. */
+TXM_ARITH float txm_half_infinity(float v)
+{
+    return v > 65504.0f ? 65536.0f : v < -65504.0f ? -65536.0f : v;
+}
+
+/* A half times alpha: what is too large becomes the largest half. */
+TXM_ARITH uint16_t txm_half_times(uint16_t c, uint16_t alpha)
+{
+    float product = txm_half_infinity(txm_half_to_float(c)) * txm_half_infinity(txm_half_to_float(alpha));
+    return txm_float_to_half(txm_clamp_half(product));
 }
 
 /* ---- integers ------------------------------------------------------------------------------------------------ */

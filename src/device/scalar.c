@@ -206,11 +206,9 @@ static void associate(txm_type type, void *rgba, size_t count)
             for (int c = 0; c < 3; c++)
                 p[c] = (uint16_t)((uint32_t)p[c] * p[3] / 65535u);
     } else if (type == TXM_HALF) {
-        for (uint16_t *p = rgba, *end = p + 4 * count; p < end; p += 4) {
-            float a = txm_half_to_float(p[3]);
+        for (uint16_t *p = rgba, *end = p + 4 * count; p < end; p += 4)
             for (int c = 0; c < 3; c++)
-                p[c] = txm_float_to_half(txm_half_to_float(p[c]) * a);
-        }
+                p[c] = txm_half_times(p[c], p[3]);
     } else {
         for (float *p = rgba, *end = p + 4 * count; p < end; p += 4)
             for (int c = 0; c < 3; c++)

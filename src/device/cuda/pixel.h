@@ -103,7 +103,7 @@ TXM_ARITH uint32_t txm_gpu_times(txm_type type, uint32_t c, uint32_t a)
     if (type == TXM_U16)
         return c * a / 65535u;
     if (type == TXM_HALF)
-        return txm_float_to_half(txm_half_to_float((uint16_t)c) * txm_half_to_float((uint16_t)a));
+        return txm_half_times((uint16_t)c, (uint16_t)a);
     return txm_float_bits(txm_bits_float(c) * txm_bits_float(a));
 }
 

@@ -28,9 +28,21 @@ static inline vf load_samples(txm_type type, const uint8_t *p)
     }
 }
 
+/* What is beyond the finite halves becomes `limit`. */
+static inline vf limit_half(vf v, float limit)
+{
+    return vf_select(v > 65504.0f, vf_set(limit), vf_select(v < -65504.0f, vf_set(-limit), v));
+}
+
 static inline vf clamp_to_half(vf v)
 {
-    return vf_select(v > 65504.0f, vf_set(65504.0f), vf_select(v < -65504.0f, vf_set(-65504.0f), v));
+    return limit_half(v, 65504.0f);
+}
+
+/* txm_half_infinity. */
+static inline vf half_infinity(vf v)
+{
+    return limit_half(v, 65536.0f);
 }
 
 static inline vi to_codes(vf v, float scale)
@@ -260,9 +272,9 @@ static void associate_simd(txm_type type, void *rgba, size_t count)
     } else if (type == TXM_HALF) {
         const vi color = {TXM_COLOR_MASK};
         for (uint16_t *p = rgba; 4 * i + TXM_LANES <= 4 * count; i += TXM_LANES / 4) {
-            vf v = vf_from_half((const uint8_t *)(p + 4 * i));
+            vf v = half_infinity(vf_from_half((const uint8_t *)(p + 4 * i)));
             uint16_t product[TXM_LANES];
-            vf_to_half(v * vf_alpha(v), (uint8_t *)product);
+            vf_to_half(clamp_to_half(v * vf_alpha(v)), (uint8_t *)product);
             /* Alpha keeps its bits: a NaN would change them on the way through float. */
             vh old = TXM_LOAD(vh, p + 4 * i), mask = __builtin_convertvector(color, vh);
             TXM_STORE(vh, p + 4 * i, (TXM_LOAD(vh, product) & mask) | (old & ~mask));
