@@ -41,6 +41,20 @@ printf '{"path": "tex/sky.exr", "output": "x.tx"}\n{"path": "tex/wall_color.png"
 txm make @clash
 check clash-refused says "would overwrite"
 check clash-exit rc_is 2
+printf '{"path": "tex/sky.exr", "output": "x.tx", "colorspace": "%s"}\n' Non-Color sRGB >clash
+txm make @clash
+check clash-of-settings says "would overwrite"
+printf '{"path": "tex/sky.exr", "colorspace": "%s"}\n' Non-Color Raw >names
+txm make --dry-run --force --json @names
+check names-for-data-are-one rc_is 0
+check names-for-data-one-file json out '[x.get("same_as") for x in o[:-1]] == [None, "tex/sky.exr"]'
+check names-for-data-no-warning test ! -s err
+one=$golden/one.png
+printf '{"path": "%s", "colorspace": "%s", "alpha": "%s"}\n' "$one" sRGB straight "$one" Non-Color none >one
+txm make --json @one
+check one-pixel-never-clashes rc_is 0
+check one-pixel-no-warning test ! -s err
+check one-pixel-serves json out '[x["reason"] for x in o[:-1]] == ["Cycles uses 1x1 images as they are"] * 2'
 txm make --plan --force --json -r tex
 check plan-order json out '(lambda s: len(s) == 4 and s == sorted(s, reverse=True))([x["estimate"]["cpu_seconds"] for x in o[:-1]])'
 check plan-total json out 'abs(o[-1]["estimate"]["megapixels"] - sum(x["estimate"]["megapixels"] for x in o[:-1])) < 1e-3'

@@ -89,13 +89,26 @@ static bool compare_spaces(comparing *c, txm_batch *b, size_t index)
     return first != TXM_NO_INDEX;
 }
 
-/* Two different things cannot go to one place: only --output and lists can ask for that. */
-static void refuse_clash(txm_batch *b, size_t index, const txm_item *first)
+/* Images of one pixel and images that are tx files themselves serve as they are: nothing is written for them. */
+static bool has_target(const txm_item *item)
 {
-    txm_item *item = &b->items[index];
+    return item->outcome != TXM_USED_AS_IS && item->outcome != TXM_IS_TX;
+}
+
+/* Whether both make the same pixels of the same image, by whatever names the settings go. */
+static bool same_making(const txm_item *a, const txm_item *b)
+{
+    return a->device == b->device && a->inode == b->inode && strcmp(a->settings_key, b->settings_key) == 0;
+}
+
+/* Two different things cannot go to one place: only --output and lists can ask for that. */
+static void refuse_clash(txm_batch *b, size_t index, size_t first)
+{
+    size_t writer = has_target(&b->items[index]) ? index : first;
+    txm_item *item = &b->items[writer];
     txm_error err = {0};
     txm_fail(&err, TXM_USAGE, "%s: its tx file would overwrite that of another input, %s", item->tx_path,
-             txm_inputs_at(b->inputs, (size_t)(first - b->items))->path);
+             txm_inputs_at(b->inputs, writer == index ? first : index)->path);
     txm_item_fail(b, item, &err);
 }
 
@@ -107,14 +120,15 @@ static bool compare(comparing *c, txm_batch *b, size_t index)
         return false;
     if (first != (ptrdiff_t)index) {
         const txm_item *other = &b->items[first];
-        if (other->device != item->device || other->inode != item->inode ||
-            strcmp(other->requested, item->requested) != 0 || other->alpha != item->alpha)
-            refuse_clash(b, index, other);
+        if (!has_target(item) && !has_target(other))
+            return true;
+        if (!same_making(item, other))
+            refuse_clash(b, index, (size_t)first);
         item->same_as = first;
         item->cost = (txm_cost){0};
         return true;
     }
-    return compare_spaces(c, b, index);
+    return !has_target(item) || compare_spaces(c, b, index);
 }
 
 txm_status txm_find_same_work(txm_batch *b, txm_error *err)

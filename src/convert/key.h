@@ -15,7 +15,7 @@
 #include "txmill/convert.h"
 
 /* Raised whenever the same input gives other pixels than before. */
-enum { TXM_PIXELS_VERSION = 1 };
+enum { TXM_PIXELS_VERSION = 2 };
 
 void txm_settings_key(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
                       const txm_settings *settings, char out[TXM_KEY_HEX]);
