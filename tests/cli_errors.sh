@@ -98,6 +98,12 @@ check strict-unknown-space-warns says "No Such Space"
 check strict-unknown-space-warns-once test "$(grep -c "No Such Space" err)" -eq 1
 check strict-unknown-space-made test -f blender_tx/rgb8.png.0-3679B0BFF3405EC327901EFFCB3518C9.tx
 rm -rf blender_tx
+for view in "ACES 1.3 sRGB" "ACES 2.0 sRGB" "AgX Base sRGB" "Filmic sRGB" "Khronos PBR Neutral sRGB"; do
+    txm make --strict --colorspace "$view" rgb8.png
+    check "strict-${view// /-}-exit" rc_is 3
+    check "strict-${view// /-}-way-out" says "Blender's own config with --ocio"
+    check "strict-${view// /-}-nothing-made" nothing_in .
+done
 for config in "missing:$work/none.ocio" "broken:$work/broken.ocio" "folder:$work"; do
     printf 'ocio_profile_version: 2\nroles: [\n' >broken.ocio
     txm make --ocio "${config#*:}" rgb8.png tile64.png

@@ -8,13 +8,16 @@ const char txm_builtin_config[] = {
 const size_t txm_builtin_config_bytes = sizeof txm_builtin_config;
 
 /* Blender names these too, but they are rendered pictures, not scenes: no texture is in them, and undoing a tone curve
- * needs look-up tables. Listed so that asking for one is answered with the reason. */
-#define VIEW "a view transform for displays, which needs look-up tables; a texture saved through it is in sRGB"
+ * needs look-up tables. Listed so that asking for one is answered with the reason and the ways out. */
+#define VIEW                                                                                                           \
+    "a view transform, which needs look-up tables: give Blender's own config with --ocio "                             \
+    "(datafiles/colormanagement/config.ocio in Blender's folder)"
+#define OR_SRGB ", or say sRGB, which textures saved through it are in"
 const txm_builtin_missing txm_builtin_missing_spaces[] = {
-    {"ACES 1.3 sRGB", VIEW},
-    {"ACES 2.0 sRGB", VIEW},
-    {"AgX Base sRGB", VIEW},
-    {"Filmic sRGB", VIEW},
-    {"Khronos PBR Neutral sRGB", VIEW},
+    {"ACES 1.3 sRGB", VIEW OR_SRGB},
+    {"ACES 2.0 sRGB", VIEW " and use OpenColorIO 2.4 or newer" OR_SRGB},
+    {"AgX Base sRGB", VIEW OR_SRGB},
+    {"Filmic sRGB", VIEW OR_SRGB},
+    {"Khronos PBR Neutral sRGB", VIEW OR_SRGB},
 };
 const size_t txm_builtin_missing_count = sizeof txm_builtin_missing_spaces / sizeof txm_builtin_missing_spaces[0];

@@ -19,8 +19,9 @@ static txm_status find_space(const txm_context *context, const txm_settings *set
 {
     txm_error own = {0};
     txm_status status = txm_color_find(context->color, name, out, &own);
-    if (status == TXM_COLORSPACE && settings->strict) {
-        /* What Blender does, but not in silence. */
+    if (status == TXM_COLORSPACE && settings->strict && !txm_color_canonical(context->color, name)) {
+        /* What Blender does, but not in silence. A space that is there and cannot be built is another matter: Blender
+         * builds it. */
         const char *linear = txm_color_role(context->color, "scene_linear");
         if (warn)
             txm_context_log(context, TXM_LOG_WARNING, "%s: %s; --strict: taken as linear", path, own.message);
