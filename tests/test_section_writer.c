@@ -26,6 +26,20 @@ static txm_error err;
 
 /* ---- brute force ---- */
 
+static uint64_t get_le(const uint8_t *p, size_t bytes)
+{
+    uint64_t v = 0;
+    while (bytes--)
+        v = v << 8 | p[bytes];
+    return v;
+}
+
+static void put_le(uint8_t *p, uint64_t v, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        p[i] = (uint8_t)(v >> (8 * i));
+}
+
 typedef struct tile_window {
     uint32_t w, h;   /* valid size */
     size_t px;       /* bytes a pixel */
@@ -62,7 +76,7 @@ static void free_window(tile_window *t)
 
 static uint64_t sample_at(const uint8_t *p, size_t bytes)
 {
-    return txm_get_le(p, (int)bytes);
+    return get_le(p, bytes);
 }
 
 static uint64_t predict(uint64_t l, uint64_t u, uint64_t k)
@@ -107,7 +121,7 @@ static void decode_lines(uint8_t *window, uint32_t w, uint32_t h, uint32_t chann
                 uint64_t v =
                     k ? predict(sample_at(l, bytes), sample_at(u, bytes), sample_at(l + lines[i].reference, bytes))
                       : sample_at(u, bytes);
-                txm_put_le(p + c * bytes, v + r[c], (int)bytes);
+                put_le(p + c * bytes, v + r[c], bytes);
             }
         }
 }
@@ -117,7 +131,7 @@ static void decode(const uint8_t *payload, size_t size, uint8_t *window, const t
 {
     size_t n = txm_ring_pixels(t->w, t->h), row = (t->w + 4) * t->px;
     uint8_t *planes = txm_calloc(n, t->px), *packed = txm_calloc(n, t->px);
-    uint64_t mask = size ? txm_get_le(payload, 2) : 0;
+    uint64_t mask = size ? get_le(payload, 2) : 0;
     if (size && !mask) {
         ck_assert_uint_eq(size, 2 + t->px);
         for (size_t y = 0; y < t->h + 4; y++)
@@ -247,19 +261,19 @@ static counts check_section(const made_image *m, const file *f)
     uint8_t *index = txm_calloc(footer.index_raw, 1);
     ck_assert_uint_eq(ZSTD_decompress(index, footer.index_raw, f->p + footer.index_offset, footer.index_bytes),
                       footer.index_raw);
-    ck_assert_uint_eq(txm_get_le(index, 4), m->layout.levels);
+    ck_assert_uint_eq(get_le(index, 4), m->layout.levels);
     const uint8_t *sizes = index + 4 + 8 * m->layout.levels, *checks = sizes + 4 * n;
     uint64_t at = footer.image_bytes, *offsets = txm_calloc(n, sizeof *offsets);
     counts seen = {0};
     for (size_t i = 0; i < n; i++) {
         tile_window t = cut(m, list[i].level, list[i].x, list[i].y);
-        size_t size = txm_get_le(sizes + 4 * i, 4), row = (t.w + 4) * t.px, from = i;
+        size_t size = get_le(sizes + 4 * i, 4), row = (t.w + 4) * t.px, from = i;
         offsets[i] = at;
         if (size == TXM_RING_REFERENCE_BYTES) {
-            ck_assert_uint_eq(txm_get_le(f->p + at, 3), 0);
-            from = txm_get_le(f->p + at + 3, 4);
+            ck_assert_uint_eq(get_le(f->p + at, 3), 0);
+            from = get_le(f->p + at + 3, 4);
             ck_assert_uint_lt(from, i);
-            ck_assert_uint_gt(txm_get_le(sizes + 4 * from, 4), TXM_RING_REFERENCE_BYTES);
+            ck_assert_uint_gt(get_le(sizes + 4 * from, 4), TXM_RING_REFERENCE_BYTES);
             seen.repeats++;
         }
         if (size == TXM_RING_MISSING_BYTES) {
@@ -269,12 +283,12 @@ static counts check_section(const made_image *m, const file *f)
             uint8_t *window = txm_calloc((size_t)(t.h + 4), row);
             for (size_t y = 0; y < t.h; y++) /* only the tile itself is known to a reader */
                 memcpy(window + (y + 2) * row + 2 * t.px, t.padded + (y + 2) * row + 2 * t.px, t.w * t.px);
-            decode(f->p + offsets[from], txm_get_le(sizes + 4 * from, 4), window, &t, m->layout.channels);
+            decode(f->p + offsets[from], get_le(sizes + 4 * from, 4), window, &t, m->layout.channels);
             if (memcmp(window, t.padded, (t.h + 4) * row))
                 ck_abort_msg("ring of tile %u, level %u", list[i].tile, list[i].level);
             free(window);
         }
-        ck_assert_uint_eq(txm_get_le(checks + 4 * i, 4),
+        ck_assert_uint_eq(get_le(checks + 4 * i, 4),
                           (uint32_t)txm_xxh64(t.ring, txm_ring_pixels(t.w, t.h) * t.px, 0));
         at += size;
         free_window(&t);
@@ -392,7 +406,7 @@ START_TEST(flat_rings)
     uint8_t *index = txm_calloc(footer.index_raw, 1);
     ck_assert(txm_section_footer_parse(hole.p + hole.bytes - TXM_SECTION_FOOTER_BYTES, &footer));
     ZSTD_decompress(index, footer.index_raw, hole.p + footer.index_offset, footer.index_bytes);
-    ck_assert_uint_eq(txm_get_le(index + 4 + 8 * m.layout.levels + 4 * 5, 4), 2 + px); /* the black tile's */
+    ck_assert_uint_eq(get_le(index + 4 + 8 * m.layout.levels + 4 * 5, 4), 2 + px); /* the black tile's */
     free(index);
     free_file(&flat);
     free_file(&hole);

@@ -10,7 +10,7 @@
 
 #include "container/exr_channels.h"
 #include "core/mem.h"
-#include "source/exr/exr_bytes.h"
+#include "codec/exr_decode.h"
 #include "source/exr/exr_piz.h"
 #include "source/source.h"
 
@@ -50,7 +50,7 @@ START_TEST(unpredict_every_size)
             in[i] = (uint8_t)rand_r(&seed);
         unpredict_slowly(in, expected, n);
         out[n] = 77;
-        txm_exr_unpredict(in, out, n);
+        txm_exr_unsplit(in, out, n);
         ck_assert_mem_eq(out, expected, n);
         ck_assert_uint_eq(out[n], 77);
     }
@@ -61,14 +61,14 @@ START_TEST(runs)
 {
     static const uint8_t good[] = {2, 'a', (uint8_t)-3, 'x', 'y', 'z', 0, 'b'};
     uint8_t out[8];
-    ck_assert(txm_exr_unrle(good, sizeof good, out, 7));
+    ck_assert(txm_exr_rle_decode(good, sizeof good, out, 7));
     ck_assert_mem_eq(out, "aaaxyzb", 7);
-    ck_assert(!txm_exr_unrle(good, sizeof good, out, 8)); /* too few */
-    ck_assert(!txm_exr_unrle(good, sizeof good, out, 6)); /* too many */
-    ck_assert(!txm_exr_unrle(good, 1, out, 3));           /* a run of nothing */
-    ck_assert(!txm_exr_unrle(good + 2, 3, out, 3));       /* three promised, two there */
-    ck_assert(!txm_exr_unrle(good, 0, out, 1));
-    ck_assert(txm_exr_unrle(good, 0, out, 0));
+    ck_assert(!txm_exr_rle_decode(good, sizeof good, out, 8)); /* too few */
+    ck_assert(!txm_exr_rle_decode(good, sizeof good, out, 6)); /* too many */
+    ck_assert(!txm_exr_rle_decode(good, 1, out, 3));           /* a run of nothing */
+    ck_assert(!txm_exr_rle_decode(good + 2, 3, out, 3));       /* three promised, two there */
+    ck_assert(!txm_exr_rle_decode(good, 0, out, 1));
+    ck_assert(txm_exr_rle_decode(good, 0, out, 0));
 }
 END_TEST
 

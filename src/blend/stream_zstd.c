@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "blend/stream.h"
+#include "core/endian.h"
 #include "core/mem.h"
 
 enum {
@@ -34,11 +35,6 @@ typedef struct zstd_decoder {
     uint8_t data[INPUT_BYTES];
 } zstd_decoder;
 
-static uint32_t le32(const uint8_t *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /* Reads exactly `bytes` at `offset`; false when that fails, which costs the table only. */
 static bool read_at(txm_stream_input *input, uint64_t offset, void *dst, size_t bytes)
 {
@@ -61,8 +57,8 @@ static bool sum_up(frame *frames, size_t count, const uint8_t *entries, size_t e
     frame at = {0, 0};
     for (size_t i = 0; i < count; i++) {
         frames[i] = at;
-        at.compressed += le32(entries + i * entry_bytes);
-        at.uncompressed += le32(entries + i * entry_bytes + 4);
+        at.compressed += txm_load_le32(entries + i * entry_bytes);
+        at.uncompressed += txm_load_le32(entries + i * entry_bytes + 4);
     }
     frames[count] = at;
     return at.compressed == table_at;
@@ -72,10 +68,10 @@ static void read_seek_table(zstd_decoder *z, txm_stream_input *input)
 {
     uint8_t footer[FOOTER_BYTES], head[SKIPPABLE_HEAD_BYTES];
     if (input->file_bytes < FOOTER_BYTES + SKIPPABLE_HEAD_BYTES ||
-        !read_at(input, input->file_bytes - FOOTER_BYTES, footer, sizeof footer) || le32(footer + 5) != footer_magic) {
+        !read_at(input, input->file_bytes - FOOTER_BYTES, footer, sizeof footer) || txm_load_le32(footer + 5) != footer_magic) {
         return;
     }
-    size_t count = le32(footer), entry_bytes = footer[4] & 0x80 ? 12 : 8; /* bit 7: with checksums */
+    size_t count = txm_load_le32(footer), entry_bytes = footer[4] & 0x80 ? 12 : 8; /* bit 7: with checksums */
     uint64_t table_bytes = (uint64_t)count * entry_bytes + FOOTER_BYTES;
     if (count == 0 || count > MAX_FRAMES || table_bytes + SKIPPABLE_HEAD_BYTES > input->file_bytes) {
         return;
@@ -83,8 +79,8 @@ static void read_seek_table(zstd_decoder *z, txm_stream_input *input)
     uint64_t table_at = input->file_bytes - table_bytes - SKIPPABLE_HEAD_BYTES;
     uint8_t *entries = malloc(count * entry_bytes);
     frame *frames = txm_calloc(count + 1, sizeof *frames);
-    if (entries && frames && read_at(input, table_at, head, sizeof head) && le32(head) == skippable_magic &&
-        le32(head + 4) == table_bytes && read_at(input, table_at + sizeof head, entries, count * entry_bytes) &&
+    if (entries && frames && read_at(input, table_at, head, sizeof head) && txm_load_le32(head) == skippable_magic &&
+        txm_load_le32(head + 4) == table_bytes && read_at(input, table_at + sizeof head, entries, count * entry_bytes) &&
         sum_up(frames, count, entries, entry_bytes, table_at)) {
         z->frames = frames;
         z->frame_count = count;

@@ -37,16 +37,6 @@ void txm_zip_filter(const uint8_t *restrict src, size_t size_bytes, uint8_t *res
         high[i] = (uint8_t)(src[2 * i + 1] - src[2 * i - 1] + 128);
 }
 
-void txm_zip_unfilter(const uint8_t *restrict src, size_t size_bytes, uint8_t *restrict dst)
-{
-    size_t even = (size_bytes + 1) / 2;
-    uint8_t before = 128; /* so that the first byte stands as it is */
-    for (size_t i = 0; i < size_bytes; i++) {
-        before = (uint8_t)(before + src[i] - 128);
-        dst[i < even ? 2 * i : 2 * (i - even) + 1] = before;
-    }
-}
-
 /* Four channels are the common case, spelt out so that compilers vectorise it. */
 void txm_planes_u16(const uint16_t *restrict src, size_t pixels, uint32_t channels, uint16_t *restrict dst)
 {

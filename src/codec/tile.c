@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include "codec/deflate.h"
+#include "codec/exr_decode.h"
 #include "codec/filter.h"
 #include "core/mem.h"
 
@@ -219,7 +220,8 @@ txm_status txm_tile_encode_filtered(txm_tile_encoder *e, const void *filtered, u
     *encoded = filtered;
     *encoded_bytes = raw_bytes;
     if (e->format.compression.codec != TXM_CODEC_NONE) {
-        txm_zip_unfilter(filtered, raw_bytes, e->raw);
+        memcpy(e->filtered, filtered, raw_bytes);
+        txm_exr_unsplit(e->filtered, e->raw, raw_bytes);
         *encoded = e->raw;
     }
     return TXM_OK;

@@ -72,7 +72,7 @@ static txm_status take_attribute(parser *p, attribute *a)
     a->type = take_name(p);
     if (!a->type || !txm_map_holds(&p->tx->map, p->at, 4))
         return corrupt(p, "an attribute is cut off");
-    a->bytes = txm_le32(p->tx->map.data + p->at);
+    a->bytes = txm_load_le32(p->tx->map.data + p->at);
     a->data = p->tx->map.data + p->at + 4;
     if (!txm_map_holds(&p->tx->map, p->at + 4, a->bytes))
         return corrupt(p, "an attribute is longer than the file");
@@ -96,10 +96,10 @@ static txm_status take_channels(parser *p, const attribute *a)
         at += (uint32_t)n + 1;
         if (count == TXM_MAX_CHANNELS)
             return txm_fail(p->err, TXM_UNSUPPORTED, "%s: more than %d channels", tx->path, TXM_MAX_CHANNELS);
-        uint32_t type = txm_le32(a->data + at);
+        uint32_t type = txm_load_le32(a->data + at);
         if (type != PIXEL_HALF && type != PIXEL_FLOAT)
             return txm_fail(p->err, TXM_UNSUPPORTED, "%s: channel %s is neither half nor float", tx->path, name);
-        if (txm_le32(a->data + at + 8) != 1 || txm_le32(a->data + at + 12) != 1)
+        if (txm_load_le32(a->data + at + 8) != 1 || txm_load_le32(a->data + at + 12) != 1)
             return txm_fail(p->err, TXM_UNSUPPORTED, "%s: channel %s is subsampled", tx->path, name);
         txm_type now = type == PIXEL_HALF ? TXM_HALF : TXM_FLOAT;
         if (count && now != tx->info.type)
@@ -139,8 +139,8 @@ static txm_status take_tiles(parser *p, const attribute *a)
 {
     if (a->bytes != 9)
         return corrupt(p, "the tile description has a wrong size");
-    p->tx->info.tile_w = txm_le32(a->data);
-    p->tx->info.tile_h = txm_le32(a->data + 4);
+    p->tx->info.tile_w = txm_load_le32(a->data);
+    p->tx->info.tile_h = txm_load_le32(a->data + 4);
     p->level_mode = a->data[8] & 15;
     if (p->level_mode != LEVEL_ONE && p->level_mode != LEVEL_MIPMAP)
         return txm_fail(p->err, TXM_UNSUPPORTED, "%s: rip-map levels; only mip-map levels are read", p->tx->path);
@@ -183,7 +183,7 @@ static bool keep(parser *p, const attribute *a)
             continue;
         char line[16 * 32] = "";
         for (uint32_t k = 0; k < numbers[i].count; k++) {
-            uint32_t bits = txm_le32(a->data + 4 * k);
+            uint32_t bits = txm_load_le32(a->data + 4 * k);
             float real;
             memcpy(&real, &bits, sizeof real);
             size_t used = strlen(line);
@@ -237,7 +237,7 @@ static txm_status take_table(parser *p)
         l->offsets = tx->map.data + p->at;
         l->offset_bytes = 8;
         for (uint64_t t = 0; t < tiles; t++) {
-            uint64_t at = txm_le64(l->offsets + 8 * t);
+            uint64_t at = txm_load_le64(l->offsets + 8 * t);
             if (at < p->at || !txm_map_holds(&tx->map, at, TXM_EXR_CHUNK_HEADER_BYTES))
                 return txm_fail(p->err, TXM_CORRUPT,
                                 "%s: level %u, tile %" PRIu64 ",%" PRIu64 " lies at byte %" PRIu64
@@ -253,10 +253,10 @@ static txm_status take_table(parser *p)
 txm_status txm_exr_reader_open(txm_tx *tx, bool *is, txm_error *err)
 {
     parser p = {.tx = tx, .err = err, .at = 8};
-    *is = txm_le32(tx->map.data) == MAGIC;
+    *is = txm_load_le32(tx->map.data) == MAGIC;
     if (!*is)
         return TXM_OK;
-    uint32_t version = txm_le32(tx->map.data + 4);
+    uint32_t version = txm_load_le32(tx->map.data + 4);
     if ((version & 255) > 2 || version & ~(255u | KNOWN_FLAGS))
         return txm_fail(err, TXM_UNSUPPORTED, "%s: EXR version %u, flags %#x; version 2 is read", tx->path,
                         version & 255, version & ~255u);

@@ -7,7 +7,7 @@
 #define XXH_STATIC_LINKING_ONLY /* the state's size: it lives on the stack */
 #include <xxhash.h>
 
-#include "container/section_format.h"
+#include "core/endian.h"
 
 enum { MAX_DIRECTORIES = 64 };
 
@@ -38,12 +38,7 @@ typedef struct tiff_shape {
 
 static uint64_t number(const image_part *i, const tiff_shape *t, uint64_t offset, int bytes)
 {
-    uint64_t v = 0;
-    if (!t->big_endian)
-        return txm_get_le(i->p + offset, bytes);
-    for (int k = 0; k < bytes; k++)
-        v = v << 8 | i->p[offset + (uint64_t)k];
-    return v;
+    return txm_load_uint(i->p + offset, (unsigned)bytes, t->big_endian);
 }
 
 static uint64_t type_bytes(uint64_t tiff_type)
@@ -110,7 +105,7 @@ static bool add_exr(const image_part *i)
         at = at ? behind_string(i, at) : 0; /* type */
         if (!at || !inside(i, at, 4))
             return false;
-        uint64_t size = txm_get_le(i->p + at, 4);
+        uint64_t size = txm_load_le32(i->p + at);
         at += 4;
         if (!inside(i, at, size))
             return false;
@@ -119,7 +114,7 @@ static bool add_exr(const image_part *i)
     at += 1 + 8; /* the closing zero, the first entry of the chunk table */
     if (!inside(i, 0, at))
         return false;
-    uint64_t first_chunk = txm_get_le(i->p + at - 8, 8);
+    uint64_t first_chunk = txm_load_le64(i->p + at - 8);
     add(i, 0, first_chunk > at && first_chunk <= i->bytes ? first_chunk : at);
     return true;
 }
@@ -139,7 +134,7 @@ bool txm_image_identity(const uint8_t *image, size_t image_bytes, uint64_t *iden
     else if (!memcmp(image, "II*\0", 4) || !memcmp(image, "MM\0*", 4) || !memcmp(image, "II+\0", 4) ||
              !memcmp(image, "MM\0+", 4))
         ok = add_tiff(&i);
-    txm_put_le(size, image_bytes, sizeof size);
+    txm_store_le64(size, image_bytes);
     XXH64_update(&hash, size, sizeof size);
     if (ok)
         *identity = XXH64_digest(&hash);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening tx files, and what does not depend on the container: the map, the shape of levels, plain tiles.
+ * Opening tx files: the map, the shape of levels, the metadata. reader_tile.c reads the pixels.
  */
 #include "txmill/reader.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -143,69 +144,126 @@ txm_status txm_reader_add_level(txm_tx *tx, uint32_t level, uint32_t width, uint
     return TXM_OK;
 }
 
-txm_status txm_tile_at(const txm_tx *tx, uint32_t level, uint32_t x, uint32_t y, txm_tile_id *out, txm_error *err)
+/* ---- metadata: the file decides how many pairs of strings there are, and how long: both are bounded ------------- */
+
+/* Appends a string without what would disturb a terminal. */
+static bool add_clean(txm_bytes *text, const char *s, size_t n)
 {
-    if (level >= tx->info.levels)
-        return txm_fail(err, TXM_USAGE, "%s: no level %u, the last is %u", tx->path, level, tx->info.levels - 1);
-    const txm_tx_level *l = &tx->levels[level].shape;
-    if (x >= l->tiles_x || y >= l->tiles_y)
-        return txm_fail(err, TXM_USAGE, "%s: level %u has no tile %u,%u, only %ux%u tiles", tx->path, level, x, y,
-                        l->tiles_x, l->tiles_y);
-    uint32_t left_w = l->width - x * tx->info.tile_w, left_h = l->height - y * tx->info.tile_h;
-    *out = (txm_tile_id){.level = level,
-                         .x = x,
-                         .y = y,
-                         .w = left_w < tx->info.tile_w ? left_w : tx->info.tile_w,
-                         .h = left_h < tx->info.tile_h ? left_h : tx->info.tile_h};
-    return TXM_OK;
+    size_t start = text->size;
+    if (!txm_bytes_add(text, s, n) || !txm_bytes_add(text, "", 1))
+        return false;
+    for (char *p = text->data + start; p < text->data + start + n; p++)
+        if (iscntrl((unsigned char)*p) && *p != '\n' && *p != '\t')
+            *p = '?';
+    return true;
 }
 
-uint64_t txm_tx_tile_bytes(const txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y)
+static bool grow(txm_metadata *m)
 {
-    txm_tile_id tile;
-    txm_span span;
-    if (txm_tile_at(tx, level, tile_x, tile_y, &tile, NULL) != TXM_OK || txm_tx_check_map(tx, NULL) != TXM_OK ||
-        tx->ops->find(tx, &tile, &span, NULL) != TXM_OK)
-        return 0;
-    return span.bytes;
+    size_t capacity = m->capacity ? m->capacity * 2 : 32;
+    void *entries = realloc(m->entries, capacity * sizeof *m->entries);
+    if (!entries)
+        return false;
+    m->entries = entries;
+    m->capacity = capacity;
+    return true;
 }
 
-txm_status txm_tile_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scratch *scratch, txm_pixels *out,
-                           txm_error *err)
+bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *value, size_t value_bytes)
 {
-    txm_span span;
-    txm_error inner = {0};
-    txm_status status = tx->ops->find(tx, tile, &span, &inner);
-    if (status == TXM_OK)
-        status = tx->ops->decode(tx, tile, &span, scratch, out, &inner);
-    if (status != TXM_OK)
-        txm_fail(err, status, "%s: level %u, tile %u,%u: %s", tx->path, tile->level, tile->x, tile->y, inner.message);
-    return status;
+    size_t name_bytes = strlen(name);
+    value_bytes = strnlen(value, value_bytes);
+    if (metadata->count == TXM_METADATA_MAX_ENTRIES ||
+        metadata->text.size + name_bytes + value_bytes + 2 > TXM_METADATA_MAX_BYTES)
+        return true;
+    if (metadata->count == metadata->capacity && !grow(metadata))
+        return false;
+    uint32_t name_at = (uint32_t)metadata->text.size;
+    if (!add_clean(&metadata->text, name, name_bytes))
+        return false;
+    uint32_t value_at = (uint32_t)metadata->text.size;
+    if (!add_clean(&metadata->text, value, value_bytes))
+        return false;
+    metadata->entries[metadata->count].name = name_at;
+    metadata->entries[metadata->count++].value = value_at;
+    return true;
 }
 
-txm_status txm_tx_read_tile(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, void *dst,
-                            size_t pixel_stride_bytes, size_t row_stride_bytes, uint32_t *w, uint32_t *h,
-                            txm_error *err)
+static bool is_name(char c)
 {
-    txm_tile_id tile;
-    txm_status status = txm_tile_at(tx, level, tile_x, tile_y, &tile, err);
-    if (status == TXM_OK)
-        status = txm_tx_check_map(tx, err);
-    if (status != TXM_OK)
-        return status;
-    txm_scratch *scratch = txm_scratch_take(tx);
-    if (!scratch)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", tx->path);
-    txm_pixels pixels;
-    status = txm_tile_decode(tx, &tile, scratch, &pixels, err);
-    if (status == TXM_OK) {
-        txm_window window = {dst, pixel_stride_bytes, row_stride_bytes, tx->pixel_bytes};
-        txm_window_put(&window, 0, 0, pixels.data, pixels.stride, tile.w, tile.h);
-        if (w)
-            *w = tile.w;
-        if (h)
-            *h = tile.h;
+    return isalnum((unsigned char)c) || (c && strchr(":_-.", c));
+}
+
+/* A value in double quotes, whose quotes and backslashes have a backslash in front. Steps over it. */
+static bool add_quoted(txm_metadata *metadata, const char *name, const char **p, const char *end)
+{
+    txm_bytes value = {0};
+    bool ok = true;
+    const char *at = *p + 1;
+    for (; ok && at < end && *at != '"'; at++) {
+        at += *at == '\\' && at + 1 < end;
+        ok = txm_bytes_add(&value, at, 1);
     }
-    txm_scratch_give(tx, scratch);
-    return status;
+    *p = at + (at < end);
+    ok = ok && txm_metadata_add(metadata, name, value.data ? value.data : "", value.size);
+    txm_bytes_free(&value);
+    return ok;
+}
+
+bool txm_metadata_add_words(txm_metadata *metadata, const char *text, size_t text_bytes)
+{
+    const char *end = text + strnlen(text, text_bytes);
+    for (const char *p = text; p < end;) {
+        const char *start = p;
+        while (p < end && is_name(*p))
+            p++;
+        char name[64];
+        size_t name_bytes = (size_t)(p - start);
+        bool ok = true, word = p < end && *p == '=' && name_bytes && name_bytes < sizeof name;
+        if (word) {
+            memcpy(name, start, name_bytes);
+            name[name_bytes] = 0;
+            p++;
+        }
+        bool quoted = word && p < end && *p == '"';
+        if (quoted)
+            ok = add_quoted(metadata, name, &p, end);
+        /* The rest of the word: the value, or what is no entry. */
+        const char *value = p;
+        while (p < end && !isspace((unsigned char)*p))
+            p++;
+        if (word && !quoted)
+            ok = txm_metadata_add(metadata, name, value, (size_t)(p - value));
+        if (!ok)
+            return false;
+        while (p < end && isspace((unsigned char)*p))
+            p++;
+    }
+    return true;
+}
+
+void txm_metadata_free(txm_metadata *metadata)
+{
+    txm_bytes_free(&metadata->text);
+    free(metadata->entries);
+    memset(metadata, 0, sizeof *metadata);
+}
+
+int txm_tx_metadata_at(const txm_tx *tx, size_t index, const char **name, const char **value)
+{
+    const txm_metadata *m = &tx->metadata;
+    if (index >= m->count)
+        return 0;
+    *name = m->text.data + m->entries[index].name;
+    *value = m->text.data + m->entries[index].value;
+    return 1;
+}
+
+const char *txm_tx_metadata_of(const txm_tx *tx, const char *name)
+{
+    const char *entry, *value;
+    for (size_t i = 0; txm_tx_metadata_at(tx, i, &entry, &value); i++)
+        if (strcmp(entry, name) == 0)
+            return value;
+    return NULL;
 }

@@ -203,12 +203,12 @@ static txm_status encode_payload(txm_ring_encoder *e, const uint8_t *ring, size_
         return TXM_OK;
     }
     if (!memcmp(ring, ring + px, (pixels - 1) * px)) {
-        txm_put_le(out, 0, MASK_BYTES);
+        txm_store_le16(out, 0);
         memcpy(out + MASK_BYTES, ring, px);
         *size = MASK_BYTES + px;
         return TXM_OK;
     }
-    txm_put_le(out, mask, MASK_BYTES);
+    txm_store_le16(out, (uint16_t)mask);
     size_t n =
         ZSTD_compress2(e->zstd, out + MASK_BYTES, e->encoded_capacity - CHECK_BYTES - MASK_BYTES, e->planes, kept);
     if (ZSTD_isError(n))
@@ -240,7 +240,7 @@ txm_status txm_ring_encode_edges(txm_ring_encoder *e, const void *ring, const tx
         split_u16((uint16_t *)(void *)e->residuals, count, e->channels, e->planes);
     else
         split_u32((uint32_t *)(void *)e->residuals, count, e->channels, e->planes);
-    txm_put_le(e->encoded, txm_xxh64(ring, count * e->pixel_bytes, 0), CHECK_BYTES);
+    txm_store_le32(e->encoded, (uint32_t)txm_xxh64(ring, count * e->pixel_bytes, 0));
     txm_status status = encode_payload(e, ring, count, e->encoded + CHECK_BYTES, &size, err);
     if (status != TXM_OK)
         return status;

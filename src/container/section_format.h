@@ -90,6 +90,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/endian.h"
 #include "txmill/pixel.h"
 
 enum {
@@ -111,35 +112,21 @@ typedef struct txm_section_footer {
     uint64_t check;
 } txm_section_footer;
 
-static inline void txm_put_le(uint8_t *p, uint64_t v, int bytes)
-{
-    for (int i = 0; i < bytes; i++)
-        p[i] = (uint8_t)(v >> (8 * i));
-}
-
-static inline uint64_t txm_get_le(const uint8_t *p, int bytes)
-{
-    uint64_t v = 0;
-    while (bytes--)
-        v = v << 8 | p[bytes];
-    return v;
-}
-
 static inline void txm_section_footer_pack(const txm_section_footer *f, uint8_t out[TXM_SECTION_FOOTER_BYTES])
 {
     memset(out, 0, TXM_SECTION_FOOTER_BYTES);
-    txm_put_le(out, f->image_bytes, 8);
-    txm_put_le(out + 8, f->identity, 8);
-    txm_put_le(out + 16, f->index_offset, 8);
-    txm_put_le(out + 24, f->index_bytes, 4);
-    txm_put_le(out + 28, f->index_raw, 4);
-    txm_put_le(out + 32, f->tiles, 4);
-    txm_put_le(out + 36, f->tile_px, 2);
+    txm_store_le64(out, f->image_bytes);
+    txm_store_le64(out + 8, f->identity);
+    txm_store_le64(out + 16, f->index_offset);
+    txm_store_le32(out + 24, f->index_bytes);
+    txm_store_le32(out + 28, f->index_raw);
+    txm_store_le32(out + 32, f->tiles);
+    txm_store_le16(out + 36, f->tile_px);
     out[38] = f->ring_px;
     out[39] = f->channels;
     out[40] = f->type;
-    txm_put_le(out + 44, f->version, 4);
-    txm_put_le(out + TXM_SECTION_CHECK_AT, f->check, 8);
+    txm_store_le32(out + 44, f->version);
+    txm_store_le64(out + TXM_SECTION_CHECK_AT, f->check);
     memcpy(out + 56, TXM_SECTION_MAGIC, 8);
 }
 
@@ -148,18 +135,18 @@ static inline int txm_section_footer_parse(const uint8_t in[TXM_SECTION_FOOTER_B
 {
     if (memcmp(in + 56, TXM_SECTION_MAGIC, 8))
         return 0;
-    f->image_bytes = txm_get_le(in, 8);
-    f->identity = txm_get_le(in + 8, 8);
-    f->index_offset = txm_get_le(in + 16, 8);
-    f->index_bytes = (uint32_t)txm_get_le(in + 24, 4);
-    f->index_raw = (uint32_t)txm_get_le(in + 28, 4);
-    f->tiles = (uint32_t)txm_get_le(in + 32, 4);
-    f->tile_px = (uint16_t)txm_get_le(in + 36, 2);
+    f->image_bytes = txm_load_le64(in);
+    f->identity = txm_load_le64(in + 8);
+    f->index_offset = txm_load_le64(in + 16);
+    f->index_bytes = txm_load_le32(in + 24);
+    f->index_raw = txm_load_le32(in + 28);
+    f->tiles = txm_load_le32(in + 32);
+    f->tile_px = txm_load_le16(in + 36);
     f->ring_px = in[38];
     f->channels = in[39];
     f->type = in[40];
-    f->version = (uint32_t)txm_get_le(in + 44, 4);
-    f->check = txm_get_le(in + TXM_SECTION_CHECK_AT, 8);
+    f->version = txm_load_le32(in + 44);
+    f->check = txm_load_le64(in + TXM_SECTION_CHECK_AT);
     return 1;
 }
 #endif

@@ -60,11 +60,11 @@ static bool same_shape(const txm_tx *tx, const txm_section_footer *f)
 /* Compares the decompressed index with the levels and turns sizes into places; NULL if they do not fit. */
 static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, const uint8_t *index)
 {
-    if (txm_le32(index) != tx->info.levels)
+    if (txm_load_le32(index) != tx->info.levels)
         return NULL;
     const uint8_t *p = index + 4;
     for (uint32_t i = 0; i < tx->info.levels; i++, p += 8)
-        if (txm_le32(p) != tx->levels[i].shape.tiles_x || txm_le32(p + 4) != tx->levels[i].shape.tiles_y)
+        if (txm_load_le32(p) != tx->levels[i].shape.tiles_x || txm_load_le32(p + 4) != tx->levels[i].shape.tiles_y)
             return NULL;
     txm_section *s = txm_calloc(1, sizeof *s + f->tiles * sizeof s->rings[0]);
     if (!s)
@@ -72,7 +72,7 @@ static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, co
     uint64_t at = f->image_bytes;
     s->count = f->tiles;
     for (uint64_t i = 0; i < s->count; i++, p += 4) {
-        s->rings[i] = (txm_ring_place){at, txm_le32(p), txm_le32(p + 4 * s->count)};
+        s->rings[i] = (txm_ring_place){at, txm_load_le32(p), txm_load_le32(p + 4 * s->count)};
         at += s->rings[i].bytes; /* cannot overflow: 2^32 rings of less than 2^32 bytes behind a real file */
     }
     if (at != f->index_offset) {
@@ -133,63 +133,4 @@ txm_status txm_section_find(txm_tx *tx, txm_error *err)
         return TXM_OK;
     }
     return load(tx, &f, err);
-}
-
-static uint64_t ring_number(const txm_tx *tx, const txm_tile_id *tile)
-{
-    const txm_reader_level *l = &tx->levels[tile->level];
-    return l->first_tile + (uint64_t)tile->y * l->shape.tiles_x + tile->x;
-}
-
-bool txm_section_lacks(const txm_tx *tx, const txm_tile_id *tile)
-{
-    const txm_ring_place *place = &tx->section->rings[ring_number(tx, tile)];
-    return place->bytes == TXM_RING_MISSING_BYTES && txm_map_holds(&tx->map, place->offset, place->bytes) &&
-           !tx->map.data[place->offset];
-}
-
-/* The payload of ring `number`: its own, or the earlier one that it refers to. NULL if that is damaged. */
-static const uint8_t *find_payload(const txm_tx *tx, uint64_t number, size_t *bytes)
-{
-    const txm_ring_place *place = &tx->section->rings[number];
-    if (!txm_map_holds(&tx->map, place->offset, place->bytes))
-        return NULL;
-    const uint8_t *payload = tx->map.data + place->offset;
-    *bytes = place->bytes;
-    if (place->bytes != TXM_RING_REFERENCE_BYTES)
-        return payload;
-    uint32_t earlier = txm_le32(payload + 3);
-    if (earlier >= number)
-        return NULL;
-    place = &tx->section->rings[earlier];
-    *bytes = place->bytes;
-    return txm_map_holds(&tx->map, place->offset, place->bytes) ? tx->map.data + place->offset : NULL;
-}
-
-txm_status txm_section_read_ring(txm_tx *tx, const txm_tile_id *tile, const txm_pixels *pixels, txm_scratch *scratch,
-                                 const uint8_t **ring, txm_error *err)
-{
-    const txm_tx_info *info = &tx->info;
-    uint64_t number = ring_number(tx, tile);
-    size_t scratch_bytes = txm_ring_scratch_bytes(info->tile_w, info->tile_h, tx->pixel_bytes);
-    *ring = NULL;
-    if (!scratch->ring)
-        scratch->ring =
-            txm_alloc_pixels(scratch_bytes + txm_ring_pixels(info->tile_w, info->tile_h) * tx->pixel_bytes, 1);
-    if (!scratch->zstd)
-        scratch->zstd = ZSTD_createDCtx();
-    if (!scratch->ring || !scratch->zstd)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", tx->path);
-    txm_ring_tile around = {pixels->data, pixels->stride, tile->w,
-                            tile->h,      info->channels, (unsigned)txm_type_bytes(info->type)};
-    uint8_t *out = scratch->ring + scratch_bytes;
-    size_t bytes;
-    const uint8_t *payload = find_payload(tx, number, &bytes);
-    /* A ring that was left out does not decode either. */
-    if (!payload || !txm_ring_decode(&around, payload, bytes, scratch->zstd, scratch->ring, out))
-        return TXM_OK;
-    uint32_t check = (uint32_t)txm_xxh64(out, txm_ring_pixels(tile->w, tile->h) * tx->pixel_bytes, 0);
-    if (check == tx->section->rings[number].check)
-        *ring = out;
-    return TXM_OK;
 }

@@ -6,7 +6,6 @@
  */
 #ifndef TXM_CONTAINER_SECTION_READER_H
 #define TXM_CONTAINER_SECTION_READER_H
-#include "container/reader_copy.h"
 #include "container/reader_impl.h"
 
 /* One ring's payload, inside the map, and the low half of the xxh64 of its pixels. */

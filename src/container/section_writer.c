@@ -34,11 +34,11 @@ struct txm_section_writer {
 static void lay_out_index(txm_section_writer *w)
 {
     uint8_t *p = w->index;
-    txm_put_le(p, w->layout.levels, 4);
+    txm_store_le32(p, w->layout.levels);
     p += 4;
     for (uint32_t i = 0; i < w->layout.levels; i++, p += 8) {
-        txm_put_le(p, w->tiles_x[i], 4);
-        txm_put_le(p + 4, w->tiles_y[i], 4);
+        txm_store_le32(p, w->tiles_x[i]);
+        txm_store_le32(p + 4, w->tiles_y[i]);
     }
     w->sizes = p;
     w->checks = p + 4 * w->first[w->layout.levels];
@@ -105,7 +105,7 @@ txm_status txm_section_writer_add(txm_section_writer *w, uint32_t level, uint32_
         return status;
     w->offsets[at] = offset;
     w->hashes[at] = txm_xxh64(payload, size_bytes - CHECK_BYTES, size_bytes - CHECK_BYTES);
-    txm_put_le(w->sizes + 4 * at, size_bytes - CHECK_BYTES, 4);
+    txm_store_le32(w->sizes + 4 * at, (uint32_t)(size_bytes - CHECK_BYTES));
     memcpy(w->checks + 4 * at, encoded, CHECK_BYTES);
     w->added++;
     return TXM_OK;
@@ -124,7 +124,7 @@ static txm_status identify(int fd, uint64_t image_bytes, uint64_t *identity, txm
 
 static uint32_t size_of(const txm_section_writer *w, uint64_t ring)
 {
-    return (uint32_t)txm_get_le(w->sizes + 4 * ring, 4);
+    return txm_load_le32(w->sizes + 4 * ring);
 }
 
 /* Finds rings whose payload an earlier one has as well, as patterns make them, among the last few thousand different
@@ -194,11 +194,11 @@ static txm_status append_payloads(txm_section_writer *w, uint64_t image_bytes, t
             size = TXM_RING_MISSING_BYTES;
         } else if (w->offsets[i] & REPEATS) {
             size = TXM_RING_REFERENCE_BYTES;
-            txm_put_le(made + 3, w->offsets[i] & ~REPEATS, 4);
+            txm_store_le32(made + 3, w->offsets[i] & ~REPEATS);
         } else {
             status = txm_spill_view(w->payloads, w->offsets[i], size, &payload, err);
         }
-        txm_put_le(w->sizes + 4 * i, size, 4);
+        txm_store_le32(w->sizes + 4 * i, size);
         if (status == TXM_OK && !txm_output_append(out, payload, size))
             status = txm_output_status(out, err);
     }

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "container/tiff_reader_directory.h"
+#include "container/tiff_reader.h"
 
 /* What must be alike in all levels. */
 typedef struct shape {
@@ -112,8 +112,8 @@ static txm_status read_tables(const txm_tiff *t, const txm_tiff_directory *dir, 
     level->counts = counts.data;
     level->count_bytes = counts.width;
     for (uint64_t i = 0; i < tiles; i++) {
-        uint64_t at = txm_tiff_uint(offsets.data + i * offsets.width, offsets.width, t->tx->swap);
-        uint64_t bytes = txm_tiff_uint(counts.data + i * counts.width, counts.width, t->tx->swap);
+        uint64_t at = txm_load_uint(offsets.data + i * offsets.width, offsets.width, t->tx->swap);
+        uint64_t bytes = txm_load_uint(counts.data + i * counts.width, counts.width, t->tx->swap);
         if (!txm_map_holds(&t->tx->map, at, bytes))
             return txm_fail(t->err, TXM_CORRUPT,
                             "%s: level %u, tile %" PRIu64 ",%" PRIu64 ": its %" PRIu64 " bytes at byte %" PRIu64

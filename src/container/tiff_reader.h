@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the TIFF half of the reader shares: directories (tiff_reader_directory.c), levels (tiff_reader.c), metadata
- * (tiff_reader_metadata.c), the end of the image (tiff_reader_extent.c), tiles (tiff_reader_tile.c), predictors and the
- * small codecs (tiff_reader_predictor.c, tiff_reader_codec.c).
+ * What the TIFF half of the reader shares: directories in the map (tiff_directory.c), levels (tiff_reader.c), tiles
+ * (tiff_tile.c). Nothing here trusts the file.
  */
 #ifndef TXM_CONTAINER_TIFF_READER_H
 #define TXM_CONTAINER_TIFF_READER_H
@@ -20,8 +19,81 @@ enum {
 
 extern const txm_container_ops txm_tiff_reader_ops;
 
-/* An unsigned number of 1, 2, 4 or 8 bytes; `swap`: big-endian. */
-uint64_t txm_tiff_uint(const uint8_t *p, unsigned width, bool swap);
+/* ---- directories ------------------------------------------------------------------------------------------------- */
+
+enum {
+    TXM_TAG_WIDTH = 256,
+    TXM_TAG_HEIGHT = 257,
+    TXM_TAG_BITS = 258,
+    TXM_TAG_COMPRESSION = 259,
+    TXM_TAG_PHOTOMETRIC = 262,
+    TXM_TAG_FILL_ORDER = 266,
+    TXM_TAG_IMAGE_DESCRIPTION = 270,
+    TXM_TAG_STRIP_OFFSETS = 273,
+    TXM_TAG_SAMPLES = 277,
+    TXM_TAG_STRIP_COUNTS = 279,
+    TXM_TAG_PLANAR = 284,
+    TXM_TAG_PREDICTOR = 317,
+    TXM_TAG_TILE_WIDTH = 322,
+    TXM_TAG_TILE_HEIGHT = 323,
+    TXM_TAG_TILE_OFFSETS = 324,
+    TXM_TAG_TILE_COUNTS = 325,
+    TXM_TAG_SUB_DIRECTORIES = 330,
+    TXM_TAG_SAMPLE_FORMAT = 339,
+    TXM_TAG_IMAGE_DEPTH = 32997,
+    TXM_TAG_TILE_DEPTH = 32998,
+    TXM_TAG_TEXTURE_FORMAT = 33302,
+    TXM_TAG_EXIF = 34665,
+    TXM_TAG_GPS = 34853,
+    TXM_TIFF_ASCII = 2 /* type of text */
+};
+
+/* A TIFF file; `err` may be NULL. */
+typedef struct txm_tiff {
+    txm_tx *tx;
+    bool big; /* BigTIFF */
+    txm_error *err;
+} txm_tiff;
+
+/* A directory, wholly inside the map. */
+typedef struct txm_tiff_directory {
+    const uint8_t *fields;
+    uint64_t count, next; /* fields; offset of the next directory, 0 for none */
+} txm_tiff_directory;
+
+typedef struct txm_tiff_field {
+    const uint8_t *data; /* count values, wholly inside the map */
+    uint64_t count;
+    uint16_t tag, type;
+    uint8_t width; /* bytes of a value */
+} txm_tiff_field;
+
+/* Reads the header; false if it is none. *first is the first directory's offset. */
+bool txm_tiff_header(txm_tiff *t, uint64_t *first);
+
+txm_status txm_tiff_corrupt(const txm_tiff *t, const char *what, uint64_t where);
+
+txm_status txm_tiff_open_directory(const txm_tiff *t, uint64_t offset, txm_tiff_directory *out);
+
+/* The field at `index`; false if its type is unknown or its values lie outside of the file. Tag and type are filled in
+ * every case. */
+bool txm_tiff_field_at(const txm_tiff *t, const txm_tiff_directory *dir, uint64_t index, txm_tiff_field *out);
+
+/* Finds a tag; *found is false when it is absent. CORRUPT when it is there without values. */
+txm_status txm_tiff_find(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, txm_tiff_field *out,
+                         bool *found);
+
+/* The number in a tag; `fallback` when it is absent. All values of the tag must be the same (BitsPerSample has one a
+ * channel). */
+txm_status txm_tiff_number(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, uint32_t fallback,
+                           uint32_t *out);
+
+bool txm_tiff_is_integer(const txm_tiff_field *field);
+/* An integer field's value at `index`. */
+uint64_t txm_tiff_value(const txm_tiff *t, const txm_tiff_field *field, uint64_t index);
+
+/* Keeps a field as metadata if it means something to people. False when memory is exhausted. */
+bool txm_tiff_keep(const txm_tiff *t, const txm_tiff_field *field);
 
 /* Where the last structure that the directories point to ends. */
 uint64_t txm_tiff_image_end(const txm_tx *tx);
@@ -31,17 +103,4 @@ bool txm_tiff_lost_values(const txm_tx *tx);
 
 /* Name of a codec that the reader decodes, NULL for others. */
 const char *txm_tiff_codec_name(uint32_t compression);
-
-/* Each decodes exactly dst_bytes bytes; false if the data ends early or is malformed. Data behind the last needed byte
- * is ignored, as libtiff does. */
-bool txm_lzw_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes);
-bool txm_packbits_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes);
-
-/* Undoes a predictor in place over `rows` rows of `width` pixels, tight. Horizontal (2): differences to the pixel on
- * the left, samples as integers. Floating point (3): bytes of equal weight side by side, then differences; `line` is
- * scratch for one row. */
-void txm_unpredict_horizontal(uint8_t *pixels, uint32_t width, uint32_t rows, uint32_t channels, unsigned sample_bytes);
-void txm_unpredict_float(uint8_t *pixels, uint32_t width, uint32_t rows, uint32_t channels, unsigned sample_bytes,
-                         uint8_t *line);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The parts of the direct EXR reader: header (exr_header.c), rows (exr.c), chunks (exr_chunk.c, which
- * stands on exr_bytes.c and exr_piz.c).
+ * stands on codec/exr_decode.c and exr_piz.c).
  */
 #ifndef TXM_SOURCE_EXR_H
 #define TXM_SOURCE_EXR_H

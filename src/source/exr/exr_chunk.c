@@ -9,8 +9,8 @@
 #include <libdeflate.h>
 #include <string.h>
 
+#include "codec/exr_decode.h"
 #include "source/exr/exr.h"
-#include "source/exr/exr_bytes.h"
 
 /* ---- from planes to pixels ---- */
 
@@ -86,12 +86,12 @@ static bool unpack(txm_exr *x, const exr_chunk_info_t *chunk, size_t size)
                 LIBDEFLATE_SUCCESS ||
             got != size)
             return false;
-        txm_exr_unpredict(x->scratch, x->planes, size);
+        txm_exr_unsplit(x->scratch, x->planes, size);
         return true;
     case EXR_COMPRESSION_RLE:
-        if (!txm_exr_unrle(x->packed, chunk->packed_size, x->scratch, size))
+        if (!txm_exr_rle_decode(x->packed, chunk->packed_size, x->scratch, size))
             return false;
-        txm_exr_unpredict(x->scratch, x->planes, size);
+        txm_exr_unsplit(x->scratch, x->planes, size);
         return true;
     case EXR_COMPRESSION_PIZ:
         return txm_exr_unpiz(x->piz, x->packed, chunk->packed_size, &planes, (uint16_t *)x->scratch, x->planes);

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "container/tiff_reader.h"
+#include "codec/tiff_decode.h"
 #include "core/mem.h"
 #include "core/text.h"
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The byte work around EXR's codecs. Vector code for x86-64's baseline where it pays; the plain loops do the rest and
- * everything elsewhere.
+ * The byte work around EXR's codecs. Vector code for x86-64 where it pays; the plain loops do the rest and everything
+ * elsewhere.
  */
-#include "container/exr_reader.h"
+#include "codec/exr_decode.h"
+
+#include <string.h>
 
 #ifdef __SSE2__
 #include <immintrin.h>
@@ -102,67 +104,4 @@ void txm_exr_unsplit(uint8_t *src, uint8_t *dst, size_t bytes)
     }
     if (bytes & 1)
         dst[bytes - 1] = even[pairs];
-}
-
-#ifdef __SSE2__
-/* Four planes of 16-bit samples, eight pixels at a time; returns how many pixels of the row it did. */
-static uint32_t weave_row_16x4(const uint8_t *const plane[4], uint8_t *dst, uint32_t w)
-{
-    uint32_t x = 0;
-    for (; x + 8 <= w; x += 8) {
-        __m128i r = _mm_loadu_si128((const __m128i *)(plane[0] + 2 * x));
-        __m128i g = _mm_loadu_si128((const __m128i *)(plane[1] + 2 * x));
-        __m128i b = _mm_loadu_si128((const __m128i *)(plane[2] + 2 * x));
-        __m128i a = _mm_loadu_si128((const __m128i *)(plane[3] + 2 * x));
-        __m128i rg = _mm_unpacklo_epi16(r, g), ba = _mm_unpacklo_epi16(b, a);
-        __m128i *out = (__m128i *)(dst + 8 * (size_t)x);
-        _mm_storeu_si128(out, _mm_unpacklo_epi32(rg, ba));
-        _mm_storeu_si128(out + 1, _mm_unpackhi_epi32(rg, ba));
-        rg = _mm_unpackhi_epi16(r, g);
-        ba = _mm_unpackhi_epi16(b, a);
-        _mm_storeu_si128(out + 2, _mm_unpacklo_epi32(rg, ba));
-        _mm_storeu_si128(out + 3, _mm_unpackhi_epi32(rg, ba));
-    }
-    return x;
-}
-
-/* Four planes of 32-bit samples, four pixels at a time. */
-static uint32_t weave_row_32x4(const uint8_t *const plane[4], uint8_t *dst, uint32_t w)
-{
-    uint32_t x = 0;
-    for (; x + 4 <= w; x += 4) {
-        __m128i r = _mm_loadu_si128((const __m128i *)(plane[0] + 4 * x));
-        __m128i g = _mm_loadu_si128((const __m128i *)(plane[1] + 4 * x));
-        __m128i b = _mm_loadu_si128((const __m128i *)(plane[2] + 4 * x));
-        __m128i a = _mm_loadu_si128((const __m128i *)(plane[3] + 4 * x));
-        __m128i rg = _mm_unpacklo_epi32(r, g), ba = _mm_unpacklo_epi32(b, a);
-        __m128i *out = (__m128i *)(dst + 16 * (size_t)x);
-        _mm_storeu_si128(out, _mm_unpacklo_epi64(rg, ba));
-        _mm_storeu_si128(out + 1, _mm_unpackhi_epi64(rg, ba));
-        rg = _mm_unpackhi_epi32(r, g);
-        ba = _mm_unpackhi_epi32(b, a);
-        _mm_storeu_si128(out + 2, _mm_unpacklo_epi64(rg, ba));
-        _mm_storeu_si128(out + 3, _mm_unpackhi_epi64(rg, ba));
-    }
-    return x;
-}
-#endif
-
-void txm_exr_interleave(const uint8_t *src, uint8_t *dst, uint32_t w, uint32_t h, uint32_t planes,
-                        unsigned sample_bytes, const uint8_t *slot)
-{
-    size_t plane_bytes = (size_t)w * sample_bytes, pixel_bytes = planes * sample_bytes;
-    for (uint32_t y = 0; y < h; y++, dst += w * pixel_bytes) {
-        const uint8_t *plane[TXM_MAX_CHANNELS] = {0};
-        for (uint32_t c = 0; c < planes; c++, src += plane_bytes)
-            plane[slot[c]] = src;
-        uint32_t done = 0;
-#ifdef __SSE2__
-        if (planes == 4)
-            done = sample_bytes == 2 ? weave_row_16x4(plane, dst, w) : weave_row_32x4(plane, dst, w);
-#endif
-        for (uint32_t c = 0; c < planes; c++)
-            for (uint32_t x = done; x < w; x++)
-                memcpy(dst + x * pixel_bytes + c * sample_bytes, plane[c] + x * sample_bytes, sample_bytes);
-    }
 }

@@ -4,6 +4,7 @@
  */
 #include <zstd.h>
 
+#include "codec/tiff_decode.h"
 #include "container/tiff_reader.h"
 
 const char *txm_tiff_codec_name(uint32_t compression)
@@ -29,8 +30,8 @@ static txm_status tiff_find(const txm_tx *tx, const txm_tile_id *tile, txm_span 
 {
     const txm_reader_level *l = &tx->levels[tile->level];
     size_t i = (size_t)tile->y * l->shape.tiles_x + tile->x;
-    uint64_t offset = txm_tiff_uint(l->offsets + i * l->offset_bytes, l->offset_bytes, tx->swap);
-    uint64_t bytes = txm_tiff_uint(l->counts + i * l->count_bytes, l->count_bytes, tx->swap);
+    uint64_t offset = txm_load_uint(l->offsets + i * l->offset_bytes, l->offset_bytes, tx->swap);
+    uint64_t bytes = txm_load_uint(l->counts + i * l->count_bytes, l->count_bytes, tx->swap);
     /* Checked when the file was opened, but the map shows the file as it is now. */
     if (!txm_map_holds(&tx->map, offset, bytes))
         return txm_fail(err, TXM_CORRUPT, "lies outside of the file");

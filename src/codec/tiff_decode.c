@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Undoing TIFF's predictors. Horizontal differencing is a running sum over the pixels of a row; the common layouts add
- * up a whole vector of pixels in two or three steps (each step adds the vector shifted by twice as many pixels), the
- * rest goes sample by sample. Integer sums wrap around, so every order of adding gives the same result.
+ * Undoing TIFF's compression apart from zip and zstd.
+ *
+ * Predictors: horizontal differencing is a running sum over the pixels of a row; the common layouts add up a whole
+ * vector of pixels in two or three steps (each step adds the vector shifted by twice as many pixels), the rest goes
+ * sample by sample. Integer sums wrap around, so every order of adding gives the same result.
+ *
+ * Codecs that no library offers apart from libtiff's own file handling: LZW as TIFF 6.0 defines it (codes from the high
+ * bit down, code width growing one code early) and PackBits.
  */
-#include "container/tiff_reader.h"
+#include "codec/tiff_decode.h"
+
+#include <string.h>
+
+#include "core/endian.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
+#endif
 
+/* ---- predictors -------------------------------------------------------------------------------------------------- */
+
+#ifdef __SSE2__
 /* RGBA, 8 bits: four pixels a vector. */
 static size_t sum_row_u8x4(uint8_t *row, size_t bytes)
 {
@@ -86,10 +99,10 @@ static void sum_row(uint8_t *row, size_t from, size_t bytes, size_t pixel_bytes,
         if (sample_bytes == 1) {
             row[i] = (uint8_t)(row[i] + *left);
         } else if (sample_bytes == 2) {
-            uint16_t v = (uint16_t)(txm_le16(row + i) + txm_le16(left));
+            uint16_t v = (uint16_t)(txm_load_le16(row + i) + txm_load_le16(left));
             memcpy(row + i, &v, sizeof v);
         } else {
-            uint32_t v = txm_le32(row + i) + txm_le32(left);
+            uint32_t v = txm_load_le32(row + i) + txm_load_le32(left);
             memcpy(row + i, &v, sizeof v);
         }
     }
@@ -117,4 +130,93 @@ void txm_unpredict_float(uint8_t *pixels, uint32_t width, uint32_t rows, uint32_
             for (unsigned b = 0; b < sample_bytes; b++)
                 pixels[i * sample_bytes + b] = line[(sample_bytes - 1 - b) * samples + i];
     }
+}
+
+/* ---- codecs ------------------------------------------------------------------------------------------------------ */
+
+enum {
+    LZW_CLEAR = 256,
+    LZW_END = 257,
+    LZW_FIRST = 258,
+    LZW_MIN_BITS = 9,
+    LZW_MAX_BITS = 12,
+    LZW_CODES = 1 << LZW_MAX_BITS
+};
+
+/* The string of a code: where it was last written in the output. Its bytes are there already, so that no chain of
+ * prefixes has to be walked. */
+typedef struct lzw_string {
+    size_t at, length;
+} lzw_string;
+
+bool txm_lzw_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes)
+{
+    lzw_string strings[LZW_CODES];
+    uint32_t bits = 0, next = LZW_FIRST;
+    unsigned held = 0, width = LZW_MIN_BITS;
+    size_t in = 0, out = 0;
+    bool fresh = true; /* no string precedes: right after a clear code */
+    lzw_string last = {0, 0};
+    while (out < dst_bytes) {
+        while (held < width) {
+            if (in == src_bytes)
+                return false;
+            bits = bits << 8 | src[in++];
+            held += 8;
+        }
+        held -= width;
+        uint32_t code = bits >> held & ((1u << width) - 1);
+        if (code == LZW_END)
+            return false;
+        if (code == LZW_CLEAR) {
+            next = LZW_FIRST;
+            width = LZW_MIN_BITS;
+            fresh = true;
+            continue;
+        }
+        lzw_string now = {out, 1};
+        if (code < LZW_CLEAR) {
+            dst[out++] = (uint8_t)code;
+        } else {
+            /* The code that is just being defined stands for the last string and its own first byte: one more byte
+             * of the output from there on, so the copy overlaps itself. */
+            if (fresh || code > next || (code == next && next == LZW_CODES))
+                return false;
+            lzw_string from = code == next ? (lzw_string){last.at, last.length + 1} : strings[code];
+            now.length = from.length;
+            for (size_t i = 0; i < from.length && out < dst_bytes; i++, out++)
+                dst[out] = dst[from.at + i];
+        }
+        if (!fresh && next < LZW_CODES) {
+            strings[next++] = (lzw_string){last.at, last.length + 1};
+            if (next + 1 == 1u << width && width < LZW_MAX_BITS)
+                width++;
+        }
+        fresh = false;
+        last = now;
+    }
+    return true;
+}
+
+bool txm_packbits_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes)
+{
+    size_t in = 0, out = 0;
+    while (out < dst_bytes) {
+        if (in == src_bytes)
+            return false;
+        unsigned n = src[in++];
+        if (n == 128) /* does nothing */
+            continue;
+        bool run = n > 128;
+        size_t count = run ? 257 - n : n + 1;
+        if (count > dst_bytes - out || (run ? 1 : count) > src_bytes - in)
+            return false;
+        if (run)
+            memset(dst + out, src[in], count);
+        else
+            memcpy(dst + out, src + in, count);
+        in += run ? 1 : count;
+        out += count;
+    }
+    return true;
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Decoding one ring: the inverse of ring_encode.c, see section_format.h for the order of lines, the prediction and the
- * planes. Four-channel rings of 8 and 16 bits, which is what tx files hold, go a pixel at a time in vector registers:
- * the prediction needs the pixel before, so that the four channels are all there is to do at once.
+ * A padded tile from a tile and its ring alone: finding the ring's payload, decoding it, putting the window together.
+ *
+ * Decoding is the inverse of ring_encode.c, see section_format.h for the order of lines, the prediction and the planes.
+ * Four-channel rings of 8 and 16 bits, which is what tx files hold, go a pixel at a time in vector registers: the
+ * prediction needs the pixel before, so that the four channels are all there is to do at once.
  */
 #include <zstd.h>
 
 #include "container/section_format.h"
 #include "container/section_reader.h"
+#include "core/hash.h"
+#include "core/mem.h"
 #include "pyramid/ring.h"
 
 #ifdef __SSE2__
@@ -98,7 +102,7 @@ static size_t weave_u16x4(const uint8_t *planes, size_t pixels, uint8_t *out)
 /* A sample of sample_bytes bytes in the machine's order. */
 static uint32_t get_sample(const uint8_t *p, unsigned sample_bytes)
 {
-    return sample_bytes == 1 ? *p : sample_bytes == 2 ? txm_le16(p) : txm_le32(p);
+    return sample_bytes == 1 ? *p : sample_bytes == 2 ? txm_load_le16(p) : txm_load_le32(p);
 }
 
 static void set_sample(uint8_t *p, unsigned sample_bytes, uint32_t v)
@@ -149,7 +153,8 @@ typedef struct line_pair {
  * one. The first pixels are there already. */
 static __m128i load_u8x4(const uint8_t *const *p, size_t i)
 {
-    __m128i a = _mm_cvtsi32_si128((int)txm_le32(p[0] + 4 * i)), b = _mm_cvtsi32_si128((int)txm_le32(p[1] + 4 * i));
+    __m128i a = _mm_cvtsi32_si128((int)txm_load_le32(p[0] + 4 * i)),
+            b = _mm_cvtsi32_si128((int)txm_load_le32(p[1] + 4 * i));
     return _mm_unpacklo_epi8(_mm_unpacklo_epi32(a, b), _mm_setzero_si128());
 }
 
@@ -310,7 +315,7 @@ bool txm_ring_decode(const txm_ring_tile *tile, const uint8_t *payload, size_t p
     if (payload_bytes) {
         if (payload_bytes < MASK_BYTES)
             return false;
-        mask = txm_le16(payload);
+        mask = txm_load_le16(payload);
         payload += MASK_BYTES;
         payload_bytes -= MASK_BYTES;
         if (!mask) {
@@ -328,4 +333,172 @@ bool txm_ring_decode(const txm_ring_tile *tile, const uint8_t *payload, size_t p
     size_t longest = (tile->w > tile->h ? tile->w : tile->h) + 2 * (size_t)TXM_RING_PX;
     restore_lines(tile, residuals, reference, padded_size(longest * px), ring);
     return true;
+}
+
+static uint64_t ring_number(const txm_tx *tx, const txm_tile_id *tile)
+{
+    const txm_reader_level *l = &tx->levels[tile->level];
+    return l->first_tile + (uint64_t)tile->y * l->shape.tiles_x + tile->x;
+}
+
+bool txm_section_lacks(const txm_tx *tx, const txm_tile_id *tile)
+{
+    const txm_ring_place *place = &tx->section->rings[ring_number(tx, tile)];
+    return place->bytes == TXM_RING_MISSING_BYTES && txm_map_holds(&tx->map, place->offset, place->bytes) &&
+           !tx->map.data[place->offset];
+}
+
+/* The payload of ring `number`: its own, or the earlier one that it refers to. NULL if that is damaged. */
+static const uint8_t *find_payload(const txm_tx *tx, uint64_t number, size_t *bytes)
+{
+    const txm_ring_place *place = &tx->section->rings[number];
+    if (!txm_map_holds(&tx->map, place->offset, place->bytes))
+        return NULL;
+    const uint8_t *payload = tx->map.data + place->offset;
+    *bytes = place->bytes;
+    if (place->bytes != TXM_RING_REFERENCE_BYTES)
+        return payload;
+    uint32_t earlier = txm_load_le32(payload + 3);
+    if (earlier >= number)
+        return NULL;
+    place = &tx->section->rings[earlier];
+    *bytes = place->bytes;
+    return txm_map_holds(&tx->map, place->offset, place->bytes) ? tx->map.data + place->offset : NULL;
+}
+
+txm_status txm_section_read_ring(txm_tx *tx, const txm_tile_id *tile, const txm_pixels *pixels, txm_scratch *scratch,
+                                 const uint8_t **ring, txm_error *err)
+{
+    const txm_tx_info *info = &tx->info;
+    uint64_t number = ring_number(tx, tile);
+    size_t scratch_bytes = txm_ring_scratch_bytes(info->tile_w, info->tile_h, tx->pixel_bytes);
+    *ring = NULL;
+    if (!scratch->ring)
+        scratch->ring =
+            txm_alloc_pixels(scratch_bytes + txm_ring_pixels(info->tile_w, info->tile_h) * tx->pixel_bytes, 1);
+    if (!scratch->zstd)
+        scratch->zstd = ZSTD_createDCtx();
+    if (!scratch->ring || !scratch->zstd)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", tx->path);
+    txm_ring_tile around = {pixels->data, pixels->stride, tile->w,
+                            tile->h,      info->channels, (unsigned)txm_type_bytes(info->type)};
+    uint8_t *out = scratch->ring + scratch_bytes;
+    size_t bytes;
+    const uint8_t *payload = find_payload(tx, number, &bytes);
+    /* A ring that was left out does not decode either. */
+    if (!payload || !txm_ring_decode(&around, payload, bytes, scratch->zstd, scratch->ring, out))
+        return TXM_OK;
+    uint32_t check = (uint32_t)txm_xxh64(out, txm_ring_pixels(tile->w, tile->h) * tx->pixel_bytes, 0);
+    if (check == tx->section->rings[number].check)
+        *ring = out;
+    return TXM_OK;
+}
+
+/* ---- a padded tile from the window of a tile and its ring -------------------------------------------------------- */
+
+/* The ring holds the repeat extension. Where the window stays inside the level, that is what every extension shows;
+ * where it leaves the level, extend and mirror show pixels at most two away from the edge, so pixels of this tile or
+ * its ring: both axes are looked up separately in the window itself. */
+
+enum { WIDE = 2 * TXM_RING_PX };
+
+/* The repeat window of a tile: its pixels and the ring around them. */
+typedef struct repeat_window {
+    const uint8_t *above, *sides, *below; /* parts of the ring: two rows, two and two pixels a row, two rows */
+    txm_pixels pixels;
+    size_t pixel_bytes;
+    uint32_t w, h;
+} repeat_window;
+
+/* Its pixel at (x, y), counted from the window's corner, two pixels off the tile. */
+static const uint8_t *pixel_at(const repeat_window *r, uint32_t x, uint32_t y)
+{
+    size_t row = r->w + WIDE;
+    if (y < TXM_RING_PX)
+        return r->above + (y * row + x) * r->pixel_bytes;
+    y -= TXM_RING_PX;
+    if (y >= r->h)
+        return r->below + ((y - r->h) * row + x) * r->pixel_bytes;
+    if (x < TXM_RING_PX)
+        return r->sides + ((size_t)y * WIDE + x) * r->pixel_bytes;
+    x -= TXM_RING_PX;
+    if (x >= r->w)
+        return r->sides + ((size_t)y * WIDE + TXM_RING_PX + x - r->w) * r->pixel_bytes;
+    return r->pixels.data + y * r->pixels.stride + x * r->pixel_bytes;
+}
+
+/* Where in the window the pixel at plane coordinate x comes from; -1: nothing is there. `x0`, `valid`: the tile. */
+static int64_t look_up(int64_t x, uint32_t x0, uint32_t size, txm_extension extension)
+{
+    int64_t origin = (int64_t)x0 - TXM_RING_PX;
+    if (extension == TXM_REPEAT)
+        return x - origin;
+    int64_t level_x = txm_extend(x, size, extension);
+    return level_x < 0 ? -1 : level_x - origin;
+}
+
+/* A row above or below the tile. `columns`: sources of the padding, left then right; -1: clear. */
+static void put_row(const txm_window *window, const repeat_window *r, uint32_t out_y, int64_t src_y, uint32_t padding,
+                    const int64_t *columns)
+{
+    if (src_y < 0) {
+        txm_window_clear(window, 0, out_y, r->w + 2 * padding, 1);
+        return;
+    }
+    uint32_t y = (uint32_t)src_y;
+    txm_window_put_row(window, padding, out_y, pixel_at(r, TXM_RING_PX, y), r->w);
+    for (uint32_t i = 0; i < 2 * padding; i++) {
+        uint32_t x = i < padding ? i : r->w + i;
+        if (columns[i] < 0)
+            txm_window_clear(window, x, out_y, 1, 1);
+        else
+            memcpy(txm_window_at(window, x, out_y), pixel_at(r, (uint32_t)columns[i], y), r->pixel_bytes);
+    }
+}
+
+/* The tile and what stands on both sides of it, column by column. */
+static void put_middle(const txm_window *window, const repeat_window *r, uint32_t padding, const int64_t *columns)
+{
+    txm_window_put(window, padding, padding, r->pixels.data, r->pixels.stride, r->w, r->h);
+    for (uint32_t i = 0; i < 2 * padding; i++) {
+        uint32_t x = i < padding ? i : r->w + i;
+        if (columns[i] < 0) {
+            txm_window_clear(window, x, padding, 1, r->h);
+            continue;
+        }
+        bool beside = columns[i] < TXM_RING_PX || columns[i] >= TXM_RING_PX + (int64_t)r->w;
+        txm_copy_pixels(txm_window_at(window, x, padding), window->row_stride,
+                        pixel_at(r, (uint32_t)columns[i], TXM_RING_PX),
+                        beside ? WIDE * r->pixel_bytes : r->pixels.stride, r->h, r->pixel_bytes);
+    }
+}
+
+txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, txm_extension extension,
+                                   const txm_window *window, txm_scratch *scratch, bool *done, txm_error *err)
+{
+    repeat_window r = {.pixel_bytes = tx->pixel_bytes, .w = tile->w, .h = tile->h};
+    const uint8_t *ring = NULL;
+    *done = false;
+    txm_status status = txm_tile_decode(tx, tile, scratch, &r.pixels, err);
+    if (status == TXM_OK)
+        status = txm_section_read_ring(tx, tile, &r.pixels, scratch, &ring, err);
+    if (status != TXM_OK || !ring)
+        return status;
+    size_t rows = (size_t)TXM_RING_PX * (tile->w + WIDE) * tx->pixel_bytes;
+    r.above = ring;
+    r.sides = ring + rows;
+    r.below = r.sides + (size_t)WIDE * tile->h * tx->pixel_bytes;
+
+    const txm_tx_level *l = &tx->levels[tile->level].shape;
+    uint32_t x0 = tile->x * tx->info.tile_w, y0 = tile->y * tx->info.tile_h;
+    int64_t columns[2 * TXM_RING_PX];
+    for (uint32_t i = 0; i < 2 * padding; i++)
+        columns[i] = look_up((int64_t)x0 - padding + i + (i < padding ? 0 : tile->w), x0, l->width, extension);
+    put_middle(window, &r, padding, columns);
+    for (uint32_t i = 0; i < 2 * padding; i++) {
+        uint32_t y = i < padding ? i : tile->h + i;
+        put_row(window, &r, y, look_up((int64_t)y0 - padding + y, y0, l->height, extension), padding, columns);
+    }
+    *done = true;
+    return TXM_OK;
 }
