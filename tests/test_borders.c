@@ -8,7 +8,7 @@
 #include <string.h>
 #include <tiffio.h>
 
-#include "container/borders.h"
+#include "cache/borders.h"
 #include "container/section_format.h"
 #include "util_tx.h"
 

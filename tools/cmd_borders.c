@@ -7,7 +7,7 @@
 #include "tools/options/args.h"
 #include "batch/names.h"
 #include "batch/sweep.h"
-#include "container/borders.h"
+#include "cache/borders.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "tools/output/exits.h"

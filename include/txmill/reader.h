@@ -94,6 +94,18 @@ txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint3
  * other pixels, USAGE if the file has no valid section. A ring that the section leaves out to stay short is OK. */
 txm_status txm_tx_check_ring(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, txm_error *err);
 
+/* Whether the border section holds exactly `border` around a tile: 2 px all round, tight: two rows of w + 4 px above, then
+ * for each row of the tile two px on its left and two on its right, then two rows below. `pixels`: the tile's own, rows
+ * stride_bytes apart. 0 also where the section is none, lacks the tile or is damaged there: txm_tx_check_ring tells. */
+int txm_tx_border_is(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, const void *pixels,
+                     size_t stride_bytes, const void *border);
+
+/* Where the image ends, at most the file's size: what follows is a border section, or what is left of one. */
+uint64_t txm_tx_image_end(const txm_tx *tx);
+
+/* Whether metadata of a TIFF lies outside of the file: it was cut short, even if all its pixels are there. */
+int txm_tx_lost_metadata(const txm_tx *tx);
+
 /* Whether Cycles accepts the file as a native tx file; if not, `reason` (of reason_bytes bytes) says why. */
 int txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes);
 

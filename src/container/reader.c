@@ -12,7 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "container/output.h"
 #include "container/reader_impl.h"
+#include "container/section.h"
 #include "container/section_reader.h"
 #include "core/mem.h"
 
@@ -98,6 +100,24 @@ void txm_tx_close(txm_tx **tx)
     free(t->path);
     free(t);
     *tx = NULL;
+}
+
+uint64_t txm_tx_image_end(const txm_tx *tx)
+{
+    return tx->ops->image_end(tx);
+}
+
+txm_status txm_section_copy_image(const txm_tx *tx, int fd, txm_error *err)
+{
+    int rc = txm_pwrite_all(fd, tx->map.data, (size_t)tx->info.image_bytes, 0);
+    if (rc == EFAULT) /* a page of the map that is gone is no signal here */
+        return txm_fail(err, TXM_CHANGED, "%s: became shorter while it was read", tx->path);
+    return rc ? txm_fail_errno(err, rc, "%s: cannot write the new file beside it", tx->path) : TXM_OK;
+}
+
+int txm_tx_lost_metadata(const txm_tx *tx)
+{
+    return tx->info.container == TXM_CONTAINER_TIFF && txm_tiff_lost_values(tx);
 }
 
 const txm_tx_info *txm_tx_info_of(const txm_tx *tx)

@@ -234,6 +234,9 @@ struct txm_tx {
 /* Recognise and parse; *is is false when the first bytes are those of another format. Fill info, levels, metadata. */
 txm_status txm_tiff_reader_open(txm_tx *tx, bool *is, txm_error *err);
 txm_status txm_exr_reader_open(txm_tx *tx, bool *is, txm_error *err);
+/* Whether a value that a directory points to lies outside of the file, so that the file was cut short, even if only
+ * texts are missing. */
+bool txm_tiff_lost_values(const txm_tx *tx);
 /* Sums the sizes of an EXR file's tiles, which stand in front of each of them. */
 void txm_exr_reader_measure(txm_tx *tx);
 void txm_exr_core_free(txm_tx *tx);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading border sections: finding and judging one (section_reader.c), decoding a ring (section_reader_ring.c), making
- * a padded tile of any extension from a tile and its ring (section_reader_padded.c). section_format.h defines the
- * bytes.
+ * Reading border sections: finding and judging one (section_reader.c), decoding a ring and making a padded tile of any
+ * extension from a tile and its ring (section_ring.c). section_format.h defines the bytes.
  */
 #ifndef TXM_CONTAINER_SECTION_READER_H
 #define TXM_CONTAINER_SECTION_READER_H
@@ -24,29 +23,8 @@ typedef struct txm_section {
  * error. */
 txm_status txm_section_find(txm_tx *tx, txm_error *err);
 
-/* What a ring is decoded against. */
-typedef struct txm_ring_tile {
-    const uint8_t *pixels; /* the tile's own */
-    size_t stride;
-    uint32_t w, h, channels;
-    unsigned sample_bytes;
-} txm_ring_tile;
-
-/* Scratch bytes that decoding rings of tiles of tile_w x tile_h px takes, the ring itself not included. */
-size_t txm_ring_scratch_bytes(uint32_t tile_w, uint32_t tile_h, size_t pixel_bytes);
-
-/* Decodes a payload into `ring` (pyramid/ring.h order, repeat extension). False if it is malformed; `ring` then holds
- * anything. The caller checks the checksum. */
-bool txm_ring_decode(const txm_ring_tile *tile, const uint8_t *payload, size_t payload_bytes, struct ZSTD_DCtx_s *zstd,
-                     uint8_t *scratch, uint8_t *ring);
-
 /* Whether the section leaves the ring of a tile out, to stay short: it is gathered then, and nothing is wrong. */
 bool txm_section_lacks(const txm_tx *tx, const txm_tile_id *tile);
-
-/* The valid ring of a tile whose pixels are given, in scratch memory. *ring is NULL if it is damaged or left out:
- * gather then. */
-txm_status txm_section_read_ring(txm_tx *tx, const txm_tile_id *tile, const txm_pixels *pixels, txm_scratch *scratch,
-                                 const uint8_t **ring, txm_error *err);
 
 /* Makes a padded tile (padding 1 or 2) from the section. *done is false if the ring is damaged or left
  * out: gather then. */

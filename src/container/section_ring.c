@@ -18,6 +18,14 @@
 #include <emmintrin.h>
 #endif
 
+/* What a ring is decoded against. */
+typedef struct ring_tile {
+    const uint8_t *pixels; /* the tile's own */
+    size_t stride;
+    uint32_t w, h, channels;
+    unsigned sample_bytes;
+} ring_tile;
+
 enum { MASK_BYTES = 2, SLACK_BYTES = 64 };
 
 static size_t padded_size(size_t bytes)
@@ -25,8 +33,9 @@ static size_t padded_size(size_t bytes)
     return (bytes + SLACK_BYTES + 63) & ~(size_t)63;
 }
 
-/* Scratch: the planes (with the zero ones filled in), the residuals, the references of two lines. */
-size_t txm_ring_scratch_bytes(uint32_t tile_w, uint32_t tile_h, size_t pixel_bytes)
+/* Scratch bytes that decoding a ring takes, the ring itself not included: the planes (with the zero ones filled in),
+ * the residuals, the references of two lines. */
+static size_t ring_scratch_bytes(uint32_t tile_w, uint32_t tile_h, size_t pixel_bytes)
 {
     size_t longest = (tile_w > tile_h ? tile_w : tile_h) + 2 * (size_t)TXM_RING_PX;
     return 2 * padded_size(txm_ring_pixels(tile_w, tile_h) * pixel_bytes) + 2 * padded_size(longest * pixel_bytes);
@@ -111,7 +120,7 @@ static void set_sample(uint8_t *p, unsigned sample_bytes, uint32_t v)
 }
 
 /* Residuals with channels interleaved from planes. */
-static void weave(const txm_ring_tile *tile, const uint8_t *planes, size_t pixels, uint8_t *residuals)
+static void weave(const ring_tile *tile, const uint8_t *planes, size_t pixels, uint8_t *residuals)
 {
     uint32_t channels = tile->channels;
     unsigned n = tile->sample_bytes;
@@ -217,7 +226,7 @@ static void restore_any(uint8_t *line, const uint8_t *reference, size_t samples,
     }
 }
 
-static void restore(const txm_ring_tile *tile, const line_pair *pair)
+static void restore(const ring_tile *tile, const line_pair *pair)
 {
     unsigned n = tile->sample_bytes;
     for (int i = 0; i < 2; i++)
@@ -235,7 +244,7 @@ static void restore(const txm_ring_tile *tile, const line_pair *pair)
 }
 
 /* The columns beside the tile: lines 0 to 3, of h pixels each, into the ring's `sides`. */
-static void restore_columns(const txm_ring_tile *t, uint8_t *lines, uint8_t *reference, size_t reference_bytes,
+static void restore_columns(const ring_tile *t, uint8_t *lines, uint8_t *reference, size_t reference_bytes,
                             uint8_t *sides)
 {
     size_t px = (size_t)t->channels * t->sample_bytes, bytes = t->h * px, side = 2 * TXM_RING_PX * px;
@@ -251,7 +260,7 @@ static void restore_columns(const txm_ring_tile *t, uint8_t *lines, uint8_t *ref
 }
 
 /* The rows above and below: lines 4 to 7, of w + 4 pixels each, into their places in the ring. */
-static void restore_rows(const txm_ring_tile *t, uint8_t *lines, uint8_t *reference, size_t reference_bytes,
+static void restore_rows(const ring_tile *t, uint8_t *lines, uint8_t *reference, size_t reference_bytes,
                          const uint8_t *sides, uint8_t *above, uint8_t *below)
 {
     size_t px = (size_t)t->channels * t->sample_bytes, pair = TXM_RING_PX * px, row = t->w * px + 2 * pair;
@@ -273,7 +282,7 @@ static void restore_rows(const txm_ring_tile *t, uint8_t *lines, uint8_t *refere
 }
 
 /* All eight lines, residuals in visiting order, into the ring. */
-static void restore_lines(const txm_ring_tile *t, uint8_t *residuals, uint8_t *reference, size_t reference_bytes,
+static void restore_lines(const ring_tile *t, uint8_t *residuals, uint8_t *reference, size_t reference_bytes,
                           uint8_t *ring)
 {
     size_t px = (size_t)t->channels * t->sample_bytes, row = (t->w + 2 * TXM_RING_PX) * px;
@@ -307,8 +316,10 @@ static bool expand_planes(uint32_t mask, unsigned count, size_t plane_bytes, con
     return true;
 }
 
-bool txm_ring_decode(const txm_ring_tile *tile, const uint8_t *payload, size_t payload_bytes, ZSTD_DCtx *zstd,
-                     uint8_t *scratch, uint8_t *ring)
+/* Decodes a payload into `ring` (pyramid/ring.h order, repeat extension). False if it is malformed; `ring` then holds
+ * anything. The caller checks the checksum. */
+static bool decode_ring(const ring_tile *tile, const uint8_t *payload, size_t payload_bytes, ZSTD_DCtx *zstd,
+                        uint8_t *scratch, uint8_t *ring)
 {
     size_t pixels = txm_ring_pixels(tile->w, tile->h), px = (size_t)tile->channels * tile->sample_bytes;
     uint32_t mask = 0;
@@ -366,12 +377,14 @@ static const uint8_t *find_payload(const txm_tx *tx, uint64_t number, size_t *by
     return txm_map_holds(&tx->map, place->offset, place->bytes) ? tx->map.data + place->offset : NULL;
 }
 
-txm_status txm_section_read_ring(txm_tx *tx, const txm_tile_id *tile, const txm_pixels *pixels, txm_scratch *scratch,
-                                 const uint8_t **ring, txm_error *err)
+/* The valid ring of a tile whose pixels are given, in scratch memory. *ring is NULL if it is damaged or left out:
+ * gather then. */
+static txm_status read_ring(txm_tx *tx, const txm_tile_id *tile, const txm_pixels *pixels, txm_scratch *scratch,
+                            const uint8_t **ring, txm_error *err)
 {
     const txm_tx_info *info = &tx->info;
     uint64_t number = ring_number(tx, tile);
-    size_t scratch_bytes = txm_ring_scratch_bytes(info->tile_w, info->tile_h, tx->pixel_bytes);
+    size_t scratch_bytes = ring_scratch_bytes(info->tile_w, info->tile_h, tx->pixel_bytes);
     *ring = NULL;
     if (!scratch->ring)
         scratch->ring =
@@ -380,13 +393,13 @@ txm_status txm_section_read_ring(txm_tx *tx, const txm_tile_id *tile, const txm_
         scratch->zstd = ZSTD_createDCtx();
     if (!scratch->ring || !scratch->zstd)
         return txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", tx->path);
-    txm_ring_tile around = {pixels->data, pixels->stride, tile->w,
-                            tile->h,      info->channels, (unsigned)txm_type_bytes(info->type)};
+    ring_tile around = {pixels->data, pixels->stride, tile->w,
+                        tile->h,      info->channels, (unsigned)txm_type_bytes(info->type)};
     uint8_t *out = scratch->ring + scratch_bytes;
     size_t bytes;
     const uint8_t *payload = find_payload(tx, number, &bytes);
     /* A ring that was left out does not decode either. */
-    if (!payload || !txm_ring_decode(&around, payload, bytes, scratch->zstd, scratch->ring, out))
+    if (!payload || !decode_ring(&around, payload, bytes, scratch->zstd, scratch->ring, out))
         return TXM_OK;
     uint32_t check = (uint32_t)txm_xxh64(out, txm_ring_pixels(tile->w, tile->h) * tx->pixel_bytes, 0);
     if (check == tx->section->rings[number].check)
@@ -481,7 +494,7 @@ txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t
     *done = false;
     txm_status status = txm_tile_decode(tx, tile, scratch, &r.pixels, err);
     if (status == TXM_OK)
-        status = txm_section_read_ring(tx, tile, &r.pixels, scratch, &ring, err);
+        status = read_ring(tx, tile, &r.pixels, scratch, &ring, err);
     if (status != TXM_OK || !ring)
         return status;
     size_t rows = (size_t)TXM_RING_PX * (tile->w + WIDE) * tx->pixel_bytes;
@@ -501,4 +514,21 @@ txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t
     }
     *done = true;
     return TXM_OK;
+}
+
+int txm_tx_border_is(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, const void *pixels,
+                     size_t stride_bytes, const void *border)
+{
+    txm_tile_id tile;
+    if (!tx->section || txm_tile_at(tx, level, tile_x, tile_y, &tile, NULL) != TXM_OK ||
+        txm_tx_check_map(tx, NULL) != TXM_OK)
+        return 0;
+    txm_scratch *scratch = txm_scratch_take(tx);
+    if (!scratch)
+        return 0;
+    const uint8_t *ring = NULL;
+    txm_status status = read_ring(tx, &tile, &(txm_pixels){pixels, stride_bytes}, scratch, &ring, NULL);
+    bool same = status == TXM_OK && ring && !memcmp(ring, border, txm_ring_pixels(tile.w, tile.h) * tx->pixel_bytes);
+    txm_scratch_give(tx, scratch);
+    return same;
 }

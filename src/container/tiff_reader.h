@@ -97,9 +97,6 @@ bool txm_tiff_keep(const txm_tiff *t, const txm_tiff_field *field);
 
 /* Where the last structure that the directories point to ends. */
 uint64_t txm_tiff_image_end(const txm_tx *tx);
-/* Whether a value that a directory points to lies outside of the file, so that the file was cut short, even if only
- * texts are missing. */
-bool txm_tiff_lost_values(const txm_tx *tx);
 
 /* Name of a codec that the reader decodes, NULL for others. */
 const char *txm_tiff_codec_name(uint32_t compression);

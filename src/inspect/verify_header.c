@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What can be told without looking at pixels: sizes of levels, what Cycles asks for, the state of the border section.
  */
-#include "container/reader_impl.h"
-#include "container/tiff_reader.h"
 #include "inspect/verify_impl.h"
 
 static void check_levels(txm_verification *v)
@@ -29,7 +27,7 @@ static void check_levels(txm_verification *v)
 /* Texts may lie behind the last tile: losing them alone leaves a file that can be read. */
 static void check_values(txm_verification *v)
 {
-    if (v->info->container == TXM_CONTAINER_TIFF && txm_tiff_lost_values(v->tx))
+    if (txm_tx_lost_metadata(v->tx))
         txm_find(v->findings, TXM_FINDING_UNREADABLE, TXM_NO_PLACE,
                  "a directory points to values outside of the file; it was cut short");
 }
@@ -67,7 +65,7 @@ static void check_metadata(txm_verification *v)
  * what is left of a section. */
 static void check_end(txm_verification *v)
 {
-    uint64_t end = v->tx->ops->image_end(v->tx);
+    uint64_t end = txm_tx_image_end(v->tx);
     if (v->maker == TXM_MAKER_TXMILL && end < v->info->file_bytes)
         txm_find(v->findings, TXM_FINDING_SECTION_DAMAGED, TXM_NO_PLACE, "%llu bytes follow the image: cut off",
                  (unsigned long long)(v->info->file_bytes - end));

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "container/section_reader.h"
 #include "core/mem.h"
 #include "inspect/verify_pixels.h"
 #include "pyramid/ring.h"
@@ -106,30 +105,31 @@ static const uint8_t *band_row(void *context, uint32_t y)
 
 /* Whether the stored ring shows the pixels of the bands. A "no" is not the last word: within parity, recomputed levels
  * are not the file's. */
-static bool ring_fits(run *r, const txm_tile_id *tile, txm_scratch *scratch, uint8_t *gathered)
+static bool ring_fits(run *r, uint32_t tile_x, uint8_t *gathered)
 {
-    txm_pixel_check *c = r->tiles.check;
-    txm_tx *tx = c->v->tx;
-    const txm_tx_level *level = txm_tx_level_of(tx, tile->level);
-    uint32_t x0 = tile->x * c->v->info->tile_w;
-    const txm_pixels pixels = {r->band->pixels + x0 * c->pixel_bytes, r->band->stride_bytes};
-    const uint8_t *stored = NULL;
-    txm_ring_gather(band_row, r, level->width, level->height, c->pixel_bytes, x0, r->band->y, tile->w, tile->h,
-                    gathered);
-    return txm_section_read_ring(tx, tile, &pixels, scratch, &stored, NULL) == TXM_OK && stored &&
-           !memcmp(stored, gathered, txm_ring_pixels(tile->w, tile->h) * c->pixel_bytes);
+    const txm_tile_run *t = &r->tiles;
+    const txm_tx_info *i = t->check->v->info;
+    size_t px = t->check->pixel_bytes;
+    const txm_tx_level *level = txm_tx_level_of(t->check->v->tx, t->level);
+    uint32_t x0 = tile_x * i->tile_w, y0 = t->tile_y * i->tile_h;
+    uint32_t w = level->width - x0 < i->tile_w ? level->width - x0 : i->tile_w;
+    uint32_t h = level->height - y0 < i->tile_h ? level->height - y0 : i->tile_h;
+    txm_ring_gather(band_row, r, level->width, level->height, px, x0, y0, w, h, gathered);
+    return txm_tx_border_is(t->check->v->tx, t->level, tile_x, t->tile_y, r->band->pixels + x0 * px,
+                            r->band->stride_bytes, gathered);
 }
 
 /* By the reader itself, which decodes the tile and its neighbours again. */
-static bool check_ring_in_file(txm_pixel_check *c, const txm_tile_id *tile)
+static bool check_ring_in_file(const txm_tile_run *t, uint32_t tile_x)
 {
+    txm_pixel_check *c = t->check;
     txm_error err = {0};
-    txm_status status = txm_tx_check_ring(c->v->tx, tile->level, tile->x, tile->y, &err);
+    txm_status status = txm_tx_check_ring(c->v->tx, t->level, tile_x, t->tile_y, &err);
     if (txm_status_is_finding(status)) {
         /* A neighbour that cannot be decoded has been found already. */
-        if (!atomic_load(&c->v->damaged[tile->level]))
-            txm_find(c->v->findings, TXM_FINDING_RING, (txm_place){(int)tile->level, (int)tile->x, (int)tile->y}, "%s",
-                     without_place(err.message, c->v->path, tile->level, tile->x, tile->y));
+        if (!atomic_load(&c->v->damaged[t->level]))
+            txm_find(c->v->findings, TXM_FINDING_RING, (txm_place){(int)t->level, (int)tile_x, (int)t->tile_y}, "%s",
+                     without_place(err.message, c->v->path, t->level, tile_x, t->tile_y));
         return true;
     }
     if (status)
@@ -141,22 +141,16 @@ static void check_rings(void *arg)
 {
     run *r = arg;
     txm_pixel_check *c = r->tiles.check;
-    txm_tx *tx = c->v->tx;
     const txm_tx_info *i = c->v->info;
     uint8_t *gathered = txm_alloc_pixels(txm_ring_pixels(i->tile_w, i->tile_h), c->pixel_bytes);
-    txm_scratch *scratch = txm_scratch_take(tx);
-    bool going = gathered && scratch;
+    bool going = gathered != NULL;
     if (!going)
         out_of_memory(c);
     for (uint32_t n = 0; going && n < r->tiles.count && txm_job_runs(&c->job); n++) {
-        txm_tile_id tile;
-        going = txm_tile_at(tx, r->tiles.level, r->tiles.first + n, r->tiles.tile_y, &tile, NULL) == TXM_OK;
-        if (going && !(r->band && ring_fits(r, &tile, scratch, gathered)))
-            going = check_ring_in_file(c, &tile);
+        uint32_t x = r->tiles.first + n;
+        going = (r->band && ring_fits(r, x, gathered)) || check_ring_in_file(&r->tiles, x);
     }
     free(gathered);
-    if (scratch)
-        txm_scratch_give(tx, scratch);
     finish_run(r);
 }
 

@@ -2,9 +2,10 @@
  *
  * Adding, stripping and checking border sections of finished files.
  */
-#include "container/borders.h"
+#include "cache/borders.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #include "cache/publish.h"
-#include "container/reader_impl.h"
 #include "container/section.h"
 #include "core/mem.h"
 #include "core/path.h"
@@ -40,24 +40,6 @@ static txm_status edit_begin(edit *e, const char *path, txm_error *err)
     return txm_tx_open(e->path, &e->tx, err);
 }
 
-/* Writes all of `bytes`; a page of the map that is gone is EFAULT here, not a signal. */
-static txm_status copy_out(const edit *e, const uint8_t *data, uint64_t bytes, txm_error *err)
-{
-    int fd = txm_publish_fd(e->publish);
-    while (bytes) {
-        ssize_t n = write(fd, data, bytes < 1 << 20 ? bytes : 1 << 20);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 && errno == EFAULT)
-            return txm_fail(err, TXM_CHANGED, "%s: became shorter while it was read", e->path);
-        if (n < 0)
-            return txm_fail_errno(err, errno, "%s: cannot write the new file beside it", e->path);
-        data += n;
-        bytes -= (uint64_t)n;
-    }
-    return TXM_OK;
-}
-
 /* Starts the new file with a copy of the image part, under the old one's mode and owner. */
 static txm_status edit_copy_image(edit *e, txm_error *err)
 {
@@ -70,7 +52,7 @@ static txm_status edit_copy_image(edit *e, txm_error *err)
         return txm_fail_errno(err, errno, "%s: cannot keep the owner", e->path);
     if (fchmod(fd, e->st.st_mode & 07777) != 0)
         return txm_fail_errno(err, errno, "%s: cannot keep the mode", e->path);
-    return copy_out(e, e->tx->map.data, e->tx->info.image_bytes, err);
+    return txm_section_copy_image(e->tx, fd, err);
 }
 
 static txm_status edit_commit(edit *e, txm_error *err)
@@ -85,7 +67,7 @@ static txm_status edit_commit(edit *e, txm_error *err)
 
 static txm_status append_section(edit *e, txm_pool *pool, txm_error *err)
 {
-    const txm_tx_info *info = &e->tx->info;
+    const txm_tx_info *info = txm_tx_info_of(e->tx);
     txm_tx_layout layout = {info->width, info->height, info->levels,      info->channels,
                             info->type,  info->tile_w, {TXM_CODEC_ZIP, 0}};
     txm_section_writer *writer = NULL;
@@ -107,7 +89,7 @@ static void measure(const edit *e, txm_borders_result *result)
     struct stat now;
     if (stat(e->path, &now) == 0)
         result->file_bytes = (uint64_t)now.st_size;
-    result->section_bytes = result->file_bytes - e->tx->info.image_bytes;
+    result->section_bytes = result->file_bytes - txm_tx_info_of(e->tx)->image_bytes;
 }
 
 txm_status txm_borders_add(const char *path, txm_pool *pool, txm_borders_result *result, txm_error *err)
@@ -116,7 +98,7 @@ txm_status txm_borders_add(const char *path, txm_pool *pool, txm_borders_result 
     txm_status status = edit_begin(&e, path, err);
     if (status != TXM_OK)
         goto end;
-    const txm_tx_info *info = &e.tx->info;
+    const txm_tx_info *info = txm_tx_info_of(e.tx);
     *result = (txm_borders_result){.before = info->section};
     if (info->section == TXM_SECTION_NEWER) {
         status = txm_fail(err, TXM_NEWER, "%s: %s; strip it first", path, info->section_reason);
@@ -147,8 +129,8 @@ txm_status txm_borders_strip(const char *path, txm_borders_result *result, txm_e
     edit e = {0};
     txm_status status = edit_begin(&e, path, err);
     if (status == TXM_OK) {
-        *result = (txm_borders_result){.before = e.tx->info.section};
-        if (e.tx->info.section != TXM_SECTION_NONE) {
+        *result = (txm_borders_result){.before = txm_tx_info_of(e.tx)->section};
+        if (txm_tx_info_of(e.tx)->section != TXM_SECTION_NONE) {
             status = edit_copy_image(&e, err);
             if (status == TXM_OK)
                 status = edit_commit(&e, err);
@@ -218,7 +200,7 @@ txm_status txm_borders_check(const char *path, txm_pool *pool, txm_borders_resul
     txm_status status = txm_tx_open(path, &c.tx, err);
     if (status != TXM_OK)
         return status;
-    const txm_tx_info *info = &c.tx->info;
+    const txm_tx_info *info = txm_tx_info_of(c.tx);
     *result = (txm_borders_result){
         .before = info->section, .file_bytes = info->file_bytes, .section_bytes = info->section_bytes};
     if (info->section == TXM_SECTION_VALID) {

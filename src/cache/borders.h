@@ -8,8 +8,8 @@
  * and, as far as allowed, the owner stay as they were. A symbolic link stays one; a hard link's other names keep the
  * old file.
  */
-#ifndef TXM_CONTAINER_BORDERS_H
-#define TXM_CONTAINER_BORDERS_H
+#ifndef TXM_CACHE_BORDERS_H
+#define TXM_CACHE_BORDERS_H
 #include <stdbool.h>
 #include <stdint.h>
 

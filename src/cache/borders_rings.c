@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "container/borders.h"
+#include "cache/borders.h"
 #include "container/section.h"
 #include "core/bytes.h"
 #include "core/mem.h"
