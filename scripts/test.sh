@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # All tests, as continuous integration runs them, on Debian 12: installs what is missing, builds, runs the checks in the plain
 # build, under AddressSanitizer and UBSan, and as Clang compiles it, compiles for CUDA where nvcc is there, runs every fuzz
-# target for a short time. Environment: FUZZ_SECONDS, for each of the parsers of other people's files (60; a sixth for the
-# other targets; 0: none); SANITIZED=no leaves the sanitized build out; JOBS, compilers at once (2).
+# target for a short time, injects faults for a minute. Environment: FUZZ_SECONDS, for each of the parsers of other people's
+# files (60; a sixth for the other targets; 0: none); FAULT_SECONDS (60; 0: none); SANITIZED=no leaves the sanitized build
+# out; JOBS, compilers at once (2).
 # The last line counts the checks of all parts: "N passed, N failed, N skipped".
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 jobs=${JOBS:-2}
-fuzz_seconds=${FUZZ_SECONDS:-60}
+fuzz_seconds=${FUZZ_SECONDS:-60} fault_seconds=${FAULT_SECONDS:-60}
 passed=0 failed=0 skipped=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -67,6 +68,14 @@ if command -v "${NVCC:-nvcc}" >/dev/null; then
 else
     skipped=$((skipped + 1))
     echo "skip build-cuda (nvcc is not installed)"
+fi
+
+part "faults, $fault_seconds s"
+if [ "$fault_seconds" -gt 0 ]; then
+    counted make -s -j"$jobs" check-faults FAULT_SECONDS="$fault_seconds" FAULTS="--only '@(tile-text|gc-store)'"
+else
+    skipped=$((skipped + 1))
+    echo "skip faults (FAULT_SECONDS=0)"
 fi
 
 part "fuzzing, $fuzz_seconds s a parser"

@@ -22,3 +22,22 @@ $(B)/bench_padded: bench/bench_padded.c $(B)/bench/bench_oiio.o $(B)/libtxmill.a
 differential: all
 	PATH=/usr/bin:$$PATH tests/differential/differential.py -n $(or $(N),500) --seed $(or $(SEED),1) \
 	  --blender "$(or $(BLENDER),tests/blender/chroots.sh python)" --txmill $(B)/txmill --work $(B)/differential $(FOLDER)
+
+# make check-faults: txmill under injected faults, see tests/faults/faults.c. FAULT_SECONDS=0 tries all cases, for hours,
+# and renews the table of docs/reliability.md.
+FAULT_SECONDS ?= 60
+FAULTS_SRC := $(wildcard tests/faults/*.c)
+FAULTS_FLAGS := -std=c11 -D_GNU_SOURCE $(OPT) $(WARN) -MMD -MP
+$(B)/tests/faults/inject.so: tests/faults/inject.c
+	@mkdir -p $(@D)
+	$(CC) $(FAULTS_FLAGS) -fPIC -shared $< -ldl -o $@
+$(B)/tests/faults/%.o: tests/faults/%.c
+	@mkdir -p $(@D)
+	$(CC) $(FAULTS_FLAGS) -c $< -o $@
+$(B)/tests/faults/faults: $(patsubst %.c,$(B)/%.o,$(filter-out %/inject.c,$(FAULTS_SRC)))
+	$(CC) $^ -o $@
+.PHONY: check-faults
+check-faults: all $(B)/tests/faults/faults $(B)/tests/faults/inject.so
+	@$(B)/tests/faults/faults --build $(B) --seconds $(FAULT_SECONDS) \
+	  $(if $(filter 0,$(FAULT_SECONDS)),--table docs/reliability.md) $(FAULTS)
+-include $(FAULTS_SRC:%.c=$(B)/%.d)

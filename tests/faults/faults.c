@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * make check-faults: runs txmill again and again, each time with one fault, and judges how it ends.
+ *
+ *     faults [OPTION...]
+ *       --build DIR       where txmill and inject.so are (default: build)
+ *       --scenarios FILE  (default: tests/faults/scenarios)
+ *       --only GLOB       these scenarios, as "make-*" or "@(gc|diff)"
+ *       --faults GLOB     these faults, as "openat:*:EIO"
+ *       --seconds N       stop after about so long, having tried some of everything; 0: try all (default: 60)
+ *       --jobs N          runs at a time (default: 2)
+ *       --work DIR        folder for scratch files (default: $TMPDIR, else /tmp)
+ *       --table FILE      write the table of results into this file, between its marks
+ *       --replay ID       one case, as printed beside a failure; says where in the program the fault struck
+ */
+#include <ctype.h>
+#include <err.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cases.h"
+#include "judge.h"
+
+enum { WORKERS = 32 };
+
+typedef struct options {
+    const char *build, *scenarios, *only, *faults, *work, *table, *replay;
+    double seconds;
+    unsigned jobs;
+} options;
+
+typedef struct row {
+    const scenario *scenario;
+    unsigned calls;
+    uint64_t allocations;
+    score scores[GROUPS];
+} row;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- one case --------------------------------------------------------------------------------------------------- */
+
+typedef enum outcome { PASSED, MISSED, FAILED } outcome;
+
+static outcome try_case(const surroundings *around, const stage *g, const fault *f, FILE *report)
+{
+    char text[FAULT_TEXT];
+    tree_restore(&g->before, g->folder);
+    const run_result result = stage_run(around, g, f, false, false);
+    char *wrong = judge(around, g, f, &result);
+    outcome o = *wrong ? FAILED : result.struck ? PASSED : MISSED;
+    if (o == FAILED) {
+        fault_print(f, text);
+        fprintf(report, "FAIL %s/%s%s%s\n", g->scenario->name, text, *result.where ? " at " : "", result.where);
+        for (char *line = strtok(wrong, "\n"); line; line = strtok(NULL, "\n"))
+            fprintf(report, "    %s\n", line);
+    }
+    free(wrong);
+    return o;
+}
+
+static int replay(const surroundings *around, const scenario *all, unsigned count, const char *id)
+{
+    const char *slash = strchr(id, '/');
+    fault f;
+    stage g;
+    const scenario *s = NULL;
+    for (unsigned i = 0; slash && i < count; i++)
+        if (strlen(all[i].name) == (size_t)(slash - id) && strncmp(all[i].name, id, (size_t)(slash - id)) == 0)
+            s = &all[i];
+    if (!s || !fault_parse(slash + 1, &f))
+        errx(2, "%s: no such case", id);
+    if (!stage_make(around, s, 0, &g))
+        return 1;
+    tree_restore(&g.before, g.folder);
+    const run_result result = stage_run(around, &g, &f, false, true);
+    char *out = read_text(g.out), *said = read_text(g.err);
+    char *wrong = judge(around, &g, &f, &result);
+    printf("struck: %s%s%s\n", result.struck ? "yes" : "no", *result.where ? ", at " : "", result.where);
+    printf("status: %#x\n---- standard output\n%s---- standard error\n%s---- wrong\n%s", result.status, out, said, wrong);
+    int rc = *wrong != 0;
+    free(out);
+    free(said);
+    free(wrong);
+    stage_free(&g);
+    return rc;
+}
+
+/* ---- a scenario ------------------------------------------------------------------------------------------------- */
+
+/* In a process of its own: every jobs-th case, until the time is over. */
+static void work(const options *o, const surroundings *around, const stage *g, const cases *c, unsigned worker,
+                 double end, FILE *results)
+{
+    char *shared;
+    if (asprintf(&shared, "%s/%u/shared", around->work, worker) < 0)
+        err(2, "memory");
+    trace_prepare(shared);
+    for (size_t i = worker; i < c->count && (o->seconds <= 0 || now() < end); i += o->jobs) {
+        char text[FAULT_TEXT];
+        fault_print(&c->faults[i], text);
+        if (o->faults && fnmatch(o->faults, text, FNM_EXTMATCH) != 0)
+            continue;
+        fprintf(results, "= %zu %d\n", i, try_case(around, g, &c->faults[i], results));
+    }
+    fclose(results);
+    exit(0);
+}
+
+static void collect(const char *path, const cases *c, row *r)
+{
+    FILE *f = fopen(path, "r");
+    char line[8192];
+    size_t i;
+    int o;
+    if (!f)
+        err(2, "%s", path);
+    while (fgets(line, sizeof line, f)) {
+        if (sscanf(line, "= %zu %d", &i, &o) != 2) {
+            fputs(line, stdout);
+            continue;
+        }
+        score *s = &r->scores[case_group(&c->faults[i])];
+        s->tried += o != MISSED;
+        s->missed += o == MISSED;
+        s->failed += o == FAILED;
+    }
+    fclose(f);
+}
+
+static bool run_scenario(const options *o, const surroundings *around, const scenario *s, double seconds, row *r)
+{
+    stage stages[WORKERS];
+    double end = now() + seconds;
+    char path[PATH_MAX];
+    bool ok = true;
+    *r = (row){.scenario = s};
+    for (unsigned w = 0; w < o->jobs; w++)
+        if (!stage_make(around, s, w, &stages[w]))
+            return false;
+    cases c = cases_of(&stages[0]);
+    for (int i = 0; i < fault_call_count; i++)
+        r->calls += stages[0].counts.counts[i];
+    r->allocations = stages[0].counts.allocations;
+    for (size_t i = 0; i < c.count; i++)
+        r->scores[case_group(&c.faults[i])].all++;
+    fflush(stdout);
+    for (unsigned w = 0; w < o->jobs; w++) {
+        snprintf(path, sizeof path, "%s/%u/results", around->work, w);
+        pid_t pid = fork();
+        if (pid < 0)
+            err(2, "fork");
+        FILE *results = pid == 0 ? fopen(path, "w") : NULL;
+        if (pid == 0 && !results)
+            err(2, "%s", path);
+        if (pid == 0)
+            work(o, around, &stages[w], &c, w, end, results);
+    }
+    for (int status; wait(&status) > 0;)
+        ok &= status == 0;
+    for (unsigned w = 0; w < o->jobs; w++) {
+        snprintf(path, sizeof path, "%s/%u/results", around->work, w);
+        collect(path, &c, r);
+        stage_free(&stages[w]);
+    }
+    free(c.faults);
+    printf("%-18s", s->name);
+    for (int i = 0; i < GROUPS; i++)
+        printf("%8zu of %-7zu failed %-5zu", r->scores[i].tried, r->scores[i].all, r->scores[i].failed);
+    puts("");
+    fflush(stdout);
+    return ok;
+}
+
+/* ---- the table -------------------------------------------------------------------------------------------------- */
+
+static void print_table(FILE *f, const row *rows, size_t count)
+{
+    score sum[GROUPS] = {0};
+    fputs("| scenario | processes | system calls | faults | failed | allocations | faults | failed | deaths | failed |\n"
+          "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n", f);
+    for (const row *r = rows; r < rows + count; r++) {
+        const score *s = r->scores;
+        fprintf(f, "| %s | %u | %u | %zu | %zu | %" PRIu64 " | %zu | %zu | %zu | %zu |\n", r->scenario->name,
+                1 + r->scenario->peers, r->calls, s[0].tried, s[0].failed, r->allocations, s[1].tried, s[1].failed,
+                s[2].tried, s[2].failed);
+        for (int i = 0; i < GROUPS; i++) {
+            sum[i].tried += s[i].tried;
+            sum[i].failed += s[i].failed;
+        }
+    }
+    fprintf(f, "| all | | | %zu | %zu | | %zu | %zu | %zu | %zu |\n", sum[0].tried, sum[0].failed, sum[1].tried,
+            sum[1].failed, sum[2].tried, sum[2].failed);
+}
+
+/* Puts the table between the marks of a document. */
+static void renew_table(const char *path, const row *rows, size_t count)
+{
+    static const char begin[] = "<!-- faults: begin -->\n", end[] = "<!-- faults: end -->\n";
+    char *text = read_text(path), *from = strstr(text, begin), *to = strstr(text, end);
+    if (!from || !to)
+        errx(2, "%s: the marks \"%.*s\" and \"%.*s\" are missing", path, (int)sizeof begin - 2, begin,
+             (int)sizeof end - 2, end);
+    FILE *f = fopen(path, "w");
+    if (!f)
+        err(2, "%s", path);
+    fwrite(text, 1, (size_t)(from - text) + sizeof begin - 1, f);
+    print_table(f, rows, count);
+    fputs(to, f);
+    if (fclose(f) != 0)
+        err(2, "%s", path);
+    free(text);
+}
+
+/* ---- main ------------------------------------------------------------------------------------------------------- */
+
+static void parse(int argc, char **argv, options *o)
+{
+    static const struct option known[] = {
+        {"build", 1, 0, 'b'}, {"scenarios", 1, 0, 's'}, {"only", 1, 0, 'o'},  {"faults", 1, 0, 'f'}, {"seconds", 1, 0, 't'},
+        {"jobs", 1, 0, 'j'},  {"work", 1, 0, 'w'},      {"table", 1, 0, 'T'}, {"replay", 1, 0, 'r'}, {0}};
+    const char *tmp = getenv("TMPDIR");
+    *o = (options){.build = "build", .scenarios = "tests/faults/scenarios", .seconds = 60, .jobs = 2,
+                   .work = tmp && *tmp ? tmp : "/tmp"};
+    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+        switch (c) {
+        case 'b': o->build = optarg; break;
+        case 's': o->scenarios = optarg; break;
+        case 'o': o->only = optarg; break;
+        case 'f': o->faults = optarg; break;
+        case 't': o->seconds = atof(optarg); break;
+        case 'j': o->jobs = (unsigned)atoi(optarg); break;
+        case 'w': o->work = optarg; break;
+        case 'T': o->table = optarg; break;
+        case 'r': o->replay = optarg; break;
+        default: exit(2);
+        }
+    }
+    if (optind < argc || o->jobs < 1 || o->jobs > WORKERS)
+        errx(2, "what is \"%s\"?", optind < argc ? argv[optind] : "--jobs");
+}
+
+static char *absolute(const char *folder, const char *name)
+{
+    char *path, *real = realpath(folder, NULL);
+    if (!real)
+        err(2, "%s", folder);
+    if (asprintf(&path, "%s%s", real, name) < 0)
+        err(2, "memory");
+    free(real);
+    return path;
+}
+
+static int run_all(const options *o, const surroundings *around, const scenario *all, unsigned count)
+{
+    row *rows = calloc(count + 1, sizeof *rows);
+    size_t done = 0, tried = 0, failed = 0;
+    unsigned chosen = 0;
+    bool ok = true;
+    if (!rows)
+        err(2, "memory");
+    for (unsigned i = 0; i < count; i++)
+        chosen += !o->only || fnmatch(o->only, all[i].name, FNM_EXTMATCH) == 0;
+    for (unsigned i = 0; i < count; i++)
+        if (!o->only || fnmatch(o->only, all[i].name, FNM_EXTMATCH) == 0)
+            ok &= run_scenario(o, around, &all[i], o->seconds / chosen, &rows[done++]);
+    print_table(stdout, rows, done);
+    if (o->table)
+        renew_table(o->table, rows, done);
+    for (size_t i = 0; i < done; i++)
+        for (int g = 0; g < GROUPS; g++) {
+            tried += rows[i].scores[g].tried;
+            failed += rows[i].scores[g].failed;
+        }
+    free(rows);
+    printf("%zu passed, %zu failed, 0 skipped\n", tried - failed, failed);
+    return failed == 0 && tried > 0 && ok ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    options o;
+    parse(argc, argv, &o);
+    scenario *all;
+    unsigned count = scenarios_read(o.scenarios, &all);
+    char *work_folder, *plugins = absolute(o.build, "");
+    surroundings around = {.program = absolute(o.build, "/txmill"),
+                           .data = absolute("testdata", ""),
+                           .library = absolute(o.build, "/tests/faults/inject.so")};
+    if (asprintf(&work_folder, "%s/txmill-faults-XXXXXX", o.work) < 0 || !mkdtemp(work_folder))
+        err(2, "%s", o.work);
+    around.work = work_folder;
+    setenv("TXMILL_PLUGINS", plugins, 1);
+    int rc = o.replay ? replay(&around, all, count, o.replay) : run_all(&o, &around, all, count);
+    tree_clear(work_folder);
+    rmdir(work_folder);
+    return rc;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the driver and the library preloaded into the tested program (inject.c) share: a small file that both map. The
+ * driver names it in the environment variable FAULTS_SHARED.
+ */
+#ifndef FAULTS_INJECT_H
+#define FAULTS_INJECT_H
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { FAULTS_CALLS = 96 };
+
+typedef struct faults_shared {
+    _Atomic uint64_t allocations; /* since main began, in all threads and processes */
+    uint64_t fail_at;             /* the allocation that fails, counted from 1; 0: none */
+    uint32_t fail_all_after;      /* so do all that follow */
+    _Atomic uint32_t failed;      /* one did */
+    _Atomic uint32_t loading;     /* threads inside of dlopen: what happens there is the loaded library's */
+    uint32_t explain;             /* print the stack where the fault struck on standard error */
+    uint32_t call_count;          /* system calls that stop the program for its tracer; 0: no filter */
+    uint32_t calls[FAULTS_CALLS]; /* their numbers */
+} faults_shared;
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The rules:
+ * - A success means that everything is there, printed and written, as without the fault.
+ * - A failure is told by its exit code: 4 where the same may work a moment later, 3 or 4 otherwise; 143 after SIGTERM.
+ *   Standard error names a file and the cause, and its last line is TXMILL-ERROR.
+ * - A name that a user knows holds what was there before, or the new file, whole.
+ * - Nothing else is left by a process that ended by itself; nothing at all once a clean run has ended.
+ */
+#include "judge.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+typedef struct trial {
+    const stage *stage;
+    const fault *fault;
+    const run_result *result;
+    char *out, *err;
+    tree now;
+    FILE *wrong;
+} trial;
+
+static bool matches(char *const *globs, const char *name)
+{
+    for (; *globs; globs++)
+        if (fnmatch(*globs, name, 0) == 0)
+            return true;
+    return false;
+}
+
+/* ---- the folder ------------------------------------------------------------------------------------------------- */
+
+static bool as_in(const stage *g, const tree_file *f, const tree *t)
+{
+    const tree_file *then = tree_find(t, f->name);
+    return then && (tree_file_equal(f, then) || matches(g->scenario->varies, f->name));
+}
+
+static bool known(const stage *g, const char *name)
+{
+    return tree_find(&g->before, name) || tree_find(&g->after, name) || tree_find(&g->after_again, name);
+}
+
+static unsigned leftovers(const stage *g, const tree *now)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < now->count; i++)
+        n += !known(g, now->files[i].name);
+    return n;
+}
+
+static void list_leftovers(trial *t, const char *when)
+{
+    for (size_t i = 0; i < t->now.count; i++)
+        if (!known(t->stage, t->now.files[i].name))
+            fprintf(t->wrong, "left %s: %s\n", when, t->now.files[i].name);
+}
+
+/* Old or new, nothing in between, and no old file is gone that should have stayed. */
+static void check_names(trial *t)
+{
+    const stage *g = t->stage;
+    for (size_t i = 0; i < t->now.count; i++) {
+        const tree_file *f = &t->now.files[i];
+        if (known(g, f->name) && !as_in(g, f, &g->before) && !as_in(g, f, &g->after) && !as_in(g, f, &g->after_again))
+            fprintf(t->wrong, "neither the old nor the new file: %s (%zu bytes)\n", f->name, f->size);
+    }
+    for (size_t i = 0; i < g->before.count; i++) {
+        const char *name = g->before.files[i].name;
+        if (tree_find(&g->after, name) && !tree_find(&t->now, name))
+            fprintf(t->wrong, "lost: %s\n", name);
+    }
+}
+
+/* Whether the folder is as a run without a fault leaves it; `missing`: which files need not be there. */
+static bool same_folder(const stage *g, const tree *now, const tree *wanted, char *const *missing)
+{
+    for (size_t i = 0; i < wanted->count; i++) {
+        const tree_file *f = tree_find(now, wanted->files[i].name);
+        if (!f ? !matches(missing, wanted->files[i].name) : !as_in(g, f, wanted))
+            return false;
+    }
+    for (size_t i = 0; i < now->count; i++)
+        if (!tree_find(wanted, now->files[i].name))
+            return false;
+    return true;
+}
+
+static void list_differences(trial *t, const tree *wanted, const char *when)
+{
+    for (size_t i = 0; i < wanted->count; i++) {
+        const tree_file *f = tree_find(&t->now, wanted->files[i].name);
+        if (!f || !as_in(t->stage, f, wanted))
+            fprintf(t->wrong, "%s %s: %s\n", f ? "differs" : "missing", when, wanted->files[i].name);
+    }
+    for (size_t i = 0; i < t->now.count; i++)
+        if (!tree_find(wanted, t->now.files[i].name))
+            fprintf(t->wrong, "too much %s: %s\n", when, t->now.files[i].name);
+}
+
+/* ---- what was said ---------------------------------------------------------------------------------------------- */
+
+static bool says(const trial *t, const char *word)
+{
+    return strcasestr(t->err, word) != NULL;
+}
+
+static const char *base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool names_one_of(const trial *t, const tree *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (says(t, base(files->files[i].name)))
+            return true;
+    return false;
+}
+
+static bool names_a_file(const trial *t)
+{
+    const stage *g = t->stage;
+    return names_one_of(t, &g->before) || names_one_of(t, &g->after) || names_one_of(t, &t->now) ||
+           (*base(t->result->where) && says(t, base(t->result->where))) || says(t, g->folder) ||
+           says(t, "standard output");
+}
+
+static bool tells_cause(const trial *t)
+{
+    const fault *f = t->fault;
+    if (fault_is_allocation(f) || f->error == ENOMEM)
+        return says(t, "memory");
+    if (f->error == 0)
+        return true;
+    if (f->error == ENOENT)
+        return says(t, "no such file") || says(t, "not found") || says(t, "not exist");
+    return says(t, strerror(f->error));
+}
+
+static void check_last_line(trial *t, int rc)
+{
+    char wanted[64];
+    size_t n = strlen(t->err);
+    while (n > 0 && t->err[n - 1] == '\n')
+        n--;
+    while (n > 0 && t->err[n - 1] != '\n')
+        n--;
+    snprintf(wanted, sizeof wanted, "TXMILL-ERROR code=%d ", rc);
+    if (strncmp(t->err + n, wanted, strlen(wanted)) != 0)
+        fprintf(t->wrong, "the last line is not \"%s...\"\n", wanted);
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------------------- */
+
+static bool complete(const trial *t, int rc)
+{
+    const stage *g = t->stage;
+    return rc == g->rc && strcmp(t->out, g->printed) == 0 && same_folder(g, &t->now, &g->after, g->scenario->optional);
+}
+
+static bool code_fits(const trial *t, int rc)
+{
+    const fault *f = t->fault;
+    if (rc == 5)
+        return t->stage->scenario->findings && (f->error == ENOENT || f->kind == FAULT_ZERO);
+    if (fault_is_allocation(f) || fault_is_passing(f))
+        return rc == 4;
+    return rc == 3 || rc == 4;
+}
+
+static void check_failure(trial *t, int rc)
+{
+    if (!code_fits(t, rc))
+        fprintf(t->wrong, "exit code %d does not fit\n", rc);
+    if (rc == 5)
+        return;
+    check_last_line(t, rc);
+    /* Without memory a file's name may be more than can be had. */
+    if (!fault_is_allocation(t->fault) && !names_a_file(t))
+        fprintf(t->wrong, "the message names no file\n");
+    if (!tells_cause(t))
+        fprintf(t->wrong, "the message does not tell the cause\n");
+}
+
+static void check_end(trial *t)
+{
+    const stage *g = t->stage;
+    int status = t->result->status, rc = WEXITSTATUS(status);
+    if (t->result->hung)
+        fprintf(t->wrong, "hung for more than %d s\n", FAULT_SECONDS);
+    if (t->result->peers_failed)
+        fprintf(t->wrong, "another process that ran beside it failed\n");
+    if (t->result->hung || (WIFSIGNALED(status) && t->fault->kind == FAULT_KILL))
+        return;
+    if (WIFSIGNALED(status)) {
+        fprintf(t->wrong, "ended by signal %d (%s)\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
+        return;
+    }
+    if (t->fault->kind == FAULT_TERM && rc == 143) {
+        check_last_line(t, rc);
+    } else if (rc != g->rc) {
+        check_failure(t, rc);
+    } else if (!g->scenario->peers && !g->scenario->until && !complete(t, rc)) {
+        fprintf(t->wrong, "exit code %d, but the result is not complete\n", rc);
+        list_differences(t, &g->after, "after it");
+        if (strcmp(t->out, g->printed) != 0)
+            fprintf(t->wrong, "it printed other things\n");
+    }
+}
+
+/* Whoever is killed, cannot remove a file, or does not get to know that one was made. */
+static bool may_leave(const trial *t)
+{
+    const fault *f = t->fault;
+    return f->kind == FAULT_KILL || f->kind == FAULT_ERROR_LATE || t->result->hung ||
+           (f->call >= 0 && strncmp(fault_calls[f->call].name, "unlink", 6) == 0);
+}
+
+/* A run without a fault has to bring everything in order. */
+static void check_again(const surroundings *around, trial *t)
+{
+    const stage *g = t->stage;
+    const fault no_fault = {.kind = FAULT_NONE, .call = -1};
+    char *none[] = {NULL};
+    const run_result again = stage_run(around, g, &no_fault, true, false);
+    tree_free(&t->now);
+    t->now = tree_read(g->folder);
+    if (!WIFEXITED(again.status) || (WEXITSTATUS(again.status) != g->rc_again && WEXITSTATUS(again.status) != g->rc)) {
+        char *said = read_text(g->err);
+        fprintf(t->wrong, "the clean run afterwards ended with status %#x: %s\n", again.status, said);
+        free(said);
+    }
+    if (!same_folder(g, &t->now, &g->after, none) && !same_folder(g, &t->now, &g->after_again, none))
+        list_differences(t, &g->after_again, "after a clean run");
+}
+
+char *judge(const surroundings *around, const stage *g, const fault *f, const run_result *result)
+{
+    char *text = NULL;
+    size_t size = 0;
+    trial t = {.stage = g, .fault = f, .result = result, .out = read_text(g->out), .err = read_text(g->err),
+               .now = tree_read(g->folder), .wrong = open_memstream(&text, &size)};
+    if (!t.wrong)
+        err(2, "memory");
+    without_times(t.out);
+    check_end(&t);
+    check_names(&t);
+    if (!may_leave(&t))
+        list_leftovers(&t, "by a process that ended by itself");
+    if (leftovers(g, &t.now) || !same_folder(g, &t.now, &g->after, g->scenario->optional))
+        check_again(around, &t);
+    fclose(t.wrong);
+    tree_free(&t.now);
+    free(t.out);
+    free(t.err);
+    return text;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Scenarios. */
+#include "scenario.h"
+
+#include <ctype.h>
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char *formatted(const char *format, const char *a, const char *b)
+{
+    char *s;
+    if (asprintf(&s, format, a, b) < 0)
+        err(2, "memory");
+    return s;
+}
+
+/* ---- reading the file ------------------------------------------------------------------------------------------- */
+
+static void add_line(char **lines, const char *value)
+{
+    int i = 0;
+    while (lines[i])
+        i++;
+    if (i == SCENARIO_LINES - 1)
+        errx(2, "too many lines: %s", value);
+    lines[i] = strdup(value);
+}
+
+static void set_faults(scenario *s, const char *kinds)
+{
+    s->calls = strstr(kinds, "calls") != NULL;
+    s->allocations = strstr(kinds, "allocations") != NULL;
+    s->deaths = strstr(kinds, "deaths") != NULL;
+}
+
+static bool set_property(scenario *s, const char *key, const char *value)
+{
+    if (strcmp(key, "prepare") == 0)
+        add_line(s->prepare, value);
+    else if (strcmp(key, "env") == 0)
+        add_line(s->env, value);
+    else if (strcmp(key, "optional") == 0)
+        add_line(s->optional, value);
+    else if (strcmp(key, "varies") == 0)
+        add_line(s->varies, value);
+    else if (strcmp(key, "run") == 0)
+        s->run = strdup(value);
+    else if (strcmp(key, "again") == 0)
+        s->again = strdup(value);
+    else if (strcmp(key, "until") == 0)
+        s->until = strdup(value);
+    else if (strcmp(key, "peers") == 0)
+        s->peers = (unsigned)atoi(value);
+    else if (strcmp(key, "faults") == 0)
+        set_faults(s, value);
+    else if (strcmp(key, "findings") == 0)
+        s->findings = true;
+    else
+        return false;
+    return true;
+}
+
+unsigned scenarios_read(const char *path, scenario **out)
+{
+    FILE *f = fopen(path, "r");
+    char line[2048];
+    unsigned count = 0, number = 0;
+    if (!f)
+        err(2, "%s", path);
+    *out = NULL;
+    while (fgets(line, sizeof line, f)) {
+        char *key = line + strspn(line, " "), *value;
+        number++;
+        line[strcspn(line, "\n")] = 0;
+        if (!*key || *key == '#')
+            continue;
+        value = key + strcspn(key, " ");
+        if (*value)
+            *value++ = 0;
+        if (strcmp(key, "scenario") == 0) {
+            *out = realloc(*out, (count + 1) * sizeof **out);
+            if (!*out)
+                err(2, "memory");
+            (*out)[count++] = (scenario){.name = strdup(value), .calls = true, .allocations = true, .deaths = true};
+        } else if (count == 0 || !set_property(&(*out)[count - 1], key, value)) {
+            errx(2, "%s:%u: what is \"%s\"?", path, number, key);
+        }
+    }
+    fclose(f);
+    return count;
+}
+
+/* ---- running ---------------------------------------------------------------------------------------------------- */
+
+char *read_text(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    char *text = NULL;
+    size_t size = 0;
+    FILE *into = open_memstream(&text, &size);
+    int c;
+    if (!f || !into)
+        err(2, "%s", path);
+    while ((c = getc(f)) != EOF)
+        putc(c ? c : '?', into);
+    fclose(f);
+    fclose(into);
+    return text;
+}
+
+static bool is_unit(const char *s)
+{
+    s += *s == ' ';
+    s += *s == 'm';
+    return *s == 's' && !isalnum((unsigned char)s[1]);
+}
+
+void without_times(char *text)
+{
+    static const char key[] = "seconds\":";
+    char *to = text;
+    for (const char *p = text; *p;) {
+        if (!isdigit((unsigned char)*p)) {
+            *to++ = *p++;
+            continue;
+        }
+        size_t n = strspn(p, "0123456789.e-");
+        bool timed = is_unit(p + n) || (to - text >= (long)sizeof key - 1 &&
+                                        memcmp(to - (sizeof key - 1), key, sizeof key - 1) == 0);
+        if (timed)
+            *to++ = '#';
+        else
+            for (size_t i = 0; i < n; i++)
+                *to++ = p[i];
+        p += n;
+    }
+    *to = 0;
+}
+
+static void set_environment(const surroundings *around, const stage *g)
+{
+    setenv("TXMILL", around->program, 1);
+    setenv("DATA", around->data, 1);
+    setenv("HOME", g->folder, 1);
+    setenv("TMPDIR", g->folder, 1); /* so that what is left there is seen */
+    setenv("LC_ALL", "C.UTF-8", 1);
+    static const char *const foreign[] = {"OCIO", "TXMILL_FSYNC", "TXMILL_READER", "SLURM_ARRAY_TASK_ID"};
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        unsetenv(foreign[i]);
+    for (char *const *e = g->scenario->env; *e; e++) {
+        char *name = strndup(*e, strcspn(*e, "="));
+        setenv(name, *e + strlen(name) + 1, 1);
+        free(name);
+    }
+}
+
+run_result stage_run(const surroundings *around, const stage *g, const fault *f, bool again, bool explain)
+{
+    char *shared = formatted("%s/../shared", g->folder, "");
+    set_environment(around, g);
+    const run_request request = {.argv = again ? g->again : g->argv,
+                                 .folder = g->folder,
+                                 .out = g->out,
+                                 .err = g->err,
+                                 .library = around->library,
+                                 .shared = shared,
+                                 .fault = *f,
+                                 .peers = again ? 0 : g->scenario->peers,
+                                 .until = again ? NULL : g->scenario->until,
+                                 .explain = explain};
+    run_result result = trace_run(&request);
+    free(shared);
+    return result;
+}
+
+/* ---- making ready ----------------------------------------------------------------------------------------------- */
+
+static void split(const surroundings *around, const stage *g, const char *arguments, char **argv)
+{
+    int n = 0;
+    char *copy = strdup(arguments), *place = NULL;
+    argv[n++] = strdup(around->program);
+    for (char *word = strtok_r(copy, " ", &place); word; word = strtok_r(NULL, " ", &place)) {
+        if (n == SCENARIO_WORDS - 1)
+            errx(2, "%s: too many words", arguments);
+        char *here = strstr(word, "DIR");
+        *(here ? here : copy) = here ? 0 : *copy;
+        argv[n++] = here ? formatted("%s%s", word, g->folder) : strdup(word);
+        if (here && here[3]) {
+            char *whole = formatted("%s%s", argv[n - 1], here + 3);
+            free(argv[n - 1]);
+            argv[n - 1] = whole;
+        }
+    }
+    argv[n] = NULL;
+    free(copy);
+}
+
+static bool prepare(const surroundings *around, const stage *g)
+{
+    set_environment(around, g);
+    unsetenv("OCIO");
+    for (char *const *line = g->scenario->prepare; *line; line++) {
+        char *command = formatted("cd '%s' && { %s; } >../prepared 2>&1", g->folder, *line);
+        int rc = system(command);
+        free(command);
+        if (rc != 0) {
+            printf("%s: preparing failed: %s\n", g->scenario->name, *line);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool ended_well(const stage *g, const run_result *r, const char *which)
+{
+    int rc = WEXITSTATUS(r->status);
+    if (WIFEXITED(r->status) && !r->hung && (rc == 0 || rc == 5 || (rc == 143 && g->scenario->until)))
+        return true;
+    char *said = read_text(g->err);
+    printf("%s: the %s run, without a fault, ended with status %d%s:\n%s", g->scenario->name, which, r->status,
+           r->hung ? " (hung)" : "", said);
+    free(said);
+    return false;
+}
+
+bool stage_make(const surroundings *around, const scenario *s, unsigned worker, stage *g)
+{
+    const fault no_fault = {.kind = FAULT_NONE, .call = -1};
+    char number[16];
+    snprintf(number, sizeof number, "%u", worker);
+    *g = (stage){.scenario = s};
+    char *own = formatted("%s/%s", around->work, number);
+    mkdir(own, 0755);
+    g->folder = formatted("%s/%s", own, "w");
+    g->out = formatted("%s/%s", own, "out");
+    g->err = formatted("%s/%s", own, "err");
+    char *shared = formatted("%s/%s", own, "shared");
+    trace_prepare(shared);
+    free(shared);
+    free(own);
+    split(around, g, s->run, g->argv);
+    split(around, g, s->again ? s->again : s->run, g->again);
+    tree_clear(g->folder);
+    mkdir(g->folder, 0755);
+    if (!prepare(around, g))
+        return false;
+    g->before = tree_read(g->folder);
+    g->counts = stage_run(around, g, &no_fault, false, false);
+    if (!ended_well(g, &g->counts, "first"))
+        return false;
+    g->rc = WEXITSTATUS(g->counts.status);
+    g->after = tree_read(g->folder);
+    g->printed = read_text(g->out);
+    without_times(g->printed);
+    run_result again = stage_run(around, g, &no_fault, true, false);
+    if (!ended_well(g, &again, "second"))
+        return false;
+    g->rc_again = WEXITSTATUS(again.status);
+    g->after_again = tree_read(g->folder);
+    return true;
+}
+
+void stage_free(stage *g)
+{
+    for (int i = 0; i < SCENARIO_WORDS; i++) {
+        free(g->argv[i]);
+        free(g->again[i]);
+    }
+    tree_free(&g->before);
+    tree_free(&g->after);
+    tree_free(&g->after_again);
+    free(g->folder);
+    free(g->out);
+    free(g->err);
+    free(g->printed);
+    *g = (stage){0};
+}

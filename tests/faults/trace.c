@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The tracer. */
+#include "trace.h"
+
+#include <elf.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inject.h"
+
+enum { PEERS = 8, TICK_MILLISECONDS = 20 };
+
+static faults_shared *shared;
+
+typedef struct session {
+    const run_request *request;
+    run_result *result;
+    pid_t pid, peers[PEERS];
+    unsigned peer_count;
+    struct timespec began;
+    bool asked_to_end;
+} session;
+
+void trace_prepare(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0 || ftruncate(fd, sizeof *shared) != 0)
+        err(2, "%s", path);
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (shared == MAP_FAILED)
+        err(2, "%s", path);
+    close(fd);
+}
+
+/* ---- starting --------------------------------------------------------------------------------------------------- */
+
+static void redirect(const char *path, int to, int flags)
+{
+    int fd = open(path, flags | O_CLOEXEC, 0666);
+    if (fd < 0 || dup2(fd, to) < 0)
+        _exit(98);
+}
+
+/* In the new process. Addresses are the same in every run, so that a stack that was printed can be looked up. */
+static void become(const run_request *r, int gate, bool traced)
+{
+    char go;
+    setpgid(0, 0);
+    personality(ADDR_NO_RANDOMIZE);
+    redirect("/dev/null", STDIN_FILENO, O_RDONLY);
+    redirect(traced ? r->out : "/dev/null", STDOUT_FILENO, O_WRONLY | O_CREAT | O_TRUNC);
+    redirect(traced ? r->err : "/dev/null", STDERR_FILENO, O_WRONLY | O_CREAT | O_TRUNC);
+    if (traced) {
+        setenv("LD_PRELOAD", r->library, 1);
+        setenv("FAULTS_SHARED", r->shared, 1);
+    }
+    if (chdir(r->folder) != 0 || read(gate, &go, 1) != 1)
+        _exit(98);
+    execv(r->argv[0], r->argv);
+    _exit(97);
+}
+
+static pid_t start(const run_request *r, bool traced)
+{
+    int gate[2];
+    const long options = PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+                         PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL;
+    if (pipe2(gate, O_CLOEXEC) != 0)
+        err(2, "pipe");
+    pid_t pid = fork();
+    if (pid == 0)
+        become(r, gate[0], traced);
+    if (pid < 0)
+        err(2, "fork");
+    setpgid(pid, pid);
+    if (traced && ptrace(PTRACE_SEIZE, pid, 0, options) != 0)
+        err(2, "ptrace");
+    if (write(gate[1], "", 1) != 1)
+        err(2, "pipe");
+    close(gate[0]);
+    close(gate[1]);
+    return pid;
+}
+
+static void share(const run_request *r)
+{
+    const fault *f = &r->fault;
+    memset(shared, 0, sizeof *shared);
+    if (fault_is_allocation(f)) {
+        shared->fail_at = f->at;
+        shared->fail_all_after = f->kind == FAULT_ALLOCATIONS;
+    }
+    shared->explain = r->explain;
+    /* Only the call that is to fail stops the program; to count them, all do. */
+    for (int i = 0; i < fault_call_count; i++)
+        if (!fault_is_allocation(f) && (f->call < 0 || f->call == i))
+            shared->calls[shared->call_count++] = (uint32_t)fault_calls[i].number;
+}
+
+/* ---- the call that is struck ------------------------------------------------------------------------------------ */
+
+static unsigned long long *argument(struct user_regs_struct *regs, int which)
+{
+    unsigned long long *const all[] = {&regs->rdi, &regs->rsi, &regs->rdx, &regs->r10, &regs->r8, &regs->r9};
+    return all[which];
+}
+
+/* Says what the call is about: its path, or what its descriptor stands for. */
+static void describe(session *s, pid_t t, const fault_call *call, struct user_regs_struct *regs)
+{
+    char text[PATH_MAX] = "", link[64];
+    if (call->path >= 0) {
+        struct iovec here = {text, sizeof text - 1};
+        struct iovec there = {(void *)*argument(regs, call->path), sizeof text - 1};
+        /* A path near the end of a mapping is read as far as that goes. */
+        if (process_vm_readv(t, &here, 1, &there, 1, 0) < 0) {
+            there.iov_len = here.iov_len = 4096 - (*argument(regs, call->path) & 4095);
+            if (process_vm_readv(t, &here, 1, &there, 1, 0) < 0)
+                text[0] = 0;
+        }
+    }
+    if (!text[0] && call->descriptor >= 0) {
+        snprintf(link, sizeof link, "/proc/%d/fd/%d", (int)t, (int)*argument(regs, call->descriptor));
+        ssize_t n = readlink(link, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = 0;
+    }
+    snprintf(s->result->where, sizeof s->result->where, "%s", text);
+}
+
+/* Lets the call return without being made. */
+static void answer(pid_t t, struct user_regs_struct *regs, long long value)
+{
+    regs->orig_rax = (unsigned long long)-1;
+    regs->rax = (unsigned long long)value;
+    ptrace(PTRACE_SETREGS, t, 0, regs);
+}
+
+/* A transfer of fewer bytes. False where there are none to spare. */
+static bool shorten(const session *s, pid_t t, const fault_call *call, struct user_regs_struct *regs)
+{
+    unsigned long long *size = argument(regs, call->size);
+    if (s->request->fault.kind == FAULT_ZERO) {
+        answer(t, regs, 0);
+        return true;
+    }
+    if (*size < 2)
+        return false;
+    *size = s->request->fault.kind == FAULT_ONE ? 1 : *size / 2;
+    ptrace(PTRACE_SETREGS, t, 0, regs);
+    return true;
+}
+
+/* Returns how the thread goes on: PTRACE_CONT, or PTRACE_SYSCALL to stop once more when the call has been made. */
+static int strike(session *s, pid_t t, const fault_call *call, struct user_regs_struct *regs)
+{
+    const fault *f = &s->request->fault;
+    bool struck = true;
+    int how = PTRACE_CONT;
+    if (!s->result->struck)
+        describe(s, t, call, regs);
+    switch (f->kind) {
+    case FAULT_ERROR:
+    case FAULT_ERROR_ON:
+        /* brk never says so: it returns where the break still is, which nobody asks of 0. */
+        answer(t, regs, strcmp(call->name, "brk") == 0 ? 0 : -f->error);
+        break;
+    case FAULT_ERROR_LATE:
+        how = PTRACE_SYSCALL;
+        break;
+    case FAULT_HALF:
+    case FAULT_ONE:
+    case FAULT_ZERO:
+        struck = shorten(s, t, call, regs);
+        break;
+    case FAULT_KILL:
+        kill(s->pid, SIGKILL);
+        break;
+    case FAULT_TERM:
+        kill(s->pid, SIGTERM);
+        break;
+    default:
+        struck = false;
+    }
+    /* Its handler prints the stack as soon as the call has returned. */
+    if (struck && s->request->explain && !s->result->struck)
+        tgkill(s->pid, t, SIGUSR2);
+    s->result->struck |= struck;
+    return how;
+}
+
+/* What is written to standard error is not touched: nothing could be judged by it. */
+static int on_call(session *s, pid_t t)
+{
+    struct user_regs_struct regs;
+    const fault *f = &s->request->fault;
+    if (ptrace(PTRACE_GETREGS, t, 0, &regs) != 0)
+        return PTRACE_CONT;
+    int i = 0;
+    while (i < fault_call_count && (unsigned long long)fault_calls[i].number != regs.orig_rax)
+        i++;
+    if (i == fault_call_count)
+        return PTRACE_CONT;
+    if (shared->loading || (regs.rdi == STDERR_FILENO && strncmp(fault_calls[i].name, "write", 5) == 0))
+        return PTRACE_CONT;
+    unsigned n = ++s->result->counts[i];
+    if (f->kind != FAULT_NONE && f->call == i && (n == f->at || (n > f->at && f->kind == FAULT_ERROR_ON)))
+        return strike(s, t, &fault_calls[i], &regs);
+    return PTRACE_CONT;
+}
+
+/* The call has been made, and failed all the same. */
+static void on_return(session *s, pid_t t)
+{
+    struct user_regs_struct regs;
+    if (ptrace(PTRACE_GETREGS, t, 0, &regs) != 0)
+        return;
+    regs.rax = (unsigned long long)-(long long)s->request->fault.error;
+    ptrace(PTRACE_SETREGS, t, 0, &regs);
+}
+
+/* ---- the loop --------------------------------------------------------------------------------------------------- */
+
+static void on_stop(session *s, pid_t t, int status)
+{
+    int event = status >> 16, number = WSTOPSIG(status), how = PTRACE_CONT, deliver = 0;
+    if (event == PTRACE_EVENT_SECCOMP)
+        how = on_call(s, t);
+    else if (event == 0 && number == (SIGTRAP | 0x80))
+        on_return(s, t);
+    else if (event == 0)
+        deliver = number;
+    ptrace(how, t, 0, deliver);
+}
+
+static void on_end(session *s, pid_t t, int status)
+{
+    if (t == s->pid)
+        s->result->status = status;
+    for (unsigned i = 0; i < s->peer_count; i++)
+        if (t == s->peers[i] && status != 0)
+            s->result->peers_failed = true;
+}
+
+static double seconds_since(const struct timespec *then)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - then->tv_sec) + 1e-9 * (double)(now.tv_nsec - then->tv_nsec);
+}
+
+/* Every tick: ends what has taken too long, or what shall not go on for ever. */
+static void look_at_clock(session *s)
+{
+    const run_request *r = s->request;
+    char path[PATH_MAX];
+    if (seconds_since(&s->began) > FAULT_SECONDS && !s->result->hung) {
+        s->result->hung = true;
+        kill(-s->pid, SIGKILL);
+        for (unsigned i = 0; i < s->peer_count; i++)
+            kill(-s->peers[i], SIGKILL);
+    }
+    if (r->until && !s->asked_to_end) {
+        glob_t found = {0};
+        snprintf(path, sizeof path, "%s/%s", r->folder, r->until);
+        if (glob(path, 0, NULL, &found) == 0) {
+            s->asked_to_end = true;
+            kill(s->pid, SIGTERM);
+        }
+        globfree(&found);
+    }
+}
+
+static void on_tick(int number)
+{
+    (void)number;
+}
+
+static void tick(bool on)
+{
+    const struct sigaction action = {.sa_handler = on_tick};
+    const struct timeval every = {.tv_usec = on ? TICK_MILLISECONDS * 1000 : 0};
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &(struct itimerval){every, every}, NULL);
+}
+
+run_result trace_run(const run_request *request)
+{
+    run_result result = {.status = -1};
+    session s = {.request = request, .result = &result, .peer_count = request->peers < PEERS ? request->peers : PEERS};
+    pid_t t;
+    int status;
+    share(request);
+    clock_gettime(CLOCK_MONOTONIC, &s.began);
+    for (unsigned i = 0; i < s.peer_count; i++)
+        s.peers[i] = start(request, false);
+    s.pid = start(request, true);
+    tick(true);
+    /* Until nothing that was begun is left, whoever began it. */
+    while ((t = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR) {
+        if (t > 0 && WIFSTOPPED(status))
+            on_stop(&s, t, status);
+        else if (t > 0)
+            on_end(&s, t, status);
+        look_at_clock(&s);
+    }
+    tick(false);
+    result.allocations = shared->allocations;
+    if (fault_is_allocation(&request->fault))
+        result.struck = shared->failed;
+    return result;
+}
