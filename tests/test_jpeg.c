@@ -227,8 +227,11 @@ static void compare_outcome(const txm_bytes *f, const char *what)
     raster direct = raster_read(raster_temp("outcome.jpg", f), false, 4);
     uint8_t *pixels = raster_by_libjpeg(f, &bytes, &warnings, words);
     bool clean = pixels && !warnings;
+    /* libjpeg says no more when a whole scan is missing: what is accepted then is compared by the tests of truncation.
+     */
+    bool ends_early = pixels && warnings == 1 && strstr(words, "Premature end of JPEG file");
 
-    if (!direct.status != clean && !(pixels && harmless(words)) && !served_elsewhere(&direct))
+    if (!direct.status != clean && !(pixels && harmless(words)) && !ends_early && !served_elsewhere(&direct))
         ck_abort_msg("%s: '%s', libjpeg: '%s'", what, direct.error.message, words);
     if (!direct.status && clean && memcmp(direct.pixels, pixels, bytes) != 0)
         ck_abort_msg("%s: other pixels", what);
@@ -240,16 +243,29 @@ static void compare_outcome(const txm_bytes *f, const char *what)
 
 START_TEST(truncated_anywhere)
 {
-    static const char *const names[] = {"good-420.jpg", "good-progressive.jpg", "good-gray.jpg", "good-restart.jpg"};
+    static const char *const names[] = {"good-420.jpg", "good-progressive.jpg", "good-gray.jpg", "good-restart.jpg",
+                                        "good-gray-progressive.jpg", "good-three-scans.jpg"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         txm_bytes f = load(names[i]);
+        raster whole = raster_read(raster_temp("whole.jpg", &f), false, 64);
+        size_t end = f.size - 2; /* of all but the end marker */
+        ck_assert_int_eq(whole.status, TXM_OK);
+        ck_assert_ptr_null(txm_source_warning(whole.source));
         for (size_t cut = f.size - 1; cut > 2; cut--) {
             char what[64];
             f.size = cut;
             snprintf(what, sizeof what, "%s cut to %zu bytes", names[i], cut);
             compare_outcome(&f, what);
+            raster r = raster_read(raster_temp("cut.jpg", &f), false, 4);
+            ck_assert_msg(!r.status || cut < end, "%s: %s", what, r.error.message);
+            if (!r.status) {
+                ck_assert_msg(memcmp(r.pixels, whole.pixels, whole.bytes) == 0, "%s: other pixels", what);
+                ck_assert_msg(txm_source_warning(r.source) != NULL || cut < end, "%s: no warning", what);
+            }
+            raster_free(&r);
         }
+        raster_free(&whole);
         txm_bytes_free(&f);
     }
 }

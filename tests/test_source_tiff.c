@@ -32,6 +32,7 @@ typedef struct layout {
     uint16_t channels, bits, format, compression, predictor;
     uint32_t rows_per_strip, tile_w, tile_h; /* strips when tile_w is 0 */
     const char *mode;
+    bool separate; /* a plane for each channel */
 } layout;
 
 /* Every byte of sample (x, y, c) from its place; the same in reader and writer. */
@@ -40,19 +41,43 @@ static uint8_t byte_at(uint32_t x, uint32_t y, uint32_t c, uint32_t b)
     return (uint8_t)(x * 3 + (y >> 2) * 7 + c * 50 + b * 11);
 }
 
-static void fill(uint8_t *dst, const layout *l, uint32_t x0, uint32_t w, uint32_t y)
+/* Channels [c0, c0 + channels) of a part of a row. */
+static void fill(uint8_t *dst, const layout *l, uint32_t x0, uint32_t w, uint32_t y, uint32_t c0, uint32_t channels)
 {
     uint32_t bytes = l->bits / 8;
     for (uint32_t x = x0; x < x0 + w; x++)
-        for (uint32_t c = 0; c < l->channels; c++)
+        for (uint32_t c = c0; c < c0 + channels; c++)
             for (uint32_t b = 0; b < bytes; b++)
                 *dst++ = byte_at(x, y, c, b);
+}
+
+static void write_tiles(TIFF *t, const layout *l, uint16_t plane, uint32_t channels)
+{
+    size_t pixel = (size_t)channels * l->bits / 8;
+    uint8_t *tile = calloc((size_t)l->tile_w * l->tile_h, pixel);
+    for (uint32_t y = 0; y < l->height; y += l->tile_h)
+        for (uint32_t x = 0; x < l->width; x += l->tile_w) {
+            uint32_t w = l->width - x < l->tile_w ? l->width - x : l->tile_w;
+            for (uint32_t r = 0; r < l->tile_h; r++)
+                fill(tile + r * l->tile_w * pixel, l, x, w, y + r, plane, channels);
+            ck_assert_int_ge(TIFFWriteTile(t, tile, x, y, 0, plane), 0);
+        }
+    free(tile);
+}
+
+static void write_strips(TIFF *t, const layout *l, uint16_t plane, uint32_t channels)
+{
+    uint8_t *row = malloc((size_t)l->width * channels * l->bits / 8);
+    for (uint32_t y = 0; y < l->height; y++) {
+        fill(row, l, 0, l->width, y, plane, channels);
+        ck_assert_int_eq(TIFFWriteScanline(t, row, y, plane), 1);
+    }
+    free(row);
 }
 
 static void write_tiff(const layout *l)
 {
     TIFF *t = TIFFOpen(path, l->mode);
-    size_t pixel = (size_t)l->channels * l->bits / 8;
     ck_assert_ptr_nonnull(t);
     TIFFSetField(t, TIFFTAG_IMAGEWIDTH, l->width);
     TIFFSetField(t, TIFFTAG_IMAGELENGTH, l->height);
@@ -60,32 +85,34 @@ static void write_tiff(const layout *l)
     TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, l->bits);
     TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, l->format);
     TIFFSetField(t, TIFFTAG_COMPRESSION, l->compression);
-    TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    TIFFSetField(t, TIFFTAG_PLANARCONFIG, l->separate ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG);
     TIFFSetField(t, TIFFTAG_PHOTOMETRIC, l->channels < 3 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB);
     if (l->predictor)
         TIFFSetField(t, TIFFTAG_PREDICTOR, l->predictor);
     if (l->tile_w) {
         TIFFSetField(t, TIFFTAG_TILEWIDTH, l->tile_w);
         TIFFSetField(t, TIFFTAG_TILELENGTH, l->tile_h);
-        uint8_t *tile = calloc((size_t)l->tile_w * l->tile_h, pixel);
-        for (uint32_t y = 0; y < l->height; y += l->tile_h)
-            for (uint32_t x = 0; x < l->width; x += l->tile_w) {
-                uint32_t w = l->width - x < l->tile_w ? l->width - x : l->tile_w;
-                for (uint32_t r = 0; r < l->tile_h; r++)
-                    fill(tile + r * l->tile_w * pixel, l, x, w, y + r);
-                ck_assert_int_ge(TIFFWriteTile(t, tile, x, y, 0, 0), 0);
-            }
-        free(tile);
     } else {
         TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, l->rows_per_strip);
-        uint8_t *row = malloc(l->width * pixel);
-        for (uint32_t y = 0; y < l->height; y++) {
-            fill(row, l, 0, l->width, y);
-            ck_assert_int_eq(TIFFWriteScanline(t, row, y, 0), 1);
-        }
-        free(row);
     }
+    for (uint16_t plane = 0; plane < (l->separate ? l->channels : 1); plane++)
+        (l->tile_w ? write_tiles : write_strips)(t, l, plane, l->separate ? 1 : l->channels);
     TIFFClose(t);
+}
+
+/* A sample as it is delivered: doubles as floats. */
+static uint32_t delivered_sample(const layout *l, uint32_t x, uint32_t y, uint32_t c, uint8_t out[8])
+{
+    uint32_t bytes = l->bits / 8;
+    for (uint32_t b = 0; b < bytes; b++)
+        out[b] = byte_at(x, y, c, b);
+    if (bytes == 8) {
+        double wide;
+        memcpy(&wide, out, sizeof wide);
+        float narrow = (float)wide;
+        memcpy(out, &narrow, bytes = sizeof narrow);
+    }
+    return bytes;
 }
 
 static txm_status read_and_compare(const layout *l, uint32_t band_rows, txm_error *err)
@@ -97,8 +124,7 @@ static txm_status read_and_compare(const layout *l, uint32_t band_rows, txm_erro
     const txm_source_info *i = txm_source_info_of(s);
     ck_assert_str_eq(i->reader, "tiff");
     ck_assert_uint_eq(i->channels, l->channels < 4 ? l->channels : 4);
-    uint32_t bytes = l->bits / 8;
-    size_t stride = (size_t)l->width * i->channels * bytes;
+    size_t stride = (size_t)l->width * i->channels * txm_type_bytes(i->type);
     uint8_t *band = malloc(stride * band_rows);
     for (uint32_t y = 0; y < l->height && status == TXM_OK; y += band_rows) {
         uint32_t rows = l->height - y < band_rows ? l->height - y : band_rows;
@@ -106,10 +132,13 @@ static txm_status read_and_compare(const layout *l, uint32_t band_rows, txm_erro
         const uint8_t *p = band;
         for (uint32_t r = y; r < y + rows && status == TXM_OK; r++)
             for (uint32_t x = 0; x < l->width; x++)
-                for (uint32_t c = 0; c < i->channels; c++)
-                    for (uint32_t b = 0; b < bytes; b++)
-                        if (*p++ != byte_at(x, r, c, b))
-                            ck_abort_msg("pixel %u, %u differs", x, r);
+                for (uint32_t c = 0; c < i->channels; c++) {
+                    uint8_t expected[8];
+                    uint32_t bytes = delivered_sample(l, x, r, c, expected);
+                    if (memcmp(p, expected, bytes) != 0)
+                        ck_abort_msg("pixel %u, %u differs", x, r);
+                    p += bytes;
+                }
     }
     free(band);
     txm_source_close(&s);
@@ -118,23 +147,40 @@ static txm_status read_and_compare(const layout *l, uint32_t band_rows, txm_erro
 
 static const layout layouts[] = {
     /* One strip of 12 MB, decoded by scanlines. */
-    {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 2048, 0, 0, "w"},
-    {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 2, 2048, 0, 0, "wb"},
-    {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 2048, 0, 0, "w"},
-    {2048, 1100, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_PACKBITS, 0, 1100, 0, 0, "wb"},
-    {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ZSTD, 2, 2048, 0, 0, "w"},
-    {1024, 1500, 3, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 1500, 0, 0, "w"},
-    {2048, 1100, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 1100, 0, 0, "wb"},
+    {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 2048, 0, 0, "w", false},
+    {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 2, 2048, 0, 0, "wb", false},
+    {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 2048, 0, 0, "w", false},
+    {2048, 1100, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_PACKBITS, 0, 1100, 0, 0, "wb", false},
+    {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ZSTD, 2, 2048, 0, 0, "w", false},
+    {1024, 1500, 3, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 1500, 0, 0, "w", false},
+    {2048, 1100, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 1100, 0, 0, "wb", false},
     /* Two of 18 MB and a rest. */
-    {1500, 4500, 3, 16, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 2, 2000, 0, 0, "w"},
+    {1500, 4500, 3, 16, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 2, 2000, 0, 0, "w", false},
     /* Seven channels, of which four are delivered; strips that no band fits. */
-    {61, 149, 7, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 0, 10, 0, 0, "w"},
-    {61, 149, 7, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_LZW, 0, 64, 0, 0, "wb"},
-    {700, 130, 5, 16, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 0, 0, 128, 48, "wb"},
-    {33, 70, 2, 8, SAMPLEFORMAT_UINT, COMPRESSION_ZSTD, 0, 0, 64, 256, "w8"},
-    {1, 1, 1, 8, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 1, 0, 0, "w"},
-    {3000, 1, 3, 16, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 0, 1, 0, 0, "w"},
-    {1, 3000, 4, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 7, 0, 0, "w"},
+    {61, 149, 7, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 0, 10, 0, 0, "w", false},
+    {61, 149, 7, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_LZW, 0, 64, 0, 0, "wb", false},
+    {700, 130, 5, 16, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 0, 0, 128, 48, "wb", false},
+    {33, 70, 2, 8, SAMPLEFORMAT_UINT, COMPRESSION_ZSTD, 0, 0, 64, 256, "w8", false},
+    {1, 1, 1, 8, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 1, 0, 0, "w", false},
+    {3000, 1, 3, 16, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 0, 1, 0, 0, "w", false},
+    {1, 3000, 4, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 7, 0, 0, "w", false},
+    /* Doubles. */
+    {33, 127, 4, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_NONE, 0, 7, 0, 0, "w", false},
+    {33, 127, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_LZW, 2, 20, 0, 0, "wb", false},
+    {150, 70, 5, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 0, 64, 32, "w", false},
+    {700, 700, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 700, 0, 0, "w", false},
+    {700, 700, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_PACKBITS, 0, 700, 0, 0, "wb", false},
+    {700, 700, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 2, 700, 0, 0, "w", false},
+    /* Separate planes, with strips small and large, and of compressions that are streams and that are none. */
+    {61, 149, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 10, 0, 0, "w", true},
+    {61, 149, 2, 16, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 2, 64, 0, 0, "wb", true},
+    {61, 149, 6, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_NONE, 0, 1, 0, 0, "w", true},
+    {61, 149, 4, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_PACKBITS, 0, 50, 0, 0, "w", true},
+    {150, 70, 4, 16, SAMPLEFORMAT_IEEEFP, COMPRESSION_LZW, 0, 0, 64, 32, "wb", true},
+    {1100, 1100, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 2, 1100, 0, 0, "w", true},
+    {1100, 1100, 4, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_LZW, 0, 500, 0, 0, "wb", true},
+    {1100, 1100, 5, 16, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 1100, 0, 0, "wb", true},
+    {1100, 1100, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_ZSTD, 2, 1100, 0, 0, "w", true},
 };
 
 START_TEST(large_and_odd)
@@ -195,7 +241,7 @@ END_TEST
  */
 START_TEST(truncation)
 {
-    static const layout l = {61, 90, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 16, 0, 0, "w"};
+    static const layout l = {61, 90, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 16, 0, 0, "w", false};
     struct stat st;
     write_tiff(&l);
     ck_assert_int_eq(stat(path, &st), 0);
@@ -213,7 +259,7 @@ END_TEST
 /* Any byte may lie; nothing may crash, and nothing may be allocated that a file of this size cannot hold. */
 START_TEST(damaged_bytes)
 {
-    static const layout l = {61, 30, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 0, 0, 32, 16, "w"};
+    static const layout l = {61, 30, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 0, 0, 32, 16, "w", false};
     write_tiff(&l);
     FILE *f = fopen(path, "r+b");
     struct stat st;

@@ -234,6 +234,8 @@ static txm_status make(conversion *c, txm_result *result, txm_error *err)
         status = attempt(c, &request, &publish, &made, err);
     if (!status)
         status = txm_source_check_unchanged(c->source, err);
+    if (!status && txm_source_warning(c->source))
+        txm_context_log(c->context, TXM_LOG_WARNING, "%s: %s", c->path, txm_source_warning(c->source));
     if (!status)
         status = txm_publish_commit(&publish, &c->info->mtime, err);
     txm_publish_abort(&publish);

@@ -169,6 +169,11 @@ txm_status txm_source_read(txm_source *source, uint32_t y, uint32_t rows, void *
     return status;
 }
 
+const char *txm_source_warning(const txm_source *source)
+{
+    return source->reader->warning ? source->reader->warning(source->self) : NULL;
+}
+
 txm_status txm_source_rewind(txm_source *source, txm_error *err)
 {
     txm_status status = source->reader->rewind(source->self, err);

@@ -65,6 +65,10 @@ const txm_source_info *txm_source_info_of(const txm_source *source);
 txm_status txm_source_read(txm_source *source, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes,
                            txm_error *err);
 
+/* What is wrong with the file though all its rows could be read: known once they are. NULL: nothing. Valid until the
+ * next call for this source. */
+const char *txm_source_warning(const txm_source *source);
+
 /* Back to row 0. */
 txm_status txm_source_rewind(txm_source *source, txm_error *err);
 
@@ -87,6 +91,7 @@ typedef struct txm_reader_ops {
     txm_status (*read)(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err);
     txm_status (*rewind)(void *self, txm_error *err);
     void (*close)(void *self);
+    const char *(*warning)(const void *self); /* NULL: never one */
 } txm_reader_ops;
 
 #endif

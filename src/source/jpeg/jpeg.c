@@ -4,7 +4,7 @@
  *
  * OpenImageIO uses the same library with its defaults (accurate integer DCT, smooth upsampling), so pixels are the
  * same. It is less patient with damage: libjpeg pads what is missing with grey and merely warns, which must not become
- * a texture. */
+ * a texture. Only the end marker may be missing, since nothing of the image is in it. */
 #include <setjmp.h>
 #include <stdio.h> /* before jpeglib.h, which relies on it */
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #include <jerror.h>
 
 #include "core/mem.h"
-#include "source/raster_file.h"
 #include "source/meta/raster_meta.h"
+#include "source/raster_file.h"
 #include "source/readers.h"
 
 /* Every scan of a progressive file is a pass over the whole image but may take a few bytes only; encoders write about
@@ -33,9 +33,12 @@ typedef struct jpeg_source {
     struct jpeg_progress_mgr progress;
     jmp_buf escape;
     bool started;                /* decompression has begun */
+    bool end_missing;            /* the file ended, and libjpeg was given an end marker */
     txm_status status;           /* of the first failure; nothing can be read behind it */
     char words[JMSG_LENGTH_MAX]; /* for it */
 } jpeg_source;
+
+static const char truncated[] = "truncated: the file ends inside the image";
 
 /* ---- what libjpeg calls ------------------------------------------------------------------------------------- */
 
@@ -51,6 +54,9 @@ static void on_error(j_common_ptr jpeg)
     jpeg_source *s = jpeg->client_data;
     char words[JMSG_LENGTH_MAX];
     int code = jpeg->err->msg_code;
+
+    if (s->end_missing)
+        give_up(s, TXM_CORRUPT, truncated);
     bool unsupported = code == JERR_BAD_PRECISION || code == JERR_SOF_UNSUPPORTED || code == JERR_ARITH_NOTIMPL ||
                        code == JERR_CONVERSION_NOTIMPL;
 
@@ -90,6 +96,7 @@ static void on_progress(j_common_ptr jpeg)
 
 static boolean fill_input(j_decompress_ptr jpeg)
 {
+    static const JOCTET end_marker[] = {0xff, JPEG_EOI};
     jpeg_source *s = jpeg->client_data;
     txm_raster_file *f = &s->file;
 
@@ -97,7 +104,14 @@ static boolean fill_input(j_decompress_ptr jpeg)
     if (!txm_raster_file_fill(f)) {
         if (f->sys_errno)
             give_up(s, TXM_IO, strerror(f->sys_errno));
-        give_up(s, TXM_CORRUPT, "truncated: the file ends inside the image");
+        /* Whether anything but the marker is missing shows when libjpeg comes to it too early - but not with arithmetic
+         * coding, whose data may end before the image does. */
+        if (!s->started || s->end_missing || jpeg->arith_code)
+            give_up(s, TXM_CORRUPT, truncated);
+        s->end_missing = true;
+        s->input.next_input_byte = end_marker;
+        s->input.bytes_in_buffer = sizeof end_marker;
+        return TRUE;
     }
     s->input.next_input_byte = f->buffer;
     s->input.bytes_in_buffer = f->end;
@@ -188,7 +202,7 @@ static bool read_header(jpeg_source *s)
     } else {
         jpeg_abort_decompress(&s->jpeg);
     }
-    s->started = false;
+    s->started = s->end_missing = false;
     s->status = TXM_OK;
     s->errors.num_warnings = 0;
     txm_raster_file_seek(&s->file, 0);
@@ -287,11 +301,28 @@ static txm_status open_jpeg(const char *path, const txm_source_options *options,
     return TXM_OK;
 }
 
+/* Of an image in several scans: whether all of them came, as far as the scans that came tell. */
+static bool is_complete(const jpeg_source *s)
+{
+    const struct jpeg_decompress_struct *j = &s->jpeg;
+
+    for (int c = 0; c < j->num_components; c++) {
+        if (!j->comp_info[c].quant_table) /* set by its first scan */
+            return false;
+        for (int k = 0; j->progressive_mode && k < DCTSIZE2; k++)
+            if (j->coef_bits[c][k] != 0) /* bits to come, -1 for all */
+                return false;
+    }
+    return true;
+}
+
 static void decode_rows(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stride_bytes)
 {
     if (!s->started) {
         s->started = true;
         jpeg_start_decompress(&s->jpeg);
+        if (s->end_missing && !is_complete(s))
+            give_up(s, TXM_CORRUPT, truncated);
     }
     while (rows) {
         JSAMPROW lines[ROWS_AT_ONCE];
@@ -340,4 +371,11 @@ static txm_status rewind_jpeg(void *self, txm_error *err)
     return TXM_OK;
 }
 
-const txm_reader_ops txm_jpeg_reader = {"jpeg", probe, open_jpeg, read_jpeg, rewind_jpeg, close_jpeg};
+static const char *warning_of(const void *self)
+{
+    const jpeg_source *s = self;
+
+    return s->end_missing && !s->status ? "its end marker is missing, but all its rows are there" : NULL;
+}
+
+const txm_reader_ops txm_jpeg_reader = {"jpeg", probe, open_jpeg, read_jpeg, rewind_jpeg, close_jpeg, warning_of};

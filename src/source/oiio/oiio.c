@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "core/mem.h"
-#include "source/readers.h"
 #include "source/oiio/worker.h"
+#include "source/readers.h"
 
 typedef struct oiio_source {
     txm_worker *worker;
@@ -213,4 +213,4 @@ static txm_status rewind_image(void *self, txm_error *err)
     return ask(s, &request, NULL, &reply, NULL, err);
 }
 
-const txm_reader_ops txm_oiio_reader = {"oiio", probe, open_image, read_rows, rewind_image, close_image};
+const txm_reader_ops txm_oiio_reader = {"oiio", probe, open_image, read_rows, rewind_image, close_image, NULL};

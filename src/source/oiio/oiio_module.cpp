@@ -49,7 +49,9 @@ struct Source {
     TypeDesc type;
     int channels = 0;
     size_t row_bytes = 0;
-    /* Tiled sources: the row of tiles read last, and the rows [band_begin, band_end) that it holds. */
+    /* Sources that are read in bands of so many rows alone (0: in any number), and the band read last: the rows
+     * [band_begin, band_end). */
+    uint32_t band_rows = 0;
     std::unique_ptr<char[]> band;
     uint32_t band_begin = 0, band_end = 0;
 };
@@ -246,6 +248,17 @@ txm_status open_input(Source &s, txm_error *err)
     return TXM_OK;
 }
 
+/* Tiles, and strips of a TIFF's separate planes, are read whole: a compressed strip has no way into its middle. */
+uint32_t band_rows(const ImageSpec &spec)
+{
+    uint32_t rows = 0, height = static_cast<uint32_t>(spec.height);
+    if (spec.tile_width)
+        rows = static_cast<uint32_t>(spec.tile_height);
+    else if (spec.get_string_attribute("planarconfig") == "separate")
+        rows = static_cast<uint32_t>(spec.get_int_attribute("tiff:RowsPerStrip", 0));
+    return rows < height ? rows : height;
+}
+
 /* Refuses what txmill cannot process and what would not fit, before pixels are asked for. */
 txm_status check(Source &s, const txm_source_options *options, txm_error *err)
 {
@@ -269,9 +282,11 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
     s.channels = spec.nchannels < TXM_MAX_CHANNELS ? spec.nchannels : TXM_MAX_CHANNELS;
     s.row_bytes = static_cast<size_t>(spec.width) * s.channels * s.type.size();
 
+    s.band_rows = band_rows(spec);
+
     double need = static_cast<double>(spec.scanline_bytes(true)) * 64;
-    if (spec.tile_width)
-        need = static_cast<double>(s.row_bytes) * spec.tile_height;
+    if (s.band_rows)
+        need = static_cast<double>(s.row_bytes) * s.band_rows;
     if (!streams(format))
         need += static_cast<double>(spec.image_bytes(true));
     if (options && options->max_memory_bytes && need > static_cast<double>(options->max_memory_bytes))
@@ -311,14 +326,15 @@ txm_status verdict(Source &s, bool delivered, uint32_t y, txm_error *err)
 txm_status load_band(Source &s, uint32_t y, txm_error *err)
 {
     const ImageSpec &spec = s.spec;
-    uint32_t tile_h = static_cast<uint32_t>(spec.tile_height), height = static_cast<uint32_t>(spec.height);
-    uint32_t begin = y / tile_h * tile_h, end = begin + tile_h < height ? begin + tile_h : height;
+    uint32_t height = static_cast<uint32_t>(spec.height);
+    uint32_t begin = y / s.band_rows * s.band_rows, end = begin + s.band_rows < height ? begin + s.band_rows : height;
+    int top = spec.y + static_cast<int>(begin), bottom = spec.y + static_cast<int>(end);
     if (!s.band)
-        s.band.reset(new char[s.row_bytes * (tile_h < height ? tile_h : height)]);
+        s.band.reset(new char[s.row_bytes * s.band_rows]);
     s.band_begin = s.band_end = 0;
-    bool ok =
-        s.input->read_tiles(0, 0, spec.x, spec.x + spec.width, spec.y + static_cast<int>(begin),
-                            spec.y + static_cast<int>(end), spec.z, spec.z + 1, 0, s.channels, s.type, s.band.get());
+    bool ok = spec.tile_width ? s.input->read_tiles(0, 0, spec.x, spec.x + spec.width, top, bottom, spec.z, spec.z + 1,
+                                                    0, s.channels, s.type, s.band.get())
+                              : s.input->read_scanlines(0, 0, top, bottom, spec.z, 0, s.channels, s.type, s.band.get());
     txm_status status = verdict(s, ok, begin, err);
     if (status == TXM_OK) {
         s.band_begin = begin;
@@ -327,7 +343,7 @@ txm_status load_band(Source &s, uint32_t y, txm_error *err)
     return status;
 }
 
-txm_status read_tiled(Source &s, uint32_t y, uint32_t rows, char *dst, size_t stride_bytes, txm_error *err)
+txm_status read_banded(Source &s, uint32_t y, uint32_t rows, char *dst, size_t stride_bytes, txm_error *err)
 {
     for (uint32_t r = 0; r < rows; r++, dst += stride_bytes) {
         if (y + r < s.band_begin || y + r >= s.band_end) {
@@ -346,8 +362,8 @@ txm_status oiio_read(void *self, uint32_t y, uint32_t rows, void *dst, size_t st
     if (!s.input)
         return fail(err, TXM_IO, "%s: could not be opened again", s.path.c_str());
     return guarded(s.path, err, [&]() -> txm_status {
-        if (s.spec.tile_width)
-            return read_tiled(s, y, rows, static_cast<char *>(dst), stride_bytes, err);
+        if (s.band_rows)
+            return read_banded(s, y, rows, static_cast<char *>(dst), stride_bytes, err);
         int begin = s.spec.y + static_cast<int>(y);
         bool ok = s.input->read_scanlines(0, 0, begin, begin + static_cast<int>(rows), s.spec.z, 0, s.channels, s.type,
                                           dst, OIIO::AutoStride, static_cast<OIIO::stride_t>(stride_bytes));
@@ -566,7 +582,7 @@ const txm_oiio_module txm_oiio_module_table = {
     TXM_OIIO_MODULE_VERSION,
     sizeof(txm_source_info),
     sizeof(txm_error),
-    {"oiio", oiio_probe, oiio_open, oiio_read, oiio_rewind, oiio_close},
+    {"oiio", oiio_probe, oiio_open, oiio_read, oiio_rewind, oiio_close, nullptr},
     {encoder_begin, encoder_rows, encoder_finish, encoder_close},
 };
 }

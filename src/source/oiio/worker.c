@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "core/mem.h"
-#include "core/pool.h"
 #include "core/plugin.h"
+#include "core/pool.h"
 
 #define WORKER_FILE "txmill-oiio-worker"
 

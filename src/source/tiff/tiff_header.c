@@ -2,9 +2,9 @@
  *
  * The first directory of a TIFF source: layout and metadata, as OpenImageIO reports them.
  *
- * Served directly: grey and RGB with any extra samples, contiguous, 8 and 16 bits, half and float, compressed without
- * loss. Palettes, separate planes, bit depths below 8, CMYK, Lab, JPEG and so on are OpenImageIO's, and so is metadata
- * in blocks of its own (Exif, IPTC, XMP), where the same fields may be said several times.
+ * Served directly: grey and RGB with any extra samples, in whole pixels or separate planes, 8 and 16 bits, half, float
+ * and double, compressed without loss. Palettes, other bit depths, CMYK, Lab, JPEG and so on are OpenImageIO's, and so
+ * is metadata in blocks of its own (Exif, IPTC, XMP), where the same fields may be said several times.
  */
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static bool type_of(uint16_t bits, uint16_t format, txm_type *type)
         *type = TXM_U16;
     else if (bits == 16 && format == SAMPLEFORMAT_IEEEFP)
         *type = TXM_HALF;
-    else if (bits == 32 && format == SAMPLEFORMAT_IEEEFP)
+    else if ((bits == 32 || bits == 64) && format == SAMPLEFORMAT_IEEEFP)
         *type = TXM_FLOAT;
     else
         return false;
@@ -63,17 +63,21 @@ static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error
         return refuse(t, err, "this number of channels");
     if (!TIFFGetField(t->tif, TIFFTAG_PHOTOMETRIC, &photometric))
         photometric = channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB;
-    if (photometric != PHOTOMETRIC_MINISBLACK && photometric != PHOTOMETRIC_RGB)
+    if (photometric != PHOTOMETRIC_MINISBLACK && photometric != PHOTOMETRIC_MINISWHITE &&
+        photometric != PHOTOMETRIC_RGB)
         return refuse(t, err, "this colour model");
-    if (short_tag(t, TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE && channels > 1)
-        return refuse(t, err, "a layout of separate planes");
     if (!type_of(short_tag(t, TIFFTAG_BITSPERSAMPLE), short_tag(t, TIFFTAG_SAMPLEFORMAT), &info->type))
         return refuse(t, err, "this sample type");
     if (!is_served(short_tag(t, TIFFTAG_COMPRESSION)))
         return refuse(t, err, "this compression");
     info->file_channels = t->file_channels = channels;
     info->channels = t->channels = channels < TXM_MAX_CHANNELS ? channels : TXM_MAX_CHANNELS;
-    t->sample_bytes = (uint32_t)txm_type_bytes(info->type);
+    /* OpenImageIO inverts bytes only, and all of them. */
+    t->invert = photometric == PHOTOMETRIC_MINISWHITE && info->type == TXM_U8;
+    t->sample_bytes = short_tag(t, TIFFTAG_BITSPERSAMPLE) / 8u;
+    bool separate = channels > 1 && short_tag(t, TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE;
+    t->planes = separate ? t->channels : 1;
+    t->plane_channels = separate ? 1 : channels;
 
     /* Alpha is what an extra sample says it is. */
     uint16_t extra_count = 0, *extra = NULL, first = photometric == PHOTOMETRIC_RGB ? 3 : 1;
