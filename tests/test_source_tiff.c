@@ -237,6 +237,69 @@ START_TEST(large_strips_count_as_memory)
 }
 END_TEST
 
+/* ---- tags ---- */
+
+typedef struct entry {
+    uint16_t tag, type;
+    uint32_t count, value; /* the value, or where it is */
+} entry;
+
+/* A grey image of 4 x 2 px, with an entry of its directory added or, if it is of a tag that is there, replaced. */
+static void write_with_entry(const entry *odd)
+{
+    entry all[12] = {{256, 3, 1, 4}, {257, 3, 1, 2}, {258, 3, 1, 8}, {259, 3, 1, 1}, {262, 3, 1, 1},
+                     {273, 4, 1, 8}, {277, 3, 1, 1}, {278, 3, 1, 2}, {279, 4, 1, 8}};
+    uint16_t count = 9, at = 0;
+    while (at < count && all[at].tag < odd->tag)
+        at++;
+    if (at == count || all[at].tag != odd->tag)
+        memmove(&all[at + 1], &all[at], (size_t)(count++ - at) * sizeof *all);
+    all[at] = *odd;
+    FILE *f = fopen(path, "wb");
+    fwrite("II\x2a\0\x10\0\0\0"
+           "abcdefgh",
+           1, 16, f);
+    fwrite(&count, 2, 1, f);
+    fwrite(all, sizeof *all, count, f);
+    fwrite("\0\0\0\0", 1, 4, f);
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+/* libtiff complains about each of them; none says anything about pixels. */
+START_TEST(odd_tags_leave_the_image_alone)
+{
+    static const entry odd[] = {
+        {65000, 2, 100, 1 << 20}, {65000, 7, 300, 1 << 20}, {65000, 3, 0, 0},        {65000, 13, 1, 8},
+        {33432, 2, 90, 1 << 20},  {270, 2, 90, 1 << 20},    {274, 3, 1, 0},          {274, 3, 1, 99},
+        {296, 3, 1, 77},          {282, 5, 1, 1 << 20},     {333, 2, 4, 0x41424344}, {334, 3, 1, 9},
+        {34675, 7, 999, 1 << 20}, {700, 1, 999, 1 << 20},   {306, 2, 20, 1 << 20},   {266, 3, 1, 0},
+        {50706, 1, 4, 1},         {34665, 4, 1, 1 << 20},   {330, 4, 1, 1 << 20},    {40000, 16, 1, 7},
+    };
+    txm_source *s = NULL;
+    txm_error err = {0};
+    char pixels[8];
+    write_with_entry(&odd[_i]);
+    ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "tag %u: %s", odd[_i].tag, err.message);
+    ck_assert_str_eq(txm_source_info_of(s)->reader, "tiff");
+    ck_assert_msg(txm_source_read(s, 0, 2, pixels, 4, &err) == TXM_OK, "tag %u: %s", odd[_i].tag, err.message);
+    ck_assert_mem_eq(pixels, "abcdefgh", 8);
+    txm_source_close(&s);
+}
+END_TEST
+
+/* These might. */
+START_TEST(lost_tags_of_pixels_are_damage)
+{
+    static const entry lost[] = {
+        {338, 3, 9, 1 << 20}, {339, 3, 9, 1 << 20}, {258, 3, 9, 1 << 20}, {320, 3, 768, 1 << 20}};
+    txm_source *s = NULL;
+    txm_error err = {0};
+    write_with_entry(&lost[_i]);
+    ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_CORRUPT, "tag %u", lost[_i].tag);
+    ck_assert_ptr_nonnull(strstr(err.message, path));
+}
+END_TEST
+
 /* Cut anywhere, a file is refused with the decoder's words or, where only what follows the pixels is gone, read right.
  */
 START_TEST(truncation)
@@ -299,6 +362,8 @@ int main(void)
     tcase_add_loop_test(tiff, large_and_odd, 0, sizeof layouts / sizeof layouts[0]);
     tcase_add_loop_test(tiff, rewinds_large_strips, 0, 8);
     tcase_add_loop_test(tiff, large_strips_count_as_memory, 0, 8);
+    tcase_add_loop_test(tiff, odd_tags_leave_the_image_alone, 0, 20);
+    tcase_add_loop_test(tiff, lost_tags_of_pixels_are_damage, 0, 4);
     tcase_add_test(tiff, truncation);
     tcase_add_test(tiff, damaged_bytes);
     suite_add_tcase(suite, tiff);

@@ -44,25 +44,53 @@ static void close_image(void *self)
     free(t);
 }
 
+/* Whether a complaint is about a tag that says how pixels are stored: libtiff goes on without what it cannot read, and
+ * the image is another one then. It quotes the names of tags. */
+static bool concerns_pixels(const char *words)
+{
+    static const char *const tags[] = {
+        "ImageWidth",   "ImageLength",      "BitsPerSample",       "Compression",         "PhotometricInterpretation",
+        "StripOffsets", "SamplesPerPixel",  "RowsPerStrip",        "PlanarConfiguration", "Predictor",
+        "ColorMap",     "StripByteCounts",  "TileWidth",           "TileLength",          "ExtraSamples",
+        "SampleFormat", "TileOffsets",      "TileByteCounts",      "YCbCrCoefficients",   "JPEGTables",
+        "InkSet",       "YCbCrSubsampling", "ReferenceBlackWhite",
+    };
+    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+        const char *name = strstr(words, tags[i]);
+        if (name && name > words && name[-1] == '"' && name[strlen(tags[i])] == '"')
+            return true;
+    }
+    return false;
+}
+
+/* Keeps what libtiff says last - but nothing over what casts doubt on the pixels. */
+__attribute__((format(printf, 2, 0))) static void keep_words(txm_tiff *t, const char *format, va_list args)
+{
+    if (t->doubtful)
+        return;
+    txm_vformat(t->words, sizeof t->words, format, args);
+    for (char *c = t->words; *c; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    t->doubtful = concerns_pixels(t->words);
+}
+
 __attribute__((format(printf, 4, 0))) static int remember_words(TIFF *tif, void *user, const char *module,
                                                                 const char *format, va_list args)
 {
-    txm_tiff *t = user;
     (void)tif, (void)module;
-    txm_vformat(t->words, sizeof t->words, format, args);
+    keep_words(user, format, args);
     return 1; /* handled: nothing is printed */
 }
 
-/* Unknown tags and the like do not concern pixels; a tag that lies beyond the end of the file may have said what they
+/* Warnings do not concern pixels, but for tags that lie beyond the end of the file: they may have said what pixels
  * mean. */
 __attribute__((format(printf, 4, 0))) static int judge_warning(TIFF *tif, void *user, const char *module,
                                                                const char *format, va_list args)
 {
-    char words[sizeof((txm_tiff *)user)->words];
     (void)tif, (void)module;
-    txm_vformat(words, sizeof words, format, args);
-    if (strstr(words, "IO error"))
-        memcpy(((txm_tiff *)user)->words, words, sizeof words);
+    if (strstr(format, "IO error"))
+        keep_words(user, format, args);
     return 1;
 }
 

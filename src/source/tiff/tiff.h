@@ -16,6 +16,7 @@ typedef struct txm_tiff {
     char *path;
     TIFF *tif;
     char words[256]; /* what libtiff complained about last */
+    bool doubtful;   /* it was about a tag that says how pixels are stored */
     bool tiled;
     uint32_t width, height;
     uint32_t block_w, block_h;        /* a tile; or the image's width and the rows of a strip */

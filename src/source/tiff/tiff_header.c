@@ -178,8 +178,7 @@ static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_erro
 
 txm_status txm_tiff_describe(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
-    /* libtiff goes on without what it cannot read, a palette for example, and the image is another one then. */
-    if (*t->words)
+    if (t->doubtful)
         return txm_fail(err, TXM_CORRUPT, "%s: %s", t->path, t->words);
     txm_status status = describe_layout(t, info, err);
     if (status == TXM_OK)
