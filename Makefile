@@ -56,8 +56,8 @@ all: $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/txmill-oiio.so
 -include $(wildcard src/*/module.mk src/*/*/module.mk tools/*/module.mk tests/module.mk man/module.mk)
 
 # One file an ISA, with the flags that it needs; chosen at run time.
-$(B)/src/device/x86/%_avx2.o: ISA := -mavx2 -mf16c -O3
-$(B)/src/device/x86/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512 -O3
+$(B)/src/device/x86/%_avx2.o $(B)/src/sample/x86/%_avx2.o: ISA := -mavx2 -mf16c -O3
+$(B)/src/device/x86/%_avx512.o $(B)/src/sample/x86/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512 -O3
 
 # Headers of the program are named from the top folder.
 $(TOOL_OBJ): ALL_CFLAGS += -I.

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Ray differentials: how large a pixel is where a ray hits, which is what look-ups take their level from. Three kinds,
+ * in rising order of what they know:
+ *
+ *   compact  one radius and one spread, as Cycles carries them (Blender 5.2): no curvature, no cosine
+ *   cone     a width and an angle of one cone, with the curvature of mirrors and lenses (ray cones, Akenine-Moeller and
+ *            others 2019)
+ *   full     derivatives of origin and direction by the pixel's x and y (Igehy 1999)
+ *
+ * All of it is plain C in float32 that any compiler takes, CUDA's included; no state, no allocation. Directions are
+ * unit vectors. A surface is given by its unit normal and the derivatives of its position by u and v.
+ */
+#ifndef TXMILL_RAY_H
+#define TXMILL_RAY_H
+
+#include <math.h>
+
+#ifdef __CUDACC__
+#define TXM_RAY static __host__ __device__ inline
+#else
+#define TXM_RAY static inline
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct txm_vec3 {
+    float x, y, z;
+} txm_vec3;
+
+/* Derivatives of the texture coordinates by the pixel's x and y: what txm_lookup takes. */
+typedef struct txm_uv_differential {
+    float dudx, dudy, dvdx, dvdy;
+} txm_uv_differential;
+
+TXM_RAY txm_vec3 txm_vec_make(float x, float y, float z)
+{
+    txm_vec3 v;
+    v.x = x;
+    v.y = y;
+    v.z = z;
+    return v;
+}
+
+/* a + s b */
+TXM_RAY txm_vec3 txm_vec_add(txm_vec3 a, float s, txm_vec3 b)
+{
+    return txm_vec_make(a.x + s * b.x, a.y + s * b.y, a.z + s * b.z);
+}
+
+TXM_RAY txm_vec3 txm_vec_scale(txm_vec3 a, float s)
+{
+    return txm_vec_make(a.x * s, a.y * s, a.z * s);
+}
+
+TXM_RAY float txm_vec_dot(txm_vec3 a, txm_vec3 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+TXM_RAY txm_vec3 txm_vec_cross(txm_vec3 a, txm_vec3 b)
+{
+    return txm_vec_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+
+TXM_RAY float txm_vec_length(txm_vec3 a)
+{
+    return sqrtf(txm_vec_dot(a, a));
+}
+
+/* A vector that is at right angles to the unit vector n, of length 1. */
+TXM_RAY txm_vec3 txm_vec_tangent(txm_vec3 n)
+{
+    txm_vec3 t = n.x != n.y || n.x != n.z ? txm_vec_make(n.z - n.y, n.x - n.z, n.y - n.x)
+                                          : txm_vec_make(n.z - n.y, n.x + n.z, -n.y - n.x);
+    return txm_vec_scale(t, 1.0f / txm_vec_length(t));
+}
+
+/* The derivatives of u and v that move the surface's point by dPdx and dPdy, which lie in its plane: solved in the two
+ * axes in which the surface looks largest. All 0 where dPdu and dPdv span no plane. */
+TXM_RAY txm_uv_differential txm_uv_of(txm_vec3 normal, txm_vec3 dPdu, txm_vec3 dPdv, txm_vec3 dPdx, txm_vec3 dPdy)
+{
+    float x = fabsf(normal.x), y = fabsf(normal.y), z = fabsf(normal.z);
+    float u0 = dPdu.x, v0 = dPdv.x, x0 = dPdx.x, y0 = dPdy.x;
+    float u1 = dPdu.y, v1 = dPdv.y, x1 = dPdx.y, y1 = dPdy.y;
+    if (z < x || z < y) {
+        if (y < x || y < z) {
+            u0 = u1, v0 = v1, x0 = x1, y0 = y1;
+        }
+        u1 = dPdu.z, v1 = dPdv.z, x1 = dPdx.z, y1 = dPdy.z;
+    }
+    float det = u0 * v1 - v0 * u1, inverse = det != 0.0f ? 1.0f / det : 0.0f;
+    txm_uv_differential d;
+    d.dudx = (x0 * v1 - x1 * v0) * inverse;
+    d.dudy = (y0 * v1 - y1 * v0) * inverse;
+    d.dvdx = (x1 * u0 - x0 * u1) * inverse;
+    d.dvdy = (y1 * u0 - y0 * u1) * inverse;
+    return d;
+}
+
+/* ---- compact ---- */
+
+typedef struct txm_compact {
+    float dP; /* radius of the footprint at the ray's origin */
+    float dD; /* what it grows by per unit of length */
+} txm_compact;
+
+/* Half the mean length of two derivatives, one for each direction of the pixel. */
+TXM_RAY float txm_compact_of(txm_vec3 by_x, txm_vec3 by_y)
+{
+    return 0.5f * (txm_vec_length(by_x) + txm_vec_length(by_y));
+}
+
+/* A ray of a perspective camera: the derivatives of its direction by the pixel. `scale` is the share of the final
+ * resolution that is rendered now: progressive passes use the levels of the final picture. */
+TXM_RAY txm_compact txm_compact_camera(txm_vec3 dDdx, txm_vec3 dDdy, float scale)
+{
+    txm_compact c;
+    c.dP = 0.0f;
+    c.dD = txm_compact_of(dDdx, dDdy) * scale;
+    return c;
+}
+
+/* After t units of length: the radius at the hit. */
+TXM_RAY txm_compact txm_compact_transfer(txm_compact c, float t)
+{
+    c.dP = c.dP + t * c.dD;
+    return c;
+}
+
+/* The footprint on the surface, a disc of radius dP round its normal. Reflection and refraction keep dD; dP is that of
+ * the hit. */
+TXM_RAY txm_uv_differential txm_compact_uv(txm_compact at_hit, txm_vec3 normal, txm_vec3 dPdu, txm_vec3 dPdv)
+{
+    txm_vec3 a = txm_vec_tangent(normal), b = txm_vec_cross(normal, a);
+    return txm_uv_of(normal, dPdu, dPdv, txm_vec_scale(a, at_hit.dP), txm_vec_scale(b, at_hit.dP));
+}
+
+/* Widening at a bounce: `roughness2` is the mean squared roughness of the surface's lobes by their probability (mirror
+ * 0, microfacets alpha_x alpha_y, everything else 1), the same for sampled directions and for light sampling. */
+TXM_RAY txm_compact txm_compact_widen(txm_compact c, float roughness2)
+{
+    if (roughness2 > 0.0f) {
+        float wide = sqrtf(roughness2);
+        c.dD = c.dD > wide ? c.dD : wide;
+    }
+    return c;
+}
+
+/* ---- cones ---- */
+
+typedef struct txm_cone {
+    float width; /* of the footprint across the ray; negative behind the focus of a converging cone */
+    float angle; /* what it grows by per unit of length */
+} txm_cone;
+
+/* A pinhole camera: the pixel's angle. */
+TXM_RAY txm_cone txm_cone_camera(float pixel_angle)
+{
+    txm_cone c;
+    c.width = 0.0f;
+    c.angle = pixel_angle;
+    return c;
+}
+
+TXM_RAY txm_cone txm_cone_transfer(txm_cone c, float t)
+{
+    c.width = c.width + c.angle * t;
+    return c;
+}
+
+/* Reflection at a surface of this mean curvature (1/radius, positive where it bulges towards the ray). */
+TXM_RAY txm_cone txm_cone_reflect(txm_cone c, float curvature)
+{
+    c.angle = c.angle + 2.0f * curvature * fabsf(c.width);
+    return c;
+}
+
+/* Refraction; `eta` is the index of refraction before the surface over that after it. */
+TXM_RAY txm_cone txm_cone_refract(txm_cone c, float curvature, float eta)
+{
+    float turn = curvature * c.width;
+    c.angle = eta * (c.angle + turn) - turn;
+    return c;
+}
+
+/* Widening at a bounce: a lobe of this roughness sends the cone out at least that wide (diffuse: 1). */
+TXM_RAY txm_cone txm_cone_widen(txm_cone c, float roughness2)
+{
+    if (roughness2 > 0.0f) {
+        float wide = sqrtf(roughness2);
+        c.angle = c.angle > wide ? c.angle : wide;
+    }
+    return c;
+}
+
+/* The footprint on the surface: an ellipse, longer along the ray by 1/cosine, at most 16 times. */
+TXM_RAY txm_uv_differential txm_cone_uv(txm_cone at_hit, txm_vec3 direction, txm_vec3 normal, txm_vec3 dPdu,
+                                        txm_vec3 dPdv)
+{
+    float cosine = txm_vec_dot(direction, normal), width = fabsf(at_hit.width);
+    txm_vec3 along = txm_vec_add(direction, -cosine, normal);
+    float sine = txm_vec_length(along), inverse = fabsf(cosine) > 0.0625f ? 1.0f / fabsf(cosine) : 16.0f;
+    along = sine > 1e-6f ? txm_vec_scale(along, 1.0f / sine) : txm_vec_tangent(normal);
+    txm_vec3 across = txm_vec_cross(normal, along);
+    return txm_uv_of(normal, dPdu, dPdv, txm_vec_scale(along, width * inverse), txm_vec_scale(across, width));
+}
+
+/* ---- full ---- */
+
+typedef struct txm_full {
+    txm_vec3 dPdx, dPdy; /* of the origin by the pixel */
+    txm_vec3 dDdx, dDdy; /* of the direction */
+} txm_full;
+
+/* One of the two directions, carried to the plane of the surface. */
+TXM_RAY txm_vec3 txm_full_project(txm_vec3 dP, txm_vec3 dD, txm_vec3 direction, float t, txm_vec3 normal)
+{
+    txm_vec3 moved = txm_vec_add(dP, t, dD);
+    float cosine = txm_vec_dot(direction, normal);
+    return cosine != 0.0f ? txm_vec_add(moved, -(txm_vec_dot(moved, normal) / cosine), direction) : moved;
+}
+
+/* After t units along `direction`, on a surface with this normal. */
+TXM_RAY txm_full txm_full_transfer(txm_full f, txm_vec3 direction, float t, txm_vec3 normal)
+{
+    f.dPdx = txm_full_project(f.dPdx, f.dDdx, direction, t, normal);
+    f.dPdy = txm_full_project(f.dPdy, f.dDdy, direction, t, normal);
+    return f;
+}
+
+TXM_RAY txm_uv_differential txm_full_uv(txm_full at_hit, txm_vec3 normal, txm_vec3 dPdu, txm_vec3 dPdv)
+{
+    return txm_uv_of(normal, dPdu, dPdv, at_hit.dPdx, at_hit.dPdy);
+}
+
+/* Derivative of a reflected direction: d - 2 (d.n) n. `dn` is how the normal changes along this direction of the pixel
+ * (dNdu dudx + dNdv dvdx): 0 on a plane. */
+TXM_RAY txm_vec3 txm_full_reflect_one(txm_vec3 direction, txm_vec3 dD, txm_vec3 normal, txm_vec3 dn)
+{
+    float cosine = txm_vec_dot(direction, normal), change = txm_vec_dot(dD, normal) + txm_vec_dot(direction, dn);
+    return txm_vec_add(txm_vec_add(dD, -2.0f * cosine, dn), -2.0f * change, normal);
+}
+
+TXM_RAY txm_full txm_full_reflect(txm_full at_hit, txm_vec3 direction, txm_vec3 normal, txm_vec3 dNdx, txm_vec3 dNdy)
+{
+    at_hit.dDdx = txm_full_reflect_one(direction, at_hit.dDdx, normal, dNdx);
+    at_hit.dDdy = txm_full_reflect_one(direction, at_hit.dDdy, normal, dNdy);
+    return at_hit;
+}
+
+/* Derivative of a refracted direction eta d - mu n, mu = eta d.n - d'.n. */
+TXM_RAY txm_vec3 txm_full_refract_one(txm_vec3 direction, txm_vec3 dD, txm_vec3 normal, txm_vec3 dn, float eta,
+                                      float cosine_out)
+{
+    float cosine = txm_vec_dot(direction, normal), change = txm_vec_dot(dD, normal) + txm_vec_dot(direction, dn);
+    float mu = eta * cosine - cosine_out, dmu = (eta - eta * eta * cosine / cosine_out) * change;
+    return txm_vec_add(txm_vec_add(txm_vec_scale(dD, eta), -mu, dn), -dmu, normal);
+}
+
+/* `normal` points against `direction`; `eta` is the index of refraction before the surface over that after it. 0 on
+ * total reflection (at_hit is returned as it was), else 1. */
+TXM_RAY int txm_full_refract(txm_full *at_hit, txm_vec3 direction, txm_vec3 normal, txm_vec3 dNdx, txm_vec3 dNdy,
+                             float eta)
+{
+    float cosine = txm_vec_dot(direction, normal), out2 = 1.0f - eta * eta * (1.0f - cosine * cosine);
+    if (!(out2 > 0.0f))
+        return 0;
+    at_hit->dDdx = txm_full_refract_one(direction, at_hit->dDdx, normal, dNdx, eta, -sqrtf(out2));
+    at_hit->dDdy = txm_full_refract_one(direction, at_hit->dDdy, normal, dNdy, eta, -sqrtf(out2));
+    return 1;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

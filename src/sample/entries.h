@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The entries of a table of look-ups over lookup.h, for a file that has set up its back-end before.
+ */
+#ifndef TXM_SAMPLE_ENTRIES_H
+#define TXM_SAMPLE_ENTRIES_H
+#include "sample/lookup.h"
+#include "sample/sample_ops.h"
+
+static txm_look sample_one(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                           txm_lane *lane, float out[4])
+{
+    return txm_lookup_sample(view, texture, how, at, lane, out, NULL, NULL);
+}
+
+static txm_look sample_with_derivatives(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                        const txm_lookup *at, txm_lane *lane, float out[4], float du[4], float dv[4])
+{
+    return txm_lookup_sample(view, texture, how, at, lane, out, du, dv);
+}
+
+/* Element i of a batch by itself. */
+static inline txm_look sample_element(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                      const txm_batch *b, size_t i, txm_lane *lane)
+{
+    const txm_lookup at = {b->u[i], b->v[i], b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]};
+    float out[4];
+    lane->random = b->random ? b->random[i] : 0;
+    txm_look look = sample_one(view, texture, how, &at, lane, out);
+    if (b->random)
+        b->random[i] = lane->random;
+    for (int c = 0; c < 4; c++)
+        b->out[c][i] = out[c];
+    if (b->look)
+        b->look[i] = (uint8_t)look;
+    return look;
+}
+
+/* Elements begin to end - 1 one by one; lane->random is left as it was. */
+static txm_look sample_elements(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_batch *b,
+                                size_t begin, size_t end, txm_lane *lane)
+{
+    txm_look worst = TXM_RESIDENT;
+    uint32_t kept = lane->random;
+    for (size_t i = begin; i < end; i++) {
+        if (b->mask && !b->mask[i])
+            continue;
+        txm_look look = sample_element(view, texture, how, b, i, lane);
+        worst = look > worst ? look : worst;
+    }
+    lane->random = kept;
+    return worst;
+}
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The public calls of the sampler: options, choice of the back-end for this machine. */
+#include <pthread.h>
+#include <string.h>
+
+#include "device/ops.h"
+#include "sample/sample_ops.h"
+#include "sample/wrap.h"
+
+const txm_sample_ops *txm_sample_ops_isa(const char *isa)
+{
+    static const txm_sample_ops *const tables[] = {
+        &txm_sample_scalar,
+#if defined(__x86_64__)
+        &txm_sample_avx2,
+        &txm_sample_avx512,
+#elif defined(__aarch64__)
+        &txm_sample_neon,
+#endif
+    };
+    for (size_t i = 0; txm_ops_isa(isa) && i < sizeof tables / sizeof *tables; i++)
+        if (strcmp(tables[i]->isa, isa) == 0)
+            return tables[i];
+    return NULL;
+}
+
+static const txm_sample_ops *best;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void choose(void)
+{
+    best = txm_sample_ops_isa(txm_ops_best()->isa);
+}
+
+static const txm_sample_ops *ops(void)
+{
+    pthread_once(&once, choose);
+    return best;
+}
+
+txm_look txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                    txm_lane *lane, float out[4])
+{
+    return ops()->sample(view, texture, how, at, lane, out);
+}
+
+txm_look txm_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                      txm_lane *lane, float out[4], float du[4], float dv[4])
+{
+    return ops()->sample_d(view, texture, how, at, lane, out, du, dv);
+}
+
+txm_look txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_batch *batch,
+                      txm_lane *lane)
+{
+    return ops()->sample_n(view, texture, how, batch, lane);
+}
+
+/* ---- options ---- */
+
+static const char *const rules[] = {"cycles", "ellipse", "probes"};
+static const char *const modes[] = {"stochastic", "stochastic-full", "floor", "trilinear"};
+static const char *const filters[] = {"closest", "linear",   "cubic", "smart",   "box",
+                                      "tent",    "gaussian", "ewa",   "lanczos", "mitchell"};
+enum {
+    RULES = sizeof rules / sizeof *rules,
+    MODES = sizeof modes / sizeof *modes,
+    FILTERS = sizeof filters / sizeof *filters
+};
+
+const char *txm_level_rule_name(txm_level_rule rule)
+{
+    return (unsigned)rule < RULES ? rules[rule] : NULL;
+}
+
+const char *txm_level_mode_name(txm_level_mode mode)
+{
+    return (unsigned)mode < MODES ? modes[mode] : NULL;
+}
+
+const char *txm_filter_name(txm_filter filter)
+{
+    return (unsigned)filter < FILTERS ? filters[filter] : NULL;
+}
+
+void txm_sampler_init(txm_sampler *how)
+{
+    *how = (txm_sampler){.filter = TXM_FILTER_LINEAR, .anisotropy = TXM_MAX_ANISOTROPY};
+}
+
+txm_status txm_sampler_check(const txm_sampler *how, txm_error *err)
+{
+    if (how->rule >= RULES)
+        return txm_fail(err, TXM_USAGE, "sampler: no level rule %u", how->rule);
+    if (how->mode >= MODES)
+        return txm_fail(err, TXM_USAGE, "sampler: no level mode %u", how->mode);
+    if (how->filter >= FILTERS)
+        return txm_fail(err, TXM_USAGE, "sampler: no filter %u", how->filter);
+    if (how->on_miss > TXM_MISS_ONE)
+        return txm_fail(err, TXM_USAGE, "sampler: no stand-in %u for what is missed", how->on_miss);
+    if (how->anisotropy < 1 || how->anisotropy > TXM_MAX_ANISOTROPY)
+        return txm_fail(err, TXM_USAGE, "sampler: anisotropy is %u, and must be 1 to %d", how->anisotropy,
+                        TXM_MAX_ANISOTROPY);
+    if (how->after & ~(TXM_AFTER_UNASSOCIATE | TXM_AFTER_SRGB))
+        return txm_fail(err, TXM_USAGE, "sampler: unknown bits in `after`: %u", how->after);
+    if (!(how->mip_bias >= -32.0f && how->mip_bias <= 32.0f))
+        return txm_fail(err, TXM_USAGE, "sampler: a mip bias of %g makes no sense", (double)how->mip_bias);
+    return TXM_OK;
+}
+
+float txm_level_of(uint32_t width, uint32_t height, const txm_sampler *how, const txm_lookup *at, uint32_t *random)
+{
+    txm_footprint f = txm_footprint_of(how, (float)width, (float)height, at->dudx, at->dvdx, at->dudy, at->dvdy);
+    return txm_level_jitter(how, f.level, random);
+}
+
+uint32_t txm_udim_of(float *u, float *v)
+{
+    uint32_t index;
+    return txm_udim_place(u, v, 899, &index) ? 1001 + index : 0;
+}

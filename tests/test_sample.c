@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Look-ups: tiles = whole levels = every ISA, bit for bit; misses, marks, failures; filters on average; derivatives;
+ * UDIM sets; keys. TXM_SAMPLE_LOOKUPS sets how many random look-ups are compared (make check-sample: 10^8).
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device/ops.h"
+#include "sample/lobes.h"
+#include "sample/stochastic.h"
+#include "util_sample.h"
+#include "util_tx.h"
+#include "util_whole.h"
+
+static unsigned long lookups(void)
+{
+    const char *text = getenv("TXM_SAMPLE_LOOKUPS");
+    return text ? strtoul(text, NULL, 10) : 400000;
+}
+
+static const char *write_made(const made_image *m)
+{
+    const char *path = temp_file("made.tx");
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    txm_tx_metadata metadata = made_metadata();
+    txm_tx_summary summary = made_summary();
+    txm_error err = {0};
+    ck_assert_msg(write_image(fd, m, &metadata, &summary, NULL, &err) == TXM_OK, "%s", err.message);
+    close(fd);
+    return path;
+}
+
+static txm_texture_set *new_set(void)
+{
+    txm_texture_set *set = NULL;
+    ck_assert_int_eq(txm_texture_set_new(&set, NULL), TXM_OK);
+    return set;
+}
+
+static uint32_t add(txm_texture_set *set, const char *path, txm_extension extension, int load)
+{
+    uint32_t id;
+    txm_error err = {0};
+    ck_assert_msg(txm_texture_set_add(set, path, extension, &id, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(!load || txm_texture_set_load_all(set, id, &err) == TXM_OK, "%s", err.message);
+    return id;
+}
+
+static const char *describe(const txm_sampler *how, const txm_lookup *at)
+{
+    static char text[300];
+    snprintf(text, sizeof text, "rule %u mode %u filter %u anisotropy %u after %u, at %a %a, %a %a %a %a", how->rule,
+             how->mode, how->filter, how->anisotropy, how->after, (double)at->u, (double)at->v, (double)at->dudx,
+             (double)at->dvdx, (double)at->dudy, (double)at->dvdy);
+    return text;
+}
+
+/* ---- tiles = whole levels ---- */
+
+static void compare_whole(const txm_view *view, uint32_t id, const whole_image *m, unsigned long count, uint64_t *state)
+{
+    txm_sampler how = sample_random_sampler(state);
+    for (unsigned long i = 0; i < count; i++) {
+        if (i % 16 == 0)
+            how = sample_random_sampler(state);
+        txm_lookup at = sample_random_lookup(state, m->width, m->height, 1);
+        txm_lane lane = {.random = sample_random(state) % 8 ? sample_random(state) : 0};
+        uint32_t random = lane.random;
+        float out[3][4], want[3][4];
+        int slopes = i % 8 == 0;
+        txm_look look = slopes ? txm_sample_d(view, id, &how, &at, &lane, out[0], out[1], out[2])
+                               : txm_sample(view, id, &how, &at, &lane, out[0]);
+        whole_sample(m, &how, &at, &random, want[0], slopes ? want[1] : NULL, want[2]);
+        if (look != TXM_RESIDENT || memcmp(out, want, slopes ? sizeof out : sizeof out[0]))
+            ck_abort_msg("%ux%u %s, extension %d: %s: %a %a %a %a for %a %a %a %a", m->width, m->height,
+                         txm_type_name(m->type), (int)m->extension, describe(&how, &at), (double)out[0][0],
+                         (double)out[0][1], (double)out[0][2], (double)out[0][3], (double)want[0][0],
+                         (double)want[0][1], (double)want[0][2], (double)want[0][3]);
+    }
+}
+
+static const uint32_t elongated[][2] = {{1, 500}, {900, 3}, {2048, 17}, {65, 1025}, {257, 257}, {640, 1}};
+
+START_TEST(tiles_equal_whole_levels)
+{
+    enum { IMAGES = 40 };
+    uint64_t state = 88172645463325252u + (uint64_t)_i * 977;
+    unsigned long each = lookups() / (4 * IMAGES * 8) + 1;
+    for (int n = 0; n < IMAGES; n++) {
+        uint32_t w = 1 + sample_random(&state) % 257, h = 1 + sample_random(&state) % 257, r = sample_random(&state);
+        if (n % 4 == 0) {
+            w = elongated[r % 6][0];
+            h = elongated[r % 6][1];
+        }
+        made_image m = make_image(w, h, r & 64 ? 1 : 4, (txm_type)(_i % 4), r & 128 ? 16 : 64, (txm_compression){0},
+                                  r & 256 ? MADE_SMOOTH : MADE_NOISE);
+        const char *path = write_made(&m);
+        for (int e = TXM_REPEAT; e <= TXM_MIRROR; e++) {
+            txm_texture_set *set = new_set();
+            uint32_t id = add(set, path, (txm_extension)e, 1);
+            whole_image whole = whole_read(path, (txm_extension)e);
+            compare_whole(txm_texture_set_view(set), id, &whole, each, &state);
+            whole_free(&whole);
+            txm_texture_set_free(&set);
+        }
+        free_image(&m);
+    }
+}
+END_TEST
+
+START_TEST(isas_equal_scalar)
+{
+    const char *isa = txm_ops_isa_name((size_t)_i);
+    const txm_sample_ops *ops = isa ? txm_sample_ops_isa(isa) : NULL;
+    if (!ops)
+        return;
+    int rounds = (int)(lookups() / 4000) + 20;
+    const char *difference = sample_compare(ops, rounds, 12345);
+    ck_assert_msg(!difference, "%s: %s", isa, difference);
+}
+END_TEST
+
+/* ---- misses ---- */
+
+START_TEST(misses_are_requested_once_and_cured)
+{
+    made_image m = make_image(300, 200, 4, TXM_U8, 64, (txm_compression){0}, MADE_NOISE);
+    const char *path = write_made(&m);
+    txm_texture_set *lazy = new_set(), *full = new_set();
+    uint32_t id = add(lazy, path, TXM_REPEAT, 0), requests[64];
+    ck_assert_uint_eq(add(full, path, TXM_REPEAT, 1), id);
+    txm_sampler how;
+    txm_sampler_init(&how);
+    how.mode = TXM_MODE_TRILINEAR;
+    uint64_t state = 99;
+    for (int i = 0; i < 2000; i++) {
+        txm_lookup at = sample_random_lookup(&state, 300, 200, 0);
+        txm_lane lane = {.capacity = 64, .requests = requests}, other = {0}, nobody = {0};
+        float out[4], want[4];
+        ck_assert_int_eq(txm_sample(txm_texture_set_view(full), id, &how, &at, &nobody, want), TXM_RESIDENT);
+        txm_look look = txm_sample(txm_texture_set_view(lazy), id, &how, &at, &lane, out);
+        ck_assert_int_eq(look, lane.count ? TXM_MISSED : TXM_RESIDENT);
+        if (look == TXM_MISSED) {
+            uint32_t asked = lane.count;
+            /* Again, by another lane: still missed, but it is on a list already. */
+            other.capacity = 64, other.requests = requests + 32;
+            ck_assert_int_eq(txm_sample(txm_texture_set_view(lazy), id, &how, &at, &other, out), TXM_MISSED);
+            ck_assert_uint_eq(other.count, 0);
+            ck_assert_uint_le(asked, 2);
+            ck_assert_int_eq(txm_texture_set_load(lazy, &lane, NULL), TXM_OK);
+            ck_assert_int_eq(txm_sample(txm_texture_set_view(lazy), id, &how, &at, &lane, out), TXM_RESIDENT);
+        }
+        ck_assert_mem_eq(out, want, sizeof out);
+    }
+    txm_texture_set_free(&lazy);
+    txm_texture_set_free(&full);
+    free_image(&m);
+}
+END_TEST
+
+START_TEST(stand_ins_marks_and_failures)
+{
+    made_image m = make_image(300, 200, 4, TXM_U8, 64, (txm_compression){0}, MADE_NOISE);
+    txm_texture_set *set = new_set();
+    uint32_t id = add(set, write_made(&m), TXM_EXTEND, 0), request;
+    const txm_view *view = txm_texture_set_view(set);
+    const txm_view_texture *t = view->textures + id;
+    txm_sampler how;
+    txm_lookup at = {0.1f, 0.1f, 0, 0, 0, 0};
+    txm_lane lane = {.capacity = 1, .requests = &request}, nobody = {0};
+    float out[4], coarse[4];
+    txm_sampler_init(&how);
+    how.mode = TXM_MODE_FLOOR;
+    how.rule = TXM_RULE_ELLIPSE;
+    /* Nothing resident: the average, whatever is asked for. A list without room leaves the tile unasked. */
+    for (how.on_miss = TXM_MISS_AVERAGE; how.on_miss <= TXM_MISS_ONE; how.on_miss++) {
+        ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_MISSED);
+        for (int c = 0; c < 4; c++)
+            ck_assert(fabsf(out[c] - t->average[c]) < 1e-6f);
+    }
+    /* The coarsest level alone, then one between: COARSER takes the nearer one. */
+    ck_assert_uint_eq(t->levels, 9);
+    for (uint32_t level = 8; level; level = level == 8 ? 3 : 0) {
+        txm_lookup far = at;
+        far.dudx = far.dvdy = ldexpf(1.01f / 200, (int)level);
+        lane.count = 0;
+        ck_assert_int_eq(txm_sample(view, id, &how, &far, &lane, coarse), TXM_MISSED);
+        ck_assert_int_eq(txm_texture_set_load(set, &lane, NULL), TXM_OK);
+        ck_assert_int_eq(txm_sample(view, id, &how, &far, &lane, coarse), TXM_RESIDENT);
+        how.on_miss = TXM_MISS_COARSER;
+        ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_MISSED);
+        ck_assert_mem_eq(out, coarse, sizeof out);
+        how.on_miss = TXM_MISS_ONE;
+        ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_MISSED);
+        ck_assert(level == 3 || memcmp(out, coarse, sizeof out) == 0);
+    }
+    /* Marks: the epoch, on what is touched alone. */
+    txm_view marked = *view;
+    marked.epoch = 42;
+    txm_lookup top = {0.5f, 0.5f, 8, 0, 0, 8};
+    ck_assert_int_eq(txm_sample(&marked, id, &how, &top, &nobody, out), TXM_RESIDENT);
+    uint32_t last = t->first + t->level_first[t->levels - 1];
+    for (uint32_t i = 0; i <= last; i++)
+        ck_assert_uint_eq(view->tiles[i].mark, i == last ? 42 : 0);
+    /* Failed tiles stay so and are magenta. */
+    view->tiles[last].slot = TXM_SLOT_FAILED;
+    ck_assert_int_eq(txm_sample(view, id, &how, &top, &lane, out), TXM_FAILED);
+    ck_assert(out[0] == 1 && out[1] == 0 && out[2] == 1 && out[3] == 1);
+    ck_assert_int_eq(txm_sample(view, id + 1, &how, &top, &lane, out), TXM_FAILED);
+    txm_texture_set_free(&set);
+    free_image(&m);
+}
+END_TEST
+
+START_TEST(damaged_tiles_fail_alone)
+{
+    made_image m = make_image(200, 200, 4, TXM_U8, 64, (txm_compression){0}, MADE_NOISE);
+    const char *path = write_made(&m);
+    size_t bytes;
+    uint8_t *file = load_file(path, &bytes);
+    /* Somewhere in level 0, whose tiles come first. */
+    memset(file + 20000, 0xFF, 3000);
+    save_file(path, file, bytes);
+    free(file);
+    txm_texture_set *set = new_set();
+    uint32_t id = add(set, path, TXM_CLIP, 0), failed = 0, good = 0;
+    txm_error err = {0};
+    ck_assert_int_eq(txm_texture_set_load_all(set, id, &err), TXM_CORRUPT);
+    ck_assert_ptr_nonnull(strstr(err.message, "made.tx"));
+    const txm_view *view = txm_texture_set_view(set);
+    txm_sampler how;
+    txm_sampler_init(&how);
+    for (int i = 0; i < 16; i++) {
+        txm_lookup at = {(float)(i % 4) * 0.25f + 0.1f, (float)(i / 4) * 0.25f + 0.1f, 0, 0, 0, 0};
+        txm_lane lane = {0};
+        float out[4];
+        txm_look look = txm_sample(view, id, &how, &at, &lane, out);
+        failed += look == TXM_FAILED;
+        good += look == TXM_RESIDENT;
+    }
+    ck_assert(failed > 0 && good > 0 && failed + good == 16);
+    txm_texture_set_free(&set);
+    free_image(&m);
+}
+END_TEST
+
+/* ---- UDIM ---- */
+
+START_TEST(udim_sets_have_holes)
+{
+    static const uint32_t numbers[] = {1001, 1003, 1012};
+    txm_texture_set *set = new_set();
+    uint32_t ids[3], udim, bad;
+    for (uint32_t i = 0; i < 3; i++) {
+        made_image m = make_image(70 + i, 60, 4, TXM_U8, 64, (txm_compression){0}, MADE_NOISE);
+        ids[i] = add(set, write_made(&m), TXM_MIRROR, 1);
+        free_image(&m);
+    }
+    ck_assert_int_eq(txm_texture_set_add_udim(set, numbers, ids, 3, &udim, NULL), TXM_OK);
+    ck_assert_int_eq(txm_texture_set_add_udim(set, (uint32_t[]){1000}, ids, 1, &bad, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_texture_set_add_udim(set, numbers, (uint32_t[]){77}, 1, &bad, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_texture_set_add_udim(set, numbers, &udim, 1, &bad, NULL), TXM_USAGE);
+    const txm_view *view = txm_texture_set_view(set);
+    txm_sampler how;
+    txm_sampler_init(&how);
+    for (int y = -1; y < 4; y++)
+        for (int x = -1; x < 12; x++) {
+            uint32_t number = 1001 + 10 * (uint32_t)y + (uint32_t)x, own = TXM_NO_TEXTURE;
+            for (int i = 0; x >= 0 && x < 10 && y >= 0 && i < 3; i++)
+                own = numbers[i] == number ? ids[i] : own;
+            txm_lookup at = {(float)x + 0.25f, (float)y + 0.75f, 0, 0, 0, 0}, inside = {0.25f, 0.75f, 0, 0, 0, 0};
+            if (x == -1 || y == -1) { /* -1 < u < 0 is column 0: use what is clearly outside */
+                at.u = x == -1 ? -1.25f : at.u;
+                at.v = y == -1 ? -1.25f : at.v;
+            }
+            txm_lane lane = {0};
+            float out[4], want[4] = {1, 0, 1, 1};
+            txm_look look = txm_sample(view, udim, &how, &at, &lane, out);
+            ck_assert_int_eq(look, own == TXM_NO_TEXTURE ? TXM_FAILED : TXM_RESIDENT);
+            if (own != TXM_NO_TEXTURE)
+                txm_sample(view, own, &how, &inside, &lane, want);
+            ck_assert_mem_eq(out, want, sizeof out);
+        }
+    txm_texture_set_free(&set);
+}
+END_TEST
+
+START_TEST(tile_keys)
+{
+    txm_tile_name names[] = {{0, 0, 0, 0}, {8388607, 32767, 16, 1048575}, {5, 6, 7, 8}};
+    for (int i = 0; i < 3; i++) {
+        txm_tile_name n = txm_tile_key_unpack(txm_tile_key_pack(names[i]));
+        ck_assert_mem_eq(&n, &names[i], sizeof n);
+    }
+    ck_assert(txm_tile_key_pack((txm_tile_name){8388608, 0, 0, 0}) == 0);
+    ck_assert(txm_tile_key_pack((txm_tile_name){0, 0, 0, 1048576}) == 0);
+}
+END_TEST
+
+START_TEST(samplers_are_checked)
+{
+    txm_sampler how;
+    txm_error err = {0};
+    txm_sampler_init(&how);
+    ck_assert_int_eq(txm_sampler_check(&how, &err), TXM_OK);
+    uint8_t *members[] = {&how.rule, &how.mode, &how.filter, &how.on_miss, &how.anisotropy, &how.after};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        uint8_t kept = *members[i];
+        *members[i] = 99;
+        ck_assert_int_eq(txm_sampler_check(&how, NULL), TXM_USAGE);
+        *members[i] = kept;
+    }
+    how.mip_bias = NAN;
+    ck_assert_int_eq(txm_sampler_check(&how, NULL), TXM_USAGE);
+    ck_assert_str_eq(txm_filter_name(TXM_FILTER_STOCHASTIC_MITCHELL), "mitchell");
+    ck_assert_ptr_null(txm_filter_name((txm_filter)10));
+    ck_assert_str_eq(txm_level_rule_name(TXM_RULE_PROBES), "probes");
+    ck_assert_str_eq(txm_level_mode_name(TXM_MODE_TRILINEAR), "trilinear");
+}
+END_TEST
+
+/* ---- what the numbers mean ---- */
+
+START_TEST(logarithm)
+{
+    double worst = 0;
+    for (uint32_t bits = 0x00800000; bits < 0x7F800000; bits += 977) {
+        float x = txm_bits_float(bits);
+        double exact = log2((double)x), error = fabs((double)txm_log2(x) - exact);
+        worst = fmax(worst, error - fabs(exact) * 6e-8);
+    }
+    ck_assert_msg(worst < 1.2e-7, "%g", worst);
+    for (int k = -126; k < 128; k++)
+        ck_assert(txm_log2(ldexpf(1, k)) == (float)k);
+    ck_assert(txm_log2(0) == -126 && txm_log2(NAN) == -126 && txm_log2(INFINITY) == 128);
+}
+END_TEST
+
+/* An ellipse's level does not depend on how the texture is turned; Cycles' does. */
+START_TEST(ellipses_turn)
+{
+    txm_sampler how;
+    txm_sampler_init(&how);
+    how.anisotropy = 8;
+    uint32_t none = 0;
+    for (int i = 0; i < 360; i++) {
+        float s = sinf((float)i), c = cosf((float)i), a = 4.0f / 1024, b = 1.0f / 1024;
+        txm_lookup at = {0, 0, a * c, a * s, -b * s, b * c};
+        how.rule = TXM_RULE_ELLIPSE;
+        ck_assert(fabsf(txm_level_of(1024, 1024, &how, &at, &none)) < 1e-5f);
+        how.rule = TXM_RULE_PROBES;
+        txm_footprint f = txm_footprint_of(&how, 1024, 1024, at.dudx, at.dvdx, at.dudy, at.dvdy);
+        ck_assert_uint_eq(f.probes, 7);
+        float length = hypotf(f.step_u, f.step_v) * 1024, along = fabsf(f.step_u * c + f.step_v * s) * 1024;
+        ck_assert(fabsf(length - 1) < 1e-4f && fabsf(along - 1) < 1e-4f);
+    }
+}
+END_TEST
+
+/* Mean and variance of the jitter along each axis, weighted, against those of the filter; and the tables of lobes. */
+static double lanczos(double x)
+{
+    double a = M_PI * x;
+    return x < 1e-9 ? 1 : x < 2 ? sin(a) / a * sin(a / 2) / (a / 2) : 0;
+}
+
+static double mitchell(double x)
+{
+    return x < 1   ? (7 * x * x * x - 12 * x * x + 16.0 / 3) / 6
+           : x < 2 ? (-7.0 / 3 * x * x * x + 12 * x * x - 20 * x + 32.0 / 3) / 6
+                   : 0;
+}
+
+static double integral(double (*f)(double), double a, double b)
+{
+    double sum = 0;
+    for (int i = 0; i < 2000; i++)
+        sum += f(a + (b - a) * (i + 0.5) / 2000);
+    return sum * (b - a) / 2000;
+}
+
+START_TEST(lobes)
+{
+    static const struct {
+        double (*f)(double);
+        const float *plus, *minus;
+        double mass_plus, mass_minus;
+    } filters[] = {{lanczos, txm_lanczos_plus, txm_lanczos_minus, TXM_LANCZOS_PLUS, TXM_LANCZOS_MINUS},
+                   {mitchell, txm_mitchell_plus, txm_mitchell_minus, TXM_MITCHELL_PLUS, TXM_MITCHELL_MINUS}};
+    for (int i = 0; i < 2; i++) {
+        double zero = filters[i].plus[TXM_LOBE_STEPS], plus = integral(filters[i].f, 0, zero),
+               minus = -integral(filters[i].f, zero, 2);
+        ck_assert(fabs(filters[i].f(zero)) < 1e-6);
+        ck_assert(fabs(plus / (plus - minus) - filters[i].mass_plus) < 1e-5);
+        ck_assert(fabs(minus / (plus - minus) - filters[i].mass_minus) < 1e-5);
+        for (int k = 1; k < TXM_LOBE_STEPS; k++) {
+            ck_assert(fabs(integral(filters[i].f, 0, filters[i].plus[k]) / plus - k / 64.0) < 2e-5);
+            ck_assert(fabs(-integral(filters[i].f, zero, filters[i].minus[k]) / minus - k / 64.0) < 2e-5);
+        }
+    }
+}
+END_TEST
+
+START_TEST(jitter_has_the_filters_moments)
+{
+    /* Variances: of a box 1/12, a tent 1/6; the others by integration. */
+    double moments[10] = {0};
+    moments[TXM_FILTER_STOCHASTIC_BOX] = 1.0 / 12;
+    moments[TXM_FILTER_STOCHASTIC_TENT] = moments[TXM_FILTER_STOCHASTIC_GAUSSIAN] = moments[TXM_FILTER_STOCHASTIC_EWA] =
+        1.0 / 6;
+    for (int f = TXM_FILTER_STOCHASTIC_LANCZOS; f <= TXM_FILTER_STOCHASTIC_MITCHELL; f++) {
+        double second = 0, mass = 0;
+        for (int i = 0; i < 4000; i++) {
+            double x = (i + 0.5) / 2000, w = f == TXM_FILTER_STOCHASTIC_LANCZOS ? lanczos(x) : mitchell(x);
+            second += w * x * x;
+            mass += w;
+        }
+        moments[f] = second / mass;
+    }
+    for (int f = TXM_FILTER_STOCHASTIC_BOX; f <= TXM_FILTER_STOCHASTIC_MITCHELL; f++) {
+        uint32_t state = 4711;
+        double weight = 0, mean[2] = {0}, second[2] = {0}, cross = 0;
+        enum { N = 400000 };
+        for (int i = 0; i < N; i++) {
+            txm_jitter j = txm_jitter_of(f, &state);
+            for (uint32_t k = 0; k < j.taps; k++) {
+                double w = j.weight[k], x = j.x[k], y = j.y[k];
+                weight += w / N;
+                mean[0] += w * x / N, mean[1] += w * y / N;
+                second[0] += w * x * x / N, second[1] += w * y * y / N;
+                cross += w * x * y / N;
+            }
+        }
+        ck_assert_msg(fabs(weight - 1) < 1e-6, "%d: weight %g", f, weight);
+        ck_assert_msg(fabs(mean[0]) < 0.004 && fabs(mean[1]) < 0.004 && fabs(cross) < 0.004, "%d: %g %g %g", f, mean[0],
+                      mean[1], cross);
+        ck_assert_msg(fabs(second[0] - moments[f]) < 0.006 && fabs(second[1] - moments[f]) < 0.006, "%d: %g %g for %g",
+                      f, second[0], second[1], moments[f]);
+    }
+}
+END_TEST
+
+/* Many random taps give what the weighted filter gives. */
+START_TEST(boxes_are_linear_on_average)
+{
+    made_image m = make_image(40, 30, 1, TXM_U8, 64, (txm_compression){0}, MADE_NOISE);
+    txm_texture_set *set = new_set();
+    uint32_t id = add(set, write_made(&m), TXM_REPEAT, 1);
+    txm_sampler how, linear;
+    txm_sampler_init(&how);
+    linear = how;
+    how.mode = TXM_MODE_FLOOR;
+    how.filter = TXM_FILTER_STOCHASTIC_BOX;
+    for (int i = 0; i < 10; i++) {
+        txm_lookup at = {(float)i * 0.1317f, (float)i * 0.073f, 0, 0, 0, 0};
+        txm_lane lane = {.random = 99}, none = {0};
+        float out[4], want[4];
+        double sum = 0;
+        enum { N = 40000 };
+        for (int k = 0; k < N; k++) {
+            txm_sample(txm_texture_set_view(set), id, &how, &at, &lane, out);
+            sum += (double)out[0] / N;
+        }
+        txm_sample(txm_texture_set_view(set), id, &linear, &at, &none, want);
+        ck_assert_msg(fabs(sum - (double)want[0]) < 0.01, "%g for %g", sum, (double)want[0]);
+    }
+    txm_texture_set_free(&set);
+    free_image(&m);
+}
+END_TEST
+
+/* Derivatives against differences of the look-up itself. */
+START_TEST(derivatives_are_slopes)
+{
+    made_image m = make_image(60, 40, 4, TXM_FLOAT, 64, (txm_compression){0}, MADE_SMOOTH);
+    const char *path = write_made(&m);
+    uint64_t state = 5;
+    for (int e = TXM_REPEAT; e <= TXM_MIRROR; e++) {
+        txm_texture_set *set = new_set();
+        uint32_t id = add(set, path, (txm_extension)e, 1);
+        txm_sampler how;
+        txm_sampler_init(&how);
+        for (int i = 0; i < 300; i++) {
+            how.filter = i % 2 ? TXM_FILTER_CUBIC : TXM_FILTER_LINEAR;
+            how.mode = TXM_MODE_TRILINEAR;
+            /* In the middle of a pixel, so that linear has one slope; level 0.5 once in a while. */
+            float u = ((float)(sample_random(&state) % 180) + 0.8f) / 60 - 1,
+                  v = ((float)(sample_random(&state) % 120) + 0.8f) / 40 - 1;
+            if (e == TXM_CLIP)
+                u -= floorf(u), v -= floorf(v);
+            txm_lookup at = {u, v, 0, 0, 0, 0}, right = at, left = at, up = at, down = at;
+            const float step = 1.0f / 4096;
+            right.u += step;
+            left.u -= step;
+            up.v += step;
+            down.v -= step;
+            float out[4], du[4], dv[4], a[4], b[4], c0[4], d[4];
+            txm_lane lane = {0};
+            const txm_view *view = txm_texture_set_view(set);
+            txm_sample_d(view, id, &how, &at, &lane, out, du, dv);
+            txm_sample(view, id, &how, &right, &lane, a);
+            txm_sample(view, id, &how, &left, &lane, b);
+            txm_sample(view, id, &how, &up, &lane, c0);
+            txm_sample(view, id, &how, &down, &lane, d);
+            for (int c = 0; c < 4; c++) {
+                float x = (a[c] - b[c]) / (2 * step), y = (c0[c] - d[c]) / (2 * step), scale = 3 + fabsf(x) + fabsf(y);
+                ck_assert_msg(fabsf(du[c] - x) < 0.02f * scale && fabsf(dv[c] - y) < 0.02f * scale,
+                              "extension %d filter %u at %g %g: %g %g for %g %g", e, how.filter, (double)u, (double)v,
+                              (double)du[c], (double)dv[c], (double)x, (double)y);
+            }
+        }
+        txm_texture_set_free(&set);
+    }
+    free_image(&m);
+}
+END_TEST
+
+/* What is explained adds up to the colour. */
+START_TEST(explanations_add_up)
+{
+    made_image m = make_image(200, 130, 4, TXM_U16, 64, (txm_compression){0}, MADE_NOISE);
+    const char *path = write_made(&m);
+    uint64_t state = 77;
+    static txm_explanation e;
+    for (int x = TXM_REPEAT; x <= TXM_MIRROR; x++) {
+        txm_texture_set *set = new_set();
+        uint32_t id = add(set, path, (txm_extension)x, 1);
+        for (int i = 0; i < 3000; i++) {
+            txm_sampler how = sample_random_sampler(&state);
+            how.after = 0;
+            txm_lookup at = sample_random_lookup(&state, 200, 130, 0);
+            txm_lane lane = {.random = sample_random(&state)}, again = lane;
+            float out[4], plain[4];
+            ck_assert_int_eq(txm_sample_explain(txm_texture_set_view(set), id, &how, &at, &lane, out, &e),
+                             TXM_RESIDENT);
+            txm_sample(txm_texture_set_view(set), id, &how, &at, &again, plain);
+            ck_assert_mem_eq(out, plain, sizeof out);
+            ck_assert_uint_eq(lane.random, again.random);
+            for (int c = 0; c < 4; c++) {
+                double sum = 0;
+                for (uint32_t k = 0; k < e.tap_count; k++)
+                    sum += (double)e.taps[k].weight * (double)e.taps[k].value[c];
+                ck_assert_msg(fabs(sum - (double)out[c]) < 1e-5, "%s: %g for %g", describe(&how, &at), sum,
+                              (double)out[c]);
+            }
+        }
+        txm_texture_set_free(&set);
+    }
+    free_image(&m);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sample");
+    TCase *tc = tcase_create("sample"), *many = tcase_create("many");
+    temp_file("");
+    suite_add_tcase(suite, tc);
+    suite_add_tcase(suite, many);
+    tcase_set_timeout(many, 300 + (double)lookups() / 20000);
+    tcase_add_loop_test(many, tiles_equal_whole_levels, 0, 8);
+    tcase_add_loop_test(many, isas_equal_scalar, 1, 4);
+    tcase_add_test(tc, misses_are_requested_once_and_cured);
+    tcase_add_test(tc, stand_ins_marks_and_failures);
+    tcase_add_test(tc, damaged_tiles_fail_alone);
+    tcase_add_test(tc, udim_sets_have_holes);
+    tcase_add_test(tc, tile_keys);
+    tcase_add_test(tc, samplers_are_checked);
+    tcase_add_test(tc, logarithm);
+    tcase_add_test(tc, ellipses_turn);
+    tcase_add_test(tc, lobes);
+    tcase_add_test(tc, jitter_has_the_filters_moments);
+    tcase_add_test(tc, boxes_are_linear_on_average);
+    tcase_add_test(tc, derivatives_are_slopes);
+    tcase_add_test(tc, explanations_add_up);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Random look-ups; an ISA's against scalar C. */
+#include "util_sample.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/arith.h"
+
+uint32_t sample_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (uint32_t)(*state >> 32);
+}
+
+static float random_unit(uint64_t *state)
+{
+    return (float)(sample_random(state) >> 8) / 16777216.0f;
+}
+
+/* Around an edge of a pixel or tile, at 0 or 1, inside, outside, far outside, not finite. */
+static float random_coordinate(uint64_t *state, uint32_t size, int wild)
+{
+    static const float special[] = {0.0f,  1.0f,   -0.0f,       -1.0f,      2.0f,   0.5f,
+                                    1e-9f, -1e-9f, 0.99999994f, 1.0000001f, -1e-45f};
+    uint32_t kind = sample_random(state) % 16, n = sample_random(state);
+    float s = (float)size;
+    if (kind < 6)
+        return random_unit(state);
+    if (kind < 9)
+        return random_unit(state) * 6.0f - 3.0f;
+    if (kind < 12) { /* a few steps of the mantissa round k/2 pixels */
+        float u = (float)(n % (2 * size + 5)) * 0.5f / s;
+        return txm_bits_float(txm_float_bits(u) + (u > 0.0f ? n % 7 - 3 : 0));
+    }
+    if (kind < 13)
+        return (float)(n % 64) * 64.0f / s;
+    if (kind < 15)
+        return special[n % (sizeof special / sizeof *special)];
+    if (wild && n % 4 == 0)
+        return txm_bits_float(n & 8 ? 0x7F800000u | (n & 0x80000000u) : 0x7FC00000u | (n & 0x80000000u));
+    return (random_unit(state) - 0.5f) * 1e7f * (float)(n % 100);
+}
+
+txm_lookup sample_random_lookup(uint64_t *state, uint32_t width, uint32_t height, int wild)
+{
+    txm_lookup at = {random_coordinate(state, width, wild), random_coordinate(state, height, wild), 0, 0, 0, 0};
+    uint32_t kind = sample_random(state) % 16;
+    if (kind == 0)
+        return at;
+    /* An exponent for each axis of the footprint and a turn of any angle: x^2 + y^2 need not be 1. */
+    float a = txm_bits_float((127 - 18 + sample_random(state) % 22) << 23), x = random_unit(state) * 2.0f - 1.0f;
+    float b = kind < 8 ? a : txm_bits_float((127 - 20 + sample_random(state) % 24) << 23),
+          y = random_unit(state) * 2.0f - 1.0f;
+    if (kind == 1) /* powers of two: levels without a fraction */
+        x = 1.0f, y = 0.0f;
+    at.dudx = a * x;
+    at.dvdx = a * y;
+    at.dudy = -b * y;
+    at.dvdy = b * x;
+    if (wild && kind == 15) {
+        static const float huge[] = {1e38f, -3e38f, 1e-40f, 1e20f};
+        float *d = &at.dudx + sample_random(state) % 4;
+        uint32_t n = sample_random(state);
+        *d = n % 3 ? huge[n % 4] : txm_bits_float(n & 8 ? 0x7F800000u : 0x7FC00000u);
+    }
+    return at;
+}
+
+txm_sampler sample_random_sampler(uint64_t *state)
+{
+    static const float biases[] = {0.0f, 0.0f, 0.0f, 0.5f, -1.0f, 2.0f};
+    txm_sampler how;
+    uint32_t n = sample_random(state);
+    txm_sampler_init(&how);
+    how.rule = (uint8_t)(n % 3);
+    how.mode = (uint8_t)((n >> 4) % 4);
+    how.filter = (uint8_t)((n >> 8) % 3 ? (n >> 16) % 4 : (n >> 16) % 10);
+    how.on_miss = (uint8_t)((n >> 10) % 3);
+    how.anisotropy = (uint8_t)(n & 1 << 24 ? 16 : 1 + (n >> 25) % 16);
+    how.after = (uint8_t)((n >> 29) ? 0 : sample_random(state) % 4);
+    how.mip_bias = biases[sample_random(state) % 6];
+    return how;
+}
+
+/* ---- a view of its own ---- */
+
+/* Random samples; floats of any size, seldom NaN and infinite. */
+static void fill(uint64_t *state, txm_type type, uint8_t *p, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 4) {
+        uint32_t n = sample_random(state);
+        float f = random_unit(state) * 4.0f - 1.0f;
+        uint16_t h[2] = {txm_float_to_half(f), txm_float_to_half(1.0f - f)};
+        if (type == TXM_HALF && n % 256)
+            memcpy(&n, h, sizeof n);
+        else if (type == TXM_FLOAT && n % 256)
+            memcpy(&n, &f, sizeof n);
+        else if (type == TXM_FLOAT)
+            n = n & 256 ? 0x7F800000u : 0xFFC00123u;
+        memcpy(p + i, &n, bytes - i < 4 ? bytes - i : 4);
+    }
+}
+
+void sample_view_make(sample_view *v, uint64_t *state, txm_type type, uint32_t channels, txm_extension extension,
+                      uint32_t width, uint32_t height, int holes)
+{
+    txm_view_texture *t = &v->texture;
+    *t = (txm_view_texture){.width = width,
+                            .height = height,
+                            .type = (uint8_t)type,
+                            .channels = (uint8_t)channels,
+                            .extension = (uint8_t)extension,
+                            .tile_shift = 4,
+                            .pixel_bytes = channels * (uint32_t)txm_type_bytes(type),
+                            .scale = type == TXM_U8    ? 1.0f / 255.0f
+                                     : type == TXM_U16 ? 1.0f / 65535.0f
+                                                       : 1.0f,
+                            .average = {0.25f, 0.5f, 0.75f, 1.0f}};
+    t->row_bytes = 20 * t->pixel_bytes;
+    t->tile_bytes = 20 * t->row_bytes;
+    v->tiles = 0;
+    for (uint32_t l = 0;; l++) {
+        uint32_t w = txm_level_size(width, l), h = txm_level_size(height, l);
+        t->level_first[l] = v->tiles;
+        v->tiles += ((w + 15) >> 4) * ((h + 15) >> 4);
+        t->levels = l + 1;
+        if (!t->tiled_levels && w <= 16 && h <= 16)
+            t->tiled_levels = l + 1;
+        if (w == 1 && h == 1)
+            break;
+    }
+    size_t bytes = (size_t)v->tiles * t->tile_bytes;
+    uint32_t slabs = (v->tiles >> TXM_SLOT_BITS) + 1;
+    uint8_t *pixels = malloc(bytes);
+    uint64_t *slab = calloc(slabs, sizeof *slab);
+    txm_tile_entry *tiles = calloc(v->tiles, sizeof *tiles);
+    if (!pixels || !slab || !tiles)
+        abort();
+    fill(state, type, pixels, bytes);
+    for (uint32_t i = 0; i < slabs; i++)
+        slab[i] = (uint64_t)(uintptr_t)pixels + ((uint64_t)i << TXM_SLOT_BITS) * t->tile_bytes;
+    for (uint32_t i = 0; i < v->tiles; i++) {
+        uint32_t n = sample_random(state) % 64;
+        tiles[i].slot = !holes || n > 12 ? i : n ? TXM_SLOT_NONE : TXM_SLOT_FAILED;
+    }
+    v->slab = slab[0];
+    v->view = (txm_view){.textures = t, .tiles = tiles, .slabs = slab, .texture_count = 1, .epoch = 7};
+}
+
+void sample_view_free(sample_view *v)
+{
+    free((void *)(uintptr_t)v->slab);
+    free((void *)(uintptr_t)v->view.slabs);
+    free(v->view.tiles);
+}
+
+/* ---- comparing ---- */
+
+enum { BATCH = 61 };
+
+typedef struct results {
+    float out[4][BATCH];
+    uint32_t random[BATCH];
+    uint8_t look[BATCH];
+    txm_look worst;
+    uint32_t count, requests[4096];
+    txm_tile_entry *tiles;
+} results;
+
+static char difference[512];
+
+static void run_batch(const txm_sample_ops *ops, const sample_view *v, const txm_sampler *how, txm_batch batch,
+                      const uint32_t *random, results *r)
+{
+    txm_view view = v->view;
+    view.textures = &v->texture;
+    r->tiles = malloc(v->tiles * sizeof *r->tiles);
+    if (!r->tiles)
+        abort();
+    memcpy(r->tiles, v->view.tiles, v->tiles * sizeof *r->tiles);
+    view.tiles = r->tiles;
+    memset(r->out, 0x55, sizeof r->out);
+    memset(r->look, 0x55, sizeof r->look);
+    memcpy(r->random, random, sizeof r->random);
+    for (int c = 0; c < 4; c++)
+        batch.out[c] = r->out[c];
+    batch.look = r->look;
+    if (batch.random)
+        batch.random = r->random;
+    txm_lane lane = {.capacity = 4096, .requests = r->requests};
+    memset(r->requests, 0, sizeof r->requests);
+    r->worst = ops->sample_n(&view, 0, how, &batch, &lane);
+    r->count = lane.count;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Which lane asks first may differ; what is asked for and marked may not. */
+static int same_results(results *a, results *b, uint32_t tiles)
+{
+    qsort(a->requests, a->count, sizeof *a->requests, by_number);
+    qsort(b->requests, b->count, sizeof *b->requests, by_number);
+    return a->worst == b->worst && a->count == b->count && memcmp(a->out, b->out, sizeof a->out) == 0 &&
+           memcmp(a->random, b->random, sizeof a->random) == 0 && memcmp(a->look, b->look, sizeof a->look) == 0 &&
+           memcmp(a->requests, b->requests, a->count * sizeof *a->requests) == 0 &&
+           memcmp(a->tiles, b->tiles, tiles * sizeof *a->tiles) == 0;
+}
+
+static void report(const char *what, const sample_view *v, const txm_sampler *how, const txm_lookup *at, const float *a,
+                   const float *b)
+{
+    snprintf(
+        difference, sizeof difference,
+        "%s: %s, %u channels, %ux%u, extension %u, rule %u, mode %u, filter %u, anisotropy %u, after %u at %a %a %a "
+        "%a %a %a: %a %a %a %a for %a %a %a %a",
+        what, txm_type_name((txm_type)v->texture.type), v->texture.channels, v->texture.width, v->texture.height,
+        v->texture.extension, how->rule, how->mode, how->filter, how->anisotropy, how->after, (double)at->u,
+        (double)at->v, (double)at->dudx, (double)at->dvdx, (double)at->dudy, (double)at->dvdy, (double)a[0],
+        (double)a[1], (double)a[2], (double)a[3], (double)b[0], (double)b[1], (double)b[2], (double)b[3]);
+}
+
+static int compare_batch(const txm_sample_ops *ops, const sample_view *v, const txm_sampler *how, uint64_t *state)
+{
+    static results a, b;
+    float in[6][BATCH];
+    uint32_t random[BATCH];
+    uint8_t mask[BATCH];
+    for (int i = 0; i < BATCH; i++) {
+        txm_lookup at = sample_random_lookup(state, v->texture.width, v->texture.height, 1);
+        memcpy((float[6]){0}, &at, sizeof at);
+        in[0][i] = at.u, in[1][i] = at.v, in[2][i] = at.dudx, in[3][i] = at.dvdx, in[4][i] = at.dudy,
+        in[5][i] = at.dvdy;
+        random[i] = sample_random(state) % 4 ? sample_random(state) : 0;
+        mask[i] = sample_random(state) % 4 != 0;
+    }
+    uint32_t n = sample_random(state);
+    txm_batch batch = {.count = n % (BATCH + 1),
+                       .u = in[0],
+                       .v = in[1],
+                       .dudx = in[2],
+                       .dvdx = in[3],
+                       .dudy = in[4],
+                       .dvdy = in[5],
+                       .random = n & 256 ? random : NULL,
+                       .mask = n & 512 ? mask : NULL};
+    run_batch(&txm_sample_scalar, v, how, batch, random, &a);
+    run_batch(ops, v, how, batch, random, &b);
+    int same = same_results(&a, &b, v->tiles), at = 0;
+    for (int i = 0; i < BATCH; i++)
+        for (int c = 0; c < 4; c++)
+            at = memcmp(&a.out[c][i], &b.out[c][i], 4) ? i : at;
+    if (!same)
+        report("batch", v, how, &(txm_lookup){in[0][at], in[1][at], in[2][at], in[3][at], in[4][at], in[5][at]},
+               (float[4]){b.out[0][at], b.out[1][at], b.out[2][at], b.out[3][at]},
+               (float[4]){a.out[0][at], a.out[1][at], a.out[2][at], a.out[3][at]});
+    free(a.tiles);
+    free(b.tiles);
+    return same;
+}
+
+static int compare_one(const txm_sample_ops *ops, const sample_view *v, const txm_sampler *how, uint64_t *state)
+{
+    txm_view view = v->view;
+    float out[2][3][4];
+    view.textures = &v->texture;
+    txm_lookup at = sample_random_lookup(state, v->texture.width, v->texture.height, 1);
+    uint32_t random = sample_random(state) % 4 ? sample_random(state) : 0;
+    const txm_sample_ops *both[2] = {&txm_sample_scalar, ops};
+    txm_look look[2][2];
+    for (int i = 0; i < 2; i++) {
+        txm_lane lane = {.random = random}, again = lane;
+        look[i][0] = both[i]->sample(&view, 0, how, &at, &lane, out[i][0]);
+        if (i)
+            report("one", v, how, &at, out[1][0], out[0][0]);
+        int same = i == 0 || memcmp(out[0][0], out[1][0], sizeof out[0][0]) == 0;
+        look[i][1] = both[i]->sample_d(&view, 0, how, &at, &again, out[i][0], out[i][1], out[i][2]);
+        if (!same || lane.random != again.random)
+            return 0;
+    }
+    if (memcmp(look[0], look[1], sizeof look[0]) || memcmp(out[0], out[1], sizeof out[0])) {
+        report("derivatives", v, how, &at, out[1][1], out[0][1]);
+        return 0;
+    }
+    *difference = 0;
+    return 1;
+}
+
+const char *sample_compare(const txm_sample_ops *ops, int rounds, uint64_t seed)
+{
+    static const uint32_t sizes[][2] = {{1, 1},    {16, 16},   {17, 33}, {64, 64},
+                                        {100, 30}, {257, 129}, {3, 200}, {512, 7}};
+    uint64_t state = seed | 1;
+    *difference = 0;
+    for (int i = 0; i < rounds; i++) {
+        sample_view v;
+        uint32_t n = sample_random(&state), s = (n >> 8) % (sizeof sizes / sizeof *sizes);
+        sample_view_make(&v, &state, (txm_type)(n % 4), n & 16 ? 4 : 1, (txm_extension)((n >> 5) % 4), sizes[s][0],
+                         sizes[s][1], n >> 30 == 0);
+        v.view.textures = &v.texture;
+        int same = 1;
+        for (int k = 0; k < 40 && same; k++) {
+            txm_sampler how = sample_random_sampler(&state);
+            same = compare_batch(ops, &v, &how, &state) && compare_one(ops, &v, &how, &state) &&
+                   compare_one(ops, &v, &how, &state);
+        }
+        sample_view_free(&v);
+        if (!same)
+            return *difference ? difference : "results, requests or marks differ";
+    }
+    return NULL;
+}

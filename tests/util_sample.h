@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Random look-ups, and comparing an ISA's with scalar C. Needs no test framework, so that it runs cross-compiled too.
+ */
+#ifndef UTIL_SAMPLE_H
+#define UTIL_SAMPLE_H
+#include "sample/sample_ops.h"
+
+/* Numbers for tests: state must not be 0. */
+uint32_t sample_random(uint64_t *state);
+
+/* A look-up of any kind: inside, beyond the edges, on pixel boundaries, not finite; derivatives from 0 to huge,
+ * elongated in any direction. `wild`: a share of what is not finite. */
+txm_lookup sample_random_lookup(uint64_t *state, uint32_t width, uint32_t height, int wild);
+
+/* Any valid sampler. */
+txm_sampler sample_random_sampler(uint64_t *state);
+
+/* A view of one random texture of this type and number of channels, made in memory without a file, its page table
+ * complete or with a share of tiles missing and failed. Free with sample_view_free. */
+typedef struct sample_view {
+    txm_view view;
+    txm_view_texture texture;
+    uint64_t slab;
+    uint32_t tiles;
+} sample_view;
+
+void sample_view_make(sample_view *v, uint64_t *state, txm_type type, uint32_t channels, txm_extension extension,
+                      uint32_t width, uint32_t height, int holes);
+void sample_view_free(sample_view *v);
+
+/* Compares `rounds` batches and as many single look-ups, with and without derivatives, of one ISA with scalar C. NULL
+ * when every bit is equal, else the first difference. */
+const char *sample_compare(const txm_sample_ops *ops, int rounds, uint64_t seed);
+#endif
