@@ -31,8 +31,13 @@ typedef struct txm_context_options {
     uint64_t device_memory_bytes; /* as --device-memory; 0: no bound but the device's own */
     txm_log_fn log;               /* may be NULL */
     void *log_user;
-    const volatile int *cancel; /* may be NULL: work stops with TXM_CANCELLED soon after *cancel becomes non-zero */
+    /* May be NULL: work stops with TXM_CANCELLED soon after *cancel becomes non-zero. Read atomically: set it with
+     * txm_cancel_request or another atomic store. */
+    const volatile int *cancel;
 } txm_context_options;
+
+/* Asks for the work of a context to stop. From any thread; safe in signal handlers. */
+void txm_cancel_request(volatile int *cancel);
 
 txm_status txm_context_new(const txm_context_options *options, txm_context **out, txm_error *err);
 void txm_context_free(txm_context **context); /* NULL-safe */

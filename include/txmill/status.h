@@ -2,8 +2,8 @@
  *
  * Status codes and error messages, shared by every txmill function that can fail.
  *
- * Convention: a function that can fail returns a txm_status and takes a `txm_error *` as its last parameter. On
- * success the error object is untouched; on failure it holds the status and a message that names the file, what is
+ * Convention: a function that can fail returns a txm_status and takes a `txm_error *` as its last parameter. The object
+ * needs no initialisation: it is cleared first, and on failure holds the status and a message that names the file, what is
  * wrong, where (level, tile, byte) and what to do. The pointer may be NULL. Outputs are untouched by a failed call
  * unless the function says otherwise. The library never prints and never exits.
  */
@@ -61,6 +61,9 @@ txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...) 
 /* As txm_fail, for a failed system call: derives the status from `sys_errno` (ENOSPC, EACCES, ENOENT ...) and appends
  * its text. */
 txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Records what went wrong further down as it is: status, errno and message. Returns cause->status. */
+txm_status txm_fail_as(txm_error *err, const txm_error *cause);
 
 /* Puts "prefix: " in front of a recorded message, to add context on the way up. Returns err->status. */
 txm_status txm_error_prefix(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));

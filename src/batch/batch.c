@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cancel.h"
 #include "core/mem.h"
 #include "core/text.h"
 
 txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs, const txm_batch_options *options,
                          txm_batch **out, txm_error *err)
 {
+    txm_error_clear(err);
     txm_batch *b = txm_calloc(1, sizeof *b);
     if (!b)
         return txm_fail(err, TXM_NO_MEMORY, "out of memory for a batch");
@@ -51,7 +53,7 @@ void txm_batch_free(txm_batch **batch)
 
 bool txm_batch_cancelled(const txm_batch *batch)
 {
-    return batch->context->cancel && *batch->context->cancel;
+    return txm_is_cancelled(batch->context->cancel);
 }
 
 bool txm_batch_may_start(const txm_batch *batch)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Digests of whole files. */
 #include "batch/content.h"
+#include "core/cancel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +43,7 @@ static txm_status hash_fd(int fd, const char *path, const volatile int *cancel, 
             return txm_fail_errno(err, errno, "%s: reading it failed", path);
         if (n == 0)
             return TXM_OK;
-        if (cancel && *cancel)
+        if (txm_is_cancelled(cancel))
             return txm_fail(err, TXM_CANCELLED, "%s: stopped on request", path);
         if (!EVP_DigestUpdate(ctx, piece, (size_t)n))
             return txm_fail(err, TXM_INTERNAL, "%s: the crypto library refuses", path);

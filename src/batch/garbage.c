@@ -14,6 +14,7 @@
 #include "batch/garbage_judge.h"
 #include "batch/sweep.h"
 #include "cache/name.h"
+#include "core/cancel.h"
 #include "core/mem.h"
 #include "core/path.h"
 
@@ -172,7 +173,7 @@ static txm_status read_folder(walk *w, const char *folder, txm_error *err)
     txm_entries entries = {0};
     txm_status status = txm_entries_read(folder, &entries, err);
     for (size_t i = 0; status == TXM_OK && i < entries.count; i++) {
-        if (w->options->cancel && *w->options->cancel)
+        if (txm_is_cancelled(w->options->cancel))
             status = txm_fail(err, TXM_CANCELLED, "stopped on request");
         else
             status = visit(w, txm_path_join(folder, entries.names[i]), err);

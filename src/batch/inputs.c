@@ -51,6 +51,7 @@ static bool keep(txm_inputs *inputs, const char **text)
 
 txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_error *err)
 {
+    txm_error_clear(err);
     txm_input e = *entry;
     if (inputs->count == inputs->capacity) {
         size_t capacity = inputs->capacity ? 2 * inputs->capacity : 64;
@@ -147,6 +148,7 @@ txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_i
 
 txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *err)
 {
+    txm_error_clear(err);
     static const txm_input nothing;
     /* An image may have a name that begins with '@': ./@name.png names it. */
     if (argument[0] == '@')

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "batch/kind.h"
+#include "core/cancel.h"
 #include "core/mem.h"
 #include "source/source.h"
 
@@ -132,7 +133,7 @@ txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const vo
         status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
     for (uint32_t y = 0; status == TXM_OK && left && y < info->height; y += ROWS) {
         uint32_t count = info->height - y < ROWS ? info->height - y : ROWS;
-        if (cancel && *cancel)
+        if (txm_is_cancelled(cancel))
             status = txm_fail(err, TXM_CANCELLED, "%s: stopped on request", path);
         else if ((status = txm_source_read(source, y, count, rows, stride, err)) == TXM_OK)
             left = refute(left, info, rows, count);

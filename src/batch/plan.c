@@ -259,6 +259,7 @@ static void tell(txm_batch *b)
 
 txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
 {
+    txm_error_clear(err);
     txm_error failure = {0};
     for (size_t i = 0; i < batch->count; i++) {
         if (decide(batch, i, &failure))

@@ -69,6 +69,7 @@ static txm_status add(txm_rules *r, const txm_rule *rule, txm_error *err)
 
 txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin, txm_error *err)
 {
+    txm_error_clear(err);
     char copy[MAX_RULE_BYTES];
     txm_rule rule = {.glob = copy, .origin = origin};
     if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy)
@@ -108,6 +109,7 @@ static txm_status load_line(txm_rules *rules, char *line, const char *path, size
 
 txm_status txm_rules_load(txm_rules *rules, const char *path, txm_error *err)
 {
+    txm_error_clear(err);
     FILE *f = fopen(path, "re");
     if (!f)
         return txm_fail_errno(err, errno, "%s: cannot open the rules", path);
@@ -128,6 +130,7 @@ txm_status txm_rules_load(txm_rules *rules, const char *path, txm_error *err)
 
 txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err)
 {
+    txm_error_clear(err);
     if (strcmp(name, "pbr") != 0)
         return txm_fail(err, TXM_USAGE, "there is no preset '%s'; there is pbr", name);
     rules->pbr = true;

@@ -259,6 +259,7 @@ static void work(void *arg)
 
 txm_status txm_batch_run(txm_batch *batch, txm_error *err)
 {
+    txm_error_clear(err);
     if (batch->options.dry_run || !batch->order_count)
         return TXM_OK;
     if (!batch->options.no_claims && !(batch->claims = txm_claims_new(NULL)))

@@ -14,6 +14,7 @@
 
 #include "batch/inputs.h"
 #include "batch/watch_tree.h"
+#include "core/cancel.h"
 #include "core/mem.h"
 #include "core/path.h"
 
@@ -346,7 +347,7 @@ txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_what *what
     double end = stopwatch() + seconds, now;
     *what = TXM_WATCH_NOTHING;
     do {
-        if (watch->options.cancel && *watch->options.cancel)
+        if (txm_is_cancelled(watch->options.cancel))
             return txm_fail(err, TXM_CANCELLED, "stopped on request");
         txm_status status = read_events(watch, err);
         now = stopwatch();

@@ -67,7 +67,7 @@ txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_
         status = txm_stream_read(stream, header, LEGACY_HEADER_BYTES, &ignored);
     }
     if (status != TXM_OK && status != TXM_CORRUPT) {
-        return txm_fail(err, status, "%s", ignored.message);
+        return txm_fail_as(err, &ignored);
     }
     if (status != TXM_OK || memcmp(header, "BLENDER", 7) != 0) {
         return txm_fail(err, TXM_CORRUPT, "%s: not a .blend file: it does not start with BLENDER%s", name,

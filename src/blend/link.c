@@ -139,7 +139,7 @@ static txm_status settle_library(txm_blend *blend, uint32_t file, txm_status sta
 {
     txm_blend_library *library = &blend->libraries.data[blend->files.data[file].library];
     if (status == TXM_NO_MEMORY) {
-        return txm_fail(err, status, "%s", why->message);
+        return txm_fail_as(err, why);
     }
     library->status = status;
     if (status == TXM_OK) {

@@ -40,6 +40,7 @@ static txm_status fill_info(txm_blend *blend, txm_error *err)
 
 txm_status txm_blend_open(const char *path, const txm_blend_options *options, txm_blend **out, txm_error *err)
 {
+    txm_error_clear(err);
     txm_blend *blend = txm_calloc(1, sizeof *blend);
     char *absolute = txm_path_absolute(path);
     txm_status status;

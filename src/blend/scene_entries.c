@@ -102,6 +102,7 @@ static size_t drop_repeated(txm_blend_entry *entries, size_t count)
 txm_status txm_blend_entries(txm_blend *blend, const char *packed_folder, txm_blend_entry **out, size_t *count,
                              txm_error *err)
 {
+    txm_error_clear(err);
     entry_list list = {.blend = blend};
     txm_status status = TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < blend->images.count; i++) {

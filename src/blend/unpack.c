@@ -297,6 +297,7 @@ static txm_status unpack(txm_stream *stream, const txm_packed *packed, const cha
 txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
                             txm_error *err)
 {
+    txm_error_clear(err);
     if (image >= blend->images.count || packed >= blend->images.data[image].packed_count) {
         return txm_fail(err, TXM_USAGE, "%s: there is no packed image of that number", blend->info.path);
     }

@@ -58,6 +58,7 @@ txm_status txm_tx_check_map(const txm_tx *tx, txm_error *err)
 
 txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err)
 {
+    txm_error_clear(err);
     *out = NULL;
     txm_tx *tx = txm_calloc(1, sizeof *tx);
     if (!tx)

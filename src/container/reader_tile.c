@@ -160,6 +160,7 @@ txm_status txm_tx_read_tile(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_
                             size_t pixel_stride_bytes, size_t row_stride_bytes, uint32_t *w, uint32_t *h,
                             txm_error *err)
 {
+    txm_error_clear(err);
     txm_tile_id tile;
     txm_status status = txm_tile_at(tx, level, tile_x, tile_y, &tile, err);
     if (status == TXM_OK)
@@ -308,6 +309,7 @@ txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint3
                               txm_extension extension, void *dst, size_t pixel_stride_bytes, size_t row_stride_bytes,
                               uint32_t *w, uint32_t *h, txm_error *err)
 {
+    txm_error_clear(err);
     txm_tile_id tile;
     if (padding_px > TXM_MAX_PADDING_PX)
         return txm_fail(err, TXM_USAGE, "padding of %u pixels; at most %d", padding_px, TXM_MAX_PADDING_PX);
@@ -337,6 +339,7 @@ txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint3
 
 txm_status txm_tx_check_ring(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, txm_error *err)
 {
+    txm_error_clear(err);
     txm_tile_id tile = {0};
     if (!tx->section)
         return txm_fail(err, TXM_USAGE, "%s: no valid border section", tx->path);

@@ -380,9 +380,9 @@ txm_status txm_attempt_run(const txm_attempt_request *request, txm_publish **pub
         status = txm_feed_run(&a->feed, &own);
     /* The job holds the first error of any thread: that is the one to tell. */
     if (a->job.error.status)
-        status = txm_fail(err, a->job.error.status, "%s", a->job.error.message);
+        status = txm_fail_as(err, &a->job.error);
     else if (status)
-        txm_fail(err, status, "%s", own.message);
+        txm_fail_as(err, &own);
     if (!status && a->feed.not_grey)
         result->not_grey = true;
     else if (!status)

@@ -22,6 +22,7 @@ static txm_status find_devices(txm_context *c, const txm_context_options *o, uns
 
 txm_status txm_context_new(const txm_context_options *options, txm_context **out, txm_error *err)
 {
+    txm_error_clear(err);
     static const txm_context_options defaults;
     const txm_context_options *o = options ? options : &defaults;
     txm_context *c = txm_calloc(1, sizeof *c);
@@ -58,6 +59,11 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
 fail:
     txm_context_free(&c);
     return status;
+}
+
+void txm_cancel_request(volatile int *cancel)
+{
+    __atomic_store_n(cancel, 1, __ATOMIC_RELEASE);
 }
 
 txm_status txm_context_derive(const txm_context *base, const char *working_space, txm_context **out, txm_error *err)

@@ -17,12 +17,24 @@
 #include "core/mem.h"
 #include "core/path.h"
 
+static txm_status check_compression(const txm_compression *c, txm_error *err)
+{
+    static const int highest[] = {[TXM_CODEC_ZIP] = 12, [TXM_CODEC_ZSTD] = 19, [TXM_CODEC_NONE] = 0};
+    if ((unsigned)c->codec > TXM_CODEC_NONE)
+        return txm_fail(err, TXM_USAGE, "compression %d: there is no codec of this number", (int)c->codec);
+    if (c->level < 0 || c->level > highest[c->codec])
+        return txm_fail(err, TXM_USAGE, "compression level %d: use 0 to %d", c->level, highest[c->codec]);
+    return TXM_OK;
+}
+
 static txm_status check_settings(const txm_settings *s, txm_error *err)
 {
     if (s->tile_px < TXM_MIN_TILE_PX || s->tile_px > TXM_MAX_TILE_PX || (s->tile_px & (s->tile_px - 1)))
         return txm_fail(err, TXM_USAGE, "tile size %u: use a power of two from %d to %d", s->tile_px, TXM_MIN_TILE_PX,
                         TXM_MAX_TILE_PX);
-    return TXM_OK;
+    if ((unsigned)s->alpha > TXM_ALPHA_AUTO)
+        return txm_fail(err, TXM_USAGE, "alpha type %d: there is none of this number", (int)s->alpha);
+    return check_compression(&s->compression, err);
 }
 
 /* What Blender itself would write has neither borders nor dropped channels. */
@@ -207,7 +219,7 @@ static txm_status attempt(const conversion *c, txm_attempt_request *request, txm
             txm_context_log(c->context, TXM_LOG_WARNING, "%s: %s; starting again on the CPU", c->path, own.message);
             request->devices = false;
         } else {
-            return status ? txm_fail(err, status, "%s", own.message) : TXM_OK;
+            return status ? txm_fail_as(err, &own) : TXM_OK;
         }
         if ((status = txm_source_rewind(c->source, err)))
             return status;
@@ -331,6 +343,7 @@ static txm_status run(conversion *c, txm_result *result, txm_error *err)
 txm_status txm_convert(txm_context *context, const char *source, const txm_settings *settings,
                        const txm_convert_options *options, txm_result *result, txm_error *err)
 {
+    txm_error_clear(err);
     return txm_convert_hooked(context, source, settings, options, NULL, result, err);
 }
 
@@ -355,7 +368,8 @@ txm_status txm_convert_hooked(txm_context *context, const char *source, const tx
     free(c.attribute_names);
     if (status)
         txm_result_clear(result);
-    result->seconds = now() - begin;
+    else
+        result->seconds = now() - begin;
     return status;
 }
 

@@ -38,6 +38,7 @@ static void describe(const txm_gpu_plugin *plugin, uint32_t device, txm_cuda_inf
 
 txm_status txm_cuda_list(txm_cuda_info **out, size_t *count, txm_error *err)
 {
+    txm_error_clear(err);
     uint32_t n = 0;
     const txm_gpu_plugin *plugin = txm_gpu_plugin_load(err);
     if (!plugin)

@@ -27,7 +27,7 @@ static txm_status out_of_memory(const state *s, txm_error *err)
 
 static txm_status job_failed(const state *s, txm_error *err)
 {
-    return txm_fail(err, s->feed->job->error.status, "%s", s->feed->job->error.message);
+    return txm_fail_as(err, &s->feed->job->error);
 }
 
 /* ---- conforming ---------------------------------------------------------------------------------------------- */

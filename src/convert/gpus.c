@@ -2,6 +2,8 @@
  * Choosing devices. */
 #include "convert/gpus.h"
 
+#include <ctype.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,13 +117,31 @@ static txm_status open_named(txm_gpus *g, txm_error *err)
     return status;
 }
 
+/* "cuda" (*only is -1) or "cuda:N". */
+static bool parse_device(const char *word, int *only)
+{
+    if (strcmp(word, "cuda") == 0)
+        return true;
+    if (strncmp(word, "cuda:", 5) != 0 || !isdigit((unsigned char)word[5]))
+        return false;
+    char *end;
+    unsigned long number = strtoul(word + 5, &end, 10);
+    if (*end || number > INT_MAX)
+        return false;
+    *only = (int)number;
+    return true;
+}
+
 txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char why[TXM_MESSAGE_BYTES], txm_error *err)
 {
     const char *word = options->device ? options->device : "auto";
-    bool named = strncmp(word, "cuda", 4) == 0;
+    bool named = strcmp(word, "auto") != 0;
+    int only = -1;
     *why = 0;
     if (strcmp(word, "cpu") == 0)
         return TXM_OK;
+    if (named && !parse_device(word, &only))
+        return txm_fail(err, TXM_USAGE, "device '%s': use auto, cpu, cuda or cuda:N", word);
     if (!named && !txm_gpu_plugin_exists()) {
         snprintf(why, TXM_MESSAGE_BYTES, "there is no CUDA plug-in");
         return TXM_OK;
@@ -132,7 +152,7 @@ txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char wh
     g->options = *options;
     g->options.device = NULL; /* the caller's */
     g->named = named;
-    g->only = strncmp(word, "cuda:", 5) == 0 ? atoi(word + 5) : -1;
+    g->only = only;
     pthread_mutex_init(&g->lock, NULL);
     txm_error own = {0};
     if (named && open_named(g, &own)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the stages of one conversion share. */
 #include "convert/job.h"
+#include "core/cancel.h"
 
 #include <string.h>
 
@@ -38,7 +39,7 @@ bool txm_job_runs(txm_job *job)
 {
     if (atomic_load_explicit(&job->stopped, memory_order_relaxed))
         return false;
-    if (job->cancel && *job->cancel) {
+    if (txm_is_cancelled(job->cancel)) {
         txm_error error = {0};
         txm_fail(&error, TXM_CANCELLED, "stopped on request");
         txm_job_fail(job, &error);

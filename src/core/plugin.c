@@ -2,6 +2,8 @@
  * Where the parts lie that are loaded or started when they are needed. */
 #include "core/plugin.h"
 
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,12 +20,26 @@ static char *program_folder(void)
     return n > 0 ? txm_path_dir(exe) : txm_strdup("");
 }
 
+/* The folder of the shared library that this code is part of, or of the program that holds it; "" if unknown. */
+static char *library_folder(void)
+{
+    static const char in_this_library;
+    Dl_info found;
+    char real[PATH_MAX];
+    if (!dladdr(&in_this_library, &found) || !found.dli_fname || !strchr(found.dli_fname, '/') ||
+        !realpath(found.dli_fname, real))
+        return txm_strdup("");
+    return txm_path_dir(real);
+}
+
 char *txm_plugin_path(const char *file, char **looked_in)
 {
-    char *program = program_folder(), *path = NULL;
-    /* An installation that was moved as a whole keeps its modules at the same distance. */
-    char *beside = program && *program ? txm_path_join(program, "../lib/txmill") : NULL;
-    const char *folders[] = {getenv("TXMILL_PLUGINS"), program, beside, TXM_MODULE_DIR};
+    char *program = program_folder(), *library = library_folder(), *path = NULL;
+    /* An installation that was moved as a whole keeps its modules at the same distance: LIBDIR/txmill. */
+    char *beside_program = program && *program ? txm_path_join(program, "../lib/txmill") : NULL;
+    char *beside_library = library && *library ? txm_path_join(library, "txmill") : NULL;
+    const char *folders[] = {secure_getenv("TXMILL_PLUGINS"), library, beside_library, program, beside_program,
+                             TXM_MODULE_DIR};
     for (size_t i = 0; i < sizeof folders / sizeof folders[0] && !path; i++) {
         if (!folders[i] || !*folders[i])
             continue;
@@ -34,8 +50,11 @@ char *txm_plugin_path(const char *file, char **looked_in)
         }
     }
     if (!path && looked_in)
-        *looked_in = txm_asprintf("%s is neither in %s nor in %s", file, program ? program : "", TXM_MODULE_DIR);
-    free(beside);
+        *looked_in = txm_asprintf("%s is neither in %s nor in %s", file, library && *library ? library : program ? program : "",
+                                  TXM_MODULE_DIR);
+    free(beside_library);
+    free(beside_program);
+    free(library);
     free(program);
     return path;
 }

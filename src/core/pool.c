@@ -5,6 +5,7 @@
  */
 #include "core/pool.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -209,12 +210,27 @@ static unsigned cgroup_cpus(void)
     return cpus;
 }
 
+/* Processors that this process may run on; 0 when the system does not say. */
+static unsigned affinity_cpus(void)
+{
+    /* A cpu_set_t holds 1024 processors, and the call fails where the kernel knows more. */
+    for (int possible = CPU_SETSIZE; possible <= 1 << 20; possible *= 2) {
+        cpu_set_t *set = CPU_ALLOC((size_t)possible);
+        if (!set)
+            return 0;
+        size_t bytes = CPU_ALLOC_SIZE((size_t)possible);
+        unsigned cpus = sched_getaffinity(0, bytes, set) == 0 ? (unsigned)CPU_COUNT_S(bytes, set) : 0;
+        bool too_small = !cpus && errno == EINVAL;
+        CPU_FREE(set);
+        if (!too_small)
+            return cpus;
+    }
+    return 0;
+}
+
 unsigned txm_cpu_count(void)
 {
-    cpu_set_t set;
-    unsigned cpus = 1, quota = cgroup_cpus();
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        cpus = (unsigned)CPU_COUNT(&set);
+    unsigned cpus = affinity_cpus(), quota = cgroup_cpus();
     if (quota && quota < cpus)
         cpus = quota;
     return cpus ? cpus : 1;

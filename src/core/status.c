@@ -119,6 +119,13 @@ txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...
     return status;
 }
 
+txm_status txm_fail_as(txm_error *err, const txm_error *cause)
+{
+    if (err && err->status == TXM_OK)
+        *err = *cause;
+    return cause->status;
+}
+
 txm_status txm_error_prefix(txm_error *err, const char *format, ...)
 {
     if (!err)

@@ -82,5 +82,5 @@ txm_status txm_compare_level(txm_job *job, txm_tx *expected, txm_tx *found, uint
     pthread_mutex_destroy(&c.lock);
     *diff = c.diff;
     /* A cancellation may come behind the last job. */
-    return txm_job_runs(job) ? TXM_OK : txm_fail(err, job->error.status, "%s", job->error.message);
+    return txm_job_runs(job) ? TXM_OK : txm_fail_as(err, &job->error);
 }

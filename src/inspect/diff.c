@@ -214,7 +214,7 @@ static txm_status compare_level(comparison *c, uint32_t level, txm_error *err)
     if (whole)
         conclude(c, e, parts, count);
     free(parts);
-    return whole ? TXM_OK : txm_fail(err, c->job.error.status, "%s", c->job.error.message);
+    return whole ? TXM_OK : txm_fail_as(err, &c->job.error);
 }
 
 /* ---- before and after ------------------------------------------------------------------------------------------- */
@@ -281,6 +281,7 @@ static txm_status run(comparison *c, const char *const paths[2], bool with_map, 
 txm_status txm_diff(txm_context *context, const char *a, const char *b, bool with_map, txm_difference *out,
                     txm_error *err)
 {
+    txm_error_clear(err);
     const char *const paths[2] = {a, b};
     comparison c = {.context = context, .out = out};
     memset(out, 0, sizeof *out);

@@ -122,6 +122,7 @@ static char *absolute_folder(const char *path)
 txm_status txm_name_search(txm_context *context, const char *tx_path, const char *source, const char *xyz,
                            txm_name_match *match, bool *found, txm_error *err)
 {
+    txm_error_clear(err);
     size_t source_bytes = 0;
     unsigned version;
     char md5[33];

@@ -259,6 +259,7 @@ static txm_status run(resolving *r, txm_source *source, const txm_settings *sett
 txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings, bool touch_it,
                              txm_resolution *out, txm_error *err)
 {
+    txm_error_clear(err);
     const txm_source_options options = {.max_memory_bytes = context->max_memory_bytes};
     resolving r = {.context = context, .image = image, .out = out};
     txm_source *source = NULL;

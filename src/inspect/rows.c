@@ -22,11 +22,11 @@ txm_status txm_rows_open(const txm_context *context, const char *path, txm_rows 
     }
     /* A damaged tx file must not be told as an image that no decoder knows. */
     if (txm_path_has_ext(path, "tx") || (status != TXM_CORRUPT && status != TXM_UNSUPPORTED && status != TXM_TOO_LARGE))
-        return txm_fail(err, status, "%s", tx_error.message);
+        return txm_fail_as(err, &tx_error);
     const txm_source_options options = {.max_memory_bytes = context->max_memory_bytes};
     status = txm_source_open(path, &options, &out->source, &source_error);
     if (status)
-        return txm_fail(err, status, "%s", source_error.message);
+        return txm_fail_as(err, &source_error);
     const txm_source_info *i = txm_source_info_of(out->source);
     out->levels = 1;
     out->channels = i->channels;

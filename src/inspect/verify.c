@@ -46,7 +46,7 @@ static txm_status open_file(txm_verification *v, bool *usable, txm_error *err)
                  txm_message_without_path(own.message, v->path));
         return TXM_OK;
     }
-    return status ? txm_fail(err, status, "%s", own.message) : TXM_OK;
+    return status ? txm_fail_as(err, &own) : TXM_OK;
 }
 
 static txm_status run(txm_verification *v, txm_error *err)
@@ -68,6 +68,7 @@ static txm_status run(txm_verification *v, txm_error *err)
 txm_status txm_verify(txm_context *context, const char *path, const txm_verify_options *options, txm_findings *findings,
                       txm_error *err)
 {
+    txm_error_clear(err);
     static const txm_verify_options no_options;
     txm_collector collector;
     txm_collector_init(&collector, findings);

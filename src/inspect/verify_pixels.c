@@ -391,7 +391,7 @@ txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
         txm_group_wait(c->check.job.group, 0);
         status = c->check.job.error.status;
         if (status)
-            txm_fail(err, status, "%s", c->check.job.error.message);
+            txm_fail_as(err, &c->check.job.error);
         else
             status = conclude(c, err);
     }

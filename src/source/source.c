@@ -133,7 +133,7 @@ txm_status txm_source_open(const char *path, const txm_source_options *options, 
     }
     status = choose_reader(s, options ? options : &no_options, head, head_bytes, &own);
     if (status != TXM_OK) {
-        txm_fail(err, status, "%s", own.message);
+        txm_fail_as(err, &own);
         goto fail;
     }
     s->info.file_bytes = st.st_size;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cancel.h"
 #include "core/mem.h"
 
 typedef struct counting {
@@ -62,7 +63,7 @@ static txm_status take_level(const counting *c, uint32_t level, const volatile i
         return txm_fail(err, TXM_NO_MEMORY, "no memory for a table of %u x %u tiles", l->tiles_x, l->tiles_y);
     c->out->entries[level] = entry;
     for (uint32_t y = 0; y < l->tiles_y; y++) {
-        if (*cancel)
+        if (txm_is_cancelled(cancel))
             return txm_fail(err, TXM_CANCELLED, "stopped on request");
         for (uint32_t x = 0; x < l->tiles_x; x++, entry++) {
             look_at(c, level, x, y, entry);

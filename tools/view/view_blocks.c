@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cancel.h"
 #include "core/mem.h"
 
 /* A page is made once and looked at often, but nobody waits a minute for it. */
@@ -200,16 +201,16 @@ txm_status txm_view_blocks(txm_tx *tx, uint32_t level, size_t limit, txm_pool *p
     txm_group *group = txm_group_new(pool);
     bool ok = group && count;
     *fits = true;
-    for (uint32_t n = 0; ok && *fits && n < blocks && !*cancel; n += count) {
+    for (uint32_t n = 0; ok && *fits && n < blocks && !txm_is_cancelled(cancel); n += count) {
         ok = add_blocks(coders, group, level, n, blocks - n < count ? blocks - n : count, out);
         *fits = out->size - before <= limit;
     }
     txm_group_free(group);
     while (count)
         close_coder(&coders[--count]);
-    if (!*fits || !ok || *cancel)
+    if (!*fits || !ok || txm_is_cancelled(cancel))
         out->size = before;
     if (!ok)
         return txm_fail(err, TXM_NO_MEMORY, "no memory for the pixels of level %u", level);
-    return *cancel ? txm_fail(err, TXM_CANCELLED, "stopped on request") : TXM_OK;
+    return txm_is_cancelled(cancel) ? txm_fail(err, TXM_CANCELLED, "stopped on request") : TXM_OK;
 }

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The library inside somebody else's program: every option is checked, an error object needs no care, and nothing of
+ * the process is touched: locale, signals, umask, working folder, standard output.
+ */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "txmill/convert.h"
+#include "txmill/inspect.h"
+#include "txmill/reader.h"
+#include "util_tx.h"
+
+static char image[600];
+static txm_context *context;
+
+static void begin(void)
+{
+    const char *data = getenv("TXM_TESTDATA");
+    char source[600];
+    size_t bytes;
+    snprintf(source, sizeof source, "%s/golden/rgb8.png", data ? data : "testdata");
+    snprintf(image, sizeof image, "%s", temp_file("rgb8.png"));
+    uint8_t *content = load_file(source, &bytes);
+    save_file(image, content, bytes);
+    free(content);
+    const txm_context_options options = {.threads = 2, .device = "cpu"};
+    ck_assert(!txm_context_new(&options, &context, NULL));
+}
+
+static void end(void)
+{
+    txm_context_free(&context);
+}
+
+static txm_status convert(const txm_settings *settings, txm_result *result, txm_error *err)
+{
+    const txm_convert_options force = {.force = true};
+    return txm_convert(context, image, settings, &force, result, err);
+}
+
+static bool is_zero(const void *object, size_t bytes)
+{
+    const uint8_t *p = object;
+    while (bytes && !*p)
+        p++, bytes--;
+    return bytes == 0;
+}
+
+/* An error object as it comes from malloc. */
+static void fill(txm_error *err)
+{
+    memset(err, 0x5A, sizeof *err);
+    err->message[sizeof err->message - 1] = 0;
+}
+
+START_TEST(test_settings_are_checked)
+{
+    const struct {
+        txm_alpha alpha;
+        txm_codec codec;
+        int level;
+        uint32_t tile_px;
+        const char *says;
+    } wrong[] = {
+        {(txm_alpha)99, TXM_CODEC_ZIP, 0, 64, "alpha type"}, {(txm_alpha)-1, TXM_CODEC_ZIP, 0, 64, "alpha type"},
+        {TXM_ALPHA_AUTO, (txm_codec)7, 0, 64, "codec"},      {TXM_ALPHA_AUTO, (txm_codec)-1, 0, 64, "codec"},
+        {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, 13, 64, "level"},    {TXM_ALPHA_AUTO, TXM_CODEC_ZSTD, 20, 64, "level"},
+        {TXM_ALPHA_AUTO, TXM_CODEC_NONE, 1, 64, "level"},    {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, -1, 64, "level"},
+        {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, 0, 0, "tile size"},  {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, 0, 48, "tile size"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        txm_settings settings = txm_settings_default();
+        txm_result result;
+        txm_error err;
+        settings.alpha = wrong[i].alpha;
+        settings.compression = (txm_compression){wrong[i].codec, wrong[i].level};
+        settings.tile_px = wrong[i].tile_px;
+        fill(&err);
+        memset(&result, 0x5A, sizeof result);
+        ck_assert_int_eq(convert(&settings, &result, &err), TXM_USAGE);
+        ck_assert_int_eq(err.status, TXM_USAGE);
+        ck_assert_msg(strstr(err.message, wrong[i].says) != NULL, "%s: %s", wrong[i].says, err.message);
+        ck_assert(is_zero(&result, sizeof result));
+    }
+}
+END_TEST
+
+START_TEST(test_devices_are_checked)
+{
+    static const char *const wrong[] = {
+        "", "gpu", "CUDA", "cuda:", "cuda:x", "cuda:1x", "cuda:-1", "cuda:99999999999", "cud"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const txm_context_options options = {.threads = 1, .device = wrong[i]};
+        txm_context *none = NULL;
+        txm_error err;
+        fill(&err);
+        ck_assert_msg(txm_context_new(&options, &none, &err) == TXM_USAGE, "'%s' was taken", wrong[i]);
+        ck_assert_ptr_null(none);
+        ck_assert_ptr_nonnull(strstr(err.message, wrong[i]));
+    }
+}
+END_TEST
+
+/* A second failure is not told in the words of the first, and errno arrives. */
+START_TEST(test_errors_are_fresh)
+{
+    txm_settings settings = txm_settings_default();
+    txm_result result;
+    txm_error err;
+    txm_tx *tx = NULL;
+    fill(&err);
+    ck_assert_int_eq(txm_tx_open("/nowhere/first.tx", &tx, &err), TXM_NOT_FOUND);
+    ck_assert_int_eq(err.sys_errno, ENOENT);
+    ck_assert_int_eq(txm_tx_open("/nowhere/second.tx", &tx, &err), TXM_NOT_FOUND);
+    ck_assert_ptr_nonnull(strstr(err.message, "second.tx"));
+    settings.cache_dir = image; /* a file where a folder belongs */
+    ck_assert_int_ne(convert(&settings, &result, &err), TXM_OK);
+    ck_assert_ptr_null(strstr(err.message, "second.tx"));
+    ck_assert_msg(err.sys_errno == ENOTDIR, "%d: %s", err.sys_errno, err.message);
+    ck_assert(is_zero(&result, sizeof result));
+    settings = txm_settings_default();
+    fill(&err);
+    ck_assert_int_eq(convert(&settings, &result, &err), TXM_OK);
+    ck_assert_int_eq(err.status, TXM_OK);
+    ck_assert_str_eq(err.message, "");
+
+    txm_findings findings = {0};
+    ck_assert_int_eq(txm_tx_open("/nowhere/third.tx", &tx, &err), TXM_NOT_FOUND);
+    ck_assert_int_eq(txm_verify(context, result.tx_path, NULL, &findings, &err), TXM_OK);
+    ck_assert_int_eq(err.status, TXM_OK);
+    txm_findings_clear(&findings);
+    txm_result_clear(&result);
+}
+END_TEST
+
+START_TEST(test_cancel)
+{
+    static volatile int stop;
+    const txm_context_options options = {.threads = 1, .device = "cpu", .cancel = &stop};
+    txm_settings settings = txm_settings_default();
+    txm_result result;
+    txm_error err;
+    txm_context *own = NULL;
+    const txm_convert_options force = {.force = true};
+    ck_assert(!txm_context_new(&options, &own, &err));
+    txm_cancel_request(&stop);
+    ck_assert_int_eq(txm_convert(own, image, &settings, &force, &result, &err), TXM_CANCELLED);
+    ck_assert(is_zero(&result, sizeof result));
+    txm_context_free(&own);
+}
+END_TEST
+
+typedef struct surroundings {
+    struct sigaction actions[NSIG];
+    sigset_t blocked;
+    char folder[1024], locale[256];
+    mode_t mask;
+} surroundings;
+
+static void look_around(surroundings *s)
+{
+    memset(s, 0, sizeof *s);
+    for (int i = 1; i < NSIG; i++)
+        sigaction(i, NULL, &s->actions[i]);
+    sigprocmask(SIG_SETMASK, NULL, &s->blocked);
+    ck_assert_ptr_nonnull(getcwd(s->folder, sizeof s->folder));
+    snprintf(s->locale, sizeof s->locale, "%s", setlocale(LC_ALL, NULL));
+    s->mask = umask(0);
+    umask(s->mask);
+}
+
+/* Converts, verifies, compares, resolves, reads, good files and bad ones, with standard output and error caught. */
+START_TEST(test_process_is_left_alone)
+{
+    static surroundings before, after;
+    char caught[600];
+    txm_settings settings = txm_settings_default();
+    txm_result result;
+    txm_error err;
+    txm_tx *tx = NULL;
+    struct stat said;
+    snprintf(caught, sizeof caught, "%s", temp_file("caught"));
+    fflush(NULL);
+    int out = dup(1), errors = dup(2), file = open(caught, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    ck_assert(out >= 0 && errors >= 0 && file >= 0 && dup2(file, 1) == 1 && dup2(file, 2) == 2);
+    look_around(&before);
+    settings.colorspace = "ACEScg"; /* OpenColorIO takes part */
+    txm_status status = convert(&settings, &result, &err);
+    if (!status) {
+        txm_findings findings = {0};
+        txm_difference difference = {0};
+        txm_resolution resolution = {0};
+        uint8_t *content;
+        size_t bytes;
+        status = txm_verify(context, result.tx_path, NULL, &findings, &err);
+        txm_findings_clear(&findings);
+        if (!status)
+            status = txm_diff(context, result.tx_path, result.tx_path, false, &difference, &err);
+        txm_difference_clear(&difference);
+        if (!status)
+            status = txm_resolve_image(context, image, &settings, false, &resolution, &err);
+        txm_resolution_clear(&resolution);
+        /* Damaged files are where libraries like to talk. */
+        content = load_file(result.tx_path, &bytes);
+        for (size_t cut = 1; cut < 8; cut++) {
+            save_file(result.tx_path, content, bytes * cut / 8);
+            if (!txm_tx_open(result.tx_path, &tx, &err))
+                txm_tx_close(&tx);
+            save_file(image, content, bytes * cut / 8);
+            txm_result bad;
+            convert(&settings, &bad, &err);
+            txm_result_clear(&bad);
+        }
+        free(content);
+        txm_result_clear(&result);
+    }
+    look_around(&after);
+    fflush(NULL);
+    fstat(file, &said);
+    dup2(out, 1);
+    dup2(errors, 2);
+    close(out);
+    close(errors);
+    close(file);
+    ck_assert_msg(!status, "%s", err.message);
+    ck_assert_int_eq(said.st_size, 0);
+    for (int i = 1; i < NSIG; i++)
+        ck_assert_msg(before.actions[i].sa_handler == after.actions[i].sa_handler &&
+                          before.actions[i].sa_flags == after.actions[i].sa_flags,
+                      "what signal %d does was changed", i);
+    for (int i = 1; i < NSIG; i++)
+        ck_assert_int_eq(sigismember(&before.blocked, i), sigismember(&after.blocked, i));
+    ck_assert_str_eq(before.folder, after.folder);
+    ck_assert_str_eq(before.locale, after.locale);
+    ck_assert_int_eq(before.mask, after.mask);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("embed");
+    TCase *tc = tcase_create("embed");
+    suite_add_tcase(s, tc);
+    tcase_add_checked_fixture(tc, begin, end);
+    tcase_add_test(tc, test_settings_are_checked);
+    tcase_add_test(tc, test_devices_are_checked);
+    tcase_add_test(tc, test_errors_are_fresh);
+    tcase_add_test(tc, test_cancel);
+    tcase_add_test(tc, test_process_is_left_alone);
+    SRunner *sr = srunner_create(s);
+    srunner_run_all(sr, CK_NORMAL);
+    int failed = srunner_ntests_failed(sr);
+    srunner_free(sr);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
