@@ -31,8 +31,7 @@ WARNXX := -Wall -Wextra
 SAN    := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 # Pixel arithmetic is specified without contraction: scalar C, SIMD and CUDA agree to the bit.
 COMMON := $(OPT) $(SAN) -fPIC -ffp-contract=off -fno-math-errno -pthread -Iinclude -Isrc -I$(B)/gen -MMD -MP \
-          -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DTXM_VERSION='"$(VERSION)"' -DTXM_MODULE_DIR='"$(MODULEDIR)"' \
-          -DTXM_DATA_DIR='"$(DATADIR)"'
+          -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DTXM_VERSION='"$(VERSION)"'
 ALL_CFLAGS   := -std=c11 $(COMMON) $(WARN) $(PKG_CFLAGS) $(CFLAGS)
 ALL_CXXFLAGS := -std=c++17 $(COMMON) $(WARNXX) $(PKG_CFLAGS) $(CXXFLAGS)
 ALL_LDFLAGS  := $(SAN) -pthread $(LDFLAGS)
@@ -50,10 +49,28 @@ TESTS      := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c))
 TEST_UTIL  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/util_*.c))
 SCRIPTS    := $(wildcard tests/cli_*.sh)
 
-.PHONY: all check check-slurm bench install uninstall clean fuzz
+.PHONY: all check check-one check-slurm bench install uninstall clean fuzz FORCE
+.DELETE_ON_ERROR:
+# Nothing that was built on the way is deleted, to be built again the next time.
+.SECONDARY:
 all: $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/txmill-oiio.so
 
 -include $(wildcard src/*/module.mk src/*/*/module.mk tools/*/module.mk tests/module.mk man/module.mk)
+
+# What other flags were given for is built again: objects and programs depend on files that hold the flags of the last
+# build, which change when the flags do.
+same = $(if $(subst x$(strip $(1))x,,x$(strip $(2))x)$(subst x$(strip $(2))x,,x$(strip $(1))x),,yes)
+define remember
+$(B)/flags/$(1): $(if $(call same,$(file <$(B)/flags/$(1)),$(2)),,FORCE)
+	@mkdir -p $$(@D)
+	@printf '%s\n' '$(subst ','\'',$(strip $(2)))' > $$@
+endef
+$(eval $(call remember,c,$(CC) $(ALL_CFLAGS)))
+$(eval $(call remember,cxx,$(CXX) $(ALL_CXXFLAGS)))
+$(eval $(call remember,link,$(CC) $(CXX) $(ALL_LDFLAGS) $(LIBS)))
+$(eval $(call remember,prefix,$(MODULEDIR)))
+$(B)/src/core/plugin.o: ALL_CFLAGS += -DTXM_MODULE_DIR='"$(MODULEDIR)"'
+$(B)/src/core/plugin.o: $(B)/flags/prefix
 
 # One file an ISA, with the flags that it needs; chosen at run time.
 $(B)/src/device/x86/%_avx2.o $(B)/src/sample/x86/%_avx2.o: ISA := -mavx2 -mf16c -O3
@@ -62,32 +79,32 @@ $(B)/src/device/x86/%_avx512.o $(B)/src/sample/x86/%_avx512.o: ISA := -mavx512f 
 # Headers of the program are named from the top folder.
 $(TOOL_OBJ): ALL_CFLAGS += -I.
 
-$(B)/%.o: %.c
+$(B)/%.o: %.c $(B)/flags/c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(ISA) -c $< -o $@
-$(B)/%.o: %.cpp
+$(B)/%.o: %.cpp $(B)/flags/cxx
 	@mkdir -p $(@D)
 	$(CXX) $(ALL_CXXFLAGS) -c $< -o $@
 
 $(B)/libtxmill.a: $(LIB_OBJ)
 	rm -f $@
 	ar rcs $@ $^
-$(B)/libtxmill.so: $(LIB_OBJ)
-	$(CC) -shared -Wl,-soname,libtxmill.so.$(SOVERSION) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
-$(B)/txmill: $(TOOL_OBJ) $(B)/libtxmill.a
+$(B)/libtxmill.so: $(LIB_OBJ) $(B)/flags/link
+	$(CC) -shared -Wl,-soname,libtxmill.so.$(SOVERSION) $(ALL_LDFLAGS) $(LIB_OBJ) $(LIBS) -o $@
+$(B)/txmill: $(TOOL_OBJ) $(B)/libtxmill.a $(B)/flags/link
 	$(CC) $(ALL_LDFLAGS) $(TOOL_OBJ) $(B)/libtxmill.a $(LIBS) $(TOOL_LIBS) -o $@
 # OpenImageIO pulls in 258 libraries and 130 MB: a module, loaded when a source needs it.
-$(B)/txmill-oiio.so: $(MODULE_SRC)
+$(B)/txmill-oiio.so: $(MODULE_SRC) $(B)/flags/cxx $(B)/flags/link
 	@mkdir -p $(B)/src/source/oiio
 	$(CXX) $(ALL_CXXFLAGS) -MF $(B)/src/source/oiio/oiio_module.d -shared $(ALL_LDFLAGS) $< -lOpenImageIO -lOpenImageIO_Util -o $@
 
-$(B)/tests/test_%: tests/test_%.c $(TEST_UTIL) $(TOOL_LIB) $(B)/libtxmill.a | $(B)/txmill $(B)/txmill-oiio.so
+$(B)/tests/test_%: tests/test_%.c $(B)/flags/c $(B)/flags/link $(TEST_UTIL) $(TOOL_LIB) $(B)/libtxmill.a | $(B)/txmill $(B)/txmill-oiio.so
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MF $@.d $(shell $(PKG_CONFIG) --cflags check) -Itests -I. $< $(TEST_UTIL) $(TOOL_LIB) \
 	  $(B)/libtxmill.a $(ALL_LDFLAGS) $(shell $(PKG_CONFIG) --libs check) $(LIBS) $(TOOL_LIBS) -o $@
 
 check: all $(TESTS)
-	@tests/run.sh $(B) $(TESTS) $(SCRIPTS)
+	@TXM_MAKE_VARS='$(subst ','\'',$(MAKEOVERRIDES))' tests/run.sh $(B) $(TESTS) $(SCRIPTS)
 
 # One test program or script: make check-one T=test_pyramid
 check-one: all $(B)/tests/$(T)

@@ -9,9 +9,20 @@ case $(basename "$build") in
     *) skip install "only of the plain build"; finish ;;
 esac
 
-root=$work/root prefix=/opt/txmill
-# What was built is installed; variables of an outer make must not leak in.
-make_here() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" DESTDIR="$root" PREFIX="$prefix" "$@"; }
+root=$work/root prefix=/usr/local
+# What was built is installed, with the variables that it was built with: nothing is built again under the other tests.
+eval "variables=(${TXM_MAKE_VARS:-})"
+for v in "${variables[@]}"; do case $v in PREFIX=*) prefix=${v#*=} ;; esac done
+make_here() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" "${variables[@]}" DESTDIR="$root" "$@"; }
+
+# What is compiled for other flags, as far as a dry run tells: what the build asks itself (color/known) it cannot foresee.
+compiled() { make_here -n all "$@" | sed -nE "s/.* -c ([^ ]+) .*/\1/p" | grep -v color/known; }
+check nothing-is-left-to-build test -z "$(compiled)"
+check prefix-rebuilds-what-holds-it test "$(compiled PREFIX=/opt/elsewhere | head -n 1)" = src/core/plugin.c
+check prefix-rebuilds-no-more test -z "$(compiled PREFIX=/opt/elsewhere | grep -v core/plugin)"
+compiled CFLAGS=-DOTHER >compiled
+check flags-rebuild-all test "$(grep -c '^src/' compiled)" -gt 100
+
 run make_here install
 check install-exit rc_is 0
 python=lib/python3.$(python3 -c 'import sys; print(sys.version_info[1])')/dist-packages

@@ -9,8 +9,11 @@ $(B)/src/color/builtin.o: $(B)/gen/color/builtin.inc
 $(B)/gen/color/known-maker: $(B)/src/color/generate/known.o $(filter-out $(B)/src/color/known.o,$(LIB_OBJ))
 	@mkdir -p $(@D)
 	$(CXX) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
-$(B)/gen/color/known.inc: $(B)/gen/color/known-maker
-	ASAN_OPTIONS=detect_leaks=0 $< > $@.tmp
-	mv $@.tmp $@
+# The library changes often, the answer hardly ever: what depends on the answer sees only a new one.
+$(B)/gen/color/known.asked: $(B)/gen/color/known-maker
+	ASAN_OPTIONS=detect_leaks=0 $< > $(B)/gen/color/known.tmp
+	cmp -s $(B)/gen/color/known.tmp $(B)/gen/color/known.inc || mv $(B)/gen/color/known.tmp $(B)/gen/color/known.inc
+	@touch $@
+$(B)/gen/color/known.inc: $(B)/gen/color/known.asked ;
 $(B)/src/color/known.o: $(B)/gen/color/known.inc
 -include $(B)/src/color/generate/known.d
