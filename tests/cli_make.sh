@@ -69,6 +69,15 @@ expect_name output some/where/else.tx -o some/where/else.tx rgb8.png
 txm make --envlatl -d latlong rgb8.png
 check envlatl-other-name test ! -e latlong/rgb8.png.0-926BDA8569F1F2504902F06ABA51E46D.tx
 check envlatl-made prints "created      latlong/rgb8.png.0-"
+cp "$golden/half-rgba.exr" .
+txm make --envlatl -d latlong half-rgba.exr
+for image in rgb8.png half-rgba.exr; do
+    "$TXMILL" info --json --all latlong/$image.0-*.tx >info.json
+    check "envlatl-wraps-$image" json info.json '{"periodic,clamp"} & {m["value"] for m in o[0]["metadata"]}'
+    check "envlatl-verifies-$image" "$TXMILL" verify latlong/$image.0-*.tx
+    check "envlatl-verifies-deeply-$image" "$TXMILL" verify --deep latlong/$image.0-*.tx
+done
+check envlatl-in-exr json info.json '{"name": "envmap", "value": "latlong"} in o[0]["metadata"]'
 
 # ---- settings in content ---------------------------------------------------------------------------------------------
 info_json() { "$TXMILL" info --json --all "$@" >info.json; }

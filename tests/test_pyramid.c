@@ -133,7 +133,7 @@ START_TEST(cascade_equals_whole_image)
     for (int t = TXM_U8; t <= TXM_FLOAT; t++)
         for (int srgb = 0; srgb < 2; srgb++)
             for (uint32_t channels = 1; channels <= 4; channels += 3) {
-                txm_pyramid_spec s = {sizes[_i].w, sizes[_i].h, channels, (txm_type)t, srgb != 0, false};
+                txm_pyramid_spec s = {sizes[_i].w, sizes[_i].h, channels, (txm_type)t, srgb != 0, false, false};
                 size_t samples = (size_t)s.width * s.height * channels;
                 uint8_t *level0 = malloc(samples * 4);
                 for (size_t i = 0; i < samples; i++) {
@@ -157,7 +157,7 @@ END_TEST
 
 START_TEST(failure_of_the_sink_stops)
 {
-    const txm_pyramid_spec s = {8, 8, 1, TXM_U8, false, false};
+    const txm_pyramid_spec s = {8, 8, 1, TXM_U8, false, false, false};
     txm_pyramid *p = NULL;
     uint8_t level0[64] = {0};
     catcher c = {.spec = &s};
@@ -173,7 +173,7 @@ END_TEST
 START_TEST(latlong_weighs_rows_and_closes_the_sphere)
 {
     enum { W = 16, H = 8 };
-    const txm_pyramid_spec s = {W, H, 1, TXM_FLOAT, false, true};
+    const txm_pyramid_spec s = {W, H, 1, TXM_FLOAT, false, true, false};
     float level0[W * H];
     for (int i = 0; i < W * H; i++)
         level0[i] = (float)(i / W);
@@ -191,6 +191,84 @@ START_TEST(latlong_weighs_rows_and_closes_the_sphere)
     ck_assert_float_eq_tol(txm_latlong_weight(0, 1, 8, 0.5f), 0.75f,
                            0.01f); /* sin(3pi/16) / (sin(pi/16) + sin(3pi/16)) */
     free_levels(&c);
+}
+END_TEST
+
+/* The levels of a latitude-longitude image straight from the definition: level 0 as floats, closed, then decoded. */
+static void check_latlong(const txm_pyramid_spec *s, const uint8_t *level0, const catcher *got)
+{
+    const txm_ops *ops = txm_ops_isa("scalar");
+    uint32_t sw = s->width, sh = s->height, channels = s->channels;
+    float *image = malloc(sizeof *image * sw * sh * channels);
+    ops->to_float(s->type, level0, image, (size_t)sw * sh * channels);
+    for (uint32_t l = 0; l < txm_level_count(s->width, s->height); l++) {
+        uint32_t w = txm_level_size(s->width, l), h = txm_level_size(s->height, l);
+        float *next = malloc(sizeof *next * w * h * channels);
+        for (uint32_t y = 0; y < h; y++) {
+            float *row = next + (size_t)y * w * channels, g = 0.5f;
+            uint32_t y0 = y, y1 = y;
+            if (l) {
+                txm_bilinear_position(y, h, sh, &y0, &y1, &g);
+                ops->bilinear(channels, image + (size_t)y0 * sw * channels, image + (size_t)y1 * sw * channels,
+                              txm_latlong_weight(y0, y1, sh, g), sw, row, w);
+            } else {
+                memcpy(row, image + (size_t)y * w * channels, sizeof *row * w * channels);
+            }
+            txm_latlong_edges(row, channels, w, y, h);
+            if (!l && s->srgb)
+                ops->srgb_decode(TXM_FLOAT, channels, row, row, w);
+            uint8_t stored[512 * 16];
+            if (l && s->srgb)
+                ops->srgb_encode(s->type, channels, row, stored, w);
+            else
+                ops->from_float(s->type, row, stored, (size_t)w * channels);
+            if (l)
+                ck_assert_msg(memcmp(stored, got->levels[l] + y * row_bytes(s, l), row_bytes(s, l)) == 0,
+                              "%ux%u %s level %u row %u", s->width, s->height, txm_type_name(s->type), l, y);
+        }
+        if (l && s->type == TXM_HALF)
+            ops->clamp_half(next, (size_t)w * h * channels);
+        free(image);
+        image = next;
+        sw = w;
+        sh = h;
+    }
+    free(image);
+}
+
+START_TEST(latlong_closes_level_0_before_decoding)
+{
+    static const size2 shapes[] = {{64, 32}, {65, 33}, {7, 4}, {1, 5}, {5, 1}, {128, 1}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int t = 0; t < 8; t++) {
+            const txm_pyramid_spec s = {shapes[i].w, shapes[i].h, t < 4 ? 1 : 4, (txm_type)(t % 4), true, true, false};
+            uint8_t *level0 = malloc(row_bytes(&s, 0) * s.height);
+            size_t samples = (size_t)s.width * s.height * s.channels;
+            float *values = malloc(sizeof *values * samples);
+            for (size_t k = 0; k < samples; k++)
+                values[k] = (float)(next_random() & 0xFFFF) / 65535.0f;
+            txm_ops_isa("scalar")->from_float(s.type, values, level0, samples);
+            catcher c = {0};
+            run_cascade(&s, level0, &c, 16);
+            check_latlong(&s, level0, &c);
+            free_levels(&c);
+            free(values);
+            free(level0);
+        }
+}
+END_TEST
+
+/* Stored rows: poles of one colour, equal ends, all between them as it was. */
+START_TEST(latlong_closes_stored_rows)
+{
+    enum { W = 5, H = 3 };
+    const txm_ops *ops = txm_ops_best();
+    uint8_t rows[H][W] = {{10, 20, 30, 40, 51}, {10, 20, 30, 40, 51}, {0, 0, 0, 0, 2}};
+    const uint8_t closed[H][W] = {{30, 30, 30, 30, 30}, {31, 20, 30, 40, 31}, {0, 0, 0, 0, 0}};
+    float scratch[W + 1];
+    for (uint32_t y = 0; y < H; y++)
+        txm_latlong_stored_edges(ops, TXM_U8, 1, rows[y], W, y, H, scratch);
+    ck_assert_mem_eq(rows, closed, sizeof rows);
 }
 END_TEST
 
@@ -257,6 +335,8 @@ int main(void)
     tcase_add_loop_test(t, cascade_equals_whole_image, 0, SIZES);
     tcase_add_test(t, failure_of_the_sink_stops);
     tcase_add_test(t, latlong_weighs_rows_and_closes_the_sphere);
+    tcase_add_test(t, latlong_closes_level_0_before_decoding);
+    tcase_add_test(t, latlong_closes_stored_rows);
     tcase_add_loop_test(t, rings_follow_the_full_image_rule, 0, SIZES);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);

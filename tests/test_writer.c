@@ -208,7 +208,7 @@ START_TEST(tiff_metadata)
         ck_assert(TIFFGetField(t, TIFFTAG_PREDICTOR, &v) && v == PREDICTOR_HORIZONTAL);
         ck_assert(TIFFGetField(t, TIFFTAG_ORIENTATION, &v) && v == ORIENTATION_TOPLEFT);
         ck_assert(TIFFGetField(t, TIFFTAG_EXTRASAMPLES, &count, &kinds) && count == 1);
-        ck_assert_int_eq(kinds[0], EXTRASAMPLE_ASSOCALPHA);
+        ck_assert_int_eq(kinds[0], EXTRASAMPLE_UNSPECIFIED);
     }
     TIFFClose(t);
     free_image(&m);

@@ -175,9 +175,12 @@ static bool keep(parser *p, const attribute *a)
     } numbers[] = {{"int", 1, false}, {"float", 1, true}, {"v2i", 2, false},          {"v2f", 2, true},
                    {"v3i", 3, false}, {"v3f", 3, true},   {"box2i", 4, false},        {"box2f", 4, true},
                    {"m33f", 9, true}, {"m44f", 16, true}, {"chromaticities", 8, true}};
+    static const char *const envmaps[] = {"latlong", "cube"};
     txm_metadata *m = &p->tx->metadata;
     if (strcmp(a->type, "string") == 0)
         return txm_metadata_add(m, a->name, (const char *)a->data, a->bytes);
+    if (strcmp(a->type, "envmap") == 0 && a->bytes == 1 && a->data[0] < sizeof envmaps / sizeof *envmaps)
+        return txm_metadata_add(m, a->name, envmaps[a->data[0]], strlen(envmaps[a->data[0]]));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (strcmp(a->type, numbers[i].type) != 0 || a->bytes != 4 * numbers[i].count)
             continue;

@@ -108,7 +108,9 @@ static void set_texts(exr_context_t exr, const txm_tx_metadata *m, exr_result_t 
     if (*m->interop_id)
         set_text(exr, "colorInteropID", m->interop_id, rc);
     set_text(exr, "textureformat", txm_tx_texture_format(m), rc);
-    set_text(exr, "wrapmodes", txm_tx_wrap_modes, rc);
+    set_text(exr, "wrapmodes", txm_tx_wrap_modes(m), rc);
+    if (m->equiangular && *rc == EXR_ERR_SUCCESS)
+        *rc = exr_attr_set_envmap(exr, 0, "envmap", EXR_ENVMAP_LATLONG);
     if (*m->requested_colorspace)
         set_text(exr, "txmill:ColorSpace", m->requested_colorspace, rc);
     for (size_t i = 0; i < m->attribute_count; i++)

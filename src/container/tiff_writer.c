@@ -122,7 +122,7 @@ static int set_structure(tiff_writer *w, uint32_t level)
 {
     TIFF *t = w->tiff;
     const txm_tx_layout *l = w->layout;
-    const uint16_t associated = EXTRASAMPLE_ASSOCALPHA;
+    const uint16_t extra = EXTRASAMPLE_UNSPECIFIED; /* as Blender has it, though alpha mostly is associated */
     int ok = TIFFSetField(t, TIFFTAG_IMAGEWIDTH, txm_level_size(l->width, level));
     ok = ok && TIFFSetField(t, TIFFTAG_IMAGELENGTH, txm_level_size(l->height, level));
     ok = ok && TIFFSetField(t, TIFFTAG_TILEWIDTH, l->tile_px) && TIFFSetField(t, TIFFTAG_TILELENGTH, l->tile_px);
@@ -133,7 +133,7 @@ static int set_structure(tiff_writer *w, uint32_t level)
     ok = ok && TIFFSetField(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     ok = ok && TIFFSetField(t, TIFFTAG_PHOTOMETRIC, l->channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB);
     if (ok && l->channels == 4)
-        ok = TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &associated);
+        ok = TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &extra);
     ok = ok && set_compression(t, l->compression.codec);
     return ok && TIFFSetField(t, TIFFTAG_DATETIME, w->date);
 }
@@ -146,7 +146,7 @@ static int set_texts(tiff_writer *w)
     ok = ok && TIFFSetField(t, TIFFTAG_IMAGEDESCRIPTION, w->description.data);
     ok = ok && TIFFSetField(t, TIFFTAG_SOFTWARE, txm_tx_software);
     ok = ok && TIFFSetField(t, TIFFTAG_PIXAR_TEXTUREFORMAT, txm_tx_texture_format(w->metadata));
-    ok = ok && TIFFSetField(t, TIFFTAG_PIXAR_WRAPMODES, txm_tx_wrap_modes);
+    ok = ok && TIFFSetField(t, TIFFTAG_PIXAR_WRAPMODES, txm_tx_wrap_modes(w->metadata));
     for (size_t i = 0; ok && i < w->metadata->attribute_count; i++) {
         uint32_t tag = txm_metadata_tiff_tag(w->metadata->attributes[i].name);
         if (tag)

@@ -10,7 +10,6 @@
 #include "core/text.h"
 
 const char txm_tx_software[] = "Blender maketx v0";
-const char txm_tx_wrap_modes[] = "black,black";
 
 /* Attributes with a place of their own. Names are OpenImageIO's; EXR spells some of them differently. */
 static const struct {
@@ -41,12 +40,18 @@ static const char *const reserved[] = {
     "chunkCount",     "screenWindowCenter",
     "Orientation",    "screenWindowWidth",
     "colorInteropID", "PageName",
+    "envmap",
 };
 static const char *const reserved_prefixes[] = {"oiio:", "blender:", "txmill:"};
 
 const char *txm_tx_texture_format(const txm_tx_metadata *m)
 {
     return m->equiangular ? "LatLong Environment" : "Plain Texture";
+}
+
+const char *txm_tx_wrap_modes(const txm_tx_metadata *m)
+{
+    return m->equiangular ? "periodic,clamp" : "black,black";
 }
 
 uint32_t txm_metadata_tiff_tag(const char *name)

@@ -29,11 +29,11 @@ enum {
     TXM_LATE_BYTES = 2 * TXM_COLOR_BYTES
 };
 
-extern const char txm_tx_software[];   /* how Cycles recognises the format version */
-extern const char txm_tx_wrap_modes[]; /* "black,black" */
+extern const char txm_tx_software[]; /* how Cycles recognises the format version */
 
-/* "Plain Texture" or "LatLong Environment". */
+/* "Plain Texture" and "black,black", or "LatLong Environment" and "periodic,clamp". */
 const char *txm_tx_texture_format(const txm_tx_metadata *m);
+const char *txm_tx_wrap_modes(const txm_tx_metadata *m);
 
 /* A deep copy in one allocation-owning struct; free with txm_metadata_clear. */
 txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, txm_error *err);

@@ -155,7 +155,8 @@ static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error 
                                    what->channels,
                                    what->type,
                                    txm_color_space_class(r->resolved->space) == TXM_COLOR_SRGB,
-                                   r->settings->equiangular};
+                                   r->settings->equiangular,
+                                   false};
     const txm_ops *ops = r->context->ops;
     txm_status status;
     if ((status = txm_publish_begin(r->target, TXM_PUBLISH_IN_CACHE, &a->publish, err)))
@@ -213,11 +214,25 @@ static bool deliver_to_pyramid(attempt *a, txm_band *band)
     return false;
 }
 
+/* The band as the hash may read it: the tiler closes the poles and edges of latitude-longitude images in place, and the
+ * digest is of the rows before that. */
+static txm_band *band_to_hash(attempt *a, txm_band *band)
+{
+    if (!a->request->settings->equiangular)
+        return txm_band_keep(band);
+    txm_band *copy = txm_band_new(a->job.bands, 0, band->y, band->rows, band->stride_bytes, band->alive);
+    if (copy)
+        memcpy(copy->pixels, band->pixels, band->rows * band->stride_bytes);
+    return copy;
+}
+
 static void take_band(void *context, txm_band *band)
 {
     attempt *a = context;
-    bool ok = a->stage ? txm_gpu_stage_band(a->stage, band) : deliver_to_pyramid(a, band);
-    ok = ok && txm_hash_stage_take(a->hash_stage, band);
+    txm_band *to_hash = band_to_hash(a, band);
+    bool ok = to_hash && (a->stage ? txm_gpu_stage_band(a->stage, band) : deliver_to_pyramid(a, band));
+    ok = ok && txm_hash_stage_take(a->hash_stage, to_hash);
+    txm_band_drop(to_hash);
     txm_band_drop(band);
     if (!ok && txm_job_runs(&a->job)) {
         txm_error err = {0};

@@ -20,9 +20,9 @@ uint64_t txm_convert_memory(const txm_conform *c, const txm_settings *s, unsigne
 unsigned txm_convert_bands(const txm_conform *c, const txm_settings *s, unsigned threads, uint64_t max_memory_bytes,
                            uint64_t *needed_bytes)
 {
-    unsigned bands = TXM_MIN_BANDS + 1 + threads;
+    unsigned least = s->equiangular ? 2 * TXM_MIN_BANDS : TXM_MIN_BANDS;
     uint64_t needed = 0;
-    for (; bands >= TXM_MIN_BANDS; bands--) {
+    for (unsigned bands = least + 1 + threads; bands >= least; bands--) {
         needed = TXM_PROCESS_BYTES + txm_convert_memory(c, s, bands, threads);
         if (!max_memory_bytes || needed <= max_memory_bytes)
             return bands;

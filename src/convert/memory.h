@@ -5,7 +5,8 @@
 #include "convert/conform.h"
 #include "txmill/settings.h"
 
-/* Bands of level 0 that must be allowed to live at once: three that the tiler holds and one that moves. */
+/* Bands of level 0 that must be allowed to live at once: three that the tiler holds and one that moves. Twice as many
+ * where the hash reads copies, as of latitude-longitude images. */
 enum { TXM_MIN_BANDS = 4 };
 /* Libraries, OCIO config, tables: what `txmill make` takes on a tiny image. */
 enum { TXM_PROCESS_BYTES = 32 << 20 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "pyramid/latlong.h"
 
 /* What a level still needs of its bands: the one being filled, the last two complete ones, and - because the repeat
  * extension wraps round - the first one and two rows of the second until the level ends. */
@@ -19,6 +20,8 @@ struct txm_tiler {
     txm_tx_layout layout;
     txm_tiler_sink sink;
     txm_pyramid *pyramid;
+    const txm_ops *ops;
+    float *closing_row; /* scratch; NULL: level 0 stays as it comes */
     size_t pixel_bytes;
     level_bands level[TXM_MAX_LEVELS];
 };
@@ -35,7 +38,15 @@ txm_status txm_tiler_new(txm_job *job, const txm_pyramid_spec *spec, const txm_t
     t->job = job;
     t->layout = *layout;
     t->sink = *sink;
+    t->ops = ops;
     t->pixel_bytes = txm_type_bytes(layout->type) * layout->channels;
+    bool closes = spec->equiangular && !spec->closed;
+    if (closes)
+        t->closing_row = txm_alloc_pixels(txm_mul((size_t)layout->width + 1, layout->channels), sizeof(float));
+    if (closes && !t->closing_row) {
+        txm_tiler_free(&t);
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for tiling");
+    }
     for (uint32_t l = 0; l < layout->levels; l++) {
         t->level[l].width = txm_level_size(layout->width, l);
         t->level[l].height = txm_level_size(layout->height, l);
@@ -64,6 +75,7 @@ void txm_tiler_free(txm_tiler **tiler)
         txm_band_drop(b->second_rows);
     }
     txm_pyramid_free(&t->pyramid);
+    free(t->closing_row);
     free(t);
     *tiler = NULL;
 }
@@ -145,11 +157,21 @@ static void placed(void *context, uint32_t level, uint32_t y)
         out_of_memory(t);
 }
 
+/* Poles and edges of level 0 as they are stored. The pyramid takes the rows as they were, and closes them before they
+ * are rounded. */
+static void close_sphere(const txm_tiler *t, txm_band *band)
+{
+    for (uint32_t y = band->y; t->closing_row && y < band->y + band->rows; y++)
+        txm_latlong_stored_edges(t->ops, t->layout.type, t->layout.channels, txm_band_row(band, y), t->layout.width, y,
+                                 t->layout.height, t->closing_row);
+}
+
 void txm_tiler_push(txm_tiler *t, txm_band *band)
 {
     unsigned long long clock = txm_job_clock(t->job);
-    if (!complete(t, 0, txm_band_keep(band)) ||
-        !txm_pyramid_push(t->pyramid, band->pixels, band->stride_bytes, band->rows))
+    bool ok = txm_pyramid_push(t->pyramid, band->pixels, band->stride_bytes, band->rows);
+    close_sphere(t, band);
+    if (!complete(t, 0, txm_band_keep(band)) || !ok)
         out_of_memory(t);
     txm_job_book(t->job, TXM_STAGE_PYRAMID, clock);
 }

@@ -24,8 +24,9 @@ typedef struct txm_tiler_sink {
 txm_status txm_tiler_new(txm_job *job, const txm_pyramid_spec *spec, const txm_tx_layout *layout, const txm_ops *ops,
                          const txm_tiler_sink *sink, txm_tiler **out, txm_error *err);
 
-/* Takes the next complete band of level 0 (tile_px rows, fewer at the end). One thread at a time, in order. Failures go
- * to the job. */
+/* Takes the next complete band of level 0 (tile_px rows, fewer at the end). Of latitude-longitude images that are not
+ * closed yet its poles and edges are changed: nobody else may read it meanwhile. One thread at a time, in order.
+ * Failures go to the job. */
 void txm_tiler_push(txm_tiler *tiler, txm_band *band);
 void txm_tiler_free(txm_tiler **tiler); /* NULL-safe */
 #endif

@@ -14,6 +14,7 @@ typedef struct txm_level_diff {
     uint64_t samples;        /* compared */
     uint64_t different;      /* bits differ */
     uint64_t tiles;          /* with differences */
+    uint64_t rounded;        /* samples that may be off, because they come from samples that were rounded */
     double worst;            /* largest distance of two samples: codes, ulps, or value */
     double maximum;          /* largest magnitude among the expected samples, of float types */
     uint32_t tile_x, tile_y; /* where the worst one is */

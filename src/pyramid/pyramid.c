@@ -27,7 +27,8 @@ struct txm_pyramid {
     txm_pyramid_sink sink;
     uint32_t levels; /* level 0 included */
     level level[TXM_MAX_LEVELS];
-    float *last_row; /* rows of the last level, which nobody filters further */
+    float *last_row;   /* rows of the last level, which nobody filters further */
+    float *level0_row; /* of latitude-longitude images in sRGB: closed before it is decoded */
 };
 
 static float *window_row(const txm_pyramid *p, const level *l, uint32_t y)
@@ -46,7 +47,9 @@ txm_status txm_pyramid_new(const txm_pyramid_spec *spec, const txm_ops *ops, con
     p->sink = *sink;
     p->levels = txm_level_count(spec->width, spec->height);
     p->last_row = txm_alloc_pixels(spec->channels, sizeof(float));
-    bool ok = p->last_row != NULL;
+    if (spec->equiangular)
+        p->level0_row = txm_alloc_pixels(txm_mul(spec->width, spec->channels), sizeof(float));
+    bool ok = p->last_row && (p->level0_row || !spec->equiangular);
     for (uint32_t i = 1; ok && i < p->levels; i++) {
         level *l = &p->level[i];
         l->src_width = txm_level_size(spec->width, i - 1);
@@ -72,6 +75,7 @@ void txm_pyramid_free(txm_pyramid **pyramid)
     for (uint32_t i = 1; i < (*pyramid)->levels; i++)
         free((*pyramid)->level[i].window);
     free((*pyramid)->last_row);
+    free((*pyramid)->level0_row);
     free(*pyramid);
     *pyramid = NULL;
 }
@@ -86,7 +90,7 @@ static bool filter(const txm_pyramid *p, const level *l, float *dst)
     if (second >= l->arrived)
         return false;
     const float *row0 = window_row(p, l, first), *row1 = window_row(p, l, second);
-    if (p->spec.equiangular && first != second)
+    if (p->spec.equiangular)
         g = txm_latlong_weight(first, second, l->src_height, g);
     if (l->box && !p->spec.equiangular)
         p->ops->box(channels, row0, row1, dst, l->width);
@@ -133,6 +137,26 @@ static bool arrive(txm_pyramid *p, uint32_t index)
     return true;
 }
 
+/* A row of level 0 as the float32 that levels are filtered in. */
+static void load(const txm_pyramid *p, const void *src, uint32_t y, float *dst)
+{
+    const txm_pyramid_spec *s = &p->spec;
+    txm_type type = s->type;
+    if (s->equiangular && !s->closed) {
+        float *row = s->srgb ? p->level0_row : dst;
+        p->ops->to_float(type, src, row, (size_t)s->width * s->channels);
+        txm_latlong_edges(row, s->channels, s->width, y, s->height);
+        if (!s->srgb)
+            return;
+        src = row;
+        type = TXM_FLOAT;
+    }
+    if (s->srgb)
+        p->ops->srgb_decode(type, s->channels, src, dst, s->width);
+    else
+        p->ops->to_float(type, src, dst, (size_t)s->width * s->channels);
+}
+
 bool txm_pyramid_push(txm_pyramid *p, const void *pixels, size_t stride_bytes, uint32_t rows)
 {
     if (p->levels < 2)
@@ -140,11 +164,7 @@ bool txm_pyramid_push(txm_pyramid *p, const void *pixels, size_t stride_bytes, u
     for (uint32_t y = 0; y < rows; y++) {
         const uint8_t *src = (const uint8_t *)pixels + y * stride_bytes;
         level *l = &p->level[1];
-        float *dst = window_row(p, l, l->arrived);
-        if (p->spec.srgb)
-            p->ops->srgb_decode(p->spec.type, p->spec.channels, src, dst, l->src_width);
-        else
-            p->ops->to_float(p->spec.type, src, dst, (size_t)l->src_width * p->spec.channels);
+        load(p, src, l->arrived, window_row(p, l, l->arrived));
         if (!arrive(p, 1))
             return false;
     }

@@ -20,6 +20,7 @@ typedef struct txm_pyramid_spec {
     txm_type type;
     bool srgb;        /* class scene-linear sRGB: filter in linear light */
     bool equiangular; /* latitude-longitude: rows weighted by their area, solid poles, matching left and right edges */
+    bool closed;      /* equiangular, and level 0 has such poles and edges already: it was read from a tx file */
 } txm_pyramid_spec;
 
 /* Where rows go: `place` gives the storage of row y of a level (>= 1), width * channels samples; `placed` says that it
