@@ -25,22 +25,24 @@ static void compare_window(txm_tx *tx, const made_image *m, uint32_t level, uint
     uint32_t w, h;
     txm_error err = {0};
     memset(out, 0xa5, stride * edge);
-    ck_assert_msg(txm_tx_read_padded(tx, level, tile_x, tile_y, padding, extension, out, step, stride, &w, &h, &err) ==
-                      TXM_OK,
-                  "%s", err.message);
+    if (txm_tx_read_padded(tx, level, tile_x, tile_y, padding, extension, out, step, stride, &w, &h, &err) != TXM_OK)
+        ck_abort_msg("%s", err.message);
     uint32_t x0 = tile_x * info->tile_w, y0 = tile_y * info->tile_h, ow = w + 2 * padding;
     uint8_t *want = brute_window(m, level, x0, y0, w, h, padding, extension);
-    /* One assertion a window: each costs a system call. */
-    uint32_t wrong = 0;
-    for (uint32_t y = 0; y < h + 2 * padding; y++)
-        for (uint32_t x = 0; x < ow; x++) {
-            const uint8_t *at = out + y * stride + x * step;
-            wrong += memcmp(at, want + ((size_t)y * ow + x) * px, px) != 0;
-            wrong += gap && (at[px] != 0xa5 || at[px + 1] != 0xa5);
+    /* Assertions only where there is something to tell: each costs a system call. */
+    uint32_t wrong = out[ow * step] != 0xa5;
+    for (uint32_t y = 0; y < h + 2 * padding; y++) {
+        const uint8_t *at = out + y * stride, *expected = want + (size_t)y * ow * px;
+        if (!gap) {
+            wrong += memcmp(at, expected, ow * px) != 0;
+            continue;
         }
-    ck_assert_msg(!wrong, "%ux%u, level %u, tile %u,%u, padding %u, extension %d: %u pixels differ", info->width,
-                  info->height, level, tile_x, tile_y, padding, (int)extension, wrong);
-    ck_assert_uint_eq(out[ow * step], 0xa5);
+        for (uint32_t x = 0; x < ow; x++, at += step, expected += px)
+            wrong += memcmp(at, expected, px) != 0 || at[px] != 0xa5 || at[px + 1] != 0xa5;
+    }
+    if (wrong)
+        ck_abort_msg("%ux%u, level %u, tile %u,%u, padding %u, extension %d: %u pixels or rows differ", info->width,
+                     info->height, level, tile_x, tile_y, padding, (int)extension, wrong);
     free(want);
     free(out);
 }
@@ -59,21 +61,22 @@ static void compare_all(const char *path, const made_image *m, uint32_t first_pa
 }
 
 /* Uncompressed EXR: OpenEXRCore 3.1 spoils tiles that a codec leaves at exactly their size. */
-static const char *write_tx(const made_image *m)
+static const char *write_tx(const made_image *m, uint16_t tiff_compression)
 {
     const char *path = temp_file("p.tx");
     if (txm_type_is_float(m->layout.type))
         write_foreign_exr(path, m, EXR_COMPRESSION_NONE);
     else
-        write_foreign_tiff(path, m, (foreign_tiff){COMPRESSION_ADOBE_DEFLATE, 2, false, false});
+        write_foreign_tiff(path, m, (foreign_tiff){tiff_compression, tiff_compression == COMPRESSION_NONE ? 0 : 2, false, false});
     return path;
 }
 
-/* Every size with every tile; type and channels take turns. Gathered first, then with a section. */
+/* Every size with every tile; type and channels take turns. Gathered first, where each window decodes up to nine tiles,
+ * hence uncompressed; then with a section. */
 static void every_tile(uint32_t w, uint32_t h, txm_type type, uint32_t channels, uint32_t tile)
 {
     made_image m = make_image(w, h, channels, type, tile, (txm_compression){0}, MADE_SMOOTH);
-    const char *path = write_tx(&m);
+    const char *path = write_tx(&m, COMPRESSION_NONE);
     txm_tx *tx = open_tx(path);
     ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_NONE);
     txm_tx_close(&tx);
@@ -81,6 +84,7 @@ static void every_tile(uint32_t w, uint32_t h, txm_type type, uint32_t channels,
     compare_all(path, &m, small ? 0 : 2, small ? TXM_MAX_PADDING_PX : 2);
     if (!small)
         compare_all(path, &m, TXM_MAX_PADDING_PX, TXM_MAX_PADDING_PX);
+    path = write_tx(&m, COMPRESSION_ADOBE_DEFLATE);
     append_section(path, &m);
     tx = open_tx(path);
     ck_assert_msg(txm_tx_info_of(tx)->section == TXM_SECTION_VALID, "%s", txm_tx_info_of(tx)->section_reason);
@@ -134,7 +138,7 @@ END_TEST
 START_TEST(nonsense_is_refused)
 {
     made_image m = make_image(20, 20, 4, TXM_U8, 16, (txm_compression){0}, MADE_SMOOTH);
-    txm_tx *tx = open_tx(write_tx(&m));
+    txm_tx *tx = open_tx(write_tx(&m, COMPRESSION_ADOBE_DEFLATE));
     uint8_t out[64 * 64 * 4];
     ck_assert_int_eq(txm_tx_read_padded(tx, 0, 0, 0, 9, TXM_REPEAT, out, 4, 256, NULL, NULL, NULL), TXM_USAGE);
     ck_assert_int_eq(txm_tx_read_padded(tx, 0, 0, 0, 2, (txm_extension)4, out, 4, 256, NULL, NULL, NULL), TXM_USAGE);

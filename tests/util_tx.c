@@ -264,12 +264,16 @@ uint8_t *brute_window(const made_image *m, uint32_t level, uint32_t x0, uint32_t
     size_t px = made_pixel_bytes(m);
     uint32_t ow = w + 2 * padding, oh = h + 2 * padding;
     uint8_t *out = calloc((size_t)ow * oh, px);
-    for (uint32_t y = 0; y < oh; y++)
-        for (uint32_t x = 0; x < ow; x++) {
-            int64_t sx = walk((int64_t)x0 + x - padding, lw, extension);
-            int64_t sy = walk((int64_t)y0 + y - padding, lh, extension);
-            if (sx >= 0 && sy >= 0)
-                memcpy(out + ((size_t)y * ow + x) * px, m->levels[level] + ((size_t)sy * lw + (size_t)sx) * px, px);
-        }
+    int64_t *columns = malloc(ow * sizeof *columns);
+    for (uint32_t x = 0; x < ow; x++)
+        columns[x] = walk((int64_t)x0 + x - padding, lw, extension);
+    for (uint32_t y = 0; y < oh; y++) {
+        int64_t sy = walk((int64_t)y0 + y - padding, lh, extension);
+        for (uint32_t x = 0; x < ow && sy >= 0; x++)
+            if (columns[x] >= 0)
+                memcpy(out + ((size_t)y * ow + x) * px,
+                       m->levels[level] + ((size_t)sy * lw + (size_t)columns[x]) * px, px);
+    }
+    free(columns);
     return out;
 }
