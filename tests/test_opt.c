@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/near.h"
-#include "tools/options/args.h"
+#include "core/spelling.h"
 #include "tools/commands.h"
+#include "tools/options/args.h"
 
 /* ---- a command of our own ---------------------------------------------------------------------------------------- */
 
@@ -357,20 +357,20 @@ END_TEST
 START_TEST(test_near)
 {
     unsigned d;
-    ck_assert_uint_eq(txm_near_distance("kitten", "sitting"), 3);
-    ck_assert_uint_eq(txm_near_distance("", "abc"), 3);
-    ck_assert_uint_eq(txm_near_distance("abc", ""), 3);
-    ck_assert_uint_eq(txm_near_distance("Non_Color", "non-color"), 0);
-    ck_assert_uint_eq(txm_near_distance("maek", "make"), 1);
-    ck_assert(txm_near_enough("sRGBB", "sRGB", &d) && d == 1);
-    ck_assert(txm_near_enough("Filmic", "Filmic Log", &d));
-    ck_assert(!txm_near_enough("sRGB", "ACEScg", &d));
+    ck_assert_uint_eq(txm_spelling_distance("kitten", "sitting"), 3);
+    ck_assert_uint_eq(txm_spelling_distance("", "abc"), 3);
+    ck_assert_uint_eq(txm_spelling_distance("abc", ""), 3);
+    ck_assert_uint_eq(txm_spelling_distance("Non_Color", "non-color"), 0);
+    ck_assert_uint_eq(txm_spelling_distance("maek", "make"), 1);
+    ck_assert(txm_spelling_close("sRGBB", "sRGB", &d) && d == 1);
+    ck_assert(txm_spelling_close("Filmic", "Filmic Log", &d));
+    ck_assert(!txm_spelling_close("sRGB", "ACEScg", &d));
     /* Longer than the table: compared by their beginnings, nothing is overrun. */
     char x[300], y[300];
     memset(x, 'a', 299);
     memset(y, 'b', 299);
     x[299] = y[299] = 0;
-    ck_assert_uint_eq(txm_near_distance(x, y), 63);
+    ck_assert_uint_eq(txm_spelling_distance(x, y), 63);
 }
 END_TEST
 

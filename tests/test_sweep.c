@@ -16,7 +16,7 @@
 #include "batch/claims.h"
 #include "batch/server_clock.h"
 #include "batch/sweep.h"
-#include "core/owned_name.h"
+#include "core/owner.h"
 #include "core/path.h"
 #include "util_batch.h"
 

@@ -2,8 +2,8 @@
  * txmill resolve: which file Cycles would load for an image, and why. */
 #include <stdio.h>
 
+#include "core/text.h"
 #include "tools/options/args.h"
-#include "core/time_text.h"
 #include "tools/output/exits.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"

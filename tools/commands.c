@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/near.h"
+#include "core/spelling.h"
 
 #define COMMAND(name) extern const txm_command txm_cmd_##name;
 #include "tools/commands.def"
@@ -28,7 +28,7 @@ const txm_command *txm_command_near(const char *name)
     const txm_command *best = NULL;
     unsigned distance, best_distance = 0;
     for (const txm_command *const *c = txm_commands; *c; c++) {
-        if (txm_near_enough(name, (*c)->name, &distance) && (!best || distance < best_distance)) {
+        if (txm_spelling_close(name, (*c)->name, &distance) && (!best || distance < best_distance)) {
             best = *c;
             best_distance = distance;
         }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "core/mem.h"
-#include "core/owned_name.h"
+#include "core/owner.h"
 #include "core/path.h"
 
 enum { NOTE_BYTES = 512 };

@@ -11,7 +11,6 @@
 
 #include "batch/claim_file.h"
 #include "batch/server_clock.h"
-#include "core/folder.h"
 #include "core/hash.h"
 #include "core/mem.h"
 #include "core/path.h"

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "cache/name.h"
-#include "cache/own_name.h"
 #include "core/mem.h"
 #include "core/path.h"
 

@@ -17,7 +17,7 @@
 
 #include "batch/inputs.h"
 #include "core/bytes.h"
-#include "core/percent.h"
+#include "core/text.h"
 
 /* An entry is a path and a few words. */
 enum { MAX_ENTRY_BYTES = 1 << 20, READ_BYTES = 64 << 10 };

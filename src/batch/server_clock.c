@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/owned_name.h"
+#include "core/owner.h"
 
 bool txm_server_clock(const char *folder, struct timespec *now)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The time of the file server: that which it gives a file made for the purpose, `.clock.<owner>-<random>.txm-clock`
- * (see core/owned_name.h), which is gone when the call returns. The ages of files go by this clock alone, never by that
+ * (see core/owner.h), which is gone when the call returns. The ages of files go by this clock alone, never by that
  * of the host.
  */
 #ifndef TXM_BATCH_SERVER_CLOCK_H

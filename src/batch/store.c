@@ -14,9 +14,8 @@
 
 #include "cache/publish.h"
 #include "core/bytes.h"
-#include "core/folder.h"
 #include "core/mem.h"
-#include "core/owned_name.h"
+#include "core/owner.h"
 #include "core/path.h"
 #include "txmill/reader.h"
 

@@ -10,7 +10,7 @@
 
 #include "batch/claim_file.h"
 #include "batch/server_clock.h"
-#include "core/owned_name.h"
+#include "core/owner.h"
 #include "core/path.h"
 
 enum { ABANDONED_SECONDS = 24 * 60 * 60 };

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "color/color.h"
+#include "container/describe.h"
 #include "txmill/settings.h"
 #include "txmill/status.h"
 
@@ -22,4 +23,10 @@ char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_k
 /* Splits a tx file name: length of the source name part and the 32 hex digits. False if it is no such name or its
  * format version is not `version` (written out when the name has the shape). */
 bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned *version, char md5_hex[33]);
+
+/* Whether the settings that the file at `tx_path` holds give its name, for the image `source` (a path or, without a
+ * folder, its name) and the cache folder `dir`: NULL for one that counts from the image's folder, else absolute. Only
+ * txmill's files hold all that it takes; of others nothing fits. *exhausted: memory ran out. */
+bool txm_own_name_fits(const char *tx_path, const txm_tx_description *description, const char *source, const char *dir,
+                       bool *exhausted);
 #endif

@@ -22,9 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/folder.h"
 #include "core/mem.h"
-#include "core/owned_name.h"
+#include "core/owner.h"
 #include "core/path.h"
 
 /* Temporaries that this process has open, for abort_all: a fixed table of atomic pointers is all that a signal handler
@@ -171,8 +170,8 @@ static txm_status prepare_target(const txm_publish *p, txm_error *err)
         free(dir);
     }
     if (status == TXM_OK && stat(p->target, &st) == 0 && !S_ISREG(st.st_mode))
-        status = txm_fail(err, TXM_NOT_A_FILE, "%s: a folder or device has the name of the file; move it away",
-                          p->target);
+        status =
+            txm_fail(err, TXM_NOT_A_FILE, "%s: a folder or device has the name of the file; move it away", p->target);
     return status;
 }
 

@@ -3,7 +3,7 @@
  * Publishing: a file appears under its name complete or not at all.
  *
  * The temporary stands in the target's folder (rename must not cross file systems) under a name that is unique over
- * hosts and processes, `.<name>.<host>-<machine>-<pid>-<random>.txm-tmp` (see core/owned_name.h), so that sweepers can
+ * hosts and processes, `.<name>.<host>-<machine>-<pid>-<random>.txm-tmp` (see core/owner.h), so that sweepers can
  * tell whose it is.
  */
 #ifndef TXM_CACHE_PUBLISH_H

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "color/config.h"
-#include "core/near.h"
+#include "core/spelling.h"
 #include "core/text.h"
 
 enum {
@@ -27,7 +27,7 @@ static bool contains(const char *whole, const char *part)
 /* How far a typed name is from one of the config's; a name that holds the other one is near whatever its length. */
 static unsigned score(const char *typed, const char *known)
 {
-    unsigned d = txm_near_distance(typed, known);
+    unsigned d = txm_spelling_distance(typed, known);
     if (strlen(typed) >= 3 && contains(known, typed) && d > 1)
         d = 1 + (d > LONGEST / 2);
     return d;

@@ -27,4 +27,7 @@ char *txm_path_normal(const char *path);
 char *txm_path_relative(const char *path, const char *base);
 /* Current directory + path, normalised. Asks the system for the current directory. */
 char *txm_path_absolute(const char *path);
+
+/* Creates a folder and its parents; another process may do so at the same time. 0, or an errno. */
+int txm_folders_make(const char *path);
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Numbers and letters as text, the same in every locale. */
+ * Text. */
 #include "core/text.h"
 
 #include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 /* glibc hands out its static "C" locale, so this neither allocates nor fails there. */
@@ -59,4 +60,69 @@ int txm_casecmp(const char *a, const char *b)
 int txm_ncasecmp(const char *a, const char *b, size_t n)
 {
     return strncasecmp_l(a, b, n, the_c_locale());
+}
+
+/* ---- percent-encoding -------------------------------------------------------------------------------------------- */
+
+static int hex_digit(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + ('a' - 'A') : c) : NULL;
+    return at ? (int)(at - digits) : -1;
+}
+
+bool txm_percent_decode(char *text)
+{
+    char *out = text;
+    for (char *p = text; *p; p++) {
+        if (*p != '%') {
+            *out++ = *p;
+            continue;
+        }
+        int high = hex_digit(p[1]), low = high < 0 ? -1 : hex_digit(p[2]);
+        if (low < 0 || high + low == 0)
+            return false;
+        *out++ = (char)(high * 16 + low);
+        p += 2;
+    }
+    *out = 0;
+    return true;
+}
+
+/* ---- UTF-8 ------------------------------------------------------------------------------------------------------- */
+
+size_t txm_utf8_sequence(const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    if (s[0] < 0x80)
+        return 1;
+    size_t n = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
+    unsigned low = 0x80, high = 0xBF;
+    if (s[0] < 0xC2 || s[0] > 0xF4)
+        return 0;
+    /* The second byte's range excludes overlong forms, surrogates and what lies beyond U+10FFFF. */
+    if (s[0] == 0xE0)
+        low = 0xA0;
+    else if (s[0] == 0xED)
+        high = 0x9F;
+    else if (s[0] == 0xF0)
+        low = 0x90;
+    else if (s[0] == 0xF4)
+        high = 0x8F;
+    if (s[1] < low || s[1] > high)
+        return 0;
+    for (size_t i = 2; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    return n;
+}
+
+/* ---- times ------------------------------------------------------------------------------------------------------- */
+
+const char *txm_time_text(time_t time, char out[TXM_TIME_BYTES])
+{
+    struct tm local;
+    if (!localtime_r(&time, &local) || !strftime(out, TXM_TIME_BYTES, "%Y-%m-%d %H:%M:%S", &local))
+        snprintf(out, TXM_TIME_BYTES, "%lld", (long long)time);
+    return out;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Numbers and letters as text, the same in every locale.
+ * Text: numbers and letters, the same in every locale; percent-encoding, UTF-8, times for people.
  *
  * A program that links the library may have called setlocale(): printf then writes 0,5, strtod stops at the point, and
  * in Turkish "ID" and "id" differ. Every number that the library reads or writes goes through here, and so does every
@@ -7,7 +7,9 @@
 #ifndef TXM_CORE_TEXT_H
 #define TXM_CORE_TEXT_H
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 /* snprintf and vsnprintf with a decimal point. The program's locale is left alone, other threads' too. */
 int txm_format(char *out, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -20,4 +22,15 @@ double txm_parse_double(const char *text, char **end);
 /* strcasecmp and strncasecmp where only ASCII letters have a case. */
 int txm_casecmp(const char *a, const char *b);
 int txm_ncasecmp(const char *a, const char *b, size_t n);
+
+/* Undoes percent-encoding in place; false where it is broken or holds a NUL byte. */
+bool txm_percent_decode(char *text);
+
+/* Length of the valid UTF-8 sequence at `text`, 0 if there is none (overlong forms and surrogates are not valid). */
+size_t txm_utf8_sequence(const char *text);
+
+enum { TXM_TIME_BYTES = 32 };
+
+/* "2026-11-21 07:30:00", local time, into `out`, which is returned; seconds since 1970 where no calendar reaches. */
+const char *txm_time_text(time_t time, char out[TXM_TIME_BYTES]);
 #endif

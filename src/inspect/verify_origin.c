@@ -6,11 +6,10 @@
 #include <sys/stat.h>
 
 #include "cache/name.h"
-#include "cache/own_name.h"
 #include "convert/context.h"
 #include "core/mem.h"
 #include "core/path.h"
-#include "core/time_text.h"
+#include "core/text.h"
 #include "inspect/verify_impl.h"
 
 /* ---- the source ------------------------------------------------------------------------------------------------- */

@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/folder.h"
 #include "core/hash.h"
 #include "core/path.h"
+#include "tools/make/stages.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
-#include "tools/make/stages.h"
 #include "tools/output/text.h"
 
 /* Words of the JSON `state`. They are few and stable: `reason` says more. */

@@ -9,7 +9,7 @@
 
 #include "core/bytes.h"
 #include "core/mem.h"
-#include "core/percent.h"
+#include "core/text.h"
 
 /* An object is paths and numbers. */
 enum { MAX_LINE_BYTES = 16 << 20, KNOWN_VERSION = 1 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "core/near.h"
+#include "core/spelling.h"
 
 const txm_option txm_help_options[] = {
     {.name = "help", .letter = 'h', .type = TXM_OPT_FLAG, .help = "Print this help and exit"},
@@ -59,7 +59,7 @@ static void match_near(void *user, const txm_option_group *group, const txm_opti
     unsigned distance;
     (void)group;
     snprintf(word, sizeof word, "%.*s", (int)(s->name_bytes < 63 ? s->name_bytes : 63), s->name);
-    if (txm_near_enough(word, option->name, &distance) && (!s->near || distance < s->distance)) {
+    if (txm_spelling_close(word, option->name, &distance) && (!s->near || distance < s->distance)) {
         s->near = option->name;
         s->distance = distance;
     }

@@ -4,7 +4,7 @@
 
 #include <openssl/evp.h>
 
-#include "core/utf8.h"
+#include "core/text.h"
 
 void txm_html_text(FILE *out, const char *text)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/bytes.h"
-#include "core/utf8.h"
+#include "core/text.h"
 #include "tools/output/say.h"
 
 /* Text with U+FFFD for every byte that is not UTF-8; *exact tells whether there was none. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Edit distance in the restricted Damerau form. */
-#include "core/near.h"
+#include "core/spelling.h"
 #include "core/text.h"
 
 #include <ctype.h>
@@ -21,7 +21,7 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
     return m < c ? m : c;
 }
 
-unsigned txm_near_distance(const char *a, const char *b)
+unsigned txm_spelling_distance(const char *a, const char *b)
 {
     size_t na = strnlen(a, WORD), nb = strnlen(b, WORD);
     /* Three rows of the table are enough: a swap looks two rows back. */
@@ -42,10 +42,10 @@ unsigned txm_near_distance(const char *a, const char *b)
     return rows[na % 3][nb];
 }
 
-int txm_near_enough(const char *word, const char *candidate, unsigned *distance)
+int txm_spelling_close(const char *word, const char *candidate, unsigned *distance)
 {
     size_t nw = strlen(word), nc = strlen(candidate), shorter = nw < nc ? nw : nc;
-    *distance = txm_near_distance(word, candidate);
+    *distance = txm_spelling_distance(word, candidate);
     if (*distance <= (nw + 2) / 3)
         return 1;
     return shorter >= 3 && txm_ncasecmp(word, candidate, shorter) == 0;
