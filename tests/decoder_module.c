@@ -152,6 +152,6 @@ const txm_oiio_module txm_oiio_module_table = {
     TXM_OIIO_MODULE_VERSION,
     sizeof(txm_source_info),
     sizeof(txm_error),
-    {"fake", probe, open_image, read_rows, rewind_image, close_image, NULL},
+    {"fake", probe, open_image, read_rows, rewind_image, close_image, NULL, NULL},
     {begin_picture, add_rows, finish_picture, close_image},
 };

@@ -328,6 +328,9 @@ static txm_status run(conversion *c, txm_result *result, txm_error *err)
     c->info = txm_source_info_of(c->source);
     if ((status = txm_resolve(c->context, &c->settings, c->path, c->info, !c->hooks, &c->resolved, err)))
         return status;
+    if (c->info->narrowed && txm_color_space_class(c->resolved.space) == TXM_COLOR_OTHER &&
+        (status = txm_source_as_half(c->source, err)))
+        return status;
     describe(c, result);
     if ((status = look_up(c, result, &needed, err)) || !needed)
         return status;

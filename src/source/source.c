@@ -174,6 +174,18 @@ const char *txm_source_warning(const txm_source *source)
     return source->reader->warning ? source->reader->warning(source->self) : NULL;
 }
 
+txm_status txm_source_as_half(txm_source *source, txm_error *err)
+{
+    if (!source->info.narrowed || source->next_row > 0)
+        return txm_fail(err, TXM_USAGE, "%s: cannot be read as half", source->path);
+    txm_status status = source->reader->as_half(source->self, err);
+    if (status == TXM_OK) {
+        source->info.type = TXM_HALF;
+        source->info.narrowed = false;
+    }
+    return status;
+}
+
 txm_status txm_source_rewind(txm_source *source, txm_error *err)
 {
     txm_status status = source->reader->rewind(source->self, err);

@@ -31,6 +31,7 @@ typedef struct txm_source_info {
     uint32_t file_channels; /* channels in the file */
     uint32_t channels;      /* channels delivered a pixel: min(file_channels, 4), the first ones */
     txm_type type;          /* type delivered: half -> half; float, double -> float; uint16 -> u16; all else -> u8 */
+    bool narrowed;          /* delivered as u8 although the file has integers of another kind */
     txm_file_alpha file_alpha;
     char format[24]; /* OpenImageIO's name of the format: "png", "jpeg", "tiff", "openexr", "hdr", "targa" ... */
     char reader[24]; /* which reader serves it: "png", "jpeg", "tiff", "exr", "hdr", "oiio" */
@@ -69,6 +70,10 @@ txm_status txm_source_read(txm_source *source, uint32_t y, uint32_t rows, void *
  * next call for this source. */
 const char *txm_source_warning(const txm_source *source);
 
+/* Delivers narrowed integers as half instead, straight from what the file has, as Blender reads what it converts: call
+ * it before the first row. Only for sources whose info says `narrowed`; the info's type is half then. */
+txm_status txm_source_as_half(txm_source *source, txm_error *err);
+
 /* Back to row 0. */
 txm_status txm_source_rewind(txm_source *source, txm_error *err);
 
@@ -91,6 +96,7 @@ typedef struct txm_reader_ops {
     txm_status (*read)(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err);
     txm_status (*rewind)(void *self, txm_error *err);
     void (*close)(void *self);
+    txm_status (*as_half)(void *self, txm_error *err); /* NULL where `narrowed` is never set */
     const char *(*warning)(const void *self); /* NULL: never one */
 } txm_reader_ops;
 

@@ -290,4 +290,4 @@ static txm_status rewind_image(void *self, txm_error *err)
     return TXM_OK;
 }
 
-const txm_reader_ops txm_hdr_reader = {"hdr", probe, open_image, read_rows, rewind_image, close_image, NULL};
+const txm_reader_ops txm_hdr_reader = {"hdr", probe, open_image, read_rows, rewind_image, close_image, NULL, NULL};

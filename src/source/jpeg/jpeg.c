@@ -378,4 +378,4 @@ static const char *warning_of(const void *self)
     return s->end_missing && !s->status ? "its end marker is missing, but all its rows are there" : NULL;
 }
 
-const txm_reader_ops txm_jpeg_reader = {"jpeg", probe, open_jpeg, read_jpeg, rewind_jpeg, close_jpeg, warning_of};
+const txm_reader_ops txm_jpeg_reader = {"jpeg", probe, open_jpeg, read_jpeg, rewind_jpeg, close_jpeg, NULL, warning_of};

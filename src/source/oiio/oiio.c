@@ -98,7 +98,7 @@ static txm_status accept_info(oiio_source *s, txm_source_info *info, const char 
     terminate(info->software, sizeof info->software);
     if (info->width < 1 || info->width > TXM_MAX_SIZE_PX || info->height < 1 || info->height > TXM_MAX_SIZE_PX ||
         info->channels < 1 || info->channels > TXM_MAX_CHANNELS || info->file_channels < info->channels ||
-        (unsigned)info->type > TXM_FLOAT)
+        (unsigned)info->type > TXM_FLOAT || (info->narrowed && info->type != TXM_U8))
         return txm_fail(err, TXM_INTERNAL, "%s: the decoder's description of the image makes no sense", s->path);
     for (size_t at = 0; at < text_bytes;) {
         const char *name = text + at, *value = name + strlen(name) + 1;
@@ -213,4 +213,17 @@ static txm_status rewind_image(void *self, txm_error *err)
     return ask(s, &request, NULL, &reply, NULL, err);
 }
 
-const txm_reader_ops txm_oiio_reader = {"oiio", probe, open_image, read_rows, rewind_image, close_image, NULL};
+static txm_status as_half(void *self, txm_error *err)
+{
+    oiio_source *s = self;
+    txm_worker_request request = request_for(s, TXM_WORKER_AS_HALF);
+    txm_worker_reply reply;
+    if (s->failed)
+        return txm_fail(err, TXM_IO, "%s: decoding it failed before", s->path);
+    txm_status status = ask(s, &request, NULL, &reply, NULL, err);
+    if (status == TXM_OK)
+        s->row_bytes *= txm_type_bytes(TXM_HALF);
+    return status;
+}
+
+const txm_reader_ops txm_oiio_reader = {"oiio", probe, open_image, read_rows, rewind_image, close_image, as_half, NULL};

@@ -153,6 +153,11 @@ txm_type type_of(const ImageSpec &spec)
     }
 }
 
+bool is_narrowed(const ImageSpec &spec)
+{
+    return type_of(spec) == TXM_U8 && spec.format.basetype != TypeDesc::UINT8;
+}
+
 TypeDesc read_type(txm_type type)
 {
     static const TypeDesc::BASETYPE types[] = {TypeDesc::UINT8, TypeDesc::UINT16, TypeDesc::HALF, TypeDesc::FLOAT};
@@ -202,6 +207,7 @@ void describe(const Source &s, txm_source_info *info)
     info->file_channels = static_cast<uint32_t>(s.spec.nchannels);
     info->channels = static_cast<uint32_t>(s.channels);
     info->type = type_of(s.spec);
+    info->narrowed = is_narrowed(s.spec);
     info->file_alpha = alpha_of(format, s.spec);
     copy(info->format, sizeof info->format, format);
     copy(info->reader, sizeof info->reader, "oiio");
@@ -281,12 +287,11 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
     s.type = read_type(type_of(spec));
     s.channels = spec.nchannels < TXM_MAX_CHANNELS ? spec.nchannels : TXM_MAX_CHANNELS;
     s.row_bytes = static_cast<size_t>(spec.width) * s.channels * s.type.size();
-
     s.band_rows = band_rows(spec);
 
     double need = static_cast<double>(spec.scanline_bytes(true)) * 64;
     if (s.band_rows)
-        need = static_cast<double>(s.row_bytes) * s.band_rows;
+        need = static_cast<double>(s.row_bytes) * s.band_rows * (is_narrowed(spec) ? 2 : 1); /* as half, if asked for */
     if (!streams(format))
         need += static_cast<double>(spec.image_bytes(true));
     if (options && options->max_memory_bytes && need > static_cast<double>(options->max_memory_bytes))
@@ -389,6 +394,16 @@ txm_status oiio_rewind(void *self, txm_error *err)
     });
 }
 
+txm_status oiio_as_half(void *self, txm_error *)
+{
+    Source &s = *static_cast<Source *>(self);
+    s.type = TypeDesc::HALF;
+    s.row_bytes = static_cast<size_t>(s.spec.width) * s.channels * s.type.size();
+    s.band.reset();
+    s.band_begin = s.band_end = 0;
+    return TXM_OK;
+}
+
 void oiio_close(void *self)
 {
     try {
@@ -489,8 +504,8 @@ txm_status encoder_begin(const char *name, const txm_picture *picture, void **se
         e->type = types[picture->type];
         e->pixel_bytes = static_cast<OIIO::stride_t>(channels * e->type.size());
         e->row_bytes = e->pixel_bytes * picture->width;
-        e->spec = ImageSpec(static_cast<int>(picture->width), static_cast<int>(picture->height), channels - drop,
-                            e->type);
+        e->spec =
+            ImageSpec(static_cast<int>(picture->width), static_cast<int>(picture->height), channels - drop, e->type);
         if (picture->colorspace)
             e->spec.attribute("oiio:ColorSpace", picture->colorspace);
         txm_status status = open_output(*e, name, err);
@@ -582,7 +597,7 @@ const txm_oiio_module txm_oiio_module_table = {
     TXM_OIIO_MODULE_VERSION,
     sizeof(txm_source_info),
     sizeof(txm_error),
-    {"oiio", oiio_probe, oiio_open, oiio_read, oiio_rewind, oiio_close, nullptr},
+    {"oiio", oiio_probe, oiio_open, oiio_read, oiio_rewind, oiio_close, oiio_as_half, nullptr},
     {encoder_begin, encoder_rows, encoder_finish, encoder_close},
 };
 }

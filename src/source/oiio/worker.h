@@ -3,8 +3,8 @@
  * Decoding and encoding in a process of its own: txmill-oiio-worker serves one image at a time over a socket.
  *
  * OpenImageIO stands on more than a hundred decoders, some of which crash or loop on hostile files; there they cost one
- * image and not the batch, and OpenImageIO's 130 MB stay out of this process. Encoders are trusted with their input, but
- * not with a lack of memory: libjpeg calls exit(). A worker outlives its image and serves the next.
+ * image and not the batch, and OpenImageIO's 130 MB stay out of this process. Encoders are trusted with their input,
+ * but not with a lack of memory: libjpeg calls exit(). A worker outlives its image and serves the next.
  *
  * Protocol: a request, for OPEN and ENCODE its two strings, for ENCODE the rows; then a reply, its text, its info
  * (OPEN), rows (READ) or file (ENCODE). Both sides are of one build (`version`), on one machine: structures travel as
@@ -14,20 +14,21 @@
 #define TXM_SOURCE_WORKER_H
 #include "source/source.h"
 
-enum { TXM_WORKER_VERSION = 2, TXM_WORKER_FD = 3, TXM_WORKER_MAX_TEXT_BYTES = 1 << 20 };
+enum { TXM_WORKER_VERSION = 3, TXM_WORKER_FD = 3, TXM_WORKER_MAX_TEXT_BYTES = 1 << 20 };
 
 typedef enum txm_worker_op {
     TXM_WORKER_OPEN = 1,
     TXM_WORKER_READ,
     TXM_WORKER_REWIND,
     TXM_WORKER_CLOSE,
-    TXM_WORKER_ENCODE
+    TXM_WORKER_ENCODE,
+    TXM_WORKER_AS_HALF
 } txm_worker_op;
 
 typedef struct txm_worker_request {
     uint32_t version, info_bytes;
     uint32_t op;
-    uint32_t cpu_seconds; /* that the decoder may use for this; the worker is ended by the system beyond */
+    uint32_t cpu_seconds;           /* that the decoder may use for this; the worker is ended by the system beyond */
     uint32_t y, rows;               /* ENCODE: `rows` is the picture's height */
     uint64_t max_memory_bytes;      /* OPEN: as in txm_source_options */
     uint32_t width, channels, type; /* ENCODE; the rows that follow are tight */

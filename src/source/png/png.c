@@ -261,4 +261,4 @@ static txm_status rewind_png(void *self, txm_error *err)
     return TXM_OK;
 }
 
-const txm_reader_ops txm_png_reader = {"png", probe, open_png, read_png, rewind_png, close_png, NULL};
+const txm_reader_ops txm_png_reader = {"png", probe, open_png, read_png, rewind_png, close_png, NULL, NULL};

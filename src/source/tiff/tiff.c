@@ -246,4 +246,5 @@ static txm_status rewind_image(void *self, txm_error *err)
     return TXM_OK;
 }
 
-const txm_reader_ops txm_tiff_reader = {"tiff", probe, open_image, txm_tiff_read_rows, rewind_image, close_image, NULL};
+const txm_reader_ops txm_tiff_reader = {"tiff",       probe,       open_image, txm_tiff_read_rows,
+                                        rewind_image, close_image, NULL,       NULL};

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "core/mem.h"
-#include "source/oiio/oiio_module.h"
 #include "core/plugin.h"
+#include "source/oiio/oiio_module.h"
 #include "source/oiio/worker.h"
 
 #define MODULE_FILE "txmill-oiio.so"
@@ -249,6 +249,20 @@ static void rewind_image(void)
         reply_failure(&err);
 }
 
+static void read_as_half(void)
+{
+    txm_error err = {0};
+    if (!image.self || !image.info.narrowed)
+        leave();
+    if (decoder->as_half(image.self, &err) == TXM_OK) {
+        image.info.type = TXM_HALF;
+        image.info.narrowed = false;
+        reply_done();
+    } else {
+        reply_failure(&err);
+    }
+}
+
 /* Encodes the rows that come, some at a time. After a failure the rest is taken all the same: the asking side listens
  * once it has sent everything. */
 static txm_status encode_rows(void *self, const txm_worker_request *request, txm_error *err)
@@ -338,6 +352,9 @@ int main(void)
         case TXM_WORKER_CLOSE:
             forget_image();
             reply_done();
+            break;
+        case TXM_WORKER_AS_HALF:
+            read_as_half();
             break;
         case TXM_WORKER_ENCODE:
             encode(&request);
