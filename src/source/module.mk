@@ -1,5 +1,6 @@
 # libpng reads what comes before a PNG's pixels.
 LIBS += -lpng
+LIBS += -lwebpdemux -lwebp
 
 # Undoing PNG filters: one file an ISA, chosen at run time.
 $(B)/src/source/png/png_unfilter_sse41.o: ISA := -msse4.1

@@ -18,6 +18,12 @@ extern const txm_reader_ops txm_exr_reader;
 /* TIFF with contiguous grey or RGB samples, compressed without loss. */
 extern const txm_reader_ops txm_tiff_reader;
 
+/* WebP. */
+extern const txm_reader_ops txm_webp_reader;
+
+/* PGM and PPM, plain and binary. */
+extern const txm_reader_ops txm_pnm_reader;
+
 /* Radiance pictures, runs of both kinds. */
 extern const txm_reader_ops txm_hdr_reader;
 

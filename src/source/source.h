@@ -34,7 +34,7 @@ typedef struct txm_source_info {
     bool narrowed;          /* delivered as u8 although the file has integers of another kind */
     txm_file_alpha file_alpha;
     char format[24]; /* OpenImageIO's name of the format: "png", "jpeg", "tiff", "openexr", "hdr", "targa" ... */
-    char reader[24]; /* which reader serves it: "png", "jpeg", "tiff", "exr", "hdr", "oiio" */
+    char reader[24]; /* which reader serves it: "png", "jpeg", "tiff", "exr", "hdr", "webp", "pnm", "oiio" */
     char colorspace_hint[128]; /* OIIO's oiio:ColorSpace, "" if none ("sRGB", "Linear", "Rec709" ...) */
     char interop_id[128];      /* explicit colour metadata: EXR colorInteropID, PNG cICP as an interop id; "" if none */
     bool tiff_premultiplied_default; /* 4-channel 16-bit TIFF: Blender's scene default alpha is premultiplied */
