@@ -228,6 +228,8 @@ class Writer:
         for node in world.node_tree.nodes if world.node_tree else ():
             if node.bl_idname == "ShaderNodeTexEnvironment" and not node.mute:
                 image = self.image(node)
+                if node.inputs["Vector"].links:
+                    self.left_out.append((node.image.name if node.image else node.name, "the mapping of the world"))
                 if image:
                     self.add("world", image, "projection", "latlong" if node.projection == "EQUIRECTANGULAR" else "mirror-ball")
                     return

@@ -45,7 +45,8 @@ class Job:
             return self
         threading.Thread(target=self._run, name="txmill", daemon=True).start()
         if not bpy.app.timers.is_registered(poll):
-            bpy.app.timers.register(poll, first_interval=POLL_SECONDS)
+            # A scene that is loaded meanwhile must not stop it.
+            bpy.app.timers.register(poll, first_interval=POLL_SECONDS, persistent=True)
         return self
 
     def progress(self, news):
