@@ -148,7 +148,7 @@ END_TEST
 START_TEST(digests)
 {
     char md5[TXM_MD5_HEX], sha[TXM_SHA1_HEX];
-    ck_assert_int_eq(txm_md5_hex("abc", 3, md5), 0);
+    txm_md5_hex("abc", 3, md5);
     ck_assert_str_eq(md5, "900150983CD24FB0D6963F7D28E17F72");
     txm_sha1 *h = txm_sha1_new();
     for (int again = 0; again < 2; again++) {

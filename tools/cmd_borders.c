@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill borders: adds, strips or checks the border section of finished tx files. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,7 +182,7 @@ static int run_borders(void *p, const txm_operands *operands)
     txm_pool *pool = txm_pool_new(args->threads ? args->threads : txm_cpu_count());
     task *tasks = txm_calloc(operands->count, sizeof *tasks);
     if (!pool || !tasks) {
-        txm_fail(&err, TXM_NO_MEMORY, "no memory or threads for the work");
+        txm_fail_errno(&err, errno, "cannot start the work");
         free(tasks);
         txm_pool_free(pool);
         return txm_finish_failed(&err, operands->count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill view: tx files to look at, in the terminal or as a page for the browser. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,7 +233,7 @@ static txm_status write_page(const view_args *args, const txm_operands *operands
     txm_pool *pool = txm_pool_new(args->jobs.threads ? args->jobs.threads : txm_cpu_count());
     fate *fates = txm_calloc(operands->count, sizeof *fates);
     if (!pool || !fates)
-        txm_fail(&failure, TXM_NO_MEMORY, "no memory or threads for the work");
+        txm_fail_errno(&failure, errno, "cannot start the work");
     else
         make_page(args, operands, pool, fates, &failure);
     txm_pool_free(pool);

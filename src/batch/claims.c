@@ -93,9 +93,12 @@ txm_claims *txm_claims_new(const txm_claim_times *times)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&c->ending, &attributes);
     pthread_condattr_destroy(&attributes);
-    c->threaded = pthread_create(&c->thread, NULL, renew, c) == 0;
-    if (!c->threaded)
+    int rc = pthread_create(&c->thread, NULL, renew, c);
+    c->threaded = rc == 0;
+    if (rc != 0) {
         txm_claims_free(&c);
+        errno = rc;
+    }
     return c;
 }
 

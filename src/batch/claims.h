@@ -32,7 +32,7 @@ typedef struct txm_claim_times {
 /* 5, 60, 15 and 3 seconds. */
 extern const txm_claim_times txm_claim_times_default;
 
-/* NULL when memory is exhausted or no thread can be started. */
+/* NULL, with errno, when memory is exhausted or no thread can be started. */
 txm_claims *txm_claims_new(const txm_claim_times *times);
 void txm_claims_free(txm_claims **claims); /* drops what is held; NULL-safe */
 

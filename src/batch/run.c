@@ -4,6 +4,7 @@
  * one conversion does on a single thread (decoding a PNG) so overlaps with the others; they share the context's pool,
  * which never runs more threads than asked for.
  */
+#include <errno.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -263,7 +264,7 @@ txm_status txm_batch_run(txm_batch *batch, txm_error *err)
     if (batch->options.dry_run || !batch->order_count)
         return TXM_OK;
     if (!batch->options.no_claims && !(batch->claims = txm_claims_new(NULL)))
-        return txm_fail(err, TXM_NO_MEMORY, "cannot start the thread that renews claims; --no-claims does without");
+        return txm_fail_errno(err, errno, "cannot start the thread that renews claims (--no-claims does without)");
     txm_pool *pool = txm_context_pool(batch->context);
     running r = {.batch = batch, .turns = txm_calloc(batch->order_count, sizeof *r.turns)};
     txm_group *group = r.turns ? txm_group_new_outer(pool) : NULL;

@@ -6,9 +6,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #include "blend/stream.h"
+#include "codec/zstd_status.h"
 #include "core/endian.h"
 #include "core/mem.h"
 
@@ -143,6 +143,8 @@ static txm_status zstd_pull(void *self, txm_stream_input *input, uint8_t *dst, s
         /* Without input the decoder may still hold output; only if it gives none is the file cut short. */
         z->hint = ZSTD_decompressStream(z->context, &out, &z->in);
         if (ZSTD_isError(z->hint)) {
+            if (txm_zstd_status(z->hint, TXM_CORRUPT) == TXM_NO_MEMORY)
+                return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to decompress it", input->name);
             return txm_fail(err, TXM_CORRUPT, "%s: damaged zstd data before byte %llu: %s", input->name,
                             (unsigned long long)input->offset, ZSTD_getErrorName(z->hint));
         }

@@ -38,7 +38,9 @@ static bool digest(const char *source_path, const char *cache_dir, const txm_tx_
         (!absolute || relative) &&
         txm_bytes_printf(&text, "xyz_to_scene_linear:%scolorspace:%salpha:%sformat:%s", key->xyz_text, key->colorspace,
                          txm_alpha_stored(key->alpha), key->equiangular ? "equiangular" : "plain") &&
-        (!absolute || txm_bytes_printf(&text, "filepath:%s", relative)) && txm_md5_hex(text.data, text.size, hex) == 0;
+        (!absolute || txm_bytes_printf(&text, "filepath:%s", relative));
+    if (ok)
+        txm_md5_hex(text.data, text.size, hex);
     free(relative);
     txm_bytes_free(&text);
     return ok;

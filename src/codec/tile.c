@@ -3,11 +3,11 @@
 #include "codec/tile.h"
 
 #include <string.h>
-#include <zstd.h>
 
 #include "codec/deflate.h"
 #include "codec/exr_decode.h"
 #include "codec/filter.h"
+#include "codec/zstd_status.h"
 #include "core/mem.h"
 
 enum { ZSTD_DEFAULT_LEVEL = 3, ZSTD_MAX_LEVEL = 19 };
@@ -62,7 +62,7 @@ static txm_status open_codec(txm_tile_encoder *e, txm_error *err)
     if (!e->zstd)
         return txm_fail(err, TXM_NO_MEMORY, "no memory for a zstd encoder");
     size_t rc = ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_compressionLevel, c->level ? c->level : ZSTD_DEFAULT_LEVEL);
-    return ZSTD_isError(rc) ? txm_fail(err, TXM_INTERNAL, "zstd: %s", ZSTD_getErrorName(rc)) : TXM_OK;
+    return ZSTD_isError(rc) ? txm_fail(err, txm_zstd_status(rc, TXM_INTERNAL), "zstd: %s", ZSTD_getErrorName(rc)) : TXM_OK;
 }
 
 txm_status txm_tile_encoder_new(const txm_tile_format *format, txm_tile_encoder **out, txm_error *err)
@@ -174,7 +174,8 @@ static txm_status compress(txm_tile_encoder *e, const void *filtered, size_t raw
     if (e->format.compression.codec == TXM_CODEC_NONE)
         return TXM_OK;
     *n = ZSTD_compress2(e->zstd, e->packed, e->packed_capacity, filtered, raw_bytes);
-    return ZSTD_isError(*n) ? txm_fail(err, TXM_INTERNAL, "zstd: %s", ZSTD_getErrorName(*n)) : TXM_OK;
+    return ZSTD_isError(*n) ? txm_fail(err, txm_zstd_status(*n, TXM_INTERNAL), "zstd: %s", ZSTD_getErrorName(*n))
+                            : TXM_OK;
 }
 
 /* EXR readers take a chunk of the raw size as stored, unfiltered; TIFF has no such escape. */

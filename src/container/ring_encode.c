@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Coding one ring: prediction from the tile, residual planes, one zstd frame. section_format.h defines it. */
 #include <string.h>
-#include <zstd.h>
 
+#include "codec/zstd_status.h"
 #include "container/section.h"
 #include "container/section_format.h"
 #include "core/hash.h"
@@ -67,7 +67,7 @@ txm_status txm_ring_encoder_new(const txm_tx_layout *layout, txm_ring_encoder **
     size_t rc = set_parameters(e->zstd);
     if (ZSTD_isError(rc)) {
         txm_ring_encoder_free(&e);
-        return txm_fail(err, TXM_INTERNAL, "zstd: %s", ZSTD_getErrorName(rc));
+        return txm_fail(err, txm_zstd_status(rc, TXM_INTERNAL), "zstd: %s", ZSTD_getErrorName(rc));
     }
     *out = e;
     return TXM_OK;
@@ -212,7 +212,7 @@ static txm_status encode_payload(txm_ring_encoder *e, const uint8_t *ring, size_
     size_t n =
         ZSTD_compress2(e->zstd, out + MASK_BYTES, e->encoded_capacity - CHECK_BYTES - MASK_BYTES, e->planes, kept);
     if (ZSTD_isError(n))
-        return txm_fail(err, TXM_INTERNAL, "zstd: %s", ZSTD_getErrorName(n));
+        return txm_fail(err, txm_zstd_status(n, TXM_INTERNAL), "zstd: %s", ZSTD_getErrorName(n));
     *size = MASK_BYTES + n;
     return TXM_OK;
 }

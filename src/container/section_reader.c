@@ -9,8 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <zstd.h>
 
+#include "codec/zstd_status.h"
 #include "container/identity.h"
 #include "container/section_format.h"
 #include "core/hash.h"
@@ -89,6 +89,10 @@ static txm_status load(txm_tx *tx, const txm_section_footer *f, txm_error *err)
     if (!index)
         return txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", tx->path);
     size_t n = ZSTD_decompress(index, f->index_raw, tx->map.data + f->index_offset, f->index_bytes);
+    if (ZSTD_isError(n) && txm_zstd_status(n, TXM_CORRUPT) == TXM_NO_MEMORY) {
+        free(index);
+        return txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", tx->path);
+    }
     if (!ZSTD_isError(n) && n == f->index_raw)
         tx->section = read_index(tx, f, index);
     free(index);

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <zstd.h>
 
+#include "codec/zstd_status.h"
 #include "container/identity.h"
 #include "container/output.h"
 #include "container/section.h"
@@ -214,6 +214,10 @@ static txm_status append_tail(txm_section_writer *w, txm_output *out, txm_sectio
         return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the index", what);
     txm_status status = TXM_OK;
     size_t n = ZSTD_compress(tail, capacity, w->index, w->index_bytes, INDEX_LEVEL);
+    if (ZSTD_isError(n) && txm_zstd_status(n, TXM_INTERNAL) == TXM_NO_MEMORY) {
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the index", what);
+        goto free_tail;
+    }
     if (ZSTD_isError(n) || n > UINT32_MAX || w->index_bytes > UINT32_MAX) {
         status = txm_fail(err, TXM_INTERNAL, "%s: cannot compress an index of %zu bytes", what, w->index_bytes);
         goto free_tail;

@@ -7,6 +7,7 @@
  * therefore reserves the longest text that can come; finish writes the real text over it and shortens the directory
  * entry's count. (libtiff's own way, rewriting the directory, would leave a dead copy with all tile offsets behind.)
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +28,8 @@ typedef struct tiff_writer {
     bool big;
     txm_bytes document_name, description; /* description: room for the final one */
     char date[TXM_DATE_BYTES];
-    char said[256]; /* libtiff's last words */
+    char said[256]; /* libtiff's first words */
+    bool broken;    /* an allocation failed inside of it */
 } tiff_writer;
 
 /* ---- the descriptor, as libtiff sees it ---- */
@@ -76,7 +78,8 @@ static int on_error(TIFF *tiff, void *user, const char *module, const char *form
     tiff_writer *w = user;
     (void)tiff;
     (void)module;
-    txm_vformat(w->said, sizeof w->said, format, args);
+    if (!w->said[0]) /* what follows is its echo */
+        txm_vformat(w->said, sizeof w->said, format, args);
     return 1;
 }
 
@@ -86,10 +89,24 @@ static int on_warning(TIFF *tiff, void *user, const char *module, const char *fo
     return 1;
 }
 
+/* libtiff has no codes. Where it says nothing, or speaks of memory, an allocation, or its table of fields, there was no
+ * memory. */
+static bool lacks_memory(const char *said)
+{
+    static const char *const words[] = {"emory", "llocat", "No space for", "Merging", "field info failed"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(said, words[i]))
+            return true;
+    return !said[0];
+}
+
 static txm_status refused(tiff_writer *w, const char *what, txm_error *err)
 {
-    return txm_fail(err, TXM_INTERNAL, "%s: libtiff cannot write %s: %s", w->out->name, what,
-                    w->said[0] ? w->said : "no reason given");
+    if (lacks_memory(w->said)) {
+        w->broken = true;
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for libtiff to write %s", w->out->name, what);
+    }
+    return txm_fail(err, TXM_INTERNAL, "%s: libtiff cannot write %s: %s", w->out->name, what, w->said);
 }
 
 /* ---- directories ---- */
@@ -117,12 +134,28 @@ static int set_compression(TIFF *t, txm_codec codec)
            TIFFSetField(t, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
 }
 
+/* A text for which there is no memory is taken all the same, and missing, or read through NULL, when it is to be
+ * written: what was really kept is looked at. The same goes for ExtraSamples. */
+static int set_text(TIFF *t, uint32_t tag, const char *text)
+{
+    const char *kept = NULL;
+    return TIFFSetField(t, tag, text) && TIFFGetField(t, tag, &kept) && kept && !strcmp(kept, text);
+}
+
+/* Unspecified, as Blender has it, though alpha mostly is associated. */
+static int set_extra_sample(TIFF *t)
+{
+    const uint16_t extra = EXTRASAMPLE_UNSPECIFIED, *kept = NULL;
+    uint16_t count = 0;
+    return TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &extra) && TIFFGetField(t, TIFFTAG_EXTRASAMPLES, &count, &kept) &&
+           count == 1 && kept && *kept == extra;
+}
+
 /* What every level's directory holds. */
 static int set_structure(tiff_writer *w, uint32_t level)
 {
     TIFF *t = w->tiff;
     const txm_tx_layout *l = w->layout;
-    const uint16_t extra = EXTRASAMPLE_UNSPECIFIED; /* as Blender has it, though alpha mostly is associated */
     int ok = TIFFSetField(t, TIFFTAG_IMAGEWIDTH, txm_level_size(l->width, level));
     ok = ok && TIFFSetField(t, TIFFTAG_IMAGELENGTH, txm_level_size(l->height, level));
     ok = ok && TIFFSetField(t, TIFFTAG_TILEWIDTH, l->tile_px) && TIFFSetField(t, TIFFTAG_TILELENGTH, l->tile_px);
@@ -133,24 +166,24 @@ static int set_structure(tiff_writer *w, uint32_t level)
     ok = ok && TIFFSetField(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     ok = ok && TIFFSetField(t, TIFFTAG_PHOTOMETRIC, l->channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB);
     if (ok && l->channels == 4)
-        ok = TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &extra);
+        ok = set_extra_sample(t);
     ok = ok && set_compression(t, l->compression.codec);
-    return ok && TIFFSetField(t, TIFFTAG_DATETIME, w->date);
+    return ok && set_text(t, TIFFTAG_DATETIME, w->date);
 }
 
 /* What only the first directory holds. */
 static int set_texts(tiff_writer *w)
 {
     TIFF *t = w->tiff;
-    int ok = TIFFSetField(t, TIFFTAG_DOCUMENTNAME, w->document_name.data);
-    ok = ok && TIFFSetField(t, TIFFTAG_IMAGEDESCRIPTION, w->description.data);
-    ok = ok && TIFFSetField(t, TIFFTAG_SOFTWARE, txm_tx_software);
-    ok = ok && TIFFSetField(t, TIFFTAG_PIXAR_TEXTUREFORMAT, txm_tx_texture_format(w->metadata));
-    ok = ok && TIFFSetField(t, TIFFTAG_PIXAR_WRAPMODES, txm_tx_wrap_modes(w->metadata));
+    int ok = set_text(t, TIFFTAG_DOCUMENTNAME, w->document_name.data);
+    ok = ok && set_text(t, TIFFTAG_IMAGEDESCRIPTION, w->description.data);
+    ok = ok && set_text(t, TIFFTAG_SOFTWARE, txm_tx_software);
+    ok = ok && set_text(t, TIFFTAG_PIXAR_TEXTUREFORMAT, txm_tx_texture_format(w->metadata));
+    ok = ok && set_text(t, TIFFTAG_PIXAR_WRAPMODES, txm_tx_wrap_modes(w->metadata));
     for (size_t i = 0; ok && i < w->metadata->attribute_count; i++) {
         uint32_t tag = txm_metadata_tiff_tag(w->metadata->attributes[i].name);
         if (tag)
-            ok = TIFFSetField(t, tag, w->metadata->attributes[i].value);
+            ok = set_text(t, tag, w->metadata->attributes[i].value);
     }
     return ok;
 }
@@ -167,8 +200,12 @@ static void tiff_close(void *self)
     tiff_writer *w = self;
     if (!w)
         return;
-    if (w->tiff)
+    /* libtiff counts a field before it has memory for it, and would free what never was there: such a handle is left as
+     * it is. Of others nothing is written any more: whatever is still to be written belongs to a directory that failed. */
+    if (w->tiff && !w->broken) {
+        TIFFSetMode(w->tiff, O_RDONLY);
         TIFFClose(w->tiff);
+    }
     txm_bytes_free(&w->document_name);
     txm_bytes_free(&w->description);
     free(w);

@@ -2,6 +2,7 @@
  * What conversions share. */
 #include "convert/context.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
     unsigned threads = o->threads ? o->threads : txm_cpu_count();
     c->pool = txm_pool_new(threads);
     if (!c->pool) {
-        status = txm_fail(err, TXM_NO_MEMORY, "cannot start %u threads; try fewer with -j", threads);
+        status = txm_fail_errno(err, errno, "cannot start %u threads (try fewer with -j)", threads);
         goto fail;
     }
     status = find_devices(c, o, threads, err);

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Digests through OpenSSL and xxHash. */
+ *
+ * Digests through OpenSSL and xxHash. The plain functions, not the ones that OpenSSL has its users take now: they need
+ * no memory and no openssl.cnf, cannot be switched off by a policy (the digests here name files, they secure nothing),
+ * and do not crash where the library's first allocation fails.
+ */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "core/hash.h"
 
-#include <openssl/evp.h>
+#include <openssl/md5.h>
+#include <openssl/sha.h>
+#include <stdlib.h>
 #include <xxhash.h>
 
 static void to_hex(const unsigned char *digest, size_t n, char *out)
@@ -15,44 +22,44 @@ static void to_hex(const unsigned char *digest, size_t n, char *out)
     out[2 * n] = 0;
 }
 
-int txm_md5_hex(const void *data, size_t size_bytes, char out[TXM_MD5_HEX])
+void txm_md5_hex(const void *data, size_t size_bytes, char out[TXM_MD5_HEX])
 {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
-    if (!EVP_Digest(data, size_bytes, digest, &n, EVP_md5(), NULL) || n != 16)
-        return -1;
-    to_hex(digest, n, out);
-    return 0;
+    unsigned char digest[MD5_DIGEST_LENGTH];
+    MD5_CTX md5;
+    MD5_Init(&md5);
+    MD5_Update(&md5, data, size_bytes);
+    MD5_Final(digest, &md5);
+    to_hex(digest, sizeof digest, out);
 }
 
-/* txm_sha1 is never defined: it is OpenSSL's context under a name of our own. */
+struct txm_sha1 {
+    SHA_CTX sha;
+};
+
 txm_sha1 *txm_sha1_new(void)
 {
-    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    if (ctx && !EVP_DigestInit_ex(ctx, EVP_sha1(), NULL)) {
-        EVP_MD_CTX_free(ctx);
-        ctx = NULL;
-    }
-    return (txm_sha1 *)ctx;
+    txm_sha1 *h = malloc(sizeof *h);
+    if (h)
+        SHA1_Init(&h->sha);
+    return h;
 }
 
 void txm_sha1_add(txm_sha1 *h, const void *data, size_t size_bytes)
 {
-    EVP_DigestUpdate((EVP_MD_CTX *)h, data, size_bytes);
+    SHA1_Update(&h->sha, data, size_bytes);
 }
 
 void txm_sha1_finish(txm_sha1 *h, char out[TXM_SHA1_HEX])
 {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
-    EVP_DigestFinal_ex((EVP_MD_CTX *)h, digest, &n);
-    to_hex(digest, 20, out);
-    EVP_DigestInit_ex((EVP_MD_CTX *)h, EVP_sha1(), NULL);
+    unsigned char digest[SHA_DIGEST_LENGTH];
+    SHA1_Final(digest, &h->sha);
+    to_hex(digest, sizeof digest, out);
+    SHA1_Init(&h->sha);
 }
 
 void txm_sha1_free(txm_sha1 *h)
 {
-    EVP_MD_CTX_free((EVP_MD_CTX *)h);
+    free(h);
 }
 
 uint64_t txm_xxh64(const void *data, size_t size_bytes, uint64_t seed)

@@ -7,8 +7,8 @@
 
 enum { TXM_MD5_HEX = 33, TXM_SHA1_HEX = 41 }; /* upper-case hex digits and the NUL */
 
-/* MD5 of `size_bytes` bytes as 32 upper-case hex digits. Returns 0, or -1 if the crypto library refuses. */
-int txm_md5_hex(const void *data, size_t size_bytes, char out[TXM_MD5_HEX]);
+/* MD5 of `size_bytes` bytes as 32 upper-case hex digits. */
+void txm_md5_hex(const void *data, size_t size_bytes, char out[TXM_MD5_HEX]);
 
 /* Incremental SHA-1. new returns NULL on exhaustion; free is NULL-safe. `finish` also resets for the next use. */
 typedef struct txm_sha1 txm_sha1;

@@ -137,8 +137,10 @@ static void *worker(void *arg)
 
 txm_pool *txm_pool_new(unsigned threads)
 {
-    if (!threads)
+    if (!threads) {
+        errno = EINVAL;
         return NULL;
+    }
     txm_pool *pool = txm_calloc(1, sizeof *pool);
     if (!pool)
         return NULL;
@@ -152,14 +154,16 @@ txm_pool *txm_pool_new(unsigned threads)
     pool->writer_count = threads > 1 ? (threads + THREADS_A_WRITER - 1) / THREADS_A_WRITER : 0;
     unsigned workers = threads - 1, all = workers + pool->writer_count;
     pool->threads = txm_calloc(all + 1, sizeof *pool->threads);
+    int rc = pool->threads ? 0 : ENOMEM;
     while (pool->threads && pool->started < all) {
         void *(*body)(void *) = pool->started < workers ? worker : writer;
-        if (pthread_create(&pool->threads[pool->started], NULL, body, pool))
+        if ((rc = pthread_create(&pool->threads[pool->started], NULL, body, pool)) != 0)
             break;
         pool->started++;
     }
-    if (!pool->threads || pool->started < all) {
+    if (rc != 0) {
         txm_pool_free(pool);
+        errno = rc;
         return NULL;
     }
     return pool;

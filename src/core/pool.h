@@ -21,7 +21,7 @@ typedef struct txm_group txm_group;
 typedef struct txm_strand txm_strand;
 typedef void (*txm_job_fn)(void *arg);
 
-/* threads >= 1. NULL when threads cannot be started. */
+/* threads >= 1. NULL, with errno, when threads cannot be started. */
 txm_pool *txm_pool_new(unsigned threads);
 /* All groups must be waited for first. NULL-safe. */
 void txm_pool_free(txm_pool *pool);

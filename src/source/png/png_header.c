@@ -60,6 +60,8 @@ static png_voidp on_malloc(png_structp png, png_alloc_size_t bytes)
 
     if (memory)
         p->memory += malloc_usable_size(memory);
+    else if (allowed)
+        p->status = TXM_NO_MEMORY;
     return memory;
 }
 
@@ -245,7 +247,13 @@ txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_
         goto destroy;
     }
     png_set_read_fn(png, &p, on_read);
-    if (!parse(png, tags)) {
+    /* For want of memory libpng also leaves out chunks that it takes for dispensable, without a word. */
+    bool parsed = parse(png, tags);
+    if (p.status == TXM_NO_MEMORY) {
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its metadata", path);
+        goto destroy;
+    }
+    if (!parsed) {
         status = txm_fail(err, p.status, "%s: %s", path, p.words);
         goto destroy;
     }
