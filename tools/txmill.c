@@ -76,6 +76,7 @@ int main(int argc, char **argv)
 {
     txm_error err = {0};
     txm_signals_install();
+    txm_aborts_install();
     if (argc < 2) {
         txm_fail(&err, TXM_USAGE, "no command given; 'txmill --help' lists the commands");
         return usage_error(&err);

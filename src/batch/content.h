@@ -9,6 +9,6 @@ enum { TXM_CONTENT_HEX = 65 }; /* SHA-256 in lower case, and the NUL */
 /* SHA-256 of a file's bytes: stores are shared, so nobody may be able to make two images of one digest. `cancel` may be
  * NULL. NOT_FOUND, DENIED, IO, CANCELLED, NO_MEMORY. */
 txm_status txm_content_hash(const char *path, const volatile int *cancel, char out[TXM_CONTENT_HEX], txm_error *err);
-/* Of a text. False when the crypto library refuses. */
-bool txm_content_hash_text(const char *text, char out[TXM_CONTENT_HEX]);
+/* Of a text. */
+void txm_content_hash_text(const char *text, char out[TXM_CONTENT_HEX]);
 #endif

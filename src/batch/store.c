@@ -42,8 +42,10 @@ char *txm_store_path(const char *store, const txm_making *making, const char *se
 {
     txm_bytes text = {0};
     char hex[TXM_CONTENT_HEX], *path = NULL;
-    if (describe(making, settings_key, content, &text) && txm_content_hash_text(text.data, hex))
+    if (describe(making, settings_key, content, &text)) {
+        txm_content_hash_text(text.data, hex);
         path = txm_asprintf("%s/%.2s/%s.tx", store, hex, hex + 2);
+    }
     txm_bytes_free(&text);
     return path;
 }

@@ -4,6 +4,9 @@
  */
 #include "color/ocio.h"
 
+#include <cstdlib>
+#include <cstring>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -99,10 +102,28 @@ txm_status caught(txm_status status, txm_error *err)
     } catch (const std::bad_alloc &) {
         return txm_fail(err, TXM_NO_MEMORY, "out of memory in OpenColorIO");
     } catch (const std::exception &e) {
+        /* OpenColorIO catches it itself in places, and passes on the words alone. */
+        if (std::strstr(e.what(), "std::bad_alloc"))
+            return txm_fail(err, TXM_NO_MEMORY, "out of memory in OpenColorIO");
         return fail_in_one_line(err, status, e.what());
     } catch (...) {
         return txm_fail(err, TXM_INTERNAL, "OpenColorIO threw something unknown");
     }
+}
+
+void (*before_abort)(bool lacks_memory);
+
+[[noreturn]] void on_terminate()
+{
+    bool lacks_memory = false;
+    try {
+        std::rethrow_exception(std::current_exception());
+    } catch (const std::bad_alloc &) {
+        lacks_memory = true;
+    } catch (...) {
+    }
+    before_abort(lacks_memory);
+    std::abort();
 }
 
 txm_ocio *wrap(const OCIO::ConstConfigRcPtr &config)
@@ -130,6 +151,12 @@ void txm_ocio_newest_profile(unsigned *major, unsigned *minor)
 bool txm_ocio_has_archives(void)
 {
     return OCIO_VERSION_HEX >= 0x02020000;
+}
+
+void txm_ocio_before_abort(void (*end)(bool lacks_memory))
+{
+    before_abort = end;
+    std::set_terminate(on_terminate);
 }
 
 txm_status txm_ocio_from_text(const char *text, size_t size_bytes, const char *folder, bool strict, txm_ocio **out,

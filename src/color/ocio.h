@@ -33,6 +33,9 @@ txm_status txm_ocio_from_text(const char *text, size_t size_bytes, const char *f
                               txm_error *err);
 /* Loads an archive or an `ocio://` name, where the library has them. */
 txm_status txm_ocio_from_library(const char *name, txm_ocio **out, txm_error *err);
+/* OpenColorIO lacks memory inside of functions that it declares not to throw; C++ ends the process then. `end` is called
+ * first, on the thread that it happened on, and may end it in its own way. For programs, once, at their start. */
+void txm_ocio_before_abort(void (*end)(bool lacks_memory));
 void txm_ocio_free(txm_ocio **ocio); /* NULL-safe */
 
 void txm_ocio_profile(const txm_ocio *ocio, unsigned *major, unsigned *minor);

@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <yaml.h>
 
+#include "color/tree.h"
 #include "core/mem.h"
 
 typedef struct anchor {
@@ -162,7 +162,7 @@ txm_status txm_config_scan_text(const char *text, size_t size_bytes, txm_config_
     while (status == TXM_OK && !done) {
         yaml_event_t event;
         if (!yaml_parser_parse(&parser, &event)) {
-            status = parser.error == YAML_MEMORY_ERROR
+            status = txm_yaml_lacks_memory(&parser)
                          ? txm_fail(err, TXM_NO_MEMORY, "out of memory")
                          : txm_fail(err, TXM_CONFIG, "line %zu: no sound YAML: %s", line_of(parser.problem_mark),
                                     parser.problem ? parser.problem : "unreadable");

@@ -19,7 +19,7 @@ txm_status txm_tree_load(txm_tree *tree, const char *text, size_t size_bytes, tx
     tree->has_document = yaml_parser_load(&parser, &tree->document);
     txm_status status = TXM_OK;
     if (!tree->has_document)
-        status = parser.error == YAML_MEMORY_ERROR
+        status = txm_yaml_lacks_memory(&parser)
                      ? txm_fail(err, TXM_NO_MEMORY, "out of memory")
                      : txm_fail(err, TXM_CONFIG, "no sound YAML: %s", parser.problem ? parser.problem : "unreadable");
     yaml_parser_delete(&parser);

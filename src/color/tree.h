@@ -11,6 +11,12 @@
 #include "core/bytes.h"
 #include "txmill/status.h"
 
+/* libyaml does not always say that it was memory: then it gives no reason at all. */
+static inline bool txm_yaml_lacks_memory(const yaml_parser_t *parser)
+{
+    return parser->error == YAML_MEMORY_ERROR || parser->error == YAML_NO_ERROR;
+}
+
 typedef struct txm_tree {
     yaml_document_t document;
     bool *dropped; /* by node number: left out when written */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Digests: MD5 for tx names, SHA-1 for pixels (OpenSSL, which uses the CPU's SHA instructions), xxh64 for integrity. */
+ *
+ * Digests: MD5 for tx names, SHA-1 for pixels, SHA-256 for content (OpenSSL, which uses the CPU's SHA instructions),
+ * xxh64 for integrity.
+ */
 #ifndef TXM_CORE_HASH_H
 #define TXM_CORE_HASH_H
 #include <stddef.h>
@@ -16,6 +19,15 @@ txm_sha1 *txm_sha1_new(void);
 void txm_sha1_add(txm_sha1 *h, const void *data, size_t size_bytes);
 void txm_sha1_finish(txm_sha1 *h, char out[TXM_SHA1_HEX]);
 void txm_sha1_free(txm_sha1 *h);
+
+/* SHA-256, at once and in pieces. */
+enum { TXM_SHA256_BYTES = 32 };
+void txm_sha256_of(const void *data, size_t size_bytes, unsigned char out[TXM_SHA256_BYTES]);
+typedef struct txm_sha256 txm_sha256;
+txm_sha256 *txm_sha256_new(void);
+void txm_sha256_add(txm_sha256 *h, const void *data, size_t size_bytes);
+void txm_sha256_finish(txm_sha256 *h, unsigned char out[TXM_SHA256_BYTES]);
+void txm_sha256_free(txm_sha256 *h);
 
 uint64_t txm_xxh64(const void *data, size_t size_bytes, uint64_t seed);
 #endif

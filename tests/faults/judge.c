@@ -251,7 +251,7 @@ char *judge(const surroundings *around, const stage *g, const fault *f, const ru
                .now = tree_read(g->folder), .wrong = open_memstream(&text, &size)};
     if (!t.wrong)
         err(2, "memory");
-    without_times(t.out);
+    make_comparable(t.out);
     check_end(&t);
     check_names(&t);
     if (!may_leave(&t))

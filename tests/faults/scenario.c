@@ -120,19 +120,40 @@ static bool is_unit(const char *s)
     return *s == 's' && !isalnum((unsigned char)s[1]);
 }
 
-void without_times(char *text)
+static int by_line(const void *a, const void *b)
 {
-    static const char key[] = "seconds\":";
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* In place: threads print in the order in which they are done. */
+static void sort_lines(char *text)
+{
+    char *copy = strdup(text), *place = NULL, **lines = calloc(strlen(text) + 1, sizeof *lines);
+    size_t n = 0;
+    if (!copy || !lines)
+        err(2, "memory");
+    for (char *line = strtok_r(copy, "\n", &place); line; line = strtok_r(NULL, "\n", &place))
+        lines[n++] = line;
+    qsort(lines, n, sizeof *lines, by_line);
+    for (size_t i = 0; i < n; i++)
+        text += sprintf(text, "%s\n", lines[i]);
+    *text = 0;
+    free(lines);
+    free(copy);
+}
+
+void make_comparable(char *text)
+{
     char *to = text;
+    bool json = *text == '{';
     for (const char *p = text; *p;) {
         if (!isdigit((unsigned char)*p)) {
             *to++ = *p++;
             continue;
         }
-        size_t n = strspn(p, "0123456789.e-");
-        bool timed = is_unit(p + n) || (to - text >= (long)sizeof key - 1 &&
-                                        memcmp(to - (sizeof key - 1), key, sizeof key - 1) == 0);
-        if (timed)
+        /* In JSON whatever is no whole number is a time. */
+        size_t n = strspn(p, json ? "0123456789.e-" : "0123456789.");
+        if (is_unit(p + n) || (json && (strcspn(p, ".e") < n || (*p == '0' && n == 1))))
             *to++ = '#';
         else
             for (size_t i = 0; i < n; i++)
@@ -140,6 +161,7 @@ void without_times(char *text)
         p += n;
     }
     *to = 0;
+    sort_lines(text);
 }
 
 static void set_environment(const surroundings *around, const stage *g)
@@ -257,7 +279,7 @@ bool stage_make(const surroundings *around, const scenario *s, unsigned worker, 
     g->rc = WEXITSTATUS(g->counts.status);
     g->after = tree_read(g->folder);
     g->printed = read_text(g->out);
-    without_times(g->printed);
+    make_comparable(g->printed);
     run_result again = stage_run(around, g, &no_fault, true, false);
     if (!ended_well(g, &again, "second"))
         return false;

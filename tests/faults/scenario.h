@@ -38,7 +38,7 @@ typedef struct stage {
     char *folder, *out, *err; /* where it runs, and beside it what it says */
     char *argv[SCENARIO_WORDS], *again[SCENARIO_WORDS];
     tree before, after;   /* the folder as it is prepared, and after a run */
-    char *printed;        /* on standard output, without times */
+    char *printed;        /* on standard output, without times, sorted */
     int rc, rc_again;     /* of that run, and of the clean one afterwards */
     tree after_again;
     run_result counts;
@@ -58,6 +58,6 @@ void stage_free(stage *stage);
 run_result stage_run(const surroundings *around, const stage *stage, const fault *f, bool again, bool explain);
 /* Whole file as a string; the caller's. */
 char *read_text(const char *path);
-/* In place: times are taken out. */
-void without_times(char *text);
+/* In place: takes times out, and sorts the lines. */
+void make_comparable(char *text);
 #endif

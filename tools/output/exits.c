@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cache/publish.h"
+#include "color/ocio.h"
 #include "tools/output/say.h"
 
 /* ---- signals ---------------------------------------------------------------------------------------------------- */
@@ -37,6 +38,22 @@ void txm_signals_install(void)
     sigaction(SIGTERM, &action, NULL);
     /* A reader of the output that goes away must not end a conversion: see txm_finish. */
     signal(SIGPIPE, SIG_IGN);
+}
+
+/* Too late for more than words. Files that others see are whole; what belongs to no finished file goes. */
+static void on_abort(bool lacks_memory)
+{
+    txm_publish_abort_all();
+    txm_say(TXM_SAY_ERROR, lacks_memory ? "out of memory in OpenColorIO, which cannot go on"
+                                        : "an exception that OpenColorIO does not catch");
+    int code = lacks_memory ? TXM_EXIT_RETRY : TXM_EXIT_INTERNAL;
+    txm_say_last("TXMILL-ERROR code=%d failed=1 total=1", code);
+    _exit(code);
+}
+
+void txm_aborts_install(void)
+{
+    txm_ocio_before_abort(on_abort);
 }
 
 const volatile int *txm_signal_flag(void)

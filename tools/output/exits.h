@@ -43,6 +43,9 @@ int txm_finish(const txm_tally *tally);
  * failed. */
 int txm_finish_failed(const txm_error *err, size_t total);
 
+/* A library that can only abort for want of memory ends the process with a message and an exit code like any other. */
+void txm_aborts_install(void);
+
 /* SIGINT and SIGTERM: the first sets the cancel flag and removes temporaries; work stops at the next band. */
 void txm_signals_install(void);
 const volatile int *txm_signal_flag(void);

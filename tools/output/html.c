@@ -5,6 +5,8 @@
 #include <openssl/evp.h>
 
 #include "core/text.h"
+#include "core/hash.h"
+#include "core/utf8.h"
 
 void txm_html_text(FILE *out, const char *text)
 {
@@ -30,13 +32,10 @@ void txm_html_text(FILE *out, const char *text)
     }
 }
 
-int txm_html_digest(FILE *out, const void *data, size_t bytes)
+void txm_html_digest(FILE *out, const void *data, size_t bytes)
 {
-    unsigned char digest[EVP_MAX_MD_SIZE], text[2 * EVP_MAX_MD_SIZE];
-    unsigned n = 0;
-    if (!EVP_Digest(data, bytes, digest, &n, EVP_sha256(), NULL))
-        return -1;
-    EVP_EncodeBlock(text, digest, (int)n);
+    unsigned char digest[TXM_SHA256_BYTES], text[2 * TXM_SHA256_BYTES];
+    txm_sha256_of(data, bytes, digest);
+    EVP_EncodeBlock(text, digest, sizeof digest);
     fprintf(out, "'sha256-%s'", text);
-    return 0;
 }

@@ -10,5 +10,5 @@
 void txm_html_text(FILE *out, const char *text);
 /* 'sha256-...', as a content security policy names the content of a style or script element. 0, or -1 if the crypto
  * library refuses. */
-int txm_html_digest(FILE *out, const void *data, size_t bytes);
+void txm_html_digest(FILE *out, const void *data, size_t bytes);
 #endif

@@ -2,13 +2,13 @@
  * Writing the page: its frame, and what is inside. */
 #include "tools/view/view_page.h"
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "batch/out_file.h"
 #include "core/mem.h"
+#include "tools/output/html.h"
 #include "tools/view/view_blocks.h"
 #include "tools/view/view_data.h"
 
@@ -54,24 +54,13 @@ static void put_frame(txm_view_page *page, const char *mark)
     page->at += n + (end ? strlen(mark) : 0);
 }
 
-/* 'sha256-...' as a content security policy names an element's content. */
-static void put_digest(txm_view_page *page, const uint8_t *data, size_t bytes)
-{
-    unsigned char digest[EVP_MAX_MD_SIZE], text[2 * EVP_MAX_MD_SIZE];
-    unsigned n = 0;
-    if (!EVP_Digest(data, bytes, digest, &n, EVP_sha256(), NULL))
-        txm_fail(&page->failure, TXM_INTERNAL, "%s: SHA-256 failed", page->options.output);
-    EVP_EncodeBlock(text, digest, (int)n);
-    fprintf(page->out, "'sha256-%s'", text);
-}
-
 static void put_head(txm_view_page *page)
 {
     put_frame(page, "@POLICY@");
     fputs("default-src 'none'; base-uri 'none'; form-action 'none'; style-src ", page->out);
-    put_digest(page, style, sizeof style);
+    txm_html_digest(page->out, style, sizeof style);
     fputs("; script-src ", page->out);
-    put_digest(page, script, sizeof script);
+    txm_html_digest(page->out, script, sizeof script);
     put_frame(page, "@STYLE@");
     fwrite(style, 1, sizeof style, page->out);
     put_frame(page, "@PIXELS@");
