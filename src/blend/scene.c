@@ -12,8 +12,11 @@
 
 txm_status txm_blend_exhausted(const txm_blend *blend, txm_error *err)
 {
+    const char *name = blend->files.count ? blend->files.data[0].path : "scene";
+    if (!blend->store.over_limit)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the images and node trees of the scene", name);
     return txm_fail(err, TXM_TOO_LARGE, "%s: the images and node trees of the scene need more than %d MiB of memory",
-                    blend->files.count ? blend->files.data[0].path : "scene", TXM_BLEND_STORE_BYTES >> 20);
+                    name, TXM_BLEND_STORE_BYTES >> 20);
 }
 
 static txm_status fill_info(txm_blend *blend, txm_error *err)

@@ -25,6 +25,7 @@ void txm_run_free(txm_run *run)
 static bool make_room(txm_run *run, size_t bytes)
 {
     if (bytes > TXM_RUN_MAX_BYTES - run->used) {
+        run->budget.over_limit = true;
         return false;
     }
     if (run->used + bytes > run->capacity) {

@@ -31,6 +31,9 @@ typedef struct scan {
 
 static txm_status exhausted(const scan *s, txm_error *err)
 {
+    if (!s->store->over_limit)
+        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its node trees and data-blocks",
+                        txm_stream_name(s->stream));
     return txm_fail(err, TXM_TOO_LARGE, "%s: its node trees and data-blocks need more than %zu MiB of memory",
                     txm_stream_name(s->stream), s->store->limit_bytes >> 20);
 }
@@ -186,7 +189,11 @@ static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_
     }
     if (keep || place) {
         size_t kept = !keep ? 0 : bytes < TXM_RUN_MAX_BLOCK_BYTES ? bytes : TXM_RUN_MAX_BLOCK_BYTES;
-        if (!txm_run_add(&s->run, block, kind, s->payload, kept)) {
+        bool added = txm_run_add(&s->run, block, kind, s->payload, kept);
+        if (!added && !s->run.budget.over_limit) {
+            return exhausted(s, err);
+        }
+        if (!added) {
             return txm_fail(err, TXM_TOO_LARGE,
                             "%s: the data-block %s, around byte %llu, has more than %d MiB of nodes",
                             txm_stream_name(s->stream), s->model->ids.data[s->current].name,

@@ -19,6 +19,7 @@ struct txm_store_chunk {
 static bool charge(txm_store *store, size_t bytes)
 {
     if (bytes > store->limit_bytes - store->used_bytes) {
+        store->over_limit = true;
         return false;
     }
     store->used_bytes += bytes;

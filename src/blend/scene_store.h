@@ -13,6 +13,7 @@ typedef struct txm_store_chunk txm_store_chunk;
 /* Zero-initialise, with the limit set. */
 typedef struct txm_store {
     size_t limit_bytes, used_bytes;
+    bool over_limit;         /* more was asked for; where an addition fails without it, memory was exhausted */
     txm_store_chunk *chunks; /* strings */
 } txm_store;
 

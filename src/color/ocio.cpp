@@ -113,6 +113,21 @@ txm_status caught(txm_status status, txm_error *err)
 
 void (*before_abort)(bool lacks_memory);
 
+/* How deep this thread is in calls of OpenColorIO. */
+thread_local unsigned depth;
+struct in_ocio {
+    in_ocio() { depth++; }
+    ~in_ocio() { depth--; }
+};
+
+/* Where operator new finds no memory. */
+void on_no_memory()
+{
+    if (depth)
+        before_abort(true);
+    throw std::bad_alloc();
+}
+
 [[noreturn]] void on_terminate()
 {
     bool lacks_memory = false;
@@ -156,12 +171,14 @@ bool txm_ocio_has_archives(void)
 void txm_ocio_before_abort(void (*end)(bool lacks_memory))
 {
     before_abort = end;
+    std::set_new_handler(on_no_memory);
     std::set_terminate(on_terminate);
 }
 
 txm_status txm_ocio_from_text(const char *text, size_t size_bytes, const char *folder, bool strict, txm_ocio **out,
                               txm_error *err)
 try {
+    const in_ocio call;
     silence();
     text_buffer buffer(text, size_bytes);
     std::istream stream(&buffer);
@@ -179,6 +196,7 @@ try {
 
 txm_status txm_ocio_from_library(const char *name, txm_ocio **out, txm_error *err)
 try {
+    const in_ocio call;
     silence();
     *out = wrap(OCIO::Config::CreateFromFile(name));
     return TXM_OK;
@@ -202,6 +220,7 @@ void txm_ocio_profile(const txm_ocio *ocio, unsigned *major, unsigned *minor)
 
 txm_status txm_ocio_set_role(txm_ocio *ocio, const char *role, const char *space, txm_error *err)
 try {
+    const in_ocio call;
     OCIO::ConfigRcPtr edited = ocio->config->createEditableCopy();
     edited->setRole(role, space);
     ocio->config = edited;
@@ -232,6 +251,7 @@ const char *txm_ocio_alias_at(const txm_ocio *ocio, size_t index, size_t alias)
 
 const char *txm_ocio_canonical(const txm_ocio *ocio, const char *name)
 try {
+    const in_ocio call;
     /* Resolves names, aliases and roles alike. The held copies own the string that is handed out. */
     if (OCIO::ConstColorSpaceRcPtr space = ocio->config->getColorSpace(name)) {
         const std::string canonical = space->getName();
@@ -251,6 +271,7 @@ try {
 
 const char *txm_ocio_role(const txm_ocio *ocio, const char *role)
 try {
+    const in_ocio call;
     for (int i = 0; i < ocio->config->getNumRoles(); i++)
         if (strcasecmp(ocio->config->getRoleName(i), role) == 0)
             return ocio->config->getRoleColorSpace(i);
@@ -271,6 +292,7 @@ const char *txm_ocio_role_at(const txm_ocio *ocio, size_t index)
 
 const char *txm_ocio_file_rule(const txm_ocio *ocio, const char *path)
 try {
+    const in_ocio call;
     if (ocio->config->filepathOnlyMatchesDefaultRule(path))
         return nullptr;
     return ocio->config->getColorSpaceFromFilepath(path);
@@ -281,6 +303,7 @@ try {
 txm_status txm_ocio_processor_new(const txm_ocio *ocio, const char *from, const char *to, txm_ocio_processor **out,
                                   txm_error *err)
 try {
+    const in_ocio call;
     auto processor = std::make_unique<txm_ocio_processor>();
     txm_check_references(ocio->config, from, to);
     processor->cpu = ocio->config->getProcessor(from, to)->getDefaultCPUProcessor();
@@ -301,6 +324,7 @@ void txm_ocio_processor_free(txm_ocio_processor **processor)
 const char *txm_ocio_processor_id(const txm_ocio_processor *processor)
 {
     try {
+        const in_ocio call;
         const char *id = processor->cpu->getCacheID();
         return id ? id : "";
     } catch (...) {

@@ -33,8 +33,9 @@ txm_status txm_ocio_from_text(const char *text, size_t size_bytes, const char *f
                               txm_error *err);
 /* Loads an archive or an `ocio://` name, where the library has them. */
 txm_status txm_ocio_from_library(const char *name, txm_ocio **out, txm_error *err);
-/* OpenColorIO lacks memory inside of functions that it declares not to throw; C++ ends the process then. `end` is called
- * first, on the thread that it happened on, and may end it in its own way. For programs, once, at their start. */
+/* OpenColorIO does not survive lack of memory: it takes it for a config that is damaged or has less in it, reads through
+ * NULL, or throws from functions that it declares not to throw, where C++ aborts. A program that says so at its start
+ * has `end` called instead, on the thread that it happens on, to end the process in its own way. */
 void txm_ocio_before_abort(void (*end)(bool lacks_memory));
 void txm_ocio_free(txm_ocio **ocio); /* NULL-safe */
 

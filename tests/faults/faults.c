@@ -298,14 +298,14 @@ int main(int argc, char **argv)
     parse(argc, argv, &o);
     scenario *all;
     unsigned count = scenarios_read(o.scenarios, &all);
-    char *work_folder, *plugins = absolute(o.build, "");
+    char *work_folder;
     surroundings around = {.program = absolute(o.build, "/txmill"),
+                           .plugins = absolute(o.build, ""),
                            .data = absolute("testdata", ""),
                            .library = absolute(o.build, "/tests/faults/inject.so")};
     if (asprintf(&work_folder, "%s/txmill-faults-XXXXXX", o.work) < 0 || !mkdtemp(work_folder))
         err(2, "%s", o.work);
     around.work = work_folder;
-    setenv("TXMILL_PLUGINS", plugins, 1);
     int rc = o.replay ? replay(&around, all, count, o.replay) : run_all(&o, &around, all, count);
     tree_clear(work_folder);
     rmdir(work_folder);

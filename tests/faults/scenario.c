@@ -166,14 +166,15 @@ void make_comparable(char *text)
 
 static void set_environment(const surroundings *around, const stage *g)
 {
+    /* Nothing else: every run of a case makes the same calls. */
+    clearenv();
+    setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1);
+    setenv("TXMILL_PLUGINS", around->plugins, 1);
     setenv("TXMILL", around->program, 1);
     setenv("DATA", around->data, 1);
     setenv("HOME", g->folder, 1);
     setenv("TMPDIR", g->folder, 1); /* so that what is left there is seen */
     setenv("LC_ALL", "C.UTF-8", 1);
-    static const char *const foreign[] = {"OCIO", "TXMILL_FSYNC", "TXMILL_READER", "SLURM_ARRAY_TASK_ID"};
-    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
-        unsetenv(foreign[i]);
     for (char *const *e = g->scenario->env; *e; e++) {
         char *name = strndup(*e, strcspn(*e, "="));
         setenv(name, *e + strlen(name) + 1, 1);

@@ -45,7 +45,7 @@ typedef struct stage {
 } stage;
 
 typedef struct surroundings {
-    const char *program, *data, *library, *work;
+    const char *program, *plugins, *data, *library, *work;
 } surroundings;
 
 /* Ends the program where the file makes no sense. Returns how many; *out is the caller's. */

@@ -171,7 +171,7 @@ static void emit(const txm_make_report *report, cJSON *object)
 {
     char *text = txm_json_take(object);
     if (!text)
-        txm_say(TXM_SAY_ERROR, "out of memory: a JSON object is missing from the output");
+        txm_json_missing();
     if (text && report->json)
         txm_json_line(stdout, text);
     if (text && report->log)

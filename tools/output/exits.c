@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -112,9 +113,17 @@ static bool reader_left(void)
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
 }
 
+static atomic_bool missing;
+
+void txm_results_missing(void)
+{
+    atomic_store(&missing, true);
+}
+
 int txm_finish(const txm_tally *tally)
 {
     txm_tally t = *tally;
+    t.retryable |= atomic_load(&missing);
     errno = 0;
     bool lost = fflush(stdout) || ferror(stdout);
     /* One that took what it wanted and left, like head(1), misses nothing. An earlier write may have been the one that

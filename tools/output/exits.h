@@ -35,6 +35,10 @@ void txm_tally_add(txm_tally *tally, txm_status status);
  * to stop (txm_signal_caught) comes first. */
 txm_exit txm_tally_exit(const txm_tally *tally);
 
+/* Something that was to be printed was not, and the user was told: the command fails in a way that a retry may cure. From
+ * any thread. */
+void txm_results_missing(void);
+
 /* Flushes stdout (a failure there counts as one that a retry may cure), prints the last line if something failed, and
  * returns the exit code. The last call of every command. */
 int txm_finish(const txm_tally *tally);

@@ -4,9 +4,8 @@
 
 #include <openssl/evp.h>
 
-#include "core/text.h"
 #include "core/hash.h"
-#include "core/utf8.h"
+#include "core/text.h"
 
 void txm_html_text(FILE *out, const char *text)
 {

@@ -10,6 +10,7 @@
 
 #include "core/bytes.h"
 #include "core/text.h"
+#include "tools/output/exits.h"
 #include "tools/output/say.h"
 
 /* Text with U+FFFD for every byte that is not UTF-8; *exact tells whether there was none. */
@@ -180,8 +181,14 @@ bool txm_json_print(cJSON *object)
     return ok;
 }
 
+void txm_json_missing(void)
+{
+    txm_say(TXM_SAY_ERROR, "out of memory: a JSON object is missing from the output");
+    txm_results_missing();
+}
+
 void txm_json_emit(cJSON *object)
 {
     if (!txm_json_print(object))
-        txm_say(TXM_SAY_ERROR, "out of memory: a JSON object is missing from the output");
+        txm_json_missing();
 }
