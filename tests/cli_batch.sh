@@ -18,7 +18,7 @@ check folder-exit rc_is 0
 check preset-not-color test -f "tex/sub/blender_tx/wall_normal.1001.png$data"
 check preset-leaves-colors test -f "tex/blender_tx/wall_color.png$srgb"
 check folder-count says "4 created"
-check same-file-once prints "skipped      ./tex/wall_color.png"
+check same-file-once prints "./tex/wall_color.png: skipped"
 check loop-ended test "$(find tex/ -name '*.tx' | wc -l)" -eq 4
 txm make tex
 check folder-needs-r rc_is 3

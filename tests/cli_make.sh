@@ -38,8 +38,8 @@ check truncated-is-made-again prints "created      $srgb"
 # ---- sources that serve themselves -----------------------------------------------------------------------------------
 txm make one.png "$srgb"
 check used-as-is-exit rc_is 0
-check one-pixel-skipped prints "skipped      one.png"
-check tx-input-skipped prints "skipped      $srgb"
+check one-pixel-skipped prints "one.png: skipped"
+check tx-input-skipped prints "$srgb: skipped"
 check no-tx-of-tx test ! -e blender_tx/blender_tx
 
 # ---- settings in names -----------------------------------------------------------------------------------------------

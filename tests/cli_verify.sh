@@ -94,7 +94,7 @@ for f in "$TXM_TESTDATA"/tx/*.tx; do
     "$TXMILL" verify --json "$f" >one 2>&1
     rc=$?
     case $(basename "$f") in
-        good-directory-loop*) [ $rc -eq 5 ] ;;
+        good-directory-loop* | good-*-zstd-*) [ $rc -eq 5 ] ;; # Blender's libtiff has no zstd
         good-*) [ $rc -eq 0 ] ;;
         *) [ $rc -eq 5 ] ;;
     esac || { bad=$((bad + 1)); echo "    rc=$rc $f"; }

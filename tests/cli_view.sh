@@ -16,34 +16,34 @@ check no-terminal rc_is 2
 check no-terminal-says says "write a page with --html FILE"
 has_bytes() { LC_ALL=C grep -qaF "$(printf '%b' "$1")" out; }
 for format in symbols sixel kitty; do
-    TERM=xterm-256color txm view -f $format -s 60x16 rgb.tx half.tx
+    TERM=xterm-256color txm view -F $format -s 60x16 rgb.tx half.tx
     check "$format-exit" rc_is 0
     check "$format-header" prints "300 x 200 px, 9 levels"
     check "$format-header-of-second" prints "half RGBA"
 done
 check kitty-sequence has_bytes '\e_Ga=T'
-TERM=xterm-256color txm view -f sixel rgb.tx
+TERM=xterm-256color txm view -F sixel rgb.tx
 check sixel-sequence has_bytes '\eP0;1;0q'
-TERM=xterm-256color txm view -f symbols -s 60x16 rgb.tx
+TERM=xterm-256color txm view -F symbols -s 60x16 rgb.tx
 check symbols-coloured has_bytes '\e['
 # 300 x 200 in at most 60 x 16 cells of 8 x 16 px: 48 x 16.
-NO_COLOR=1 TERM=xterm txm view -f symbols -s 60x16 rgb.tx
+NO_COLOR=1 TERM=xterm txm view -F symbols -s 60x16 rgb.tx
 check symbols-plain test "$(grep -c $'\e' out)" -eq 0
 picture() { sed '/^level /,$d' out; }
 check symbols-rows test "$(picture | wc -l)" -eq 16
 check symbols-columns test "$(picture | wc -L)" -eq 48
-NO_COLOR=1 LC_ALL=C TERM=xterm txm view -f symbols -s 60x16 rgb.tx
+NO_COLOR=1 LC_ALL=C TERM=xterm txm view -F symbols -s 60x16 rgb.tx
 check symbols-ascii test "$(picture | LC_ALL=C tr -d '\n -~' | wc -c)" -eq 0
-TERM=dumb txm view -f symbols rgb.tx
+TERM=dumb txm view -F symbols rgb.tx
 check symbols-dumb test "$(grep -c $'\e' out)" -eq 0
-txm view -f symbols -l 3 -s 20x20 rgb.tx
+txm view -F symbols -l 3 -s 20x20 rgb.tx
 check level prints "level 3 of 9: 37 x 25 px"
-txm view -f symbols -s 20x4 rgb.tx
+txm view -F symbols -s 20x4 rgb.tx
 check level-fits prints "level 1 of 9"
-txm view -f symbols -s 4x2 rgb.tx
+txm view -F symbols -s 4x2 rgb.tx
 check level-fits-small prints "level 3 of 9"
 # Level 0 is black at its left edge and white at its right: the picture is no blank.
-txm view -f symbols -s 30x3 wide.tx
+txm view -F symbols -s 30x3 wide.tx
 check wide rc_is 0
 if command -v script >/dev/null; then
     in_terminal() { # NAME TERM SEQUENCE
@@ -111,23 +111,23 @@ fi
 # ---- failures --------------------------------------------------------------------------------------------------------
 txm view
 check no-file rc_is 2
-txm view --html page.html -f sixel rgb.tx
+txm view --html page.html -F sixel rgb.tx
 check page-and-format rc_is 2
 txm view --json rgb.tx
 check json-without-page rc_is 2
 for size in 0x5 5 5x 5x5x 9999x9 -1x5; do
-    txm view -f symbols -s "$size" rgb.tx
+    txm view -F symbols -s "$size" rgb.tx
     check "size-$size" rc_is 2
 done
-txm view -f symbols -l 12 rgb.tx
+txm view -F symbols -l 12 rgb.tx
 check no-level rc_is 2
 check no-level-says says "rgb.tx: no level 12"
-txm view -f symbols missing.tx rgb.tx
+txm view -F symbols missing.tx rgb.tx
 check missing rc_is 3
 check missing-others prints "300 x 200"
 crashed=0
 for f in "$TXM_TESTDATA"/tx/bad-*.tx; do
-    for how in "-f symbols" "--html bad.html"; do
+    for how in "-F symbols" "--html bad.html"; do
         # shellcheck disable=SC2086
         "$TXMILL" view $how "$f" >/dev/null 2>&1
         rc=$?

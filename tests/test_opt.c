@@ -199,7 +199,7 @@ START_TEST(test_settings)
 {
     ck_assert_int_eq(parse("-c Non-Color -a none --compression zip:12 --tile 256 --borders no --attrib a=b -d cache"),
                      TXM_PARSED);
-    txm_settings_args_finish(&a.settings);
+    txm_settings_args_finish(&a.settings, &(txm_operands){0});
     const txm_settings *s = &a.settings.settings;
     ck_assert_str_eq(s->colorspace, "Non-Color");
     ck_assert_int_eq(s->alpha, TXM_ALPHA_NONE);
@@ -208,7 +208,7 @@ START_TEST(test_settings)
     ck_assert_str_eq(s->attributes[0], "a=b");
     ck_assert_str_eq(s->cache_dir, "cache");
     ck_assert_int_eq(parse("--strict --mono yes"), TXM_PARSED);
-    txm_settings_args_finish(&a.settings);
+    txm_settings_args_finish(&a.settings, &(txm_operands){0});
     ck_assert(!s->mono && !s->borders && !s->attributes);
 }
 END_TEST

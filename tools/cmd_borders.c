@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tools/options/args.h"
 #include "batch/names.h"
 #include "batch/sweep.h"
 #include "cache/borders.h"
 #include "core/mem.h"
 #include "core/path.h"
-#include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"

@@ -5,11 +5,12 @@
 #include "tools/options/args.h"
 #include "tools/inspect/diff_report.h"
 #include "tools/output/exits.h"
+#include "tools/output/guard.h"
 #include "tools/output/say.h"
 
 typedef struct diff_args {
     double max_error, mean_error, min_psnr, max_share; /* negative: not given */
-    bool metadata;
+    bool metadata, force;
     const char *output;
     txm_jobs_args jobs;
     txm_report_args report;
@@ -64,6 +65,7 @@ static const txm_option outputs[] = {
         AT(output), "Write a picture of the differences of level 0",
         "Black where nothing differs, then blue, red, yellow and white up to the largest error. Large images are "
         "shown in blocks: the picture has at most 2048 pixels a side. The extension chooses the format."),
+    TXM_OPTION_FORCE(AT(force)),
     {0},
 };
 #undef AT
@@ -136,6 +138,9 @@ static int run_diff(void *p, const txm_operands *operands)
         return txm_finish_failed(&err, 0);
     }
     const char *const paths[2] = {operands->items[0], operands->items[1]};
+    const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->force};
+    if (txm_guard_operands(&output, operands->items, operands->count, &err))
+        return txm_finish_failed(&err, operands->count);
     const txm_context_options how = {.threads = args->jobs.threads, .cancel = txm_signal_flag()};
     txm_status status = txm_context_new(&how, &context, &err);
     if (!status)

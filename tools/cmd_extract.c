@@ -3,6 +3,7 @@
 #include "tools/options/args.h"
 #include "core/path.h"
 #include "tools/output/exits.h"
+#include "tools/output/guard.h"
 #include "tools/output/json.h"
 #include "tools/picture/level_picture.h"
 #include "tools/output/say.h"
@@ -12,7 +13,7 @@ enum { TXM_EXTRACT_SCHEMA_VERSION = 1 };
 
 typedef struct extract_args {
     uint32_t level;
-    bool atlas, raw, json;
+    bool atlas, raw, force, json;
     const char *output;
 } extract_args;
 
@@ -28,6 +29,7 @@ static const txm_option options[] = {
 };
 static const txm_option outputs[] = {
     TXM_OPTION_OUTPUT(AT(output), "Write there, in the format of its extension (required)", NULL),
+    TXM_OPTION_FORCE(AT(force)),
     {.name = "raw",
      .type = TXM_OPT_FLAG,
      AT(raw),
@@ -109,6 +111,9 @@ static int run_extract(void *p, const txm_operands *operands)
         txm_fail(&err, TXM_USAGE, "where to? -o FILE is needed");
     if (err.status)
         return txm_finish_failed(&err, 0);
+    const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->force};
+    if (txm_guard_operands(&output, operands->items, operands->count, &err))
+        return txm_finish_failed(&err, operands->count);
     txm_status status = extract(operands->items[0], args, &err);
     txm_tally_add(&tally, status);
     if (status) {

@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill info: shows what is inside tx files. */
-#include "tools/output/exits.h"
 #include "tools/inspect/info_report.h"
-#include "tools/output/json.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/options/opt.h"
+#include "tools/output/exits.h"
+#include "tools/output/json.h"
 #include "tools/output/say.h"
+#include "tools/output/summary.h"
+#include "tools/output/text.h"
 
 /* --tiles without a word and with its only one: see TXM_OPT_WORD. */
 enum { ALL_TILES = 2 };
 
 typedef struct info_args {
-    bool json, all;
+    bool json, all, quick;
     int tiles;
+    txm_tx_files_args files;
+    txm_config_args config;
+    txm_jobs_args jobs;
 } info_args;
 
 #define AT(member) .offset = offsetof(info_args, member)
 static const txm_option options[] = {
-    {.name = "all", .letter = 'a', .type = TXM_OPT_FLAG, AT(all), .help = "Show every entry of the metadata"},
+    {.name = "all", .type = TXM_OPT_FLAG, AT(all), .help = "Show every entry of the metadata"},
     {.name = "tiles",
-     .letter = 't',
      .type = TXM_OPT_WORD,
      AT(tiles),
      .arg = "[=all]",
@@ -26,21 +31,31 @@ static const txm_option options[] = {
      .help = "Show every tile's bytes, and which hold one colour",
      .more = "Every tile is decoded for it. Of a file with more than 200 tiles the largest 200 are listed, with all "
              "every one, row by row; JSON always holds them all."},
+    TXM_OPTION_QUICK(AT(quick)),
     {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print one JSON object a file"},
     {0},
 };
 #undef AT
 
-static const txm_option_group groups[] = {{"Reports", options, 0}, {0}};
+static const txm_option_group groups[] = {
+    {"Reports", options, 0},
+    {"Inputs", txm_tx_files_options, offsetof(info_args, files)},
+    {"Colour", txm_config_options, offsetof(info_args, config)},
+    {"Running", txm_jobs_options, offsetof(info_args, jobs)},
+    {0},
+};
 
-static txm_status show(const char *path, const info_args *args, txm_error *err)
+static txm_status show(txm_context *context, const char *path, const info_args *args, txm_summary *summary,
+                       txm_error *err)
 {
     txm_info info;
-    txm_status status = txm_info_load(path, &info, err);
+    txm_status status = txm_info_load(context, path, !args->quick, &info, err);
     if (status == TXM_OK && args->tiles) {
         status = txm_tile_census_take(info.tx, txm_signal_flag(), NULL, NULL, &info.tiles, err);
         info.counted = true;
     }
+    if (status == TXM_OK)
+        txm_summary_add(summary, txm_use_word(info.verdict.use));
     if (status == TXM_OK && args->json) {
         txm_json_emit(txm_info_json(&info, args->all));
     } else if (status == TXM_OK) {
@@ -52,28 +67,44 @@ static txm_status show(const char *path, const info_args *args, txm_error *err)
     return status;
 }
 
+static void show_all(txm_context *context, const txm_inputs *inputs, const info_args *args, txm_tally *tally)
+{
+    txm_summary summary = {.words = {"used"}};
+    for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
+        const txm_input *input = txm_inputs_at(inputs, i);
+        txm_error err = {0};
+        txm_status status = txm_input_check(input, &err);
+        if (status == TXM_OK)
+            status = show(context, input->path, args, &summary, &err);
+        if (status == TXM_CANCELLED)
+            return;
+        txm_tally_add(tally, status);
+        if (status == TXM_OK)
+            continue;
+        txm_tx_explain(input->path, &err);
+        txm_summary_add(&summary, "failed");
+        txm_say(TXM_SAY_ERROR, "%s", err.message);
+        if (args->json)
+            txm_json_emit(txm_info_json_error(input->path, &err));
+    }
+    if (!args->json && summary.total > 1)
+        txm_summary_print(&summary, "file");
+}
+
 static int run_info(void *p, const txm_operands *operands)
 {
     const info_args *args = p;
     txm_tally tally = {0};
-    if (!operands->count) {
-        txm_error err = {0};
-        txm_fail(&err, TXM_USAGE, "no tx file given; 'txmill info --help' lists the options");
-        return txm_finish_failed(&err, 0);
-    }
-    for (size_t i = 0; i < operands->count && !txm_signal_caught(); i++) {
-        txm_error err = {0};
-        txm_status status = show(operands->items[i], args, &err);
-        if (status == TXM_CANCELLED)
-            break;
-        txm_tally_add(&tally, status);
-        if (status != TXM_OK) {
-            txm_say(TXM_SAY_ERROR, "%s", err.message);
-            if (args->json)
-                txm_json_emit(txm_info_json_error(operands->items[i], &err));
-        }
-    }
-    return txm_finish(&tally);
+    txm_error err = {0};
+    txm_inputs *inputs = NULL;
+    txm_context *context = NULL;
+    if (txm_tx_files_collect("info", &args->files, operands, &inputs, &err) == TXM_OK &&
+        txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK)
+        show_all(context, inputs, args, &tally);
+    size_t count = inputs ? txm_inputs_count(inputs) : 0;
+    txm_context_free(&context);
+    txm_inputs_free(&inputs);
+    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
 const txm_command txm_cmd_info = {
@@ -81,7 +112,7 @@ const txm_command txm_cmd_info = {
     .purpose = "Show what is inside tx files",
     .synopsis = "[OPTION...] TX...",
     .groups = groups,
-    .operand_values = TXM_VALUES_FILE,
+    .operand_values = TXM_VALUES_TX,
     .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
     .args_bytes = sizeof(info_args),
     .run = run_info,

@@ -4,20 +4,24 @@
 #include <string.h>
 
 #include "blend/colors.h"
-#include "color/color.h"
+#include "convert/context.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/output/exits.h"
 #include "tools/list/list_scene.h"
 #include "tools/options/opt.h"
 #include "tools/output/say.h"
+#include "tools/output/summary.h"
 
 typedef struct list_options {
-    bool lint, json;
+    bool lint, json, quick;
     const char *cache_dir;
 } list_options;
 
 typedef struct list_args {
     list_options list;
+    txm_tx_files_args files;
     txm_config_args config;
+    txm_jobs_args jobs;
 } list_args;
 
 #define AT(member) .offset = offsetof(list_options, member)
@@ -31,82 +35,109 @@ static const txm_option options[] = {
              "--lint looks for. They are read for that. See FINDINGS."},
     TXM_OPTION_CACHE_DIR(AT(cache_dir),
                          "Folder in which tx files are looked for (default: blender_tx beside each image)", NULL),
+    TXM_OPTION_QUICK(AT(quick)),
     {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print a JSON object a scene, image, library and finding"},
     {0},
 };
 #undef AT
 
 static const txm_option_group groups[] = {
-    {"Listing", options, offsetof(list_args, list)}, {"Colour", txm_config_options, offsetof(list_args, config)}, {0}};
+    {"Listing", options, offsetof(list_args, list)},
+    {"Inputs", txm_tx_files_options, offsetof(list_args, files)},
+    {"Colour", txm_config_options, offsetof(list_args, config)},
+    {"Running", txm_jobs_options, offsetof(list_args, jobs)},
+    {0},
+};
 
-/* The config as the scene's render sees it: with the scene's own working space, where the file has one. */
-static txm_status config_for(const txm_blend *blend, const list_args *args, const txm_color_config *plain,
-                             txm_color_config **own, txm_error *err)
+/* The context as the scene's render sees it: with the scene's own working space, where the file has one. */
+static txm_status context_for(const txm_blend *blend, const list_args *args, txm_context *plain, txm_context **own,
+                              txm_error *err)
 {
     const char *space = txm_blend_info_of(blend)->working_space;
-    if (!space || args->config.working_space) {
+    const char *current = txm_color_role(txm_context_color(plain), "scene_linear");
+    if (!space || args->config.working_space || (current && strcmp(current, space) == 0)) {
         return TXM_OK;
     }
-    const char *current = txm_color_role(plain, "scene_linear");
-    return current && strcmp(current, space) == 0 ? TXM_OK : txm_list_load_config(&args->config, space, own, err);
+    return txm_context_derive(plain, space, own, err);
 }
 
-static txm_status list_scene(const char *path, const list_args *args, const txm_color_config *config, bool *findings,
-                             txm_error *err)
+static txm_status list_scene(const char *path, const list_args *args, txm_context *context, txm_tally *tally,
+                             txm_summary *summary, txm_error *err)
 {
     txm_list_report report = {.scene = path};
-    txm_color_config *own = NULL;
-    txm_blend_options blend_options = {.colors = txm_blend_colors_of(config), .lint = args->list.lint};
+    txm_context *own = NULL;
+    const txm_list_how how = {args->list.cache_dir, args->list.quick};
+    const txm_blend_options blend_options = {.colors = txm_blend_colors_of(txm_context_color(context)),
+                                             .lint = args->list.lint};
     txm_status status = txm_blend_open(path, &blend_options, &report.blend, err);
     if (status == TXM_OK) {
-        status = config_for(report.blend, args, config, &own, err);
+        status = context_for(report.blend, args, context, &own, err);
     }
+    txm_context *used = own ? own : context;
     if (status == TXM_OK) {
-        status = txm_list_look_up(&report, own ? own : config, args->list.cache_dir, err);
+        status = txm_list_look_up(&report, used, &how, err);
     }
     if (status == TXM_OK && args->list.lint) {
-        status = txm_list_find_faults(&report, own ? own : config, txm_signal_flag(), err);
+        status = txm_list_find_faults(&report, txm_context_color(used), txm_signal_flag(), err);
     }
     if (status == TXM_OK && !args->list.json) {
         txm_list_print_text(&report);
+        txm_list_sum(&report, summary);
     } else if (status == TXM_OK && !txm_list_print_json(&report)) {
         status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory to print the list", path);
     }
-    *findings |= report.finding_count > 0;
+    tally->findings |= report.finding_count > 0;
     txm_list_report_free(&report);
-    txm_color_free(&own);
+    txm_context_free(&own);
     return status;
+}
+
+static void list_all(const txm_inputs *inputs, const list_args *args, txm_context *context, txm_tally *tally)
+{
+    txm_summary summary = {.words = {"fresh"}};
+    for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
+        const txm_input *input = txm_inputs_at(inputs, i);
+        txm_error err = {0};
+        if (i > 0 && !args->list.json) {
+            putchar('\n');
+        }
+        txm_status status = txm_input_check(input, &err);
+        if (status == TXM_OK) {
+            status = list_scene(input->path, args, context, tally, &summary, &err);
+        }
+        if (status == TXM_CANCELLED) {
+            break;
+        }
+        txm_tally_add(tally, status);
+        if (status != TXM_OK) {
+            txm_say(TXM_SAY_ERROR, "%s", err.message);
+            if (args->list.json) {
+                txm_list_print_json_error(input->path, &err);
+            }
+        }
+    }
+    if (!args->list.json) {
+        txm_summary_print(&summary, "texture");
+    }
 }
 
 static int run_list(void *p, const txm_operands *operands)
 {
-    const list_args *args = p;
+    static const char *const scenes[] = {"*.blend", NULL};
+    list_args *args = p;
+    const txm_files_how how = {.command = "list", .what = "scene", .usual = scenes};
     txm_tally tally = {0};
-    txm_color_config *config = NULL;
+    txm_context *context = NULL;
+    txm_inputs *inputs = NULL;
     txm_error err = {0};
-    if (!operands->count) {
-        txm_fail(&err, TXM_USAGE, "no scene given; 'txmill list --help' lists the options");
-        return txm_finish_failed(&err, 0);
+    if (txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
+        txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK) {
+        list_all(inputs, args, context, &tally);
     }
-    if (txm_list_load_config(&args->config, NULL, &config, &err) != TXM_OK) {
-        return txm_finish_failed(&err, operands->count);
-    }
-    for (size_t i = 0; i < operands->count && !txm_signal_caught(); i++) {
-        if (i > 0 && !args->list.json) {
-            putchar('\n');
-        }
-        txm_error_clear(&err);
-        txm_status status = list_scene(operands->items[i], args, config, &tally.findings, &err);
-        txm_tally_add(&tally, status);
-        if (status != TXM_OK) {
-            txm_say(TXM_SAY_ERROR, "%s", err.message);
-            if (args->list.json) {
-                txm_list_print_json_error(operands->items[i], &err);
-            }
-        }
-    }
-    txm_color_free(&config);
-    return txm_finish(&tally);
+    size_t count = inputs ? txm_inputs_count(inputs) : 0;
+    txm_context_free(&context);
+    txm_inputs_free(&inputs);
+    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
 const txm_command txm_cmd_list = {
@@ -114,7 +145,7 @@ const txm_command txm_cmd_list = {
     .purpose = "List the images of Blender scenes and the state of their tx files",
     .synopsis = "[OPTION...] SCENE.blend...",
     .groups = groups,
-    .operand_values = TXM_VALUES_FILE,
+    .operand_values = TXM_VALUES_SCENE,
     .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
     .args_bytes = sizeof(list_args),
     .run = run_list,

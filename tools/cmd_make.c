@@ -101,10 +101,11 @@ static int run_make(void *p, const txm_operands *operands)
 {
     txm_make_args *args = p;
     txm_error err = {0};
-    txm_settings_args_finish(&args->settings);
+    txm_settings_args_finish(&args->settings, operands);
     txm_report_args_apply(&args->report);
     if (check_usage(args, operands, &err) != TXM_OK || txm_shard_args_finish(&args->shard, &err) != TXM_OK)
         return txm_finish_failed(&err, 0);
+    txm_settings_args_warn(&args->settings);
     return txm_make_run(args, operands);
 }
 

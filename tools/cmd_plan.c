@@ -210,7 +210,7 @@ static int run_plan(void *v, const txm_operands *operands)
     plan_args *args = v;
     plan p = {.args = args};
     txm_error err = {0};
-    txm_settings_args_finish(&args->settings);
+    txm_settings_args_finish(&args->settings, operands);
     txm_report_args_apply(&args->report);
     if (!operands->count)
         txm_fail(&err, TXM_USAGE, "no image given; 'txmill plan --help' lists the options");

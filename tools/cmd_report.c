@@ -5,6 +5,7 @@
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
+#include "tools/output/guard.h"
 #include "tools/output/json.h"
 #include "tools/report/report_page.h"
 #include "tools/output/say.h"
@@ -13,12 +14,14 @@ enum { REPORT_SCHEMA_VERSION = 1 };
 
 typedef struct report_args {
     const char *output, *title;
+    bool force;
     txm_report_args report;
 } report_args;
 
 #define AT(member) .offset = offsetof(report_args, member)
 static const txm_option page_options[] = {
     TXM_OPTION_OUTPUT(AT(output), "Write the page to this file, - for standard output", NULL),
+    TXM_OPTION_FORCE(AT(force)),
     {.name = "title", .type = TXM_OPT_STRING, AT(title), .arg = "TEXT", .help = "Heading of the page"},
     {0},
 };
@@ -54,6 +57,7 @@ static void print_json(const txm_report *r, const txm_report_sums *s)
 {
     cJSON *o = txm_json_new("txmill.report", REPORT_SCHEMA_VERSION);
     txm_json_uint(o, "images", s->images);
+    txm_json_text(o, "verdict", txm_report_verdict_name(txm_report_verdict_of(s)));
     txm_json_uint(o, "failed", s->states[TXM_REPORT_FAILED]);
     txm_json_uint(o, "retryable", s->retryable);
     txm_json_uint(o, "created", s->states[TXM_REPORT_CREATED]);
@@ -65,6 +69,8 @@ static void print_json(const txm_report *r, const txm_report_sums *s)
     txm_json_uint(o, "tx_bytes", s->tx_bytes);
     txm_json_uint(o, "runs", r->run_count);
     txm_json_uint(o, "incomplete_runs", s->incomplete);
+    txm_json_uint(o, "broken_runs", s->broken);
+    txm_json_text(o, "run_error", s->error);
     txm_json_uint(o, "shards", s->shards);
     txm_json_uint(o, "shards_missing", s->shards_missing);
     txm_json_bool(o, "unfinished", s->unfinished);
@@ -79,10 +85,16 @@ static void print_json(const txm_report *r, const txm_report_sums *s)
 
 static void say_sums(const txm_report *r, const txm_report_sums *s)
 {
-    char size[TXM_FORMAT_BYTES];
-    txm_say(TXM_SAY_INFO, "%zu runs, %zu images: %zu failed, %zu created, %zu up to date, %zu used as they are; %s",
-            r->run_count, s->images, s->states[TXM_REPORT_FAILED], s->states[TXM_REPORT_CREATED],
+    char size[TXM_FORMAT_BYTES], runs[TXM_FORMAT_COUNT], images[TXM_FORMAT_COUNT];
+    txm_say(TXM_SAY_INFO, "%s, %s: %zu failed, %zu created, %zu up to date, %zu used as they are; %s",
+            txm_format_count(r->run_count, "run", runs), txm_format_count(s->images, "image", images), s->states[TXM_REPORT_FAILED], s->states[TXM_REPORT_CREATED],
             s->states[TXM_REPORT_UP_TO_DATE], s->states[TXM_REPORT_SKIPPED], txm_format_bytes(s->tx_bytes, size));
+    if (s->broken && s->error)
+        txm_say(TXM_SAY_WARNING, "a run failed: %s", s->error);
+    else if (s->broken && !s->states[TXM_REPORT_FAILED])
+        txm_say(TXM_SAY_WARNING, "%s with an error", s->broken == 1 ? "a run ended" : "runs ended");
+    if (!s->images)
+        txm_say(TXM_SAY_WARNING, "no image was converted: the logs hold none");
     if (s->shards_missing)
         txm_say(TXM_SAY_WARNING, "%zu of %u shards have no complete run", s->shards_missing, s->shards);
     if (s->unfinished)
@@ -121,6 +133,9 @@ static int run_report(void *p, const txm_operands *operands)
         status = txm_fail(&err, TXM_USAGE, "no log given; txmill make --json writes them");
     else if (args->output && (!*args->output || (!strcmp(args->output, "-") && args->report.json)))
         status = txm_fail(&err, TXM_USAGE, "--output: name a file; with --json standard output is taken");
+    const txm_output output = {"-o", args->output, TXM_OUTPUT_PAGE, args->force};
+    if (status == TXM_OK)
+        status = txm_guard_operands(&output, operands->items, operands->count, &err);
     if (status == TXM_OK)
         status = add_logs(&report, operands, &tally, &err);
     if (status == TXM_OK) {

@@ -3,17 +3,20 @@
 #include <stdio.h>
 
 #include "core/text.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
+#include "tools/output/summary.h"
 #include "tools/output/text.h"
 #include "txmill/inspect.h"
 
 enum { TXM_RESOLVE_SCHEMA_VERSION = 1 };
 
 typedef struct resolve_args {
-    bool touch;
+    bool touch, quick;
+    txm_tx_files_args files;
     txm_jobs_args jobs;
     txm_settings_args settings;
     txm_config_args config;
@@ -28,12 +31,14 @@ static const txm_option options[] = {
      .help = "Give outdated tx files the time of their image if they are what it gives",
      .more = "For files whose times were lost on the way, by rsync, git, cp or zip. The image is converted again and "
              "everything compared, as with 'txmill verify --deep'; what differs is left alone."},
+    TXM_OPTION_QUICK(AT(quick)),
     {0},
 };
 #undef AT
 
 static const txm_option_group groups[] = {
     {"Action", options, 0},
+    {"Inputs", txm_tx_files_options, offsetof(resolve_args, files)},
     {"Settings", txm_settings_options, offsetof(resolve_args, settings)},
     {"Colour", txm_config_options, offsetof(resolve_args, config)},
     {"Running", txm_jobs_options, offsetof(resolve_args, jobs)},
@@ -57,8 +62,10 @@ static void print_text(const char *image, const txm_resolution *r)
 {
     char image_time[TXM_TIME_BYTES], tx_time[TXM_TIME_BYTES];
     txm_print_safe(image);
-    printf(": %s%s: ", txm_resolution_state_name(r->state), r->touched ? " (touched)" : "");
-    txm_print_safe(r->path);
+    fputs(": ", stdout);
+    txm_print_styled(is_loaded(r) ? TXM_GOOD : TXM_BAD, txm_resolution_state_name(r->state));
+    printf("%s: ", r->touched ? " (touched)" : "");
+    txm_print_path(r->path);
     if (r->state == TXM_RESOLVED_OUTDATED)
         printf("\n  the image is of %s, the tx file of %s", txm_time_text(r->image_time, image_time),
                txm_time_text(r->tx_time, tx_time));
@@ -119,13 +126,15 @@ static void print_json_error(const char *image, const txm_error *err)
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
 static txm_status resolve_one(txm_context *context, const char *image, const resolve_args *args, txm_tally *tally,
-                              txm_error *err)
+                              txm_summary *summary, txm_error *err)
 {
     txm_resolution r;
-    txm_status status = txm_resolve_image(context, image, &args->settings.settings, args->touch, &r, err);
+    unsigned how = (args->touch ? TXM_RESOLVE_TOUCH : 0) | (args->quick ? TXM_RESOLVE_NO_DECODING : 0);
+    txm_status status = txm_resolve_image(context, image, &args->settings.settings, how, &r, err);
     if (status)
         return status;
     tally->findings |= !is_loaded(&r);
+    txm_summary_add(summary, r.state == TXM_RESOLVED_SOURCE ? "used as it is" : txm_resolution_state_name(r.state));
     if (args->report.json)
         print_json(image, &r);
     else if (!args->report.quiet || !is_loaded(&r))
@@ -134,36 +143,46 @@ static txm_status resolve_one(txm_context *context, const char *image, const res
     return TXM_OK;
 }
 
+static void resolve_all(txm_context *context, const resolve_args *args, const txm_inputs *inputs, txm_tally *tally)
+{
+    txm_summary summary = {.words = {"fresh"}};
+    for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
+        const txm_input *input = txm_inputs_at(inputs, i);
+        txm_error own = {0};
+        txm_status status = txm_input_check(input, &own);
+        if (status == TXM_OK)
+            status = resolve_one(context, input->path, args, tally, &summary, &own);
+        if (status == TXM_CANCELLED)
+            break;
+        txm_tally_add(tally, status);
+        if (status == TXM_OK)
+            continue;
+        txm_summary_add(&summary, "failed");
+        txm_say(TXM_SAY_ERROR, "%s", own.message);
+        if (args->report.json)
+            print_json_error(input->path, &own);
+    }
+    if (!args->report.json && !args->report.quiet && summary.total > 1)
+        txm_summary_print(&summary, "image");
+}
+
 static int run_resolve(void *p, const txm_operands *operands)
 {
+    static const txm_files_how how = {.command = "resolve", .what = "image"};
     resolve_args *args = p;
     txm_tally tally = {0};
     txm_error err = {0};
     txm_context *context = NULL;
-    txm_settings_args_finish(&args->settings);
+    txm_inputs *inputs = NULL;
+    txm_settings_args_finish(&args->settings, operands);
     txm_report_args_apply(&args->report);
-    if (!operands->count) {
-        txm_fail(&err, TXM_USAGE, "no image given; 'txmill resolve --help' lists the options");
-        return txm_finish_failed(&err, 0);
-    }
-    const txm_running_args running = {.threads = args->jobs.threads};
-    const txm_context_options how = txm_context_options_from(&args->config, &running);
-    if (txm_context_new(&how, &context, &err) != TXM_OK)
-        return txm_finish_failed(&err, operands->count);
-    for (size_t i = 0; i < operands->count && !txm_signal_caught(); i++) {
-        txm_error own = {0};
-        txm_status status = resolve_one(context, operands->items[i], args, &tally, &own);
-        if (status == TXM_CANCELLED)
-            break;
-        txm_tally_add(&tally, status);
-        if (status != TXM_OK) {
-            txm_say(TXM_SAY_ERROR, "%s", own.message);
-            if (args->report.json)
-                print_json_error(operands->items[i], &own);
-        }
-    }
+    if (txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
+        txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK)
+        resolve_all(context, args, inputs, &tally);
+    size_t count = inputs ? txm_inputs_count(inputs) : 0;
     txm_context_free(&context);
-    return txm_finish(&tally);
+    txm_inputs_free(&inputs);
+    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
 const txm_command txm_cmd_resolve = {
@@ -171,7 +190,7 @@ const txm_command txm_cmd_resolve = {
     .purpose = "Say which tx file Cycles would load for an image, and why",
     .synopsis = "[OPTION...] IMAGE...",
     .groups = groups,
-    .operand_values = TXM_VALUES_FILE,
+    .operand_values = TXM_VALUES_IMAGE,
     .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
     .args_bytes = sizeof(resolve_args),
     .defaults = defaults,

@@ -11,6 +11,7 @@
 #include "core/path.h"
 #include "device/arith.h"
 #include "tools/output/exits.h"
+#include "tools/output/guard.h"
 #include "tools/output/json.h"
 #include "tools/picture/picture_file.h"
 #include "tools/picture/tile_sheet.h"
@@ -29,7 +30,7 @@ typedef struct tile_args {
     int extension; /* txm_extension */
     int format;
     const char *output;
-    bool all, json;
+    bool all, force, json;
 } tile_args;
 
 static txm_status parse_place(const char *text, void *field, txm_error *err)
@@ -81,6 +82,7 @@ static const txm_option options[] = {
 };
 static const txm_option outputs[] = {
     TXM_OPTION_OUTPUT(AT(output), "Write there; - is standard output (default)", NULL),
+    TXM_OPTION_FORCE(AT(force)),
     {.name = "format",
      .type = TXM_OPT_CHOICE,
      AT(format),
@@ -248,6 +250,10 @@ static int run_tile(void *p, const txm_operands *operands)
         txm_fail(&err, TXM_USAGE, "one tx file is needed; 'txmill tile --help' lists the options");
         return txm_finish_failed(&err, 0);
     }
+    const txm_output output = {"-o", args->output,
+                               choose_format(args) == FORMAT_IMAGE ? TXM_OUTPUT_PICTURE : TXM_OUTPUT_PIXELS, args->force};
+    if (txm_guard_operands(&output, operands->items, operands->count, &err))
+        return txm_finish_failed(&err, operands->count);
     txm_status status = txm_tx_open(operands->items[0], &tx, &err);
     if (status == TXM_OK && args->all)
         status = write_sheet(tx, args, &err);

@@ -4,12 +4,15 @@
 #include "tools/output/exits.h"
 #include "tools/make/run_tx.h"
 #include "tools/output/say.h"
+#include "tools/output/summary.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/inspect/verify_report.h"
 
 typedef struct verify_args {
     bool deep;
     const char *source;
     txm_opt_list runs;
+    txm_tx_files_args files;
     txm_config_args config;
     txm_jobs_args jobs;
     txm_report_args report;
@@ -32,7 +35,7 @@ static const txm_option options[] = {
      .type = TXM_OPT_LIST,
      AT(runs),
      .arg = "LOG",
-     .values = TXM_VALUES_FILE,
+     .values = TXM_VALUES_LOG,
      .help = "The tx files that a run of make --json made or found up to date, too (repeatable)",
      .more =
          "In the folder that the run was started in, if it was given relative paths. Images that failed there have no "
@@ -43,14 +46,25 @@ static const txm_option options[] = {
 
 static const txm_option_group groups[] = {
     {"Checks", options, 0},
+    {"Inputs", txm_tx_files_options, offsetof(verify_args, files)},
     {"Colour", txm_config_options, offsetof(verify_args, config)},
     {"Running", txm_jobs_options, offsetof(verify_args, jobs)},
     {"Reports", txm_report_options, offsetof(verify_args, report)},
     {0},
 };
 
+/* What the summary counts the file under: why Cycles does not use it, or else what is wrong with it. */
+static const char *word_of(const txm_findings *findings)
+{
+    txm_verdict verdict;
+    txm_verdict_of(findings, &verdict);
+    if (!txm_verify_failed(findings))
+        return "good";
+    return verdict.used || verdict.use == TXM_USE_NO_IMAGE ? "with findings" : txm_use_word(verdict.use);
+}
+
 static txm_status verify_one(txm_context *context, const char *path, const verify_args *args, txm_tally *tally,
-                             txm_error *err)
+                             txm_summary *summary, txm_error *err)
 {
     const txm_verify_options how = {.deep = args->deep, .source = args->source};
     txm_findings findings = {0};
@@ -58,6 +72,7 @@ static txm_status verify_one(txm_context *context, const char *path, const verif
     if (status == TXM_OK) {
         const txm_verify_report report = {path, args->deep, &findings};
         tally->findings |= txm_verify_failed(&findings);
+        txm_summary_add(summary, word_of(&findings));
         if (args->report.json)
             txm_verify_print_json(&report);
         else
@@ -67,20 +82,42 @@ static txm_status verify_one(txm_context *context, const char *path, const verif
     return status;
 }
 
-static void verify_all(txm_context *context, const verify_args *args, const txm_operands *operands, txm_tally *tally)
+static void verify_all(txm_context *context, const verify_args *args, const txm_inputs *inputs, txm_tally *tally)
 {
-    for (size_t i = 0; i < operands->count && !txm_signal_caught(); i++) {
+    txm_summary summary = {.words = {"good"}};
+    for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
+        const txm_input *input = txm_inputs_at(inputs, i);
         txm_error err = {0};
-        txm_status status = verify_one(context, operands->items[i], args, tally, &err);
+        txm_status status = txm_input_check(input, &err);
+        if (status == TXM_OK)
+            status = verify_one(context, input->path, args, tally, &summary, &err);
         if (status == TXM_CANCELLED)
             return;
         txm_tally_add(tally, status);
-        if (status != TXM_OK) {
-            txm_say(TXM_SAY_ERROR, "%s", err.message);
-            if (args->report.json)
-                txm_verify_print_json_error(operands->items[i], &err);
-        }
+        if (status == TXM_OK)
+            continue;
+        txm_summary_add(&summary, "failed");
+        txm_say(TXM_SAY_ERROR, "%s", err.message);
+        if (args->report.json)
+            txm_verify_print_json_error(input->path, &err);
     }
+    if (!args->report.json && !args->report.quiet && summary.total > 1)
+        txm_summary_print(&summary, "file");
+}
+
+static txm_status collect(const verify_args *args, const txm_operands *operands, txm_inputs **inputs, txm_error *err)
+{
+    const txm_files_how how = {
+        .command = "verify", .what = "tx file", .tx = true, .may_be_none = args->runs.count > 0};
+    txm_status status = txm_files_collect(&how, &args->files, operands, inputs, err);
+    if (status == TXM_OK)
+        status = txm_run_tx_read(*inputs, &args->runs, err);
+    if (status == TXM_OK && !txm_inputs_count(*inputs))
+        status = txm_fail(err, TXM_USAGE, "%s: the run made no tx file, and found none up to date", args->runs.items[0]);
+    if (status == TXM_OK && args->source && txm_inputs_count(*inputs) > 1)
+        status = txm_fail(err, TXM_USAGE, "--source goes with a single tx file, but %zu are given",
+                          txm_inputs_count(*inputs));
+    return status;
 }
 
 static int run_verify(void *p, const txm_operands *operands)
@@ -89,21 +126,14 @@ static int run_verify(void *p, const txm_operands *operands)
     txm_tally tally = {0};
     txm_error err = {0};
     txm_context *context = NULL;
+    txm_inputs *inputs = NULL;
     txm_report_args_apply(&args->report);
-    if (!operands->count && !args->runs.count)
-        txm_fail(&err, TXM_USAGE, "no tx file given; 'txmill verify --help' lists the options");
-    else if (args->source && operands->count > 1)
-        txm_fail(&err, TXM_USAGE, "--source goes with a single tx file, but %zu are given", operands->count);
-    if (err.status)
-        return txm_finish_failed(&err, 0);
-    const txm_running_args running = {.threads = args->jobs.threads};
-    const txm_context_options how = txm_context_options_from(&args->config, &running);
-    txm_run_tx tx = {0};
-    if (txm_run_tx_read(&tx, operands, &args->runs, &err) == TXM_OK && txm_context_new(&how, &context, &err) == TXM_OK)
-        verify_all(context, args, &tx.list, &tally);
+    if (collect(args, operands, &inputs, &err) == TXM_OK &&
+        txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK)
+        verify_all(context, args, inputs, &tally);
+    size_t count = inputs && err.status != TXM_USAGE ? txm_inputs_count(inputs) : 0;
     txm_context_free(&context);
-    size_t count = tx.list.count;
-    txm_run_tx_free(&tx);
+    txm_inputs_free(&inputs);
     return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
@@ -112,7 +142,7 @@ const txm_command txm_cmd_verify = {
     .purpose = "Check tx files: structure, tiles, levels, names, sources",
     .synopsis = "[OPTION...] TX...",
     .groups = groups,
-    .operand_values = TXM_VALUES_FILE,
+    .operand_values = TXM_VALUES_TX,
     .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
     .args_bytes = sizeof(verify_args),
     .run = run_verify,

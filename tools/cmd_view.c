@@ -9,7 +9,10 @@
 #include "tools/options/args.h"
 #include "core/mem.h"
 #include "tools/output/exits.h"
+#include "tools/output/format.h"
+#include "tools/output/guard.h"
 #include "tools/inspect/info_report.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
 #include "tools/view/view_page.h"
@@ -27,9 +30,18 @@ typedef struct view_args {
     int format; /* txm_view_format */
     const char *html;
     uint64_t page_bytes;
-    bool json;
+    bool force, json;
+    txm_tx_files_args files;
+    txm_config_args config;
     txm_jobs_args jobs;
 } view_args;
+
+/* What is worked on, and by what. */
+typedef struct viewing {
+    const view_args *args;
+    const txm_inputs *inputs;
+    txm_context *context;
+} viewing;
 
 enum { FITTING = UINT32_MAX, PAGE_MEGABYTES = 16 };
 
@@ -55,7 +67,7 @@ static const txm_option picture_options[] = {
      .parse = parse_size,
      .help = "Cells of the terminal to fill at the most (default: its size)"},
     {.name = "format",
-     .letter = 'f',
+     .letter = 'F',
      .type = TXM_OPT_CHOICE,
      AT(format),
      .arg = "FORMAT",
@@ -67,13 +79,14 @@ static const txm_option picture_options[] = {
 };
 static const txm_option page_options[] = {
     {.name = "html",
-     .letter = 'o',
      .type = TXM_OPT_STRING,
      AT(html),
      .arg = "FILE",
      .values = TXM_VALUES_FILE,
      .help = "Write a page for the browser there; - is standard output",
      .more = "One file that needs nothing else, neither a network nor a server. See THE PAGE."},
+    TXM_OPTION_OUTPUT(AT(html), "The same as --html", NULL),
+    TXM_OPTION_FORCE(AT(force)),
     {.name = "page-size",
      .type = TXM_OPT_SIZE,
      AT(page_bytes),
@@ -89,6 +102,8 @@ static const txm_option page_options[] = {
 static const txm_option_group groups[] = {
     {"Picture", picture_options, 0},
     {"Page", page_options, 0},
+    {"Inputs", txm_tx_files_options, offsetof(view_args, files)},
+    {"Colour", txm_config_options, offsetof(view_args, config)},
     {"Running", txm_jobs_options, offsetof(view_args, jobs)},
     {0},
 };
@@ -126,36 +141,43 @@ static txm_status print_picture(txm_tx *tx, uint32_t level, const txm_view_termi
     return status;
 }
 
-static txm_status show(const char *path, const view_args *args, const txm_view_terminal *terminal, txm_error *err)
+static txm_status show(const viewing *v, const char *path, const txm_view_terminal *terminal, txm_error *err)
 {
     static const txm_info_extent header_only;
     txm_info info;
-    txm_status status = txm_info_load(path, &info, err);
+    txm_status status = txm_info_load(v->context, path, true, &info, err);
     if (status)
         return status;
-    uint32_t level = args->level == FITTING ? fitting_level(info.tx, terminal) : args->level;
+    uint32_t level = v->args->level == FITTING ? fitting_level(info.tx, terminal) : v->args->level;
     status = print_picture(info.tx, level, terminal, err);
-    if (!status) {
+    if (!status && isatty(STDOUT_FILENO)) {
+        txm_info_print_short(&info, level, txm_terminal_columns(STDOUT_FILENO));
+    } else if (!status) {
         const txm_tx_level *l = txm_tx_level_of(info.tx, level);
         printf("level %u of %u: %u x %u px\n", level, txm_tx_info_of(info.tx)->levels, l->width, l->height);
         txm_info_print_text(&info, &header_only);
-        fflush(stdout);
     } else if (status != TXM_NO_MEMORY) {
         txm_error_prefix(err, "%s", path);
     }
+    fflush(stdout);
     txm_info_clear(&info);
     return status;
 }
 
-static void show_all(const view_args *args, const txm_operands *operands, txm_tally *tally)
+static void show_all(const viewing *v, txm_tally *tally)
 {
+    const view_args *args = v->args;
     txm_view_terminal terminal = {
         .columns = args->size.columns, .rows = args->size.rows, .format = (txm_view_format)args->format};
     txm_view_terminal_look(&terminal);
-    for (size_t i = 0; i < operands->count && !txm_signal_caught(); i++) {
+    for (size_t i = 0; i < txm_inputs_count(v->inputs) && !txm_signal_caught(); i++) {
+        const txm_input *input = txm_inputs_at(v->inputs, i);
         txm_error err = {0};
-        txm_status status = show(operands->items[i], args, &terminal, &err);
+        txm_status status = txm_input_check(input, &err);
+        if (!status)
+            status = show(v, input->path, &terminal, &err);
         txm_tally_add(tally, status);
+        txm_tx_explain(input->path, &err);
         if (status)
             txm_say(TXM_SAY_ERROR, "%s", err.message);
     }
@@ -188,23 +210,28 @@ typedef struct fate {
 } fate;
 
 /* Adds the files to a page and publishes it; `fates` tells what became of each. */
-static txm_status make_page(const view_args *args, const txm_operands *operands, txm_pool *pool, fate *fates,
-                            txm_error *err)
+static txm_status make_page(const viewing *v, fate *fates, txm_error *err)
 {
+    const view_args *args = v->args;
     const txm_view_page_options options = {.output = args->html,
-                                           .files = operands->count,
+                                           .files = txm_inputs_count(v->inputs),
                                            .bytes = args->page_bytes,
                                            .level = args->level == FITTING ? -1 : (int)args->level,
-                                           .pool = pool,
+                                           .context = v->context,
                                            .cancel = txm_signal_flag()};
     txm_view_page *page = NULL;
     size_t good = 0;
     txm_status status = txm_view_page_begin(&options, &page, err);
     if (status)
         return status;
-    for (size_t i = 0; i < operands->count && !txm_view_page_broken(page) && !txm_signal_caught(); i++) {
+    for (size_t i = 0; i < options.files && !txm_view_page_broken(page) && !txm_signal_caught(); i++) {
         fate *f = &fates[i];
-        good += txm_view_page_add(page, operands->items[i], &f->what, &f->err) == TXM_OK;
+        const txm_input *input = txm_inputs_at(v->inputs, i);
+        good += txm_view_page_add(page, input->path, &f->what, &f->err) == TXM_OK;
+        txm_tx_explain(input->path, &f->err);
+        if (input->status)
+            txm_error_clear(&f->err);
+        txm_input_check(input, &f->err);
         /* What breaks the page is told once, at its end. */
         if (f->err.status && !txm_view_page_broken(page))
             txm_say(TXM_SAY_ERROR, "%s", f->err.message);
@@ -214,43 +241,43 @@ static txm_status make_page(const view_args *args, const txm_operands *operands,
 }
 
 /* The page holds all files, or there is none: then what kept it from coming about is the fate of all. */
-static void tell_fates(const view_args *args, const txm_operands *operands, fate *fates, const txm_error *err,
-                       txm_tally *tally)
+static void tell_fates(const viewing *v, fate *fates, const txm_error *err, txm_tally *tally)
 {
-    for (size_t i = 0; i < operands->count; i++) {
+    const view_args *args = v->args;
+    size_t count = txm_inputs_count(v->inputs);
+    char files[TXM_FORMAT_COUNT];
+    for (size_t i = 0; i < count; i++) {
         const txm_error *own = err->status ? err : &fates[i].err;
         txm_tally_add(tally, own->status);
         if (args->json)
-            print_json(operands->items[i], args, &fates[i].what, own);
+            print_json(txm_inputs_at(v->inputs, i)->path, args, &fates[i].what, own);
     }
     if (err->status)
         txm_say(TXM_SAY_ERROR, "%s", err->message);
+    else if (!args->json && strcmp(args->html, "-") != 0 && tally->failed < count)
+        txm_say(TXM_SAY_INFO, "%s: wrote the page, with %s", args->html,
+                txm_format_count(count - tally->failed, "texture", files));
 }
 
-static txm_status write_page(const view_args *args, const txm_operands *operands, txm_tally *tally, txm_error *err)
+static txm_status write_page(const viewing *v, txm_tally *tally, txm_error *err)
 {
     txm_error failure = {0};
-    txm_pool *pool = txm_pool_new(args->jobs.threads ? args->jobs.threads : txm_cpu_count());
-    fate *fates = txm_calloc(operands->count, sizeof *fates);
-    if (!pool || !fates)
-        txm_fail_errno(&failure, errno, "cannot start the work");
-    else
-        make_page(args, operands, pool, fates, &failure);
-    txm_pool_free(pool);
-    if (fates && !txm_signal_caught())
-        tell_fates(args, operands, fates, &failure, tally);
+    fate *fates = txm_calloc(txm_inputs_count(v->inputs), sizeof *fates);
+    if (!fates)
+        return txm_fail(err, TXM_NO_MEMORY, "no memory for the page");
+    make_page(v, fates, &failure);
+    if (!txm_signal_caught())
+        tell_fates(v, fates, &failure, tally);
     free(fates);
-    return fates ? TXM_OK : txm_fail(err, failure.status, "%s", failure.message);
+    return TXM_OK;
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------ */
 
-static txm_status check(const view_args *args, const txm_operands *operands, txm_error *err)
+static txm_status check(const view_args *args, txm_error *err)
 {
-    if (!operands->count)
-        return txm_fail(err, TXM_USAGE, "no tx file given; 'txmill view --help' lists the options");
     if (args->html && !*args->html)
-        return txm_fail(err, TXM_USAGE, "--html: where to?");
+        return txm_fail(err, TXM_USAGE, "--html: the name of the page is empty; give one, as in --html page.html");
     if (args->html && (args->format || args->size.columns))
         return txm_fail(err, TXM_USAGE, "--format and --size are for the terminal, not for a page");
     if (args->json && (!args->html || !strcmp(args->html, "-")))
@@ -262,20 +289,35 @@ static txm_status check(const view_args *args, const txm_operands *operands, txm
     return TXM_OK;
 }
 
+static txm_status view_all(viewing *v, txm_tally *tally, txm_error *err)
+{
+    const view_args *args = v->args;
+    const txm_output output = {"--html", args->html, TXM_OUTPUT_PAGE, args->force};
+    if (txm_guard_output(&output, txm_files_path, v->inputs, err) != TXM_OK ||
+        txm_context_for_looking(&args->config, &args->jobs, &v->context, err) != TXM_OK)
+        return err->status;
+    if (args->html)
+        return write_page(v, tally, err);
+    show_all(v, tally);
+    return TXM_OK;
+}
+
 static int run_view(void *p, const txm_operands *operands)
 {
     const view_args *args = p;
     txm_tally tally = {0};
     txm_error err = {0};
-    if (check(args, operands, &err))
-        return txm_finish_failed(&err, 0);
-    if (!args->html) {
-        show_all(args, operands, &tally);
-        return txm_finish(&tally);
+    txm_inputs *inputs = NULL;
+    viewing v = {.args = args};
+    if (check(args, &err) == TXM_OK &&
+        txm_tx_files_collect("view", &args->files, operands, &inputs, &err) == TXM_OK) {
+        v.inputs = inputs;
+        view_all(&v, &tally, &err);
     }
-    if (write_page(args, operands, &tally, &err) != TXM_OK)
-        return txm_finish_failed(&err, operands->count);
-    return txm_finish(&tally);
+    size_t count = inputs ? txm_inputs_count(inputs) : 0;
+    txm_context_free(&v.context);
+    txm_inputs_free(&inputs);
+    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
 const txm_command txm_cmd_view = {
@@ -283,7 +325,7 @@ const txm_command txm_cmd_view = {
     .purpose = "Show tx files in the terminal, or as a page for the browser",
     .synopsis = "[OPTION...] TX...",
     .groups = groups,
-    .operand_values = TXM_VALUES_FILE,
+    .operand_values = TXM_VALUES_TX,
     .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
     .args_bytes = sizeof(view_args),
     .defaults = defaults,

@@ -138,9 +138,9 @@ static int run_watch(void *p, const txm_operands *operands)
 {
     watch_args *args = p;
     txm_error err = {0};
-    txm_settings_args_finish(&args->make.settings);
+    txm_settings_args_finish(&args->make.settings, operands);
     txm_report_args_apply(&args->make.report);
-    args->make.input.recursive = true;
+    args->make.input.recursive = args->make.watching = true;
     if (!operands->count) {
         txm_fail(&err, TXM_USAGE, "no folder given; 'txmill watch --help' lists the options");
         return txm_finish_failed(&err, 0);
@@ -152,6 +152,7 @@ static int run_watch(void *p, const txm_operands *operands)
             return txm_finish_failed(&err, 0);
         }
     }
+    txm_settings_args_warn(&args->make.settings);
     char **folders = txm_calloc(operands->count, sizeof *folders);
     rounds r = {.args = args, .folders = (const char *const *)operands->items, .folder_count = operands->count};
     if (!folders)

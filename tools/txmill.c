@@ -19,6 +19,23 @@ static int done(void)
     return txm_finish(&(txm_tally){0});
 }
 
+static void look_for_json(void *user, const txm_option_group *group, const txm_option *option)
+{
+    (void)group;
+    *(bool *)user |= !strcmp(option->name, "json");
+}
+
+/* Whether --json was given, even among options that cannot be parsed: their failure is an object, too. */
+static bool asks_for_json(const txm_command *command, int argc, char **argv)
+{
+    bool has = false;
+    txm_each_option(command, look_for_json, &has);
+    for (int i = 0; has && i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (!strcmp(argv[i], "--json"))
+            return true;
+    return false;
+}
+
 static int run_command(const txm_command *command, int argc, char **argv)
 {
     txm_error err = {0};
@@ -26,6 +43,10 @@ static int run_command(const txm_command *command, int argc, char **argv)
     txm_operands operands = {.items = txm_calloc((size_t)argc + 1, sizeof(char *))};
     void *args = txm_calloc(1, command->args_bytes);
     txm_parse_outcome outcome = TXM_PARSE_FAILED;
+    char schema[64];
+    snprintf(schema, sizeof schema, "txmill.%s", command->name);
+    if (asks_for_json(command, argc, argv))
+        txm_finish_in_json(schema, 1);
     if (!operands.items || !args)
         txm_fail(&err, TXM_NO_MEMORY, "out of memory");
     else

@@ -46,8 +46,11 @@ typedef txm_status (*txm_inputs_scene)(void *user, txm_inputs *inputs, const cha
 
 typedef struct txm_inputs_options {
     bool recursive;             /* folders with their subfolders; without it a folder is a failed input */
+    bool tx_files;              /* in folders take tx files, blender_tx folders included, instead of images */
     const char *const *include; /* globs, NULL-terminated: what to take in folders; NULL: images by their extension */
     const char *const *exclude; /* globs of files and subfolders to leave out in folders; may be NULL */
+    void (*empty)(void *user, const char *message); /* told of folders and lists that hold nothing; may be NULL */
+    void *empty_user;
     txm_inputs_scene scene;     /* called for files with the extension "blend"; NULL: they are inputs like others */
     void *scene_user;
 } txm_inputs_options;
@@ -57,11 +60,14 @@ txm_inputs *txm_inputs_new(const txm_inputs_options *options);
 void txm_inputs_free(txm_inputs **inputs); /* NULL-safe */
 
 /* Adds what an argument names: a file, a folder, a pattern (<UDIM>, <UVTILE>, ####, %04d, <f>; only where no file has
- * that very name), or a list, @FILE or @- for standard input. What cannot be read becomes an input with a status: it
+ * that very name), or a list, @FILE, or @- or - for standard input. What cannot be read becomes an input with a status: it
  * is reported with the others and stops nothing. NO_MEMORY only. */
 txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *err);
 /* Adds one entry as it is. NO_MEMORY only. */
 txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_error *err);
+
+/* Makes an input one that cannot be converted, for what is wrong with it. NO_MEMORY only. */
+txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *failure, txm_error *err);
 
 size_t txm_inputs_count(const txm_inputs *inputs);
 const txm_input *txm_inputs_at(const txm_inputs *inputs, size_t index); /* NULL beyond the last */

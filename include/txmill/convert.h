@@ -72,6 +72,7 @@ typedef struct txm_result {
     txm_stage_seconds stages;
     char reader[24];  /* which reader served the source */
     char reason[256]; /* why it was (or would be) made: "missing", "outdated: ...", "forced" */
+    bool otherwise;   /* up to date, but made with other settings than were asked for: `reason` says which */
     /* Equal exactly where settings give the same pixels of an image; "" when it was not converted here. */
     char settings_key[TXM_KEY_HEX];
     char device[16]; /* what computed its levels: "cpu", "cuda:0"; "" when it was not converted here */

@@ -49,6 +49,9 @@ void txm_findings_clear(txm_findings *findings); /* NULL-safe; zeroes */
 
 typedef struct txm_verify_options {
     bool deep;          /* convert the source again and compare */
+    bool use_only;      /* only what decides whether Cycles uses the file: levels are not recomputed */
+    bool no_decoding;   /* with use_only: tiles are not decoded either, so damage in them stays unseen */
+    bool equiangular;   /* the renderer asks for that format where files hold it: Blender 5.2 does not */
     const char *source; /* the source, where the path in the file does not lead to it; may be NULL */
 } txm_verify_options;
 
@@ -57,6 +60,35 @@ typedef struct txm_verify_options {
  * exhausted, or work was cancelled. Memory is proportional to the width. *findings is added to. */
 txm_status txm_verify(txm_context *context, const char *path, const txm_verify_options *options, txm_findings *findings,
                       txm_error *err);
+
+/* Whether a render uses a tx file: one answer for every command that gives it. In the order in which they are told:
+ * the first that is true counts. */
+typedef enum txm_use {
+    TXM_USE_UNREADABLE, /* no tx file at all, or one that is cut short */
+    TXM_USE_REFUSED,    /* Cycles refuses its version, codec, tiles or levels */
+    TXM_USE_NAME,       /* Cycles looks for another name: settings inside and name do not fit, or not for Blender 5.2 */
+    TXM_USE_OUTDATED,   /* the image has another time */
+    TXM_USE_DAMAGED,    /* tiles cannot be decoded */
+    TXM_USE_NO_IMAGE,   /* all is well with it, but its image is not there, so its time cannot be compared */
+    TXM_USE_DIRECT,     /* no name of a texture cache: used where a scene names this very file as its image */
+    TXM_USE_LOADED      /* Cycles loads it as it is */
+} txm_use;
+
+/* "unreadable", "refused", "name", "outdated", "damaged", "no-image", "direct", "loaded". Never NULL. */
+const char *txm_use_name(txm_use use);
+
+typedef struct txm_verdict {
+    txm_use use;
+    bool used;        /* LOADED and DIRECT: nothing keeps Cycles from it */
+    char reason[512]; /* why not, or what is uncertain, in one sentence; "" for LOADED */
+} txm_verdict;
+
+/* What the findings of txm_verify, with whatever options, say about the use of the file. */
+void txm_verdict_of(const txm_findings *findings, txm_verdict *out);
+
+/* The verdict on one file: txm_verify, always with use_only. `options` may be NULL. As txm_verify. */
+txm_status txm_judge(txm_context *context, const char *path, const txm_verify_options *options, txm_verdict *out,
+                     txm_error *err);
 
 /* Settings that lead to a tx file's name. */
 typedef struct txm_name_match {
@@ -123,6 +155,11 @@ typedef struct txm_other_name {
 
 enum { TXM_MAX_OTHER_NAMES = 16 };
 
+typedef enum txm_resolve_how {
+    TXM_RESOLVE_TOUCH = 1,      /* give an outdated tx file its image's time, if all else is right */
+    TXM_RESOLVE_NO_DECODING = 2 /* do not decode tiles: damage in them stays unseen */
+} txm_resolve_how;
+
 typedef struct txm_resolution {
     txm_resolution_state state;
     char *path;           /* that Cycles loads, or would look for */
@@ -135,9 +172,10 @@ typedef struct txm_resolution {
     size_t other_count;
 } txm_resolution;
 
-/* Which file Cycles would load for an image under these settings, and why. With `touch`, an outdated tx file whose deep
- * verification finds nothing but its time gets the time of the image. Fails for problems with the image itself. */
-txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings, bool touch,
+/* Which file Cycles would load for an image under these settings, and why; a file that txm_judge does not take for used
+ * is not fresh. `how` is bits of txm_resolve_how; to touch, deep verification must find nothing but the time. Fails for
+ * problems with the image itself. */
+txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings, unsigned how,
                              txm_resolution *out, txm_error *err);
 void txm_resolution_clear(txm_resolution *resolution); /* NULL-safe; zeroes */
 

@@ -36,6 +36,10 @@ typedef struct txm_compression {
     int level; /* 0: zip chosen for each tile, zstd 3; zip 1 (fastest) to 12 (smallest), zstd 1 to 19 */
 } txm_compression;
 
+/* Settings that were asked for by name. A tx file that is up to date but was made otherwise is left alone, and said so:
+ * its name does not tell these settings. */
+typedef enum txm_asked { TXM_ASKED_COMPRESSION = 1, TXM_ASKED_TILE = 2, TXM_ASKED_BORDERS = 4, TXM_ASKED_MONO = 8 } txm_asked;
+
 typedef struct txm_settings {
     const char *colorspace; /* a name, "auto", or NULL / "default": what a Blender scene would ask for */
     txm_alpha alpha;
@@ -49,6 +53,7 @@ typedef struct txm_settings {
     const char *cache_dir;         /* NULL or "": blender_tx; relative to the source's folder, or absolute */
     bool redact;                   /* store the source's file name, not its path */
     const char *const *attributes; /* NAME=VALUE strings to store, NULL-terminated; may be NULL */
+    unsigned asked;                /* bits of txm_asked */
 } txm_settings;
 
 /* The defaults of `txmill make`: default colour space and alpha, mono, borders, 64 px tiles, adaptive zip. */

@@ -32,7 +32,6 @@ from ._commands import (
     make,
     resolve,
     verify,
-    write_page,
 )
 
 __all__ = [
@@ -55,5 +54,4 @@ __all__ = [
     "resolve",
     "verify",
     "version",
-    "write_page",
 ]

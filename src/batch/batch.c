@@ -142,6 +142,7 @@ bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result)
     item->settings_key = txm_names_put(n, result->settings_key);
     pthread_mutex_unlock(&batch->names_lock);
     item->outcome = (uint8_t)result->outcome;
+    item->otherwise = result->otherwise;
     item->alpha = (uint8_t)result->alpha;
     item->type = (uint8_t)result->type;
     item->channels = (uint8_t)result->channels;
@@ -156,6 +157,7 @@ bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result)
 txm_result txm_item_expand(const txm_item *item)
 {
     txm_result r = {.outcome = (txm_outcome)item->outcome,
+                    .otherwise = item->otherwise,
                     .tx_path = (char *)item->tx_path,
                     .alpha = (txm_alpha)item->alpha,
                     .width = item->width,

@@ -4,31 +4,31 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
 
-static bool add(txm_entries *e, const struct dirent *d)
+static bool add(txm_entries *e, const char *name)
 {
     if (e->count == e->capacity) {
         size_t capacity = e->capacity ? 2 * e->capacity : 64;
-        txm_entry *items = realloc(e->items, txm_mul(capacity, sizeof *items));
-        if (!items)
+        char **names = realloc(e->names, txm_mul(capacity, sizeof *names));
+        if (!names)
             return false;
-        e->items = items;
+        e->names = names;
         e->capacity = capacity;
     }
-    txm_entry entry = {txm_strdup(d->d_name), d->d_type != DT_UNKNOWN && d->d_type != DT_DIR && d->d_type != DT_LNK};
-    if (!entry.name)
+    if (!(e->names[e->count] = txm_strdup(name)))
         return false;
-    e->items[e->count++] = entry;
+    e->count++;
     return true;
 }
 
 static int compare(const void *a, const void *b)
 {
-    return strcmp(((const txm_entry *)a)->name, ((const txm_entry *)b)->name);
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err)
@@ -41,7 +41,7 @@ txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err
     struct dirent *d;
     /* readdir tells its end from a failure by errno alone. */
     for (errno = 0; status == TXM_OK && (d = readdir(dir)); errno = 0) {
-        if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") && !add(&e, d))
+        if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") && !add(&e, d->d_name))
             status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for its names", folder);
     }
     if (status == TXM_OK && errno)
@@ -52,7 +52,7 @@ txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err
         return status;
     }
     if (e.count)
-        qsort(e.items, e.count, sizeof *e.items, compare);
+        qsort(e.names, e.count, sizeof *e.names, compare);
     *out = e;
     return TXM_OK;
 }
@@ -60,7 +60,7 @@ txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err
 void txm_entries_free(txm_entries *entries)
 {
     for (size_t i = 0; i < entries->count; i++)
-        free(entries->items[i].name);
-    free(entries->items);
+        free(entries->names[i]);
+    free(entries->names);
     *entries = (txm_entries){0};
 }

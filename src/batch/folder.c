@@ -60,10 +60,10 @@ bool txm_inputs_want(const txm_inputs_options *options, const char *path, size_t
     if (name[0] == '.' || any_matches(o->exclude, below))
         return false;
     if (is_folder)
-        return strcmp(name, "blender_tx") != 0;
-    if (txm_path_has_ext(name, "tx"))
+        return o->tx_files || strcmp(name, "blender_tx") != 0;
+    if (txm_path_has_ext(name, "tx") != o->tx_files)
         return false;
-    return o->include ? any_matches(o->include, below) : is_image_name(name);
+    return o->include ? any_matches(o->include, below) : o->tx_files || is_image_name(name);
 }
 
 static bool wanted(const walk *w, const char *path, bool is_folder)
@@ -96,25 +96,20 @@ static bool is_new(walk *w, const struct stat *st, bool *exhausted)
 }
 
 /* Sorts one name into files, folders and what is passed over. Takes over `path`. */
-static txm_status visit(walk *w, char *path, bool is_file, txm_error *err)
+static txm_status visit(walk *w, char *path, txm_error *err)
 {
     struct stat st;
     txm_status status = TXM_OK;
-    int rc = stat(path, &st) == 0 ? 0 : errno;
-    if (rc == 0 && S_ISDIR(st.st_mode)) {
+    bool there = stat(path, &st) == 0;
+    if (there && S_ISDIR(st.st_mode)) {
         if (wanted(w, path, true)) {
             if (push(w, path))
                 return TXM_OK;
             status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
         }
-    } else if (wanted(w, path, false) && (rc != 0 || S_ISREG(st.st_mode))) {
+    } else if (wanted(w, path, false) && (!there || S_ISREG(st.st_mode))) {
         /* A dangling link counts: opening it says so. Pipes and devices in a folder are nobody's texture. */
         status = txm_inputs_add_file(w->inputs, path, w->settings, err);
-    } else if (rc != 0 && rc != ENOENT && !is_file && wanted(w, path, true)) {
-        /* It may be a folder of images. */
-        txm_error failure = {0};
-        txm_fail_errno(&failure, rc, "%s: cannot look at it", path);
-        status = txm_inputs_add_failure(w->inputs, path, w->settings, &failure, err);
     }
     free(path);
     return status;
@@ -129,9 +124,8 @@ static txm_status read_folder(walk *w, const char *folder, txm_error *err)
     size_t first = w->count;
     txm_status status = TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < entries.count; i++) {
-        char *path = txm_path_join(folder, entries.items[i].name);
-        status = path ? visit(w, path, entries.items[i].is_file, err)
-                      : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", folder);
+        char *path = txm_path_join(folder, entries.names[i]);
+        status = path ? visit(w, path, err) : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", folder);
     }
     txm_entries_free(&entries);
     /* The stack gives back what was pushed last: reversed, subfolders are read in the order of their names. */

@@ -5,6 +5,7 @@
  */
 #include "batch/inputs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -83,6 +84,17 @@ txm_status txm_inputs_add_failure(txm_inputs *inputs, const char *path, const tx
     return txm_inputs_add_entry(inputs, &e, err);
 }
 
+txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *failure, txm_error *err)
+{
+    txm_input *e = &inputs->items[index];
+    const char *message = txm_names_put(&inputs->names, failure->message);
+    if (!message)
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the list of inputs");
+    e->status = failure->status;
+    e->message = message;
+    return TXM_OK;
+}
+
 txm_status txm_inputs_add_file(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
 {
     txm_input e = *settings;
@@ -129,6 +141,30 @@ static txm_status add_pattern(txm_inputs *inputs, const char *path, const txm_in
 
 /* ---- arguments -------------------------------------------------------------------------------------------------- */
 
+static void tell_empty(const txm_inputs *inputs, const char *format, const char *name)
+{
+    char message[TXM_MESSAGE_BYTES];
+    if (!inputs->options.empty)
+        return;
+    snprintf(message, sizeof message, format, name);
+    inputs->options.empty(inputs->options.empty_user, message);
+}
+
+static txm_status add_folder(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
+{
+    size_t before = inputs->count;
+    txm_status status = txm_inputs_add_folder(inputs, path, settings, err);
+    if (status == TXM_OK && inputs->count == before)
+        tell_empty(inputs,
+                   inputs->options.include || inputs->options.exclude
+                       ? "%s: no file in this folder is left by --include and --exclude"
+                   : inputs->options.tx_files
+                       ? "%s: no tx file in this folder"
+                       : "%s: no image in this folder: images are known by their extensions, as .png, .exr or .tif",
+                   path);
+    return status;
+}
+
 txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
 {
     struct stat st;
@@ -136,14 +172,28 @@ txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_i
     if (there && S_ISDIR(st.st_mode)) {
         txm_error failure = {0};
         if (inputs->options.recursive)
-            return txm_inputs_add_folder(inputs, path, settings, err);
+            return add_folder(inputs, path, settings, err);
         txm_fail(&failure, TXM_NOT_A_FILE, "%s: is a folder; -r takes the images in it and in its subfolders", path);
         return txm_inputs_add_failure(inputs, path, settings, &failure, err);
     }
     if (!there && txm_pattern_is(path))
         return add_pattern(inputs, path, settings, err);
+    if (!there && txm_path_hint(path)) {
+        txm_error failure = {0};
+        txm_fail(&failure, TXM_USAGE, "%s: %s", path, txm_path_hint(path));
+        return txm_inputs_add_failure(inputs, path, settings, &failure, err);
+    }
     /* A file, or nothing: opening it says best what is wrong. */
     return txm_inputs_add_file(inputs, path, settings, err);
+}
+
+static txm_status add_list(txm_inputs *inputs, const char *path, txm_error *err)
+{
+    size_t before = inputs->count;
+    txm_status status = txm_inputs_add_list(inputs, path, err);
+    if (status == TXM_OK && inputs->count == before)
+        tell_empty(inputs, "%s: the list names nothing", strcmp(path, "-") ? path : "standard input");
+    return status;
 }
 
 txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *err)
@@ -151,7 +201,9 @@ txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *e
     txm_error_clear(err);
     static const txm_input nothing;
     /* An image may have a name that begins with '@': ./@name.png names it. */
+    if (!strcmp(argument, "-"))
+        return add_list(inputs, argument, err);
     if (argument[0] == '@')
-        return txm_inputs_add_list(inputs, argument + 1, err);
+        return add_list(inputs, argument + 1, err);
     return txm_inputs_add_path(inputs, argument, &nothing, err);
 }

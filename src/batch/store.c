@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cache/publish.h"
+#include "container/describe.h"
 #include "core/bytes.h"
 #include "core/mem.h"
 #include "core/owner.h"
@@ -75,12 +76,14 @@ static txm_status copy_bytes(int from, int to, const char *name, txm_error *err)
     }
 }
 
-/* A second name for the file, in place of what has the name `target`; their folder is there. 0 or an errno. */
+/* A second name for the file, in place of what stands at `target`. 0 or an errno. */
 static int hard_link(const char *from, const char *target)
 {
     char *dir = txm_path_dir(target);
+    int rc = dir ? txm_folders_make(dir) : ENOMEM;
     char *temp = dir ? txm_owned_path(dir, "link", ".txm-tmp") : NULL;
-    int rc = !temp ? ENOMEM : link(from, temp) == 0 ? 0 : errno;
+    if (rc == 0 && (!temp || link(from, temp) != 0))
+        rc = temp ? errno : ENOMEM;
     if (rc == 0) {
         if (rename(temp, target) != 0)
             rc = errno;
@@ -123,7 +126,7 @@ static bool is_whole(const char *object)
 {
     txm_tx *tx = NULL;
     char reason[8];
-    bool whole = txm_tx_open(object, &tx, NULL) == TXM_OK && txm_tx_cycles_accepts(tx, reason, sizeof reason);
+    bool whole = txm_tx_open(object, &tx, NULL) == TXM_OK && txm_tx_is_pyramid(tx, reason, sizeof reason);
     txm_tx_close(&tx);
     return whole;
 }

@@ -3,20 +3,22 @@
 #include "cache/lookup.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "container/describe.h"
 #include "core/mem.h"
 #include "core/path.h"
+#include "core/text.h"
 #include "txmill/reader.h"
 
 enum { REASON_BYTES = 512 };
 
-/* Whether Cycles would load the file as a native tx; `reason` says why not. */
-static bool usable(const char *path, char reason[REASON_BYTES])
+/* Whether Cycles would load the file as a native tx; `reason` says why not, *foreign (may be NULL) whether that is for
+ * its codec alone. */
+static bool usable(const char *path, char reason[REASON_BYTES], bool *foreign)
 {
     txm_tx *tx = NULL;
     txm_error err = {0};
@@ -25,15 +27,19 @@ static bool usable(const char *path, char reason[REASON_BYTES])
         snprintf(reason, REASON_BYTES, "%.*s", REASON_BYTES - 1, err.message);
     else
         accepted = txm_tx_cycles_accepts(tx, reason, REASON_BYTES) != 0;
+    if (tx && foreign)
+        *foreign = !accepted && txm_tx_codec_is_foreign(tx) && txm_tx_is_pyramid(tx, NULL, 0);
     txm_tx_close(&tx);
     return accepted;
 }
 
 /* State of one candidate. Outdated goes before unusable: Cycles compares times first. */
-static txm_tx_state candidate_state(const char *path, const struct stat *source, char reason[REASON_BYTES])
+static txm_tx_state candidate_state(const char *path, const struct stat *source, char reason[REASON_BYTES],
+                                    bool *foreign)
 {
     struct stat st;
     reason[0] = 0;
+    *foreign = false;
     if (stat(path, &st) != 0) {
         if (errno == ENOENT || errno == ENOTDIR)
             return TXM_TX_MISSING;
@@ -45,11 +51,13 @@ static txm_tx_state candidate_state(const char *path, const struct stat *source,
         return TXM_TX_UNUSABLE;
     }
     if (st.st_mtime != source->st_mtime) {
-        snprintf(reason, REASON_BYTES, "its time differs from the source's by %+jd s",
-                 (intmax_t)st.st_mtime - (intmax_t)source->st_mtime);
+        char span[TXM_TIME_BYTES];
+        snprintf(reason, REASON_BYTES, "the image is %s than the tx file by %s",
+                 source->st_mtime > st.st_mtime ? "newer" : "older",
+                 txm_duration_text(difftime(source->st_mtime, st.st_mtime), span));
         return TXM_TX_OUTDATED;
     }
-    return usable(path, reason) ? TXM_TX_FRESH : TXM_TX_UNUSABLE;
+    return usable(path, reason, foreign) ? TXM_TX_FRESH : TXM_TX_UNUSABLE;
 }
 
 /* Whether the source itself serves. Few sources are tx files: those that do not look like a tiled container cost one
@@ -57,7 +65,7 @@ static txm_tx_state candidate_state(const char *path, const struct stat *source,
 static bool source_serves(const char *source_path)
 {
     char reason[REASON_BYTES];
-    return usable(source_path, reason);
+    return usable(source_path, reason, NULL);
 }
 
 /* The default folder's file, when another folder is configured and that file is fresh; NULL otherwise. */
@@ -65,13 +73,14 @@ static char *fresh_default(const char *source_path, const char *cache_dir, const
                            const struct stat *source, bool *exhausted)
 {
     char reason[REASON_BYTES];
+    bool foreign;
     *exhausted = false;
     /* As Cycles compares it: by its spelling. */
     if (!cache_dir || !*cache_dir || !strcmp(cache_dir, "blender_tx"))
         return NULL;
     char *path = txm_tx_path(source_path, NULL, key);
     *exhausted = !path;
-    if (path && candidate_state(path, source, reason) == TXM_TX_FRESH)
+    if (path && candidate_state(path, source, reason, &foreign) == TXM_TX_FRESH)
         return path;
     free(path);
     return NULL;
@@ -82,7 +91,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
 {
     struct stat source;
     char reason[REASON_BYTES];
-    bool exhausted = false;
+    bool exhausted = false, foreign = false;
     if (stat(source_path, &source) != 0)
         return txm_fail_errno(err, errno, "%s: cannot look at the image", source_path);
     if (!S_ISREG(source.st_mode))
@@ -91,7 +100,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
     char *path = txm_tx_path(source_path, cache_dir, key);
     if (!path)
         return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", source_path);
-    txm_tx_state state = candidate_state(path, &source, reason);
+    txm_tx_state state = candidate_state(path, &source, reason, &foreign);
     if (state != TXM_TX_FRESH) {
         char *other = fresh_default(source_path, cache_dir, key, &source, &exhausted);
         if (other || (!exhausted && source_serves(source_path))) {
@@ -99,6 +108,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
             state = other ? TXM_TX_FRESH : TXM_TX_SOURCE;
             path = other ? other : txm_strdup(source_path);
             reason[0] = 0;
+            foreign = false;
         }
     }
     char *why = txm_strdup(reason);
@@ -107,7 +117,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
         free(why);
         return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", source_path);
     }
-    *out = (txm_lookup){state, path, why};
+    *out = (txm_lookup){state, path, why, foreign};
     return TXM_OK;
 }
 

@@ -16,6 +16,7 @@ typedef struct txm_lookup {
     txm_tx_state state;
     char *path;   /* the file that Cycles would load, or the one that it would (re)write; owned, free() */
     char *reason; /* why it is unusable, "" otherwise; owned, free() */
+    bool foreign; /* it is unusable for its codec alone: as good as fresh for readers that know the codec */
 } txm_lookup;
 
 /* Look-up order as Cycles: (a) the configured folder, (b) blender_tx if that is not the configured one, (c) the source.

@@ -184,7 +184,22 @@ static int refuse(char *reason, size_t reason_bytes, const char *format, ...)
     return 0;
 }
 
+bool txm_tx_codec_is_foreign(const txm_tx *tx)
+{
+    return tx->info.container == TXM_CONTAINER_TIFF && !strcmp(tx->info.compression, "zstd");
+}
+
 int txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes)
+{
+    if (!txm_tx_is_pyramid(tx, reason, reason_bytes))
+        return 0;
+    if (txm_tx_codec_is_foreign(tx))
+        return refuse(reason, reason_bytes, "it is compressed with %s, which Blender's libtiff is built without",
+                      tx->info.compression);
+    return 1;
+}
+
+bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes)
 {
     const txm_tx_info *info = &tx->info;
     const char *software = txm_tx_metadata_of(tx, "Software");

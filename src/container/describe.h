@@ -32,4 +32,11 @@ typedef struct txm_tx_description {
 /* Only fails when memory is exhausted. Texts that are too long are cut; malformed ones count as absent. */
 txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error *err);
 void txm_tx_description_free(txm_tx_description *description); /* NULL-safe; zeroes */
+
+/* Whether version, tiles and levels are as Cycles asks for them; if not, `reason` (of reason_bytes bytes) says why. With
+ * a codec that Blender knows, that is all of txm_tx_cycles_accepts. */
+bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes);
+
+/* Whether the tiles are compressed with a codec that Blender's libtiff lacks: other readers may still know it. */
+bool txm_tx_codec_is_foreign(const txm_tx *tx);
 #endif

@@ -14,6 +14,7 @@
 #include "convert/attempt.h"
 #include "convert/hooks.h"
 #include "convert/key.h"
+#include "convert/otherwise.h"
 #include "core/mem.h"
 #include "core/path.h"
 
@@ -90,6 +91,18 @@ static txm_status check_output(const conversion *c, txm_error *err)
     return TXM_OK;
 }
 
+/* A file that is fresh is left alone, unless by force; one that was made with other settings is told of. */
+static txm_status leave_fresh(const conversion *c, txm_result *result, bool *needed, txm_error *err)
+{
+    result->outcome = TXM_UP_TO_DATE;
+    *needed = c->options->force;
+    if (*needed)
+        return force_place(c, result, err);
+    result->otherwise = txm_made_otherwise(result->tx_path, &c->settings, c->info->channels, result->reason,
+                                           sizeof result->reason);
+    return TXM_OK;
+}
+
 /* Decides whether there is anything to do; *target is where the file goes. */
 static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_error *err)
 {
@@ -119,15 +132,17 @@ static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_e
         *needed = false;
         break;
     case TXM_TX_FRESH:
-        result->outcome = TXM_UP_TO_DATE;
-        *needed = c->options->force;
-        if (*needed)
-            status = force_place(c, result, err);
+        status = leave_fresh(c, result, needed, err);
         break;
     case TXM_TX_OUTDATED:
         snprintf(result->reason, sizeof result->reason, "outdated: its time is not the source's");
         break;
     case TXM_TX_UNUSABLE:
+        /* What Blender cannot read was made for other readers, and is what was asked for. */
+        if (found.foreign && c->settings.compression.codec == TXM_CODEC_ZSTD) {
+            status = leave_fresh(c, result, needed, err);
+            break;
+        }
         snprintf(result->reason, sizeof result->reason, "unusable: %.200s", found.reason);
         break;
     case TXM_TX_MISSING:

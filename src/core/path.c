@@ -4,7 +4,6 @@
 #include "core/path.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -143,6 +142,18 @@ char *txm_path_relative(const char *path, const char *base)
     return out.data;
 }
 
+const char *txm_path_hint(const char *path)
+{
+    bool drive = ((path[0] | 0x20) >= 'a' && (path[0] | 0x20) <= 'z') && path[1] == ':' &&
+                 (path[2] == '\\' || path[2] == '/');
+    if (drive || strchr(path, '\\'))
+        return "is a Windows path, which means nothing here; give it as this machine sees it, with slashes, as "
+               "/mnt/c/textures/wood.png for C:\\textures\\wood.png";
+    if (strpbrk(path, "*?["))
+        return "no file matches this pattern, so the shell handed it on as it is; look with ls what is there";
+    return NULL;
+}
+
 char *txm_path_absolute(const char *path)
 {
     if (txm_path_is_absolute(path))
@@ -157,34 +168,17 @@ char *txm_path_absolute(const char *path)
     return normal;
 }
 
-/* Something has the name, but it is no folder that can be reached. */
-static txm_status explain(const char *path, int sys_errno, txm_error *err)
-{
-    char target[PATH_MAX];
-    ssize_t n = readlink(path, target, sizeof target - 1);
-    if (n < 0)
-        return txm_fail_errno(err, sys_errno, "%s: cannot create the folder", path);
-    target[n] = 0;
-    return txm_fail_errno(err, sys_errno, "%s is a link to %s, which cannot be reached (is its disk mounted?)", path,
-                          target);
-}
-
-txm_status txm_folders_make(const char *path, txm_error *err)
+int txm_folders_make(const char *path)
 {
     struct stat st;
     if (stat(path, &st) == 0)
-        return S_ISDIR(st.st_mode) ? TXM_OK : explain(path, ENOTDIR, err);
+        return S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
     char *parent = txm_path_dir(path);
     if (!parent)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
-    txm_status status = strcmp(parent, path) ? txm_folders_make(parent, err) : explain(path, ENOENT, err);
+        return ENOMEM;
+    int rc = strcmp(parent, path) ? txm_folders_make(parent) : ENOENT;
     free(parent);
-    if (status != TXM_OK || mkdir(path, 0777) == 0)
-        return status;
-    if (errno != EEXIST)
-        return txm_fail_errno(err, errno, "%s: cannot create the folder", path);
-    /* Made by another process this moment, or a link that leads nowhere. */
-    if (stat(path, &st) != 0)
-        return explain(path, errno, err);
-    return S_ISDIR(st.st_mode) ? TXM_OK : explain(path, ENOTDIR, err);
+    if (rc == 0 && mkdir(path, 0777) != 0 && errno != EEXIST)
+        rc = errno;
+    return rc;
 }

@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "txmill/status.h"
-
 /* The part behind the last '/'; points into `path`. */
 const char *txm_path_base(const char *path);
 /* The folder of a path: "." when there is none, "/" for the root. */
@@ -27,10 +25,12 @@ bool txm_path_is_absolute(const char *path);
 char *txm_path_normal(const char *path);
 /* `path` relative to `base`, both absolute and normalised first ("../src/rgb8.png"), as lexically_relative does. */
 char *txm_path_relative(const char *path, const char *base);
+/* What probably went wrong with a path that leads to nothing, and what to do: a glob that the shell handed on, a path of
+ * Windows. NULL if it looks like any other. */
+const char *txm_path_hint(const char *path);
 /* Current directory + path, normalised. Asks the system for the current directory. */
 char *txm_path_absolute(const char *path);
 
-/* Creates a folder and its parents; another process may do so at the same time. A link that leads nowhere (its disk is
- * not mounted) is named with its target: NOT_FOUND. */
-txm_status txm_folders_make(const char *path, txm_error *err);
+/* Creates a folder and its parents; another process may do so at the same time. 0, or an errno. */
+int txm_folders_make(const char *path);
 #endif

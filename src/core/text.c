@@ -126,3 +126,19 @@ const char *txm_time_text(time_t time, char out[TXM_TIME_BYTES])
         snprintf(out, TXM_TIME_BYTES, "%lld", (long long)time);
     return out;
 }
+
+const char *txm_duration_text(double seconds, char out[TXM_TIME_BYTES])
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"year", 365.25 * 86400}, {"day", 86400}, {"hour", 3600}, {"minute", 60}, {"second", 1}};
+    size_t u = 0;
+    seconds = seconds < 0 ? -seconds : seconds;
+    /* Half a unit less rounds up to it: 23.6 hours are a day. Years are too coarse below two. */
+    while (u + 1 < sizeof units / sizeof *units && seconds < units[u].seconds * (u ? 0.98 : 2))
+        u++;
+    long long count = (long long)(seconds / units[u].seconds + 0.5);
+    snprintf(out, TXM_TIME_BYTES, "%lld %s%s", count, units[u].name, count == 1 ? "" : "s");
+    return out;
+}

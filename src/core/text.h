@@ -33,4 +33,7 @@ enum { TXM_TIME_BYTES = 32 };
 
 /* "2026-11-21 07:30:00", local time, into `out`, which is returned; seconds since 1970 where no calendar reaches. */
 const char *txm_time_text(time_t time, char out[TXM_TIME_BYTES]);
+
+/* A duration in its largest unit, "1 second", "45 minutes", "6 days", rounded; the sign does not count. */
+const char *txm_duration_text(double seconds, char out[TXM_TIME_BYTES]);
 #endif

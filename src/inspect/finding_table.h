@@ -16,6 +16,7 @@ FINDING(NAME_MISFIT, "TXM-301", WARNING, "The name does not fit the settings ins
 FINDING(NAME_OTHER, "TXM-302", NOTE, "The name is none that Cycles looks up")
 FINDING(SETTINGS_ABSENT, "TXM-303", WARNING, "The file does not say with what settings it was made")
 FINDING(NAME_UNKNOWN, "TXM-304", NOTE, "Whether the name fits the settings inside could not be told")
+FINDING(FORMAT, "TXM-305", NOTE, "The file is made for Cycles versions that ask for the format equiangular")
 FINDING(SOURCE_STALE, "TXM-401", WARNING, "The source has another time: Cycles does not use the file")
 FINDING(SOURCE_MISSING, "TXM-402", NOTE, "The source was not found, so its time was not compared")
 FINDING(SECTION_DAMAGED, "TXM-501", WARNING, "The border section is damaged or cut off")

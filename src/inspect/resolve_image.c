@@ -40,6 +40,7 @@ typedef struct resolving {
     txm_resolved resolved;
     struct stat st; /* of the image */
     txm_resolution *out;
+    unsigned how;
 } resolving;
 
 /* ---- other names ------------------------------------------------------------------------------------------------ */
@@ -216,6 +217,20 @@ static txm_resolution_state state_of(txm_tx_state state)
     return TXM_RESOLVED_MISSING;
 }
 
+/* A file of the right name and time may still be one that Cycles refuses, or that is damaged. */
+static txm_status judge(resolving *r, const txm_settings *settings, txm_error *err)
+{
+    const txm_verify_options options = {.no_decoding = r->how & TXM_RESOLVE_NO_DECODING,
+                                        .equiangular = settings->equiangular,
+                                        .source = r->image};
+    txm_verdict verdict;
+    txm_status status = txm_judge(r->context, r->out->path, &options, &verdict, err);
+    if (status || verdict.used)
+        return status;
+    r->out->state = TXM_RESOLVED_UNUSABLE;
+    return set_reason(r->out, verdict.reason, err);
+}
+
 static txm_status look_up(resolving *r, const txm_settings *settings, txm_error *err)
 {
     txm_lookup found = {0};
@@ -228,10 +243,10 @@ static txm_status look_up(resolving *r, const txm_settings *settings, txm_error 
     r->out->reason = found.reason;
     if (found.state != TXM_TX_SOURCE && stat(found.path, &tx) == 0)
         r->out->tx_time = tx.st_mtime;
-    return TXM_OK;
+    return found.state == TXM_TX_FRESH ? judge(r, settings, err) : TXM_OK;
 }
 
-static txm_status run(resolving *r, txm_source *source, const txm_settings *settings, bool with_touch, txm_error *err)
+static txm_status run(resolving *r, txm_source *source, const txm_settings *settings, txm_error *err)
 {
     const txm_source_info *info = txm_source_info_of(source);
     txm_resolution *out = r->out;
@@ -251,22 +266,22 @@ static txm_status run(resolving *r, txm_source *source, const txm_settings *sett
     }
     if ((status = look_up(r, settings, err)))
         return status;
-    if (out->state == TXM_RESOLVED_OUTDATED && with_touch)
+    if (out->state == TXM_RESOLVED_OUTDATED && r->how & TXM_RESOLVE_TOUCH)
         return touch(r, err);
     return out->state == TXM_RESOLVED_MISSING ? find_others(r, err) : TXM_OK;
 }
 
-txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings, bool touch_it,
+txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings, unsigned how,
                              txm_resolution *out, txm_error *err)
 {
     txm_error_clear(err);
     const txm_source_options options = {.max_memory_bytes = context->max_memory_bytes};
-    resolving r = {.context = context, .image = image, .out = out};
+    resolving r = {.context = context, .image = image, .out = out, .how = how};
     txm_source *source = NULL;
     memset(out, 0, sizeof *out);
     txm_status status = txm_source_open(image, &options, &source, err);
     if (!status)
-        status = run(&r, source, settings, touch_it, err);
+        status = run(&r, source, settings, err);
     txm_source_close(&source);
     if (status)
         txm_resolution_clear(out);

@@ -64,8 +64,11 @@ static txm_status run(txm_verification *v, txm_error *err)
     if ((status = txm_tx_describe(v->tx, &v->description, err)))
         return status;
     v->maker = maker_of(&v->description);
-    if ((status = txm_verify_header(v, err)) || (status = txm_verify_origin(v, err)) ||
-        (status = txm_verify_pixels(v, err)))
+    if ((status = txm_verify_header(v, err)) || (status = txm_verify_origin(v, err)))
+        return status;
+    if (v->options->use_only)
+        return v->options->no_decoding ? TXM_OK : txm_verify_decoding(v, err);
+    if ((status = txm_verify_pixels(v, err)))
         return status;
     return v->options->deep ? txm_verify_deep(v, err) : TXM_OK;
 }

@@ -36,6 +36,7 @@ typedef struct txm_verification {
 txm_status txm_verify_header(txm_verification *v, txm_error *err); /* structure, acceptance, section; sets `regular` */
 txm_status txm_verify_origin(txm_verification *v, txm_error *err); /* name and source; sets `source` */
 txm_status txm_verify_pixels(txm_verification *v, txm_error *err); /* tiles, level 0, levels, rings */
+txm_status txm_verify_decoding(txm_verification *v, txm_error *err); /* tiles alone */
 txm_status txm_verify_deep(txm_verification *v, txm_error *err);   /* against the source */
 
 /* The word for the requested colour space that is in names; only of files that hold one. */
@@ -58,7 +59,8 @@ bool txm_status_is_finding(txm_status status);
 /* The part of a message behind "<path>: ", which reports show on their own. */
 const char *txm_message_without_path(const char *message, const char *path);
 
-/* Where the source of a tx file is: where the file says, else beside the folder that the tx file is in. New string,
- * NULL if it is nowhere; *exhausted tells whether memory is. */
+/* Where the source of a tx file is: for one in a blender_tx folder the image beside that folder, as Cycles sees it, if
+ * there is one of that name; else where the file says; else beside the tx file's folder. New string, NULL if it is
+ * nowhere; *exhausted tells whether memory is. */
 char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted);
 #endif

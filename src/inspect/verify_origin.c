@@ -19,21 +19,13 @@ static bool is_file(const char *path, struct stat *st)
     return stat(path, st) == 0 && S_ISREG(st->st_mode);
 }
 
-char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted)
+/* The image of that name in the folder above the tx file's: textures/blender_tx/wood.png.0-....tx. As the system sees
+ * it: a link in the tx file's folder must not be resolved by spelling. NULL if there is none. */
+static char *image_beside(const char *tx_path, const char *stored, bool *exhausted)
 {
     struct stat st;
-    *exhausted = false;
-    if (!*stored)
-        return NULL;
-    if (txm_path_is_absolute(stored) && is_file(stored, &st)) {
-        char *path = txm_strdup(stored);
-        *exhausted = !path;
-        return path;
-    }
-    /* A project that was moved, or a name without its folder: textures/blender_tx/wood.png.0-....tx */
     char *dir = txm_path_dir(tx_path), *above = dir ? txm_path_join(dir, "..") : NULL;
     char *joined = above ? txm_path_join(above, txm_path_base(stored)) : NULL;
-    /* As the system sees it: a link in the tx file's folder must not be resolved by spelling. */
     *exhausted = !joined;
     free(dir);
     free(above);
@@ -43,10 +35,39 @@ char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted
     return NULL;
 }
 
+/* Whether the tx file lies where Cycles takes it for the image beside, whatever path it holds. */
+static bool in_usual_folder(const char *tx_path, bool *exhausted)
+{
+    char *dir = txm_path_dir(tx_path), *absolute = dir ? txm_path_absolute(dir) : NULL;
+    bool usual = absolute && !strcmp(txm_path_base(absolute), "blender_tx");
+    *exhausted = !absolute;
+    free(dir);
+    free(absolute);
+    return usual;
+}
+
+char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted)
+{
+    struct stat st;
+    *exhausted = false;
+    if (!*stored)
+        return NULL;
+    char *beside = in_usual_folder(tx_path, exhausted) ? image_beside(tx_path, stored, exhausted) : NULL;
+    if (beside || *exhausted)
+        return beside;
+    if (txm_path_is_absolute(stored) && is_file(stored, &st)) {
+        char *path = txm_strdup(stored);
+        *exhausted = !path;
+        return path;
+    }
+    /* A project that was moved, or a name without its folder. */
+    return image_beside(tx_path, stored, exhausted);
+}
+
 static txm_status check_source(txm_verification *v, txm_error *err)
 {
     struct stat tx, source;
-    char tx_time[TXM_TIME_BYTES], source_time[TXM_TIME_BYTES];
+    char tx_time[TXM_TIME_BYTES], source_time[TXM_TIME_BYTES], span[TXM_TIME_BYTES];
     bool exhausted = false;
     const char *given = v->options->source, *stored = v->description.source;
     v->source = given ? txm_strdup(given) : txm_locate_source(v->path, stored, &exhausted);
@@ -60,7 +81,10 @@ static txm_status check_source(txm_verification *v, txm_error *err)
         return TXM_OK;
     }
     if (stat(v->path, &tx) == 0 && tx.st_mtime != source.st_mtime)
-        txm_find(v->findings, TXM_FINDING_SOURCE_STALE, TXM_NO_PLACE, "%.300s is of %s, the tx file of %s", v->source,
+        txm_find(v->findings, TXM_FINDING_SOURCE_STALE, TXM_NO_PLACE,
+                 "%.300s is %s than the tx file by %s: it is of %s, the tx file of %s", v->source,
+                 source.st_mtime > tx.st_mtime ? "newer" : "older",
+                 txm_duration_text(difftime(source.st_mtime, tx.st_mtime), span),
                  txm_time_text(source.st_mtime, source_time), txm_time_text(tx.st_mtime, tx_time));
     return TXM_OK;
 }
@@ -137,6 +161,9 @@ static txm_status check_name(txm_verification *v, txm_error *err)
                  "it is not <source>.0-<32 digits>.tx, the shape of names in a texture cache");
         return TXM_OK;
     }
+    if (d->envlatl && !v->options->equiangular)
+        txm_find(v->findings, TXM_FINDING_FORMAT, TXM_NO_PLACE,
+                 "it is named for the format equiangular; Blender 5.2 asks for plain files alone");
     const char *base = txm_path_base(d->source);
     if (*base && (strlen(base) != source_bytes || strncmp(name, base, source_bytes))) {
         txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE, "the name says source %.*s, inside is %.200s",

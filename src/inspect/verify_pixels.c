@@ -15,7 +15,8 @@ enum {
     /* Bands that the tiler holds, one that moves, one in reserve. */
     BASE_BANDS = 5,
     HELD_FOR_HASH_BYTES = 16 << 20,
-    MAX_PENDING = 8
+    MAX_PENDING = 8,
+    MAX_QUEUED = 256 /* jobs: the queue must not hold one for each tile of a huge file */
 };
 
 /* A band of level 0 whose tiles are being decoded. */
@@ -220,8 +221,7 @@ static void run_other_levels(course *c)
     bool rings = i->section == TXM_SECTION_VALID, ok = true;
     for (uint32_t l = 0; l < i->levels; l++)
         for (uint32_t y = 0; ok && y < txm_tx_level_of(c->check.v->tx, l)->tiles_y; y++) {
-            /* The queue must not hold a job for each tile of a huge file. */
-            txm_group_wait(c->check.job.group, 256);
+            txm_group_wait(c->check.job.group, MAX_QUEUED);
             if (l && !txm_job_runs(&c->check.job))
                 return;
             ok = !l || txm_submit_decode(&c->check, l, y);
@@ -406,5 +406,32 @@ txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
     }
     tear_down(c);
     free(c);
+    return status;
+}
+
+/* ---- tiles alone ------------------------------------------------------------------------------------------------ */
+
+txm_status txm_verify_decoding(txm_verification *v, txm_error *err)
+{
+    txm_pixel_check check = {.v = v};
+    txm_status status = txm_job_init(&check.job, v->context->pool, v->context->cancel, false, err);
+    if (status)
+        return status;
+    bool ok = true;
+    pthread_mutex_init(&check.lock, NULL);
+    check.pixel_bytes = v->info->channels * txm_type_bytes(v->info->type);
+    for (uint32_t l = 0; l < v->info->levels; l++)
+        for (uint32_t y = 0; ok && y < txm_tx_level_of(v->tx, l)->tiles_y && txm_job_runs(&check.job); y++) {
+            txm_group_wait(check.job.group, MAX_QUEUED);
+            ok = txm_submit_decode(&check, l, y);
+        }
+    txm_group_wait(check.job.group, 0);
+    status = check.job.error.status;
+    if (status)
+        txm_fail(err, status, "%s", check.job.error.message);
+    else if (!ok)
+        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", v->path);
+    txm_job_destroy(&check.job);
+    pthread_mutex_destroy(&check.lock);
     return status;
 }

@@ -30,20 +30,25 @@ static txm_source_state source_state(const char *tx_path, const char *source)
     return tx.st_mtime == src.st_mtime ? TXM_SOURCE_FRESH : TXM_SOURCE_OUTDATED;
 }
 
-txm_status txm_info_load(const char *path, txm_info *out, txm_error *err)
+txm_status txm_info_load(txm_context *context, const char *path, bool decode, txm_info *out, txm_error *err)
 {
+    const txm_verify_options how = {.no_decoding = !decode};
     memset(out, 0, sizeof *out);
     out->path = path;
+    out->decoded = decode;
     txm_status status = txm_tx_open(path, &out->tx, err);
     if (status == TXM_OK)
         status = txm_tx_describe(out->tx, &out->description, err);
-    if (status == TXM_OK) {
-        out->source_state = source_state(path, out->description.source);
-        out->accepted = txm_tx_cycles_accepts(out->tx, out->reason, sizeof out->reason) != 0;
-    } else {
+    if (status == TXM_OK)
+        status = txm_judge(context, path, &how, &out->verdict, err);
+    if (status != TXM_OK) {
         txm_info_clear(out);
+        return status;
     }
-    return status;
+    /* The image that counts may be another one than the file names: the one beside it in a project that was moved. */
+    out->source_state =
+        out->verdict.use == TXM_USE_LOADED ? TXM_SOURCE_FRESH : source_state(path, out->description.source);
+    return TXM_OK;
 }
 
 void txm_info_clear(txm_info *info)
@@ -169,6 +174,22 @@ static void print_file(const txm_tx_info *i)
         printf(", border section %s: %s\n", section_words[i->section], i->section_reason);
 }
 
+static void print_verdict(const txm_info *info)
+{
+    const txm_verdict *v = &info->verdict;
+    printf("  %-14s", "Cycles");
+    if (v->use == TXM_USE_LOADED)
+        txm_print_styled(TXM_GOOD, "loads it as it is");
+    else if (v->use == TXM_USE_DIRECT)
+        fputs("loads it where a scene names this very file: ", stdout);
+    else if (v->use == TXM_USE_NO_IMAGE)
+        fputs("would load it if its image has its time: ", stdout);
+    else
+        printf("%sdoes not use it%s (%s): ", txm_style_on(TXM_BAD), txm_style_on(TXM_PLAIN), txm_use_name(v->use));
+    txm_print_safe(v->reason);
+    puts(!info->decoded && v->use >= TXM_USE_NO_IMAGE ? "; its tiles were not decoded" : "");
+}
+
 bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
 {
     const txm_tx_info *i = txm_tx_info_of(info->tx);
@@ -178,8 +199,7 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
            i->tile_h);
     printf("  %-14s%s %s\n", "pixels", txm_type_name(i->type), txm_format_channels(i->channels));
     print_file(i);
-    printf("  %-14s%s%s\n", "Cycles",
-           info->accepted ? "loads it as it is" : "does not use it as a tx file: ", info->accepted ? "" : info->reason);
+    print_verdict(info);
     if (*d->software)
         print_field("made by", d->software);
     print_source(info);
@@ -190,6 +210,40 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
     if (extent->all_metadata)
         print_metadata(info->tx);
     return ok;
+}
+
+/* ---- short ------------------------------------------------------------------------------------------------------- */
+
+void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns)
+{
+    const txm_tx_info *i = txm_tx_info_of(info->tx);
+    const txm_tx_level *l = txm_tx_level_of(info->tx, level);
+    const txm_tx_description *d = &info->description;
+    const txm_verdict *v = &info->verdict;
+    char line[1024], size[TXM_FORMAT_BYTES];
+    txm_print_fitted(info->path, columns);
+    putchar('\n');
+    snprintf(line, sizeof line, "%u x %u px, %s %s, %u levels, %s %s, %s; level %u shown, %u x %u", i->width, i->height,
+             txm_type_name(i->type), txm_format_channels(i->channels), i->levels,
+             i->container == TXM_CONTAINER_EXR ? "EXR" : "TIFF", i->compression, txm_format_bytes(i->file_bytes, size),
+             level, l->width, l->height);
+    txm_print_cut(line, columns);
+    putchar('\n');
+    snprintf(line, sizeof line, "%s%s%s%s%s", *d->requested ? d->requested : d->detected,
+             d->has_alpha_type ? ", alpha " : "", d->has_alpha_type ? txm_alpha_option(d->alpha) : "",
+             *d->source ? ", made from " : "", txm_path_base(d->source));
+    txm_print_cut(line, columns);
+    putchar('\n');
+    snprintf(line, sizeof line, "Cycles %s%s%s",
+             v->use == TXM_USE_LOADED     ? "loads it as it is"
+             : v->use == TXM_USE_DIRECT   ? "loads it where a scene names this very file"
+             : v->use == TXM_USE_NO_IMAGE ? "loads it if its image has its time"
+                                          : "does not use it",
+             *v->reason ? ": " : "", v->reason);
+    fputs(txm_style_on(v->used ? TXM_GOOD : v->use == TXM_USE_NO_IMAGE ? TXM_DOUBTFUL : TXM_BAD), stdout);
+    txm_print_cut(line, columns);
+    putchar('\n');
+    fputs(txm_style_on(TXM_PLAIN), stdout);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
@@ -305,8 +359,11 @@ cJSON *txm_info_json(const txm_info *info, bool all_metadata)
     add_name(o, info->path);
     add_image(o, txm_tx_info_of(info->tx));
     cJSON *cycles = txm_json_object(o, "cycles");
-    txm_json_bool(cycles, "accepted", info->accepted);
-    txm_json_text(cycles, "reason", info->accepted ? NULL : info->reason);
+    const txm_verdict *v = &info->verdict;
+    txm_json_bool(cycles, "accepted", v->used || v->use == TXM_USE_NO_IMAGE);
+    txm_json_text(cycles, "reason", *v->reason ? v->reason : NULL);
+    txm_json_text(o, "use", txm_use_name(v->use));
+    txm_json_bool(o, "decoded", info->decoded);
     add_description(o, info);
     add_levels(o, info->tx);
     if (info->counted)

@@ -8,7 +8,7 @@
 
 #include "container/describe.h"
 #include "tools/inspect/info_tiles.h"
-#include "txmill/reader.h"
+#include "txmill/inspect.h"
 
 enum { TXM_INFO_SCHEMA_VERSION = 1 };
 
@@ -26,14 +26,14 @@ typedef struct txm_info {
     txm_tx *tx;
     txm_tx_description description;
     txm_source_state source_state;
-    bool accepted; /* by Cycles, as a native tx file */
-    char reason[256];
+    txm_verdict verdict;
+    bool decoded; /* its tiles were, for the verdict */
     bool counted; /* `tiles` was taken */
     txm_tile_census tiles;
 } txm_info;
 
-/* Opens a file and looks at what is around it. */
-txm_status txm_info_load(const char *path, txm_info *out, txm_error *err);
+/* Opens a file, looks at what is around it, and judges it; with `decode` by all of its tiles. */
+txm_status txm_info_load(txm_context *context, const char *path, bool decode, txm_info *out, txm_error *err);
 void txm_info_clear(txm_info *info); /* NULL-safe; zeroes */
 
 typedef struct txm_info_extent {
@@ -42,6 +42,9 @@ typedef struct txm_info_extent {
 
 /* False when memory for the table of tiles is lacking. */
 bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent);
+/* The most important of it in four lines of at most `columns`: under a picture. */
+enum { TXM_INFO_SHORT_LINES = 4 };
+void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns);
 /* The object of a file; of one that could not be read. */
 cJSON *txm_info_json(const txm_info *info, bool all_metadata);
 cJSON *txm_info_json_error(const char *path, const txm_error *err);

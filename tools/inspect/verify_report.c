@@ -33,8 +33,15 @@ void txm_verify_print_text(const txm_verify_report *r, bool quiet)
     bool failed = txm_verify_failed(f);
     if (quiet && !failed)
         return;
-    txm_print_safe(r->path);
-    printf(": %s\n", failed ? "findings" : r->deep ? "good, and what its source gives" : "good");
+    txm_print_path(r->path);
+    txm_verdict v;
+    txm_verdict_of(f, &v);
+    fputs(": ", stdout);
+    txm_print_styled(failed ? TXM_BAD : TXM_GOOD,
+                     !failed   ? r->deep ? "good, and what its source gives" : "good"
+                     : !v.used && v.use != TXM_USE_NO_IMAGE ? "Cycles does not use it"
+                                                            : "Cycles loads it, but it is not right");
+    putchar('\n');
     for (size_t i = 0; i < f->count; i++)
         if (!quiet || f->items[i].kind->severity != TXM_SEVERITY_NOTE)
             print_finding(&f->items[i]);
@@ -82,6 +89,9 @@ void txm_verify_print_json(const txm_verify_report *r)
     txm_json_uint(o, "warnings", r->findings->severities[TXM_SEVERITY_WARNING]);
     txm_json_uint(o, "notes", r->findings->severities[TXM_SEVERITY_NOTE]);
     txm_json_uint(o, "left_out", r->findings->left_out);
+    txm_verdict v;
+    txm_verdict_of(r->findings, &v);
+    txm_json_text(o, "use", txm_use_name(v.use));
     txm_verify_add_findings(o, r->findings);
     txm_json_emit(o);
 }

@@ -3,6 +3,7 @@
 #ifndef TXM_TOOLS_LIST_REPORT_H
 #define TXM_TOOLS_LIST_REPORT_H
 #include "cache/lookup.h"
+#include "tools/output/summary.h"
 #include "txmill/blend.h"
 
 /* Something that is wrong with a scene: what nodes do (txm_blend_finding), what is missing. */
@@ -24,6 +25,8 @@ typedef struct txm_list_report {
 } txm_list_report;
 
 void txm_list_print_text(const txm_list_report *report);
+/* Counts the scene's textures by the state of their tx files. */
+void txm_list_sum(const txm_list_report *report, txm_summary *summary);
 /* False when memory is exhausted. */
 bool txm_list_print_json(const txm_list_report *report);
 bool txm_list_print_json_error(const char *scene, const txm_error *err);

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "color/color.h"
+#include "convert/context.h"
 #include "core/mem.h"
 #include "source/defaults.h"
 #include "source/source.h"
+#include "txmill/inspect.h"
 
 /* ---- colour ----------------------------------------------------------------------------------------------------- */
 
@@ -61,27 +62,44 @@ static txm_status key_of(const txm_blend_image *image, const char *path, const t
     return status;
 }
 
+/* A file of the right name and time may still be one that Cycles refuses, or that is damaged. */
+static txm_status judge(txm_context *context, const char *image, bool quick, txm_lookup *out, txm_error *err)
+{
+    const txm_verify_options how = {.no_decoding = quick, .source = image};
+    txm_verdict verdict;
+    txm_status status = txm_judge(context, out->path, &how, &verdict, err);
+    if (status != TXM_OK || verdict.used)
+        return status;
+    free(out->reason);
+    out->state = TXM_TX_UNUSABLE;
+    out->reason = txm_strdup(verdict.reason);
+    return TXM_OK;
+}
+
 /* An image that cannot be looked at has no usable tx file; that is a state, not the end of the list. */
-static txm_status look_up(const txm_blend_image *image, const char *path, const txm_color_config *config,
-                          const char *cache_dir, txm_lookup *out, txm_error *err)
+static txm_status look_up(const txm_blend_image *image, const char *path, txm_context *context,
+                          const txm_list_how *how, txm_lookup *out, txm_error *err)
 {
     txm_tx_key key;
     txm_error why = {0};
-    txm_status status = key_of(image, path, config, &key, &why);
+    txm_status status = key_of(image, path, txm_context_color(context), &key, &why);
     if (status == TXM_OK) {
-        status = txm_tx_lookup(path, cache_dir, &key, out, &why);
+        status = txm_tx_lookup(path, how->cache_dir, &key, out, &why);
     }
-    if (status == TXM_NO_MEMORY) {
+    if (status == TXM_OK && out->state == TXM_TX_FRESH) {
+        status = judge(context, path, how->quick, out, &why);
+    }
+    if (status == TXM_NO_MEMORY || status == TXM_CANCELLED) {
         return txm_fail(err, status, "%s", why.message);
     }
     if (status != TXM_OK) {
-        *out = (txm_lookup){TXM_TX_UNUSABLE, NULL, txm_strdup(why.message)};
+        txm_lookup_free(out);
+        *out = (txm_lookup){.state = TXM_TX_UNUSABLE, .reason = txm_strdup(why.message)};
     }
     return out->reason ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: no memory to look its tx file up", path);
 }
 
-txm_status txm_list_look_up(txm_list_report *report, const txm_color_config *config, const char *cache_dir,
-                            txm_error *err)
+txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const txm_list_how *how, txm_error *err)
 {
     size_t count = 0;
     for (size_t i = 0; i < txm_blend_image_count(report->blend); i++) {
@@ -97,7 +115,7 @@ txm_status txm_list_look_up(txm_list_report *report, const txm_color_config *con
         for (size_t f = 0; status == TXM_OK && f < image->file_count; f++) {
             txm_lookup *out = &report->lookups[report->lookup_count++];
             if (image->files[f].exists) {
-                status = look_up(image, image->files[f].path, config, cache_dir, out, err);
+                status = look_up(image, image->files[f].path, context, how, out, err);
             }
         }
     }

@@ -14,9 +14,14 @@ txm_status txm_list_load_config(const txm_config_args *args, const char *scene_s
 txm_status txm_list_settings_of(const txm_blend_image *image, const char *path, const txm_color_config *config,
                                 const char **space, txm_alpha *alpha, txm_error *err);
 
+/* How tx files are looked up. */
+typedef struct txm_list_how {
+    const char *cache_dir; /* as in txm_settings */
+    bool quick;            /* tiles are not decoded */
+} txm_list_how;
+
 /* Fills report->lookups. */
-txm_status txm_list_look_up(txm_list_report *report, const txm_color_config *config, const char *cache_dir,
-                            txm_error *err);
+txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const txm_list_how *how, txm_error *err);
 /* Fills report->findings: what is missing or unknown, what nodes do, what the images hold, which are read for it.
  * CANCELLED when *cancel becomes true. */
 txm_status txm_list_find_faults(txm_list_report *report, const txm_color_config *config, const volatile int *cancel,

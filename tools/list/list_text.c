@@ -138,3 +138,21 @@ void txm_list_print_text(const txm_list_report *report)
         putchar('\n');
     }
 }
+
+void txm_list_sum(const txm_list_report *report, txm_summary *summary)
+{
+    const txm_lookup *lookup = report->lookups;
+    for (size_t i = 0; i < txm_blend_image_count(report->blend); i++) {
+        const txm_blend_image *image = txm_blend_image_at(report->blend, i);
+        bool not_there = image->state == TXM_BLEND_MISSING && !image->file_count;
+        if (not_there) {
+            txm_summary_add(summary, "without their image");
+        }
+        for (size_t f = 0; f < image->file_count; f++, lookup++) {
+            txm_tx_state state = lookup->state;
+            txm_summary_add(summary, !image->files[f].exists   ? "without their image"
+                                     : state == TXM_TX_SOURCE ? "used as they are"
+                                                              : txm_list_tx_state(state));
+        }
+    }
+}

@@ -2,6 +2,9 @@
  * A batch from the command line. */
 #include "tools/make/batch_job.h"
 
+#include "tools/output/format.h"
+#include "tools/output/say.h"
+
 #define AT(member) .offset = offsetof(txm_input_args, member)
 const txm_option txm_input_options[] = {
     {.name = "recursive",
@@ -71,6 +74,23 @@ static txm_status read_rules(txm_batch_job *job, const txm_input_args *a, txm_er
     return status;
 }
 
+/* What named nothing is told of; a run without any input ends with it. */
+static void on_empty(void *user, const char *message)
+{
+    (void)user;
+    txm_say(TXM_SAY_WARNING, "%s", message);
+}
+
+static txm_status check_any(const txm_batch_job *job, const txm_operands *operands, txm_error *err)
+{
+    char more[TXM_FORMAT_COUNT];
+    if (txm_inputs_count(job->inputs) || job->may_be_empty)
+        return TXM_OK;
+    return txm_fail(err, TXM_USAGE, "%s%s%s: no image to convert; nothing was done", operands->items[0],
+                    operands->count > 1 ? " and " : "",
+                    operands->count > 1 ? txm_format_count(operands->count - 1, "other argument", more) : "");
+}
+
 txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *args, const txm_operands *operands,
                                  txm_error *err)
 {
@@ -79,6 +99,7 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
     const txm_inputs_options options = {.recursive = args->input->recursive,
                                         .include = args->input->include.items,
                                         .exclude = args->input->exclude.items,
+                                        .empty = job->may_be_empty ? NULL : on_empty,
                                         .scene = txm_make_add_scene,
                                         .scene_user = &job->scenes};
     txm_status status = read_rules(job, args->input, err);
@@ -86,7 +107,7 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
         status = txm_fail(err, TXM_NO_MEMORY, "out of memory");
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
         status = txm_inputs_add(job->inputs, operands->items[i], err);
-    return status;
+    return status == TXM_OK ? check_any(job, operands, err) : status;
 }
 
 txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args, const txm_batch_options *options,

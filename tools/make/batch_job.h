@@ -25,6 +25,7 @@ typedef struct txm_batch_job_args {
 
 /* Zero-initialise; must stay where it is until it is freed. */
 typedef struct txm_batch_job {
+    bool may_be_empty; /* a folder without an image is no mistake: it is watched */
     txm_make_scenes scenes;
     txm_rules *rules;
     txm_inputs *inputs;

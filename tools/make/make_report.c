@@ -9,45 +9,16 @@
 
 #include "core/hash.h"
 #include "core/path.h"
+#include "tools/make/make_text.h"
 #include "tools/make/stages.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
 #include "tools/output/text.h"
 
-/* Words of the JSON `state`. They are few and stable: `reason` says more. */
-static const char *state_word(txm_outcome outcome)
+void txm_make_report_init(txm_make_report *report, bool json, bool quiet, bool plan, int key)
 {
-    switch (outcome) {
-    case TXM_CREATED:
-        return "created";
-    case TXM_UP_TO_DATE:
-        return "up-to-date";
-    case TXM_IS_TX:
-    case TXM_USED_AS_IS:
-    case TXM_SAME:
-        return "skipped";
-    case TXM_WOULD_CREATE:
-        return "would-create";
-    }
-    return "failed";
-}
-
-/* Why an input was skipped; the library says why the others were or would be made. */
-static const char *reason_of(const txm_result *result)
-{
-    if (result->outcome == TXM_SAME)
-        return "another input has the same tx file";
-    if (result->outcome == TXM_IS_TX)
-        return "is a tx file itself";
-    if (result->outcome == TXM_USED_AS_IS)
-        return "Cycles uses 1x1 images as they are";
-    return result->reason;
-}
-
-void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, bool quiet, bool plan, int key)
-{
-    *report = (txm_make_report){.inputs = inputs, .json = json, .quiet = quiet, .plan = plan, .key = key};
+    *report = (txm_make_report){.json = json, .quiet = quiet, .plan = plan, .key = key};
     pthread_mutex_init(&report->lock, NULL);
     clock_gettime(CLOCK_MONOTONIC, &report->begin);
 }
@@ -58,12 +29,11 @@ txm_status txm_make_report_open_log(txm_make_report *report, const char *path, t
         return TXM_OK;
     report->log_path = path;
     char *folder = txm_path_dir(path);
-    txm_status status =
-        folder ? txm_folders_make(folder, err) : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
+    int rc = folder ? txm_folders_make(folder) : ENOMEM;
     free(folder);
-    if (status == TXM_OK && !(report->log = fopen(path, "we")))
-        status = txm_fail_errno(err, errno, "%s: cannot create the log", path);
-    return status;
+    if (rc == 0 && !(report->log = fopen(path, "we")))
+        rc = errno;
+    return rc ? txm_fail_errno(err, rc, "%s: cannot create the log", path) : TXM_OK;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
@@ -78,8 +48,8 @@ static cJSON *new_object(const char *type)
 static void add_result(cJSON *o, const txm_result *r)
 {
     txm_json_text(o, "tx", r->tx_path);
-    txm_json_text(o, "state", state_word(r->outcome));
-    txm_json_text(o, "reason", reason_of(r));
+    txm_json_text(o, "state", txm_make_state(r->outcome));
+    txm_json_text(o, "reason", txm_make_reason(r));
     cJSON *color = txm_json_object(o, "colorspace");
     txm_json_text(color, "requested", r->colorspace);
     txm_json_text(color, "detected", r->detected);
@@ -128,19 +98,6 @@ static void add_lint(cJSON *o, unsigned findings)
     }
 }
 
-/* The key of settings and content together. False when memory is exhausted. */
-static bool content_key(const txm_batch_file *file, char out[TXM_SHA1_HEX])
-{
-    txm_sha1 *hash = txm_sha1_new();
-    if (!hash)
-        return false;
-    txm_sha1_add(hash, file->result->settings_key, strlen(file->result->settings_key));
-    txm_sha1_add(hash, file->content, strlen(file->content));
-    txm_sha1_finish(hash, out);
-    txm_sha1_free(hash);
-    return true;
-}
-
 static void add_keys(cJSON *o, const txm_batch_file *file)
 {
     char key[TXM_SHA1_HEX];
@@ -148,7 +105,7 @@ static void add_keys(cJSON *o, const txm_batch_file *file)
     if (!file->content)
         return;
     txm_json_text(o, "content_sha256", file->content);
-    if (content_key(file, key))
+    if (txm_make_content_key(file, key))
         txm_json_text(o, "content_key", key);
 }
 
@@ -198,56 +155,6 @@ static void print_json(const txm_make_report *report, const txm_batch_file *file
     emit(report, o);
 }
 
-/* ---- text ------------------------------------------------------------------------------------------------------- */
-
-/* "6.3 MP, 61 MB, 0.21 s" */
-static void print_cost(const txm_cost *cost)
-{
-    char memory[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
-    printf("%.3g MP, %s, %s", cost->megapixels, txm_format_bytes(cost->memory_bytes, memory),
-           txm_format_seconds(cost->seconds, time));
-}
-
-/* "KEY  PATH", as the digest tools print it. */
-static void print_key(const txm_batch_file *file)
-{
-    char key[TXM_SHA1_HEX];
-    bool ok = !file->content || content_key(file, key);
-    flockfile(stdout);
-    printf("%s  ", !ok ? "out of memory" : file->content ? key : file->result->settings_key);
-    txm_print_safe(file->input->path);
-    putchar('\n');
-    funlockfile(stdout);
-}
-
-static void print_text(const txm_make_report *report, const txm_batch_file *file)
-{
-    const txm_result *r = file->result;
-    char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
-    flockfile(stdout);
-    printf("%-12s ", state_word(r->outcome));
-    bool has_tx = r->tx_path && r->outcome != TXM_IS_TX && r->outcome != TXM_USED_AS_IS && r->outcome != TXM_SAME;
-    txm_print_safe(has_tx ? r->tx_path : file->input->path);
-    if (r->outcome == TXM_CREATED)
-        printf("  (%s%s%ux%u, %s %s, %u levels, %s, %s, %s)", strcmp(r->via, "converted") ? r->via : "",
-               strcmp(r->via, "converted") ? " from the store, " : "", r->width, r->height, txm_type_name(r->type),
-               txm_format_channels(r->channels), r->levels, r->detected, txm_format_bytes(r->tx_bytes, size),
-               txm_format_seconds(r->seconds, time));
-    else if (*reason_of(r))
-        printf("  (%s", reason_of(r));
-    if (r->outcome == TXM_WOULD_CREATE && report->plan) {
-        fputs("; ", stdout);
-        print_cost(&file->cost);
-    }
-    if (r->outcome == TXM_WOULD_CREATE && file->decided_by) {
-        printf("; \"%s\" by ", r->colorspace);
-        txm_print_safe(file->decided_by);
-    }
-    puts(r->outcome != TXM_CREATED && *reason_of(r) ? ")" : "");
-    fflush(stdout);
-    funlockfile(stdout);
-}
-
 /* What -v adds: how the settings were resolved, and where the time went. */
 static void say_details(const char *input, const txm_result *r)
 {
@@ -272,6 +179,12 @@ void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *to
     snprintf(report->list_key, sizeof report->list_key, "%s", totals->list_key);
 }
 
+/* What is up to date is counted; whoever asks for one file alone, or with -v, sees it. */
+static bool worth_a_line(const txm_make_report *report, const txm_result *result)
+{
+    return result->outcome != TXM_UP_TO_DATE || result->otherwise || report->verbose || report->inputs == 1;
+}
+
 void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
 {
     const txm_result *result = file->result;
@@ -290,9 +203,9 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
     if (report->json || report->log)
         print_json(report, file);
     if (err->status == TXM_OK && !report->json && report->key)
-        print_key(file);
-    else if (err->status == TXM_OK && !report->json && !report->quiet)
-        print_text(report, file);
+        txm_make_print_key(file);
+    else if (err->status == TXM_OK && !report->json && !report->quiet && worth_a_line(report, result))
+        txm_make_print_file(file, report->plan);
     for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
         if (file->lint & bit)
             txm_say(TXM_SAY_WARNING, "%s: %s (%s)", file->input->path, txm_lint_text((txm_lint)bit),
@@ -304,6 +217,12 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
 void txm_make_report_stop(txm_make_report *report, const txm_error *err)
 {
     txm_say(TXM_SAY_ERROR, "%s", err->message);
+    if (report->json || report->log) {
+        cJSON *o = new_object("error");
+        txm_json_error(o, err);
+        emit(report, o);
+    }
+    txm_tally_fail(&report->tally, err->status);
     for (size_t i = report->tally.total; i < report->inputs; i++)
         txm_tally_add(&report->tally, err->status);
 }
@@ -365,7 +284,7 @@ static void say_summary(const txm_make_report *report, double seconds)
                 txm_format_bytes(report->tx_bytes, size), n[TXM_UP_TO_DATE], skipped, report->tally.failed,
                 txm_format_seconds(seconds, time));
     if (left)
-        txm_say(TXM_SAY_INFO, "%zu files were not started", left);
+        txm_say(TXM_SAY_INFO, "%zu file%s not started", left, left == 1 ? " was" : "s were");
 }
 
 /* A log that is not whole would be taken for the whole story: that is a failure which a retry may cure. */

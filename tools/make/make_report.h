@@ -18,7 +18,7 @@ enum { TXM_MAKE_SCHEMA_VERSION = 1 };
 
 typedef struct txm_make_report {
     pthread_mutex_t lock;
-    bool json, quiet, plan; /* plan: costs are shown */
+    bool json, quiet, verbose, plan; /* plan: costs are shown */
     uint32_t tile_px;       /* of the files that are made */
     int key;                /* only keys are: 1 of the settings, 2 of the content as well */
     txm_shard_args shard;   /* count 0: none */
@@ -33,7 +33,7 @@ typedef struct txm_make_report {
     const char *log_path;
 } txm_make_report;
 
-void txm_make_report_init(txm_make_report *report, size_t inputs, bool json, bool quiet, bool plan, int key);
+void txm_make_report_init(txm_make_report *report, bool json, bool quiet, bool plan, int key);
 
 /* Opens a log that gets the JSON besides; `path` may be NULL. NOT_FOUND, DENIED, IO, DISK_FULL ... */
 txm_status txm_make_report_open_log(txm_make_report *report, const char *path, txm_error *err);
@@ -42,7 +42,7 @@ txm_status txm_make_report_open_log(txm_make_report *report, const char *path, t
 void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *totals);
 void txm_make_report_add(txm_make_report *report, const txm_batch_file *file);
 
-/* Nothing more can be started: what was not reported failed for `err`. */
+/* The run as a whole failed: what was not reported failed for `err`, which becomes an object of its own. */
 void txm_make_report_stop(txm_make_report *report, const txm_error *err);
 
 /* Prints the summary; returns the exit code. */

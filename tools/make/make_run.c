@@ -2,7 +2,9 @@
  * A batch run from the command line. */
 #include "tools/make/make_run.h"
 
+#include "tools/make/make_guard.h"
 #include "tools/make/make_report.h"
+#include "tools/output/guard.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 
@@ -76,30 +78,41 @@ static txm_status convert(make_run *run, txm_error *err)
     return status == TXM_OK ? txm_batch_run(run->job.batch, err) : status;
 }
 
+/* What is asked for before any input is looked at: the log is open as soon as it may be, so that it tells of what goes
+ * wrong afterwards. */
+static txm_status begin(make_run *run, const txm_operands *operands, txm_error *err)
+{
+    const txm_make_args *a = run->args;
+    const txm_batch_job_args from = job_args(a);
+    run->job.may_be_empty = a->watching;
+    const txm_output log = {"--log", a->log, TXM_OUTPUT_LOG, false};
+    txm_status status = txm_guard_operands(&log, operands->items, operands->count, err);
+    if (status == TXM_OK)
+        status = txm_make_report_open_log(&run->report, a->log, err);
+    if (status == TXM_OK)
+        status = txm_batch_job_collect(&run->job, &from, operands, err);
+    if (run->job.inputs)
+        run->report.inputs = txm_inputs_count(run->job.inputs);
+    return status == TXM_OK ? txm_make_guard(a, run->job.inputs, err) : status;
+}
+
 int txm_make_run(const txm_make_args *args, const txm_operands *operands)
 {
     make_run run = {.args = args};
     txm_error err = {0};
-    const txm_batch_job_args from = job_args(args);
-    txm_status status = txm_batch_job_collect(&run.job, &from, operands, &err);
-    size_t count = run.job.inputs ? txm_inputs_count(run.job.inputs) : 0;
-    int code;
-    if (status == TXM_OK) {
-        txm_make_report_init(&run.report, count, args->report.json, args->report.quiet, args->plan, args->key);
-        run.report.shard = args->shard;
-        run.report.tile_px = args->settings.settings.tile_px;
-        txm_progress_init(&run.progress, count, args->progress,
-                          args->report.quiet || args->dry_run || args->plan || args->key);
-        status = txm_make_report_open_log(&run.report, args->log, &err);
-        if (status == TXM_OK)
-            status = convert(&run, &err);
-        if (status != TXM_OK && err.status != TXM_CANCELLED)
-            txm_make_report_stop(&run.report, &err);
-        txm_progress_end(&run.progress);
-        code = txm_make_report_finish(&run.report);
-    } else {
-        code = txm_finish_failed(&err, count);
-    }
+    txm_make_report_init(&run.report, args->report.json, args->report.quiet, args->plan, args->key);
+    run.report.verbose = args->report.verbose;
+    run.report.shard = args->shard;
+    run.report.tile_px = args->settings.settings.tile_px;
+    txm_status status = begin(&run, operands, &err);
+    txm_progress_init(&run.progress, run.report.inputs, args->progress,
+                      args->report.quiet || args->dry_run || args->plan || args->key);
+    if (status == TXM_OK)
+        status = convert(&run, &err);
+    if (status != TXM_OK && err.status != TXM_CANCELLED)
+        txm_make_report_stop(&run.report, &err);
+    txm_progress_end(&run.progress);
+    int code = txm_make_report_finish(&run.report);
     txm_batch_job_free(&run.job);
     return code;
 }

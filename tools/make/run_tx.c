@@ -5,54 +5,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
+#include "batch/names.h"
 #include "tools/make/run_log.h"
 
-static txm_status add(txm_run_tx *tx, const char *path, txm_error *err)
+typedef struct adding {
+    txm_inputs *inputs;
+    txm_names seen;
+} adding;
+
+static txm_status remember(adding *a, const char *path, bool *is_new, txm_error *err)
 {
-    txm_name *entry = txm_names_entry(&tx->names, path);
-    if (entry && entry->value)
-        return TXM_OK;
-    if (entry && tx->list.count == tx->capacity) {
-        size_t capacity = tx->capacity ? 2 * tx->capacity : 64;
-        char **items = realloc(tx->list.items, txm_mul(capacity, sizeof *items));
-        if (items) {
-            tx->list.items = items;
-            tx->capacity = capacity;
-        }
-    }
-    if (!entry || tx->list.count == tx->capacity)
+    txm_name *entry = txm_names_entry(&a->seen, path);
+    if (!entry)
         return txm_fail(err, TXM_NO_MEMORY, "out of memory for the list of tx files");
-    entry->value = 1;
-    tx->list.items[tx->list.count++] = (char *)entry->text;
+    *is_new = entry->value++ == 0;
     return TXM_OK;
 }
 
 static txm_status take(void *user, const cJSON *object, txm_error *err)
 {
+    adding *a = user;
     const char *state = txm_run_log_text(object, "state");
+    bool is_new = false;
     if (!state || (strcmp(state, "created") != 0 && strcmp(state, "up-to-date") != 0))
         return TXM_OK;
     char *path = txm_run_log_path(object, "tx");
-    txm_status status = path ? add(user, path, err) : TXM_OK;
+    txm_status status = path ? remember(a, path, &is_new, err) : TXM_OK;
+    const txm_input entry = {.path = path};
+    if (status == TXM_OK && is_new)
+        status = txm_inputs_add_entry(a->inputs, &entry, err);
     free(path);
     return status;
 }
 
-txm_status txm_run_tx_read(txm_run_tx *tx, const txm_operands *operands, const txm_opt_list *logs, txm_error *err)
+txm_status txm_run_tx_read(txm_inputs *inputs, const txm_opt_list *logs, txm_error *err)
 {
+    adding a = {.inputs = inputs};
     txm_status status = TXM_OK;
     txm_run_log_counts counts;
-    for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
-        status = add(tx, operands->items[i], err);
+    bool is_new;
+    for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++)
+        status = remember(&a, txm_inputs_at(inputs, i)->path, &is_new, err);
     for (size_t i = 0; status == TXM_OK && i < logs->count; i++)
-        status = txm_run_log_read(logs->items[i], take, tx, &counts, err);
+        status = txm_run_log_read(logs->items[i], take, &a, &counts, err);
+    txm_names_free(&a.seen);
     return status;
-}
-
-void txm_run_tx_free(txm_run_tx *tx)
-{
-    txm_names_free(&tx->names);
-    free(tx->list.items);
-    *tx = (txm_run_tx){0};
 }

@@ -233,11 +233,37 @@ void txm_settings_args_default(txm_settings_args *args)
     args->settings = txm_settings_default();
 }
 
-void txm_settings_args_finish(txm_settings_args *args)
+void txm_settings_args_finish(txm_settings_args *args, const txm_operands *operands)
 {
+    static const struct {
+        const char *option;
+        unsigned bits;
+    } asked[] = {{"compression", TXM_ASKED_COMPRESSION},
+                 {"tile", TXM_ASKED_TILE},
+                 {"borders", TXM_ASKED_BORDERS},
+                 {"mono", TXM_ASKED_MONO},
+                 {"strict", TXM_ASKED_BORDERS | TXM_ASKED_MONO}};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        if (txm_opt_given(operands, asked[i].option))
+            args->settings.asked |= asked[i].bits;
     args->settings.attributes = args->attributes.items;
     if (args->settings.strict)
         args->settings.mono = args->settings.borders = false;
+}
+
+void txm_settings_args_warn(const txm_settings_args *args)
+{
+    const txm_settings *s = &args->settings;
+    if (s->compression.codec == TXM_CODEC_ZSTD)
+        txm_say(TXM_SAY_WARNING, "--compression zstd: Blender's libtiff has no zstd, so Cycles cannot read these files; "
+                                 "they are for other readers. --compression zip makes files for Cycles");
+    if (s->equiangular)
+        txm_say(TXM_SAY_WARNING, "--envlatl: Blender 5.2 asks for plain files, environments included, and will not find "
+                                 "these; leave --envlatl out for it");
+    if (s->tile_px != TXM_DEFAULT_TILE_PX)
+        txm_say(TXM_SAY_WARNING, "--tile %u: Blender makes tiles of %d pixels, and Cycles' cache is made for them; leave "
+                                 "--tile out unless another reader asks for it",
+                s->tile_px, TXM_DEFAULT_TILE_PX);
 }
 
 void txm_report_args_apply(const txm_report_args *args)
@@ -263,4 +289,12 @@ txm_context_options txm_context_options_from(const txm_config_args *config, cons
         .log = log_message,
         .cancel = txm_signal_flag(),
     };
+}
+
+txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs_args *jobs, txm_context **out,
+                                   txm_error *err)
+{
+    const txm_running_args running = {.threads = jobs->threads, .device = "cpu"};
+    const txm_context_options options = txm_context_options_from(config, &running);
+    return txm_context_new(&options, out, err);
 }

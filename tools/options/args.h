@@ -18,6 +18,14 @@
         .help = text, .more = explanation                                                                              \
     }
 
+/* Beside every option that names a file to be written: see tools/output/guard.h. */
+#define TXM_OPTION_FORCE(field)                                                                                        \
+    {                                                                                                                  \
+        .name = "force", .letter = 'f', .type = TXM_OPT_FLAG, field,                                                   \
+        .help = "Write even over a file of another kind, or over the image that a tx file was made from",              \
+        .more = "Without it only what txmill wrote itself is replaced. An input of the command is never overwritten."   \
+    }
+
 #define TXM_OPTION_CACHE_DIR(field, text, explanation)                                                                 \
     {                                                                                                                  \
         .name = "cache-dir", .letter = 'd', .type = TXM_OPT_STRING, field, .arg = "DIR", .values = TXM_VALUES_DIR,     \
@@ -27,6 +35,12 @@
     {                                                                                                                  \
         .name = "store", .type = TXM_OPT_STRING, field, .arg = "DIR", .values = TXM_VALUES_DIR,                        \
         .help = "Take finished tx files from this store, and add what is made", .more = explanation                    \
+    }
+/* For commands that give a verdict. */
+#define TXM_OPTION_QUICK(field)                                                                                        \
+    {                                                                                                                  \
+        .name = "quick", .type = TXM_OPT_FLAG, field, .help = "Do not decode tiles: damage in them stays unseen",      \
+        .more = "Header, levels, name and time are still looked at. For many files on a slow share."                  \
     }
 #define TXM_OPTION_JOBS(field)                                                                                         \
     {                                                                                                                  \
@@ -47,8 +61,10 @@ typedef struct txm_settings_args {
 } txm_settings_args;
 extern const txm_option txm_settings_options[];
 void txm_settings_args_default(txm_settings_args *args);
-/* Ties the parsed lists to the settings; call once after parsing. */
-void txm_settings_args_finish(txm_settings_args *args);
+/* Ties the parsed lists to the settings, and notes which were asked for by name; call once after parsing. */
+void txm_settings_args_finish(txm_settings_args *args, const txm_operands *operands);
+/* Warns of settings under which Cycles will not use what is made. */
+void txm_settings_args_warn(const txm_settings_args *args);
 
 /* Commands whose work is spread over threads, and that choose no device. */
 typedef struct txm_jobs_args {
@@ -71,6 +87,10 @@ typedef struct txm_report_args {
 extern const txm_option txm_report_options[]; /* --json, -q, -v */
 /* Applies -q and -v to messages. */
 void txm_report_args_apply(const txm_report_args *args);
+
+/* A context for commands that look at files and convert none: no device is woken up. */
+txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs_args *jobs, txm_context **out,
+                                   txm_error *err);
 
 /* Fills the options of a context from the parsed groups, with messages going to txm_say. */
 txm_context_options txm_context_options_from(const txm_config_args *config, const txm_running_args *running);

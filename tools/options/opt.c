@@ -9,9 +9,31 @@
 
 #include "core/mem.h"
 #include "core/spelling.h"
+#include "tools/output/text.h"
+
+/* Of the process, not of a command: there is no field. */
+static txm_status parse_color(const char *text, void *field, txm_error *err)
+{
+    static const char *const words[] = {"auto", "always", "never"};
+    (void)field;
+    for (int i = 0; i < 3; i++) {
+        if (!strcmp(text, words[i])) {
+            txm_color_set((txm_color_when)i);
+            return TXM_OK;
+        }
+    }
+    return txm_fail(err, TXM_USAGE, "must be auto, always or never");
+}
 
 const txm_option txm_help_options[] = {
     {.name = "help", .letter = 'h', .type = TXM_OPT_FLAG, .help = "Print this help and exit"},
+    {.name = "color",
+     .type = TXM_OPT_CUSTOM,
+     .arg = "WHEN",
+     .values = "auto always never",
+     .parse = parse_color,
+     .help = "Colours: auto, always or never (default: auto, on a terminal that has them)",
+     .more = "NO_COLOR in the environment turns auto into never."},
     {0},
 };
 
@@ -26,7 +48,8 @@ void txm_each_option(const txm_command *command, txm_option_fn fn, void *user)
     for (const txm_option_group *g = command->groups; g->title; g++)
         for (const txm_option *o = g->options; o->name; o++)
             fn(user, g, o);
-    fn(user, &help, txm_help_options);
+    for (const txm_option *o = txm_help_options; o->name; o++)
+        fn(user, &help, o);
 }
 
 /* ---- finding an option ------------------------------------------------------------------------------------------ */
@@ -193,7 +216,24 @@ typedef struct cursor {
     char **argv;
     void *args;
     bool help;
+    txm_operands *operands;
 } cursor;
+
+bool txm_opt_given(const txm_operands *operands, const char *name)
+{
+    for (size_t i = 0; i < operands->given_count; i++)
+        if (!strcmp(operands->given[i]->name, name))
+            return true;
+    return false;
+}
+
+static void remember(txm_operands *operands, const txm_option *option)
+{
+    size_t most = sizeof operands->given / sizeof *operands->given;
+    if (operands->given_count < most && !txm_opt_given(operands, option->name))
+        operands->given[operands->given_count++] = option;
+}
+
 
 /* Applies a found option. `text` is the argument that was glued on, NULL if there was none. */
 static txm_status apply(cursor *c, const search *s, const char *text, txm_error *err)
@@ -213,6 +253,8 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
     txm_status status = store(o, text, (char *)c->args + s->group->offset + o->offset, err);
     if (status != TXM_OK)
         txm_error_prefix(err, "--%s %s", o->name, text ? text : "");
+    else
+        remember(c->operands, o);
     return status;
 }
 
@@ -245,9 +287,9 @@ static txm_status parse_short(const txm_command *command, cursor *c, const char 
 txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, void *args, txm_operands *operands,
                             txm_error *err)
 {
-    cursor c = {.argc = argc, .argv = argv, .args = args};
+    cursor c = {.argc = argc, .argv = argv, .args = args, .operands = operands};
     bool options = true;
-    operands->count = 0;
+    operands->count = operands->given_count = 0;
     if (command->defaults)
         command->defaults(args);
     while (c.next < argc) {

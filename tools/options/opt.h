@@ -42,6 +42,11 @@ typedef txm_status (*txm_opt_parse_fn)(const char *text, void *field, txm_error 
 /* Kinds of arguments and operands that shells can complete, to be used as `values`. */
 #define TXM_VALUES_FILE "<file>"
 #define TXM_VALUES_DIR "<dir>"
+#define TXM_VALUES_TX "<tx>"       /* tx files */
+#define TXM_VALUES_IMAGE "<image>" /* what txmill make takes: images, scenes */
+#define TXM_VALUES_SCENE "<scene>" /* Blender scenes */
+#define TXM_VALUES_LOG "<log>"     /* JSON lines */
+#define TXM_VALUES_SPACE "<space>" /* names of colour spaces */
 
 typedef struct txm_option {
     const char *name; /* long form without dashes; NULL ends a table */
@@ -66,7 +71,12 @@ typedef struct txm_option_group {
 typedef struct txm_operands {
     char **items;
     size_t count;
+    const struct txm_option *given[64]; /* options that were named, each once */
+    size_t given_count;
 } txm_operands;
+
+/* Whether the option of this long name was named on the command line. */
+bool txm_opt_given(const txm_operands *operands, const char *name);
 
 /* Exit codes that a command can return; 0, 1 and 2 go without saying. */
 enum { TXM_EXITS_FAIL = 1, TXM_EXITS_RETRY = 2, TXM_EXITS_FINDINGS = 4, TXM_EXITS_SIGNAL = 8 };
@@ -83,7 +93,7 @@ typedef struct txm_command {
     int (*run)(void *args, const txm_operands *operands); /* returns the exit code */
 } txm_command;
 
-/* The group that every command has without naming it: --help. */
+/* The group that every command has without naming it: --help, which comes first, and --color. */
 extern const txm_option txm_help_options[];
 
 typedef enum txm_parse_outcome { TXM_PARSED, TXM_PARSED_HELP, TXM_PARSE_FAILED } txm_parse_outcome;
@@ -99,7 +109,7 @@ void txm_args_free(const txm_command *command, void *args);
 /* "64M" and "1.5G" to bytes; the field is a uint64_t. Also for other parsers. */
 txm_status txm_parse_size(const char *text, void *field, txm_error *err);
 
-/* Calls `fn` for every option of a command, --help last. */
+/* Calls `fn` for every option of a command, --help and --color last. */
 typedef void (*txm_option_fn)(void *user, const txm_option_group *group, const txm_option *option);
 void txm_each_option(const txm_command *command, txm_option_fn fn, void *user);
 

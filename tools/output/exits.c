@@ -12,6 +12,7 @@
 
 #include "cache/publish.h"
 #include "color/ocio.h"
+#include "tools/output/json.h"
 #include "tools/output/say.h"
 
 /* ---- signals ---------------------------------------------------------------------------------------------------- */
@@ -82,11 +83,17 @@ static void note(txm_tally *tally, txm_status status)
         tally->permanent = true;
 }
 
+void txm_tally_fail(txm_tally *tally, txm_status status)
+{
+    note(tally, status);
+}
+
 void txm_tally_add(txm_tally *tally, txm_status status)
 {
     tally->total++;
     if (status != TXM_OK) {
         tally->failed++;
+        tally->of[(unsigned)status < TXM_STATUS_COUNT ? status : TXM_INTERNAL]++;
         note(tally, status);
     }
 }
@@ -120,6 +127,41 @@ void txm_results_missing(void)
     atomic_store(&missing, true);
 }
 
+const char *txm_next_step(txm_status status)
+{
+    static const char *const steps[TXM_STATUS_COUNT] = {
+        [TXM_INTERNAL] = "please report it with what 'txmill doctor' prints",
+        [TXM_USAGE] = "give the names or options as the messages above say",
+        [TXM_NO_MEMORY] = "free memory, use fewer threads with -j, or raise --max-memory; then run the same again",
+        [TXM_NOT_FOUND] = "check the names, and whether the share is mounted; 'txmill list' shows what a scene names",
+        [TXM_NOT_A_FILE] = "name files; -r takes the files in folders",
+        [TXM_DENIED] = "have the permissions changed, or write to another folder with --cache-dir",
+        [TXM_IO] = "check the disk and the network, then run the same again; what is done stays",
+        [TXM_DISK_FULL] = "free space ('txmill gc' finds tx files that nobody needs), then run the same again",
+        [TXM_CORRUPT] = "save or copy these files again: they are damaged or cut short",
+        [TXM_UNSUPPORTED] = "save them as PNG, TIFF or OpenEXR, or leave them out",
+        [TXM_TOO_LARGE] = "make them smaller, or raise the limit that the messages name",
+        [TXM_COLORSPACE] = "'txmill colorspaces' lists the names that the config knows",
+        [TXM_CONFIG] = "name an OpenColorIO config with --ocio, or unset OCIO for the built-in one",
+        [TXM_LOCKED] = "another process makes them; run the same again later",
+        [TXM_CHANGED] = "run the same again when nothing writes to them any more",
+        [TXM_CANCELLED] = "run the same again; what is done stays",
+        [TXM_NEWER] = "use the newer txmill that wrote them",
+        [TXM_DEVICE] = "--device cpu does without it; 'txmill devices' shows what there is",
+    };
+    const char *step = (unsigned)status < TXM_STATUS_COUNT ? steps[status] : NULL;
+    return step ? step : steps[TXM_INTERNAL];
+}
+
+/* Failures by kind: "3 failed: the file does not exist; check the names ...". */
+static void say_failures(const txm_tally *t)
+{
+    for (int s = TXM_OK + 1; s < TXM_STATUS_COUNT; s++)
+        if (t->of[s] && !(caught && s == TXM_CANCELLED))
+            txm_say(TXM_SAY_INFO, "%zu failed: %s; %s", t->of[s], txm_status_text((txm_status)s),
+                    txm_next_step((txm_status)s));
+}
+
 int txm_finish(const txm_tally *tally)
 {
     txm_tally t = *tally;
@@ -133,16 +175,33 @@ int txm_finish(const txm_tally *tally)
                 errno ? strerror(errno) : "");
         t.retryable = true;
     }
+    say_failures(&t);
     txm_exit code = txm_tally_exit(&t);
     if (code != TXM_EXIT_OK && code != TXM_EXIT_FINDINGS)
         txm_say_last("TXMILL-ERROR code=%d failed=%zu total=%zu", code, t.failed, t.total);
     return code;
 }
 
+/* One process, one command: what it prints is known from its first look at its options. */
+static const char *json_schema;
+static unsigned json_version;
+
+void txm_finish_in_json(const char *schema, unsigned version)
+{
+    json_schema = schema;
+    json_version = version;
+}
+
 int txm_finish_failed(const txm_error *err, size_t total)
 {
     txm_tally tally = {.total = total, .failed = total};
     txm_say(TXM_SAY_ERROR, "%s", err->message);
+    if (json_schema) {
+        cJSON *o = txm_json_new(json_schema, json_version);
+        txm_json_text(o, "type", "error");
+        txm_json_error(o, err);
+        txm_json_emit(o);
+    }
     note(&tally, err->status);
     return txm_finish(&tally);
 }

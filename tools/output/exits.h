@@ -26,10 +26,14 @@ typedef struct txm_tally {
     size_t total, failed;
     bool internal, usage, retryable, permanent; /* kinds of failures met */
     bool findings;                              /* set by commands that look for differences */
+    size_t of[TXM_STATUS_COUNT];                /* inputs that failed so */
 } txm_tally;
 
 /* Counts one input. TXM_OK counts as done. */
 void txm_tally_add(txm_tally *tally, txm_status status);
+
+/* A failure that is of no input: of the run. */
+void txm_tally_fail(txm_tally *tally, txm_status status);
 
 /* The exit code: 4 if a retry may cure something, else 1 if txmill is at fault, else 2, 3, 5 or 0. A signal that asked
  * to stop (txm_signal_caught) comes first. */
@@ -43,8 +47,14 @@ void txm_results_missing(void);
  * returns the exit code. The last call of every command. */
 int txm_finish(const txm_tally *tally);
 
-/* For failures before any input was looked at (broken config, no memory): reports `err`, counts `total` inputs as
- * failed. */
+/* From now on failures of the run are JSON objects as well, of this schema ("txmill.info"). NULL: they are not. */
+void txm_finish_in_json(const char *schema, unsigned version);
+
+/* What to do about a kind of failure, in one clause that names a command or an option where there is one. Never NULL. */
+const char *txm_next_step(txm_status status);
+
+/* For failures before any input was looked at (broken config, no memory): reports `err`, as text and, where that was
+ * asked for, as an object, and counts `total` inputs as failed. */
 int txm_finish_failed(const txm_error *err, size_t total);
 
 /* A library that can only abort for want of memory ends the process with a message and an exit code like any other. */

@@ -2,7 +2,9 @@
  * Numbers for people. */
 #include "tools/output/format.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 char *txm_format_bytes(uint64_t bytes, char out[TXM_FORMAT_BYTES])
 {
@@ -31,6 +33,25 @@ char *txm_format_seconds(double seconds, char out[TXM_FORMAT_BYTES])
         snprintf(out, TXM_FORMAT_BYTES, "%.1f s", seconds);
     else
         snprintf(out, TXM_FORMAT_BYTES, "%.0f min %02d s", seconds / 60 - 0.5, (int)seconds % 60);
+    return out;
+}
+
+const char *txm_format_count(size_t count, const char *noun, char out[TXM_FORMAT_COUNT])
+{
+    size_t n = strlen(noun);
+    bool y = n > 1 && noun[n - 1] == 'y' && !strchr("aeiou", noun[n - 2]);
+    if (count == 1)
+        snprintf(out, TXM_FORMAT_COUNT, "1 %s", noun);
+    else
+        snprintf(out, TXM_FORMAT_COUNT, "%zu %.*s%s", count, (int)(n - y), noun, y ? "ies" : "s");
+    return out;
+}
+
+const char *txm_format_are(size_t count, const char *noun, char out[TXM_FORMAT_COUNT])
+{
+    txm_format_count(count, noun, out);
+    size_t n = strlen(out);
+    snprintf(out + n, TXM_FORMAT_COUNT - n, " %s", count == 1 ? "is" : "are");
     return out;
 }
 

@@ -164,11 +164,13 @@ char *txm_json_take(cJSON *object)
 void txm_json_line(FILE *out, const char *text)
 {
     /* One locked sequence: lines of several threads never mix, and a reader sees each at once. */
+    txm_say_hold();
     flockfile(out);
     fputs(text, out);
     fputc('\n', out);
     fflush(out);
     funlockfile(out);
+    txm_say_release();
 }
 
 bool txm_json_print(cJSON *object)

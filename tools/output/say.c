@@ -11,8 +11,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "tools/output/text.h"
+
 /* One stderr a process: its state is the process's. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static txm_say_level most = TXM_SAY_INFO;
 static bool status_shown;
 
@@ -27,12 +29,6 @@ bool txm_say_can_animate(void)
 {
     const char *term = getenv("TERM");
     return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
-}
-
-static bool use_colour(void)
-{
-    const char *no_color = getenv("NO_COLOR");
-    return txm_say_can_animate() && !(no_color && *no_color);
 }
 
 unsigned txm_terminal_columns(int fd)
@@ -79,6 +75,17 @@ static void clear_status(void)
     status_shown = false;
 }
 
+void txm_say_hold(void)
+{
+    pthread_mutex_lock(&lock);
+    clear_status();
+}
+
+void txm_say_release(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
 static void put_line(const char *prefix, const char *format, va_list args)
 {
     char raw[LINE], clean[LINE], line[LINE + 64];
@@ -100,7 +107,7 @@ void txm_say(txm_say_level level, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    put_line((use_colour() ? coloured : plain)[level], format, args);
+    put_line((txm_color_wanted(STDERR_FILENO) ? coloured : plain)[level], format, args);
     va_end(args);
 }
 

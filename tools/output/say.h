@@ -31,6 +31,11 @@ void txm_say_last(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void txm_say_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool txm_say_can_animate(void);
 
+/* Between the two no message is written but the caller's own, and no status line stands: for what goes to standard
+ * output, which may be the same terminal. Calls nest. */
+void txm_say_hold(void);
+void txm_say_release(void);
+
 /* Columns of the terminal that `fd` is, 80 if it is none. */
 unsigned txm_terminal_columns(int fd);
 #endif

@@ -1,16 +1,150 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Text from files on standard output. */
+ * Text on standard output. */
 #include "tools/output/text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-void txm_print_safe(const char *text)
+#include "cache/name.h"
+#include "core/path.h"
+#include "core/text.h"
+#include "tools/output/say.h"
+
+void txm_print_begin(void)
 {
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
+    txm_say_hold();
+    flockfile(stdout);
+}
+
+void txm_print_end(void)
+{
+    /* On a terminal it must be there before the next status line is. */
+    if (txm_say_can_animate())
+        fflush(stdout);
+    funlockfile(stdout);
+    txm_say_release();
+}
+
+static void print_bytes(const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char c = (unsigned char)text[i];
         if (c < 32 || c == 127)
             printf("\\x%02X", c);
         else
             putchar(c);
     }
+}
+
+void txm_print_safe(const char *text)
+{
+    print_bytes(text, strlen(text));
+}
+
+void txm_print_path(const char *path)
+{
+    enum { DIGITS = 32, SHOWN = 6 };
+    const char *base = txm_path_base(path), *dash = strrchr(base, '-');
+    size_t source_bytes;
+    unsigned version;
+    char md5[DIGITS + 1];
+    if (!isatty(STDOUT_FILENO) || !dash || !txm_tx_name_parse(base, &source_bytes, &version, md5)) {
+        txm_print_safe(path);
+        return;
+    }
+    print_bytes(path, (size_t)(dash - path) + 1 + SHOWN);
+    printf("..%s", dash + 1 + DIGITS);
+}
+
+/* ---- widths ------------------------------------------------------------------------------------------------------ */
+
+/* One character at `text`: its bytes, and its columns. */
+static size_t measure(const char *text, unsigned *columns)
+{
+    unsigned char c = (unsigned char)*text;
+    size_t n = txm_utf8_sequence(text);
+    *columns = c < 32 || c == 127 ? 4 : 1;
+    if (n < 2)
+        return 1;
+    uint32_t code = c & (0x7Fu >> n);
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | ((unsigned char)text[i] & 0x3F);
+    static const uint32_t wide[][2] = {{0x1100, 0x115F},   {0x2E80, 0xA4CF},   {0xAC00, 0xD7A3},  {0xF900, 0xFAFF},
+                                       {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},  {0x1F300, 0x1F64F},
+                                       {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (code >= wide[i][0] && code <= wide[i][1])
+            *columns = 2;
+    if (code >= 0x300 && code <= 0x36F) /* combining accents */
+        *columns = 0;
+    return n;
+}
+
+unsigned txm_text_columns(const char *text)
+{
+    unsigned sum = 0, columns;
+    while (*text) {
+        text += measure(text, &columns);
+        sum += columns;
+    }
+    return sum;
+}
+
+void txm_print_fitted(const char *path, unsigned columns)
+{
+    unsigned all = txm_text_columns(path), skipped = 0, own;
+    if (all <= columns) {
+        txm_print_safe(path);
+        return;
+    }
+    while (*path && all - skipped + 2 > columns) {
+        path += measure(path, &own);
+        skipped += own;
+    }
+    fputs(columns > 2 ? ".." : "", stdout);
+    txm_print_safe(path);
+}
+
+void txm_print_cut(const char *text, unsigned columns)
+{
+    bool cut = txm_text_columns(text) > columns;
+    unsigned left = cut ? columns > 2 ? columns - 2 : 0 : columns, own = 0;
+    size_t n = 0, step = 0;
+    while (text[n] && (step = measure(text + n, &own), own <= left)) {
+        left -= own;
+        n += step;
+    }
+    print_bytes(text, n);
+    fputs(cut ? ".." : "", stdout);
+}
+
+/* ---- colours ---------------------------------------------------------------------------------------------------- */
+
+/* One process, one answer: an option of every command. */
+static txm_color_when when;
+
+void txm_color_set(txm_color_when asked)
+{
+    when = asked;
+}
+
+bool txm_color_wanted(int fd)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (when != TXM_COLOR_AUTO)
+        return when == TXM_COLOR_ALWAYS;
+    return isatty(fd) && term && *term && strcmp(term, "dumb") != 0 && !(no_color && *no_color);
+}
+
+const char *txm_style_on(txm_style style)
+{
+    static const char *const sequences[] = {"\033[0m", "\033[32m", "\033[33m", "\033[1;31m", "\033[2m", "\033[1m"};
+    return txm_color_wanted(STDOUT_FILENO) ? sequences[style] : "";
+}
+
+void txm_print_styled(txm_style style, const char *word)
+{
+    printf("%s%s%s", txm_style_on(style), word, txm_style_on(TXM_PLAIN));
 }

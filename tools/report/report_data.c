@@ -182,6 +182,12 @@ static txm_status take(void *user, const cJSON *object, txm_error *err)
     const char *type = txm_run_log_text(object, "type");
     if (type && !strcmp(type, "summary"))
         return take_summary(a, object, err);
+    if (type && !strcmp(type, "error")) {
+        a->run.failed_whole = true;
+        return keep(a->report, cJSON_GetObjectItemCaseSensitive(object, "error"), "message", &a->run.error)
+                   ? TXM_OK
+                   : txm_fail(err, TXM_NO_MEMORY, "out of memory for the report");
+    }
     a->run.inputs++;
     return type && !strcmp(type, "file") ? take_file(a, object, err) : TXM_OK;
 }
@@ -193,7 +199,7 @@ txm_status txm_report_add(txm_report *report, const char *log, txm_error *err)
     txm_status status = txm_run_log_read(log, take, &a, &counts, err);
     report->foreign += counts.foreign;
     /* Objects behind the last summary: a run that was killed, or goes on. An empty log is one that had not begun. */
-    if (status == TXM_OK && (a.run.inputs || counts.cut || !counts.objects))
+    if (status == TXM_OK && (a.run.inputs || a.run.failed_whole || counts.cut || !counts.objects))
         status = end_run(&a, err);
     return status;
 }

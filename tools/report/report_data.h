@@ -43,6 +43,8 @@ typedef struct txm_report_run {
     uint64_t listed, inputs, created, failed, not_started;
     double seconds;
     int exit_code;
+    bool failed_whole; /* it says that it could not do its work at all, */
+    const char *error; /* and why; NULL: it does not */
 } txm_report_run;
 
 /* Zero-initialise. */
@@ -82,8 +84,23 @@ typedef struct txm_report_sums {
     uint32_t shards;       /* into how many the inputs were divided; 0: not, or not all alike */
     size_t shards_missing; /* of which there is no complete run */
     size_t incomplete;     /* runs without a summary: killed, or going on */
+    size_t broken;         /* runs that ended with an error and that no later run, of the same shard, made up for */
+    const char *error;     /* of the last of them; NULL: its images failed, or it did not say */
     bool unfinished;       /* without shards: the last run was stopped or killed, or goes on */
 } txm_report_sums;
+
+/* What the page and the summary say first, from the worst. */
+typedef enum txm_report_verdict {
+    TXM_REPORT_RUN_BROKEN,  /* a run as a whole failed, or ended with an error */
+    TXM_REPORT_SOME_FAILED, /* images failed */
+    TXM_REPORT_NOTHING,     /* no image was converted, up to date or fit as it is */
+    TXM_REPORT_OPEN,        /* shards or images are missing, or the last run did not end by itself */
+    TXM_REPORT_DONE
+} txm_report_verdict;
+
+txm_report_verdict txm_report_verdict_of(const txm_report_sums *sums);
+/* "failed", "nothing-done", "open" or "done". */
+const char *txm_report_verdict_name(txm_report_verdict verdict);
 
 /* Drops the failures that later runs made up for, and adds up the rest: nothing can be added to the report then.
  * NO_MEMORY. */

@@ -21,6 +21,7 @@ static const unsigned char script[] = {
 static void put_head(FILE *out, const char *title)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta name=\"generator\" content=\"txmill report\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<meta name=\"color-scheme\" content=\"light dark\">\n"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; style-src ",
@@ -50,24 +51,48 @@ static void put_header(FILE *out, const txm_report *r, const char *title)
 
 /* ---- verdict ---------------------------------------------------------------------------------------------------- */
 
+static void put_broken(FILE *out, const txm_report_sums *s)
+{
+    fputs("<p><strong>", out);
+    fputs(s->broken == 1 ? "A run failed" : "Runs failed", out);
+    fputs("</strong></p>\n", out);
+    if (s->error) {
+        fputs("<p>", out);
+        txm_html_text(out, s->error);
+        fputs("</p>\n", out);
+    }
+}
+
 static void put_verdict(FILE *out, const txm_report_sums *s)
 {
+    char text[TXM_FORMAT_COUNT];
+    static const char *const colours[] = {" bad", " bad", " bad", " warn", ""};
     size_t failed = s->states[TXM_REPORT_FAILED], done = s->images - failed;
-    bool open = s->shards_missing || s->unfinished || s->lists > 1 || s->states[TXM_REPORT_WOULD_CREATE];
-    fprintf(out, "<section class=\"verdict%s\" id=\"verdict\">\n", failed ? " bad" : open ? " warn" : "");
+    txm_report_verdict verdict = txm_report_verdict_of(s);
+    fprintf(out, "<section class=\"verdict%s\" id=\"verdict\">\n", colours[verdict]);
+    if (verdict == TXM_REPORT_RUN_BROKEN)
+        put_broken(out, s);
     if (failed)
-        fprintf(out, "<p><strong>%zu of %zu images failed</strong></p>\n", failed, s->images);
+        fprintf(out, "<p><strong>%zu of %s failed</strong></p>\n", failed, txm_format_count(s->images, "image", text));
+    else if (verdict == TXM_REPORT_NOTHING)
+        fputs("<p><strong>No image was converted</strong></p>\n<p>The logs hold no image at all.</p>\n", out);
+    else if (verdict == TXM_REPORT_RUN_BROKEN)
+        fprintf(out, "<p>%s done.</p>\n", txm_format_are(done, "image", text));
     else if (s->shards_missing)
         fprintf(out, "<p><strong>%zu of %u shards are missing</strong></p>\n", s->shards_missing, s->shards);
     else if (s->unfinished)
-        fprintf(out, "<p><strong>%zu images are done; the last run did not end by itself</strong></p>\n", done);
+        fprintf(out, "<p><strong>%s done; the last run did not end by itself</strong></p>\n",
+                txm_format_are(done, "image", text));
     else if (s->states[TXM_REPORT_WOULD_CREATE])
-        fprintf(out, "<p><strong>%zu images are still to be made</strong></p>\n", s->states[TXM_REPORT_WOULD_CREATE]);
+        fprintf(out, "<p><strong>%s still to be made</strong></p>\n",
+                txm_format_are(s->states[TXM_REPORT_WOULD_CREATE], "image", text));
+    else if (s->images == 1)
+        fputs("<p><strong>The image is done</strong></p>\n", out);
     else
         fprintf(out, "<p><strong>All %zu images are done</strong></p>\n", s->images);
     if (failed)
-        fprintf(out, "<p>%zu of the failures may be cured by a retry, %zu will not; %zu images are done.</p>\n",
-                s->retryable, failed - s->retryable, done);
+        fprintf(out, "<p>%zu of the failures may be cured by a retry, %zu will not; %s done.</p>\n", s->retryable,
+                failed - s->retryable, txm_format_are(done, "image", text));
     if (failed && s->unfinished)
         fputs("<p>The last run did not end by itself.</p>\n", out);
     if (failed && s->shards_missing)

@@ -80,6 +80,39 @@ static bool is_done(const txm_report *r, uint32_t shard, uint32_t shards)
     return false;
 }
 
+/* Runs that ended badly count until one comes after them that did not: of the same shard, or of everything. */
+static void count_broken(const txm_report *r, txm_report_sums *s)
+{
+    for (size_t i = 0; i < r->run_count; i++) {
+        const txm_report_run *run = &r->runs[i];
+        bool broken = run->failed_whole || run->exit_code != 0;
+        for (size_t later = i + 1; broken && later < r->run_count; later++)
+            broken = !r->runs[later].complete || (r->runs[later].shards && r->runs[later].shard != run->shard);
+        if (broken) {
+            s->broken++;
+            s->error = run->error;
+        }
+    }
+}
+
+txm_report_verdict txm_report_verdict_of(const txm_report_sums *s)
+{
+    size_t failed = s->states[TXM_REPORT_FAILED], waiting = s->states[TXM_REPORT_WOULD_CREATE];
+    if (s->broken && (s->error || !failed))
+        return TXM_REPORT_RUN_BROKEN;
+    if (failed)
+        return TXM_REPORT_SOME_FAILED;
+    if (s->images == 0)
+        return TXM_REPORT_NOTHING;
+    return s->shards_missing || s->unfinished || s->lists > 1 || waiting ? TXM_REPORT_OPEN : TXM_REPORT_DONE;
+}
+
+const char *txm_report_verdict_name(txm_report_verdict verdict)
+{
+    static const char *const names[] = {"failed", "failed", "nothing-done", "open", "done"};
+    return names[verdict];
+}
+
 static txm_status sum_runs(const txm_report *r, txm_report_sums *s, txm_error *err)
 {
     enum { MOST_SHARDS = 100000 };
@@ -102,6 +135,7 @@ static txm_status sum_runs(const txm_report *r, txm_report_sums *s, txm_error *e
     s->unfinished = !s->shards && last && (!last->complete || last->not_started);
     for (uint32_t i = 1; i <= s->shards; i++)
         s->shards_missing += !is_done(r, i, s->shards);
+    count_broken(r, s);
     txm_names_free(&keys);
     return exhausted ? txm_fail(err, TXM_NO_MEMORY, "out of memory for the report") : TXM_OK;
 }

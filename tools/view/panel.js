@@ -30,7 +30,8 @@ function badges(info, concerns = false) {
                    missing: ["warn", "source not found"], unknown: ["quiet", "source unknown"] }[info.source.state];
   const section = { valid: ["good", "borders"], none: ["quiet", "no borders"], newer: ["warn", "borders of a newer version"],
                     stale: ["bad", "borders of another image"], damaged: ["bad", "borders damaged"] }[info.border_section.state];
-  const cycles = info.cycles.accepted ? ["good", "Cycles loads it"] : ["bad", `Cycles refuses it: ${info.cycles.reason}`];
+  const words = { loaded: "Cycles loads it", direct: "Cycles loads it where a scene names this file", "no-image": "Cycles loads it if its image has its time" };
+  const cycles = info.cycles.accepted ? ["good", words[info.use]] : ["bad", `Cycles does not use it: ${info.cycles.reason}`];
   const damaged = info.tiles?.levels.reduce((n, l) => n + l.damaged, 0);
   const tiles = damaged ? [["bad", `${damaged} damaged tile${damaged > 1 ? "s" : ""}`]] : [];
   const told = [...tiles, cycles, source, section].filter(([kind]) => !concerns || kind === "bad" || kind === "warn");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "batch/out_file.h"
+#include "convert/context.h"
 #include "core/mem.h"
 #include "tools/output/html.h"
 #include "tools/view/view_blocks.h"
@@ -111,7 +112,7 @@ static txm_status put_pixels(txm_view_page *page, txm_tx *tx, txm_view_page_file
     what->levels = txm_tx_info_of(tx)->levels;
     for (uint32_t l = what->levels; !status && fits && l-- > 0;) {
         text.size = 0;
-        status = txm_view_blocks(tx, l, share - what->bytes, o->pool, o->cancel, &text, &fits, err);
+        status = txm_view_blocks(tx, l, share - what->bytes, txm_context_pool(o->context), o->cancel, &text, &fits, err);
         if (status || !fits)
             continue;
         fprintf(page->out, "<script type=\"text/plain\" id=\"pixels-%zu-%u\">", page->added, l);
@@ -130,7 +131,7 @@ txm_status txm_view_page_add(txm_view_page *page, const char *path, txm_view_pag
     txm_info info;
     txm_error own = {0};
     memset(what, 0, sizeof *what);
-    txm_status status = txm_info_load(path, &info, &own);
+    txm_status status = txm_info_load(page->options.context, path, true, &info, &own);
     cJSON *object = NULL;
     if (!status) {
         status = txm_view_data(&info, page->options.cancel, &object, &own);

@@ -14,7 +14,7 @@
 #define TXM_TOOLS_VIEW_PAGE_H
 #include <stdbool.h>
 
-#include "core/pool.h"
+#include "txmill/convert.h"
 #include "txmill/reader.h"
 
 typedef struct txm_view_page txm_view_page;
@@ -23,7 +23,7 @@ typedef struct txm_view_page_options {
     const char *output; /* "-": standard output */
     size_t files;       /* how many will be added: they share the bytes */
     uint64_t bytes;     /* of pixels, for all files together */
-    txm_pool *pool;
+    txm_context *context; /* whose threads are used */
     int level;                  /* shown first; -1: the one that fits the window */
     const volatile int *cancel; /* as txm_tile_census_take */
 } txm_view_page_options;

@@ -12,8 +12,8 @@
 
 #include "core/mem.h"
 
-/* Where nothing says otherwise. The rows leave room for the text below the picture. */
-enum { COLUMNS = 80, ROWS = 24, CELL_W = 8, CELL_H = 16, TEXT_ROWS = 8, MAX_CELLS = 1000 };
+/* Where nothing says otherwise. The rows leave room for the text below the picture, and for a prompt. */
+enum { COLUMNS = 80, ROWS = 24, CELL_W = 8, CELL_H = 16, TEXT_ROWS = 6, MAX_CELLS = 1000 };
 
 static ChafaTermInfo *terminal_info(void)
 {

@@ -9,6 +9,7 @@
  * out of it.
  */
 #include "source/oiio/oiio_module.h"
+#include "source/oiio/picture_mark.h"
 
 #include <cerrno>
 #include <cstdarg>
@@ -508,6 +509,7 @@ txm_status encoder_begin(const char *name, const txm_picture *picture, void **se
             ImageSpec(static_cast<int>(picture->width), static_cast<int>(picture->height), channels - drop, e->type);
         if (picture->colorspace)
             e->spec.attribute("oiio:ColorSpace", picture->colorspace);
+        e->spec.attribute("Software", TXM_PICTURE_MARK " " TXM_VERSION);
         txm_status status = open_output(*e, name, err);
         if (status == TXM_OK)
             *self = e.release();

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The guard of outputs: one argument that was forgotten in front of a glob costs no texture.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+mkdir tex && cp "$golden"/{rgb8,tile64,rgba8}.png tex/
+txm make -q tex/*.png
+sums() { find tex -type f -exec md5sum {} + | sort; }
+before=$(sums)
+
+# spares NAME OPTION ARGUMENT...: refused with exit 2, the option and the file named, what to do said, nothing touched.
+spares() {
+    local name=$1 option=$2
+    shift 2
+    txm "$@"
+    check "$name-exit" rc_is 2
+    check "$name-names-the-option" says "$option"
+    check "$name-advice" says "another name"
+    check "$name-nothing-lost" test "$(sums)" = "$before"
+}
+
+# shellcheck disable=SC2211 # the globs stand where a name was forgotten: that is the point
+{
+spares view-glob --html view --html tex/blender_tx/*.tx
+check view-glob-kind says "is a tx file, not a page that txmill wrote"
+check view-glob-example says "as in --html page.html"
+spares log-glob --log make --force --log tex/*.png
+spares log-glob-plain --log make --log tex/*.png
+check log-glob-kind says "is a PNG image, not a log of txmill"
+spares make-output -o make -o tex/rgba8.png tex/rgb8.png
+check make-output-kind says "is a PNG image, not a tx file"
+spares diff-glob -o diff -o tex/*.png
+spares diff-operand -o diff -o tex/rgb8.png tex/rgb8.png tex/rgba8.png
+}
+tx=$(echo tex/blender_tx/rgb8.png.*.tx)
+spares extract-source -o extract -o tex/rgb8.png "$tx"
+check extract-source-says says "is the image that $tx was made from"
+spares extract-input -o extract --force -o "$tx" "$tx"
+check extract-input-says says "is an input of this command"
+spares extract-other -o extract -o tex/tile64.png "$tx"
+spares tile-source -o tile -o tex/rgb8.png "$tx"
+spares tile-other -o tile --format raw -o tex/rgba8.png "$tx"
+ln tex/rgb8.png tex/hard.png && ln -s rgb8.png tex/soft.png
+before=$(sums)
+spares hard-link -o extract -o tex/hard.png "$tx"
+spares symbolic-link -o extract -o tex/soft.png "$tx"
+rm tex/hard.png tex/soft.png
+before=$(sums)
+txm extract -o tex "$tx"
+check folder-exit rc_is 2
+check folder-says says "is a folder; name a file in it"
+
+# Reports: the log itself, and a scene or page of somebody else's.
+txm make --json tex/*.png --log run.jsonl
+log=$(md5sum <run.jsonl)
+txm report -o run.jsonl
+check report-forgotten rc_is 2
+txm report -o run.jsonl run.jsonl
+check report-input rc_is 2
+check report-input-says says "is an input of this command"
+check report-log-untouched test "$(md5sum <run.jsonl)" = "$log"
+echo '<!doctype html><p>mine' >index.html
+txm report -o index.html run.jsonl
+check report-other-page rc_is 2
+check report-other-page-says says "is an HTML page, not a page that txmill wrote"
+check report-other-page-untouched grep -q mine index.html
+
+# Entries of a list fail alone.
+printf '%s\n' '{"path": "tex/rgb8.png", "output": "tex/rgba8.png"}' '{"path": "tex/tile64.png", "output": "new.tx"}' >list
+txm make --json @list
+check list-exit rc_is 2
+check list-one-failed json out '[x["state"] for x in o if x["type"] == "file"].count("failed") == 1'
+check list-names-entry says "list:1"
+check list-other-made test -s new.tx
+check list-nothing-lost test "$(sums)" = "$before"
+
+# ---- what may be replaced --------------------------------------------------------------------------------------------
+# What txmill wrote itself, an empty file, and, by force, anything but an input.
+allows() {
+    local name=$1
+    shift
+    txm "$@"
+    check "$name" rc_is 0
+}
+for f in picture.png picture.jpg picture.tif picture.exr picture.ppm; do
+    allows "first-$f" extract -o $f "$tx"
+    allows "again-$f" extract -l 1 -o $f "$tx"
+done
+allows page view --html page.html "$tx"
+allows page-again view --html page.html "$tx"
+allows report report -o report.html run.jsonl
+allows report-again report -o report.html run.jsonl
+allows report-over-view report -o page.html run.jsonl
+allows log-again make --log run.jsonl tex/rgb8.png
+allows tx make -o mine.tx tex/rgb8.png
+allows tx-again make -o mine.tx tex/tile64.png
+allows text tile -o tile.txt "$tx"
+allows text-again tile -o tile.txt -t 1,0 "$tx"
+: >made-by-mktemp
+allows empty make --log made-by-mktemp tex/rgb8.png
+allows device make --log /dev/null tex/rgb8.png
+cp tex/rgba8.png other.png
+allows force extract --force -o other.png "$tx"
+cp tex/rgba8.png other.png
+allows force-page view --force --html other.png "$tx"
+cp tex/rgba8.png other.png
+allows force-tx make --force -o other.png tex/rgb8.png
+check nothing-lost-at-last test "$(sums)" = "$before"
+check no-temporaries no_temporaries
+finish

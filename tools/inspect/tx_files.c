@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Files from the command line. */
+#include "tools/inspect/tx_files.h"
+
+#include <string.h>
+
+#include "core/path.h"
+#include "tools/output/format.h"
+#include "tools/output/guard.h"
+#include "tools/output/say.h"
+
+#define AT(member) .offset = offsetof(txm_tx_files_args, member)
+const txm_option txm_tx_files_options[] = {
+    {.name = "recursive",
+     .letter = 'r',
+     .type = TXM_OPT_FLAG,
+     AT(recursive),
+     .help = "Take the files in folders and their subfolders",
+     .more = "Those that bear the extension. A list, one path a line, is taken with @FILE, from standard input with -."},
+    {.name = "include",
+     .type = TXM_OPT_LIST,
+     AT(include),
+     .arg = "GLOB",
+     .help = "In folders, take the files that match (repeatable)"},
+    {.name = "exclude",
+     .type = TXM_OPT_LIST,
+     AT(exclude),
+     .arg = "GLOB",
+     .help = "In folders, leave out files and subfolders that match (repeatable)"},
+    {0},
+};
+#undef AT
+
+static void on_empty(void *user, const char *message)
+{
+    (void)user;
+    txm_say(TXM_SAY_WARNING, "%s", message);
+}
+
+static txm_status check_any(const txm_files_how *how, const txm_operands *operands, const txm_inputs *inputs,
+                            txm_error *err)
+{
+    char more[TXM_FORMAT_COUNT];
+    if (txm_inputs_count(inputs) || how->may_be_none)
+        return TXM_OK;
+    if (!operands->count)
+        return txm_fail(err, TXM_USAGE, "no %s given; 'txmill %s --help' lists the options", how->what, how->command);
+    return txm_fail(err, TXM_USAGE, "%s%s%s: no %s there; nothing was done", operands->items[0],
+                    operands->count > 1 ? " and " : "",
+                    operands->count > 1 ? txm_format_count(operands->count - 1, "other argument", more) : "", how->what);
+}
+
+txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *args, const txm_operands *operands,
+                             txm_inputs **out, txm_error *err)
+{
+    const txm_inputs_options options = {.recursive = args->recursive,
+                                        .include = args->include.items ? args->include.items : how->usual,
+                                        .exclude = args->exclude.items,
+                                        .tx_files = how->tx,
+                                        .empty = on_empty,
+                                        .scene = how->scene,
+                                        .scene_user = how->scene_user};
+    *out = txm_inputs_new(&options);
+    txm_status status = *out ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
+        status = txm_inputs_add(*out, operands->items[i], err);
+    if (status == TXM_OK)
+        status = check_any(how, operands, *out, err);
+    if (status != TXM_OK)
+        txm_inputs_free(out);
+    return status;
+}
+
+txm_status txm_tx_files_collect(const char *command, const txm_tx_files_args *args, const txm_operands *operands,
+                                txm_inputs **out, txm_error *err)
+{
+    const txm_files_how how = {.command = command, .what = "tx file", .tx = true};
+    return txm_files_collect(&how, args, operands, out, err);
+}
+
+txm_status txm_input_check(const txm_input *input, txm_error *err)
+{
+    return input->status == TXM_OK ? TXM_OK : txm_fail(err, input->status, "%s", input->message);
+}
+
+const char *txm_use_word(txm_use use)
+{
+    static const char *const words[] = {"unreadable", "refused by Cycles", "under a wrong name",    "outdated",
+                                        "damaged",    "without an image",  "outside of the cache", "used"};
+    return words[use];
+}
+
+const char *txm_files_path(const void *inputs, size_t index)
+{
+    const txm_input *input = txm_inputs_at(inputs, index);
+    return input ? input->path : NULL;
+}
+
+void txm_tx_explain(const char *path, txm_error *err)
+{
+    if (err->status != TXM_UNSUPPORTED)
+        return;
+    const char *kind = txm_kind_of_file(path);
+    bool scene = txm_path_has_ext(path, "blend");
+    txm_error_clear(err);
+    txm_fail(err, TXM_UNSUPPORTED, "%s: is %s, not a tx file; 'txmill %s %s' shows %s", path, kind,
+             scene ? "list" : "resolve", path, scene ? "the images of a scene" : "the tx file of an image");
+}

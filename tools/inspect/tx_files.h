@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tx files from the command line, for the commands that look into them: files, folders with -r, lists, patterns. */
+#ifndef TXM_TOOLS_TX_FILES_H
+#define TXM_TOOLS_TX_FILES_H
+#include "tools/options/args.h"
+#include "txmill/batch.h"
+#include "txmill/inspect.h"
+
+typedef struct txm_tx_files_args {
+    bool recursive;
+    txm_opt_list include, exclude;
+} txm_tx_files_args;
+extern const txm_option txm_tx_files_options[]; /* -r, --include, --exclude */
+
+/* The tx files that the operands name; in folders, blender_tx folders included, those with the extension. What cannot
+ * be read stands among them as a failure. USAGE when there is none at all (`command` is named then), NO_MEMORY. Free
+ * with txm_inputs_free. */
+txm_status txm_tx_files_collect(const char *command, const txm_tx_files_args *args, const txm_operands *operands,
+                                txm_inputs **out, txm_error *err);
+
+/* The same where the operands may be missing because there is more to come, and for other files than tx files. */
+typedef struct txm_files_how {
+    const char *command; /* for the message that nothing was given */
+    const char *what;    /* "tx file" */
+    bool tx;             /* tx files in folders, else images */
+    const char *const *usual; /* globs that are taken in folders where --include says nothing; may be NULL */
+    bool may_be_none;
+    txm_inputs_scene scene; /* as in txm_inputs_options; may be NULL */
+    void *scene_user;
+} txm_files_how;
+txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *args, const txm_operands *operands,
+                             txm_inputs **out, txm_error *err);
+
+/* TXM_OK, or the failure that stands in the place of the file. */
+txm_status txm_input_check(const txm_input *input, txm_error *err);
+
+/* The word that summaries count a verdict under: "used", "outdated", "damaged", "under another name" ... */
+const char *txm_use_word(txm_use use);
+
+/* The operands as paths, for a guard: txm_guard_input. */
+const char *txm_files_path(const void *inputs, size_t index);
+
+/* Says of a file that is no tx file what it is, and which command shows it. */
+void txm_tx_explain(const char *path, txm_error *err);
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What `txmill make` says of one file. */
+#include "tools/make/make_text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/output/format.h"
+#include "tools/output/say.h"
+#include "tools/output/text.h"
+
+/* Words of the JSON `state`. They are few and stable: `reason` says more. */
+const char *txm_make_state(txm_outcome outcome)
+{
+    switch (outcome) {
+    case TXM_CREATED:
+        return "created";
+    case TXM_UP_TO_DATE:
+        return "up-to-date";
+    case TXM_IS_TX:
+    case TXM_USED_AS_IS:
+    case TXM_SAME:
+        return "skipped";
+    case TXM_WOULD_CREATE:
+        return "would-create";
+    }
+    return "failed";
+}
+
+/* Why an input was skipped; the library says why the others were or would be made. */
+const char *txm_make_reason(const txm_result *result)
+{
+    if (result->outcome == TXM_SAME)
+        return "another input has the same tx file";
+    if (result->outcome == TXM_IS_TX)
+        return "is a tx file itself";
+    if (result->outcome == TXM_USED_AS_IS)
+        return "Cycles uses 1x1 images as they are";
+    return result->reason;
+}
+
+/* The key of settings and content together. False when memory is exhausted. */
+bool txm_make_content_key(const txm_batch_file *file, char out[TXM_SHA1_HEX])
+{
+    txm_sha1 *hash = txm_sha1_new();
+    if (!hash)
+        return false;
+    txm_sha1_add(hash, file->result->settings_key, strlen(file->result->settings_key));
+    txm_sha1_add(hash, file->content, strlen(file->content));
+    txm_sha1_finish(hash, out);
+    txm_sha1_free(hash);
+    return true;
+}
+
+/* ---- what is said ------------------------------------------------------------------------------------------------ */
+
+enum { DETAILS = 1024 };
+
+typedef struct details {
+    char text[DETAILS];
+    size_t used;
+} details;
+
+static void add(details *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(details *d, const char *format, ...)
+{
+    va_list args;
+    int n;
+    va_start(args, format);
+    n = vsnprintf(d->text + d->used, sizeof d->text - d->used, format, args);
+    va_end(args);
+    d->used += n > 0 ? (size_t)n : 0;
+    if (d->used >= sizeof d->text)
+        d->used = sizeof d->text - 1;
+}
+
+static void add_cost(details *d, const txm_cost *cost)
+{
+    char memory[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
+    add(d, "; %.3g MP, %s, %s", cost->megapixels, txm_format_bytes(cost->memory_bytes, memory),
+        txm_format_seconds(cost->seconds, time));
+}
+
+/* The least important comes last: a terminal may have no room for it. */
+static details details_of(const txm_batch_file *file, bool costs)
+{
+    const txm_result *r = file->result;
+    char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
+    details d = {.used = 0};
+    if (r->outcome == TXM_CREATED) {
+        add(&d, "%s%s%ux%u, %s %s, %u levels, %s, %s, %s", strcmp(r->via, "converted") ? r->via : "",
+            strcmp(r->via, "converted") ? " from the store, " : "", r->width, r->height, txm_type_name(r->type),
+            txm_format_channels(r->channels), r->levels, r->detected, txm_format_bytes(r->tx_bytes, size),
+            txm_format_seconds(r->seconds, time));
+        return d;
+    }
+    if (r->otherwise)
+        add(&d, "made with other settings: %s; --force rewrites it", r->reason);
+    else
+        add(&d, "%s", txm_make_reason(r));
+    if (r->outcome == TXM_WOULD_CREATE && costs)
+        add_cost(&d, &file->cost);
+    if (r->outcome == TXM_WOULD_CREATE && file->decided_by)
+        add(&d, "; \"%s\" by %s", r->colorspace, file->decided_by);
+    return d;
+}
+
+static txm_style style_of(const txm_result *r)
+{
+    return r->outcome == TXM_CREATED ? TXM_GOOD : r->otherwise ? TXM_DOUBTFUL : TXM_PLAIN;
+}
+
+/* Everything, for whoever reads a pipe. */
+static void print_whole(const txm_batch_file *file, const details *d)
+{
+    const txm_result *r = file->result;
+    bool has_tx = r->tx_path && r->outcome != TXM_IS_TX && r->outcome != TXM_USED_AS_IS && r->outcome != TXM_SAME;
+    txm_print_safe(file->input->path);
+    printf(": %-12s ", txm_make_state(r->outcome));
+    if (has_tx)
+        txm_print_safe(r->tx_path);
+    if (d->used) {
+        fputs(has_tx ? "  (" : "(", stdout);
+        txm_print_safe(d->text);
+        putchar(')');
+    }
+    putchar('\n');
+}
+
+/* What fits: of the path its end, then the state, then what there is still room for. */
+static void print_fitted(const txm_batch_file *file, const details *d, unsigned columns)
+{
+    const txm_result *r = file->result;
+    const char *state = txm_make_state(r->outcome);
+    unsigned name = txm_text_columns(file->input->path), rest = (unsigned)strlen(state) + 2 + (d->used ? 2 : 0);
+    unsigned told = txm_text_columns(d->text), most = columns - rest;
+    /* The name gets what the details leave, and at least half of the line. */
+    unsigned room = most > told ? most - told : 0;
+    if (room < most / 2)
+        room = most / 2;
+    name = name < room ? name : room;
+    txm_print_fitted(file->input->path, name);
+    fputs(": ", stdout);
+    txm_print_styled(style_of(r), state);
+    if (d->used) {
+        fputs(", ", stdout);
+        txm_print_cut(d->text, most - name);
+    }
+    putchar('\n');
+}
+
+void txm_make_print_file(const txm_batch_file *file, bool costs)
+{
+    const details d = details_of(file, costs);
+    txm_print_begin();
+    if (isatty(STDOUT_FILENO))
+        print_fitted(file, &d, txm_terminal_columns(STDOUT_FILENO));
+    else
+        print_whole(file, &d);
+    fflush(stdout);
+    txm_print_end();
+}
+
+void txm_make_print_key(const txm_batch_file *file)
+{
+    char key[TXM_SHA1_HEX];
+    bool ok = !file->content || txm_make_content_key(file, key);
+    txm_print_begin();
+    printf("%s  ", !ok ? "out of memory" : file->content ? key : file->result->settings_key);
+    txm_print_safe(file->input->path);
+    putchar('\n');
+    txm_print_end();
+}

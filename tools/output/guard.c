@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The guard in front of what is written. */
+#include "tools/output/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "container/describe.h"
+#include "core/path.h"
+#include "source/oiio/picture_mark.h"
+
+/* Marks of what txmill wrote stand near the beginning; TIFF keeps its texts at the end. */
+enum { LOOK_BYTES = 64 << 10 };
+
+typedef struct head {
+    size_t bytes;
+    char data[LOOK_BYTES];
+} head;
+
+/* The first or, with `end`, the last bytes of a file; none where it cannot be read. */
+static void look(const char *path, bool end, head *out)
+{
+    struct stat st;
+    ssize_t n = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    out->bytes = 0;
+    if (fd < 0)
+        return;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        n = pread(fd, out->data, LOOK_BYTES, end && st.st_size > LOOK_BYTES ? st.st_size - LOOK_BYTES : 0);
+    out->bytes = n > 0 ? (size_t)n : 0;
+    close(fd);
+}
+
+static bool holds(const head *h, const char *text)
+{
+    return memmem(h->data, h->bytes, text, strlen(text)) != NULL;
+}
+
+/* ---- kinds ------------------------------------------------------------------------------------------------------ */
+
+static bool begins(const head *h, const char *magic, size_t bytes)
+{
+    return h->bytes >= bytes && memcmp(h->data, magic, bytes) == 0;
+}
+
+static const char *kind_of_head(const head *h)
+{
+    static const struct {
+        const char *magic;
+        size_t bytes;
+        const char *kind;
+    } kinds[] = {
+        {"\x89PNG", 4, "a PNG image"},           {"\xFF\xD8\xFF", 3, "a JPEG image"},
+        {"II*\0", 4, "a TIFF image"},            {"MM\0*", 4, "a TIFF image"},
+        {"II+\0", 4, "a TIFF image"},            {"\x76\x2F\x31\x01", 4, "an OpenEXR image"},
+        {"#?RADIANCE", 10, "a Radiance image"},  {"BLENDER", 7, "a Blender scene"},
+        {"RIFF", 4, "a RIFF file"},              {"8BPS", 4, "a Photoshop image"},
+        {"DDS ", 4, "a DDS image"},              {"\0\0\0\x0CjP", 6, "a JPEG 2000 image"},
+        {"SDPX", 4, "a DPX image"},              {"XPDS", 4, "a DPX image"},
+        {"BM", 2, "a BMP image"},                {"GIF8", 4, "a GIF image"},
+        {"\x1F\x8B", 2, "a gzip file"},          {"\x28\xB5\x2F\xFD", 4, "a zstd file"},
+        {"<!doctype html", 14, "an HTML page"},  {"<!DOCTYPE html", 14, "an HTML page"},
+        {"{\"schema\":\"txmill.", 18, "a log of txmill"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (begins(h, kinds[i].magic, kinds[i].bytes))
+            return kinds[i].kind;
+    return "another kind of file";
+}
+
+/* What maketx and its kin made: a pyramid that says so, or that bears the extension. */
+static bool is_tx(const char *path)
+{
+    txm_tx *tx = NULL;
+    txm_tx_description d = {0};
+    if (txm_tx_open(path, &tx, NULL) != TXM_OK)
+        return false;
+    bool is = txm_path_has_ext(path, "tx") ||
+              (txm_tx_describe(tx, &d, NULL) == TXM_OK && (d.format_version >= 0 || *d.requested));
+    txm_tx_description_free(&d);
+    txm_tx_close(&tx);
+    return is;
+}
+
+const char *txm_kind_of_file(const char *path)
+{
+    static _Thread_local head h;
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return "a folder";
+    if (is_tx(path))
+        return "a tx file";
+    look(path, false, &h);
+    return kind_of_head(&h);
+}
+
+/* "3 0 0.5 0.25": a column, a row, values. */
+static bool is_text_of_pixels(const head *h)
+{
+    char line[256];
+    int x, y, n = 0;
+    double value;
+    size_t length = 0;
+    while (length < h->bytes && length + 1 < sizeof line && h->data[length] != '\n')
+        length++;
+    memcpy(line, h->data, length);
+    line[length] = 0;
+    return sscanf(line, "%d %d %lf%n", &x, &y, &value, &n) == 3 && strspn(line + n, "0123456789.+-einfa ") == length - (size_t)n;
+}
+
+/* PNM and PFM files hold no text: nobody keeps textures in what only programs hand to each other. */
+static bool is_exchange_picture(const head *h)
+{
+    return h->bytes > 2 && h->data[0] == 'P' && strchr("123456Ff", h->data[1]) && strchr(" \n\r\t#", h->data[2]);
+}
+
+/* Whether the file may be replaced by one of `kind`: it is of that kind, or empty. */
+static bool is_of_kind(const char *path, txm_output_kind kind)
+{
+    static _Thread_local head h;
+    if (kind == TXM_OUTPUT_TX && is_tx(path))
+        return true;
+    look(path, false, &h);
+    switch (kind) {
+    case TXM_OUTPUT_TX:
+        return false;
+    case TXM_OUTPUT_PAGE:
+        return holds(&h, "<meta name=\"generator\" content=\"txmill");
+    case TXM_OUTPUT_LOG:
+        return begins(&h, "{\"schema\":\"txmill.", 18);
+    case TXM_OUTPUT_PIXELS:
+        return is_text_of_pixels(&h);
+    case TXM_OUTPUT_PICTURE:
+        if (holds(&h, TXM_PICTURE_MARK) || is_exchange_picture(&h))
+            return true;
+        look(path, true, &h);
+        return holds(&h, TXM_PICTURE_MARK);
+    }
+    return false;
+}
+
+/* ---- what is in the way ----------------------------------------------------------------------------------------- */
+
+static bool same_file(const struct stat *a, const char *path)
+{
+    struct stat b;
+    return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
+}
+
+/* Whether the input is a tx file that was made from the file `st`. */
+static bool made_from(const char *input, const struct stat *st)
+{
+    txm_tx *tx = NULL;
+    txm_tx_description d = {0};
+    bool is = false;
+    if (txm_tx_open(input, &tx, NULL) == TXM_OK && txm_tx_describe(tx, &d, NULL) == TXM_OK && *d.source) {
+        char *dir = txm_path_dir(input), *above = dir ? txm_path_join(dir, "..") : NULL;
+        char *beside = above ? txm_path_join(above, txm_path_base(d.source)) : NULL;
+        is = same_file(st, d.source) || (beside && same_file(st, beside));
+        free(beside);
+        free(above);
+        free(dir);
+    }
+    txm_tx_description_free(&d);
+    txm_tx_close(&tx);
+    return is;
+}
+
+/* What to write, with its article, and a name for it that shows what was meant. */
+static const char *const wanted[] = {"a tx file", "a picture that txmill wrote", "a page that txmill wrote",
+                                     "a log of txmill", "a text of pixels"};
+static const char *const examples[] = {"wood.tx", "picture.png", "page.html", "run.jsonl", "tile.txt"};
+
+static txm_status refuse_kind(const txm_output *o, txm_error *err)
+{
+    return txm_fail(err, TXM_USAGE,
+                    "%s %s: the file is there already and is %s, not %s; nothing was written. Was the name after %s left "
+                    "out, as in %s %s? Give another name, or %s",
+                    o->option, o->path, txm_kind_of_file(o->path), wanted[o->kind], o->option, o->option,
+                    examples[o->kind], o->kind == TXM_OUTPUT_LOG ? "remove the file" : "--force to replace the file");
+}
+
+txm_status txm_guard_output(const txm_output *o, txm_guard_input input, const void *user, txm_error *err)
+{
+    struct stat st;
+    const char *path;
+    if (!o->path || !strcmp(o->path, "-") || stat(o->path, &st) != 0)
+        return TXM_OK; /* what else may be wrong with the name, the writer says */
+    if (S_ISDIR(st.st_mode))
+        return txm_fail(err, TXM_USAGE, "%s %s: is a folder; name a file in it, as in %s %s/%s", o->option, o->path,
+                        o->option, o->path, examples[o->kind]);
+    if (!S_ISREG(st.st_mode))
+        return TXM_OK;
+    for (size_t i = 0; (path = input(user, i)); i++)
+        if (same_file(&st, path))
+            return txm_fail(err, TXM_USAGE,
+                            "%s %s: is %s, which would be lost; nothing was written. Give the output another name, as "
+                            "in %s %s",
+                            o->option, o->path,
+                            o->kind == TXM_OUTPUT_TX ? "the image itself" : "an input of this command", o->option,
+                            examples[o->kind]);
+    if (o->force && o->kind != TXM_OUTPUT_LOG)
+        return TXM_OK;
+    for (size_t i = 0; (path = input(user, i)); i++)
+        if (made_from(path, &st))
+            return txm_fail(err, TXM_USAGE,
+                            "%s %s: is the image that %s was made from, which would be lost; nothing was written. Give "
+                            "the output another name, as in %s %s, or --force to replace the image",
+                            o->option, o->path, path, o->option, examples[o->kind]);
+    return st.st_size == 0 || is_of_kind(o->path, o->kind) ? TXM_OK : refuse_kind(o, err);
+}
+
+typedef struct operands {
+    char *const *items;
+    size_t count;
+} operands;
+
+static const char *operand_at(const void *user, size_t index)
+{
+    const operands *o = user;
+    return index < o->count ? o->items[index] : NULL;
+}
+
+txm_status txm_guard_operands(const txm_output *output, char *const *items, size_t count, txm_error *err)
+{
+    const operands all = {items, count};
+    return txm_guard_output(output, operand_at, &all, err);
+}

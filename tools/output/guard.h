@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The guard in front of every file that an option names to be written: a name that was left out in front of a glob must
+ * not cost a texture.
+ *
+ *     txmill view --html textures/blender_tx/(all).tx    would write the page over the first of them
+ *
+ * Refused are a folder; an input of the command, under whatever name or link; and, unless --force is given, the image
+ * that an input was made from, and a file of another kind than what is to be written. Pictures and pages are of the same
+ * kind only if txmill wrote them: somebody else's picture is somebody's work. No --force replaces anything by a log: with
+ * make it means tx files that are up to date.
+ */
+#ifndef TXM_TOOLS_GUARD_H
+#define TXM_TOOLS_GUARD_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "txmill/status.h"
+
+typedef enum txm_output_kind {
+    TXM_OUTPUT_TX,
+    TXM_OUTPUT_PICTURE,
+    TXM_OUTPUT_PAGE,
+    TXM_OUTPUT_LOG,   /* JSON lines of txmill */
+    TXM_OUTPUT_PIXELS /* of a tile: text or raw bytes */
+} txm_output_kind;
+
+typedef struct txm_output {
+    const char *option; /* "--html" */
+    const char *path;   /* NULL and "-": nothing to guard */
+    txm_output_kind kind;
+    bool force;
+} txm_output;
+
+/* The inputs of a command: calls of txm_guard_input give NULL beyond the last. */
+typedef const char *(*txm_guard_input)(const void *user, size_t index);
+
+/* TXM_OK, or USAGE with what is in the way and what to do about it. A name that leads nowhere yet, a device, a pipe or a
+ * socket is let pass. */
+txm_status txm_guard_output(const txm_output *output, txm_guard_input input, const void *user, txm_error *err);
+
+/* The same for inputs in an array: operands. */
+txm_status txm_guard_operands(const txm_output *output, char *const *items, size_t count, txm_error *err);
+
+/* What a file is, by its first bytes, with its article: "a PNG image", "a Blender scene", "a folder". For messages;
+ * never NULL. */
+const char *txm_kind_of_file(const char *path);
+#endif

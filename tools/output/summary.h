@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The line that ends a command's text: "58 files: 57 good, 1 outdated". */
+#ifndef TXM_TOOLS_SUMMARY_H
+#define TXM_TOOLS_SUMMARY_H
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { TXM_SUMMARY_WORDS = 16 };
+
+/* Zero-initialise, with the words in the order in which they are told; others follow as they come. Words are not
+ * copied. */
+typedef struct txm_summary {
+    const char *words[TXM_SUMMARY_WORDS];
+    size_t counts[TXM_SUMMARY_WORDS];
+    size_t total;
+} txm_summary;
+
+void txm_summary_add(txm_summary *summary, const char *word);
+/* On standard output; `noun` is what was counted ("file"). Nothing when nothing was counted. */
+void txm_summary_print(const txm_summary *summary, const char *noun);
+#endif
