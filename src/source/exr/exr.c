@@ -22,7 +22,8 @@ static void close_image(void *self)
     if (x->context)
         exr_finish(&x->context);
     libdeflate_free_decompressor(x->inflater);
-    txm_exr_piz_free(x->piz);
+    if (x->pipeline.context)
+        exr_decoding_destroy(x->pipeline.context, &x->pipeline);
     free(x->packed);
     free(x->scratch);
     free(x->planes);
@@ -68,9 +69,7 @@ static txm_status allocate(txm_exr *x, const txm_source_options *options, txm_er
     x->scratch = txm_alloc_pixels(x->chunk_bytes, 1);
     x->planes = txm_alloc_pixels(x->chunk_bytes, 1);
     x->inflater = libdeflate_alloc_decompressor();
-    if (x->compression == EXR_COMPRESSION_PIZ)
-        x->piz = txm_exr_piz_new();
-    return x->packed && x->scratch && x->planes && x->inflater && (x->piz || x->compression != EXR_COMPRESSION_PIZ)
+    return x->packed && x->scratch && x->planes && x->inflater
                ? TXM_OK
                : txm_fail(err, TXM_NO_MEMORY, "%s: no memory to decode the image", x->path);
 }

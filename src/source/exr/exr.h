@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts of the direct EXR reader: header (exr_header.c), rows (exr.c), chunks (exr_chunk.c, which
- * stands on codec/exr_decode.c and exr_piz.c).
+ * The parts of the direct EXR reader: header (exr_header.c), rows (exr.c), chunks (exr_chunk.c, with
+ * codec/exr_decode.c).
  */
 #ifndef TXM_SOURCE_EXR_H
 #define TXM_SOURCE_EXR_H
 #include <openexr.h>
 
 #include "container/exr_channels.h"
-#include "source/exr/exr_piz.h"
 #include "source/readers.h"
 
 struct libdeflate_decompressor;
@@ -32,7 +31,7 @@ typedef struct txm_exr {
     uint8_t *packed, *scratch, *planes;
     size_t chunk_bytes; /* of each of the three */
     struct libdeflate_decompressor *inflater;
-    txm_exr_piz *piz; /* for PIZ alone */
+    exr_decode_pipeline_t pipeline; /* of OpenEXR, for PIZ alone; without a context until it is first used */
 
     /* A row of chunks that a caller asked for in part: image rows [band_begin, band_end). */
     uint8_t *band;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Chunks of an EXR source. Uncompressed, ZIP and ZIPS chunks, which are most of what exists, are decoded here: inflated
- * by libdeflate, summed up and interleaved 16 bytes at a time, and written straight to the caller's rows. Other
- * compressions run through OpenEXR's own pipeline.
+ * Chunks of an EXR source. Uncompressed, RLE, ZIP and ZIPS chunks, which are most of what exists, are decoded here:
+ * inflated by libdeflate, summed up and interleaved 16 bytes at a time, and written straight to the caller's rows. PIZ
+ * runs through OpenEXR's own pipeline: a decoder of our own was 1.07 times as fast on photographs.
  *
  * A chunk holds its rows one after the other, each row its channels one after the other, in order of their names.
  */
@@ -77,7 +77,6 @@ static txm_status bad_chunk(const txm_exr *x, const exr_chunk_info_t *chunk, txm
 /* Undoes the chunk's compression: packed -> planes. */
 static bool unpack(txm_exr *x, const exr_chunk_info_t *chunk, size_t size)
 {
-    const txm_exr_planes planes = {(uint32_t)chunk->width, (uint32_t)chunk->height, x->file_channels, x->sample_bytes};
     size_t got = 0;
     switch (x->compression) {
     case EXR_COMPRESSION_ZIP:
@@ -93,11 +92,29 @@ static bool unpack(txm_exr *x, const exr_chunk_info_t *chunk, size_t size)
             return false;
         txm_exr_unsplit(x->scratch, x->planes, size);
         return true;
-    case EXR_COMPRESSION_PIZ:
-        return txm_exr_unpiz(x->piz, x->packed, chunk->packed_size, &planes, (uint16_t *)x->scratch, x->planes);
     default:
         return false; /* uncompressed ones have their full size */
     }
+}
+
+/* The planes of a PIZ chunk, by OpenEXR's own pipeline up to where it would take them apart; NULL if it is damaged. */
+static const uint8_t *unpack_piz(txm_exr *x, const exr_chunk_info_t *chunk, size_t size)
+{
+    exr_decode_pipeline_t *p = &x->pipeline;
+    exr_result_t r = p->context ? exr_decoding_update(x->context, 0, chunk, p)
+                                : exr_decoding_initialize(x->context, 0, chunk, p);
+    if (r == EXR_ERR_SUCCESS && !p->read_fn)
+        r = exr_decoding_choose_default_routines(x->context, 0, p);
+    if (r == EXR_ERR_SUCCESS) {
+        p->unpack_and_convert_fn = NULL;
+        r = exr_decoding_run(x->context, 0, p);
+    }
+    if (r == EXR_ERR_SUCCESS && p->unpacked_buffer && p->unpacked_alloc_size >= size)
+        return p->unpacked_buffer;
+    if (p->context)
+        exr_decoding_destroy(p->context, p); /* whatever state it is in */
+    *p = (exr_decode_pipeline_t)EXR_DECODE_PIPELINE_INITIALIZER;
+    return NULL;
 }
 
 static txm_status decode_chunk(txm_exr *x, const exr_chunk_info_t *chunk, uint8_t *dst, size_t stride, txm_error *err)
@@ -106,13 +123,20 @@ static txm_status decode_chunk(txm_exr *x, const exr_chunk_info_t *chunk, uint8_
     size_t size = (size_t)width * height * x->file_channels * x->sample_bytes;
     if (chunk->unpacked_size != size || chunk->packed_size > size || size > x->chunk_bytes)
         return bad_chunk(x, chunk, err, "the size of a block of pixels is wrong");
-    if (exr_read_chunk(x->context, 0, chunk, x->packed) != EXR_ERR_SUCCESS)
-        return bad_chunk(x, chunk, err, "a block of pixels cannot be read");
     /* What does not shrink is stored as it is. */
     bool packed = chunk->packed_size != size;
-    if (packed && !unpack(x, chunk, size))
+    const uint8_t *planes = x->packed;
+    if (packed && x->compression == EXR_COMPRESSION_PIZ) {
+        planes = unpack_piz(x, chunk, size);
+    } else {
+        if (exr_read_chunk(x->context, 0, chunk, x->packed) != EXR_ERR_SUCCESS)
+            return bad_chunk(x, chunk, err, "a block of pixels cannot be read");
+        if (packed)
+            planes = unpack(x, chunk, size) ? x->planes : NULL;
+    }
+    if (!planes)
         return bad_chunk(x, chunk, err, "a compressed block of pixels is damaged");
-    deliver(x, packed ? x->planes : x->packed, width, height, dst, stride);
+    deliver(x, planes, width, height, dst, stride);
     return TXM_OK;
 }
 
