@@ -19,11 +19,11 @@ static void close_image(void *self)
     txm_exr *x = self;
     if (!x)
         return;
+    if (x->pipeline.context)
+        exr_decoding_destroy(x->pipeline.context, &x->pipeline);
     if (x->context)
         exr_finish(&x->context);
     libdeflate_free_decompressor(x->inflater);
-    if (x->pipeline.context)
-        exr_decoding_destroy(x->pipeline.context, &x->pipeline);
     free(x->packed);
     free(x->scratch);
     free(x->planes);

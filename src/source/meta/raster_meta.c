@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The descriptive fields of PNG and JPEG files. */
+ * Descriptive fields: named texts, Exif, IPTC (XMP: raster_xmp.c).
+ *
+ * Read here and not by libexif, libiptcdata or expat, since what enters a tx file must be what OpenImageIO would have
+ * found, and its readers have habits of their own: of a truncated Exif block everything counts whose bytes are there;
+ * of several values of a tag the first; any Exif colour space means sRGB; an IPTC block counts only if it begins with
+ * its records; an XMP packet that is not well-formed counts up to where it breaks, and a later value replaces an
+ * earlier one. tests/test_source_same.c compares with OpenImageIO, tests/fuzz_meta.c is about hostile bytes.
+ */
 #include "source/meta/raster_meta.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/endian.h"
 #include "core/mem.h"
 #include "core/text.h"
 #include "source/readers.h"
@@ -54,4 +62,161 @@ void txm_raster_meta_clear(txm_raster_meta *meta)
     for (int i = 0; i < TXM_META_FIELDS; i++)
         free(meta->fields[i]);
     *meta = (txm_raster_meta){0};
+}
+
+/* ---- Exif: a TIFF header and lists of tags, of which the first and the Exif list below it are looked at ---------- */
+
+enum { TYPE_ASCII = 2, TYPE_SHORT = 3, TYPE_LONG = 4 };
+enum {
+    TAG_DESCRIPTION = 0x010e,
+    TAG_SOFTWARE = 0x0131,
+    TAG_ARTIST = 0x013b,
+    TAG_COPYRIGHT = 0x8298,
+    TAG_EXIF_LIST = 0x8769,
+    TAG_COLOR_SPACE = 0xa001
+};
+enum { ENTRY_BYTES = 12, UNCALIBRATED = 0xffff };
+
+typedef struct block {
+    const uint8_t *data;
+    size_t bytes;
+    bool big_endian;
+} block;
+
+static uint32_t read16(const block *b, size_t at)
+{
+    return (uint32_t)txm_load_uint(b->data + at, 2, b->big_endian);
+}
+
+static uint32_t read32(const block *b, size_t at)
+{
+    return (uint32_t)txm_load_uint(b->data + at, 4, b->big_endian);
+}
+
+static int exif_field(uint32_t tag)
+{
+    switch (tag) {
+    case TAG_DESCRIPTION:
+        return TXM_META_DESCRIPTION;
+    case TAG_SOFTWARE:
+        return TXM_META_SOFTWARE;
+    case TAG_ARTIST:
+        return TXM_META_ARTIST;
+    case TAG_COPYRIGHT:
+        return TXM_META_COPYRIGHT;
+    default:
+        return -1;
+    }
+}
+
+static bool add_text(txm_raster_meta *meta, const block *b, size_t entry, int field)
+{
+    size_t bytes = read32(b, entry + 4);
+    size_t at = bytes <= 4 ? entry + 8 : read32(b, entry + 8);
+
+    if (meta->fields[field] || bytes == 0 || at > b->bytes || bytes > b->bytes - at)
+        return true;
+    return txm_raster_meta_set_bytes(meta, field, b->data + at, bytes);
+}
+
+static bool add_entry(txm_raster_meta *meta, const block *b, size_t at)
+{
+    uint32_t tag = read16(b, at), type = read16(b, at + 2);
+    int field = exif_field(tag);
+
+    if (tag == TAG_COLOR_SPACE && (type == TYPE_SHORT || type == TYPE_LONG)) {
+        uint32_t space = type == TYPE_SHORT ? read16(b, at + 8) : read32(b, at + 8);
+        meta->says_srgb = space != UNCALIBRATED;
+    }
+    return field < 0 || type != TYPE_ASCII || add_text(meta, b, at, field);
+}
+
+/* The list below the first one is used entry by entry, up to the first that does not end before the block does. */
+static bool add_exif_list(txm_raster_meta *meta, const block *b, size_t at)
+{
+    if (at + 2 > b->bytes)
+        return true;
+    size_t count = read16(b, at);
+    at += 2;
+    for (size_t i = 0; i < count && at + ENTRY_BYTES < b->bytes; i++, at += ENTRY_BYTES)
+        if (!add_entry(meta, b, at))
+            return false;
+    return true;
+}
+
+/* The first list is used if it is there as a whole. */
+static bool add_first_list(txm_raster_meta *meta, const block *b, size_t at)
+{
+    if (at + 2 > b->bytes)
+        return true;
+    size_t count = read16(b, at);
+    at += 2;
+    if (at + count * ENTRY_BYTES > b->bytes)
+        return true;
+    for (size_t i = 0; i < count; i++, at += ENTRY_BYTES) {
+        bool ok = read16(b, at) == TAG_EXIF_LIST ? add_exif_list(meta, b, read32(b, at + 8)) : add_entry(meta, b, at);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+bool txm_raster_meta_add_exif(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
+{
+    block b = {data, bytes, false};
+
+    if (bytes < 8 || (memcmp(data, "II", 2) != 0 && memcmp(data, "MM", 2) != 0))
+        return true;
+    b.big_endian = data[0] == 'M';
+    return add_first_list(meta, &b, read32(&b, 4));
+}
+
+/* ---- IPTC: the descriptive records in a Photoshop block ---------------------------------------------------------- */
+
+enum { RECORD_HEAD = 5, RECORD_TAG = 0x1c, APPLICATION = 2 };
+
+static int iptc_field(uint8_t data_set)
+{
+    switch (data_set) {
+    case 65: /* originating program */
+        return TXM_META_SOFTWARE;
+    case 80: /* creator, "by-line" */
+        return TXM_META_ARTIST;
+    case 116:
+        return TXM_META_COPYRIGHT;
+    case 120: /* caption */
+        return TXM_META_DESCRIPTION;
+    default:
+        return -1;
+    }
+}
+
+bool txm_raster_meta_add_iim(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
+{
+    while (bytes >= RECORD_HEAD && data[0] == RECORD_TAG) {
+        size_t size = (size_t)data[3] << 8 | data[4];
+        int field = data[1] == APPLICATION ? iptc_field(data[2]) : -1;
+        data += RECORD_HEAD;
+        bytes -= RECORD_HEAD;
+        if (size > bytes)
+            size = bytes;
+        if (field >= 0 && !meta->fields[field] && !txm_raster_meta_set_bytes(meta, field, data, size))
+            return false;
+        data += size;
+        bytes -= size;
+    }
+    return true;
+}
+
+bool txm_raster_meta_add_iptc(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
+{
+    /* The signature, the number of the resource, an empty name, the upper half of the length. */
+    static const uint8_t head[] = {'8', 'B', 'I', 'M', 4, 4, 0, 0, 0, 0};
+
+    if (bytes < sizeof head + 2 || memcmp(data, head, sizeof head) != 0)
+        return true;
+    size_t length = (size_t)data[sizeof head] << 8 | data[sizeof head + 1];
+    data += sizeof head + 2;
+    bytes -= sizeof head + 2;
+    return txm_raster_meta_add_iim(meta, data, bytes < length ? bytes : length);
 }
