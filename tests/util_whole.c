@@ -3,6 +3,7 @@
  */
 #include "util_whole.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,22 +143,34 @@ static int is_rejected(const whole_image *m, float u, float v)
     return m->extension == TXM_CLIP && !(u >= 0.0f && u <= 1.0f && v >= 0.0f && v <= 1.0f);
 }
 
+static void store_one(const whole_image *m, txm_rgba sum, float alpha, float out[4])
+{
+    float scale = m->type == TXM_U8 ? 1.0f / 255.0f : m->type == TXM_U16 ? 1.0f / 65535.0f : 1.0f;
+    for (int c = 0; c < 4; c++)
+        out[c] = m->channels == 1 && c == 3 ? alpha : sum[m->channels == 1 ? 0 : c] * scale;
+}
+
+static void quiet(float *c)
+{
+    for (int i = 0; i < 4; i++)
+        c[i] = isnan(c[i]) ? txm_bits_float(0x7FC00000u) : c[i];
+}
+
 static void store(const whole_image *m, int after, const sums *s, float covered, float out[4], float *du, float *dv)
 {
-    float scale = m->type == TXM_U8 ? 1.0f / 255.0f : m->type == TXM_U16 ? 1.0f / 65535.0f : 1.0f, d[2][4];
-    for (int c = 0; c < 4; c++) {
-        int from = m->channels == 1 ? 0 : c, alpha = m->channels == 1 && c == 3;
-        out[c] = alpha ? covered : s->color[from] * scale;
-        d[0][c] = alpha ? 0.0f : s->du[from] * scale;
-        d[1][c] = alpha ? 0.0f : s->dv[from] * scale;
+    store_one(m, s->color, covered, out);
+    quiet(out);
+    if (du) {
+        store_one(m, s->du, 0, du);
+        store_one(m, s->dv, 0, dv);
+        quiet(du);
+        quiet(dv);
     }
-    txm_after(after, out, du ? d[0] : NULL, d[1]);
-    for (int c = 0; c < 4; c++) {
-        out[c] = txm_quiet(out[c]);
-        if (du) {
-            du[c] = txm_quiet(d[0][c]);
-            dv[c] = txm_quiet(d[1][c]);
-        }
+    txm_after(after, out, du, dv);
+    quiet(out);
+    if (du) {
+        quiet(du);
+        quiet(dv);
     }
 }
 

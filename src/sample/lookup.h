@@ -227,30 +227,27 @@ TXM_ARITH void txm_color_constant(float r, float g, float b, float a, float out[
 }
 
 /* From sums of codes to the colour that goes out. `covered` is the weight of the probes that CLIP did not reject. */
+TXM_FLOW txm_rgba txm_color_scale(const txm_view_texture *t, txm_rgba sum, float covered)
+{
+    txm_rgba c = sum * t->scale;
+    return t->channels == 1 ? txm_rgba_make(c[0], c[0], c[0], covered) : c;
+}
+
 TXM_FLOW void txm_color_finish(const txm_view_texture *t, const txm_sampler *how, const txm_sum *sum, float covered,
                                float out[4], float *du, float *dv)
 {
-    txm_color_store(sum->color * t->scale, out);
+    txm_color_store(txm_rgba_quiet(txm_color_scale(t, sum->color, covered)), out);
     if (du) {
-        txm_color_store(sum->du * t->scale, du);
-        txm_color_store(sum->dv * t->scale, dv);
+        txm_color_store(txm_rgba_quiet(txm_color_scale(t, sum->du, 0.0f)), du);
+        txm_color_store(txm_rgba_quiet(txm_color_scale(t, sum->dv, 0.0f)), dv);
     }
-    if (t->channels == 1) {
-        out[1] = out[2] = out[0];
-        out[3] = covered;
-        for (int i = 1; du && i < 4; i++) {
-            du[i] = i < 3 ? du[0] : 0.0f;
-            dv[i] = i < 3 ? dv[0] : 0.0f;
-        }
-    }
-    if (how->after)
-        txm_after(how->after, out, du, dv);
-    for (int i = 0; i < 4; i++) {
-        out[i] = txm_quiet(out[i]);
-        if (du) {
-            du[i] = txm_quiet(du[i]);
-            dv[i] = txm_quiet(dv[i]);
-        }
+    if (!how->after)
+        return;
+    txm_after(how->after, out, du, dv);
+    txm_color_store(txm_rgba_quiet(txm_rgba_make(out[0], out[1], out[2], out[3])), out);
+    if (du) {
+        txm_color_store(txm_rgba_quiet(txm_rgba_make(du[0], du[1], du[2], du[3])), du);
+        txm_color_store(txm_rgba_quiet(txm_rgba_make(dv[0], dv[1], dv[2], dv[3])), dv);
     }
 }
 

@@ -4,3 +4,12 @@ TXM_SAMPLE_LOOKUPS ?= 100000000
 .PHONY: check-sample
 check-sample: all $(B)/tests/test_sample
 	@TXM_SAMPLE_LOOKUPS=$(TXM_SAMPLE_LOOKUPS) tests/run.sh $(B) $(B)/tests/test_sample
+
+# Look-ups a second beside OpenImageIO's TextureSystem; the tables are those of bench/results.md.
+.PHONY: bench-lookup
+bench-lookup: all $(B)/bench_lookup
+	@bench/lookup.sh $(B)
+$(B)/bench_lookup: bench/bench_lookup.c $(B)/bench/oiio_lookup.o $(B)/libtxmill.a
+	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/oiio_lookup.o $(B)/libtxmill.a $(ALL_LDFLAGS) \
+	  -lOpenImageIO -lOpenImageIO_Util $(LIBS) -o $@
+-include $(B)/bench_lookup.d

@@ -40,15 +40,32 @@ TXM_ARITH txm_rgba operator*(txm_rgba a, float w)
 {
     return txm_rgba_make(a[0] * w, a[1] * w, a[2] * w, a[3] * w);
 }
+
+/* NaN, whatever its sign and payload, becomes the one NaN that look-ups give. */
+TXM_ARITH txm_rgba txm_rgba_quiet(txm_rgba a)
+{
+    for (int i = 0; i < 4; i++)
+        a[i] = a[i] == a[i] ? a[i] : txm_bits_float(0x7FC00000u);
+    return a;
+}
 #elif defined(__OPENCL_VERSION__)
 typedef float4 txm_rgba;
 #define txm_rgba_make(r, g, b, a) ((float4)(r, g, b, a))
+#define txm_rgba_quiet(a) select((float4)(as_float(0x7FC00000u)), a, isequal(a, a))
 #else
 typedef float txm_rgba __attribute__((vector_size(16)));
 
 TXM_ARITH txm_rgba txm_rgba_make(float r, float g, float b, float a)
 {
     return (txm_rgba){r, g, b, a};
+}
+
+/* NaN, whatever its sign and payload, becomes the one NaN that look-ups give. */
+TXM_ARITH txm_rgba txm_rgba_quiet(txm_rgba a)
+{
+    typedef int32_t bits __attribute__((vector_size(16)));
+    bits good = a == a;
+    return (txm_rgba)(((bits)a & good) | (~good & 0x7FC00000));
 }
 #endif
 #endif

@@ -101,11 +101,6 @@ TXM_ARITH txm_rgba txm_taps_closest(const txm_view_texture *t, const uint8_t *p)
 
 /* ---- after the look-up ---- */
 
-TXM_ARITH float txm_quiet(float f)
-{
-    return f == f ? f : txm_bits_float(0x7FC00000u);
-}
-
 /* Colour divided by alpha and decoded from sRGB, as Cycles does after its look-up. Derivatives (NULL: none) follow by
  * the chain rule. */
 TXM_ARITH void txm_after(int after, float c[4], float *du, float *dv)

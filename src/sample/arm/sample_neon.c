@@ -1,12 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Look-ups compiled for NEON (64-bit Arm). */
+ * Look-ups with NEON (64-bit Arm): vectors of four. */
 #if defined(__aarch64__)
-#include "sample/entries.h"
-static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_batch *batch,
-                             txm_lane *lane)
+#define TXM_LANES 4
+#include <arm_neon.h>
+
+#include "sample/simd/taps_simd.h"
+
+TXM_FAST txm_rgba txm_load_one(int type, const uint8_t *p)
 {
-    return sample_elements(view, texture, how, batch, 0, batch->count, lane);
+    switch (type) {
+    case TXM_U8:
+        return (txm_rgba)vcvtq_f32_u32(
+            vmovl_u16(vget_low_u16(vmovl_u8(vreinterpret_u8_u32(vld1_dup_u32((const uint32_t *)(const void *)p))))));
+    case TXM_U16:
+        return (txm_rgba)vcvtq_f32_u32(vmovl_u16(vld1_u16((const uint16_t *)(const void *)p)));
+    case TXM_HALF:
+        return (txm_rgba)vcvt_f32_f16(vld1_f16((const float16_t *)(const void *)p));
+    default:
+        return (txm_rgba)vld1q_f32((const float *)(const void *)p);
+    }
 }
+
+TXM_FAST txm_pair txm_load_two(int type, const uint8_t *p)
+{
+    const uint32_t step = type == TXM_U8 ? 4 : type == TXM_FLOAT ? 16 : 8;
+    txm_rgba a = txm_load_one(type, p), b = txm_load_one(type, p + step);
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+#include "sample/simd/entries_simd.h"
+
+TXM_FAST vf vf_floor(vf v)
+{
+    return (vf)vrndmq_f32((float32x4_t)v);
+}
+
+TXM_FAST vf vf_sqrt(vf v)
+{
+    return (vf)vsqrtq_f32((float32x4_t)v);
+}
+
 const txm_sample_ops txm_sample_neon = {"neon", sample_one, sample_with_derivatives, sample_batch};
 #else
 /* ISO C wants something in every file. */

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Look-ups compiled for AVX2. */
-#include "sample/entries.h"
-static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_batch *batch,
-                             txm_lane *lane)
+ * Look-ups with AVX2 and F16C: vectors of eight. */
+#define TXM_LANES 8
+#include "sample/x86/load_avx2.h"
+
+#include "sample/simd/entries_simd.h"
+
+TXM_FAST vf vf_floor(vf v)
 {
-    return sample_elements(view, texture, how, batch, 0, batch->count, lane);
+    return (vf)_mm256_floor_ps((__m256)v);
 }
+
+TXM_FAST vf vf_sqrt(vf v)
+{
+    return (vf)_mm256_sqrt_ps((__m256)v);
+}
+
 const txm_sample_ops txm_sample_avx2 = {"avx2", sample_one, sample_with_derivatives, sample_batch};

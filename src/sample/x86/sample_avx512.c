@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Look-ups compiled for AVX-512. */
-#include "sample/entries.h"
-static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_batch *batch,
-                             txm_lane *lane)
+ * Look-ups with AVX-512 (F, BW, DQ, VL): vectors of sixteen. */
+#define TXM_LANES 16
+#include "sample/x86/load_avx2.h"
+
+#include "sample/simd/entries_simd.h"
+
+TXM_FAST vf vf_floor(vf v)
 {
-    return sample_elements(view, texture, how, batch, 0, batch->count, lane);
+    return (vf)_mm512_roundscale_ps((__m512)v, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
 }
-const txm_sample_ops txm_sample_avx512 = {"avx2", sample_one, sample_with_derivatives, sample_batch};
+
+TXM_FAST vf vf_sqrt(vf v)
+{
+    return (vf)_mm512_sqrt_ps((__m512)v);
+}
+
+const txm_sample_ops txm_sample_avx512 = {"avx512", sample_one, sample_with_derivatives, sample_batch};

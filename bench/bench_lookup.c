@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Texture look-ups beside OpenImageIO's TextureSystem, on the same file, all tiles in memory.
+ *     bench_lookup [-n ROUNDS] [-j THREADS] TX
+ * prints tables: look-ups per CPU second of one thread, rounds of both in turn, the best of each; nanoseconds of a
+ * look-up by its stages; with -j look-ups a second by the clock.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "oiio_lookup.h"
+#include "txmill/sampler.h"
+
+enum { OURS = 1 << 20, THEIRS = OURS / 4, BATCH = 16, MAX_THREADS = 64 };
+
+typedef enum spread { COHERENT, RANDOM } spread;
+typedef enum call { ONE_BY_ONE, BATCHES } call;
+
+/* A pattern of look-ups and how each side does them. Level 0 to 8 at random: level < 0. */
+typedef struct pattern {
+    const char *name;
+    spread where;
+    float level, elongation;
+    txm_level_rule rule;
+    txm_level_mode mode;
+    int oiio_mode;
+    call call;
+    double goal; /* times OpenImageIO's; 0: none */
+} pattern;
+
+static const pattern patterns[] = {
+    {"coherent, trilinear, level 0", COHERENT, 0, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 3},
+    {"coherent, trilinear, level 1.5", COHERENT, 1.5f, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 3},
+    {"coherent, trilinear, level 2", COHERENT, 2, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 3},
+    {"coherent, one level, stochastic", COHERENT, 1, 1, TXM_RULE_CYCLES, TXM_MODE_STOCHASTIC, OIIO_ONE_LEVEL, 0, 2.8},
+    {"coherent, 4:1, probes, level 1", COHERENT, 1, 4, TXM_RULE_PROBES, TXM_MODE_TRILINEAR, OIIO_ANISOTROPIC, 0, 4},
+    {"random, trilinear, level 0", RANDOM, 0, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 4},
+    {"random, trilinear, level 3", RANDOM, 3, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 4},
+    {"random, one level, stochastic", RANDOM, 1, 1, TXM_RULE_CYCLES, TXM_MODE_STOCHASTIC, OIIO_ONE_LEVEL, 0, 2.8},
+    {"random, 4:1, probes, level 1", RANDOM, 1, 4, TXM_RULE_PROBES, TXM_MODE_TRILINEAR, OIIO_ANISOTROPIC, 0, 4},
+    {"random, trilinear, levels 0 to 8", RANDOM, -1, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 4.5},
+    {"batches of 16: coherent, level 0", COHERENT, 0, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 1, 6},
+    {"batches of 16: coherent, level 1.5", COHERENT, 1.5f, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 1,
+     6},
+    {"batches of 16: coherent, stochastic", COHERENT, 1, 1, TXM_RULE_CYCLES, TXM_MODE_STOCHASTIC, OIIO_ONE_LEVEL, 1, 6},
+    {"batches of 16: coherent, 4:1, probes", COHERENT, 1, 4, TXM_RULE_PROBES, TXM_MODE_TRILINEAR, OIIO_ANISOTROPIC, 1,
+     0},
+    {"batches of 16: random, level 0", RANDOM, 0, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 1, 0},
+    {"batches of 16: random, levels 0 to 8", RANDOM, -1, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 1, 0},
+};
+enum { PATTERNS = sizeof patterns / sizeof *patterns };
+
+static struct {
+    txm_texture_set *set;
+    uint32_t id, width, height;
+    oiio_textures *oiio;
+    float *in[6]; /* OURS look-ups */
+    uint64_t random;
+} bench = {.random = 88172645463325252u};
+
+static _Noreturn void die(const char *what)
+{
+    fprintf(stderr, "bench_lookup: %s\n", what);
+    exit(1);
+}
+
+static double seconds(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static float unit(void)
+{
+    bench.random ^= bench.random << 13;
+    bench.random ^= bench.random >> 7;
+    bench.random ^= bench.random << 17;
+    return (float)(bench.random >> 40) / 16777216.0f;
+}
+
+/* Coherent: rows of 1024 places in a picture, a pixel of the level apart, rows likewise; as the camera's rays are. */
+static void make_places(const pattern *p)
+{
+    for (size_t i = 0; i < OURS; i++) {
+        float level = p->level < 0 ? 8 * unit() : p->level, step = exp2f(level), turn = 6.2831853f * unit();
+        if (p->where == COHERENT) {
+            bench.in[0][i] = 0.03f + ((float)(i % 1024) + 0.3f) * step / (float)bench.width;
+            bench.in[1][i] = 0.05f + ((float)(i / 1024 % 1024) + 0.3f) * step / (float)bench.height;
+            turn = 0.6f;
+        } else {
+            bench.in[0][i] = unit();
+            bench.in[1][i] = unit();
+        }
+        if (p->elongation == 1)
+            turn = 0;
+        bench.in[2][i] = p->elongation * step * cosf(turn) / (float)bench.width;
+        bench.in[3][i] = p->elongation * step * sinf(turn) / (float)bench.height;
+        bench.in[4][i] = -step * sinf(turn) / (float)bench.width;
+        bench.in[5][i] = step * cosf(turn) / (float)bench.height;
+    }
+}
+
+static txm_sampler sampler_of(const pattern *p)
+{
+    txm_sampler how;
+    txm_sampler_init(&how);
+    how.rule = (uint8_t)p->rule;
+    how.mode = (uint8_t)p->mode;
+    return how;
+}
+
+/* What comes out is kept, so that no compiler leaves the work away. */
+static _Thread_local float sink;
+
+static void ours(const pattern *p, size_t begin, size_t end)
+{
+    const txm_view *view = txm_texture_set_view(bench.set);
+    txm_sampler how = sampler_of(p);
+    txm_lane lane = {.random = 4711};
+    float out[4][BATCH], sum = 0;
+    uint32_t random[BATCH];
+    for (int k = 0; k < BATCH; k++)
+        random[k] = 4711u * (uint32_t)(k + 1);
+    if (p->call == ONE_BY_ONE) {
+        for (size_t i = begin; i < end; i++) {
+            txm_lookup at = {bench.in[0][i], bench.in[1][i], bench.in[2][i],
+                             bench.in[3][i], bench.in[4][i], bench.in[5][i]};
+            if (txm_sample(view, bench.id, &how, &at, &lane, out[0]) != TXM_RESIDENT)
+                die("a tile is missing");
+            sum += out[0][0];
+        }
+    } else {
+        for (size_t i = begin; i + BATCH <= end; i += BATCH) {
+            const txm_batch batch = {.count = BATCH,
+                                     .u = bench.in[0] + i,
+                                     .v = bench.in[1] + i,
+                                     .dudx = bench.in[2] + i,
+                                     .dvdx = bench.in[3] + i,
+                                     .dudy = bench.in[4] + i,
+                                     .dvdy = bench.in[5] + i,
+                                     .random = random,
+                                     .out = {out[0], out[1], out[2], out[3]}};
+            if (txm_sample_n(view, bench.id, &how, &batch, &lane) != TXM_RESIDENT)
+                die("a tile is missing");
+            sum += out[0][0];
+        }
+    }
+    sink += sum;
+}
+
+static void theirs(const pattern *p, size_t begin, size_t end)
+{
+    enum { CHUNK = 4096 };
+    static _Thread_local float out[4 * CHUNK];
+    for (size_t i = begin; i < end; i += CHUNK) {
+        const float *in[6];
+        for (int k = 0; k < 6; k++)
+            in[k] = bench.in[k] + i;
+        if (!oiio_textures_sample(bench.oiio, p->oiio_mode, OIIO_BILINEAR, 16, end - i < CHUNK ? end - i : CHUNK, in,
+                                  out))
+            die("OpenImageIO failed");
+        sink += out[0];
+    }
+}
+
+/* Means of both sides over the pattern: whoever compares times must do the same work. */
+static void check_same(const pattern *p)
+{
+    enum { N = 20000 };
+    static float theirs_out[4 * N];
+    const float *in[6] = {bench.in[0], bench.in[1], bench.in[2], bench.in[3], bench.in[4], bench.in[5]};
+    double a = 0, b = 0;
+    txm_sampler how = sampler_of(p);
+    txm_lane lane = {.random = 1};
+    if (!oiio_textures_sample(bench.oiio, p->oiio_mode, OIIO_BILINEAR, 16, N, in, theirs_out))
+        die("OpenImageIO failed");
+    for (int i = 0; i < N; i++) {
+        txm_lookup at = {in[0][i], in[1][i], in[2][i], in[3][i], in[4][i], in[5][i]};
+        float out[4];
+        txm_sample(txm_texture_set_view(bench.set), bench.id, &how, &at, &lane, out);
+        a += (double)out[0] / N;
+        b += (double)theirs_out[4 * i] / N;
+    }
+    if (fabs(a - b) > 0.01)
+        fprintf(stderr, "bench_lookup: %s: the means are %g and %g\n", p->name, a, b);
+}
+
+/* ---- by CPU time ---- */
+
+static double best_rate(void (*work)(const pattern *, size_t, size_t), const pattern *p, size_t count, double best)
+{
+    double start = seconds(CLOCK_THREAD_CPUTIME_ID);
+    work(p, 0, count);
+    double rate = (double)count / (seconds(CLOCK_THREAD_CPUTIME_ID) - start) / 1e6;
+    return rate > best ? rate : best;
+}
+
+static void by_cpu_time(int rounds)
+{
+    printf("| look-ups a CPU second, millions, one thread | OpenImageIO | txmill | ratio | goal | |\n"
+           "|---|---|---|---|---|---|\n");
+    for (int n = 0; n < PATTERNS; n++) {
+        const pattern *p = &patterns[n];
+        double a = 0, b = 0;
+        make_places(p);
+        check_same(p);
+        ours(p, 0, OURS);
+        theirs(p, 0, THEIRS);
+        for (int r = 0; r < rounds; r++) {
+            a = best_rate(theirs, p, THEIRS, a);
+            b = best_rate(ours, p, OURS, b);
+        }
+        printf("| %s | %.2f | %.2f | %.1f |", p->name, a, b, b / a);
+        if (p->goal > 0)
+            printf(" %g | %s |\n", p->goal, b / a >= p->goal ? "reached" : "missed");
+        else
+            printf(" | |\n");
+        fflush(stdout);
+    }
+}
+
+/* ---- by the clock, on several threads ---- */
+
+typedef struct worker {
+    pthread_t thread;
+    const pattern *pattern;
+    void (*work)(const pattern *, size_t, size_t);
+    size_t begin, end;
+    pthread_barrier_t *start;
+} worker;
+
+static void *run_worker(void *arg)
+{
+    worker *w = arg;
+    w->work(w->pattern, w->begin, w->begin + 1024); /* warm: what a thread makes on its first look-up */
+    pthread_barrier_wait(w->start);
+    w->work(w->pattern, w->begin, w->end);
+    return NULL;
+}
+
+static double clock_rate(void (*work)(const pattern *, size_t, size_t), const pattern *p, size_t count, int threads,
+                         double best)
+{
+    worker w[MAX_THREADS];
+    pthread_barrier_t start;
+    pthread_barrier_init(&start, NULL, (unsigned)threads + 1);
+    for (int i = 0; i < threads; i++) {
+        w[i] = (worker){0,     p, work, count / (size_t)threads * (size_t)i, count / (size_t)threads * (size_t)(i + 1),
+                        &start};
+        if (pthread_create(&w[i].thread, NULL, run_worker, &w[i]))
+            die("no thread");
+    }
+    pthread_barrier_wait(&start);
+    double begin = seconds(CLOCK_MONOTONIC);
+    for (int i = 0; i < threads; i++)
+        pthread_join(w[i].thread, NULL);
+    double rate = (double)count / (seconds(CLOCK_MONOTONIC) - begin) / 1e6;
+    pthread_barrier_destroy(&start);
+    return rate > best ? rate : best;
+}
+
+static void by_the_clock(int rounds, int threads)
+{
+    printf("\n| look-ups a second by the clock, millions, %d threads | OpenImageIO | txmill | ratio | goal | |\n"
+           "|---|---|---|---|---|---|\n",
+           threads);
+    for (int n = 0; n < PATTERNS; n++) {
+        const pattern *p = &patterns[n];
+        if (p->call == BATCHES || p->elongation != 1)
+            continue;
+        double a = 0, b = 0, goal = p->where == COHERENT ? 4.5 : 5;
+        make_places(p);
+        for (int r = 0; r < rounds; r++) {
+            a = clock_rate(theirs, p, THEIRS, threads, a);
+            b = clock_rate(ours, p, OURS, threads, b);
+        }
+        printf("| %s | %.2f | %.2f | %.1f | %g | %s |\n", p->name, a, b, b / a, goal,
+               b / a >= goal ? "reached" : "missed");
+        fflush(stdout);
+    }
+}
+
+/* ---- stages ---- */
+
+static double nanoseconds(int rounds, const pattern *p, uint32_t filter, txm_level_mode mode, txm_level_rule rule,
+                          call how_called)
+{
+    double best = 1e9;
+    const txm_view *view = txm_texture_set_view(bench.set);
+    for (int r = 0; r < rounds; r++) {
+        txm_sampler how = sampler_of(p);
+        how.filter = (uint8_t)filter;
+        how.mode = (uint8_t)mode;
+        how.rule = (uint8_t)rule;
+        txm_lane lane = {.random = 4711};
+        float out[4][BATCH], sum = 0;
+        double start = seconds(CLOCK_THREAD_CPUTIME_ID);
+        for (size_t i = 0; how_called == ONE_BY_ONE && i < OURS; i++) {
+            txm_lookup at = {bench.in[0][i], bench.in[1][i], bench.in[2][i],
+                             bench.in[3][i], bench.in[4][i], bench.in[5][i]};
+            txm_sample(view, bench.id, &how, &at, &lane, out[0]);
+            sum += out[0][0];
+        }
+        for (size_t i = 0; how_called == BATCHES && i < OURS; i += BATCH) {
+            const txm_batch batch = {.count = BATCH,
+                                     .u = bench.in[0] + i,
+                                     .v = bench.in[1] + i,
+                                     .dudx = bench.in[2] + i,
+                                     .dvdx = bench.in[3] + i,
+                                     .dudy = bench.in[4] + i,
+                                     .dvdy = bench.in[5] + i,
+                                     .out = {out[0], out[1], out[2], out[3]}};
+            txm_sample_n(view, bench.id, &how, &batch, &lane);
+            sum += out[0][0];
+        }
+        double ns = (seconds(CLOCK_THREAD_CPUTIME_ID) - start) * 1e9 / OURS;
+        best = ns < best ? ns : best;
+        sink += sum;
+    }
+    return best;
+}
+
+static void by_stage(int rounds)
+{
+    static const struct {
+        const char *name;
+        uint32_t filter;
+        txm_level_mode mode;
+        txm_level_rule rule;
+    } stages[] = {{"closest, Cycles' level", TXM_FILTER_CLOSEST, TXM_MODE_FLOOR, TXM_RULE_CYCLES},
+                  {"closest, ellipse", TXM_FILTER_CLOSEST, TXM_MODE_FLOOR, TXM_RULE_ELLIPSE},
+                  {"linear, one level", TXM_FILTER_LINEAR, TXM_MODE_FLOOR, TXM_RULE_CYCLES},
+                  {"linear, two levels", TXM_FILTER_LINEAR, TXM_MODE_TRILINEAR, TXM_RULE_CYCLES},
+                  {"cubic, one level", TXM_FILTER_CUBIC, TXM_MODE_FLOOR, TXM_RULE_CYCLES},
+                  {"cubic, two levels", TXM_FILTER_CUBIC, TXM_MODE_TRILINEAR, TXM_RULE_CYCLES},
+                  {"stochastic Gaussian", TXM_FILTER_STOCHASTIC_GAUSSIAN, TXM_MODE_FLOOR, TXM_RULE_CYCLES},
+                  {"stochastic Mitchell", TXM_FILTER_STOCHASTIC_MITCHELL, TXM_MODE_FLOOR, TXM_RULE_CYCLES}};
+    printf("\n| ns of CPU a look-up, coherent, level 1.5 | one by one | batches of 16 |\n|---|---|---|\n");
+    make_places(&patterns[1]);
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+        printf("| %s | %.1f | %.1f |\n", stages[i].name,
+               nanoseconds(rounds, &patterns[1], stages[i].filter, stages[i].mode, stages[i].rule, ONE_BY_ONE),
+               nanoseconds(rounds, &patterns[1], stages[i].filter, stages[i].mode, stages[i].rule, BATCHES));
+}
+
+int main(int argc, char **argv)
+{
+    int rounds = 5, threads = 0, c;
+    txm_error err = {0};
+    while ((c = getopt(argc, argv, "n:j:")) != -1) {
+        if (c == 'n')
+            rounds = atoi(optarg);
+        else if (c == 'j')
+            threads = atoi(optarg);
+        else
+            return 2;
+    }
+    if (optind + 1 != argc || rounds < 1 || threads < 0 || threads > MAX_THREADS)
+        die("bench_lookup [-n ROUNDS] [-j THREADS] TX");
+    if (txm_texture_set_new(&bench.set, &err) ||
+        txm_texture_set_add(bench.set, argv[optind], TXM_REPEAT, &bench.id, &err) ||
+        txm_texture_set_load_all(bench.set, bench.id, &err))
+        die(err.message);
+    bench.width = txm_texture_set_view(bench.set)->textures[bench.id].width;
+    bench.height = txm_texture_set_view(bench.set)->textures[bench.id].height;
+    bench.oiio = oiio_textures_open(argv[optind], 1024);
+    if (!bench.oiio)
+        die("OpenImageIO cannot open the file");
+    for (int i = 0; i < 6; i++)
+        if (!(bench.in[i] = malloc(OURS * sizeof(float))))
+            die("no memory");
+    if (threads)
+        by_the_clock(rounds, threads);
+    else {
+        by_cpu_time(rounds);
+        by_stage(rounds);
+    }
+    oiio_textures_close(bench.oiio);
+    txm_texture_set_free(&bench.set);
+    for (int i = 0; i < 6; i++)
+        free(bench.in[i]);
+    return sink == 12345.678f; /* never */
+}
