@@ -16,7 +16,7 @@
 #include "oiio_lookup.h"
 #include "txmill/sampler.h"
 
-enum { OURS = 1 << 20, THEIRS = OURS / 4, BATCH = 16, MAX_THREADS = 64 };
+enum { LOOKUPS = 1 << 19, BATCH = 16, MAX_THREADS = 64 }; /* places of a pattern: the same for both */
 
 typedef enum spread { COHERENT, RANDOM } spread;
 typedef enum call { ONE_BY_ONE, BATCHES } call;
@@ -34,24 +34,24 @@ typedef struct pattern {
 } pattern;
 
 static const pattern patterns[] = {
-    {"coherent, trilinear, level 0", COHERENT, 0, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 3},
-    {"coherent, trilinear, level 1.5", COHERENT, 1.5f, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 3},
-    {"coherent, trilinear, level 2", COHERENT, 2, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 3},
+    {"coherent, trilinear, level 0", COHERENT, 0, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 3},
+    {"coherent, trilinear, level 1.5", COHERENT, 1.5f, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 3},
+    {"coherent, trilinear, level 2", COHERENT, 2, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 3},
     {"coherent, one level, stochastic", COHERENT, 1, 1, TXM_RULE_CYCLES, TXM_MODE_STOCHASTIC, OIIO_ONE_LEVEL, 0, 2.8},
     {"coherent, 4:1, probes, level 1", COHERENT, 1, 4, TXM_RULE_PROBES, TXM_MODE_TRILINEAR, OIIO_ANISOTROPIC, 0, 4},
-    {"random, trilinear, level 0", RANDOM, 0, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 4},
-    {"random, trilinear, level 3", RANDOM, 3, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 4},
+    {"random, trilinear, level 0", RANDOM, 0, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 4},
+    {"random, trilinear, level 3", RANDOM, 3, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 4},
     {"random, one level, stochastic", RANDOM, 1, 1, TXM_RULE_CYCLES, TXM_MODE_STOCHASTIC, OIIO_ONE_LEVEL, 0, 2.8},
     {"random, 4:1, probes, level 1", RANDOM, 1, 4, TXM_RULE_PROBES, TXM_MODE_TRILINEAR, OIIO_ANISOTROPIC, 0, 4},
-    {"random, trilinear, levels 0 to 8", RANDOM, -1, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 4.5},
-    {"batches of 16: coherent, level 0", COHERENT, 0, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 1, 6},
-    {"batches of 16: coherent, level 1.5", COHERENT, 1.5f, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 1,
+    {"random, trilinear, levels 0 to 8", RANDOM, -1, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 4.5},
+    {"batches of 16: coherent, level 0", COHERENT, 0, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 1, 6},
+    {"batches of 16: coherent, level 1.5", COHERENT, 1.5f, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 1,
      6},
     {"batches of 16: coherent, stochastic", COHERENT, 1, 1, TXM_RULE_CYCLES, TXM_MODE_STOCHASTIC, OIIO_ONE_LEVEL, 1, 6},
     {"batches of 16: coherent, 4:1, probes", COHERENT, 1, 4, TXM_RULE_PROBES, TXM_MODE_TRILINEAR, OIIO_ANISOTROPIC, 1,
      0},
-    {"batches of 16: random, level 0", RANDOM, 0, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 1, 0},
-    {"batches of 16: random, levels 0 to 8", RANDOM, -1, 1, TXM_RULE_ELLIPSE, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 1, 0},
+    {"batches of 16: random, level 0", RANDOM, 0, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 1, 0},
+    {"batches of 16: random, levels 0 to 8", RANDOM, -1, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 1, 0},
 };
 enum { PATTERNS = sizeof patterns / sizeof *patterns };
 
@@ -59,7 +59,7 @@ static struct {
     txm_texture_set *set;
     uint32_t id, width, height;
     oiio_textures *oiio;
-    float *in[6]; /* OURS look-ups */
+    float *in[6]; /* LOOKUPS look-ups */
     uint64_t random;
 } bench = {.random = 88172645463325252u};
 
@@ -87,7 +87,7 @@ static float unit(void)
 /* Coherent: rows of 1024 places in a picture, a pixel of the level apart, rows likewise; as the camera's rays are. */
 static void make_places(const pattern *p)
 {
-    for (size_t i = 0; i < OURS; i++) {
+    for (size_t i = 0; i < LOOKUPS; i++) {
         float level = p->level < 0 ? 8 * unit() : p->level, step = exp2f(level), turn = 6.2831853f * unit();
         if (p->where == COHERENT) {
             bench.in[0][i] = 0.03f + ((float)(i % 1024) + 0.3f) * step / (float)bench.width;
@@ -210,11 +210,11 @@ static void by_cpu_time(int rounds)
         double a = 0, b = 0;
         make_places(p);
         check_same(p);
-        ours(p, 0, OURS);
-        theirs(p, 0, THEIRS);
+        ours(p, 0, LOOKUPS);
+        theirs(p, 0, LOOKUPS);
         for (int r = 0; r < rounds; r++) {
-            a = best_rate(theirs, p, THEIRS, a);
-            b = best_rate(ours, p, OURS, b);
+            a = best_rate(theirs, p, LOOKUPS, a);
+            b = best_rate(ours, p, LOOKUPS, b);
         }
         printf("| %s | %.2f | %.2f | %.1f |", p->name, a, b, b / a);
         if (p->goal > 0)
@@ -277,8 +277,8 @@ static void by_the_clock(int rounds, int threads)
         double a = 0, b = 0, goal = p->where == COHERENT ? 4.5 : 5;
         make_places(p);
         for (int r = 0; r < rounds; r++) {
-            a = clock_rate(theirs, p, THEIRS, threads, a);
-            b = clock_rate(ours, p, OURS, threads, b);
+            a = clock_rate(theirs, p, LOOKUPS, threads, a);
+            b = clock_rate(ours, p, LOOKUPS, threads, b);
         }
         printf("| %s | %.2f | %.2f | %.1f | %g | %s |\n", p->name, a, b, b / a, goal,
                b / a >= goal ? "reached" : "missed");
@@ -301,13 +301,13 @@ static double nanoseconds(int rounds, const pattern *p, uint32_t filter, txm_lev
         txm_lane lane = {.random = 4711};
         float out[4][BATCH], sum = 0;
         double start = seconds(CLOCK_THREAD_CPUTIME_ID);
-        for (size_t i = 0; how_called == ONE_BY_ONE && i < OURS; i++) {
+        for (size_t i = 0; how_called == ONE_BY_ONE && i < LOOKUPS; i++) {
             txm_lookup at = {bench.in[0][i], bench.in[1][i], bench.in[2][i],
                              bench.in[3][i], bench.in[4][i], bench.in[5][i]};
             txm_sample(view, bench.id, &how, &at, &lane, out[0]);
             sum += out[0][0];
         }
-        for (size_t i = 0; how_called == BATCHES && i < OURS; i += BATCH) {
+        for (size_t i = 0; how_called == BATCHES && i < LOOKUPS; i += BATCH) {
             const txm_batch batch = {.count = BATCH,
                                      .u = bench.in[0] + i,
                                      .v = bench.in[1] + i,
@@ -319,7 +319,7 @@ static double nanoseconds(int rounds, const pattern *p, uint32_t filter, txm_lev
             txm_sample_n(view, bench.id, &how, &batch, &lane);
             sum += out[0][0];
         }
-        double ns = (seconds(CLOCK_THREAD_CPUTIME_ID) - start) * 1e9 / OURS;
+        double ns = (seconds(CLOCK_THREAD_CPUTIME_ID) - start) * 1e9 / LOOKUPS;
         best = ns < best ? ns : best;
         sink += sum;
     }
@@ -373,7 +373,7 @@ int main(int argc, char **argv)
     if (!bench.oiio)
         die("OpenImageIO cannot open the file");
     for (int i = 0; i < 6; i++)
-        if (!(bench.in[i] = malloc(OURS * sizeof(float))))
+        if (!(bench.in[i] = malloc(LOOKUPS * sizeof(float))))
             die("no memory");
     if (threads)
         by_the_clock(rounds, threads);

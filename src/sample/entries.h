@@ -19,6 +19,11 @@ static txm_look sample_with_derivatives(const txm_view *view, uint32_t texture, 
     return txm_lookup_sample(view, texture, how, at, lane, out, du, dv);
 }
 
+/* A back-end that has a faster one for single look-ups names it. */
+#ifndef TXM_SAMPLE_ONE
+#define TXM_SAMPLE_ONE sample_one
+#endif
+
 /* Element i of a batch by itself. */
 static inline txm_look sample_element(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                       const txm_batch *b, size_t i, txm_lane *lane)
@@ -26,7 +31,7 @@ static inline txm_look sample_element(const txm_view *view, uint32_t texture, co
     const txm_lookup at = {b->u[i], b->v[i], b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]};
     float out[4];
     lane->random = b->random ? b->random[i] : 0;
-    txm_look look = sample_one(view, texture, how, &at, lane, out);
+    txm_look look = TXM_SAMPLE_ONE(view, texture, how, &at, lane, out);
     if (b->random)
         b->random[i] = lane->random;
     for (int c = 0; c < 4; c++)

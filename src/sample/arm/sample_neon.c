@@ -35,12 +35,17 @@ TXM_FAST vf vf_floor(vf v)
     return (vf)vrndmq_f32((float32x4_t)v);
 }
 
+TXM_FAST txm_rgba v4_floor(txm_rgba v)
+{
+    return (txm_rgba)vrndmq_f32((float32x4_t)v);
+}
+
 TXM_FAST vf vf_sqrt(vf v)
 {
     return (vf)vsqrtq_f32((float32x4_t)v);
 }
 
-const txm_sample_ops txm_sample_neon = {"neon", sample_one, sample_with_derivatives, sample_batch};
+const txm_sample_ops txm_sample_neon = {"neon", sample_single, sample_with_derivatives, sample_batch};
 #else
 /* ISO C wants something in every file. */
 typedef int txm_no_neon_look_ups;

@@ -9,7 +9,12 @@
 #ifndef TXM_SAMPLE_SIMD_BATCH_H
 #define TXM_SAMPLE_SIMD_BATCH_H
 #include "device/simd/vector.h"
+#include "sample/sample_ops.h"
 
+/* In single_simd.h: what the elements of a batch that are looked up one by one take. */
+static txm_look sample_single(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                              txm_lane *lane, float out[4]);
+#define TXM_SAMPLE_ONE sample_single
 #include "sample/entries.h"
 
 TXM_FAST vf vf_floor(vf v);
@@ -204,19 +209,18 @@ TXM_FAST int group_make(const txm_view_texture *t, const txm_sampler *how, vf u,
 
 /* ---- taps ---- */
 
-/* The colour of one lane in one level; 0 if its tile is not there. */
-TXM_FAST int group_taps(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, const group_level *g,
-                        uint32_t level, int i, txm_rgba *color)
+/* The taps at `offset` in a tile; 0 if it is not there. */
+TXM_FAST int group_fetch(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, uint32_t index,
+                         uint32_t offset, float fx, float fy, txm_rgba *color)
 {
-    txm_tile_entry *e = view->tiles + t->first + t->level_first[level] + (uint32_t)g->tile[i];
+    txm_tile_entry *e = view->tiles + index;
     uint32_t slot = TXM_LOAD_SLOT(&e->slot);
     if (slot >= TXM_SLOT_FAILED)
         return 0;
     if (view->epoch && TXM_LOAD_MARK(&e->mark) != view->epoch)
         TXM_STORE_MARK(&e->mark, view->epoch);
     const uint8_t *p = (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
-                       (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * t->tile_bytes + (uint32_t)g->offset[i];
-    float fx = g->fx[i], fy = g->fy[i];
+                       (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * t->tile_bytes + offset;
     if (how->filter == TXM_FILTER_LINEAR) {
         const float wx[2] = {1.0f - fx, fx}, wy[2] = {1.0f - fy, fy};
         *color = txm_taps_linear(t, p, wx, wy);
@@ -229,6 +233,33 @@ TXM_FAST int group_taps(const txm_view *view, const txm_view_texture *t, const t
         *color = txm_taps_closest(t, p);
     }
     return 1;
+}
+
+/* The colour of one lane in one level; 0 if its tile is not there. */
+TXM_FAST int group_taps(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, const group_level *g,
+                        uint32_t level, int i, txm_rgba *color)
+{
+    uint32_t index = t->first + t->level_first[level] + (uint32_t)g->tile[i];
+    return group_fetch(view, t, how, index, (uint32_t)g->offset[i], g->fx[i], g->fy[i], color);
+}
+
+/* What is rare stays out of line: a look-up that waits for memory overlaps with the next one only while both fit the
+ * processor's window. */
+#define TXM_RARE static __attribute__((noinline))
+
+TXM_RARE txm_rgba group_after(int after, txm_rgba color)
+{
+    float c[4];
+    txm_color_store(color, c);
+    txm_after(after, c, NULL, NULL);
+    return txm_rgba_quiet(txm_rgba_make(c[0], c[1], c[2], c[3]));
+}
+
+/* From codes to the colour that goes out. */
+TXM_FAST txm_rgba group_color(const txm_view_texture *t, const txm_sampler *how, txm_rgba color)
+{
+    color = txm_rgba_quiet(txm_color_scale(t, color, 1.0f));
+    return how->after ? group_after(how->after, color) : color;
 }
 
 /* One lane of a group; 0 if it must go the general way. */
@@ -249,14 +280,7 @@ TXM_FAST int group_element(const txm_view *view, const txm_view_texture *t, cons
             return 0;
         color = color * (1.0f - blend) + coarse * blend;
     }
-    color = txm_rgba_quiet(txm_color_scale(t, color, 1.0f));
-    if (how->after) {
-        float c[4];
-        txm_color_store(color, c);
-        txm_after(how->after, c, NULL, NULL);
-        color = txm_rgba_quiet(txm_rgba_make(c[0], c[1], c[2], c[3]));
-    }
-    *out = color;
+    *out = group_color(t, how, color);
     return 1;
 }
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The entries of a back-end's table over batch_simd.h.
+ * The entries of a back-end's table over batch_simd.h and single_simd.h.
  */
 #ifndef TXM_SAMPLE_SIMD_ENTRIES_H
 #define TXM_SAMPLE_SIMD_ENTRIES_H
-#include "sample/simd/batch_simd.h"
+#include "sample/simd/single_simd.h"
 
 /* Element begin .. begin + TXM_LANES - 1 of a batch. */
 static txm_look sample_group(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_batch *b,

@@ -10,9 +10,14 @@ TXM_FAST vf vf_floor(vf v)
     return (vf)_mm256_floor_ps((__m256)v);
 }
 
+TXM_FAST txm_rgba v4_floor(txm_rgba v)
+{
+    return (txm_rgba)_mm_floor_ps((__m128)v);
+}
+
 TXM_FAST vf vf_sqrt(vf v)
 {
     return (vf)_mm256_sqrt_ps((__m256)v);
 }
 
-const txm_sample_ops txm_sample_avx2 = {"avx2", sample_one, sample_with_derivatives, sample_batch};
+const txm_sample_ops txm_sample_avx2 = {"avx2", sample_single, sample_with_derivatives, sample_batch};
