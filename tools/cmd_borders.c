@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tools/options/args.h"
 #include "batch/names.h"
 #include "batch/sweep.h"
 #include "cache/borders.h"
 #include "core/mem.h"
 #include "core/path.h"
+#include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
@@ -26,29 +26,19 @@ typedef struct borders_args {
 
 #define AT(member) .offset = offsetof(borders_args, member)
 static const txm_option actions[] = {
-    {.name = "add",
-     .type = TXM_OPT_FLAG,
-     AT(add),
-     .help = "Append the borders of all tiles, made from the file's own pixels",
-     .more = "A valid section is left alone; one that is stale or damaged is replaced."},
-    {.name = "strip",
-     .type = TXM_OPT_FLAG,
-     AT(strip),
-     .help = "Cut off whatever follows the image, so that the file is as it was before"},
-    {.name = "check",
-     .type = TXM_OPT_FLAG,
-     AT(check),
-     .help = "Compare every border with the pixels of the neighbours; exit with 5 if one is missing or wrong"},
+    TXM_OPTION(FLAG, "add", AT(add), .help = "Append the borders of all tiles, made from the file's own pixels",
+               .more = "A valid section is left alone; one that is stale or damaged is replaced."),
+    TXM_OPTION(FLAG, "strip", AT(strip),
+               .help = "Cut off whatever follows the image, so that the file is as it was before"),
+    TXM_OPTION(FLAG, "check", AT(check),
+               .help =
+                   "Compare every border with the pixels of the neighbours; exit with 5 if one is missing or wrong"),
     {0},
 };
 static const txm_option options[] = {
     TXM_OPTION_JOBS(AT(threads)),
-    {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print one JSON object a file"},
-    {.name = "quiet",
-     .letter = 'q',
-     .type = TXM_OPT_FLAG,
-     AT(quiet),
-     .help = "Print only warnings, findings and errors"},
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object a file"),
+    TXM_OPTION(FLAG, "quiet", .letter = 'q', AT(quiet), .help = "Print only warnings, findings and errors"),
     {0},
 };
 #undef AT

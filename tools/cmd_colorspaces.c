@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/options/args.h"
 #include "color/color.h"
+#include "tools/options/args.h"
+#include "tools/options/opt.h"
 #include "tools/output/exits.h"
 #include "tools/output/json.h"
-#include "tools/options/opt.h"
 #include "tools/output/say.h"
 #include "tools/output/text.h"
 
@@ -19,10 +19,7 @@ typedef struct colorspaces_args {
 } colorspaces_args;
 
 static const txm_option options[] = {
-    {.name = "json",
-     .type = TXM_OPT_FLAG,
-     .offset = offsetof(colorspaces_args, json),
-     .help = "Print the list as one JSON object"},
+    TXM_OPTION(FLAG, "json", .offset = offsetof(colorspaces_args, json), .help = "Print the list as one JSON object"),
     {0},
 };
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "tools/options/args.h"
+#include "tools/options/opt.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
-#include "tools/options/opt.h"
 #include "tools/output/text.h"
 #include "txmill/devices.h"
 
@@ -19,10 +19,7 @@ typedef struct devices_args {
 } devices_args;
 
 static const txm_option options[] = {
-    {.name = "json",
-     .type = TXM_OPT_FLAG,
-     .offset = offsetof(devices_args, json),
-     .help = "Print the list as one JSON object"},
+    TXM_OPTION(FLAG, "json", .offset = offsetof(devices_args, json), .help = "Print the list as one JSON object"),
     {0},
 };
 

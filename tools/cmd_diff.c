@@ -2,8 +2,8 @@
  * txmill diff: how far two files are apart, in metadata and in the pixels of each level. */
 #include <stdlib.h>
 
-#include "tools/options/args.h"
 #include "tools/inspect/diff_report.h"
+#include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/guard.h"
 #include "tools/output/say.h"
@@ -28,36 +28,17 @@ static txm_status parse_number(const char *text, void *field, txm_error *err)
 
 #define AT(member) .offset = offsetof(diff_args, member)
 static const txm_option thresholds[] = {
-    {.name = "max-error",
-     .type = TXM_OPT_CUSTOM,
-     AT(max_error),
-     .arg = "X",
-     .parse = parse_number,
-     .help = "Largest error that is allowed in any sample"},
-    {.name = "max-mean",
-     .type = TXM_OPT_CUSTOM,
-     AT(mean_error),
-     .arg = "X",
-     .parse = parse_number,
-     .help = "Largest mean error of a level that is allowed"},
-    {.name = "min-psnr",
-     .type = TXM_OPT_CUSTOM,
-     AT(min_psnr),
-     .arg = "DB",
-     .parse = parse_number,
-     .help = "Smallest signal-to-noise ratio of a level that is allowed, in decibels"},
-    {.name = "max-share",
-     .type = TXM_OPT_CUSTOM,
-     AT(max_share),
-     .arg = "PERCENT",
-     .parse = parse_number,
-     .help = "Largest share of differing samples of a level that is allowed"},
-    {.name = "metadata",
-     .letter = 'm',
-     .type = TXM_OPT_FLAG,
-     AT(metadata),
-     .help = "Metadata must not differ either",
-     .more = "Differences of metadata are always listed; with this option they decide the exit code as well."},
+    TXM_OPTION(CUSTOM, "max-error", AT(max_error), .arg = "X", .parse = parse_number,
+               .help = "Largest error that is allowed in any sample"),
+    TXM_OPTION(CUSTOM, "max-mean", AT(mean_error), .arg = "X", .parse = parse_number,
+               .help = "Largest mean error of a level that is allowed"),
+    TXM_OPTION(CUSTOM, "min-psnr", AT(min_psnr), .arg = "DB", .parse = parse_number,
+               .help = "Smallest signal-to-noise ratio of a level that is allowed, in decibels"),
+    TXM_OPTION(CUSTOM, "max-share", AT(max_share), .arg = "PERCENT", .parse = parse_number,
+               .help = "Largest share of differing samples of a level that is allowed"),
+    TXM_OPTION(FLAG, "metadata", .letter = 'm', AT(metadata), .help = "Metadata must not differ either",
+               .more =
+                   "Differences of metadata are always listed; with this option they decide the exit code as well."),
     {0},
 };
 static const txm_option outputs[] = {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill extract: one level of a tx file, or all of them, as a picture. */
-#include "tools/options/args.h"
 #include "core/path.h"
+#include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/guard.h"
 #include "tools/output/json.h"
-#include "tools/picture/level_picture.h"
 #include "tools/output/say.h"
+#include "tools/picture/level_picture.h"
 #include "tools/picture/picture_file.h"
 
 enum { TXM_EXTRACT_SCHEMA_VERSION = 1 };
@@ -20,23 +20,19 @@ typedef struct extract_args {
 #define AT(member) .offset = offsetof(extract_args, member)
 static const txm_option options[] = {
     TXM_OPTION_LEVEL(AT(level), "0"),
-    {.name = "atlas",
-     .type = TXM_OPT_FLAG,
-     AT(atlas),
-     .help = "All levels in one picture",
-     .more = "Level 0 stands at the left, the others below each other at its right."},
+    TXM_OPTION(FLAG, "atlas", AT(atlas), .help = "All levels in one picture",
+               .more = "Level 0 stands at the left, the others below each other at its right."),
     {0},
 };
 static const txm_option outputs[] = {
     TXM_OPTION_OUTPUT(AT(output), "Write there, in the format of its extension (required)", NULL),
     TXM_OPTION_FORCE(AT(force)),
-    {.name = "raw",
-     .type = TXM_OPT_FLAG,
-     AT(raw),
-     .help = "Write values as they are stored, in formats for viewing too",
-     .more = "Without it, scene-linear values are encoded through the sRGB curve when the format is one for viewing, "
-             "such as PNG or JPEG. Primaries are not converted."},
-    {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print one JSON object that says what was written"},
+    TXM_OPTION(
+        FLAG, "raw", AT(raw), .help = "Write values as they are stored, in formats for viewing too",
+        .more =
+            "Without it, scene-linear values are encoded through the sRGB curve when the format is one for viewing, "
+            "such as PNG or JPEG. Primaries are not converted."),
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object that says what was written"),
     {0},
 };
 #undef AT

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "batch/store.h"
+#include "tools/gc/gc_args.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
-#include "tools/gc/gc_args.h"
 #include "tools/output/say.h"
 #include "tools/output/text.h"
 
@@ -30,40 +30,25 @@ static txm_status parse_age(const char *text, void *field, txm_error *err)
 
 #define AT(member) .offset = offsetof(txm_gc_args, member)
 static const txm_option what_options[] = {
-    {.name = "keep-for",
-     .type = TXM_OPT_LIST,
-     AT(keep_for),
-     .arg = "SCENE",
-     .values = TXM_VALUES_FILE,
-     .help = "Remove what none of these Blender scenes asks for, too (repeatable)",
-     .more = "With its libraries. A scene or library that cannot be read ends the run: what it asks for is not known "
-             "then. Tx files of images that are packed into a scene are kept, by the images' names."},
+    TXM_OPTION(
+        LIST, "keep-for", AT(keep_for), .arg = "SCENE", .values = TXM_VALUES_FILE,
+        .help = "Remove what none of these Blender scenes asks for, too (repeatable)",
+        .more =
+            "With its libraries. A scene or library that cannot be read ends the run: what it asks for is not known "
+            "then. Tx files of images that are packed into a scene are kept, by the images' names."),
     TXM_OPTION_CACHE_DIR(AT(cache_dir), "The cache folder that these scenes are rendered with, as in make", NULL),
-    {.name = "missing-folders",
-     .type = TXM_OPT_FLAG,
-     AT(missing_folders),
-     .help = "An image counts as gone even where its folder is not there",
-     .more = "Without this option such tx files stay: a share that is not mounted has lost no images."},
-    {.name = "store",
-     .type = TXM_OPT_STRING,
-     AT(store),
-     .arg = "DIR",
-     .values = TXM_VALUES_DIR,
-     .help = "Trim this store, as given to make --store, instead"},
-    {.name = "older-than",
-     .type = TXM_OPT_CUSTOM,
-     AT(older_than_s),
-     .arg = "AGE",
-     .parse = parse_age,
-     .help = "Remove only what is older, as 36h, 30d or 8w",
-     .more = "In folders, since the tx file was put there; in a store, since it was last used."},
-    {.name = "max-size",
-     .type = TXM_OPT_SIZE,
-     AT(max_size),
-     .arg = "SIZE",
-     .help = "Trim the store until it is no larger, as 200G, what was not used for longest first",
-     .more = "Files that are in use under another name (hard links) occupy nothing and are not counted."},
-    {.name = "delete", .type = TXM_OPT_FLAG, AT(remove), .help = "Really remove; without it only say what would be"},
+    TXM_OPTION(FLAG, "missing-folders", AT(missing_folders),
+               .help = "An image counts as gone even where its folder is not there",
+               .more = "Without this option such tx files stay: a share that is not mounted has lost no images."),
+    TXM_OPTION(STRING, "store", AT(store), .arg = "DIR", .values = TXM_VALUES_DIR,
+               .help = "Trim this store, as given to make --store, instead"),
+    TXM_OPTION(CUSTOM, "older-than", AT(older_than_s), .arg = "AGE", .parse = parse_age,
+               .help = "Remove only what is older, as 36h, 30d or 8w",
+               .more = "In folders, since the tx file was put there; in a store, since it was last used."),
+    TXM_OPTION(SIZE, "max-size", AT(max_size), .arg = "SIZE",
+               .help = "Trim the store until it is no larger, as 200G, what was not used for longest first",
+               .more = "Files that are in use under another name (hard links) occupy nothing and are not counted."),
+    TXM_OPTION(FLAG, "delete", AT(remove), .help = "Really remove; without it only say what would be"),
     {0},
 };
 #undef AT

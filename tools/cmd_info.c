@@ -22,17 +22,14 @@ typedef struct info_args {
 
 #define AT(member) .offset = offsetof(info_args, member)
 static const txm_option options[] = {
-    {.name = "all", .type = TXM_OPT_FLAG, AT(all), .help = "Show every entry of the metadata"},
-    {.name = "tiles",
-     .type = TXM_OPT_WORD,
-     AT(tiles),
-     .arg = "[=all]",
-     .values = "all",
-     .help = "Show every tile's bytes, and which hold one colour",
-     .more = "Every tile is decoded for it. Of a file with more than 200 tiles the largest 200 are listed, with all "
-             "every one, row by row; JSON always holds them all."},
+    TXM_OPTION(FLAG, "all", AT(all), .help = "Show every entry of the metadata"),
+    TXM_OPTION(
+        WORD, "tiles", AT(tiles), .arg = "[=all]", .values = "all",
+        .help = "Show every tile's bytes, and which hold one colour",
+        .more = "Every tile is decoded for it. Of a file with more than 200 tiles the largest 200 are listed, with all "
+                "every one, row by row; JSON always holds them all."),
     TXM_OPTION_QUICK(AT(quick)),
-    {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print one JSON object a file"},
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object a file"),
     {0},
 };
 #undef AT

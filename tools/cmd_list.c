@@ -6,9 +6,9 @@
 #include "blend/colors.h"
 #include "convert/context.h"
 #include "tools/inspect/tx_files.h"
-#include "tools/output/exits.h"
 #include "tools/list/list_scene.h"
 #include "tools/options/opt.h"
+#include "tools/output/exits.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
 
@@ -26,17 +26,17 @@ typedef struct list_args {
 
 #define AT(member) .offset = offsetof(list_options, member)
 static const txm_option options[] = {
-    {.name = "lint",
-     .type = TXM_OPT_FLAG,
-     AT(lint),
-     .help = "Report what is missing or probably not meant so; exit with 5 if something is found",
-     .more = "An image that feeds a Normal Map node but is no data; one image used as colour and as data; one file in "
-             "two colour spaces; missing files and libraries; unknown colour spaces; and of the images what make "
-             "--lint looks for. They are read for that. See FINDINGS."},
+    TXM_OPTION(
+        FLAG, "lint", AT(lint),
+        .help = "Report what is missing or probably not meant so; exit with 5 if something is found",
+        .more =
+            "An image that feeds a Normal Map node but is no data; one image used as colour and as data; one file in "
+            "two colour spaces; missing files and libraries; unknown colour spaces; and of the images what make "
+            "--lint looks for. They are read for that. See FINDINGS."),
     TXM_OPTION_CACHE_DIR(AT(cache_dir),
                          "Folder in which tx files are looked for (default: blender_tx beside each image)", NULL),
     TXM_OPTION_QUICK(AT(quick)),
-    {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print a JSON object a scene, image, library and finding"},
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print a JSON object a scene, image, library and finding"),
     {0},
 };
 #undef AT

@@ -1,64 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill make: converts images into the tx files that Cycles looks up. */
-#include "tools/output/exits.h"
 #include "tools/make/make_run.h"
+#include "tools/output/exits.h"
 
 #define AT(member) .offset = offsetof(txm_make_args, member)
 static const txm_option output_options[] = {
     TXM_OPTION_OUTPUT(AT(output), "Write to this file, for a single image",
                       "Cycles finds it there only if it is the name that Cycles computes itself."),
-    {.name = "force", .letter = 'f', .type = TXM_OPT_FLAG, AT(force), .help = "Write even what is up to date"},
-    {.name = "dry-run",
-     .letter = 'n',
-     .type = TXM_OPT_FLAG,
-     AT(dry_run),
-     .help = "Only say what would be made, and why"},
-    {.name = "plan",
-     .type = TXM_OPT_FLAG,
-     AT(plan),
-     .help = "As --dry-run, in the order of the work, with its cost",
-     .more = "Megapixels, memory at the peak and processor seconds are estimated from the images' headers."},
-    {.name = "key",
-     .type = TXM_OPT_WORD,
-     AT(key),
-     .arg = "[=content]",
-     .values = "content",
-     .help = "Make nothing; print a key a file that settings of the same pixels have in common",
-     .more = "With =content it covers the image's bytes, too: equal keys, equal tx pixels, wherever and whenever. See "
-             "KEYS."},
+    TXM_OPTION(FLAG, "force", .letter = 'f', AT(force), .help = "Write even what is up to date"),
+    TXM_OPTION(FLAG, "dry-run", .letter = 'n', AT(dry_run), .help = "Only say what would be made, and why"),
+    TXM_OPTION(FLAG, "plan", AT(plan), .help = "As --dry-run, in the order of the work, with its cost",
+               .more = "Megapixels, memory at the peak and processor seconds are estimated from the images' headers."),
+    TXM_OPTION(
+        WORD, "key", AT(key), .arg = "[=content]", .values = "content",
+        .help = "Make nothing; print a key a file that settings of the same pixels have in common",
+        .more =
+            "With =content it covers the image's bytes, too: equal keys, equal tx pixels, wherever and whenever. See "
+            "KEYS."),
     TXM_OPTION_STORE(AT(store), "See THE STORE."),
     {0},
 };
 static const txm_option course_options[] = {
-    {.name = "no-claims",
-     .type = TXM_OPT_FLAG,
-     AT(no_claims),
-     .help = "Do not keep other processes from making the same files",
-     .more = "Nothing breaks without claims: processes then may do the same work twice. See MANY PROCESSES."},
-    {.name = "keep-going",
-     .letter = 'k',
-     .type = TXM_OPT_CLEAR,
-     AT(fail_fast),
-     .help = "Convert the other images when one fails (the default)"},
-    {.name = "fail-fast",
-     .type = TXM_OPT_FLAG,
-     AT(fail_fast),
-     .help = "Start no further image when one failed",
-     .more = "Those that are under way are finished."},
-    {.name = "lint", .type = TXM_OPT_FLAG, AT(lint), .help = "Warn of what is probably not meant so: see LINT"},
-    {.name = "log",
-     .type = TXM_OPT_STRING,
-     AT(log),
-     .arg = "FILE",
-     .values = TXM_VALUES_FILE,
-     .help = "Write the JSON objects of --json to this file, besides what is printed",
-     .more = "For schedulers that keep no standard output, and for txmill report and verify --run. The file is begun anew "
-             "by each run."},
-    {.name = "progress",
-     .type = TXM_OPT_FLAG,
-     AT(progress),
-     .help = "Print a line of progress a percent",
-     .more = "On a terminal there is a progress line in any case, unless -q is given."},
+    TXM_OPTION(FLAG, "no-claims", AT(no_claims), .help = "Do not keep other processes from making the same files",
+               .more = "Nothing breaks without claims: processes then may do the same work twice. See MANY PROCESSES."),
+    TXM_OPTION(CLEAR, "keep-going", .letter = 'k', AT(fail_fast),
+               .help = "Convert the other images when one fails (the default)"),
+    TXM_OPTION(FLAG, "fail-fast", AT(fail_fast), .help = "Start no further image when one failed",
+               .more = "Those that are under way are finished."),
+    TXM_OPTION(FLAG, "lint", AT(lint), .help = "Warn of what is probably not meant so: see LINT"),
+    TXM_OPTION(STRING, "log", AT(log), .arg = "FILE", .values = TXM_VALUES_FILE,
+               .help = "Write the JSON objects of --json to this file, besides what is printed",
+               .more = "For schedulers that keep no standard output, and for txmill report and verify --run. The file "
+                       "is begun anew "
+                       "by each run."),
+    TXM_OPTION(FLAG, "progress", AT(progress), .help = "Print a line of progress a percent",
+               .more = "On a terminal there is a progress line in any case, unless -q is given."),
     {0},
 };
 #undef AT

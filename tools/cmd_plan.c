@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/make/batch_job.h"
 #include "core/mem.h"
+#include "tools/make/batch_job.h"
+#include "tools/options/shard_args.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
-#include "tools/options/shard_args.h"
 #include "tools/output/text.h"
 
 enum { PLAN_SCHEMA_VERSION = 1 };
@@ -26,15 +26,9 @@ typedef struct plan_args {
 
 #define AT(member) .offset = offsetof(plan_args, member)
 static const txm_option shard_options[] = {
-    {.name = "shards",
-     .letter = 'n',
-     .type = TXM_OPT_UINT,
-     AT(shards),
-     .arg = "N",
-     .min = 1,
-     .max = TXM_MAX_SHARDS,
-     .help = "Number of shards"},
-    {.name = "files", .type = TXM_OPT_FLAG, AT(files), .help = "Say of every input which shard it is in"},
+    TXM_OPTION(UINT, "shards", .letter = 'n', AT(shards), .arg = "N", .min = 1, .max = TXM_MAX_SHARDS,
+               .help = "Number of shards"),
+    TXM_OPTION(FLAG, "files", AT(files), .help = "Say of every input which shard it is in"),
     {0},
 };
 #undef AT

@@ -7,8 +7,8 @@
 #include "tools/output/format.h"
 #include "tools/output/guard.h"
 #include "tools/output/json.h"
-#include "tools/report/report_page.h"
 #include "tools/output/say.h"
+#include "tools/report/report_page.h"
 
 enum { REPORT_SCHEMA_VERSION = 1 };
 
@@ -22,7 +22,7 @@ typedef struct report_args {
 static const txm_option page_options[] = {
     TXM_OPTION_OUTPUT(AT(output), "Write the page to this file, - for standard output", NULL),
     TXM_OPTION_FORCE(AT(force)),
-    {.name = "title", .type = TXM_OPT_STRING, AT(title), .arg = "TEXT", .help = "Heading of the page"},
+    TXM_OPTION(STRING, "title", AT(title), .arg = "TEXT", .help = "Heading of the page"),
     {0},
 };
 #undef AT
@@ -87,8 +87,9 @@ static void say_sums(const txm_report *r, const txm_report_sums *s)
 {
     char size[TXM_FORMAT_BYTES], runs[TXM_FORMAT_COUNT], images[TXM_FORMAT_COUNT];
     txm_say(TXM_SAY_INFO, "%s, %s: %zu failed, %zu created, %zu up to date, %zu used as they are; %s",
-            txm_format_count(r->run_count, "run", runs), txm_format_count(s->images, "image", images), s->states[TXM_REPORT_FAILED], s->states[TXM_REPORT_CREATED],
-            s->states[TXM_REPORT_UP_TO_DATE], s->states[TXM_REPORT_SKIPPED], txm_format_bytes(s->tx_bytes, size));
+            txm_format_count(r->run_count, "run", runs), txm_format_count(s->images, "image", images),
+            s->states[TXM_REPORT_FAILED], s->states[TXM_REPORT_CREATED], s->states[TXM_REPORT_UP_TO_DATE],
+            s->states[TXM_REPORT_SKIPPED], txm_format_bytes(s->tx_bytes, size));
     if (s->broken && s->error)
         txm_say(TXM_SAY_WARNING, "a run failed: %s", s->error);
     else if (s->broken && !s->states[TXM_REPORT_FAILED])

@@ -25,12 +25,11 @@ typedef struct resolve_args {
 
 #define AT(member) .offset = offsetof(resolve_args, member)
 static const txm_option options[] = {
-    {.name = "touch",
-     .type = TXM_OPT_FLAG,
-     AT(touch),
-     .help = "Give outdated tx files the time of their image if they are what it gives",
-     .more = "For files whose times were lost on the way, by rsync, git, cp or zip. The image is converted again and "
-             "everything compared, as with 'txmill verify --deep'; what differs is left alone."},
+    TXM_OPTION(
+        FLAG, "touch", AT(touch), .help = "Give outdated tx files the time of their image if they are what it gives",
+        .more =
+            "For files whose times were lost on the way, by rsync, git, cp or zip. The image is converted again and "
+            "everything compared, as with 'txmill verify --deep'; what differs is left alone."),
     TXM_OPTION_QUICK(AT(quick)),
     {0},
 };

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/options/args.h"
 #include "batch/out_file.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "device/arith.h"
+#include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/guard.h"
 #include "tools/output/json.h"
@@ -50,49 +50,29 @@ static txm_status parse_place(const char *text, void *field, txm_error *err)
 #define AT(member) .offset = offsetof(tile_args, member)
 static const txm_option options[] = {
     TXM_OPTION_LEVEL(AT(level), "0"),
-    {.name = "tile",
-     .letter = 't',
-     .type = TXM_OPT_CUSTOM,
-     AT(tile),
-     .arg = "X,Y",
-     .help = "Column and row of the tile, from the top left (default: 0,0)",
-     .parse = parse_place},
-    {.name = "all",
-     .letter = 'a',
-     .type = TXM_OPT_FLAG,
-     AT(all),
-     .help = "All tiles of the level on one sheet, as a picture",
-     .more = "Tiles stand apart from each other below their column and row; pixels of the padding are tinted. The "
-             "picture is encoded for viewing."},
-    {.name = "padding",
-     .letter = 'p',
-     .type = TXM_OPT_UINT,
-     AT(padding),
-     .arg = "N",
-     .help = "Pixels all round the tile, up to 8 (default: 0)",
-     .max = TXM_MAX_PADDING_PX},
-    {.name = "extension",
-     .letter = 'e',
-     .type = TXM_OPT_CHOICE,
-     AT(extension),
-     .arg = "MODE",
-     .values = "repeat extend clip mirror",
-     .help = "What lies beyond the level's edge: repeat, extend, clip or mirror (default: repeat)"},
+    TXM_OPTION(CUSTOM, "tile", .letter = 't', AT(tile), .arg = "X,Y", .parse = parse_place,
+               .help = "Column and row of the tile, from the top left (default: 0,0)"),
+    TXM_OPTION(
+        FLAG, "all", .letter = 'a', AT(all), .help = "All tiles of the level on one sheet, as a picture",
+        .more = "Tiles stand apart from each other below their column and row; pixels of the padding are tinted. The "
+                "picture is encoded for viewing."),
+    TXM_OPTION(UINT, "padding", .letter = 'p', AT(padding), .arg = "N", .max = TXM_MAX_PADDING_PX,
+               .help = "Pixels all round the tile, up to 8 (default: 0)"),
+    TXM_OPTION(CHOICE, "extension", .letter = 'e', AT(extension), .arg = "MODE", .values = "repeat extend clip mirror",
+               .help = "What lies beyond the level's edge: repeat, extend, clip or mirror (default: repeat)"),
     {0},
 };
 static const txm_option outputs[] = {
     TXM_OPTION_OUTPUT(AT(output), "Write there; - is standard output (default)", NULL),
     TXM_OPTION_FORCE(AT(force)),
-    {.name = "format",
-     .type = TXM_OPT_CHOICE,
-     AT(format),
-     .arg = "FORMAT",
-     .values = "auto text raw image",
-     .help = "auto, text, raw or image (default: auto, by the extension of FILE)",
-     .more = "Text is a line a pixel: its column and row in the level, then its channels. Raw is the stored samples, "
-             "little-endian, channels interleaved, without header. As an image the values are written as they are "
-             "stored, in any format that OpenImageIO writes."},
-    {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print the pixels as one JSON object"},
+    TXM_OPTION(
+        CHOICE, "format", AT(format), .arg = "FORMAT", .values = "auto text raw image",
+        .help = "auto, text, raw or image (default: auto, by the extension of FILE)",
+        .more =
+            "Text is a line a pixel: its column and row in the level, then its channels. Raw is the stored samples, "
+            "little-endian, channels interleaved, without header. As an image the values are written as they are "
+            "stored, in any format that OpenImageIO writes."),
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print the pixels as one JSON object"),
     {0},
 };
 #undef AT
@@ -250,8 +230,8 @@ static int run_tile(void *p, const txm_operands *operands)
         txm_fail(&err, TXM_USAGE, "one tx file is needed; 'txmill tile --help' lists the options");
         return txm_finish_failed(&err, 0);
     }
-    const txm_output output = {"-o", args->output,
-                               choose_format(args) == FORMAT_IMAGE ? TXM_OUTPUT_PICTURE : TXM_OUTPUT_PIXELS, args->force};
+    const txm_output output = {
+        "-o", args->output, choose_format(args) == FORMAT_IMAGE ? TXM_OUTPUT_PICTURE : TXM_OUTPUT_PIXELS, args->force};
     if (txm_guard_operands(&output, operands->items, operands->count, &err))
         return txm_finish_failed(&err, operands->count);
     txm_status status = txm_tx_open(operands->items[0], &tx, &err);

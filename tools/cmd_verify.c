@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill verify: is a tx file whole, and is it what its name and its source say? */
-#include "tools/options/args.h"
-#include "tools/output/exits.h"
-#include "tools/make/run_tx.h"
-#include "tools/output/say.h"
-#include "tools/output/summary.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/inspect/verify_report.h"
+#include "tools/make/run_tx.h"
+#include "tools/options/args.h"
+#include "tools/output/exits.h"
+#include "tools/output/say.h"
+#include "tools/output/summary.h"
 
 typedef struct verify_args {
     bool deep;
@@ -20,26 +20,15 @@ typedef struct verify_args {
 
 #define AT(member) .offset = offsetof(verify_args, member)
 static const txm_option options[] = {
-    {.name = "deep",
-     .type = TXM_OPT_FLAG,
-     AT(deep),
-     .help = "Convert the source again and compare everything",
-     .more = "With the settings that the file states, into a temporary file below TMPDIR."},
-    {.name = "source",
-     .type = TXM_OPT_STRING,
-     AT(source),
-     .arg = "FILE",
-     .values = TXM_VALUES_FILE,
-     .help = "The source, where the path in the file does not lead to it; for a single file"},
-    {.name = "run",
-     .type = TXM_OPT_LIST,
-     AT(runs),
-     .arg = "LOG",
-     .values = TXM_VALUES_LOG,
-     .help = "The tx files that a run of make --json made or found up to date, too (repeatable)",
-     .more =
-         "In the folder that the run was started in, if it was given relative paths. Images that failed there have no "
-         "tx file: the exit status of the run tells of them, and txmill report."},
+    TXM_OPTION(FLAG, "deep", AT(deep), .help = "Convert the source again and compare everything",
+               .more = "With the settings that the file states, into a temporary file below TMPDIR."),
+    TXM_OPTION(STRING, "source", AT(source), .arg = "FILE", .values = TXM_VALUES_FILE,
+               .help = "The source, where the path in the file does not lead to it; for a single file"),
+    TXM_OPTION(LIST, "run", AT(runs), .arg = "LOG", .values = TXM_VALUES_LOG,
+               .help = "The tx files that a run of make --json made or found up to date, too (repeatable)",
+               .more = "In the folder that the run was started in, if it was given relative paths. Images that failed "
+                       "there have no "
+                       "tx file: the exit status of the run tells of them, and txmill report."),
     {0},
 };
 #undef AT
@@ -107,13 +96,13 @@ static void verify_all(txm_context *context, const verify_args *args, const txm_
 
 static txm_status collect(const verify_args *args, const txm_operands *operands, txm_inputs **inputs, txm_error *err)
 {
-    const txm_files_how how = {
-        .command = "verify", .what = "tx file", .tx = true, .may_be_none = args->runs.count > 0};
+    const txm_files_how how = {.command = "verify", .what = "tx file", .tx = true, .may_be_none = args->runs.count > 0};
     txm_status status = txm_files_collect(&how, &args->files, operands, inputs, err);
     if (status == TXM_OK)
         status = txm_run_tx_read(*inputs, &args->runs, err);
     if (status == TXM_OK && !txm_inputs_count(*inputs))
-        status = txm_fail(err, TXM_USAGE, "%s: the run made no tx file, and found none up to date", args->runs.items[0]);
+        status =
+            txm_fail(err, TXM_USAGE, "%s: the run made no tx file, and found none up to date", args->runs.items[0]);
     if (status == TXM_OK && args->source && txm_inputs_count(*inputs) > 1)
         status = txm_fail(err, TXM_USAGE, "--source goes with a single tx file, but %zu are given",
                           txm_inputs_count(*inputs));

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/options/args.h"
 #include "core/mem.h"
+#include "tools/inspect/info_report.h"
+#include "tools/inspect/tx_files.h"
+#include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/guard.h"
-#include "tools/inspect/info_report.h"
-#include "tools/inspect/tx_files.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
 #include "tools/view/view_page.h"
@@ -59,42 +59,28 @@ static txm_status parse_size(const char *text, void *field, txm_error *err)
 #define AT(member) .offset = offsetof(view_args, member)
 static const txm_option picture_options[] = {
     TXM_OPTION_LEVEL(AT(level), "the one that fits"),
-    {.name = "size",
-     .letter = 's',
-     .type = TXM_OPT_CUSTOM,
-     AT(size),
-     .arg = "COLUMNSxROWS",
-     .parse = parse_size,
-     .help = "Cells of the terminal to fill at the most (default: its size)"},
-    {.name = "format",
-     .letter = 'F',
-     .type = TXM_OPT_CHOICE,
-     AT(format),
-     .arg = "FORMAT",
-     .values = "auto symbols sixel kitty",
-     .help = "auto, symbols, sixel or kitty (default: auto, what the terminal can)",
-     .more = "What a terminal can is told by TERM and the like. When a format is named, it is written to anything, a "
-             "file or a pipe as well. Symbols are Unicode blocks where the locale is UTF-8, else ASCII."},
+    TXM_OPTION(CUSTOM, "size", .letter = 's', AT(size), .arg = "COLUMNSxROWS", .parse = parse_size,
+               .help = "Cells of the terminal to fill at the most (default: its size)"),
+    TXM_OPTION(
+        CHOICE, "format", .letter = 'F', AT(format), .arg = "FORMAT", .values = "auto symbols sixel kitty",
+        .help = "auto, symbols, sixel or kitty (default: auto, what the terminal can)",
+        .more =
+            "What a terminal can is told by TERM and the like. When a format is named, it is written to anything, a "
+            "file or a pipe as well. Symbols are Unicode blocks where the locale is UTF-8, else ASCII."),
     {0},
 };
 static const txm_option page_options[] = {
-    {.name = "html",
-     .type = TXM_OPT_STRING,
-     AT(html),
-     .arg = "FILE",
-     .values = TXM_VALUES_FILE,
-     .help = "Write a page for the browser there; - is standard output",
-     .more = "One file that needs nothing else, neither a network nor a server. See THE PAGE."},
+    TXM_OPTION(STRING, "html", AT(html), .arg = "FILE", .values = TXM_VALUES_FILE,
+               .help = "Write a page for the browser there; - is standard output",
+               .more = "One file that needs nothing else, neither a network nor a server. See THE PAGE."),
     TXM_OPTION_OUTPUT(AT(html), "The same as --html", NULL),
     TXM_OPTION_FORCE(AT(force)),
-    {.name = "page-size",
-     .type = TXM_OPT_SIZE,
-     AT(page_bytes),
-     .arg = "SIZE",
-     .help = "Pixels that the page may hold, as 8M or 1G (default: 16M)",
-     .more = "Shared by all files. Of each the smaller levels are taken, as many as fit; the page says which are "
-             "missing."},
-    {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "With --html: print one JSON object a file"},
+    TXM_OPTION(SIZE, "page-size", AT(page_bytes), .arg = "SIZE",
+               .help = "Pixels that the page may hold, as 8M or 1G (default: 16M)",
+               .more =
+                   "Shared by all files. Of each the smaller levels are taken, as many as fit; the page says which are "
+                   "missing."),
+    TXM_OPTION(FLAG, "json", AT(json), .help = "With --html: print one JSON object a file"),
     {0},
 };
 #undef AT
@@ -309,8 +295,7 @@ static int run_view(void *p, const txm_operands *operands)
     txm_error err = {0};
     txm_inputs *inputs = NULL;
     viewing v = {.args = args};
-    if (check(args, &err) == TXM_OK &&
-        txm_tx_files_collect("view", &args->files, operands, &inputs, &err) == TXM_OK) {
+    if (check(args, &err) == TXM_OK && txm_tx_files_collect("view", &args->files, operands, &inputs, &err) == TXM_OK) {
         v.inputs = inputs;
         view_all(&v, &tally, &err);
     }

@@ -4,8 +4,8 @@
 
 #include "batch/watch.h"
 #include "core/mem.h"
-#include "tools/output/exits.h"
 #include "tools/make/make_run.h"
+#include "tools/output/exits.h"
 #include "tools/output/say.h"
 
 /* Between attempts at what a retry may cure: doubled from the first to the last. */
@@ -18,31 +18,18 @@ typedef struct watch_args {
 
 #define AT(member) .offset = offsetof(watch_args, member)
 static const txm_option watch_options[] = {
-    {.name = "settle",
-     .type = TXM_OPT_UINT,
-     AT(settle_s),
-     .arg = "SECONDS",
-     .min = 0,
-     .max = 3600,
-     .help = "Wait until a file has not changed for so long (default: 2)",
-     .more =
-         "Below 2, a second change within the same second may pass unnoticed: tx files bear the times of their images "
-         "to the second, as Cycles compares them."},
-    {.name = "rescan",
-     .type = TXM_OPT_UINT,
-     AT(rescan_s),
-     .arg = "SECONDS",
-     .min = 1,
-     .max = 86400,
-     .help = "Look at everything so often, for network shares (default: only when needed)",
-     .more =
-         "What other hosts write to a network file system is not reported to this one. Looking at what is up to date "
-         "costs little."},
+    TXM_OPTION(UINT, "settle", AT(settle_s), .arg = "SECONDS", .min = 0, .max = 3600,
+               .help = "Wait until a file has not changed for so long (default: 2)",
+               .more = "Below 2, a second change within the same second may pass unnoticed: tx files bear the times of "
+                       "their images "
+                       "to the second, as Cycles compares them."),
+    TXM_OPTION(UINT, "rescan", AT(rescan_s), .arg = "SECONDS", .min = 1, .max = 86400,
+               .help = "Look at everything so often, for network shares (default: only when needed)",
+               .more = "What other hosts write to a network file system is not reported to this one. Looking at what "
+                       "is up to date "
+                       "costs little."),
     TXM_OPTION_STORE(AT(make.store), NULL),
-    {.name = "lint",
-     .type = TXM_OPT_FLAG,
-     AT(make.lint),
-     .help = "Warn of what is probably not meant so, as make does"},
+    TXM_OPTION(FLAG, "lint", AT(make.lint), .help = "Warn of what is probably not meant so, as make does"),
     {0},
 };
 #undef AT

@@ -11,22 +11,14 @@
 
 #define AT(member) .offset = offsetof(txm_tx_files_args, member)
 const txm_option txm_tx_files_options[] = {
-    {.name = "recursive",
-     .letter = 'r',
-     .type = TXM_OPT_FLAG,
-     AT(recursive),
-     .help = "Take the files in folders and their subfolders",
-     .more = "Those that bear the extension. A list, one path a line, is taken with @FILE, from standard input with -."},
-    {.name = "include",
-     .type = TXM_OPT_LIST,
-     AT(include),
-     .arg = "GLOB",
-     .help = "In folders, take the files that match (repeatable)"},
-    {.name = "exclude",
-     .type = TXM_OPT_LIST,
-     AT(exclude),
-     .arg = "GLOB",
-     .help = "In folders, leave out files and subfolders that match (repeatable)"},
+    TXM_OPTION(
+        FLAG, "recursive", .letter = 'r', AT(recursive), .help = "Take the files in folders and their subfolders",
+        .more =
+            "Those that bear the extension. A list, one path a line, is taken with @FILE, from standard input with -."),
+    TXM_OPTION(LIST, "include", AT(include), .arg = "GLOB",
+               .help = "In folders, take the files that match (repeatable)"),
+    TXM_OPTION(LIST, "exclude", AT(exclude), .arg = "GLOB",
+               .help = "In folders, leave out files and subfolders that match (repeatable)"),
     {0},
 };
 #undef AT
@@ -45,9 +37,9 @@ static txm_status check_any(const txm_files_how *how, const txm_operands *operan
         return TXM_OK;
     if (!operands->count)
         return txm_fail(err, TXM_USAGE, "no %s given; 'txmill %s --help' lists the options", how->what, how->command);
-    return txm_fail(err, TXM_USAGE, "%s%s%s: no %s there; nothing was done", operands->items[0],
-                    operands->count > 1 ? " and " : "",
-                    operands->count > 1 ? txm_format_count(operands->count - 1, "other argument", more) : "", how->what);
+    return txm_fail(
+        err, TXM_USAGE, "%s%s%s: no %s there; nothing was done", operands->items[0], operands->count > 1 ? " and " : "",
+        operands->count > 1 ? txm_format_count(operands->count - 1, "other argument", more) : "", how->what);
 }
 
 txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *args, const txm_operands *operands,
@@ -85,7 +77,7 @@ txm_status txm_input_check(const txm_input *input, txm_error *err)
 
 const char *txm_use_word(txm_use use)
 {
-    static const char *const words[] = {"unreadable", "refused by Cycles", "under a wrong name",    "outdated",
+    static const char *const words[] = {"unreadable", "refused by Cycles", "under a wrong name",   "outdated",
                                         "damaged",    "without an image",  "outside of the cache", "used"};
     return words[use];
 }

@@ -7,56 +7,33 @@
 
 #define AT(member) .offset = offsetof(txm_input_args, member)
 const txm_option txm_input_options[] = {
-    {.name = "recursive",
-     .letter = 'r',
-     .type = TXM_OPT_FLAG,
-     AT(recursive),
-     .help = "Take the images in folders and their subfolders",
-     .more =
-         "Files count as images by their extensions. Hidden files, tx files and folders named blender_tx are passed "
-         "over. Links to folders are followed; a folder that was read already is not read again."},
-    {.name = "include",
-     .type = TXM_OPT_LIST,
-     AT(include),
-     .arg = "GLOB",
-     .help = "In folders, take the files that match instead of all images (repeatable)",
-     .more = "See GLOBS."},
-    {.name = "exclude",
-     .type = TXM_OPT_LIST,
-     AT(exclude),
-     .arg = "GLOB",
-     .help = "In folders, leave out files and subfolders that match (repeatable)"},
-    {.name = "rule",
-     .type = TXM_OPT_LIST,
-     AT(rules),
-     .arg = "GLOB=SPACE[,ALPHA]",
-     .help = "Colour space and alpha type of files that match (repeatable, the first match counts)",
-     .more = "With an empty SPACE the rule sets the alpha type alone. See COLOUR SPACES BY NAME."},
-    {.name = "rules",
-     .type = TXM_OPT_LIST,
-     AT(rule_files),
-     .arg = "FILE",
-     .values = TXM_VALUES_FILE,
-     .help = "Read rules from a file, one a line (repeatable)",
-     .more = "Empty lines and lines that begin with # are skipped."},
-    {.name = "preset",
-     .type = TXM_OPT_STRING,
-     AT(preset),
-     .arg = "NAME",
-     .values = "pbr",
-     .help = "Rules for common names; pbr: normal, roughness and other data maps are Non-Color",
-     .more = "Judged by the last word of the file name, numbers and resolutions aside: wood_normal.png, "
-             "WoodRoughness.1001.exr and wood-ao-4k.jpg count, normal_wood.png does not."},
-    {.name = "packed",
-     .type = TXM_OPT_STRING,
-     AT(packed),
-     .arg = "DIR",
-     .values = TXM_VALUES_DIR,
-     .help = "Unpack the packed images of Blender scenes into DIR and convert them there",
-     .more =
-         "Under the names that Blender's own unpack gives them. A file of that name with other content is left as it "
-         "is, and a number is put into the name. Without this option packed images are left out with a warning: "
-         "Cycles makes no tx files of them."},
+    TXM_OPTION(
+        FLAG, "recursive", .letter = 'r', AT(recursive), .help = "Take the images in folders and their subfolders",
+        .more =
+            "Files count as images by their extensions. Hidden files, tx files and folders named blender_tx are passed "
+            "over. Links to folders are followed; a folder that was read already is not read again."),
+    TXM_OPTION(LIST, "include", AT(include), .arg = "GLOB",
+               .help = "In folders, take the files that match instead of all images (repeatable)",
+               .more = "See GLOBS."),
+    TXM_OPTION(LIST, "exclude", AT(exclude), .arg = "GLOB",
+               .help = "In folders, leave out files and subfolders that match (repeatable)"),
+    TXM_OPTION(LIST, "rule", AT(rules), .arg = "GLOB=SPACE[,ALPHA]",
+               .help = "Colour space and alpha type of files that match (repeatable, the first match counts)",
+               .more = "With an empty SPACE the rule sets the alpha type alone. See COLOUR SPACES BY NAME."),
+    TXM_OPTION(LIST, "rules", AT(rule_files), .arg = "FILE", .values = TXM_VALUES_FILE,
+               .help = "Read rules from a file, one a line (repeatable)",
+               .more = "Empty lines and lines that begin with # are skipped."),
+    TXM_OPTION(STRING, "preset", AT(preset), .arg = "NAME", .values = "pbr",
+               .help = "Rules for common names; pbr: normal, roughness and other data maps are Non-Color",
+               .more = "Judged by the last word of the file name, numbers and resolutions aside: wood_normal.png, "
+                       "WoodRoughness.1001.exr and wood-ao-4k.jpg count, normal_wood.png does not."),
+    TXM_OPTION(
+        STRING, "packed", AT(packed), .arg = "DIR", .values = TXM_VALUES_DIR,
+        .help = "Unpack the packed images of Blender scenes into DIR and convert them there",
+        .more = "Under the names that Blender's own unpack gives them. A file of that name with other content is left "
+                "as it "
+                "is, and a number is put into the name. Without this option packed images are left out with a warning: "
+                "Cycles makes no tx files of them."),
     {0},
 };
 #undef AT

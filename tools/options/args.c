@@ -75,105 +75,70 @@ static txm_status parse_device(const char *text, void *field, txm_error *err)
 
 #define AT(member) .offset = offsetof(txm_config_args, member)
 const txm_option txm_config_options[] = {
-    {.name = "ocio",
-     .type = TXM_OPT_STRING,
-     AT(ocio),
-     .arg = "FILE",
-     .values = TXM_VALUES_FILE,
-     .help = "OpenColorIO config, archive or ocio:// name (default: $OCIO, else built in)",
-     .more = "A config that cannot be loaded is an error; it is never replaced silently. The built-in config holds the "
-             "colour spaces of Blender's default one."},
-    {.name = "working-space",
-     .type = TXM_OPT_STRING,
-     AT(working_space),
-     .arg = "NAME",
-     .help = "Scene-linear space to convert to (default: the config's scene_linear role)",
-     .more =
-         "Set what the scene's working space is set to in Blender, for instance Linear Rec.2020 or ACEScg. It enters "
-         "the tx file's name."},
+    TXM_OPTION(
+        STRING, "ocio", AT(ocio), .arg = "FILE", .values = TXM_VALUES_FILE,
+        .help = "OpenColorIO config, archive or ocio:// name (default: $OCIO, else built in)",
+        .more =
+            "A config that cannot be loaded is an error; it is never replaced silently. The built-in config holds the "
+            "colour spaces of Blender's default one."),
+    TXM_OPTION(STRING, "working-space", AT(working_space), .arg = "NAME",
+               .help = "Scene-linear space to convert to (default: the config's scene_linear role)",
+               .more = "Set what the scene's working space is set to in Blender, for instance Linear Rec.2020 or "
+                       "ACEScg. It enters "
+                       "the tx file's name."),
     {0},
 };
 #undef AT
 
 #define AT(member) .offset = offsetof(txm_settings_args, member)
 const txm_option txm_settings_options[] = {
-    {.name = "colorspace",
-     .letter = 'c',
-     .type = TXM_OPT_STRING,
-     AT(settings.colorspace),
-     .arg = "NAME",
-     .help = "Colour space of the image: a name of the config, default or auto (default: default)",
-     .more =
-         "The word default stands for what a Blender scene would ask for: the file's own colour metadata if the config "
-         "knows it, else a file rule of the config that really matches, else the config's role for the format. The "
-         "word "
-         "auto is what Blender's own maketx command uses when it is given a bare image; a scene never asks for it. "
-         "'txmill colorspaces' lists the names."},
-    {.name = "alpha-type",
-     .letter = 'a',
-     .type = TXM_OPT_CUSTOM,
-     AT(settings.alpha),
-     .arg = "TYPE",
-     .values = "straight premultiplied channel_packed none default auto",
-     .parse = parse_alpha,
-     .help = "Alpha: straight, premultiplied, channel_packed, none, default or auto",
-     .more = "The default is default: what a Blender scene would hold for the file. That is premultiplied for OpenEXR, "
-             "Cineon, "
-             "DPX and Radiance files and straight for the others."},
-    {.name = "envlatl",
-     .type = TXM_OPT_FLAG,
-     AT(settings.equiangular),
-     .help = "Filter as a lat-long environment, and name the file so",
-     .more = "For Cycles versions that ask for the format equiangular. Blender 5.2 does not: it asks for plain files, "
-             "environment textures included, and will not find what this option makes."},
-    {.name = "compression",
-     .type = TXM_OPT_CUSTOM,
-     AT(settings.compression),
-     .arg = "CODEC[:LEVEL]",
-     .values = "zip zstd none",
-     .parse = parse_compression,
-     .help = "zip[:1-12], zstd[:1-19] or none (default: zip, level chosen per tile)",
-     .more = "Blender's libtiff is built without zstd: such files are for other readers. OpenEXR has no zstd either, "
-             "so it is "
-             "refused for images that become half or float."},
-    {.name = "tile",
-     .type = TXM_OPT_CUSTOM,
-     AT(settings.tile_px),
-     .arg = "N",
-     .values = "16 32 64 128 256 512 1024",
-     .parse = parse_tile,
-     .help = "Edge of a tile in pixels: a power of two from 16 to 1024 (default: 64)",
-     .more = "Blender writes and expects 64."},
-    {.name = "borders",
-     .type = TXM_OPT_YESNO,
-     AT(settings.borders),
-     .arg = "yes|no",
-     .values = "yes no",
-     .help = "Append a section with the border pixels of every tile (default: yes)",
-     .more = "Readers that know the section fetch a tile with its border in one read; others do not notice it."},
-    {.name = "mono",
-     .type = TXM_OPT_YESNO,
-     AT(settings.mono),
-     .arg = "yes|no",
-     .values = "yes no",
-     .help = "Store opaque grey RGB images as one channel (default: yes)",
-     .more = "Cycles samples the same values from a quarter of the memory."},
-    {.name = "strict",
-     .type = TXM_OPT_FLAG,
-     AT(settings.strict),
-     .help = "Write what Blender itself would: no mono, no borders",
-     .more = "An unknown colour space is warned about and counts as linear, as in Blender. Wins over --mono and "
-             "--borders."},
-    {.name = "attrib",
-     .type = TXM_OPT_LIST,
-     AT(attributes),
-     .arg = "NAME=VALUE",
-     .parse = check_attribute,
-     .help = "Store a text in the file's metadata (repeatable)"},
-    {.name = "redact",
-     .type = TXM_OPT_FLAG,
-     AT(settings.redact),
-     .help = "Store the source's file name without its folder"},
+    TXM_OPTION(
+        STRING, "colorspace", .letter = 'c', AT(settings.colorspace), .arg = "NAME",
+        .help = "Colour space of the image: a name of the config, default or auto (default: default)",
+        .more =
+            "The word default stands for what a Blender scene would ask for: the file's own colour metadata if the "
+            "config "
+            "knows it, else a file rule of the config that really matches, else the config's role for the format. The "
+            "word "
+            "auto is what Blender's own maketx command uses when it is given a bare image; a scene never asks for it. "
+            "'txmill colorspaces' lists the names."),
+    TXM_OPTION(
+        CUSTOM, "alpha-type", .letter = 'a', AT(settings.alpha), .arg = "TYPE",
+        .values = "straight premultiplied channel_packed none default auto", .parse = parse_alpha,
+        .help = "Alpha: straight, premultiplied, channel_packed, none, default or auto",
+        .more =
+            "The default is default: what a Blender scene would hold for the file. That is premultiplied for OpenEXR, "
+            "Cineon, "
+            "DPX and Radiance files and straight for the others."),
+    TXM_OPTION(
+        FLAG, "envlatl", AT(settings.equiangular), .help = "Filter as a lat-long environment, and name the file so",
+        .more =
+            "For Cycles versions that ask for the format equiangular. Blender 5.2 does not: it asks for plain files, "
+            "environment textures included, and will not find what this option makes."),
+    TXM_OPTION(
+        CUSTOM, "compression", AT(settings.compression), .arg = "CODEC[:LEVEL]", .values = "zip zstd none",
+        .parse = parse_compression, .help = "zip[:1-12], zstd[:1-19] or none (default: zip, level chosen per tile)",
+        .more =
+            "Blender's libtiff is built without zstd: such files are for other readers. OpenEXR has no zstd either, "
+            "so it is "
+            "refused for images that become half or float."),
+    TXM_OPTION(CUSTOM, "tile", AT(settings.tile_px), .arg = "N", .values = "16 32 64 128 256 512 1024",
+               .parse = parse_tile, .help = "Edge of a tile in pixels: a power of two from 16 to 1024 (default: 64)",
+               .more = "Blender writes and expects 64."),
+    TXM_OPTION(YESNO, "borders", AT(settings.borders), .arg = "yes|no", .values = "yes no",
+               .help = "Append a section with the border pixels of every tile (default: yes)",
+               .more =
+                   "Readers that know the section fetch a tile with its border in one read; others do not notice it."),
+    TXM_OPTION(YESNO, "mono", AT(settings.mono), .arg = "yes|no", .values = "yes no",
+               .help = "Store opaque grey RGB images as one channel (default: yes)",
+               .more = "Cycles samples the same values from a quarter of the memory."),
+    TXM_OPTION(FLAG, "strict", AT(settings.strict), .help = "Write what Blender itself would: no mono, no borders",
+               .more =
+                   "An unknown colour space is warned about and counts as linear, as in Blender. Wins over --mono and "
+                   "--borders."),
+    TXM_OPTION(LIST, "attrib", AT(attributes), .arg = "NAME=VALUE", .parse = check_attribute,
+               .help = "Store a text in the file's metadata (repeatable)"),
+    TXM_OPTION(FLAG, "redact", AT(settings.redact), .help = "Store the source's file name without its folder"),
     TXM_OPTION_CACHE_DIR(
         AT(settings.cache_dir), "Folder of the tx files (default: blender_tx beside each image)",
         "A relative path counts from each image's folder. It must be what Blender's preferences say: an absolute "
@@ -189,39 +154,26 @@ const txm_option txm_jobs_options[] = {TXM_OPTION_JOBS(AT(threads)), {0}};
 #define AT(member) .offset = offsetof(txm_running_args, member)
 const txm_option txm_running_options[] = {
     TXM_OPTION_JOBS(AT(threads)),
-    {.name = "max-memory",
-     .type = TXM_OPT_SIZE,
-     AT(max_memory_bytes),
-     .arg = "SIZE",
-     .help = "Memory to stay below, as 800M or 4G (default: no bound)",
-     .more = "An image that cannot be converted within it is refused before memory is asked for."},
-    {.name = "device",
-     .type = TXM_OPT_CUSTOM,
-     AT(device),
-     .arg = "NAME",
-     .values = "auto cpu cuda",
-     .parse = parse_device,
-     .help = "auto, cpu, cuda or cuda:N (default: auto)",
-     .more = "The bytes of the result do not depend on it. txmill-devices(1) says how auto decides, and what happens "
-             "where there is no GPU."},
-    {.name = "device-memory",
-     .type = TXM_OPT_SIZE,
-     AT(device_memory_bytes),
-     .arg = "SIZE",
-     .help = "Memory of each device to stay below (default: nine tenths of what is free)"},
+    TXM_OPTION(SIZE, "max-memory", AT(max_memory_bytes), .arg = "SIZE",
+               .help = "Memory to stay below, as 800M or 4G (default: no bound)",
+               .more = "An image that cannot be converted within it is refused before memory is asked for."),
+    TXM_OPTION(
+        CUSTOM, "device", AT(device), .arg = "NAME", .values = "auto cpu cuda", .parse = parse_device,
+        .help = "auto, cpu, cuda or cuda:N (default: auto)",
+        .more =
+            "The bytes of the result do not depend on it. txmill-devices(1) says how auto decides, and what happens "
+            "where there is no GPU."),
+    TXM_OPTION(SIZE, "device-memory", AT(device_memory_bytes), .arg = "SIZE",
+               .help = "Memory of each device to stay below (default: nine tenths of what is free)"),
     {0},
 };
 #undef AT
 
 #define AT(member) .offset = offsetof(txm_report_args, member)
 const txm_option txm_report_options[] = {
-    {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print one JSON object a line on standard output"},
-    {.name = "quiet", .letter = 'q', .type = TXM_OPT_FLAG, AT(quiet), .help = "Print errors only"},
-    {.name = "verbose",
-     .letter = 'v',
-     .type = TXM_OPT_FLAG,
-     AT(verbose),
-     .help = "Say more about what is done and why"},
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object a line on standard output"),
+    TXM_OPTION(FLAG, "quiet", .letter = 'q', AT(quiet), .help = "Print errors only"),
+    TXM_OPTION(FLAG, "verbose", .letter = 'v', AT(verbose), .help = "Say more about what is done and why"),
     {0},
 };
 #undef AT
@@ -255,14 +207,17 @@ void txm_settings_args_warn(const txm_settings_args *args)
 {
     const txm_settings *s = &args->settings;
     if (s->compression.codec == TXM_CODEC_ZSTD)
-        txm_say(TXM_SAY_WARNING, "--compression zstd: Blender's libtiff has no zstd, so Cycles cannot read these files; "
-                                 "they are for other readers. --compression zip makes files for Cycles");
+        txm_say(TXM_SAY_WARNING,
+                "--compression zstd: Blender's libtiff has no zstd, so Cycles cannot read these files; "
+                "they are for other readers. --compression zip makes files for Cycles");
     if (s->equiangular)
-        txm_say(TXM_SAY_WARNING, "--envlatl: Blender 5.2 asks for plain files, environments included, and will not find "
-                                 "these; leave --envlatl out for it");
+        txm_say(TXM_SAY_WARNING,
+                "--envlatl: Blender 5.2 asks for plain files, environments included, and will not find "
+                "these; leave --envlatl out for it");
     if (s->tile_px != TXM_DEFAULT_TILE_PX)
-        txm_say(TXM_SAY_WARNING, "--tile %u: Blender makes tiles of %d pixels, and Cycles' cache is made for them; leave "
-                                 "--tile out unless another reader asks for it",
+        txm_say(TXM_SAY_WARNING,
+                "--tile %u: Blender makes tiles of %d pixels, and Cycles' cache is made for them; leave "
+                "--tile out unless another reader asks for it",
                 s->tile_px, TXM_DEFAULT_TILE_PX);
 }
 

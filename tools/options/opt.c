@@ -26,14 +26,10 @@ static txm_status parse_color(const char *text, void *field, txm_error *err)
 }
 
 const txm_option txm_help_options[] = {
-    {.name = "help", .letter = 'h', .type = TXM_OPT_FLAG, .help = "Print this help and exit"},
-    {.name = "color",
-     .type = TXM_OPT_CUSTOM,
-     .arg = "WHEN",
-     .values = "auto always never",
-     .parse = parse_color,
-     .help = "Colours: auto, always or never (default: auto, on a terminal that has them)",
-     .more = "NO_COLOR in the environment turns auto into never."},
+    TXM_OPTION(FLAG, "help", .letter = 'h', .help = "Print this help and exit"),
+    TXM_OPTION(CUSTOM, "color", .arg = "WHEN", .values = "auto always never", .parse = parse_color,
+               .help = "Colours: auto, always or never (default: auto, on a terminal that has them)",
+               .more = "NO_COLOR in the environment turns auto into never."),
     {0},
 };
 
@@ -233,7 +229,6 @@ static void remember(txm_operands *operands, const txm_option *option)
     if (operands->given_count < most && !txm_opt_given(operands, option->name))
         operands->given[operands->given_count++] = option;
 }
-
 
 /* Applies a found option. `text` is the argument that was glued on, NULL if there was none. */
 static txm_status apply(cursor *c, const search *s, const char *text, txm_error *err)

@@ -61,6 +61,9 @@ typedef struct txm_option {
     txm_opt_parse_fn parse; /* of TXM_OPT_CUSTOM and TXM_OPT_LIST */
 } txm_option;
 
+/* An option in a table: its kind without TXM_OPT_, its name, then fields. */
+#define TXM_OPTION(kind, long_name, ...) {.name = long_name, .type = TXM_OPT_##kind, __VA_ARGS__}
+
 typedef struct txm_option_group {
     const char *title; /* "Settings"; NULL ends the list of groups */
     const txm_option *options;

@@ -28,14 +28,12 @@ static txm_status parse_shard(const char *text, void *field, txm_error *err)
 }
 
 const txm_option txm_shard_options[] = {
-    {.name = "shard",
-     .type = TXM_OPT_CUSTOM,
-     .offset = 0,
-     .arg = "I/N",
-     .parse = parse_shard,
-     .help = "Convert the I-th of N parts of the inputs, 1/N to N/N (default: a Slurm array's place)",
-     .more = "In a task of a Slurm array the place and the number come from SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_MIN, "
-             "SLURM_ARRAY_TASK_STEP and SLURM_ARRAY_TASK_COUNT; 1/1 converts all inputs there. See SHARDS."},
+    TXM_OPTION(
+        CUSTOM, "shard", .offset = 0, .arg = "I/N", .parse = parse_shard,
+        .help = "Convert the I-th of N parts of the inputs, 1/N to N/N (default: a Slurm array's place)",
+        .more =
+            "In a task of a Slurm array the place and the number come from SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_MIN, "
+            "SLURM_ARRAY_TASK_STEP and SLURM_ARRAY_TASK_COUNT; 1/1 converts all inputs there. See SHARDS."),
     {0},
 };
 
