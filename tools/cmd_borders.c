@@ -187,13 +187,6 @@ static int run_borders(void *p, const txm_operands *operands)
     return txm_finish(&tally);
 }
 
-const txm_command txm_cmd_borders = {
-    .name = "borders",
-    .purpose = "Add, strip or check the border section of tx files",
-    .synopsis = "--add|--strip|--check [OPTION...] TX...",
-    .groups = groups,
-    .operand_values = TXM_VALUES_FILE,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
-    .args_bytes = sizeof(borders_args),
-    .run = run_borders,
-};
+TXM_COMMAND(borders, borders_args, .purpose = "Add, strip or check the border section of tx files",
+            .synopsis = "--add|--strip|--check [OPTION...] TX...", .operand_values = TXM_VALUES_FILE,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL);

@@ -177,12 +177,5 @@ static int run_colorspaces(void *p, const txm_operands *operands)
     return txm_finish(&(txm_tally){.total = 1});
 }
 
-const txm_command txm_cmd_colorspaces = {
-    .name = "colorspaces",
-    .purpose = "List the colour spaces that the OCIO config offers",
-    .synopsis = "[OPTION...]",
-    .groups = groups,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
-    .args_bytes = sizeof(colorspaces_args),
-    .run = run_colorspaces,
-};
+TXM_COMMAND(colorspaces, colorspaces_args, .purpose = "List the colour spaces that the OCIO config offers",
+            .synopsis = "[OPTION...]", .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);

@@ -134,12 +134,5 @@ static int run_devices(void *p, const txm_operands *operands)
     return txm_finish(&(txm_tally){.total = 1});
 }
 
-const txm_command txm_cmd_devices = {
-    .name = "devices",
-    .purpose = "List what this machine can compute with",
-    .synopsis = "[OPTION...]",
-    .groups = groups,
-    .exits = TXM_EXITS_RETRY,
-    .args_bytes = sizeof(devices_args),
-    .run = run_devices,
-};
+TXM_COMMAND(devices, devices_args, .purpose = "List what this machine can compute with", .synopsis = "[OPTION...]",
+            .exits = TXM_EXITS_RETRY);

@@ -137,14 +137,6 @@ static int run_diff(void *p, const txm_operands *operands)
     return txm_finish(&tally);
 }
 
-const txm_command txm_cmd_diff = {
-    .name = "diff",
-    .purpose = "Compare two files: metadata, and the pixels of each level",
-    .synopsis = "[OPTION...] A B",
-    .groups = groups,
-    .operand_values = TXM_VALUES_FILE,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
-    .args_bytes = sizeof(diff_args),
-    .defaults = defaults,
-    .run = run_diff,
-};
+TXM_COMMAND(diff, diff_args, .purpose = "Compare two files: metadata, and the pixels of each level",
+            .synopsis = "[OPTION...] A B", .operand_values = TXM_VALUES_FILE,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL, .defaults = defaults);

@@ -123,13 +123,6 @@ static int run_extract(void *p, const txm_operands *operands)
     return txm_finish(&tally);
 }
 
-const txm_command txm_cmd_extract = {
-    .name = "extract",
-    .purpose = "Write a level of a tx file, or all of them, as a picture",
-    .synopsis = "[OPTION...] -o FILE TX",
-    .groups = groups,
-    .operand_values = TXM_VALUES_FILE,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
-    .args_bytes = sizeof(extract_args),
-    .run = run_extract,
-};
+TXM_COMMAND(extract, extract_args, .purpose = "Write a level of a tx file, or all of them, as a picture",
+            .synopsis = "[OPTION...] -o FILE TX", .operand_values = TXM_VALUES_FILE,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);

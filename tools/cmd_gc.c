@@ -154,14 +154,6 @@ static int run_gc(void *p, const txm_operands *operands)
     return args->store ? trim_store(args) : txm_gc_folders(args, operands);
 }
 
-const txm_command txm_cmd_gc = {
-    .name = "gc",
-    .purpose = "Remove tx files that nobody needs, or trim a store of them",
-    .synopsis = "[OPTION...] DIR...",
-    .groups = groups,
-    .operand_values = TXM_VALUES_DIR,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
-    .args_bytes = sizeof(txm_gc_args),
-    .defaults = defaults,
-    .run = run_gc,
-};
+TXM_COMMAND(gc, txm_gc_args, .purpose = "Remove tx files that nobody needs, or trim a store of them",
+            .synopsis = "[OPTION...] DIR...", .operand_values = TXM_VALUES_DIR,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

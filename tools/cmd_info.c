@@ -104,13 +104,5 @@ static int run_info(void *p, const txm_operands *operands)
     return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
-const txm_command txm_cmd_info = {
-    .name = "info",
-    .purpose = "Show what is inside tx files",
-    .synopsis = "[OPTION...] TX...",
-    .groups = groups,
-    .operand_values = TXM_VALUES_TX,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
-    .args_bytes = sizeof(info_args),
-    .run = run_info,
-};
+TXM_COMMAND(info, info_args, .purpose = "Show what is inside tx files", .synopsis = "[OPTION...] TX...",
+            .operand_values = TXM_VALUES_TX, .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);

@@ -140,13 +140,6 @@ static int run_list(void *p, const txm_operands *operands)
     return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
-const txm_command txm_cmd_list = {
-    .name = "list",
-    .purpose = "List the images of Blender scenes and the state of their tx files",
-    .synopsis = "[OPTION...] SCENE.blend...",
-    .groups = groups,
-    .operand_values = TXM_VALUES_SCENE,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
-    .args_bytes = sizeof(list_args),
-    .run = run_list,
-};
+TXM_COMMAND(list, list_args, .purpose = "List the images of Blender scenes and the state of their tx files",
+            .synopsis = "[OPTION...] SCENE.blend...", .operand_values = TXM_VALUES_SCENE,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL);

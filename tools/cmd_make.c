@@ -85,14 +85,6 @@ static int run_make(void *p, const txm_operands *operands)
     return txm_make_run(args, operands);
 }
 
-const txm_command txm_cmd_make = {
-    .name = "make",
-    .purpose = "Convert images into the tx files that Cycles looks up",
-    .synopsis = "[OPTION...] PATH...",
-    .groups = groups,
-    .operand_values = TXM_VALUES_FILE,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
-    .args_bytes = sizeof(txm_make_args),
-    .defaults = defaults,
-    .run = run_make,
-};
+TXM_COMMAND(make, txm_make_args, .purpose = "Convert images into the tx files that Cycles looks up",
+            .synopsis = "[OPTION...] PATH...", .operand_values = TXM_VALUES_FILE,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

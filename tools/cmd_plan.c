@@ -222,14 +222,6 @@ static int run_plan(void *v, const txm_operands *operands)
     return err.status == TXM_OK ? txm_finish(&p.tally) : txm_finish_failed(&err, p.total.inputs);
 }
 
-const txm_command txm_cmd_plan = {
-    .name = "plan",
-    .purpose = "Show how images divide into shards of a farm job, and what each costs",
-    .synopsis = "--shards N [OPTION...] PATH...",
-    .groups = groups,
-    .operand_values = TXM_VALUES_FILE,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
-    .args_bytes = sizeof(plan_args),
-    .defaults = defaults,
-    .run = run_plan,
-};
+TXM_COMMAND(plan, plan_args, .purpose = "Show how images divide into shards of a farm job, and what each costs",
+            .synopsis = "--shards N [OPTION...] PATH...", .operand_values = TXM_VALUES_FILE,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

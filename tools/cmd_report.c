@@ -153,13 +153,6 @@ static int run_report(void *p, const txm_operands *operands)
     return status == TXM_OK ? txm_finish(&tally) : txm_finish_failed(&err, operands->count);
 }
 
-const txm_command txm_cmd_report = {
-    .name = "report",
-    .purpose = "Write a page about runs of txmill make",
-    .synopsis = "[OPTION...] RUN.jsonl... -o REPORT.html",
-    .groups = groups,
-    .operand_values = TXM_VALUES_FILE,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY,
-    .args_bytes = sizeof(report_args),
-    .run = run_report,
-};
+TXM_COMMAND(report, report_args, .purpose = "Write a page about runs of txmill make",
+            .synopsis = "[OPTION...] RUN.jsonl... -o REPORT.html", .operand_values = TXM_VALUES_FILE,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY);

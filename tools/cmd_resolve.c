@@ -184,14 +184,6 @@ static int run_resolve(void *p, const txm_operands *operands)
     return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
-const txm_command txm_cmd_resolve = {
-    .name = "resolve",
-    .purpose = "Say which tx file Cycles would load for an image, and why",
-    .synopsis = "[OPTION...] IMAGE...",
-    .groups = groups,
-    .operand_values = TXM_VALUES_IMAGE,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
-    .args_bytes = sizeof(resolve_args),
-    .defaults = defaults,
-    .run = run_resolve,
-};
+TXM_COMMAND(resolve, resolve_args, .purpose = "Say which tx file Cycles would load for an image, and why",
+            .synopsis = "[OPTION...] IMAGE...", .operand_values = TXM_VALUES_IMAGE,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL, .defaults = defaults);

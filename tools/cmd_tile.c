@@ -250,14 +250,6 @@ static int run_tile(void *p, const txm_operands *operands)
     return txm_finish(&tally);
 }
 
-const txm_command txm_cmd_tile = {
-    .name = "tile",
-    .purpose = "Show one tile of a tx file, with the pixels around it",
-    .synopsis = "[OPTION...] TX",
-    .groups = groups,
-    .operand_values = TXM_VALUES_FILE,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
-    .args_bytes = sizeof(tile_args),
-    .defaults = defaults,
-    .run = run_tile,
-};
+TXM_COMMAND(tile, tile_args, .purpose = "Show one tile of a tx file, with the pixels around it",
+            .synopsis = "[OPTION...] TX", .operand_values = TXM_VALUES_FILE,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

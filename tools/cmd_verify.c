@@ -126,13 +126,6 @@ static int run_verify(void *p, const txm_operands *operands)
     return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
-const txm_command txm_cmd_verify = {
-    .name = "verify",
-    .purpose = "Check tx files: structure, tiles, levels, names, sources",
-    .synopsis = "[OPTION...] TX...",
-    .groups = groups,
-    .operand_values = TXM_VALUES_TX,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
-    .args_bytes = sizeof(verify_args),
-    .run = run_verify,
-};
+TXM_COMMAND(verify, verify_args, .purpose = "Check tx files: structure, tiles, levels, names, sources",
+            .synopsis = "[OPTION...] TX...", .operand_values = TXM_VALUES_TX,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL);

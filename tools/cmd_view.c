@@ -305,14 +305,6 @@ static int run_view(void *p, const txm_operands *operands)
     return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
-const txm_command txm_cmd_view = {
-    .name = "view",
-    .purpose = "Show tx files in the terminal, or as a page for the browser",
-    .synopsis = "[OPTION...] TX...",
-    .groups = groups,
-    .operand_values = TXM_VALUES_TX,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
-    .args_bytes = sizeof(view_args),
-    .defaults = defaults,
-    .run = run_view,
-};
+TXM_COMMAND(view, view_args, .purpose = "Show tx files in the terminal, or as a page for the browser",
+            .synopsis = "[OPTION...] TX...", .operand_values = TXM_VALUES_TX,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

@@ -151,14 +151,6 @@ static int run_watch(void *p, const txm_operands *operands)
     return err.status == TXM_CANCELLED ? txm_finish(&stopped) : txm_finish_failed(&err, operands->count);
 }
 
-const txm_command txm_cmd_watch = {
-    .name = "watch",
-    .purpose = "Watch folders, and convert what appears or changes there",
-    .synopsis = "[OPTION...] DIR...",
-    .groups = groups,
-    .operand_values = TXM_VALUES_DIR,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
-    .args_bytes = sizeof(watch_args),
-    .defaults = defaults,
-    .run = run_watch,
-};
+TXM_COMMAND(watch, watch_args, .purpose = "Watch folders, and convert what appears or changes there",
+            .synopsis = "[OPTION...] DIR...", .operand_values = TXM_VALUES_DIR,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

@@ -96,6 +96,11 @@ typedef struct txm_command {
     int (*run)(void *args, const txm_operands *operands); /* returns the exit code */
 } txm_command;
 
+/* The command NAME, whose options are `groups`, are parsed into args_type, and make run_NAME do it; then fields. */
+#define TXM_COMMAND(command, args_type, ...)                                                                           \
+    const txm_command txm_cmd_##command = {                                                                            \
+        .name = #command, .groups = groups, .args_bytes = sizeof(args_type), .run = run_##command, __VA_ARGS__}
+
 /* The group that every command has without naming it: --help, which comes first, and --color. */
 extern const txm_option txm_help_options[];
 
