@@ -41,6 +41,8 @@ def parse():
     parser.add_argument("--other-blender", metavar="COMMAND", help="compare this Blender with the first, instead of txmill")
     parser.add_argument("--work", default=os.path.join(HERE, "..", "..", "build", "differential"), help="work folder")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="threads of txmill (default: all processors)")
+    parser.add_argument("--every-setting", action="store_true",
+                        help="images of the folders in every colour space with every alpha type")
     parser.add_argument("--only", metavar="NAME", help="convert only random images whose names contain NAME")
     return parser.parse_args()
 
@@ -106,36 +108,33 @@ def parts_of(line):
 
 
 def txmill_convert(program, config, runs, folder, jobs):
-    """{index of the run: (tx, error)}. Runs of one source are spread over several calls: their reports name the source."""
+    """{index of the run: (tx, error)}. Runs whose tx file is that of an earlier one are missing: they count once."""
     listing = os.path.join(folder, "txmill.list")
+    with open(listing, "w", encoding="utf-8") as f:
+        for run in runs:
+            f.write(json.dumps({"path": run["path"], "colorspace": run["colorspace"], "alpha": run["alpha"],
+                                "cache_dir": run["cache"] % "txmill"}) + "\n")
+    done = subprocess.run(shlex.split(program) + ["make", "--strict", "--force", "--json", "--ocio", config, "-j", str(jobs),
+                                                  "@" + listing], capture_output=True, text=True)
+    if done.returncode not in (0, 3, 4):
+        give_up(1, "txmill: " + done.stderr[-2000:])
     out = {}
-    rounds = collections.defaultdict(list)
-    seen = collections.Counter()
-    for index, run in enumerate(runs):
-        rounds[seen[run["path"]]].append(index)
-        seen[run["path"]] += 1
-    for indices in rounds.values():
-        with open(listing, "w", encoding="utf-8") as f:
-            for i in indices:
-                f.write(json.dumps({"path": runs[i]["path"], "colorspace": runs[i]["colorspace"], "alpha": runs[i]["alpha"],
-                                    "cache_dir": runs[i]["cache"] % "txmill"}) + "\n")
-        done = subprocess.run(shlex.split(program) + ["make", "--strict", "--force", "--json", "--ocio", config, "-j",
-                                                    str(jobs), "@" + listing],
-                              capture_output=True, text=True)
-        by_path = {runs[i]["path"]: i for i in indices}
-        for line in done.stdout.splitlines():
-            record = json.loads(line)
-            if record["type"] != "file" or record["input"] not in by_path:
-                continue
-            if record["state"] == "failed":
-                out[by_path[record["input"]]] = (None, record["error"]["message"])
-            elif record["state"] == "skipped":
-                out[by_path[record["input"]]] = (record["input"], "")
-            else:
-                out[by_path[record["input"]]] = (record["tx"], "")
-        for i in indices:
-            out.setdefault(i, (None, "no report: " + " ".join(done.stderr.split()[-40:])))
+    for line in done.stdout.splitlines():
+        record = json.loads(line)
+        if record["type"] != "file":
+            continue
+        index = int(record["origin"].rpartition(":")[2]) - 1
+        if record["state"] == "failed":
+            out[index] = (None, record["error"]["message"])
+        else:
+            out[index] = (record["tx"] if record["state"] != "skipped" else record["input"], "")
     return out
+
+
+def once(run, theirs, made):
+    """The tx file of a run that txmill did not report: the one that another run of the source has made."""
+    same = [tx for path, tx in made if path == run["path"] and tx and os.path.basename(tx) == os.path.basename(theirs or "")]
+    return (same[0], "") if same else (None, "no report")
 
 
 def random_runs(args, folder, spaces):
@@ -157,7 +156,7 @@ def random_runs(args, folder, spaces):
 
 
 def folder_runs(args, folder, spaces):
-    """Every image as sRGB, as data and in one more way, the same in each campaign with the same seed."""
+    """Every image as sRGB, as data and in one more way, the same in each campaign with the same seed; or in every way."""
     rng = random.Random(args.seed)
     for top in args.folders:
         for parent, folders, files in os.walk(os.path.abspath(top)):
@@ -166,7 +165,10 @@ def folder_runs(args, folder, spaces):
                 if name.rpartition(".")[2].lower() not in IMAGE_EXTENSIONS or "\t" in name:
                     continue
                 path = os.path.join(parent, name)
-                for space, alpha in (("sRGB", "straight"), ("Non-Color", "straight"), (rng.choice(spaces), rng.choice(ALPHAS))):
+                ways = [("sRGB", "straight"), ("Non-Color", "straight"), (rng.choice(spaces), rng.choice(ALPHAS))]
+                if args.every_setting:
+                    ways = [(space, alpha) for space in spaces for alpha in ALPHAS]
+                for space, alpha in ways:
                     yield {"path": path, "colorspace": space, "alpha": alpha, "cache": os.path.join(folder, "%s")}
 
 
@@ -203,16 +205,17 @@ def main():
     print("Blender %s, %d conversions, seed %d" % (about["version"], len(runs), args.seed))
     theirs = blender.convert(runs, folder)
     if args.other_blender:
-        ours = [parts_of(line) for line in Blender(args.other_blender).convert(runs, folder, "txmill")]
+        ours = dict(enumerate(map(parts_of, Blender(args.other_blender).convert(runs, folder, "txmill"))))
     else:
         ours = txmill_convert(args.txmill, config, runs, folder, args.jobs)
 
+    made = [(runs[index]["path"], tx) for index, (tx, _) in ours.items()]
     judged = []
     with open(os.path.join(folder, "findings.tsv"), "w", encoding="utf-8") as report:
         report.write("verdict\taspect\tkey\tsource\tcolour space\talpha\tBlender's\tours\tdetail\n")
         for index, (run, line) in enumerate(zip(runs, theirs)):
             tx, run["blender_error"] = parts_of(line)
-            mine, run["txmill_error"] = ours[index]
+            mine, run["txmill_error"] = ours[index] if index in ours else once(run, tx, made)
             findings = judge.compare(run, tx, mine)
             judged.append((run, findings))
             for f in findings:
