@@ -41,3 +41,8 @@ check-faults: all $(B)/tests/faults/faults $(B)/tests/faults/inject.so
 	@$(B)/tests/faults/faults --build $(B) --seconds $(FAULT_SECONDS) \
 	  $(if $(filter 0,$(FAULT_SECONDS)),--table docs/reliability.md) $(FAULTS)
 -include $(FAULTS_SRC:%.c=$(B)/%.d)
+
+# txmill beside real Blenders in chroots under build/chroots (or $TXM_CHROOTS): root and network; skips what cannot be had.
+.PHONY: check-blender
+check-blender: all blender-extension
+	@tests/blender/check.sh $(EXTENSION)

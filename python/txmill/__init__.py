@@ -32,6 +32,7 @@ from ._commands import (
     make,
     resolve,
     verify,
+    write_page,
 )
 
 __all__ = [
@@ -54,4 +55,5 @@ __all__ = [
     "resolve",
     "verify",
     "version",
+    "write_page",
 ]

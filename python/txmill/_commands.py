@@ -2,6 +2,7 @@
 """One function per command: arguments in, typed results out."""
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
@@ -284,6 +285,20 @@ def resolve(
     ]
     raise_for(run.code, run.errors, (0, 3, 4, 5))
     return found
+
+
+def write_page(
+    page: StrPath,
+    paths: Paths,
+    *,
+    program: Optional[StrPath] = None,
+    cancel: Optional[Cancel] = None,
+) -> None:
+    """Writes a page for the browser with the levels, tiles, values and sizes of tx files (`txmill view --html`)."""
+    run = Run("view", ["--json", f"--html={os.fspath(page)}"], path_arguments(paths), program=program, cancel=cancel)
+    for _ in run:
+        pass
+    raise_for(run.code, run.errors, (0,))
 
 
 def list_scene(

@@ -167,6 +167,13 @@ class Inspect(Case):
         self.assertIsNone(found[0].error)
         self.assertEqual(found[1].error.status, "not-found")
 
+    def test_write_page(self):
+        page = self.folder / "textures.html"
+        txmill.write_page(page, self.tx)
+        self.assertIn("rgb8.png", page.read_text())
+        with self.assertRaises(txmill.TxmillError):
+            txmill.write_page(self.folder, self.tx)
+
     def test_verify(self):
         self.assertTrue(all(v.good for v in txmill.verify(self.tx, deep=True)))
         with open(self.tx[0], "r+b") as f:

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""txmill in Blender: the state of a scene's texture cache, and buttons that make it, explain it and export the scene."""
+from . import before_render, export_scene, jobs, operators, panel, preferences, status
+
+_modules = (preferences, status, operators, export_scene, panel, before_render)
+
+
+def register():
+    for module in _modules:
+        module.register()
+
+
+def unregister():
+    jobs.cancel_all()
+    for module in reversed(_modules):
+        module.unregister()

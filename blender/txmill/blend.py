@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the program has to be told about the open scene: a .blend file, and the settings that names of tx files depend on."""
+import contextlib
+import os
+import tempfile
+
+import bpy
+
+
+def color_options():
+    """Cache folder, OpenColorIO config and working space, as Blender itself uses them."""
+    config = os.environ.get("OCIO") or os.path.join(
+        bpy.utils.system_resource("DATAFILES", path="colormanagement"), "config.ocio")
+    return {
+        "cache_dir": bpy.context.preferences.filepaths.texture_cache_directory or None,
+        "ocio": config,
+        "working_space": bpy.data.colorspace.working_space,
+    }
+
+
+@contextlib.contextmanager
+def as_file():
+    """Path of a .blend file with the scene as it is now: its own, or a copy where it was changed since it was saved.
+
+    The copy's relative paths lead to the same images. Main thread only. Without an interface Blender does not note what
+    scripts change, so that a copy is made always.
+    """
+    if bpy.data.filepath and not bpy.data.is_dirty and not bpy.app.background:
+        yield bpy.data.filepath
+        return
+    with tempfile.TemporaryDirectory(prefix="txmill-") as folder:
+        path = os.path.join(folder, os.path.basename(bpy.data.filepath) or "untitled.blend")
+        bpy.ops.wm.save_as_mainfile(filepath=path, copy=True, relative_remap=True, check_existing=False)
+        yield path
+
+
+def node_images():
+    """The images of shader nodes: what Cycles may look up."""
+    trees = [group for group in bpy.data.node_groups if group.bl_idname == "ShaderNodeTree"]
+    for owners in (bpy.data.materials, bpy.data.worlds, bpy.data.lights, bpy.data.linestyles):
+        trees += [owner.node_tree for owner in owners if owner.node_tree]
+    images = {}
+    for tree in trees:
+        for node in tree.nodes:
+            image = getattr(node, "image", None)
+            if image is not None and node.bl_idname in ("ShaderNodeTexImage", "ShaderNodeTexEnvironment"):
+                images[image.name_full] = image
+    return list(images.values())
+
+
+def left_out():
+    """[(image name, why Cycles makes and uses no tx file of it)]"""
+    reasons = []
+    for image in node_images():
+        if image.packed_files:
+            reasons.append((image.name, "packed into the .blend file"))
+        elif image.is_dirty:
+            reasons.append((image.name, "changed and not saved"))
+        elif image.source == "GENERATED":
+            reasons.append((image.name, "generated"))
+        elif image.source == "MOVIE":
+            reasons.append((image.name, "a movie"))
+    return reasons

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The evaluated scene as a folder that txmill reads without Blender: txmill-scene(5)."""
+import json
+import math
+import os
+
+import bpy
+import numpy as np
+from bpy_extras.io_utils import ExportHelper
+
+VERSION = 1
+SOLID = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
+ALPHA = {"STRAIGHT": "straight", "PREMUL": "premultiplied", "CHANNEL_PACKED": "channel_packed", "NONE": "none"}
+EXTENSION = {"REPEAT": "repeat", "EXTEND": "extend", "CLIP": "clip", "MIRROR": "mirror"}
+
+
+def quoted(text):
+    """A JSON string: names and paths may hold anything."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def numbers(values):
+    return " ".join("%.9g" % v for v in values)
+
+
+def matrix(m):
+    """The upper three rows."""
+    return numbers(m[row][column] for row in range(3) for column in range(4))
+
+
+def base_color(material):
+    """Colour without its textures, linear."""
+    if material is None:
+        return (0.8, 0.8, 0.8)
+    for node in material.node_tree.nodes if material.node_tree else ():
+        if node.bl_idname == "ShaderNodeBsdfPrincipled":
+            return tuple(node.inputs["Base Color"].default_value[:3])
+    return tuple(material.diffuse_color[:3])
+
+
+def uv_transform(node):
+    """(UV map name or "", six numbers of the affine map from uv to the texture), of what feeds the node's Vector; None
+    where that is not a UV map, with at most one Mapping node between."""
+    transform = (1, 0, 0, 0, 1, 0)
+    link = next(iter(node.inputs["Vector"].links), None)
+    if link is not None and link.from_node.bl_idname == "ShaderNodeMapping":
+        mapping = link.from_node
+        if mapping.vector_type != "POINT" or any(mapping.inputs[i].is_linked for i in ("Location", "Rotation", "Scale")):
+            return None
+        x, y, z = mapping.inputs["Rotation"].default_value
+        if x or y:
+            return None
+        sx, sy, _ = mapping.inputs["Scale"].default_value
+        tx, ty, _ = mapping.inputs["Location"].default_value
+        c, s = math.cos(z), math.sin(z)
+        transform = (c * sx, -s * sy, tx, s * sx, c * sy, ty)
+        link = next(iter(mapping.inputs["Vector"].links), None)
+    if link is None:
+        return ("", transform) if node.inputs["Vector"].links else None
+    source = link.from_node
+    if source.bl_idname == "ShaderNodeUVMap":
+        return source.uv_map, transform
+    if source.bl_idname == "ShaderNodeTexCoord" and link.from_socket.name == "UV":
+        return "", transform
+    return None
+
+
+def used_by(node):
+    """Names of the shader inputs that the node's colour reaches directly; "" where it goes through other nodes."""
+    names = [link.to_socket.name for output in node.outputs for link in output.links
+             if link.to_node.bl_idname.startswith("ShaderNodeBsdf")]
+    return names[0] if names else ""
+
+
+class Writer:
+    def __init__(self, folder, depsgraph):
+        self.folder, self.depsgraph = folder, depsgraph
+        self.lines = ["txmill-scene %d" % VERSION]
+        self.images, self.materials, self.meshes = {}, {}, {}
+        self.left_out = []  # (what, why)
+        self.counts = {"instances": 0, "triangles": 0}
+
+    def add(self, *words):
+        self.lines.append(" ".join(str(w) for w in words))
+
+    def path(self, path):
+        """Relative to the folder where both are on one drive."""
+        try:
+            return os.path.relpath(path, self.folder).replace(os.sep, "/")
+        except ValueError:
+            return path
+
+    def camera(self, scene):
+        render = scene.render
+        self.add("size", int(render.resolution_x * render.resolution_percentage / 100),
+                 int(render.resolution_y * render.resolution_percentage / 100))
+        camera = scene.camera
+        if camera is None or camera.type != "CAMERA":
+            self.left_out.append(("camera", "the scene has none"))
+            return
+        camera = camera.evaluated_get(self.depsgraph)
+        data = camera.data
+        # What Blender itself projects with knows sensor fit, shift and pixel aspect.
+        projection = camera.calc_matrix_camera(
+            self.depsgraph, x=render.resolution_x, y=render.resolution_y,
+            scale_x=render.pixel_aspect_x, scale_y=render.pixel_aspect_y)
+        if data.type == "PANO":
+            self.left_out.append((camera.name, "a panoramic camera"))
+            return
+        kind = "perspective" if data.type == "PERSP" else "orthographic"
+        # Half extents of the picture, at distance 1 for perspective, and its centre in halves of the picture.
+        self.add("camera", kind, "half", numbers((1 / projection[0][0], 1 / projection[1][1])), "shift",
+                 numbers((projection[0][2], projection[1][2]) if kind == "perspective" else
+                         (-projection[0][3], -projection[1][3])),
+                 "clip", numbers((data.clip_start, data.clip_end)), "to-world", matrix(camera.matrix_world))
+        if data.dof.use_dof and kind == "perspective":
+            distance = data.dof.focus_distance
+            if data.dof.focus_object:
+                offset = data.dof.focus_object.evaluated_get(self.depsgraph).matrix_world.translation - camera.matrix_world.translation
+                distance = -(camera.matrix_world.to_3x3().inverted() @ offset).z
+            self.add("lens", numbers((data.lens * 1e-3 / (2 * data.dof.aperture_fstop), distance)))
+
+    def image(self, node):
+        """Name of an image statement for an image node: one a combination of image and repeat mode; None: no file."""
+        image = node.image
+        if image is None:
+            return None
+        if image.source not in ("FILE", "TILED", "SEQUENCE") or image.packed_files:
+            self.left_out.append((image.name, "packed" if image.packed_files else image.source.lower()))
+            return None
+        environment = node.bl_idname == "ShaderNodeTexEnvironment"
+        extension = "repeat" if environment else EXTENSION[node.extension]
+        key = (image.name_full, extension, node.interpolation, environment)
+        if key not in self.images:
+            name = "image%d" % len(self.images)
+            self.images[key] = name
+            path = bpy.path.abspath(image.filepath_raw, library=image.library)
+            self.add("image", name, quoted(self.path(os.path.normpath(path))), "colorspace", quoted(image.colorspace_settings.name),
+                     "alpha", ALPHA[image.alpha_mode], "extension", extension, "interpolation", node.interpolation.lower(),
+                     *(["udim", " ".join(str(tile.number) for tile in image.tiles)] if image.source == "TILED" else []))
+        return self.images[key]
+
+    def material(self, material):
+        key = material.name_full if material else ""
+        if key in self.materials:
+            return self.materials[key]
+        name = self.materials[key] = "material%d" % len(self.materials)
+        textures = []
+        seen = set()
+
+        def collect(tree):
+            for node in tree.nodes:
+                if node.bl_idname == "ShaderNodeGroup" and node.node_tree and node.node_tree.name_full not in seen:
+                    seen.add(node.node_tree.name_full)
+                    collect(node.node_tree)
+                if node.bl_idname != "ShaderNodeTexImage" or node.mute:
+                    continue
+                image, uv = self.image(node), uv_transform(node)
+                if image and (uv is None or node.projection != "FLAT"):
+                    self.left_out.append(("%s: %s" % (key, node.name), "its coordinates are not a UV map"))
+                elif image:
+                    textures.append((image, used_by(node), *uv))
+
+        if material and material.node_tree:
+            collect(material.node_tree)
+        self.add("material", name, "diffuse", numbers(base_color(material)), "title", quoted(key))
+        for image, socket, uv_map, transform in textures:
+            self.add("texture", name, image, "input", quoted(socket), "uv", quoted(uv_map), "transform", numbers(transform))
+        return name
+
+    def mesh(self, instance):
+        """[(mesh name, material)] of an evaluated object: a mesh a material slot that has triangles."""
+        thing = instance.object
+        key = (thing.data.as_pointer() if thing.type == "MESH" else thing.as_pointer(),
+               tuple(slot.material.name_full if slot.material else "" for slot in thing.material_slots))
+        if key in self.meshes:
+            return self.meshes[key]
+        parts = []
+        mesh = thing.to_mesh()
+        if mesh is not None and len(mesh.loop_triangles):
+            corners, of_slot, columns, names = triangles(mesh)
+            for slot in np.unique(of_slot):
+                name = "mesh%d_%d" % (len(self.meshes), len(parts))
+                file = "meshes/%s.ply" % name
+                chosen = corners[of_slot == slot]
+                write_ply(os.path.join(self.folder, file), columns, chosen, names)
+                material = thing.material_slots[slot].material if slot < len(thing.material_slots) else None
+                parts.append((name, self.material(material), len(chosen)))
+                self.add("mesh", name, quoted(file), "title", quoted(thing.name))
+        thing.to_mesh_clear()
+        self.meshes[key] = parts
+        return parts
+
+    def instances(self):
+        for instance in self.depsgraph.object_instances:
+            thing = instance.object
+            if not instance.show_self or thing.type not in SOLID or thing.original.hide_render:
+                continue
+            for mesh, material, count in self.mesh(instance):
+                self.add("instance", mesh, material, matrix(instance.matrix_world))
+                self.counts["instances"] += 1
+                self.counts["triangles"] += count
+
+    def lights(self):
+        for instance in self.depsgraph.object_instances:
+            thing = instance.object
+            if thing.type != "LIGHT" or thing.original.hide_render:
+                continue
+            light, to_world = thing.data, instance.matrix_world
+            power = numbers(light.energy * c for c in light.color)
+            place = numbers(to_world.translation)
+            forward = numbers(-to_world.to_3x3().col[2].normalized())
+            if light.type == "SUN":
+                self.add("light sun power", power, "direction", forward, "angle", numbers((light.angle,)))
+            elif light.type == "AREA":
+                self.add("light area power", power, "to-world", matrix(to_world), "size",
+                         numbers((light.size, light.size_y if light.shape in ("RECTANGLE", "ELLIPSE") else light.size)))
+            elif light.type == "SPOT":
+                self.add("light spot power", power, "at", place, "direction", forward, "radius", numbers((light.shadow_soft_size,)),
+                         "angle", numbers((light.spot_size,)), "blend", numbers((light.spot_blend,)))
+            else:
+                self.add("light point power", power, "at", place, "radius", numbers((light.shadow_soft_size,)))
+
+    def world(self, scene):
+        world = scene.world
+        if world is None:
+            return
+        for node in world.node_tree.nodes if world.node_tree else ():
+            if node.bl_idname == "ShaderNodeTexEnvironment" and not node.mute:
+                image = self.image(node)
+                if node.inputs["Vector"].links:
+                    self.left_out.append((node.image.name if node.image else node.name, "the mapping of the world"))
+                if image:
+                    self.add("world", image, "projection", "latlong" if node.projection == "EQUIRECTANGULAR" else "mirror-ball")
+                    return
+        color = world.color
+        for node in world.node_tree.nodes if world.node_tree else ():
+            if node.bl_idname == "ShaderNodeBackground":
+                color = [c * node.inputs["Strength"].default_value for c in node.inputs["Color"].default_value[:3]]
+        self.add("world color", numbers(color[:3]))
+
+    def write(self):
+        scene = self.depsgraph.scene
+        os.makedirs(os.path.join(self.folder, "meshes"), exist_ok=True)
+        self.add("title", quoted(scene.name), "frame", scene.frame_current)
+        self.camera(scene)
+        self.world(scene)
+        self.lights()
+        self.instances()
+        temporary = os.path.join(self.folder, ".scene.txt.tmp")
+        with open(temporary, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as out:
+            out.write("\n".join(self.lines) + "\n")
+        os.replace(temporary, os.path.join(self.folder, "scene.txt"))
+
+
+def triangles(mesh):
+    """(triangles as corner indices, material slot of each, [(property, values a corner)], names of the UV maps)"""
+    count, corners = len(mesh.loop_triangles), len(mesh.loops)
+    tris = np.empty(count * 3, np.int32)
+    mesh.loop_triangles.foreach_get("loops", tris)
+    slots = np.empty(count, np.int32)
+    mesh.loop_triangles.foreach_get("material_index", slots)
+    places = np.empty(len(mesh.vertices) * 3, np.float32)
+    mesh.vertices.foreach_get("co", places)
+    vertex = np.empty(corners, np.int32)
+    mesh.loops.foreach_get("vertex_index", vertex)
+    normals = np.empty(corners * 3, np.float32)
+    mesh.corner_normals.foreach_get("vector", normals)
+    columns = list(zip("x y z nx ny nz".split(), [*places.reshape(-1, 3)[vertex].T, *normals.reshape(-1, 3).T]))
+    # The map that renders comes first: it is what a node without a name takes.
+    maps = sorted(mesh.uv_layers, key=lambda layer: not layer.active_render)
+    for index, layer in enumerate(maps):
+        uv = np.empty(corners * 2, np.float32)
+        layer.uv.foreach_get("vector", uv)
+        suffix = str(index) if index else ""
+        columns += [("u" + suffix, uv[0::2]), ("v" + suffix, uv[1::2])]
+    return tris.reshape(-1, 3), slots, columns, [layer.name for layer in maps]
+
+
+def write_ply(path, columns, tris, uv_maps):
+    """Binary little-endian PLY: float vertex properties, a triangle a face. Corners that are equal become one vertex."""
+    used, flat = np.unique(tris.ravel(), return_inverse=True)
+    table = np.stack([values[used] for _, values in columns], axis=1).astype("<f4")
+    rows, merged = np.unique(table.view("V%d" % (4 * table.shape[1])).ravel(), return_inverse=True)
+    faces = np.empty(len(tris), dtype=[("n", "u1"), ("i", "<i4", 3)])
+    faces["n"] = 3
+    faces["i"] = merged.ravel()[flat.ravel()].reshape(-1, 3)
+    header = ["ply", "format binary_little_endian 1.0"]
+    header += ["comment uv %d %s" % (index, quoted(name)) for index, name in enumerate(uv_maps)]
+    header += ["element vertex %d" % len(rows)] + ["property float %s" % name for name, _ in columns]
+    header += ["element face %d" % len(faces), "property list uchar int vertex_indices", "end_header\n"]
+    with open(path, "wb") as out:
+        out.write("\n".join(header).encode("utf-8", "surrogateescape"))
+        out.write(rows.tobytes())
+        out.write(faces.tobytes())
+
+
+class TXMILL_OT_export_scene(bpy.types.Operator, ExportHelper):
+    bl_idname = "txmill.export_scene"
+    bl_label = "Export Scene"
+    bl_description = "Write camera, lights, instances, meshes and image nodes into a folder that txmill reads without Blender"
+
+    filename_ext = ""
+    filepath: bpy.props.StringProperty(name="Folder", subtype="DIR_PATH", options={"SKIP_SAVE"})
+
+    def execute(self, context):
+        folder = os.path.abspath(bpy.path.abspath(self.filepath))
+        if os.path.isdir(folder) and os.listdir(folder) and not os.path.exists(os.path.join(folder, "scene.txt")):
+            self.report({"ERROR"}, "%s holds other files" % folder)
+            return {"CANCELLED"}
+        writer = Writer(folder, context.evaluated_depsgraph_get())
+        try:
+            writer.write()
+        except OSError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        for what, why in dict.fromkeys(writer.left_out):
+            self.report({"WARNING"}, "%s is left out: %s" % (what, why))
+        self.report({"INFO"}, "%d instances of %d meshes, %d triangles, %d images" % (
+            writer.counts["instances"], sum(len(p) for p in writer.meshes.values()), writer.counts["triangles"], len(writer.images)))
+        return {"FINISHED"}
+
+
+def menu(self, context):
+    self.layout.operator(TXMILL_OT_export_scene.bl_idname, text="txmill Scene (folder)")
+
+
+def register():
+    bpy.utils.register_class(TXMILL_OT_export_scene)
+    bpy.types.TOPBAR_MT_file_export.append(menu)
+
+
+def unregister():
+    bpy.types.TOPBAR_MT_file_export.remove(menu)
+    bpy.utils.unregister_class(TXMILL_OT_export_scene)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work beside the interface: a thread that runs the program, and a timer that brings its news to the main thread.
+
+Without an interface (`blender -b`) there is nothing to keep alive: a job runs at once, where it is started.
+"""
+import threading
+import traceback
+
+import bpy
+
+from . import client
+
+POLL_SECONDS = 0.1
+
+_running = []
+
+
+class Job:
+    """`work(job)` runs in a thread and may not touch bpy; `done(job)` runs in the main thread afterwards, with
+    job.result or job.error set. `work` passes job.cancel on and sets job.factor (0..1) and job.text."""
+
+    def __init__(self, title, work, done=None):
+        self.title, self.work, self.done = title, work, done
+        self.cancel = client.Cancel()
+        self.factor, self.text = 0.0, title
+        self.result, self.error = None, None
+        self.finished = threading.Event()
+
+    def _run(self):
+        try:
+            self.result = self.work(self)
+        except (client.TxmillError, OSError) as error:
+            self.error = str(error)
+        except Exception as error:  # must reach the user, whatever it is
+            traceback.print_exc()
+            self.error = "%s: %s" % (type(error).__name__, error)
+        finally:
+            self.finished.set()
+
+    def start(self):
+        _running.append(self)
+        if bpy.app.background:
+            self._run()
+            poll()
+            return self
+        threading.Thread(target=self._run, name="txmill", daemon=True).start()
+        if not bpy.app.timers.is_registered(poll):
+            # A scene that is loaded meanwhile must not stop it.
+            bpy.app.timers.register(poll, first_interval=POLL_SECONDS, persistent=True)
+        return self
+
+    def progress(self, news):
+        """For client.make."""
+        self.factor = news.percent / 100
+        self.text = "%d of %d files, %.0f of %.0f MP" % (news.files_done, news.files, news.megapixels_done, news.megapixels)
+
+
+def poll():
+    """Timer: ends finished jobs, has panels drawn again. Returns the seconds until the next call, None: no more."""
+    for job in [j for j in _running if j.finished.is_set()]:
+        _running.remove(job)
+        if job.done:
+            job.done(job)
+    redraw()
+    return POLL_SECONDS if _running else None
+
+
+def redraw():
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "PROPERTIES":
+                area.tag_redraw()
+
+
+def current():
+    """The job that the panel shows, or None."""
+    return _running[0] if _running else None
+
+
+def cancel_all():
+    for job in _running:
+        job.cancel.cancel()
+    for job in list(_running):
+        job.finished.wait(30)
+    _running.clear()
+    if bpy.app.timers.is_registered(poll):
+        bpy.app.timers.unregister(poll)

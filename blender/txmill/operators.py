@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The buttons: make, make and render, explain, report."""
+import contextlib
+import os
+import pathlib
+import tempfile
+
+import bpy
+
+from . import blend, client, jobs, preferences, status
+
+
+def report(kind, text):
+    """A report from a job's end, when the operator that began it is gone: shown as one of its own."""
+    if bpy.app.background:
+        print("txmill: %s: %s" % (kind.lower(), text))
+    else:
+        bpy.ops.txmill.report("INVOKE_DEFAULT", kind=kind, text=text)
+
+
+def make_job(done):
+    """A job that makes what the scene lacks. Its result is a client.MakeRun, `done(job)` as in jobs.Job."""
+    options = {**blend.color_options(), **preferences.run_options()}
+    keep = contextlib.ExitStack()  # a copy of an unsaved scene lives as long as the job
+    path = keep.enter_context(blend.as_file())
+
+    def work(job):
+        return client.make(path, progress=job.progress, cancel=job.cancel, **options)
+
+    def end(job):
+        keep.close()
+        done(job)
+
+    return jobs.Job("Making tx files", work, end)
+
+
+def summary(run):
+    """(kind of report, text) about a client.MakeRun."""
+    failed = ["%s" % (f.error.message if f.error else f.input) for f in run.failed]
+    if run.cancelled:
+        return "WARNING", "Cancelled: %d tx files were made" % len(run.created)
+    counts = "%d tx files made, %d up to date" % (len(run.created), sum(f.state == "up-to-date" for f in run.files))
+    if failed:
+        more = ", and %d more" % (len(failed) - 3) if len(failed) > 3 else ""
+        return "ERROR", "%s, %d failed: %s%s" % (counts, len(failed), "; ".join(failed[:3]), more)
+    return "INFO", counts
+
+
+class Making:
+    """Of operators that start a job: one at a time."""
+
+    @classmethod
+    def poll(cls, context):
+        if jobs.current():
+            cls.poll_message_set("txmill is at work")
+            return False
+        return True
+
+    def begin(self, job):
+        """Runs the job; the operator's result."""
+        for name, reason in blend.left_out():
+            self.report({"WARNING"}, "%s: no tx file, the image is %s" % (name, reason))
+        job.start()
+        if not bpy.app.background:
+            return {"FINISHED"}
+        kind, text = ("ERROR", job.error) if job.error else summary(job.result)
+        if kind == "ERROR":
+            self.report({"WARNING"}, text)  # ERROR would raise in the calling script
+        return {"CANCELLED"} if job.error or not job.result.ok else {"FINISHED"}
+
+
+class TXMILL_OT_make(Making, bpy.types.Operator):
+    bl_idname = "txmill.make"
+    bl_label = "Make"
+    bl_description = "Make the tx files that this scene lacks or that are outdated"
+
+    def execute(self, context):
+        def done(job):
+            report(*(("ERROR", job.error) if job.error else summary(job.result)))
+            status.refresh()
+
+        try:
+            return self.begin(make_job(done))
+        except (RuntimeError, OSError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+
+
+class TXMILL_OT_make_and_render(Making, bpy.types.Operator):
+    bl_idname = "txmill.make_and_render"
+    bl_label = "Make and Render"
+    bl_description = "Make the tx files that this scene lacks, then render the picture"
+
+    animation: bpy.props.BoolProperty(name="Animation", description="Render the animation instead of a picture", options={"SKIP_SAVE"})
+
+    def execute(self, context):
+        animation = self.animation
+
+        def done(job):
+            status.refresh()
+            if job.error or not job.result.ok:
+                report(*(("ERROR", job.error) if job.error else summary(job.result)))
+            elif bpy.app.background:
+                bpy.ops.render.render(animation=animation, write_still=not animation)
+            else:
+                bpy.ops.render.render("INVOKE_DEFAULT", animation=animation)
+
+        try:
+            return self.begin(make_job(done))
+        except (RuntimeError, OSError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+
+
+class TXMILL_OT_cancel(bpy.types.Operator):
+    bl_idname = "txmill.cancel"
+    bl_label = "Cancel"
+    bl_description = "Stop txmill; tx files that are complete stay"
+
+    @classmethod
+    def poll(cls, context):
+        return jobs.current() is not None
+
+    def execute(self, context):
+        jobs.current().cancel.cancel()
+        return {"FINISHED"}
+
+
+class TXMILL_OT_refresh(bpy.types.Operator):
+    bl_idname = "txmill.refresh"
+    bl_label = "Refresh"
+    bl_description = "Look again which tx files of the saved scene are there"
+
+    def execute(self, context):
+        status.refresh()
+        if status.current.error:
+            self.report({"WARNING"}, status.current.error)
+        return {"FINISHED"}
+
+
+class TXMILL_OT_explain(bpy.types.Operator):
+    bl_idname = "txmill.explain"
+    bl_label = "Explain"
+    bl_description = "Say which tx file Cycles looks for, and why it does not use one that is there"
+
+    path: bpy.props.StringProperty(name="Image", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    colorspace: bpy.props.StringProperty(name="Colour Space", default="default", options={"SKIP_SAVE"})
+    alpha: bpy.props.StringProperty(name="Alpha", default="default", options={"SKIP_SAVE"})
+
+    def execute(self, context):
+        options, program = blend.color_options(), preferences.run_options()["program"]
+        path, colorspace, alpha = self.path, self.colorspace, self.alpha
+
+        def work(job):
+            return client.resolve(path, colorspace=colorspace, alpha_type=alpha, program=program, cancel=job.cancel, **options)
+
+        def done(job):
+            show("Explain", [job.error] if job.error else explanation(job.result[0]))
+
+        job = jobs.Job("Explaining", work, done).start()
+        if bpy.app.background and job.error:
+            self.report({"WARNING"}, job.error)
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+def explanation(resolved):
+    """Lines of text about a client.Resolved."""
+    lines = ["%s is %s" % (os.path.basename(resolved.image), resolved.state)]
+    if resolved.tx:
+        lines.append("Cycles looks for %s" % resolved.tx)
+    if resolved.reason:
+        lines.append(resolved.reason)
+    if resolved.error:
+        lines.append(resolved.error.message)
+    for other in resolved.data.get("others") or []:
+        lines.append("%s: %s" % (other.get("path"), other.get("reason") or other.get("differs") or ""))
+    return lines
+
+
+def show(title, lines):
+    print("\n".join(["txmill: %s" % title] + lines))
+    if bpy.app.background:
+        return
+
+    def draw(menu, context):
+        for line in lines:
+            menu.layout.label(text=line)
+
+    bpy.context.window_manager.popup_menu(draw, title=title)
+
+
+class TXMILL_OT_open_report(bpy.types.Operator):
+    bl_idname = "txmill.open_report"
+    bl_label = "Open Report"
+    bl_description = "Show the tx files of this scene in the browser: levels, tiles, sizes"
+
+    filepath: bpy.props.StringProperty(name="Page", subtype="FILE_PATH", options={"SKIP_SAVE"},
+                                       description="Where the page is written; empty: a temporary file")
+
+    def execute(self, context):
+        files = [file[6] for file in status.current.files if file[2] in ("fresh", "outdated") and file[6]]
+        if not files:
+            self.report({"WARNING"}, "The scene has no tx files yet: Make, or Refresh")
+            return {"CANCELLED"}
+        page = self.filepath or os.path.join(tempfile.mkdtemp(prefix="txmill-"), "textures.html")
+        program = preferences.run_options()["program"]
+
+        def work(job):
+            return client.write_page(page, files, program=program, cancel=job.cancel)
+
+        def done(job):
+            if job.error:
+                report("ERROR", job.error)
+            elif not bpy.app.background:
+                bpy.ops.wm.url_open(url=pathlib.Path(page).as_uri())
+
+        job = jobs.Job("Writing the report", work, done).start()
+        if bpy.app.background and job.error:
+            self.report({"WARNING"}, job.error)
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+class TXMILL_OT_report(bpy.types.Operator):
+    bl_idname = "txmill.report"
+    bl_label = "txmill"
+    bl_options = {"INTERNAL"}
+
+    kind: bpy.props.StringProperty(default="INFO")
+    text: bpy.props.StringProperty()
+
+    def invoke(self, context, event):
+        self.report({self.kind}, self.text)
+        return {"FINISHED"}
+
+
+_classes = (TXMILL_OT_make, TXMILL_OT_make_and_render, TXMILL_OT_cancel, TXMILL_OT_refresh, TXMILL_OT_explain,
+            TXMILL_OT_open_report, TXMILL_OT_report)
+
+
+def register():
+    for cls in _classes:
+        bpy.utils.register_class(cls)
+
+
+def unregister():
+    for cls in reversed(_classes):
+        bpy.utils.unregister_class(cls)

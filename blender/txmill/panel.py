@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Render > Performance > Texture Cache > txmill."""
+import os
+
+import bpy
+
+from . import jobs, preferences, status
+
+ROWS = 8  # image files that are listed
+
+
+class TXMILL_PT_texture_cache(bpy.types.Panel):
+    bl_label = "txmill"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "render"
+    bl_parent_id = "CYCLES_RENDER_PT_performance_texture_cache"
+    COMPAT_ENGINES = {"CYCLES"}
+
+    @classmethod
+    def poll(cls, context):
+        return context.engine in cls.COMPAT_ENGINES
+
+    def draw(self, context):
+        layout = self.layout
+        found, text = preferences.version(preferences.get().program)
+        if not found:
+            layout.label(text="The txmill program was not found", icon="ERROR")
+            layout.operator("preferences.addon_show", text="Preferences").module = __package__
+            return
+        job = jobs.current()
+        if job:
+            row = layout.row(align=True)
+            row.progress(factor=job.factor, text=job.text)
+            row.operator("txmill.cancel", text="", icon="X")
+        else:
+            row = layout.row(align=True)
+            row.operator("txmill.make")
+            row.operator("txmill.make_and_render")
+        self.draw_status(layout)
+        row = layout.row(align=True)
+        row.operator("txmill.open_report")
+        row.operator("txmill.export_scene")
+
+    @staticmethod
+    def draw_status(layout):
+        now = status.current
+        row = layout.row()
+        if not bpy.data.filepath:
+            row.label(text="Save the scene to see its textures", icon="INFO")
+            return
+        if now.error:
+            row.label(text=now.error, icon="ERROR")
+        else:
+            row.label(text=", ".join("%d %s" % (now.count(state), state) for state in status.STATES))
+        row.operator("txmill.refresh", text="", icon="FILE_REFRESH")
+        wanting = [file for file in now.files if file[2] != "fresh"]
+        if wanting or now.lost:
+            column = layout.box().column(align=True)
+            for name, path, state, _, space, alpha, _ in wanting[:ROWS]:
+                row = column.row()
+                row.label(text="%s: %s" % (os.path.basename(path), state), icon="IMAGE_DATA")
+                explain = row.operator("txmill.explain", text="", icon="QUESTION")
+                explain.path, explain.colorspace, explain.alpha = path, space, alpha
+            for name, path in now.lost[:ROWS]:
+                column.label(text="%s: the image is not there" % os.path.basename(path), icon="LIBRARY_DATA_BROKEN")
+            rest = max(0, len(wanting) - ROWS) + max(0, len(now.lost) - ROWS)
+            if rest:
+                column.label(text="and %d more" % rest)
+
+
+def register():
+    bpy.utils.register_class(TXMILL_PT_texture_cache)
+
+
+def unregister():
+    bpy.utils.unregister_class(TXMILL_PT_texture_cache)

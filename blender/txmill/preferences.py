@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the program is and what it may use. All else comes from Blender's own settings."""
+import os
+
+import bpy
+
+from . import client
+
+
+class TxmillPreferences(bpy.types.AddonPreferences):
+    bl_idname = __package__
+
+    program: bpy.props.StringProperty(
+        name="Program", subtype="FILE_PATH", description="Path of the txmill program; empty: the one on PATH",
+        update=lambda self, context: _versions.clear())
+    threads: bpy.props.IntProperty(
+        name="Threads", min=0, max=1024, default=0, description="Threads that convert; 0: one a processor")
+    memory: bpy.props.IntProperty(
+        name="Memory", min=0, default=0, description="Megabytes that a conversion stays below; 0: no bound")
+    before_render: bpy.props.BoolProperty(
+        name="Make before Rendering", default=False,
+        description="Before a Cycles render begins, make the tx files that it lacks; in background mode, too")
+
+    def draw(self, context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "program")
+        found, text = version(self.program)
+        layout.label(text=text, icon="CHECKMARK" if found else "ERROR")
+        layout.prop(self, "threads")
+        layout.prop(self, "memory")
+        layout.prop(self, "before_render")
+
+
+_versions = {}  # program: (found, text); drawing must not start a process each time
+
+
+def version(program):
+    if program not in _versions:
+        try:
+            path = client.find_program(os.path.expanduser(program) or None)
+            _versions[program] = True, "txmill %s, %s" % (client.version(path), path)
+        except (client.TxmillError, OSError) as error:
+            _versions[program] = False, str(error)
+    return _versions[program]
+
+
+def get():
+    return bpy.context.preferences.addons[__package__].preferences
+
+
+def run_options():
+    """Arguments of client.make that come from here."""
+    own = get()
+    return {
+        "program": os.path.expanduser(own.program) or None,
+        "threads": own.threads or None,
+        "max_memory": "%dM" % own.memory if own.memory else None,
+    }
+
+
+def register():
+    bpy.utils.register_class(TxmillPreferences)
+
+
+def unregister():
+    bpy.utils.unregister_class(TxmillPreferences)
+    _versions.clear()

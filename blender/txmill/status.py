@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state of the open scene's tx files, as `txmill list` tells it; asked again after loading, saving and making."""
+import bpy
+from bpy.app.handlers import persistent
+
+from . import blend, client, jobs, preferences
+
+STATES = ("fresh", "outdated", "missing", "unusable")
+
+
+class Status:
+    """`files`: (image name, path, tx state, reason, colour space, alpha type) of every image file of the scene."""
+
+    def __init__(self):
+        self.scene, self.error, self.files, self.lost = None, None, [], []
+
+    def count(self, state):
+        return sum(file[2] == state for file in self.files)
+
+
+current = Status()
+
+
+def from_scene(scene):
+    """Status of a client.Scene."""
+    status = Status()
+    status.scene = scene.data.get("path")
+    for image in scene.images:
+        space = (image.get("colorspace") or {}).get("name") or "default"
+        for file in image.get("files") or []:
+            tx = file.get("tx")
+            if not file["exists"]:
+                status.lost.append((image["name"], file["path"]))
+            elif tx:
+                state = "fresh" if tx["state"] == "source" else tx["state"]
+                status.files.append((image["name"], file["path"], state, tx.get("reason") or "", space, image["alpha"], tx["path"]))
+    return status
+
+
+def refresh():
+    """Asks the program, in the background. A scene that was never saved has no status."""
+    global current
+    path = bpy.data.filepath
+    if not path:
+        current = Status()
+        return
+    options, program = blend.color_options(), preferences.run_options()["program"]
+
+    def work(job):
+        return client.list_scene(path, program=program, cancel=job.cancel, **options)
+
+    def done(job):
+        global current
+        if job.error:
+            current = Status()
+            current.error = job.error
+        else:
+            current = from_scene(job.result)
+
+    jobs.Job("Looking at the scene", work, done).start()
+
+
+@persistent
+def _changed(*_):
+    if not bpy.app.background:
+        refresh()
+
+
+def register():
+    bpy.app.handlers.save_post.append(_changed)
+    bpy.app.handlers.load_post.append(_changed)
+
+
+def unregister():
+    bpy.app.handlers.save_post.remove(_changed)
+    bpy.app.handlers.load_post.remove(_changed)

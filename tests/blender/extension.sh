@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The extension in a Blender without an interface: extension.sh ZIP TXMILL BLENDER...
+# Installs ZIP into user resources of its own, then runs operators, and a render whose handler makes the tx files.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+zip=$(realpath "$1") program=$(realpath "$2")
+shift 2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export BLENDER_USER_RESOURCES=$folder/user
+status=0
+check() { # NAME COMMAND...
+  local name=$1
+  shift
+  if "$@" >"$folder/log" 2>&1; then echo "pass $name"; else echo "FAIL $name"; tail -n 30 "$folder/log"; status=1; fi
+}
+check validate "$@" --command extension validate "$zip"
+check install "$@" --command extension install-file -r user_default -e "$zip"
+timeout 600 "$@" -b --python-exit-code 1 --python "$here/extension.py" -- "$program" "$folder" >"$folder/out" 2>&1
+code=$?
+grep -E '^(pass|FAIL) ' "$folder/out"
+if [ $code -ne 0 ] || ! grep -q '^pass export-camera' "$folder/out"; then
+  status=1
+  grep -n -A20 'Traceback' "$folder/out" || tail -n 20 "$folder/out"
+fi
+
+# The handler: nothing is there before, and Cycles makes nothing itself.
+scene=$folder/handler/scene.blend
+render() { timeout 300 "$@" -b "$scene" -o "$folder/handler/frame_####" --render-frame 2 >"$folder/render" 2>&1; }
+check render render "$@"
+check handler-says grep -q 'txmill: 21 tx files made, 0 up to date, 1 failed: .*gone.png' "$folder/render"
+check handler-names-packed grep -q 'txmill: packed.png: no tx file, the image is packed' "$folder/render"
+[ "$(find "$folder/handler/textures/blender_tx" -name '*.tx' | wc -l)" = 21 ]
+check handler-made-them [ $? = 0 ]
+check handler-rendered test -s "$folder/handler/frame_0002.exr"
+exit $status
