@@ -232,6 +232,31 @@ START_TEST(association_of_halves)
 }
 END_TEST
 
+/* Encoding does not clamp halves, storing does. */
+START_TEST(encoded_halves_overflow)
+{
+    enum { COUNT = 9 };
+    for (size_t isa = 0; txm_ops_isa_name(isa); isa++) {
+        const txm_ops *ops = txm_ops_isa(txm_ops_isa_name(isa));
+        float grey[COUNT], rgba[4 * COUNT];
+        uint16_t out[4 * COUNT];
+        for (int i = 0; i < COUNT; i++) {
+            grey[i] = 1e20f;
+            memcpy(rgba + 4 * i, (const float[4]){1e20f, 0.5f, NAN, 30.0f}, 4 * sizeof *rgba);
+        }
+        ops->srgb_encode(TXM_HALF, 1, grey, out, COUNT);
+        for (int i = 0; i < COUNT; i++)
+            ck_assert_uint_eq(out[i], 0x7C00);
+        ops->from_float(TXM_HALF, grey, out, COUNT);
+        for (int i = 0; i < COUNT; i++)
+            ck_assert_uint_eq(out[i], 0x7BFF);
+        ops->srgb_encode(TXM_HALF, 4, rgba, out, COUNT);
+        for (int i = 0; i < COUNT; i++)
+            ck_assert(out[4 * i] == 0x7C00 && out[4 * i + 1] < 0x7C00 && out[4 * i + 2] == 0);
+    }
+}
+END_TEST
+
 START_TEST(bilinear_positions)
 {
     uint32_t a, b;
@@ -263,6 +288,7 @@ int main(void)
     tcase_add_test(t, every_code_survives_the_curve);
     tcase_add_test(t, association_truncates);
     tcase_add_test(t, association_of_halves);
+    tcase_add_test(t, encoded_halves_overflow);
     tcase_add_test(t, bilinear_positions);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);

@@ -127,6 +127,7 @@ static void compare_filters(const txm_ops *ops, uint32_t c, size_t n)
         ops->bilinear(c, row0, row1, 0.3f, n, (float *)m.b, dst);
         same(m.a, m.b, sizeof m.a, "bilinear", ops->isa, TXM_FLOAT, n);
     }
+    prepare(TXM_FLOAT, c, true);
     memcpy(m.a, m.in, sizeof m.a);
     memcpy(m.b, m.in, sizeof m.b);
     reference->clamp_half((float *)m.a, n * c);

@@ -330,10 +330,9 @@ static txm_status summarize(attempt *a, txm_tx_summary *out, txm_error *err)
     const txm_stats *st = &a->feed.stats;
     const txm_source_info *info = txm_source_info_of(a->request->source);
     double pixels = (double)info->width * info->height;
-    double scale = a->layout.type == TXM_U8 ? 1.0 / 255.0 : a->layout.type == TXM_U16 ? 1.0 / 65535.0 : 1.0;
     memset(out, 0, sizeof *out);
     for (uint32_t c = 0; c < a->layout.channels; c++)
-        out->average[c] = (float)(st->sum[c] / pixels * scale);
+        out->average[c] = (float)(st->sum[c] / pixels);
     out->constant = a->feed.constant;
     if (out->constant)
         a->request->context->ops->to_float(a->layout.type, a->feed.stats.first, out->constant_color,

@@ -85,6 +85,13 @@ TXM_ARITH float txm_clamp_half(float v)
     return v > 65504.0f ? 65504.0f : v < -65504.0f ? -65504.0f : v;
 }
 
+/* Between two levels of halves, the linear values: NaN, which decoding values beyond 1e10 gives, counts as too large.
+ */
+TXM_ARITH float txm_clamp_level(float v)
+{
+    return v < 65504.0f ? (v > -65504.0f ? v : -65504.0f) : 65504.0f;
+}
+
 /* An infinite half that enters arithmetic counts as 65536, as in Cycles on x86-64, whose conversion knows no special
  * exponents. NaN stays NaN. */
 TXM_ARITH float txm_half_infinity(float v)
@@ -109,6 +116,18 @@ TXM_ARITH float txm_u8_to_float(uint8_t v)
 TXM_ARITH float txm_u16_to_float(uint16_t v)
 {
     return (float)v * (1.0f / 65535.0f);
+}
+
+/* Averages are of samples as float32. What an integer sample adds to the sum of its row, in units of 2^-39: a whole
+ * number, as its least bit is worth more, so that the order of a sum does not matter. Rows are at most 2^17 px wide. */
+TXM_ARITH uint64_t txm_sample_share(float value)
+{
+    return (uint64_t)(value * 549755813888.0f);
+}
+
+TXM_ARITH double txm_shares_sum(uint64_t shares)
+{
+    return (double)shares * (1.0 / 549755813888.0);
 }
 
 /* Clamps to 0..1 (NaN: 0), scales, rounds half up: the product is what is rounded, where adding 0.5f would carry

@@ -13,7 +13,7 @@
 
 /* What is known of the samples of level 0 so far. */
 typedef struct txm_stats {
-    double sum[4];                  /* a channel, in codes (integers: exact) or values (floats) */
+    double sum[4];                  /* a channel, of samples as float32 */
     bool any;                       /* a row has been seen: the rest means something */
     bool varies;                    /* some pixel is not equal to the first one */
     bool grey;                      /* r == g == b in every pixel and alpha full: may be stored as one channel */
@@ -29,7 +29,8 @@ typedef struct txm_ops {
     void (*from_float)(txm_type type, const float *src, void *dst, size_t samples);
     /* Storage type to linear float32 through the sRGB curve, colour divided by alpha around it. */
     void (*srgb_decode)(txm_type type, uint32_t channels, const void *src, float *dst, size_t count);
-    /* Linear float32 to storage type through the sRGB curve. */
+    /* Linear float32 to storage type through the sRGB curve. Halves that are too large become infinite: as Cycles does,
+     * which clamps the linear values alone. */
     void (*srgb_encode)(txm_type type, uint32_t channels, const float *src, void *dst, size_t count);
 
     /* Two rows of 2 * count pixels to one of count. */
@@ -37,6 +38,7 @@ typedef struct txm_ops {
     /* Two rows of src_width pixels, weight `g` of the second, to one of count. */
     void (*bilinear)(uint32_t channels, const float *row0, const float *row1, float g, size_t src_width, float *dst,
                      size_t count);
+    /* A level's linear values to +-65504 before the next one is filtered from them; NaN becomes 65504. */
     void (*clamp_half)(float *row, size_t samples);
 
     /* Conforming, in the storage type, in place or row to row. */
@@ -46,8 +48,8 @@ typedef struct txm_ops {
     void (*zero_nonfinite)(txm_type type, uint32_t channels, void *pixels, size_t count);
     void (*take_first)(txm_type type, const void *rgba, void *grey, size_t count);
 
-    /* Adds one row of level 0 to the statistics. Sums of float types run pixel by pixel in float64 a row, and the row's
-     * sum is added to the total: a defined order. */
+    /* Adds one row of level 0 to the statistics. Sums of float types run pixel by pixel in float64 a row, those of
+     * integers in whole numbers (txm_sample_share), and the row's sum is added to the total: a defined order. */
     void (*stats)(txm_type type, uint32_t channels, const void *row, size_t count, txm_stats *stats);
 } txm_ops;
 

@@ -161,7 +161,11 @@ static void srgb_encode(txm_type type, uint32_t channels, const float *src, void
             p[0] = txm_srgb_encode(p[0]);
         else
             txm_srgb_encode_pixel(p);
-        from_float(type, p, out, channels);
+        if (type == TXM_HALF)
+            for (uint32_t c = 0; c < channels; c++)
+                ((uint16_t *)(void *)out)[c] = txm_float_to_half(p[c]);
+        else
+            from_float(type, p, out, channels);
     }
 }
 
@@ -192,7 +196,7 @@ static void bilinear(uint32_t channels, const float *row0, const float *row1, fl
 static void clamp_half(float *row, size_t samples)
 {
     for (size_t i = 0; i < samples; i++)
-        row[i] = txm_clamp_half(row[i]);
+        row[i] = txm_clamp_level(row[i]);
 }
 
 static void associate(txm_type type, void *rgba, size_t count)
@@ -306,9 +310,17 @@ static void load_pixel(txm_type type, uint32_t channels, const uint8_t *pixel, f
     }
 }
 
+/* The value of a code. */
+static float value_of(txm_type type, float code)
+{
+    return type == TXM_U8 ? txm_u8_to_float((uint8_t)code) : txm_u16_to_float((uint16_t)code);
+}
+
 static void stats(txm_type type, uint32_t channels, const void *row, size_t count, txm_stats *st)
 {
     double sum[4] = {0};
+    uint64_t shares[4] = {0};
+    bool integers = !txm_type_is_float(type);
     float first[4], one = type == TXM_U8 ? 255.0f : type == TXM_U16 ? 65535.0f : 1.0f;
     size_t pixel_bytes = txm_type_bytes(type) * channels;
     const uint8_t *pixel = row;
@@ -322,13 +334,16 @@ static void stats(txm_type type, uint32_t channels, const void *row, size_t coun
         float p[4];
         load_pixel(type, channels, pixel, p);
         for (uint32_t c = 0; c < channels; c++) {
-            sum[c] += (double)p[c];
+            if (integers)
+                shares[c] += txm_sample_share(value_of(type, p[c]));
+            else
+                sum[c] += (double)p[c];
             st->varies |= p[c] != first[c];
         }
         st->grey = st->grey && p[0] == p[1] && p[1] == p[2] && p[3] == one;
     }
     for (uint32_t c = 0; c < channels; c++)
-        st->sum[c] += sum[c];
+        st->sum[c] += integers ? txm_shares_sum(shares[c]) : sum[c];
 }
 
 void txm_ops_fill_scalar(txm_ops *ops)

@@ -246,9 +246,8 @@ static void check_average(const course *c)
     const txm_tx_description *d = &v->description;
     const txm_tx_info *i = v->info;
     double pixels = (double)i->width * i->height;
-    double scale = i->type == TXM_U8 ? 1.0 / 255.0 : i->type == TXM_U16 ? 1.0 / 65535.0 : 1.0;
     for (unsigned n = 0; n < d->average_count && n < i->channels; n++) {
-        double average = c->stats.sum[n] / pixels * scale;
+        double average = c->stats.sum[n] / pixels;
         if (!close_enough(average, (double)d->average[n])) {
             txm_find(v->findings, TXM_FINDING_AVERAGE, TXM_NO_PLACE, "channel %u: stated %.6g, found %.6g", n,
                      (double)d->average[n], average);

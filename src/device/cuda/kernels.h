@@ -46,7 +46,7 @@ TXM_ARITH void txm_gpu_keep(txm_type type, uint32_t channels, bool srgb, const t
     if (!floats->rows)
         return;
     for (uint32_t c = 0; c < channels; c++)
-        p.v[c] = txm_gpu_same_nan(type == TXM_HALF ? txm_clamp_half(p.v[c]) : p.v[c]);
+        p.v[c] = txm_gpu_same_nan(type == TXM_HALF ? txm_clamp_level(p.v[c]) : p.v[c]);
     txm_gpu_save_light(channels, p, txm_gpu_float_row(floats, y) + (uint64_t)x * channels);
 }
 
@@ -98,8 +98,8 @@ TXM_ARITH void txm_gpu_ingest_body(const txm_gpu_ingest *a, txm_type type, uint3
 
 /* Of one row of level 0, before RGBA that is grey loses its other channels. */
 typedef struct txm_gpu_row_stats {
-    double sum[4];        /* pixel by pixel from the left: codes of integers, values of floats */
-    float min[4], max[4]; /* the same */
+    double sum[4];        /* as txm_stats has it: of samples as float32 */
+    float min[4], max[4]; /* codes of integers, values of floats */
     uint32_t grey;        /* r == g == b and alpha full in every pixel */
 } txm_gpu_row_stats;
 
@@ -125,19 +125,24 @@ TXM_ARITH void txm_gpu_count_body(const txm_gpu_count *a, txm_type type, uint32_
     const uint8_t *src = a->raw + row * a->raw_stride_bytes;
     uint32_t step = a->conform.src_channels * txm_gpu_bytes(type), one = txm_gpu_one(type);
     double sum = 0;
+    uint64_t shares = 0;
     float min = 0, max = 0;
     bool grey = a->conform.channels == 4;
     for (uint32_t x = 0; x < a->width; x++, src += step) {
         txm_gpu_pixel p = txm_gpu_conform_pixel(type, &a->conform, txm_gpu_load(type, a->conform.src_channels, src));
-        float v = txm_gpu_number(type, channel < 2 ? p.v[channel ? 1 : 0] : p.v[channel == 2 ? 2 : 3]);
-        sum += (double)v;
+        uint32_t sample = channel < 2 ? p.v[channel ? 1 : 0] : p.v[channel == 2 ? 2 : 3];
+        float v = txm_gpu_number(type, sample);
+        if (txm_gpu_is_integer(type))
+            shares += txm_sample_share(txm_gpu_to_float(type, sample));
+        else
+            sum += (double)v;
         min = x == 0 || v < min ? v : min;
         max = x == 0 || v > max ? v : max;
         /* Zeros of either sign are equal: compared as numbers. */
         float r = txm_gpu_number(type, p.v[0]), g = txm_gpu_number(type, p.v[1]), b = txm_gpu_number(type, p.v[2]);
         grey = grey && r == g && g == b && p.v[3] == one;
     }
-    a->out[row].sum[channel] = sum;
+    a->out[row].sum[channel] = txm_gpu_is_integer(type) ? txm_shares_sum(shares) : sum;
     a->out[row].min[channel] = min;
     a->out[row].max[channel] = max;
     if (channel == 0)

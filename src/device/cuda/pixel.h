@@ -208,7 +208,9 @@ TXM_ARITH txm_gpu_pixel txm_gpu_encode(txm_type type, uint32_t channels, bool sr
         txm_srgb_encode_pixel(p.v);
     }
     for (uint32_t c = 0; c < channels; c++)
-        if (!table || c >= colors)
+        if (srgb && type == TXM_HALF)
+            out.v[c] = txm_float_to_half(txm_gpu_same_nan(p.v[c])); /* not clamped */
+        else if (!table || c >= colors)
             out.v[c] = txm_gpu_from_float(type, p.v[c]);
     return out;
 }

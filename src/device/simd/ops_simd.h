@@ -112,11 +112,17 @@ static void from_float_simd(txm_type type, const float *src, void *dst, size_t s
     scalar.from_float(type, src + i, d + i * bytes, samples - i);
 }
 
+/* txm_clamp_level. */
+static inline vf clamp_level(vf v)
+{
+    return vf_select(v < 65504.0f, vf_select(v > -65504.0f, v, vf_set(-65504.0f)), vf_set(65504.0f));
+}
+
 static void clamp_half_simd(float *row, size_t samples)
 {
     size_t i = 0;
     for (; i + TXM_LANES <= samples; i += TXM_LANES)
-        TXM_STORE(vf, row + i, clamp_to_half(TXM_LOAD(vf, row + i)));
+        TXM_STORE(vf, row + i, clamp_level(TXM_LOAD(vf, row + i)));
     scalar.clamp_half(row + i, samples - i);
 }
 
@@ -186,7 +192,11 @@ static void srgb_encode_simd(txm_type type, uint32_t channels, const float *src,
 #define LOOP(t)                                                                                                        \
     for (; (t) != TXM_U8 && i + TXM_LANES <= samples; i += TXM_LANES) {                                                \
         vf v = TXM_LOAD(vf, src + i);                                                                                  \
-        store_samples(t, channels == 4 ? vf_srgb_encode_pixels(v) : vf_srgb_encode(v), d + i * txm_type_bytes(t));     \
+        v = channels == 4 ? vf_srgb_encode_pixels(v) : vf_srgb_encode(v);                                              \
+        if ((t) == TXM_HALF)                                                                                           \
+            vf_to_half(v, d + 2 * i); /* not clamped */                                                                \
+        else                                                                                                           \
+            store_samples(t, v, d + i * txm_type_bytes(t));                                                            \
     }
     TXM_FOR_TYPE(type, LOOP)
 #undef LOOP
@@ -349,30 +359,48 @@ static void take_first_simd(txm_type type, const void *rgba, void *grey, size_t 
 
 /* ---- statistics ------------------------------------------------------------------------------------------------ */
 
-/* 8-bit RGBA: sums in 16-bit halves of 32-bit lanes, emptied before they can overflow; integers, so the order is free.
- */
-static size_t stats_u8_rgba(const uint8_t *row, size_t count, txm_stats *st)
+/* Sums of integer samples: float64 lanes hold those of so many samples exactly, whole numbers the rest. */
+enum { EXACT_SAMPLES = 8192 };
+
+static inline void add_shares(vd lanes, uint64_t *shares)
 {
-    enum { PIXELS = TXM_LANES, ROUNDS = 256 };
+    for (int k = 0; k < TXM_LANES; k++)
+        *shares += (uint64_t)(lanes[k] * 549755813888.0);
+}
+
+/* What vectors leave of a row of integers. */
+static void stats_rest(txm_type type, uint32_t channels, const uint8_t *row, size_t count, uint64_t shares[4],
+                       txm_stats *st)
+{
+    txm_stats rest = *st;
+    memset(rest.sum, 0, sizeof rest.sum);
+    scalar.stats(type, channels, row, count, &rest);
+    for (uint32_t c = 0; c < channels; c++)
+        shares[c] += (uint64_t)(rest.sum[c] * 549755813888.0);
+    st->varies = rest.varies;
+    st->grey = rest.grey;
+    for (uint32_t c = 0; c < channels; c++)
+        st->sum[c] += txm_shares_sum(shares[c]);
+}
+
+static size_t stats_u8_rgba(const uint8_t *row, size_t count, uint64_t shares[4], txm_stats *st)
+{
     uint32_t first;
     memcpy(&first, st->first, sizeof first);
     vu not_grey = {0}, varies = {0};
     size_t i = 0;
-    while (i + PIXELS <= count) {
-        vu even = {0}, odd = {0};
-        for (int k = 0; k < ROUNDS && i + PIXELS <= count; k++, i += PIXELS) {
+    while (i + TXM_LANES <= count) {
+        vd sum[4] = {{0}, {0}, {0}, {0}};
+        for (int k = 0; k < EXACT_SAMPLES && i + TXM_LANES <= count; k++, i += TXM_LANES) {
             vu p = TXM_LOAD(vu, row + 4 * i);
-            even += p & 0x00FF00FFu;
-            odd += (p >> 8) & 0x00FF00FFu;
+            for (int c = 0; c < 4; c++)
+                sum[c] += __builtin_convertvector(
+                    __builtin_convertvector((vi)(p >> (8 * c) & 255), vf) * (1.0f / 255.0f), vd);
             not_grey |= ((p ^ (p >> 8)) & 0xFFFFu) | (~p & 0xFF000000u);
             varies |= p ^ first;
         }
-        for (int k = 0; k < TXM_LANES; k++) {
-            st->sum[0] += even[k] & 0xFFFF;
-            st->sum[1] += odd[k] & 0xFFFF;
-            st->sum[2] += even[k] >> 16;
-            st->sum[3] += odd[k] >> 16;
-        }
+        for (int c = 0; c < 4; c++)
+            add_shares(sum[c], &shares[c]);
     }
     st->varies |= vu_any(varies) != 0;
     st->grey = st->grey && !vu_any(not_grey);
@@ -409,50 +437,50 @@ static void stats_float_rgba(txm_type type, const uint8_t *row, size_t count, tx
     }
 }
 
-/* One channel of integers: sums a lane, in order-free integers; 256 rounds of 16 bits fit 32. */
-#define TXM_STATS_GREY(name, sample, vector)                                                                           \
-    static size_t name(const uint8_t *row, size_t count, txm_stats *st)                                                \
+/* One channel of integers. */
+#define TXM_STATS_GREY(name, sample, vector, unit)                                                                     \
+    static size_t name(const uint8_t *row, size_t count, uint64_t shares[4], txm_stats *st)                            \
     {                                                                                                                  \
-        enum { ROUNDS = 256 };                                                                                         \
         sample first;                                                                                                  \
         memcpy(&first, st->first, sizeof first);                                                                       \
-        vu varies = {0};                                                                                               \
+        vi varies = {0};                                                                                               \
         size_t i = 0;                                                                                                  \
         while (i + TXM_LANES <= count) {                                                                               \
-            vu sum = {0};                                                                                              \
-            for (int k = 0; k < ROUNDS && i + TXM_LANES <= count; k++, i += TXM_LANES) {                               \
-                vu v = __builtin_convertvector(TXM_LOAD(vector, row + i * sizeof(sample)), vu);                        \
-                sum += v;                                                                                              \
-                varies |= v ^ (uint32_t)first;                                                                         \
+            vd sum = {0};                                                                                              \
+            for (int k = 0; k < EXACT_SAMPLES && i + TXM_LANES <= count; k++, i += TXM_LANES) {                        \
+                vi v = __builtin_convertvector(TXM_LOAD(vector, row + i * sizeof(sample)), vi);                        \
+                sum += __builtin_convertvector(__builtin_convertvector(v, vf) * (unit), vd);                           \
+                varies |= v ^ (int32_t)first;                                                                          \
             }                                                                                                          \
-            uint64_t total = 0;                                                                                        \
-            for (int k = 0; k < TXM_LANES; k++)                                                                        \
-                total += sum[k];                                                                                       \
-            st->sum[0] += (double)total;                                                                               \
+            add_shares(sum, &shares[0]);                                                                               \
         }                                                                                                              \
-        st->varies |= vu_any(varies) != 0;                                                                             \
+        st->varies |= vu_any((vu)varies) != 0;                                                                         \
         return i;                                                                                                      \
     }
-TXM_STATS_GREY(stats_u8_grey, uint8_t, vb)
-TXM_STATS_GREY(stats_u16_grey, uint16_t, vh)
+TXM_STATS_GREY(stats_u8_grey, uint8_t, vb, 1.0f / 255.0f)
+TXM_STATS_GREY(stats_u16_grey, uint16_t, vh, 1.0f / 65535.0f)
 #undef TXM_STATS_GREY
 
-/* 16-bit RGBA: pixel by pixel, a vector of four 64-bit sums. */
-static size_t stats_u16_rgba(const uint8_t *row, size_t count, txm_stats *st)
+/* 16-bit RGBA: pixel by pixel. */
+static size_t stats_u16_rgba(const uint8_t *row, size_t count, uint64_t shares[4], txm_stats *st)
 {
     typedef TXM_VECTOR(uint16_t, 4) h4;
-    typedef TXM_VECTOR(uint64_t, 4) q4;
+    typedef TXM_VECTOR(int32_t, 4) i4;
     h4 first = TXM_LOAD(h4, st->first), varies = {0}, not_grey = {0};
-    q4 sum = {0};
-    for (size_t i = 0; i < count; i++) {
-        h4 p = TXM_LOAD(h4, row + 8 * i);
-        sum += __builtin_convertvector(p, q4);
-        varies |= p ^ first;
-        not_grey |= __builtin_shufflevector(p, p, 0, 1, 3, 3) ^
-                    __builtin_shufflevector(p, (h4){65535, 65535, 65535, 65535}, 1, 2, 4, 4);
+    for (size_t i = 0; i < count;) {
+        vd4 sum = {0};
+        for (int k = 0; k < EXACT_SAMPLES && i < count; k++, i++) {
+            h4 p = TXM_LOAD(h4, row + 8 * i);
+            sum += __builtin_convertvector(
+                __builtin_convertvector(__builtin_convertvector(p, i4), vf4) * (1.0f / 65535.0f), vd4);
+            varies |= p ^ first;
+            not_grey |= __builtin_shufflevector(p, p, 0, 1, 3, 3) ^
+                        __builtin_shufflevector(p, (h4){65535, 65535, 65535, 65535}, 1, 2, 4, 4);
+        }
+        for (int c = 0; c < 4; c++)
+            shares[c] += (uint64_t)(sum[c] * 549755813888.0);
     }
     for (int c = 0; c < 4; c++) {
-        st->sum[c] += (double)sum[c];
         st->varies |= varies[c] != 0;
         st->grey = st->grey && !not_grey[c];
     }
@@ -461,17 +489,21 @@ static size_t stats_u16_rgba(const uint8_t *row, size_t count, txm_stats *st)
 
 static void stats_simd(txm_type type, uint32_t channels, const void *row, size_t count, txm_stats *st)
 {
-    size_t done = 0, pixel_bytes = channels * txm_type_bytes(type);
-    if (st->any && type == TXM_U8) {
-        done = channels == 4 ? stats_u8_rgba(row, count, st) : stats_u8_grey(row, count, st);
-    } else if (st->any && type == TXM_U16) {
-        done = channels == 4 ? stats_u16_rgba(row, count, st) : stats_u16_grey(row, count, st);
-    } else if (st->any && channels == 4) {
-        stats_float_rgba(type, row, count, st);
-        done = count;
+    const uint8_t *pixels = row;
+    uint64_t shares[4] = {0};
+    if (!st->any) {
+        scalar.stats(type, channels, row, count, st);
+    } else if (!txm_type_is_float(type)) {
+        size_t done = type == TXM_U8  ? channels == 4 ? stats_u8_rgba(pixels, count, shares, st)
+                                                      : stats_u8_grey(pixels, count, shares, st)
+                       : channels == 4 ? stats_u16_rgba(pixels, count, shares, st)
+                                      : stats_u16_grey(pixels, count, shares, st);
+        stats_rest(type, channels, pixels + done * channels * txm_type_bytes(type), count - done, shares, st);
+    } else if (channels == 4) {
+        stats_float_rgba(type, pixels, count, st);
+    } else {
+        scalar.stats(type, channels, row, count, st);
     }
-    if (done < count)
-        scalar.stats(type, channels, (const uint8_t *)row + done * pixel_bytes, count - done, st);
 }
 
 static void fill_simd(txm_ops *ops)
