@@ -12,6 +12,10 @@ if [ -z "${TXM_GOLDEN_TX:-}" ] && [ -d ../shared/golden/tx ]; then
     TXM_GOLDEN_TX=$(cd ../shared/golden/tx && pwd)
     export TXM_GOLDEN_TX
 fi
+if [ -z "${TXM_REAL_TX:-}" ] && [ -d ../shared/golden/real/tx ]; then
+    TXM_REAL_TX=$(cd ../shared/golden/real/tx && pwd)
+    export TXM_REAL_TX
+fi
 # OpenImageIO and its 258 libraries are not ours to check for leaks.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}

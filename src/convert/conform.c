@@ -3,6 +3,7 @@
 #include "convert/conform.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "device/arith.h"
@@ -10,6 +11,20 @@
 static bool alpha_is_unassociated(const txm_source_info *info, txm_alpha alpha)
 {
     return alpha == TXM_ALPHA_STRAIGHT || (alpha == TXM_ALPHA_AUTO && info->file_alpha == TXM_FILE_ALPHA_UNASSOCIATED);
+}
+
+/* A tiled image of 1 or 4 channels with the mark of Blender's tx writer counts as scene-linear already. */
+static bool is_linear_already(const txm_source_info *info)
+{
+    int version = -1, end = 0;
+    return info->tiled && (info->file_channels == 1 || info->file_channels == 4) &&
+           sscanf(info->software, "Blender maketx v%d%n", &version, &end) == 1 && end && version == 0;
+}
+
+const char *txm_conform_detected(const txm_source_info *info, const txm_color_space *space)
+{
+    bool linear = txm_color_space_class(space) == TXM_COLOR_OTHER && is_linear_already(info);
+    return linear ? "scene_linear" : txm_color_space_detected(space);
 }
 
 txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
@@ -25,7 +40,7 @@ txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space 
         .type = info->type,
     };
     if (class == TXM_COLOR_OTHER) {
-        c.space = space;
+        c.space = is_linear_already(info) ? NULL : space;
         if (!txm_type_is_float(info->type))
             c.type = TXM_HALF; /* integers are read as half before they are converted */
     }

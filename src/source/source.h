@@ -38,6 +38,7 @@ typedef struct txm_source_info {
     char colorspace_hint[128]; /* OIIO's oiio:ColorSpace, "" if none ("sRGB", "Linear", "Rec709" ...) */
     char interop_id[128];      /* explicit colour metadata: EXR colorInteropID, PNG cICP as an interop id; "" if none */
     bool tiff_premultiplied_default; /* 4-channel 16-bit TIFF: Blender's scene default alpha is premultiplied */
+    bool tiled;                      /* the file is in tiles */
     char software[128];              /* the Software field, "" if none: how a tx file shows itself */
     txm_attribute *attributes;
     size_t attribute_count;

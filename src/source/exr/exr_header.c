@@ -151,6 +151,7 @@ static txm_status describe_metadata(txm_exr *x, txm_source_info *info, txm_error
     strcpy(info->colorspace_hint, "Linear"); /* what OpenImageIO says of every EXR file */
     snprintf(info->interop_id, sizeof info->interop_id, "%s",
              is_aces(x) ? TXM_INTEROP_ACES2065 : text_of(x, "colorInteropID"));
+    info->tiled = x->tiled;
     snprintf(info->software, sizeof info->software, "%s", text_of(x, "Software"));
     if (!txm_source_keep(info, "Artist", text_of(x, "Artist")) ||
         !txm_source_keep(info, "Copyright", text_of(x, "Copyright")) ||

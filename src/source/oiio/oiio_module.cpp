@@ -214,6 +214,7 @@ void describe(const Source &s, txm_source_info *info)
     copy(info->reader, sizeof info->reader, "oiio");
     copy(info->colorspace_hint, sizeof info->colorspace_hint, s.spec.get_string_attribute("oiio:ColorSpace"));
     copy(info->interop_id, sizeof info->interop_id, interop_of(s.spec).c_str());
+    info->tiled = s.spec.tile_width != 0;
     copy(info->software, sizeof info->software, s.spec.get_string_attribute("Software"));
     info->tiff_premultiplied_default =
         format == "tiff" && s.spec.nchannels == 4 && s.spec.format.basetype == TypeDesc::UINT16;

@@ -102,7 +102,7 @@ static txm_status describe_layout(txm_tiff *t, txm_source_info *info, txm_error 
     TIFFGetFieldDefaulted(t->tif, TIFFTAG_TILEDEPTH, &tile_depth);
     if (depth > 1 || tile_depth > 1)
         return refuse(t, err, "a volume");
-    t->tiled = TIFFIsTiled(t->tif);
+    t->tiled = info->tiled = TIFFIsTiled(t->tif);
     if (t->tiled) {
         if (!TIFFGetField(t->tif, TIFFTAG_TILEWIDTH, &t->block_w) ||
             !TIFFGetField(t->tif, TIFFTAG_TILELENGTH, &t->block_h) || t->block_w < 1 || t->block_h < 1 ||
