@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "core/mem.h"
+#include "core/text.h"
 #include "device/ops.h"
 #include "sample/taps.h"
 #include "txmill/sampler.h"
@@ -118,7 +119,7 @@ static void read_average(const txm_tx *tx, txm_view_texture *v)
     if (!text)
         text = txm_tx_metadata_of(tx, "oiio:AverageColor");
     for (char *end; text && n < stored && n < 4; n++) {
-        float f = strtof(text, &end);
+        float f = txm_parse_float(text, &end);
         if (end == text)
             break;
         c[n] = f;

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * txmill sample: what a renderer sees at a place of a texture, and why; or a patch of it as a picture. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/text.h"
+#include "tools/options/args.h"
+#include "tools/output/exits.h"
+#include "tools/output/guard.h"
+#include "tools/output/json.h"
+#include "tools/picture/picture_file.h"
+#include "txmill/sampler.h"
+
+enum { TXM_SAMPLE_SCHEMA_VERSION = 1, REQUESTS = 4096 };
+
+typedef struct grid_size {
+    uint32_t w, h;
+} grid_size;
+
+typedef struct number {
+    float value;
+    bool given;
+} number;
+
+typedef struct sample_args {
+    number u, v, dudx, dvdx, dudy, dvdy, mip_bias;
+    int rule, mode, filter, extension;
+    uint32_t anisotropy, seed;
+    grid_size grid;
+    const char *output;
+    bool unassociate, srgb, explain, force, json;
+} sample_args;
+
+static txm_status parse_number(const char *text, void *field, txm_error *err)
+{
+    char *end;
+    float f = txm_parse_float(text, &end);
+    if (end == text || *end)
+        return txm_fail(err, TXM_USAGE, "must be a number, as in 0.25");
+    if (field)
+        *(number *)field = (number){f, true};
+    return TXM_OK;
+}
+
+static txm_status parse_grid(const char *text, void *field, txm_error *err)
+{
+    char *end, *last;
+    unsigned long w = strtoul(text, &end, 10),
+                  h = *end == 'x' && end[1] >= '0' && end[1] <= '9' ? strtoul(end + 1, &last, 10) : 0;
+    if (*text < '0' || *text > '9' || !w || !h || *last || w > TXM_MAX_SIZE_PX || h > TXM_MAX_SIZE_PX)
+        return txm_fail(err, TXM_USAGE, "must be a width and a height in pixels, as in 640x480");
+    if (field)
+        *(grid_size *)field = (grid_size){(uint32_t)w, (uint32_t)h};
+    return TXM_OK;
+}
+
+#define AT(member) .offset = offsetof(sample_args, member)
+#define NUMBER(option, member, text)                                                                                   \
+    {                                                                                                                  \
+        .name = option, .type = TXM_OPT_CUSTOM, AT(member), .arg = "F", .help = text, .parse = parse_number            \
+    }
+static const txm_option places[] = {
+    {.name = "u",
+     .letter = 'u',
+     .type = TXM_OPT_CUSTOM,
+     AT(u),
+     .arg = "U",
+     .help = "Coordinate from the left edge, 0, to the right one, 1 (default: 0.5; with --grid 0)",
+     .parse = parse_number},
+    {.name = "v",
+     .letter = 'v',
+     .type = TXM_OPT_CUSTOM,
+     AT(v),
+     .arg = "V",
+     .help = "Coordinate from the bottom edge, 0, to the top one, 1 (default: 0.5; with --grid 0)",
+     .parse = parse_number},
+    NUMBER("dudx", dudx, "How u changes from one pixel of the picture to the next on its right (default: 0)"),
+    NUMBER("dvdx", dvdx, "How v changes there (default: 0)"),
+    NUMBER("dudy", dudy, "How u changes from one pixel of the picture to the next above it (default: 0)"),
+    NUMBER("dvdy", dvdy, "How v changes there (default: 0)"),
+    {.name = "extension",
+     .letter = 'e',
+     .type = TXM_OPT_CHOICE,
+     AT(extension),
+     .arg = "MODE",
+     .values = "repeat extend clip mirror",
+     .help = "What lies beyond the image's edge: repeat, extend, clip or mirror (default: repeat)"},
+    {0},
+};
+static const txm_option hows[] = {
+    {.name = "filter",
+     .letter = 'f',
+     .type = TXM_OPT_CHOICE,
+     AT(filter),
+     .arg = "FILTER",
+     .values = "closest linear cubic smart box tent gaussian ewa lanczos mitchell",
+     .help = "How a level is read (default: linear)",
+     .more =
+         "Cubic is a B-spline; smart is cubic on level 0 and linear elsewhere, as OpenImageIO does it. From box on, "
+         "filters draw one random pixel (lanczos and mitchell two) and are right on average; they need --seed."},
+    {.name = "rule",
+     .type = TXM_OPT_CHOICE,
+     AT(rule),
+     .arg = "RULE",
+     .values = "cycles ellipse probes",
+     .help = "How the level follows from the derivatives (default: cycles)",
+     .more =
+         "Cycles measures the footprint along u and along v. The axes of the ellipse are the same however the texture "
+         "is turned. With probes, an elongated footprint is read at several places along its long axis."},
+    {.name = "mode",
+     .type = TXM_OPT_CHOICE,
+     AT(mode),
+     .arg = "MODE",
+     .values = "stochastic stochastic-full floor trilinear",
+     .help = "What becomes of a level's fraction (default: stochastic)",
+     .more = "Stochastic takes one of the two levels at random, in half of the range as Cycles does or in all of it; "
+             "without "
+             "--seed the finer one. Trilinear blends both."},
+    {.name = "anisotropy",
+     .type = TXM_OPT_UINT,
+     AT(anisotropy),
+     .arg = "N",
+     .help = "Longest footprint, as a ratio, that is not blurred: 1 to 16 (default: 16)",
+     .min = 1,
+     .max = TXM_MAX_ANISOTROPY},
+    NUMBER("mip-bias", mip_bias, "Added to the level: 1 halves the resolution (default: 0)"),
+    {.name = "seed",
+     .type = TXM_OPT_UINT,
+     AT(seed),
+     .arg = "N",
+     .help = "State of the random generator, 0 for none (default: 0; with --grid 1)",
+     .max = UINT32_MAX},
+    {.name = "unassociate",
+     .type = TXM_OPT_FLAG,
+     AT(unassociate),
+     .help = "Divide the colour by alpha, as Cycles' image node does on request"},
+    {.name = "srgb",
+     .type = TXM_OPT_FLAG,
+     AT(srgb),
+     .help = "Decode the colour from sRGB, as Cycles does for 8-bit sRGB images"},
+    {0},
+};
+static const txm_option outputs[] = {
+    {.name = "explain", .type = TXM_OPT_FLAG, AT(explain), .help = "Print level, tiles, pixels and weights as well"},
+    {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print one JSON object, with all that --explain prints"},
+    {.name = "grid",
+     .letter = 'g',
+     .type = TXM_OPT_CUSTOM,
+     AT(grid),
+     .arg = "WxH",
+     .help = "Render a patch of that many pixels to the file of -o",
+     .more = "Its bottom left corner is at u, v, and the derivatives say where its pixels lie; without any, the patch "
+             "is the "
+             "whole image.",
+     .parse = parse_grid},
+    TXM_OPTION_OUTPUT(AT(output), "Where the patch of --grid goes", "Any format that OpenImageIO writes."),
+    TXM_OPTION_FORCE(AT(force)),
+    {0},
+};
+#undef NUMBER
+#undef AT
+
+static const txm_option_group groups[] = {{"Where", places, 0}, {"How", hows, 0}, {"Output", outputs, 0}, {0}};
+
+static txm_sampler sampler_of(const sample_args *args)
+{
+    txm_sampler how;
+    txm_sampler_init(&how);
+    how.rule = (uint8_t)args->rule;
+    how.mode = (uint8_t)args->mode;
+    how.filter = (uint8_t)args->filter;
+    how.anisotropy = (uint8_t)args->anisotropy;
+    how.mip_bias = args->mip_bias.value;
+    how.after = (uint8_t)((args->unassociate ? TXM_AFTER_UNASSOCIATE : 0) | (args->srgb ? TXM_AFTER_SRGB : 0));
+    return how;
+}
+
+/* ---- one look-up ---- */
+
+static void print_values(const float *c)
+{
+    for (int i = 0; i < 4; i++)
+        printf("%s%.9g", i ? " " : "", (double)c[i]);
+    putchar('\n');
+}
+
+static void print_explanation(const txm_explanation *e)
+{
+    if (e->rejected) {
+        puts("outside the image: clipped");
+        return;
+    }
+    printf("level %.6g: %u", (double)e->level, e->level_low);
+    if (e->blend > 0.0f)
+        printf(", and %u with weight %.6g", e->level_low + 1, (double)e->blend);
+    printf("; %u %s, %u %s\n", e->probes, e->probes == 1 ? "probe" : "probes", e->tap_count,
+           e->tap_count == 1 ? "pixel" : "pixels");
+    puts("probe level   tile          x       y       weight  value");
+    for (uint32_t i = 0; i < e->tap_count; i++) {
+        const txm_tap *t = &e->taps[i];
+        printf("%5u %5u %5u,%-5u %7" PRId64 " %7" PRId64 " %12.9f  ", t->probe, t->level, t->tile_x, t->tile_y, t->x,
+               t->y, (double)t->weight);
+        print_values(t->value);
+    }
+}
+
+static void json_values(cJSON *object, const char *name, const float *c)
+{
+    cJSON *values = txm_json_array(object, name);
+    for (int i = 0; i < 4; i++)
+        txm_json_append_number(values, (double)c[i], 9);
+}
+
+static bool print_json(const char *path, const txm_sampler *how, const sample_args *args, const txm_lookup *at,
+                       const float *out, const txm_explanation *e)
+{
+    static const char *const extensions[] = {"repeat", "extend", "clip", "mirror"};
+    const struct {
+        const char *name;
+        float value;
+    } numbers[] = {{"u", at->u},       {"v", at->v},       {"dudx", at->dudx},         {"dvdx", at->dvdx},
+                   {"dudy", at->dudy}, {"dvdy", at->dvdy}, {"mip_bias", how->mip_bias}};
+    cJSON *object = txm_json_new("txmill.sample", TXM_SAMPLE_SCHEMA_VERSION);
+    txm_json_text(object, "file", path);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        txm_json_number(object, numbers[i].name, (double)numbers[i].value, 9);
+    txm_json_text(object, "extension", extensions[args->extension]);
+    txm_json_text(object, "filter", txm_filter_name((txm_filter)how->filter));
+    txm_json_text(object, "rule", txm_level_rule_name((txm_level_rule)how->rule));
+    txm_json_text(object, "mode", txm_level_mode_name((txm_level_mode)how->mode));
+    txm_json_uint(object, "anisotropy", how->anisotropy);
+    json_values(object, "color", out);
+    txm_json_bool(object, "clipped", e->rejected);
+    txm_json_number(object, "level", (double)e->level, 9);
+    txm_json_uint(object, "level_low", e->level_low);
+    txm_json_number(object, "blend", (double)e->blend, 9);
+    txm_json_uint(object, "probes", e->probes);
+    cJSON *taps = txm_json_array(object, "taps");
+    for (uint32_t i = 0; i < e->tap_count; i++) {
+        const txm_tap *t = &e->taps[i];
+        cJSON *tap = txm_json_append(taps);
+        txm_json_uint(tap, "probe", t->probe);
+        txm_json_uint(tap, "level", t->level);
+        txm_json_uint(tap, "tile_x", t->tile_x);
+        txm_json_uint(tap, "tile_y", t->tile_y);
+        txm_json_number(tap, "x", (double)t->x, 15);
+        txm_json_number(tap, "y", (double)t->y, 15);
+        txm_json_number(tap, "weight", (double)t->weight, 9);
+        json_values(tap, "value", t->value);
+    }
+    return txm_json_print(object);
+}
+
+/* Repeats the look-up until all its tiles are there. */
+static txm_status look_up(txm_texture_set *set, uint32_t id, const txm_sampler *how, const txm_lookup *at,
+                          uint32_t seed, float out[4], txm_explanation *e, txm_error *err)
+{
+    uint32_t requests[REQUESTS];
+    txm_lane lane = {.random = seed, .capacity = REQUESTS, .requests = requests};
+    while (txm_sample_explain(txm_texture_set_view(set), id, how, at, &lane, out, e) == TXM_MISSED) {
+        txm_status status = txm_texture_set_load(set, &lane, err);
+        if (status != TXM_OK)
+            return status;
+        lane.random = seed;
+    }
+    return TXM_OK;
+}
+
+static txm_status sample_place(txm_texture_set *set, uint32_t id, const char *path, const sample_args *args,
+                               txm_error *err)
+{
+    const txm_sampler how = sampler_of(args);
+    const txm_lookup at = {args->u.given ? args->u.value : 0.5f,
+                           args->v.given ? args->v.value : 0.5f,
+                           args->dudx.value,
+                           args->dvdx.value,
+                           args->dudy.value,
+                           args->dvdy.value};
+    txm_explanation *e = malloc(sizeof *e);
+    float out[4];
+    if (!e)
+        return txm_fail(err, TXM_NO_MEMORY, "no memory for an explanation");
+    txm_status status = look_up(set, id, &how, &at, args->seed, out, e, err);
+    if (status == TXM_OK && args->json) {
+        if (!print_json(path, &how, args, &at, out, e))
+            status = txm_fail(err, TXM_NO_MEMORY, "no memory for the JSON");
+    } else if (status == TXM_OK) {
+        print_values(out);
+        if (args->explain)
+            print_explanation(e);
+    }
+    free(e);
+    return status;
+}
+
+/* ---- a patch ---- */
+
+/* A row of look-ups: nine arrays of one length in one piece. */
+typedef struct row {
+    float *in[6], *out[4];
+    uint32_t *random, *again;
+} row;
+
+static bool row_new(row *r, size_t n)
+{
+    float *all = txm_calloc(n, 12 * sizeof(float));
+    for (int i = 0; i < 6; i++)
+        r->in[i] = all ? all + i * n : NULL;
+    for (int i = 0; all && i < 4; i++)
+        r->out[i] = all + (6 + i) * n;
+    r->random = all ? (uint32_t *)(void *)(all + 10 * n) : NULL;
+    r->again = all ? r->random + n : NULL;
+    return all;
+}
+
+/* Looks a row up, tiles that are missing loaded in between, as a wavefront renderer does: whole passes are repeated
+ * with the same random states until nothing is missed. */
+static txm_status sample_row(txm_texture_set *set, uint32_t id, const txm_sampler *how, row *r, size_t n,
+                             txm_error *err)
+{
+    uint32_t requests[REQUESTS];
+    txm_lane lane = {.capacity = REQUESTS, .requests = requests};
+    const txm_batch batch = {.count = n,
+                             .u = r->in[0],
+                             .v = r->in[1],
+                             .dudx = r->in[2],
+                             .dvdx = r->in[3],
+                             .dudy = r->in[4],
+                             .dvdy = r->in[5],
+                             .random = r->again,
+                             .out = {r->out[0], r->out[1], r->out[2], r->out[3]}};
+    for (;;) {
+        memcpy(r->again, r->random, n * sizeof *r->again);
+        if (txm_sample_n(txm_texture_set_view(set), id, how, &batch, &lane) != TXM_MISSED)
+            return TXM_OK;
+        txm_status status = txm_texture_set_load(set, &lane, err);
+        if (status != TXM_OK)
+            return status;
+    }
+}
+
+static txm_status render_rows(txm_texture_set *set, uint32_t id, const sample_args *args, float *pixels, row *r,
+                              txm_error *err)
+{
+    const txm_sampler how = sampler_of(args);
+    const size_t w = args->grid.w, h = args->grid.h;
+    bool whole = !args->dudx.given && !args->dvdx.given && !args->dudy.given && !args->dvdy.given;
+    const float d[4] = {whole ? 1.0f / (float)w : args->dudx.value, args->dvdx.value, args->dudy.value,
+                        whole ? 1.0f / (float)h : args->dvdy.value};
+    uint64_t random = 0x9E3779B97F4A7C15u * (uint64_t)args->seed;
+    for (size_t y = 0; y < h; y++) {
+        float up = (float)(h - 1 - y) + 0.5f;
+        for (size_t x = 0; x < w; x++) {
+            float right = (float)x + 0.5f;
+            r->in[0][x] = args->u.value + right * d[0] + up * d[2];
+            r->in[1][x] = args->v.value + right * d[1] + up * d[3];
+            for (int i = 0; i < 4; i++)
+                r->in[2 + i][x] = d[i];
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            r->random[x] = args->seed ? (uint32_t)(random >> 32) : 0;
+        }
+        txm_status status = sample_row(set, id, &how, r, w, err);
+        if (status != TXM_OK)
+            return status;
+        for (size_t x = 0; x < w; x++)
+            for (int c = 0; c < 4; c++)
+                pixels[4 * (y * w + x) + (size_t)c] = r->out[c][x];
+    }
+    return TXM_OK;
+}
+
+static txm_status render_patch(txm_texture_set *set, uint32_t id, const sample_args *args, txm_error *err)
+{
+    row r;
+    float *pixels = txm_alloc_pixels((size_t)args->grid.w * args->grid.h, 4 * sizeof *pixels);
+    txm_status status = TXM_OK;
+    if (!row_new(&r, args->grid.w) || !pixels)
+        status = txm_fail(err, TXM_NO_MEMORY, "no memory for %ux%u px", args->grid.w, args->grid.h);
+    if (status == TXM_OK)
+        status = render_rows(set, id, args, pixels, &r, err);
+    if (status == TXM_OK) {
+        const txm_picture picture = {
+            pixels, (size_t)args->grid.w * 4 * sizeof *pixels, args->grid.w, args->grid.h, 4, TXM_FLOAT, NULL};
+        status = txm_picture_write(args->output, &picture, err);
+    }
+    free(r.in[0]);
+    free(pixels);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static void defaults(void *p)
+{
+    sample_args *args = p;
+    args->filter = TXM_FILTER_LINEAR;
+    args->anisotropy = TXM_MAX_ANISOTROPY;
+    args->seed = UINT32_MAX; /* not given */
+}
+
+static txm_status check(sample_args *args, const txm_operands *operands, txm_error *err)
+{
+    const txm_sampler how = sampler_of(args);
+    if (operands->count != 1)
+        return txm_fail(err, TXM_USAGE, "one tx file is needed; 'txmill sample --help' lists the options");
+    if (args->grid.w && (!args->output || strcmp(args->output, "-") == 0))
+        return txm_fail(err, TXM_USAGE, "a patch is a picture and needs a file: -o FILE");
+    if (args->grid.w && (args->json || args->explain))
+        return txm_fail(err, TXM_USAGE, "--explain and --json are about one look-up: leave out --grid");
+    if (args->output && !args->grid.w)
+        return txm_fail(err, TXM_USAGE, "-o needs --grid WxH, which says how large the picture is");
+    if (args->seed == UINT32_MAX)
+        args->seed = args->grid.w ? 1 : 0;
+    if (args->filter >= TXM_FILTER_STOCHASTIC_BOX && !args->seed)
+        return txm_fail(err, TXM_USAGE, "--filter %s draws random pixels: give it a --seed above 0",
+                        txm_filter_name((txm_filter)args->filter));
+    return txm_sampler_check(&how, err);
+}
+
+static int run_sample(void *p, const txm_operands *operands)
+{
+    sample_args *args = p;
+    txm_texture_set *set = NULL;
+    txm_error err = {0};
+    uint32_t id = 0;
+    if (check(args, operands, &err))
+        return txm_finish_failed(&err, 0);
+    const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->force};
+    if (args->grid.w && txm_guard_operands(&output, operands->items, operands->count, &err))
+        return txm_finish_failed(&err, operands->count);
+    txm_status status = txm_texture_set_new(&set, &err);
+    if (status == TXM_OK)
+        status = txm_texture_set_add(set, operands->items[0], (txm_extension)args->extension, &id, &err);
+    if (status == TXM_OK)
+        status =
+            args->grid.w ? render_patch(set, id, args, &err) : sample_place(set, id, operands->items[0], args, &err);
+    txm_texture_set_free(&set);
+    if (status != TXM_OK)
+        return txm_finish_failed(&err, 1);
+    txm_tally tally = {0};
+    txm_tally_add(&tally, TXM_OK);
+    return txm_finish(&tally);
+}
+
+const txm_command txm_cmd_sample = {
+    .name = "sample",
+    .purpose = "Look up a colour in a tx file as a renderer does, and explain it",
+    .synopsis = "[OPTION...] TX",
+    .groups = groups,
+    .operand_values = TXM_VALUES_FILE,
+    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
+    .args_bytes = sizeof(sample_args),
+    .defaults = defaults,
+    .run = run_sample,
+};
