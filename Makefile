@@ -42,6 +42,21 @@ LIB_SRC    := $(filter-out src/device/cuda/% src/color/generate/%,$(wildcard src
 LIB_CXX    := $(filter-out $(MODULE_SRC),$(wildcard src/*/*.cpp src/*/*/*.cpp))
 GEN_SRC    :=
 LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o) $(LIB_CXX:%.cpp=$(B)/%.o)
+
+# libtxtile is what a renderer links: tx files read and sampled, in plain C over the codecs alone. libtxmill converts; it
+# has copies of its own of what both need, and shows none of them.
+TILE_SRC   := $(addprefix src/,$(addprefix core/,bytes.c checksum.c mem.c pixel.c status.c text.c) \
+              $(addprefix codec/,decode_table.c exr_decode.c inflate_parts.c tiff_decode.c) \
+              $(addprefix container/,accept.c exr_channels.c exr_reader.c exr_tile.c identity.c openexr_core.c output.c \
+                reader.c reader_tile.c section_reader.c section_ring.c tiff_directory.c tiff_reader.c tiff_tile.c)) \
+              $(filter src/device/% src/sample/%,$(LIB_SRC))
+TILE_OBJ   := $(TILE_SRC:%.c=$(B)/%.o)
+TILE_LIBS  := -ldeflate -lisal -lzstd -lxxhash -lpthread -ldl -lm
+# Their headers; libtxmill's are the others.
+TILE_API   := $(addprefix include/txmill/,export.h pixel.h ray.h reader.h sampler.h status.h)
+MILL_API   := $(filter-out $(TILE_API),$(wildcard include/txmill/*.h))
+$(LIB_OBJ): ALL_CFLAGS += -fvisibility=hidden
+$(LIB_OBJ): ALL_CXXFLAGS += -fvisibility=hidden
 TOOL_SRC   := $(wildcard tools/*.c tools/*/*.c)
 TOOL_OBJ   := $(TOOL_SRC:%.c=$(B)/%.o)
 TOOL_LIB   := $(filter-out $(B)/tools/txmill.o,$(TOOL_OBJ))
@@ -53,7 +68,7 @@ SCRIPTS    := $(wildcard tests/cli_*.sh)
 .DELETE_ON_ERROR:
 # Nothing that was built on the way is deleted, to be built again the next time.
 .SECONDARY:
-all: $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/txmill-oiio.so
+all: $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/libtxtile.a $(B)/libtxtile.so $(B)/txmill-oiio.so
 
 -include $(wildcard src/*/module.mk src/*/*/module.mk tools/*/module.mk tests/module.mk man/module.mk \
                     blender/module.mk)
@@ -73,6 +88,10 @@ $(eval $(call remember,prefix,$(MODULEDIR)))
 $(B)/src/core/plugin.o: ALL_CFLAGS += -DTXM_MODULE_DIR='"$(MODULEDIR)"'
 $(B)/src/core/plugin.o: $(B)/flags/prefix
 
+# The readers of tx files load OpenEXRCore by the name of the version that they were compiled for.
+OPENEXR_SONAME := $(shell objdump -p "$$($(CC) -print-file-name=libOpenEXRCore.so)" | sed -n 's/.*SONAME *//p')
+$(B)/src/container/%.o: ALL_CFLAGS += -DTXM_OPENEXR_SONAME='"$(OPENEXR_SONAME)"'
+
 # One file an ISA, with the flags that it needs; chosen at run time.
 $(B)/src/device/x86/%_avx2.o $(B)/src/sample/x86/%_avx2.o: ISA := -mavx2 -mf16c -O3
 $(B)/src/device/x86/%_avx512.o $(B)/src/sample/x86/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512 -O3
@@ -88,10 +107,22 @@ $(B)/%.o: %.cpp $(B)/flags/cxx
 	$(CXX) $(ALL_CXXFLAGS) -c $< -o $@
 
 $(B)/libtxmill.a: $(LIB_OBJ)
+$(B)/libtxtile.a: $(TILE_OBJ)
+$(B)/lib%.a:
 	rm -f $@
 	ar rcs $@ $^
-$(B)/libtxmill.so: $(LIB_OBJ) $(B)/flags/link
-	$(CC) -shared -Wl,-soname,libtxmill.so.$(SOVERSION) $(ALL_LDFLAGS) $(LIB_OBJ) $(LIBS) -o $@
+# What the headers of a library declare is what it shows.
+$(B)/gen/libtxtile.map: $(TILE_API)
+$(B)/gen/libtxmill.map: $(MILL_API)
+$(B)/gen/lib%.map: scripts/exports.sh
+	@mkdir -p $(@D)
+	scripts/exports.sh $* $(filter %.h,$^) > $@
+$(B)/libtxtile.so: $(TILE_OBJ) $(B)/gen/libtxtile.map $(B)/flags/link
+	$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) -Wl,--version-script=$(B)/gen/libtxtile.map -Wl,--no-undefined \
+	  $(ALL_LDFLAGS) $(TILE_OBJ) $(TILE_LIBS) -o $@
+$(B)/libtxmill.so: $(LIB_OBJ) $(B)/gen/libtxmill.map $(B)/flags/link
+	$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) -Wl,--version-script=$(B)/gen/libtxmill.map $(ALL_LDFLAGS) \
+	  $(LIB_OBJ) $(LIBS) -o $@
 $(B)/txmill: $(TOOL_OBJ) $(B)/libtxmill.a $(B)/flags/link
 	$(CC) $(ALL_LDFLAGS) $(TOOL_OBJ) $(B)/libtxmill.a $(LIBS) $(TOOL_LIBS) -o $@
 # OpenImageIO pulls in 258 libraries and 130 MB: a module, loaded when a source needs it.
@@ -129,21 +160,24 @@ install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(MODULEDIR) \
 	  $(DESTDIR)$(INCLUDEDIR)/txmill $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5
 	install -m 755 $(B)/txmill $(DESTDIR)$(BINDIR)/txmill
-	install -m 644 $(B)/libtxmill.a $(DESTDIR)$(LIBDIR)/
-	install -m 755 $(B)/libtxmill.so $(DESTDIR)$(LIBDIR)/libtxmill.so.$(VERSION)
-	ln -sf libtxmill.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libtxmill.so.$(SOVERSION)
-	ln -sf libtxmill.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libtxmill.so
+	install -m 644 $(B)/libtxmill.a $(B)/libtxtile.a $(DESTDIR)$(LIBDIR)/
+	for l in libtxmill libtxtile; do \
+	  install -m 755 $(B)/$$l.so $(DESTDIR)$(LIBDIR)/$$l.so.$(VERSION) && \
+	  ln -sf $$l.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$$l.so.$(SOVERSION) && \
+	  ln -sf $$l.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$l.so || exit; done
 	install -m 755 $(B)/txmill-oiio.so $(B)/txmill-oiio-worker $(DESTDIR)$(MODULEDIR)/
 	install -m 644 include/txmill/*.h $(DESTDIR)$(INCLUDEDIR)/txmill/
 	install -d $(DESTDIR)$(PYTHONDIR)/txmill
 	install -m 644 python/txmill/*.py python/txmill/py.typed $(DESTDIR)$(PYTHONDIR)/txmill/
 	for f in farm/*/*; do install -D -m "$$(stat -c %a $$f)" $$f $(DESTDIR)$(DATADIR)/$$f || exit; done
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
-	  -e 's|@LIBS_PRIVATE@|$(LIBS)|' scripts/txmill.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/txmill.pc
+	for l in txmill txtile; do \
+	  sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
+	    -e 's|@LIBS_PRIVATE@|$(LIBS)|; s|@TILE_LIBS_PRIVATE@|$(TILE_LIBS)|' scripts/$$l.pc.in \
+	    > $(DESTDIR)$(LIBDIR)/pkgconfig/$$l.pc || exit; done
 
 uninstall:
-	rm -f $(DESTDIR)$(BINDIR)/txmill $(DESTDIR)$(LIBDIR)/libtxmill.a $(DESTDIR)$(LIBDIR)/libtxmill.so* \
-	  $(DESTDIR)$(LIBDIR)/pkgconfig/txmill.pc \
+	rm -f $(DESTDIR)$(BINDIR)/txmill $(foreach l,txmill txtile,$(DESTDIR)$(LIBDIR)/lib$(l).a \
+	  $(DESTDIR)$(LIBDIR)/lib$(l).so* $(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc) \
 	  $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(patsubst include/%,%,$(wildcard include/txmill/*.h)))
 	rm -rf $(DESTDIR)$(MODULEDIR) $(DESTDIR)$(DATADIR)/farm $(DESTDIR)$(PYTHONDIR)/txmill
 	rmdir $(DESTDIR)$(INCLUDEDIR)/txmill 2>/dev/null || true

@@ -26,7 +26,8 @@ check flags-rebuild-all test "$(grep -c '^src/' compiled)" -gt 100
 run make_here install
 check install-exit rc_is 0
 python=lib/python3.$(python3 -c 'import sys; print(sys.version_info[1])')/dist-packages
-for f in bin/txmill lib/libtxmill.a lib/libtxmill.so lib/libtxmill.so.0 lib/pkgconfig/txmill.pc lib/txmill/txmill-oiio.so \
+for f in bin/txmill lib/libtxmill.a lib/libtxmill.so lib/libtxmill.so.0 lib/libtxtile.a lib/libtxtile.so.0 \
+    lib/pkgconfig/txmill.pc lib/pkgconfig/txtile.pc lib/txmill/txmill-oiio.so \
     include/txmill/convert.h include/txmill/reader.h share/man/man1/txmill.1 share/man/man1/txmill-make.1 \
     share/man/man1/txmill-info.1 share/man/man5/txmill-tx.5 share/bash-completion/completions/txmill \
     "$python/txmill/__init__.py" share/zsh/site-functions/_txmill share/fish/vendor_completions.d/txmill.fish \
@@ -40,9 +41,11 @@ check installed-python-finds-program prints "$root$prefix/bin/txmill"
 
 for h in "$repo"/include/txmill/*.h; do
     name=txmill/$(basename "$h")
-    check "header-c-$(basename "$h")" sh -c "echo '#include <$name>' | cc -std=c11 -Wall -Wextra -Wpedantic -Werror \
+    check "header-c-$(basename "$h")" sh -c "echo '#include <$name>
+int txm_use;' | cc -std=c11 -Wall -Wextra -Wpedantic -Werror \
         -fsyntax-only -I'$root$prefix/include' -x c -"
-    check "header-cxx-$(basename "$h")" sh -c "echo '#include <$name>' | c++ -std=c++17 -Wall -Wextra -Werror \
+    check "header-cxx-$(basename "$h")" sh -c "echo '#include <$name>
+int txm_use;' | c++ -std=c++17 -Wall -Wextra -Werror \
         -fsyntax-only -I'$root$prefix/include' -x c++ -"
 done
 
@@ -78,24 +81,26 @@ check pkg-config-version test "$(pkg-config --modversion txmill)" = "$("$TXMILL"
 # shellcheck disable=SC2046
 run cc $(flags --cflags) program.c $(flags --libs) -o program-shared
 check shared-links rc_is 0
-export TXMILL_PLUGINS=$root$prefix/lib/txmill
+# Nothing tells where the modules are.
+unset TXMILL_PLUGINS
 run env LD_LIBRARY_PATH="$root$prefix/lib" ./program-shared rgb8.png
 check shared-runs prints "300x200 9 levels"
 # The TGA needs the OpenImageIO module.
 run env LD_LIBRARY_PATH="$root$prefix/lib" ./program-shared rgba8.tga
 check shared-module-runs prints "90x130 8 levels"
 # shellcheck disable=SC2046
-run cc $(flags --cflags) program.c -Wl,-Bstatic -L"$root$prefix/lib" -ltxmill -Wl,-Bdynamic \
-    $(flags --static --libs | sed 's/-ltxmill//') -o program-static
+run cc $(flags --cflags) program.c -Wl,-Bstatic -L"$root$prefix/lib" -ltxmill -ltxtile -Wl,-Bdynamic \
+    $(flags --static --libs | sed 's/-ltxmill//; s/-ltxtile//') -o program-static
 check static-links rc_is 0
-check static-has-no-libtxmill sh -c '! ldd program-static | grep -q libtxmill'
+check static-has-no-libtxmill sh -c '! ldd program-static | grep -qE "libtx(mill|tile)"'
 rm -rf blender_tx
 run ./program-static rgb8.png
 check static-runs prints "300x200 9 levels"
-run ./program-static rgba8.tga
+# A program elsewhere, with the library inside it, knows the place by its build alone, which this installation left.
+run env TXMILL_PLUGINS="$root$prefix/lib/txmill" ./program-static rgba8.tga
 check static-module-runs prints "90x130 8 levels"
 # Moved to another place than it was built for, it finds its modules by its own.
-run env -u TXMILL_PLUGINS "$root$prefix/bin/txmill" make --force rgba8.tga
+run "$root$prefix/bin/txmill" make --force rgba8.tga
 check moved-program-finds-modules rc_is 0
 run "$root$prefix/bin/txmill" info blender_tx/rgb8*.tx
 check installed-program-runs prints "300 x 200"

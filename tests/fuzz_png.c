@@ -8,9 +8,9 @@
  * Seeds: testdata/png/[bg]*.png testdata/sources/[a-z]*.png testdata/golden/[a-z]*8*.png */
 #include <libdeflate.h>
 
-#include "core/hash.h"
 #include "fuzz_input.h"
 #include "source/readers.h"
+#include "core/checksum.h"
 
 /* Of pixels read from one input: an image may be 65536 px a side. */
 enum { MAX_BYTES = 1 << 17 };

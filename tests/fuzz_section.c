@@ -6,8 +6,8 @@
 
 #include "container/identity.h"
 #include "container/section_format.h"
-#include "core/hash.h"
 #include "fuzz_reader.h"
+#include "core/checksum.h"
 
 /* Makes identity and checksum of a plausible footer right. */
 static void mend(uint8_t *file, size_t bytes)

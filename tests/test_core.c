@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "core/checksum.h"
+#include "core/fail.h"
 #include "core/hash.h"
 #include "core/mem.h"
 #include "core/path.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/fail.h"
 #include "core/spelling.h"
 #include "tools/commands.h"
 #include "tools/options/args.h"

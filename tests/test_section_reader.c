@@ -7,8 +7,8 @@
 #include <tiffio.h>
 
 #include "container/section_format.h"
-#include "core/hash.h"
 #include "util_tx.h"
+#include "core/checksum.h"
 
 static made_image image;
 static char path[512];

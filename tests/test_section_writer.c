@@ -15,7 +15,7 @@
 #include "container/identity.h"
 #include "container/section.h"
 #include "container/section_format.h"
-#include "core/hash.h"
+#include "core/checksum.h"
 #include "core/mem.h"
 #include "pyramid/ring.h"
 #include "txmill/reader.h"

@@ -8,6 +8,7 @@
 #include "batch/names.h"
 #include "batch/sweep.h"
 #include "cache/borders.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "tools/options/args.h"

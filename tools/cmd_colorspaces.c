@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "color/color.h"
+#include "core/fail.h"
 #include "tools/options/args.h"
 #include "tools/options/opt.h"
 #include "tools/output/exits.h"

@@ -2,6 +2,7 @@
  * txmill diff: how far two files are apart, in metadata and in the pixels of each level. */
 #include <stdlib.h>
 
+#include "core/fail.h"
 #include "tools/inspect/diff_report.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill extract: one level of a tx file, or all of them, as a picture. */
+#include "core/fail.h"
 #include "core/path.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "batch/store.h"
+#include "core/fail.h"
 #include "tools/gc/gc_args.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"

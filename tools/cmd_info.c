@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill info: shows what is inside tx files. */
+#include "core/fail.h"
 #include "tools/inspect/info_report.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/opt.h"

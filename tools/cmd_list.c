@@ -5,6 +5,7 @@
 
 #include "blend/colors.h"
 #include "convert/context.h"
+#include "core/fail.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/list/list_scene.h"
 #include "tools/options/opt.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill make: converts images into the tx files that Cycles looks up. */
+#include "core/fail.h"
 #include "tools/make/make_run.h"
 #include "tools/output/exits.h"
 

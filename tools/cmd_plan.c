@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 #include "tools/make/batch_job.h"
 #include "tools/options/shard_args.h"

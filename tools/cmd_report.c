@@ -2,6 +2,7 @@
  * txmill report: a page about runs of txmill make. */
 #include <string.h>
 
+#include "core/fail.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"

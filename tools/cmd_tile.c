@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "batch/out_file.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "device/arith.h"

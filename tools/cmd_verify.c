@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill verify: is a tx file whole, and is it what its name and its source say? */
+#include "core/fail.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/inspect/verify_report.h"
 #include "tools/make/run_tx.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 #include "tools/inspect/info_report.h"
 #include "tools/inspect/tx_files.h"

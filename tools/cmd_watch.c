@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "batch/watch.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "tools/make/make_run.h"
 #include "tools/output/exits.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/fail.h"
 #include "tools/commands.h"
 #include "core/mem.h"
 #include "tools/output/exits.h"

@@ -14,6 +14,7 @@
 #define TXMILL_BATCH_H
 
 #include "txmill/convert.h"
+#include "txmill/export.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,26 +52,26 @@ typedef struct txm_inputs_options {
     const char *const *exclude; /* globs of files and subfolders to leave out in folders; may be NULL */
     void (*empty)(void *user, const char *message); /* told of folders and lists that hold nothing; may be NULL */
     void *empty_user;
-    txm_inputs_scene scene;     /* called for files with the extension "blend"; NULL: they are inputs like others */
+    txm_inputs_scene scene; /* called for files with the extension "blend"; NULL: they are inputs like others */
     void *scene_user;
 } txm_inputs_options;
 
 /* `options` may be NULL; what it points at must outlive the inputs. NULL when memory is exhausted. */
-txm_inputs *txm_inputs_new(const txm_inputs_options *options);
-void txm_inputs_free(txm_inputs **inputs); /* NULL-safe */
+TXM_API txm_inputs *txm_inputs_new(const txm_inputs_options *options);
+TXM_API void txm_inputs_free(txm_inputs **inputs); /* NULL-safe */
 
 /* Adds what an argument names: a file, a folder, a pattern (<UDIM>, <UVTILE>, ####, %04d, <f>; only where no file has
- * that very name), or a list, @FILE, or @- or - for standard input. What cannot be read becomes an input with a status: it
- * is reported with the others and stops nothing. NO_MEMORY only. */
-txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *err);
+ * that very name), or a list, @FILE, or @- or - for standard input. What cannot be read becomes an input with a status:
+ * it is reported with the others and stops nothing. NO_MEMORY only. */
+TXM_API txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *err);
 /* Adds one entry as it is. NO_MEMORY only. */
-txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_error *err);
+TXM_API txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_error *err);
 
 /* Makes an input one that cannot be converted, for what is wrong with it. NO_MEMORY only. */
-txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *failure, txm_error *err);
+TXM_API txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *failure, txm_error *err);
 
-size_t txm_inputs_count(const txm_inputs *inputs);
-const txm_input *txm_inputs_at(const txm_inputs *inputs, size_t index); /* NULL beyond the last */
+TXM_API size_t txm_inputs_count(const txm_inputs *inputs);
+TXM_API const txm_input *txm_inputs_at(const txm_inputs *inputs, size_t index); /* NULL beyond the last */
 
 /* ---- rules ------------------------------------------------------------------------------------------------------ */
 
@@ -83,17 +84,17 @@ typedef struct txm_rule {
 
 typedef struct txm_rules txm_rules;
 
-txm_rules *txm_rules_new(void); /* NULL when memory is exhausted */
-void txm_rules_free(txm_rules **rules);
+TXM_API txm_rules *txm_rules_new(void); /* NULL when memory is exhausted */
+TXM_API void txm_rules_free(txm_rules **rules);
 /* Adds "GLOB=SPACE", "GLOB=SPACE,ALPHA" or "GLOB=,ALPHA" behind those that are there. USAGE, NO_MEMORY. */
-txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin, txm_error *err);
+TXM_API txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin, txm_error *err);
 /* One such rule a line; empty lines and lines that begin with '#' are skipped. USAGE with the line's number, NOT_FOUND,
  * DENIED, IO, NO_MEMORY. */
-txm_status txm_rules_load(txm_rules *rules, const char *path, txm_error *err);
+TXM_API txm_status txm_rules_load(txm_rules *rules, const char *path, txm_error *err);
 /* "pbr": normal, roughness, metalness, occlusion, displacement maps, masks and their like are Non-Color. */
-txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err);
+TXM_API txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err);
 /* The first rule whose glob matches; NULL if none does. */
-const txm_rule *txm_rules_match(const txm_rules *rules, const char *path);
+TXM_API const txm_rule *txm_rules_match(const txm_rules *rules, const char *path);
 
 /* ---- lint ------------------------------------------------------------------------------------------------------- */
 
@@ -109,8 +110,8 @@ typedef enum txm_lint {
 } txm_lint;
 
 /* Stable id ("grey-rgb") and sentence of one finding. Never NULL. */
-const char *txm_lint_id(txm_lint finding);
-const char *txm_lint_text(txm_lint finding);
+TXM_API const char *txm_lint_id(txm_lint finding);
+TXM_API const char *txm_lint_text(txm_lint finding);
 
 /* ---- the batch -------------------------------------------------------------------------------------------------- */
 
@@ -179,16 +180,16 @@ typedef struct txm_batch_options {
 typedef struct txm_batch txm_batch;
 
 /* `options` is copied. NO_MEMORY. */
-txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs, const txm_batch_options *options,
-                         txm_batch **out, txm_error *err);
-void txm_batch_free(txm_batch **batch); /* NULL-safe */
+TXM_API txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs, const txm_batch_options *options,
+                                 txm_batch **out, txm_error *err);
+TXM_API void txm_batch_free(txm_batch **batch); /* NULL-safe */
 
 /* Looks at all inputs and makes the plan. Of a divided batch those of its shard alone are told and made; the division
  * depends on the inputs only, not on their order, their tx files, or the host. Failures of single inputs go to `done`.
  * NO_MEMORY, CONFIG (a working space that the config lacks), CANCELLED. */
-txm_status txm_batch_plan(txm_batch *batch, txm_error *err);
+TXM_API txm_status txm_batch_plan(txm_batch *batch, txm_error *err);
 /* Carries the plan out, once. Failures of single inputs go to `done`. NO_MEMORY, CANCELLED. */
-txm_status txm_batch_run(txm_batch *batch, txm_error *err);
+TXM_API txm_status txm_batch_run(txm_batch *batch, txm_error *err);
 
 #ifdef __cplusplus
 }

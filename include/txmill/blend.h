@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "txmill/export.h"
 #include "txmill/reader.h"
 #include "txmill/settings.h"
 #include "txmill/status.h"
@@ -143,26 +144,26 @@ typedef struct txm_blend_info {
 
 /* Reads a scene. `options` may be NULL. Libraries that are missing or broken are no failure: txm_blend_library_at
  * tells. NOT_FOUND, NOT_A_FILE, DENIED, IO, CORRUPT, NEWER, TOO_LARGE, NO_MEMORY. */
-txm_status txm_blend_open(const char *path, const txm_blend_options *options, txm_blend **out, txm_error *err);
-void txm_blend_close(txm_blend **blend); /* NULL-safe; sets *blend to NULL */
+TXM_API txm_status txm_blend_open(const char *path, const txm_blend_options *options, txm_blend **out, txm_error *err);
+TXM_API void txm_blend_close(txm_blend **blend); /* NULL-safe; sets *blend to NULL */
 
-const txm_blend_info *txm_blend_info_of(const txm_blend *blend);
+TXM_API const txm_blend_info *txm_blend_info_of(const txm_blend *blend);
 /* Images in the order of their names (then libraries); NULL beyond the last. */
-size_t txm_blend_image_count(const txm_blend *blend);
-const txm_blend_image *txm_blend_image_at(const txm_blend *blend, size_t index);
+TXM_API size_t txm_blend_image_count(const txm_blend *blend);
+TXM_API const txm_blend_image *txm_blend_image_at(const txm_blend *blend, size_t index);
 /* Libraries in the order in which they were met. */
-size_t txm_blend_library_count(const txm_blend *blend);
-const txm_blend_library *txm_blend_library_at(const txm_blend *blend, size_t index);
+TXM_API size_t txm_blend_library_count(const txm_blend *blend);
+TXM_API const txm_blend_library *txm_blend_library_at(const txm_blend *blend, size_t index);
 /* Findings, when `lint` was asked for. */
-size_t txm_blend_finding_count(const txm_blend *blend);
-const txm_blend_finding *txm_blend_finding_at(const txm_blend *blend, size_t index);
+TXM_API size_t txm_blend_finding_count(const txm_blend *blend);
+TXM_API const txm_blend_finding *txm_blend_finding_at(const txm_blend *blend, size_t index);
 
 /* Writes a packed file to `folder` (created if need be) under its name. A file of that name with the same content is
  * left alone; one with other content makes the name `name.001.ext`, `.002` and so on. *path receives the file's path
  * (free()). Files appear complete or not at all. IO, DENIED, DISK_FULL, CORRUPT, NO_MEMORY; USAGE for an index out of
  * range. */
-txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
-                            txm_error *err);
+TXM_API txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
+                                    txm_error *err);
 
 /* ---- what a batch converts ------------------------------------------------------------------------------------ */
 
@@ -178,16 +179,16 @@ typedef struct txm_blend_entry {
 /* The files that a render of the scene loads, each (path, colour space, alpha) once, in the order of the images; packed
  * images too, unpacked into `packed_folder`, if that is not NULL. The working space is txm_blend_info's. *out is to be
  * freed with txm_blend_entries_free before the scene is closed. As txm_blend_unpack. */
-txm_status txm_blend_entries(txm_blend *blend, const char *packed_folder, txm_blend_entry **out, size_t *count,
-                             txm_error *err);
-void txm_blend_entries_free(txm_blend_entry **entries, size_t count); /* NULL-safe */
+TXM_API txm_status txm_blend_entries(txm_blend *blend, const char *packed_folder, txm_blend_entry **out, size_t *count,
+                                     txm_error *err);
+TXM_API void txm_blend_entries_free(txm_blend_entry **entries, size_t count); /* NULL-safe */
 
 /* "file", "sequence", "movie", "generated", "viewer", "tiled"; "unknown" for anything else. */
-const char *txm_blend_source_name(txm_blend_source source);
+TXM_API const char *txm_blend_source_name(txm_blend_source source);
 /* "ready", "missing", "packed", "no-path", "no-file". */
-const char *txm_blend_state_name(txm_blend_state state);
+TXM_API const char *txm_blend_state_name(txm_blend_state state);
 /* "read", "packed", "missing", "broken". */
-const char *txm_blend_library_state_name(txm_blend_library_state state);
+TXM_API const char *txm_blend_library_state_name(txm_blend_library_state state);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 
 #include <time.h>
 
+#include "txmill/export.h"
 #include "txmill/pixel.h"
 #include "txmill/settings.h"
 #include "txmill/status.h"
@@ -37,10 +38,10 @@ typedef struct txm_context_options {
 } txm_context_options;
 
 /* Asks for the work of a context to stop. From any thread; safe in signal handlers. */
-void txm_cancel_request(volatile int *cancel);
+TXM_API void txm_cancel_request(volatile int *cancel);
 
-txm_status txm_context_new(const txm_context_options *options, txm_context **out, txm_error *err);
-void txm_context_free(txm_context **context); /* NULL-safe */
+TXM_API txm_status txm_context_new(const txm_context_options *options, txm_context **out, txm_error *err);
+TXM_API void txm_context_free(txm_context **context); /* NULL-safe */
 
 typedef enum txm_outcome {
     TXM_CREATED,      /* written */
@@ -91,9 +92,9 @@ typedef struct txm_convert_options {
 
 /* Converts `source`. On failure nothing is published, an existing tx file is untouched and *result is zero.
  * Thread-safe: any number of conversions may share a context. Free the result with txm_result_clear. */
-txm_status txm_convert(txm_context *context, const char *source, const txm_settings *settings,
-                       const txm_convert_options *options, txm_result *result, txm_error *err);
-void txm_result_clear(txm_result *result);
+TXM_API txm_status txm_convert(txm_context *context, const char *source, const txm_settings *settings,
+                               const txm_convert_options *options, txm_result *result, txm_error *err);
+TXM_API void txm_result_clear(txm_result *result);
 
 #ifdef __cplusplus
 }

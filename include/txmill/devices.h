@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "txmill/export.h"
 #include "txmill/status.h"
 
 #ifdef __cplusplus
@@ -22,7 +23,7 @@ typedef struct txm_cpu_info {
     const char *isas[TXM_MAX_ISAS]; /* all that run here, ends with NULL; every one gives the same bits */
 } txm_cpu_info;
 
-void txm_cpu_describe(txm_cpu_info *out);
+TXM_API void txm_cpu_describe(txm_cpu_info *out);
 
 /* A CUDA device; `index` is what --device cuda:N counts. */
 typedef struct txm_cuda_info {
@@ -37,7 +38,7 @@ typedef struct txm_cuda_info {
 
 /* All CUDA devices: *out is to be freed with free(), NULL when there are none. DEVICE with the reason when there is no
  * plug-in, no driver or no device: that is no fault of this machine. Loads the driver. */
-txm_status txm_cuda_list(txm_cuda_info **out, size_t *count, txm_error *err);
+TXM_API txm_status txm_cuda_list(txm_cuda_info **out, size_t *count, txm_error *err);
 
 #ifdef __cplusplus
 }

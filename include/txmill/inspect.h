@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "txmill/convert.h"
+#include "txmill/export.h"
 #include "txmill/reader.h"
 
 #ifdef __cplusplus
@@ -18,7 +19,7 @@ extern "C" {
 typedef enum txm_severity { TXM_SEVERITY_NOTE = 0, TXM_SEVERITY_WARNING, TXM_SEVERITY_ERROR } txm_severity;
 
 /* "note", "warning", "error". Never NULL. */
-const char *txm_severity_name(txm_severity severity);
+TXM_API const char *txm_severity_name(txm_severity severity);
 
 /* Kinds of findings. Ids ("TXM-201") are stable: new ones are added, none changes its meaning. */
 typedef struct txm_finding_kind {
@@ -28,7 +29,7 @@ typedef struct txm_finding_kind {
 } txm_finding_kind;
 
 /* The table of all kinds, in the order of their ids; NULL beyond the last. */
-const txm_finding_kind *txm_finding_kind_at(size_t index);
+TXM_API const txm_finding_kind *txm_finding_kind_at(size_t index);
 
 typedef struct txm_finding {
     const txm_finding_kind *kind;
@@ -45,7 +46,7 @@ typedef struct txm_findings {
     size_t severities[3]; /* number of each severity, those left out included */
 } txm_findings;
 
-void txm_findings_clear(txm_findings *findings); /* NULL-safe; zeroes */
+TXM_API void txm_findings_clear(txm_findings *findings); /* NULL-safe; zeroes */
 
 typedef struct txm_verify_options {
     bool deep;          /* convert the source again and compare */
@@ -58,8 +59,8 @@ typedef struct txm_verify_options {
 /* Verifies one tx file on the context's threads. TXM_OK means that it was looked at, whatever was found; a damaged file
  * is a finding, not a failure. Fails when the file cannot be read at all (NOT_FOUND, DENIED, IO ...), memory is
  * exhausted, or work was cancelled. Memory is proportional to the width. *findings is added to. */
-txm_status txm_verify(txm_context *context, const char *path, const txm_verify_options *options, txm_findings *findings,
-                      txm_error *err);
+TXM_API txm_status txm_verify(txm_context *context, const char *path, const txm_verify_options *options,
+                              txm_findings *findings, txm_error *err);
 
 /* Whether a render uses a tx file: one answer for every command that gives it. In the order in which they are told:
  * the first that is true counts. */
@@ -75,7 +76,7 @@ typedef enum txm_use {
 } txm_use;
 
 /* "unreadable", "refused", "name", "outdated", "damaged", "no-image", "direct", "loaded". Never NULL. */
-const char *txm_use_name(txm_use use);
+TXM_API const char *txm_use_name(txm_use use);
 
 typedef struct txm_verdict {
     txm_use use;
@@ -84,11 +85,11 @@ typedef struct txm_verdict {
 } txm_verdict;
 
 /* What the findings of txm_verify, with whatever options, say about the use of the file. */
-void txm_verdict_of(const txm_findings *findings, txm_verdict *out);
+TXM_API void txm_verdict_of(const txm_findings *findings, txm_verdict *out);
 
 /* The verdict on one file: txm_verify, always with use_only. `options` may be NULL. As txm_verify. */
-txm_status txm_judge(txm_context *context, const char *path, const txm_verify_options *options, txm_verdict *out,
-                     txm_error *err);
+TXM_API txm_status txm_judge(txm_context *context, const char *path, const txm_verify_options *options,
+                             txm_verdict *out, txm_error *err);
 
 /* Settings that lead to a tx file's name. */
 typedef struct txm_name_match {
@@ -104,8 +105,8 @@ typedef struct txm_name_match {
  * words data and auto, all alpha types and formats, common working spaces, and `xyz` (may be NULL), the matrix that the
  * file itself holds. `source` (may be NULL) is needed to try names for absolute cache folders. *found is false when
  * nothing leads there or the name is none of a tx file. */
-txm_status txm_name_search(txm_context *context, const char *tx_path, const char *source, const char *xyz,
-                           txm_name_match *match, bool *found, txm_error *err);
+TXM_API txm_status txm_name_search(txm_context *context, const char *tx_path, const char *source, const char *xyz,
+                                   txm_name_match *match, bool *found, txm_error *err);
 
 /* How far one level of two files is apart. Values are compared as stored, integers as shares of their maximum; where
  * the channels differ in number, both count as RGBA. */
@@ -132,9 +133,9 @@ typedef struct txm_difference {
 /* Compares two files: tx files level by level, a plain image (anything that can be converted) with level 0. A plain
  * image is taken as its decoder delivers it: neither its colour nor its alpha is converted. `with_map` asks for the
  * map. Fails when a file cannot be read. */
-txm_status txm_diff(txm_context *context, const char *a, const char *b, bool with_map, txm_difference *out,
-                    txm_error *err);
-void txm_difference_clear(txm_difference *difference); /* NULL-safe; zeroes */
+TXM_API txm_status txm_diff(txm_context *context, const char *a, const char *b, bool with_map, txm_difference *out,
+                            txm_error *err);
+TXM_API void txm_difference_clear(txm_difference *difference); /* NULL-safe; zeroes */
 
 typedef enum txm_resolution_state {
     TXM_RESOLVED_FRESH,    /* Cycles loads the tx file */
@@ -145,7 +146,7 @@ typedef enum txm_resolution_state {
 } txm_resolution_state;
 
 /* "fresh", "source", "outdated", "unusable", "missing". Never NULL. */
-const char *txm_resolution_state_name(txm_resolution_state state);
+TXM_API const char *txm_resolution_state_name(txm_resolution_state state);
 
 /* A tx file of the same image under another name. */
 typedef struct txm_other_name {
@@ -175,9 +176,9 @@ typedef struct txm_resolution {
 /* Which file Cycles would load for an image under these settings, and why; a file that txm_judge does not take for used
  * is not fresh. `how` is bits of txm_resolve_how; to touch, deep verification must find nothing but the time. Fails for
  * problems with the image itself. */
-txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings, unsigned how,
-                             txm_resolution *out, txm_error *err);
-void txm_resolution_clear(txm_resolution *resolution); /* NULL-safe; zeroes */
+TXM_API txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings,
+                                     unsigned how, txm_resolution *out, txm_error *err);
+TXM_API void txm_resolution_clear(txm_resolution *resolution); /* NULL-safe; zeroes */
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "txmill/export.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -38,7 +40,7 @@ static inline int txm_type_is_float(txm_type type)
 }
 
 /* "uint8", "uint16", "half", "float". */
-const char *txm_type_name(txm_type type);
+TXM_API const char *txm_type_name(txm_type type);
 
 /* Edge length of level `level` of an image edge of `size_px`: halves, rounding down, never below 1. */
 static inline uint32_t txm_level_size(uint32_t size_px, uint32_t level)
@@ -48,7 +50,7 @@ static inline uint32_t txm_level_size(uint32_t size_px, uint32_t level)
 }
 
 /* Number of levels down to 1x1: 1 + floor(log2(max(width, height))). */
-uint32_t txm_level_count(uint32_t width_px, uint32_t height_px);
+TXM_API uint32_t txm_level_count(uint32_t width_px, uint32_t height_px);
 
 #ifdef __cplusplus
 }

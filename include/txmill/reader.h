@@ -17,6 +17,7 @@
 #ifndef TXMILL_READER_H
 #define TXMILL_READER_H
 
+#include "txmill/export.h"
 #include "txmill/pixel.h"
 #include "txmill/status.h"
 
@@ -59,55 +60,56 @@ typedef struct txm_tx_info {
 
 /* Opens a tx file. Allocates at most 64 bytes a tile that the file really can hold (its size bounds their number) plus
  * 1 MiB. CORRUPT, UNSUPPORTED, NOT_FOUND, DENIED, IO, NO_MEMORY. */
-txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err);
-void txm_tx_close(txm_tx **tx); /* NULL-safe; sets *tx to NULL */
+TXM_API txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err);
+TXM_API void txm_tx_close(txm_tx **tx); /* NULL-safe; sets *tx to NULL */
 
-const txm_tx_info *txm_tx_info_of(const txm_tx *tx);
-const txm_tx_level *txm_tx_level_of(const txm_tx *tx, uint32_t level); /* NULL beyond the last */
+TXM_API const txm_tx_info *txm_tx_info_of(const txm_tx *tx);
+TXM_API const txm_tx_level *txm_tx_level_of(const txm_tx *tx, uint32_t level); /* NULL beyond the last */
 
 /* A metadata entry as text ("Software", "DocumentName", "oiio:SHA-1", "oiio:AverageColor", "blender:SourceFile" ...),
  * NULL if absent. TIFF tags carry the names of libtiff, EXR attributes their own, and the `name=value` words of a TIFF
  * ImageDescription are entries of their own. */
-const char *txm_tx_metadata_of(const txm_tx *tx, const char *name);
+TXM_API const char *txm_tx_metadata_of(const txm_tx *tx, const char *name);
 
 /* Walks all entries: returns 0 at the end. */
-int txm_tx_metadata_at(const txm_tx *tx, size_t index, const char **name, const char **value);
+TXM_API int txm_tx_metadata_at(const txm_tx *tx, size_t index, const char **name, const char **value);
 
 /* Encoded bytes of one tile; 0 for places outside the grid. */
-uint64_t txm_tx_tile_bytes(const txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y);
+TXM_API uint64_t txm_tx_tile_bytes(const txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y);
 
 /* Decodes the valid pixels of a tile (partial at the right and bottom edge), channels interleaved, to
  * dst + y * row_stride_bytes + x * pixel_stride_bytes. *w, *h (may be NULL) receive the valid size. */
-txm_status txm_tx_read_tile(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, void *dst,
-                            size_t pixel_stride_bytes, size_t row_stride_bytes, uint32_t *w, uint32_t *h,
-                            txm_error *err);
+TXM_API txm_status txm_tx_read_tile(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, void *dst,
+                                    size_t pixel_stride_bytes, size_t row_stride_bytes, uint32_t *w, uint32_t *h,
+                                    txm_error *err);
 
 /* The same with `padding_px` (0 to 8) pixels all round by the full-image rule: window
  * [x0 - p, x0 + w + p) x [y0 - p, y0 + h + p) of the level extended to the plane by `extension`. Up to 2 from the
  * border section where it is valid, else gathered from the neighbours: bit for bit the same. A ring whose checksum
  * fails is gathered instead. When a neighbour is damaged the call fails, and the window's content is undefined. */
-txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, uint32_t padding_px,
-                              txm_extension extension, void *dst, size_t pixel_stride_bytes, size_t row_stride_bytes,
-                              uint32_t *w, uint32_t *h, txm_error *err);
+TXM_API txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, uint32_t padding_px,
+                                      txm_extension extension, void *dst, size_t pixel_stride_bytes,
+                                      size_t row_stride_bytes, uint32_t *w, uint32_t *h, txm_error *err);
 
 /* Compares the section's ring of one tile with the one gathered from its neighbours. CORRUPT if it is damaged or shows
  * other pixels, USAGE if the file has no valid section. A ring that the section leaves out to stay short is OK. */
-txm_status txm_tx_check_ring(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, txm_error *err);
+TXM_API txm_status txm_tx_check_ring(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, txm_error *err);
 
-/* Whether the border section holds exactly `border` around a tile: 2 px all round, tight: two rows of w + 4 px above, then
- * for each row of the tile two px on its left and two on its right, then two rows below. `pixels`: the tile's own, rows
- * stride_bytes apart. 0 also where the section is none, lacks the tile or is damaged there: txm_tx_check_ring tells. */
-int txm_tx_border_is(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, const void *pixels,
-                     size_t stride_bytes, const void *border);
+/* Whether the border section holds exactly `border` around a tile: 2 px all round, tight: two rows of w + 4 px above,
+ * then for each row of the tile two px on its left and two on its right, then two rows below. `pixels`: the tile's own,
+ * rows stride_bytes apart. 0 also where the section is none, lacks the tile or is damaged there: txm_tx_check_ring
+ * tells. */
+TXM_API int txm_tx_border_is(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, const void *pixels,
+                             size_t stride_bytes, const void *border);
 
 /* Where the image ends, at most the file's size: what follows is a border section, or what is left of one. */
-uint64_t txm_tx_image_end(const txm_tx *tx);
+TXM_API uint64_t txm_tx_image_end(const txm_tx *tx);
 
 /* Whether metadata of a TIFF lies outside of the file: it was cut short, even if all its pixels are there. */
-int txm_tx_lost_metadata(const txm_tx *tx);
+TXM_API int txm_tx_lost_metadata(const txm_tx *tx);
 
 /* Whether Cycles accepts the file as a native tx file; if not, `reason` (of reason_bytes bytes) says why. */
-int txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes);
+TXM_API int txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes);
 
 #ifdef __cplusplus
 }

@@ -19,6 +19,7 @@
 #ifndef TXMILL_SAMPLER_H
 #define TXMILL_SAMPLER_H
 
+#include "txmill/export.h"
 #include "txmill/pixel.h"
 #include "txmill/reader.h"
 #include "txmill/status.h"
@@ -97,16 +98,16 @@ typedef struct txm_sampler {
 } txm_sampler;
 
 /* Cycles' choices: its rule, stochastic levels, linear, 16:1, average on a miss. */
-void txm_sampler_init(txm_sampler *how);
+TXM_API void txm_sampler_init(txm_sampler *how);
 
 /* USAGE with a message if a member is outside its range. Look-ups do not check. */
-txm_status txm_sampler_check(const txm_sampler *how, txm_error *err);
+TXM_API txm_status txm_sampler_check(const txm_sampler *how, txm_error *err);
 
 /* "cycles", "ellipse", "probes"; "stochastic", "stochastic-full", "floor", "trilinear"; "closest" ... "mitchell". NULL
  * outside the range. */
-const char *txm_level_rule_name(txm_level_rule rule);
-const char *txm_level_mode_name(txm_level_mode mode);
-const char *txm_filter_name(txm_filter filter);
+TXM_API const char *txm_level_rule_name(txm_level_rule rule);
+TXM_API const char *txm_level_mode_name(txm_level_mode mode);
+TXM_API const char *txm_filter_name(txm_filter filter);
 
 /* ---- the view -------------------------------------------------------------------------------------------------- */
 
@@ -177,13 +178,13 @@ typedef struct txm_lane {
 } txm_lane;
 
 /* One look-up. `how` has passed txm_sampler_check. */
-txm_look txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                    txm_lane *lane, float out[4]);
+TXM_API txm_look txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                            txm_lane *lane, float out[4]);
 
 /* The same, and the derivatives of the colour by u and by v: of the interpolation itself, so they are 0 for closest and
  * stochastic filters, and where the extension holds the coordinate. */
-txm_look txm_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                      txm_lane *lane, float out[4], float du[4], float dv[4]);
+TXM_API txm_look txm_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                              txm_lane *lane, float out[4], float du[4], float dv[4]);
 
 /* Many look-ups in one texture, as structure of arrays of `count` elements each. */
 typedef struct txm_batch {
@@ -196,15 +197,16 @@ typedef struct txm_batch {
 } txm_batch;
 
 /* All look-ups of a batch; the worst of their results. `lane` collects requests; its random state is not used. */
-txm_look txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_batch *batch,
-                      txm_lane *lane);
+TXM_API txm_look txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_batch *batch,
+                              txm_lane *lane);
 
 /* The level before it is clamped or rounded, and after what `mode` does to it at random (mip bias included). */
-float txm_level_of(uint32_t width, uint32_t height, const txm_sampler *how, const txm_lookup *at, uint32_t *random);
+TXM_API float txm_level_of(uint32_t width, uint32_t height, const txm_sampler *how, const txm_lookup *at,
+                           uint32_t *random);
 
 /* The number of a UDIM tile (1001 + 10 row + column) at (u, v), 0 where there can be none; *u and *v become relative to
  * it. As Cycles truncates, -1 < u < 0 is column 0. */
-uint32_t txm_udim_of(float *u, float *v);
+TXM_API uint32_t txm_udim_of(float *u, float *v);
 
 /* ---- tile keys --------------------------------------------------------------------------------------------------- */
 
@@ -257,8 +259,8 @@ typedef struct txm_explanation {
 } txm_explanation;
 
 /* Looks up as txm_sample does and lists what that reads. */
-txm_look txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                            txm_lane *lane, float out[4], txm_explanation *explanation);
+TXM_API txm_look txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                    const txm_lookup *at, txm_lane *lane, float out[4], txm_explanation *explanation);
 
 /* ---- textures in memory ------------------------------------------------------------------------------------------ */
 
@@ -266,28 +268,28 @@ txm_look txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sa
  * not run at the same time as look-ups. */
 typedef struct txm_texture_set txm_texture_set;
 
-txm_status txm_texture_set_new(txm_texture_set **out, txm_error *err);
-void txm_texture_set_free(txm_texture_set **set); /* NULL-safe; sets *set to NULL */
+TXM_API txm_status txm_texture_set_new(txm_texture_set **out, txm_error *err);
+TXM_API void txm_texture_set_free(txm_texture_set **set); /* NULL-safe; sets *set to NULL */
 
 /* Opens a tx file and enters its tiles, none of which is loaded yet. Files of two and three channels are widened to
  * four. UNSUPPORTED where tiles are not square or not a power of two; else what txm_tx_open returns. */
-txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_extension extension, uint32_t *texture,
-                               txm_error *err);
+TXM_API txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_extension extension,
+                                       uint32_t *texture, txm_error *err);
 
 /* Puts textures that were added into one UDIM set: `numbers` are 1001 to 9999, those that are not named are holes. */
-txm_status txm_texture_set_add_udim(txm_texture_set *set, const uint32_t *numbers, const uint32_t *textures,
-                                    size_t count, uint32_t *texture, txm_error *err);
+TXM_API txm_status txm_texture_set_add_udim(txm_texture_set *set, const uint32_t *numbers, const uint32_t *textures,
+                                            size_t count, uint32_t *texture, txm_error *err);
 
 /* Loads what a lane has missed and empties its list; all tiles of a texture. A tile that cannot be read is FAILED from
  * now on; the message is that of the first. */
-txm_status txm_texture_set_load(txm_texture_set *set, txm_lane *lane, txm_error *err);
-txm_status txm_texture_set_load_all(txm_texture_set *set, uint32_t texture, txm_error *err);
+TXM_API txm_status txm_texture_set_load(txm_texture_set *set, txm_lane *lane, txm_error *err);
+TXM_API txm_status txm_texture_set_load_all(txm_texture_set *set, uint32_t texture, txm_error *err);
 
 /* Valid until something is added or loaded. */
-const txm_view *txm_texture_set_view(const txm_texture_set *set);
+TXM_API const txm_view *txm_texture_set_view(const txm_texture_set *set);
 
 /* The file of a texture, NULL for UDIM sets and beyond the last. */
-txm_tx *txm_texture_set_tx(const txm_texture_set *set, uint32_t texture);
+TXM_API txm_tx *txm_texture_set_tx(const txm_texture_set *set, uint32_t texture);
 
 #ifdef __cplusplus
 }

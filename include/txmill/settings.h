@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "txmill/export.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -24,10 +26,10 @@ typedef enum txm_alpha {
 } txm_alpha;
 
 /* Command-line word ("straight") and word stored in names and files ("unassociated"). Never NULL. */
-const char *txm_alpha_option(txm_alpha alpha);
-const char *txm_alpha_stored(txm_alpha alpha);
+TXM_API const char *txm_alpha_option(txm_alpha alpha);
+TXM_API const char *txm_alpha_stored(txm_alpha alpha);
 /* Parses a command-line or stored word; -1 if it is neither. */
-int txm_alpha_parse(const char *word);
+TXM_API int txm_alpha_parse(const char *word);
 
 typedef enum txm_codec { TXM_CODEC_ZIP = 0, TXM_CODEC_ZSTD, TXM_CODEC_NONE } txm_codec;
 
@@ -38,7 +40,12 @@ typedef struct txm_compression {
 
 /* Settings that were asked for by name. A tx file that is up to date but was made otherwise is left alone, and said so:
  * its name does not tell these settings. */
-typedef enum txm_asked { TXM_ASKED_COMPRESSION = 1, TXM_ASKED_TILE = 2, TXM_ASKED_BORDERS = 4, TXM_ASKED_MONO = 8 } txm_asked;
+typedef enum txm_asked {
+    TXM_ASKED_COMPRESSION = 1,
+    TXM_ASKED_TILE = 2,
+    TXM_ASKED_BORDERS = 4,
+    TXM_ASKED_MONO = 8
+} txm_asked;
 
 typedef struct txm_settings {
     const char *colorspace; /* a name, "auto", or NULL / "default": what a Blender scene would ask for */
@@ -57,7 +64,7 @@ typedef struct txm_settings {
 } txm_settings;
 
 /* The defaults of `txmill make`: default colour space and alpha, mono, borders, 64 px tiles, adaptive zip. */
-txm_settings txm_settings_default(void);
+TXM_API txm_settings txm_settings_default(void);
 
 #ifdef __cplusplus
 }

@@ -3,12 +3,14 @@
  * Status codes and error messages, shared by every txmill function that can fail.
  *
  * Convention: a function that can fail returns a txm_status and takes a `txm_error *` as its last parameter. The object
- * needs no initialisation: it is cleared first, and on failure holds the status and a message that names the file, what is
- * wrong, where (level, tile, byte) and what to do. The pointer may be NULL. Outputs are untouched by a failed call
+ * needs no initialisation: it is cleared first, and on failure holds the status and a message that names the file, what
+ * is wrong, where (level, tile, byte) and what to do. The pointer may be NULL. Outputs are untouched by a failed call
  * unless the function says otherwise. The library never prints and never exits.
  */
 #ifndef TXMILL_STATUS_H
 #define TXMILL_STATUS_H
+
+#include "txmill/export.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,30 +48,20 @@ typedef struct txm_error {
     char message[TXM_MESSAGE_BYTES];
 } txm_error;
 
+/* The version of the library that is running, as "0.1.0". Never NULL. */
+TXM_API const char *txm_version(void);
+
 /* Stable identifier of a status ("disk-full"), for scripts. Never NULL. */
-const char *txm_status_name(txm_status status);
+TXM_API const char *txm_status_name(txm_status status);
 
 /* One sentence for people. Never NULL. */
-const char *txm_status_text(txm_status status);
+TXM_API const char *txm_status_text(txm_status status);
 
 /* Whether the same call may succeed later without anyone changing the input (I/O, lock, memory, full disk). */
-int txm_status_retryable(txm_status status);
-
-/* Records a failure and returns `status`. Keeps an error that is already there (the first one counts). */
-txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/* As txm_fail, for a failed system call: derives the status from `sys_errno` (ENOSPC, EACCES, ENOENT ...) and appends
- * its text. */
-txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/* Records what went wrong further down as it is: status, errno and message. Returns cause->status. */
-txm_status txm_fail_as(txm_error *err, const txm_error *cause);
-
-/* Puts "prefix: " in front of a recorded message, to add context on the way up. Returns err->status. */
-txm_status txm_error_prefix(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+TXM_API int txm_status_retryable(txm_status status);
 
 /* Forgets what was recorded. */
-void txm_error_clear(txm_error *err);
+TXM_API void txm_error_clear(txm_error *err);
 
 #ifdef __cplusplus
 }

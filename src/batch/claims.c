@@ -11,7 +11,8 @@
 
 #include "batch/claim_file.h"
 #include "batch/server_clock.h"
-#include "core/hash.h"
+#include "core/checksum.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 

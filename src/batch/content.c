@@ -2,6 +2,7 @@
  * Digests of whole files. */
 #include "batch/content.h"
 #include "core/cancel.h"
+#include "core/fail.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,6 +16,7 @@
 #include "batch/entries.h"
 #include "batch/glob.h"
 #include "batch/inputs.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 

@@ -15,6 +15,7 @@
 #include "batch/sweep.h"
 #include "cache/name.h"
 #include "core/cancel.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "cache/name.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 

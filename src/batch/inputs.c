@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "batch/pattern.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 

@@ -7,6 +7,7 @@
 
 #include "batch/kind.h"
 #include "core/cancel.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "source/source.h"
 

@@ -17,6 +17,7 @@
 
 #include "batch/inputs.h"
 #include "core/bytes.h"
+#include "core/fail.h"
 #include "core/text.h"
 
 /* An entry is a path and a few words. */

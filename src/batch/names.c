@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/hash.h"
+#include "core/checksum.h"
 #include "core/mem.h"
 
 enum { CHUNK_BYTES = 64 << 10, FIRST_CAPACITY = 64 };

@@ -12,6 +12,7 @@
 
 #include "batch/sweep.h"
 #include "cache/publish.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "batch/entries.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "core/text.h"

@@ -12,6 +12,7 @@
 #include "batch/content.h"
 #include "batch/lint.h"
 #include "batch/shard.h"
+#include "core/fail.h"
 #include "core/mem.h"
 
 /* ---- settings --------------------------------------------------------------------------------------------------- */

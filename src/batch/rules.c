@@ -15,6 +15,7 @@
 #include "batch/glob.h"
 #include "batch/kind.h"
 #include "batch/names.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "txmill/batch.h"
 

@@ -12,6 +12,7 @@
 #include "batch/stored.h"
 #include "convert/hooks.h"
 #include "convert/memory.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include <stdlib.h>
 

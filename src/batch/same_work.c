@@ -12,6 +12,7 @@
 
 #include "batch/batch.h"
 #include "batch/sweep.h"
+#include "core/fail.h"
 #include "core/path.h"
 
 typedef struct comparing {

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/checksum.h"
+#include "core/fail.h"
 #include "core/hash.h"
 #include "core/mem.h"
 #include "core/path.h"

@@ -15,6 +15,7 @@
 #include "cache/publish.h"
 #include "container/describe.h"
 #include "core/bytes.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/owner.h"
 #include "core/path.h"

@@ -14,6 +14,7 @@
 #include "batch/entries.h"
 #include "batch/store.h"
 #include "batch/sweep.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 

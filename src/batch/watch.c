@@ -15,6 +15,7 @@
 #include "batch/inputs.h"
 #include "batch/watch_tree.h"
 #include "core/cancel.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 

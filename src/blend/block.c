@@ -7,6 +7,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "core/fail.h"
+
 enum { LEGACY_HEADER_BYTES = 12, HEADER_BYTES = 17, MAX_HEAD_BYTES = 32 };
 
 uint64_t txm_blend_integer(bool big_endian, const uint8_t *p, size_t bytes)

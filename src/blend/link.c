@@ -12,6 +12,7 @@
 
 #include "blend/scene.h"
 #include "blend/scene_scan.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 

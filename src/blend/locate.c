@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 
 enum { TAIL_BYTES = 1 << 20 };

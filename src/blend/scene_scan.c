@@ -14,6 +14,7 @@
 #include "blend/locate.h"
 #include "blend/scene_run.h"
 #include "blend/tape.h"
+#include "core/fail.h"
 
 typedef struct scan {
     txm_stream *stream;

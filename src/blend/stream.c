@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 
 enum { BUFFER_BYTES = 64 * 1024 };

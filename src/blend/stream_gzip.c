@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "blend/stream.h"
+#include "core/fail.h"
 #include "core/mem.h"
 
 enum {

@@ -10,6 +10,7 @@
 #include "blend/stream.h"
 #include "codec/zstd_status.h"
 #include "core/endian.h"
+#include "core/fail.h"
 #include "core/mem.h"
 
 enum {

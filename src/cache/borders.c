@@ -14,6 +14,7 @@
 
 #include "cache/publish.h"
 #include "container/section.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 

@@ -10,6 +10,7 @@
 #include "cache/borders.h"
 #include "container/section.h"
 #include "core/bytes.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "pyramid/ring.h"
 

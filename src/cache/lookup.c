@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "container/describe.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "core/text.h"

@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/owner.h"
 #include "core/path.h"

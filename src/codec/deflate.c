@@ -6,6 +6,7 @@
 
 #include "codec/inflate_parts.h"
 #include "codec/sparse.h"
+#include "core/fail.h"
 #include "core/mem.h"
 
 /* The fastest level is the sparse encoder, on whatever it meets; the others are libdeflate's. */

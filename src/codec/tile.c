@@ -8,6 +8,7 @@
 #include "codec/exr_decode.h"
 #include "codec/filter.h"
 #include "codec/zstd_status.h"
+#include "core/fail.h"
 #include "core/mem.h"
 
 enum { ZSTD_DEFAULT_LEVEL = 3, ZSTD_MAX_LEVEL = 19 };

@@ -10,6 +10,7 @@
 
 #include "color/builtin.h"
 #include "color/origin.h"
+#include "core/fail.h"
 #include "core/mem.h"
 
 txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "color/config.h"
+#include "core/fail.h"
 #include "core/text.h"
 
 typedef float matrix3[3][3]; /* row-major */

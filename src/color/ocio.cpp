@@ -3,6 +3,7 @@
  * The C++ side of ocio.h: every call catches everything and turns it into a status.
  */
 #include "color/ocio.h"
+#include "core/fail.h"
 
 #include <cstdlib>
 #include <cstring>

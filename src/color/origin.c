@@ -16,6 +16,7 @@
 
 #include "color/scan.h"
 #include "core/bytes.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
 #include "core/path.h"

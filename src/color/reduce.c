@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "color/tree.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
 

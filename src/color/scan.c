@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "color/tree.h"
+#include "core/fail.h"
 #include "core/mem.h"
 
 typedef struct anchor {

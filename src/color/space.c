@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "color/config.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 
 txm_status txm_tree_load(txm_tree *tree, const char *text, size_t size_bytes, txm_error *err)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "container/reader_impl.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
 

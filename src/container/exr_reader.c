@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "container/exr_channels.h"
+#include "core/fail.h"
 #include "core/text.h"
 
 enum {

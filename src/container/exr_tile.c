@@ -6,11 +6,12 @@
  * context is made when the first such tile is read.
  */
 #include <inttypes.h>
-#include <openexr.h>
 #include <stdlib.h>
 
 #include "codec/exr_decode.h"
 #include "container/exr_reader.h"
+#include "container/openexr_core.h"
+#include "core/fail.h"
 #include "core/mem.h"
 
 #ifdef __SSE2__
@@ -87,6 +88,7 @@ static void interleave(const uint8_t *src, uint8_t *dst, uint32_t w, uint32_t h,
 /* ---- OpenEXRCore ------------------------------------------------------------------------------------------------- */
 
 struct txm_exr_core {
+    const txm_openexr_core *exr;
     exr_context_t context;
 };
 
@@ -115,7 +117,7 @@ static int64_t map_size(exr_const_context_t context, void *user)
     return (int64_t)((const txm_tx *)user)->map.bytes;
 }
 
-static struct txm_exr_core *core_new(const txm_tx *tx)
+static struct txm_exr_core *core_new(const txm_openexr_core *exr, const txm_tx *tx)
 {
     exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
     init.error_handler_fn = stay_quiet;
@@ -125,7 +127,9 @@ static struct txm_exr_core *core_new(const txm_tx *tx)
     init.max_image_width = init.max_image_height = TXM_MAX_SIZE_PX;
     init.max_tile_width = init.max_tile_height = TXM_MAX_TILE_PX;
     struct txm_exr_core *core = txm_calloc(1, sizeof *core);
-    if (core && exr_start_read(&core->context, tx->path, &init) != EXR_ERR_SUCCESS) {
+    if (core)
+        core->exr = exr;
+    if (core && exr->exr_start_read(&core->context, tx->path, &init) != EXR_ERR_SUCCESS) {
         free(core);
         core = NULL;
     }
@@ -133,14 +137,14 @@ static struct txm_exr_core *core_new(const txm_tx *tx)
 }
 
 /* The file's context; the first thread that needs it makes it. NULL if OpenEXRCore refuses the file. */
-static struct txm_exr_core *core_of(txm_tx *tx)
+static struct txm_exr_core *core_of(const txm_openexr_core *exr, txm_tx *tx)
 {
     struct txm_exr_core *core = atomic_load_explicit(&tx->exr_core, memory_order_acquire);
     if (core)
         return core;
     pthread_mutex_lock(&tx->lock);
     core = atomic_load(&tx->exr_core);
-    if (!core && (core = core_new(tx)))
+    if (!core && (core = core_new(exr, tx)))
         atomic_store_explicit(&tx->exr_core, core, memory_order_release);
     pthread_mutex_unlock(&tx->lock);
     return core;
@@ -150,7 +154,7 @@ void txm_exr_core_free(txm_tx *tx)
 {
     struct txm_exr_core *core = atomic_load(&tx->exr_core);
     if (core)
-        exr_finish(&core->context);
+        core->exr->exr_finish(&core->context);
     free(core);
     atomic_store(&tx->exr_core, NULL);
 }
@@ -159,7 +163,7 @@ void txm_exr_chunk_free(txm_scratch *scratch)
 {
     exr_decode_pipeline_t *chunk = scratch->exr_chunk;
     if (chunk && chunk->context)
-        exr_decoding_destroy(chunk->context, chunk);
+        txm_openexr_core_load()->exr_decoding_destroy(chunk->context, chunk);
     free(chunk);
     scratch->exr_chunk = NULL;
 }
@@ -168,7 +172,11 @@ void txm_exr_chunk_free(txm_scratch *scratch)
 static txm_status core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scratch *scratch, uint8_t *dst,
                               txm_error *err)
 {
-    struct txm_exr_core *core = core_of((txm_tx *)tx);
+    const txm_openexr_core *exr = txm_openexr_core_load();
+    if (!exr)
+        return txm_fail(err, TXM_UNSUPPORTED, "its %s data need the library " TXM_OPENEXR_SONAME ", which is not installed",
+                        tx->info.compression);
+    struct txm_exr_core *core = core_of(exr, (txm_tx *)tx);
     if (!core)
         return txm_fail(err, TXM_CORRUPT, "OpenEXRCore cannot open the file");
     if (!scratch->exr_chunk && !(scratch->exr_chunk = txm_calloc(1, sizeof(exr_decode_pipeline_t))))
@@ -177,18 +185,18 @@ static txm_status core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scr
     size_t raw_bytes = (size_t)tile->w * tile->h * tx->pixel_bytes;
     int level = (int)tile->level;
     exr_chunk_info_t info;
-    exr_result_t rv = exr_read_tile_chunk_info(core->context, 0, (int)tile->x, (int)tile->y, level, level, &info);
+    exr_result_t rv = exr->exr_read_tile_chunk_info(core->context, 0, (int)tile->x, (int)tile->y, level, level, &info);
     /* The two parsers agree on every sound file; where they do not, sizes are not to be trusted. */
     if (rv == EXR_ERR_SUCCESS && (info.unpacked_size != raw_bytes || info.packed_size >= raw_bytes))
         rv = EXR_ERR_CORRUPT_CHUNK;
     if (rv == EXR_ERR_SUCCESS)
-        rv = chunk->context ? exr_decoding_update(core->context, 0, &info, chunk)
-                            : exr_decoding_initialize(core->context, 0, &info, chunk);
+        rv = chunk->context ? exr->exr_decoding_update(core->context, 0, &info, chunk)
+                            : exr->exr_decoding_initialize(core->context, 0, &info, chunk);
     if (rv == EXR_ERR_SUCCESS && !chunk->read_fn)
-        rv = exr_decoding_choose_default_routines(core->context, 0, chunk);
+        rv = exr->exr_decoding_choose_default_routines(core->context, 0, chunk);
     if (rv == EXR_ERR_SUCCESS) {
         chunk->unpack_and_convert_fn = NULL; /* the pipeline ends with the planes, which we weave ourselves */
-        rv = exr_decoding_run(core->context, 0, chunk);
+        rv = exr->exr_decoding_run(core->context, 0, chunk);
     }
     if (rv == EXR_ERR_SUCCESS && (!chunk->unpacked_buffer || chunk->unpacked_alloc_size < raw_bytes))
         rv = EXR_ERR_CORRUPT_CHUNK;
@@ -197,7 +205,7 @@ static txm_status core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scr
         if (rv == EXR_ERR_FEATURE_NOT_IMPLEMENTED)
             return txm_fail(err, TXM_UNSUPPORTED, "OpenEXRCore does not decode %s", tx->info.compression);
         return txm_fail(err, rv == EXR_ERR_OUT_OF_MEMORY ? TXM_NO_MEMORY : TXM_CORRUPT, "its %s data are damaged (%s)",
-                        tx->info.compression, exr_get_default_error_message(rv));
+                        tx->info.compression, exr->exr_get_default_error_message(rv));
     }
     interleave(chunk->unpacked_buffer, dst, tile->w, tile->h, tx->info.channels,
                (unsigned)txm_type_bytes(tx->info.type), tx->exr_slot);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 
 enum { BUFFER_BYTES = 1 << 18 };

@@ -16,6 +16,7 @@
 #include "container/reader_impl.h"
 #include "container/section.h"
 #include "container/section_reader.h"
+#include "core/fail.h"
 #include "core/mem.h"
 
 /* Maps the whole file. The descriptor is closed again: renderers keep thousands of textures open. */

@@ -12,6 +12,7 @@
 #include "codec/inflate_parts.h"
 #include "container/reader_impl.h"
 #include "container/section_reader.h"
+#include "core/fail.h"
 #include "core/mem.h"
 
 /* ---- scratch memory: as many objects as threads ever read the file at the same time, so that reading a tile allocates

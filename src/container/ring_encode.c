@@ -5,7 +5,8 @@
 #include "codec/zstd_status.h"
 #include "container/section.h"
 #include "container/section_format.h"
-#include "core/hash.h"
+#include "core/checksum.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "pyramid/ring.h"
 

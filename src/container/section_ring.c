@@ -10,7 +10,8 @@
 
 #include "container/section_format.h"
 #include "container/section_reader.h"
-#include "core/hash.h"
+#include "core/checksum.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "pyramid/ring.h"
 

@@ -10,7 +10,8 @@
 #include "container/section.h"
 #include "container/section_format.h"
 #include "container/spill.h"
-#include "core/hash.h"
+#include "core/checksum.h"
+#include "core/fail.h"
 #include "core/mem.h"
 
 enum { CHECK_BYTES = 4, SPILL_BUDGET_BYTES = 1 << 20, INDEX_LEVEL = 3, SEEN = 4096, MIN_BOUND_PX = 512 };

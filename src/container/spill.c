@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "container/output.h"
+#include "core/fail.h"
 #include "core/mem.h"
 
 enum { FIRST_BYTES = 1 << 16, WINDOW_BYTES = 1 << 18 };

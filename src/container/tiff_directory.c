@@ -5,6 +5,7 @@
  * is a border section, or what is left of one.
  */
 #include "container/tiff_reader.h"
+#include "core/fail.h"
 #include "core/text.h"
 
 #include <inttypes.h>

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/fail.h"
+
 #include "container/tiff_reader.h"
 
 /* What must be alike in all levels. */

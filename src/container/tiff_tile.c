@@ -6,6 +6,7 @@
 
 #include "codec/tiff_decode.h"
 #include "container/tiff_reader.h"
+#include "core/fail.h"
 
 const char *txm_tiff_codec_name(uint32_t compression)
 {

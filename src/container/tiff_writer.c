@@ -16,6 +16,7 @@
 #include "container/writer_impl.h"
 #include "container/writer_metadata.h"
 #include "core/bytes.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
 

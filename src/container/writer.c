@@ -7,6 +7,7 @@
 #include "container/output.h"
 #include "container/writer_impl.h"
 #include "container/writer_metadata.h"
+#include "core/fail.h"
 #include "core/mem.h"
 
 struct txm_tx_writer {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <tiffio.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
 

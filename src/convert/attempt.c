@@ -14,6 +14,7 @@
 #include "convert/hash_stage.h"
 #include "convert/memory.h"
 #include "convert/tiler.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 

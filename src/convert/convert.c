@@ -15,6 +15,7 @@
 #include "convert/hooks.h"
 #include "convert/key.h"
 #include "convert/otherwise.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "convert/gpu_plugin.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/pool.h"
 #include "device/ops.h"

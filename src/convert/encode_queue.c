@@ -7,6 +7,7 @@
 
 #include "codec/tile.h"
 #include "container/spill.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "pyramid/ring.h"
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 
 /* Rows are conformed by several threads at once where a colour conversion makes that worth while. */

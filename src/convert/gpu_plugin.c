@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "core/fail.h"
 #include "core/plugin.h"
 
 #define PLUGIN_FILE "txmill-cuda.so"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 
 /* Blocks (or pairs of them) run side by side, the rows of each in order. */

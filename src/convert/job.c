@@ -2,6 +2,7 @@
  * What the stages of one conversion share. */
 #include "convert/job.h"
 #include "core/cancel.h"
+#include "core/fail.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/fail.h"
 #include "source/defaults.h"
 
 /* The word that goes into the name: nothing for auto, one word for all data spaces, else what was asked for. */

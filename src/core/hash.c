@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Digests through OpenSSL and xxHash. The plain functions, not the ones that OpenSSL has its users take now: they need
+ * Digests through OpenSSL. The plain functions, not the ones that OpenSSL has its users take now: they need
  * no memory and no openssl.cnf, do not crash where the library's first allocation fails, and have MD5, which only makes
  * names here, even where a policy forbids it.
  */
@@ -10,7 +10,6 @@
 #include <openssl/md5.h>
 #include <openssl/sha.h>
 #include <stdlib.h>
-#include <xxhash.h>
 
 static void to_hex(const unsigned char *digest, size_t n, char *out)
 {
@@ -95,9 +94,4 @@ void txm_sha256_of(const void *data, size_t size_bytes, unsigned char out[TXM_SH
     SHA256_Init(&h.sha);
     txm_sha256_add(&h, data, size_bytes);
     txm_sha256_finish(&h, out);
-}
-
-uint64_t txm_xxh64(const void *data, size_t size_bytes, uint64_t seed)
-{
-    return XXH64(data, size_bytes, seed);
 }

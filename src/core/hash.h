@@ -28,6 +28,4 @@ txm_sha256 *txm_sha256_new(void);
 void txm_sha256_add(txm_sha256 *h, const void *data, size_t size_bytes);
 void txm_sha256_finish(txm_sha256 *h, unsigned char out[TXM_SHA256_BYTES]);
 void txm_sha256_free(txm_sha256 *h);
-
-uint64_t txm_xxh64(const void *data, size_t size_bytes, uint64_t seed);
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Owners of files: processes, told apart over hosts, restarts and containers. */
+#include "core/checksum.h"
 #include "core/owner.h"
 
 #include <errno.h>
@@ -14,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/hash.h"
 #include "core/mem.h"
 #include "core/path.h"
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Names, texts and recording of failures. */
-#include "txmill/status.h"
-#include "core/text.h"
+#include "core/fail.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "core/text.h"
 
 static const struct {
     const char *name, *text;
@@ -33,6 +34,11 @@ static const struct {
     [TXM_NEWER] = {"newer", "written by a newer version", 0},
     [TXM_DEVICE] = {"device", "the device is missing or failed", 1},
 };
+
+const char *txm_version(void)
+{
+    return TXM_VERSION;
+}
 
 static int known(txm_status status)
 {

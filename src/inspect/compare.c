@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 
 /* Rows of tiles that wait at a time: a huge file must not queue a job for each of them at once. */

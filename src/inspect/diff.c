@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "convert/job.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "inspect/rows.h"
 #include "txmill/inspect.h"

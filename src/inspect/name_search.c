@@ -10,6 +10,7 @@
 
 #include "cache/name.h"
 #include "convert/context.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "inspect/verify_impl.h"

@@ -13,6 +13,7 @@
 
 #include "cache/lookup.h"
 #include "convert/resolve.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "txmill/inspect.h"

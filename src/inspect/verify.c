@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fail.h"
+
 #include "inspect/verify_impl.h"
 
 bool txm_status_is_finding(txm_status status)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "convert/context.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
 #include "inspect/compare.h"

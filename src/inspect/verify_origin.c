@@ -7,6 +7,7 @@
 
 #include "cache/name.h"
 #include "convert/context.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "core/text.h"

@@ -8,6 +8,7 @@
 
 #include "convert/context.h"
 #include "convert/hash_stage.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
 

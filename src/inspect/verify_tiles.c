@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 #include "inspect/verify_pixels.h"
 #include "pyramid/ring.h"

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 #include "device/arith.h"
 #include "pyramid/latlong.h"

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "core/fail.h"
 #include "device/ops.h"
 #include "sample/sample_ops.h"
 #include "sample/wrap.h"

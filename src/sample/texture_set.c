@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
 #include "device/ops.h"

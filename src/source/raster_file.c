@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 
 txm_status txm_raster_file_open(txm_raster_file *file, const char *path, txm_error *err)

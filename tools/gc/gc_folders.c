@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "batch/garbage.h"
+#include "core/fail.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/gc/gc_used.h"

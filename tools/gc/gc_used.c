@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "batch/garbage.h"
+#include "core/fail.h"
 #include "tools/make/batch_job.h"
 #include "core/path.h"
 #include "tools/output/exits.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/cancel.h"
+#include "core/fail.h"
 #include "core/mem.h"
 
 typedef struct counting {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/fail.h"
 #include "core/path.h"
 #include "tools/output/format.h"
 #include "tools/output/guard.h"

@@ -5,6 +5,7 @@
 
 #include "batch/lint.h"
 #include "color/color.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "tools/list/list_scene.h"
 #include "source/source.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "convert/context.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "source/defaults.h"
 #include "source/source.h"

@@ -2,6 +2,7 @@
  * A batch from the command line. */
 #include "tools/make/batch_job.h"
 
+#include "core/fail.h"
 #include "tools/output/format.h"
 #include "tools/output/say.h"
 

@@ -6,6 +6,7 @@
 
 #include "batch/garbage.h"
 #include "batch/names.h"
+#include "core/fail.h"
 #include "tools/output/guard.h"
 
 /* Inputs may be many, and so may the outputs of a list: those that are the same file are found by its number. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fail.h"
 #include "core/hash.h"
 #include "core/path.h"
 #include "tools/make/make_text.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "blend/colors.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "tools/list/list_scene.h"
 #include "tools/output/say.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
 

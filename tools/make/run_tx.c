@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "batch/names.h"
+#include "core/fail.h"
 #include "tools/make/run_log.h"
 
 typedef struct adding {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fail.h"
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 

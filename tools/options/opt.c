@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/spelling.h"
 #include "tools/output/text.h"

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fail.h"
+
 /* Digits up to `end`, below a billion. */
 static bool parse_number(const char *text, const char *end, uint32_t *out)
 {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "container/describe.h"
+#include "core/fail.h"
 #include "core/path.h"
 #include "source/oiio/picture_mark.h"
 

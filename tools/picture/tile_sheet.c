@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 
 /* Letters of 3 x 5 px; a label is one line of them with a pixel above and below. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "txmill/reader.h"
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fail.h"
+
 #include "tools/report/report_data.h"
 
 /* A failure that a later run made up for is none. `done`: inputs, with the last run that did not fail, from 1. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/cancel.h"
+#include "core/fail.h"
 #include "core/mem.h"
 
 /* A page is made once and looked at often, but nobody waits a minute for it. */

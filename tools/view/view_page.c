@@ -8,6 +8,7 @@
 
 #include "batch/out_file.h"
 #include "convert/context.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "tools/output/html.h"
 #include "tools/view/view_blocks.h"

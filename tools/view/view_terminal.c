@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 
 /* Where nothing says otherwise. The rows leave room for the text below the picture, and for a prompt. */

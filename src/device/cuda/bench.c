@@ -5,6 +5,8 @@
  */
 #include "device/cuda/job_impl.h"
 
+#include "core/fail.h"
+
 enum { ROUNDS = 10, EVENTS = 2 };
 
 typedef struct bench {

@@ -2,6 +2,8 @@
  * The table that the plug-in exports, and what a device holds for all jobs. */
 #include <pthread.h>
 
+#include "core/fail.h"
+
 #include "device/cuda/job_impl.h"
 
 /* ---- tables of the curve ---------------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 
 static void close_image(void *self)

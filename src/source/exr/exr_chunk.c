@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "codec/exr_decode.h"
+#include "core/fail.h"
 #include "source/exr/exr.h"
 
 /* ---- from planes to pixels ---- */

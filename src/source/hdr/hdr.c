@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
 #include "source/raster_file.h"

@@ -14,6 +14,7 @@
 
 #include <jerror.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 #include "source/meta/raster_meta.h"
 #include "source/raster_file.h"

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 #include "source/oiio/worker.h"
 #include "source/readers.h"

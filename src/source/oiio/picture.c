@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/fail.h"
 #include "core/path.h"
 #include "source/oiio/worker.h"
 

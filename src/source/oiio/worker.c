@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/plugin.h"
 #include "core/pool.h"

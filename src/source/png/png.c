@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 #include "source/png/png_header.h"
 #include "source/png/png_idat.h"

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fail.h"
 #include "source/meta/raster_meta.h"
 #include "source/readers.h"
 #include "core/text.h"

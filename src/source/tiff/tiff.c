@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
 

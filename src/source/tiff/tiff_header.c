@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/fail.h"
 #include "source/meta/raster_meta.h"
 #include "source/tiff/tiff.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codec/tiff_decode.h"
+#include "core/fail.h"
 #include "source/tiff/tiff.h"
 
 static txm_status damaged(const txm_tiff *t, uint32_t y, txm_error *err)

@@ -12,6 +12,7 @@
 #include <webp/decode.h>
 #include <webp/demux.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
 #include "source/meta/raster_meta.h"
 #include "source/raster_file.h"

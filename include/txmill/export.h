@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the shared libraries show: everything else in them is hidden. */
+#ifndef TXMILL_EXPORT_H
+#define TXMILL_EXPORT_H
+
+#if defined __GNUC__
+#define TXM_API __attribute__((visibility("default")))
+#else
+#define TXM_API
+#endif
+#endif

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Integrity: xxh64. Names and pixels have digests of their own (core/hash.h). */
+#ifndef TXM_CORE_CHECKSUM_H
+#define TXM_CORE_CHECKSUM_H
+#include <stddef.h>
+#include <stdint.h>
+
+uint64_t txm_xxh64(const void *data, size_t size_bytes, uint64_t seed);
+#endif

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What the shared libraries show and what they need: the functions of their headers, and for libtxtile the codecs alone.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+build=${TXM_BUILD:-$repo/build}
+case $(basename "$build") in
+    build | build-clang) ;;
+    *) skip library "sanitizers add symbols and libraries of their own"; finish ;;
+esac
+
+# The functions that headers declare, however they are marked.
+declared() {
+    python3 - "$@" <<'EOF'
+import re, sys
+for path in sys.argv[1:]:
+    text = re.sub(r"/\*.*?\*/", "", open(path).read(), flags=re.S)
+    text = re.sub(r"^#.*(\\\n.*)*$", "", text, flags=re.M)
+    for statement, end in re.findall(r"([^;{}]*)([;{}])", text):
+        if end != ";":  # the body of an inline function
+            continue
+        statement = " ".join(statement.split())
+        found = re.match(r"(?!typedef|static|return)(?:[A-Za-z_][\w ]*[ *])(txm_\w+) ?\(", statement)
+        if found and "(*" not in statement.split("(txm_")[0]:
+            print(found[1])
+EOF
+}
+shown() { nm -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort; }
+
+include=$repo/include/txmill
+tile=()
+for h in export pixel ray reader sampler status; do tile+=("$include/$h.h"); done
+mill=()
+for h in "$include"/*.h; do
+    case " ${tile[*]} " in *" $h "*) ;; *) mill+=("$h") ;; esac
+done
+declared "${tile[@]}" | LC_ALL=C sort -u >tile.declared
+declared "${mill[@]}" | LC_ALL=C sort -u >mill.declared
+shown "$build/libtxtile.so" >tile.shown
+shown "$build/libtxmill.so" >mill.shown
+check headers-declare test "$(wc -l <tile.declared)" -gt 30 -a "$(wc -l <mill.declared)" -gt 40
+run diff tile.declared tile.shown
+check txtile-shows-its-headers rc_is 0
+run diff mill.declared mill.shown
+check txmill-shows-its-headers rc_is 0
+
+# needed LIBRARY: what it is linked with, versions cut off.
+needed() { objdump -p "$1" | sed -nE 's/^ *NEEDED *(lib[A-Za-z_+-]+).*/\1/p' | LC_ALL=C sort | tr '\n' ' '; }
+run needed "$build/libtxtile.so"
+check txtile-needs-codecs-alone test -z "$(tr ' ' '\n' <out | grep -vxE 'libc|libm|libdeflate|libisal|libzstd|libxxhash|')"
+check txtile-has-soname sh -c "objdump -p '$build/libtxtile.so' | grep -q 'SONAME *libtxtile.so.0$'"
+
+# A program that opens tx files starts without a converter's libraries; OpenEXRCore comes with the first tile that needs it.
+cat >reader.c <<'EOF'
+#include <stdio.h>
+#include <string.h>
+#include <txmill/reader.h>
+#include <txmill/sampler.h>
+static int loaded(const char *name)
+{
+    char line[512];
+    int found = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        found |= strstr(line, name) != NULL;
+    fclose(maps);
+    return found;
+}
+int main(int argc, char **argv)
+{
+    static unsigned char pixels[72 * 72 * 16];
+    (void)argc;
+    printf("version %s\n", txm_version());
+    for (char **path = argv + 1; *path; path++) {
+        txm_error err;
+        txm_tx *tx;
+        if (txm_tx_open(*path, &tx, &err)) {
+            fprintf(stderr, "%s\n", err.message);
+            return 1;
+        }
+        unsigned pixel = txm_tx_info_of(tx)->channels * (unsigned)txm_type_bytes(txm_tx_info_of(tx)->type);
+        txm_status status = txm_tx_read_padded(tx, 0, 0, 0, 2, TXM_REPEAT, pixels, pixel, 68 * pixel, NULL, NULL, &err);
+        printf("%s %s OpenEXRCore %d crypto %d color %d\n", txm_tx_info_of(tx)->compression, txm_status_name(status),
+               loaded("libOpenEXRCore"), loaded("libcrypto"), loaded("libOpenColorIO"));
+        txm_tx_close(&tx);
+    }
+    return 0;
+}
+EOF
+cp "$golden/rgb8.png" "$golden/half-rgba.exr" .
+txm make rgb8.png half-rgba.exr
+if maketx --compression piz -d half rgb8.png -o piz.exr >/dev/null 2>&1; then
+    run ${CC:-cc} -Wall -Wextra -Werror -I"$repo/include" reader.c -o reader -L"$build" -ltxtile
+    check reader-links rc_is 0
+    ln -s "$build/libtxtile.so" libtxtile.so.0
+    run env LD_LIBRARY_PATH="$PWD" ./reader blender_tx/rgb8.png.*.tx blender_tx/half-rgba.exr.*.tx piz.exr
+    check reader-runs rc_is 0
+    check reader-version prints "version $("$TXMILL" --version | cut -d' ' -f2)"
+    check reader-starts-small test "$(grep -c 'zip ok OpenEXRCore 0 crypto 0 color 0' out)" -eq 2
+    check reader-loads-openexr prints "piz ok OpenEXRCore 1 crypto 0 color 0"
+else
+    skip reader "maketx of openimageio-tools is not installed"
+fi
+finish
