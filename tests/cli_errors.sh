@@ -33,7 +33,7 @@ refuses not-an-image 3 "text.png" text.png
 mkfifo pipe.png
 refuses fifo 3 "pipe.png" pipe.png
 ln -s loop.png loop.png
-refuses symlink-loop 4 "loop.png" loop.png
+refuses symlink-loop 3 "loop.png" loop.png
 
 for f in rgb8.png half-rgb.exr photo.jpg rgba16-straight.tif; do
     ext=${f##*.}

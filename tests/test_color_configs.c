@@ -301,6 +301,120 @@ START_TEST(tables_beside_the_config)
 }
 END_TEST
 
+/* What refers to itself costs itself and whatever needs it, and not the process. */
+START_TEST(spaces_in_a_circle)
+{
+    static const struct {
+        const char *name, *says;
+    } bad[] = {
+        {"self", "\"self\" refers to itself"},
+        {"a", "refers to itself: a -> b -> c -> a"},
+        {"b", "refers to itself: b -> c -> a -> b"},
+        {"group", "refers to itself: a -> b -> c -> a"},
+        {"through look", "refers to itself: through look -> odd -> through look"},
+        {"back", "\"back\" refers to itself"},
+        {"by role", "\"by role\" refers to itself"},
+        {"by alias", "\"by alias\" refers to itself"},
+        {"one", "refers to itself: one -> two -> one"},
+    };
+    const char *path = write_file(
+        "circles.ocio",
+        "ocio_profile_version: 2\nroles: {default: lin, scene_linear: lin, turn: by role}\n"
+        "looks:\n  - !<Look> {name: odd, process_space: lin, transform: !<ColorSpaceTransform> {src: through look, "
+        "dst: "
+        "lin}}\n" TEXTURE_SPACES
+        "  - !<ColorSpace> {name: self, to_scene_reference: !<ColorSpaceTransform> {src: self, dst: lin}}\n"
+        "  - !<ColorSpace> {name: a, to_scene_reference: !<ColorSpaceTransform> {src: b, dst: lin}}\n"
+        "  - !<ColorSpace> {name: b, to_scene_reference: !<ColorSpaceTransform> {src: c, dst: lin}}\n"
+        "  - !<ColorSpace> {name: c, to_scene_reference: !<ColorSpaceTransform> {src: a, dst: lin}}\n"
+        "  - !<ColorSpace> {name: group, to_scene_reference: !<GroupTransform> {children: [!<ColorSpaceTransform> "
+        "{src: "
+        "a, dst: lin}]}}\n"
+        "  - !<ColorSpace> {name: through look, to_scene_reference: !<LookTransform> {src: lin, dst: lin, looks: "
+        "+odd}}\n"
+        "  - !<ColorSpace> {name: back, from_scene_reference: !<ColorSpaceTransform> {src: lin, dst: back}}\n"
+        "  - !<ColorSpace> {name: by role, to_scene_reference: !<ColorSpaceTransform> {src: turn, dst: lin}}\n"
+        "  - !<ColorSpace> {name: by alias, aliases: [alias], to_scene_reference: !<ColorSpaceTransform> {src: alias, "
+        "dst: "
+        "lin}}\n"
+        /* The library follows both directions, although no conversion to the reference leads back. */
+        "  - !<ColorSpace> {name: one, to_scene_reference: !<ColorSpaceTransform> {src: two, dst: lin}, "
+        "from_scene_reference: !<ExponentTransform> {value: [2, 2, 2, 1]}}\n"
+        "  - !<ColorSpace> {name: two, to_scene_reference: !<ExponentTransform> {value: [2, 2, 2, 1]}, "
+        "from_scene_reference: !<ColorSpaceTransform> {src: lin, dst: one}}\n"
+        "  - !<ColorSpace> {name: sound, to_scene_reference: !<ExponentTransform> {value: [2, 2, 2, 1]}}\n");
+    txm_color_config *config = load(path);
+    const txm_color_space *space = NULL;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        txm_error err = {0};
+        ck_assert_int_eq(txm_color_find(config, bad[i].name, &space, &err), TXM_COLORSPACE);
+        says(err.message, bad[i].says);
+    }
+    txm_error none = {0};
+    float rgba[4] = {0.5f, 0.5f, 0.5f, 1};
+    ck_assert_msg(txm_color_find(config, "sound", &space, &none) == TXM_OK, "%s", none.message);
+    txm_color_apply(space, rgba, 1);
+    ck_assert_float_eq_tol(rgba[0], 0.25f, 1e-6f);
+    txm_color_free(&config);
+    txm_error err = {0};
+    config = load(write_file(
+        "circle.ocio",
+        "ocio_profile_version: 2\nroles: {default: lin, scene_linear: self}\n" TEXTURE_SPACES
+        "  - !<ColorSpace> {name: self, to_scene_reference: !<ColorSpaceTransform> {src: self, dst: lin}}\n"));
+    ck_assert_int_eq(txm_color_find(config, "lin", &space, &err), TXM_COLORSPACE);
+    says(err.message, "\"self\" refers to itself");
+    txm_color_free(&config);
+}
+END_TEST
+
+/* Each space takes the one before it twice: the library would build 2^60 transforms. */
+START_TEST(spaces_that_multiply)
+{
+    static char text[60 * 300];
+    size_t n = 0;
+    for (int i = 1; i <= 60; i++)
+        n += (size_t)snprintf(
+            text + n, sizeof text - n,
+            "  - !<ColorSpace> {name: s%d, to_scene_reference: !<GroupTransform> {children: ["
+            "!<ColorSpaceTransform> {src: s%d, dst: lin}, !<ColorSpaceTransform> {src: s%d, dst: lin}]}}\n",
+            i, i - 1, i - 1);
+    txm_color_config *config = load(
+        write_file("bomb.ocio",
+                   "ocio_profile_version: 2\nroles: {default: lin, scene_linear: lin}\n" TEXTURE_SPACES
+                   "  - !<ColorSpace> {name: s0, to_scene_reference: !<ExponentTransform> {value: [2, 2, 2, 1]}}\n%s",
+                   text));
+    const txm_color_space *space = NULL;
+    txm_error err = {0};
+    ck_assert_msg(txm_color_find(config, "s5", &space, &err) == TXM_OK, "%s", err.message);
+    ck_assert_int_eq(txm_color_find(config, "s60", &space, &err), TXM_COLORSPACE);
+    says(err.message, "more than 10000 transforms");
+    txm_color_free(&config);
+}
+END_TEST
+
+/* A table that never ends, or never begins, is not opened. */
+START_TEST(tables_that_are_no_files)
+{
+    txm_color_config *config = load(write_file(
+        "devices.ocio", "ocio_profile_version: 2\nroles: {default: lin, scene_linear: lin}\n" TEXTURE_SPACES
+                        "  - !<ColorSpace> {name: pipe, to_scene_reference: !<FileTransform> {src: pipe.spi1d}}\n"
+                        "  - !<ColorSpace> {name: zero, to_scene_reference: !<FileTransform> {src: /dev/zero}}\n"
+                        "  - !<ColorSpace> {name: link, to_scene_reference: !<FileTransform> {src: link.cube}}\n"
+                        "  - !<ColorSpace> {name: huge, to_scene_reference: !<FileTransform> {src: huge.cube}}\n"));
+    static const char *const names[] = {"pipe", "zero", "link", "huge"};
+    ck_assert_int_eq(mkfifo(in_folder("pipe.spi1d"), 0600), 0);
+    ck_assert_int_eq(symlink("/dev/zero", in_folder("link.cube")), 0);
+    ck_assert_int_eq(truncate(write_file("huge.cube", "LUT_3D_SIZE 2\n"), (off_t)1 << 40), 0);
+    for (size_t i = 0; i < 4; i++) {
+        const txm_color_space *space = NULL;
+        txm_error err = {0};
+        ck_assert_int_eq(txm_color_find(config, names[i], &space, &err), TXM_COLORSPACE);
+        says(err.message, i == 3 ? "larger than the 256 MiB" : "not a regular file");
+    }
+    txm_color_free(&config);
+}
+END_TEST
+
 START_TEST(file_rules_that_match)
 {
     const char *path = write_file(
@@ -551,6 +665,9 @@ static Suite *suite(void)
     tcase_add_test(tc, no_interchange_role_is_rec709);
     tcase_add_test(tc, scene_linear_is_needed);
     tcase_add_test(tc, tables_beside_the_config);
+    tcase_add_test(tc, spaces_in_a_circle);
+    tcase_add_test(tc, spaces_that_multiply);
+    tcase_add_test(tc, tables_that_are_no_files);
     tcase_add_test(tc, file_rules_that_match);
     tcase_add_test(tc, newer_config_keeps_what_textures_need);
     tcase_add_test(tc, newer_config_says_what_is_left_out);

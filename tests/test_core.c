@@ -43,8 +43,12 @@ START_TEST(long_messages_are_cut)
     text[4999] = 0;
     txm_fail_errno(&err, EIO, "%s", text);
     ck_assert_uint_eq(strlen(err.message), TXM_MESSAGE_BYTES - 1);
+    /* What is wrong is said all the same. */
+    ck_assert_ptr_nonnull(strstr(err.message, "xxx ... xxx"));
+    ck_assert_ptr_nonnull(strstr(err.message, "xxx: Input/output error"));
     txm_error_prefix(&err, "%s", text);
     ck_assert_uint_eq(strlen(err.message), TXM_MESSAGE_BYTES - 1);
+    ck_assert_ptr_nonnull(strstr(err.message, "xxx: Input/output error"));
     free(text);
 }
 END_TEST

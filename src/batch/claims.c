@@ -236,25 +236,24 @@ char *txm_claim_path(const char *target)
 
 static txm_status make_folder_of(const char *target, txm_error *err)
 {
+    txm_error own = {0};
     char *dir = txm_path_dir(target);
-    int rc = dir ? txm_folders_make(dir) : ENOMEM;
-    txm_status status = rc ? txm_fail_errno(err, rc, "%s: cannot create the folder; choose another with --cache-dir",
-                                            dir ? dir : target)
-                           : TXM_OK;
+    txm_status status = dir ? txm_folders_make(dir, &own) : txm_fail(&own, TXM_NO_MEMORY, "%s: out of memory", target);
     free(dir);
-    return status;
+    return status == TXM_OK ? status : txm_fail(err, status, "%s; choose another folder with --cache-dir", own.message);
 }
 
 /* Makes the claim's file, past stale ones. */
 static txm_status make_file(txm_claims *c, const char *path, const char *target, int *fd, txm_error *err)
 {
     enum { TRIES = 16 };
+    int rc = 0;
     for (int i = 0; i < TRIES; i++) {
-        int rc = txm_claim_file_make(path, fd);
+        rc = txm_claim_file_make(path, fd);
         if (rc == 0)
             return TXM_OK;
-        if (rc == ENOENT) {
-            /* The folder is new, or was removed under us. */
+        if (rc == ENOENT || rc == ELOOP) {
+            /* The folder is new, was removed under us, or is a link to nowhere. */
             txm_status made = make_folder_of(target, err);
             if (made != TXM_OK)
                 return made;
@@ -267,6 +266,8 @@ static txm_status make_file(txm_claims *c, const char *path, const char *target,
                 return judged;
         }
     }
+    if (rc == ENOENT)
+        return txm_fail_errno(err, rc, "%s: cannot claim it, although its folder is there", target);
     return txm_fail(err, TXM_LOCKED, "%s: other processes take it again and again", target);
 }
 

@@ -4,32 +4,32 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/fail.h"
 #include "core/mem.h"
 
-static bool add(txm_entries *e, const char *name)
+static bool add(txm_entries *e, const struct dirent *d)
 {
     if (e->count == e->capacity) {
         size_t capacity = e->capacity ? 2 * e->capacity : 64;
-        char **names = realloc(e->names, txm_mul(capacity, sizeof *names));
-        if (!names)
+        txm_entry *items = realloc(e->items, txm_mul(capacity, sizeof *items));
+        if (!items)
             return false;
-        e->names = names;
+        e->items = items;
         e->capacity = capacity;
     }
-    if (!(e->names[e->count] = txm_strdup(name)))
+    txm_entry entry = {txm_strdup(d->d_name), d->d_type != DT_UNKNOWN && d->d_type != DT_DIR && d->d_type != DT_LNK};
+    if (!entry.name)
         return false;
-    e->count++;
+    e->items[e->count++] = entry;
     return true;
 }
 
 static int compare(const void *a, const void *b)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    return strcmp(((const txm_entry *)a)->name, ((const txm_entry *)b)->name);
 }
 
 txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err)
@@ -42,7 +42,7 @@ txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err
     struct dirent *d;
     /* readdir tells its end from a failure by errno alone. */
     for (errno = 0; status == TXM_OK && (d = readdir(dir)); errno = 0) {
-        if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") && !add(&e, d->d_name))
+        if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") && !add(&e, d))
             status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for its names", folder);
     }
     if (status == TXM_OK && errno)
@@ -53,7 +53,7 @@ txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err
         return status;
     }
     if (e.count)
-        qsort(e.names, e.count, sizeof *e.names, compare);
+        qsort(e.items, e.count, sizeof *e.items, compare);
     *out = e;
     return TXM_OK;
 }
@@ -61,7 +61,7 @@ txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err
 void txm_entries_free(txm_entries *entries)
 {
     for (size_t i = 0; i < entries->count; i++)
-        free(entries->names[i]);
-    free(entries->names);
+        free(entries->items[i].name);
+    free(entries->items);
     *entries = (txm_entries){0};
 }

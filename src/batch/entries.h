@@ -2,13 +2,19 @@
  * The names in a folder, in an order that does not depend on the file system. */
 #ifndef TXM_BATCH_ENTRIES_H
 #define TXM_BATCH_ENTRIES_H
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "txmill/status.h"
 
+typedef struct txm_entry {
+    char *name;
+    bool is_file; /* a file for certain: neither a folder nor a link to one. Not all file systems tell */
+} txm_entry;
+
 /* Zero-initialise. */
 typedef struct txm_entries {
-    char **names; /* owned */
+    txm_entry *items; /* owned, with their names */
     size_t count, capacity;
 } txm_entries;
 

@@ -97,20 +97,25 @@ static bool is_new(walk *w, const struct stat *st, bool *exhausted)
 }
 
 /* Sorts one name into files, folders and what is passed over. Takes over `path`. */
-static txm_status visit(walk *w, char *path, txm_error *err)
+static txm_status visit(walk *w, char *path, bool is_file, txm_error *err)
 {
     struct stat st;
     txm_status status = TXM_OK;
-    bool there = stat(path, &st) == 0;
-    if (there && S_ISDIR(st.st_mode)) {
+    int rc = stat(path, &st) == 0 ? 0 : errno;
+    if (rc == 0 && S_ISDIR(st.st_mode)) {
         if (wanted(w, path, true)) {
             if (push(w, path))
                 return TXM_OK;
             status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
         }
-    } else if (wanted(w, path, false) && (!there || S_ISREG(st.st_mode))) {
+    } else if (wanted(w, path, false) && (rc != 0 || S_ISREG(st.st_mode))) {
         /* A dangling link counts: opening it says so. Pipes and devices in a folder are nobody's texture. */
         status = txm_inputs_add_file(w->inputs, path, w->settings, err);
+    } else if (rc != 0 && rc != ENOENT && !is_file && wanted(w, path, true)) {
+        /* It may be a folder of images. */
+        txm_error failure = {0};
+        txm_fail_errno(&failure, rc, "%s: cannot look at it", path);
+        status = txm_inputs_add_failure(w->inputs, path, w->settings, &failure, err);
     }
     free(path);
     return status;
@@ -125,8 +130,9 @@ static txm_status read_folder(walk *w, const char *folder, txm_error *err)
     size_t first = w->count;
     txm_status status = TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < entries.count; i++) {
-        char *path = txm_path_join(folder, entries.names[i]);
-        status = path ? visit(w, path, err) : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", folder);
+        char *path = txm_path_join(folder, entries.items[i].name);
+        status = path ? visit(w, path, entries.items[i].is_file, err)
+                      : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", folder);
     }
     txm_entries_free(&entries);
     /* The stack gives back what was pushed last: reversed, subfolders are read in the order of their names. */

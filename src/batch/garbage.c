@@ -177,7 +177,7 @@ static txm_status read_folder(walk *w, const char *folder, txm_error *err)
         if (txm_is_cancelled(w->options->cancel))
             status = txm_fail(err, TXM_CANCELLED, "stopped on request");
         else
-            status = visit(w, txm_path_join(folder, entries.names[i]), err);
+            status = visit(w, txm_path_join(folder, entries.items[i].name), err);
     }
     txm_entries_free(&entries);
     txm_swept swept = {.user = w, .removed = on_swept};

@@ -59,8 +59,8 @@ static txm_status open_target(txm_out_file *file, bool make_folder, txm_error *e
         return file->fd >= 0 ? TXM_OK : txm_fail_errno(err, errno, "%s: cannot open it for writing", file->path);
     }
     sweep_beside(file->path);
-    txm_status status = txm_publish_begin(
-        file->path, make_folder ? TXM_PUBLISH_IN_NEW_FOLDER : TXM_PUBLISH_IN_FOLDER, &file->publish, err);
+    txm_status status = txm_publish_begin(file->path, make_folder ? TXM_PUBLISH_IN_NEW_FOLDER : TXM_PUBLISH_IN_FOLDER,
+                                          &file->publish, err);
     if (status == TXM_OK)
         file->fd = txm_publish_fd(file->publish);
     return status;

@@ -109,7 +109,7 @@ bool txm_pattern_match(const char *pattern, const char *name)
 /* File names in the order of the numbers in them: frame 9 before frame 10. */
 static int compare_numbers(const void *a, const void *b)
 {
-    return strverscmp(*(const char *const *)a, *(const char *const *)b);
+    return strverscmp(((const txm_entry *)a)->name, ((const txm_entry *)b)->name);
 }
 
 txm_status txm_pattern_each(const char *path, txm_pattern_fn fn, void *user, txm_error *err)
@@ -120,16 +120,16 @@ txm_status txm_pattern_each(const char *path, txm_pattern_fn fn, void *user, txm
     txm_status status = dir ? txm_entries_read(*dir ? dir : ".", &entries, err) : TXM_NO_MEMORY;
     size_t kept = 0;
     for (size_t i = 0; i < entries.count; i++) {
-        if (txm_pattern_match(base, entries.names[i]))
-            entries.names[kept++] = entries.names[i];
+        if (txm_pattern_match(base, entries.items[i].name))
+            entries.items[kept++] = entries.items[i];
         else
-            free(entries.names[i]);
+            free(entries.items[i].name);
     }
     entries.count = kept;
     if (kept)
-        qsort(entries.names, kept, sizeof *entries.names, compare_numbers);
+        qsort(entries.items, kept, sizeof *entries.items, compare_numbers);
     for (size_t i = 0; status == TXM_OK && i < kept; i++) {
-        char *full = txm_path_join(dir, entries.names[i]);
+        char *full = txm_path_join(dir, entries.items[i].name);
         if (!full || !fn(user, full))
             status = TXM_NO_MEMORY;
         free(full);

@@ -77,14 +77,12 @@ static txm_status copy_bytes(int from, int to, const char *name, txm_error *err)
     }
 }
 
-/* A second name for the file, in place of what stands at `target`. 0 or an errno. */
+/* A second name for the file, in place of what has the name `target`; their folder is there. 0 or an errno. */
 static int hard_link(const char *from, const char *target)
 {
     char *dir = txm_path_dir(target);
-    int rc = dir ? txm_folders_make(dir) : ENOMEM;
     char *temp = dir ? txm_owned_path(dir, "link", ".txm-tmp") : NULL;
-    if (rc == 0 && (!temp || link(from, temp) != 0))
-        rc = temp ? errno : ENOMEM;
+    int rc = !temp ? ENOMEM : link(from, temp) == 0 ? 0 : errno;
     if (rc == 0) {
         if (rename(temp, target) != 0)
             rc = errno;

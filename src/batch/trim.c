@@ -81,7 +81,7 @@ static txm_status read_shelf(objects *o, const char *store, const char *name, co
     txm_entries files = {0};
     txm_status status = folder ? txm_entries_read(folder, &files, err) : TXM_NO_MEMORY;
     for (size_t i = 0; status == TXM_OK && i < files.count; i++)
-        if (is_object_name(files.names[i]) && !add_file(o, folder, files.names[i], now))
+        if (is_object_name(files.items[i].name) && !add_file(o, folder, files.items[i].name, now))
             status = TXM_NO_MEMORY;
     txm_swept swept = {0};
     if (status == TXM_OK)
@@ -99,11 +99,11 @@ static txm_status read_store(objects *o, const char *store, const txm_trim_optio
     time_t now = time(NULL);
     txm_status status = txm_entries_read(store, &shelves, err);
     for (size_t i = 0; status == TXM_OK && i < shelves.count; i++)
-        if (!is_hex(shelves.names[i], 2) || shelves.names[i][2])
-            status =
-                txm_fail(err, TXM_USAGE, "%s: this is no store of txmill's: it holds \"%s\"", store, shelves.names[i]);
+        if (!is_hex(shelves.items[i].name, 2) || shelves.items[i].name[2])
+            status = txm_fail(err, TXM_USAGE, "%s: this is no store of txmill's: it holds \"%s\"", store,
+                              shelves.items[i].name);
     for (size_t i = 0; status == TXM_OK && i < shelves.count; i++)
-        status = read_shelf(o, store, shelves.names[i], options, now, err);
+        status = read_shelf(o, store, shelves.items[i].name, options, now, err);
     txm_entries_free(&shelves);
     return status;
 }

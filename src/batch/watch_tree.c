@@ -180,7 +180,7 @@ static txm_status add_one(txm_watch_tree *tree, pending *p, const char *path, si
         return status;
     status = txm_entries_read(path, &entries, err);
     for (size_t i = 0; status == TXM_OK && ok && i < entries.count; i++) {
-        char *below = txm_path_join(path, entries.names[i]);
+        char *below = txm_path_join(path, entries.items[i].name);
         ok = below && visit(tree, p, below, root_bytes, found, user);
     }
     txm_entries_free(&entries);

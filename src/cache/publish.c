@@ -113,6 +113,9 @@ static const char *advice(int sys_errno, txm_publish_place place)
     case EPERM:
         return cache ? "no permission to write there: choose another folder with --cache-dir"
                      : "no permission to write there: write it elsewhere";
+    case ENOENT:
+    case ELOOP:
+        return cache ? "mend that or choose another folder with --cache-dir" : "mend that or write it elsewhere";
     case ENOTDIR:
         return "a part of the path is not a folder";
     case ENAMETOOLONG:
@@ -164,13 +167,20 @@ static txm_status prepare_target(const txm_publish *p, txm_error *err)
     struct stat st;
     txm_status status = TXM_OK;
     if (p->place != TXM_PUBLISH_IN_FOLDER) {
+        txm_error own = {0};
         char *dir = txm_path_dir(p->target);
-        int rc = dir ? txm_folders_make(dir) : ENOMEM;
-        if (rc)
-            status = fail(err, rc, p, "cannot create its folder");
+        status = dir ? txm_folders_make(dir, &own) : txm_fail_errno(&own, ENOMEM, "%s", p->target);
         free(dir);
+        if (status != TXM_OK)
+            status = txm_fail(err, status, "%s; %s", own.message, advice(own.sys_errno, p->place));
     }
-    if (status == TXM_OK && stat(p->target, &st) == 0 && !S_ISREG(st.st_mode))
+    if (status != TXM_OK)
+        return status;
+    bool there = stat(p->target, &st) == 0;
+    /* The name of the temporary was shortened: only the rename would find it out, when all is done. */
+    if (!there && errno == ENAMETOOLONG)
+        status = fail(err, errno, p, "cannot be created");
+    if (there && !S_ISREG(st.st_mode))
         status =
             txm_fail(err, TXM_NOT_A_FILE, "%s: a folder or device has the name of the file; move it away", p->target);
     return status;

@@ -18,6 +18,8 @@
 #include <strings.h>
 #include <vector>
 
+#include "color/references.h"
+
 namespace OCIO = OCIO_NAMESPACE;
 
 struct txm_ocio {
@@ -304,6 +306,7 @@ txm_status txm_ocio_processor_new(const txm_ocio *ocio, const char *from, const 
 try {
     const in_ocio call;
     auto processor = std::make_unique<txm_ocio_processor>();
+    txm_check_references(ocio->config, from, to);
     processor->cpu = ocio->config->getProcessor(from, to)->getDefaultCPUProcessor();
     *out = processor.release();
     return TXM_OK;

@@ -4,6 +4,7 @@
 #include "core/path.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -168,17 +169,34 @@ char *txm_path_absolute(const char *path)
     return normal;
 }
 
-int txm_folders_make(const char *path)
+/* Something has the name, but it is no folder that can be reached. */
+static txm_status explain(const char *path, int sys_errno, txm_error *err)
+{
+    char target[PATH_MAX];
+    ssize_t n = readlink(path, target, sizeof target - 1);
+    if (n < 0)
+        return txm_fail_errno(err, sys_errno, "%s: cannot create the folder", path);
+    target[n] = 0;
+    return txm_fail_errno(err, sys_errno, "%s is a link to %s, which cannot be reached (is its disk mounted?)", path,
+                          target);
+}
+
+txm_status txm_folders_make(const char *path, txm_error *err)
 {
     struct stat st;
     if (stat(path, &st) == 0)
-        return S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+        return S_ISDIR(st.st_mode) ? TXM_OK : explain(path, ENOTDIR, err);
     char *parent = txm_path_dir(path);
     if (!parent)
-        return ENOMEM;
-    int rc = strcmp(parent, path) ? txm_folders_make(parent) : ENOENT;
+        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
+    txm_status status = strcmp(parent, path) ? txm_folders_make(parent, err) : explain(path, ENOENT, err);
     free(parent);
-    if (rc == 0 && mkdir(path, 0777) != 0 && errno != EEXIST)
-        rc = errno;
-    return rc;
+    if (status != TXM_OK || mkdir(path, 0777) == 0)
+        return status;
+    if (errno != EEXIST)
+        return txm_fail_errno(err, errno, "%s: cannot create the folder", path);
+    /* Made by another process this moment, or a link that leads nowhere. */
+    if (stat(path, &st) != 0)
+        return explain(path, errno, err);
+    return S_ISDIR(st.st_mode) ? TXM_OK : explain(path, ENOTDIR, err);
 }

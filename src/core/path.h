@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "txmill/status.h"
+
 /* The part behind the last '/'; points into `path`. */
 const char *txm_path_base(const char *path);
 /* The folder of a path: "." when there is none, "/" for the root. */
@@ -31,6 +33,7 @@ const char *txm_path_hint(const char *path);
 /* Current directory + path, normalised. Asks the system for the current directory. */
 char *txm_path_absolute(const char *path);
 
-/* Creates a folder and its parents; another process may do so at the same time. 0, or an errno. */
-int txm_folders_make(const char *path);
+/* Creates a folder and its parents; another process may do so at the same time. A link that leads nowhere (its disk is
+ * not mounted) is named with its target: NOT_FOUND. */
+txm_status txm_folders_make(const char *path, txm_error *err);
 #endif

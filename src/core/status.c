@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/text.h"
@@ -60,11 +61,28 @@ int txm_status_retryable(txm_status status)
     return known(status) && table[status].retryable;
 }
 
-/* Appends to a message; one that does not fit is cut, never overrun. */
-static void append(char *message, const char *format, va_list args)
+/* Writes a message that ends with `suffix`. One that is too long loses its middle: paths are what is long, what is wrong
+ * with them comes last. */
+static void compose(char message[TXM_MESSAGE_BYTES], const char *suffix, const char *format, va_list args)
 {
-    size_t used = strlen(message);
-    txm_vformat(message + used, TXM_MESSAGE_BYTES - used, format, args);
+    static const char gap[] = " ... ";
+    const size_t head = TXM_MESSAGE_BYTES / 2, tail = TXM_MESSAGE_BYTES - head - (sizeof gap - 1), s = strlen(suffix);
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(message, TXM_MESSAGE_BYTES, format, args);
+    size_t n = length > 0 ? (size_t)length : 0;
+    char *whole = n + s < TXM_MESSAGE_BYTES ? NULL : malloc(n + s + 1);
+    if (n + s < TXM_MESSAGE_BYTES) {
+        memcpy(message + n, suffix, s + 1);
+    } else if (whole) {
+        vsnprintf(whole, n + 1, format, again);
+        memcpy(whole + n, suffix, s + 1);
+        memcpy(message, whole, head);
+        memcpy(message + head, gap, sizeof gap - 1);
+        memcpy(message + TXM_MESSAGE_BYTES - tail, whole + n + s + 1 - tail, tail);
+    }
+    va_end(again);
+    free(whole);
 }
 
 txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...)
@@ -73,9 +91,8 @@ txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...)
         va_list args;
         err->status = status;
         err->sys_errno = 0;
-        err->message[0] = 0;
         va_start(args, format);
-        append(err->message, format, args);
+        compose(err->message, "", format, args);
         va_end(args);
     }
     return status;
@@ -86,6 +103,7 @@ static txm_status status_of_errno(int sys_errno)
     switch (sys_errno) {
     case ENOENT:
     case ENOTDIR:
+    case ELOOP:
         return TXM_NOT_FOUND;
     case EISDIR:
         return TXM_NOT_A_FILE;
@@ -100,6 +118,7 @@ static txm_status status_of_errno(int sys_errno)
         return TXM_NO_MEMORY;
     case EFBIG:
     case EOVERFLOW:
+    case ENAMETOOLONG:
         return TXM_TOO_LARGE;
     default:
         return TXM_IO;
@@ -111,16 +130,14 @@ txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...
     txm_status status = status_of_errno(sys_errno);
     if (err && err->status == TXM_OK) {
         va_list args;
-        char text[128];
+        char text[128], reason[132];
         err->status = status;
         err->sys_errno = sys_errno;
-        err->message[0] = 0;
-        va_start(args, format);
-        append(err->message, format, args);
-        va_end(args);
-        size_t used = strlen(err->message);
         /* GNU strerror_r: returns the text, which may or may not be in the buffer. */
-        snprintf(err->message + used, TXM_MESSAGE_BYTES - used, ": %s", strerror_r(sys_errno, text, sizeof text));
+        snprintf(reason, sizeof reason, ": %s", strerror_r(sys_errno, text, sizeof text));
+        va_start(args, format);
+        compose(err->message, reason, format, args);
+        va_end(args);
     }
     return status;
 }
@@ -136,15 +153,12 @@ txm_status txm_error_prefix(txm_error *err, const char *format, ...)
 {
     if (!err)
         return TXM_INTERNAL;
-    char old[TXM_MESSAGE_BYTES];
+    char old[TXM_MESSAGE_BYTES + 2];
     va_list args;
-    memcpy(old, err->message, sizeof old);
-    err->message[0] = 0;
+    snprintf(old, sizeof old, ": %s", err->message);
     va_start(args, format);
-    append(err->message, format, args);
+    compose(err->message, old, format, args);
     va_end(args);
-    size_t used = strlen(err->message);
-    snprintf(err->message + used, TXM_MESSAGE_BYTES - used, ": %.*s", TXM_MESSAGE_BYTES - 3, old);
     return err->status;
 }
 

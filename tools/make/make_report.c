@@ -30,11 +30,12 @@ txm_status txm_make_report_open_log(txm_make_report *report, const char *path, t
         return TXM_OK;
     report->log_path = path;
     char *folder = txm_path_dir(path);
-    int rc = folder ? txm_folders_make(folder) : ENOMEM;
+    txm_status status =
+        folder ? txm_folders_make(folder, err) : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
     free(folder);
-    if (rc == 0 && !(report->log = fopen(path, "we")))
-        rc = errno;
-    return rc ? txm_fail_errno(err, rc, "%s: cannot create the log", path) : TXM_OK;
+    if (status == TXM_OK && !(report->log = fopen(path, "we")))
+        status = txm_fail_errno(err, errno, "%s: cannot create the log", path);
+    return status;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Calls to the system that fail: what was asked for is done or named, with the right exit code, at once, and nothing is
+# left behind.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+cp "$golden"/{rgb8.png,tile64.png,photo.jpg} .
+# What takes longer than this hangs.
+soon() { run timeout 20 "$TXMILL" "$@"; }
+can_trace=false
+strace -o /dev/null true 2>/dev/null && can_trace=true
+# inject FAULT... -- ARGUMENT...: runs txmill with faults in its system calls, as strace's inject= takes them.
+inject() {
+    local faults=()
+    while [ "$1" != -- ]; do
+        faults+=(-e "inject=$1")
+        shift
+    done
+    shift
+    run timeout 60 strace -f -o trace "${faults[@]}" "$TXMILL" "$@"
+}
+
+# ---- folders that cannot be reached --------------------------------------------------------------------------------------
+mkdir tex && cp tile64.png tex/
+for target in ../scratch/blender_tx blender_tx; do
+    ln -sfn "$target" tex/blender_tx
+    for how in "" --no-claims; do
+        # shellcheck disable=SC2086
+        soon make $how tex/tile64.png
+        check "dangling$how-${target%/*}-exit" rc_is 3
+        check "dangling$how-${target%/*}-names-both" says "tex/blender_tx is a link to $target, which cannot be reached"
+        check "dangling$how-${target%/*}-advice" says --cache-dir
+    done
+done
+soon make --json -d tex/blender_tx/below tile64.png
+check dangling-above test "$rc" -eq 3 -a "$(grep -c 'is a link to blender_tx' err)" -eq 1
+mkdir scratch && ln -sfn ../scratch/blender_tx tex/blender_tx && mkdir scratch/blender_tx
+soon make tex/tile64.png
+check link-that-leads-somewhere test "$rc" -eq 0 -a "$(find scratch -name '*.tx' | wc -l)" -eq 1
+
+# ---- names that are too long ---------------------------------------------------------------------------------------------
+long=$(printf 'n%.0s' $(seq 225)).png
+cp tile64.png "$long"
+for how in "" --no-claims; do
+    # shellcheck disable=SC2086
+    soon make $how "$long" tile64.png
+    check "long-name$how-exit" rc_is 3
+    check "long-name$how-says" says "too long"
+    check "long-name$how-others-made" test "$(find blender_tx -name 'tile64*.tx' | wc -l)" -eq 1
+    check "long-name$how-nothing-left" test "$(find blender_tx -name '*nnn*' | wc -l)" -eq 0
+    rm -r blender_tx
+done
+ln -s loop.png loop.png
+soon make loop.png
+check loop-exit rc_is 3
+if $can_trace; then
+    inject write:delay_exit=0 -- make "$long"
+    check long-name-before-converting test "$(grep -c 'pwrite64\|copy_file_range' trace)" -eq 0
+fi
+
+# ---- what a walk cannot look at ------------------------------------------------------------------------------------------
+mkdir -p tree/open tree/shut/inner && cp tile64.png tree/open/ && cp rgb8.png tree/shut/inner/ && echo text >tree/shut/notes.txt
+deep=tree/deep
+mkdir -p $deep
+(
+    cd $deep || exit
+    for _ in $(seq 25); do
+        part=$(printf 'd%.0s' $(seq 200))
+        mkdir "$part" && cd "$part" || exit
+    done
+    cp "$work/tile64.png" .
+)
+soon make -r tree
+check deep-exit rc_is 3
+check deep-named says "File name too long"
+check deep-others-made test "$(find tree/open tree/shut -name '*.tx' | wc -l)" -eq 2
+rm -r tree/deep tree/open/blender_tx tree/shut/inner/blender_tx
+program=program
+mkdir $program && cp "$TXMILL" $program/ && cp "${TXMILL_PLUGINS:-$repo/build}"/txmill-oiio* $program/ 2>/dev/null
+nobody() {
+    run setpriv --reuid 65534 --regid 65534 --clear-groups -- env TXMILL_PLUGINS="$work/$program" LSAN_OPTIONS= \
+        "$work/$program/txmill" "$@"
+}
+if [ "$(id -u)" -eq 0 ] && nobody --version && rc_is 0; then
+    # Its names can be read, what is behind them cannot.
+    chmod 744 tree/shut && chmod 777 tree/open
+    nobody make -r tree
+    check unsearchable-exit rc_is 3
+    check unsearchable-named says "tree/shut/inner: cannot look at it: Permission denied"
+    check unsearchable-no-more test "$(grep -c "error:" err)" -eq 1
+    check unsearchable-others-made prints "created      tree/open"
+    chmod 755 tree/shut
+else
+    skip unsearchable "only root can become nobody"
+fi
+if $can_trace; then
+    for error in EIO:4 ESTALE:4 EACCES:3; do
+        rm -rf tree/open/blender_tx
+        run strace -f -o trace -P tree/shut -e inject=newfstatat:error="${error%:*}" "$TXMILL" make -r tree
+        check "stat-${error%:*}" test "$rc" -eq "${error#*:}" -a "$(grep -c 'tree/shut: cannot look at it' err)" -eq 1
+        check "stat-${error%:*}-others" prints "created      tree/open"
+    done
+fi
+finish
