@@ -102,4 +102,68 @@ if $can_trace; then
         check "stat-${error%:*}-others" prints "created      tree/open"
     done
 fi
+
+# ---- claims ------------------------------------------------------------------------------------------------------------
+# Whatever fails about a process's own claim, it neither waits for itself nor leaves it.
+if $can_trace; then
+    rm -rf blender_tx
+    txm make tile64.png
+    claim=blender_tx/.$(basename blender_tx/tile64.png.*.tx).txm-claim
+    for fault in openat:error={EMFILE,EIO,ESTALE,EINTR,ENOSPC}:when=2 pread64:error={EIO,ESTALE,EINTR}:when=1 pread64:retval=0:when=1 \
+        write:error={EIO,ENOSPC,EDQUOT,EINTR}:when=1 write:retval=0:when=1 newfstatat:error={EIO,EACCES,ESTALE,ELOOP,ENOMEM}:when=1+ \
+        fstat:error=EIO:when=1+ unlink:error={EIO,EINTR,ESTALE}:when=1 fcntl:error=EMFILE:when=1; do
+        rm -rf blender_tx
+        run timeout 20 strace -f -o trace -P "$claim" -P "$work/$claim" -e "inject=$fault" "$TXMILL" make tile64.png
+        made=$(find blender_tx -name '*.tx' | wc -l) left=$(find blender_tx -name '.*' | wc -l)
+        check "claim-$fault" test "$rc:$made:$left" = 0:1:0 -o "$rc:$made:$left" = 4:0:0
+    done
+    check claim-faults-met grep -q "unlink.*" trace
+else
+    skip claims "strace may not trace here"
+fi
+
+# ---- the store ---------------------------------------------------------------------------------------------------------
+mkdir one two
+cp -p rgb8.png one/a.png && cp -p rgb8.png two/b.png && touch -d '2020-01-01' two/b.png
+txm make -q --store store one/a.png
+object=$(find store -name '*.tx')
+whole=$(md5sum <"$object")
+again() {
+    rm -rf two/blender_tx
+    run timeout 20 strace -f -o trace -e "inject=$1" "$TXMILL" make --store store two/b.png
+}
+if $can_trace; then
+    for fault in copy_file_range:retval=0 copy_file_range:error={EIO,ENOSPC,EXDEV,EINTR}:when=1 ioctl:error=EOPNOTSUPP; do
+        again "$fault"
+        check "store-copy-$fault" test "$rc" -eq 0 -a "$(stat -c %s two/blender_tx/*.tx)" -gt 100000
+        # Where the copy failed, it was converted, and names the other image.
+        check "store-copy-$fault-whole" eval 'says "converted instead" || cmp -s two/blender_tx/*.tx "$object"'
+    done
+    for error in EMFILE ENOMEM ENFILE EIO; do
+        for n in 1 2 3; do
+            rm -rf two/blender_tx
+            run timeout 20 strace -f -o trace -P "$object" -e "inject=openat,mmap,newfstatat,fstat:error=$error:when=$n" \
+                "$TXMILL" make --store store two/b.png
+            [ "$rc" -eq 0 ] && [ "$(md5sum <"$object")" = "$whole" ] || break
+        done
+        check "store-$error-keeps-object" test "$rc" -eq 0 -a "$(md5sum <"$object")" = "$whole"
+    done
+fi
+rm "$object" && mkfifo "$object"
+soon make --store store --force two/b.png
+check store-pipe test "$rc" -eq 0 -a -p "$object"
+check store-pipe-said says "not a regular file"
+
+# ---- times of files with two names -------------------------------------------------------------------------------------
+rm -rf store one/blender_tx two && mkdir two && cp -p one/a.png two/
+txm make -q one/a.png
+mkdir two/blender_tx
+ln one/blender_tx/*.tx two/blender_tx/
+touch -d '2021-01-01' two/a.png
+txm resolve --touch two/a.png
+check touch-hard-linked test "$rc $(stat -c %Y two/blender_tx/*.tx)" = "0 $(stat -c %Y two/a.png)"
+check touch-other-name-untouched test "$(stat -c %Y one/blender_tx/*.tx)" = "$(stat -c %Y one/a.png)"
+check touch-same-content cmp one/blender_tx/*.tx two/blender_tx/*.tx
+txm resolve one/a.png
+check touch-other-image-fresh prints fresh
 finish

@@ -39,36 +39,91 @@ static bool parse_note(const char *text, txm_claim_note *out)
                   o->host, &o->machine, &o->pid, &o->start, &out->nonce) == 5;
 }
 
+static int write_all(int fd, const char *data, size_t bytes)
+{
+    while (bytes) {
+        ssize_t n = write(fd, data, bytes);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return n == 0 ? ENOSPC : errno; /* a write of nothing never ends */
+        data += n > 0 ? n : 0;
+        bytes -= n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+/* Up to `bytes` bytes from the beginning, as many as there are: *got. 0 or an errno. */
+static int read_all(int fd, char *data, size_t bytes, size_t *got)
+{
+    *got = 0;
+    for (ssize_t n = 1; n != 0 && *got < bytes;) {
+        n = pread(fd, data + *got, bytes - *got, (off_t)*got);
+        if (n < 0 && errno != EINTR)
+            return errno;
+        *got += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
 /* Opens the claim again and makes sure that it is the one that was written: a process that was stopped just before has
  * lost it to one that found an empty claim. What is there then is the other's. */
-static int open_own(const char *path, const char *note, size_t bytes, int *fd)
+static int check_own(const char *path, const char *note, size_t bytes)
 {
     char there[NOTE_BYTES];
-    int f = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (f < 0)
+    size_t got;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
         return errno == ENOENT ? EEXIST : errno;
-    if (pread(f, there, bytes, 0) != (ssize_t)bytes || memcmp(there, note, bytes) != 0) {
-        close(f);
-        return EEXIST;
-    }
-    *fd = f;
-    return 0;
+    int rc = read_all(fd, there, bytes, &got);
+    close(fd);
+    /* An empty one is nobody's: what was written is not there. */
+    if (rc == 0 && !got)
+        rc = EIO;
+    return rc ? rc : got == bytes && memcmp(there, note, bytes) == 0 ? 0 : EEXIST;
+}
+
+/* Network file systems send what was written, and tell of a full disk, when a descriptor is closed, whichever. */
+static int flush(int fd)
+{
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0)
+        return errno;
+    return close(copy) == 0 || errno == EINTR ? 0 : errno;
+}
+
+bool txm_claim_file_remove(const char *path, int fd)
+{
+    struct stat ours, there;
+    int gone = 0;
+    /* Should it have been taken over, the file under this name is another's. Where that cannot be told, double work is
+     * better than waiting for nobody. */
+    if (fstat(fd, &ours) == 0 && lstat(path, &there) == 0 &&
+        (ours.st_ino != there.st_ino || ours.st_dev != there.st_dev))
+        return true;
+    for (int i = 0; i < 3 && (i == 0 || gone); i++)
+        gone = unlink(path) == 0 || errno == ENOENT ? 0 : errno;
+    return gone == 0;
 }
 
 int txm_claim_file_make(const char *path, int *fd)
 {
     char note[NOTE_BYTES];
-    int n = print_note(note), f = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    size_t n = (size_t)print_note(note);
+    int f = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (f < 0)
         return errno;
-    ssize_t written = write(f, note, (size_t)n);
-    int rc = written == n ? 0 : written < 0 ? errno : ENOSPC;
-    /* Network file systems send the note, and tell of a full disk, when the file is closed. */
-    if (close(f) != 0 && rc == 0 && errno != EINTR)
-        rc = errno;
-    if (rc)
-        unlink(path);
-    return rc ? rc : open_own(path, note, (size_t)n, fd);
+    int rc = write_all(f, note, n);
+    if (rc == 0)
+        rc = flush(f);
+    if (rc == 0)
+        rc = check_own(path, note, n);
+    if (rc == 0) {
+        *fd = f;
+        return 0;
+    }
+    if (rc != EEXIST)
+        txm_claim_file_remove(path, f);
+    close(f);
+    return rc;
 }
 
 int txm_claim_file_read(const char *path, txm_claim_note *out)
@@ -78,10 +133,8 @@ int txm_claim_file_read(const char *path, txm_claim_note *out)
     if (fd < 0)
         return errno;
     txm_claim_note note = {0};
-    ssize_t n = -1;
-    int rc = fstat(fd, &note.st) != 0 ? errno : 0;
-    if (rc == 0 && (n = pread(fd, text, NOTE_BYTES, 0)) < 0)
-        rc = errno;
+    size_t n = 0;
+    int rc = fstat(fd, &note.st) != 0 ? errno : read_all(fd, text, NOTE_BYTES, &n);
     close(fd);
     if (rc)
         return rc;

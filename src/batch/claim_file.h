@@ -18,6 +18,8 @@ typedef struct txm_claim_note {
 /* Creates the file with O_EXCL and writes it. *fd receives the open descriptor. 0 or an errno: EEXIST when it is there
  * already. Nothing is left behind on failure. */
 int txm_claim_file_make(const char *path, int *fd);
+/* Removes a claim of this process's, whose descriptor is `fd`, unless another took it over. Whether it is gone. */
+bool txm_claim_file_remove(const char *path, int fd);
 /* 0 or an errno. A file that is no claim counts as one that names nobody. */
 int txm_claim_file_read(const char *path, txm_claim_note *out);
 /* Removes the claim that `note` was read from, and no other that took its place in the meantime: of those who want to,

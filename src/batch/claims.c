@@ -296,7 +296,6 @@ txm_status txm_claims_take(txm_claims *claims, const char *target, txm_claim **o
 void txm_claims_drop(txm_claims *claims, txm_claim **claim)
 {
     txm_claim *gone = claim ? *claim : NULL;
-    struct stat ours, there;
     if (!gone)
         return;
     pthread_mutex_lock(&claims->lock);
@@ -306,12 +305,8 @@ void txm_claims_drop(txm_claims *claims, txm_claim **claim)
     if (*p)
         *p = gone->next;
     pthread_mutex_unlock(&claims->lock);
-    /* Should it have been taken over, the file under this name is another's. */
-    bool mine = fstat(gone->fd, &ours) == 0 && lstat(gone->path, &there) == 0 && ours.st_ino == there.st_ino &&
-                ours.st_dev == there.st_dev;
+    txm_claim_file_remove(gone->path, gone->fd);
     close(gone->fd);
-    if (mine)
-        unlink(gone->path);
     free(gone->path);
     free(gone);
     *claim = NULL;

@@ -4,11 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,30 +50,7 @@ char *txm_store_path(const char *store, const txm_making *making, const char *se
     return path;
 }
 
-/* ---- copying ---------------------------------------------------------------------------------------------------- */
-
-static txm_status copy_bytes(int from, int to, const char *name, txm_error *err)
-{
-    char piece[64 << 10];
-    for (;;) {
-        /* In the kernel where it can; by hand between file systems that it cannot copy between. */
-        ssize_t n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0);
-        if (n == 0)
-            return TXM_OK;
-        if (n > 0)
-            continue;
-        if (errno != EXDEV && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP && errno != EINTR)
-            return txm_fail_errno(err, errno, "%s: copying failed", name);
-        n = read(from, piece, sizeof piece);
-        if (n == 0)
-            return TXM_OK;
-        for (ssize_t done = 0, w; done < n; done += w)
-            if ((w = write(to, piece + done, (size_t)(n - done))) < 0)
-                return txm_fail_errno(err, errno, "%s: copying failed", name);
-        if (n < 0 && errno != EINTR)
-            return txm_fail_errno(err, errno, "%s: reading failed", name);
-    }
-}
+/* ---- placing ---------------------------------------------------------------------------------------------------- */
 
 /* A second name for the file, in place of what has the name `target`; their folder is there. 0 or an errno. */
 static int hard_link(const char *from, const char *target)
@@ -103,14 +78,14 @@ static txm_status place(int fd, const struct stat *st, const char *from, const c
     if (status != TXM_OK)
         return status;
     *how = "reflink";
-    if (ioctl(txm_publish_fd(publish), FICLONE, fd) != 0) {
+    if (!txm_publish_share(publish, fd)) {
         if (st->st_mtim.tv_sec == mtime->tv_sec && hard_link(from, target) == 0) {
             txm_publish_abort(&publish);
             *how = "hardlink";
             return TXM_OK;
         }
         *how = "copy";
-        status = copy_bytes(fd, txm_publish_fd(publish), target, err);
+        status = txm_publish_copy(publish, fd, from, err);
     }
     if (status == TXM_OK)
         return txm_publish_commit(&publish, mtime, err);
@@ -120,14 +95,40 @@ static txm_status place(int fd, const struct stat *st, const char *from, const c
 
 /* ---- fetching and keeping --------------------------------------------------------------------------------------- */
 
-/* A machine that lost its power may leave an object of which only the name is there. */
-static bool is_whole(const char *object)
+/* Opens a file that must be a regular one: a pipe among the objects would be waited for. */
+static txm_status open_file(const char *path, const char *what, int *out, struct stat *st, txm_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return txm_fail_errno(err, errno, "%s: %s", path, what);
+    txm_status status = TXM_OK;
+    if (fstat(fd, st) != 0)
+        status = txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    else if (!S_ISREG(st->st_mode))
+        status = txm_fail(err, TXM_NOT_A_FILE, "%s: not a regular file", path);
+    if (status == TXM_OK)
+        *out = fd;
+    else
+        close(fd);
+    return status;
+}
+
+/* A machine that lost its power may leave an object of which only the name is there: it goes. One that cannot be looked
+ * at just now (no memory, too many open files) stays. */
+static txm_status check_whole(const char *object, txm_error *err)
 {
     txm_tx *tx = NULL;
+    txm_error own = {0};
     char reason[8];
-    bool whole = txm_tx_open(object, &tx, NULL) == TXM_OK && txm_tx_is_pyramid(tx, reason, sizeof reason);
+    txm_status status = txm_tx_open(object, &tx, &own);
+    bool accepted = status == TXM_OK && txm_tx_is_pyramid(tx, reason, sizeof reason);
     txm_tx_close(&tx);
-    return whole;
+    if (accepted)
+        return TXM_OK;
+    if (status != TXM_OK && status != TXM_CORRUPT && status != TXM_UNSUPPORTED)
+        return txm_fail(err, status, "%s", own.message);
+    unlink(object);
+    return txm_fail(err, TXM_CORRUPT, "%s: the stored file is damaged and was removed", object);
 }
 
 txm_status txm_store_fetch(const char *object, const char *target, const struct timespec *mtime, char via[16],
@@ -135,18 +136,13 @@ txm_status txm_store_fetch(const char *object, const char *target, const struct 
 {
     struct stat st;
     const char *how = "";
-    int fd = open(object, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return txm_fail_errno(err, errno, "%s: not in the store", object);
-    txm_status status;
-    if (fstat(fd, &st) != 0)
-        status = txm_fail_errno(err, errno, "%s: cannot be examined", object);
-    else if (!is_whole(object)) {
-        status = txm_fail(err, TXM_CORRUPT, "%s: the stored file is damaged and was removed", object);
-        unlink(object);
-    } else {
+    int fd;
+    txm_status status = open_file(object, "not in the store", &fd, &st, err);
+    if (status != TXM_OK)
+        return status;
+    status = check_whole(object, err);
+    if (status == TXM_OK)
         status = place(fd, &st, object, target, mtime, &how, err);
-    }
     if (status == TXM_OK) {
         /* Used now; its other time stays. An object of another user's may not be touched: no harm. */
         const struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
@@ -163,11 +159,11 @@ txm_status txm_store_keep(const char *object, const char *tx, txm_error *err)
     const char *how;
     if (access(object, F_OK) == 0)
         return TXM_OK;
-    int fd = open(tx, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return txm_fail_errno(err, errno, "%s: cannot be opened", tx);
-    txm_status status = fstat(fd, &st) != 0 ? txm_fail_errno(err, errno, "%s: cannot be examined", tx)
-                                            : place(fd, &st, tx, object, &st.st_mtim, &how, err);
+    int fd;
+    txm_status status = open_file(tx, "cannot be opened", &fd, &st, err);
+    if (status != TXM_OK)
+        return status;
+    status = place(fd, &st, tx, object, &st.st_mtim, &how, err);
     close(fd);
     return status;
 }

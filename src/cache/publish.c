@@ -14,11 +14,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -215,6 +217,65 @@ int txm_publish_fd(const txm_publish *publish)
 const char *txm_publish_temp_path(const txm_publish *publish)
 {
     return publish->temp;
+}
+
+bool txm_publish_share(const txm_publish *publish, int from)
+{
+    return ioctl(publish->fd, FICLONE, from) == 0;
+}
+
+static bool copies_elsewhere(int sys_errno)
+{
+    return sys_errno == EXDEV || sys_errno == EINVAL || sys_errno == ENOSYS || sys_errno == EOPNOTSUPP;
+}
+
+/* Copies in the kernel where it can. *done: bytes so far; the rest is for read and write, also where the kernel copies
+ * nothing without a word, as some file systems make it do. 0 or an errno. */
+static int copy_in_kernel(int from, int to, uint64_t size, uint64_t *done)
+{
+    while (*done < size) {
+        ssize_t n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0);
+        if (n == 0 || (n < 0 && copies_elsewhere(errno)))
+            return 0;
+        if (n < 0 && errno != EINTR)
+            return errno;
+        *done += n > 0 ? (uint64_t)n : 0;
+    }
+    return 0;
+}
+
+static int copy_by_hand(int from, int to, uint64_t *done)
+{
+    char piece[64 << 10];
+    for (;;) {
+        ssize_t n = read(from, piece, sizeof piece), at = 0;
+        if (n == 0)
+            return 0;
+        if (n < 0 && errno != EINTR)
+            return errno;
+        while (at < n) {
+            ssize_t w = write(to, piece + at, (size_t)(n - at));
+            if (w == 0 || (w < 0 && errno != EINTR))
+                return w == 0 ? ENOSPC : errno; /* a write of nothing never ends */
+            at += w > 0 ? w : 0;
+        }
+        *done += n > 0 ? (uint64_t)n : 0;
+    }
+}
+
+txm_status txm_publish_copy(const txm_publish *publish, int from, const char *name, txm_error *err)
+{
+    struct stat st;
+    uint64_t done = 0;
+    int rc = fstat(from, &st) == 0 ? 0 : errno;
+    if (rc == 0)
+        rc = copy_in_kernel(from, publish->fd, (uint64_t)st.st_size, &done);
+    if (rc == 0)
+        rc = copy_by_hand(from, publish->fd, &done);
+    if (rc)
+        return fail(err, rc, publish, "copying failed");
+    return done == (uint64_t)st.st_size ? TXM_OK
+                                        : txm_fail(err, TXM_CHANGED, "%s: its size changed while it was copied", name);
 }
 
 /* Makes the new name survive a power cut. Not every file system can sync a folder: that is no failure. */

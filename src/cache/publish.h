@@ -8,6 +8,7 @@
  */
 #ifndef TXM_CACHE_PUBLISH_H
 #define TXM_CACHE_PUBLISH_H
+#include <stdbool.h>
 #include <time.h>
 
 #include "txmill/status.h"
@@ -26,6 +27,10 @@ txm_status txm_publish_begin(const char *target, txm_publish_place place, txm_pu
 /* Read-write descriptor of the temporary, owned by the publish object; its path for libraries that want one. */
 int txm_publish_fd(const txm_publish *publish);
 const char *txm_publish_temp_path(const txm_publish *publish);
+/* Fills the temporary with the content of the open file `from`. Share: both are the same blocks on the disk, where the
+ * file system can; whether it was done. Copy: `name` is for messages; CHANGED when other than the file's size arrives. */
+bool txm_publish_share(const txm_publish *publish, int from);
+txm_status txm_publish_copy(const txm_publish *publish, int from, const char *name, txm_error *err);
 /* Sets the mtime (seconds and nanoseconds), checks that everything reached the file, renames over the target, and
  * consumes *publish in every case. On failure the temporary is gone and a previous target untouched. */
 txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtime, txm_error *err);

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cache/lookup.h"
+#include "cache/publish.h"
 #include "convert/resolve.h"
 #include "core/fail.h"
 #include "core/mem.h"
@@ -172,6 +174,36 @@ static const txm_finding *obstacle(const txm_findings *findings)
     return NULL;
 }
 
+/* A file with other names too, as those of a store have, gets a copy of its own: under them it is other images' tx
+ * file, whose times must stay. */
+static txm_status set_time(const char *path, const struct timespec *time, txm_error *err)
+{
+    const struct timespec times[2] = {{0, UTIME_OMIT}, *time};
+    txm_publish *publish = NULL;
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        txm_status failed = txm_fail_errno(err, errno, "%s: cannot be opened", path);
+        if (fd >= 0)
+            close(fd);
+        return failed;
+    }
+    txm_status status = TXM_OK;
+    if (st.st_nlink == 1) {
+        if (utimensat(AT_FDCWD, path, times, 0) != 0)
+            status = txm_fail_errno(err, errno, "%s: cannot set its time", path);
+    } else {
+        status = txm_publish_begin(path, TXM_PUBLISH_IN_CACHE, &publish, err);
+        if (status == TXM_OK && !txm_publish_share(publish, fd))
+            status = txm_publish_copy(publish, fd, path, err);
+        if (status == TXM_OK)
+            status = txm_publish_commit(&publish, time, err);
+        txm_publish_abort(&publish);
+    }
+    close(fd);
+    return status;
+}
+
 /* Gives an outdated file the image's time if it is what the image gives. */
 static txm_status touch(resolving *r, txm_error *err)
 {
@@ -185,9 +217,10 @@ static txm_status touch(resolving *r, txm_error *err)
         snprintf(text, sizeof text, "not touched: %s %s (%s)", found->kind->id, found->kind->meaning, found->text);
         status = set_reason(out, text, err);
     } else if (!status) {
-        const struct timespec times[2] = {{0, UTIME_OMIT}, r->st.st_mtim};
-        if (utimensat(AT_FDCWD, out->path, times, 0) != 0) {
-            status = txm_fail_errno(err, errno, "%s: cannot set its time", out->path);
+        txm_error own = {0};
+        status = set_time(out->path, &r->st.st_mtim, &own);
+        if (status != TXM_OK) {
+            txm_fail(err, status, "%s", own.message);
         } else {
             out->state = TXM_RESOLVED_FRESH;
             out->tx_time = r->st.st_mtime;
