@@ -10,14 +10,14 @@ cp "$golden"/{rgb8.png,gray8.png} .
 formats="png jpg bmp tga ppm tif exr hdr webp gif jp2 dpx sgi rla"
 
 # The commands that write a file, by name, to $1.
-write_extract() { txm extract -l 2 -o "$1" a.tx; }
-write_tile() { txm tile -o "$1" a.tx; }
-write_sheet() { txm tile --all -l 2 -o "$1" a.tx; }
-write_raw() { txm tile --format raw -o "$1" a.tx; }
-write_text() { txm tile --format text -o "$1" a.tx; }
-write_diff() { txm diff -o "$1" a.tx b.tx; }
-write_page() { txm view --html "$1" a.tx; }
-write_report() { txm report -o "$1" run.jsonl; }
+write_extract() { txm extract --force -l 2 -o "$1" a.tx; }
+write_tile() { txm tile --force -o "$1" a.tx; }
+write_sheet() { txm tile --force --all -l 2 -o "$1" a.tx; }
+write_raw() { txm tile --force --format raw -o "$1" a.tx; }
+write_text() { txm tile --force --format text -o "$1" a.tx; }
+write_diff() { txm diff --force -o "$1" a.tx b.tx; }
+write_page() { txm view --force --html "$1" a.tx; }
+write_report() { txm report --force -o "$1" run.jsonl; }
 name_of() {
     case $1 in raw) echo out.raw ;; text) echo out.txt ;; page | report) echo out.html ;; diff) echo out.ppm ;; *) echo out.png ;; esac
 }
