@@ -127,7 +127,8 @@ def txmill_convert(program, config, runs, folder, jobs):
         if record["state"] == "failed":
             out[index] = (None, record["error"]["message"])
         else:
-            out[index] = (record["tx"] if record["state"] != "skipped" else record["input"], "")
+            # No tx file: the image serves itself.
+            out[index] = (record["tx"] or record["input"], "")
     return out
 
 
@@ -168,7 +169,7 @@ def folder_runs(args, folder, spaces):
                 ways = [("sRGB", "straight"), ("Non-Color", "straight"), (rng.choice(spaces), rng.choice(ALPHAS))]
                 if args.every_setting:
                     ways = [(space, alpha) for space in spaces for alpha in ALPHAS]
-                for space, alpha in ways:
+                for space, alpha in dict.fromkeys(ways):
                     yield {"path": path, "colorspace": space, "alpha": alpha, "cache": os.path.join(folder, "%s")}
 
 

@@ -33,13 +33,17 @@ def source_not_finite(path):
     return pixels is not None and not np.isfinite(pixels).all()
 
 
-def doubles_in_tiles(path):
-    """Blender's OpenImageIO returns memory that nobody wrote for such a TIFF: two runs of one Blender differ."""
+def misread_by_blender(path):
+    """Why the pixels that Blender reads are not those of the file; None if they are."""
     source = oiio.ImageInput.open(path)
     if source is None or source.format_name() != "tiff":
-        return False
+        return None
     spec = source.spec()
-    return spec.tile_width > 0 and spec.format == oiio.DOUBLE
+    if spec.tile_width > 0 and spec.format == oiio.DOUBLE:  # two runs of one Blender differ
+        return "doubles in tiles: Blender reads memory that nobody wrote"
+    if spec.get_string_attribute("compression") == "zstd":
+        return "zstd in TIFF: Blender's libtiff lacks it and Blender goes on with black"
+    return None
 
 
 def stored_with_loss(metadata):
@@ -116,6 +120,16 @@ def compare_level(level, theirs, ours, run):
     return Finding(aspect, WRONG, "%s, %s" % (aspect, theirs.dtype), detail)
 
 
+def not_a_number(theirs, ours):
+    """Whether level 0 differs only in pixels that the conversion made NaN: Blender's compiler clamps them to +-65504,
+    ours are 0."""
+    if theirs.dtype != np.float16:
+        return False
+    pixels = (txfile.steps(theirs, ours) > 1).any(axis=2)
+    return bool((np.abs(theirs[pixels]) == 65504).all() and (theirs[pixels] == -65504).any(axis=1).all() and
+                (ours[pixels] == 0).all())
+
+
 def compare_files(run, theirs, ours):
     """Findings about two tx files of one source."""
     try:
@@ -127,8 +141,8 @@ def compare_files(run, theirs, ours):
     shape_a = [container_a, str(levels_a[0].dtype)] + [level.shape for level in levels_a]
     shape_b = [container_b, str(levels_b[0].dtype)] + [level.shape for level in levels_b]
     if shape_a != shape_b:
-        if doubles_in_tiles(run["path"]):
-            return [Finding("shape", INTENDED, "doubles in tiles: Blender reads memory that nobody wrote")]
+        if misread_by_blender(run["path"]):
+            return [Finding("shape", INTENDED, misread_by_blender(run["path"]))]
         return [Finding("shape", WRONG, "%s %s %d channels, ours %s %s %d" % (
             *shape_a[:2], shape_a[2][2], *shape_b[:2], shape_b[2][2]),
             "%s, ours %s" % (shape_a[:3], shape_b[:3]))]
@@ -138,9 +152,12 @@ def compare_files(run, theirs, ours):
     if stored_with_loss(meta_a) and meta_a.get("oiio:SHA-1") == meta_b.get("oiio:SHA-1"):
         pixels = [Finding(f.aspect, INTENDED, "a source's lossy compression is not inherited") if f.verdict == WRONG else f
                   for f in pixels]
+    # What the smaller levels inherit from such pixels is as undefined.
+    if pixels[0].verdict == WRONG and not_a_number(levels_a[0], levels_b[0]):
+        pixels = [Finding(f.aspect, INTENDED, "NaN after the conversion is 0") if f.verdict == WRONG else f for f in pixels]
     findings += pixels
-    if doubles_in_tiles(run["path"]) and any(f.verdict == WRONG for f in findings):
-        return [Finding("level 0", INTENDED, "doubles in tiles: Blender reads memory that nobody wrote")]
+    if misread_by_blender(run["path"]) and any(f.verdict == WRONG for f in findings):
+        return [Finding("level 0", INTENDED, misread_by_blender(run["path"]))]
     pixels = max((f.verdict for f in findings if f.aspect == "level 0"), key=ORDER.index)
     for finding in compare_metadata(meta_a, meta_b):
         # The digest and the averages of pixels that differ by one code differ, too.

@@ -114,7 +114,7 @@ static const uint8_t *unpack_piz(txm_exr *x, const exr_chunk_info_t *chunk, size
         return p->unpacked_buffer;
     if (p->context)
         exr_decoding_destroy(p->context, p); /* whatever state it is in */
-    *p = (exr_decode_pipeline_t)EXR_DECODE_PIPELINE_INITIALIZER;
+    memset(p, 0, sizeof *p); /* the initializer of newer versions lacks fields */
     return NULL;
 }
 
