@@ -38,19 +38,19 @@ static const struct {
     const char *auto_space;
 } cases[] = {
     {"a.exr", "openexr", TXM_HALF, 4, "", "Linear", LINEAR, TXM_ALPHA_PREMULTIPLIED, LINEAR},
-    {"a.exr", "openexr", TXM_U8, 1, "", "Linear", LINEAR, TXM_ALPHA_PREMULTIPLIED, LINEAR}, /* uint channels */
-    {"a.exr", "openexr", TXM_HALF, 4, "lin_ap1_scene", "Linear", "ACEScg", TXM_ALPHA_PREMULTIPLIED, LINEAR},
-    {"a.exr", "openexr", TXM_HALF, 4, "lin_ap0_scene", "Linear", "ACES2065-1", TXM_ALPHA_PREMULTIPLIED, LINEAR},
+    {"a.exr", "openexr", TXM_U8, 1, "", "Linear", LINEAR, TXM_ALPHA_PREMULTIPLIED, "sRGB"}, /* uint channels */
+    {"a.exr", "openexr", TXM_HALF, 4, "lin_ap1_scene", "Linear", "ACEScg", TXM_ALPHA_PREMULTIPLIED, "ACEScg"},
+    {"a.exr", "openexr", TXM_HALF, 4, "lin_ap0_scene", "Linear", "ACES2065-1", TXM_ALPHA_PREMULTIPLIED, "ACES2065-1"},
     {"a.exr", "openexr", TXM_HALF, 4, "g99_unheard_of", "Linear", LINEAR, TXM_ALPHA_PREMULTIPLIED, LINEAR},
-    {"a.exr", "openexr", TXM_HALF, 4, "Non-Color", "Linear", "Non-Color", TXM_ALPHA_PREMULTIPLIED, LINEAR},
+    {"a.exr", "openexr", TXM_HALF, 4, "Non-Color", "Linear", "Non-Color", TXM_ALPHA_PREMULTIPLIED, "Non-Color"},
     {"a.hdr", "hdr", TXM_FLOAT, 3, "", "Linear", LINEAR, TXM_ALPHA_PREMULTIPLIED, LINEAR},
     {"a.dpx", "dpx", TXM_U16, 3, "", "KodakLog", LINEAR, TXM_ALPHA_PREMULTIPLIED, "sRGB"},
     {"a.cin", "cineon", TXM_U16, 3, "", "KodakLog", LINEAR, TXM_ALPHA_PREMULTIPLIED, "sRGB"},
     {"a.png", "png", TXM_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
     {"a.png", "png", TXM_U16, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
-    {"a.png", "png", TXM_U8, 3, "g24_rec709_display", "sRGB", "Rec.1886", TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.png", "png", TXM_U8, 3, "g24_rec709_display", "sRGB", "Rec.1886", TXM_ALPHA_STRAIGHT, "Rec.1886"},
     {"a.png", "png", TXM_U8, 3, "pq_p3d65_display", "", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"}, /* not in this config */
-    {"a.png", "png", TXM_U8, 4, "Non-Color", "sRGB", "Non-Color", TXM_ALPHA_CHANNEL_PACKED, "sRGB"},
+    {"a.png", "png", TXM_U8, 4, "Non-Color", "sRGB", "Non-Color", TXM_ALPHA_CHANNEL_PACKED, "Non-Color"},
     {"a.tif", "tiff", TXM_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
     {"a.tif", "tiff", TXM_U16, 3, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
     {"a.tif", "tiff", TXM_U16, 4, "", "sRGB", "sRGB", TXM_ALPHA_PREMULTIPLIED, "sRGB"},
@@ -92,6 +92,26 @@ START_TEST(defaults_by_format)
     ck_assert_str_eq(txm_alpha_option(alpha), txm_alpha_option(cases[_i].alpha));
     ck_assert_str_eq(txm_source_auto_space(&info, config), cases[_i].auto_space);
     ck_assert_int_eq(txm_source_scene_defaults(&info, cases[_i].path, config, NULL, NULL), TXM_OK);
+}
+END_TEST
+
+/* Gammas that have an interop id, for literal auto alone: the built-in config knows them. */
+START_TEST(gammas_of_auto)
+{
+    static const char *const hints[][2] = {
+        {"Gamma2.2", "Gamma 2.2 Encoded Rec.709"}, {"Gamma1.8", "Gamma 1.8 Encoded Rec.709"}, {"Gamma3", "sRGB"}};
+    const txm_color_options options = {.ignore_environment = true};
+    txm_color_config *c = NULL;
+    ck_assert_int_eq(txm_color_load(&options, &c, NULL), TXM_OK);
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        txm_source_info info = {.type = TXM_U8, .channels = 3, .file_channels = 3, .format = "png"};
+        const char *space = NULL;
+        strcpy(info.colorspace_hint, hints[i][0]);
+        ck_assert_str_eq(txm_source_auto_space(&info, c), hints[i][1]);
+        ck_assert_int_eq(txm_source_scene_defaults(&info, "a.png", c, &space, NULL), TXM_OK);
+        ck_assert_str_eq(space, "sRGB");
+    }
+    txm_color_free(&c);
 }
 END_TEST
 
@@ -150,6 +170,7 @@ int main(void)
     TCase *defaults = tcase_create("defaults");
     tcase_add_unchecked_fixture(defaults, load_config, free_config);
     tcase_add_loop_test(defaults, defaults_by_format, 0, sizeof cases / sizeof cases[0]);
+    tcase_add_test(defaults, gammas_of_auto);
     tcase_add_test(defaults, file_rules);
     tcase_add_test(defaults, code_points);
     suite_add_tcase(suite, defaults);

@@ -16,9 +16,9 @@
 txm_status txm_source_scene_defaults(const txm_source_info *info, const char *path, const txm_color_config *config,
                                      const char **colorspace, txm_alpha *alpha);
 
-/* The space of the pixels for colour space `auto` (a rule of its own, Cycles' and not Blender's): OpenImageIO's hint if
- * the config knows it, else role default_float for half and float samples, default_byte for integers. NULL when the
- * config has no such role. Points into `config`. */
+/* The space of the pixels for colour space `auto` (a rule of its own, Cycles' and not Blender's): what OpenImageIO 3.1
+ * says of the file if the config knows it, else role default_float for half and float samples, default_byte for
+ * integers. NULL when the config has no such role. Points into `config`. */
 const char *txm_source_auto_space(const txm_source_info *info, const txm_color_config *config);
 
 #endif

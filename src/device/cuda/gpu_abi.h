@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Raised whenever something below changes: a plug-in of another build is refused, not misread. */
-enum { TXM_GPU_ABI = 1, TXM_GPU_MAX_DEVICES = 32 };
+enum { TXM_GPU_ABI = 2, TXM_GPU_MAX_DEVICES = 32 };
 #define TXM_GPU_SYMBOL "txm_gpu_plugin_table"
 
 typedef struct txm_gpu_info {
