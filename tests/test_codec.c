@@ -72,8 +72,8 @@ START_TEST(planes)
         txm_planes_u32(s32, pixels, channels, d32);
         for (size_t i = 0; i < pixels; i++)
             for (uint32_t c = 0; c < channels; c++) {
-                ck_assert_uint_eq(d16[(channels - 1 - c) * pixels + i], s16[i * channels + c]);
-                ck_assert_uint_eq(d32[(channels - 1 - c) * pixels + i], s32[i * channels + c]);
+                ck_assert_uint_eq(d16[c * pixels + i], s16[i * channels + c]);
+                ck_assert_uint_eq(d32[c * pixels + i], s32[i * channels + c]);
             }
     }
 }

@@ -80,7 +80,7 @@ static void check_tiff(const made_image *m)
 
 static void check_exr_tile(exr_context_t exr, const made_image *m, uint32_t level, uint32_t tx, uint32_t ty)
 {
-    static const char *const names[] = {"R", "G", "B", "A"};
+    static const char *const names[] = {"R", "channel1", "channel2", "channel3"}; /* as Blender's files have them */
     uint32_t w = txm_level_size(m->layout.width, level), tile = m->layout.tile_px;
     size_t pixel = made_pixel_bytes(m), sample = txm_type_bytes(m->layout.type);
     exr_chunk_info_t chunk;
@@ -91,8 +91,9 @@ static void check_exr_tile(exr_context_t exr, const made_image *m, uint32_t leve
     ck_assert_int_eq(decode.channel_count, (int)m->layout.channels);
     for (int c = 0; c < decode.channel_count; c++) {
         size_t at = 0;
-        while (m->layout.channels == 4 && strcmp(names[at], decode.channels[c].channel_name))
+        while (at < m->layout.channels && strcmp(names[at], decode.channels[c].channel_name))
             at++;
+        ck_assert_msg(at < m->layout.channels, "channel %s", decode.channels[c].channel_name);
         decode.channels[c].decode_to_ptr = b + at * sample;
         decode.channels[c].user_pixel_stride = (int32_t)pixel;
         decode.channels[c].user_line_stride = (int32_t)(pixel * (size_t)chunk.width);

@@ -42,21 +42,21 @@ void txm_planes_u16(const uint16_t *restrict src, size_t pixels, uint32_t channe
 {
     if (channels == 4) {
         for (size_t i = 0; i < pixels; i++) {
-            dst[i] = src[4 * i + 3];
-            dst[pixels + i] = src[4 * i + 2];
-            dst[2 * pixels + i] = src[4 * i + 1];
-            dst[3 * pixels + i] = src[4 * i];
+            dst[i] = src[4 * i];
+            dst[pixels + i] = src[4 * i + 1];
+            dst[2 * pixels + i] = src[4 * i + 2];
+            dst[3 * pixels + i] = src[4 * i + 3];
         }
         return;
     }
     for (uint32_t c = 0; c < channels; c++)
         for (size_t i = 0; i < pixels; i++)
-            dst[c * pixels + i] = src[i * channels + channels - 1 - c];
+            dst[c * pixels + i] = src[i * channels + c];
 }
 
 void txm_planes_u32(const uint32_t *restrict src, size_t pixels, uint32_t channels, uint32_t *restrict dst)
 {
     for (uint32_t c = 0; c < channels; c++)
         for (size_t i = 0; i < pixels; i++)
-            dst[c * pixels + i] = src[i * channels + channels - 1 - c];
+            dst[c * pixels + i] = src[i * channels + c];
 }

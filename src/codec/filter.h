@@ -22,8 +22,8 @@ void txm_predict_row_u16(const uint16_t *src, size_t samples, uint32_t channels,
 /* Splits and differences `size_bytes` bytes; dst has as many and does not overlap src. */
 void txm_zip_filter(const uint8_t *src, size_t size_bytes, uint8_t *dst);
 
-/* Splits `pixels` interleaved pixels of `channels` samples of 2 or 4 bytes into `channels` planes, the last channel
- * first: R,G,B,A in memory becomes EXR's alphabetical A,B,G,R. Each plane has pixels samples, one behind the other. */
+/* Splits `pixels` interleaved pixels of `channels` samples of 2 or 4 bytes into `channels` planes, in their order. Each
+ * plane has pixels samples, one after the other. */
 void txm_planes_u16(const uint16_t *src, size_t pixels, uint32_t channels, uint16_t *dst);
 void txm_planes_u32(const uint32_t *src, size_t pixels, uint32_t channels, uint32_t *dst);
 #endif

@@ -80,7 +80,8 @@ static bool needs_long_names(const txm_tx_metadata *m)
 
 static exr_result_t set_structure(exr_context_t exr, const txm_tx_layout *l, const txm_tx_metadata *m)
 {
-    static const char *const names[] = {"R", "G", "B", "A"};
+    /* As Blender names them. By name they are in the order of the pixel. */
+    static const char *const names[] = {"R", "channel1", "channel2", "channel3"};
     exr_pixel_type_t type = l->type == TXM_HALF ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
     exr_compression_t zip = l->compression.codec == TXM_CODEC_NONE ? EXR_COMPRESSION_NONE : EXR_COMPRESSION_ZIP;
     int part;
@@ -92,7 +93,7 @@ static exr_result_t set_structure(exr_context_t exr, const txm_tx_layout *l, con
     if (rc == EXR_ERR_SUCCESS)
         rc = exr_set_tile_descriptor(exr, 0, l->tile_px, l->tile_px, EXR_TILE_MIPMAP_LEVELS, EXR_TILE_ROUND_DOWN);
     for (uint32_t c = 0; rc == EXR_ERR_SUCCESS && c < l->channels; c++)
-        rc = exr_add_channel(exr, 0, l->channels == 1 ? "Y" : names[c], type, EXR_PERCEPTUALLY_LOGARITHMIC, 1, 1);
+        rc = exr_add_channel(exr, 0, names[c], type, EXR_PERCEPTUALLY_LOGARITHMIC, 1, 1);
     return rc;
 }
 

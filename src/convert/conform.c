@@ -21,10 +21,13 @@ static bool is_linear_already(const txm_source_info *info)
            sscanf(info->software, "Blender maketx v%d%n", &version, &end) == 1 && end && version == 0;
 }
 
-const char *txm_conform_detected(const txm_source_info *info, const txm_color_space *space)
+const char *txm_conform_detected(const txm_source_info *info, const txm_color_space *space, const char *requested)
 {
-    bool linear = txm_color_space_class(space) == TXM_COLOR_OTHER && is_linear_already(info);
-    return linear ? "scene_linear" : txm_color_space_detected(space);
+    if (txm_color_space_class(space) != TXM_COLOR_OTHER)
+        return txm_color_space_detected(space);
+    if (is_linear_already(info))
+        return "scene_linear";
+    return strcmp(requested, "auto") == 0 ? txm_color_space_detected(space) : requested;
 }
 
 txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,

@@ -99,8 +99,8 @@ static txm_status leave_fresh(const conversion *c, txm_result *result, bool *nee
     *needed = c->options->force;
     if (*needed)
         return force_place(c, result, err);
-    result->otherwise = txm_made_otherwise(result->tx_path, &c->settings, c->info->channels, result->reason,
-                                           sizeof result->reason);
+    result->otherwise =
+        txm_made_otherwise(result->tx_path, &c->settings, c->info->channels, result->reason, sizeof result->reason);
     return TXM_OK;
 }
 
@@ -190,7 +190,7 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
     txm_status status = collect_attributes(c, err);
     *out = (txm_tx_metadata){
         .source = c->stored_source,
-        .detected_colorspace = txm_conform_detected(c->info, c->resolved.space),
+        .detected_colorspace = txm_conform_detected(c->info, c->resolved.space, c->resolved.requested),
         .requested_colorspace = c->resolved.requested,
         .xyz_to_scene_linear = c->resolved.key.xyz_text,
         .alpha = c->resolved.alpha,
@@ -277,7 +277,8 @@ static txm_status make(conversion *c, txm_result *result, txm_error *err)
 static void describe(const conversion *c, txm_result *result)
 {
     snprintf(result->colorspace, sizeof result->colorspace, "%s", c->resolved.requested);
-    snprintf(result->detected, sizeof result->detected, "%s", txm_conform_detected(c->info, c->resolved.space));
+    snprintf(result->detected, sizeof result->detected, "%s",
+             txm_conform_detected(c->info, c->resolved.space, c->resolved.requested));
     snprintf(result->reader, sizeof result->reader, "%s", c->info->reader);
     result->alpha = c->resolved.alpha;
     result->source_bytes = (uint64_t)c->info->file_bytes;

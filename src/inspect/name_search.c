@@ -214,6 +214,14 @@ static bool try_places(void *user, const char *word)
     return found;
 }
 
+bool txm_verify_is_space(const txm_verification *v, const txm_color_space *space, const char *detected)
+{
+    if (!strcmp(txm_color_space_detected(space), detected))
+        return true;
+    const char *named = txm_color_canonical(txm_context_color(v->context), detected);
+    return txm_color_space_class(space) == TXM_COLOR_OTHER && named && !strcmp(named, txm_color_space_name(space));
+}
+
 /* A word counts if the space behind it is what the file says that it was made from. */
 static bool try_fitting_word(void *user, const char *word)
 {
@@ -223,7 +231,7 @@ static bool try_fitting_word(void *user, const char *word)
     bool fits = !strcmp(word, "data") ? !strcmp(detected, "data") : !*word;
     if (!fits && *word)
         fits = txm_color_find(txm_context_color(p->v->context), word, &space, NULL) == TXM_OK &&
-               !strcmp(txm_color_space_detected(space), detected);
+               txm_verify_is_space(p->v, space, detected);
     return fits && try_places(p, word);
 }
 

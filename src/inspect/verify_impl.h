@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "color/color.h"
 #include "container/describe.h"
 #include "inspect/findings.h"
 #include "inspect/level_diff.h"
@@ -44,6 +45,9 @@ static inline const char *txm_name_word(const txm_tx_description *d)
 {
     return !strcmp(d->requested, "auto") ? "" : !strcmp(d->detected, "data") ? "data" : d->requested;
 }
+
+/* Whether what a file says of its colour space is said of this space: its class, or one of its names. */
+bool txm_verify_is_space(const txm_verification *v, const txm_color_space *space, const char *detected);
 
 /* Whether the settings that the file holds lead to its name for some absolute cache folder, wherever that was. */
 txm_status txm_name_search_places(txm_verification *v, bool *found, txm_error *err);

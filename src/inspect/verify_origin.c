@@ -123,7 +123,7 @@ static bool agrees(const txm_verification *v, const txm_name_match *m)
     if (!strcmp(m->colorspace, "data"))
         return !strcmp(d->detected, "data");
     return txm_color_find(txm_context_color(v->context), m->colorspace, &space, NULL) == TXM_OK &&
-           !strcmp(txm_color_space_detected(space), d->detected);
+           txm_verify_is_space(v, space, d->detected);
 }
 
 static void report_misfit(txm_verification *v, const txm_name_match *m, bool found)

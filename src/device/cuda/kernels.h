@@ -194,8 +194,7 @@ TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, txm_type type, uint32_
 /* ---- tiles ------------------------------------------------------------------------------------------------------ */
 
 /* Whole rows of tiles as they stand in front of the compressor: TIFF tiles are full, the last pixel and row repeated,
- * EXR tiles hold their valid pixels, a plane a channel within each line, the last channel first. Tiles lie one behind
- * the other. */
+ * EXR tiles hold their valid pixels, a plane a channel within each line. Tiles lie one behind the other. */
 typedef struct txm_gpu_tiles {
     txm_type type;
     uint32_t channels, tile_px, tile_shift; /* tile_px = 1 << tile_shift: a shift is cheaper than a division */
@@ -253,7 +252,7 @@ TXM_ARITH uint32_t txm_gpu_exr_sample(const txm_gpu_tiles *a, txm_type type, uin
                                       const txm_gpu_exr_place *at)
 {
     const uint8_t *row = txm_gpu_row(&a->store, at->y0 + at->row);
-    uint64_t sample = (uint64_t)(at->x0 + at->x) * channels + channels - 1 - at->plane;
+    uint64_t sample = (uint64_t)(at->x0 + at->x) * channels + at->plane;
     return type == TXM_HALF ? ((const txm_gpu_u16 *)row)[sample] : ((const txm_gpu_u32 *)row)[sample];
 }
 
