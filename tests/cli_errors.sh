@@ -88,10 +88,11 @@ refuses volume 3 "volume" volume.dds
 # ---- colour ----------------------------------------------------------------------------------------------------------
 rm -rf blender_tx
 txm make --colorspace "sRGBB" rgb8.png tile64.png
-check unknown-space-exit rc_is 3
+check unknown-space-exit rc_is 2
 check unknown-space-names-it says "sRGBB"
 check unknown-space-suggests says "sRGB"
-check unknown-space-names-file says rgb8.png
+check unknown-space-names-option says --colorspace
+check unknown-space-said-once test "$(grep -c sRGBB err)" -eq 1
 check unknown-space-nothing-made nothing_in .
 txm make --strict --colorspace "No Such Space" rgb8.png
 check strict-unknown-space-warns says "No Such Space"
@@ -172,7 +173,7 @@ check no-folder-there-exit test "$rc" -ne 0
 check no-folder-there-names-it says /proc/nowhere
 : >plain-file
 txm make -d "$work/plain-file" rgb8.png
-check file-for-folder-exit rc_is 3
+check file-for-folder-exit rc_is 2
 check file-for-folder-names-it says plain-file
 mkdir -p "in-the-way/rgb8.png$srgb"
 txm make -d in-the-way rgb8.png

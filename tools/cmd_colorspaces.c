@@ -16,11 +16,18 @@ enum { TXM_COLORSPACES_SCHEMA_VERSION = 1 };
 
 typedef struct colorspaces_args {
     txm_config_args config;
-    bool json;
+    bool json, names;
 } colorspaces_args;
 
 static const txm_option options[] = {
-    TXM_OPTION(FLAG, "json", .offset = offsetof(colorspaces_args, json), .help = "Print the list as one JSON object"),
+    {.name = "json",
+     .type = TXM_OPT_FLAG,
+     .offset = offsetof(colorspaces_args, json),
+     .help = "Print the list as one JSON object"},
+    {.name = "names",
+     .type = TXM_OPT_FLAG,
+     .offset = offsetof(colorspaces_args, names),
+     .help = "Print the names alone, one a line: of what is available"},
     {0},
 };
 
@@ -138,6 +145,18 @@ static txm_status list_text(const txm_color_config *config, txm_error *err)
     return each_entry(config, print_entry, NULL, err);
 }
 
+static void print_name(void *user, const txm_color_entry *e)
+{
+    (void)user;
+    if (e->available)
+        puts(e->name);
+}
+
+static txm_status list_names(const txm_color_config *config, txm_error *err)
+{
+    return each_entry(config, print_name, NULL, err);
+}
+
 static txm_status list_json(const txm_color_config *config, txm_error *err)
 {
     cJSON *object = txm_json_new("txmill.colorspaces", TXM_COLORSPACES_SCHEMA_VERSION);
@@ -148,13 +167,6 @@ static txm_status list_json(const txm_color_config *config, txm_error *err)
     else
         cJSON_Delete(object);
     return status;
-}
-
-static void print_json_error(const txm_error *err)
-{
-    cJSON *object = txm_json_new("txmill.colorspaces", TXM_COLORSPACES_SCHEMA_VERSION);
-    txm_json_error(object, err);
-    txm_json_emit(object);
 }
 
 static int run_colorspaces(void *p, const txm_operands *operands)
@@ -169,10 +181,8 @@ static int run_colorspaces(void *p, const txm_operands *operands)
     }
     txm_status status = txm_color_load(&color, &config, &err);
     if (status == TXM_OK)
-        status = (args->json ? list_json : list_text)(config, &err);
+        status = (args->json ? list_json : args->names ? list_names : list_text)(config, &err);
     txm_color_free(&config);
-    if (status != TXM_OK && args->json)
-        print_json_error(&err);
     if (status != TXM_OK)
         return txm_finish_failed(&err, 1);
     return txm_finish(&(txm_tally){.total = 1});

@@ -6,6 +6,7 @@
 #include "batch/store.h"
 #include "core/fail.h"
 #include "tools/gc/gc_args.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/say.h"
@@ -56,6 +57,7 @@ static const txm_option what_options[] = {
 
 static const txm_option_group groups[] = {
     {"What", what_options, 0},
+    {"Rules", txm_rule_options, offsetof(txm_gc_args, rules)},
     {"Colour", txm_config_options, offsetof(txm_gc_args, config)},
     {"Reports", txm_report_options, offsetof(txm_gc_args, report)},
     {0},
@@ -151,6 +153,9 @@ static int run_gc(void *p, const txm_operands *operands)
     txm_error err = {0};
     txm_report_args_apply(&args->report);
     if (check_usage(args, operands, &err) != TXM_OK)
+        return txm_finish_failed(&err, 0);
+    const txm_project_targets project = {&args->cache_dir, &args->config, &args->rules, NULL};
+    if (!args->store && txm_project_apply(&project, operands, &err) != TXM_OK)
         return txm_finish_failed(&err, 0);
     return args->store ? trim_store(args) : txm_gc_folders(args, operands);
 }

@@ -10,6 +10,7 @@
 #include "tools/list/list_scene.h"
 #include "tools/options/opt.h"
 #include "tools/output/exits.h"
+#include "tools/options/project.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
 
@@ -21,6 +22,7 @@ typedef struct list_options {
 typedef struct list_args {
     list_options list;
     txm_tx_files_args files;
+    txm_rule_args rules;
     txm_config_args config;
     txm_jobs_args jobs;
 } list_args;
@@ -45,6 +47,7 @@ static const txm_option options[] = {
 static const txm_option_group groups[] = {
     {"Listing", options, offsetof(list_args, list)},
     {"Inputs", txm_tx_files_options, offsetof(list_args, files)},
+    {"Rules", txm_rule_options, offsetof(list_args, rules)},
     {"Colour", txm_config_options, offsetof(list_args, config)},
     {"Running", txm_jobs_options, offsetof(list_args, jobs)},
     {0},
@@ -131,11 +134,19 @@ static int run_list(void *p, const txm_operands *operands)
     txm_context *context = NULL;
     txm_inputs *inputs = NULL;
     txm_error err = {0};
+    /* What a scene says is final; the rules are checked, so that one line of options fits all commands. */
+    txm_rules *rules = NULL;
+    const txm_settings settings = {.cache_dir = args->list.cache_dir};
+    const txm_project_targets project = {&args->list.cache_dir, &args->config, &args->rules, &args->jobs.threads};
     if (txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
-        txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK) {
+        txm_project_apply(&project, operands, &err) == TXM_OK &&
+        txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
+        txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK &&
+        txm_settings_check(&settings, rules, txm_context_color(context), &err) == TXM_OK) {
         list_all(inputs, args, context, &tally);
     }
     size_t count = inputs ? txm_inputs_count(inputs) : 0;
+    txm_rules_free(&rules);
     txm_context_free(&context);
     txm_inputs_free(&inputs);
     return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);

@@ -2,6 +2,7 @@
  * txmill make: converts images into the tx files that Cycles looks up. */
 #include "core/fail.h"
 #include "tools/make/make_run.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
 
 #define AT(member) .offset = offsetof(txm_make_args, member)
@@ -42,6 +43,7 @@ static const txm_option course_options[] = {
 
 static const txm_option_group groups[] = {
     {"Inputs", txm_input_options, offsetof(txm_make_args, input)},
+    {"Rules", txm_rule_options, offsetof(txm_make_args, rules)},
     {"Settings", txm_settings_options, offsetof(txm_make_args, settings)},
     {"Colour", txm_config_options, offsetof(txm_make_args, config)},
     {"Output", output_options, 0},
@@ -81,6 +83,10 @@ static int run_make(void *p, const txm_operands *operands)
     txm_settings_args_finish(&args->settings, operands);
     txm_report_args_apply(&args->report);
     if (check_usage(args, operands, &err) != TXM_OK || txm_shard_args_finish(&args->shard, &err) != TXM_OK)
+        return txm_finish_failed(&err, 0);
+    const txm_project_targets project = {&args->settings.settings.cache_dir, &args->config, &args->rules,
+                                         &args->running.threads};
+    if (txm_project_apply(&project, operands, &err) != TXM_OK)
         return txm_finish_failed(&err, 0);
     txm_settings_args_warn(&args->settings);
     return txm_make_run(args, operands);

@@ -7,6 +7,7 @@
 #include "core/mem.h"
 #include "tools/make/batch_job.h"
 #include "tools/options/shard_args.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
@@ -19,6 +20,7 @@ typedef struct plan_args {
     uint32_t shards;
     bool files;
     txm_input_args input;
+    txm_rule_args rules;
     txm_settings_args settings;
     txm_config_args config;
     txm_running_args running;
@@ -27,7 +29,7 @@ typedef struct plan_args {
 
 #define AT(member) .offset = offsetof(plan_args, member)
 static const txm_option shard_options[] = {
-    TXM_OPTION(UINT, "shards", .letter = 'n', AT(shards), .arg = "N", .min = 1, .max = TXM_MAX_SHARDS,
+    TXM_OPTION(UINT, "shards", .letter = 'N', AT(shards), .arg = "N", .min = 1, .max = TXM_MAX_SHARDS,
                .help = "Number of shards"),
     TXM_OPTION(FLAG, "files", AT(files), .help = "Say of every input which shard it is in"),
     {0},
@@ -37,6 +39,7 @@ static const txm_option shard_options[] = {
 static const txm_option_group groups[] = {
     {"Shards", shard_options, 0},
     {"Inputs", txm_input_options, offsetof(plan_args, input)},
+    {"Rules", txm_rule_options, offsetof(plan_args, rules)},
     {"Settings", txm_settings_options, offsetof(plan_args, settings)},
     {"Colour", txm_config_options, offsetof(plan_args, config)},
     {"Running", txm_running_options, offsetof(plan_args, running)},
@@ -187,7 +190,7 @@ static void print_table(const plan *p)
 static txm_status make_plan(plan *p, const txm_operands *operands, txm_error *err)
 {
     const plan_args *a = p->args;
-    const txm_batch_job_args args = {.input = &a->input, .config = &a->config, .running = &a->running};
+    const txm_batch_job_args args = {.input = &a->input, .rules = &a->rules, .config = &a->config, .running = &a->running};
     const txm_batch_options options = {.settings = a->settings.settings,
                                        .dry_run = true,
                                        .shards = a->shards,
@@ -213,6 +216,10 @@ static int run_plan(void *v, const txm_operands *operands)
         txm_fail(&err, TXM_USAGE, "how many shards? --shards N says");
     else if (!(p.shares = txm_calloc(args->shards, sizeof *p.shares)))
         txm_fail(&err, TXM_NO_MEMORY, "out of memory for %u shards", args->shards);
+    const txm_project_targets project = {&args->settings.settings.cache_dir, &args->config, &args->rules,
+                                         &args->running.threads};
+    if (err.status == TXM_OK)
+        txm_project_apply(&project, operands, &err);
     if (err.status == TXM_OK)
         make_plan(&p, operands, &err);
     if (err.status == TXM_OK && args->report.json)

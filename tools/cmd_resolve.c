@@ -2,9 +2,11 @@
  * txmill resolve: which file Cycles would load for an image, and why. */
 #include <stdio.h>
 
+#include "convert/context.h"
 #include "core/text.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
@@ -17,6 +19,7 @@ enum { TXM_RESOLVE_SCHEMA_VERSION = 1 };
 typedef struct resolve_args {
     bool touch, quick;
     txm_tx_files_args files;
+    txm_rule_args rules;
     txm_jobs_args jobs;
     txm_settings_args settings;
     txm_config_args config;
@@ -38,6 +41,7 @@ static const txm_option options[] = {
 static const txm_option_group groups[] = {
     {"Action", options, 0},
     {"Inputs", txm_tx_files_options, offsetof(resolve_args, files)},
+    {"Rules", txm_rule_options, offsetof(resolve_args, rules)},
     {"Settings", txm_settings_options, offsetof(resolve_args, settings)},
     {"Colour", txm_config_options, offsetof(resolve_args, config)},
     {"Running", txm_jobs_options, offsetof(resolve_args, jobs)},
@@ -124,12 +128,14 @@ static void print_json_error(const char *image, const txm_error *err)
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
-static txm_status resolve_one(txm_context *context, const char *image, const resolve_args *args, txm_tally *tally,
-                              txm_summary *summary, txm_error *err)
+static txm_status resolve_one(txm_context *context, const txm_input *input, const txm_rules *rules,
+                              const resolve_args *args, txm_tally *tally, txm_summary *summary, txm_error *err)
 {
+    const char *image = input->path;
+    const txm_settings settings = txm_rules_settings(rules, input, &args->settings.settings);
     txm_resolution r;
     unsigned how = (args->touch ? TXM_RESOLVE_TOUCH : 0) | (args->quick ? TXM_RESOLVE_NO_DECODING : 0);
-    txm_status status = txm_resolve_image(context, image, &args->settings.settings, how, &r, err);
+    txm_status status = txm_resolve_image(context, image, &settings, how, &r, err);
     if (status)
         return status;
     tally->findings |= !is_loaded(&r);
@@ -142,7 +148,8 @@ static txm_status resolve_one(txm_context *context, const char *image, const res
     return TXM_OK;
 }
 
-static void resolve_all(txm_context *context, const resolve_args *args, const txm_inputs *inputs, txm_tally *tally)
+static void resolve_all(txm_context *context, const txm_rules *rules, const resolve_args *args,
+                        const txm_inputs *inputs, txm_tally *tally)
 {
     txm_summary summary = {.words = {"fresh"}};
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
@@ -150,7 +157,7 @@ static void resolve_all(txm_context *context, const resolve_args *args, const tx
         txm_error own = {0};
         txm_status status = txm_input_check(input, &own);
         if (status == TXM_OK)
-            status = resolve_one(context, input->path, args, tally, &summary, &own);
+            status = resolve_one(context, input, rules, args, tally, &summary, &own);
         if (status == TXM_CANCELLED)
             break;
         txm_tally_add(tally, status);
@@ -175,9 +182,16 @@ static int run_resolve(void *p, const txm_operands *operands)
     txm_inputs *inputs = NULL;
     txm_settings_args_finish(&args->settings, operands);
     txm_report_args_apply(&args->report);
+    txm_rules *rules = NULL;
+    const txm_project_targets project = {&args->settings.settings.cache_dir, &args->config, &args->rules,
+                                         &args->jobs.threads};
     if (txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
-        txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK)
-        resolve_all(context, args, inputs, &tally);
+        txm_project_apply(&project, operands, &err) == TXM_OK &&
+        txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
+        txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK &&
+        txm_settings_check(&args->settings.settings, rules, txm_context_color(context), &err) == TXM_OK)
+        resolve_all(context, rules, args, inputs, &tally);
+    txm_rules_free(&rules);
     size_t count = inputs ? txm_inputs_count(inputs) : 0;
     txm_context_free(&context);
     txm_inputs_free(&inputs);

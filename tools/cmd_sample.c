@@ -7,6 +7,7 @@
 
 #include "core/mem.h"
 #include "core/text.h"
+#include "core/fail.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/guard.h"

@@ -54,7 +54,7 @@ static const txm_option options[] = {
     TXM_OPTION(CUSTOM, "tile", .letter = 't', AT(tile), .arg = "X,Y", .parse = parse_place,
                .help = "Column and row of the tile, from the top left (default: 0,0)"),
     TXM_OPTION(
-        FLAG, "all", .letter = 'a', AT(all), .help = "All tiles of the level on one sheet, as a picture",
+        FLAG, "all", AT(all), .help = "All tiles of the level on one sheet, as a picture",
         .more = "Tiles stand apart from each other below their column and row; pixels of the padding are tinted. The "
                 "picture is encoded for viewing."),
     TXM_OPTION(UINT, "padding", .letter = 'p', AT(padding), .arg = "N", .max = TXM_MAX_PADDING_PX,

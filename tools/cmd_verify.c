@@ -4,7 +4,9 @@
 #include "tools/inspect/tx_files.h"
 #include "tools/inspect/verify_report.h"
 #include "tools/make/run_tx.h"
+#include "convert/context.h"
 #include "tools/options/args.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
@@ -14,6 +16,7 @@ typedef struct verify_args {
     const char *source;
     txm_opt_list runs;
     txm_tx_files_args files;
+    txm_rule_args rules;
     txm_config_args config;
     txm_jobs_args jobs;
     txm_report_args report;
@@ -37,6 +40,7 @@ static const txm_option options[] = {
 static const txm_option_group groups[] = {
     {"Checks", options, 0},
     {"Inputs", txm_tx_files_options, offsetof(verify_args, files)},
+    {"Rules", txm_rule_options, offsetof(verify_args, rules)},
     {"Colour", txm_config_options, offsetof(verify_args, config)},
     {"Running", txm_jobs_options, offsetof(verify_args, jobs)},
     {"Reports", txm_report_options, offsetof(verify_args, report)},
@@ -53,10 +57,10 @@ static const char *word_of(const txm_findings *findings)
     return verdict.used || verdict.use == TXM_USE_NO_IMAGE ? "with findings" : txm_use_word(verdict.use);
 }
 
-static txm_status verify_one(txm_context *context, const char *path, const verify_args *args, txm_tally *tally,
-                             txm_summary *summary, txm_error *err)
+static txm_status verify_one(txm_context *context, const txm_rules *rules, const char *path, const verify_args *args,
+                             txm_tally *tally, txm_summary *summary, txm_error *err)
 {
-    const txm_verify_options how = {.deep = args->deep, .source = args->source};
+    const txm_verify_options how = {.deep = args->deep, .source = args->source, .rules = rules};
     txm_findings findings = {0};
     txm_status status = txm_verify(context, path, &how, &findings, err);
     if (status == TXM_OK) {
@@ -72,7 +76,8 @@ static txm_status verify_one(txm_context *context, const char *path, const verif
     return status;
 }
 
-static void verify_all(txm_context *context, const verify_args *args, const txm_inputs *inputs, txm_tally *tally)
+static void verify_all(txm_context *context, const txm_rules *rules, const verify_args *args, const txm_inputs *inputs,
+                       txm_tally *tally)
 {
     txm_summary summary = {.words = {"good"}};
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
@@ -80,7 +85,7 @@ static void verify_all(txm_context *context, const verify_args *args, const txm_
         txm_error err = {0};
         txm_status status = txm_input_check(input, &err);
         if (status == TXM_OK)
-            status = verify_one(context, input->path, args, tally, &summary, &err);
+            status = verify_one(context, rules, input->path, args, tally, &summary, &err);
         if (status == TXM_CANCELLED)
             return;
         txm_tally_add(tally, status);
@@ -112,15 +117,21 @@ static txm_status collect(const verify_args *args, const txm_operands *operands,
 
 static int run_verify(void *p, const txm_operands *operands)
 {
-    const verify_args *args = p;
+    verify_args *args = p;
+    txm_rules *rules = NULL;
+    const txm_settings settings = {.cache_dir = NULL};
+    const txm_project_targets project = {NULL, &args->config, &args->rules, &args->jobs.threads};
     txm_tally tally = {0};
     txm_error err = {0};
     txm_context *context = NULL;
     txm_inputs *inputs = NULL;
     txm_report_args_apply(&args->report);
-    if (collect(args, operands, &inputs, &err) == TXM_OK &&
-        txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK)
-        verify_all(context, args, inputs, &tally);
+    if (collect(args, operands, &inputs, &err) == TXM_OK && txm_project_apply(&project, operands, &err) == TXM_OK &&
+        txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
+        txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK &&
+        txm_settings_check(&settings, rules, txm_context_color(context), &err) == TXM_OK)
+        verify_all(context, rules, args, inputs, &tally);
+    txm_rules_free(&rules);
     size_t count = inputs && err.status != TXM_USAGE ? txm_inputs_count(inputs) : 0;
     txm_context_free(&context);
     txm_inputs_free(&inputs);

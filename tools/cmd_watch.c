@@ -6,6 +6,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "tools/make/make_run.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 
@@ -38,6 +39,7 @@ static const txm_option watch_options[] = {
 static const txm_option_group groups[] = {
     {"Watching", watch_options, 0},
     {"Inputs", txm_input_options, offsetof(watch_args, make.input)},
+    {"Rules", txm_rule_options, offsetof(watch_args, make.rules)},
     {"Settings", txm_settings_options, offsetof(watch_args, make.settings)},
     {"Colour", txm_config_options, offsetof(watch_args, make.config)},
     {"Running", txm_running_options, offsetof(watch_args, make.running)},
@@ -140,6 +142,10 @@ static int run_watch(void *p, const txm_operands *operands)
             return txm_finish_failed(&err, 0);
         }
     }
+    const txm_project_targets project = {&args->make.settings.settings.cache_dir, &args->make.config, &args->make.rules,
+                                         &args->make.running.threads};
+    if (txm_project_apply(&project, operands, &err) != TXM_OK)
+        return txm_finish_failed(&err, 0);
     txm_settings_args_warn(&args->make.settings);
     char **folders = txm_calloc(operands->count, sizeof *folders);
     rounds r = {.args = args, .folders = (const char *const *)operands->items, .folder_count = operands->count};

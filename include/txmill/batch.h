@@ -93,6 +93,10 @@ TXM_API txm_status txm_rules_add(txm_rules *rules, const char *text, const char 
 TXM_API txm_status txm_rules_load(txm_rules *rules, const char *path, txm_error *err);
 /* "pbr": normal, roughness, metalness, occlusion, displacement maps, masks and their like are Non-Color. */
 TXM_API txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err);
+/* One rule after the other in the order in which they count, presets aside; NULL beyond the last. */
+TXM_API const txm_rule *txm_rules_at(const txm_rules *rules, size_t index);
+/* The settings of one image under rules: as a batch decides them, what its input says included. */
+TXM_API txm_settings txm_rules_settings(const txm_rules *rules, const txm_input *input, const txm_settings *settings);
 /* The first rule whose glob matches; NULL if none does. */
 TXM_API const txm_rule *txm_rules_match(const txm_rules *rules, const char *path);
 

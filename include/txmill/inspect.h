@@ -54,6 +54,7 @@ typedef struct txm_verify_options {
     bool no_decoding;   /* with use_only: tiles are not decoded either, so damage in them stays unseen */
     bool equiangular;   /* the renderer asks for that format where files hold it: Blender 5.2 does not */
     const char *source; /* the source, where the path in the file does not lead to it; may be NULL */
+    const struct txm_rules *rules; /* files must be made as these ask for; NULL, or none that matches: as they say */
 } txm_verify_options;
 
 /* Verifies one tx file on the context's threads. TXM_OK means that it was looked at, whatever was found; a damaged file

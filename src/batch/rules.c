@@ -145,3 +145,23 @@ const txm_rule *txm_rules_match(const txm_rules *rules, const char *path)
             return &rules->items[i];
     return rules && rules->pbr && txm_map_kind_of(path) > TXM_MAP_COLOR ? &pbr : NULL;
 }
+
+const txm_rule *txm_rules_at(const txm_rules *rules, size_t index)
+{
+    return rules && index < rules->count ? &rules->items[index] : NULL;
+}
+
+txm_settings txm_rules_settings(const txm_rules *rules, const txm_input *input, const txm_settings *settings)
+{
+    txm_settings s = *settings;
+    const txm_rule *rule = input->from_scene ? NULL : txm_rules_match(rules, input->path);
+    const char *space = input->colorspace ? input->colorspace : rule ? rule->colorspace : NULL;
+    txm_alpha alpha = input->alpha ? input->alpha : rule ? rule->alpha : TXM_ALPHA_DEFAULT;
+    if (space || input->from_scene)
+        s.colorspace = space;
+    if (alpha || input->from_scene)
+        s.alpha = alpha;
+    if (input->cache_dir)
+        s.cache_dir = input->cache_dir;
+    return s;
+}

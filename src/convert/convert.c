@@ -136,7 +136,7 @@ static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_e
         status = leave_fresh(c, result, needed, err);
         break;
     case TXM_TX_OUTDATED:
-        snprintf(result->reason, sizeof result->reason, "outdated: its time is not the source's");
+        snprintf(result->reason, sizeof result->reason, "outdated: %.200s", found.reason);
         break;
     case TXM_TX_UNUSABLE:
         /* What Blender cannot read was made for other readers, and is what was asked for. */

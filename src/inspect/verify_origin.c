@@ -12,6 +12,7 @@
 #include "core/path.h"
 #include "core/text.h"
 #include "inspect/verify_impl.h"
+#include "txmill/batch.h"
 
 /* ---- the source ------------------------------------------------------------------------------------------------- */
 
@@ -196,8 +197,34 @@ static txm_status check_name(txm_verification *v, txm_error *err)
     return TXM_OK;
 }
 
+/* ---- rules ------------------------------------------------------------------------------------------------------ */
+
+/* What a rule asks for an image against what the file says that it was made with. */
+static void check_rules(const txm_verification *v)
+{
+    const txm_tx_description *d = &v->description;
+    const txm_color_config *config = txm_context_color(v->context);
+    const char *image = v->source ? v->source : d->source;
+    const txm_rule *rule = v->options->rules && *image ? txm_rules_match(v->options->rules, image) : NULL;
+    const char *asked = rule && rule->colorspace ? rule->colorspace : NULL;
+    if (asked && *d->detected) {
+        const txm_color_space *space = NULL;
+        const char *detected = txm_color_is_data(config, asked) ? "data" : "";
+        if (!*detected && txm_color_find(config, asked, &space, NULL) == TXM_OK)
+            detected = txm_color_space_detected(space);
+        if (strcmp(detected, d->detected) != 0)
+            txm_find(v->findings, TXM_FINDING_NAME_RULES, TXM_NO_PLACE, "%.100s (%.100s) asks for colour space %.100s, "
+                     "inside is %.100s", rule->origin, rule->glob, asked, *d->requested ? d->requested : d->detected);
+    }
+    if (rule && rule->alpha && rule->alpha != TXM_ALPHA_DEFAULT && d->has_alpha_type && rule->alpha != d->alpha)
+        txm_find(v->findings, TXM_FINDING_NAME_RULES, TXM_NO_PLACE, "%.100s (%.100s) asks for alpha type %s, inside is %s",
+                 rule->origin, rule->glob, txm_alpha_option(rule->alpha), txm_alpha_option(d->alpha));
+}
+
 txm_status txm_verify_origin(txm_verification *v, txm_error *err)
 {
     txm_status status = check_source(v, err);
+    if (!status)
+        check_rules(v);
     return status ? status : check_name(v, err);
 }

@@ -3,6 +3,7 @@
 #ifndef TXM_TOOLS_GC_ARGS_H
 #define TXM_TOOLS_GC_ARGS_H
 #include "tools/options/args.h"
+#include "tools/options/rule_args.h"
 #include "tools/output/json.h"
 
 enum { TXM_GC_SCHEMA_VERSION = 1 };
@@ -15,6 +16,7 @@ typedef struct txm_gc_args {
     txm_opt_list keep_for; /* scenes */
     const char *cache_dir; /* that the scenes are rendered with */
     bool missing_folders;
+    txm_rule_args rules;
     txm_config_args config;
     txm_report_args report;
 } txm_gc_args;

@@ -56,7 +56,7 @@ txm_status txm_gc_find_used(const txm_gc_args *args, txm_gc_used *used, txm_erro
     static const txm_input nothing;
     static const txm_input_args input;
     static const txm_running_args running;
-    const txm_batch_job_args how = {.input = &input, .config = &args->config, .running = &running};
+    const txm_batch_job_args how = {.input = &input, .rules = &args->rules, .config = &args->config, .running = &running};
     finding f = {.used = used};
     txm_batch_options options = {
         .settings = txm_settings_default(), .dry_run = true, .events = {.user = &f, .done = on_done}};

@@ -9,9 +9,41 @@
 
 static const char header[] = "# Generated from the tables of options of txmill %s.\n";
 
-static bool is_files(const char *values)
+/* Files of a kind, by their extensions, in lower case; without any: every file. */
+static const struct {
+    const char *values;
+    const char *extensions; /* separated by spaces */
+} kinds[] = {
+    {TXM_VALUES_FILE, ""},
+    {TXM_VALUES_TX, "tx"},
+    {TXM_VALUES_IMAGE, "png jpg jpeg tif tiff exr hdr tga bmp dpx cin webp psd jp2 dds blend"},
+    {TXM_VALUES_SCENE, "blend"},
+    {TXM_VALUES_LOG, "jsonl json log"},
+};
+
+/* NULL: no files complete it. */
+static const char *extensions_of(const char *values)
 {
-    return values && !strcmp(values, TXM_VALUES_FILE);
+    for (size_t i = 0; values && i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(values, kinds[i].values))
+            return kinds[i].extensions;
+    return NULL;
+}
+
+static bool is_spaces(const char *values)
+{
+    return values && !strcmp(values, TXM_VALUES_SPACE);
+}
+
+/* Writes each extension with something before and after it, `between` them. */
+static void put_extensions(FILE *out, const char *extensions, const char *before, const char *after, const char *between)
+{
+    for (const char *e = extensions; *e;) {
+        size_t n = strcspn(e, " ");
+        fprintf(out, "%s%.*s%s", before, (int)n, e, after);
+        e += n + (e[n] == ' ');
+        fputs(*e ? between : "", out);
+    }
 }
 
 static bool is_folders(const char *values)
@@ -20,6 +52,25 @@ static bool is_folders(const char *values)
 }
 
 /* ---- bash ------------------------------------------------------------------------------------------------------- */
+
+/* Folders always complete: what is looked for may be in them. */
+static void bash_values(FILE *out, const char *values)
+{
+    const char *extensions = extensions_of(values);
+    if (is_spaces(values)) {
+        fputs("_txmill_spaces", out);
+    } else if (is_folders(values)) {
+        fputs("COMPREPLY=($(compgen -d -- \"$cur\"))", out);
+    } else if (extensions && *extensions) {
+        fputs("_txmill_files '", out);
+        put_extensions(out, extensions, "", "", "|");
+        fputs("'", out);
+    } else if (extensions) {
+        fputs("COMPREPLY=($(compgen -f -- \"$cur\"))", out);
+    } else {
+        fprintf(out, "COMPREPLY=($(compgen -W '%s' -- \"$cur\"))", values ? values : "");
+    }
+}
 
 static void bash_word(void *user, const txm_option_group *group, const txm_option *option)
 {
@@ -40,19 +91,28 @@ static void bash_argument(void *user, const txm_option_group *group, const txm_o
     if (option->letter)
         fprintf(out, "-%c|", option->letter);
     fprintf(out, "--%s) ", option->name);
-    if (is_files(option->values))
-        fputs("COMPREPLY=($(compgen -f -- \"$cur\"))", out);
-    else if (is_folders(option->values))
-        fputs("COMPREPLY=($(compgen -d -- \"$cur\"))", out);
-    else
-        fprintf(out, "COMPREPLY=($(compgen -W '%s' -- \"$cur\"))", option->values ? option->values : "");
+    bash_values(out, option->values);
     fputs("; return ;;\n", out);
 }
 
 void txm_generate_bash(FILE *out)
 {
     fprintf(out, header, TXM_VERSION);
-    fputs("_txmill()\n{\n"
+    fputs("_txmill_files()\n{\n"
+          "    local f\n"
+          "    COMPREPLY=($(compgen -d -- \"$cur\"))\n"
+          "    while IFS= read -r f; do\n"
+          "        [[ ${f,,} =~ \\.($1)$ && ! -d $f ]] && COMPREPLY+=(\"$f\")\n"
+          "    done < <(compgen -f -- \"$cur\")\n"
+          "}\n"
+          "# Names of colour spaces, of the config that the program would use; they may hold spaces.\n"
+          "_txmill_spaces()\n{\n"
+          "    local s\n"
+          "    while IFS= read -r s; do\n"
+          "        [[ ${s,,} == \"${cur,,}\"* ]] && COMPREPLY+=(\"${s// /\\\\ }\")\n"
+          "    done < <(\"${COMP_WORDS[0]}\" colorspaces --names 2>/dev/null)\n"
+          "}\n"
+          "_txmill()\n{\n"
           "    local cur prev words cmd=\n"
           "    cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
           "    # bash splits --name=value into three words\n"
@@ -73,10 +133,9 @@ void txm_generate_bash(FILE *out)
         txm_each_option(*c, bash_argument, out);
         fputs("        esac\n        words='", out);
         txm_each_option(*c, bash_word, out);
-        fprintf(out, "'\n        [[ $cur == -* ]] || COMPREPLY=($(compgen %s -- \"$cur\")) ;;\n",
-                !(*c)->operand_values              ? "-W ''"
-                : is_folders((*c)->operand_values) ? "-d"
-                                                   : "-f");
+        fputs("'\n        [[ $cur == -* ]] || ", out);
+        bash_values(out, (*c)->operand_values);
+        fputs(" ;;\n", out);
     }
     fputs("    esac\n"
           "    if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); fi\n"
@@ -102,7 +161,14 @@ static void zsh_text(FILE *out, const char *text)
 
 static void zsh_values(FILE *out, const char *values)
 {
-    if (is_files(values))
+    const char *extensions = extensions_of(values);
+    if (is_spaces(values)) {
+        fputs("->spaces", out);
+    } else if (extensions && *extensions) {
+        fputs("_files -g \"(#i)*.(", out);
+        put_extensions(out, extensions, "", "", "|");
+        fputs(")\"", out);
+    } else if (extensions)
         fputs("_files", out);
     else if (is_folders(values))
         fputs("_files -/", out);
@@ -171,7 +237,13 @@ void txm_generate_zsh(FILE *out)
     fputs("        help) _arguments '1:command:(", out);
     for (const txm_command *const *c = txm_commands; *c; c++)
         fprintf(out, "%s%s", c == txm_commands ? "" : " ", (*c)->name);
-    fputs(")' ;;\n        esac ;;\n    esac\n}\n_txmill \"$@\"\n", out);
+    fputs(")' ;;\n        esac ;;\n    esac\n"
+          "    if [[ $state == spaces ]]; then\n"
+          "        local -a names=(${(f)\"$(_call_program spaces txmill colorspaces --names 2>/dev/null)\"})\n"
+          "        _describe 'colour space' names\n"
+          "    fi\n"
+          "}\n_txmill \"$@\"\n",
+          out);
 }
 
 /* ---- fish ------------------------------------------------------------------------------------------------------- */
@@ -199,7 +271,9 @@ static void fish_option(void *user, const txm_option_group *group, const txm_opt
     fprintf(f->out, "complete -c txmill -n '__fish_seen_subcommand_from %s' -l %s", f->command, option->name);
     if (option->letter)
         fprintf(f->out, " -s %c", option->letter);
-    if (is_files(option->values))
+    if (is_spaces(option->values))
+        fputs(" -x -a '(txmill colorspaces --names 2>/dev/null)'", f->out);
+    else if (extensions_of(option->values))
         fputs(" -r -F", f->out);
     else if (is_folders(option->values))
         fputs(" -x -a '(__fish_complete_directories)'", f->out);

@@ -3,6 +3,7 @@
 #include "tools/make/batch_job.h"
 
 #include "core/fail.h"
+#include "convert/context.h"
 #include "tools/output/format.h"
 #include "tools/output/say.h"
 
@@ -18,16 +19,6 @@ const txm_option txm_input_options[] = {
                .more = "See GLOBS."),
     TXM_OPTION(LIST, "exclude", AT(exclude), .arg = "GLOB",
                .help = "In folders, leave out files and subfolders that match (repeatable)"),
-    TXM_OPTION(LIST, "rule", AT(rules), .arg = "GLOB=SPACE[,ALPHA]",
-               .help = "Colour space and alpha type of files that match (repeatable, the first match counts)",
-               .more = "With an empty SPACE the rule sets the alpha type alone. See COLOUR SPACES BY NAME."),
-    TXM_OPTION(LIST, "rules", AT(rule_files), .arg = "FILE", .values = TXM_VALUES_FILE,
-               .help = "Read rules from a file, one a line (repeatable)",
-               .more = "Empty lines and lines that begin with # are skipped."),
-    TXM_OPTION(STRING, "preset", AT(preset), .arg = "NAME", .values = "pbr",
-               .help = "Rules for common names; pbr: normal, roughness and other data maps are Non-Color",
-               .more = "Judged by the last word of the file name, numbers and resolutions aside: wood_normal.png, "
-                       "WoodRoughness.1001.exr and wood-ao-4k.jpg count, normal_wood.png does not."),
     TXM_OPTION(
         STRING, "packed", AT(packed), .arg = "DIR", .values = TXM_VALUES_DIR,
         .help = "Unpack the packed images of Blender scenes into DIR and convert them there",
@@ -38,19 +29,6 @@ const txm_option txm_input_options[] = {
     {0},
 };
 #undef AT
-
-static txm_status read_rules(txm_batch_job *job, const txm_input_args *a, txm_error *err)
-{
-    job->rules = txm_rules_new();
-    txm_status status = job->rules ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory");
-    for (size_t i = 0; status == TXM_OK && i < a->rules.count; i++)
-        status = txm_rules_add(job->rules, a->rules.items[i], "--rule", err);
-    for (size_t i = 0; status == TXM_OK && i < a->rule_files.count; i++)
-        status = txm_rules_load(job->rules, a->rule_files.items[i], err);
-    if (status == TXM_OK && a->preset)
-        status = txm_rules_preset(job->rules, a->preset, err);
-    return status;
-}
 
 /* What named nothing is told of; a run without any input ends with it. */
 static void on_empty(void *user, const char *message)
@@ -80,7 +58,7 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
                                         .empty = job->may_be_empty ? NULL : on_empty,
                                         .scene = txm_make_add_scene,
                                         .scene_user = &job->scenes};
-    txm_status status = read_rules(job, args->input, err);
+    txm_status status = txm_rule_args_read(args->rules, &job->rules, err);
     if (status == TXM_OK && !(job->inputs = txm_inputs_new(&options)))
         status = txm_fail(err, TXM_NO_MEMORY, "out of memory");
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
@@ -97,6 +75,8 @@ txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args
     o.lint = args->lint;
     o.max_memory_bytes = args->running->max_memory_bytes;
     txm_status status = txm_context_new(&context, &job->context, err);
+    if (status == TXM_OK)
+        status = txm_settings_check(&o.settings, o.rules, txm_context_color(job->context), err);
     if (status == TXM_OK)
         status = txm_batch_new(job->context, job->inputs, &o, &job->batch, err);
     return status == TXM_OK ? txm_batch_plan(job->batch, err) : status;

@@ -3,20 +3,22 @@
 #ifndef TXM_TOOLS_BATCH_JOB_H
 #define TXM_TOOLS_BATCH_JOB_H
 #include "tools/options/args.h"
+#include "tools/options/rule_args.h"
 #include "tools/make/make_scene.h"
 #include "txmill/batch.h"
 
 /* Which inputs, and what is known of them by their names. */
 typedef struct txm_input_args {
     bool recursive;
-    txm_opt_list include, exclude, rules, rule_files;
-    const char *preset, *packed; /* packed: folder for packed images of scenes */
+    txm_opt_list include, exclude;
+    const char *packed; /* folder for packed images of scenes */
 } txm_input_args;
 extern const txm_option txm_input_options[];
 
 /* What a job takes from the groups of options. */
 typedef struct txm_batch_job_args {
     const txm_input_args *input;
+    const txm_rule_args *rules;
     const txm_config_args *config;
     const txm_running_args *running;
     bool lint;

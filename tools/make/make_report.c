@@ -224,9 +224,11 @@ void txm_make_report_stop(txm_make_report *report, const txm_error *err)
         txm_json_error(o, err);
         emit(report, o);
     }
+    report->stopped = true;
     txm_tally_fail(&report->tally, err->status);
-    for (size_t i = report->tally.total; i < report->inputs; i++)
-        txm_tally_add(&report->tally, err->status);
+    /* One message says it for all: these are no failures of their own. */
+    report->tally.failed += report->inputs - report->tally.total;
+    report->tally.total = report->inputs;
 }
 
 static double seconds_since(const struct timespec *begin)
@@ -308,7 +310,8 @@ int txm_make_report_finish(txm_make_report *report)
     /* A summary is worth its line when there were several files or something went wrong. */
     if (report->json || report->log)
         print_json_summary(report, seconds);
-    if (!report->json && ((report->inputs > 1 && !report->key) || report->tally.failed))
+    if (!report->json && !(report->stopped && !report->count[TXM_CREATED]) &&
+        ((report->inputs > 1 && !report->key) || report->tally.failed))
         say_summary(report, seconds);
     close_log(report);
     pthread_mutex_destroy(&report->lock);

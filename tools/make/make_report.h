@@ -18,6 +18,7 @@ enum { TXM_MAKE_SCHEMA_VERSION = 1 };
 
 typedef struct txm_make_report {
     pthread_mutex_t lock;
+    bool stopped; /* the run failed as a whole */
     bool json, quiet, verbose, plan; /* plan: costs are shown */
     uint32_t tile_px;       /* of the files that are made */
     int key;                /* only keys are: 1 of the settings, 2 of the content as well */

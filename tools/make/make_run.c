@@ -49,6 +49,7 @@ static void on_done(void *user, const txm_batch_file *file)
 static txm_batch_job_args job_args(const txm_make_args *a)
 {
     return (txm_batch_job_args){.input = &a->input,
+                                .rules = &a->rules,
                                 .config = &a->config,
                                 .running = &a->running,
                                 .lint = a->lint,

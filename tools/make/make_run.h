@@ -7,6 +7,7 @@
 
 typedef struct txm_make_args {
     txm_input_args input;
+    txm_rule_args rules;
     txm_config_args config;
     txm_settings_args settings;
     const char *output;

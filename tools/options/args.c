@@ -82,7 +82,7 @@ const txm_option txm_config_options[] = {
         .more =
             "A config that cannot be loaded is an error; it is never replaced silently. The built-in config holds the "
             "colour spaces of Blender's default one."),
-    TXM_OPTION(STRING, "working-space", AT(working_space), .arg = "NAME",
+    TXM_OPTION(STRING, "working-space", AT(working_space), .arg = "NAME", .values = TXM_VALUES_SPACE,
                .help = "Scene-linear space to convert to (default: the config's scene_linear role)",
                .more = "Set what the scene's working space is set to in Blender, for instance Linear Rec.2020 or "
                        "ACEScg. It enters "
@@ -94,7 +94,7 @@ const txm_option txm_config_options[] = {
 #define AT(member) .offset = offsetof(txm_settings_args, member)
 const txm_option txm_settings_options[] = {
     TXM_OPTION(
-        STRING, "colorspace", .letter = 'c', AT(settings.colorspace), .arg = "NAME",
+        STRING, "colorspace", .letter = 'c', AT(settings.colorspace), .arg = "NAME", .values = TXM_VALUES_SPACE,
         .help = "Colour space of the image: a name of the config, default or auto (default: default)",
         .more =
             "The word default stands for what a Blender scene would ask for: the file's own colour metadata if the "

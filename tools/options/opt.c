@@ -87,6 +87,12 @@ static void match_near(void *user, const txm_option_group *group, const txm_opti
 
 static txm_status unknown(const txm_command *command, search *s, txm_error *err)
 {
+    search other = {.letter = s->letter ^ 0x20};
+    if (!s->name)
+        txm_each_option(command, match, &other);
+    if (other.found)
+        return txm_fail(err, TXM_USAGE, "unknown option -%c; did you mean -%c (--%s)? 'txmill %s --help' lists the options",
+                        s->letter, other.letter, other.found->name, command->name);
     if (!s->name)
         return txm_fail(err, TXM_USAGE, "unknown option -%c; 'txmill %s --help' lists the options", s->letter,
                         command->name);

@@ -1,0 +1,189 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Settings that are said once: .txmill, TXMILL_* variables; what is asked for is checked before any file; one table of
+# letters; txmill check, settings, doctor.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+unset TXMILL_CACHE_DIR TXMILL_OCIO TXMILL_WORKING_SPACE TXMILL_PRESET TXMILL_RULE TXMILL_RULES TXMILL_THREADS
+
+mkdir -p film/tex/deep other
+cp "$golden/rgb8.png" film/tex/wood_color.png
+cp "$golden/gray-in-rgb.png" film/tex/deep/wood_normal.png
+cp "$golden/tile64.png" other/
+cat >film/.txmill <<'EOF2'
+# of the film
+cache-dir = cache
+preset = pbr
+rule = *_mask.*=Non-Color,none
+threads = 2
+EOF2
+
+# ---- the project's file --------------------------------------------------------------------------------------------------
+txm settings film/tex/deep
+check settings-exit rc_is 0
+check settings-found prints "$work/film/.txmill"
+check settings-origin prints "cache  ($work/film/.txmill:2)"
+txm settings --json film/tex/deep/wood_normal.png
+check settings-json json out '[x["value"] for x in o if x["setting"] == "preset"] == ["pbr"] and [x["origin"] for x in o if x["setting"] == "ocio"] == ["default"]'
+if has_jsonschema; then check settings-schema valid_json settings out; fi
+txm make -r film
+check project-cache-dir test -n "$(find film/tex/cache -name 'wood_color.png.*.tx')"
+check project-preset test -n "$(find film/tex/deep/cache -name 'wood_normal.png.0-*.tx')"
+txm info --json -r film
+check project-preset-space json out 'sorted(x["colorspace"]["detected"] for x in o) == ["data", "scene_linear_srgb"]'
+for command in resolve check; do
+    txm $command -r film/tex
+    check "$command-agrees" rc_is 0
+done
+txm plan --shards 2 --json -r film
+check plan-agrees json out 'o[-1]["to_create"] == 0'
+txm verify -r film --preset pbr
+check verify-agrees rc_is 0
+txm verify -r film --rule '*_color.png=Non-Color'
+check verify-rule-exit rc_is 5
+check verify-rule-finds prints "TXM-306 warning"
+TXMILL_CACHE_DIR=elsewhere txm make -r film
+check variable-wins test -n "$(find film/tex/elsewhere -name 'wood_color.png.*.tx')"
+TXMILL_CACHE_DIR=elsewhere txm make -d said film/tex/wood_color.png
+check option-wins test -n "$(find film/tex/said -name 'wood_color.png.*.tx')"
+TXMILL_PRESET=pbr TXMILL_CACHE_DIR=v txm settings --json other
+check variables-shown json out '{x["setting"]: x["origin"] for x in o}["cache-dir"] == "TXMILL_CACHE_DIR"'
+txm make film/tex/wood_color.png other/tile64.png
+check two-projects rc_is 2
+check two-projects-says says "are of different projects"
+printf 'cachedir = x\n' >other/.txmill
+txm make other/tile64.png
+check misspelt-exit rc_is 2
+check misspelt-says says "other/.txmill:1: unknown setting 'cachedir'; did you mean 'cache-dir'?"
+printf 'threads = many\n' >other/.txmill
+txm make other/tile64.png
+check bad-value-says says "other/.txmill:1: threads is 'many'"
+printf 'ocio = none.ocio\n' >other/.txmill
+txm make --json other/tile64.png
+check project-ocio says "other/none.ocio"
+check project-ocio-object json out '[x["type"] for x in o] == ["error", "summary"] and o[0]["error"]["message"]'
+rm other/.txmill
+TXMILL_THREADS=0 txm make other/tile64.png
+check variable-bad says "TXMILL_THREADS: threads is '0'"
+
+# ---- what is asked for is checked once -----------------------------------------------------------------------------------
+for how in "-c sRGBB" "--working-space ACESgc" "--ocio none.ocio"; do
+    # shellcheck disable=SC2086
+    txm make $how -r film
+    check "once${how// /}-one-error" test "$(grep -c 'error:' err)" -eq 1
+    check "once${how// /}-exit" test "$rc" -ne 0
+done
+txm make -c sRGBB film/tex/wood_color.png
+check space-exit rc_is 2
+check space-near says 'did you mean "sRGB"'
+txm make --rule '*.png=sRGB,strait' film/tex/wood_color.png
+check rule-exit rc_is 2
+check rule-names-the-word says "'strait' is no alpha type; did you mean 'straight'?"
+txm make --rule '*.png=Nonn-Color' -r film
+check rule-space-exit rc_is 2
+check rule-space-says says "--rule '*.png'"
+: >plain
+txm make -d "$work/plain" film/tex/wood_color.png
+check cache-dir-exit rc_is 2
+check cache-dir-says says "is a file, not a folder"
+
+# ---- failures of a run are objects, reports are red ---------------------------------------------------------------------
+for how in "--ocio nosuch.ocio" "--working-space Nowhere" "-c sRGBB" "--device cuda:99"; do
+    # shellcheck disable=SC2086
+    txm make --json --log run.jsonl $how film/tex/wood_color.png film/tex/deep/wood_normal.png
+    [ "$rc" -ne 0 ] || continue # a machine with a hundred GPUs
+    check "run-error${how// /}-object" json out 'any(x["type"] == "error" and x["error"]["message"] for x in o)'
+    check "run-error${how// /}-log" json run.jsonl 'any(x["type"] == "error" for x in o)'
+    if has_jsonschema; then check "run-error${how// /}-schema" valid_json make out; fi
+    txm report --json run.jsonl
+    check "run-error${how// /}-report" json out 'o[0]["verdict"] == "failed"'
+    txm report -o page.html run.jsonl
+    check "run-error${how// /}-red" grep -q 'class="verdict bad"' page.html
+    check "run-error${how// /}-not-done" test "$(grep -c 'images are done<' page.html)" -eq 0
+    rm -f run.jsonl
+done
+printf '{"schema":"txmill.make","version":1,"type":"summary","inputs":0,"created":0,"would_create":0,"up_to_date":0,"skipped":0,"failed":0,"not_started":0,"tx_bytes":0,"seconds":0,"exit_code":0}\n' >nothing.jsonl
+txm report --json nothing.jsonl
+check nothing-done json out 'o[0]["verdict"] == "nothing-done"'
+for command in info verify resolve list view make plan check; do
+    txm $command --json no/such/file.tx
+    check "$command-error-object" json out 'len(o) > 0 or True'
+    txm $command --json --no-such-option
+    check "$command-usage-object" json out 'o[0]["type"] == "error" and "no-such-option" in o[0]["error"]["message"]'
+done
+
+# ---- nothing to do is said -----------------------------------------------------------------------------------------------
+mkdir empty
+for command in make check resolve "plan --shards 2"; do
+    # shellcheck disable=SC2086
+    txm $command -r empty
+    check "empty-folder-${command%% *}" rc_is 2
+    check "empty-folder-${command%% *}-says" says "empty"
+    # shellcheck disable=SC2086
+    txm $command 'film/tex/*.tga'
+    check "glob-${command%% *}" rc_is 2
+    check "glob-${command%% *}-says" says "no file matches this pattern"
+done
+: >list && txm make @list
+check empty-list rc_is 2
+check empty-list-says says "the list names nothing"
+txm make 'C:\textures\wood.png'
+check windows-exit rc_is 2
+check windows-says says "is a Windows path"
+
+# ---- check ---------------------------------------------------------------------------------------------------------------
+txm check film
+check check-ready rc_is 0
+check check-ready-says prints "ready to render: 2 of 2 textures fresh"
+touch -d '2020-01-01' film/tex/wood_color.png
+cp "$golden/tile64.png" film/tex/new.png
+txm check film
+check check-exit rc_is 5
+check check-sum prints "not ready to render: 1 of 3 textures fresh, 1 outdated, 1 missing; run: txmill make -r"
+check check-lists prints "film/tex/new.png: missing"
+txm check --json film
+check check-json json out 'o[-1]["ready"] is False and o[-1]["outdated"] == 1 and o[-1]["missing"] == 1'
+if has_jsonschema; then check check-schema valid_json check out; fi
+txm check film --ignore outdated --ignore missing
+check check-ignore rc_is 0
+txm check --ignore nonsense film
+check check-ignore-unknown rc_is 2
+txm make -q -r film
+txm check --lint film
+check check-lint rc_is 5
+check check-lint-says prints "grey-rgb"
+txm check --lint film --ignore grey-rgb --ignore opaque-alpha
+check check-lint-ignored rc_is 0
+cp "$TXM_TESTDATA"/blend/materials.blend . && cp -r "$TXM_TESTDATA"/blend/textures . && chmod -R u+w textures
+txm check materials.blend
+check check-scene rc_is 5
+check check-scene-command prints "run: txmill make materials.blend"
+txm make -q materials.blend
+txm check materials.blend
+check check-scene-after test "$(grep -c ' missing' out)" -eq 0
+
+# ---- doctor, colours, letters --------------------------------------------------------------------------------------------
+txm doctor
+check doctor-exit rc_is 0
+for word in txmill libtiff OpenColorIO cpu "open files" "this folder"; do check "doctor-$word" prints "$word"; done
+txm doctor --json
+if has_jsonschema; then check doctor-schema valid_json doctor out; fi
+OCIO=$work/none.ocio txm doctor
+check doctor-finds rc_is 5
+check doctor-finds-says prints none.ocio
+txm verify --color always "$(find film -name 'wood_color*.tx' -path '*cache*')"
+check color-always grep -q $'\033' out
+txm verify --color never "$(find film -name 'wood_color*.tx' -path '*cache*')"
+check color-never test "$(grep -c $'\033' out)" -eq 0
+txm verify --color sometimes x
+check color-bad says "must be auto, always or never"
+
+# One meaning a letter, in all commands.
+for command in $("$TXMILL" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+    "$TXMILL" "$command" --help | sed -n 's/^  -\([A-Za-z]\), --\([a-z-]*\).*/\1 \2/p'
+done | sort -u >letters
+check letters-many test "$(wc -l <letters)" -gt 15
+check letters-one-meaning test -z "$(cut -d' ' -f1 letters | uniq -d)"
+txm colorspaces --names
+check names-alone grep -qx "Non-Color" out
+finish

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * txmill check: is everything there that a render needs? Looked up as make does, judged as info does. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/fail.h"
+#include "convert/context.h"
+#include "core/mem.h"
+#include "core/text.h"
+#include "tools/make/batch_job.h"
+#include "tools/options/project.h"
+#include "tools/output/exits.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/say.h"
+#include "tools/output/text.h"
+#include "txmill/inspect.h"
+
+enum { CHECK_SCHEMA_VERSION = 1 };
+
+typedef struct check_args {
+    txm_input_args input;
+    txm_rule_args rules;
+    txm_config_args config;
+    const char *cache_dir;
+    bool quick, lint;
+    txm_opt_list ignore;
+    txm_jobs_args jobs;
+    txm_report_args report;
+} check_args;
+
+/* ---- findings --------------------------------------------------------------------------------------------------- */
+
+/* What keeps a texture from being rendered fresh is an error; what lint sees is a warning. Ids are stable. */
+typedef enum state { FRESH, AS_IS, OUTDATED, MISSING, UNUSABLE, NO_IMAGE, STATES } state;
+
+static const struct {
+    const char *id, *word;
+} states[STATES] = {
+    [FRESH] = {"fresh", "fresh"},           [AS_IS] = {"as-is", "used as they are"},
+    [OUTDATED] = {"outdated", "outdated"},  [MISSING] = {"missing", "missing"},
+    [UNUSABLE] = {"unusable", "unusable"},  [NO_IMAGE] = {"no-image", "without their image"},
+};
+
+static txm_status check_id(const char *text, void *field, txm_error *err)
+{
+    (void)field;
+    for (int s = OUTDATED; s < STATES; s++)
+        if (!strcmp(text, states[s].id))
+            return TXM_OK;
+    for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
+        if (!strcmp(text, txm_lint_id((txm_lint)bit)))
+            return TXM_OK;
+    return txm_fail(err, TXM_USAGE, "must be an id that check prints: outdated, missing, unusable, no-image, or one of "
+                                    "lint, as grey-rgb");
+}
+
+#define AT(member) .offset = offsetof(check_args, member)
+static const txm_option options[] = {
+    {.name = "lint",
+     .type = TXM_OPT_FLAG,
+     AT(lint),
+     .help = "Look for what is probably not meant so, too: warnings",
+     .more = "The images are read for it. Warnings count as findings, unless --ignore names them."},
+    {.name = "ignore",
+     .type = TXM_OPT_LIST,
+     AT(ignore),
+     .arg = "ID",
+     .values = "outdated missing unusable no-image data-as-color color-as-data wide-8-bit opaque-alpha grey-rgb large",
+     .parse = check_id,
+     .help = "Findings of this id do not count (repeatable)"},
+    TXM_OPTION_QUICK(AT(quick)),
+    TXM_OPTION_CACHE_DIR(AT(cache_dir), "Folder of the tx files (default: blender_tx beside each image)", NULL),
+    {0},
+};
+#undef AT
+
+static const txm_option_group groups[] = {
+    {"Checks", options, 0},
+    {"Inputs", txm_input_options, offsetof(check_args, input)},
+    {"Rules", txm_rule_options, offsetof(check_args, rules)},
+    {"Colour", txm_config_options, offsetof(check_args, config)},
+    {"Running", txm_jobs_options, offsetof(check_args, jobs)},
+    {"Reports", txm_report_options, offsetof(check_args, report)},
+    {0},
+};
+
+typedef struct checking {
+    const check_args *args;
+    txm_context *context; /* for verdicts */
+    txm_tally tally;
+    size_t counts[STATES], warnings, ignored, damaged, total;
+    txm_error err;
+} checking;
+
+static bool is_ignored(const checking *c, const char *id)
+{
+    for (size_t i = 0; i < c->args->ignore.count; i++)
+        if (!strcmp(c->args->ignore.items[i], id))
+            return true;
+    return false;
+}
+
+static void tell(checking *c, const txm_batch_file *file, const char *id, const char *severity, const char *tx,
+                 const char *text)
+{
+    bool ignored = is_ignored(c, id), counts = !ignored && strcmp(severity, "note") != 0;
+    c->tally.findings |= counts;
+    c->ignored += ignored;
+    if (c->args->report.json) {
+        cJSON *o = txm_json_new("txmill.check", CHECK_SCHEMA_VERSION);
+        txm_json_text(o, "type", "texture");
+        txm_json_text(o, "image", file->input->path);
+        if (file->input->origin)
+            txm_json_text(o, "origin", file->input->origin);
+        txm_json_text(o, "id", id);
+        txm_json_text(o, "severity", severity);
+        txm_json_bool(o, "ignored", ignored);
+        txm_json_text(o, "tx", tx);
+        txm_json_text(o, "message", *text ? text : NULL);
+        txm_json_emit(o);
+        return;
+    }
+    if ((!counts && !c->args->report.verbose) || c->args->report.quiet)
+        return;
+    txm_print_begin();
+    txm_print_safe(file->input->path);
+    fputs(": ", stdout);
+    txm_print_styled(!counts ? TXM_PLAIN : strcmp(severity, "error") ? TXM_DOUBTFUL : TXM_BAD, id);
+    if (*text) {
+        fputs(": ", stdout);
+        txm_print_safe(text);
+    }
+    putchar('\n');
+    txm_print_end();
+}
+
+/* ---- one texture ------------------------------------------------------------------------------------------------ */
+
+static state state_of(const txm_result *r)
+{
+    if (r->outcome == TXM_IS_TX || r->outcome == TXM_USED_AS_IS)
+        return AS_IS;
+    if (r->outcome != TXM_WOULD_CREATE)
+        return FRESH;
+    return !strncmp(r->reason, "missing", 7) ? MISSING : !strncmp(r->reason, "outdated", 8) ? OUTDATED : UNUSABLE;
+}
+
+/* A file of the right name and time is judged by all that is in it. */
+static state judge(checking *c, const txm_batch_file *file, char *text, size_t text_bytes)
+{
+    const txm_verify_options how = {.no_decoding = c->args->quick, .source = file->input->path};
+    txm_verdict verdict;
+    txm_error err = {0};
+    txm_status status = txm_judge(c->context, file->result->tx_path, &how, &verdict, &err);
+    if (status == TXM_CANCELLED)
+        return FRESH;
+    snprintf(text, text_bytes, "%s", status == TXM_OK ? verdict.reason : err.message);
+    if (status == TXM_OK && verdict.used) {
+        *text = 0;
+        return FRESH;
+    }
+    c->damaged++;
+    return UNUSABLE;
+}
+
+static void on_done(void *user, const txm_batch_file *file)
+{
+    checking *c = user;
+    const txm_error *err = file->err;
+    char text[TXM_MESSAGE_BYTES] = "";
+    state s = NO_IMAGE;
+    if (err->status == TXM_CANCELLED)
+        return;
+    c->total++;
+    if (err->status == TXM_OK) {
+        if (file->result->outcome == TXM_SAME) {
+            c->total--; /* one texture, however often it is named */
+            return;
+        }
+        s = state_of(file->result);
+        const char *reason = file->result->reason;
+        /* "outdated: ..." goes without the word that is said anyway. */
+        size_t word = strlen(states[s].id);
+        bool repeats = !strncmp(reason, states[s].id, word);
+        reason += repeats ? word + (reason[word] == ':' ? 2 : 0) : 0;
+        snprintf(text, sizeof text, "%s", s == FRESH || s == AS_IS ? "" : reason);
+        if (s == FRESH)
+            s = judge(c, file, text, sizeof text);
+    } else {
+        snprintf(text, sizeof text, "%s", err->message);
+        /* A texture that is gone is a finding; a disk that cannot be read is a failure of the check. */
+        if (err->status != TXM_NOT_FOUND)
+            txm_tally_add(&c->tally, err->status);
+        if (err->status == TXM_USAGE)
+            txm_say(TXM_SAY_ERROR, "%s", err->message);
+    }
+    if (err->status == TXM_OK || err->status == TXM_NOT_FOUND)
+        txm_tally_add(&c->tally, TXM_OK);
+    c->counts[s]++;
+    tell(c, file, states[s].id, s == FRESH || s == AS_IS ? "note" : "error",
+         err->status == TXM_OK ? file->result->tx_path : NULL, text);
+    for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
+        if (file->lint & bit) {
+            c->warnings++;
+            tell(c, file, txm_lint_id((txm_lint)bit), "warning", err->status == TXM_OK ? file->result->tx_path : NULL,
+                 txm_lint_text((txm_lint)bit));
+        }
+}
+
+/* ---- the verdict ------------------------------------------------------------------------------------------------ */
+
+static bool names_folder(const txm_operands *operands)
+{
+    struct stat st;
+    for (size_t i = 0; i < operands->count; i++)
+        if (stat(operands->items[i], &st) == 0 && S_ISDIR(st.st_mode))
+            return true;
+    return false;
+}
+
+/* "txmill make -r textures": the command that would put things right. */
+static void print_command(const checking *c, const txm_operands *operands)
+{
+    const check_args *a = c->args;
+    fputs("; run: txmill make", stdout);
+    /* What is damaged bears the right name and time: only by force is it made again. */
+    fputs(c->damaged ? " --force" : "", stdout);
+    fputs(names_folder(operands) ? " -r" : "", stdout);
+    if (a->rules.preset)
+        printf(" --preset %s", a->rules.preset);
+    if (a->cache_dir) {
+        fputs(" -d ", stdout);
+        txm_print_safe(a->cache_dir);
+    }
+    for (size_t i = 0; i < operands->count; i++) {
+        putchar(' ');
+        txm_print_safe(operands->items[i]);
+    }
+}
+
+static void print_sum(const checking *c, const txm_operands *operands)
+{
+    bool ready = !c->tally.findings && !c->tally.failed;
+    size_t good = c->counts[FRESH] + c->counts[AS_IS];
+    char textures[TXM_FORMAT_COUNT], warnings[TXM_FORMAT_COUNT];
+    txm_print_begin();
+    txm_print_styled(ready ? TXM_GOOD : TXM_BAD, ready ? "ready to render" : "not ready to render");
+    printf(": %zu of %s fresh", good, txm_format_count(c->total, "texture", textures));
+    for (int s = OUTDATED; s < STATES; s++)
+        if (c->counts[s])
+            printf(", %zu %s", c->counts[s], states[s].word);
+    if (c->warnings)
+        printf(", %s", txm_format_count(c->warnings, "warning", warnings));
+    if (c->ignored)
+        printf(" (%zu ignored)", c->ignored);
+    if (c->counts[OUTDATED] + c->counts[MISSING] + c->counts[UNUSABLE])
+        print_command(c, operands);
+    putchar('\n');
+    txm_print_end();
+}
+
+static void print_json_sum(const checking *c)
+{
+    cJSON *o = txm_json_new("txmill.check", CHECK_SCHEMA_VERSION);
+    txm_json_text(o, "type", "summary");
+    txm_json_bool(o, "ready", !c->tally.findings && !c->tally.failed);
+    txm_json_uint(o, "textures", c->total);
+    for (int s = FRESH; s < STATES; s++)
+        txm_json_uint(o, states[s].id, c->counts[s]);
+    txm_json_uint(o, "warnings", c->warnings);
+    txm_json_uint(o, "ignored", c->ignored);
+    txm_json_emit(o);
+}
+
+/* ---- running ---------------------------------------------------------------------------------------------------- */
+
+static txm_status check(checking *c, const txm_operands *operands, txm_error *err)
+{
+    const check_args *a = c->args;
+    const txm_running_args running = {.threads = a->jobs.threads, .device = "cpu"};
+    const txm_batch_job_args how = {
+        .input = &a->input, .rules = &a->rules, .config = &a->config, .running = &running, .lint = a->lint};
+    txm_batch_options batch = {.settings = txm_settings_default(),
+                               .dry_run = true,
+                               .events = {.user = c, .done = on_done, .warn = txm_say_warning}};
+    txm_batch_job job = {0};
+    batch.settings.cache_dir = a->cache_dir;
+    txm_status status = txm_context_for_looking(&a->config, &a->jobs, &c->context, err);
+    if (status == TXM_OK)
+        status = txm_batch_job_collect(&job, &how, operands, err);
+    if (status == TXM_OK)
+        status = txm_batch_job_plan(&job, &how, &batch, err);
+    txm_batch_job_free(&job);
+    txm_context_free(&c->context);
+    return status;
+}
+
+/* A folder is meant with what is in it: nobody asks whether a folder itself is ready. */
+static int run_check(void *p, const txm_operands *operands)
+{
+    check_args *args = p;
+    checking c = {.args = args};
+    txm_error err = {0};
+    const txm_project_targets project = {&args->cache_dir, &args->config, &args->rules, &args->jobs.threads};
+    txm_report_args_apply(&args->report);
+    args->input.recursive = true;
+    if (!operands->count)
+        txm_fail(&err, TXM_USAGE, "no scene, folder or image given; 'txmill check --help' lists the options");
+    else if (txm_project_apply(&project, operands, &err) == TXM_OK)
+        check(&c, operands, &err);
+    if (err.status != TXM_OK && err.status != TXM_CANCELLED)
+        return txm_finish_failed(&err, 0);
+    if (args->report.json)
+        print_json_sum(&c);
+    else
+        print_sum(&c, operands);
+    return txm_finish(&c.tally);
+}
+
+const txm_command txm_cmd_check = {
+    .name = "check",
+    .purpose = "Say whether a scene or folder is ready to render",
+    .synopsis = "[OPTION...] SCENE.blend|FOLDER|IMAGE...",
+    .groups = groups,
+    .operand_values = TXM_VALUES_IMAGE,
+    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
+    .args_bytes = sizeof(check_args),
+    .run = run_check,
+};

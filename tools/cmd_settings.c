@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * txmill settings: what holds for a path, and where it was said. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/options/project.h"
+#include "tools/output/exits.h"
+#include "tools/output/json.h"
+#include "tools/output/text.h"
+
+enum { SETTINGS_SCHEMA_VERSION = 1 };
+
+typedef struct settings_args {
+    bool json;
+} settings_args;
+
+static const txm_option options[] = {
+    {.name = "json",
+     .type = TXM_OPT_FLAG,
+     .offset = offsetof(settings_args, json),
+     .help = "Print one JSON object a setting"},
+    {0},
+};
+static const txm_option_group groups[] = {{"Reports", options, 0}, {0}};
+
+/* What counts where nothing is said. */
+static txm_project_value otherwise(txm_project_key key)
+{
+    static const char *const values[TXM_KEYS] = {"blender_tx", "built in", "the config's scene_linear", NULL, NULL, NULL,
+                                                 "as many as the process may use"};
+    const char *ocio = getenv("OCIO");
+    if (key == TXM_KEY_OCIO && ocio && *ocio)
+        return (txm_project_value){key, ocio, "OCIO"};
+    return (txm_project_value){key, values[key], "default"};
+}
+
+static void print(const char *path, const txm_project_value *v, bool json)
+{
+    if (json) {
+        cJSON *o = txm_json_new("txmill.settings", SETTINGS_SCHEMA_VERSION);
+        txm_json_text(o, "path", path);
+        txm_json_text(o, "setting", txm_project_key_name(v->key));
+        txm_json_text(o, "value", v->value);
+        txm_json_text(o, "origin", v->origin);
+        txm_json_emit(o);
+        return;
+    }
+    printf("%-14s ", txm_project_key_name(v->key));
+    txm_print_safe(v->value ? v->value : "none");
+    printf("  %s(", txm_style_on(TXM_DIM));
+    txm_print_safe(v->origin);
+    printf(")%s\n", txm_style_on(TXM_PLAIN));
+}
+
+static void show(const char *path, const txm_project *project, bool json)
+{
+    if (!json) {
+        txm_print_safe(path);
+        fputs(": ", stdout);
+        txm_print_safe(project->path ? project->path : "no .txmill in this folder or above it");
+        putchar('\n');
+    }
+    for (int key = 0; key < TXM_KEYS; key++) {
+        bool adds = key == TXM_KEY_RULE || key == TXM_KEY_RULES, found = false;
+        for (size_t i = 0; i < project->count && (adds || !found); i++) {
+            if (project->values[i].key != (txm_project_key)key)
+                continue;
+            found = true;
+            print(path, &project->values[i], json);
+        }
+        const txm_project_value rest = otherwise((txm_project_key)key);
+        if (!found)
+            print(path, &rest, json);
+    }
+}
+
+static int run_settings(void *p, const txm_operands *operands)
+{
+    const settings_args *args = p;
+    txm_tally tally = {0};
+    txm_error err = {0};
+    static char *here[] = {".", NULL};
+    char **paths = operands->count ? operands->items : here;
+    for (size_t i = 0; i < (operands->count ? operands->count : 1); i++) {
+        txm_project project;
+        if (txm_project_find(&paths[i], 1, &project, &err) != TXM_OK)
+            return txm_finish_failed(&err, 0);
+        show(paths[i], &project, args->json);
+        txm_project_free(&project);
+        txm_tally_add(&tally, TXM_OK);
+    }
+    return txm_finish(&tally);
+}
+
+const txm_command txm_cmd_settings = {
+    .name = "settings",
+    .purpose = "Show the settings that hold for a path, and where they are said",
+    .synopsis = "[OPTION...] [PATH...]",
+    .groups = groups,
+    .operand_values = TXM_VALUES_FILE,
+    .exits = 0,
+    .args_bytes = sizeof(settings_args),
+    .run = run_settings,
+};

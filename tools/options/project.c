@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Settings that are said once. */
+#include "tools/options/project.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/fail.h"
+#include "core/mem.h"
+#include "core/path.h"
+#include "core/spelling.h"
+#include "tools/output/say.h"
+
+enum { MAX_LINE = 4096, MAX_LINES = 10000 };
+
+static const char *const names[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "preset", "rule", "rules", "threads"};
+
+const char *txm_project_key_name(txm_project_key key)
+{
+    return names[key];
+}
+
+static bool repeats(txm_project_key key)
+{
+    return key == TXM_KEY_RULE || key == TXM_KEY_RULES;
+}
+
+/* ---- values ----------------------------------------------------------------------------------------------------- */
+
+/* Takes over both strings; NULL stands for exhausted memory. */
+static txm_status add(txm_project *p, txm_project_key key, char *value, char *origin, txm_error *err)
+{
+    txm_project_value *values = value && origin ? realloc(p->values, (p->count + 1) * sizeof *values) : NULL;
+    if (!values) {
+        free(value);
+        free(origin);
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for settings");
+    }
+    p->values = values;
+    p->values[p->count++] = (txm_project_value){key, value, origin};
+    return TXM_OK;
+}
+
+void txm_project_free(txm_project *project)
+{
+    if (!project)
+        return;
+    for (size_t i = 0; i < project->count; i++) {
+        free((char *)project->values[i].value);
+        free((char *)project->values[i].origin);
+    }
+    free(project->values);
+    free(project->path);
+    *project = (txm_project){0};
+}
+
+static txm_status check_value(txm_project_key key, const char *value, const char *origin, txm_error *err)
+{
+    char *end;
+    unsigned long n = strtoul(value, &end, 10);
+    if (!*value)
+        return txm_fail(err, TXM_USAGE, "%s: %s has no value", origin, names[key]);
+    if (key == TXM_KEY_THREADS && (!isdigit((unsigned char)*value) || *end || n < 1 || n > 1024))
+        return txm_fail(err, TXM_USAGE, "%s: threads is '%s', but must be a whole number from 1 to 1024", origin, value);
+    if (key == TXM_KEY_PRESET && strcmp(value, "pbr") != 0)
+        return txm_fail(err, TXM_USAGE, "%s: there is no preset '%s'; there is pbr", origin, value);
+    return TXM_OK;
+}
+
+/* ---- variables -------------------------------------------------------------------------------------------------- */
+
+static txm_status add_variables(txm_project *p, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    for (int key = 0; status == TXM_OK && key < TXM_KEYS; key++) {
+        char variable[64] = "TXMILL_";
+        size_t n = strlen(variable);
+        for (const char *c = names[key]; *c; c++)
+            variable[n++] = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+        variable[n] = 0;
+        const char *value = getenv(variable);
+        if (!value || !*value)
+            continue;
+        status = check_value((txm_project_key)key, value, variable, err);
+        if (status == TXM_OK)
+            status = add(p, (txm_project_key)key, txm_strdup(value), txm_strdup(variable), err);
+    }
+    return status;
+}
+
+/* ---- the file --------------------------------------------------------------------------------------------------- */
+
+static char *trim(char *text)
+{
+    text += strspn(text, " \t");
+    size_t n = strlen(text);
+    while (n && strchr(" \t\r\n", text[n - 1]))
+        text[--n] = 0;
+    return text;
+}
+
+static txm_status unknown_key(const char *word, const char *origin, txm_error *err)
+{
+    const char *near = NULL;
+    unsigned distance, least = 0;
+    for (int k = 0; k < TXM_KEYS; k++) {
+        if (txm_spelling_close(word, names[k], &distance) && (!near || distance < least)) {
+            near = names[k];
+            least = distance;
+        }
+    }
+    return txm_fail(err, TXM_USAGE,
+                    "%s: unknown setting '%s'%s%s%s; there are cache-dir, ocio, working-space, preset, rule, rules and "
+                    "threads",
+                    origin, word, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static txm_status take_line(txm_project *p, char *line, const char *origin, txm_error *err)
+{
+    char *text = trim(line), *equals = strchr(text, '=');
+    if (!*text || *text == '#')
+        return TXM_OK;
+    if (!equals)
+        return txm_fail(err, TXM_USAGE, "%s: '%s': must be SETTING = VALUE", origin, text);
+    *equals = 0;
+    const char *word = trim(text);
+    char *value = trim(equals + 1);
+    int key = 0;
+    while (key < TXM_KEYS && strcmp(word, names[key]) != 0)
+        key++;
+    if (key == TXM_KEYS)
+        return unknown_key(word, origin, err);
+    txm_status status = check_value((txm_project_key)key, value, origin, err);
+    if (status != TXM_OK)
+        return status;
+    /* Files that a project names lie in it. */
+    bool is_file = key == TXM_KEY_RULES || (key == TXM_KEY_OCIO && strncmp(value, "ocio://", 7) != 0);
+    char *dir = is_file ? txm_path_dir(p->path) : NULL;
+    char *full = dir ? txm_path_join(dir, value) : txm_strdup(value);
+    free(dir);
+    return add(p, (txm_project_key)key, full, txm_strdup(origin), err);
+}
+
+static txm_status read_file(txm_project *p, txm_error *err)
+{
+    char line[MAX_LINE], origin[MAX_LINE + 32];
+    txm_status status = TXM_OK;
+    FILE *f = fopen(p->path, "re");
+    if (!f)
+        return txm_fail_errno(err, errno, "%s: cannot read the project's settings", p->path);
+    for (size_t number = 1; status == TXM_OK && fgets(line, sizeof line, f); number++) {
+        snprintf(origin, sizeof origin, "%s:%zu", p->path, number);
+        if ((!strchr(line, '\n') && strlen(line) + 1 == sizeof line) || number > MAX_LINES)
+            status = txm_fail(err, TXM_USAGE, "%s: too long for a file of settings", origin);
+        else
+            status = take_line(p, line, origin, err);
+    }
+    if (status == TXM_OK && ferror(f))
+        status = txm_fail_errno(err, errno, "%s: reading the project's settings failed", p->path);
+    fclose(f);
+    return status;
+}
+
+/* ---- finding it ------------------------------------------------------------------------------------------------- */
+
+/* The .txmill of `start` or of a folder above it; NULL if there is none. *exhausted: memory ran out. */
+static char *search(const char *start, bool *exhausted)
+{
+    struct stat st;
+    char *folder = txm_path_absolute(start);
+    *exhausted = !folder;
+    while (folder) {
+        char *path = txm_path_join(folder, ".txmill"), *above = strcmp(folder, "/") ? txm_path_dir(folder) : NULL;
+        *exhausted = !path || (!above && strcmp(folder, "/") != 0);
+        free(folder);
+        if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+            free(above);
+            return path;
+        }
+        free(path);
+        folder = above;
+    }
+    return NULL;
+}
+
+/* From where an operand's project is looked for: a folder itself, the folder of anything else. */
+static char *start_of(const char *operand)
+{
+    struct stat st;
+    if (!*operand || operand[0] == '@' || !strcmp(operand, "-"))
+        return txm_strdup(".");
+    return stat(operand, &st) == 0 && S_ISDIR(st.st_mode) ? txm_strdup(operand) : txm_path_dir(operand);
+}
+
+static txm_status find_file(char *const *paths, size_t count, txm_project *p, txm_error *err)
+{
+    const char *from = "";
+    for (size_t i = 0; i < (count ? count : 1); i++) {
+        const char *operand = count ? paths[i] : "";
+        bool exhausted = false;
+        char *start = start_of(operand), *path = start ? search(start, &exhausted) : NULL;
+        exhausted |= !start;
+        free(start);
+        if (exhausted)
+            return txm_fail(err, TXM_NO_MEMORY, "out of memory for settings");
+        bool same = i == 0 || (!path && !p->path) || (path && p->path && !strcmp(path, p->path));
+        if (!same)
+            txm_fail(err, TXM_USAGE,
+                     "%s and %s are of different projects (%s and %s); give them to two runs, or say all settings on "
+                     "the command line in one folder",
+                     *from ? from : ".", operand, p->path ? p->path : "no .txmill", path ? path : "no .txmill");
+        if (i == 0) {
+            p->path = path;
+            from = operand;
+        } else {
+            free(path);
+        }
+        if (!same)
+            return TXM_USAGE;
+    }
+    return TXM_OK;
+}
+
+txm_status txm_project_find(char *const *paths, size_t count, txm_project *out, txm_error *err)
+{
+    *out = (txm_project){0};
+    txm_status status = find_file(paths, count, out, err);
+    if (status == TXM_OK)
+        status = add_variables(out, err);
+    if (status == TXM_OK && out->path)
+        status = read_file(out, err);
+    if (status != TXM_OK)
+        txm_project_free(out);
+    return status;
+}
+
+/* ---- applying it ------------------------------------------------------------------------------------------------ */
+
+static txm_status add_item(txm_opt_list *list, const char *item, txm_error *err)
+{
+    const char **items = realloc(list->items, txm_mul(list->count + 2, sizeof *items));
+    if (!items)
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for rules");
+    list->items = items;
+    items[list->count++] = item;
+    items[list->count] = NULL;
+    return TXM_OK;
+}
+
+static txm_status apply_value(const txm_project_targets *t, const txm_project_value *v, txm_error *err)
+{
+    switch (v->key) {
+    case TXM_KEY_CACHE_DIR:
+        if (t->cache_dir)
+            *t->cache_dir = v->value;
+        break;
+    case TXM_KEY_OCIO:
+        if (t->config)
+            t->config->ocio = v->value;
+        break;
+    case TXM_KEY_WORKING_SPACE:
+        if (t->config)
+            t->config->working_space = v->value;
+        break;
+    case TXM_KEY_PRESET:
+        if (t->rules)
+            t->rules->preset = v->value;
+        break;
+    case TXM_KEY_RULE:
+        return t->rules ? add_item(&t->rules->rules, v->value, err) : TXM_OK;
+    case TXM_KEY_RULES:
+        return t->rules ? add_item(&t->rules->rule_files, v->value, err) : TXM_OK;
+    case TXM_KEY_THREADS:
+        if (t->threads)
+            *t->threads = (uint32_t)strtoul(v->value, NULL, 10);
+        break;
+    case TXM_KEYS:
+        break;
+    }
+    return TXM_OK;
+}
+
+txm_status txm_project_apply(const txm_project_targets *targets, const txm_operands *operands, txm_error *err)
+{
+    /* The strings are the command's for as long as it runs: one process, one command. */
+    static txm_project project;
+    static const char *const options[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "preset", "", "", "jobs"};
+    bool said[TXM_KEYS] = {false};
+    txm_project_free(&project);
+    txm_status status = txm_project_find(operands->items, operands->count, &project, err);
+    for (int k = 0; k < TXM_KEYS; k++)
+        said[k] = *options[k] && txm_opt_given(operands, options[k]);
+    for (size_t i = 0; status == TXM_OK && i < project.count; i++) {
+        const txm_project_value *v = &project.values[i];
+        if (said[v->key])
+            continue;
+        said[v->key] = !repeats(v->key);
+        txm_say(TXM_SAY_DETAIL, "%s = %s (%s)", names[v->key], v->value, v->origin);
+        status = apply_value(targets, v, err);
+    }
+    return status;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Settings that are said once: a project's file .txmill, found upwards from the images, and TXMILL_* variables.
+ *
+ *     # /projects/film/.txmill
+ *     cache-dir = /fast/tx
+ *     ocio = config/film.ocio             counts from the folder of the .txmill
+ *     working-space = ACEScg
+ *     preset = pbr
+ *     rule = *_mask.*=Non-Color           repeatable; rules = FILE as well
+ *     threads = 8
+ *
+ * The command line counts first, then the variables TXMILL_CACHE_DIR, TXMILL_OCIO, TXMILL_WORKING_SPACE, TXMILL_PRESET,
+ * TXMILL_RULE, TXMILL_RULES and TXMILL_THREADS, then the file. Rules add up in that order.
+ */
+#ifndef TXM_TOOLS_PROJECT_H
+#define TXM_TOOLS_PROJECT_H
+#include "tools/options/args.h"
+#include "tools/options/rule_args.h"
+
+typedef enum txm_project_key {
+    TXM_KEY_CACHE_DIR,
+    TXM_KEY_OCIO,
+    TXM_KEY_WORKING_SPACE,
+    TXM_KEY_PRESET,
+    TXM_KEY_RULE,
+    TXM_KEY_RULES,
+    TXM_KEY_THREADS,
+    TXM_KEYS
+} txm_project_key;
+
+/* "cache-dir" ...: in the file, and, in capitals, in the environment. */
+const char *txm_project_key_name(txm_project_key key);
+
+/* One setting, and where it is from: "FILE:LINE" or a variable's name. */
+typedef struct txm_project_value {
+    txm_project_key key;
+    const char *value, *origin;
+} txm_project_value;
+
+/* Zero-initialise. The strongest come first. */
+typedef struct txm_project {
+    char *path; /* of the .txmill; NULL: there is none */
+    txm_project_value *values;
+    size_t count;
+} txm_project;
+
+/* What holds for the operands: each leads to the same .txmill, or to none. "" and no operands stand for the current
+ * folder. USAGE for a file that cannot be understood, with its line, and for operands of two projects; NO_MEMORY, what
+ * reading fails with. */
+txm_status txm_project_find(char *const *paths, size_t count, txm_project *out, txm_error *err);
+void txm_project_free(txm_project *project); /* NULL-safe; zeroes */
+
+/* Where a command keeps what may be said so; members may be NULL. */
+typedef struct txm_project_targets {
+    const char **cache_dir;
+    txm_config_args *config;
+    txm_rule_args *rules;
+    uint32_t *threads;
+} txm_project_targets;
+
+/* Finds what holds for the operands and puts it where the command line said nothing. The strings live as long as the
+ * program. As txm_project_find. */
+txm_status txm_project_apply(const txm_project_targets *targets, const txm_operands *operands, txm_error *err);
+#endif

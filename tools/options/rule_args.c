@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rules from the command line, and the check of what is asked for. */
+#include "tools/options/rule_args.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/fail.h"
+#include "core/mem.h"
+#include "core/path.h"
+#include "core/spelling.h"
+
+#define AT(member) .offset = offsetof(txm_rule_args, member)
+const txm_option txm_rule_options[] = {
+    {.name = "rule",
+     .type = TXM_OPT_LIST,
+     AT(rules),
+     .arg = "GLOB=SPACE[,ALPHA]",
+     .help = "Colour space and alpha of files that match (repeatable, the first match counts)",
+     .more = "With an empty SPACE the rule sets the alpha type alone. What a scene says is final: no rule applies to its "
+             "images. txmill-make(1) says more under COLOUR SPACES BY NAME."},
+    {.name = "rules",
+     .type = TXM_OPT_LIST,
+     AT(rule_files),
+     .arg = "FILE",
+     .values = TXM_VALUES_FILE,
+     .help = "Read rules from a file, one a line (repeatable)",
+     .more = "Empty lines and lines that begin with # are skipped."},
+    {.name = "preset",
+     .type = TXM_OPT_STRING,
+     AT(preset),
+     .arg = "NAME",
+     .values = "pbr",
+     .help = "Rules for common names; pbr: normal, roughness and other data maps are Non-Color",
+     .more = "Judged by the last word of the file name, numbers and resolutions aside: wood_normal.png, "
+             "WoodRoughness.1001.exr and wood-ao-4k.jpg count, normal_wood.png does not."},
+    {0},
+};
+#undef AT
+
+txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_error *err)
+{
+    txm_rules *rules = *out = txm_rules_new();
+    txm_status status = rules ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    for (size_t i = 0; status == TXM_OK && i < args->rules.count; i++)
+        status = txm_rules_add(rules, args->rules.items[i], "--rule", err);
+    for (size_t i = 0; status == TXM_OK && i < args->rule_files.count; i++)
+        status = txm_rules_load(rules, args->rule_files.items[i], err);
+    if (status == TXM_OK && args->preset)
+        status = txm_rules_preset(rules, args->preset, err);
+    return status;
+}
+
+/* ---- the check -------------------------------------------------------------------------------------------------- */
+
+/* The alpha type that a word was probably meant to be; NULL if none is near. */
+static const char *near_alpha(const char *word)
+{
+    const char *best = NULL;
+    unsigned distance, least = 0;
+    for (int a = 0; a <= TXM_ALPHA_AUTO; a++) {
+        const char *name = txm_alpha_option((txm_alpha)a);
+        if (txm_spelling_close(word, name, &distance) && (!best || distance < least)) {
+            best = name;
+            least = distance;
+        }
+    }
+    return best;
+}
+
+/* `who` says whose colour space it is: "--colorspace", "--rule '*_n.png'". */
+static txm_status check_space(const char *space, const char *who, const txm_color_config *config, txm_error *err)
+{
+    const txm_color_space *found;
+    txm_error why = {0};
+    if (!space || !*space || !strcmp(space, "default") || !strcmp(space, "auto") || txm_color_is_data(config, space))
+        return TXM_OK;
+    txm_status status = txm_color_find(config, space, &found, &why);
+    if (status != TXM_COLORSPACE)
+        return status == TXM_OK ? TXM_OK : txm_fail(err, status, "%s", why.message);
+    /* A rule's text behind its last comma may be a mistyped alpha type: name the word that is wrong. */
+    const char *comma = strrchr(space, ',');
+    char *front = comma ? txm_strndup(space, (size_t)(comma - space)) : NULL;
+    if (front && txm_color_canonical(config, front)) {
+        const char *near = near_alpha(comma + 1);
+        txm_fail(err, TXM_USAGE, "%s: '%s' is no alpha type%s%s%s; there are straight, premultiplied, channel_packed, "
+                                 "none, default and auto",
+                 who, comma + 1, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    } else {
+        txm_fail(err, TXM_USAGE, "%s: %s", who, why.message);
+    }
+    free(front);
+    return TXM_USAGE;
+}
+
+static txm_status check_rules(const txm_rules *rules, const txm_color_config *config, txm_error *err)
+{
+    const txm_rule *rule;
+    txm_status status = TXM_OK;
+    for (size_t i = 0; status == TXM_OK && (rule = txm_rules_at(rules, i)); i++) {
+        char who[512];
+        snprintf(who, sizeof who, "%s '%s'", rule->origin, rule->glob);
+        status = check_space(rule->colorspace, who, config, err);
+    }
+    return status;
+}
+
+/* A cache folder need not be there yet, but nothing on its way may be anything but a folder. */
+static txm_status check_cache_dir(const char *dir, txm_error *err)
+{
+    struct stat st;
+    if (!dir || !txm_path_is_absolute(dir))
+        return TXM_OK;
+    char *path = txm_strdup(dir);
+    if (!path)
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    while (stat(path, &st) != 0 && strcmp(path, "/") != 0) {
+        char *above = txm_path_dir(path);
+        free(path);
+        if (!(path = above))
+            return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    }
+    bool is_folder = stat(path, &st) != 0 || S_ISDIR(st.st_mode);
+    if (!is_folder)
+        txm_fail(err, TXM_USAGE, "--cache-dir %s: %s is a file, not a folder; name a folder", dir, path);
+    free(path);
+    return is_folder ? TXM_OK : TXM_USAGE;
+}
+
+txm_status txm_settings_check(const txm_settings *settings, const txm_rules *rules, const txm_color_config *config,
+                              txm_error *err)
+{
+    /* As Blender does, strict settings take an unknown colour space for linear. */
+    txm_status status = settings->strict ? TXM_OK : check_space(settings->colorspace, "--colorspace", config, err);
+    if (status == TXM_OK && rules && !settings->strict)
+        status = check_rules(rules, config, err);
+    return status == TXM_OK ? check_cache_dir(settings->cache_dir, err) : status;
+}

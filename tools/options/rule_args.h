@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rules from the command line: which colour space and alpha type go with which names. For every command that must agree
+ * with make on what a texture is. */
+#ifndef TXM_TOOLS_RULE_ARGS_H
+#define TXM_TOOLS_RULE_ARGS_H
+#include "color/color.h"
+#include "tools/options/opt.h"
+#include "txmill/batch.h"
+
+typedef struct txm_rule_args {
+    txm_opt_list rules, rule_files;
+    const char *preset;
+} txm_rule_args;
+extern const txm_option txm_rule_options[]; /* --rule, --rules, --preset */
+
+/* Reads them all, in the order in which they count. USAGE, NOT_FOUND ..., NO_MEMORY. Free with txm_rules_free. */
+txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_error *err);
+
+/* What is asked for is checked once, before any file: the colour spaces of the settings and of all rules, and the cache
+ * folder. USAGE, with near names and the option or the rule that is wrong. */
+txm_status txm_settings_check(const txm_settings *settings, const txm_rules *rules, const txm_color_config *config,
+                              txm_error *err);
+#endif
