@@ -8,18 +8,18 @@ cp "$golden"/{rgb8.png,half-rgb.exr,gray-in-rgb.png} .
 "$TXMILL" make -q -o rgb.tx rgb8.png && "$TXMILL" make -q -o half.tx half-rgb.exr && "$TXMILL" make -q -o grey.tx gray-in-rgb.png
 
 # The centre of a pixel is that pixel: column 70, row 50 from the top of 300 x 200.
-txm sample rgb.tx -u 0.235 -v 0.7475 --filter closest
+txm sample rgb.tx --u 0.235 --v 0.7475 --filter closest
 check pixel python3 - out "$("$TXMILL" tile -t 1,0 rgb.tx | awk '$1 == 70 && $2 == 50 { print $3, $4, $5, $6 }')" <<'PY'
 import sys
 got = [float(x) for x in open(sys.argv[1]).read().split()]
 assert got and all(abs(g * 255 - int(w)) < 1e-4 for g, w in zip(got, sys.argv[2].split())), (got, sys.argv[2])
 PY
-txm sample rgb.tx -u 0.01 -v 0.99 --dudx 0.02 --dvdy 0.02 --rule probes --mode trilinear --json
+txm sample rgb.tx --u 0.01 --v 0.99 --dudx 0.02 --dvdy 0.02 --rule probes --mode trilinear --json
 check json-adds-up json out 'all(abs(sum(t["weight"] * t["value"][c] for t in o[0]["taps"]) - o[0]["color"][c]) < 1e-5 for c in range(4)) and len(o[0]["taps"]) == 8 and abs(o[0]["level"] - 2) < 0.01'
 if has_jsonschema; then check json-schema valid_json sample out; fi
-txm sample rgb.tx -u 0.5 -v 0.5 --dudx 0.02 --dvdy 0.005 --rule probes --json
+txm sample rgb.tx --u 0.5 --v 0.5 --dudx 0.02 --dvdy 0.005 --rule probes --json
 check json-probes json out 'o[0]["probes"] > 3 and {t["probe"] for t in o[0]["taps"]} == set(range(o[0]["probes"]))'
-txm sample rgb.tx -u 1.5 -e clip --explain
+txm sample rgb.tx --u 1.5 -e clip --explain
 check clipped grep -q clipped out
 check clipped-colour grep -qx '0 0 0 0' out
 txm sample half.tx --filter cubic --explain
@@ -28,14 +28,14 @@ check rows test "$(grep -c '^ *0 *0 ' out)" -eq 16
 txm sample grey.tx --json
 check grey json out 'o[0]["color"][0] == o[0]["color"][1] == o[0]["color"][2] and o[0]["color"][3] == 1'
 # A comma locale changes nothing.
-txm sample rgb.tx -u 0.25 --filter smart
+txm sample rgb.tx --u 0.25 --filter smart
 cp out plain
-LC_ALL=de_DE.UTF-8 "$TXMILL" sample rgb.tx -u 0.25 --filter smart >comma
+LC_ALL=de_DE.UTF-8 "$TXMILL" sample rgb.tx --u 0.25 --filter smart >comma
 check locale cmp -s plain comma
 # The same seed draws the same pixels, another one others.
 "$TXMILL" sample rgb.tx --filter gaussian --seed 7 >a; "$TXMILL" sample rgb.tx --filter gaussian --seed 7 >b
 check seed cmp -s a b
-for s in 8 9 10 11 12; do "$TXMILL" sample rgb.tx --filter mitchell --seed $s; done | sort -u >others
+for s in 8 9 10 11 12; do "$TXMILL" sample rgb.tx --filter mitchell --seed $s; done | sort --u >others
 check seeds test "$(wc -l <others)" -gt 1
 
 # A patch of the whole image, pixel by pixel, is level 0.
@@ -60,7 +60,7 @@ refuses grid-of-nothing rgb.tx --grid 0x5 -o x.png
 refuses grid-of-words rgb.tx --grid 5 -o x.png
 refuses json-of-grid rgb.tx --grid 5x5 -o x.png --json
 refuses no-seed rgb.tx --filter lanczos
-refuses no-number rgb.tx -u abc
+refuses no-number rgb.tx --u abc
 refuses anisotropy rgb.tx --anisotropy 17
 refuses nan-bias rgb.tx --mip-bias nan
 txm sample rgb.tx --grid 10x10 -o rgb.tx

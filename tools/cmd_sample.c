@@ -65,14 +65,12 @@ static txm_status parse_grid(const char *text, void *field, txm_error *err)
     }
 static const txm_option places[] = {
     {.name = "u",
-     .letter = 'u',
      .type = TXM_OPT_CUSTOM,
      AT(u),
      .arg = "U",
      .help = "Coordinate from the left edge, 0, to the right one, 1 (default: 0.5; with --grid 0)",
      .parse = parse_number},
     {.name = "v",
-     .letter = 'v',
      .type = TXM_OPT_CUSTOM,
      AT(v),
      .arg = "V",
@@ -93,7 +91,6 @@ static const txm_option places[] = {
 };
 static const txm_option hows[] = {
     {.name = "filter",
-     .letter = 'f',
      .type = TXM_OPT_CHOICE,
      AT(filter),
      .arg = "FILTER",
