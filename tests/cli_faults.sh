@@ -166,4 +166,27 @@ check touch-other-name-untouched test "$(stat -c %Y one/blender_tx/*.tx)" = "$(s
 check touch-same-content cmp one/blender_tx/*.tx two/blender_tx/*.tx
 txm resolve one/a.png
 check touch-other-image-fresh prints fresh
+
+# ---- names that speak to the terminal ------------------------------------------------------------------------------------
+# ESC [, the same as U+009B and as the byte 0x9B of Latin-1: none reaches the terminal. Letters beyond ASCII do.
+mkdir odd
+for name in $'esc\e[31m.png' $'csi\xc2\x9b31m.png' $'byte\x9b31m.png' $'nel\xc2\x85.png' $'blüte.png' $'latin\xfc.png'; do
+    cp tile64.png "odd/$name"
+    : >"odd/bad-$name"
+done
+txm make -r odd
+"$TXMILL" resolve odd/* >resolved 2>/dev/null
+for file in out err resolved; do
+    check "no-controls-$file" env LC_ALL=C python3 - "$file" <<'EOF'
+import sys
+data = open(sys.argv[1], "rb").read()
+assert data, "nothing"
+for line in data.split(b"\n"):
+    text = line.decode("utf-8", "surrogateescape")
+    assert not any(ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or 0xDC80 <= ord(c) < 0xDCA0 for c in text), line
+EOF
+done
+check letters-pass prints "blüte.png"
+check escapes-readable prints 'csi\xC2\x9B31m.png'
+check byte-escapes-readable prints 'byte\x9B31m.png'
 finish

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/bytes.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
 

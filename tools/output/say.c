@@ -11,6 +11,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "core/text.h"
+
 #include "tools/output/text.h"
 
 /* One stderr a process: its state is the process's. */
@@ -39,16 +41,29 @@ unsigned txm_terminal_columns(int fd)
     return 80;
 }
 
-/* Control characters become visible; bytes above 127 pass, whatever their encoding. Cut where `out` is full. */
+size_t txm_shown_bytes(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    size_t n = txm_utf8_sequence(text);
+    if (n == 0)
+        return c[0] >= 0xA0;
+    if (n == 1)
+        return c[0] >= 32 && c[0] != 127;
+    return n == 2 && c[0] == 0xC2 && c[1] < 0xA0 ? 0 : n;
+}
+
+/* What is not shown becomes visible. Cut where `out` is full. */
 static void sanitize(const char *in, char *out, size_t out_bytes)
 {
     size_t n = 0;
-    for (; *in && n + 5 < out_bytes; in++) {
-        unsigned char c = (unsigned char)*in;
-        if (c < 32 || c == 127)
-            n += (size_t)snprintf(out + n, out_bytes - n, c == '\n' ? "\\n" : "\\x%02X", c);
+    while (*in && n + 5 < out_bytes) {
+        size_t shown = txm_shown_bytes(in);
+        if (shown)
+            memcpy(out + n, in, shown);
         else
-            out[n++] = *in;
+            snprintf(out + n, out_bytes - n, *in == '\n' ? "\\n" : "\\x%02X", (unsigned char)*in);
+        n += shown ? shown : strlen(out + n);
+        in += shown ? shown : 1;
     }
     out[n] = 0;
 }

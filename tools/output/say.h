@@ -7,6 +7,7 @@
 #ifndef TXM_TOOLS_SAY_H
 #define TXM_TOOLS_SAY_H
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef enum txm_say_level {
     TXM_SAY_ERROR,   /* always shown */
@@ -38,4 +39,9 @@ void txm_say_release(void);
 
 /* Columns of the terminal that `fd` is, 80 if it is none. */
 unsigned txm_terminal_columns(int fd);
+/* How many bytes at `text` may be shown on a terminal as they are: a character, or a byte of another encoding. 0: the
+ * first one must be escaped, as control characters must, those from U+0080 to U+009F too: U+009B and the byte 0x9B begin
+ * sequences as ESC [ does. */
+size_t txm_shown_bytes(const char *text);
+
 #endif

@@ -29,12 +29,12 @@ void txm_print_end(void)
 
 static void print_bytes(const char *text, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c < 32 || c == 127)
-            printf("\\x%02X", c);
+    for (size_t i = 0, shown; i < bytes; i += shown ? shown : 1) {
+        shown = txm_shown_bytes(text + i);
+        if (shown)
+            fwrite(text + i, 1, shown, stdout);
         else
-            putchar(c);
+            printf("\\x%02X", (unsigned char)text[i]);
     }
 }
 
@@ -65,14 +65,15 @@ static size_t measure(const char *text, unsigned *columns)
 {
     unsigned char c = (unsigned char)*text;
     size_t n = txm_utf8_sequence(text);
-    *columns = c < 32 || c == 127 ? 4 : 1;
-    if (n < 2)
+    bool shown = txm_shown_bytes(text) > 0;
+    *columns = shown ? 1 : 4;
+    if (n < 2 || !shown)
         return 1;
     uint32_t code = c & (0x7Fu >> n);
     for (size_t i = 1; i < n; i++)
         code = code << 6 | ((unsigned char)text[i] & 0x3F);
-    static const uint32_t wide[][2] = {{0x1100, 0x115F},   {0x2E80, 0xA4CF},   {0xAC00, 0xD7A3},  {0xF900, 0xFAFF},
-                                       {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},  {0x1F300, 0x1F64F},
+    static const uint32_t wide[][2] = {{0x1100, 0x115F},   {0x2E80, 0xA4CF},  {0xAC00, 0xD7A3}, {0xF900, 0xFAFF},
+                                       {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},  {0xFFE0, 0xFFE6}, {0x1F300, 0x1F64F},
                                        {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
         if (code >= wide[i][0] && code <= wide[i][1])
