@@ -167,6 +167,18 @@ check touch-same-content cmp one/blender_tx/*.tx two/blender_tx/*.tx
 txm resolve one/a.png
 check touch-other-image-fresh prints fresh
 
+# ---- what fails is named -------------------------------------------------------------------------------------------------
+if $can_trace; then
+    rm -rf blender_tx
+    for fault in pwrite64:error=EIO:when={1,2,3,4}; do
+        inject "$fault" -- make rgb8.png
+        check "named-$fault" test "$rc" -eq 0 -o "$(grep -c 'error: blender_tx/rgb8.png.*Input/output error' err)" -eq 1
+    done
+    txm make -q --borders no -o plain.tx rgb8.png
+    inject pwrite64:error=EIO:when=1+ -- borders --add plain.tx
+    check named-borders test "$rc" -eq 4 -a "$(grep -c 'error: .*plain.tx: border section: cannot write' err)" -eq 1
+fi
+
 # ---- names that speak to the terminal ------------------------------------------------------------------------------------
 # ESC [, the same as U+009B and as the byte 0x9B of Latin-1: none reaches the terminal. Letters beyond ASCII do.
 mkdir odd

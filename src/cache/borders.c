@@ -77,8 +77,9 @@ static txm_status append_section(edit *e, txm_pool *pool, txm_error *err)
         dir ? txm_section_writer_new(&layout, dir, &writer, err) : txm_fail(err, TXM_NO_MEMORY, "memory is exhausted");
     if (status == TXM_OK)
         status = txm_borders_make_rings(e->tx, pool, writer, err);
-    if (status == TXM_OK)
-        status = txm_section_writer_finish(writer, txm_publish_fd(e->publish), info->image_bytes, err);
+    if (status == TXM_OK &&
+        (status = txm_section_writer_finish(writer, txm_publish_fd(e->publish), info->image_bytes, err)))
+        txm_error_prefix(err, "%s", e->path);
     txm_section_writer_free(&writer);
     free(dir);
     return status;

@@ -367,8 +367,10 @@ static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
     int fd = txm_publish_fd(a->publish);
     if ((status = txm_tx_writer_finish(a->writer, &result->summary, &result->image_bytes, err)))
         return status;
-    if (a->section && (status = txm_section_writer_finish(a->section, fd, result->image_bytes, err)))
+    if (a->section && (status = txm_section_writer_finish(a->section, fd, result->image_bytes, err))) {
+        txm_error_prefix(err, "%s", a->request->target);
         return status;
+    }
     struct stat st;
     if (fstat(fd, &st))
         return txm_fail_errno(err, errno, "%s", a->request->target);
