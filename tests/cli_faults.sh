@@ -175,8 +175,8 @@ if $can_trace; then
         check "named-$fault" test "$rc" -eq 0 -o "$(grep -c 'error: blender_tx/rgb8.png.*Input/output error' err)" -eq 1
     done
     txm make -q --borders no -o plain.tx rgb8.png
-    inject pwrite64:error=EIO:when=1+ -- borders --add plain.tx
-    check named-borders test "$rc" -eq 4 -a "$(grep -c 'error: .*plain.tx: border section: cannot write' err)" -eq 1
+    inject pwrite64:error=EIO:when=2+ -- borders --add plain.tx
+    check named-borders test "$rc" -eq 4 -a "$(grep -c 'error: .*plain.tx: .*Input/output error' err)" -eq 1
 fi
 
 # ---- names that speak to the terminal ------------------------------------------------------------------------------------
