@@ -17,12 +17,13 @@
 
 /* ---- signals ---------------------------------------------------------------------------------------------------- */
 
+/* Written by the handler, read by any thread: only as an atomic, as txm_is_cancelled does. */
 static volatile int caught;
 
 static void on_signal(int number)
 {
     int saved_errno = errno;
-    caught = number;
+    __atomic_store_n(&caught, number, __ATOMIC_RELEASE);
     /* Threads still at work fail to publish what was unlinked under them; nothing half-written can appear. Should they
      * hang in a read that never returns, a second signal ends the process at once. */
     txm_publish_abort_all();
@@ -65,7 +66,7 @@ const volatile int *txm_signal_flag(void)
 
 int txm_signal_caught(void)
 {
-    return caught;
+    return __atomic_load_n(&caught, __ATOMIC_ACQUIRE);
 }
 
 /* ---- the tally -------------------------------------------------------------------------------------------------- */
@@ -100,8 +101,8 @@ void txm_tally_add(txm_tally *tally, txm_status status)
 
 txm_exit txm_tally_exit(const txm_tally *tally)
 {
-    if (caught)
-        return caught == SIGTERM ? TXM_EXIT_SIGTERM : TXM_EXIT_SIGINT;
+    if (txm_signal_caught())
+        return txm_signal_caught() == SIGTERM ? TXM_EXIT_SIGTERM : TXM_EXIT_SIGINT;
     if (tally->retryable)
         return TXM_EXIT_RETRY;
     if (tally->internal)
