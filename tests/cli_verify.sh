@@ -15,7 +15,7 @@ check good-text test "$(grep -c ': good$' out)" -eq 3
 txm verify --deep --json "$rgb" "$half" "$grey"
 check deep rc_is 0
 check deep-json json out 'len(o) == 3 and all(x["good"] and x["deep"] and not x["findings"] for x in o)'
-check deep-leaves-nothing test -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'txmill-verify-*' -user "$(id -u)" -newer "$rgb" 2>/dev/null)"
+check deep-leaves-nothing test -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name '.*txmill-verify*' -user "$(id -u)" -newer "$rgb" 2>/dev/null)"
 if has_jsonschema; then check schema valid_json verify out; fi
 
 # ---- findings --------------------------------------------------------------------------------------------------------

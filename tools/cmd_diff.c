@@ -88,13 +88,17 @@ static txm_status compare(const char *const paths[2], const diff_args *args, txm
         return status;
     txm_diff_report r = {.paths = {paths[0], paths[1]}, .difference = &d, .within = true};
     /* Metadata is that of tx files; whatever else came this far is a plain image. */
-    for (int s = 0; s < 2; s++)
-        txm_tx_open(paths[s], &r.tx[s], NULL);
+    for (int s = 0; s < 2 && !status; s++) {
+        txm_error why = {0};
+        txm_status opened = txm_tx_open(paths[s], &r.tx[s], &why);
+        if (opened != TXM_OK && opened != TXM_CORRUPT && opened != TXM_UNSUPPORTED && opened != TXM_TOO_LARGE)
+            status = txm_fail(err, opened, "%s", why.message);
+    }
     for (uint32_t l = 0; l < d.levels; l++)
         r.within = r.within && level_within(&d.level[l], args);
     r.metadata = txm_diff_each_entry(&r, NULL, NULL) > 0;
     *within = r.within && !(args->metadata && r.metadata);
-    if (args->output)
+    if (!status && args->output)
         status = txm_diff_write_map(&d, args->output, err);
     if (!status && args->report.json)
         txm_diff_print_json(&r);

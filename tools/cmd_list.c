@@ -90,6 +90,9 @@ static txm_status list_scene(const char *path, const list_args *args, txm_contex
     } else if (status == TXM_OK && !txm_list_print_json(&report)) {
         status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory to print the list", path);
     }
+    if (status == TXM_OK) {
+        status = txm_list_trouble(&report, err);
+    }
     tally->findings |= report.finding_count > 0;
     txm_list_report_free(&report);
     txm_context_free(&own);

@@ -4,6 +4,7 @@
  */
 #include "blend/scene.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,9 +50,11 @@ txm_status txm_blend_open(const char *path, const txm_blend_options *options, tx
     char *absolute = txm_path_absolute(path);
     txm_status status;
     if (!blend || !absolute) {
+        /* Or there is no current folder any more. */
+        status = txm_fail_errno(err, errno, "%s: cannot open the scene", path);
         free(blend);
         free(absolute);
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open the scene", path);
+        return status;
     }
     blend->store.limit_bytes = TXM_BLEND_STORE_BYTES;
     if (options) {

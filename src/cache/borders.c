@@ -59,7 +59,10 @@ static txm_status edit_copy_image(edit *e, txm_error *err)
 static txm_status edit_commit(edit *e, txm_error *err)
 {
     struct stat now;
-    if (stat(e->path, &now) != 0 || now.st_ino != e->st.st_ino || now.st_dev != e->st.st_dev ||
+    bool there = stat(e->path, &now) == 0;
+    if (!there && errno != ENOENT)
+        return txm_fail_errno(err, errno, "%s: cannot be examined again", e->path);
+    if (!there || now.st_ino != e->st.st_ino || now.st_dev != e->st.st_dev ||
         now.st_size != e->st.st_size || now.st_mtim.tv_sec != e->st.st_mtim.tv_sec ||
         now.st_mtim.tv_nsec != e->st.st_mtim.tv_nsec)
         return txm_fail(err, TXM_CHANGED, "%s: was replaced while its borders were worked on; run again", e->path);
@@ -86,12 +89,14 @@ static txm_status append_section(edit *e, txm_pool *pool, txm_error *err)
 }
 
 /* Sizes of the file as it is now. */
-static void measure(const edit *e, txm_borders_result *result)
+static txm_status measure(const edit *e, txm_borders_result *result, txm_error *err)
 {
     struct stat now;
-    if (stat(e->path, &now) == 0)
-        result->file_bytes = (uint64_t)now.st_size;
+    if (stat(e->path, &now) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot be examined again", e->path);
+    result->file_bytes = (uint64_t)now.st_size;
     result->section_bytes = result->file_bytes - txm_tx_info_of(e->tx)->image_bytes;
+    return TXM_OK;
 }
 
 txm_status txm_borders_add(const char *path, txm_pool *pool, txm_borders_result *result, txm_error *err)
@@ -120,7 +125,7 @@ txm_status txm_borders_add(const char *path, txm_pool *pool, txm_borders_result 
         result->changed = status == TXM_OK;
     }
     if (status == TXM_OK)
-        measure(&e, result);
+        status = measure(&e, result, err);
 end:
     edit_end(&e);
     return status;
@@ -140,7 +145,7 @@ txm_status txm_borders_strip(const char *path, txm_borders_result *result, txm_e
         }
     }
     if (status == TXM_OK)
-        measure(&e, result);
+        status = measure(&e, result, err);
     edit_end(&e);
     return status;
 }

@@ -17,34 +17,43 @@
 
 enum { REASON_BYTES = 512 };
 
-/* Whether Cycles would load the file as a native tx; `reason` says why not, *foreign (may be NULL) whether that is for
- * its codec alone. */
-static bool usable(const char *path, char reason[REASON_BYTES], bool *foreign)
+/* Why a file is of no use: for its codec alone; or only now, as it could not be looked at (TXM_OK otherwise). */
+typedef struct shortcoming {
+    bool foreign;
+    txm_status trouble;
+} shortcoming;
+
+/* Whether Cycles would load the file as a native tx; `reason` and *why say why not. */
+static bool usable(const char *path, char reason[REASON_BYTES], shortcoming *why)
 {
     txm_tx *tx = NULL;
     txm_error err = {0};
     bool accepted = false;
-    if (txm_tx_open(path, &tx, &err) != TXM_OK)
+    txm_status status = txm_tx_open(path, &tx, &err);
+    *why = (shortcoming){.trouble = txm_status_retryable(status) ? status : TXM_OK};
+    if (status != TXM_OK)
         snprintf(reason, REASON_BYTES, "%.*s", REASON_BYTES - 1, err.message);
     else
         accepted = txm_tx_cycles_accepts(tx, reason, REASON_BYTES) != 0;
-    if (tx && foreign)
-        *foreign = !accepted && txm_tx_codec_is_foreign(tx) && txm_tx_is_pyramid(tx, NULL, 0);
+    if (tx)
+        why->foreign = !accepted && txm_tx_codec_is_foreign(tx) && txm_tx_is_pyramid(tx, NULL, 0);
     txm_tx_close(&tx);
     return accepted;
 }
 
 /* State of one candidate. Outdated goes before unusable: Cycles compares times first. */
 static txm_tx_state candidate_state(const char *path, const struct stat *source, char reason[REASON_BYTES],
-                                    bool *foreign)
+                                    shortcoming *why)
 {
     struct stat st;
     reason[0] = 0;
-    *foreign = false;
+    *why = (shortcoming){0};
     if (stat(path, &st) != 0) {
         if (errno == ENOENT || errno == ENOTDIR)
             return TXM_TX_MISSING;
         snprintf(reason, REASON_BYTES, "cannot be looked at: %s", strerror(errno));
+        txm_status status = txm_fail_errno(NULL, errno, " ");
+        why->trouble = txm_status_retryable(status) ? status : TXM_OK;
         return TXM_TX_UNUSABLE;
     }
     if (!S_ISREG(st.st_mode)) {
@@ -58,7 +67,7 @@ static txm_tx_state candidate_state(const char *path, const struct stat *source,
                  txm_duration_text(difftime(source->st_mtime, st.st_mtime), span));
         return TXM_TX_OUTDATED;
     }
-    return usable(path, reason, foreign) ? TXM_TX_FRESH : TXM_TX_UNUSABLE;
+    return usable(path, reason, why) ? TXM_TX_FRESH : TXM_TX_UNUSABLE;
 }
 
 /* Whether the source itself serves. Few sources are tx files: those that do not look like a tiled container cost one
@@ -66,7 +75,8 @@ static txm_tx_state candidate_state(const char *path, const struct stat *source,
 static bool source_serves(const char *source_path)
 {
     char reason[REASON_BYTES];
-    return usable(source_path, reason, NULL);
+    shortcoming why;
+    return usable(source_path, reason, &why);
 }
 
 /* The default folder's file, when another folder is configured and that file is fresh; NULL otherwise. */
@@ -74,14 +84,14 @@ static char *fresh_default(const char *source_path, const char *cache_dir, const
                            const struct stat *source, bool *exhausted)
 {
     char reason[REASON_BYTES];
-    bool foreign;
+    shortcoming why;
     *exhausted = false;
     /* As Cycles compares it: by its spelling. */
     if (!cache_dir || !*cache_dir || !strcmp(cache_dir, "blender_tx"))
         return NULL;
     char *path = txm_tx_path(source_path, NULL, key);
     *exhausted = !path;
-    if (path && candidate_state(path, source, reason, &foreign) == TXM_TX_FRESH)
+    if (path && candidate_state(path, source, reason, &why) == TXM_TX_FRESH)
         return path;
     free(path);
     return NULL;
@@ -92,7 +102,8 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
 {
     struct stat source;
     char reason[REASON_BYTES];
-    bool exhausted = false, foreign = false;
+    bool exhausted = false;
+    shortcoming lacking;
     if (stat(source_path, &source) != 0)
         return txm_fail_errno(err, errno, "%s: cannot look at the image", source_path);
     if (!S_ISREG(source.st_mode))
@@ -101,7 +112,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
     char *path = txm_tx_path(source_path, cache_dir, key);
     if (!path)
         return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", source_path);
-    txm_tx_state state = candidate_state(path, &source, reason, &foreign);
+    txm_tx_state state = candidate_state(path, &source, reason, &lacking);
     if (state != TXM_TX_FRESH) {
         char *other = fresh_default(source_path, cache_dir, key, &source, &exhausted);
         if (other || (!exhausted && source_serves(source_path))) {
@@ -109,7 +120,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
             state = other ? TXM_TX_FRESH : TXM_TX_SOURCE;
             path = other ? other : txm_strdup(source_path);
             reason[0] = 0;
-            foreign = false;
+            lacking = (shortcoming){0};
         }
     }
     char *why = txm_strdup(reason);
@@ -118,7 +129,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
         free(why);
         return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", source_path);
     }
-    *out = (txm_lookup){state, path, why, foreign};
+    *out = (txm_lookup){state, path, why, lacking.foreign, lacking.trouble};
     return TXM_OK;
 }
 

@@ -17,6 +17,7 @@ typedef struct txm_lookup {
     char *path;   /* the file that Cycles would load, or the one that it would (re)write; owned, free() */
     char *reason; /* why it is unusable, "" otherwise; owned, free() */
     bool foreign; /* it is unusable for its codec alone: as good as fresh for readers that know the codec */
+    txm_status trouble; /* it could not be looked at, and a retry may help: it may well be fresh. Else TXM_OK */
 } txm_lookup;
 
 /* Look-up order as Cycles: (a) the configured folder, (b) blender_tx if that is not the configured one, (c) the source.

@@ -42,6 +42,14 @@ static void append(txm_error *err, const char *format, ...)
     va_end(args);
 }
 
+/* What a retry may cure is told as such; the rest is a config that cannot be had. */
+static txm_status unreadable(const char *path, const char *what, txm_error *err)
+{
+    txm_error why = {0};
+    txm_status status = txm_fail_errno(&why, errno, "%s: the OCIO config cannot be %s", path, what);
+    return txm_fail(err, txm_status_retryable(status) ? status : TXM_CONFIG, "%s", why.message);
+}
+
 static txm_status read_all(int fd, const char *path, txm_bytes *text, txm_error *err)
 {
     char chunk[65536];
@@ -50,7 +58,7 @@ static txm_status read_all(int fd, const char *path, txm_bytes *text, txm_error 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return txm_fail(err, TXM_CONFIG, "%s: the OCIO config cannot be read: %s", path, strerror(errno));
+            return unreadable(path, "read", err);
         if (text->size + (size_t)n > TXM_CONFIG_MAX_BYTES)
             return txm_fail(err, TXM_CONFIG, "%s: larger than %d MiB, so not an OCIO config", path,
                             TXM_CONFIG_MAX_BYTES >> 20);
@@ -66,9 +74,11 @@ static txm_status read_file(const char *path, txm_bytes *text, txm_error *err)
     /* A pipe nobody writes to must not hang the program. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return txm_fail(err, TXM_CONFIG, "%s: the OCIO config cannot be opened: %s", path, strerror(errno));
+        return unreadable(path, "opened", err);
     txm_status status;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+    if (fstat(fd, &st) != 0)
+        status = unreadable(path, "examined", err);
+    else if (!S_ISREG(st.st_mode))
         status = txm_fail(err, TXM_CONFIG, "%s: not a regular file, so not an OCIO config", path);
     else
         status = read_all(fd, path, text, err);

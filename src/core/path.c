@@ -187,6 +187,8 @@ txm_status txm_folders_make(const char *path, txm_error *err)
     struct stat st;
     if (stat(path, &st) == 0)
         return S_ISDIR(st.st_mode) ? TXM_OK : explain(path, ENOTDIR, err);
+    if (errno != ENOENT)
+        return explain(path, errno, err);
     char *parent = txm_path_dir(path);
     if (!parent)
         return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);

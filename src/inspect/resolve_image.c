@@ -272,6 +272,11 @@ static txm_status look_up(resolving *r, const txm_settings *settings, txm_error 
     txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &r->resolved.key, &found, err);
     if (status)
         return status;
+    if (found.trouble != TXM_OK) {
+        txm_fail(err, found.trouble, "%s: %s", found.path, found.reason);
+        txm_lookup_free(&found);
+        return err ? err->status : TXM_IO;
+    }
     r->out->state = state_of(found.state);
     r->out->path = found.path;
     r->out->reason = found.reason;

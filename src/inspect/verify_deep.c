@@ -3,15 +3,16 @@
  * Deep verification: converts the source again, with the settings that the file states, into a temporary file, and
  * compares the two - sizes, metadata, every tile of every level.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "batch/sweep.h"
 #include "convert/context.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/owner.h"
 #include "core/text.h"
 #include "inspect/compare.h"
 #include "inspect/verify_impl.h"
@@ -20,7 +21,7 @@ typedef struct deep {
     txm_verification *v;
     txm_context *context; /* with the file's working space */
     txm_context *derived; /* the same if it had to be made; owned */
-    char *folder, *path;  /* of the conversion */
+    char *path;           /* of the conversion */
     txm_tx *again;
     txm_tx_description description;
 } deep;
@@ -67,19 +68,13 @@ static const char *colorspace_of(const deep *d)
     return name;
 }
 
-static txm_status make_folder(deep *d, txm_error *err)
+/* A name that says whose it is: what a killed run left there is swept by the next. */
+static txm_status name_file(deep *d, txm_error *err)
 {
-    const char *tmp = getenv("TMPDIR");
-    d->folder = txm_asprintf("%s/txmill-verify-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!d->folder)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", d->v->path);
-    if (!mkdtemp(d->folder)) {
-        txm_status status = txm_fail_errno(err, errno, "%s: cannot make a temporary folder; set TMPDIR", d->folder);
-        free(d->folder);
-        d->folder = NULL;
-        return status;
-    }
-    d->path = txm_asprintf("%s/again.tx", d->folder);
+    const char *tmp = getenv("TMPDIR"), *folder = tmp && *tmp ? tmp : "/tmp";
+    txm_swept swept = {0};
+    txm_sweep_folder(folder, false, &swept);
+    d->path = txm_owned_path(folder, "txmill-verify", ".txm-tmp");
     return d->path ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", d->v->path);
 }
 
@@ -183,7 +178,7 @@ static txm_status run(deep *d, txm_error *err)
                  "--working-space");
         return TXM_OK;
     }
-    if ((status = make_folder(d, err)))
+    if ((status = name_file(d, err)))
         return status;
     status = convert_again(d, &own);
     if (status && (status == TXM_CANCELLED || txm_status_retryable(status)))
@@ -211,9 +206,6 @@ txm_status txm_verify_deep(txm_verification *v, txm_error *err)
     txm_context_free(&d.derived);
     if (d.path)
         unlink(d.path);
-    if (d.folder)
-        rmdir(d.folder);
     free(d.path);
-    free(d.folder);
     return status;
 }

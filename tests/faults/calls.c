@@ -65,7 +65,7 @@ const fault_call fault_calls[] = {
     {"flock", SYS_flock, NO, 0, NO, ERRORS(ENOLCK, EINTR, EIO), none, none, false},
     {"statfs", SYS_statfs, 0, NO, NO, ERRORS(EIO, ENOSYS), none, none, false},
     {"fstatfs", SYS_fstatfs, NO, 0, NO, ERRORS(EIO, ENOSYS), none, none, false},
-    {"mmap", SYS_mmap, NO, 4, NO, ERRORS(ENOMEM, EAGAIN, ENODEV), ERRORS(ENOMEM), none, false},
+    {"mmap", SYS_mmap, NO, 4, NO, ERRORS(ENOMEM, EAGAIN), ERRORS(ENOMEM), none, false},
     {"mremap", SYS_mremap, NO, NO, NO, ERRORS(ENOMEM), none, none, false},
     {"brk", SYS_brk, NO, NO, NO, ERRORS(ENOMEM), ERRORS(ENOMEM), none, false},
     {"clone3", SYS_clone3, NO, NO, NO, ERRORS(EAGAIN, ENOMEM), ERRORS(EAGAIN), none, false},

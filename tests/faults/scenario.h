@@ -13,7 +13,7 @@
  *     faults KINDS       of calls, allocations, deaths: the others are left out
  *     optional GLOB      files that may be missing after a success with a warning
  *     varies GLOB        files whose content holds times
- *     findings           "it is not there" is a finding for this command, exit code 5
+ *     findings           what is not there, or cannot be reached, is a finding for this command
  */
 #ifndef FAULTS_SCENARIO_H
 #define FAULTS_SCENARIO_H

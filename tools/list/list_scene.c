@@ -95,7 +95,9 @@ static txm_status look_up(const txm_blend_image *image, const char *path, txm_co
     }
     if (status != TXM_OK) {
         txm_lookup_free(out);
-        *out = (txm_lookup){.state = TXM_TX_UNUSABLE, .reason = txm_strdup(why.message)};
+        *out = (txm_lookup){.state = TXM_TX_UNUSABLE,
+                            .reason = txm_strdup(why.message),
+                            .trouble = txm_status_retryable(status) ? status : TXM_OK};
     }
     return out->reason ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: no memory to look its tx file up", path);
 }
@@ -121,6 +123,23 @@ txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const
         }
     }
     return status;
+}
+
+txm_status txm_list_trouble(const txm_list_report *report, txm_error *err)
+{
+    for (size_t i = 0; i < report->lookup_count; i++) {
+        const txm_lookup *l = &report->lookups[i];
+        if (l->trouble != TXM_OK) {
+            return txm_fail(err, l->trouble, "%s%s%s", l->path ? l->path : "", l->path ? ": " : "", l->reason);
+        }
+    }
+    for (size_t i = 0; i < txm_blend_library_count(report->blend); i++) {
+        const txm_blend_library *library = txm_blend_library_at(report->blend, i);
+        if (txm_status_retryable(library->status)) {
+            return txm_fail(err, library->status, "library of %s: %s", report->scene, library->message);
+        }
+    }
+    return TXM_OK;
 }
 
 void txm_list_report_free(txm_list_report *report)

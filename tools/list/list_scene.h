@@ -27,6 +27,9 @@ txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const
 txm_status txm_list_find_faults(txm_list_report *report, const txm_color_config *config, const volatile int *cancel,
                                 txm_error *err);
 
+/* What of the report a retry may cure, as the first failure of it: the list is printed, and the command fails. */
+txm_status txm_list_trouble(const txm_list_report *report, txm_error *err);
+
 /* Frees what the functions above allocated, and the scene. */
 void txm_list_report_free(txm_list_report *report);
 #endif

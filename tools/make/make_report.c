@@ -126,19 +126,20 @@ static void add_input(cJSON *o, const txm_batch_file *file)
 }
 
 /* To standard output, if that is for JSON, and to the log. */
-static void emit(const txm_make_report *report, cJSON *object)
+static void emit(txm_make_report *report, cJSON *object)
 {
     char *text = txm_json_take(object);
     if (!text)
         txm_json_missing();
     if (text && report->json)
         txm_json_line(stdout, text);
-    if (text && report->log)
-        txm_json_line(report->log, text);
+    int rc = text && report->log ? txm_json_line(report->log, text) : 0;
+    if (rc != 0)
+        report->log_errno = rc;
     free(text);
 }
 
-static void print_json(const txm_make_report *report, const txm_batch_file *file)
+static void print_json(txm_make_report *report, const txm_batch_file *file)
 {
     cJSON *o = new_object("file");
     add_input(o, file);
@@ -248,7 +249,7 @@ static void add_shard(cJSON *o, const txm_make_report *report)
     txm_json_text(shard, "list_key", report->list_key);
 }
 
-static void print_json_summary(const txm_make_report *report, double seconds)
+static void print_json_summary(txm_make_report *report, double seconds)
 {
     const size_t *n = report->count;
     cJSON *o = new_object("summary");
@@ -297,10 +298,13 @@ static void close_log(txm_make_report *report)
     bool lost = report->log && ferror(report->log);
     if (report->log)
         lost |= fclose(report->log) != 0;
+    if (lost && !report->log_errno)
+        report->log_errno = errno;
     report->log = NULL;
     if (!lost)
         return;
-    txm_say(TXM_SAY_ERROR, "%s: writing the log failed; results are missing", report->log_path);
+    txm_say(TXM_SAY_ERROR, "%s: writing the log failed: %s; results are missing", report->log_path,
+            strerror(report->log_errno));
     report->tally.retryable = true;
 }
 

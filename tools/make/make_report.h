@@ -32,6 +32,7 @@ typedef struct txm_make_report {
     struct timespec begin;
     FILE *log; /* gets the JSON, too; NULL: none */
     const char *log_path;
+    int log_errno; /* of a line that could not be written; 0: none */
 } txm_make_report;
 
 void txm_make_report_init(txm_make_report *report, bool json, bool quiet, bool plan, int key);

@@ -2,6 +2,7 @@
  * JSON output over cJSON. */
 #include "tools/output/json.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -161,16 +162,17 @@ char *txm_json_take(cJSON *object)
     return text;
 }
 
-void txm_json_line(FILE *out, const char *text)
+int txm_json_line(FILE *out, const char *text)
 {
     /* One locked sequence: lines of several threads never mix, and a reader sees each at once. */
     txm_say_hold();
     flockfile(out);
     fputs(text, out);
     fputc('\n', out);
-    fflush(out);
+    int rc = fflush(out) == 0 ? 0 : errno;
     funlockfile(out);
     txm_say_release();
+    return rc;
 }
 
 bool txm_json_print(cJSON *object)

@@ -43,8 +43,8 @@ void txm_json_error(cJSON *object, const txm_error *err);
 
 /* The object as text, on one line; the object is freed. New string, NULL when memory is exhausted. */
 char *txm_json_take(cJSON *object);
-/* Writes a line and flushes it. From any thread. */
-void txm_json_line(FILE *out, const char *text);
+/* Writes a line and flushes it. From any thread. 0 or an errno. */
+int txm_json_line(FILE *out, const char *text);
 /* Prints one line to stdout, flushes it, and frees the object. From any thread. False when memory is exhausted. */
 bool txm_json_print(cJSON *object);
 /* The same where there is nothing else to do about a failure: says that an object is missing. */
