@@ -187,12 +187,14 @@ txm_status txm_folders_make(const char *path, txm_error *err)
     struct stat st;
     if (stat(path, &st) == 0)
         return S_ISDIR(st.st_mode) ? TXM_OK : explain(path, ENOTDIR, err);
-    if (errno != ENOENT)
-        return explain(path, errno, err);
+    int why = errno;
+    /* What is in the way may be further up. */
+    if (why != ENOENT && why != ENOTDIR && why != ELOOP)
+        return explain(path, why, err);
     char *parent = txm_path_dir(path);
     if (!parent)
         return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
-    txm_status status = strcmp(parent, path) ? txm_folders_make(parent, err) : explain(path, ENOENT, err);
+    txm_status status = strcmp(parent, path) ? txm_folders_make(parent, err) : explain(path, why, err);
     free(parent);
     if (status != TXM_OK || mkdir(path, 0777) == 0)
         return status;
