@@ -54,7 +54,7 @@ check two-projects-says says "are of different projects"
 printf 'cachedir = x\n' >other/.txmill
 txm make other/tile64.png
 check misspelt-exit rc_is 2
-check misspelt-says says "other/.txmill:1: unknown setting 'cachedir'; did you mean 'cache-dir'?"
+check misspelt-says says "other/.txmill:1: unknown setting 'cachedir' (did you mean 'cache-dir'?)"
 printf 'threads = many\n' >other/.txmill
 txm make other/tile64.png
 check bad-value-says says "other/.txmill:1: threads is 'many'"
@@ -78,7 +78,7 @@ check space-exit rc_is 2
 check space-near says 'did you mean "sRGB"'
 txm make --rule '*.png=sRGB,strait' film/tex/wood_color.png
 check rule-exit rc_is 2
-check rule-names-the-word says "'strait' is no alpha type; did you mean 'straight'?"
+check rule-names-the-word says "'strait' is no alpha type (did you mean 'straight'?)"
 txm make --rule '*.png=Nonn-Color' -r film
 check rule-space-exit rc_is 2
 check rule-space-says says "--rule '*.png'"

@@ -229,9 +229,10 @@ static void print_command(const checking *c, const txm_operands *operands)
     /* What is damaged bears the right name and time: only by force is it made again. */
     fputs(c->damaged ? " --force" : "", stdout);
     fputs(names_folder(operands) ? " -r" : "", stdout);
-    if (a->rules.preset)
+    /* What a .txmill says need not be said again. */
+    if (txm_opt_given(operands, "preset"))
         printf(" --preset %s", a->rules.preset);
-    if (a->cache_dir) {
+    if (txm_opt_given(operands, "cache-dir")) {
         fputs(" -d ", stdout);
         txm_print_safe(a->cache_dir);
     }

@@ -119,8 +119,8 @@ static int run_diff(void *p, const txm_operands *operands)
     bool within = false;
     txm_report_args_apply(&args->report);
     if (operands->count != 2) {
-        txm_fail(&err, TXM_USAGE, "two files are compared, but %zu are given; 'txmill diff --help' lists the options",
-                 operands->count);
+        txm_fail(&err, TXM_USAGE, "two files are compared, but %zu %s given; 'txmill diff --help' lists the options",
+                 operands->count, operands->count == 1 ? "is" : "are");
         return txm_finish_failed(&err, 0);
     }
     const char *const paths[2] = {operands->items[0], operands->items[1]};

@@ -94,6 +94,8 @@ static txm_status extract(const char *path, const extract_args *args, txm_error 
         print_json(path, args, &p);
     txm_level_picture_clear(&p);
     txm_tx_close(&tx);
+    if (status == TXM_USAGE)
+        txm_error_prefix(&own, "%s", path);
     return status ? txm_fail(err, status, "%s", own.message) : TXM_OK;
 }
 
@@ -105,7 +107,7 @@ static int run_extract(void *p, const txm_operands *operands)
     if (operands->count != 1)
         txm_fail(&err, TXM_USAGE, "one tx file is needed; 'txmill extract --help' lists the options");
     else if (!args->output || !*args->output)
-        txm_fail(&err, TXM_USAGE, "where to? -o FILE is needed");
+        txm_fail(&err, TXM_USAGE, "no output given; name one with -o, as in -o picture.png");
     if (err.status)
         return txm_finish_failed(&err, 0);
     const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->force};

@@ -150,6 +150,11 @@ static int run_report(void *p, const txm_operands *operands)
         print_json(&report, &sums);
     else if (status == TXM_OK)
         say_sums(&report, &sums);
+    /* Nothing that was read is a log: an empty page would look like a result. */
+    if (status == TXM_OK && report.foreign && !sums.images && sums.incomplete == report.run_count) {
+        txm_say(TXM_SAY_ERROR, "%s: no log of txmill; 'txmill make --log run.jsonl' writes one", operands->items[0]);
+        txm_tally_fail(&tally, TXM_USAGE);
+    }
     txm_report_free(&report);
     return status == TXM_OK ? txm_finish(&tally) : txm_finish_failed(&err, operands->count);
 }

@@ -74,7 +74,7 @@ txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args
     o.rules = job->rules;
     o.lint = args->lint;
     o.max_memory_bytes = args->running->max_memory_bytes;
-    txm_status status = txm_context_new(&context, &job->context, err);
+    txm_status status = txm_context_make(&context, &job->context, err);
     if (status == TXM_OK)
         status = txm_settings_check(&o.settings, o.rules, txm_context_color(job->context), err);
     if (status == TXM_OK)

@@ -252,5 +252,17 @@ txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs
 {
     const txm_running_args running = {.threads = jobs->threads, .device = "cpu"};
     const txm_context_options options = txm_context_options_from(config, &running);
-    return txm_context_new(&options, out, err);
+    return txm_context_make(&options, out, err);
+}
+
+txm_status txm_context_make(const txm_context_options *options, txm_context **out, txm_error *err)
+{
+    txm_error own = {0};
+    txm_status status = txm_context_new(options, out, &own);
+    if (status == TXM_OK)
+        return status;
+    /* A misspelt name is a mistake of the command line, found once and before any file. */
+    if (options->working_space && !strncmp(own.message, "working space ", 14))
+        return txm_fail(err, TXM_USAGE, "--working-space: %s", own.message);
+    return txm_fail(err, status, "%s", own.message);
 }

@@ -92,6 +92,9 @@ void txm_report_args_apply(const txm_report_args *args);
 txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs_args *jobs, txm_context **out,
                                    txm_error *err);
 
+/* txm_context_new, with USAGE for a working space that the config lacks. */
+txm_status txm_context_make(const txm_context_options *options, txm_context **out, txm_error *err);
+
 /* Fills the options of a context from the parsed groups, with messages going to txm_say. */
 txm_context_options txm_context_options_from(const txm_config_args *config, const txm_running_args *running);
 

@@ -116,7 +116,7 @@ static txm_status unknown_key(const char *word, const char *origin, txm_error *e
     return txm_fail(err, TXM_USAGE,
                     "%s: unknown setting '%s'%s%s%s; there are cache-dir, ocio, working-space, preset, rule, rules and "
                     "threads",
-                    origin, word, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+                    origin, word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
 static txm_status take_line(txm_project *p, char *line, const char *origin, txm_error *err)

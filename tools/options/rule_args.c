@@ -87,7 +87,7 @@ static txm_status check_space(const char *space, const char *who, const txm_colo
         const char *near = near_alpha(comma + 1);
         txm_fail(err, TXM_USAGE, "%s: '%s' is no alpha type%s%s%s; there are straight, premultiplied, channel_packed, "
                                  "none, default and auto",
-                 who, comma + 1, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+                 who, comma + 1, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
     } else {
         txm_fail(err, TXM_USAGE, "%s: %s", who, why.message);
     }
