@@ -8,7 +8,6 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
-#include "core/fail.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/guard.h"
