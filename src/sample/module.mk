@@ -13,3 +13,7 @@ $(B)/bench_lookup: bench/bench_lookup.c $(B)/bench/oiio_lookup.o $(B)/libtxmill.
 	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/oiio_lookup.o $(B)/libtxmill.a $(ALL_LDFLAGS) \
 	  -lOpenImageIO -lOpenImageIO_Util $(LIBS) -o $@
 -include $(B)/bench_lookup.d
+
+# OpenImageIO as a second opinion.
+$(B)/tests/test_sample_oiio: LIBS += $(B)/bench/oiio_lookup.o -lOpenImageIO -lOpenImageIO_Util
+$(B)/tests/test_sample_oiio: $(B)/bench/oiio_lookup.o

@@ -162,7 +162,7 @@ TXM_FAST void group_place(const txm_view_texture *t, vi level, vf u, vf v, int c
     int first = TXM_RING_PX - (cubic ? 1 : 0);
     vi x = group_axis(u * vf_from(w), w, t->tile_shift, closest, first, &tile_x, &fx, beyond);
     vi y = group_axis((1.0f - v) * vf_from(h), h, t->tile_shift, closest, first, &tile_y, &fy, beyond);
-    vi across = (w + ((1 << t->tile_shift) - 1)) >> (int)t->tile_shift;
+    vi across = (w + vi_set((1 << t->tile_shift) - 1)) >> (int)t->tile_shift;
     TXM_STORE(vi, out->tile, tile_y * across + tile_x);
     TXM_STORE(vi, out->offset, y * (int32_t)t->row_bytes + x * (int32_t)t->pixel_bytes);
     TXM_STORE(vf, out->fx, fx);
