@@ -8,6 +8,7 @@
 #include "tools/make/make_run.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
+#include "tools/output/format.h"
 #include "tools/output/say.h"
 
 /* Between attempts at what a retry may cure: doubled from the first to the last. */
@@ -111,9 +112,10 @@ static txm_status watch_folders(rounds *r, char **folders, txm_error *err)
                                        .rescan_s = r->args->rescan_s,
                                        .cancel = txm_signal_flag(),
                                        .warn = txm_say_warning};
+    char folders_text[TXM_FORMAT_COUNT];
     txm_status status = txm_watch_new(r->folders, r->folder_count, &options, &r->watch, err);
     if (status == TXM_OK)
-        txm_say(TXM_SAY_INFO, "watching %zu folders", txm_watch_folders(r->watch));
+        txm_say(TXM_SAY_INFO, "watching %s", txm_format_count(txm_watch_folders(r->watch), "folder", folders_text));
     while (status == TXM_OK) {
         txm_watch_what what;
         status = txm_watch_wait(r->watch, WAIT_SECONDS, &what, err);

@@ -91,6 +91,16 @@ static void print_color(const char *label, const float *color, unsigned count)
     putchar('\n');
 }
 
+/* Files hold 2026:11:21 05:33:50, as TIFF has it; people read 2026-11-21. */
+static void print_date(const char *stored)
+{
+    char date[64];
+    snprintf(date, sizeof date, "%s", stored);
+    if (strlen(date) > 7 && date[4] == ':' && date[7] == ':')
+        date[4] = date[7] = '-';
+    print_field("source's date", date);
+}
+
 static void print_source(const txm_info *info)
 {
     static const char *const remarks[] = {"", "", " (changed since: its time differs)", " (not there any more)"};
@@ -101,7 +111,7 @@ static void print_source(const txm_info *info)
     txm_print_safe(d->source);
     printf("%s\n", remarks[info->source_state]);
     if (*d->date)
-        print_field("source's date", d->date);
+        print_date(d->date);
 }
 
 static void print_color_settings(const txm_tx_description *d)
