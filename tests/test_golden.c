@@ -275,11 +275,11 @@ static void compare_file(set *t, const row *m, const char *path)
     ck_assert_msg(!txm_tx_open(path, &tx, &err), "%s", err.message);
     const txm_tx_info *info = txm_tx_info_of(tx);
     ck_assert_int_eq(info->container, strcmp(m->field[CONTAINER], "tiff") ? TXM_CONTAINER_EXR : TXM_CONTAINER_TIFF);
-    ck_assert_uint_eq(info->channels, atoi(m->field[CHANNELS]));
+    ck_assert_uint_eq(info->channels, (uint32_t)atoi(m->field[CHANNELS]));
     ck_assert_str_eq(txm_type_name(info->type), m->field[TYPE]);
-    ck_assert_uint_eq(info->width, atoi(m->field[WIDTH]));
-    ck_assert_uint_eq(info->height, atoi(m->field[HEIGHT]));
-    ck_assert_uint_eq(info->levels, atoi(m->field[LEVELS]));
+    ck_assert_uint_eq(info->width, (uint32_t)atoi(m->field[WIDTH]));
+    ck_assert_uint_eq(info->height, (uint32_t)atoi(m->field[HEIGHT]));
+    ck_assert_uint_eq(info->levels, (uint32_t)atoi(m->field[LEVELS]));
     ck_assert_int_eq(info->section, TXM_SECTION_NONE);
     ck_assert_msg(txm_tx_cycles_accepts(tx, reason, sizeof reason), "%s: %s", path, reason);
     bool converted = precision_of(m) == CONVERTED;

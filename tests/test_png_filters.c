@@ -58,7 +58,7 @@ static void compare_rows(const txm_unfilter_ops *ops, int rows, size_t bpp, size
     test_noise(seed, prior, bytes);
     memset(got, 0xa5, 4 * gap);
     for (int k = 0; k < 4; k++)
-        out[k] = got + k * gap;
+        out[k] = got + (size_t)k * gap;
     (rows == 4 ? ops->paeth_4 : ops->paeth_2)[bpp](raw, stride, prior, out, bytes);
     for (int k = 0; k < 4; k++) {
         for (size_t i = k < rows ? bytes : 0; i < gap; i++)
@@ -66,7 +66,7 @@ static void compare_rows(const txm_unfilter_ops *ops, int rows, size_t bpp, size
                 ck_abort_msg("%s: %d rows write outside row %d", ops->name, rows, k);
         if (k >= rows)
             continue;
-        txm_unfilter_scalar.undo[TXM_PNG_PAETH][bpp](raw + k * stride, above, want, bytes);
+        txm_unfilter_scalar.undo[TXM_PNG_PAETH][bpp](raw + (size_t)k * stride, above, want, bytes);
         if (memcmp(out[k], want, bytes) != 0)
             ck_abort_msg("%s: row %d of %d, %zu bytes a pixel, %zu a row", ops->name, k, rows, bpp, bytes);
         above = out[k];

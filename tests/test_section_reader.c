@@ -121,7 +121,7 @@ END_TEST
  * section as a whole stays valid and that tile is gathered. */
 START_TEST(flipped_anywhere)
 {
-    txm_section_footer footer;
+    txm_section_footer footer = {0};
     bool right;
     ck_assert(txm_section_footer_parse(file + file_bytes - TXM_SECTION_FOOTER_BYTES, &footer));
     ck_assert_uint_eq(footer.image_bytes, image_bytes);
@@ -143,7 +143,7 @@ END_TEST
 
 START_TEST(damaged_rings_are_named)
 {
-    txm_section_footer footer;
+    txm_section_footer footer = {0};
     unsigned damaged = 0;
     txm_section_footer_parse(file + file_bytes - TXM_SECTION_FOOTER_BYTES, &footer);
     file[(image_bytes + footer.index_offset) / 2] ^= 4;
@@ -177,7 +177,7 @@ static void set_footer(const txm_section_footer *footer)
 
 START_TEST(newer_version)
 {
-    txm_section_footer footer;
+    txm_section_footer footer = {0};
     txm_section_footer_parse(file + file_bytes - TXM_SECTION_FOOTER_BYTES, &footer);
     footer.version = 2;
     set_footer(&footer);
@@ -193,9 +193,9 @@ START_TEST(lies_in_the_footer)
         txm_section_footer f = sound;
         *(i == 0 ? &f.identity : i == 1 ? &f.image_bytes : &f.check) += i < 2;
         f.tiles += i == 2;
-        f.tile_px += i == 3;
-        f.ring_px += i == 4;
-        f.channels -= i == 5;
+        f.tile_px = (uint16_t)(f.tile_px + (i == 3));
+        f.ring_px = (uint8_t)(f.ring_px + (i == 4));
+        f.channels = (uint8_t)(f.channels - (i == 5));
         f.type ^= i == 6;
         f.index_raw = i == 7 ? UINT32_MAX : f.index_raw;
         f.tiles = i == 8 ? UINT32_MAX : f.tiles;

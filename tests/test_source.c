@@ -150,7 +150,7 @@ START_TEST(refuses_truncated_files)
     ck_assert_int_eq(stat(whole, &st), 0);
     free(whole);
     for (int part = 1; part <= 3; part++) {
-        char *path = copy(name, (size_t)st.st_size * part / 4, strrchr(name, '/') + 1);
+        char *path = copy(name, (size_t)st.st_size * (size_t)part / 4, strrchr(name, '/') + 1);
         txm_error err = {0};
         txm_status status = read_all(path, &err);
         /* Of some formats nothing is left to be known by. */

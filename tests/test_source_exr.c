@@ -138,7 +138,7 @@ static void write_chunk(exr_context_t f, const kind *k, exr_encode_pipeline_t *e
 {
     uint32_t bytes = k->is_float ? 4 : 2;
     ck_assert_int_eq(first ? exr_encoding_initialize(f, 0, chunk, e) : exr_encoding_update(f, 0, chunk, e), 0);
-    size_t plane = (size_t)chunk->width * chunk->height * bytes;
+    size_t plane = (size_t)chunk->width * (size_t)chunk->height * (size_t)bytes;
     uint8_t *pixels = malloc(plane * k->channels);
     for (uint32_t c = 0; c < k->channels; c++) {
         uint8_t *p = pixels + c * plane;
@@ -272,7 +272,7 @@ START_TEST(damaged_blocks)
     FILE *f = fopen(path, "r+b");
     ck_assert_int_eq(fstat(fileno(f), &st), 0);
     for (int round = 0; round < 40; round++) {
-        long at = 2000 + (long)(rand_r(&seed) % (unsigned)(st.st_size - 2000));
+        long at = 2000 + (long)((unsigned)rand_r(&seed) % (unsigned)(st.st_size - 2000));
         fseek(f, at, SEEK_SET);
         int old = fgetc(f);
         fseek(f, at, SEEK_SET);

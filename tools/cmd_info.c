@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill info: shows what is inside tx files. */
 #include "core/fail.h"
+#include "core/mem.h"
 #include "tools/inspect/info_report.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/opt.h"
@@ -59,7 +60,7 @@ static txm_status show(txm_context *context, const char *path, const info_args *
     } else if (status == TXM_OK) {
         const txm_info_extent extent = {args->all, args->tiles == ALL_TILES};
         if (!txm_info_print_text(&info, &extent))
-            status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for a table of tiles", path);
+            status = txm_no_memory(err, path);
     }
     txm_info_clear(&info);
     return status;

@@ -306,9 +306,9 @@ static bool row_new(row *r, size_t n)
 {
     float *all = txm_calloc(n, 12 * sizeof(float));
     for (int i = 0; i < 6; i++)
-        r->in[i] = all ? all + i * n : NULL;
+        r->in[i] = all ? all + (size_t)i * n : NULL;
     for (int i = 0; all && i < 4; i++)
-        r->out[i] = all + (6 + i) * n;
+        r->out[i] = all + (size_t)(6 + i) * n;
     r->random = all ? (uint32_t *)(void *)(all + 10 * n) : NULL;
     r->again = all ? r->random + n : NULL;
     return all;

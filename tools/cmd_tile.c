@@ -147,7 +147,7 @@ static txm_status read_window(txm_tx *tx, const tile_args *args, window *w, txm_
     size_t edge_w = w->info->tile_w + 2 * (size_t)p, edge_h = w->info->tile_h + 2 * (size_t)p;
     uint8_t *wide = txm_alloc_pixels(edge_w * edge_h, w->pixel_bytes);
     if (!wide)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for a tile");
+        return txm_no_memory(err, NULL);
     txm_status status =
         txm_tx_read_padded(tx, args->level, args->tile.x, args->tile.y, p, (txm_extension)args->extension, wide,
                            w->pixel_bytes, edge_w * w->pixel_bytes, &w->w, &w->h, err);
@@ -192,7 +192,7 @@ static txm_status write_window(const window *w, const char *path, const tile_arg
 {
     int format = choose_format(args);
     if (args->json)
-        return print_json(w, path, args) ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "no memory for the JSON");
+        return print_json(w, path, args) ? TXM_OK : txm_no_memory(err, NULL);
     if (format != FORMAT_IMAGE)
         return write_plain(w, args->output, format == FORMAT_RAW, err);
     if (strcmp(args->output, "-") == 0)

@@ -251,7 +251,7 @@ static txm_status write_page(const viewing *v, txm_tally *tally, txm_error *err)
     txm_error failure = {0};
     fate *fates = txm_calloc(txm_inputs_count(v->inputs), sizeof *fates);
     if (!fates)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for the page");
+        return txm_no_memory(err, NULL);
     make_page(v, fates, &failure);
     if (!txm_signal_caught())
         tell_fates(v, fates, &failure, tally);

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "core/fail.h"
-#include "tools/commands.h"
 #include "core/mem.h"
+#include "tools/commands.h"
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 
@@ -49,7 +49,7 @@ static int run_command(const txm_command *command, int argc, char **argv)
     if (asks_for_json(command, argc, argv))
         txm_finish_in_json(schema, 1);
     if (!operands.items || !args)
-        txm_fail(&err, TXM_NO_MEMORY, "out of memory");
+        txm_no_memory(&err, NULL);
     else
         outcome = txm_parse(command, argc, argv, args, &operands, &err);
     switch (outcome) {

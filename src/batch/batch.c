@@ -18,7 +18,7 @@ txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs, const t
     txm_error_clear(err);
     txm_batch *b = txm_calloc(1, sizeof *b);
     if (!b)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for a batch");
+        return txm_no_memory(err, NULL);
     b->context = context;
     b->inputs = inputs;
     b->options = *options;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/hash.h"
+#include "core/mem.h"
 
 enum { PIECE_BYTES = 256 << 10 };
 
@@ -58,7 +59,7 @@ txm_status txm_content_hash(const char *path, const volatile int *cancel, char o
     void *piece = malloc(PIECE_BYTES);
     txm_status status;
     if (!hash || !piece)
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
+        status = txm_no_memory(err, path);
     else
         status = hash_fd(fd, path, cancel, hash, piece, err);
     if (status == TXM_OK) {

@@ -43,7 +43,7 @@ txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err
     /* readdir tells its end from a failure by errno alone. */
     for (errno = 0; status == TXM_OK && (d = readdir(dir)); errno = 0) {
         if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") && !add(&e, d))
-            status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for its names", folder);
+            status = txm_no_memory(err, folder);
     }
     if (status == TXM_OK && errno)
         status = txm_fail_errno(err, errno, "%s: reading the folder failed", folder);

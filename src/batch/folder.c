@@ -74,14 +74,8 @@ static bool wanted(const walk *w, const char *path, bool is_folder)
 
 static bool push(walk *w, char *path)
 {
-    if (w->count == w->capacity) {
-        size_t capacity = w->capacity ? 2 * w->capacity : 16;
-        char **pending = realloc(w->pending, txm_mul(capacity, sizeof *pending));
-        if (!pending)
-            return false;
-        w->pending = pending;
-        w->capacity = capacity;
-    }
+    if (!TXM_GROW(w->pending, w->capacity, w->count))
+        return false;
     w->pending[w->count++] = path;
     return true;
 }

@@ -136,15 +136,7 @@ static txm_status visit_file(walk *w, const char *path, const struct stat *st, t
 /* Takes over `path`. */
 static txm_status push(walk *w, char *path, txm_error *err)
 {
-    if (path && w->count == w->capacity) {
-        size_t capacity = w->capacity ? 2 * w->capacity : 16;
-        char **pending = realloc(w->pending, txm_mul(capacity, sizeof *pending));
-        if (pending) {
-            w->pending = pending;
-            w->capacity = capacity;
-        }
-    }
-    if (!path || w->count == w->capacity) {
+    if (!path || !TXM_GROW(w->pending, w->capacity, w->count)) {
         free(path);
         return txm_fail(err, TXM_NO_MEMORY, "out of memory for the list of folders");
     }

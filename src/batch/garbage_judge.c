@@ -53,8 +53,7 @@ static txm_status is_there(const char *path, bool folder, bool *there, txm_error
 static txm_status folder_is_there(const char *path, bool *there, txm_error *err)
 {
     char *folder = txm_path_dir(path);
-    txm_status status =
-        folder ? is_there(folder, true, there, err) : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
+    txm_status status = folder ? is_there(folder, true, there, err) : txm_no_memory(err, path);
     free(folder);
     return status;
 }
@@ -99,8 +98,7 @@ static txm_status judge_missing(const subject *s, txm_verdict *out, txm_error *e
         condemn(out, TXM_GARBAGE_ORPHAN);
     else
         out->kept = TXM_KEPT_NO_FOLDER;
-    return keep_path(out, beside ? s->beside : stored) ? TXM_OK
-                                                       : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", s->path);
+    return keep_path(out, beside ? s->beside : stored) ? TXM_OK : txm_no_memory(err, s->path);
 }
 
 /* The image is there: is this its tx file, and wanted? */
@@ -109,7 +107,7 @@ static txm_status judge_present(const subject *s, const struct stat *st, txm_ver
     bool exhausted = false, told = *s->description.requested != 0;
     bool fits = !told || s->relative || txm_own_name_fits(s->path, &s->description, out->image, s->dir, &exhausted);
     if (exhausted)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", s->path);
+        return txm_no_memory(err, s->path);
     char id[TXM_FILE_ID_BYTES];
     txm_file_id(st, id);
     if (!fits)
@@ -129,7 +127,7 @@ static txm_status place(subject *s, txm_error *err)
     if (s->standard || s->relative)
         exhausted |= !above || !(s->beside = txm_path_join(above, s->name));
     free(above);
-    return exhausted ? txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", s->path) : TXM_OK;
+    return exhausted ? txm_no_memory(err, s->path) : TXM_OK;
 }
 
 static txm_status judge_described(subject *s, const struct stat *st, txm_verdict *out, txm_error *err)
@@ -143,7 +141,7 @@ static txm_status judge_described(subject *s, const struct stat *st, txm_verdict
         if (!there)
             continue;
         if (!keep_path(out, places[i]))
-            return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", s->path);
+            return txm_no_memory(err, s->path);
         return judge_present(s, st, out, err);
     }
     return judge_missing(s, out, err);
@@ -177,7 +175,7 @@ txm_status txm_garbage_judge(const char *tx_path, const struct stat *st, const t
     s.dir = dir ? txm_path_absolute(dir) : NULL;
     s.name = txm_strndup(txm_path_base(tx_path), name_bytes);
     txm_error own = {0};
-    txm_status status = s.dir && s.name ? TXM_OK : txm_fail(&own, TXM_NO_MEMORY, "%s: out of memory", tx_path);
+    txm_status status = s.dir && s.name ? TXM_OK : txm_no_memory(&own, tx_path);
     if (status == TXM_OK && recognised)
         status = describe(&s, &recognised, &own);
     if (status == TXM_OK && recognised)

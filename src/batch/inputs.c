@@ -55,20 +55,14 @@ txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_
 {
     txm_error_clear(err);
     txm_input e = *entry;
-    if (inputs->count == inputs->capacity) {
-        size_t capacity = inputs->capacity ? 2 * inputs->capacity : 64;
-        txm_input *items = realloc(inputs->items, txm_mul(capacity, sizeof *items));
-        if (!items)
-            return txm_fail(err, TXM_NO_MEMORY, "out of memory for the list of inputs");
-        inputs->items = items;
-        inputs->capacity = capacity;
-    }
+    if (!TXM_GROW(inputs->items, inputs->capacity, inputs->count))
+        return txm_no_memory(err, NULL);
     /* Paths differ, the rest repeats. */
     e.path = txm_names_copy(&inputs->names, entry->path);
     if (!e.path || !keep(inputs, &e.pattern) || !keep(inputs, &e.origin) || !keep(inputs, &e.colorspace) ||
         !keep(inputs, &e.working_space) || !keep(inputs, &e.cache_dir) || !keep(inputs, &e.output) ||
         !keep(inputs, &e.message))
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the list of inputs");
+        return txm_no_memory(err, NULL);
     inputs->items[inputs->count++] = e;
     return TXM_OK;
 }
@@ -90,7 +84,7 @@ txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *fa
     txm_input *e = &inputs->items[index];
     const char *message = txm_names_put(&inputs->names, failure->message);
     if (!message)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the list of inputs");
+        return txm_no_memory(err, NULL);
     e->status = failure->status;
     e->message = message;
     return TXM_OK;

@@ -131,7 +131,7 @@ txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const vo
     unsigned left = suspicions(info);
     size_t stride = (size_t)info->width * info->channels * txm_type_bytes(info->type);
     if (left && !(rows = txm_alloc_pixels(ROWS, stride)))
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
+        status = txm_no_memory(err, path);
     for (uint32_t y = 0; status == TXM_OK && left && y < info->height; y += ROWS) {
         uint32_t count = info->height - y < ROWS ? info->height - y : ROWS;
         if (txm_is_cancelled(cancel))

@@ -18,6 +18,7 @@
 #include "batch/inputs.h"
 #include "core/bytes.h"
 #include "core/fail.h"
+#include "core/mem.h"
 #include "core/text.h"
 
 /* An entry is a path and a few words. */
@@ -162,7 +163,7 @@ static txm_status read_list(list *l, txm_error *failure, txm_error *err)
     txm_bytes text = {0};
     txm_status status = TXM_OK;
     if (!read_all(l->file, &text))
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", l->name);
+        status = txm_no_memory(err, l->name);
     else if (ferror(l->file))
         txm_fail_errno(failure, errno, "%s: reading the list failed", l->name);
     else

@@ -29,7 +29,7 @@ static txm_context *context_for(txm_batch *b, const char *working_space, txm_err
             return b->spaces[i].context;
     txm_batch_space *grown = realloc(b->spaces, txm_mul(b->space_count + 1, sizeof *grown));
     if (!grown) {
-        txm_fail(err, TXM_NO_MEMORY, "out of memory for a working space");
+        txm_no_memory(err, NULL);
         return NULL;
     }
     b->spaces = grown;
@@ -102,7 +102,7 @@ static txm_status look_up(txm_batch *b, size_t index, txm_error *err)
     struct stat st;
     txm_status status = txm_convert(item->context, input->path, &settings, &options, &result, err);
     if (status == TXM_OK && !txm_item_take(b, item, &result))
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", input->path);
+        status = txm_no_memory(err, input->path);
     txm_result_clear(&result);
     if (status != TXM_OK)
         return status;
@@ -179,7 +179,7 @@ static txm_status look_at_all(txm_batch *b, void (*look)(txm_batch *batch, size_
         ok = txm_group_submit(group, false, look_at_inputs, &l);
     txm_group_free(group);
     if (!ok || atomic_load(&b->exhausted))
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the plan");
+        return txm_no_memory(err, NULL);
     return TXM_OK;
 }
 

@@ -51,14 +51,8 @@ static txm_status add(txm_rules *r, const txm_rule *rule, txm_error *err)
 {
     if (r->count == MAX_RULES)
         return txm_fail(err, TXM_USAGE, "%s: more than %d rules", rule->origin, MAX_RULES);
-    if (r->count == r->capacity) {
-        size_t capacity = r->capacity ? 2 * r->capacity : 16;
-        txm_rule *items = realloc(r->items, txm_mul(capacity, sizeof *items));
-        if (!items)
-            return txm_fail(err, TXM_NO_MEMORY, "out of memory for rules");
-        r->items = items;
-        r->capacity = capacity;
-    }
+    if (!TXM_GROW(r->items, r->capacity, r->count))
+        return txm_fail(err, TXM_NO_MEMORY, "out of memory for rules");
     txm_rule *n = &r->items[r->count];
     *n = (txm_rule){txm_names_put(&r->names, rule->glob), txm_names_put(&r->names, rule->colorspace), rule->alpha,
                     txm_names_put(&r->names, rule->origin)};

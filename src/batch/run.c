@@ -202,9 +202,9 @@ static void give_back(running *r, size_t place, bool done)
     if (done)
         return;
     double now = stopwatch();
-    if (!t->retry)
+    if (t->retry <= 0)
         t->locked = now;
-    t->retry = t->retry ? t->retry * 2 : (float)FIRST_RETRY_SECONDS;
+    t->retry = t->retry > 0 ? t->retry * 2 : (float)FIRST_RETRY_SECONDS;
     if (t->retry > (float)LAST_RETRY_SECONDS)
         t->retry = (float)LAST_RETRY_SECONDS;
     t->not_before = now + (double)t->retry;
@@ -251,7 +251,8 @@ static void work(void *arg)
         if (what != TAKEN)
             continue;
         const turn *t = &r->turns[place];
-        bool done = convert(r->batch, r->batch->order[place], t->retry && stopwatch() - t->locked > PATIENCE_SECONDS);
+        bool done =
+            convert(r->batch, r->batch->order[place], t->retry > 0 && stopwatch() - t->locked > PATIENCE_SECONDS);
         pthread_mutex_lock(&r->lock);
         give_back(r, place, done);
         pthread_mutex_unlock(&r->lock);
@@ -278,6 +279,6 @@ txm_status txm_batch_run(txm_batch *batch, txm_error *err)
     free(r.turns);
     txm_claims_free(&batch->claims);
     if (!workers)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_no_memory(err, NULL);
     return txm_batch_cancelled(batch) ? txm_fail(err, TXM_CANCELLED, "stopped on request") : TXM_OK;
 }

@@ -13,6 +13,7 @@
 #include "batch/batch.h"
 #include "batch/sweep.h"
 #include "core/fail.h"
+#include "core/mem.h"
 #include "core/path.h"
 
 typedef struct comparing {
@@ -142,5 +143,5 @@ txm_status txm_find_same_work(txm_batch *b, txm_error *err)
     txm_names_free(&c.folders);
     txm_names_free(&c.targets);
     txm_names_free(&c.sources);
-    return ok ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory for the plan");
+    return ok ? TXM_OK : txm_no_memory(err, NULL);
 }

@@ -59,7 +59,7 @@ static txm_status digest(const entry *entries, size_t count, char out[TXM_SHA1_H
 {
     txm_sha1 *hash = txm_sha1_new();
     if (!hash)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the digest of the inputs");
+        return txm_no_memory(err, NULL);
     for (size_t i = 0; i < count; i++) {
         char text[48];
         int n = snprintf(text, sizeof text, "%a %d ", (double)entries[i].weight, (int)entries[i].item->alpha);
@@ -139,7 +139,7 @@ txm_status txm_shards_assign(txm_batch *batch, txm_error *err)
     size_t count = 0;
     txm_status status = TXM_OK;
     if (!d.loads || (batch->count && (!entries || !collect(batch, entries, &count))))
-        status = txm_fail(err, TXM_NO_MEMORY, "out of memory for the shards");
+        status = txm_no_memory(err, NULL);
     if (status == TXM_OK && count)
         qsort(entries, count, sizeof *entries, compare);
     if (status == TXM_OK)

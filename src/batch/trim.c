@@ -43,14 +43,8 @@ static bool is_object_name(const char *name)
 
 static bool add(objects *o, const object *item)
 {
-    if (o->count == o->capacity) {
-        size_t capacity = o->capacity ? 2 * o->capacity : 256;
-        object *items = realloc(o->items, txm_mul(capacity, sizeof *items));
-        if (!items)
-            return false;
-        o->items = items;
-        o->capacity = capacity;
-    }
+    if (!TXM_GROW(o->items, o->capacity, o->count))
+        return false;
     o->items[o->count++] = *item;
     return true;
 }

@@ -100,14 +100,8 @@ static bool note(txm_watch *w, const char *path, double ready)
         ask_for_everything(w);
         return true;
     }
-    if (w->count == w->capacity) {
-        size_t capacity = w->capacity ? 2 * w->capacity : 64;
-        change *changes = realloc(w->changes, txm_mul(capacity, sizeof *changes));
-        if (!changes)
-            return false;
-        w->changes = changes;
-        w->capacity = capacity;
-    }
+    if (!TXM_GROW(w->changes, w->capacity, w->count))
+        return false;
     char *copy = txm_strdup(path);
     if (!copy)
         return false;
@@ -181,7 +175,7 @@ txm_status txm_watch_new(const char *const *folders, size_t count, const txm_wat
     txm_watch *w = txm_calloc(1, sizeof *w);
     if (!w || !(w->roots = txm_calloc(count, sizeof *w->roots))) {
         free(w);
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the watch");
+        return txm_no_memory(err, NULL);
     }
     w->options = *options;
     w->everything = true;
@@ -270,7 +264,7 @@ static txm_status on_event(txm_watch *w, const struct inotify_event *e, txm_erro
             ok = on_found(w, path);
     }
     free(path);
-    return ok ? status : txm_fail(err, TXM_NO_MEMORY, "out of memory for the watch");
+    return ok ? status : txm_no_memory(err, NULL);
 }
 
 static txm_status read_events(txm_watch *w, txm_error *err)
@@ -280,7 +274,7 @@ static txm_status read_events(txm_watch *w, txm_error *err)
     ssize_t n = 0;
     while (status == TXM_OK && (n = read(w->tree.fd, buffer, sizeof buffer)) > 0) {
         for (char *p = buffer; status == TXM_OK && p < buffer + n;) {
-            const struct inotify_event *e = (const struct inotify_event *)p;
+            const struct inotify_event *e = (const void *)p;
             status = on_event(w, e, err);
             p += sizeof *e + e->len;
         }
@@ -327,7 +321,7 @@ static txm_status look_round(txm_watch *w, double now, txm_watch_what *what, txm
         w->last_everything = now;
         *what = TXM_WATCH_EVERYTHING;
     } else if (!collect(w, now)) {
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the watch");
+        return txm_no_memory(err, NULL);
     } else if (w->file_count) {
         *what = TXM_WATCH_FILES;
     }
@@ -375,7 +369,7 @@ txm_status txm_watch_again(txm_watch *watch, const char *path, double seconds, t
         watch->everything_at = stopwatch() + seconds;
     if (!path || find_change(watch, path) || note(watch, path, stopwatch() + seconds))
         return TXM_OK;
-    return txm_fail(err, TXM_NO_MEMORY, "out of memory for the watch");
+    return txm_no_memory(err, NULL);
 }
 
 bool txm_watch_is_there(const txm_watch *watch, size_t index)

@@ -92,14 +92,8 @@ static bool insert(txm_watch_tree *tree, int wd, const char *path, size_t root_b
     *known = i < tree->count && tree->folders[i].wd == wd;
     if (*known)
         return true;
-    if (tree->count == tree->capacity) {
-        size_t capacity = tree->capacity ? 2 * tree->capacity : 64;
-        txm_watched_folder *folders = realloc(tree->folders, txm_mul(capacity, sizeof *folders));
-        if (!folders)
-            return false;
-        tree->folders = folders;
-        tree->capacity = capacity;
-    }
+    if (!TXM_GROW(tree->folders, tree->capacity, tree->count))
+        return false;
     char *copy = txm_strdup(path);
     if (!copy)
         return false;
@@ -139,15 +133,9 @@ static txm_status watch_one(txm_watch_tree *tree, const char *path, size_t root_
 /* Takes over `path`. */
 static bool push(pending *p, char *path)
 {
-    if (p->count == p->capacity) {
-        size_t capacity = p->capacity ? 2 * p->capacity : 16;
-        char **paths = realloc(p->paths, txm_mul(capacity, sizeof *paths));
-        if (!paths) {
-            free(path);
-            return false;
-        }
-        p->paths = paths;
-        p->capacity = capacity;
+    if (!TXM_GROW(p->paths, p->capacity, p->count)) {
+        free(path);
+        return false;
     }
     p->paths[p->count++] = path;
     return true;

@@ -164,7 +164,7 @@ txm_status txm_dna_parse(const txm_blend_format *format, uint8_t *payload, size_
     txm_dna *dna = txm_calloc(1, sizeof *dna);
     if (!dna) {
         free(payload);
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the struct definitions", name);
+        return txm_no_memory(err, name);
     }
     dna->payload = payload;
     dna->bytes = bytes;

@@ -34,7 +34,7 @@ static txm_status copy_packed(txm_stream *from, const txm_packed *packed, int fd
     static const size_t chunk_bytes = 256 << 10;
     uint8_t *chunk = malloc(chunk_bytes);
     if (!chunk) {
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to read a packed library", txm_stream_name(from));
+        return txm_no_memory(err, txm_stream_name(from));
     }
     txm_status status = txm_stream_seek(from, packed->position, err);
     for (uint64_t done = 0; status == TXM_OK && done < packed->bytes;) {

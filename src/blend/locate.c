@@ -26,7 +26,7 @@ static txm_status parse_at(txm_stream *stream, const txm_blend_format *format, c
     size_t bytes = (size_t)block->bytes;
     uint8_t *payload = malloc(bytes ? bytes : 1);
     if (!payload) {
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the struct definitions", name);
+        return txm_no_memory(err, name);
     }
     txm_status status = txm_stream_seek(stream, block->position, err);
     if (status == TXM_OK) {

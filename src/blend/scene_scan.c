@@ -15,6 +15,7 @@
 #include "blend/scene_run.h"
 #include "blend/tape.h"
 #include "core/fail.h"
+#include "core/mem.h"
 
 typedef struct scan {
     txm_stream *stream;
@@ -33,8 +34,7 @@ typedef struct scan {
 static txm_status exhausted(const scan *s, txm_error *err)
 {
     if (!s->store->over_limit)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its node trees and data-blocks",
-                        txm_stream_name(s->stream));
+        return txm_no_memory(err, txm_stream_name(s->stream));
     return txm_fail(err, TXM_TOO_LARGE, "%s: its node trees and data-blocks need more than %zu MiB of memory",
                     txm_stream_name(s->stream), s->store->limit_bytes >> 20);
 }
@@ -282,7 +282,7 @@ txm_status txm_scan(txm_stream *stream, const txm_scan_options *options, txm_sto
         s.walk = (txm_walk){.stream = stream, .format = &format, .tape = tape.data.size > 0 ? &tape : NULL};
         s.payload = malloc(TXM_MAX_EDGE_BLOCK_BYTES);
         if (!s.payload) {
-            status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory to read the file", txm_stream_name(stream));
+            status = txm_no_memory(err, txm_stream_name(stream));
         }
     }
     if (status == TXM_OK && options->graph) {

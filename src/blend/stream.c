@@ -120,7 +120,7 @@ txm_status txm_stream_from_fd(int fd, const char *name, txm_stream **out, txm_er
     if (!s || !(s->name = txm_strdup(name))) {
         close(fd);
         free(s);
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open the file", name);
+        return txm_no_memory(err, name);
     }
     s->input.fd = fd;
     s->input.name = s->name;

@@ -46,7 +46,7 @@ static txm_status gzip_open(txm_stream_input *input, void **self, txm_error *err
 {
     gzip_decoder *g = txm_calloc(1, sizeof *g);
     if (!g)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the gzip decoder", input->name);
+        return txm_no_memory(err, input->name);
     start(g);
     *self = g;
     return TXM_OK;

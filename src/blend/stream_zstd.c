@@ -69,7 +69,8 @@ static void read_seek_table(zstd_decoder *z, txm_stream_input *input)
 {
     uint8_t footer[FOOTER_BYTES], head[SKIPPABLE_HEAD_BYTES];
     if (input->file_bytes < FOOTER_BYTES + SKIPPABLE_HEAD_BYTES ||
-        !read_at(input, input->file_bytes - FOOTER_BYTES, footer, sizeof footer) || txm_load_le32(footer + 5) != footer_magic) {
+        !read_at(input, input->file_bytes - FOOTER_BYTES, footer, sizeof footer) ||
+        txm_load_le32(footer + 5) != footer_magic) {
         return;
     }
     size_t count = txm_load_le32(footer), entry_bytes = footer[4] & 0x80 ? 12 : 8; /* bit 7: with checksums */
@@ -81,7 +82,8 @@ static void read_seek_table(zstd_decoder *z, txm_stream_input *input)
     uint8_t *entries = malloc(count * entry_bytes);
     frame *frames = txm_calloc(count + 1, sizeof *frames);
     if (entries && frames && read_at(input, table_at, head, sizeof head) && txm_load_le32(head) == skippable_magic &&
-        txm_load_le32(head + 4) == table_bytes && read_at(input, table_at + sizeof head, entries, count * entry_bytes) &&
+        txm_load_le32(head + 4) == table_bytes &&
+        read_at(input, table_at + sizeof head, entries, count * entry_bytes) &&
         sum_up(frames, count, entries, entry_bytes, table_at)) {
         z->frames = frames;
         z->frame_count = count;
@@ -113,7 +115,7 @@ static txm_status zstd_open(txm_stream_input *input, void **self, txm_error *err
     zstd_decoder *z = txm_calloc(1, sizeof *z);
     if (!z || !(z->context = ZSTD_createDCtx())) {
         free(z);
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the zstd decoder", input->name);
+        return txm_no_memory(err, input->name);
     }
     ZSTD_DCtx_setParameter(z->context, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     read_seek_table(z, input);
@@ -145,7 +147,7 @@ static txm_status zstd_pull(void *self, txm_stream_input *input, uint8_t *dst, s
         z->hint = ZSTD_decompressStream(z->context, &out, &z->in);
         if (ZSTD_isError(z->hint)) {
             if (txm_zstd_status(z->hint, TXM_CORRUPT) == TXM_NO_MEMORY)
-                return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to decompress it", input->name);
+                return txm_no_memory(err, input->name);
             return txm_fail(err, TXM_CORRUPT, "%s: damaged zstd data before byte %llu: %s", input->name,
                             (unsigned long long)input->offset, ZSTD_getErrorName(z->hint));
         }

@@ -155,7 +155,7 @@ static txm_status pour(txm_stream *stream, const txm_packed *packed, sink_fn sin
 {
     uint8_t *chunk = malloc(CHUNK_BYTES);
     if (!chunk) {
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to unpack an image", txm_stream_name(stream));
+        return txm_no_memory(err, txm_stream_name(stream));
     }
     bool enough = false;
     txm_status status = txm_stream_seek(stream, packed->position, err);
@@ -225,7 +225,7 @@ static txm_status holds(const char *path, txm_stream *stream, const txm_packed *
     }
     compared *c = malloc(sizeof *c);
     if (!c) {
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to compare it with a packed image", path);
+        return txm_no_memory(err, path);
     }
     c->same = true;
     c->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -50,11 +50,6 @@ typedef struct rings {
     unsigned share_count;
 } rings;
 
-static txm_status out_of_memory(txm_error *err)
-{
-    return txm_fail(err, TXM_NO_MEMORY, "no memory for the borders of a row of tiles");
-}
-
 static void decode_share(void *arg)
 {
     share *s = arg;
@@ -93,7 +88,7 @@ static void encode_share(void *arg)
         s->status = txm_ring_encode(s->encoder, s->ring, row_of(r, y0) + (size_t)x0 * r->pixel_bytes, r->row_bytes, w,
                                     h, &encoded, &s->sizes[i], &s->err);
         if (s->status == TXM_OK && !txm_bytes_add(&s->encoded, encoded, s->sizes[i]))
-            s->status = out_of_memory(&s->err);
+            s->status = txm_no_memory(&s->err, NULL);
     }
 }
 
@@ -195,12 +190,12 @@ static txm_status make_shares(rings *r, const txm_tx_layout *layout, txm_pool *p
         s->ring = txm_alloc_pixels(txm_ring_pixels(layout->tile_px, layout->tile_px), r->pixel_bytes);
         s->sizes = txm_calloc(widest / r->share_count + 1, sizeof *s->sizes);
         if (!s->ring || !s->sizes)
-            return out_of_memory(err);
+            return txm_no_memory(err, NULL);
         txm_status status = txm_ring_encoder_new(layout, &s->encoder, err);
         if (status != TXM_OK)
             return status;
     }
-    return r->shares ? TXM_OK : out_of_memory(err);
+    return r->shares ? TXM_OK : txm_no_memory(err, NULL);
 }
 
 static void free_rings(rings *r)
@@ -226,12 +221,12 @@ txm_status txm_borders_make_rings(txm_tx *tx, txm_pool *pool, txm_section_writer
     r.row_bytes = info->width * r.pixel_bytes;
     txm_status status = make_shares(&r, &layout, pool, err);
     if (status == TXM_OK && pool && txm_pool_threads(pool) > 1 && !(r.group = txm_group_new(pool)))
-        status = out_of_memory(err);
+        status = txm_no_memory(err, NULL);
     for (int i = 0; status == TXM_OK && i < BANDS; i++) {
         /* No band is higher than the level. */
         uint32_t rows = info->height < info->tile_h ? info->height : info->tile_h;
         if (!(r.bands[i].pixels = txm_alloc_pixels(rows, r.row_bytes)))
-            status = out_of_memory(err);
+            status = txm_no_memory(err, NULL);
     }
     for (uint32_t i = 0; status == TXM_OK && i < info->levels; i++)
         status = make_level(&r, i, err);

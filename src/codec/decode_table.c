@@ -35,7 +35,7 @@ static uint16_t count_of(const uint8_t *lengths, size_t symbols, uint8_t length)
 {
     uint16_t n = 0;
     for (size_t i = 0; i < symbols; i++)
-        n += lengths[i] == length;
+        n = (uint16_t)(n + (lengths[i] == length));
     return n;
 }
 

@@ -26,12 +26,12 @@ txm_status txm_deflate_new(int level, const txm_deflate_shape *shape, txm_deflat
                         MAX_LEVEL);
     txm_deflate *d = txm_calloc(1, sizeof *d);
     if (!d)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for a zip encoder");
+        return txm_no_memory(err, NULL);
     d->level = level;
     d->shape = *shape;
     if (level <= SPARSE && !(d->sparse = txm_sparse_new(shape->max_bytes))) {
         txm_deflate_free(&d);
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for a zip encoder");
+        return txm_no_memory(err, NULL);
     }
     *out = d;
     return TXM_OK;

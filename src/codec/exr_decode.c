@@ -37,12 +37,12 @@ static size_t sum_differences_sse2(uint8_t *p, size_t bytes)
     __m128i carry = _mm_setzero_si128();
     size_t i = 0;
     for (; i + 16 <= bytes; i += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(p + i));
+        __m128i v = _mm_loadu_si128((const void *)(p + i));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 1));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 2));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 4));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 8));
-        _mm_storeu_si128((__m128i *)(p + i), _mm_xor_si128(_mm_add_epi8(v, carry), odd));
+        _mm_storeu_si128((void *)(p + i), _mm_xor_si128(_mm_add_epi8(v, carry), odd));
         /* The sum of these sixteen, everywhere: taken before the carry comes in, so that the next vector waits for one
          * addition only. */
         v = _mm_unpackhi_epi8(v, v);
@@ -59,13 +59,13 @@ __attribute__((target("avx2"))) static size_t sum_differences_avx2(uint8_t *p, s
     __m256i carry = _mm256_setzero_si256();
     size_t i = 0;
     for (; i + 32 <= bytes; i += 32) {
-        __m256i v = _mm256_loadu_si256((const __m256i *)(p + i));
+        __m256i v = _mm256_loadu_si256((const void *)(p + i));
         v = _mm256_add_epi8(v, _mm256_slli_si256(v, 1));
         v = _mm256_add_epi8(v, _mm256_slli_si256(v, 2));
         v = _mm256_add_epi8(v, _mm256_slli_si256(v, 4));
         v = _mm256_add_epi8(v, _mm256_slli_si256(v, 8));
         v = _mm256_add_epi8(v, _mm256_shuffle_epi8(_mm256_permute2x128_si256(v, v, 0x08), last));
-        _mm256_storeu_si256((__m256i *)(p + i), _mm256_xor_si256(_mm256_add_epi8(v, carry), odd));
+        _mm256_storeu_si256((void *)(p + i), _mm256_xor_si256(_mm256_add_epi8(v, carry), odd));
         carry = _mm256_add_epi8(carry, _mm256_shuffle_epi8(_mm256_permute2x128_si256(v, v, 0x11), last));
     }
     return i;
@@ -93,9 +93,9 @@ void txm_exr_unsplit(uint8_t *src, uint8_t *dst, size_t bytes)
     size_t pairs = bytes / 2, i = 0;
 #ifdef __SSE2__
     for (; i + 16 <= pairs; i += 16) {
-        __m128i a = _mm_loadu_si128((const __m128i *)(even + i)), b = _mm_loadu_si128((const __m128i *)(odd + i));
-        _mm_storeu_si128((__m128i *)(dst + 2 * i), _mm_unpacklo_epi8(a, b));
-        _mm_storeu_si128((__m128i *)(dst + 2 * i + 16), _mm_unpackhi_epi8(a, b));
+        __m128i a = _mm_loadu_si128((const void *)(even + i)), b = _mm_loadu_si128((const void *)(odd + i));
+        _mm_storeu_si128((void *)(dst + 2 * i), _mm_unpacklo_epi8(a, b));
+        _mm_storeu_si128((void *)(dst + 2 * i + 16), _mm_unpackhi_epi8(a, b));
     }
 #endif
     for (; i < pairs; i++) {

@@ -28,10 +28,10 @@ static size_t sum_row_u8x4(uint8_t *row, size_t bytes)
     __m128i carry = _mm_setzero_si128();
     size_t i = 0;
     for (; i + 16 <= bytes; i += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(row + i));
+        __m128i v = _mm_loadu_si128((const void *)(row + i));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 4));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 8));
-        _mm_storeu_si128((__m128i *)(row + i), _mm_add_epi8(v, carry));
+        _mm_storeu_si128((void *)(row + i), _mm_add_epi8(v, carry));
         /* The sum of these four, taken before the carry comes in: the next vector waits for one addition only. */
         carry = _mm_add_epi8(carry, _mm_shuffle_epi32(v, 0xff));
     }
@@ -44,12 +44,12 @@ static size_t sum_row_u8x1(uint8_t *row, size_t bytes)
     __m128i carry = _mm_setzero_si128();
     size_t i = 0;
     for (; i + 16 <= bytes; i += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(row + i));
+        __m128i v = _mm_loadu_si128((const void *)(row + i));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 1));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 2));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 4));
         v = _mm_add_epi8(v, _mm_slli_si128(v, 8));
-        _mm_storeu_si128((__m128i *)(row + i), _mm_add_epi8(v, carry));
+        _mm_storeu_si128((void *)(row + i), _mm_add_epi8(v, carry));
         v = _mm_unpackhi_epi8(v, v); /* the sum of these sixteen, everywhere */
         v = _mm_shufflehi_epi16(v, 0xff);
         carry = _mm_add_epi8(carry, _mm_unpackhi_epi64(v, v));
@@ -63,10 +63,10 @@ static size_t sum_row_u16x4(uint8_t *row, size_t bytes)
     __m128i carry = _mm_setzero_si128();
     size_t i = 0;
     for (; i + 16 <= bytes; i += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(row + i));
+        __m128i v = _mm_loadu_si128((const void *)(row + i));
         v = _mm_add_epi16(v, _mm_slli_si128(v, 8));
         v = _mm_add_epi16(v, carry);
-        _mm_storeu_si128((__m128i *)(row + i), v);
+        _mm_storeu_si128((void *)(row + i), v);
         carry = _mm_unpackhi_epi64(v, v);
     }
     return i;

@@ -61,9 +61,10 @@ static txm_status open_codec(txm_tile_encoder *e, txm_error *err)
     e->packed_capacity = ZSTD_compressBound(e->raw_bytes);
     e->zstd = ZSTD_createCCtx();
     if (!e->zstd)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for a zstd encoder");
+        return txm_no_memory(err, NULL);
     size_t rc = ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_compressionLevel, c->level ? c->level : ZSTD_DEFAULT_LEVEL);
-    return ZSTD_isError(rc) ? txm_fail(err, txm_zstd_status(rc, TXM_INTERNAL), "zstd: %s", ZSTD_getErrorName(rc)) : TXM_OK;
+    return ZSTD_isError(rc) ? txm_fail(err, txm_zstd_status(rc, TXM_INTERNAL), "zstd: %s", ZSTD_getErrorName(rc))
+                            : TXM_OK;
 }
 
 txm_status txm_tile_encoder_new(const txm_tile_format *format, txm_tile_encoder **out, txm_error *err)
@@ -73,7 +74,7 @@ txm_status txm_tile_encoder_new(const txm_tile_format *format, txm_tile_encoder 
         return status;
     txm_tile_encoder *e = txm_calloc(1, sizeof *e);
     if (!e)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for a tile encoder");
+        return txm_no_memory(err, NULL);
     e->format = *format;
     e->pixel_bytes = format->channels * txm_type_bytes(format->type);
     e->raw_bytes = (size_t)format->tile_px * format->tile_px * e->pixel_bytes;

@@ -37,11 +37,11 @@ static txm_status load_builtin(txm_color_config *config, const char *working_spa
         txm_color_missing *m = txm_color_missing_add(&config->missing);
         if (!m || !(m->name = txm_strdup(txm_builtin_missing_spaces[i].name)) ||
             !(m->reason = txm_strdup(txm_builtin_missing_spaces[i].reason)) || !(m->family = txm_strdup("View")))
-            return txm_fail(err, TXM_NO_MEMORY, "out of memory for the built-in OCIO config");
+            return txm_no_memory(err, NULL);
         m->before = SIZE_MAX; /* behind all others */
     }
     if (!config->name)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the built-in OCIO config");
+        return txm_no_memory(err, NULL);
     if (is_known(&txm_builtin_known, working_space)) {
         config->known = &txm_builtin_known;
         return TXM_OK;
@@ -118,7 +118,7 @@ txm_status txm_color_load(const txm_color_options *options, txm_color_config **o
     if (!config || !library) {
         free(config);
         free(library);
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the OCIO config");
+        return txm_no_memory(err, NULL);
     }
     pthread_mutex_init(&library->lock, NULL);
     config->library = library;

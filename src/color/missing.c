@@ -8,14 +8,8 @@
 
 txm_color_missing *txm_color_missing_add(txm_color_missing_list *list)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 8;
-        txm_color_missing *items = realloc(list->items, txm_mul(capacity, sizeof *items));
-        if (!items)
-            return NULL;
-        list->items = items;
-        list->capacity = capacity;
-    }
+    if (!TXM_GROW(list->items, list->capacity, list->count))
+        return NULL;
     return memset(&list->items[list->count++], 0, sizeof list->items[0]);
 }
 

@@ -253,7 +253,7 @@ static txm_status try_items(reduction *r, const char *section, refused_fn on_ref
     size_t n = txm_tree_count(&r->tree, list);
     bool *refused = txm_calloc(n + 1, sizeof *refused);
     if (!refused)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_no_memory(err, NULL);
     txm_status status = TXM_OK;
     set_aside(r, section, true);
     for (size_t i = 0; status == TXM_OK && i < n; i++) {
@@ -363,7 +363,7 @@ static txm_status reduce(reduction *r, txm_ocio **out, txm_error *err)
     if (!drop_others(r, r->root, config_keys, sizeof config_keys / sizeof *config_keys, &r->sections) ||
         !prepare_spaces(r, "colorspaces") || !prepare_spaces(r, "display_colorspaces") || !prepare_rules(r) ||
         !txm_tree_set(&r->tree, r->root, "ocio_profile_version", version))
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_no_memory(err, NULL);
     txm_status status = load(r, true, out, NULL);
     if (status != TXM_CONFIG)
         return status == TXM_OK ? status : txm_fail(err, status, "out of memory");
@@ -379,7 +379,7 @@ txm_status txm_color_load_reduced(const char *text, size_t size_bytes, const cha
     if (status == TXM_OK)
         status = reduce(&r, out, err);
     if (status == TXM_OK && !(*left_out = describe(&r)))
-        status = txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        status = txm_no_memory(err, NULL);
     txm_tree_free(&r.tree);
     txm_bytes_free(&r.sections);
     txm_bytes_free(&r.rules);

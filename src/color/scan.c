@@ -77,7 +77,7 @@ static txm_status open_anchor(scanner *s, const yaml_char_t *name, size_t line, 
     anchor *a = &s->anchors[s->anchor_count];
     a->nodes = 0;
     if (!(a->name = txm_strdup((const char *)name)))
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_no_memory(err, NULL);
     *index = s->anchor_count++;
     return TXM_OK;
 }
@@ -157,14 +157,14 @@ txm_status txm_config_scan_text(const char *text, size_t size_bytes, txm_config_
     scanner *s = txm_calloc(1, sizeof *s);
     if (!s || !yaml_parser_initialize(&parser)) {
         free(s);
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_no_memory(err, NULL);
     }
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, size_bytes);
     while (status == TXM_OK && !done) {
         yaml_event_t event;
         if (!yaml_parser_parse(&parser, &event)) {
             status = txm_yaml_lacks_memory(&parser)
-                         ? txm_fail(err, TXM_NO_MEMORY, "out of memory")
+                         ? txm_no_memory(err, NULL)
                          : txm_fail(err, TXM_CONFIG, "line %zu: no sound YAML: %s", line_of(parser.problem_mark),
                                     parser.problem ? parser.problem : "unreadable");
             break;

@@ -67,7 +67,7 @@ txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
     size_t known = config->known ? config->known->space_count : txm_ocio_count(config->library->ocio), m = 0;
     config->spaces = txm_calloc(known + config->missing.count, sizeof *config->spaces);
     if (!config->spaces && known + config->missing.count)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for its colour spaces", config->name);
+        return txm_no_memory(err, config->name);
     for (size_t i = 0; i <= known; i++) {
         bool ok = true;
         for (; ok && m < config->missing.count && (i == known || config->missing.items[m].before <= i); m++)
@@ -78,7 +78,7 @@ txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
                                : fill_from_library(config->library->ocio, i, next);
         config->count += i < known;
         if (!ok)
-            return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for its colour spaces", config->name);
+            return txm_no_memory(err, config->name);
     }
     return TXM_OK;
 }

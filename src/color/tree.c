@@ -15,20 +15,20 @@ txm_status txm_tree_load(txm_tree *tree, const char *text, size_t size_bytes, tx
     yaml_parser_t parser;
     memset(tree, 0, sizeof *tree);
     if (!yaml_parser_initialize(&parser))
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_no_memory(err, NULL);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, size_bytes);
     tree->has_document = yaml_parser_load(&parser, &tree->document);
     txm_status status = TXM_OK;
     if (!tree->has_document)
         status = txm_yaml_lacks_memory(&parser)
-                     ? txm_fail(err, TXM_NO_MEMORY, "out of memory")
+                     ? txm_no_memory(err, NULL)
                      : txm_fail(err, TXM_CONFIG, "no sound YAML: %s", parser.problem ? parser.problem : "unreadable");
     yaml_parser_delete(&parser);
     if (status != TXM_OK)
         return status;
     tree->nodes = (size_t)(tree->document.nodes.top - tree->document.nodes.start);
     tree->dropped = txm_calloc(tree->nodes + 1, sizeof *tree->dropped);
-    return tree->dropped ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    return tree->dropped ? TXM_OK : txm_no_memory(err, NULL);
 }
 
 void txm_tree_free(txm_tree *tree)
@@ -209,7 +209,7 @@ txm_status txm_tree_write(txm_tree *tree, txm_bytes *out, txm_error *err)
     yaml_emitter_t emitter;
     yaml_event_t event;
     if (!yaml_emitter_initialize(&emitter))
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_no_memory(err, NULL);
     yaml_emitter_set_output(&emitter, add_output, out);
     yaml_emitter_set_unicode(&emitter, 1);
     yaml_emitter_set_width(&emitter, -1);
@@ -222,7 +222,7 @@ txm_status txm_tree_write(txm_tree *tree, txm_bytes *out, txm_error *err)
     if (!ok)
         status = emitter.error == YAML_EMITTER_ERROR
                      ? txm_fail(err, TXM_CONFIG, "cannot be written as YAML again: %s", emitter.problem)
-                     : txm_fail(err, TXM_NO_MEMORY, "out of memory");
+                     : txm_no_memory(err, NULL);
     yaml_emitter_delete(&emitter);
     return status;
 }

@@ -137,7 +137,7 @@ txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error 
     else
         ok = (d.source = txm_strdup("")) != NULL;
     if (!ok)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_no_memory(err, NULL);
     if (alpha)
         set_alpha(&d, alpha);
     set_from(d.detected, sizeof d.detected, tx, "blender:SourceColorSpace");

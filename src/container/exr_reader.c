@@ -11,6 +11,7 @@
 
 #include "container/exr_channels.h"
 #include "core/fail.h"
+#include "core/mem.h"
 #include "core/text.h"
 
 enum {
@@ -113,12 +114,10 @@ static txm_status take_channels(parser *p, const attribute *a)
         return corrupt(p, "no channels");
     txm_exr_channel_order(channels, count, order);
     for (uint32_t i = 0; i < count; i++)
-        tx->exr_slot[order[i]] = i;
+        tx->exr_slot[order[i]] = (uint8_t)i;
     tx->info.channels = count;
     p->have_channels = true;
-    return txm_metadata_add(&tx->metadata, "channels", names, sizeof names)
-               ? TXM_OK
-               : txm_fail(p->err, TXM_NO_MEMORY, "%s: memory is exhausted", tx->path);
+    return txm_metadata_add(&tx->metadata, "channels", names, sizeof names) ? TXM_OK : txm_no_memory(p->err, tx->path);
 }
 
 static txm_status take_window(parser *p, const attribute *a)
@@ -217,7 +216,7 @@ static txm_status take_header(parser *p)
         else if (strcmp(a.name, "dataWindow") == 0)
             status = take_window(p, &a);
         if (status == TXM_OK && !keep(p, &a))
-            status = txm_fail(p->err, TXM_NO_MEMORY, "%s: memory is exhausted", p->tx->path);
+            status = txm_no_memory(p->err, p->tx->path);
         if (status != TXM_OK)
             return status;
     }

@@ -26,12 +26,12 @@ static uint32_t weave_row_16x4(const uint8_t *const plane[4], uint8_t *dst, uint
 {
     uint32_t x = 0;
     for (; x + 8 <= w; x += 8) {
-        __m128i r = _mm_loadu_si128((const __m128i *)(plane[0] + 2 * x));
-        __m128i g = _mm_loadu_si128((const __m128i *)(plane[1] + 2 * x));
-        __m128i b = _mm_loadu_si128((const __m128i *)(plane[2] + 2 * x));
-        __m128i a = _mm_loadu_si128((const __m128i *)(plane[3] + 2 * x));
+        __m128i r = _mm_loadu_si128((const void *)(plane[0] + 2 * x));
+        __m128i g = _mm_loadu_si128((const void *)(plane[1] + 2 * x));
+        __m128i b = _mm_loadu_si128((const void *)(plane[2] + 2 * x));
+        __m128i a = _mm_loadu_si128((const void *)(plane[3] + 2 * x));
         __m128i rg = _mm_unpacklo_epi16(r, g), ba = _mm_unpacklo_epi16(b, a);
-        __m128i *out = (__m128i *)(dst + 8 * (size_t)x);
+        __m128i *out = (void *)(dst + 8 * (size_t)x);
         _mm_storeu_si128(out, _mm_unpacklo_epi32(rg, ba));
         _mm_storeu_si128(out + 1, _mm_unpackhi_epi32(rg, ba));
         rg = _mm_unpackhi_epi16(r, g);
@@ -47,12 +47,12 @@ static uint32_t weave_row_32x4(const uint8_t *const plane[4], uint8_t *dst, uint
 {
     uint32_t x = 0;
     for (; x + 4 <= w; x += 4) {
-        __m128i r = _mm_loadu_si128((const __m128i *)(plane[0] + 4 * x));
-        __m128i g = _mm_loadu_si128((const __m128i *)(plane[1] + 4 * x));
-        __m128i b = _mm_loadu_si128((const __m128i *)(plane[2] + 4 * x));
-        __m128i a = _mm_loadu_si128((const __m128i *)(plane[3] + 4 * x));
+        __m128i r = _mm_loadu_si128((const void *)(plane[0] + 4 * x));
+        __m128i g = _mm_loadu_si128((const void *)(plane[1] + 4 * x));
+        __m128i b = _mm_loadu_si128((const void *)(plane[2] + 4 * x));
+        __m128i a = _mm_loadu_si128((const void *)(plane[3] + 4 * x));
         __m128i rg = _mm_unpacklo_epi32(r, g), ba = _mm_unpacklo_epi32(b, a);
-        __m128i *out = (__m128i *)(dst + 16 * (size_t)x);
+        __m128i *out = (void *)(dst + 16 * (size_t)x);
         _mm_storeu_si128(out, _mm_unpacklo_epi64(rg, ba));
         _mm_storeu_si128(out + 1, _mm_unpackhi_epi64(rg, ba));
         rg = _mm_unpackhi_epi32(r, g);
@@ -174,13 +174,14 @@ static txm_status core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scr
 {
     const txm_openexr_core *exr = txm_openexr_core_load();
     if (!exr)
-        return txm_fail(err, TXM_UNSUPPORTED, "its %s data need the library " TXM_OPENEXR_SONAME ", which is not installed",
+        return txm_fail(err, TXM_UNSUPPORTED,
+                        "its %s data need the library " TXM_OPENEXR_SONAME ", which is not installed",
                         tx->info.compression);
     struct txm_exr_core *core = core_of(exr, (txm_tx *)tx);
     if (!core)
         return txm_fail(err, TXM_CORRUPT, "OpenEXRCore cannot open the file");
     if (!scratch->exr_chunk && !(scratch->exr_chunk = txm_calloc(1, sizeof(exr_decode_pipeline_t))))
-        return txm_fail(err, TXM_NO_MEMORY, "memory is exhausted");
+        return txm_no_memory(err, NULL);
     exr_decode_pipeline_t *chunk = scratch->exr_chunk;
     size_t raw_bytes = (size_t)tile->w * tile->h * tx->pixel_bytes;
     int level = (int)tile->level;

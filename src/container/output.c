@@ -53,7 +53,7 @@ txm_status txm_output_open(txm_output *out, int fd, uint64_t start, const char *
     if (out->name && out->buffer)
         return TXM_OK;
     txm_output_free(out);
-    return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for an output buffer", name);
+    return txm_no_memory(err, name);
 }
 
 void txm_output_free(txm_output *out)

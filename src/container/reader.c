@@ -63,11 +63,11 @@ txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err)
     *out = NULL;
     txm_tx *tx = txm_calloc(1, sizeof *tx);
     if (!tx)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", path);
+        return txm_no_memory(err, path);
     pthread_mutex_init(&tx->lock, NULL);
     tx->path = txm_strdup(path);
     bool is = false;
-    txm_status status = tx->path ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", path);
+    txm_status status = tx->path ? TXM_OK : txm_no_memory(err, path);
     if (status == TXM_OK)
         status = map_file(tx, err);
     if (status == TXM_OK)

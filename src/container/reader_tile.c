@@ -61,7 +61,7 @@ txm_status txm_scratch_need(const txm_tx *tx, uint8_t **buffer, txm_error *err)
         return TXM_OK;
     size_t pixels = (size_t)tx->info.tile_w * tx->info.tile_h; /* 1024 x 1024 at most: checked when opening */
     *buffer = txm_alloc_pixels(pixels * tx->pixel_bytes + SLACK_BYTES, 1);
-    return *buffer ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "memory is exhausted");
+    return *buffer ? TXM_OK : txm_no_memory(err, NULL);
 }
 
 /* ---- zlib streams of known size --------------------------------------------------------------------------------- */
@@ -97,9 +97,9 @@ txm_status txm_inflate(const txm_span *span, txm_zlib_kind kind, txm_scratch *sc
 {
     *ok = false;
     if (!scratch->inflate && !(scratch->inflate = malloc(sizeof *scratch->inflate)))
-        return txm_fail(err, TXM_NO_MEMORY, "memory is exhausted");
+        return txm_no_memory(err, NULL);
     if (kind == TXM_ZLIB_PARTS && !scratch->parts && !(scratch->parts = txm_parts_new()))
-        return txm_fail(err, TXM_NO_MEMORY, "memory is exhausted");
+        return txm_no_memory(err, NULL);
     if (!is_zlib(span) || span->bytes > UINT32_MAX)
         return TXM_OK;
     const uint8_t *src = span->data + HEADER_BYTES;
@@ -170,7 +170,7 @@ txm_status txm_tx_read_tile(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_
         return status;
     txm_scratch *scratch = txm_scratch_take(tx);
     if (!scratch)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", tx->path);
+        return txm_no_memory(err, tx->path);
     txm_pixels pixels;
     status = txm_tile_decode(tx, &tile, scratch, &pixels, err);
     if (status == TXM_OK) {
@@ -323,7 +323,7 @@ txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint3
         return status;
     txm_scratch *scratch = txm_scratch_take(tx);
     if (!scratch)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", tx->path);
+        return txm_no_memory(err, tx->path);
     txm_window window = {dst, pixel_stride_bytes, row_stride_bytes, tx->pixel_bytes};
     bool done = false;
     if (padding_px && padding_px <= TXM_RING_PX && tx->section)
@@ -353,7 +353,7 @@ txm_status txm_tx_check_ring(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32
     size_t row = (tile.w + 2 * (size_t)TXM_RING_PX) * tx->pixel_bytes, bytes = row * (tile.h + 2 * TXM_RING_PX);
     uint8_t *stored = status == TXM_OK ? txm_alloc_pixels(2 * bytes, 1) : NULL;
     if (status == TXM_OK && (!scratch || !stored))
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", tx->path);
+        status = txm_no_memory(err, tx->path);
     bool done = false;
     if (status == TXM_OK) {
         txm_window window = {stored, tx->pixel_bytes, row, tx->pixel_bytes};

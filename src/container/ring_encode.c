@@ -47,7 +47,7 @@ txm_status txm_ring_encoder_new(const txm_tx_layout *layout, txm_ring_encoder **
                         layout->channels, layout->tile_px, TXM_MAX_CHANNELS, TXM_MAX_TILE_PX);
     txm_ring_encoder *e = txm_calloc(1, sizeof *e);
     if (!e)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for a ring encoder");
+        return txm_no_memory(err, NULL);
     e->channels = layout->channels;
     e->tile_px = layout->tile_px;
     e->sample_bytes = txm_type_bytes(layout->type);
@@ -63,7 +63,7 @@ txm_status txm_ring_encoder_new(const txm_tx_layout *layout, txm_ring_encoder **
     e->encoded = txm_alloc_pixels(e->encoded_capacity, 1);
     if (!e->zstd || !e->line || !e->reference || !e->residuals || !e->planes || !e->encoded) {
         txm_ring_encoder_free(&e);
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for a ring encoder");
+        return txm_no_memory(err, NULL);
     }
     size_t rc = set_parameters(e->zstd);
     if (ZSTD_isError(rc)) {

@@ -88,11 +88,11 @@ static txm_status load(txm_tx *tx, const txm_section_footer *f, txm_error *err)
     /* index_raw is 8 bytes a tile that the image part really has. */
     uint8_t *index = txm_alloc_pixels(f->index_raw, 1);
     if (!index)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", tx->path);
+        return txm_no_memory(err, tx->path);
     size_t n = ZSTD_decompress(index, f->index_raw, tx->map.data + f->index_offset, f->index_bytes);
     if (ZSTD_isError(n) && txm_zstd_status(n, TXM_CORRUPT) == TXM_NO_MEMORY) {
         free(index);
-        return txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", tx->path);
+        return txm_no_memory(err, tx->path);
     }
     if (!ZSTD_isError(n) && n == f->index_raw)
         tx->section = read_index(tx, f, index);

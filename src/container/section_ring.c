@@ -58,7 +58,7 @@ static __m128i unzigzag16(__m128i v)
 
 static __m128i load(const uint8_t *p)
 {
-    return _mm_loadu_si128((const __m128i *)p);
+    return _mm_loadu_si128((const void *)p);
 }
 
 /* Four channels of 8 bits, sixteen pixels a turn; returns how many it did. */
@@ -71,12 +71,12 @@ static size_t weave_u8x4(const uint8_t *planes, size_t pixels, uint8_t *out)
         __m128i b = _mm_add_epi8(unzigzag8(load(planes + 2 * pixels + i)), g);
         __m128i a = unzigzag8(load(planes + 3 * pixels + i));
         __m128i rg = _mm_unpacklo_epi8(r, g), ba = _mm_unpacklo_epi8(b, a);
-        _mm_storeu_si128((__m128i *)out, _mm_unpacklo_epi16(rg, ba));
-        _mm_storeu_si128((__m128i *)(out + 16), _mm_unpackhi_epi16(rg, ba));
+        _mm_storeu_si128((void *)out, _mm_unpacklo_epi16(rg, ba));
+        _mm_storeu_si128((void *)(out + 16), _mm_unpackhi_epi16(rg, ba));
         rg = _mm_unpackhi_epi8(r, g);
         ba = _mm_unpackhi_epi8(b, a);
-        _mm_storeu_si128((__m128i *)(out + 32), _mm_unpacklo_epi16(rg, ba));
-        _mm_storeu_si128((__m128i *)(out + 48), _mm_unpackhi_epi16(rg, ba));
+        _mm_storeu_si128((void *)(out + 32), _mm_unpacklo_epi16(rg, ba));
+        _mm_storeu_si128((void *)(out + 48), _mm_unpackhi_epi16(rg, ba));
     }
     return i;
 }
@@ -84,8 +84,8 @@ static size_t weave_u8x4(const uint8_t *planes, size_t pixels, uint8_t *out)
 /* Eight samples of channel c of 16 bits: two planes, the upper bytes first. */
 static __m128i samples16(const uint8_t *planes, size_t pixels, unsigned c, size_t i)
 {
-    __m128i high = _mm_loadl_epi64((const __m128i *)(planes + 2 * c * pixels + i));
-    __m128i low = _mm_loadl_epi64((const __m128i *)(planes + (2 * c + 1) * pixels + i));
+    __m128i high = _mm_loadl_epi64((const void *)(planes + 2 * c * pixels + i));
+    __m128i low = _mm_loadl_epi64((const void *)(planes + (2 * c + 1) * pixels + i));
     return unzigzag16(_mm_unpacklo_epi8(low, high));
 }
 
@@ -98,12 +98,12 @@ static size_t weave_u16x4(const uint8_t *planes, size_t pixels, uint8_t *out)
         __m128i b = _mm_add_epi16(samples16(planes, pixels, 2, i), g);
         __m128i a = samples16(planes, pixels, 3, i);
         __m128i rg = _mm_unpacklo_epi16(r, g), ba = _mm_unpacklo_epi16(b, a);
-        _mm_storeu_si128((__m128i *)out, _mm_unpacklo_epi32(rg, ba));
-        _mm_storeu_si128((__m128i *)(out + 16), _mm_unpackhi_epi32(rg, ba));
+        _mm_storeu_si128((void *)out, _mm_unpacklo_epi32(rg, ba));
+        _mm_storeu_si128((void *)(out + 16), _mm_unpackhi_epi32(rg, ba));
         rg = _mm_unpackhi_epi16(r, g);
         ba = _mm_unpackhi_epi16(b, a);
-        _mm_storeu_si128((__m128i *)(out + 32), _mm_unpacklo_epi32(rg, ba));
-        _mm_storeu_si128((__m128i *)(out + 48), _mm_unpackhi_epi32(rg, ba));
+        _mm_storeu_si128((void *)(out + 32), _mm_unpacklo_epi32(rg, ba));
+        _mm_storeu_si128((void *)(out + 48), _mm_unpackhi_epi32(rg, ba));
     }
     return i;
 }
@@ -188,8 +188,8 @@ static void restore_u8x4(const line_pair *pair)
 
 static __m128i load_u16x4(const uint8_t *const *p, size_t i)
 {
-    return _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(p[0] + 8 * i)),
-                              _mm_loadl_epi64((const __m128i *)(p[1] + 8 * i)));
+    return _mm_unpacklo_epi64(_mm_loadl_epi64((const void *)(p[0] + 8 * i)),
+                              _mm_loadl_epi64((const void *)(p[1] + 8 * i)));
 }
 
 static void restore_u16x4(const line_pair *pair)
@@ -208,8 +208,8 @@ static void restore_u16x4(const line_pair *pair)
         l = _mm_add_epi16(p, r);
         k = u;
         __m128i pixels = _mm_xor_si128(l, flip);
-        _mm_storel_epi64((__m128i *)(pair->line[0] + 8 * i), pixels);
-        _mm_storel_epi64((__m128i *)(pair->line[1] + 8 * i), _mm_unpackhi_epi64(pixels, pixels));
+        _mm_storel_epi64((void *)(pair->line[0] + 8 * i), pixels);
+        _mm_storel_epi64((void *)(pair->line[1] + 8 * i), _mm_unpackhi_epi64(pixels, pixels));
     }
 }
 #endif
@@ -393,7 +393,7 @@ static txm_status read_ring(txm_tx *tx, const txm_tile_id *tile, const txm_pixel
     if (!scratch->zstd)
         scratch->zstd = ZSTD_createDCtx();
     if (!scratch->ring || !scratch->zstd)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", tx->path);
+        return txm_no_memory(err, tx->path);
     ring_tile around = {pixels->data, pixels->stride, tile->w,
                         tile->h,      info->channels, (unsigned)txm_type_bytes(info->type)};
     uint8_t *out = scratch->ring + scratch_bytes;

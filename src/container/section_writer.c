@@ -54,7 +54,7 @@ txm_status txm_section_writer_new(const txm_tx_layout *layout, const char *spill
                         layout->levels, layout->width, layout->height, layout->tile_px);
     txm_section_writer *w = txm_calloc(1, sizeof *w);
     if (!w)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory", what);
+        return txm_no_memory(err, what);
     w->layout = *layout;
     for (uint32_t i = 0; i < layout->levels; i++) {
         w->tiles_x[i] = (txm_level_size(layout->width, i) + layout->tile_px - 1) / layout->tile_px;
@@ -68,7 +68,7 @@ txm_status txm_section_writer_new(const txm_tx_layout *layout, const char *spill
     w->payloads = txm_spill_new(spill_dir, SPILL_BUDGET_BYTES);
     if (!w->index || !w->offsets || !w->hashes || !w->payloads) {
         txm_section_writer_free(&w);
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the index", what);
+        return txm_no_memory(err, what);
     }
     lay_out_index(w);
     for (uint64_t t = 0; t < w->first[layout->levels]; t++)
@@ -134,7 +134,7 @@ static txm_status find_repeats(txm_section_writer *w, txm_error *err)
 {
     uint64_t *seen = txm_calloc(SEEN, sizeof *seen); /* rings, by hash */
     if (!seen)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory", what);
+        return txm_no_memory(err, what);
     for (uint64_t i = 0; i < w->added; i++) {
         uint64_t *s = &seen[w->hashes[i] % SEEN];
         if (size_of(w, i) <= TXM_RING_REFERENCE_BYTES)
@@ -195,7 +195,7 @@ static txm_status append_payloads(txm_section_writer *w, uint64_t image_bytes, t
             size = TXM_RING_MISSING_BYTES;
         } else if (w->offsets[i] & REPEATS) {
             size = TXM_RING_REFERENCE_BYTES;
-            txm_store_le32(made + 3, w->offsets[i] & ~REPEATS);
+            txm_store_le32(made + 3, (uint32_t)(w->offsets[i] & ~REPEATS));
         } else {
             status = txm_spill_view(w->payloads, w->offsets[i], size, &payload, err);
         }
@@ -212,11 +212,11 @@ static txm_status append_tail(txm_section_writer *w, txm_output *out, txm_sectio
     size_t capacity = ZSTD_compressBound(w->index_bytes);
     uint8_t *tail = txm_alloc_pixels(capacity + TXM_SECTION_FOOTER_BYTES, 1);
     if (!tail)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the index", what);
+        return txm_no_memory(err, what);
     txm_status status = TXM_OK;
     size_t n = ZSTD_compress(tail, capacity, w->index, w->index_bytes, INDEX_LEVEL);
     if (ZSTD_isError(n) && txm_zstd_status(n, TXM_INTERNAL) == TXM_NO_MEMORY) {
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the index", what);
+        status = txm_no_memory(err, what);
         goto free_tail;
     }
     if (ZSTD_isError(n) || n > UINT32_MAX || w->index_bytes > UINT32_MAX) {

@@ -139,7 +139,7 @@ static txm_status fill_window(txm_spill *s, uint64_t offset, size_t size_bytes, 
         free(s->window);
         s->window_bytes = s->window_capacity = 0;
         if (!(s->window = txm_alloc_pixels(wanted, 1)))
-            return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to read the temporary file", s->dir);
+            return txm_no_memory(err, s->dir);
         s->window_capacity = wanted;
     }
     s->window_bytes = 0;

@@ -10,6 +10,7 @@
 #include "core/fail.h"
 
 #include "container/tiff_reader.h"
+#include "core/mem.h"
 
 /* What must be alike in all levels. */
 typedef struct shape {
@@ -206,7 +207,7 @@ txm_status txm_tiff_reader_open(txm_tx *tx, bool *is, txm_error *err)
             continue; /* not a tag that pixels need: those were checked */
         tx->texture_format |= f.tag == TXM_TAG_TEXTURE_FORMAT;
         if (!txm_tiff_keep(&t, &f))
-            status = txm_fail(err, TXM_NO_MEMORY, "%s: memory is exhausted", tx->path);
+            status = txm_no_memory(err, tx->path);
     }
     return status;
 }

@@ -7,6 +7,7 @@
 #include "codec/tiff_decode.h"
 #include "container/tiff_reader.h"
 #include "core/fail.h"
+#include "core/mem.h"
 
 const char *txm_tiff_codec_name(uint32_t compression)
 {
@@ -54,7 +55,7 @@ static txm_status expand(uint16_t compression, const txm_span *span, txm_scratch
         break;
     case TXM_TIFF_ZSTD:
         if (!scratch->zstd && !(scratch->zstd = ZSTD_createDCtx()))
-            return txm_fail(err, TXM_NO_MEMORY, "memory is exhausted");
+            return txm_no_memory(err, NULL);
         n = ZSTD_decompressDCtx(scratch->zstd, scratch->raw, raw_bytes, span->data, span->bytes);
         ok = !ZSTD_isError(n) && n == raw_bytes;
         break;

@@ -202,7 +202,8 @@ static void tiff_close(void *self)
     if (!w)
         return;
     /* libtiff counts a field before it has memory for it, and would free what never was there: such a handle is left as
-     * it is. Of others nothing is written any more: whatever is still to be written belongs to a directory that failed. */
+     * it is. Of others nothing is written any more: whatever is still to be written belongs to a directory that failed.
+     */
     if (w->tiff && !w->broken) {
         TIFFSetMode(w->tiff, O_RDONLY);
         TIFFClose(w->tiff);
@@ -229,7 +230,7 @@ static txm_status tiff_open(const txm_tx_layout *layout, const txm_tx_metadata *
     TIFFOpenOptions *options = w ? TIFFOpenOptionsAlloc() : NULL;
     txm_status status = TXM_OK;
     if (!options) {
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for a TIFF writer", out->name);
+        status = txm_no_memory(err, out->name);
         goto close_writer;
     }
     w->layout = layout;
@@ -237,7 +238,7 @@ static txm_status tiff_open(const txm_tx_layout *layout, const txm_tx_metadata *
     w->out = out;
     w->big = needs_big(layout);
     if (!make_texts(w)) {
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for metadata", out->name);
+        status = txm_no_memory(err, out->name);
         goto close_writer;
     }
     TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, w);
@@ -315,7 +316,7 @@ static txm_status tiff_finish(void *self, const txm_tx_summary *summary, txm_err
     uint8_t entry[20], count[8];
     txm_status status = TXM_OK;
     if (!txm_metadata_description(w->metadata, summary, w->layout->channels, &text)) {
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for metadata", w->out->name);
+        status = txm_no_memory(err, w->out->name);
         goto done;
     }
     uint64_t at = find_entry(w, TIFFTAG_IMAGEDESCRIPTION);

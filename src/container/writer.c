@@ -63,7 +63,7 @@ txm_status txm_tx_writer_open(int fd, const char *name, const txm_tx_layout *lay
     txm_tx_writer *w = txm_calloc(1, sizeof *w);
     txm_error said = {0};
     if (!w)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for a writer", name);
+        return txm_no_memory(err, name);
     w->layout = *layout;
     w->ops = txm_type_is_float(layout->type) ? &txm_exr_writer_ops : &txm_tiff_writer_ops;
     status = txm_output_open(&w->out, fd, 0, name, err);

@@ -107,7 +107,7 @@ txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, t
     }
     if (!ok) {
         txm_metadata_clear(&m);
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for metadata");
+        return txm_no_memory(err, NULL);
     }
     *to = m;
     return TXM_OK;

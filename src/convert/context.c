@@ -29,7 +29,7 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
     const txm_context_options *o = options ? options : &defaults;
     txm_context *c = txm_calloc(1, sizeof *c);
     if (!c)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_no_memory(err, NULL);
     c->ops = txm_ops_best();
     c->max_memory_bytes = o->max_memory_bytes;
     c->log = o->log;
@@ -37,7 +37,7 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
     c->cancel = o->cancel;
     if (o->ocio_path && !(c->ocio_path = txm_strdup(o->ocio_path))) {
         txm_context_free(&c);
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_no_memory(err, NULL);
     }
     const txm_color_options color = {.ocio_path = o->ocio_path, .working_space = o->working_space};
     txm_status status = txm_color_load(&color, &c->color, err);
@@ -72,7 +72,7 @@ txm_status txm_context_derive(const txm_context *base, const char *working_space
 {
     txm_context *c = txm_calloc(1, sizeof *c);
     if (!c)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_no_memory(err, NULL);
     *c = *base;
     c->color = NULL;
     c->ocio_path = NULL;

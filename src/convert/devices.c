@@ -51,7 +51,7 @@ txm_status txm_cuda_list(txm_cuda_info **out, size_t *count, txm_error *err)
         return txm_fail(err, TXM_DEVICE, "there is no CUDA device");
     txm_cuda_info *list = txm_calloc(n, sizeof *list);
     if (!list)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_no_memory(err, NULL);
     for (uint32_t i = 0; i < n; i++)
         describe(plugin, i, &list[i]);
     *out = list;

@@ -74,7 +74,7 @@ txm_status txm_encode_queue_new(txm_job *job, const txm_tx_layout *layout, txm_t
 {
     txm_encode_queue *q = txm_calloc(1, sizeof *q);
     if (!q)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for encoding");
+        return txm_no_memory(err, NULL);
     q->job = job;
     q->layout = *layout;
     q->pixel_bytes = txm_type_bytes(layout->type) * layout->channels;
@@ -97,7 +97,7 @@ txm_status txm_encode_queue_new(txm_job *job, const txm_tx_layout *layout, txm_t
     }
     if (!ok) {
         txm_encode_queue_free(&q);
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for encoding");
+        return txm_no_memory(err, NULL);
     }
     *out = q;
     return TXM_OK;
@@ -267,7 +267,7 @@ static void encode_batch(batch *b)
         size_t size = 0;
         status = encode_one(b, e, b->tile_x + i, &encoded, &size, &err);
         if (!status && !append(b, encoded, size))
-            status = txm_fail(&err, TXM_NO_MEMORY, "out of memory for encoded tiles");
+            status = txm_no_memory(&err, NULL);
         b->sizes[i] = (uint32_t)size;
     }
     give_encoders(q, e);
@@ -347,7 +347,7 @@ static void run_batch(void *arg)
     /* Whoever finishes the head starts the committing; what finished out of order before goes with it. */
     if (head && !txm_strand_submit(q->commits, commit_ready, q)) {
         txm_error err = {0};
-        txm_fail(&err, TXM_NO_MEMORY, "out of memory for a job");
+        txm_no_memory(&err, NULL);
         txm_job_fail(q->job, &err);
     }
 }

@@ -44,7 +44,7 @@ static bool device_failed(txm_gpu_stage *s, const txm_error *cause)
 static bool out_of_memory(txm_gpu_stage *s)
 {
     txm_error err = {0};
-    txm_fail(&err, TXM_NO_MEMORY, "out of memory for bands");
+    txm_no_memory(&err, NULL);
     txm_job_fail(s->setup.job, &err);
     return false;
 }
@@ -56,7 +56,7 @@ txm_status txm_gpu_stage_open(const txm_gpu_stage_setup *setup, txm_gpu_stage **
     const txm_gpu_plan *plan = &setup->lease->plan;
     txm_gpu_stage *s = txm_calloc(1, sizeof *s);
     if (!s)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_no_memory(err, NULL);
     s->setup = *setup;
     s->plugin = setup->lease->plugin;
     s->raw_row = (size_t)plan->width * plan->conform.src_channels * txm_type_bytes(plan->type);

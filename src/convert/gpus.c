@@ -149,7 +149,7 @@ txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char wh
     }
     txm_gpus *g = txm_calloc(1, sizeof *g);
     if (!g)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_no_memory(err, NULL);
     g->options = *options;
     g->options.device = NULL; /* the caller's */
     g->named = named;
@@ -250,7 +250,7 @@ static bool worth_starting(txm_gpus *g, double saved, char why[TXM_MESSAGE_BYTES
         g->spent_seconds += saved;
         if (g->spent_seconds < START_SECONDS) {
             txm_format(why, TXM_MESSAGE_BYTES, "a GPU could have saved %.2f s so far, starting one takes about %.2f s",
-                     g->spent_seconds, START_SECONDS);
+                       g->spent_seconds, START_SECONDS);
             return false;
         }
         txm_error err = {0};
@@ -267,7 +267,7 @@ static bool pays(txm_gpus *g, const gpu *d, const txm_gpu_plan *plan, double sav
 {
     double there = txm_gpu_seconds(g->plugin, &d->rates, plan);
     txm_format(why, TXM_MESSAGE_BYTES, "%.3f s there by estimate, %.3f s on %u CPU thread%s", there, saved,
-             g->options.threads, g->options.threads == 1 ? "" : "s");
+               g->options.threads, g->options.threads == 1 ? "" : "s");
     return there < saved;
 }
 

@@ -44,7 +44,7 @@ txm_status txm_hash_stage_new(txm_job *job, txm_pixel_hash *hash, bool pairs, tx
         ok = (s->strands[i] = txm_strand_new(job->group)) != NULL;
     if (!ok) {
         txm_hash_stage_free(&s);
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for hashing");
+        return txm_no_memory(err, NULL);
     }
     *out = s;
     return TXM_OK;

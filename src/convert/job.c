@@ -3,6 +3,7 @@
 #include "convert/job.h"
 #include "core/cancel.h"
 #include "core/fail.h"
+#include "core/mem.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ txm_status txm_job_init(txm_job *job, txm_pool *pool, const volatile int *cancel
     job->group = txm_group_new(pool);
     job->bands = txm_band_pool_new();
     if (!job->group || !job->bands)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for a conversion");
+        return txm_no_memory(err, NULL);
     return TXM_OK;
 }
 

@@ -38,7 +38,7 @@ txm_status txm_pixel_hash_new(uint32_t width, uint32_t height, uint32_t channels
     }
     if (!h || !h->open || !h->open_pairs || !h->digests) {
         txm_pixel_hash_free(&h);
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for hashing");
+        return txm_no_memory(err, NULL);
     }
     *out = h;
     return TXM_OK;
@@ -139,7 +139,7 @@ txm_status txm_pixel_hash_finish(txm_pixel_hash *h, char out[TXM_SHA1_HEX], txm_
         complete &= h->digests[b][0] != 0;
     txm_sha1 *sha = complete ? txm_sha1_new() : NULL;
     if (!sha)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for hashing");
+        return txm_no_memory(err, NULL);
     if (h->blocks == 1)
         memcpy(out, h->digests[0], TXM_SHA1_HEX);
     for (uint32_t b = 0; h->blocks > 1 && b < h->blocks; b++)

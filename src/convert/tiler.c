@@ -35,7 +35,7 @@ txm_status txm_tiler_new(txm_job *job, const txm_pyramid_spec *spec, const txm_t
 {
     txm_tiler *t = txm_calloc(1, sizeof *t);
     if (!t)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for tiling");
+        return txm_no_memory(err, NULL);
     t->job = job;
     t->layout = *layout;
     t->sink = *sink;
@@ -46,7 +46,7 @@ txm_status txm_tiler_new(txm_job *job, const txm_pyramid_spec *spec, const txm_t
         t->closing_row = txm_alloc_pixels(txm_mul((size_t)layout->width + 1, layout->channels), sizeof(float));
     if (closes && !t->closing_row) {
         txm_tiler_free(&t);
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for tiling");
+        return txm_no_memory(err, NULL);
     }
     for (uint32_t l = 0; l < layout->levels; l++) {
         t->level[l].width = txm_level_size(layout->width, l);

@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+txm_status txm_no_memory(txm_error *err, const char *subject)
+{
+    return txm_fail(err, TXM_NO_MEMORY, "%s%sout of memory", subject ? subject : "", subject ? ": " : "");
+}
+
 void *txm_calloc(size_t count, size_t size)
 {
     return calloc(count ? count : 1, size ? size : 1);
@@ -18,6 +23,20 @@ void *txm_alloc_pixels(size_t count, size_t size)
     if (bytes > SIZE_MAX / 2 || posix_memalign(&p, 64, bytes ? bytes : 1))
         return NULL;
     return p;
+}
+
+bool txm_grow(void **items, size_t *capacity, size_t count, size_t item_bytes)
+{
+    enum { FIRST = 16 };
+    if (count < *capacity)
+        return true;
+    size_t more = *capacity ? txm_mul(*capacity, 2) : FIRST;
+    void *grown = realloc(*items, txm_mul(more, item_bytes));
+    if (!grown)
+        return false;
+    *items = grown;
+    *capacity = more;
+    return true;
 }
 
 char *txm_strdup(const char *s)

@@ -2,9 +2,16 @@
  * Checked allocation. All sizes that come from files pass through here before memory is asked for. */
 #ifndef TXM_CORE_MEM_H
 #define TXM_CORE_MEM_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+#include "core/fail.h"
+
+/* Records NO_MEMORY and returns it: "SUBJECT: out of memory", where the subject, mostly a file, is known (else NULL).
+ */
+txm_status txm_no_memory(txm_error *err, const char *subject);
 
 /* count * size, or SIZE_MAX on overflow (which no allocation can satisfy). */
 static inline size_t txm_mul(size_t count, size_t size)
@@ -18,6 +25,11 @@ void *txm_calloc(size_t count, size_t size);
 
 /* 64-byte aligned, uninitialised; NULL on overflow or exhaustion. Free with free(). */
 void *txm_alloc_pixels(size_t count, size_t size);
+
+/* Makes room for one more item behind `count` in an array that doubles when it is full. False when memory is exhausted:
+ * the array is as it was. */
+#define TXM_GROW(items, capacity, count) txm_grow((void **)&(items), &(capacity), count, sizeof *(items))
+bool txm_grow(void **items, size_t *capacity, size_t count, size_t item_bytes);
 
 /* Copies of strings; NULL on exhaustion or when given NULL. */
 char *txm_strdup(const char *s);

@@ -146,8 +146,8 @@ char *txm_path_relative(const char *path, const char *base)
 
 const char *txm_path_hint(const char *path)
 {
-    bool drive = ((path[0] | 0x20) >= 'a' && (path[0] | 0x20) <= 'z') && path[1] == ':' &&
-                 (path[2] == '\\' || path[2] == '/');
+    bool drive =
+        ((path[0] | 0x20) >= 'a' && (path[0] | 0x20) <= 'z') && path[1] == ':' && (path[2] == '\\' || path[2] == '/');
     if (drive || strchr(path, '\\'))
         return "is a Windows path, which means nothing here; give it as this machine sees it, with slashes, as "
                "/mnt/c/textures/wood.png for C:\\textures\\wood.png";

@@ -25,7 +25,7 @@ TXM_SHA void load_words(lane *l, const uint8_t *block)
 {
     const __m128i swap = _mm_set_epi64x(0x0001020304050607ll, 0x08090a0b0c0d0e0fll);
     for (int i = 0; i < 4; i++)
-        l->w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(block + 16 * i)), swap);
+        l->w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const void *)(block + 16 * i)), swap);
 }
 
 /* Rounds 4g to 4g+3. `e` enters with the words added; the other register takes a, from which the next e comes. */
@@ -81,7 +81,7 @@ __attribute__((target("sha,sse4.1"))) void txm_sha1_pair_blocks_shani(uint32_t s
 {
     lane l[2];
     for (int i = 0; i < 2; i++) {
-        l[i].abcd = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state[i]), 0x1B);
+        l[i].abcd = _mm_shuffle_epi32(_mm_loadu_si128((const void *)state[i]), 0x1B);
         l[i].e0 = _mm_set_epi32((int)state[i][4], 0, 0, 0);
     }
     for (; count; count--, a += 64, b += 64) {
@@ -90,7 +90,7 @@ __attribute__((target("sha,sse4.1"))) void txm_sha1_pair_blocks_shani(uint32_t s
         compress(&l[0], &l[1]);
     }
     for (int i = 0; i < 2; i++) {
-        _mm_storeu_si128((__m128i *)state[i], _mm_shuffle_epi32(l[i].abcd, 0x1B));
+        _mm_storeu_si128((void *)state[i], _mm_shuffle_epi32(l[i].abcd, 0x1B));
         state[i][4] = (uint32_t)_mm_extract_epi32(l[i].e0, 3);
     }
 }

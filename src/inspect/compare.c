@@ -51,7 +51,7 @@ static void run_row(void *arg)
     if (txm_job_runs(c->job)) {
         pixels = txm_alloc_pixels(2 * (size_t)i->tile_w * i->tile_h, i->channels * txm_type_bytes(i->type));
         if (!pixels)
-            txm_fail(&err, TXM_NO_MEMORY, "out of memory for two tiles");
+            txm_no_memory(&err, NULL);
         if (!pixels || !compare_row(row, pixels, &diff, &err))
             txm_job_fail(c->job, &err);
     }
@@ -74,7 +74,7 @@ txm_status txm_compare_level(txm_job *job, txm_tx *expected, txm_tx *found, uint
         if (!row || !txm_group_submit(job->group, false, run_row, row)) {
             free(row);
             txm_error own = {0};
-            txm_fail(&own, TXM_NO_MEMORY, "out of memory for a row of tiles");
+            txm_no_memory(&own, NULL);
             txm_job_fail(job, &own);
         }
         txm_group_wait(job->group, MAX_QUEUED);

@@ -228,7 +228,7 @@ static txm_status start_map(txm_difference *d, uint32_t width, uint32_t height, 
     d->map_width = (width - 1) / d->map_block + 1;
     d->map_height = (height - 1) / d->map_block + 1;
     d->map = txm_calloc(txm_mul(d->map_width, d->map_height), sizeof *d->map);
-    return d->map ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory for a map of differences");
+    return d->map ? TXM_OK : txm_no_memory(err, NULL);
 }
 
 /* Two bands a thread: one is read or waits while the other is compared. Fewer where they are wide. */

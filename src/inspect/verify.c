@@ -5,6 +5,7 @@
 
 #include "core/fail.h"
 
+#include "core/mem.h"
 #include "inspect/verify_impl.h"
 
 bool txm_status_is_finding(txm_status status)
@@ -87,7 +88,7 @@ txm_status txm_verify(txm_context *context, const char *path, const txm_verify_o
     txm_status status = run(&v, err);
     txm_collector_sort(&collector);
     if (!status && collector.exhausted)
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for findings", path);
+        status = txm_no_memory(err, path);
     txm_tx_description_free(&v.description);
     txm_tx_close(&v.tx);
     free(v.source);

@@ -27,7 +27,7 @@ uint32_t txm_tile_run_length(const txm_pixel_check *check)
 static void out_of_memory(txm_pixel_check *check)
 {
     txm_error err = {0};
-    txm_fail(&err, TXM_NO_MEMORY, "%s: out of memory", check->v->path);
+    txm_no_memory(&err, check->v->path);
     txm_job_fail(&check->job, &err);
 }
 

@@ -42,7 +42,7 @@ txm_status txm_pyramid_new(const txm_pyramid_spec *spec, const txm_ops *ops, con
 {
     txm_pyramid *p = txm_calloc(1, sizeof *p);
     if (!p)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for a pyramid");
+        return txm_no_memory(err, NULL);
     p->spec = *spec;
     p->ops = ops;
     p->sink = *sink;

@@ -20,7 +20,7 @@ txm_status txm_raster_file_open(txm_raster_file *file, const char *path, txm_err
     file->buffer = txm_alloc_pixels(TXM_RASTER_PIECE_BYTES, 1);
     if (!file->buffer) {
         txm_raster_file_close(file);
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for a read buffer", path);
+        return txm_no_memory(err, path);
     }
     /* Advice only: where the kernel does not take it, reading is merely slower. */
     posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);

@@ -130,7 +130,7 @@ txm_status txm_source_open(const char *path, const txm_source_options *options, 
         return status;
     txm_source *s = txm_calloc(1, sizeof *s);
     if (!s || !(s->path = txm_strdup(path))) {
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
+        status = txm_no_memory(err, path);
         goto fail;
     }
     status = choose_reader(s, options ? options : &no_options, head, head_bytes, &own);

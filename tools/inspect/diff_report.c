@@ -10,8 +10,8 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "tools/output/json.h"
-#include "tools/picture/picture_file.h"
 #include "tools/output/text.h"
+#include "tools/picture/picture_file.h"
 
 /* ---- metadata --------------------------------------------------------------------------------------------------- */
 
@@ -178,7 +178,7 @@ txm_status txm_diff_write_map(const txm_difference *d, const char *path, txm_err
     size_t pixels = txm_mul(d->map_width, d->map_height);
     uint8_t *rgb = txm_alloc_pixels(pixels, 3);
     if (!rgb)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
+        return txm_no_memory(err, path);
     double max = d->level[0].max;
     for (size_t i = 0; i < pixels; i++)
         heat(isinf(max) ? (isinf(d->map[i]) ? 1.0 : 0.0) : max > 0 ? (double)d->map[i] / max : 0.0, rgb + 3 * i);

@@ -81,7 +81,7 @@ txm_status txm_tile_census_take(txm_tx *tx, const volatile int *cancel, txm_tile
     counting c = {.tx = tx, .info = i, .visit = visit, .user = user, .out = out};
     memset(out, 0, sizeof *out);
     c.pixels = txm_alloc_pixels((size_t)i->tile_w * i->tile_h, i->channels * txm_type_bytes(i->type));
-    txm_status status = c.pixels ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "no memory for a tile");
+    txm_status status = c.pixels ? TXM_OK : txm_no_memory(err, NULL);
     for (uint32_t l = 0; !status && l < i->levels; l++)
         status = take_level(&c, l, cancel, err);
     free(c.pixels);

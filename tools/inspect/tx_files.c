@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "core/mem.h"
 #include "core/path.h"
 #include "tools/output/format.h"
 #include "tools/output/guard.h"
@@ -54,7 +55,7 @@ txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *
                                         .scene = how->scene,
                                         .scene_user = how->scene_user};
     *out = txm_inputs_new(&options);
-    txm_status status = *out ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    txm_status status = *out ? TXM_OK : txm_no_memory(err, NULL);
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
         status = txm_inputs_add(*out, operands->items[i], err);
     if (status == TXM_OK)

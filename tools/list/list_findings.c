@@ -7,8 +7,8 @@
 #include "color/color.h"
 #include "core/fail.h"
 #include "core/mem.h"
-#include "tools/list/list_scene.h"
 #include "source/source.h"
+#include "tools/list/list_scene.h"
 
 /* Bits of txm_lint. */
 enum { LINTS = 6 };
@@ -125,7 +125,7 @@ static txm_status examine_files(txm_list_report *report, const txm_blend_image *
     for (unsigned b = 0; ok && b < LINTS; b++) {
         ok = !counts[b] || report_lint(report, image, (txm_lint)(1u << b), first[b], counts[b]);
     }
-    return ok ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: no memory for what is wrong with it", report->scene);
+    return ok ? TXM_OK : txm_no_memory(err, report->scene);
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
@@ -149,7 +149,7 @@ txm_status txm_list_find_faults(txm_list_report *report, const txm_color_config 
         const txm_blend_image *image = txm_blend_image_at(blend, f->image);
         ok = add(report, f->id, txm_strdup(f->message), image, image->library);
     }
-    txm_status status = ok ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: no memory for what is wrong", report->scene);
+    txm_status status = ok ? TXM_OK : txm_no_memory(err, report->scene);
     const txm_lookup *lookups = report->lookups;
     for (size_t i = 0; status == TXM_OK && i < images; i++) {
         const txm_blend_image *image = txm_blend_image_at(blend, i);

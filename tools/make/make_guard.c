@@ -7,6 +7,7 @@
 #include "batch/garbage.h"
 #include "batch/names.h"
 #include "core/fail.h"
+#include "core/mem.h"
 #include "tools/output/guard.h"
 
 /* Inputs may be many, and so may the outputs of a list: those that are the same file are found by its number. */
@@ -38,7 +39,7 @@ static txm_status number_inputs(const txm_inputs *inputs, txm_names *ids, txm_er
         txm_file_id(&st, id);
         txm_name *entry = txm_names_entry(ids, id);
         if (!entry)
-            return txm_fail(err, TXM_NO_MEMORY, "out of memory for the list of inputs");
+            return txm_no_memory(err, NULL);
         entry->value = i + 1;
     }
     return TXM_OK;

@@ -17,7 +17,7 @@ static txm_status add_failure(txm_inputs *inputs, const char *scene, const char 
                               txm_error *err)
 {
     if (!message) {
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its images", scene);
+        return txm_no_memory(err, scene);
     }
     txm_input input = {.path = path, .origin = scene, .from_scene = true, .status = status, .message = message};
     status = txm_inputs_add_entry(inputs, &input, err);

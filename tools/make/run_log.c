@@ -128,7 +128,7 @@ static txm_status read_lines(reading *r, FILE *f, txm_error *err)
     if (status == TXM_OK && ferror(f))
         status = txm_fail_errno(err, errno, "%s: reading failed", r->name);
     else if (status == TXM_NO_MEMORY || (status == TXM_OK && !feof(f)))
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", r->name);
+        status = txm_no_memory(err, r->name);
     txm_bytes_free(&line);
     free(p);
     return status;

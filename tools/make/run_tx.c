@@ -7,6 +7,7 @@
 
 #include "batch/names.h"
 #include "core/fail.h"
+#include "core/mem.h"
 #include "tools/make/run_log.h"
 
 typedef struct adding {
@@ -18,7 +19,7 @@ static txm_status remember(adding *a, const char *path, bool *is_new, txm_error 
 {
     txm_name *entry = txm_names_entry(&a->seen, path);
     if (!entry)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the list of tx files");
+        return txm_no_memory(err, NULL);
     *is_new = entry->value++ == 0;
     return TXM_OK;
 }

@@ -177,7 +177,7 @@ static txm_status add_to_list(const txm_option *o, const char *text, txm_opt_lis
         return status;
     const char **items = realloc(list->items, txm_mul(list->count + 2, sizeof *items));
     if (!items)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_no_memory(err, NULL);
     list->items = items;
     items[list->count++] = text;
     items[list->count] = NULL;
@@ -316,7 +316,7 @@ txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, v
 static void free_list(void *args, const txm_option_group *group, const txm_option *option)
 {
     if (option->type == TXM_OPT_LIST) {
-        txm_opt_list *list = (txm_opt_list *)((char *)args + group->offset + option->offset);
+        txm_opt_list *list = (void *)((char *)args + group->offset + option->offset);
         free(list->items);
         *list = (txm_opt_list){0};
     }

@@ -180,7 +180,7 @@ int txm_finish(const txm_tally *tally)
     txm_exit code = txm_tally_exit(&t);
     if (code != TXM_EXIT_OK && code != TXM_EXIT_FINDINGS)
         txm_say_last("TXMILL-ERROR code=%d failed=%zu total=%zu", code, t.failed, t.total);
-    return code;
+    return (int)code;
 }
 
 /* One process, one command: what it prints is known from its first look at its options. */

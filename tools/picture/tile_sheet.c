@@ -75,7 +75,7 @@ static txm_status read_padded(const sheet *s, uint32_t x, uint32_t y, txm_level_
         .width = w + 2 * s->padding, .height = h + 2 * s->padding, .channels = i->channels, .type = i->type};
     p->pixels = txm_alloc_pixels((size_t)p->width * p->height, px);
     if (!p->pixels)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for a tile");
+        return txm_no_memory(err, NULL);
     txm_status status = txm_tx_read_padded(s->tx, s->number, x, y, s->padding, s->extension, p->pixels, px,
                                            p->width * px, NULL, NULL, err);
     if (!status)
@@ -144,7 +144,7 @@ txm_status txm_tile_sheet(txm_tx *tx, uint32_t level, uint32_t padding_px, txm_e
         return txm_fail(err, TXM_TOO_LARGE, "a sheet of %ux%u px takes more than 4 GiB; take a higher level",
                         out->width, out->height);
     out->pixels = txm_alloc_pixels(pixels, 3);
-    txm_status status = out->pixels ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "no memory for the sheet");
+    txm_status status = out->pixels ? TXM_OK : txm_no_memory(err, NULL);
     for (size_t i = 0; !status && i < pixels; i++)
         memcpy(out->pixels + 3 * i, paper, 3);
     for (uint32_t y = 0; !status && y < s.level->tiles_y; y++)

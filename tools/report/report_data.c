@@ -127,7 +127,7 @@ static txm_status take_file(adding *a, const cJSON *object, txm_error *err)
         return TXM_OK;
     txm_report_file *f = file_of(a->report, input, tx);
     if (!f)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the report");
+        return txm_no_memory(err, NULL);
     unsigned lint = lint_of(object) | f->lint;
     /* Once made, what made it says more than that it was up to date afterwards. */
     if (f->state != TXM_REPORT_CREATED || state == TXM_REPORT_CREATED) {
@@ -137,7 +137,7 @@ static txm_status take_file(adding *a, const cJSON *object, txm_error *err)
         f->height = (uint32_t)txm_run_log_count(object, "height", TXM_MAX_SIZE_PX);
         f->source_bytes = txm_run_log_count(object, "source_bytes", UINT64_MAX);
         if (!take_texts(a->report, f, object))
-            return txm_fail(err, TXM_NO_MEMORY, "out of memory for the report");
+            return txm_no_memory(err, NULL);
         if (state == TXM_REPORT_CREATED)
             take_made(f, object);
     }
@@ -152,7 +152,7 @@ static txm_status end_run(adding *a, txm_error *err)
     txm_report *r = a->report;
     a->run.log = txm_names_put(&r->strings, a->log);
     if (!a->run.log || !make_room((void **)&r->runs, r->run_count, &r->run_capacity, sizeof *r->runs))
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the report");
+        return txm_no_memory(err, NULL);
     r->runs[r->run_count++] = a->run;
     a->run = (txm_report_run){0};
     return TXM_OK;
@@ -173,7 +173,7 @@ static txm_status take_summary(adding *a, const cJSON *object, txm_error *err)
     run->shards = (uint32_t)txm_run_log_count(shard, "count", UINT32_MAX);
     run->listed = txm_run_log_count(shard, "listed", UINT32_MAX);
     if (!keep(a->report, shard, "list_key", &run->list_key))
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the report");
+        return txm_no_memory(err, NULL);
     return end_run(a, err);
 }
 
@@ -187,7 +187,7 @@ static txm_status take(void *user, const cJSON *object, txm_error *err)
         a->run.failed_whole = true;
         return keep(a->report, cJSON_GetObjectItemCaseSensitive(object, "error"), "message", &a->run.error)
                    ? TXM_OK
-                   : txm_fail(err, TXM_NO_MEMORY, "out of memory for the report");
+                   : txm_no_memory(err, NULL);
     }
     a->run.inputs++;
     return type && !strcmp(type, "file") ? take_file(a, object, err) : TXM_OK;

@@ -5,6 +5,7 @@
 
 #include "core/fail.h"
 
+#include "core/mem.h"
 #include "tools/report/report_data.h"
 
 /* A failure that a later run made up for is none. `done`: inputs, with the last run that did not fail, from 1. */
@@ -14,7 +15,7 @@ static txm_status drop_superseded(txm_report *r, txm_names *done, txm_error *err
         const txm_report_file *f = &r->files[i];
         txm_name *entry = f->state == TXM_REPORT_FAILED ? NULL : txm_names_entry(done, f->input);
         if (f->state != TXM_REPORT_FAILED && !entry)
-            return txm_fail(err, TXM_NO_MEMORY, "out of memory for the report");
+            return txm_no_memory(err, NULL);
         if (entry && entry->value < f->run + 1)
             entry->value = f->run + 1;
     }
@@ -139,7 +140,7 @@ static txm_status sum_runs(const txm_report *r, txm_report_sums *s, txm_error *e
         s->shards_missing += !is_done(r, i, s->shards);
     count_broken(r, s);
     txm_names_free(&keys);
-    return exhausted ? txm_fail(err, TXM_NO_MEMORY, "out of memory for the report") : TXM_OK;
+    return exhausted ? txm_no_memory(err, NULL) : TXM_OK;
 }
 
 txm_status txm_report_sum(txm_report *report, txm_report_sums *sums, txm_error *err)

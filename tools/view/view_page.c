@@ -84,7 +84,7 @@ txm_status txm_view_page_begin(const txm_view_page_options *options, txm_view_pa
     txm_status status = TXM_OK;
     *out = NULL;
     if (!page)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", options->output);
+        return txm_no_memory(err, options->output);
     page->options = *options;
     page->left = options->bytes;
     page->files = cJSON_CreateArray();
@@ -113,7 +113,8 @@ static txm_status put_pixels(txm_view_page *page, txm_tx *tx, txm_view_page_file
     what->levels = txm_tx_info_of(tx)->levels;
     for (uint32_t l = what->levels; !status && fits && l-- > 0;) {
         text.size = 0;
-        status = txm_view_blocks(tx, l, share - what->bytes, txm_context_pool(o->context), o->cancel, &text, &fits, err);
+        status =
+            txm_view_blocks(tx, l, share - what->bytes, txm_context_pool(o->context), o->cancel, &text, &fits, err);
         if (status || !fits)
             continue;
         fprintf(page->out, "<script type=\"text/plain\" id=\"pixels-%zu-%u\">", page->added, l);
@@ -150,7 +151,7 @@ txm_status txm_view_page_add(txm_view_page *page, const char *path, txm_view_pag
     page->added++;
     if (!object || !page->files || !cJSON_AddItemToArray(page->files, object)) {
         cJSON_Delete(object);
-        txm_fail(&page->failure, TXM_NO_MEMORY, "%s: out of memory", page->options.output);
+        txm_no_memory(&page->failure, page->options.output);
     }
     check_output(page);
     return status ? txm_fail(err, status, "%s", own.message) : TXM_OK;
@@ -168,7 +169,7 @@ static void put_rest(txm_view_page *page)
     char *text = txm_view_data_finish(page->files, page->options.level, page->options.bytes);
     page->files = NULL;
     if (!text) {
-        txm_fail(&page->failure, TXM_NO_MEMORY, "%s: out of memory", page->options.output);
+        txm_no_memory(&page->failure, page->options.output);
         return;
     }
     put_frame(page, "@DATA@");

@@ -414,7 +414,7 @@ static void stats_float_rgba(txm_type type, const uint8_t *row, size_t count, tx
     enum { CHUNK = 256 };
     float chunk[4 * CHUNK];
     vf4 first;
-    scalar.to_float(type, st->first, (float *)&first, 4);
+    scalar.to_float(type, st->first, (float *)(void *)&first, 4);
     vd4 sum = {0};
     i4 varies = {0}, not_grey = {0};
     size_t bytes = 4 * txm_type_bytes(type);

@@ -8,12 +8,12 @@
 
 static inline vf vf_from_half(const uint8_t *p)
 {
-    return (vf)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
+    return (vf)_mm256_cvtph_ps(_mm_loadu_si128((const void *)p));
 }
 
 static inline void vf_to_half(vf v, uint8_t *p)
 {
-    _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph((__m256)v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    _mm_storeu_si128((void *)p, _mm256_cvtps_ph((__m256)v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
 #include "device/simd/ops_simd.h"

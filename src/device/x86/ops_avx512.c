@@ -8,12 +8,12 @@
 
 static inline vf vf_from_half(const uint8_t *p)
 {
-    return (vf)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
+    return (vf)_mm512_cvtph_ps(_mm256_loadu_si256((const void *)p));
 }
 
 static inline void vf_to_half(vf v, uint8_t *p)
 {
-    _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph((__m512)v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    _mm256_storeu_si256((void *)p, _mm512_cvtps_ph((__m512)v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
 #include "device/simd/ops_simd.h"

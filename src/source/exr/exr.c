@@ -70,9 +70,7 @@ static txm_status allocate(txm_exr *x, const txm_source_options *options, txm_er
     x->scratch = txm_alloc_pixels(x->chunk_bytes, 1);
     x->planes = txm_alloc_pixels(x->chunk_bytes, 1);
     x->inflater = libdeflate_alloc_decompressor();
-    return x->packed && x->scratch && x->planes && x->inflater
-               ? TXM_OK
-               : txm_fail(err, TXM_NO_MEMORY, "%s: no memory to decode the image", x->path);
+    return x->packed && x->scratch && x->planes && x->inflater ? TXM_OK : txm_no_memory(err, x->path);
 }
 
 static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
@@ -81,7 +79,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     txm_exr *x = txm_calloc(1, sizeof *x);
     if (!x || !(x->path = txm_strdup(path))) {
         close_image(x);
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
+        return txm_no_memory(err, path);
     }
     exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
     init.error_handler_fn = remember_words;
@@ -109,7 +107,7 @@ static txm_status load_band(txm_exr *x, uint32_t y, txm_error *err)
         return TXM_OK;
     uint32_t most = x->chunk_h < x->height ? x->chunk_h : x->height;
     if (!x->band && !(x->band = txm_alloc_pixels(txm_mul(row_bytes, most), 1)))
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for a row of blocks", x->path);
+        return txm_no_memory(err, x->path);
     uint32_t begin = y / x->chunk_h * x->chunk_h;
     x->band_begin = x->band_end = 0;
     txm_status status = txm_exr_decode_rows(x, begin, x->band, row_bytes, err);

@@ -35,8 +35,8 @@ static void interleave(const txm_exr *e, uint8_t *dst, const void *const src[4],
 {
     const uint16_t *const h[4] = {src[0], src[1], src[2], src[3]};
     const uint32_t *const f[4] = {src[0], src[1], src[2], src[3]};
-    uint16_t *d16 = (uint16_t *)dst;
-    uint32_t *d32 = (uint32_t *)dst;
+    uint16_t *d16 = (void *)dst; /* rows of samples: aligned */
+    uint32_t *d32 = (void *)dst;
     if (e->channels == 1)
         memcpy(dst, src[0], (size_t)width * e->sample_bytes);
     else if (e->sample_bytes == 2 && e->channels == 3)

@@ -173,7 +173,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     hdr *h = txm_calloc(1, sizeof *h);
     if (!h || !(h->path = txm_strdup(path))) {
         free(h);
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
+        return txm_no_memory(err, path);
     }
     txm_status status = txm_raster_file_open(&h->file, path, err);
     if (status == TXM_OK)

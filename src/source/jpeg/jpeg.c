@@ -257,7 +257,7 @@ static txm_status describe(const jpeg_source *s, txm_source_info *info, txm_erro
     snprintf(info->reader, sizeof info->reader, "jpeg");
     snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "sRGB");
     if (!read_meta(s, info))
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its metadata", s->path);
+        return txm_no_memory(err, s->path);
     return TXM_OK;
 }
 
@@ -282,12 +282,11 @@ static txm_status open_jpeg(const char *path, const txm_source_options *options,
     jpeg_source *s = txm_calloc(1, sizeof *s);
 
     if (!s)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
+        return txm_no_memory(err, path);
     s->file.fd = -1;
     prepare(s);
     s->path = txm_strdup(path);
-    status = s->path ? txm_raster_file_open(&s->file, path, err)
-                     : txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
+    status = s->path ? txm_raster_file_open(&s->file, path, err) : txm_no_memory(err, path);
     if (!status && !read_header(s))
         status = txm_fail(err, s->status, "%s: %s", path, s->words);
     if (!status)

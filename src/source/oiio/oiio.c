@@ -63,7 +63,7 @@ static txm_status ask(oiio_source *s, const txm_worker_request *request, const c
     if (status == TXM_OK && (reply->text_bytes > TXM_WORKER_MAX_TEXT_BYTES || reply->status >= TXM_STATUS_COUNT))
         status = txm_fail(err, TXM_INTERNAL, "%s: the decoder's answer makes no sense", s->path);
     if (status == TXM_OK && !(words = txm_calloc(reply->text_bytes + 1, 1)))
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the decoder's answer", s->path);
+        status = txm_no_memory(err, s->path);
     if (status == TXM_OK)
         status = txm_worker_receive(s->worker, words, reply->text_bytes, s->path, err);
     bool answered = status == TXM_OK;
@@ -106,7 +106,7 @@ static txm_status accept_info(oiio_source *s, txm_source_info *info, const char 
         if (value > text + text_bytes)
             break;
         if (!txm_source_keep(info, name, value))
-            return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its metadata", s->path);
+            return txm_no_memory(err, s->path);
         at = (size_t)(value - text) + strlen(value) + 1;
     }
     return TXM_OK;
@@ -159,7 +159,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     oiio_source *s = txm_calloc(1, sizeof *s);
     if (!s || !(s->path = txm_strdup(path))) {
         close_image(s);
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
+        return txm_no_memory(err, path);
     }
     s->cpu_seconds = time_limit(megabytes, 0);
     txm_status status = txm_worker_get(&s->worker, err);

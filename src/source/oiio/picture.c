@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "core/mem.h"
 #include "core/path.h"
 #include "source/oiio/worker.h"
 
@@ -46,7 +47,7 @@ static txm_status receive_file(txm_worker *w, const char *name, txm_bytes *out, 
     if (status == TXM_OK && reply.status != TXM_OK)
         return txm_fail(err, (txm_status)reply.status, "%s: %s", name, words);
     if (status == TXM_OK && !txm_bytes_reserve(out, reply.data_bytes))
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the encoded picture", name);
+        status = txm_no_memory(err, name);
     if (status == TXM_OK)
         status = txm_worker_receive(w, out->data, reply.data_bytes, name, err);
     if (status == TXM_OK)

@@ -98,7 +98,7 @@ static txm_status start(txm_worker **out, txm_error *err)
         status = txm_fail(err, TXM_UNSUPPORTED, "this kind of image needs OpenImageIO, and %s",
                           looked_in ? looked_in : "memory is exhausted");
     } else if (!w) {
-        status = txm_fail(err, TXM_NO_MEMORY, "no memory to start a decoder");
+        status = txm_no_memory(err, NULL);
     } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         status = txm_fail_errno(err, errno, "a decoder cannot be started");
     } else {

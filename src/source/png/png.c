@@ -95,7 +95,7 @@ static txm_status allocate(png_source *s, txm_error *err)
     for (int i = 0; i < LINES; i++)
         complete = complete && (s->lines[i] = txm_alloc_pixels(s->row_bytes, 1)) != NULL;
     if (!complete)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its rows", s->path);
+        return txm_no_memory(err, s->path);
     return TXM_OK;
 }
 
@@ -131,11 +131,10 @@ static txm_status open_png(const char *path, const txm_source_options *options, 
     png_source *s = txm_calloc(1, sizeof *s);
 
     if (!s)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
+        return txm_no_memory(err, path);
     s->file.fd = -1;
     s->path = txm_strdup(path);
-    status = s->path ? txm_raster_file_open(&s->file, path, err)
-                     : txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
+    status = s->path ? txm_raster_file_open(&s->file, path, err) : txm_no_memory(err, path);
     if (!status)
         status = txm_png_read_header(&s->file, path, &s->header, info, err);
     if (!status)

@@ -16,9 +16,10 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "core/mem.h"
+#include "core/text.h"
 #include "source/meta/raster_meta.h"
 #include "source/readers.h"
-#include "core/text.h"
 
 /* What libpng may hold altogether: profiles take a few MB at most, texts less. */
 enum { MAX_MEMORY_BYTES = 64 << 20 };
@@ -244,14 +245,14 @@ txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_
 
     memset(header, 0, sizeof *header);
     if (!tags) {
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for libpng", path);
+        status = txm_no_memory(err, path);
         goto destroy;
     }
     png_set_read_fn(png, &p, on_read);
     /* For want of memory libpng also leaves out chunks that it takes for dispensable, without a word. */
     bool parsed = parse(png, tags);
     if (p.status == TXM_NO_MEMORY) {
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its metadata", path);
+        status = txm_no_memory(err, path);
         goto destroy;
     }
     if (!parsed) {
@@ -264,7 +265,7 @@ txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_
     header->data_bytes =
         (uint32_t)p.chunk[0] << 24 | (uint32_t)p.chunk[1] << 16 | (uint32_t)p.chunk[2] << 8 | p.chunk[3];
     if (!read_meta(png, tags, info))
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its metadata", path);
+        status = txm_no_memory(err, path);
 destroy:
     png_destroy_read_struct(&png, &tags, NULL);
     return status;

@@ -44,8 +44,8 @@ PIXEL_ACCESS(1, 1, _mm_cvtsi32_si128(*p), *p = (uint8_t)_mm_cvtsi128_si32(v))
 PIXEL_ACCESS(2, 2, _mm_loadu_si16(p), _mm_storeu_si16(p, v))
 PIXEL_ACCESS(3, 4, _mm_loadu_si32(p), _mm_storeu_si32(p, v))
 PIXEL_ACCESS(4, 4, _mm_loadu_si32(p), _mm_storeu_si32(p, v))
-PIXEL_ACCESS(6, 8, _mm_loadl_epi64((const __m128i *)p), _mm_storel_epi64((__m128i *)p, v))
-PIXEL_ACCESS(8, 8, _mm_loadl_epi64((const __m128i *)p), _mm_storel_epi64((__m128i *)p, v))
+PIXEL_ACCESS(6, 8, _mm_loadl_epi64((const void *)p), _mm_storel_epi64((void *)p, v))
+PIXEL_ACCESS(8, 8, _mm_loadl_epi64((const void *)p), _mm_storel_epi64((void *)p, v))
 
 static void undo_none(const uint8_t *raw, const uint8_t *prior, uint8_t *out, size_t bytes)
 {
@@ -59,15 +59,15 @@ static void undo_up(const uint8_t *raw, const uint8_t *prior, uint8_t *out, size
 
 #ifdef __AVX2__
     for (; i + 32 <= bytes; i += 32) {
-        __m256i sum = _mm256_add_epi8(_mm256_loadu_si256((const __m256i *)(raw + i)),
-                                      _mm256_loadu_si256((const __m256i *)(prior + i)));
-        _mm256_storeu_si256((__m256i *)(out + i), sum);
+        __m256i sum =
+            _mm256_add_epi8(_mm256_loadu_si256((const void *)(raw + i)), _mm256_loadu_si256((const void *)(prior + i)));
+        _mm256_storeu_si256((void *)(out + i), sum);
     }
 #endif
     for (; i + 16 <= bytes; i += 16) {
         __m128i sum =
-            _mm_add_epi8(_mm_loadu_si128((const __m128i *)(raw + i)), _mm_loadu_si128((const __m128i *)(prior + i)));
-        _mm_storeu_si128((__m128i *)(out + i), sum);
+            _mm_add_epi8(_mm_loadu_si128((const void *)(raw + i)), _mm_loadu_si128((const void *)(prior + i)));
+        _mm_storeu_si128((void *)(out + i), sum);
     }
     for (; i < bytes; i++)
         out[i] = (uint8_t)(raw[i] + prior[i]);
@@ -93,12 +93,12 @@ static void undo_up(const uint8_t *raw, const uint8_t *prior, uint8_t *out, size
         size_t i = 0;                                                                                                  \
         (void)prior;                                                                                                   \
         for (; i + 16 <= bytes; i += BLOCK_BYTES(N)) {                                                                 \
-            __m128i x = _mm_loadu_si128((const __m128i *)(raw + i));                                                   \
+            __m128i x = _mm_loadu_si128((const void *)(raw + i));                                                      \
             x = SUM_STEP(N, 1);                                                                                        \
             x = SUM_STEP(N, 2);                                                                                        \
             x = SUM_STEP(N, 4);                                                                                        \
             x = SUM_STEP(N, 8);                                                                                        \
-            _mm_storeu_si128((__m128i *)(out + i), _mm_add_epi8(x, left));                                             \
+            _mm_storeu_si128((void *)(out + i), _mm_add_epi8(x, left));                                                \
             left = _mm_add_epi8(left, _mm_shuffle_epi8(x, spread));                                                    \
         }                                                                                                              \
         for (; i < bytes; i++)                                                                                         \

@@ -104,11 +104,10 @@ static txm_status open_pnm(const char *path, const txm_source_options *options, 
     pnm_source *s = txm_calloc(1, sizeof *s);
     (void)options;
     if (!s)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
+        return txm_no_memory(err, path);
     s->file.fd = -1;
     s->path = txm_strdup(path);
-    status = s->path ? txm_raster_file_open(&s->file, path, err)
-                     : txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
+    status = s->path ? txm_raster_file_open(&s->file, path, err) : txm_no_memory(err, path);
     if (status == TXM_OK)
         status = describe(s, info, err);
     if (status == TXM_OK)

@@ -226,7 +226,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     txm_status status = TXM_OK;
     txm_tiff *t = txm_calloc(1, sizeof *t);
     if (!t || !(t->path = txm_strdup(path)))
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
+        status = txm_no_memory(err, path);
     else if (!(t->tif = open_tiff(t, options)))
         status = txm_fail(err, TXM_CORRUPT, "%s: %s", path, *t->words ? t->words : "libtiff cannot open it");
     if (status == TXM_OK)

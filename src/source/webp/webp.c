@@ -122,7 +122,7 @@ static txm_status describe(webp_source *s, const txm_source_options *options, tx
     snprintf(info->format, sizeof info->format, "webp");
     snprintf(info->reader, sizeof info->reader, "webp");
     snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "sRGB");
-    return read_meta(s, info) ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its metadata", s->path);
+    return read_meta(s, info) ? TXM_OK : txm_no_memory(err, s->path);
 }
 
 static txm_status open_webp(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
@@ -131,7 +131,7 @@ static txm_status open_webp(const char *path, const txm_source_options *options,
     txm_status status;
     webp_source *s = txm_calloc(1, sizeof *s);
     if (!s || !(s->path = txm_strdup(path)))
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory to open it", path);
+        status = txm_no_memory(err, path);
     else
         status = load(s, options->max_memory_bytes, err);
     if (status == TXM_OK)

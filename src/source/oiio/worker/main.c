@@ -39,7 +39,7 @@ static struct {
 
 /* ---- limits ---- */
 
-static void limit(int resource, rlim_t soft)
+static void limit(__rlimit_resource_t resource, rlim_t soft)
 {
     struct rlimit r;
     if (getrlimit(resource, &r) == 0) {
