@@ -91,7 +91,7 @@ static txm_status compare(const char *const paths[2], const diff_args *args, txm
     for (int s = 0; s < 2 && !status; s++) {
         txm_error why = {0};
         txm_status opened = txm_tx_open(paths[s], &r.tx[s], &why);
-        if (opened != TXM_OK && opened != TXM_CORRUPT && opened != TXM_UNSUPPORTED && opened != TXM_TOO_LARGE)
+        if (opened != TXM_OK && (why.sys_errno || opened == TXM_NO_MEMORY))
             status = txm_fail(err, opened, "%s", why.message);
     }
     for (uint32_t l = 0; l < d.levels; l++)
