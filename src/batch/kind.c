@@ -95,7 +95,7 @@ static void split(const char *path, name_words *w)
 }
 
 /* "2", "k" of "2k", "u1" and "v1" of a tile's place, variants. */
-static bool tells_nothing(const char *word)
+static bool is_ignored_word(const char *word)
 {
     if (isdigit((unsigned char)word[0]) || !strcmp(word, "k") || !strcmp(word, "u") || !strcmp(word, "v") ||
         !strcmp(word, "udim"))
@@ -128,7 +128,7 @@ txm_map_kind txm_map_kind_of(const char *path)
 {
     name_words w;
     split(path, &w);
-    while (w.count && tells_nothing(w.word[w.count - 1]))
+    while (w.count && is_ignored_word(w.word[w.count - 1]))
         w.count--;
     if (!w.count)
         return TXM_MAP_UNKNOWN;

@@ -301,7 +301,7 @@ static txm_status check_codec(const conversion *c, txm_error *err)
 }
 
 /* Makes the file with the right to do so held; by the time that was granted, another process may have made it. */
-static txm_status make_with_right(conversion *c, const txm_convert_hooks *hooks, txm_result *result, txm_error *err)
+static txm_status convert_holding_claim(conversion *c, const txm_convert_hooks *hooks, txm_result *result, txm_error *err)
 {
     const txm_making making = {c->path, result->tx_path, c->source, c->info, &c->settings, &c->resolved};
     if (hooks->fetch && hooks->fetch(hooks->user, &making, result)) {
@@ -329,7 +329,7 @@ static txm_status make_hooked(conversion *c, txm_result *result, txm_error *err)
             snprintf(result->reason, sizeof result->reason, "made by another process meanwhile");
     }
     if (!status && needed)
-        status = make_with_right(c, hooks, result, err);
+        status = convert_holding_claim(c, hooks, result, err);
     if (hooks->release)
         hooks->release(hooks->user);
     return status;

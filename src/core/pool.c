@@ -13,7 +13,7 @@
 
 #include "core/mem.h"
 
-enum { THREADS_A_WRITER = 4 };
+enum { THREADS_PER_WRITER = 4 };
 
 typedef struct job {
     struct job *next;
@@ -151,7 +151,7 @@ txm_pool *txm_pool_new(unsigned threads)
     pool->outer.tail = &pool->outer.head;
     pool->writes.tail = &pool->writes.head;
     pool->thread_count = threads;
-    pool->writer_count = threads > 1 ? (threads + THREADS_A_WRITER - 1) / THREADS_A_WRITER : 0;
+    pool->writer_count = threads > 1 ? (threads + THREADS_PER_WRITER - 1) / THREADS_PER_WRITER : 0;
     unsigned workers = threads - 1, all = workers + pool->writer_count;
     pool->threads = txm_calloc(all + 1, sizeof *pool->threads);
     int rc = pool->threads ? 0 : ENOMEM;
