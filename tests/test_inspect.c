@@ -75,13 +75,20 @@ static void expect(const char *path, bool deep, const char *id)
     txm_findings_clear(&f);
 }
 
-static void expect_good(const char *path, bool deep)
+/* Nothing worse than a note is found, but for findings of this id. */
+static void expect_good_but(const char *path, bool deep, const char *id)
 {
     txm_findings f = verify(path, deep);
     for (size_t i = 0; i < f.count; i++)
-        ck_assert_msg(f.items[i].kind->severity == TXM_SEVERITY_NOTE, "%s: %s %s", path, f.items[i].kind->id,
-                      f.items[i].text);
+        ck_assert_msg(f.items[i].kind->severity == TXM_SEVERITY_NOTE || (id && !strcmp(f.items[i].kind->id, id)),
+                      "%s: %s %s", path, f.items[i].kind->id, f.items[i].text);
+    ck_assert_msg(!id || find(&f, id), "%s: no %s", path, id);
     txm_findings_clear(&f);
+}
+
+static void expect_good(const char *path, bool deep)
+{
+    expect_good_but(path, deep, NULL);
 }
 
 static const char *const sources[] = {"rgb8.png",     "gray8.png",     "rgba8.png",    "rgb16.png",
@@ -153,7 +160,8 @@ START_TEST(a_flipped_byte_in_any_tile_is_found)
     s.tile_px = TILE;
     make_tx(_i / 2 == 1 ? "half-rgb.exr" : "rgb8.png", out, &s);
     each_tile(out, flip_and_find);
-    expect_good(out, false);
+    /* Blender's libtiff knows no zstd, which is worth a warning; the pixels are whole. */
+    expect_good_but(out, false, s.compression.codec == TXM_CODEC_ZSTD ? "TXM-106" : NULL);
     free(out);
 }
 END_TEST
