@@ -166,19 +166,20 @@ cp out make.json
 if has_jsonschema; then check json-schema valid_json make make.json; else skip json-schema "python3-jsonschema is missing"; fi
 
 # ---- a terminal ------------------------------------------------------------------------------------------------------
-# script(1) gives the program a terminal for its output; what it shows goes to the file `shown`.
-# It may wait for ever for a terminal whose program has ended: what was shown is complete then.
-on_terminal() { timeout --foreground 60 script -qefc "env $1 '$TXMILL' make --force rgb8.png missing.png" shown >/dev/null 2>&1; }
-if timeout --foreground 60 script -qefc true shown >/dev/null 2>&1; then
-    on_terminal "-u NO_COLOR TERM=xterm"
-    check terminal-colours grep -q $'\033\\[1;31merror:' shown
-    check terminal-progress grep -q $'\r\033\\[K' shown
-    on_terminal "NO_COLOR=1 TERM=xterm"
-    check no-color-respected test "$(grep -c $'\033\\[1' shown)" -eq 0
-    on_terminal "-u NO_COLOR TERM=dumb"
-    check term-dumb-respected test "$(grep -c $'\033' shown)" -eq 0
+if has_terminal; then
+    make_two() { on_terminal 80x24 env "$@" "$TXMILL" make --force rgb8.png missing.png; }
+    make_two -u NO_COLOR TERM=xterm
+    check terminal-exit rc_is 3
+    check terminal-colours prints $'\033[1;31merror:'
+    check terminal-progress prints $'\r\033[K'
+    make_two NO_COLOR=1 TERM=xterm
+    check no-color-exit rc_is 3
+    check no-color-respected test "$(grep -c $'\033\\[1' out)" -eq 0
+    make_two -u NO_COLOR TERM=dumb
+    check term-dumb-exit rc_is 3
+    check term-dumb-respected test "$(grep -c $'\033' out)" -eq 0
 else
-    skip terminal "script(1) finds no terminal"
+    skip terminal "no pseudo-terminal here"
 fi
 
 # ---- signals ---------------------------------------------------------------------------------------------------------

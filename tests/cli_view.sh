@@ -45,10 +45,9 @@ check level-fits-small prints "level 3 of 9"
 # Level 0 is black at its left edge and white at its right: the picture is no blank.
 txm view -F symbols -s 30x3 wide.tx
 check wide rc_is 0
-if command -v script >/dev/null; then
+if has_terminal; then
     in_terminal() { # NAME TERM SEQUENCE
-        TERM=$2 timeout --foreground 60 script -qec "stty cols 60 rows 30; '$TXMILL' view rgb.tx" /dev/null </dev/null >out 2>err
-        rc=$?
+        TERM=$2 on_terminal 60x30 "$TXMILL" view rgb.tx
         check "terminal-$1" rc_is 0
         check "terminal-$1-sequence" has_bytes "$3"
     }
@@ -56,7 +55,7 @@ if command -v script >/dev/null; then
     in_terminal sixel foot '\eP'
     in_terminal symbols xterm-256color '\e[38;'
 else
-    skip terminal "script is not installed"
+    skip terminal "no pseudo-terminal here"
 fi
 
 # ---- pages -----------------------------------------------------------------------------------------------------------
