@@ -22,7 +22,7 @@ typedef struct extract_args {
 static const txm_option options[] = {
     TXM_OPTION_LEVEL(AT(level), "0"),
     TXM_OPTION(FLAG, "atlas", AT(atlas), .help = "All levels in one picture",
-               .more = "Level 0 stands at the left, the others below each other at its right."),
+               .more = "Level 0 is on the left, the others are stacked to its right."),
     {0},
 };
 static const txm_option outputs[] = {

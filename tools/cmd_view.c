@@ -66,7 +66,7 @@ static const txm_option picture_options[] = {
         CHOICE, "format", .letter = 'F', AT(format), .arg = "FORMAT", .values = "auto symbols sixel kitty",
         .help = "auto, symbols, sixel or kitty (default: auto, what the terminal can)",
         .more =
-            "What a terminal can is told by TERM and the like. When a format is named, it is written to anything, a "
+            "TERM and the like say what a terminal can do. When a format is named, it is written to anything, a "
             "file or a pipe as well. Symbols are Unicode blocks where the locale is UTF-8, else ASCII."),
     {0},
 };

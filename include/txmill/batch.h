@@ -25,7 +25,7 @@ extern "C" {
 /* One image, and what whoever named it said about it. Zeroed members say nothing. */
 typedef struct txm_input {
     const char *path;
-    const char *pattern;       /* the operand it was found by, if that stands for many ("wood.<UDIM>.png") */
+    const char *pattern;       /* the operand it was found by, if that means many ("wood.<UDIM>.png") */
     const char *origin;        /* where it was named ("list.txt:12", a scene); NULL: the command line */
     const char *colorspace;    /* NULL: not said */
     txm_alpha alpha;           /* DEFAULT: not said */
@@ -50,7 +50,7 @@ typedef struct txm_inputs_options {
     bool tx_files;              /* in folders take tx files, blender_tx folders included, instead of images */
     const char *const *include; /* globs, NULL-terminated: what to take in folders; NULL: images by their extension */
     const char *const *exclude; /* globs of files and subfolders to leave out in folders; may be NULL */
-    void (*empty)(void *user, const char *message); /* told of folders and lists that hold nothing; may be NULL */
+    void (*empty)(void *user, const char *message); /* called for folders and lists that hold nothing; may be NULL */
     void *empty_user;
     txm_inputs_scene scene; /* called for files with the extension "blend"; NULL: they are inputs like others */
     void *scene_user;
@@ -86,7 +86,7 @@ typedef struct txm_rules txm_rules;
 
 TXM_API txm_rules *txm_rules_new(void); /* NULL when memory is exhausted */
 TXM_API void txm_rules_free(txm_rules **rules);
-/* Adds "GLOB=SPACE", "GLOB=SPACE,ALPHA" or "GLOB=,ALPHA" behind those that are there. USAGE, NO_MEMORY. */
+/* Adds "GLOB=SPACE", "GLOB=SPACE,ALPHA" or "GLOB=,ALPHA" after those that are there. USAGE, NO_MEMORY. */
 TXM_API txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin, txm_error *err);
 /* One such rule a line; empty lines and lines that begin with '#' are skipped. USAGE with the line's number, NOT_FOUND,
  * DENIED, IO, NO_MEMORY. */
@@ -152,7 +152,7 @@ typedef struct txm_batch_totals {
 /* Called from any thread, one at a time. Members may be NULL. */
 typedef struct txm_batch_events {
     void *user;
-    /* The plan stands. */
+    /* The plan is made. */
     void (*planned)(void *user, const txm_batch_totals *totals);
     /* One input is settled: at planning when there is nothing to do, else when it was made or failed. */
     void (*done)(void *user, const txm_batch_file *file);

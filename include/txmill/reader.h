@@ -67,7 +67,7 @@ TXM_API const txm_tx_info *txm_tx_info_of(const txm_tx *tx);
 TXM_API const txm_tx_level *txm_tx_level_of(const txm_tx *tx, uint32_t level); /* NULL beyond the last */
 
 /* A metadata entry as text ("Software", "DocumentName", "oiio:SHA-1", "oiio:AverageColor", "blender:SourceFile" ...),
- * NULL if absent. TIFF tags carry the names of libtiff, EXR attributes their own, and the `name=value` words of a TIFF
+ * NULL if absent. TIFF tags carry the names of libtiff, EXR attributes their own, and the `name=value` pairs of a TIFF
  * ImageDescription are entries of their own. */
 TXM_API const char *txm_tx_metadata_of(const txm_tx *tx, const char *name);
 

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* Alpha words of `--alpha-type`. DEFAULT is what a Blender scene would hold for the file; AUTO is the literal word. */
+/* Values of `--alpha-type`. DEFAULT is what a Blender scene would hold for the file; AUTO is the literal word. */
 typedef enum txm_alpha {
     TXM_ALPHA_DEFAULT = 0,
     TXM_ALPHA_STRAIGHT,       /* stored "unassociated" */

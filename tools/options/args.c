@@ -97,7 +97,7 @@ const txm_option txm_settings_options[] = {
         STRING, "colorspace", .letter = 'c', AT(settings.colorspace), .arg = "NAME", .values = TXM_VALUES_SPACE,
         .help = "Colour space of the image: a name of the config, default or auto (default: default)",
         .more =
-            "The word default stands for what a Blender scene would ask for: the file's own colour metadata if the "
+            "The word default means what a Blender scene would ask for: the file's own colour metadata if the "
             "config "
             "knows it, else a file rule of the config that really matches, else the config's role for the format. The "
             "word "
