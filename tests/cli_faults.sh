@@ -122,6 +122,49 @@ else
     skip claims "strace may not trace here"
 fi
 
+# ---- lists that never end ------------------------------------------------------------------------------------------------
+# A pipe without a writer, and one whose writer stays: a signal ends the wait.
+mkfifo mute open
+sleep 60 >open <open &
+keeper=$!
+# stopped NAME SIGNAL CODE ARGUMENT...: the command waits, the signal ends it at once with its last line.
+stopped() {
+    local name=$1 signal=$2 code=$3 pid ticks=0
+    shift 3
+    "$TXMILL" "$@" <open >out 2>err &
+    pid=$!
+    sleep 0.7
+    check "$name-waits" kill -0 $pid
+    kill "-$signal" $pid
+    while kill -0 $pid 2>/dev/null && [ $((ticks++)) -lt 50 ]; do sleep 0.1; done
+    check "$name-ends" test $ticks -lt 50
+    kill -9 $pid 2>/dev/null
+    wait $pid
+    rc=$?
+    check "$name-exit" rc_is "$code"
+    check "$name-last-line" test "$(tail -n 1 err | grep -c "^TXMILL-ERROR code=$code ")" -eq 1
+}
+stopped list-fifo TERM 143 make tile64.png @mute
+stopped list-fifo-int INT 130 make @mute
+stopped list-stdin TERM 143 make @-
+stopped list-stdin-json INT 130 make --json -
+check list-stdin-json-is-json python3 -c 'import json; [json.loads(line) for line in open("out")]'
+stopped list-open TERM 143 make --dry-run @open
+stopped list-verify TERM 143 verify @mute
+stopped rules-fifo TERM 143 make --rules mute tile64.png
+stopped log-fifo TERM 143 report mute -o report.html
+stopped log-stdin INT 130 report - -o report.html
+check list-stopped-made-nothing test "$(find blender_tx -name 'tile64*.tx' 2>/dev/null | wc -l)" -eq 0
+kill $keeper
+# A writer that comes late, pauses, and writes half lines is waited for.
+(sleep 0.7 && printf 'rgb' && sleep 0.7 && printf '8.png\ntile64' && sleep 0.2 && printf '.png') >mute &
+soon make -d late @mute
+check list-late-writer test "$rc" -eq 0 -a "$(find late -name '*.tx' | wc -l)" -eq 2
+: >mute &
+soon make @mute
+check list-silent-writer says "the list names nothing"
+rm mute open
+
 # ---- the store ---------------------------------------------------------------------------------------------------------
 mkdir one two
 cp -p rgb8.png one/a.png && cp -p rgb8.png two/b.png && touch -d '2020-01-01' two/b.png

@@ -248,14 +248,14 @@ START_TEST(test_rules_file)
     txm_rules *rules = txm_rules_new();
     txm_error err = {0};
     batch_file("r.txt", "# comment\n\n*.exr=ACEScg\r\n*_m.png=Non-Color,none");
-    ck_assert_int_eq(txm_rules_load(rules, "r.txt", &err), TXM_OK);
+    ck_assert_int_eq(txm_rules_load(rules, "r.txt", NULL, &err), TXM_OK);
     ck_assert_str_eq(txm_rules_match(rules, "x.exr")->colorspace, "ACEScg");
     ck_assert_str_eq(txm_rules_match(rules, "x_m.png")->origin, "r.txt:4");
     batch_file("r.txt", "*.exr=ACEScg\nnonsense\n");
-    ck_assert_int_eq(txm_rules_load(rules, "r.txt", &err), TXM_USAGE);
+    ck_assert_int_eq(txm_rules_load(rules, "r.txt", NULL, &err), TXM_USAGE);
     ck_assert_ptr_nonnull(strstr(err.message, "r.txt:2"));
     txm_error_clear(&err);
-    ck_assert_int_eq(txm_rules_load(rules, "none.txt", &err), TXM_NOT_FOUND);
+    ck_assert_int_eq(txm_rules_load(rules, "none.txt", NULL, &err), TXM_NOT_FOUND);
     txm_error_clear(&err);
     ck_assert_int_eq(txm_rules_preset(rules, "prb", &err), TXM_USAGE);
     char *line = malloc(10001);
@@ -263,7 +263,7 @@ START_TEST(test_rules_file)
     line[10000] = 0;
     batch_file("r.txt", line);
     txm_error_clear(&err);
-    ck_assert_int_eq(txm_rules_load(rules, "r.txt", &err), TXM_USAGE);
+    ck_assert_int_eq(txm_rules_load(rules, "r.txt", NULL, &err), TXM_USAGE);
     free(line);
     txm_rules_free(&rules);
     batch_leave();

@@ -54,6 +54,7 @@ typedef struct txm_inputs_options {
     void *empty_user;
     txm_inputs_scene scene; /* called for files with the extension "blend"; NULL: they are inputs like others */
     void *scene_user;
+    const volatile int *cancel; /* not 0: stop waiting for a list; may be NULL */
 } txm_inputs_options;
 
 /* `options` may be NULL; what it points at must outlive the inputs. NULL when memory is exhausted. */
@@ -62,7 +63,7 @@ TXM_API void txm_inputs_free(txm_inputs **inputs); /* NULL-safe */
 
 /* Adds what an argument names: a file, a folder, a pattern (<UDIM>, <UVTILE>, ####, %04d, <f>; only where no file has
  * that very name), or a list, @FILE, or @- or - for standard input. What cannot be read becomes an input with a status:
- * it is reported with the others and stops nothing. NO_MEMORY only. */
+ * it is reported with the others and stops nothing. NO_MEMORY, and CANCELLED while a list was read. */
 TXM_API txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *err);
 /* Adds one entry as it is. NO_MEMORY only. */
 TXM_API txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_error *err);
@@ -89,8 +90,8 @@ TXM_API void txm_rules_free(txm_rules **rules);
 /* Adds "GLOB=SPACE", "GLOB=SPACE,ALPHA" or "GLOB=,ALPHA" after those that are there. USAGE, NO_MEMORY. */
 TXM_API txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin, txm_error *err);
 /* One such rule a line; empty lines and lines that begin with '#' are skipped. USAGE with the line's number, NOT_FOUND,
- * DENIED, IO, NO_MEMORY. */
-TXM_API txm_status txm_rules_load(txm_rules *rules, const char *path, txm_error *err);
+ * DENIED, IO, NO_MEMORY; CANCELLED once *cancel (`cancel` may be NULL) is not 0. */
+TXM_API txm_status txm_rules_load(txm_rules *rules, const char *path, const volatile int *cancel, txm_error *err);
 /* "pbr": normal, roughness, metalness, occlusion, displacement maps, masks and their like are Non-Color. */
 TXM_API txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err);
 /* One rule after the other in the order in which they count, presets aside; NULL beyond the last. */

@@ -26,6 +26,6 @@ txm_status txm_inputs_add_failure(txm_inputs *inputs, const char *path, const tx
 bool txm_inputs_want(const txm_inputs_options *options, const char *path, size_t root_bytes, bool is_folder);
 /* Adds the images below a folder. NO_MEMORY only: folders that cannot be read become failed inputs. */
 txm_status txm_inputs_add_folder(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err);
-/* Adds the entries of a list, "-" for standard input. NO_MEMORY only. */
+/* Adds the entries of a list, "-" for standard input. NO_MEMORY and CANCELLED only. */
 txm_status txm_inputs_add_list(txm_inputs *inputs, const char *path, txm_error *err);
 #endif

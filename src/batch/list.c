@@ -20,6 +20,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
+#include "core/text_file.h"
 
 /* An entry is a path and a few words. */
 enum { MAX_ENTRY_BYTES = 1 << 20, READ_BYTES = 64 << 10 };
@@ -178,14 +179,16 @@ txm_status txm_inputs_add_list(txm_inputs *inputs, const char *path, txm_error *
     list l = {.inputs = inputs, .name = standard ? "standard input" : path};
     txm_error failure = {0};
     txm_status status = TXM_OK;
-    l.file = standard ? stdin : fopen(path, "re");
+    l.file = txm_text_file_open(path, inputs->options.cancel);
     if (!l.file)
         txm_fail_errno(&failure, errno, "%s: cannot open the list", l.name);
     else
         status = read_list(&l, &failure, err);
-    if (l.file && !standard)
+    if (l.file)
         fclose(l.file);
-    if (status == TXM_OK && failure.status)
+    if (status == TXM_OK && failure.status == TXM_CANCELLED)
+        status = txm_fail_as(err, &failure);
+    else if (status == TXM_OK && failure.status)
         status = txm_inputs_add_failure(inputs, l.name, NULL, &failure, err);
     return status;
 }

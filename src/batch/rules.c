@@ -17,6 +17,7 @@
 #include "batch/names.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/text_file.h"
 #include "txmill/batch.h"
 
 struct txm_rules {
@@ -102,10 +103,10 @@ static txm_status load_line(txm_rules *rules, char *line, const char *path, size
     return txm_rules_add(rules, line, origin, err);
 }
 
-txm_status txm_rules_load(txm_rules *rules, const char *path, txm_error *err)
+txm_status txm_rules_load(txm_rules *rules, const char *path, const volatile int *cancel, txm_error *err)
 {
     txm_error_clear(err);
-    FILE *f = fopen(path, "re");
+    FILE *f = txm_text_file_open(path, cancel);
     if (!f)
         return txm_fail_errno(err, errno, "%s: cannot open the rules", path);
     char line[MAX_RULE_BYTES];

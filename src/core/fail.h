@@ -11,7 +11,7 @@ extern "C" {
 /* Records a failure and returns `status`. */
 txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* As txm_fail, for a failed system call: derives the status from `sys_errno` (ENOSPC, EACCES, ENOENT ...) and appends
+/* As txm_fail, for a failed system call: derives the status from `sys_errno` (ENOSPC, EACCES, ECANCELED ...) and appends
  * its text. */
 txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

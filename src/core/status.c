@@ -116,6 +116,8 @@ static txm_status status_of_errno(int sys_errno)
         return TXM_DISK_FULL;
     case ENOMEM:
         return TXM_NO_MEMORY;
+    case ECANCELED:
+        return TXM_CANCELLED;
     case EFBIG:
     case EOVERFLOW:
     case ENAMETOOLONG:

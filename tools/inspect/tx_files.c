@@ -7,6 +7,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
+#include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/guard.h"
 #include "tools/output/say.h"
@@ -53,7 +54,8 @@ txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *
                                         .tx_files = how->tx,
                                         .empty = on_empty,
                                         .scene = how->scene,
-                                        .scene_user = how->scene_user};
+                                        .scene_user = how->scene_user,
+                                        .cancel = txm_signal_flag()};
     *out = txm_inputs_new(&options);
     txm_status status = *out ? TXM_OK : txm_no_memory(err, NULL);
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)

@@ -4,6 +4,7 @@
 
 #include "core/fail.h"
 #include "convert/context.h"
+#include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/say.h"
 
@@ -57,7 +58,8 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
                                         .exclude = args->input->exclude.items,
                                         .empty = job->may_be_empty ? NULL : on_empty,
                                         .scene = txm_make_add_scene,
-                                        .scene_user = &job->scenes};
+                                        .scene_user = &job->scenes,
+                                        .cancel = txm_signal_flag()};
     txm_status status = txm_rule_args_read(args->rules, &job->rules, err);
     if (status == TXM_OK && !(job->inputs = txm_inputs_new(&options)))
         status = txm_fail(err, TXM_NO_MEMORY, "out of memory");

@@ -11,6 +11,8 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
+#include "core/text_file.h"
+#include "tools/output/exits.h"
 
 /* An object is paths and numbers. */
 enum { MAX_LINE_BYTES = 16 << 20, KNOWN_VERSION = 1 };
@@ -139,11 +141,10 @@ txm_status txm_run_log_read(const char *path, txm_run_log_fn fn, void *user, txm
     bool standard = strcmp(path, "-") == 0;
     *counts = (txm_run_log_counts){0};
     reading r = {.name = standard ? "standard input" : path, .fn = fn, .user = user, .counts = counts};
-    FILE *f = standard ? stdin : fopen(path, "re");
+    FILE *f = txm_text_file_open(path, txm_signal_flag());
     if (!f)
         return txm_fail_errno(err, errno, "%s: cannot open the log", path);
     txm_status status = read_lines(&r, f, err);
-    if (!standard)
-        fclose(f);
+    fclose(f);
     return status;
 }
