@@ -137,7 +137,7 @@ static void ours(const pattern *p, size_t begin, size_t end)
         }
     } else {
         for (size_t i = begin; i + BATCH <= end; i += BATCH) {
-            const txm_batch batch = {.count = BATCH,
+            const txm_lookups batch = {.count = BATCH,
                                      .u = bench.in[0] + i,
                                      .v = bench.in[1] + i,
                                      .dudx = bench.in[2] + i,
@@ -308,7 +308,7 @@ static double nanoseconds(int rounds, const pattern *p, uint32_t filter, txm_lev
             sum += out[0][0];
         }
         for (size_t i = 0; how_called == BATCHES && i < LOOKUPS; i += BATCH) {
-            const txm_batch batch = {.count = BATCH,
+            const txm_lookups batch = {.count = BATCH,
                                      .u = bench.in[0] + i,
                                      .v = bench.in[1] + i,
                                      .dudx = bench.in[2] + i,

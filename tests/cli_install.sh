@@ -42,12 +42,18 @@ check installed-python-finds-program prints "$root$prefix/bin/txmill"
 for h in "$repo"/include/txmill/*.h; do
     name=txmill/$(basename "$h")
     check "header-c-$(basename "$h")" sh -c "echo '#include <$name>
-int txm_use;' | cc -std=c11 -Wall -Wextra -Wpedantic -Werror \
+int used;' | cc -std=c11 -Wall -Wextra -Wpedantic -Werror \
         -fsyntax-only -I'$root$prefix/include' -x c -"
     check "header-cxx-$(basename "$h")" sh -c "echo '#include <$name>
-int txm_use;' | c++ -std=c++17 -Wall -Wextra -Werror \
+int used;' | c++ -std=c++17 -Wall -Wextra -Werror \
         -fsyntax-only -I'$root$prefix/include' -x c++ -"
 done
+
+# No two headers claim the same name.
+for h in "$repo"/include/txmill/*.h; do echo "#include <txmill/$(basename "$h")>"; done >together.h
+echo 'int used;' >>together.h
+check headers-together-c cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I"$root$prefix/include" -x c together.h
+check headers-together-cxx c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -I"$root$prefix/include" -x c++ together.h
 
 cat >program.c <<'EOF'
 #include <stdio.h>

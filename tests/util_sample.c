@@ -173,7 +173,7 @@ typedef struct results {
 
 static char difference[512];
 
-static void run_batch(const txm_sample_ops *ops, const sample_view *v, const txm_sampler *how, txm_batch batch,
+static void run_batch(const txm_sample_ops *ops, const sample_view *v, const txm_sampler *how, txm_lookups batch,
                       const uint32_t *random, results *r)
 {
     txm_view view = v->view;
@@ -242,7 +242,7 @@ static int compare_batch(const txm_sample_ops *ops, const sample_view *v, const 
         mask[i] = sample_random(state) % 4 != 0;
     }
     uint32_t n = sample_random(state);
-    txm_batch batch = {.count = n % (BATCH + 1),
+    txm_lookups batch = {.count = n % (BATCH + 1),
                        .u = in[0],
                        .v = in[1],
                        .dudx = in[2],

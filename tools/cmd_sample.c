@@ -321,7 +321,7 @@ static txm_status sample_row(txm_texture_set *set, uint32_t id, const txm_sample
 {
     uint32_t requests[REQUESTS];
     txm_lane lane = {.capacity = REQUESTS, .requests = requests};
-    const txm_batch batch = {.count = n,
+    const txm_lookups batch = {.count = n,
                              .u = r->in[0],
                              .v = r->in[1],
                              .dudx = r->in[2],

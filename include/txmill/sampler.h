@@ -187,17 +187,17 @@ TXM_API txm_look txm_sample_d(const txm_view *view, uint32_t texture, const txm_
                               txm_lane *lane, float out[4], float du[4], float dv[4]);
 
 /* Many look-ups in one texture, as structure of arrays of `count` elements each. */
-typedef struct txm_batch {
+typedef struct txm_lookups {
     size_t count;
     const float *u, *v, *dudx, *dvdx, *dudy, *dvdy;
     uint32_t *random;    /* state of each look-up; NULL: none */
     const uint8_t *mask; /* 0: leave this one out, its outputs stay as they are; NULL: all */
     float *out[4];       /* r, g, b, a */
     uint8_t *look;       /* txm_look of each; may be NULL */
-} txm_batch;
+} txm_lookups;
 
 /* All look-ups of a batch; the worst of their results. `lane` collects requests; its random state is not used. */
-TXM_API txm_look txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_batch *batch,
+TXM_API txm_look txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
                               txm_lane *lane);
 
 /* The level before it is clamped or rounded, and after what `mode` does to it at random (mip bias included). */

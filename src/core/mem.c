@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/fail.h"
+
 txm_status txm_no_memory(txm_error *err, const char *subject)
 {
     return txm_fail(err, TXM_NO_MEMORY, "%s%sout of memory", subject ? subject : "", subject ? ": " : "");

@@ -26,7 +26,7 @@ static txm_look sample_with_derivatives(const txm_view *view, uint32_t texture, 
 
 /* Element i of a batch by itself. */
 static inline txm_look sample_element(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                      const txm_batch *b, size_t i, txm_lane *lane)
+                                      const txm_lookups *b, size_t i, txm_lane *lane)
 {
     const txm_lookup at = {b->u[i], b->v[i], b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]};
     float out[4];
@@ -42,7 +42,7 @@ static inline txm_look sample_element(const txm_view *view, uint32_t texture, co
 }
 
 /* Elements begin to end - 1 one by one; lane->random is left as it was. */
-static txm_look sample_elements(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_batch *b,
+static txm_look sample_elements(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *b,
                                 size_t begin, size_t end, txm_lane *lane)
 {
     txm_look worst = TXM_RESIDENT;

@@ -51,7 +51,7 @@ txm_look txm_sample_d(const txm_view *view, uint32_t texture, const txm_sampler 
     return ops()->sample_d(view, texture, how, at, lane, out, du, dv);
 }
 
-txm_look txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_batch *batch,
+txm_look txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
                       txm_lane *lane)
 {
     return ops()->sample_n(view, texture, how, batch, lane);

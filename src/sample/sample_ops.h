@@ -12,7 +12,7 @@ typedef struct txm_sample_ops {
                        txm_lane *lane, float out[4]);
     txm_look (*sample_d)(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                          txm_lane *lane, float out[4], float du[4], float dv[4]);
-    txm_look (*sample_n)(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_batch *batch,
+    txm_look (*sample_n)(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
                          txm_lane *lane);
 } txm_sample_ops;
 

@@ -2,7 +2,7 @@
  * Look-ups in plain C: the specification. */
 #include "sample/entries.h"
 
-static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_batch *batch,
+static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
                              txm_lane *lane)
 {
     return sample_elements(view, texture, how, batch, 0, batch->count, lane);

@@ -7,7 +7,7 @@
 #include "sample/simd/single_simd.h"
 
 /* Element begin .. begin + TXM_LANES - 1 of a batch. */
-static txm_look sample_group(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_batch *b,
+static txm_look sample_group(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *b,
                              size_t begin, txm_lane *lane)
 {
     const txm_view_texture *t = view->textures + texture;
@@ -38,7 +38,7 @@ static txm_look sample_group(const txm_view *view, uint32_t texture, const txm_s
     return worst;
 }
 
-static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_batch *batch,
+static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
                              txm_lane *lane)
 {
     txm_look worst = TXM_RESIDENT;
