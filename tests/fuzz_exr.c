@@ -13,7 +13,7 @@ static void read_image(const txm_reader_ops *reader, void *self, const txm_sourc
     uint8_t *band = malloc(stride * BAND_ROWS);
     uint32_t end = info->height < MAX_ROWS ? info->height : MAX_ROWS;
     txm_error err = {0};
-    /* Every row is asked for even behind a damaged one: what is left over from it must do no harm. */
+    /* Every row is asked for even after a damaged one: what is left over from it must do no harm. */
     for (uint32_t y = 0; band && y < end; y += BAND_ROWS)
         reader->read(self, y, end - y < BAND_ROWS ? end - y : BAND_ROWS, band, stride, &err);
     if (band && reader->rewind(self, &err) == TXM_OK)

@@ -13,7 +13,7 @@ static void read_image(void *self, const txm_source_info *info)
     uint8_t *band = malloc(stride * BAND_ROWS);
     uint32_t end = info->height < MAX_ROWS ? info->height : MAX_ROWS;
     txm_error err = {0};
-    /* Rows behind a damaged one are asked for, too: what is left over from it must do no harm. */
+    /* Rows after a damaged one are asked for, too: what is left over from it must do no harm. */
     for (uint32_t y = 0; band && y < end; y += BAND_ROWS)
         txm_hdr_reader.read(self, y, end - y < BAND_ROWS ? end - y : BAND_ROWS, band, stride, &err);
     if (band && txm_hdr_reader.rewind(self, &err) == TXM_OK)

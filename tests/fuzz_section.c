@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Any bytes as a border section. Checksums would stop nearly every change at the door, so the harness sets them right:
- * what is behind them must hold on its own.
+ * what is after them must hold on its own.
  * Seeds: testdata/tx/good-*borders*.tx */
 #include <stdio.h>
 

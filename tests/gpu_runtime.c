@@ -2,7 +2,7 @@
  *
  * A GPU's runtime on the CPU: the plug-in's jobs run on it from end to end, kernels as loops over the same bodies.
  *
- * Nothing runs when it is queued. A stream's work is done when somebody waits for an event behind it, and then no
+ * Nothing runs when it is queued. A stream's work is done when somebody waits for an event after it, and then no
  * further than to that event: what the jobs forget to order happens too late here. Every other time the other streams
  * run first, as far as they may: it happens too early. With TXM_FAKE_EAGER=1 everything happens at once instead.
  *

@@ -231,7 +231,7 @@ START_TEST(every_compression_reads_the_same)
     check_compressed(name, packed, packed_bytes, "zstd");
     gzip = scene_gzip(plain, bytes, &packed_bytes);
     check_compressed(name, gzip, packed_bytes, "gzip");
-    gzip = scene_gzip(plain, bytes / 2, &packed_bytes); /* two members, and something behind them */
+    gzip = scene_gzip(plain, bytes / 2, &packed_bytes); /* two members, and something after them */
     size_t rest_bytes;
     uint8_t *rest = scene_gzip(plain + bytes / 2, bytes - bytes / 2, &rest_bytes);
     gzip = realloc(gzip, packed_bytes + rest_bytes + 5);

@@ -162,7 +162,7 @@ static void fill(uint8_t *p, size_t n, uint32_t kind)
 
 static void check_raw(const uint8_t *packed, size_t size, const uint8_t *want, size_t n, uint8_t *back)
 {
-    /* zlib decodes, and sees nothing behind the end; libdeflate is stricter about codes. */
+    /* zlib decodes, and sees nothing after the end; libdeflate is stricter about codes. */
     z_stream z = {.next_in = (uint8_t *)packed, .avail_in = (uInt)size, .next_out = back, .avail_out = (uInt)n};
     ck_assert_int_eq(inflateInit2(&z, -15), Z_OK);
     ck_assert_int_eq(inflate(&z, Z_FINISH), Z_STREAM_END);

@@ -291,7 +291,7 @@ START_TEST(every_byte_damaged)
 }
 END_TEST
 
-/* The place of a marker behind the first `from` bytes. */
+/* The place of a marker after the first `from` bytes. */
 static size_t find_marker(const txm_bytes *f, int marker, size_t from)
 {
     for (size_t i = from; i + 1 < f->size; i++)

@@ -277,7 +277,7 @@ static void check_option(void *user, const txm_option_group *group, const txm_op
     const char *where = s->command->name;
     ck_assert_msg(o->help && strlen(o->help) && o->help[strlen(o->help) - 1] != '.', "%s --%s: help", where, o->name);
     ck_assert_msg(!o->more || o->more[strlen(o->more) - 1] == '.', "%s --%s: more", where, o->name);
-    bool named = txm_opt_takes_argument(o) || o->type == TXM_OPT_WORD; /* a word may follow behind "=" */
+    bool named = txm_opt_takes_argument(o) || o->type == TXM_OPT_WORD; /* a word may follow after "=" */
     ck_assert_msg(named == (o->arg != NULL), "%s --%s: arg", where, o->name);
     ck_assert_msg(o->type != TXM_OPT_CUSTOM || o->parse, "%s --%s: parse", where, o->name);
     ck_assert_msg(o->type != TXM_OPT_CHOICE || o->values, "%s --%s: values", where, o->name);

@@ -136,7 +136,7 @@ START_TEST(bands_strides_and_rewind)
         size_t row = whole.bytes / info->height, stride = row + 24;
         uint8_t *band = malloc(45 * stride);
         for (uint32_t step = 1; step < 9; step++) {
-            /* Only a part before the rewind, all of it behind. */
+            /* Only a part before the rewind, all of it after. */
             memset(band, 0x5a, 45 * stride);
             ck_assert_int_eq(txm_source_rewind(whole.source, &err), TXM_OK);
             ck_assert_int_eq(txm_source_read(whole.source, 0, step, band, stride, &err), TXM_OK);
@@ -160,7 +160,7 @@ START_TEST(bands_strides_and_rewind)
 }
 END_TEST
 
-/* Chunk borders anywhere in the stream, empty chunks, data behind the end of the stream. */
+/* Chunk borders anywhere in the stream, empty chunks, data after the end of the stream. */
 START_TEST(idat_chunks_of_any_size)
 {
     png_layout l = {19, 7, 8, PNG_RGB, 0};

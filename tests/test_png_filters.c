@@ -46,7 +46,7 @@ START_TEST(vector_filters_agree_with_scalar)
 }
 END_TEST
 
-/* Two or four Paeth rows at once, in memory with a gap behind each row, against one after the other. */
+/* Two or four Paeth rows at once, in memory with a gap after each row, against one after the other. */
 static void compare_rows(const txm_unfilter_ops *ops, int rows, size_t bpp, size_t bytes, uint64_t *seed)
 {
     size_t stride = bytes + 1, gap = bytes + GUARD;

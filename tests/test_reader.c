@@ -271,7 +271,7 @@ START_TEST(flipped_bytes_in_tiles_are_found)
     write_foreign_tiff(path, &m, (foreign_tiff){COMPRESSION_ADOBE_DEFLATE, 2, false, false});
     size_t bytes;
     uint8_t *data = load_file(path, &bytes), tile[64 * 64 * 4];
-    data[8 + 2000] ^= 16; /* libtiff writes the first tile behind the header */
+    data[8 + 2000] ^= 16; /* libtiff writes the first tile after the header */
     save_file(path, data, bytes);
     txm_tx *tx = open_tx(path);
     txm_error err = {0};

@@ -109,7 +109,7 @@ START_TEST(cut_anywhere)
     bool right;
     for (size_t keep = image_bytes; keep < file_bytes; keep += keep < image_bytes + 40 ? 1 : 13) {
         txm_section_state state = state_of(file, keep, &right);
-        /* A cut right behind the image, or within its fill, leaves a sound file without a section. */
+        /* A cut right after the image, or within its fill, leaves a sound file without a section. */
         ck_assert_int_eq(state, keep - image_bytes > 16 ? TXM_SECTION_DAMAGED : TXM_SECTION_NONE);
         ck_assert(right);
     }
@@ -219,7 +219,7 @@ START_TEST(edited_image)
     uint8_t *edited = load_file(path, &bytes);
     bool right;
     txm_section_state state = state_of(edited, bytes, &right);
-    /* libtiff puts the new directory behind the section, so the footer is no longer last. */
+    /* libtiff puts the new directory after the section, so the footer is no longer last. */
     ck_assert(state == TXM_SECTION_STALE || state == TXM_SECTION_NONE);
     ck_assert(right);
     free(edited);
@@ -239,7 +239,7 @@ START_TEST(edited_exr)
 }
 END_TEST
 
-/* A section moved behind another image of the same shape. */
+/* A section moved after another image of the same shape. */
 START_TEST(section_of_another_file)
 {
     made_image other = make_image(100, 70, 4, TXM_U8, 32, (txm_compression){0}, MADE_NOISE);

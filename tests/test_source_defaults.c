@@ -115,7 +115,7 @@ START_TEST(gammas_of_auto)
 }
 END_TEST
 
-/* A file rule counts before the role and behind the file's own metadata; the default rule never counts. */
+/* A file rule counts before the role and after the file's own metadata; the default rule never counts. */
 START_TEST(file_rules)
 {
     char path[] = "/tmp/txm-rules-XXXXXX";

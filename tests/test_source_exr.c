@@ -262,7 +262,7 @@ START_TEST(truncation)
 }
 END_TEST
 
-/* Bytes that lie: behind the header only, because another reader is asked about broken headers. */
+/* Bytes that lie: after the header only, because another reader is asked about broken headers. */
 START_TEST(damaged_blocks)
 {
     const kind *k = &kinds[_i];

@@ -286,7 +286,7 @@ START_TEST(odd_headers)
 }
 END_TEST
 
-/* Cut anywhere behind the header, and with any byte of the data wrong: an error or pixels, never more. */
+/* Cut anywhere after the header, and with any byte of the data wrong: an error or pixels, never more. */
 START_TEST(cut_and_damaged)
 {
     txm_bytes file = begin(HEADER, "-Y 2 +X 9");

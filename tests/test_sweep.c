@@ -247,7 +247,7 @@ START_TEST(test_swept_by_content)
 }
 END_TEST
 
-/* A name behind which nothing more fits cannot be broken: it goes when it is old. */
+/* A name after which nothing more fits cannot be broken: it goes when it is old. */
 START_TEST(test_name_too_long_to_break)
 {
     char path[256];

@@ -33,7 +33,7 @@ void png_filter(txm_bytes *out, const png_layout *l, const uint8_t *rows, int fi
 void png_deflate(txm_bytes *out, const void *data, size_t bytes, int level);
 /* IDAT chunks of at most `piece` bytes each. */
 void png_idats(txm_bytes *f, const void *stream, size_t bytes, size_t piece);
-/* All of the above behind what `f` already holds, and IEND. */
+/* All of the above after what `f` already holds, and IEND. */
 void png_finish(txm_bytes *f, const png_layout *l, const uint8_t *rows, int filter);
 
 /* Repeatable noise. */

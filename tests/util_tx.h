@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tx files as other programs write them, through libtiff and OpenEXRCore, and border sections behind any file. */
+ * Tx files as other programs write them, through libtiff and OpenEXRCore, and border sections after any file. */
 #ifndef UTIL_TX_H
 #define UTIL_TX_H
 #include <stdbool.h>

@@ -32,7 +32,7 @@ static const char *const extensions[] = {
 typedef struct walk {
     txm_inputs *inputs;
     const txm_input *settings;
-    size_t root_bytes; /* of the operand in every path; globs see what comes behind */
+    size_t root_bytes; /* of the operand in every path; globs see what comes after */
     txm_names seen;    /* "device:inode" of folders */
     char **pending;
     size_t count, capacity;

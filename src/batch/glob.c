@@ -30,7 +30,7 @@ static bool component_matches(const char *glob, size_t glob_bytes, const char *n
     return take(glob, glob_bytes, g) && take(name, name_bytes, n) && fnmatch(g, n, FNM_CASEFOLD) == 0;
 }
 
-/* Start of the component behind the one that ends at `end`. */
+/* Start of the component after the one that ends at `end`. */
 static const char *step(const char *p, size_t n)
 {
     p += n;

@@ -2,7 +2,7 @@
  *
  * What kind of map a texture is, judged by its file name alone.
  *
- * The last word of the name counts, numbers, resolutions and variants behind it aside: wood_normal.png,
+ * The last word of the name counts, numbers, resolutions and variants after it aside: wood_normal.png,
  * WoodNormal.1001.exr, wood-nor-gl-4k.png and normal_map.jpg are normal maps; normal_wood.png and abnormal.png are not.
  * A word in front is the name of a material as often as not (rusty_metal_diffuse.png).
  */

@@ -16,7 +16,7 @@
 #include "core/mem.h"
 #include <stdlib.h>
 
-/* How far behind the biggest one a smaller file is looked for that still fits into the bound. */
+/* How far after the biggest one a smaller file is looked for that still fits into the bound. */
 enum { LOOK_AHEAD = 256 };
 /* Conversions under way at once, however many threads there are: each holds a few files open. */
 enum { MOST_AT_ONCE = 128 };

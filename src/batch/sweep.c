@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sweeping up behind runs that were killed. */
+ * Sweeping up after runs that were killed. */
 #include "batch/sweep.h"
 
 #include <dirent.h>

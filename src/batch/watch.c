@@ -126,7 +126,7 @@ static void forget(txm_watch *w, const char *path)
 
 /* ---- the folders ------------------------------------------------------------------------------------------------ */
 
-/* Without the '/' that ends it or not, globs see what comes behind. */
+/* Without the '/' that ends it or not, globs see what comes after. */
 static size_t root_bytes(const char *path)
 {
     size_t n = strlen(path);

@@ -22,7 +22,7 @@ const char *txm_store_string(txm_store *store, const char *s, size_t n);
 /* Frees the strings. Arrays are freed with free() by who grew them. */
 void txm_store_free(txm_store *store);
 
-/* Makes room for one more element behind `count` in a growing array; false when memory or the limit is exhausted, the
+/* Makes room for one more element after `count` in a growing array; false when memory or the limit is exhausted, the
  * array is unchanged then. The new element is zeroed. */
 bool txm_store_grow(txm_store *store, void **array, size_t *capacity, size_t count, size_t element_bytes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * zstd, as Blender compresses files since 3.0: many frames of 1 MiB and behind them, in a skippable frame, the seek
+ * zstd, as Blender compresses files since 3.0: many frames of 1 MiB and after them, in a skippable frame, the seek
  * table of zstd's "seekable format". A table that does not fit the file exactly is ignored: the frames are then
  * decompressed one after the other.
  */

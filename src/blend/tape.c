@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tape: one entry behind the other, each a head and what is kept of the payload.
+ * The tape: one entry after the other, each a head and what is kept of the payload.
  */
 #include "blend/tape.h"
 

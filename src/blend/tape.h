@@ -25,7 +25,7 @@ typedef struct txm_tape {
     txm_bytes data;
 } txm_tape;
 
-/* Puts a block on the tape, if it can matter, with the part of its payload that can. The stream stands behind its head.
+/* Puts a block on the tape, if it can matter, with the part of its payload that can. The stream stands after its head.
  * Only the stream's failures are failures. */
 txm_status txm_tape_record(txm_tape *tape, txm_stream *stream, const txm_block *block, txm_error *err);
 void txm_tape_free(txm_tape *tape);
@@ -40,7 +40,7 @@ typedef struct txm_walk {
     size_t kept;          /* and how much of it is there */
 } txm_walk;
 
-/* The next block; not to be called behind ENDB. The file's errors, as txm_block_read. */
+/* The next block; not to be called after ENDB. The file's errors, as txm_block_read. */
 txm_status txm_walk_next(txm_walk *walk, txm_block *out, txm_error *err);
 /* The first `bytes` bytes of the current block, which has that many. */
 txm_status txm_walk_read(txm_walk *walk, const txm_block *block, void *dst, size_t bytes, txm_error *err);

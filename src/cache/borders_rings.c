@@ -30,7 +30,7 @@ typedef struct share {
     uint32_t first, count; /* tile columns */
     txm_ring_encoder *encoder;
     uint8_t *ring;
-    txm_bytes encoded; /* payloads one behind the other */
+    txm_bytes encoded; /* payloads one after the other */
     size_t *sizes;     /* of the payloads */
     txm_status status;
     txm_error err;

@@ -12,7 +12,7 @@
 
 typedef struct txm_deflate txm_deflate;
 
-/* How the bytes of a tile are laid out behind its filter. */
+/* How the bytes of a tile are laid out after its filter. */
 typedef struct txm_deflate_shape {
     size_t max_bytes;  /* longest input */
     size_t step_bytes; /* 1 to 8: distance of the positions where matches are looked for, a pixel in TIFF */

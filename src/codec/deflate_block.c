@@ -56,7 +56,7 @@ static void count_depths(const uint64_t *sorted, size_t used, uint32_t *depths)
         }
         weight[made++] = sum;
     }
-    depth[made - 1] = 0; /* the root is made last; every parent comes behind its children */
+    depth[made - 1] = 0; /* the root is made last; every parent comes after its children */
     for (size_t i = made - 1; i-- > 0;)
         depth[i] = (uint8_t)(depth[parent[used + i]] + 1);
     for (size_t i = 0; i < used; i++)

@@ -17,7 +17,7 @@ enum {
     TXM_FIRST_LENGTH = 257, /* symbol */
     TXM_MAX_MATCH = 258,
     TXM_MAX_DISTANCE = 32768,
-    TXM_LITLEN_BITS = 11,        /* not 15: four literals then fit into 64 bits behind seven that wait */
+    TXM_LITLEN_BITS = 11,        /* not 15: four literals then fit into 64 bits after seven that wait */
     TXM_BLOCK_HEADER_BYTES = 600 /* at most: 17 + 19 * 3 bits, 316 lengths of at most 14 bits */
 };
 
@@ -89,7 +89,7 @@ void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits
 /* Canonical codes for lengths, bits reversed as deflate sends them. */
 void txm_huffman_codes(const uint8_t *lengths, size_t count, uint16_t *codes);
 /* Writes a block of n bytes. `litlen` and `distance` count the symbols that `matches` sequences and the literals
- * between and behind them take; the end of the block is counted here. A literal takes at most TXM_LITLEN_BITS; flushes
+ * between and after them take; the end of the block is counted here. A literal takes at most TXM_LITLEN_BITS; flushes
  * write eight bytes of which some do not count. */
 void txm_deflate_block(txm_bit_writer *writer, const uint8_t *src, size_t n, const txm_sequence *sequences,
                        size_t matches, uint32_t *litlen, const uint32_t *distance, bool last);

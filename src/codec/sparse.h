@@ -2,7 +2,7 @@
  *
  * A deflate encoder for filtered pixels: raw deflate (RFC 1951) with dynamic Huffman codes and few matches.
  *
- * What is left of a photograph behind the predictor is noise: every byte costs its three to six bits whatever one does,
+ * What is left of a photograph after the predictor is noise: every byte costs its three to six bits whatever one does,
  * and the short matches that general encoders find in it are accidents, which cost more bits than the literals that
  * they replace, and most of the time. This encoder looks only for matches of eight bytes and more, at pixel positions,
  * takes them only where they are cheaper than the literals, and otherwise leaves it to the Huffman code.

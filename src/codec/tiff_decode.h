@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each decodes exactly dst_bytes bytes; false if the data ends early or is malformed. Data behind the last needed byte
+/* Each decodes exactly dst_bytes bytes; false if the data ends early or is malformed. Data after the last needed byte
  * is ignored, as libtiff does. */
 bool txm_lzw_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes);
 bool txm_packbits_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes);

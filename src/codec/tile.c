@@ -19,7 +19,7 @@ struct txm_tile_encoder {
     txm_deflate *deflate;          /* codec zip */
     ZSTD_CCtx *zstd;               /* codec zstd */
     uint8_t *raw;                  /* the tile as it stands in the file before compression */
-    uint8_t *filtered;             /* EXR: behind the zip filter */
+    uint8_t *filtered;             /* EXR: after the zip filter */
     uint8_t *packed;
     size_t packed_capacity;
 };

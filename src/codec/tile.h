@@ -36,7 +36,7 @@ txm_status txm_tile_encode(txm_tile_encoder *encoder, const void *pixels, size_t
 /* Bytes of a tile in front of the compressor, where it has valid_w x valid_h px. */
 size_t txm_tile_raw_bytes(const txm_tile_encoder *encoder, uint32_t valid_w, uint32_t valid_h);
 
-/* As txm_tile_encode, for a tile that has been brought there already (by a device): behind predictor or split, unless
+/* As txm_tile_encode, for a tile that has been brought there already (by a device): after predictor or split, unless
  * nothing compresses it. */
 txm_status txm_tile_encode_filtered(txm_tile_encoder *encoder, const void *filtered, uint32_t valid_w, uint32_t valid_h,
                                     const void **encoded, size_t *encoded_bytes, txm_error *err);

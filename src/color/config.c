@@ -38,7 +38,7 @@ static txm_status load_builtin(txm_color_config *config, const char *working_spa
         if (!m || !(m->name = txm_strdup(txm_builtin_missing_spaces[i].name)) ||
             !(m->reason = txm_strdup(txm_builtin_missing_spaces[i].reason)) || !(m->family = txm_strdup("View")))
             return txm_no_memory(err, NULL);
-        m->before = SIZE_MAX; /* behind all others */
+        m->before = SIZE_MAX; /* after all others */
     }
     if (!config->name)
         return txm_no_memory(err, NULL);

@@ -140,7 +140,7 @@ static bool prepare_spaces(reduction *r, const char *section)
     return true;
 }
 
-/* The library wants a default rule or the space behind the role `default`, which a trial may have set aside. */
+/* The library wants a default rule or the space of the role `default`, which a trial may have set aside. */
 static bool prepare_rules(reduction *r)
 {
     static const char *const entries[][2] = {{"name", "Default"}, {"colorspace", "default"}};

@@ -30,7 +30,7 @@ static void set_from(char *field, size_t field_bytes, const txm_tx *tx, const ch
         set(field, field_bytes, value, strlen(value));
 }
 
-/* The last occurrence: a path may hold the same words, but what we look for stands behind it. */
+/* The last occurrence: a path may hold the same words, but what we look for stands after it. */
 static const char *last_of(const char *text, const char *words)
 {
     const char *found = NULL;

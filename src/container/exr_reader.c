@@ -223,7 +223,7 @@ static txm_status take_header(parser *p)
     return corrupt(p, "more attributes than any file has");
 }
 
-/* The table of tile offsets, level by level, right behind the header. */
+/* The table of tile offsets, level by level, right after the header. */
 static txm_status take_table(parser *p)
 {
     txm_tx *tx = p->tx;

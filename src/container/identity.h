@@ -2,7 +2,7 @@
  *
  * The identity of an image part: tells whether a border section still belongs to the TIFF or EXR in front of it.
  *
- * xxh64 (seed 0) over, one behind the other,
+ * xxh64 (seed 0) over, one after the other,
  *
  *   TIFF  the header (8 bytes; BigTIFF 16), then for each directory of the chain, at most 64 of them: its bytes
  *         (count, entries, link to the next), then for each of its entries in order whose value stands elsewhere in
@@ -10,7 +10,7 @@
  *         A value that would end beyond the image part is left out, and the chain ends at such a directory; the same
  *         holds for what would make directories and values together longer than the image part.
  *   EXR   all bytes up to the offset that the first entry of the chunk table names: header and chunk table. The table
- *         begins behind the header's closing zero byte. An offset in front of that entry's end or beyond the image
+ *         begins after the header's closing zero byte. An offset in front of that entry's end or beyond the image
  *         part counts as the end of that entry.
  *
  * and last over image_bytes as 8 little-endian bytes. Tiles are not read: a few pages of a large file are touched.

@@ -30,7 +30,7 @@ void txm_output_free(txm_output *out); /* drops what was not flushed; accepts a 
 /* Size of the file so far. */
 uint64_t txm_output_end(const txm_output *out);
 
-/* Writes at any offset; a gap behind the end is filled with zeros. False after a failure, now and ever after. */
+/* Writes at any offset; a gap after the end is filled with zeros. False after a failure, now and ever after. */
 bool txm_output_write(txm_output *out, uint64_t offset, const void *data, size_t size_bytes);
 bool txm_output_append(txm_output *out, const void *data, size_t size_bytes);
 /* Reads back what was written; false beyond the end too. */

@@ -33,7 +33,7 @@ static inline bool txm_map_holds(const txm_map *map, uint64_t offset, uint64_t b
 }
 
 /* CHANGED if the file has become shorter since it was mapped: touching its lost pages would kill the process. The check
- * is one system call; a file that is cut short in place between it and the reads behind it is beyond our help, so tx
+ * is one system call; a file that is cut short in place between it and the reads after it is beyond our help, so tx
  * files must be replaced by renaming, as every tx writer does. */
 txm_status txm_tx_check_map(const txm_tx *tx, txm_error *err);
 
@@ -176,7 +176,7 @@ txm_status txm_scratch_need(const txm_tx *tx, uint8_t **buffer, txm_error *err);
 /* Whether a stream may consist of several parts (codec/inflate_parts.h). */
 typedef enum txm_zlib_kind { TXM_ZLIB_PLAIN, TXM_ZLIB_PARTS } txm_zlib_kind;
 
-/* Inflates a zlib stream that gives exactly dst_bytes bytes; *ok is false if it is damaged. Data behind the stream is
+/* Inflates a zlib stream that gives exactly dst_bytes bytes; *ok is false if it is damaged. Data after the stream is
  * ignored, as libtiff does. */
 txm_status txm_inflate(const txm_span *span, txm_zlib_kind kind, txm_scratch *scratch, uint8_t *dst, size_t dst_bytes,
                        bool *ok, txm_error *err);

@@ -193,7 +193,7 @@ static uint32_t drop_zero_planes(uint8_t *planes, size_t plane_bytes, size_t cou
     return mask;
 }
 
-/* The payload behind the check; its size. */
+/* The payload after the check; its size. */
 static txm_status encode_payload(txm_ring_encoder *e, const uint8_t *ring, size_t pixels, uint8_t *out, size_t *size,
                                  txm_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The border section: the rings of all tiles, appended behind a finished tx file. txmill-borders(5) documents it byte
+ * The border section: the rings of all tiles, appended after a finished tx file. txmill-borders(5) documents it byte
  * by byte. Ring pixels are in the order of pyramid/ring.h.
  */
 #ifndef TXM_CONTAINER_SECTION_H
@@ -47,7 +47,7 @@ txm_status txm_section_writer_add(txm_section_writer *writer, uint32_t level, ui
                                   size_t size_bytes, txm_error *err);
 /* Writes the image part of an open file to `fd`, for a section to follow. CHANGED if the file became shorter. */
 txm_status txm_section_copy_image(const txm_tx *tx, int fd, txm_error *err);
-/* Appends the section to `fd` behind the finished image part of image_bytes bytes. */
+/* Appends the section to `fd` after the finished image part of image_bytes bytes. */
 txm_status txm_section_writer_finish(txm_section_writer *writer, int fd, uint64_t image_bytes, txm_error *err);
 void txm_section_writer_free(txm_section_writer **writer); /* NULL-safe */
 #endif

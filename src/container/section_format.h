@@ -46,7 +46,7 @@
  * Rings are left out, the longest payloads first, where the section of an image of 512 x 512 px or more would otherwise
  * be more than a fifth of the file: drawings of thin lines, whose tiles are short and whose borders are all surprise.
  *
- * The frame decompresses to the planes whose bit is set, one behind the other, each of 4 * (w + h + 4) bytes.
+ * The frame decompresses to the planes whose bit is set, one after the other, each of 4 * (w + h + 4) bytes.
  *
  * RESIDUALS. The ring's pixels are visited in eight lines. Each line has a reference: the line beside it, nearer to the
  * tile. In coordinates where the tile's first pixel is (0, 0):

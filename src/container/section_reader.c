@@ -74,7 +74,7 @@ static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, co
     s->count = f->tiles;
     for (uint64_t i = 0; i < s->count; i++, p += 4) {
         s->rings[i] = (txm_ring_place){at, txm_load_le32(p), txm_load_le32(p + 4 * s->count)};
-        at += s->rings[i].bytes; /* cannot overflow: 2^32 rings of less than 2^32 bytes behind a real file */
+        at += s->rings[i].bytes; /* cannot overflow: 2^32 rings of less than 2^32 bytes after a real file */
     }
     if (at != f->index_offset) {
         free(s);

@@ -319,7 +319,7 @@ static void tear_down(attempt *a)
     txm_encode_queue_free(&a->queue);
     txm_hash_stage_free(&a->hash_stage);
     txm_pixel_hash_free(&a->hash);
-    close_stage(a); /* behind all that holds its buffers as bands */
+    close_stage(a); /* after all that holds its buffers as bands */
     txm_section_writer_free(&a->section);
     txm_tx_writer_close(&a->writer);
     txm_strand_free(a->pyramid_strand);

@@ -22,7 +22,7 @@ typedef struct txm_band {
     uint32_t level, y, rows;
     size_t stride_bytes;
     uint8_t *pixels;
-    bool ready; /* no rows, but what a device made of them: tiles or ring records, one behind the other */
+    bool ready; /* no rows, but what a device made of them: tiles or ring records, one after the other */
     /* Pixels that belong to somebody else are given back instead of kept. */
     void (*give_back)(void *owner);
     void *owner;

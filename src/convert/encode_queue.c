@@ -22,7 +22,7 @@ typedef struct batch {
     bool rings, done;
     uint32_t tile_x, tiles; /* first tile and number of tiles */
     txm_band *band, *around[TXM_BANDS_AROUND];
-    uint8_t *bytes; /* the encoded tiles, one behind the other */
+    uint8_t *bytes; /* the encoded tiles, one after the other */
     size_t bytes_used, bytes_capacity;
     uint32_t *sizes; /* of each */
 } batch;
@@ -223,7 +223,7 @@ static const uint8_t *ring_row(void *context, uint32_t y)
     return txm_band_row_near(b->band, b->around, y);
 }
 
-/* A tile, or a ring record with the tile's edges behind it, that a device has brought this far. All tiles of a row of
+/* A tile, or a ring record with the tile's edges after it, that a device has brought this far. All tiles of a row of
  * tiles but the last are full, so each begins where that many full ones end. */
 static txm_status encode_ready(const batch *b, encoders *e, uint32_t tile_x, uint32_t w, const void **encoded,
                                size_t *size, txm_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * SHA-1 of level 0 as OpenImageIO's computePixelHashSHA1 with blocks of 256 rows: of the pixels as float32; with more
- * than one block, of the blocks' upper-case hex digests one behind the other.
+ * than one block, of the blocks' upper-case hex digests one after the other.
  */
 #ifndef TXM_CONVERT_PIXEL_HASH_H
 #define TXM_CONVERT_PIXEL_HASH_H
@@ -20,7 +20,7 @@ txm_status txm_pixel_hash_new(uint32_t width, uint32_t height, uint32_t channels
 /* Rows of one block must come in order; different blocks may be hashed by different threads at once. Rows y .. y+rows-1
  * must lie in one block. */
 void txm_pixel_hash_rows(txm_pixel_hash *hash, uint32_t y, uint32_t rows, const void *pixels, size_t stride_bytes);
-/* Whether this block and its neighbour (the even one and the odd one behind it) may be hashed together: both are full
+/* Whether this block and its neighbour (the even one and the odd one after it) may be hashed together: both are full
  * and the machine gains by it. */
 bool txm_pixel_hash_pairs(const txm_pixel_hash *hash, uint32_t block);
 /* Rows y .. y+rows-1 of the even block and the rows 256 further down, which belong to the odd one. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tiler: bands of level 0 go in, every level's bands come together behind the pyramid, and complete bands are
+ * The tiler: bands of level 0 go in, every level's bands come together after the pyramid, and complete bands are
  * handed on: for their tiles at once, for their rings as soon as the rows around them are known. A conversion encodes
  * them, a verification compares them with a file.
  */

@@ -26,7 +26,7 @@ void *txm_calloc(size_t count, size_t size);
 /* 64-byte aligned, uninitialised; NULL on overflow or exhaustion. Free with free(). */
 void *txm_alloc_pixels(size_t count, size_t size);
 
-/* Makes room for one more item behind `count` in an array that doubles when it is full. False when memory is exhausted:
+/* Makes room for one more item after `count` in an array that doubles when it is full. False when memory is exhausted:
  * the array is as it was. */
 #define TXM_GROW(items, capacity, count) txm_grow((void **)&(items), &(capacity), count, sizeof *(items))
 bool txm_grow(void **items, size_t *capacity, size_t count, size_t item_bytes);

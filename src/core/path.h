@@ -8,7 +8,7 @@
 
 #include "txmill/status.h"
 
-/* The part behind the last '/'; points into `path`. */
+/* The part after the last '/'; points into `path`. */
 const char *txm_path_base(const char *path);
 /* The folder of a path: "." when there is none, "/" for the root. */
 char *txm_path_dir(const char *path);

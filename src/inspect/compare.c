@@ -82,6 +82,6 @@ txm_status txm_compare_level(txm_job *job, txm_tx *expected, txm_tx *found, uint
     txm_group_wait(job->group, 0);
     pthread_mutex_destroy(&c.lock);
     *diff = c.diff;
-    /* A cancellation may come behind the last job. */
+    /* A cancellation may come after the last job. */
     return txm_job_runs(job) ? TXM_OK : txm_fail_as(err, &job->error);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which settings lead to a tx file's name. A name holds an MD5 alone, but what can stand behind it is few: the spaces
+ * Which settings lead to a tx file's name. A name holds an MD5 alone, but what can stand after it is few: the spaces
  * of a config under all their names, five alpha types, two formats, a handful of working spaces, and the source's place
  * or not. All of them are tried.
  */
@@ -222,7 +222,7 @@ bool txm_verify_is_space(const txm_verification *v, const txm_color_space *space
     return txm_color_space_class(space) == TXM_COLOR_OTHER && named && !strcmp(named, txm_color_space_name(space));
 }
 
-/* A word counts if the space behind it is what the file says that it was made from. */
+/* A word counts if the space after it is what the file says that it was made from. */
 static bool try_fitting_word(void *user, const char *word)
 {
     place_search *p = user;

@@ -24,7 +24,7 @@ static void check_levels(txm_verification *v)
                  i->width, i->height, full);
 }
 
-/* Texts may lie behind the last tile: losing them alone leaves a file that can be read. */
+/* Texts may lie after the last tile: losing them alone leaves a file that can be read. */
 static void check_values(txm_verification *v)
 {
     if (txm_tx_lost_metadata(v->tx))

@@ -60,7 +60,7 @@ void txm_report_level(const txm_verification *v, enum txm_finding_number number,
 /* Whether a failure says something about the file (a finding), rather than about this attempt to look at it. */
 bool txm_status_is_finding(txm_status status);
 
-/* The part of a message behind "<path>: ", which reports show on their own. */
+/* The part of a message after "<path>: ", which reports show on their own. */
 const char *txm_message_without_path(const char *message, const char *path);
 
 /* Where the source of a tx file is: for one in a blender_tx folder the image beside that folder, as Cycles sees it, if

@@ -110,7 +110,7 @@ static bool own_settings_fit(const txm_verification *v, const char *source_name,
     return fits;
 }
 
-/* Whether settings found behind the name could be those inside. */
+/* Whether settings found after the name could be those inside. */
 static bool agrees(const txm_verification *v, const txm_name_match *m)
 {
     const txm_tx_description *d = &v->description;

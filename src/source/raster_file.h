@@ -17,7 +17,7 @@ enum { TXM_RASTER_PIECE_BYTES = 1 << 17 };
 typedef struct txm_raster_file {
     int fd;          /* -1 when closed; zero-initialised objects must be opened before they are closed */
     int sys_errno;   /* of the read that failed, 0 at a plain end of file */
-    uint64_t offset; /* in the file, of the byte behind the buffer's last */
+    uint64_t offset; /* in the file, of the byte after the buffer's last */
     size_t pos, end; /* unread part of the buffer */
     uint8_t *buffer;
 } txm_raster_file;

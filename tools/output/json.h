@@ -3,7 +3,7 @@
  * JSON output over cJSON.
  *
  * A file name is bytes, a JSON string is Unicode. Bytes that are not valid UTF-8 appear as U+FFFD, and a second member,
- * the name with "_encoded" behind it, holds the exact bytes percent-encoded ("caf%E9.png"). It is there only when
+ * the name with "_encoded" after it, holds the exact bytes percent-encoded ("caf%E9.png"). It is there only when
  * needed.
  *
  * Adding a member fails only when memory is exhausted; the member is missing then, and txm_json_print reports it.

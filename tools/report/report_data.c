@@ -199,7 +199,7 @@ txm_status txm_report_add(txm_report *report, const char *log, txm_error *err)
     txm_run_log_counts counts;
     txm_status status = txm_run_log_read(log, take, &a, &counts, err);
     report->foreign += counts.foreign;
-    /* Objects behind the last summary: a run that was killed, or goes on. An empty log is one that had not begun. */
+    /* Objects after the last summary: a run that was killed, or goes on. An empty log is one that had not begun. */
     if (status == TXM_OK && (a.run.inputs || a.run.failed_whole || counts.cut || !counts.objects))
         status = end_run(&a, err);
     return status;

@@ -16,7 +16,7 @@ enum { TXM_REPORT_MOST_FAILURES = 1000, TXM_REPORT_SLOWEST = 25, TXM_REPORT_MOST
 txm_status txm_report_page(const txm_report *report, const txm_report_sums *sums, const char *title, const char *output,
                            txm_error *err);
 
-/* The sections behind the totals, in the order of the page; each is nothing where it has nothing to say. */
+/* The sections after the totals, in the order of the page; each is nothing where it has nothing to say. */
 void txm_report_failures(FILE *out, const txm_report *report, const txm_report_sums *sums);
 void txm_report_runs(FILE *out, const txm_report *report, const txm_report_sums *sums);
 void txm_report_disk(FILE *out, const txm_report *report, const txm_report_sums *sums);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The sections of the page behind the totals. */
+ * The sections of the page after the totals. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

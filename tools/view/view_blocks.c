@@ -130,7 +130,7 @@ static void read_tiles(const coder *k, uint32_t level, uint32_t x0, uint32_t y0,
         }
 }
 
-/* Base64 behind what is there, with a space in front of all blocks but the first. */
+/* Base64 after what is there, with a space in front of all blocks but the first. */
 static bool append(txm_bytes *out, bool first, const uint8_t *data, size_t bytes)
 {
     size_t text = (bytes + 2) / 3 * 4;

@@ -142,7 +142,7 @@ txm_status txm_view_page_add(txm_view_page *page, const char *path, txm_view_pag
         if (!status)
             txm_view_data_embedded(object, what->embedded, what->levels);
         txm_info_clear(&info);
-        /* What fails behind opening is memory, or a request to stop: no other file would fare better. */
+        /* What fails after opening is memory, or a request to stop: no other file would fare better. */
         if (status)
             txm_fail(&page->failure, status, "%s", own.message);
     } else {

@@ -89,7 +89,7 @@ typedef struct txm_gpu_plugin {
     void (*memory)(const txm_gpu_plan *plan, uint64_t *device_bytes, uint64_t *pinned_bytes);
     /* NO_MEMORY, DEVICE. */
     txm_status (*open)(uint32_t device, const txm_gpu_plan *plan, txm_gpu_job **out, txm_error *err);
-    /* Where the next chunk's rows go, one behind the other, chunk_rows of the wider of both formats; NULL while all
+    /* Where the next chunk's rows go, one after the other, chunk_rows of the wider of both formats; NULL while all
      * slots are in use. The same until it is submitted. */
     uint8_t *(*place)(txm_gpu_job *job);
     /* Starts work on the next `rows` rows: a multiple of tile_px but for the last. `conformed`: they are stored rows.

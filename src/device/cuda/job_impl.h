@@ -18,7 +18,7 @@ typedef struct gpu_level {
     bool box;           /* both edges of the level below are even */
     uint32_t made;      /* rows so far */
     uint32_t tiled;     /* rows whose tiles were made */
-    uint32_t ringed;    /* rows whose rings were made, counted from behind the first row of tiles */
+    uint32_t ringed;    /* rows whose rings were made, counted from after the first row of tiles */
     bool first_ringed;  /* and of that one */
     uint32_t most_rows; /* that one chunk can complete */
     txm_gpu_store store;

@@ -194,7 +194,7 @@ TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, txm_type type, uint32_
 /* ---- tiles ------------------------------------------------------------------------------------------------------ */
 
 /* Whole rows of tiles as they stand in front of the compressor: TIFF tiles are full, the last pixel and row repeated,
- * EXR tiles hold their valid pixels, a plane a channel within each line. Tiles lie one behind the other. */
+ * EXR tiles hold their valid pixels, a plane a channel within each line. Tiles lie one after the other. */
 typedef struct txm_gpu_tiles {
     txm_type type;
     uint32_t channels, tile_px, tile_shift; /* tile_px = 1 << tile_shift: a shift is cheaper than a division */
@@ -276,7 +276,7 @@ TXM_ARITH void txm_gpu_tile_exr(const txm_gpu_tiles *a, txm_type type, uint32_t 
         return;
     }
     /* The bytes at even places go to the first half, those at odd ones to the second; each is stored as its difference
-     * to the one before it there, plus 128. The first byte stands as it is; the second half begins behind the last
+     * to the one before it there, plus 128. The first byte stands as it is; the second half begins after the last
      * byte of the first one. */
     txm_gpu_exr_place place = txm_gpu_exr_before(channels, at);
     uint32_t before = txm_gpu_exr_sample(a, type, channels, &place), top = 8 * (bytes - 2);
@@ -321,7 +321,7 @@ TXM_ARITH uint32_t txm_gpu_tiles_threads(const txm_gpu_tiles *a)
 
 /* ---- rings ------------------------------------------------------------------------------------------------------ */
 
-/* For each tile its ring in the order of pyramid/ring.h, and behind it the tile's own outermost pixels, from which the
+/* For each tile its ring in the order of pyramid/ring.h, and after it the tile's own outermost pixels, from which the
  * ring is predicted when it is encoded: first row, last row, first column, last column. */
 typedef struct txm_gpu_rings {
     txm_type type;

@@ -25,7 +25,7 @@ typedef struct chunk {
     bool conformed;
 } chunk;
 
-/* Room for a piece in the slot's output; pieces of one launch lie one behind the other (`follows`). plan_output has
+/* Room for a piece in the slot's output; pieces of one launch lie one after the other (`follows`). plan_output has
  * made enough; that it did is checked before a kernel writes. */
 static int add_piece(chunk *c, txm_gpu_piece piece, bool follows, uint8_t **device)
 {

@@ -39,7 +39,7 @@ void txm_rt_stream_free(txm_rt_stream stream); /* waits; NULL-safe */
 int txm_rt_event_new(txm_rt_event *event);
 void txm_rt_event_free(txm_rt_event event); /* NULL-safe */
 int txm_rt_record(txm_rt_event event, txm_rt_stream stream);
-/* What is queued in `stream` from now on runs behind the event. */
+/* What is queued in `stream` from now on runs after the event. */
 int txm_rt_follow(txm_rt_stream stream, txm_rt_event event);
 /* Waits for a recorded event, or (wait = false) looks whether it has come. */
 int txm_rt_reach(txm_rt_event event, bool wait, bool *reached);

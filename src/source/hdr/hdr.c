@@ -200,7 +200,7 @@ static txm_status ended(const hdr *h, uint32_t y, txm_error *err)
     return txm_fail(err, TXM_CORRUPT, "%s: row %u: the file ends here: it is truncated", h->path, y);
 }
 
-/* Each component by itself: 1 to 128 literal bytes behind their number, or one byte that stands for up to 127. */
+/* Each component by itself: 1 to 128 literal bytes after their number, or one byte that stands for up to 127. */
 static txm_status read_components(hdr *h, uint32_t y, txm_error *err)
 {
     for (size_t at = 0; at < (size_t)h->width * PIXEL_BYTES;) {

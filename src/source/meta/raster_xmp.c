@@ -57,7 +57,7 @@ static bool starts(const walker *w, const char *word)
     return (size_t)(w->end - w->p) >= n && memcmp(w->p, word, n) == 0;
 }
 
-/* Moves behind the next `word`; false if there is none. */
+/* Moves past the next `word`; false if there is none. */
 static bool skip_past(walker *w, const char *word)
 {
     const char *found = memmem(w->p, (size_t)(w->end - w->p), word, strlen(word));
@@ -221,7 +221,7 @@ static bool walk_attribute(walker *w)
     return w->p > behind || starts(w, ">") || starts(w, "/>");
 }
 
-/* A start tag behind its '<'. */
+/* A start tag after its '<'. */
 static bool walk_start(walker *w)
 {
     span name = name_at(w);

@@ -31,7 +31,7 @@ typedef struct png_source {
     txm_png_convert_fn convert; /* NULL: rows are unfiltered straight into the caller's */
     unsigned pixel_bytes;       /* distance to the left neighbour that filters use */
     size_t row_bytes;           /* of an unfiltered row as stored */
-    uint8_t *batch;             /* inflated rows, each behind its filter byte */
+    uint8_t *batch;             /* inflated rows, each after its filter byte */
     uint32_t batch_rows;        /* room of the batch */
     uint32_t batch_next, batch_end;
     uint8_t *lines[LINES]; /* a ring of unfiltered rows that are not in the caller's memory */

@@ -4,7 +4,7 @@
  *
  * ISA-L inflates about twice as fast as zlib and checks the stream's Adler-32 itself; chunk structure and CRCs are
  * checked here. What counts as an error follows libpng: a wrong CRC of a chunk that was needed, another chunk where
- * pixels are missing, a stream that ends early. Data behind the last pixel is tolerated, as libpng only warns of it. */
+ * pixels are missing, a stream that ends early. Data after the last pixel is tolerated, as libpng only warns of it. */
 #include "source/png/png_idat.h"
 
 #include <isa-l/crc.h>
@@ -147,7 +147,7 @@ bool txm_png_idat_finish(txm_png_idat *idat)
 {
     uint8_t extra, *piece;
 
-    /* One byte is enough to know that there is too much, and a bomb behind the last row costs nothing. */
+    /* One byte is enough to know that there is too much, and a bomb after the last row costs nothing. */
     if (!idat->ended && !idat->status)
         txm_png_idat_read(idat, &extra, 1);
     while (!idat->status && idat->left)

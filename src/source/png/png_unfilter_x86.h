@@ -8,7 +8,7 @@
  * subtracting. Paeth takes 4: the nearest of a, b, c to a + b - c is decided by comparing 3c - a - b with the lower and
  * the higher of a and b, without absolute values, and the filtered byte is added to all candidates beforehand.
  *
- * Photographs are mostly Paeth, row after row. Several such rows are undone at once, each one pixel behind the one
+ * Photographs are mostly Paeth, row after row. Several such rows are undone at once, each one pixel after the one
  * above, which is then its b: their steps do not depend on each other and fill the time that one row would wait. */
 #include <immintrin.h>
 #include <stdbool.h>

@@ -44,7 +44,7 @@ static int peek(pnm_source *s)
     return txm_raster_file_fill(&s->file) ? s->file.buffer[s->file.pos] : -1;
 }
 
-/* The next decimal number, behind white space and comments; capped far above what any may be. */
+/* The next decimal number, after white space and comments; capped far above what any may be. */
 static bool next_number(pnm_source *s, uint32_t *out)
 {
     int c = peek(s);

@@ -28,7 +28,7 @@ typedef struct lzw_string {
 typedef struct lzw {
     lzw_string strings[CODES];
     unsigned next, bits; /* the next free code; width of the next code in the data */
-    int previous;        /* code, -1 behind a CLEAR */
+    int previous;        /* code, -1 after a CLEAR */
     uint32_t window;     /* bits that were read, the last of least weight */
     unsigned available;  /* of them */
     size_t at, end;      /* pending[at .. end): decoded, not delivered */

@@ -76,7 +76,7 @@ static void limit_memory(uint64_t max_memory_bytes)
 
 /* ---- the module ---- */
 
-/* The handle is kept for good: the libraries behind it do not survive being unloaded. */
+/* The handle is kept for good: the libraries it brings do not survive being unloaded. */
 static void load_decoder(void)
 {
     char *looked_in = NULL, *path = txm_plugin_path(MODULE_FILE, &looked_in);
@@ -99,7 +99,7 @@ static void load_decoder(void)
 
 /* ---- talking ---- */
 
-/* The asking side is gone or talks nonsense: there is nobody to serve. _exit, because the libraries behind the module
+/* The asking side is gone or talks nonsense: there is nobody to serve. _exit, because the libraries of the module
  * are not made to be taken down. */
 static _Noreturn void leave(void)
 {
