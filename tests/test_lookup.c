@@ -109,7 +109,7 @@ START_TEST(test_freshness_to_the_second)
     set_time(tx, 1500000000, 999999999);
     expect(NULL, TXM_TX_FRESH, tx, "");
     set_time(tx, 1500000001, 5); /* newer is not fresh: Cycles asks for equal */
-    expect(NULL, TXM_TX_OUTDATED, tx, "+1 s");
+    expect(NULL, TXM_TX_OUTDATED, tx, "older than the tx file by 1 second");
     set_time(tx, 1499999999, 5);
     expect(NULL, TXM_TX_OUTDATED, tx, "-1 s");
     free(tx);
@@ -131,7 +131,7 @@ START_TEST(test_order_of_places)
     set_time(in_cache, 1, 0);
     expect("cache", TXM_TX_FRESH, in_default, "");
     set_time(in_default, 1, 0);
-    expect("cache", TXM_TX_OUTDATED, in_cache, "differs");
+    expect("cache", TXM_TX_OUTDATED, in_cache, "newer than the tx file by ");
     free(made);
     free(in_cache);
     free(in_default);

@@ -172,7 +172,10 @@ START_TEST(own_files)
             ck_assert_str_eq(txm_tx_metadata_of(tx, "oiio:SHA-1"), summary.sha1);
             ck_assert_ptr_nonnull(txm_tx_metadata_of(tx, "oiio:AverageColor"));
             ck_assert_str_eq(txm_tx_metadata_of(tx, "asset"), "say \"wall\"");
-            ck_assert_msg(txm_tx_cycles_accepts(tx, reason, sizeof reason), "%s", reason);
+            /* Blender's libtiff has no zstd: everything else about such a file is as it must be. */
+            bool zstd = !strcmp(txm_tx_info_of(tx)->compression, "zstd");
+            ck_assert_msg(txm_tx_cycles_accepts(tx, reason, sizeof reason) == !zstd, "%s", reason);
+            ck_assert(!zstd || strstr(reason, "zstd"));
             txm_tx_close(&tx);
             free_image(&m);
         }
