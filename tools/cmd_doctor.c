@@ -124,7 +124,7 @@ static void examine_devices(examination *x)
     free(cuda);
 }
 
-static void examine_limit(examination *x, int resource, const char *name, rlim_t least)
+static void examine_limit(examination *x, __rlimit_resource_t resource, const char *name, rlim_t least)
 {
     struct rlimit limit;
     char text[VALUE];

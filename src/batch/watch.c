@@ -307,7 +307,7 @@ static bool collect(txm_watch *w, double now)
 
 static txm_status look_round(txm_watch *w, double now, txm_watch_what *what, txm_error *err)
 {
-    double rescan = w->tree.blind && (!w->options.rescan_s || w->options.rescan_s > BLIND_RESCAN_SECONDS)
+    double rescan = w->tree.blind && (w->options.rescan_s <= 0 || w->options.rescan_s > BLIND_RESCAN_SECONDS)
                         ? BLIND_RESCAN_SECONDS
                         : w->options.rescan_s;
     for (size_t i = 0; i < w->root_count; i++)

@@ -41,6 +41,6 @@ txm_status txm_view_page_begin(const txm_view_page_options *options, txm_view_pa
  * write, out of memory or a cancellation (txm_view_page_broken) the page must be given up. */
 txm_status txm_view_page_add(txm_view_page *page, const char *path, txm_view_page_file *what, txm_error *err);
 bool txm_view_page_broken(const txm_view_page *page);
-/* Completes and publishes the page, or with `give_up` leaves nothing after. Consumes *page in every case. */
+/* Completes and publishes the page, or with `give_up` leaves nothing behind. Consumes *page in every case. */
 txm_status txm_view_page_finish(txm_view_page **page, bool give_up, txm_error *err);
 #endif

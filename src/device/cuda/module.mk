@@ -1,8 +1,6 @@
 # The CUDA plug-in, txmill-cuda.so: CUDA=auto builds it where nvcc is, yes insists on it, no leaves it out. Everything but
 # the runtime's calls is plain C, which the tests link with a runtime of their own (tests/gpu_runtime.c).
 GPU_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/device/cuda/*.c))
-# Kernels address memory that the device aligns by bytes.
-$(GPU_OBJ): ALL_CFLAGS += -Wno-cast-align
 # What a plug-in needs of the library; it carries its own copies and shows nothing but its table.
 GPU_CORE := $(addprefix $(B)/src/,core/status.o core/text.o core/mem.o core/pixel.o device/tables.o)
 GPU_MAP  := src/device/cuda/plugin.map
