@@ -111,7 +111,7 @@ START_TEST(test_freshness_to_the_second)
     set_time(tx, 1500000001, 5); /* newer is not fresh: Cycles asks for equal */
     expect(NULL, TXM_TX_OUTDATED, tx, "older than the tx file by 1 second");
     set_time(tx, 1499999999, 5);
-    expect(NULL, TXM_TX_OUTDATED, tx, "-1 s");
+    expect(NULL, TXM_TX_OUTDATED, tx, "newer than the tx file by 1 second");
     free(tx);
 }
 END_TEST
