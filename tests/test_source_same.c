@@ -33,6 +33,11 @@ static void same_info(const char *path, const txm_source_info *d, const txm_sour
     same_text(path, "colour space hint", d->colorspace_hint, o->colorspace_hint);
     same_text(path, "interop id", d->interop_id, o->interop_id);
     same_text(path, "software", d->software, o->software);
+    ck_assert_msg(d->density.aspect == o->density.aspect && d->density.x == o->density.x &&
+                      d->density.y == o->density.y,
+                  "%s: density %g %g %g, OpenImageIO: %g %g %g", path, (double)d->density.aspect, (double)d->density.x,
+                  (double)d->density.y, (double)o->density.aspect, (double)o->density.x, (double)o->density.y);
+    same_text(path, "unit of resolution", d->density.unit, o->density.unit);
     same_number(path, "number of attributes", (long long)d->attribute_count, (long long)o->attribute_count);
     for (size_t i = 0; i < d->attribute_count; i++) {
         same_text(path, "an attribute's name", d->attributes[i].name, o->attributes[i].name);
@@ -127,6 +132,14 @@ START_TEST(corpus)
 }
 END_TEST
 
+START_TEST(density)
+{
+    char *folder = txm_asprintf("%s/density", getenv("TXM_TESTDATA"));
+    compare_folder(folder, 50);
+    free(folder);
+}
+END_TEST
+
 START_TEST(golden)
 {
     char *folder = txm_asprintf("%s/golden", getenv("TXM_TESTDATA"));
@@ -150,6 +163,7 @@ int main(void)
     TCase *same = tcase_create("same");
     tcase_add_test(same, corpus);
     tcase_add_test(same, golden);
+    tcase_add_test(same, density);
     tcase_add_test(same, other_folder);
     suite_add_tcase(suite, same);
     SRunner *runner = srunner_create(suite);

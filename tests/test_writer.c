@@ -15,6 +15,7 @@
 #include <tiffio.h>
 #include <unistd.h>
 
+#include "container/writer_metadata.h"
 #include "core/mem.h"
 #include "util_writer.h"
 
@@ -263,6 +264,99 @@ START_TEST(exr_metadata)
 }
 END_TEST
 
+/* ---- aspect and resolution ---- */
+
+static const struct {
+    txm_density said;
+    float x, y; /* TIFF: 0: no such tag */
+    int unit;
+    float aspect, x_density; /* EXR: 0: no such attribute */
+    const char *exr_unit;
+} densities[] = {
+    {{0}, 0, 0, 0, 1, 0, NULL},
+    {{.aspect = 1}, 0, 0, 0, 1, 0, NULL},
+    {{.aspect = 2}, 1, 2, 0, 2, 0, NULL},
+    {{.aspect = 0.5f}, 1, 0.5f, 0, 0.5f, 0, NULL},
+    {{.x = 72, .y = 72, .unit = "in"}, 72, 72, RESUNIT_INCH, 1, 72, "in"},
+    {{.x = 72, .y = 72, .unit = "inch"}, 72, 72, RESUNIT_INCH, 1, 72, "inch"},
+    {{.x = 254, .y = 254, .unit = "cm"}, 254, 254, RESUNIT_CENTIMETER, 1, 100, "cm"},
+    {{.x = 254, .unit = "cm"}, 254, 254, RESUNIT_CENTIMETER, 1, 254, "cm"},
+    {{.x = 300, .y = 150, .unit = "none"}, 300, 300, RESUNIT_NONE, 2, 300, "none"},
+    {{.x = 2835, .y = 2835, .unit = "m"}, 2835, 2835, 0, 1, 2835, "m"},
+    {{.aspect = 3, .x = 0.25f, .y = 0.75f, .unit = "in"}, 1, 3, RESUNIT_NONE, 3, 0.25f, "in"},
+    {{.unit = "cm"}, 0, 0, RESUNIT_CENTIMETER, 1, 0, "cm"},
+    {{.unit = "furlong"}, 0, 0, 0, 1, 0, "furlong"},
+    /* What one of the containers cannot hold is left out there. */
+    {{.aspect = 1e-7f, .x = 300, .y = 300}, 300, 3e-5f, 0, 1, 300, NULL},
+    {{.aspect = 4e9f, .x = 300, .y = 300}, 0, 0, 0, 1, 300, NULL},
+    {{.aspect = 1e-20f}, 0, 0, 0, 1, 0, NULL},
+};
+
+static void check_tiff_density(int i)
+{
+    float x = 0, y = 0;
+    uint16_t unit = 0;
+    TIFF *t = TIFFOpen(path, "r");
+    ck_assert_ptr_nonnull(t);
+    TIFFGetField(t, TIFFTAG_XRESOLUTION, &x);
+    TIFFGetField(t, TIFFTAG_YRESOLUTION, &y);
+    TIFFGetField(t, TIFFTAG_RESOLUTIONUNIT, &unit);
+    ck_assert_float_eq_tol(x, densities[i].x, 1e-6f * x + 1e-12f);
+    ck_assert_float_eq_tol(y, densities[i].y, 1e-4f * y + 1e-12f);
+    ck_assert_int_eq(unit, densities[i].unit);
+    TIFFClose(t);
+}
+
+static void check_exr_density(int i)
+{
+    exr_context_t exr = NULL;
+    exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
+    const exr_attribute_t *x = NULL, *unit = NULL;
+    float aspect = 0;
+    ck_assert_int_eq(exr_start_read(&exr, path, &init), 0);
+    ck_assert_int_eq(exr_get_pixel_aspect_ratio(exr, 0, &aspect), 0);
+    ck_assert_float_eq(aspect, densities[i].aspect);
+    exr_get_attribute_by_name(exr, 0, "xDensity", &x);
+    ck_assert_float_eq(x ? x->f : 0, densities[i].x_density);
+    exr_get_attribute_by_name(exr, 0, "ResolutionUnit", &unit);
+    ck_assert_pstr_eq(unit ? unit->string->str : NULL, densities[i].exr_unit);
+    exr_finish(&exr);
+}
+
+/* With constant pixels, so that all late values come: the EXR header keeps its size when it is written again. */
+START_TEST(density)
+{
+    static const txm_type types[] = {TXM_U8, TXM_HALF};
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+        txm_tx_metadata metadata = made_metadata();
+        txm_tx_summary summary = made_summary();
+        summary.constant = true;
+        metadata.density = densities[_i].said;
+        made_image m = make_image(20, 30, 4, types[k], 16, zip, MADE_CONSTANT);
+        int fd = open_file();
+        ck_assert_msg(write_image(fd, &m, &metadata, &summary, NULL, &err) == TXM_OK, "%s", err.message);
+        if (txm_type_is_float(types[k])) {
+            check_exr(&m);
+            check_exr_density(_i);
+        } else {
+            check_tiff(&m);
+            check_tiff_density(_i);
+        }
+        free_image(&m);
+        close_file(fd);
+    }
+}
+END_TEST
+
+/* Attributes of these names would stand beside what the container says, and contradict it. */
+START_TEST(density_is_reserved)
+{
+    static const char *const names[] = {"XResolution", "yresolution", "ResolutionUnit", "PixelAspectRatio", "xDensity"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ck_assert(txm_metadata_is_reserved(names[i]));
+}
+END_TEST
+
 /* The longest numbers that "%.6g" prints still fit in what was reserved. */
 START_TEST(longest_late_values)
 {
@@ -465,6 +559,8 @@ int main(void)
     tcase_add_test(meta, big_tiff_whole);
     tcase_add_test(meta, tiff_metadata);
     tcase_add_test(meta, exr_metadata);
+    tcase_add_loop_test(meta, density, 0, (int)(sizeof densities / sizeof *densities));
+    tcase_add_test(meta, density_is_reserved);
     tcase_add_loop_test(meta, longest_late_values, 0, 4);
     tcase_add_loop_test(bad, file_too_large, 0, 4);
     tcase_add_loop_test(bad, full_disk, 0, 4);

@@ -71,6 +71,11 @@ void raster_same(const raster *direct, const raster *oiio, const char *what)
                   a->colorspace_hint, b->colorspace_hint);
     ck_assert_msg(strcmp(a->interop_id, b->interop_id) == 0, "%s: interop id '%s', OIIO '%s'", what, a->interop_id,
                   b->interop_id);
+    ck_assert_msg(a->density.aspect == b->density.aspect && a->density.x == b->density.x &&
+                      a->density.y == b->density.y && strcmp(a->density.unit, b->density.unit) == 0,
+                  "%s: density %g %g %g %s, OIIO %g %g %g %s", what, (double)a->density.aspect, (double)a->density.x,
+                  (double)a->density.y, a->density.unit, (double)b->density.aspect, (double)b->density.x,
+                  (double)b->density.y, b->density.unit);
     ck_assert_msg(strcmp(a->software, b->software) == 0, "%s: software '%s', OIIO '%s'", what, a->software,
                   b->software);
     same_attributes(a, b, what);

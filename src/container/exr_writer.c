@@ -97,6 +97,21 @@ static exr_result_t set_structure(exr_context_t exr, const txm_tx_layout *l, con
     return rc;
 }
 
+/* As OpenImageIO stores it: pixels an inch whatever the unit, but for those a centimetre, which it converts; the unit's
+ * name is the source's nevertheless. OpenEXR takes aspects from 1e-6 to 1e6. */
+static void set_density(exr_context_t exr, const txm_density *d, exr_result_t *rc)
+{
+    bool both = d->x > 0 && d->y > 0;
+    float aspect = d->aspect > 0 ? d->aspect : both ? d->x / d->y : 0;
+    float x = both && !strcmp(d->unit, "cm") ? d->x / 2.54f : d->x;
+    if (*rc == EXR_ERR_SUCCESS && aspect >= 1e-6f && aspect <= 1e6f)
+        *rc = exr_set_pixel_aspect_ratio(exr, 0, aspect);
+    if (*rc == EXR_ERR_SUCCESS && x > 0)
+        *rc = exr_attr_set_float(exr, 0, "xDensity", x);
+    if (*d->unit)
+        set_text(exr, "ResolutionUnit", d->unit, rc);
+}
+
 static void set_texts(exr_context_t exr, const txm_tx_metadata *m, exr_result_t *rc)
 {
     char date[TXM_DATE_BYTES];
@@ -109,6 +124,7 @@ static void set_texts(exr_context_t exr, const txm_tx_metadata *m, exr_result_t 
     set_text(exr, "capDate", date, rc);
     if (*m->interop_id)
         set_text(exr, "colorInteropID", m->interop_id, rc);
+    set_density(exr, &m->density, rc);
     set_text(exr, "textureformat", txm_tx_texture_format(m), rc);
     set_text(exr, "wrapmodes", txm_tx_wrap_modes(m), rc);
     if (m->equiangular && *rc == EXR_ERR_SUCCESS)

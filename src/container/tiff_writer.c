@@ -172,12 +172,42 @@ static int set_structure(tiff_writer *w, uint32_t level)
     return ok && set_text(t, TIFFTAG_DATETIME, w->date);
 }
 
+static uint16_t unit_code(const char *unit)
+{
+    if (!strcmp(unit, "none"))
+        return RESUNIT_NONE;
+    if (!strcmp(unit, "in") || !strcmp(unit, "inch"))
+        return RESUNIT_INCH;
+    return !strcmp(unit, "cm") ? RESUNIT_CENTIMETER : 0;
+}
+
+/* TIFF has no aspect but in its resolutions, which therefore follow it where they contradict it, by the rules of
+ * OpenImageIO's writer; resolutions below 1 tell nothing but the aspect there. */
+static int set_density(TIFF *t, const txm_density *d)
+{
+    float aspect = d->aspect > 0 ? d->aspect : 1, x = d->x > 0 ? d->x : 1, y = d->y > 0 ? d->y : 1;
+    bool said_x = d->x > 0, said_y = d->y > 0;
+    uint16_t unit = unit_code(d->unit);
+    if (x < 1 || y < 1 || aspect * x != y) {
+        if (x < 1 || y < 1) {
+            x = 1;
+            unit = RESUNIT_NONE;
+        }
+        y = x * aspect;
+        said_x = said_y = y > 0x1p-32f && y < 0x1p32f; /* else it is no ratio of 32-bit numbers */
+    }
+    int ok = !said_x || TIFFSetField(t, TIFFTAG_XRESOLUTION, (double)x);
+    ok = ok && (!said_y || TIFFSetField(t, TIFFTAG_YRESOLUTION, (double)y));
+    return ok && (!unit || TIFFSetField(t, TIFFTAG_RESOLUTIONUNIT, unit));
+}
+
 /* What only the first directory holds. */
 static int set_texts(tiff_writer *w)
 {
     TIFF *t = w->tiff;
     int ok = set_text(t, TIFFTAG_DOCUMENTNAME, w->document_name.data);
     ok = ok && set_text(t, TIFFTAG_IMAGEDESCRIPTION, w->description.data);
+    ok = ok && set_density(t, &w->metadata->density);
     ok = ok && set_text(t, TIFFTAG_SOFTWARE, txm_tx_software);
     ok = ok && set_text(t, TIFFTAG_PIXAR_TEXTUREFORMAT, txm_tx_texture_format(w->metadata));
     ok = ok && set_text(t, TIFFTAG_PIXAR_WRAPMODES, txm_tx_wrap_modes(w->metadata));

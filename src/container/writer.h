@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "core/density.h"
 #include "txmill/pixel.h"
 #include "txmill/settings.h"
 #include "txmill/status.h"
@@ -37,6 +38,7 @@ typedef struct txm_tx_metadata {
     const char *interop_id;             /* EXR colorInteropID: "data" or the working space's; "" to leave out */
     bool equiangular;                   /* texture format "LatLong Environment" in place of "Plain Texture" */
     time_t source_mtime;                /* DateTime and capDate, local time */
+    txm_density density;                /* of the source, without nonsense; all 0: it says nothing */
     const txm_tx_attribute *attributes; /* kept from the source and given with --attrib */
     size_t attribute_count;
 } txm_tx_metadata;

@@ -41,7 +41,9 @@ static const char *const reserved[] = {
     "chunkCount",     "screenWindowCenter",
     "Orientation",    "screenWindowWidth",
     "colorInteropID", "PageName",
-    "envmap",
+    "envmap",         "xDensity",
+    "XResolution",    "YResolution",
+    "ResolutionUnit",
 };
 static const char *const reserved_prefixes[] = {"oiio:", "blender:", "txmill:"};
 

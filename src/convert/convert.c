@@ -199,6 +199,7 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
                                                 : txm_color_working_interop_id(c->context->color),
         .equiangular = c->settings.equiangular,
         .source_mtime = c->info->mtime.tv_sec,
+        .density = c->info->density,
         .attributes = c->attributes,
         .attribute_count = c->attribute_count,
     };

@@ -110,8 +110,10 @@ static txm_status choose_reader(txm_source *s, const txm_source_options *options
         txm_error_clear(err);
         clear_info(&s->info);
         status = reader->open(s->path, options, &s->info, &s->self, err);
-        if (status == TXM_OK)
-            s->reader = reader;
+        if (status != TXM_OK)
+            continue;
+        s->reader = reader;
+        txm_density_drop_nonsense(&s->info.density);
     }
     return status;
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "core/density.h"
 #include "txmill/pixel.h"
 #include "txmill/status.h"
 
@@ -40,6 +41,7 @@ typedef struct txm_source_info {
     bool tiff_premultiplied_default; /* 4-channel 16-bit TIFF: Blender's scene default alpha is premultiplied */
     bool tiled;                      /* the file is in tiles */
     char software[128];              /* the Software field, "" if none: how a tx file shows itself */
+    txm_density density;             /* without nonsense */
     txm_attribute *attributes;
     size_t attribute_count;
     int64_t file_bytes;

@@ -145,6 +145,19 @@ static bool is_aces(txm_exr *x)
     return flag == 1;
 }
 
+/* Aspect and pixels an inch, by the rules of OpenImageIO's reader. */
+static void describe_density(txm_exr *x, txm_density *density)
+{
+    const exr_attribute_t *a = NULL;
+    exr_get_pixel_aspect_ratio(x->context, 0, &density->aspect);
+    if (exr_get_attribute_by_name(x->context, 0, "xDensity", &a) != EXR_ERR_SUCCESS || !a || a->type != EXR_ATTR_FLOAT ||
+        a->f == 0)
+        return;
+    density->x = a->f;
+    density->y = a->f * (density->aspect != 0 ? density->aspect : 1);
+    strcpy(density->unit, "in");
+}
+
 static txm_status describe_metadata(txm_exr *x, txm_source_info *info, txm_error *err)
 {
     strcpy(info->format, "openexr");
@@ -153,6 +166,7 @@ static txm_status describe_metadata(txm_exr *x, txm_source_info *info, txm_error
     snprintf(info->interop_id, sizeof info->interop_id, "%s",
              is_aces(x) ? TXM_INTEROP_ACES2065 : text_of(x, "colorInteropID"));
     info->tiled = x->tiled;
+    describe_density(x, &info->density);
     snprintf(info->software, sizeof info->software, "%s", text_of(x, "Software"));
     if (!txm_source_keep(info, "Artist", text_of(x, "Artist")) ||
         !txm_source_keep(info, "Copyright", text_of(x, "Copyright")) ||

@@ -145,6 +145,28 @@ static bool has_prefix(const struct jpeg_marker_struct *m, const char *prefix, s
     return m->data_length >= bytes && memcmp(m->data, prefix, bytes) == 0;
 }
 
+/* Exif's resolution unless JFIF has one: there a density of 1 only tells the aspect. The aspect is width to height of
+ * the density, the inverse of what it should be, and the unit JFIF's even for Exif's numbers: as OpenImageIO has it. */
+static void read_density(const jpeg_source *s, const txm_raster_meta *meta, txm_density *density)
+{
+    static const char *const units[] = {"none", "in", "cm"};
+    const struct jpeg_decompress_struct *j = &s->jpeg;
+    float x = density->x = meta->x_resolution, y = density->y = meta->y_resolution;
+    if (j->X_density && j->Y_density) {
+        x = j->X_density;
+        y = j->Y_density;
+        if (x > 1 && y > 1) {
+            density->x = x;
+            density->y = y;
+        }
+    }
+    if (x == 0 || y == 0)
+        return;
+    density->aspect = x != y ? x / y : 0;
+    if (density->x != 0 && j->density_unit < sizeof units / sizeof *units)
+        strcpy(density->unit, units[j->density_unit]);
+}
+
 static bool read_meta(const jpeg_source *s, txm_source_info *info)
 {
     static const char exif[6] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/", photoshop[] = "Photoshop 3.0";
@@ -162,6 +184,7 @@ static bool read_meta(const jpeg_source *s, txm_source_info *info)
         else if (m->marker == JPEG_COM && !meta.fields[TXM_META_DESCRIPTION])
             ok = txm_raster_meta_set_bytes(&meta, TXM_META_DESCRIPTION, data, m->data_length);
     }
+    read_density(s, &meta, &info->density);
     ok = ok && txm_raster_meta_store(&meta, info);
     txm_raster_meta_clear(&meta);
     return ok;

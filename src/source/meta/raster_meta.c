@@ -66,9 +66,11 @@ void txm_raster_meta_clear(txm_raster_meta *meta)
 
 /* ---- Exif: a TIFF header and lists of tags, of which the first and the Exif list below it are looked at ---------- */
 
-enum { TYPE_ASCII = 2, TYPE_SHORT = 3, TYPE_LONG = 4 };
+enum { TYPE_ASCII = 2, TYPE_SHORT = 3, TYPE_LONG = 4, TYPE_RATIONAL = 5 };
 enum {
     TAG_DESCRIPTION = 0x010e,
+    TAG_X_RESOLUTION = 0x011a,
+    TAG_Y_RESOLUTION = 0x011b,
     TAG_SOFTWARE = 0x0131,
     TAG_ARTIST = 0x013b,
     TAG_COPYRIGHT = 0x8298,
@@ -119,6 +121,14 @@ static bool add_text(txm_raster_meta *meta, const block *b, size_t entry, int fi
     return txm_raster_meta_set_bytes(meta, field, b->data + at, bytes);
 }
 
+/* The first ratio counts; what is divided by 0 is infinite, as OpenImageIO has it. */
+static void add_ratio(float *ratio, const block *b, size_t entry)
+{
+    size_t at = read32(b, entry + 8);
+    if (*ratio == 0 && read32(b, entry + 4) == 1 && at <= b->bytes && b->bytes - at >= 8)
+        *ratio = (float)((double)read32(b, at) / read32(b, at + 4));
+}
+
 static bool add_entry(txm_raster_meta *meta, const block *b, size_t at)
 {
     uint32_t tag = read16(b, at), type = read16(b, at + 2);
@@ -128,6 +138,10 @@ static bool add_entry(txm_raster_meta *meta, const block *b, size_t at)
         uint32_t space = type == TYPE_SHORT ? read16(b, at + 8) : read32(b, at + 8);
         meta->says_srgb = space != UNCALIBRATED;
     }
+    if (type == TYPE_RATIONAL && tag == TAG_X_RESOLUTION)
+        add_ratio(&meta->x_resolution, b, at);
+    if (type == TYPE_RATIONAL && tag == TAG_Y_RESOLUTION)
+        add_ratio(&meta->y_resolution, b, at);
     return field < 0 || type != TYPE_ASCII || add_text(meta, b, at, field);
 }
 

@@ -10,6 +10,7 @@ enum { TXM_META_ARTIST, TXM_META_COPYRIGHT, TXM_META_DESCRIPTION, TXM_META_SOFTW
 
 typedef struct txm_raster_meta {
     char *fields[TXM_META_FIELDS]; /* NULL: the file says nothing */
+    float x_resolution, y_resolution; /* of Exif; 0: not said */
     bool says_srgb;                /* Exif names a colour space, which OpenImageIO takes for sRGB whatever it is */
 } txm_raster_meta;
 

@@ -97,6 +97,7 @@ static txm_status accept_info(oiio_source *s, txm_source_info *info, const char 
     terminate(info->colorspace_hint, sizeof info->colorspace_hint);
     terminate(info->interop_id, sizeof info->interop_id);
     terminate(info->software, sizeof info->software);
+    terminate(info->density.unit, sizeof info->density.unit);
     if (info->width < 1 || info->width > TXM_MAX_SIZE_PX || info->height < 1 || info->height > TXM_MAX_SIZE_PX ||
         info->channels < 1 || info->channels > TXM_MAX_CHANNELS || info->file_channels < info->channels ||
         (unsigned)info->type > TXM_FLOAT || (info->narrowed && info->type != TXM_U8))

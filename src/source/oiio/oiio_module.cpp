@@ -12,6 +12,7 @@
 #include "source/oiio/picture_mark.h"
 
 #include <cerrno>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -189,6 +190,32 @@ void keep_attributes(const ImageSpec &spec, txm_source_info *info)
     }
 }
 
+/* A number of the file: fields of free text that happen to have its name are none. */
+float number_of(const ImageSpec &spec, const char *name)
+{
+    const OIIO::ParamValue *p = spec.find_attribute(name);
+    if (!p || p->type().basetype == TypeDesc::STRING)
+        return 0.0f;
+    return p->type().basetype == TypeDesc::INT ? static_cast<float>(p->get_int()) : p->get_float();
+}
+
+/* Blender takes no density from WebP; OpenImageIO 3.1 rounds PNG's, older versions do not. */
+void keep_density(const ImageSpec &spec, const std::string &format, txm_density *density)
+{
+    if (format == "webp")
+        return;
+    density->aspect = number_of(spec, "PixelAspectRatio");
+    density->x = number_of(spec, "XResolution");
+    density->y = number_of(spec, "YResolution");
+    const OIIO::ParamValue *unit = spec.find_attribute("ResolutionUnit", TypeDesc::STRING);
+    if (unit)
+        copy(density->unit, sizeof density->unit, unit->get_string());
+    if (format == "png" && strcmp(density->unit, "inch") == 0) {
+        density->x = std::round(10.0f * density->x) / 10.0f;
+        density->y = std::round(10.0f * density->y) / 10.0f;
+    }
+}
+
 /* Explicit colour metadata. A file in the ACES container is what the container is defined to hold. */
 std::string interop_of(const ImageSpec &spec)
 {
@@ -215,6 +242,7 @@ void describe(const Source &s, txm_source_info *info)
     copy(info->colorspace_hint, sizeof info->colorspace_hint, s.spec.get_string_attribute("oiio:ColorSpace"));
     copy(info->interop_id, sizeof info->interop_id, interop_of(s.spec).c_str());
     info->tiled = s.spec.tile_width != 0;
+    keep_density(s.spec, format, &info->density);
     copy(info->software, sizeof info->software, s.spec.get_string_attribute("Software"));
     info->tiff_premultiplied_default =
         format == "tiff" && s.spec.nchannels == 4 && s.spec.format.basetype == TypeDesc::UINT16;

@@ -14,7 +14,7 @@
 #define TXM_SOURCE_WORKER_H
 #include "source/source.h"
 
-enum { TXM_WORKER_VERSION = 3, TXM_WORKER_FD = 3, TXM_WORKER_MAX_TEXT_BYTES = 1 << 20 };
+enum { TXM_WORKER_VERSION = 4, TXM_WORKER_FD = 3, TXM_WORKER_MAX_TEXT_BYTES = 1 << 20 };
 
 typedef enum txm_worker_op {
     TXM_WORKER_OPEN = 1,

@@ -151,6 +151,22 @@ static void read_colorspace(png_structp png, png_infop tags, txm_source_info *in
     snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "sRGB");
 }
 
+/* Pixels a metre as pixels an inch, to a tenth. The aspect is libpng's, height to width: the inverse of what others
+ * mean, which OpenImageIO takes as it is. */
+static void read_density(png_structp png, png_infop tags, txm_density *density)
+{
+    png_uint_32 x, y;
+    int unit;
+    if (!png_get_pHYs(png, tags, &x, &y, &unit))
+        return;
+    bool metre = unit == PNG_RESOLUTION_METER;
+    density->x = metre ? roundf(10.0f * ((float)x * (2.54f / 100.0f))) / 10.0f : (float)x;
+    density->y = metre ? roundf(10.0f * ((float)y * (2.54f / 100.0f))) / 10.0f : (float)y;
+    strcpy(density->unit, metre ? "inch" : "none");
+    float aspect = png_get_pixel_aspect_ratio(png, tags);
+    density->aspect = aspect != 1 ? aspect : 0;
+}
+
 /* A chunk of text may hold a whole Exif block in hexadecimal digits: a first line that names it, a second one with its
  * length, then "Exif\0\0" and the block itself, broken into lines. */
 static bool read_hex_exif(txm_raster_meta *meta, const char *text)
@@ -261,6 +277,7 @@ txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_
     }
     read_layout(png, tags, header);
     read_colorspace(png, tags, info);
+    read_density(png, tags, &info->density);
     header->data_offset = txm_raster_file_tell(file);
     header->data_bytes =
         (uint32_t)p.chunk[0] << 24 | (uint32_t)p.chunk[1] << 16 | (uint32_t)p.chunk[2] << 8 | p.chunk[3];

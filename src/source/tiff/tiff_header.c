@@ -156,6 +156,18 @@ static txm_status read_exif(txm_tiff *t, txm_source_info *info, txm_error *err)
     return TIFFSetDirectory(t->tif, 0) ? TXM_OK : txm_fail(err, TXM_CORRUPT, "%s: %s", t->path, t->words);
 }
 
+static void describe_density(txm_tiff *t, txm_density *density)
+{
+    static const char *const units[] = {[RESUNIT_NONE] = "none", [RESUNIT_INCH] = "in", [RESUNIT_CENTIMETER] = "cm"};
+    uint16_t unit = 0;
+    TIFFGetField(t->tif, TIFFTAG_XRESOLUTION, &density->x);
+    TIFFGetField(t->tif, TIFFTAG_YRESOLUTION, &density->y);
+    if (density->x != 0 && density->y != 0)
+        density->aspect = density->y / density->x;
+    if (TIFFGetField(t->tif, TIFFTAG_RESOLUTIONUNIT, &unit) && unit >= RESUNIT_NONE && unit <= RESUNIT_CENTIMETER)
+        strcpy(density->unit, units[unit]);
+}
+
 static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
     txm_raster_meta meta = {0};
@@ -165,6 +177,7 @@ static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_erro
         return refuse(t, err, "IPTC metadata in big-endian words");
     strcpy(info->format, "tiff");
     strcpy(info->reader, "tiff");
+    describe_density(t, &info->density);
     bool ok = read_fields(t, &meta);
     const char *description = ok ? meta.fields[TXM_META_DESCRIPTION] : NULL;
     txm_status status = TXM_OK;
