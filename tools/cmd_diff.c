@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/fail.h"
+#include "core/path.h"
 #include "tools/inspect/diff_report.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
@@ -93,9 +94,14 @@ static txm_status compare(const char *const paths[2], const diff_args *args, txm
         txm_status opened = txm_tx_open(paths[s], &r.tx[s], &why);
         if (opened != TXM_OK && (why.sys_errno || opened == TXM_NO_MEMORY))
             status = txm_fail(err, opened, "%s", why.message);
+        else if (opened != TXM_OK && (opened == TXM_CHANGED || txm_path_has_ext(paths[s], "tx")))
+            status = txm_fail(err, TXM_CHANGED, "%s: changed while it was compared", paths[s]);
     }
     for (uint32_t l = 0; l < d.levels; l++)
         r.within = r.within && level_within(&d.level[l], args);
+    for (int s = 0; s < 2 && !status; s++)
+        if (r.tx[s] && txm_tx_level_of(r.tx[s], 0))
+            status = txm_tx_check(r.tx[s], err);
     r.metadata = txm_diff_each_entry(&r, NULL, NULL) > 0;
     *within = r.within && !(args->metadata && r.metadata);
     if (!status && args->output)

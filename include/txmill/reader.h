@@ -8,9 +8,10 @@
  * bounds stated here: that of txm_tx_open, and 128 MiB for each thread that reads tiles at the same time (200 KiB with
  * Blender's tiles).
  *
- * A file must not be cut short in place while it is open: replace tx files by renaming, as every tx writer does. Each
- * call looks whether the file became shorter and answers CHANGED then, but a cut in the middle of a call ends the
- * process with SIGBUS, as for every memory map.
+ * A file should not be cut short in place while it is open: replace tx files by renaming, as every tx writer does. Each
+ * call looks whether the file became shorter and answers CHANGED then. A cut in the middle of a call, and a disk or
+ * server that fails, raise SIGBUS, as for every memory map. The library installs no handler; a program whose handler
+ * calls txm_tx_catch_fault loses the file and nothing else.
  *
  * Thread safety: one txm_tx may be read from any number of threads at once.
  */
@@ -62,6 +63,15 @@ typedef struct txm_tx_info {
  * 1 MiB. CORRUPT, UNSUPPORTED, NOT_FOUND, DENIED, IO, NO_MEMORY. */
 TXM_API txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err);
 TXM_API void txm_tx_close(txm_tx **tx); /* NULL-safe; sets *tx to NULL */
+
+/* For the program's SIGBUS handler (SA_SIGINFO), with si_addr of a signal whose si_code is positive: 1 if the address is
+ * that of an open tx file. The read that faulted goes on when the handler returns, over zeros; its call and all later
+ * ones of that txm_tx fail: CHANGED where the file became shorter, else IO. 0: the fault is not this library's. */
+TXM_API int txm_tx_catch_fault(void *address);
+
+/* Whether the file is still as long as it was when it was opened, and all that was read of it is its own: CHANGED, IO.
+ * For what functions without a status answered before. */
+TXM_API txm_status txm_tx_check(const txm_tx *tx, txm_error *err);
 
 TXM_API const txm_tx_info *txm_tx_info_of(const txm_tx *tx);
 TXM_API const txm_tx_level *txm_tx_level_of(const txm_tx *tx, uint32_t level); /* NULL beyond the last */

@@ -280,7 +280,7 @@ txm_status txm_exr_reader_open(txm_tx *tx, bool *is, txm_error *err)
 void txm_exr_reader_measure(txm_tx *tx)
 {
     uint64_t sums[TXM_MAX_LEVELS] = {0};
-    if (txm_tx_check_map(tx, NULL) != TXM_OK)
+    if (txm_tx_check(tx, NULL) != TXM_OK)
         return;
     for (uint32_t i = 0; i < tx->info.levels; i++) {
         const txm_tx_level *shape = &tx->levels[i].shape;

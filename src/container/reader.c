@@ -35,26 +35,46 @@ static txm_status map_file(txm_tx *tx, txm_error *err)
     else if (st.st_size < 8)
         status = txm_fail(err, TXM_CORRUPT, "%s: only %lld bytes long, not an image", tx->path, (long long)st.st_size);
     if (status == TXM_OK) {
-        void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-        if (data == MAP_FAILED) {
-            status = txm_fail_errno(err, errno, "%s: cannot map %lld bytes", tx->path, (long long)st.st_size);
-        } else {
-            tx->map.data = data;
-            tx->map.bytes = (size_t)st.st_size;
-        }
+        int rc = txm_map_open(&tx->map, fd, (size_t)st.st_size);
+        if (rc)
+            status = txm_fail_errno(err, rc, "%s: cannot map %lld bytes", tx->path, (long long)st.st_size);
     }
     close(fd);
     return status;
 }
 
-txm_status txm_tx_check_map(const txm_tx *tx, txm_error *err)
+/* Why pages were lost, as far as the file can still tell. */
+static txm_status fail_lost(const txm_tx *tx, txm_error *err)
 {
+    struct stat st;
+    if (stat(tx->path, &st) == 0 && (uint64_t)st.st_size >= tx->map.bytes)
+        return txm_fail_errno(err, EIO, "%s: a part of it cannot be read", tx->path);
+    return txm_fail(err, TXM_CHANGED, "%s: became shorter while it was open; open it again", tx->path);
+}
+
+txm_status txm_tx_check(const txm_tx *tx, txm_error *err)
+{
+    if (txm_map_lost(&tx->map))
+        return fail_lost(tx, err);
     /* The last page is the first to go. Kernels before 5.14 answer EINVAL: no check there. */
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t last = ((uintptr_t)tx->map.data + tx->map.bytes - 1) & ~(page - 1);
     if (madvise((void *)last, page, MADV_POPULATE_READ) == 0 || errno != EFAULT)
         return TXM_OK;
-    return txm_fail(err, TXM_CHANGED, "%s: became shorter while it was open; open it again", tx->path);
+    return fail_lost(tx, err);
+}
+
+txm_status txm_tx_settle(const txm_tx *tx, txm_status status, txm_error *err)
+{
+    if (!txm_map_lost(&tx->map))
+        return status;
+    txm_error_clear(err);
+    return fail_lost(tx, err);
+}
+
+int txm_tx_catch_fault(void *address)
+{
+    return txm_map_catch(address);
 }
 
 txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err)
@@ -78,6 +98,7 @@ txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err)
         status = txm_fail(err, TXM_UNSUPPORTED, "%s: neither TIFF nor OpenEXR, so not a tx file", path);
     if (status == TXM_OK)
         status = txm_section_find(tx, err);
+    status = txm_tx_settle(tx, status, err);
     if (status != TXM_OK) {
         txm_tx_close(&tx);
         return status;
@@ -95,8 +116,7 @@ void txm_tx_close(txm_tx **tx)
     txm_scratch_free_all(t);
     txm_exr_core_free(t);
     txm_metadata_free(&t->metadata);
-    if (t->map.data)
-        munmap((void *)t->map.data, t->map.bytes);
+    txm_map_close(&t->map);
     pthread_mutex_destroy(&t->lock);
     free(t->section);
     free(t->path);
@@ -114,7 +134,9 @@ txm_status txm_section_copy_image(const txm_tx *tx, int fd, txm_error *err)
     int rc = txm_pwrite_all(fd, tx->map.data, (size_t)tx->info.image_bytes, 0);
     if (rc == EFAULT) /* a page of the map that is gone is no signal here */
         return txm_fail(err, TXM_CHANGED, "%s: became shorter while it was read", tx->path);
-    return rc ? txm_fail_errno(err, rc, "%s: cannot write the new file beside it", tx->path) : TXM_OK;
+    if (rc)
+        return txm_fail_errno(err, rc, "%s: cannot write the new file beside it", tx->path);
+    return txm_tx_settle(tx, TXM_OK, err);
 }
 
 int txm_tx_lost_metadata(const txm_tx *tx)

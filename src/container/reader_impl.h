@@ -17,25 +17,12 @@
 
 #include "core/bytes.h"
 #include "core/endian.h"
+#include "core/file_map.h"
 #include "txmill/reader.h"
 
-/* ---- the file's bytes ---------------------------------------------------------------------------------------- */
-
-typedef struct txm_map {
-    const uint8_t *data;
-    size_t bytes;
-} txm_map;
-
-/* Whether `bytes` bytes at `offset` lie inside the map. */
-static inline bool txm_map_holds(const txm_map *map, uint64_t offset, uint64_t bytes)
-{
-    return offset <= map->bytes && bytes <= map->bytes - offset;
-}
-
-/* CHANGED if the file has become shorter since it was mapped: touching its lost pages would kill the process. The check
- * is one system call; a file that is cut short in place between it and the reads after it is beyond our help, so tx
- * files must be replaced by renaming, as every tx writer does. */
-txm_status txm_tx_check_map(const txm_tx *tx, txm_error *err);
+/* The outcome of a call that read from the map: `status`, unless what it read was not the file's. Every public function
+ * calls txm_tx_check before it reads, so that a file that is short already costs no signal, and this afterwards. */
+txm_status txm_tx_settle(const txm_tx *tx, txm_status status, txm_error *err);
 
 /* ---- levels and tiles ---------------------------------------------------------------------------------------- */
 

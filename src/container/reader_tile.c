@@ -138,8 +138,8 @@ uint64_t txm_tx_tile_bytes(const txm_tx *tx, uint32_t level, uint32_t tile_x, ui
 {
     txm_tile_id tile;
     txm_span span;
-    if (txm_tile_at(tx, level, tile_x, tile_y, &tile, NULL) != TXM_OK || txm_tx_check_map(tx, NULL) != TXM_OK ||
-        tx->ops->find(tx, &tile, &span, NULL) != TXM_OK)
+    if (txm_tile_at(tx, level, tile_x, tile_y, &tile, NULL) != TXM_OK || txm_tx_check(tx, NULL) != TXM_OK ||
+        txm_tx_settle(tx, tx->ops->find(tx, &tile, &span, NULL), NULL) != TXM_OK)
         return 0;
     return span.bytes;
 }
@@ -165,7 +165,7 @@ txm_status txm_tx_read_tile(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_
     txm_tile_id tile;
     txm_status status = txm_tile_at(tx, level, tile_x, tile_y, &tile, err);
     if (status == TXM_OK)
-        status = txm_tx_check_map(tx, err);
+        status = txm_tx_check(tx, err);
     if (status != TXM_OK)
         return status;
     txm_scratch *scratch = txm_scratch_take(tx);
@@ -182,7 +182,7 @@ txm_status txm_tx_read_tile(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_
             *h = tile.h;
     }
     txm_scratch_give(tx, scratch);
-    return status;
+    return txm_tx_settle(tx, status, err);
 }
 
 /* ---- padded tiles ------------------------------------------------------------------------------------------------ */
@@ -318,7 +318,7 @@ txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint3
         return txm_fail(err, TXM_USAGE, "extension mode %u is unknown", (unsigned)extension);
     txm_status status = txm_tile_at(tx, level, tile_x, tile_y, &tile, err);
     if (status == TXM_OK)
-        status = txm_tx_check_map(tx, err);
+        status = txm_tx_check(tx, err);
     if (status != TXM_OK)
         return status;
     txm_scratch *scratch = txm_scratch_take(tx);
@@ -331,6 +331,7 @@ txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint3
     if (status == TXM_OK && !done)
         status = gather(tx, &tile, padding_px, extension, &window, scratch, err);
     txm_scratch_give(tx, scratch);
+    status = txm_tx_settle(tx, status, err);
     if (status == TXM_OK && w)
         *w = tile.w;
     if (status == TXM_OK && h)
@@ -346,9 +347,9 @@ txm_status txm_tx_check_ring(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32
         return txm_fail(err, TXM_USAGE, "%s: no valid border section", tx->path);
     txm_status status = txm_tile_at(tx, level, tile_x, tile_y, &tile, err);
     if (status == TXM_OK)
-        status = txm_tx_check_map(tx, err);
+        status = txm_tx_check(tx, err);
     if (status == TXM_OK && txm_section_lacks(tx, &tile))
-        return TXM_OK;
+        return txm_tx_settle(tx, TXM_OK, err);
     txm_scratch *scratch = status == TXM_OK ? txm_scratch_take(tx) : NULL;
     size_t row = (tile.w + 2 * (size_t)TXM_RING_PX) * tx->pixel_bytes, bytes = row * (tile.h + 2 * TXM_RING_PX);
     uint8_t *stored = status == TXM_OK ? txm_alloc_pixels(2 * bytes, 1) : NULL;
@@ -369,5 +370,5 @@ txm_status txm_tx_check_ring(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32
     free(stored);
     if (scratch)
         txm_scratch_give(tx, scratch);
-    return status;
+    return txm_tx_settle(tx, status, err);
 }

@@ -522,14 +522,14 @@ int txm_tx_border_is(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_
 {
     txm_tile_id tile;
     if (!tx->section || txm_tile_at(tx, level, tile_x, tile_y, &tile, NULL) != TXM_OK ||
-        txm_tx_check_map(tx, NULL) != TXM_OK)
+        txm_tx_check(tx, NULL) != TXM_OK)
         return 0;
     txm_scratch *scratch = txm_scratch_take(tx);
     if (!scratch)
         return 0;
     const uint8_t *ring = NULL;
     txm_status status = read_ring(tx, &tile, &(txm_pixels){pixels, stride_bytes}, scratch, &ring, NULL);
-    bool same = status == TXM_OK && ring && !memcmp(ring, border, txm_ring_pixels(tile.w, tile.h) * tx->pixel_bytes);
+    bool same = txm_tx_settle(tx, status, NULL) == TXM_OK && ring && !memcmp(ring, border, txm_ring_pixels(tile.w, tile.h) * tx->pixel_bytes);
     txm_scratch_give(tx, scratch);
     return same;
 }

@@ -2,7 +2,6 @@
  * Appending a border section to a finished image part. section_format.h defines its bytes. */
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "codec/zstd_status.h"
 #include "container/identity.h"
@@ -12,6 +11,7 @@
 #include "container/spill.h"
 #include "core/checksum.h"
 #include "core/fail.h"
+#include "core/file_map.h"
 #include "core/mem.h"
 
 enum { CHECK_BYTES = 4, SPILL_BUDGET_BYTES = 1 << 20, INDEX_LEVEL = 3, SEEN = 4096, MIN_BOUND_PX = 512 };
@@ -115,11 +115,14 @@ txm_status txm_section_writer_add(txm_section_writer *w, uint32_t level, uint32_
 /* The image part is mapped, not read: its identity looks at a few pages. */
 static txm_status identify(int fd, uint64_t image_bytes, uint64_t *identity, txm_error *err)
 {
-    void *image = mmap(NULL, (size_t)image_bytes, PROT_READ, MAP_SHARED, fd, 0);
-    if (image == MAP_FAILED)
-        return txm_fail_errno(err, errno, "%s: cannot map the image part", what);
-    bool ok = txm_image_identity(image, (size_t)image_bytes, identity);
-    munmap(image, (size_t)image_bytes);
+    txm_map image = {0};
+    int rc = txm_map_open(&image, fd, (size_t)image_bytes);
+    if (rc)
+        return txm_fail_errno(err, rc, "%s: cannot map the image part", what);
+    bool ok = txm_image_identity(image.data, (size_t)image_bytes, identity), lost = txm_map_lost(&image);
+    txm_map_close(&image);
+    if (lost)
+        return txm_fail_errno(err, EIO, "%s: the image part cannot be read back", what);
     return ok ? TXM_OK : txm_fail(err, TXM_UNSUPPORTED, "%s: the file before it is neither TIFF nor EXR", what);
 }
 

@@ -288,6 +288,9 @@ txm_status txm_diff(txm_context *context, const char *a, const char *b, bool wit
     memset(out, 0, sizeof *out);
     pthread_mutex_init(&c.lock, NULL);
     txm_status status = run(&c, paths, with_map, err);
+    for (int s = 0; s < 2 && !status; s++)
+        if (c.side[s].tx)
+            status = txm_tx_check(c.side[s].tx, err);
     for (unsigned n = 0; n < c.band_count; n++) {
         for (int s = 0; s < 2; s++)
             txm_row_buffer_free(&c.bands[n].side[s]);

@@ -86,6 +86,9 @@ txm_status txm_verify(txm_context *context, const char *path, const txm_verify_o
     txm_verification v = {
         .context = context, .path = path, .options = options ? options : &no_options, .findings = &collector};
     txm_status status = run(&v, err);
+    /* Findings about zeros that were read in place of the file are none. */
+    if (!status && v.tx)
+        status = txm_tx_check(v.tx, err);
     txm_collector_sort(&collector);
     if (!status && collector.exhausted)
         status = txm_no_memory(err, path);

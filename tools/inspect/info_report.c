@@ -41,6 +41,9 @@ txm_status txm_info_load(txm_context *context, const char *path, bool decode, tx
         status = txm_tx_describe(out->tx, &out->description, err);
     if (status == TXM_OK)
         status = txm_judge(context, path, &how, &out->verdict, err);
+    /* The levels' sizes are read from the file as well, once. */
+    if (status == TXM_OK && txm_tx_level_of(out->tx, 0))
+        status = txm_tx_check(out->tx, err);
     if (status != TXM_OK) {
         txm_info_clear(out);
         return status;

@@ -84,6 +84,9 @@ txm_status txm_tile_census_take(txm_tx *tx, const volatile int *cancel, txm_tile
     txm_status status = c.pixels ? TXM_OK : txm_no_memory(err, NULL);
     for (uint32_t l = 0; !status && l < i->levels; l++)
         status = take_level(&c, l, cancel, err);
+    /* Tiles that cannot be read any more are not damaged. */
+    if (!status)
+        status = txm_tx_check(tx, err);
     free(c.pixels);
     if (status)
         txm_tile_census_clear(out);

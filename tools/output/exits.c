@@ -14,6 +14,7 @@
 #include "color/ocio.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
+#include "txmill/reader.h"
 
 /* ---- signals ---------------------------------------------------------------------------------------------------- */
 
@@ -31,6 +32,19 @@ static void on_signal(int number)
     errno = saved_errno;
 }
 
+/* A tx file that is cut short while it is read, or whose disk fails, costs that file. Anything else ends the process as
+ * it would without a handler. */
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+    int saved_errno = errno;
+    (void)context;
+    if (info->si_code <= 0 || !txm_tx_catch_fault(info->si_addr)) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    errno = saved_errno;
+}
+
 void txm_signals_install(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
@@ -39,6 +53,9 @@ void txm_signals_install(void)
     sigaddset(&action.sa_mask, SIGTERM);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    struct sigaction bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+    sigemptyset(&bus.sa_mask);
+    sigaction(SIGBUS, &bus, NULL);
     /* A reader of the output that goes away must not end a conversion: see txm_finish. */
     signal(SIGPIPE, SIG_IGN);
 }

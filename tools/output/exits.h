@@ -60,7 +60,8 @@ int txm_finish_failed(const txm_error *err, size_t total);
 /* A library that can only abort for want of memory ends the process with a message and an exit code like any other. */
 void txm_aborts_install(void);
 
-/* SIGINT and SIGTERM: the first sets the cancel flag and removes temporaries; work stops at the next band. */
+/* SIGINT and SIGTERM: the first sets the cancel flag and removes temporaries; work stops at the next band.
+ * SIGBUS: a tx file that cannot be read any more fails, nothing else does. */
 void txm_signals_install(void);
 const volatile int *txm_signal_flag(void);
 int txm_signal_caught(void); /* 0 or the signal's number */
