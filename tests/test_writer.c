@@ -15,7 +15,9 @@
 #include <tiffio.h>
 #include <unistd.h>
 
+#include "container/read_back.h"
 #include "container/writer_metadata.h"
+#include "core/endian.h"
 #include "core/mem.h"
 #include "util_writer.h"
 
@@ -546,6 +548,142 @@ START_TEST(big_tiff_whole)
 }
 END_TEST
 
+/* ---- read back before anybody sees it ---- */
+
+typedef struct written {
+    int fd;
+    made_image image;
+    txm_tx_metadata metadata;
+    txm_tx_summary summary;
+    uint64_t bytes;
+} written;
+
+static written write_sound(uint32_t channels, txm_type type, txm_compression compression)
+{
+    written w = {.fd = open_file(), .metadata = made_metadata(), .summary = made_summary()};
+    w.image = make_image(200, 150, channels, type, 64, compression, MADE_NOISE);
+    ck_assert_int_eq(write_image(w.fd, &w.image, &w.metadata, &w.summary, &w.bytes, &err), TXM_OK);
+    return w;
+}
+
+static txm_status read_back(const written *w)
+{
+    memset(&err, 0, sizeof err);
+    return txm_tx_read_back(w->fd, "wall.tx", &w->image.layout, &w->metadata, &w->summary, w->bytes, false, &err);
+}
+
+static void end_written(written *w)
+{
+    ck_assert_msg(read_back(w) == TXM_OK, "%s", err.message);
+    free_image(&w->image);
+    close_file(w->fd);
+}
+
+/* Puts a byte in the place of another: refused by name. The byte is put back. */
+static void refuses_byte(const written *w, uint64_t at, uint8_t wrong, const char *what)
+{
+    uint8_t right;
+    ck_assert_int_eq(pread(w->fd, &right, 1, (off_t)at), 1);
+    ck_assert_uint_ne(right, wrong);
+    ck_assert_int_eq(pwrite(w->fd, &wrong, 1, (off_t)at), 1);
+    ck_assert_msg(read_back(w) == TXM_IO && strstr(err.message, "wall.tx"), "%s, byte %llu: %s", what,
+                  (unsigned long long)at, err.message);
+    ck_assert_int_eq(pwrite(w->fd, &right, 1, (off_t)at), 1);
+}
+
+/* The first value of a directory entry: its one byte, or its highest. */
+static uint64_t value_at(const uint8_t *entry, uint32_t at)
+{
+    uint32_t width = entry[2] == TIFF_ASCII ? 1 : entry[2] == TIFF_SHORT ? 2 : 4, count = txm_load_le32(entry + 4);
+    return (width * count > 4 ? txm_load_le32(entry + 8) : at + 8) + width - 1;
+}
+
+/* Every field of every directory that an allocation can lose or that decides over the pixels. */
+START_TEST(read_back_tiff)
+{
+    static const uint16_t tags[] = {256, 257, 258, 259, 262, 269, 270,   277,   305,  306,
+                                    317, 322, 323, 324, 325, 338, 33302, 33303, 33432};
+    unsigned seen = 0, levels = 0;
+    written w = write_sound(_i ? 4 : 1, _i == 2 ? TXM_U16 : TXM_U8, _i == 1 ? zstd : zip);
+    uint8_t *file = malloc((size_t)w.bytes);
+    ck_assert_int_eq(pread(w.fd, file, (size_t)w.bytes, 0), (ssize_t)w.bytes);
+    for (uint32_t at = txm_load_le32(file + 4); at; levels++) {
+        uint32_t count = file[at] | file[at + 1] << 8;
+        if (levels) /* the level is not reached */
+            refuses_byte(&w, at + 2 + 12 * count, 0x77, "the next directory");
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t entry = at + 2 + 12 * i, tag = file[entry] | (uint32_t)file[entry + 1] << 8;
+            for (size_t k = 0; k < sizeof tags / sizeof *tags; k++) {
+                if (tags[k] != tag)
+                    continue;
+                seen++;
+                if (_i || tag != TIFFTAG_SAMPLESPERPIXEL) /* 1 where it is absent */
+                    refuses_byte(&w, entry, 0xFE, "a lost tag");
+                refuses_byte(&w, value_at(file + entry, entry), 0x7E, "a wrong value");
+                refuses_byte(&w, entry + 7, 0x7E, "a wrong count");
+            }
+        }
+        at = txm_load_le32(file + at + 2 + 12 * count);
+    }
+    ck_assert_uint_eq(levels, w.image.layout.levels);
+    ck_assert_uint_eq(seen, levels * (_i ? 13 : 12) + 6);
+    free(file);
+    end_written(&w);
+}
+END_TEST
+
+START_TEST(read_back_exr)
+{
+    static const char *const texts[] = {
+        "wall.png", "A wall",         "say \"wall\"", "(c) a painter", "lin_rec709_scene",  "3.241_", "5B96709E",
+        "0.509998", "Blender maketx", "black,black",  "Plain Texture", "scene_linear_srgb", "sRGB",   "SourceAlpha",
+        "capDate",  "oiio:SHA-1",     "owner"};
+    written w = write_sound(_i ? 4 : 1, _i ? TXM_HALF : TXM_FLOAT, zip);
+    uint8_t file[4096];
+    ck_assert_int_eq(pread(w.fd, file, sizeof file, 0), sizeof file);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const uint8_t *at = memmem(file, sizeof file, texts[i], strlen(texts[i]));
+        ck_assert_msg(at, "%s", texts[i]);
+        refuses_byte(&w, (uint64_t)(at - file), '~', texts[i]);
+    }
+    end_written(&w);
+}
+END_TEST
+
+/* Other files than the one that was asked for, and one that is cut short. */
+START_TEST(read_back_shape)
+{
+    written w = write_sound(4, _i & 1 ? TXM_HALF : TXM_U8, _i & 2 ? none : zip);
+    const txm_tx_layout sound = w.image.layout;
+    txm_tx_layout *l = &w.image.layout;
+    uint32_t *const numbers[] = {&l->width, &l->height, &l->levels, &l->channels, &l->tile_px};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        ++*numbers[i];
+        ck_assert_int_eq(read_back(&w), TXM_IO);
+        *l = sound;
+    }
+    l->type = _i & 1 ? TXM_FLOAT : TXM_U16;
+    ck_assert_int_eq(read_back(&w), TXM_IO);
+    *l = sound;
+    l->compression = _i & 2 ? zip : none;
+    ck_assert_int_eq(read_back(&w), TXM_IO);
+    *l = sound;
+    w.bytes++;
+    ck_assert_int_eq(read_back(&w), TXM_IO);
+    w.bytes--;
+    ck_assert_int_eq(txm_tx_read_back(w.fd, "wall.tx", l, &w.metadata, &w.summary, w.bytes, true, &err), TXM_IO);
+    uint8_t *file = malloc((size_t)w.bytes);
+    ck_assert_int_eq(pread(w.fd, file, (size_t)w.bytes, 0), (ssize_t)w.bytes);
+    for (uint64_t size = 0; size < w.bytes; size += 1 + size / 2) {
+        ck_assert_int_eq(ftruncate(w.fd, (off_t)size), 0);
+        ck_assert_msg(read_back(&w) == TXM_IO, "%llu bytes: %s", (unsigned long long)size, err.message);
+    }
+    ck_assert_int_eq(pwrite(w.fd, file, (size_t)w.bytes, 0), (ssize_t)w.bytes);
+    free(file);
+    end_written(&w);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("writer");
@@ -566,6 +704,9 @@ int main(void)
     tcase_add_loop_test(bad, full_disk, 0, 4);
     tcase_add_loop_test(bad, bad_descriptor, 0, 4);
     tcase_add_test(bad, wrong_use);
+    tcase_add_loop_test(bad, read_back_tiff, 0, 3);
+    tcase_add_loop_test(bad, read_back_exr, 0, 2);
+    tcase_add_loop_test(bad, read_back_shape, 0, 4);
     suite_add_tcase(s, pixels);
     suite_add_tcase(s, meta);
     suite_add_tcase(s, bad);

@@ -173,8 +173,11 @@ static txm_status prepare_target(const txm_publish *p, txm_error *err)
         char *dir = txm_path_dir(p->target);
         status = dir ? txm_folders_make(dir, &own) : txm_fail_errno(&own, ENOMEM, "%s", p->target);
         free(dir);
-        if (status != TXM_OK)
+        if (status != TXM_OK) {
             status = txm_fail(err, status, "%s; %s", own.message, advice(own.sys_errno, p->place));
+            if (err)
+                err->sys_errno = own.sys_errno;
+        }
     }
     if (status != TXM_OK)
         return status;

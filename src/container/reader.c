@@ -19,13 +19,9 @@
 #include "core/fail.h"
 #include "core/mem.h"
 
-/* Maps the whole file. The descriptor is closed again: renderers keep thousands of textures open. */
-static txm_status map_file(txm_tx *tx, txm_error *err)
+/* Maps the whole file. */
+static txm_status map_file(txm_tx *tx, int fd, txm_error *err)
 {
-    /* O_NONBLOCK: opening a pipe must not wait for its writer; it means nothing for files. */
-    int fd = open(tx->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return txm_fail_errno(err, errno, "%s: cannot open", tx->path);
     txm_status status = TXM_OK;
     struct stat st;
     if (fstat(fd, &st) != 0)
@@ -39,7 +35,6 @@ static txm_status map_file(txm_tx *tx, txm_error *err)
         if (rc)
             status = txm_fail_errno(err, rc, "%s: cannot map %lld bytes", tx->path, (long long)st.st_size);
     }
-    close(fd);
     return status;
 }
 
@@ -81,6 +76,19 @@ txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err)
 {
     txm_error_clear(err);
     *out = NULL;
+    /* O_NONBLOCK: opening a pipe must not wait for its writer; it means nothing for files. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return txm_fail_errno(err, errno, "%s: cannot open", path);
+    txm_status status = txm_tx_open_fd(fd, path, out, err);
+    /* The map stays: renderers keep thousands of textures open. */
+    close(fd);
+    return status;
+}
+
+txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err)
+{
+    *out = NULL;
     txm_tx *tx = txm_calloc(1, sizeof *tx);
     if (!tx)
         return txm_no_memory(err, path);
@@ -89,7 +97,7 @@ txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err)
     bool is = false;
     txm_status status = tx->path ? TXM_OK : txm_no_memory(err, path);
     if (status == TXM_OK)
-        status = map_file(tx, err);
+        status = map_file(tx, fd, err);
     if (status == TXM_OK)
         status = txm_tiff_reader_open(tx, &is, err);
     if (status == TXM_OK && !is)

@@ -55,6 +55,9 @@ typedef struct txm_pixels {
 
 struct txm_scratch;
 
+/* As txm_tx_open, of an open file; `path` is its name in messages. The descriptor stays the caller's. */
+txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err);
+
 /* What TIFF and EXR do differently. None of them trusts the file. */
 typedef struct txm_container_ops {
     /* Where a tile's encoded bytes stand. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "container/read_back.h"
 #include "container/section.h"
 #include "convert/encode_queue.h"
 #include "convert/gpu_stage.h"
@@ -372,6 +373,9 @@ static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
         txm_error_prefix(err, "%s", a->request->target);
         return status;
     }
+    if ((status = txm_tx_read_back(fd, a->request->target, &a->layout, a->request->metadata, &result->summary,
+                                   result->image_bytes, a->section != NULL, err)))
+        return status;
     struct stat st;
     if (fstat(fd, &st))
         return txm_fail_errno(err, errno, "%s", a->request->target);

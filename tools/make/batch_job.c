@@ -2,8 +2,8 @@
  * A batch from the command line. */
 #include "tools/make/batch_job.h"
 
-#include "core/fail.h"
 #include "convert/context.h"
+#include "core/fail.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/say.h"
