@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What differs between Blender's tx file and ours, and whether that is meant: see DIFFERENCES WITH BLENDER in
-txmill-tx(5)."""
+"""What differs between Blender's tx file and ours, and whether that is meant: see "Differences from Blender's
+files" in txmill-tx(5)."""
 import functools
 import os
 import re
@@ -65,10 +65,23 @@ def split_description(metadata):
     return out
 
 
+# Of the source's metadata, what describes the camera or the way the source is stored. In TIFF: make, model, orientation, Exif.
+COPIED_BY_BLENDER = {"Make", "Model", "Orientation", "ImageUniqueID", "DocumentName", "level 0 tag 271", "level 0 tag 272",
+                     "level 0 tag 274", "level 0 tag 34665"}
+
+
+def is_our_colorspace(text):
+    return text is not None and re.fullmatch(r'txmill:ColorSpace=("[^"]*"|\S+)', text) is not None
+
+
 def intended_metadata(name, theirs, ours):
     """The differences that are meant, by field. Returns the reason, or None."""
-    if name == "txmill:ColorSpace" and theirs is None:
+    if theirs is None and (name == "txmill:ColorSpace" or name == "ImageDescription" and is_our_colorspace(ours)):
         return "txmill:ColorSpace is ours alone"
+    if name in ("txmill:reserved", "type") and theirs is None:
+        return "what the writer of our OpenEXR headers needs"
+    if name in COPIED_BY_BLENDER or name.startswith(("Exif:", "IPTC:", "GPS:")):
+        return "cameras and orientations are not copied"
     if re.fullmatch(r"level [1-9]\d* tag 306", name):
         return "DateTime of the levels is the source's time, not the clock's"
     if name == "compression" or re.fullmatch(r"level \d+ tag (259|317)", name):
