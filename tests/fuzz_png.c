@@ -30,7 +30,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t max_bytes, un
             break;
         uint32_t crc = libdeflate_crc32(0, data + at + 4, length + 4);
         for (int i = 0; i < 4; i++)
-            data[at + 8 + length + i] = (uint8_t)(crc >> (24 - 8 * i));
+            data[at + 8 + length + i] = (uint8_t)(crc >> (24U - 8U * (unsigned)i));
         at += 12 + length;
     }
     return bytes;
