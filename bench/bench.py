@@ -134,7 +134,7 @@ def start():
 
 
 def stages():
-    names = ["decode", "conform", "color", "pyramid", "hash", "encode", "rings", "write"]
+    names = ["decode", "conform", "color", "pyramid", "hash", "encode", "borders", "write"]
     rows = []
     for name in FOUR:
         best = min((report(name) for _ in range(3)), key=lambda r: r["seconds"])

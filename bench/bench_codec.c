@@ -13,7 +13,7 @@
 #include "codec/tile.h"
 #include "container/section.h"
 #include "core/mem.h"
-#include "pyramid/ring.h"
+#include "pyramid/border.h"
 
 typedef struct image {
     uint8_t *pixels;
@@ -85,7 +85,7 @@ static size_t zlib_6(void *context, const image *img, uint32_t x, uint32_t y, ui
     return packed;
 }
 
-static size_t ring(void *context, const image *img, uint32_t x, uint32_t y, uint32_t w, uint32_t h)
+static size_t border(void *context, const image *img, uint32_t x, uint32_t y, uint32_t w, uint32_t h)
 {
     static uint8_t pixels[4 * (2 * TXM_MAX_TILE_PX + 4) * 16], *p;
     const void *encoded;
@@ -100,7 +100,7 @@ static size_t ring(void *context, const image *img, uint32_t x, uint32_t y, uint
                        img->pixel_bytes);
                 p += img->pixel_bytes;
             }
-    txm_ring_encode(context, pixels, at(img, x, y), img->width * img->pixel_bytes, w, h, &encoded, &size, NULL);
+    txm_border_encode(context, pixels, at(img, x, y), img->width * img->pixel_bytes, w, h, &encoded, &size, NULL);
     return size + 2; /* sizes in the index compress to about two bytes */
 }
 
@@ -156,14 +156,14 @@ int main(int argc, char **argv)
         txm_tile_encoder_free(&e);
     }
     txm_tx_layout layout = {img.width, img.height, 1, img.format.channels, img.format.type, img.format.tile_px, {0}};
-    txm_ring_encoder *r = NULL;
-    if (txm_ring_encoder_new(&layout, &r, &err) != TXM_OK)
+    txm_border_encoder *r = NULL;
+    if (txm_border_encoder_new(&layout, &r, &err) != TXM_OK)
         return 1;
     double start = now();
-    size_t size = for_tiles(&img, ring, r, &tiles);
-    printf("%-14s %8.1f us a ring  %9.3f MB  %6.1f %% of a file with it (gathering included)\n", "rings",
+    size_t size = for_tiles(&img, border, r, &tiles);
+    printf("%-14s %8.1f us a border  %9.3f MB  %6.1f %% of a file with it (gathering included)\n", "borders",
            1e6 * (now() - start) / tiles, 1e-6 * (double)size, 100.0 * (double)size / (double)(size + adaptive));
-    txm_ring_encoder_free(&r);
+    txm_border_encoder_free(&r);
     txm_tile_encoder_free(&k.encoder);
     free(k.filtered);
     free(k.packed);

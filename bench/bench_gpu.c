@@ -20,7 +20,7 @@ static txm_status bench(const txm_gpu_plugin *plugin, uint32_t device, uint32_t 
                                .channels = 4,
                                .srgb = type == TXM_U8,
                                .filter = true,
-                               .rings = true,
+                               .borders = true,
                                .rows = true,
                                .chunk_rows = CHUNK_ROWS,
                                .slots = 2};

@@ -13,7 +13,7 @@ case $kernels in skip*) exit 0 ;; esac
 bench/images.sh "$images"
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-printf '\n| image | device | threads | s | decode | conform | pyramid | hash | encode | rings | write |\n'
+printf '\n| image | device | threads | s | decode | conform | pyramid | hash | encode | borders | write |\n'
 echo '|---|---|---|---|---|---|---|---|---|---|---|'
 for image in "$images"/{photo8k.jpg,rgba4k.png,hdr4k.exr}; do
     for device in cpu cuda; do
@@ -26,7 +26,7 @@ runs = [o for o in map(json.loads, sys.stdin) if o["type"] == "file"]
 best = min(runs, key=lambda o: o["seconds"])
 stages = best["stage_seconds"]
 print("| %s | %s | %s | %.2f | %s |" % (sys.argv[1], best["device"], sys.argv[2], best["seconds"],
-      " | ".join("%.2f" % stages[s] for s in "decode conform pyramid hash encode rings write".split())))' \
+      " | ".join("%.2f" % stages[s] for s in "decode conform pyramid hash encode borders write".split())))' \
                 "$(basename "$image")" $threads
         done
     done

@@ -34,13 +34,13 @@ int main(int argc, char **argv)
     const uint8_t *sizes = index + 4 + 8 * U32(index);
     uint32_t size = 7, have = 0;
     uint8_t *payload = NULL;
-    for (uint32_t ring = number; size == 7; ring = U32(payload + 3)) { /* 7 bytes: that of an earlier ring */
+    for (uint32_t border = number; size == 7; border = U32(payload + 3)) { /* 7 bytes: that of an earlier border */
         uint64_t at = U64(footer);
-        for (uint32_t i = 0; i < ring; i++)
+        for (uint32_t i = 0; i < border; i++)
             at += U32(sizes + 4 * i);
-        size = U32(sizes + 4 * ring);
+        size = U32(sizes + 4 * border);
         NEED((payload = calloc(size + 8, 1)) && !fseek(f, at, SEEK_SET) && fread(payload, 1, size, f) == size);
-        NEED(size != 1 && (size != 7 || U32(payload + 3) < ring)); /* 1 byte: not stored, gather the neighbours */
+        NEED(size != 1 && (size != 7 || U32(payload + 3) < border)); /* 1 byte: not stored, gather the neighbours */
     }
     uint32_t mask = payload[0]; /* planes that are not all zero, in one zstd frame; 0: one colour all round */
     NEED(!mask || !ZSTD_isError(ZSTD_decompress(kept, sizeof kept, payload + 2, size - 2)));

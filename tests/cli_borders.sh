@@ -53,11 +53,11 @@ check missing-is-a-finding rc_is 5
 check missing-says says "no border section"
 "$TXMILL" borders --add -q a.tx
 size=$(stat -c %s "$tx/good-maketx-rgba8-zip-16.tx")
-cp a.tx ring.tx
-printf '\xff\xff\xff\xff' | dd of=ring.tx bs=1 seek=$((size + 200)) conv=notrunc status=none
-txm borders --check ring.tx
-check damaged-ring rc_is 5
-check damaged-ring-says says "border is damaged"
+cp a.tx border.tx
+printf '\xff\xff\xff\xff' | dd of=border.tx bs=1 seek=$((size + 200)) conv=notrunc status=none
+txm borders --check border.tx
+check damaged-border rc_is 5
+check damaged-border-says says "border is damaged"
 head -c $(($(stat -c %s a.tx) - 5)) a.tx >cut.tx
 txm borders --check --json cut.tx
 check cut rc_is 5

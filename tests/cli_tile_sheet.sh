@@ -21,8 +21,8 @@ for tx, ty in (0, 0), (4, 3), (2, 1):
     x1, y1 = max(r[0] for r in rows), max(r[1] for r in rows)
     for x, y, r, g, b, a in rows:
         at = 3 * ((ty * 76 + 8 + y - y0) * w + tx * 69 + 1 + x - x0)
-        ring = x < x0 + 2 or y < y0 + 2 or x > x1 - 2 or y > y1 - 2
-        want = [(v + t) // 2 for v, t in zip((r, g, b), (255, 0, 160))] if ring else [r, g, b]
+        border = x < x0 + 2 or y < y0 + 2 or x > x1 - 2 or y > y1 - 2
+        want = [(v + t) // 2 for v, t in zip((r, g, b), (255, 0, 160))] if border else [r, g, b]
         assert list(pixels[at:at + 3]) == want, (tx, ty, x, y)
 # The label of tile 1,0 is there, and differs from that of 0,0.
 label = lambda tx: [pixels[3 * ((2 + y) * w + tx * 69 + 2 + x):][:3] for y in range(5) for x in range(3)]

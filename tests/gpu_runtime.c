@@ -22,7 +22,7 @@
 
 enum { OUT_OF_MEMORY = 2, LOST = 719, WARP = 32 };
 
-typedef enum op_kind { OP_COPY, OP_RECORD, OP_FOLLOW, OP_INGEST, OP_COUNT, OP_LEVEL, OP_TILES, OP_RINGS } op_kind;
+typedef enum op_kind { OP_COPY, OP_RECORD, OP_FOLLOW, OP_INGEST, OP_COUNT, OP_LEVEL, OP_TILES, OP_BORDERS } op_kind;
 
 typedef struct stream stream;
 
@@ -44,7 +44,7 @@ typedef struct op {
         txm_gpu_count count;
         txm_gpu_level level;
         txm_gpu_tiles tiles;
-        txm_gpu_rings rings;
+        txm_gpu_borders borders;
     } a;
 } op;
 
@@ -134,12 +134,12 @@ static void run_kernel(const op *o)
                 for (uint32_t i = 0; i < warps(txm_gpu_tiles_threads(&o->a.tiles)); i++)
                     txm_gpu_tiles_body(&o->a.tiles, o->a.tiles.type, o->a.tiles.channels, i, y, band);
         break;
-    case OP_RINGS: {
-        const txm_gpu_rings *a = &o->a.rings;
+    case OP_BORDERS: {
+        const txm_gpu_borders *a = &o->a.borders;
         for (uint32_t band = 0; band < a->bands + 1; band++)
             for (uint32_t tile = 0; tile < a->width / a->tile_px + 2; tile++)
-                for (uint32_t i = 0; i < warps(txm_gpu_ring_pixels(a->tile_px, a->tile_px)); i++)
-                    txm_gpu_rings_body(a, a->type, a->channels, i, tile, band);
+                for (uint32_t i = 0; i < warps(txm_gpu_border_pixels(a->tile_px, a->tile_px)); i++)
+                    txm_gpu_borders_body(a, a->type, a->channels, i, tile, band);
         break;
     }
     default:
@@ -213,9 +213,9 @@ int txm_rt_tiles(const txm_gpu_tiles *args, txm_rt_stream s)
     return queue(s, &(op){.kind = OP_TILES, .a.tiles = *args});
 }
 
-int txm_rt_rings(const txm_gpu_rings *args, txm_rt_stream s)
+int txm_rt_borders(const txm_gpu_borders *args, txm_rt_stream s)
 {
-    return queue(s, &(op){.kind = OP_RINGS, .a.rings = *args});
+    return queue(s, &(op){.kind = OP_BORDERS, .a.borders = *args});
 }
 
 int txm_rt_upload(void *device, const void *pinned, size_t bytes, txm_rt_stream s)

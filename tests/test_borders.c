@@ -95,13 +95,13 @@ static void drop_file(void)
     free_image(&image);
 }
 
-/* A wrong ring with a right checksum: only the comparison with the neighbours can tell. */
+/* A wrong border with a right checksum: only the comparison with the neighbours can tell. */
 START_TEST(wrong_pixels_are_found)
 {
     made_image other = make_image(100, 70, 4, TXM_U8, 32, (txm_compression){0}, MADE_SMOOTH);
     char finding[200];
     txm_borders_result result;
-    other.levels[0][0] ^= 255; /* a corner pixel that three rings and its own tile's neighbours show */
+    other.levels[0][0] ^= 255; /* a corner pixel that three borders and its own tile's neighbours show */
     append_section(path, &other);
     ck_assert_int_eq(txm_borders_check(path, NULL, &result, finding, sizeof finding, NULL), TXM_OK);
     ck_assert_uint_gt(result.bad_tiles, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The converter as a whole: the same bytes at any number of threads and on any ISA, optimistic guesses that turn out
- * wrong, rings equal to gathering, failures that publish nothing.
+ * wrong, borders equal to gathering, failures that publish nothing.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -229,16 +229,16 @@ START_TEST(guesses_end_right)
 }
 END_TEST
 
-/* ---- rings ------------------------------------------------------------------------------------------------------ */
+/* ---- borders ----------------------------------------------------------------------------------------------------- */
 
-static const uint32_t ring_sizes[][2] = {{2, 2},    {1, 500}, {500, 3},   {65, 64},
-                                         {63, 129}, {64, 65}, {130, 130}, {300, 200}};
+static const uint32_t border_sizes[][2] = {{2, 2},    {1, 500}, {500, 3},   {65, 64},
+                                           {63, 129}, {64, 65}, {130, 130}, {300, 200}};
 
 /* Every padded tile of a file with a section equals the one gathered from a file without. */
-START_TEST(rings_in_flight_equal_gathering)
+START_TEST(borders_in_flight_equal_gathering)
 {
-    uint32_t w = ring_sizes[_i][0], h = ring_sizes[_i][1];
-    char *source = write_pnm("ring.ppm", 3, w, h, ramp), *with = in_base("with.tx"), *without = in_base("without.tx");
+    uint32_t w = border_sizes[_i][0], h = border_sizes[_i][1];
+    char *source = write_pnm("border.ppm", 3, w, h, ramp), *with = in_base("with.tx"), *without = in_base("without.tx");
     txm_context *context = context_with(2, NULL);
     txm_settings settings = txm_settings_default();
     settings.tile_px = 16u << (_i % 3);
@@ -428,7 +428,7 @@ int main(void)
     tcase_add_loop_test(t, bytes_do_not_depend_on_threads_or_isa, 0, sizeof reproduced / sizeof *reproduced);
     tcase_add_loop_test(t, pairs_of_blocks_hash_alike, 0, 4);
     tcase_add_loop_test(t, guesses_end_right, 0, sizeof guesses / sizeof *guesses);
-    tcase_add_loop_test(t, rings_in_flight_equal_gathering, 0, sizeof ring_sizes / sizeof *ring_sizes);
+    tcase_add_loop_test(t, borders_in_flight_equal_gathering, 0, sizeof border_sizes / sizeof *border_sizes);
     tcase_add_test(t, a_truncated_source_publishes_nothing);
     tcase_add_loop_test(t, a_source_that_changes_publishes_nothing, 0, 4);
     tcase_add_test(t, cancelling_leaves_nothing);

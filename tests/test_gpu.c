@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Jobs of the GPU plug-in against scalar C, bit for bit: conforming, statistics, every level, tiles as they stand in
- * front of the compressor, and rings, for every type, on random pixels and on edge values, at odd sizes, in chunks of
+ * front of the compressor, and borders, for every type, on random pixels and on edge values, at odd sizes, in chunks of
  * every height. `make check` runs them on the CPU (tests/gpu_runtime.c); `make check-gpu` with TXM_GPU_PLUGIN on a GPU.
  */
 #include <check.h>
@@ -14,8 +14,8 @@
 #include "codec/tile.h"
 #include "device/cuda/gpu_abi.h"
 #include "device/ops.h"
+#include "pyramid/border.h"
 #include "pyramid/pyramid.h"
-#include "pyramid/ring.h"
 
 static const txm_gpu_plugin *gpu;
 static const txm_ops *ops;
@@ -196,16 +196,16 @@ static const uint8_t *level_row(void *context, uint32_t y)
     return r->m->level[r->level] + y * stored_row(r->m, r->level);
 }
 
-/* Ring and edges of one tile. */
-static size_t expected_ring(const image *m, uint32_t level, uint32_t x, uint32_t y, uint32_t w, uint32_t h,
-                            uint8_t *out)
+/* Border and edges of one tile. */
+static size_t expected_border(const image *m, uint32_t level, uint32_t x, uint32_t y, uint32_t w, uint32_t h,
+                              uint8_t *out)
 {
     size_t pixel = m->plan.channels * txm_type_bytes(m->plan.type), stride = stored_row(m, level);
     uint32_t lw = txm_level_size(m->plan.width, level), lh = txm_level_size(m->plan.height, level);
     const uint8_t *tile = m->level[level] + y * stride + x * pixel;
     rows_of rows = {m, level};
-    txm_ring_gather(level_row, &rows, lw, lh, pixel, x, y, w, h, out);
-    uint8_t *at = out + txm_ring_pixels(w, h) * pixel;
+    txm_border_gather(level_row, &rows, lw, lh, pixel, x, y, w, h, out);
+    uint8_t *at = out + txm_border_pixels(w, h) * pixel;
     memcpy(at, tile, w * pixel);
     memcpy(at + w * pixel, tile + (h - 1) * stride, w * pixel);
     at += 2 * w * pixel;
@@ -222,13 +222,13 @@ static void check_piece(const image *m, const txm_gpu_piece *piece)
     size_t at = 0;
     for (uint32_t x = 0; x < width; x += px) {
         uint32_t w = width - x < px ? width - x : px;
-        size_t n = (piece->kind == TXM_GPU_TILES ? expected_tile : expected_ring)(m, piece->level, x, piece->y, w,
-                                                                                  piece->rows, want);
+        size_t n = (piece->kind == TXM_GPU_TILES ? expected_tile : expected_border)(m, piece->level, x, piece->y, w,
+                                                                                    piece->rows, want);
         ck_assert_uint_le(at + n, piece->size_bytes);
         ck_assert_msg(memcmp(want, piece->bytes + at, n) == 0,
                       "%s %ux%u (%u from %u channels): %s of level %u at %u,%u", txm_type_name(m->plan.type),
                       m->plan.width, m->plan.height, m->plan.channels, m->plan.conform.src_channels,
-                      piece->kind == TXM_GPU_TILES ? "tile" : "ring", piece->level, x, piece->y);
+                      piece->kind == TXM_GPU_TILES ? "tile" : "border", piece->level, x, piece->y);
         at += n;
     }
     ck_assert_uint_eq(at, piece->size_bytes);
@@ -260,7 +260,7 @@ static void check_stats(const image *m, const txm_gpu_result *r)
 /* ---- running a job ---------------------------------------------------------------------------------------------- */
 
 typedef struct seen {
-    uint32_t tiles[TXM_MAX_LEVELS], rings[TXM_MAX_LEVELS], rows;
+    uint32_t tiles[TXM_MAX_LEVELS], borders[TXM_MAX_LEVELS], rows;
 } seen;
 
 static void check_result(const image *m, const txm_gpu_result *r, seen *s)
@@ -276,7 +276,7 @@ static void check_result(const image *m, const txm_gpu_result *r, seen *s)
             continue;
         }
         check_piece(m, p);
-        (p->kind == TXM_GPU_TILES ? s->tiles : s->rings)[p->level] += p->rows;
+        (p->kind == TXM_GPU_TILES ? s->tiles : s->borders)[p->level] += p->rows;
         if (p->kind == TXM_GPU_TILES)
             ck_assert_uint_eq(p->y + p->rows, s->tiles[p->level]); /* in order */
     }
@@ -322,7 +322,7 @@ static void run(const image *m, bool mixed)
     ck_assert_uint_eq(s.rows, p->rows ? raw : 0);
     for (uint32_t l = 0; l < m->levels; l++) {
         ck_assert_uint_eq(s.tiles[l], txm_level_size(p->height, l));
-        ck_assert_uint_eq(s.rings[l], p->rings ? txm_level_size(p->height, l) : 0);
+        ck_assert_uint_eq(s.borders[l], p->borders ? txm_level_size(p->height, l) : 0);
     }
 }
 
@@ -358,7 +358,7 @@ START_TEST(jobs_equal_scalar)
                                        .channels = layouts[k].channels,
                                        .srgb = srgb,
                                        .filter = !plain,
-                                       .rings = next_random() % 4 != 0,
+                                       .borders = next_random() % 4 != 0,
                                        .rows = next_random() % 2,
                                        .chunk_rows = tile_px * (1 + next_random() % 5),
                                        .slots = 2 + next_random() % 3};
@@ -459,7 +459,7 @@ START_TEST(memory_is_as_planned)
                                .conform = {3, 4, false, false, false},
                                .channels = 4,
                                .filter = true,
-                               .rings = true,
+                               .borders = true,
                                .rows = true,
                                .chunk_rows = 128,
                                .slots = 3};
@@ -505,7 +505,7 @@ START_TEST(bench_runs)
                          .channels = 4,
                          .srgb = true,
                          .filter = true,
-                         .rings = true,
+                         .borders = true,
                          .chunk_rows = 128,
                          .slots = 2};
     txm_gpu_measure m[16];

@@ -39,7 +39,7 @@ static txm_gpu_plan plan_of(uint32_t width, uint32_t height)
                           .channels = 4,
                           .srgb = true,
                           .filter = true,
-                          .rings = true,
+                          .borders = true,
                           .rows = true};
 }
 

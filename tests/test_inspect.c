@@ -221,7 +221,7 @@ END_TEST
 /* A byte of the section flipped anywhere but in the padding of nothing is found: payloads, index, footer. */
 START_TEST(a_flipped_byte_in_the_section_is_found)
 {
-    char *out = strdup(temp_file("ring.tx"));
+    char *out = strdup(temp_file("border.tx"));
     make_tx("rgb8.png", out, NULL);
     txm_tx *tx = open_tx(out);
     const txm_tx_info info = *txm_tx_info_of(tx);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The cascade of levels against the same filters run on whole images, level by level, and rings against the full-image
- * rule written down directly.
+ * The cascade of levels against the same filters run on whole images, level by level, and borders against the
+ * full-image rule written down directly.
  */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/arith.h"
+#include "pyramid/border.h"
 #include "pyramid/latlong.h"
 #include "pyramid/pyramid.h"
-#include "pyramid/ring.h"
 
 typedef struct size2 {
     uint32_t w, h;
@@ -272,7 +272,7 @@ START_TEST(latlong_closes_stored_rows)
 }
 END_TEST
 
-/* ---- rings ----------------------------------------------------------------------------------------------------- */
+/* ---- borders ----------------------------------------------------------------------------------------------------- */
 
 typedef struct whole {
     const uint8_t *pixels;
@@ -290,12 +290,12 @@ static uint32_t wrap(int64_t v, uint32_t n)
     return (uint32_t)(((v % n) + n) % n);
 }
 
-static void check_ring(const whole *image, uint32_t w, uint32_t h, size_t pixel, uint32_t x0, uint32_t y0,
-                       uint32_t tile)
+static void check_border(const whole *image, uint32_t w, uint32_t h, size_t pixel, uint32_t x0, uint32_t y0,
+                         uint32_t tile)
 {
     uint32_t tw = w - x0 < tile ? w - x0 : tile, th = h - y0 < tile ? h - y0 : tile;
-    uint8_t *ring = malloc(txm_ring_pixels(tw, th) * pixel), *p = ring;
-    txm_ring_gather(whole_row, (void *)(uintptr_t)image, w, h, pixel, x0, y0, tw, th, ring);
+    uint8_t *border = malloc(txm_border_pixels(tw, th) * pixel), *p = border;
+    txm_border_gather(whole_row, (void *)(uintptr_t)image, w, h, pixel, x0, y0, tw, th, border);
     for (int64_t y = -2; y < (int64_t)th + 2; y++)
         for (int64_t x = -2; x < (int64_t)tw + 2; x++) {
             if (x >= 0 && x < tw && y >= 0 && y < th)
@@ -303,14 +303,14 @@ static void check_ring(const whole *image, uint32_t w, uint32_t h, size_t pixel,
             const uint8_t *want =
                 image->pixels + wrap((int64_t)y0 + y, h) * image->stride + wrap((int64_t)x0 + x, w) * pixel;
             if (memcmp(p, want, pixel) != 0)
-                ck_abort_msg("%ux%u tile at %u,%u: ring pixel for %d,%d", w, h, x0, y0, (int)x, (int)y);
+                ck_abort_msg("%ux%u tile at %u,%u: border pixel for %d,%d", w, h, x0, y0, (int)x, (int)y);
             p += pixel;
         }
-    ck_assert_ptr_eq(p, ring + txm_ring_pixels(tw, th) * pixel);
-    free(ring);
+    ck_assert_ptr_eq(p, border + txm_border_pixels(tw, th) * pixel);
+    free(border);
 }
 
-START_TEST(rings_follow_the_full_image_rule)
+START_TEST(borders_follow_the_full_image_rule)
 {
     uint32_t w = sizes[_i].w, h = sizes[_i].h;
     for (size_t pixel = 1; pixel <= 16; pixel *= 4) {
@@ -322,7 +322,7 @@ START_TEST(rings_follow_the_full_image_rule)
         for (uint32_t tile = 16; tile <= 256; tile *= 4)
             for (uint32_t y = 0; y < h; y += tile)
                 for (uint32_t x = 0; x < w; x += tile)
-                    check_ring(&image, w, h, pixel, x, y, tile);
+                    check_border(&image, w, h, pixel, x, y, tile);
         free(pixels);
     }
 }
@@ -337,7 +337,7 @@ int main(void)
     tcase_add_test(t, latlong_weighs_rows_and_closes_the_sphere);
     tcase_add_test(t, latlong_closes_level_0_before_decoding);
     tcase_add_test(t, latlong_closes_stored_rows);
-    tcase_add_loop_test(t, rings_follow_the_full_image_rule, 0, SIZES);
+    tcase_add_loop_test(t, borders_follow_the_full_image_rule, 0, SIZES);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -171,7 +171,7 @@ START_TEST(sections_that_txmill_made_are_valid)
         for (uint32_t k = 0; k < txm_tx_info_of(tx)->levels; k++) {
             const txm_tx_level *l = txm_tx_level_of(tx, k);
             for (uint32_t t = 0; t < l->tiles_x * l->tiles_y; t++)
-                ck_assert_msg(txm_tx_check_ring(tx, k, t % l->tiles_x, t / l->tiles_x, &err) == TXM_OK, "%s",
+                ck_assert_msg(txm_tx_check_border(tx, k, t % l->tiles_x, t / l->tiles_x, &err) == TXM_OK, "%s",
                               err.message);
         }
         txm_tx_close(&tx);

@@ -67,7 +67,8 @@ static const char *write_tx(const made_image *m, uint16_t tiff_compression)
     if (txm_type_is_float(m->layout.type))
         write_foreign_exr(path, m, EXR_COMPRESSION_NONE);
     else
-        write_foreign_tiff(path, m, (foreign_tiff){tiff_compression, tiff_compression == COMPRESSION_NONE ? 0 : 2, false, false});
+        write_foreign_tiff(
+            path, m, (foreign_tiff){tiff_compression, tiff_compression == COMPRESSION_NONE ? 0 : 2, false, false});
     return path;
 }
 
@@ -117,8 +118,8 @@ START_TEST(all_types_and_channels)
 }
 END_TEST
 
-/* Noise and constant content take other ways through the ring codec than slopes do. */
-START_TEST(rings_of_noise_and_of_one_colour)
+/* Noise and constant content take other ways through the border codec than slopes do. */
+START_TEST(borders_of_noise_and_of_one_colour)
 {
     for (int type = TXM_U8; type <= TXM_FLOAT; type++)
         for (int content = MADE_NOISE; content <= MADE_CONSTANT; content++) {
@@ -209,7 +210,7 @@ int main(void)
     tcase_add_loop_test(tc, all_sizes_u8, 0, SIZES);
     tcase_add_loop_test(tc, all_sizes_half, 0, SIZES);
     tcase_add_loop_test(tc, all_types_and_channels, 0, 6);
-    tcase_add_test(tc, rings_of_noise_and_of_one_colour);
+    tcase_add_test(tc, borders_of_noise_and_of_one_colour);
     tcase_add_test(tc, nonsense_is_refused);
     tcase_add_loop_test(tc, concurrent_readers_see_the_same, 0, 2);
     SRunner *runner = srunner_create(suite);

@@ -7,8 +7,8 @@
 #include <tiffio.h>
 
 #include "container/section_format.h"
-#include "util_tx.h"
 #include "core/checksum.h"
+#include "util_tx.h"
 
 static made_image image;
 static char path[512];
@@ -98,8 +98,8 @@ START_TEST(valid)
     txm_tx *tx = open_tx(path);
     ck_assert_uint_eq(txm_tx_info_of(tx)->image_bytes, image_bytes);
     for (uint32_t t = 0; t < 12; t++)
-        ck_assert_int_eq(txm_tx_check_ring(tx, 0, t % 4, t / 4, NULL), TXM_OK);
-    ck_assert_int_eq(txm_tx_check_ring(tx, 0, 4, 0, NULL), TXM_USAGE);
+        ck_assert_int_eq(txm_tx_check_border(tx, 0, t % 4, t / 4, NULL), TXM_OK);
+    ck_assert_int_eq(txm_tx_check_border(tx, 0, 4, 0, NULL), TXM_USAGE);
     txm_tx_close(&tx);
 }
 END_TEST
@@ -117,7 +117,7 @@ START_TEST(cut_anywhere)
 }
 END_TEST
 
-/* Every byte of index and footer, and many of the payloads. A flipped payload is found when its ring is read: the
+/* Every byte of index and footer, and many of the payloads. A flipped payload is found when its border is read: the
  * section as a whole stays valid and that tile is gathered. */
 START_TEST(flipped_anywhere)
 {
@@ -141,7 +141,7 @@ START_TEST(flipped_anywhere)
 }
 END_TEST
 
-START_TEST(damaged_rings_are_named)
+START_TEST(damaged_borders_are_named)
 {
     txm_section_footer footer = {0};
     unsigned damaged = 0;
@@ -153,7 +153,7 @@ START_TEST(damaged_rings_are_named)
         const txm_tx_level *l = txm_tx_level_of(tx, i);
         for (uint32_t t = 0; t < l->tiles_x * l->tiles_y; t++) {
             txm_error err = {0};
-            if (txm_tx_check_ring(tx, i, t % l->tiles_x, t / l->tiles_x, &err) == TXM_OK)
+            if (txm_tx_check_border(tx, i, t % l->tiles_x, t / l->tiles_x, &err) == TXM_OK)
                 continue;
             ck_assert_int_eq(err.status, TXM_CORRUPT);
             ck_assert_ptr_nonnull(strstr(err.message, "border is damaged"));
@@ -194,7 +194,7 @@ START_TEST(lies_in_the_footer)
         *(i == 0 ? &f.identity : i == 1 ? &f.image_bytes : &f.check) += i < 2;
         f.tiles += i == 2;
         f.tile_px = (uint16_t)(f.tile_px + (i == 3));
-        f.ring_px = (uint8_t)(f.ring_px + (i == 4));
+        f.border_px = (uint8_t)(f.border_px + (i == 4));
         f.channels = (uint8_t)(f.channels - (i == 5));
         f.type ^= i == 6;
         f.index_raw = i == 7 ? UINT32_MAX : f.index_raw;
@@ -284,7 +284,7 @@ int main(void)
     tcase_add_test(tiff, valid);
     tcase_add_test(tiff, cut_anywhere);
     tcase_add_test(tiff, flipped_anywhere);
-    tcase_add_test(tiff, damaged_rings_are_named);
+    tcase_add_test(tiff, damaged_borders_are_named);
     tcase_add_test(tiff, newer_version);
     tcase_add_test(tiff, lies_in_the_footer);
     tcase_add_test(tiff, edited_image);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Border sections, taken apart here by a decoder of its own that follows the text of section_format.h, and compared
- * with rings gathered by brute force. */
+ * with borders gathered by brute force. */
 #include <check.h>
 #include <errno.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 #include "container/section_format.h"
 #include "core/checksum.h"
 #include "core/mem.h"
-#include "pyramid/ring.h"
+#include "pyramid/border.h"
 #include "txmill/reader.h"
 #include "util_writer.h"
 
@@ -44,7 +44,7 @@ typedef struct tile_window {
     uint32_t w, h;   /* valid size */
     size_t px;       /* bytes a pixel */
     uint8_t *padded; /* (w + 4) x (h + 4) px of the level, wrapped round */
-    uint8_t *ring;   /* its rim in ring order */
+    uint8_t *border; /* its rim in border order */
 } tile_window;
 
 static tile_window cut(const made_image *m, uint32_t level, uint32_t x0, uint32_t y0)
@@ -53,7 +53,7 @@ static tile_window cut(const made_image *m, uint32_t level, uint32_t x0, uint32_
     uint32_t tile = m->layout.tile_px;
     tile_window t = {lw - x0 < tile ? lw - x0 : tile, lh - y0 < tile ? lh - y0 : tile, made_pixel_bytes(m), NULL, NULL};
     uint8_t *p = t.padded = txm_alloc_pixels((size_t)(t.w + 4) * (t.h + 4), t.px);
-    uint8_t *r = t.ring = txm_alloc_pixels(txm_ring_pixels(t.w, t.h), t.px);
+    uint8_t *r = t.border = txm_alloc_pixels(txm_border_pixels(t.w, t.h), t.px);
     for (int64_t y = -2; y < (int64_t)t.h + 2; y++)
         for (int64_t x = -2; x < (int64_t)t.w + 2; x++, p += t.px) {
             size_t sx = (size_t)((x0 + x + 2 * (int64_t)lw) % lw), sy = (size_t)((y0 + y + 2 * (int64_t)lh) % lh);
@@ -69,7 +69,7 @@ static tile_window cut(const made_image *m, uint32_t level, uint32_t x0, uint32_
 static void free_window(tile_window *t)
 {
     free(t->padded);
-    free(t->ring);
+    free(t->border);
 }
 
 /* ---- the decoder ---- */
@@ -95,17 +95,17 @@ static void decode_lines(uint8_t *window, uint32_t w, uint32_t h, uint32_t chann
     const struct {
         int64_t start, step, reference;
         uint32_t count;
-    } lines[TXM_RING_LINES] = {{-px, row, px, h},
-                               {-2 * px, row, px, h},
-                               {W * px, row, -px, h},
-                               {(W + 1) * px, row, -px, h},
-                               {-row - 2 * px, px, row, w + 4},
-                               {-2 * row - 2 * px, px, row, w + 4},
-                               {H * row - 2 * px, px, -row, w + 4},
-                               {(H + 1) * row - 2 * px, px, -row, w + 4}};
+    } lines[TXM_BORDER_LINES] = {{-px, row, px, h},
+                                 {-2 * px, row, px, h},
+                                 {W * px, row, -px, h},
+                                 {(W + 1) * px, row, -px, h},
+                                 {-row - 2 * px, px, row, w + 4},
+                                 {-2 * row - 2 * px, px, row, w + 4},
+                                 {H * row - 2 * px, px, -row, w + 4},
+                                 {(H + 1) * row - 2 * px, px, -row, w + 4}};
     size_t n = 4 * ((size_t)w + h + 4), at = 0;
     uint64_t mask = (1ull << (8 * bytes)) - 1;
-    for (int i = 0; i < TXM_RING_LINES; i++)
+    for (int i = 0; i < TXM_BORDER_LINES; i++)
         for (uint32_t k = 0; k < lines[i].count; k++, at++) {
             uint8_t *p = o + lines[i].start + k * lines[i].step;
             uint64_t r[4] = {0};
@@ -129,7 +129,7 @@ static void decode_lines(uint8_t *window, uint32_t w, uint32_t h, uint32_t chann
 /* Decodes a payload; the window's rim is its output. */
 static void decode(const uint8_t *payload, size_t size, uint8_t *window, const tile_window *t, uint32_t channels)
 {
-    size_t n = txm_ring_pixels(t->w, t->h), row = (t->w + 4) * t->px;
+    size_t n = txm_border_pixels(t->w, t->h), row = (t->w + 4) * t->px;
     uint8_t *planes = txm_calloc(n, t->px), *packed = txm_calloc(n, t->px);
     uint64_t mask = size ? get_le(payload, 2) : 0;
     if (size && !mask) {
@@ -183,24 +183,24 @@ enum { MAX_TILES = 4096 };
 static txm_status append_section(int fd, uint64_t image_bytes, const made_image *m, size_t shuffle)
 {
     static tile_ref list[MAX_TILES];
-    txm_ring_encoder *encoder = NULL;
+    txm_border_encoder *encoder = NULL;
     txm_section_writer *writer = NULL;
     size_t n = list_tiles(m, list, shuffle);
-    ck_assert_int_eq(txm_ring_encoder_new(&m->layout, &encoder, &err), TXM_OK);
+    ck_assert_int_eq(txm_border_encoder_new(&m->layout, &encoder, &err), TXM_OK);
     ck_assert_int_eq(txm_section_writer_new(&m->layout, "/tmp", &writer, &err), TXM_OK);
     for (size_t i = 0; i < n; i++) {
         tile_window t = cut(m, list[i].level, list[i].x, list[i].y);
         const void *encoded = NULL;
         size_t size = 0, row = (t.w + 4) * t.px;
         ck_assert_int_eq(
-            txm_ring_encode(encoder, t.ring, t.padded + 2 * row + 2 * t.px, row, t.w, t.h, &encoded, &size, &err),
+            txm_border_encode(encoder, t.border, t.padded + 2 * row + 2 * t.px, row, t.w, t.h, &encoded, &size, &err),
             TXM_OK);
         ck_assert_int_eq(txm_section_writer_add(writer, list[i].level, list[i].tile, encoded, size, &err), TXM_OK);
         free_window(&t);
     }
     txm_status status = txm_section_writer_finish(writer, fd, image_bytes, &err);
     txm_section_writer_free(&writer);
-    txm_ring_encoder_free(&encoder);
+    txm_border_encoder_free(&encoder);
     return status;
 }
 
@@ -232,7 +232,7 @@ static void free_file(file *f)
 
 /* ---- checking ---- */
 
-/* How many rings are of the special kinds. */
+/* How many borders are of the special kinds. */
 typedef struct counts {
     size_t repeats, missing;
 } counts;
@@ -249,7 +249,7 @@ static counts check_section(const made_image *m, const file *f)
     ck_assert_uint_eq(footer.tile_px, m->layout.tile_px);
     ck_assert_uint_eq(footer.channels, m->layout.channels);
     ck_assert_uint_eq(footer.type, m->layout.type);
-    ck_assert_uint_eq(footer.ring_px, 2);
+    ck_assert_uint_eq(footer.border_px, 2);
     ck_assert_uint_eq(footer.image_bytes, f->image_bytes);
     ck_assert(txm_image_identity(f->p, f->image_bytes, &identity));
     ck_assert_uint_eq(footer.identity, identity);
@@ -269,14 +269,14 @@ static counts check_section(const made_image *m, const file *f)
         tile_window t = cut(m, list[i].level, list[i].x, list[i].y);
         size_t size = get_le(sizes + 4 * i, 4), row = (t.w + 4) * t.px, from = i;
         offsets[i] = at;
-        if (size == TXM_RING_REFERENCE_BYTES) {
+        if (size == TXM_BORDER_REFERENCE_BYTES) {
             ck_assert_uint_eq(get_le(f->p + at, 3), 0);
             from = get_le(f->p + at + 3, 4);
             ck_assert_uint_lt(from, i);
-            ck_assert_uint_gt(get_le(sizes + 4 * from, 4), TXM_RING_REFERENCE_BYTES);
+            ck_assert_uint_gt(get_le(sizes + 4 * from, 4), TXM_BORDER_REFERENCE_BYTES);
             seen.repeats++;
         }
-        if (size == TXM_RING_MISSING_BYTES) {
+        if (size == TXM_BORDER_MISSING_BYTES) {
             ck_assert_uint_eq(f->p[at], 0);
             seen.missing++;
         } else {
@@ -285,11 +285,11 @@ static counts check_section(const made_image *m, const file *f)
                 memcpy(window + (y + 2) * row + 2 * t.px, t.padded + (y + 2) * row + 2 * t.px, t.w * t.px);
             decode(f->p + offsets[from], get_le(sizes + 4 * from, 4), window, &t, m->layout.channels);
             if (memcmp(window, t.padded, (t.h + 4) * row))
-                ck_abort_msg("ring of tile %u, level %u", list[i].tile, list[i].level);
+                ck_abort_msg("border of tile %u, level %u", list[i].tile, list[i].level);
             free(window);
         }
         ck_assert_uint_eq(get_le(checks + 4 * i, 4),
-                          (uint32_t)txm_xxh64(t.ring, txm_ring_pixels(t.w, t.h) * t.px, 0));
+                          (uint32_t)txm_xxh64(t.border, txm_border_pixels(t.w, t.h) * t.px, 0));
         at += size;
         free_window(&t);
     }
@@ -299,7 +299,7 @@ static counts check_section(const made_image *m, const file *f)
     return seen;
 }
 
-/* The library's reader serves the same pixels from it, whatever kind a ring is of, and finds nothing wrong. */
+/* The library's reader serves the same pixels from it, whatever kind a border is of, and finds nothing wrong. */
 static void check_reader(const made_image *m, const file *f)
 {
     static tile_ref list[MAX_TILES];
@@ -317,7 +317,7 @@ static void check_reader(const made_image *m, const file *f)
         ck_assert_int_eq(txm_tx_read_padded(tx, list[i].level, x, y, 2, TXM_REPEAT, got, t.px, row, NULL, NULL, &err),
                          TXM_OK);
         ck_assert_mem_eq(got, t.padded, (t.h + 4) * row);
-        ck_assert_msg(txm_tx_check_ring(tx, list[i].level, x, y, &err) == TXM_OK, "%s", err.message);
+        ck_assert_msg(txm_tx_check_border(tx, list[i].level, x, y, &err) == TXM_OK, "%s", err.message);
         free(got);
         free_window(&t);
     }
@@ -362,8 +362,8 @@ START_TEST(two_and_three_channels)
 {
     for (uint32_t channels = 2; channels <= 3; channels++) {
         txm_tx_layout layout = {64, 64, 7, channels, TXM_U8, 64, zip};
-        uint8_t pixels[68 * 68 * 3], ring[528 * 3], *r = ring;
-        txm_ring_encoder *encoder = NULL;
+        uint8_t pixels[68 * 68 * 3], border[528 * 3], *r = border;
+        txm_border_encoder *encoder = NULL;
         const void *encoded;
         size_t size;
         for (size_t i = 0; i < sizeof pixels; i++)
@@ -374,9 +374,9 @@ START_TEST(two_and_three_channels)
                     memcpy(r, pixels + (y * 68 + x) * channels, channels);
                     r += channels;
                 }
-        ck_assert_int_eq(txm_ring_encoder_new(&layout, &encoder, &err), TXM_OK);
-        ck_assert_int_eq(txm_ring_encode(encoder, ring, pixels + (2 * 68 + 2) * channels, 68 * channels, 64, 64,
-                                         &encoded, &size, &err),
+        ck_assert_int_eq(txm_border_encoder_new(&layout, &encoder, &err), TXM_OK);
+        ck_assert_int_eq(txm_border_encode(encoder, border, pixels + (2 * 68 + 2) * channels, 68 * channels, 64, 64,
+                                           &encoded, &size, &err),
                          TXM_OK);
         tile_window t = {64, 64, channels, NULL, NULL};
         uint8_t *window = txm_calloc(sizeof pixels, 1);
@@ -385,13 +385,13 @@ START_TEST(two_and_three_channels)
         decode((const uint8_t *)encoded + 4, size - 4, window, &t, channels);
         ck_assert_mem_eq(window, pixels, 68 * 68 * channels);
         free(window);
-        txm_ring_encoder_free(&encoder);
+        txm_border_encoder_free(&encoder);
     }
 }
 END_TEST
 
-/* A flat image costs an index and a footer, no payloads; a ring of another colour than its tile costs that colour. */
-START_TEST(flat_rings)
+/* A flat image costs an index and a footer, no payloads; a border of another colour than its tile costs that colour. */
+START_TEST(flat_borders)
 {
     made_image m = make_image(256, 256, 4, (txm_type)_i, 64, zip, MADE_CONSTANT);
     size_t px = made_pixel_bytes(&m);
@@ -414,8 +414,8 @@ START_TEST(flat_rings)
 }
 END_TEST
 
-/* Patterns repeat their rings. */
-START_TEST(repeated_rings)
+/* Patterns repeat their borders. */
+START_TEST(repeated_borders)
 {
     made_image m = make_image(512, 512, 4, (txm_type)_i, 64, zip, MADE_CONSTANT);
     size_t px = made_pixel_bytes(&m);
@@ -531,23 +531,23 @@ START_TEST(wrong_use)
 {
     made_image m = make_image(100, 100, 4, TXM_U8, 64, zip, MADE_SMOOTH);
     txm_section_writer *w = NULL;
-    txm_ring_encoder *e = NULL;
+    txm_border_encoder *e = NULL;
     txm_tx_layout layout = m.layout;
-    uint8_t ring[8] = {0};
+    uint8_t border[8] = {0};
     int fd = memfd_create("x", 0);
     ck_assert_int_eq(txm_section_writer_new(&layout, "/tmp", &w, NULL), TXM_OK);
-    ck_assert_int_eq(txm_section_writer_add(w, 0, 4, ring, 6, NULL), TXM_INTERNAL); /* 2 x 2 tiles */
-    ck_assert_int_eq(txm_section_writer_add(w, 7, 0, ring, 6, NULL), TXM_INTERNAL); /* 7 levels */
-    ck_assert_int_eq(txm_section_writer_add(w, 0, 0, ring, 3, NULL), TXM_INTERNAL); /* no room for a check */
-    ck_assert_int_eq(txm_section_writer_add(w, 0, 0, ring, 6, NULL), TXM_OK);
-    ck_assert_int_eq(txm_section_writer_add(w, 0, 0, ring, 6, NULL), TXM_INTERNAL); /* twice */
-    ck_assert_int_eq(txm_section_writer_finish(w, fd, 8, NULL), TXM_INTERNAL);      /* rings are missing */
+    ck_assert_int_eq(txm_section_writer_add(w, 0, 4, border, 6, NULL), TXM_INTERNAL); /* 2 x 2 tiles */
+    ck_assert_int_eq(txm_section_writer_add(w, 7, 0, border, 6, NULL), TXM_INTERNAL); /* 7 levels */
+    ck_assert_int_eq(txm_section_writer_add(w, 0, 0, border, 3, NULL), TXM_INTERNAL); /* no room for a check */
+    ck_assert_int_eq(txm_section_writer_add(w, 0, 0, border, 6, NULL), TXM_OK);
+    ck_assert_int_eq(txm_section_writer_add(w, 0, 0, border, 6, NULL), TXM_INTERNAL); /* twice */
+    ck_assert_int_eq(txm_section_writer_finish(w, fd, 8, NULL), TXM_INTERNAL);        /* borders are missing */
     txm_section_writer_free(&w);
     txm_section_writer_free(&w);
     layout.levels = 40;
     ck_assert_int_eq(txm_section_writer_new(&layout, "/tmp", &w, NULL), TXM_USAGE);
     layout.channels = 5;
-    ck_assert_int_eq(txm_ring_encoder_new(&layout, &e, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_border_encoder_new(&layout, &e, NULL), TXM_USAGE);
     ck_assert_ptr_null(w);
     ck_assert_ptr_null(e);
     ck_assert_int_eq(ftruncate(fd, 5000), 0); /* zeros are no image */
@@ -587,21 +587,21 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("section_writer");
-    TCase *rings = tcase_create("rings"), *bad = tcase_create("failures");
-    tcase_set_timeout(rings, 120);
-    tcase_add_loop_test(rings, every_type, 0, 4);
-    tcase_add_loop_test(rings, odd_sizes, 0, 4);
-    tcase_add_loop_test(rings, every_tile_size, 0, 4);
-    tcase_add_test(rings, two_and_three_channels);
-    tcase_add_loop_test(rings, flat_rings, 0, 4);
-    tcase_add_loop_test(rings, repeated_rings, 0, 4);
-    tcase_add_loop_test(rings, bounded, 0, 4);
-    tcase_add_loop_test(rings, any_order, 0, 4);
-    tcase_add_loop_test(rings, identity, 0, 4);
+    TCase *borders = tcase_create("borders"), *bad = tcase_create("failures");
+    tcase_set_timeout(borders, 120);
+    tcase_add_loop_test(borders, every_type, 0, 4);
+    tcase_add_loop_test(borders, odd_sizes, 0, 4);
+    tcase_add_loop_test(borders, every_tile_size, 0, 4);
+    tcase_add_test(borders, two_and_three_channels);
+    tcase_add_loop_test(borders, flat_borders, 0, 4);
+    tcase_add_loop_test(borders, repeated_borders, 0, 4);
+    tcase_add_loop_test(borders, bounded, 0, 4);
+    tcase_add_loop_test(borders, any_order, 0, 4);
+    tcase_add_loop_test(borders, identity, 0, 4);
     tcase_add_test(bad, identity_of_hostile_bytes);
     tcase_add_test(bad, wrong_use);
     tcase_add_test(bad, file_too_large);
-    suite_add_tcase(s, rings);
+    suite_add_tcase(s, borders);
     suite_add_tcase(s, bad);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "container/section.h"
-#include "pyramid/ring.h"
+#include "pyramid/border.h"
 
 /* ---- files ---- */
 
@@ -207,11 +207,11 @@ void append_section(const char *path, const made_image *m)
     const txm_tx_layout *l = &m->layout;
     size_t px = made_pixel_bytes(m);
     txm_error err = {0};
-    txm_ring_encoder *encoder;
+    txm_border_encoder *encoder;
     txm_section_writer *section;
-    ck_assert_int_eq(txm_ring_encoder_new(l, &encoder, &err), TXM_OK);
+    ck_assert_int_eq(txm_border_encoder_new(l, &encoder, &err), TXM_OK);
     ck_assert_int_eq(txm_section_writer_new(l, "/tmp", &section, &err), TXM_OK);
-    uint8_t *ring = malloc(txm_ring_pixels(l->tile_px, l->tile_px) * px);
+    uint8_t *border = malloc(txm_border_pixels(l->tile_px, l->tile_px) * px);
     for (uint32_t i = 0; i < l->levels; i++) {
         uint32_t w = txm_level_size(l->width, i), h = txm_level_size(l->height, i), t = l->tile_px;
         rows r = {m->levels[i], w * px};
@@ -220,9 +220,9 @@ void append_section(const char *path, const made_image *m)
                 uint32_t vw = w - x < t ? w - x : t, vh = h - y < t ? h - y : t;
                 const void *encoded;
                 size_t bytes;
-                txm_ring_gather(row_of, &r, w, h, px, x, y, vw, vh, ring);
-                ck_assert_int_eq(txm_ring_encode(encoder, ring, r.pixels + y * r.stride + x * px, r.stride, vw, vh,
-                                                 &encoded, &bytes, &err),
+                txm_border_gather(row_of, &r, w, h, px, x, y, vw, vh, border);
+                ck_assert_int_eq(txm_border_encode(encoder, border, r.pixels + y * r.stride + x * px, r.stride, vw, vh,
+                                                   &encoded, &bytes, &err),
                                  TXM_OK);
                 ck_assert_int_eq(
                     txm_section_writer_add(section, i, (y / t) * ((w + t - 1) / t) + x / t, encoded, bytes, &err),
@@ -233,9 +233,9 @@ void append_section(const char *path, const made_image *m)
     off_t end = lseek(fd, 0, SEEK_END);
     ck_assert_msg(txm_section_writer_finish(section, fd, (uint64_t)end, &err) == TXM_OK, "%s", err.message);
     close(fd);
-    free(ring);
+    free(border);
     txm_section_writer_free(&section);
-    txm_ring_encoder_free(&encoder);
+    txm_border_encoder_free(&encoder);
 }
 
 /* ---- the rule ---- */
@@ -271,8 +271,8 @@ uint8_t *brute_window(const made_image *m, uint32_t level, uint32_t x0, uint32_t
         int64_t sy = walk((int64_t)y0 + y - padding, lh, extension);
         for (uint32_t x = 0; x < ow && sy >= 0; x++)
             if (columns[x] >= 0)
-                memcpy(out + ((size_t)y * ow + x) * px,
-                       m->levels[level] + ((size_t)sy * lw + (size_t)columns[x]) * px, px);
+                memcpy(out + ((size_t)y * ow + x) * px, m->levels[level] + ((size_t)sy * lw + (size_t)columns[x]) * px,
+                       px);
     }
     free(columns);
     return out;

@@ -16,7 +16,7 @@ typedef struct foreign_tiff {
 void write_foreign_tiff(const char *path, const made_image *image, foreign_tiff how);
 void write_foreign_exr(const char *path, const made_image *image, int compression);
 
-/* Appends the border section that belongs to `image` (ring_gather, ring encoder, section writer). */
+/* Appends the border section that belongs to `image` (border_gather, border encoder, section writer). */
 void append_section(const char *path, const made_image *image);
 
 /* A file in a folder of this process's own, which is removed with everything in it at exit. */

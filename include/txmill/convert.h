@@ -56,7 +56,7 @@ enum { TXM_KEY_HEX = 41 }; /* a settings key: 40 hex digits and the NUL */
 
 /* Seconds of CPU time by stage; collected when stages are asked for. */
 typedef struct txm_stage_seconds {
-    double decode, conform, color, pyramid, hash, encode, rings, write;
+    double decode, conform, color, pyramid, hash, encode, borders, write;
 } txm_stage_seconds;
 
 typedef struct txm_result {

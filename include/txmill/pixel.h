@@ -24,7 +24,7 @@ enum {
     TXM_MIN_TILE_PX = 16,     /* tile edge that we write (TIFF wants multiples of 16) */
     TXM_MAX_TILE_PX = 1024,   /* tile edge that we write or read */
     TXM_DEFAULT_TILE_PX = 64, /* what Blender writes */
-    TXM_RING_PX = 2           /* width of the stored border ring */
+    TXM_BORDER_PX = 2         /* width of the stored border */
 };
 
 /* Bytes of one sample: 1, 2, 2, 4. */

@@ -64,9 +64,10 @@ typedef struct txm_tx_info {
 TXM_API txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err);
 TXM_API void txm_tx_close(txm_tx **tx); /* NULL-safe; sets *tx to NULL */
 
-/* For the program's SIGBUS handler (SA_SIGINFO), with si_addr of a signal whose si_code is positive: 1 if the address is
- * that of an open tx file. The read that faulted goes on when the handler returns, over zeros; its call and all later
- * ones of that txm_tx fail: CHANGED where the file became shorter, else IO. 0: the fault is not this library's. */
+/* For the program's SIGBUS handler (SA_SIGINFO), with si_addr of a signal whose si_code is positive: 1 if the address
+ * is that of an open tx file. The read that faulted goes on when the handler returns, over zeros; its call and all
+ * later ones of that txm_tx fail: CHANGED where the file became shorter, else IO. 0: the fault is not this library's.
+ */
 TXM_API int txm_tx_catch_fault(void *address);
 
 /* Whether the file is still as long as it was when it was opened, and all that was read of it is its own: CHANGED, IO.
@@ -95,19 +96,20 @@ TXM_API txm_status txm_tx_read_tile(txm_tx *tx, uint32_t level, uint32_t tile_x,
 
 /* The same with `padding_px` (0 to 8) pixels all round by the full-image rule: window
  * [x0 - p, x0 + w + p) x [y0 - p, y0 + h + p) of the level extended to the plane by `extension`. Up to 2 from the
- * border section where it is valid, else gathered from the neighbours: bit for bit the same. A ring whose checksum
+ * border section where it is valid, else gathered from the neighbours: bit for bit the same. A border whose checksum
  * fails is gathered instead. When a neighbour is damaged the call fails, and the window's content is undefined. */
 TXM_API txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, uint32_t padding_px,
                                       txm_extension extension, void *dst, size_t pixel_stride_bytes,
                                       size_t row_stride_bytes, uint32_t *w, uint32_t *h, txm_error *err);
 
-/* Compares the section's ring of one tile with the one gathered from its neighbours. CORRUPT if it is damaged or shows
- * other pixels, USAGE if the file has no valid section. A ring that the section leaves out to stay short is OK. */
-TXM_API txm_status txm_tx_check_ring(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, txm_error *err);
+/* Compares the section's border of one tile with the one gathered from its neighbours. CORRUPT if it is damaged or
+ * shows other pixels, USAGE if the file has no valid section. A border that the section leaves out to stay short is OK.
+ */
+TXM_API txm_status txm_tx_check_border(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, txm_error *err);
 
 /* Whether the border section holds exactly `border` around a tile: 2 px all round, tight: two rows of w + 4 px above,
  * then for each row of the tile two px on its left and two on its right, then two rows below. `pixels`: the tile's own,
- * rows stride_bytes apart. 0 also where the section is none, lacks the tile or is damaged there: txm_tx_check_ring
+ * rows stride_bytes apart. 0 also where the section is none, lacks the tile or is damaged there: txm_tx_check_border
  * tells. */
 TXM_API int txm_tx_border_is(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, const void *pixels,
                              size_t stride_bytes, const void *border);

@@ -15,7 +15,7 @@
 /* Seconds of one processor. */
 #define SECONDS_PER_FILE 0.0015       /* opening, look-up, creating, renaming */
 #define SECONDS_PER_FILE_OIIO 0.02    /* the same through OpenImageIO */
-#define SECONDS_PER_MEGASAMPLE 0.0055 /* decode, pyramid, digest, rings, writing */
+#define SECONDS_PER_MEGASAMPLE 0.0055 /* decode, pyramid, digest, borders, writing */
 #define SECONDS_PER_MEGAPIXEL_COLOR 0.008
 #define SECONDS_PER_MEGAPIXEL_JPEG2000 0.5
 
@@ -56,7 +56,8 @@ static uint64_t memory(const txm_item *item, const txm_settings *settings, txm_t
                                  .channels = item->channels,
                                  .src_type = (txm_type)item->type,
                                  .type = type};
-    uint64_t bytes = txm_convert_memory(&conform, settings, txm_convert_bands(&conform, settings, threads, 0, NULL), threads);
+    uint64_t bytes =
+        txm_convert_memory(&conform, settings, txm_convert_bands(&conform, settings, threads, 0, NULL), threads);
     /* At most 65536 x 65536 x 16 bytes: nothing overflows. */
     uint64_t pixels = (uint64_t)item->width * item->height * item->channels;
     uint64_t small = SMALL_BASE_BYTES + SMALL_COPIES * pixels * txm_type_bytes(type);

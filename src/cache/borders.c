@@ -62,9 +62,8 @@ static txm_status edit_commit(edit *e, txm_error *err)
     bool there = stat(e->path, &now) == 0;
     if (!there && errno != ENOENT)
         return txm_fail_errno(err, errno, "%s: cannot be examined again", e->path);
-    if (!there || now.st_ino != e->st.st_ino || now.st_dev != e->st.st_dev ||
-        now.st_size != e->st.st_size || now.st_mtim.tv_sec != e->st.st_mtim.tv_sec ||
-        now.st_mtim.tv_nsec != e->st.st_mtim.tv_nsec)
+    if (!there || now.st_ino != e->st.st_ino || now.st_dev != e->st.st_dev || now.st_size != e->st.st_size ||
+        now.st_mtim.tv_sec != e->st.st_mtim.tv_sec || now.st_mtim.tv_nsec != e->st.st_mtim.tv_nsec)
         return txm_fail(err, TXM_CHANGED, "%s: was replaced while its borders were worked on; run again", e->path);
     return txm_publish_commit(&e->publish, &e->st.st_mtim, err);
 }
@@ -79,7 +78,7 @@ static txm_status append_section(edit *e, txm_pool *pool, txm_error *err)
     txm_status status =
         dir ? txm_section_writer_new(&layout, dir, &writer, err) : txm_fail(err, TXM_NO_MEMORY, "memory is exhausted");
     if (status == TXM_OK)
-        status = txm_borders_make_rings(e->tx, pool, writer, err);
+        status = txm_borders_make(e->tx, pool, writer, err);
     if (status == TXM_OK &&
         (status = txm_section_writer_finish(writer, txm_publish_fd(e->publish), info->image_bytes, err)))
         txm_error_prefix(err, "%s", e->path);
@@ -172,7 +171,7 @@ static void check_rows(void *arg)
     for (uint32_t y; (y = atomic_fetch_add(&c->next_row, 1)) < l->tiles_y;)
         for (uint32_t x = 0; x < l->tiles_x; x++) {
             txm_error err = {0};
-            txm_status status = txm_tx_check_ring(c->tx, c->level, x, y, &err);
+            txm_status status = txm_tx_check_border(c->tx, c->level, x, y, &err);
             atomic_fetch_add(&c->tiles, 1);
             if (status == TXM_OK)
                 continue;

@@ -33,7 +33,7 @@ txm_status txm_borders_add(const char *path, txm_pool *pool, txm_borders_result 
  * section was added. */
 txm_status txm_borders_strip(const char *path, txm_borders_result *result, txm_error *err);
 
-/* Compares every ring with the neighbours' pixels. TXM_OK: the check was done, and what it found is in *result, the
+/* Compares every border with the neighbours' pixels. TXM_OK: the check was done, and what it found is in *result, the
  * first finding also in `finding` (of finding_bytes bytes, "" if there is none). */
 txm_status txm_borders_check(const char *path, txm_pool *pool, txm_borders_result *result, char *finding,
                              size_t finding_bytes, txm_error *err);
@@ -42,7 +42,7 @@ txm_status txm_borders_check(const char *path, txm_pool *pool, txm_borders_resul
 
 struct txm_section_writer;
 
-/* Decodes all tiles, a row of them at a time, and adds their rings to `writer`. Memory: five rows of tiles. */
-txm_status txm_borders_make_rings(txm_tx *tx, txm_pool *pool, struct txm_section_writer *writer, txm_error *err);
+/* Decodes all tiles, a row of them at a time, and adds their borders to `writer`. Memory: five rows of tiles. */
+txm_status txm_borders_make(txm_tx *tx, txm_pool *pool, struct txm_section_writer *writer, txm_error *err);
 
 #endif

@@ -1,2 +1,2 @@
-# Residuals of rings are written for the vectoriser, which GCC only runs in full at -O3.
-$(B)/src/container/ring_encode.o: ISA := -O3
+# Residuals of borders are written for the vectoriser, which GCC only runs in full at -O3.
+$(B)/src/container/border_encode.o: ISA := -O3

@@ -152,7 +152,7 @@ typedef struct txm_scratch {
     struct ZSTD_DCtx_s *zstd;
     uint8_t *raw;    /* as it comes out of the codec */
     uint8_t *tile;   /* after predictors and reordering, where that cannot be done in place */
-    uint8_t *ring;   /* a border ring, encoded and decoded */
+    uint8_t *border; /* a border, encoded and decoded */
     void *exr_chunk; /* OpenEXRCore's pipeline, for its rarer codecs */
 } txm_scratch;
 

@@ -50,7 +50,7 @@ void txm_scratch_free_all(txm_tx *tx)
         txm_parts_free(&s->parts);
         free(s->raw);
         free(s->tile);
-        free(s->ring);
+        free(s->border);
         free(s);
     }
 }
@@ -326,7 +326,7 @@ txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint3
         return txm_no_memory(err, tx->path);
     txm_window window = {dst, pixel_stride_bytes, row_stride_bytes, tx->pixel_bytes};
     bool done = false;
-    if (padding_px && padding_px <= TXM_RING_PX && tx->section)
+    if (padding_px && padding_px <= TXM_BORDER_PX && tx->section)
         status = txm_section_read_padded(tx, &tile, padding_px, extension, &window, scratch, &done, err);
     if (status == TXM_OK && !done)
         status = gather(tx, &tile, padding_px, extension, &window, scratch, err);
@@ -339,7 +339,7 @@ txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint3
     return status;
 }
 
-txm_status txm_tx_check_ring(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, txm_error *err)
+txm_status txm_tx_check_border(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, txm_error *err)
 {
     txm_error_clear(err);
     txm_tile_id tile = {0};
@@ -351,18 +351,18 @@ txm_status txm_tx_check_ring(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32
     if (status == TXM_OK && txm_section_lacks(tx, &tile))
         return txm_tx_settle(tx, TXM_OK, err);
     txm_scratch *scratch = status == TXM_OK ? txm_scratch_take(tx) : NULL;
-    size_t row = (tile.w + 2 * (size_t)TXM_RING_PX) * tx->pixel_bytes, bytes = row * (tile.h + 2 * TXM_RING_PX);
+    size_t row = (tile.w + 2 * (size_t)TXM_BORDER_PX) * tx->pixel_bytes, bytes = row * (tile.h + 2 * TXM_BORDER_PX);
     uint8_t *stored = status == TXM_OK ? txm_alloc_pixels(2 * bytes, 1) : NULL;
     if (status == TXM_OK && (!scratch || !stored))
         status = txm_no_memory(err, tx->path);
     bool done = false;
     if (status == TXM_OK) {
         txm_window window = {stored, tx->pixel_bytes, row, tx->pixel_bytes};
-        status = txm_section_read_padded(tx, &tile, TXM_RING_PX, TXM_REPEAT, &window, scratch, &done, err);
+        status = txm_section_read_padded(tx, &tile, TXM_BORDER_PX, TXM_REPEAT, &window, scratch, &done, err);
     }
     if (status == TXM_OK && done) {
         txm_window window = {stored + bytes, tx->pixel_bytes, row, tx->pixel_bytes};
-        status = gather(tx, &tile, TXM_RING_PX, TXM_REPEAT, &window, scratch, err);
+        status = gather(tx, &tile, TXM_BORDER_PX, TXM_REPEAT, &window, scratch, err);
     }
     if (status == TXM_OK && (!done || memcmp(stored, stored + bytes, bytes) != 0))
         status = txm_fail(err, TXM_CORRUPT, "%s: level %u, tile %u,%u: its border %s", tx->path, level, tile_x, tile_y,

@@ -2,7 +2,7 @@
  *
  * The border section, byte by byte. All numbers are little-endian and unsigned; xxh64 is XXH64 with seed 0.
  *
- *     image part | ring payloads | index | footer
+ *     image part | border payloads | index | footer
  *
  * The image part is the finished TIFF or EXR file, untouched. The section follows at once and ends the file.
  *
@@ -13,9 +13,9 @@
  *     16  u64  index_offset   from the start of the file
  *     24  u32  index_bytes    stored size of the index: index_offset + index_bytes is where the footer begins
  *     28  u32  index_raw      size of the index once decompressed: 4 + 8 * levels + 8 * tiles
- *     32  u32  tiles          of all levels together: the number of rings
+ *     32  u32  tiles          of all levels together: the number of borders
  *     36  u16  tile_px        edge of a tile
- *     38  u8   ring_px        width of the ring: 2
+ *     38  u8   border_px      width of the border: 2
  *     39  u8   channels       samples a pixel, 1 to 4
  *     40  u8   type           of a sample: 0 u8, 1 u16, 2 half, 3 float
  *     41  u8   zero[3]
@@ -27,29 +27,30 @@
  *
  *     u32  levels
  *     u32  tiles_x, tiles_y              for each level
- *     u32  size                          of each ring's payload, in tile order
- *     u32  ring_check                    of each ring, in tile order
+ *     u32  size                          of each border's payload, in tile order
+ *     u32  border_check                  of each border, in tile order
  *
  * Tile order: level 0 first, each level row by row, top left first. Payloads stand in tile order without gaps: the
- * offset of a ring is image_bytes plus the sizes before it. ring_check is the low half of the xxh64 of the ring's
- * pixels as pyramid/ring.h orders them, for the repeat extension. It is taken over pixels, not payload, because a ring
- * is coded relative to its tile: a damaged tile shows as well as a damaged payload.
+ * offset of a border is image_bytes plus the sizes before it. border_check is the low half of the xxh64 of the border's
+ * pixels as pyramid/border.h orders them, for the repeat extension. It is taken over pixels, not payload, because a
+ * border is coded relative to its tile: a damaged tile shows as well as a damaged payload.
  *
- * RING PAYLOAD of a tile of w x h valid pixels:
+ * BORDER PAYLOAD of a tile of w x h valid pixels:
  *
  *     nothing (size 0)                   every residual is zero
  *     u16 planes, zstd frame             bit p of planes: residual plane p is not all zero
- *     u16 0, one pixel                   every pixel of the ring is this one
- *     u16 0, u8 0, u32 n (size 7)        the payload of ring n serves here too; n is earlier and no such reference
- *     u8 0 (size 1)                      not stored: the ring has to be gathered from the neighbours
+ *     u16 0, one pixel                   every pixel of the border is this one
+ *     u16 0, u8 0, u32 n (size 7)        the payload of border n serves here too; n is earlier and no such reference
+ *     u8 0 (size 1)                      not stored: the border has to be gathered from the neighbours
  *
- * Rings are left out, the longest payloads first, where the section of an image of 512 x 512 px or more would otherwise
- * be more than a fifth of the file: drawings of thin lines, whose tiles are short and whose borders are all surprise.
+ * Borders are left out, the longest payloads first, where the section of an image of 512 x 512 px or more would
+ * otherwise be more than a fifth of the file: drawings of thin lines, whose tiles are short and whose borders are all
+ * surprise.
  *
  * The frame decompresses to the planes whose bit is set, one after the other, each of 4 * (w + h + 4) bytes.
  *
- * RESIDUALS. The ring's pixels are visited in eight lines. Each line has a reference: the line beside it, nearer to the
- * tile. In coordinates where the tile's first pixel is (0, 0):
+ * RESIDUALS. The border's pixels are visited in eight lines. Each line has a reference: the line beside it, nearer to
+ * the tile. In coordinates where the tile's first pixel is (0, 0):
  *
  *     line   pixels                      reference
  *      0     x = -1,  y = 0 .. h-1       x = 0
@@ -71,7 +72,7 @@
  * Plane c * sample_bytes + i holds byte i, the most significant first, of all residuals of channel c in visiting order.
  *
  * WHY SO. Shares of the whole file on 4096 x 4096 px with all levels, tiles of 64 px and zip, and the time to code one
- * ring, one core:
+ * border, one core:
  *
  *                                       photo RGBA8   RGBA8 with alpha   photo half   photo RGBA16   predict + zstd
  *     left neighbour, zstd 3              12.5 %          18.1 %           13.3 %        14.4 %        3 + 10 us
@@ -82,7 +83,7 @@
  *     the same, a zstd block a plane      12.2            16.7             11.9          14.1          2 + 10
  *     the same, trained dictionary        17.6            14.3             11.2          15.5          2 + 6
  *
- * One frame a ring keeps a random read to one small decode. Checksums of frames are off, as ring_check covers them.
+ * One frame a border keeps a random read to one small decode. Checksums of frames are off, as border_check covers them.
  */
 #ifndef TXM_CONTAINER_SECTION_FORMAT_H
 #define TXM_CONTAINER_SECTION_FORMAT_H
@@ -97,9 +98,9 @@ enum {
     TXM_SECTION_VERSION = 1,
     TXM_SECTION_FOOTER_BYTES = 64,
     TXM_SECTION_CHECK_AT = 48, /* of the footer */
-    TXM_RING_LINES = 8,
-    TXM_RING_REFERENCE_BYTES = 7, /* payload sizes that tell what they are */
-    TXM_RING_MISSING_BYTES = 1
+    TXM_BORDER_LINES = 8,
+    TXM_BORDER_REFERENCE_BYTES = 7, /* payload sizes that tell what they are */
+    TXM_BORDER_MISSING_BYTES = 1
 };
 #define TXM_SECTION_MAGIC "TXMRINGS"
 
@@ -107,7 +108,7 @@ typedef struct txm_section_footer {
     uint64_t image_bytes, identity, index_offset;
     uint32_t index_bytes, index_raw, tiles;
     uint16_t tile_px;
-    uint8_t ring_px, channels, type;
+    uint8_t border_px, channels, type;
     uint32_t version;
     uint64_t check;
 } txm_section_footer;
@@ -122,7 +123,7 @@ static inline void txm_section_footer_pack(const txm_section_footer *f, uint8_t 
     txm_store_le32(out + 28, f->index_raw);
     txm_store_le32(out + 32, f->tiles);
     txm_store_le16(out + 36, f->tile_px);
-    out[38] = f->ring_px;
+    out[38] = f->border_px;
     out[39] = f->channels;
     out[40] = f->type;
     txm_store_le32(out + 44, f->version);
@@ -142,7 +143,7 @@ static inline int txm_section_footer_parse(const uint8_t in[TXM_SECTION_FOOTER_B
     f->index_raw = txm_load_le32(in + 28);
     f->tiles = txm_load_le32(in + 32);
     f->tile_px = txm_load_le16(in + 36);
-    f->ring_px = in[38];
+    f->border_px = in[38];
     f->channels = in[39];
     f->type = in[40];
     f->version = txm_load_le32(in + 44);

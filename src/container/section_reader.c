@@ -17,7 +17,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
-#include "pyramid/ring.h"
+#include "pyramid/border.h"
 
 /* Writers may pad the end of a file; a section's first bytes are never that few. */
 enum { MAX_FILL_BYTES = 16 };
@@ -53,7 +53,7 @@ static bool plausible(const txm_tx *tx, const txm_section_footer *f)
 static bool same_shape(const txm_tx *tx, const txm_section_footer *f)
 {
     const txm_tx_info *info = &tx->info;
-    return f->tile_px == info->tile_w && f->tile_px == info->tile_h && f->ring_px == TXM_RING_PX &&
+    return f->tile_px == info->tile_w && f->tile_px == info->tile_h && f->border_px == TXM_BORDER_PX &&
            f->channels == info->channels && f->type == (unsigned)info->type && f->tiles == count_tiles(tx) &&
            f->index_raw == 4 + 8 * (uint64_t)info->levels + 8 * (uint64_t)f->tiles;
 }
@@ -67,14 +67,14 @@ static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, co
     for (uint32_t i = 0; i < tx->info.levels; i++, p += 8)
         if (txm_load_le32(p) != tx->levels[i].shape.tiles_x || txm_load_le32(p + 4) != tx->levels[i].shape.tiles_y)
             return NULL;
-    txm_section *s = txm_calloc(1, sizeof *s + f->tiles * sizeof s->rings[0]);
+    txm_section *s = txm_calloc(1, sizeof *s + f->tiles * sizeof s->borders[0]);
     if (!s)
         return NULL;
     uint64_t at = f->image_bytes;
     s->count = f->tiles;
     for (uint64_t i = 0; i < s->count; i++, p += 4) {
-        s->rings[i] = (txm_ring_place){at, txm_load_le32(p), txm_load_le32(p + 4 * s->count)};
-        at += s->rings[i].bytes; /* cannot overflow: 2^32 rings of less than 2^32 bytes after a real file */
+        s->borders[i] = (txm_border_place){at, txm_load_le32(p), txm_load_le32(p + 4 * s->count)};
+        at += s->borders[i].bytes; /* cannot overflow: 2^32 borders of less than 2^32 bytes after a real file */
     }
     if (at != f->index_offset) {
         free(s);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading border sections: finding and judging one (section_reader.c), decoding a ring and making a padded tile of any
- * extension from a tile and its ring (section_ring.c). section_format.h defines the bytes.
+ * Reading border sections: finding and judging one (section_reader.c), decoding a border and making a padded tile of
+ * any extension from a tile and its border (border_decode.c). section_format.h defines the bytes.
  */
 #ifndef TXM_CONTAINER_SECTION_READER_H
 #define TXM_CONTAINER_SECTION_READER_H
 #include "container/reader_impl.h"
 
-/* One ring's payload, inside the map, and the low half of the xxh64 of its pixels. */
-typedef struct txm_ring_place {
+/* One border's payload, inside the map, and the low half of the xxh64 of its pixels. */
+typedef struct txm_border_place {
     uint64_t offset;
     uint32_t bytes, check;
-} txm_ring_place;
+} txm_border_place;
 
 typedef struct txm_section {
     uint64_t count;
-    txm_ring_place rings[]; /* in tile order */
+    txm_border_place borders[]; /* in tile order */
 } txm_section;
 
 /* Looks at the end of the file and fills section, section_bytes, section_reason and image_bytes of info, and
@@ -23,10 +23,10 @@ typedef struct txm_section {
  * error. */
 txm_status txm_section_find(txm_tx *tx, txm_error *err);
 
-/* Whether the section leaves the ring of a tile out, to stay short: it is gathered then, and nothing is wrong. */
+/* Whether the section leaves the border of a tile out, to stay short: it is gathered then, and nothing is wrong. */
 bool txm_section_lacks(const txm_tx *tx, const txm_tile_id *tile);
 
-/* Makes a padded tile (padding 1 or 2) from the section. *done is false if the ring is damaged or left
+/* Makes a padded tile (padding 1 or 2) from the section. *done is false if the border is damaged or left
  * out: gather then. */
 txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, txm_extension extension,
                                    const txm_window *window, txm_scratch *scratch, bool *done, txm_error *err);

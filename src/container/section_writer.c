@@ -23,7 +23,7 @@ struct txm_section_writer {
     txm_tx_layout layout;
     uint32_t tiles_x[TXM_MAX_LEVELS], tiles_y[TXM_MAX_LEVELS];
     uint64_t first[TXM_MAX_LEVELS + 1]; /* number of the first tile of each level; the last: all tiles */
-    uint64_t *offsets;                  /* of each ring in `payloads`, in tile order; MISSING until it is added */
+    uint64_t *offsets;                  /* of each border in `payloads`, in tile order; MISSING until it is added */
     uint64_t *hashes;                   /* of their payloads */
     uint64_t added;
     uint8_t *sizes, *checks; /* four bytes a tile each, as they stand in the index */
@@ -98,7 +98,7 @@ txm_status txm_section_writer_add(txm_section_writer *w, uint32_t level, uint32_
     if (w->offsets[at] != MISSING)
         return txm_fail(err, TXM_INTERNAL, "%s: tile %u of level %u was added twice", what, tile, level);
     if (size_bytes < CHECK_BYTES || size_bytes - CHECK_BYTES > UINT32_MAX)
-        return txm_fail(err, TXM_INTERNAL, "%s: a ring of %zu bytes", what, size_bytes);
+        return txm_fail(err, TXM_INTERNAL, "%s: a border of %zu bytes", what, size_bytes);
     uint64_t offset = txm_spill_size(w->payloads);
     const uint8_t *payload = (const uint8_t *)encoded + CHECK_BYTES;
     txm_status status = txm_spill_add(w->payloads, payload, size_bytes - CHECK_BYTES, err);
@@ -126,21 +126,21 @@ static txm_status identify(int fd, uint64_t image_bytes, uint64_t *identity, txm
     return ok ? TXM_OK : txm_fail(err, TXM_UNSUPPORTED, "%s: the file before it is neither TIFF nor EXR", what);
 }
 
-static uint32_t size_of(const txm_section_writer *w, uint64_t ring)
+static uint32_t size_of(const txm_section_writer *w, uint64_t border)
 {
-    return txm_load_le32(w->sizes + 4 * ring);
+    return txm_load_le32(w->sizes + 4 * border);
 }
 
-/* Finds rings whose payload an earlier one has as well, as patterns make them, among the last few thousand different
- * ones. Equal hashes are taken for equal bytes: were they not, the ring's check would tell the reader. */
+/* Finds borders whose payload an earlier one has as well, as patterns make them, among the last few thousand different
+ * ones. Equal hashes are taken for equal bytes: were they not, the border's check would tell the reader. */
 static txm_status find_repeats(txm_section_writer *w, txm_error *err)
 {
-    uint64_t *seen = txm_calloc(SEEN, sizeof *seen); /* rings, by hash */
+    uint64_t *seen = txm_calloc(SEEN, sizeof *seen); /* borders, by hash */
     if (!seen)
         return txm_no_memory(err, what);
     for (uint64_t i = 0; i < w->added; i++) {
         uint64_t *s = &seen[w->hashes[i] % SEEN];
-        if (size_of(w, i) <= TXM_RING_REFERENCE_BYTES)
+        if (size_of(w, i) <= TXM_BORDER_REFERENCE_BYTES)
             continue;
         if (*s < i && w->hashes[*s] == w->hashes[i] && size_of(w, *s) == size_of(w, i))
             w->offsets[i] = REPEATS | *s;
@@ -158,7 +158,7 @@ static uint64_t payload_bytes(const txm_section_writer *w, uint32_t longest)
     for (uint64_t i = 0; i < w->added; i++) {
         uint32_t size = size_of(w, i);
         bool repeats = w->offsets[i] & REPEATS;
-        sum += size > longest ? TXM_RING_MISSING_BYTES : repeats ? TXM_RING_REFERENCE_BYTES : size;
+        sum += size > longest ? TXM_BORDER_MISSING_BYTES : repeats ? TXM_BORDER_REFERENCE_BYTES : size;
     }
     return sum;
 }
@@ -192,12 +192,12 @@ static txm_status append_payloads(txm_section_writer *w, uint64_t image_bytes, t
     longest = choose_longest(w, image_bytes, longest);
     for (uint64_t i = 0; status == TXM_OK && i < w->added; i++) {
         uint32_t size = size_of(w, i);
-        uint8_t made[TXM_RING_REFERENCE_BYTES] = {0};
+        uint8_t made[TXM_BORDER_REFERENCE_BYTES] = {0};
         const uint8_t *payload = made;
         if (size > longest) {
-            size = TXM_RING_MISSING_BYTES;
+            size = TXM_BORDER_MISSING_BYTES;
         } else if (w->offsets[i] & REPEATS) {
-            size = TXM_RING_REFERENCE_BYTES;
+            size = TXM_BORDER_REFERENCE_BYTES;
             txm_store_le32(made + 3, (uint32_t)(w->offsets[i] & ~REPEATS));
         } else {
             status = txm_spill_view(w->payloads, w->offsets[i], size, &payload, err);
@@ -245,13 +245,13 @@ txm_status txm_section_writer_finish(txm_section_writer *w, int fd, uint64_t ima
     txm_section_footer footer = {.image_bytes = image_bytes,
                                  .tiles = (uint32_t)tiles,
                                  .tile_px = (uint16_t)w->layout.tile_px,
-                                 .ring_px = TXM_RING_PX,
+                                 .border_px = TXM_BORDER_PX,
                                  .channels = (uint8_t)w->layout.channels,
                                  .type = (uint8_t)w->layout.type,
                                  .version = TXM_SECTION_VERSION};
     txm_output out;
     if (w->added != tiles || tiles > UINT32_MAX)
-        return txm_fail(err, TXM_INTERNAL, "%s: %llu rings for %llu tiles", what, (unsigned long long)w->added,
+        return txm_fail(err, TXM_INTERNAL, "%s: %llu borders for %llu tiles", what, (unsigned long long)w->added,
                         (unsigned long long)tiles);
     txm_status status = identify(fd, image_bytes, &footer.identity, err);
     if (status != TXM_OK)

@@ -247,7 +247,7 @@ static bool is_sub_directory(const txm_tiff_field *f)
            txm_tiff_is_integer(f);
 }
 
-/* A chain of directories. The number of directories is bounded over all of them, so rings of them end. */
+/* A chain of directories. The number of directories is bounded over all of them, so borders of them end. */
 static void reach_chain(extent *e, uint64_t offset)
 {
     txm_tiff quiet = *e->t;

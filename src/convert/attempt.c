@@ -62,14 +62,14 @@ static bool encode_tiles(void *context, txm_band *band)
     return txm_encode_queue_tiles(context, band);
 }
 
-static bool encode_rings(void *context, txm_band *band, txm_band *const around[4])
+static bool encode_borders(void *context, txm_band *band, txm_band *const around[4])
 {
-    return txm_encode_queue_rings(context, band, around);
+    return txm_encode_queue_borders(context, band, around);
 }
 
 static txm_status open_tiler(attempt *a, const txm_pyramid_spec *spec, txm_error *err)
 {
-    const txm_tiler_sink sink = {a->queue, encode_tiles, a->section ? encode_rings : NULL};
+    const txm_tiler_sink sink = {a->queue, encode_tiles, a->section ? encode_borders : NULL};
     return txm_tiler_new(&a->job, spec, &a->layout, a->request->context->ops, &sink, &a->tiler, err);
 }
 
@@ -88,7 +88,7 @@ static txm_gpu_plan device_plan(const attempt *a, const txm_pyramid_spec *spec)
                       .channels = spec->channels,
                       .srgb = spec->srgb,
                       .filter = a->layout.compression.codec != TXM_CODEC_NONE,
-                      .rings = a->section != NULL};
+                      .borders = a->section != NULL};
     if (c->space)
         p.conform = (txm_gpu_conform){.src_channels = p.channels, .channels = p.channels};
     else
@@ -354,7 +354,7 @@ static void collect_stages(const attempt *a, txm_stage_seconds *out)
                                .pyramid = s[TXM_STAGE_PYRAMID],
                                .hash = s[TXM_STAGE_HASH],
                                .encode = s[TXM_STAGE_ENCODE],
-                               .rings = s[TXM_STAGE_RINGS],
+                               .borders = s[TXM_STAGE_BORDERS],
                                .write = s[TXM_STAGE_WRITE]};
 }
 

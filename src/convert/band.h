@@ -22,7 +22,7 @@ typedef struct txm_band {
     uint32_t level, y, rows;
     size_t stride_bytes;
     uint8_t *pixels;
-    bool ready; /* no rows, but what a device made of them: tiles or ring records, one after the other */
+    bool ready; /* no rows, but what a device made of them: tiles or border records, one after the other */
     /* Pixels that belong to somebody else are given back instead of kept. */
     void (*give_back)(void *owner);
     void *owner;
@@ -44,7 +44,7 @@ txm_band *txm_band_keep(txm_band *band);
 /* NULL-safe. */
 void txm_band_drop(txm_band *band);
 
-/* Bands that a ring can reach into besides its own. */
+/* Bands that a border can reach into besides its own. */
 enum { TXM_BANDS_AROUND = 4 };
 
 /* Row y of the level, which one of these bands holds; members of `around` may be NULL. */

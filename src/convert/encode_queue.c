@@ -9,7 +9,7 @@
 #include "container/spill.h"
 #include "core/fail.h"
 #include "core/mem.h"
-#include "pyramid/ring.h"
+#include "pyramid/border.h"
 
 enum {
     BATCH_PIXELS = 64 * 64 * 16, /* of one batch: a quarter of a millisecond of encoding and more */
@@ -19,7 +19,7 @@ enum {
 typedef struct batch {
     struct batch *next; /* in the order of committing, or in the list of spare ones */
     txm_encode_queue *queue;
-    bool rings, done;
+    bool borders, done;
     uint32_t tile_x, tiles; /* first tile and number of tiles */
     txm_band *band, *around[TXM_BANDS_AROUND];
     uint8_t *bytes; /* the encoded tiles, one after the other */
@@ -31,8 +31,8 @@ typedef struct batch {
 typedef struct encoders {
     struct encoders *next;
     txm_tile_encoder *tile;
-    txm_ring_encoder *ring;
-    uint8_t *ring_pixels;
+    txm_border_encoder *border;
+    uint8_t *border_pixels;
 } encoders;
 
 typedef struct upper_level {
@@ -54,7 +54,8 @@ struct txm_encode_queue {
 
     pthread_mutex_t lock; /* guards what follows */
     batch *first, **last; /* queued, in order */
-    batch *spare[2]; /* of tiles, of rings: memory for tiles would be lost on rings, which are a tenth of the size */
+    batch
+        *spare[2]; /* of tiles, of borders: memory for tiles would be lost on borders, which are a tenth of the size */
     encoders *idle;
 };
 
@@ -130,8 +131,8 @@ static void free_encoders(encoders *e)
     while (e) {
         encoders *next = e->next;
         txm_tile_encoder_free(&e->tile);
-        txm_ring_encoder_free(&e->ring);
-        free(e->ring_pixels);
+        txm_border_encoder_free(&e->border);
+        free(e->border_pixels);
         free(e);
         e = next;
     }
@@ -177,11 +178,11 @@ static txm_status take_encoders(txm_encode_queue *q, encoders **out, txm_error *
     if ((status = txm_tile_encoder_new(&format, &e->tile, err)))
         goto fail;
     if (q->section) {
-        if ((status = txm_ring_encoder_new(&q->layout, &e->ring, err)))
+        if ((status = txm_border_encoder_new(&q->layout, &e->border, err)))
             goto fail;
         status = TXM_NO_MEMORY;
-        e->ring_pixels = txm_alloc_pixels(txm_ring_pixels(q->layout.tile_px, q->layout.tile_px), q->pixel_bytes);
-        if (!e->ring_pixels)
+        e->border_pixels = txm_alloc_pixels(txm_border_pixels(q->layout.tile_px, q->layout.tile_px), q->pixel_bytes);
+        if (!e->border_pixels)
             goto fail;
     }
     *out = e;
@@ -217,27 +218,28 @@ static bool append(batch *b, const void *encoded, size_t size_bytes)
 }
 
 /* A row of the level, from whichever of the batch's bands holds it. */
-static const uint8_t *ring_row(void *context, uint32_t y)
+static const uint8_t *border_row(void *context, uint32_t y)
 {
     const batch *b = context;
     return txm_band_row_near(b->band, b->around, y);
 }
 
-/* A tile, or a ring record with the tile's edges after it, that a device has brought this far. All tiles of a row of
+/* A tile, or a border record with the tile's edges after it, that a device has brought this far. All tiles of a row of
  * tiles but the last are full, so each begins where that many full ones end. */
 static txm_status encode_ready(const batch *b, encoders *e, uint32_t tile_x, uint32_t w, const void **encoded,
                                size_t *size, txm_error *err)
 {
     const txm_encode_queue *q = b->queue;
     uint32_t px = q->layout.tile_px, h = b->band->rows;
-    if (!b->rings)
+    if (!b->borders)
         return txm_tile_encode_filtered(e->tile, b->band->pixels + tile_x * txm_tile_raw_bytes(e->tile, px, h), w, h,
                                         encoded, size, err);
-    size_t ring = txm_ring_pixels(w, h) * q->pixel_bytes;
-    size_t full = (txm_ring_pixels(px, h) + 2 * ((size_t)px + h)) * q->pixel_bytes;
-    const uint8_t *record = b->band->pixels + tile_x * full, *top = record + ring, *left = top + 2 * w * q->pixel_bytes;
-    const txm_ring_edges edges = {top, top + w * q->pixel_bytes, left, left + h * q->pixel_bytes, q->pixel_bytes};
-    return txm_ring_encode_edges(e->ring, record, &edges, w, h, encoded, size, err);
+    size_t border = txm_border_pixels(w, h) * q->pixel_bytes;
+    size_t full = (txm_border_pixels(px, h) + 2 * ((size_t)px + h)) * q->pixel_bytes;
+    const uint8_t *record = b->band->pixels + tile_x * full, *top = record + border,
+                  *left = top + 2 * w * q->pixel_bytes;
+    const txm_border_edges edges = {top, top + w * q->pixel_bytes, left, left + h * q->pixel_bytes, q->pixel_bytes};
+    return txm_border_encode_edges(e->border, record, &edges, w, h, encoded, size, err);
 }
 
 static txm_status encode_one(batch *b, encoders *e, uint32_t tile_x, const void **encoded, size_t *size, txm_error *err)
@@ -248,11 +250,11 @@ static txm_status encode_one(batch *b, encoders *e, uint32_t tile_x, const void 
     if (b->band->ready)
         return encode_ready(b, e, tile_x, w, encoded, size, err);
     const uint8_t *pixels = b->band->pixels + (size_t)x * q->pixel_bytes;
-    if (!b->rings)
+    if (!b->borders)
         return txm_tile_encode(e->tile, pixels, b->band->stride_bytes, w, h, encoded, size, err);
     uint32_t level_h = txm_level_size(q->layout.height, b->band->level);
-    txm_ring_gather(ring_row, b, level_w, level_h, q->pixel_bytes, x, b->band->y, w, h, e->ring_pixels);
-    return txm_ring_encode(e->ring, e->ring_pixels, pixels, b->band->stride_bytes, w, h, encoded, size, err);
+    txm_border_gather(border_row, b, level_w, level_h, q->pixel_bytes, x, b->band->y, w, h, e->border_pixels);
+    return txm_border_encode(e->border, e->border_pixels, pixels, b->band->stride_bytes, w, h, encoded, size, err);
 }
 
 static void encode_batch(batch *b)
@@ -273,7 +275,7 @@ static void encode_batch(batch *b)
     give_encoders(q, e);
     if (status)
         txm_job_fail(q->job, &err);
-    txm_job_book(q->job, b->rings ? TXM_STAGE_RINGS : TXM_STAGE_ENCODE, clock);
+    txm_job_book(q->job, b->borders ? TXM_STAGE_BORDERS : TXM_STAGE_ENCODE, clock);
 }
 
 /* ---- committing ---------------------------------------------------------------------------------------------- */
@@ -282,7 +284,7 @@ static txm_status commit_one(txm_encode_queue *q, const batch *b, uint32_t tile,
                              txm_error *err)
 {
     uint32_t level = b->band->level;
-    if (b->rings)
+    if (b->borders)
         return txm_section_writer_add(q->section, level, tile, bytes, size, err);
     if (level == 0)
         return txm_tx_writer_add(q->writer, bytes, size, err);
@@ -328,8 +330,8 @@ static void commit_ready(void *arg)
             commit_batch(q, b);
         drop_bands(b);
         pthread_mutex_lock(&q->lock);
-        b->next = q->spare[b->rings];
-        q->spare[b->rings] = b;
+        b->next = q->spare[b->borders];
+        q->spare[b->borders] = b;
         pthread_mutex_unlock(&q->lock);
     }
 }
@@ -354,12 +356,12 @@ static void run_batch(void *arg)
 
 /* ---- queueing ------------------------------------------------------------------------------------------------ */
 
-static batch *new_batch(txm_encode_queue *q, bool rings)
+static batch *new_batch(txm_encode_queue *q, bool borders)
 {
     pthread_mutex_lock(&q->lock);
-    batch *b = q->spare[rings];
+    batch *b = q->spare[borders];
     if (b)
-        q->spare[rings] = b->next;
+        q->spare[borders] = b->next;
     pthread_mutex_unlock(&q->lock);
     if (!b) {
         b = txm_calloc(1, sizeof *b);
@@ -370,7 +372,7 @@ static batch *new_batch(txm_encode_queue *q, bool rings)
         if (!b)
             return NULL;
         b->queue = q;
-        b->rings = rings;
+        b->borders = borders;
     }
     b->next = NULL;
     b->done = false;
@@ -405,7 +407,7 @@ bool txm_encode_queue_tiles(txm_encode_queue *q, txm_band *band)
     return queue_batches(q, band, NULL);
 }
 
-bool txm_encode_queue_rings(txm_encode_queue *q, txm_band *band, txm_band *const around[TXM_BANDS_AROUND])
+bool txm_encode_queue_borders(txm_encode_queue *q, txm_band *band, txm_band *const around[TXM_BANDS_AROUND])
 {
     return queue_batches(q, band, around);
 }

@@ -2,10 +2,10 @@
  *
  * Encoding on all threads, writing in one order.
  *
- * A batch is a run of neighbouring tiles of one band (or their rings). Batches are encoded by whatever thread is free
+ * A batch is a run of neighbouring tiles of one band (or their borders). Batches are encoded by whatever thread is free
  * and committed strictly in the order in which they were queued: level 0's tiles go to the file at once, tiles of the
- * levels above to a spill until their level's turn, rings to the section. The order of queueing is fixed by the image,
- * so the file's bytes do not depend on the number of threads.
+ * levels above to a spill until their level's turn, borders to the section. The order of queueing is fixed by the
+ * image, so the file's bytes do not depend on the number of threads.
  */
 #ifndef TXM_CONVERT_ENCODE_QUEUE_H
 #define TXM_CONVERT_ENCODE_QUEUE_H
@@ -16,7 +16,7 @@
 
 typedef struct txm_encode_queue txm_encode_queue;
 
-/* `section` may be NULL: no rings then. Writer and section stay the caller's. `spill_dir`: the target's folder. */
+/* `section` may be NULL: no borders then. Writer and section stay the caller's. `spill_dir`: the target's folder. */
 txm_status txm_encode_queue_new(txm_job *job, const txm_tx_layout *layout, txm_tx_writer *writer,
                                 txm_section_writer *section, const char *spill_dir, txm_encode_queue **out,
                                 txm_error *err);
@@ -25,9 +25,9 @@ txm_status txm_encode_queue_new(txm_job *job, const txm_tx_layout *layout, txm_t
  * when memory is exhausted. */
 bool txm_encode_queue_tiles(txm_encode_queue *queue, txm_band *band);
 
-/* Queues the rings of the tiles of `band`, or the records that a device made of them; rows outside it are looked up in
- * `around` (up to 4 bands, NULL allowed), which must hold the 2 rows above and below it, wrapped round the level. */
-bool txm_encode_queue_rings(txm_encode_queue *queue, txm_band *band, txm_band *const around[4]);
+/* Queues the borders of the tiles of `band`, or the records that a device made of them; rows outside it are looked up
+ * in `around` (up to 4 bands, NULL allowed), which must hold the 2 rows above and below it, wrapped round the level. */
+bool txm_encode_queue_borders(txm_encode_queue *queue, txm_band *band, txm_band *const around[4]);
 
 /* After all jobs are done: writes the levels above 0 from the spill. */
 txm_status txm_encode_queue_finish(txm_encode_queue *queue, txm_error *err);

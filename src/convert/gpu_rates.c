@@ -78,7 +78,7 @@ txm_status txm_gpu_rates_measure(const txm_gpu_plugin *p, uint32_t device, txm_g
                                .channels = 4,
                                .srgb = true,
                                .filter = true,
-                               .rings = true,
+                               .borders = true,
                                .chunk_rows = TRIAL_CHUNK,
                                .slots = 2};
     uint64_t device_bytes, pinned_bytes;

@@ -126,7 +126,7 @@ static bool queue_piece(txm_gpu_stage *s, lent *l, const txm_gpu_piece *p)
     if (ok) {
         band->ready = true;
         ok = p->kind == TXM_GPU_TILES ? txm_encode_queue_tiles(s->setup.queue, band)
-                                      : txm_encode_queue_rings(s->setup.queue, band, nobody);
+                                      : txm_encode_queue_borders(s->setup.queue, band, nobody);
     }
     txm_band_drop(band);
     return ok;

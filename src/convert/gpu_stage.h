@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The stage that a device takes over: rows of level 0 go in, in their order, as the source delivers them or conformed;
- * tiles and rings of all levels go to the encode queue, rows of level 0 to the hash, statistics to the feeder.
+ * tiles and borders of all levels go to the encode queue, rows of level 0 to the hash, statistics to the feeder.
  *
  * One thread feeds it. What comes back is collected on the way, when there is no free buffer left to fill and at the
  * end; the device's buffers are lent to the compressors as bands and become free with the last reference.

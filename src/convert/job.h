@@ -20,7 +20,7 @@ typedef enum txm_stage {
     TXM_STAGE_PYRAMID,
     TXM_STAGE_HASH,
     TXM_STAGE_ENCODE,
-    TXM_STAGE_RINGS,
+    TXM_STAGE_BORDERS,
     TXM_STAGE_WRITE,
     TXM_STAGES
 } txm_stage;

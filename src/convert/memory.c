@@ -3,7 +3,7 @@
 #include "convert/memory.h"
 
 enum {
-    QUEUE_BYTES = 20 << 20, /* spills of tiles and rings up to their budgets, descriptors of tiles */
+    QUEUE_BYTES = 20 << 20, /* spills of tiles and borders up to their budgets, descriptors of tiles */
     THREAD_BYTES = 2 << 20  /* compressors and scratch of one thread */
 };
 

@@ -91,26 +91,26 @@ static void out_of_memory(txm_tiler *t)
 /* The first two rows of the second band, as a band of their own. */
 static txm_band *head_of(txm_band_pool *pool, const txm_band *band)
 {
-    uint32_t rows = band->rows < TXM_RING_PX ? band->rows : TXM_RING_PX;
+    uint32_t rows = band->rows < TXM_BORDER_PX ? band->rows : TXM_BORDER_PX;
     txm_band *head = txm_band_new(pool, band->level, band->y, rows, band->stride_bytes, NULL);
     if (head)
         memcpy(head->pixels, band->pixels, rows * band->stride_bytes);
     return head;
 }
 
-/* Rings of the bands that `band`, the newest of its level, completes. */
-static bool queue_rings(txm_tiler *t, level_bands *b, txm_band *band)
+/* Borders of the bands that `band`, the newest of its level, completes. */
+static bool queue_borders(txm_tiler *t, level_bands *b, txm_band *band)
 {
     bool last = band->y + band->rows == b->height, ok = true;
     if (b->previous && b->previous != b->first)
-        ok = t->sink.rings(t->sink.context, b->previous, (txm_band *const[4]){b->before, band, b->first, NULL});
+        ok = t->sink.borders(t->sink.context, b->previous, (txm_band *const[4]){b->before, band, b->first, NULL});
     if (!last || !ok)
         return ok;
     if (band != b->first) {
-        ok = t->sink.rings(t->sink.context, band, (txm_band *const[4]){b->previous, b->first, NULL, NULL});
+        ok = t->sink.borders(t->sink.context, band, (txm_band *const[4]){b->previous, b->first, NULL, NULL});
     }
     return ok &&
-           t->sink.rings(t->sink.context, b->first, (txm_band *const[4]){band, b->previous, b->second_rows, NULL});
+           t->sink.borders(t->sink.context, b->first, (txm_band *const[4]){band, b->previous, b->second_rows, NULL});
 }
 
 /* A band of a level is complete: takes over the caller's reference. */
@@ -118,7 +118,7 @@ static bool complete(txm_tiler *t, uint32_t level, txm_band *band)
 {
     level_bands *b = &t->level[level];
     bool ok = t->sink.tiles(t->sink.context, band);
-    if (!t->sink.rings) {
+    if (!t->sink.borders) {
         txm_band_drop(band);
         return ok;
     }
@@ -126,7 +126,7 @@ static bool complete(txm_tiler *t, uint32_t level, txm_band *band)
         b->first = txm_band_keep(band);
     else if (!b->second_rows)
         ok = ok && (b->second_rows = head_of(t->job->bands, band));
-    ok = ok && queue_rings(t, b, band);
+    ok = ok && queue_borders(t, b, band);
     txm_band_drop(b->before);
     b->before = b->previous;
     b->previous = band;

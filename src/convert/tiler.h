@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The tiler: bands of level 0 go in, every level's bands come together after the pyramid, and complete bands are
- * handed on: for their tiles at once, for their rings as soon as the rows around them are known. A conversion encodes
+ * handed on: for their tiles at once, for their borders as soon as the rows around them are known. A conversion encodes
  * them, a verification compares them with a file.
  */
 #ifndef TXM_CONVERT_TILER_H
@@ -17,8 +17,8 @@ typedef struct txm_tiler txm_tiler;
 typedef struct txm_tiler_sink {
     void *context;
     bool (*tiles)(void *context, txm_band *band);
-    /* The rows around a band, wrapped round the level, are in `around` (NULL allowed). NULL: no rings are wanted. */
-    bool (*rings)(void *context, txm_band *band, txm_band *const around[4]);
+    /* The rows around a band, wrapped round the level, are in `around` (NULL allowed). NULL: no borders are wanted. */
+    bool (*borders)(void *context, txm_band *band, txm_band *const around[4]);
 } txm_tiler_sink;
 
 txm_status txm_tiler_new(txm_job *job, const txm_pyramid_spec *spec, const txm_tx_layout *layout, const txm_ops *ops,

@@ -24,7 +24,7 @@ FINDING(SECTION_DAMAGED, "TXM-501", WARNING, "The border section is damaged or c
 FINDING(SECTION_STALE, "TXM-502", WARNING, "The border section was made for another image part")
 FINDING(SECTION_NEWER, "TXM-503", NOTE, "The border section is of a newer version than this program knows")
 FINDING(SECTION_NONE, "TXM-504", NOTE, "The file has no border section")
-FINDING(RING, "TXM-505", ERROR, "A tile's border in the border section is damaged or shows other pixels")
+FINDING(BORDER, "TXM-505", ERROR, "A tile's border in the border section is damaged or shows other pixels")
 FINDING(DEEP_PIXELS, "TXM-601", ERROR, "A level is not what converting the source gives")
 FINDING(DEEP_HEADER, "TXM-602", ERROR, "Sizes, type or metadata are not what converting the source gives")
 FINDING(DEEP_FAILED, "TXM-603", WARNING, "The source could not be converted for comparison")

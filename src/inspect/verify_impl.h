@@ -36,9 +36,9 @@ typedef struct txm_verification {
 /* Each adds what it finds. They fail for want of memory, for I/O errors, and when work is cancelled. */
 txm_status txm_verify_header(txm_verification *v, txm_error *err); /* structure, acceptance, section; sets `regular` */
 txm_status txm_verify_origin(txm_verification *v, txm_error *err); /* name and source; sets `source` */
-txm_status txm_verify_pixels(txm_verification *v, txm_error *err); /* tiles, level 0, levels, rings */
+txm_status txm_verify_pixels(txm_verification *v, txm_error *err); /* tiles, level 0, levels, borders */
 txm_status txm_verify_decoding(txm_verification *v, txm_error *err); /* tiles alone */
-txm_status txm_verify_deep(txm_verification *v, txm_error *err);   /* against the source */
+txm_status txm_verify_deep(txm_verification *v, txm_error *err);     /* against the source */
 
 /* The word for the requested colour space that is in names; only of files that hold one. */
 static inline const char *txm_name_word(const txm_tx_description *d)

@@ -70,11 +70,11 @@ static bool take_tiles(void *context, txm_band *band)
     return !band->level || band->level >= c->check.v->info->levels || txm_submit_compare(&c->check, band);
 }
 
-static bool take_rings(void *context, txm_band *band, txm_band *const around[4])
+static bool take_borders(void *context, txm_band *band, txm_band *const around[4])
 {
     course *c = context;
     const txm_tx_info *i = c->check.v->info;
-    return band->level >= i->levels || txm_submit_rings(&c->check, band->level, band->y / i->tile_h, band, around);
+    return band->level >= i->levels || txm_submit_borders(&c->check, band->level, band->y / i->tile_h, band, around);
 }
 
 /* ---- what happens to a band of level 0 -------------------------------------------------------------------------- */
@@ -219,15 +219,15 @@ static void run_level0(course *c)
 static void run_other_levels(course *c)
 {
     const txm_tx_info *i = c->check.v->info;
-    bool rings = i->section == TXM_SECTION_VALID, ok = true;
+    bool borders = i->section == TXM_SECTION_VALID, ok = true;
     for (uint32_t l = 0; l < i->levels; l++)
         for (uint32_t y = 0; ok && y < txm_tx_level_of(c->check.v->tx, l)->tiles_y; y++) {
             txm_group_wait(c->check.job.group, MAX_QUEUED);
             if (l && !txm_job_runs(&c->check.job))
                 return;
             ok = !l || txm_submit_decode(&c->check, l, y);
-            if (ok && rings)
-                ok = txm_submit_rings(&c->check, l, y, NULL, NULL);
+            if (ok && borders)
+                ok = txm_submit_borders(&c->check, l, y, NULL, NULL);
         }
     if (!ok)
         fail_memory(c);
@@ -345,7 +345,7 @@ static txm_status set_up_tiler(course *c, txm_error *err)
                                    !strcmp(v->description.detected, "scene_linear_srgb"),
                                    v->description.envlatl,
                                    true};
-    const txm_tiler_sink sink = {c, take_tiles, i->section == TXM_SECTION_VALID ? take_rings : NULL};
+    const txm_tiler_sink sink = {c, take_tiles, i->section == TXM_SECTION_VALID ? take_borders : NULL};
     return txm_tiler_new(&c->check.job, &spec, &layout, v->context->ops, &sink, &c->tiler, err);
 }
 

@@ -35,9 +35,9 @@ bool txm_check_decode(txm_pixel_check *check, uint32_t level, uint32_t tile_x, u
 /* Jobs for a whole tile row; they keep their own references. False when memory is exhausted.
  *   compare  a recomputed band against the file's tiles, into `diffs`
  *   decode   tiles of levels that are not recomputed: only whether they can be decoded
- *   rings    rings of the section against pixels of the level: of bands, or, with `band` NULL, of the file */
+ *   borders  borders of the section against pixels of the level: of bands, or, with `band` NULL, of the file */
 bool txm_submit_compare(txm_pixel_check *check, txm_band *band);
 bool txm_submit_decode(txm_pixel_check *check, uint32_t level, uint32_t tile_y);
-bool txm_submit_rings(txm_pixel_check *check, uint32_t level, uint32_t tile_y, txm_band *band,
-                      txm_band *const around[4]);
+bool txm_submit_borders(txm_pixel_check *check, uint32_t level, uint32_t tile_y, txm_band *band,
+                        txm_band *const around[4]);
 #endif

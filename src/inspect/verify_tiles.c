@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Jobs of a verification that work on a run of tiles: decoding, comparing with recomputed pixels, comparing rings. */
+ * Jobs of a verification that work on a run of tiles: decoding, comparing with recomputed pixels, comparing borders. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "inspect/verify_pixels.h"
-#include "pyramid/ring.h"
+#include "pyramid/border.h"
 
 /* Pixels that make a job of a few hundred microseconds: 16 of Blender's tiles. */
 enum { RUN_PIXELS = 1 << 16 };
@@ -96,7 +96,7 @@ static void check_tiles(void *arg)
     finish_run(r);
 }
 
-/* ---- rings ------------------------------------------------------------------------------------------------------ */
+/* ---- borders ----------------------------------------------------------------------------------------------------- */
 
 static const uint8_t *band_row(void *context, uint32_t y)
 {
@@ -104,9 +104,9 @@ static const uint8_t *band_row(void *context, uint32_t y)
     return txm_band_row_near(r->band, r->around, y);
 }
 
-/* Whether the stored ring shows the pixels of the bands. A "no" is not the last word: within parity, recomputed levels
- * are not the file's. */
-static bool ring_fits(run *r, uint32_t tile_x, uint8_t *gathered)
+/* Whether the stored border shows the pixels of the bands. A "no" is not the last word: within parity, recomputed
+ * levels are not the file's. */
+static bool border_fits(run *r, uint32_t tile_x, uint8_t *gathered)
 {
     const txm_tile_run *t = &r->tiles;
     const txm_tx_info *i = t->check->v->info;
@@ -115,21 +115,21 @@ static bool ring_fits(run *r, uint32_t tile_x, uint8_t *gathered)
     uint32_t x0 = tile_x * i->tile_w, y0 = t->tile_y * i->tile_h;
     uint32_t w = level->width - x0 < i->tile_w ? level->width - x0 : i->tile_w;
     uint32_t h = level->height - y0 < i->tile_h ? level->height - y0 : i->tile_h;
-    txm_ring_gather(band_row, r, level->width, level->height, px, x0, y0, w, h, gathered);
+    txm_border_gather(band_row, r, level->width, level->height, px, x0, y0, w, h, gathered);
     return txm_tx_border_is(t->check->v->tx, t->level, tile_x, t->tile_y, r->band->pixels + x0 * px,
                             r->band->stride_bytes, gathered);
 }
 
 /* By the reader itself, which decodes the tile and its neighbours again. */
-static bool check_ring_in_file(const txm_tile_run *t, uint32_t tile_x)
+static bool check_border_in_file(const txm_tile_run *t, uint32_t tile_x)
 {
     txm_pixel_check *c = t->check;
     txm_error err = {0};
-    txm_status status = txm_tx_check_ring(c->v->tx, t->level, tile_x, t->tile_y, &err);
+    txm_status status = txm_tx_check_border(c->v->tx, t->level, tile_x, t->tile_y, &err);
     if (txm_status_is_finding(status)) {
         /* A neighbour that cannot be decoded has been found already. */
         if (!atomic_load(&c->v->damaged[t->level]))
-            txm_find(c->v->findings, TXM_FINDING_RING, (txm_place){(int)t->level, (int)tile_x, (int)t->tile_y}, "%s",
+            txm_find(c->v->findings, TXM_FINDING_BORDER, (txm_place){(int)t->level, (int)tile_x, (int)t->tile_y}, "%s",
                      without_place(err.message, c->v->path, t->level, tile_x, t->tile_y));
         return true;
     }
@@ -138,18 +138,18 @@ static bool check_ring_in_file(const txm_tile_run *t, uint32_t tile_x)
     return status == TXM_OK;
 }
 
-static void check_rings(void *arg)
+static void check_borders(void *arg)
 {
     run *r = arg;
     txm_pixel_check *c = r->tiles.check;
     const txm_tx_info *i = c->v->info;
-    uint8_t *gathered = txm_alloc_pixels(txm_ring_pixels(i->tile_w, i->tile_h), c->pixel_bytes);
+    uint8_t *gathered = txm_alloc_pixels(txm_border_pixels(i->tile_w, i->tile_h), c->pixel_bytes);
     bool going = gathered != NULL;
     if (!going)
         out_of_memory(c);
     for (uint32_t n = 0; going && n < r->tiles.count && txm_job_runs(&c->job); n++) {
         uint32_t x = r->tiles.first + n;
-        going = (r->band && ring_fits(r, x, gathered)) || check_ring_in_file(&r->tiles, x);
+        going = (r->band && border_fits(r, x, gathered)) || check_border_in_file(&r->tiles, x);
     }
     free(gathered);
     finish_run(r);
@@ -188,8 +188,8 @@ bool txm_submit_decode(txm_pixel_check *check, uint32_t level, uint32_t tile_y)
     return submit(check, level, tile_y, NULL, NULL, check_tiles);
 }
 
-bool txm_submit_rings(txm_pixel_check *check, uint32_t level, uint32_t tile_y, txm_band *band,
-                      txm_band *const around[4])
+bool txm_submit_borders(txm_pixel_check *check, uint32_t level, uint32_t tile_y, txm_band *band,
+                        txm_band *const around[4])
 {
-    return submit(check, level, tile_y, band, around, check_rings);
+    return submit(check, level, tile_y, band, around, check_borders);
 }

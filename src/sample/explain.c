@@ -36,8 +36,8 @@ static void add_tap(const walk *s, uint32_t level, int64_t x, int64_t y, float w
                                        txm_entry_of(t, level, (uint32_t)w, tap->tile_x, tap->tile_y), s->lane, &look);
     if (!p)
         return;
-    p += ((uint32_t)py - (tap->tile_y << t->tile_shift) + TXM_RING_PX) * t->row_bytes +
-         ((uint32_t)px - (tap->tile_x << t->tile_shift) + TXM_RING_PX) * t->pixel_bytes;
+    p += ((uint32_t)py - (tap->tile_y << t->tile_shift) + TXM_BORDER_PX) * t->row_bytes +
+         ((uint32_t)px - (tap->tile_x << t->tile_shift) + TXM_BORDER_PX) * t->pixel_bytes;
     txm_rgba c = txm_texel(t->type, t->channels, p) * t->scale;
     for (int i = 0; i < 4; i++)
         tap->value[i] = t->channels == 4 ? c[i] : i < 3 ? c[0] : 1.0f;

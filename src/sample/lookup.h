@@ -75,7 +75,7 @@ TXM_FLOW txm_look txm_level_interpolate(const txm_view *view, const txm_view_tex
     const uint8_t *p = txm_tile_pixels(view, t->tile_bytes, txm_entry_of(t, level, w, tile_x, tile_y), lane, &look);
     if (!p)
         return look;
-    int32_t first = TXM_RING_PX - (cubic ? 1 : 0); /* of the taps, from the place on */
+    int32_t first = TXM_BORDER_PX - (cubic ? 1 : 0); /* of the taps, from the place on */
     p += (uint32_t)(place.y - (int32_t)(tile_y << t->tile_shift) + first) * t->row_bytes +
          (uint32_t)(place.x - (int32_t)(tile_x << t->tile_shift) + first) * t->pixel_bytes;
     if (cubic) {
@@ -117,8 +117,8 @@ TXM_FLOW txm_look txm_level_pixel(const txm_view *view, const txm_view_texture *
         txm_tile_pixels(view, t->tile_bytes, txm_entry_of(t, level, (uint32_t)w, tile_x, tile_y), lane, &look);
     if (!p)
         return look;
-    p += ((uint32_t)py - (tile_y << t->tile_shift) + TXM_RING_PX) * t->row_bytes +
-         ((uint32_t)px - (tile_x << t->tile_shift) + TXM_RING_PX) * t->pixel_bytes;
+    p += ((uint32_t)py - (tile_y << t->tile_shift) + TXM_BORDER_PX) * t->row_bytes +
+         ((uint32_t)px - (tile_x << t->tile_shift) + TXM_BORDER_PX) * t->pixel_bytes;
     *out = txm_taps_closest(t, p);
     return TXM_RESIDENT;
 }

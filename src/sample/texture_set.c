@@ -154,8 +154,8 @@ static txm_status describe(const txm_tx *tx, txm_extension extension, txm_view_t
     while (edge >> v->tile_shift > 1)
         v->tile_shift++;
     v->pixel_bytes = v->channels * (uint32_t)txm_type_bytes(info->type);
-    v->row_bytes = (edge + 2 * TXM_RING_PX) * v->pixel_bytes;
-    v->tile_bytes = (edge + 2 * TXM_RING_PX) * v->row_bytes;
+    v->row_bytes = (edge + 2 * TXM_BORDER_PX) * v->pixel_bytes;
+    v->tile_bytes = (edge + 2 * TXM_BORDER_PX) * v->row_bytes;
     /* Levels are used as far as they are what look-ups take them for: halves, rounded down. */
     for (uint32_t i = 0; i < info->levels && i < TXM_MAX_LEVELS; i++, v->levels++) {
         const txm_tx_level *l = txm_tx_level_of(tx, i);
@@ -215,7 +215,7 @@ txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_exten
     status = describe(t.tx, extension, &v, &tiles, err);
     const txm_tx_info *info = txm_tx_info_of(t.tx);
     if (status == TXM_OK && info->channels != v.channels) {
-        size_t edge = info->tile_w + 2 * TXM_RING_PX;
+        size_t edge = info->tile_w + 2 * TXM_BORDER_PX;
         t.unwidened = txm_alloc_pixels(edge * edge, info->channels * txm_type_bytes(info->type));
         if (!t.unwidened)
             status = txm_fail(err, TXM_NO_MEMORY, "no memory for a tile");
@@ -292,14 +292,14 @@ static txm_status read_tile(texture *t, const txm_view_texture *v, uint32_t leve
                             txm_error *err)
 {
     const txm_tx_info *info = txm_tx_info_of(t->tx);
-    size_t pixel = info->channels * txm_type_bytes(info->type), edge = info->tile_w + 2 * TXM_RING_PX;
+    size_t pixel = info->channels * txm_type_bytes(info->type), edge = info->tile_w + 2 * TXM_BORDER_PX;
     uint32_t w, h;
     uint8_t *read = t->unwidened ? t->unwidened : dst;
-    txm_status status = txm_tx_read_padded(t->tx, level, x, y, TXM_RING_PX, (txm_extension)v->extension, read, pixel,
+    txm_status status = txm_tx_read_padded(t->tx, level, x, y, TXM_BORDER_PX, (txm_extension)v->extension, read, pixel,
                                            edge * pixel, &w, &h, err);
-    for (uint32_t row = 0; status == TXM_OK && t->unwidened && row < h + 2 * TXM_RING_PX; row++)
+    for (uint32_t row = 0; status == TXM_OK && t->unwidened && row < h + 2 * TXM_BORDER_PX; row++)
         txm_ops_best()->widen(info->type, info->channels, read + row * edge * pixel, dst + row * (size_t)v->row_bytes,
-                              w + 2 * TXM_RING_PX);
+                              w + 2 * TXM_BORDER_PX);
     return status;
 }
 

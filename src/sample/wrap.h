@@ -80,7 +80,7 @@ TXM_ARITH int32_t txm_pixel_floor(float x)
  * that is what Cycles reads. */
 TXM_ARITH int32_t txm_pixel_closest(float x)
 {
-    return x == x ? txm_pixel_floor(x) : -TXM_RING_PX;
+    return x == x ? txm_pixel_floor(x) : -TXM_BORDER_PX;
 }
 
 /* For linear and cubic: the pixel whose centre is at or before the coordinate, and the fraction to the next one. */

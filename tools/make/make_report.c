@@ -168,8 +168,8 @@ static void say_details(const char *input, const txm_result *r)
         txm_say(
             TXM_SAY_DETAIL,
             "%s: made because %s, read by %s; seconds of CPU: decode %.3f, conform %.3f, colour %.3f, pyramid %.3f, "
-            "hash %.3f, encode %.3f, rings %.3f, write %.3f",
-            input, r->reason, r->reader, s->decode, s->conform, s->color, s->pyramid, s->hash, s->encode, s->rings,
+            "hash %.3f, encode %.3f, borders %.3f, write %.3f",
+            input, r->reason, r->reader, s->decode, s->conform, s->color, s->pyramid, s->hash, s->encode, s->borders,
             s->write);
 }
 

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-const char *const txm_stage_names[TXM_STAGES] = {"decode", "conform", "color", "pyramid",
-                                                 "hash",   "encode",  "rings", "write"};
+const char *const txm_stage_names[TXM_STAGES] = {"decode", "conform", "color",   "pyramid",
+                                                 "hash",   "encode",  "borders", "write"};
 
 void txm_stages_from(const txm_stage_seconds *s, double out[TXM_STAGES])
 {
-    const double seconds[TXM_STAGES] = {s->decode, s->conform, s->color, s->pyramid,
-                                        s->hash,   s->encode,  s->rings, s->write};
+    const double seconds[TXM_STAGES] = {s->decode, s->conform, s->color,   s->pyramid,
+                                        s->hash,   s->encode,  s->borders, s->write};
     memcpy(out, seconds, sizeof seconds);
 }
 

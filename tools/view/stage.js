@@ -4,7 +4,7 @@
 // The plane is measured in pixels of level 0. In the layout "one" every level covers the rectangle of level 0, as when a
 // texture is sampled; in "pyramid" all levels stand side by side, pixel for pixel, as in `txmill extract --atlas`.
 
-const RING = 2; // px that a border holds around a tile
+const BORDER_PX = 2; // px that a border holds around a tile
 const MIN_ZOOM = 1 / 512, MAX_ZOOM = 128;
 
 class Stage {
@@ -193,7 +193,7 @@ class Stage {
     const c = this.context, style = getComputedStyle(this.canvas);
     this.blocks.frame++;
     this.colors = { ground: style.getPropertyValue("--stage"), line: style.getPropertyValue("--line"),
-                    ring: style.getPropertyValue("--ring"), hot: style.getPropertyValue("--hot") };
+                    border: style.getPropertyValue("--border"), hot: style.getPropertyValue("--hot") };
     c.fillStyle = this.colors.ground;
     c.fillRect(0, 0, this.canvas.width, this.canvas.height);
     for (const place of this.placed()) {
@@ -288,7 +288,7 @@ class Overlay {
   draw() {
     const on = this.stage.overlays;
     if (on.has("bytes") && this.level.tileBytes) this.eachTile((x, y) => this.heat(x, y));
-    if (on.has("borders") && this.view.sx * RING >= 1) this.eachTile((x, y) => this.border(x, y, 0.5));
+    if (on.has("borders") && this.view.sx * BORDER_PX >= 1) this.eachTile((x, y) => this.border(x, y, 0.5));
     if (on.has("tiles") && Math.min(this.tileX, this.tileY) >= 8) this.lines();
     this.eachTile((x, y) => this.damage(x, y));
     const under = this.stage.under(this.stage.hover);
@@ -321,9 +321,9 @@ class Overlay {
 
   // The band around a tile that its border holds: pixels of the neighbours, and beyond the level's edge of the far side.
   border(x, y, alpha) {
-    const { c } = this, [x0, y0, x1, y1] = this.edges(x, y), [ox0, oy0, ox1, oy1] = this.edges(x, y, RING);
+    const { c } = this, [x0, y0, x1, y1] = this.edges(x, y), [ox0, oy0, ox1, oy1] = this.edges(x, y, BORDER_PX);
     c.globalAlpha = alpha;
-    c.fillStyle = this.stage.colors.ring;
+    c.fillStyle = this.stage.colors.border;
     c.fillRect(ox0, oy0, ox1 - ox0, y0 - oy0);
     c.fillRect(ox0, y1, ox1 - ox0, oy1 - y1);
     c.fillRect(ox0, y0, x0 - ox0, y1 - y0);
@@ -355,7 +355,7 @@ class Overlay {
 
   mark(tile) {
     const { c } = this, [x0, y0, x1, y1] = this.edges(tile.x, tile.y);
-    if (this.stage.overlays.has("borders") && this.view.sx * RING >= 1) this.border(tile.x, tile.y, 0.9);
+    if (this.stage.overlays.has("borders") && this.view.sx * BORDER_PX >= 1) this.border(tile.x, tile.y, 0.9);
     c.strokeStyle = this.stage.colors.hot;
     c.lineWidth = 2 * Math.max(1, Math.round(this.stage.ratio));
     c.strokeRect(x0, y0, x1 - x0, y1 - y0);

@@ -130,12 +130,12 @@ static int tiles(bench *b)
     return txm_rt_tiles(&a, b->stream);
 }
 
-static int rings(bench *b)
+static int borders(bench *b)
 {
     const txm_gpu_plan *p = &b->job->plan;
-    const txm_gpu_rings a = {p->type, p->channels,          p->tile_px,   b->l0->width,       b->l0->height,
-                             0,       b->rows / p->tile_px, b->l0->store, b->slot->device_out};
-    return txm_rt_rings(&a, b->stream);
+    const txm_gpu_borders a = {p->type, p->channels,          p->tile_px,   b->l0->width,       b->l0->height,
+                               0,       b->rows / p->tile_px, b->l0->store, b->slot->device_out};
+    return txm_rt_borders(&a, b->stream);
 }
 
 static txm_status run(bench *b, txm_error *err)
@@ -143,7 +143,8 @@ static txm_status run(bench *b, txm_error *err)
     const txm_gpu_plan *p = &b->job->plan;
     uint64_t stored = b->chunk_bytes, pixels = (uint64_t)p->width * b->rows, light = p->channels * sizeof(float);
     uint64_t pixel = p->channels * txm_gpu_bytes(p->type);
-    uint64_t ring = (uint64_t)txm_gpu_rings_pixels(p->tile_px, p->width, p->tile_px) * (b->rows / p->tile_px) * pixel;
+    uint64_t border =
+        (uint64_t)txm_gpu_borders_pixels(p->tile_px, p->width, p->tile_px) * (b->rows / p->tile_px) * pixel;
     txm_status status;
     if ((status = measure(b, "upload", upload, stored, err)) ||
         (status = measure(b, "download", download, stored, err)) ||
@@ -151,7 +152,8 @@ static txm_status run(bench *b, txm_error *err)
         (status = measure(b, "ingest (conform, level 1)", ingest, 2 * stored + pixels / 4 * (pixel + light), err)) ||
         (status = measure(b, "statistics", count_rows, stored, err)) ||
         (status = measure(b, "level 2", level, pixels / 4 * light + pixels / 16 * (pixel + light), err)) ||
-        (status = measure(b, "tiles", tiles, 2 * stored, err)) || (status = measure(b, "rings", rings, 2 * ring, err)))
+        (status = measure(b, "tiles", tiles, 2 * stored, err)) ||
+        (status = measure(b, "borders", borders, 2 * border, err)))
         return status;
     return TXM_OK;
 }

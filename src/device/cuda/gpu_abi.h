@@ -2,7 +2,7 @@
  *
  * What the GPU plug-in (txmill-cuda.so) exports: one table under one name.
  *
- * A job makes the tiles and rings of all levels of one image. Rows of level 0 go in, in chunks; what comes back is
+ * A job makes the tiles and borders of all levels of one image. Rows of level 0 go in, in chunks; what comes back is
  * ready for the compressors. The plug-in knows nothing of files, threads or compression, and keeps nothing between jobs
  * but tables on each device and buffers for the next job. It never prints.
  */
@@ -42,15 +42,15 @@ typedef struct txm_gpu_plan {
     uint32_t channels;       /* stored: conform.channels, or 1 for RGBA that is grey */
     bool srgb;               /* filter in linear light */
     bool filter;             /* tiles go through TIFF's predictor or EXR's byte split */
-    bool rings;
+    bool borders;
     bool rows;           /* give conformed rows of level 0 back */
     uint32_t chunk_rows; /* at most this many rows at once, a multiple of tile_px */
     uint32_t slots;      /* chunks under way at once, at least 2 */
 } txm_gpu_plan;
 
-typedef enum txm_gpu_kind { TXM_GPU_ROWS, TXM_GPU_TILES, TXM_GPU_RINGS } txm_gpu_kind;
+typedef enum txm_gpu_kind { TXM_GPU_ROWS, TXM_GPU_TILES, TXM_GPU_BORDERS } txm_gpu_kind;
 
-/* Rows of level 0, or the tiles or ring records of one row of tiles as kernels.h lays them out. */
+/* Rows of level 0, or the tiles or border records of one row of tiles as kernels.h lays them out. */
 typedef struct txm_gpu_piece {
     txm_gpu_kind kind;
     uint32_t level, y, rows;
@@ -63,7 +63,7 @@ typedef struct txm_gpu_result {
     const uint8_t *submitted; /* the rows as they were given */
     uint32_t y, rows;
     const txm_gpu_row_stats *stats; /* a row; NULL for rows that were conformed already */
-    const txm_gpu_piece *pieces;    /* each kind of a level in rising order but the first rings, which come last */
+    const txm_gpu_piece *pieces;    /* each kind of a level in rising order but the first borders, which come last */
     size_t piece_count;
 } txm_gpu_result;
 

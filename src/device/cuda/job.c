@@ -67,7 +67,7 @@ static void plan_levels(txm_gpu_job *j)
 }
 
 /* Rows that are still needed when a chunk comes: those of a row of tiles that waits for its last one, or for the two
- * rows below it with its rings, two above it, and the last one, which the next level may want. */
+ * rows below it with its borders, two above it, and the last one, which the next level may want. */
 static void lay_out_levels(txm_gpu_job *j, layout *device)
 {
     const txm_gpu_plan *p = &j->plan;
@@ -75,10 +75,10 @@ static void lay_out_levels(txm_gpu_job *j, layout *device)
         gpu_level *l = &j->level[i];
         txm_gpu_store *s = &l->store;
         s->stride_bytes = stored_row(j, l->width);
-        s->head_rows = p->rings ? least(l->height, p->tile_px + TXM_RING_PX) : 0;
-        s->capacity = s->head_rows == l->height ? 1 : least(l->height, l->most_rows + p->tile_px + 2 * TXM_RING_PX);
+        s->head_rows = p->borders ? least(l->height, p->tile_px + TXM_BORDER_PX) : 0;
+        s->capacity = s->head_rows == l->height ? 1 : least(l->height, l->most_rows + p->tile_px + 2 * TXM_BORDER_PX);
         s->head = take(device, s->head_rows * s->stride_bytes);
-        s->ring = take(device, s->capacity * s->stride_bytes);
+        s->recent = take(device, s->capacity * s->stride_bytes);
         if (i == 0 || i + 1 == j->levels)
             continue;
         l->floats.stride = (uint64_t)l->width * p->channels;
@@ -96,13 +96,13 @@ static void plan_output(txm_gpu_job *j)
     for (uint32_t i = 0; i < j->levels; i++) {
         const gpu_level *l = &j->level[i];
         uint32_t all = ceil_div(l->height, p->tile_px), some = ceil_div(l->most_rows, p->tile_px);
-        uint32_t tiles = least(all, some + 1), rings = p->rings ? least(all, some + 2) : 0;
-        uint64_t ring_bytes =
-            (uint64_t)txm_gpu_rings_pixels(p->tile_px, l->width, p->tile_px) * p->channels * txm_gpu_bytes(p->type);
-        j->piece_capacity += tiles + rings;
+        uint32_t tiles = least(all, some + 1), borders = p->borders ? least(all, some + 2) : 0;
+        uint64_t border_bytes =
+            (uint64_t)txm_gpu_borders_pixels(p->tile_px, l->width, p->tile_px) * p->channels * txm_gpu_bytes(p->type);
+        j->piece_capacity += tiles + borders;
         j->out_capacity +=
             tiles * (txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width, p->tile_px) + ALIGN);
-        j->out_capacity += rings * (ring_bytes + ALIGN);
+        j->out_capacity += borders * (border_bytes + ALIGN);
     }
 }
 

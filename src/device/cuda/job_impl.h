@@ -15,12 +15,12 @@ typedef struct gpu_block gpu_block;
 
 typedef struct gpu_level {
     uint32_t width, height;
-    bool box;           /* both edges of the level below are even */
-    uint32_t made;      /* rows so far */
-    uint32_t tiled;     /* rows whose tiles were made */
-    uint32_t ringed;    /* rows whose rings were made, counted from after the first row of tiles */
-    bool first_ringed;  /* and of that one */
-    uint32_t most_rows; /* that one chunk can complete */
+    bool box;            /* both edges of the level below are even */
+    uint32_t made;       /* rows so far */
+    uint32_t tiled;      /* rows whose tiles were made */
+    uint32_t bordered;   /* rows whose borders were made, counted from after the first row of tiles */
+    bool first_bordered; /* and of that one */
+    uint32_t most_rows;  /* that one chunk can complete */
     txm_gpu_store store;
     txm_gpu_floats floats; /* levels that others are made from, but for level 0 */
 } gpu_level;

@@ -15,7 +15,7 @@
 /* A level's rows in storage type: the newest ones in a circle, the first ones (which the repeat extension needs again
  * at the end) in a place of their own. */
 typedef struct txm_gpu_store {
-    uint8_t *head, *ring;
+    uint8_t *head, *recent;
     uint32_t head_rows, capacity; /* rows of either */
     uint64_t stride_bytes;
 } txm_gpu_store;
@@ -29,7 +29,7 @@ typedef struct txm_gpu_floats {
 
 TXM_ARITH uint8_t *txm_gpu_row(const txm_gpu_store *s, uint32_t y)
 {
-    return y < s->head_rows ? s->head + y * s->stride_bytes : s->ring + (y % s->capacity) * s->stride_bytes;
+    return y < s->head_rows ? s->head + y * s->stride_bytes : s->recent + (y % s->capacity) * s->stride_bytes;
 }
 
 TXM_ARITH float *txm_gpu_float_row(const txm_gpu_floats *f, uint32_t y)
@@ -319,34 +319,34 @@ TXM_ARITH uint32_t txm_gpu_tiles_threads(const txm_gpu_tiles *a)
     return txm_gpu_is_integer(a->type) ? (a->width + a->tile_px - 1) / a->tile_px * a->tile_px : a->width * a->channels;
 }
 
-/* ---- rings ------------------------------------------------------------------------------------------------------ */
+/* ---- borders ----------------------------------------------------------------------------------------------------- */
 
-/* For each tile its ring in the order of pyramid/ring.h, and after it the tile's own outermost pixels, from which the
- * ring is predicted when it is encoded: first row, last row, first column, last column. */
-typedef struct txm_gpu_rings {
+/* For each tile its border in the order of pyramid/border.h, and after it the tile's own outermost pixels, from which
+ * the border is predicted when it is encoded: first row, last row, first column, last column. */
+typedef struct txm_gpu_borders {
     txm_type type;
     uint32_t channels, tile_px;
     uint32_t width, height;
     uint32_t y, bands; /* as for tiles */
     txm_gpu_store store;
     uint8_t *out;
-} txm_gpu_rings;
+} txm_gpu_borders;
 
 /* Pixels of one record. */
-TXM_ARITH uint32_t txm_gpu_ring_pixels(uint32_t w, uint32_t h)
+TXM_ARITH uint32_t txm_gpu_border_pixels(uint32_t w, uint32_t h)
 {
     return 4 * (w + h + 4) + 2 * (w + h);
 }
 
 /* Pixels of the records of one row of tiles with `rows` valid pixel rows. */
-TXM_ARITH uint32_t txm_gpu_rings_pixels(uint32_t tile_px, uint32_t width, uint32_t rows)
+TXM_ARITH uint32_t txm_gpu_borders_pixels(uint32_t tile_px, uint32_t width, uint32_t rows)
 {
     uint32_t full = width / tile_px, rest = width % tile_px;
-    return full * txm_gpu_ring_pixels(tile_px, rows) + (rest ? txm_gpu_ring_pixels(rest, rows) : 0);
+    return full * txm_gpu_border_pixels(tile_px, rows) + (rest ? txm_gpu_border_pixels(rest, rows) : 0);
 }
 
 /* Where pixel `i` of a record comes from, relative to the tile's first pixel. */
-TXM_ARITH void txm_gpu_ring_place(uint32_t i, uint32_t w, uint32_t h, int32_t *x, int32_t *y)
+TXM_ARITH void txm_gpu_border_place(uint32_t i, uint32_t w, uint32_t h, int32_t *x, int32_t *y)
 {
     uint32_t row = w + 4, sides = 2 * row, below = sides + 4 * h, edges = below + 2 * row, columns = edges + 2 * w;
     if (i < sides || (i >= below && i < edges)) { /* two rows above, two below */
@@ -368,7 +368,7 @@ TXM_ARITH void txm_gpu_ring_place(uint32_t i, uint32_t w, uint32_t h, int32_t *x
     }
 }
 
-/* Levels may be narrower than the ring is wide: the plane repeats as often as needed. */
+/* Levels may be narrower than the border is wide: the plane repeats as often as needed. */
 TXM_ARITH uint32_t txm_gpu_wrap(uint32_t origin, int32_t offset, uint32_t size)
 {
     uint32_t v = origin + 2 * size + (uint32_t)offset;
@@ -376,20 +376,20 @@ TXM_ARITH uint32_t txm_gpu_wrap(uint32_t origin, int32_t offset, uint32_t size)
 }
 
 /* Pixel `i` of the record of one tile. */
-TXM_ARITH void txm_gpu_rings_body(const txm_gpu_rings *a, txm_type type, uint32_t channels, uint32_t i, uint32_t tile,
-                                  uint32_t band)
+TXM_ARITH void txm_gpu_borders_body(const txm_gpu_borders *a, txm_type type, uint32_t channels, uint32_t i,
+                                    uint32_t tile, uint32_t band)
 {
     uint32_t px = a->tile_px, x0 = tile * px, y0 = a->y + band * px, bytes = channels * txm_gpu_bytes(type);
     if (band >= a->bands || x0 >= a->width)
         return;
     uint32_t w = a->width - x0 < px ? a->width - x0 : px, h = a->height - y0 < px ? a->height - y0 : px;
-    if (i >= txm_gpu_ring_pixels(w, h))
+    if (i >= txm_gpu_border_pixels(w, h))
         return;
     int32_t dx, dy;
-    txm_gpu_ring_place(i, w, h, &dx, &dy);
+    txm_gpu_border_place(i, w, h, &dx, &dy);
     const uint8_t *row = txm_gpu_row(&a->store, txm_gpu_wrap(y0, dy, a->height));
     uint64_t at =
-        (uint64_t)txm_gpu_rings_pixels(px, a->width, px) * band + (uint64_t)tile * txm_gpu_ring_pixels(px, h) + i;
+        (uint64_t)txm_gpu_borders_pixels(px, a->width, px) * band + (uint64_t)tile * txm_gpu_border_pixels(px, h) + i;
     txm_gpu_pixel p = txm_gpu_load(type, channels, row + (uint64_t)txm_gpu_wrap(x0, dx, a->width) * bytes);
     txm_gpu_save(type, channels, p, a->out + at * bytes);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a chunk of level 0 leads to: rows of every level, the tiles of rows of tiles that it completes, and the rings
+ * What a chunk of level 0 leads to: rows of every level, the tiles of rows of tiles that it completes, and the borders
  * of those whose surroundings it completes.
  *
  * Chunks alternate between two streams. The kernels of a chunk follow those of the chunk before, since levels grow from
@@ -144,7 +144,7 @@ static int make_level(chunk *c, uint32_t index)
     return 0;
 }
 
-/* ---- tiles and rings -------------------------------------------------------------------------------------------- */
+/* ---- tiles and borders ------------------------------------------------------------------------------------------- */
 
 static uint32_t rows_at(const chunk *c, const gpu_level *l, uint32_t y)
 {
@@ -169,33 +169,33 @@ static int make_tiles(chunk *c, uint32_t index)
 }
 
 /* Adds one row of tiles to a launch. */
-static int add_rings(chunk *c, uint32_t index, uint32_t y, txm_gpu_rings *a)
+static int add_borders(chunk *c, uint32_t index, uint32_t y, txm_gpu_borders *a)
 {
     uint32_t rows = rows_at(c, &c->job->level[index], y);
-    size_t bytes = (size_t)txm_gpu_rings_pixels(a->tile_px, a->width, rows) * a->channels * txm_gpu_bytes(a->type);
-    return add_piece(c, (txm_gpu_piece){TXM_GPU_RINGS, index, y, rows, NULL, bytes}, a->bands++ > 0, &a->out);
+    size_t bytes = (size_t)txm_gpu_borders_pixels(a->tile_px, a->width, rows) * a->channels * txm_gpu_bytes(a->type);
+    return add_piece(c, (txm_gpu_piece){TXM_GPU_BORDERS, index, y, rows, NULL, bytes}, a->bands++ > 0, &a->out);
 }
 
-static int make_rings(chunk *c, uint32_t index)
+static int make_borders(chunk *c, uint32_t index)
 {
     const txm_gpu_plan *p = &c->job->plan;
     gpu_level *l = &c->job->level[index];
-    uint32_t px = p->tile_px, y = px + l->ringed;
+    uint32_t px = p->tile_px, y = px + l->bordered;
     bool complete = l->made == l->height;
-    txm_gpu_rings a = {p->type, p->channels, px, l->width, l->height, y, 0, l->store, NULL};
-    for (; y < l->height && (complete || y + px + TXM_RING_PX <= l->made); y = px + l->ringed) {
-        TRY(add_rings(c, index, y, &a));
-        l->ringed += rows_at(c, l, y);
+    txm_gpu_borders a = {p->type, p->channels, px, l->width, l->height, y, 0, l->store, NULL};
+    for (; y < l->height && (complete || y + px + TXM_BORDER_PX <= l->made); y = px + l->bordered) {
+        TRY(add_borders(c, index, y, &a));
+        l->bordered += rows_at(c, l, y);
     }
     if (a.bands)
-        TRY(txm_rt_rings(&a, c->stream));
-    if (!complete || l->first_ringed)
+        TRY(txm_rt_borders(&a, c->stream));
+    if (!complete || l->first_bordered)
         return 0;
     /* Above the first row of tiles is the image's last one. */
-    l->first_ringed = true;
+    l->first_bordered = true;
     a.y = a.bands = 0;
-    TRY(add_rings(c, index, 0, &a));
-    return txm_rt_rings(&a, c->stream);
+    TRY(add_borders(c, index, 0, &a));
+    return txm_rt_borders(&a, c->stream);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
@@ -214,8 +214,8 @@ static int run(chunk *c)
         TRY(make_level(c, i));
     for (uint32_t i = 0; i < j->levels; i++) {
         TRY(make_tiles(c, i));
-        if (j->plan.rings)
-            TRY(make_rings(c, i));
+        if (j->plan.borders)
+            TRY(make_borders(c, i));
     }
     TRY(txm_rt_record(s->computed, c->stream));
     if (s->out_bytes)

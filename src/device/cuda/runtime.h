@@ -55,7 +55,7 @@ int txm_rt_ingest(const txm_gpu_ingest *args, txm_rt_stream stream);
 int txm_rt_count_rows(const txm_gpu_count *args, txm_rt_stream stream);
 int txm_rt_level(const txm_gpu_level *args, txm_rt_stream stream);
 int txm_rt_tiles(const txm_gpu_tiles *args, txm_rt_stream stream);
-int txm_rt_rings(const txm_gpu_rings *args, txm_rt_stream stream);
+int txm_rt_borders(const txm_gpu_borders *args, txm_rt_stream stream);
 
 #ifdef __cplusplus
 }

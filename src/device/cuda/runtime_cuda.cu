@@ -36,9 +36,9 @@ template <txm_type T, uint32_t C> __global__ void __launch_bounds__(BLOCK) tiles
     txm_gpu_tiles_body(&a, T, C, thread_x(), blockIdx.y, blockIdx.z);
 }
 
-template <txm_type T, uint32_t C> __global__ void __launch_bounds__(BLOCK) rings(const txm_gpu_rings a)
+template <txm_type T, uint32_t C> __global__ void __launch_bounds__(BLOCK) borders(const txm_gpu_borders a)
 {
-    txm_gpu_rings_body(&a, T, C, thread_x(), blockIdx.y, blockIdx.z);
+    txm_gpu_borders_body(&a, T, C, thread_x(), blockIdx.y, blockIdx.z);
 }
 
 /* A row's channels lie beside each other, so that they read the same pixels. */
@@ -93,11 +93,11 @@ int txm_rt_tiles(const txm_gpu_tiles *args, txm_rt_stream stream)
     LAUNCH(tiles, args, grid, stream);
 }
 
-int txm_rt_rings(const txm_gpu_rings *args, txm_rt_stream stream)
+int txm_rt_borders(const txm_gpu_borders *args, txm_rt_stream stream)
 {
     const uint32_t across = (args->width + args->tile_px - 1) / args->tile_px;
-    const dim3 grid(blocks(txm_gpu_ring_pixels(args->tile_px, args->tile_px)), across, args->bands);
-    LAUNCH(rings, args, grid, stream);
+    const dim3 grid(blocks(txm_gpu_border_pixels(args->tile_px, args->tile_px)), across, args->bands);
+    LAUNCH(borders, args, grid, stream);
 }
 
 int txm_rt_count_rows(const txm_gpu_count *args, txm_rt_stream stream)

@@ -144,7 +144,7 @@ TXM_FAST vi group_axis(vf x, vi size, uint32_t tile_shift, int closest, int firs
     if (closest) {
         *fraction = vf_set(0.0f);
         *beyond |= past;
-        return trunc - base + TXM_RING_PX;
+        return trunc - base + TXM_BORDER_PX;
     }
     vf sx = x - 0.5f, low = vf_floor(sx);
     *fraction = sx - low;
@@ -159,7 +159,7 @@ TXM_FAST void group_place(const txm_view_texture *t, vi level, vf u, vf v, int c
     h = vi_select((vi)(h > 1), h, vi_set(1));
     vi tile_x, tile_y;
     vf fx, fy;
-    int first = TXM_RING_PX - (cubic ? 1 : 0);
+    int first = TXM_BORDER_PX - (cubic ? 1 : 0);
     vi x = group_axis(u * vf_from(w), w, t->tile_shift, closest, first, &tile_x, &fx, beyond);
     vi y = group_axis((1.0f - v) * vf_from(h), h, t->tile_shift, closest, first, &tile_y, &fy, beyond);
     vi across = (w + vi_set((1 << t->tile_shift) - 1)) >> (int)t->tile_shift;

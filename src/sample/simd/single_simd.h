@@ -55,11 +55,11 @@ TXM_FAST int single_level(const txm_view *view, const txm_view_texture *t, const
     if (how->filter == TXM_FILTER_CLOSEST) {
         if (past[0] | past[1])
             return 0;
-        first = trunc - base + TXM_RING_PX;
+        first = trunc - base + TXM_BORDER_PX;
     } else {
         txm_rgba s = xy - 0.5f, low = v4_floor(s);
         fraction = s - low;
-        first = __builtin_convertvector(low, v4i) - base + (TXM_RING_PX - (how->filter == TXM_FILTER_CUBIC));
+        first = __builtin_convertvector(low, v4i) - base + (TXM_BORDER_PX - (how->filter == TXM_FILTER_CUBIC));
     }
     uint32_t across = (w + (1u << t->tile_shift) - 1) >> t->tile_shift;
     uint32_t index = t->first + t->level_first[level] + (uint32_t)tile[1] * across + (uint32_t)tile[0];

@@ -34,7 +34,7 @@ typedef struct png_source {
     uint8_t *batch;             /* inflated rows, each after its filter byte */
     uint32_t batch_rows;        /* room of the batch */
     uint32_t batch_next, batch_end;
-    uint8_t *lines[LINES]; /* a ring of unfiltered rows that are not in the caller's memory */
+    uint8_t *lines[LINES]; /* unfiltered rows, reused in turn, that are not in the caller's memory */
     unsigned line;         /* the one that was filled last */
     const uint8_t *prior;  /* the row above the next one; zeros above the first */
     uint32_t next_row;     /* to come from the inflater */

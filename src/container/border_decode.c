@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A padded tile from a tile and its ring alone: finding the ring's payload, decoding it, putting the window together.
+ * A padded tile from a tile and its border alone: finding the border's payload, decoding it, putting the window
+ * together.
  *
- * Decoding is the inverse of ring_encode.c, see section_format.h for the order of lines, the prediction and the planes.
- * Four-channel rings of 8 and 16 bits, which is what tx files hold, go a pixel at a time in vector registers: the
- * prediction needs the pixel before, so that the four channels are all there is to do at once.
+ * Decoding is the inverse of border_encode.c, see section_format.h for the order of lines, the prediction and the
+ * planes. Four-channel borders of 8 and 16 bits, which is what tx files hold, go a pixel at a time in vector registers:
+ * the prediction needs the pixel before, so that the four channels are all there is to do at once.
  */
 #include <zstd.h>
 
@@ -13,19 +14,19 @@
 #include "core/checksum.h"
 #include "core/fail.h"
 #include "core/mem.h"
-#include "pyramid/ring.h"
+#include "pyramid/border.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
-/* What a ring is decoded against. */
-typedef struct ring_tile {
+/* What a border is decoded against. */
+typedef struct border_tile {
     const uint8_t *pixels; /* the tile's own */
     size_t stride;
     uint32_t w, h, channels;
     unsigned sample_bytes;
-} ring_tile;
+} border_tile;
 
 enum { MASK_BYTES = 2, SLACK_BYTES = 64 };
 
@@ -34,12 +35,12 @@ static size_t padded_size(size_t bytes)
     return (bytes + SLACK_BYTES + 63) & ~(size_t)63;
 }
 
-/* Scratch bytes that decoding a ring takes, the ring itself not included: the planes (with the zero ones filled in),
- * the residuals, the references of two lines. */
-static size_t ring_scratch_bytes(uint32_t tile_w, uint32_t tile_h, size_t pixel_bytes)
+/* Scratch bytes that decoding a border takes, the border itself not included: the planes (with the zero ones filled
+ * in), the residuals, the references of two lines. */
+static size_t border_scratch_bytes(uint32_t tile_w, uint32_t tile_h, size_t pixel_bytes)
 {
-    size_t longest = (tile_w > tile_h ? tile_w : tile_h) + 2 * (size_t)TXM_RING_PX;
-    return 2 * padded_size(txm_ring_pixels(tile_w, tile_h) * pixel_bytes) + 2 * padded_size(longest * pixel_bytes);
+    size_t longest = (tile_w > tile_h ? tile_w : tile_h) + 2 * (size_t)TXM_BORDER_PX;
+    return 2 * padded_size(txm_border_pixels(tile_w, tile_h) * pixel_bytes) + 2 * padded_size(longest * pixel_bytes);
 }
 
 /* ---- planes to residuals -------------------------------------------------------------------------------------- */
@@ -121,7 +122,7 @@ static void set_sample(uint8_t *p, unsigned sample_bytes, uint32_t v)
 }
 
 /* Residuals with channels interleaved from planes. */
-static void weave(const ring_tile *tile, const uint8_t *planes, size_t pixels, uint8_t *residuals)
+static void weave(const border_tile *tile, const uint8_t *planes, size_t pixels, uint8_t *residuals)
 {
     uint32_t channels = tile->channels;
     unsigned n = tile->sample_bytes;
@@ -227,7 +228,7 @@ static void restore_any(uint8_t *line, const uint8_t *reference, size_t samples,
     }
 }
 
-static void restore(const ring_tile *tile, const line_pair *pair)
+static void restore(const border_tile *tile, const line_pair *pair)
 {
     unsigned n = tile->sample_bytes;
     for (int i = 0; i < 2; i++)
@@ -244,11 +245,11 @@ static void restore(const ring_tile *tile, const line_pair *pair)
         restore_any(pair->line[i], pair->reference[i], pair->pixels * tile->channels, tile->channels, n);
 }
 
-/* The columns beside the tile: lines 0 to 3, of h pixels each, into the ring's `sides`. */
-static void restore_columns(const ring_tile *t, uint8_t *lines, uint8_t *reference, size_t reference_bytes,
+/* The columns beside the tile: lines 0 to 3, of h pixels each, into the border's `sides`. */
+static void restore_columns(const border_tile *t, uint8_t *lines, uint8_t *reference, size_t reference_bytes,
                             uint8_t *sides)
 {
-    size_t px = (size_t)t->channels * t->sample_bytes, bytes = t->h * px, side = 2 * TXM_RING_PX * px;
+    size_t px = (size_t)t->channels * t->sample_bytes, bytes = t->h * px, side = 2 * TXM_BORDER_PX * px;
     uint8_t *edges[2] = {reference, reference + reference_bytes};
     txm_copy_pixels(edges[0], px, t->pixels, t->stride, t->h, px);
     txm_copy_pixels(edges[1], px, t->pixels + (t->w - 1) * px, t->stride, t->h, px);
@@ -260,36 +261,36 @@ static void restore_columns(const ring_tile *t, uint8_t *lines, uint8_t *referen
         txm_copy_pixels(sides + i * px, side, order[i], px, t->h, px);
 }
 
-/* The rows above and below: lines 4 to 7, of w + 4 pixels each, into their places in the ring. */
-static void restore_rows(const ring_tile *t, uint8_t *lines, uint8_t *reference, size_t reference_bytes,
+/* The rows above and below: lines 4 to 7, of w + 4 pixels each, into their places in the border. */
+static void restore_rows(const border_tile *t, uint8_t *lines, uint8_t *reference, size_t reference_bytes,
                          const uint8_t *sides, uint8_t *above, uint8_t *below)
 {
-    size_t px = (size_t)t->channels * t->sample_bytes, pair = TXM_RING_PX * px, row = t->w * px + 2 * pair;
+    size_t px = (size_t)t->channels * t->sample_bytes, pair = TXM_BORDER_PX * px, row = t->w * px + 2 * pair;
     uint8_t *edges[2] = {reference, reference + reference_bytes};
     for (unsigned i = 0; i < 2; i++) {
-        /* The tile's outermost row with the ring's pixels on both sides of it. */
+        /* The tile's outermost row with the border's pixels on both sides of it. */
         uint32_t y = i ? t->h - 1 : 0;
         memcpy(edges[i], sides + y * 2 * pair, pair);
         memcpy(edges[i] + pair, t->pixels + y * t->stride, t->w * px);
         memcpy(edges[i] + pair + t->w * px, sides + y * 2 * pair + pair, pair);
     }
     uint8_t *near[2] = {lines, lines + 2 * row}, *far[2] = {lines + row, lines + 3 * row};
-    restore(t, &(line_pair){{near[0], near[1]}, {edges[0], edges[1]}, t->w + 2 * TXM_RING_PX});
-    restore(t, &(line_pair){{far[0], far[1]}, {near[0], near[1]}, t->w + 2 * TXM_RING_PX});
+    restore(t, &(line_pair){{near[0], near[1]}, {edges[0], edges[1]}, t->w + 2 * TXM_BORDER_PX});
+    restore(t, &(line_pair){{far[0], far[1]}, {near[0], near[1]}, t->w + 2 * TXM_BORDER_PX});
     memcpy(above, far[0], row);
     memcpy(above + row, near[0], row);
     memcpy(below, near[1], row);
     memcpy(below + row, far[1], row);
 }
 
-/* All eight lines, residuals in visiting order, into the ring. */
-static void restore_lines(const ring_tile *t, uint8_t *residuals, uint8_t *reference, size_t reference_bytes,
-                          uint8_t *ring)
+/* All eight lines, residuals in visiting order, into the border. */
+static void restore_lines(const border_tile *t, uint8_t *residuals, uint8_t *reference, size_t reference_bytes,
+                          uint8_t *border)
 {
-    size_t px = (size_t)t->channels * t->sample_bytes, row = (t->w + 2 * TXM_RING_PX) * px;
-    uint8_t *sides = ring + TXM_RING_PX * row, *below = sides + 2 * TXM_RING_PX * px * t->h;
+    size_t px = (size_t)t->channels * t->sample_bytes, row = (t->w + 2 * TXM_BORDER_PX) * px;
+    uint8_t *sides = border + TXM_BORDER_PX * row, *below = sides + 2 * TXM_BORDER_PX * px * t->h;
     restore_columns(t, residuals, reference, reference_bytes, sides);
-    restore_rows(t, residuals + 4 * t->h * px, reference, reference_bytes, sides, ring, below);
+    restore_rows(t, residuals + 4 * t->h * px, reference, reference_bytes, sides, border, below);
 }
 
 /* ---- payload -------------------------------------------------------------------------------------------------- */
@@ -317,12 +318,12 @@ static bool expand_planes(uint32_t mask, unsigned count, size_t plane_bytes, con
     return true;
 }
 
-/* Decodes a payload into `ring` (pyramid/ring.h order, repeat extension). False if it is malformed; `ring` then holds
- * anything. The caller checks the checksum. */
-static bool decode_ring(const ring_tile *tile, const uint8_t *payload, size_t payload_bytes, ZSTD_DCtx *zstd,
-                        uint8_t *scratch, uint8_t *ring)
+/* Decodes a payload into `border` (pyramid/border.h order, repeat extension). False if it is malformed; `border` then
+ * holds anything. The caller checks the checksum. */
+static bool decode_border(const border_tile *tile, const uint8_t *payload, size_t payload_bytes, ZSTD_DCtx *zstd,
+                          uint8_t *scratch, uint8_t *border)
 {
-    size_t pixels = txm_ring_pixels(tile->w, tile->h), px = (size_t)tile->channels * tile->sample_bytes;
+    size_t pixels = txm_border_pixels(tile->w, tile->h), px = (size_t)tile->channels * tile->sample_bytes;
     uint32_t mask = 0;
     if (payload_bytes) {
         if (payload_bytes < MASK_BYTES)
@@ -333,7 +334,7 @@ static bool decode_ring(const ring_tile *tile, const uint8_t *payload, size_t pa
         if (!mask) {
             if (payload_bytes != px)
                 return false;
-            txm_copy_pixels(ring, px, payload, 0, pixels, px);
+            txm_copy_pixels(border, px, payload, 0, pixels, px);
             return true;
         }
     }
@@ -342,12 +343,12 @@ static bool decode_ring(const ring_tile *tile, const uint8_t *payload, size_t pa
     if (!expand_planes(mask, (unsigned)px, pixels, payload, payload_bytes, zstd, planes))
         return false;
     weave(tile, planes, pixels, residuals);
-    size_t longest = (tile->w > tile->h ? tile->w : tile->h) + 2 * (size_t)TXM_RING_PX;
-    restore_lines(tile, residuals, reference, padded_size(longest * px), ring);
+    size_t longest = (tile->w > tile->h ? tile->w : tile->h) + 2 * (size_t)TXM_BORDER_PX;
+    restore_lines(tile, residuals, reference, padded_size(longest * px), border);
     return true;
 }
 
-static uint64_t ring_number(const txm_tx *tx, const txm_tile_id *tile)
+static uint64_t border_number(const txm_tx *tx, const txm_tile_id *tile)
 {
     const txm_reader_level *l = &tx->levels[tile->level];
     return l->first_tile + (uint64_t)tile->y * l->shape.tiles_x + tile->x;
@@ -355,70 +356,70 @@ static uint64_t ring_number(const txm_tx *tx, const txm_tile_id *tile)
 
 bool txm_section_lacks(const txm_tx *tx, const txm_tile_id *tile)
 {
-    const txm_ring_place *place = &tx->section->rings[ring_number(tx, tile)];
-    return place->bytes == TXM_RING_MISSING_BYTES && txm_map_holds(&tx->map, place->offset, place->bytes) &&
+    const txm_border_place *place = &tx->section->borders[border_number(tx, tile)];
+    return place->bytes == TXM_BORDER_MISSING_BYTES && txm_map_holds(&tx->map, place->offset, place->bytes) &&
            !tx->map.data[place->offset];
 }
 
-/* The payload of ring `number`: its own, or the earlier one that it refers to. NULL if that is damaged. */
+/* The payload of border `number`: its own, or the earlier one that it refers to. NULL if that is damaged. */
 static const uint8_t *find_payload(const txm_tx *tx, uint64_t number, size_t *bytes)
 {
-    const txm_ring_place *place = &tx->section->rings[number];
+    const txm_border_place *place = &tx->section->borders[number];
     if (!txm_map_holds(&tx->map, place->offset, place->bytes))
         return NULL;
     const uint8_t *payload = tx->map.data + place->offset;
     *bytes = place->bytes;
-    if (place->bytes != TXM_RING_REFERENCE_BYTES)
+    if (place->bytes != TXM_BORDER_REFERENCE_BYTES)
         return payload;
     uint32_t earlier = txm_load_le32(payload + 3);
     if (earlier >= number)
         return NULL;
-    place = &tx->section->rings[earlier];
+    place = &tx->section->borders[earlier];
     *bytes = place->bytes;
     return txm_map_holds(&tx->map, place->offset, place->bytes) ? tx->map.data + place->offset : NULL;
 }
 
-/* The valid ring of a tile whose pixels are given, in scratch memory. *ring is NULL if it is damaged or left out:
+/* The valid border of a tile whose pixels are given, in scratch memory. *border is NULL if it is damaged or left out:
  * gather then. */
-static txm_status read_ring(txm_tx *tx, const txm_tile_id *tile, const txm_pixels *pixels, txm_scratch *scratch,
-                            const uint8_t **ring, txm_error *err)
+static txm_status read_border(txm_tx *tx, const txm_tile_id *tile, const txm_pixels *pixels, txm_scratch *scratch,
+                              const uint8_t **border, txm_error *err)
 {
     const txm_tx_info *info = &tx->info;
-    uint64_t number = ring_number(tx, tile);
-    size_t scratch_bytes = ring_scratch_bytes(info->tile_w, info->tile_h, tx->pixel_bytes);
-    *ring = NULL;
-    if (!scratch->ring)
-        scratch->ring =
-            txm_alloc_pixels(scratch_bytes + txm_ring_pixels(info->tile_w, info->tile_h) * tx->pixel_bytes, 1);
+    uint64_t number = border_number(tx, tile);
+    size_t scratch_bytes = border_scratch_bytes(info->tile_w, info->tile_h, tx->pixel_bytes);
+    *border = NULL;
+    if (!scratch->border)
+        scratch->border =
+            txm_alloc_pixels(scratch_bytes + txm_border_pixels(info->tile_w, info->tile_h) * tx->pixel_bytes, 1);
     if (!scratch->zstd)
         scratch->zstd = ZSTD_createDCtx();
-    if (!scratch->ring || !scratch->zstd)
+    if (!scratch->border || !scratch->zstd)
         return txm_no_memory(err, tx->path);
-    ring_tile around = {pixels->data, pixels->stride, tile->w,
-                        tile->h,      info->channels, (unsigned)txm_type_bytes(info->type)};
-    uint8_t *out = scratch->ring + scratch_bytes;
+    border_tile around = {pixels->data, pixels->stride, tile->w,
+                          tile->h,      info->channels, (unsigned)txm_type_bytes(info->type)};
+    uint8_t *out = scratch->border + scratch_bytes;
     size_t bytes;
     const uint8_t *payload = find_payload(tx, number, &bytes);
-    /* A ring that was left out does not decode either. */
-    if (!payload || !decode_ring(&around, payload, bytes, scratch->zstd, scratch->ring, out))
+    /* A border that was left out does not decode either. */
+    if (!payload || !decode_border(&around, payload, bytes, scratch->zstd, scratch->border, out))
         return TXM_OK;
-    uint32_t check = (uint32_t)txm_xxh64(out, txm_ring_pixels(tile->w, tile->h) * tx->pixel_bytes, 0);
-    if (check == tx->section->rings[number].check)
-        *ring = out;
+    uint32_t check = (uint32_t)txm_xxh64(out, txm_border_pixels(tile->w, tile->h) * tx->pixel_bytes, 0);
+    if (check == tx->section->borders[number].check)
+        *border = out;
     return TXM_OK;
 }
 
-/* ---- a padded tile from the window of a tile and its ring -------------------------------------------------------- */
+/* ---- a padded tile from the window of a tile and its border ------------------------------------------------------ */
 
-/* The ring holds the repeat extension. Where the window stays inside the level, that is what every extension shows;
+/* The border holds the repeat extension. Where the window stays inside the level, that is what every extension shows;
  * where it leaves the level, extend and mirror show pixels at most two away from the edge, so pixels of this tile or
- * its ring: both axes are looked up separately in the window itself. */
+ * its border: both axes are looked up separately in the window itself. */
 
-enum { WIDE = 2 * TXM_RING_PX };
+enum { WIDE = 2 * TXM_BORDER_PX };
 
-/* The repeat window of a tile: its pixels and the ring around them. */
+/* The repeat window of a tile: its pixels and the border around them. */
 typedef struct repeat_window {
-    const uint8_t *above, *sides, *below; /* parts of the ring: two rows, two and two pixels a row, two rows */
+    const uint8_t *above, *sides, *below; /* parts of the border: two rows, two and two pixels a row, two rows */
     txm_pixels pixels;
     size_t pixel_bytes;
     uint32_t w, h;
@@ -428,23 +429,23 @@ typedef struct repeat_window {
 static const uint8_t *pixel_at(const repeat_window *r, uint32_t x, uint32_t y)
 {
     size_t row = r->w + WIDE;
-    if (y < TXM_RING_PX)
+    if (y < TXM_BORDER_PX)
         return r->above + (y * row + x) * r->pixel_bytes;
-    y -= TXM_RING_PX;
+    y -= TXM_BORDER_PX;
     if (y >= r->h)
         return r->below + ((y - r->h) * row + x) * r->pixel_bytes;
-    if (x < TXM_RING_PX)
+    if (x < TXM_BORDER_PX)
         return r->sides + ((size_t)y * WIDE + x) * r->pixel_bytes;
-    x -= TXM_RING_PX;
+    x -= TXM_BORDER_PX;
     if (x >= r->w)
-        return r->sides + ((size_t)y * WIDE + TXM_RING_PX + x - r->w) * r->pixel_bytes;
+        return r->sides + ((size_t)y * WIDE + TXM_BORDER_PX + x - r->w) * r->pixel_bytes;
     return r->pixels.data + y * r->pixels.stride + x * r->pixel_bytes;
 }
 
 /* Where in the window the pixel at plane coordinate x comes from; -1: nothing is there. `x0`, `valid`: the tile. */
 static int64_t look_up(int64_t x, uint32_t x0, uint32_t size, txm_extension extension)
 {
-    int64_t origin = (int64_t)x0 - TXM_RING_PX;
+    int64_t origin = (int64_t)x0 - TXM_BORDER_PX;
     if (extension == TXM_REPEAT)
         return x - origin;
     int64_t level_x = txm_extend(x, size, extension);
@@ -460,7 +461,7 @@ static void put_row(const txm_window *window, const repeat_window *r, uint32_t o
         return;
     }
     uint32_t y = (uint32_t)src_y;
-    txm_window_put_row(window, padding, out_y, pixel_at(r, TXM_RING_PX, y), r->w);
+    txm_window_put_row(window, padding, out_y, pixel_at(r, TXM_BORDER_PX, y), r->w);
     for (uint32_t i = 0; i < 2 * padding; i++) {
         uint32_t x = i < padding ? i : r->w + i;
         if (columns[i] < 0)
@@ -480,9 +481,9 @@ static void put_middle(const txm_window *window, const repeat_window *r, uint32_
             txm_window_clear(window, x, padding, 1, r->h);
             continue;
         }
-        bool beside = columns[i] < TXM_RING_PX || columns[i] >= TXM_RING_PX + (int64_t)r->w;
+        bool beside = columns[i] < TXM_BORDER_PX || columns[i] >= TXM_BORDER_PX + (int64_t)r->w;
         txm_copy_pixels(txm_window_at(window, x, padding), window->row_stride,
-                        pixel_at(r, (uint32_t)columns[i], TXM_RING_PX),
+                        pixel_at(r, (uint32_t)columns[i], TXM_BORDER_PX),
                         beside ? WIDE * r->pixel_bytes : r->pixels.stride, r->h, r->pixel_bytes);
     }
 }
@@ -491,21 +492,21 @@ txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t
                                    const txm_window *window, txm_scratch *scratch, bool *done, txm_error *err)
 {
     repeat_window r = {.pixel_bytes = tx->pixel_bytes, .w = tile->w, .h = tile->h};
-    const uint8_t *ring = NULL;
+    const uint8_t *border = NULL;
     *done = false;
     txm_status status = txm_tile_decode(tx, tile, scratch, &r.pixels, err);
     if (status == TXM_OK)
-        status = read_ring(tx, tile, &r.pixels, scratch, &ring, err);
-    if (status != TXM_OK || !ring)
+        status = read_border(tx, tile, &r.pixels, scratch, &border, err);
+    if (status != TXM_OK || !border)
         return status;
-    size_t rows = (size_t)TXM_RING_PX * (tile->w + WIDE) * tx->pixel_bytes;
-    r.above = ring;
-    r.sides = ring + rows;
+    size_t rows = (size_t)TXM_BORDER_PX * (tile->w + WIDE) * tx->pixel_bytes;
+    r.above = border;
+    r.sides = border + rows;
     r.below = r.sides + (size_t)WIDE * tile->h * tx->pixel_bytes;
 
     const txm_tx_level *l = &tx->levels[tile->level].shape;
     uint32_t x0 = tile->x * tx->info.tile_w, y0 = tile->y * tx->info.tile_h;
-    int64_t columns[2 * TXM_RING_PX];
+    int64_t columns[2 * TXM_BORDER_PX];
     for (uint32_t i = 0; i < 2 * padding; i++)
         columns[i] = look_up((int64_t)x0 - padding + i + (i < padding ? 0 : tile->w), x0, l->width, extension);
     put_middle(window, &r, padding, columns);
@@ -527,9 +528,10 @@ int txm_tx_border_is(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_
     txm_scratch *scratch = txm_scratch_take(tx);
     if (!scratch)
         return 0;
-    const uint8_t *ring = NULL;
-    txm_status status = read_ring(tx, &tile, &(txm_pixels){pixels, stride_bytes}, scratch, &ring, NULL);
-    bool same = txm_tx_settle(tx, status, NULL) == TXM_OK && ring && !memcmp(ring, border, txm_ring_pixels(tile.w, tile.h) * tx->pixel_bytes);
+    const uint8_t *stored = NULL;
+    txm_status status = read_border(tx, &tile, &(txm_pixels){pixels, stride_bytes}, scratch, &stored, NULL);
+    bool same = txm_tx_settle(tx, status, NULL) == TXM_OK && stored &&
+                !memcmp(stored, border, txm_border_pixels(tile.w, tile.h) * tx->pixel_bytes);
     txm_scratch_give(tx, scratch);
     return same;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Gathering a ring by the full-image rule for the repeat extension. */
-#include "pyramid/ring.h"
+ * Gathering a border by the full-image rule for the repeat extension. */
+#include "pyramid/border.h"
 
 #include <string.h>
 
@@ -19,20 +19,20 @@ static uint8_t *copy_wrapped(const uint8_t *row, uint32_t level_w, size_t pixel_
     return dst;
 }
 
-void txm_ring_gather(txm_row_fn row, void *context, uint32_t level_w, uint32_t level_h, size_t pixel_bytes, uint32_t x0,
-                     uint32_t y0, uint32_t w, uint32_t h, uint8_t *ring)
+void txm_border_gather(txm_row_fn row, void *context, uint32_t level_w, uint32_t level_h, size_t pixel_bytes,
+                       uint32_t x0, uint32_t y0, uint32_t w, uint32_t h, uint8_t *border)
 {
-    for (int64_t y = -TXM_RING_PX; y < (int64_t)h + TXM_RING_PX; y++) {
+    for (int64_t y = -TXM_BORDER_PX; y < (int64_t)h + TXM_BORDER_PX; y++) {
         int64_t source_y = ((int64_t)y0 + y) % level_h;
         if (source_y < 0)
             source_y += level_h;
         const uint8_t *src = row(context, (uint32_t)source_y);
-        int64_t left = (int64_t)x0 - TXM_RING_PX;
+        int64_t left = (int64_t)x0 - TXM_BORDER_PX;
         if (y < 0 || y >= (int64_t)h) {
-            ring = copy_wrapped(src, level_w, pixel_bytes, left, w + 2 * TXM_RING_PX, ring);
+            border = copy_wrapped(src, level_w, pixel_bytes, left, w + 2 * TXM_BORDER_PX, border);
         } else {
-            ring = copy_wrapped(src, level_w, pixel_bytes, left, TXM_RING_PX, ring);
-            ring = copy_wrapped(src, level_w, pixel_bytes, (int64_t)x0 + w, TXM_RING_PX, ring);
+            border = copy_wrapped(src, level_w, pixel_bytes, left, TXM_BORDER_PX, border);
+            border = copy_wrapped(src, level_w, pixel_bytes, (int64_t)x0 + w, TXM_BORDER_PX, border);
         }
     }
 }

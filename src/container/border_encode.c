@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Coding one ring: prediction from the tile, residual planes, one zstd frame. section_format.h defines it. */
+ * Coding one border: prediction from the tile, residual planes, one zstd frame. section_format.h defines it. */
 #include <string.h>
 
 #include "codec/zstd_status.h"
@@ -8,22 +8,22 @@
 #include "core/checksum.h"
 #include "core/fail.h"
 #include "core/mem.h"
-#include "pyramid/ring.h"
+#include "pyramid/border.h"
 
 enum { CHECK_BYTES = 4, MASK_BYTES = 2 };
 
-struct txm_ring_encoder {
+struct txm_border_encoder {
     uint32_t channels, tile_px;
     size_t sample_bytes, pixel_bytes;
     ZSTD_CCtx *zstd;
     uint8_t *line, *reference; /* one line each */
-    uint8_t *residuals;        /* of the whole ring, channels interleaved, in visiting order */
+    uint8_t *residuals;        /* of the whole border, channels interleaved, in visiting order */
     uint8_t *planes;
     uint8_t *encoded;
     size_t encoded_capacity;
 };
 
-/* Most rings are noise around their prediction, in which short matches are accidents that cost more than they save: a
+/* Most borders are noise around their prediction, in which short matches are accidents that cost more than they save: a
  * small table and long matches only are both faster and smaller. */
 static size_t set_parameters(ZSTD_CCtx *zstd)
 {
@@ -39,46 +39,47 @@ static size_t set_parameters(ZSTD_CCtx *zstd)
     return rc;
 }
 
-txm_status txm_ring_encoder_new(const txm_tx_layout *layout, txm_ring_encoder **out, txm_error *err)
+txm_status txm_border_encoder_new(const txm_tx_layout *layout, txm_border_encoder **out, txm_error *err)
 {
     if (!layout->channels || layout->channels > TXM_MAX_CHANNELS || !layout->tile_px ||
         layout->tile_px > TXM_MAX_TILE_PX)
-        return txm_fail(err, TXM_USAGE, "rings for %u channels and tiles of %u px: a tx file has 1 to %d and up to %d",
+        return txm_fail(err, TXM_USAGE,
+                        "borders for %u channels and tiles of %u px: a tx file has 1 to %d and up to %d",
                         layout->channels, layout->tile_px, TXM_MAX_CHANNELS, TXM_MAX_TILE_PX);
-    txm_ring_encoder *e = txm_calloc(1, sizeof *e);
+    txm_border_encoder *e = txm_calloc(1, sizeof *e);
     if (!e)
         return txm_no_memory(err, NULL);
     e->channels = layout->channels;
     e->tile_px = layout->tile_px;
     e->sample_bytes = txm_type_bytes(layout->type);
     e->pixel_bytes = e->channels * e->sample_bytes;
-    size_t ring_bytes = txm_ring_pixels(e->tile_px, e->tile_px) * e->pixel_bytes;
-    size_t line_bytes = (e->tile_px + 2 * TXM_RING_PX) * e->pixel_bytes;
-    e->encoded_capacity = CHECK_BYTES + MASK_BYTES + ZSTD_compressBound(ring_bytes);
+    size_t border_bytes = txm_border_pixels(e->tile_px, e->tile_px) * e->pixel_bytes;
+    size_t line_bytes = (e->tile_px + 2 * TXM_BORDER_PX) * e->pixel_bytes;
+    e->encoded_capacity = CHECK_BYTES + MASK_BYTES + ZSTD_compressBound(border_bytes);
     e->zstd = ZSTD_createCCtx();
     e->line = txm_alloc_pixels(line_bytes, 1);
     e->reference = txm_alloc_pixels(line_bytes, 1);
-    e->residuals = txm_alloc_pixels(ring_bytes, 1);
-    e->planes = txm_alloc_pixels(ring_bytes, 1);
+    e->residuals = txm_alloc_pixels(border_bytes, 1);
+    e->planes = txm_alloc_pixels(border_bytes, 1);
     e->encoded = txm_alloc_pixels(e->encoded_capacity, 1);
     if (!e->zstd || !e->line || !e->reference || !e->residuals || !e->planes || !e->encoded) {
-        txm_ring_encoder_free(&e);
+        txm_border_encoder_free(&e);
         return txm_no_memory(err, NULL);
     }
     size_t rc = set_parameters(e->zstd);
     if (ZSTD_isError(rc)) {
-        txm_ring_encoder_free(&e);
+        txm_border_encoder_free(&e);
         return txm_fail(err, txm_zstd_status(rc, TXM_INTERNAL), "zstd: %s", ZSTD_getErrorName(rc));
     }
     *out = e;
     return TXM_OK;
 }
 
-void txm_ring_encoder_free(txm_ring_encoder **encoder)
+void txm_border_encoder_free(txm_border_encoder **encoder)
 {
     if (!encoder || !*encoder)
         return;
-    txm_ring_encoder *e = *encoder;
+    txm_border_encoder *e = *encoder;
     ZSTD_freeCCtx(e->zstd);
     free(e->line);
     free(e->reference);
@@ -128,8 +129,8 @@ DEFINE_RESIDUALS(u8, uint8_t)
 DEFINE_RESIDUALS(u16, uint16_t)
 DEFINE_RESIDUALS(u32, uint32_t)
 
-/* Appends the residuals of one line of `pixels` pixels at pixel `*at` of the ring. */
-static void add_line(txm_ring_encoder *e, const void *line, const void *reference, size_t pixels, size_t *at)
+/* Appends the residuals of one line of `pixels` pixels at pixel `*at` of the border. */
+static void add_line(txm_border_encoder *e, const void *line, const void *reference, size_t pixels, size_t *at)
 {
     void *out = e->residuals + *at * e->pixel_bytes;
     size_t samples = pixels * e->channels;
@@ -149,12 +150,12 @@ static void gather(const uint8_t *src, size_t step_bytes, size_t count, size_t p
         memcpy(dst, src, pixel_bytes);
 }
 
-/* All eight lines. The ring holds the rows -2 and -1, then for each tile row the pixels -2, -1, w, w+1, then the rows h
- * and h+1. */
-static void predict(txm_ring_encoder *e, const uint8_t *ring, const txm_ring_edges *tile, uint32_t w, uint32_t h)
+/* All eight lines. The border holds the rows -2 and -1, then for each tile row the pixels -2, -1, w, w+1, then the rows
+ * h and h+1. */
+static void predict(txm_border_encoder *e, const uint8_t *border, const txm_border_edges *tile, uint32_t w, uint32_t h)
 {
     size_t px = e->pixel_bytes, row = (w + 4) * px, at = 0;
-    const uint8_t *sides = ring + 2 * row, *below = sides + 4 * px * h;
+    const uint8_t *sides = border + 2 * row, *below = sides + 4 * px * h;
     for (int right = 0; right < 2; right++) {
         const uint8_t *near = sides + (right ? 2 : 1) * px, *far = sides + (right ? 3 : 0) * px;
         gather(right ? tile->right : tile->left, tile->column_step, h, px, e->reference);
@@ -164,12 +165,12 @@ static void predict(txm_ring_encoder *e, const uint8_t *ring, const txm_ring_edg
         add_line(e, e->reference, e->line, h, &at);
     }
     for (int bottom = 0; bottom < 2; bottom++) {
-        /* The tile's outermost row with the ring's pixels on both sides of it. */
+        /* The tile's outermost row with the border's pixels on both sides of it. */
         uint32_t y = bottom ? h - 1 : 0;
         memcpy(e->reference, sides + 4 * px * y, 2 * px);
         memcpy(e->reference + 2 * px, bottom ? tile->bottom : tile->top, w * px);
         memcpy(e->reference + (w + 2) * px, sides + (4 * y + 2) * px, 2 * px);
-        const uint8_t *near = bottom ? below : ring + row, *far = bottom ? below + row : ring;
+        const uint8_t *near = bottom ? below : border + row, *far = bottom ? below + row : border;
         add_line(e, near, e->reference, w + 4, &at);
         add_line(e, far, near, w + 4, &at);
     }
@@ -194,8 +195,8 @@ static uint32_t drop_zero_planes(uint8_t *planes, size_t plane_bytes, size_t cou
 }
 
 /* The payload after the check; its size. */
-static txm_status encode_payload(txm_ring_encoder *e, const uint8_t *ring, size_t pixels, uint8_t *out, size_t *size,
-                                 txm_error *err)
+static txm_status encode_payload(txm_border_encoder *e, const uint8_t *border, size_t pixels, uint8_t *out,
+                                 size_t *size, txm_error *err)
 {
     size_t kept, px = e->pixel_bytes;
     uint32_t mask = drop_zero_planes(e->planes, pixels, px, &kept);
@@ -203,9 +204,9 @@ static txm_status encode_payload(txm_ring_encoder *e, const uint8_t *ring, size_
         *size = 0;
         return TXM_OK;
     }
-    if (!memcmp(ring, ring + px, (pixels - 1) * px)) {
+    if (!memcmp(border, border + px, (pixels - 1) * px)) {
         txm_store_le16(out, 0);
-        memcpy(out + MASK_BYTES, ring, px);
+        memcpy(out + MASK_BYTES, border, px);
         *size = MASK_BYTES + px;
         return TXM_OK;
     }
@@ -218,31 +219,33 @@ static txm_status encode_payload(txm_ring_encoder *e, const uint8_t *ring, size_
     return TXM_OK;
 }
 
-txm_status txm_ring_encode(txm_ring_encoder *e, const void *ring, const void *pixels, size_t stride_bytes,
-                           uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
-                           txm_error *err)
+txm_status txm_border_encode(txm_border_encoder *e, const void *border, const void *pixels, size_t stride_bytes,
+                             uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
+                             txm_error *err)
 {
     const uint8_t *tile = pixels;
-    const txm_ring_edges edges = {tile, tile + (valid_h - (size_t)1) * stride_bytes, tile,
-                                  tile + (valid_w - (size_t)1) * e->pixel_bytes, stride_bytes};
-    return txm_ring_encode_edges(e, ring, &edges, valid_w, valid_h, encoded, encoded_bytes, err);
+    const txm_border_edges edges = {tile, tile + (valid_h - (size_t)1) * stride_bytes, tile,
+                                    tile + (valid_w - (size_t)1) * e->pixel_bytes, stride_bytes};
+    return txm_border_encode_edges(e, border, &edges, valid_w, valid_h, encoded, encoded_bytes, err);
 }
 
-txm_status txm_ring_encode_edges(txm_ring_encoder *e, const void *ring, const txm_ring_edges *edges, uint32_t valid_w,
-                                 uint32_t valid_h, const void **encoded, size_t *encoded_bytes, txm_error *err)
+txm_status txm_border_encode_edges(txm_border_encoder *e, const void *border, const txm_border_edges *edges,
+                                   uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
+                                   txm_error *err)
 {
     if (!valid_w || !valid_h || valid_w > e->tile_px || valid_h > e->tile_px)
-        return txm_fail(err, TXM_INTERNAL, "a ring of %u x %u px where tiles have %u px", valid_w, valid_h, e->tile_px);
-    size_t count = txm_ring_pixels(valid_w, valid_h), size = 0;
-    predict(e, ring, edges, valid_w, valid_h);
+        return txm_fail(err, TXM_INTERNAL, "a border of %u x %u px where tiles have %u px", valid_w, valid_h,
+                        e->tile_px);
+    size_t count = txm_border_pixels(valid_w, valid_h), size = 0;
+    predict(e, border, edges, valid_w, valid_h);
     if (e->sample_bytes == 1)
         split_u8(e->residuals, count, e->channels, e->planes);
     else if (e->sample_bytes == 2)
         split_u16((uint16_t *)(void *)e->residuals, count, e->channels, e->planes);
     else
         split_u32((uint32_t *)(void *)e->residuals, count, e->channels, e->planes);
-    txm_store_le32(e->encoded, (uint32_t)txm_xxh64(ring, count * e->pixel_bytes, 0));
-    txm_status status = encode_payload(e, ring, count, e->encoded + CHECK_BYTES, &size, err);
+    txm_store_le32(e->encoded, (uint32_t)txm_xxh64(border, count * e->pixel_bytes, 0));
+    txm_status status = encode_payload(e, border, count, e->encoded + CHECK_BYTES, &size, err);
     if (status != TXM_OK)
         return status;
     *encoded = e->encoded;

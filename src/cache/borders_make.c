@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The rings of a finished file. A row of tiles needs its own pixels, two rows above and two below, wrapped round: at
+ * The borders of a finished file. A row of tiles needs its own pixels, two rows above and two below, wrapped round: at
  * most five bands (rows of tiles) at once, when the last band is one pixel high. Bands are decoded when they are first
  * needed and kept while they may be needed again, so nearly all tiles are decoded once.
  */
@@ -12,7 +12,7 @@
 #include "core/bytes.h"
 #include "core/fail.h"
 #include "core/mem.h"
-#include "pyramid/ring.h"
+#include "pyramid/border.h"
 
 enum { BANDS = 5, JOBS_A_THREAD = 3 };
 
@@ -22,21 +22,21 @@ typedef struct band {
     uint8_t *pixels;
 } band;
 
-struct rings;
+struct borders;
 
-/* A share of the tiles of a band: decodes them, or encodes their rings into `encoded`. */
+/* A share of the tiles of a band: decodes them, or encodes their borders into `encoded`. */
 typedef struct share {
-    struct rings *r;
+    struct borders *r;
     uint32_t first, count; /* tile columns */
-    txm_ring_encoder *encoder;
-    uint8_t *ring;
+    txm_border_encoder *encoder;
+    uint8_t *border;
     txm_bytes encoded; /* payloads one after the other */
     size_t *sizes;     /* of the payloads */
     txm_status status;
     txm_error err;
 } share;
 
-typedef struct rings {
+typedef struct borders {
     txm_tx *tx;
     txm_group *group; /* NULL: no pool */
     txm_section_writer *writer;
@@ -48,12 +48,12 @@ typedef struct rings {
     uint64_t clock;
     share *shares;
     unsigned share_count;
-} rings;
+} borders;
 
 static void decode_share(void *arg)
 {
     share *s = arg;
-    const rings *r = s->r;
+    const borders *r = s->r;
     const txm_tx_info *info = txm_tx_info_of(r->tx);
     for (uint32_t x = s->first; s->status == TXM_OK && x < s->first + s->count; x++)
         s->status = txm_tx_read_tile(r->tx, r->level, x, r->target->index,
@@ -64,7 +64,7 @@ static void decode_share(void *arg)
 /* A row of the level, from the bands at hand (txm_row_fn). */
 static const uint8_t *row_of(void *context, uint32_t y)
 {
-    const rings *r = context;
+    const borders *r = context;
     uint32_t tile_h = txm_tx_info_of(r->tx)->tile_h;
     for (int i = 0; i < BANDS; i++)
         if (r->bands[i].index == y / tile_h)
@@ -75,7 +75,7 @@ static const uint8_t *row_of(void *context, uint32_t y)
 static void encode_share(void *arg)
 {
     share *s = arg;
-    rings *r = s->r;
+    borders *r = s->r;
     const txm_tx_info *info = txm_tx_info_of(r->tx);
     uint32_t y0 = r->tile_y * info->tile_h, left_h = r->shape->height - y0;
     uint32_t h = left_h < info->tile_h ? left_h : info->tile_h;
@@ -84,16 +84,16 @@ static void encode_share(void *arg)
         uint32_t x0 = (s->first + i) * info->tile_w, left_w = r->shape->width - x0;
         uint32_t w = left_w < info->tile_w ? left_w : info->tile_w;
         const void *encoded;
-        txm_ring_gather(row_of, r, r->shape->width, r->shape->height, r->pixel_bytes, x0, y0, w, h, s->ring);
-        s->status = txm_ring_encode(s->encoder, s->ring, row_of(r, y0) + (size_t)x0 * r->pixel_bytes, r->row_bytes, w,
-                                    h, &encoded, &s->sizes[i], &s->err);
+        txm_border_gather(row_of, r, r->shape->width, r->shape->height, r->pixel_bytes, x0, y0, w, h, s->border);
+        s->status = txm_border_encode(s->encoder, s->border, row_of(r, y0) + (size_t)x0 * r->pixel_bytes, r->row_bytes,
+                                      w, h, &encoded, &s->sizes[i], &s->err);
         if (s->status == TXM_OK && !txm_bytes_add(&s->encoded, encoded, s->sizes[i]))
             s->status = txm_no_memory(&s->err, NULL);
     }
 }
 
 /* Runs `fn` over all tiles of a band, in shares. */
-static txm_status run(rings *r, txm_job_fn fn, txm_error *err)
+static txm_status run(borders *r, txm_job_fn fn, txm_error *err)
 {
     uint32_t tiles = r->shape->tiles_x;
     for (unsigned i = 0; i < r->share_count; i++) {
@@ -112,7 +112,7 @@ static txm_status run(rings *r, txm_job_fn fn, txm_error *err)
 }
 
 /* Sees to it that the band that holds row `y` of the level is at hand. */
-static txm_status need_row(rings *r, uint32_t y, txm_error *err)
+static txm_status need_row(borders *r, uint32_t y, txm_error *err)
 {
     uint32_t index = y / txm_tx_info_of(r->tx)->tile_h;
     band *oldest = &r->bands[0];
@@ -130,12 +130,12 @@ static txm_status need_row(rings *r, uint32_t y, txm_error *err)
     return run(r, decode_share, err);
 }
 
-/* All rows that the rings of a row of tiles show. */
-static txm_status need_bands(rings *r, uint32_t y0, uint32_t h, txm_error *err)
+/* All rows that the borders of a row of tiles show. */
+static txm_status need_bands(borders *r, uint32_t y0, uint32_t h, txm_error *err)
 {
     txm_status status = need_row(r, y0, err);
     int64_t level_h = r->shape->height;
-    for (int64_t i = 1; status == TXM_OK && i <= TXM_RING_PX; i++) {
+    for (int64_t i = 1; status == TXM_OK && i <= TXM_BORDER_PX; i++) {
         int64_t above = ((int64_t)y0 - i) % level_h, below = ((int64_t)y0 + h - 1 + i) % level_h;
         status = need_row(r, (uint32_t)(above < 0 ? above + level_h : above), err);
         if (status == TXM_OK)
@@ -144,7 +144,7 @@ static txm_status need_bands(rings *r, uint32_t y0, uint32_t h, txm_error *err)
     return status;
 }
 
-static txm_status add_band(rings *r, txm_error *err)
+static txm_status add_band(borders *r, txm_error *err)
 {
     uint32_t tile = r->tile_y * r->shape->tiles_x;
     for (unsigned i = 0; i < r->share_count; i++) {
@@ -159,7 +159,7 @@ static txm_status add_band(rings *r, txm_error *err)
     return TXM_OK;
 }
 
-static txm_status make_level(rings *r, uint32_t level, txm_error *err)
+static txm_status make_level(borders *r, uint32_t level, txm_error *err)
 {
     uint32_t tile_h = txm_tx_info_of(r->tx)->tile_h;
     txm_status status = TXM_OK;
@@ -178,7 +178,7 @@ static txm_status make_level(rings *r, uint32_t level, txm_error *err)
     return status;
 }
 
-static txm_status make_shares(rings *r, const txm_tx_layout *layout, txm_pool *pool, txm_error *err)
+static txm_status make_shares(borders *r, const txm_tx_layout *layout, txm_pool *pool, txm_error *err)
 {
     uint32_t widest = txm_tx_level_of(r->tx, 0)->tiles_x;
     unsigned threads = pool ? txm_pool_threads(pool) : 1, most = threads > 1 ? threads * JOBS_A_THREAD : 1;
@@ -187,24 +187,24 @@ static txm_status make_shares(rings *r, const txm_tx_layout *layout, txm_pool *p
     for (unsigned i = 0; r->shares && i < r->share_count; i++) {
         share *s = &r->shares[i];
         s->r = r;
-        s->ring = txm_alloc_pixels(txm_ring_pixels(layout->tile_px, layout->tile_px), r->pixel_bytes);
+        s->border = txm_alloc_pixels(txm_border_pixels(layout->tile_px, layout->tile_px), r->pixel_bytes);
         s->sizes = txm_calloc(widest / r->share_count + 1, sizeof *s->sizes);
-        if (!s->ring || !s->sizes)
+        if (!s->border || !s->sizes)
             return txm_no_memory(err, NULL);
-        txm_status status = txm_ring_encoder_new(layout, &s->encoder, err);
+        txm_status status = txm_border_encoder_new(layout, &s->encoder, err);
         if (status != TXM_OK)
             return status;
     }
     return r->shares ? TXM_OK : txm_no_memory(err, NULL);
 }
 
-static void free_rings(rings *r)
+static void free_borders(borders *r)
 {
     txm_group_free(r->group);
     for (unsigned i = 0; r->shares && i < r->share_count; i++) {
-        txm_ring_encoder_free(&r->shares[i].encoder);
+        txm_border_encoder_free(&r->shares[i].encoder);
         txm_bytes_free(&r->shares[i].encoded);
-        free(r->shares[i].ring);
+        free(r->shares[i].border);
         free(r->shares[i].sizes);
     }
     free(r->shares);
@@ -212,12 +212,12 @@ static void free_rings(rings *r)
         free(r->bands[i].pixels);
 }
 
-txm_status txm_borders_make_rings(txm_tx *tx, txm_pool *pool, txm_section_writer *writer, txm_error *err)
+txm_status txm_borders_make(txm_tx *tx, txm_pool *pool, txm_section_writer *writer, txm_error *err)
 {
     const txm_tx_info *info = txm_tx_info_of(tx);
     txm_tx_layout layout = {info->width, info->height, info->levels,      info->channels,
                             info->type,  info->tile_w, {TXM_CODEC_ZIP, 0}};
-    rings r = {.tx = tx, .writer = writer, .pixel_bytes = info->channels * txm_type_bytes(info->type)};
+    borders r = {.tx = tx, .writer = writer, .pixel_bytes = info->channels * txm_type_bytes(info->type)};
     r.row_bytes = info->width * r.pixel_bytes;
     txm_status status = make_shares(&r, &layout, pool, err);
     if (status == TXM_OK && pool && txm_pool_threads(pool) > 1 && !(r.group = txm_group_new(pool)))
@@ -230,6 +230,6 @@ txm_status txm_borders_make_rings(txm_tx *tx, txm_pool *pool, txm_section_writer
     }
     for (uint32_t i = 0; status == TXM_OK && i < info->levels; i++)
         status = make_level(&r, i, err);
-    free_rings(&r);
+    free_borders(&r);
     return status;
 }
