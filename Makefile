@@ -49,7 +49,7 @@ TILE_SRC   := $(addprefix src/,$(addprefix core/,bytes.c checksum.c file_map.c m
               $(addprefix codec/,decode_table.c exr_decode.c inflate_parts.c tiff_decode.c) \
               $(addprefix container/,describe.c exr_channels.c exr_reader.c exr_tile.c identity.c openexr_core.c output.c \
                 reader.c reader_tile.c section_reader.c border_decode.c tiff_directory.c tiff_reader.c tiff_tile.c)) \
-              $(filter src/device/% src/sample/%,$(LIB_SRC))
+              $(filter-out src/device/gpu/%,$(filter src/device/% src/sample/%,$(LIB_SRC)))
 TILE_OBJ   := $(TILE_SRC:%.c=$(B)/%.o)
 TILE_LIBS  := -ldeflate -lisal -lzstd -lxxhash -lpthread -ldl -lm
 # Their headers; libtxmill's are the others.

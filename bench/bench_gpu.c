@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "convert/gpu_plugin.h"
+#include "device/gpu/gpu_plugin.h"
 
 enum { MEASURES = 16, CHUNK_ROWS = 4096 };
 
@@ -18,7 +18,7 @@ static txm_status bench(const txm_gpu_plugin *plugin, uint32_t device, uint32_t 
                                .type = type,
                                .conform = {.src_channels = 4, .channels = 4},
                                .channels = 4,
-                               .srgb = type == TXM_U8,
+                               .srgb = type == TXM_TYPE_U8,
                                .filter = true,
                                .borders = true,
                                .rows = true,
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 {
     uint32_t devices = 0, width = argc > 1 ? (uint32_t)atoi(argv[1]) : 8192;
     txm_error err = {0};
-    const txm_gpu_plugin *plugin = txm_gpu_plugin_load(&err);
+    const txm_gpu_plugin *plugin = txm_gpu_plugin_load(txm_gpu_backend_at(0), &err);
     if (!plugin || plugin->count(&devices, &err) || !devices) {
         printf("skip bench-gpu (%s)\n", err.status ? err.message : "there is no CUDA device");
         return 0;
@@ -60,8 +60,8 @@ int main(int argc, char **argv)
         if (plugin->describe(i, &info, &err) || !info.usable)
             continue;
         printf("cuda:%u %s\n", i, info.name);
-        if (bench(plugin, i, width, TXM_U8, &err) == TXM_OK)
-            bench(plugin, i, width, TXM_HALF, &err);
+        if (bench(plugin, i, width, TXM_TYPE_U8, &err) == TXM_OK)
+            bench(plugin, i, width, TXM_TYPE_HALF, &err);
     }
     if (err.status)
         fprintf(stderr, "%s\n", err.message);

@@ -34,24 +34,36 @@ typedef struct pattern {
 } pattern;
 
 static const pattern patterns[] = {
-    {"coherent, trilinear, level 0", COHERENT, 0, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 3},
-    {"coherent, trilinear, level 1.5", COHERENT, 1.5f, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 3},
-    {"coherent, trilinear, level 2", COHERENT, 2, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 3},
-    {"coherent, one level, stochastic", COHERENT, 1, 1, TXM_RULE_CYCLES, TXM_MODE_STOCHASTIC, OIIO_ONE_LEVEL, 0, 2.8},
-    {"coherent, 4:1, probes, level 1", COHERENT, 1, 4, TXM_RULE_PROBES, TXM_MODE_TRILINEAR, OIIO_ANISOTROPIC, 0, 4},
-    {"random, trilinear, level 0", RANDOM, 0, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 4},
-    {"random, trilinear, level 3", RANDOM, 3, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 4},
-    {"random, one level, stochastic", RANDOM, 1, 1, TXM_RULE_CYCLES, TXM_MODE_STOCHASTIC, OIIO_ONE_LEVEL, 0, 2.8},
-    {"random, 4:1, probes, level 1", RANDOM, 1, 4, TXM_RULE_PROBES, TXM_MODE_TRILINEAR, OIIO_ANISOTROPIC, 0, 4},
-    {"random, trilinear, levels 0 to 8", RANDOM, -1, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 4.5},
-    {"batches of 16: coherent, level 0", COHERENT, 0, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 1, 6},
-    {"batches of 16: coherent, level 1.5", COHERENT, 1.5f, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 1,
-     6},
-    {"batches of 16: coherent, stochastic", COHERENT, 1, 1, TXM_RULE_CYCLES, TXM_MODE_STOCHASTIC, OIIO_ONE_LEVEL, 1, 6},
-    {"batches of 16: coherent, 4:1, probes", COHERENT, 1, 4, TXM_RULE_PROBES, TXM_MODE_TRILINEAR, OIIO_ANISOTROPIC, 1,
+    {"coherent, trilinear, level 0", COHERENT, 0, 1, TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_TRILINEAR, OIIO_TRILINEAR, 0,
+     3},
+    {"coherent, trilinear, level 1.5", COHERENT, 1.5f, 1, TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_TRILINEAR,
+     OIIO_TRILINEAR, 0, 3},
+    {"coherent, trilinear, level 2", COHERENT, 2, 1, TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_TRILINEAR, OIIO_TRILINEAR, 0,
+     3},
+    {"coherent, one level, stochastic", COHERENT, 1, 1, TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_STOCHASTIC,
+     OIIO_ONE_LEVEL, 0, 2.8},
+    {"coherent, 4:1, probes, level 1", COHERENT, 1, 4, TXM_LEVEL_RULE_PROBES, TXM_LEVEL_MODE_TRILINEAR,
+     OIIO_ANISOTROPIC, 0, 4},
+    {"random, trilinear, level 0", RANDOM, 0, 1, TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 4},
+    {"random, trilinear, level 3", RANDOM, 3, 1, TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_TRILINEAR, OIIO_TRILINEAR, 0, 4},
+    {"random, one level, stochastic", RANDOM, 1, 1, TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_STOCHASTIC, OIIO_ONE_LEVEL, 0,
+     2.8},
+    {"random, 4:1, probes, level 1", RANDOM, 1, 4, TXM_LEVEL_RULE_PROBES, TXM_LEVEL_MODE_TRILINEAR, OIIO_ANISOTROPIC, 0,
+     4},
+    {"random, trilinear, levels 0 to 8", RANDOM, -1, 1, TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_TRILINEAR, OIIO_TRILINEAR,
+     0, 4.5},
+    {"batches of 16: coherent, level 0", COHERENT, 0, 1, TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_TRILINEAR,
+     OIIO_TRILINEAR, 1, 6},
+    {"batches of 16: coherent, level 1.5", COHERENT, 1.5f, 1, TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_TRILINEAR,
+     OIIO_TRILINEAR, 1, 6},
+    {"batches of 16: coherent, stochastic", COHERENT, 1, 1, TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_STOCHASTIC,
+     OIIO_ONE_LEVEL, 1, 6},
+    {"batches of 16: coherent, 4:1, probes", COHERENT, 1, 4, TXM_LEVEL_RULE_PROBES, TXM_LEVEL_MODE_TRILINEAR,
+     OIIO_ANISOTROPIC, 1, 0},
+    {"batches of 16: random, level 0", RANDOM, 0, 1, TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_TRILINEAR, OIIO_TRILINEAR, 1,
      0},
-    {"batches of 16: random, level 0", RANDOM, 0, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 1, 0},
-    {"batches of 16: random, levels 0 to 8", RANDOM, -1, 1, TXM_RULE_CYCLES, TXM_MODE_TRILINEAR, OIIO_TRILINEAR, 1, 0},
+    {"batches of 16: random, levels 0 to 8", RANDOM, -1, 1, TXM_LEVEL_RULE_CYCLES, TXM_LEVEL_MODE_TRILINEAR,
+     OIIO_TRILINEAR, 1, 0},
 };
 enum { PATTERNS = sizeof patterns / sizeof *patterns };
 
@@ -131,7 +143,7 @@ static void ours(const pattern *p, size_t begin, size_t end)
         for (size_t i = begin; i < end; i++) {
             txm_lookup at = {bench.in[0][i], bench.in[1][i], bench.in[2][i],
                              bench.in[3][i], bench.in[4][i], bench.in[5][i]};
-            if (txm_sample(view, bench.id, &how, &at, &lane, out[0]) != TXM_RESIDENT)
+            if (txm_sample(view, bench.id, &how, &at, &lane, out[0]) != TXM_LOOK_RESIDENT)
                 die("a tile is missing");
             sum += out[0][0];
         }
@@ -146,7 +158,7 @@ static void ours(const pattern *p, size_t begin, size_t end)
                                      .dvdy = bench.in[5] + i,
                                      .random = random,
                                      .out = {out[0], out[1], out[2], out[3]}};
-            if (txm_sample_n(view, bench.id, &how, &batch, &lane) != TXM_RESIDENT)
+            if (txm_sample_n(view, bench.id, &how, &batch, &lane) != TXM_LOOK_RESIDENT)
                 die("a tile is missing");
             sum += out[0][0];
         }
@@ -333,14 +345,14 @@ static void by_stage(int rounds)
         uint32_t filter;
         txm_level_mode mode;
         txm_level_rule rule;
-    } stages[] = {{"closest, Cycles' level", TXM_FILTER_CLOSEST, TXM_MODE_FLOOR, TXM_RULE_CYCLES},
-                  {"closest, ellipse", TXM_FILTER_CLOSEST, TXM_MODE_FLOOR, TXM_RULE_ELLIPSE},
-                  {"linear, one level", TXM_FILTER_LINEAR, TXM_MODE_FLOOR, TXM_RULE_CYCLES},
-                  {"linear, two levels", TXM_FILTER_LINEAR, TXM_MODE_TRILINEAR, TXM_RULE_CYCLES},
-                  {"cubic, one level", TXM_FILTER_CUBIC, TXM_MODE_FLOOR, TXM_RULE_CYCLES},
-                  {"cubic, two levels", TXM_FILTER_CUBIC, TXM_MODE_TRILINEAR, TXM_RULE_CYCLES},
-                  {"stochastic Gaussian", TXM_FILTER_STOCHASTIC_GAUSSIAN, TXM_MODE_FLOOR, TXM_RULE_CYCLES},
-                  {"stochastic Mitchell", TXM_FILTER_STOCHASTIC_MITCHELL, TXM_MODE_FLOOR, TXM_RULE_CYCLES}};
+    } stages[] = {{"closest, Cycles' level", TXM_FILTER_CLOSEST, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES},
+                  {"closest, ellipse", TXM_FILTER_CLOSEST, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_ELLIPSE},
+                  {"linear, one level", TXM_FILTER_LINEAR, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES},
+                  {"linear, two levels", TXM_FILTER_LINEAR, TXM_LEVEL_MODE_TRILINEAR, TXM_LEVEL_RULE_CYCLES},
+                  {"cubic, one level", TXM_FILTER_CUBIC, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES},
+                  {"cubic, two levels", TXM_FILTER_CUBIC, TXM_LEVEL_MODE_TRILINEAR, TXM_LEVEL_RULE_CYCLES},
+                  {"stochastic Gaussian", TXM_FILTER_STOCHASTIC_GAUSSIAN, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES},
+                  {"stochastic Mitchell", TXM_FILTER_STOCHASTIC_MITCHELL, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES}};
     printf("\n| ns of CPU a look-up, coherent, level 1.5 | one by one | batches of 16 |\n|---|---|---|\n");
     make_places(&patterns[1]);
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
@@ -364,7 +376,7 @@ int main(int argc, char **argv)
     if (optind + 1 != argc || rounds < 1 || threads < 0 || threads > MAX_THREADS)
         die("bench_lookup [-n ROUNDS] [-j THREADS] TX");
     if (txm_texture_set_new(&bench.set, &err) ||
-        txm_texture_set_add(bench.set, argv[optind], TXM_REPEAT, &bench.id, &err) ||
+        txm_texture_set_add(bench.set, argv[optind], TXM_EXTENSION_REPEAT, &bench.id, &err) ||
         txm_texture_set_load_all(bench.set, bench.id, &err))
         die(err.message);
     bench.width = txm_texture_set_view(bench.set)->textures[bench.id].width;

@@ -45,8 +45,8 @@ typedef void (*read_fn)(bench *b, const uint32_t *tile, uint8_t *out);
 static void read_ours(txm_tx *tx, const bench *b, const uint32_t *tile, uint8_t *out)
 {
     txm_error err = {0};
-    if (txm_tx_read_padded(tx, tile[0], tile[1], tile[2], PADDING, TXM_REPEAT, out, b->pixel_bytes, b->row_bytes, NULL,
-                           NULL, &err) != TXM_OK)
+    if (txm_tx_read_padded(tx, tile[0], tile[1], tile[2], PADDING, TXM_EXTENSION_REPEAT, out, b->pixel_bytes,
+                           b->row_bytes, NULL, NULL, &err) != TXM_OK)
         die(err.message);
 }
 
@@ -146,7 +146,7 @@ static void measure(const char *path, double seconds)
     if (txm_tx_open(path, &b.tx, &err) != TXM_OK)
         die(err.message);
     const txm_tx_info *info = txm_tx_info_of(b.tx);
-    if (info->section != TXM_SECTION_VALID)
+    if (info->section != TXM_SECTION_STATE_VALID)
         die("the file has no valid border section");
     snprintf(copy, sizeof copy, "/tmp/bench_padded.%ld", (long)getpid());
     open_plain(&b, path, copy);

@@ -79,7 +79,7 @@ int main(int argc, char **argv)
             return 1;
         }
         unsigned pixel = txm_tx_info_of(tx)->channels * (unsigned)txm_type_bytes(txm_tx_info_of(tx)->type);
-        txm_status status = txm_tx_read_padded(tx, 0, 0, 0, 2, TXM_REPEAT, pixels, pixel, 68 * pixel, NULL, NULL, &err);
+        txm_status status = txm_tx_read_padded(tx, 0, 0, 0, 2, TXM_EXTENSION_REPEAT, pixels, pixel, 68 * pixel, NULL, NULL, &err);
         printf("%s %s OpenEXRCore %d crypto %d color %d\n", txm_tx_info_of(tx)->compression, txm_status_name(status),
                loaded("libOpenEXRCore"), loaded("libcrypto"), loaded("libOpenColorIO"));
         txm_tx_close(&tx);

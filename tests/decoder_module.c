@@ -73,11 +73,11 @@ static txm_status open_image(const char *path, const txm_source_options *options
     misbehave(f->deed, "open");
     if (strcmp(f->deed, "eat in open") == 0) {
         free(f);
-        return fail(err, TXM_NO_MEMORY, path, "no memory is left");
+        return fail(err, TXM_STATUS_NO_MEMORY, path, "no memory is left");
     }
     if (strcmp(f->deed, "fail in open") == 0) {
         free(f);
-        return fail(err, TXM_CORRUPT, path, "a decoder's words");
+        return fail(err, TXM_STATUS_CORRUPT, path, "a decoder's words");
     }
     info->width = strcmp(f->deed, "lie in open") == 0 ? 1000000 : 5;
     info->height = 7;
@@ -98,7 +98,7 @@ static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, si
     fake *f = self;
     misbehave(f->deed, "read");
     if (strcmp(f->deed, "fail in read") == 0)
-        return fail(err, TXM_CORRUPT, "file", "a row is damaged");
+        return fail(err, TXM_STATUS_CORRUPT, "file", "a row is damaged");
     for (uint32_t r = 0; r < rows; r++)
         memset((char *)dst + r * stride_bytes, (int)(y + r), 15);
     return TXM_OK;
@@ -121,7 +121,7 @@ static txm_status begin_picture(const char *name, const txm_picture *picture, vo
 {
     fake *f = calloc(1, sizeof *f);
     if (!f)
-        return fail(err, TXM_NO_MEMORY, name, "no memory");
+        return fail(err, TXM_STATUS_NO_MEMORY, name, "no memory");
     snprintf(f->deed, sizeof f->deed, "%s", picture->colorspace ? picture->colorspace : "");
     *self = f;
     misbehave(f->deed, "begin");
@@ -134,7 +134,7 @@ static txm_status add_rows(void *self, uint32_t y, uint32_t rows, const void *da
     (void)y, (void)rows, (void)data;
     misbehave(f->deed, "rows");
     if (strcmp(f->deed, "fail in rows") == 0)
-        return fail(err, TXM_INTERNAL, "row", "cannot be encoded");
+        return fail(err, TXM_STATUS_INTERNAL, "row", "cannot be encoded");
     return TXM_OK;
 }
 

@@ -49,9 +49,9 @@ static void on_done(void *user, const txm_batch_file *file)
     if (r->done == 1)
         r->first = *file->result;
     snprintf(r->via, sizeof r->via, "%s", file->result->via);
-    r->created += file->result->outcome == TXM_CREATED;
-    r->would += file->result->outcome == TXM_WOULD_CREATE;
-    r->same += file->result->outcome == TXM_SAME && file->same_as != NULL;
+    r->created += file->result->outcome == TXM_OUTCOME_CREATED;
+    r->would += file->result->outcome == TXM_OUTCOME_WOULD_CREATE;
+    r->same += file->result->outcome == TXM_OUTCOME_SAME && file->same_as != NULL;
     note(r->order, sizeof r->order, file->input->path);
 }
 
@@ -185,7 +185,7 @@ START_TEST(test_cancel)
 {
     volatile int asked;
     record r = {.cancel_at_begin = &asked};
-    ck_assert_int_eq(RUN(&r, (txm_batch_options){0}, 1, "small.png", "large.png", "middle.png"), TXM_CANCELLED);
+    ck_assert_int_eq(RUN(&r, (txm_batch_options){0}, 1, "small.png", "large.png", "middle.png"), TXM_STATUS_CANCELLED);
     ck_assert_uint_eq(r.begun, 1);
     ck_assert_uint_eq(r.created, 0);
 }

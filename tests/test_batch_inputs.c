@@ -235,7 +235,7 @@ START_TEST(test_bad_rules)
 {
     txm_rules *rules = txm_rules_new();
     txm_error err = {0};
-    ck_assert_int_eq(txm_rules_add(rules, bad_rules[_i], "--rule", &err), TXM_USAGE);
+    ck_assert_int_eq(txm_rules_add(rules, bad_rules[_i], "--rule", &err), TXM_STATUS_USAGE);
     ck_assert_ptr_nonnull(strstr(err.message, "--rule"));
     ck_assert_ptr_null(txm_rules_match(rules, "a.png"));
     txm_rules_free(&rules);
@@ -252,18 +252,18 @@ START_TEST(test_rules_file)
     ck_assert_str_eq(txm_rules_match(rules, "x.exr")->colorspace, "ACEScg");
     ck_assert_str_eq(txm_rules_match(rules, "x_m.png")->origin, "r.txt:4");
     batch_file("r.txt", "*.exr=ACEScg\nnonsense\n");
-    ck_assert_int_eq(txm_rules_load(rules, "r.txt", NULL, &err), TXM_USAGE);
+    ck_assert_int_eq(txm_rules_load(rules, "r.txt", NULL, &err), TXM_STATUS_USAGE);
     ck_assert_ptr_nonnull(strstr(err.message, "r.txt:2"));
     txm_error_clear(&err);
-    ck_assert_int_eq(txm_rules_load(rules, "none.txt", NULL, &err), TXM_NOT_FOUND);
+    ck_assert_int_eq(txm_rules_load(rules, "none.txt", NULL, &err), TXM_STATUS_NOT_FOUND);
     txm_error_clear(&err);
-    ck_assert_int_eq(txm_rules_preset(rules, "prb", &err), TXM_USAGE);
+    ck_assert_int_eq(txm_rules_preset(rules, "prb", &err), TXM_STATUS_USAGE);
     char *line = malloc(10001);
     memset(line, 'a', 10000);
     line[10000] = 0;
     batch_file("r.txt", line);
     txm_error_clear(&err);
-    ck_assert_int_eq(txm_rules_load(rules, "r.txt", NULL, &err), TXM_USAGE);
+    ck_assert_int_eq(txm_rules_load(rules, "r.txt", NULL, &err), TXM_STATUS_USAGE);
     free(line);
     txm_rules_free(&rules);
     batch_leave();
@@ -333,7 +333,7 @@ START_TEST(test_folder)
     txm_inputs_free(&inputs);
     inputs = COLLECT(NULL, "t");
     ck_assert_str_eq(paths(inputs), "!t");
-    ck_assert_int_eq(txm_inputs_at(inputs, 0)->status, TXM_NOT_A_FILE);
+    ck_assert_int_eq(txm_inputs_at(inputs, 0)->status, TXM_STATUS_NOT_A_FILE);
     ck_assert_ptr_nonnull(strstr(txm_inputs_at(inputs, 0)->message, "-r"));
     txm_inputs_free(&inputs);
     batch_leave();
@@ -375,7 +375,7 @@ START_TEST(test_deep_and_unreadable)
     inputs = COLLECT(&recursive, "locked");
     if (geteuid() != 0) { /* root reads everything */
         ck_assert_str_eq(paths(inputs), "!locked");
-        ck_assert_int_eq(txm_inputs_at(inputs, 0)->status, TXM_DENIED);
+        ck_assert_int_eq(txm_inputs_at(inputs, 0)->status, TXM_STATUS_DENIED);
     }
     txm_inputs_free(&inputs);
     batch_leave();
@@ -397,8 +397,8 @@ START_TEST(test_pattern_inputs)
                      "w.1001.png w.1002.png ./f9.exr ./f10.exr #.png !none.####.exr !no/such.<UDIM>.png");
     ck_assert_str_eq(txm_inputs_at(inputs, 1)->pattern, "w.<UDIM>.png");
     ck_assert_ptr_null(txm_inputs_at(inputs, 4)->pattern);
-    ck_assert_int_eq(txm_inputs_at(inputs, 5)->status, TXM_NOT_FOUND);
-    ck_assert_int_eq(txm_inputs_at(inputs, 6)->status, TXM_NOT_FOUND);
+    ck_assert_int_eq(txm_inputs_at(inputs, 5)->status, TXM_STATUS_NOT_FOUND);
+    ck_assert_int_eq(txm_inputs_at(inputs, 6)->status, TXM_STATUS_NOT_FOUND);
     txm_inputs_free(&inputs);
     batch_leave();
 }
@@ -422,7 +422,7 @@ START_TEST(test_lists)
     ck_assert_int_eq(b->alpha, TXM_ALPHA_NONE);
     ck_assert_str_eq(b->origin, "lines:4");
     ck_assert_ptr_nonnull(strstr(txm_inputs_at(inputs, 4)->message, "colourspace"));
-    ck_assert_int_eq(txm_inputs_at(inputs, 11)->status, TXM_NOT_FOUND);
+    ck_assert_int_eq(txm_inputs_at(inputs, 11)->status, TXM_STATUS_NOT_FOUND);
     txm_inputs_free(&inputs);
     /* NUL bytes separate: newlines belong to names then. */
     FILE *f = fopen("nuls", "wb");

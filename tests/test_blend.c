@@ -60,7 +60,7 @@ START_TEST(finds_the_files_of_an_image)
     char *path = scene_path("materials.blend"), *brick = scene_path("textures/brick.1012.png");
     txm_blend *blend = open_scene(path, false);
     const txm_blend_image *im = image_named(blend, "brick");
-    ck_assert_int_eq(im->state, TXM_BLEND_READY);
+    ck_assert_int_eq(im->state, TXM_BLEND_STATE_READY);
     ck_assert_uint_eq(im->tile_count, 4);
     ck_assert_uint_eq(im->file_count, 3); /* 1013 is in the list, not on disk */
     ck_assert_uint_eq(im->files[2].number, 1012);
@@ -87,9 +87,9 @@ START_TEST(says_why_there_is_nothing_to_convert)
         const char *name;
         txm_blend_state state;
         size_t files;
-    } expected[] = {{"wood", TXM_BLEND_READY, 1},          {"missing", TXM_BLEND_MISSING, 1},
-                    {"missing set", TXM_BLEND_MISSING, 0}, {"generated", TXM_BLEND_NO_FILE, 0},
-                    {"movie", TXM_BLEND_NO_FILE, 0},       {"no path", TXM_BLEND_NO_PATH, 0}};
+    } expected[] = {{"wood", TXM_BLEND_STATE_READY, 1},          {"missing", TXM_BLEND_STATE_MISSING, 1},
+                    {"missing set", TXM_BLEND_STATE_MISSING, 0}, {"generated", TXM_BLEND_STATE_NO_FILE, 0},
+                    {"movie", TXM_BLEND_STATE_NO_FILE, 0},       {"no path", TXM_BLEND_STATE_NO_PATH, 0}};
     char *path = scene_path("materials.blend");
     txm_blend *blend = open_scene(path, false);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
@@ -175,8 +175,8 @@ START_TEST(reports_missing_libraries)
     ck_assert_uint_eq(txm_blend_library_count(blend), 1);
     const txm_blend_library *l = txm_blend_library_at(blend, 0);
     ck_assert_str_eq(l->path, gone);
-    ck_assert_int_eq(l->state, TXM_BLEND_LIBRARY_MISSING);
-    ck_assert_int_eq(l->status, TXM_NOT_FOUND);
+    ck_assert_int_eq(l->state, TXM_BLEND_LIBRARY_STATE_MISSING);
+    ck_assert_int_eq(l->status, TXM_STATUS_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(l->message, "gone.blend"));
     txm_blend_close(&blend);
     free(path);
@@ -208,15 +208,15 @@ START_TEST(reports_broken_and_changed_libraries)
     char *folder = make_folder(), *other = scene_path("lib/far.blend");
     txm_blend *blend = with_library(folder, "no scene", 8);
     const txm_blend_library *l = txm_blend_library_at(blend, 0);
-    ck_assert_int_eq(l->state, TXM_BLEND_LIBRARY_BROKEN);
-    ck_assert_int_eq(l->status, TXM_CORRUPT);
+    ck_assert_int_eq(l->state, TXM_BLEND_LIBRARY_STATE_BROKEN);
+    ck_assert_int_eq(l->status, TXM_STATUS_CORRUPT);
     ck_assert_uint_eq(l->lost, 0);
     txm_blend_close(&blend);
     size_t bytes;
     uint8_t *content = slurp(other, &bytes); /* a good file without what is linked */
     blend = with_library(folder, content, bytes);
     l = txm_blend_library_at(blend, 0);
-    ck_assert_int_eq(l->state, TXM_BLEND_LIBRARY_READ);
+    ck_assert_int_eq(l->state, TXM_BLEND_LIBRARY_STATE_READ);
     ck_assert_uint_ge(l->lost, 3);
     txm_blend_close(&blend);
     free(content);
@@ -230,8 +230,8 @@ START_TEST(reads_packed_libraries)
     char *path = scene_path("inside.blend");
     txm_blend *blend = open_scene(path, false);
     ck_assert_uint_eq(txm_blend_library_count(blend), 1);
-    ck_assert_int_eq(txm_blend_library_at(blend, 0)->state, TXM_BLEND_LIBRARY_PACKED);
-    ck_assert_int_eq(image_named(blend, "far")->state, TXM_BLEND_READY);
+    ck_assert_int_eq(txm_blend_library_at(blend, 0)->state, TXM_BLEND_LIBRARY_STATE_PACKED);
+    ck_assert_int_eq(image_named(blend, "far")->state, TXM_BLEND_STATE_READY);
     txm_blend_close(&blend);
     free(path);
 }
@@ -290,7 +290,7 @@ START_TEST(unpacks_as_blender_would)
     spill(wood, "other", 5);
     check_unpacked(blend, "packed wood", 0, folder, "wood.001.png", "textures/wood.png");
     check_unpacked(blend, "packed wood", 0, folder, "wood.001.png", "textures/wood.png");
-    ck_assert_int_eq(txm_blend_unpack(blend, 99, 0, folder, &wood, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_blend_unpack(blend, 99, 0, folder, &wood, NULL), TXM_STATUS_USAGE);
     txm_blend_close(&blend);
     cJSON_Delete(names);
     free(text);
@@ -314,7 +314,7 @@ START_TEST(lists_what_a_render_loads)
     for (size_t i = 0; i < count; i++) {
         ck_assert(txm_path_is_absolute(entries[i].path));
         const txm_blend_image *im = txm_blend_image_at(blend, entries[i].image);
-        ck_assert_int_eq(im->state, TXM_BLEND_READY);
+        ck_assert_int_eq(im->state, TXM_BLEND_STATE_READY);
         ck_assert_str_eq(entries[i].colorspace, im->colorspace);
         woods += strcmp(entries[i].path, wood) == 0;
         if (strcmp(im->name, "brick") == 0) {

@@ -63,7 +63,7 @@ START_TEST(bombs_are_refused)
     txm_bytes_free(&head);
     txm_bytes_free(&piece);
     txm_error err;
-    ck_assert_int_eq(try_bytes(bomb, bytes, NULL, &err), TXM_TOO_LARGE);
+    ck_assert_int_eq(try_bytes(bomb, bytes, NULL, &err), TXM_STATUS_TOO_LARGE);
     ck_assert_ptr_nonnull(strstr(err.message, "bomb"));
     ck_assert_int_lt(peak_megabytes(), 200);
     /* As a library it is a broken one: the rest of the scene is listed. */
@@ -76,8 +76,8 @@ START_TEST(bombs_are_refused)
     uint8_t *scene = scene_encode(file, &scene_bytes);
     spill(path, scene, scene_bytes);
     txm_blend *blend = open_scene(path, false);
-    ck_assert_int_eq(txm_blend_library_at(blend, 0)->state, TXM_BLEND_LIBRARY_BROKEN);
-    ck_assert_int_eq(txm_blend_library_at(blend, 0)->status, TXM_TOO_LARGE);
+    ck_assert_int_eq(txm_blend_library_at(blend, 0)->state, TXM_BLEND_LIBRARY_STATE_BROKEN);
+    ck_assert_int_eq(txm_blend_library_at(blend, 0)->status, TXM_STATUS_TOO_LARGE);
     ck_assert_uint_eq(txm_blend_image_count(blend), 1);
     txm_blend_close(&blend);
     scene_free(file);
@@ -120,7 +120,7 @@ START_TEST(masses_of_data_blocks_are_refused)
     txm_bytes_free(&piece);
     txm_bytes_free(&end);
     txm_error err;
-    ck_assert_int_eq(try_bytes(masses, bytes + end_bytes, NULL, &err), TXM_TOO_LARGE);
+    ck_assert_int_eq(try_bytes(masses, bytes + end_bytes, NULL, &err), TXM_STATUS_TOO_LARGE);
     ck_assert_ptr_nonnull(strstr(err.message, "128 MiB"));
     ck_assert_int_lt(peak_megabytes(), 200);
     free(tail);

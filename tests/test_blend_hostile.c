@@ -72,17 +72,18 @@ START_TEST(cut_at_every_byte)
             *gzip = scene_gzip(data, bytes, &gzip_bytes);
     txm_error err;
     for (size_t n = 0; n < bytes; n++) {
-        ck_assert_msg(try_bytes(data, n, NULL, &err) == TXM_CORRUPT, "plain, %zu bytes", n);
+        ck_assert_msg(try_bytes(data, n, NULL, &err) == TXM_STATUS_CORRUPT, "plain, %zu bytes", n);
     }
     for (size_t n = 0; n < gzip_bytes; n++) {
         /* Without its checksum all blocks are there. */
         txm_status status = try_bytes(gzip, n, NULL, &err);
-        ck_assert_msg(status == TXM_CORRUPT || (status == TXM_OK && n + 12 >= gzip_bytes), "gzip, %zu bytes", n);
+        ck_assert_msg(status == TXM_STATUS_CORRUPT || (status == TXM_OK && n + 12 >= gzip_bytes), "gzip, %zu bytes", n);
     }
     for (size_t n = 0; n < zstd_bytes; n++) {
         /* Without its seek table the file is whole. */
         txm_status status = try_bytes(zstd, n, NULL, &err);
-        ck_assert_msg(status == TXM_CORRUPT || (status == TXM_OK && n + 8 * (bytes / 2000 + 1) + 17 >= zstd_bytes),
+        ck_assert_msg(status == TXM_STATUS_CORRUPT ||
+                          (status == TXM_OK && n + 8 * (bytes / 2000 + 1) + 17 >= zstd_bytes),
                       "zstd, %zu bytes: %s", n, err.message);
     }
     ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_OK);
@@ -122,17 +123,17 @@ START_TEST(garbage_is_no_scene)
         const char *bytes;
         size_t count;
         txm_status status;
-    } inputs[] = {{"", 0, TXM_CORRUPT},
-                  {"BLENDER", 7, TXM_CORRUPT},
-                  {"BLENDER-v304", 12, TXM_CORRUPT},
-                  {"BLENDER-x304", 12, TXM_CORRUPT},
-                  {"BLENDER-vabc", 12, TXM_CORRUPT},
-                  {"BLENDER17-01v0502", 17, TXM_CORRUPT},
-                  {"BLENDER17-02v0600", 17, TXM_NEWER},
-                  {"BLENDER19-01v0600xx", 19, TXM_NEWER},
-                  {"\x89PNG\r\n\x1a\n picture", 16, TXM_CORRUPT},
-                  {"\x1F\x8B\x08 gzip", 8, TXM_CORRUPT},
-                  {"\x28\xB5\x2F\xFD zstd", 9, TXM_CORRUPT}};
+    } inputs[] = {{"", 0, TXM_STATUS_CORRUPT},
+                  {"BLENDER", 7, TXM_STATUS_CORRUPT},
+                  {"BLENDER-v304", 12, TXM_STATUS_CORRUPT},
+                  {"BLENDER-x304", 12, TXM_STATUS_CORRUPT},
+                  {"BLENDER-vabc", 12, TXM_STATUS_CORRUPT},
+                  {"BLENDER17-01v0502", 17, TXM_STATUS_CORRUPT},
+                  {"BLENDER17-02v0600", 17, TXM_STATUS_NEWER},
+                  {"BLENDER19-01v0600xx", 19, TXM_STATUS_NEWER},
+                  {"\x89PNG\r\n\x1a\n picture", 16, TXM_STATUS_CORRUPT},
+                  {"\x1F\x8B\x08 gzip", 8, TXM_STATUS_CORRUPT},
+                  {"\x28\xB5\x2F\xFD zstd", 9, TXM_STATUS_CORRUPT}};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         txm_error err;
         ck_assert_msg(try_bytes(inputs[i].bytes, inputs[i].count, NULL, &err) == inputs[i].status, "input %zu: %s", i,
@@ -146,10 +147,10 @@ START_TEST(only_files_are_scenes)
     char *folder = make_folder(), *fifo = txm_path_join(folder, "fifo"), *none = txm_path_join(folder, "none");
     txm_blend *blend = NULL;
     ck_assert_int_eq(mkfifo(fifo, 0666), 0);
-    ck_assert_int_eq(txm_blend_open(folder, NULL, &blend, NULL), TXM_NOT_A_FILE);
-    ck_assert_int_eq(txm_blend_open(fifo, NULL, &blend, NULL), TXM_NOT_A_FILE);
-    ck_assert_int_eq(txm_blend_open("/dev/zero", NULL, &blend, NULL), TXM_NOT_A_FILE);
-    ck_assert_int_eq(txm_blend_open(none, NULL, &blend, NULL), TXM_NOT_FOUND);
+    ck_assert_int_eq(txm_blend_open(folder, NULL, &blend, NULL), TXM_STATUS_NOT_A_FILE);
+    ck_assert_int_eq(txm_blend_open(fifo, NULL, &blend, NULL), TXM_STATUS_NOT_A_FILE);
+    ck_assert_int_eq(txm_blend_open("/dev/zero", NULL, &blend, NULL), TXM_STATUS_NOT_A_FILE);
+    ck_assert_int_eq(txm_blend_open(none, NULL, &blend, NULL), TXM_STATUS_NOT_FOUND);
     ck_assert_ptr_null(blend);
     free(fifo);
     free(none);
@@ -168,7 +169,7 @@ START_TEST(lengths_are_checked)
     uint8_t *data = tiny(&bytes);
     for (size_t i = 0; i < 4; i++) {
         patch(data + 12 + 4, lengths[i], 4); /* of the first block */
-        ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_CORRUPT);
+        ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_STATUS_CORRUPT);
     }
     free(data);
     scene_layout layout = {8, false, true, 502, false};
@@ -176,7 +177,7 @@ START_TEST(lengths_are_checked)
     data = scene_encode(file, &bytes);
     for (size_t i = 0; i < 4; i++) {
         patch(data + 17 + 16, large[i], 8);
-        ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_CORRUPT);
+        ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_STATUS_CORRUPT);
     }
     free(data);
     scene_free(file);
@@ -194,15 +195,15 @@ START_TEST(definitions_are_checked)
         ck_assert_ptr_nonnull(tag);
         memcpy(count, tag + 4, 4);
         patch(tag + 4, UINT32_MAX, 4);
-        ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_CORRUPT);
+        ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_STATUS_CORRUPT);
         ck_assert_ptr_nonnull(strstr(err.message, "DNA1"));
         patch(tag + 4, 100000, 4);
-        ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_CORRUPT);
+        ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_STATUS_CORRUPT);
         memcpy(tag + 4, count, 4);
     }
     uint8_t *structs = (uint8_t *)memmem(data, bytes, "STRC", 4) + 8;
     patch(structs, UINT16_MAX, 2); /* a type that does not exist */
-    ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_CORRUPT);
+    ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_STATUS_CORRUPT);
     free(data);
 }
 END_TEST
@@ -213,7 +214,7 @@ START_TEST(definitions_must_be_there)
     size_t bytes;
     uint8_t *data = tiny(&bytes);
     memcpy(memmem(data, bytes, "DNA1", 4), "DATA", 4);
-    ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_CORRUPT);
+    ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_STATUS_CORRUPT);
     ck_assert_ptr_nonnull(strstr(err.message, "DNA1"));
     free(data);
 }
@@ -338,7 +339,7 @@ START_TEST(packed_libraries_nest_to_a_bound)
     for (size_t i = 0; i < 8; i++) {
         ck_assert_int_eq(txm_blend_library_at(blend, i)->status, TXM_OK);
     }
-    ck_assert_int_eq(txm_blend_library_at(blend, 8)->status, TXM_TOO_LARGE);
+    ck_assert_int_eq(txm_blend_library_at(blend, 8)->status, TXM_STATUS_TOO_LARGE);
     ck_assert_ptr_nonnull(strstr(txm_blend_library_at(blend, 8)->message, "packed into more than 8"));
     txm_blend_close(&blend);
     free(data);

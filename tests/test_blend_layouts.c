@@ -393,10 +393,10 @@ START_TEST(old_files_have_one_packed_file)
     scene_set_number(other, wood, "packedfile", packed->address);
     txm_blend *blend = finish(&r, "old.blend");
     const txm_blend_image *im = image_named(blend, "packed wood");
-    ck_assert_int_eq(im->state, TXM_BLEND_PACKED);
+    ck_assert_int_eq(im->state, TXM_BLEND_STATE_PACKED);
     ck_assert_uint_eq(im->packed_count, 1);
     ck_assert_str_eq(im->packed[0].name, "wood.png");
-    ck_assert_int_eq(image_named(blend, "not packed")->state, TXM_BLEND_READY);
+    ck_assert_int_eq(image_named(blend, "not packed")->state, TXM_BLEND_STATE_READY);
     txm_blend_close(&blend);
 }
 END_TEST

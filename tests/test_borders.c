@@ -48,7 +48,7 @@ static void add_check_strip(const made_image *m, txm_pool *pool)
     save_file(path, plain, plain_bytes);
 
     ck_assert_msg(txm_borders_add(path, pool, &result, &err) == TXM_OK, "%s", err.message);
-    ck_assert(result.changed && result.before == TXM_SECTION_NONE);
+    ck_assert(result.changed && result.before == TXM_SECTION_STATE_NONE);
     ck_assert_uint_eq(result.file_bytes, want_bytes);
     ck_assert_uint_eq(result.section_bytes, want_bytes - plain_bytes);
     same_file(path, want, want_bytes);
@@ -66,8 +66,8 @@ static void add_check_strip(const made_image *m, txm_pool *pool)
 START_TEST(every_size)
 {
     txm_pool *pool = txm_pool_new(3);
-    for (int type = TXM_U8; type <= TXM_FLOAT; type++) {
-        uint32_t tile = type == TXM_U16 ? 64 : 16 << (type & 1), channels = (uint32_t)(1 + (_i + type) % 4);
+    for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++) {
+        uint32_t tile = type == TXM_TYPE_U16 ? 64 : 16 << (type & 1), channels = (uint32_t)(1 + (_i + type) % 4);
         made_image m =
             make_image(sizes[_i][0], sizes[_i][1], channels, (txm_type)type, tile, (txm_compression){0}, MADE_SMOOTH);
         add_check_strip(&m, NULL);
@@ -85,7 +85,7 @@ static char path[512];
 
 static void make_file(void)
 {
-    image = make_image(100, 70, 4, TXM_U8, 32, (txm_compression){0}, MADE_SMOOTH);
+    image = make_image(100, 70, 4, TXM_TYPE_U8, 32, (txm_compression){0}, MADE_SMOOTH);
     snprintf(path, sizeof path, "%s", temp_file("b.tx"));
     write_tx(path, &image);
 }
@@ -98,7 +98,7 @@ static void drop_file(void)
 /* A wrong border with a right checksum: only the comparison with the neighbours can tell. */
 START_TEST(wrong_pixels_are_found)
 {
-    made_image other = make_image(100, 70, 4, TXM_U8, 32, (txm_compression){0}, MADE_SMOOTH);
+    made_image other = make_image(100, 70, 4, TXM_TYPE_U8, 32, (txm_compression){0}, MADE_SMOOTH);
     char finding[200];
     txm_borders_result result;
     other.levels[0][0] ^= 255; /* a corner pixel that three borders and its own tile's neighbours show */
@@ -121,11 +121,11 @@ START_TEST(refusals)
     uint8_t *file = load_file(path, &bytes);
     file[bytes - TXM_SECTION_FOOTER_BYTES + 44] = 2; /* the version */
     save_file(path, file, bytes);
-    ck_assert_int_eq(txm_borders_add(path, NULL, &result, &err), TXM_NEWER);
+    ck_assert_int_eq(txm_borders_add(path, NULL, &result, &err), TXM_STATUS_NEWER);
     ck_assert_ptr_nonnull(strstr(err.message, "strip"));
     same_file(path, file, bytes);
     ck_assert_int_eq(txm_borders_strip(path, &result, NULL), TXM_OK);
-    ck_assert_int_eq(result.before, TXM_SECTION_NEWER);
+    ck_assert_int_eq(result.before, TXM_SECTION_STATE_NEWER);
     free(file);
 
     /* Tiles twice as wide as high. */
@@ -141,12 +141,12 @@ START_TEST(refusals)
     TIFFClose(tif);
     file = load_file(path, &bytes);
     txm_error_clear(&err);
-    ck_assert_int_eq(txm_borders_add(path, NULL, &result, &err), TXM_UNSUPPORTED);
+    ck_assert_int_eq(txm_borders_add(path, NULL, &result, &err), TXM_STATUS_UNSUPPORTED);
     same_file(path, file, bytes);
     free(file);
 
-    ck_assert_int_eq(txm_borders_add("/nonexistent/a.tx", NULL, &result, NULL), TXM_NOT_FOUND);
-    ck_assert_int_eq(txm_borders_strip("/tmp", &result, NULL), TXM_NOT_A_FILE);
+    ck_assert_int_eq(txm_borders_add("/nonexistent/a.tx", NULL, &result, NULL), TXM_STATUS_NOT_FOUND);
+    ck_assert_int_eq(txm_borders_strip("/tmp", &result, NULL), TXM_STATUS_NOT_A_FILE);
 }
 END_TEST
 
@@ -160,7 +160,7 @@ START_TEST(damaged_tiles_stop_it)
     memset(file + 600, 0xff, 50);
     save_file(path, file, bytes);
     txm_pool *pool = txm_pool_new(2);
-    ck_assert_int_eq(txm_borders_add(path, pool, &result, &err), TXM_CORRUPT);
+    ck_assert_int_eq(txm_borders_add(path, pool, &result, &err), TXM_STATUS_CORRUPT);
     ck_assert_msg(strstr(err.message, "level 0, tile") != NULL, "%s", err.message);
     same_file(path, file, bytes);
     txm_pool_free(pool);

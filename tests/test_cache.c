@@ -41,7 +41,7 @@ START_TEST(test_golden_names)
         snprintf(source, sizeof source, "/any/where/src/%s", field[0]);
         bool literal_auto = !strcmp(field[1], "auto"), data_space = !strcmp(field[1], "Non-Color");
         txm_tx_key key = {.xyz_text = xyz, .colorspace = literal_auto ? "" : data_space ? "data" : field[1]};
-        key.alpha = (txm_alpha)txm_alpha_parse(field[2]);
+        ck_assert(txm_alpha_parse(field[2], &key.alpha));
         const char *dir = !strcmp(field[3], "golden:cache")       ? "cache"
                           : !strcmp(field[3], "golden:abs-cache") ? "/any/where/abs-cache"
                                                                   : field[3];
@@ -245,7 +245,7 @@ START_TEST(test_long_name)
     snprintf(longer, sizeof longer, "%s/%sn", dir, name);
     /* Found before anything is written. */
     size_t before = entries();
-    ck_assert_int_eq(txm_publish_begin(longer, TXM_PUBLISH_IN_CACHE, &p, &err), TXM_TOO_LARGE);
+    ck_assert_int_eq(txm_publish_begin(longer, TXM_PUBLISH_IN_CACHE, &p, &err), TXM_STATUS_TOO_LARGE);
     ck_assert_uint_eq(entries(), before);
     ck_assert_ptr_nonnull(strstr(err.message, "too long"));
 }
@@ -291,11 +291,11 @@ START_TEST(test_refusals)
     txm_publish *p = begin("x");
     ck_assert_int_eq(txm_publish_commit(&p, &stamp, NULL), TXM_OK);
     snprintf(path, sizeof path, "%s/x.tx", target); /* a file in place of a folder */
-    refused(path, TXM_NOT_FOUND, "not a folder");
+    refused(path, TXM_STATUS_NOT_FOUND, "not a folder");
     char *folder = txm_path_dir(target);
-    refused(folder, TXM_NOT_A_FILE, "move it away");
+    refused(folder, TXM_STATUS_NOT_A_FILE, "move it away");
     free(folder);
-    refused("/proc/txmill/a.tx", TXM_NOT_FOUND, "/proc/txmill");
+    refused("/proc/txmill/a.tx", TXM_STATUS_NOT_FOUND, "/proc/txmill");
 }
 END_TEST
 
@@ -308,7 +308,8 @@ START_TEST(test_denied)
     if (child == 0) {
         txm_publish *p = NULL;
         txm_error err = {0};
-        bool ok = setuid(65534) == 0 && txm_publish_begin(target, TXM_PUBLISH_IN_CACHE, &p, &err) == TXM_DENIED &&
+        bool ok = setuid(65534) == 0 &&
+                  txm_publish_begin(target, TXM_PUBLISH_IN_CACHE, &p, &err) == TXM_STATUS_DENIED &&
                   strstr(err.message, "--cache-dir") && !p;
         _exit(ok ? 0 : 1);
     }
@@ -330,9 +331,9 @@ START_TEST(test_abort_all)
         bool ok = entries() == 3;
         txm_publish_abort_all();
         ok &= entries() == 1;
-        ok &= txm_publish_commit(&a, &stamp, &err) == TXM_CANCELLED && strstr(err.message, "stopped");
+        ok &= txm_publish_commit(&a, &stamp, &err) == TXM_STATUS_CANCELLED && strstr(err.message, "stopped");
         txm_publish_abort(&b);
-        ok &= txm_publish_begin(target, TXM_PUBLISH_IN_CACHE, &c, NULL) == TXM_CANCELLED && entries() == 1;
+        ok &= txm_publish_begin(target, TXM_PUBLISH_IN_CACHE, &c, NULL) == TXM_STATUS_CANCELLED && entries() == 1;
         _exit(ok ? 0 : 1);
     }
     int status;
@@ -350,7 +351,7 @@ START_TEST(test_lost_temporary)
     ck_assert_int_eq(txm_publish_commit(&p, &stamp, NULL), TXM_OK);
     p = begin("new");
     ck_assert_int_eq(unlink(txm_publish_temp_path(p)), 0);
-    ck_assert_int_eq(txm_publish_commit(&p, &stamp, &err), TXM_NOT_FOUND);
+    ck_assert_int_eq(txm_publish_commit(&p, &stamp, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(err.message, "rename"));
     expect_content("old");
 }

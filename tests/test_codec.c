@@ -284,19 +284,19 @@ START_TEST(wrong_formats)
     static const struct {
         txm_tile_format format;
         const char *says;
-    } cases[] = {{{TXM_U8, 0, 64, {TXM_CODEC_ZIP, 0}}, "channels"},
-                 {{TXM_U8, 5, 64, {TXM_CODEC_ZIP, 0}}, "channels"},
-                 {{TXM_U8, 4, 48, {TXM_CODEC_ZIP, 0}}, "power of two"},
-                 {{TXM_U8, 4, 8, {TXM_CODEC_ZIP, 0}}, "power of two"},
-                 {{TXM_U8, 4, 2048, {TXM_CODEC_ZIP, 0}}, "power of two"},
-                 {{TXM_U8, 4, 64, {TXM_CODEC_ZIP, 13}}, "zip level"},
-                 {{TXM_U8, 4, 64, {TXM_CODEC_ZIP, -1}}, "zip level"},
-                 {{TXM_U8, 4, 64, {TXM_CODEC_ZSTD, 20}}, "zstd level"},
-                 {{TXM_HALF, 4, 64, {TXM_CODEC_ZSTD, 0}}, "use zip or none"}};
+    } cases[] = {{{TXM_TYPE_U8, 0, 64, {TXM_CODEC_ZIP, 0}}, "channels"},
+                 {{TXM_TYPE_U8, 5, 64, {TXM_CODEC_ZIP, 0}}, "channels"},
+                 {{TXM_TYPE_U8, 4, 48, {TXM_CODEC_ZIP, 0}}, "power of two"},
+                 {{TXM_TYPE_U8, 4, 8, {TXM_CODEC_ZIP, 0}}, "power of two"},
+                 {{TXM_TYPE_U8, 4, 2048, {TXM_CODEC_ZIP, 0}}, "power of two"},
+                 {{TXM_TYPE_U8, 4, 64, {TXM_CODEC_ZIP, 13}}, "zip level"},
+                 {{TXM_TYPE_U8, 4, 64, {TXM_CODEC_ZIP, -1}}, "zip level"},
+                 {{TXM_TYPE_U8, 4, 64, {TXM_CODEC_ZSTD, 20}}, "zstd level"},
+                 {{TXM_TYPE_HALF, 4, 64, {TXM_CODEC_ZSTD, 0}}, "use zip or none"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         txm_error err = {0};
         txm_tile_encoder *e = NULL;
-        ck_assert_int_eq(txm_tile_encoder_new(&cases[i].format, &e, &err), TXM_USAGE);
+        ck_assert_int_eq(txm_tile_encoder_new(&cases[i].format, &e, &err), TXM_STATUS_USAGE);
         ck_assert_ptr_null(e);
         ck_assert_msg(strstr(err.message, cases[i].says), "%s", err.message);
     }
@@ -305,14 +305,14 @@ END_TEST
 
 START_TEST(wrong_tile)
 {
-    txm_tile_format format = {TXM_U8, 4, 64, {TXM_CODEC_ZIP, 0}};
+    txm_tile_format format = {TXM_TYPE_U8, 4, 64, {TXM_CODEC_ZIP, 0}};
     txm_tile_encoder *e = NULL;
     static uint8_t pixels[65 * 65 * 4];
     const void *encoded = NULL;
     size_t size = 99;
     ck_assert_int_eq(txm_tile_encoder_new(&format, &e, NULL), TXM_OK);
-    ck_assert_int_eq(txm_tile_encode(e, pixels, 65 * 4, 65, 64, &encoded, &size, NULL), TXM_INTERNAL);
-    ck_assert_int_eq(txm_tile_encode(e, pixels, 65 * 4, 64, 0, &encoded, &size, NULL), TXM_INTERNAL);
+    ck_assert_int_eq(txm_tile_encode(e, pixels, 65 * 4, 65, 64, &encoded, &size, NULL), TXM_STATUS_INTERNAL);
+    ck_assert_int_eq(txm_tile_encode(e, pixels, 65 * 4, 64, 0, &encoded, &size, NULL), TXM_STATUS_INTERNAL);
     ck_assert_ptr_null(encoded);
     ck_assert_uint_eq(size, 99);
     txm_tile_encoder_free(&e);
@@ -327,7 +327,7 @@ START_TEST(incompressible)
     static uint8_t pixels[64 * 64 * 16];
     for (size_t i = 0; i < sizeof pixels; i++)
         pixels[i] = (uint8_t)(next() >> 8);
-    for (txm_type type = TXM_U8; type <= TXM_FLOAT; type++) {
+    for (txm_type type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++) {
         txm_tile_format format = {type, 4, 64, {TXM_CODEC_ZIP, 0}};
         size_t raw = 64 * 64 * 4 * txm_type_bytes(type), size = 0;
         txm_tile_encoder *e = NULL;

@@ -109,7 +109,7 @@ START_TEST(environment_names_the_config)
     txm_color_free(&config);
     setenv("OCIO", "/no/such/config.ocio", 1);
     txm_error err = {0};
-    ck_assert_int_eq(txm_color_load(NULL, &config, &err), TXM_CONFIG);
+    ck_assert_int_eq(txm_color_load(NULL, &config, &err), TXM_STATUS_CONFIG);
     ck_assert_ptr_null(config);
     says(err.message, "/no/such/config.ocio");
     says(err.message, "$OCIO");
@@ -121,17 +121,17 @@ END_TEST
 
 START_TEST(what_is_no_config_is_refused)
 {
-    says(refused(in_folder("missing.ocio"), TXM_CONFIG), "No such file");
-    says(refused("", TXM_CONFIG), "No such file");
-    says(refused(folder, TXM_CONFIG), "not a regular file");
-    says(refused(write_file("empty.ocio", "%s", ""), TXM_CONFIG), "empty");
-    says(refused(write_file("text.ocio", "just words\n"), TXM_CONFIG), "not a usable OCIO config");
-    says(refused(write_file("list.ocio", "- a\n- b\n"), TXM_CONFIG), "not a usable OCIO config");
-    says(refused(write_file("cut.ocio", "ocio_profile_version: 2\nroles: {a: b"), TXM_CONFIG), "line");
-    says(refused(write_file("tag.ocio", "ocio_profile_version: 2\nroles: !<\n"), TXM_CONFIG), "no sound YAML");
-    says(refused(write_file("three.ocio", "ocio_profile_version: 3.1\n"), TXM_CONFIG), "3.1");
+    says(refused(in_folder("missing.ocio"), TXM_STATUS_CONFIG), "No such file");
+    says(refused("", TXM_STATUS_CONFIG), "No such file");
+    says(refused(folder, TXM_STATUS_CONFIG), "not a regular file");
+    says(refused(write_file("empty.ocio", "%s", ""), TXM_STATUS_CONFIG), "empty");
+    says(refused(write_file("text.ocio", "just words\n"), TXM_STATUS_CONFIG), "not a usable OCIO config");
+    says(refused(write_file("list.ocio", "- a\n- b\n"), TXM_STATUS_CONFIG), "not a usable OCIO config");
+    says(refused(write_file("cut.ocio", "ocio_profile_version: 2\nroles: {a: b"), TXM_STATUS_CONFIG), "line");
+    says(refused(write_file("tag.ocio", "ocio_profile_version: 2\nroles: !<\n"), TXM_STATUS_CONFIG), "no sound YAML");
+    says(refused(write_file("three.ocio", "ocio_profile_version: 3.1\n"), TXM_STATUS_CONFIG), "3.1");
     ck_assert_int_eq(mkfifo(in_folder("pipe.ocio"), 0600), 0);
-    says(refused(in_folder("pipe.ocio"), TXM_CONFIG), "not a regular file");
+    says(refused(in_folder("pipe.ocio"), TXM_STATUS_CONFIG), "not a regular file");
 }
 END_TEST
 
@@ -141,9 +141,9 @@ START_TEST(archives_need_a_newer_library)
     txm_color_config *config = NULL;
     txm_error err = {0};
     /* Refused by every library: the older ones know no archives, the newer ones no such config. */
-    ck_assert_int_eq(txm_color_load(&options, &config, &err), TXM_CONFIG);
+    ck_assert_int_eq(txm_color_load(&options, &config, &err), TXM_STATUS_CONFIG);
     says(err.message, "ocio://no-such-config");
-    says(refused(write_file("broken.ocioz", "PK"), TXM_CONFIG), "broken.ocioz");
+    says(refused(write_file("broken.ocioz", "PK"), TXM_STATUS_CONFIG), "broken.ocioz");
 }
 END_TEST
 
@@ -184,7 +184,7 @@ START_TEST(scan_bounds_depth_and_size)
     static char text[3 * TXM_CONFIG_MAX_NODES];
     txm_error err = {0};
     memset(text, '[', TXM_CONFIG_MAX_DEPTH + 1);
-    ck_assert_int_eq(scan(text, &err), TXM_CONFIG);
+    ck_assert_int_eq(scan(text, &err), TXM_STATUS_CONFIG);
     says(err.message, "deeper");
     memset(text + TXM_CONFIG_MAX_DEPTH, ']', TXM_CONFIG_MAX_DEPTH);
     ck_assert_int_eq(scan(text, NULL), TXM_OK);
@@ -194,7 +194,7 @@ START_TEST(scan_bounds_depth_and_size)
         strcat(text + 2 * i, ",a");
     strcat(text, "]");
     txm_error_clear(&err);
-    ck_assert_int_eq(scan(text, &err), TXM_CONFIG);
+    ck_assert_int_eq(scan(text, &err), TXM_STATUS_CONFIG);
     says(err.message, "more entries");
 }
 END_TEST
@@ -212,16 +212,16 @@ START_TEST(scan_counts_what_aliases_stand_for)
         size_t used = strlen(text);
         snprintf(text + used, sizeof text - used, "- &a%d [*a%d, *a%d, *a%d, *a%d]\n", i, i - 1, i - 1, i - 1, i - 1);
     }
-    ck_assert_int_eq(scan(text, &err), TXM_CONFIG);
+    ck_assert_int_eq(scan(text, &err), TXM_STATUS_CONFIG);
     says(err.message, "more entries");
     txm_error_clear(&err);
-    ck_assert_int_eq(scan("a: &a [*a]", &err), TXM_CONFIG);
+    ck_assert_int_eq(scan("a: &a [*a]", &err), TXM_STATUS_CONFIG);
     says(err.message, "inside");
     txm_error_clear(&err);
-    ck_assert_int_eq(scan("a: *b", &err), TXM_CONFIG);
+    ck_assert_int_eq(scan("a: *b", &err), TXM_STATUS_CONFIG);
     says(err.message, "stands for nothing");
     /* A name may be used again for another node. */
-    ck_assert_int_eq(scan("- &a x\n- &a [*a, *a]\n- *a\n", NULL), TXM_CONFIG);
+    ck_assert_int_eq(scan("- &a x\n- &a [*a, *a]\n- *a\n", NULL), TXM_STATUS_CONFIG);
     ck_assert_int_eq(scan("- &a x\n- &a [y]\n- *a\n", NULL), TXM_OK);
 }
 END_TEST
@@ -262,12 +262,12 @@ END_TEST
 
 START_TEST(scene_linear_is_needed)
 {
-    says(
-        refused(write_file("role.ocio", "ocio_profile_version: 2\nroles: {default: lin}\n" TEXTURE_SPACES), TXM_CONFIG),
-        "scene_linear");
+    says(refused(write_file("role.ocio", "ocio_profile_version: 2\nroles: {default: lin}\n" TEXTURE_SPACES),
+                 TXM_STATUS_CONFIG),
+         "scene_linear");
     says(refused(write_file("to-nothing.ocio",
                             "ocio_profile_version: 2\nroles: {default: lin, scene_linear: none}\n" TEXTURE_SPACES),
-                 TXM_CONFIG),
+                 TXM_STATUS_CONFIG),
          "scene_linear");
 }
 END_TEST
@@ -289,13 +289,13 @@ START_TEST(tables_beside_the_config)
     ck_assert_float_eq_tol(rgba[0], 0.25f, 1e-6f);
     ck_assert_float_eq_tol(rgba[2], 0.5f, 1e-6f);
     const txm_color_space *lost = NULL;
-    ck_assert_int_eq(txm_color_find(config, "lost", &lost, &err), TXM_COLORSPACE);
+    ck_assert_int_eq(txm_color_find(config, "lost", &lost, &err), TXM_STATUS_COLORSPACE);
     ck_assert_ptr_null(lost);
     says(err.message, "lost");
     says(err.message, "no-such.spi1d");
     /* The failure is remembered, not tried again, and said again. */
     txm_error_clear(&err);
-    ck_assert_int_eq(txm_color_find(config, "lost", &lost, &err), TXM_COLORSPACE);
+    ck_assert_int_eq(txm_color_find(config, "lost", &lost, &err), TXM_STATUS_COLORSPACE);
     says(err.message, "no-such.spi1d");
     txm_color_free(&config);
 }
@@ -347,7 +347,7 @@ START_TEST(spaces_in_a_circle)
     const txm_color_space *space = NULL;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         txm_error err = {0};
-        ck_assert_int_eq(txm_color_find(config, bad[i].name, &space, &err), TXM_COLORSPACE);
+        ck_assert_int_eq(txm_color_find(config, bad[i].name, &space, &err), TXM_STATUS_COLORSPACE);
         says(err.message, bad[i].says);
     }
     txm_error none = {0};
@@ -361,7 +361,7 @@ START_TEST(spaces_in_a_circle)
         "circle.ocio",
         "ocio_profile_version: 2\nroles: {default: lin, scene_linear: self}\n" TEXTURE_SPACES
         "  - !<ColorSpace> {name: self, to_scene_reference: !<ColorSpaceTransform> {src: self, dst: lin}}\n"));
-    ck_assert_int_eq(txm_color_find(config, "lin", &space, &err), TXM_COLORSPACE);
+    ck_assert_int_eq(txm_color_find(config, "lin", &space, &err), TXM_STATUS_COLORSPACE);
     says(err.message, "\"self\" refers to itself");
     txm_color_free(&config);
 }
@@ -386,7 +386,7 @@ START_TEST(spaces_that_multiply)
     const txm_color_space *space = NULL;
     txm_error err = {0};
     ck_assert_msg(txm_color_find(config, "s5", &space, &err) == TXM_OK, "%s", err.message);
-    ck_assert_int_eq(txm_color_find(config, "s60", &space, &err), TXM_COLORSPACE);
+    ck_assert_int_eq(txm_color_find(config, "s60", &space, &err), TXM_STATUS_COLORSPACE);
     says(err.message, "more than 10000 transforms");
     txm_color_free(&config);
 }
@@ -408,7 +408,7 @@ START_TEST(tables_that_are_no_files)
     for (size_t i = 0; i < 4; i++) {
         const txm_color_space *space = NULL;
         txm_error err = {0};
-        ck_assert_int_eq(txm_color_find(config, names[i], &space, &err), TXM_COLORSPACE);
+        ck_assert_int_eq(txm_color_find(config, names[i], &space, &err), TXM_STATUS_COLORSPACE);
         says(err.message, i == 3 ? "larger than the 256 MiB" : "not a regular file");
     }
     txm_color_free(&config);
@@ -445,7 +445,7 @@ static void check_unavailable(const txm_color_config *config, const char *name, 
     const txm_color_space *space = NULL;
     txm_error err = {0};
     ck_assert_str_eq(txm_color_canonical(config, name), name);
-    ck_assert_int_eq(txm_color_find(config, name, &space, &err), TXM_COLORSPACE);
+    ck_assert_int_eq(txm_color_find(config, name, &space, &err), TXM_STATUS_COLORSPACE);
     ck_assert_ptr_null(space);
     says(err.message, name);
     says(err.message, part);
@@ -511,7 +511,7 @@ START_TEST(newer_config_says_what_is_left_out)
     ck_assert_str_eq(txm_color_role(config, "color_timing"), "ARRI LogC4");
     ck_assert_str_eq(txm_color_canonical(config, "color_timing"), "ARRI LogC4");
     ck_assert_str_eq(txm_color_file_rule(config, "a_logc4.exr"), "ARRI LogC4");
-    ck_assert_int_eq(txm_color_entry_at(config, txm_color_count(config), &entry, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_color_entry_at(config, txm_color_count(config), &entry, NULL), TXM_STATUS_USAGE);
     txm_color_free(&config);
 }
 END_TEST
@@ -534,7 +534,7 @@ START_TEST(lost_default_view_is_not_replaced)
     txm_color_config *config = load(path);
     const txm_color_space *space = NULL;
     says(txm_color_config_left_out(config), "future");
-    ck_assert_int_eq(txm_color_find(config, "screen", &space, NULL), TXM_COLORSPACE);
+    ck_assert_int_eq(txm_color_find(config, "screen", &space, NULL), TXM_STATUS_COLORSPACE);
     ck_assert_int_eq(txm_color_find(config, "lin", &space, NULL), TXM_OK);
     ck_assert_int_eq(txm_color_find(config, "ciexyz", &space, NULL), TXM_OK);
     ck_assert_int_eq(txm_color_find(config, "raw", &space, NULL), TXM_OK);
@@ -548,16 +548,17 @@ START_TEST(newer_config_may_still_be_broken)
     const char *message =
         refused(write_file("twice.ocio", "ocio_profile_version: 2.9\nroles: {default: a, scene_linear: a}\n"
                                          "colorspaces:\n  - !<ColorSpace> {name: a}\n  - !<ColorSpace> {name: a}\n"),
-                TXM_CONFIG);
+                TXM_STATUS_CONFIG);
     says(message, "already defined");
     says(message, "2.9");
-    refused(write_file("odd.ocio", "ocio_profile_version: 2.9\nroles: 5\ncolorspaces: [1, {a: b}, [c]]\n"), TXM_CONFIG);
+    refused(write_file("odd.ocio", "ocio_profile_version: 2.9\nroles: 5\ncolorspaces: [1, {a: b}, [c]]\n"),
+            TXM_STATUS_CONFIG);
     refused(write_file("odd.ocio", "ocio_profile_version: 2.9\nroles: {default: a, scene_linear: a}\n"
                                    "colorspaces: {a: b}\nview_transforms: x\nfile_rules: &a [x, {name: [x]}]\n"
                                    "display_colorspaces: *a\n"),
-            TXM_CONFIG);
-    refused(write_file("odd.ocio", "ocio_profile_version: 2.9\n"), TXM_CONFIG);
-    refused(write_file("odd.ocio", "[ocio_profile_version, 2.9]\n"), TXM_CONFIG);
+            TXM_STATUS_CONFIG);
+    refused(write_file("odd.ocio", "ocio_profile_version: 2.9\n"), TXM_STATUS_CONFIG);
+    refused(write_file("odd.ocio", "[ocio_profile_version, 2.9]\n"), TXM_STATUS_CONFIG);
 }
 END_TEST
 
@@ -569,13 +570,13 @@ START_TEST(roles_that_cannot_be_left_out)
                                              "ocio_profile_version: 2.9\nroles: {default: lin, scene_linear: "
                                              "future}\n" TEXTURE_SPACES "%s",
                                              future),
-                                  TXM_CONFIG);
+                                  TXM_STATUS_CONFIG);
     says(message, "scene_linear, which cannot be built");
     message = refused(write_file("aces.ocio",
                                  "ocio_profile_version: 2.9\nroles: {default: lin, scene_linear: lin, "
                                  "aces_interchange: future}\n" TEXTURE_SPACES "%s",
                                  future),
-                      TXM_CONFIG);
+                      TXM_STATUS_CONFIG);
     says(message, "aces_interchange, which cannot be built");
 }
 END_TEST
@@ -616,7 +617,7 @@ START_TEST(unknown_names_get_suggestions)
         txm_error err = {0};
         if (txm_color_canonical(config, rows[i].typed))
             continue;
-        ck_assert_int_eq(txm_color_find(config, rows[i].typed, &space, &err), TXM_COLORSPACE);
+        ck_assert_int_eq(txm_color_find(config, rows[i].typed, &space, &err), TXM_STATUS_COLORSPACE);
         says(err.message, rows[i].typed);
         says(err.message, "did you mean");
         says(err.message, rows[i].near);
@@ -634,15 +635,15 @@ START_TEST(strange_names_are_just_unknown)
     ck_assert_ptr_nonnull(endless);
     memset(endless, 'x', 100000);
     endless[100000] = 0;
-    ck_assert_int_eq(txm_color_find(config, endless, &space, &err), TXM_COLORSPACE);
+    ck_assert_int_eq(txm_color_find(config, endless, &space, &err), TXM_STATUS_COLORSPACE);
     ck_assert_uint_lt(strlen(err.message), sizeof err.message);
     txm_error_clear(&err);
-    ck_assert_int_eq(txm_color_find(config, "zzzzzzzzzzzzzzz", &space, &err), TXM_COLORSPACE);
+    ck_assert_int_eq(txm_color_find(config, "zzzzzzzzzzzzzzz", &space, &err), TXM_STATUS_COLORSPACE);
     ck_assert_ptr_null(strstr(err.message, "did you mean"));
     says(err.message, "txmill colorspaces");
-    ck_assert_int_eq(txm_color_find(config, "", &space, NULL), TXM_COLORSPACE);
-    ck_assert_int_eq(txm_color_find(config, NULL, &space, NULL), TXM_COLORSPACE);
-    ck_assert_int_eq(txm_color_find(config, "%s%n\xff\x01", &space, NULL), TXM_COLORSPACE);
+    ck_assert_int_eq(txm_color_find(config, "", &space, NULL), TXM_STATUS_COLORSPACE);
+    ck_assert_int_eq(txm_color_find(config, NULL, &space, NULL), TXM_STATUS_COLORSPACE);
+    ck_assert_int_eq(txm_color_find(config, "%s%n\xff\x01", &space, NULL), TXM_STATUS_COLORSPACE);
     ck_assert_ptr_null(space);
     free(endless);
     txm_color_free(&config);

@@ -489,7 +489,7 @@ START_TEST(the_list_is_complete)
         const txm_color_space *space = NULL;
         txm_error err = {0};
         ck_assert_str_eq(txm_color_canonical(config, views[i]), views[i]);
-        ck_assert_int_eq(txm_color_find(config, views[i], &space, &err), TXM_COLORSPACE);
+        ck_assert_int_eq(txm_color_find(config, views[i], &space, &err), TXM_STATUS_COLORSPACE);
         ck_assert_ptr_null(space);
         ck_assert_ptr_nonnull(strstr(err.message, "view transform"));
     }

@@ -116,7 +116,7 @@ END_TEST
 START_TEST(pairs_of_blocks_hash_alike)
 {
     enum { W = 37, H = 700 };
-    static const txm_type types[] = {TXM_U8, TXM_U16, TXM_HALF, TXM_FLOAT};
+    static const txm_type types[] = {TXM_TYPE_U8, TXM_TYPE_U16, TXM_TYPE_HALF, TXM_TYPE_FLOAT};
     size_t stride = W * 4 * txm_type_bytes(types[_i]);
     uint8_t *pixels = malloc(H * stride);
     char one[TXM_SHA1_HEX], two[TXM_SHA1_HEX];
@@ -253,13 +253,13 @@ START_TEST(borders_in_flight_equal_gathering)
     txm_result_clear(&r);
     txm_tx *a = NULL, *b = NULL;
     ck_assert(!txm_tx_open(with, &a, &err) && !txm_tx_open(without, &b, &err));
-    ck_assert_int_eq(txm_tx_info_of(a)->section, TXM_SECTION_VALID);
-    ck_assert_int_eq(txm_tx_info_of(b)->section, TXM_SECTION_NONE);
+    ck_assert_int_eq(txm_tx_info_of(a)->section, TXM_SECTION_STATE_VALID);
+    ck_assert_int_eq(txm_tx_info_of(b)->section, TXM_SECTION_STATE_NONE);
     size_t side = settings.tile_px + 4, bytes = side * side * 4;
     uint8_t *pa = calloc(bytes, 1), *pb = calloc(bytes, 1);
     for (uint32_t l = 0; l < txm_tx_info_of(a)->levels; l++)
         for (uint32_t t = 0; t < txm_tx_level_of(a, l)->tiles_x * txm_tx_level_of(a, l)->tiles_y; t++)
-            for (int mode = TXM_REPEAT; mode <= TXM_MIRROR; mode++) {
+            for (int mode = TXM_EXTENSION_REPEAT; mode <= TXM_EXTENSION_MIRROR; mode++) {
                 uint32_t x = t % txm_tx_level_of(a, l)->tiles_x, y = t / txm_tx_level_of(a, l)->tiles_x;
                 ck_assert(!txm_tx_read_padded(a, l, x, y, 2, (txm_extension)mode, pa, 4, side * 4, NULL, NULL, &err));
                 ck_assert(!txm_tx_read_padded(b, l, x, y, 2, (txm_extension)mode, pb, 4, side * 4, NULL, NULL, &err));
@@ -296,7 +296,7 @@ START_TEST(a_truncated_source_publishes_nothing)
     txm_settings settings = txm_settings_default();
     txm_error err = {0};
     txm_result r;
-    ck_assert(txm_convert(context, cut, &settings, NULL, &r, &err) == TXM_CORRUPT);
+    ck_assert(txm_convert(context, cut, &settings, NULL, &r, &err) == TXM_STATUS_CORRUPT);
     ck_assert_msg(strstr(err.message, cut) != NULL, "%s", err.message);
     ck_assert_ptr_null(r.tx_path);
     ck_assert_int_eq(entries_of(in_base("cut/blender_tx")), 0);
@@ -334,7 +334,7 @@ START_TEST(a_source_that_changes_publishes_nothing)
     txm_settings settings = txm_settings_default();
     txm_error err = {0};
     txm_result r;
-    ck_assert_int_eq(txm_convert(context, source, &settings, &how, &r, &err), TXM_CHANGED);
+    ck_assert_int_eq(txm_convert(context, source, &settings, &how, &r, &err), TXM_STATUS_CHANGED);
     ck_assert(m.done);
     ck_assert_msg(strstr(err.message, source) != NULL, "%s", err.message);
     ck_assert_int_le(entries_of(in_base("blender_tx")), 0);
@@ -359,7 +359,7 @@ START_TEST(cancelling_leaves_nothing)
     txm_settings settings = txm_settings_default();
     const txm_convert_options how = {.progress = stop_early, .progress_user = (void *)(uintptr_t)&cancel};
     txm_result r;
-    ck_assert_int_eq(txm_convert(context, source, &settings, &how, &r, &err), TXM_CANCELLED);
+    ck_assert_int_eq(txm_convert(context, source, &settings, &how, &r, &err), TXM_STATUS_CANCELLED);
     ck_assert_int_le(entries_of(in_base("blender_tx")), 0);
     txm_context_free(&context);
 }
@@ -373,16 +373,16 @@ START_TEST(odd_settings_are_refused)
     txm_error err = {0};
     txm_result r;
     settings.tile_px = 48;
-    ck_assert_int_eq(convert(context, source, out, &settings, &r, &err), TXM_USAGE);
+    ck_assert_int_eq(convert(context, source, out, &settings, &r, &err), TXM_STATUS_USAGE);
     settings = txm_settings_default();
     const char *const bad[] = {"no-equals-sign", NULL};
     settings.attributes = bad;
     txm_error_clear(&err);
-    ck_assert_int_eq(convert(context, source, out, &settings, &r, &err), TXM_USAGE);
+    ck_assert_int_eq(convert(context, source, out, &settings, &r, &err), TXM_STATUS_USAGE);
     settings = txm_settings_default();
     settings.colorspace = "sRBG";
     txm_error_clear(&err);
-    ck_assert_int_eq(convert(context, source, out, &settings, &r, &err), TXM_COLORSPACE);
+    ck_assert_int_eq(convert(context, source, out, &settings, &r, &err), TXM_STATUS_COLORSPACE);
     ck_assert_msg(strstr(err.message, "sRGB") != NULL, "%s", err.message);
     ck_assert_int_ne(access(out, F_OK), 0);
     txm_context_free(&context);
@@ -394,7 +394,7 @@ START_TEST(a_missing_device_is_an_error)
     txm_context *context = NULL;
     txm_error err = {0};
     const txm_context_options options = {.threads = 1, .device = "cuda:999"};
-    ck_assert_int_eq(txm_context_new(&options, &context, &err), TXM_DEVICE);
+    ck_assert_int_eq(txm_context_new(&options, &context, &err), TXM_STATUS_DEVICE);
     ck_assert_ptr_null(context);
 }
 END_TEST
@@ -409,7 +409,7 @@ START_TEST(memory_bound_is_obeyed_or_refused)
         const txm_context_options options = {.threads = 2, .max_memory_bytes = bound};
         ck_assert(!txm_context_new(&options, &context, &err));
         txm_status status = convert(context, source, out, NULL, &r, &err);
-        ck_assert_int_eq(status, bound < 1u << 30 ? TXM_TOO_LARGE : TXM_OK);
+        ck_assert_int_eq(status, bound < 1u << 30 ? TXM_STATUS_TOO_LARGE : TXM_OK);
         ck_assert_int_eq(access(out, F_OK), status ? -1 : 0);
         txm_result_clear(&r);
         txm_error_clear(&err);

@@ -23,15 +23,15 @@
 START_TEST(first_error_is_kept)
 {
     txm_error err = {0};
-    ck_assert_int_eq(txm_fail(&err, TXM_CORRUPT, "%s", "one"), TXM_CORRUPT);
-    ck_assert_int_eq(txm_fail(&err, TXM_IO, "two"), TXM_IO);
-    ck_assert_int_eq(err.status, TXM_CORRUPT);
+    ck_assert_int_eq(txm_fail(&err, TXM_STATUS_CORRUPT, "%s", "one"), TXM_STATUS_CORRUPT);
+    ck_assert_int_eq(txm_fail(&err, TXM_STATUS_IO, "two"), TXM_STATUS_IO);
+    ck_assert_int_eq(err.status, TXM_STATUS_CORRUPT);
     txm_error_prefix(&err, "a.png");
     ck_assert_str_eq(err.message, "a.png: one");
     txm_error_clear(&err);
-    ck_assert_int_eq(txm_fail_errno(&err, ENOSPC, "b"), TXM_DISK_FULL);
+    ck_assert_int_eq(txm_fail_errno(&err, ENOSPC, "b"), TXM_STATUS_DISK_FULL);
     ck_assert_str_eq(err.message, "b: No space left on device");
-    ck_assert_int_eq(txm_fail(NULL, TXM_IO, "nobody listens"), TXM_IO);
+    ck_assert_int_eq(txm_fail(NULL, TXM_STATUS_IO, "nobody listens"), TXM_STATUS_IO);
 }
 END_TEST
 
@@ -60,7 +60,7 @@ START_TEST(every_status_has_words)
         ck_assert_ptr_nonnull(txm_status_text((txm_status)s));
     }
     ck_assert_str_eq(txm_status_name((txm_status)999), "internal");
-    ck_assert(txm_status_retryable(TXM_DISK_FULL) && !txm_status_retryable(TXM_CORRUPT));
+    ck_assert(txm_status_retryable(TXM_STATUS_DISK_FULL) && !txm_status_retryable(TXM_STATUS_CORRUPT));
 }
 END_TEST
 

@@ -106,12 +106,12 @@ START_TEST(codes_round_half_up)
         row[i] = ((float)i + 0.5f) / 255.0f;
     for (size_t isa = 0; txm_ops_isa_name(isa); isa++) {
         const txm_ops *ops = txm_ops_isa(txm_ops_isa_name(isa));
-        ops->from_float(TXM_U8, row, codes, TIES);
+        ops->from_float(TXM_TYPE_U8, row, codes, TIES);
         for (int i = 0; i < TIES; i++)
             ck_assert_int_eq(codes[i], (int)roundf(row[i] * 255.0f));
-        ops->from_float(TXM_U8, edges, codes, EDGES);
+        ops->from_float(TXM_TYPE_U8, edges, codes, EDGES);
         ck_assert_mem_eq(codes, expected, sizeof expected);
-        ops->from_float(TXM_U16, edges, codes16, EDGES);
+        ops->from_float(TXM_TYPE_U16, edges, codes16, EDGES);
         ck_assert_mem_eq(codes16, expected16, sizeof expected16);
     }
 }
@@ -138,12 +138,12 @@ START_TEST(table_encodes_exactly)
     uint8_t code, previous = 0;
     for (uint32_t bits = 0x38000000u; bits < 0x3F900000u; bits += 97) {
         float v = txm_bits_float(bits);
-        ops->srgb_encode(TXM_U8, 1, &v, &code, 1);
+        ops->srgb_encode(TXM_TYPE_U8, 1, &v, &code, 1);
         ck_assert_uint_eq(code, txm_float_to_code(txm_srgb_encode(v), 255.0f));
         if (code != previous)
             for (uint32_t near = bits - 97; near < bits + 97; near++) {
                 v = txm_bits_float(near);
-                ops->srgb_encode(TXM_U8, 1, &v, &code, 1);
+                ops->srgb_encode(TXM_TYPE_U8, 1, &v, &code, 1);
                 ck_assert_uint_eq(code, txm_float_to_code(txm_srgb_encode(v), 255.0f));
             }
         previous = code;
@@ -175,8 +175,8 @@ START_TEST(every_code_survives_the_curve)
         for (uint32_t a = 1; a < 256; a++) {
             uint8_t in[4] = {(uint8_t)(c * a / 255), (uint8_t)(c < a ? c : a), 0, (uint8_t)a}, out[4];
             float linear[4];
-            reference->srgb_decode(TXM_U8, 4, in, linear, 1);
-            reference->srgb_encode(TXM_U8, 4, linear, out, 1);
+            reference->srgb_decode(TXM_TYPE_U8, 4, in, linear, 1);
+            reference->srgb_encode(TXM_TYPE_U8, 4, linear, out, 1);
             for (int k = 0; k < 4; k++)
                 ck_assert_int_le(abs(in[k] - out[k]), 0);
         }
@@ -188,7 +188,7 @@ START_TEST(association_truncates)
     for (uint32_t c = 0; c < 256; c++)
         for (uint32_t a = 0; a < 256; a++) {
             uint8_t p[4] = {(uint8_t)c, (uint8_t)c, (uint8_t)c, (uint8_t)a};
-            reference->associate(TXM_U8, p, 1);
+            reference->associate(TXM_TYPE_U8, p, 1);
             ck_assert_uint_eq(p[1], c * a / 255);
         }
     for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
@@ -196,8 +196,8 @@ START_TEST(association_truncates)
         for (uint32_t a = 0; ops && a < 65536; a += 3) {
             uint16_t p[4] = {65535, (uint16_t)(a * 7), (uint16_t)(65535 - a), (uint16_t)a}, q[4];
             memcpy(q, p, sizeof q);
-            reference->associate(TXM_U16, p, 1);
-            ops->associate(TXM_U16, q, 1);
+            reference->associate(TXM_TYPE_U16, p, 1);
+            ops->associate(TXM_TYPE_U16, q, 1);
             ck_assert(memcmp(p, q, sizeof p) == 0);
         }
     }
@@ -215,7 +215,7 @@ START_TEST(association_of_halves)
         uint16_t p[4 * PIXELS];
         for (int i = 0; i < PIXELS; i++)
             memcpy(p + 4 * i, i % 2 ? half_alpha : in, sizeof in);
-        ops->associate(TXM_HALF, p, PIXELS);
+        ops->associate(TXM_TYPE_HALF, p, PIXELS);
         for (int i = 0; i < PIXELS; i++) {
             const uint16_t *q = p + 4 * i;
             if (i % 2) {
@@ -226,7 +226,7 @@ START_TEST(association_of_halves)
                 ck_assert(q[0] == MAX && q[1] == MAX && isnan(txm_half_to_float(q[2])));
             }
         }
-        ops->zero_nonfinite(TXM_HALF, 4, p, PIXELS);
+        ops->zero_nonfinite(TXM_TYPE_HALF, 4, p, PIXELS);
         ck_assert(p[0] == 0 && p[3] == 0 && p[4] != 0);
     }
 }
@@ -244,13 +244,13 @@ START_TEST(encoded_halves_overflow)
             grey[i] = 1e20f;
             memcpy(rgba + 4 * i, (const float[4]){1e20f, 0.5f, NAN, 30.0f}, 4 * sizeof *rgba);
         }
-        ops->srgb_encode(TXM_HALF, 1, grey, out, COUNT);
+        ops->srgb_encode(TXM_TYPE_HALF, 1, grey, out, COUNT);
         for (int i = 0; i < COUNT; i++)
             ck_assert_uint_eq(out[i], 0x7C00);
-        ops->from_float(TXM_HALF, grey, out, COUNT);
+        ops->from_float(TXM_TYPE_HALF, grey, out, COUNT);
         for (int i = 0; i < COUNT; i++)
             ck_assert_uint_eq(out[i], 0x7BFF);
-        ops->srgb_encode(TXM_HALF, 4, rgba, out, COUNT);
+        ops->srgb_encode(TXM_TYPE_HALF, 4, rgba, out, COUNT);
         for (int i = 0; i < COUNT; i++)
             ck_assert(out[4 * i] == 0x7C00 && out[4 * i + 1] < 0x7C00 && out[4 * i + 2] == 0);
     }

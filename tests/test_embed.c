@@ -86,8 +86,8 @@ START_TEST(test_settings_are_checked)
         settings.tile_px = wrong[i].tile_px;
         fill(&err);
         memset(&result, 0x5A, sizeof result);
-        ck_assert_int_eq(convert(&settings, &result, &err), TXM_USAGE);
-        ck_assert_int_eq(err.status, TXM_USAGE);
+        ck_assert_int_eq(convert(&settings, &result, &err), TXM_STATUS_USAGE);
+        ck_assert_int_eq(err.status, TXM_STATUS_USAGE);
         ck_assert_msg(strstr(err.message, wrong[i].says) != NULL, "%s: %s", wrong[i].says, err.message);
         ck_assert(is_zero(&result, sizeof result));
     }
@@ -103,7 +103,7 @@ START_TEST(test_devices_are_checked)
         txm_context *none = NULL;
         txm_error err;
         fill(&err);
-        ck_assert_msg(txm_context_new(&options, &none, &err) == TXM_USAGE, "'%s' was taken", wrong[i]);
+        ck_assert_msg(txm_context_new(&options, &none, &err) == TXM_STATUS_USAGE, "'%s' was taken", wrong[i]);
         ck_assert_ptr_null(none);
         ck_assert_ptr_nonnull(strstr(err.message, wrong[i]));
     }
@@ -118,9 +118,9 @@ START_TEST(test_errors_are_fresh)
     txm_error err;
     txm_tx *tx = NULL;
     fill(&err);
-    ck_assert_int_eq(txm_tx_open("/nowhere/first.tx", &tx, &err), TXM_NOT_FOUND);
+    ck_assert_int_eq(txm_tx_open("/nowhere/first.tx", &tx, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_int_eq(err.sys_errno, ENOENT);
-    ck_assert_int_eq(txm_tx_open("/nowhere/second.tx", &tx, &err), TXM_NOT_FOUND);
+    ck_assert_int_eq(txm_tx_open("/nowhere/second.tx", &tx, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(err.message, "second.tx"));
     settings.cache_dir = image; /* a file where a folder belongs */
     ck_assert_int_ne(convert(&settings, &result, &err), TXM_OK);
@@ -134,7 +134,7 @@ START_TEST(test_errors_are_fresh)
     ck_assert_str_eq(err.message, "");
 
     txm_findings findings = {0};
-    ck_assert_int_eq(txm_tx_open("/nowhere/third.tx", &tx, &err), TXM_NOT_FOUND);
+    ck_assert_int_eq(txm_tx_open("/nowhere/third.tx", &tx, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_int_eq(txm_verify(context, result.tx_path, NULL, &findings, &err), TXM_OK);
     ck_assert_int_eq(err.status, TXM_OK);
     txm_findings_clear(&findings);
@@ -153,7 +153,7 @@ START_TEST(test_cancel)
     const txm_convert_options force = {.force = true};
     ck_assert(!txm_context_new(&options, &own, &err));
     txm_cancel_request(&stop);
-    ck_assert_int_eq(txm_convert(own, image, &settings, &force, &result, &err), TXM_CANCELLED);
+    ck_assert_int_eq(txm_convert(own, image, &settings, &force, &result, &err), TXM_STATUS_CANCELLED);
     ck_assert(is_zero(&result, sizeof result));
     txm_context_free(&own);
 }

@@ -12,7 +12,7 @@
 
 #include "codec/filter.h"
 #include "codec/tile.h"
-#include "device/cuda/gpu_abi.h"
+#include "device/gpu/gpu_abi.h"
 #include "device/ops.h"
 #include "pyramid/border.h"
 #include "pyramid/pyramid.h"
@@ -61,10 +61,14 @@ static void random_sample(txm_type type, uint8_t *p)
     if (next_random() % 8 == 0)
         f = edges[next_random() % (sizeof edges / sizeof *edges)];
     uint16_t h = txm_float_to_half(f), u = (uint16_t)(next_random() % 5 ? next_random() : 65535);
-    if (type == TXM_U8)
+    if (type == TXM_TYPE_U8)
         *p = (uint8_t)(u >> 8);
     else
-        memcpy(p, type == TXM_FLOAT ? (void *)&f : type == TXM_HALF ? (void *)&h : (void *)&u, txm_type_bytes(type));
+        memcpy(p,
+               type == TXM_TYPE_FLOAT  ? (void *)&f
+               : type == TXM_TYPE_HALF ? (void *)&h
+                                       : (void *)&u,
+               txm_type_bytes(type));
 }
 
 /* Grey images are opaque and equal in their colours. */
@@ -171,7 +175,7 @@ static size_t expected_tile(const image *m, uint32_t level, uint32_t x, uint32_t
                                &plain, &bytes, NULL));
     for (uint32_t r = 0; r < p->tile_px && p->filter && !txm_type_is_float(p->type); r++) {
         const uint8_t *src = (const uint8_t *)plain + r * row;
-        if (p->type == TXM_U8)
+        if (p->type == TXM_TYPE_U8)
             txm_predict_row_u8(src, row, p->channels, out + r * row);
         else
             txm_predict_row_u16((const uint16_t *)(const void *)src, row / 2, p->channels,
@@ -406,7 +410,7 @@ START_TEST(filtered_tiles_encode_alike)
             stored |= n == raw;
         }
     ck_assert(stored || (codec != TXM_CODEC_NONE && !(noise && txm_type_is_float(type))));
-    ck_assert_int_eq(txm_tile_encode_filtered(b, filtered, 65, 1, NULL, NULL, NULL), TXM_INTERNAL);
+    ck_assert_int_eq(txm_tile_encode_filtered(b, filtered, 65, 1, NULL, NULL, NULL), TXM_STATUS_INTERNAL);
     txm_tile_encoder_free(&a);
     txm_tile_encoder_free(&b);
     free(filtered);
@@ -439,12 +443,12 @@ START_TEST(senseless_plans)
     bad[8].slots = 100;
     txm_gpu_job *job = NULL;
     for (int i = 0; i < 9; i++, txm_error_clear(&err)) {
-        ck_assert_int_eq(gpu->open(0, &bad[i], &job, &err), TXM_INTERNAL);
+        ck_assert_int_eq(gpu->open(0, &bad[i], &job, &err), TXM_STATUS_INTERNAL);
         ck_assert_ptr_null(job);
     }
     ck_assert(!gpu->open(0, &good, &job, &err));
     ck_assert_ptr_nonnull(gpu->place(job));
-    ck_assert_int_eq(gpu->submit(job, 65, false, &err), TXM_INTERNAL);
+    ck_assert_int_eq(gpu->submit(job, 65, false, &err), TXM_STATUS_INTERNAL);
     gpu->close(&job);
     gpu->close(&job);
 }
@@ -473,7 +477,7 @@ START_TEST(memory_is_as_planned)
     gpu->memory(&plan, &device, &pinned);
     snprintf(text, sizeof text, "%llu", (unsigned long long)device - 1);
     setenv("TXM_FAKE_MEMORY", text, 1);
-    ck_assert_int_eq(gpu->open(0, &plan, &job, &err), TXM_NO_MEMORY);
+    ck_assert_int_eq(gpu->open(0, &plan, &job, &err), TXM_STATUS_NO_MEMORY);
     snprintf(text, sizeof text, "%llu", (unsigned long long)device);
     setenv("TXM_FAKE_MEMORY", text, 1);
     txm_error_clear(&err);
@@ -500,7 +504,7 @@ START_TEST(bench_runs)
     txm_gpu_plan plan = {.width = 256,
                          .height = 256,
                          .tile_px = 64,
-                         .type = TXM_HALF,
+                         .type = TXM_TYPE_HALF,
                          .conform = {4, 4, false, false, false},
                          .channels = 4,
                          .srgb = true,
@@ -516,7 +520,7 @@ START_TEST(bench_runs)
     for (size_t i = 0; i < count; i++)
         ck_assert_msg(m[i].bytes > 0 && m[i].seconds > 0 && *m[i].name, "%zu", i);
     plan.height = 128;
-    ck_assert_int_eq(gpu->bench(0, &plan, m, &count, &err), TXM_USAGE);
+    ck_assert_int_eq(gpu->bench(0, &plan, m, &count, &err), TXM_STATUS_USAGE);
 }
 END_TEST
 

@@ -48,7 +48,7 @@ START_TEST(words)
     setenv("TXM_FAKE_DEVICES", "2", 1);
     ck_assert_ptr_null(gpus_new("cpu", 0, TXM_OK));
     ck_assert_str_eq(why, "");
-    ck_assert_ptr_null(gpus_new("cuda:2", 0, TXM_DEVICE));
+    ck_assert_ptr_null(gpus_new("cuda:2", 0, TXM_STATUS_DEVICE));
     ck_assert_ptr_nonnull(strstr(why, "there are 2 CUDA devices"));
     txm_gpus *g = gpus_new("cuda:1", 0, TXM_OK);
     txm_gpu_lease lease;
@@ -59,7 +59,7 @@ START_TEST(words)
     txm_gpus_return(&lease, false); /* harmless */
     txm_gpus_free(&g);
     setenv("TXM_FAKE_DEVICES", "0", 1);
-    ck_assert_ptr_null(gpus_new("cuda", 0, TXM_DEVICE));
+    ck_assert_ptr_null(gpus_new("cuda", 0, TXM_STATUS_DEVICE));
     ck_assert_ptr_nonnull(strstr(why, "there is no CUDA device"));
     setenv("TXM_FAKE_DEVICES", "2", 1);
 }
@@ -100,7 +100,7 @@ START_TEST(memory)
         bool second = leased(txm_gpus_lease(g, &plan, 0, &b, why));
         plan.chunk_rows = 64;
         plan.slots = 2;
-        txm_gpu_plugin_load(NULL)->memory(&plan, &device, &pinned);
+        txm_gpu_plugin_load(txm_gpu_backend_at(0), NULL)->memory(&plan, &device, &pinned);
         ck_assert_int_eq(first, device <= bound); /* refused only where the least does not fit */
         ck_assert(!second || a.device_bytes + b.device_bytes <= bound);
         ck_assert(!first || (a.device_bytes <= bound && a.plan.chunk_rows % 64 == 0 && a.plan.slots >= 2));
@@ -174,7 +174,7 @@ END_TEST
 
 START_TEST(rates)
 {
-    for (txm_type type = TXM_U8; type <= TXM_FLOAT; type++) {
+    for (txm_type type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++) {
         txm_gpu_plan plan = plan_of(64, 64);
         plan.type = type;
         double s = txm_cpu_seconds_per_pixel(txm_ops_best(), &plan);
@@ -182,7 +182,7 @@ START_TEST(rates)
     }
     txm_gpu_rates r = {0};
     txm_error err = {0};
-    const txm_gpu_plugin *p = txm_gpu_plugin_load(&err);
+    const txm_gpu_plugin *p = txm_gpu_plugin_load(txm_gpu_backend_at(0), &err);
     ck_assert_msg(p && !txm_gpu_rates_measure(p, 0, &r, &err), "%s", err.message);
     ck_assert(r.per_buffer_byte > 0 && r.per_stored_byte > 0);
     txm_gpu_plan small = plan_of(1000, 1000), large = plan_of(4000, 4000);

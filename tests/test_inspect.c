@@ -174,7 +174,7 @@ START_TEST(any_cut_is_found)
     make_tx(_i ? "half-rgb.exr" : "gray8.png", out, NULL);
     txm_tx *tx = open_tx(out);
     uint64_t image = txm_tx_info_of(tx)->image_bytes;
-    ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_VALID);
+    ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_STATE_VALID);
     txm_tx_close(&tx);
     uint8_t *data = load_file(out, &bytes);
     for (size_t n = 1; n<bytes; n += n + 40> image && n < image + 40 ? 1 : 61) {
@@ -241,7 +241,7 @@ END_TEST
 /* Two files of one shape, levels of one put into the other: sizes and checksums are right, pixels are not. */
 START_TEST(an_exchanged_level_is_found)
 {
-    made_image a = make_image(160, 96, 4, TXM_U8, 32, (txm_compression){TXM_CODEC_ZIP, 6}, MADE_SMOOTH);
+    made_image a = make_image(160, 96, 4, TXM_TYPE_U8, 32, (txm_compression){TXM_CODEC_ZIP, 6}, MADE_SMOOTH);
     const char *path = temp_file("levels.tx");
     FILE *f = fopen(path, "w+b");
     txm_tx_metadata m = made_metadata();
@@ -498,7 +498,7 @@ START_TEST(what_cannot_be_read_is_a_failure)
 {
     txm_findings f = {0};
     txm_error err = {0};
-    ck_assert_int_eq(txm_verify(context, temp_file("nothing.tx"), NULL, &f, &err), TXM_NOT_FOUND);
+    ck_assert_int_eq(txm_verify(context, temp_file("nothing.tx"), NULL, &f, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_uint_eq(f.count, 0);
     volatile int cancel = 1;
     const txm_context_options options = {.threads = 2, .cancel = &cancel};
@@ -506,7 +506,7 @@ START_TEST(what_cannot_be_read_is_a_failure)
     char *out = strdup(temp_file("cancel.tx"));
     make_tx("rgb8.png", out, NULL);
     ck_assert(!txm_context_new(&options, &cancelled, NULL));
-    ck_assert_int_eq(txm_verify(cancelled, out, NULL, &f, NULL), TXM_CANCELLED);
+    ck_assert_int_eq(txm_verify(cancelled, out, NULL, &f, NULL), TXM_STATUS_CANCELLED);
     txm_findings_clear(&f);
     txm_context_free(&cancelled);
     free(out);

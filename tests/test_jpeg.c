@@ -214,7 +214,8 @@ static bool harmless(const char *words)
  */
 static bool served_elsewhere(const raster *r)
 {
-    return r->status == TXM_TOO_LARGE || (r->opened && strcmp(txm_source_info_of(r->source)->reader, "jpeg") != 0) ||
+    return r->status == TXM_STATUS_TOO_LARGE ||
+           (r->opened && strcmp(txm_source_info_of(r->source)->reader, "jpeg") != 0) ||
            (!r->opened && strstr(r->error.message, "JPEG error"));
 }
 
@@ -308,7 +309,7 @@ START_TEST(a_truncated_file_names_its_row)
 
     f.size = scan + (f.size - scan) * 2 / 3;
     raster r = raster_read(raster_temp("half.jpg", &f), false, 1);
-    ck_assert_int_eq(r.status, TXM_CORRUPT);
+    ck_assert_int_eq(r.status, TXM_STATUS_CORRUPT);
     ck_assert_uint_ge(r.rows_read, 8); /* what is there is delivered */
     ck_assert_uint_lt(r.rows_read, 21);
     char row[64];
@@ -317,7 +318,7 @@ START_TEST(a_truncated_file_names_its_row)
     /* It stays an error, and a new start ends at the same row. */
     uint8_t line[33 * 3];
     txm_error err = {0};
-    ck_assert_int_eq(txm_source_read(r.source, r.rows_read, 1, line, sizeof line, &err), TXM_CORRUPT);
+    ck_assert_int_eq(txm_source_read(r.source, r.rows_read, 1, line, sizeof line, &err), TXM_STATUS_CORRUPT);
     ck_assert_int_eq(txm_source_rewind(r.source, NULL), TXM_OK);
     ck_assert_int_eq(txm_source_read(r.source, 0, 1, line, sizeof line, NULL), TXM_OK);
     raster_free(&r);
@@ -375,7 +376,7 @@ START_TEST(too_many_scans_are_refused)
         ck_assert(txm_bytes_add(&f, plain.data + last, end - last));
     ck_assert(txm_bytes_add(&f, "\xff\xd9", 2));
     raster r = raster_read(raster_temp("scans.jpg", &f), false, 21);
-    ck_assert_int_eq(r.status, TXM_CORRUPT);
+    ck_assert_int_eq(r.status, TXM_STATUS_CORRUPT);
     ck_assert_ptr_nonnull(strstr(r.error.message, "scans"));
     raster_free(&r);
     txm_bytes_free(&f);
@@ -403,7 +404,7 @@ START_TEST(memory_is_asked_for_before_it_is_taken)
 
     set_size(&f, 0xc2, 30000, 30000);
     const char *path = raster_temp("huge.jpg", &f);
-    ck_assert_int_eq(txm_source_open(path, &options, &source, &err), TXM_TOO_LARGE);
+    ck_assert_int_eq(txm_source_open(path, &options, &source, &err), TXM_STATUS_TOO_LARGE);
     ck_assert_ptr_nonnull(strstr(err.message, "30000 x 30000"));
     /* Opening takes no memory for the image yet. */
     ck_assert_int_eq(txm_source_open(path, NULL, &source, NULL), TXM_OK);

@@ -68,7 +68,7 @@ static char *make(const char *cache_dir, bool force)
     txm_error err = {0};
     settings.cache_dir = cache_dir;
     ck_assert_msg(txm_convert(context, source, &settings, &options, &result, &err) == TXM_OK, "%s", err.message);
-    ck_assert_int_eq(result.outcome, TXM_CREATED);
+    ck_assert_int_eq(result.outcome, TXM_OUTCOME_CREATED);
     char *path = txm_strdup(result.tx_path);
     txm_result_clear(&result);
     return path;
@@ -92,12 +92,12 @@ static void expect(const char *cache_dir, txm_tx_state state, const char *path, 
 START_TEST(test_missing_and_fresh)
 {
     char *expected = txm_tx_path(source, NULL, &key);
-    expect(NULL, TXM_TX_MISSING, expected, "");
+    expect(NULL, TXM_TX_STATE_MISSING, expected, "");
     char *made = make(NULL, false);
     ck_assert_str_eq(made, expected);
-    expect(NULL, TXM_TX_FRESH, expected, "");
-    expect("", TXM_TX_FRESH, expected, "");
-    expect("blender_tx", TXM_TX_FRESH, expected, "");
+    expect(NULL, TXM_TX_STATE_FRESH, expected, "");
+    expect("", TXM_TX_STATE_FRESH, expected, "");
+    expect("blender_tx", TXM_TX_STATE_FRESH, expected, "");
     free(made);
     free(expected);
 }
@@ -107,11 +107,11 @@ START_TEST(test_freshness_to_the_second)
 {
     char *tx = make(NULL, false);
     set_time(tx, 1500000000, 999999999);
-    expect(NULL, TXM_TX_FRESH, tx, "");
+    expect(NULL, TXM_TX_STATE_FRESH, tx, "");
     set_time(tx, 1500000001, 5); /* newer is not fresh: Cycles asks for equal */
-    expect(NULL, TXM_TX_OUTDATED, tx, "older than the tx file by 1 second");
+    expect(NULL, TXM_TX_STATE_OUTDATED, tx, "older than the tx file by 1 second");
     set_time(tx, 1499999999, 5);
-    expect(NULL, TXM_TX_OUTDATED, tx, "newer than the tx file by 1 second");
+    expect(NULL, TXM_TX_STATE_OUTDATED, tx, "newer than the tx file by 1 second");
     free(tx);
 }
 END_TEST
@@ -121,17 +121,17 @@ START_TEST(test_order_of_places)
     char *in_default = make(NULL, false);
     char *in_cache = txm_tx_path(source, "cache", &key);
     /* The default folder serves while the configured one has nothing fresh ... */
-    expect("cache", TXM_TX_FRESH, in_default, "");
+    expect("cache", TXM_TX_STATE_FRESH, in_default, "");
     /* ... but is spelled "blender_tx" only one way: another spelling of it is looked up as the default, too. */
-    expect("./blender_tx", TXM_TX_FRESH, NULL, "");
+    expect("./blender_tx", TXM_TX_STATE_FRESH, NULL, "");
     char *made = make("cache", true);
     ck_assert_str_eq(made, in_cache);
-    expect("cache", TXM_TX_FRESH, in_cache, "");
+    expect("cache", TXM_TX_STATE_FRESH, in_cache, "");
     /* With neither fresh, the configured folder's file is the one to be written. */
     set_time(in_cache, 1, 0);
-    expect("cache", TXM_TX_FRESH, in_default, "");
+    expect("cache", TXM_TX_STATE_FRESH, in_default, "");
     set_time(in_default, 1, 0);
-    expect("cache", TXM_TX_OUTDATED, in_cache, "newer than the tx file by ");
+    expect("cache", TXM_TX_STATE_OUTDATED, in_cache, "newer than the tx file by ");
     free(made);
     free(in_cache);
     free(in_default);
@@ -144,9 +144,9 @@ START_TEST(test_absolute_falls_back)
     char cache[100];
     snprintf(cache, sizeof cache, "%s/abs", dir);
     char *in_default = make(NULL, false);
-    expect(cache, TXM_TX_FRESH, in_default, "");
+    expect(cache, TXM_TX_STATE_FRESH, in_default, "");
     char *in_cache = make(cache, true);
-    expect(cache, TXM_TX_FRESH, in_cache, "");
+    expect(cache, TXM_TX_STATE_FRESH, in_cache, "");
     ck_assert_str_ne(strrchr(in_cache, '/'), strrchr(in_default, '/'));
     free(in_default);
     free(in_cache);
@@ -158,13 +158,13 @@ START_TEST(test_unusable)
     char *tx = make(NULL, false);
     ck_assert_int_eq(truncate(tx, 5000), 0);
     set_time(tx, 1500000000, 5);
-    expect(NULL, TXM_TX_UNUSABLE, tx, "");
+    expect(NULL, TXM_TX_STATE_UNUSABLE, tx, "");
     ck_assert_int_eq(truncate(tx, 0), 0);
     set_time(tx, 1500000000, 5);
-    expect(NULL, TXM_TX_UNUSABLE, tx, "");
+    expect(NULL, TXM_TX_STATE_UNUSABLE, tx, "");
     ck_assert_int_eq(unlink(tx), 0);
     ck_assert_int_eq(mkdir(tx, 0755), 0);
-    expect(NULL, TXM_TX_UNUSABLE, tx, "not a regular file");
+    expect(NULL, TXM_TX_STATE_UNUSABLE, tx, "not a regular file");
     free(tx);
 }
 END_TEST
@@ -174,7 +174,7 @@ START_TEST(test_source_serves)
     char *tx = make(NULL, false);
     snprintf(source, sizeof source, "%s/other.tx", dir);
     copy_file(tx, source);
-    expect(NULL, TXM_TX_SOURCE, source, "");
+    expect(NULL, TXM_TX_STATE_SOURCE, source, "");
     free(tx);
 }
 END_TEST
@@ -190,9 +190,9 @@ static void refused(const char *path, txm_status status)
 
 START_TEST(test_bad_sources)
 {
-    refused("/no/such/file.png", TXM_NOT_FOUND);
-    refused(dir, TXM_NOT_A_FILE);
-    refused("/dev/null", TXM_NOT_A_FILE);
+    refused("/no/such/file.png", TXM_STATUS_NOT_FOUND);
+    refused(dir, TXM_STATUS_NOT_A_FILE);
+    refused("/dev/null", TXM_STATUS_NOT_A_FILE);
 }
 END_TEST
 

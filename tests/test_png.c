@@ -328,7 +328,7 @@ static void compare_outcome(const txm_bytes *f, const char *what)
     uint8_t *pixels = raster_by_libpng(f, &bytes);
     bool interlaced = f->size > 28 && f->data[28]; /* OpenImageIO's, if anyone's */
 
-    if (!direct.status != !!pixels && direct.status != TXM_TOO_LARGE && !interlaced)
+    if (!direct.status != !!pixels && direct.status != TXM_STATUS_TOO_LARGE && !interlaced)
         ck_abort_msg("%s: '%s', libpng %s it", what, direct.error.message, pixels ? "takes" : "refuses");
     if (!direct.status && !interlaced && (bytes != direct.bytes || memcmp(direct.pixels, pixels, bytes) != 0))
         ck_abort_msg("%s: other pixels", what);
@@ -361,7 +361,7 @@ START_TEST(a_truncated_file_names_its_row)
 
     f.size /= 2;
     raster r = raster_read(raster_temp("half.png", &f), false, 1);
-    ck_assert_int_eq(r.status, TXM_CORRUPT);
+    ck_assert_int_eq(r.status, TXM_STATUS_CORRUPT);
     ck_assert_uint_gt(r.rows_read, 15); /* what is there is delivered */
     ck_assert_uint_lt(r.rows_read, 21);
     char row[64];
@@ -411,7 +411,7 @@ START_TEST(refused_and_left_to_others)
     f.size = 0;
     png_begin(&f, &l);
     png_chunk(&f, "IDAT", "", 0);
-    ck_assert_int_eq(txm_source_open(raster_temp("wide.png", &f), NULL, &source, &err), TXM_TOO_LARGE);
+    ck_assert_int_eq(txm_source_open(raster_temp("wide.png", &f), NULL, &source, &err), TXM_STATUS_TOO_LARGE);
     ck_assert_ptr_null(source);
     ck_assert_ptr_nonnull(strstr(err.message, "65537 x 1"));
     txm_error_clear(&err);
@@ -421,7 +421,7 @@ START_TEST(refused_and_left_to_others)
     png_begin(&f, &l);
     png_chunk(&f, "IDAT", "", 0);
     txm_source_options options = {.max_memory_bytes = 1 << 20};
-    ck_assert_int_eq(txm_source_open(raster_temp("memory.png", &f), &options, &source, &err), TXM_TOO_LARGE);
+    ck_assert_int_eq(txm_source_open(raster_temp("memory.png", &f), &options, &source, &err), TXM_STATUS_TOO_LARGE);
     /* The largest of all opens at once: nothing of its size is allocated. */
     txm_error_clear(&err);
     ck_assert_int_eq(txm_source_open(raster_temp("memory.png", &f), NULL, &source, &err), TXM_OK);
@@ -455,7 +455,7 @@ static void check_bad(const char *path)
     txm_bytes f = raster_load(path);
     uint8_t *pixels = raster_by_libpng(&f, &bytes);
 
-    ck_assert_msg(r.status == TXM_CORRUPT, "%s: status %d", path, r.status);
+    ck_assert_msg(r.status == TXM_STATUS_CORRUPT, "%s: status %d", path, r.status);
     ck_assert_msg(strstr(r.error.message, path) != NULL, "'%s' does not name %s", r.error.message, path);
     ck_assert_msg(!pixels, "%s: libpng reads it", path);
     txm_bytes_free(&f);

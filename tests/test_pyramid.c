@@ -97,7 +97,7 @@ static void check_against_whole(const txm_pyramid_spec *s, const uint8_t *level0
         ck_assert_uint_eq(got->next_row[l], h);
         ck_assert_msg(memcmp(stored, got->levels[l], row_bytes(s, l) * h) == 0, "%ux%u %s level %u", s->width,
                       s->height, txm_type_name(s->type), l);
-        if (s->type == TXM_HALF)
+        if (s->type == TXM_TYPE_HALF)
             ops->clamp_half(next, (size_t)w * h * s->channels);
         free(stored);
         free(image);
@@ -130,7 +130,7 @@ static void free_levels(catcher *c)
 
 START_TEST(cascade_equals_whole_image)
 {
-    for (int t = TXM_U8; t <= TXM_FLOAT; t++)
+    for (int t = TXM_TYPE_U8; t <= TXM_TYPE_FLOAT; t++)
         for (int srgb = 0; srgb < 2; srgb++)
             for (uint32_t channels = 1; channels <= 4; channels += 3) {
                 txm_pyramid_spec s = {sizes[_i].w, sizes[_i].h, channels, (txm_type)t, srgb != 0, false, false};
@@ -140,10 +140,10 @@ START_TEST(cascade_equals_whole_image)
                     float f = (float)(next_random() % 4096) / 2048.0f - 0.25f;
                     uint16_t h = txm_float_to_half(f), u16 = (uint16_t)next_random();
                     uint8_t u8 = (uint8_t)next_random();
-                    const void *from = t == TXM_U8     ? (const void *)&u8
-                                       : t == TXM_U16  ? &u16
-                                       : t == TXM_HALF ? &h
-                                                       : (void *)&f;
+                    const void *from = t == TXM_TYPE_U8     ? (const void *)&u8
+                                       : t == TXM_TYPE_U16  ? &u16
+                                       : t == TXM_TYPE_HALF ? &h
+                                                            : (void *)&f;
                     memcpy(level0 + i * txm_type_bytes(s.type), from, txm_type_bytes(s.type));
                 }
                 catcher c = {0};
@@ -157,7 +157,7 @@ END_TEST
 
 START_TEST(failure_of_the_sink_stops)
 {
-    const txm_pyramid_spec s = {8, 8, 1, TXM_U8, false, false, false};
+    const txm_pyramid_spec s = {8, 8, 1, TXM_TYPE_U8, false, false, false};
     txm_pyramid *p = NULL;
     uint8_t level0[64] = {0};
     catcher c = {.spec = &s};
@@ -173,7 +173,7 @@ END_TEST
 START_TEST(latlong_weighs_rows_and_closes_the_sphere)
 {
     enum { W = 16, H = 8 };
-    const txm_pyramid_spec s = {W, H, 1, TXM_FLOAT, false, true, false};
+    const txm_pyramid_spec s = {W, H, 1, TXM_TYPE_FLOAT, false, true, false};
     float level0[W * H];
     for (int i = 0; i < W * H; i++)
         level0[i] = (float)(i / W);
@@ -216,7 +216,7 @@ static void check_latlong(const txm_pyramid_spec *s, const uint8_t *level0, cons
             }
             txm_latlong_edges(row, channels, w, y, h);
             if (!l && s->srgb)
-                ops->srgb_decode(TXM_FLOAT, channels, row, row, w);
+                ops->srgb_decode(TXM_TYPE_FLOAT, channels, row, row, w);
             uint8_t stored[512 * 16];
             if (l && s->srgb)
                 ops->srgb_encode(s->type, channels, row, stored, w);
@@ -226,7 +226,7 @@ static void check_latlong(const txm_pyramid_spec *s, const uint8_t *level0, cons
                 ck_assert_msg(memcmp(stored, got->levels[l] + y * row_bytes(s, l), row_bytes(s, l)) == 0,
                               "%ux%u %s level %u row %u", s->width, s->height, txm_type_name(s->type), l, y);
         }
-        if (l && s->type == TXM_HALF)
+        if (l && s->type == TXM_TYPE_HALF)
             ops->clamp_half(next, (size_t)w * h * channels);
         free(image);
         image = next;
@@ -267,7 +267,7 @@ START_TEST(latlong_closes_stored_rows)
     const uint8_t closed[H][W] = {{30, 30, 30, 30, 30}, {31, 20, 30, 40, 31}, {0, 0, 0, 0, 0}};
     float scratch[W + 1];
     for (uint32_t y = 0; y < H; y++)
-        txm_latlong_stored_edges(ops, TXM_U8, 1, rows[y], W, y, H, scratch);
+        txm_latlong_stored_edges(ops, TXM_TYPE_U8, 1, rows[y], W, y, H, scratch);
     ck_assert_mem_eq(rows, closed, sizeof rows);
 }
 END_TEST

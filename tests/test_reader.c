@@ -54,7 +54,7 @@ static void round_trip_tiff(uint32_t w, uint32_t h, uint32_t channels, txm_type 
     write_foreign_tiff(path, &m, how);
     txm_tx *tx = open_tx(path);
     ck_assert_int_eq(txm_tx_info_of(tx)->container, TXM_CONTAINER_TIFF);
-    ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_NONE);
+    ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_STATE_NONE);
     compare_tiles(tx, &m);
     txm_tx_close(&tx);
     ck_assert_ptr_null(tx);
@@ -67,7 +67,7 @@ static const uint16_t tiff_codecs[] = {COMPRESSION_NONE,    COMPRESSION_LZW,    
 START_TEST(tiff_codecs_types_and_channels)
 {
     uint16_t codec = tiff_codecs[_i];
-    for (int type = TXM_U8; type <= TXM_FLOAT; type++)
+    for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++)
         for (uint32_t channels = 1; channels <= 4; channels++)
             for (uint16_t predictor = 1; predictor <= (txm_type_is_float((txm_type)type) ? 3 : 2); predictor++) {
                 bool predicts = codec != COMPRESSION_NONE && codec != COMPRESSION_PACKBITS;
@@ -86,8 +86,8 @@ START_TEST(tiff_both_byte_orders_classic_and_big)
 {
     for (int order = 0; order < 4; order++) {
         foreign_tiff how = {COMPRESSION_ADOBE_DEFLATE, 2, order & 1, order & 2};
-        round_trip_tiff(130, 70, 4, TXM_U16, 64, how, MADE_SMOOTH);
-        round_trip_tiff(1, 1, 1, TXM_U8, 16, how, MADE_SMOOTH);
+        round_trip_tiff(130, 70, 4, TXM_TYPE_U16, 64, how, MADE_SMOOTH);
+        round_trip_tiff(1, 1, 1, TXM_TYPE_U8, 16, how, MADE_SMOOTH);
     }
 }
 END_TEST
@@ -96,8 +96,8 @@ START_TEST(tiff_tile_sizes)
 {
     foreign_tiff how = {COMPRESSION_LZW, 2, false, false};
     for (uint32_t tile = 16; tile <= 1024; tile *= 2)
-        round_trip_tiff(700, 300, 3, TXM_U8, tile, how, MADE_SMOOTH);
-    round_trip_tiff(700, 300, 1, TXM_U8, 256, how, MADE_CONSTANT); /* long strings of the LZW table */
+        round_trip_tiff(700, 300, 3, TXM_TYPE_U8, tile, how, MADE_SMOOTH);
+    round_trip_tiff(700, 300, 1, TXM_TYPE_U8, 256, how, MADE_CONSTANT); /* long strings of the LZW table */
 }
 END_TEST
 
@@ -119,7 +119,7 @@ static void round_trip_exr(uint32_t w, uint32_t h, uint32_t channels, txm_type t
     write_foreign_exr(path, &m, exr_codecs[codec].compression);
     txm_tx *tx = open_tx(path);
     ck_assert_int_eq(txm_tx_info_of(tx)->container, TXM_CONTAINER_EXR);
-    ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_NONE);
+    ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_STATE_NONE);
     ck_assert_str_eq(txm_tx_info_of(tx)->compression, exr_codecs[codec].name);
     compare_tiles(tx, &m);
     txm_tx_close(&tx);
@@ -128,7 +128,7 @@ static void round_trip_exr(uint32_t w, uint32_t h, uint32_t channels, txm_type t
 
 START_TEST(exr_codecs_types_and_channels)
 {
-    for (int type = TXM_HALF; type <= TXM_FLOAT; type++)
+    for (int type = TXM_TYPE_HALF; type <= TXM_TYPE_FLOAT; type++)
         for (uint32_t channels = 1; channels <= 4; channels++)
             for (int content = MADE_SMOOTH; content <= MADE_CONSTANT; content++)
                 /* Noise may shrink to exactly its size: OpenEXRCore 3.1 writes such a tile compressed, which says that
@@ -141,16 +141,16 @@ END_TEST
 START_TEST(exr_tile_sizes)
 {
     for (uint32_t tile = 8; tile <= 1024; tile *= 2)
-        round_trip_exr(300, 200, 4, TXM_HALF, tile, _i, MADE_SMOOTH);
-    round_trip_exr(1, 1, 1, TXM_FLOAT, 64, _i, MADE_SMOOTH);
-    round_trip_exr(500, 3, 3, TXM_HALF, 64, _i, MADE_SMOOTH);
+        round_trip_exr(300, 200, 4, TXM_TYPE_HALF, tile, _i, MADE_SMOOTH);
+    round_trip_exr(1, 1, 1, TXM_TYPE_FLOAT, 64, _i, MADE_SMOOTH);
+    round_trip_exr(500, 3, 3, TXM_TYPE_HALF, 64, _i, MADE_SMOOTH);
 }
 END_TEST
 
 START_TEST(own_files)
 {
     static const txm_codec codecs[] = {TXM_CODEC_ZIP, TXM_CODEC_ZSTD, TXM_CODEC_NONE};
-    for (int type = TXM_U8; type <= TXM_FLOAT; type++)
+    for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++)
         for (int c = 0; c < 3; c++) {
             if (txm_type_is_float((txm_type)type) && codecs[c] == TXM_CODEC_ZSTD)
                 continue;
@@ -167,7 +167,7 @@ START_TEST(own_files)
             txm_tx *tx = open_tx(path);
             char reason[200];
             compare_tiles(tx, &m);
-            ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_NONE);
+            ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_STATE_NONE);
             ck_assert_uint_eq(txm_tx_info_of(tx)->image_bytes, bytes);
             ck_assert_str_eq(txm_tx_metadata_of(tx, "oiio:SHA-1"), summary.sha1);
             ck_assert_ptr_nonnull(txm_tx_metadata_of(tx, "oiio:AverageColor"));
@@ -184,7 +184,7 @@ END_TEST
 
 START_TEST(metadata_entries)
 {
-    made_image m = make_image(40, 20, 3, TXM_U8, 16, (txm_compression){0}, MADE_SMOOTH);
+    made_image m = make_image(40, 20, 3, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_SMOOTH);
     const char *path = temp_file("a.tx"), *name, *value;
     write_foreign_tiff(path, &m, (foreign_tiff){COMPRESSION_NONE, 0, true, false});
     txm_tx *tx = open_tx(path);
@@ -217,15 +217,15 @@ static void refuses(const char *path, txm_status status, const char *words)
 
 START_TEST(what_is_no_tx_file)
 {
-    refuses("/nonexistent.tx", TXM_NOT_FOUND, "cannot open");
-    refuses("/tmp", TXM_NOT_A_FILE, "regular");
+    refuses("/nonexistent.tx", TXM_STATUS_NOT_FOUND, "cannot open");
+    refuses("/tmp", TXM_STATUS_NOT_A_FILE, "regular");
     const char *path = temp_file("b.tx");
     save_file(path, "", 0);
-    refuses(path, TXM_CORRUPT, "0 bytes");
+    refuses(path, TXM_STATUS_CORRUPT, "0 bytes");
     save_file(path, "not an image at all", 19);
-    refuses(path, TXM_UNSUPPORTED, "neither");
+    refuses(path, TXM_STATUS_UNSUPPORTED, "neither");
     mkfifo(temp_file("pipe"), 0600);
-    refuses(temp_file("pipe"), TXM_NOT_A_FILE, "regular");
+    refuses(temp_file("pipe"), TXM_STATUS_NOT_A_FILE, "regular");
 }
 END_TEST
 
@@ -256,11 +256,11 @@ static void cut_everywhere(const char *path)
 
 START_TEST(truncated_files)
 {
-    made_image m = make_image(150, 90, 4, TXM_U8, 64, (txm_compression){0}, MADE_SMOOTH);
+    made_image m = make_image(150, 90, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
     write_foreign_tiff(temp_file("t.tx"), &m, (foreign_tiff){COMPRESSION_ADOBE_DEFLATE, 2, false, false});
     cut_everywhere(temp_file("t.tx"));
     free_image(&m);
-    m = make_image(150, 90, 4, TXM_HALF, 64, (txm_compression){0}, MADE_SMOOTH);
+    m = make_image(150, 90, 4, TXM_TYPE_HALF, 64, (txm_compression){0}, MADE_SMOOTH);
     write_foreign_exr(temp_file("t.tx"), &m, EXR_COMPRESSION_ZIP);
     cut_everywhere(temp_file("t.tx"));
     free_image(&m);
@@ -269,7 +269,7 @@ END_TEST
 
 START_TEST(flipped_bytes_in_tiles_are_found)
 {
-    made_image m = make_image(150, 90, 4, TXM_U8, 64, (txm_compression){0}, MADE_SMOOTH);
+    made_image m = make_image(150, 90, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
     const char *path = temp_file("f.tx");
     write_foreign_tiff(path, &m, (foreign_tiff){COMPRESSION_ADOBE_DEFLATE, 2, false, false});
     size_t bytes;
@@ -279,13 +279,13 @@ START_TEST(flipped_bytes_in_tiles_are_found)
     txm_tx *tx = open_tx(path);
     txm_error err = {0};
     memset(tile, 7, sizeof tile);
-    ck_assert_int_eq(txm_tx_read_tile(tx, 0, 0, 0, tile, 4, 256, NULL, NULL, &err), TXM_CORRUPT);
+    ck_assert_int_eq(txm_tx_read_tile(tx, 0, 0, 0, tile, 4, 256, NULL, NULL, &err), TXM_STATUS_CORRUPT);
     ck_assert_msg(strstr(err.message, "level 0, tile 0,0") != NULL, "%s", err.message);
     for (size_t i = 0; i < sizeof tile; i++)
         ck_assert_uint_eq(tile[i], 7); /* outputs are untouched by a failed call */
     ck_assert_int_eq(txm_tx_read_tile(tx, 0, 1, 0, tile, 4, 256, NULL, NULL, NULL), TXM_OK);
-    ck_assert_int_eq(txm_tx_read_tile(tx, 0, 3, 0, tile, 4, 256, NULL, NULL, NULL), TXM_USAGE);
-    ck_assert_int_eq(txm_tx_read_tile(tx, 99, 0, 0, tile, 4, 256, NULL, NULL, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_tx_read_tile(tx, 0, 3, 0, tile, 4, 256, NULL, NULL, NULL), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_tx_read_tile(tx, 99, 0, 0, tile, 4, 256, NULL, NULL, NULL), TXM_STATUS_USAGE);
     ck_assert_uint_eq(txm_tx_tile_bytes(tx, 0, 3, 0), 0);
     txm_tx_close(&tx);
     free(data);
@@ -295,7 +295,7 @@ END_TEST
 
 START_TEST(a_file_that_shrinks_while_open)
 {
-    made_image m = make_image(300, 300, 4, TXM_U8, 64, (txm_compression){0}, MADE_NOISE);
+    made_image m = make_image(300, 300, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
     const char *path = temp_file("s.tx");
     write_foreign_tiff(path, &m, (foreign_tiff){COMPRESSION_NONE, 0, false, false});
     txm_tx *tx = open_tx(path);
@@ -303,8 +303,9 @@ START_TEST(a_file_that_shrinks_while_open)
     ck_assert_int_eq(truncate(path, 4096), 0);
     txm_error err = {0};
     txm_status status = txm_tx_read_tile(tx, 0, 0, 1, tile, 4, 256, NULL, NULL, &err);
-    ck_assert_msg(status == TXM_CHANGED, "%s", err.message);
-    ck_assert_int_eq(txm_tx_read_padded(tx, 0, 0, 1, 2, TXM_REPEAT, tile, 4, 288, NULL, NULL, NULL), TXM_CHANGED);
+    ck_assert_msg(status == TXM_STATUS_CHANGED, "%s", err.message);
+    ck_assert_int_eq(txm_tx_read_padded(tx, 0, 0, 1, 2, TXM_EXTENSION_REPEAT, tile, 4, 288, NULL, NULL, NULL),
+                     TXM_STATUS_CHANGED);
     ck_assert_uint_eq(txm_tx_tile_bytes(tx, 0, 0, 1), 0);
     txm_tx_close(&tx);
     free_image(&m);
@@ -325,7 +326,7 @@ START_TEST(cycles_wants_levels)
 {
     char reason[200];
     const char *path = temp_file("l.tx");
-    made_image m = make_image(200, 100, 4, TXM_U8, 64, (txm_compression){0}, MADE_SMOOTH);
+    made_image m = make_image(200, 100, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
     for (uint32_t levels = 1; levels <= 4; levels++) {
         m.layout.levels = levels;
         write_foreign_tiff(path, &m, (foreign_tiff){COMPRESSION_ADOBE_DEFLATE, 2, false, false});
@@ -334,12 +335,12 @@ START_TEST(cycles_wants_levels)
         ck_assert_int_eq(*reason == 0, levels >= 3);
     }
     free_image(&m);
-    m = make_image(40, 30, 4, TXM_U8, 64, (txm_compression){0}, MADE_SMOOTH);
+    m = make_image(40, 30, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
     m.layout.levels = 1;
     write_foreign_tiff(path, &m, (foreign_tiff){COMPRESSION_ADOBE_DEFLATE, 2, false, false});
     ck_assert_int_eq(accepts(path, reason, sizeof reason), 1);
     free_image(&m);
-    m = make_image(64, 64, 4, TXM_U8, 48, (txm_compression){0}, MADE_SMOOTH);
+    m = make_image(64, 64, 4, TXM_TYPE_U8, 48, (txm_compression){0}, MADE_SMOOTH);
     write_foreign_tiff(path, &m, (foreign_tiff){COMPRESSION_ADOBE_DEFLATE, 2, false, false});
     ck_assert_int_eq(accepts(path, reason, sizeof reason), 0);
     ck_assert_ptr_nonnull(strstr(reason, "power of two"));
@@ -352,7 +353,7 @@ START_TEST(cycles_refuses_newer_writers)
 {
     char reason[200];
     const char *path = temp_file("n.tx");
-    made_image m = make_image(40, 30, 4, TXM_U8, 64, (txm_compression){0}, MADE_SMOOTH);
+    made_image m = make_image(40, 30, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
     write_foreign_tiff(path, &m, (foreign_tiff){COMPRESSION_ADOBE_DEFLATE, 2, false, false});
     static const struct {
         const char *software;
@@ -373,7 +374,7 @@ START_TEST(cycles_sees_no_levels_without_texture_format)
 {
     char reason[200];
     const char *path = temp_file("x.tx");
-    made_image m = make_image(200, 100, 4, TXM_U8, 64, (txm_compression){0}, MADE_SMOOTH);
+    made_image m = make_image(200, 100, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
     write_foreign_tiff(path, &m, (foreign_tiff){COMPRESSION_ADOBE_DEFLATE, 2, false, false});
     TIFF *tif = TIFFOpen(path, "r+");
     TIFFUnsetField(tif, TIFFTAG_PIXAR_TEXTUREFORMAT);

@@ -119,8 +119,8 @@ static txm_status first_failure(const char *path, txm_error *err)
     for (uint32_t i = 0; i < info->levels; i++) {
         const txm_tx_level *l = txm_tx_level_of(tx, i);
         for (uint64_t t = 0; status == TXM_OK && t < (uint64_t)l->tiles_x * l->tiles_y; t++)
-            status = txm_tx_read_padded(tx, i, (uint32_t)(t % l->tiles_x), (uint32_t)(t / l->tiles_x), 2, TXM_MIRROR,
-                                        out, px, row, NULL, NULL, err);
+            status = txm_tx_read_padded(tx, i, (uint32_t)(t % l->tiles_x), (uint32_t)(t / l->tiles_x), 2,
+                                        TXM_EXTENSION_MIRROR, out, px, row, NULL, NULL, err);
     }
     free(out);
     txm_tx_close(&tx);
@@ -137,8 +137,8 @@ static void is_bad(const char *path)
 {
     txm_error err = {0};
     txm_status status = first_failure(path, &err);
-    ck_assert_msg(status == TXM_CORRUPT || status == TXM_TOO_LARGE, "%s: %s, %s", path, txm_status_name(status),
-                  err.message);
+    ck_assert_msg(status == TXM_STATUS_CORRUPT || status == TXM_STATUS_TOO_LARGE, "%s: %s, %s", path,
+                  txm_status_name(status), err.message);
     ck_assert_msg(strstr(err.message, path) != NULL, "%s does not name the file", err.message);
 }
 
@@ -146,7 +146,7 @@ static void is_unsupported(const char *path)
 {
     txm_error err = {0};
     txm_status status = first_failure(path, &err);
-    ck_assert_msg(status == TXM_UNSUPPORTED, "%s: %s, %s", path, txm_status_name(status), err.message);
+    ck_assert_msg(status == TXM_STATUS_UNSUPPORTED, "%s: %s, %s", path, txm_status_name(status), err.message);
     ck_assert_msg(strstr(err.message, path) != NULL, "%s does not name the file", err.message);
 }
 
@@ -167,7 +167,7 @@ START_TEST(sections_that_txmill_made_are_valid)
         txm_tx *tx;
         txm_error err = {0};
         ck_assert_msg(txm_tx_open(names[i], &tx, &err) == TXM_OK, "%s", err.message);
-        ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_VALID);
+        ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_STATE_VALID);
         for (uint32_t k = 0; k < txm_tx_info_of(tx)->levels; k++) {
             const txm_tx_level *l = txm_tx_level_of(tx, k);
             for (uint32_t t = 0; t < l->tiles_x * l->tiles_y; t++)
@@ -196,7 +196,7 @@ START_TEST(every_file_is_accepted)
         ck_assert_str_eq(txm_tx_metadata_of(tx, "Software"), "Blender maketx v0");
         ck_assert_uint_eq(strlen(txm_tx_metadata_of(tx, "oiio:SHA-1")), 40);
         ck_assert_ptr_nonnull(txm_tx_metadata_of(tx, "oiio:AverageColor"));
-        ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_NONE);
+        ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_STATE_NONE);
         txm_tx_close(&tx);
         seen++;
     }

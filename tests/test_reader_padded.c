@@ -53,7 +53,7 @@ static void compare_all(const char *path, const made_image *m, uint32_t first_pa
     for (uint32_t i = 0; i < m->layout.levels; i++) {
         const txm_tx_level *l = txm_tx_level_of(tx, i);
         for (uint32_t t = 0; t < l->tiles_x * l->tiles_y; t++)
-            for (int e = TXM_REPEAT; e <= TXM_MIRROR; e++)
+            for (int e = TXM_EXTENSION_REPEAT; e <= TXM_EXTENSION_MIRROR; e++)
                 for (uint32_t p = first_padding; p <= last_padding; p++)
                     compare_window(tx, m, i, t % l->tiles_x, t / l->tiles_x, p, (txm_extension)e);
     }
@@ -79,7 +79,7 @@ static void every_tile(uint32_t w, uint32_t h, txm_type type, uint32_t channels,
     made_image m = make_image(w, h, channels, type, tile, (txm_compression){0}, MADE_SMOOTH);
     const char *path = write_tx(&m, COMPRESSION_NONE);
     txm_tx *tx = open_tx(path);
-    ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_NONE);
+    ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_STATE_NONE);
     txm_tx_close(&tx);
     bool small = w * h < 20000;
     compare_all(path, &m, small ? 0 : 2, small ? TXM_MAX_PADDING_PX : 2);
@@ -88,7 +88,7 @@ static void every_tile(uint32_t w, uint32_t h, txm_type type, uint32_t channels,
     path = write_tx(&m, COMPRESSION_ADOBE_DEFLATE);
     append_section(path, &m);
     tx = open_tx(path);
-    ck_assert_msg(txm_tx_info_of(tx)->section == TXM_SECTION_VALID, "%s", txm_tx_info_of(tx)->section_reason);
+    ck_assert_msg(txm_tx_info_of(tx)->section == TXM_SECTION_STATE_VALID, "%s", txm_tx_info_of(tx)->section_reason);
     txm_tx_close(&tx);
     compare_all(path, &m, small ? 0 : 1, 2);
     free_image(&m);
@@ -97,20 +97,20 @@ static void every_tile(uint32_t w, uint32_t h, txm_type type, uint32_t channels,
 START_TEST(all_sizes_u8)
 {
     for (uint32_t tile = 16; tile <= 256; tile *= 2)
-        every_tile(sizes[_i][0], sizes[_i][1], TXM_U8, tile == 32 ? 1 : tile == 128 ? 3 : 4, tile);
+        every_tile(sizes[_i][0], sizes[_i][1], TXM_TYPE_U8, tile == 32 ? 1 : tile == 128 ? 3 : 4, tile);
 }
 END_TEST
 
 START_TEST(all_sizes_half)
 {
     for (uint32_t tile = 16; tile <= 256; tile *= 4)
-        every_tile(sizes[_i][0], sizes[_i][1], TXM_HALF, tile == 64 ? 1 : 4, tile);
+        every_tile(sizes[_i][0], sizes[_i][1], TXM_TYPE_HALF, tile == 64 ? 1 : 4, tile);
 }
 END_TEST
 
 START_TEST(all_types_and_channels)
 {
-    for (int type = TXM_U8; type <= TXM_FLOAT; type++)
+    for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++)
         for (uint32_t channels = 1; channels <= 4; channels++) {
             every_tile(sizes[_i][0], sizes[_i][1], (txm_type)type, channels, 16);
             every_tile(sizes[_i][0], sizes[_i][1], (txm_type)type, channels, 64);
@@ -121,7 +121,7 @@ END_TEST
 /* Noise and constant content take other ways through the border codec than slopes do. */
 START_TEST(borders_of_noise_and_of_one_colour)
 {
-    for (int type = TXM_U8; type <= TXM_FLOAT; type++)
+    for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++)
         for (int content = MADE_NOISE; content <= MADE_CONSTANT; content++) {
             made_image m = make_image(150, 90, 4, (txm_type)type, 32, (txm_compression){0}, (made_content)content);
             const char *path = temp_file("p.tx");
@@ -138,13 +138,17 @@ END_TEST
 
 START_TEST(nonsense_is_refused)
 {
-    made_image m = make_image(20, 20, 4, TXM_U8, 16, (txm_compression){0}, MADE_SMOOTH);
+    made_image m = make_image(20, 20, 4, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_SMOOTH);
     txm_tx *tx = open_tx(write_tx(&m, COMPRESSION_ADOBE_DEFLATE));
     uint8_t out[64 * 64 * 4];
-    ck_assert_int_eq(txm_tx_read_padded(tx, 0, 0, 0, 9, TXM_REPEAT, out, 4, 256, NULL, NULL, NULL), TXM_USAGE);
-    ck_assert_int_eq(txm_tx_read_padded(tx, 0, 0, 0, 2, (txm_extension)4, out, 4, 256, NULL, NULL, NULL), TXM_USAGE);
-    ck_assert_int_eq(txm_tx_read_padded(tx, 0, 2, 0, 2, TXM_CLIP, out, 4, 256, NULL, NULL, NULL), TXM_USAGE);
-    ck_assert_int_eq(txm_tx_read_padded(tx, 5, 0, 0, 2, TXM_CLIP, out, 4, 256, NULL, NULL, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_tx_read_padded(tx, 0, 0, 0, 9, TXM_EXTENSION_REPEAT, out, 4, 256, NULL, NULL, NULL),
+                     TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_tx_read_padded(tx, 0, 0, 0, 2, (txm_extension)4, out, 4, 256, NULL, NULL, NULL),
+                     TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_tx_read_padded(tx, 0, 2, 0, 2, TXM_EXTENSION_CLIP, out, 4, 256, NULL, NULL, NULL),
+                     TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_tx_read_padded(tx, 5, 0, 0, 2, TXM_EXTENSION_CLIP, out, 4, 256, NULL, NULL, NULL),
+                     TXM_STATUS_USAGE);
     txm_tx_close(&tx);
     free_image(&m);
 }
@@ -179,7 +183,7 @@ static void *read_all(void *arg)
 
 START_TEST(concurrent_readers_see_the_same)
 {
-    made_image m = make_image(300, 200, 4, TXM_HALF, 64, (txm_compression){0}, MADE_SMOOTH);
+    made_image m = make_image(300, 200, 4, TXM_TYPE_HALF, 64, (txm_compression){0}, MADE_SMOOTH);
     const char *path = temp_file("p.tx");
     write_foreign_exr(path, &m, _i ? EXR_COMPRESSION_PIZ : EXR_COMPRESSION_ZIP);
     append_section(path, &m);

@@ -77,7 +77,7 @@ static void compare_whole(const txm_view *view, uint32_t id, const whole_image *
         txm_look look = slopes ? txm_sample_d(view, id, &how, &at, &lane, out[0], out[1], out[2])
                                : txm_sample(view, id, &how, &at, &lane, out[0]);
         whole_sample(m, &how, &at, &random, want[0], slopes ? want[1] : NULL, want[2]);
-        if (look != TXM_RESIDENT || memcmp(out, want, slopes ? sizeof out : sizeof out[0]))
+        if (look != TXM_LOOK_RESIDENT || memcmp(out, want, slopes ? sizeof out : sizeof out[0]))
             ck_abort_msg("%ux%u %s, extension %d: %s: %a %a %a %a for %a %a %a %a", m->width, m->height,
                          txm_type_name(m->type), (int)m->extension, describe(&how, &at), (double)out[0][0],
                          (double)out[0][1], (double)out[0][2], (double)out[0][3], (double)want[0][0],
@@ -101,7 +101,7 @@ START_TEST(tiles_equal_whole_levels)
         made_image m = make_image(w, h, r & 64 ? 1 : 4, (txm_type)(_i % 4), r & 128 ? 16 : 64, (txm_compression){0},
                                   r & 256 ? MADE_SMOOTH : MADE_NOISE);
         const char *path = write_made(&m);
-        for (int e = TXM_REPEAT; e <= TXM_MIRROR; e++) {
+        for (int e = TXM_EXTENSION_REPEAT; e <= TXM_EXTENSION_MIRROR; e++) {
             txm_texture_set *set = new_set();
             uint32_t id = add(set, path, (txm_extension)e, 1);
             whole_image whole = whole_read(path, (txm_extension)e);
@@ -130,31 +130,31 @@ END_TEST
 
 START_TEST(misses_are_requested_once_and_cured)
 {
-    made_image m = make_image(300, 200, 4, TXM_U8, 64, (txm_compression){0}, MADE_NOISE);
+    made_image m = make_image(300, 200, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
     const char *path = write_made(&m);
     txm_texture_set *lazy = new_set(), *full = new_set();
-    uint32_t id = add(lazy, path, TXM_REPEAT, 0), requests[64];
-    ck_assert_uint_eq(add(full, path, TXM_REPEAT, 1), id);
+    uint32_t id = add(lazy, path, TXM_EXTENSION_REPEAT, 0), requests[64];
+    ck_assert_uint_eq(add(full, path, TXM_EXTENSION_REPEAT, 1), id);
     txm_sampler how;
     txm_sampler_init(&how);
-    how.mode = TXM_MODE_TRILINEAR;
+    how.mode = TXM_LEVEL_MODE_TRILINEAR;
     uint64_t state = 99;
     for (int i = 0; i < 2000; i++) {
         txm_lookup at = sample_random_lookup(&state, 300, 200, 0);
         txm_lane lane = {.capacity = 64, .requests = requests}, other = {0}, nobody = {0};
         float out[4], want[4];
-        ck_assert_int_eq(txm_sample(txm_texture_set_view(full), id, &how, &at, &nobody, want), TXM_RESIDENT);
+        ck_assert_int_eq(txm_sample(txm_texture_set_view(full), id, &how, &at, &nobody, want), TXM_LOOK_RESIDENT);
         txm_look look = txm_sample(txm_texture_set_view(lazy), id, &how, &at, &lane, out);
-        ck_assert_int_eq(look, lane.count ? TXM_MISSED : TXM_RESIDENT);
-        if (look == TXM_MISSED) {
+        ck_assert_int_eq(look, lane.count ? TXM_LOOK_MISSED : TXM_LOOK_RESIDENT);
+        if (look == TXM_LOOK_MISSED) {
             uint32_t asked = lane.count;
             /* Again, by another lane: still missed, but it is on a list already. */
             other.capacity = 64, other.requests = requests + 32;
-            ck_assert_int_eq(txm_sample(txm_texture_set_view(lazy), id, &how, &at, &other, out), TXM_MISSED);
+            ck_assert_int_eq(txm_sample(txm_texture_set_view(lazy), id, &how, &at, &other, out), TXM_LOOK_MISSED);
             ck_assert_uint_eq(other.count, 0);
             ck_assert_uint_le(asked, 2);
             ck_assert_int_eq(txm_texture_set_load(lazy, &lane, NULL), TXM_OK);
-            ck_assert_int_eq(txm_sample(txm_texture_set_view(lazy), id, &how, &at, &lane, out), TXM_RESIDENT);
+            ck_assert_int_eq(txm_sample(txm_texture_set_view(lazy), id, &how, &at, &lane, out), TXM_LOOK_RESIDENT);
         }
         ck_assert_mem_eq(out, want, sizeof out);
     }
@@ -166,9 +166,9 @@ END_TEST
 
 START_TEST(stand_ins_marks_and_failures)
 {
-    made_image m = make_image(300, 200, 4, TXM_U8, 64, (txm_compression){0}, MADE_NOISE);
+    made_image m = make_image(300, 200, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
     txm_texture_set *set = new_set();
-    uint32_t id = add(set, write_made(&m), TXM_EXTEND, 0), request;
+    uint32_t id = add(set, write_made(&m), TXM_EXTENSION_EXTEND, 0), request;
     const txm_view *view = txm_texture_set_view(set);
     const txm_view_texture *t = view->textures + id;
     txm_sampler how;
@@ -176,11 +176,11 @@ START_TEST(stand_ins_marks_and_failures)
     txm_lane lane = {.capacity = 1, .requests = &request}, nobody = {0};
     float out[4], coarse[4];
     txm_sampler_init(&how);
-    how.mode = TXM_MODE_FLOOR;
-    how.rule = TXM_RULE_ELLIPSE;
+    how.mode = TXM_LEVEL_MODE_FLOOR;
+    how.rule = TXM_LEVEL_RULE_ELLIPSE;
     /* Nothing resident: the average, whatever is asked for. A list without room leaves the tile unasked. */
-    for (how.on_miss = TXM_MISS_AVERAGE; how.on_miss <= TXM_MISS_ONE; how.on_miss++) {
-        ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_MISSED);
+    for (how.on_miss = TXM_ON_MISS_AVERAGE; how.on_miss <= TXM_ON_MISS_ONE; how.on_miss++) {
+        ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_LOOK_MISSED);
         for (int c = 0; c < 4; c++)
             ck_assert(fabsf(out[c] - t->average[c]) < 1e-6f);
     }
@@ -190,29 +190,29 @@ START_TEST(stand_ins_marks_and_failures)
         txm_lookup far = at;
         far.dudx = far.dvdy = ldexpf(1.01f / 200, (int)level);
         lane.count = 0;
-        ck_assert_int_eq(txm_sample(view, id, &how, &far, &lane, coarse), TXM_MISSED);
+        ck_assert_int_eq(txm_sample(view, id, &how, &far, &lane, coarse), TXM_LOOK_MISSED);
         ck_assert_int_eq(txm_texture_set_load(set, &lane, NULL), TXM_OK);
-        ck_assert_int_eq(txm_sample(view, id, &how, &far, &lane, coarse), TXM_RESIDENT);
-        how.on_miss = TXM_MISS_COARSER;
-        ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_MISSED);
+        ck_assert_int_eq(txm_sample(view, id, &how, &far, &lane, coarse), TXM_LOOK_RESIDENT);
+        how.on_miss = TXM_ON_MISS_COARSER;
+        ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_LOOK_MISSED);
         ck_assert_mem_eq(out, coarse, sizeof out);
-        how.on_miss = TXM_MISS_ONE;
-        ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_MISSED);
+        how.on_miss = TXM_ON_MISS_ONE;
+        ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_LOOK_MISSED);
         ck_assert(level == 3 || memcmp(out, coarse, sizeof out) == 0);
     }
     /* Marks: the epoch, on what is touched alone. */
     txm_view marked = *view;
     marked.epoch = 42;
     txm_lookup top = {0.5f, 0.5f, 8, 0, 0, 8};
-    ck_assert_int_eq(txm_sample(&marked, id, &how, &top, &nobody, out), TXM_RESIDENT);
+    ck_assert_int_eq(txm_sample(&marked, id, &how, &top, &nobody, out), TXM_LOOK_RESIDENT);
     uint32_t last = t->first + t->level_first[t->levels - 1];
     for (uint32_t i = 0; i <= last; i++)
         ck_assert_uint_eq(view->tiles[i].mark, i == last ? 42 : 0);
     /* Failed tiles stay so and are magenta. */
     view->tiles[last].slot = TXM_SLOT_FAILED;
-    ck_assert_int_eq(txm_sample(view, id, &how, &top, &lane, out), TXM_FAILED);
+    ck_assert_int_eq(txm_sample(view, id, &how, &top, &lane, out), TXM_LOOK_FAILED);
     ck_assert(out[0] == 1 && out[1] == 0 && out[2] == 1 && out[3] == 1);
-    ck_assert_int_eq(txm_sample(view, id + 1, &how, &top, &lane, out), TXM_FAILED);
+    ck_assert_int_eq(txm_sample(view, id + 1, &how, &top, &lane, out), TXM_LOOK_FAILED);
     txm_texture_set_free(&set);
     free_image(&m);
 }
@@ -220,7 +220,7 @@ END_TEST
 
 START_TEST(damaged_tiles_fail_alone)
 {
-    made_image m = make_image(200, 200, 4, TXM_U8, 64, (txm_compression){0}, MADE_NOISE);
+    made_image m = make_image(200, 200, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
     const char *path = write_made(&m);
     size_t bytes;
     uint8_t *file = load_file(path, &bytes);
@@ -229,9 +229,9 @@ START_TEST(damaged_tiles_fail_alone)
     save_file(path, file, bytes);
     free(file);
     txm_texture_set *set = new_set();
-    uint32_t id = add(set, path, TXM_CLIP, 0), failed = 0, good = 0;
+    uint32_t id = add(set, path, TXM_EXTENSION_CLIP, 0), failed = 0, good = 0;
     txm_error err = {0};
-    ck_assert_int_eq(txm_texture_set_load_all(set, id, &err), TXM_CORRUPT);
+    ck_assert_int_eq(txm_texture_set_load_all(set, id, &err), TXM_STATUS_CORRUPT);
     ck_assert_ptr_nonnull(strstr(err.message, "made.tx"));
     const txm_view *view = txm_texture_set_view(set);
     txm_sampler how;
@@ -241,8 +241,8 @@ START_TEST(damaged_tiles_fail_alone)
         txm_lane lane = {0};
         float out[4];
         txm_look look = txm_sample(view, id, &how, &at, &lane, out);
-        failed += look == TXM_FAILED;
-        good += look == TXM_RESIDENT;
+        failed += look == TXM_LOOK_FAILED;
+        good += look == TXM_LOOK_RESIDENT;
     }
     ck_assert(failed > 0 && good > 0 && failed + good == 16);
     txm_texture_set_free(&set);
@@ -258,14 +258,14 @@ START_TEST(udim_sets_have_holes)
     txm_texture_set *set = new_set();
     uint32_t ids[3], udim, bad;
     for (uint32_t i = 0; i < 3; i++) {
-        made_image m = make_image(70 + i, 60, 4, TXM_U8, 64, (txm_compression){0}, MADE_NOISE);
-        ids[i] = add(set, write_made(&m), TXM_MIRROR, 1);
+        made_image m = make_image(70 + i, 60, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
+        ids[i] = add(set, write_made(&m), TXM_EXTENSION_MIRROR, 1);
         free_image(&m);
     }
     ck_assert_int_eq(txm_texture_set_add_udim(set, numbers, ids, 3, &udim, NULL), TXM_OK);
-    ck_assert_int_eq(txm_texture_set_add_udim(set, (uint32_t[]){1000}, ids, 1, &bad, NULL), TXM_USAGE);
-    ck_assert_int_eq(txm_texture_set_add_udim(set, numbers, (uint32_t[]){77}, 1, &bad, NULL), TXM_USAGE);
-    ck_assert_int_eq(txm_texture_set_add_udim(set, numbers, &udim, 1, &bad, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_texture_set_add_udim(set, (uint32_t[]){1000}, ids, 1, &bad, NULL), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_texture_set_add_udim(set, numbers, (uint32_t[]){77}, 1, &bad, NULL), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_texture_set_add_udim(set, numbers, &udim, 1, &bad, NULL), TXM_STATUS_USAGE);
     const txm_view *view = txm_texture_set_view(set);
     txm_sampler how;
     txm_sampler_init(&how);
@@ -282,7 +282,7 @@ START_TEST(udim_sets_have_holes)
             txm_lane lane = {0};
             float out[4], want[4] = {1, 0, 1, 1};
             txm_look look = txm_sample(view, udim, &how, &at, &lane, out);
-            ck_assert_int_eq(look, own == TXM_NO_TEXTURE ? TXM_FAILED : TXM_RESIDENT);
+            ck_assert_int_eq(look, own == TXM_NO_TEXTURE ? TXM_LOOK_FAILED : TXM_LOOK_RESIDENT);
             if (own != TXM_NO_TEXTURE)
                 txm_sample(view, own, &how, &inside, &lane, want);
             ck_assert_mem_eq(out, want, sizeof out);
@@ -313,15 +313,15 @@ START_TEST(samplers_are_checked)
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         uint8_t kept = *members[i];
         *members[i] = 99;
-        ck_assert_int_eq(txm_sampler_check(&how, NULL), TXM_USAGE);
+        ck_assert_int_eq(txm_sampler_check(&how, NULL), TXM_STATUS_USAGE);
         *members[i] = kept;
     }
     how.mip_bias = NAN;
-    ck_assert_int_eq(txm_sampler_check(&how, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_sampler_check(&how, NULL), TXM_STATUS_USAGE);
     ck_assert_str_eq(txm_filter_name(TXM_FILTER_STOCHASTIC_MITCHELL), "mitchell");
     ck_assert_ptr_null(txm_filter_name((txm_filter)10));
-    ck_assert_str_eq(txm_level_rule_name(TXM_RULE_PROBES), "probes");
-    ck_assert_str_eq(txm_level_mode_name(TXM_MODE_TRILINEAR), "trilinear");
+    ck_assert_str_eq(txm_level_rule_name(TXM_LEVEL_RULE_PROBES), "probes");
+    ck_assert_str_eq(txm_level_mode_name(TXM_LEVEL_MODE_TRILINEAR), "trilinear");
 }
 END_TEST
 
@@ -352,9 +352,9 @@ START_TEST(ellipses_turn)
     for (int i = 0; i < 360; i++) {
         float s = sinf((float)i), c = cosf((float)i), a = 4.0f / 1024, b = 1.0f / 1024;
         txm_lookup at = {0, 0, a * c, a * s, -b * s, b * c};
-        how.rule = TXM_RULE_ELLIPSE;
+        how.rule = TXM_LEVEL_RULE_ELLIPSE;
         ck_assert(fabsf(txm_level_of(1024, 1024, &how, &at, &none)) < 1e-5f);
-        how.rule = TXM_RULE_PROBES;
+        how.rule = TXM_LEVEL_RULE_PROBES;
         txm_footprint f = txm_footprint_of(&how, 1024, 1024, at.dudx, at.dvdx, at.dudy, at.dvdy);
         ck_assert_uint_eq(f.probes, 7);
         float length = hypotf(f.step_u, f.step_v) * 1024, along = fabsf(f.step_u * c + f.step_v * s) * 1024;
@@ -449,13 +449,13 @@ END_TEST
 /* Many random taps give what the weighted filter gives. */
 START_TEST(boxes_are_linear_on_average)
 {
-    made_image m = make_image(40, 30, 1, TXM_U8, 64, (txm_compression){0}, MADE_NOISE);
+    made_image m = make_image(40, 30, 1, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
     txm_texture_set *set = new_set();
-    uint32_t id = add(set, write_made(&m), TXM_REPEAT, 1);
+    uint32_t id = add(set, write_made(&m), TXM_EXTENSION_REPEAT, 1);
     txm_sampler how, linear;
     txm_sampler_init(&how);
     linear = how;
-    how.mode = TXM_MODE_FLOOR;
+    how.mode = TXM_LEVEL_MODE_FLOOR;
     how.filter = TXM_FILTER_STOCHASTIC_BOX;
     for (int i = 0; i < 10; i++) {
         txm_lookup at = {(float)i * 0.1317f, (float)i * 0.073f, 0, 0, 0, 0};
@@ -478,21 +478,21 @@ END_TEST
 /* Derivatives against differences of the look-up itself. */
 START_TEST(derivatives_are_slopes)
 {
-    made_image m = make_image(60, 40, 4, TXM_FLOAT, 64, (txm_compression){0}, MADE_SMOOTH);
+    made_image m = make_image(60, 40, 4, TXM_TYPE_FLOAT, 64, (txm_compression){0}, MADE_SMOOTH);
     const char *path = write_made(&m);
     uint64_t state = 5;
-    for (int e = TXM_REPEAT; e <= TXM_MIRROR; e++) {
+    for (int e = TXM_EXTENSION_REPEAT; e <= TXM_EXTENSION_MIRROR; e++) {
         txm_texture_set *set = new_set();
         uint32_t id = add(set, path, (txm_extension)e, 1);
         txm_sampler how;
         txm_sampler_init(&how);
         for (int i = 0; i < 300; i++) {
             how.filter = i % 2 ? TXM_FILTER_CUBIC : TXM_FILTER_LINEAR;
-            how.mode = TXM_MODE_TRILINEAR;
+            how.mode = TXM_LEVEL_MODE_TRILINEAR;
             /* In the middle of a pixel, so that linear has one slope; level 0.5 once in a while. */
             float u = ((float)(sample_random(&state) % 180) + 0.8f) / 60 - 1,
                   v = ((float)(sample_random(&state) % 120) + 0.8f) / 40 - 1;
-            if (e == TXM_CLIP)
+            if (e == TXM_EXTENSION_CLIP)
                 u -= floorf(u), v -= floorf(v);
             txm_lookup at = {u, v, 0, 0, 0, 0}, right = at, left = at, up = at, down = at;
             const float step = 1.0f / 4096;
@@ -524,11 +524,11 @@ END_TEST
 /* What is explained adds up to the colour. */
 START_TEST(explanations_add_up)
 {
-    made_image m = make_image(200, 130, 4, TXM_U16, 64, (txm_compression){0}, MADE_NOISE);
+    made_image m = make_image(200, 130, 4, TXM_TYPE_U16, 64, (txm_compression){0}, MADE_NOISE);
     const char *path = write_made(&m);
     uint64_t state = 77;
     static txm_explanation e;
-    for (int x = TXM_REPEAT; x <= TXM_MIRROR; x++) {
+    for (int x = TXM_EXTENSION_REPEAT; x <= TXM_EXTENSION_MIRROR; x++) {
         txm_texture_set *set = new_set();
         uint32_t id = add(set, path, (txm_extension)x, 1);
         for (int i = 0; i < 3000; i++) {
@@ -538,7 +538,7 @@ START_TEST(explanations_add_up)
             txm_lane lane = {.random = sample_random(&state)}, again = lane;
             float out[4], plain[4];
             ck_assert_int_eq(txm_sample_explain(txm_texture_set_view(set), id, &how, &at, &lane, out, &e),
-                             TXM_RESIDENT);
+                             TXM_LOOK_RESIDENT);
             txm_sample(txm_texture_set_view(set), id, &how, &at, &again, plain);
             ck_assert_mem_eq(out, plain, sizeof out);
             ck_assert_uint_eq(lane.random, again.random);

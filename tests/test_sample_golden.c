@@ -85,12 +85,14 @@ typedef struct noise {
 } noise;
 
 static const noise tiled[] = {
-    {64, 64, TXM_U8, 1},       {64, 64, TXM_U8, 4},     {65, 64, TXM_U8, 4},      {300, 200, TXM_U8, 4},
-    {777, 333, TXM_U16, 4},    {300, 200, TXM_HALF, 4}, {777, 333, TXM_FLOAT, 4}, {1024, 1024, TXM_U8, 1},
-    {1024, 1024, TXM_HALF, 4}, {65, 64, TXM_FLOAT, 1},  {300, 200, TXM_FLOAT, 1}, {1024, 1024, TXM_U16, 4},
-    {300, 200, TXM_HALF, 1},   {65, 64, TXM_U16, 1},    {33, 200, TXM_U8, 4},     {1000, 70, TXM_FLOAT, 4}};
-static const noise full[] = {{40, 30, TXM_U8, 4}, {40, 30, TXM_FLOAT, 4}, {7, 5, TXM_FLOAT, 1},
-                             {1, 1, TXM_U8, 4},   {63, 20, TXM_U16, 4},   {13, 50, TXM_HALF, 4}};
+    {64, 64, TXM_TYPE_U8, 1},      {64, 64, TXM_TYPE_U8, 4},      {65, 64, TXM_TYPE_U8, 4},
+    {300, 200, TXM_TYPE_U8, 4},    {777, 333, TXM_TYPE_U16, 4},   {300, 200, TXM_TYPE_HALF, 4},
+    {777, 333, TXM_TYPE_FLOAT, 4}, {1024, 1024, TXM_TYPE_U8, 1},  {1024, 1024, TXM_TYPE_HALF, 4},
+    {65, 64, TXM_TYPE_FLOAT, 1},   {300, 200, TXM_TYPE_FLOAT, 1}, {1024, 1024, TXM_TYPE_U16, 4},
+    {300, 200, TXM_TYPE_HALF, 1},  {65, 64, TXM_TYPE_U16, 1},     {33, 200, TXM_TYPE_U8, 4},
+    {1000, 70, TXM_TYPE_FLOAT, 4}};
+static const noise full[] = {{40, 30, TXM_TYPE_U8, 4}, {40, 30, TXM_TYPE_FLOAT, 4}, {7, 5, TXM_TYPE_FLOAT, 1},
+                             {1, 1, TXM_TYPE_U8, 4},   {63, 20, TXM_TYPE_U16, 4},   {13, 50, TXM_TYPE_HALF, 4}};
 enum { TILED = sizeof tiled / sizeof *tiled, FULL = sizeof full / sizeof *full };
 
 static uint32_t hash(uint32_t t, uint32_t l, uint32_t x, uint32_t y, uint32_t c)
@@ -107,11 +109,11 @@ static float value_of(const noise *n, uint32_t t, uint32_t l, uint32_t x, uint32
 {
     uint32_t h = hash(t, l, x, y, c);
     switch (n->type) {
-    case TXM_U8:
+    case TXM_TYPE_U8:
         return (float)(h >> 24) * (1.0f / 255.0f);
-    case TXM_U16:
+    case TXM_TYPE_U16:
         return (float)(h >> 16) * (1.0f / 65535.0f);
-    case TXM_HALF:
+    case TXM_TYPE_HALF:
         return (float)((int32_t)(h >> 21) - 512) / 1024.0f;
     default:
         return (float)((int32_t)(h >> 8) - 4194304) / 4194304.0f;
@@ -120,10 +122,10 @@ static float value_of(const noise *n, uint32_t t, uint32_t l, uint32_t x, uint32
 
 static void put_sample(uint8_t *p, txm_type type, uint32_t h, float value)
 {
-    uint16_t s = type == TXM_HALF ? txm_float_to_half(value) : (uint16_t)(h >> 16);
-    if (type == TXM_U8)
+    uint16_t s = type == TXM_TYPE_HALF ? txm_float_to_half(value) : (uint16_t)(h >> 16);
+    if (type == TXM_TYPE_U8)
         *p = (uint8_t)(h >> 24);
-    else if (type == TXM_FLOAT)
+    else if (type == TXM_TYPE_FLOAT)
         memcpy(p, &value, sizeof value);
     else
         memcpy(p, &s, sizeof s);
@@ -217,9 +219,9 @@ START_TEST(colours)
         txm_lookup at = lookup_of(&t, i);
         txm_lane lane = {.random = table_uint(&t, i, "lcg_in")}, again = lane;
         float out[4], explained[4];
-        ck_assert_int_eq(txm_sample(txm_texture_set_view(set), texture, &how, &at, &lane, out), TXM_RESIDENT);
+        ck_assert_int_eq(txm_sample(txm_texture_set_view(set), texture, &how, &at, &lane, out), TXM_LOOK_RESIDENT);
         ck_assert_int_eq(txm_sample_explain(txm_texture_set_view(set), texture, &how, &at, &again, explained, &e),
-                         TXM_RESIDENT);
+                         TXM_LOOK_RESIDENT);
         ck_assert_mem_eq(out, explained, sizeof out);
         ck_assert_uint_eq(lane.random, table_uint(&t, i, "lcg_out"));
         ck_assert_uint_eq(again.random, lane.random);
@@ -255,19 +257,19 @@ START_TEST(full_images)
         uint32_t tex = table_uint(&t, i, "tex"), kind = table_uint(&t, i, "interpolation");
         txm_sampler how;
         txm_sampler_init(&how);
-        how.mode = TXM_MODE_FLOOR;
+        how.mode = TXM_LEVEL_MODE_FLOOR;
         how.filter = filters[kind];
         txm_lookup at = {table_float(&t, i, "u"), table_float(&t, i, "v"), 0, 0, 0, 0};
         txm_lane lane = {0};
         float out[4];
         ck_assert_int_eq(txm_sample_explain(txm_texture_set_view(set), 4 * tex + table_uint(&t, i, "extension"), &how,
                                             &at, &lane, out, &e),
-                         TXM_RESIDENT);
+                         TXM_LOOK_RESIDENT);
         if (!differs(&t, i, out, &e))
             continue;
         float x = at.u * (float)full[tex].width, y = at.v * (float)full[tex].height;
         int edge = kind == 1 && (fabsf(x - rintf(x)) < 1e-4f || fabsf(y - rintf(y)) < 1e-4f);
-        int beyond = table_uint(&t, i, "extension") == TXM_EXTEND && kind >= 2 &&
+        int beyond = table_uint(&t, i, "extension") == TXM_EXTENSION_EXTEND && kind >= 2 &&
                      !(at.u >= 0 && at.u <= 1 && at.v >= 0 && at.v <= 1);
         exceptions++;
         ck_assert_msg(edge || beyond || e.rejected, "row %s: %a %a %a %a", table_cell(&t, i, "id"), (double)out[0],

@@ -21,7 +21,7 @@ static txm_texture_set *load(const char *path, uint32_t *id)
     txm_texture_set *set = NULL;
     txm_error err = {0};
     ck_assert_int_eq(txm_texture_set_new(&set, &err), TXM_OK);
-    ck_assert_msg(txm_texture_set_add(set, path, TXM_REPEAT, id, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_texture_set_add(set, path, TXM_EXTENSION_REPEAT, id, &err) == TXM_OK, "%s", err.message);
     ck_assert_msg(txm_texture_set_load_all(set, *id, &err) == TXM_OK, "%s", err.message);
     return set;
 }
@@ -31,7 +31,7 @@ START_TEST(one_level_is_the_same)
 {
     enum { N = 20000 };
     static float in[6][N], out[4 * N];
-    static const txm_type types[] = {TXM_U8, TXM_U16, TXM_HALF, TXM_FLOAT};
+    static const txm_type types[] = {TXM_TYPE_U8, TXM_TYPE_U16, TXM_TYPE_HALF, TXM_TYPE_FLOAT};
     made_image m = make_image(320, 200, 4, types[_i], 64, (txm_compression){0}, MADE_NOISE);
     const char *path = temp_file("same.tx");
     if (txm_type_is_float(types[_i])) /* 0 to 1, so that an absolute error means something */
@@ -40,7 +40,7 @@ START_TEST(one_level_is_the_same)
             for (size_t i = 0; i < n; i++) {
                 uint16_t half = (uint16_t)(0x3000 + i * 2654435761u % 0x0C00);
                 float single = (float)(i * 2654435761u % 65536) / 65536;
-                if (types[_i] == TXM_HALF)
+                if (types[_i] == TXM_TYPE_HALF)
                     memcpy(m.levels[l] + 2 * i, &half, 2);
                 else
                     memcpy(m.levels[l] + 4 * i, &single, 4);
@@ -139,7 +139,7 @@ static void sample_all(const txm_texture_set *set, uint32_t id, const txm_sample
     int resident = 0;
     for (int i = 0; i < PLACES; i++) {
         txm_lookup at = {in[0][i], in[1][i], in[2][i], in[3][i], in[4][i], in[5][i]};
-        resident += txm_sample(txm_texture_set_view(set), id, how, &at, &lane, ours + 4 * i) == TXM_RESIDENT;
+        resident += txm_sample(txm_texture_set_view(set), id, how, &at, &lane, ours + 4 * i) == TXM_LOOK_RESIDENT;
     }
     ck_assert_int_eq(resident, PLACES);
 }
@@ -170,12 +170,12 @@ START_TEST(zone_plates_are_alike)
             for (int b = 0; b < a; b++)
                 most = fmax(most, difference(theirs[a], theirs[b]));
         txm_sampler_init(&how);
-        how.mode = TXM_MODE_TRILINEAR;
-        how.rule = TXM_RULE_ELLIPSE;
+        how.mode = TXM_LEVEL_MODE_TRILINEAR;
+        how.rule = TXM_LEVEL_RULE_ELLIPSE;
         how.anisotropy = 1;
         sample_all(set, id, &how);
         double blurred = difference(ours, theirs[0]);
-        how.rule = TXM_RULE_PROBES;
+        how.rule = TXM_LEVEL_RULE_PROBES;
         how.anisotropy = 16;
         sample_all(set, id, &how);
         double probed = difference(ours, theirs[2]);

@@ -18,7 +18,7 @@ static size_t file_bytes, image_bytes;
 /* A TIFF (or EXR) with a section, also in memory. */
 static void make(bool exr)
 {
-    image = make_image(100, 70, 4, exr ? TXM_HALF : TXM_U8, 32, (txm_compression){0}, MADE_SMOOTH);
+    image = make_image(100, 70, 4, exr ? TXM_TYPE_HALF : TXM_TYPE_U8, 32, (txm_compression){0}, MADE_SMOOTH);
     snprintf(path, sizeof path, "%s", temp_file("s.tx"));
     if (exr)
         write_foreign_exr(path, &image, EXR_COMPRESSION_NONE);
@@ -79,7 +79,7 @@ static txm_section_state state_of(const uint8_t *data, size_t bytes, bool *right
     txm_section_state state = info->section;
     ck_assert_uint_eq(info->file_bytes, bytes);
     ck_assert_uint_eq(info->image_bytes + info->section_bytes, bytes);
-    ck_assert_int_eq(*info->section_reason != 0, state != TXM_SECTION_NONE && state != TXM_SECTION_VALID);
+    ck_assert_int_eq(*info->section_reason != 0, state != TXM_SECTION_STATE_NONE && state != TXM_SECTION_STATE_VALID);
     *right = tiles_are_right(tx);
     txm_tx_close(&tx);
     return state;
@@ -94,12 +94,12 @@ static void expect(const uint8_t *data, size_t bytes, txm_section_state want)
 
 START_TEST(valid)
 {
-    expect(file, file_bytes, TXM_SECTION_VALID);
+    expect(file, file_bytes, TXM_SECTION_STATE_VALID);
     txm_tx *tx = open_tx(path);
     ck_assert_uint_eq(txm_tx_info_of(tx)->image_bytes, image_bytes);
     for (uint32_t t = 0; t < 12; t++)
         ck_assert_int_eq(txm_tx_check_border(tx, 0, t % 4, t / 4, NULL), TXM_OK);
-    ck_assert_int_eq(txm_tx_check_border(tx, 0, 4, 0, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_tx_check_border(tx, 0, 4, 0, NULL), TXM_STATUS_USAGE);
     txm_tx_close(&tx);
 }
 END_TEST
@@ -110,10 +110,10 @@ START_TEST(cut_anywhere)
     for (size_t keep = image_bytes; keep < file_bytes; keep += keep < image_bytes + 40 ? 1 : 13) {
         txm_section_state state = state_of(file, keep, &right);
         /* A cut right after the image, or within its fill, leaves a sound file without a section. */
-        ck_assert_int_eq(state, keep - image_bytes > 16 ? TXM_SECTION_DAMAGED : TXM_SECTION_NONE);
+        ck_assert_int_eq(state, keep - image_bytes > 16 ? TXM_SECTION_STATE_DAMAGED : TXM_SECTION_STATE_NONE);
         ck_assert(right);
     }
-    expect(file, file_bytes - 1, TXM_SECTION_DAMAGED);
+    expect(file, file_bytes - 1, TXM_SECTION_STATE_DAMAGED);
 }
 END_TEST
 
@@ -131,9 +131,10 @@ START_TEST(flipped_anywhere)
             txm_section_state state = state_of(file, file_bytes, &right);
             ck_assert_msg(right, "byte %zu, bit %d", i, bit);
             if (i < footer.index_offset)
-                ck_assert_int_eq(state, TXM_SECTION_VALID);
+                ck_assert_int_eq(state, TXM_SECTION_STATE_VALID);
             else
-                ck_assert_msg(state == TXM_SECTION_DAMAGED || (state == TXM_SECTION_NEWER && i >= file_bytes - 20),
+                ck_assert_msg(state == TXM_SECTION_STATE_DAMAGED ||
+                                  (state == TXM_SECTION_STATE_NEWER && i >= file_bytes - 20),
                               "byte %zu, bit %d: state %d", i, bit, (int)state);
             file[i] ^= 1 << bit;
         }
@@ -155,7 +156,7 @@ START_TEST(damaged_borders_are_named)
             txm_error err = {0};
             if (txm_tx_check_border(tx, i, t % l->tiles_x, t / l->tiles_x, &err) == TXM_OK)
                 continue;
-            ck_assert_int_eq(err.status, TXM_CORRUPT);
+            ck_assert_int_eq(err.status, TXM_STATUS_CORRUPT);
             ck_assert_ptr_nonnull(strstr(err.message, "border is damaged"));
             damaged++;
         }
@@ -181,7 +182,7 @@ START_TEST(newer_version)
     txm_section_footer_parse(file + file_bytes - TXM_SECTION_FOOTER_BYTES, &footer);
     footer.version = 2;
     set_footer(&footer);
-    expect(file, file_bytes, TXM_SECTION_NEWER);
+    expect(file, file_bytes, TXM_SECTION_STATE_NEWER);
 }
 END_TEST
 
@@ -202,7 +203,7 @@ START_TEST(lies_in_the_footer)
         set_footer(&f);
         bool right;
         txm_section_state state = state_of(file, file_bytes, &right);
-        ck_assert_msg(state == TXM_SECTION_STALE, "case %d: state %d", i, (int)state);
+        ck_assert_msg(state == TXM_SECTION_STATE_STALE, "case %d: state %d", i, (int)state);
         ck_assert(right);
     }
 }
@@ -220,13 +221,13 @@ START_TEST(edited_image)
     bool right;
     txm_section_state state = state_of(edited, bytes, &right);
     /* libtiff puts the new directory after the section, so the footer is no longer last. */
-    ck_assert(state == TXM_SECTION_STALE || state == TXM_SECTION_NONE);
+    ck_assert(state == TXM_SECTION_STATE_STALE || state == TXM_SECTION_STATE_NONE);
     ck_assert(right);
     free(edited);
     uint8_t *software = memmem(file, image_bytes, "a test", 6);
     ck_assert_ptr_nonnull(software);
     *software = 'x';
-    expect(file, file_bytes, TXM_SECTION_STALE);
+    expect(file, file_bytes, TXM_SECTION_STATE_STALE);
 }
 END_TEST
 
@@ -235,14 +236,14 @@ START_TEST(edited_exr)
     uint8_t *software = memmem(file, image_bytes, "a test", 6);
     ck_assert_ptr_nonnull(software);
     *software = 'x';
-    expect(file, file_bytes, TXM_SECTION_STALE);
+    expect(file, file_bytes, TXM_SECTION_STATE_STALE);
 }
 END_TEST
 
 /* A section moved after another image of the same shape. */
 START_TEST(section_of_another_file)
 {
-    made_image other = make_image(100, 70, 4, TXM_U8, 32, (txm_compression){0}, MADE_NOISE);
+    made_image other = make_image(100, 70, 4, TXM_TYPE_U8, 32, (txm_compression){0}, MADE_NOISE);
     size_t other_bytes;
     write_foreign_tiff(path, &other, (foreign_tiff){COMPRESSION_NONE, 0, false, false});
     uint8_t *foreign = load_file(path, &other_bytes);
@@ -251,7 +252,8 @@ START_TEST(section_of_another_file)
     memcpy(foreign + other_bytes, file + image_bytes, section);
     save_file(path, foreign, other_bytes + section);
     txm_tx *tx = open_tx(path);
-    ck_assert(txm_tx_info_of(tx)->section == TXM_SECTION_DAMAGED || txm_tx_info_of(tx)->section == TXM_SECTION_STALE);
+    ck_assert(txm_tx_info_of(tx)->section == TXM_SECTION_STATE_DAMAGED ||
+              txm_tx_info_of(tx)->section == TXM_SECTION_STATE_STALE);
     txm_tx_close(&tx);
     free(foreign);
     free_image(&other);
@@ -263,11 +265,11 @@ START_TEST(foreign_tails)
 {
     uint8_t *tail = calloc(1, image_bytes + 1000);
     memcpy(tail, file, image_bytes);
-    expect(tail, image_bytes, TXM_SECTION_NONE);
-    expect(tail, image_bytes + 3, TXM_SECTION_NONE);
-    expect(tail, image_bytes + 1000, TXM_SECTION_DAMAGED);
+    expect(tail, image_bytes, TXM_SECTION_STATE_NONE);
+    expect(tail, image_bytes + 3, TXM_SECTION_STATE_NONE);
+    expect(tail, image_bytes + 1000, TXM_SECTION_STATE_DAMAGED);
     memcpy(tail + image_bytes + 992, TXM_SECTION_MAGIC, 8);
-    expect(tail, image_bytes + 1000, TXM_SECTION_DAMAGED);
+    expect(tail, image_bytes + 1000, TXM_SECTION_STATE_DAMAGED);
     free(tail);
 }
 END_TEST

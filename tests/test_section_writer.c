@@ -308,14 +308,15 @@ static void check_reader(const made_image *m, const file *f)
     txm_tx *tx = NULL;
     snprintf(path, sizeof path, "/proc/self/fd/%d", f->fd);
     ck_assert_msg(txm_tx_open(path, &tx, &err) == TXM_OK, "%s", err.message);
-    ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_VALID);
+    ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_STATE_VALID);
     for (size_t i = 0; i < n; i++) {
         tile_window t = cut(m, list[i].level, list[i].x, list[i].y);
         uint32_t x = list[i].x / m->layout.tile_px, y = list[i].y / m->layout.tile_px;
         size_t row = (t.w + 4) * t.px;
         uint8_t *got = txm_calloc(t.h + 4, row);
-        ck_assert_int_eq(txm_tx_read_padded(tx, list[i].level, x, y, 2, TXM_REPEAT, got, t.px, row, NULL, NULL, &err),
-                         TXM_OK);
+        ck_assert_int_eq(
+            txm_tx_read_padded(tx, list[i].level, x, y, 2, TXM_EXTENSION_REPEAT, got, t.px, row, NULL, NULL, &err),
+            TXM_OK);
         ck_assert_mem_eq(got, t.padded, (t.h + 4) * row);
         ck_assert_msg(txm_tx_check_border(tx, list[i].level, x, y, &err) == TXM_OK, "%s", err.message);
         free(got);
@@ -361,7 +362,7 @@ END_TEST
 START_TEST(two_and_three_channels)
 {
     for (uint32_t channels = 2; channels <= 3; channels++) {
-        txm_tx_layout layout = {64, 64, 7, channels, TXM_U8, 64, zip};
+        txm_tx_layout layout = {64, 64, 7, channels, TXM_TYPE_U8, 64, zip};
         uint8_t pixels[68 * 68 * 3], border[528 * 3], *r = border;
         txm_border_encoder *encoder = NULL;
         const void *encoded;
@@ -529,30 +530,30 @@ END_TEST
 
 START_TEST(wrong_use)
 {
-    made_image m = make_image(100, 100, 4, TXM_U8, 64, zip, MADE_SMOOTH);
+    made_image m = make_image(100, 100, 4, TXM_TYPE_U8, 64, zip, MADE_SMOOTH);
     txm_section_writer *w = NULL;
     txm_border_encoder *e = NULL;
     txm_tx_layout layout = m.layout;
     uint8_t border[8] = {0};
     int fd = memfd_create("x", 0);
     ck_assert_int_eq(txm_section_writer_new(&layout, "/tmp", &w, NULL), TXM_OK);
-    ck_assert_int_eq(txm_section_writer_add(w, 0, 4, border, 6, NULL), TXM_INTERNAL); /* 2 x 2 tiles */
-    ck_assert_int_eq(txm_section_writer_add(w, 7, 0, border, 6, NULL), TXM_INTERNAL); /* 7 levels */
-    ck_assert_int_eq(txm_section_writer_add(w, 0, 0, border, 3, NULL), TXM_INTERNAL); /* no room for a check */
+    ck_assert_int_eq(txm_section_writer_add(w, 0, 4, border, 6, NULL), TXM_STATUS_INTERNAL); /* 2 x 2 tiles */
+    ck_assert_int_eq(txm_section_writer_add(w, 7, 0, border, 6, NULL), TXM_STATUS_INTERNAL); /* 7 levels */
+    ck_assert_int_eq(txm_section_writer_add(w, 0, 0, border, 3, NULL), TXM_STATUS_INTERNAL); /* no room for a check */
     ck_assert_int_eq(txm_section_writer_add(w, 0, 0, border, 6, NULL), TXM_OK);
-    ck_assert_int_eq(txm_section_writer_add(w, 0, 0, border, 6, NULL), TXM_INTERNAL); /* twice */
-    ck_assert_int_eq(txm_section_writer_finish(w, fd, 8, NULL), TXM_INTERNAL);        /* borders are missing */
+    ck_assert_int_eq(txm_section_writer_add(w, 0, 0, border, 6, NULL), TXM_STATUS_INTERNAL); /* twice */
+    ck_assert_int_eq(txm_section_writer_finish(w, fd, 8, NULL), TXM_STATUS_INTERNAL);        /* borders are missing */
     txm_section_writer_free(&w);
     txm_section_writer_free(&w);
     layout.levels = 40;
-    ck_assert_int_eq(txm_section_writer_new(&layout, "/tmp", &w, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_section_writer_new(&layout, "/tmp", &w, NULL), TXM_STATUS_USAGE);
     layout.channels = 5;
-    ck_assert_int_eq(txm_border_encoder_new(&layout, &e, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_border_encoder_new(&layout, &e, NULL), TXM_STATUS_USAGE);
     ck_assert_ptr_null(w);
     ck_assert_ptr_null(e);
     ck_assert_int_eq(ftruncate(fd, 5000), 0); /* zeros are no image */
     memset(&err, 0, sizeof err);
-    ck_assert_int_eq(append_section(fd, 5000, &m, 0), TXM_UNSUPPORTED);
+    ck_assert_int_eq(append_section(fd, 5000, &m, 0), TXM_STATUS_UNSUPPORTED);
     close(fd);
     free_image(&m);
 }
@@ -560,7 +561,7 @@ END_TEST
 
 START_TEST(file_too_large)
 {
-    made_image m = make_image(500, 400, 4, TXM_U8, 64, zip, MADE_NOISE);
+    made_image m = make_image(500, 400, 4, TXM_TYPE_U8, 64, zip, MADE_NOISE);
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
     char path[] = "/tmp/txm-section-XXXXXX";

@@ -207,13 +207,13 @@ START_TEST(test_slurm)
                  {"0", "4", NULL, NULL, 1, 4, TXM_OK},
                  {"3", "4", "", "", 4, 4, TXM_OK},
                  {"17", "3", "7", "5", 3, 3, TXM_OK},
-                 {"7", "3", "1", "1", 0, 0, TXM_USAGE},
-                 {"8", "3", "7", "5", 0, 0, TXM_USAGE},
-                 {"1", "3", "2", "1", 0, 0, TXM_USAGE},
-                 {"1", "3", "1", "0", 0, 0, TXM_USAGE},
-                 {"x", "3", "1", "1", 0, 0, TXM_USAGE},
-                 {"-1", "3", "1", "1", 0, 0, TXM_USAGE},
-                 {"1", "99999999999", "1", "1", 0, 0, TXM_USAGE},
+                 {"7", "3", "1", "1", 0, 0, TXM_STATUS_USAGE},
+                 {"8", "3", "7", "5", 0, 0, TXM_STATUS_USAGE},
+                 {"1", "3", "2", "1", 0, 0, TXM_STATUS_USAGE},
+                 {"1", "3", "1", "0", 0, 0, TXM_STATUS_USAGE},
+                 {"x", "3", "1", "1", 0, 0, TXM_STATUS_USAGE},
+                 {"-1", "3", "1", "1", 0, 0, TXM_STATUS_USAGE},
+                 {"1", "99999999999", "1", "1", 0, 0, TXM_STATUS_USAGE},
                  {"1", NULL, "1", "1", 0, 0, TXM_OK}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         txm_shard_args args = {0};
@@ -241,7 +241,7 @@ START_TEST(test_option)
     ck_assert_uint_eq(args.index, 3);
     ck_assert_uint_eq(args.count, 8);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        ck_assert_msg(txm_shard_options[0].parse(bad[i], &args, NULL) == TXM_USAGE, "%s", bad[i]);
+        ck_assert_msg(txm_shard_options[0].parse(bad[i], &args, NULL) == TXM_STATUS_USAGE, "%s", bad[i]);
     ck_assert_uint_eq(args.count, 8);
 }
 END_TEST

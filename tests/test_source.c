@@ -87,21 +87,21 @@ static void expect(const char *path, txm_status status, const char *words)
 
 START_TEST(refuses_what_is_no_image)
 {
-    expect("/nowhere/at-all.png", TXM_NOT_FOUND, "No such file");
-    expect(folder, TXM_NOT_A_FILE, "folder");
+    expect("/nowhere/at-all.png", TXM_STATUS_NOT_FOUND, "No such file");
+    expect(folder, TXM_STATUS_NOT_A_FILE, "folder");
     char *path = write_file("empty.png", "", 0);
-    expect(path, TXM_CORRUPT, "empty");
+    expect(path, TXM_STATUS_CORRUPT, "empty");
     free(path);
     path = txm_asprintf("%s/pipe.png", folder);
     ck_assert_int_eq(mkfifo(path, 0600), 0);
-    expect(path, TXM_NOT_A_FILE, "regular");
+    expect(path, TXM_STATUS_NOT_A_FILE, "regular");
     free(path);
     path = write_file("words.xyz", "no image at all, just words that go on for a while\n", 52);
-    expect(path, TXM_UNSUPPORTED, "");
+    expect(path, TXM_STATUS_UNSUPPORTED, "");
     free(path);
     /* OpenImageIO would deliver black for any file with this name. */
     path = write_file("words.null", "no image\n", 9);
-    expect(path, TXM_UNSUPPORTED, "");
+    expect(path, TXM_STATUS_UNSUPPORTED, "");
     free(path);
 }
 END_TEST
@@ -128,7 +128,7 @@ START_TEST(refuses_what_may_not_be_read)
     }
     char *path = write_file("secret.png", "x", 1);
     chmod(path, 0);
-    expect(path, TXM_DENIED, "Permission denied");
+    expect(path, TXM_STATUS_DENIED, "Permission denied");
     free(path);
 }
 END_TEST
@@ -154,7 +154,7 @@ START_TEST(refuses_truncated_files)
         txm_error err = {0};
         txm_status status = read_all(path, &err);
         /* Of some formats nothing is left to be known by. */
-        ck_assert_msg(status == TXM_CORRUPT || status == TXM_UNSUPPORTED, "%s: %s", path, err.message);
+        ck_assert_msg(status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED, "%s: %s", path, err.message);
         ck_assert_msg(strstr(err.message, path) != NULL, "'%s' does not name %s", err.message, path);
         free(path);
     }
@@ -167,18 +167,18 @@ static const struct {
     txm_type type;
     txm_file_alpha alpha;
 } files[] = {
-    {"constant.png", "png", 300, 200, 3, 3, TXM_U8, TXM_FILE_ALPHA_UNASSOCIATED},
-    {"five-channels.exr", "openexr", 80, 80, 5, 4, TXM_HALF, TXM_FILE_ALPHA_SILENT},
-    {"float-gray.exr", "openexr", 150, 90, 1, 1, TXM_FLOAT, TXM_FILE_ALPHA_SILENT},
-    {"gray8.png", "png", 128, 128, 1, 1, TXM_U8, TXM_FILE_ALPHA_UNASSOCIATED},
-    {"graya8.png", "png", 100, 60, 2, 2, TXM_U8, TXM_FILE_ALPHA_UNASSOCIATED},
-    {"half-rgba.exr", "openexr", 96, 96, 4, 4, TXM_HALF, TXM_FILE_ALPHA_SILENT},
-    {"light.hdr", "hdr", 256, 128, 3, 3, TXM_FLOAT, TXM_FILE_ALPHA_SILENT},
-    {"photo.jpg", "jpeg", 320, 240, 3, 3, TXM_U8, TXM_FILE_ALPHA_SILENT},
-    {"rgb16.png", "png", 200, 150, 3, 3, TXM_U16, TXM_FILE_ALPHA_UNASSOCIATED},
-    {"rgba16-straight.tif", "tiff", 130, 70, 4, 4, TXM_U16, TXM_FILE_ALPHA_UNASSOCIATED},
-    {"rgba8.tga", "targa", 90, 130, 4, 4, TXM_U8, TXM_FILE_ALPHA_UNASSOCIATED},
-    {"tiled-source.tif", "tiff", 200, 200, 3, 3, TXM_U8, TXM_FILE_ALPHA_SILENT},
+    {"constant.png", "png", 300, 200, 3, 3, TXM_TYPE_U8, TXM_FILE_ALPHA_UNASSOCIATED},
+    {"five-channels.exr", "openexr", 80, 80, 5, 4, TXM_TYPE_HALF, TXM_FILE_ALPHA_SILENT},
+    {"float-gray.exr", "openexr", 150, 90, 1, 1, TXM_TYPE_FLOAT, TXM_FILE_ALPHA_SILENT},
+    {"gray8.png", "png", 128, 128, 1, 1, TXM_TYPE_U8, TXM_FILE_ALPHA_UNASSOCIATED},
+    {"graya8.png", "png", 100, 60, 2, 2, TXM_TYPE_U8, TXM_FILE_ALPHA_UNASSOCIATED},
+    {"half-rgba.exr", "openexr", 96, 96, 4, 4, TXM_TYPE_HALF, TXM_FILE_ALPHA_SILENT},
+    {"light.hdr", "hdr", 256, 128, 3, 3, TXM_TYPE_FLOAT, TXM_FILE_ALPHA_SILENT},
+    {"photo.jpg", "jpeg", 320, 240, 3, 3, TXM_TYPE_U8, TXM_FILE_ALPHA_SILENT},
+    {"rgb16.png", "png", 200, 150, 3, 3, TXM_TYPE_U16, TXM_FILE_ALPHA_UNASSOCIATED},
+    {"rgba16-straight.tif", "tiff", 130, 70, 4, 4, TXM_TYPE_U16, TXM_FILE_ALPHA_UNASSOCIATED},
+    {"rgba8.tga", "targa", 90, 130, 4, 4, TXM_TYPE_U8, TXM_FILE_ALPHA_UNASSOCIATED},
+    {"tiled-source.tif", "tiff", 200, 200, 3, 3, TXM_TYPE_U8, TXM_FILE_ALPHA_SILENT},
 };
 
 START_TEST(describes_files)
@@ -225,10 +225,10 @@ START_TEST(delivers_rows_in_bands)
     }
     for (uint32_t y = 0; y < i->height; y++)
         ck_assert_mem_eq(whole + y * stride, bands + y * (stride + 8), stride);
-    ck_assert_int_eq(txm_source_read(s, 0, 1, whole, stride, &err), TXM_USAGE);
+    ck_assert_int_eq(txm_source_read(s, 0, 1, whole, stride, &err), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_source_rewind(s, NULL), TXM_OK);
-    ck_assert_int_eq(txm_source_read(s, 0, i->height + 1, whole, stride, NULL), TXM_USAGE);
-    ck_assert_int_eq(txm_source_read(s, 0, 1, whole, stride - 1, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_source_read(s, 0, i->height + 1, whole, stride, NULL), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_source_read(s, 0, 1, whole, stride - 1, NULL), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_source_read(s, 0, 1, whole, stride, NULL), TXM_OK);
     txm_source_close(&s);
     free(whole);
@@ -252,13 +252,13 @@ START_TEST(refuses_absurd_sizes)
                                    0x11, 1,   4,  0, 1, 0, 0, 0, 8,    0,    0, 0,              /* offset */
                                    0x17, 1,   4,  0, 1, 0, 0, 0, 0x70, 0x11, 1, 0, 0, 0, 0, 0}; /* bytes; the end */
     char *path = write_file("wide.pgm", ppm, sizeof ppm - 1);
-    expect(path, TXM_TOO_LARGE, "100000 x 2 px");
+    expect(path, TXM_STATUS_TOO_LARGE, "100000 x 2 px");
     free(path);
     path = write_file("high.hdr", hdr, sizeof hdr - 1);
-    expect(path, TXM_TOO_LARGE, "3 x 70000 px");
+    expect(path, TXM_STATUS_TOO_LARGE, "3 x 70000 px");
     free(path);
     path = write_file("wide.tif", tiff, sizeof tiff);
-    expect(path, TXM_TOO_LARGE, "70000 x 1 px");
+    expect(path, TXM_STATUS_TOO_LARGE, "70000 x 1 px");
     free(path);
 }
 END_TEST
@@ -271,10 +271,10 @@ START_TEST(notices_changes)
     ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "%s", err.message);
     struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
     ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
-    ck_assert_int_eq(txm_source_check_unchanged(s, &err), TXM_CHANGED);
+    ck_assert_int_eq(txm_source_check_unchanged(s, &err), TXM_STATUS_CHANGED);
     ck_assert_ptr_nonnull(strstr(err.message, "changed"));
     unlink(path);
-    ck_assert_int_eq(txm_source_check_unchanged(s, NULL), TXM_CHANGED);
+    ck_assert_int_eq(txm_source_check_unchanged(s, NULL), TXM_STATUS_CHANGED);
     txm_source_close(&s);
     free(path);
 }
@@ -286,7 +286,7 @@ START_TEST(obeys_the_memory_bound)
     txm_source_options options = {.max_memory_bytes = 30000};
     txm_source *s = NULL;
     txm_error err = {0};
-    ck_assert_int_eq(txm_source_open(path, &options, &s, &err), TXM_TOO_LARGE);
+    ck_assert_int_eq(txm_source_open(path, &options, &s, &err), TXM_STATUS_TOO_LARGE);
     ck_assert_ptr_null(s);
     options.max_memory_bytes = 1 << 20;
     ck_assert_int_eq(txm_source_open(path, &options, &s, NULL), TXM_OK);

@@ -37,44 +37,46 @@ static const struct {
     txm_alpha alpha;
     const char *auto_space;
 } cases[] = {
-    {"a.exr", "openexr", TXM_HALF, 4, "", "Linear", LINEAR, TXM_ALPHA_PREMULTIPLIED, LINEAR},
-    {"a.exr", "openexr", TXM_U8, 1, "", "Linear", LINEAR, TXM_ALPHA_PREMULTIPLIED, "sRGB"}, /* uint channels */
-    {"a.exr", "openexr", TXM_HALF, 4, "lin_ap1_scene", "Linear", "ACEScg", TXM_ALPHA_PREMULTIPLIED, "ACEScg"},
-    {"a.exr", "openexr", TXM_HALF, 4, "lin_ap0_scene", "Linear", "ACES2065-1", TXM_ALPHA_PREMULTIPLIED, "ACES2065-1"},
-    {"a.exr", "openexr", TXM_HALF, 4, "g99_unheard_of", "Linear", LINEAR, TXM_ALPHA_PREMULTIPLIED, LINEAR},
-    {"a.exr", "openexr", TXM_HALF, 4, "Non-Color", "Linear", "Non-Color", TXM_ALPHA_PREMULTIPLIED, "Non-Color"},
-    {"a.hdr", "hdr", TXM_FLOAT, 3, "", "Linear", LINEAR, TXM_ALPHA_PREMULTIPLIED, LINEAR},
-    {"a.dpx", "dpx", TXM_U16, 3, "", "KodakLog", LINEAR, TXM_ALPHA_PREMULTIPLIED, "sRGB"},
-    {"a.cin", "cineon", TXM_U16, 3, "", "KodakLog", LINEAR, TXM_ALPHA_PREMULTIPLIED, "sRGB"},
-    {"a.png", "png", TXM_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
-    {"a.png", "png", TXM_U16, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
-    {"a.png", "png", TXM_U8, 3, "g24_rec709_display", "sRGB", "Rec.1886", TXM_ALPHA_STRAIGHT, "Rec.1886"},
-    {"a.png", "png", TXM_U8, 3, "pq_p3d65_display", "", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"}, /* not in this config */
-    {"a.png", "png", TXM_U8, 4, "Non-Color", "sRGB", "Non-Color", TXM_ALPHA_CHANNEL_PACKED, "Non-Color"},
-    {"a.tif", "tiff", TXM_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
-    {"a.tif", "tiff", TXM_U16, 3, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
-    {"a.tif", "tiff", TXM_U16, 4, "", "sRGB", "sRGB", TXM_ALPHA_PREMULTIPLIED, "sRGB"},
-    {"a.tif", "tiff", TXM_FLOAT, 4, "", "", "sRGB", TXM_ALPHA_STRAIGHT, LINEAR},
-    {"a.jpg", "jpeg", TXM_U8, 3, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
-    {"a.jp2", "jpeg2000", TXM_U16, 3, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
-    {"a.webp", "webp", TXM_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
-    {"a.tga", "targa", TXM_U8, 4, "", "", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
-    {"a.bmp", "bmp", TXM_U8, 3, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
-    {"a.sgi", "sgi", TXM_U16, 3, "", "", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
-    {"a.avif", "heif", TXM_U16, 3, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
-    {"a.dds", "dds", TXM_U8, 4, "", "", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
-    {"a.dds", "dds", TXM_HALF, 4, "", "", LINEAR, TXM_ALPHA_STRAIGHT, LINEAR},
-    {"a.psd", "psd", TXM_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
-    {"a.psd", "psd", TXM_U16, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"}, /* its hint counts */
-    {"a.psd", "psd", TXM_U16, 4, "", "", LINEAR, TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.exr", "openexr", TXM_TYPE_HALF, 4, "", "Linear", LINEAR, TXM_ALPHA_PREMULTIPLIED, LINEAR},
+    {"a.exr", "openexr", TXM_TYPE_U8, 1, "", "Linear", LINEAR, TXM_ALPHA_PREMULTIPLIED, "sRGB"}, /* uint channels */
+    {"a.exr", "openexr", TXM_TYPE_HALF, 4, "lin_ap1_scene", "Linear", "ACEScg", TXM_ALPHA_PREMULTIPLIED, "ACEScg"},
+    {"a.exr", "openexr", TXM_TYPE_HALF, 4, "lin_ap0_scene", "Linear", "ACES2065-1", TXM_ALPHA_PREMULTIPLIED,
+     "ACES2065-1"},
+    {"a.exr", "openexr", TXM_TYPE_HALF, 4, "g99_unheard_of", "Linear", LINEAR, TXM_ALPHA_PREMULTIPLIED, LINEAR},
+    {"a.exr", "openexr", TXM_TYPE_HALF, 4, "Non-Color", "Linear", "Non-Color", TXM_ALPHA_PREMULTIPLIED, "Non-Color"},
+    {"a.hdr", "hdr", TXM_TYPE_FLOAT, 3, "", "Linear", LINEAR, TXM_ALPHA_PREMULTIPLIED, LINEAR},
+    {"a.dpx", "dpx", TXM_TYPE_U16, 3, "", "KodakLog", LINEAR, TXM_ALPHA_PREMULTIPLIED, "sRGB"},
+    {"a.cin", "cineon", TXM_TYPE_U16, 3, "", "KodakLog", LINEAR, TXM_ALPHA_PREMULTIPLIED, "sRGB"},
+    {"a.png", "png", TXM_TYPE_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.png", "png", TXM_TYPE_U16, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.png", "png", TXM_TYPE_U8, 3, "g24_rec709_display", "sRGB", "Rec.1886", TXM_ALPHA_STRAIGHT, "Rec.1886"},
+    {"a.png", "png", TXM_TYPE_U8, 3, "pq_p3d65_display", "", "sRGB", TXM_ALPHA_STRAIGHT,
+     "sRGB"}, /* not in this config */
+    {"a.png", "png", TXM_TYPE_U8, 4, "Non-Color", "sRGB", "Non-Color", TXM_ALPHA_CHANNEL_PACKED, "Non-Color"},
+    {"a.tif", "tiff", TXM_TYPE_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.tif", "tiff", TXM_TYPE_U16, 3, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.tif", "tiff", TXM_TYPE_U16, 4, "", "sRGB", "sRGB", TXM_ALPHA_PREMULTIPLIED, "sRGB"},
+    {"a.tif", "tiff", TXM_TYPE_FLOAT, 4, "", "", "sRGB", TXM_ALPHA_STRAIGHT, LINEAR},
+    {"a.jpg", "jpeg", TXM_TYPE_U8, 3, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.jp2", "jpeg2000", TXM_TYPE_U16, 3, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.webp", "webp", TXM_TYPE_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.tga", "targa", TXM_TYPE_U8, 4, "", "", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.bmp", "bmp", TXM_TYPE_U8, 3, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.sgi", "sgi", TXM_TYPE_U16, 3, "", "", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.avif", "heif", TXM_TYPE_U16, 3, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.dds", "dds", TXM_TYPE_U8, 4, "", "", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.dds", "dds", TXM_TYPE_HALF, 4, "", "", LINEAR, TXM_ALPHA_STRAIGHT, LINEAR},
+    {"a.psd", "psd", TXM_TYPE_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.psd", "psd", TXM_TYPE_U16, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"}, /* its hint counts */
+    {"a.psd", "psd", TXM_TYPE_U16, 4, "", "", LINEAR, TXM_ALPHA_STRAIGHT, "sRGB"},
     /* Formats that Blender does not read: by sample type. */
-    {"a.pfm", "pnm", TXM_FLOAT, 3, "", "Linear", LINEAR, TXM_ALPHA_STRAIGHT, LINEAR},
-    {"a.ppm", "pnm", TXM_U16, 3, "", "Rec709", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
-    {"a.fits", "fits", TXM_FLOAT, 1, "", "", LINEAR, TXM_ALPHA_STRAIGHT, LINEAR},
-    {"a.gif", "gif", TXM_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.pfm", "pnm", TXM_TYPE_FLOAT, 3, "", "Linear", LINEAR, TXM_ALPHA_STRAIGHT, LINEAR},
+    {"a.ppm", "pnm", TXM_TYPE_U16, 3, "", "Rec709", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
+    {"a.fits", "fits", TXM_TYPE_FLOAT, 1, "", "", LINEAR, TXM_ALPHA_STRAIGHT, LINEAR},
+    {"a.gif", "gif", TXM_TYPE_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
     /* The name counts where the content does not decide. */
-    {"a.hdr", "png", TXM_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_PREMULTIPLIED, "sRGB"},
-    {"a.png", "openexr", TXM_HALF, 4, "", "Linear", LINEAR, TXM_ALPHA_PREMULTIPLIED, LINEAR},
+    {"a.hdr", "png", TXM_TYPE_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_PREMULTIPLIED, "sRGB"},
+    {"a.png", "openexr", TXM_TYPE_HALF, 4, "", "Linear", LINEAR, TXM_ALPHA_PREMULTIPLIED, LINEAR},
 };
 
 START_TEST(defaults_by_format)
@@ -84,12 +86,13 @@ START_TEST(defaults_by_format)
     strcpy(info.format, cases[_i].format);
     strcpy(info.interop_id, cases[_i].interop_id);
     strcpy(info.colorspace_hint, cases[_i].hint);
-    info.tiff_premultiplied_default = strcmp(info.format, "tiff") == 0 && info.channels == 4 && info.type == TXM_U16;
+    info.tiff_premultiplied_default =
+        strcmp(info.format, "tiff") == 0 && info.channels == 4 && info.type == TXM_TYPE_U16;
     const char *space = NULL;
     txm_alpha alpha = TXM_ALPHA_DEFAULT;
     ck_assert_int_eq(txm_source_scene_defaults(&info, cases[_i].path, config, &space, &alpha), TXM_OK);
     ck_assert_str_eq(space, cases[_i].space);
-    ck_assert_str_eq(txm_alpha_option(alpha), txm_alpha_option(cases[_i].alpha));
+    ck_assert_str_eq(txm_alpha_name(alpha), txm_alpha_name(cases[_i].alpha));
     ck_assert_str_eq(txm_source_auto_space(&info, config), cases[_i].auto_space);
     ck_assert_int_eq(txm_source_scene_defaults(&info, cases[_i].path, config, NULL, NULL), TXM_OK);
 }
@@ -104,7 +107,7 @@ START_TEST(gammas_of_auto)
     txm_color_config *c = NULL;
     ck_assert_int_eq(txm_color_load(&options, &c, NULL), TXM_OK);
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
-        txm_source_info info = {.type = TXM_U8, .channels = 3, .file_channels = 3, .format = "png"};
+        txm_source_info info = {.type = TXM_TYPE_U8, .channels = 3, .file_channels = 3, .format = "png"};
         const char *space = NULL;
         strcpy(info.colorspace_hint, hints[i][0]);
         ck_assert_str_eq(txm_source_auto_space(&info, c), hints[i][1]);
@@ -137,7 +140,7 @@ START_TEST(file_rules)
     txm_color_config *c = NULL;
     txm_color_options options = {.ocio_path = path, .ignore_environment = true};
     ck_assert_msg(txm_color_load(&options, &c, &err) == TXM_OK, "%s", err.message);
-    txm_source_info info = {.type = TXM_U8, .channels = 3, .file_channels = 3, .format = "png"};
+    txm_source_info info = {.type = TXM_TYPE_U8, .channels = 3, .file_channels = 3, .format = "png"};
     const char *space;
     txm_alpha alpha;
     ck_assert_int_eq(txm_source_scene_defaults(&info, "/tex/wood_nor_gl.png", c, &space, &alpha), TXM_OK);

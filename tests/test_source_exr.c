@@ -256,7 +256,7 @@ START_TEST(truncation)
         ck_assert_int_eq(truncate(path, st.st_size * part / 10), 0);
         txm_status status = read_and_compare(k, 64, &err);
         /* Of a header cut short OpenImageIO may say that it knows no such format. */
-        ck_assert_msg(status == TXM_CORRUPT || status == TXM_UNSUPPORTED, "%s", err.message);
+        ck_assert_msg(status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED, "%s", err.message);
         ck_assert_ptr_nonnull(strstr(err.message, path));
     }
 }

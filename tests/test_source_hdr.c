@@ -40,7 +40,7 @@ static float *decode(const char *path, bool oiio, txm_source_info *info, txm_err
     *info = *txm_source_info_of(s);
     size_t stride = (size_t)info->width * info->channels * sizeof(float);
     ck_assert_str_eq(info->reader, oiio ? "oiio" : "hdr");
-    ck_assert_int_eq(info->type, TXM_FLOAT);
+    ck_assert_int_eq(info->type, TXM_TYPE_FLOAT);
     pixels = malloc(stride * info->height);
     if (txm_source_read(s, 0, info->height, pixels, stride, err) != TXM_OK) {
         free(pixels);
@@ -235,7 +235,7 @@ START_TEST(impossible_runs)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         txm_bytes file = begin(HEADER, files[i].size);
         add(&file, files[i].data, files[i].bytes);
-        ck_assert_int_eq(fails(&file, files[i].words), TXM_CORRUPT);
+        ck_assert_int_eq(fails(&file, files[i].words), TXM_STATUS_CORRUPT);
         txm_bytes_free(&file);
     }
 }
@@ -249,7 +249,7 @@ START_TEST(counts_of_zero)
     add(&file, pixel, 4);
     for (int i = 0; i < 100; i++)
         add(&file, zero, 4);
-    ck_assert_int_eq(fails(&file, "impossible run"), TXM_CORRUPT);
+    ck_assert_int_eq(fails(&file, "impossible run"), TXM_STATUS_CORRUPT);
     txm_bytes_free(&file);
 }
 END_TEST
@@ -257,14 +257,14 @@ END_TEST
 START_TEST(sizes_are_bounded)
 {
     txm_bytes file = begin(HEADER, "-Y 3 +X 65537");
-    ck_assert_int_eq(fails(&file, "the limit is 65536"), TXM_TOO_LARGE);
+    ck_assert_int_eq(fails(&file, "the limit is 65536"), TXM_STATUS_TOO_LARGE);
     txm_bytes_free(&file);
     file = begin(HEADER, "-Y 65536 +X 65536");
-    ck_assert_int_eq(fails(&file, "truncated"), TXM_CORRUPT);
+    ck_assert_int_eq(fails(&file, "truncated"), TXM_STATUS_CORRUPT);
     char *path = write_file(file.data, file.size);
     txm_source *s = NULL;
     const txm_source_options tight = {.max_memory_bytes = 100000};
-    ck_assert_int_eq(txm_source_open(path, &tight, &s, NULL), TXM_TOO_LARGE);
+    ck_assert_int_eq(txm_source_open(path, &tight, &s, NULL), TXM_STATUS_TOO_LARGE);
     unlink(path);
     free(path);
     txm_bytes_free(&file);
@@ -303,7 +303,7 @@ START_TEST(cut_and_damaged)
     free(whole);
     for (size_t n = header; n < file.size; n++) {
         ck_assert_ptr_null(decode_bytes(file.data, n, &info, &err));
-        ck_assert_int_eq(err.status, TXM_CORRUPT);
+        ck_assert_int_eq(err.status, TXM_STATUS_CORRUPT);
     }
     for (size_t i = header; i < file.size; i++) {
         for (int bit = 0; bit < 8; bit++) {

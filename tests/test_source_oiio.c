@@ -45,7 +45,7 @@ static void read_pixels(const char *path, bool half, char layout[40], char diges
     ck_assert_int_eq(half, half && i->narrowed);
     if (half) {
         ck_assert_msg(txm_source_as_half(s, &err) == TXM_OK, "%s", err.message);
-        ck_assert_int_eq(i->type, TXM_HALF);
+        ck_assert_int_eq(i->type, TXM_TYPE_HALF);
     }
     size_t stride = (size_t)i->width * i->channels * txm_type_bytes(i->type);
     uint8_t *pixels = malloc(stride * i->height);
@@ -88,7 +88,7 @@ START_TEST(half_is_for_what_was_narrowed)
     txm_error err = {0};
     ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "%s", err.message);
     ck_assert_int_eq(txm_source_read(s, 0, refused[_i].rows, row, sizeof row, NULL), TXM_OK);
-    ck_assert_int_eq(txm_source_as_half(s, &err), TXM_USAGE);
+    ck_assert_int_eq(txm_source_as_half(s, &err), TXM_STATUS_USAGE);
     txm_source_close(&s);
     free(path);
 }

@@ -228,7 +228,7 @@ START_TEST(large_strips_count_as_memory)
     if (layouts[_i].compression != COMPRESSION_ZSTD) {
         ck_assert_msg(status == TXM_OK, "%s", err.message);
     } else {
-        ck_assert_int_eq(status, TXM_TOO_LARGE);
+        ck_assert_int_eq(status, TXM_STATUS_TOO_LARGE);
         ck_assert_msg(strstr(err.message, path) && strstr(err.message, "a strip of it needs"), "%s", err.message);
         options.max_memory_bytes = (uint64_t)st.st_size + (1 << 20);
         ck_assert_int_eq(txm_source_open(path, &options, &s, NULL), TXM_OK);
@@ -295,7 +295,7 @@ START_TEST(lost_tags_of_pixels_are_damage)
     txm_source *s = NULL;
     txm_error err = {0};
     write_with_entry(&lost[_i]);
-    ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_CORRUPT, "tag %u", lost[_i].tag);
+    ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_STATUS_CORRUPT, "tag %u", lost[_i].tag);
     ck_assert_ptr_nonnull(strstr(err.message, path));
 }
 END_TEST
@@ -312,8 +312,8 @@ START_TEST(truncation)
         txm_error err = {0};
         ck_assert_int_eq(truncate(path, size), 0);
         txm_status status = read_and_compare(&l, 64, &err);
-        ck_assert_msg(status == TXM_CORRUPT || status == TXM_UNSUPPORTED, "cut to %lld: %s", (long long)size,
-                      err.message);
+        ck_assert_msg(status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED, "cut to %lld: %s",
+                      (long long)size, err.message);
         ck_assert_ptr_nonnull(strstr(err.message, path));
     }
 }

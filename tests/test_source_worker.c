@@ -73,18 +73,18 @@ static const struct {
     txm_status status;
     const char *words;
 } deeds[] = {
-    {"crash in open", TXM_CORRUPT, "crashed on it (Segmentation fault)"},
-    {"crash in read", TXM_CORRUPT, "crashed on it (Segmentation fault)"},
-    {"crash in rewind", TXM_CORRUPT, "crashed on it (Segmentation fault)"},
-    {"loop in open", TXM_CORRUPT, "stopped after 1 s of computing"},
-    {"loop in read", TXM_CORRUPT, "stopped after 1 s of computing"},
-    {"killed in read", TXM_NO_MEMORY, "killed"},
-    {"leave in open", TXM_CORRUPT, "gave up"},
-    {"leave in read", TXM_CORRUPT, "gave up"},
-    {"vanish in read", TXM_CORRUPT, "gave up"},
-    {"fail in open", TXM_CORRUPT, "a decoder's words"},
-    {"fail in read", TXM_CORRUPT, "a row is damaged"},
-    {"lie in open", TXM_INTERNAL, "makes no sense"},
+    {"crash in open", TXM_STATUS_CORRUPT, "crashed on it (Segmentation fault)"},
+    {"crash in read", TXM_STATUS_CORRUPT, "crashed on it (Segmentation fault)"},
+    {"crash in rewind", TXM_STATUS_CORRUPT, "crashed on it (Segmentation fault)"},
+    {"loop in open", TXM_STATUS_CORRUPT, "stopped after 1 s of computing"},
+    {"loop in read", TXM_STATUS_CORRUPT, "stopped after 1 s of computing"},
+    {"killed in read", TXM_STATUS_NO_MEMORY, "killed"},
+    {"leave in open", TXM_STATUS_CORRUPT, "gave up"},
+    {"leave in read", TXM_STATUS_CORRUPT, "gave up"},
+    {"vanish in read", TXM_STATUS_CORRUPT, "gave up"},
+    {"fail in open", TXM_STATUS_CORRUPT, "a decoder's words"},
+    {"fail in read", TXM_STATUS_CORRUPT, "a row is damaged"},
+    {"lie in open", TXM_STATUS_INTERNAL, "makes no sense"},
 };
 
 START_TEST(costs_one_image)
@@ -107,19 +107,19 @@ static const struct {
     txm_status status;
     const char *words;
 } encoder_deeds[] = {
-    {"crash in rows", TXM_INTERNAL, "the encoder crashed on it (Segmentation fault)"},
-    {"loop in finish", TXM_INTERNAL, "the encoder was stopped after 1 s of computing"},
-    {"killed in begin", TXM_NO_MEMORY, "the encoder was killed"},
-    {"leave in finish", TXM_NO_MEMORY, "the encoder gave up"},
-    {"leave in rows", TXM_NO_MEMORY, "the encoder gave up"},
-    {"fail in rows", TXM_INTERNAL, "picture.fake: row: cannot be encoded"},
+    {"crash in rows", TXM_STATUS_INTERNAL, "the encoder crashed on it (Segmentation fault)"},
+    {"loop in finish", TXM_STATUS_INTERNAL, "the encoder was stopped after 1 s of computing"},
+    {"killed in begin", TXM_STATUS_NO_MEMORY, "the encoder was killed"},
+    {"leave in finish", TXM_STATUS_NO_MEMORY, "the encoder gave up"},
+    {"leave in rows", TXM_STATUS_NO_MEMORY, "the encoder gave up"},
+    {"fail in rows", TXM_STATUS_INTERNAL, "picture.fake: row: cannot be encoded"},
 };
 
 /* An encoder that calls exit(), as libjpeg does, or worse, costs its picture. */
 START_TEST(encoders_cost_one_picture)
 {
     static uint8_t pixels[300 * 400 * 3];
-    txm_picture picture = {pixels, 300 * 3, 300, 400, 3, TXM_U8, encoder_deeds[_i].deed};
+    txm_picture picture = {pixels, 300 * 3, 300, 400, 3, TXM_TYPE_U8, encoder_deeds[_i].deed};
     txm_bytes file = {0};
     txm_error err = {0};
     ck_assert_msg(txm_picture_encode("picture.fake", &picture, &file, &err) == encoder_deeds[_i].status, "%s: %s",
@@ -174,7 +174,7 @@ START_TEST(memory_is_limited)
     txm_source *s = NULL;
     txm_error err = {0};
     order(path, "eat in open");
-    ck_assert_int_eq(txm_source_open(path, &options, &s, &err), TXM_NO_MEMORY);
+    ck_assert_int_eq(txm_source_open(path, &options, &s, &err), TXM_STATUS_NO_MEMORY);
     ck_assert_ptr_nonnull(strstr(err.message, "no memory is left"));
 #endif
 }
@@ -200,7 +200,7 @@ START_TEST(limits_with_blocked_signals)
     pthread_sigmask(SIG_BLOCK, &all, &before);
     txm_status status = run(path, &who, &err);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    ck_assert_msg(status == TXM_CORRUPT && strstr(err.message, "of computing"), "%s", err.message);
+    ck_assert_msg(status == TXM_STATUS_CORRUPT && strstr(err.message, "of computing"), "%s", err.message);
 }
 END_TEST
 
@@ -256,7 +256,7 @@ START_TEST(says_what_is_missing)
     txm_error err = {0};
     order(path, "nothing");
     setenv("TXMILL_PLUGINS", "/nowhere", 1);
-    ck_assert_int_eq(run(path, &who, &err), TXM_UNSUPPORTED);
+    ck_assert_int_eq(run(path, &who, &err), TXM_STATUS_UNSUPPORTED);
     ck_assert_msg(strstr(err.message, "txmill-oiio-worker is neither in") != NULL, "%s", err.message);
     ck_assert_msg(strstr(err.message, path) != NULL, "%s", err.message);
 }

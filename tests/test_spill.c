@@ -36,8 +36,8 @@ START_TEST(round_trip)
     for (size_t n = 1; at + n < total; at += n, n = (n * 7 + 3) % 100000)
         read_back(s, at, n, back + at);
     ck_assert_mem_eq(all, back, at);
-    ck_assert_int_eq(txm_spill_view(s, total - 1, 2, &bytes, NULL), TXM_INTERNAL);
-    ck_assert_int_eq(txm_spill_view(s, total + 1, 0, &bytes, NULL), TXM_INTERNAL);
+    ck_assert_int_eq(txm_spill_view(s, total - 1, 2, &bytes, NULL), TXM_STATUS_INTERNAL);
+    ck_assert_int_eq(txm_spill_view(s, total + 1, 0, &bytes, NULL), TXM_STATUS_INTERNAL);
     ck_assert_int_eq(txm_spill_view(s, total, 0, &bytes, NULL), TXM_OK);
     txm_spill_free(&s);
     txm_spill_free(&s);
@@ -99,7 +99,7 @@ START_TEST(failures)
     ck_assert_int_eq(txm_spill_view(s, 0, 0, &bytes, &err), TXM_OK); /* before there is anything */
     ck_assert_ptr_nonnull(bytes);
     ck_assert_int_eq(txm_spill_add(s, b, 10, &err), TXM_OK); /* memory needs no folder */
-    ck_assert_int_eq(txm_spill_add(s, b, 1, &err), TXM_NOT_FOUND);
+    ck_assert_int_eq(txm_spill_add(s, b, 1, &err), TXM_STATUS_NOT_FOUND);
     ck_assert(strstr(err.message, "/nonexistent/folder"));
     ck_assert_uint_eq(txm_spill_size(s), 10);
     txm_spill_free(&s);

@@ -256,7 +256,7 @@ static bool check_as_zlib(const file *f, size_t most)
     decoder d = open_decoder(f);
     txm_error err = {0};
     txm_status status = pull(&d, dst, most + 100, &total, &err);
-    ck_assert_msg(status == (good ? TXM_OK : TXM_CORRUPT), "zlib %d, %s", good, err.message);
+    ck_assert_msg(status == (good ? TXM_OK : TXM_STATUS_CORRUPT), "zlib %d, %s", good, err.message);
     ck_assert(!good || total == expected_bytes);
     ck_assert(memcmp(dst, expected, total < expected_bytes ? total : expected_bytes) == 0);
     close_decoder(&d);

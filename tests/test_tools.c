@@ -32,17 +32,17 @@ static txm_exit exit_after(const txm_status *statuses, size_t count)
 START_TEST(test_exit_codes)
 {
     ck_assert_int_eq(EXIT_AFTER(TXM_OK, TXM_OK), TXM_EXIT_OK);
-    ck_assert_int_eq(EXIT_AFTER(TXM_OK, TXM_CORRUPT), TXM_EXIT_FAILED);
-    ck_assert_int_eq(EXIT_AFTER(TXM_NOT_FOUND), TXM_EXIT_FAILED);
-    ck_assert_int_eq(EXIT_AFTER(TXM_COLORSPACE), TXM_EXIT_FAILED);
-    ck_assert_int_eq(EXIT_AFTER(TXM_CORRUPT, TXM_DISK_FULL), TXM_EXIT_RETRY);
-    ck_assert_int_eq(EXIT_AFTER(TXM_IO), TXM_EXIT_RETRY);
-    ck_assert_int_eq(EXIT_AFTER(TXM_INTERNAL, TXM_CORRUPT), TXM_EXIT_INTERNAL);
-    ck_assert_int_eq(EXIT_AFTER(TXM_INTERNAL, TXM_LOCKED), TXM_EXIT_RETRY);
-    ck_assert_int_eq(EXIT_AFTER(TXM_USAGE), TXM_EXIT_USAGE);
+    ck_assert_int_eq(EXIT_AFTER(TXM_OK, TXM_STATUS_CORRUPT), TXM_EXIT_FAILED);
+    ck_assert_int_eq(EXIT_AFTER(TXM_STATUS_NOT_FOUND), TXM_EXIT_FAILED);
+    ck_assert_int_eq(EXIT_AFTER(TXM_STATUS_COLORSPACE), TXM_EXIT_FAILED);
+    ck_assert_int_eq(EXIT_AFTER(TXM_STATUS_CORRUPT, TXM_STATUS_DISK_FULL), TXM_EXIT_RETRY);
+    ck_assert_int_eq(EXIT_AFTER(TXM_STATUS_IO), TXM_EXIT_RETRY);
+    ck_assert_int_eq(EXIT_AFTER(TXM_STATUS_INTERNAL, TXM_STATUS_CORRUPT), TXM_EXIT_INTERNAL);
+    ck_assert_int_eq(EXIT_AFTER(TXM_STATUS_INTERNAL, TXM_STATUS_LOCKED), TXM_EXIT_RETRY);
+    ck_assert_int_eq(EXIT_AFTER(TXM_STATUS_USAGE), TXM_EXIT_USAGE);
     txm_tally findings = {.total = 1, .findings = true};
     ck_assert_int_eq(txm_tally_exit(&findings), TXM_EXIT_FINDINGS);
-    txm_tally_add(&findings, TXM_CORRUPT);
+    txm_tally_add(&findings, TXM_STATUS_CORRUPT);
     ck_assert_int_eq(txm_tally_exit(&findings), TXM_EXIT_FAILED);
 }
 END_TEST
@@ -126,7 +126,7 @@ START_TEST(test_json_error)
 {
     txm_error err = {0};
     cJSON *o = cJSON_CreateObject();
-    txm_fail(&err, TXM_DISK_FULL, "a.tx: full");
+    txm_fail(&err, TXM_STATUS_DISK_FULL, "a.tx: full");
     txm_json_error(o, &err);
     char *text = text_of(o);
     ck_assert_str_eq(text, "{\"error\":{\"status\":\"disk-full\",\"retryable\":true,\"message\":\"a.tx: full\"}}");
@@ -224,7 +224,7 @@ START_TEST(test_last_line)
 {
     txm_tally tally = {0};
     txm_tally_add(&tally, TXM_OK);
-    txm_tally_add(&tally, TXM_CORRUPT);
+    txm_tally_add(&tally, TXM_STATUS_CORRUPT);
     capture();
     int code = txm_finish(&tally);
     /* What to do about each kind of failure, then the line for scripts. */

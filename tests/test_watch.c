@@ -205,12 +205,12 @@ START_TEST(test_refusals)
     txm_watch_what what;
     txm_error err = {0};
     batch_file("file", "x");
-    ck_assert_int_eq(txm_watch_new(missing, 1, &options, &w, &err), TXM_NOT_FOUND);
+    ck_assert_int_eq(txm_watch_new(missing, 1, &options, &w, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(err.message, "missing"));
     ck_assert_int_ne(txm_watch_new(file, 1, &options, &w, NULL), TXM_OK);
     ck_assert_int_eq(txm_watch_new(folder, 1, &options, &w, NULL), TXM_OK);
     cancel = 1;
-    ck_assert_int_eq(txm_watch_wait(w, 60, &what, NULL), TXM_CANCELLED);
+    ck_assert_int_eq(txm_watch_wait(w, 60, &what, NULL), TXM_STATUS_CANCELLED);
     cancel = 0;
     txm_watch_free(&w);
     batch_leave();

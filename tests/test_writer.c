@@ -101,7 +101,7 @@ static void check_exr_tile(exr_context_t exr, const made_image *m, uint32_t leve
         decode.channels[c].user_pixel_stride = (int32_t)pixel;
         decode.channels[c].user_line_stride = (int32_t)(pixel * (size_t)chunk.width);
         decode.channels[c].user_bytes_per_element = (int16_t)sample;
-        decode.channels[c].user_data_type = m->layout.type == TXM_HALF ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
+        decode.channels[c].user_data_type = m->layout.type == TXM_TYPE_HALF ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
     }
     ck_assert_int_eq(exr_decoding_choose_default_routines(exr, 0, &decode), 0);
     ck_assert_int_eq(exr_decoding_run(exr, 0, &decode), 0);
@@ -188,7 +188,7 @@ START_TEST(tiff_metadata)
 {
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
-    made_image m = make_image(129, 65, 4, TXM_U8, 64, zip, MADE_SMOOTH);
+    made_image m = make_image(129, 65, 4, TXM_TYPE_U8, 64, zip, MADE_SMOOTH);
     uint16_t count = 0, v = 0, *kinds = NULL;
     int fd = open_file();
     setenv("TZ", "UTC", 1);
@@ -232,7 +232,7 @@ START_TEST(exr_metadata)
 {
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
-    made_image m = make_image(129, 65, 4, TXM_HALF, 64, zip, MADE_SMOOTH);
+    made_image m = make_image(129, 65, 4, TXM_TYPE_HALF, 64, zip, MADE_SMOOTH);
     exr_context_t exr = NULL;
     exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
     const txm_tx_attribute extra[] = {{"Copyright", "(c) a painter"},
@@ -328,7 +328,7 @@ static void check_exr_density(int i)
 /* With constant pixels, so that all late values come: the EXR header keeps its size when it is written again. */
 START_TEST(density)
 {
-    static const txm_type types[] = {TXM_U8, TXM_HALF};
+    static const txm_type types[] = {TXM_TYPE_U8, TXM_TYPE_HALF};
     for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
         txm_tx_metadata metadata = made_metadata();
         txm_tx_summary summary = made_summary();
@@ -422,7 +422,7 @@ START_TEST(full_disk)
     int fd = open("/dev/full", O_RDWR);
     ck_assert_int_ge(fd, 0);
     memset(&err, 0, sizeof err);
-    ck_assert_int_eq(write_image(fd, &m, &metadata, &summary, NULL, &err), TXM_DISK_FULL);
+    ck_assert_int_eq(write_image(fd, &m, &metadata, &summary, NULL, &err), TXM_STATUS_DISK_FULL);
     ck_assert_int_eq(err.sys_errno, ENOSPC);
     ck_assert_msg(strstr(err.message, "made.tx"), "%s", err.message);
     close(fd);
@@ -438,7 +438,7 @@ START_TEST(bad_descriptor)
     int fd = open_file();
     int read_only = open(path, O_RDONLY);
     memset(&err, 0, sizeof err);
-    ck_assert_int_eq(write_image(read_only, &m, &metadata, &summary, NULL, &err), TXM_IO);
+    ck_assert_int_eq(write_image(read_only, &m, &metadata, &summary, NULL, &err), TXM_STATUS_IO);
     ck_assert_int_eq(err.sys_errno, EBADF);
     close(read_only);
     free_image(&m);
@@ -450,23 +450,23 @@ START_TEST(wrong_use)
 {
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
-    txm_tx_layout layout = {100, 100, 7, 4, TXM_U8, 64, zip};
+    txm_tx_layout layout = {100, 100, 7, 4, TXM_TYPE_U8, 64, zip};
     txm_tx_writer *w = NULL;
     int fd = open_file();
     layout.channels = 3;
-    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, NULL), TXM_STATUS_USAGE);
     layout.channels = 4, layout.tile_px = 48;
-    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, NULL), TXM_USAGE);
+    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, NULL), TXM_STATUS_USAGE);
     layout.tile_px = 64, layout.levels = 3;
-    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, NULL), TXM_USAGE);
-    layout.levels = 7, layout.type = TXM_HALF, layout.compression = zstd;
-    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, NULL), TXM_USAGE);
-    layout.type = TXM_U8, layout.width = TXM_MAX_SIZE_PX + 1;
-    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, NULL), TXM_TOO_LARGE);
+    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, NULL), TXM_STATUS_USAGE);
+    layout.levels = 7, layout.type = TXM_TYPE_HALF, layout.compression = zstd;
+    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, NULL), TXM_STATUS_USAGE);
+    layout.type = TXM_TYPE_U8, layout.width = TXM_MAX_SIZE_PX + 1;
+    ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, NULL), TXM_STATUS_TOO_LARGE);
     ck_assert_ptr_null(w);
     layout.width = 100, layout.compression = zip;
     ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, &err), TXM_OK);
-    ck_assert_int_eq(txm_tx_writer_finish(w, &summary, NULL, &err), TXM_INTERNAL); /* tiles are missing */
+    ck_assert_int_eq(txm_tx_writer_finish(w, &summary, NULL, &err), TXM_STATUS_INTERNAL); /* tiles are missing */
     txm_tx_writer_close(&w);
     ck_assert_ptr_null(w);
     txm_tx_writer_close(&w);
@@ -503,7 +503,7 @@ START_TEST(big_tiff)
     txm_tx_metadata metadata = made_metadata();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint32_t s = cases[i].size;
-        txm_tx_layout layout = {s, s, txm_level_count(s, s), 4, TXM_U8, 64, zip};
+        txm_tx_layout layout = {s, s, txm_level_count(s, s), 4, TXM_TYPE_U8, 64, zip};
         txm_tx_writer *w = NULL;
         static uint8_t tile[1 << 19]; /* more than the writer's buffer holds: the header reaches the file */
         uint8_t head[4];
@@ -523,7 +523,7 @@ START_TEST(big_tiff_whole)
 {
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
-    txm_tx_layout layout = {65536, 28672, 17, 1, TXM_U16, 1024, zip};
+    txm_tx_layout layout = {65536, 28672, 17, 1, TXM_TYPE_U16, 1024, zip};
     txm_tx_writer *w = NULL;
     uint8_t tile[16] = {0};
     int fd = open_file();
@@ -586,7 +586,7 @@ static void refuses_byte(const written *w, uint64_t at, uint8_t wrong, const cha
     ck_assert_int_eq(pread(w->fd, &right, 1, (off_t)at), 1);
     ck_assert_uint_ne(right, wrong);
     ck_assert_int_eq(pwrite(w->fd, &wrong, 1, (off_t)at), 1);
-    ck_assert_msg(read_back(w) == TXM_IO && strstr(err.message, "wall.tx"), "%s, byte %llu: %s", what,
+    ck_assert_msg(read_back(w) == TXM_STATUS_IO && strstr(err.message, "wall.tx"), "%s, byte %llu: %s", what,
                   (unsigned long long)at, err.message);
     ck_assert_int_eq(pwrite(w->fd, &right, 1, (off_t)at), 1);
 }
@@ -604,7 +604,7 @@ START_TEST(read_back_tiff)
     static const uint16_t tags[] = {256, 257, 258, 259, 262, 269, 270,   277,   305,  306,
                                     317, 322, 323, 324, 325, 338, 33302, 33303, 33432};
     unsigned seen = 0, levels = 0;
-    written w = write_sound(_i ? 4 : 1, _i == 2 ? TXM_U16 : TXM_U8, _i == 1 ? zstd : zip);
+    written w = write_sound(_i ? 4 : 1, _i == 2 ? TXM_TYPE_U16 : TXM_TYPE_U8, _i == 1 ? zstd : zip);
     uint8_t *file = malloc((size_t)w.bytes);
     ck_assert_int_eq(pread(w.fd, file, (size_t)w.bytes, 0), (ssize_t)w.bytes);
     for (uint32_t at = txm_load_le32(file + 4); at; levels++) {
@@ -638,7 +638,7 @@ START_TEST(read_back_exr)
         "wall.png", "A wall",         "say \"wall\"", "(c) a painter", "lin_rec709_scene",  "3.241_", "5B96709E",
         "0.509998", "Blender maketx", "black,black",  "Plain Texture", "scene_linear_srgb", "sRGB",   "SourceAlpha",
         "capDate",  "oiio:SHA-1",     "owner"};
-    written w = write_sound(_i ? 4 : 1, _i ? TXM_HALF : TXM_FLOAT, zip);
+    written w = write_sound(_i ? 4 : 1, _i ? TXM_TYPE_HALF : TXM_TYPE_FLOAT, zip);
     uint8_t file[4096];
     ck_assert_int_eq(pread(w.fd, file, sizeof file, 0), sizeof file);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -653,30 +653,30 @@ END_TEST
 /* Other files than the one that was asked for, and one that is cut short. */
 START_TEST(read_back_shape)
 {
-    written w = write_sound(4, _i & 1 ? TXM_HALF : TXM_U8, _i & 2 ? none : zip);
+    written w = write_sound(4, _i & 1 ? TXM_TYPE_HALF : TXM_TYPE_U8, _i & 2 ? none : zip);
     const txm_tx_layout sound = w.image.layout;
     txm_tx_layout *l = &w.image.layout;
     uint32_t *const numbers[] = {&l->width, &l->height, &l->levels, &l->channels, &l->tile_px};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         ++*numbers[i];
-        ck_assert_int_eq(read_back(&w), TXM_IO);
+        ck_assert_int_eq(read_back(&w), TXM_STATUS_IO);
         *l = sound;
     }
-    l->type = _i & 1 ? TXM_FLOAT : TXM_U16;
-    ck_assert_int_eq(read_back(&w), TXM_IO);
+    l->type = _i & 1 ? TXM_TYPE_FLOAT : TXM_TYPE_U16;
+    ck_assert_int_eq(read_back(&w), TXM_STATUS_IO);
     *l = sound;
     l->compression = _i & 2 ? zip : none;
-    ck_assert_int_eq(read_back(&w), TXM_IO);
+    ck_assert_int_eq(read_back(&w), TXM_STATUS_IO);
     *l = sound;
     w.bytes++;
-    ck_assert_int_eq(read_back(&w), TXM_IO);
+    ck_assert_int_eq(read_back(&w), TXM_STATUS_IO);
     w.bytes--;
-    ck_assert_int_eq(txm_tx_read_back(w.fd, "wall.tx", l, &w.metadata, &w.summary, w.bytes, true, &err), TXM_IO);
+    ck_assert_int_eq(txm_tx_read_back(w.fd, "wall.tx", l, &w.metadata, &w.summary, w.bytes, true, &err), TXM_STATUS_IO);
     uint8_t *file = malloc((size_t)w.bytes);
     ck_assert_int_eq(pread(w.fd, file, (size_t)w.bytes, 0), (ssize_t)w.bytes);
     for (uint64_t size = 0; size < w.bytes; size += 1 + size / 2) {
         ck_assert_int_eq(ftruncate(w.fd, (off_t)size), 0);
-        ck_assert_msg(read_back(&w) == TXM_IO, "%llu bytes: %s", (unsigned long long)size, err.message);
+        ck_assert_msg(read_back(&w) == TXM_STATUS_IO, "%llu bytes: %s", (unsigned long long)size, err.message);
     }
     ck_assert_int_eq(pwrite(w.fd, file, (size_t)w.bytes, 0), (ssize_t)w.bytes);
     free(file);

@@ -135,7 +135,7 @@ static const cJSON *find_user(const cJSON *users, const txm_blend_user *user)
 
 static void check_packed(const txm_blend_image *image, const cJSON *packed)
 {
-    ck_assert_int_eq(image->state == TXM_BLEND_PACKED, cJSON_GetArraySize(packed) > 0);
+    ck_assert_int_eq(image->state == TXM_BLEND_STATE_PACKED, cJSON_GetArraySize(packed) > 0);
     ck_assert_uint_eq(image->packed_count, (size_t)cJSON_GetArraySize(packed));
     for (size_t i = 0; i < image->packed_count; i++) {
         const cJSON *expected = cJSON_GetArrayItem(packed, (int)i);
@@ -154,7 +154,7 @@ static void check_image(const txm_blend_image *image, const cJSON *expected, con
     ck_assert_str_eq(image->stored_path, text_of(expected, "stored_path"));
     ck_assert_str_eq(txm_blend_source_name(image->source), text_of(expected, "source"));
     ck_assert_str_eq(image->colorspace_stored, text_of(expected, "colorspace"));
-    ck_assert_str_eq(txm_alpha_option(image->alpha), strcmp(alpha, "premul") ? alpha : "premultiplied");
+    ck_assert_str_eq(txm_alpha_name(image->alpha), strcmp(alpha, "premul") ? alpha : "premultiplied");
     check_path(image->library, text_of(expected, "library"), folder);
     check_path(image->path, text_of(expected, "path"), folder);
     const cJSON *tiles = cJSON_GetObjectItem(expected, "tiles");

@@ -12,7 +12,7 @@ enum { MAX_PIXELS = 300, BYTES = MAX_PIXELS * 16 + 64 };
 
 static const txm_ops *reference;
 static char difference[256]; /* the first one found */
-static const txm_type types[] = {TXM_U8, TXM_U16, TXM_HALF, TXM_FLOAT};
+static const txm_type types[] = {TXM_TYPE_U8, TXM_TYPE_U16, TXM_TYPE_HALF, TXM_TYPE_FLOAT};
 /* Lengths around every vector width, in pixels. */
 static const size_t lengths[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100, 257, 300};
 
@@ -49,10 +49,10 @@ static void fill(txm_type type, uint32_t channels, void *pixels, size_t count, b
             f = txm_bits_float(0x7F800000u | (next_random() & 0x80400000u));
         uint16_t h = txm_float_to_half(f), u16 = (uint16_t)(alpha && kind < 2 ? (uint32_t)kind * 65535 : next_random());
         uint8_t u8 = (uint8_t)(alpha && kind < 2 ? (uint32_t)kind * 255 : next_random());
-        const void *from = type == TXM_U8     ? (const void *)&u8
-                           : type == TXM_U16  ? &u16
-                           : type == TXM_HALF ? &h
-                                              : (void *)&f;
+        const void *from = type == TXM_TYPE_U8     ? (const void *)&u8
+                           : type == TXM_TYPE_U16  ? &u16
+                           : type == TXM_TYPE_HALF ? &h
+                                                   : (void *)&f;
         memcpy(p + i * txm_type_bytes(type), from, txm_type_bytes(type));
     }
 }
@@ -99,7 +99,7 @@ static void compare_conversions(const txm_ops *ops, txm_type t, uint32_t c, size
     reference->to_float(t, m.in, (float *)m.a, n * c);
     ops->to_float(t, m.in, (float *)m.b, n * c);
     same(m.a, m.b, sizeof m.a, "to_float", ops->isa, t, n);
-    prepare(TXM_FLOAT, c, txm_type_is_float(t));
+    prepare(TXM_TYPE_FLOAT, c, txm_type_is_float(t));
     reference->from_float(t, (float *)m.in, m.a, n * c);
     ops->from_float(t, (float *)m.in, m.b, n * c);
     same(m.a, m.b, sizeof m.a, "from_float", ops->isa, t, n);
@@ -107,7 +107,7 @@ static void compare_conversions(const txm_ops *ops, txm_type t, uint32_t c, size
     reference->srgb_decode(t, c, m.in, (float *)m.a, n);
     ops->srgb_decode(t, c, m.in, (float *)m.b, n);
     same(m.a, m.b, sizeof m.a, "srgb_decode", ops->isa, t, n);
-    prepare(TXM_FLOAT, c, false);
+    prepare(TXM_TYPE_FLOAT, c, false);
     reference->srgb_encode(t, c, (float *)m.in, m.a, n);
     ops->srgb_encode(t, c, (float *)m.in, m.b, n);
     same(m.a, m.b, sizeof m.a, "srgb_encode", ops->isa, t, n);
@@ -117,22 +117,22 @@ static void compare_filters(const txm_ops *ops, uint32_t c, size_t n)
 {
     float *row0 = (float *)m.in, *row1 = (float *)m.in2;
     size_t half = n / 2;
-    prepare(TXM_FLOAT, c, false);
+    prepare(TXM_TYPE_FLOAT, c, false);
     reference->box(c, row0, row1, (float *)m.a, half);
     ops->box(c, row0, row1, (float *)m.b, half);
-    same(m.a, m.b, sizeof m.a, "box", ops->isa, TXM_FLOAT, n);
+    same(m.a, m.b, sizeof m.a, "box", ops->isa, TXM_TYPE_FLOAT, n);
     if (n) {
         size_t dst = half ? half : 1;
         reference->bilinear(c, row0, row1, 0.3f, n, (float *)m.a, dst);
         ops->bilinear(c, row0, row1, 0.3f, n, (float *)m.b, dst);
-        same(m.a, m.b, sizeof m.a, "bilinear", ops->isa, TXM_FLOAT, n);
+        same(m.a, m.b, sizeof m.a, "bilinear", ops->isa, TXM_TYPE_FLOAT, n);
     }
-    prepare(TXM_FLOAT, c, true);
+    prepare(TXM_TYPE_FLOAT, c, true);
     memcpy(m.a, m.in, sizeof m.a);
     memcpy(m.b, m.in, sizeof m.b);
     reference->clamp_half((float *)m.a, n * c);
     ops->clamp_half((float *)m.b, n * c);
-    same(m.a, m.b, sizeof m.a, "clamp_half", ops->isa, TXM_FLOAT, n);
+    same(m.a, m.b, sizeof m.a, "clamp_half", ops->isa, TXM_TYPE_FLOAT, n);
 }
 
 static void compare_stats(const txm_ops *ops, txm_type t, uint32_t c, size_t n, int kind)
@@ -205,9 +205,9 @@ static void compare_u8_encoding(const txm_ops *ops)
             for (int c = 0; c < 3; c++)
                 p[c] = p[3] * (float)(next_random() & 0xFFFFFF) / (float)(0xA00000 >> (round % 12));
         }
-        reference->srgb_encode(TXM_U8, 4, (float *)m.in, m.a, MAX_PIXELS);
-        ops->srgb_encode(TXM_U8, 4, (float *)m.in, m.b, MAX_PIXELS);
-        same(m.a, m.b, MAX_PIXELS * 4, "srgb_encode of alphas", ops->isa, TXM_U8, MAX_PIXELS);
+        reference->srgb_encode(TXM_TYPE_U8, 4, (float *)m.in, m.a, MAX_PIXELS);
+        ops->srgb_encode(TXM_TYPE_U8, 4, (float *)m.in, m.b, MAX_PIXELS);
+        same(m.a, m.b, MAX_PIXELS * 4, "srgb_encode of alphas", ops->isa, TXM_TYPE_U8, MAX_PIXELS);
     }
 }
 

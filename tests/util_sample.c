@@ -95,11 +95,11 @@ static void fill(uint64_t *state, txm_type type, uint8_t *p, size_t bytes)
         uint32_t n = sample_random(state);
         float f = random_unit(state) * 4.0f - 1.0f;
         uint16_t h[2] = {txm_float_to_half(f), txm_float_to_half(1.0f - f)};
-        if (type == TXM_HALF && n % 256)
+        if (type == TXM_TYPE_HALF && n % 256)
             memcpy(&n, h, sizeof n);
-        else if (type == TXM_FLOAT && n % 256)
+        else if (type == TXM_TYPE_FLOAT && n % 256)
             memcpy(&n, &f, sizeof n);
-        else if (type == TXM_FLOAT)
+        else if (type == TXM_TYPE_FLOAT)
             n = n & 256 ? 0x7F800000u : 0xFFC00123u;
         memcpy(p + i, &n, bytes - i < 4 ? bytes - i : 4);
     }
@@ -116,9 +116,9 @@ void sample_view_make(sample_view *v, uint64_t *state, txm_type type, uint32_t c
                             .extension = (uint8_t)extension,
                             .tile_shift = 4,
                             .pixel_bytes = channels * (uint32_t)txm_type_bytes(type),
-                            .scale = type == TXM_U8    ? 1.0f / 255.0f
-                                     : type == TXM_U16 ? 1.0f / 65535.0f
-                                                       : 1.0f,
+                            .scale = type == TXM_TYPE_U8    ? 1.0f / 255.0f
+                                     : type == TXM_TYPE_U16 ? 1.0f / 65535.0f
+                                                            : 1.0f,
                             .average = {0.25f, 0.5f, 0.75f, 1.0f}};
     t->row_bytes = 20 * t->pixel_bytes;
     t->tile_bytes = 20 * t->row_bytes;

@@ -170,7 +170,7 @@ void write_foreign_exr(const char *path, const made_image *m, int compression)
     const txm_tx_layout *l = &m->layout;
     exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
     exr_context_t exr;
-    exr_pixel_type_t type = l->type == TXM_HALF ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
+    exr_pixel_type_t type = l->type == TXM_TYPE_HALF ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
     int part;
     must(exr_start_write(&exr, path, EXR_WRITE_FILE_DIRECTLY, &init));
     must(exr_add_part(exr, "", EXR_STORAGE_TILED, &part));
@@ -244,12 +244,12 @@ void append_section(const char *path, const made_image *m)
  * the reader. */
 static int64_t walk(int64_t x, int64_t n, txm_extension extension)
 {
-    if (extension == TXM_EXTEND)
+    if (extension == TXM_EXTENSION_EXTEND)
         return x < 0 ? 0 : x >= n ? n - 1 : x;
-    if (extension == TXM_CLIP)
+    if (extension == TXM_EXTENSION_CLIP)
         return x < 0 || x >= n ? -1 : x;
     while (x < 0 || x >= n) {
-        if (extension == TXM_REPEAT)
+        if (extension == TXM_EXTENSION_REPEAT)
             x += x < 0 ? n : -n;
         else
             x = x < 0 ? -1 - x : 2 * n - 1 - x; /* folds at one edge; the other may be next */

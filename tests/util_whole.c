@@ -140,12 +140,12 @@ static int read_place(const whole_image *m, const txm_sampler *how, uint32_t low
 
 static int is_rejected(const whole_image *m, float u, float v)
 {
-    return m->extension == TXM_CLIP && !(u >= 0.0f && u <= 1.0f && v >= 0.0f && v <= 1.0f);
+    return m->extension == TXM_EXTENSION_CLIP && !(u >= 0.0f && u <= 1.0f && v >= 0.0f && v <= 1.0f);
 }
 
 static void store_one(const whole_image *m, txm_rgba sum, float alpha, float out[4])
 {
-    float scale = m->type == TXM_U8 ? 1.0f / 255.0f : m->type == TXM_U16 ? 1.0f / 65535.0f : 1.0f;
+    float scale = m->type == TXM_TYPE_U8 ? 1.0f / 255.0f : m->type == TXM_TYPE_U16 ? 1.0f / 65535.0f : 1.0f;
     for (int c = 0; c < 4; c++)
         out[c] = m->channels == 1 && c == 3 ? alpha : sum[m->channels == 1 ? 0 : c] * scale;
 }
@@ -184,13 +184,13 @@ void whole_sample(const whole_image *m, const txm_sampler *how, const txm_lookup
         memset(du, 0, 4 * sizeof *du);
         memset(dv, 0, 4 * sizeof *dv);
     }
-    if (is_rejected(m, at.u, at.v) && how->rule != TXM_RULE_PROBES && !ewa)
+    if (is_rejected(m, at.u, at.v) && how->rule != TXM_LEVEL_RULE_PROBES && !ewa)
         return;
     txm_footprint f = txm_footprint_of(how, (float)m->width, (float)m->height, at.dudx, at.dvdx, at.dudy, at.dvdy);
     float blend, total = 0.0f, covered = 0.0f;
-    uint32_t levels = how->rule == TXM_RULE_CYCLES ? m->tiled_levels : m->levels;
+    uint32_t levels = how->rule == TXM_LEVEL_RULE_CYCLES ? m->tiled_levels : m->levels;
     uint32_t low =
-        txm_level_clamp(txm_level_jitter(how, f.level, random), levels, how->mode == TXM_MODE_TRILINEAR, &blend);
+        txm_level_clamp(txm_level_jitter(how, f.level, random), levels, how->mode == TXM_LEVEL_MODE_TRILINEAR, &blend);
     txm_jitter jitter = txm_jitter_of(how->filter, random);
     if (ewa) {
         at.u += jitter.x[0] * at.dudx + jitter.y[0] * at.dudy;

@@ -24,12 +24,12 @@ static void put(uint8_t *p, txm_type type, uint32_t v)
 {
     uint16_t s = (uint16_t)v;
     float f = (float)(v & 0xffff) / 4096.0f;
-    if (type == TXM_U8) {
+    if (type == TXM_TYPE_U8) {
         *p = (uint8_t)(v >> 4);
-    } else if (type == TXM_FLOAT) {
+    } else if (type == TXM_TYPE_FLOAT) {
         memcpy(p, &f, sizeof f);
     } else {
-        if (type == TXM_HALF)
+        if (type == TXM_TYPE_HALF)
             s &= 0x7bff; /* positive and finite */
         memcpy(p, &s, sizeof s);
     }

@@ -55,8 +55,6 @@ typedef struct task {
     txm_tally *tally;
 } task;
 
-static const char *const states[] = {"none", "valid", "stale", "damaged", "newer"};
-
 static const char *action_name(const borders_args *args)
 {
     return args->add ? "add" : args->strip ? "strip" : "check";
@@ -70,7 +68,7 @@ static void print_json(const task *t, const txm_borders_result *r, const char *f
     if (err->status != TXM_OK) {
         txm_json_error(object, err);
     } else {
-        txm_json_text(object, "found", states[r->before]);
+        txm_json_text(object, "found", txm_section_state_name(r->before));
         txm_json_bool(object, "changed", r->changed);
         txm_json_uint(object, "file_bytes", r->file_bytes);
         txm_json_uint(object, "section_bytes", r->section_bytes);
@@ -165,9 +163,9 @@ static int run_borders(void *p, const txm_operands *operands)
     txm_tally tally = {0};
     txm_error err = {0};
     if (args->add + args->strip + args->check != 1)
-        txm_fail(&err, TXM_USAGE, "exactly one of --add, --strip and --check is needed");
+        txm_fail(&err, TXM_STATUS_USAGE, "exactly one of --add, --strip and --check is needed");
     else if (!operands->count)
-        txm_fail(&err, TXM_USAGE, "no tx file given; 'txmill borders --help' lists the options");
+        txm_fail(&err, TXM_STATUS_USAGE, "no tx file given; 'txmill borders --help' lists the options");
     if (err.status != TXM_OK)
         return txm_finish_failed(&err, 0);
     txm_pool *pool = txm_pool_new(args->threads ? args->threads : txm_cpu_count());

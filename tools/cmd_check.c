@@ -53,8 +53,9 @@ static txm_status check_id(const char *text, void *field, txm_error *err)
     for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
         if (!strcmp(text, txm_lint_id((txm_lint)bit)))
             return TXM_OK;
-    return txm_fail(err, TXM_USAGE, "must be an id that check prints: outdated, missing, unusable, no-image, or one of "
-                                    "lint, as grey-rgb");
+    return txm_fail(err, TXM_STATUS_USAGE,
+                    "must be an id that check prints: outdated, missing, unusable, no-image, or one of "
+                    "lint, as grey-rgb");
 }
 
 #define AT(member) .offset = offsetof(check_args, member)
@@ -141,9 +142,9 @@ static void tell(checking *c, const txm_batch_file *file, const char *id, const 
 
 static state state_of(const txm_result *r)
 {
-    if (r->outcome == TXM_IS_TX || r->outcome == TXM_USED_AS_IS)
+    if (r->outcome == TXM_OUTCOME_IS_TX || r->outcome == TXM_OUTCOME_USED_AS_IS)
         return AS_IS;
-    if (r->outcome != TXM_WOULD_CREATE)
+    if (r->outcome != TXM_OUTCOME_WOULD_CREATE)
         return FRESH;
     return !strncmp(r->reason, "missing", 7) ? MISSING : !strncmp(r->reason, "outdated", 8) ? OUTDATED : UNUSABLE;
 }
@@ -155,7 +156,7 @@ static state judge(checking *c, const txm_batch_file *file, char *text, size_t t
     txm_verdict verdict;
     txm_error err = {0};
     txm_status status = txm_judge(c->context, file->result->tx_path, &how, &verdict, &err);
-    if (status == TXM_CANCELLED)
+    if (status == TXM_STATUS_CANCELLED)
         return FRESH;
     snprintf(text, text_bytes, "%s", status == TXM_OK ? verdict.reason : err.message);
     if (status == TXM_OK && verdict.used) {
@@ -172,11 +173,11 @@ static void on_done(void *user, const txm_batch_file *file)
     const txm_error *err = file->err;
     char text[TXM_MESSAGE_BYTES] = "";
     state s = NO_IMAGE;
-    if (err->status == TXM_CANCELLED)
+    if (err->status == TXM_STATUS_CANCELLED)
         return;
     c->total++;
     if (err->status == TXM_OK) {
-        if (file->result->outcome == TXM_SAME) {
+        if (file->result->outcome == TXM_OUTCOME_SAME) {
             c->total--; /* one texture, however often it is named */
             return;
         }
@@ -192,12 +193,12 @@ static void on_done(void *user, const txm_batch_file *file)
     } else {
         snprintf(text, sizeof text, "%s", err->message);
         /* A texture that is gone is a finding; a disk that cannot be read is a failure of the check. */
-        if (err->status != TXM_NOT_FOUND)
+        if (err->status != TXM_STATUS_NOT_FOUND)
             txm_tally_add(&c->tally, err->status);
-        if (err->status == TXM_USAGE)
+        if (err->status == TXM_STATUS_USAGE)
             txm_say(TXM_SAY_ERROR, "%s", err->message);
     }
-    if (err->status == TXM_OK || err->status == TXM_NOT_FOUND)
+    if (err->status == TXM_OK || err->status == TXM_STATUS_NOT_FOUND)
         txm_tally_add(&c->tally, TXM_OK);
     c->counts[s]++;
     tell(c, file, states[s].id, s == FRESH || s == AS_IS ? "note" : "error",
@@ -309,10 +310,10 @@ static int run_check(void *p, const txm_operands *operands)
     txm_report_args_apply(&args->report);
     args->input.recursive = true;
     if (!operands->count)
-        txm_fail(&err, TXM_USAGE, "no scene, folder or image given; 'txmill check --help' lists the options");
+        txm_fail(&err, TXM_STATUS_USAGE, "no scene, folder or image given; 'txmill check --help' lists the options");
     else if (txm_project_apply(&project, operands, &err) == TXM_OK)
         check(&c, operands, &err);
-    if (err.status != TXM_OK && err.status != TXM_CANCELLED)
+    if (err.status != TXM_OK && err.status != TXM_STATUS_CANCELLED)
         return txm_finish_failed(&err, 0);
     if (args->report.json)
         print_json_sum(&c);

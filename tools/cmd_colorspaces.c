@@ -176,7 +176,7 @@ static int run_colorspaces(void *p, const txm_operands *operands)
     txm_color_config *config = NULL;
     txm_error err = {0};
     if (operands->count) {
-        txm_fail(&err, TXM_USAGE, "unexpected argument '%s'; a config is named with --ocio", operands->items[0]);
+        txm_fail(&err, TXM_STATUS_USAGE, "unexpected argument '%s'; a config is named with --ocio", operands->items[0]);
         return txm_finish_failed(&err, 0);
     }
     txm_status status = txm_color_load(&color, &config, &err);

@@ -29,9 +29,9 @@ static const txm_option_group groups[] = {{"Reports", options, 0}, {0}};
 /* What there is. */
 typedef struct devices {
     txm_cpu_info cpu;
-    txm_cuda_info *cuda;
-    size_t cuda_count;
-    txm_error none; /* why there are no CUDA devices */
+    txm_device_info *gpus;
+    size_t gpu_count;
+    txm_error none; /* why there are none */
 } devices;
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
@@ -49,16 +49,15 @@ static void print_cpu(const txm_cpu_info *cpu)
     puts(separator[0] == ',' ? ")" : "");
 }
 
-static void print_cuda(const txm_cuda_info *d)
+static void print_gpu(const txm_device_info *d)
 {
-    char label[16], memory[TXM_FORMAT_BYTES], unused[TXM_FORMAT_BYTES];
-    snprintf(label, sizeof label, "cuda:%u", d->index);
-    printf("%-8s ", label);
+    char memory[TXM_FORMAT_BYTES], unused[TXM_FORMAT_BYTES];
+    printf("%-8s ", d->label);
     if (*d->name) {
         txm_print_safe(d->name);
-        printf(", compute capability %u.%u, %u multiprocessors, %s, %s free, driver for CUDA %u.%u", d->compute_major,
-               d->compute_minor, d->multiprocessors, txm_format_bytes(d->memory_bytes, memory),
-               txm_format_bytes(d->free_bytes, unused), d->driver_major, d->driver_minor);
+        printf(", compute capability %s, %u multiprocessors, %s, %s free, driver for CUDA %s", d->architecture,
+               d->processors, txm_format_bytes(d->memory_bytes, memory), txm_format_bytes(d->free_bytes, unused),
+               d->driver);
     }
     if (!d->usable) {
         printf("%snot usable: ", *d->name ? "; " : "");
@@ -70,9 +69,9 @@ static void print_cuda(const txm_cuda_info *d)
 static void print_text(const devices *d)
 {
     print_cpu(&d->cpu);
-    for (size_t i = 0; i < d->cuda_count; i++)
-        print_cuda(&d->cuda[i]);
-    if (!d->cuda_count) {
+    for (size_t i = 0; i < d->gpu_count; i++)
+        print_gpu(&d->gpus[i]);
+    if (!d->gpu_count) {
         printf("%-8s none: ", "cuda");
         txm_print_safe(d->none.message);
         putchar('\n');
@@ -81,19 +80,16 @@ static void print_text(const devices *d)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-static void add_cuda(cJSON *array, const txm_cuda_info *d)
+static void add_gpu(cJSON *array, const txm_device_info *d)
 {
-    char version[24];
     cJSON *o = txm_json_append(array);
     txm_json_uint(o, "index", d->index);
     txm_json_text(o, "name", d->name);
     txm_json_uint(o, "memory_bytes", d->memory_bytes);
     txm_json_uint(o, "free_bytes", d->free_bytes);
-    txm_json_uint(o, "multiprocessors", d->multiprocessors);
-    snprintf(version, sizeof version, "%u.%u", d->compute_major, d->compute_minor);
-    txm_json_text(o, "compute_capability", version);
-    snprintf(version, sizeof version, "%u.%u", d->driver_major, d->driver_minor);
-    txm_json_text(o, "driver_cuda", version);
+    txm_json_uint(o, "multiprocessors", d->processors);
+    txm_json_text(o, "compute_capability", d->architecture);
+    txm_json_text(o, "driver_cuda", d->driver);
     txm_json_bool(o, "usable", d->usable);
     txm_json_text(o, "reason", d->usable ? NULL : d->reason);
 }
@@ -108,10 +104,10 @@ static void print_json(const devices *d)
     for (const char *const *isa = d->cpu.isas; *isa; isa++)
         txm_json_append_text(isas, *isa);
     cJSON *cuda = txm_json_object(object, "cuda");
-    txm_json_text(cuda, "reason", d->cuda_count ? NULL : d->none.message);
+    txm_json_text(cuda, "reason", d->gpu_count ? NULL : d->none.message);
     cJSON *list = txm_json_array(cuda, "devices");
-    for (size_t i = 0; i < d->cuda_count; i++)
-        add_cuda(list, &d->cuda[i]);
+    for (size_t i = 0; i < d->gpu_count; i++)
+        add_gpu(list, &d->gpus[i]);
     txm_json_emit(object);
 }
 
@@ -122,16 +118,16 @@ static int run_devices(void *p, const txm_operands *operands)
     const devices_args *args = p;
     devices d = {0};
     if (operands->count) {
-        txm_fail(&d.none, TXM_USAGE, "unexpected argument '%s'", operands->items[0]);
+        txm_fail(&d.none, TXM_STATUS_USAGE, "unexpected argument '%s'", operands->items[0]);
         return txm_finish_failed(&d.none, 0);
     }
     txm_cpu_describe(&d.cpu);
     /* Having no GPU is an answer, not a failure. */
-    txm_status status = txm_cuda_list(&d.cuda, &d.cuda_count, &d.none);
-    if (status != TXM_OK && status != TXM_DEVICE)
+    txm_status status = txm_device_list(&d.gpus, &d.gpu_count, &d.none);
+    if (status != TXM_OK && status != TXM_STATUS_DEVICE)
         return txm_finish_failed(&d.none, 1);
     (args->json ? print_json : print_text)(&d);
-    free(d.cuda);
+    free(d.gpus);
     return txm_finish(&(txm_tally){.total = 1});
 }
 

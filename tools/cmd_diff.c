@@ -23,7 +23,7 @@ static txm_status parse_number(const char *text, void *field, txm_error *err)
     char *end;
     double value = strtod(text, &end);
     if (end == text || *end || !(value >= 0))
-        return txm_fail(err, TXM_USAGE, "must be a number of at least 0");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a number of at least 0");
     *(double *)field = value;
     return TXM_OK;
 }
@@ -92,10 +92,10 @@ static txm_status compare(const char *const paths[2], const diff_args *args, txm
     for (int s = 0; s < 2 && !status; s++) {
         txm_error why = {0};
         txm_status opened = txm_tx_open(paths[s], &r.tx[s], &why);
-        if (opened != TXM_OK && (why.sys_errno || opened == TXM_NO_MEMORY))
+        if (opened != TXM_OK && (why.sys_errno || opened == TXM_STATUS_NO_MEMORY))
             status = txm_fail(err, opened, "%s", why.message);
-        else if (opened != TXM_OK && (opened == TXM_CHANGED || txm_path_has_ext(paths[s], "tx")))
-            status = txm_fail(err, TXM_CHANGED, "%s: changed while it was compared", paths[s]);
+        else if (opened != TXM_OK && (opened == TXM_STATUS_CHANGED || txm_path_has_ext(paths[s], "tx")))
+            status = txm_fail(err, TXM_STATUS_CHANGED, "%s: changed while it was compared", paths[s]);
     }
     for (uint32_t l = 0; l < d.levels; l++)
         r.within = r.within && level_within(&d.level[l], args);
@@ -125,8 +125,9 @@ static int run_diff(void *p, const txm_operands *operands)
     bool within = false;
     txm_report_args_apply(&args->report);
     if (operands->count != 2) {
-        txm_fail(&err, TXM_USAGE, "two files are compared, but %zu %s given; 'txmill diff --help' lists the options",
-                 operands->count, operands->count == 1 ? "is" : "are");
+        txm_fail(&err, TXM_STATUS_USAGE,
+                 "two files are compared, but %zu %s given; 'txmill diff --help' lists the options", operands->count,
+                 operands->count == 1 ? "is" : "are");
         return txm_finish_failed(&err, 0);
     }
     const char *const paths[2] = {operands->items[0], operands->items[1]};
@@ -140,7 +141,7 @@ static int run_diff(void *p, const txm_operands *operands)
     txm_context_free(&context);
     txm_tally_add(&tally, status);
     tally.findings = !within;
-    if (status && status != TXM_CANCELLED) {
+    if (status && status != TXM_STATUS_CANCELLED) {
         txm_say(TXM_SAY_ERROR, "%s", err.message);
         if (args->report.json)
             txm_diff_print_json_error(paths, &err);

@@ -107,21 +107,21 @@ static void examine_libraries(examination *x)
 static void examine_devices(examination *x)
 {
     txm_cpu_info cpu;
-    txm_cuda_info *cuda = NULL;
+    txm_device_info *gpus = NULL;
     size_t count = 0;
     txm_error err = {0};
     char text[VALUE], memory[TXM_FORMAT_BYTES];
     txm_cpu_describe(&cpu);
     snprintf(text, sizeof text, "%u threads, %s", cpu.cores, cpu.isa);
     tell(x, GOOD, "device", "cpu", text);
-    if (txm_cuda_list(&cuda, &count, &err) != TXM_OK || !count)
+    if (txm_device_list(&gpus, &count, &err) != TXM_OK || !count)
         tell(x, NOTE, "device", "cuda", err.message);
     for (size_t i = 0; i < count; i++) {
-        snprintf(text, sizeof text, "%s, %s%s%s", cuda[i].name, txm_format_bytes(cuda[i].memory_bytes, memory),
-                 cuda[i].usable ? "" : ", not usable: ", cuda[i].usable ? "" : cuda[i].reason);
-        tell(x, cuda[i].usable ? GOOD : NOTE, "device", "cuda", text);
+        snprintf(text, sizeof text, "%s, %s%s%s", gpus[i].name, txm_format_bytes(gpus[i].memory_bytes, memory),
+                 gpus[i].usable ? "" : ", not usable: ", gpus[i].usable ? "" : gpus[i].reason);
+        tell(x, gpus[i].usable ? GOOD : NOTE, "device", "cuda", text);
     }
-    free(cuda);
+    free(gpus);
 }
 
 static void examine_limit(examination *x, __rlimit_resource_t resource, const char *name, rlim_t least)
@@ -211,7 +211,7 @@ static int run_doctor(void *p, const txm_operands *operands)
     txm_error err = {0};
     const char *temp = getenv("TMPDIR");
     if (operands->count) {
-        txm_fail(&err, TXM_USAGE, "unexpected argument '%s'; doctor looks at this machine and this folder",
+        txm_fail(&err, TXM_STATUS_USAGE, "unexpected argument '%s'; doctor looks at this machine and this folder",
                  operands->items[0]);
         return txm_finish_failed(&err, 0);
     }

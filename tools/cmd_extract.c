@@ -94,7 +94,7 @@ static txm_status extract(const char *path, const extract_args *args, txm_error 
         print_json(path, args, &p);
     txm_level_picture_clear(&p);
     txm_tx_close(&tx);
-    if (status == TXM_USAGE)
+    if (status == TXM_STATUS_USAGE)
         txm_error_prefix(&own, "%s", path);
     return status ? txm_fail(err, status, "%s", own.message) : TXM_OK;
 }
@@ -105,9 +105,9 @@ static int run_extract(void *p, const txm_operands *operands)
     txm_error err = {0};
     txm_tally tally = {0};
     if (operands->count != 1)
-        txm_fail(&err, TXM_USAGE, "one tx file is needed; 'txmill extract --help' lists the options");
+        txm_fail(&err, TXM_STATUS_USAGE, "one tx file is needed; 'txmill extract --help' lists the options");
     else if (!args->output || !*args->output)
-        txm_fail(&err, TXM_USAGE, "no output given; name one with -o, as in -o picture.png");
+        txm_fail(&err, TXM_STATUS_USAGE, "no output given; name one with -o, as in -o picture.png");
     if (err.status)
         return txm_finish_failed(&err, 0);
     const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->force};

@@ -27,7 +27,7 @@ static txm_status parse_age(const char *text, void *field, txm_error *err)
             return TXM_OK;
         }
     }
-    return txm_fail(err, TXM_USAGE, "must be a number and s, m, h, d or w, as 36h or 30d");
+    return txm_fail(err, TXM_STATUS_USAGE, "must be a number and s, m, h, d or w, as 36h or 30d");
 }
 
 #define AT(member) .offset = offsetof(txm_gc_args, member)
@@ -123,7 +123,7 @@ static int trim_store(txm_gc_args *args)
     if (txm_store_trim(args->store, &options, &result, &err) != TXM_OK)
         return txm_finish_failed(&err, 1);
     for (size_t i = 0; i < result.failed; i++)
-        txm_tally_add(&tally, TXM_IO);
+        txm_tally_add(&tally, TXM_STATUS_IO);
     print_summary(args, &result);
     return txm_finish(&tally);
 }
@@ -132,18 +132,20 @@ static int trim_store(txm_gc_args *args)
 static txm_status check_usage(const txm_gc_args *args, const txm_operands *operands, txm_error *err)
 {
     if (args->store && operands->count)
-        return txm_fail(err, TXM_USAGE, "'%s': with --store no folder is taken; run gc twice", operands->items[0]);
+        return txm_fail(err, TXM_STATUS_USAGE, "'%s': with --store no folder is taken; run gc twice",
+                        operands->items[0]);
     if (args->store && (args->keep_for.count || args->missing_folders || args->cache_dir))
-        return txm_fail(err, TXM_USAGE,
+        return txm_fail(err, TXM_STATUS_USAGE,
                         "--keep-for, --cache-dir and --missing-folders are for folders, not for a store");
     if (args->store && !*args->store)
-        return txm_fail(err, TXM_USAGE, "--store: the name is empty");
+        return txm_fail(err, TXM_STATUS_USAGE, "--store: the name is empty");
     if (args->store && args->older_than_s < 0 && args->max_size == UINT64_MAX)
-        return txm_fail(err, TXM_USAGE, "nothing to trim the store by; give --older-than or --max-size");
+        return txm_fail(err, TXM_STATUS_USAGE, "nothing to trim the store by; give --older-than or --max-size");
     if (!args->store && !operands->count)
-        return txm_fail(err, TXM_USAGE, "no folder given, and no --store; 'txmill gc --help' lists the options");
+        return txm_fail(err, TXM_STATUS_USAGE, "no folder given, and no --store; 'txmill gc --help' lists the options");
     if (!args->store && args->max_size != UINT64_MAX)
-        return txm_fail(err, TXM_USAGE, "--max-size is for a store: it is known there what was not used for longest");
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "--max-size is for a store: it is known there what was not used for longest");
     return TXM_OK;
 }
 

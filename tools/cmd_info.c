@@ -75,7 +75,7 @@ static void show_all(txm_context *context, const txm_inputs *inputs, const info_
         txm_status status = txm_input_check(input, &err);
         if (status == TXM_OK)
             status = show(context, input->path, args, &summary, &err);
-        if (status == TXM_CANCELLED)
+        if (status == TXM_STATUS_CANCELLED)
             return;
         txm_tally_add(tally, status);
         if (status == TXM_OK)

@@ -88,7 +88,7 @@ static txm_status list_scene(const char *path, const list_args *args, txm_contex
         txm_list_print_text(&report);
         txm_list_sum(&report, summary);
     } else if (status == TXM_OK && !txm_list_print_json(&report)) {
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory to print the list", path);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to print the list", path);
     }
     if (status == TXM_OK) {
         status = txm_list_trouble(&report, err);
@@ -112,7 +112,7 @@ static void list_all(const txm_inputs *inputs, const list_args *args, txm_contex
         if (status == TXM_OK) {
             status = list_scene(input->path, args, context, tally, &summary, &err);
         }
-        if (status == TXM_CANCELLED) {
+        if (status == TXM_STATUS_CANCELLED) {
             break;
         }
         txm_tally_add(tally, status);

@@ -63,16 +63,16 @@ static void defaults(void *p)
 static txm_status check_usage(const txm_make_args *args, const txm_operands *operands, txm_error *err)
 {
     if (!operands->count)
-        return txm_fail(err, TXM_USAGE, "no image given; 'txmill make --help' lists the options");
+        return txm_fail(err, TXM_STATUS_USAGE, "no image given; 'txmill make --help' lists the options");
     if (args->output && operands->count > 1)
-        return txm_fail(err, TXM_USAGE, "--output takes a single image, but %zu are given; use --cache-dir",
+        return txm_fail(err, TXM_STATUS_USAGE, "--output takes a single image, but %zu are given; use --cache-dir",
                         operands->count);
     if (args->store && !*args->store)
-        return txm_fail(err, TXM_USAGE, "--store: the name is empty");
+        return txm_fail(err, TXM_STATUS_USAGE, "--store: the name is empty");
     if (args->log && !*args->log)
-        return txm_fail(err, TXM_USAGE, "--log: the name is empty");
+        return txm_fail(err, TXM_STATUS_USAGE, "--log: the name is empty");
     if (args->output && !*args->output)
-        return txm_fail(err, TXM_USAGE, "--output: the name is empty");
+        return txm_fail(err, TXM_STATUS_USAGE, "--output: the name is empty");
     return TXM_OK;
 }
 

@@ -75,7 +75,7 @@ static void on_planned(void *user, const txm_batch_totals *totals)
 
 static void add(share *s, const txm_batch_file *file)
 {
-    bool work = file->err->status == TXM_OK && file->result->outcome == TXM_WOULD_CREATE;
+    bool work = file->err->status == TXM_OK && file->result->outcome == TXM_OUTCOME_WOULD_CREATE;
     s->inputs++;
     s->failed += file->err->status != TXM_OK;
     s->weight_s += file->weight_s;
@@ -211,11 +211,11 @@ static int run_plan(void *v, const txm_operands *operands)
     txm_settings_args_finish(&args->settings, operands);
     txm_report_args_apply(&args->report);
     if (!operands->count)
-        txm_fail(&err, TXM_USAGE, "no image given; 'txmill plan --help' lists the options");
+        txm_fail(&err, TXM_STATUS_USAGE, "no image given; 'txmill plan --help' lists the options");
     else if (!args->shards)
-        txm_fail(&err, TXM_USAGE, "how many shards? --shards N says");
+        txm_fail(&err, TXM_STATUS_USAGE, "how many shards? --shards N says");
     else if (!(p.shares = txm_calloc(args->shards, sizeof *p.shares)))
-        txm_fail(&err, TXM_NO_MEMORY, "out of memory for %u shards", args->shards);
+        txm_fail(&err, TXM_STATUS_NO_MEMORY, "out of memory for %u shards", args->shards);
     const txm_project_targets project = {&args->settings.settings.cache_dir, &args->config, &args->rules,
                                          &args->running.threads};
     if (err.status == TXM_OK)

@@ -113,7 +113,7 @@ static txm_status add_logs(txm_report *report, const txm_operands *operands, txm
     for (size_t i = 0; i < operands->count; i++) {
         txm_error own = {0};
         txm_status status = txm_report_add(report, operands->items[i], &own);
-        if (status == TXM_NO_MEMORY)
+        if (status == TXM_STATUS_NO_MEMORY)
             return txm_fail(err, status, "%s", own.message);
         txm_tally_add(tally, status);
         if (status != TXM_OK)
@@ -132,9 +132,9 @@ static int run_report(void *p, const txm_operands *operands)
     txm_report_args_apply(&args->report);
     txm_status status = TXM_OK;
     if (!operands->count)
-        status = txm_fail(&err, TXM_USAGE, "no log given; txmill make --json writes them");
+        status = txm_fail(&err, TXM_STATUS_USAGE, "no log given; txmill make --json writes them");
     else if (args->output && (!*args->output || (!strcmp(args->output, "-") && args->report.json)))
-        status = txm_fail(&err, TXM_USAGE, "--output: name a file; with --json standard output is taken");
+        status = txm_fail(&err, TXM_STATUS_USAGE, "--output: name a file; with --json standard output is taken");
     const txm_output output = {"-o", args->output, TXM_OUTPUT_PAGE, args->force};
     if (status == TXM_OK)
         status = txm_guard_operands(&output, operands->items, operands->count, &err);
@@ -153,7 +153,7 @@ static int run_report(void *p, const txm_operands *operands)
     /* Nothing that was read is a log: an empty page would look like a result. */
     if (status == TXM_OK && report.foreign && !sums.images && sums.incomplete == report.run_count) {
         txm_say(TXM_SAY_ERROR, "%s: no log of txmill; 'txmill make --log run.jsonl' writes one", operands->items[0]);
-        txm_tally_fail(&tally, TXM_USAGE);
+        txm_tally_fail(&tally, TXM_STATUS_USAGE);
     }
     txm_report_free(&report);
     return status == TXM_OK ? txm_finish(&tally) : txm_finish_failed(&err, operands->count);

@@ -56,7 +56,7 @@ static void defaults(void *p)
 
 static bool is_loaded(const txm_resolution *r)
 {
-    return r->state == TXM_RESOLVED_FRESH || r->state == TXM_RESOLVED_SOURCE;
+    return r->state == TXM_TX_STATE_FRESH || r->state == TXM_TX_STATE_SOURCE;
 }
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
@@ -66,10 +66,10 @@ static void print_text(const char *image, const txm_resolution *r)
     char image_time[TXM_TIME_BYTES], tx_time[TXM_TIME_BYTES];
     txm_print_safe(image);
     fputs(": ", stdout);
-    txm_print_styled(is_loaded(r) ? TXM_GOOD : TXM_BAD, txm_resolution_state_name(r->state));
+    txm_print_styled(is_loaded(r) ? TXM_GOOD : TXM_BAD, txm_tx_state_name(r->state));
     printf("%s: ", r->touched ? " (touched)" : "");
     txm_print_path(r->path);
-    if (r->state == TXM_RESOLVED_OUTDATED)
+    if (r->state == TXM_TX_STATE_OUTDATED)
         printf("\n  the image is of %s, the tx file of %s", txm_time_text(r->image_time, image_time),
                txm_time_text(r->tx_time, tx_time));
     if (*r->reason) {
@@ -77,7 +77,7 @@ static void print_text(const char *image, const txm_resolution *r)
         txm_print_safe(r->reason);
     }
     if (!is_loaded(r))
-        printf("\n  asked for: colour space %s, alpha type %s", r->colorspace, txm_alpha_option(r->alpha));
+        printf("\n  asked for: colour space %s, alpha type %s", r->colorspace, txm_alpha_name(r->alpha));
     for (size_t i = 0; i < r->other_count; i++) {
         printf("\n  there as ");
         txm_print_safe(r->others[i].path);
@@ -99,12 +99,12 @@ static cJSON *new_object(const char *image)
 static void print_json(const char *image, const txm_resolution *r)
 {
     cJSON *o = new_object(image);
-    txm_json_text(o, "state", txm_resolution_state_name(r->state));
+    txm_json_text(o, "state", txm_tx_state_name(r->state));
     txm_json_bool(o, "touched", r->touched);
     txm_json_text(o, "path", r->path);
     txm_json_text(o, "reason", *r->reason ? r->reason : NULL);
     txm_json_text(o, "colorspace", r->colorspace);
-    txm_json_text(o, "alpha", txm_alpha_option(r->alpha));
+    txm_json_text(o, "alpha", txm_alpha_name(r->alpha));
     txm_json_number(o, "image_time", (double)r->image_time, 15);
     if (r->tx_time)
         txm_json_number(o, "tx_time", (double)r->tx_time, 15);
@@ -139,7 +139,7 @@ static txm_status resolve_one(txm_context *context, const txm_input *input, cons
     if (status)
         return status;
     tally->findings |= !is_loaded(&r);
-    txm_summary_add(summary, r.state == TXM_RESOLVED_SOURCE ? "used as it is" : txm_resolution_state_name(r.state));
+    txm_summary_add(summary, r.state == TXM_TX_STATE_SOURCE ? "used as it is" : txm_tx_state_name(r.state));
     if (args->report.json)
         print_json(image, &r);
     else if (!args->report.quiet || !is_loaded(&r))
@@ -158,7 +158,7 @@ static void resolve_all(txm_context *context, const txm_rules *rules, const reso
         txm_status status = txm_input_check(input, &own);
         if (status == TXM_OK)
             status = resolve_one(context, input, rules, args, tally, &summary, &own);
-        if (status == TXM_CANCELLED)
+        if (status == TXM_STATUS_CANCELLED)
             break;
         txm_tally_add(tally, status);
         if (status == TXM_OK)

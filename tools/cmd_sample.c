@@ -40,7 +40,7 @@ static txm_status parse_number(const char *text, void *field, txm_error *err)
     char *end;
     float f = txm_parse_float(text, &end);
     if (end == text || *end)
-        return txm_fail(err, TXM_USAGE, "must be a number, as in 0.25");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a number, as in 0.25");
     if (field)
         *(number *)field = (number){f, true};
     return TXM_OK;
@@ -52,7 +52,7 @@ static txm_status parse_grid(const char *text, void *field, txm_error *err)
     unsigned long w = strtoul(text, &end, 10),
                   h = *end == 'x' && end[1] >= '0' && end[1] <= '9' ? strtoul(end + 1, &last, 10) : 0;
     if (*text < '0' || *text > '9' || !w || !h || *last || w > TXM_MAX_SIZE_PX || h > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_USAGE, "must be a width and a height in pixels, as in 640x480");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a width and a height in pixels, as in 640x480");
     if (field)
         *(grid_size *)field = (grid_size){(uint32_t)w, (uint32_t)h};
     return TXM_OK;
@@ -215,7 +215,6 @@ static void json_values(cJSON *object, const char *name, const float *c)
 static bool print_json(const char *path, const txm_sampler *how, const sample_args *args, const txm_lookup *at,
                        const float *out, const txm_explanation *e)
 {
-    static const char *const extensions[] = {"repeat", "extend", "clip", "mirror"};
     const struct {
         const char *name;
         float value;
@@ -225,7 +224,7 @@ static bool print_json(const char *path, const txm_sampler *how, const sample_ar
     txm_json_text(object, "file", path);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         txm_json_number(object, numbers[i].name, (double)numbers[i].value, 9);
-    txm_json_text(object, "extension", extensions[args->extension]);
+    txm_json_text(object, "extension", txm_extension_name(args->extension));
     txm_json_text(object, "filter", txm_filter_name((txm_filter)how->filter));
     txm_json_text(object, "rule", txm_level_rule_name((txm_level_rule)how->rule));
     txm_json_text(object, "mode", txm_level_mode_name((txm_level_mode)how->mode));
@@ -258,7 +257,7 @@ static txm_status look_up(txm_texture_set *set, uint32_t id, const txm_sampler *
 {
     uint32_t requests[REQUESTS];
     txm_lane lane = {.random = seed, .capacity = REQUESTS, .requests = requests};
-    while (txm_sample_explain(txm_texture_set_view(set), id, how, at, &lane, out, e) == TXM_MISSED) {
+    while (txm_sample_explain(txm_texture_set_view(set), id, how, at, &lane, out, e) == TXM_LOOK_MISSED) {
         txm_status status = txm_texture_set_load(set, &lane, err);
         if (status != TXM_OK)
             return status;
@@ -280,11 +279,11 @@ static txm_status sample_place(txm_texture_set *set, uint32_t id, const char *pa
     txm_explanation *e = malloc(sizeof *e);
     float out[4];
     if (!e)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for an explanation");
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for an explanation");
     txm_status status = look_up(set, id, &how, &at, args->seed, out, e, err);
     if (status == TXM_OK && args->json) {
         if (!print_json(path, &how, args, &at, out, e))
-            status = txm_fail(err, TXM_NO_MEMORY, "no memory for the JSON");
+            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the JSON");
     } else if (status == TXM_OK) {
         print_values(out);
         if (args->explain)
@@ -332,7 +331,7 @@ static txm_status sample_row(txm_texture_set *set, uint32_t id, const txm_sample
                              .out = {r->out[0], r->out[1], r->out[2], r->out[3]}};
     for (;;) {
         memcpy(r->again, r->random, n * sizeof *r->again);
-        if (txm_sample_n(txm_texture_set_view(set), id, how, &batch, &lane) != TXM_MISSED)
+        if (txm_sample_n(txm_texture_set_view(set), id, how, &batch, &lane) != TXM_LOOK_MISSED)
             return TXM_OK;
         txm_status status = txm_texture_set_load(set, &lane, err);
         if (status != TXM_OK)
@@ -376,12 +375,12 @@ static txm_status render_patch(txm_texture_set *set, uint32_t id, const sample_a
     float *pixels = txm_alloc_pixels((size_t)args->grid.w * args->grid.h, 4 * sizeof *pixels);
     txm_status status = TXM_OK;
     if (!row_new(&r, args->grid.w) || !pixels)
-        status = txm_fail(err, TXM_NO_MEMORY, "no memory for %ux%u px", args->grid.w, args->grid.h);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %ux%u px", args->grid.w, args->grid.h);
     if (status == TXM_OK)
         status = render_rows(set, id, args, pixels, &r, err);
     if (status == TXM_OK) {
         const txm_picture picture = {
-            pixels, (size_t)args->grid.w * 4 * sizeof *pixels, args->grid.w, args->grid.h, 4, TXM_FLOAT, NULL};
+            pixels, (size_t)args->grid.w * 4 * sizeof *pixels, args->grid.w, args->grid.h, 4, TXM_TYPE_FLOAT, NULL};
         status = txm_picture_write(args->output, &picture, err);
     }
     free(r.in[0]);
@@ -403,17 +402,17 @@ static txm_status check(sample_args *args, const txm_operands *operands, txm_err
 {
     const txm_sampler how = sampler_of(args);
     if (operands->count != 1)
-        return txm_fail(err, TXM_USAGE, "one tx file is needed; 'txmill sample --help' lists the options");
+        return txm_fail(err, TXM_STATUS_USAGE, "one tx file is needed; 'txmill sample --help' lists the options");
     if (args->grid.w && (!args->output || strcmp(args->output, "-") == 0))
-        return txm_fail(err, TXM_USAGE, "a patch is a picture and needs a file: -o FILE");
+        return txm_fail(err, TXM_STATUS_USAGE, "a patch is a picture and needs a file: -o FILE");
     if (args->grid.w && (args->json || args->explain))
-        return txm_fail(err, TXM_USAGE, "--explain and --json are about one look-up: leave out --grid");
+        return txm_fail(err, TXM_STATUS_USAGE, "--explain and --json are about one look-up: leave out --grid");
     if (args->output && !args->grid.w)
-        return txm_fail(err, TXM_USAGE, "-o needs --grid WxH, which says how large the picture is");
+        return txm_fail(err, TXM_STATUS_USAGE, "-o needs --grid WxH, which says how large the picture is");
     if (args->seed == UINT32_MAX)
         args->seed = args->grid.w ? 1 : 0;
     if (args->filter >= TXM_FILTER_STOCHASTIC_BOX && !args->seed)
-        return txm_fail(err, TXM_USAGE, "--filter %s draws random pixels: give it a --seed above 0",
+        return txm_fail(err, TXM_STATUS_USAGE, "--filter %s draws random pixels: give it a --seed above 0",
                         txm_filter_name((txm_filter)args->filter));
     return txm_sampler_check(&how, err);
 }

@@ -41,7 +41,7 @@ static txm_status parse_place(const char *text, void *field, txm_error *err)
     char *end = NULL;
     for (int i = 0; i < 2; i++, p = end + 1) {
         if (*p < '0' || *p > '9' || (place[i] = strtoul(p, &end, 10)) > TXM_MAX_SIZE_PX || *end != (i ? 0 : ','))
-            return txm_fail(err, TXM_USAGE, "must be a column and a row of tiles, as in 3,0");
+            return txm_fail(err, TXM_STATUS_USAGE, "must be a column and a row of tiles, as in 3,0");
     }
     if (field)
         *(tile_place *)field = (tile_place){(uint32_t)place[0], (uint32_t)place[1]};
@@ -94,14 +94,14 @@ static double value_at(const window *w, size_t sample)
     const uint8_t *p = w->pixels + sample * txm_type_bytes(w->info->type);
     uint16_t half;
     float single;
-    if (w->info->type == TXM_U8)
+    if (w->info->type == TXM_TYPE_U8)
         return *p;
-    if (w->info->type == TXM_FLOAT) {
+    if (w->info->type == TXM_TYPE_FLOAT) {
         memcpy(&single, p, sizeof single);
         return single;
     }
     memcpy(&half, p, sizeof half);
-    return w->info->type == TXM_U16 ? half : txm_half_to_float(half);
+    return w->info->type == TXM_TYPE_U16 ? half : txm_half_to_float(half);
 }
 
 static void print_text(const window *w, FILE *out)
@@ -117,14 +117,13 @@ static void print_text(const window *w, FILE *out)
 
 static bool print_json(const window *w, const char *path, const tile_args *args)
 {
-    static const char *const modes[] = {"repeat", "extend", "clip", "mirror"};
     cJSON *object = txm_json_new("txmill.tile", TXM_TILE_SCHEMA_VERSION);
     txm_json_text(object, "file", path);
     txm_json_uint(object, "level", args->level);
     txm_json_uint(object, "tile_x", args->tile.x);
     txm_json_uint(object, "tile_y", args->tile.y);
     txm_json_uint(object, "padding", args->padding);
-    txm_json_text(object, "extension", modes[args->extension]);
+    txm_json_text(object, "extension", txm_extension_name(args->extension));
     txm_json_number(object, "x", (double)w->x0, 15);
     txm_json_number(object, "y", (double)w->y0, 15);
     txm_json_uint(object, "width", w->w);
@@ -196,7 +195,7 @@ static txm_status write_window(const window *w, const char *path, const tile_arg
     if (format != FORMAT_IMAGE)
         return write_plain(w, args->output, format == FORMAT_RAW, err);
     if (strcmp(args->output, "-") == 0)
-        return txm_fail(err, TXM_USAGE, "an image needs a file: -o FILE");
+        return txm_fail(err, TXM_STATUS_USAGE, "an image needs a file: -o FILE");
     txm_picture picture = {w->pixels, w->w * w->pixel_bytes, w->w, w->h, w->info->channels, w->info->type, NULL};
     return txm_picture_write(args->output, &picture, err);
 }
@@ -205,12 +204,12 @@ static txm_status write_sheet(txm_tx *tx, const tile_args *args, txm_error *err)
 {
     txm_level_picture sheet;
     if (args->json || strcmp(args->output, "-") == 0 || choose_format(args) != FORMAT_IMAGE)
-        return txm_fail(err, TXM_USAGE, "a sheet is a picture and needs a file: -o FILE");
+        return txm_fail(err, TXM_STATUS_USAGE, "a sheet is a picture and needs a file: -o FILE");
     txm_status status = txm_tile_sheet(tx, args->level, args->padding, (txm_extension)args->extension, &sheet, err);
     if (status)
         return status;
     const txm_picture picture = {sheet.pixels, 3 * (size_t)sheet.width, sheet.width, sheet.height, 3,
-                                 TXM_U8,       sheet.colorspace};
+                                 TXM_TYPE_U8,  sheet.colorspace};
     status = txm_picture_write(args->output, &picture, err);
     txm_level_picture_clear(&sheet);
     return status;
@@ -228,7 +227,7 @@ static int run_tile(void *p, const txm_operands *operands)
     txm_error err = {0};
     window w = {0};
     if (operands->count != 1) {
-        txm_fail(&err, TXM_USAGE, "one tx file is needed; 'txmill tile --help' lists the options");
+        txm_fail(&err, TXM_STATUS_USAGE, "one tx file is needed; 'txmill tile --help' lists the options");
         return txm_finish_failed(&err, 0);
     }
     const txm_output output = {

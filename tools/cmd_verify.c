@@ -86,7 +86,7 @@ static void verify_all(txm_context *context, const txm_rules *rules, const verif
         txm_status status = txm_input_check(input, &err);
         if (status == TXM_OK)
             status = verify_one(context, rules, input->path, args, tally, &summary, &err);
-        if (status == TXM_CANCELLED)
+        if (status == TXM_STATUS_CANCELLED)
             return;
         txm_tally_add(tally, status);
         if (status == TXM_OK)
@@ -107,10 +107,10 @@ static txm_status collect(const verify_args *args, const txm_operands *operands,
     if (status == TXM_OK)
         status = txm_run_tx_read(*inputs, &args->runs, err);
     if (status == TXM_OK && !txm_inputs_count(*inputs))
-        status =
-            txm_fail(err, TXM_USAGE, "%s: the run made no tx file, and found none up to date", args->runs.items[0]);
+        status = txm_fail(err, TXM_STATUS_USAGE, "%s: the run made no tx file, and found none up to date",
+                          args->runs.items[0]);
     if (status == TXM_OK && args->source && txm_inputs_count(*inputs) > 1)
-        status = txm_fail(err, TXM_USAGE, "--source goes with a single tx file, but %zu are given",
+        status = txm_fail(err, TXM_STATUS_USAGE, "--source goes with a single tx file, but %zu are given",
                           txm_inputs_count(*inputs));
     return status;
 }
@@ -132,7 +132,7 @@ static int run_verify(void *p, const txm_operands *operands)
         txm_settings_check(&settings, rules, txm_context_color(context), &err) == TXM_OK)
         verify_all(context, rules, args, inputs, &tally);
     txm_rules_free(&rules);
-    size_t count = inputs && err.status != TXM_USAGE ? txm_inputs_count(inputs) : 0;
+    size_t count = inputs && err.status != TXM_STATUS_USAGE ? txm_inputs_count(inputs) : 0;
     txm_context_free(&context);
     txm_inputs_free(&inputs);
     return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);

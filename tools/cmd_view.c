@@ -51,7 +51,7 @@ static txm_status parse_size(const char *text, void *field, txm_error *err)
     unsigned columns, rows;
     char rest;
     if (sscanf(text, "%4ux%4u%c", &columns, &rows, &rest) != 2 || !columns || !rows || columns > 1000 || rows > 1000)
-        return txm_fail(err, TXM_USAGE, "must be columns and rows, 1x1 to 1000x1000, as in 80x24");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be columns and rows, 1x1 to 1000x1000, as in 80x24");
     if (field)
         *(cells *)field = (cells){columns, rows};
     return TXM_OK;
@@ -143,7 +143,7 @@ static txm_status show(const viewing *v, const char *path, const txm_view_termin
         const txm_tx_level *l = txm_tx_level_of(info.tx, level);
         printf("level %u of %u: %u x %u px\n", level, txm_tx_info_of(info.tx)->levels, l->width, l->height);
         txm_info_print_text(&info, &header_only);
-    } else if (status != TXM_NO_MEMORY) {
+    } else if (status != TXM_STATUS_NO_MEMORY) {
         txm_error_prefix(err, "%s", path);
     }
     fflush(stdout);
@@ -264,13 +264,14 @@ static txm_status write_page(const viewing *v, txm_tally *tally, txm_error *err)
 static txm_status check(const view_args *args, txm_error *err)
 {
     if (args->html && !*args->html)
-        return txm_fail(err, TXM_USAGE, "--html: the name of the page is empty; give one, as in --html page.html");
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "--html: the name of the page is empty; give one, as in --html page.html");
     if (args->html && (args->format || args->size.columns))
-        return txm_fail(err, TXM_USAGE, "--format and --size are for the terminal, not for a page");
+        return txm_fail(err, TXM_STATUS_USAGE, "--format and --size are for the terminal, not for a page");
     if (args->json && (!args->html || !strcmp(args->html, "-")))
-        return txm_fail(err, TXM_USAGE, "--json tells what was written to a page: it needs --html FILE");
+        return txm_fail(err, TXM_STATUS_USAGE, "--json tells what was written to a page: it needs --html FILE");
     if (!args->html && args->format == TXM_VIEW_AUTO && !isatty(STDOUT_FILENO))
-        return txm_fail(err, TXM_USAGE,
+        return txm_fail(err, TXM_STATUS_USAGE,
                         "standard output is no terminal: write a page with --html FILE, force a format with --format "
                         "symbols, sixel or kitty, or write an image file with 'txmill extract'");
     return TXM_OK;

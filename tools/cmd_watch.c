@@ -134,12 +134,12 @@ static int run_watch(void *p, const txm_operands *operands)
     txm_report_args_apply(&args->make.report);
     args->make.input.recursive = args->make.watching = true;
     if (!operands->count) {
-        txm_fail(&err, TXM_USAGE, "no folder given; 'txmill watch --help' lists the options");
+        txm_fail(&err, TXM_STATUS_USAGE, "no folder given; 'txmill watch --help' lists the options");
         return txm_finish_failed(&err, 0);
     }
     for (size_t i = 0; i < operands->count; i++) {
         if (operands->items[i][0] == '@') {
-            txm_fail(&err, TXM_USAGE, "%s: watch takes folders; ./%s names one that begins with '@'",
+            txm_fail(&err, TXM_STATUS_USAGE, "%s: watch takes folders; ./%s names one that begins with '@'",
                      operands->items[i], operands->items[i]);
             return txm_finish_failed(&err, 0);
         }
@@ -152,12 +152,12 @@ static int run_watch(void *p, const txm_operands *operands)
     char **folders = txm_calloc(operands->count, sizeof *folders);
     rounds r = {.args = args, .folders = (const char *const *)operands->items, .folder_count = operands->count};
     if (!folders)
-        txm_fail(&err, TXM_NO_MEMORY, "out of memory");
+        txm_fail(&err, TXM_STATUS_NO_MEMORY, "out of memory");
     else
         watch_folders(&r, folders, &err);
     free(folders);
     const txm_tally stopped = {0};
-    return err.status == TXM_CANCELLED ? txm_finish(&stopped) : txm_finish_failed(&err, operands->count);
+    return err.status == TXM_STATUS_CANCELLED ? txm_finish(&stopped) : txm_finish_failed(&err, operands->count);
 }
 
 TXM_COMMAND(watch, watch_args, .purpose = "Watch folders, and convert what appears or changes there",

@@ -77,10 +77,10 @@ static int unknown_command(const char *name)
     const txm_command *near = txm_command_near(name);
     const char *what = name[0] == '-' ? "option" : "command";
     if (near)
-        txm_fail(&err, TXM_USAGE, "unknown %s %s; did you mean '%s'? 'txmill --help' lists the commands", what, name,
-                 near->name);
+        txm_fail(&err, TXM_STATUS_USAGE, "unknown %s %s; did you mean '%s'? 'txmill --help' lists the commands", what,
+                 name, near->name);
     else
-        txm_fail(&err, TXM_USAGE, "unknown %s %s; 'txmill --help' lists the commands", what, name);
+        txm_fail(&err, TXM_STATUS_USAGE, "unknown %s %s; 'txmill --help' lists the commands", what, name);
     return usage_error(&err);
 }
 
@@ -90,7 +90,7 @@ static int generate(int argc, char **argv)
     txm_error err = {0};
     if (argc > 0 && txm_generate(stdout, argv[0], argc > 1 ? argv[1] : ""))
         return done();
-    txm_fail(&err, TXM_USAGE, "--generate: unknown kind or command");
+    txm_fail(&err, TXM_STATUS_USAGE, "--generate: unknown kind or command");
     return usage_error(&err);
 }
 
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
     txm_signals_install();
     txm_aborts_install();
     if (argc < 2) {
-        txm_fail(&err, TXM_USAGE, "no command given; 'txmill --help' lists the commands");
+        txm_fail(&err, TXM_STATUS_USAGE, "no command given; 'txmill --help' lists the commands");
         return usage_error(&err);
     }
     const char *word = argv[1];

@@ -168,7 +168,7 @@ typedef struct txm_batch_options {
     const txm_rules *rules;    /* may be NULL */
     const char *output;        /* where the tx file of a single input goes; may be NULL */
     bool force;                /* make what is up to date, too */
-    bool dry_run;              /* only plan: what would be made is handed to `done` as TXM_WOULD_CREATE */
+    bool dry_run;              /* only plan: what would be made is handed to `done` as TXM_OUTCOME_WOULD_CREATE */
     bool largest_first;        /* a dry run hands out the inputs in the order of the work */
     bool no_claims;            /* do not keep other processes from making the same files */
     bool lint;                 /* look for what is probably not meant so */

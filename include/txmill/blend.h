@@ -45,21 +45,21 @@ typedef struct txm_blend_options {
 
 /* As Image.source in files. */
 typedef enum txm_blend_source {
-    TXM_BLEND_FILE = 1,
-    TXM_BLEND_SEQUENCE = 2,
-    TXM_BLEND_MOVIE = 3,
-    TXM_BLEND_GENERATED = 4,
-    TXM_BLEND_VIEWER = 5,
-    TXM_BLEND_TILED = 6 /* UDIM */
+    TXM_BLEND_SOURCE_FILE = 1,
+    TXM_BLEND_SOURCE_SEQUENCE = 2,
+    TXM_BLEND_SOURCE_MOVIE = 3,
+    TXM_BLEND_SOURCE_GENERATED = 4,
+    TXM_BLEND_SOURCE_VIEWER = 5,
+    TXM_BLEND_SOURCE_TILED = 6 /* UDIM */
 } txm_blend_source;
 
 /* Why an image gives nothing to convert. */
 typedef enum txm_blend_state {
-    TXM_BLEND_READY,   /* its files are there */
-    TXM_BLEND_MISSING, /* no file is there */
-    TXM_BLEND_PACKED,  /* its pixels are inside the .blend file: txm_blend_unpack writes them out */
-    TXM_BLEND_NO_PATH, /* it names no file */
-    TXM_BLEND_NO_FILE  /* movie, generated, viewer: never a texture file */
+    TXM_BLEND_STATE_READY,   /* its files are there */
+    TXM_BLEND_STATE_MISSING, /* no file is there */
+    TXM_BLEND_STATE_PACKED,  /* its pixels are inside the .blend file: txm_blend_unpack writes them out */
+    TXM_BLEND_STATE_NO_PATH, /* it names no file */
+    TXM_BLEND_STATE_NO_FILE  /* movie, generated, viewer: never a texture file */
 } txm_blend_state;
 
 /* A node that uses an image. */
@@ -111,10 +111,10 @@ typedef struct txm_blend_image {
 } txm_blend_image;
 
 typedef enum txm_blend_library_state {
-    TXM_BLEND_LIBRARY_READ,
-    TXM_BLEND_LIBRARY_PACKED,  /* read from inside the file that links it */
-    TXM_BLEND_LIBRARY_MISSING, /* not there */
-    TXM_BLEND_LIBRARY_BROKEN   /* there, but not readable as .blend file */
+    TXM_BLEND_LIBRARY_STATE_READ,
+    TXM_BLEND_LIBRARY_STATE_PACKED,  /* read from inside the file that links it */
+    TXM_BLEND_LIBRARY_STATE_MISSING, /* not there */
+    TXM_BLEND_LIBRARY_STATE_BROKEN   /* there, but not readable as .blend file */
 } txm_blend_library_state;
 
 typedef struct txm_blend_library {

@@ -19,7 +19,7 @@ extern "C" {
 /* What many conversions share: threads, colour config, devices, memory budget. */
 typedef struct txm_context txm_context;
 
-typedef enum txm_log_level { TXM_LOG_WARNING, TXM_LOG_INFO } txm_log_level;
+typedef enum txm_log_level { TXM_LOG_LEVEL_WARNING, TXM_LOG_LEVEL_INFO } txm_log_level;
 /* May be called from any thread. */
 typedef void (*txm_log_fn)(void *user, txm_log_level level, const char *message);
 
@@ -32,8 +32,8 @@ typedef struct txm_context_options {
     uint64_t device_memory_bytes; /* as --device-memory; 0: no bound but the device's own */
     txm_log_fn log;               /* may be NULL */
     void *log_user;
-    /* May be NULL: work stops with TXM_CANCELLED soon after *cancel becomes non-zero. Read atomically: set it with
-     * txm_cancel_request or another atomic store. */
+    /* May be NULL: work stops with TXM_STATUS_CANCELLED soon after *cancel becomes non-zero. Read atomically: set it
+     * with txm_cancel_request or another atomic store. */
     const volatile int *cancel;
 } txm_context_options;
 
@@ -44,12 +44,12 @@ TXM_API txm_status txm_context_new(const txm_context_options *options, txm_conte
 TXM_API void txm_context_free(txm_context **context); /* NULL-safe */
 
 typedef enum txm_outcome {
-    TXM_CREATED,      /* written */
-    TXM_UP_TO_DATE,   /* a fresh tx file is there */
-    TXM_IS_TX,        /* the input is a valid tx file itself and was left alone */
-    TXM_USED_AS_IS,   /* Cycles uses the source itself (1x1 images) */
-    TXM_WOULD_CREATE, /* dry run */
-    TXM_SAME          /* of a batch: another input makes this tx file */
+    TXM_OUTCOME_CREATED,      /* written */
+    TXM_OUTCOME_UP_TO_DATE,   /* a fresh tx file is there */
+    TXM_OUTCOME_IS_TX,        /* the input is a valid tx file itself and was left alone */
+    TXM_OUTCOME_USED_AS_IS,   /* Cycles uses the source itself (1x1 images) */
+    TXM_OUTCOME_WOULD_CREATE, /* dry run */
+    TXM_OUTCOME_SAME          /* of a batch: another input makes this tx file */
 } txm_outcome;
 
 enum { TXM_KEY_HEX = 41 }; /* a settings key: 40 hex digits and the NUL */

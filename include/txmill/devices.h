@@ -23,22 +23,26 @@ typedef struct txm_cpu_info {
     const char *isas[TXM_MAX_ISAS]; /* all that run here, ends with NULL; every one gives the same bits */
 } txm_cpu_info;
 
+/* Fills in *out; its strings are the library's. */
 TXM_API void txm_cpu_describe(txm_cpu_info *out);
 
-/* A CUDA device; `index` is what --device cuda:N counts. */
-typedef struct txm_cuda_info {
-    uint32_t index;
-    char name[256];
+/* A device beside the CPU. Texts are "" where nothing is known. */
+typedef struct txm_device_info {
+    char backend[16]; /* what drives it: "cuda" */
+    char label[32];   /* what txm_context_options.device and --device call it: "cuda:0" */
+    uint32_t index;   /* among the devices of its back-end, from 0 */
+    char name[256];   /* the maker's */
     uint64_t memory_bytes, free_bytes;
-    uint32_t compute_major, compute_minor, multiprocessors;
-    uint32_t driver_major, driver_minor; /* the newest CUDA that the driver knows */
+    uint32_t processors;   /* of which it consists: CUDA's multiprocessors */
+    char architecture[32]; /* as the back-end numbers it: "9.0", CUDA's compute capability */
+    char driver[32];       /* the newest version of the back-end that its driver knows: "12.4" */
     bool usable;
     char reason[256]; /* why not; "" when usable */
-} txm_cuda_info;
+} txm_device_info;
 
-/* All CUDA devices: *out is to be freed with free(), NULL when there are none. DEVICE with the reason when there is no
- * plug-in, no driver or no device: that is no fault of this machine. Loads the driver. */
-TXM_API txm_status txm_cuda_list(txm_cuda_info **out, size_t *count, txm_error *err);
+/* All devices of all back-ends: *out is to be freed with free(), NULL when there are none. DEVICE with the reason when
+ * there is no plug-in, no driver or no device: that is no fault of this machine. NO_MEMORY. Loads the drivers. */
+TXM_API txm_status txm_device_list(txm_device_info **out, size_t *count, txm_error *err);
 
 #ifdef __cplusplus
 }

@@ -138,16 +138,16 @@ TXM_API txm_status txm_diff(txm_context *context, const char *a, const char *b, 
                             txm_error *err);
 TXM_API void txm_difference_clear(txm_difference *difference); /* NULL-safe; zeroes */
 
-typedef enum txm_resolution_state {
-    TXM_RESOLVED_FRESH,    /* Cycles loads the tx file */
-    TXM_RESOLVED_SOURCE,   /* the image is a tx file itself, or 1x1: Cycles loads it as it is */
-    TXM_RESOLVED_OUTDATED, /* the tx file has another time than the image */
-    TXM_RESOLVED_UNUSABLE, /* Cycles refuses the tx file */
-    TXM_RESOLVED_MISSING
-} txm_resolution_state;
+typedef enum txm_tx_state {
+    TXM_TX_STATE_FRESH,    /* Cycles loads the tx file */
+    TXM_TX_STATE_SOURCE,   /* the image is a tx file itself, or 1x1: Cycles loads it as it is */
+    TXM_TX_STATE_OUTDATED, /* the tx file has another time than the image */
+    TXM_TX_STATE_UNUSABLE, /* Cycles refuses the tx file */
+    TXM_TX_STATE_MISSING
+} txm_tx_state;
 
 /* "fresh", "source", "outdated", "unusable", "missing". Never NULL. */
-TXM_API const char *txm_resolution_state_name(txm_resolution_state state);
+TXM_API const char *txm_tx_state_name(txm_tx_state state);
 
 /* A tx file of the same image under another name. */
 typedef struct txm_other_name {
@@ -163,7 +163,7 @@ typedef enum txm_resolve_how {
 } txm_resolve_how;
 
 typedef struct txm_resolution {
-    txm_resolution_state state;
+    txm_tx_state state;
     char *path;           /* that Cycles loads, or would look for */
     char *reason;         /* why it is unusable or was not touched, "" otherwise */
     char colorspace[128]; /* that the name was made for: "auto" stays "auto" */

@@ -5,6 +5,7 @@
 #ifndef TXMILL_PIXEL_H
 #define TXMILL_PIXEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +16,7 @@ extern "C" {
 #endif
 
 /* How a sample is stored. Multi-byte samples are in the machine's byte order (little-endian machines only). */
-typedef enum txm_type { TXM_U8 = 0, TXM_U16 = 1, TXM_HALF = 2, TXM_FLOAT = 3 } txm_type;
+typedef enum txm_type { TXM_TYPE_U8 = 0, TXM_TYPE_U16 = 1, TXM_TYPE_HALF = 2, TXM_TYPE_FLOAT = 3 } txm_type;
 
 enum {
     TXM_MAX_SIZE_PX = 65536,  /* width and height of a source or tx image */
@@ -30,13 +31,13 @@ enum {
 /* Bytes of one sample: 1, 2, 2, 4. */
 static inline size_t txm_type_bytes(txm_type type)
 {
-    return type == TXM_U8 ? 1 : type == TXM_FLOAT ? 4 : 2;
+    return type == TXM_TYPE_U8 ? 1 : type == TXM_TYPE_FLOAT ? 4 : 2;
 }
 
 /* Whether the type is half or float: such tx files are EXR, the others TIFF. */
-static inline int txm_type_is_float(txm_type type)
+static inline bool txm_type_is_float(txm_type type)
 {
-    return type == TXM_HALF || type == TXM_FLOAT;
+    return type == TXM_TYPE_HALF || type == TXM_TYPE_FLOAT;
 }
 
 /* "uint8", "uint16", "half", "float". */

@@ -15,6 +15,7 @@
 #define TXMILL_RAY_H
 
 #include <math.h>
+#include <stdbool.h>
 
 #ifdef __CUDACC__
 #define TXM_RAY static __host__ __device__ inline
@@ -260,17 +261,17 @@ TXM_RAY txm_vec3 txm_full_refract_one(txm_vec3 direction, txm_vec3 dD, txm_vec3 
     return txm_vec_add(txm_vec_add(txm_vec_scale(dD, eta), -mu, dn), -dmu, normal);
 }
 
-/* `normal` points against `direction`; `eta` is the index of refraction before the surface over that after it. 0 on
- * total reflection (at_hit is returned as it was), else 1. */
-TXM_RAY int txm_full_refract(txm_full *at_hit, txm_vec3 direction, txm_vec3 normal, txm_vec3 dNdx, txm_vec3 dNdy,
-                             float eta)
+/* `normal` points against `direction`; `eta` is the index of refraction before the surface over that after it. false
+ * on total reflection: at_hit is as it was. */
+TXM_RAY bool txm_full_refract(txm_full *at_hit, txm_vec3 direction, txm_vec3 normal, txm_vec3 dNdx, txm_vec3 dNdy,
+                              float eta)
 {
     float cosine = txm_vec_dot(direction, normal), out2 = 1.0f - eta * eta * (1.0f - cosine * cosine);
     if (!(out2 > 0.0f))
-        return 0;
+        return false;
     at_hit->dDdx = txm_full_refract_one(direction, at_hit->dDdx, normal, dNdx, eta, -sqrtf(out2));
     at_hit->dDdy = txm_full_refract_one(direction, at_hit->dDdy, normal, dNdy, eta, -sqrtf(out2));
-    return 1;
+    return true;
 }
 
 #ifdef __cplusplus

@@ -28,18 +28,37 @@ extern "C" {
 
 typedef struct txm_tx txm_tx;
 
-typedef enum txm_extension { TXM_REPEAT = 0, TXM_EXTEND, TXM_CLIP, TXM_MIRROR } txm_extension;
+/* What is beyond the edges of an image. */
+typedef enum txm_extension {
+    TXM_EXTENSION_REPEAT = 0,
+    TXM_EXTENSION_EXTEND,
+    TXM_EXTENSION_CLIP,
+    TXM_EXTENSION_MIRROR
+} txm_extension;
 enum { TXM_MAX_PADDING_PX = 8 };
+
+/* "repeat", "extend", "clip", "mirror". Never NULL. */
+TXM_API const char *txm_extension_name(txm_extension extension);
+
+/* The place in an edge of `size` px that the place `x`, -2^31 to 2^31, stands for under the extension; -1 for a black
+ * one (CLIP, beyond the edges). */
+TXM_API int64_t txm_extend(int64_t x, uint32_t size, txm_extension extension);
 
 typedef enum txm_container { TXM_CONTAINER_TIFF = 0, TXM_CONTAINER_EXR } txm_container;
 
+/* "TIFF", "OpenEXR". Never NULL. */
+TXM_API const char *txm_container_name(txm_container container);
+
 typedef enum txm_section_state {
-    TXM_SECTION_NONE = 0, /* the file ends with the image part */
-    TXM_SECTION_VALID,
-    TXM_SECTION_STALE,   /* made for another image part: ignored */
-    TXM_SECTION_DAMAGED, /* truncated or failed a checksum: ignored */
-    TXM_SECTION_NEWER    /* written by a newer version: ignored */
+    TXM_SECTION_STATE_NONE = 0, /* the file ends with the image part */
+    TXM_SECTION_STATE_VALID,
+    TXM_SECTION_STATE_STALE,   /* made for another image part: ignored */
+    TXM_SECTION_STATE_DAMAGED, /* truncated or failed a checksum: ignored */
+    TXM_SECTION_STATE_NEWER    /* written by a newer version: ignored */
 } txm_section_state;
+
+/* "none", "valid", "stale", "damaged", "newer". Never NULL. */
+TXM_API const char *txm_section_state_name(txm_section_state state);
 
 typedef struct txm_tx_level {
     uint32_t width, height;    /* px */
@@ -64,11 +83,12 @@ typedef struct txm_tx_info {
 TXM_API txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err);
 TXM_API void txm_tx_close(txm_tx **tx); /* NULL-safe; sets *tx to NULL */
 
-/* For the program's SIGBUS handler (SA_SIGINFO), with si_addr of a signal whose si_code is positive: 1 if the address
- * is that of an open tx file. The read that faulted goes on when the handler returns, over zeros; its call and all
- * later ones of that txm_tx fail: CHANGED where the file became shorter, else IO. 0: the fault is not this library's.
+/* For the program's SIGBUS handler (SA_SIGINFO), with si_addr of a signal whose si_code is positive: true if the
+ * address is that of an open tx file. The read that faulted goes on when the handler returns, over zeros; its call and
+ * all later ones of that txm_tx fail: CHANGED where the file became shorter, else IO. false: the fault is not this
+ * library's.
  */
-TXM_API int txm_tx_catch_fault(void *address);
+TXM_API bool txm_tx_catch_fault(void *address);
 
 /* Whether the file is still as long as it was when it was opened, and all that was read of it is its own: CHANGED, IO.
  * For what functions without a status answered before. */
@@ -82,8 +102,8 @@ TXM_API const txm_tx_level *txm_tx_level_of(const txm_tx *tx, uint32_t level); /
  * ImageDescription are entries of their own. */
 TXM_API const char *txm_tx_metadata_of(const txm_tx *tx, const char *name);
 
-/* Walks all entries: returns 0 at the end. */
-TXM_API int txm_tx_metadata_at(const txm_tx *tx, size_t index, const char **name, const char **value);
+/* Walks all entries: false beyond the last. */
+TXM_API bool txm_tx_metadata_at(const txm_tx *tx, size_t index, const char **name, const char **value);
 
 /* Encoded bytes of one tile; 0 for places outside the grid. */
 TXM_API uint64_t txm_tx_tile_bytes(const txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y);
@@ -109,19 +129,19 @@ TXM_API txm_status txm_tx_check_border(txm_tx *tx, uint32_t level, uint32_t tile
 
 /* Whether the border section holds exactly `border` around a tile: 2 px all round, tight: two rows of w + 4 px above,
  * then for each row of the tile two px on its left and two on its right, then two rows below. `pixels`: the tile's own,
- * rows stride_bytes apart. 0 also where the section is none, lacks the tile or is damaged there: txm_tx_check_border
- * tells. */
-TXM_API int txm_tx_border_is(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, const void *pixels,
-                             size_t stride_bytes, const void *border);
+ * rows stride_bytes apart. false also where the section is none, lacks the tile or is damaged there:
+ * txm_tx_check_border tells. */
+TXM_API bool txm_tx_border_is(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, const void *pixels,
+                              size_t stride_bytes, const void *border);
 
 /* Where the image ends, at most the file's size: what follows is a border section, or what is left of one. */
 TXM_API uint64_t txm_tx_image_end(const txm_tx *tx);
 
 /* Whether metadata of a TIFF lies outside of the file: it was cut short, even if all its pixels are there. */
-TXM_API int txm_tx_lost_metadata(const txm_tx *tx);
+TXM_API bool txm_tx_lost_metadata(const txm_tx *tx);
 
 /* Whether Cycles accepts the file as a native tx file; if not, `reason` (of reason_bytes bytes) says why. */
-TXM_API int txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes);
+TXM_API bool txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes);
 
 #ifdef __cplusplus
 }

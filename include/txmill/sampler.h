@@ -34,23 +34,23 @@ extern "C" {
 typedef enum txm_level_rule {
     /* Cycles: the squared extents of the footprint along u and along v. A footprint that lies across the axes counts by
      * its long side. */
-    TXM_RULE_CYCLES = 0,
+    TXM_LEVEL_RULE_CYCLES = 0,
     /* The axes of the footprint's ellipse: the same however the texture is turned. */
-    TXM_RULE_ELLIPSE,
+    TXM_LEVEL_RULE_ELLIPSE,
     /* The same, with several probes along the long axis where the ellipse is elongated: twice the ratio less one, so 7
      * for 4:1 and 31 for 16:1, weighted by (1 - d^2)^2 of their distance d from the centre. */
-    TXM_RULE_PROBES
+    TXM_LEVEL_RULE_PROBES
 } txm_level_rule;
 
 /* What becomes of the fraction of a level. */
 typedef enum txm_level_mode {
     /* One level, as Cycles chooses it: the coarser one with probability clamp(2 fraction - 1/2, 0, 1). Without a random
      * state the finer one. */
-    TXM_MODE_STOCHASTIC = 0,
+    TXM_LEVEL_MODE_STOCHASTIC = 0,
     /* One level: the coarser one with the probability of the fraction. */
-    TXM_MODE_STOCHASTIC_FULL,
-    TXM_MODE_FLOOR,    /* the finer level */
-    TXM_MODE_TRILINEAR /* both, blended */
+    TXM_LEVEL_MODE_STOCHASTIC_FULL,
+    TXM_LEVEL_MODE_FLOOR,    /* the finer level */
+    TXM_LEVEL_MODE_TRILINEAR /* both, blended */
 } txm_level_mode;
 
 /* How a level is read. */
@@ -72,9 +72,9 @@ typedef enum txm_filter {
 
 /* The colour of a look-up that misses. */
 typedef enum txm_on_miss {
-    TXM_MISS_AVERAGE = 0, /* the image's average, as Cycles */
-    TXM_MISS_COARSER,     /* the next coarser level whose tile is resident, else the average */
-    TXM_MISS_ONE          /* the coarsest level if it is resident, else the average */
+    TXM_ON_MISS_AVERAGE = 0, /* the image's average, as Cycles */
+    TXM_ON_MISS_COARSER,     /* the next coarser level whose tile is resident, else the average */
+    TXM_ON_MISS_ONE          /* the coarsest level if it is resident, else the average */
 } txm_on_miss;
 
 /* What is done to the colour after the look-up, as Cycles' image node does: any of these together. */
@@ -162,9 +162,9 @@ typedef struct txm_lookup {
 } txm_lookup;
 
 typedef enum txm_look {
-    TXM_RESIDENT = 0,
-    TXM_MISSED, /* a tile is not in memory: the colour is a stand-in (on_miss) */
-    TXM_FAILED  /* no such texture or UDIM tile, or a tile that could not be read: magenta (1, 0, 1, 1) */
+    TXM_LOOK_RESIDENT = 0,
+    TXM_LOOK_MISSED, /* a tile is not in memory: the colour is a stand-in (on_miss) */
+    TXM_LOOK_FAILED  /* no such texture or UDIM tile, or a tile that could not be read: magenta (1, 0, 1, 1) */
 } txm_look;
 
 /* What a thread, or a lane of a device, brings along. Zero is valid: no random state, requests are not collected. */
@@ -249,7 +249,7 @@ enum { TXM_MAX_TAPS = 31 * 2 * 16 };
 typedef struct txm_explanation {
     uint32_t texture;   /* of a UDIM set: the tile's */
     uint32_t udim;      /* number of the UDIM tile, 0 if the texture is none */
-    int rejected;       /* by the CLIP extension: no taps */
+    bool rejected;      /* by the CLIP extension: no taps */
     float level;        /* before it is clamped */
     uint32_t level_low; /* the finer one of those that are read */
     float blend;        /* weight of the next coarser one */

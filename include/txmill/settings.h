@@ -26,12 +26,15 @@ typedef enum txm_alpha {
 } txm_alpha;
 
 /* Command-line word ("straight") and word stored in names and files ("unassociated"). Never NULL. */
-TXM_API const char *txm_alpha_option(txm_alpha alpha);
-TXM_API const char *txm_alpha_stored(txm_alpha alpha);
-/* Parses a command-line or stored word; -1 if it is neither. */
-TXM_API int txm_alpha_parse(const char *word);
+TXM_API const char *txm_alpha_name(txm_alpha alpha);
+TXM_API const char *txm_alpha_stored_name(txm_alpha alpha);
+/* Parses a command-line or stored word; false, with *out as it was, if it is neither. */
+TXM_API bool txm_alpha_parse(const char *word, txm_alpha *out);
 
 typedef enum txm_codec { TXM_CODEC_ZIP = 0, TXM_CODEC_ZSTD, TXM_CODEC_NONE } txm_codec;
+
+/* "zip", "zstd", "none". Never NULL. */
+TXM_API const char *txm_codec_name(txm_codec codec);
 
 typedef struct txm_compression {
     txm_codec codec;

@@ -10,6 +10,8 @@
 #ifndef TXMILL_STATUS_H
 #define TXMILL_STATUS_H
 
+#include <stdbool.h>
+
 #include "txmill/export.h"
 
 #ifdef __cplusplus
@@ -18,27 +20,30 @@ extern "C" {
 
 /* Stable: new codes are added at the end, numbers never change. */
 typedef enum txm_status {
-    TXM_OK = 0,
-    TXM_INTERNAL,    /* a bug in txmill or a library it uses */
-    TXM_USAGE,       /* a parameter or option that makes no sense */
-    TXM_NO_MEMORY,   /* allocation failed; a retry on a less busy machine may work */
-    TXM_NOT_FOUND,   /* the file does not exist */
-    TXM_NOT_A_FILE,  /* a folder, device or socket in place of a file */
-    TXM_DENIED,      /* permission or read-only file system */
-    TXM_IO,          /* reading or writing failed; a retry may work */
-    TXM_DISK_FULL,   /* no space or quota left; a retry may work */
-    TXM_CORRUPT,     /* truncated or damaged data */
-    TXM_UNSUPPORTED, /* well-formed, but of a kind that txmill cannot process */
-    TXM_TOO_LARGE,   /* beyond a documented limit or --max-memory */
-    TXM_COLORSPACE,  /* a colour space that the config does not know or cannot build */
-    TXM_CONFIG,      /* the OCIO config cannot be read */
-    TXM_LOCKED,      /* another process holds the target; a retry may work */
-    TXM_CHANGED,     /* the source changed while it was read; a retry may work */
-    TXM_CANCELLED,   /* the caller asked to stop */
-    TXM_NEWER,       /* written by a newer format version than this build knows */
-    TXM_DEVICE,      /* no such device, or it failed */
+    TXM_STATUS_OK = 0,
+    TXM_STATUS_INTERNAL,    /* a bug in txmill or a library it uses */
+    TXM_STATUS_USAGE,       /* a parameter or option that makes no sense */
+    TXM_STATUS_NO_MEMORY,   /* allocation failed; a retry on a less busy machine may work */
+    TXM_STATUS_NOT_FOUND,   /* the file does not exist */
+    TXM_STATUS_NOT_A_FILE,  /* a folder, device or socket in place of a file */
+    TXM_STATUS_DENIED,      /* permission or read-only file system */
+    TXM_STATUS_IO,          /* reading or writing failed; a retry may work */
+    TXM_STATUS_DISK_FULL,   /* no space or quota left; a retry may work */
+    TXM_STATUS_CORRUPT,     /* truncated or damaged data */
+    TXM_STATUS_UNSUPPORTED, /* well-formed, but of a kind that txmill cannot process */
+    TXM_STATUS_TOO_LARGE,   /* beyond a documented limit or --max-memory */
+    TXM_STATUS_COLORSPACE,  /* a colour space that the config does not know or cannot build */
+    TXM_STATUS_CONFIG,      /* the OCIO config cannot be read */
+    TXM_STATUS_LOCKED,      /* another process holds the target; a retry may work */
+    TXM_STATUS_CHANGED,     /* the source changed while it was read; a retry may work */
+    TXM_STATUS_CANCELLED,   /* the caller asked to stop */
+    TXM_STATUS_NEWER,       /* written by a newer format version than this build knows */
+    TXM_STATUS_DEVICE,      /* no such device, or it failed */
     TXM_STATUS_COUNT
 } txm_status;
+
+/* The short name of what every call is compared with. */
+#define TXM_OK TXM_STATUS_OK
 
 enum { TXM_MESSAGE_BYTES = 2048 };
 
@@ -58,7 +63,7 @@ TXM_API const char *txm_status_name(txm_status status);
 TXM_API const char *txm_status_text(txm_status status);
 
 /* Whether the same call may succeed later without anyone changing the input (I/O, lock, memory, full disk). */
-TXM_API int txm_status_retryable(txm_status status);
+TXM_API bool txm_status_retryable(txm_status status);
 
 /* Forgets what was recorded. */
 TXM_API void txm_error_clear(txm_error *err);

@@ -29,7 +29,7 @@ txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs, const t
     b->order = txm_calloc(b->count, sizeof *b->order);
     if (b->count && (!b->items || !b->order)) {
         txm_batch_free(&b);
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for a batch of %zu files", txm_inputs_count(inputs));
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for a batch of %zu files", txm_inputs_count(inputs));
     }
     *out = b;
     return TXM_OK;

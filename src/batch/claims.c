@@ -210,8 +210,9 @@ static txm_status judge(txm_claims *c, const char *path, const char *target, txm
     if ((dead || unchanged_for_long(c, path, &note)) && txm_claim_file_break(path, &note))
         return TXM_OK;
     if (!note.named)
-        return txm_fail(err, TXM_LOCKED, "%s: being made by another process", target);
-    return txm_fail(err, TXM_LOCKED, "%s: being made by process %ld on %s", target, note.owner.pid, note.owner.host);
+        return txm_fail(err, TXM_STATUS_LOCKED, "%s: being made by another process", target);
+    return txm_fail(err, TXM_STATUS_LOCKED, "%s: being made by process %ld on %s", target, note.owner.pid,
+                    note.owner.host);
 }
 
 /* ---- taking ----------------------------------------------------------------------------------------------------- */
@@ -238,7 +239,8 @@ static txm_status make_folder_of(const char *target, txm_error *err)
 {
     txm_error own = {0};
     char *dir = txm_path_dir(target);
-    txm_status status = dir ? txm_folders_make(dir, &own) : txm_fail(&own, TXM_NO_MEMORY, "%s: out of memory", target);
+    txm_status status =
+        dir ? txm_folders_make(dir, &own) : txm_fail(&own, TXM_STATUS_NO_MEMORY, "%s: out of memory", target);
     free(dir);
     return status == TXM_OK ? status : txm_fail(err, status, "%s; choose another folder with --cache-dir", own.message);
 }
@@ -268,7 +270,7 @@ static txm_status make_file(txm_claims *c, const char *path, const char *target,
     }
     if (rc == ENOENT)
         return txm_fail_errno(err, rc, "%s: cannot claim it, although its folder is there", target);
-    return txm_fail(err, TXM_LOCKED, "%s: other processes take it again and again", target);
+    return txm_fail(err, TXM_STATUS_LOCKED, "%s: other processes take it again and again", target);
 }
 
 txm_status txm_claims_take(txm_claims *claims, const char *target, txm_claim **out, txm_error *err)
@@ -276,7 +278,7 @@ txm_status txm_claims_take(txm_claims *claims, const char *target, txm_claim **o
     txm_claim *claim = txm_calloc(1, sizeof *claim);
     if (!claim || !(claim->path = txm_claim_path(target))) {
         free(claim);
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", target);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", target);
     }
     txm_status status = make_file(claims, claim->path, target, &claim->fd, err);
     if (status != TXM_OK) {

@@ -44,7 +44,7 @@ static txm_status hash_fd(int fd, const char *path, const volatile int *cancel, 
         if (n == 0)
             return TXM_OK;
         if (txm_is_cancelled(cancel))
-            return txm_fail(err, TXM_CANCELLED, "%s: stopped on request", path);
+            return txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", path);
         txm_sha256_add(hash, piece, (size_t)n);
     }
 }

@@ -20,7 +20,8 @@
 #define SECONDS_PER_MEGAPIXEL_JPEG2000 0.5
 
 /* Encoding of a megasample, by type, with the default encoder. */
-static const double encode_seconds[] = {[TXM_U8] = 0.006, [TXM_U16] = 0.022, [TXM_HALF] = 0.011, [TXM_FLOAT] = 0.045};
+static const double encode_seconds[] = {
+    [TXM_TYPE_U8] = 0.006, [TXM_TYPE_U16] = 0.022, [TXM_TYPE_HALF] = 0.011, [TXM_TYPE_FLOAT] = 0.045};
 
 /* A small image never fills the buffers that a large one may: it takes some copies of itself. */
 enum { SMALL_BASE_BYTES = 3 << 20, SMALL_COPIES = 6 };
@@ -29,7 +30,7 @@ enum { SMALL_BASE_BYTES = 3 << 20, SMALL_COPIES = 6 };
  * to find that they give up soon. */
 static double encoder_factor(txm_compression c, txm_type type)
 {
-    if (type == TXM_FLOAT && c.codec == TXM_CODEC_ZIP)
+    if (type == TXM_TYPE_FLOAT && c.codec == TXM_CODEC_ZIP)
         return 1;
     if (c.codec == TXM_CODEC_NONE)
         return 0.25;
@@ -73,7 +74,7 @@ txm_cost txm_cost_estimate(const char *path, const txm_item *item, const txm_set
 {
     bool oiio = strcmp(item->reader, "oiio") == 0, color = converts_color(item);
     /* Converted colours are half, or float where the source is. */
-    txm_type type = color && !txm_type_is_float((txm_type)item->type) ? TXM_HALF : (txm_type)item->type;
+    txm_type type = color && !txm_type_is_float((txm_type)item->type) ? TXM_TYPE_HALF : (txm_type)item->type;
     double megapixels = (double)item->width * item->height * 1e-6, megasamples = megapixels * item->channels;
     double seconds = oiio ? SECONDS_PER_FILE_OIIO : SECONDS_PER_FILE;
     seconds +=

@@ -100,7 +100,7 @@ static txm_status visit(walk *w, char *path, bool is_file, txm_error *err)
         if (wanted(w, path, true)) {
             if (push(w, path))
                 return TXM_OK;
-            status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
+            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", path);
         }
     } else if (wanted(w, path, false) && (rc != 0 || S_ISREG(st.st_mode))) {
         /* A dangling link counts: opening it says so. Pipes and devices in a folder are nobody's texture. */
@@ -126,7 +126,7 @@ static txm_status read_folder(walk *w, const char *folder, txm_error *err)
     for (size_t i = 0; status == TXM_OK && i < entries.count; i++) {
         char *path = txm_path_join(folder, entries.items[i].name);
         status = path ? visit(w, path, entries.items[i].is_file, err)
-                      : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", folder);
+                      : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", folder);
     }
     txm_entries_free(&entries);
     /* The stack gives back what was pushed last: reversed, subfolders are read in the order of their names. */
@@ -151,7 +151,7 @@ static txm_status next_folder(walk *w, txm_error *err)
     } else if (is_new(w, &st, &exhausted)) {
         status = read_folder(w, folder, err);
     } else if (exhausted) {
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", folder);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", folder);
     }
     free(folder);
     return status;
@@ -165,7 +165,7 @@ txm_status txm_inputs_add_folder(txm_inputs *inputs, const char *path, const txm
     txm_status status = TXM_OK;
     if (!root || !push(&w, root)) {
         free(root);
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", path);
     }
     while (status == TXM_OK && w.count)
         status = next_folder(&w, err);

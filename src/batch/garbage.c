@@ -80,7 +80,7 @@ static txm_status remove_file(const walk *w, const char *path, const struct stat
     txm_claim *claim = NULL;
     txm_error own = {0};
     txm_status status = txm_claims_take(w->options->claims, path, &claim, &own);
-    *busy = status == TXM_LOCKED;
+    *busy = status == TXM_STATUS_LOCKED;
     if (status != TXM_OK)
         return *busy ? TXM_OK : txm_fail(err, status, "%s", own.message);
     if (lstat(path, &now) != 0 || !same_file(&now, judged))
@@ -123,10 +123,10 @@ static txm_status visit_file(walk *w, const char *path, const struct stat *st, t
     if (status == TXM_OK)
         status = settle(w, path, st, &verdict, &own);
     free(verdict.image);
-    if (status == TXM_NO_MEMORY)
+    if (status == TXM_STATUS_NO_MEMORY)
         return txm_fail(err, status, "%s", own.message);
     /* Gone in the meantime: nothing to do. */
-    if (status != TXM_OK && status != TXM_NOT_FOUND)
+    if (status != TXM_OK && status != TXM_STATUS_NOT_FOUND)
         report_failure(w, &own);
     return TXM_OK;
 }
@@ -138,7 +138,7 @@ static txm_status push(walk *w, char *path, txm_error *err)
 {
     if (!path || !TXM_GROW(w->pending, w->capacity, w->count)) {
         free(path);
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for the list of folders");
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for the list of folders");
     }
     w->pending[w->count++] = path;
     return TXM_OK;
@@ -167,7 +167,7 @@ static txm_status read_folder(walk *w, const char *folder, txm_error *err)
     txm_status status = txm_entries_read(folder, &entries, err);
     for (size_t i = 0; status == TXM_OK && i < entries.count; i++) {
         if (txm_is_cancelled(w->options->cancel))
-            status = txm_fail(err, TXM_CANCELLED, "stopped on request");
+            status = txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request");
         else
             status = visit(w, txm_path_join(folder, entries.items[i].name), err);
     }
@@ -188,7 +188,7 @@ txm_status txm_garbage_collect(const char *folder, const txm_garbage_options *op
         txm_error own = {0};
         status = read_folder(&w, next, &own);
         free(next);
-        if (status == TXM_NO_MEMORY || status == TXM_CANCELLED) {
+        if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
             txm_fail(err, status, "%s", own.message);
         } else if (status != TXM_OK) {
             report_failure(&w, &own);

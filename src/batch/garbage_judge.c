@@ -154,7 +154,8 @@ static txm_status describe(subject *s, bool *recognised, txm_error *err)
     txm_error own = {0};
     txm_status status = txm_tx_open(s->path, &tx, &own);
     *recognised = status == TXM_OK;
-    if (status == TXM_CORRUPT || status == TXM_UNSUPPORTED || status == TXM_TOO_LARGE || status == TXM_NEWER)
+    if (status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE ||
+        status == TXM_STATUS_NEWER)
         return TXM_OK;
     if (status == TXM_OK)
         status = txm_tx_describe(tx, &s->description, &own);

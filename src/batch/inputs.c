@@ -70,7 +70,7 @@ txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_
 txm_status txm_inputs_add_failure(txm_inputs *inputs, const char *path, const txm_input *settings,
                                   const txm_error *failure, txm_error *err)
 {
-    if (failure->status == TXM_NO_MEMORY)
+    if (failure->status == TXM_STATUS_NO_MEMORY)
         return txm_fail(err, failure->status, "%s", failure->message);
     txm_input e = settings ? *settings : (txm_input){0};
     e.path = path;
@@ -99,7 +99,7 @@ txm_status txm_inputs_add_file(txm_inputs *inputs, const char *path, const txm_i
     if (!e.colorspace && !e.alpha && !e.output)
         return inputs->options.scene(inputs->options.scene_user, inputs, path, settings, err);
     txm_error failure = {0};
-    txm_fail(&failure, TXM_USAGE,
+    txm_fail(&failure, TXM_STATUS_USAGE,
              "%s%s%s: is a scene, which holds the colour space and alpha type of its images: leave colorspace, alpha "
              "and output out",
              e.origin ? e.origin : "", e.origin ? ": " : "", path);
@@ -168,14 +168,15 @@ txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_i
         txm_error failure = {0};
         if (inputs->options.recursive)
             return add_folder(inputs, path, settings, err);
-        txm_fail(&failure, TXM_NOT_A_FILE, "%s: is a folder; -r takes the images in it and in its subfolders", path);
+        txm_fail(&failure, TXM_STATUS_NOT_A_FILE, "%s: is a folder; -r takes the images in it and in its subfolders",
+                 path);
         return txm_inputs_add_failure(inputs, path, settings, &failure, err);
     }
     if (!there && txm_pattern_is(path))
         return add_pattern(inputs, path, settings, err);
     if (!there && txm_path_hint(path)) {
         txm_error failure = {0};
-        txm_fail(&failure, TXM_USAGE, "%s: %s", path, txm_path_hint(path));
+        txm_fail(&failure, TXM_STATUS_USAGE, "%s: %s", path, txm_path_hint(path));
         return txm_inputs_add_failure(inputs, path, settings, &failure, err);
     }
     /* A file, or nothing: opening it says best what is wrong. */

@@ -97,7 +97,7 @@ static bool rows_are_widened(const uint8_t *p, size_t samples)
 static unsigned suspicions(const txm_source_info *info)
 {
     unsigned s = 0;
-    if (info->type == TXM_U16)
+    if (info->type == TXM_TYPE_U16)
         s |= TXM_LINT_WIDE;
     if (info->file_channels == 2 || info->file_channels == 4)
         s |= TXM_LINT_OPAQUE;
@@ -135,7 +135,7 @@ txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const vo
     for (uint32_t y = 0; status == TXM_OK && left && y < info->height; y += ROWS) {
         uint32_t count = info->height - y < ROWS ? info->height - y : ROWS;
         if (txm_is_cancelled(cancel))
-            status = txm_fail(err, TXM_CANCELLED, "%s: stopped on request", path);
+            status = txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", path);
         else if ((status = txm_source_read(source, y, count, rows, stride, err)) == TXM_OK)
             left = refute(left, info, rows, count);
     }

@@ -37,11 +37,9 @@ typedef struct list {
 
 static txm_status take_alpha(const char *word, txm_input *entry, txm_error *err)
 {
-    int alpha = txm_alpha_parse(word);
-    if (alpha < 0)
-        return txm_fail(err, TXM_USAGE,
+    if (!txm_alpha_parse(word, &entry->alpha))
+        return txm_fail(err, TXM_STATUS_USAGE,
                         "alpha \"%s\": use straight, premultiplied, channel_packed, none, default or auto", word);
-    entry->alpha = (txm_alpha)alpha;
     return TXM_OK;
 }
 
@@ -59,11 +57,11 @@ static txm_status take_member(cJSON *member, txm_input *entry, txm_error *err)
                   {"cache_dir", &entry->cache_dir},
                   {"output", &entry->output}};
     if (!cJSON_IsString(member))
-        return txm_fail(err, TXM_USAGE, "member \"%s\" must be a string", member->string);
+        return txm_fail(err, TXM_STATUS_USAGE, "member \"%s\" must be a string", member->string);
     if (!strcmp(member->string, "alpha"))
         return take_alpha(member->valuestring, entry, err);
     if (!strcmp(member->string, "path_encoded") && !txm_percent_decode(member->valuestring))
-        return txm_fail(err, TXM_USAGE, "member \"path_encoded\" is not percent-encoded");
+        return txm_fail(err, TXM_STATUS_USAGE, "member \"path_encoded\" is not percent-encoded");
     /* The exact bytes win over a path that had to be made readable. */
     if (!strcmp(member->string, "path") && entry->path)
         return TXM_OK;
@@ -73,7 +71,7 @@ static txm_status take_member(cJSON *member, txm_input *entry, txm_error *err)
             return TXM_OK;
         }
     }
-    return txm_fail(err, TXM_USAGE,
+    return txm_fail(err, TXM_STATUS_USAGE,
                     "member \"%s\" is unknown; there are path, path_encoded, colorspace, alpha, working_space, "
                     "cache_dir, output and pattern",
                     member->string);
@@ -85,7 +83,7 @@ static txm_status parse_object(cJSON *object, txm_input *entry, txm_error *err)
     for (cJSON *m = object->child; status == TXM_OK && m; m = m->next)
         status = take_member(m, entry, err);
     if (status == TXM_OK && (!entry->path || !*entry->path))
-        status = txm_fail(err, TXM_USAGE, "the member \"path\" is missing");
+        status = txm_fail(err, TXM_STATUS_USAGE, "the member \"path\" is missing");
     return status;
 }
 
@@ -97,7 +95,7 @@ static txm_status add_json(list *l, const char *text, txm_error *err)
     cJSON *object = cJSON_ParseWithOpts(text, &end, 1);
     txm_status status;
     if (!cJSON_IsObject(object))
-        txm_fail(&failure, TXM_USAGE, "%s: not a JSON object on one line", l->origin);
+        txm_fail(&failure, TXM_STATUS_USAGE, "%s: not a JSON object on one line", l->origin);
     else if (parse_object(object, &entry, &failure) != TXM_OK)
         txm_error_prefix(&failure, "%s", l->origin);
     if (failure.status)
@@ -145,8 +143,8 @@ static txm_status split(list *l, txm_bytes *text, txm_error *failure, txm_error 
             stop = end;
         l->number++;
         if (stop - p > MAX_ENTRY_BYTES) {
-            txm_fail(failure, TXM_CORRUPT, "%s: entry %zu is longer than %d bytes: this is no list of paths", l->name,
-                     l->number, MAX_ENTRY_BYTES);
+            txm_fail(failure, TXM_STATUS_CORRUPT, "%s: entry %zu is longer than %d bytes: this is no list of paths",
+                     l->name, l->number, MAX_ENTRY_BYTES);
             break;
         }
         *stop = 0;
@@ -186,7 +184,7 @@ txm_status txm_inputs_add_list(txm_inputs *inputs, const char *path, txm_error *
         status = read_list(&l, &failure, err);
     if (l.file)
         fclose(l.file);
-    if (status == TXM_OK && failure.status == TXM_CANCELLED)
+    if (status == TXM_OK && failure.status == TXM_STATUS_CANCELLED)
         status = txm_fail_as(err, &failure);
     else if (status == TXM_OK && failure.status)
         status = txm_inputs_add_failure(inputs, l.name, NULL, &failure, err);

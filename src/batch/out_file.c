@@ -74,12 +74,12 @@ txm_status txm_out_file_begin(const char *path, bool make_folder, txm_out_file *
         file->fd = -1;
     txm_status status = TXM_OK;
     if (!file || !(file->path = txm_strdup(path)))
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", path);
     bool to_stdout = strcmp(path, "-") == 0;
     if (status == TXM_OK && !to_stdout)
         status = open_target(file, make_folder, err);
     if (status == TXM_OK && !(file->stream = to_stdout ? stdout : fopencookie(file, "w", functions)))
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", path);
     if (status == TXM_OK)
         *out = file;
     else

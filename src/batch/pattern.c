@@ -117,7 +117,7 @@ txm_status txm_pattern_each(const char *path, txm_pattern_fn fn, void *user, txm
     const char *base = txm_path_base(path);
     char *dir = base == path ? txm_strdup("") : txm_strndup(path, (size_t)(base - path));
     txm_entries entries = {0};
-    txm_status status = dir ? txm_entries_read(*dir ? dir : ".", &entries, err) : TXM_NO_MEMORY;
+    txm_status status = dir ? txm_entries_read(*dir ? dir : ".", &entries, err) : TXM_STATUS_NO_MEMORY;
     size_t kept = 0;
     for (size_t i = 0; i < entries.count; i++) {
         if (txm_pattern_match(base, entries.items[i].name))
@@ -131,13 +131,13 @@ txm_status txm_pattern_each(const char *path, txm_pattern_fn fn, void *user, txm
     for (size_t i = 0; status == TXM_OK && i < kept; i++) {
         char *full = txm_path_join(dir, entries.items[i].name);
         if (!full || !fn(user, full))
-            status = TXM_NO_MEMORY;
+            status = TXM_STATUS_NO_MEMORY;
         free(full);
     }
-    if (status == TXM_NO_MEMORY)
+    if (status == TXM_STATUS_NO_MEMORY)
         txm_fail(err, status, "%s: out of memory", path);
     else if (status == TXM_OK && !kept)
-        status = txm_fail(err, TXM_NOT_FOUND, "%s: no file has a name of this pattern", path);
+        status = txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: no file has a name of this pattern", path);
     txm_entries_free(&entries);
     free(dir);
     return status;

@@ -74,7 +74,7 @@ static txm_status look_closer(txm_batch *b, size_t index, txm_error *err)
     const char *path = txm_inputs_at(b->inputs, index)->path;
     const volatile int *cancel = b->context->cancel;
     txm_status status = TXM_OK;
-    if (b->options.lint && item->outcome != TXM_IS_TX) {
+    if (b->options.lint && item->outcome != TXM_OUTCOME_IS_TX) {
         unsigned findings = txm_lint_settings(path, item->detected, item->width, item->height);
         status = txm_lint_pixels(path, b->context->max_memory_bytes, cancel, &findings, err);
         item->lint = (uint8_t)findings;
@@ -113,7 +113,7 @@ static txm_status look_up(txm_batch *b, size_t index, txm_error *err)
     const txm_cost cost =
         txm_cost_estimate(input->path, item, &settings, txm_pool_threads(txm_context_pool(b->context)));
     item->weight = (float)cost.seconds;
-    if (item->outcome == TXM_WOULD_CREATE)
+    if (item->outcome == TXM_OUTCOME_WOULD_CREATE)
         item->cost = cost;
     return TXM_OK;
 }
@@ -123,7 +123,7 @@ static void settle(txm_batch *b, size_t index)
 {
     txm_item *item = &b->items[index];
     /* On a request to stop, what was being looked at was not started. */
-    item->looked_at = item->status != TXM_CANCELLED;
+    item->looked_at = item->status != TXM_STATUS_CANCELLED;
     if (item->status && (!b->options.shards || (item->shard && txm_batch_is_mine(b, index))))
         atomic_store(&b->failed, true);
 }
@@ -196,7 +196,8 @@ static int compare_cost(const void *pa, const void *pb, void *user)
 
 static bool is_work(const txm_item *item)
 {
-    return item->looked_at && !item->status && item->same_as == TXM_NO_INDEX && item->outcome == TXM_WOULD_CREATE;
+    return item->looked_at && !item->status && item->same_as == TXM_NO_INDEX &&
+           item->outcome == TXM_OUTCOME_WOULD_CREATE;
 }
 
 static txm_batch_totals put_in_order(txm_batch *b)
@@ -242,7 +243,7 @@ static void tell_item(txm_batch *b, size_t index)
         return;
     }
     if (item->same_as != TXM_NO_INDEX)
-        item->outcome = TXM_SAME;
+        item->outcome = TXM_OUTCOME_SAME;
     const txm_result result = txm_item_expand(item);
     txm_batch_tell(b, index, &result, NULL);
 }
@@ -266,7 +267,7 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
         if (decide(batch, i, &failure))
             continue;
         /* A working space that the config lacks concerns the inputs that ask for it, not the others. */
-        if (failure.status == TXM_NO_MEMORY)
+        if (failure.status == TXM_STATUS_NO_MEMORY)
             return txm_fail(err, failure.status, "%s", failure.message);
         txm_item_fail(batch, &batch->items[i], &failure);
         txm_error_clear(&failure);
@@ -284,5 +285,5 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
     if (batch->options.events.planned)
         batch->options.events.planned(batch->options.events.user, &totals);
     tell(batch);
-    return txm_batch_cancelled(batch) ? txm_fail(err, TXM_CANCELLED, "stopped on request") : TXM_OK;
+    return txm_batch_cancelled(batch) ? txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request") : TXM_OK;
 }

@@ -51,14 +51,14 @@ void txm_rules_free(txm_rules **rules)
 static txm_status add(txm_rules *r, const txm_rule *rule, txm_error *err)
 {
     if (r->count == MAX_RULES)
-        return txm_fail(err, TXM_USAGE, "%s: more than %d rules", rule->origin, MAX_RULES);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: more than %d rules", rule->origin, MAX_RULES);
     if (!TXM_GROW(r->items, r->capacity, r->count))
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for rules");
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for rules");
     txm_rule *n = &r->items[r->count];
     *n = (txm_rule){txm_names_put(&r->names, rule->glob), txm_names_put(&r->names, rule->colorspace), rule->alpha,
                     txm_names_put(&r->names, rule->origin)};
     if (!n->glob || !n->origin || (rule->colorspace && !n->colorspace))
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for rules");
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for rules");
     r->count++;
     return TXM_OK;
 }
@@ -69,27 +69,25 @@ txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin,
     char copy[MAX_RULE_BYTES];
     txm_rule rule = {.glob = copy, .origin = origin};
     if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy)
-        return txm_fail(err, TXM_USAGE, "%s: a rule is longer than %d bytes", origin, MAX_RULE_BYTES - 1);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: a rule is longer than %d bytes", origin, MAX_RULE_BYTES - 1);
     /* A glob may hold '=', a colour space hardly; a colour space may hold ',', an alpha type never. */
     char *equals = strrchr(copy, '=');
     if (!equals || equals == copy)
-        return txm_fail(err, TXM_USAGE, "%s: rule '%s': must be GLOB=SPACE or GLOB=SPACE,ALPHA", origin, text);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: rule '%s': must be GLOB=SPACE or GLOB=SPACE,ALPHA", origin, text);
     *equals = 0;
     char *comma = strrchr(equals + 1, ',');
-    int alpha = comma ? txm_alpha_parse(comma + 1) : -1;
-    if (comma && alpha < 0 && comma == equals + 1)
-        return txm_fail(err, TXM_USAGE,
+    bool has_alpha = comma && txm_alpha_parse(comma + 1, &rule.alpha);
+    if (comma && !has_alpha && comma == equals + 1)
+        return txm_fail(err, TXM_STATUS_USAGE,
                         "%s: rule '%s': the alpha type must be straight, premultiplied, channel_packed, none, default "
                         "or auto",
                         origin, text);
-    if (alpha >= 0) {
+    if (has_alpha)
         *comma = 0;
-        rule.alpha = (txm_alpha)alpha;
-    }
     if (equals[1])
         rule.colorspace = equals + 1;
-    else if (alpha < 0)
-        return txm_fail(err, TXM_USAGE, "%s: rule '%s' names no colour space", origin, text);
+    else if (!has_alpha)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: rule '%s' names no colour space", origin, text);
     return add(rules, &rule, err);
 }
 
@@ -113,8 +111,8 @@ txm_status txm_rules_load(txm_rules *rules, const char *path, const volatile int
     txm_status status = TXM_OK;
     for (size_t number = 1; status == TXM_OK && fgets(line, sizeof line, f); number++) {
         if (!strchr(line, '\n') && strlen(line) + 1 == sizeof line)
-            status =
-                txm_fail(err, TXM_USAGE, "%s:%zu: the line is longer than %d bytes", path, number, MAX_RULE_BYTES - 2);
+            status = txm_fail(err, TXM_STATUS_USAGE, "%s:%zu: the line is longer than %d bytes", path, number,
+                              MAX_RULE_BYTES - 2);
         else
             status = load_line(rules, line, path, number, err);
     }
@@ -128,7 +126,7 @@ txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err)
 {
     txm_error_clear(err);
     if (strcmp(name, "pbr") != 0)
-        return txm_fail(err, TXM_USAGE, "there is no preset '%s'; there is pbr", name);
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no preset '%s'; there is pbr", name);
     rules->pbr = true;
     return TXM_OK;
 }

@@ -105,11 +105,11 @@ static void keep(void *user, const txm_making *making)
 /* What was there when the plan was made is not missing for good: somebody is at work on it, or its share went away. */
 static txm_status judge_failure(const char *path, txm_error *err)
 {
-    if (err->status != TXM_NOT_FOUND || access(path, F_OK) == 0)
+    if (err->status != TXM_STATUS_NOT_FOUND || access(path, F_OK) == 0)
         return err->status;
     txm_error now = {0};
-    txm_fail(&now, TXM_CHANGED, "%s; it was there a moment ago: it was removed, or its folder is not mounted any more",
-             err->message);
+    txm_fail(&now, TXM_STATUS_CHANGED,
+             "%s; it was there a moment ago: it was removed, or its folder is not mounted any more", err->message);
     *err = now;
     return err->status;
 }
@@ -137,7 +137,7 @@ static bool convert(txm_batch *b, size_t index, bool last_try)
     free(c.object);
     if (status != TXM_OK)
         status = judge_failure(txm_inputs_at(b->inputs, index)->path, &err);
-    if (status == TXM_LOCKED && !last_try)
+    if (status == TXM_STATUS_LOCKED && !last_try)
         return false;
     txm_batch_tell(b, index, status == TXM_OK ? &result : NULL, &err);
     txm_result_clear(&result);
@@ -280,5 +280,5 @@ txm_status txm_batch_run(txm_batch *batch, txm_error *err)
     txm_claims_free(&batch->claims);
     if (!workers)
         return txm_no_memory(err, NULL);
-    return txm_batch_cancelled(batch) ? txm_fail(err, TXM_CANCELLED, "stopped on request") : TXM_OK;
+    return txm_batch_cancelled(batch) ? txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request") : TXM_OK;
 }

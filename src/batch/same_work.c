@@ -94,7 +94,7 @@ static bool compare_spaces(comparing *c, txm_batch *b, size_t index)
 /* Images of one pixel and images that are tx files themselves serve as they are: nothing is written for them. */
 static bool has_target(const txm_item *item)
 {
-    return item->outcome != TXM_USED_AS_IS && item->outcome != TXM_IS_TX;
+    return item->outcome != TXM_OUTCOME_USED_AS_IS && item->outcome != TXM_OUTCOME_IS_TX;
 }
 
 /* Whether both make the same pixels of the same image, by whatever names the settings go. */
@@ -109,7 +109,7 @@ static void refuse_clash(txm_batch *b, size_t index, size_t first)
     size_t writer = has_target(&b->items[index]) ? index : first;
     txm_item *item = &b->items[writer];
     txm_error err = {0};
-    txm_fail(&err, TXM_USAGE, "%s: its tx file would overwrite that of another input, %s", item->tx_path,
+    txm_fail(&err, TXM_STATUS_USAGE, "%s: its tx file would overwrite that of another input, %s", item->tx_path,
              txm_inputs_at(b->inputs, writer == index ? first : index)->path);
     txm_item_fail(b, item, &err);
 }

@@ -29,7 +29,7 @@ static bool describe(const txm_making *m, const char *settings_key, const char *
     bool ok = txm_bytes_printf(
         out, "store:%d content:%s key:%s tile:%u codec:%d level:%d borders:%d xyz:%s alpha:%s space:%s redact:%d",
         STORE_VERSION, content, settings_key, s->tile_px, (int)s->compression.codec, s->compression.level, s->borders,
-        m->resolved->key.xyz_text, txm_alpha_stored(m->resolved->alpha), m->resolved->requested, s->redact);
+        m->resolved->key.xyz_text, txm_alpha_stored_name(m->resolved->alpha), m->resolved->requested, s->redact);
     /* With --redact the file holds the source's name; without it a path that is true of the first one only. */
     if (ok && s->redact)
         ok = txm_bytes_printf(out, " name:%s", txm_path_base(m->source));
@@ -105,7 +105,7 @@ static txm_status open_file(const char *path, const char *what, int *out, struct
     if (fstat(fd, st) != 0)
         status = txm_fail_errno(err, errno, "%s: cannot be examined", path);
     else if (!S_ISREG(st->st_mode))
-        status = txm_fail(err, TXM_NOT_A_FILE, "%s: not a regular file", path);
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", path);
     if (status == TXM_OK)
         *out = fd;
     else
@@ -125,10 +125,10 @@ static txm_status check_whole(const char *object, txm_error *err)
     txm_tx_close(&tx);
     if (accepted)
         return TXM_OK;
-    if (status != TXM_OK && status != TXM_CORRUPT && status != TXM_UNSUPPORTED)
+    if (status != TXM_OK && status != TXM_STATUS_CORRUPT && status != TXM_STATUS_UNSUPPORTED)
         return txm_fail(err, status, "%s", own.message);
     unlink(object);
-    return txm_fail(err, TXM_CORRUPT, "%s: the stored file is damaged and was removed", object);
+    return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the stored file is damaged and was removed", object);
 }
 
 txm_status txm_store_fetch(const char *object, const char *target, const struct timespec *mtime, char via[16],

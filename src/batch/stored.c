@@ -42,7 +42,7 @@ bool txm_batch_fetch(txm_batch *batch, const txm_making *making, txm_result *res
         describe(making->target, result);
         return true;
     }
-    if (status != TXM_OK && status != TXM_NOT_FOUND && status != TXM_CANCELLED)
+    if (status != TXM_OK && status != TXM_STATUS_NOT_FOUND && status != TXM_STATUS_CANCELLED)
         txm_batch_warn(batch, "%s; converted instead", err.message);
     return false;
 }

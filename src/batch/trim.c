@@ -73,14 +73,14 @@ static txm_status read_shelf(objects *o, const char *store, const char *name, co
 {
     char *folder = txm_path_join(store, name);
     txm_entries files = {0};
-    txm_status status = folder ? txm_entries_read(folder, &files, err) : TXM_NO_MEMORY;
+    txm_status status = folder ? txm_entries_read(folder, &files, err) : TXM_STATUS_NO_MEMORY;
     for (size_t i = 0; status == TXM_OK && i < files.count; i++)
         if (is_object_name(files.items[i].name) && !add_file(o, folder, files.items[i].name, now))
-            status = TXM_NO_MEMORY;
+            status = TXM_STATUS_NO_MEMORY;
     txm_swept swept = {0};
     if (status == TXM_OK)
         txm_sweep_folder(folder, options->dry_run, &swept);
-    if (status == TXM_NO_MEMORY)
+    if (status == TXM_STATUS_NO_MEMORY)
         txm_fail(err, status, "%s: out of memory for the list of its files", store);
     txm_entries_free(&files);
     free(folder);
@@ -94,7 +94,7 @@ static txm_status read_store(objects *o, const char *store, const txm_trim_optio
     txm_status status = txm_entries_read(store, &shelves, err);
     for (size_t i = 0; status == TXM_OK && i < shelves.count; i++)
         if (!is_hex(shelves.items[i].name, 2) || shelves.items[i].name[2])
-            status = txm_fail(err, TXM_USAGE, "%s: this is no store of txmill's: it holds \"%s\"", store,
+            status = txm_fail(err, TXM_STATUS_USAGE, "%s: this is no store of txmill's: it holds \"%s\"", store,
                               shelves.items[i].name);
     for (size_t i = 0; status == TXM_OK && i < shelves.count; i++)
         status = read_shelf(o, store, shelves.items[i].name, options, now, err);

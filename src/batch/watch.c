@@ -160,8 +160,8 @@ static txm_status look_after(txm_watch *w, root *r, txm_error *err)
         txm_watch_tree_remove(&w->tree, r->path);
         r->there = false;
     }
-    if (there && open_root(w, r, &own) == TXM_NO_MEMORY)
-        return txm_fail(err, TXM_NO_MEMORY, "%s", own.message);
+    if (there && open_root(w, r, &own) == TXM_STATUS_NO_MEMORY)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s", own.message);
     if (r->there) {
         warn(w, r->path, "is watched again");
         ask_for_everything(w);
@@ -227,8 +227,8 @@ static txm_status on_folder(txm_watch *w, uint32_t mask, const char *path, size_
         return TXM_OK;
     txm_error own = {0};
     /* Gone again, or not for us to read: its parent tells when that changes. */
-    if (txm_watch_tree_add(&w->tree, path, below, on_found, w, &own) == TXM_NO_MEMORY)
-        return txm_fail(err, TXM_NO_MEMORY, "%s", own.message);
+    if (txm_watch_tree_add(&w->tree, path, below, on_found, w, &own) == TXM_STATUS_NO_MEMORY)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s", own.message);
     return TXM_OK;
 }
 
@@ -343,7 +343,7 @@ txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_what *what
     *what = TXM_WATCH_NOTHING;
     do {
         if (txm_is_cancelled(watch->options.cancel))
-            return txm_fail(err, TXM_CANCELLED, "stopped on request");
+            return txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request");
         txm_status status = read_events(watch, err);
         now = stopwatch();
         if (status == TXM_OK)

@@ -126,8 +126,9 @@ static txm_status watch_one(txm_watch_tree *tree, const char *path, size_t root_
     }
     if (wd < 0)
         return txm_fail_errno(err, errno, "%s: cannot watch the folder", path);
-    return insert(tree, wd, path, root_bytes, known) ? TXM_OK
-                                                     : txm_fail(err, TXM_NO_MEMORY, "out of memory for the watch");
+    return insert(tree, wd, path, root_bytes, known)
+               ? TXM_OK
+               : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for the watch");
 }
 
 /* Takes over `path`. */
@@ -172,7 +173,7 @@ static txm_status add_one(txm_watch_tree *tree, pending *p, const char *path, si
         ok = below && visit(tree, p, below, root_bytes, found, user);
     }
     txm_entries_free(&entries);
-    return ok ? status : txm_fail(err, TXM_NO_MEMORY, "out of memory for the watch");
+    return ok ? status : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for the watch");
 }
 
 txm_status txm_watch_tree_add(txm_watch_tree *tree, const char *path, size_t root_bytes, txm_watch_found found,
@@ -183,8 +184,8 @@ txm_status txm_watch_tree_add(txm_watch_tree *tree, const char *path, size_t roo
     while (status == TXM_OK && p.count) {
         char *next = p.paths[--p.count];
         txm_error own = {0};
-        if (add_one(tree, &p, next, root_bytes, found, user, &own) == TXM_NO_MEMORY)
-            status = txm_fail(err, TXM_NO_MEMORY, "%s", own.message);
+        if (add_one(tree, &p, next, root_bytes, found, user, &own) == TXM_STATUS_NO_MEMORY)
+            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s", own.message);
         free(next);
     }
     while (p.count)

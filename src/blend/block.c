@@ -68,11 +68,11 @@ txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_
     if (status == TXM_OK) {
         status = txm_stream_read(stream, header, LEGACY_HEADER_BYTES, &ignored);
     }
-    if (status != TXM_OK && status != TXM_CORRUPT) {
+    if (status != TXM_OK && status != TXM_STATUS_CORRUPT) {
         return txm_fail_as(err, &ignored);
     }
     if (status != TXM_OK || memcmp(header, "BLENDER", 7) != 0) {
-        return txm_fail(err, TXM_CORRUPT, "%s: not a .blend file: it does not start with BLENDER%s", name,
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: not a .blend file: it does not start with BLENDER%s", name,
                         status == TXM_OK ? "" : " (it is too short or damaged)");
     }
     if (header[7] == '-' || header[7] == '_') {
@@ -83,13 +83,13 @@ txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_
             return status;
         }
         if (number(header + 7, 2) > HEADER_BYTES || number(header + 10, 2) > 1) {
-            return txm_fail(err, TXM_NEWER, "%s: .blend file format %.2s is newer than this program knows (01)", name,
-                            header + 10);
+            return txm_fail(err, TXM_STATUS_NEWER, "%s: .blend file format %.2s is newer than this program knows (01)",
+                            name, header + 10);
         }
         ok = number(header + 7, 2) == HEADER_BYTES && number(header + 10, 2) == 1 && decode_current(header, &format);
     }
     if (!ok) {
-        return txm_fail(err, TXM_CORRUPT, "%s: damaged .blend header", name);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: damaged .blend header", name);
     }
     *out = format;
     return TXM_OK;
@@ -138,11 +138,12 @@ txm_status txm_block_read(txm_stream *stream, const txm_blend_format *format, ui
         return status;
     }
     if (!txm_block_decode(format, head, position, out)) {
-        return txm_fail(err, TXM_CORRUPT, "%s: impossible block head at byte %llu: the file is damaged",
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: impossible block head at byte %llu: the file is damaged",
                         txm_stream_name(stream), (unsigned long long)position);
     }
     if (txm_stream_size(stream, &size) && out->bytes > size - (out->position < size ? out->position : size)) {
-        return txm_fail(err, TXM_CORRUPT, "%s: the %s block at byte %llu claims %llu bytes, the file ends at byte %llu",
+        return txm_fail(err, TXM_STATUS_CORRUPT,
+                        "%s: the %s block at byte %llu claims %llu bytes, the file ends at byte %llu",
                         txm_stream_name(stream), out->code, (unsigned long long)position,
                         (unsigned long long)out->bytes, (unsigned long long)size);
     }

@@ -143,7 +143,7 @@ static txm_blend_user user_of(const txm_blend *blend, const txm_blend_use *use)
     const txm_model *model = &blend->files.data[use->file].model;
     const txm_node *node = &model->nodes.data[use->node];
     const char *owner = model->ids.data[use->id].name;
-    bool extension_known = node->extension >= TXM_REPEAT && node->extension <= TXM_MIRROR;
+    bool extension_known = node->extension >= TXM_EXTENSION_REPEAT && node->extension <= TXM_EXTENSION_MIRROR;
     bool interpolation_known = node->interpolation >= 0 && node->interpolation < 4;
     return (txm_blend_user){
         .node = node->name,
@@ -151,7 +151,7 @@ static txm_blend_user user_of(const txm_blend *blend, const txm_blend_use *use)
         .owner_type = owner_type(owner),
         .library = library_path(blend, use->file),
         .environment = node->environment,
-        .extension = extension_known && !node->environment ? (txm_extension)node->extension : TXM_REPEAT,
+        .extension = extension_known && !node->environment ? (txm_extension)node->extension : TXM_EXTENSION_REPEAT,
         .interpolation = interpolations[interpolation_known ? node->interpolation : 0],
     };
 }

@@ -172,7 +172,7 @@ txm_status txm_dna_parse(const txm_blend_format *format, uint8_t *payload, size_
     dna->pointer_bytes = format->pointer_bytes;
     if (!parse(dna)) {
         txm_dna_free(&dna);
-        return txm_fail(err, TXM_CORRUPT, "%s: damaged struct definitions (DNA1 block)", name);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: damaged struct definitions (DNA1 block)", name);
     }
     mark_pointers(dna);
     *out = dna;

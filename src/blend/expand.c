@@ -134,9 +134,9 @@ static bool expand_sequence(txm_blend *blend, const txm_blend_image *image, file
 static bool expand(txm_blend *blend, const txm_blend_image *image, file_table *files)
 {
     switch (image->source) {
-    case TXM_BLEND_TILED:
+    case TXM_BLEND_SOURCE_TILED:
         return expand_tiles(blend, image, files);
-    case TXM_BLEND_SEQUENCE:
+    case TXM_BLEND_SOURCE_SEQUENCE:
         return expand_sequence(blend, image, files);
     default:
         return add_file(blend, files, image->path, 0, false);
@@ -146,25 +146,25 @@ static bool expand(txm_blend *blend, const txm_blend_image *image, file_table *f
 txm_status txm_blend_expand(txm_blend *blend, const txm_image *image, txm_blend_image *out, txm_error *err)
 {
     file_table files = {0};
-    bool has_files =
-        out->source == TXM_BLEND_FILE || out->source == TXM_BLEND_SEQUENCE || out->source == TXM_BLEND_TILED;
-    out->state = TXM_BLEND_READY;
+    bool has_files = out->source == TXM_BLEND_SOURCE_FILE || out->source == TXM_BLEND_SOURCE_SEQUENCE ||
+                     out->source == TXM_BLEND_SOURCE_TILED;
+    out->state = TXM_BLEND_STATE_READY;
     if (!has_files) {
-        out->state = TXM_BLEND_NO_FILE;
+        out->state = TXM_BLEND_STATE_NO_FILE;
     } else if (image->is_packed) {
-        out->state = TXM_BLEND_PACKED;
+        out->state = TXM_BLEND_STATE_PACKED;
     } else if (!*out->path) {
-        out->state = TXM_BLEND_NO_PATH;
+        out->state = TXM_BLEND_STATE_NO_PATH;
     } else if (!expand(blend, out, &files)) {
         free(files.data);
         return txm_blend_exhausted(blend, err);
     }
-    if (out->state == TXM_BLEND_READY) {
+    if (out->state == TXM_BLEND_STATE_READY) {
         if (files.count > 1) {
             qsort(files.data, files.count, sizeof *files.data, compare_numbers);
         }
         if (files.count == 0 || (files.count == 1 && !files.data[0].exists)) {
-            out->state = TXM_BLEND_MISSING;
+            out->state = TXM_BLEND_STATE_MISSING;
         }
     }
     out->files = files.data;

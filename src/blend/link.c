@@ -116,7 +116,7 @@ static txm_status read_file(txm_blend *blend, uint32_t file, txm_error *err)
 static txm_status add_file(txm_blend *blend, const char *path, uint32_t *index, txm_error *err)
 {
     if (blend->files.count == TXM_BLEND_MAX_FILES) {
-        return txm_fail(err, TXM_TOO_LARGE, "%s: more than %d linked libraries", blend->files.data[0].path,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %d linked libraries", blend->files.data[0].path,
                         TXM_BLEND_MAX_FILES);
     }
     char *folder = txm_path_dir(path);
@@ -139,14 +139,14 @@ static txm_status settle_library(txm_blend *blend, uint32_t file, txm_status sta
                                  txm_error *err)
 {
     txm_blend_library *library = &blend->libraries.data[blend->files.data[file].library];
-    if (status == TXM_NO_MEMORY) {
+    if (status == TXM_STATUS_NO_MEMORY) {
         return txm_fail_as(err, why);
     }
     library->status = status;
     if (status == TXM_OK) {
         return TXM_OK;
     }
-    library->state = status == TXM_NOT_FOUND ? TXM_BLEND_LIBRARY_MISSING : TXM_BLEND_LIBRARY_BROKEN;
+    library->state = status == TXM_STATUS_NOT_FOUND ? TXM_BLEND_LIBRARY_STATE_MISSING : TXM_BLEND_LIBRARY_STATE_BROKEN;
     library->message = txm_store_string(&blend->store, why->message, strlen(why->message));
     return library->message ? TXM_OK : txm_blend_exhausted(blend, err);
 }
@@ -159,7 +159,7 @@ static txm_status read_library(txm_blend *blend, uint32_t file, txm_error *err)
         nesting++;
     }
     if (nesting > TXM_BLEND_MAX_NESTING) {
-        return txm_fail(err, TXM_TOO_LARGE, "%s: packed into more than %d libraries, each packed into the next",
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: packed into more than %d libraries, each packed into the next",
                         blend->files.data[file].path, TXM_BLEND_MAX_NESTING);
     }
     return read_file(blend, file, err);
@@ -194,7 +194,7 @@ static txm_status open_library(txm_blend *blend, uint32_t from, const txm_librar
     *library = (txm_blend_library){.path = file->path, .parent = blend->files.data[from].path, .message = ""};
     file->library = (uint32_t)blend->libraries.count - 1;
     if (packed) {
-        library->state = TXM_BLEND_LIBRARY_PACKED;
+        library->state = TXM_BLEND_LIBRARY_STATE_PACKED;
         file->inside = from;
         file->packed = named->packed;
     }

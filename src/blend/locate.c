@@ -19,7 +19,7 @@ static txm_status parse_at(txm_stream *stream, const txm_blend_format *format, c
 {
     const char *name = txm_stream_name(stream);
     if (block->bytes > TXM_DNA_MAX_BYTES) {
-        return txm_fail(err, TXM_CORRUPT,
+        return txm_fail(err, TXM_STATUS_CORRUPT,
                         "%s: struct definitions of %llu bytes (DNA1 block at byte %llu) are impossible", name,
                         (unsigned long long)block->bytes, (unsigned long long)block->position);
     }
@@ -92,7 +92,7 @@ static txm_status walk(txm_stream *stream, const txm_blend_format *format, txm_t
         }
         if (txm_block_is(&block, "ENDB")) {
             return *dna ? TXM_OK
-                        : txm_fail(err, TXM_CORRUPT, "%s: the file has no struct definitions (DNA1 block)",
+                        : txm_fail(err, TXM_STATUS_CORRUPT, "%s: the file has no struct definitions (DNA1 block)",
                                    txm_stream_name(stream));
         }
     }

@@ -16,9 +16,10 @@ txm_status txm_blend_exhausted(const txm_blend *blend, txm_error *err)
 {
     const char *name = blend->files.count ? blend->files.data[0].path : "scene";
     if (!blend->store.over_limit)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for the images and node trees of the scene", name);
-    return txm_fail(err, TXM_TOO_LARGE, "%s: the images and node trees of the scene need more than %d MiB of memory",
-                    name, TXM_BLEND_STORE_BYTES >> 20);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for the images and node trees of the scene", name);
+    return txm_fail(err, TXM_STATUS_TOO_LARGE,
+                    "%s: the images and node trees of the scene need more than %d MiB of memory", name,
+                    TXM_BLEND_STORE_BYTES >> 20);
 }
 
 static txm_status fill_info(txm_blend *blend, txm_error *err)
@@ -145,7 +146,7 @@ const txm_blend_finding *txm_blend_finding_at(const txm_blend *blend, size_t ind
 const char *txm_blend_source_name(txm_blend_source source)
 {
     static const char *const names[] = {"unknown", "file", "sequence", "movie", "generated", "viewer", "tiled"};
-    return source >= TXM_BLEND_FILE && source <= TXM_BLEND_TILED ? names[source] : names[0];
+    return source >= TXM_BLEND_SOURCE_FILE && source <= TXM_BLEND_SOURCE_TILED ? names[source] : names[0];
 }
 
 const char *txm_blend_state_name(txm_blend_state state)
@@ -178,7 +179,8 @@ static txm_status add_entry(entry_list *list, size_t image, char *path, txm_erro
         free(path);
         return txm_blend_exhausted(list->blend, err);
     }
-    bool many = im->state == TXM_BLEND_READY && (im->source == TXM_BLEND_TILED || im->source == TXM_BLEND_SEQUENCE);
+    bool many = im->state == TXM_BLEND_STATE_READY &&
+                (im->source == TXM_BLEND_SOURCE_TILED || im->source == TXM_BLEND_SOURCE_SEQUENCE);
     *e = (txm_blend_entry){.path = path,
                            .pattern = many ? im->path : NULL,
                            .colorspace = im->colorspace,
@@ -191,7 +193,7 @@ static txm_status add_image(entry_list *list, size_t image, const char *packed_f
 {
     const txm_blend_image *im = &list->blend->images.data[image];
     txm_status status = TXM_OK;
-    for (size_t f = 0; status == TXM_OK && im->state == TXM_BLEND_READY && f < im->file_count; f++) {
+    for (size_t f = 0; status == TXM_OK && im->state == TXM_BLEND_STATE_READY && f < im->file_count; f++) {
         status = add_entry(list, image, txm_strdup(im->files[f].path), err);
     }
     for (size_t p = 0; status == TXM_OK && packed_folder && p < im->packed_count; p++) {

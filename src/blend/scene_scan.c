@@ -35,7 +35,7 @@ static txm_status exhausted(const scan *s, txm_error *err)
 {
     if (!s->store->over_limit)
         return txm_no_memory(err, txm_stream_name(s->stream));
-    return txm_fail(err, TXM_TOO_LARGE, "%s: its node trees and data-blocks need more than %zu MiB of memory",
+    return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: its node trees and data-blocks need more than %zu MiB of memory",
                     txm_stream_name(s->stream), s->store->limit_bytes >> 20);
 }
 
@@ -145,7 +145,8 @@ static txm_status begin_run(scan *s, const txm_block *block, txm_error *err)
     txm_run_reset(&s->run);
     if (s->options->graph) {
         if (s->next_id == s->model->ids.count) {
-            return txm_fail(err, TXM_CHANGED, "%s: the file changed while it was read", txm_stream_name(s->stream));
+            return txm_fail(err, TXM_STATUS_CHANGED, "%s: the file changed while it was read",
+                            txm_stream_name(s->stream));
         }
         s->current = s->next_id++;
     } else if (role != TXM_ROLE_OTHER && role != TXM_ROLE_INTERFACE) {
@@ -195,7 +196,7 @@ static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_
             return exhausted(s, err);
         }
         if (!added) {
-            return txm_fail(err, TXM_TOO_LARGE,
+            return txm_fail(err, TXM_STATUS_TOO_LARGE,
                             "%s: the data-block %s, around byte %llu, has more than %d MiB of nodes",
                             txm_stream_name(s->stream), s->model->ids.data[s->current].name,
                             (unsigned long long)block->position, TXM_RUN_MAX_BYTES >> 20);

@@ -99,7 +99,7 @@ static const char *with_slashes(txm_blend *blend, const char *path)
 static bool settle_tiles(txm_blend *blend, const txm_model *model, const txm_image *image, txm_blend_image *out)
 {
     static const uint32_t first_tile[1] = {FIRST_TILE};
-    if (out->source != TXM_BLEND_TILED) {
+    if (out->source != TXM_BLEND_SOURCE_TILED) {
         return true;
     }
     out->tiles = first_tile;

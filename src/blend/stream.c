@@ -127,7 +127,7 @@ txm_status txm_stream_from_fd(int fd, const char *name, txm_stream **out, txm_er
     if (fstat(fd, &st) != 0) {
         status = txm_fail_errno(err, errno, "%s: cannot examine", name);
     } else if (!S_ISREG(st.st_mode)) {
-        status = txm_fail(err, TXM_NOT_A_FILE, "%s: not a regular file: give the path of a .blend file", name);
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file: give the path of a .blend file", name);
     } else {
         s->input.file_bytes = (uint64_t)st.st_size;
         status = txm_stream_input_read(&s->input, magic, sizeof magic, &got, err);
@@ -171,7 +171,7 @@ static txm_status pull(txm_stream *s, uint8_t *dst, size_t bytes, size_t *got, t
     s->produced += *got;
     if (s->produced > free_output_bytes &&
         s->produced - free_output_bytes > s->input.consumed * most_output_per_input) {
-        return txm_fail(err, TXM_TOO_LARGE,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE,
                         "%s: %llu compressed bytes gave more than %llu: refused as a decompression bomb", s->name,
                         (unsigned long long)s->input.consumed, (unsigned long long)s->produced);
     }
@@ -180,8 +180,9 @@ static txm_status pull(txm_stream *s, uint8_t *dst, size_t bytes, size_t *got, t
 
 static txm_status ended(const txm_stream *s, txm_error *err)
 {
-    return txm_fail(err, TXM_CORRUPT, "%s: the data ends at byte %llu in the middle of a block: the file is truncated",
-                    s->name, (unsigned long long)s->decoder_at);
+    return txm_fail(err, TXM_STATUS_CORRUPT,
+                    "%s: the data ends at byte %llu in the middle of a block: the file is truncated", s->name,
+                    (unsigned long long)s->decoder_at);
 }
 
 txm_status txm_stream_read(txm_stream *s, void *dst, size_t bytes, txm_error *err)

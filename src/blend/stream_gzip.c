@@ -25,13 +25,13 @@ typedef struct gzip_decoder {
 
 static txm_status cut(const txm_stream_input *input, txm_error *err)
 {
-    return txm_fail(err, TXM_CORRUPT, "%s: the gzip data ends at byte %llu: the file is truncated", input->name,
+    return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the gzip data ends at byte %llu: the file is truncated", input->name,
                     (unsigned long long)input->offset);
 }
 
 static txm_status damaged(const gzip_decoder *g, const txm_stream_input *input, txm_error *err)
 {
-    return txm_fail(err, TXM_CORRUPT, "%s: damaged gzip data before byte %llu", input->name,
+    return txm_fail(err, TXM_STATUS_CORRUPT, "%s: damaged gzip data before byte %llu", input->name,
                     (unsigned long long)(input->offset - g->state.avail_in));
 }
 

@@ -146,14 +146,14 @@ static txm_status zstd_pull(void *self, txm_stream_input *input, uint8_t *dst, s
         /* Without input the decoder may still hold output; only if it gives none is the file cut short. */
         z->hint = ZSTD_decompressStream(z->context, &out, &z->in);
         if (ZSTD_isError(z->hint)) {
-            if (txm_zstd_status(z->hint, TXM_CORRUPT) == TXM_NO_MEMORY)
+            if (txm_zstd_status(z->hint, TXM_STATUS_CORRUPT) == TXM_STATUS_NO_MEMORY)
                 return txm_no_memory(err, input->name);
-            return txm_fail(err, TXM_CORRUPT, "%s: damaged zstd data before byte %llu: %s", input->name,
+            return txm_fail(err, TXM_STATUS_CORRUPT, "%s: damaged zstd data before byte %llu: %s", input->name,
                             (unsigned long long)input->offset, ZSTD_getErrorName(z->hint));
         }
         if (ended && out.pos == 0 && z->hint != 0) {
-            return txm_fail(err, TXM_CORRUPT, "%s: the zstd data ends at byte %llu: the file is truncated", input->name,
-                            (unsigned long long)input->offset);
+            return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the zstd data ends at byte %llu: the file is truncated",
+                            input->name, (unsigned long long)input->offset);
         }
     }
     *got = out.pos;

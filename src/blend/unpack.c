@@ -118,7 +118,7 @@ static const char *packed_name(txm_blend *blend, const txm_blend_file *file, con
         read_magic(blend, (uint32_t)(file - blend->files.data), packed, magic);
         const char *id_name = file->model.ids.data[image->id].name;
         id_name = strlen(id_name) > 2 ? id_name + 2 : "image";
-        name = name_from_id(id_name, out->source == TXM_BLEND_TILED, packed, magic);
+        name = name_from_id(id_name, out->source == TXM_BLEND_SOURCE_TILED, packed, magic);
     }
     size_t n = name ? strlen(name) : 0;
     const char *kept = name ? txm_store_string(&blend->store, name, n < NAME_MAX_BYTES ? n : NAME_MAX_BYTES) : NULL;
@@ -130,7 +130,7 @@ txm_status txm_blend_name_packed(txm_blend *blend, const txm_blend_file *file, c
                                  txm_blend_image *out, txm_error *err)
 {
     TXM_TABLE(txm_blend_packed_file) table = {0};
-    for (uint32_t i = image->packed.begin; out->state == TXM_BLEND_PACKED && i < image->packed.end; i++) {
+    for (uint32_t i = image->packed.begin; out->state == TXM_BLEND_STATE_PACKED && i < image->packed.end; i++) {
         const txm_packed *packed = &file->model.packed.data[i];
         const char *name = packed_name(blend, file, image, packed, out);
         txm_blend_packed_file *p = name ? TXM_STORE_ADD(&blend->store, &table) : NULL;
@@ -139,7 +139,7 @@ txm_status txm_blend_name_packed(txm_blend *blend, const txm_blend_file *file, c
             return txm_blend_exhausted(blend, err);
         }
         /* Images that are no UDIM set carry the number of a first tile. */
-        *p = (txm_blend_packed_file){name, out->source == TXM_BLEND_TILED ? packed->tile : 0, packed->bytes};
+        *p = (txm_blend_packed_file){name, out->source == TXM_BLEND_SOURCE_TILED ? packed->tile : 0, packed->bytes};
     }
     out->packed = table.data;
     out->packed_count = table.count;
@@ -276,7 +276,7 @@ static txm_status unpack(txm_stream *stream, const txm_packed *packed, const cha
         bool same = false;
         char *path = numbered(folder, name, number);
         txm_status status = path ? holds(path, stream, packed, &same, err)
-                                 : txm_fail(err, TXM_NO_MEMORY, "%s: no memory to unpack %s", folder, name);
+                                 : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to unpack %s", folder, name);
         bool fresh = status == TXM_OK && !same && lstat(path, &st) != 0;
         if (fresh) {
             status = write_file(path, stream, packed, err);
@@ -291,8 +291,8 @@ static txm_status unpack(txm_stream *stream, const txm_packed *packed, const cha
         *out = path;
         return TXM_OK;
     }
-    return txm_fail(err, TXM_USAGE, "%s: %d other files are called %s already: unpack into another folder", folder,
-                    MAX_NAMES, name);
+    return txm_fail(err, TXM_STATUS_USAGE, "%s: %d other files are called %s already: unpack into another folder",
+                    folder, MAX_NAMES, name);
 }
 
 txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
@@ -300,7 +300,7 @@ txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const
 {
     txm_error_clear(err);
     if (image >= blend->images.count || packed >= blend->images.data[image].packed_count) {
-        return txm_fail(err, TXM_USAGE, "%s: there is no packed image of that number", blend->info.path);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no packed image of that number", blend->info.path);
     }
     const txm_blend_use *origin = &blend->origins.data[image];
     const txm_model *model = &blend->files.data[origin->image_file].model;

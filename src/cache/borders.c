@@ -64,7 +64,8 @@ static txm_status edit_commit(edit *e, txm_error *err)
         return txm_fail_errno(err, errno, "%s: cannot be examined again", e->path);
     if (!there || now.st_ino != e->st.st_ino || now.st_dev != e->st.st_dev || now.st_size != e->st.st_size ||
         now.st_mtim.tv_sec != e->st.st_mtim.tv_sec || now.st_mtim.tv_nsec != e->st.st_mtim.tv_nsec)
-        return txm_fail(err, TXM_CHANGED, "%s: was replaced while its borders were worked on; run again", e->path);
+        return txm_fail(err, TXM_STATUS_CHANGED, "%s: was replaced while its borders were worked on; run again",
+                        e->path);
     return txm_publish_commit(&e->publish, &e->st.st_mtim, err);
 }
 
@@ -75,8 +76,8 @@ static txm_status append_section(edit *e, txm_pool *pool, txm_error *err)
                             info->type,  info->tile_w, {TXM_CODEC_ZIP, 0}};
     txm_section_writer *writer = NULL;
     char *dir = txm_path_dir(e->path);
-    txm_status status =
-        dir ? txm_section_writer_new(&layout, dir, &writer, err) : txm_fail(err, TXM_NO_MEMORY, "memory is exhausted");
+    txm_status status = dir ? txm_section_writer_new(&layout, dir, &writer, err)
+                            : txm_fail(err, TXM_STATUS_NO_MEMORY, "memory is exhausted");
     if (status == TXM_OK)
         status = txm_borders_make(e->tx, pool, writer, err);
     if (status == TXM_OK &&
@@ -106,16 +107,16 @@ txm_status txm_borders_add(const char *path, txm_pool *pool, txm_borders_result 
         goto end;
     const txm_tx_info *info = txm_tx_info_of(e.tx);
     *result = (txm_borders_result){.before = info->section};
-    if (info->section == TXM_SECTION_NEWER) {
-        status = txm_fail(err, TXM_NEWER, "%s: %s; strip it first", path, info->section_reason);
+    if (info->section == TXM_SECTION_STATE_NEWER) {
+        status = txm_fail(err, TXM_STATUS_NEWER, "%s: %s; strip it first", path, info->section_reason);
         goto end;
     }
     if (info->tile_w != info->tile_h) {
-        status = txm_fail(err, TXM_UNSUPPORTED, "%s: tiles of %ux%u pixels; borders are made for square tiles", path,
-                          info->tile_w, info->tile_h);
+        status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: tiles of %ux%u pixels; borders are made for square tiles",
+                          path, info->tile_w, info->tile_h);
         goto end;
     }
-    if (info->section != TXM_SECTION_VALID) {
+    if (info->section != TXM_SECTION_STATE_VALID) {
         status = edit_copy_image(&e, err);
         if (status == TXM_OK)
             status = append_section(&e, pool, err);
@@ -136,7 +137,7 @@ txm_status txm_borders_strip(const char *path, txm_borders_result *result, txm_e
     txm_status status = edit_begin(&e, path, err);
     if (status == TXM_OK) {
         *result = (txm_borders_result){.before = txm_tx_info_of(e.tx)->section};
-        if (txm_tx_info_of(e.tx)->section != TXM_SECTION_NONE) {
+        if (txm_tx_info_of(e.tx)->section != TXM_SECTION_STATE_NONE) {
             status = edit_copy_image(&e, err);
             if (status == TXM_OK)
                 status = edit_commit(&e, err);
@@ -176,7 +177,7 @@ static void check_rows(void *arg)
             if (status == TXM_OK)
                 continue;
             pthread_mutex_lock(&c->lock);
-            if (status != TXM_CORRUPT)
+            if (status != TXM_STATUS_CORRUPT)
                 c->status = txm_fail(&c->err, status, "%s", err.message);
             else if (!atomic_fetch_add(&c->bad, 1) && c->finding_bytes)
                 snprintf(c->finding, c->finding_bytes, "%s", err.message);
@@ -209,7 +210,7 @@ txm_status txm_borders_check(const char *path, txm_pool *pool, txm_borders_resul
     const txm_tx_info *info = txm_tx_info_of(c.tx);
     *result = (txm_borders_result){
         .before = info->section, .file_bytes = info->file_bytes, .section_bytes = info->section_bytes};
-    if (info->section == TXM_SECTION_VALID) {
+    if (info->section == TXM_SECTION_STATE_VALID) {
         for (c.level = 0; c.status == TXM_OK && c.level < info->levels; c.level++)
             check_level(&c, pool);
         result->tiles = c.tiles;
@@ -218,7 +219,7 @@ txm_status txm_borders_check(const char *path, txm_pool *pool, txm_borders_resul
             status = txm_fail(err, c.status, "%s", c.err.message);
     } else if (finding_bytes) {
         snprintf(finding, finding_bytes, "%s: %s", path,
-                 info->section == TXM_SECTION_NONE ? "no border section" : info->section_reason);
+                 info->section == TXM_SECTION_STATE_NONE ? "no border section" : info->section_reason);
     }
     pthread_mutex_destroy(&c.lock);
     txm_tx_close(&c.tx);

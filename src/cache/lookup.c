@@ -34,7 +34,7 @@ static bool usable(const char *path, char reason[REASON_BYTES], shortcoming *why
     if (status != TXM_OK)
         snprintf(reason, REASON_BYTES, "%.*s", REASON_BYTES - 1, err.message);
     else
-        accepted = txm_tx_cycles_accepts(tx, reason, REASON_BYTES) != 0;
+        accepted = txm_tx_cycles_accepts(tx, reason, REASON_BYTES);
     if (tx)
         why->foreign = !accepted && txm_tx_codec_is_foreign(tx) && txm_tx_is_pyramid(tx, NULL, 0);
     txm_tx_close(&tx);
@@ -50,24 +50,24 @@ static txm_tx_state candidate_state(const char *path, const struct stat *source,
     *why = (shortcoming){0};
     if (stat(path, &st) != 0) {
         if (errno == ENOENT || errno == ENOTDIR)
-            return TXM_TX_MISSING;
+            return TXM_TX_STATE_MISSING;
         snprintf(reason, REASON_BYTES, "cannot be looked at: %s", strerror(errno));
         txm_status status = txm_fail_errno(NULL, errno, " ");
         why->trouble = txm_status_retryable(status) ? status : TXM_OK;
-        return TXM_TX_UNUSABLE;
+        return TXM_TX_STATE_UNUSABLE;
     }
     if (!S_ISREG(st.st_mode)) {
         snprintf(reason, REASON_BYTES, "not a regular file");
-        return TXM_TX_UNUSABLE;
+        return TXM_TX_STATE_UNUSABLE;
     }
     if (st.st_mtime != source->st_mtime) {
         char span[TXM_TIME_BYTES];
         snprintf(reason, REASON_BYTES, "the image is %s than the tx file by %s",
                  source->st_mtime > st.st_mtime ? "newer" : "older",
                  txm_duration_text(difftime(source->st_mtime, st.st_mtime), span));
-        return TXM_TX_OUTDATED;
+        return TXM_TX_STATE_OUTDATED;
     }
-    return usable(path, reason, why) ? TXM_TX_FRESH : TXM_TX_UNUSABLE;
+    return usable(path, reason, why) ? TXM_TX_STATE_FRESH : TXM_TX_STATE_UNUSABLE;
 }
 
 /* Whether the source itself serves. Few sources are tx files: those that do not look like a tiled container cost one
@@ -91,7 +91,7 @@ static char *fresh_default(const char *source_path, const char *cache_dir, const
         return NULL;
     char *path = txm_tx_path(source_path, NULL, key);
     *exhausted = !path;
-    if (path && candidate_state(path, source, reason, &why) == TXM_TX_FRESH)
+    if (path && candidate_state(path, source, reason, &why) == TXM_TX_STATE_FRESH)
         return path;
     free(path);
     return NULL;
@@ -107,17 +107,17 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
     if (stat(source_path, &source) != 0)
         return txm_fail_errno(err, errno, "%s: cannot look at the image", source_path);
     if (!S_ISREG(source.st_mode))
-        return txm_fail(err, TXM_NOT_A_FILE, "%s: not an image but a %s; give the path of a file", source_path,
+        return txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not an image but a %s; give the path of a file", source_path,
                         S_ISDIR(source.st_mode) ? "folder" : "device or socket");
     char *path = txm_tx_path(source_path, cache_dir, key);
     if (!path)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", source_path);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", source_path);
     txm_tx_state state = candidate_state(path, &source, reason, &lacking);
-    if (state != TXM_TX_FRESH) {
+    if (state != TXM_TX_STATE_FRESH) {
         char *other = fresh_default(source_path, cache_dir, key, &source, &exhausted);
         if (other || (!exhausted && source_serves(source_path))) {
             free(path);
-            state = other ? TXM_TX_FRESH : TXM_TX_SOURCE;
+            state = other ? TXM_TX_STATE_FRESH : TXM_TX_STATE_SOURCE;
             path = other ? other : txm_strdup(source_path);
             reason[0] = 0;
             lacking = (shortcoming){0};
@@ -127,7 +127,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
     if (exhausted || !path || !why) {
         free(path);
         free(why);
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", source_path);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", source_path);
     }
     *out = (txm_lookup){state, path, why, lacking.foreign, lacking.trouble};
     return TXM_OK;

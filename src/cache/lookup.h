@@ -3,14 +3,7 @@
 #ifndef TXM_CACHE_LOOKUP_H
 #define TXM_CACHE_LOOKUP_H
 #include "cache/name.h"
-
-typedef enum txm_tx_state {
-    TXM_TX_FRESH,    /* loads as a valid tx, mtime equal to the source's to the second */
-    TXM_TX_OUTDATED, /* mtime differs */
-    TXM_TX_UNUSABLE, /* Cycles would refuse it (reason given) */
-    TXM_TX_MISSING,
-    TXM_TX_SOURCE /* the source itself is a valid tx and serves */
-} txm_tx_state;
+#include "txmill/inspect.h"
 
 typedef struct txm_lookup {
     txm_tx_state state;

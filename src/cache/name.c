@@ -37,7 +37,7 @@ static bool digest(const char *source_path, const char *cache_dir, const txm_tx_
     bool ok =
         (!absolute || relative) &&
         txm_bytes_printf(&text, "xyz_to_scene_linear:%scolorspace:%salpha:%sformat:%s", key->xyz_text, key->colorspace,
-                         txm_alpha_stored(key->alpha), key->equiangular ? "equiangular" : "plain") &&
+                         txm_alpha_stored_name(key->alpha), key->equiangular ? "equiangular" : "plain") &&
         (!absolute || txm_bytes_printf(&text, "filepath:%s", relative));
     if (ok)
         txm_md5_hex(text.data, text.size, hex);

@@ -131,7 +131,7 @@ static const char *advice(int sys_errno, txm_publish_place place)
 static txm_status fail(txm_error *err, int sys_errno, const txm_publish *p, const char *what)
 {
     if (atomic_load(&aborted))
-        return txm_fail(err, TXM_CANCELLED, "%s: stopped on request", p->target);
+        return txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", p->target);
     txm_error cause = {0};
     txm_status status = txm_fail_errno(&cause, sys_errno, "%s: %s", p->target, what);
     txm_fail(err, status, "%s; %s", cause.message, advice(sys_errno, p->place));
@@ -186,8 +186,8 @@ static txm_status prepare_target(const txm_publish *p, txm_error *err)
     if (!there && errno == ENAMETOOLONG)
         status = fail(err, errno, p, "cannot be created");
     if (there && !S_ISREG(st.st_mode))
-        status =
-            txm_fail(err, TXM_NOT_A_FILE, "%s: a folder or device has the name of the file; move it away", p->target);
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: a folder or device has the name of the file; move it away",
+                          p->target);
     return status;
 }
 
@@ -198,7 +198,7 @@ txm_status txm_publish_begin(const char *target, txm_publish_place place, txm_pu
     if (!p || !copy) {
         free(p);
         free(copy);
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", target);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", target);
     }
     *p = (txm_publish){.fd = -1, .slot = -1, .target = copy, .place = place};
     txm_status status = prepare_target(p, err);
@@ -277,8 +277,9 @@ txm_status txm_publish_copy(const txm_publish *publish, int from, const char *na
         rc = copy_by_hand(from, publish->fd, &done);
     if (rc)
         return fail(err, rc, publish, "copying failed");
-    return done == (uint64_t)st.st_size ? TXM_OK
-                                        : txm_fail(err, TXM_CHANGED, "%s: its size changed while it was copied", name);
+    return done == (uint64_t)st.st_size
+               ? TXM_OK
+               : txm_fail(err, TXM_STATUS_CHANGED, "%s: its size changed while it was copied", name);
 }
 
 /* Makes the new name survive a power cut. Not every file system can sync a folder: that is no failure. */

@@ -22,8 +22,8 @@ struct txm_deflate {
 txm_status txm_deflate_new(int level, const txm_deflate_shape *shape, txm_deflate **out, txm_error *err)
 {
     if (level < 0 || level > MAX_LEVEL)
-        return txm_fail(err, TXM_USAGE, "zip level %d: must be 1 (fastest) to %d (smallest), or 0 to adapt", level,
-                        MAX_LEVEL);
+        return txm_fail(err, TXM_STATUS_USAGE, "zip level %d: must be 1 (fastest) to %d (smallest), or 0 to adapt",
+                        level, MAX_LEVEL);
     txm_deflate *d = txm_calloc(1, sizeof *d);
     if (!d)
         return txm_no_memory(err, NULL);
@@ -113,10 +113,10 @@ txm_status txm_deflate_run(txm_deflate *d, const uint8_t *src, size_t size_bytes
     }
     struct libdeflate_compressor **c = &d->compressors[level];
     if (!*c && !(*c = libdeflate_alloc_compressor(level)))
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for a zip encoder of level %d", level);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a zip encoder of level %d", level);
     size_t n = libdeflate_zlib_compress(*c, src, size_bytes, dst, txm_deflate_bound(d));
     if (!n)
-        return txm_fail(err, TXM_INTERNAL, "libdeflate refused a tile of %zu bytes", size_bytes);
+        return txm_fail(err, TXM_STATUS_INTERNAL, "libdeflate refused a tile of %zu bytes", size_bytes);
     *encoded_bytes = n;
     return TXM_OK;
 }

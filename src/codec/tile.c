@@ -27,20 +27,20 @@ struct txm_tile_encoder {
 static txm_status check_format(const txm_tile_format *f, txm_error *err)
 {
     if (f->channels < 1 || f->channels > TXM_MAX_CHANNELS)
-        return txm_fail(err, TXM_USAGE, "%u channels: a tx file has 1 to %d", f->channels, TXM_MAX_CHANNELS);
+        return txm_fail(err, TXM_STATUS_USAGE, "%u channels: a tx file has 1 to %d", f->channels, TXM_MAX_CHANNELS);
     if (f->tile_px < TXM_MIN_TILE_PX || f->tile_px > TXM_MAX_TILE_PX || (f->tile_px & (f->tile_px - 1)))
-        return txm_fail(err, TXM_USAGE, "tile size %u: must be a power of two from %d to %d", f->tile_px,
+        return txm_fail(err, TXM_STATUS_USAGE, "tile size %u: must be a power of two from %d to %d", f->tile_px,
                         TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
     if (f->compression.codec != TXM_CODEC_ZSTD)
         return TXM_OK; /* txm_deflate_new checks the level */
     if (txm_type_is_float(f->type))
-        return txm_fail(err, TXM_USAGE,
+        return txm_fail(err, TXM_STATUS_USAGE,
                         "zstd compression is for integer images (TIFF): %s pixels are stored as EXR, which knows no "
                         "zstd; use zip or none",
                         txm_type_name(f->type));
     if (f->compression.level < 0 || f->compression.level > ZSTD_MAX_LEVEL)
-        return txm_fail(err, TXM_USAGE, "zstd level %d: must be 1 (fastest) to %d (smallest)", f->compression.level,
-                        ZSTD_MAX_LEVEL);
+        return txm_fail(err, TXM_STATUS_USAGE, "zstd level %d: must be 1 (fastest) to %d (smallest)",
+                        f->compression.level, ZSTD_MAX_LEVEL);
     return TXM_OK;
 }
 
@@ -51,7 +51,7 @@ static txm_status open_codec(txm_tile_encoder *e, txm_error *err)
     if (c->codec == TXM_CODEC_ZIP) {
         bool exr = txm_type_is_float(e->format.type);
         /* EXR's split bytes have no pixels; every second position finds what all find, in half the time. */
-        txm_deflate_shape shape = {e->raw_bytes, exr ? 2 : e->pixel_bytes, exr ? 2 : 1, e->format.type == TXM_U16};
+        txm_deflate_shape shape = {e->raw_bytes, exr ? 2 : e->pixel_bytes, exr ? 2 : 1, e->format.type == TXM_TYPE_U16};
         txm_status status = txm_deflate_new(c->level, &shape, &e->deflate, err);
         e->packed_capacity = status == TXM_OK ? txm_deflate_bound(e->deflate) : 0;
         return status;
@@ -63,7 +63,7 @@ static txm_status open_codec(txm_tile_encoder *e, txm_error *err)
     if (!e->zstd)
         return txm_no_memory(err, NULL);
     size_t rc = ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_compressionLevel, c->level ? c->level : ZSTD_DEFAULT_LEVEL);
-    return ZSTD_isError(rc) ? txm_fail(err, txm_zstd_status(rc, TXM_INTERNAL), "zstd: %s", ZSTD_getErrorName(rc))
+    return ZSTD_isError(rc) ? txm_fail(err, txm_zstd_status(rc, TXM_STATUS_INTERNAL), "zstd: %s", ZSTD_getErrorName(rc))
                             : TXM_OK;
 }
 
@@ -85,7 +85,7 @@ txm_status txm_tile_encoder_new(const txm_tile_format *format, txm_tile_encoder 
     e->filtered = txm_type_is_float(format->type) ? txm_alloc_pixels(e->raw_bytes, 1) : NULL;
     e->packed = e->packed_capacity ? txm_alloc_pixels(e->packed_capacity, 1) : NULL;
     if (!e->raw || (txm_type_is_float(format->type) && !e->filtered) || (e->packed_capacity && !e->packed)) {
-        status = txm_fail(err, TXM_NO_MEMORY, "no memory for tiles of %u px", format->tile_px);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for tiles of %u px", format->tile_px);
         goto free_encoder;
     }
     *out = e;
@@ -117,7 +117,7 @@ static void tiff_row(txm_tile_encoder *e, const uint8_t *src, uint32_t valid_w, 
     uint8_t *dst = e->raw + y * row_bytes;
     if (e->format.compression.codec != TXM_CODEC_NONE) {
         /* A repeated pixel differs from its neighbour by zero. */
-        if (e->format.type == TXM_U8)
+        if (e->format.type == TXM_TYPE_U8)
             txm_predict_row_u8(src, valid_bytes, channels, dst);
         else
             txm_predict_row_u16((const uint16_t *)(const void *)src, valid_bytes / 2, channels,
@@ -148,7 +148,7 @@ static void exr_raw(txm_tile_encoder *e, const uint8_t *pixels, size_t stride_by
     for (uint32_t y = 0; y < valid_h; y++) {
         const void *src = pixels + y * stride_bytes;
         void *dst = e->raw + y * row_bytes;
-        if (e->format.type == TXM_HALF)
+        if (e->format.type == TXM_TYPE_HALF)
             txm_planes_u16(src, valid_w, e->format.channels, dst);
         else
             txm_planes_u32(src, valid_w, e->format.channels, dst);
@@ -164,7 +164,7 @@ static txm_status check_valid(const txm_tile_encoder *e, uint32_t valid_w, uint3
 {
     if (valid_w && valid_h && valid_w <= e->format.tile_px && valid_h <= e->format.tile_px)
         return TXM_OK;
-    return txm_fail(err, TXM_INTERNAL, "a tile of %u x %u px where tiles have %u px", valid_w, valid_h,
+    return txm_fail(err, TXM_STATUS_INTERNAL, "a tile of %u x %u px where tiles have %u px", valid_w, valid_h,
                     e->format.tile_px);
 }
 
@@ -176,7 +176,7 @@ static txm_status compress(txm_tile_encoder *e, const void *filtered, size_t raw
     if (e->format.compression.codec == TXM_CODEC_NONE)
         return TXM_OK;
     *n = ZSTD_compress2(e->zstd, e->packed, e->packed_capacity, filtered, raw_bytes);
-    return ZSTD_isError(*n) ? txm_fail(err, txm_zstd_status(*n, TXM_INTERNAL), "zstd: %s", ZSTD_getErrorName(*n))
+    return ZSTD_isError(*n) ? txm_fail(err, txm_zstd_status(*n, TXM_STATUS_INTERNAL), "zstd: %s", ZSTD_getErrorName(*n))
                             : TXM_OK;
 }
 

@@ -72,13 +72,14 @@ static txm_status set_working_space(txm_color_config *config, const char *name, 
 {
     txm_color_space *space = txm_color_lookup(config, name);
     if (!space) {
-        txm_fail(err, TXM_COLORSPACE, "working space \"%.200s\" is not in the OCIO config %.400s", name, config->name);
+        txm_fail(err, TXM_STATUS_COLORSPACE, "working space \"%.200s\" is not in the OCIO config %.400s", name,
+                 config->name);
         if (err)
             txm_color_suggest(config, name, err->message, sizeof err->message);
-        return TXM_COLORSPACE;
+        return TXM_STATUS_COLORSPACE;
     }
     if (space->is_data || space->reason || !is_linear(config, space->name))
-        return txm_fail(err, TXM_COLORSPACE,
+        return txm_fail(err, TXM_STATUS_COLORSPACE,
                         "\"%s\" cannot be the working space: it is not a linear colour space that can be built; "
                         "Blender offers Linear Rec.709, Linear Rec.2020 and ACEScg",
                         space->name);
@@ -101,7 +102,7 @@ static txm_status finish(txm_color_config *config, const txm_color_options *opti
     }
     const txm_color_space *linear = txm_color_lookup(config, "scene_linear");
     if (!linear || linear->reason)
-        return txm_fail(err, TXM_CONFIG,
+        return txm_fail(err, TXM_STATUS_CONFIG,
                         "%s: not a usable OCIO config: textures are converted to its role scene_linear, which %s%s",
                         config->name, linear ? "cannot be built: " : "it lacks", linear ? linear->reason : "");
     if (options && options->working_space)
@@ -126,7 +127,7 @@ txm_status txm_color_load(const txm_color_options *options, txm_color_config **o
                     : load_builtin(config, options ? options->working_space : NULL, err);
     if (status == TXM_OK)
         status = finish(config, options, err);
-    if (status == TXM_CONFIG && origin)
+    if (status == TXM_STATUS_CONFIG && origin)
         txm_color_advise(err);
     if (status == TXM_OK)
         *out = config;

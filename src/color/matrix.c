@@ -82,12 +82,12 @@ static txm_status from_config(const txm_color_config *config, matrix3 out, txm_e
             multiply(from_aces, xyz_to_aces, out);
         return TXM_OK;
     }
-    if (why.status == TXM_NO_MEMORY)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: %s", config->name, why.message);
+    if (why.status == TXM_STATUS_NO_MEMORY)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: %s", config->name, why.message);
     if (config->missing.count == 0)
         return TXM_OK;
     return txm_fail(
-        err, TXM_CONFIG,
+        err, TXM_STATUS_CONFIG,
         "%s: not a usable OCIO config: the names of tx files depend on its role %s, which cannot be built: %s",
         config->name, role, why.message);
 }

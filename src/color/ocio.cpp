@@ -101,14 +101,14 @@ txm_status caught(txm_status status, txm_error *err)
     try {
         throw;
     } catch (const std::bad_alloc &) {
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory in OpenColorIO");
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory in OpenColorIO");
     } catch (const std::exception &e) {
         /* OpenColorIO catches it itself in places, and passes on the words alone. */
         if (std::strstr(e.what(), "std::bad_alloc"))
-            return txm_fail(err, TXM_NO_MEMORY, "out of memory in OpenColorIO");
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory in OpenColorIO");
         return fail_in_one_line(err, status, e.what());
     } catch (...) {
-        return txm_fail(err, TXM_INTERNAL, "OpenColorIO threw something unknown");
+        return txm_fail(err, TXM_STATUS_INTERNAL, "OpenColorIO threw something unknown");
     }
 }
 
@@ -192,7 +192,7 @@ try {
     *out = wrap(config);
     return TXM_OK;
 } catch (...) {
-    return caught(TXM_CONFIG, err);
+    return caught(TXM_STATUS_CONFIG, err);
 }
 
 txm_status txm_ocio_from_library(const char *name, txm_ocio **out, txm_error *err)
@@ -202,7 +202,7 @@ try {
     *out = wrap(OCIO::Config::CreateFromFile(name));
     return TXM_OK;
 } catch (...) {
-    return caught(TXM_CONFIG, err);
+    return caught(TXM_STATUS_CONFIG, err);
 }
 
 void txm_ocio_free(txm_ocio **ocio)
@@ -227,7 +227,7 @@ try {
     ocio->config = edited;
     return TXM_OK;
 } catch (...) {
-    return caught(TXM_CONFIG, err);
+    return caught(TXM_STATUS_CONFIG, err);
 }
 
 size_t txm_ocio_count(const txm_ocio *ocio)
@@ -311,7 +311,7 @@ try {
     *out = processor.release();
     return TXM_OK;
 } catch (...) {
-    return caught(TXM_COLORSPACE, err);
+    return caught(TXM_STATUS_COLORSPACE, err);
 }
 
 void txm_ocio_processor_free(txm_ocio_processor **processor)

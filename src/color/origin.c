@@ -47,7 +47,7 @@ static txm_status unreadable(const char *path, const char *what, txm_error *err)
 {
     txm_error why = {0};
     txm_status status = txm_fail_errno(&why, errno, "%s: the OCIO config cannot be %s", path, what);
-    return txm_fail(err, txm_status_retryable(status) ? status : TXM_CONFIG, "%s", why.message);
+    return txm_fail(err, txm_status_retryable(status) ? status : TXM_STATUS_CONFIG, "%s", why.message);
 }
 
 static txm_status read_all(int fd, const char *path, txm_bytes *text, txm_error *err)
@@ -60,10 +60,10 @@ static txm_status read_all(int fd, const char *path, txm_bytes *text, txm_error 
         if (n < 0)
             return unreadable(path, "read", err);
         if (text->size + (size_t)n > TXM_CONFIG_MAX_BYTES)
-            return txm_fail(err, TXM_CONFIG, "%s: larger than %d MiB, so not an OCIO config", path,
+            return txm_fail(err, TXM_STATUS_CONFIG, "%s: larger than %d MiB, so not an OCIO config", path,
                             TXM_CONFIG_MAX_BYTES >> 20);
         if (!txm_bytes_add(text, chunk, (size_t)n))
-            return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for the OCIO config", path);
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for the OCIO config", path);
     }
     return TXM_OK;
 }
@@ -79,7 +79,7 @@ static txm_status read_file(const char *path, txm_bytes *text, txm_error *err)
     if (fstat(fd, &st) != 0)
         status = unreadable(path, "examined", err);
     else if (!S_ISREG(st.st_mode))
-        status = txm_fail(err, TXM_CONFIG, "%s: not a regular file, so not an OCIO config", path);
+        status = txm_fail(err, TXM_STATUS_CONFIG, "%s: not a regular file, so not an OCIO config", path);
     else
         status = read_all(fd, path, text, err);
     close(fd);
@@ -91,7 +91,7 @@ static txm_status load_from_library(txm_color_config *config, const char *kind, 
     unsigned major, minor;
     txm_ocio_newest_profile(&major, &minor);
     if (!txm_ocio_has_archives())
-        return txm_fail(err, TXM_CONFIG,
+        return txm_fail(err, TXM_STATUS_CONFIG,
                         "%s: %s need OpenColorIO 2.2 or newer, and this txmill has %u.%u; unpack or export it to a "
                         "config.ocio file",
                         config->name, kind, major, minor);
@@ -108,12 +108,12 @@ static txm_status load_newer(txm_color_config *config, const txm_bytes *text, co
     unsigned major, minor;
     txm_ocio_newest_profile(&major, &minor);
     if (scan->major != major)
-        return txm_fail(err, TXM_CONFIG, "its profile version is %u.%u, and OpenColorIO %u.%u reads up to %u",
+        return txm_fail(err, TXM_STATUS_CONFIG, "its profile version is %u.%u, and OpenColorIO %u.%u reads up to %u",
                         scan->major, scan->minor, major, minor, major);
     snprintf(config->version, sizeof config->version, "%u.%u", scan->major, scan->minor);
     txm_status status = txm_color_load_reduced(text->data, text->size, folder, &config->library->ocio, &config->missing,
                                                &config->left_out, err);
-    if (status == TXM_CONFIG)
+    if (status == TXM_STATUS_CONFIG)
         append(err, " (the config has profile version %u.%u, newer than OpenColorIO %u.%u)", scan->major, scan->minor,
                major, minor);
     return status;
@@ -125,7 +125,7 @@ static txm_status load_text(txm_color_config *config, const txm_bytes *text, txm
     unsigned major, minor;
     char *folder = txm_path_dir(config->name);
     if (!folder)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for the OCIO config", config->name);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for the OCIO config", config->name);
     txm_ocio_newest_profile(&major, &minor);
     txm_status status = txm_config_scan_text(text->data, text->size, &scan, err);
     if (status == TXM_OK && (scan.major > major || (scan.major == major && scan.minor > minor)))
@@ -143,7 +143,7 @@ static txm_status load_file(txm_color_config *config, txm_error *err)
     txm_bytes text = {0};
     txm_status status = read_file(config->name, &text, err);
     if (status == TXM_OK && text.size == 0)
-        status = txm_fail(err, TXM_CONFIG, "%s: empty, so not an OCIO config", config->name);
+        status = txm_fail(err, TXM_STATUS_CONFIG, "%s: empty, so not an OCIO config", config->name);
     if (status == TXM_OK)
         status = load_text(config, &text, err);
     txm_bytes_free(&text);
@@ -155,7 +155,7 @@ txm_status txm_color_load_origin(txm_color_config *config, const char *origin, t
     txm_status status;
     config->name = txm_strdup(origin);
     if (!config->name)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory for the OCIO config", origin);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for the OCIO config", origin);
     if (strncmp(origin, "ocio://", 7) == 0)
         status = load_from_library(config, "ocio:// names", err);
     else if (txm_path_has_ext(origin, "ocioz"))

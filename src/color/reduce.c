@@ -263,9 +263,9 @@ static txm_status try_items(reduction *r, const char *section, refused_fn on_ref
         status = try(r, &why);
         if (status == TXM_OK) {
             ++*kept;
-        } else if (status == TXM_CONFIG) {
+        } else if (status == TXM_STATUS_CONFIG) {
             refused[i] = true;
-            status = on_refused(r, item, *kept, why.message) ? TXM_OK : TXM_NO_MEMORY;
+            status = on_refused(r, item, *kept, why.message) ? TXM_OK : TXM_STATUS_NO_MEMORY;
         }
     }
     restore(r, list, refused);
@@ -359,13 +359,13 @@ static txm_status reduce(reduction *r, txm_ocio **out, txm_error *err)
     snprintf(version, sizeof version, "%u.%u", major, minor);
     r->root = txm_tree_root(&r->tree);
     if (!txm_tree_value(&r->tree, r->root, "ocio_profile_version"))
-        return txm_fail(err, TXM_CONFIG, "no mapping with ocio_profile_version");
+        return txm_fail(err, TXM_STATUS_CONFIG, "no mapping with ocio_profile_version");
     if (!drop_others(r, r->root, config_keys, sizeof config_keys / sizeof *config_keys, &r->sections) ||
         !prepare_spaces(r, "colorspaces") || !prepare_spaces(r, "display_colorspaces") || !prepare_rules(r) ||
         !txm_tree_set(&r->tree, r->root, "ocio_profile_version", version))
         return txm_no_memory(err, NULL);
     txm_status status = load(r, true, out, NULL);
-    if (status != TXM_CONFIG)
+    if (status != TXM_STATUS_CONFIG)
         return status == TXM_OK ? status : txm_fail(err, status, "out of memory");
     status = try_everything(r, err);
     return status == TXM_OK ? load(r, false, out, err) : status;

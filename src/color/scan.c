@@ -62,7 +62,7 @@ static txm_status count_into_parent(scanner *s, size_t nodes, size_t line, txm_e
     f->items++;
     /* A mapping holds two nodes an entry. */
     if (f->nodes > TXM_CONFIG_MAX_NODES || f->items > 2 * TXM_CONFIG_MAX_ITEMS)
-        return txm_fail(err, TXM_CONFIG, "line %zu: more entries than any OCIO config has", line);
+        return txm_fail(err, TXM_STATUS_CONFIG, "line %zu: more entries than any OCIO config has", line);
     return TXM_OK;
 }
 
@@ -73,7 +73,7 @@ static txm_status open_anchor(scanner *s, const yaml_char_t *name, size_t line, 
     if (!name)
         return TXM_OK;
     if (s->anchor_count == TXM_CONFIG_MAX_ANCHORS)
-        return txm_fail(err, TXM_CONFIG, "line %zu: more than %d anchors", line, TXM_CONFIG_MAX_ANCHORS);
+        return txm_fail(err, TXM_STATUS_CONFIG, "line %zu: more than %d anchors", line, TXM_CONFIG_MAX_ANCHORS);
     anchor *a = &s->anchors[s->anchor_count];
     a->nodes = 0;
     if (!(a->name = txm_strdup((const char *)name)))
@@ -86,7 +86,7 @@ static txm_status open_container(scanner *s, const yaml_char_t *anchor_name, siz
 {
     int index;
     if (s->depth == TXM_CONFIG_MAX_DEPTH)
-        return txm_fail(err, TXM_CONFIG, "line %zu: nested deeper than %d levels", line, TXM_CONFIG_MAX_DEPTH);
+        return txm_fail(err, TXM_STATUS_CONFIG, "line %zu: nested deeper than %d levels", line, TXM_CONFIG_MAX_DEPTH);
     txm_status status = open_anchor(s, anchor_name, line, &index, err);
     if (status == TXM_OK)
         s->stack[++s->depth] = (frame){.nodes = 1, .anchor = index};
@@ -122,11 +122,11 @@ static txm_status alias(scanner *s, const yaml_char_t *name, size_t line, txm_er
         if (strcmp(s->anchors[i].name, (const char *)name) != 0)
             continue;
         if (s->anchors[i].nodes == 0)
-            return txm_fail(err, TXM_CONFIG, "line %zu: *%.100s stands inside of what it stands for", line,
+            return txm_fail(err, TXM_STATUS_CONFIG, "line %zu: *%.100s stands inside of what it stands for", line,
                             (const char *)name);
         return count_into_parent(s, s->anchors[i].nodes, line, err);
     }
-    return txm_fail(err, TXM_CONFIG, "line %zu: *%.100s stands for nothing", line, (const char *)name);
+    return txm_fail(err, TXM_STATUS_CONFIG, "line %zu: *%.100s stands for nothing", line, (const char *)name);
 }
 
 static txm_status handle(scanner *s, const yaml_event_t *event, txm_error *err)
@@ -165,7 +165,7 @@ txm_status txm_config_scan_text(const char *text, size_t size_bytes, txm_config_
         if (!yaml_parser_parse(&parser, &event)) {
             status = txm_yaml_lacks_memory(&parser)
                          ? txm_no_memory(err, NULL)
-                         : txm_fail(err, TXM_CONFIG, "line %zu: no sound YAML: %s", line_of(parser.problem_mark),
+                         : txm_fail(err, TXM_STATUS_CONFIG, "line %zu: no sound YAML: %s", line_of(parser.problem_mark),
                                     parser.problem ? parser.problem : "unreadable");
             break;
         }

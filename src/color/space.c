@@ -196,8 +196,8 @@ static txm_status build(const txm_color_config *config, txm_color_space *space, 
         space->color_class = classify(space->processor);
         if (space->color_class != TXM_COLOR_OTHER)
             txm_ocio_processor_free(&space->processor);
-    } else if (why.status == TXM_NO_MEMORY || !(space->reason = txm_strdup(why.message))) {
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for colour space \"%s\"", space->name);
+    } else if (why.status == TXM_STATUS_NO_MEMORY || !(space->reason = txm_strdup(why.message))) {
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for colour space \"%s\"", space->name);
     }
     space->tried = true;
     return TXM_OK;
@@ -213,10 +213,11 @@ static txm_status ensure_built(const txm_color_config *config, txm_color_space *
 
 static txm_status unknown(const txm_color_config *config, const char *name, txm_error *err)
 {
-    txm_fail(err, TXM_COLORSPACE, "colour space \"%.200s\" is not in the OCIO config %.400s", name, config->name);
+    txm_fail(err, TXM_STATUS_COLORSPACE, "colour space \"%.200s\" is not in the OCIO config %.400s", name,
+             config->name);
     if (err)
         txm_color_suggest(config, name, err->message, sizeof err->message);
-    return TXM_COLORSPACE;
+    return TXM_STATUS_COLORSPACE;
 }
 
 txm_status txm_color_find(const txm_color_config *config, const char *name, const txm_color_space **out, txm_error *err)
@@ -228,7 +229,7 @@ txm_status txm_color_find(const txm_color_config *config, const char *name, cons
     if (status != TXM_OK)
         return status;
     if (space->reason)
-        return txm_fail(err, TXM_COLORSPACE, "colour space \"%s\" of the OCIO config %s cannot be used: %s",
+        return txm_fail(err, TXM_STATUS_COLORSPACE, "colour space \"%s\" of the OCIO config %s cannot be used: %s",
                         space->name, config->name, space->reason);
     *out = space;
     return TXM_OK;
@@ -269,7 +270,7 @@ size_t txm_color_count(const txm_color_config *config)
 txm_status txm_color_entry_at(const txm_color_config *config, size_t index, txm_color_entry *out, txm_error *err)
 {
     if (index >= config->count)
-        return txm_fail(err, TXM_USAGE, "colour space %zu of %zu does not exist", index, config->count);
+        return txm_fail(err, TXM_STATUS_USAGE, "colour space %zu of %zu does not exist", index, config->count);
     txm_color_space *space = &config->spaces[index];
     txm_status status = ensure_built(config, space, err);
     if (status != TXM_OK)

@@ -20,9 +20,9 @@ txm_status txm_tree_load(txm_tree *tree, const char *text, size_t size_bytes, tx
     tree->has_document = yaml_parser_load(&parser, &tree->document);
     txm_status status = TXM_OK;
     if (!tree->has_document)
-        status = txm_yaml_lacks_memory(&parser)
-                     ? txm_no_memory(err, NULL)
-                     : txm_fail(err, TXM_CONFIG, "no sound YAML: %s", parser.problem ? parser.problem : "unreadable");
+        status = txm_yaml_lacks_memory(&parser) ? txm_no_memory(err, NULL)
+                                                : txm_fail(err, TXM_STATUS_CONFIG, "no sound YAML: %s",
+                                                           parser.problem ? parser.problem : "unreadable");
     yaml_parser_delete(&parser);
     if (status != TXM_OK)
         return status;
@@ -221,7 +221,7 @@ txm_status txm_tree_write(txm_tree *tree, txm_bytes *out, txm_error *err)
     txm_status status = TXM_OK;
     if (!ok)
         status = emitter.error == YAML_EMITTER_ERROR
-                     ? txm_fail(err, TXM_CONFIG, "cannot be written as YAML again: %s", emitter.problem)
+                     ? txm_fail(err, TXM_STATUS_CONFIG, "cannot be written as YAML again: %s", emitter.problem)
                      : txm_no_memory(err, NULL);
     yaml_emitter_delete(&emitter);
     return status;

@@ -446,7 +446,7 @@ static const uint8_t *pixel_at(const repeat_window *r, uint32_t x, uint32_t y)
 static int64_t look_up(int64_t x, uint32_t x0, uint32_t size, txm_extension extension)
 {
     int64_t origin = (int64_t)x0 - TXM_BORDER_PX;
-    if (extension == TXM_REPEAT)
+    if (extension == TXM_EXTENSION_REPEAT)
         return x - origin;
     int64_t level_x = txm_extend(x, size, extension);
     return level_x < 0 ? -1 : level_x - origin;
@@ -518,16 +518,16 @@ txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t
     return TXM_OK;
 }
 
-int txm_tx_border_is(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, const void *pixels,
-                     size_t stride_bytes, const void *border)
+bool txm_tx_border_is(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, const void *pixels,
+                      size_t stride_bytes, const void *border)
 {
     txm_tile_id tile;
     if (!tx->section || txm_tile_at(tx, level, tile_x, tile_y, &tile, NULL) != TXM_OK ||
         txm_tx_check(tx, NULL) != TXM_OK)
-        return 0;
+        return false;
     txm_scratch *scratch = txm_scratch_take(tx);
     if (!scratch)
-        return 0;
+        return false;
     const uint8_t *stored = NULL;
     txm_status status = read_border(tx, &tile, &(txm_pixels){pixels, stride_bytes}, scratch, &stored, NULL);
     bool same = txm_tx_settle(tx, status, NULL) == TXM_OK && stored &&

@@ -43,7 +43,7 @@ txm_status txm_border_encoder_new(const txm_tx_layout *layout, txm_border_encode
 {
     if (!layout->channels || layout->channels > TXM_MAX_CHANNELS || !layout->tile_px ||
         layout->tile_px > TXM_MAX_TILE_PX)
-        return txm_fail(err, TXM_USAGE,
+        return txm_fail(err, TXM_STATUS_USAGE,
                         "borders for %u channels and tiles of %u px: a tx file has 1 to %d and up to %d",
                         layout->channels, layout->tile_px, TXM_MAX_CHANNELS, TXM_MAX_TILE_PX);
     txm_border_encoder *e = txm_calloc(1, sizeof *e);
@@ -69,7 +69,7 @@ txm_status txm_border_encoder_new(const txm_tx_layout *layout, txm_border_encode
     size_t rc = set_parameters(e->zstd);
     if (ZSTD_isError(rc)) {
         txm_border_encoder_free(&e);
-        return txm_fail(err, txm_zstd_status(rc, TXM_INTERNAL), "zstd: %s", ZSTD_getErrorName(rc));
+        return txm_fail(err, txm_zstd_status(rc, TXM_STATUS_INTERNAL), "zstd: %s", ZSTD_getErrorName(rc));
     }
     *out = e;
     return TXM_OK;
@@ -214,7 +214,7 @@ static txm_status encode_payload(txm_border_encoder *e, const uint8_t *border, s
     size_t n =
         ZSTD_compress2(e->zstd, out + MASK_BYTES, e->encoded_capacity - CHECK_BYTES - MASK_BYTES, e->planes, kept);
     if (ZSTD_isError(n))
-        return txm_fail(err, txm_zstd_status(n, TXM_INTERNAL), "zstd: %s", ZSTD_getErrorName(n));
+        return txm_fail(err, txm_zstd_status(n, TXM_STATUS_INTERNAL), "zstd: %s", ZSTD_getErrorName(n));
     *size = MASK_BYTES + n;
     return TXM_OK;
 }
@@ -234,7 +234,7 @@ txm_status txm_border_encode_edges(txm_border_encoder *e, const void *border, co
                                    txm_error *err)
 {
     if (!valid_w || !valid_h || valid_w > e->tile_px || valid_h > e->tile_px)
-        return txm_fail(err, TXM_INTERNAL, "a border of %u x %u px where tiles have %u px", valid_w, valid_h,
+        return txm_fail(err, TXM_STATUS_INTERNAL, "a border of %u x %u px where tiles have %u px", valid_w, valid_h,
                         e->tile_px);
     size_t count = txm_border_pixels(valid_w, valid_h), size = 0;
     predict(e, border, edges, valid_w, valid_h);

@@ -41,10 +41,10 @@ static const char *last_of(const char *text, const char *words)
 
 static bool set_alpha(txm_tx_description *d, const char *word)
 {
-    int alpha = txm_alpha_parse(word);
-    d->has_alpha_type = alpha > TXM_ALPHA_DEFAULT;
+    txm_alpha alpha;
+    d->has_alpha_type = txm_alpha_parse(word, &alpha) && alpha != TXM_ALPHA_DEFAULT;
     if (d->has_alpha_type)
-        d->alpha = (txm_alpha)alpha;
+        d->alpha = alpha;
     return d->has_alpha_type;
 }
 
@@ -190,14 +190,14 @@ bool txm_tx_codec_is_foreign(const txm_tx *tx)
     return tx->info.container == TXM_CONTAINER_TIFF && !strcmp(tx->info.compression, "zstd");
 }
 
-int txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes)
+bool txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes)
 {
     if (!txm_tx_is_pyramid(tx, reason, reason_bytes))
-        return 0;
+        return false;
     if (txm_tx_codec_is_foreign(tx))
         return refuse(reason, reason_bytes, "it is compressed with %s, which Blender's libtiff is built without",
                       tx->info.compression);
-    return 1;
+    return true;
 }
 
 bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes)

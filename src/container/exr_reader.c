@@ -47,7 +47,7 @@ typedef struct attribute {
 
 static txm_status corrupt(parser *p, const char *what)
 {
-    return txm_fail(p->err, TXM_CORRUPT, "%s: damaged EXR header: %s (byte %zu); the file may be truncated",
+    return txm_fail(p->err, TXM_STATUS_CORRUPT, "%s: damaged EXR header: %s (byte %zu); the file may be truncated",
                     p->tx->path, what, p->at);
 }
 
@@ -97,15 +97,15 @@ static txm_status take_channels(parser *p, const attribute *a)
             return corrupt(p, "the channel list is cut off");
         at += (uint32_t)n + 1;
         if (count == TXM_MAX_CHANNELS)
-            return txm_fail(p->err, TXM_UNSUPPORTED, "%s: more than %d channels", tx->path, TXM_MAX_CHANNELS);
+            return txm_fail(p->err, TXM_STATUS_UNSUPPORTED, "%s: more than %d channels", tx->path, TXM_MAX_CHANNELS);
         uint32_t type = txm_load_le32(a->data + at);
         if (type != PIXEL_HALF && type != PIXEL_FLOAT)
-            return txm_fail(p->err, TXM_UNSUPPORTED, "%s: channel %s is neither half nor float", tx->path, name);
+            return txm_fail(p->err, TXM_STATUS_UNSUPPORTED, "%s: channel %s is neither half nor float", tx->path, name);
         if (txm_load_le32(a->data + at + 8) != 1 || txm_load_le32(a->data + at + 12) != 1)
-            return txm_fail(p->err, TXM_UNSUPPORTED, "%s: channel %s is subsampled", tx->path, name);
-        txm_type now = type == PIXEL_HALF ? TXM_HALF : TXM_FLOAT;
+            return txm_fail(p->err, TXM_STATUS_UNSUPPORTED, "%s: channel %s is subsampled", tx->path, name);
+        txm_type now = type == PIXEL_HALF ? TXM_TYPE_HALF : TXM_TYPE_FLOAT;
         if (count && now != tx->info.type)
-            return txm_fail(p->err, TXM_UNSUPPORTED, "%s: its channels differ in type", tx->path);
+            return txm_fail(p->err, TXM_STATUS_UNSUPPORTED, "%s: its channels differ in type", tx->path);
         tx->info.type = now;
         channels[count] = name;
         strcat(strcat(names, count ? "," : ""), name);
@@ -143,9 +143,10 @@ static txm_status take_tiles(parser *p, const attribute *a)
     p->tx->info.tile_h = txm_load_le32(a->data + 4);
     p->level_mode = a->data[8] & 15;
     if (p->level_mode != LEVEL_ONE && p->level_mode != LEVEL_MIPMAP)
-        return txm_fail(p->err, TXM_UNSUPPORTED, "%s: rip-map levels; only mip-map levels are read", p->tx->path);
+        return txm_fail(p->err, TXM_STATUS_UNSUPPORTED, "%s: rip-map levels; only mip-map levels are read",
+                        p->tx->path);
     if (p->level_mode == LEVEL_MIPMAP && a->data[8] >> 4 != ROUND_DOWN)
-        return txm_fail(p->err, TXM_UNSUPPORTED, "%s: level sizes rounded up; only those rounded down are read",
+        return txm_fail(p->err, TXM_STATUS_UNSUPPORTED, "%s: level sizes rounded up; only those rounded down are read",
                         p->tx->path);
     p->have_tiles = true;
     return TXM_OK;
@@ -158,7 +159,8 @@ static txm_status take_codec(parser *p, const attribute *a)
     if (a->bytes != 1)
         return corrupt(p, "the compression has a wrong size");
     if (a->data[0] >= TXM_EXR_CODECS)
-        return txm_fail(p->err, TXM_UNSUPPORTED, "%s: compression number %u is unknown", p->tx->path, a->data[0]);
+        return txm_fail(p->err, TXM_STATUS_UNSUPPORTED, "%s: compression number %u is unknown", p->tx->path,
+                        a->data[0]);
     p->tx->exr_compression = a->data[0];
     snprintf(p->tx->info.compression, sizeof p->tx->info.compression, "%s", names[a->data[0]]);
     p->have_codec = true;
@@ -242,7 +244,7 @@ static txm_status take_table(parser *p)
         for (uint64_t t = 0; t < tiles; t++) {
             uint64_t at = txm_load_le64(l->offsets + 8 * t);
             if (at < p->at || !txm_map_holds(&tx->map, at, TXM_EXR_CHUNK_HEADER_BYTES))
-                return txm_fail(p->err, TXM_CORRUPT,
+                return txm_fail(p->err, TXM_STATUS_CORRUPT,
                                 "%s: level %u, tile %" PRIu64 ",%" PRIu64 " lies at byte %" PRIu64
                                 ", outside of the file; it may be truncated or unfinished",
                                 tx->path, i, t % l->shape.tiles_x, t / l->shape.tiles_x, at);
@@ -261,10 +263,10 @@ txm_status txm_exr_reader_open(txm_tx *tx, bool *is, txm_error *err)
         return TXM_OK;
     uint32_t version = txm_load_le32(tx->map.data + 4);
     if ((version & 255) > 2 || version & ~(255u | KNOWN_FLAGS))
-        return txm_fail(err, TXM_UNSUPPORTED, "%s: EXR version %u, flags %#x; version 2 is read", tx->path,
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: EXR version %u, flags %#x; version 2 is read", tx->path,
                         version & 255, version & ~255u);
     if (version & (FLAG_DEEP | FLAG_MULTIPART) || !(version & FLAG_TILED))
-        return txm_fail(err, TXM_UNSUPPORTED, "%s: %s EXR, so not a tx file", tx->path,
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s EXR, so not a tx file", tx->path,
                         version & FLAG_DEEP        ? "a deep"
                         : version & FLAG_MULTIPART ? "a multi-part"
                                                    : "a scan-line");

@@ -174,12 +174,12 @@ static txm_status core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scr
 {
     const txm_openexr_core *exr = txm_openexr_core_load();
     if (!exr)
-        return txm_fail(err, TXM_UNSUPPORTED,
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
                         "its %s data need the library " TXM_OPENEXR_SONAME ", which is not installed",
                         tx->info.compression);
     struct txm_exr_core *core = core_of(exr, (txm_tx *)tx);
     if (!core)
-        return txm_fail(err, TXM_CORRUPT, "OpenEXRCore cannot open the file");
+        return txm_fail(err, TXM_STATUS_CORRUPT, "OpenEXRCore cannot open the file");
     if (!scratch->exr_chunk && !(scratch->exr_chunk = txm_calloc(1, sizeof(exr_decode_pipeline_t))))
         return txm_no_memory(err, NULL);
     exr_decode_pipeline_t *chunk = scratch->exr_chunk;
@@ -204,9 +204,9 @@ static txm_status core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scr
     if (rv != EXR_ERR_SUCCESS) {
         txm_exr_chunk_free(scratch); /* whatever state it is in */
         if (rv == EXR_ERR_FEATURE_NOT_IMPLEMENTED)
-            return txm_fail(err, TXM_UNSUPPORTED, "OpenEXRCore does not decode %s", tx->info.compression);
-        return txm_fail(err, rv == EXR_ERR_OUT_OF_MEMORY ? TXM_NO_MEMORY : TXM_CORRUPT, "its %s data are damaged (%s)",
-                        tx->info.compression, exr->exr_get_default_error_message(rv));
+            return txm_fail(err, TXM_STATUS_UNSUPPORTED, "OpenEXRCore does not decode %s", tx->info.compression);
+        return txm_fail(err, rv == EXR_ERR_OUT_OF_MEMORY ? TXM_STATUS_NO_MEMORY : TXM_STATUS_CORRUPT,
+                        "its %s data are damaged (%s)", tx->info.compression, exr->exr_get_default_error_message(rv));
     }
     interleave(chunk->unpacked_buffer, dst, tile->w, tile->h, tx->info.channels,
                (unsigned)txm_type_bytes(tx->info.type), tx->exr_slot);
@@ -221,15 +221,15 @@ static txm_status exr_find(const txm_tx *tx, const txm_tile_id *tile, txm_span *
     uint64_t offset = txm_load_le64(l->offsets + 8 * ((size_t)tile->y * l->shape.tiles_x + tile->x));
     /* Checked when the file was opened, but the map shows the file as it is now. */
     if (!txm_map_holds(&tx->map, offset, TXM_EXR_CHUNK_HEADER_BYTES))
-        return txm_fail(err, TXM_CORRUPT, "lies outside of the file");
+        return txm_fail(err, TXM_STATUS_CORRUPT, "lies outside of the file");
     const uint8_t *head = tx->map.data + offset;
     uint32_t bytes = txm_load_le32(head + 16);
     if (txm_load_le32(head) != tile->x || txm_load_le32(head + 4) != tile->y ||
         txm_load_le32(head + 8) != tile->level || txm_load_le32(head + 12) != tile->level)
-        return txm_fail(err, TXM_CORRUPT, "another tile stands in its place (byte %" PRIu64 ")", offset);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "another tile stands in its place (byte %" PRIu64 ")", offset);
     if (!txm_map_holds(&tx->map, offset + TXM_EXR_CHUNK_HEADER_BYTES, bytes))
-        return txm_fail(err, TXM_CORRUPT, "its %u bytes at byte %" PRIu64 " reach beyond the end of the file", bytes,
-                        offset + TXM_EXR_CHUNK_HEADER_BYTES);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "its %u bytes at byte %" PRIu64 " reach beyond the end of the file",
+                        bytes, offset + TXM_EXR_CHUNK_HEADER_BYTES);
     *out = (txm_span){head + TXM_EXR_CHUNK_HEADER_BYTES, bytes};
     return TXM_OK;
 }
@@ -246,7 +246,8 @@ static txm_status expand(const txm_tx *tx, const txm_span *span, txm_scratch *sc
             return status;
     }
     if (!ok)
-        return txm_fail(err, TXM_CORRUPT, "its %zu bytes of %s data are damaged", span->bytes, tx->info.compression);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "its %zu bytes of %s data are damaged", span->bytes,
+                        tx->info.compression);
     txm_exr_unsplit(scratch->raw, scratch->tile, raw_bytes);
     return TXM_OK;
 }
@@ -262,12 +263,13 @@ static txm_status exr_decode(const txm_tx *tx, const txm_tile_id *tile, const tx
         return status;
     *out = (txm_pixels){scratch->raw, tile->w * tx->pixel_bytes};
     if (span->bytes > raw_bytes)
-        return txm_fail(err, TXM_CORRUPT, "its %zu bytes are more than its pixels take (%zu)", span->bytes, raw_bytes);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "its %zu bytes are more than its pixels take (%zu)", span->bytes,
+                        raw_bytes);
     const uint8_t *planes = scratch->tile;
     if (span->bytes == raw_bytes)
         planes = span->data;
     else if (tx->exr_compression == TXM_EXR_NONE)
-        return txm_fail(err, TXM_CORRUPT, "has %zu bytes instead of %zu", span->bytes, raw_bytes);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "has %zu bytes instead of %zu", span->bytes, raw_bytes);
     else if (tx->exr_compression > TXM_EXR_ZIP)
         return core_decode(tx, tile, scratch, scratch->raw, err);
     else

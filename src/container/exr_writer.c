@@ -28,7 +28,7 @@ static const char filler_name[] = "txmill:reserved";
 
 static txm_status refused(const txm_output *out, const char *what, exr_result_t code, txm_error *err)
 {
-    txm_status status = code == EXR_ERR_OUT_OF_MEMORY ? TXM_NO_MEMORY : TXM_INTERNAL;
+    txm_status status = code == EXR_ERR_OUT_OF_MEMORY ? TXM_STATUS_NO_MEMORY : TXM_STATUS_INTERNAL;
     return txm_fail(err, status, "%s: OpenEXR cannot write %s: %s", out->name, what,
                     exr_get_default_error_message(code));
 }
@@ -82,7 +82,7 @@ static exr_result_t set_structure(exr_context_t exr, const txm_tx_layout *l, con
 {
     /* As Blender names them. By name they are in the order of the pixel. */
     static const char *const names[] = {"R", "channel1", "channel2", "channel3"};
-    exr_pixel_type_t type = l->type == TXM_HALF ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
+    exr_pixel_type_t type = l->type == TXM_TYPE_HALF ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
     exr_compression_t zip = l->compression.codec == TXM_CODEC_NONE ? EXR_COMPRESSION_NONE : EXR_COMPRESSION_ZIP;
     int part;
     exr_result_t rc = exr_set_longname_support(exr, needs_long_names(m));
@@ -117,7 +117,7 @@ static void set_texts(exr_context_t exr, const txm_tx_metadata *m, exr_result_t 
     char date[TXM_DATE_BYTES];
     txm_metadata_date(m->source_mtime, date);
     set_text(exr, "Software", txm_tx_software, rc);
-    set_text(exr, "blender:SourceAlpha", txm_alpha_stored(m->alpha), rc);
+    set_text(exr, "blender:SourceAlpha", txm_alpha_stored_name(m->alpha), rc);
     set_text(exr, "blender:SourceColorSpace", m->detected_colorspace, rc);
     set_text(exr, "blender:SourceFile", m->source, rc);
     set_text(exr, "blender:XYZToSceneLinear", m->xyz_to_scene_linear, rc);
@@ -192,7 +192,7 @@ static txm_status exr_open(const txm_tx_layout *layout, const txm_tx_metadata *m
 {
     exr_writer *w = txm_calloc(1, sizeof *w);
     if (!w)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for an EXR writer", out->name);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for an EXR writer", out->name);
     w->layout = layout;
     w->metadata = metadata;
     w->out = out;

@@ -23,15 +23,14 @@ typedef struct check {
 
 static txm_status differs(const check *c, const char *what)
 {
-    return txm_fail(c->err, TXM_IO, "%s: read back, %s is not what was written; the file was dropped", c->tx->path,
-                    what);
+    return txm_fail(c->err, TXM_STATUS_IO, "%s: read back, %s is not what was written; the file was dropped",
+                    c->tx->path, what);
 }
 
 /* ---- what both containers have ---- */
 
 static txm_status check_shape(const check *c, uint64_t image_bytes, bool section)
 {
-    static const char *const codecs[] = {[TXM_CODEC_ZIP] = "zip", [TXM_CODEC_ZSTD] = "zstd", [TXM_CODEC_NONE] = "none"};
     const txm_tx_info *info = &c->tx->info;
     const txm_tx_layout *l = c->layout;
     txm_container container = txm_type_is_float(l->type) ? TXM_CONTAINER_EXR : TXM_CONTAINER_TIFF;
@@ -41,9 +40,10 @@ static txm_status check_shape(const check *c, uint64_t image_bytes, bool section
         return differs(c, "the size of its levels");
     if (info->tile_w != l->tile_px || info->tile_h != l->tile_px)
         return differs(c, "the size of its tiles");
-    if (strcmp(info->compression, codecs[l->compression.codec]) != 0)
+    if (strcmp(info->compression, txm_codec_name(l->compression.codec)) != 0)
         return differs(c, "its compression");
-    if (info->section != (section ? TXM_SECTION_VALID : TXM_SECTION_NONE) || info->image_bytes != image_bytes)
+    if (info->section != (section ? TXM_SECTION_STATE_VALID : TXM_SECTION_STATE_NONE) ||
+        info->image_bytes != image_bytes)
         return differs(c, "its border section");
     return TXM_OK;
 }
@@ -199,7 +199,7 @@ static txm_status check_exr(const check *c)
     const txm_tx_summary *s = c->summary;
     char date[TXM_DATE_BYTES];
     txm_metadata_date(m->source_mtime, date);
-    bool same = has(c, "Software", txm_tx_software) && has(c, "blender:SourceAlpha", txm_alpha_stored(m->alpha)) &&
+    bool same = has(c, "Software", txm_tx_software) && has(c, "blender:SourceAlpha", txm_alpha_stored_name(m->alpha)) &&
                 has(c, "blender:SourceColorSpace", m->detected_colorspace) && has(c, "blender:SourceFile", m->source) &&
                 has(c, "blender:XYZToSceneLinear", m->xyz_to_scene_linear) && has(c, "capDate", date) &&
                 has(c, "textureformat", txm_tx_texture_format(m)) && has(c, "wrapmodes", txm_tx_wrap_modes(m)) &&
@@ -231,7 +231,8 @@ txm_status txm_tx_read_back(int fd, const char *name, const txm_tx_layout *layou
     txm_tx_close(&c.tx);
     txm_metadata_clear(&texts);
     /* Nothing that anybody has is damaged: this file was not written. */
-    if (status == TXM_CORRUPT || status == TXM_UNSUPPORTED || status == TXM_TOO_LARGE || status == TXM_CHANGED)
-        return txm_fail(err, TXM_IO, "%s (read back after writing; the file was dropped)", why.message);
+    if (status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE ||
+        status == TXM_STATUS_CHANGED)
+        return txm_fail(err, TXM_STATUS_IO, "%s (read back after writing; the file was dropped)", why.message);
     return status == TXM_OK ? TXM_OK : txm_fail_as(err, &why);
 }

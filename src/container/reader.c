@@ -27,9 +27,10 @@ static txm_status map_file(txm_tx *tx, int fd, txm_error *err)
     if (fstat(fd, &st) != 0)
         status = txm_fail_errno(err, errno, "%s: cannot look at the file", tx->path);
     else if (!S_ISREG(st.st_mode))
-        status = txm_fail(err, TXM_NOT_A_FILE, "%s: not a regular file", tx->path);
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", tx->path);
     else if (st.st_size < 8)
-        status = txm_fail(err, TXM_CORRUPT, "%s: only %lld bytes long, not an image", tx->path, (long long)st.st_size);
+        status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: only %lld bytes long, not an image", tx->path,
+                          (long long)st.st_size);
     if (status == TXM_OK) {
         int rc = txm_map_open(&tx->map, fd, (size_t)st.st_size);
         if (rc)
@@ -44,7 +45,7 @@ static txm_status fail_lost(const txm_tx *tx, txm_error *err)
     struct stat st;
     if (stat(tx->path, &st) == 0 && (uint64_t)st.st_size >= tx->map.bytes)
         return txm_fail_errno(err, EIO, "%s: a part of it cannot be read", tx->path);
-    return txm_fail(err, TXM_CHANGED, "%s: became shorter while it was open; open it again", tx->path);
+    return txm_fail(err, TXM_STATUS_CHANGED, "%s: became shorter while it was open; open it again", tx->path);
 }
 
 txm_status txm_tx_check(const txm_tx *tx, txm_error *err)
@@ -67,7 +68,30 @@ txm_status txm_tx_settle(const txm_tx *tx, txm_status status, txm_error *err)
     return fail_lost(tx, err);
 }
 
-int txm_tx_catch_fault(void *address)
+static const char *word_of(const char *const *words, unsigned count, unsigned value)
+{
+    return value < count ? words[value] : "unknown";
+}
+
+const char *txm_extension_name(txm_extension extension)
+{
+    static const char *const words[] = {"repeat", "extend", "clip", "mirror"};
+    return word_of(words, 4, (unsigned)extension);
+}
+
+const char *txm_container_name(txm_container container)
+{
+    static const char *const words[] = {"TIFF", "OpenEXR"};
+    return word_of(words, 2, (unsigned)container);
+}
+
+const char *txm_section_state_name(txm_section_state state)
+{
+    static const char *const words[] = {"none", "valid", "stale", "damaged", "newer"};
+    return word_of(words, 5, (unsigned)state);
+}
+
+bool txm_tx_catch_fault(void *address)
 {
     return txm_map_catch(address);
 }
@@ -103,7 +127,7 @@ txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err
     if (status == TXM_OK && !is)
         status = txm_exr_reader_open(tx, &is, err);
     if (status == TXM_OK && !is)
-        status = txm_fail(err, TXM_UNSUPPORTED, "%s: neither TIFF nor OpenEXR, so not a tx file", path);
+        status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: neither TIFF nor OpenEXR, so not a tx file", path);
     if (status == TXM_OK)
         status = txm_section_find(tx, err);
     status = txm_tx_settle(tx, status, err);
@@ -141,13 +165,13 @@ txm_status txm_section_copy_image(const txm_tx *tx, int fd, txm_error *err)
 {
     int rc = txm_pwrite_all(fd, tx->map.data, (size_t)tx->info.image_bytes, 0);
     if (rc == EFAULT) /* a page of the map that is gone is no signal here */
-        return txm_fail(err, TXM_CHANGED, "%s: became shorter while it was read", tx->path);
+        return txm_fail(err, TXM_STATUS_CHANGED, "%s: became shorter while it was read", tx->path);
     if (rc)
         return txm_fail_errno(err, rc, "%s: cannot write the new file beside it", tx->path);
     return txm_tx_settle(tx, TXM_OK, err);
 }
 
-int txm_tx_lost_metadata(const txm_tx *tx)
+bool txm_tx_lost_metadata(const txm_tx *tx)
 {
     return tx->info.container == TXM_CONTAINER_TIFF && txm_tiff_lost_values(tx);
 }
@@ -172,14 +196,14 @@ txm_status txm_reader_add_level(txm_tx *tx, uint32_t level, uint32_t width, uint
 {
     txm_tx_info *info = &tx->info;
     if (!width || !height)
-        return txm_fail(err, TXM_CORRUPT, "%s: level %u is %ux%u pixels", tx->path, level, width, height);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: level %u is %ux%u pixels", tx->path, level, width, height);
     if (width > TXM_MAX_SIZE_PX || height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_TOO_LARGE, "%s: %ux%u pixels; at most %u a side are read", tx->path, width, height,
-                        TXM_MAX_SIZE_PX);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %ux%u pixels; at most %u a side are read", tx->path, width,
+                        height, TXM_MAX_SIZE_PX);
     if (!info->tile_w || !info->tile_h)
-        return txm_fail(err, TXM_CORRUPT, "%s: tiles of %ux%u pixels", tx->path, info->tile_w, info->tile_h);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: tiles of %ux%u pixels", tx->path, info->tile_w, info->tile_h);
     if (info->tile_w > TXM_MAX_TILE_PX || info->tile_h > TXM_MAX_TILE_PX)
-        return txm_fail(err, TXM_TOO_LARGE, "%s: tiles of %ux%u pixels; at most %u a side are read", tx->path,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: tiles of %ux%u pixels; at most %u a side are read", tx->path,
                         info->tile_w, info->tile_h, TXM_MAX_TILE_PX);
     if (!level) {
         info->width = width;
@@ -301,14 +325,14 @@ void txm_metadata_free(txm_metadata *metadata)
     memset(metadata, 0, sizeof *metadata);
 }
 
-int txm_tx_metadata_at(const txm_tx *tx, size_t index, const char **name, const char **value)
+bool txm_tx_metadata_at(const txm_tx *tx, size_t index, const char **name, const char **value)
 {
     const txm_metadata *m = &tx->metadata;
     if (index >= m->count)
-        return 0;
+        return false;
     *name = m->text.data + m->entries[index].name;
     *value = m->text.data + m->entries[index].value;
-    return 1;
+    return true;
 }
 
 const char *txm_tx_metadata_of(const txm_tx *tx, const char *name)

@@ -120,11 +120,11 @@ txm_status txm_inflate(const txm_span *span, txm_zlib_kind kind, txm_scratch *sc
 txm_status txm_tile_at(const txm_tx *tx, uint32_t level, uint32_t x, uint32_t y, txm_tile_id *out, txm_error *err)
 {
     if (level >= tx->info.levels)
-        return txm_fail(err, TXM_USAGE, "%s: no level %u, the last is %u", tx->path, level, tx->info.levels - 1);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: no level %u, the last is %u", tx->path, level, tx->info.levels - 1);
     const txm_tx_level *l = &tx->levels[level].shape;
     if (x >= l->tiles_x || y >= l->tiles_y)
-        return txm_fail(err, TXM_USAGE, "%s: level %u has no tile %u,%u, only %ux%u tiles", tx->path, level, x, y,
-                        l->tiles_x, l->tiles_y);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: level %u has no tile %u,%u, only %ux%u tiles", tx->path, level, x,
+                        y, l->tiles_x, l->tiles_y);
     uint32_t left_w = l->width - x * tx->info.tile_w, left_h = l->height - y * tx->info.tile_h;
     *out = (txm_tile_id){.level = level,
                          .x = x,
@@ -211,16 +211,18 @@ int64_t txm_extend(int64_t x, uint32_t size, txm_extension extension)
 {
     if (x >= 0 && x < size)
         return x;
-    int64_t period = extension == TXM_MIRROR ? 2 * (int64_t)size : size, m = x % period;
+    if (!size)
+        return -1;
+    int64_t period = extension == TXM_EXTENSION_MIRROR ? 2 * (int64_t)size : size, m = x % period;
     switch (extension) {
-    case TXM_REPEAT:
+    case TXM_EXTENSION_REPEAT:
         return m < 0 ? m + period : m;
-    case TXM_EXTEND:
+    case TXM_EXTENSION_EXTEND:
         return x < 0 ? 0 : size - 1;
-    case TXM_MIRROR: /* the edge pixel is doubled: ... 1 0 | 0 1 ... */
+    case TXM_EXTENSION_MIRROR: /* the edge pixel is doubled: ... 1 0 | 0 1 ... */
         m = m < 0 ? m + period : m;
         return m < size ? m : period - 1 - m;
-    case TXM_CLIP:
+    case TXM_EXTENSION_CLIP:
         break;
     }
     return -1;
@@ -313,9 +315,9 @@ txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint3
     txm_error_clear(err);
     txm_tile_id tile;
     if (padding_px > TXM_MAX_PADDING_PX)
-        return txm_fail(err, TXM_USAGE, "padding of %u pixels; at most %d", padding_px, TXM_MAX_PADDING_PX);
-    if ((unsigned)extension > TXM_MIRROR)
-        return txm_fail(err, TXM_USAGE, "extension mode %u is unknown", (unsigned)extension);
+        return txm_fail(err, TXM_STATUS_USAGE, "padding of %u pixels; at most %d", padding_px, TXM_MAX_PADDING_PX);
+    if ((unsigned)extension > TXM_EXTENSION_MIRROR)
+        return txm_fail(err, TXM_STATUS_USAGE, "extension mode %u is unknown", (unsigned)extension);
     txm_status status = txm_tile_at(tx, level, tile_x, tile_y, &tile, err);
     if (status == TXM_OK)
         status = txm_tx_check(tx, err);
@@ -344,7 +346,7 @@ txm_status txm_tx_check_border(txm_tx *tx, uint32_t level, uint32_t tile_x, uint
     txm_error_clear(err);
     txm_tile_id tile = {0};
     if (!tx->section)
-        return txm_fail(err, TXM_USAGE, "%s: no valid border section", tx->path);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: no valid border section", tx->path);
     txm_status status = txm_tile_at(tx, level, tile_x, tile_y, &tile, err);
     if (status == TXM_OK)
         status = txm_tx_check(tx, err);
@@ -358,15 +360,15 @@ txm_status txm_tx_check_border(txm_tx *tx, uint32_t level, uint32_t tile_x, uint
     bool done = false;
     if (status == TXM_OK) {
         txm_window window = {stored, tx->pixel_bytes, row, tx->pixel_bytes};
-        status = txm_section_read_padded(tx, &tile, TXM_BORDER_PX, TXM_REPEAT, &window, scratch, &done, err);
+        status = txm_section_read_padded(tx, &tile, TXM_BORDER_PX, TXM_EXTENSION_REPEAT, &window, scratch, &done, err);
     }
     if (status == TXM_OK && done) {
         txm_window window = {stored + bytes, tx->pixel_bytes, row, tx->pixel_bytes};
-        status = gather(tx, &tile, TXM_BORDER_PX, TXM_REPEAT, &window, scratch, err);
+        status = gather(tx, &tile, TXM_BORDER_PX, TXM_EXTENSION_REPEAT, &window, scratch, err);
     }
     if (status == TXM_OK && (!done || memcmp(stored, stored + bytes, bytes) != 0))
-        status = txm_fail(err, TXM_CORRUPT, "%s: level %u, tile %u,%u: its border %s", tx->path, level, tile_x, tile_y,
-                          done ? "does not show the pixels of its neighbours" : "is damaged");
+        status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: level %u, tile %u,%u: its border %s", tx->path, level, tile_x,
+                          tile_y, done ? "does not show the pixels of its neighbours" : "is damaged");
     free(stored);
     if (scratch)
         txm_scratch_give(tx, scratch);

@@ -90,7 +90,7 @@ static txm_status load(txm_tx *tx, const txm_section_footer *f, txm_error *err)
     if (!index)
         return txm_no_memory(err, tx->path);
     size_t n = ZSTD_decompress(index, f->index_raw, tx->map.data + f->index_offset, f->index_bytes);
-    if (ZSTD_isError(n) && txm_zstd_status(n, TXM_CORRUPT) == TXM_NO_MEMORY) {
+    if (ZSTD_isError(n) && txm_zstd_status(n, TXM_STATUS_CORRUPT) == TXM_STATUS_NO_MEMORY) {
         free(index);
         return txm_no_memory(err, tx->path);
     }
@@ -98,9 +98,9 @@ static txm_status load(txm_tx *tx, const txm_section_footer *f, txm_error *err)
         tx->section = read_index(tx, f, index);
     free(index);
     if (tx->section)
-        judge(tx, TXM_SECTION_VALID, f->image_bytes, "%s", "");
+        judge(tx, TXM_SECTION_STATE_VALID, f->image_bytes, "%s", "");
     else
-        judge(tx, TXM_SECTION_DAMAGED, f->image_bytes, "its index does not fit the file's tiles");
+        judge(tx, TXM_SECTION_STATE_DAMAGED, f->image_bytes, "its index does not fit the file's tiles");
     return TXM_OK;
 }
 
@@ -112,29 +112,30 @@ txm_status txm_section_find(txm_tx *tx, txm_error *err)
     bool footer = map->bytes > TXM_SECTION_FOOTER_BYTES &&
                   txm_section_footer_parse(map->data + map->bytes - TXM_SECTION_FOOTER_BYTES, &f);
     if (!footer) {
-        judge(tx, TXM_SECTION_NONE, map->bytes, "%s", "");
+        judge(tx, TXM_SECTION_STATE_NONE, map->bytes, "%s", "");
         if (map->bytes - image_end > MAX_FILL_BYTES)
-            judge(tx, TXM_SECTION_DAMAGED, image_end,
+            judge(tx, TXM_SECTION_STATE_DAMAGED, image_end,
                   "%" PRIu64 " bytes follow the image, but they do not end with a section's footer: cut off",
                   map->bytes - image_end);
         return TXM_OK;
     }
     if (f.version > TXM_SECTION_VERSION) {
-        judge(tx, TXM_SECTION_NEWER, image_end, "version %u of the section is newer than version %d, which is known",
-              f.version, TXM_SECTION_VERSION);
+        judge(tx, TXM_SECTION_STATE_NEWER, image_end,
+              "version %u of the section is newer than version %d, which is known", f.version, TXM_SECTION_VERSION);
         return TXM_OK;
     }
     if (!plausible(tx, &f)) {
-        judge(tx, TXM_SECTION_DAMAGED, image_end, "its footer points outside of the file");
+        judge(tx, TXM_SECTION_STATE_DAMAGED, image_end, "its footer points outside of the file");
         return TXM_OK;
     }
     if (txm_xxh64(map->data + f.index_offset, f.index_bytes + (size_t)TXM_SECTION_CHECK_AT, 0) != f.check) {
-        judge(tx, TXM_SECTION_DAMAGED, image_end, "the checksum of its index does not match");
+        judge(tx, TXM_SECTION_STATE_DAMAGED, image_end, "the checksum of its index does not match");
         return TXM_OK;
     }
     if (!txm_image_identity(map->data, (size_t)f.image_bytes, &identity) || identity != f.identity ||
         !same_shape(tx, &f)) {
-        judge(tx, TXM_SECTION_STALE, f.image_bytes, "it was made for another image part: the file was edited since");
+        judge(tx, TXM_SECTION_STATE_STALE, f.image_bytes,
+              "it was made for another image part: the file was edited since");
         return TXM_OK;
     }
     return load(tx, &f, err);

@@ -31,7 +31,4 @@ bool txm_section_lacks(const txm_tx *tx, const txm_tile_id *tile);
 txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, txm_extension extension,
                                    const txm_window *window, txm_scratch *scratch, bool *done, txm_error *err);
 
-/* Where pixel x of the plane comes from: a pixel of the level, -1 for nothing (clip). `size`: of the level, px. */
-int64_t txm_extend(int64_t x, uint32_t size, txm_extension extension);
-
 #endif

@@ -50,8 +50,8 @@ txm_status txm_section_writer_new(const txm_tx_layout *layout, const char *spill
 {
     if (!layout->levels || layout->levels > TXM_MAX_LEVELS || !layout->tile_px || layout->tile_px > TXM_MAX_TILE_PX ||
         !layout->width || layout->width > TXM_MAX_SIZE_PX || !layout->height || layout->height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_USAGE, "%s: %u levels of %u x %u px with tiles of %u px are beyond the limits", what,
-                        layout->levels, layout->width, layout->height, layout->tile_px);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: %u levels of %u x %u px with tiles of %u px are beyond the limits",
+                        what, layout->levels, layout->width, layout->height, layout->tile_px);
     txm_section_writer *w = txm_calloc(1, sizeof *w);
     if (!w)
         return txm_no_memory(err, what);
@@ -93,12 +93,12 @@ txm_status txm_section_writer_add(txm_section_writer *w, uint32_t level, uint32_
                                   size_t size_bytes, txm_error *err)
 {
     if (level >= w->layout.levels || tile >= w->first[level + 1] - w->first[level])
-        return txm_fail(err, TXM_INTERNAL, "%s: no tile %u in level %u", what, tile, level);
+        return txm_fail(err, TXM_STATUS_INTERNAL, "%s: no tile %u in level %u", what, tile, level);
     uint64_t at = w->first[level] + tile;
     if (w->offsets[at] != MISSING)
-        return txm_fail(err, TXM_INTERNAL, "%s: tile %u of level %u was added twice", what, tile, level);
+        return txm_fail(err, TXM_STATUS_INTERNAL, "%s: tile %u of level %u was added twice", what, tile, level);
     if (size_bytes < CHECK_BYTES || size_bytes - CHECK_BYTES > UINT32_MAX)
-        return txm_fail(err, TXM_INTERNAL, "%s: a border of %zu bytes", what, size_bytes);
+        return txm_fail(err, TXM_STATUS_INTERNAL, "%s: a border of %zu bytes", what, size_bytes);
     uint64_t offset = txm_spill_size(w->payloads);
     const uint8_t *payload = (const uint8_t *)encoded + CHECK_BYTES;
     txm_status status = txm_spill_add(w->payloads, payload, size_bytes - CHECK_BYTES, err);
@@ -123,7 +123,7 @@ static txm_status identify(int fd, uint64_t image_bytes, uint64_t *identity, txm
     txm_map_close(&image);
     if (lost)
         return txm_fail_errno(err, EIO, "%s: the image part cannot be read back", what);
-    return ok ? TXM_OK : txm_fail(err, TXM_UNSUPPORTED, "%s: the file before it is neither TIFF nor EXR", what);
+    return ok ? TXM_OK : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: the file before it is neither TIFF nor EXR", what);
 }
 
 static uint32_t size_of(const txm_section_writer *w, uint64_t border)
@@ -218,12 +218,12 @@ static txm_status append_tail(txm_section_writer *w, txm_output *out, txm_sectio
         return txm_no_memory(err, what);
     txm_status status = TXM_OK;
     size_t n = ZSTD_compress(tail, capacity, w->index, w->index_bytes, INDEX_LEVEL);
-    if (ZSTD_isError(n) && txm_zstd_status(n, TXM_INTERNAL) == TXM_NO_MEMORY) {
+    if (ZSTD_isError(n) && txm_zstd_status(n, TXM_STATUS_INTERNAL) == TXM_STATUS_NO_MEMORY) {
         status = txm_no_memory(err, what);
         goto free_tail;
     }
     if (ZSTD_isError(n) || n > UINT32_MAX || w->index_bytes > UINT32_MAX) {
-        status = txm_fail(err, TXM_INTERNAL, "%s: cannot compress an index of %zu bytes", what, w->index_bytes);
+        status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: cannot compress an index of %zu bytes", what, w->index_bytes);
         goto free_tail;
     }
     footer->index_offset = txm_output_end(out);
@@ -251,7 +251,7 @@ txm_status txm_section_writer_finish(txm_section_writer *w, int fd, uint64_t ima
                                  .version = TXM_SECTION_VERSION};
     txm_output out;
     if (w->added != tiles || tiles > UINT32_MAX)
-        return txm_fail(err, TXM_INTERNAL, "%s: %llu borders for %llu tiles", what, (unsigned long long)w->added,
+        return txm_fail(err, TXM_STATUS_INTERNAL, "%s: %llu borders for %llu tiles", what, (unsigned long long)w->added,
                         (unsigned long long)tiles);
     txm_status status = identify(fd, image_bytes, &footer.identity, err);
     if (status != TXM_OK)

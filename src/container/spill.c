@@ -157,7 +157,7 @@ txm_status txm_spill_view(txm_spill *s, uint64_t offset, size_t size_bytes, cons
     static const uint8_t nothing;
     uint64_t size = txm_spill_size(s);
     if (offset > size || size_bytes > size - offset)
-        return txm_fail(err, TXM_INTERNAL, "%s: read beyond the end of the temporary file", s->dir);
+        return txm_fail(err, TXM_STATUS_INTERNAL, "%s: read beyond the end of the temporary file", s->dir);
     if (offset + size_bytes <= s->used) {
         *bytes = size_bytes ? s->memory + offset : &nothing; /* there may be no memory yet */
         return TXM_OK;

@@ -37,7 +37,7 @@ bool txm_tiff_header(txm_tiff *t, uint64_t *first)
 
 txm_status txm_tiff_corrupt(const txm_tiff *t, const char *what, uint64_t where)
 {
-    return txm_fail(t->err, TXM_CORRUPT, "%s: damaged TIFF: %s (byte %" PRIu64 "); the file may be truncated",
+    return txm_fail(t->err, TXM_STATUS_CORRUPT, "%s: damaged TIFF: %s (byte %" PRIu64 "); the file may be truncated",
                     t->tx->path, what, where);
 }
 
@@ -119,7 +119,8 @@ txm_status txm_tiff_number(const txm_tiff *t, const txm_tiff_directory *dir, uin
         return txm_tiff_corrupt(t, "a tag holds no sensible number", (uint64_t)(f.data - t->tx->map.data));
     for (uint64_t i = 1; i < f.count && i < TXM_MAX_CHANNELS; i++)
         if (txm_load_uint(f.data + i * f.width, f.width, t->tx->swap) != first)
-            return txm_fail(t->err, TXM_UNSUPPORTED, "%s: its channels differ in type (tag %u)", t->tx->path, tag);
+            return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: its channels differ in type (tag %u)", t->tx->path,
+                            tag);
     *out = (uint32_t)first;
     return TXM_OK;
 }

@@ -51,9 +51,9 @@ static txm_status read_shape(const txm_tiff *t, const txm_tiff_directory *dir, s
 static int sample_type(const shape *s)
 {
     if (s->format == 1)
-        return s->bits == 8 ? TXM_U8 : s->bits == 16 ? TXM_U16 : -1;
+        return s->bits == 8 ? TXM_TYPE_U8 : s->bits == 16 ? TXM_TYPE_U16 : -1;
     if (s->format == 3)
-        return s->bits == 16 ? TXM_HALF : s->bits == 32 ? TXM_FLOAT : -1;
+        return s->bits == 16 ? TXM_TYPE_HALF : s->bits == 32 ? TXM_TYPE_FLOAT : -1;
     return -1;
 }
 
@@ -62,37 +62,37 @@ static txm_status check_kind(const txm_tiff *t, const shape *s)
 {
     const char *path = t->tx->path;
     if (!s->tile_w && !s->tile_h)
-        return txm_fail(t->err, TXM_UNSUPPORTED, "%s: a TIFF without tiles, so not a tx file", path);
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: a TIFF without tiles, so not a tx file", path);
     if (s->depth != 1 || s->tile_depth != 1)
-        return txm_fail(t->err, TXM_UNSUPPORTED, "%s: a volume; only flat images are read", path);
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: a volume; only flat images are read", path);
     if (sample_type(s) < 0)
-        return txm_fail(t->err, TXM_UNSUPPORTED,
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED,
                         "%s: samples of %u bits, format %u; uint8, uint16, half and float are read", path, s->bits,
                         s->format);
     if (!s->samples || s->samples > TXM_MAX_CHANNELS)
-        return txm_fail(t->err, TXM_UNSUPPORTED, "%s: %u channels; 1 to %d are read", path, s->samples,
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: %u channels; 1 to %d are read", path, s->samples,
                         TXM_MAX_CHANNELS);
     if (s->planar != 1 && s->samples > 1)
-        return txm_fail(t->err, TXM_UNSUPPORTED, "%s: channels in separate planes; only interleaved ones are read",
-                        path);
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED,
+                        "%s: channels in separate planes; only interleaved ones are read", path);
     if (s->photometric != 1 && s->photometric != 2)
-        return txm_fail(t->err, TXM_UNSUPPORTED, "%s: photometric interpretation %u; only grey and RGB are read", path,
-                        s->photometric);
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: photometric interpretation %u; only grey and RGB are read",
+                        path, s->photometric);
     if (s->fill_order != 1)
-        return txm_fail(t->err, TXM_UNSUPPORTED, "%s: bits in reverse order", path);
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: bits in reverse order", path);
     return TXM_OK;
 }
 
 static txm_status check_codec(const txm_tiff *t, const shape *s)
 {
     if (!txm_tiff_codec_name(s->compression))
-        return txm_fail(t->err, TXM_UNSUPPORTED, "%s: compression %u; zip, LZW, PackBits, zstd and none are read",
-                        t->tx->path, s->compression);
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED,
+                        "%s: compression %u; zip, LZW, PackBits, zstd and none are read", t->tx->path, s->compression);
     /* Only these codecs know predictors; elsewhere the tag means nothing. */
     bool predicts = s->compression != TXM_TIFF_NONE && s->compression != TXM_TIFF_PACKBITS;
     if (predicts && (!s->predictor || s->predictor > 3 || (s->predictor == 3 && s->format != 3)))
-        return txm_fail(t->err, TXM_UNSUPPORTED, "%s: predictor %u for %u-bit samples", t->tx->path, s->predictor,
-                        s->bits);
+        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: predictor %u for %u-bit samples", t->tx->path,
+                        s->predictor, s->bits);
     return TXM_OK;
 }
 
@@ -118,7 +118,7 @@ static txm_status read_tables(const txm_tiff *t, const txm_tiff_directory *dir, 
         uint64_t at = txm_load_uint(offsets.data + i * offsets.width, offsets.width, t->tx->swap);
         uint64_t bytes = txm_load_uint(counts.data + i * counts.width, counts.width, t->tx->swap);
         if (!txm_map_holds(&t->tx->map, at, bytes))
-            return txm_fail(t->err, TXM_CORRUPT,
+            return txm_fail(t->err, TXM_STATUS_CORRUPT,
                             "%s: level %u, tile %" PRIu64 ",%" PRIu64 ": its %" PRIu64 " bytes at byte %" PRIu64
                             " lie outside of the file; it may be truncated",
                             t->tx->path, t->tx->info.levels, i % level->shape.tiles_x, i / level->shape.tiles_x, bytes,

@@ -36,7 +36,7 @@ static txm_status tiff_find(const txm_tx *tx, const txm_tile_id *tile, txm_span 
     uint64_t bytes = txm_load_uint(l->counts + i * l->count_bytes, l->count_bytes, tx->swap);
     /* Checked when the file was opened, but the map shows the file as it is now. */
     if (!txm_map_holds(&tx->map, offset, bytes))
-        return txm_fail(err, TXM_CORRUPT, "lies outside of the file");
+        return txm_fail(err, TXM_STATUS_CORRUPT, "lies outside of the file");
     *out = (txm_span){tx->map.data + offset, (size_t)bytes};
     return TXM_OK;
 }
@@ -51,7 +51,7 @@ static txm_status expand(uint16_t compression, const txm_span *span, txm_scratch
     case TXM_TIFF_ZIP:
     case TXM_TIFF_ZIP_OLD:
         if (txm_inflate(span, TXM_ZLIB_PLAIN, scratch, scratch->raw, raw_bytes, &ok, err) != TXM_OK)
-            return TXM_NO_MEMORY;
+            return TXM_STATUS_NO_MEMORY;
         break;
     case TXM_TIFF_ZSTD:
         if (!scratch->zstd && !(scratch->zstd = ZSTD_createDCtx()))
@@ -71,7 +71,7 @@ static txm_status expand(uint16_t compression, const txm_span *span, txm_scratch
         break;
     }
     return ok ? TXM_OK
-              : txm_fail(err, TXM_CORRUPT, "its %zu bytes of %s data are damaged", span->bytes,
+              : txm_fail(err, TXM_STATUS_CORRUPT, "its %zu bytes of %s data are damaged", span->bytes,
                          txm_tiff_codec_name(compression));
 }
 

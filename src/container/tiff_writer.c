@@ -105,9 +105,9 @@ static txm_status refused(tiff_writer *w, const char *what, txm_error *err)
 {
     if (lacks_memory(w->said)) {
         w->broken = true;
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for libtiff to write %s", w->out->name, what);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for libtiff to write %s", w->out->name, what);
     }
-    return txm_fail(err, TXM_INTERNAL, "%s: libtiff cannot write %s: %s", w->out->name, what, w->said);
+    return txm_fail(err, TXM_STATUS_INTERNAL, "%s: libtiff cannot write %s: %s", w->out->name, what, w->said);
 }
 
 /* ---- directories ---- */
@@ -351,7 +351,8 @@ static txm_status tiff_finish(void *self, const txm_tx_summary *summary, txm_err
     }
     uint64_t at = find_entry(w, TIFFTAG_IMAGEDESCRIPTION);
     if (!at || text.size > w->description.size || !txm_output_read(w->out, at, entry, (size_t)(4 + 2 * word))) {
-        status = txm_fail(err, TXM_INTERNAL, "%s: no room for ImageDescription (%zu bytes)", w->out->name, text.size);
+        status =
+            txm_fail(err, TXM_STATUS_INTERNAL, "%s: no room for ImageDescription (%zu bytes)", w->out->name, text.size);
         goto done;
     }
     uint64_t offset = little(entry + 4 + word, word), length = text.size + 1; /* the NUL counts */

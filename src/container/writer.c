@@ -24,18 +24,18 @@ struct txm_tx_writer {
 static txm_status check_layout(const txm_tx_layout *l, const char *name, txm_error *err)
 {
     if (!l->width || !l->height || l->width > TXM_MAX_SIZE_PX || l->height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_TOO_LARGE, "%s: %u x %u px: a tx file has 1 to %d px a side", name, l->width,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px: a tx file has 1 to %d px a side", name, l->width,
                         l->height, TXM_MAX_SIZE_PX);
     if (l->channels != 1 && l->channels != 4)
-        return txm_fail(err, TXM_USAGE, "%s: %u channels: a tx file has 1 or 4", name, l->channels);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: %u channels: a tx file has 1 or 4", name, l->channels);
     if (l->levels != txm_level_count(l->width, l->height))
-        return txm_fail(err, TXM_USAGE, "%s: %u levels for %u x %u px: must be %u, down to 1x1", name, l->levels,
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: %u levels for %u x %u px: must be %u, down to 1x1", name, l->levels,
                         l->width, l->height, txm_level_count(l->width, l->height));
     if (l->tile_px < TXM_MIN_TILE_PX || l->tile_px > TXM_MAX_TILE_PX || (l->tile_px & (l->tile_px - 1)))
-        return txm_fail(err, TXM_USAGE, "%s: tile size %u: must be a power of two from %d to %d", name, l->tile_px,
-                        TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: tile size %u: must be a power of two from %d to %d", name,
+                        l->tile_px, TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
     if (l->compression.codec == TXM_CODEC_ZSTD && txm_type_is_float(l->type))
-        return txm_fail(err, TXM_USAGE, "%s: EXR knows no zstd compression: use zip or none", name);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: EXR knows no zstd compression: use zip or none", name);
     return TXM_OK;
 }
 
@@ -87,7 +87,7 @@ txm_status txm_tx_writer_add(txm_tx_writer *w, const void *encoded, size_t size_
 {
     txm_error said = {0};
     if (w->next.level >= w->layout.levels)
-        return txm_fail(err, TXM_INTERNAL, "%s: more tiles than the image has", w->out.name);
+        return txm_fail(err, TXM_STATUS_INTERNAL, "%s: more tiles than the image has", w->out.name);
     txm_status status = w->ops->add(w->container, &w->next, encoded, size_bytes, &said);
     if (status == TXM_OK && ++w->next.x == w->next.tiles_x) {
         w->next.x = 0;
@@ -103,8 +103,8 @@ txm_status txm_tx_writer_finish(txm_tx_writer *w, const txm_tx_summary *summary,
 {
     txm_error said = {0};
     if (w->finished || w->next.level != w->layout.levels)
-        return txm_fail(err, TXM_INTERNAL, "%s: finished at level %u of %u, tile %u, %u", w->out.name, w->next.level,
-                        w->layout.levels, w->next.x, w->next.y);
+        return txm_fail(err, TXM_STATUS_INTERNAL, "%s: finished at level %u of %u, tile %u, %u", w->out.name,
+                        w->next.level, w->layout.levels, w->next.x, w->next.y);
     txm_status status = settle(w, w->ops->finish(w->container, summary, &said), &said, err);
     if (status != TXM_OK)
         return status;

@@ -148,7 +148,7 @@ void txm_metadata_color(const float *color, uint32_t channels, char out[TXM_COLO
 bool txm_metadata_document_name(const txm_tx_metadata *m, txm_bytes *out)
 {
     return txm_bytes_printf(out, "%s (colorspace: %s, xyz_to_scene_linear:%s, alpha: %s)", m->source,
-                            m->detected_colorspace, m->xyz_to_scene_linear, txm_alpha_stored(m->alpha));
+                            m->detected_colorspace, m->xyz_to_scene_linear, txm_alpha_stored_name(m->alpha));
 }
 
 /* One word NAME="value" behind what is there; control characters would end the text for some readers. */

@@ -107,8 +107,8 @@ static void lease_device(attempt *a, const txm_feed_start *what, const txm_pyram
         return;
     if (!spec->equiangular)
         choice = txm_gpus_lease(r->context->gpus, &plan, a->pinned_limit, &a->lease, why);
-    txm_context_log(r->context, choice == TXM_GPU_REFUSED ? TXM_LOG_WARNING : TXM_LOG_INFO, "%s: on %s: %s", r->target,
-                    choice == TXM_GPU_LEASED ? a->lease.label : "the CPU", why);
+    txm_context_log(r->context, choice == TXM_GPU_REFUSED ? TXM_LOG_LEVEL_WARNING : TXM_LOG_LEVEL_INFO, "%s: on %s: %s",
+                    r->target, choice == TXM_GPU_LEASED ? a->lease.label : "the CPU", why);
 }
 
 /* A block's rows are held for its partner only where the device's buffers can hold as many. */
@@ -126,8 +126,8 @@ static void open_stage(attempt *a)
     if (!a->lease.gpus)
         return;
     if (txm_gpu_stage_open(&setup, &a->stage, &err)) {
-        txm_gpus_return(&a->lease, err.status == TXM_DEVICE);
-        txm_context_log(a->request->context, TXM_LOG_WARNING, "%s: on the CPU: %s: %s", a->request->target,
+        txm_gpus_return(&a->lease, err.status == TXM_STATUS_DEVICE);
+        txm_context_log(a->request->context, TXM_LOG_LEVEL_WARNING, "%s: on the CPU: %s: %s", a->request->target,
                         a->lease.label, err.message);
     }
     a->feed.raw = a->stage && !a->conform.space;
@@ -165,7 +165,7 @@ static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error 
         return status;
     char *folder = txm_path_dir(r->target);
     if (!folder)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", r->target);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->target);
     if ((status =
              txm_tx_writer_open(txm_publish_fd(a->publish), r->target, &a->layout, r->metadata, &a->writer, err)) ||
         (status = open_section(a, folder, err)) ||
@@ -238,7 +238,7 @@ static void take_band(void *context, txm_band *band)
     txm_band_drop(band);
     if (!ok && txm_job_runs(&a->job)) {
         txm_error err = {0};
-        txm_fail(&err, TXM_NO_MEMORY, "out of memory for a job");
+        txm_fail(&err, TXM_STATUS_NO_MEMORY, "out of memory for a job");
         txm_job_fail(&a->job, &err);
     }
 }
@@ -272,7 +272,7 @@ static txm_status plan_memory(attempt *a, unsigned *bands, txm_error *err)
     uint64_t bound = r->context->max_memory_bytes, needed = 0;
     *bands = txm_convert_bands(c, r->settings, threads, bound, &needed);
     if (!*bands)
-        return txm_fail(err, TXM_TOO_LARGE,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE,
                         "%s: needs about %llu MB, more than --max-memory allows; --max-memory %lluM would suffice",
                         r->target, (unsigned long long)(needed / 1000000 + 1), (unsigned long long)(needed >> 20) + 1);
     uint64_t held_bytes = (uint64_t)held * r->settings->tile_px * c->width * c->channels * txm_type_bytes(c->type);
@@ -294,7 +294,7 @@ static txm_status set_up(attempt *a, txm_error *err)
     if (status)
         return status;
     if (!(a->pyramid_strand = txm_strand_new(a->job.group)))
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for a conversion");
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for a conversion");
     a->conform =
         txm_conform_plan(txm_source_info_of(r->source), r->resolved->space, r->resolved->alpha, r->context->ops);
     unsigned in_flight = 0;
@@ -393,7 +393,7 @@ txm_status txm_attempt_run(const txm_attempt_request *request, txm_publish **pub
 {
     attempt *a = txm_calloc(1, sizeof *a);
     if (!a)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for a conversion");
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for a conversion");
     a->request = request;
     memset(result, 0, sizeof *result);
     txm_error own = {0};

@@ -45,7 +45,7 @@ txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space 
     if (class == TXM_COLOR_OTHER) {
         c.space = is_linear_already(info) ? NULL : space;
         if (!txm_type_is_float(info->type))
-            c.type = TXM_HALF; /* integers are read as half before they are converted */
+            c.type = TXM_TYPE_HALF; /* integers are read as half before they are converted */
     }
     /* Exactly four channels: Cycles does not associate files with more, whatever the fourth is. */
     c.associate = info->file_channels == 4 && class != TXM_COLOR_DATA && alpha_is_unassociated(info, alpha);
@@ -69,7 +69,7 @@ static void integers_to_half(const txm_conform *c, const void *src, void *dst, f
 {
     size_t samples = (size_t)c->width * c->src_channels;
     c->ops->to_float(c->src_type, src, scratch, samples);
-    c->ops->from_float(TXM_HALF, scratch, dst, samples);
+    c->ops->from_float(TXM_TYPE_HALF, scratch, dst, samples);
 }
 
 /* Multiplies colour by 1/alpha; the alphas that divide nothing stay out of it. */
@@ -98,7 +98,7 @@ static void multiply_alpha(float *rgba, size_t count)
 static void load(const txm_conform *c, const void *row, float *samples, size_t count)
 {
     c->ops->to_float(c->type, row, samples, count);
-    for (size_t i = 0; c->type == TXM_HALF && i < count; i++)
+    for (size_t i = 0; c->type == TXM_TYPE_HALF && i < count; i++)
         samples[i] = txm_half_infinity(samples[i]);
 }
 

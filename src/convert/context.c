@@ -18,7 +18,7 @@ static txm_status find_devices(txm_context *c, const txm_context_options *o, uns
     char why[TXM_MESSAGE_BYTES];
     txm_status status = txm_gpus_new(&options, &c->gpus, why, err);
     if (!status && !c->gpus && *why)
-        txm_context_log(c, TXM_LOG_INFO, "computing on the CPU: %s", why);
+        txm_context_log(c, TXM_LOG_LEVEL_INFO, "computing on the CPU: %s", why);
     return status;
 }
 
@@ -44,7 +44,7 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
     if (status)
         goto fail;
     if (*txm_color_config_left_out(c->color))
-        txm_context_log(c, TXM_LOG_INFO, "%s: profile %s is newer than the library; left out: %s",
+        txm_context_log(c, TXM_LOG_LEVEL_INFO, "%s: profile %s is newer than the library; left out: %s",
                         txm_color_config_name(c->color), txm_color_config_version(c->color),
                         txm_color_config_left_out(c->color));
     unsigned threads = o->threads ? o->threads : txm_cpu_count();

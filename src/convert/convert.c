@@ -23,19 +23,19 @@ static txm_status check_compression(const txm_compression *c, txm_error *err)
 {
     static const int highest[] = {[TXM_CODEC_ZIP] = 12, [TXM_CODEC_ZSTD] = 19, [TXM_CODEC_NONE] = 0};
     if ((unsigned)c->codec > TXM_CODEC_NONE)
-        return txm_fail(err, TXM_USAGE, "compression %d: there is no codec of this number", (int)c->codec);
+        return txm_fail(err, TXM_STATUS_USAGE, "compression %d: there is no codec of this number", (int)c->codec);
     if (c->level < 0 || c->level > highest[c->codec])
-        return txm_fail(err, TXM_USAGE, "compression level %d: use 0 to %d", c->level, highest[c->codec]);
+        return txm_fail(err, TXM_STATUS_USAGE, "compression level %d: use 0 to %d", c->level, highest[c->codec]);
     return TXM_OK;
 }
 
 static txm_status check_settings(const txm_settings *s, txm_error *err)
 {
     if (s->tile_px < TXM_MIN_TILE_PX || s->tile_px > TXM_MAX_TILE_PX || (s->tile_px & (s->tile_px - 1)))
-        return txm_fail(err, TXM_USAGE, "tile size %u: use a power of two from %d to %d", s->tile_px, TXM_MIN_TILE_PX,
-                        TXM_MAX_TILE_PX);
+        return txm_fail(err, TXM_STATUS_USAGE, "tile size %u: use a power of two from %d to %d", s->tile_px,
+                        TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
     if ((unsigned)s->alpha > TXM_ALPHA_AUTO)
-        return txm_fail(err, TXM_USAGE, "alpha type %d: there is none of this number", (int)s->alpha);
+        return txm_fail(err, TXM_STATUS_USAGE, "alpha type %d: there is none of this number", (int)s->alpha);
     return check_compression(&s->compression, err);
 }
 
@@ -76,7 +76,7 @@ static txm_status force_place(const conversion *c, txm_result *result, txm_error
 {
     char *path = txm_tx_path(c->path, c->settings.cache_dir, &c->resolved.key);
     if (!path)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", c->path);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", c->path);
     free(result->tx_path);
     result->tx_path = path;
     snprintf(result->reason, sizeof result->reason, "forced");
@@ -88,14 +88,14 @@ static txm_status check_output(const conversion *c, txm_error *err)
 {
     struct stat st;
     if (stat(c->options->output, &st) == 0 && st.st_dev == c->info->device && st.st_ino == c->info->inode)
-        return txm_fail(err, TXM_USAGE, "%s: the output is the image itself; give it another name", c->path);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: the output is the image itself; give it another name", c->path);
     return TXM_OK;
 }
 
 /* A file that is fresh is left alone, unless by force; one that was made with other settings is told of. */
 static txm_status leave_fresh(const conversion *c, txm_result *result, bool *needed, txm_error *err)
 {
-    result->outcome = TXM_UP_TO_DATE;
+    result->outcome = TXM_OUTCOME_UP_TO_DATE;
     *needed = c->options->force;
     if (*needed)
         return force_place(c, result, err);
@@ -113,11 +113,12 @@ static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_e
         if (refused)
             return refused;
         snprintf(result->reason, sizeof result->reason, "written where -o says");
-        return (result->tx_path = txm_strdup(c->options->output)) ? TXM_OK
-                                                                  : txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return (result->tx_path = txm_strdup(c->options->output))
+                   ? TXM_OK
+                   : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
     }
     if (c->info->width == 1 && c->info->height == 1) {
-        result->outcome = TXM_USED_AS_IS;
+        result->outcome = TXM_OUTCOME_USED_AS_IS;
         *needed = false;
         return TXM_OK;
     }
@@ -128,17 +129,17 @@ static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_e
     result->tx_path = found.path;
     found.path = NULL;
     switch (found.state) {
-    case TXM_TX_SOURCE:
-        result->outcome = TXM_IS_TX;
+    case TXM_TX_STATE_SOURCE:
+        result->outcome = TXM_OUTCOME_IS_TX;
         *needed = false;
         break;
-    case TXM_TX_FRESH:
+    case TXM_TX_STATE_FRESH:
         status = leave_fresh(c, result, needed, err);
         break;
-    case TXM_TX_OUTDATED:
+    case TXM_TX_STATE_OUTDATED:
         snprintf(result->reason, sizeof result->reason, "outdated: %.200s", found.reason);
         break;
-    case TXM_TX_UNUSABLE:
+    case TXM_TX_STATE_UNUSABLE:
         /* What Blender cannot read was made for other readers, and is what was asked for. */
         if (found.foreign && c->settings.compression.codec == TXM_CODEC_ZSTD) {
             status = leave_fresh(c, result, needed, err);
@@ -146,7 +147,7 @@ static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_e
         }
         snprintf(result->reason, sizeof result->reason, "unusable: %.200s", found.reason);
         break;
-    case TXM_TX_MISSING:
+    case TXM_TX_STATE_MISSING:
         snprintf(result->reason, sizeof result->reason, "missing");
         break;
     }
@@ -164,7 +165,7 @@ static txm_status collect_attributes(conversion *c, txm_error *err)
     c->attributes = txm_calloc(c->info->attribute_count + extra, sizeof *c->attributes);
     c->attribute_names = txm_calloc(bytes, 1);
     if (!c->attributes || !c->attribute_names)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for metadata");
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for metadata");
     for (size_t i = 0; i < c->info->attribute_count; i++)
         c->attributes[c->attribute_count++] =
             (txm_tx_attribute){c->info->attributes[i].name, c->info->attributes[i].value};
@@ -172,7 +173,7 @@ static txm_status collect_attributes(conversion *c, txm_error *err)
     for (size_t i = 0; i < extra; i++) {
         const char *equals = strchr(given[i], '=');
         if (!equals || equals == given[i])
-            return txm_fail(err, TXM_USAGE, "attribute '%s': expected NAME=VALUE", given[i]);
+            return txm_fail(err, TXM_STATUS_USAGE, "attribute '%s': expected NAME=VALUE", given[i]);
         strcpy(p, given[i]);
         p[equals - given[i]] = 0;
         c->attributes[c->attribute_count++] = (txm_tx_attribute){p, p + (equals - given[i]) + 1};
@@ -186,7 +187,7 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
     txm_color_class class = txm_color_space_class(c->resolved.space);
     c->stored_source = c->settings.redact ? txm_strdup(txm_path_base(c->path)) : txm_path_absolute(c->path);
     if (!c->stored_source)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", c->path);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", c->path);
     txm_status status = collect_attributes(c, err);
     *out = (txm_tx_metadata){
         .source = c->stored_source,
@@ -208,7 +209,7 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
 
 static void report(const conversion *c, const txm_attempt_result *made, txm_result *result)
 {
-    result->outcome = TXM_CREATED;
+    result->outcome = TXM_OUTCOME_CREATED;
     result->width = made->layout.width;
     result->height = made->layout.height;
     result->levels = made->layout.levels;
@@ -232,8 +233,9 @@ static txm_status attempt(const conversion *c, txm_attempt_request *request, txm
         txm_status status = txm_attempt_run(request, publish, made, &own);
         if (!status && made->not_grey) {
             request->may_be_grey = false;
-        } else if (status == TXM_DEVICE && request->devices) {
-            txm_context_log(c->context, TXM_LOG_WARNING, "%s: %s; starting again on the CPU", c->path, own.message);
+        } else if (status == TXM_STATUS_DEVICE && request->devices) {
+            txm_context_log(c->context, TXM_LOG_LEVEL_WARNING, "%s: %s; starting again on the CPU", c->path,
+                            own.message);
             request->devices = false;
         } else {
             return status ? txm_fail_as(err, &own) : TXM_OK;
@@ -264,7 +266,7 @@ static txm_status make(conversion *c, txm_result *result, txm_error *err)
     if (!status)
         status = txm_source_check_unchanged(c->source, err);
     if (!status && txm_source_warning(c->source))
-        txm_context_log(c->context, TXM_LOG_WARNING, "%s: %s", c->path, txm_source_warning(c->source));
+        txm_context_log(c->context, TXM_LOG_LEVEL_WARNING, "%s: %s", c->path, txm_source_warning(c->source));
     if (!status)
         status = txm_publish_commit(&publish, &c->info->mtime, err);
     txm_publish_abort(&publish);
@@ -297,8 +299,8 @@ static txm_status check_codec(const conversion *c, txm_error *err)
     const txm_conform conform = txm_conform_plan(c->info, c->resolved.space, c->resolved.alpha, NULL);
     if (c->settings.compression.codec != TXM_CODEC_ZSTD || !txm_type_is_float(conform.type))
         return TXM_OK;
-    return txm_fail(err, TXM_USAGE, "%s: its tx file is an EXR file, which knows no zstd compression: use zip or none",
-                    c->path);
+    return txm_fail(err, TXM_STATUS_USAGE,
+                    "%s: its tx file is an EXR file, which knows no zstd compression: use zip or none", c->path);
 }
 
 /* Makes the file with the right to do so held; by the time that was granted, another process may have made it. */
@@ -306,7 +308,7 @@ static txm_status convert_holding_claim(conversion *c, const txm_convert_hooks *
 {
     const txm_making making = {c->path, result->tx_path, c->source, c->info, &c->settings, &c->resolved};
     if (hooks->fetch && hooks->fetch(hooks->user, &making, result)) {
-        result->outcome = TXM_CREATED;
+        result->outcome = TXM_OUTCOME_CREATED;
         return TXM_OK;
     }
     txm_status status = make(c, result, err);
@@ -355,7 +357,7 @@ static txm_status run(conversion *c, txm_result *result, txm_error *err)
     if ((status = check_codec(c, err)))
         return status;
     if (c->options->dry_run) {
-        result->outcome = TXM_WOULD_CREATE;
+        result->outcome = TXM_OUTCOME_WOULD_CREATE;
         return TXM_OK;
     }
     return c->hooks ? make_hooked(c, result, err) : make(c, result, err);

@@ -172,7 +172,7 @@ static txm_status take_encoders(txm_encode_queue *q, encoders **out, txm_error *
         return TXM_OK;
     }
     const txm_tile_format format = {q->layout.type, q->layout.channels, q->layout.tile_px, q->layout.compression};
-    txm_status status = TXM_NO_MEMORY;
+    txm_status status = TXM_STATUS_NO_MEMORY;
     if (!(e = txm_calloc(1, sizeof *e)))
         goto fail;
     if ((status = txm_tile_encoder_new(&format, &e->tile, err)))
@@ -180,7 +180,7 @@ static txm_status take_encoders(txm_encode_queue *q, encoders **out, txm_error *
     if (q->section) {
         if ((status = txm_border_encoder_new(&q->layout, &e->border, err)))
             goto fail;
-        status = TXM_NO_MEMORY;
+        status = TXM_STATUS_NO_MEMORY;
         e->border_pixels = txm_alloc_pixels(txm_border_pixels(q->layout.tile_px, q->layout.tile_px), q->pixel_bytes);
         if (!e->border_pixels)
             goto fail;

@@ -23,7 +23,7 @@ typedef struct state {
 
 static txm_status out_of_memory(const state *s, txm_error *err)
 {
-    return txm_fail(err, TXM_NO_MEMORY, "out of memory for bands of %u px", s->info->width);
+    return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for bands of %u px", s->info->width);
 }
 
 static txm_status job_failed(const state *s, txm_error *err)

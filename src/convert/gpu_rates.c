@@ -73,7 +73,7 @@ txm_status txm_gpu_rates_measure(const txm_gpu_plugin *p, uint32_t device, txm_g
     const txm_gpu_plan plan = {.width = TRIAL_W,
                                .height = TRIAL_H,
                                .tile_px = TXM_DEFAULT_TILE_PX,
-                               .type = TXM_U8,
+                               .type = TXM_TYPE_U8,
                                .conform = {.src_channels = 4, .channels = 4},
                                .channels = 4,
                                .srgb = true,

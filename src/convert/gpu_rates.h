@@ -5,7 +5,7 @@
  */
 #ifndef TXM_CONVERT_GPU_RATES_H
 #define TXM_CONVERT_GPU_RATES_H
-#include "convert/gpu_plugin.h"
+#include "device/gpu/gpu_plugin.h"
 #include "device/ops.h"
 
 /* CPU seconds a pixel of level 0 for what a device would take over: all levels of the pyramid. 0 when memory is

@@ -35,8 +35,8 @@ struct txm_gpu_stage {
 static bool device_failed(txm_gpu_stage *s, const txm_error *cause)
 {
     txm_error err = {0};
-    s->failed |= cause->status != TXM_NO_MEMORY;
-    txm_fail(&err, TXM_DEVICE, "%s: %s", s->setup.lease->label, cause->message);
+    s->failed |= cause->status != TXM_STATUS_NO_MEMORY;
+    txm_fail(&err, TXM_STATUS_DEVICE, "%s: %s", s->setup.lease->label, cause->message);
     txm_job_fail(s->setup.job, &err);
     return false;
 }

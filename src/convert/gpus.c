@@ -39,7 +39,8 @@ typedef struct gpu {
 struct txm_gpus {
     txm_gpus_options options;
     bool named;
-    int only;             /* cuda:N; -1: any */
+    int only; /* BACKEND:N; -1: any */
+    const txm_gpu_backend *backend;
     pthread_mutex_t lock; /* guards all below */
     const txm_gpu_plugin *plugin;
     gpu gpus[TXM_GPU_MAX_DEVICES];
@@ -52,21 +53,32 @@ struct txm_gpus {
 
 /* ---- finding ---------------------------------------------------------------------------------------------------- */
 
-static txm_status look(txm_gpus *g, txm_error *err)
+static txm_status look_for(txm_gpus *g, txm_error *err)
 {
     uint32_t n = 0;
-    g->looked = true;
-    if (!(g->plugin = txm_gpu_plugin_load(err)))
-        return TXM_DEVICE;
+    if (!(g->plugin = txm_gpu_plugin_load(g->backend, err)))
+        return TXM_STATUS_DEVICE;
     txm_status status = g->plugin->count(&n, err);
     if (!status && !n)
-        status = txm_fail(err, TXM_DEVICE, "there is no CUDA device");
+        status = txm_fail(err, TXM_STATUS_DEVICE, "there is no %s device", g->backend->title);
     if (!status && g->only >= 0 && (uint32_t)g->only >= n)
-        status = txm_fail(err, TXM_DEVICE, "there are %u CUDA devices, counted from 0", n);
+        status = txm_fail(err, TXM_STATUS_DEVICE, "there are %u %s devices, counted from 0", n, g->backend->title);
     for (uint32_t i = 0; !status && i < n; i++) {
         if (g->only < 0 || (uint32_t)g->only == i)
             g->gpus[g->count++].device = i;
     }
+    return status;
+}
+
+/* Of the back-end that was named, or of the first that has any. */
+static txm_status look(txm_gpus *g, txm_error *err)
+{
+    g->looked = true;
+    if (g->backend)
+        return look_for(g, err);
+    txm_status status = TXM_STATUS_DEVICE;
+    for (size_t i = 0; status && (g->backend = txm_gpu_backend_at(i)); i++)
+        status = look_for(g, err);
     return status;
 }
 
@@ -104,7 +116,7 @@ static bool start_all(txm_gpus *g, char why[TXM_MESSAGE_BYTES])
             start(g, d);
         any |= !d->failed;
         if (d->failed)
-            snprintf(why, TXM_MESSAGE_BYTES, "CUDA device %u: %s", d->device, d->reason);
+            snprintf(why, TXM_MESSAGE_BYTES, "%s device %u: %s", g->backend->title, d->device, d->reason);
     }
     return any;
 }
@@ -114,19 +126,22 @@ static txm_status open_named(txm_gpus *g, txm_error *err)
     char why[TXM_MESSAGE_BYTES] = "";
     txm_status status = look(g, err);
     if (!status && !start_all(g, why))
-        status = txm_fail(err, TXM_DEVICE, "%s", why);
+        status = txm_fail(err, TXM_STATUS_DEVICE, "%s", why);
     return status;
 }
 
-/* "cuda" (*only is -1) or "cuda:N". */
-static bool parse_device(const char *word, int *only)
+/* "BACKEND" (*only stays) or "BACKEND:N". */
+static bool parse_device(const char *word, const txm_gpu_backend **backend, int *only)
 {
-    if (strcmp(word, "cuda") == 0)
-        return true;
-    if (strncmp(word, "cuda:", 5) != 0 || !isdigit((unsigned char)word[5]))
+    size_t n = strcspn(word, ":"), i = 0;
+    while ((*backend = txm_gpu_backend_at(i++)) && (strncmp((*backend)->name, word, n) || (*backend)->name[n]))
+        ;
+    if (!*backend || !word[n])
+        return *backend;
+    if (!isdigit((unsigned char)word[n + 1]))
         return false;
     char *end;
-    unsigned long number = strtoul(word + 5, &end, 10);
+    unsigned long number = strtoul(word + n + 1, &end, 10);
     if (*end || number > INT_MAX)
         return false;
     *only = (int)number;
@@ -138,13 +153,14 @@ txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char wh
     const char *word = options->device ? options->device : "auto";
     bool named = strcmp(word, "auto") != 0;
     int only = -1;
+    const txm_gpu_backend *backend = NULL;
     *why = 0;
     if (strcmp(word, "cpu") == 0)
         return TXM_OK;
-    if (named && !parse_device(word, &only))
-        return txm_fail(err, TXM_USAGE, "device '%s': use auto, cpu, cuda or cuda:N", word);
+    if (named && !parse_device(word, &backend, &only))
+        return txm_fail(err, TXM_STATUS_USAGE, "device '%s': use auto, cpu, cuda or cuda:N", word);
     if (!named && !txm_gpu_plugin_exists()) {
-        snprintf(why, TXM_MESSAGE_BYTES, "there is no CUDA plug-in");
+        snprintf(why, TXM_MESSAGE_BYTES, "there is no plug-in for GPUs");
         return TXM_OK;
     }
     txm_gpus *g = txm_calloc(1, sizeof *g);
@@ -154,6 +170,7 @@ txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char wh
     g->options.device = NULL; /* the caller's */
     g->named = named;
     g->only = only;
+    g->backend = backend;
     pthread_mutex_init(&g->lock, NULL);
     txm_error own = {0};
     if (named && open_named(g, &own)) {

@@ -8,7 +8,7 @@
  */
 #ifndef TXM_CONVERT_GPUS_H
 #define TXM_CONVERT_GPUS_H
-#include "convert/gpu_plugin.h"
+#include "device/gpu/gpu_plugin.h"
 #include "device/ops.h"
 
 typedef struct txm_gpus txm_gpus;

@@ -43,7 +43,7 @@ bool txm_job_runs(txm_job *job)
         return false;
     if (txm_is_cancelled(job->cancel)) {
         txm_error error = {0};
-        txm_fail(&error, TXM_CANCELLED, "stopped on request");
+        txm_fail(&error, TXM_STATUS_CANCELLED, "stopped on request");
         txm_job_fail(job, &error);
         return false;
     }

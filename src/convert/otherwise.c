@@ -27,9 +27,8 @@ static void add(list *l, const char *format, ...)
 
 static void compare(const txm_tx_info *i, const txm_settings *s, unsigned channels, list *l)
 {
-    static const char *const codecs[] = {"zip", "zstd", "none"};
-    const char *codec = codecs[s->compression.codec];
-    bool borders = i->section == TXM_SECTION_VALID;
+    const char *codec = txm_codec_name(s->compression.codec);
+    bool borders = i->section == TXM_SECTION_STATE_VALID;
     if (s->asked & TXM_ASKED_COMPRESSION && strcmp(i->compression, codec) != 0)
         add(l, "compression %s, not %s", i->compression, codec);
     if (s->asked & TXM_ASKED_TILE && i->tile_w != s->tile_px)

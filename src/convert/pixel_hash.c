@@ -63,7 +63,7 @@ void txm_pixel_hash_free(txm_pixel_hash **hash)
 static void add_row(txm_pixel_hash *h, txm_sha1 *sha, const uint8_t *row)
 {
     size_t samples = (size_t)h->width * h->channels, bytes = txm_type_bytes(h->type);
-    if (h->type == TXM_FLOAT) {
+    if (h->type == TXM_TYPE_FLOAT) {
         txm_sha1_add(sha, row, samples * bytes);
         return;
     }
@@ -99,7 +99,7 @@ bool txm_pixel_hash_pairs(const txm_pixel_hash *h, uint32_t block)
 static void add_row_pair(txm_pixel_hash *h, txm_sha1_pair *sha, const uint8_t *a, const uint8_t *b)
 {
     size_t samples = (size_t)h->width * h->channels, bytes = txm_type_bytes(h->type);
-    if (h->type == TXM_FLOAT) {
+    if (h->type == TXM_TYPE_FLOAT) {
         txm_sha1_pair_add(sha, a, b, samples * bytes);
         return;
     }

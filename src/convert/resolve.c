@@ -20,12 +20,12 @@ static txm_status find_space(const txm_context *context, const txm_settings *set
 {
     txm_error own = {0};
     txm_status status = txm_color_find(context->color, name, out, &own);
-    if (status == TXM_COLORSPACE && settings->strict && !txm_color_canonical(context->color, name)) {
+    if (status == TXM_STATUS_COLORSPACE && settings->strict && !txm_color_canonical(context->color, name)) {
         /* What Blender does, but not in silence. A space that is there and cannot be built is another matter: Blender
          * builds it. */
         const char *linear = txm_color_role(context->color, "scene_linear");
         if (warn)
-            txm_context_log(context, TXM_LOG_WARNING, "%s: %s; --strict: taken as linear", path, own.message);
+            txm_context_log(context, TXM_LOG_LEVEL_WARNING, "%s: %s; --strict: taken as linear", path, own.message);
         txm_error_clear(&own);
         status = txm_color_find(context->color, linear ? linear : "scene_linear", out, &own);
     }
@@ -53,7 +53,7 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
         r.alpha = scene_alpha;
     const char *pixels = strcmp(r.requested, "auto") == 0 ? txm_source_auto_space(info, config) : r.requested;
     if (!pixels)
-        return txm_fail(err, TXM_COLORSPACE, "%s: the OCIO config %s has no role for colour space auto", path,
+        return txm_fail(err, TXM_STATUS_COLORSPACE, "%s: the OCIO config %s has no role for colour space auto", path,
                         txm_color_config_name(config));
     status = find_space(context, settings, path, pixels, warn, &r.space, err);
     if (status)

@@ -84,7 +84,7 @@ void txm_tiler_free(txm_tiler **tiler)
 static void out_of_memory(txm_tiler *t)
 {
     txm_error err = {0};
-    txm_fail(&err, TXM_NO_MEMORY, "out of memory for a band of %u px rows", t->layout.width);
+    txm_fail(&err, TXM_STATUS_NO_MEMORY, "out of memory for a band of %u px rows", t->layout.width);
     txm_job_fail(t->job, &err);
 }
 

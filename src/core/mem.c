@@ -10,7 +10,7 @@
 
 txm_status txm_no_memory(txm_error *err, const char *subject)
 {
-    return txm_fail(err, TXM_NO_MEMORY, "%s%sout of memory", subject ? subject : "", subject ? ": " : "");
+    return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s%sout of memory", subject ? subject : "", subject ? ": " : "");
 }
 
 void *txm_calloc(size_t count, size_t size)

@@ -193,7 +193,7 @@ txm_status txm_folders_make(const char *path, txm_error *err)
         return explain(path, why, err);
     char *parent = txm_path_dir(path);
     if (!parent)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", path);
     txm_status status = strcmp(parent, path) ? txm_folders_make(parent, err) : explain(path, why, err);
     free(parent);
     if (status != TXM_OK || mkdir(path, 0777) == 0)

@@ -5,7 +5,7 @@
 const char *txm_type_name(txm_type type)
 {
     static const char *const names[] = {"uint8", "uint16", "half", "float"};
-    return names[(unsigned)type <= TXM_FLOAT ? type : TXM_FLOAT];
+    return names[(unsigned)type <= TXM_TYPE_FLOAT ? type : TXM_TYPE_FLOAT];
 }
 
 uint32_t txm_level_count(uint32_t width_px, uint32_t height_px)

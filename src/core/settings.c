@@ -23,22 +23,30 @@ static txm_alpha known(txm_alpha alpha)
     return (unsigned)alpha <= TXM_ALPHA_AUTO ? alpha : TXM_ALPHA_DEFAULT;
 }
 
-const char *txm_alpha_option(txm_alpha alpha)
+const char *txm_alpha_name(txm_alpha alpha)
 {
     return words[known(alpha)].option;
 }
 
-const char *txm_alpha_stored(txm_alpha alpha)
+const char *txm_alpha_stored_name(txm_alpha alpha)
 {
     return words[known(alpha)].stored;
 }
 
-int txm_alpha_parse(const char *word)
+bool txm_alpha_parse(const char *word, txm_alpha *out)
 {
     for (int i = 0; i <= TXM_ALPHA_AUTO; i++)
-        if (!strcmp(word, words[i].option) || !strcmp(word, words[i].stored))
-            return i;
-    return -1;
+        if (!strcmp(word, words[i].option) || !strcmp(word, words[i].stored)) {
+            *out = (txm_alpha)i;
+            return true;
+        }
+    return false;
+}
+
+const char *txm_codec_name(txm_codec codec)
+{
+    static const char *const codecs[] = {"zip", "zstd", "none"};
+    return (unsigned)codec < 3 ? codecs[codec] : "unknown";
 }
 
 txm_settings txm_settings_default(void)

@@ -16,24 +16,24 @@ static const struct {
     int retryable;
 } table[TXM_STATUS_COUNT] = {
     [TXM_OK] = {"ok", "done", 0},
-    [TXM_INTERNAL] = {"internal", "an error inside txmill or one of its libraries", 0},
-    [TXM_USAGE] = {"usage", "the request makes no sense", 0},
-    [TXM_NO_MEMORY] = {"no-memory", "memory is exhausted", 1},
-    [TXM_NOT_FOUND] = {"not-found", "the file does not exist", 0},
-    [TXM_NOT_A_FILE] = {"not-a-file", "not a regular file", 0},
-    [TXM_DENIED] = {"denied", "access is denied", 0},
-    [TXM_IO] = {"io", "reading or writing failed", 1},
-    [TXM_DISK_FULL] = {"disk-full", "no space is left", 1},
-    [TXM_CORRUPT] = {"corrupt", "the data is damaged or truncated", 0},
-    [TXM_UNSUPPORTED] = {"unsupported", "a kind of file that txmill cannot process", 0},
-    [TXM_TOO_LARGE] = {"too-large", "beyond a limit", 0},
-    [TXM_COLORSPACE] = {"colorspace", "the colour space is unknown or cannot be built", 0},
-    [TXM_CONFIG] = {"config", "the OCIO config cannot be used", 0},
-    [TXM_LOCKED] = {"locked", "another process is at work on the file", 1},
-    [TXM_CHANGED] = {"changed", "the source changed while it was read", 1},
-    [TXM_CANCELLED] = {"cancelled", "stopped on request", 1},
-    [TXM_NEWER] = {"newer", "written by a newer version", 0},
-    [TXM_DEVICE] = {"device", "the device is missing or failed", 1},
+    [TXM_STATUS_INTERNAL] = {"internal", "an error inside txmill or one of its libraries", 0},
+    [TXM_STATUS_USAGE] = {"usage", "the request makes no sense", 0},
+    [TXM_STATUS_NO_MEMORY] = {"no-memory", "memory is exhausted", 1},
+    [TXM_STATUS_NOT_FOUND] = {"not-found", "the file does not exist", 0},
+    [TXM_STATUS_NOT_A_FILE] = {"not-a-file", "not a regular file", 0},
+    [TXM_STATUS_DENIED] = {"denied", "access is denied", 0},
+    [TXM_STATUS_IO] = {"io", "reading or writing failed", 1},
+    [TXM_STATUS_DISK_FULL] = {"disk-full", "no space is left", 1},
+    [TXM_STATUS_CORRUPT] = {"corrupt", "the data is damaged or truncated", 0},
+    [TXM_STATUS_UNSUPPORTED] = {"unsupported", "a kind of file that txmill cannot process", 0},
+    [TXM_STATUS_TOO_LARGE] = {"too-large", "beyond a limit", 0},
+    [TXM_STATUS_COLORSPACE] = {"colorspace", "the colour space is unknown or cannot be built", 0},
+    [TXM_STATUS_CONFIG] = {"config", "the OCIO config cannot be used", 0},
+    [TXM_STATUS_LOCKED] = {"locked", "another process is at work on the file", 1},
+    [TXM_STATUS_CHANGED] = {"changed", "the source changed while it was read", 1},
+    [TXM_STATUS_CANCELLED] = {"cancelled", "stopped on request", 1},
+    [TXM_STATUS_NEWER] = {"newer", "written by a newer version", 0},
+    [TXM_STATUS_DEVICE] = {"device", "the device is missing or failed", 1},
 };
 
 const char *txm_version(void)
@@ -48,15 +48,15 @@ static int known(txm_status status)
 
 const char *txm_status_name(txm_status status)
 {
-    return table[known(status) ? status : TXM_INTERNAL].name;
+    return table[known(status) ? status : TXM_STATUS_INTERNAL].name;
 }
 
 const char *txm_status_text(txm_status status)
 {
-    return table[known(status) ? status : TXM_INTERNAL].text;
+    return table[known(status) ? status : TXM_STATUS_INTERNAL].text;
 }
 
-int txm_status_retryable(txm_status status)
+bool txm_status_retryable(txm_status status)
 {
     return known(status) && table[status].retryable;
 }
@@ -104,26 +104,26 @@ static txm_status status_of_errno(int sys_errno)
     case ENOENT:
     case ENOTDIR:
     case ELOOP:
-        return TXM_NOT_FOUND;
+        return TXM_STATUS_NOT_FOUND;
     case EISDIR:
-        return TXM_NOT_A_FILE;
+        return TXM_STATUS_NOT_A_FILE;
     case EACCES:
     case EPERM:
     case EROFS:
-        return TXM_DENIED;
+        return TXM_STATUS_DENIED;
     case ENOSPC:
     case EDQUOT:
-        return TXM_DISK_FULL;
+        return TXM_STATUS_DISK_FULL;
     case ENOMEM:
-        return TXM_NO_MEMORY;
+        return TXM_STATUS_NO_MEMORY;
     case ECANCELED:
-        return TXM_CANCELLED;
+        return TXM_STATUS_CANCELLED;
     case EFBIG:
     case EOVERFLOW:
     case ENAMETOOLONG:
-        return TXM_TOO_LARGE;
+        return TXM_STATUS_TOO_LARGE;
     default:
-        return TXM_IO;
+        return TXM_STATUS_IO;
     }
 }
 
@@ -154,7 +154,7 @@ txm_status txm_fail_as(txm_error *err, const txm_error *cause)
 txm_status txm_error_prefix(txm_error *err, const char *format, ...)
 {
     if (!err)
-        return TXM_INTERNAL;
+        return TXM_STATUS_INTERNAL;
     char old[TXM_MESSAGE_BYTES + 2];
     va_list args;
     snprintf(old, sizeof old, ": %s", err->message);

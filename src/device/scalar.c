@@ -14,19 +14,19 @@ static void to_float(txm_type type, const void *src, float *dst, size_t samples)
     const uint8_t *s8 = src;
     const uint16_t *s16 = src;
     switch (type) {
-    case TXM_U8:
+    case TXM_TYPE_U8:
         for (size_t i = 0; i < samples; i++)
             dst[i] = txm_u8_to_float(s8[i]);
         break;
-    case TXM_U16:
+    case TXM_TYPE_U16:
         for (size_t i = 0; i < samples; i++)
             dst[i] = txm_u16_to_float(s16[i]);
         break;
-    case TXM_HALF:
+    case TXM_TYPE_HALF:
         for (size_t i = 0; i < samples; i++)
             dst[i] = txm_half_to_float(s16[i]);
         break;
-    case TXM_FLOAT:
+    case TXM_TYPE_FLOAT:
         memcpy(dst, src, samples * sizeof *dst);
         break;
     }
@@ -37,19 +37,19 @@ static void from_float(txm_type type, const float *src, void *dst, size_t sample
     uint8_t *d8 = dst;
     uint16_t *d16 = dst;
     switch (type) {
-    case TXM_U8:
+    case TXM_TYPE_U8:
         for (size_t i = 0; i < samples; i++)
             d8[i] = (uint8_t)txm_float_to_code(src[i], 255.0f);
         break;
-    case TXM_U16:
+    case TXM_TYPE_U16:
         for (size_t i = 0; i < samples; i++)
             d16[i] = (uint16_t)txm_float_to_code(src[i], 65535.0f);
         break;
-    case TXM_HALF:
+    case TXM_TYPE_HALF:
         for (size_t i = 0; i < samples; i++)
             d16[i] = txm_float_to_half(txm_clamp_half(src[i]));
         break;
-    case TXM_FLOAT:
+    case TXM_TYPE_FLOAT:
         memcpy(dst, src, samples * sizeof *src);
         break;
     }
@@ -87,11 +87,11 @@ static void decode_grey(txm_type type, const void *src, float *dst, size_t count
 {
     const uint8_t *s8 = src;
     const uint16_t *s16 = src;
-    if (type == TXM_U8) {
+    if (type == TXM_TYPE_U8) {
         const txm_tables *t = txm_tables_of_u8();
         for (size_t i = 0; i < count; i++)
             dst[i] = t->u8_grey[s8[i]];
-    } else if (type == TXM_U16) {
+    } else if (type == TXM_TYPE_U16) {
         const txm_tables *t = txm_tables_of_u16();
         for (size_t i = 0; i < count; i++)
             dst[i] = t->u16_grey[s16[i]];
@@ -106,9 +106,9 @@ static void srgb_decode(txm_type type, uint32_t channels, const void *src, float
 {
     if (channels == 1) {
         decode_grey(type, src, dst, count);
-    } else if (type == TXM_U8) {
+    } else if (type == TXM_TYPE_U8) {
         decode_u8_rgba(src, dst, count);
-    } else if (type == TXM_U16) {
+    } else if (type == TXM_TYPE_U16) {
         decode_u16_rgba(src, dst, count);
     } else {
         to_float(type, src, dst, count * 4);
@@ -148,7 +148,7 @@ static void encode_u8(uint32_t channels, const float *src, uint8_t *dst, size_t 
 
 static void srgb_encode(txm_type type, uint32_t channels, const float *src, void *dst, size_t count)
 {
-    if (type == TXM_U8) {
+    if (type == TXM_TYPE_U8) {
         encode_u8(channels, src, dst, count);
         return;
     }
@@ -161,7 +161,7 @@ static void srgb_encode(txm_type type, uint32_t channels, const float *src, void
             p[0] = txm_srgb_encode(p[0]);
         else
             txm_srgb_encode_pixel(p);
-        if (type == TXM_HALF)
+        if (type == TXM_TYPE_HALF)
             for (uint32_t c = 0; c < channels; c++)
                 ((uint16_t *)(void *)out)[c] = txm_float_to_half(p[c]);
         else
@@ -201,15 +201,15 @@ static void clamp_half(float *row, size_t samples)
 
 static void associate(txm_type type, void *rgba, size_t count)
 {
-    if (type == TXM_U8) {
+    if (type == TXM_TYPE_U8) {
         for (uint8_t *p = rgba, *end = p + 4 * count; p < end; p += 4)
             for (int c = 0; c < 3; c++)
                 p[c] = (uint8_t)(p[c] * p[3] / 255u);
-    } else if (type == TXM_U16) {
+    } else if (type == TXM_TYPE_U16) {
         for (uint16_t *p = rgba, *end = p + 4 * count; p < end; p += 4)
             for (int c = 0; c < 3; c++)
                 p[c] = (uint16_t)((uint32_t)p[c] * p[3] / 65535u);
-    } else if (type == TXM_HALF) {
+    } else if (type == TXM_TYPE_HALF) {
         for (uint16_t *p = rgba, *end = p + 4 * count; p < end; p += 4)
             for (int c = 0; c < 3; c++)
                 p[c] = txm_half_times(p[c], p[3]);
@@ -255,7 +255,7 @@ static void set_opaque(txm_type type, void *rgba, size_t count)
 
 static int finite_sample(txm_type type, const uint8_t *sample)
 {
-    if (type == TXM_HALF) {
+    if (type == TXM_TYPE_HALF) {
         uint16_t h;
         memcpy(&h, sample, 2);
         return (h & 0x7C00) != 0x7C00;
@@ -294,17 +294,17 @@ static void load_pixel(txm_type type, uint32_t channels, const uint8_t *pixel, f
 {
     uint16_t u16[4];
     switch (type) {
-    case TXM_U8:
+    case TXM_TYPE_U8:
         for (uint32_t c = 0; c < channels; c++)
             p[c] = pixel[c];
         break;
-    case TXM_U16:
-    case TXM_HALF:
+    case TXM_TYPE_U16:
+    case TXM_TYPE_HALF:
         memcpy(u16, pixel, channels * sizeof *u16);
         for (uint32_t c = 0; c < channels; c++)
-            p[c] = type == TXM_HALF ? txm_half_to_float(u16[c]) : (float)u16[c];
+            p[c] = type == TXM_TYPE_HALF ? txm_half_to_float(u16[c]) : (float)u16[c];
         break;
-    case TXM_FLOAT:
+    case TXM_TYPE_FLOAT:
         memcpy(p, pixel, channels * sizeof *p);
         break;
     }
@@ -313,7 +313,7 @@ static void load_pixel(txm_type type, uint32_t channels, const uint8_t *pixel, f
 /* The value of a code. */
 static float value_of(txm_type type, float code)
 {
-    return type == TXM_U8 ? txm_u8_to_float((uint8_t)code) : txm_u16_to_float((uint16_t)code);
+    return type == TXM_TYPE_U8 ? txm_u8_to_float((uint8_t)code) : txm_u16_to_float((uint16_t)code);
 }
 
 static void stats(txm_type type, uint32_t channels, const void *row, size_t count, txm_stats *st)
@@ -321,7 +321,7 @@ static void stats(txm_type type, uint32_t channels, const void *row, size_t coun
     double sum[4] = {0};
     uint64_t shares[4] = {0};
     bool integers = !txm_type_is_float(type);
-    float first[4], one = type == TXM_U8 ? 255.0f : type == TXM_U16 ? 65535.0f : 1.0f;
+    float first[4], one = type == TXM_TYPE_U8 ? 255.0f : type == TXM_TYPE_U16 ? 65535.0f : 1.0f;
     size_t pixel_bytes = txm_type_bytes(type) * channels;
     const uint8_t *pixel = row;
     if (!st->any) {

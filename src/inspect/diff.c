@@ -190,7 +190,7 @@ static void queue_band(comparison *c, uint32_t level, uint32_t y, uint32_t count
     if (!status && txm_group_submit(c->job.group, false, run_band, b))
         return;
     if (!status)
-        txm_fail(&err, TXM_NO_MEMORY, "out of memory for %u rows", count);
+        txm_fail(&err, TXM_STATUS_NO_MEMORY, "out of memory for %u rows", count);
     txm_job_fail(&c->job, &err);
     run_band(b); /* stops at once, and gives the band back */
 }
@@ -205,7 +205,7 @@ static txm_status compare_level(comparison *c, uint32_t level, txm_error *err)
     uint32_t count = (e->height[0] - 1) / c->band_rows + 1;
     part *parts = txm_calloc(count, sizeof *parts);
     if (!parts)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for level %u", level);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for level %u", level);
     for (uint32_t n = 0; n < count && txm_job_runs(&c->job); n++) {
         uint32_t y = n * c->band_rows, left = e->height[0] - y;
         queue_band(c, level, y, left < c->band_rows ? left : c->band_rows, &parts[n]);
@@ -249,7 +249,7 @@ static txm_status start_bands(comparison *c, uint32_t width, txm_error *err)
         if (c->out->map)
             ok = (b->map = txm_calloc(c->out->map_width, sizeof *b->map)) && ok;
         if (!ok)
-            return txm_fail(err, TXM_NO_MEMORY, "out of memory for %u rows", c->band_rows);
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for %u rows", c->band_rows);
         b->next = c->free;
         c->free = b;
     }

@@ -32,13 +32,13 @@ static int half_rank(unsigned bits)
 static double distance(txm_type type, const uint8_t *a, const uint8_t *b)
 {
     switch (type) {
-    case TXM_U8:
+    case TXM_TYPE_U8:
         return fabs((double)*a - (double)*b);
-    case TXM_U16:
+    case TXM_TYPE_U16:
         return fabs((double)load16(a) - (double)load16(b));
-    case TXM_HALF:
+    case TXM_TYPE_HALF:
         return fabs((double)half_rank(load16(a)) - (double)half_rank(load16(b)));
-    case TXM_FLOAT: {
+    case TXM_TYPE_FLOAT: {
         double d = fabs((double)load_float(a) - (double)load_float(b));
         return isnan(d) ? (double)INFINITY : d;
     }
@@ -81,7 +81,7 @@ void txm_level_diff_tile(txm_level_diff *diff, txm_type type, uint32_t channels,
     uint64_t before = diff->different;
     for (uint32_t y = 0; y < h; y++) {
         const uint8_t *a = expected + y * expected_stride, *b = found + y * found_stride;
-        if (type == TXM_FLOAT)
+        if (type == TXM_TYPE_FLOAT)
             note_maximum(diff, a, samples);
         if (memcmp(a, b, samples * txm_type_bytes(type)) != 0)
             compare_row(diff, type, a, b, samples, tile_x, tile_y);
@@ -110,7 +110,7 @@ bool txm_level_diff_is_parity(const txm_level_diff *diff, txm_type type)
 {
     if (!diff->different)
         return true;
-    if (type == TXM_FLOAT)
+    if (type == TXM_TYPE_FLOAT)
         return diff->worst <= parity_relative * diff->maximum;
     double allowed = parity_share * (double)diff->samples;
     return diff->worst <= 1 && (double)diff->different <= (allowed > 1 ? allowed : 1);
@@ -118,5 +118,5 @@ bool txm_level_diff_is_parity(const txm_level_diff *diff, txm_type type)
 
 const char *txm_level_diff_unit(txm_type type)
 {
-    return type == TXM_HALF ? " units in the last place" : type == TXM_FLOAT ? "" : " code values";
+    return type == TXM_TYPE_HALF ? " units in the last place" : type == TXM_TYPE_FLOAT ? "" : " code values";
 }

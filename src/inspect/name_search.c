@@ -100,7 +100,7 @@ static txm_status try_working_spaces(search *s, const txm_context *context, bool
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces && !*found && !s->exhausted; i++) {
         txm_context *other = NULL;
         txm_status status = txm_context_derive(context, spaces[i], &other, NULL);
-        if (status == TXM_NO_MEMORY)
+        if (status == TXM_STATUS_NO_MEMORY)
             return txm_fail(err, status, "out of memory for a working space");
         if (status)
             continue; /* a config that lacks it */
@@ -147,7 +147,7 @@ txm_status txm_name_search(txm_context *context, const char *tx_path, const char
     if (!*found && !s.exhausted)
         status = try_working_spaces(&s, context, found, err);
     if (!status && s.exhausted && !*found)
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", tx_path);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", tx_path);
     free(s.source_name);
     free(s.dir);
     return status;
@@ -246,5 +246,5 @@ txm_status txm_name_search_places(txm_verification *v, bool *found, txm_error *e
         *found = try_places(&p, txm_name_word(d));
     else
         *found = each_word(txm_context_color(v->context), try_fitting_word, &p);
-    return p.exhausted ? txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", v->path) : TXM_OK;
+    return p.exhausted ? txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path) : TXM_OK;
 }

@@ -20,7 +20,7 @@
 #include "core/path.h"
 #include "txmill/inspect.h"
 
-const char *txm_resolution_state_name(txm_resolution_state state)
+const char *txm_tx_state_name(txm_tx_state state)
 {
     static const char *const names[] = {"fresh", "source", "outdated", "unusable", "missing"};
     return names[state];
@@ -66,7 +66,7 @@ static void describe_difference(const resolving *r, const txm_name_match *m, boo
         return;
     }
     add_difference(text, bytes, "colour space", m->colorspace, *key->colorspace ? key->colorspace : "auto");
-    add_difference(text, bytes, "alpha type", txm_alpha_option(m->alpha), txm_alpha_option(key->alpha));
+    add_difference(text, bytes, "alpha type", txm_alpha_name(m->alpha), txm_alpha_name(key->alpha));
     add_difference(text, bytes, "format", m->equiangular ? "lat-long" : "plain",
                    key->equiangular ? "lat-long" : "plain");
     if (strcmp(m->xyz_to_scene_linear, key->xyz_text) != 0)
@@ -118,7 +118,7 @@ static txm_status find_in(resolving *r, const char *folder, txm_error *err)
         if (!is_other(r, entry->d_name))
             continue;
         char *path = txm_path_join(folder, entry->d_name);
-        status = path ? add_other(r, path, err) : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", r->image);
+        status = path ? add_other(r, path, err) : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
     }
     if (dir)
         closedir(dir);
@@ -142,7 +142,7 @@ static txm_status find_others(resolving *r, txm_error *err)
     if (beside)
         usual = txm_path_join(beside, "blender_tx");
     if (!folder || !usual)
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", r->image);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
     if (!status)
         status = find_in(r, folder, err);
     if (!status && !same_folder(folder, usual))
@@ -160,7 +160,7 @@ static txm_status set_reason(txm_resolution *r, const char *text, txm_error *err
 {
     free(r->reason);
     r->reason = txm_strdup(text);
-    return r->reason ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    return r->reason ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
 }
 
 /* The finding that forbids to call the file fresh; NULL if only its time is wrong. */
@@ -222,7 +222,7 @@ static txm_status touch(resolving *r, txm_error *err)
         if (status != TXM_OK) {
             txm_fail(err, status, "%s", own.message);
         } else {
-            out->state = TXM_RESOLVED_FRESH;
+            out->state = TXM_TX_STATE_FRESH;
             out->tx_time = r->st.st_mtime;
             out->touched = true;
             status = set_reason(out, "", err);
@@ -234,23 +234,6 @@ static txm_status touch(resolving *r, txm_error *err)
 
 /* ---- the look-up ------------------------------------------------------------------------------------------------ */
 
-static txm_resolution_state state_of(txm_tx_state state)
-{
-    switch (state) {
-    case TXM_TX_FRESH:
-        return TXM_RESOLVED_FRESH;
-    case TXM_TX_OUTDATED:
-        return TXM_RESOLVED_OUTDATED;
-    case TXM_TX_UNUSABLE:
-        return TXM_RESOLVED_UNUSABLE;
-    case TXM_TX_SOURCE:
-        return TXM_RESOLVED_SOURCE;
-    case TXM_TX_MISSING:
-        break;
-    }
-    return TXM_RESOLVED_MISSING;
-}
-
 /* A file of the right name and time may still be one that Cycles refuses, or that is damaged. */
 static txm_status judge(resolving *r, const txm_settings *settings, txm_error *err)
 {
@@ -261,7 +244,7 @@ static txm_status judge(resolving *r, const txm_settings *settings, txm_error *e
     txm_status status = txm_judge(r->context, r->out->path, &options, &verdict, err);
     if (status || verdict.used)
         return status;
-    r->out->state = TXM_RESOLVED_UNUSABLE;
+    r->out->state = TXM_TX_STATE_UNUSABLE;
     return set_reason(r->out, verdict.reason, err);
 }
 
@@ -275,14 +258,14 @@ static txm_status look_up(resolving *r, const txm_settings *settings, txm_error 
     if (found.trouble != TXM_OK) {
         txm_fail(err, found.trouble, "%s: %s", found.path, found.reason);
         txm_lookup_free(&found);
-        return err ? err->status : TXM_IO;
+        return err ? err->status : TXM_STATUS_IO;
     }
-    r->out->state = state_of(found.state);
+    r->out->state = found.state;
     r->out->path = found.path;
     r->out->reason = found.reason;
-    if (found.state != TXM_TX_SOURCE && stat(found.path, &tx) == 0)
+    if (found.state != TXM_TX_STATE_SOURCE && stat(found.path, &tx) == 0)
         r->out->tx_time = tx.st_mtime;
-    return found.state == TXM_TX_FRESH ? judge(r, settings, err) : TXM_OK;
+    return found.state == TXM_TX_STATE_FRESH ? judge(r, settings, err) : TXM_OK;
 }
 
 static txm_status run(resolving *r, txm_source *source, const txm_settings *settings, txm_error *err)
@@ -298,16 +281,16 @@ static txm_status run(resolving *r, txm_source *source, const txm_settings *sett
         return txm_fail_errno(err, errno, "%s: cannot look at the image", r->image);
     out->image_time = r->st.st_mtime;
     if (info->width == 1 && info->height == 1) {
-        out->state = TXM_RESOLVED_SOURCE;
+        out->state = TXM_TX_STATE_SOURCE;
         out->path = txm_strdup(r->image);
         out->reason = txm_strdup("");
-        return out->path && out->reason ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", r->image);
+        return out->path && out->reason ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
     }
     if ((status = look_up(r, settings, err)))
         return status;
-    if (out->state == TXM_RESOLVED_OUTDATED && r->how & TXM_RESOLVE_TOUCH)
+    if (out->state == TXM_TX_STATE_OUTDATED && r->how & TXM_RESOLVE_TOUCH)
         return touch(r, err);
-    return out->state == TXM_RESOLVED_MISSING ? find_others(r, err) : TXM_OK;
+    return out->state == TXM_TX_STATE_MISSING ? find_others(r, err) : TXM_OK;
 }
 
 txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings, unsigned how,

@@ -22,7 +22,8 @@ txm_status txm_rows_open(const txm_context *context, const char *path, txm_rows 
         return TXM_OK;
     }
     /* A damaged tx file must not be told as an image that no decoder knows. */
-    if (txm_path_has_ext(path, "tx") || (status != TXM_CORRUPT && status != TXM_UNSUPPORTED && status != TXM_TOO_LARGE))
+    if (txm_path_has_ext(path, "tx") ||
+        (status != TXM_STATUS_CORRUPT && status != TXM_STATUS_UNSUPPORTED && status != TXM_STATUS_TOO_LARGE))
         return txm_fail_as(err, &tx_error);
     const txm_source_options options = {.max_memory_bytes = context->max_memory_bytes};
     status = txm_source_open(path, &options, &out->source, &source_error);

@@ -10,7 +10,8 @@
 
 bool txm_status_is_finding(txm_status status)
 {
-    return status == TXM_CORRUPT || status == TXM_UNSUPPORTED || status == TXM_TOO_LARGE || status == TXM_NEWER;
+    return status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE ||
+           status == TXM_STATUS_NEWER;
 }
 
 const char *txm_message_without_path(const char *message, const char *path)
@@ -26,7 +27,7 @@ void txm_report_level(const txm_verification *v, enum txm_finding_number number,
                       const txm_level_diff *d)
 {
     bool exact = v->maker == TXM_MAKER_TXMILL || level == 0;
-    if (d->different <= d->rounded && d->worst <= (v->info->type == TXM_HALF ? ROUNDED_ULPS : 1))
+    if (d->different <= d->rounded && d->worst <= (v->info->type == TXM_TYPE_HALF ? ROUNDED_ULPS : 1))
         return;
     if (exact ? !d->different : txm_level_diff_is_parity(d, v->info->type))
         return;

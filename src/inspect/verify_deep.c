@@ -41,7 +41,7 @@ static txm_status find_context(deep *d, bool *found, txm_error *err)
     if (*found || !*said->working_space)
         return TXM_OK;
     txm_status status = txm_context_derive(d->v->context, said->working_space, &d->derived, NULL);
-    if (status == TXM_NO_MEMORY)
+    if (status == TXM_STATUS_NO_MEMORY)
         return txm_fail(err, status, "%s: out of memory for a working space", d->v->path);
     d->context = d->derived;
     *found = !status && fits_working_space(d, d->derived);
@@ -75,7 +75,7 @@ static txm_status name_file(deep *d, txm_error *err)
     txm_swept swept = {0};
     txm_sweep_folder(folder, false, &swept);
     d->path = txm_owned_path(folder, "txmill-verify", ".txm-tmp");
-    return d->path ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", d->v->path);
+    return d->path ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", d->v->path);
 }
 
 static txm_status convert_again(deep *d, txm_error *err)
@@ -181,7 +181,7 @@ static txm_status run(deep *d, txm_error *err)
     if ((status = name_file(d, err)))
         return status;
     status = convert_again(d, &own);
-    if (status && (status == TXM_CANCELLED || txm_status_retryable(status)))
+    if (status && (status == TXM_STATUS_CANCELLED || txm_status_retryable(status)))
         return txm_fail(err, status, "%s", own.message);
     if (status) {
         txm_find(v->findings, TXM_FINDING_DEEP_FAILED, TXM_NO_PLACE, "%.400s", own.message);

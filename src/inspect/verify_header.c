@@ -77,18 +77,18 @@ static void check_section(txm_verification *v)
 {
     const char *reason = v->info->section_reason;
     switch (v->info->section) {
-    case TXM_SECTION_VALID:
+    case TXM_SECTION_STATE_VALID:
         break;
-    case TXM_SECTION_NONE:
+    case TXM_SECTION_STATE_NONE:
         check_end(v);
         break;
-    case TXM_SECTION_STALE:
+    case TXM_SECTION_STATE_STALE:
         txm_find(v->findings, TXM_FINDING_SECTION_STALE, TXM_NO_PLACE, "%s", reason);
         break;
-    case TXM_SECTION_DAMAGED:
+    case TXM_SECTION_STATE_DAMAGED:
         txm_find(v->findings, TXM_FINDING_SECTION_DAMAGED, TXM_NO_PLACE, "%s", reason);
         break;
-    case TXM_SECTION_NEWER:
+    case TXM_SECTION_STATE_NEWER:
         txm_find(v->findings, TXM_FINDING_SECTION_NEWER, TXM_NO_PLACE, "%s", reason);
         break;
     }

@@ -74,7 +74,7 @@ static txm_status check_source(txm_verification *v, txm_error *err)
     const char *given = v->options->source, *stored = v->description.source;
     v->source = given ? txm_strdup(given) : txm_locate_source(v->path, stored, &exhausted);
     if (exhausted || (given && !v->source))
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", v->path);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path);
     if (!v->source || !is_file(v->source, &source)) {
         txm_find(v->findings, TXM_FINDING_SOURCE_MISSING, TXM_NO_PLACE, "%s%.400s",
                  given || *stored ? "no file at " : "the file names no source", given ? given : stored);
@@ -136,7 +136,7 @@ static void report_misfit(txm_verification *v, const txm_name_match *m, bool fou
     if (!found && *d->requested && txm_path_is_absolute(d->source))
         txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE,
                  "colour space %s, alpha %s, %s, as stated inside, lead to another name, for any cache folder", space,
-                 txm_alpha_option(d->alpha), d->envlatl ? "lat-long" : "plain");
+                 txm_alpha_name(d->alpha), d->envlatl ? "lat-long" : "plain");
     else if (!found)
         txm_find(v->findings, TXM_FINDING_NAME_UNKNOWN, TXM_NO_PLACE,
                  "no settings that the OCIO config %.200s knows lead to it; if the file was made with another config, "
@@ -145,8 +145,8 @@ static void report_misfit(txm_verification *v, const txm_name_match *m, bool fou
     else
         txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE,
                  "the name says colour space %s, alpha %s, %s%s%s; inside are colour space %s, alpha %s, %s%s",
-                 m->colorspace, txm_alpha_option(m->alpha), m->equiangular ? "lat-long" : "plain",
-                 *m->working_space ? ", working space " : "", m->working_space, space, txm_alpha_option(d->alpha),
+                 m->colorspace, txm_alpha_name(m->alpha), m->equiangular ? "lat-long" : "plain",
+                 *m->working_space ? ", working space " : "", m->working_space, space, txm_alpha_name(d->alpha),
                  d->envlatl ? "lat-long" : "plain",
                  strcmp(m->xyz_to_scene_linear, d->xyz_to_scene_linear) ? ", another working space" : "");
 }
@@ -179,7 +179,7 @@ static txm_status check_name(txm_verification *v, txm_error *err)
     bool fits = source_name && *d->requested && own_settings_fit(v, source_name, &exhausted);
     txm_status status = TXM_OK;
     if (!source_name || exhausted)
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", v->path);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path);
     free(source_name);
     if (status || fits)
         return status;
@@ -217,8 +217,9 @@ static void check_rules(const txm_verification *v)
                      "inside is %.100s", rule->origin, rule->glob, asked, *d->requested ? d->requested : d->detected);
     }
     if (rule && rule->alpha && rule->alpha != TXM_ALPHA_DEFAULT && d->has_alpha_type && rule->alpha != d->alpha)
-        txm_find(v->findings, TXM_FINDING_NAME_RULES, TXM_NO_PLACE, "%.100s (%.100s) asks for alpha type %s, inside is %s",
-                 rule->origin, rule->glob, txm_alpha_option(rule->alpha), txm_alpha_option(d->alpha));
+        txm_find(v->findings, TXM_FINDING_NAME_RULES, TXM_NO_PLACE,
+                 "%.100s (%.100s) asks for alpha type %s, inside is %s", rule->origin, rule->glob,
+                 txm_alpha_name(rule->alpha), txm_alpha_name(d->alpha));
 }
 
 txm_status txm_verify_origin(txm_verification *v, txm_error *err)

@@ -56,7 +56,7 @@ typedef struct decoding {
 static bool fail_memory(course *c)
 {
     txm_error err = {0};
-    txm_fail(&err, TXM_NO_MEMORY, "%s: out of memory", c->check.v->path);
+    txm_fail(&err, TXM_STATUS_NO_MEMORY, "%s: out of memory", c->check.v->path);
     txm_job_fail(&c->check.job, &err);
     return false;
 }
@@ -219,7 +219,7 @@ static void run_level0(course *c)
 static void run_other_levels(course *c)
 {
     const txm_tx_info *i = c->check.v->info;
-    bool borders = i->section == TXM_SECTION_VALID, ok = true;
+    bool borders = i->section == TXM_SECTION_STATE_VALID, ok = true;
     for (uint32_t l = 0; l < i->levels; l++)
         for (uint32_t y = 0; ok && y < txm_tx_level_of(c->check.v->tx, l)->tiles_y; y++) {
             txm_group_wait(c->check.job.group, MAX_QUEUED);
@@ -302,7 +302,7 @@ static txm_status conclude(course *c, txm_error *err)
     check_constant(c);
     for (uint32_t l = 1; l < v->info->levels; l++) {
         /* Poles and edges of level 0 were rounded for the file, but not for the levels above it. */
-        if (v->description.envlatl && v->info->type != TXM_FLOAT)
+        if (v->description.envlatl && v->info->type != TXM_TYPE_FLOAT)
             c->check.diffs[l].rounded =
                 2 * v->info->channels *
                 ((uint64_t)txm_level_size(v->info->width, l) + txm_level_size(v->info->height, l));
@@ -345,7 +345,7 @@ static txm_status set_up_tiler(course *c, txm_error *err)
                                    !strcmp(v->description.detected, "scene_linear_srgb"),
                                    v->description.envlatl,
                                    true};
-    const txm_tiler_sink sink = {c, take_tiles, i->section == TXM_SECTION_VALID ? take_borders : NULL};
+    const txm_tiler_sink sink = {c, take_tiles, i->section == TXM_SECTION_STATE_VALID ? take_borders : NULL};
     return txm_tiler_new(&c->check.job, &spec, &layout, v->context->ops, &sink, &c->tiler, err);
 }
 
@@ -366,7 +366,7 @@ static txm_status set_up(course *c, txm_error *err)
     c->pyramid_strand = txm_strand_new(c->check.job.group);
     c->stats_strand = txm_strand_new(c->check.job.group);
     if (!c->pyramid_strand || !c->stats_strand)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", v->path);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path);
     if (c->hashes && (status = set_up_hash(c, err)))
         return status;
     return c->recomputes ? set_up_tiler(c, err) : TXM_OK;
@@ -389,7 +389,7 @@ txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
 {
     course *c = txm_calloc(1, sizeof *c);
     if (!c)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", v->path);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path);
     c->check.v = v;
     pthread_mutex_init(&c->check.lock, NULL);
     txm_status status = set_up(c, err);
@@ -430,7 +430,7 @@ txm_status txm_verify_decoding(txm_verification *v, txm_error *err)
     if (status)
         txm_fail(err, status, "%s", check.job.error.message);
     else if (!ok)
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", v->path);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path);
     txm_job_destroy(&check.job);
     pthread_mutex_destroy(&check.lock);
     return status;

@@ -63,7 +63,8 @@ txm_status txm_pyramid_new(const txm_pyramid_spec *spec, const txm_ops *ops, con
     }
     if (!ok) {
         txm_pyramid_free(&p);
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for a pyramid of %ux%u px", spec->width, spec->height);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for a pyramid of %ux%u px", spec->width,
+                        spec->height);
     }
     *out = p;
     return TXM_OK;
@@ -129,7 +130,7 @@ static bool arrive(txm_pyramid *p, uint32_t index)
             break;
         if (!store(p, index, l->made, dst))
             return false;
-        if (p->spec.type == TXM_HALF)
+        if (p->spec.type == TXM_TYPE_HALF)
             p->ops->clamp_half(dst, (size_t)l->width * p->spec.channels);
         l->made++;
         if (next && !arrive(p, index + 1))
@@ -150,7 +151,7 @@ static void load(const txm_pyramid *p, const void *src, uint32_t y, float *dst)
         if (!s->srgb)
             return;
         src = row;
-        type = TXM_FLOAT;
+        type = TXM_TYPE_FLOAT;
     }
     if (s->srgb)
         p->ops->srgb_decode(type, s->channels, src, dst, s->width);

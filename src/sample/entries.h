@@ -45,7 +45,7 @@ static inline txm_look sample_element(const txm_view *view, uint32_t texture, co
 static txm_look sample_elements(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *b,
                                 size_t begin, size_t end, txm_lane *lane)
 {
-    txm_look worst = TXM_RESIDENT;
+    txm_look worst = TXM_LOOK_RESIDENT;
     uint32_t kept = lane->random;
     for (size_t i = begin; i < end; i++) {
         if (b->mask && !b->mask[i])

@@ -31,7 +31,7 @@ static void add_tap(const walk *s, uint32_t level, int64_t x, int64_t y, float w
     }
     tap->tile_x = (uint32_t)px >> t->tile_shift;
     tap->tile_y = (uint32_t)py >> t->tile_shift;
-    txm_look look = TXM_RESIDENT;
+    txm_look look = TXM_LOOK_RESIDENT;
     const uint8_t *p = txm_tile_pixels(s->view, t->tile_bytes,
                                        txm_entry_of(t, level, (uint32_t)w, tap->tile_x, tap->tile_y), s->lane, &look);
     if (!p)
@@ -117,9 +117,9 @@ txm_look txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sa
     int inside = txm_probe_wrap(t, &u, &v, slope);
     txm_footprint f = txm_footprint_of(how, (float)t->width, (float)t->height, at.dudx, at.dvdx, at.dudy, at.dvdy);
     /* The generator steps only where the look-up is not rejected: see txm_lookup_sample. */
-    e->rejected = !inside && how->rule != TXM_RULE_PROBES && how->filter != TXM_FILTER_STOCHASTIC_EWA;
+    e->rejected = !inside && how->rule != TXM_LEVEL_RULE_PROBES && how->filter != TXM_FILTER_STOCHASTIC_EWA;
     e->level = txm_level_jitter(how, f.level, &random);
-    e->level_low = txm_level_clamp(e->level, txm_levels_of(t, how), how->mode == TXM_MODE_TRILINEAR, &e->blend);
+    e->level_low = txm_level_clamp(e->level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &e->blend);
     if (e->rejected)
         return look;
     txm_jitter jitter = txm_jitter_of(how->filter, &random);

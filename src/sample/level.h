@@ -142,13 +142,13 @@ TXM_ARITH txm_footprint txm_footprint_of(const txm_sampler *how, float w, float 
 {
     txm_footprint f = {0.0f, 1, 0.0f, 0.0f, 1.0f};
     float anisotropy = (float)how->anisotropy;
-    if (how->rule == TXM_RULE_CYCLES) {
+    if (how->rule == TXM_LEVEL_RULE_CYCLES) {
         f.level = txm_level_cycles(w, h, anisotropy, dudx, dvdx, dudy, dvdy);
         return f;
     }
     txm_ellipse e = txm_ellipse_of(w, h, anisotropy, dudx, dvdx, dudy, dvdy);
     f.level = 0.5f * txm_log2(e.short2);
-    if (how->rule == TXM_RULE_PROBES)
+    if (how->rule == TXM_LEVEL_RULE_PROBES)
         txm_probes_of(&e, w, h, &f);
     return f;
 }
@@ -156,10 +156,10 @@ TXM_ARITH txm_footprint txm_footprint_of(const txm_sampler *how, float w, float 
 /* Bias, and chance where the mode wants it. */
 TXM_ARITH float txm_level_jitter(const txm_sampler *how, float level, uint32_t *random)
 {
-    if (*random && (how->mode == TXM_MODE_STOCHASTIC || how->mode == TXM_MODE_STOCHASTIC_FULL)) {
+    if (*random && (how->mode == TXM_LEVEL_MODE_STOCHASTIC || how->mode == TXM_LEVEL_MODE_STOCHASTIC_FULL)) {
         *random = txm_random_step(*random);
         float r = txm_random_float(*random);
-        level += how->mode == TXM_MODE_STOCHASTIC ? 0.5f + (r - 0.5f) * 0.5f : r;
+        level += how->mode == TXM_LEVEL_MODE_STOCHASTIC ? 0.5f + (r - 0.5f) * 0.5f : r;
     }
     return level + how->mip_bias;
 }
@@ -175,6 +175,6 @@ TXM_ARITH uint32_t txm_level_clamp(float level, uint32_t levels, int blends, flo
 /* Levels that a look-up may choose from: Cycles never goes beyond the first that fits a tile. */
 TXM_ARITH uint32_t txm_levels_of(const txm_view_texture *t, const txm_sampler *how)
 {
-    return how->rule == TXM_RULE_CYCLES ? t->tiled_levels : t->levels;
+    return how->rule == TXM_LEVEL_RULE_CYCLES ? t->tiled_levels : t->levels;
 }
 #endif

@@ -40,7 +40,7 @@ TXM_FLOW const uint8_t *txm_tile_pixels(const txm_view *view, uint32_t tile_byte
     txm_tile_entry *e = view->tiles + index;
     uint32_t slot = TXM_LOAD_SLOT(&e->slot);
     if (slot >= TXM_SLOT_FAILED) {
-        *look = slot == TXM_SLOT_FAILED ? TXM_FAILED : TXM_MISSED;
+        *look = slot == TXM_SLOT_FAILED ? TXM_LOOK_FAILED : TXM_LOOK_MISSED;
         if (slot == TXM_SLOT_NONE)
             txm_tile_request(view->tiles, index, lane);
         return 0;
@@ -71,7 +71,7 @@ TXM_FLOW txm_look txm_level_interpolate(const txm_view *view, const txm_view_tex
     uint32_t w = txm_level_size(t->width, level), h = txm_level_size(t->height, level);
     uint32_t tile_x = txm_tile_of(x, w, t->tile_shift), tile_y = txm_tile_of(y, h, t->tile_shift);
     txm_place place = txm_place_of(x, y);
-    txm_look look = TXM_RESIDENT;
+    txm_look look = TXM_LOOK_RESIDENT;
     const uint8_t *p = txm_tile_pixels(view, t->tile_bytes, txm_entry_of(t, level, w, tile_x, tile_y), lane, &look);
     if (!p)
         return look;
@@ -89,7 +89,7 @@ TXM_FLOW txm_look txm_level_interpolate(const txm_view *view, const txm_view_tex
             out->du = txm_taps_cubic(t, p, sx, wy) * (slope[0] * (float)w);
             out->dv = txm_taps_cubic(t, p, wx, sy) * (slope[1] * -(float)h);
         }
-        return TXM_RESIDENT;
+        return TXM_LOOK_RESIDENT;
     }
     float wx[2] = {1.0f - place.fx, place.fx}, wy[2] = {1.0f - place.fy, place.fy};
     out->color = txm_taps_linear(t, p, wx, wy);
@@ -98,7 +98,7 @@ TXM_FLOW txm_look txm_level_interpolate(const txm_view *view, const txm_view_tex
         out->du = txm_taps_linear(t, p, difference, wy) * (slope[0] * (float)w);
         out->dv = txm_taps_linear(t, p, wx, difference) * (slope[1] * -(float)h);
     }
-    return TXM_RESIDENT;
+    return TXM_LOOK_RESIDENT;
 }
 
 /* One pixel: the closest one, or a random tap beyond any padding, which the extension brings back into the level. */
@@ -110,9 +110,9 @@ TXM_FLOW txm_look txm_level_pixel(const txm_view *view, const txm_view_texture *
     int32_t py = txm_wrap_pixel(txm_pixel_closest(y), h, t->extension);
     *out = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
     if (px < 0 || py < 0)
-        return TXM_RESIDENT;
+        return TXM_LOOK_RESIDENT;
     uint32_t tile_x = (uint32_t)px >> t->tile_shift, tile_y = (uint32_t)py >> t->tile_shift;
-    txm_look look = TXM_RESIDENT;
+    txm_look look = TXM_LOOK_RESIDENT;
     const uint8_t *p =
         txm_tile_pixels(view, t->tile_bytes, txm_entry_of(t, level, (uint32_t)w, tile_x, tile_y), lane, &look);
     if (!p)
@@ -120,7 +120,7 @@ TXM_FLOW txm_look txm_level_pixel(const txm_view *view, const txm_view_texture *
     p += ((uint32_t)py - (tile_y << t->tile_shift) + TXM_BORDER_PX) * t->row_bytes +
          ((uint32_t)px - (tile_x << t->tile_shift) + TXM_BORDER_PX) * t->pixel_bytes;
     *out = txm_taps_closest(t, p);
-    return TXM_RESIDENT;
+    return TXM_LOOK_RESIDENT;
 }
 
 /* `u` and `v` are wrapped. Where nothing is resident *out is untouched. */
@@ -143,14 +143,14 @@ TXM_FLOW txm_look txm_level_sample(const txm_view *view, const txm_view_texture 
     txm_rgba tap;
     txm_look look = txm_level_pixel(view, t, level, x + jitter->x[0], y + jitter->y[0], lane, &tap);
     if (jitter->taps < 2) {
-        if (look == TXM_RESIDENT)
+        if (look == TXM_LOOK_RESIDENT)
             out->color = tap;
         return look;
     }
     txm_rgba second = zero;
     txm_look other = txm_level_pixel(view, t, level, x + jitter->x[1], y + jitter->y[1], lane, &second);
     look = other > look ? other : look;
-    if (look == TXM_RESIDENT)
+    if (look == TXM_LOOK_RESIDENT)
         out->color = tap * jitter->weight[0] + second * jitter->weight[1];
     return look;
 }
@@ -163,9 +163,9 @@ TXM_ARITH txm_sum txm_stand_in(const txm_view *view, const txm_view_texture *t, 
     float inverse = 1.0f / t->scale;
     txm_sum sum = {zero, zero, zero};
     txm_lane nobody = {0, 0, 0, 0}; /* what is missing here is not asked for */
-    uint32_t first = how->on_miss == TXM_MISS_COARSER ? level + 1 : t->levels - 1;
-    for (uint32_t i = first; how->on_miss != TXM_MISS_AVERAGE && i < t->levels; i++)
-        if (txm_level_sample(view, t, how, i, u, v, jitter, 0, &nobody, &sum) == TXM_RESIDENT)
+    uint32_t first = how->on_miss == TXM_ON_MISS_COARSER ? level + 1 : t->levels - 1;
+    for (uint32_t i = first; how->on_miss != TXM_ON_MISS_AVERAGE && i < t->levels; i++)
+        if (txm_level_sample(view, t, how, i, u, v, jitter, 0, &nobody, &sum) == TXM_LOOK_RESIDENT)
             return sum;
     sum.color = txm_rgba_make(t->average[0] * inverse, t->average[1] * inverse, t->average[2] * inverse,
                               t->average[3] * inverse);
@@ -184,12 +184,12 @@ TXM_FLOW txm_look txm_probe_sample(const txm_view *view, const txm_view_texture 
                                    txm_lane *lane, txm_sum *out)
 {
     txm_look look = txm_level_sample(view, t, how, levels.low, u, v, jitter, slope, lane, out);
-    if (look != TXM_RESIDENT)
+    if (look != TXM_LOOK_RESIDENT)
         *out = txm_stand_in(view, t, how, levels.low, u, v, jitter);
     if (levels.blend > 0.0f) {
         txm_sum coarse = *out;
         txm_look second = txm_level_sample(view, t, how, levels.low + 1, u, v, jitter, slope, lane, &coarse);
-        if (second != TXM_RESIDENT)
+        if (second != TXM_LOOK_RESIDENT)
             coarse = txm_stand_in(view, t, how, levels.low + 1, u, v, jitter);
         float fine = 1.0f - levels.blend;
         out->color = out->color * fine + coarse.color * levels.blend;
@@ -273,7 +273,7 @@ TXM_FLOW txm_look txm_probes_sample(const txm_view *view, const txm_view_texture
                                     float *covered)
 {
     const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
-    txm_look look = TXM_RESIDENT;
+    txm_look look = TXM_LOOK_RESIDENT;
     float total = 0.0f, slope[2];
     out->color = out->du = out->dv = zero;
     *covered = 0.0f;
@@ -309,19 +309,19 @@ TXM_FLOW txm_look txm_lookup_sample(const txm_view *view, uint32_t texture, cons
     const txm_view_texture *t = txm_texture_at(view, texture, &at.u, &at.v);
     if (!t) {
         txm_color_constant(1.0f, 0.0f, 1.0f, 1.0f, out, du, dv);
-        return TXM_FAILED;
+        return TXM_LOOK_FAILED;
     }
     float u = at.u, v = at.v, slope[2], covered = 1.0f;
     int inside = txm_probe_wrap(t, &u, &v, slope);
     /* Footprints that are larger than a point may reach in from outside. */
-    if (!inside && how->rule != TXM_RULE_PROBES && how->filter != TXM_FILTER_STOCHASTIC_EWA) {
+    if (!inside && how->rule != TXM_LEVEL_RULE_PROBES && how->filter != TXM_FILTER_STOCHASTIC_EWA) {
         txm_color_constant(0.0f, 0.0f, 0.0f, 0.0f, out, du, dv);
-        return TXM_RESIDENT;
+        return TXM_LOOK_RESIDENT;
     }
     txm_footprint f = txm_footprint_of(how, (float)t->width, (float)t->height, at.dudx, at.dvdx, at.dudy, at.dvdy);
     txm_levels levels;
     levels.low = txm_level_clamp(txm_level_jitter(how, f.level, &lane->random), txm_levels_of(t, how),
-                                 how->mode == TXM_MODE_TRILINEAR, &levels.blend);
+                                 how->mode == TXM_LEVEL_MODE_TRILINEAR, &levels.blend);
     txm_jitter jitter = txm_jitter_of(how->filter, &lane->random);
     if (how->filter == TXM_FILTER_STOCHASTIC_EWA) {
         at.u += jitter.x[0] * at.dudx + jitter.y[0] * at.dudy;
@@ -337,11 +337,11 @@ TXM_FLOW txm_look txm_lookup_sample(const txm_view *view, uint32_t texture, cons
         look = txm_probes_sample(view, t, how, &at, &f, levels, &jitter, lane, du != 0, &sum, &covered);
     } else if (!inside) {
         txm_color_constant(0.0f, 0.0f, 0.0f, 0.0f, out, du, dv);
-        return TXM_RESIDENT;
+        return TXM_LOOK_RESIDENT;
     } else {
         look = txm_probe_sample(view, t, how, levels, u, v, &jitter, du ? slope : 0, lane, &sum);
     }
-    if (look == TXM_FAILED) {
+    if (look == TXM_LOOK_FAILED) {
         txm_color_constant(1.0f, 0.0f, 1.0f, 1.0f, out, du, dv);
         return look;
     }

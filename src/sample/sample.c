@@ -92,20 +92,20 @@ void txm_sampler_init(txm_sampler *how)
 txm_status txm_sampler_check(const txm_sampler *how, txm_error *err)
 {
     if (how->rule >= RULES)
-        return txm_fail(err, TXM_USAGE, "sampler: no level rule %u", how->rule);
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: no level rule %u", how->rule);
     if (how->mode >= MODES)
-        return txm_fail(err, TXM_USAGE, "sampler: no level mode %u", how->mode);
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: no level mode %u", how->mode);
     if (how->filter >= FILTERS)
-        return txm_fail(err, TXM_USAGE, "sampler: no filter %u", how->filter);
-    if (how->on_miss > TXM_MISS_ONE)
-        return txm_fail(err, TXM_USAGE, "sampler: no stand-in %u for what is missed", how->on_miss);
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: no filter %u", how->filter);
+    if (how->on_miss > TXM_ON_MISS_ONE)
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: no stand-in %u for what is missed", how->on_miss);
     if (how->anisotropy < 1 || how->anisotropy > TXM_MAX_ANISOTROPY)
-        return txm_fail(err, TXM_USAGE, "sampler: anisotropy is %u, and must be 1 to %d", how->anisotropy,
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: anisotropy is %u, and must be 1 to %d", how->anisotropy,
                         TXM_MAX_ANISOTROPY);
     if (how->after & ~(TXM_AFTER_UNASSOCIATE | TXM_AFTER_SRGB))
-        return txm_fail(err, TXM_USAGE, "sampler: unknown bits in `after`: %u", how->after);
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: unknown bits in `after`: %u", how->after);
     if (!(how->mip_bias >= -32.0f && how->mip_bias <= 32.0f))
-        return txm_fail(err, TXM_USAGE, "sampler: a mip bias of %g makes no sense", (double)how->mip_bias);
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: a mip bias of %g makes no sense", (double)how->mip_bias);
     return TXM_OK;
 }
 

@@ -12,11 +12,11 @@
 TXM_ARITH float txm_texel_sample(int type, const uint8_t *p)
 {
     switch (type) {
-    case TXM_U8:
+    case TXM_TYPE_U8:
         return (float)*p;
-    case TXM_U16:
+    case TXM_TYPE_U16:
         return (float)*(const uint16_t *)(const void *)p;
-    case TXM_HALF:
+    case TXM_TYPE_HALF:
         return txm_half_to_float(*(const uint16_t *)(const void *)p);
     default:
         return *(const float *)(const void *)p;
@@ -26,7 +26,7 @@ TXM_ARITH float txm_texel_sample(int type, const uint8_t *p)
 /* A pixel, not scaled; of one channel in the first element, the others 0. */
 TXM_ARITH txm_rgba txm_texel(int type, int channels, const uint8_t *p)
 {
-    uint32_t bytes = type == TXM_U8 ? 1 : type == TXM_FLOAT ? 4 : 2;
+    uint32_t bytes = type == TXM_TYPE_U8 ? 1 : type == TXM_TYPE_FLOAT ? 4 : 2;
     if (channels == 1)
         return txm_rgba_make(txm_texel_sample(type, p), 0.0f, 0.0f, 0.0f);
     return txm_rgba_make(txm_texel_sample(type, p), txm_texel_sample(type, p + bytes),

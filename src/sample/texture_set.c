@@ -69,7 +69,7 @@ txm_status txm_texture_set_new(txm_texture_set **out, txm_error *err)
 {
     txm_texture_set *set = calloc(1, sizeof *set);
     if (!set)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for a set of textures");
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a set of textures");
     set->textures.bytes = sizeof(texture);
     set->views.bytes = sizeof(txm_view_texture);
     set->tiles.bytes = sizeof(txm_tile_entry);
@@ -139,7 +139,7 @@ static txm_status describe(const txm_tx *tx, txm_extension extension, txm_view_t
     const txm_tx_info *info = txm_tx_info_of(tx);
     uint32_t edge = info->tile_w;
     if (info->tile_h != edge || edge & (edge - 1))
-        return txm_fail(err, TXM_UNSUPPORTED,
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
                         "tiles of %u x %u px cannot be looked up: they must be square and a power of two, as "
                         "'txmill make' and 'maketx --tile 64 64' write them",
                         info->tile_w, info->tile_h);
@@ -148,9 +148,9 @@ static txm_status describe(const txm_tx *tx, txm_extension extension, txm_view_t
                             .type = (uint8_t)info->type,
                             .channels = info->channels == 1 ? 1 : 4,
                             .extension = (uint8_t)extension,
-                            .scale = info->type == TXM_U8    ? 1.0f / 255.0f
-                                     : info->type == TXM_U16 ? 1.0f / 65535.0f
-                                                             : 1.0f};
+                            .scale = info->type == TXM_TYPE_U8    ? 1.0f / 255.0f
+                                     : info->type == TXM_TYPE_U16 ? 1.0f / 65535.0f
+                                                                  : 1.0f};
     while (edge >> v->tile_shift > 1)
         v->tile_shift++;
     v->pixel_bytes = v->channels * (uint32_t)txm_type_bytes(info->type);
@@ -164,7 +164,7 @@ static txm_status describe(const txm_tx *tx, txm_extension extension, txm_view_t
         v->level_first[i] = (uint32_t)*tiles;
         *tiles += (uint64_t)l->tiles_x * l->tiles_y;
         if (*tiles > TXM_SLOT_FAILED)
-            return txm_fail(err, TXM_TOO_LARGE, "too many tiles");
+            return txm_fail(err, TXM_STATUS_TOO_LARGE, "too many tiles");
         if (!v->tiled_levels && l->width <= edge && l->height <= edge)
             v->tiled_levels = i + 1;
     }
@@ -182,11 +182,12 @@ static txm_status enter(txm_texture_set *set, texture t, txm_view_texture *v, ui
     txm_view_texture *view = kept ? grow(&set->views, 1) : NULL;
     txm_tile_entry *entries = NULL;
     if (tiles > UINT32_MAX - set->tiles.count || set->textures.count >= TXM_NO_TEXTURE)
-        return txm_fail(err, TXM_TOO_LARGE, "more than 4294967295 tiles in one set of textures");
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "more than 4294967295 tiles in one set of textures");
     if (view && tiles)
         entries = grow(&set->tiles, (size_t)tiles);
     if (!view || (tiles && !entries))
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for a page table of %llu tiles", (unsigned long long)tiles);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a page table of %llu tiles",
+                        (unsigned long long)tiles);
     if (tiles)
         v->first = (uint32_t)set->tiles.count;
     for (uint64_t i = 0; i < tiles; i++)
@@ -207,8 +208,8 @@ txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_exten
     texture t = {0};
     txm_view_texture v;
     uint64_t tiles = 0;
-    if ((unsigned)extension > TXM_MIRROR)
-        return txm_fail(err, TXM_USAGE, "%s: no extension %d", path, (int)extension);
+    if ((unsigned)extension > TXM_EXTENSION_MIRROR)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: no extension %d", path, (int)extension);
     txm_status status = txm_tx_open(path, &t.tx, err);
     if (status != TXM_OK)
         return status;
@@ -218,7 +219,7 @@ txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_exten
         size_t edge = info->tile_w + 2 * TXM_BORDER_PX;
         t.unwidened = txm_alloc_pixels(edge * edge, info->channels * txm_type_bytes(info->type));
         if (!t.unwidened)
-            status = txm_fail(err, TXM_NO_MEMORY, "no memory for a tile");
+            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a tile");
     }
     if (status == TXM_OK)
         status = enter(set, t, &v, tiles, id, err);
@@ -236,17 +237,18 @@ txm_status txm_texture_set_add_udim(txm_texture_set *set, const uint32_t *number
     uint32_t last = 0;
     for (size_t i = 0; i < count; i++) {
         if (numbers[i] < 1001 || numbers[i] > 9999)
-            return txm_fail(err, TXM_USAGE, "%u is no number of a UDIM tile: they go from 1001 to 9999", numbers[i]);
+            return txm_fail(err, TXM_STATUS_USAGE, "%u is no number of a UDIM tile: they go from 1001 to 9999",
+                            numbers[i]);
         if (textures[i] >= set->textures.count || !txm_texture_set_tx(set, textures[i]))
-            return txm_fail(err, TXM_USAGE, "UDIM tile %u: there is no texture %u", numbers[i], textures[i]);
+            return txm_fail(err, TXM_STATUS_USAGE, "UDIM tile %u: there is no texture %u", numbers[i], textures[i]);
         last = numbers[i] > last ? numbers[i] : last;
     }
     if (!count)
-        return txm_fail(err, TXM_USAGE, "a UDIM set needs a tile");
+        return txm_fail(err, TXM_STATUS_USAGE, "a UDIM set needs a tile");
     txm_view_texture v = {.udim_rows = (last - 1001) / 10 + 1, .first = (uint32_t)set->udims.count};
     uint32_t *grid = grow(&set->udims, (size_t)v.udim_rows * 10);
     if (!grid)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for UDIM tiles");
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for UDIM tiles");
     for (uint32_t i = 0; i < v.udim_rows * 10; i++)
         grid[i] = TXM_NO_TEXTURE;
     for (size_t i = 0; i < count; i++)
@@ -334,7 +336,7 @@ static txm_status load_entry(txm_texture_set *set, uint32_t entry, txm_error *er
     if (!t->slots_left) {
         if (!new_slab(set, v->tile_bytes, &t->slots_left)) {
             e->slot = TXM_SLOT_NONE;
-            return txm_fail(err, TXM_NO_MEMORY, "no memory for tiles");
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for tiles");
         }
         t->free_slot = (uint32_t)(set->slabs.count - 1) << TXM_SLOT_BITS;
     }
@@ -355,9 +357,10 @@ txm_status txm_texture_set_load(txm_texture_set *set, txm_lane *lane, txm_error 
 {
     txm_status first = TXM_OK;
     for (uint32_t i = 0; i < lane->count; i++) {
-        txm_status status = lane->requests[i] < set->tiles.count
-                                ? load_entry(set, lane->requests[i], first ? NULL : err)
-                                : txm_fail(err, TXM_USAGE, "entry %u is beyond the page table", lane->requests[i]);
+        txm_status status =
+            lane->requests[i] < set->tiles.count
+                ? load_entry(set, lane->requests[i], first ? NULL : err)
+                : txm_fail(err, TXM_STATUS_USAGE, "entry %u is beyond the page table", lane->requests[i]);
         first = first ? first : status;
     }
     lane->count = 0;
@@ -367,7 +370,7 @@ txm_status txm_texture_set_load(txm_texture_set *set, txm_lane *lane, txm_error 
 txm_status txm_texture_set_load_all(txm_texture_set *set, uint32_t id, txm_error *err)
 {
     if (!txm_texture_set_tx(set, id))
-        return txm_fail(err, TXM_USAGE, "there is no texture %u of its own file", id);
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", id);
     const txm_view_texture *v = (txm_view_texture *)set->views.items + id;
     const txm_tx_level *last = txm_tx_level_of(txm_texture_set_tx(set, id), v->levels - 1);
     uint32_t end = v->first + v->level_first[v->levels - 1] + last->tiles_x * last->tiles_y;

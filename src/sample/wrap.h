@@ -22,13 +22,13 @@ TXM_ARITH int txm_wrap(float *u, int extension)
 {
     float x = *u, t;
     switch (extension) {
-    case TXM_REPEAT:
+    case TXM_EXTENSION_REPEAT:
         *u = x - txm_floor(x);
         return 1;
-    case TXM_EXTEND: /* NaN: 0 */
+    case TXM_EXTENSION_EXTEND: /* NaN: 0 */
         *u = txm_min(txm_max(x, 0.0f), 1.0f);
         return 1;
-    case TXM_MIRROR:
+    case TXM_EXTENSION_MIRROR:
         t = x * 0.5f;
         t = 2.0f * (t - txm_floor(t));
         *u = t > 1.0f ? 2.0f - t : t;
@@ -42,9 +42,9 @@ TXM_ARITH int txm_wrap(float *u, int extension)
  * it at the edge. */
 TXM_ARITH float txm_wrap_slope(float u, int extension)
 {
-    if (extension == TXM_EXTEND)
+    if (extension == TXM_EXTENSION_EXTEND)
         return u >= 0.0f && u <= 1.0f ? 1.0f : 0.0f;
-    if (extension == TXM_MIRROR) {
+    if (extension == TXM_EXTENSION_MIRROR) {
         float t = u * 0.5f;
         return 2.0f * (t - txm_floor(t)) > 1.0f ? -1.0f : 1.0f;
     }
@@ -108,11 +108,11 @@ TXM_ARITH int32_t txm_wrap_pixel(int32_t x, int32_t size, int extension)
 {
     if (x >= 0 && x < size)
         return x;
-    if (extension == TXM_CLIP)
+    if (extension == TXM_EXTENSION_CLIP)
         return -1;
-    if (extension == TXM_EXTEND)
+    if (extension == TXM_EXTENSION_EXTEND)
         return x < 0 ? 0 : size - 1;
-    int32_t period = extension == TXM_MIRROR ? 2 * size : size, m = x % period;
+    int32_t period = extension == TXM_EXTENSION_MIRROR ? 2 * size : size, m = x % period;
     m = m < 0 ? m + period : m;
     return m < size ? m : period - 1 - m;
 }

@@ -97,7 +97,7 @@ txm_status txm_source_scene_defaults(const txm_source_info *info, const char *pa
     if (!space)
         space = role_space(config, wants_float(formats[f].role, info->type));
     if (!space)
-        return TXM_COLORSPACE;
+        return TXM_STATUS_COLORSPACE;
     if (colorspace)
         *colorspace = space;
     if (alpha) {

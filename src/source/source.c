@@ -75,11 +75,11 @@ static txm_status look_at(const char *path, struct stat *st, uint8_t head[HEAD_B
     if (fstat(fd, st) != 0) {
         status = txm_fail_errno(err, errno, "%s: cannot be examined", path);
     } else if (S_ISDIR(st->st_mode)) {
-        status = txm_fail(err, TXM_NOT_A_FILE, "%s: is a folder, not an image", path);
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: is a folder, not an image", path);
     } else if (!S_ISREG(st->st_mode)) {
-        status = txm_fail(err, TXM_NOT_A_FILE, "%s: is not a regular file", path);
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: is not a regular file", path);
     } else if (st->st_size == 0) {
-        status = txm_fail(err, TXM_CORRUPT, "%s: the file is empty", path);
+        status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: the file is empty", path);
     } else {
         ssize_t got = pread(fd, head, HEAD_BYTES, 0);
         if (got < 0)
@@ -102,8 +102,8 @@ static txm_status choose_reader(txm_source *s, const txm_source_options *options
                                 size_t head_bytes, txm_error *err)
 {
     bool forced = oiio_is_forced(options);
-    txm_status status = TXM_UNSUPPORTED;
-    for (size_t i = 0; i < sizeof readers / sizeof readers[0] && status == TXM_UNSUPPORTED; i++) {
+    txm_status status = TXM_STATUS_UNSUPPORTED;
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0] && status == TXM_STATUS_UNSUPPORTED; i++) {
         const txm_reader_ops *reader = readers[i];
         if ((forced && reader != &txm_oiio_reader) || !reader->probe(head, head_bytes, s->path))
             continue;
@@ -161,10 +161,11 @@ txm_status txm_source_read(txm_source *source, uint32_t y, uint32_t rows, void *
 {
     const txm_source_info *info = &source->info;
     if (y != source->next_row || rows > info->height - y)
-        return txm_fail(err, TXM_USAGE, "%s: rows %u to %u asked for, row %u of %u is next", source->path, y, y + rows,
-                        source->next_row, info->height);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: rows %u to %u asked for, row %u of %u is next", source->path, y,
+                        y + rows, source->next_row, info->height);
     if (stride_bytes < (size_t)info->width * info->channels * txm_type_bytes(info->type))
-        return txm_fail(err, TXM_USAGE, "%s: a stride of %zu bytes does not hold a row", source->path, stride_bytes);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: a stride of %zu bytes does not hold a row", source->path,
+                        stride_bytes);
     if (rows == 0)
         return TXM_OK;
     txm_status status = source->reader->read(source->self, y, rows, dst, stride_bytes, err);
@@ -181,10 +182,10 @@ const char *txm_source_warning(const txm_source *source)
 txm_status txm_source_as_half(txm_source *source, txm_error *err)
 {
     if (!source->info.narrowed || source->next_row > 0)
-        return txm_fail(err, TXM_USAGE, "%s: cannot be read as half", source->path);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: cannot be read as half", source->path);
     txm_status status = source->reader->as_half(source->self, err);
     if (status == TXM_OK) {
-        source->info.type = TXM_HALF;
+        source->info.type = TXM_TYPE_HALF;
         source->info.narrowed = false;
     }
     return status;
@@ -203,11 +204,12 @@ txm_status txm_source_check_unchanged(const txm_source *source, txm_error *err)
     const txm_source_info *info = &source->info;
     struct stat st;
     if (stat(source->path, &st) != 0)
-        return errno == ENOENT ? txm_fail(err, TXM_CHANGED, "%s: the file disappeared while it was read", source->path)
-                               : txm_fail_errno(err, errno, "%s: cannot be examined", source->path);
+        return errno == ENOENT
+                   ? txm_fail(err, TXM_STATUS_CHANGED, "%s: the file disappeared while it was read", source->path)
+                   : txm_fail_errno(err, errno, "%s: cannot be examined", source->path);
     if (st.st_size != info->file_bytes || st.st_mtim.tv_sec != info->mtime.tv_sec ||
         st.st_mtim.tv_nsec != info->mtime.tv_nsec || st.st_dev != info->device || st.st_ino != info->inode)
-        return txm_fail(err, TXM_CHANGED, "%s: the file changed while it was read", source->path);
+        return txm_fail(err, TXM_STATUS_CHANGED, "%s: the file changed while it was read", source->path);
     return TXM_OK;
 }
 

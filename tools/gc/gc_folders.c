@@ -144,14 +144,14 @@ static txm_status collect(sweep *s, const txm_gc_used *used, const txm_operands 
                                    .found = on_found,
                                    .failed = on_failed};
     if (a->remove && !(options.claims = txm_claims_new(NULL)))
-        return txm_fail(err, TXM_NO_MEMORY, "cannot start the thread that renews claims");
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "cannot start the thread that renews claims");
     txm_status status = TXM_OK;
     for (size_t i = 0; i < operands->count && (status == TXM_OK); i++) {
         txm_error own = {0};
         status = txm_garbage_collect(operands->items[i], &options, &s->result, &own);
-        if (status == TXM_NO_MEMORY) {
+        if (status == TXM_STATUS_NO_MEMORY) {
             txm_fail(err, status, "%s", own.message);
-        } else if (status != TXM_CANCELLED) {
+        } else if (status != TXM_STATUS_CANCELLED) {
             txm_tally_add(&s->tally, status);
             if (status != TXM_OK)
                 txm_say(TXM_SAY_ERROR, "%s", own.message);
@@ -159,7 +159,7 @@ static txm_status collect(sweep *s, const txm_gc_used *used, const txm_operands 
         }
     }
     txm_claims_free(&options.claims);
-    return status == TXM_NO_MEMORY ? status : TXM_OK;
+    return status == TXM_STATUS_NO_MEMORY ? status : TXM_OK;
 }
 
 int txm_gc_folders(const txm_gc_args *args, const txm_operands *operands)

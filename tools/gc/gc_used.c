@@ -27,7 +27,7 @@ static void remember(finding *f, const char *path)
         return;
     txm_file_id(&st, id);
     if (!txm_names_put(&f->used->files, id))
-        txm_fail(&f->err, TXM_NO_MEMORY, "out of memory for the tx files in use");
+        txm_fail(&f->err, TXM_STATUS_NO_MEMORY, "out of memory for the tx files in use");
 }
 
 static void on_done(void *user, const txm_batch_file *file)
@@ -37,7 +37,7 @@ static void on_done(void *user, const txm_batch_file *file)
     bool scene = txm_path_has_ext(file->input->path, "blend");
     if (err->status == TXM_OK && file->result->tx_path)
         remember(f, file->result->tx_path);
-    else if (err->status == TXM_NOT_FOUND && !scene)
+    else if (err->status == TXM_STATUS_NOT_FOUND && !scene)
         txm_say(TXM_SAY_WARNING, "%s", err->message);
     else if (err->status != TXM_OK)
         txm_fail(&f->err, err->status, "%s; which tx files %s uses cannot be told, nothing is removed", err->message,
@@ -48,7 +48,7 @@ static void on_packed(void *user, const char *name)
 {
     finding *f = user;
     if (!txm_names_put(&f->used->packed, name))
-        txm_fail(&f->err, TXM_NO_MEMORY, "out of memory for the names of packed images");
+        txm_fail(&f->err, TXM_STATUS_NO_MEMORY, "out of memory for the names of packed images");
 }
 
 txm_status txm_gc_find_used(const txm_gc_args *args, txm_gc_used *used, txm_error *err)
@@ -62,7 +62,7 @@ txm_status txm_gc_find_used(const txm_gc_args *args, txm_gc_used *used, txm_erro
         .settings = txm_settings_default(), .dry_run = true, .events = {.user = &f, .done = on_done}};
     txm_batch_job job = {.inputs = txm_inputs_new(NULL),
                          .scenes = {.config_args = &args->config, .packed = on_packed, .packed_user = &f}};
-    txm_status status = job.inputs ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    txm_status status = job.inputs ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
     options.settings.cache_dir = args->cache_dir;
     for (size_t i = 0; status == TXM_OK && i < args->keep_for.count; i++)
         status = txm_make_add_scene(&job.scenes, job.inputs, args->keep_for.items[i], &nothing, err);

@@ -33,8 +33,7 @@ static size_t compare_properties(const txm_diff_report *r, txm_diff_entry_fn fn,
         const txm_tx_info *i = txm_tx_info_of(r->tx[s]);
         snprintf(text[s][0], sizeof text[s][0], "%ux%u", i->tile_w, i->tile_h);
         snprintf(text[s][1], sizeof text[s][1], "%u x %s", i->channels, txm_type_name(i->type));
-        snprintf(text[s][2], sizeof text[s][2], "%s, %s", i->container == TXM_CONTAINER_EXR ? "OpenEXR" : "TIFF",
-                 i->compression);
+        snprintf(text[s][2], sizeof text[s][2], "%s, %s", txm_container_name(i->container), i->compression);
         snprintf(text[s][3], sizeof text[s][3], "%u", i->levels);
     }
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)
@@ -182,7 +181,7 @@ txm_status txm_diff_write_map(const txm_difference *d, const char *path, txm_err
     double max = d->level[0].max;
     for (size_t i = 0; i < pixels; i++)
         heat(isinf(max) ? (isinf(d->map[i]) ? 1.0 : 0.0) : max > 0 ? (double)d->map[i] / max : 0.0, rgb + 3 * i);
-    const txm_picture picture = {rgb, 3 * (size_t)d->map_width, d->map_width, d->map_height, 3, TXM_U8, "sRGB"};
+    const txm_picture picture = {rgb, 3 * (size_t)d->map_width, d->map_width, d->map_height, 3, TXM_TYPE_U8, "sRGB"};
     txm_status status = txm_picture_write(path, &picture, err);
     free(rgb);
     return status;

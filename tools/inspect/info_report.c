@@ -14,7 +14,6 @@
 #include "tools/output/say.h"
 #include "tools/output/text.h"
 
-static const char *const section_words[] = {"none", "valid", "stale", "damaged", "newer"};
 static const char *const source_words[] = {"unknown", "fresh", "outdated", "missing"};
 
 /* ---- loading ---------------------------------------------------------------------------------------------------- */
@@ -128,7 +127,7 @@ static void print_color_settings(const txm_tx_description *d)
     else if (*d->xyz_to_scene_linear)
         print_field("working space", "one without a common name");
     if (d->has_alpha_type)
-        print_field("alpha type", txm_alpha_option(d->alpha));
+        print_field("alpha type", txm_alpha_name(d->alpha));
     if (d->envlatl)
         print_field("format", "lat-long environment");
 }
@@ -177,14 +176,14 @@ static void print_metadata(const txm_tx *tx)
 static void print_file(const txm_tx_info *i)
 {
     char all[TXM_FORMAT_BYTES], section[TXM_FORMAT_BYTES];
-    printf("  %-14s%s, %s compression, %s", "file", i->container == TXM_CONTAINER_EXR ? "OpenEXR" : "TIFF",
-           i->compression, txm_format_bytes(i->file_bytes, all));
-    if (i->section == TXM_SECTION_VALID)
+    printf("  %-14s%s, %s compression, %s", "file", txm_container_name(i->container), i->compression,
+           txm_format_bytes(i->file_bytes, all));
+    if (i->section == TXM_SECTION_STATE_VALID)
         printf(", of which border section %s\n", txm_format_bytes(i->section_bytes, section));
-    else if (i->section == TXM_SECTION_NONE)
+    else if (i->section == TXM_SECTION_STATE_NONE)
         printf(", no border section\n");
     else
-        printf(", border section %s: %s\n", section_words[i->section], i->section_reason);
+        printf(", border section %s: %s\n", txm_section_state_name(i->section), i->section_reason);
 }
 
 static void print_verdict(const txm_info *info)
@@ -243,7 +242,7 @@ void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns
     txm_print_cut(line, columns);
     putchar('\n');
     snprintf(line, sizeof line, "%s%s%s%s%s", *d->requested ? d->requested : d->detected,
-             d->has_alpha_type ? ", alpha " : "", d->has_alpha_type ? txm_alpha_option(d->alpha) : "",
+             d->has_alpha_type ? ", alpha " : "", d->has_alpha_type ? txm_alpha_name(d->alpha) : "",
              *d->source ? ", made from " : "", txm_path_base(d->source));
     txm_print_cut(line, columns);
     putchar('\n');
@@ -303,7 +302,7 @@ static void add_image(cJSON *o, const txm_tx_info *i)
     txm_json_uint(o, "file_bytes", i->file_bytes);
     txm_json_uint(o, "image_bytes", i->image_bytes);
     cJSON *section = txm_json_object(o, "border_section");
-    txm_json_text(section, "state", section_words[i->section]);
+    txm_json_text(section, "state", txm_section_state_name(i->section));
     txm_json_uint(section, "bytes", i->section_bytes);
     text_or_null(section, "reason", i->section_reason);
 }
@@ -331,7 +330,7 @@ static void add_description(cJSON *o, const txm_info *info)
     text_or_null(color, "detected", d->detected);
     text_or_null(color, "working_space", d->working_space);
     text_or_null(color, "xyz_to_scene_linear", d->xyz_to_scene_linear);
-    txm_json_text(o, "alpha", d->has_alpha_type ? txm_alpha_option(d->alpha) : NULL);
+    txm_json_text(o, "alpha", d->has_alpha_type ? txm_alpha_name(d->alpha) : NULL);
     txm_json_text(o, "format", d->envlatl ? "equiangular" : "plain");
     text_or_null(o, "software", d->software);
     add_colors(o, "average", d->average, d->average_count);

@@ -61,11 +61,11 @@ static txm_status take_level(const counting *c, uint32_t level, const volatile i
     const txm_tx_level *l = txm_tx_level_of(c->tx, level);
     txm_tile_entry *entry = txm_calloc(txm_mul(l->tiles_x, l->tiles_y), sizeof *entry);
     if (!entry)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for a table of %u x %u tiles", l->tiles_x, l->tiles_y);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a table of %u x %u tiles", l->tiles_x, l->tiles_y);
     c->out->entries[level] = entry;
     for (uint32_t y = 0; y < l->tiles_y; y++) {
         if (txm_is_cancelled(cancel))
-            return txm_fail(err, TXM_CANCELLED, "stopped on request");
+            return txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request");
         for (uint32_t x = 0; x < l->tiles_x; x++, entry++) {
             look_at(c, level, x, y, entry);
             count(c->out, level, entry);

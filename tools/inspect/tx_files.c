@@ -39,10 +39,12 @@ static txm_status check_any(const txm_files_how *how, const txm_operands *operan
     if (txm_inputs_count(inputs) || how->may_be_none)
         return TXM_OK;
     if (!operands->count)
-        return txm_fail(err, TXM_USAGE, "no %s given; 'txmill %s --help' lists the options", how->what, how->command);
-    return txm_fail(
-        err, TXM_USAGE, "%s%s%s: no %s there; nothing was done", operands->items[0], operands->count > 1 ? " and " : "",
-        operands->count > 1 ? txm_format_count(operands->count - 1, "other argument", more) : "", how->what);
+        return txm_fail(err, TXM_STATUS_USAGE, "no %s given; 'txmill %s --help' lists the options", how->what,
+                        how->command);
+    return txm_fail(err, TXM_STATUS_USAGE, "%s%s%s: no %s there; nothing was done", operands->items[0],
+                    operands->count > 1 ? " and " : "",
+                    operands->count > 1 ? txm_format_count(operands->count - 1, "other argument", more) : "",
+                    how->what);
 }
 
 txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *args, const txm_operands *operands,
@@ -94,11 +96,11 @@ const char *txm_files_path(const void *inputs, size_t index)
 
 void txm_tx_explain(const char *path, txm_error *err)
 {
-    if (err->status != TXM_UNSUPPORTED)
+    if (err->status != TXM_STATUS_UNSUPPORTED)
         return;
     const char *kind = txm_kind_of_file(path);
     bool scene = txm_path_has_ext(path, "blend");
     txm_error_clear(err);
-    txm_fail(err, TXM_UNSUPPORTED, "%s: is %s, not a tx file; 'txmill %s %s' shows %s", path, kind,
+    txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s, not a tx file; 'txmill %s %s' shows %s", path, kind,
              scene ? "list" : "resolve", path, scene ? "the images of a scene" : "the tx file of an image");
 }

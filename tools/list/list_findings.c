@@ -27,7 +27,7 @@ static bool add(txm_list_report *report, const char *id, char *message, const tx
 static bool examine_image(txm_list_report *report, const txm_blend_image *image)
 {
     bool ok = true;
-    if (image->state == TXM_BLEND_MISSING) {
+    if (image->state == TXM_BLEND_STATE_MISSING) {
         ok = add(report, "missing-file", txm_asprintf("image \"%s\": %s is not there", image->name, image->path), image,
                  image->library);
     }
@@ -44,7 +44,7 @@ static bool examine_library(txm_list_report *report, const txm_blend_library *li
 {
     bool ok = true;
     if (library->status != TXM_OK) {
-        const char *id = library->state == TXM_BLEND_LIBRARY_MISSING ? "missing-library" : "broken-library";
+        const char *id = library->state == TXM_BLEND_LIBRARY_STATE_MISSING ? "missing-library" : "broken-library";
         ok = add(report, id, txm_strdup(library->message), NULL, library->path);
     }
     if (ok && library->lost) {
@@ -104,11 +104,11 @@ static txm_status examine_files(txm_list_report *report, const txm_blend_image *
         const txm_blend_image_file *file = &image->files[f];
         txm_error why = {0};
         unsigned lint = 0;
-        if (!file->exists || lookups[f].state == TXM_TX_SOURCE) {
+        if (!file->exists || lookups[f].state == TXM_TX_STATE_SOURCE) {
             continue;
         }
         status = examine_file(image, file->path, config, cancel, &lint, &why);
-        if (status == TXM_NO_MEMORY || status == TXM_CANCELLED) {
+        if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
             free(unusable);
             return txm_fail(err, status, "%s", why.message);
         }

@@ -68,7 +68,7 @@ static void add_file(cJSON *files, const txm_blend_image_file *file, const txm_l
         return;
     }
     cJSON *tx = txm_json_object(f, "tx");
-    txm_json_text(tx, "state", txm_list_tx_state(lookup->state));
+    txm_json_text(tx, "state", txm_tx_state_name(lookup->state));
     txm_json_text(tx, "path", lookup->path);
     optional_text(tx, "reason", lookup->reason);
 }
@@ -81,7 +81,7 @@ static void add_user(cJSON *users, const txm_blend_user *user)
     txm_json_text(u, "owner_type", user->owner_type);
     optional_text(u, "library", user->library);
     txm_json_bool(u, "environment", user->environment);
-    txm_json_text(u, "extension", txm_list_extension(user->extension));
+    txm_json_text(u, "extension", txm_extension_name(user->extension));
     txm_json_text(u, "interpolation", user->interpolation);
 }
 
@@ -92,7 +92,7 @@ static void add_settings(cJSON *o, const txm_blend_image *image)
     txm_json_text(space, "name", image->colorspace);
     txm_json_bool(space, "known", image->colorspace_known);
     txm_json_bool(space, "data", image->data);
-    txm_json_text(o, "alpha", txm_alpha_option(image->alpha));
+    txm_json_text(o, "alpha", txm_alpha_name(image->alpha));
     cJSON *tiles = txm_json_array(o, "tiles");
     for (size_t i = 0; i < image->tile_count; i++) {
         txm_json_append_number(tiles, image->tiles[i], 4);

@@ -31,8 +31,4 @@ void txm_list_sum(const txm_list_report *report, txm_summary *summary);
 bool txm_list_print_json(const txm_list_report *report);
 bool txm_list_print_json_error(const char *scene, const txm_error *err);
 
-/* "fresh", "outdated", "unusable", "missing", "source". */
-const char *txm_list_tx_state(txm_tx_state state);
-/* "repeat", "extend", "clip", "mirror". */
-const char *txm_list_extension(txm_extension extension);
 #endif

@@ -72,7 +72,7 @@ static txm_status judge(txm_context *context, const char *image, bool quick, txm
     if (status != TXM_OK || verdict.used)
         return status;
     free(out->reason);
-    out->state = TXM_TX_UNUSABLE;
+    out->state = TXM_TX_STATE_UNUSABLE;
     out->reason = txm_strdup(verdict.reason);
     return TXM_OK;
 }
@@ -87,19 +87,19 @@ static txm_status look_up(const txm_blend_image *image, const char *path, txm_co
     if (status == TXM_OK) {
         status = txm_tx_lookup(path, how->cache_dir, &key, out, &why);
     }
-    if (status == TXM_OK && out->state == TXM_TX_FRESH) {
+    if (status == TXM_OK && out->state == TXM_TX_STATE_FRESH) {
         status = judge(context, path, how->quick, out, &why);
     }
-    if (status == TXM_NO_MEMORY || status == TXM_CANCELLED) {
+    if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
         return txm_fail(err, status, "%s", why.message);
     }
     if (status != TXM_OK) {
         txm_lookup_free(out);
-        *out = (txm_lookup){.state = TXM_TX_UNUSABLE,
+        *out = (txm_lookup){.state = TXM_TX_STATE_UNUSABLE,
                             .reason = txm_strdup(why.message),
                             .trouble = txm_status_retryable(status) ? status : TXM_OK};
     }
-    return out->reason ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "%s: no memory to look its tx file up", path);
+    return out->reason ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to look its tx file up", path);
 }
 
 txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const txm_list_how *how, txm_error *err)
@@ -110,7 +110,7 @@ txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const
     }
     report->lookups = txm_calloc(count, sizeof *report->lookups);
     if (!report->lookups) {
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its %zu files", report->scene, count);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for its %zu files", report->scene, count);
     }
     txm_status status = TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < txm_blend_image_count(report->blend); i++) {
@@ -153,21 +153,4 @@ void txm_list_report_free(txm_list_report *report)
     free(report->lookups);
     free(report->findings);
     txm_blend_close(&report->blend);
-}
-
-/* ---- words ------------------------------------------------------------------------------------------------------ */
-
-const char *txm_list_tx_state(txm_tx_state state)
-{
-    static const char *const names[] = {
-        [TXM_TX_FRESH] = "fresh",     [TXM_TX_OUTDATED] = "outdated", [TXM_TX_UNUSABLE] = "unusable",
-        [TXM_TX_MISSING] = "missing", [TXM_TX_SOURCE] = "source",
-    };
-    return names[state];
-}
-
-const char *txm_list_extension(txm_extension extension)
-{
-    static const char *const names[] = {"repeat", "extend", "clip", "mirror"};
-    return names[extension];
 }

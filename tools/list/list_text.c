@@ -30,7 +30,7 @@ static void print_library(const txm_blend_library *library)
     printf("\nlibrary ");
     txm_print_safe(library->path);
     printf("\n    %s", txm_blend_library_state_name(library->state));
-    if (library->state == TXM_BLEND_LIBRARY_BROKEN) {
+    if (library->state == TXM_BLEND_LIBRARY_STATE_BROKEN) {
         printf(": ");
         txm_print_safe(library->message);
     }
@@ -45,7 +45,7 @@ static void print_library(const txm_blend_library *library)
 /* "3 files, 1.2 MB; tx: 2 fresh, 1 missing". */
 static void print_files(const txm_blend_image *image, const txm_lookup *lookups)
 {
-    unsigned counts[TXM_TX_SOURCE + 1] = {0};
+    unsigned counts[TXM_TX_STATE_MISSING + 1] = {0};
     uint64_t bytes = 0;
     for (size_t i = 0; i < image->file_count; i++) {
         bytes += image->files[i].bytes;
@@ -54,9 +54,9 @@ static void print_files(const txm_blend_image *image, const txm_lookup *lookups)
     char size[TXM_FORMAT_BYTES];
     printf("    %zu file%s, %s; tx:", image->file_count, plural(image->file_count), txm_format_bytes(bytes, size));
     const char *comma = " ";
-    for (int state = TXM_TX_FRESH; state <= TXM_TX_SOURCE; state++) {
+    for (int state = TXM_TX_STATE_FRESH; state <= TXM_TX_STATE_MISSING; state++) {
         if (counts[state]) {
-            printf("%s%u %s", comma, counts[state], txm_list_tx_state((txm_tx_state)state));
+            printf("%s%u %s", comma, counts[state], txm_tx_state_name((txm_tx_state)state));
             comma = ", ";
         }
     }
@@ -79,7 +79,7 @@ static void print_user(const txm_blend_user *user)
     txm_print_safe(user->owner);
     printf("\", node \"");
     txm_print_safe(user->node);
-    printf("\": %s, %s%s", txm_list_extension(user->extension), user->interpolation,
+    printf("\": %s, %s%s", txm_extension_name(user->extension), user->interpolation,
            user->environment ? ", environment" : "");
     if (*user->library) {
         printf(", in ");
@@ -101,7 +101,7 @@ static void print_image(const txm_blend_image *image, const txm_lookup *lookups)
         txm_print_safe(image->colorspace_stored);
         printf(")");
     }
-    printf(", alpha %s\n", txm_alpha_option(image->alpha));
+    printf(", alpha %s\n", txm_alpha_name(image->alpha));
     if (image->tile_count > 1) {
         printf("    %zu UDIM tiles, %u to %u\n", image->tile_count, image->tiles[0],
                image->tiles[image->tile_count - 1]);
@@ -111,7 +111,7 @@ static void print_image(const txm_blend_image *image, const txm_lookup *lookups)
         txm_print_safe(image->library);
         putchar('\n');
     }
-    if (image->state == TXM_BLEND_READY) {
+    if (image->state == TXM_BLEND_STATE_READY) {
         print_files(image, lookups);
     }
     print_packed(image);
@@ -144,15 +144,15 @@ void txm_list_sum(const txm_list_report *report, txm_summary *summary)
     const txm_lookup *lookup = report->lookups;
     for (size_t i = 0; i < txm_blend_image_count(report->blend); i++) {
         const txm_blend_image *image = txm_blend_image_at(report->blend, i);
-        bool not_there = image->state == TXM_BLEND_MISSING && !image->file_count;
+        bool not_there = image->state == TXM_BLEND_STATE_MISSING && !image->file_count;
         if (not_there) {
             txm_summary_add(summary, "without their image");
         }
         for (size_t f = 0; f < image->file_count; f++, lookup++) {
             txm_tx_state state = lookup->state;
-            txm_summary_add(summary, !image->files[f].exists   ? "without their image"
-                                     : state == TXM_TX_SOURCE ? "used as they are"
-                                                              : txm_list_tx_state(state));
+            txm_summary_add(summary, !image->files[f].exists        ? "without their image"
+                                     : state == TXM_TX_STATE_SOURCE ? "used as they are"
+                                                                    : txm_tx_state_name(state));
         }
     }
 }

@@ -43,7 +43,7 @@ static txm_status check_any(const txm_batch_job *job, const txm_operands *operan
     char more[TXM_FORMAT_COUNT];
     if (txm_inputs_count(job->inputs) || job->may_be_empty)
         return TXM_OK;
-    return txm_fail(err, TXM_USAGE, "%s%s%s: no image to convert; nothing was done", operands->items[0],
+    return txm_fail(err, TXM_STATUS_USAGE, "%s%s%s: no image to convert; nothing was done", operands->items[0],
                     operands->count > 1 ? " and " : "",
                     operands->count > 1 ? txm_format_count(operands->count - 1, "other argument", more) : "");
 }
@@ -62,7 +62,7 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
                                         .cancel = txm_signal_flag()};
     txm_status status = txm_rule_args_read(args->rules, &job->rules, err);
     if (status == TXM_OK && !(job->inputs = txm_inputs_new(&options)))
-        status = txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
         status = txm_inputs_add(job->inputs, operands->items[i], err);
     return status == TXM_OK ? check_any(job, operands, err) : status;

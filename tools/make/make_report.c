@@ -31,7 +31,7 @@ txm_status txm_make_report_open_log(txm_make_report *report, const char *path, t
     report->log_path = path;
     char *folder = txm_path_dir(path);
     txm_status status =
-        folder ? txm_folders_make(folder, err) : txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", path);
+        folder ? txm_folders_make(folder, err) : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", path);
     free(folder);
     if (status == TXM_OK && !(report->log = fopen(path, "we")))
         status = txm_fail_errno(err, errno, "%s: cannot create the log", path);
@@ -55,12 +55,12 @@ static void add_result(cJSON *o, const txm_result *r)
     cJSON *color = txm_json_object(o, "colorspace");
     txm_json_text(color, "requested", r->colorspace);
     txm_json_text(color, "detected", r->detected);
-    txm_json_text(o, "alpha", txm_alpha_option(r->alpha));
+    txm_json_text(o, "alpha", txm_alpha_name(r->alpha));
     if (r->width) {
         txm_json_uint(o, "width", r->width);
         txm_json_uint(o, "height", r->height);
     }
-    if (r->outcome == TXM_CREATED) {
+    if (r->outcome == TXM_OUTCOME_CREATED) {
         txm_json_uint(o, "levels", r->levels);
         txm_json_uint(o, "channels", r->channels);
         txm_json_text(o, "data_type", txm_type_name(r->type));
@@ -147,9 +147,9 @@ static void print_json(txm_make_report *report, const txm_batch_file *file)
         add_result(o, file->result);
         add_keys(o, file);
         add_lint(o, file->lint);
-        if (file->result->outcome == TXM_CREATED)
+        if (file->result->outcome == TXM_OUTCOME_CREATED)
             txm_json_uint(o, "tile_px", report->tile_px);
-        if (file->result->outcome == TXM_WOULD_CREATE)
+        if (file->result->outcome == TXM_OUTCOME_WOULD_CREATE)
             add_cost(o, &file->cost);
     } else {
         txm_json_text(o, "state", "failed");
@@ -163,8 +163,8 @@ static void say_details(const char *input, const txm_result *r)
 {
     const txm_stage_seconds *s = &r->stages;
     txm_say(TXM_SAY_DETAIL, "%s: colour space %s (%s), alpha %s", input, r->colorspace, r->detected,
-            txm_alpha_option(r->alpha));
-    if (r->outcome == TXM_CREATED)
+            txm_alpha_name(r->alpha));
+    if (r->outcome == TXM_OUTCOME_CREATED)
         txm_say(
             TXM_SAY_DETAIL,
             "%s: made because %s, read by %s; seconds of CPU: decode %.3f, conform %.3f, colour %.3f, pyramid %.3f, "
@@ -185,7 +185,7 @@ void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *to
 /* What is up to date is counted; whoever asks for one file alone, or with -v, sees it. */
 static bool worth_a_line(const txm_make_report *report, const txm_result *result)
 {
-    return result->outcome != TXM_UP_TO_DATE || result->otherwise || report->verbose || report->inputs == 1;
+    return result->outcome != TXM_OUTCOME_UP_TO_DATE || result->otherwise || report->verbose || report->inputs == 1;
 }
 
 void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
@@ -196,11 +196,11 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
     txm_tally_add(&report->tally, err->status);
     if (err->status == TXM_OK) {
         report->count[result->outcome]++;
-        report->tx_bytes += result->outcome == TXM_CREATED ? result->tx_bytes : 0;
+        report->tx_bytes += result->outcome == TXM_OUTCOME_CREATED ? result->tx_bytes : 0;
     }
     pthread_mutex_unlock(&report->lock);
     /* On a signal everything under way fails the same way: once is enough. */
-    bool silent = err->status == TXM_CANCELLED && txm_signal_caught();
+    bool silent = err->status == TXM_STATUS_CANCELLED && txm_signal_caught();
     if (err->status != TXM_OK && !silent)
         txm_say(TXM_SAY_ERROR, "%s", err->message);
     if (report->json || report->log)
@@ -256,14 +256,14 @@ static void print_json_summary(txm_make_report *report, double seconds)
     txm_json_uint(o, "inputs", report->inputs);
     if (report->shard.count)
         add_shard(o, report);
-    txm_json_uint(o, "created", n[TXM_CREATED]);
-    txm_json_uint(o, "would_create", n[TXM_WOULD_CREATE]);
-    txm_json_uint(o, "up_to_date", n[TXM_UP_TO_DATE]);
-    txm_json_uint(o, "skipped", n[TXM_IS_TX] + n[TXM_USED_AS_IS] + n[TXM_SAME]);
+    txm_json_uint(o, "created", n[TXM_OUTCOME_CREATED]);
+    txm_json_uint(o, "would_create", n[TXM_OUTCOME_WOULD_CREATE]);
+    txm_json_uint(o, "up_to_date", n[TXM_OUTCOME_UP_TO_DATE]);
+    txm_json_uint(o, "skipped", n[TXM_OUTCOME_IS_TX] + n[TXM_OUTCOME_USED_AS_IS] + n[TXM_OUTCOME_SAME]);
     txm_json_uint(o, "failed", report->tally.failed);
     txm_json_uint(o, "not_started", report->inputs - report->tally.total);
     txm_json_uint(o, "tx_bytes", report->tx_bytes);
-    if (n[TXM_WOULD_CREATE])
+    if (n[TXM_OUTCOME_WOULD_CREATE])
         add_cost(o, &report->totals.cost);
     txm_json_number(o, "seconds", seconds, 6);
     txm_json_uint(o, "exit_code", (uint64_t)txm_tally_exit(&report->tally));
@@ -274,20 +274,21 @@ static void say_summary(const txm_make_report *report, double seconds)
 {
     char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
     const size_t *n = report->count;
-    size_t skipped = n[TXM_IS_TX] + n[TXM_USED_AS_IS] + n[TXM_SAME], left = report->inputs - report->tally.total;
+    size_t skipped = n[TXM_OUTCOME_IS_TX] + n[TXM_OUTCOME_USED_AS_IS] + n[TXM_OUTCOME_SAME],
+           left = report->inputs - report->tally.total;
     if (txm_signal_caught())
         txm_say(TXM_SAY_INFO, "stopped on request; temporary files are removed");
-    if (n[TXM_WOULD_CREATE])
-        txm_say(TXM_SAY_INFO, "%zu to create, %zu up to date, %zu skipped, %zu failed", n[TXM_WOULD_CREATE],
-                n[TXM_UP_TO_DATE], skipped, report->tally.failed);
-    if (n[TXM_WOULD_CREATE] && report->plan)
+    if (n[TXM_OUTCOME_WOULD_CREATE])
+        txm_say(TXM_SAY_INFO, "%zu to create, %zu up to date, %zu skipped, %zu failed", n[TXM_OUTCOME_WOULD_CREATE],
+                n[TXM_OUTCOME_UP_TO_DATE], skipped, report->tally.failed);
+    if (n[TXM_OUTCOME_WOULD_CREATE] && report->plan)
         txm_say(TXM_SAY_INFO, "about %.4g megapixels, %s of processor time, %s of memory for the largest",
                 report->totals.cost.megapixels, txm_format_seconds(report->totals.cost.seconds, time),
                 txm_format_bytes(report->totals.cost.memory_bytes, size));
-    if (!n[TXM_WOULD_CREATE])
-        txm_say(TXM_SAY_INFO, "%zu created (%s), %zu up to date, %zu skipped, %zu failed, in %s", n[TXM_CREATED],
-                txm_format_bytes(report->tx_bytes, size), n[TXM_UP_TO_DATE], skipped, report->tally.failed,
-                txm_format_seconds(seconds, time));
+    if (!n[TXM_OUTCOME_WOULD_CREATE])
+        txm_say(TXM_SAY_INFO, "%zu created (%s), %zu up to date, %zu skipped, %zu failed, in %s",
+                n[TXM_OUTCOME_CREATED], txm_format_bytes(report->tx_bytes, size), n[TXM_OUTCOME_UP_TO_DATE], skipped,
+                report->tally.failed, txm_format_seconds(seconds, time));
     if (left)
         txm_say(TXM_SAY_INFO, "%zu file%s not started", left, left == 1 ? " was" : "s were");
 }
@@ -314,7 +315,7 @@ int txm_make_report_finish(txm_make_report *report)
     /* A summary is worth its line when there were several files or something went wrong. */
     if (report->json || report->log)
         print_json_summary(report, seconds);
-    if (!report->json && !(report->stopped && !report->count[TXM_CREATED]) &&
+    if (!report->json && !(report->stopped && !report->count[TXM_OUTCOME_CREATED]) &&
         ((report->inputs > 1 && !report->key) || report->tally.failed))
         say_summary(report, seconds);
     close_log(report);

@@ -24,7 +24,7 @@ typedef struct txm_make_report {
     int key;                /* only keys are: 1 of the settings, 2 of the content as well */
     txm_shard_args shard;   /* count 0: none */
     size_t inputs;          /* given (of the shard), not all of which need be started */
-    size_t count[TXM_SAME + 1];
+    size_t count[TXM_OUTCOME_SAME + 1];
     txm_batch_totals totals;
     char list_key[TXM_KEY_HEX]; /* copy of what the totals say */
     txm_tally tally;

@@ -110,7 +110,7 @@ int txm_make_run(const txm_make_args *args, const txm_operands *operands)
                       args->report.quiet || args->dry_run || args->plan || args->key);
     if (status == TXM_OK)
         status = convert(&run, &err);
-    if (status != TXM_OK && err.status != TXM_CANCELLED)
+    if (status != TXM_OK && err.status != TXM_STATUS_CANCELLED)
         txm_make_report_stop(&run.report, &err);
     txm_progress_end(&run.progress);
     int code = txm_make_report_finish(&run.report);

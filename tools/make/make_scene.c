@@ -41,7 +41,7 @@ static txm_status add_files(txm_make_scenes *scenes, txm_inputs *inputs, const c
     size_t count = 0;
     txm_error why = {0};
     txm_status status = txm_blend_entries(blend, scenes->packed_folder, &entries, &count, &why);
-    if (status == TXM_NO_MEMORY) {
+    if (status == TXM_STATUS_NO_MEMORY) {
         return txm_fail(err, status, "%s", why.message);
     }
     if (status != TXM_OK) { /* unpacking failed */
@@ -71,13 +71,13 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
     size_t packed = 0;
     for (size_t i = 0; status == TXM_OK && i < txm_blend_image_count(blend); i++) {
         const txm_blend_image *image = txm_blend_image_at(blend, i);
-        packed += image->state == TXM_BLEND_PACKED;
+        packed += image->state == TXM_BLEND_STATE_PACKED;
         for (size_t p = 0; scenes->packed && p < image->packed_count; p++) {
             scenes->packed(scenes->packed_user, image->packed[p].name);
         }
-        if (image->state == TXM_BLEND_MISSING) {
+        if (image->state == TXM_BLEND_STATE_MISSING) {
             status =
-                add_failure(inputs, scene, image->path, TXM_NOT_FOUND,
+                add_failure(inputs, scene, image->path, TXM_STATUS_NOT_FOUND,
                             txm_asprintf("%s: image \"%s\" of %s is not there", image->path, image->name, scene), err);
         }
         if (!image->colorspace_known) {
@@ -117,7 +117,7 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
     }
     txm_blend_options options = {.colors = txm_blend_colors_of(scenes->config), .lint = scenes->lint};
     status = txm_blend_open(path, &options, &blend, &why);
-    if (status == TXM_NO_MEMORY) {
+    if (status == TXM_STATUS_NO_MEMORY) {
         return txm_fail(err, status, "%s", why.message);
     }
     if (status != TXM_OK) {

@@ -15,15 +15,15 @@
 const char *txm_make_state(txm_outcome outcome)
 {
     switch (outcome) {
-    case TXM_CREATED:
+    case TXM_OUTCOME_CREATED:
         return "created";
-    case TXM_UP_TO_DATE:
+    case TXM_OUTCOME_UP_TO_DATE:
         return "up-to-date";
-    case TXM_IS_TX:
-    case TXM_USED_AS_IS:
-    case TXM_SAME:
+    case TXM_OUTCOME_IS_TX:
+    case TXM_OUTCOME_USED_AS_IS:
+    case TXM_OUTCOME_SAME:
         return "skipped";
-    case TXM_WOULD_CREATE:
+    case TXM_OUTCOME_WOULD_CREATE:
         return "would-create";
     }
     return "failed";
@@ -32,11 +32,11 @@ const char *txm_make_state(txm_outcome outcome)
 /* Why an input was skipped; the library says why the others were or would be made. */
 const char *txm_make_reason(const txm_result *result)
 {
-    if (result->outcome == TXM_SAME)
+    if (result->outcome == TXM_OUTCOME_SAME)
         return "another input has the same tx file";
-    if (result->outcome == TXM_IS_TX)
+    if (result->outcome == TXM_OUTCOME_IS_TX)
         return "is a tx file itself";
-    if (result->outcome == TXM_USED_AS_IS)
+    if (result->outcome == TXM_OUTCOME_USED_AS_IS)
         return "Cycles uses 1x1 images as they are";
     return result->reason;
 }
@@ -89,7 +89,7 @@ static details details_of(const txm_batch_file *file, bool costs)
     const txm_result *r = file->result;
     char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
     details d = {.used = 0};
-    if (r->outcome == TXM_CREATED) {
+    if (r->outcome == TXM_OUTCOME_CREATED) {
         add(&d, "%s%s%ux%u, %s %s, %u levels, %s, %s, %s", strcmp(r->via, "converted") ? r->via : "",
             strcmp(r->via, "converted") ? " from the store, " : "", r->width, r->height, txm_type_name(r->type),
             txm_format_channels(r->channels), r->levels, r->detected, txm_format_bytes(r->tx_bytes, size),
@@ -100,23 +100,24 @@ static details details_of(const txm_batch_file *file, bool costs)
         add(&d, "made with other settings: %s; --force rewrites it", r->reason);
     else
         add(&d, "%s", txm_make_reason(r));
-    if (r->outcome == TXM_WOULD_CREATE && costs)
+    if (r->outcome == TXM_OUTCOME_WOULD_CREATE && costs)
         add_cost(&d, &file->cost);
-    if (r->outcome == TXM_WOULD_CREATE && file->decided_by)
+    if (r->outcome == TXM_OUTCOME_WOULD_CREATE && file->decided_by)
         add(&d, "; \"%s\" by %s", r->colorspace, file->decided_by);
     return d;
 }
 
 static txm_style style_of(const txm_result *r)
 {
-    return r->outcome == TXM_CREATED ? TXM_GOOD : r->otherwise ? TXM_DOUBTFUL : TXM_PLAIN;
+    return r->outcome == TXM_OUTCOME_CREATED ? TXM_GOOD : r->otherwise ? TXM_DOUBTFUL : TXM_PLAIN;
 }
 
 /* Everything, for whoever reads a pipe. */
 static void print_whole(const txm_batch_file *file, const details *d)
 {
     const txm_result *r = file->result;
-    bool has_tx = r->tx_path && r->outcome != TXM_IS_TX && r->outcome != TXM_USED_AS_IS && r->outcome != TXM_SAME;
+    bool has_tx = r->tx_path && r->outcome != TXM_OUTCOME_IS_TX && r->outcome != TXM_OUTCOME_USED_AS_IS &&
+                  r->outcome != TXM_OUTCOME_SAME;
     txm_print_safe(file->input->path);
     printf(": %-12s ", txm_make_state(r->outcome));
     if (has_tx)

@@ -72,7 +72,7 @@ static txm_status take_line(reading *r, const char *line, bool whole, txm_error 
         r->counts->foreign += whole;
         r->counts->cut = !whole;
     } else if (txm_run_log_number(object, "version") > KNOWN_VERSION) {
-        status = txm_fail(err, TXM_NEWER, "%s:%zu: written by a newer txmill; use that one", r->name, r->line);
+        status = txm_fail(err, TXM_STATUS_NEWER, "%s:%zu: written by a newer txmill; use that one", r->name, r->line);
     } else {
         r->counts->objects++;
         status = r->fn(r->user, object, err);
@@ -115,21 +115,22 @@ static txm_status read_lines(reading *r, FILE *f, txm_error *err)
     txm_bytes line = {0};
     bool whole = false;
     pieces *p = txm_calloc(1, sizeof *p);
-    txm_status status = p && txm_bytes_puts(&line, "") ? TXM_OK : TXM_NO_MEMORY;
+    txm_status status = p && txm_bytes_puts(&line, "") ? TXM_OK : TXM_STATUS_NO_MEMORY;
     if (p)
         p->file = f;
     errno = 0;
     while (status == TXM_OK && read_line(p, &line, &whole)) {
         r->line++;
         if (line.size > MAX_LINE_BYTES)
-            status = txm_fail(err, TXM_CORRUPT, "%s:%zu: a line of more than %d bytes: no log of txmill make --json",
-                              r->name, r->line, MAX_LINE_BYTES);
+            status =
+                txm_fail(err, TXM_STATUS_CORRUPT, "%s:%zu: a line of more than %d bytes: no log of txmill make --json",
+                         r->name, r->line, MAX_LINE_BYTES);
         else if (line.size)
             status = take_line(r, line.data, whole, err);
     }
     if (status == TXM_OK && ferror(f))
         status = txm_fail_errno(err, errno, "%s: reading failed", r->name);
-    else if (status == TXM_NO_MEMORY || (status == TXM_OK && !feof(f)))
+    else if (status == TXM_STATUS_NO_MEMORY || (status == TXM_OK && !feof(f)))
         status = txm_no_memory(err, r->name);
     txm_bytes_free(&line);
     free(p);

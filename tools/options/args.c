@@ -13,10 +13,9 @@
 
 static txm_status parse_alpha(const char *text, void *field, txm_error *err)
 {
-    int alpha = txm_alpha_parse(text);
-    if (alpha < 0)
-        return txm_fail(err, TXM_USAGE, "must be straight, premultiplied, channel_packed, none, default or auto");
-    *(txm_alpha *)field = (txm_alpha)alpha;
+    if (!txm_alpha_parse(text, field))
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "must be straight, premultiplied, channel_packed, none, default or auto");
     return TXM_OK;
 }
 
@@ -41,7 +40,7 @@ static txm_status parse_compression(const char *text, void *field, txm_error *er
         *(txm_compression *)field = (txm_compression){codecs[i].codec, (int)level};
         return TXM_OK;
     }
-    return txm_fail(err, TXM_USAGE, "must be zip, zip:1 to zip:12, zstd, zstd:1 to zstd:19, or none");
+    return txm_fail(err, TXM_STATUS_USAGE, "must be zip, zip:1 to zip:12, zstd, zstd:1 to zstd:19, or none");
 }
 
 static txm_status parse_tile(const char *text, void *field, txm_error *err)
@@ -49,7 +48,7 @@ static txm_status parse_tile(const char *text, void *field, txm_error *err)
     char *end;
     long px = *text >= '1' && *text <= '9' ? strtol(text, &end, 10) : 0;
     if (px < TXM_MIN_TILE_PX || px > TXM_MAX_TILE_PX || *end || (px & (px - 1)))
-        return txm_fail(err, TXM_USAGE, "must be 16, 32, 64, 128, 256, 512 or 1024");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be 16, 32, 64, 128, 256, 512 or 1024");
     *(uint32_t *)field = (uint32_t)px;
     return TXM_OK;
 }
@@ -58,7 +57,7 @@ static txm_status check_attribute(const char *text, void *field, txm_error *err)
 {
     (void)field;
     if (text[0] == '=' || !strchr(text, '='))
-        return txm_fail(err, TXM_USAGE, "must be NAME=VALUE");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be NAME=VALUE");
     return TXM_OK;
 }
 
@@ -67,7 +66,7 @@ static txm_status parse_device(const char *text, void *field, txm_error *err)
     const char *number = strncmp(text, "cuda:", 5) == 0 ? text + 5 : NULL;
     bool numbered = number && *number && strlen(number) <= 3 && strspn(number, "0123456789") == strlen(number);
     if (!numbered && strcmp(text, "auto") && strcmp(text, "cpu") && strcmp(text, "cuda"))
-        return txm_fail(err, TXM_USAGE, "must be auto, cpu, cuda or cuda:N");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be auto, cpu, cuda or cuda:N");
     *(const char **)field = text;
     return TXM_OK;
 }
@@ -230,7 +229,7 @@ void txm_report_args_apply(const txm_report_args *args)
 static void log_message(void *user, txm_log_level level, const char *message)
 {
     (void)user;
-    txm_say(level == TXM_LOG_WARNING ? TXM_SAY_WARNING : TXM_SAY_DETAIL, "%s", message);
+    txm_say(level == TXM_LOG_LEVEL_WARNING ? TXM_SAY_WARNING : TXM_SAY_DETAIL, "%s", message);
 }
 
 txm_context_options txm_context_options_from(const txm_config_args *config, const txm_running_args *running)
@@ -263,6 +262,6 @@ txm_status txm_context_make(const txm_context_options *options, txm_context **ou
         return status;
     /* A misspelt name is a mistake of the command line, found once and before any file. */
     if (options->working_space && !strncmp(own.message, "working space ", 14))
-        return txm_fail(err, TXM_USAGE, "--working-space: %s", own.message);
+        return txm_fail(err, TXM_STATUS_USAGE, "--working-space: %s", own.message);
     return txm_fail(err, status, "%s", own.message);
 }

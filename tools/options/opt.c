@@ -23,7 +23,7 @@ static txm_status parse_color(const char *text, void *field, txm_error *err)
             return TXM_OK;
         }
     }
-    return txm_fail(err, TXM_USAGE, "must be auto, always or never");
+    return txm_fail(err, TXM_STATUS_USAGE, "must be auto, always or never");
 }
 
 const txm_option txm_help_options[] = {
@@ -91,18 +91,19 @@ static txm_status unknown(const txm_command *command, search *s, txm_error *err)
     if (!s->name)
         txm_each_option(command, match, &other);
     if (other.found)
-        return txm_fail(err, TXM_USAGE, "unknown option -%c; did you mean -%c (--%s)? 'txmill %s --help' lists the options",
-                        s->letter, other.letter, other.found->name, command->name);
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "unknown option -%c; did you mean -%c (--%s)? 'txmill %s --help' lists the options", s->letter,
+                        other.letter, other.found->name, command->name);
     if (!s->name)
-        return txm_fail(err, TXM_USAGE, "unknown option -%c; 'txmill %s --help' lists the options", s->letter,
+        return txm_fail(err, TXM_STATUS_USAGE, "unknown option -%c; 'txmill %s --help' lists the options", s->letter,
                         command->name);
     txm_each_option(command, match_near, s);
     int n = (int)s->name_bytes;
     if (s->near)
-        return txm_fail(err, TXM_USAGE,
+        return txm_fail(err, TXM_STATUS_USAGE,
                         "unknown option --%.*s; did you mean --%s? 'txmill %s --help' lists the options", n, s->name,
                         s->near, command->name);
-    return txm_fail(err, TXM_USAGE, "unknown option --%.*s; 'txmill %s --help' lists the options", n, s->name,
+    return txm_fail(err, TXM_STATUS_USAGE, "unknown option --%.*s; 'txmill %s --help' lists the options", n, s->name,
                     command->name);
 }
 
@@ -118,7 +119,7 @@ txm_status txm_parse_size(const char *text, void *field, txm_error *err)
     bool plain = text[0] >= '0' && text[0] <= '9' && strspn(text, "0123456789.") == (size_t)(end - text);
     double bytes = unit ? ldexp(value, 10 * (int)(unit - units + 1)) : value;
     if (!plain || (*end && (!unit || end[1])) || errno || !(bytes < 0x1p63))
-        return txm_fail(err, TXM_USAGE, "must be a number of bytes, as 500000000, 512M or 1.5G");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a number of bytes, as 500000000, 512M or 1.5G");
     if (field)
         *(uint64_t *)field = (uint64_t)bytes;
     return TXM_OK;
@@ -131,7 +132,7 @@ static txm_status parse_uint(const txm_option *o, const char *text, uint32_t *fi
     unsigned long value = strtoul(text, &end, 10);
     bool digits = *text && strspn(text, "0123456789") == strlen(text);
     if (!digits || errno || value < o->min || value > o->max)
-        return txm_fail(err, TXM_USAGE, "must be a whole number from %u to %u", o->min, o->max);
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a whole number from %u to %u", o->min, o->max);
     *field = (uint32_t)value;
     return TXM_OK;
 }
@@ -148,7 +149,7 @@ static txm_status parse_choice(const txm_option *o, const char *text, int *field
         }
         w += word + (w[word] == ' ');
     }
-    return txm_fail(err, TXM_USAGE, "must be one of: %s", o->values);
+    return txm_fail(err, TXM_STATUS_USAGE, "must be one of: %s", o->values);
 }
 
 /* A word that may be left away. */
@@ -165,7 +166,7 @@ static txm_status parse_yesno(const char *text, bool *field, txm_error *err)
 {
     bool yes = !strcmp(text, "yes");
     if (!yes && strcmp(text, "no"))
-        return txm_fail(err, TXM_USAGE, "must be yes or no");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be yes or no");
     *field = yes;
     return TXM_OK;
 }
@@ -209,7 +210,7 @@ static txm_status store(const txm_option *o, const char *text, void *field, txm_
     case TXM_OPT_CUSTOM:
         return o->parse(text, field, err);
     }
-    return txm_fail(err, TXM_INTERNAL, "option of unknown type");
+    return txm_fail(err, TXM_STATUS_INTERNAL, "option of unknown type");
 }
 
 /* ---- the command line ------------------------------------------------------------------------------------------- */
@@ -246,10 +247,10 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
         return TXM_OK;
     }
     if (!txm_opt_takes_argument(o) && o->type != TXM_OPT_WORD && text)
-        return txm_fail(err, TXM_USAGE, "option --%s takes no argument, but got '%s'", o->name, text);
+        return txm_fail(err, TXM_STATUS_USAGE, "option --%s takes no argument, but got '%s'", o->name, text);
     if (txm_opt_takes_argument(o) && !text) {
         if (c->next == c->argc)
-            return txm_fail(err, TXM_USAGE, "option --%s needs its argument %s", o->name, o->arg);
+            return txm_fail(err, TXM_STATUS_USAGE, "option --%s needs its argument %s", o->name, o->arg);
         text = c->argv[c->next++];
     }
     txm_status status = store(o, text, (char *)c->args + s->group->offset + o->offset, err);

@@ -38,7 +38,7 @@ static txm_status add(txm_project *p, txm_project_key key, char *value, char *or
     if (!values) {
         free(value);
         free(origin);
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for settings");
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for settings");
     }
     p->values = values;
     p->values[p->count++] = (txm_project_value){key, value, origin};
@@ -63,11 +63,12 @@ static txm_status check_value(txm_project_key key, const char *value, const char
     char *end;
     unsigned long n = strtoul(value, &end, 10);
     if (!*value)
-        return txm_fail(err, TXM_USAGE, "%s: %s has no value", origin, names[key]);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: %s has no value", origin, names[key]);
     if (key == TXM_KEY_THREADS && (!isdigit((unsigned char)*value) || *end || n < 1 || n > 1024))
-        return txm_fail(err, TXM_USAGE, "%s: threads is '%s', but must be a whole number from 1 to 1024", origin, value);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: threads is '%s', but must be a whole number from 1 to 1024", origin,
+                        value);
     if (key == TXM_KEY_PRESET && strcmp(value, "pbr") != 0)
-        return txm_fail(err, TXM_USAGE, "%s: there is no preset '%s'; there is pbr", origin, value);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no preset '%s'; there is pbr", origin, value);
     return TXM_OK;
 }
 
@@ -113,7 +114,7 @@ static txm_status unknown_key(const char *word, const char *origin, txm_error *e
             least = distance;
         }
     }
-    return txm_fail(err, TXM_USAGE,
+    return txm_fail(err, TXM_STATUS_USAGE,
                     "%s: unknown setting '%s'%s%s%s; there are cache-dir, ocio, working-space, preset, rule, rules and "
                     "threads",
                     origin, word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
@@ -125,7 +126,7 @@ static txm_status take_line(txm_project *p, char *line, const char *origin, txm_
     if (!*text || *text == '#')
         return TXM_OK;
     if (!equals)
-        return txm_fail(err, TXM_USAGE, "%s: '%s': must be SETTING = VALUE", origin, text);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: '%s': must be SETTING = VALUE", origin, text);
     *equals = 0;
     const char *word = trim(text);
     char *value = trim(equals + 1);
@@ -155,7 +156,7 @@ static txm_status read_file(txm_project *p, txm_error *err)
     for (size_t number = 1; status == TXM_OK && fgets(line, sizeof line, f); number++) {
         snprintf(origin, sizeof origin, "%s:%zu", p->path, number);
         if ((!strchr(line, '\n') && strlen(line) + 1 == sizeof line) || number > MAX_LINES)
-            status = txm_fail(err, TXM_USAGE, "%s: too long for a file of settings", origin);
+            status = txm_fail(err, TXM_STATUS_USAGE, "%s: too long for a file of settings", origin);
         else
             status = take_line(p, line, origin, err);
     }
@@ -206,10 +207,10 @@ static txm_status find_file(char *const *paths, size_t count, txm_project *p, tx
         exhausted |= !start;
         free(start);
         if (exhausted)
-            return txm_fail(err, TXM_NO_MEMORY, "out of memory for settings");
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for settings");
         bool same = i == 0 || (!path && !p->path) || (path && p->path && !strcmp(path, p->path));
         if (!same)
-            txm_fail(err, TXM_USAGE,
+            txm_fail(err, TXM_STATUS_USAGE,
                      "%s and %s are of different projects (%s and %s); give them to two runs, or say all settings on "
                      "the command line in one folder",
                      *from ? from : ".", operand, p->path ? p->path : "no .txmill", path ? path : "no .txmill");
@@ -220,7 +221,7 @@ static txm_status find_file(char *const *paths, size_t count, txm_project *p, tx
             free(path);
         }
         if (!same)
-            return TXM_USAGE;
+            return TXM_STATUS_USAGE;
     }
     return TXM_OK;
 }
@@ -244,7 +245,7 @@ static txm_status add_item(txm_opt_list *list, const char *item, txm_error *err)
 {
     const char **items = realloc(list->items, txm_mul(list->count + 2, sizeof *items));
     if (!items)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory for rules");
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for rules");
     list->items = items;
     items[list->count++] = item;
     items[list->count] = NULL;

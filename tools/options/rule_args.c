@@ -44,7 +44,7 @@ const txm_option txm_rule_options[] = {
 txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_error *err)
 {
     txm_rules *rules = *out = txm_rules_new();
-    txm_status status = rules ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "out of memory");
+    txm_status status = rules ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
     for (size_t i = 0; status == TXM_OK && i < args->rules.count; i++)
         status = txm_rules_add(rules, args->rules.items[i], "--rule", err);
     for (size_t i = 0; status == TXM_OK && i < args->rule_files.count; i++)
@@ -62,7 +62,7 @@ static const char *near_alpha(const char *word)
     const char *best = NULL;
     unsigned distance, least = 0;
     for (int a = 0; a <= TXM_ALPHA_AUTO; a++) {
-        const char *name = txm_alpha_option((txm_alpha)a);
+        const char *name = txm_alpha_name((txm_alpha)a);
         if (txm_spelling_close(word, name, &distance) && (!best || distance < least)) {
             best = name;
             least = distance;
@@ -79,21 +79,22 @@ static txm_status check_space(const char *space, const char *who, const txm_colo
     if (!space || !*space || !strcmp(space, "default") || !strcmp(space, "auto") || txm_color_is_data(config, space))
         return TXM_OK;
     txm_status status = txm_color_find(config, space, &found, &why);
-    if (status != TXM_COLORSPACE)
+    if (status != TXM_STATUS_COLORSPACE)
         return status == TXM_OK ? TXM_OK : txm_fail(err, status, "%s", why.message);
     /* A rule's text behind its last comma may be a mistyped alpha type: name the word that is wrong. */
     const char *comma = strrchr(space, ',');
     char *front = comma ? txm_strndup(space, (size_t)(comma - space)) : NULL;
     if (front && txm_color_canonical(config, front)) {
         const char *near = near_alpha(comma + 1);
-        txm_fail(err, TXM_USAGE, "%s: '%s' is no alpha type%s%s%s; there are straight, premultiplied, channel_packed, "
-                                 "none, default and auto",
+        txm_fail(err, TXM_STATUS_USAGE,
+                 "%s: '%s' is no alpha type%s%s%s; there are straight, premultiplied, channel_packed, "
+                 "none, default and auto",
                  who, comma + 1, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
     } else {
-        txm_fail(err, TXM_USAGE, "%s: %s", who, why.message);
+        txm_fail(err, TXM_STATUS_USAGE, "%s: %s", who, why.message);
     }
     free(front);
-    return TXM_USAGE;
+    return TXM_STATUS_USAGE;
 }
 
 static txm_status check_rules(const txm_rules *rules, const txm_color_config *config, txm_error *err)
@@ -116,18 +117,18 @@ static txm_status check_cache_dir(const char *dir, txm_error *err)
         return TXM_OK;
     char *path = txm_strdup(dir);
     if (!path)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
     while (stat(path, &st) != 0 && strcmp(path, "/") != 0) {
         char *above = txm_path_dir(path);
         free(path);
         if (!(path = above))
-            return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
     }
     bool is_folder = stat(path, &st) != 0 || S_ISDIR(st.st_mode);
     if (!is_folder)
-        txm_fail(err, TXM_USAGE, "--cache-dir %s: %s is a file, not a folder; name a folder", dir, path);
+        txm_fail(err, TXM_STATUS_USAGE, "--cache-dir %s: %s is a file, not a folder; name a folder", dir, path);
     free(path);
-    return is_folder ? TXM_OK : TXM_USAGE;
+    return is_folder ? TXM_OK : TXM_STATUS_USAGE;
 }
 
 txm_status txm_settings_check(const txm_settings *settings, const txm_rules *rules, const txm_color_config *config,

@@ -24,7 +24,7 @@ static txm_status parse_shard(const char *text, void *field, txm_error *err)
     if (!slash || !parse_number(text, slash, &shard.index) ||
         !parse_number(slash + 1, slash + strlen(slash), &shard.count) || shard.count > TXM_MAX_SHARDS ||
         shard.index < 1 || shard.index > shard.count)
-        return txm_fail(err, TXM_USAGE, "must be I/N, from 1/N to N/N, N at most %d", TXM_MAX_SHARDS);
+        return txm_fail(err, TXM_STATUS_USAGE, "must be I/N, from 1/N to N/N, N at most %d", TXM_MAX_SHARDS);
     *(txm_shard_args *)field = shard;
     return TXM_OK;
 }
@@ -46,8 +46,8 @@ static txm_status from_environment(const char *name, uint32_t otherwise, uint32_
     *out = otherwise;
     if (!text || !*text || parse_number(text, text + strlen(text), out))
         return TXM_OK;
-    return txm_fail(err, TXM_USAGE, "%s is \"%s\", which is no number; --shard I/N says which part is this task's",
-                    name, text);
+    return txm_fail(err, TXM_STATUS_USAGE,
+                    "%s is \"%s\", which is no number; --shard I/N says which part is this task's", name, text);
 }
 
 txm_status txm_shard_args_finish(txm_shard_args *args, txm_error *err)
@@ -65,7 +65,7 @@ txm_status txm_shard_args_finish(txm_shard_args *args, txm_error *err)
         return TXM_OK;
     /* An array like 1,5,7 names no places in a row: which part would task 7 be? */
     if (!step || id < first || (id - first) % step || (id - first) / step >= count || count > TXM_MAX_SHARDS)
-        return txm_fail(err, TXM_USAGE,
+        return txm_fail(err, TXM_STATUS_USAGE,
                         "task %u of a Slurm array of %u that begins with %u: not a row of tasks; "
                         "--shard I/N says which part is this task's",
                         id, count, first);

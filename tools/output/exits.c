@@ -91,9 +91,9 @@ int txm_signal_caught(void)
 /* Which kind of failure a status is. */
 static void note(txm_tally *tally, txm_status status)
 {
-    if (status == TXM_INTERNAL)
+    if (status == TXM_STATUS_INTERNAL)
         tally->internal = true;
-    else if (status == TXM_USAGE)
+    else if (status == TXM_STATUS_USAGE)
         tally->usage = true;
     else if (txm_status_retryable(status))
         tally->retryable = true;
@@ -111,7 +111,7 @@ void txm_tally_add(txm_tally *tally, txm_status status)
     tally->total++;
     if (status != TXM_OK) {
         tally->failed++;
-        tally->of[(unsigned)status < TXM_STATUS_COUNT ? status : TXM_INTERNAL]++;
+        tally->of[(unsigned)status < TXM_STATUS_COUNT ? status : TXM_STATUS_INTERNAL]++;
         note(tally, status);
     }
 }
@@ -148,34 +148,36 @@ void txm_results_missing(void)
 const char *txm_next_step(txm_status status)
 {
     static const char *const steps[TXM_STATUS_COUNT] = {
-        [TXM_INTERNAL] = "please report it with what 'txmill doctor' prints",
-        [TXM_USAGE] = "give the names or options as the messages above say",
-        [TXM_NO_MEMORY] = "free memory, use fewer threads with -j, or raise --max-memory; then run the same again",
-        [TXM_NOT_FOUND] = "check the names, and whether the share is mounted; 'txmill list' shows what a scene names",
-        [TXM_NOT_A_FILE] = "name files; -r takes the files in folders",
-        [TXM_DENIED] = "have the permissions changed, or write to another folder with --cache-dir",
-        [TXM_IO] = "check the disk and the network, then run the same again; what is done stays",
-        [TXM_DISK_FULL] = "free space ('txmill gc' finds tx files that nobody needs), then run the same again",
-        [TXM_CORRUPT] = "save or copy these files again: they are damaged or cut short",
-        [TXM_UNSUPPORTED] = "save them as PNG, TIFF or OpenEXR, or leave them out",
-        [TXM_TOO_LARGE] = "make them smaller, or raise the limit that the messages name",
-        [TXM_COLORSPACE] = "'txmill colorspaces' lists the names that the config knows",
-        [TXM_CONFIG] = "name an OpenColorIO config with --ocio, or unset OCIO for the built-in one",
-        [TXM_LOCKED] = "another process makes them; run the same again later",
-        [TXM_CHANGED] = "run the same again when nothing writes to them any more",
-        [TXM_CANCELLED] = "run the same again; what is done stays",
-        [TXM_NEWER] = "use the newer txmill that wrote them",
-        [TXM_DEVICE] = "--device cpu does without it; 'txmill devices' shows what there is",
+        [TXM_STATUS_INTERNAL] = "please report it with what 'txmill doctor' prints",
+        [TXM_STATUS_USAGE] = "give the names or options as the messages above say",
+        [TXM_STATUS_NO_MEMORY] =
+            "free memory, use fewer threads with -j, or raise --max-memory; then run the same again",
+        [TXM_STATUS_NOT_FOUND] =
+            "check the names, and whether the share is mounted; 'txmill list' shows what a scene names",
+        [TXM_STATUS_NOT_A_FILE] = "name files; -r takes the files in folders",
+        [TXM_STATUS_DENIED] = "have the permissions changed, or write to another folder with --cache-dir",
+        [TXM_STATUS_IO] = "check the disk and the network, then run the same again; what is done stays",
+        [TXM_STATUS_DISK_FULL] = "free space ('txmill gc' finds tx files that nobody needs), then run the same again",
+        [TXM_STATUS_CORRUPT] = "save or copy these files again: they are damaged or cut short",
+        [TXM_STATUS_UNSUPPORTED] = "save them as PNG, TIFF or OpenEXR, or leave them out",
+        [TXM_STATUS_TOO_LARGE] = "make them smaller, or raise the limit that the messages name",
+        [TXM_STATUS_COLORSPACE] = "'txmill colorspaces' lists the names that the config knows",
+        [TXM_STATUS_CONFIG] = "name an OpenColorIO config with --ocio, or unset OCIO for the built-in one",
+        [TXM_STATUS_LOCKED] = "another process makes them; run the same again later",
+        [TXM_STATUS_CHANGED] = "run the same again when nothing writes to them any more",
+        [TXM_STATUS_CANCELLED] = "run the same again; what is done stays",
+        [TXM_STATUS_NEWER] = "use the newer txmill that wrote them",
+        [TXM_STATUS_DEVICE] = "--device cpu does without it; 'txmill devices' shows what there is",
     };
     const char *step = (unsigned)status < TXM_STATUS_COUNT ? steps[status] : NULL;
-    return step ? step : steps[TXM_INTERNAL];
+    return step ? step : steps[TXM_STATUS_INTERNAL];
 }
 
 /* Failures by kind: "3 failed: the file does not exist; check the names ...". */
 static void say_failures(const txm_tally *t)
 {
     for (int s = TXM_OK + 1; s < TXM_STATUS_COUNT; s++)
-        if (t->of[s] && !(caught && s == TXM_CANCELLED))
+        if (t->of[s] && !(caught && s == TXM_STATUS_CANCELLED))
             txm_say(TXM_SAY_INFO, "%zu failed: %s; %s", t->of[s], txm_status_text((txm_status)s),
                     txm_next_step((txm_status)s));
 }

@@ -180,11 +180,12 @@ static const char *const examples[] = {"wood.tx", "picture.png", "page.html", "r
 
 static txm_status refuse_kind(const txm_output *o, txm_error *err)
 {
-    return txm_fail(err, TXM_USAGE,
-                    "%s %s: the file is there already and is %s, not %s; nothing was written. Was the name after %s left "
-                    "out, as in %s %s? Give another name, or %s",
-                    o->option, o->path, txm_kind_of_file(o->path), wanted[o->kind], o->option, o->option,
-                    examples[o->kind], o->kind == TXM_OUTPUT_LOG ? "remove the file" : "--force to replace the file");
+    return txm_fail(
+        err, TXM_STATUS_USAGE,
+        "%s %s: the file is there already and is %s, not %s; nothing was written. Was the name after %s left "
+        "out, as in %s %s? Give another name, or %s",
+        o->option, o->path, txm_kind_of_file(o->path), wanted[o->kind], o->option, o->option, examples[o->kind],
+        o->kind == TXM_OUTPUT_LOG ? "remove the file" : "--force to replace the file");
 }
 
 txm_status txm_guard_output(const txm_output *o, txm_guard_input input, const void *user, txm_error *err)
@@ -194,13 +195,13 @@ txm_status txm_guard_output(const txm_output *o, txm_guard_input input, const vo
     if (!o->path || !strcmp(o->path, "-") || stat(o->path, &st) != 0)
         return TXM_OK; /* what else may be wrong with the name, the writer says */
     if (S_ISDIR(st.st_mode))
-        return txm_fail(err, TXM_USAGE, "%s %s: is a folder; name a file in it, as in %s %s/%s", o->option, o->path,
-                        o->option, o->path, examples[o->kind]);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s %s: is a folder; name a file in it, as in %s %s/%s", o->option,
+                        o->path, o->option, o->path, examples[o->kind]);
     if (!S_ISREG(st.st_mode))
         return TXM_OK;
     for (size_t i = 0; (path = input(user, i)); i++)
         if (same_file(&st, path))
-            return txm_fail(err, TXM_USAGE,
+            return txm_fail(err, TXM_STATUS_USAGE,
                             "%s %s: is %s, which would be lost; nothing was written. Give the output another name, as "
                             "in %s %s",
                             o->option, o->path,
@@ -210,7 +211,7 @@ txm_status txm_guard_output(const txm_output *o, txm_guard_input input, const vo
         return TXM_OK;
     for (size_t i = 0; (path = input(user, i)); i++)
         if (made_from(path, &st))
-            return txm_fail(err, TXM_USAGE,
+            return txm_fail(err, TXM_STATUS_USAGE,
                             "%s %s: is the image that %s was made from, which would be lost; nothing was written. Give "
                             "the output another name, as in %s %s, or --force to replace the image",
                             o->option, o->path, path, o->option, examples[o->kind]);

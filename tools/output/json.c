@@ -150,7 +150,7 @@ void txm_json_error(cJSON *object, const txm_error *err)
 {
     cJSON *e = txm_json_object(object, "error");
     txm_json_text(e, "status", txm_status_name(err->status));
-    txm_json_bool(e, "retryable", txm_status_retryable(err->status) != 0);
+    txm_json_bool(e, "retryable", txm_status_retryable(err->status));
     txm_json_text(e, "message", err->message);
 }
 

@@ -58,19 +58,21 @@ txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_le
     const txm_tx_level *l = txm_tx_level_of(tx, atlas ? 0 : level);
     memset(out, 0, sizeof *out);
     if (!l)
-        return txm_fail(err, TXM_USAGE, "no level %u, the last is %u", level, i->levels - 1);
+        return txm_fail(err, TXM_STATUS_USAGE, "no level %u, the last is %u", level, i->levels - 1);
     size_t width = l->width, height = l->height;
     if (atlas)
         atlas_size(tx, &width, &height);
     size_t bytes = txm_mul(txm_mul(width, height), i->channels * txm_type_bytes(i->type));
     if (bytes > TXM_PICTURE_MAX_BYTES)
-        return txm_fail(err, TXM_TOO_LARGE, "%zux%zu px take more than 4 GiB; take a higher level", width, height);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%zux%zu px take more than 4 GiB; take a higher level", width,
+                        height);
     *out = (txm_level_picture){.width = (uint32_t)width,
                                .height = (uint32_t)height,
                                .channels = i->channels,
                                .type = i->type,
                                .pixels = txm_calloc(bytes, 1)};
-    txm_status status = out->pixels ? TXM_OK : txm_fail(err, TXM_NO_MEMORY, "no memory for %zux%zu px", width, height);
+    txm_status status =
+        out->pixels ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %zux%zu px", width, height);
     if (!status)
         status = atlas ? put_atlas(tx, out, err) : put_level(tx, level, out, 0, 0, err);
     if (status)
@@ -92,11 +94,11 @@ static void encode_row(const txm_ops *ops, const txm_level_picture *p, const uin
     size_t samples = (size_t)p->width * p->channels;
     ops->to_float(p->type, src, linear, samples);
     if (p->channels == 4)
-        ops->srgb_encode(TXM_U8, 4, linear, dst, p->width);
+        ops->srgb_encode(TXM_TYPE_U8, 4, linear, dst, p->width);
     else
-        ops->srgb_encode(TXM_U8, 1, linear, dst, samples);
+        ops->srgb_encode(TXM_TYPE_U8, 1, linear, dst, samples);
     for (size_t x = 1; p->channels == 2 && x < samples; x += 2)
-        ops->from_float(TXM_U8, linear + x, dst + x, 1);
+        ops->from_float(TXM_TYPE_U8, linear + x, dst + x, 1);
 }
 
 txm_values txm_values_of(const txm_tx_description *d, txm_type type)
@@ -128,14 +130,14 @@ txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *p, txm_
     if (!encoded || !row) {
         free(encoded);
         free(row);
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for %ux%u px", p->width, p->height);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %ux%u px", p->width, p->height);
     }
     for (uint32_t y = 0; y < p->height; y++)
         encode_row(txm_ops_best(), p, p->pixels + y * stride, row, encoded + y * samples);
     free(row);
     free(p->pixels);
     p->pixels = encoded;
-    p->type = TXM_U8;
+    p->type = TXM_TYPE_U8;
     p->colorspace = "sRGB";
     p->encoded = true;
     return TXM_OK;
@@ -145,14 +147,14 @@ txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *p, txm_
 txm_status txm_level_picture_to_8_bits(txm_level_picture *p, txm_error *err)
 {
     size_t samples = (size_t)p->width * p->height * p->channels;
-    if (p->type == TXM_U8)
+    if (p->type == TXM_TYPE_U8)
         return TXM_OK;
     float *values = txm_alloc_pixels(samples, sizeof *values);
     if (!values)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for %ux%u px", p->width, p->height);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %ux%u px", p->width, p->height);
     txm_ops_best()->to_float(p->type, p->pixels, values, samples);
-    txm_ops_best()->from_float(TXM_U8, values, p->pixels, samples);
-    p->type = TXM_U8;
+    txm_ops_best()->from_float(TXM_TYPE_U8, values, p->pixels, samples);
+    p->type = TXM_TYPE_U8;
     free(values);
     return TXM_OK;
 }

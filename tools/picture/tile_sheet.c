@@ -128,7 +128,7 @@ txm_status txm_tile_sheet(txm_tx *tx, uint32_t level, uint32_t padding_px, txm_e
                .out = out};
     memset(out, 0, sizeof *out);
     if (!s.level)
-        return txm_fail(err, TXM_USAGE, "no level %u, the last is %u", level, s.info->levels - 1);
+        return txm_fail(err, TXM_STATUS_USAGE, "no level %u, the last is %u", level, s.info->levels - 1);
     uint32_t tile_h = s.level->height < s.info->tile_h ? s.level->height : s.info->tile_h;
     s.cell_w = cell_width(&s);
     s.cell_h = tile_h + 2 * padding_px + LABEL_H + LINE_PX;
@@ -136,12 +136,12 @@ txm_status txm_tile_sheet(txm_tx *tx, uint32_t level, uint32_t padding_px, txm_e
     *out = (txm_level_picture){.width = s.level->tiles_x * s.cell_w + LINE_PX,
                                .height = s.level->tiles_y * s.cell_h + LINE_PX,
                                .channels = 3,
-                               .type = TXM_U8,
+                               .type = TXM_TYPE_U8,
                                .colorspace = "sRGB",
                                .encoded = true};
     size_t pixels = txm_mul(out->width, out->height);
     if (txm_mul(pixels, 3) > TXM_PICTURE_MAX_BYTES)
-        return txm_fail(err, TXM_TOO_LARGE, "a sheet of %ux%u px takes more than 4 GiB; take a higher level",
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "a sheet of %ux%u px takes more than 4 GiB; take a higher level",
                         out->width, out->height);
     out->pixels = txm_alloc_pixels(pixels, 3);
     txm_status status = out->pixels ? TXM_OK : txm_no_memory(err, NULL);

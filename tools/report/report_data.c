@@ -87,7 +87,7 @@ static unsigned lint_of(const cJSON *object)
 
 static uint32_t type_bytes(const char *type)
 {
-    for (int t = TXM_U8; type && t <= TXM_FLOAT; t++)
+    for (int t = TXM_TYPE_U8; type && t <= TXM_TYPE_FLOAT; t++)
         if (!strcmp(type, txm_type_name((txm_type)t)))
             return (uint32_t)txm_type_bytes((txm_type)t);
     return 0;

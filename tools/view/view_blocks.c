@@ -212,6 +212,6 @@ txm_status txm_view_blocks(txm_tx *tx, uint32_t level, size_t limit, txm_pool *p
     if (!*fits || !ok || txm_is_cancelled(cancel))
         out->size = before;
     if (!ok)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for the pixels of level %u", level);
-    return txm_is_cancelled(cancel) ? txm_fail(err, TXM_CANCELLED, "stopped on request") : TXM_OK;
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the pixels of level %u", level);
+    return txm_is_cancelled(cancel) ? txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request") : TXM_OK;
 }

@@ -147,7 +147,7 @@ txm_status txm_view_terminal_print(const txm_view_terminal *t, const txm_level_p
 {
     uint8_t *rgba = to_rgba(p);
     if (!rgba)
-        return txm_fail(err, TXM_NO_MEMORY, "no memory for %ux%u px", p->width, p->height);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %ux%u px", p->width, p->height);
     ChafaTermInfo *info = terminal_info(), *fallback = chafa_term_db_get_fallback_info(chafa_term_db_get_default());
     ChafaCanvasConfig *config = configure(t, p, info);
     ChafaCanvas *canvas = chafa_canvas_new(config);

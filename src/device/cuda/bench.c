@@ -162,7 +162,8 @@ txm_status gpu_bench(uint32_t device, const txm_gpu_plan *plan, txm_gpu_measure 
 {
     txm_gpu_job *j = NULL;
     if (plan->width % 4 || plan->height % 4 || plan->chunk_rows % plan->tile_px || plan->height <= plan->chunk_rows)
-        return txm_fail(err, TXM_USAGE, "the benchmark wants edges that halve twice and more rows than a chunk has");
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "the benchmark wants edges that halve twice and more rows than a chunk has");
     txm_status status = gpu_open(device, plan, &j, err);
     if (status)
         return status;

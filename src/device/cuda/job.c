@@ -145,10 +145,11 @@ txm_status gpu_check(int code, const char *what, txm_error *err)
     if (!code)
         return TXM_OK;
     if (code == GPU_NO_ROOM)
-        return txm_fail(err, TXM_INTERNAL, "a chunk makes more than was planned for");
+        return txm_fail(err, TXM_STATUS_INTERNAL, "a chunk makes more than was planned for");
     if (code == GPU_NO_MEMORY)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: out of memory", what);
-    return txm_fail(err, txm_rt_out_of_memory(code) ? TXM_NO_MEMORY : TXM_DEVICE, "%s: %s", what, txm_rt_text(code));
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", what);
+    return txm_fail(err, txm_rt_out_of_memory(code) ? TXM_STATUS_NO_MEMORY : TXM_STATUS_DEVICE, "%s: %s", what,
+                    txm_rt_text(code));
 }
 
 static bool sensible(const txm_gpu_plan *p)
@@ -189,10 +190,10 @@ static txm_status open_streams(txm_gpu_job *j, txm_error *err)
 txm_status gpu_open(uint32_t device, const txm_gpu_plan *plan, txm_gpu_job **out, txm_error *err)
 {
     if (!sensible(plan))
-        return txm_fail(err, TXM_INTERNAL, "a plan for a GPU that makes no sense");
+        return txm_fail(err, TXM_STATUS_INTERNAL, "a plan for a GPU that makes no sense");
     txm_gpu_job *j = txm_calloc(1, sizeof *j);
     if (!j)
-        return txm_fail(err, TXM_NO_MEMORY, "out of memory");
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
     j->plan = *plan;
     j->device = device;
     plan_levels(j);
@@ -200,7 +201,7 @@ txm_status gpu_open(uint32_t device, const txm_gpu_plan *plan, txm_gpu_job **out
     txm_status status = gpu_check(txm_rt_use(device), "device", err);
     for (uint32_t i = 0; !status && i < plan->slots; i++)
         if (!(j->slots[i].pieces = txm_calloc(j->piece_capacity, sizeof(txm_gpu_piece))))
-            status = txm_fail(err, TXM_NO_MEMORY, "out of memory");
+            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
     if (!status && plan->srgb)
         status = gpu_tables(device, &j->tables, err);
     if (status || (status = open_memory(j, err)) || (status = open_streams(j, err)))
@@ -248,7 +249,7 @@ txm_status gpu_submit(txm_gpu_job *j, uint32_t rows, bool conformed, txm_error *
     gpu_slot *s = j->placed;
     uint32_t y = j->level[0].made, left = j->plan.height - y;
     if (!s || !rows || rows > left || rows > j->plan.chunk_rows || (rows < left && rows % j->plan.tile_px))
-        return txm_fail(err, TXM_INTERNAL, "%u rows at row %u of %u for a GPU", rows, y, j->plan.height);
+        return txm_fail(err, TXM_STATUS_INTERNAL, "%u rows at row %u of %u for a GPU", rows, y, j->plan.height);
     txm_status status = gpu_check(txm_rt_use(j->device), "device", err);
     if (!status)
         status = gpu_launch(j, s, rows, conformed, err);

@@ -6,8 +6,8 @@
 #define TXM_DEVICE_CUDA_JOB_IMPL_H
 #include <stdatomic.h>
 
-#include "device/cuda/gpu_abi.h"
 #include "device/cuda/runtime.h"
+#include "device/gpu/gpu_abi.h"
 
 enum { TXM_GPU_STREAMS = 2, TXM_GPU_MAX_SLOTS = 8, TXM_GPU_MAX_CHUNK_ROWS = 4096 };
 

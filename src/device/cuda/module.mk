@@ -29,7 +29,7 @@ install: install-cuda
 install-cuda: all
 	[ ! -e $(B)/txmill-cuda.so ] || install -D -m 755 $(B)/txmill-cuda.so $(DESTDIR)$(MODULEDIR)/txmill-cuda.so
 
-CUDA_SRC := src/device/cuda/runtime_cuda.cu $(wildcard src/device/cuda/*.h) src/device/arith.h src/device/pow_table.h \
+CUDA_SRC := src/device/cuda/runtime_cuda.cu $(wildcard src/device/cuda/*.h src/device/gpu/*.h) src/device/arith.h src/device/pow_table.h \
             src/device/tables.h include/txmill/pixel.h include/txmill/status.h
 # An nvcc that cannot build it (it knows no compiler as new as this one, say) must not stop what needs no GPU.
 $(B)/txmill-cuda.tried: $(CUDA_SRC) $(GPU_OBJ) $(GPU_CORE) $(GPU_MAP)
@@ -47,7 +47,7 @@ $(B)/tests/gpu/txmill-cuda.so: $(B)/tests/gpu_runtime.o $(GPU_OBJ) $(GPU_CORE) $
 	@mkdir -p $(@D)
 	$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(GPU_MAP) $(filter %.o,$^) -lm -o $@
 # And a table of another build.
-$(B)/tests/gpu-old/txmill-cuda.so: tests/gpu_old.c src/device/cuda/gpu_abi.h
+$(B)/tests/gpu-old/txmill-cuda.so: tests/gpu_old.c src/device/gpu/gpu_abi.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -shared $(ALL_LDFLAGS) $< -o $@
 .PHONY: check-gpu bench-gpu

@@ -58,7 +58,7 @@ static txm_status count(uint32_t *devices, txm_error *err)
     uint32_t n = 0;
     int code = txm_rt_count(&n);
     if (code)
-        return txm_fail(err, TXM_DEVICE, "no CUDA driver or device can be used: %s", txm_rt_text(code));
+        return txm_fail(err, TXM_STATUS_DEVICE, "no CUDA driver or device can be used: %s", txm_rt_text(code));
     *devices = n < TXM_GPU_MAX_DEVICES ? n : TXM_GPU_MAX_DEVICES;
     return TXM_OK;
 }

@@ -10,8 +10,8 @@
 #define TXM_DEVICE_CUDA_RUNTIME_H
 #include <stddef.h>
 
-#include "device/cuda/gpu_abi.h"
-#include "device/cuda/kernels.h"
+#include "device/gpu/gpu_abi.h"
+#include "device/gpu/kernels.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -55,21 +55,21 @@ template <txm_type T> __global__ void __launch_bounds__(4 * COUNT_ROWS) count_ro
         cudaStream_t s = (cudaStream_t)(stream);                                                                       \
         bool one = (args)->channels == 1;                                                                              \
         switch ((args)->type) {                                                                                        \
-        case TXM_U8:                                                                                                   \
-            one ? kernel<TXM_U8, 1><<<grid, BLOCK, 0, s>>>(*(args))                                                    \
-                : kernel<TXM_U8, 4><<<grid, BLOCK, 0, s>>>(*(args));                                                   \
+        case TXM_TYPE_U8:                                                                                                   \
+            one ? kernel<TXM_TYPE_U8, 1><<<grid, BLOCK, 0, s>>>(*(args))                                                    \
+                : kernel<TXM_TYPE_U8, 4><<<grid, BLOCK, 0, s>>>(*(args));                                                   \
             break;                                                                                                     \
-        case TXM_U16:                                                                                                  \
-            one ? kernel<TXM_U16, 1><<<grid, BLOCK, 0, s>>>(*(args))                                                   \
-                : kernel<TXM_U16, 4><<<grid, BLOCK, 0, s>>>(*(args));                                                  \
+        case TXM_TYPE_U16:                                                                                                  \
+            one ? kernel<TXM_TYPE_U16, 1><<<grid, BLOCK, 0, s>>>(*(args))                                                   \
+                : kernel<TXM_TYPE_U16, 4><<<grid, BLOCK, 0, s>>>(*(args));                                                  \
             break;                                                                                                     \
-        case TXM_HALF:                                                                                                 \
-            one ? kernel<TXM_HALF, 1><<<grid, BLOCK, 0, s>>>(*(args))                                                  \
-                : kernel<TXM_HALF, 4><<<grid, BLOCK, 0, s>>>(*(args));                                                 \
+        case TXM_TYPE_HALF:                                                                                                 \
+            one ? kernel<TXM_TYPE_HALF, 1><<<grid, BLOCK, 0, s>>>(*(args))                                                  \
+                : kernel<TXM_TYPE_HALF, 4><<<grid, BLOCK, 0, s>>>(*(args));                                                 \
             break;                                                                                                     \
-        case TXM_FLOAT:                                                                                                \
-            one ? kernel<TXM_FLOAT, 1><<<grid, BLOCK, 0, s>>>(*(args))                                                 \
-                : kernel<TXM_FLOAT, 4><<<grid, BLOCK, 0, s>>>(*(args));                                                \
+        case TXM_TYPE_FLOAT:                                                                                                \
+            one ? kernel<TXM_TYPE_FLOAT, 1><<<grid, BLOCK, 0, s>>>(*(args))                                                 \
+                : kernel<TXM_TYPE_FLOAT, 4><<<grid, BLOCK, 0, s>>>(*(args));                                                \
             break;                                                                                                     \
         }                                                                                                              \
         return (int)cudaGetLastError();                                                                                \
@@ -105,17 +105,17 @@ int txm_rt_count_rows(const txm_gpu_count *args, txm_rt_stream stream)
     const dim3 grid((args->rows + COUNT_ROWS - 1) / COUNT_ROWS), block(args->conform.channels, COUNT_ROWS);
     cudaStream_t s = (cudaStream_t)stream;
     switch (args->type) {
-    case TXM_U8:
-        count_rows<TXM_U8><<<grid, block, 0, s>>>(*args);
+    case TXM_TYPE_U8:
+        count_rows<TXM_TYPE_U8><<<grid, block, 0, s>>>(*args);
         break;
-    case TXM_U16:
-        count_rows<TXM_U16><<<grid, block, 0, s>>>(*args);
+    case TXM_TYPE_U16:
+        count_rows<TXM_TYPE_U16><<<grid, block, 0, s>>>(*args);
         break;
-    case TXM_HALF:
-        count_rows<TXM_HALF><<<grid, block, 0, s>>>(*args);
+    case TXM_TYPE_HALF:
+        count_rows<TXM_TYPE_HALF><<<grid, block, 0, s>>>(*args);
         break;
-    case TXM_FLOAT:
-        count_rows<TXM_FLOAT><<<grid, block, 0, s>>>(*args);
+    case TXM_TYPE_FLOAT:
+        count_rows<TXM_TYPE_FLOAT><<<grid, block, 0, s>>>(*args);
         break;
     }
     return (int)cudaGetLastError();

@@ -17,11 +17,11 @@ static txm_ops scalar;
 static inline vf load_samples(txm_type type, const uint8_t *p)
 {
     switch (type) {
-    case TXM_U8:
+    case TXM_TYPE_U8:
         return __builtin_convertvector(__builtin_convertvector(TXM_LOAD(vb, p), vi), vf) * (1.0f / 255.0f);
-    case TXM_U16:
+    case TXM_TYPE_U16:
         return __builtin_convertvector(__builtin_convertvector(TXM_LOAD(vh, p), vi), vf) * (1.0f / 65535.0f);
-    case TXM_HALF:
+    case TXM_TYPE_HALF:
         return vf_from_half(p);
     default:
         return TXM_LOAD(vf, p);
@@ -56,16 +56,16 @@ static inline vi to_codes(vf v, float scale)
 static inline void store_samples(txm_type type, vf v, uint8_t *p)
 {
     switch (type) {
-    case TXM_U8:
+    case TXM_TYPE_U8:
         TXM_STORE(vb, p, __builtin_convertvector(to_codes(v, 255.0f), vb));
         break;
-    case TXM_U16:
+    case TXM_TYPE_U16:
         TXM_STORE(vh, p, __builtin_convertvector(to_codes(v, 65535.0f), vh));
         break;
-    case TXM_HALF:
+    case TXM_TYPE_HALF:
         vf_to_half(clamp_to_half(v), p);
         break;
-    case TXM_FLOAT:
+    case TXM_TYPE_FLOAT:
         TXM_STORE(vf, p, v);
         break;
     }
@@ -74,17 +74,17 @@ static inline void store_samples(txm_type type, vf v, uint8_t *p)
 /* Loops over a row in vectors, one copy a type so that the switch is decided outside the loop. */
 #define TXM_FOR_TYPE(type, LOOP)                                                                                       \
     switch (type) {                                                                                                    \
-    case TXM_U8:                                                                                                       \
-        LOOP(TXM_U8);                                                                                                  \
+    case TXM_TYPE_U8:                                                                                                  \
+        LOOP(TXM_TYPE_U8);                                                                                             \
         break;                                                                                                         \
-    case TXM_U16:                                                                                                      \
-        LOOP(TXM_U16);                                                                                                 \
+    case TXM_TYPE_U16:                                                                                                 \
+        LOOP(TXM_TYPE_U16);                                                                                            \
         break;                                                                                                         \
-    case TXM_HALF:                                                                                                     \
-        LOOP(TXM_HALF);                                                                                                \
+    case TXM_TYPE_HALF:                                                                                                \
+        LOOP(TXM_TYPE_HALF);                                                                                           \
         break;                                                                                                         \
-    case TXM_FLOAT:                                                                                                    \
-        LOOP(TXM_FLOAT);                                                                                               \
+    case TXM_TYPE_FLOAT:                                                                                               \
+        LOOP(TXM_TYPE_FLOAT);                                                                                          \
         break;                                                                                                         \
     }
 
@@ -134,7 +134,7 @@ static void srgb_decode_simd(txm_type type, uint32_t channels, const void *src, 
     size_t i = 0, samples = count * channels, bytes = txm_type_bytes(type);
     /* Integers have tables, which are faster; for 16-bit RGBA only where alpha is full, so that goes through the
      * formula. */
-    bool formula = txm_type_is_float(type) || (type == TXM_U16 && channels == 4);
+    bool formula = txm_type_is_float(type) || (type == TXM_TYPE_U16 && channels == 4);
 #define LOOP(t)                                                                                                        \
     for (; formula && i + TXM_LANES <= samples; i += TXM_LANES) {                                                      \
         vf v = load_samples(t, s + i * txm_type_bytes(t));                                                             \
@@ -163,7 +163,7 @@ static inline void encode_u8_pixels(vf v, uint8_t *dst)
     t = vf_select(t > 0.0f, vf_select(t < 1.0f, t, vf_set(1.0f)), vf_set(0.0f)) * 255.0f + 0.5f;
     vi codes = __builtin_convertvector(t - doubt, vi);
     if (vu_any((vu)(codes ^ __builtin_convertvector(t + doubt, vi)) | (vu)~ordinary))
-        store_samples(TXM_U8, vf_srgb_encode_pixels(v), dst);
+        store_samples(TXM_TYPE_U8, vf_srgb_encode_pixels(v), dst);
     else
         TXM_STORE(vb, dst, __builtin_convertvector(codes, vb));
 }
@@ -176,24 +176,24 @@ static void srgb_encode_u8_rgba(const float *src, uint8_t *dst, size_t count)
         if (any_divides(v))
             encode_u8_pixels(v, dst + i);
         else
-            scalar.srgb_encode(TXM_U8, 4, src + i, dst + i, TXM_LANES / 4);
+            scalar.srgb_encode(TXM_TYPE_U8, 4, src + i, dst + i, TXM_LANES / 4);
     }
-    scalar.srgb_encode(TXM_U8, 4, src + i, dst + i, count - i / 4);
+    scalar.srgb_encode(TXM_TYPE_U8, 4, src + i, dst + i, count - i / 4);
 }
 
 static void srgb_encode_simd(txm_type type, uint32_t channels, const float *src, void *dst, size_t count)
 {
     uint8_t *d = dst;
     size_t i = 0, samples = count * channels, bytes = txm_type_bytes(type);
-    if (type == TXM_U8 && channels == 4) {
+    if (type == TXM_TYPE_U8 && channels == 4) {
         srgb_encode_u8_rgba(src, dst, count);
         return;
     }
 #define LOOP(t)                                                                                                        \
-    for (; (t) != TXM_U8 && i + TXM_LANES <= samples; i += TXM_LANES) {                                                \
+    for (; (t) != TXM_TYPE_U8 && i + TXM_LANES <= samples; i += TXM_LANES) {                                           \
         vf v = TXM_LOAD(vf, src + i);                                                                                  \
         v = channels == 4 ? vf_srgb_encode_pixels(v) : vf_srgb_encode(v);                                              \
-        if ((t) == TXM_HALF)                                                                                           \
+        if ((t) == TXM_TYPE_HALF)                                                                                      \
             vf_to_half(v, d + 2 * i); /* not clamped */                                                                \
         else                                                                                                           \
             store_samples(t, v, d + i * txm_type_bytes(t));                                                            \
@@ -261,7 +261,7 @@ typedef TXM_VECTOR(uint32_t, 4) u4;
 static void associate_simd(txm_type type, void *rgba, size_t count)
 {
     size_t i = 0;
-    if (type == TXM_U8) {
+    if (type == TXM_TYPE_U8) {
         const h16 color = {255, 255, 255, 0, 255, 255, 255, 0, 255, 255, 255, 0, 255, 255, 255, 0};
         for (uint8_t *p = rgba; i + 4 <= count; i += 4) {
             h16 v = __builtin_convertvector(TXM_LOAD(b16, p + 4 * i), h16);
@@ -270,7 +270,7 @@ static void associate_simd(txm_type type, void *rgba, size_t count)
             x = (TXM_DIVIDE_255(x) & color) | (v & ~color);
             TXM_STORE(b16, p + 4 * i, __builtin_convertvector(x & 255, b16));
         }
-    } else if (type == TXM_U16) {
+    } else if (type == TXM_TYPE_U16) {
         const u4 color = {~0u, ~0u, ~0u, 0};
         for (uint16_t *p = rgba; i < count; i++) {
             typedef TXM_VECTOR(uint16_t, 4) h4;
@@ -279,7 +279,7 @@ static void associate_simd(txm_type type, void *rgba, size_t count)
             x = (TXM_DIVIDE_65535(x) & color) | (v & ~color);
             TXM_STORE(h4, p + 4 * i, __builtin_convertvector(x, h4));
         }
-    } else if (type == TXM_HALF) {
+    } else if (type == TXM_TYPE_HALF) {
         const vi color = {TXM_COLOR_MASK};
         for (uint16_t *p = rgba; 4 * i + TXM_LANES <= 4 * count; i += TXM_LANES / 4) {
             vf v = half_infinity(vf_from_half((const uint8_t *)(p + 4 * i)));
@@ -301,7 +301,7 @@ static void widen_simd(txm_type type, uint32_t src_channels, const void *src, vo
     const uint8_t *s = src;
     uint8_t *d = rgba;
     size_t i = 0, bytes = txm_type_bytes(type);
-    if (src_channels == 3 && type == TXM_U8) {
+    if (src_channels == 3 && type == TXM_TYPE_U8) {
         const b16 one = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
         for (; i + 8 <= count; i += 4) {
             b16 v = TXM_LOAD(b16, s + 3 * i);
@@ -309,7 +309,7 @@ static void widen_simd(txm_type type, uint32_t src_channels, const void *src, vo
             TXM_STORE(b16, d + 4 * i, v);
         }
     } else if (src_channels == 3 && bytes == 2) {
-        const h8 one = (h8){0} + (uint16_t)(type == TXM_HALF ? 0x3C00 : 65535);
+        const h8 one = (h8){0} + (uint16_t)(type == TXM_TYPE_HALF ? 0x3C00 : 65535);
         for (; i + 4 <= count; i += 2) {
             h8 v = TXM_LOAD(h8, s + 6 * i);
             TXM_STORE(h8, d + 8 * i, __builtin_shufflevector(v, one, 0, 1, 2, 8, 3, 4, 5, 8));
@@ -335,7 +335,7 @@ static void zero_nonfinite_simd(txm_type type, uint32_t channels, void *pixels, 
     for (; i + STEP <= samples; i += STEP) {
         vu bad = {0};
         for (size_t k = 0; k < STEP; k += TXM_LANES) {
-            if (type == TXM_HALF)
+            if (type == TXM_TYPE_HALF)
                 bad |= (vu)(__builtin_convertvector(TXM_LOAD(vh, p + 2 * (i + k)) & 0x7C00, vi) == 0x7C00);
             else
                 bad |= (vu)((TXM_LOAD(vi, p + 4 * (i + k)) & 0x7F800000) == 0x7F800000);
@@ -349,7 +349,7 @@ static void zero_nonfinite_simd(txm_type type, uint32_t channels, void *pixels, 
 static void take_first_simd(txm_type type, const void *rgba, void *grey, size_t count)
 {
     size_t i = 0, bytes = txm_type_bytes(type);
-    if (type == TXM_U8) {
+    if (type == TXM_TYPE_U8) {
         for (; i + TXM_LANES <= count; i += TXM_LANES)
             TXM_STORE(vb, (uint8_t *)grey + i,
                       __builtin_convertvector(TXM_LOAD(vu, (const uint8_t *)rgba + 4 * i) & 255, vb));
@@ -494,10 +494,10 @@ static void stats_simd(txm_type type, uint32_t channels, const void *row, size_t
     if (!st->any) {
         scalar.stats(type, channels, row, count, st);
     } else if (!txm_type_is_float(type)) {
-        size_t done = type == TXM_U8  ? channels == 4 ? stats_u8_rgba(pixels, count, shares, st)
-                                                      : stats_u8_grey(pixels, count, shares, st)
-                       : channels == 4 ? stats_u16_rgba(pixels, count, shares, st)
-                                      : stats_u16_grey(pixels, count, shares, st);
+        size_t done = type == TXM_TYPE_U8 ? channels == 4 ? stats_u8_rgba(pixels, count, shares, st)
+                                                          : stats_u8_grey(pixels, count, shares, st)
+                      : channels == 4 ? stats_u16_rgba(pixels, count, shares, st)
+                                          : stats_u16_grey(pixels, count, shares, st);
         stats_rest(type, channels, pixels + done * channels * txm_type_bytes(type), count - done, shares, st);
     } else if (channels == 4) {
         stats_float_rgba(type, pixels, count, st);

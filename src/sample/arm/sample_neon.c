@@ -9,12 +9,12 @@
 TXM_FAST txm_rgba txm_load_one(int type, const uint8_t *p)
 {
     switch (type) {
-    case TXM_U8:
+    case TXM_TYPE_U8:
         return (txm_rgba)vcvtq_f32_u32(
             vmovl_u16(vget_low_u16(vmovl_u8(vreinterpret_u8_u32(vld1_dup_u32((const uint32_t *)(const void *)p))))));
-    case TXM_U16:
+    case TXM_TYPE_U16:
         return (txm_rgba)vcvtq_f32_u32(vmovl_u16(vld1_u16((const uint16_t *)(const void *)p)));
-    case TXM_HALF:
+    case TXM_TYPE_HALF:
         return (txm_rgba)vcvt_f32_f16(vld1_f16((const float16_t *)(const void *)p));
     default:
         return (txm_rgba)vld1q_f32((const float *)(const void *)p);
@@ -23,7 +23,7 @@ TXM_FAST txm_rgba txm_load_one(int type, const uint8_t *p)
 
 TXM_FAST txm_pair txm_load_two(int type, const uint8_t *p)
 {
-    const uint32_t step = type == TXM_U8 ? 4 : type == TXM_FLOAT ? 16 : 8;
+    const uint32_t step = type == TXM_TYPE_U8 ? 4 : type == TXM_TYPE_FLOAT ? 16 : 8;
     txm_rgba a = txm_load_one(type, p), b = txm_load_one(type, p + step);
     return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
 }

@@ -87,7 +87,7 @@ TXM_FAST vf group_gradient(vf derivative, float size)
 TXM_FAST vf group_level_of(const txm_sampler *how, float w, float h, vf dudx, vf dvdx, vf dudy, vf dvdy)
 {
     float anisotropy = (float)how->anisotropy, share = 1.0f / (anisotropy * anisotropy);
-    if (how->rule == TXM_RULE_CYCLES) {
+    if (how->rule == TXM_LEVEL_RULE_CYCLES) {
         vf along_u = (dudx * dudx + dudy * dudy) * (w * w), along_v = (dvdx * dvdx + dvdy * dvdy) * (h * h);
         return 0.5f * group_log2(vf_max(vf_min(along_u, along_v), vf_max(along_u, along_v) * share));
     }
@@ -102,11 +102,11 @@ TXM_FAST vf group_level_of(const txm_sampler *how, float w, float h, vf dudx, vf
 /* Chance and bias; `random` steps in lanes that have a state and are inside. */
 TXM_FAST vf group_jitter(const txm_sampler *how, vf level, vi inside, vu *random)
 {
-    if (how->mode == TXM_MODE_STOCHASTIC || how->mode == TXM_MODE_STOCHASTIC_FULL) {
+    if (how->mode == TXM_LEVEL_MODE_STOCHASTIC || how->mode == TXM_LEVEL_MODE_STOCHASTIC_FULL) {
         vi steps = (vi)(*random != 0) & inside;
         vu next = *random * 1103515245u + 12345u;
         vf r = __builtin_convertvector(next, vf) * 2.3283064365386963e-10f;
-        if (how->mode == TXM_MODE_STOCHASTIC)
+        if (how->mode == TXM_LEVEL_MODE_STOCHASTIC)
             r = 0.5f + (r - 0.5f) * 0.5f;
         vf moved = level + r;
         level = vf_select(steps, moved, level);
@@ -120,11 +120,11 @@ TXM_FAST vf group_jitter(const txm_sampler *how, vf level, vi inside, vu *random
 /* Coordinates into 0..1; lanes that CLIP rejects leave `inside`. */
 TXM_FAST vf group_wrap(vf x, int extension, vi *inside)
 {
-    if (extension == TXM_REPEAT)
+    if (extension == TXM_EXTENSION_REPEAT)
         return x - vf_floor(x);
-    if (extension == TXM_EXTEND)
+    if (extension == TXM_EXTENSION_EXTEND)
         return vf_min(vf_max(x, vf_set(0.0f)), vf_set(1.0f));
-    if (extension == TXM_MIRROR) {
+    if (extension == TXM_EXTENSION_MIRROR) {
         vf t = x * 0.5f;
         t = 2.0f * (t - vf_floor(t));
         return vf_select((vi)(t > 1.0f), 2.0f - t, t);
@@ -172,7 +172,7 @@ TXM_FAST void group_place(const txm_view_texture *t, vi level, vf u, vf v, int c
 /* Whether the vectors below serve this texture and sampler. Smart reads levels in two ways. */
 TXM_FAST int group_serves(const txm_view_texture *t, const txm_sampler *how)
 {
-    return !t->udim_rows && how->rule != TXM_RULE_PROBES && how->filter <= TXM_FILTER_CUBIC;
+    return !t->udim_rows && how->rule != TXM_LEVEL_RULE_PROBES && how->filter <= TXM_FILTER_CUBIC;
 }
 
 /* Fills in a group; 0 if a lane needs the general way. */
@@ -198,7 +198,7 @@ TXM_FAST int group_make(const txm_view_texture *t, const txm_sampler *how, vf u,
     v = vf_select(inside, v, vf_set(0.0f));
     group_place(t, low, u, v, closest, cubic, &g->levels[0], &beyond);
     vf blend = vf_set(0.0f);
-    if (how->mode == TXM_MODE_TRILINEAR) {
+    if (how->mode == TXM_LEVEL_MODE_TRILINEAR) {
         blend = vf_select((vi)(level > 0.0f) & (vi)(low < (int32_t)last), level - vf_from(low), blend);
         if (vu_any((vu)(blend > 0.0f)))
             group_place(t, low + 1, u, v, closest, cubic, &g->levels[1], &beyond);

@@ -11,7 +11,7 @@ static txm_look sample_group(const txm_view *view, uint32_t texture, const txm_s
                              size_t begin, txm_lane *lane)
 {
     const txm_view_texture *t = view->textures + texture;
-    txm_look worst = TXM_RESIDENT;
+    txm_look worst = TXM_LOOK_RESIDENT;
     group g;
     vu random = b->random ? TXM_LOAD(vu, b->random + begin) : (vu){0};
     if (!group_make(t, how, TXM_LOAD(vf, b->u + begin), TXM_LOAD(vf, b->v + begin), TXM_LOAD(vf, b->dudx + begin),
@@ -33,7 +33,7 @@ static txm_look sample_group(const txm_view *view, uint32_t texture, const txm_s
         if (b->random)
             b->random[k] = g.random[i];
         if (b->look)
-            b->look[k] = TXM_RESIDENT;
+            b->look[k] = TXM_LOOK_RESIDENT;
     }
     return worst;
 }
@@ -41,7 +41,7 @@ static txm_look sample_group(const txm_view *view, uint32_t texture, const txm_s
 static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
                              txm_lane *lane)
 {
-    txm_look worst = TXM_RESIDENT;
+    txm_look worst = TXM_LOOK_RESIDENT;
     size_t i = 0;
     if (texture < view->texture_count && group_serves(view->textures + texture, how))
         for (; i + TXM_LANES <= batch->count; i += TXM_LANES) {

@@ -24,15 +24,15 @@ TXM_FAST txm_rgba v4_select(v4i mask, txm_rgba a, txm_rgba b)
 TXM_FAST int single_wrap(txm_rgba *uv, int extension)
 {
     txm_rgba x = *uv;
-    if (extension == TXM_REPEAT) {
+    if (extension == TXM_EXTENSION_REPEAT) {
         *uv = x - v4_floor(x);
-    } else if (extension == TXM_MIRROR) {
+    } else if (extension == TXM_EXTENSION_MIRROR) {
         txm_rgba t = x * 0.5f;
         t = (t - v4_floor(t)) * 2.0f;
         *uv = v4_select(t > 1.0f, 2.0f - t, t);
     } else {
         const txm_rgba zero = {0}, one = zero + 1.0f;
-        if (extension == TXM_CLIP)
+        if (extension == TXM_EXTENSION_CLIP)
             return x[0] >= 0.0f && x[0] <= 1.0f && x[1] >= 0.0f && x[1] <= 1.0f;
         x = v4_select(x > zero, x, zero);
         *uv = v4_select(x < one, x, one);
@@ -79,7 +79,7 @@ TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, cons
                            const txm_lookup *at, const txm_footprint *f, float level, float out[4])
 {
     float total = 0.0f, covered = 0.0f, middle = 0.5f * (float)(f->probes - 1), blend;
-    uint32_t low = txm_level_clamp(level, txm_levels_of(t, how), how->mode == TXM_MODE_TRILINEAR, &blend);
+    uint32_t low = txm_level_clamp(level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &blend);
     txm_rgba sum = {0};
     int closest = how->filter == TXM_FILTER_CLOSEST, cubic = how->filter == TXM_FILTER_CUBIC;
     vf lanes;
@@ -150,24 +150,24 @@ static txm_look sample_single(const txm_view *view, uint32_t texture, const txm_
         !(still[0] == 0.0f && still[1] == 0.0f))
         return sample_generally(view, texture, how, at, lane, out);
     int inside = single_wrap(&uv, t->extension);
-    if (!inside && how->rule != TXM_RULE_PROBES) {
+    if (!inside && how->rule != TXM_LEVEL_RULE_PROBES) {
         txm_color_store(txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f), out);
-        return TXM_RESIDENT;
+        return TXM_LOOK_RESIDENT;
     }
     uint32_t random = lane->random;
     float blend;
-    if (how->rule == TXM_RULE_PROBES) {
+    if (how->rule == TXM_LEVEL_RULE_PROBES) {
         if (!single_elongated(view, t, how, at, &random, out))
             return sample_generally(view, texture, how, at, lane, out);
         lane->random = random;
-        return TXM_RESIDENT;
+        return TXM_LOOK_RESIDENT;
     }
-    float level = how->rule == TXM_RULE_CYCLES
+    float level = how->rule == TXM_LEVEL_RULE_CYCLES
                       ? txm_level_cycles((float)t->width, (float)t->height, (float)how->anisotropy, at->dudx, at->dvdx,
                                          at->dudy, at->dvdy)
                       : single_ellipse(t, how, at);
     level = txm_level_jitter(how, level, &random);
-    uint32_t low = txm_level_clamp(level, txm_levels_of(t, how), how->mode == TXM_MODE_TRILINEAR, &blend);
+    uint32_t low = txm_level_clamp(level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &blend);
     uv[1] = 1.0f - uv[1];
     if (!single_level(view, t, how, low, uv, &color))
         return sample_generally(view, texture, how, at, lane, out);
@@ -178,6 +178,6 @@ static txm_look sample_single(const txm_view *view, uint32_t texture, const txm_
     }
     lane->random = random;
     txm_color_store(group_color(t, how, color), out);
-    return TXM_RESIDENT;
+    return TXM_LOOK_RESIDENT;
 }
 #endif

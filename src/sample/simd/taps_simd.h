@@ -39,7 +39,7 @@ TXM_FAST txm_rgba txm_linear_rgba(int type, const uint8_t *p, uint32_t row_bytes
 
 TXM_FAST txm_rgba txm_cubic_rgba(int type, const uint8_t *p, uint32_t row_bytes, const float wx[4], const float wy[4])
 {
-    const uint32_t step = type == TXM_U8 ? 8 : type == TXM_FLOAT ? 32 : 16;
+    const uint32_t step = type == TXM_TYPE_U8 ? 8 : type == TXM_TYPE_FLOAT ? 32 : 16;
     txm_pair a = txm_load_two(type, p) * wy[0], b = txm_load_two(type, p + step) * wy[0];
     for (int y = 1; y < 4; y++) {
         p += row_bytes;
@@ -76,14 +76,14 @@ TXM_FAST txm_rgba txm_cubic_grey(int type, const uint8_t *p, const txm_view_text
 
 #define TXM_EACH_TYPE(type, call)                                                                                      \
     switch (type) {                                                                                                    \
-    case TXM_U8:                                                                                                       \
-        return call(TXM_U8);                                                                                           \
-    case TXM_U16:                                                                                                      \
-        return call(TXM_U16);                                                                                          \
-    case TXM_HALF:                                                                                                     \
-        return call(TXM_HALF);                                                                                         \
+    case TXM_TYPE_U8:                                                                                                  \
+        return call(TXM_TYPE_U8);                                                                                      \
+    case TXM_TYPE_U16:                                                                                                 \
+        return call(TXM_TYPE_U16);                                                                                     \
+    case TXM_TYPE_HALF:                                                                                                \
+        return call(TXM_TYPE_HALF);                                                                                    \
     default:                                                                                                           \
-        return call(TXM_FLOAT);                                                                                        \
+        return call(TXM_TYPE_FLOAT);                                                                                   \
     }
 
 TXM_FAST txm_rgba txm_taps_linear(const txm_view_texture *t, const uint8_t *p, const float wx[2], const float wy[2]){

@@ -60,12 +60,13 @@ static txm_status allocate(txm_exr *x, const txm_source_options *options, txm_er
     if (stat(x->path, &st) != 0)
         return txm_fail_errno(err, errno, "%s: cannot be examined", x->path);
     if (x->compression != EXR_COMPRESSION_PIZ && x->chunk_bytes / 1032 > (uint64_t)st.st_size)
-        return txm_fail(err, TXM_CORRUPT, "%s: a file of %lld bytes cannot hold blocks of %zu", x->path,
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a file of %lld bytes cannot hold blocks of %zu", x->path,
                         (long long)st.st_size, x->chunk_bytes);
     double need = 3.0 * (double)x->chunk_bytes + (double)band;
     if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
-        return txm_fail(err, TXM_TOO_LARGE, "%s: a row of its blocks needs %.0f MiB to decode, the limit is %.0f MiB",
-                        x->path, need / 1048576, (double)options->max_memory_bytes / 1048576);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE,
+                        "%s: a row of its blocks needs %.0f MiB to decode, the limit is %.0f MiB", x->path,
+                        need / 1048576, (double)options->max_memory_bytes / 1048576);
     x->packed = txm_alloc_pixels(x->chunk_bytes, 1);
     x->scratch = txm_alloc_pixels(x->chunk_bytes, 1);
     x->planes = txm_alloc_pixels(x->chunk_bytes, 1);
@@ -87,7 +88,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     txm_status status;
     /* A header that OpenEXR's C library refuses may still be one that OpenImageIO reads: its word counts. */
     if (exr_start_read(&x->context, path, &init) != EXR_ERR_SUCCESS)
-        status = txm_fail(err, TXM_UNSUPPORTED, "%s: %s", path, *x->words ? x->words : "the header is damaged");
+        status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s", path, *x->words ? x->words : "the header is damaged");
     else
         status = txm_exr_describe(x, info, err);
     if (status == TXM_OK)

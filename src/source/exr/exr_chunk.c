@@ -70,7 +70,7 @@ static void deliver(const txm_exr *x, const uint8_t *planes, uint32_t width, uin
 
 static txm_status bad_chunk(const txm_exr *x, const exr_chunk_info_t *chunk, txm_error *err, const char *what)
 {
-    return txm_fail(err, TXM_CORRUPT, "%s: row %d: %s%s%s", x->path,
+    return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %d: %s%s%s", x->path,
                     x->tiled ? chunk->start_y * (int32_t)x->chunk_h : chunk->start_y - x->min_y, what,
                     *x->words ? ": " : "", x->words);
 }

@@ -27,8 +27,8 @@ static bool is_served(exr_compression_t compression)
 
 static txm_status refuse(const txm_exr *x, txm_error *err, const char *what)
 {
-    return txm_fail(err, TXM_UNSUPPORTED, "%s: %s is not read directly%s%s", x->path, what, *x->words ? ": " : "",
-                    x->words);
+    return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s is not read directly%s%s", x->path, what,
+                    *x->words ? ": " : "", x->words);
 }
 
 static txm_status describe_channels(txm_exr *x, txm_source_info *info, txm_error *err)
@@ -53,7 +53,7 @@ static txm_status describe_channels(txm_exr *x, txm_source_info *info, txm_error
     txm_exr_channel_order(names, x->file_channels, x->order);
     info->file_channels = x->file_channels;
     info->channels = x->channels;
-    info->type = type == EXR_PIXEL_HALF ? TXM_HALF : TXM_FLOAT;
+    info->type = type == EXR_PIXEL_HALF ? TXM_TYPE_HALF : TXM_TYPE_FLOAT;
     return TXM_OK;
 }
 
@@ -77,8 +77,8 @@ static txm_status describe_layout(txm_exr *x, txm_source_info *info, txm_error *
     if (w < 1 || h < 1)
         return refuse(x, err, "an empty data window");
     if (w > TXM_MAX_SIZE_PX || h > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_TOO_LARGE, "%s: %lld x %lld px; the limit is %d px a side", x->path, (long long)w,
-                        (long long)h, TXM_MAX_SIZE_PX);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %lld x %lld px; the limit is %d px a side", x->path,
+                        (long long)w, (long long)h, TXM_MAX_SIZE_PX);
     x->min_x = window.min.x;
     x->min_y = window.min.y;
     info->width = x->width = (uint32_t)w;
@@ -171,7 +171,7 @@ static txm_status describe_metadata(txm_exr *x, txm_source_info *info, txm_error
     if (!txm_source_keep(info, "Artist", text_of(x, "Artist")) ||
         !txm_source_keep(info, "Copyright", text_of(x, "Copyright")) ||
         !txm_source_keep(info, "ImageDescription", text_of(x, "ImageDescription")))
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its metadata", x->path);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for its metadata", x->path);
     return TXM_OK;
 }
 

@@ -61,7 +61,7 @@ static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
 
 static txm_status refuse(const hdr *h, const char *what, txm_error *err)
 {
-    return txm_fail(err, TXM_UNSUPPORTED, "%s: a Radiance picture with %s is not read directly", h->path, what);
+    return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: a Radiance picture with %s is not read directly", h->path, what);
 }
 
 /* One line without its end. False at the end of the file and for lines that are too long. */
@@ -121,8 +121,8 @@ static txm_status read_size(hdr *h, txm_error *err)
         line[end] || !strchr("+-", y_sign) || !strchr("+-", x_sign) || width < 1 || height < 1)
         return refuse(h, "columns in place of rows, or without a size,", err);
     if (width > TXM_MAX_SIZE_PX || height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_TOO_LARGE, "%s: %ld x %ld px; the limit is %d px a side", h->path, width, height,
-                        TXM_MAX_SIZE_PX);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %ld x %ld px; the limit is %d px a side", h->path, width,
+                        height, TXM_MAX_SIZE_PX);
     h->width = (uint32_t)width;
     h->height = (uint32_t)height;
     h->data = txm_raster_file_tell(&h->file);
@@ -148,10 +148,10 @@ static txm_status prepare(hdr *h, const txm_source_options *options, txm_error *
         return txm_fail_errno(err, errno, "%s: cannot be examined", h->path);
     h->plain = (uint64_t)st.st_size - h->data == (uint64_t)row * h->height;
     if (options->max_memory_bytes && 2 * row > options->max_memory_bytes)
-        return txm_fail(err, TXM_TOO_LARGE, "%s: its rows need %zu bytes to decode, the limit is %llu", h->path,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: its rows need %zu bytes to decode, the limit is %llu", h->path,
                         2 * row, (unsigned long long)options->max_memory_bytes);
     if (!(h->row = txm_alloc_pixels(row, 1)) || !(h->parts = txm_alloc_pixels(row, 1)))
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to decode %u px wide rows", h->path, h->width);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode %u px wide rows", h->path, h->width);
     fill_scale(h->scale);
     return TXM_OK;
 }
@@ -161,7 +161,7 @@ static void describe(const hdr *h, txm_source_info *info)
     info->width = h->width;
     info->height = h->height;
     info->file_channels = info->channels = CHANNELS;
-    info->type = TXM_FLOAT;
+    info->type = TXM_TYPE_FLOAT;
     info->file_alpha = TXM_FILE_ALPHA_SILENT;
     strcpy(info->format, "hdr");
     strcpy(info->reader, "hdr");
@@ -197,7 +197,7 @@ static txm_status ended(const hdr *h, uint32_t y, txm_error *err)
 {
     if (h->file.sys_errno)
         return txm_fail_errno(err, h->file.sys_errno, "%s: row %u: reading failed", h->path, y);
-    return txm_fail(err, TXM_CORRUPT, "%s: row %u: the file ends here: it is truncated", h->path, y);
+    return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: the file ends here: it is truncated", h->path, y);
 }
 
 /* Each component by itself: 1 to 128 literal bytes after their number, or one byte that stands for up to 127. */
@@ -210,7 +210,7 @@ static txm_status read_components(hdr *h, uint32_t y, txm_error *err)
             return ended(h, y, err);
         size_t count = code > 128 ? code - 128u : code;
         if (count == 0 || count > left)
-            return txm_fail(err, TXM_CORRUPT, "%s: row %u: a run of %zu where %zu are left: the data is damaged",
+            return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: a run of %zu where %zu are left: the data is damaged",
                             h->path, y, count, left);
         if (code > 128) {
             if (!txm_raster_file_get(&h->file, &value, 1))
@@ -238,8 +238,9 @@ static txm_status read_pixels(hdr *h, uint32_t y, const uint8_t first[PIXEL_BYTE
         bool run = !h->plain && pixel[0] == 1 && pixel[1] == 1 && pixel[2] == 1;
         uint64_t count = run ? (uint64_t)pixel[3] << shift : 1;
         if (run && (x == 0 || count > h->width - x || shift > 16))
-            return txm_fail(err, TXM_CORRUPT, "%s: row %u: an impossible run of %llu pixels: the data is damaged",
-                            h->path, y, (unsigned long long)count);
+            return txm_fail(err, TXM_STATUS_CORRUPT,
+                            "%s: row %u: an impossible run of %llu pixels: the data is damaged", h->path, y,
+                            (unsigned long long)count);
         for (uint64_t i = 0; i < count; i++, x++)
             memcpy(h->row + (size_t)x * PIXEL_BYTES, run ? h->row + (size_t)(x - 1) * PIXEL_BYTES : pixel, PIXEL_BYTES);
         shift = run ? shift + 8 : 0;
@@ -261,8 +262,8 @@ static txm_status read_row(hdr *h, uint32_t y, txm_error *err)
         return read_pixels(h, y, first, err);
     uint32_t width = (uint32_t)first[2] << 8 | first[3];
     if (width != h->width)
-        return txm_fail(err, TXM_CORRUPT, "%s: row %u: is %u px wide in a picture of %u: the data is damaged", h->path,
-                        y, width, h->width);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: is %u px wide in a picture of %u: the data is damaged",
+                        h->path, y, width, h->width);
     return read_components(h, y, err);
 }
 

@@ -57,12 +57,16 @@ static void on_error(j_common_ptr jpeg)
     int code = jpeg->err->msg_code;
 
     if (s->end_missing)
-        give_up(s, TXM_CORRUPT, truncated);
+        give_up(s, TXM_STATUS_CORRUPT, truncated);
     bool unsupported = code == JERR_BAD_PRECISION || code == JERR_SOF_UNSUPPORTED || code == JERR_ARITH_NOTIMPL ||
                        code == JERR_CONVERSION_NOTIMPL;
 
     jpeg->err->format_message(jpeg, words);
-    give_up(s, code == JERR_OUT_OF_MEMORY ? TXM_NO_MEMORY : unsupported ? TXM_UNSUPPORTED : TXM_CORRUPT, words);
+    give_up(s,
+            code == JERR_OUT_OF_MEMORY ? TXM_STATUS_NO_MEMORY
+            : unsupported              ? TXM_STATUS_UNSUPPORTED
+                                       : TXM_STATUS_CORRUPT,
+            words);
 }
 
 /* Oddities of the header that say nothing against the pixels. */
@@ -92,7 +96,7 @@ static void on_progress(j_common_ptr jpeg)
     jpeg_source *s = jpeg->client_data;
 
     if (s->jpeg.input_scan_number > MAX_SCANS)
-        give_up(s, TXM_CORRUPT, "more than 500 scans");
+        give_up(s, TXM_STATUS_CORRUPT, "more than 500 scans");
 }
 
 static boolean fill_input(j_decompress_ptr jpeg)
@@ -104,11 +108,11 @@ static boolean fill_input(j_decompress_ptr jpeg)
     f->pos = f->end; /* libjpeg has used all of it */
     if (!txm_raster_file_fill(f)) {
         if (f->sys_errno)
-            give_up(s, TXM_IO, strerror(f->sys_errno));
+            give_up(s, TXM_STATUS_IO, strerror(f->sys_errno));
         /* Whether anything but the marker is missing shows when libjpeg comes to it too early - but not with arithmetic
          * coding, whose data may end before the image does. */
         if (!s->started || s->end_missing || jpeg->arith_code)
-            give_up(s, TXM_CORRUPT, truncated);
+            give_up(s, TXM_STATUS_CORRUPT, truncated);
         s->end_missing = true;
         s->input.next_input_byte = end_marker;
         s->input.bytes_in_buffer = sizeof end_marker;
@@ -253,15 +257,15 @@ static txm_status check(jpeg_source *s, const txm_source_options *options, txm_e
     const struct jpeg_decompress_struct *j = &s->jpeg;
 
     if (j->out_color_space != JCS_GRAYSCALE && j->out_color_space != JCS_RGB)
-        return txm_fail(err, TXM_UNSUPPORTED, "%s: JPEG with %d components is left to OpenImageIO", s->path,
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: JPEG with %d components is left to OpenImageIO", s->path,
                         j->num_components);
     if (j->output_width > TXM_MAX_SIZE_PX || j->output_height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", s->path, j->output_width,
-                        j->output_height, TXM_MAX_SIZE_PX);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", s->path,
+                        j->output_width, j->output_height, TXM_MAX_SIZE_PX);
     /* Two rows of blocks, in all their stages, for what is decoded as it comes. */
     uint64_t need = coefficient_bytes(s) + TXM_RASTER_PIECE_BYTES + (uint64_t)j->output_width * 3 * 64;
     if (options && options->max_memory_bytes && need > options->max_memory_bytes)
-        return txm_fail(err, TXM_TOO_LARGE,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE,
                         "%s: decoding a JPEG of %u x %u px in several scans takes %.1f MiB, the "
                         "limit is %.1f MiB",
                         s->path, j->output_width, j->output_height, (double)need / 1048576,
@@ -274,7 +278,7 @@ static txm_status describe(const jpeg_source *s, txm_source_info *info, txm_erro
     info->width = s->jpeg.output_width;
     info->height = s->jpeg.output_height;
     info->file_channels = info->channels = (uint32_t)s->jpeg.output_components;
-    info->type = TXM_U8;
+    info->type = TXM_TYPE_U8;
     info->file_alpha = TXM_FILE_ALPHA_SILENT;
     snprintf(info->format, sizeof info->format, "jpeg");
     snprintf(info->reader, sizeof info->reader, "jpeg");
@@ -345,7 +349,7 @@ static void decode_rows(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stri
         s->started = true;
         jpeg_start_decompress(&s->jpeg);
         if (s->end_missing && !is_complete(s))
-            give_up(s, TXM_CORRUPT, truncated);
+            give_up(s, TXM_STATUS_CORRUPT, truncated);
     }
     while (rows) {
         JSAMPROW lines[ROWS_AT_ONCE];
@@ -387,9 +391,9 @@ static txm_status rewind_jpeg(void *self, txm_error *err)
     if (!read_header(s))
         return txm_fail(err, s->status, "%s: %s", s->path, s->words);
     if (s->jpeg.output_width != width || s->jpeg.output_height != height || s->jpeg.output_components != components) {
-        s->status = TXM_CHANGED;
+        s->status = TXM_STATUS_CHANGED;
         snprintf(s->words, sizeof s->words, "the file changed while it was read");
-        return txm_fail(err, TXM_CHANGED, "%s: %s", s->path, s->words);
+        return txm_fail(err, TXM_STATUS_CHANGED, "%s: %s", s->path, s->words);
     }
     return TXM_OK;
 }

@@ -61,7 +61,7 @@ static txm_status ask(oiio_source *s, const txm_worker_request *request, const c
     if (status == TXM_OK)
         status = txm_worker_receive(s->worker, reply, sizeof *reply, s->path, err);
     if (status == TXM_OK && (reply->text_bytes > TXM_WORKER_MAX_TEXT_BYTES || reply->status >= TXM_STATUS_COUNT))
-        status = txm_fail(err, TXM_INTERNAL, "%s: the decoder's answer makes no sense", s->path);
+        status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: the decoder's answer makes no sense", s->path);
     if (status == TXM_OK && !(words = txm_calloc(reply->text_bytes + 1, 1)))
         status = txm_no_memory(err, s->path);
     if (status == TXM_OK)
@@ -75,7 +75,7 @@ static txm_status ask(oiio_source *s, const txm_worker_request *request, const c
     }
     free(words);
     /* A refusal is no failure of the decoder. */
-    bool refused = status == TXM_UNSUPPORTED || status == TXM_TOO_LARGE;
+    bool refused = status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE;
     s->failed |= status != TXM_OK && !refused;
     s->spent |= status != TXM_OK && !(answered && (refused || outlives_damage()));
     return status;
@@ -100,8 +100,8 @@ static txm_status accept_info(oiio_source *s, txm_source_info *info, const char 
     terminate(info->density.unit, sizeof info->density.unit);
     if (info->width < 1 || info->width > TXM_MAX_SIZE_PX || info->height < 1 || info->height > TXM_MAX_SIZE_PX ||
         info->channels < 1 || info->channels > TXM_MAX_CHANNELS || info->file_channels < info->channels ||
-        (unsigned)info->type > TXM_FLOAT || (info->narrowed && info->type != TXM_U8))
-        return txm_fail(err, TXM_INTERNAL, "%s: the decoder's description of the image makes no sense", s->path);
+        (unsigned)info->type > TXM_TYPE_FLOAT || (info->narrowed && info->type != TXM_TYPE_U8))
+        return txm_fail(err, TXM_STATUS_INTERNAL, "%s: the decoder's description of the image makes no sense", s->path);
     for (size_t at = 0; at < text_bytes;) {
         const char *name = text + at, *value = name + strlen(name) + 1;
         if (value > text + text_bytes)
@@ -170,8 +170,8 @@ static txm_status open_image(const char *path, const txm_source_options *options
         status = open_in_worker(s, options, info, err);
     if (status == TXM_OK && (strcmp(info->format, "dpx") == 0 || strcmp(info->format, "cineon") == 0) &&
         txm_film_pixel_end(path, info) > (uint64_t)st.st_size)
-        status = txm_fail(err, TXM_CORRUPT, "%s: the file is truncated: %llu bytes, its pixels end at %llu", path,
-                          (unsigned long long)st.st_size, (unsigned long long)txm_film_pixel_end(path, info));
+        status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: the file is truncated: %llu bytes, its pixels end at %llu",
+                          path, (unsigned long long)st.st_size, (unsigned long long)txm_film_pixel_end(path, info));
     if (status != TXM_OK) {
         close_image(s);
         return status;
@@ -190,12 +190,12 @@ static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, si
     txm_worker_request request = request_for(s, TXM_WORKER_READ);
     txm_worker_reply reply;
     if (s->failed)
-        return txm_fail(err, TXM_IO, "%s: decoding it failed before", s->path);
+        return txm_fail(err, TXM_STATUS_IO, "%s: decoding it failed before", s->path);
     request.y = y;
     request.rows = rows;
     txm_status status = ask(s, &request, NULL, &reply, NULL, err);
     if (status == TXM_OK && reply.data_bytes != s->row_bytes * rows)
-        status = txm_fail(err, TXM_INTERNAL, "%s: the decoder delivers %llu bytes for %u rows", s->path,
+        status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: the decoder delivers %llu bytes for %u rows", s->path,
                           (unsigned long long)reply.data_bytes, rows);
     for (uint32_t r = 0; r < rows && status == TXM_OK; r++)
         status = txm_worker_receive(s->worker, (char *)dst + r * stride_bytes, s->row_bytes, s->path, err);
@@ -211,7 +211,7 @@ static txm_status rewind_image(void *self, txm_error *err)
     txm_worker_request request = request_for(s, TXM_WORKER_REWIND);
     txm_worker_reply reply;
     if (s->failed)
-        return txm_fail(err, TXM_IO, "%s: decoding it failed before", s->path);
+        return txm_fail(err, TXM_STATUS_IO, "%s: decoding it failed before", s->path);
     return ask(s, &request, NULL, &reply, NULL, err);
 }
 
@@ -221,10 +221,10 @@ static txm_status as_half(void *self, txm_error *err)
     txm_worker_request request = request_for(s, TXM_WORKER_AS_HALF);
     txm_worker_reply reply;
     if (s->failed)
-        return txm_fail(err, TXM_IO, "%s: decoding it failed before", s->path);
+        return txm_fail(err, TXM_STATUS_IO, "%s: decoding it failed before", s->path);
     txm_status status = ask(s, &request, NULL, &reply, NULL, err);
     if (status == TXM_OK)
-        s->row_bytes *= txm_type_bytes(TXM_HALF);
+        s->row_bytes *= txm_type_bytes(TXM_TYPE_HALF);
     return status;
 }
 

@@ -91,11 +91,11 @@ template <typename Work> txm_status guarded(const std::string &path, txm_error *
     try {
         return work();
     } catch (const std::bad_alloc &) {
-        return fail(err, TXM_NO_MEMORY, "%s: no memory to decode the image", path.c_str());
+        return fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode the image", path.c_str());
     } catch (const std::exception &e) {
-        return fail(err, TXM_CORRUPT, "%s: %s", path.c_str(), one_line(e.what()).c_str());
+        return fail(err, TXM_STATUS_CORRUPT, "%s: %s", path.c_str(), one_line(e.what()).c_str());
     } catch (...) {
-        return fail(err, TXM_CORRUPT, "%s: the decoder failed without a reason", path.c_str());
+        return fail(err, TXM_STATUS_CORRUPT, "%s: the decoder failed without a reason", path.c_str());
     }
 }
 
@@ -144,20 +144,20 @@ txm_type type_of(const ImageSpec &spec)
 {
     switch (spec.format.basetype) {
     case TypeDesc::HALF:
-        return TXM_HALF;
+        return TXM_TYPE_HALF;
     case TypeDesc::FLOAT:
     case TypeDesc::DOUBLE:
-        return TXM_FLOAT;
+        return TXM_TYPE_FLOAT;
     case TypeDesc::UINT16:
-        return TXM_U16;
+        return TXM_TYPE_U16;
     default:
-        return TXM_U8;
+        return TXM_TYPE_U8;
     }
 }
 
 bool is_narrowed(const ImageSpec &spec)
 {
-    return type_of(spec) == TXM_U8 && spec.format.basetype != TypeDesc::UINT8;
+    return type_of(spec) == TXM_TYPE_U8 && spec.format.basetype != TypeDesc::UINT8;
 }
 
 TypeDesc read_type(txm_type type)
@@ -277,8 +277,8 @@ txm_status open_input(Source &s, txm_error *err)
     s.input = ImageInput::open(s.name, &config);
     if (!s.input) {
         std::string words = OIIO::geterror();
-        return fail(err, sounds_unsupported(words) ? TXM_UNSUPPORTED : TXM_CORRUPT, "%s: %s", s.path.c_str(),
-                    one_line(words).c_str());
+        return fail(err, sounds_unsupported(words) ? TXM_STATUS_UNSUPPORTED : TXM_STATUS_CORRUPT, "%s: %s",
+                    s.path.c_str(), one_line(words).c_str());
     }
     s.spec = s.input->spec();
     return TXM_OK;
@@ -302,18 +302,18 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
     const char *path = s.path.c_str();
     const std::string format = s.input->format_name();
     if (format == "null" || format == "term")
-        return fail(err, TXM_UNSUPPORTED, "%s: not an image", path);
+        return fail(err, TXM_STATUS_UNSUPPORTED, "%s: not an image", path);
     if (spec.depth > 1)
-        return fail(err, TXM_UNSUPPORTED, "%s: a volume of %d layers (depth > 1); only 2D images can be textures", path,
-                    spec.depth);
+        return fail(err, TXM_STATUS_UNSUPPORTED,
+                    "%s: a volume of %d layers (depth > 1); only 2D images can be textures", path, spec.depth);
     if (spec.deep)
-        return fail(err, TXM_UNSUPPORTED, "%s: a deep image; flatten it first", path);
+        return fail(err, TXM_STATUS_UNSUPPORTED, "%s: a deep image; flatten it first", path);
     if (spec.width < 1 || spec.height < 1 || spec.nchannels < 1)
-        return fail(err, TXM_CORRUPT, "%s: the header says %d x %d px with %d channels", path, spec.width, spec.height,
-                    spec.nchannels);
+        return fail(err, TXM_STATUS_CORRUPT, "%s: the header says %d x %d px with %d channels", path, spec.width,
+                    spec.height, spec.nchannels);
     if (spec.width > TXM_MAX_SIZE_PX || spec.height > TXM_MAX_SIZE_PX)
-        return fail(err, TXM_TOO_LARGE, "%s: %d x %d px; the limit is %d px a side", path, spec.width, spec.height,
-                    TXM_MAX_SIZE_PX);
+        return fail(err, TXM_STATUS_TOO_LARGE, "%s: %d x %d px; the limit is %d px a side", path, spec.width,
+                    spec.height, TXM_MAX_SIZE_PX);
     s.type = read_type(type_of(spec));
     s.channels = spec.nchannels < TXM_MAX_CHANNELS ? spec.nchannels : TXM_MAX_CHANNELS;
     s.row_bytes = static_cast<size_t>(spec.width) * s.channels * s.type.size();
@@ -325,8 +325,8 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
     if (!streams(format))
         need += static_cast<double>(spec.image_bytes(true));
     if (options && options->max_memory_bytes && need > static_cast<double>(options->max_memory_bytes))
-        return fail(err, TXM_TOO_LARGE, "%s: decoding %s of %d x %d px needs %.0f MiB, the limit is %.0f MiB", path,
-                    format.c_str(), spec.width, spec.height, need / 1048576,
+        return fail(err, TXM_STATUS_TOO_LARGE, "%s: decoding %s of %d x %d px needs %.0f MiB, the limit is %.0f MiB",
+                    path, format.c_str(), spec.width, spec.height, need / 1048576,
                     static_cast<double>(options->max_memory_bytes) / 1048576);
     return TXM_OK;
 }
@@ -355,7 +355,7 @@ txm_status verdict(Source &s, bool delivered, uint32_t y, txm_error *err)
 {
     if (delivered && !s.input->has_error())
         return TXM_OK;
-    return fail(err, TXM_CORRUPT, "%s: row %u: %s", s.path.c_str(), y, one_line(s.input->geterror()).c_str());
+    return fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", s.path.c_str(), y, one_line(s.input->geterror()).c_str());
 }
 
 txm_status load_band(Source &s, uint32_t y, txm_error *err)
@@ -395,7 +395,7 @@ txm_status oiio_read(void *self, uint32_t y, uint32_t rows, void *dst, size_t st
 {
     Source &s = *static_cast<Source *>(self);
     if (!s.input)
-        return fail(err, TXM_IO, "%s: could not be opened again", s.path.c_str());
+        return fail(err, TXM_STATUS_IO, "%s: could not be opened again", s.path.c_str());
     return guarded(s.path, err, [&]() -> txm_status {
         if (s.band_rows)
             return read_banded(s, y, rows, static_cast<char *>(dst), stride_bytes, err);
@@ -419,7 +419,7 @@ txm_status oiio_rewind(void *self, txm_error *err)
         const ImageSpec &now = s.spec;
         if (now.width != before.width || now.height != before.height || now.nchannels != before.nchannels ||
             now.format != before.format || now.tile_height != before.tile_height)
-            return fail(err, TXM_CHANGED, "%s: the file changed while it was read", s.path.c_str());
+            return fail(err, TXM_STATUS_CHANGED, "%s: the file changed while it was read", s.path.c_str());
         return TXM_OK;
     });
 }
@@ -485,11 +485,11 @@ template <typename Work> txm_status encoding(txm_error *err, Work work)
     try {
         return work();
     } catch (const std::bad_alloc &) {
-        return fail(err, TXM_NO_MEMORY, "no memory to encode it");
+        return fail(err, TXM_STATUS_NO_MEMORY, "no memory to encode it");
     } catch (const std::exception &e) {
-        return fail(err, TXM_INTERNAL, "OpenImageIO: %s", one_line(e.what()).c_str());
+        return fail(err, TXM_STATUS_INTERNAL, "OpenImageIO: %s", one_line(e.what()).c_str());
     } catch (...) {
-        return fail(err, TXM_INTERNAL, "OpenImageIO threw something unknown");
+        return fail(err, TXM_STATUS_INTERNAL, "OpenImageIO threw something unknown");
     }
 }
 
@@ -511,12 +511,13 @@ txm_status open_output(Encoder &e, const char *name, txm_error *err)
     } else {
         e.fd = memfd_create("picture", MFD_CLOEXEC);
         if (e.fd < 0)
-            return fail(err, TXM_NO_MEMORY, "no memory for a file: %s", std::strerror(errno));
+            return fail(err, TXM_STATUS_NO_MEMORY, "no memory for a file: %s", std::strerror(errno));
         e.fd_name = "/proc/self/fd/" + std::to_string(e.fd);
     }
     if (e.out->open(e.fd < 0 ? std::string(name) : e.fd_name, e.spec))
         return TXM_OK;
-    return fail(err, e.memory.failed ? TXM_NO_MEMORY : TXM_UNSUPPORTED, "%s", one_line(e.out->geterror()).c_str());
+    return fail(err, e.memory.failed ? TXM_STATUS_NO_MEMORY : TXM_STATUS_UNSUPPORTED, "%s",
+                one_line(e.out->geterror()).c_str());
 }
 
 txm_status encoder_begin(const char *name, const txm_picture *picture, void **self, txm_error *err)
@@ -527,7 +528,7 @@ txm_status encoder_begin(const char *name, const txm_picture *picture, void **se
         std::unique_ptr<Encoder> e(new Encoder);
         e->out = OIIO::ImageOutput::create(name);
         if (!e->out)
-            return fail(err, TXM_UNSUPPORTED, "%s", one_line(OIIO::geterror()).c_str());
+            return fail(err, TXM_STATUS_UNSUPPORTED, "%s", one_line(OIIO::geterror()).c_str());
         const int channels = static_cast<int>(picture->channels);
         const bool drop = channels % 2 == 0 && !holds_alpha(*e->out, channels);
         e->format = e->out->format_name();
@@ -558,7 +559,8 @@ txm_status encoder_rows(void *self, uint32_t y, uint32_t rows, const void *data,
                 : e.out->write_scanlines(begin, end, 0, e.type, data, e.pixel_bytes, e.row_bytes);
         if (done)
             return TXM_OK;
-        return fail(err, e.memory.failed ? TXM_NO_MEMORY : TXM_INTERNAL, "%s", one_line(e.out->geterror()).c_str());
+        return fail(err, e.memory.failed ? TXM_STATUS_NO_MEMORY : TXM_STATUS_INTERNAL, "%s",
+                    one_line(e.out->geterror()).c_str());
     });
 }
 
@@ -575,7 +577,8 @@ txm_status read_back(const Encoder &e, txm_error *err)
     std::vector<char> row(static_cast<size_t>(spec.width) * spec.nchannels * sizeof(float));
     for (int y = 0; good && y < spec.height; y++)
         good = in->read_scanline(y + spec.y, 0, TypeDesc::FLOAT, row.data());
-    return good ? TXM_OK : fail(err, TXM_IO, "what was encoded cannot be read: %s", one_line(in->geterror()).c_str());
+    return good ? TXM_OK
+                : fail(err, TXM_STATUS_IO, "what was encoded cannot be read: %s", one_line(in->geterror()).c_str());
 }
 
 txm_status encoder_finish(void *self, const void **data, size_t *bytes, txm_error *err)
@@ -584,9 +587,9 @@ txm_status encoder_finish(void *self, const void **data, size_t *bytes, txm_erro
     return encoding(err, [&]() -> txm_status {
         const bool closed = e.out->close();
         if (e.memory.failed)
-            return fail(err, TXM_NO_MEMORY, "no memory to encode it");
+            return fail(err, TXM_STATUS_NO_MEMORY, "no memory to encode it");
         if (!closed)
-            return fail(err, TXM_INTERNAL, "%s", one_line(e.out->geterror()).c_str());
+            return fail(err, TXM_STATUS_INTERNAL, "%s", one_line(e.out->geterror()).c_str());
         e.out.reset(); /* some write their last bytes now */
         *data = e.memory.buffer().data();
         *bytes = e.memory.buffer().size();
@@ -599,11 +602,11 @@ txm_status encoder_finish(void *self, const void **data, size_t *bytes, txm_erro
             if (e.map_bytes)
                 e.map = mmap(nullptr, e.map_bytes, PROT_READ, MAP_SHARED, e.fd, 0);
             if (e.map_bytes && e.map == MAP_FAILED)
-                return fail(err, TXM_NO_MEMORY, "no memory for the encoded picture");
+                return fail(err, TXM_STATUS_NO_MEMORY, "no memory for the encoded picture");
             *data = e.map;
             *bytes = e.map_bytes;
         }
-        return *bytes ? TXM_OK : fail(err, TXM_UNSUPPORTED, "%s is no format of files", e.format.c_str());
+        return *bytes ? TXM_OK : fail(err, TXM_STATUS_UNSUPPORTED, "%s is no format of files", e.format.c_str());
     });
 }
 

@@ -41,7 +41,7 @@ static txm_status receive_file(txm_worker *w, const char *name, txm_bytes *out, 
     char words[TXM_MESSAGE_BYTES] = "";
     txm_status status = txm_worker_receive(w, &reply, sizeof reply, name, err);
     if (status == TXM_OK && (reply.text_bytes >= sizeof words || reply.status >= TXM_STATUS_COUNT))
-        status = txm_fail(err, TXM_INTERNAL, "%s: the encoder's answer makes no sense", name);
+        status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: the encoder's answer makes no sense", name);
     if (status == TXM_OK)
         status = txm_worker_receive(w, words, reply.text_bytes, name, err);
     if (status == TXM_OK && reply.status != TXM_OK)

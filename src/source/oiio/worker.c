@@ -95,7 +95,7 @@ static txm_status start(txm_worker **out, txm_error *err)
     txm_worker *w = txm_calloc(1, sizeof *w);
     txm_status status = TXM_OK;
     if (!program) {
-        status = txm_fail(err, TXM_UNSUPPORTED, "this kind of image needs OpenImageIO, and %s",
+        status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "this kind of image needs OpenImageIO, and %s",
                           looked_in ? looked_in : "memory is exhausted");
     } else if (!w) {
         status = txm_no_memory(err, NULL);
@@ -211,19 +211,20 @@ static txm_status explain_end(txm_worker *w, const char *name, txm_error *err)
     pid_t got = reap(w, &how);
     const char *who = w->encodes ? "encoder" : "decoder";
     /* A decoder falls over its file, an encoder over nothing that anybody gave it. */
-    txm_status fault = w->encodes ? TXM_INTERNAL : TXM_CORRUPT;
+    txm_status fault = w->encodes ? TXM_STATUS_INTERNAL : TXM_STATUS_CORRUPT;
     if (got == w->pid && WIFSIGNALED(how)) {
         int sig = WTERMSIG(how);
         if (sig == SIGXCPU)
             return txm_fail(err, fault, "%s: the %s was stopped after %u s of computing%s", name, who, w->cpu_seconds,
                             w->encodes ? "" : "; the file is damaged or made to keep it busy");
         if (sig == SIGKILL)
-            return txm_fail(err, TXM_NO_MEMORY, "%s: the %s was killed, most likely for want of memory", name, who);
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: the %s was killed, most likely for want of memory", name,
+                            who);
         return txm_fail(err, fault, "%s: the %s crashed on it (%s)", name, who, strsignal(sig));
     }
     if (w->encodes) /* as libjpeg does */
-        return txm_fail(err, TXM_NO_MEMORY, "%s: the encoder gave up without a word, most likely for want of memory",
-                        name);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY,
+                        "%s: the encoder gave up without a word, most likely for want of memory", name);
     return txm_fail(err, fault, "%s: the decoder gave up without a word", name);
 }
 
@@ -272,7 +273,7 @@ txm_status txm_worker_receive(txm_worker *w, void *dst, size_t bytes, const char
             while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
                 ;
             w->ended = true;
-            return txm_fail(err, TXM_IO, "%s: the %s did not answer within %lld s", name,
+            return txm_fail(err, TXM_STATUS_IO, "%s: the %s did not answer within %lld s", name,
                             w->encodes ? "encoder" : "decoder", (long long)(patience_ms / 1000));
         }
         ssize_t n = rc < 0 ? -1 : recv(w->fd, p, bytes, 0);

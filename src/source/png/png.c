@@ -64,14 +64,14 @@ static txm_status check_size(const png_source *s, const txm_source_options *opti
     const txm_png_header *h = &s->header;
 
     if (h->interlaced)
-        return txm_fail(err, TXM_UNSUPPORTED, "%s: interlaced PNG is left to OpenImageIO", s->path);
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: interlaced PNG is left to OpenImageIO", s->path);
     if (h->width > TXM_MAX_SIZE_PX || h->height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", s->path, h->width, h->height,
-                        TXM_MAX_SIZE_PX);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", s->path, h->width,
+                        h->height, TXM_MAX_SIZE_PX);
     /* A row of at most 65536 * 8 bytes: nothing here overflows. */
     uint64_t need = sizeof *s + TXM_RASTER_PIECE_BYTES + BATCH_BYTES + (LINES + 1) * (uint64_t)h->width * 8;
     if (options && options->max_memory_bytes && need > options->max_memory_bytes)
-        return txm_fail(err, TXM_TOO_LARGE, "%s: reading it takes %.1f MiB, the limit is %.1f MiB", s->path,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: reading it takes %.1f MiB, the limit is %.1f MiB", s->path,
                         (double)need / 1048576, (double)options->max_memory_bytes / 1048576);
     return TXM_OK;
 }
@@ -104,7 +104,7 @@ static void describe(const txm_png_header *h, unsigned channels, txm_source_info
     info->width = h->width;
     info->height = h->height;
     info->file_channels = info->channels = channels;
-    info->type = h->depth == 16 ? TXM_U16 : TXM_U8;
+    info->type = h->depth == 16 ? TXM_TYPE_U16 : TXM_TYPE_U8;
     info->file_alpha = TXM_FILE_ALPHA_UNASSOCIATED;
     snprintf(info->format, sizeof info->format, "png");
     snprintf(info->reader, sizeof info->reader, "png");
@@ -174,7 +174,7 @@ static txm_status next_batch(png_source *s, txm_error *err)
     if (got == left && !txm_png_idat_finish(&s->idat))
         got--;
     if (got < want && !s->idat.status)
-        s->idat.status = TXM_CORRUPT; /* the stream is complete, but too short */
+        s->idat.status = TXM_STATUS_CORRUPT; /* the stream is complete, but too short */
     if (got == 0)
         return fail_row(s, s->next_row, err);
     s->batch_next = 0;
@@ -221,7 +221,7 @@ static txm_status deliver(png_source *s, uint32_t y, uint32_t limit, uint8_t *ds
     uint8_t filter = s->batch[s->batch_next * (1 + s->row_bytes)], *out[ROWS_AT_ONCE];
 
     if (filter >= TXM_PNG_FILTERS)
-        return txm_fail(err, TXM_CORRUPT, "%s: row %u of %u: bad adaptive filter value %u", s->path, y,
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u of %u: bad adaptive filter value %u", s->path, y,
                         s->header.height, filter);
     *rows = rows_at_once(s, limit);
     for (uint32_t r = 0; r < *rows; r++)

@@ -38,7 +38,7 @@ static void on_read(png_structp png, png_bytep data, size_t bytes)
 
     if (!txm_raster_file_get(p->file, data, bytes)) {
         if (p->file->sys_errno)
-            p->status = TXM_IO;
+            p->status = TXM_STATUS_IO;
         png_error(png, p->file->sys_errno ? strerror(p->file->sys_errno) : "the file ends before the pixel data");
     }
     if (bytes == sizeof p->chunk)
@@ -63,7 +63,7 @@ static png_voidp on_malloc(png_structp png, png_alloc_size_t bytes)
     if (memory)
         p->memory += malloc_usable_size(memory);
     else if (allowed)
-        p->status = TXM_NO_MEMORY;
+        p->status = TXM_STATUS_NO_MEMORY;
     return memory;
 }
 
@@ -254,7 +254,7 @@ static bool parse(png_structp png, png_infop tags)
 txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_header *header, txm_source_info *info,
                                txm_error *err)
 {
-    parser p = {.file = file, .status = TXM_CORRUPT};
+    parser p = {.file = file, .status = TXM_STATUS_CORRUPT};
     txm_status status = TXM_OK;
     png_structp png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &p, on_error, on_warning, &p, on_malloc, on_free);
     png_infop tags = png ? png_create_info_struct(png) : NULL;
@@ -267,7 +267,7 @@ txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_
     png_set_read_fn(png, &p, on_read);
     /* For want of memory libpng also leaves out chunks that it takes for dispensable, without a word. */
     bool parsed = parse(png, tags);
-    if (p.status == TXM_NO_MEMORY) {
+    if (p.status == TXM_STATUS_NO_MEMORY) {
         status = txm_no_memory(err, path);
         goto destroy;
     }

@@ -80,16 +80,16 @@ static bool read_header(pnm_source *s)
 static txm_status describe(pnm_source *s, txm_source_info *info, txm_error *err)
 {
     if (!read_header(s) || s->width < 1 || s->height < 1)
-        return txm_fail(err, TXM_CORRUPT, "%s: the PNM header is damaged", s->path);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the PNM header is damaged", s->path);
     if (s->peak < 1 || s->peak > 65535)
-        return txm_fail(err, TXM_UNSUPPORTED, "%s: samples of up to %u are not read directly", s->path, s->peak);
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: samples of up to %u are not read directly", s->path, s->peak);
     if (s->width > TXM_MAX_SIZE_PX || s->height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", s->path, s->width, s->height,
-                        TXM_MAX_SIZE_PX);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", s->path, s->width,
+                        s->height, TXM_MAX_SIZE_PX);
     info->width = s->width;
     info->height = s->height;
     info->channels = info->file_channels = s->channels;
-    info->type = s->peak > 255 ? TXM_U16 : TXM_U8;
+    info->type = s->peak > 255 ? TXM_TYPE_U16 : TXM_TYPE_U8;
     info->file_alpha = TXM_FILE_ALPHA_SILENT;
     snprintf(info->format, sizeof info->format, "pnm");
     snprintf(info->reader, sizeof info->reader, "pnm");
@@ -159,7 +159,7 @@ static txm_status read_pnm(void *self, uint32_t y, uint32_t rows, void *dst, siz
             bool ended = peek(s) < 0;
             return s->file.sys_errno
                        ? txm_fail_errno(err, s->file.sys_errno, "%s: row %u", s->path, y + r)
-                       : txm_fail(err, TXM_CORRUPT, "%s: row %u: %s", s->path, y + r,
+                       : txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", s->path, y + r,
                                   ended ? "truncated: the file ends inside the image" : "something that is no number");
         }
         stretch(s, row, samples);

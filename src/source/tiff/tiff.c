@@ -176,7 +176,7 @@ static txm_status plan(txm_tiff *t, uint16_t compression, size_t *block, size_t 
     if (t->tiled || *band <= LARGE_STRIP_BYTES)
         return TXM_OK;
     if (!prepare_streams(t, compression))
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to decode rows of %u px", t->path, t->width);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode rows of %u px", t->path, t->width);
     /* libtiff decodes a compressed strip in order, and one strip at a time: rows of planes in turn are beyond it. */
     t->by_scanline = t->strip[0] || t->planes == 1 || compression == COMPRESSION_NONE;
     if (t->by_scanline) {
@@ -192,7 +192,7 @@ static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_e
     size_t block, band;
     uint16_t compression = COMPRESSION_NONE;
     if (!layout_agrees(t))
-        return txm_fail(err, TXM_UNSUPPORTED, "%s: this layout of samples is not read directly", t->path);
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: this layout of samples is not read directly", t->path);
     if (stat(t->path, &st) != 0)
         return txm_fail_errno(err, errno, "%s: cannot be examined", t->path);
     TIFFGetFieldDefaulted(t->tif, TIFFTAG_COMPRESSION, &compression);
@@ -202,20 +202,20 @@ static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_e
     /* No codec but zstd shrinks pixels more than a thousandfold or so. */
     size_t largest = block ? block : band;
     if (compression != COMPRESSION_ZSTD && largest / 1400 > (uint64_t)st.st_size)
-        return txm_fail(err, TXM_CORRUPT, "%s: a file of %lld bytes cannot hold blocks of %zu", t->path,
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a file of %lld bytes cannot hold blocks of %zu", t->path,
                         (long long)st.st_size, largest);
     bool held = t->by_scanline && !t->strip[0] && compression != COMPRESSION_NONE;
     uint64_t packed = held ? largest_strip(t->tif) : 0;
     if (packed > (uint64_t)st.st_size)
-        return txm_fail(err, TXM_CORRUPT, "%s: a strip of %llu bytes in a file of %lld: the file is damaged", t->path,
-                        (unsigned long long)packed, (long long)st.st_size);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a strip of %llu bytes in a file of %lld: the file is damaged",
+                        t->path, (unsigned long long)packed, (long long)st.st_size);
     double need = (double)block + (double)band + (double)packed;
     if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
-        return txm_fail(err, TXM_TOO_LARGE, "%s: a %s of it needs %.0f MiB to decode, the limit is %.0f MiB", t->path,
-                        t->tiled ? "row of tiles" : "strip", need / 1048576,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: a %s of it needs %.0f MiB to decode, the limit is %.0f MiB",
+                        t->path, t->tiled ? "row of tiles" : "strip", need / 1048576,
                         (double)options->max_memory_bytes / 1048576);
     if ((block && !(t->block = txm_alloc_pixels(block, 1))) || (band && !(t->band = txm_alloc_pixels(band, 1))))
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to decode %u x %u px in blocks of %u x %u", t->path,
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode %u x %u px in blocks of %u x %u", t->path,
                         t->width, t->height, t->block_w, t->block_h);
     return TXM_OK;
 }
@@ -228,7 +228,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     if (!t || !(t->path = txm_strdup(path)))
         status = txm_no_memory(err, path);
     else if (!(t->tif = open_tiff(t, options)))
-        status = txm_fail(err, TXM_CORRUPT, "%s: %s", path, *t->words ? t->words : "libtiff cannot open it");
+        status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", path, *t->words ? t->words : "libtiff cannot open it");
     if (status == TXM_OK)
         status = txm_tiff_describe(t, info, err);
     if (status == TXM_OK)

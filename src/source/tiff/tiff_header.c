@@ -17,7 +17,7 @@ enum { MAX_CHANNELS = 64 };
 
 static txm_status refuse(const txm_tiff *t, txm_error *err, const char *what)
 {
-    return txm_fail(err, TXM_UNSUPPORTED, "%s: %s is not read directly", t->path, what);
+    return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s is not read directly", t->path, what);
 }
 
 static uint16_t short_tag(txm_tiff *t, uint32_t tag)
@@ -30,13 +30,13 @@ static uint16_t short_tag(txm_tiff *t, uint32_t tag)
 static bool type_of(uint16_t bits, uint16_t format, txm_type *type)
 {
     if (bits == 8 && format != SAMPLEFORMAT_INT)
-        *type = TXM_U8;
+        *type = TXM_TYPE_U8;
     else if (bits == 16 && format == SAMPLEFORMAT_UINT)
-        *type = TXM_U16;
+        *type = TXM_TYPE_U16;
     else if (bits == 16 && format == SAMPLEFORMAT_IEEEFP)
-        *type = TXM_HALF;
+        *type = TXM_TYPE_HALF;
     else if ((bits == 32 || bits == 64) && format == SAMPLEFORMAT_IEEEFP)
-        *type = TXM_FLOAT;
+        *type = TXM_TYPE_FLOAT;
     else
         return false;
     return true;
@@ -74,7 +74,7 @@ static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error
     info->file_channels = t->file_channels = channels;
     info->channels = t->channels = channels < TXM_MAX_CHANNELS ? channels : TXM_MAX_CHANNELS;
     /* OpenImageIO inverts bytes only, and all of them. */
-    t->invert = photometric == PHOTOMETRIC_MINISWHITE && info->type == TXM_U8;
+    t->invert = photometric == PHOTOMETRIC_MINISWHITE && info->type == TXM_TYPE_U8;
     t->sample_bytes = short_tag(t, TIFFTAG_BITSPERSAMPLE) / 8u;
     bool separate = channels > 1 && short_tag(t, TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE;
     t->planes = separate ? t->channels : 1;
@@ -86,7 +86,7 @@ static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error
     for (uint16_t i = 0; extra && i < extra_count && first + i < channels; i++)
         if (extra[i] == EXTRASAMPLE_UNASSALPHA)
             info->file_alpha = TXM_FILE_ALPHA_UNASSOCIATED;
-    info->tiff_premultiplied_default = channels == 4 && info->type == TXM_U16;
+    info->tiff_premultiplied_default = channels == 4 && info->type == TXM_TYPE_U16;
     return TXM_OK;
 }
 
@@ -97,8 +97,8 @@ static txm_status describe_layout(txm_tiff *t, txm_source_info *info, txm_error 
         !TIFFGetField(t->tif, TIFFTAG_IMAGELENGTH, &t->height) || t->width < 1 || t->height < 1)
         return refuse(t, err, "an image without a size");
     if (t->width > TXM_MAX_SIZE_PX || t->height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", t->path, t->width, t->height,
-                        TXM_MAX_SIZE_PX);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", t->path, t->width,
+                        t->height, TXM_MAX_SIZE_PX);
     TIFFGetFieldDefaulted(t->tif, TIFFTAG_IMAGEDEPTH, &depth);
     TIFFGetFieldDefaulted(t->tif, TIFFTAG_TILEDEPTH, &tile_depth);
     if (depth > 1 || tile_depth > 1)
@@ -153,7 +153,7 @@ static txm_status read_exif(txm_tiff *t, txm_source_info *info, txm_error *err)
     if (TIFFReadEXIFDirectory(t->tif, offset) && TIFFGetField(t->tif, EXIFTAG_COLORSPACE, &space) && space != 0xffff)
         strcpy(info->colorspace_hint, "sRGB");
     *t->words = 0; /* damage there is none of the image */
-    return TIFFSetDirectory(t->tif, 0) ? TXM_OK : txm_fail(err, TXM_CORRUPT, "%s: %s", t->path, t->words);
+    return TIFFSetDirectory(t->tif, 0) ? TXM_OK : txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->words);
 }
 
 static void describe_density(txm_tiff *t, txm_density *density)
@@ -185,7 +185,7 @@ static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_erro
     if (description && (strstr(description, "oiio:") || strstr(description, "SHA-1=")))
         status = refuse(t, err, "a texture's description");
     else if (!ok || !txm_raster_meta_store(&meta, info))
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for its metadata", t->path);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for its metadata", t->path);
     txm_raster_meta_clear(&meta);
     return status == TXM_OK ? read_exif(t, info, err) : status;
 }
@@ -193,7 +193,7 @@ static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_erro
 txm_status txm_tiff_describe(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
     if (t->doubtful)
-        return txm_fail(err, TXM_CORRUPT, "%s: %s", t->path, t->words);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->words);
     txm_status status = describe_layout(t, info, err);
     if (status == TXM_OK)
         status = describe_samples(t, info, err);

@@ -11,7 +11,8 @@
 
 static txm_status damaged(const txm_tiff *t, uint32_t y, txm_error *err)
 {
-    return txm_fail(err, TXM_CORRUPT, "%s: row %u: %s", t->path, y, *t->words ? t->words : "libtiff cannot decode it");
+    return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", t->path, y,
+                    *t->words ? t->words : "libtiff cannot decode it");
 }
 
 /* ---- from the file ---- */
@@ -65,7 +66,7 @@ static txm_status stream_row(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t *r
         ok = txm_tiff_strip_begin(s, TIFFGetStrileOffset(t->tif, strip), TIFFGetStrileByteCount(t->tif, strip));
     }
     if (!ok || !txm_tiff_strip_read(s, row, txm_tiff_plane_row(t)))
-        return txm_fail(err, TXM_CORRUPT, "%s: row %u: %s", t->path, y, txm_tiff_strip_words(s));
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", t->path, y, txm_tiff_strip_words(s));
     undo_predictor(t, row);
     return TXM_OK;
 }

@@ -54,7 +54,7 @@ static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
 
 static txm_status too_large(const webp_source *s, double need, uint64_t limit, txm_error *err)
 {
-    return txm_fail(err, TXM_TOO_LARGE, "%s: decoding it needs %.0f MiB, the limit is %.0f MiB", s->path,
+    return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: decoding it needs %.0f MiB, the limit is %.0f MiB", s->path,
                     need / 1048576, (double)limit / 1048576);
 }
 
@@ -71,10 +71,11 @@ static txm_status load(webp_source *s, uint64_t limit, txm_error *err)
         return status;
     s->file_bytes = (size_t)st.st_size;
     if (!(s->file = txm_alloc_pixels(s->file_bytes, 1)))
-        status = txm_fail(err, TXM_NO_MEMORY, "%s: no memory for a file of %zu bytes", s->path, s->file_bytes);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a file of %zu bytes", s->path, s->file_bytes);
     else if (!txm_raster_file_get(&f, s->file, s->file_bytes))
-        status = f.sys_errno ? txm_fail_errno(err, f.sys_errno, "%s: cannot be read", s->path)
-                             : txm_fail(err, TXM_CHANGED, "%s: the file became shorter while it was read", s->path);
+        status = f.sys_errno
+                     ? txm_fail_errno(err, f.sys_errno, "%s: cannot be read", s->path)
+                     : txm_fail(err, TXM_STATUS_CHANGED, "%s: the file became shorter while it was read", s->path);
     txm_raster_file_close(&f);
     return status;
 }
@@ -101,15 +102,15 @@ static txm_status describe(webp_source *s, const txm_source_options *options, tx
 {
     const WebPData data = {s->file, s->file_bytes};
     if (!(s->demuxer = WebPDemux(&data)))
-        return txm_fail(err, TXM_CORRUPT, "%s: not a whole WebP file: truncated or damaged", s->path);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: not a whole WebP file: truncated or damaged", s->path);
     s->width = WebPDemuxGetI(s->demuxer, WEBP_FF_CANVAS_WIDTH);
     s->height = WebPDemuxGetI(s->demuxer, WEBP_FF_CANVAS_HEIGHT);
     s->channels = WebPDemuxGetI(s->demuxer, WEBP_FF_FORMAT_FLAGS) & ALPHA_FLAG ? 4 : 3;
     if (s->width < 1 || s->height < 1)
-        return txm_fail(err, TXM_CORRUPT, "%s: the header says %u x %u px", s->path, s->width, s->height);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the header says %u x %u px", s->path, s->width, s->height);
     if (s->width > TXM_MAX_SIZE_PX || s->height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", s->path, s->width, s->height,
-                        TXM_MAX_SIZE_PX);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", s->path, s->width,
+                        s->height, TXM_MAX_SIZE_PX);
     /* The file, the picture, and what libwebp holds of it. */
     double need = (double)s->file_bytes + (double)s->width * s->height * (s->channels + 4);
     if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
@@ -117,7 +118,7 @@ static txm_status describe(webp_source *s, const txm_source_options *options, tx
     info->width = s->width;
     info->height = s->height;
     info->channels = info->file_channels = s->channels;
-    info->type = TXM_U8;
+    info->type = TXM_TYPE_U8;
     info->file_alpha = s->channels == 4 ? TXM_FILE_ALPHA_UNASSOCIATED : TXM_FILE_ALPHA_SILENT;
     snprintf(info->format, sizeof info->format, "webp");
     snprintf(info->reader, sizeof info->reader, "webp");
@@ -163,7 +164,7 @@ static txm_status decode(webp_source *s, txm_error *err)
     WebPIterator frame;
     s->pixels = txm_calloc((size_t)s->width * s->height, s->channels);
     if (!s->pixels)
-        return txm_fail(err, TXM_NO_MEMORY, "%s: no memory to decode %u x %u px", s->path, s->width, s->height);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode %u x %u px", s->path, s->width, s->height);
     bool ok = WebPDemuxGetFrame(s->demuxer, 1, &frame);
     if (ok) {
         ok = decode_frame(s, &frame);
@@ -175,7 +176,7 @@ static txm_status decode(webp_source *s, txm_error *err)
     }
     free(s->pixels);
     s->pixels = NULL;
-    return txm_fail(err, TXM_CORRUPT, "%s: libwebp cannot decode it: the file is damaged", s->path);
+    return txm_fail(err, TXM_STATUS_CORRUPT, "%s: libwebp cannot decode it: the file is damaged", s->path);
 }
 
 static txm_status read_webp(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)

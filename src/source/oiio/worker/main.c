@@ -134,7 +134,7 @@ static void send_bytes(const void *data, size_t bytes)
 
 static void reply_failure(const txm_error *err)
 {
-    txm_worker_reply reply = {.status = err->status ? err->status : TXM_INTERNAL, .sys_errno = err->sys_errno};
+    txm_worker_reply reply = {.status = err->status ? err->status : TXM_STATUS_INTERNAL, .sys_errno = err->sys_errno};
     reply.text_bytes = (uint32_t)strlen(err->message);
     send_bytes(&reply, sizeof reply);
     send_bytes(err->message, reply.text_bytes);
@@ -196,10 +196,10 @@ static void open_image(const txm_worker_request *request)
     char *cwd = receive_string(request->cwd_bytes), *path = receive_string(request->path_bytes);
     forget_image();
     if (request->version != TXM_WORKER_VERSION || request->info_bytes != sizeof(txm_source_info)) {
-        txm_fail(&err, TXM_UNSUPPORTED, "%s: the decoder belongs to another version of txmill", path);
+        txm_fail(&err, TXM_STATUS_UNSUPPORTED, "%s: the decoder belongs to another version of txmill", path);
     } else if (!decoder) {
-        txm_fail(&err, TXM_UNSUPPORTED, "%s: this kind of image needs OpenImageIO, which cannot be loaded: %s", path,
-                 no_decoder);
+        txm_fail(&err, TXM_STATUS_UNSUPPORTED, "%s: this kind of image needs OpenImageIO, which cannot be loaded: %s",
+                 path, no_decoder);
     } else if (*cwd && *path != '/' && chdir(cwd) != 0) {
         txm_fail_errno(&err, errno, "%s: the folder %s cannot be entered", path, cwd);
     } else {
@@ -227,7 +227,7 @@ static void read_rows(const txm_worker_request *request)
         image.rows_bytes = image.rows ? bytes : 0;
     }
     if (!image.rows)
-        txm_fail(&err, TXM_NO_MEMORY, "no memory for %u rows", request->rows);
+        txm_fail(&err, TXM_STATUS_NO_MEMORY, "no memory for %u rows", request->rows);
     else
         decoder->read(image.self, request->y, request->rows, image.rows, stride, &err);
     if (err.status != TXM_OK) {
@@ -256,7 +256,7 @@ static void read_as_half(void)
     if (!image.self || !image.info.narrowed)
         leave();
     if (decoder->as_half(image.self, &err) == TXM_OK) {
-        image.info.type = TXM_HALF;
+        image.info.type = TXM_TYPE_HALF;
         image.info.narrowed = false;
         reply_done();
     } else {
@@ -272,7 +272,7 @@ static txm_status encode_rows(void *self, const txm_worker_request *request, txm
     size_t row_bytes = (size_t)request->width * request->channels * txm_type_bytes((txm_type)request->type);
     uint8_t *band = txm_alloc_pixels(row_bytes, ROWS);
     if (!band)
-        txm_fail(err, TXM_NO_MEMORY, "no memory for %d rows", ROWS);
+        txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %d rows", ROWS);
     for (uint32_t y = 0, n; y < request->rows; y += n) {
         n = request->rows - y < ROWS ? request->rows - y : ROWS;
         if (band) {
@@ -307,9 +307,9 @@ static void encode(const txm_worker_request *request)
     limit_memory(0);
     limit(RLIMIT_FSIZE, RLIM_INFINITY);
     if (request->version != TXM_WORKER_VERSION)
-        txm_fail(&err, TXM_UNSUPPORTED, "the encoder belongs to another version of txmill");
+        txm_fail(&err, TXM_STATUS_UNSUPPORTED, "the encoder belongs to another version of txmill");
     else if (!encoder)
-        txm_fail(&err, TXM_UNSUPPORTED, "pictures need OpenImageIO, which cannot be loaded: %s", no_decoder);
+        txm_fail(&err, TXM_STATUS_UNSUPPORTED, "pictures need OpenImageIO, which cannot be loaded: %s", no_decoder);
     else
         encoder->begin(name, &picture, &self, &err);
     if (encode_rows(self, request, &err) == TXM_OK)

@@ -6,13 +6,13 @@
  * ready for the compressors. The plug-in knows nothing of files, threads or compression, and keeps nothing between jobs
  * but tables on each device and buffers for the next job. It never prints.
  */
-#ifndef TXM_DEVICE_CUDA_GPU_ABI_H
-#define TXM_DEVICE_CUDA_GPU_ABI_H
+#ifndef TXM_DEVICE_GPU_GPU_ABI_H
+#define TXM_DEVICE_GPU_GPU_ABI_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device/cuda/kernels.h"
+#include "device/gpu/kernels.h"
 #include "txmill/pixel.h"
 #include "txmill/status.h"
 

@@ -3,8 +3,8 @@
  * Single pixels for the kernels: loading, conforming, the curves, storing. Plain inline C over arith.h, with `type` and
  * `channels` as arguments, so that kernels can pass constants.
  */
-#ifndef TXM_DEVICE_CUDA_PIXEL_H
-#define TXM_DEVICE_CUDA_PIXEL_H
+#ifndef TXM_DEVICE_GPU_PIXEL_H
+#define TXM_DEVICE_GPU_PIXEL_H
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,24 +32,24 @@ typedef uint16_t __attribute__((may_alias)) txm_gpu_u16;
 
 TXM_ARITH uint32_t txm_gpu_bytes(txm_type type)
 {
-    return type == TXM_U8 ? 1 : type == TXM_FLOAT ? 4 : 2;
+    return type == TXM_TYPE_U8 ? 1 : type == TXM_TYPE_FLOAT ? 4 : 2;
 }
 
 TXM_ARITH bool txm_gpu_is_integer(txm_type type)
 {
-    return type == TXM_U8 || type == TXM_U16;
+    return type == TXM_TYPE_U8 || type == TXM_TYPE_U16;
 }
 
 TXM_ARITH txm_gpu_pixel txm_gpu_load(txm_type type, uint32_t channels, const uint8_t *p)
 {
     txm_gpu_pixel out = {{0, 0, 0, 0}};
-    if (channels == 4 && type == TXM_U8) {
+    if (channels == 4 && type == TXM_TYPE_U8) {
         uint32_t word = *(const txm_gpu_u32 *)p;
         for (int c = 0; c < 4; c++)
             out.v[c] = word >> (8 * c) & 0xFF;
         return out;
     }
-    if (channels == 4 && type != TXM_FLOAT) {
+    if (channels == 4 && type != TXM_TYPE_FLOAT) {
         uint64_t word = *(const txm_gpu_u64 *)p;
         for (int c = 0; c < 4; c++)
             out.v[c] = (uint32_t)(word >> (16 * c)) & 0xFFFF;
@@ -58,26 +58,26 @@ TXM_ARITH txm_gpu_pixel txm_gpu_load(txm_type type, uint32_t channels, const uin
     /* Unrolled: an array that is indexed by what is not known would lie in slow memory. */
     for (uint32_t c = 0; c < 4; c++)
         if (c < channels)
-            out.v[c] = type == TXM_U8      ? p[c]
-                       : type == TXM_FLOAT ? ((const txm_gpu_u32 *)p)[c]
-                                           : ((const txm_gpu_u16 *)p)[c];
+            out.v[c] = type == TXM_TYPE_U8      ? p[c]
+                       : type == TXM_TYPE_FLOAT ? ((const txm_gpu_u32 *)p)[c]
+                                                : ((const txm_gpu_u16 *)p)[c];
     return out;
 }
 
 TXM_ARITH void txm_gpu_save(txm_type type, uint32_t channels, txm_gpu_pixel v, uint8_t *p)
 {
-    if (channels == 4 && type == TXM_U8) {
+    if (channels == 4 && type == TXM_TYPE_U8) {
         *(txm_gpu_u32 *)p = v.v[0] | v.v[1] << 8 | v.v[2] << 16 | v.v[3] << 24;
         return;
     }
-    if (channels == 4 && type != TXM_FLOAT) {
+    if (channels == 4 && type != TXM_TYPE_FLOAT) {
         *(txm_gpu_u64 *)p = (uint64_t)(v.v[0] | v.v[1] << 16) | (uint64_t)(v.v[2] | v.v[3] << 16) << 32;
         return;
     }
     for (uint32_t c = 0; c < channels; c++) {
-        if (type == TXM_U8)
+        if (type == TXM_TYPE_U8)
             p[c] = (uint8_t)v.v[c];
-        else if (type == TXM_FLOAT)
+        else if (type == TXM_TYPE_FLOAT)
             ((txm_gpu_u32 *)p)[c] = v.v[c];
         else
             ((txm_gpu_u16 *)p)[c] = (uint16_t)v.v[c];
@@ -93,23 +93,25 @@ typedef struct txm_gpu_conform {
 
 TXM_ARITH uint32_t txm_gpu_one(txm_type type)
 {
-    return type == TXM_U8 ? 255 : type == TXM_U16 ? 65535 : type == TXM_HALF ? 0x3C00u : 0x3F800000u;
+    return type == TXM_TYPE_U8 ? 255 : type == TXM_TYPE_U16 ? 65535 : type == TXM_TYPE_HALF ? 0x3C00u : 0x3F800000u;
 }
 
 TXM_ARITH uint32_t txm_gpu_times(txm_type type, uint32_t c, uint32_t a)
 {
-    if (type == TXM_U8)
+    if (type == TXM_TYPE_U8)
         return c * a / 255u;
-    if (type == TXM_U16)
+    if (type == TXM_TYPE_U16)
         return c * a / 65535u;
-    if (type == TXM_HALF)
+    if (type == TXM_TYPE_HALF)
         return txm_half_times((uint16_t)c, (uint16_t)a);
     return txm_float_bits(txm_bits_float(c) * txm_bits_float(a));
 }
 
 TXM_ARITH bool txm_gpu_finite(txm_type type, uint32_t v)
 {
-    return type == TXM_HALF ? (v & 0x7C00u) != 0x7C00u : type == TXM_FLOAT ? (v & 0x7F800000u) != 0x7F800000u : true;
+    return type == TXM_TYPE_HALF    ? (v & 0x7C00u) != 0x7C00u
+           : type == TXM_TYPE_FLOAT ? (v & 0x7F800000u) != 0x7F800000u
+                                    : true;
 }
 
 /* A pixel of the source as level 0 has it. */
@@ -141,10 +143,10 @@ typedef struct txm_gpu_light {
 
 TXM_ARITH float txm_gpu_to_float(txm_type type, uint32_t v)
 {
-    return type == TXM_U8     ? txm_u8_to_float((uint8_t)v)
-           : type == TXM_U16  ? txm_u16_to_float((uint16_t)v)
-           : type == TXM_HALF ? txm_half_to_float((uint16_t)v)
-                              : txm_bits_float(v);
+    return type == TXM_TYPE_U8     ? txm_u8_to_float((uint8_t)v)
+           : type == TXM_TYPE_U16  ? txm_u16_to_float((uint16_t)v)
+           : type == TXM_TYPE_HALF ? txm_half_to_float((uint16_t)v)
+                                   : txm_bits_float(v);
 }
 
 /* A stored pixel as the float32 that levels are filtered in. */
@@ -157,13 +159,13 @@ TXM_ARITH txm_gpu_light txm_gpu_decode(txm_type type, uint32_t channels, bool sr
     if (!srgb)
         return out;
     if (channels == 1) {
-        out.v[0] = type == TXM_U8    ? t->u8_grey[p.v[0]]
-                   : type == TXM_U16 ? t->u16_grey[p.v[0]]
-                                     : txm_srgb_decode_grey(out.v[0]);
-    } else if (type == TXM_U8) {
+        out.v[0] = type == TXM_TYPE_U8    ? t->u8_grey[p.v[0]]
+                   : type == TXM_TYPE_U16 ? t->u16_grey[p.v[0]]
+                                          : txm_srgb_decode_grey(out.v[0]);
+    } else if (type == TXM_TYPE_U8) {
         for (int c = 0; c < 3; c++)
             out.v[c] = t->u8_rgba[p.v[3]][p.v[c]];
-    } else if (type == TXM_U16 && (p.v[3] == 0 || p.v[3] == 65535)) {
+    } else if (type == TXM_TYPE_U16 && (p.v[3] == 0 || p.v[3] == 65535)) {
         for (int c = 0; c < 3; c++)
             out.v[c] = t->u16_opaque[p.v[c]];
     } else {
@@ -184,10 +186,10 @@ TXM_ARITH float txm_gpu_same_nan(float v)
 
 TXM_ARITH uint32_t txm_gpu_from_float(txm_type type, float v)
 {
-    return type == TXM_U8     ? txm_float_to_code(v, 255.0f)
-           : type == TXM_U16  ? txm_float_to_code(v, 65535.0f)
-           : type == TXM_HALF ? txm_float_to_half(txm_gpu_same_nan(txm_clamp_half(v)))
-                              : txm_float_bits(txm_gpu_same_nan(v));
+    return type == TXM_TYPE_U8     ? txm_float_to_code(v, 255.0f)
+           : type == TXM_TYPE_U16  ? txm_float_to_code(v, 65535.0f)
+           : type == TXM_TYPE_HALF ? txm_float_to_half(txm_gpu_same_nan(txm_clamp_half(v)))
+                                   : txm_float_bits(txm_gpu_same_nan(v));
 }
 
 /* The reverse. */
@@ -195,7 +197,7 @@ TXM_ARITH txm_gpu_pixel txm_gpu_encode(txm_type type, uint32_t channels, bool sr
                                        txm_gpu_light p)
 {
     txm_gpu_pixel out = {{0, 0, 0, 0}};
-    bool table = srgb && type == TXM_U8 && (channels == 1 || !txm_alpha_divides(p.v[3]));
+    bool table = srgb && type == TXM_TYPE_U8 && (channels == 1 || !txm_alpha_divides(p.v[3]));
     uint32_t colors = channels == 1 ? 1 : 3;
     if (table) {
         for (uint32_t c = 0; c < colors; c++) {
@@ -208,7 +210,7 @@ TXM_ARITH txm_gpu_pixel txm_gpu_encode(txm_type type, uint32_t channels, bool sr
         txm_srgb_encode_pixel(p.v);
     }
     for (uint32_t c = 0; c < channels; c++)
-        if (srgb && type == TXM_HALF)
+        if (srgb && type == TXM_TYPE_HALF)
             out.v[c] = txm_float_to_half(txm_gpu_same_nan(p.v[c])); /* not clamped */
         else if (!table || c >= colors)
             out.v[c] = txm_gpu_from_float(type, p.v[c]);

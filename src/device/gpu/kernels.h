@@ -6,9 +6,9 @@
  * A body is called for every thread of a grid, also for those beyond the image: it checks its own bounds. `type` and
  * `channels` are arguments of their own so that a kernel can pass constants, of which a compiler makes straight code.
  */
-#ifndef TXM_DEVICE_CUDA_KERNELS_H
-#define TXM_DEVICE_CUDA_KERNELS_H
-#include "device/cuda/pixel.h"
+#ifndef TXM_DEVICE_GPU_KERNELS_H
+#define TXM_DEVICE_GPU_KERNELS_H
+#include "device/gpu/pixel.h"
 
 /* ---- where rows lie --------------------------------------------------------------------------------------------- */
 
@@ -46,7 +46,7 @@ TXM_ARITH void txm_gpu_keep(txm_type type, uint32_t channels, bool srgb, const t
     if (!floats->rows)
         return;
     for (uint32_t c = 0; c < channels; c++)
-        p.v[c] = txm_gpu_same_nan(type == TXM_HALF ? txm_clamp_level(p.v[c]) : p.v[c]);
+        p.v[c] = txm_gpu_same_nan(type == TXM_TYPE_HALF ? txm_clamp_level(p.v[c]) : p.v[c]);
     txm_gpu_save_light(channels, p, txm_gpu_float_row(floats, y) + (uint64_t)x * channels);
 }
 
@@ -237,7 +237,7 @@ TXM_ARITH void txm_gpu_tile_tiff(const txm_gpu_tiles *a, txm_type type, uint32_t
         if (x < a->width)
             left = txm_gpu_load(type, channels, src + (uint64_t)(x - 1) * bytes);
         for (uint32_t c = 0; c < channels; c++)
-            v.v[c] = (v.v[c] - left.v[c]) & (type == TXM_U8 ? 0xFFu : 0xFFFFu);
+            v.v[c] = (v.v[c] - left.v[c]) & (type == TXM_TYPE_U8 ? 0xFFu : 0xFFFFu);
     }
     txm_gpu_save(type, channels, v, a->out + band * band_bytes + (at + in) * bytes);
 }
@@ -253,7 +253,7 @@ TXM_ARITH uint32_t txm_gpu_exr_sample(const txm_gpu_tiles *a, txm_type type, uin
 {
     const uint8_t *row = txm_gpu_row(&a->store, at->y0 + at->row);
     uint64_t sample = (uint64_t)(at->x0 + at->x) * channels + at->plane;
-    return type == TXM_HALF ? ((const txm_gpu_u16 *)row)[sample] : ((const txm_gpu_u32 *)row)[sample];
+    return type == TXM_TYPE_HALF ? ((const txm_gpu_u16 *)row)[sample] : ((const txm_gpu_u32 *)row)[sample];
 }
 
 /* The sample before this one; of the first one, the last. */
