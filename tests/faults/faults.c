@@ -62,14 +62,17 @@ static outcome try_case(const surroundings *around, const stage *g, const fault 
     char text[FAULT_TEXT];
     tree_restore(&g->before, g->folder);
     const run_result result = stage_run(around, g, f, false, false);
-    char *wrong = judge(around, g, f, &result);
+    char *said = read_text(g->err), *wrong = judge(around, g, f, &result);
     outcome o = *wrong ? FAILED : result.struck ? PASSED : MISSED;
     if (o == FAILED) {
         fault_print(f, text);
         fprintf(report, "FAIL %s/%s%s%s\n", g->scenario->name, text, *result.where ? " at " : "", result.where);
         for (char *line = strtok(wrong, "\n"); line; line = strtok(NULL, "\n"))
             fprintf(report, "    %s\n", line);
+        for (char *line = strtok(said, "\n"); line; line = strtok(NULL, "\n"))
+            fprintf(report, "    | %s\n", line);
     }
+    free(said);
     free(wrong);
     return o;
 }
@@ -94,6 +97,7 @@ static int replay(const surroundings *around, const scenario *all, unsigned coun
     printf("struck: %s%s%s\n", result.struck ? "yes" : "no", *result.where ? ", at " : "", result.where);
     printf("status: %#x\n---- standard output\n%s---- standard error\n%s---- wrong\n%s", result.status, out, said, wrong);
     int rc = *wrong != 0;
+    trace_end();
     free(out);
     free(said);
     free(wrong);
@@ -119,6 +123,7 @@ static void work(const options *o, const surroundings *around, const stage *g, c
         fprintf(results, "= %zu %d\n", i, try_case(around, g, &c->faults[i], results));
     }
     fclose(results);
+    trace_end();
     exit(0);
 }
 
@@ -300,9 +305,11 @@ int main(int argc, char **argv)
     unsigned count = scenarios_read(o.scenarios, &all);
     char *work_folder;
     surroundings around = {.program = absolute(o.build, "/txmill"),
+                           .decoder = absolute(o.build, "/txmill-oiio-worker"),
                            .plugins = absolute(o.build, ""),
                            .data = absolute("testdata", ""),
                            .library = absolute(o.build, "/tests/faults/inject.so")};
+    o.work = absolute(o.work, "");
     if (asprintf(&work_folder, "%s/txmill-faults-XXXXXX", o.work) < 0 || !mkdtemp(work_folder))
         err(2, "%s", o.work);
     around.work = work_folder;

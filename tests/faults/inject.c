@@ -3,6 +3,10 @@
  * Preloaded into the tested program. Counts allocations from the moment main begins, and lets the one fail that the
  * driver chose; installs the seccomp filter that stops the program at the system calls that the driver asks for. Not
  * before main, and not in dlopen: what the dynamic linker and the constructors of 258 libraries do is none of txmill's.
+ *
+ * For the same reason a program need not be loaded for every case. With FAULTS_SERVER set it stops short of main and
+ * forks a process whenever it is asked for one: txmill by the driver, the decoder that txmill starts by the process
+ * that was to become that decoder.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,11 +19,15 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "inject.h"
@@ -140,8 +148,146 @@ static void install_filter(void)
     }
 }
 
+/* ---- serving processes ------------------------------------------------------------------------------------------ */
+
+static void give_up(const char *why)
+{
+    perror(why);
+    _exit(98);
+}
+
+static void redirect(const char *path, int to)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0 || dup2(fd, to) < 0)
+        give_up(path);
+}
+
+/* In the new process: what is to be run is in shared memory. */
+static void become_command(int *argc, char ***argv)
+{
+    static char words[FAULTS_WORDS], *arguments[64];
+    int count = 0;
+    memcpy(words, shared->words, sizeof words);
+    char *out = words, *err = out + strlen(out) + 1;
+    for (char *w = err + strlen(err) + 1; *w && count < 63; w += strlen(w) + 1)
+        arguments[count++] = w;
+    setpgid(0, 0);
+    redirect(out, STDOUT_FILENO);
+    redirect(err, STDERR_FILENO);
+    *argc = count;
+    *argv = arguments;
+}
+
+/* The driver writes a byte for each command. */
+static void serve_commands(int *argc, char ***argv)
+{
+    char go;
+    while (read(FAULTS_SERVER_FD, &go, 1) == 1) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            become_command(argc, argv);
+            return;
+        }
+        if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+            give_up("fork");
+    }
+    _exit(0);
+}
+
+/* One message with one descriptor. */
+typedef union fd_message {
+    char room[CMSG_SPACE(sizeof(int))];
+    struct cmsghdr align;
+} fd_message;
+
+static struct msghdr message_of(struct iovec *byte, fd_message *room)
+{
+    *room = (fd_message){0};
+    return (struct msghdr){.msg_iov = byte, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof *room};
+}
+
+/* Each connection brings the socket that a decoder talks over, its descriptor 3, and is told how the decoder ended. */
+static void serve_decoders(void)
+{
+    char path[4096], byte;
+    const char *plugins = getenv("TXMILL_PLUGINS");
+    snprintf(path, sizeof path, "%s/txmill-oiio.so", plugins ? plugins : "");
+    if (!dlopen(path, RTLD_NOW | RTLD_LOCAL))
+        give_up(path);
+    for (;;) {
+        struct iovec one = {&byte, 1};
+        fd_message room;
+        struct msghdr m = message_of(&one, &room);
+        int status, theirs, from = accept4(FAULTS_SERVER_FD, NULL, NULL, SOCK_CLOEXEC);
+        if (from < 0 || recvmsg(from, &m, 0) != 1 || !CMSG_FIRSTHDR(&m))
+            give_up("decoders");
+        memcpy(&theirs, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof theirs);
+        pid_t pid = fork();
+        if (pid == 0) {
+            if (dup2(theirs, 3) != 3)
+                give_up("dup2");
+            return;
+        }
+        close(theirs);
+        if (pid < 0 || waitpid(pid, &status, 0) != pid)
+            give_up("fork");
+        if (send(from, &status, sizeof status, MSG_NOSIGNAL) < 0)
+            perror("decoders"); /* whoever waited has been killed */
+        close(from);
+    }
+}
+
+/* Instead of being a decoder: has one made, and ends as it does. */
+static _Noreturn void stand_in(const char *server)
+{
+    char byte = 0;
+    int status, fd = 3, s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    struct iovec one = {&byte, 1};
+    fd_message room;
+    struct msghdr m = message_of(&one, &room);
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    *c = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+    memcpy(CMSG_DATA(c), &fd, sizeof fd);
+    snprintf(to.sun_path, sizeof to.sun_path, "%s", server);
+    if (s < 0 || connect(s, (const struct sockaddr *)&to, sizeof to) != 0 || sendmsg(s, &m, 0) != 1)
+        give_up(server);
+    close(3);
+    if (read(s, &status, sizeof status) != sizeof status)
+        give_up(server);
+    if (WIFSIGNALED(status)) {
+        signal(WTERMSIG(status), SIG_DFL);
+        raise(WTERMSIG(status));
+    }
+    _exit(WEXITSTATUS(status));
+}
+
+/* Comes back in the process that is to run main. */
+static void serve(int *argc, char ***argv)
+{
+    bool decoder = strcmp(program_invocation_short_name, "txmill-oiio-worker") == 0;
+    const char *decoders = getenv("FAULTS_DECODERS");
+    if (!getenv("FAULTS_SERVER")) {
+        if (decoder && decoders)
+            stand_in(decoders);
+        return;
+    }
+    unsetenv("FAULTS_SERVER");
+    if (decoder)
+        serve_decoders();
+    else
+        serve_commands(argc, argv);
+    close_range(decoder ? 4 : 3, ~0U, 0);
+}
+
 static int counted_main(int argc, char **argv, char **env)
 {
+    if (shared) {
+        serve(&argc, &argv);
+        if (shared->starting == getpid())
+            shared->starting = 0;
+    }
     if (shared && shared->explain) {
         void *frames[2];
         backtrace(frames, 2); /* loads the unwinder now, not in a handler */

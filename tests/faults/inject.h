@@ -8,7 +8,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { FAULTS_CALLS = 96 };
+/* A process that serves (inject.c) is asked on this descriptor. */
+enum { FAULTS_CALLS = 96, FAULTS_WORDS = 8192, FAULTS_SERVER_FD = 900 };
 
 typedef struct faults_shared {
     _Atomic uint64_t allocations; /* since main began, in all threads and processes */
@@ -19,5 +20,7 @@ typedef struct faults_shared {
     uint32_t explain;             /* print the stack where the fault struck on standard error */
     uint32_t call_count;          /* system calls that stop the program for its tracer; 0: no filter */
     uint32_t calls[FAULTS_CALLS]; /* their numbers */
+    _Atomic int32_t starting;     /* a process between execve and main */
+    char words[FAULTS_WORDS];     /* what is to be run: standard output, standard error, arguments; "" ends them */
 } faults_shared;
 #endif

@@ -60,6 +60,8 @@ static bool set_property(scenario *s, const char *key, const char *value)
         set_faults(s, value);
     else if (strcmp(key, "findings") == 0)
         s->findings = true;
+    else if (strcmp(key, "decoder") == 0)
+        s->decoder = true;
     else
         return false;
     return true;
@@ -192,6 +194,7 @@ run_result stage_run(const surroundings *around, const stage *g, const fault *f,
                                  .err = g->err,
                                  .library = around->library,
                                  .shared = shared,
+                                 .decoder = g->scenario->decoder ? around->decoder : NULL,
                                  .fault = *f,
                                  .peers = again ? 0 : g->scenario->peers,
                                  .until = again ? NULL : g->scenario->until,
@@ -252,7 +255,7 @@ static bool ended_well(const stage *g, const run_result *r, const char *which)
     return false;
 }
 
-bool stage_make(const surroundings *around, const scenario *s, unsigned worker, stage *g)
+static bool make_ready(const surroundings *around, const scenario *s, unsigned worker, stage *g)
 {
     const fault no_fault = {.kind = FAULT_NONE, .call = -1};
     char number[16];
@@ -287,6 +290,13 @@ bool stage_make(const surroundings *around, const scenario *s, unsigned worker, 
     g->rc_again = WEXITSTATUS(again.status);
     g->after_again = tree_read(g->folder);
     return true;
+}
+
+bool stage_make(const surroundings *around, const scenario *s, unsigned worker, stage *g)
+{
+    bool ok = make_ready(around, s, worker, g);
+    trace_end();
+    return ok;
 }
 
 void stage_free(stage *g)

@@ -13,6 +13,7 @@
  *     faults KINDS       of calls, allocations, deaths: the others are left out
  *     optional GLOB      files that may be missing after a success with a warning
  *     varies GLOB        files whose content holds times
+ *     decoder            it starts txmill-oiio-worker
  *     findings           what is not there, or cannot be reached, is a finding for this command
  */
 #ifndef FAULTS_SCENARIO_H
@@ -29,7 +30,7 @@ typedef struct scenario {
     char *prepare[SCENARIO_LINES], *env[SCENARIO_LINES], *optional[SCENARIO_LINES], *varies[SCENARIO_LINES];
     char *run, *again, *until;
     unsigned peers;
-    bool calls, allocations, deaths, findings;
+    bool calls, allocations, deaths, findings, decoder;
 } scenario;
 
 /* A scenario made ready in a folder, with what a run does that no fault strikes. */
@@ -45,7 +46,7 @@ typedef struct stage {
 } stage;
 
 typedef struct surroundings {
-    const char *program, *plugins, *data, *library, *work;
+    const char *program, *decoder, *plugins, *data, *library, *work;
 } surroundings;
 
 /* Ends the program where the file makes no sense. Returns how many; *out is the caller's. */

@@ -15,8 +15,10 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -24,15 +26,22 @@
 
 #include "inject.h"
 
-enum { PEERS = 8, TICK_MILLISECONDS = 20 };
+enum { PEERS = 8, TICK_MILLISECONDS = 20, TASKS = 1024 };
 
 static faults_shared *shared;
+/* Processes that commands, and the decoders that they start, are forked from; 0: none. */
+static struct {
+    pid_t commands, decoders;
+    int ask; /* a byte asks for a command */
+} server;
 
 typedef struct session {
     const run_request *request;
     run_result *result;
-    pid_t pid, peers[PEERS];
+    pid_t pid, peers[PEERS]; /* pid: 0 until the server has forked it */
     unsigned peer_count;
+    pid_t tasks[TASKS]; /* threads and processes that have not ended */
+    unsigned task_count;
     struct timespec began;
     bool asked_to_end;
 } session;
@@ -57,26 +66,46 @@ static void redirect(const char *path, int to, int flags)
         _exit(98);
 }
 
-/* In the new process. Addresses are the same in every run, so that a stack that was printed can be looked up. */
-static void become(const run_request *r, int gate, bool traced)
+/* Without ptrace: one of those who work beside the command that is struck. */
+static pid_t start_peer(const run_request *r)
 {
-    char go;
+    pid_t pid = fork();
+    if (pid < 0)
+        err(2, "fork");
+    if (pid > 0)
+        return pid;
     setpgid(0, 0);
-    personality(ADDR_NO_RANDOMIZE);
     redirect("/dev/null", STDIN_FILENO, O_RDONLY);
-    redirect(traced ? r->out : "/dev/null", STDOUT_FILENO, O_WRONLY | O_CREAT | O_TRUNC);
-    redirect(traced ? r->err : "/dev/null", STDERR_FILENO, O_WRONLY | O_CREAT | O_TRUNC);
-    if (traced) {
-        setenv("LD_PRELOAD", r->library, 1);
-        setenv("FAULTS_SHARED", r->shared, 1);
-    }
-    if (chdir(r->folder) != 0 || read(gate, &go, 1) != 1)
-        _exit(98);
-    execv(r->argv[0], r->argv);
+    redirect("/dev/null", STDOUT_FILENO, O_WRONLY);
+    redirect("/dev/null", STDERR_FILENO, O_WRONLY);
+    if (chdir(r->folder) == 0)
+        execv(r->argv[0], r->argv);
     _exit(97);
 }
 
-static pid_t start(const run_request *r, bool traced)
+/* In the new process. Addresses are the same in every run, so that a stack that was printed can be looked up. */
+static void become_server(const run_request *r, const char *program, const char *decoders, int fd, int gate)
+{
+    char go;
+    char *const argv[] = {(char *)program, NULL};
+    setpgid(0, 0);
+    personality(ADDR_NO_RANDOMIZE);
+    redirect("/dev/null", STDIN_FILENO, O_RDONLY);
+    redirect("/dev/null", STDOUT_FILENO, O_WRONLY);
+    if (strcmp(program, r->argv[0]) != 0) /* as for decoders that txmill starts */
+        redirect(r->explain ? r->err : "/dev/null", STDERR_FILENO, O_WRONLY | O_CREAT | O_APPEND);
+    setenv("LD_PRELOAD", r->library, 1);
+    setenv("FAULTS_SHARED", r->shared, 1);
+    setenv("FAULTS_SERVER", "1", 1);
+    if (decoders)
+        setenv("FAULTS_DECODERS", decoders, 1);
+    if (dup2(fd, FAULTS_SERVER_FD) < 0 || chdir(r->folder) != 0 || read(gate, &go, 1) != 1)
+        _exit(98);
+    execv(program, argv);
+    _exit(97);
+}
+
+static pid_t start_server(const run_request *r, const char *program, const char *decoders, int fd)
 {
     int gate[2];
     const long options = PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
@@ -85,17 +114,76 @@ static pid_t start(const run_request *r, bool traced)
         err(2, "pipe");
     pid_t pid = fork();
     if (pid == 0)
-        become(r, gate[0], traced);
+        become_server(r, program, decoders, fd, gate[0]);
     if (pid < 0)
         err(2, "fork");
     setpgid(pid, pid);
-    if (traced && ptrace(PTRACE_SEIZE, pid, 0, options) != 0)
+    if (ptrace(PTRACE_SEIZE, pid, 0, options) != 0)
         err(2, "ptrace");
     if (write(gate[1], "", 1) != 1)
         err(2, "pipe");
     close(gate[0]);
     close(gate[1]);
+    close(fd);
     return pid;
+}
+
+static void start_servers(const run_request *r)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int pair[2];
+    if (server.commands)
+        return;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        err(2, "socketpair");
+    if (r->decoder) {
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (snprintf(at.sun_path, sizeof at.sun_path, "%s-decoders", r->shared) >= (int)sizeof at.sun_path)
+            errx(2, "%s is too long for the name of a socket", r->shared);
+        unlink(at.sun_path);
+        if (fd < 0 || bind(fd, (const struct sockaddr *)&at, sizeof at) != 0 || listen(fd, 16) != 0)
+            err(2, "%s", at.sun_path);
+        server.decoders = start_server(r, r->decoder, NULL, fd);
+    }
+    server.commands = start_server(r, r->argv[0], r->decoder ? at.sun_path : NULL, pair[1]);
+    server.ask = pair[0];
+}
+
+static void end_server(pid_t *pid)
+{
+    int status;
+    pid_t t = 0;
+    if (*pid)
+        kill(*pid, SIGKILL);
+    /* Its threads come first. */
+    while (*pid && t >= 0 && (t != *pid || WIFSTOPPED(status)))
+        t = waitpid(-1, &status, __WALL);
+    *pid = 0;
+}
+
+void trace_end(void)
+{
+    if (server.commands)
+        close(server.ask);
+    end_server(&server.commands);
+    end_server(&server.decoders);
+}
+
+static char *append_word(char *to, const char *word)
+{
+    size_t n = strlen(word) + 1;
+    if (to + n >= shared->words + sizeof shared->words)
+        errx(2, "the command is too long");
+    return (char *)memcpy(to, word, n) + n;
+}
+
+static void ask_for_command(const run_request *r)
+{
+    char *to = append_word(append_word(shared->words, r->out), r->err);
+    for (char *const *a = r->argv; *a; a++)
+        to = append_word(to, *a);
+    if (write(server.ask, "", 1) != 1)
+        err(2, "the server of commands");
 }
 
 static void share(const run_request *r)
@@ -216,7 +304,7 @@ static int on_call(session *s, pid_t t)
         i++;
     if (i == fault_call_count)
         return PTRACE_CONT;
-    if (shared->loading || (regs.rdi == STDERR_FILENO && strncmp(fault_calls[i].name, "write", 5) == 0))
+    if (shared->loading || shared->starting == t || (regs.rdi == STDERR_FILENO && strncmp(fault_calls[i].name, "write", 5) == 0))
         return PTRACE_CONT;
     unsigned n = ++s->result->counts[i];
     if (f->kind != FAULT_NONE && f->call == i && (n == f->at || (n > f->at && f->kind == FAULT_ERROR_ON)))
@@ -236,20 +324,59 @@ static void on_return(session *s, pid_t t)
 
 /* ---- the loop --------------------------------------------------------------------------------------------------- */
 
+static void add_task(session *s, pid_t t)
+{
+    for (unsigned i = 0; i < s->task_count; i++)
+        if (s->tasks[i] == t)
+            return;
+    if (s->task_count == TASKS)
+        errx(2, "more than %d threads and processes", TASKS);
+    s->tasks[s->task_count++] = t;
+}
+
+static void remove_task(session *s, pid_t t)
+{
+    unsigned i = 0;
+    while (i < s->task_count && s->tasks[i] != t)
+        i++;
+    if (i < s->task_count)
+        s->tasks[i] = s->tasks[--s->task_count];
+}
+
+static void on_event(session *s, pid_t t, int event)
+{
+    unsigned long message = 0;
+    if (ptrace(PTRACE_GETEVENTMSG, t, 0, &message) != 0)
+        return;
+    bool by_server = t == server.commands || t == server.decoders;
+    if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || (event == PTRACE_EVENT_CLONE && !by_server))
+        add_task(s, (pid_t)message);
+    if (event == PTRACE_EVENT_FORK && t == server.commands)
+        s->pid = (pid_t)message;
+    /* Until its main begins, what it does is the dynamic linker's. */
+    if (event == PTRACE_EVENT_EXEC && !by_server)
+        shared->starting = t;
+}
+
 static void on_stop(session *s, pid_t t, int status)
 {
     int event = status >> 16, number = WSTOPSIG(status), how = PTRACE_CONT, deliver = 0;
     if (event == PTRACE_EVENT_SECCOMP)
         how = on_call(s, t);
-    else if (event == 0 && number == (SIGTRAP | 0x80))
+    else if (event != 0)
+        on_event(s, t, event);
+    else if (number == (SIGTRAP | 0x80))
         on_return(s, t);
-    else if (event == 0)
+    else
         deliver = number;
     ptrace(how, t, 0, deliver);
 }
 
 static void on_end(session *s, pid_t t, int status)
 {
+    if (t == server.commands || t == server.decoders)
+        errx(2, "the server of %s ended with status %#x", t == server.commands ? "commands" : "decoders", status);
+    remove_task(s, t);
     if (t == s->pid)
         s->result->status = status;
     for (unsigned i = 0; i < s->peer_count; i++)
@@ -271,11 +398,10 @@ static void look_at_clock(session *s)
     char path[PATH_MAX];
     if (seconds_since(&s->began) > FAULT_SECONDS && !s->result->hung) {
         s->result->hung = true;
-        kill(-s->pid, SIGKILL);
-        for (unsigned i = 0; i < s->peer_count; i++)
-            kill(-s->peers[i], SIGKILL);
+        for (unsigned i = 0; i < s->task_count; i++)
+            kill(s->tasks[i], SIGKILL);
     }
-    if (r->until && !s->asked_to_end) {
+    if (r->until && s->pid && !s->asked_to_end) {
         glob_t found = {0};
         snprintf(path, sizeof path, "%s/%s", r->folder, r->until);
         if (glob(path, 0, NULL, &found) == 0) {
@@ -306,13 +432,17 @@ run_result trace_run(const run_request *request)
     pid_t t;
     int status;
     share(request);
+    start_servers(request);
     clock_gettime(CLOCK_MONOTONIC, &s.began);
     for (unsigned i = 0; i < s.peer_count; i++)
-        s.peers[i] = start(request, false);
-    s.pid = start(request, true);
+        add_task(&s, s.peers[i] = start_peer(request));
+    ask_for_command(request);
     tick(true);
     /* Until nothing that was begun is left, whoever began it. */
-    while ((t = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR) {
+    while (!s.pid || s.task_count > 0) {
+        t = waitpid(-1, &status, __WALL);
+        if (t < 0 && errno != EINTR)
+            err(2, "waitpid");
         if (t > 0 && WIFSTOPPED(status))
             on_stop(&s, t, status);
         else if (t > 0)

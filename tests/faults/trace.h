@@ -14,6 +14,7 @@ typedef struct run_request {
     const char *folder; /* where it runs */
     const char *out, *err;
     const char *library, *shared; /* inject.so, and the file that it shares with us */
+    const char *decoder;          /* the program that decodes, where the command starts it; or NULL */
     fault fault;
     unsigned peers;    /* so many more processes run the same command beside it, and no fault strikes them */
     const char *until; /* a pattern of paths below the folder: when one is there, SIGTERM ends the command; or NULL */
@@ -30,7 +31,10 @@ typedef struct run_result {
     char where[1024];             /* the path or descriptor of the call that was struck */
 } run_result;
 
+/* Where it was called for another command or environment before, trace_end has to come between. */
 run_result trace_run(const run_request *request);
 /* To be called before the first run; the file that is shared is made. */
 void trace_prepare(const char *shared);
+/* Ends the processes that trace_run keeps to fork commands from (inject.c). */
+void trace_end(void);
 #endif

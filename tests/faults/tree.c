@@ -171,6 +171,11 @@ const tree_file *tree_find(const tree *t, const char *name)
     return t->count ? bsearch(&key, t->files, t->count, sizeof *t->files, by_name) : NULL;
 }
 
+static bool same_time(const tree_file *a, const tree_file *b)
+{
+    return a->mtime.tv_sec == b->mtime.tv_sec && a->mtime.tv_nsec == b->mtime.tv_nsec;
+}
+
 static bool is_tx(const char *name)
 {
     size_t n = strlen(name);
@@ -182,5 +187,16 @@ bool tree_file_equal(const tree_file *a, const tree_file *b)
     if ((a->mode & S_IFMT) != (b->mode & S_IFMT) || a->size != b->size || (a->size && memcmp(a->data, b->data, a->size)))
         return false;
     return !S_ISREG(a->mode) || !is_tx(a->name) ||
-           (a->mtime.tv_sec == b->mtime.tv_sec && a->mtime.tv_nsec == b->mtime.tv_nsec);
+           same_time(a, b);
+}
+
+bool tree_same(const tree *a, const tree *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++) {
+        const tree_file *f = &a->files[i], *g = &b->files[i];
+        same = strcmp(f->name, g->name) == 0 && f->mode == g->mode && (S_ISDIR(f->mode) || same_time(f, g)) &&
+               tree_file_equal(f, g);
+    }
+    return same;
 }

@@ -31,4 +31,6 @@ void tree_free(tree *t);
 const tree_file *tree_find(const tree *t, const char *name);
 /* The same kind, content and, for tx files, time, which ties them to their sources. */
 bool tree_file_equal(const tree_file *a, const tree_file *b);
+/* The same names, contents, modes and times throughout. */
+bool tree_same(const tree *a, const tree *b);
 #endif
