@@ -165,6 +165,23 @@ END_TEST
 /* What happens while a process closes the file of its new claim: it is stopped for so long that another finds the claim
  * empty, and takes it over. */
 static bool taken_at_close;
+static bool without_links; /* as some file systems are */
+static bool dies_at_write;
+
+int link(const char *from, const char *to)
+{
+    if (!without_links)
+        return (int)syscall(SYS_link, from, to);
+    errno = EPERM;
+    return -1;
+}
+
+ssize_t write(int fd, const void *data, size_t bytes)
+{
+    if (dies_at_write)
+        _exit(0);
+    return syscall(SYS_write, fd, data, bytes);
+}
 
 int close(int fd)
 {
@@ -179,6 +196,7 @@ int close(int fd)
 START_TEST(test_lost_before_it_was_held)
 {
     batch_enter();
+    without_links = _i == 1;
     int fd = -1;
     txm_claim_note note;
     taken_at_close = true;
@@ -194,6 +212,29 @@ START_TEST(test_lost_before_it_was_held)
     ck_assert_ptr_null(claim);
     txm_claims_free(&claims);
     ck_assert_uint_eq(batch_count(), 1);
+    batch_leave();
+}
+END_TEST
+
+/* Whoever is killed while he makes a claim leaves none that names nobody: others would wait for it. */
+START_TEST(test_killed_while_writing)
+{
+    batch_enter();
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        int fd;
+        dies_at_write = true;
+        _exit(txm_claim_file_make(".a.tx.txm-claim", &fd) + 1);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(access(".a.tx.txm-claim", F_OK), -1);
+    ck_assert_uint_eq(batch_count(), 1);
+    txm_swept swept = {0};
+    txm_sweep_folder(".", false, &swept);
+    ck_assert_uint_eq(batch_count(), 0);
     batch_leave();
 }
 END_TEST
@@ -379,7 +420,8 @@ int main(void)
     tcase_add_test(t, test_makes_folders_and_long_names);
     tcase_add_test(t, test_dead_owner);
     tcase_add_test(t, test_dead_breaker);
-    tcase_add_test(t, test_lost_before_it_was_held);
+    tcase_add_loop_test(t, test_lost_before_it_was_held, 0, 2);
+    tcase_add_test(t, test_killed_while_writing);
     tcase_add_test(t, test_stale_elsewhere);
     tcase_add_loop_test(t, test_clock_skew, 0, 2);
     tcase_add_test(t, test_renewal);

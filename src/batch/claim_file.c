@@ -90,21 +90,32 @@ static int flush(int fd)
     return close(copy) == 0 || errno == EINTR ? 0 : errno;
 }
 
+/* A claim that is left makes others wait: a failure that passes does not count, nor the word of a server that the file is
+ * not there. Whether it is gone. */
+static bool unlink_surely(const char *path)
+{
+    bool missed = false;
+    for (int i = 0; i < 3; i++) {
+        if (unlink(path) == 0 || (errno == ENOENT && missed))
+            return true;
+        missed = errno == ENOENT;
+    }
+    return false;
+}
+
 bool txm_claim_file_remove(const char *path, int fd)
 {
     struct stat ours, there;
-    int gone = 0;
     /* Should it have been taken over, the file under this name is another's. Where that cannot be told, double work is
      * better than waiting for nobody. */
     if (fstat(fd, &ours) == 0 && lstat(path, &there) == 0 &&
         (ours.st_ino != there.st_ino || ours.st_dev != there.st_dev))
         return true;
-    for (int i = 0; i < 3 && (i == 0 || gone); i++)
-        gone = unlink(path) == 0 || errno == ENOENT ? 0 : errno;
-    return gone == 0;
+    return unlink_surely(path);
 }
 
-int txm_claim_file_make(const char *path, int *fd)
+/* Writes a claim under its own name, which is empty for a moment. 0 or an errno. */
+static int write_claim(const char *path, int *fd)
 {
     char note[NOTE_BYTES];
     size_t n = (size_t)print_note(note);
@@ -151,6 +162,40 @@ static bool same_claim(const txm_claim_note *a, const txm_claim_note *b)
     return a->named == b->named && a->nonce == b->nonce && a->st.st_ino == b->st.st_ino && a->st.st_dev == b->st.st_dev;
 }
 
+/* Gives the file `draft` the name `path` too. 0 or an errno. */
+static int link_draft(const char *draft, const char *path)
+{
+    txm_claim_note own, there;
+    int rc = link(draft, path) == 0 ? 0 : errno;
+    /* To a network file system that lost the answer and asked again, the name is taken: by this very file. */
+    bool made = rc == EEXIST && txm_claim_file_read(draft, &own) == 0 && txm_claim_file_read(path, &there) == 0 &&
+                same_claim(&own, &there);
+    return made ? 0 : rc;
+}
+
+/* It is written under a name that tells its owner and appears complete: whenever its holder is killed, what is left says
+ * whose it was. Where files cannot have two names it is written in its place, and one that names nobody yet may be left;
+ * sweepers remove that when it is old. */
+int txm_claim_file_make(const char *path, int *fd)
+{
+    char *dir = txm_path_dir(path), *draft = dir ? txm_owned_path(dir, "claim", ".txm-tmp") : NULL;
+    int f, rc = draft ? write_claim(draft, &f) : ENOMEM;
+    bool written = rc == 0;
+    if (written)
+        rc = link_draft(draft, path);
+    if (draft)
+        unlink_surely(draft);
+    if (written && rc)
+        close(f);
+    if (written && rc && rc != EEXIST)
+        rc = write_claim(path, &f);
+    if (rc == 0)
+        *fd = f;
+    free(draft);
+    free(dir);
+    return rc;
+}
+
 /* ---- breaking ---------------------------------------------------------------------------------------------------
  *
  * Breaking needs a right of its own, bound to the one claim that is to go: two who both found it stale would otherwise
@@ -170,40 +215,12 @@ static char *name_of_right(const char *path, const txm_claim_note *note)
     return txm_asprintf("%.*s.%016" PRIx64 "%s", (int)n, path, id, suffix);
 }
 
-/* Gives the file `draft` the name `right` too. 0 or an errno. */
-static int link_draft(const char *draft, const char *right)
-{
-    txm_claim_note own, there;
-    int rc = link(draft, right) == 0 ? 0 : errno;
-    /* To a network file system that lost the answer and asked again, the name is taken: by this very file. */
-    bool made = rc == EEXIST && txm_claim_file_read(draft, &own) == 0 && txm_claim_file_read(right, &there) == 0 &&
-                same_claim(&own, &there);
-    return made ? 0 : rc;
-}
-
-static int make_in_place(const char *path)
-{
-    int fd, rc = txm_claim_file_make(path, &fd);
-    if (rc == 0)
-        close(fd);
-    return rc;
-}
-
-/* Takes a right: 0 or an errno, EEXIST when somebody has it. It is written under a name that tells its owner and
- * appears complete: whenever its holder is killed, what is left says whose it was. Where files cannot have two names it
- * is written in its place, and one that names nobody yet may be left; sweepers remove that when it is old. */
+/* Takes a right: 0 or an errno, EEXIST when somebody has it. */
 static int take_right(const char *right)
 {
-    char *dir = txm_path_dir(right), *draft = dir ? txm_owned_path(dir, "right", ".txm-tmp") : NULL;
-    int rc = draft ? make_in_place(draft) : ENOMEM;
-    if (rc == 0) {
-        rc = link_draft(draft, right);
-        unlink(draft);
-        if (rc && rc != EEXIST)
-            rc = make_in_place(right);
-    }
-    free(draft);
-    free(dir);
+    int fd, rc = txm_claim_file_make(right, &fd);
+    if (rc == 0)
+        close(fd);
     return rc;
 }
 

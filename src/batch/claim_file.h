@@ -15,7 +15,7 @@ typedef struct txm_claim_note {
     struct stat st;
 } txm_claim_note;
 
-/* Creates the file with O_EXCL and writes it. *fd receives the open descriptor. 0 or an errno: EEXIST when it is there
+/* Makes the file, which appears complete. *fd receives the open descriptor. 0 or an errno: EEXIST when it is there
  * already. Nothing is left behind on failure. */
 int txm_claim_file_make(const char *path, int *fd);
 /* Removes a claim of this process's, whose descriptor is `fd`, unless another took it over. Whether it is gone. */

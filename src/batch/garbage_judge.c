@@ -173,10 +173,12 @@ txm_status txm_garbage_judge(const char *tx_path, const struct stat *st, const t
     char md5[33];
     bool recognised = txm_tx_name_parse(txm_path_base(tx_path), &name_bytes, &version, md5);
     char *dir = txm_path_dir(tx_path);
-    s.dir = dir ? txm_path_absolute(dir) : NULL;
     s.name = txm_strndup(txm_path_base(tx_path), name_bytes);
+    s.dir = dir ? txm_path_absolute(dir) : NULL;
     txm_error own = {0};
-    txm_status status = s.dir && s.name ? TXM_OK : txm_no_memory(&own, tx_path);
+    txm_status status = !dir || !s.name ? txm_no_memory(&own, tx_path) : TXM_OK;
+    if (status == TXM_OK && !s.dir)
+        status = txm_path_absolute_failed(tx_path, &own);
     if (status == TXM_OK && recognised)
         status = describe(&s, &recognised, &own);
     if (status == TXM_OK && recognised)

@@ -111,7 +111,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
                         S_ISDIR(source.st_mode) ? "folder" : "device or socket");
     char *path = txm_tx_path(source_path, cache_dir, key);
     if (!path)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", source_path);
+        return txm_path_absolute_failed(source_path, err);
     txm_tx_state state = candidate_state(path, &source, reason, &lacking);
     if (state != TXM_TX_STATE_FRESH) {
         char *other = fresh_default(source_path, cache_dir, key, &source, &exhausted);

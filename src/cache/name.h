@@ -17,7 +17,8 @@ typedef struct txm_tx_key {
 } txm_tx_key;
 
 /* The path of the tx file of `source_path` in `cache_dir` (NULL or "": blender_tx; relative to the source's folder, or
- * absolute: then the source's path relative to it enters the MD5). New string; NULL when memory is exhausted. */
+ * absolute: then the source's path relative to it enters the MD5). New string; NULL with errno when memory is
+ * exhausted or there is no current folder (txm_path_absolute_failed). */
 char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_key *key);
 
 /* Splits a tx file name: length of the source name part and the 32 hex digits. False if it is no such name or its

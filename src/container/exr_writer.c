@@ -230,6 +230,8 @@ static txm_status exr_finish_file(void *self, const txm_tx_summary *summary, txm
     if (rc != EXR_ERR_SUCCESS)
         return refused(w->out, "the end", rc, err);
     rc = write_header(w, summary, write_to_memory, &header, &second);
+    if (rc == EXR_ERR_WRITE_IO) /* as OpenEXR calls it */
+        rc = EXR_ERR_OUT_OF_MEMORY;
     txm_status status = TXM_OK;
     if (rc != EXR_ERR_SUCCESS || header.size != w->header_bytes ||
         !txm_output_write(w->out, 0, header.data, header.size))

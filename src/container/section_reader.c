@@ -58,8 +58,9 @@ static bool same_shape(const txm_tx *tx, const txm_section_footer *f)
            f->index_raw == 4 + 8 * (uint64_t)info->levels + 8 * (uint64_t)f->tiles;
 }
 
-/* Compares the decompressed index with the levels and turns sizes into places; NULL if they do not fit. */
-static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, const uint8_t *index)
+/* Compares the decompressed index with the levels and turns sizes into places; NULL if they do not fit, or memory is
+ * *exhausted. */
+static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, const uint8_t *index, bool *exhausted)
 {
     if (txm_load_le32(index) != tx->info.levels)
         return NULL;
@@ -68,6 +69,7 @@ static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, co
         if (txm_load_le32(p) != tx->levels[i].shape.tiles_x || txm_load_le32(p + 4) != tx->levels[i].shape.tiles_y)
             return NULL;
     txm_section *s = txm_calloc(1, sizeof *s + f->tiles * sizeof s->borders[0]);
+    *exhausted = !s;
     if (!s)
         return NULL;
     uint64_t at = f->image_bytes;
@@ -90,13 +92,12 @@ static txm_status load(txm_tx *tx, const txm_section_footer *f, txm_error *err)
     if (!index)
         return txm_no_memory(err, tx->path);
     size_t n = ZSTD_decompress(index, f->index_raw, tx->map.data + f->index_offset, f->index_bytes);
-    if (ZSTD_isError(n) && txm_zstd_status(n, TXM_STATUS_CORRUPT) == TXM_STATUS_NO_MEMORY) {
-        free(index);
-        return txm_no_memory(err, tx->path);
-    }
+    bool exhausted = ZSTD_isError(n) && txm_zstd_status(n, TXM_STATUS_CORRUPT) == TXM_STATUS_NO_MEMORY;
     if (!ZSTD_isError(n) && n == f->index_raw)
-        tx->section = read_index(tx, f, index);
+        tx->section = read_index(tx, f, index, &exhausted);
     free(index);
+    if (exhausted)
+        return txm_no_memory(err, tx->path);
     if (tx->section)
         judge(tx, TXM_SECTION_STATE_VALID, f->image_bytes, "%s", "");
     else

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <tiffio.h>
 
+#include "container/libtiff.h"
 #include "container/writer_impl.h"
 #include "container/writer_metadata.h"
 #include "core/bytes.h"
@@ -90,20 +91,10 @@ static int on_warning(TIFF *tiff, void *user, const char *module, const char *fo
     return 1;
 }
 
-/* libtiff has no codes. Where it says nothing, or speaks of memory, an allocation, or its table of fields, there was no
- * memory. */
-static bool lacks_memory(const char *said)
-{
-    static const char *const words[] = {"emory", "llocat", "No space for", "Merging", "field info failed"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(said, words[i]))
-            return true;
-    return !said[0];
-}
-
 static txm_status refused(tiff_writer *w, const char *what, txm_error *err)
 {
-    if (lacks_memory(w->said)) {
+    /* Where it says nothing, there was no memory either. */
+    if (!w->said[0] || txm_libtiff_lacks_memory(w->said)) {
         w->broken = true;
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for libtiff to write %s", w->out->name, what);
     }

@@ -76,7 +76,7 @@ static txm_status force_place(const conversion *c, txm_result *result, txm_error
 {
     char *path = txm_tx_path(c->path, c->settings.cache_dir, &c->resolved.key);
     if (!path)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", c->path);
+        return txm_path_absolute_failed(c->path, err);
     free(result->tx_path);
     result->tx_path = path;
     snprintf(result->reason, sizeof result->reason, "forced");
@@ -187,7 +187,7 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
     txm_color_class class = txm_color_space_class(c->resolved.space);
     c->stored_source = c->settings.redact ? txm_strdup(txm_path_base(c->path)) : txm_path_absolute(c->path);
     if (!c->stored_source)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", c->path);
+        return txm_path_absolute_failed(c->path, err);
     txm_status status = collect_attributes(c, err);
     *out = (txm_tx_metadata){
         .source = c->stored_source,

@@ -158,6 +158,7 @@ const char *txm_path_hint(const char *path)
 
 char *txm_path_absolute(const char *path)
 {
+    errno = ENOMEM;
     if (txm_path_is_absolute(path))
         return txm_path_normal(path);
     char *cwd = getcwd(NULL, 0);
@@ -167,7 +168,15 @@ char *txm_path_absolute(const char *path)
     char *normal = joined ? txm_path_normal(joined) : NULL;
     free(cwd);
     free(joined);
+    errno = normal ? errno : ENOMEM;
     return normal;
+}
+
+txm_status txm_path_absolute_failed(const char *path, txm_error *err)
+{
+    if (errno == ENOMEM)
+        return txm_no_memory(err, path);
+    return txm_fail_errno(err, errno, "%s: the current folder cannot be found out", path);
 }
 
 /* Something has the name, but it is no folder that can be reached. */

@@ -32,6 +32,8 @@ char *txm_path_relative(const char *path, const char *base);
 const char *txm_path_hint(const char *path);
 /* Current directory + path, normalised. Asks the system for the current directory. */
 char *txm_path_absolute(const char *path);
+/* Records why txm_path_absolute, called just before, answered NULL: there need be no current folder. */
+txm_status txm_path_absolute_failed(const char *path, txm_error *err);
 
 /* Creates a folder and its parents; another process may do so at the same time. A link that leads nowhere (its disk is
  * not mounted) is named with its target: NOT_FOUND. */

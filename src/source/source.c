@@ -16,6 +16,7 @@
 
 #include "core/fail.h"
 #include "core/mem.h"
+#include "source/random_file.h"
 #include "source/readers.h"
 
 enum { HEAD_BYTES = 1024 };
@@ -68,11 +69,11 @@ bool txm_source_keep(txm_source_info *info, const char *name, const char *value)
 static txm_status look_at(const char *path, struct stat *st, uint8_t head[HEAD_BYTES], size_t *head_bytes,
                           txm_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
+    txm_random_file file = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (file.fd < 0)
         return txm_fail_errno(err, errno, "%s: cannot be opened", path);
     txm_status status = TXM_OK;
-    if (fstat(fd, st) != 0) {
+    if (fstat(file.fd, st) != 0) {
         status = txm_fail_errno(err, errno, "%s: cannot be examined", path);
     } else if (S_ISDIR(st->st_mode)) {
         status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: is a folder, not an image", path);
@@ -81,13 +82,11 @@ static txm_status look_at(const char *path, struct stat *st, uint8_t head[HEAD_B
     } else if (st->st_size == 0) {
         status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: the file is empty", path);
     } else {
-        ssize_t got = pread(fd, head, HEAD_BYTES, 0);
-        if (got < 0)
-            status = txm_fail_errno(err, errno, "%s: cannot be read", path);
-        else
-            *head_bytes = (size_t)got;
+        int64_t got = txm_random_file_read(&file, head, HEAD_BYTES, 0);
+        *head_bytes = got > 0 ? (size_t)got : 0;
+        status = txm_random_file_status(&file, path, err);
     }
-    close(fd);
+    txm_random_file_close(&file);
     return status;
 }
 

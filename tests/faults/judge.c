@@ -48,14 +48,6 @@ static bool known(const stage *g, const char *name)
     return tree_find(&g->before, name) || tree_find(&g->after, name) || tree_find(&g->after_again, name);
 }
 
-static unsigned leftovers(const stage *g, const tree *now)
-{
-    unsigned n = 0;
-    for (size_t i = 0; i < now->count; i++)
-        n += !known(g, now->files[i].name);
-    return n;
-}
-
 static void list_leftovers(trial *t, const char *when)
 {
     for (size_t i = 0; i < t->now.count; i++)
@@ -79,15 +71,16 @@ static void check_names(trial *t)
     }
 }
 
-/* Whether the folder is as a run without a fault leaves it; `missing`: which files need not be there. */
-static bool same_folder(const stage *g, const tree *now, const tree *wanted, char *const *missing)
+/* Whether the folder is as a run without a fault leaves it; `missing`: which files need not be there; `more`: whether
+ * there may be others. */
+static bool same_folder(const stage *g, const tree *now, const tree *wanted, char *const *missing, bool more)
 {
     for (size_t i = 0; i < wanted->count; i++) {
         const tree_file *f = tree_find(now, wanted->files[i].name);
         if (!f ? !matches(missing, wanted->files[i].name) : !as_in(g, f, wanted))
             return false;
     }
-    for (size_t i = 0; i < now->count; i++)
+    for (size_t i = 0; i < now->count && !more; i++)
         if (!tree_find(wanted, now->files[i].name))
             return false;
     return true;
@@ -156,7 +149,7 @@ static bool tells_cause(const trial *t)
     if (f->error == 0 || says(t, "standard output: writing failed"))
         return true;
     if (f->error == ENOENT)
-        return says(t, "no such file") || says(t, "not found") || says(t, "not exist");
+        return says(t, "no such file") || says(t, "not found") || says(t, "not exist") || says(t, "disappeared");
     return says(t, strerror(f->error));
 }
 
@@ -173,6 +166,14 @@ static void check_last_line(trial *t, int rc)
         fprintf(t->wrong, "the last line is not \"%s...\"\n", wanted);
 }
 
+/* Whoever is killed, cannot remove a file, or does not get to know that one was made. */
+static bool may_leave(const trial *t)
+{
+    const fault *f = t->fault;
+    return f->kind == FAULT_KILL || f->kind == FAULT_ERROR_LATE || t->result->hung ||
+           (f->call >= 0 && strncmp(fault_calls[f->call].name, "unlink", 6) == 0);
+}
+
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
 static bool complete(const trial *t, int rc)
@@ -182,7 +183,7 @@ static bool complete(const trial *t, int rc)
     /* What is not there, cannot be reached for good, or has nothing in it, is listed as that. */
     if (g->scenario->findings && rc == g->rc && !fault_is_passing(f) && (f->error || f->kind == FAULT_ZERO))
         return true;
-    return rc == g->rc && strcmp(t->out, g->printed) == 0 && same_folder(g, &t->now, &g->after, g->scenario->optional);
+    return rc == g->rc && strcmp(t->out, g->printed) == 0 && same_folder(g, &t->now, &g->after, g->scenario->optional, may_leave(t));
 }
 
 static bool code_fits(const trial *t, int rc)
@@ -235,14 +236,6 @@ static void check_end(trial *t)
     }
 }
 
-/* Whoever is killed, cannot remove a file, or does not get to know that one was made. */
-static bool may_leave(const trial *t)
-{
-    const fault *f = t->fault;
-    return f->kind == FAULT_KILL || f->kind == FAULT_ERROR_LATE || t->result->hung ||
-           (f->call >= 0 && strncmp(fault_calls[f->call].name, "unlink", 6) == 0);
-}
-
 /* A run without a fault has to bring everything in order. From a folder as it was prepared, the first one did. */
 static void check_again(const surroundings *around, trial *t)
 {
@@ -257,7 +250,8 @@ static void check_again(const surroundings *around, trial *t)
         fprintf(t->wrong, "the clean run afterwards ended with status %#x: %s\n", again.status, said);
         free(said);
     }
-    if (!same_folder(g, &t->now, &g->after, none) && !same_folder(g, &t->now, &g->after_again, none))
+    if (!same_folder(g, &t->now, &g->after, none, false) &&
+        !same_folder(g, &t->now, &g->after_again, none, false))
         list_differences(t, &g->after_again, "after a clean run");
 }
 
@@ -274,7 +268,7 @@ char *judge(const surroundings *around, const stage *g, const fault *f, const ru
     check_names(&t);
     if (!may_leave(&t))
         list_leftovers(&t, "by a process that ended by itself");
-    if (!tree_same(&t.now, &g->before) && (leftovers(g, &t.now) || !same_folder(g, &t.now, &g->after, g->scenario->optional)))
+    if (!tree_same(&t.now, &g->before) && !same_folder(g, &t.now, &g->after, g->scenario->optional, false))
         check_again(around, &t);
     fclose(t.wrong);
     tree_free(&t.now);

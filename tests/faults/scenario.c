@@ -115,11 +115,12 @@ char *read_text(const char *path)
     return text;
 }
 
-static bool is_unit(const char *s)
+/* How much of the text is a unit of time, " ms" or " s". */
+static size_t unit_of(const char *s)
 {
-    s += *s == ' ';
-    s += *s == 'm';
-    return *s == 's' && !isalnum((unsigned char)s[1]);
+    size_t n = *s == ' ';
+    n += s[n] == 'm';
+    return s[n] == 's' && !isalnum((unsigned char)s[n + 1]) ? n + 1 : 0;
 }
 
 static int by_line(const void *a, const void *b)
@@ -154,13 +155,13 @@ void make_comparable(char *text)
             continue;
         }
         /* In JSON whatever is no whole number is a time. */
-        size_t n = strspn(p, json ? "0123456789.e-" : "0123456789.");
-        if (is_unit(p + n) || (json && (strcspn(p, ".e") < n || (*p == '0' && n == 1))))
+        size_t n = strspn(p, json ? "0123456789.e-" : "0123456789."), unit = unit_of(p + n);
+        if (unit || (json && (strcspn(p, ".e") < n || (*p == '0' && n == 1))))
             *to++ = '#';
         else
             for (size_t i = 0; i < n; i++)
                 *to++ = p[i];
-        p += n;
+        p += n + unit;
     }
     *to = 0;
     sort_lines(text);

@@ -168,24 +168,33 @@ static txm_status read_file(txm_project *p, txm_error *err)
 
 /* ---- finding it ------------------------------------------------------------------------------------------------- */
 
-/* The .txmill of `start` or of a folder above it; NULL if there is none. *exhausted: memory ran out. */
-static char *search(const char *start, bool *exhausted)
+/* *found: the .txmill of `start` or of a folder above it; NULL if there is none. One that cannot be told from none is a
+ * failure. */
+static txm_status search(const char *start, char **found, txm_error *err)
 {
     struct stat st;
+    txm_status status = TXM_OK;
     char *folder = txm_path_absolute(start);
-    *exhausted = !folder;
-    while (folder) {
-        char *path = txm_path_join(folder, ".txmill"), *above = strcmp(folder, "/") ? txm_path_dir(folder) : NULL;
-        *exhausted = !path || (!above && strcmp(folder, "/") != 0);
+    *found = NULL;
+    if (!folder)
+        return txm_path_absolute_failed(start, err);
+    while (folder && status == TXM_OK && !*found) {
+        bool top = strcmp(folder, "/") == 0;
+        char *path = txm_path_join(folder, ".txmill"), *above = top ? NULL : txm_path_dir(folder);
+        bool there = path && stat(path, &st) == 0;
+        if (!path || (!top && !above))
+            status = txm_no_memory(err, start);
+        else if (!there && errno != ENOENT && errno != ENOTDIR && errno != EACCES)
+            status = txm_fail_errno(err, errno, "%s: cannot be examined", path);
+        if (status == TXM_OK && there && S_ISREG(st.st_mode))
+            *found = path;
+        else
+            free(path);
         free(folder);
-        if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
-            free(above);
-            return path;
-        }
-        free(path);
         folder = above;
     }
-    return NULL;
+    free(folder);
+    return status;
 }
 
 /* From where an operand's project is looked for: a folder itself, the folder of anything else. */
@@ -202,12 +211,11 @@ static txm_status find_file(char *const *paths, size_t count, txm_project *p, tx
     const char *from = "";
     for (size_t i = 0; i < (count ? count : 1); i++) {
         const char *operand = count ? paths[i] : "";
-        bool exhausted = false;
-        char *start = start_of(operand), *path = start ? search(start, &exhausted) : NULL;
-        exhausted |= !start;
+        char *start = start_of(operand), *path = NULL;
+        txm_status status = start ? search(start, &path, err) : txm_no_memory(err, operand);
         free(start);
-        if (exhausted)
-            return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for settings");
+        if (status != TXM_OK)
+            return status;
         bool same = i == 0 || (!path && !p->path) || (path && p->path && !strcmp(path, p->path));
         if (!same)
             txm_fail(err, TXM_STATUS_USAGE,

@@ -5,12 +5,10 @@
  */
 #include "source/exr/exr.h"
 
-#include <errno.h>
 #include <libdeflate.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/fail.h"
 #include "core/mem.h"
@@ -24,6 +22,7 @@ static void close_image(void *self)
         exr_decoding_destroy(x->pipeline.context, &x->pipeline);
     if (x->context)
         exr_finish(&x->context);
+    txm_random_file_close(&x->file);
     libdeflate_free_decompressor(x->inflater);
     free(x->packed);
     free(x->scratch);
@@ -37,9 +36,29 @@ static void close_image(void *self)
 static void remember_words(exr_const_context_t context, exr_result_t code, const char *words)
 {
     void *user = NULL;
-    (void)code;
-    if (exr_get_user_data(context, &user) == EXR_ERR_SUCCESS && user)
-        snprintf(((txm_exr *)user)->words, sizeof((txm_exr *)user)->words, "%s", words);
+    if (exr_get_user_data(context, &user) != EXR_ERR_SUCCESS || !user)
+        return;
+    txm_exr *x = user;
+    snprintf(x->words, sizeof x->words, "%s", words);
+    x->no_memory |= code == EXR_ERR_OUT_OF_MEMORY;
+}
+
+static int64_t read_file(exr_const_context_t context, void *user, void *buffer, uint64_t bytes, uint64_t offset,
+                         exr_stream_error_func_ptr_t fail)
+{
+    (void)context, (void)fail;
+    return txm_random_file_read(&((txm_exr *)user)->file, buffer, bytes, offset);
+}
+
+static int64_t file_size(exr_const_context_t context, void *user)
+{
+    (void)context;
+    return (int64_t)((txm_exr *)user)->file.bytes;
+}
+
+txm_status txm_exr_cause(const txm_exr *x, txm_error *err)
+{
+    return x->no_memory ? txm_no_memory(err, x->path) : txm_random_file_status(&x->file, x->path, err);
 }
 
 static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
@@ -55,13 +74,10 @@ static txm_status allocate(txm_exr *x, const txm_source_options *options, txm_er
 {
     uint32_t w = x->chunk_w < x->width ? x->chunk_w : x->width, h = x->chunk_h < x->height ? x->chunk_h : x->height;
     size_t band = txm_mul(txm_mul(x->width, h), (size_t)x->channels * x->sample_bytes);
-    struct stat st;
     x->chunk_bytes = txm_mul(txm_mul(w, h), (size_t)x->file_channels * x->sample_bytes);
-    if (stat(x->path, &st) != 0)
-        return txm_fail_errno(err, errno, "%s: cannot be examined", x->path);
-    if (x->compression != EXR_COMPRESSION_PIZ && x->chunk_bytes / 1032 > (uint64_t)st.st_size)
-        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a file of %lld bytes cannot hold blocks of %zu", x->path,
-                        (long long)st.st_size, x->chunk_bytes);
+    if (x->compression != EXR_COMPRESSION_PIZ && x->chunk_bytes / 1032 > x->file.bytes)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a file of %llu bytes cannot hold blocks of %zu", x->path,
+                        (unsigned long long)x->file.bytes, x->chunk_bytes);
     double need = 3.0 * (double)x->chunk_bytes + (double)band;
     if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
         return txm_fail(err, TXM_STATUS_TOO_LARGE,
@@ -78,18 +94,27 @@ static txm_status open_image(const char *path, const txm_source_options *options
                              txm_error *err)
 {
     txm_exr *x = txm_calloc(1, sizeof *x);
-    if (!x || !(x->path = txm_strdup(path))) {
-        close_image(x);
+    if (!x)
         return txm_no_memory(err, path);
+    x->file.fd = -1;
+    x->path = txm_strdup(path);
+    txm_status status = x->path ? txm_random_file_open(&x->file, path, err) : txm_no_memory(err, path);
+    if (status != TXM_OK) {
+        close_image(x);
+        return status;
     }
     exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
     init.error_handler_fn = remember_words;
+    init.read_fn = read_file;
+    init.size_fn = file_size;
     init.user_data = x;
-    txm_status status;
+    exr_result_t opened = exr_start_read(&x->context, path, &init);
+    x->no_memory |= opened == EXR_ERR_OUT_OF_MEMORY; /* of which it says nothing while there is no context */
+    status = txm_exr_cause(x, err);
     /* A header that OpenEXR's C library refuses may still be one that OpenImageIO reads: its word counts. */
-    if (exr_start_read(&x->context, path, &init) != EXR_ERR_SUCCESS)
+    if (status == TXM_OK && opened != EXR_ERR_SUCCESS)
         status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s", path, *x->words ? x->words : "the header is damaged");
-    else
+    if (status == TXM_OK)
         status = txm_exr_describe(x, info, err);
     if (status == TXM_OK)
         status = allocate(x, options, err);

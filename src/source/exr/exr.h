@@ -8,6 +8,7 @@
 #include <openexr.h>
 
 #include "container/exr_channels.h"
+#include "source/random_file.h"
 #include "source/readers.h"
 
 struct libdeflate_decompressor;
@@ -15,7 +16,9 @@ struct libdeflate_decompressor;
 typedef struct txm_exr {
     char *path;
     exr_context_t context;
+    txm_random_file file;
     char words[256]; /* what OpenEXR said last */
+    bool no_memory;  /* it said so once */
 
     /* Layout of the part. Chunks are blocks of whole rows (scanline parts) or tiles. */
     int32_t min_x, min_y;
@@ -37,6 +40,9 @@ typedef struct txm_exr {
     uint8_t *band;
     uint32_t band_begin, band_end;
 } txm_exr;
+
+/* OK unless reading failed or memory was exhausted: then that is the failure, whatever OpenEXR makes of it. */
+txm_status txm_exr_cause(const txm_exr *x, txm_error *err);
 
 /* Reads the header of the opened context into `x` and `info`. UNSUPPORTED for what OpenImageIO is to serve. */
 txm_status txm_exr_describe(txm_exr *x, txm_source_info *info, txm_error *err);

@@ -70,6 +70,9 @@ static void deliver(const txm_exr *x, const uint8_t *planes, uint32_t width, uin
 
 static txm_status bad_chunk(const txm_exr *x, const exr_chunk_info_t *chunk, txm_error *err, const char *what)
 {
+    txm_status status = txm_exr_cause(x, err);
+    if (status != TXM_OK)
+        return status;
     return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %d: %s%s%s", x->path,
                     x->tiled ? chunk->start_y * (int32_t)x->chunk_h : chunk->start_y - x->min_y, what,
                     *x->words ? ": " : "", x->words);
@@ -98,7 +101,8 @@ static bool unpack(txm_exr *x, const exr_chunk_info_t *chunk, size_t size)
     }
 }
 
-/* The planes of a PIZ chunk, by OpenEXR's own pipeline up to where it would take them apart; NULL if it is damaged. */
+/* The planes of a PIZ chunk, by OpenEXR's own pipeline up to where it would take them apart; NULL if it is damaged, or
+ * memory is exhausted. */
 static const uint8_t *unpack_piz(txm_exr *x, const exr_chunk_info_t *chunk, size_t size)
 {
     exr_decode_pipeline_t *p = &x->pipeline;
@@ -110,6 +114,7 @@ static const uint8_t *unpack_piz(txm_exr *x, const exr_chunk_info_t *chunk, size
         p->unpack_and_convert_fn = NULL;
         r = exr_decoding_run(x->context, 0, p);
     }
+    x->no_memory |= r == EXR_ERR_OUT_OF_MEMORY;
     if (r == EXR_ERR_SUCCESS && p->unpacked_buffer && p->unpacked_alloc_size >= size)
         return p->unpacked_buffer;
     if (p->context)

@@ -27,8 +27,10 @@ static bool is_served(exr_compression_t compression)
 
 static txm_status refuse(const txm_exr *x, txm_error *err, const char *what)
 {
-    return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s is not read directly%s%s", x->path, what,
-                    *x->words ? ": " : "", x->words);
+    txm_status status = txm_exr_cause(x, err);
+    return status != TXM_OK ? status
+                            : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s is not read directly%s%s", x->path, what,
+                                       *x->words ? ": " : "", x->words);
 }
 
 static txm_status describe_channels(txm_exr *x, txm_source_info *info, txm_error *err)
@@ -182,5 +184,5 @@ txm_status txm_exr_describe(txm_exr *x, txm_source_info *info, txm_error *err)
         status = describe_channels(x, info, err);
     if (status == TXM_OK)
         status = describe_metadata(x, info, err);
-    return status;
+    return status == TXM_OK ? txm_exr_cause(x, err) : status;
 }

@@ -9,13 +9,12 @@
  */
 #include "source/tiff/tiff.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "container/libtiff.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
@@ -37,6 +36,7 @@ static void close_image(void *self)
         return;
     if (t->tif)
         TIFFClose(t->tif);
+    txm_random_file_close(&t->file);
     free_streams(t);
     free(t->block);
     free(t->line);
@@ -67,12 +67,17 @@ static bool concerns_pixels(const char *words)
 /* Keeps what libtiff says last - but nothing over what casts doubt on the pixels. */
 __attribute__((format(printf, 2, 0))) static void keep_words(txm_tiff *t, const char *format, va_list args)
 {
+    char words[sizeof t->words];
+    txm_vformat(words, sizeof words, format, args);
+    t->no_memory |= txm_libtiff_lacks_memory(words);
+    if (t->guarded && txm_libtiff_breaks_handle(words))
+        longjmp(t->escape, 1);
     if (t->doubtful)
         return;
-    txm_vformat(t->words, sizeof t->words, format, args);
-    for (char *c = t->words; *c; c++)
+    for (char *c = words; *c; c++)
         if ((unsigned char)*c < ' ')
             *c = ' ';
+    strcpy(t->words, words);
     t->doubtful = concerns_pixels(t->words);
 }
 
@@ -104,17 +109,70 @@ static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
            memcmp(head, "MM\0\x2b", 4) == 0;
 }
 
+/* ---- the file, as libtiff asks for it ---- */
+
+static tmsize_t read_file(thandle_t user, void *dst, tmsize_t bytes)
+{
+    txm_tiff *t = user;
+    int64_t got = bytes < 0 ? -1 : txm_random_file_read(&t->file, dst, (size_t)bytes, t->position);
+    t->position += got > 0 ? (uint64_t)got : 0;
+    return (tmsize_t)got;
+}
+
+static tmsize_t write_file(thandle_t user, void *src, tmsize_t bytes)
+{
+    (void)user, (void)src, (void)bytes;
+    return -1;
+}
+
+static toff_t seek_file(thandle_t user, toff_t offset, int whence)
+{
+    txm_tiff *t = user;
+    t->position = offset + (whence == SEEK_CUR ? t->position : whence == SEEK_END ? t->file.bytes : 0);
+    return t->position;
+}
+
+static toff_t file_size(thandle_t user)
+{
+    return ((const txm_tiff *)user)->file.bytes;
+}
+
+static int close_file(thandle_t user)
+{
+    (void)user;
+    return 0;
+}
+
+txm_status txm_tiff_cause(const txm_tiff *t, txm_error *err)
+{
+    return t->no_memory ? txm_no_memory(err, t->path) : txm_random_file_status(&t->file, t->path, err);
+}
+
 /* No mapping ('m'): mapped pages count as memory of ours. */
+static TIFF *open_guarded(txm_tiff *t, TIFFOpenOptions *options)
+{
+    if (setjmp(t->escape) != 0) {
+        t->guarded = false;
+        return NULL;
+    }
+    t->guarded = true;
+    TIFF *tif = TIFFClientOpenExt(t->path, "rm", t, read_file, write_file, seek_file, close_file, file_size, NULL, NULL,
+                                  options);
+    t->guarded = false;
+    return tif;
+}
+
 static TIFF *open_tiff(txm_tiff *t, const txm_source_options *bounds)
 {
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    t->no_memory = !options;
     if (!options)
         return NULL;
     TIFFOpenOptionsSetErrorHandlerExtR(options, remember_words, t);
     TIFFOpenOptionsSetWarningHandlerExtR(options, judge_warning, t);
     if (bounds->max_memory_bytes && bounds->max_memory_bytes <= INT64_MAX)
         TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)bounds->max_memory_bytes);
-    TIFF *tif = TIFFOpenExt(t->path, "rm", options);
+    TIFF *tif = open_guarded(t, options);
     TIFFOpenOptionsFree(options);
     return tif;
 }
@@ -149,7 +207,7 @@ static bool prepare_streams(txm_tiff *t, uint16_t compression)
         return true;
     for (uint32_t p = 0; p < t->planes; p++) {
         uint32_t first = TIFFComputeStrip(t->tif, 0, (uint16_t)p);
-        t->strip[p] = txm_tiff_strip_new(TIFFFileno(t->tif), compression);
+        t->strip[p] = txm_tiff_strip_new(t->file.fd, compression);
         /* What a stream does not take from the start, libtiff may. */
         if (!t->strip[p] || !txm_tiff_strip_begin(t->strip[p], TIFFGetStrileOffset(t->tif, first),
                                                   TIFFGetStrileByteCount(t->tif, first))) {
@@ -188,27 +246,24 @@ static txm_status plan(txm_tiff *t, uint16_t compression, size_t *block, size_t 
 
 static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_error *err)
 {
-    struct stat st;
     size_t block, band;
     uint16_t compression = COMPRESSION_NONE;
     if (!layout_agrees(t))
         return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: this layout of samples is not read directly", t->path);
-    if (stat(t->path, &st) != 0)
-        return txm_fail_errno(err, errno, "%s: cannot be examined", t->path);
     TIFFGetFieldDefaulted(t->tif, TIFFTAG_COMPRESSION, &compression);
     txm_status status = plan(t, compression, &block, &band, err);
     if (status != TXM_OK)
         return status;
     /* No codec but zstd shrinks pixels more than a thousandfold or so. */
     size_t largest = block ? block : band;
-    if (compression != COMPRESSION_ZSTD && largest / 1400 > (uint64_t)st.st_size)
-        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a file of %lld bytes cannot hold blocks of %zu", t->path,
-                        (long long)st.st_size, largest);
+    if (compression != COMPRESSION_ZSTD && largest / 1400 > t->file.bytes)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a file of %llu bytes cannot hold blocks of %zu", t->path,
+                        (unsigned long long)t->file.bytes, largest);
     bool held = t->by_scanline && !t->strip[0] && compression != COMPRESSION_NONE;
     uint64_t packed = held ? largest_strip(t->tif) : 0;
-    if (packed > (uint64_t)st.st_size)
-        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a strip of %llu bytes in a file of %lld: the file is damaged",
-                        t->path, (unsigned long long)packed, (long long)st.st_size);
+    if (packed > t->file.bytes)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a strip of %llu bytes in a file of %llu: the file is damaged", t->path,
+                        (unsigned long long)packed, (unsigned long long)t->file.bytes);
     double need = (double)block + (double)band + (double)packed;
     if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: a %s of it needs %.0f MiB to decode, the limit is %.0f MiB",
@@ -223,12 +278,20 @@ static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_e
 static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                              txm_error *err)
 {
-    txm_status status = TXM_OK;
     txm_tiff *t = txm_calloc(1, sizeof *t);
-    if (!t || !(t->path = txm_strdup(path)))
-        status = txm_no_memory(err, path);
-    else if (!(t->tif = open_tiff(t, options)))
-        status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", path, *t->words ? t->words : "libtiff cannot open it");
+    if (!t)
+        return txm_no_memory(err, path);
+    t->file.fd = -1;
+    t->path = txm_strdup(path);
+    txm_status status = t->path ? txm_random_file_open(&t->file, path, err) : txm_no_memory(err, path);
+    if (status == TXM_OK) {
+        t->tif = open_tiff(t, options);
+        /* Where it could not read a tag, libtiff may have gone on without. */
+        status = txm_tiff_cause(t, err);
+    }
+    /* Of damage it speaks. */
+    if (status == TXM_OK && !t->tif)
+        status = *t->words ? txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", path, t->words) : txm_no_memory(err, path);
     if (status == TXM_OK)
         status = txm_tiff_describe(t, info, err);
     if (status == TXM_OK)

@@ -7,16 +7,23 @@
  */
 #ifndef TXM_SOURCE_TIFF_H
 #define TXM_SOURCE_TIFF_H
+#include <setjmp.h>
 #include <tiffio.h>
 
+#include "source/random_file.h"
 #include "source/readers.h"
 #include "source/tiff/tiff_strip.h"
 
 typedef struct txm_tiff {
     char *path;
     TIFF *tif;
+    txm_random_file file;
+    uint64_t position; /* of libtiff in the file */
     char words[256]; /* what libtiff complained about last */
     bool doubtful;   /* it was about a tag that says how pixels are stored */
+    bool no_memory;  /* it complained about that once */
+    bool guarded;    /* escape leads out of a call of libtiff that broke its handle (container/libtiff.h) */
+    jmp_buf escape;
     bool tiled;
     uint32_t width, height;
     uint32_t block_w, block_h;        /* a tile; or the image's width and the rows of a strip */
@@ -34,6 +41,9 @@ typedef struct txm_tiff {
     uint8_t *band;  /* image rows [band_begin, band_end), plane after plane as in the file */
     uint32_t band_begin, band_end;
 } txm_tiff;
+
+/* OK unless reading failed or memory was exhausted: then that is the failure, whatever libtiff makes of it. */
+txm_status txm_tiff_cause(const txm_tiff *t, txm_error *err);
 
 /* Reads the first directory of the opened file into `t` and `info`. UNSUPPORTED for what OpenImageIO is to serve. */
 txm_status txm_tiff_describe(txm_tiff *t, txm_source_info *info, txm_error *err);

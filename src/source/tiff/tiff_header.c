@@ -17,7 +17,8 @@ enum { MAX_CHANNELS = 64 };
 
 static txm_status refuse(const txm_tiff *t, txm_error *err, const char *what)
 {
-    return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s is not read directly", t->path, what);
+    txm_status status = txm_tiff_cause(t, err);
+    return status != TXM_OK ? status : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s is not read directly", t->path, what);
 }
 
 static uint16_t short_tag(txm_tiff *t, uint32_t tag)
@@ -143,17 +144,34 @@ static bool read_fields(txm_tiff *t, txm_raster_meta *meta)
     return ok;
 }
 
-/* Exif's colour space, for which the directory is left and entered again. */
+/* Leaves the directory and enters it again. False where that fails. */
+static bool visit_exif(txm_tiff *t, toff_t offset, uint16_t *space)
+{
+    if (setjmp(t->escape) != 0) {
+        t->guarded = false;
+        t->tif = NULL; /* lost */
+        return false;
+    }
+    t->guarded = true;
+    if (TIFFReadEXIFDirectory(t->tif, offset))
+        TIFFGetField(t->tif, EXIFTAG_COLORSPACE, space);
+    *t->words = 0; /* damage there is none of the image */
+    bool back = TIFFSetDirectory(t->tif, 0);
+    t->guarded = false;
+    return back;
+}
+
 static txm_status read_exif(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
     toff_t offset = 0;
     uint16_t space = 0xffff; /* uncalibrated */
     if (!TIFFGetField(t->tif, TIFFTAG_EXIFIFD, &offset))
-        return TXM_OK;
-    if (TIFFReadEXIFDirectory(t->tif, offset) && TIFFGetField(t->tif, EXIFTAG_COLORSPACE, &space) && space != 0xffff)
+        return txm_tiff_cause(t, err);
+    bool back = visit_exif(t, offset, &space);
+    txm_status status = txm_tiff_cause(t, err);
+    if (status == TXM_OK && space != 0xffff)
         strcpy(info->colorspace_hint, "sRGB");
-    *t->words = 0; /* damage there is none of the image */
-    return TIFFSetDirectory(t->tif, 0) ? TXM_OK : txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->words);
+    return status != TXM_OK || back ? status : txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->words);
 }
 
 static void describe_density(txm_tiff *t, txm_density *density)

@@ -11,8 +11,10 @@
 
 static txm_status damaged(const txm_tiff *t, uint32_t y, txm_error *err)
 {
-    return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", t->path, y,
-                    *t->words ? t->words : "libtiff cannot decode it");
+    txm_status status = txm_tiff_cause(t, err);
+    return status != TXM_OK ? status
+                            : txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", t->path, y,
+                                       *t->words ? t->words : "libtiff cannot decode it");
 }
 
 /* ---- from the file ---- */
@@ -65,7 +67,10 @@ static txm_status stream_row(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t *r
         uint32_t strip = TIFFComputeStrip(t->tif, y, (uint16_t)plane);
         ok = txm_tiff_strip_begin(s, TIFFGetStrileOffset(t->tif, strip), TIFFGetStrileByteCount(t->tif, strip));
     }
-    if (!ok || !txm_tiff_strip_read(s, row, txm_tiff_plane_row(t)))
+    ok = ok && txm_tiff_strip_read(s, row, txm_tiff_plane_row(t));
+    if (!ok && txm_tiff_strip_errno(s))
+        return txm_fail_errno(err, txm_tiff_strip_errno(s), "%s: row %u: cannot be read", t->path, y);
+    if (!ok)
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", t->path, y, txm_tiff_strip_words(s));
     undo_predictor(t, row);
     return TXM_OK;

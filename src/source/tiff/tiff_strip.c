@@ -46,6 +46,7 @@ struct txm_tiff_strip {
     uint64_t offset, left; /* of the strip's bytes that are not in the buffer */
     size_t at, end;        /* unread part of the buffer */
     const char *words;
+    int sys_errno;
     uint8_t input[INPUT_BYTES];
     union {
         struct inflate_state inflate;
@@ -76,6 +77,11 @@ const char *txm_tiff_strip_words(const txm_tiff_strip *s)
     return s->words ? s->words : "damaged data";
 }
 
+int txm_tiff_strip_errno(const txm_tiff_strip *s)
+{
+    return s->sys_errno;
+}
+
 static bool fail(txm_tiff_strip *s, const char *words)
 {
     s->words = words;
@@ -94,6 +100,7 @@ static bool fill(txm_tiff_strip *s)
     do {
         n = pread(s->fd, s->input, want, (off_t)s->offset);
     } while (n < 0 && errno == EINTR);
+    s->sys_errno = n < 0 ? errno : 0;
     if (n <= 0)
         return fail(s, n < 0 ? "reading failed" : "the file ends in the middle of the strip");
     s->at = 0;
