@@ -45,7 +45,7 @@ check young-stay test -z "$(found)" -a "$(find tex -name '000001*.tx')"
 check young-counted kept young 2
 txm gc --delete tex
 check deleted-exit rc_is 0
-check deleted-says prints "removed      tex/blender_tx/000001.png.0-"
+check deleted-says grep -q "^tex/blender_tx/000001.png.0-.*: removed: orphan, " out
 diff before <(find tex | sort) >gone
 check deleted-nothing-else test "$(grep -c '^<' gone)" -eq 2 -a "$(grep -c 'in.png.0-\|000001.png.0-' gone)" -eq 2
 rm -r tex/blender_tx/{notes.txt,photo.tx,renamed.tx,text.png*,link.png*,folder.png*,next.png*}

@@ -47,9 +47,12 @@ spares hard-link -o extract -o tex/hard.png "$tx"
 spares symbolic-link -o extract -o tex/soft.png "$tx"
 rm tex/hard.png tex/soft.png
 before=$(sums)
-txm extract -o tex "$tx"
+txm tile -o tex "$tx"
 check folder-exit rc_is 2
 check folder-says says "is a folder; name a file in it"
+txm extract -o tex "$tx"
+check folder-image-exit rc_is 2
+check folder-image-says says "-o tex/rgb8.png: is the image that $tx was made from"
 
 # Reports: the log itself, and a scene or page of somebody else's.
 txm make --json tex/*.png --log run.jsonl

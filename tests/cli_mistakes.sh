@@ -103,7 +103,7 @@ mistake 3 'tex/none.png: cannot be opened: No such file or directory' \
     resolve tex/none.png
 mistake 2 'no folder given, and no --store; '"'"'txmill gc --help'"'"' lists the options' \
     gc
-mistake 3 'notes.txt: cannot read the folder: Not a directory' \
+mistake 3 'notes.txt: is neither a folder nor named as the tx files of a texture cache are, IMAGE.0-MD5.tx; name the folder that holds the tx files' \
     gc notes.txt
 mistake 2 'no log given; txmill make --json writes them' \
     report

@@ -53,7 +53,7 @@ check patch-isas cmp scalar.ppm avx2.ppm
 # Refused, and why.
 refuses() { txm sample "${@:2}"; check "refuses-$1" rc_is 2; }
 refuses no-file
-refuses two-files rgb.tx half.tx
+refuses two-files rgb.tx half.tx --grid 4x4 -o patch.png
 refuses grid-without-file rgb.tx --grid 10x10
 refuses file-without-grid rgb.tx -o x.png
 refuses grid-of-nothing rgb.tx --grid 0x5 -o x.png

@@ -11,18 +11,21 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
+#include "tools/output/line.h"
 #include "tools/output/say.h"
-#include "tools/output/text.h"
+#include "tools/output/summary.h"
 
 enum { TXM_BORDERS_SCHEMA_VERSION = 1 };
 
 typedef struct borders_args {
     bool add, strip, check, json, quiet;
     uint32_t threads;
+    txm_tx_files_args files;
 } borders_args;
 
 #define AT(member) .offset = offsetof(borders_args, member)
@@ -44,15 +47,21 @@ static const txm_option options[] = {
 };
 #undef AT
 
-static const txm_option_group groups[] = {{"Actions, exactly one", actions, 0}, {"Running", options, 0}, {0}};
+static const txm_option_group groups[] = {
+    {"Actions, exactly one", actions, 0},
+    {"Inputs", txm_tx_files_options, offsetof(borders_args, files)},
+    {"Running", options, 0},
+    {0},
+};
 
 /* One file, and what all files share. */
 typedef struct task {
     const borders_args *args;
-    const char *path;
+    const txm_input *input;
     txm_pool *pool;
-    pthread_mutex_t *lock; /* of the tally and of what is printed */
+    pthread_mutex_t *lock; /* of the tally, the summary and what is printed */
     txm_tally *tally;
+    txm_summary *summary;
 } task;
 
 static const char *action_name(const borders_args *args)
@@ -63,7 +72,7 @@ static const char *action_name(const borders_args *args)
 static void print_json(const task *t, const txm_borders_result *r, const char *finding, const txm_error *err)
 {
     cJSON *object = txm_json_new("txmill.borders", TXM_BORDERS_SCHEMA_VERSION);
-    txm_json_text(object, "file", t->path);
+    txm_json_text(object, "file", t->input->path);
     txm_json_text(object, "action", action_name(t->args));
     if (err->status != TXM_OK) {
         txm_json_error(object, err);
@@ -81,25 +90,32 @@ static void print_json(const task *t, const txm_borders_result *r, const char *f
     txm_json_emit(object);
 }
 
+/* Of one file, and of those that the summary counts. */
+static const char *outcome_of(const task *t, const txm_borders_result *r, const char *finding)
+{
+    if (*finding)
+        return "with findings";
+    return r->changed ? t->args->add ? "added" : "stripped" : t->args->check ? "sound" : "unchanged";
+}
+
 static void print_text(const task *t, const txm_borders_result *r, const char *finding)
 {
-    char section[TXM_FORMAT_BYTES];
+    char section[TXM_FORMAT_BYTES], details[64] = "";
     if (*finding) {
         txm_say(TXM_SAY_WARNING, "%s", finding);
         if (r->bad_tiles > 1)
-            txm_say(TXM_SAY_WARNING, "%s: %llu of %llu tiles have a border that is damaged or wrong", t->path,
+            txm_say(TXM_SAY_WARNING, "%s: %llu of %llu tiles have a border that is damaged or wrong", t->input->path,
                     (unsigned long long)r->bad_tiles, (unsigned long long)r->tiles);
         return;
     }
     if (t->args->quiet)
         return;
-    printf("%-10s ", r->changed ? t->args->add ? "added" : "stripped" : t->args->check ? "sound" : "unchanged");
-    txm_print_safe(t->path);
-    if (t->args->strip)
-        putchar('\n');
-    else
-        printf("  (%s, %.1f %% of the file)\n", txm_format_bytes(r->section_bytes, section),
-               r->file_bytes ? 100.0 * (double)r->section_bytes / (double)r->file_bytes : 0.0);
+    if (!t->args->strip)
+        snprintf(details, sizeof details, "%s, %.1f %% of the file", txm_format_bytes(r->section_bytes, section),
+                 r->file_bytes ? 100.0 * (double)r->section_bytes / (double)r->file_bytes : 0.0);
+    txm_print_begin();
+    txm_print_line(t->input->path, TXM_GOOD, outcome_of(t, r, finding), details);
+    txm_print_end();
 }
 
 static void run_task(void *arg)
@@ -110,15 +126,20 @@ static void run_task(void *arg)
     char finding[TXM_MESSAGE_BYTES] = "";
     if (txm_signal_caught())
         return;
-    if (t->args->add)
-        txm_borders_add(t->path, t->pool, &result, &err);
+    const char *path = t->input->path;
+    if (txm_input_check(t->input, &err) != TXM_OK)
+        ; /* what could not be read stands among the files */
+    else if (t->args->add)
+        txm_borders_add(path, t->pool, &result, &err);
     else if (t->args->strip)
-        txm_borders_strip(t->path, &result, &err);
+        txm_borders_strip(path, &result, &err);
     else
-        txm_borders_check(t->path, t->pool, &result, finding, sizeof finding, &err);
+        txm_borders_check(path, t->pool, &result, finding, sizeof finding, &err);
     pthread_mutex_lock(t->lock);
     txm_tally_add(t->tally, err.status);
     t->tally->findings |= *finding != 0;
+    txm_tx_explain(path, &err);
+    txm_summary_add(t->summary, err.status != TXM_OK ? "failed" : outcome_of(t, &result, finding));
     if (err.status != TXM_OK)
         txm_say(TXM_SAY_ERROR, "%s", err.message);
     if (t->args->json)
@@ -141,12 +162,12 @@ static void run_all(task *tasks, size_t count, txm_pool *pool)
 }
 
 /* What killed runs left where files are about to be replaced. */
-static void sweep_folders(const txm_operands *operands)
+static void sweep_folders(const txm_inputs *inputs)
 {
     txm_names folders = {0};
     txm_swept swept = {0};
-    for (size_t i = 0; i < operands->count; i++) {
-        char *real = realpath(operands->items[i], NULL), *folder = real ? txm_path_dir(real) : NULL;
+    for (size_t i = 0; i < txm_inputs_count(inputs); i++) {
+        char *real = realpath(txm_inputs_at(inputs, i)->path, NULL), *folder = real ? txm_path_dir(real) : NULL;
         txm_name *entry = folder ? txm_names_entry(&folders, folder) : NULL;
         if (entry && !entry->value++)
             txm_sweep_folder(folder, false, &swept);
@@ -156,36 +177,44 @@ static void sweep_folders(const txm_operands *operands)
     txm_names_free(&folders);
 }
 
+static txm_status work_on(const borders_args *args, const txm_inputs *inputs, txm_tally *tally, txm_error *err)
+{
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    txm_summary summary = {0};
+    size_t count = txm_inputs_count(inputs);
+    txm_pool *pool = txm_pool_new(args->threads ? args->threads : txm_cpu_count());
+    task *tasks = txm_calloc(count, sizeof *tasks);
+    if (pool && tasks) {
+        for (size_t i = 0; i < count; i++)
+            tasks[i] = (task){args, txm_inputs_at(inputs, i), pool, &lock, tally, &summary};
+        if (!args->check)
+            sweep_folders(inputs);
+        run_all(tasks, count, pool);
+    } else {
+        txm_fail_errno(err, errno, "cannot start the work");
+    }
+    txm_pool_free(pool);
+    free(tasks);
+    if (!args->json && !args->quiet && count > 1)
+        txm_summary_print(&summary, "file");
+    return err->status;
+}
+
 static int run_borders(void *p, const txm_operands *operands)
 {
     const borders_args *args = p;
-    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     txm_tally tally = {0};
     txm_error err = {0};
+    txm_inputs *inputs = NULL;
     if (args->add + args->strip + args->check != 1)
         txm_fail(&err, TXM_STATUS_USAGE, "exactly one of --add, --strip and --check is needed");
-    else if (!operands->count)
-        txm_fail(&err, TXM_STATUS_USAGE, "no tx file given; 'txmill borders --help' lists the options");
-    if (err.status != TXM_OK)
-        return txm_finish_failed(&err, 0);
-    txm_pool *pool = txm_pool_new(args->threads ? args->threads : txm_cpu_count());
-    task *tasks = txm_calloc(operands->count, sizeof *tasks);
-    if (!pool || !tasks) {
-        txm_fail_errno(&err, errno, "cannot start the work");
-        free(tasks);
-        txm_pool_free(pool);
-        return txm_finish_failed(&err, operands->count);
-    }
-    for (size_t i = 0; i < operands->count; i++)
-        tasks[i] = (task){args, operands->items[i], pool, &lock, &tally};
-    if (!args->check)
-        sweep_folders(operands);
-    run_all(tasks, operands->count, pool);
-    txm_pool_free(pool);
-    free(tasks);
-    return txm_finish(&tally);
+    else if (txm_tx_files_collect("borders", &args->files, operands, &inputs, &err) == TXM_OK)
+        work_on(args, inputs, &tally, &err);
+    size_t count = inputs ? txm_inputs_count(inputs) : 0;
+    txm_inputs_free(&inputs);
+    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
 TXM_COMMAND(borders, borders_args, .purpose = "Add, strip or check the border section of tx files",
-            .synopsis = "--add|--strip|--check [OPTION...] TX...", .operand_values = TXM_VALUES_FILE,
+            .synopsis = "--add|--strip|--check [OPTION...] TX...", .operand_values = TXM_VALUES_TX,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL);

@@ -15,7 +15,7 @@
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
-#include "tools/output/text.h"
+#include "tools/output/line.h"
 #include "txmill/inspect.h"
 
 enum { CHECK_SCHEMA_VERSION = 1 };
@@ -127,14 +127,7 @@ static void tell(checking *c, const txm_batch_file *file, const char *id, const 
     if ((!counts && !c->args->report.verbose) || c->args->report.quiet)
         return;
     txm_print_begin();
-    txm_print_safe(file->input->path);
-    fputs(": ", stdout);
-    txm_print_styled(!counts ? TXM_PLAIN : strcmp(severity, "error") ? TXM_DOUBTFUL : TXM_BAD, id);
-    if (*text) {
-        fputs(": ", stdout);
-        txm_print_safe(text);
-    }
-    putchar('\n');
+    txm_print_line(file->input->path, !counts ? TXM_PLAIN : strcmp(severity, "error") ? TXM_DOUBTFUL : TXM_BAD, id, text);
     txm_print_end();
 }
 

@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill diff: how far two files are apart, in metadata and in the pixels of each level. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
+#include "batch/names.h"
 #include "core/fail.h"
+#include "core/mem.h"
 #include "core/path.h"
 #include "tools/inspect/diff_report.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/guard.h"
+#include "tools/output/line.h"
 #include "tools/output/say.h"
+#include "tools/output/summary.h"
 
 typedef struct diff_args {
     double max_error, mean_error, min_psnr, max_share; /* negative: not given */
     bool metadata, force;
     const char *output;
+    txm_tx_files_args files;
     txm_jobs_args jobs;
     txm_report_args report;
 } diff_args;
@@ -55,6 +64,7 @@ static const txm_option outputs[] = {
 
 static const txm_option_group groups[] = {
     {"Thresholds", thresholds, 0},
+    {"Inputs", txm_tx_files_options, offsetof(diff_args, files)},
     {"Output", outputs, 0},
     {"Running", txm_jobs_options, offsetof(diff_args, jobs)},
     {"Reports", txm_report_options, offsetof(diff_args, report)},
@@ -80,9 +90,41 @@ static bool level_within(const txm_level_error *e, const diff_args *args)
            (args->max_share < 0 || 100.0 * (double)e->different <= args->max_share * (double)e->samples);
 }
 
-static txm_status compare(const char *const paths[2], const diff_args *args, txm_context *context, bool *within,
-                          txm_error *err)
+/* What all pairs share. */
+typedef struct diffing {
+    const diff_args *args;
+    txm_context *context;
+    txm_tally tally;
+    txm_summary summary;
+} diffing;
+
+/* "the same" where not a sample differs, nor the metadata if it counts. */
+static const char *word_of(const diff_args *args, const txm_diff_report *r)
 {
+    bool same = !(args->metadata && r->metadata);
+    for (uint32_t l = 0; l < r->difference->levels; l++)
+        same = same && r->difference->level[l].compared && !r->difference->level[l].different;
+    return same ? "the same" : r->within && !(args->metadata && r->metadata) ? "within the thresholds" : "different";
+}
+
+static void print_text(const diffing *x, const txm_diff_report *r, const char *word, bool one_of_many)
+{
+    bool same = !strcmp(word, "the same");
+    if (x->args->report.quiet)
+        return;
+    if (one_of_many && same) {
+        txm_print_line(r->paths[0], TXM_GOOD, word, NULL);
+        return;
+    }
+    txm_diff_print_text(r);
+    printf("  %s%s%s%s\n", txm_style_on(!strcmp(word, "different") ? TXM_BAD : TXM_GOOD), word, txm_style_on(TXM_PLAIN),
+           same && r->metadata ? ", but for the metadata" : "");
+}
+
+static txm_status compare_files(diffing *x, const char *const paths[2], bool one_of_many, txm_error *err)
+{
+    const diff_args *args = x->args;
+    txm_context *context = x->context;
     txm_difference d;
     txm_status status = txm_diff(context, paths[0], paths[1], args->output != NULL, &d, err);
     if (status)
@@ -103,50 +145,141 @@ static txm_status compare(const char *const paths[2], const diff_args *args, txm
         if (r.tx[s] && txm_tx_level_of(r.tx[s], 0))
             status = txm_tx_check(r.tx[s], err);
     r.metadata = txm_diff_each_entry(&r, NULL, NULL) > 0;
-    *within = r.within && !(args->metadata && r.metadata);
+    const char *word = status ? "failed" : word_of(args, &r);
+    x->tally.findings |= !status && !(r.within && !(args->metadata && r.metadata));
     if (!status && args->output)
         status = txm_diff_write_map(&d, args->output, err);
+    if (!status)
+        txm_summary_add(&x->summary, word);
     if (!status && args->report.json)
         txm_diff_print_json(&r);
-    else if (!status && !args->report.quiet)
-        txm_diff_print_text(&r);
+    else if (!status)
+        print_text(x, &r, word, one_of_many);
     for (int s = 0; s < 2; s++)
         txm_tx_close(&r.tx[s]);
     txm_difference_clear(&d);
     return status;
 }
 
+static void compare(diffing *x, const txm_input *a, const txm_input *b, bool one_of_many)
+{
+    const char *const paths[2] = {a->path, b->path};
+    txm_error err = {0};
+    if (txm_input_check(a, &err) == TXM_OK && txm_input_check(b, &err) == TXM_OK)
+        compare_files(x, paths, one_of_many, &err);
+    if (err.status == TXM_STATUS_CANCELLED)
+        return;
+    txm_tally_add(&x->tally, err.status);
+    if (err.status == TXM_OK)
+        return;
+    txm_summary_add(&x->summary, "failed");
+    txm_say(TXM_SAY_ERROR, "%s", err.message);
+    if (x->args->report.json)
+        txm_diff_print_json_error(paths, &err);
+}
+
+/* ---- folders ---------------------------------------------------------------------------------------------------- */
+
+/* A file that the other folder lacks is a difference, not a failure. */
+static void tell_alone(diffing *x, const char *path, const char *folder, bool is_a)
+{
+    const char *const paths[2] = {is_a ? path : folder, is_a ? folder : path};
+    txm_error err = {0};
+    txm_fail(&err, TXM_STATUS_NOT_FOUND, "%s: there is no such file below %s", path, folder);
+    txm_tally_add(&x->tally, TXM_OK);
+    txm_summary_add(&x->summary, is_a ? "only in the first folder" : "only in the second folder");
+    x->tally.findings = true;
+    if (x->args->report.json)
+        txm_diff_print_json_error(paths, &err);
+    else
+        txm_print_line(path, TXM_BAD, is_a ? "only in the first folder" : "only in the second folder", NULL);
+}
+
+/* Files of the same name below the two folders make a pair. */
+static txm_status compare_folders(diffing *x, const txm_operands *operands, txm_error *err)
+{
+    txm_inputs *files[2] = {NULL, NULL};
+    txm_names below = {0}; /* what comes after the second folder, with the file's index + 1 */
+    for (size_t s = 0; s < 2 && !err->status; s++) {
+        const txm_operands one = {.items = &operands->items[s], .count = 1};
+        txm_tx_files_collect("diff", &x->args->files, &one, &files[s], err);
+    }
+    size_t skip[2] = {strlen(operands->items[0]), strlen(operands->items[1])};
+    for (size_t i = 0; !err->status && i < txm_inputs_count(files[1]); i++) {
+        txm_name *entry = txm_names_entry(&below, txm_inputs_at(files[1], i)->path + skip[1]);
+        if (entry)
+            entry->value = i + 1;
+        else
+            txm_no_memory(err, NULL);
+    }
+    for (size_t i = 0; !err->status && i < txm_inputs_count(files[0]) && !txm_signal_caught(); i++) {
+        const txm_input *a = txm_inputs_at(files[0], i);
+        txm_name *entry = txm_names_has(&below, a->path + skip[0]) ? txm_names_entry(&below, a->path + skip[0]) : NULL;
+        if (!entry) {
+            tell_alone(x, a->path, operands->items[1], true);
+        } else {
+            compare(x, a, txm_inputs_at(files[1], entry->value - 1), true);
+            entry->value = 0;
+        }
+    }
+    for (size_t i = 0; !err->status && i < txm_inputs_count(files[1]) && !txm_signal_caught(); i++) {
+        const txm_input *b = txm_inputs_at(files[1], i);
+        if (txm_names_entry(&below, b->path + skip[1])->value)
+            tell_alone(x, b->path, operands->items[0], false);
+    }
+    if (!err->status && !x->args->report.json && !x->args->report.quiet)
+        txm_summary_print(&x->summary, "file");
+    txm_names_free(&below);
+    txm_inputs_free(&files[0]);
+    txm_inputs_free(&files[1]);
+    return err->status;
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------ */
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static txm_status compare_pair(diffing *x, const txm_operands *operands, txm_error *err)
+{
+    static const txm_files_how how = {.command = "diff", .what = "file", .tx = true, .may_be_none = true};
+    txm_inputs *pair = NULL;
+    const txm_output output = {"-o", x->args->output, TXM_OUTPUT_PICTURE, x->args->force};
+    txm_status status = txm_files_collect(&how, &x->args->files, operands, &pair, err);
+    size_t count = pair ? txm_inputs_count(pair) : 0;
+    if (!status && count != 2)
+        status = txm_fail(err, TXM_STATUS_USAGE,
+                          "two files are compared, but %zu %s given; 'txmill diff --help' lists the options", count,
+                          count == 1 ? "is" : "are");
+    if (!status)
+        status = txm_guard_output(&output, txm_files_path, pair, err);
+    if (!status)
+        compare(x, txm_inputs_at(pair, 0), txm_inputs_at(pair, 1), false);
+    txm_inputs_free(&pair);
+    return status;
+}
+
 static int run_diff(void *p, const txm_operands *operands)
 {
     const diff_args *args = p;
-    txm_tally tally = {0};
+    diffing x = {.args = args, .summary = {.words = {"the same"}}};
     txm_error err = {0};
-    txm_context *context = NULL;
-    bool within = false;
     txm_report_args_apply(&args->report);
-    if (operands->count != 2) {
-        txm_fail(&err, TXM_STATUS_USAGE,
-                 "two files are compared, but %zu %s given; 'txmill diff --help' lists the options", operands->count,
-                 operands->count == 1 ? "is" : "are");
-        return txm_finish_failed(&err, 0);
-    }
-    const char *const paths[2] = {operands->items[0], operands->items[1]};
-    const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->force};
-    if (txm_guard_operands(&output, operands->items, operands->count, &err))
-        return txm_finish_failed(&err, operands->count);
+    bool folders = args->files.recursive && operands->count == 2 && is_folder(operands->items[0]) &&
+                   is_folder(operands->items[1]);
     const txm_context_options how = {.threads = args->jobs.threads, .cancel = txm_signal_flag()};
-    txm_status status = txm_context_new(&how, &context, &err);
+    txm_status status = TXM_OK;
+    if (folders && args->output)
+        status = txm_fail(&err, TXM_STATUS_USAGE, "-o draws the differences of two files, not of folders");
     if (!status)
-        status = compare(paths, args, context, &within, &err);
-    txm_context_free(&context);
-    txm_tally_add(&tally, status);
-    tally.findings = !within;
-    if (status && status != TXM_STATUS_CANCELLED) {
-        txm_say(TXM_SAY_ERROR, "%s", err.message);
-        if (args->report.json)
-            txm_diff_print_json_error(paths, &err);
-    }
-    return txm_finish(&tally);
+        status = txm_context_new(&how, &x.context, &err);
+    if (!status)
+        status = (folders ? compare_folders : compare_pair)(&x, operands, &err);
+    txm_context_free(&x.context);
+    return status ? txm_finish_failed(&err, 0) : txm_finish(&x.tally);
 }
 
 TXM_COMMAND(diff, diff_args, .purpose = "Compare two files: metadata, and the pixels of each level",

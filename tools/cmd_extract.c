@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill extract: one level of a tx file, or all of them, as a picture. */
+ * txmill extract: one level of tx files, or all of them, as pictures. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "batch/names.h"
+#include "cache/name.h"
 #include "core/fail.h"
+#include "core/mem.h"
 #include "core/path.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
+#include "tools/output/format.h"
 #include "tools/output/guard.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
+#include "tools/output/summary.h"
 #include "tools/picture/level_picture.h"
 #include "tools/picture/picture_file.h"
 
@@ -15,8 +26,19 @@ enum { TXM_EXTRACT_SCHEMA_VERSION = 1 };
 typedef struct extract_args {
     uint32_t level;
     bool atlas, raw, force, json;
-    const char *output;
+    const char *output, *format;
+    txm_tx_files_args files;
 } extract_args;
+
+/* Extensions are written into names. */
+static txm_status parse_format(const char *text, void *field, txm_error *err)
+{
+    size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+    if (!n || text[n] || n > 8)
+        return txm_fail(err, TXM_STATUS_USAGE, "must be the extension of a picture's name, as png or exr");
+    *(const char **)field = text;
+    return TXM_OK;
+}
 
 #define AT(member) .offset = offsetof(extract_args, member)
 static const txm_option options[] = {
@@ -26,19 +48,34 @@ static const txm_option options[] = {
     {0},
 };
 static const txm_option outputs[] = {
-    TXM_OPTION_OUTPUT(AT(output), "Write there, in the format of its extension (required)", NULL),
+    TXM_OPTION_OUTPUT(AT(output), "Write there, in the format of its extension (required)",
+                      "A folder takes the pictures of any number of files, each under the name of its image: wood.png.0-"
+                      "MD5.tx gives wood.png. A name that ends with a slash is that of a folder, which is made where it is "
+                      "missing."),
+    TXM_OPTION(CUSTOM, "format", AT(format), .arg = "EXTENSION", .values = "png exr tif jpg hdr webp tga bmp dpx",
+               .parse = parse_format, .help = "Of the pictures in a folder (default: png)"),
     TXM_OPTION_FORCE(AT(force)),
     TXM_OPTION(
         FLAG, "raw", AT(raw), .help = "Write values as they are stored, in formats for viewing too",
         .more =
             "Without it, scene-linear values are encoded through the sRGB curve when the format is one for viewing, "
             "such as PNG or JPEG. Primaries are not converted."),
-    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object that says what was written"),
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object a file that says what was written"),
     {0},
 };
 #undef AT
 
-static const txm_option_group groups[] = {{"Which pixels", options, 0}, {"Output", outputs, 0}, {0}};
+static const txm_option_group groups[] = {
+    {"Which pixels", options, 0},
+    {"Inputs", txm_tx_files_options, offsetof(extract_args, files)},
+    {"Output", outputs, 0},
+    {0},
+};
+
+static void defaults(void *p)
+{
+    ((extract_args *)p)->format = "png";
+}
 
 /* Formats that hold linear floats, or whatever they are given, get what is stored. */
 static bool is_for_viewing(const char *path)
@@ -50,21 +87,27 @@ static bool is_for_viewing(const char *path)
     return true;
 }
 
-static cJSON *new_object(const char *path, const extract_args *args)
+/* One file on its way into a picture. */
+typedef struct extraction {
+    const extract_args *args;
+    const char *path, *output;
+} extraction;
+
+static cJSON *new_object(const extraction *x)
 {
     cJSON *o = txm_json_new("txmill.extract", TXM_EXTRACT_SCHEMA_VERSION);
-    txm_json_text(o, "file", path);
-    txm_json_text(o, "output", args->output);
+    txm_json_text(o, "file", x->path);
+    txm_json_text(o, "output", x->output);
     return o;
 }
 
-static void print_json(const char *path, const extract_args *args, const txm_level_picture *p)
+static void print_json(const extraction *x, const txm_level_picture *p)
 {
-    cJSON *o = new_object(path, args);
-    if (args->atlas)
+    cJSON *o = new_object(x);
+    if (x->args->atlas)
         txm_json_text(o, "level", NULL);
     else
-        txm_json_uint(o, "level", args->level);
+        txm_json_uint(o, "level", x->args->level);
     txm_json_uint(o, "width", p->width);
     txm_json_uint(o, "height", p->height);
     txm_json_uint(o, "channels", p->channels);
@@ -73,30 +116,124 @@ static void print_json(const char *path, const extract_args *args, const txm_lev
     txm_json_emit(o);
 }
 
-static txm_status extract(const char *path, const extract_args *args, txm_error *err)
+static void say_written(const extraction *x, const txm_level_picture *p)
 {
+    char level[32];
+    snprintf(level, sizeof level, "level %u", x->args->level);
+    txm_say(TXM_SAY_INFO, "%s: wrote %s, %u x %u px, %s %s", x->output, x->args->atlas ? "all levels" : level, p->width,
+            p->height, txm_type_name(p->type), txm_format_channels(p->channels));
+}
+
+static txm_status extract(const extraction *x, txm_error *err)
+{
+    const extract_args *args = x->args;
     txm_tx *tx = NULL;
     txm_level_picture p = {0};
     txm_error own = {0};
-    txm_status status = txm_tx_open(path, &tx, err);
+    txm_status status = txm_tx_open(x->path, &tx, err);
     if (status)
         return status;
     status = txm_level_picture_read(tx, args->level, args->atlas, &p, &own);
-    if (!status && !args->raw && is_for_viewing(args->output))
+    if (!status && !args->raw && is_for_viewing(x->output))
         status = txm_level_picture_encode(tx, &p, &own);
     if (!status) {
         const txm_picture picture = {
             p.pixels,    (size_t)p.width * p.channels * txm_type_bytes(p.type), p.width, p.height, p.channels, p.type,
             p.colorspace};
-        status = txm_picture_write(args->output, &picture, &own);
+        status = txm_picture_write(x->output, &picture, &own);
     }
     if (!status && args->json)
-        print_json(path, args, &p);
+        print_json(x, &p);
+    else if (!status)
+        say_written(x, &p);
     txm_level_picture_clear(&p);
     txm_tx_close(&tx);
     if (status == TXM_STATUS_USAGE)
-        txm_error_prefix(&own, "%s", path);
+        txm_error_prefix(&own, "%s", x->path);
     return status ? txm_fail(err, status, "%s", own.message) : TXM_OK;
+}
+
+/* ---- the files -------------------------------------------------------------------------------------------------- */
+
+static bool names_folder(const char *output)
+{
+    struct stat st;
+    return output[strlen(output) - 1] == '/' || (stat(output, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+/* The picture of a file in the folder: by its image's name, and where that is taken by its own. NULL when memory is
+ * exhausted. */
+static char *picture_name(const extract_args *args, const char *path, txm_names *taken)
+{
+    const char *base = txm_path_base(path);
+    size_t image_bytes, bytes = strlen(base);
+    unsigned version;
+    char md5[33];
+    char *name = NULL;
+    bool of_image = txm_tx_name_parse(base, &image_bytes, &version, md5);
+    for (int own = !of_image; own < 2; own++) {
+        size_t n = own ? bytes : image_bytes;
+        const char *dot = memrchr(base, '.', n);
+        n = dot && dot > base ? (size_t)(dot - base) : n;
+        free(name);
+        name = txm_asprintf("%.*s.%s", (int)n, base, args->format);
+        if (!name || !txm_names_has(taken, name))
+            break;
+    }
+    char *full = name && txm_names_put(taken, name) ? txm_path_join(args->output, name) : NULL;
+    free(name);
+    return full;
+}
+
+static txm_status extract_one(const extract_args *args, const txm_inputs *inputs, size_t index, txm_names *taken,
+                              txm_error *err)
+{
+    const txm_input *input = txm_inputs_at(inputs, index);
+    bool folder = names_folder(args->output);
+    char *name = folder ? picture_name(args, input->path, taken) : txm_strdup(args->output);
+    const extraction x = {args, input->path, name ? name : args->output};
+    const txm_output output = {"-o", name, TXM_OUTPUT_PICTURE, args->force};
+    txm_status status = name ? txm_input_check(input, err) : txm_no_memory(err, input->path);
+    if (status == TXM_OK)
+        status = txm_guard_output(&output, txm_files_path, inputs, err);
+    if (status == TXM_OK)
+        status = extract(&x, err);
+    if (status != TXM_OK && args->json) {
+        cJSON *o = new_object(&x);
+        txm_json_error(o, err);
+        txm_json_emit(o);
+    }
+    free(name);
+    return status;
+}
+
+static void extract_all(const extract_args *args, const txm_inputs *inputs, txm_tally *tally)
+{
+    txm_summary summary = {.words = {"written"}};
+    txm_names taken = {0};
+    size_t count = txm_inputs_count(inputs);
+    for (size_t i = 0; i < count && !txm_signal_caught(); i++) {
+        txm_error err = {0};
+        txm_status status = extract_one(args, inputs, i, &taken, &err);
+        txm_tally_add(tally, status);
+        txm_summary_add(&summary, status == TXM_OK ? "written" : "failed");
+        txm_tx_explain(txm_inputs_at(inputs, i)->path, &err);
+        if (status != TXM_OK)
+            txm_say(TXM_SAY_ERROR, "%s", err.message);
+    }
+    txm_names_free(&taken);
+    if (count > 1 && !args->json)
+        txm_summary_say(&summary, "picture");
+}
+
+static txm_status check(const extract_args *args, const txm_inputs *inputs, txm_error *err)
+{
+    size_t count = txm_inputs_count(inputs);
+    bool slash = args->output[strlen(args->output) - 1] == '/';
+    if (count > 1 && !names_folder(args->output))
+        return txm_fail(err, TXM_STATUS_USAGE, "-o %s: %zu tx files are given; name a folder for their pictures, as in -o pictures/",
+                        args->output, count);
+    return slash ? txm_folders_make(args->output, err) : TXM_OK;
 }
 
 static int run_extract(void *p, const txm_operands *operands)
@@ -104,28 +241,17 @@ static int run_extract(void *p, const txm_operands *operands)
     const extract_args *args = p;
     txm_error err = {0};
     txm_tally tally = {0};
-    if (operands->count != 1)
-        txm_fail(&err, TXM_STATUS_USAGE, "one tx file is needed; 'txmill extract --help' lists the options");
-    else if (!args->output || !*args->output)
+    txm_inputs *inputs = NULL;
+    if (operands->count && (!args->output || !*args->output))
         txm_fail(&err, TXM_STATUS_USAGE, "no output given; name one with -o, as in -o picture.png");
-    if (err.status)
-        return txm_finish_failed(&err, 0);
-    const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->force};
-    if (txm_guard_operands(&output, operands->items, operands->count, &err))
-        return txm_finish_failed(&err, operands->count);
-    txm_status status = extract(operands->items[0], args, &err);
-    txm_tally_add(&tally, status);
-    if (status) {
-        txm_say(TXM_SAY_ERROR, "%s", err.message);
-        if (args->json) {
-            cJSON *o = new_object(operands->items[0], args);
-            txm_json_error(o, &err);
-            txm_json_emit(o);
-        }
-    }
-    return txm_finish(&tally);
+    else if (txm_tx_files_collect("extract", &args->files, operands, &inputs, &err) == TXM_OK &&
+             check(args, inputs, &err) == TXM_OK)
+        extract_all(args, inputs, &tally);
+    size_t count = inputs ? txm_inputs_count(inputs) : 0;
+    txm_inputs_free(&inputs);
+    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
-TXM_COMMAND(extract, extract_args, .purpose = "Write a level of a tx file, or all of them, as a picture",
-            .synopsis = "[OPTION...] -o FILE TX", .operand_values = TXM_VALUES_FILE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);
+TXM_COMMAND(extract, extract_args, .purpose = "Write a level of tx files, or all of them, as pictures",
+            .synopsis = "[OPTION...] -o FILE|DIR TX...", .operand_values = TXM_VALUES_TX,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

@@ -6,11 +6,12 @@
 #include "batch/store.h"
 #include "core/fail.h"
 #include "tools/gc/gc_args.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
+#include "tools/output/line.h"
 #include "tools/output/say.h"
-#include "tools/output/text.h"
 
 /* "36h", "30d", "2w". */
 static txm_status parse_age(const char *text, void *field, txm_error *err)
@@ -39,6 +40,10 @@ static const txm_option what_options[] = {
             "With its libraries. A scene or library that cannot be read ends the run: what it asks for is not known "
             "then. Tx files of images that are packed into a scene are kept, by the images' names."),
     TXM_OPTION_CACHE_DIR(AT(cache_dir), "The cache folder that these scenes are rendered with, as in make", NULL),
+    TXM_OPTION(FLAG, "recursive", .letter = 'r', AT(recursive),
+               .help = "Folders are gone through with their subfolders in any case",
+               .more = "For the habit. A list of folders and tx files, one path a line, is taken with @FILE, from standard "
+                       "input with -."),
     TXM_OPTION(FLAG, "missing-folders", AT(missing_folders),
                .help = "An image counts as gone even where its folder is not there",
                .more = "Without this option such tx files stay: a share that is not mounted has lost no images."),
@@ -82,7 +87,7 @@ cJSON *txm_gc_object(const char *type)
 static void on_removed(void *user, const char *path, uint64_t bytes, double unused_s)
 {
     const txm_gc_args *args = user;
-    char size[TXM_FORMAT_BYTES];
+    char size[TXM_FORMAT_BYTES], details[128];
     if (args->report.json) {
         cJSON *o = txm_gc_object("file");
         txm_json_text(o, "path", path);
@@ -91,18 +96,18 @@ static void on_removed(void *user, const char *path, uint64_t bytes, double unus
         txm_json_number(o, "unused_seconds", unused_s, 10);
         txm_json_emit(o);
     } else if (!args->report.quiet) {
-        printf("%-12s ", args->remove ? "removed" : "would-remove");
-        txm_print_safe(path);
-        printf("  (%s, unused for %.1f days)\n", txm_format_bytes(bytes, size), unused_s / 86400);
+        snprintf(details, sizeof details, "%s, unused for %.1f days", txm_format_bytes(bytes, size), unused_s / 86400);
+        txm_print_line(path, args->remove ? TXM_DOUBTFUL : TXM_PLAIN, args->remove ? "removed" : "would-remove", details);
     }
 }
 
 static void print_summary(const txm_gc_args *args, const txm_trim_result *r)
 {
-    char size[TXM_FORMAT_BYTES], gone[TXM_FORMAT_BYTES];
+    char size[TXM_FORMAT_BYTES], gone[TXM_FORMAT_BYTES], files[TXM_FORMAT_COUNT];
     if (!args->report.json) {
-        txm_say(TXM_SAY_INFO, "%zu files, %s; %s %zu files, %s", r->objects, txm_format_bytes(r->bytes, size),
-                args->remove ? "removed" : "would remove", r->removed, txm_format_bytes(r->removed_bytes, gone));
+        txm_say(TXM_SAY_INFO, "%s, %s; %s %zu, %s", txm_format_count(r->objects, "file", files),
+                txm_format_bytes(r->bytes, size), args->remove ? "removed" : "would remove", r->removed,
+                txm_format_bytes(r->removed_bytes, gone));
         return;
     }
     cJSON *o = txm_gc_object("summary");
@@ -156,12 +161,20 @@ static int run_gc(void *p, const txm_operands *operands)
     txm_report_args_apply(&args->report);
     if (check_usage(args, operands, &err) != TXM_OK)
         return txm_finish_failed(&err, 0);
+    if (args->store)
+        return trim_store(args);
     const txm_project_targets project = {&args->cache_dir, &args->config, &args->rules, NULL};
-    if (!args->store && txm_project_apply(&project, operands, &err) != TXM_OK)
+    txm_inputs *places = NULL;
+    if (txm_places_collect("gc", "folder", operands, &places, &err) != TXM_OK ||
+        txm_project_apply(&project, operands, &err) != TXM_OK) {
+        txm_inputs_free(&places);
         return txm_finish_failed(&err, 0);
-    return args->store ? trim_store(args) : txm_gc_folders(args, operands);
+    }
+    int code = txm_gc_folders(args, places);
+    txm_inputs_free(&places);
+    return code;
 }
 
 TXM_COMMAND(gc, txm_gc_args, .purpose = "Remove tx files that nobody needs, or trim a store of them",
-            .synopsis = "[OPTION...] DIR...", .operand_values = TXM_VALUES_DIR,
+            .synopsis = "[OPTION...] DIR|TX...", .operand_values = TXM_VALUES_DIR,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

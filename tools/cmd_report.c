@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
@@ -16,6 +17,7 @@ enum { REPORT_SCHEMA_VERSION = 1 };
 typedef struct report_args {
     const char *output, *title;
     bool force;
+    txm_tx_files_args files;
     txm_report_args report;
 } report_args;
 
@@ -30,6 +32,7 @@ static const txm_option page_options[] = {
 
 static const txm_option_group groups[] = {
     {"Page", page_options, 0},
+    {"Inputs", txm_tx_files_options, offsetof(report_args, files)},
     {"Reports", txm_report_options, offsetof(report_args, report)},
     {0},
 };
@@ -108,11 +111,14 @@ static void say_sums(const txm_report *r, const txm_report_sums *s)
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
 /* Only what is wrong with memory or a newer format ends it: a log that cannot be read fails alone. */
-static txm_status add_logs(txm_report *report, const txm_operands *operands, txm_tally *tally, txm_error *err)
+static txm_status add_logs(txm_report *report, const txm_inputs *inputs, txm_tally *tally, txm_error *err)
 {
-    for (size_t i = 0; i < operands->count; i++) {
+    for (size_t i = 0; i < txm_inputs_count(inputs); i++) {
+        const txm_input *input = txm_inputs_at(inputs, i);
         txm_error own = {0};
-        txm_status status = txm_report_add(report, operands->items[i], &own);
+        txm_status status = txm_input_check(input, &own);
+        if (status == TXM_OK)
+            status = txm_report_add(report, input->path, &own);
         if (status == TXM_STATUS_NO_MEMORY)
             return txm_fail(err, status, "%s", own.message);
         txm_tally_add(tally, status);
@@ -124,22 +130,27 @@ static txm_status add_logs(txm_report *report, const txm_operands *operands, txm
 
 static int run_report(void *p, const txm_operands *operands)
 {
+    static const char *const logs[] = {"*.jsonl", NULL};
+    static const txm_files_how how = {.command = "report", .what = "log", .usual = logs, .dash_is_file = true};
     const report_args *args = p;
     txm_report report = {0};
     txm_report_sums sums = {0};
     txm_tally tally = {0};
     txm_error err = {0};
+    txm_inputs *inputs = NULL;
     txm_report_args_apply(&args->report);
     txm_status status = TXM_OK;
     if (!operands->count)
         status = txm_fail(&err, TXM_STATUS_USAGE, "no log given; txmill make --json writes them");
     else if (args->output && (!*args->output || (!strcmp(args->output, "-") && args->report.json)))
         status = txm_fail(&err, TXM_STATUS_USAGE, "--output: name a file; with --json standard output is taken");
+    if (status == TXM_OK)
+        status = txm_files_collect(&how, &args->files, operands, &inputs, &err);
     const txm_output output = {"-o", args->output, TXM_OUTPUT_PAGE, args->force};
     if (status == TXM_OK)
-        status = txm_guard_operands(&output, operands->items, operands->count, &err);
+        status = txm_guard_output(&output, txm_files_path, inputs, &err);
     if (status == TXM_OK)
-        status = add_logs(&report, operands, &tally, &err);
+        status = add_logs(&report, inputs, &tally, &err);
     if (status == TXM_OK) {
         txm_report_look(&report);
         status = txm_report_sum(&report, &sums, &err);
@@ -152,13 +163,15 @@ static int run_report(void *p, const txm_operands *operands)
         say_sums(&report, &sums);
     /* Nothing that was read is a log: an empty page would look like a result. */
     if (status == TXM_OK && report.foreign && !sums.images && sums.incomplete == report.run_count) {
-        txm_say(TXM_SAY_ERROR, "%s: no log of txmill; 'txmill make --log run.jsonl' writes one", operands->items[0]);
+        txm_say(TXM_SAY_ERROR, "%s: no log of txmill; 'txmill make --log run.jsonl' writes one",
+                strcmp(operands->items[0], "-") ? operands->items[0] : "standard input");
         txm_tally_fail(&tally, TXM_STATUS_USAGE);
     }
     txm_report_free(&report);
+    txm_inputs_free(&inputs);
     return status == TXM_OK ? txm_finish(&tally) : txm_finish_failed(&err, operands->count);
 }
 
 TXM_COMMAND(report, report_args, .purpose = "Write a page about runs of txmill make",
-            .synopsis = "[OPTION...] RUN.jsonl... -o REPORT.html", .operand_values = TXM_VALUES_FILE,
+            .synopsis = "[OPTION...] RUN.jsonl... -o REPORT.html", .operand_values = TXM_VALUES_LOG,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY);

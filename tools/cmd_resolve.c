@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill resolve: which file Cycles would load for an image, and why. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "convert/context.h"
+#include "core/mem.h"
 #include "core/text.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/json.h"
+#include "tools/output/line.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
-#include "tools/output/text.h"
 #include "txmill/inspect.h"
 
 enum { TXM_RESOLVE_SCHEMA_VERSION = 1 };
@@ -64,27 +66,29 @@ static bool is_loaded(const txm_resolution *r)
 static void print_text(const char *image, const txm_resolution *r)
 {
     char image_time[TXM_TIME_BYTES], tx_time[TXM_TIME_BYTES];
-    txm_print_safe(image);
-    fputs(": ", stdout);
-    txm_print_styled(is_loaded(r) ? TXM_GOOD : TXM_BAD, txm_tx_state_name(r->state));
-    printf("%s: ", r->touched ? " (touched)" : "");
-    txm_print_path(r->path);
+    char *shown = txm_path_shown(r->path), *state = txm_asprintf("%s%s", txm_tx_state_name(r->state),
+                                                                   r->touched ? " (touched)" : "");
+    txm_print_line(image, is_loaded(r) ? TXM_GOOD : TXM_BAD, state ? state : txm_tx_state_name(r->state),
+                   shown ? shown : r->path);
+    free(shown);
+    free(state);
     if (r->state == TXM_TX_STATE_OUTDATED)
-        printf("\n  the image is of %s, the tx file of %s", txm_time_text(r->image_time, image_time),
+        printf("  the image is of %s, the tx file of %s\n", txm_time_text(r->image_time, image_time),
                txm_time_text(r->tx_time, tx_time));
     if (*r->reason) {
-        printf("\n  ");
+        fputs("  ", stdout);
         txm_print_safe(r->reason);
+        putchar('\n');
     }
     if (!is_loaded(r))
-        printf("\n  asked for: colour space %s, alpha type %s", r->colorspace, txm_alpha_name(r->alpha));
+        printf("  asked for: colour space %s, alpha type %s\n", r->colorspace, txm_alpha_name(r->alpha));
     for (size_t i = 0; i < r->other_count; i++) {
-        printf("\n  there as ");
-        txm_print_safe(r->others[i].path);
-        printf(": ");
+        fputs("  there as ", stdout);
+        txm_print_path(r->others[i].path);
+        fputs(": ", stdout);
         txm_print_safe(r->others[i].difference);
+        putchar('\n');
     }
-    putchar('\n');
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */

@@ -8,10 +8,14 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/guard.h"
 #include "tools/output/json.h"
+#include "tools/output/say.h"
+#include "tools/output/summary.h"
+#include "tools/output/text.h"
 #include "tools/picture/picture_file.h"
 #include "txmill/sampler.h"
 
@@ -33,6 +37,7 @@ typedef struct sample_args {
     grid_size grid;
     const char *output;
     bool unassociate, srgb, explain, force, json;
+    txm_tx_files_args files;
 } sample_args;
 
 static txm_status parse_number(const char *text, void *field, txm_error *err)
@@ -143,7 +148,7 @@ static const txm_option hows[] = {
 };
 static const txm_option outputs[] = {
     {.name = "explain", .type = TXM_OPT_FLAG, AT(explain), .help = "Print level, tiles, pixels and weights as well"},
-    {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print one JSON object, with all that --explain prints"},
+    {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print one JSON object a file, with all that --explain prints"},
     {.name = "grid",
      .letter = 'g',
      .type = TXM_OPT_CUSTOM,
@@ -161,7 +166,13 @@ static const txm_option outputs[] = {
 #undef NUMBER
 #undef AT
 
-static const txm_option_group groups[] = {{"Where", places, 0}, {"How", hows, 0}, {"Output", outputs, 0}, {0}};
+static const txm_option_group groups[] = {
+    {"Where", places, 0},
+    {"How", hows, 0},
+    {"Inputs", txm_tx_files_options, offsetof(sample_args, files)},
+    {"Output", outputs, 0},
+    {0},
+};
 
 static txm_sampler sampler_of(const sample_args *args)
 {
@@ -266,7 +277,7 @@ static txm_status look_up(txm_texture_set *set, uint32_t id, const txm_sampler *
     return TXM_OK;
 }
 
-static txm_status sample_place(txm_texture_set *set, uint32_t id, const char *path, const sample_args *args,
+static txm_status sample_place(txm_texture_set *set, uint32_t id, const char *path, const sample_args *args, bool named,
                                txm_error *err)
 {
     const txm_sampler how = sampler_of(args);
@@ -285,6 +296,10 @@ static txm_status sample_place(txm_texture_set *set, uint32_t id, const char *pa
         if (!print_json(path, &how, args, &at, out, e))
             status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the JSON");
     } else if (status == TXM_OK) {
+        if (named) {
+            txm_print_path(path);
+            fputs(": ", stdout);
+        }
         print_values(out);
         if (args->explain)
             print_explanation(e);
@@ -398,11 +413,9 @@ static void defaults(void *p)
     args->seed = UINT32_MAX; /* not given */
 }
 
-static txm_status check(sample_args *args, const txm_operands *operands, txm_error *err)
+static txm_status check(sample_args *args, txm_error *err)
 {
     const txm_sampler how = sampler_of(args);
-    if (operands->count != 1)
-        return txm_fail(err, TXM_STATUS_USAGE, "one tx file is needed; 'txmill sample --help' lists the options");
     if (args->grid.w && (!args->output || strcmp(args->output, "-") == 0))
         return txm_fail(err, TXM_STATUS_USAGE, "a patch is a picture and needs a file: -o FILE");
     if (args->grid.w && (args->json || args->explain))
@@ -417,37 +430,77 @@ static txm_status check(sample_args *args, const txm_operands *operands, txm_err
     return txm_sampler_check(&how, err);
 }
 
+static void print_json_error(const char *path, const txm_error *err)
+{
+    cJSON *o = txm_json_new("txmill.sample", TXM_SAMPLE_SCHEMA_VERSION);
+    txm_json_text(o, "file", path);
+    txm_json_error(o, err);
+    txm_json_emit(o);
+}
+
+static txm_status sample(const txm_input *input, const sample_args *args, bool named, txm_error *err)
+{
+    txm_texture_set *set = NULL;
+    uint32_t id = 0;
+    txm_status status = txm_input_check(input, err);
+    if (status == TXM_OK)
+        status = txm_texture_set_new(&set, err);
+    if (status == TXM_OK)
+        status = txm_texture_set_add(set, input->path, (txm_extension)args->extension, &id, err);
+    if (status == TXM_OK)
+        status = args->grid.w ? render_patch(set, id, args, err) : sample_place(set, id, input->path, args, named, err);
+    txm_texture_set_free(&set);
+    if (status == TXM_OK && args->grid.w)
+        txm_say(TXM_SAY_INFO, "%s: wrote the patch, %u x %u px", args->output, args->grid.w, args->grid.h);
+    return status;
+}
+
+static void sample_all(const sample_args *args, const txm_inputs *inputs, txm_tally *tally)
+{
+    txm_summary summary = {.words = {"sampled"}};
+    size_t count = txm_inputs_count(inputs);
+    for (size_t i = 0; i < count && !txm_signal_caught(); i++) {
+        const txm_input *input = txm_inputs_at(inputs, i);
+        txm_error err = {0};
+        txm_status status = sample(input, args, count > 1, &err);
+        txm_tally_add(tally, status);
+        txm_summary_add(&summary, status == TXM_OK ? "sampled" : "failed");
+        if (status == TXM_OK)
+            continue;
+        txm_tx_explain(input->path, &err);
+        txm_say(TXM_SAY_ERROR, "%s", err.message);
+        if (args->json)
+            print_json_error(input->path, &err);
+    }
+    if (count > 1 && !args->json)
+        txm_summary_say(&summary, "file");
+}
+
 static int run_sample(void *p, const txm_operands *operands)
 {
     sample_args *args = p;
-    txm_texture_set *set = NULL;
-    txm_error err = {0};
-    uint32_t id = 0;
-    if (check(args, operands, &err))
-        return txm_finish_failed(&err, 0);
-    const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->force};
-    if (args->grid.w && txm_guard_operands(&output, operands->items, operands->count, &err))
-        return txm_finish_failed(&err, operands->count);
-    txm_status status = txm_texture_set_new(&set, &err);
-    if (status == TXM_OK)
-        status = txm_texture_set_add(set, operands->items[0], (txm_extension)args->extension, &id, &err);
-    if (status == TXM_OK)
-        status =
-            args->grid.w ? render_patch(set, id, args, &err) : sample_place(set, id, operands->items[0], args, &err);
-    txm_texture_set_free(&set);
-    if (status != TXM_OK)
-        return txm_finish_failed(&err, 1);
     txm_tally tally = {0};
-    txm_tally_add(&tally, TXM_OK);
-    return txm_finish(&tally);
+    txm_error err = {0};
+    txm_inputs *inputs = NULL;
+    const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->force};
+    if (check(args, &err) == TXM_OK && txm_tx_files_collect("sample", &args->files, operands, &inputs, &err) == TXM_OK) {
+        size_t count = txm_inputs_count(inputs);
+        if (args->grid.w && count > 1)
+            txm_fail(&err, TXM_STATUS_USAGE, "--grid takes a single tx file, but %zu are given", count);
+        else if (!args->grid.w || txm_guard_output(&output, txm_files_path, inputs, &err) == TXM_OK)
+            sample_all(args, inputs, &tally);
+    }
+    size_t count = inputs ? txm_inputs_count(inputs) : 0;
+    txm_inputs_free(&inputs);
+    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
 const txm_command txm_cmd_sample = {
     .name = "sample",
     .purpose = "Look up a colour in a tx file as a renderer does, and explain it",
-    .synopsis = "[OPTION...] TX",
+    .synopsis = "[OPTION...] TX...",
     .groups = groups,
-    .operand_values = TXM_VALUES_FILE,
+    .operand_values = TXM_VALUES_TX,
     .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
     .args_bytes = sizeof(sample_args),
     .defaults = defaults,

@@ -10,10 +10,14 @@
 #include "core/mem.h"
 #include "core/path.h"
 #include "device/arith.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/guard.h"
 #include "tools/output/json.h"
+#include "tools/output/line.h"
+#include "tools/output/say.h"
+#include "tools/output/summary.h"
 #include "tools/picture/picture_file.h"
 #include "tools/picture/tile_sheet.h"
 #include "txmill/reader.h"
@@ -32,6 +36,7 @@ typedef struct tile_args {
     int format;
     const char *output;
     bool all, force, json;
+    txm_tx_files_args files;
 } tile_args;
 
 static txm_status parse_place(const char *text, void *field, txm_error *err)
@@ -73,12 +78,17 @@ static const txm_option outputs[] = {
             "Text is a line a pixel: its column and row in the level, then its channels. Raw is the stored samples, "
             "little-endian, channels interleaved, without header. As an image the values are written as they are "
             "stored, in any format that OpenImageIO writes."),
-    TXM_OPTION(FLAG, "json", AT(json), .help = "Print the pixels as one JSON object"),
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print the pixels as one JSON object a file"),
     {0},
 };
 #undef AT
 
-static const txm_option_group groups[] = {{"Which pixels", options, 0}, {"Output", outputs, 0}, {0}};
+static const txm_option_group groups[] = {
+    {"Which pixels", options, 0},
+    {"Inputs", txm_tx_files_options, offsetof(tile_args, files)},
+    {"Output", outputs, 0},
+    {0},
+};
 
 /* A padded tile in memory, tight. */
 typedef struct window {
@@ -170,6 +180,7 @@ static txm_status write_plain(const window *w, const char *path, bool raw, txm_e
     txm_status status = txm_out_file_begin(path, false, &file, err);
     if (status != TXM_OK)
         return status;
+    txm_lines_wrapped(!raw);
     if (raw)
         fwrite(w->pixels, w->pixel_bytes, (size_t)w->w * w->h, txm_out_file_stream(file));
     else
@@ -220,36 +231,93 @@ static void defaults(void *p)
     ((tile_args *)p)->output = "-";
 }
 
+/* ---- the files -------------------------------------------------------------------------------------------------- */
+
+static void print_json_error(const char *path, const txm_error *err)
+{
+    cJSON *o = txm_json_new("txmill.tile", TXM_TILE_SCHEMA_VERSION);
+    txm_json_text(o, "file", path);
+    txm_json_error(o, err);
+    txm_json_emit(o);
+}
+
+static void say_written(const tile_args *args, const window *w)
+{
+    if (args->json || !strcmp(args->output, "-"))
+        return;
+    if (args->all)
+        txm_say(TXM_SAY_INFO, "%s: wrote all tiles of level %u", args->output, args->level);
+    else
+        txm_say(TXM_SAY_INFO, "%s: wrote tile %u,%u of level %u, %u x %u px", args->output, args->tile.x, args->tile.y,
+                args->level, w->w, w->h);
+}
+
+static txm_status show(const txm_input *input, const tile_args *args, bool headed, txm_error *err)
+{
+    window w = {0};
+    txm_tx *tx = NULL;
+    txm_status status = txm_input_check(input, err);
+    if (status == TXM_OK)
+        status = txm_tx_open(input->path, &tx, err);
+    if (status == TXM_OK && args->all)
+        status = write_sheet(tx, args, err);
+    else if (status == TXM_OK)
+        status = read_window(tx, args, &w, err);
+    if (status == TXM_OK && headed) {
+        fputs("==> ", stdout);
+        txm_print_path(input->path);
+        puts(" <==");
+    }
+    if (status == TXM_OK && !args->all)
+        status = write_window(&w, input->path, args, err);
+    if (status == TXM_OK)
+        say_written(args, &w);
+    free(w.pixels);
+    txm_tx_close(&tx);
+    return status;
+}
+
+static void show_all(const tile_args *args, const txm_inputs *inputs, txm_tally *tally)
+{
+    txm_summary summary = {.words = {"shown"}};
+    size_t count = txm_inputs_count(inputs);
+    for (size_t i = 0; i < count && !txm_signal_caught(); i++) {
+        const txm_input *input = txm_inputs_at(inputs, i);
+        txm_error err = {0};
+        txm_status status = show(input, args, count > 1 && !args->json && choose_format(args) == FORMAT_TEXT, &err);
+        txm_tally_add(tally, status);
+        txm_summary_add(&summary, status == TXM_OK ? "shown" : "failed");
+        if (status == TXM_OK)
+            continue;
+        txm_tx_explain(input->path, &err);
+        txm_say(TXM_SAY_ERROR, "%s", err.message);
+        if (args->json)
+            print_json_error(input->path, &err);
+    }
+    if (count > 1 && !args->json)
+        txm_summary_say(&summary, "file");
+}
+
 static int run_tile(void *p, const txm_operands *operands)
 {
     const tile_args *args = p;
-    txm_tx *tx = NULL;
+    txm_tally tally = {0};
     txm_error err = {0};
-    window w = {0};
-    if (operands->count != 1) {
-        txm_fail(&err, TXM_STATUS_USAGE, "one tx file is needed; 'txmill tile --help' lists the options");
-        return txm_finish_failed(&err, 0);
-    }
+    txm_inputs *inputs = NULL;
     const txm_output output = {
         "-o", args->output, choose_format(args) == FORMAT_IMAGE ? TXM_OUTPUT_PICTURE : TXM_OUTPUT_PIXELS, args->force};
-    if (txm_guard_operands(&output, operands->items, operands->count, &err))
-        return txm_finish_failed(&err, operands->count);
-    txm_status status = txm_tx_open(operands->items[0], &tx, &err);
-    if (status == TXM_OK && args->all)
-        status = write_sheet(tx, args, &err);
-    else if (status == TXM_OK)
-        status = read_window(tx, args, &w, &err);
-    if (status == TXM_OK && !args->all)
-        status = write_window(&w, operands->items[0], args, &err);
-    free(w.pixels);
-    txm_tx_close(&tx);
-    if (status != TXM_OK)
-        return txm_finish_failed(&err, 1);
-    txm_tally tally = {0};
-    txm_tally_add(&tally, TXM_OK);
-    return txm_finish(&tally);
+    if (txm_tx_files_collect("tile", &args->files, operands, &inputs, &err) == TXM_OK) {
+        size_t count = txm_inputs_count(inputs);
+        if (count > 1 && strcmp(args->output, "-") != 0)
+            txm_fail(&err, TXM_STATUS_USAGE, "-o takes the tile of a single tx file, but %zu are given", count);
+        else if (txm_guard_output(&output, txm_files_path, inputs, &err) == TXM_OK)
+            show_all(args, inputs, &tally);
+    }
+    size_t count = inputs ? txm_inputs_count(inputs) : 0;
+    txm_inputs_free(&inputs);
+    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
 TXM_COMMAND(tile, tile_args, .purpose = "Show one tile of a tx file, with the pixels around it",
-            .synopsis = "[OPTION...] TX", .operand_values = TXM_VALUES_FILE,
+            .synopsis = "[OPTION...] TX...", .operand_values = TXM_VALUES_TX,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

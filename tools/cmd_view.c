@@ -16,6 +16,7 @@
 #include "tools/output/guard.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
+#include "tools/output/summary.h"
 #include "tools/view/view_page.h"
 #include "tools/view/view_terminal.h"
 
@@ -156,6 +157,7 @@ static void show_all(const viewing *v, txm_tally *tally)
     const view_args *args = v->args;
     txm_view_terminal terminal = {
         .columns = args->size.columns, .rows = args->size.rows, .format = (txm_view_format)args->format};
+    txm_summary summary = {.words = {"shown"}};
     txm_view_terminal_look(&terminal);
     for (size_t i = 0; i < txm_inputs_count(v->inputs) && !txm_signal_caught(); i++) {
         const txm_input *input = txm_inputs_at(v->inputs, i);
@@ -164,10 +166,13 @@ static void show_all(const viewing *v, txm_tally *tally)
         if (!status)
             status = show(v, input->path, &terminal, &err);
         txm_tally_add(tally, status);
+        txm_summary_add(&summary, status ? "failed" : "shown");
         txm_tx_explain(input->path, &err);
         if (status)
             txm_say(TXM_SAY_ERROR, "%s", err.message);
     }
+    if (summary.total > 1)
+        txm_summary_print(&summary, "file");
 }
 
 /* ---- the page --------------------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "core/mem.h"
 #include "tools/commands.h"
 #include "tools/output/exits.h"
+#include "tools/output/line.h"
 #include "tools/output/say.h"
 
 static int usage_error(const txm_error *err)
@@ -48,6 +49,8 @@ static int run_command(const txm_command *command, int argc, char **argv)
     snprintf(schema, sizeof schema, "txmill.%s", command->name);
     if (asks_for_json(command, argc, argv))
         txm_finish_in_json(schema, 1);
+    else
+        txm_lines_install();
     if (!operands.items || !args)
         txm_no_memory(&err, NULL);
     else
@@ -112,6 +115,7 @@ int main(int argc, char **argv)
     }
     bool help = !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
     if (help && argc < 3) {
+        txm_lines_install();
         txm_commands_help(stdout);
         return done();
     }

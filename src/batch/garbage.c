@@ -178,11 +178,27 @@ static txm_status read_folder(walk *w, const char *folder, txm_error *err)
     return status;
 }
 
-txm_status txm_garbage_collect(const char *folder, const txm_garbage_options *options, txm_garbage_result *result,
+/* What was named: a folder, or one file. */
+static txm_status begin(walk *w, const char *path, txm_error *err)
+{
+    struct stat st;
+    size_t name_bytes;
+    unsigned version;
+    char md5[33];
+    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return read_folder(w, path, err);
+    if (!txm_tx_name_parse(txm_path_base(path), &name_bytes, &version, md5))
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is neither a folder nor named as the tx files of a texture cache are, "
+                                              "IMAGE.0-MD5.tx; name the folder that holds the tx files",
+                        path);
+    return visit_file(w, path, &st, err);
+}
+
+txm_status txm_garbage_collect(const char *path, const txm_garbage_options *options, txm_garbage_result *result,
                                txm_error *err)
 {
     walk w = {.options = options, .result = result, .now = time(NULL)};
-    txm_status status = read_folder(&w, folder, err);
+    txm_status status = begin(&w, path, err);
     while (status == TXM_OK && w.count) {
         char *next = w.pending[--w.count];
         txm_error own = {0};

@@ -66,9 +66,10 @@ typedef struct txm_garbage_result {
     txm_garbage_sum kept[TXM_KEPT_COUNT];
 } txm_garbage_result;
 
-/* Goes through a folder and its subfolders; links are not followed. Single files that fail go to `failed`. NOT_FOUND,
- * DENIED, IO for the folder itself, NO_MEMORY, CANCELLED. */
-txm_status txm_garbage_collect(const char *folder, const txm_garbage_options *options, txm_garbage_result *result,
+/* Goes through a folder and its subfolders, or looks at a single file that has the name of a tx file; links are not
+ * followed. Single files that fail go to `failed`. NOT_FOUND, DENIED, IO for what was named, UNSUPPORTED for a file of
+ * another name, NO_MEMORY, CANCELLED. */
+txm_status txm_garbage_collect(const char *path, const txm_garbage_options *options, txm_garbage_result *result,
                                txm_error *err);
 
 /* "device:inode" of a file: the same whatever way leads to it. */

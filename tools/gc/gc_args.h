@@ -5,6 +5,7 @@
 #include "tools/options/args.h"
 #include "tools/options/rule_args.h"
 #include "tools/output/json.h"
+#include "txmill/batch.h"
 
 enum { TXM_GC_SCHEMA_VERSION = 1 };
 
@@ -16,6 +17,7 @@ typedef struct txm_gc_args {
     txm_opt_list keep_for; /* scenes */
     const char *cache_dir; /* that the scenes are rendered with */
     bool missing_folders;
+    bool recursive; /* as it is in any case */
     txm_rule_args rules;
     txm_config_args config;
     txm_report_args report;
@@ -24,6 +26,6 @@ typedef struct txm_gc_args {
 /* A new object of txmill.gc. */
 cJSON *txm_gc_object(const char *type);
 
-/* Goes through folders; returns the exit code. */
-int txm_gc_folders(const txm_gc_args *args, const txm_operands *operands);
+/* Goes through folders, and looks at single tx files; returns the exit code. */
+int txm_gc_folders(const txm_gc_args *args, const txm_inputs *places);
 #endif

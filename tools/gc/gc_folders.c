@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill gc DIR...: removes tx files that nobody needs, or says which they are. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "batch/garbage.h"
 #include "core/fail.h"
+#include "core/mem.h"
+#include "tools/gc/gc_used.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
-#include "tools/gc/gc_used.h"
+#include "tools/output/line.h"
 #include "tools/output/say.h"
-#include "tools/output/text.h"
 
 typedef struct sweep {
     const txm_gc_args *args;
@@ -42,12 +45,11 @@ static void print_text(const txm_gc_args *args, const txm_garbage_file *file)
         "its image is gone: ", "Cycles does not look here under this name for ",
         "no scene asks for it: ", "left by a process that is gone", "the claim of a process that is gone"};
     char size[TXM_FORMAT_BYTES];
-    printf("%-12s ", state_of(args));
-    txm_print_safe(file->path);
-    printf("  (%s, %s; %s", txm_garbage_name(file->why), txm_format_bytes(file->bytes, size), texts[file->why]);
-    if (file->image)
-        txm_print_safe(file->image);
-    puts(")");
+    char *details = txm_asprintf("%s, %s: %s%s", txm_garbage_name(file->why), txm_format_bytes(file->bytes, size),
+                                 texts[file->why], file->image ? file->image : "");
+    txm_print_line(file->path, args->remove ? TXM_DOUBTFUL : TXM_PLAIN, state_of(args),
+                   details ? details : txm_garbage_name(file->why));
+    free(details);
 }
 
 static void on_found(void *user, const txm_garbage_file *file)
@@ -105,33 +107,34 @@ static void print_json_summary(const sweep *s)
 
 static void say_summary(const sweep *s)
 {
+    static const struct {
+        txm_kept why;
+        const char *text;
+    } stays[] = {
+        {TXM_KEPT_NO_FOLDER, "the image's folder is not there. If it is gone for good, and not just not mounted, "
+                             "--missing-folders takes the tx file, too"},
+        {TXM_KEPT_UNKNOWN_IMAGE, "it is not known where the image is"},
+        {TXM_KEPT_UNRECOGNISED, "named like a tx file, but none"},
+        {TXM_KEPT_BUSY, "being made anew"},
+    };
     const txm_garbage_result *r = &s->result;
     const txm_garbage_sum gone = total(r->garbage, TXM_GARBAGE_COUNT), kept = total(r->kept, TXM_KEPT_COUNT);
-    char size[TXM_FORMAT_BYTES];
-    txm_say(TXM_SAY_INFO, "%s %zu of %zu files, %s", s->args->remove ? "removed" : "would remove", gone.files,
-            gone.files + kept.files, txm_format_bytes(gone.bytes, size));
+    char size[TXM_FORMAT_BYTES], files[TXM_FORMAT_COUNT];
+    txm_say(TXM_SAY_INFO, "%s %zu of %s, %s", s->args->remove ? "removed" : "would remove", gone.files,
+            txm_format_count(gone.files + kept.files, "file", files), txm_format_bytes(gone.bytes, size));
     for (int i = 0; i < TXM_GARBAGE_COUNT; i++)
         if (r->garbage[i].files)
             txm_say(TXM_SAY_INFO, "  %s: %zu, %s", txm_garbage_name((txm_garbage)i), r->garbage[i].files,
                     txm_format_bytes(r->garbage[i].bytes, size));
-    if (r->kept[TXM_KEPT_NO_FOLDER].files)
-        txm_say(TXM_SAY_WARNING,
-                "%zu files stay: the folders of their images are not there. If they are gone for good and not just not "
-                "mounted, --missing-folders takes these files, too",
-                r->kept[TXM_KEPT_NO_FOLDER].files);
-    if (r->kept[TXM_KEPT_UNKNOWN_IMAGE].files)
-        txm_say(TXM_SAY_INFO, "%zu files stay: they do not say where their images are",
-                r->kept[TXM_KEPT_UNKNOWN_IMAGE].files);
-    if (r->kept[TXM_KEPT_UNRECOGNISED].files)
-        txm_say(TXM_SAY_INFO, "%zu files stay: they are named like tx files and are none",
-                r->kept[TXM_KEPT_UNRECOGNISED].files);
-    if (r->kept[TXM_KEPT_BUSY].files)
-        txm_say(TXM_SAY_INFO, "%zu files stay: they are being made anew", r->kept[TXM_KEPT_BUSY].files);
+    for (size_t i = 0; i < sizeof stays / sizeof *stays; i++)
+        if (r->kept[stays[i].why].files)
+            txm_say(stays[i].why == TXM_KEPT_NO_FOLDER ? TXM_SAY_WARNING : TXM_SAY_INFO, "%s left: %s",
+                    txm_format_are(r->kept[stays[i].why].files, "file", files), stays[i].text);
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
 
-static txm_status collect(sweep *s, const txm_gc_used *used, const txm_operands *operands, txm_error *err)
+static txm_status collect(sweep *s, const txm_gc_used *used, const txm_inputs *places, txm_error *err)
 {
     const txm_gc_args *a = s->args;
     txm_garbage_options options = {.older_than_s = a->older_than_s,
@@ -146,9 +149,12 @@ static txm_status collect(sweep *s, const txm_gc_used *used, const txm_operands 
     if (a->remove && !(options.claims = txm_claims_new(NULL)))
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "cannot start the thread that renews claims");
     txm_status status = TXM_OK;
-    for (size_t i = 0; i < operands->count && (status == TXM_OK); i++) {
+    for (size_t i = 0; i < txm_inputs_count(places) && status == TXM_OK; i++) {
+        const txm_input *place = txm_inputs_at(places, i);
         txm_error own = {0};
-        status = txm_garbage_collect(operands->items[i], &options, &s->result, &own);
+        status = txm_place_check(place, &own);
+        if (status == TXM_OK)
+            status = txm_garbage_collect(place->path, &options, &s->result, &own);
         if (status == TXM_STATUS_NO_MEMORY) {
             txm_fail(err, status, "%s", own.message);
         } else if (status != TXM_STATUS_CANCELLED) {
@@ -162,18 +168,18 @@ static txm_status collect(sweep *s, const txm_gc_used *used, const txm_operands 
     return status == TXM_STATUS_NO_MEMORY ? status : TXM_OK;
 }
 
-int txm_gc_folders(const txm_gc_args *args, const txm_operands *operands)
+int txm_gc_folders(const txm_gc_args *args, const txm_inputs *places)
 {
     sweep s = {.args = args};
     txm_error err = {0};
     txm_gc_used used = {0};
     txm_status status = args->keep_for.count ? txm_gc_find_used(args, &used, &err) : TXM_OK;
     if (status == TXM_OK)
-        status = collect(&s, &used, operands, &err);
+        status = collect(&s, &used, places, &err);
     txm_names_free(&used.files);
     txm_names_free(&used.packed);
     if (status != TXM_OK)
-        return txm_finish_failed(&err, operands->count);
+        return txm_finish_failed(&err, txm_inputs_count(places));
     if (args->report.json)
         print_json_summary(&s);
     else

@@ -11,8 +11,8 @@
 #include "core/path.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
+#include "tools/output/line.h"
 #include "tools/output/say.h"
-#include "tools/output/text.h"
 
 static const char *const source_words[] = {"unknown", "fresh", "outdated", "missing"};
 
@@ -110,7 +110,7 @@ static void print_source(const txm_info *info)
     if (!*d->source)
         return;
     printf("  %-14s", "source");
-    txm_print_safe(d->source);
+    txm_print_path_in(d->source, 16 + (unsigned)strlen(remarks[info->source_state]));
     printf("%s\n", remarks[info->source_state]);
     if (*d->date)
         print_date(d->date);
@@ -206,7 +206,7 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
 {
     const txm_tx_info *i = txm_tx_info_of(info->tx);
     const txm_tx_description *d = &info->description;
-    txm_print_safe(info->path);
+    txm_print_path_in(info->path, 0);
     printf("\n  %-14s%u x %u px, %u levels, tiles of %u x %u\n", "image", i->width, i->height, i->levels, i->tile_w,
            i->tile_h);
     printf("  %-14s%s %s\n", "pixels", txm_type_name(i->type), txm_format_channels(i->channels));

@@ -61,7 +61,9 @@ txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *
     *out = txm_inputs_new(&options);
     txm_status status = *out ? TXM_OK : txm_no_memory(err, NULL);
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
-        status = txm_inputs_add(*out, operands->items[i], err);
+        status = how->dash_is_file && !strcmp(operands->items[i], "-")
+                     ? txm_inputs_add_entry(*out, &(txm_input){.path = "-"}, err)
+                     : txm_inputs_add(*out, operands->items[i], err);
     if (status == TXM_OK)
         status = check_any(how, operands, *out, err);
     if (status != TXM_OK)
@@ -74,6 +76,20 @@ txm_status txm_tx_files_collect(const char *command, const txm_tx_files_args *ar
 {
     const txm_files_how how = {.command = command, .what = "tx file", .tx = true};
     return txm_files_collect(&how, args, operands, out, err);
+}
+
+txm_status txm_places_collect(const char *command, const char *what, const txm_operands *operands, txm_inputs **out,
+                              txm_error *err)
+{
+    const txm_files_how how = {.command = command, .what = what};
+    static const txm_tx_files_args plain;
+    return txm_files_collect(&how, &plain, operands, out, err);
+}
+
+txm_status txm_place_check(const txm_input *input, txm_error *err)
+{
+    /* That it is a folder is a failure only for those who look for files. */
+    return input->status == TXM_STATUS_NOT_A_FILE ? TXM_OK : txm_input_check(input, err);
 }
 
 txm_status txm_input_check(const txm_input *input, txm_error *err)
@@ -99,6 +115,8 @@ void txm_tx_explain(const char *path, txm_error *err)
     if (err->status != TXM_STATUS_UNSUPPORTED)
         return;
     const char *kind = txm_kind_of_file(path);
+    if (!strcmp(kind, "a tx file"))
+        return; /* something else is wrong */
     bool scene = txm_path_has_ext(path, "blend");
     txm_error_clear(err);
     txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s, not a tx file; 'txmill %s %s' shows %s", path, kind,

@@ -25,11 +25,19 @@ typedef struct txm_files_how {
     bool tx;             /* tx files in folders, else images */
     const char *const *usual; /* globs that are taken in folders where --include says nothing; may be NULL */
     bool may_be_none;
+    bool dash_is_file; /* "-" is standard input itself, not a list; @- is the list */
     txm_inputs_scene scene; /* as in txm_inputs_options; may be NULL */
     void *scene_user;
 } txm_files_how;
 txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *args, const txm_operands *operands,
                              txm_inputs **out, txm_error *err);
+
+/* The folders and files that the operands name, folders as such: for commands that go through folders themselves. USAGE
+ * when there is none, NO_MEMORY. */
+txm_status txm_places_collect(const char *command, const char *what, const txm_operands *operands, txm_inputs **out,
+                              txm_error *err);
+/* TXM_OK, or the failure that stands in the place of a folder or file. */
+txm_status txm_place_check(const txm_input *input, txm_error *err);
 
 /* TXM_OK, or the failure that stands in the place of the file. */
 txm_status txm_input_check(const txm_input *input, txm_error *err);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "tools/output/json.h"
-#include "tools/output/text.h"
+#include "tools/output/line.h"
 
 bool txm_verify_failed(const txm_findings *f)
 {
@@ -33,15 +33,13 @@ void txm_verify_print_text(const txm_verify_report *r, bool quiet)
     bool failed = txm_verify_failed(f);
     if (quiet && !failed)
         return;
-    txm_print_path(r->path);
     txm_verdict v;
     txm_verdict_of(f, &v);
-    fputs(": ", stdout);
-    txm_print_styled(failed ? TXM_BAD : TXM_GOOD,
-                     !failed   ? r->deep ? "good, and what its source gives" : "good"
-                     : !v.used && v.use != TXM_USE_NO_IMAGE ? "Cycles does not use it"
-                                                            : "Cycles loads it, but it is not right");
-    putchar('\n');
+    txm_print_line(r->path, failed ? TXM_BAD : TXM_GOOD,
+                   !failed                                ? r->deep ? "good, and what its source gives" : "good"
+                   : !v.used && v.use != TXM_USE_NO_IMAGE ? "Cycles does not use it"
+                                                          : "Cycles loads it, but it is not right",
+                   NULL);
     for (size_t i = 0; i < f->count; i++)
         if (!quiet || f->items[i].kind->severity != TXM_SEVERITY_NOTE)
             print_finding(&f->items[i]);

@@ -185,7 +185,8 @@ void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *to
 /* What is up to date is counted; whoever asks for one file alone, or with -v, sees it. */
 static bool worth_a_line(const txm_make_report *report, const txm_result *result)
 {
-    return result->outcome != TXM_OUTCOME_UP_TO_DATE || result->otherwise || report->verbose || report->inputs == 1;
+    return result->outcome != TXM_OUTCOME_UP_TO_DATE || result->otherwise || report->verbose ||
+           (report->inputs == 1 && !report->watching);
 }
 
 void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)

@@ -20,6 +20,7 @@ typedef struct txm_make_report {
     pthread_mutex_t lock;
     bool stopped; /* the run failed as a whole */
     bool json, quiet, verbose, plan; /* plan: costs are shown */
+    bool watching;                   /* nobody asked for this very file */
     uint32_t tile_px;       /* of the files that are made */
     int key;                /* only keys are: 1 of the settings, 2 of the content as well */
     txm_shard_args shard;   /* count 0: none */

@@ -103,6 +103,7 @@ int txm_make_run(const txm_make_args *args, const txm_operands *operands)
     txm_error err = {0};
     txm_make_report_init(&run.report, args->report.json, args->report.quiet, args->plan, args->key);
     run.report.verbose = args->report.verbose;
+    run.report.watching = args->watching;
     run.report.shard = args->shard;
     run.report.tile_px = args->settings.settings.tile_px;
     txm_status status = begin(&run, operands, &err);

@@ -13,6 +13,7 @@
 #include "cache/publish.h"
 #include "color/ocio.h"
 #include "tools/output/json.h"
+#include "tools/output/line.h"
 #include "tools/output/say.h"
 #include "txmill/reader.h"
 
@@ -187,7 +188,7 @@ int txm_finish(const txm_tally *tally)
     txm_tally t = *tally;
     t.retryable |= atomic_load(&missing);
     errno = 0;
-    bool lost = fflush(stdout) || ferror(stdout);
+    bool lost = txm_lines_flush() || ferror(stdout);
     /* One that took what it wanted and left, like head(1), misses nothing. An earlier write may have been the one that
      * failed: its errno is gone then. */
     if (lost && !reader_left()) {

@@ -13,7 +13,7 @@
 
 #include "core/text.h"
 
-#include "tools/output/text.h"
+#include "tools/output/line.h"
 
 /* One stderr a process: its state is the process's. */
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -106,11 +106,15 @@ static void put_line(const char *prefix, const char *format, va_list args)
     char raw[LINE], clean[LINE], line[LINE + 64];
     vsnprintf(raw, sizeof raw, format, args);
     sanitize(raw, clean, sizeof clean);
-    snprintf(line, sizeof line, "%s%s\n", prefix, clean);
+    snprintf(line, sizeof line, "%s%s", prefix, clean);
+    char *wrapped = isatty(STDERR_FILENO) ? txm_line_wrap(line, txm_terminal_columns(STDERR_FILENO)) : NULL;
+    if (!wrapped)
+        strcat(line, "\n");
     pthread_mutex_lock(&lock);
     clear_status();
-    put(line);
+    put(wrapped ? wrapped : line);
     pthread_mutex_unlock(&lock);
+    free(wrapped);
 }
 
 void txm_say(txm_say_level level, const char *format, ...)

@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "tools/output/format.h"
+#include "tools/output/say.h"
 #include "tools/output/text.h"
+
+enum { SUMMARY_BYTES = 1024 };
 
 void txm_summary_add(txm_summary *summary, const char *word)
 {
@@ -18,20 +21,36 @@ void txm_summary_add(txm_summary *summary, const char *word)
     summary->total++;
 }
 
-void txm_summary_print(const txm_summary *summary, const char *noun)
+/* "58 files: 57 good, 1 outdated". */
+static void write_text(const txm_summary *summary, const char *noun, char *out, size_t out_bytes)
 {
-    char text[TXM_FORMAT_COUNT];
+    char count[TXM_FORMAT_COUNT];
+    int n = snprintf(out, out_bytes, "%s", txm_format_count(summary->total, noun, count));
     const char *comma = ": ";
-    if (!summary->total)
-        return;
-    txm_print_begin();
-    fputs(txm_format_count(summary->total, noun, text), stdout);
-    for (size_t i = 0; i < TXM_SUMMARY_WORDS; i++) {
+    for (size_t i = 0; i < TXM_SUMMARY_WORDS && n > 0 && (size_t)n < out_bytes; i++) {
         if (!summary->counts[i])
             continue;
-        printf("%s%zu %s", comma, summary->counts[i], summary->words[i]);
+        n += snprintf(out + n, out_bytes - (size_t)n, "%s%zu %s", comma, summary->counts[i], summary->words[i]);
         comma = ", ";
     }
-    putchar('\n');
+}
+
+void txm_summary_print(const txm_summary *summary, const char *noun)
+{
+    char text[SUMMARY_BYTES];
+    if (!summary->total)
+        return;
+    write_text(summary, noun, text, sizeof text);
+    txm_print_begin();
+    puts(text);
     txm_print_end();
+}
+
+void txm_summary_say(const txm_summary *summary, const char *noun)
+{
+    char text[SUMMARY_BYTES];
+    if (!summary->total)
+        return;
+    write_text(summary, noun, text, sizeof text);
+    txm_say(TXM_SAY_INFO, "%s", text);
 }

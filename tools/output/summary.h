@@ -18,4 +18,6 @@ typedef struct txm_summary {
 void txm_summary_add(txm_summary *summary, const char *word);
 /* On standard output; `noun` is what was counted ("file"). Nothing when nothing was counted. */
 void txm_summary_print(const txm_summary *summary, const char *noun);
+/* The same as a message: where standard output is for the data. */
+void txm_summary_say(const txm_summary *summary, const char *noun);
 #endif

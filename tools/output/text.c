@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cache/name.h"
+#include "core/mem.h"
 #include "core/path.h"
 #include "core/text.h"
 #include "tools/output/say.h"
@@ -43,19 +44,23 @@ void txm_print_safe(const char *text)
     print_bytes(text, strlen(text));
 }
 
-void txm_print_path(const char *path)
+char *txm_path_shown(const char *path)
 {
     enum { DIGITS = 32, SHOWN = 6 };
     const char *base = txm_path_base(path), *dash = strrchr(base, '-');
     size_t source_bytes;
     unsigned version;
     char md5[DIGITS + 1];
-    if (!isatty(STDOUT_FILENO) || !dash || !txm_tx_name_parse(base, &source_bytes, &version, md5)) {
-        txm_print_safe(path);
-        return;
-    }
-    print_bytes(path, (size_t)(dash - path) + 1 + SHOWN);
-    printf("..%s", dash + 1 + DIGITS);
+    if (!isatty(STDOUT_FILENO) || !dash || !txm_tx_name_parse(base, &source_bytes, &version, md5))
+        return txm_strdup(path);
+    return txm_asprintf("%.*s..%s", (int)(dash + 1 + SHOWN - path), path, dash + 1 + DIGITS);
+}
+
+void txm_print_path(const char *path)
+{
+    char *shown = txm_path_shown(path);
+    txm_print_safe(shown ? shown : path);
+    free(shown);
 }
 
 /* ---- widths ------------------------------------------------------------------------------------------------------ */

@@ -16,6 +16,8 @@ void txm_print_safe(const char *text);
 /* A path. On a terminal the 32 digits in a tx file's name are cut to six: "wood.png.0-926BDA...tx"; whoever needs the
  * name takes it from a pipe or from --json. */
 void txm_print_path(const char *path);
+/* The same as a string, owned by the caller; NULL when memory is exhausted. */
+char *txm_path_shown(const char *path);
 
 /* Columns that a text takes on a terminal: UTF-8, of which wide characters take two; what is no UTF-8 is shown as one
  * column a byte, control characters as four. */

@@ -12,6 +12,7 @@
 
 #include "core/fail.h"
 #include "core/mem.h"
+#include "tools/output/line.h"
 
 /* Where nothing says otherwise. The rows leave room for the text below the picture, and for a prompt. */
 enum { COLUMNS = 80, ROWS = 24, CELL_W = 8, CELL_H = 16, TEXT_ROWS = 6, MAX_CELLS = 1000 };
@@ -156,7 +157,9 @@ txm_status txm_view_terminal_print(const txm_view_terminal *t, const txm_level_p
     /* A format that was asked for is written even where the terminal is not known to have it. */
     chafa_term_info_supplement(info, fallback);
     GString *text = chafa_canvas_print(canvas, info);
+    txm_lines_wrapped(false);
     fwrite(text->str, 1, text->len, stdout);
+    txm_lines_wrapped(true);
     putchar('\n');
     g_string_free(text, TRUE);
     chafa_canvas_unref(canvas);
