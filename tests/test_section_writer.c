@@ -44,7 +44,7 @@ typedef struct tile_window {
     uint32_t w, h;   /* valid size */
     size_t px;       /* bytes a pixel */
     uint8_t *padded; /* (w + 4) x (h + 4) px of the level, wrapped round */
-    uint8_t *border; /* its rim in border order */
+    uint8_t *border; /* its border, in border order */
 } tile_window;
 
 static tile_window cut(const made_image *m, uint32_t level, uint32_t x0, uint32_t y0)
@@ -85,7 +85,7 @@ static uint64_t predict(uint64_t l, uint64_t u, uint64_t k)
     return k >= high ? low : k <= low ? high : l + u - k;
 }
 
-/* Fills the rim of `window` (whose inside holds the tile) from the planes of residuals. */
+/* Fills the border of `window` (whose inside holds the tile) from the planes of residuals. */
 static void decode_lines(uint8_t *window, uint32_t w, uint32_t h, uint32_t channels, size_t bytes,
                          const uint8_t *planes)
 {
@@ -126,7 +126,7 @@ static void decode_lines(uint8_t *window, uint32_t w, uint32_t h, uint32_t chann
         }
 }
 
-/* Decodes a payload; the window's rim is its output. */
+/* Decodes a payload; the border of the window is its output. */
 static void decode(const uint8_t *payload, size_t size, uint8_t *window, const tile_window *t, uint32_t channels)
 {
     size_t n = txm_border_pixels(t->w, t->h), row = (t->w + 4) * t->px;

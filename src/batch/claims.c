@@ -12,6 +12,7 @@
 #include "batch/claim_file.h"
 #include "batch/server_clock.h"
 #include "core/checksum.h"
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
@@ -31,8 +32,9 @@ typedef struct watched {
     char *path;
     uint64_t nonce;
     ino_t inode;
-    struct timespec mtime, since; /* the file's; of our stopwatch */
-    bool old;                     /* older than `stale` by the file server's own times, when it was first seen so */
+    struct timespec mtime; /* the file's */
+    double since;          /* of our clock, 0: never met */
+    bool old;              /* older than `stale` by the file server's own times, when it was first seen so */
 } watched;
 
 struct txm_claims {
@@ -44,13 +46,6 @@ struct txm_claims {
     txm_claim *held;
     watched *watching;
 };
-
-static struct timespec stopwatch(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t;
-}
 
 static double seconds_between(const struct timespec *a, const struct timespec *b)
 {
@@ -64,14 +59,8 @@ static void *renew(void *arg)
     txm_claims *c = arg;
     pthread_mutex_lock(&c->lock);
     while (!c->end) {
-        struct timespec until = stopwatch();
-        double whole = (double)(long)c->times.renew;
-        until.tv_sec += (time_t)whole;
-        until.tv_nsec += (long)((c->times.renew - whole) * 1e9);
-        if (until.tv_nsec >= 1000000000) {
-            until.tv_nsec -= 1000000000;
-            until.tv_sec++;
-        }
+        uint64_t at = txm_clock_ns(CLOCK_MONOTONIC) + (uint64_t)(c->times.renew * 1e9);
+        const struct timespec until = {(time_t)(at / 1000000000), (long)(at % 1000000000)};
         while (!c->end && pthread_cond_timedwait(&c->ending, &c->lock, &until) != ETIMEDOUT)
             continue;
         /* NULL: the file server's present time. A failure is a renewal that did not happen; the next may. */
@@ -179,11 +168,11 @@ static bool unchanged_for_long(txm_claims *c, const char *path, const txm_claim_
 {
     pthread_mutex_lock(&c->lock);
     const txm_claim_times times = c->times;
-    struct timespec now = stopwatch();
+    double now = txm_clock_seconds();
     watched *w = record_of(c, path);
     bool stale = false;
     if (w && (w->nonce != note->nonce || w->inode != note->st.st_ino ||
-              seconds_between(&w->mtime, &note->st.st_mtim) != 0 || !w->since.tv_sec)) {
+              seconds_between(&w->mtime, &note->st.st_mtim) != 0 || w->since == 0)) {
         w->nonce = note->nonce;
         w->inode = note->st.st_ino;
         w->mtime = note->st.st_mtim;
@@ -191,7 +180,7 @@ static bool unchanged_for_long(txm_claims *c, const char *path, const txm_claim_
         w->old = age_by_server(path, &w->mtime) > times.stale;
     } else if (w) {
         double enough = !note->named ? times.unnamed : w->old ? times.confirm : times.stale;
-        stale = seconds_between(&w->since, &now) >= enough;
+        stale = now - w->since >= enough;
     }
     pthread_mutex_unlock(&c->lock);
     return stale;

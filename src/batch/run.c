@@ -12,6 +12,7 @@
 #include "batch/stored.h"
 #include "convert/hooks.h"
 #include "convert/memory.h"
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include <stdlib.h>
@@ -43,13 +44,6 @@ typedef struct running {
     size_t active;
     atomic_size_t finished; /* conversions so far: what waiting threads look at */
 } running;
-
-static double stopwatch(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- one conversion --------------------------------------------------------------------------------------------- */
 
@@ -165,7 +159,7 @@ static taken take(running *r, size_t *place, double *wait_s)
 {
     const txm_batch *b = r->batch;
     bool full = false;
-    double now = stopwatch(), next = now + LAST_RETRY_SECONDS;
+    double now = txm_clock_seconds(), next = now + LAST_RETRY_SECONDS;
     while (r->first < b->order_count && r->turns[r->first].started)
         r->first++;
     if (r->first == b->order_count || !txm_batch_may_start(b))
@@ -201,7 +195,7 @@ static void give_back(running *r, size_t place, bool done)
     r->memory_bytes -= r->batch->items[r->batch->order[place]].cost.memory_bytes;
     if (done)
         return;
-    double now = stopwatch();
+    double now = txm_clock_seconds();
     if (t->retry <= 0)
         t->locked = now;
     t->retry = t->retry > 0 ? t->retry * 2 : (float)FIRST_RETRY_SECONDS;
@@ -251,8 +245,8 @@ static void work(void *arg)
         if (what != TAKEN)
             continue;
         const turn *t = &r->turns[place];
-        bool done =
-            convert(r->batch, r->batch->order[place], t->retry > 0 && stopwatch() - t->locked > PATIENCE_SECONDS);
+        bool done = convert(r->batch, r->batch->order[place],
+                            t->retry > 0 && txm_clock_seconds() - t->locked > PATIENCE_SECONDS);
         pthread_mutex_lock(&r->lock);
         give_back(r, place, done);
         pthread_mutex_unlock(&r->lock);

@@ -15,6 +15,7 @@
 #include "batch/inputs.h"
 #include "batch/watch_tree.h"
 #include "core/cancel.h"
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
@@ -49,13 +50,6 @@ struct txm_watch {
     char **files;                          /* handed out */
     size_t file_count;
 };
-
-static double stopwatch(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void warn(const txm_watch *w, const char *path, const char *what)
 {
@@ -112,7 +106,7 @@ static bool note(txm_watch *w, const char *path, double ready)
 static bool on_found(void *user, const char *path)
 {
     txm_watch *w = user;
-    return w->everything || note(w, path, stopwatch() + w->options.settle_s);
+    return w->everything || note(w, path, txm_clock_seconds() + w->options.settle_s);
 }
 
 static void forget(txm_watch *w, const char *path)
@@ -339,13 +333,13 @@ static double until_ready(const txm_watch *w, double now, double most)
 
 txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_what *what, txm_error *err)
 {
-    double end = stopwatch() + seconds, now;
+    double end = txm_clock_seconds() + seconds, now;
     *what = TXM_WATCH_NOTHING;
     do {
         if (txm_is_cancelled(watch->options.cancel))
             return txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request");
         txm_status status = read_events(watch, err);
-        now = stopwatch();
+        now = txm_clock_seconds();
         if (status == TXM_OK)
             status = look_round(watch, now, what, err);
         if (status != TXM_OK || *what != TXM_WATCH_NOTHING)
@@ -353,7 +347,7 @@ txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_what *what
         struct pollfd p = {.fd = watch->tree.fd, .events = POLLIN};
         double left = end - now < TICK_SECONDS ? end - now : TICK_SECONDS;
         poll(&p, 1, left > 0 ? (int)(until_ready(watch, now, left) * 1000) + 1 : 0);
-    } while (stopwatch() < end);
+    } while (txm_clock_seconds() < end);
     return TXM_OK;
 }
 
@@ -366,8 +360,8 @@ char *const *txm_watch_files(const txm_watch *watch, size_t *count)
 txm_status txm_watch_again(txm_watch *watch, const char *path, double seconds, txm_error *err)
 {
     if (!path)
-        watch->everything_at = stopwatch() + seconds;
-    if (!path || find_change(watch, path) || note(watch, path, stopwatch() + seconds))
+        watch->everything_at = txm_clock_seconds() + seconds;
+    if (!path || find_change(watch, path) || note(watch, path, txm_clock_seconds() + seconds))
         return TXM_OK;
     return txm_no_memory(err, NULL);
 }

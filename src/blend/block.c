@@ -7,18 +7,10 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "core/endian.h"
 #include "core/fail.h"
 
 enum { LEGACY_HEADER_BYTES = 12, HEADER_BYTES = 17, MAX_HEAD_BYTES = 32 };
-
-uint64_t txm_blend_integer(bool big_endian, const uint8_t *p, size_t bytes)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < bytes; i++) {
-        value = value << 8 | p[big_endian ? i : bytes - 1 - i];
-    }
-    return value;
-}
 
 /* A decimal number of exactly `digits` digits; -1 when there is something else. */
 static int number(const char *p, int digits)
@@ -106,14 +98,14 @@ bool txm_block_decode(const txm_blend_format *format, const uint8_t *head, uint6
         b.code[2] = b.code[3] = 0;
     }
     if (format->layout == TXM_BLOCK_LARGE_HEAD8) {
-        b.sdna = (uint32_t)txm_blend_integer(be, head + 4, 4);
-        b.address = txm_blend_integer(be, head + 8, 8);
-        b.bytes = txm_blend_integer(be, head + 16, 8);
+        b.sdna = (uint32_t)txm_load_uint(head + 4, 4, be);
+        b.address = txm_load_uint(head + 8, 8, be);
+        b.bytes = txm_load_uint(head + 16, 8, be);
     } else {
         unsigned p = format->pointer_bytes;
-        b.bytes = txm_blend_integer(be, head + 4, 4);
-        b.address = txm_blend_integer(be, head + 8, p);
-        b.sdna = (uint32_t)txm_blend_integer(be, head + 8 + p, 4);
+        b.bytes = txm_load_uint(head + 4, 4, be);
+        b.address = txm_load_uint(head + 8, p, be);
+        b.sdna = (uint32_t)txm_load_uint(head + 8 + p, 4, be);
         if (b.bytes > INT32_MAX && !txm_block_is(&b, "ENDB")) {
             return false;
         }

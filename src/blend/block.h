@@ -29,9 +29,6 @@ typedef struct txm_block {
     uint64_t position, bytes; /* of the payload */
 } txm_block;
 
-/* An unsigned integer of 1 to 8 bytes in the file's byte order. */
-uint64_t txm_blend_integer(bool big_endian, const uint8_t *p, size_t bytes);
-
 /* Reads the file's header, from the start. CORRUPT when it is no .blend file, NEWER for an unknown file format. */
 txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_error *err);
 

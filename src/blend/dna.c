@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/endian.h"
 #include "core/fail.h"
 #include "core/mem.h"
 
@@ -48,7 +49,7 @@ static bool take_u32(cursor *c, uint32_t *out)
     if (!take(c, 4, &p)) {
         return false;
     }
-    *out = (uint32_t)txm_blend_integer(c->dna->big_endian, p, 4);
+    *out = (uint32_t)txm_load_uint(p, 4, c->dna->big_endian);
     return true;
 }
 
@@ -80,7 +81,7 @@ static bool take_strings(cursor *c, const char *tag, uint32_t *count, const char
 
 static uint32_t u16_at(const txm_dna *dna, size_t at)
 {
-    return (uint32_t)txm_blend_integer(dna->big_endian, dna->payload + at, 2);
+    return (uint32_t)txm_load_uint(dna->payload + at, 2, dna->big_endian);
 }
 
 /* Checks that every type and name that a struct speaks of exists: look-ups need no checks then. */
@@ -196,7 +197,7 @@ void txm_dna_free(txm_dna **dna)
 
 static uint32_t type_bytes(const txm_dna *dna, uint32_t type)
 {
-    return (uint32_t)txm_blend_integer(dna->big_endian, dna->lengths + (size_t)type * 2, 2);
+    return (uint32_t)txm_load_uint(dna->lengths + (size_t)type * 2, 2, dna->big_endian);
 }
 
 uint32_t txm_dna_struct_count(const txm_dna *dna)

@@ -14,6 +14,7 @@
 #include "blend/locate.h"
 #include "blend/scene_run.h"
 #include "blend/tape.h"
+#include "core/endian.h"
 #include "core/fail.h"
 #include "core/mem.h"
 
@@ -100,7 +101,7 @@ static bool add_edges(scan *s, const uint8_t *payload, size_t bytes)
 {
     size_t step = s->schema.format.pointer_bytes;
     for (size_t i = 0; i + step <= bytes; i += step) {
-        uint64_t word = txm_blend_integer(s->schema.format.big_endian, payload + i, step);
+        uint64_t word = txm_load_uint(payload + i, step, s->schema.format.big_endian);
         uint32_t target = txm_model_find(s->model, word), last = TXM_NO_INDEX;
         if (s->model->edges.count > s->model->ids.data[s->current].edges.begin) {
             last = s->model->edges.data[s->model->edges.count - 1];

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "core/endian.h"
+
 static const char *const struct_names[TXM_KIND_COUNT] = {
     [TXM_KIND_ID] = "ID",
     [TXM_KIND_TREE] = "bNodeTree",
@@ -108,7 +110,7 @@ int64_t txm_record_integer(const txm_schema *schema, txm_record record, txm_fiel
     if (!txm_record_has(schema, record, field) || f->bytes > 8) {
         return fallback;
     }
-    uint64_t value = txm_blend_integer(schema->format.big_endian, record.data + f->offset, f->bytes);
+    uint64_t value = txm_load_uint(record.data + f->offset, f->bytes, schema->format.big_endian);
     unsigned unused_bits = 64 - 8 * f->bytes;
     return (int64_t)(value << unused_bits) >> unused_bits;
 }
@@ -119,7 +121,7 @@ uint64_t txm_record_address(const txm_schema *schema, txm_record record, txm_fie
     if (!txm_record_has(schema, record, field) || !f->is_pointer || f->bytes != schema->format.pointer_bytes) {
         return 0;
     }
-    return txm_blend_integer(schema->format.big_endian, record.data + f->offset, f->bytes);
+    return txm_load_uint(record.data + f->offset, f->bytes, schema->format.big_endian);
 }
 
 const char *txm_record_string(const txm_schema *schema, txm_record record, txm_field_id field, txm_store *store)

@@ -7,6 +7,7 @@
 
 #include "codec/deflate_block.h"
 #include "codec/inflate_parts.h"
+#include "core/endian.h"
 #include "core/mem.h"
 
 enum {
@@ -47,20 +48,6 @@ void txm_sparse_free(txm_sparse **sparse)
     free((*sparse)->sequences);
     free(*sparse);
     *sparse = NULL;
-}
-
-static inline uint64_t load64(const uint8_t *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-static inline uint32_t load32(const uint8_t *p)
-{
-    uint32_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
 }
 
 /* ---- costs ---- */
@@ -141,13 +128,13 @@ static void survey_stripe(const txm_sparse *s, const uint8_t *base, size_t from,
 {
     by_4->distance = by_8->distance = 0;
     for (size_t p = from; p + MIN_MATCH <= to; p += step) {
-        uint64_t key = load64(base + p);
+        uint64_t key = txm_load_le64(base + p);
         uint16_t *last_4 = &by_4->last[(uint32_t)key * 0x9E3779B1u >> (32 - HASH_BITS)];
         uint16_t *last_8 = &by_8->last[key * 0x9E3779B97F4A7C15u >> (64 - HASH_BITS)];
         unsigned distance_4 = (uint16_t)(p - *last_4), distance_8 = (uint16_t)(p - *last_8);
         *last_4 = *last_8 = (uint16_t)p;
-        bool equal_4 = distance_4 && load32(base + p - distance_4) == (uint32_t)key;
-        bool equal_8 = distance_8 && load64(base + p - distance_8) == key;
+        bool equal_4 = distance_4 && txm_load_le32(base + p - distance_4) == (uint32_t)key;
+        bool equal_8 = distance_8 && txm_load_le64(base + p - distance_8) == key;
         if (!equal_4) { /* nor, mostly, the other: noise */
             by_4->distance = by_8->distance = 0;
             continue;
@@ -195,7 +182,7 @@ static inline size_t agree(const uint8_t *a, const uint8_t *b, size_t limit)
 {
     size_t n = 0;
     for (; n + 8 <= limit; n += 8) {
-        uint64_t x = load64(a + n) ^ load64(b + n);
+        uint64_t x = txm_load_le64(a + n) ^ txm_load_le64(b + n);
         if (x)
             return n + ((unsigned)__builtin_ctzll(x) >> 3);
     }
@@ -219,11 +206,11 @@ static size_t find_matches(txm_sparse *s, const uint8_t *base, size_t reach, siz
 {
     size_t found = 0, literals = from, p = from;
     while (p + MIN_MATCH <= to) {
-        uint64_t key = load64(base + p);
+        uint64_t key = txm_load_le64(base + p);
         uint16_t *last = &s->last[key * 0x9E3779B97F4A7C15u >> (64 - HASH_BITS)];
         size_t distance = (uint16_t)(p - *last);
         *last = (uint16_t)p;
-        if (load64(base + p - distance) != key || distance - 1 >= TXM_MAX_DISTANCE || distance > p - reach) {
+        if (txm_load_le64(base + p - distance) != key || distance - 1 >= TXM_MAX_DISTANCE || distance > p - reach) {
             p += step;
             continue;
         }

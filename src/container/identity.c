@@ -38,7 +38,7 @@ typedef struct tiff_shape {
 
 static uint64_t number(const image_part *i, const tiff_shape *t, uint64_t offset, int bytes)
 {
-    return txm_load_uint(i->p + offset, (unsigned)bytes, t->big_endian);
+    return txm_load_uint(i->p + offset, (size_t)bytes, t->big_endian);
 }
 
 static uint64_t type_bytes(uint64_t tiff_type)

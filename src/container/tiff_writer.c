@@ -17,6 +17,7 @@
 #include "container/writer_impl.h"
 #include "container/writer_metadata.h"
 #include "core/bytes.h"
+#include "core/endian.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
@@ -299,14 +300,6 @@ static txm_status tiff_end_level(void *self, uint32_t level, txm_error *err)
 
 /* ---- the late description ---- */
 
-static uint64_t little(const uint8_t *p, int bytes)
-{
-    uint64_t v = 0;
-    while (bytes--)
-        v = v << 8 | p[bytes];
-    return v;
-}
-
 /* Where the first directory's entry for `tag` stands: 0 if it cannot be found. Entries are 12 bytes in classic TIFF
  * (tag, type, count, offset: 2 2 4 4), 20 in BigTIFF (2 2 8 8). */
 static uint64_t find_entry(tiff_writer *w, unsigned tag)
@@ -315,15 +308,15 @@ static uint64_t find_entry(tiff_writer *w, unsigned tag)
     int word = w->big ? 8 : 4, count_bytes = w->big ? 8 : 2, entry_bytes = w->big ? 20 : 12;
     if (!txm_output_read(w->out, (uint64_t)word, b, (size_t)word))
         return 0;
-    uint64_t at = little(b, word);
+    uint64_t at = txm_load_uint(b, (size_t)word, false);
     if (!txm_output_read(w->out, at, b, (size_t)count_bytes))
         return 0;
-    uint64_t entries = little(b, count_bytes);
+    uint64_t entries = txm_load_uint(b, (size_t)count_bytes, false);
     at += (uint64_t)count_bytes;
     for (uint64_t i = 0; i < entries; i++, at += (uint64_t)entry_bytes)
         if (!txm_output_read(w->out, at, b, (size_t)entry_bytes))
             return 0;
-        else if (little(b, 2) == tag)
+        else if (txm_load_le16(b) == tag)
             return at;
     return 0;
 }
@@ -346,7 +339,7 @@ static txm_status tiff_finish(void *self, const txm_tx_summary *summary, txm_err
             txm_fail(err, TXM_STATUS_INTERNAL, "%s: no room for ImageDescription (%zu bytes)", w->out->name, text.size);
         goto done;
     }
-    uint64_t offset = little(entry + 4 + word, word), length = text.size + 1; /* the NUL counts */
+    uint64_t offset = txm_load_uint(entry + 4 + word, (size_t)word, false), length = text.size + 1; /* the NUL counts */
     for (int i = 0; i < word; i++)
         count[i] = (uint8_t)(length >> (8 * i));
     /* What is left of the reserved room is zeroed: no bytes without meaning in the file. */

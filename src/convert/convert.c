@@ -15,6 +15,7 @@
 #include "convert/hooks.h"
 #include "convert/key.h"
 #include "convert/otherwise.h"
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
@@ -46,13 +47,6 @@ static txm_settings effective(const txm_settings *settings)
     if (s.strict)
         s.mono = s.borders = false;
     return s;
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /* A conversion in progress. */
@@ -375,7 +369,7 @@ txm_status txm_convert_hooked(txm_context *context, const char *source, const tx
                               txm_error *err)
 {
     static const txm_convert_options no_options;
-    double begin = now();
+    double begin = txm_clock_seconds();
     conversion c = {.context = context,
                     .path = source,
                     .settings = effective(settings),
@@ -392,7 +386,7 @@ txm_status txm_convert_hooked(txm_context *context, const char *source, const tx
     if (status)
         txm_result_clear(result);
     else
-        result->seconds = now() - begin;
+        result->seconds = txm_clock_seconds() - begin;
     return status;
 }
 

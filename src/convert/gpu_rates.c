@@ -5,18 +5,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
 #include "pyramid/pyramid.h"
 
 /* A strip that takes a fraction of a millisecond, and an image that fills a device. */
 enum { STRIP_W = 2048, STRIP_H = 32, TRIAL_W = 2048, TRIAL_H = 1024, TRIAL_CHUNK = 256 };
-
-static double seconds_of(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- the CPU ---------------------------------------------------------------------------------------------------- */
 
@@ -43,9 +37,9 @@ double txm_cpu_seconds_per_pixel(const txm_ops *ops, const txm_gpu_plan *plan)
         /* Ordinary values of every type: as half and float they are small and positive. */
         for (size_t i = 0; i < row * STRIP_H; i++)
             pixels[i] = (uint8_t)(0x20 + i * 37 % 24);
-        double begin = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+        uint64_t begin = txm_clock_ns(CLOCK_THREAD_CPUTIME_ID);
         txm_pyramid_push(pyramid, pixels, row, STRIP_H);
-        seconds = seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin;
+        seconds = 1e-9 * (double)(txm_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin);
     }
     txm_pyramid_free(&pyramid);
     free(pixels);
@@ -86,14 +80,14 @@ txm_status txm_gpu_rates_measure(const txm_gpu_plugin *p, uint32_t device, txm_g
     p->memory(&plan, &device_bytes, &pinned_bytes);
     for (int round = 0; !status && round < 2; round++) {
         txm_gpu_job *job = NULL;
-        double begin = seconds_of(CLOCK_MONOTONIC);
+        double begin = txm_clock_seconds();
         if ((status = p->open(device, &plan, &job, err)))
             break;
-        double opened = seconds_of(CLOCK_MONOTONIC);
+        double opened = txm_clock_seconds();
         status = run_chunks(p, job, &plan, err);
-        double ran = seconds_of(CLOCK_MONOTONIC);
+        double ran = txm_clock_seconds();
         p->close(&job);
-        double closed = seconds_of(CLOCK_MONOTONIC);
+        double closed = txm_clock_seconds();
         out->per_buffer_byte = (opened - begin + closed - ran) / (double)pinned_bytes;
         out->per_stored_byte = (ran - opened) / ((double)TRIAL_W * TRIAL_H * 4);
     }

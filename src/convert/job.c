@@ -2,6 +2,7 @@
  * What the stages of one conversion share. */
 #include "convert/job.h"
 #include "core/cancel.h"
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/mem.h"
 
@@ -52,11 +53,7 @@ bool txm_job_runs(txm_job *job)
 
 unsigned long long txm_job_clock(const txm_job *job)
 {
-    struct timespec t;
-    if (!job->timed)
-        return 0;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (unsigned long long)t.tv_sec * 1000000000ull + (unsigned long long)t.tv_nsec;
+    return job->timed ? txm_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
 }
 
 void txm_job_book(txm_job *job, txm_stage stage, unsigned long long since)

@@ -5,6 +5,7 @@
 #ifndef TXM_CORE_ENDIAN_H
 #define TXM_CORE_ENDIAN_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -48,18 +49,21 @@ static inline uint64_t txm_load_be64(const void *p)
     return __builtin_bswap64(txm_load_le64(p));
 }
 
-/* A number of 1, 2, 4 or 8 bytes. */
-static inline uint64_t txm_load_uint(const uint8_t *p, unsigned bytes, bool big_endian)
+/* A number of 1 to 8 bytes. */
+static inline uint64_t txm_load_uint(const uint8_t *p, size_t bytes, bool big_endian)
 {
+    uint64_t v = 0;
     switch (bytes) {
-    case 1:
-        return *p;
     case 2:
         return big_endian ? txm_load_be16(p) : txm_load_le16(p);
     case 4:
         return big_endian ? txm_load_be32(p) : txm_load_le32(p);
-    default:
+    case 8:
         return big_endian ? txm_load_be64(p) : txm_load_le64(p);
+    default:
+        for (size_t i = 0; i < bytes; i++)
+            v = v << 8 | p[big_endian ? i : bytes - 1 - i];
+        return v;
     }
 }
 

@@ -5,15 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/endian.h"
+
 /* Samples that may differ by rounding: one in 100,000, and one in any level; floats by 1e-6 of the level's maximum. */
 static const double parity_share = 1e-5, parity_relative = 1e-6;
-
-static unsigned load16(const uint8_t *p)
-{
-    uint16_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
 
 static float load_float(const uint8_t *p)
 {
@@ -35,9 +30,9 @@ static double distance(txm_type type, const uint8_t *a, const uint8_t *b)
     case TXM_TYPE_U8:
         return fabs((double)*a - (double)*b);
     case TXM_TYPE_U16:
-        return fabs((double)load16(a) - (double)load16(b));
+        return fabs((double)txm_load_le16(a) - (double)txm_load_le16(b));
     case TXM_TYPE_HALF:
-        return fabs((double)half_rank(load16(a)) - (double)half_rank(load16(b)));
+        return fabs((double)half_rank(txm_load_le16(a)) - (double)half_rank(txm_load_le16(b)));
     case TXM_TYPE_FLOAT: {
         double d = fabs((double)load_float(a) - (double)load_float(b));
         return isnan(d) ? (double)INFINITY : d;

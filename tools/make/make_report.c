@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/hash.h"
 #include "core/path.h"
@@ -21,7 +22,7 @@ void txm_make_report_init(txm_make_report *report, bool json, bool quiet, bool p
 {
     *report = (txm_make_report){.json = json, .quiet = quiet, .plan = plan, .key = key};
     pthread_mutex_init(&report->lock, NULL);
-    clock_gettime(CLOCK_MONOTONIC, &report->begin);
+    report->begin = txm_clock_seconds();
 }
 
 txm_status txm_make_report_open_log(txm_make_report *report, const char *path, txm_error *err)
@@ -233,13 +234,6 @@ void txm_make_report_stop(txm_make_report *report, const txm_error *err)
     report->tally.total = report->inputs;
 }
 
-static double seconds_since(const struct timespec *begin)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
-}
-
 /* What this shard saw: where shards of one job differ in their lists, they divided different things. */
 static void add_shard(cJSON *o, const txm_make_report *report)
 {
@@ -312,7 +306,7 @@ static void close_log(txm_make_report *report)
 
 int txm_make_report_finish(txm_make_report *report)
 {
-    double seconds = seconds_since(&report->begin);
+    double seconds = txm_clock_seconds() - report->begin;
     /* A summary is worth its line when there were several files or something went wrong. */
     if (report->json || report->log)
         print_json_summary(report, seconds);

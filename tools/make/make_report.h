@@ -30,7 +30,7 @@ typedef struct txm_make_report {
     char list_key[TXM_KEY_HEX]; /* copy of what the totals say */
     txm_tally tally;
     uint64_t tx_bytes;
-    struct timespec begin;
+    double begin; /* of the monotonic clock */
     FILE *log; /* gets the JSON, too; NULL: none */
     const char *log_path;
     int log_errno; /* of a line that could not be written; 0: none */

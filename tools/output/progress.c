@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/clock.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "tools/output/format.h"
@@ -12,7 +13,7 @@
 
 /* A terminal line changes at most ten times a second: more costs time and shows nothing. A rate is worth showing after
  * a moment. */
-enum { MIN_INTERVAL_MS = 100, MIN_RATE_MS = 500 };
+static const double min_interval_s = 0.1, min_rate_s = 0.5;
 
 void txm_progress_init(txm_progress *progress, size_t files, bool asked, bool quiet)
 {
@@ -24,30 +25,23 @@ void txm_progress_init(txm_progress *progress, size_t files, bool asked, bool qu
         progress->style = TXM_PROGRESS_LINES;
     if (progress->style != TXM_PROGRESS_NONE)
         progress->shares = txm_calloc(files, sizeof *progress->shares);
-    clock_gettime(CLOCK_MONOTONIC, &progress->begin);
+    progress->begin = txm_clock_seconds();
     if (files > 1)
         txm_say_status("looking at %zu files", files);
-}
-
-static double milliseconds_since(const struct timespec *then)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e3 * (double)(now.tv_sec - then->tv_sec) + 1e-6 * (double)(now.tv_nsec - then->tv_nsec);
 }
 
 /* "3 of 12 files, 40 of 160 MP, 52.3 MP/s, 2.4 s left": what is known of it. */
 static void describe(const txm_progress *p, char *out, size_t bytes)
 {
-    double ms = milliseconds_since(&p->begin);
+    double elapsed = txm_clock_seconds() - p->begin;
     int n = snprintf(out, bytes, "%zu of %zu files, %.0f of %.0f MP", p->files_done, p->files, p->done.megapixels,
                      p->total.megapixels);
-    if (ms < MIN_RATE_MS || p->done.seconds <= 0 || n < 0 || (size_t)n >= bytes)
+    if (elapsed < min_rate_s || p->done.seconds <= 0 || n < 0 || (size_t)n >= bytes)
         return;
     /* What is left takes as long a unit of estimated work as what is done took. */
     char left[TXM_FORMAT_BYTES];
-    double rate = p->done.megapixels / ms * 1e3;
-    double seconds = (p->total.seconds - p->done.seconds) / p->done.seconds * ms * 1e-3;
+    double rate = p->done.megapixels / elapsed;
+    double seconds = (p->total.seconds - p->done.seconds) / p->done.seconds * elapsed;
     snprintf(out + n, bytes - (size_t)n, ", %.1f MP/s, %s left", rate,
              txm_format_seconds(seconds < 0 ? 0 : seconds, left));
 }
@@ -65,8 +59,8 @@ static void show(txm_progress *p, const char *name)
         describe(p, text, sizeof text);
         txm_say_last("txmill: progress %d%% (%s)", percent, text);
     }
-    if (p->style == TXM_PROGRESS_LINE && (p->percent < 0 || milliseconds_since(&p->shown) >= MIN_INTERVAL_MS)) {
-        clock_gettime(CLOCK_MONOTONIC, &p->shown);
+    if (p->style == TXM_PROGRESS_LINE && (p->percent < 0 || txm_clock_seconds() - p->shown >= min_interval_s)) {
+        p->shown = txm_clock_seconds();
         describe(p, text, sizeof text);
         txm_say_status("%3d%%  %s  %s", percent, text, txm_path_base(name));
     }
@@ -79,7 +73,7 @@ void txm_progress_planned(txm_progress *progress, const txm_batch_totals *totals
     pthread_mutex_lock(&progress->lock);
     progress->total = totals->cost;
     progress->files = totals->inputs;
-    clock_gettime(CLOCK_MONOTONIC, &progress->begin);
+    progress->begin = txm_clock_seconds();
     pthread_mutex_unlock(&progress->lock);
 }
 

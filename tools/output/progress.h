@@ -27,7 +27,7 @@ typedef struct txm_progress {
     txm_cost total, done;
     txm_progress_share *shares; /* one a file */
     int percent;                /* as last shown, -1: never */
-    struct timespec begin, shown;
+    double begin, shown;        /* of the monotonic clock */
 } txm_progress;
 
 /* `asked`: --progress was given. Without memory for the files' shares they count only when they are done. */

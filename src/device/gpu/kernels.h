@@ -253,7 +253,7 @@ TXM_ARITH uint32_t txm_gpu_exr_sample(const txm_gpu_tiles *a, txm_type type, uin
 {
     const uint8_t *row = txm_gpu_row(&a->store, at->y0 + at->row);
     uint64_t sample = (uint64_t)(at->x0 + at->x) * channels + at->plane;
-    return type == TXM_TYPE_HALF ? ((const txm_gpu_u16 *)row)[sample] : ((const txm_gpu_u32 *)row)[sample];
+    return type == TXM_TYPE_HALF ? txm_gpu_load_16(row + 2 * sample) : txm_gpu_load_32(row + 4 * sample);
 }
 
 /* The sample before this one; of the first one, the last. */

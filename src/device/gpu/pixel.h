@@ -7,6 +7,7 @@
 #define TXM_DEVICE_GPU_PIXEL_H
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "device/arith.h"
 #include "device/tables.h"
@@ -25,10 +26,44 @@ typedef struct txm_gpu_pixel {
     uint32_t v[4]; /* the bits of each sample */
 } txm_gpu_pixel;
 
-/* Words that alias bytes: RGBA pixels move in one or two of them; their rows are aligned to a pixel. */
-typedef uint32_t __attribute__((may_alias)) txm_gpu_u32;
-typedef uint64_t __attribute__((may_alias)) txm_gpu_u64;
-typedef uint16_t __attribute__((may_alias)) txm_gpu_u16;
+/* Words of aligned bytes: RGBA pixels move in one or two of them, and their rows are aligned to a pixel. The compiler
+ * has to know that, or a GPU moves them byte by byte. */
+TXM_ARITH uint32_t txm_gpu_load_16(const uint8_t *p)
+{
+    uint16_t v;
+    memcpy(&v, __builtin_assume_aligned(p, sizeof v), sizeof v);
+    return v;
+}
+
+TXM_ARITH uint32_t txm_gpu_load_32(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, __builtin_assume_aligned(p, sizeof v), sizeof v);
+    return v;
+}
+
+TXM_ARITH uint64_t txm_gpu_load_64(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, __builtin_assume_aligned(p, sizeof v), sizeof v);
+    return v;
+}
+
+TXM_ARITH void txm_gpu_save_16(uint8_t *p, uint32_t v)
+{
+    const uint16_t sample = (uint16_t)v;
+    memcpy(__builtin_assume_aligned(p, sizeof sample), &sample, sizeof sample);
+}
+
+TXM_ARITH void txm_gpu_save_32(uint8_t *p, uint32_t v)
+{
+    memcpy(__builtin_assume_aligned(p, sizeof v), &v, sizeof v);
+}
+
+TXM_ARITH void txm_gpu_save_64(uint8_t *p, uint64_t v)
+{
+    memcpy(__builtin_assume_aligned(p, sizeof v), &v, sizeof v);
+}
 
 TXM_ARITH uint32_t txm_gpu_bytes(txm_type type)
 {
@@ -44,13 +79,13 @@ TXM_ARITH txm_gpu_pixel txm_gpu_load(txm_type type, uint32_t channels, const uin
 {
     txm_gpu_pixel out = {{0, 0, 0, 0}};
     if (channels == 4 && type == TXM_TYPE_U8) {
-        uint32_t word = *(const txm_gpu_u32 *)p;
+        uint32_t word = txm_gpu_load_32(p);
         for (int c = 0; c < 4; c++)
             out.v[c] = word >> (8 * c) & 0xFF;
         return out;
     }
     if (channels == 4 && type != TXM_TYPE_FLOAT) {
-        uint64_t word = *(const txm_gpu_u64 *)p;
+        uint64_t word = txm_gpu_load_64(p);
         for (int c = 0; c < 4; c++)
             out.v[c] = (uint32_t)(word >> (16 * c)) & 0xFFFF;
         return out;
@@ -59,28 +94,28 @@ TXM_ARITH txm_gpu_pixel txm_gpu_load(txm_type type, uint32_t channels, const uin
     for (uint32_t c = 0; c < 4; c++)
         if (c < channels)
             out.v[c] = type == TXM_TYPE_U8      ? p[c]
-                       : type == TXM_TYPE_FLOAT ? ((const txm_gpu_u32 *)p)[c]
-                                                : ((const txm_gpu_u16 *)p)[c];
+                       : type == TXM_TYPE_FLOAT ? txm_gpu_load_32(p + 4 * c)
+                                                : txm_gpu_load_16(p + 2 * c);
     return out;
 }
 
 TXM_ARITH void txm_gpu_save(txm_type type, uint32_t channels, txm_gpu_pixel v, uint8_t *p)
 {
     if (channels == 4 && type == TXM_TYPE_U8) {
-        *(txm_gpu_u32 *)p = v.v[0] | v.v[1] << 8 | v.v[2] << 16 | v.v[3] << 24;
+        txm_gpu_save_32(p, v.v[0] | v.v[1] << 8 | v.v[2] << 16 | v.v[3] << 24);
         return;
     }
     if (channels == 4 && type != TXM_TYPE_FLOAT) {
-        *(txm_gpu_u64 *)p = (uint64_t)(v.v[0] | v.v[1] << 16) | (uint64_t)(v.v[2] | v.v[3] << 16) << 32;
+        txm_gpu_save_64(p, (uint64_t)(v.v[0] | v.v[1] << 16) | (uint64_t)(v.v[2] | v.v[3] << 16) << 32);
         return;
     }
     for (uint32_t c = 0; c < channels; c++) {
         if (type == TXM_TYPE_U8)
             p[c] = (uint8_t)v.v[c];
         else if (type == TXM_TYPE_FLOAT)
-            ((txm_gpu_u32 *)p)[c] = v.v[c];
+            txm_gpu_save_32(p + 4 * c, v.v[c]);
         else
-            ((txm_gpu_u16 *)p)[c] = (uint16_t)v.v[c];
+            txm_gpu_save_16(p + 2 * c, v.v[c]);
     }
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/endian.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
@@ -260,7 +261,7 @@ static txm_status read_row(hdr *h, uint32_t y, txm_error *err)
         h->width >= MIN_RUN_WIDTH && h->width <= MAX_RUN_WIDTH && first[0] == 2 && first[1] == 2 && !(first[2] & 0x80);
     if (!components)
         return read_pixels(h, y, first, err);
-    uint32_t width = (uint32_t)first[2] << 8 | first[3];
+    uint32_t width = txm_load_be16(first + 2);
     if (width != h->width)
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: is %u px wide in a picture of %u: the data is damaged",
                         h->path, y, width, h->width);

@@ -208,7 +208,7 @@ static int iptc_field(uint8_t data_set)
 bool txm_raster_meta_add_iim(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
 {
     while (bytes >= RECORD_HEAD && data[0] == RECORD_TAG) {
-        size_t size = (size_t)data[3] << 8 | data[4];
+        size_t size = txm_load_be16(data + 3);
         int field = data[1] == APPLICATION ? iptc_field(data[2]) : -1;
         data += RECORD_HEAD;
         bytes -= RECORD_HEAD;
@@ -229,7 +229,7 @@ bool txm_raster_meta_add_iptc(txm_raster_meta *meta, const uint8_t *data, size_t
 
     if (bytes < sizeof head + 2 || memcmp(data, head, sizeof head) != 0)
         return true;
-    size_t length = (size_t)data[sizeof head] << 8 | data[sizeof head + 1];
+    size_t length = txm_load_be16(data + sizeof head);
     data += sizeof head + 2;
     bytes -= sizeof head + 2;
     return txm_raster_meta_add_iim(meta, data, bytes < length ? bytes : length);

@@ -7,20 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/endian.h"
 #include "source/readers.h"
 
 enum { HEADER_BYTES = 816 };
-
-static uint32_t read32(const uint8_t *p, bool big_endian)
-{
-    return big_endian ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]
-                      : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
-}
-
-static uint32_t read16(const uint8_t *p, bool big_endian)
-{
-    return big_endian ? (uint32_t)p[0] << 8 | p[1] : (uint32_t)p[1] << 8 | p[0];
-}
+#define CINEON_MAGIC 0x802a5fd7u
 
 /* Least bytes of a row of `samples` samples; padding at its end is left out. 0: not known. */
 static uint64_t row_bytes(uint64_t samples, unsigned bits, bool filled)
@@ -44,12 +35,12 @@ uint64_t txm_film_pixel_end(const char *path, const txm_source_info *info)
     if (got == sizeof h && (memcmp(h, "SDPX", 4) == 0 || memcmp(h, "XPDS", 4) == 0)) {
         bool big = h[0] == 'S';
         /* One element with all channels, not run-length encoded. */
-        if (read16(h + 770, big) == 1 && read16(h + 806, big) == 0)
-            row = row_bytes(samples, h[803], read16(h + 804, big) != 0);
-        offset = read32(h + 808, big);
-    } else if (got == sizeof h && (read32(h, true) == 0x802a5fd7 || read32(h, false) == 0x802a5fd7)) {
+        if (txm_load_uint(h + 770, 2, big) == 1 && txm_load_uint(h + 806, 2, big) == 0)
+            row = row_bytes(samples, h[803], txm_load_uint(h + 804, 2, big) != 0);
+        offset = txm_load_uint(h + 808, 4, big);
+    } else if (got == sizeof h && (txm_load_be32(h) == CINEON_MAGIC || txm_load_le32(h) == CINEON_MAGIC)) {
         row = h[198] == 10 ? row_bytes(samples, 10, true) : 0;
-        offset = read32(h + 4, read32(h, true) == 0x802a5fd7);
+        offset = txm_load_uint(h + 4, 4, txm_load_be32(h) == CINEON_MAGIC);
     }
     return row ? offset + row * info->height : 0;
 }

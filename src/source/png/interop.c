@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/endian.h"
 #include "source/readers.h"
 
 /* As Blender reads the code points of still images: as pictures made for a display. */
@@ -44,7 +45,7 @@ const char *txm_interop_of_png(const char *path)
         return id;
     if (fread(b, 1, 8, f) == 8 && memcmp(b, signature, 8) == 0) {
         while (fread(b, 1, 8, f) == 8 && memcmp(b + 4, "IDAT", 4) != 0 && memcmp(b + 4, "IEND", 4) != 0) {
-            uint32_t size = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+            uint32_t size = txm_load_be32(b);
             if (memcmp(b + 4, "cICP", 4) == 0) {
                 if (size == 4 && fread(b, 1, 4, f) == 4)
                     id = txm_interop_from_cicp(b[0], b[1]);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/endian.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
@@ -279,8 +280,7 @@ txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_
     read_colorspace(png, tags, info);
     read_density(png, tags, &info->density);
     header->data_offset = txm_raster_file_tell(file);
-    header->data_bytes =
-        (uint32_t)p.chunk[0] << 24 | (uint32_t)p.chunk[1] << 16 | (uint32_t)p.chunk[2] << 8 | p.chunk[3];
+    header->data_bytes = txm_load_be32(p.chunk);
     if (!read_meta(png, tags, info))
         status = txm_no_memory(err, path);
 destroy:

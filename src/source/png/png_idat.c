@@ -10,6 +10,8 @@
 #include <isa-l/crc.h>
 #include <string.h>
 
+#include "core/endian.h"
+
 enum { MAX_CHUNK_BYTES = 0x7fffffff, MAX_MATCH_BYTES = 258 };
 
 static bool fail(txm_png_idat *idat, txm_status status, const char *reason)
@@ -23,11 +25,6 @@ static bool fail_read(txm_png_idat *idat)
 {
     return idat->file->sys_errno ? fail(idat, TXM_STATUS_IO, strerror(idat->file->sys_errno))
                                  : fail(idat, TXM_STATUS_CORRUPT, "the file ends inside the pixel data");
-}
-
-static uint32_t big32(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
 static const uint8_t idat_type[4] = {'I', 'D', 'A', 'T'};
@@ -56,7 +53,7 @@ static bool check_crc(txm_png_idat *idat)
 
     if (!txm_raster_file_get(idat->file, stored, sizeof stored))
         return fail_read(idat);
-    return big32(stored) == idat->crc || fail(idat, TXM_STATUS_CORRUPT, "CRC error in an IDAT chunk");
+    return txm_load_be32(stored) == idat->crc || fail(idat, TXM_STATUS_CORRUPT, "CRC error in an IDAT chunk");
 }
 
 /* Closes the current chunk and opens the next one, which must be IDAT as well. */
@@ -70,9 +67,9 @@ static bool next_chunk(txm_png_idat *idat)
         return fail_read(idat);
     if (memcmp(head + 4, idat_type, sizeof idat_type) != 0)
         return fail(idat, TXM_STATUS_CORRUPT, "not enough image data");
-    if (big32(head) > MAX_CHUNK_BYTES)
+    if (txm_load_be32(head) > MAX_CHUNK_BYTES)
         return fail(idat, TXM_STATUS_CORRUPT, "an IDAT chunk of more than 2^31 - 1 bytes");
-    begin_chunk(idat, big32(head));
+    begin_chunk(idat, txm_load_be32(head));
     return true;
 }
 

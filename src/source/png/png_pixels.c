@@ -7,13 +7,7 @@
 
 #include <string.h>
 
-static inline uint16_t big16(const uint8_t *p)
-{
-    uint16_t v;
-
-    memcpy(&v, p, sizeof v);
-    return __builtin_bswap16(v);
-}
+#include "core/endian.h"
 
 static void swap_16(const txm_png_header *h, const uint8_t *row, void *dst)
 {
@@ -27,7 +21,7 @@ static void swap_16(const txm_png_header *h, const uint8_t *row, void *dst)
         memcpy(out + i, &four, 8);
     }
     for (; i < bytes; i += 2) {
-        uint16_t one = big16(row + i);
+        uint16_t one = txm_load_be16(row + i);
         memcpy(out + i, &one, 2);
     }
 }
@@ -47,7 +41,7 @@ static void key_gray_16(const txm_png_header *h, const uint8_t *row, void *dst)
     uint16_t *out = dst;
 
     for (size_t x = 0; x < h->width; x++) {
-        uint16_t v = big16(row + 2 * x);
+        uint16_t v = txm_load_be16(row + 2 * x);
         out[2 * x] = v;
         out[2 * x + 1] = v == h->key[0] ? 0 : 65535;
     }
@@ -70,7 +64,7 @@ static void key_rgb_16(const txm_png_header *h, const uint8_t *row, void *dst)
 
     for (size_t x = 0; x < h->width; x++, row += 6, out += 4) {
         for (int c = 0; c < 3; c++)
-            out[c] = big16(row + 2 * c);
+            out[c] = txm_load_be16(row + 2 * c);
         out[3] = memcmp(out, h->key, sizeof h->key) == 0 ? 0 : 65535;
     }
 }

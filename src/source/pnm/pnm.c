@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/endian.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "source/raster_file.h"
@@ -143,7 +144,7 @@ static void stretch(const pnm_source *s, uint8_t *row, size_t samples)
         return;
     }
     for (size_t i = 0; i < samples; i++) {
-        uint32_t v = (uint32_t)row[2 * i] << 8 | row[2 * i + 1];
+        uint32_t v = txm_load_be16(row + 2 * i);
         uint16_t sample = v >= s->peak ? 65535 : (uint16_t)(v * 65535u / s->peak);
         memcpy(row + 2 * i, &sample, sizeof sample);
     }
