@@ -112,7 +112,7 @@ TXM_API const char *txm_filter_name(txm_filter filter);
 /* ---- the view -------------------------------------------------------------------------------------------------- */
 
 /* A tile in the page table. `slot` says where its pixels are: slot >> TXM_SLOT_BITS is the slab, the rest counts tiles
- * in it; the three highest values are states instead. Written with release order after the pixels, read with acquire
+ * in it; the four highest values are states instead. Written with release order after the pixels, read with acquire
  * order. `mark` is the epoch in which a look-up last touched the tile: written only where it differs. */
 typedef struct txm_tile_entry {
     uint32_t slot;
@@ -123,6 +123,9 @@ enum { TXM_SLOT_BITS = 7 };
 #define TXM_SLOT_NONE 0xFFFFFFFFu      /* not in memory, nobody asked */
 #define TXM_SLOT_REQUESTED 0xFFFFFFFEu /* not in memory, on some lane's list */
 #define TXM_SLOT_FAILED 0xFFFFFFFDu    /* could not be read, never asked for again */
+/* The level has no entries of its own yet: textures share some that say so. What is asked for is entry `first` + level
+ * of the texture, which stands for the level as a whole. */
+#define TXM_SLOT_UNREGISTERED 0xFFFFFFFCu
 
 /* A texture, or a set of UDIM tiles. The pixels of a tile in memory: rows of (1 << tile_shift) + 4 pixels, channels
  * interleaved, in the storage type; the first two rows and columns are padding, and so are the two that follow the
@@ -137,8 +140,8 @@ typedef struct txm_view_texture {
     uint8_t tile_shift;     /* tiles are 1 << tile_shift px square */
     uint32_t pixel_bytes, row_bytes, tile_bytes;
     uint32_t udim_rows;                   /* > 0: UDIM tiles, `first` counts in the view's udims, all else is unused */
-    uint32_t first;                       /* the first entry of level 0 in the view's tiles */
-    uint32_t level_first[TXM_MAX_LEVELS]; /* the first entry of each level, from `first` on; row by row */
+    uint32_t first;                       /* in the view's tiles */
+    uint32_t level_first[TXM_MAX_LEVELS]; /* the first entry of each level, added to `first` modulo 2^32; row by row */
     float scale;                          /* from codes to 0..1 */
     float average[4];                     /* RGBA, as looked up */
 } txm_view_texture;

@@ -25,30 +25,36 @@
 
 /* ---- tiles ---- */
 
-/* Puts a missing tile on the lane's list, unless some lane has it already or the list is full. */
-TXM_ARITH void txm_tile_request(txm_tile_entry *tiles, uint32_t index, txm_lane *lane)
+/* What is not there: puts it on the lane's list, unless some lane has it already or the list is full. */
+TXM_ARITH txm_look txm_tile_missing(const txm_view *view, const txm_view_texture *t, uint32_t level, uint32_t index,
+                                    txm_lane *lane)
 {
-    uint32_t none = TXM_SLOT_NONE;
-    if (lane->count < lane->capacity && TXM_SWAP_SLOT(&tiles[index].slot, &none, TXM_SLOT_REQUESTED))
+    uint32_t *slot = &view->tiles[index].slot, none = TXM_SLOT_NONE;
+    if (TXM_LOAD_SLOT(slot) == TXM_SLOT_UNREGISTERED) { /* the level as a whole */
+        index = t->first + level;
+        slot = &view->tiles[index].slot;
+    }
+    if (TXM_LOAD_SLOT(slot) == TXM_SLOT_FAILED)
+        return TXM_LOOK_FAILED;
+    if (lane->count < lane->capacity && TXM_SWAP_SLOT(slot, &none, TXM_SLOT_REQUESTED))
         lane->requests[lane->count++] = index;
+    return TXM_LOOK_MISSED;
 }
 
-/* The pixels of entry `index`, NULL if they are not there. */
-TXM_FLOW const uint8_t *txm_tile_pixels(const txm_view *view, uint32_t tile_bytes, uint32_t index, txm_lane *lane,
-                                        txm_look *look)
+/* The pixels of entry `index`, which is one of the level's; NULL if they are not there. */
+TXM_FLOW const uint8_t *txm_tile_pixels(const txm_view *view, const txm_view_texture *t, uint32_t level, uint32_t index,
+                                        txm_lane *lane, txm_look *look)
 {
     txm_tile_entry *e = view->tiles + index;
     uint32_t slot = TXM_LOAD_SLOT(&e->slot);
-    if (slot >= TXM_SLOT_FAILED) {
-        *look = slot == TXM_SLOT_FAILED ? TXM_LOOK_FAILED : TXM_LOOK_MISSED;
-        if (slot == TXM_SLOT_NONE)
-            txm_tile_request(view->tiles, index, lane);
+    if (slot >= TXM_SLOT_UNREGISTERED) {
+        *look = txm_tile_missing(view, t, level, index, lane);
         return 0;
     }
     if (view->epoch && TXM_LOAD_MARK(&e->mark) != view->epoch)
         TXM_STORE_MARK(&e->mark, view->epoch);
     return (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
-           (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * tile_bytes;
+           (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * t->tile_bytes;
 }
 
 TXM_ARITH uint32_t txm_entry_of(const txm_view_texture *t, uint32_t level, uint32_t w, uint32_t tile_x, uint32_t tile_y)
@@ -72,7 +78,7 @@ TXM_FLOW txm_look txm_level_interpolate(const txm_view *view, const txm_view_tex
     uint32_t tile_x = txm_tile_of(x, w, t->tile_shift), tile_y = txm_tile_of(y, h, t->tile_shift);
     txm_place place = txm_place_of(x, y);
     txm_look look = TXM_LOOK_RESIDENT;
-    const uint8_t *p = txm_tile_pixels(view, t->tile_bytes, txm_entry_of(t, level, w, tile_x, tile_y), lane, &look);
+    const uint8_t *p = txm_tile_pixels(view, t, level, txm_entry_of(t, level, w, tile_x, tile_y), lane, &look);
     if (!p)
         return look;
     int32_t first = TXM_BORDER_PX - (cubic ? 1 : 0); /* of the taps, from the place on */
@@ -114,7 +120,7 @@ TXM_FLOW txm_look txm_level_pixel(const txm_view *view, const txm_view_texture *
     uint32_t tile_x = (uint32_t)px >> t->tile_shift, tile_y = (uint32_t)py >> t->tile_shift;
     txm_look look = TXM_LOOK_RESIDENT;
     const uint8_t *p =
-        txm_tile_pixels(view, t->tile_bytes, txm_entry_of(t, level, (uint32_t)w, tile_x, tile_y), lane, &look);
+        txm_tile_pixels(view, t, level, txm_entry_of(t, level, (uint32_t)w, tile_x, tile_y), lane, &look);
     if (!p)
         return look;
     p += ((uint32_t)py - (tile_y << t->tile_shift) + TXM_BORDER_PX) * t->row_bytes +

@@ -8,9 +8,7 @@
 
 #include "core/fail.h"
 #include "core/mem.h"
-#include "core/text.h"
-#include "device/ops.h"
-#include "sample/taps.h"
+#include "sample/view_file.h"
 #include "txmill/sampler.h"
 
 enum {
@@ -111,69 +109,6 @@ txm_tx *txm_texture_set_tx(const txm_texture_set *set, uint32_t id)
 
 /* ---- adding ---- */
 
-/* The average that the file names, else mid grey: only stand-ins show it. */
-static void read_average(const txm_tx *tx, txm_view_texture *v)
-{
-    const char *text = txm_tx_metadata_of(tx, "oiio:ConstantColor");
-    uint32_t stored = txm_tx_info_of(tx)->channels, n = 0;
-    float c[4] = {0.5f, 0.5f, 0.5f, 1.0f};
-    if (!text)
-        text = txm_tx_metadata_of(tx, "oiio:AverageColor");
-    for (char *end; text && n < stored && n < 4; n++) {
-        float f = txm_parse_float(text, &end);
-        if (end == text)
-            break;
-        c[n] = f;
-        text = *end == ',' ? end + 1 : end;
-    }
-    if (n && stored < 3) { /* grey, grey and alpha */
-        c[3] = stored == 2 && n == 2 ? c[1] : 1.0f;
-        c[1] = c[2] = c[0];
-    }
-    memcpy(v->average, c, sizeof c);
-}
-
-static txm_status describe(const txm_tx *tx, txm_extension extension, txm_view_texture *v, uint64_t *tiles,
-                           txm_error *err)
-{
-    const txm_tx_info *info = txm_tx_info_of(tx);
-    uint32_t edge = info->tile_w;
-    if (info->tile_h != edge || edge & (edge - 1))
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
-                        "tiles of %u x %u px cannot be looked up: they must be square and a power of two, as "
-                        "'txmill make' and 'maketx --tile 64 64' write them",
-                        info->tile_w, info->tile_h);
-    *v = (txm_view_texture){.width = info->width,
-                            .height = info->height,
-                            .type = (uint8_t)info->type,
-                            .channels = info->channels == 1 ? 1 : 4,
-                            .extension = (uint8_t)extension,
-                            .scale = info->type == TXM_TYPE_U8    ? 1.0f / 255.0f
-                                     : info->type == TXM_TYPE_U16 ? 1.0f / 65535.0f
-                                                                  : 1.0f};
-    while (edge >> v->tile_shift > 1)
-        v->tile_shift++;
-    v->pixel_bytes = v->channels * (uint32_t)txm_type_bytes(info->type);
-    v->row_bytes = (edge + 2 * TXM_BORDER_PX) * v->pixel_bytes;
-    v->tile_bytes = (edge + 2 * TXM_BORDER_PX) * v->row_bytes;
-    /* Levels are used as far as they are what look-ups take them for: halves, rounded down. */
-    for (uint32_t i = 0; i < info->levels && i < TXM_MAX_LEVELS; i++, v->levels++) {
-        const txm_tx_level *l = txm_tx_level_of(tx, i);
-        if (l->width != txm_level_size(v->width, i) || l->height != txm_level_size(v->height, i))
-            break;
-        v->level_first[i] = (uint32_t)*tiles;
-        *tiles += (uint64_t)l->tiles_x * l->tiles_y;
-        if (*tiles > TXM_SLOT_FAILED)
-            return txm_fail(err, TXM_STATUS_TOO_LARGE, "too many tiles");
-        if (!v->tiled_levels && l->width <= edge && l->height <= edge)
-            v->tiled_levels = i + 1;
-    }
-    if (!v->tiled_levels)
-        v->tiled_levels = v->levels;
-    read_average(tx, v);
-    return TXM_OK;
-}
-
 /* Enters a texture whose view is complete but for its place in the page table. */
 static txm_status enter(txm_texture_set *set, texture t, txm_view_texture *v, uint64_t tiles, uint32_t *id,
                         txm_error *err)
@@ -213,11 +148,15 @@ txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_exten
     txm_status status = txm_tx_open(path, &t.tx, err);
     if (status != TXM_OK)
         return status;
-    status = describe(t.tx, extension, &v, &tiles, err);
-    const txm_tx_info *info = txm_tx_info_of(t.tx);
-    if (status == TXM_OK && info->channels != v.channels) {
-        size_t edge = info->tile_w + 2 * TXM_BORDER_PX;
-        t.unwidened = txm_alloc_pixels(edge * edge, info->channels * txm_type_bytes(info->type));
+    status = txm_view_describe(t.tx, extension, 0, &v, err);
+    for (uint32_t i = 0; status == TXM_OK && i < v.levels; i++) {
+        v.level_first[i] = (uint32_t)tiles;
+        tiles += txm_view_tiles(&v, i);
+        if (tiles > TXM_SLOT_UNREGISTERED)
+            status = txm_fail(err, TXM_STATUS_TOO_LARGE, "too many tiles");
+    }
+    if (status == TXM_OK && txm_tx_info_of(t.tx)->channels != v.channels) {
+        t.unwidened = txm_alloc_pixels(v.tile_bytes, 1);
         if (!t.unwidened)
             status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a tile");
     }
@@ -268,7 +207,7 @@ static uint8_t *new_slab(txm_texture_set *set, uint32_t bytes, uint32_t *slots)
     n = n > SLOTS_PER_SLAB ? SLOTS_PER_SLAB : n ? n : 1;
     size_t size = ((size_t)n * bytes + 63) & ~(size_t)63, arena = size > ARENA_BYTES ? size : ARENA_BYTES;
     uint64_t *slab = grow(&set->slabs, 1);
-    if (!slab || set->slabs.count >= TXM_SLOT_FAILED >> TXM_SLOT_BITS)
+    if (!slab || set->slabs.count >= TXM_SLOT_UNREGISTERED >> TXM_SLOT_BITS)
         return NULL;
     if (size > set->arena_left) {
         void **kept = grow(&set->arenas, 1), *fresh = NULL;
@@ -290,23 +229,8 @@ static uint8_t *new_slab(txm_texture_set *set, uint32_t bytes, uint32_t *slots)
     return at;
 }
 
-static txm_status read_tile(texture *t, const txm_view_texture *v, uint32_t level, uint32_t x, uint32_t y, uint8_t *dst,
-                            txm_error *err)
-{
-    const txm_tx_info *info = txm_tx_info_of(t->tx);
-    size_t pixel = info->channels * txm_type_bytes(info->type), edge = info->tile_w + 2 * TXM_BORDER_PX;
-    uint32_t w, h;
-    uint8_t *read = t->unwidened ? t->unwidened : dst;
-    txm_status status = txm_tx_read_padded(t->tx, level, x, y, TXM_BORDER_PX, (txm_extension)v->extension, read, pixel,
-                                           edge * pixel, &w, &h, err);
-    for (uint32_t row = 0; status == TXM_OK && t->unwidened && row < h + 2 * TXM_BORDER_PX; row++)
-        txm_ops_best()->widen(info->type, info->channels, read + row * edge * pixel, dst + row * (size_t)v->row_bytes,
-                              w + 2 * TXM_BORDER_PX);
-    return status;
-}
-
-/* Texture, level and place of an entry of the page table, which is one of the set's. */
-static uint32_t find_entry(const txm_texture_set *set, uint32_t entry, uint32_t *level, uint32_t *x, uint32_t *y)
+/* Texture, level and tile of an entry of the page table, which is one of the set's. */
+static uint32_t find_entry(const txm_texture_set *set, uint32_t entry, uint32_t *level, uint32_t *tile)
 {
     const txm_view_texture *v = set->views.items;
     uint32_t i = 0;
@@ -318,16 +242,13 @@ static uint32_t find_entry(const txm_texture_set *set, uint32_t entry, uint32_t 
     entry -= v[i].first;
     for (*level = v[i].levels - 1; *level && v[i].level_first[*level] > entry;)
         --*level;
-    entry -= v[i].level_first[*level];
-    uint32_t across = txm_tx_level_of(txm_texture_set_tx(set, i), *level)->tiles_x;
-    *x = entry % across;
-    *y = entry / across;
+    *tile = entry - v[i].level_first[*level];
     return i;
 }
 
 static txm_status load_entry(txm_texture_set *set, uint32_t entry, txm_error *err)
 {
-    uint32_t level, x, y, i = find_entry(set, entry, &level, &x, &y);
+    uint32_t level, tile, i = find_entry(set, entry, &level, &tile);
     texture *t = (texture *)set->textures.items + i;
     const txm_view_texture *v = (txm_view_texture *)set->views.items + i;
     txm_tile_entry *e = (txm_tile_entry *)set->tiles.items + entry;
@@ -342,7 +263,7 @@ static txm_status load_entry(txm_texture_set *set, uint32_t entry, txm_error *er
     }
     uint8_t *dst = (uint8_t *)(uintptr_t)((uint64_t *)set->slabs.items)[t->free_slot >> TXM_SLOT_BITS] +
                    (size_t)(t->free_slot & (SLOTS_PER_SLAB - 1)) * v->tile_bytes;
-    txm_status status = read_tile(t, v, level, x, y, dst, err);
+    txm_status status = txm_view_read_tile(t->tx, v, 0, level, tile, dst, t->unwidened, err);
     if (status != TXM_OK) {
         e->slot = TXM_SLOT_FAILED;
         return status;
@@ -372,8 +293,7 @@ txm_status txm_texture_set_load_all(txm_texture_set *set, uint32_t id, txm_error
     if (!txm_texture_set_tx(set, id))
         return txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", id);
     const txm_view_texture *v = (txm_view_texture *)set->views.items + id;
-    const txm_tx_level *last = txm_tx_level_of(txm_texture_set_tx(set, id), v->levels - 1);
-    uint32_t end = v->first + v->level_first[v->levels - 1] + last->tiles_x * last->tiles_y;
+    uint32_t last = v->levels - 1, end = v->first + v->level_first[last] + txm_view_tiles(v, last);
     txm_status first = TXM_OK;
     for (uint32_t entry = v->first; entry < end; entry++) {
         txm_status status = load_entry(set, entry, first ? NULL : err);

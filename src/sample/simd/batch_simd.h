@@ -215,7 +215,7 @@ TXM_FAST int group_fetch(const txm_view *view, const txm_view_texture *t, const 
 {
     txm_tile_entry *e = view->tiles + index;
     uint32_t slot = TXM_LOAD_SLOT(&e->slot);
-    if (slot >= TXM_SLOT_FAILED)
+    if (slot >= TXM_SLOT_UNREGISTERED)
         return 0;
     if (view->epoch && TXM_LOAD_MARK(&e->mark) != view->epoch)
         TXM_STORE_MARK(&e->mark, view->epoch);

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A texture cache: of any number of tx files, only the tiles that look-ups need are in memory, within a budget.
+ *
+ * A renderer registers tx files and looks up from any number of threads, each with a txm_cache_thread of its own. What
+ * comes out has the bits of the sampler (sampler.h) with every tile in memory, whatever the budget, the policy, the
+ * number of threads and the order in which tiles come in.
+ *
+ * Two ways to use it:
+ *  - Blocking: txm_cache_sample loads what it misses and answers when the colour is there. Two threads that want one
+ *    tile load it once. A look-up that hits takes no lock and writes nothing that is shared, but a mark that is tested
+ *    before it is set.
+ *  - Batches, for wavefronts and devices: txm_cache_prepare -> look-ups in the view (txm_sample), whose lanes collect
+ *    what they miss -> txm_cache_process -> txm_ticket_wait -> the look-ups that missed again.
+ *
+ * Memory: what the cache has allocated (tiles and tables: txm_cache_stats.allocated_bytes) stays at or below max_bytes
+ * plus one batch at every instant; a batch is what txm_cache_process was given last, or a slab of 512 KiB for each
+ * thread that is waiting for a tile. A budget that is too small costs time, never a colour. Open files are mapped; what
+ * reading them needs beside that (200 KiB a file and reading thread with Blender's tiles) is bounded by max_open.
+ *
+ * Tiles that cannot be read (a file that vanished, shrank, was replaced or is damaged) are FAILED until
+ * txm_cache_replace: magenta, counted, not tried again. See reader.h about SIGBUS.
+ *
+ * Thread safety: all functions may be called at the same time from any thread, but for txm_cache_free, and for
+ * txm_cache_prepare, txm_cache_process and txm_cache_end_epoch, whose callers must not look up in a prepared view
+ * meanwhile. A txm_cache_thread serves one thread at a time.
+ */
+#ifndef TXMILL_CACHE_H
+#define TXMILL_CACHE_H
+
+#include "txmill/export.h"
+#include "txmill/sampler.h"
+#include "txmill/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct txm_cache txm_cache;
+typedef struct txm_cache_thread txm_cache_thread;
+typedef struct txm_ticket txm_ticket;
+
+/* ---- options --------------------------------------------------------------------------------------------------- */
+
+/* What goes when memory is needed. */
+typedef enum txm_cache_policy {
+    /* Cycles: at the end of an epoch (a render tile) the tiles go that were not used in the last `keep_epochs`. When
+     * the budget is reached earlier, those not used for longest. */
+    TXM_CACHE_POLICY_RENDER_TILES = 0,
+    /* Least recently used, as far as epochs tell: they also advance by themselves, 16 times while as many tiles are
+     * loaded as fit the budget. */
+    TXM_CACHE_POLICY_LRU,
+    /* OptiX Toolkit: counters of 4 bits that count the logarithm of the epochs a tile was not used for. */
+    TXM_CACHE_POLICY_CLOCK4,
+    /* Nothing goes, and max_bytes is exceeded. */
+    TXM_CACHE_POLICY_NONE,
+    TXM_CACHE_POLICY_COUNT
+} txm_cache_policy;
+
+enum {
+    TXM_COALESCE_CONSTANT = 1, /* tiles of one colour share one tile in memory */
+    TXM_COALESCE_DUPLICATE = 2 /* files with the same pixels (oiio:SHA-1 and the sizes of all levels) share tiles */
+};
+
+/* Where the cache gets its memory from. NULL functions: the C library. */
+typedef struct txm_cache_allocator {
+    void *(*allocate)(void *user, size_t bytes, size_t alignment); /* NULL: no memory */
+    void (*release)(void *user, void *memory, size_t bytes);
+    void *user;
+} txm_cache_allocator;
+
+typedef struct txm_cache_options {
+    size_t size;           /* of this struct: set by txm_cache_options_init */
+    uint64_t max_bytes;    /* the budget; 0: no bound */
+    uint32_t policy;       /* txm_cache_policy */
+    uint32_t keep_epochs;  /* 1 as Cycles' code does, 2 as its description says */
+    uint32_t max_requests; /* tiles that one txm_cache_process loads at most; those beyond are asked for again */
+    uint32_t threads;      /* that process loads with, the waiting one included; 0: one a processor */
+    uint32_t max_open;     /* files that are mapped at the same time, 1 or more */
+    float resolution;      /* share of the resolution that is wanted, over 0 to 1: 0.25 is two levels of bias */
+    uint32_t limit_px;     /* levels that are longer than this are left out; 0: none */
+    uint32_t coalesce;     /* TXM_COALESCE_* */
+    float spurious;        /* for tests: 0 to 1, chance that a look-up drops tiles that it is about to use */
+    txm_cache_allocator allocator;
+} txm_cache_options;
+
+/* 1 GiB, render tiles with one epoch, 8192 requests, 128 open files, full resolution, everything coalesced. */
+TXM_API void txm_cache_options_init(txm_cache_options *options);
+
+/* "render-tiles", "lru", "clock4", "none"; NULL outside the range. */
+TXM_API const char *txm_cache_policy_name(txm_cache_policy policy);
+
+/* NULL options: those of txm_cache_options_init. USAGE, NO_MEMORY. */
+TXM_API txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_error *err);
+
+/* All threads and tickets must have been freed. NULL-safe; sets *cache to NULL. */
+TXM_API void txm_cache_free(txm_cache **cache);
+
+/* ---- textures -------------------------------------------------------------------------------------------------- */
+
+/* Registers a tx file and answers its number in the view. The file must exist; it is opened by the first look-up, or
+ * by txm_cache_open, and only levels that are asked for get a place in the page table, so that a scene may register
+ * many more textures than it uses. Files of two and three channels are widened to four. NOT_FOUND, NOT_A_FILE, DENIED,
+ * IO, NO_MEMORY, TOO_LARGE. */
+TXM_API txm_status txm_cache_add(txm_cache *cache, const char *path, txm_extension extension, uint32_t *texture,
+                                 txm_error *err);
+
+/* Opens the file of a texture now, to know early whether it can be read: what txm_tx_open returns, UNSUPPORTED where
+ * tiles are not square or not a power of two. *info, which may be NULL, receives the shape as it is looked up. */
+TXM_API txm_status txm_cache_open(txm_cache *cache, uint32_t texture, txm_view_texture *info, txm_error *err);
+
+/* A texture of UDIM tiles. `base`, or TXM_NO_TEXTURE, is a small texture of the whole grid of base_columns (1 to 10) by
+ * base_rows tiles: it serves look-ups whose level it has, so that far objects open no tile. Holes are FAILED. */
+typedef struct txm_cache_udim {
+    const uint32_t *numbers;  /* 1001 to 9999 */
+    const uint32_t *textures; /* that were added */
+    size_t count;
+    uint32_t base, base_columns, base_rows;
+} txm_cache_udim;
+
+TXM_API txm_status txm_cache_add_udim(txm_cache *cache, const txm_cache_udim *udim, uint32_t *texture, txm_error *err);
+
+/* Forgets the file, its tiles and its failures, and registers `path` (NULL: the same one) under the same number. For
+ * files that changed while the renderer runs. Waits until no thread looks up. */
+TXM_API txm_status txm_cache_replace(txm_cache *cache, uint32_t texture, const char *path, txm_error *err);
+
+/* Drops the tiles of a texture that are in memory; later look-ups load them again. */
+TXM_API txm_status txm_cache_unload(txm_cache *cache, uint32_t texture, txm_error *err);
+
+/* A part of a texture: levels first to last (clamped), and of them the tiles that the rectangle touches (0 to 1). */
+typedef struct txm_cache_part {
+    uint32_t first_level, last_level;
+    float u0, v0, u1, v1;
+} txm_cache_part;
+
+/* Loads a part, as far as it fits the budget; NULL: all. Tiles that fail are counted, and are no failure here. */
+TXM_API txm_status txm_cache_preload(txm_cache *cache, uint32_t texture, const txm_cache_part *part, txm_error *err);
+
+/* Changes the budget; tiles beyond it go at once. */
+TXM_API txm_status txm_cache_set_max_bytes(txm_cache *cache, uint64_t max_bytes, txm_error *err);
+
+/* Ends a render tile, a frame: forgets who used which tile, as far as the policy does, and drops what it lets go. */
+TXM_API void txm_cache_end_epoch(txm_cache *cache);
+
+/* ---- blocking look-ups ------------------------------------------------------------------------------------------ */
+
+TXM_API txm_status txm_cache_thread_new(txm_cache *cache, txm_cache_thread **out, txm_error *err);
+TXM_API void txm_cache_thread_free(txm_cache_thread **thread); /* NULL-safe; sets *thread to NULL */
+
+/* One look-up: RESIDENT or FAILED. `random` is the state of Cycles' generator, NULL for none: see txm_lane. */
+TXM_API txm_look txm_cache_sample(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
+                                  const txm_lookup *at, uint32_t *random, float out[4]);
+
+/* The same with the derivatives of the colour. */
+TXM_API txm_look txm_cache_sample_d(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
+                                    const txm_lookup *at, uint32_t *random, float out[4], float du[4], float dv[4]);
+
+/* Many look-ups in one texture; the worst of their results. */
+TXM_API txm_look txm_cache_sample_n(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
+                                    const txm_lookups *batch);
+
+/* ---- batches ---------------------------------------------------------------------------------------------------- */
+
+/* How many elements the arrays of a view have: what a device needs a copy of. */
+typedef struct txm_cache_extent {
+    uint32_t textures, tiles, slabs, udims;
+} txm_cache_extent;
+
+/* The view with all that was loaded so far; a new epoch for LRU and CLOCK4. Look-ups in it may be made until the next
+ * txm_cache_process; `extent` may be NULL. Biases of `resolution` are the caller's: txm_cache_bias. */
+TXM_API txm_status txm_cache_prepare(txm_cache *cache, txm_view *view, txm_cache_extent *extent, txm_error *err);
+
+/* What to add to txm_sampler.mip_bias: -log2(resolution). */
+TXM_API float txm_cache_bias(const txm_cache *cache);
+
+/* The texture that a look-up in a UDIM set goes to: a tile of it, or its base texture, and the look-up as seen from
+ * there. Textures that are no sets are their own. TXM_NO_TEXTURE: none. For look-ups in a prepared view. */
+TXM_API uint32_t txm_cache_resolve(const txm_cache *cache, uint32_t texture, const txm_sampler *how, txm_lookup *at);
+
+/* Takes over what lanes have missed, empties their lists, and loads it in the order of the files, in threads of the
+ * cache's own. At most max_requests and half the budget; look-ups that need what was left out miss again. Tiles that
+ * were loaded stay until the next process. One ticket at a time: waits for the one before. */
+TXM_API txm_status txm_cache_process(txm_cache *cache, txm_lane *const *lanes, size_t count, txm_ticket **ticket,
+                                     txm_error *err);
+
+TXM_API uint32_t txm_ticket_total(const txm_ticket *ticket);     /* tiles that are loaded */
+TXM_API uint32_t txm_ticket_remaining(const txm_ticket *ticket); /* of these not yet */
+
+/* Waits until all are loaded and frees the ticket; sets *ticket to NULL. NULL-safe. */
+TXM_API void txm_ticket_wait(txm_ticket **ticket);
+
+/* ---- statistics ---------------------------------------------------------------------------------------------------
+ */
+
+typedef struct txm_cache_stats {
+    uint64_t lookups, lookups_missed; /* blocking ones */
+    uint64_t tile_requests;           /* tiles that look-ups asked to load */
+    uint64_t tiles_loaded, tiles_reloaded, tiles_evicted, tiles_failed, tiles_coalesced;
+    uint64_t requests_dropped;                      /* beyond the limits of a batch */
+    uint64_t tiles, tiles_peak;                     /* in memory */
+    uint64_t tile_bytes, tile_bytes_peak;           /* of tiles in memory, padding included */
+    uint64_t slab_bytes;                            /* memory that holds them */
+    uint64_t overhead_bytes;                        /* page table, texture structs, all else */
+    uint64_t allocated_bytes, allocated_bytes_peak; /* slabs and overhead */
+    uint64_t virtual_bytes;                         /* of all tiles of textures that were opened */
+    uint64_t loaded_bytes;                          /* of tiles that were loaded, reloads included */
+    uint64_t reloaded_bytes;
+    uint64_t waits;             /* times a thread waited for another one's tile */
+    uint64_t locks;             /* times a look-up took the cache's lock: none on hits */
+    uint64_t graces;            /* times tiles were reused after all threads had moved on */
+    uint64_t working_set_bytes; /* estimate: of tiles that were ever loaded, each once */
+    uint32_t textures, textures_opened, textures_failed, duplicates, udim_sets;
+    uint32_t files_open, files_open_peak, files_opened; /* reopened ones count again */
+    uint32_t epoch;
+    double load_seconds; /* decoding and reading, of all threads */
+} txm_cache_stats;
+
+TXM_API void txm_cache_stats_of(txm_cache *cache, txm_cache_stats *stats);
+
+/* One level of a texture. */
+typedef struct txm_cache_level_stats {
+    uint32_t width, height;
+    uint32_t tiles, resident, loaded_once, failed; /* loaded_once: ever, each tile once */
+} txm_cache_level_stats;
+
+typedef struct txm_cache_texture_stats {
+    const char *path; /* valid until the texture is replaced; NULL: a UDIM set */
+    int opened, failed;
+    uint32_t levels;
+    uint64_t resident_bytes, loads, reloads, failures;
+    txm_cache_level_stats level[TXM_MAX_LEVELS];
+    char message[256]; /* of the first failure */
+} txm_cache_texture_stats;
+
+/* USAGE if there is no such texture. */
+TXM_API txm_status txm_cache_texture_stats_of(txm_cache *cache, uint32_t texture, txm_cache_texture_stats *stats,
+                                              txm_error *err);
+
+/* A report with the names that Cycles and OpenImageIO print, and a verdict in a sentence. */
+typedef enum txm_cache_report_format {
+    TXM_CACHE_REPORT_FORMAT_TEXT = 0,
+    TXM_CACHE_REPORT_FORMAT_JSON
+} txm_cache_report_format;
+
+/* NUL-terminated; free() it. NULL: no memory. */
+TXM_API char *txm_cache_report(txm_cache *cache, txm_cache_report_format format);
+
+/* ---- traces -------------------------------------------------------------------------------------------------------
+ */
+
+/* Writes the tiles that look-ups of threads use, hits included, and the ends of epochs, to a file for `txmill replay`;
+ * the format is that of txmill-trace(5). Look-ups are slower meanwhile. The file appears under its name when it is
+ * complete. USAGE if a trace is being written. */
+TXM_API txm_status txm_cache_trace_start(txm_cache *cache, const char *path, txm_error *err);
+
+/* Completes the file; no thread may look up meanwhile. What went wrong since the start is reported here, and leaves no
+ * file. */
+TXM_API txm_status txm_cache_trace_stop(txm_cache *cache, txm_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Batches: what a launch of look-ups has missed, loaded in the order of the files by threads of the cache's own. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "residency/residency_impl.h"
+
+enum { TILES_OF_A_PART = 32 };
+
+/* ---- running ---- */
+
+/* Consecutive jobs of one file, for one thread. */
+typedef struct stretch {
+    txm_ticket *ticket;
+    uint32_t begin, end;
+} stretch;
+
+static void run_part(void *arg)
+{
+    stretch *p = arg;
+    txm_ticket *ticket = p->ticket;
+    txm_cache *c = ticket->cache;
+    uint8_t *unwidened = NULL;
+    size_t unwidened_bytes = 0;
+    for (uint32_t i = p->begin; i < p->end; i++) {
+        txm_load(c, &ticket->jobs[i], &unwidened, &unwidened_bytes, ticket->pins);
+        atomic_fetch_sub(&ticket->remaining, 1);
+    }
+    pthread_mutex_lock(&c->lock);
+    txm_cache_release(c, unwidened, unwidened_bytes);
+    pthread_mutex_unlock(&c->lock);
+    free(p);
+}
+
+static bool submit_part(txm_ticket *t, uint32_t begin, uint32_t end)
+{
+    stretch *p = malloc(sizeof *p);
+    if (p) {
+        *p = (stretch){t, begin, end};
+        if (txm_group_submit(t->group, false, run_part, p))
+            return true;
+    }
+    free(p);
+    return false;
+}
+
+static void run_here(txm_ticket *t, uint32_t begin, uint32_t end)
+{
+    uint8_t *unwidened = NULL;
+    size_t unwidened_bytes = 0;
+    for (uint32_t i = begin; i < end; i++) {
+        txm_load(t->cache, &t->jobs[i], &unwidened, &unwidened_bytes, t->pins);
+        atomic_fetch_sub(&t->remaining, 1);
+    }
+    pthread_mutex_lock(&t->cache->lock);
+    txm_cache_release(t->cache, unwidened, unwidened_bytes);
+    pthread_mutex_unlock(&t->cache->lock);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const txm_job *x = a, *y = b;
+    int files = strcmp(x->source->file->path, y->source->file->path);
+    if (x->source != y->source && files)
+        return files;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    if (x->level != y->level)
+        return x->level < y->level ? -1 : 1;
+    return x->tile < y->tile ? -1 : x->tile > y->tile;
+}
+
+/* Loads jobs, whose array becomes the ticket's: in other threads, and in the one that waits. */
+static txm_status start(txm_cache *c, txm_job *jobs, uint32_t count, txm_pins *pins, txm_ticket **out, txm_error *err)
+{
+    txm_ticket *t = calloc(1, sizeof *t);
+    if (t && !(t->group = txm_group_new(c->pool))) {
+        free(t);
+        t = NULL;
+    }
+    if (!t)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
+    t->cache = c;
+    t->jobs = jobs;
+    t->pins = pins;
+    t->total = count;
+    atomic_init(&t->remaining, count);
+    qsort(jobs, count, sizeof *jobs, by_place);
+    for (uint32_t begin = 0, end; begin < count; begin = end) {
+        for (end = begin + 1; end < count && end - begin < TILES_OF_A_PART && jobs[end].source == jobs[begin].source;)
+            end++;
+        if (!submit_part(t, begin, end))
+            run_here(t, begin, end);
+    }
+    *out = t;
+    return TXM_OK;
+}
+
+uint32_t txm_ticket_total(const txm_ticket *ticket)
+{
+    return ticket->total;
+}
+
+uint32_t txm_ticket_remaining(const txm_ticket *ticket)
+{
+    return atomic_load(&((txm_ticket *)ticket)->remaining);
+}
+
+static void finish(txm_ticket *t)
+{
+    txm_group_wait(t->group, 0);
+    txm_group_free(t->group);
+    t->group = NULL;
+    free(t->jobs);
+    t->jobs = NULL;
+}
+
+void txm_ticket_wait(txm_ticket **ticket)
+{
+    txm_ticket *t = ticket ? *ticket : NULL;
+    if (!t)
+        return;
+    if (t->group)
+        finish(t);
+    pthread_mutex_lock(&t->cache->lock);
+    if (t->cache->ticket == t)
+        t->cache->ticket = NULL;
+    pthread_mutex_unlock(&t->cache->lock);
+    free(t);
+    *ticket = NULL;
+}
+
+/* ---- what lanes have missed ---- */
+
+/* Whether a batch may take one tile more: half the budget, so that what look-ups have found stays beside it. */
+static bool has_room(const txm_cache *c, uint32_t count, uint64_t bytes)
+{
+    return count < c->options.max_requests && (!c->options.max_bytes || c->options.policy == TXM_CACHE_POLICY_NONE ||
+                                               !count || bytes <= c->options.max_bytes / 2);
+}
+
+/* Nobody loads it: the next look-up asks again. */
+static void drop_request(txm_cache *c, const txm_job *job)
+{
+    job->source->loading--;
+    c->stats.requests_dropped++;
+    __atomic_store_n(&c->tiles[txm_entry_index(job->source, job->level, job->tile)].slot, TXM_SLOT_NONE,
+                     __ATOMIC_RELEASE);
+}
+
+static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_job *jobs)
+{
+    uint32_t n = 0;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < lanes[i]->count; k++) {
+            if (!txm_plan(c, lanes[i]->requests[k], &jobs[n]))
+                continue;
+            if (has_room(c, n, bytes + jobs[n].source->view.tile_bytes))
+                bytes += jobs[n++].source->view.tile_bytes;
+            else
+                drop_request(c, &jobs[n]);
+        }
+        lanes[i]->count = 0;
+    }
+    return n;
+}
+
+txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count, txm_ticket **ticket, txm_error *err)
+{
+    txm_error_clear(err);
+    size_t requests = 1;
+    for (size_t i = 0; i < count; i++)
+        requests += lanes[i]->count;
+    requests = requests > c->options.max_requests ? (size_t)c->options.max_requests + 1 : requests;
+    txm_job *jobs = malloc(requests * sizeof *jobs);
+    if (!jobs)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
+    if (c->ticket && c->ticket->group)
+        finish(c->ticket);
+    pthread_mutex_lock(&c->lock);
+    txm_unpin(c, &c->batch_pins);
+    uint32_t n = collect(c, lanes, count, jobs);
+    for (uint32_t i = 0; i < n; i++)
+        txm_plan_slot(c, &jobs[i]);
+    pthread_mutex_unlock(&c->lock);
+    txm_status status = start(c, jobs, n, &c->batch_pins, ticket, err);
+    if (status != TXM_OK) { /* one after the other, then */
+        txm_ticket plain = {.cache = c, .jobs = jobs, .pins = &c->batch_pins, .total = n};
+        atomic_init(&plain.remaining, n);
+        run_here(&plain, 0, n);
+        free(jobs);
+        *ticket = NULL;
+        return TXM_OK;
+    }
+    pthread_mutex_lock(&c->lock);
+    c->ticket = *ticket;
+    pthread_mutex_unlock(&c->lock);
+    return TXM_OK;
+}
+
+txm_status txm_cache_prepare(txm_cache *c, txm_view *view, txm_cache_extent *extent, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    if (c->options.policy == TXM_CACHE_POLICY_LRU || c->options.policy == TXM_CACHE_POLICY_CLOCK4)
+        txm_next_epoch(c);
+    c->prepared = atomic_load(&c->generation);
+    *view = c->view;
+    view->epoch = atomic_load(&c->epoch);
+    if (extent)
+        *extent = (txm_cache_extent){c->stats.textures, c->tile_count, c->slab_count, c->udim_count};
+    pthread_mutex_unlock(&c->lock);
+    return TXM_OK;
+}
+
+float txm_cache_bias(const txm_cache *c)
+{
+    return c->bias;
+}
+
+/* ---- preloading ---- */
+
+/* The range of tiles that [a, b] of a side of `size` pixels touches. */
+static void range_of(float a, float b, uint32_t size, uint32_t shift, uint32_t *first, uint32_t *last)
+{
+    float low = fminf(fmaxf(fminf(a, b), 0.0f), 1.0f) * (float)size;
+    float high = fminf(fmaxf(fmaxf(a, b), 0.0f), 1.0f) * (float)size;
+    uint32_t from = (uint32_t)low, to = (uint32_t)ceilf(high);
+    to = to > from ? to - 1 : from;
+    *first = (from < size ? from : size - 1) >> shift;
+    *last = (to < size ? to : size - 1) >> shift;
+}
+
+/* Puts the tiles of one level that are not there on a list; returns how many. */
+static uint32_t want_level(txm_cache *c, txm_source *s, uint32_t level, const txm_cache_part *part, txm_job *jobs,
+                           uint32_t most, uint64_t *bytes)
+{
+    const txm_view_texture *v = &s->view;
+    uint32_t x0, x1, y0, y1, n = 0, across = txm_view_tiles_across(v, level);
+    range_of(part->u0, part->u1, txm_level_size(v->width, level), v->tile_shift, &x0, &x1);
+    range_of(1.0f - part->v0, 1.0f - part->v1, txm_level_size(v->height, level), v->tile_shift, &y0, &y1);
+    for (uint32_t y = y0; y <= y1; y++)
+        for (uint32_t x = x0; x <= x1 && n < most; x++) {
+            uint32_t none = TXM_SLOT_NONE, entry = txm_entry_index(s, level, y * across + x);
+            if (c->options.max_bytes && c->options.policy != TXM_CACHE_POLICY_NONE &&
+                c->stats.tile_bytes + *bytes + v->tile_bytes > c->options.max_bytes / 8 * 7)
+                return n;
+            if (!__atomic_compare_exchange_n(&c->tiles[entry].slot, &none, TXM_SLOT_REQUESTED, false, __ATOMIC_RELAXED,
+                                             __ATOMIC_RELAXED))
+                continue;
+            *bytes += v->tile_bytes;
+            s->loading++;
+            jobs[n++] = (txm_job){s, level, y * across + x, TXM_NO_SLOT, NULL};
+        }
+    return n;
+}
+
+/* Plans a number of tiles of a part, coarse levels first; with the lock. */
+static txm_status want_part(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_job *jobs, uint32_t most,
+                            uint32_t *count, txm_error *err)
+{
+    *count = 0;
+    if (texture >= c->stats.textures || !c->textures[texture].file)
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", texture);
+    txm_status status = txm_texture_open(c, texture, err);
+    txm_source *s = c->textures[texture].source;
+    if (status != TXM_OK || !s)
+        return status;
+    uint32_t last = part->last_level < s->view.levels ? part->last_level : s->view.levels - 1;
+    uint32_t first = part->first_level < last ? part->first_level : last;
+    uint64_t bytes = 0;
+    status = txm_source_register(c, s, first, err);
+    for (uint32_t level = last + 1; status == TXM_OK && level-- > first;)
+        *count += want_level(c, s, level, part, jobs + *count, most - *count, &bytes);
+    for (uint32_t i = 0; i < *count; i++)
+        txm_plan_slot(c, &jobs[i]);
+    return status;
+}
+
+txm_status txm_cache_preload(txm_cache *c, uint32_t texture, const txm_cache_part *given, txm_error *err)
+{
+    enum { AT_A_TIME = 1024 };
+    const txm_cache_part all = {0, TXM_MAX_LEVELS, 0.0f, 0.0f, 1.0f, 1.0f};
+    txm_status status = TXM_OK;
+    txm_error_clear(err);
+    for (uint32_t count = AT_A_TIME; status == TXM_OK && count == AT_A_TIME;) {
+        txm_ticket *ticket = NULL;
+        txm_pins pins = {0};
+        txm_job *jobs = malloc(AT_A_TIME * sizeof *jobs);
+        if (!jobs)
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
+        pthread_mutex_lock(&c->lock);
+        status = want_part(c, texture, given ? given : &all, jobs, AT_A_TIME, &count, err);
+        pthread_mutex_unlock(&c->lock);
+        txm_ticket plain = {.cache = c, .jobs = jobs, .pins = &pins, .total = count};
+        atomic_init(&plain.remaining, count);
+        if (start(c, jobs, count, &pins, &ticket, NULL) == TXM_OK)
+            txm_ticket_wait(&ticket);
+        else {
+            run_here(&plain, 0, count);
+            free(jobs);
+        }
+        pthread_mutex_lock(&c->lock);
+        txm_unpin(c, &pins);
+        txm_cache_release(c, pins.items, pins.capacity * sizeof *pins.items);
+        pthread_mutex_unlock(&c->lock);
+    }
+    return status;
+}

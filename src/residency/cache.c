@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The cache as a whole: options, beginning and end, threads, the budget. */
+#include <linux/membarrier.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "residency/residency_impl.h"
+
+static const char *const policies[TXM_CACHE_POLICY_COUNT] = {"render-tiles", "lru", "clock4", "none"};
+
+const char *txm_cache_policy_name(txm_cache_policy policy)
+{
+    return (unsigned)policy < TXM_CACHE_POLICY_COUNT ? policies[policy] : NULL;
+}
+
+void txm_cache_options_init(txm_cache_options *options)
+{
+    *options = (txm_cache_options){.size = sizeof *options,
+                                   .max_bytes = 1u << 30,
+                                   .keep_epochs = 1,
+                                   .max_requests = 8192,
+                                   .max_open = 128,
+                                   .resolution = 1.0f,
+                                   .coalesce = TXM_COALESCE_CONSTANT | TXM_COALESCE_DUPLICATE};
+}
+
+static txm_status check(const txm_cache_options *o, txm_error *err)
+{
+    if (o->size != sizeof *o)
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "cache: options of %zu bytes, which txm_cache_options_init did not set up", o->size);
+    if (o->policy >= TXM_CACHE_POLICY_COUNT)
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: no policy %u", o->policy);
+    if (o->keep_epochs < 1 || o->keep_epochs > 2)
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: keep_epochs is %u, and must be 1 or 2", o->keep_epochs);
+    if (!o->max_requests || !o->max_open)
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: max_requests and max_open must be 1 or more");
+    if (!(o->resolution > 0.0f && o->resolution <= 1.0f))
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: resolution is %g, and must be over 0 and at most 1",
+                        (double)o->resolution);
+    if (o->coalesce & ~(uint32_t)(TXM_COALESCE_CONSTANT | TXM_COALESCE_DUPLICATE))
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: unknown bits in `coalesce`: %u", o->coalesce);
+    if (!(o->spurious >= 0.0f && o->spurious <= 1.0f))
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: spurious is %g, and must be 0 to 1", (double)o->spurious);
+    if (!o->allocator.allocate != !o->allocator.release)
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: an allocator needs both functions");
+    return TXM_OK;
+}
+
+/* Shared tiles never go, and each may keep a slab: one for 8 MiB of the budget. */
+static uint32_t constants_of(uint64_t max_bytes)
+{
+    uint64_t n = max_bytes >> 23;
+    return !max_bytes || n > TXM_CONSTANTS ? TXM_CONSTANTS : (uint32_t)n;
+}
+
+txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_error *err)
+{
+    txm_cache_options o;
+    txm_error_clear(err);
+    txm_cache_options_init(&o);
+    if (options)
+        o = *options;
+    txm_status status = check(&o, err);
+    if (status != TXM_OK)
+        return status;
+    void *memory;
+    if (posix_memalign(&memory, _Alignof(txm_cache), sizeof(txm_cache)))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a texture cache");
+    txm_cache *c = memset(memory, 0, sizeof(txm_cache));
+    c->options = o;
+    c->bias = o.resolution < 1.0f ? -log2f(o.resolution) : 0.0f;
+    c->pool = txm_pool_new(o.threads ? o.threads : txm_cpu_count());
+    if (!c->pool) {
+        free(c);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no threads for a texture cache");
+    }
+    c->allocated = c->stats.allocated_bytes_peak = sizeof *c;
+    c->constants_most = constants_of(o.max_bytes);
+    c->fences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
+    atomic_init(&c->epoch, 1);
+    atomic_init(&c->grace, 1);
+    atomic_init(&c->watched, o.spurious > 0.0f);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->changed, NULL);
+    *out = c;
+    return TXM_OK;
+}
+
+static void free_textures(txm_cache *c)
+{
+    for (uint32_t i = 0; i < c->stats.textures; i++) {
+        txm_file_drop(c, &c->textures[i].file);
+        txm_cache_free_string(c, &c->textures[i].message);
+    }
+    for (uint32_t i = 0; i <= TXM_SOURCE_BUCKETS; i++) {
+        txm_source **list = i < TXM_SOURCE_BUCKETS ? &c->sources[i] : &c->unhashed;
+        for (txm_source *s; (s = *list);) {
+            *list = s->next;
+            txm_file_drop(c, &s->file);
+            txm_cache_free_string(c, &s->message);
+            txm_cache_release(c, s, sizeof *s);
+        }
+    }
+}
+
+void txm_cache_free(txm_cache **cache)
+{
+    txm_cache *c = cache ? *cache : NULL;
+    if (!c)
+        return;
+    txm_cache_trace_stop(c, NULL);
+    txm_pool_free(c->pool);
+    free_textures(c);
+    txm_slabs_free(c);
+    txm_cache_release(c, c->textures, c->texture_capacity * sizeof *c->textures);
+    txm_cache_release(c, c->view_textures, c->view_capacity * sizeof *c->view_textures);
+    txm_cache_release(c, c->tiles, c->tile_capacity * sizeof *c->tiles);
+    txm_cache_release(c, c->udims, c->udim_capacity * sizeof *c->udims);
+    txm_cache_release(c, c->blocks, c->block_capacity * sizeof *c->blocks);
+    txm_cache_release(c, c->batch_pins.items, c->batch_pins.capacity * sizeof *c->batch_pins.items);
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+    *cache = NULL;
+}
+
+txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    c->options.max_bytes = max_bytes;
+    c->constants_most = constants_of(max_bytes);
+    txm_make_room(c, 0);
+    pthread_mutex_unlock(&c->lock);
+    return TXM_OK;
+}
+
+/* ---- threads ---- */
+
+txm_status txm_cache_thread_new(txm_cache *c, txm_cache_thread **out, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    txm_cache_thread *t = txm_cache_allocate(c, sizeof *t, _Alignof(txm_cache_thread));
+    if (t) {
+        memset(t, 0, sizeof *t);
+        t->cache = c;
+        t->view = c->view;
+        t->generation = atomic_load(&c->generation);
+        t->chance = t->number = ++c->thread_count;
+        t->next = c->threads;
+        c->threads = t;
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (!t)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a thread of the texture cache");
+    *out = t;
+    return TXM_OK;
+}
+
+void txm_cache_thread_free(txm_cache_thread **thread)
+{
+    txm_cache_thread *t = thread ? *thread : NULL;
+    if (!t)
+        return;
+    txm_cache *c = t->cache;
+    txm_trace_lane_free(t);
+    pthread_mutex_lock(&c->lock);
+    txm_cache_thread **at = &c->threads;
+    while (*at != t)
+        at = &(*at)->next;
+    *at = t->next;
+    txm_unpin(c, &t->pins);
+    txm_cache_release(c, t->pins.items, t->pins.capacity * sizeof *t->pins.items);
+    txm_cache_release(c, t->unwidened, t->unwidened_bytes);
+    c->stats.lookups += atomic_load(&t->lookups);
+    c->stats.lookups_missed += atomic_load(&t->missed);
+    txm_cache_release(c, t, sizeof *t);
+    pthread_mutex_unlock(&c->lock);
+    *thread = NULL;
+}

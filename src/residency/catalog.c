@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Textures of the cache: registered by name, opened when they are looked up, replaced, put together to UDIM sets. */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "residency/residency_impl.h"
+
+/* ---- sources ---- */
+
+static uint32_t bucket_of(const char *hash)
+{
+    uint32_t h = 2166136261u;
+    for (; *hash; hash++)
+        h = (h ^ (uint8_t)*hash) * 16777619u;
+    return h % TXM_SOURCE_BUCKETS;
+}
+
+static txm_source **list_of(txm_cache *c, const txm_source *s)
+{
+    return s->hash[0] ? &c->sources[bucket_of(s->hash)] : &c->unhashed;
+}
+
+static bool same_pixels(const txm_source *a, const txm_source *b)
+{
+    const txm_view_texture *v = &a->view, *w = &b->view;
+    return a->hash[0] && strcmp(a->hash, b->hash) == 0 && a->file_bytes == b->file_bytes && a->skip == b->skip &&
+           v->width == w->width && v->height == w->height && v->levels == w->levels && v->type == w->type &&
+           v->channels == w->channels && v->extension == w->extension && v->tile_shift == w->tile_shift &&
+           a->widens == b->widens && memcmp(v->average, w->average, sizeof v->average) == 0;
+}
+
+static void show_source(txm_cache *c, uint32_t texture, txm_source *s)
+{
+    c->textures[texture].source = s;
+    c->textures[texture].next = s->first_texture;
+    s->first_texture = texture;
+    s->textures++;
+    txm_texture_show(c, texture, s, 0);
+}
+
+/* Frees a source that no texture shows and no thread reads. */
+void txm_source_drop(txm_cache *c, txm_source *s)
+{
+    if (s->textures || s->loading)
+        return;
+    txm_source **at = list_of(c, s);
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+    for (uint32_t i = 0; i < c->block_count; i++)
+        if (c->blocks[i].source == s) {
+            c->blocks[i].source = NULL;
+            c->blocks[i].texture = TXM_NO_TEXTURE;
+        }
+    txm_file_drop(c, &s->file);
+    txm_cache_free_string(c, &s->message);
+    txm_cache_release(c, s, sizeof *s);
+}
+
+/* ---- opening ---- */
+
+/* What a file is; without the lock. */
+static txm_status examine(const txm_cache *c, txm_tx *tx, txm_extension extension, txm_source *s, txm_error *err)
+{
+    const txm_tx_info *info = txm_tx_info_of(tx);
+    uint32_t limit = c->options.limit_px;
+    while (limit && s->skip + 1 < info->levels &&
+           (txm_level_size(info->width, s->skip) > limit || txm_level_size(info->height, s->skip) > limit))
+        s->skip++;
+    txm_status status = txm_view_describe(tx, extension, s->skip, &s->view, err);
+    if (status != TXM_OK)
+        return status;
+    s->widens = info->channels != s->view.channels;
+    s->file_bytes = info->file_bytes;
+    s->registered = s->view.levels + 1;
+    const char *hash = txm_tx_metadata_of(tx, "oiio:SHA-1");
+    if (hash && c->options.coalesce & TXM_COALESCE_DUPLICATE && strlen(hash) < sizeof s->hash)
+        memcpy(s->hash, hash, strlen(hash) + 1);
+    return TXM_OK;
+}
+
+static txm_source *find_duplicate(txm_cache *c, const txm_source *made)
+{
+    txm_source *s = *list_of(c, made);
+    while (s && !(s->textures && same_pixels(s, made)))
+        s = s->next;
+    return s;
+}
+
+/* A source of its own for a file; its levels get entries. */
+static txm_status keep_source(txm_cache *c, const txm_source *made, txm_source **out, txm_error *err)
+{
+    txm_source *s = txm_cache_allocate(c, sizeof *s, _Alignof(txm_source));
+    if (!s)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", made->file->path);
+    *s = *made;
+    s->first_texture = TXM_NO_TEXTURE;
+    txm_status status = txm_source_register(c, s, s->view.levels, err);
+    if (status != TXM_OK) {
+        txm_cache_release(c, s, sizeof *s);
+        return status;
+    }
+    s->file->textures++;
+    txm_source **list = list_of(c, s);
+    s->next = *list;
+    *list = s;
+    *out = s;
+    return TXM_OK;
+}
+
+static uint64_t bytes_of(const txm_source *s)
+{
+    return (uint64_t)txm_source_tiles(s, 0) * s->view.tile_bytes;
+}
+
+static txm_status show_opened(txm_cache *c, uint32_t texture, const txm_source *made, txm_error *err)
+{
+    txm_source *s = find_duplicate(c, made);
+    if (s)
+        c->stats.duplicates++;
+    else {
+        txm_status status = keep_source(c, made, &s, err);
+        if (status != TXM_OK)
+            return status;
+        c->stats.virtual_bytes += bytes_of(s);
+    }
+    uint32_t stub = c->view_textures[texture].first;
+    txm_stop_world(c);
+    show_source(c, texture, s);
+    txm_block_retire(c, stub);
+    txm_resume_world(c);
+    c->stats.textures_opened++;
+    return TXM_OK;
+}
+
+static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause)
+{
+    txm_texture *t = &c->textures[texture];
+    t->failed = true;
+    t->message = txm_cache_strdup(c, cause->message);
+    c->stats.textures_failed++;
+    c->stats.tiles_failed++;
+    __atomic_store_n(&c->tiles[c->view_textures[texture].first].slot, TXM_SLOT_FAILED, __ATOMIC_RELEASE);
+}
+
+txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err)
+{
+    while (c->textures[texture].opening)
+        pthread_cond_wait(&c->changed, &c->lock);
+    txm_texture *t = &c->textures[texture];
+    if (!t->file || t->source)
+        return TXM_OK;
+    if (t->failed)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s", t->message ? t->message : "cannot be read");
+    t->opening = true;
+    txm_source made = {.file = t->file};
+    txm_extension extension = (txm_extension)t->extension;
+    pthread_mutex_unlock(&c->lock);
+    txm_error cause = {0};
+    txm_tx *tx;
+    txm_status status = txm_file_acquire(c, made.file, &tx, &cause);
+    if (status == TXM_OK) {
+        status = examine(c, tx, extension, &made, &cause);
+        if (status != TXM_OK)
+            txm_error_prefix(&cause, "%s", made.file->path);
+        txm_file_give(c, made.file);
+    }
+    pthread_mutex_lock(&c->lock);
+    if (status == TXM_OK)
+        status = show_opened(c, texture, &made, &cause);
+    if (status != TXM_OK) {
+        fail_texture(c, texture, &cause);
+        txm_fail_as(err, &cause);
+    }
+    c->textures[texture].opening = false;
+    txm_notify(c);
+    pthread_cond_broadcast(&c->changed);
+    return status;
+}
+
+txm_status txm_cache_open(txm_cache *c, uint32_t texture, txm_view_texture *info, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_status status = TXM_OK;
+    pthread_mutex_lock(&c->lock);
+    if (texture >= c->stats.textures)
+        status = txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u", texture);
+    else
+        status = txm_texture_open(c, texture, err);
+    if (status == TXM_OK && info)
+        *info = c->view_textures[texture];
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+/* ---- registering ---- */
+
+static txm_status look_at(const char *path, txm_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot open", path);
+    if (!S_ISREG(st.st_mode))
+        return txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", path);
+    return TXM_OK;
+}
+
+static txm_status grow_textures(txm_cache *c, txm_error *err)
+{
+    uint64_t needed = (uint64_t)c->stats.textures + 1;
+    if (needed >= TXM_NO_TEXTURE)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "too many textures in one cache");
+    if (!txm_cache_grow(c, (void **)&c->textures, &c->texture_capacity, needed, sizeof *c->textures, true) ||
+        !txm_cache_grow(c, (void **)&c->view_textures, &c->view_capacity, needed, sizeof *c->view_textures, true))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a texture");
+    return TXM_OK;
+}
+
+/* Threads see the new texture when they look at the view again. */
+static uint32_t append_texture(txm_cache *c)
+{
+    uint32_t id = c->stats.textures++;
+    txm_cache_refresh(c);
+    atomic_fetch_add(&c->generation, 2);
+    return id;
+}
+
+txm_status txm_cache_add(txm_cache *c, const char *path, txm_extension extension, uint32_t *texture, txm_error *err)
+{
+    txm_error_clear(err);
+    if ((unsigned)extension > TXM_EXTENSION_MIRROR)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: no extension %d", path, (int)extension);
+    txm_status status = look_at(path, err);
+    if (status != TXM_OK)
+        return status;
+    pthread_mutex_lock(&c->lock);
+    uint32_t first = 0;
+    txm_cache_file *file = NULL;
+    status = grow_textures(c, err);
+    if (status == TXM_OK && (!(file = txm_file_new(c, path)) || !txm_zone_need(c, 1) ||
+                             !txm_block_new(c, 1, c->stats.textures, NULL, &first))) {
+        txm_file_drop(c, &file);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", path);
+    }
+    if (status == TXM_OK) {
+        c->textures[c->stats.textures] = (txm_texture){
+            .file = file, .extension = (uint8_t)extension, .next = TXM_NO_TEXTURE, .base = TXM_NO_TEXTURE};
+        txm_texture_show(c, c->stats.textures, NULL, first);
+        *texture = append_texture(c);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+/* ---- UDIM sets ---- */
+
+static txm_status check_udim(const txm_cache *c, const txm_cache_udim *u, uint32_t *rows, txm_error *err)
+{
+    uint32_t last = 0;
+    for (size_t i = 0; i < u->count; i++) {
+        if (u->numbers[i] < 1001 || u->numbers[i] > 9999)
+            return txm_fail(err, TXM_STATUS_USAGE, "%u is no number of a UDIM tile: they go from 1001 to 9999",
+                            u->numbers[i]);
+        if (u->textures[i] >= c->stats.textures || !c->textures[u->textures[i]].file)
+            return txm_fail(err, TXM_STATUS_USAGE, "UDIM tile %u: there is no texture %u", u->numbers[i],
+                            u->textures[i]);
+        last = u->numbers[i] > last ? u->numbers[i] : last;
+    }
+    if (!u->count)
+        return txm_fail(err, TXM_STATUS_USAGE, "a UDIM set needs a tile");
+    if (u->base != TXM_NO_TEXTURE && (u->base >= c->stats.textures || !c->textures[u->base].file))
+        return txm_fail(err, TXM_STATUS_USAGE, "UDIM set: there is no base texture %u", u->base);
+    if (u->base != TXM_NO_TEXTURE &&
+        (u->base_columns < 1 || u->base_columns > 10 || u->base_rows < 1 || u->base_rows > 900))
+        return txm_fail(err, TXM_STATUS_USAGE, "UDIM set: a base texture of %u x %u tiles makes no sense",
+                        u->base_columns, u->base_rows);
+    *rows = (last - 1001) / 10 + 1;
+    return TXM_OK;
+}
+
+static txm_status add_udim(txm_cache *c, const txm_cache_udim *u, uint32_t *texture, txm_error *err)
+{
+    uint32_t rows = 0;
+    txm_status status = check_udim(c, u, &rows, err);
+    if (status == TXM_OK && u->base != TXM_NO_TEXTURE) /* its size decides what it serves */
+        status = txm_texture_open(c, u->base, err);
+    if (status == TXM_OK)
+        status = grow_textures(c, err);
+    if (status == TXM_OK && !txm_cache_grow(c, (void **)&c->udims, &c->udim_capacity,
+                                            (uint64_t)c->udim_count + rows * 10, sizeof *c->udims, true))
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for UDIM tiles");
+    if (status != TXM_OK)
+        return status;
+    uint32_t *grid = c->udims + c->udim_count;
+    for (uint32_t i = 0; i < rows * 10; i++)
+        grid[i] = TXM_NO_TEXTURE;
+    for (size_t i = 0; i < u->count; i++)
+        grid[u->numbers[i] - 1001] = u->textures[i];
+    c->view_textures[c->stats.textures] = (txm_view_texture){.udim_rows = rows, .first = c->udim_count};
+    c->textures[c->stats.textures] = (txm_texture){
+        .next = TXM_NO_TEXTURE, .base = u->base, .base_columns = u->base_columns, .base_rows = u->base_rows};
+    c->udim_count += rows * 10;
+    c->stats.udim_sets++;
+    *texture = append_texture(c);
+    return TXM_OK;
+}
+
+txm_status txm_cache_add_udim(txm_cache *c, const txm_cache_udim *udim, uint32_t *texture, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    txm_status status = add_udim(c, udim, texture, err);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+/* ---- dropping tiles, replacing files ---- */
+
+static bool is_of_source(txm_cache *c, uint32_t slot, void *arg)
+{
+    const txm_source *s = arg;
+    const txm_slot *held = txm_slot_at(c, slot);
+    const txm_block *b = txm_block_of(c, held->entry);
+    return b && b->source == s;
+}
+
+/* Tiles of one colour are nobody's own: entries just cease to show them. */
+static void forget_shared(txm_cache *c, const txm_source *s)
+{
+    uint32_t count = txm_source_tiles(s, s->registered), first = s->view.first + s->view.levels;
+    for (uint32_t i = first; i < first + count; i++) {
+        uint32_t slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_RELAXED);
+        if (slot >= TXM_SLOT_UNREGISTERED || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
+            continue;
+        txm_slot_at(c, slot)->entry--;
+        __atomic_store_n(&c->tiles[i].slot, TXM_SLOT_NONE, __ATOMIC_RELEASE);
+    }
+}
+
+static void drop_tiles(txm_cache *c, txm_source *s)
+{
+    txm_evict_if(c, is_of_source, s);
+    forget_shared(c, s);
+    txm_slabs_drop_empty(c);
+}
+
+static void leave_source(txm_cache *c, uint32_t texture)
+{
+    txm_source *s = c->textures[texture].source;
+    uint32_t *at = &s->first_texture;
+    while (*at != texture)
+        at = &c->textures[*at].next;
+    *at = c->textures[texture].next;
+    c->textures[texture].next = TXM_NO_TEXTURE;
+    c->textures[texture].source = NULL;
+    if (--s->textures)
+        return;
+    drop_tiles(c, s);
+    c->stats.virtual_bytes -= bytes_of(s);
+    txm_block_retire(c, s->view.first);
+    txm_source_drop(c, s);
+}
+
+static txm_status check_texture(const txm_cache *c, uint32_t texture, txm_error *err)
+{
+    if (texture >= c->stats.textures || !c->textures[texture].file)
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", texture);
+    return TXM_OK;
+}
+
+static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_error *err)
+{
+    txm_status status = check_texture(c, texture, err);
+    while (status == TXM_OK && c->textures[texture].opening)
+        pthread_cond_wait(&c->changed, &c->lock);
+    if (status != TXM_OK)
+        return status;
+    txm_texture *t = &c->textures[texture];
+    txm_cache_file *file = txm_file_new(c, path ? path : t->file->path);
+    uint32_t first;
+    if (!file || !txm_block_new(c, 1, texture, NULL, &first)) {
+        txm_file_drop(c, &file);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a texture");
+    }
+    uint32_t stub = c->view_textures[texture].first;
+    bool opened = t->source;
+    txm_stop_world(c);
+    txm_texture_show(c, texture, NULL, first);
+    txm_resume_world(c);
+    if (opened) {
+        leave_source(c, texture);
+        c->stats.textures_opened--;
+    } else {
+        txm_block_of(c, stub)->texture = TXM_NO_TEXTURE;
+        txm_block_retire(c, stub);
+    }
+    c->stats.textures_failed -= t->failed;
+    txm_file_drop(c, &t->file);
+    txm_cache_free_string(c, &t->message);
+    t->file = file;
+    t->failed = t->traced = false;
+    txm_notify(c);
+    return TXM_OK;
+}
+
+txm_status txm_cache_replace(txm_cache *c, uint32_t texture, const char *path, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_status status = path ? look_at(path, err) : TXM_OK;
+    if (status != TXM_OK)
+        return status;
+    pthread_mutex_lock(&c->lock);
+    status = replace(c, texture, path, err);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+txm_status txm_cache_unload(txm_cache *c, uint32_t texture, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    txm_status status = check_texture(c, texture, err);
+    if (status == TXM_OK && c->textures[texture].source)
+        drop_tiles(c, c->textures[texture].source);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which tiles go: by epochs of their last use, as look-ups have marked them. */
+#include "residency/residency_impl.h"
+
+bool txm_slot_evictable(const txm_slot *s)
+{
+    return s->state == TXM_SLOT_STATE_HELD && !s->pins;
+}
+
+static uint32_t mark_of(const txm_cache *c, const txm_slot *s)
+{
+    return __atomic_load_n(&c->tiles[s->entry].mark, __ATOMIC_RELAXED);
+}
+
+/* The lowest goes first: by the last use, then by age in the cache. */
+uint64_t txm_slot_order(const txm_cache *c, const txm_slot *s)
+{
+    enum { OLDEST_AGE = 15 };
+    uint32_t used = mark_of(c, s);
+    if (c->options.policy == TXM_CACHE_POLICY_CLOCK4)
+        used = used == atomic_load_explicit(&c->epoch, memory_order_relaxed) ? OLDEST_AGE : OLDEST_AGE - 1u - s->age;
+    return (uint64_t)used << 32 | s->stamp;
+}
+
+void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count)
+{
+    if (!count)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        __atomic_store_n(&c->tiles[txm_slot_at(c, slots[i])->entry].slot, TXM_SLOT_NONE, __ATOMIC_RELEASE);
+    txm_wait_quiet(c);
+    for (uint32_t i = 0; i < count; i++)
+        txm_slot_give(c, slots[i]);
+    c->stats.tiles_evicted += count;
+}
+
+/* ---- a number of tiles ---- */
+
+/* Puts the `first` lowest of `count` numbers in front. */
+static void select_lowest(uint64_t *v, int64_t count, int64_t first)
+{
+    int64_t low = 0, high = count - 1;
+    while (low < high) {
+        uint64_t pivot = v[low + (high - low) / 2];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (v[i] < pivot)
+                i++;
+            while (v[j] > pivot)
+                j--;
+            if (i <= j) {
+                uint64_t t = v[i];
+                v[i++] = v[j];
+                v[j--] = t;
+            }
+        }
+        if (first <= j + 1)
+            high = j;
+        else if (first >= i)
+            low = i;
+        else
+            return;
+    }
+}
+
+uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count)
+{
+    enum { MOST = 1024 };
+    txm_class *k = &c->classes[class];
+    uint32_t n = 0, slots[MOST], gone = 0;
+    for (uint32_t i = 0; i < c->slab_count; i++)
+        for (uint32_t j = 0; c->slabs[i].pixels && c->slabs[i].class == class && j < c->slabs[i].slots; j++)
+            if (txm_slot_evictable(&c->slabs[i].slot[j]))
+                k->order[n++] = txm_slot_order(c, &c->slabs[i].slot[j]);
+    count = count > MOST ? MOST : count;
+    if (!n || !count)
+        return 0;
+    uint64_t bound = UINT64_MAX;
+    if (count < n) {
+        select_lowest(k->order, n, count);
+        bound = k->order[0];
+        for (uint32_t i = 1; i < count; i++)
+            bound = k->order[i] > bound ? k->order[i] : bound;
+    }
+    for (uint32_t i = 0; i < c->slab_count; i++)
+        for (uint32_t j = 0; c->slabs[i].pixels && c->slabs[i].class == class && j < c->slabs[i].slots; j++)
+            if (gone < count && txm_slot_evictable(&c->slabs[i].slot[j]) &&
+                txm_slot_order(c, &c->slabs[i].slot[j]) <= bound)
+                slots[gone++] = i << TXM_SLOT_BITS | j;
+    txm_evict_slots(c, slots, gone);
+    return gone;
+}
+
+uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg)
+{
+    enum { AT_A_TIME = 512 };
+    uint32_t slots[AT_A_TIME], count = 0, all = 0;
+    for (uint32_t i = 0; i < c->slab_count; i++)
+        for (uint32_t j = 0; c->slabs[i].pixels && j < c->slabs[i].slots; j++) {
+            if (c->slabs[i].slot[j].state != TXM_SLOT_STATE_HELD || !goes(c, i << TXM_SLOT_BITS | j, arg))
+                continue;
+            slots[count++] = i << TXM_SLOT_BITS | j;
+            all++;
+            if (count == AT_A_TIME) {
+                txm_evict_slots(c, slots, count);
+                count = 0;
+            }
+        }
+    txm_evict_slots(c, slots, count);
+    return all;
+}
+
+/* ---- memory ---- */
+
+void txm_make_room(txm_cache *c, size_t bytes)
+{
+    uint64_t most = c->options.max_bytes;
+    if (!most || c->options.policy == TXM_CACHE_POLICY_NONE || c->allocated + bytes <= most)
+        return;
+    txm_slabs_drop_empty(c);
+    while (c->allocated + bytes > most && txm_slab_drop_one(c, TXM_NO_SLOT))
+        ;
+}
+
+/* ---- epochs ---- */
+
+static void age(txm_cache *c, uint32_t epoch)
+{
+    enum { MOST = 14 };
+    for (uint32_t i = 0; i < c->slab_count; i++)
+        for (uint32_t j = 0; c->slabs[i].pixels && j < c->slabs[i].slots; j++) {
+            txm_slot *s = &c->slabs[i].slot[j];
+            if (s->state != TXM_SLOT_STATE_HELD)
+                continue;
+            if (mark_of(c, s) == epoch)
+                s->age = 0;
+            else if (!(((1u << s->age) - 1) & (epoch + (i << TXM_SLOT_BITS | j))) && s->age < MOST)
+                s->age++;
+        }
+}
+
+void txm_next_epoch(txm_cache *c)
+{
+    uint32_t epoch = atomic_load_explicit(&c->epoch, memory_order_relaxed);
+    if (c->options.policy == TXM_CACHE_POLICY_CLOCK4)
+        age(c, epoch);
+    c->loads_of_epoch = 0;
+    atomic_store_explicit(&c->epoch, epoch + 1 ? epoch + 1 : 1, memory_order_relaxed);
+}
+
+/* Not used in the last epochs. */
+static bool is_stale(txm_cache *c, uint32_t slot, void *arg)
+{
+    const txm_slot *s = txm_slot_at(c, slot);
+    return !s->pins && mark_of(c, s) < *(const uint32_t *)arg;
+}
+
+void txm_cache_end_epoch(txm_cache *c)
+{
+    pthread_mutex_lock(&c->lock);
+    uint32_t epoch = atomic_load_explicit(&c->epoch, memory_order_relaxed);
+    if (c->options.policy == TXM_CACHE_POLICY_RENDER_TILES) {
+        uint32_t oldest = epoch - c->options.keep_epochs + 1;
+        if (epoch >= c->options.keep_epochs)
+            txm_evict_if(c, is_stale, &oldest);
+        txm_slabs_drop_empty(c);
+    }
+    txm_next_epoch(c);
+    txm_trace_epoch(c);
+    pthread_mutex_unlock(&c->lock);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Files of the cache: opened when they are read, at most max_open of them, closed by their last use. A file that became
+ * another one under the same name while it was closed is not read any more. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "residency/residency_impl.h"
+
+txm_cache_file *txm_file_new(txm_cache *c, const char *path)
+{
+    txm_cache_file *f = txm_cache_allocate(c, sizeof *f, _Alignof(txm_cache_file));
+    if (!f)
+        return NULL;
+    *f = (txm_cache_file){.path = txm_cache_strdup(c, path), .textures = 1};
+    if (!f->path) {
+        txm_cache_release(c, f, sizeof *f);
+        return NULL;
+    }
+    return f;
+}
+
+/* ---- open files by their last use ---- */
+
+static void unlink_open(txm_cache *c, txm_cache_file *f)
+{
+    *(f->newer ? &f->newer->older : &c->newest) = f->older;
+    *(f->older ? &f->older->newer : &c->oldest) = f->newer;
+    f->newer = f->older = NULL;
+}
+
+static void link_newest(txm_cache *c, txm_cache_file *f)
+{
+    f->older = c->newest;
+    *(c->newest ? &c->newest->newer : &c->oldest) = f;
+    c->newest = f;
+}
+
+static void close_file(txm_cache *c, txm_cache_file *f)
+{
+    unlink_open(c, f);
+    txm_tx_close(&f->tx);
+    c->stats.files_open--;
+}
+
+/* Closes what was used longest ago until `left` files are open, as far as nobody reads them. */
+static void close_some(txm_cache *c, uint32_t left)
+{
+    for (txm_cache_file *f = c->oldest, *newer; f && c->stats.files_open > left; f = newer) {
+        newer = f->newer;
+        if (!f->readers)
+            close_file(c, f);
+    }
+}
+
+void txm_file_drop(txm_cache *c, txm_cache_file **file)
+{
+    txm_cache_file *f = *file;
+    *file = NULL;
+    if (!f || --f->textures)
+        return;
+    if (f->tx)
+        close_file(c, f);
+    if (f->broken)
+        txm_cache_release(c, f->broken, sizeof *f->broken);
+    txm_cache_free_string(c, &f->path);
+    txm_cache_release(c, f, sizeof *f);
+}
+
+/* ---- opening ---- */
+
+static bool look_at(const char *path, uint64_t identity[4])
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return false;
+    identity[0] = (uint64_t)st.st_dev;
+    identity[1] = (uint64_t)st.st_ino;
+    identity[2] = (uint64_t)st.st_size;
+    identity[3] = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+    return true;
+}
+
+/* Opens a file that nobody else opens meanwhile; without the lock. */
+static txm_status open_file(txm_cache_file *f, txm_tx **tx, txm_error *err)
+{
+    uint64_t identity[4];
+    txm_status status = txm_tx_open(f->path, tx, err);
+    if (status != TXM_OK)
+        return status;
+    if (!look_at(f->path, identity) || (f->known && memcmp(identity, f->identity, sizeof identity) != 0)) {
+        txm_tx_close(tx);
+        return txm_fail(err, TXM_STATUS_CHANGED, "%s: is another file now than when it was opened first", f->path);
+    }
+    memcpy(f->identity, identity, sizeof identity);
+    f->known = true;
+    return TXM_OK;
+}
+
+/* What will be no better the next time is remembered. */
+static void remember(txm_cache *c, txm_cache_file *f, const txm_error *err)
+{
+    if (err->status == TXM_STATUS_NO_MEMORY || err->sys_errno == EMFILE || err->sys_errno == ENFILE)
+        return;
+    f->broken = txm_cache_allocate(c, sizeof *f->broken, _Alignof(txm_error));
+    if (f->broken)
+        *f->broken = *err;
+}
+
+txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_error *err)
+{
+    pthread_mutex_lock(&c->lock);
+    while (f->opening)
+        pthread_cond_wait(&c->changed, &c->lock);
+    txm_error cause = {0};
+    if (!f->tx && !f->broken) {
+        f->opening = true;
+        close_some(c, c->options.max_open - 1);
+        for (int attempt = 0; attempt < 2 && !f->tx; attempt++) {
+            pthread_mutex_unlock(&c->lock);
+            txm_tx *opened = NULL;
+            open_file(f, &opened, &cause);
+            pthread_mutex_lock(&c->lock);
+            f->tx = opened;
+            if (!txm_status_retryable(cause.status) || cause.status == TXM_STATUS_CHANGED)
+                break;
+            close_some(c, 0); /* descriptors and maps may be what is short */
+        }
+        f->opening = false;
+        if (f->tx) {
+            link_newest(c, f);
+            c->stats.files_opened++;
+            if (++c->stats.files_open > c->stats.files_open_peak)
+                c->stats.files_open_peak = c->stats.files_open;
+        } else {
+            remember(c, f, &cause);
+        }
+        pthread_cond_broadcast(&c->changed);
+    }
+    txm_status status = TXM_OK;
+    if (f->tx) {
+        f->readers++;
+        *tx = f->tx;
+        if (c->newest != f) {
+            unlink_open(c, f);
+            link_newest(c, f);
+        }
+    } else {
+        status = txm_fail_as(err, f->broken ? f->broken : &cause);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+void txm_file_give(txm_cache *c, txm_cache_file *f)
+{
+    pthread_mutex_lock(&c->lock);
+    f->readers--;
+    if (c->stats.files_open > c->options.max_open)
+        close_some(c, c->options.max_open);
+    pthread_mutex_unlock(&c->lock);
+}

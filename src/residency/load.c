@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From requests to tiles in memory. */
+#include <time.h>
+
+#include "residency/residency_impl.h"
+
+static void store_slot(txm_cache *c, uint32_t entry, uint32_t slot)
+{
+    __atomic_store_n(&c->tiles[entry].slot, slot, __ATOMIC_RELEASE);
+}
+
+void txm_notify(txm_cache *c)
+{
+    atomic_fetch_add(&c->completions, 1);
+    if (c->waiting)
+        pthread_cond_broadcast(&c->changed);
+}
+
+void txm_wait_for_others(txm_cache *c, uint64_t seen)
+{
+    pthread_mutex_lock(&c->lock);
+    c->stats.waits++;
+    c->waiting++;
+    while (atomic_load(&c->completions) == seen)
+        pthread_cond_wait(&c->changed, &c->lock);
+    c->waiting--;
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* ---- pins ---- */
+
+static bool pin(txm_cache *c, txm_pins *pins, uint32_t slot)
+{
+    if (!txm_cache_grow(c, (void **)&pins->items, &pins->capacity, (uint64_t)pins->count + 1, sizeof *pins->items,
+                        false))
+        return false;
+    pins->items[pins->count++] = (txm_pin){slot, txm_slot_at(c, slot)->stamp};
+    return true;
+}
+
+void txm_unpin(txm_cache *c, txm_pins *pins)
+{
+    for (uint32_t i = 0; i < pins->count; i++) {
+        const txm_slab *slab = &c->slabs[pins->items[i].slot >> TXM_SLOT_BITS];
+        txm_slot *s = slab->pixels ? txm_slot_at(c, pins->items[i].slot) : NULL;
+        if (s && s->stamp == pins->items[i].stamp && s->pins)
+            s->pins--;
+    }
+    pins->count = 0;
+}
+
+/* ---- planning ---- */
+
+static void fail_level(txm_cache *c, txm_source *s, uint32_t level, const txm_error *cause)
+{
+    store_slot(c, s->view.first + level, TXM_SLOT_FAILED);
+    s->failures++;
+    c->stats.tiles_failed++;
+    if (!s->message)
+        s->message = txm_cache_strdup(c, cause->message);
+}
+
+bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
+{
+    txm_error err = {0};
+    const txm_block *b = txm_block_of(c, entry);
+    if (!b)
+        return false;
+    if (!b->source) {
+        if (b->texture != TXM_NO_TEXTURE)
+            txm_texture_open(c, b->texture, NULL);
+        return false;
+    }
+    txm_source *s = b->source;
+    uint32_t level, tile;
+    txm_block_locate(b, entry, &level, &tile);
+    if (!s->textures)
+        return false;
+    if (tile == TXM_WHOLE_LEVEL) {
+        if (txm_source_register(c, s, level, &err) != TXM_OK)
+            fail_level(c, s, level, &err);
+        return false;
+    }
+    uint32_t now = txm_entry_index(s, level, tile);
+    if (__atomic_load_n(&c->tiles[now].slot, __ATOMIC_RELAXED) != TXM_SLOT_REQUESTED)
+        return false;
+    c->stats.tile_requests++;
+    s->loading++;
+    *job = (txm_job){s, level, tile, TXM_NO_SLOT, NULL};
+    return true;
+}
+
+bool txm_plan_slot(txm_cache *c, txm_job *job)
+{
+    job->slot = txm_slot_take(c, job->source->view.tile_bytes);
+    job->pixels = job->slot == TXM_NO_SLOT ? NULL : txm_slot_pixels(c, job->slot);
+    return job->pixels;
+}
+
+/* ---- tiles of one colour ---- */
+
+static bool is_constant(const txm_view_texture *v, uint32_t level, uint32_t tile, const uint8_t *pixels)
+{
+    uint32_t across = txm_view_tiles_across(v, level), edge = 1u << v->tile_shift;
+    uint32_t left_w = txm_level_size(v->width, level) - tile % across * edge;
+    uint32_t left_h = txm_level_size(v->height, level) - tile / across * edge;
+    uint32_t w = (left_w < edge ? left_w : edge) + 2 * TXM_BORDER_PX,
+             h = (left_h < edge ? left_h : edge) + 2 * TXM_BORDER_PX;
+    size_t row = (size_t)w * v->pixel_bytes;
+    if (memcmp(pixels, pixels + v->pixel_bytes, row - v->pixel_bytes) != 0)
+        return false;
+    for (uint32_t y = 1; y < h; y++)
+        if (memcmp(pixels, pixels + (size_t)y * v->row_bytes, row) != 0)
+            return false;
+    return true;
+}
+
+static txm_constant *find_constant(txm_cache *c, const txm_view_texture *v, const uint8_t *pixel)
+{
+    for (uint32_t i = 0; i < c->constant_count; i++)
+        if (c->constants[i].tile_bytes == v->tile_bytes && c->constants[i].pixel_bytes == v->pixel_bytes &&
+            memcmp(c->constants[i].pixel, pixel, v->pixel_bytes) == 0)
+            return &c->constants[i];
+    return NULL;
+}
+
+/* The slot that all tiles of this colour share: `slot` itself becomes it where there is none yet and one more may be
+ * kept. */
+static uint32_t share(txm_cache *c, const txm_view_texture *v, uint32_t slot)
+{
+    uint8_t *pixels = txm_slot_pixels(c, slot);
+    txm_constant *known = find_constant(c, v, pixels);
+    if (known) {
+        txm_slot_give(c, slot);
+        c->stats.tiles_coalesced++;
+        return known->slot;
+    }
+    if (c->constant_count == c->constants_most)
+        return slot;
+    for (size_t at = v->pixel_bytes; at < v->tile_bytes; at += v->pixel_bytes)
+        memcpy(pixels + at, pixels, v->pixel_bytes);
+    known = &c->constants[c->constant_count++];
+    *known = (txm_constant){.tile_bytes = v->tile_bytes, .pixel_bytes = v->pixel_bytes, .slot = slot};
+    memcpy(known->pixel, pixels, v->pixel_bytes);
+    *txm_slot_at(c, slot) = (txm_slot){.state = TXM_SLOT_STATE_SHARED, .stamp = txm_slot_at(c, slot)->stamp};
+    return slot;
+}
+
+/* ---- publishing ---- */
+
+static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *pins)
+{
+    txm_source *s = job->source;
+    uint32_t entry = txm_entry_index(s, job->level, job->tile), slot = job->slot;
+    txm_tile_entry *e = &c->tiles[entry];
+    bool again = __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != 0;
+    s->loads++;
+    c->stats.tiles_loaded++;
+    c->stats.loaded_bytes += s->view.tile_bytes;
+    c->stats.working_set_bytes += again ? 0 : s->view.tile_bytes;
+    if (again) {
+        s->reloads++;
+        c->stats.tiles_reloaded++;
+        c->stats.reloaded_bytes += s->view.tile_bytes;
+    }
+    if (constant)
+        slot = share(c, &s->view, slot);
+    txm_slot *held = txm_slot_at(c, slot);
+    if (held->state == TXM_SLOT_STATE_SHARED) {
+        held->entry++;
+    } else {
+        bool pinned = pin(c, pins, slot); /* which may drop what is HELD to make room for the list */
+        held->entry = entry;
+        held->state = TXM_SLOT_STATE_HELD;
+        held->pins = pinned;
+    }
+    __atomic_store_n(&e->mark, atomic_load_explicit(&c->epoch, memory_order_relaxed), __ATOMIC_RELAXED);
+    store_slot(c, entry, slot);
+    /* Least recently used needs epochs that are short beside the time a tile stays. */
+    if (c->options.policy == TXM_CACHE_POLICY_LRU && ++c->loads_of_epoch > c->stats.tiles / 16)
+        txm_next_epoch(c);
+}
+
+static void publish_failure(txm_cache *c, const txm_job *job, const txm_error *cause)
+{
+    txm_source *s = job->source;
+    if (job->slot != TXM_NO_SLOT)
+        txm_slot_give(c, job->slot);
+    s->failures++;
+    c->stats.tiles_failed++;
+    if (!s->message)
+        s->message = txm_cache_strdup(c, cause->message);
+    store_slot(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_FAILED);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Files of two and three channels are read to memory of the thread's own first. */
+static bool need_unwidened(txm_cache *c, size_t bytes, uint8_t **buffer, size_t *buffer_bytes)
+{
+    if (*buffer_bytes >= bytes)
+        return true;
+    pthread_mutex_lock(&c->lock);
+    txm_cache_release(c, *buffer, *buffer_bytes);
+    *buffer = txm_cache_allocate(c, bytes, 64);
+    *buffer_bytes = *buffer ? bytes : 0;
+    pthread_mutex_unlock(&c->lock);
+    return *buffer;
+}
+
+void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unwidened_bytes, txm_pins *pins)
+{
+    txm_source *s = job->source;
+    const txm_view_texture *v = &s->view; /* what is read of it here never changes */
+    txm_error err = {0};
+    txm_tx *tx;
+    double begin = now();
+    txm_status status = TXM_OK;
+    bool constant = false;
+    if (job->slot == TXM_NO_SLOT || (s->widens && !need_unwidened(c, v->tile_bytes, unwidened, unwidened_bytes)))
+        status = txm_fail(&err, TXM_STATUS_NO_MEMORY, "%s: no memory for a tile", s->file->path);
+    if (status == TXM_OK)
+        status = txm_file_acquire(c, s->file, &tx, &err);
+    if (status == TXM_OK) {
+        status = txm_view_read_tile(tx, v, s->skip, job->level, job->tile, job->pixels, *unwidened, &err);
+        txm_file_give(c, s->file);
+        constant = status == TXM_OK && c->options.coalesce & TXM_COALESCE_CONSTANT &&
+                   is_constant(v, job->level, job->tile, job->pixels);
+    }
+    pthread_mutex_lock(&c->lock);
+    c->stats.load_seconds += now() - begin;
+    s->loading--;
+    if (!s->textures) { /* replaced meanwhile: nobody asks for it any more */
+        if (job->slot != TXM_NO_SLOT)
+            txm_slot_give(c, job->slot);
+        txm_source_drop(c, s);
+    } else if (status == TXM_OK) {
+        publish(c, job, constant, pins);
+    } else {
+        publish_failure(c, job, &err);
+    }
+    txm_notify(c);
+    pthread_mutex_unlock(&c->lock);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Look-ups of threads: the sampler, and what is missing loaded until nothing is. */
+#include "residency/residency_impl.h"
+
+/* ---- UDIM sets ---- */
+
+/* Whether the base texture of a set has the level that a look-up wants; makes it a look-up there. */
+static bool base_serves(const txm_cache *c, const txm_texture *set, const txm_sampler *how, txm_lookup *at)
+{
+    const txm_view_texture *base = &c->view_textures[set->base];
+    float x = 1.0f / (float)set->base_columns, y = 1.0f / (float)set->base_rows;
+    txm_lookup whole = {at->u * x, at->v * y, at->dudx * x, at->dvdx * y, at->dudy * x, at->dvdy * y};
+    uint32_t none = 0;
+    if (!(whole.u >= 0.0f && whole.u < 1.0f && whole.v >= 0.0f && whole.v < 1.0f) ||
+        !(txm_level_of(base->width, base->height, how, &whole, &none) >= 0.0f))
+        return false;
+    *at = whole;
+    return true;
+}
+
+uint32_t txm_cache_resolve(const txm_cache *c, uint32_t texture, const txm_sampler *how, txm_lookup *at)
+{
+    if (texture >= c->view.texture_count)
+        return TXM_NO_TEXTURE;
+    const txm_view_texture *v = &c->view_textures[texture];
+    if (!v->udim_rows)
+        return texture;
+    const txm_texture *set = &c->textures[texture];
+    if (set->base != TXM_NO_TEXTURE && base_serves(c, set, how, at))
+        return set->base;
+    uint32_t number = txm_udim_of(&at->u, &at->v);
+    return number && number - 1001 < v->udim_rows * 10 ? c->udims[v->first + number - 1001] : TXM_NO_TEXTURE;
+}
+
+/* ---- misses ---- */
+
+/* Loads what a look-up of this thread has missed. */
+static void fetch(txm_cache_thread *t, uint32_t requests)
+{
+    txm_cache *c = t->cache;
+    uint32_t count = 0;
+    pthread_mutex_lock(&c->lock);
+    c->stats.locks++;
+    for (uint32_t i = 0; i < requests; i++)
+        if (txm_plan(c, t->requests[i], &t->jobs[count]))
+            count++;
+    for (uint32_t i = 0; i < count; i++)
+        txm_plan_slot(c, &t->jobs[i]);
+    if (!count)
+        txm_notify(c);
+    pthread_mutex_unlock(&c->lock);
+    for (uint32_t i = 0; i < count; i++)
+        txm_load(c, &t->jobs[i], &t->unwidened, &t->unwidened_bytes, &t->pins);
+}
+
+static void release_pins(txm_cache_thread *t)
+{
+    if (!t->pins.count)
+        return;
+    pthread_mutex_lock(&t->cache->lock);
+    txm_unpin(t->cache, &t->pins);
+    pthread_mutex_unlock(&t->cache->lock);
+}
+
+/* What to wait for when another thread has what is missing: seen before the look-up, so that nothing is missed. */
+typedef struct watch {
+    uint64_t seen;
+    bool watched;
+} watch;
+
+static void get(txm_cache_thread *t, uint32_t requests, watch *w)
+{
+    if (requests)
+        fetch(t, requests);
+    else if (w->watched)
+        txm_wait_for_others(t->cache, w->seen);
+    w->watched = true;
+    w->seen = atomic_load(&t->cache->completions);
+}
+
+/* ---- one look-up ---- */
+
+typedef struct call {
+    uint32_t texture;
+    const txm_sampler *how;
+    const txm_lookup *at;
+    uint32_t *random;
+    float *out, *du, *dv; /* du may be NULL */
+} call;
+
+static txm_look look_in_set(txm_cache_thread *t, const call *k, txm_lane *lane)
+{
+    txm_lookup at = *k->at;
+    uint32_t texture = txm_cache_resolve(t->cache, k->texture, k->how, &at);
+    return k->du ? txm_sample_d(&t->view, texture, k->how, &at, lane, k->out, k->du, k->dv)
+                 : txm_sample(&t->view, texture, k->how, &at, lane, k->out);
+}
+
+static inline txm_look look(txm_cache_thread *t, const call *k, txm_lane *lane)
+{
+    txm_look result;
+    *lane = (txm_lane){k->random ? *k->random : 0, TXM_LOOKUP_TILES, 0, t->requests};
+    txm_enter(t);
+    if (k->texture < t->view.texture_count && t->view.textures[k->texture].udim_rows)
+        result = look_in_set(t, k, lane);
+    else if (k->du)
+        result = txm_sample_d(&t->view, k->texture, k->how, k->at, lane, k->out, k->du, k->dv);
+    else
+        result = txm_sample(&t->view, k->texture, k->how, k->at, lane, k->out);
+    txm_leave(t);
+    return result;
+}
+
+static __attribute__((noinline)) txm_look look_until_there(txm_cache_thread *t, const call *k, txm_lane *lane,
+                                                           txm_look result)
+{
+    watch w = {0};
+    while (result == TXM_LOOK_MISSED || lane->count) {
+        get(t, lane->count, &w);
+        result = look(t, k, lane);
+    }
+    release_pins(t);
+    return result;
+}
+
+static void count(atomic_uint_least64_t *counter, uint64_t n)
+{
+    /* One thread writes it. */
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
+}
+
+/* ---- spurious misses, for tests ---- */
+
+typedef struct dropping {
+    txm_cache_thread *thread;
+    uint32_t begin, end, epoch;
+} dropping;
+
+static bool chance(txm_cache_thread *t)
+{
+    t->chance = t->chance * 6364136223846793005u + 1442695040888963407u;
+    return (float)(t->chance >> 40) < t->cache->options.spurious * 16777216.0f;
+}
+
+static bool is_dropped(txm_cache *c, uint32_t slot, void *arg)
+{
+    dropping *d = arg;
+    const txm_slot *s = txm_slot_at(c, slot);
+    return !s->pins && s->entry >= d->begin && s->entry < d->end && chance(d->thread);
+}
+
+/* Drops tiles of the texture that is about to be looked up. */
+static void drop_some(txm_cache_thread *t, const call *k)
+{
+    txm_cache *c = t->cache;
+    txm_lookup at = *k->at;
+    if (!chance(t))
+        return;
+    pthread_mutex_lock(&c->lock);
+    uint32_t texture = txm_cache_resolve(c, k->texture, k->how, &at);
+    txm_source *s = texture < c->stats.textures ? c->textures[texture].source : NULL;
+    if (s) {
+        dropping d = {t, s->view.first, s->view.first + s->view.levels + txm_source_tiles(s, s->registered), 0};
+        txm_evict_if(c, is_dropped, &d);
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* ---- calls ---- */
+
+static inline txm_look sample(txm_cache_thread *t, const call *given)
+{
+    txm_lane lane;
+    call k = *given;
+    txm_sampler biased;
+    uint32_t begin = k.random ? *k.random : 0;
+    bool watched = atomic_load_explicit(&t->cache->watched, memory_order_relaxed);
+    if (t->cache->bias != 0.0f) {
+        biased = *k.how;
+        biased.mip_bias += t->cache->bias;
+        k.how = &biased;
+    }
+    if (watched && t->cache->options.spurious > 0.0f)
+        drop_some(t, &k);
+    txm_look result = look(t, &k, &lane);
+    count(&t->lookups, 1);
+    if (result == TXM_LOOK_MISSED || lane.count) {
+        count(&t->missed, 1);
+        result = look_until_there(t, &k, &lane, result);
+    }
+    if (k.random)
+        *k.random = lane.random;
+    if (watched)
+        txm_trace_lookup(t, k.texture, k.how, k.at, begin);
+    return result;
+}
+
+txm_look txm_cache_sample(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                          uint32_t *random, float out[4])
+{
+    return sample(t, &(call){texture, how, at, random, out, NULL, NULL});
+}
+
+txm_look txm_cache_sample_d(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                            uint32_t *random, float out[4], float du[4], float dv[4])
+{
+    return sample(t, &(call){texture, how, at, random, out, du, dv});
+}
+
+/* ---- many ---- */
+
+enum { CHUNK = 128 };
+
+/* A part of a batch, and what its look-ups need to be repeated. */
+typedef struct chunk {
+    txm_lookups part;
+    uint8_t mask[CHUNK], look[CHUNK];
+    uint32_t random[CHUNK];
+} chunk;
+
+static void cut(chunk *k, const txm_lookups *b, size_t begin)
+{
+    size_t n = b->count - begin < CHUNK ? b->count - begin : CHUNK;
+    k->part = (txm_lookups){n,
+                            b->u + begin,
+                            b->v + begin,
+                            b->dudx + begin,
+                            b->dvdx + begin,
+                            b->dudy + begin,
+                            b->dvdy + begin,
+                            b->random ? b->random + begin : NULL,
+                            b->mask ? b->mask + begin : NULL,
+                            {b->out[0] + begin, b->out[1] + begin, b->out[2] + begin, b->out[3] + begin},
+                            k->look};
+    if (b->random)
+        memcpy(k->random, b->random + begin, n * sizeof *k->random);
+}
+
+/* Leaves those to be repeated that have missed; none: false. */
+static bool keep_missed(chunk *k)
+{
+    bool any = false;
+    for (size_t i = 0; i < k->part.count; i++) {
+        k->mask[i] = (!k->part.mask || k->part.mask[i]) && k->look[i] == TXM_LOOK_MISSED;
+        any |= k->mask[i];
+        if (k->mask[i] && k->part.random)
+            k->part.random[i] = k->random[i];
+    }
+    k->part.mask = k->mask;
+    return any;
+}
+
+static void put(const chunk *k, size_t i, const float out[4])
+{
+    for (int n = 0; n < 4; n++)
+        k->part.out[n][i] = out[n];
+}
+
+/* Those that are left, each until its tiles are there. */
+static void finish_chunk(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, chunk *k)
+{
+    for (size_t i = 0; i < k->part.count; i++) {
+        float out[4];
+        const txm_lookup at = {k->part.u[i],    k->part.v[i],    k->part.dudx[i],
+                               k->part.dvdx[i], k->part.dudy[i], k->part.dvdy[i]};
+        const call one = {texture, how, &at, k->part.random ? &k->part.random[i] : NULL, out, NULL, NULL};
+        txm_lane lane;
+        if (!k->mask[i])
+            continue;
+        k->look[i] = (uint8_t)look_until_there(t, &one, &lane, look(t, &one, &lane));
+        if (one.random)
+            *one.random = lane.random;
+        put(k, i, out);
+    }
+}
+
+static txm_look sample_chunk(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, chunk *k, uint8_t *looks)
+{
+    enum { ROUNDS = 8 }; /* a budget that is far too small would drop what other look-ups of the chunk need */
+    watch w = {0};
+    txm_look worst = TXM_LOOK_RESIDENT;
+    const uint8_t *wanted = k->part.mask;
+    memset(k->look, TXM_LOOK_RESIDENT, k->part.count);
+    for (int round = 0;; round++) {
+        txm_lane lane = {0, TXM_LOOKUP_TILES, 0, t->requests};
+        txm_enter(t);
+        txm_sample_n(&t->view, texture, how, &k->part, &lane);
+        txm_leave(t);
+        release_pins(t);
+        bool missed = keep_missed(k);
+        for (size_t i = 0; round == 0 && i < k->part.count; i++)
+            count(&t->missed, k->mask[i]);
+        if (!missed && !lane.count)
+            break;
+        get(t, lane.count, &w);
+        if (round == ROUNDS) {
+            finish_chunk(t, texture, how, k);
+            break;
+        }
+    }
+    release_pins(t);
+    for (size_t i = 0; i < k->part.count; i++) {
+        worst = k->look[i] > worst ? k->look[i] : worst;
+        if (looks && (!wanted || wanted[i]))
+            looks[i] = k->look[i];
+    }
+    return worst;
+}
+
+/* One by one: for textures of UDIM tiles that have a base, and where look-ups are watched. */
+static txm_look sample_each(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *b)
+{
+    txm_look worst = TXM_LOOK_RESIDENT;
+    for (size_t i = 0; i < b->count; i++) {
+        if (b->mask && !b->mask[i])
+            continue;
+        float out[4];
+        const txm_lookup at = {b->u[i], b->v[i], b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]};
+        txm_look result = txm_cache_sample(t, texture, how, &at, b->random ? &b->random[i] : NULL, out);
+        for (int n = 0; n < 4; n++)
+            b->out[n][i] = out[n];
+        if (b->look)
+            b->look[i] = (uint8_t)result;
+        worst = result > worst ? result : worst;
+    }
+    return worst;
+}
+
+static bool has_base(txm_cache_thread *t, uint32_t texture)
+{
+    txm_enter(t);
+    bool has = texture < t->view.texture_count && t->view.textures[texture].udim_rows &&
+               t->cache->textures[texture].base != TXM_NO_TEXTURE;
+    txm_leave(t);
+    return has;
+}
+
+txm_look txm_cache_sample_n(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *batch)
+{
+    txm_look worst = TXM_LOOK_RESIDENT;
+    txm_sampler biased = *how;
+    biased.mip_bias += t->cache->bias;
+    if (atomic_load_explicit(&t->cache->watched, memory_order_relaxed) || has_base(t, texture))
+        return sample_each(t, texture, how, batch);
+    for (size_t begin = 0; begin < batch->count; begin += CHUNK) {
+        chunk k;
+        cut(&k, batch, begin);
+        txm_look result = sample_chunk(t, texture, &biased, &k, batch->look ? batch->look + begin : NULL);
+        worst = result > worst ? result : worst;
+        count(&t->lookups, k.part.count);
+    }
+    return worst;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Waiting for look-ups that run, so that what they may have seen can be changed. A look-up notes the grace period in
+ * which it began and looks at the generation of the view; whoever waits begins a new period and then looks at what
+ * threads have noted. Neither may overtake the other: a barrier in every look-up would cost a tenth of it, so
+ * membarrier(2) puts one into all threads when somebody waits.
+ */
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "residency/residency_impl.h"
+
+static void barrier_everywhere(const txm_cache *c)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    if (!c->fences)
+        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+void txm_wait_quiet(txm_cache *c)
+{
+    uint64_t now = atomic_load_explicit(&c->grace, memory_order_relaxed) + 1;
+    atomic_store(&c->grace, now);
+    if (!c->threads)
+        return;
+    barrier_everywhere(c);
+    for (txm_cache_thread *t = c->threads; t; t = t->next)
+        for (uint64_t began; (began = atomic_load(&t->active)) && began < now;)
+            sched_yield();
+    c->stats.graces++;
+}
+
+void txm_stop_world(txm_cache *c)
+{
+    atomic_fetch_add(&c->generation, 1);
+    txm_wait_quiet(c);
+}
+
+void txm_resume_world(txm_cache *c)
+{
+    txm_cache_refresh(c);
+    atomic_fetch_add(&c->generation, 1);
+}
+
+void txm_enter_slowly(txm_cache_thread *t)
+{
+    txm_leave(t);
+    pthread_mutex_lock(&t->cache->lock);
+    t->view = t->cache->view;
+    t->generation = atomic_load(&t->cache->generation);
+    pthread_mutex_unlock(&t->cache->lock);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the parts of the texture cache share.
+ *
+ * Who may change what. Look-ups of threads run between txm_enter and txm_leave, without a lock; they read the view's
+ * arrays and change entries of the page table from NONE to REQUESTED, which makes the tile theirs to load. All else
+ * changes under `lock`:
+ *  - a slot is written to an entry when the tile's pixels are complete;
+ *  - a slot that was taken out of the page table is reused when every look-up that may have seen it is over
+ *    (txm_wait_quiet);
+ *  - arrays move, and textures change their shape, while the world is stopped (txm_stop_world): look-ups that run are
+ *    waited for, others wait at txm_enter.
+ * Whoever holds the lock is in no look-up, so that waiting for look-ups with the lock held cannot deadlock.
+ */
+#ifndef TXM_RESIDENCY_IMPL_H
+#define TXM_RESIDENCY_IMPL_H
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/fail.h"
+#include "core/pool.h"
+#include "sample/view_file.h"
+#include "txmill/cache.h"
+
+struct txm_trace;
+
+/* ---- files ------------------------------------------------------------------------------------------------------ */
+
+typedef struct txm_cache_file {
+    char *path;
+    txm_tx *tx; /* NULL: not open */
+    uint32_t readers, textures;
+    bool opening, known;  /* known: `identity` is that of the file that was opened first */
+    uint64_t identity[4]; /* device, inode, size, time of change: another file under the same name is not read */
+    txm_error *broken;    /* why it cannot be opened: not tried again. NULL: it can */
+    struct txm_cache_file *newer, *older; /* open ones by their last use */
+} txm_cache_file;
+
+/* ---- textures --------------------------------------------------------------------------------------------------- */
+
+enum { TXM_HASH_BYTES = 41, TXM_SOURCE_BUCKETS = 1024 };
+
+/* A file as it is looked up: textures with the same pixels and extension share one. */
+typedef struct txm_source {
+    txm_cache_file *file;
+    txm_view_texture view;
+    uint32_t skip;       /* levels of the file that limit_px leaves out */
+    uint32_t registered; /* finest level that has entries; view.levels: none */
+    uint32_t textures;   /* 0: replaced, and gone when `loading` is 0 */
+    uint32_t first_texture;
+    uint32_t loading; /* tiles that are being read */
+    bool widens;
+    uint64_t file_bytes;
+    char hash[TXM_HASH_BYTES]; /* oiio:SHA-1, "" if it has none */
+    uint64_t loads, reloads, failures;
+    char *message; /* of the first failure */
+    struct txm_source *next;
+} txm_source;
+
+typedef struct txm_texture {
+    txm_cache_file *file; /* NULL: a UDIM set */
+    txm_source *source;   /* NULL: not opened */
+    uint8_t extension;
+    bool opening, failed, traced;
+    uint32_t next;                          /* of the same source */
+    uint32_t base, base_columns, base_rows; /* UDIM sets */
+    char *message;                          /* why it could not be opened */
+} txm_texture;
+
+/* Entries of the page table that belong together, by their first one: of a source an entry for each level, then the
+ * tiles of levels from `registered` on, finest first; of a texture that is not open one entry. A source that registers
+ * more levels moves to a new block. What is on lists of threads that have not seen the move is found in the old one. */
+typedef struct txm_block {
+    uint32_t first, count, texture, registered;
+    txm_source *source; /* NULL: `texture` is not open; both unset: free */
+    uint64_t retired;   /* generation in which it was left; 0: in use */
+} txm_block;
+
+/* ---- tiles in memory --------------------------------------------------------------------------------------------- */
+
+enum {
+    TXM_SLAB_BYTES = 512 << 10,
+    TXM_SLOTS = 1 << TXM_SLOT_BITS,
+    TXM_CLASSES = 256,    /* sizes of padded tiles in one cache */
+    TXM_LOOKUP_TILES = 32 /* that one look-up asks for at a time */
+};
+
+typedef enum txm_slot_state {
+    TXM_SLOT_STATE_FREE = 0,
+    TXM_SLOT_STATE_LOADING,
+    TXM_SLOT_STATE_HELD,
+    TXM_SLOT_STATE_SHARED
+} txm_slot_state;
+
+typedef struct txm_slot {
+    uint32_t entry; /* of the page table; of shared tiles how many entries */
+    uint32_t stamp; /* counts loads: older ones go first among those that were used last in the same epoch */
+    uint8_t state;  /* txm_slot_state */
+    uint8_t age;    /* CLOCK4 */
+    uint16_t pins;  /* look-ups and batches that need it; 0: may go */
+} txm_slot;
+
+typedef struct txm_slab {
+    uint8_t *pixels; /* NULL: none */
+    uint32_t arena, class, slots, used;
+    txm_slot *slot;
+} txm_slab;
+
+/* Memory that slabs are cut from: pieces that huge pages fit, where the budget is large. */
+typedef struct txm_arena {
+    uint8_t *memory; /* NULL: none */
+    size_t bytes;
+    uint32_t slabs, used; /* used: a bit a slab */
+} txm_arena;
+
+typedef struct txm_class {
+    uint32_t tile_bytes, slots; /* slots in all its slabs */
+    uint32_t *free, free_count, free_capacity, order_capacity;
+    uint64_t *order; /* as long as `free`: for choosing what goes */
+} txm_class;
+
+/* A tile of one colour that many entries show. */
+typedef struct txm_constant {
+    uint32_t tile_bytes, pixel_bytes, slot;
+    uint8_t pixel[16];
+} txm_constant;
+
+enum { TXM_CONSTANTS = 64 };
+
+/* A slot that may not go, for as long as its stamp is this one. */
+typedef struct txm_pin {
+    uint32_t slot, stamp;
+} txm_pin;
+
+typedef struct txm_pins {
+    txm_pin *items;
+    uint32_t count, capacity;
+} txm_pins;
+
+/* A tile to be read. */
+typedef struct txm_job {
+    txm_source *source;
+    uint32_t level, tile, slot;
+    uint8_t *pixels; /* of the slot */
+} txm_job;
+
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
+
+struct txm_cache_thread {
+    _Alignas(64) atomic_uint_least64_t active; /* 0: in no look-up; else the grace period in which it began */
+    atomic_uint_least64_t lookups, missed;
+    uint64_t generation; /* of the view below */
+    txm_view view;
+    txm_cache *cache;
+    uint32_t requests[TXM_LOOKUP_TILES];
+    txm_job jobs[TXM_LOOKUP_TILES];
+    txm_pins pins;
+    uint8_t *unwidened;
+    size_t unwidened_bytes;
+    uint64_t chance; /* for spurious misses */
+    uint32_t number; /* from 1 on */
+    struct txm_trace_lane *trace;
+    txm_cache_thread *next;
+};
+
+struct txm_ticket {
+    txm_cache *cache;
+    txm_group *group;
+    atomic_uint remaining;
+    uint32_t total;
+    txm_job *jobs;
+    txm_pins *pins;
+};
+
+/* ---- the cache --------------------------------------------------------------------------------------------------- */
+
+struct txm_cache {
+    /* Read by every look-up, written rarely. */
+    _Alignas(64) atomic_uint_least64_t generation; /* of the view; odd: the world is stopped */
+    atomic_uint_least64_t grace;
+    atomic_uint epoch;
+    atomic_bool watched; /* a trace is written, or misses are invented */
+    float bias;
+    bool fences; /* no membarrier(2) here: look-ups bring barriers of their own */
+
+    _Alignas(64) pthread_mutex_t lock;
+    pthread_cond_t changed; /* a tile was loaded or failed, a texture opened, a file opened or free */
+    atomic_uint_least64_t completions;
+    uint32_t waiting;
+    txm_cache_options options;
+    txm_view view;
+    size_t allocated; /* under `lock` or atomically: see txm_cache_allocate */
+    txm_cache_stats stats;
+
+    txm_texture *textures;
+    uint32_t texture_capacity, view_capacity;
+    txm_view_texture *view_textures;
+    txm_tile_entry *tiles;
+    uint32_t tile_count, tile_capacity;
+    uint32_t zone, zone_count; /* UNREGISTERED entries: as many as the largest level has tiles */
+    uint32_t *udims, udim_count, udim_capacity;
+    txm_block *blocks;
+    uint32_t block_count, block_capacity, retired_blocks;
+    txm_source *sources[TXM_SOURCE_BUCKETS], *unhashed;
+
+    txm_slab *slabs;
+    uint64_t *slab_addresses;
+    uint32_t slab_count, slab_capacity, address_capacity;
+    txm_arena *arenas;
+    uint32_t arena_count, arena_capacity;
+    txm_class classes[TXM_CLASSES];
+    uint32_t class_count;
+    txm_constant constants[TXM_CONSTANTS];
+    uint32_t constant_count, constants_most;
+    uint32_t stamp, loads_of_epoch;
+
+    txm_cache_file *newest, *oldest; /* open files */
+    txm_cache_thread *threads;
+    uint32_t thread_count;
+    uint64_t prepared; /* generation of the view that was handed out */
+    txm_pool *pool;
+    txm_ticket *ticket; /* the batch that runs */
+    txm_pins batch_pins;
+    struct txm_trace *trace;
+};
+
+/* memory.c: all memory of the cache, counted. Under the lock; the first makes room in the budget. `bytes` is remembered
+ * by the caller. NULL: none. */
+void *txm_cache_allocate(txm_cache *c, size_t bytes, size_t alignment);
+void txm_cache_release(txm_cache *c, void *memory, size_t bytes);
+char *txm_cache_strdup(txm_cache *c, const char *text);
+void txm_cache_free_string(txm_cache *c, char **text);
+/* A larger copy of an array in place of it; false: no memory. `stops`: look-ups read it, so the world is stopped when
+ * it is exchanged. */
+bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t needed, size_t item_bytes, bool stops);
+/* The arrays that the view shows have changed. */
+void txm_cache_refresh(txm_cache *c);
+
+/* quiet.c */
+void txm_wait_quiet(txm_cache *c);
+void txm_stop_world(txm_cache *c);
+void txm_resume_world(txm_cache *c);
+void txm_enter_slowly(txm_cache_thread *t);
+
+/* The beginning of a look-up; the end of one. */
+static inline void txm_enter(txm_cache_thread *t)
+{
+    txm_cache *c = t->cache;
+    for (;;) {
+        uint64_t grace = atomic_load_explicit(&c->grace, memory_order_acquire);
+        if (c->fences)
+            atomic_exchange(&t->active, grace);
+        else
+            atomic_store_explicit(&t->active, grace, memory_order_release);
+        atomic_signal_fence(memory_order_seq_cst); /* membarrier in txm_wait_quiet is the other half */
+        if (atomic_load_explicit(&c->generation, memory_order_acquire) == t->generation)
+            break;
+        txm_enter_slowly(t);
+    }
+    t->view.epoch = atomic_load_explicit(&c->epoch, memory_order_relaxed);
+}
+
+static inline void txm_leave(txm_cache_thread *t)
+{
+    atomic_store_explicit(&t->active, 0, memory_order_release);
+}
+
+/* file.c: without the lock. */
+txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_error *err);
+void txm_file_give(txm_cache *c, txm_cache_file *f);
+/* With the lock. */
+txm_cache_file *txm_file_new(txm_cache *c, const char *path);
+void txm_file_drop(txm_cache *c, txm_cache_file **f); /* one texture less */
+
+/* table.c: with the lock. */
+bool txm_block_new(txm_cache *c, uint32_t count, uint32_t texture, txm_source *source, uint32_t *first);
+/* At least so many UNREGISTERED entries in a row: all tiles of a level. */
+bool txm_zone_need(txm_cache *c, uint32_t count);
+void txm_block_retire(txm_cache *c, uint32_t first);
+txm_block *txm_block_of(txm_cache *c, uint32_t entry);
+uint32_t txm_source_tiles(const txm_source *s, uint32_t from_level); /* of this level and all coarser ones */
+uint32_t txm_entry_index(const txm_source *s, uint32_t level, uint32_t tile);
+/* Which level of a source an entry belongs to; `tile` is TXM_WHOLE_LEVEL for the level's own entry. */
+#define TXM_WHOLE_LEVEL 0xFFFFFFFFu
+void txm_block_locate(const txm_block *b, uint32_t entry, uint32_t *level, uint32_t *tile);
+txm_status txm_source_register(txm_cache *c, txm_source *s, uint32_t level, txm_error *err);
+/* Makes a texture show a source, or NULL: nothing yet. The world is stopped. */
+void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint32_t first);
+
+/* catalog.c: with the lock, which is given up while a file is read. */
+txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err);
+void txm_source_drop(txm_cache *c, txm_source *s);
+
+/* slab.c: with the lock. */
+#define TXM_NO_SLOT 0xFFFFFFFFu
+uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes);
+void txm_slot_give(txm_cache *c, uint32_t slot);
+txm_slot *txm_slot_at(txm_cache *c, uint32_t slot);
+uint8_t *txm_slot_pixels(txm_cache *c, uint32_t slot);
+uint32_t txm_slot_bytes(const txm_cache *c, uint32_t slot);
+bool txm_slab_drop_one(txm_cache *c, uint32_t not_of_class);
+void txm_slabs_drop_empty(txm_cache *c);
+void txm_slabs_free(txm_cache *c);
+
+/* evict.c: with the lock. */
+uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count);
+void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count);
+uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg);
+void txm_make_room(txm_cache *c, size_t bytes);
+void txm_next_epoch(txm_cache *c);
+bool txm_slot_evictable(const txm_slot *s);
+uint64_t txm_slot_order(const txm_cache *c, const txm_slot *s);
+
+/* load.c */
+/* Turns a request into a job where it is a tile; with the lock, which may be given up. False: nothing to read. */
+bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job);
+bool txm_plan_slot(txm_cache *c, txm_job *job);
+void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unwidened_bytes, txm_pins *pins);
+void txm_unpin(txm_cache *c, txm_pins *pins);
+void txm_notify(txm_cache *c);
+/* Waits until a tile was loaded since `completions` was read. */
+void txm_wait_for_others(txm_cache *c, uint64_t seen);
+
+/* trace.c */
+void txm_trace_lookup(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                      uint32_t random);
+void txm_trace_epoch(txm_cache *c);
+void txm_trace_lane_free(txm_cache_thread *t);
+#endif

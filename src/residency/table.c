@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The page table: blocks of entries, and which levels of a source have any. A source begins with an entry for each of
+ * its levels; tiles get entries when their level is asked for the first time, together with all coarser ones: so a
+ * texture of 8192 px that is seen from afar takes 15 entries, not 21,860.
+ */
+#include "residency/residency_impl.h"
+
+/* ---- blocks ---- */
+
+/* The oldest view that somebody may hold requests from. */
+static uint64_t oldest_generation(const txm_cache *c)
+{
+    uint64_t oldest = c->ticket || c->prepared ? c->prepared : UINT64_MAX;
+    for (const txm_cache_thread *t = c->threads; t; t = t->next)
+        oldest = t->generation < oldest ? t->generation : oldest;
+    return oldest;
+}
+
+/* A block of this size that was left before any view that is still in use. */
+static txm_block *find_retired(txm_cache *c, uint32_t count)
+{
+    uint64_t oldest = c->retired_blocks ? oldest_generation(c) : 0;
+    for (uint32_t i = 0; oldest && i < c->block_count; i++)
+        if (c->blocks[i].retired && c->blocks[i].count == count && c->blocks[i].retired < oldest) {
+            c->retired_blocks--;
+            return &c->blocks[i];
+        }
+    return NULL;
+}
+
+static txm_block *append_block(txm_cache *c, uint32_t count)
+{
+    if (!txm_cache_grow(c, (void **)&c->blocks, &c->block_capacity, (uint64_t)c->block_count + 1, sizeof *c->blocks,
+                        false) ||
+        !txm_cache_grow(c, (void **)&c->tiles, &c->tile_capacity, (uint64_t)c->tile_count + count, sizeof *c->tiles,
+                        true))
+        return NULL;
+    txm_block *b = &c->blocks[c->block_count++];
+    b->first = c->tile_count;
+    b->count = count;
+    c->tile_count += count;
+    return b;
+}
+
+bool txm_block_new(txm_cache *c, uint32_t count, uint32_t texture, txm_source *source, uint32_t *first)
+{
+    txm_block *b = find_retired(c, count);
+    if (!b)
+        b = append_block(c, count);
+    if (!b)
+        return false;
+    b->retired = 0;
+    b->texture = texture;
+    b->source = source;
+    b->registered = source ? source->registered : 0;
+    for (uint32_t i = 0; i < count; i++)
+        c->tiles[b->first + i] = (txm_tile_entry){TXM_SLOT_NONE, 0};
+    *first = b->first;
+    return true;
+}
+
+txm_block *txm_block_of(txm_cache *c, uint32_t entry)
+{
+    uint32_t low = 0, high = c->block_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        *(c->blocks[middle].first <= entry ? &low : &high) = middle;
+    }
+    txm_block *b = c->blocks + low;
+    return low < high && entry >= b->first && entry - b->first < b->count ? b : NULL;
+}
+
+void txm_block_retire(txm_cache *c, uint32_t first)
+{
+    txm_block *b = txm_block_of(c, first);
+    b->retired = atomic_load(&c->generation) | 1;
+    c->retired_blocks++;
+}
+
+/* ---- levels ---- */
+
+uint32_t txm_source_tiles(const txm_source *s, uint32_t from_level)
+{
+    uint32_t n = 0; /* 1.4 million at most: 65536 x 65536 px in tiles of 64 */
+    for (uint32_t i = from_level; i < s->view.levels; i++)
+        n += txm_view_tiles(&s->view, i);
+    return n;
+}
+
+uint32_t txm_entry_index(const txm_source *s, uint32_t level, uint32_t tile)
+{
+    return s->view.first + s->view.level_first[level] + tile;
+}
+
+void txm_block_locate(const txm_block *b, uint32_t entry, uint32_t *level, uint32_t *tile)
+{
+    const txm_source *s = b->source;
+    uint32_t at = entry - b->first;
+    *level = at;
+    *tile = TXM_WHOLE_LEVEL;
+    if (at < s->view.levels)
+        return;
+    at -= s->view.levels;
+    for (*level = b->registered; *level + 1 < s->view.levels && at >= txm_view_tiles(&s->view, *level); ++*level)
+        at -= txm_view_tiles(&s->view, *level);
+    *tile = at;
+}
+
+bool txm_zone_need(txm_cache *c, uint32_t count)
+{
+    if (count <= c->zone_count)
+        return true;
+    uint32_t larger = 1;
+    while (larger < count)
+        larger *= 2;
+    uint32_t first;
+    if (!txm_block_new(c, larger, TXM_NO_TEXTURE, NULL, &first))
+        return false;
+    for (uint32_t i = 0; i < larger; i++)
+        c->tiles[first + i].slot = TXM_SLOT_UNREGISTERED;
+    c->zone = first;
+    c->zone_count = larger;
+    return true;
+}
+
+void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint32_t first)
+{
+    txm_view_texture *v = &c->view_textures[texture];
+    if (s) {
+        *v = s->view;
+        return;
+    }
+    /* One pixel whose only level nobody has registered. */
+    *v = (txm_view_texture){.width = 1,
+                            .height = 1,
+                            .levels = 1,
+                            .tiled_levels = 1,
+                            .channels = 4,
+                            .extension = c->textures[texture].extension,
+                            .pixel_bytes = 4,
+                            .row_bytes = 5 * 4,
+                            .tile_bytes = 5 * 5 * 4,
+                            .first = first,
+                            .level_first = {c->zone - first},
+                            .scale = 1.0f,
+                            .average = {0.5f, 0.5f, 0.5f, 1.0f}};
+}
+
+/* Where the levels of a source begin in a block that holds those from `registered` on. */
+static void place_levels(txm_cache *c, txm_source *s, uint32_t first)
+{
+    uint32_t at = s->view.levels;
+    s->view.first = first;
+    for (uint32_t i = 0; i < s->view.levels; i++) {
+        s->view.level_first[i] = i < s->registered ? c->zone - first : at;
+        at += i < s->registered ? 0 : txm_view_tiles(&s->view, i);
+    }
+}
+
+/* Carries the entries of levels that had some to their new place, and tells slots of it. */
+static void move_entries(txm_cache *c, const txm_source *s, const txm_view_texture *old, uint32_t old_registered)
+{
+    for (uint32_t i = old_registered; i < s->view.levels; i++) {
+        uint32_t from = old->first + old->level_first[i], to = txm_entry_index(s, i, 0);
+        for (uint32_t n = txm_view_tiles(&s->view, i); n-- > 0; from++, to++) {
+            c->tiles[to] = c->tiles[from];
+            txm_slot *slot = c->tiles[to].slot < TXM_SLOT_UNREGISTERED ? txm_slot_at(c, c->tiles[to].slot) : NULL;
+            if (slot && slot->state == TXM_SLOT_STATE_HELD)
+                slot->entry = to;
+        }
+    }
+}
+
+txm_status txm_source_register(txm_cache *c, txm_source *s, uint32_t level, txm_error *err)
+{
+    uint32_t first, old_registered = s->registered;
+    bool whole = old_registered == s->view.levels + 1; /* a new source: not even its levels have entries */
+    if (level >= old_registered)
+        return TXM_OK;
+    uint64_t count = (uint64_t)s->view.levels + txm_source_tiles(s, level);
+    s->registered = level;
+    if (!txm_zone_need(c, txm_view_tiles(&s->view, 0)) ||
+        !txm_block_new(c, (uint32_t)count, TXM_NO_TEXTURE, s, &first)) {
+        s->registered = old_registered;
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a page table of %llu tiles", s->file->path,
+                        (unsigned long long)count);
+    }
+    txm_view_texture old = s->view;
+    txm_stop_world(c);
+    place_levels(c, s, first);
+    if (!whole) {
+        move_entries(c, s, &old, old_registered);
+        txm_block_retire(c, old.first);
+        for (uint32_t i = s->first_texture; i != TXM_NO_TEXTURE; i = c->textures[i].next)
+            txm_texture_show(c, i, s, 0);
+    }
+    txm_resume_world(c);
+    return TXM_OK;
+}

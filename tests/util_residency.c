@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Texture caches and tx files for their tests. */
+#include "util_residency.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util_tx.h"
+
+char *write_cached(const char *name, uint32_t width, uint32_t height, uint32_t channels, txm_type type,
+                   made_content content, unsigned seed)
+{
+    char *path = strdup(temp_file(name));
+    made_image m = make_image(width, height, channels, type, 64, (txm_compression){0}, content);
+    if (channels == 3) {
+        write_foreign_tiff(path, &m, (foreign_tiff){.compression = 8, .predictor = 1});
+    } else {
+        int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+        txm_tx_metadata metadata = made_metadata();
+        txm_tx_summary summary = made_summary();
+        txm_error err = {0};
+        snprintf(summary.sha1, sizeof summary.sha1, "%040X",
+                 width * 7919 + height * 13 + channels * 3 + (unsigned)type + seed * 100003);
+        ck_assert_msg(write_image(fd, &m, &metadata, &summary, NULL, &err) == TXM_OK, "%s", err.message);
+        close(fd);
+    }
+    free_image(&m);
+    return path;
+}
+
+txm_cache *new_cache(const txm_cache_options *o)
+{
+    txm_cache *c = NULL;
+    txm_error err = {0};
+    ck_assert_msg(txm_cache_new(o, &c, &err) == TXM_OK, "%s", err.message);
+    return c;
+}
+
+txm_cache_thread *new_thread(txm_cache *c)
+{
+    txm_cache_thread *t = NULL;
+    ck_assert_int_eq(txm_cache_thread_new(c, &t, NULL), TXM_OK);
+    return t;
+}
+
+uint32_t add_texture(txm_cache *c, const char *path, txm_extension extension)
+{
+    uint32_t id = TXM_NO_TEXTURE;
+    txm_error err = {0};
+    ck_assert_msg(txm_cache_add(c, path, extension, &id, &err) == TXM_OK, "%s", err.message);
+    return id;
+}
+
+txm_cache_stats stats_of(txm_cache *c)
+{
+    txm_cache_stats s;
+    txm_cache_stats_of(c, &s);
+    return s;
+}
+
+static void *allocate(void *user, size_t bytes, size_t alignment)
+{
+    counted *n = user;
+    void *memory;
+    if ((n->limit && n->now + bytes > n->limit) || (n->refuse_in && --n->refuse_in <= 0 && (n->refuse_in = 1)))
+        return NULL;
+    if (posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes ? bytes : 1))
+        return NULL;
+    n->now += bytes;
+    n->most = n->now > n->most ? n->now : n->most;
+    return memory;
+}
+
+static void release(void *user, void *memory, size_t bytes)
+{
+    ((counted *)user)->now -= bytes;
+    free(memory);
+}
+
+txm_cache_allocator count_in(counted *count)
+{
+    return (txm_cache_allocator){allocate, release, count};
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Texture caches and tx files for their tests. Everything that fails aborts the test. */
+#ifndef UTIL_RESIDENCY_H
+#define UTIL_RESIDENCY_H
+#include "txmill/cache.h"
+#include "util_writer.h"
+
+/* A tx file of its own pixels in this process's folder; free() the name. `seed` makes it another file. */
+char *write_cached(const char *name, uint32_t width, uint32_t height, uint32_t channels, txm_type type,
+                   made_content content, unsigned seed);
+
+txm_cache *new_cache(const txm_cache_options *o);
+txm_cache_thread *new_thread(txm_cache *c);
+uint32_t add_texture(txm_cache *c, const char *path, txm_extension extension);
+txm_cache_stats stats_of(txm_cache *c);
+
+/* An allocator that counts: the options' one, whose most bytes at any instant are in `most`. */
+typedef struct counted {
+    uint64_t now, most, limit; /* limit: allocations that would pass it are refused; 0: none */
+    long refuse_in;            /* so many allocations from now on one is refused, and all after it; 0: none */
+} counted;
+txm_cache_allocator count_in(counted *count);
+#endif
