@@ -13,12 +13,12 @@ COMPLETION := $(B)/completion/txmill.bash $(B)/completion/_txmill $(B)/completio
 all: $(MAN_PAGES) $(COMPLETION)
 
 # A failed generator must not leave a page that looks up to date.
-$(B)/man/%: man/%.in man/expand.sh $(B)/txmill
+$(B)/man/%: man/%.in man/expand.sh man/fill.awk $(B)/txmill
 	@mkdir -p $(@D)
-	man/expand.sh $(B)/txmill $< > $@.new && mv $@.new $@
-$(MAN_PLAIN:%=$(B)/%): $(B)/%: %
+	man/expand.sh $(B)/txmill $< > $@.new && LC_ALL=C awk -f man/fill.awk $@.new > $@.filled && rm $@.new && mv $@.filled $@
+$(MAN_PLAIN:%=$(B)/%): $(B)/%: % man/fill.awk
 	@mkdir -p $(@D)
-	cp $< $@
+	LC_ALL=C awk -f man/fill.awk $< > $@.new && mv $@.new $@
 $(B)/completion/txmill.bash: $(B)/txmill
 	@mkdir -p $(@D)
 	$(B)/txmill --generate bash > $@.new && mv $@.new $@

@@ -39,8 +39,9 @@ for c in $commands; do
 done
 if command -v mandoc >/dev/null; then
     for page in "$build"/man/*.[15]; do
-        run mandoc -Tlint -Wwarning "$page"
-        check "lint-$(basename "$page")" rc_is 0
+        # The other pages are not installed where mandoc looks for them.
+        mandoc -Tlint -Wstyle "$page" 2>&1 | grep -v 'referenced manual not found' >out
+        check "lint-$(basename "$page")" test ! -s out
     done
 else
     skip lint "mandoc is not installed"

@@ -127,6 +127,11 @@ check scene-packed-kept test -n "$(find scenes/unpacked -name '*.tx')"
 txm gc --delete --keep-for scenes/missing.blend tex
 check scene-library-missing test "$rc" -ne 0
 check scene-library-says says "nothing is removed"
+txm gc --delete --keep-for nowhere tex
+check keep-nowhere test "$rc" -eq 3 -a "$(find tex -name '*.tx' | wc -l)" -gt 0
+mkdir none && txm gc --delete --keep-for none tex
+check keep-nothing-exit rc_is 2
+check keep-nothing-says says "--keep-for none: names no image; nothing is removed"
 txm gc --delete --keep-for no-such.blend tex
 check scene-missing test "$rc" -ne 0
 check scene-missing-nothing-removed test "$(find tex -name '*.tx' | wc -l)" -eq 5
@@ -141,4 +146,16 @@ check size-is-for-stores rc_is 2
 txm gc no-such-folder tex
 check missing-folder-exit rc_is 3
 check missing-folder-others-done says "would remove 0 of 5 files"
+# Rules decide which tx file of an image is in use, as in make.
+mkdir ruled && cp "$golden/rgb8.png" ruled/wood.png
+"$TXMILL" make -q ruled/wood.png && "$TXMILL" make -q -c Non-Color ruled/wood.png
+txm gc --json --keep-for ruled --rule 'wood.*=Non-Color' ruled
+check rules json out '[x["reason"] for x in o if x["type"] == "file"] == ["unused"] and o[-1]["kept"]["used"]["files"] == 1'
+txm gc --delete -q --keep-for ruled --rule 'wood.*=Non-Color' ruled
+txm resolve -c Non-Color ruled/wood.png
+check rules-kept-the-right-one rc_is 0
+# A tx file alone.
+tx=$(echo ruled/blender_tx/*.tx) && rm ruled/wood.png
+txm gc "$tx"
+check one-file says "would remove 1 of 1 file,"
 finish

@@ -49,8 +49,8 @@ check option-wins test -n "$(find film/tex/said -name 'wood_color.png.*.tx')"
 TXMILL_PRESET=pbr TXMILL_CACHE_DIR=v txm settings --json other
 check variables-shown json out '{x["setting"]: x["origin"] for x in o}["cache-dir"] == "TXMILL_CACHE_DIR"'
 txm make film/tex/wood_color.png other/tile64.png
-check two-projects rc_is 2
-check two-projects-says says "are of different projects"
+check two-projects rc_is 0
+check two-projects-each test -n "$(find film/tex/cache -name 'wood_color.png.*.tx')" -a -n "$(find other/blender_tx -name 'tile64.png.*.tx')"
 printf 'cachedir = x\n' >other/.txmill
 txm make other/tile64.png
 check misspelt-exit rc_is 2
@@ -65,6 +65,49 @@ check project-ocio-object json out '[x["type"] for x in o] == ["error", "summary
 rm other/.txmill
 TXMILL_THREADS=0 txm make other/tile64.png
 check variable-bad says "TXMILL_THREADS: threads is '0'"
+
+# ---- projects below a folder -----------------------------------------------------------------------------------------
+# Each image follows the .txmill of its own folder, in every command alike.
+mkdir -p show/a show/b/deep && cp "$golden/rgb8.png" show/wood.png && cp "$golden/rgb8.png" show/a/wood.png
+cp "$golden/rgb8.png" show/b/deep/wood.png
+printf 'rule = wood.*=Non-Color\n' >show/.txmill
+printf 'cache-dir = tx_a\nworking-space = ACEScg\n' >show/a/.txmill
+printf 'rule = wood.*=ACEScg,none\ncache-dir = tx_b\n' >show/b/.txmill
+txm make -n -v -r show
+check below-rule prints '"ACEScg" by wood.* ('"$work/show/b/.txmill:1"')'
+txm make --json -r show
+check below-made json out '{x["input"]: (x["colorspace"]["requested"], x["alpha"]) for x in o if x["type"] == "file"} == {"show/wood.png": ("Non-Color", "straight"), "show/a/wood.png": ("sRGB", "straight"), "show/b/deep/wood.png": ("ACEScg", "none")}'
+check below-folders test "$(find show -name '*.tx' -printf '%h\n' | sort | xargs)" = "show/a/tx_a show/b/deep/tx_b show/blender_tx"
+txm make -n --json -r show
+check below-again json out 'o[-1]["up_to_date"] == 3'
+for command in resolve check; do
+    txm $command -r show
+    check "below-$command" rc_is 0
+done
+txm make -n -r --force show
+check below-who prints '"Non-Color" by wood.* ('"$work/show/.txmill:1"')'
+txm verify -r show
+check below-verify test "$rc $(tail -n 1 out)" = "0 3 files: 3 good"
+txm plan -N 1 --json -r show
+check below-plan json out 'o[-1]["to_create"] == 0'
+txm make --json -n -r -d said show
+check below-option json out 'all("/said/" in x["tx"] for x in o if x["type"] == "file" and x["input"] != "show/wood.png")'
+TXMILL_WORKING_SPACE="Linear Rec.709" txm make --json -n -r show
+check below-variable json out '[x["state"] for x in o if x.get("input") == "show/a/wood.png"] == ["would-create"]'
+txm gc --keep-for show show
+check below-gc says "would remove 0 of 3 files"
+printf 'rule = wood.*=Non-Colour\n' >show/b/.txmill
+txm make -r show
+check below-bad-rule-exit rc_is 2
+check below-bad-rule-says says "$work/show/b/.txmill:1 'wood.*': colour space \"Non-Colour\" is not in the OCIO config built-in"
+printf 'ocio = other.ocio\n' >show/b/.txmill
+txm make -r show
+check below-ocio-exit rc_is 2
+check below-ocio-says says "$work/show/b/.txmill:1: another OpenColorIO config than that of the run; give this folder to a run of its own"
+printf 'colour = x\n' >show/b/.txmill
+txm make -r show
+check below-misspelt says "$work/show/b/.txmill:1: unknown setting 'colour'"
+rm -r show
 
 # ---- what is asked for is checked once -----------------------------------------------------------------------------------
 for how in "-c sRGBB" "--working-space ACESgc" "--ocio none.ocio"; do
@@ -165,7 +208,12 @@ check check-scene-after test "$(grep -c ' missing' out)" -eq 0
 # ---- doctor, colours, letters --------------------------------------------------------------------------------------------
 txm doctor
 check doctor-exit rc_is 0
-for word in txmill libtiff OpenColorIO cpu "open files" "this folder"; do check "doctor-$word" prints "$word"; done
+for word in txmill libtiff "OpenColorIO    2." "OpenEXR        3." libpng cpu "open files" processes "memory " "this folder"; do check "doctor-$word" prints "$word"; done
+check doctor-file-system grep -qE "^files +this folder +$work: $(stat -f -c %T . | sed "s,ext2/ext3,ext4,"), [0-9.]+ [kMGT]?B free, writable" out
+mkdir doctored && printf "cache-dir = %s/doctored\n" "$work" >doctored/.txmill
+(cd doctored && txm doctor && grep -q "cache folder   $work/doctored: " "$work/out")
+check doctor-cache-folder rc_is 0
+rm -r doctored
 txm doctor --json
 if has_jsonschema; then check doctor-schema valid_json doctor out; fi
 OCIO=$work/none.ocio txm doctor

@@ -2,18 +2,23 @@
  * txmill doctor: what a bug report needs to know of the program, this machine and this place. */
 #include <libdeflate.h>
 #include <openssl/crypto.h>
+#include <openexr.h>
+#include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <tiffio.h>
 #include <unistd.h>
+#include <yaml.h>
 #include <zstd.h>
 
 #include "core/fail.h"
 #include "color/color.h"
+#include "color/ocio.h"
 #include "core/plugin.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
@@ -82,18 +87,25 @@ static void examine_program(examination *x)
 
 static void examine_libraries(examination *x)
 {
-    char tiff[VALUE], *looked_in = NULL;
+    char tiff[VALUE], text[VALUE], *looked_in = NULL;
+    const char *extra = NULL;
+    int number[3] = {0};
     snprintf(tiff, sizeof tiff, "%.*s", (int)strcspn(TIFFGetVersion(), "\n"), TIFFGetVersion());
     tell(x, GOOD, "library", "libtiff", tiff);
     tell(x, GOOD, "library", "libdeflate", LIBDEFLATE_VERSION_STRING);
     tell(x, GOOD, "library", "zstd", ZSTD_versionString());
     tell(x, GOOD, "library", "OpenSSL", OpenSSL_version(OPENSSL_VERSION));
     tell(x, GOOD, "library", "cJSON", cJSON_Version());
+    tell(x, GOOD, "library", "libpng", png_get_libpng_ver(NULL));
+    tell(x, GOOD, "library", "libyaml", yaml_get_version_string());
+    tell(x, GOOD, "library", "OpenColorIO", txm_ocio_version());
+    exr_get_library_version(&number[0], &number[1], &number[2], &extra);
+    snprintf(text, sizeof text, "%d.%d.%d%s", number[0], number[1], number[2], extra ? extra : "");
+    tell(x, GOOD, "library", "OpenEXR", text);
     char *module = txm_plugin_path("txmill-oiio.so", &looked_in);
     if (module) {
         tell(x, GOOD, "library", "OpenImageIO", module);
     } else {
-        char text[VALUE];
         snprintf(text, sizeof text, "txmill-oiio.so is not in %s: only PNG, JPEG, TIFF, EXR and the like can be read",
                  looked_in ? looked_in : "its place");
         tell(x, BAD, "library", "OpenImageIO", text);
@@ -122,6 +134,26 @@ static void examine_devices(examination *x)
         tell(x, gpus[i].usable ? GOOD : NOTE, "device", "cuda", text);
     }
     free(gpus);
+}
+
+/* Of the machine, and what a job scheduler or a container leaves of it. */
+static void examine_memory(examination *x)
+{
+    static const char *const groups_of[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+    char text[VALUE], size[TXM_FORMAT_BYTES], bound[TXM_FORMAT_BYTES];
+    uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    unsigned long long most = 0;
+    for (int i = 0; i < 2 && !most; i++) {
+        FILE *f = fopen(groups_of[i], "re");
+        if (f && fscanf(f, "%llu", &most) != 1)
+            most = 0;
+        if (f)
+            fclose(f);
+    }
+    bool bounded = most && most < all;
+    snprintf(text, sizeof text, "%s%s%s", txm_format_bytes(all, size), bounded ? ", of which a cgroup allows " : "",
+             bounded ? txm_format_bytes(most, bound) : "");
+    tell(x, GOOD, "limit", "memory", text);
 }
 
 static void examine_limit(examination *x, __rlimit_resource_t resource, const char *name, rlim_t least)
@@ -159,6 +191,33 @@ static void examine_config(examination *x, const txm_config_args *args)
     txm_color_free(&config);
 }
 
+/* The kernel's numbers, as statfs(2) lists them. */
+static const char *file_system(const char *path)
+{
+    static const struct {
+        unsigned long type;
+        const char *name;
+    } kinds[] = {
+        {0xEF53, "ext4"},           {0x58465342, "xfs"},       {0x9123683E, "btrfs"},    {0x01021994, "tmpfs"},
+        {0x794C7630, "overlayfs"},  {0x6969, "nfs"},           {0xFE534D42, "smb"},      {0xFF534D42, "cifs"},
+        {0x517B, "smb"},            {0x65735546, "fuse"},      {0x2FC12FC1, "zfs"},      {0x00C36400, "ceph"},
+        {0x0BD00BD0, "lustre"},     {0x47504653, "gpfs"},      {0x19830326, "beegfs"},   {0x5346414F, "afs"},
+        {0x01021997, "9p"},         {0x4D44, "vfat"},          {0x5346544E, "ntfs"},     {0x7366746E, "ntfs3"},
+        {0x2011BAB0, "exfat"},      {0xF2F52010, "f2fs"},      {0x73717368, "squashfs"}, {0xE0F5E1E2, "erofs"},
+        {0x858458F6, "ramfs"},      {0x9660, "isofs"},         {0x52654973, "reiserfs"}, {0x3153464A, "jfs"},
+        {0x01161970, "gfs2"},       {0x7461636F, "ocfs2"},     {0x6A656A63, "virtiofs"}, {0xCA451A4E, "bcachefs"},
+    };
+    static char unknown[48];
+    struct statfs fs;
+    if (statfs(path, &fs) != 0)
+        return "a file system that cannot be examined";
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].type == ((unsigned long)fs.f_type & 0xFFFFFFFF))
+            return kinds[i].name;
+    snprintf(unknown, sizeof unknown, "file system 0x%lX", (unsigned long)fs.f_type & 0xFFFFFFFF);
+    return unknown;
+}
+
 static void examine_folder(examination *x, const char *name, const char *path)
 {
     struct statvfs fs;
@@ -170,8 +229,11 @@ static void examine_folder(examination *x, const char *name, const char *path)
     }
     uint64_t free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
     bool writable = access(path, W_OK) == 0;
-    snprintf(text, sizeof text, "%s: %s free, %s%s", path, txm_format_bytes(free_bytes, size),
-             writable ? "writable" : "not writable", fs.f_flag & ST_RDONLY ? ", mounted read-only" : "");
+    char *real = realpath(path, NULL);
+    snprintf(text, sizeof text, "%s: %s, %s free, %s%s", real ? real : path, file_system(path),
+             txm_format_bytes(free_bytes, size), writable ? "writable" : "not writable",
+             fs.f_flag & ST_RDONLY ? ", mounted read-only" : "");
+    free(real);
     tell(x, writable && free_bytes > 100 << 20 ? GOOD : NOTE, "files", name, text);
 }
 
@@ -192,6 +254,7 @@ static void examine_project(examination *x)
     txm_project project;
     txm_error err = {0};
     char text[VALUE];
+    const char *cache_dir = NULL;
     if (txm_project_find(NULL, 0, &project, &err) != TXM_OK) {
         tell(x, BAD, "project", ".txmill", err.message);
         return;
@@ -200,7 +263,13 @@ static void examine_project(examination *x)
     for (size_t i = 0; i < project.count; i++) {
         snprintf(text, sizeof text, "%s (%s)", project.values[i].value, project.values[i].origin);
         tell(x, GOOD, "project", txm_project_key_name(project.values[i].key), text);
+        cache_dir = project.values[i].key == TXM_KEY_CACHE_DIR && !cache_dir ? project.values[i].value : cache_dir;
     }
+    /* A relative one is beside each image: this folder stands for them. */
+    if (access(cache_dir ? cache_dir : "blender_tx", F_OK) == 0)
+        examine_folder(x, "cache folder", cache_dir ? cache_dir : "blender_tx");
+    else if (cache_dir)
+        tell(x, NOTE, "files", "cache folder", "not there yet");
     txm_project_free(&project);
 }
 
@@ -222,6 +291,8 @@ static int run_doctor(void *p, const txm_operands *operands)
     examine_project(&x);
     examine_folder(&x, "this folder", ".");
     examine_folder(&x, "temporary", temp && *temp ? temp : "/tmp");
+    examine_memory(&x);
+    examine_limit(&x, RLIMIT_NPROC, "processes", 64);
     examine_limit(&x, RLIMIT_NOFILE, "open files", 256);
     examine_limit(&x, RLIMIT_AS, "address space", (rlim_t)1 << 30);
     examine_limit(&x, RLIMIT_FSIZE, "file size", (rlim_t)1 << 30);

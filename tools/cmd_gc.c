@@ -34,10 +34,11 @@ static txm_status parse_age(const char *text, void *field, txm_error *err)
 #define AT(member) .offset = offsetof(txm_gc_args, member)
 static const txm_option what_options[] = {
     TXM_OPTION(
-        LIST, "keep-for", AT(keep_for), .arg = "SCENE", .values = TXM_VALUES_FILE,
-        .help = "Remove what none of these Blender scenes asks for, too (repeatable)",
+        LIST, "keep-for", AT(keep_for), .arg = "SCENE|DIR", .values = TXM_VALUES_IMAGE,
+        .help = "Remove what none of these Blender scenes and images asks for, too (repeatable)",
         .more =
-            "With its libraries. A scene or library that cannot be read ends the run: what it asks for is not known "
+            "A scene with its libraries; an image, a folder with its subfolders or a list, @FILE, under the same rules as "
+            "in make. A scene or library that cannot be read ends the run: what it asks for is not known "
             "then. Tx files of images that are packed into a scene are kept, by the images' names."),
     TXM_OPTION_CACHE_DIR(AT(cache_dir), "The cache folder that these scenes are rendered with, as in make", NULL),
     TXM_OPTION(FLAG, "recursive", .letter = 'r', AT(recursive),

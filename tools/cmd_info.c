@@ -5,6 +5,7 @@
 #include "tools/inspect/info_report.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/opt.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
@@ -92,12 +93,14 @@ static void show_all(txm_context *context, const txm_inputs *inputs, const info_
 
 static int run_info(void *p, const txm_operands *operands)
 {
-    const info_args *args = p;
+    info_args *args = p;
+    const txm_project_targets project = {NULL, &args->config, NULL, &args->jobs.threads};
     txm_tally tally = {0};
     txm_error err = {0};
     txm_inputs *inputs = NULL;
     txm_context *context = NULL;
     if (txm_tx_files_collect("info", &args->files, operands, &inputs, &err) == TXM_OK &&
+        txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK)
         show_all(context, inputs, args, &tally);
     size_t count = inputs ? txm_inputs_count(inputs) : 0;

@@ -54,28 +54,29 @@ static const txm_option_group groups[] = {
 };
 
 /* The context as the scene's render sees it: with the scene's own working space, where the file has one. */
-static txm_status context_for(const txm_blend *blend, const list_args *args, txm_context *plain, txm_context **own,
-                              txm_error *err)
+static txm_status context_for(const txm_blend *blend, const txm_input *input, const list_args *args, txm_context *plain,
+                              txm_context **own, txm_error *err)
 {
-    const char *space = txm_blend_info_of(blend)->working_space;
+    const char *space = input->working_space ? input->working_space : txm_blend_info_of(blend)->working_space;
     const char *current = txm_color_role(txm_context_color(plain), "scene_linear");
-    if (!space || args->config.working_space || (current && strcmp(current, space) == 0)) {
+    if (!space || (args->config.working_space && !input->working_space) || (current && strcmp(current, space) == 0)) {
         return TXM_OK;
     }
     return txm_context_derive(plain, space, own, err);
 }
 
-static txm_status list_scene(const char *path, const list_args *args, txm_context *context, txm_tally *tally,
+static txm_status list_scene(const txm_input *input, const list_args *args, txm_context *context, txm_tally *tally,
                              txm_summary *summary, txm_error *err)
 {
+    const char *path = input->path;
     txm_list_report report = {.scene = path};
     txm_context *own = NULL;
-    const txm_list_how how = {args->list.cache_dir, args->list.quick};
+    const txm_list_how how = {input->cache_dir ? input->cache_dir : args->list.cache_dir, args->list.quick};
     const txm_blend_options blend_options = {.colors = txm_blend_colors_of(txm_context_color(context)),
                                              .lint = args->list.lint};
     txm_status status = txm_blend_open(path, &blend_options, &report.blend, err);
     if (status == TXM_OK) {
-        status = context_for(report.blend, args, context, &own, err);
+        status = context_for(report.blend, input, args, context, &own, err);
     }
     txm_context *used = own ? own : context;
     if (status == TXM_OK) {
@@ -110,7 +111,7 @@ static void list_all(const txm_inputs *inputs, const list_args *args, txm_contex
         }
         txm_status status = txm_input_check(input, &err);
         if (status == TXM_OK) {
-            status = list_scene(input->path, args, context, tally, &summary, &err);
+            status = list_scene(input, args, context, tally, &summary, &err);
         }
         if (status == TXM_STATUS_CANCELLED) {
             break;
@@ -145,7 +146,8 @@ static int run_list(void *p, const txm_operands *operands)
         txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
         txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK &&
-        txm_settings_check(&settings, rules, txm_context_color(context), &err) == TXM_OK) {
+        txm_settings_check(&settings, rules, txm_context_color(context), &err) == TXM_OK &&
+        txm_project_inputs(inputs, txm_context_color(context), &err) == TXM_OK) {
         list_all(inputs, args, context, &tally);
     }
     size_t count = inputs ? txm_inputs_count(inputs) : 0;

@@ -137,9 +137,13 @@ static txm_status resolve_one(txm_context *context, const txm_input *input, cons
 {
     const char *image = input->path;
     const txm_settings settings = txm_rules_settings(rules, input, &args->settings.settings);
+    txm_context *own = NULL;
     txm_resolution r;
     unsigned how = (args->touch ? TXM_RESOLVE_TOUCH : 0) | (args->quick ? TXM_RESOLVE_NO_DECODING : 0);
-    txm_status status = txm_resolve_image(context, image, &settings, how, &r, err);
+    txm_status status = input->working_space ? txm_context_derive(context, input->working_space, &own, err) : TXM_OK;
+    if (!status)
+        status = txm_resolve_image(own ? own : context, image, &settings, how, &r, err);
+    txm_context_free(&own);
     if (status)
         return status;
     tally->findings |= !is_loaded(&r);
@@ -193,7 +197,8 @@ static int run_resolve(void *p, const txm_operands *operands)
         txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
         txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK &&
-        txm_settings_check(&args->settings.settings, rules, txm_context_color(context), &err) == TXM_OK)
+        txm_settings_check(&args->settings.settings, rules, txm_context_color(context), &err) == TXM_OK &&
+        txm_project_inputs(inputs, txm_context_color(context), &err) == TXM_OK)
         resolve_all(context, rules, args, inputs, &tally);
     txm_rules_free(&rules);
     size_t count = inputs ? txm_inputs_count(inputs) : 0;

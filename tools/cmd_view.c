@@ -11,6 +11,7 @@
 #include "tools/inspect/info_report.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/guard.h"
@@ -297,12 +298,14 @@ static txm_status view_all(viewing *v, txm_tally *tally, txm_error *err)
 
 static int run_view(void *p, const txm_operands *operands)
 {
-    const view_args *args = p;
+    view_args *args = p;
+    const txm_project_targets project = {NULL, &args->config, NULL, &args->jobs.threads};
     txm_tally tally = {0};
     txm_error err = {0};
     txm_inputs *inputs = NULL;
     viewing v = {.args = args};
-    if (check(args, &err) == TXM_OK && txm_tx_files_collect("view", &args->files, operands, &inputs, &err) == TXM_OK) {
+    if (check(args, &err) == TXM_OK && txm_tx_files_collect("view", &args->files, operands, &inputs, &err) == TXM_OK &&
+        txm_project_apply(&project, operands, &err) == TXM_OK) {
         v.inputs = inputs;
         view_all(&v, &tally, &err);
     }

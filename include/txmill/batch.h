@@ -33,6 +33,8 @@ typedef struct txm_input {
     const char *cache_dir;     /* NULL: as in the batch's settings */
     const char *output;        /* NULL: the place where Cycles looks */
     bool from_scene;           /* what a scene says is final: no rule applies */
+    bool ruled;                /* rules were applied to it already: the batch's do not */
+    const char *decided_by;    /* who said colour space and alpha, for people; NULL: its origin */
     txm_status status;         /* not OK: no image, but something that could not be read; `message` says why */
     const char *message;
 } txm_input;
@@ -70,6 +72,10 @@ TXM_API txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *ent
 
 /* Makes an input one that cannot be converted, for what is wrong with it. NO_MEMORY only. */
 TXM_API txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *failure, txm_error *err);
+
+/* Replaces what is said about an input: colour space, alpha type, working space, cache folder, whether rules apply, and
+ * who decided. NO_MEMORY only. */
+TXM_API txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *said, txm_error *err);
 
 TXM_API size_t txm_inputs_count(const txm_inputs *inputs);
 TXM_API const txm_input *txm_inputs_at(const txm_inputs *inputs, size_t index); /* NULL beyond the last */

@@ -61,7 +61,7 @@ txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_
     e.path = txm_names_copy(&inputs->names, entry->path);
     if (!e.path || !keep(inputs, &e.pattern) || !keep(inputs, &e.origin) || !keep(inputs, &e.colorspace) ||
         !keep(inputs, &e.working_space) || !keep(inputs, &e.cache_dir) || !keep(inputs, &e.output) ||
-        !keep(inputs, &e.message))
+        !keep(inputs, &e.message) || !keep(inputs, &e.decided_by))
         return txm_no_memory(err, NULL);
     inputs->items[inputs->count++] = e;
     return TXM_OK;
@@ -87,6 +87,21 @@ txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *fa
         return txm_no_memory(err, NULL);
     e->status = failure->status;
     e->message = message;
+    return TXM_OK;
+}
+
+txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *said, txm_error *err)
+{
+    txm_input s = *said, *e = &inputs->items[index];
+    if (!keep(inputs, &s.colorspace) || !keep(inputs, &s.working_space) || !keep(inputs, &s.cache_dir) ||
+        !keep(inputs, &s.decided_by))
+        return txm_no_memory(err, NULL);
+    e->colorspace = s.colorspace;
+    e->alpha = s.alpha;
+    e->working_space = s.working_space;
+    e->cache_dir = s.cache_dir;
+    e->ruled = s.ruled;
+    e->decided_by = s.decided_by;
     return TXM_OK;
 }
 

@@ -46,7 +46,7 @@ static bool decide(txm_batch *b, size_t index, txm_error *err)
     const txm_input *input = txm_inputs_at(b->inputs, index);
     txm_item *item = &b->items[index];
     bool said = input->from_scene || input->colorspace || input->alpha;
-    const txm_rule *rule = input->from_scene ? NULL : txm_rules_match(b->options.rules, input->path);
+    const txm_rule *rule = input->from_scene || input->ruled ? NULL : txm_rules_match(b->options.rules, input->path);
     *item = (txm_item){.same_as = TXM_NO_INDEX, .colorspace = input->colorspace, .asked_alpha = input->alpha};
     if (rule && (!input->colorspace || !input->alpha)) {
         char text[512];
@@ -55,7 +55,7 @@ static bool decide(txm_batch *b, size_t index, txm_error *err)
         snprintf(text, sizeof text, "%s (%s)", rule->glob, rule->origin);
         item->decided_by = txm_names_put(&b->names, text);
     } else if (said) {
-        item->decided_by = input->origin;
+        item->decided_by = input->decided_by ? input->decided_by : input->origin;
     }
     if (!item->colorspace && !input->from_scene)
         item->colorspace = b->options.settings.colorspace;

@@ -147,7 +147,7 @@ const txm_rule *txm_rules_at(const txm_rules *rules, size_t index)
 txm_settings txm_rules_settings(const txm_rules *rules, const txm_input *input, const txm_settings *settings)
 {
     txm_settings s = *settings;
-    const txm_rule *rule = input->from_scene ? NULL : txm_rules_match(rules, input->path);
+    const txm_rule *rule = input->from_scene || input->ruled ? NULL : txm_rules_match(rules, input->path);
     const char *space = input->colorspace ? input->colorspace : rule ? rule->colorspace : NULL;
     txm_alpha alpha = input->alpha ? input->alpha : rule ? rule->alpha : TXM_ALPHA_DEFAULT;
     if (space || input->from_scene)

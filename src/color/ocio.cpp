@@ -164,6 +164,11 @@ void txm_ocio_newest_profile(unsigned *major, unsigned *minor)
     *minor = OCIO_VERSION_MINOR;
 }
 
+const char *txm_ocio_version(void)
+{
+    return OCIO::GetVersion();
+}
+
 bool txm_ocio_has_archives(void)
 {
     return OCIO_VERSION_HEX >= 0x02020000;

@@ -26,6 +26,8 @@ typedef struct txm_ocio_space {
 /* Highest config profile that the library loads ("2.1"), and whether it has `ocio://` names and .ocioz archives. */
 void txm_ocio_newest_profile(unsigned *major, unsigned *minor);
 bool txm_ocio_has_archives(void);
+/* Of the library: "2.1.2". */
+const char *txm_ocio_version(void);
 
 /* Loads a config from its text; relative paths in it start at `folder` (NULL: none). `strict`: whatever the library
  * warns of is a failure. CONFIG with the library's words. */

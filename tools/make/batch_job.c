@@ -4,6 +4,7 @@
 
 #include "convert/context.h"
 #include "core/fail.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/say.h"
@@ -79,6 +80,8 @@ txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args
     txm_status status = txm_context_make(&context, &job->context, err);
     if (status == TXM_OK)
         status = txm_settings_check(&o.settings, o.rules, txm_context_color(job->context), err);
+    if (status == TXM_OK)
+        status = txm_project_inputs(job->inputs, txm_context_color(job->context), err);
     if (status == TXM_OK)
         status = txm_batch_new(job->context, job->inputs, &o, &job->batch, err);
     return status == TXM_OK ? txm_batch_plan(job->batch, err) : status;

@@ -206,30 +206,33 @@ static char *start_of(const char *operand)
     return stat(operand, &st) == 0 && S_ISDIR(st.st_mode) ? txm_strdup(operand) : txm_path_dir(operand);
 }
 
+txm_status txm_project_path(const char *file, char **path, txm_error *err)
+{
+    char *start = start_of(file);
+    *path = NULL;
+    txm_status status = start ? search(start, path, err) : txm_no_memory(err, file);
+    free(start);
+    return status;
+}
+
+/* The .txmill that all operands have in common. */
 static txm_status find_file(char *const *paths, size_t count, txm_project *p, txm_error *err)
 {
-    const char *from = "";
     for (size_t i = 0; i < (count ? count : 1); i++) {
-        const char *operand = count ? paths[i] : "";
-        char *start = start_of(operand), *path = NULL;
-        txm_status status = start ? search(start, &path, err) : txm_no_memory(err, operand);
-        free(start);
+        char *path;
+        txm_status status = txm_project_path(count ? paths[i] : "", &path, err);
         if (status != TXM_OK)
             return status;
         bool same = i == 0 || (!path && !p->path) || (path && p->path && !strcmp(path, p->path));
-        if (!same)
-            txm_fail(err, TXM_STATUS_USAGE,
-                     "%s and %s are of different projects (%s and %s); give them to two runs, or say all settings on "
-                     "the command line in one folder",
-                     *from ? from : ".", operand, p->path ? p->path : "no .txmill", path ? path : "no .txmill");
-        if (i == 0) {
+        if (i == 0)
             p->path = path;
-            from = operand;
-        } else {
+        else
             free(path);
+        if (!same) {
+            free(p->path);
+            p->path = NULL;
+            return TXM_OK;
         }
-        if (!same)
-            return TXM_STATUS_USAGE;
     }
     return TXM_OK;
 }
@@ -293,23 +296,60 @@ static txm_status apply_value(const txm_project_targets *t, const txm_project_va
     return TXM_OK;
 }
 
+/* The strings are the command's for as long as it runs: one process, one command. */
+static txm_project_applied applied;
+
+const txm_project_applied *txm_project_state(void)
+{
+    return &applied;
+}
+
+const char *txm_project_origin(const char *value, const char *otherwise)
+{
+    for (size_t i = 0; i < applied.project.count; i++)
+        if (applied.project.values[i].value == value)
+            return applied.project.values[i].origin;
+    return otherwise;
+}
+
+static bool is_from_file(const txm_project *project, const txm_project_value *v)
+{
+    size_t n = project->path ? strlen(project->path) : 0;
+    return n && !strncmp(v->origin, project->path, n) && v->origin[n] == ':';
+}
+
+/* Before the file is heard: what the command line and the variables said stands. */
+static void note(const bool said[TXM_KEYS])
+{
+    const txm_rule_args *rules = applied.targets.rules;
+    memcpy(applied.said, said, sizeof applied.said);
+    applied.rules = rules ? rules->rules.count : 0;
+    applied.rule_files = rules ? rules->rule_files.count : 0;
+}
+
 txm_status txm_project_apply(const txm_project_targets *targets, const txm_operands *operands, txm_error *err)
 {
-    /* The strings are the command's for as long as it runs: one process, one command. */
-    static txm_project project;
     static const char *const options[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "preset", "", "", "jobs"};
-    bool said[TXM_KEYS] = {false};
-    txm_project_free(&project);
-    txm_status status = txm_project_find(operands->items, operands->count, &project, err);
+    const txm_project *project = &applied.project;
+    bool said[TXM_KEYS] = {false}, noted = false;
+    txm_project_free(&applied.project);
+    applied.targets = *targets;
+    txm_status status = txm_project_find(operands->items, operands->count, &applied.project, err);
     for (int k = 0; k < TXM_KEYS; k++)
         said[k] = *options[k] && txm_opt_given(operands, options[k]);
-    for (size_t i = 0; status == TXM_OK && i < project.count; i++) {
-        const txm_project_value *v = &project.values[i];
+    for (size_t i = 0; status == TXM_OK && i < project->count; i++) {
+        const txm_project_value *v = &project->values[i];
+        if (!noted && is_from_file(project, v)) {
+            note(said);
+            noted = true;
+        }
         if (said[v->key])
             continue;
         said[v->key] = !repeats(v->key);
         txm_say(TXM_SAY_DETAIL, "%s = %s (%s)", names[v->key], v->value, v->origin);
         status = apply_value(targets, v, err);
     }
+    if (!noted)
+        note(said);
     return status;
 }

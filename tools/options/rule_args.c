@@ -11,6 +11,7 @@
 #include "core/mem.h"
 #include "core/path.h"
 #include "core/spelling.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
 
 #define AT(member) .offset = offsetof(txm_rule_args, member)
@@ -46,7 +47,7 @@ txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_er
     txm_rules *rules = *out = txm_rules_new();
     txm_status status = rules ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
     for (size_t i = 0; status == TXM_OK && i < args->rules.count; i++)
-        status = txm_rules_add(rules, args->rules.items[i], "--rule", err);
+        status = txm_rules_add(rules, args->rules.items[i], txm_project_origin(args->rules.items[i], "--rule"), err);
     for (size_t i = 0; status == TXM_OK && i < args->rule_files.count; i++)
         status = txm_rules_load(rules, args->rule_files.items[i], txm_signal_flag(), err);
     if (status == TXM_OK && args->preset)
