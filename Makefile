@@ -38,7 +38,7 @@ ALL_LDFLAGS  := $(SAN) -pthread $(LDFLAGS)
 
 MODULE_SRC := src/source/oiio/oiio_module.cpp
 # src/device/cuda is a plug-in of its own, src/color/generate a program of the build.
-LIB_SRC    := $(filter-out src/device/cuda/% src/color/generate/%,$(wildcard src/*/*.c src/*/*/*.c))
+LIB_SRC    := $(filter-out src/device/cuda/% src/color/generate/% src/render/embree/%,$(wildcard src/*/*.c src/*/*/*.c))
 LIB_CXX    := $(filter-out $(MODULE_SRC),$(wildcard src/*/*.cpp src/*/*/*.cpp))
 GEN_SRC    :=
 LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o) $(LIB_CXX:%.cpp=$(B)/%.o)
@@ -166,6 +166,7 @@ install: all
 	  ln -sf $$l.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$$l.so.$(SOVERSION) && \
 	  ln -sf $$l.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$l.so || exit; done
 	install -m 755 $(B)/txmill-oiio.so $(B)/txmill-oiio-worker $(DESTDIR)$(MODULEDIR)/
+	[ ! -e $(B)/txmill-embree.so ] || install -m 755 $(B)/txmill-embree.so $(DESTDIR)$(MODULEDIR)/
 	install -m 644 include/txmill/*.h $(DESTDIR)$(INCLUDEDIR)/txmill/
 	install -d $(DESTDIR)$(PYTHONDIR)/txmill
 	install -m 644 python/txmill/*.py python/txmill/py.typed $(DESTDIR)$(PYTHONDIR)/txmill/

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A small path tracer over tx files: just enough of a renderer to prove the texture cache (cache.h) and to tell what
+ * textures a scene will need. Scenes are folders as txmill-scene(5) describes them, or built in.
+ *
+ * Pictures are exact: the same bits for every engine, number of threads and lanes, budget and policy, because a step of
+ * a path that misses a tile does nothing, and is run again with the same random numbers once the tile is there.
+ *
+ * Rays need the module txmill-embree.so; without it functions that trace return UNSUPPORTED.
+ */
+#ifndef TXMILL_RENDER_H
+#define TXMILL_RENDER_H
+
+#include <stdbool.h>
+
+#include "txmill/cache.h"
+#include "txmill/convert.h"
+#include "txmill/export.h"
+#include "txmill/sampler.h"
+#include "txmill/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- scenes ----------------------------------------------------------------------------------------------------- */
+
+typedef struct txm_render_scene txm_render_scene;
+
+/* Reads a folder with scene.txt and its meshes. What is wrong is named with its line. */
+TXM_API txm_status txm_render_scene_open(const char *folder, txm_render_scene **out, txm_error *err);
+
+/* A built-in scene: "plane" (a floor to the horizon), "room" (walls and spheres: diffuse, glossy, mirror), "grid" (quads,
+ * each its own texture), "udim" (a wall of UDIM tiles; `images` is one pattern with <UDIM>), "sphere" (inside a lat-long
+ * image), "fly" (plane and grid, seen by a camera that moves with `frame`, 0 to 1). Images are taken in turn and looked
+ * up as sRGB with straight alpha. */
+TXM_API txm_status txm_render_scene_builtin(const char *name, const char *const *images, size_t count, float frame,
+                                            txm_render_scene **out, txm_error *err);
+/* The name of a built-in scene and what it shows; NULL beyond the last. */
+TXM_API const char *txm_render_builtin_name(size_t index);
+TXM_API const char *txm_render_builtin_purpose(size_t index);
+
+TXM_API void txm_render_scene_free(txm_render_scene **scene); /* NULL-safe; sets *scene to NULL */
+
+typedef struct txm_render_scene_info {
+    const char *title; /* NULL: none */
+    uint32_t width, height;
+    size_t images, materials, meshes, objects, lights;
+    uint64_t triangles; /* of instances */
+} txm_render_scene_info;
+
+TXM_API void txm_render_scene_describe(const txm_render_scene *scene, txm_render_scene_info *out);
+TXM_API const char *txm_render_image_path(const txm_render_scene *scene, size_t image); /* NULL beyond the last */
+
+/* ---- rendering --------------------------------------------------------------------------------------------------- */
+
+typedef enum txm_render_engine {
+    /* Many paths a launch; what they miss is loaded in a batch, and those that missed are run again. */
+    TXM_RENDER_ENGINE_WAVE = 0,
+    /* Each thread follows one path at a time and waits for what it misses. */
+    TXM_RENDER_ENGINE_BLOCKING,
+    /* All tiles of all levels in memory before the first ray: what the others must equal. */
+    TXM_RENDER_ENGINE_REFERENCE
+} txm_render_engine;
+
+/* How rays carry the size of a pixel: see ray.h. */
+typedef enum txm_render_differentials {
+    TXM_RENDER_DIFFERENTIALS_COMPACT = 0, /* Cycles */
+    TXM_RENDER_DIFFERENTIALS_FULL,
+    TXM_RENDER_DIFFERENTIALS_CONE
+} txm_render_differentials;
+
+/* Names of the above; NULL outside the range. */
+TXM_API const char *txm_render_engine_name(txm_render_engine engine);
+TXM_API const char *txm_render_differentials_name(txm_render_differentials differentials);
+
+typedef struct txm_render_options {
+    size_t size;            /* of this struct: set by txm_render_options_init */
+    uint32_t width, height; /* px; 0: the scene's */
+    uint32_t samples;       /* a pixel */
+    uint32_t bounces;       /* 0: camera rays alone */
+    uint32_t seed;
+    uint32_t render_tile; /* px; an epoch of the cache each. 0: the whole picture */
+    uint32_t engine;      /* txm_render_engine */
+    uint32_t lanes;       /* paths a launch, 1 to 2^20 */
+    uint32_t threads;     /* 0: one a processor */
+    uint32_t differentials;
+    bool widen;           /* differentials, where rays are scattered: Cycles does */
+    uint32_t rule, mode;  /* txm_level_rule, txm_level_mode */
+    float filter_width;   /* px, of the Blackman-Harris pixel filter; 0: pixel centres */
+    bool untextured;      /* every look-up gives the image's average: for the price of textures */
+    txm_cache_options cache; /* budget, policy, resolution ... */
+    const char *trace;       /* tiles in the order of their use: see txmill-trace(5); NULL: none */
+    bool heat;               /* collect the maps below */
+    /* Finds tx files: names, colour spaces. May be NULL if all images of the scene are tx files. */
+    txm_context *context;
+    const volatile int *cancel; /* may be NULL; see txm_context_options */
+    /* May be NULL: samples finished so far of all. From the calling thread. */
+    void (*progress)(void *user, uint64_t done, uint64_t all);
+    void *progress_user;
+} txm_render_options;
+
+/* 4 samples, 3 bounces, seed 1, one render tile, wave of 65536 lanes, compact differentials that are widened, Cycles'
+ * levels, filter 1.5 px, the cache's defaults. */
+TXM_API void txm_render_options_init(txm_render_options *options);
+
+/* What a picture took. */
+typedef struct txm_render_counts {
+    uint64_t paths, rays;
+    uint64_t steps;       /* of paths, those that were run again included */
+    uint64_t relaunches;  /* steps that were run again */
+    uint64_t launches, passes; /* waves stepped; of these, repeated ones */
+    uint32_t longest;     /* most passes of one launch */
+    double seconds, load_seconds, trace_seconds; /* wall: all; waiting for tiles; stepping paths */
+} txm_render_counts;
+
+/* What one image of the scene took. */
+typedef struct txm_render_image_use {
+    const char *path; /* of the scene's image; lives as long as the scene */
+    uint32_t width, height, levels;
+    uint64_t virtual_bytes; /* of all tiles of all levels */
+    uint64_t level_tiles[TXM_MAX_LEVELS], level_used[TXM_MAX_LEVELS];
+    uint64_t used_bytes; /* of tiles that were used once or more */
+} txm_render_image_use;
+
+typedef struct txm_render_picture {
+    uint32_t width, height;
+    float *rgb; /* three a pixel, rows from the top */
+    /* Heat maps, one float a pixel; NULL unless asked for: mean level of what the camera sees (-1: no texture), steps
+     * that were run again, launches until all samples of the pixel were complete. */
+    float *level, *misses, *passes;
+    txm_render_counts counts;
+    txm_cache_stats cache; /* zero for REFERENCE */
+    char *report;          /* txm_cache_report as JSON; NULL for REFERENCE */
+    txm_render_image_use *images;
+    size_t image_count;
+} txm_render_picture;
+
+/* Renders. NOT_FOUND, naming the image and what to do, where a tx file is missing. Free with txm_render_picture_clear. */
+TXM_API txm_status txm_render(const txm_render_scene *scene, const txm_render_options *options,
+                              txm_render_picture *out, txm_error *err);
+TXM_API void txm_render_picture_clear(txm_render_picture *picture); /* NULL-safe; zeroes */
+
+/* ---- budgets ------------------------------------------------------------------------------------------------------ */
+
+enum { TXM_BUDGET_TILES = 4, TXM_BUDGET_RESOLUTIONS = 3 };
+
+/* A tile that is used: of the scene's image, and of a UDIM set its part (0 otherwise). */
+typedef struct txm_render_tile {
+    uint32_t image, part, level, x, y;
+} txm_render_tile;
+
+/* What textures a render will take, found by tracing its rays without loading a tile. */
+typedef struct txm_render_budget {
+    uint32_t width, height, samples;
+    uint64_t all_bytes;     /* of level 0 of every image, as loading whole images takes it */
+    uint64_t virtual_bytes; /* of all tiles of all levels */
+    uint64_t touched_bytes; /* of tiles that are used: what is loaded when nothing is loaded twice */
+    /* Render tiles of these sizes, 0: the whole picture; the most memory at once where what the last tile did not use
+     * goes, and bytes loaded in all. */
+    uint32_t tile_px[TXM_BUDGET_TILES];
+    uint64_t tile_peak[TXM_BUDGET_TILES], tile_loaded[TXM_BUDGET_TILES];
+    /* At 100, 50 and 25 % texture resolution: touched, and the peak with the render tile that was asked for. */
+    float resolution[TXM_BUDGET_RESOLUTIONS];
+    uint64_t resolution_bytes[TXM_BUDGET_RESOLUTIONS], resolution_peak[TXM_BUDGET_RESOLUTIONS];
+    double seconds;
+    txm_render_image_use *images; /* at 100 % */
+    size_t image_count;
+    txm_render_tile *tiles; /* at 100 %, by image, level and row */
+    size_t tile_count;
+} txm_render_budget;
+
+/* Uses of `options`: size, samples, bounces, render_tile, differentials, levels, threads, context, cancel, progress. */
+TXM_API txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_options *options,
+                                        txm_render_budget *out, txm_error *err);
+TXM_API void txm_render_budget_clear(txm_render_budget *budget); /* NULL-safe; zeroes */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How surfaces scatter: diffuse, GGX, mirror, glass. Directions are unit vectors that point away from the surface;
+ * `normal` is on the side of `out`.
+ */
+#ifndef TXM_RENDER_BSDF_H
+#define TXM_RENDER_BSDF_H
+#include "render/scene.h"
+
+typedef struct txm_scatter {
+    txm_vec3 direction;
+    float weight;     /* BSDF times cosine over probability; the colour is the caller's */
+    float roughness2; /* what differentials are widened by: Cycles' mean squared roughness */
+    bool transmitted;
+    float eta; /* before over after, where transmitted */
+} txm_scatter;
+
+/* Whether light sampling makes sense: not for mirrors and glass. */
+static inline bool txm_bsdf_is_singular(txm_surface_kind kind)
+{
+    return kind == TXM_SURFACE_MIRROR || kind == TXM_SURFACE_GLASS;
+}
+
+/* BSDF times cosine, without colour. */
+float txm_bsdf_eval(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, txm_vec3 in);
+
+/* Draws a direction. False where nothing is scattered. `inside`: the ray runs in the glass. */
+bool txm_bsdf_sample(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, bool inside, const float random[4],
+                     txm_scatter *result);
+
+/* Two vectors that make a right-handed frame with the unit vector n. */
+void txm_frame_of(txm_vec3 n, txm_vec3 *x, txm_vec3 *y);
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What textures a render will take: its rays are traced over a page table in which no tile is ever there, so that the
+ * table itself remembers what was asked for. No tile is read; a picture is not made.
+ *
+ * The picture is traced in cells of the smallest render tile that is asked about. Larger ones are unions of cells, so
+ * all sizes come from one run; so do the resolutions, which look up in page tables of their own.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/fail.h"
+#include "core/mem.h"
+#include "render/engine.h"
+#include "render/use.h"
+
+enum { DEFAULT_TILE_PX = 2048 };
+
+/* The tiles that one cell asks for. */
+typedef struct cell {
+    uint32_t *entries;
+    size_t count;
+} cell;
+
+typedef struct budget {
+    txm_render_job job;
+    txm_view views[TXM_BUDGET_RESOLUTIONS];
+    uint32_t entry_count;
+    uint32_t *bytes_of; /* of each entry's tile */
+    uint32_t cell_px, across, down;
+    cell *cells; /* of all cells, one resolution after the other */
+} budget;
+
+static size_t cell_count(const budget *b)
+{
+    return (size_t)b->across * b->down;
+}
+
+/* ---- asking ---- */
+
+/* Takes down what was asked for, and forgets it in the page table. */
+static bool harvest(budget *b, const txm_view *view, cell *out)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < b->entry_count; i++)
+        count += view->tiles[i].slot == TXM_SLOT_REQUESTED;
+    out->entries = txm_calloc(count + 1, sizeof *out->entries);
+    if (!out->entries)
+        return false;
+    for (uint32_t i = 0; i < b->entry_count; i++)
+        if (view->tiles[i].slot == TXM_SLOT_REQUESTED) {
+            out->entries[out->count++] = i;
+            view->tiles[i].slot = TXM_SLOT_NONE;
+        }
+    return true;
+}
+
+static txm_status trace_cells(budget *b, uint32_t width, uint32_t height, txm_error *err)
+{
+    for (uint32_t i = 0; i < b->across * b->down; i++) {
+        const uint32_t x = i % b->across * b->cell_px, y = i / b->across * b->cell_px;
+        const txm_render_rect rect = {x, y, width - x < b->cell_px ? width - x : b->cell_px,
+                                      height - y < b->cell_px ? height - y : b->cell_px};
+        txm_status status = txm_engine_paths(&b->job, rect, err);
+        for (uint32_t r = 0; status == TXM_OK && r < TXM_BUDGET_RESOLUTIONS; r++)
+            if (!harvest(b, &b->views[r], &b->cells[r * cell_count(b) + i]))
+                status = txm_no_memory(err, NULL);
+        if (status)
+            return status;
+    }
+    return TXM_OK;
+}
+
+/* ---- counting ---- */
+
+typedef struct tally {
+    uint64_t touched, peak, loaded;
+} tally;
+
+/* Render tiles of tile_px, in rows from the top. Before each, what the one before did not use goes, as in Cycles: so
+ * while it is rendered, what both use is in memory. *last has an item for each entry. */
+static tally count_tiles(const budget *b, uint32_t resolution, uint32_t tile_px, uint32_t *last)
+{
+    const cell *cells = b->cells + resolution * cell_count(b);
+    const uint32_t step = tile_px ? tile_px / b->cell_px : b->across > b->down ? b->across : b->down;
+    tally t = {0};
+    uint64_t before = 0;
+    uint32_t number = 1;
+    memset(last, 0, b->entry_count * sizeof *last);
+    for (uint32_t y = 0; y < b->down; y += step)
+        for (uint32_t x = 0; x < b->across; x += step) {
+            uint64_t used = 0, shared = 0;
+            number++;
+            for (uint32_t cy = y; cy < b->down && cy < y + step; cy++)
+                for (uint32_t cx = x; cx < b->across && cx < x + step; cx++) {
+                    const cell *c = &cells[cy * b->across + cx];
+                    for (size_t i = 0; i < c->count; i++) {
+                        uint32_t e = c->entries[i], seen = last[e];
+                        if (seen == number)
+                            continue;
+                        last[e] = number;
+                        used += b->bytes_of[e];
+                        shared += seen == number - 1 ? b->bytes_of[e] : 0;
+                        t.touched += seen ? 0 : b->bytes_of[e];
+                    }
+                }
+            t.loaded += used - shared;
+            t.peak = used + before - shared > t.peak ? used + before - shared : t.peak;
+            before = used;
+        }
+    return t;
+}
+
+static txm_status count_all(budget *b, const txm_render_options *o, txm_render_budget *out, txm_error *err)
+{
+    uint32_t *last = txm_calloc(b->entry_count + 1, sizeof *last);
+    if (!last)
+        return txm_no_memory(err, NULL);
+    for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
+        tally t = count_tiles(b, 0, out->tile_px[i], last);
+        out->touched_bytes = t.touched;
+        out->tile_peak[i] = t.peak;
+        out->tile_loaded[i] = t.loaded;
+    }
+    for (uint32_t r = 0; r < TXM_BUDGET_RESOLUTIONS; r++) {
+        tally t = count_tiles(b, r, o->render_tile ? out->tile_px[1] : 0, last);
+        out->resolution[r] = 1.0f / (float)(1 << r);
+        out->resolution_bytes[r] = t.touched;
+        out->resolution_peak[r] = t.peak;
+    }
+    free(last);
+    return TXM_OK;
+}
+
+/* ---- textures ---- */
+
+/* Page tables of their own for each resolution; the first is the set's. */
+static txm_status tables_new(budget *b, txm_error *err)
+{
+    const txm_view *view = txm_texture_set_view(b->job.textures.set);
+    for (uint32_t i = 0; i < view->texture_count; i++) {
+        const txm_view_texture *t = &view->textures[i];
+        uint32_t end = t->udim_rows || !t->levels ? 0
+                                                  : t->first + t->level_first[t->levels - 1] +
+                                                        (uint32_t)txm_use_tiles_of(t, t->levels - 1);
+        b->entry_count = end > b->entry_count ? end : b->entry_count;
+    }
+    b->bytes_of = txm_calloc(b->entry_count + 1, sizeof *b->bytes_of);
+    if (!b->bytes_of)
+        return txm_no_memory(err, NULL);
+    for (uint32_t i = 0; i < view->texture_count; i++) {
+        const txm_view_texture *t = &view->textures[i];
+        for (uint32_t level = 0; !t->udim_rows && level < t->levels; level++)
+            for (uint64_t k = 0; k < txm_use_tiles_of(t, level); k++)
+                b->bytes_of[t->first + t->level_first[level] + k] = t->tile_bytes;
+    }
+    for (uint32_t r = 0; r < TXM_BUDGET_RESOLUTIONS; r++) {
+        b->views[r] = *view;
+        b->views[r].tiles = txm_calloc(b->entry_count + 1, sizeof *view->tiles);
+        if (!b->views[r].tiles)
+            return txm_no_memory(err, NULL);
+        for (uint32_t i = 0; i < b->entry_count; i++)
+            b->views[r].tiles[i].slot = TXM_SLOT_NONE;
+    }
+    return TXM_OK;
+}
+
+/* Every tile that is marked. */
+static txm_status list_tiles(const budget *b, txm_render_budget *out, txm_error *err)
+{
+    const txm_view *view = txm_texture_set_view(b->job.textures.set);
+    size_t capacity = 0;
+    for (uint32_t i = 0, part = 0; i < view->texture_count; i++) {
+        const txm_view_texture *t = &view->textures[i];
+        const uint32_t image = b->job.textures.image_of[i];
+        if (image == TXM_SCENE_NONE)
+            continue;
+        part = i > 0 && b->job.textures.image_of[i - 1] == image ? part + 1 : 0;
+        for (uint32_t level = 0; level < t->levels; level++) {
+            uint32_t across = (txm_level_size(t->width, level) + (1u << t->tile_shift) - 1) >> t->tile_shift;
+            for (uint32_t k = 0; k < txm_use_tiles_of(t, level); k++) {
+                if (!view->tiles[t->first + t->level_first[level] + k].mark)
+                    continue;
+                if (!TXM_GROW(out->tiles, capacity, out->tile_count))
+                    return txm_no_memory(err, NULL);
+                out->tiles[out->tile_count++] = (txm_render_tile){image, part, level, k % across, k / across};
+            }
+        }
+    }
+    return TXM_OK;
+}
+
+/* What images take in all, and what is used of them at full resolution. */
+static txm_status sum_images(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
+{
+    const txm_view *view = txm_texture_set_view(b->job.textures.set);
+    for (size_t i = 0; i < cell_count(b); i++)
+        for (size_t k = 0; k < b->cells[i].count; k++)
+            view->tiles[b->cells[i].entries[k]].mark = 1;
+    txm_status status = txm_render_uses_of(scene, &b->job.textures, &out->images, err);
+    if (status)
+        return status;
+    out->image_count = scene->image_count;
+    for (size_t i = 0; i < out->image_count; i++)
+        out->virtual_bytes += out->images[i].virtual_bytes;
+    for (uint32_t i = 0; i < view->texture_count; i++)
+        if (!view->textures[i].udim_rows)
+            out->all_bytes +=
+                (uint64_t)view->textures[i].width * view->textures[i].height * view->textures[i].pixel_bytes;
+    return list_tiles(b, out, err);
+}
+
+/* ---- the budget ---- */
+
+static void budget_free(budget *b)
+{
+    for (size_t i = 0; b->cells && i < TXM_BUDGET_RESOLUTIONS * cell_count(b); i++)
+        free(b->cells[i].entries);
+    for (uint32_t r = 0; r < TXM_BUDGET_RESOLUTIONS; r++)
+        free(b->views[r].tiles);
+    free(b->cells);
+    free(b->bytes_of);
+    txm_render_textures_free(&b->job.textures);
+    txm_pool_free(b->job.pool);
+}
+
+static txm_status trace(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
+{
+    const txm_render_options *o = b->job.options;
+    txm_scene_geometry geometry = {0};
+    float filter[TXM_FILTER_TABLE];
+    txm_path_filter(o->filter_width, filter);
+    txm_status status = txm_scene_geometry_new(scene, b->job.threads, &geometry, err);
+    if (status)
+        return status;
+    b->job.world = (txm_path_world){.scene = scene,
+                                    .geometry = &geometry,
+                                    .images = b->job.textures.bound,
+                                    .filter = filter,
+                                    .width = out->width,
+                                    .height = out->height,
+                                    .bounces = o->bounces,
+                                    .seed = o->seed,
+                                    .differentials = (txm_render_differentials)o->differentials,
+                                    .widen = o->widen};
+    b->job.film.width = out->width;
+    b->job.biased = b->views;
+    status = trace_cells(b, out->width, out->height, err);
+    txm_scene_geometry_free(&geometry);
+    return status;
+}
+
+static txm_status run(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
+{
+    const txm_render_options *o = b->job.options;
+    txm_status status = txm_render_textures_new(scene, o, true, false, &b->job.textures, err);
+    if (status == TXM_OK)
+        status = tables_new(b, err);
+    if (status == TXM_OK) {
+        b->across = (out->width + b->cell_px - 1) / b->cell_px;
+        b->down = (out->height + b->cell_px - 1) / b->cell_px;
+        b->cells = txm_calloc(cell_count(b), TXM_BUDGET_RESOLUTIONS * sizeof *b->cells);
+        status = b->cells ? trace(b, scene, out, err) : txm_no_memory(err, NULL);
+    }
+    if (status == TXM_OK)
+        status = count_all(b, o, out, err);
+    return status == TXM_OK ? sum_images(b, scene, out, err) : status;
+}
+
+txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_options *options,
+                                txm_render_budget *out, txm_error *err)
+{
+    budget b = {.job = {.options = options}};
+    double begin = txm_clock_seconds();
+    memset(out, 0, sizeof *out);
+    txm_error_clear(err);
+    txm_status status = txm_render_options_check(options, err);
+    if (status)
+        return status;
+    out->width = options->width ? options->width : scene->width;
+    out->height = options->height ? options->height : scene->height;
+    out->samples = options->samples;
+    /* The tile that was asked for, half and a quarter of it; cells must divide all of them. */
+    uint32_t tile = options->render_tile ? options->render_tile : DEFAULT_TILE_PX;
+    b.cell_px = tile >= 4 ? tile / 4 : 1;
+    for (uint32_t i = 1; i < TXM_BUDGET_TILES; i++)
+        out->tile_px[i] = b.cell_px << (TXM_BUDGET_TILES - 1 - i);
+    b.job.threads = options->threads ? options->threads : txm_cpu_count();
+    b.job.samples_all = (uint64_t)out->width * out->height * options->samples;
+    b.job.pool = txm_pool_new(b.job.threads);
+    status = b.job.pool ? run(&b, scene, out, err) : txm_fail_errno(err, errno, "threads cannot be started");
+    out->seconds = txm_clock_seconds() - begin;
+    budget_free(&b);
+    if (status)
+        txm_render_budget_clear(out);
+    return status;
+}
+
+void txm_render_budget_clear(txm_render_budget *out)
+{
+    if (!out)
+        return;
+    free(out->images);
+    free(out->tiles);
+    memset(out, 0, sizeof *out);
+}

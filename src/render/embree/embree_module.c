@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Embree behind the table of geometry_module.h. Triangles are Embree's, robust; parallelograms and spheres are user
+ * geometry with the arithmetic below, so that what is hit does not depend on how Embree cuts them up.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if __has_include(<embree4/rtcore.h>)
+#include <embree4/rtcore.h>
+#else
+#include <embree3/rtcore.h>
+#endif
+
+#include "render/geometry_module.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef enum shape_kind { INSTANCE, QUAD, SPHERE } shape_kind;
+
+typedef struct shape {
+    shape_kind kind;
+    float corner[3], u[3], v[3], normal[3]; /* of a quad */
+    float center[3], radius;                /* of a sphere */
+} shape;
+
+struct txm_geometry {
+    RTCDevice device;
+    RTCScene scene;
+    RTCScene *meshes;
+    size_t mesh_count, mesh_capacity;
+    /* Quads and spheres keep their address: Embree points to them. */
+    shape **shapes;
+    size_t shape_count, shape_capacity;
+    char message[256];
+};
+
+static void remember(void *user, enum RTCError code, const char *text)
+{
+    txm_geometry *g = user;
+    (void)code;
+    snprintf(g->message, sizeof g->message, "Embree: %s", text ? text : "failed");
+}
+
+static bool ok(txm_geometry *g)
+{
+    enum RTCError code = rtcGetDeviceError(g->device);
+    if (code != RTC_ERROR_NONE && !*g->message)
+        snprintf(g->message, sizeof g->message, "Embree: error %d", (int)code);
+    return !*g->message;
+}
+
+static txm_geometry *geometry_new(unsigned threads)
+{
+    char config[64];
+    txm_geometry *g = calloc(1, sizeof *g);
+    if (!g)
+        return NULL;
+    snprintf(config, sizeof config, "threads=%u,set_affinity=0", threads);
+    g->device = rtcNewDevice(config);
+    if (g->device) {
+        rtcSetDeviceErrorFunction(g->device, remember, g);
+        g->scene = rtcNewScene(g->device);
+    }
+    if (!g->scene) {
+        if (g->device)
+            rtcReleaseDevice(g->device);
+        free(g);
+        return NULL;
+    }
+    rtcSetSceneFlags(g->scene, RTC_SCENE_FLAG_ROBUST);
+    return g;
+}
+
+static void geometry_free(txm_geometry *g)
+{
+    if (!g)
+        return;
+    rtcReleaseScene(g->scene);
+    for (size_t i = 0; i < g->mesh_count; i++)
+        rtcReleaseScene(g->meshes[i]);
+    rtcReleaseDevice(g->device);
+    for (size_t i = 0; i < g->shape_count; i++)
+        free(g->shapes[i]);
+    free(g->shapes);
+    free(g->meshes);
+    free(g);
+}
+
+static const char *geometry_message(const txm_geometry *g)
+{
+    return *g->message ? g->message : "out of memory";
+}
+
+static bool grow(void **items, size_t *capacity, size_t count, size_t bytes)
+{
+    if (count < *capacity)
+        return true;
+    size_t more = *capacity ? *capacity * 2 : 64;
+    void *p = realloc(*items, more * bytes);
+    if (!p)
+        return false;
+    *items = p;
+    *capacity = more;
+    return true;
+}
+
+/* ---- triangles ---- */
+
+static int geometry_add_mesh(txm_geometry *g, const float *positions, size_t vertices, const uint32_t *corners,
+                             size_t triangles)
+{
+    if (!grow((void **)&g->meshes, &g->mesh_capacity, g->mesh_count, sizeof *g->meshes))
+        return -1;
+    RTCScene scene = rtcNewScene(g->device);
+    RTCGeometry mesh = rtcNewGeometry(g->device, RTC_GEOMETRY_TYPE_TRIANGLE);
+    if (triangles) {
+        /* Copied: Embree reads 16 bytes at the last vertex, which may have only 12. */
+        float *p = rtcSetNewGeometryBuffer(mesh, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, 12, vertices);
+        uint32_t *c = rtcSetNewGeometryBuffer(mesh, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, 12, triangles);
+        if (p && c) {
+            memcpy(p, positions, vertices * 12);
+            memcpy(c, corners, triangles * 12);
+        }
+        rtcCommitGeometry(mesh);
+        rtcAttachGeometryByID(scene, mesh, 0);
+    }
+    rtcReleaseGeometry(mesh);
+    rtcSetSceneFlags(scene, RTC_SCENE_FLAG_ROBUST);
+    rtcCommitScene(scene);
+    g->meshes[g->mesh_count] = scene;
+    return ok(g) ? (int)g->mesh_count++ : (rtcReleaseScene(scene), -1);
+}
+
+/* ---- parallelograms and spheres ---- */
+
+static float dot(const float *a, const float *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void cross(const float *a, const float *b, float *out)
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static bool hit_quad(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
+{
+    const float d[3] = {ray->dir_x, ray->dir_y, ray->dir_z};
+    const float to[3] = {s->corner[0] - ray->org_x, s->corner[1] - ray->org_y, s->corner[2] - ray->org_z};
+    float facing = dot(s->normal, d), area = dot(s->normal, s->normal), p[3], side[3];
+    if (facing == 0.0f)
+        return false;
+    *t = dot(s->normal, to) / facing;
+    if (!(*t > ray->tnear && *t < ray->tfar))
+        return false;
+    for (int i = 0; i < 3; i++)
+        p[i] = *t * d[i] - to[i];
+    cross(p, s->v, side);
+    *u = dot(side, s->normal) / area;
+    cross(s->u, p, side);
+    *v = dot(side, s->normal) / area;
+    return *u >= 0.0f && *u <= 1.0f && *v >= 0.0f && *v <= 1.0f;
+}
+
+/* In double: the difference of squares of a large sphere far away has no digits left in float. */
+static bool hit_sphere(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
+{
+    const double d[3] = {(double)ray->dir_x, (double)ray->dir_y, (double)ray->dir_z};
+    const double o[3] = {(double)ray->org_x - (double)s->center[0], (double)ray->org_y - (double)s->center[1],
+                         (double)ray->org_z - (double)s->center[2]};
+    double r = (double)s->radius, a = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    double b = o[0] * d[0] + o[1] * d[1] + o[2] * d[2], c = o[0] * o[0] + o[1] * o[1] + o[2] * o[2] - r * r;
+    double root2 = b * b - a * c;
+    if (root2 < 0.0)
+        return false;
+    double root = sqrt(root2), near_t = (-b - root) / a, far_t = (-b + root) / a;
+    double at = near_t > (double)ray->tnear ? near_t : far_t;
+    if (!(at > (double)ray->tnear && at < (double)ray->tfar))
+        return false;
+    double p[3], z;
+    for (int i = 0; i < 3; i++)
+        p[i] = (o[i] + at * d[i]) / r;
+    z = p[2] < -1.0 ? -1.0 : p[2] > 1.0 ? 1.0 : p[2];
+    *t = (float)at;
+    *u = (float)(0.5 + atan2(p[1], p[0]) / 6.283185307179586);
+    *v = (float)(0.5 + asin(z) / 3.141592653589793);
+    return true;
+}
+
+static bool hit_shape(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
+{
+    return s->kind == QUAD ? hit_quad(s, ray, t, u, v) : hit_sphere(s, ray, t, u, v);
+}
+
+static void intersect_shape(const struct RTCIntersectFunctionNArguments *args)
+{
+    struct RTCRayHit *r = (struct RTCRayHit *)args->rayhit;
+    float t, u, v;
+    if (!args->valid[0] || !hit_shape(args->geometryUserPtr, &r->ray, &t, &u, &v))
+        return;
+    r->ray.tfar = t;
+    r->hit.u = u;
+    r->hit.v = v;
+    r->hit.geomID = args->geomID;
+    r->hit.primID = args->primID;
+    r->hit.instID[0] = args->context->instID[0];
+}
+
+static void occlude_shape(const struct RTCOccludedFunctionNArguments *args)
+{
+    struct RTCRay *ray = (struct RTCRay *)args->ray;
+    float t, u, v;
+    if (args->valid[0] && hit_shape(args->geometryUserPtr, ray, &t, &u, &v))
+        ray->tfar = -INFINITY;
+}
+
+static void bound_shape(const struct RTCBoundsFunctionArguments *args)
+{
+    const shape *s = args->geometryUserPtr;
+    float low[3], high[3];
+    for (int i = 0; i < 3; i++) {
+        if (s->kind == SPHERE) {
+            low[i] = s->center[i] - s->radius;
+            high[i] = s->center[i] + s->radius;
+        } else {
+            float c = s->corner[i], u = s->u[i], v = s->v[i];
+            low[i] = c + (u < 0.0f ? u : 0.0f) + (v < 0.0f ? v : 0.0f);
+            high[i] = c + (u > 0.0f ? u : 0.0f) + (v > 0.0f ? v : 0.0f);
+        }
+        /* A few ulp of room: flat boxes are hit at their faces. */
+        float size = fmaxf(fabsf(low[i]), fabsf(high[i])) * 1e-6f + 1e-30f;
+        low[i] -= size;
+        high[i] += size;
+    }
+    *args->bounds_o = (struct RTCBounds){.lower_x = low[0], .lower_y = low[1], .lower_z = low[2],
+                                         .upper_x = high[0], .upper_y = high[1], .upper_z = high[2]};
+}
+
+/* ---- objects ---- */
+
+static shape *new_shape(txm_geometry *g, shape_kind kind)
+{
+    shape *s = grow((void **)&g->shapes, &g->shape_capacity, g->shape_count, sizeof *g->shapes) ? calloc(1, sizeof *s)
+                                                                                                 : NULL;
+    if (s) {
+        s->kind = kind;
+        g->shapes[g->shape_count++] = s;
+    }
+    return s;
+}
+
+static bool attach(txm_geometry *g, RTCGeometry geometry)
+{
+    rtcCommitGeometry(geometry);
+    rtcAttachGeometryByID(g->scene, geometry, (unsigned)(g->shape_count - 1));
+    rtcReleaseGeometry(geometry);
+    return ok(g);
+}
+
+static bool geometry_add_instance(txm_geometry *g, int mesh, const float to_world[12])
+{
+    if (!new_shape(g, INSTANCE))
+        return false;
+    RTCGeometry instance = rtcNewGeometry(g->device, RTC_GEOMETRY_TYPE_INSTANCE);
+    rtcSetGeometryInstancedScene(instance, g->meshes[mesh]);
+    rtcSetGeometryTransform(instance, 0, RTC_FORMAT_FLOAT3X4_ROW_MAJOR, to_world);
+    return attach(g, instance);
+}
+
+static bool add_user(txm_geometry *g, shape *s)
+{
+    RTCGeometry user = rtcNewGeometry(g->device, RTC_GEOMETRY_TYPE_USER);
+    rtcSetGeometryUserPrimitiveCount(user, 1);
+    rtcSetGeometryUserData(user, s);
+    rtcSetGeometryBoundsFunction(user, bound_shape, NULL);
+    rtcSetGeometryIntersectFunction(user, intersect_shape);
+    rtcSetGeometryOccludedFunction(user, occlude_shape);
+    return attach(g, user);
+}
+
+static bool geometry_add_quad(txm_geometry *g, const float corner[3], const float u[3], const float v[3])
+{
+    shape *s = new_shape(g, QUAD);
+    if (!s)
+        return false;
+    memcpy(s->corner, corner, sizeof s->corner);
+    memcpy(s->u, u, sizeof s->u);
+    memcpy(s->v, v, sizeof s->v);
+    cross(u, v, s->normal);
+    return add_user(g, s);
+}
+
+static bool geometry_add_sphere(txm_geometry *g, const float center[3], float radius)
+{
+    shape *s = new_shape(g, SPHERE);
+    if (!s)
+        return false;
+    memcpy(s->center, center, sizeof s->center);
+    s->radius = radius;
+    return add_user(g, s);
+}
+
+static bool geometry_commit(txm_geometry *g)
+{
+    rtcCommitScene(g->scene);
+    return ok(g);
+}
+
+/* ---- rays ---- */
+
+static void fill_ray(struct RTCRay *out, const txm_ray *ray)
+{
+    *out = (struct RTCRay){.org_x = ray->origin[0], .org_y = ray->origin[1], .org_z = ray->origin[2],
+                           .tnear = ray->near_t, .dir_x = ray->direction[0], .dir_y = ray->direction[1],
+                           .dir_z = ray->direction[2], .tfar = ray->far_t, .mask = ~0u};
+}
+
+static void geometry_intersect(const txm_geometry *g, const txm_ray *ray, txm_ray_hit *hit)
+{
+    struct RTCRayHit r;
+    memset(&r, 0, sizeof r);
+    fill_ray(&r.ray, ray);
+    r.hit.geomID = r.hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
+#if RTC_VERSION_MAJOR >= 4
+    rtcIntersect1(g->scene, &r, NULL);
+#else
+    struct RTCIntersectContext context;
+    rtcInitIntersectContext(&context);
+    rtcIntersect1(g->scene, &context, &r);
+#endif
+    bool instance = r.hit.instID[0] != RTC_INVALID_GEOMETRY_ID;
+    *hit = (txm_ray_hit){.t = r.ray.tfar, .u = r.hit.u, .v = r.hit.v,
+                         .object = instance ? r.hit.instID[0] : r.hit.geomID, .primitive = r.hit.primID};
+}
+
+static bool geometry_occluded(const txm_geometry *g, const txm_ray *ray)
+{
+    struct RTCRay r;
+    fill_ray(&r, ray);
+#if RTC_VERSION_MAJOR >= 4
+    rtcOccluded1(g->scene, &r, NULL);
+#else
+    struct RTCIntersectContext context;
+    rtcInitIntersectContext(&context);
+    rtcOccluded1(g->scene, &context, &r);
+#endif
+    return r.tfar < 0.0f;
+}
+
+EXPORT extern const txm_geometry_table txm_geometry_table_of_embree __asm__(TXM_GEOMETRY_SYMBOL);
+const txm_geometry_table txm_geometry_table_of_embree = {
+    .abi = TXM_GEOMETRY_ABI,
+    .hit_bytes = sizeof(txm_ray_hit),
+    .ray_bytes = sizeof(txm_ray),
+    .new = geometry_new,
+    .add_mesh = geometry_add_mesh,
+    .add_instance = geometry_add_instance,
+    .add_quad = geometry_add_quad,
+    .add_sphere = geometry_add_sphere,
+    .commit = geometry_commit,
+    .message = geometry_message,
+    .intersect = geometry_intersect,
+    .occluded = geometry_occluded,
+    .free = geometry_free,
+};

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A light path: camera rays, what surfaces do to them, light sampling, and how wide the ray is everywhere.
+ */
+#include "render/path.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "render/bsdf.h"
+#include "render/random.h"
+
+/* Dimensions of random numbers: those of the camera, then some for each bounce. */
+enum { DIMENSION_CAMERA = 0, DIMENSION_BOUNCE = 8, PER_BOUNCE = 8, BSDF = 0, LIGHT = 1, LOOK = 2 };
+
+static const float pi = 3.14159265f;
+
+static txm_vec3 direction_of(const txm_ray *ray)
+{
+    return txm_vec_make(ray->direction[0], ray->direction[1], ray->direction[2]);
+}
+
+static txm_vec3 unit(txm_vec3 v)
+{
+    return txm_vec_scale(v, 1.0f / txm_vec_length(v));
+}
+
+static void set_ray(txm_ray *ray, txm_vec3 from, txm_vec3 direction, float near_t, float far_t)
+{
+    *ray = (txm_ray){{from.x, from.y, from.z}, {direction.x, direction.y, direction.z}, near_t, far_t};
+}
+
+/* ---- the camera ---- */
+
+void txm_path_filter(float width, float table[TXM_FILTER_TABLE])
+{
+    enum { STEPS = 8192 };
+    double sum[STEPS + 1];
+    sum[0] = 0.0;
+    for (int i = 0; i < STEPS; i++) {
+        double x = 2.0 * M_PI * (i + 0.5) / STEPS;
+        sum[i + 1] = sum[i] + 0.35875 - 0.48829 * cos(x) + 0.14128 * cos(2.0 * x) - 0.01168 * cos(3.0 * x);
+    }
+    for (int i = 0, at = 0; i < TXM_FILTER_TABLE; i++) {
+        double wanted = (i + 0.5) / TXM_FILTER_TABLE * sum[STEPS];
+        while (at < STEPS - 1 && sum[at + 1] < wanted)
+            at++;
+        double place = (at + (wanted - sum[at]) / (sum[at + 1] - sum[at])) / STEPS;
+        table[i] = (float)((place - 0.5) * (double)width);
+    }
+}
+
+/* The camera's ray through a place of the picture, in camera space. */
+static void camera_ray(const txm_scene_camera *c, float x, float y, txm_vec3 *from, txm_vec3 *to)
+{
+    float a = (x + c->shift[0]) * c->half[0], b = (y + c->shift[1]) * c->half[1];
+    bool perspective = c->kind == TXM_CAMERA_PERSPECTIVE;
+    *from = perspective ? txm_vec_make(0.0f, 0.0f, 0.0f) : txm_vec_make(a, b, 0.0f);
+    *to = perspective ? txm_vec_make(a, b, -1.0f) : txm_vec_make(0.0f, 0.0f, -1.0f);
+}
+
+/* The unit direction's derivative, of a direction before it was made as long as 1. */
+static txm_vec3 unit_derivative(txm_vec3 d, float length, txm_vec3 derivative)
+{
+    return txm_vec_scale(txm_vec_add(derivative, -txm_vec_dot(d, derivative), d), 1.0f / length);
+}
+
+static void start_differential(const txm_path_world *w, txm_vec3 direction, float length, txm_path *path)
+{
+    const txm_scene_camera *c = &w->scene->camera;
+    txm_vec3 by_x = txm_matrix_vector(&c->to_world, txm_vec_make(2.0f * c->half[0] / (float)w->width, 0.0f, 0.0f));
+    txm_vec3 by_y = txm_matrix_vector(&c->to_world, txm_vec_make(0.0f, 2.0f * c->half[1] / (float)w->height, 0.0f));
+    const txm_vec3 zero = txm_vec_make(0.0f, 0.0f, 0.0f);
+    txm_full full = {by_x, by_y, zero, zero};
+    if (c->kind == TXM_CAMERA_PERSPECTIVE) {
+        full = (txm_full){zero, zero, unit_derivative(direction, length, by_x),
+                          unit_derivative(direction, length, by_y)};
+    }
+    float dP = txm_compact_of(full.dPdx, full.dPdy), dD = txm_compact_of(full.dDdx, full.dDdy);
+    switch (w->differentials) {
+    case TXM_RENDER_DIFFERENTIALS_COMPACT:
+        path->differential.compact = (txm_compact){dP, dD};
+        break;
+    case TXM_RENDER_DIFFERENTIALS_CONE:
+        path->differential.cone = (txm_cone){2.0f * dP, 2.0f * dD};
+        break;
+    default:
+        path->differential.full = full;
+    }
+}
+
+void txm_path_start(const txm_path_world *w, uint32_t pixel, uint32_t sample, txm_path *path)
+{
+    const txm_scene_camera *c = &w->scene->camera;
+    float random[4];
+    txm_random_four(w->seed, pixel, sample, DIMENSION_CAMERA, random);
+    *path = (txm_path){.pixel = pixel, .sample = sample, .throughput = {1.0f, 1.0f, 1.0f}, .level = -1.0f};
+    float px = (float)(pixel % w->width) + 0.5f + w->filter[(int)(random[0] * TXM_FILTER_TABLE)];
+    float py = (float)(pixel / w->width) + 0.5f + w->filter[(int)(random[1] * TXM_FILTER_TABLE)];
+    txm_vec3 from, to;
+    camera_ray(c, 2.0f * px / (float)w->width - 1.0f, 1.0f - 2.0f * py / (float)w->height, &from, &to);
+    if (c->lens_radius > 0.0f && c->kind == TXM_CAMERA_PERSPECTIVE) {
+        float r = c->lens_radius * sqrtf(random[2]), phi = 2.0f * pi * random[3];
+        txm_vec3 focus = txm_vec_scale(to, c->focus);
+        from = txm_vec_make(r * cosf(phi), r * sinf(phi), 0.0f);
+        to = txm_vec_scale(txm_vec_add(focus, -1.0f, from), 1.0f / c->focus);
+    }
+    txm_vec3 direction = txm_matrix_vector(&c->to_world, to);
+    float length = txm_vec_length(direction);
+    direction = txm_vec_scale(direction, 1.0f / length);
+    /* Clip distances are along the camera's axis. */
+    float stretch = length / txm_vec_length(txm_matrix_vector(&c->to_world, txm_vec_make(0.0f, 0.0f, 1.0f)));
+    set_ray(&path->ray, txm_matrix_point(&c->to_world, from), direction, c->clip[0] * stretch, c->clip[1] * stretch);
+    start_differential(w, direction, length, path);
+}
+
+void txm_path_intersect(const txm_path_world *w, txm_path *path)
+{
+    w->geometry->call->intersect(w->geometry->data, &path->ray, &path->hit);
+}
+
+/* ---- how wide the ray is ---- */
+
+/* Carries the ray's width to the surface. */
+static txm_path_differential transfer(const txm_path_world *w, const txm_path *path, const txm_surface *s)
+{
+    txm_path_differential d = path->differential;
+    switch (w->differentials) {
+    case TXM_RENDER_DIFFERENTIALS_COMPACT:
+        d.compact = txm_compact_transfer(d.compact, path->hit.t);
+        break;
+    case TXM_RENDER_DIFFERENTIALS_CONE:
+        d.cone = txm_cone_transfer(d.cone, path->hit.t);
+        break;
+    default:
+        d.full = txm_full_transfer(d.full, direction_of(&path->ray), path->hit.t, s->normal);
+    }
+    return d;
+}
+
+/* The derivatives of the surface's two parameters by the pixel. */
+static txm_uv_differential on_surface(const txm_path_world *w, const txm_path_differential *d, txm_vec3 direction,
+                                      const txm_surface *s)
+{
+    switch (w->differentials) {
+    case TXM_RENDER_DIFFERENTIALS_COMPACT:
+        return txm_compact_uv(d->compact, s->normal, s->dPds, s->dPdt);
+    case TXM_RENDER_DIFFERENTIALS_CONE: {
+        txm_uv_differential uv = txm_cone_uv(d->cone, direction, s->normal, s->dPds, s->dPdt);
+        /* A cone's width is the whole pixel, a derivative too: nothing to scale. */
+        return uv;
+    }
+    default:
+        return txm_full_uv(d->full, s->normal, s->dPds, s->dPdt);
+    }
+}
+
+static txm_vec3 normal_change(const txm_surface *s, float ds, float dt)
+{
+    return txm_vec_add(txm_vec_scale(s->dNds, ds), dt, s->dNdt);
+}
+
+/* What a lobe of this roughness makes of full differentials: at least as wide a spread in both directions. */
+static void widen_full(txm_full *f, txm_vec3 direction, float roughness2)
+{
+    float wide = sqrtf(roughness2);
+    txm_vec3 x, y;
+    txm_frame_of(direction, &x, &y);
+    if (txm_vec_length(f->dDdx) < wide)
+        f->dDdx = txm_vec_scale(x, wide);
+    if (txm_vec_length(f->dDdy) < wide)
+        f->dDdy = txm_vec_scale(y, wide);
+}
+
+static txm_path_differential bounce(const txm_path_world *w, txm_path_differential d, txm_uv_differential uv,
+                                    txm_vec3 direction, const txm_surface *s, const txm_scatter *scatter)
+{
+    float roughness2 = w->widen ? scatter->roughness2 : 0.0f;
+    txm_vec3 dNdx = normal_change(s, uv.dudx, uv.dvdx), dNdy = normal_change(s, uv.dudy, uv.dvdy);
+    switch (w->differentials) {
+    case TXM_RENDER_DIFFERENTIALS_COMPACT:
+        d.compact = txm_compact_widen(d.compact, roughness2);
+        break;
+    case TXM_RENDER_DIFFERENTIALS_CONE:
+        d.cone = scatter->transmitted ? txm_cone_refract(d.cone, s->curvature, scatter->eta)
+                                      : txm_cone_reflect(d.cone, s->curvature);
+        d.cone = txm_cone_widen(d.cone, roughness2);
+        break;
+    default:
+        if (!scatter->transmitted ||
+            !txm_full_refract(&d.full, direction, s->shading, dNdx, dNdy, scatter->eta))
+            d.full = txm_full_reflect(d.full, direction, s->shading, dNdx, dNdy);
+        if (roughness2 > 0.0f)
+            widen_full(&d.full, scatter->direction, roughness2);
+    }
+    return d;
+}
+
+/* How much the direction turns from one pixel to the next. */
+static void spread_of(const txm_path_world *w, const txm_path *path, txm_vec3 direction, txm_vec3 *by_x, txm_vec3 *by_y)
+{
+    txm_vec3 x, y;
+    txm_frame_of(direction, &x, &y);
+    float wide = w->differentials == TXM_RENDER_DIFFERENTIALS_COMPACT ? path->differential.compact.dD
+                                                        : path->differential.cone.angle;
+    *by_x = w->differentials == TXM_RENDER_DIFFERENTIALS_FULL ? path->differential.full.dDdx : txm_vec_scale(x, wide);
+    *by_y = w->differentials == TXM_RENDER_DIFFERENTIALS_FULL ? path->differential.full.dDdy : txm_vec_scale(y, wide);
+}
+
+/* ---- look-ups ---- */
+
+/* Only asks for tiles, at several resolutions at once, which all choose alike from the same random state. */
+static void ask_biased(const txm_bound_image *bound, txm_looker *looker, const txm_lookup *at, float out[4])
+{
+    const uint32_t random = looker->lane.random;
+    for (uint32_t i = TXM_BUDGET_RESOLUTIONS; i-- > 0;) {
+        txm_sampler how = bound->how;
+        how.mip_bias = (float)i;
+        looker->lane.random = random;
+        looker->lane.count = 0; /* the page table remembers */
+        txm_sample(&looker->biased[i], bound->texture, &how, at, &looker->lane, out);
+    }
+}
+
+/* One look-up; the worst result of those that a step makes is kept in *worst. */
+static void look_up(const txm_path_world *w, txm_looker *looker, uint32_t image, txm_lookup at, txm_path *path,
+                    float out[4], txm_look *worst)
+{
+    const txm_bound_image *bound = &w->images[image];
+    txm_look look = TXM_LOOK_RESIDENT;
+    uint32_t texture = bound->texture, none = 0;
+    if (path->bounce == 0 && path->level < 0.0f)
+        path->level = fmaxf(0.0f, txm_level_of(bound->width, bound->height, &bound->how, &at, &none));
+    if (looker->untextured) {
+        out[0] = out[1] = out[2] = 0.5f;
+        out[3] = 1.0f;
+        return;
+    }
+    if (looker->thread) {
+        txm_cache_sample(looker->thread, texture, &bound->how, &at, &looker->lane.random, out);
+        return;
+    }
+    if (looker->biased) {
+        ask_biased(bound, looker, &at, out);
+        return;
+    }
+    if (looker->cache)
+        texture = txm_cache_resolve(looker->cache, texture, &bound->how, &at);
+    look = txm_sample(looker->view, texture, &bound->how, &at, &looker->lane, out);
+    *worst = look == TXM_LOOK_MISSED ? TXM_LOOK_MISSED : *worst;
+}
+
+/* The material's colour at the hit: that of its last colour texture. Every texture is looked up, as shaders do. */
+static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const txm_surface *s, txm_uv_differential d,
+                              txm_path *path, float color[3])
+{
+    const txm_scene_material *m = &w->scene->materials[s->material];
+    txm_look worst = TXM_LOOK_RESIDENT;
+    memcpy(color, m->color, 3 * sizeof *color);
+    for (size_t i = 0; i < m->texture_count; i++) {
+        const txm_scene_texture *t = &m->textures[i];
+        txm_surface_uv uv = txm_surface_uv_of(s, t);
+        const txm_lookup at = {uv.u, uv.v, uv.duds * d.dudx + uv.dudt * d.dvdx, uv.dvds * d.dudx + uv.dvdt * d.dvdx,
+                               uv.duds * d.dudy + uv.dudt * d.dvdy, uv.dvds * d.dudy + uv.dvdt * d.dvdy};
+        float rgba[4];
+        look_up(w, looker, t->image, at, path, rgba, &worst);
+        if (t->is_color)
+            for (int c = 0; c < 3; c++)
+                color[c] = m->kind == TXM_SURFACE_EMISSION ? m->color[c] * rgba[c] : rgba[c];
+    }
+    return worst;
+}
+
+/* Where a lat-long image or a mirror ball shows a direction. */
+static void world_place(bool mirror_ball, txm_vec3 d, float *u, float *v)
+{
+    if (mirror_ball) {
+        float scale = 1.0f / (2.0f * sqrtf(fmaxf(0.5f - 0.5f * d.y, 1e-12f)));
+        *u = 0.5f * (d.x * scale + 1.0f);
+        *v = 0.5f * (d.z * scale + 1.0f);
+        return;
+    }
+    *u = 0.5f - atan2f(d.y, d.x) / (2.0f * pi);
+    *v = 0.5f + asinf(fmaxf(-1.0f, fminf(1.0f, d.z))) / pi;
+}
+
+static txm_look world_color(const txm_path_world *w, txm_looker *looker, txm_path *path, float color[3])
+{
+    const txm_scene_world *world = &w->scene->world;
+    txm_look worst = TXM_LOOK_RESIDENT;
+    memcpy(color, world->color, 3 * sizeof *color);
+    if (world->image == TXM_SCENE_NONE)
+        return worst;
+    txm_vec3 d = direction_of(&path->ray), by_x, by_y;
+    txm_lookup at = {0};
+    float rgba[4], across2 = fmaxf(d.x * d.x + d.y * d.y, 1e-12f);
+    world_place(world->mirror_ball, d, &at.u, &at.v);
+    spread_of(w, path, d, &by_x, &by_y);
+    at.dudx = -(d.x * by_x.y - d.y * by_x.x) / across2 / (2.0f * pi);
+    at.dudy = -(d.x * by_y.y - d.y * by_y.x) / across2 / (2.0f * pi);
+    at.dvdx = by_x.z / sqrtf(across2) / pi;
+    at.dvdy = by_y.z / sqrtf(across2) / pi;
+    look_up(w, looker, world->image, at, path, rgba, &worst);
+    memcpy(color, rgba, 3 * sizeof *color);
+    return worst;
+}
+
+/* ---- lights ---- */
+
+typedef struct light_sample {
+    txm_vec3 direction;
+    float distance, irradiance; /* what a surface that faces it receives of a power of 1 */
+} light_sample;
+
+static bool sample_light(const txm_scene_light *l, txm_vec3 from, const float random[4], light_sample *out)
+{
+    txm_vec3 at = l->at, x, y;
+    float r = sqrtf(random[1]), phi = 2.0f * pi * random[2];
+    if (l->kind == TXM_LIGHT_SUN) {
+        float wide = tanf(0.5f * fminf(l->angle, 3.0f));
+        txm_frame_of(l->direction, &x, &y);
+        out->direction = unit(txm_vec_add(txm_vec_add(txm_vec_scale(l->direction, -1.0f), wide * r * cosf(phi), x),
+                                          wide * r * sinf(phi), y));
+        out->distance = INFINITY;
+        out->irradiance = 1.0f;
+        return true;
+    }
+    if (l->kind == TXM_LIGHT_AREA)
+        at = txm_matrix_point(&l->to_world, txm_vec_make((random[1] - 0.5f) * l->size[0], (random[2] - 0.5f) * l->size[1], 0.0f));
+    txm_vec3 to = txm_vec_add(at, -1.0f, from);
+    float distance = txm_vec_length(to);
+    if (!(distance > 1e-6f))
+        return false;
+    out->direction = txm_vec_scale(to, 1.0f / distance);
+    if (l->kind != TXM_LIGHT_AREA && l->radius > 0.0f) {
+        /* A disc that faces the surface. */
+        txm_frame_of(out->direction, &x, &y);
+        to = txm_vec_add(txm_vec_add(to, l->radius * r * cosf(phi), x), l->radius * r * sinf(phi), y);
+        distance = txm_vec_length(to);
+        out->direction = txm_vec_scale(to, 1.0f / distance);
+    }
+    out->distance = distance;
+    out->irradiance = 1.0f / (4.0f * pi * distance * distance);
+    if (l->kind == TXM_LIGHT_SPOT) {
+        float cosine = -txm_vec_dot(out->direction, l->direction), edge = cosf(0.5f * l->angle);
+        float soft = (1.0f - edge) * l->blend, share = soft > 0.0f ? (cosine - edge) / soft : cosine > edge ? 1.0f : 0.0f;
+        share = fmaxf(0.0f, fminf(1.0f, share));
+        out->irradiance *= share * share * (3.0f - 2.0f * share);
+    }
+    if (l->kind == TXM_LIGHT_AREA) {
+        txm_vec3 shines = txm_matrix_vector(&l->to_world, txm_vec_make(0.0f, 0.0f, -1.0f));
+        float cosine = -txm_vec_dot(out->direction, shines) / fmaxf(txm_vec_length(shines), 1e-12f);
+        out->irradiance *= 4.0f * fmaxf(0.0f, cosine);
+    }
+    return out->irradiance > 0.0f;
+}
+
+/* A little above the surface, by the digits that its place has. */
+static txm_vec3 leave(const txm_surface *s, float side)
+{
+    float size = fmaxf(fmaxf(fabsf(s->at.x), fabsf(s->at.y)), fmaxf(fabsf(s->at.z), 1e-3f));
+    return txm_vec_add(s->at, side * size * 2e-5f, s->normal);
+}
+
+/* Adds the light of one lamp, chosen at random. */
+static void add_light(const txm_path_world *w, const txm_surface *s, const txm_scene_material *m, const float color[3],
+                      txm_path *path)
+{
+    float random[4];
+    light_sample light;
+    const size_t count = w->scene->light_count;
+    if (!count || txm_bsdf_is_singular(m->kind))
+        return;
+    txm_random_four(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + LIGHT, random);
+    size_t chosen = (size_t)(random[0] * (float)count);
+    const txm_scene_light *l = &w->scene->lights[chosen < count ? chosen : count - 1];
+    if (!sample_light(l, s->at, random, &light))
+        return;
+    txm_vec3 out = txm_vec_scale(direction_of(&path->ray), -1.0f);
+    float f = txm_vec_dot(light.direction, s->normal) > 0.0f ? txm_bsdf_eval(m, s->shading, out, light.direction) : 0.0f;
+    if (!(f > 0.0f))
+        return;
+    txm_ray shadow;
+    set_ray(&shadow, leave(s, 1.0f), light.direction, 0.0f, light.distance * 0.9999f);
+    if (w->geometry->call->occluded(w->geometry->data, &shadow))
+        return;
+    for (int c = 0; c < 3; c++)
+        path->radiance[c] += path->throughput[c] * color[c] * l->power[c] * light.irradiance * f * (float)count;
+}
+
+/* ---- a step ---- */
+
+static txm_step shade_world(const txm_path_world *w, txm_looker *looker, txm_path *path)
+{
+    float color[3];
+    if (world_color(w, looker, path, color) == TXM_LOOK_MISSED)
+        return TXM_STEP_MISSED;
+    for (int c = 0; c < 3; c++)
+        path->radiance[c] += path->throughput[c] * color[c];
+    return TXM_STEP_DONE;
+}
+
+/* Sends the path on. */
+static txm_step scatter(const txm_path_world *w, const txm_surface *s, txm_path_differential at_hit,
+                        txm_uv_differential uv, const float color[3], txm_path *path)
+{
+    const txm_scene_material *m = &w->scene->materials[s->material];
+    float random[4], brightest = 0.0f;
+    txm_scatter next;
+    txm_vec3 direction = direction_of(&path->ray), out = txm_vec_scale(direction, -1.0f);
+    if (path->bounce >= w->bounces)
+        return TXM_STEP_DONE;
+    txm_random_four(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + BSDF, random);
+    if (!txm_bsdf_sample(m, s->shading, out, s->inside, random, &next))
+        return TXM_STEP_DONE;
+    float side = next.transmitted ? -1.0f : 1.0f;
+    if (!(txm_vec_dot(next.direction, s->normal) * side > 0.0f))
+        return TXM_STEP_DONE;
+    for (int c = 0; c < 3; c++) {
+        path->throughput[c] *= color[c] * next.weight;
+        brightest = fmaxf(brightest, path->throughput[c]);
+    }
+    if (!(brightest > 0.0f))
+        return TXM_STEP_DONE;
+    path->differential = bounce(w, at_hit, uv, direction, s, &next);
+    set_ray(&path->ray, leave(s, side), next.direction, 0.0f, INFINITY);
+    path->bounce++;
+    return TXM_STEP_ON;
+}
+
+txm_step txm_path_shade(const txm_path_world *w, txm_looker *looker, txm_path *path)
+{
+    txm_surface s;
+    float color[3];
+    /* Every step has a random state of its own, so that one that is run again chooses the same levels. */
+    looker->lane.random =
+        txm_random_state(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + LOOK);
+    if (path->hit.object == UINT32_MAX)
+        return shade_world(w, looker, path);
+    txm_surface_of(w->scene, &path->ray, &path->hit, &s);
+    txm_path_differential at_hit = transfer(w, path, &s);
+    txm_uv_differential uv = on_surface(w, &at_hit, direction_of(&path->ray), &s);
+    if (surface_color(w, looker, &s, uv, path, color) == TXM_LOOK_MISSED)
+        return TXM_STEP_MISSED;
+    const txm_scene_material *m = &w->scene->materials[s.material];
+    if (m->kind == TXM_SURFACE_EMISSION) {
+        for (int c = 0; c < 3; c++)
+            path->radiance[c] += path->throughput[c] * color[c];
+        return TXM_STEP_DONE;
+    }
+    add_light(w, &s, m, color, path);
+    return scatter(w, &s, at_hit, uv, color, path);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One light path, a step at a time. A step either happens or leaves the path as it was: where a texture's tile is not
+ * in memory it answers MISSED, and is run again once the tile is there. That is what makes the picture independent of
+ * who loads what when.
+ */
+#ifndef TXM_RENDER_PATH_H
+#define TXM_RENDER_PATH_H
+#include "render/geometry.h"
+#include "render/scene.h"
+#include "txmill/render.h"
+
+/* A texture of the view, and how an image is looked up. */
+typedef struct txm_bound_image {
+    uint32_t texture;
+    uint32_t width, height; /* of level 0; of a UDIM set, of a tile */
+    txm_sampler how;
+} txm_bound_image;
+
+/* Who answers look-ups, for one thread. */
+typedef struct txm_looker {
+    txm_cache_thread *thread; /* blocking: nothing is ever missed; NULL: in the view */
+    const txm_cache *cache;   /* of the view; NULL: it is a texture set's */
+    const txm_view *view;
+    bool untextured; /* nobody: all is grey */
+    const txm_view *biased; /* a budget's: `view` and the next ones, for one level of bias more each; NULL: none */
+    txm_lane lane;   /* collects what is missed */
+} txm_looker;
+
+/* What all paths share. */
+typedef struct txm_path_world {
+    const txm_render_scene *scene;
+    const txm_scene_geometry *geometry;
+    const txm_bound_image *images; /* as the scene's */
+    const float *filter;           /* offsets of the pixel filter: TXM_FILTER_TABLE of them, by their probability */
+    uint32_t width, height, bounces, seed;
+    txm_render_differentials differentials;
+    bool widen;
+} txm_path_world;
+
+enum { TXM_FILTER_TABLE = 1024, TXM_PATH_REQUESTS = 4096 };
+
+/* The inverse of the Blackman-Harris filter's integral, `width` pixels wide, as Cycles draws from it. */
+void txm_path_filter(float width, float table[TXM_FILTER_TABLE]);
+
+typedef union txm_path_differential {
+    txm_compact compact;
+    txm_cone cone;
+    txm_full full;
+} txm_path_differential;
+
+typedef struct txm_path {
+    uint32_t pixel, sample, bounce;
+    txm_ray ray;
+    txm_ray_hit hit;
+    txm_path_differential differential;
+    float throughput[3], radiance[3];
+    float level; /* that the camera ray's first look-up chose; below 0: none */
+} txm_path;
+
+typedef enum txm_step { TXM_STEP_ON, TXM_STEP_DONE, TXM_STEP_MISSED } txm_step;
+
+/* The camera ray of a sample: `pixel` counts row by row from the top left corner. */
+void txm_path_start(const txm_path_world *world, uint32_t pixel, uint32_t sample, txm_path *path);
+/* Finds what the ray hits: no look-ups. */
+void txm_path_intersect(const txm_path_world *world, txm_path *path);
+/* Shades what was hit. */
+txm_step txm_path_shade(const txm_path_world *world, txm_looker *looker, txm_path *path);
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A picture: scene, textures and an engine brought together; the film that paths are added to; what it all took.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/fail.h"
+#include "core/mem.h"
+#include "render/engine.h"
+#include "render/use.h"
+
+/* ---- options ---- */
+
+void txm_render_options_init(txm_render_options *o)
+{
+    memset(o, 0, sizeof *o);
+    o->size = sizeof *o;
+    o->samples = 4;
+    o->bounces = 3;
+    o->seed = 1;
+    o->lanes = 1 << 16;
+    o->widen = true;
+    o->mode = TXM_LEVEL_MODE_STOCHASTIC;
+    o->filter_width = 1.5f;
+    txm_cache_options_init(&o->cache);
+}
+
+const char *txm_render_engine_name(txm_render_engine engine)
+{
+    static const char *const names[] = {"wave", "blocking", "reference"};
+    return (unsigned)engine < sizeof names / sizeof *names ? names[engine] : NULL;
+}
+
+const char *txm_render_differentials_name(txm_render_differentials differentials)
+{
+    static const char *const names[] = {"compact", "full", "cone"};
+    return (unsigned)differentials < sizeof names / sizeof *names ? names[differentials] : NULL;
+}
+
+txm_status txm_render_options_check(const txm_render_options *o, txm_error *err)
+{
+    const struct {
+        bool wrong;
+        const char *why;
+    } checks[] = {
+        {o->size != sizeof *o, "the options were not made by txm_render_options_init"},
+        {o->width > 65536 || o->height > 65536, "a picture has at most 65536 x 65536 px"},
+        {o->samples < 1 || o->samples > 1 << 20, "samples go from 1 to 1048576"},
+        {o->bounces > 1024, "bounces go from 0 to 1024"},
+        {!txm_render_engine_name((txm_render_engine)o->engine), "there is no such engine"},
+        {!txm_render_differentials_name((txm_render_differentials)o->differentials), "there are no such differentials"},
+        {o->lanes < 1 || o->lanes > 1 << 20, "lanes go from 1 to 1048576"},
+        {!txm_level_rule_name((txm_level_rule)o->rule), "there is no such level rule"},
+        {!txm_level_mode_name((txm_level_mode)o->mode), "there is no such level mode"},
+        {!(o->filter_width >= 0.0f && o->filter_width <= 64.0f), "the pixel filter is 0 to 64 px wide"},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        if (checks[i].wrong)
+            return txm_fail(err, TXM_STATUS_USAGE, "%s", checks[i].why);
+    return TXM_OK;
+}
+
+/* ---- the film ---- */
+
+void txm_film_add(txm_film *film, const txm_path *path)
+{
+    if (!film->rgb)
+        return;
+    float *rgb = film->rgb + 3 * (size_t)path->pixel;
+    for (int c = 0; c < 3; c++)
+        rgb[c] += path->radiance[c];
+    if (film->level && path->level >= 0.0f) {
+        film->level[path->pixel] += path->level;
+        film->level_count[path->pixel]++;
+    }
+}
+
+static txm_status film_new(txm_film *film, const txm_render_options *o, uint32_t width, uint32_t height, txm_error *err)
+{
+    size_t pixels = (size_t)width * height;
+    film->width = width;
+    film->rgb = txm_calloc(pixels, 3 * sizeof(float));
+    if (o->heat) {
+        film->level = txm_calloc(pixels, sizeof(float));
+        film->misses = txm_calloc(pixels, sizeof(float));
+        film->passes = txm_calloc(pixels, sizeof(float));
+        film->level_count = txm_calloc(pixels, sizeof(uint32_t));
+    }
+    if (!film->rgb || (o->heat && (!film->level || !film->misses || !film->passes || !film->level_count)))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a picture of %u x %u px", width, height);
+    return TXM_OK;
+}
+
+static void film_free(txm_film *film)
+{
+    free(film->rgb);
+    free(film->level);
+    free(film->misses);
+    free(film->passes);
+    free(film->level_count);
+}
+
+/* From sums to means. */
+static void film_finish(txm_film *film, uint32_t samples, uint32_t height)
+{
+    size_t pixels = (size_t)film->width * height;
+    float share = 1.0f / (float)samples;
+    for (size_t i = 0; i < 3 * pixels; i++)
+        film->rgb[i] *= share;
+    for (size_t i = 0; film->level && i < pixels; i++)
+        film->level[i] = film->level_count[i] ? film->level[i] / (float)film->level_count[i] : -1.0f;
+}
+
+/* ---- rendering ---- */
+
+static txm_status render_tiles(txm_render_job *job, uint32_t height, txm_error *err)
+{
+    const uint32_t width = job->film.width;
+    const uint32_t edge = job->options->render_tile ? job->options->render_tile : UINT32_MAX;
+    txm_status status = TXM_OK;
+    for (uint64_t y = 0; status == TXM_OK && y < height; y += edge)
+        for (uint64_t x = 0; status == TXM_OK && x < width; x += edge) {
+            const txm_render_rect rect = {(uint32_t)x, (uint32_t)y, width - x < edge ? width - (uint32_t)x : edge,
+                                          height - y < edge ? height - (uint32_t)y : edge};
+            /* As Cycles: when a tile starts, what the one before did not use goes. */
+            if (job->textures.cache && (x || y))
+                txm_cache_end_epoch(job->textures.cache);
+            status = job->options->engine == TXM_RENDER_ENGINE_WAVE ? txm_engine_wave(job, rect, err)
+                                                             : txm_engine_paths(job, rect, err);
+        }
+    return status;
+}
+
+static txm_status run_job(txm_render_job *job, uint32_t height, txm_error *err)
+{
+    txm_cache *cache = job->textures.cache;
+    txm_status status =
+        cache && job->options->trace ? txm_cache_trace_start(cache, job->options->trace, err) : TXM_OK;
+    if (status)
+        return status;
+    status = render_tiles(job, height, err);
+    if (cache && job->options->trace) {
+        txm_error own;
+        if (txm_cache_trace_stop(cache, &own) && status == TXM_OK)
+            status = txm_fail_as(err, &own);
+    }
+    return status;
+}
+
+static txm_status collect(const txm_render_scene *scene, txm_render_job *job, uint32_t height, txm_render_picture *out,
+                          txm_error *err)
+{
+    txm_status status = txm_render_uses_of(scene, &job->textures, &out->images, err);
+    if (status)
+        return status;
+    if (job->textures.cache) {
+        txm_cache_stats_of(job->textures.cache, &out->cache);
+        out->report = txm_cache_report(job->textures.cache, TXM_CACHE_REPORT_FORMAT_JSON);
+        if (!out->report)
+            return txm_no_memory(err, NULL);
+    }
+    film_finish(&job->film, job->options->samples, height);
+    out->image_count = scene->image_count;
+    out->width = job->film.width;
+    out->height = height;
+    out->counts = job->counts;
+    out->rgb = job->film.rgb;
+    out->level = job->film.level;
+    out->misses = job->film.misses;
+    out->passes = job->film.passes;
+    free(job->film.level_count);
+    job->film = (txm_film){0};
+    return TXM_OK;
+}
+
+txm_status txm_render(const txm_render_scene *scene, const txm_render_options *options, txm_render_picture *out,
+                      txm_error *err)
+{
+    txm_render_job job = {.options = options};
+    txm_scene_geometry geometry = {0};
+    float filter[TXM_FILTER_TABLE];
+    double begin = txm_clock_seconds();
+    memset(out, 0, sizeof *out);
+    txm_error_clear(err);
+    txm_status status = txm_render_options_check(options, err);
+    if (status)
+        return status;
+    bool reference = options->engine == TXM_RENDER_ENGINE_REFERENCE;
+    uint32_t width = options->width ? options->width : scene->width;
+    uint32_t height = options->height ? options->height : scene->height;
+    job.threads = options->threads ? options->threads : txm_cpu_count();
+    job.samples_all = (uint64_t)width * height * options->samples;
+    job.pool = txm_pool_new(job.threads);
+    if (!job.pool)
+        return txm_fail_errno(err, errno, "threads cannot be started");
+    txm_path_filter(options->filter_width, filter);
+    status = film_new(&job.film, options, width, height, err);
+    if (status == TXM_OK)
+        status = txm_scene_geometry_new(scene, job.threads, &geometry, err);
+    if (status == TXM_OK)
+        status = txm_render_textures_new(scene, options, reference, reference, &job.textures, err);
+    if (status == TXM_OK) {
+        job.world = (txm_path_world){.scene = scene,
+                                     .geometry = &geometry,
+                                     .images = job.textures.bound,
+                                     .filter = filter,
+                                     .width = width,
+                                     .height = height,
+                                     .bounces = options->bounces,
+                                     .seed = options->seed,
+                                     .differentials = (txm_render_differentials)options->differentials,
+                                     .widen = options->widen};
+        status = run_job(&job, height, err);
+    }
+    if (status == TXM_OK)
+        status = collect(scene, &job, height, out, err);
+    out->counts.seconds = txm_clock_seconds() - begin;
+    film_free(&job.film);
+    txm_render_textures_free(&job.textures);
+    txm_scene_geometry_free(&geometry);
+    txm_pool_free(job.pool);
+    if (status)
+        txm_render_picture_clear(out);
+    return status;
+}
+
+void txm_render_picture_clear(txm_render_picture *picture)
+{
+    if (!picture)
+        return;
+    free(picture->rgb);
+    free(picture->level);
+    free(picture->misses);
+    free(picture->passes);
+    free(picture->report);
+    free(picture->images);
+    memset(picture, 0, sizeof *picture);
+}
+
+/* ---- scenes, from outside ---- */
+
+txm_status txm_render_scene_open(const char *folder, txm_render_scene **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = NULL;
+    txm_render_scene *scene = txm_scene_new();
+    txm_status status = scene ? txm_scene_read(scene, folder, err) : txm_no_memory(err, folder);
+    if (status)
+        txm_render_scene_free(&scene);
+    *out = scene;
+    return status;
+}
+
+void txm_render_scene_describe(const txm_render_scene *scene, txm_render_scene_info *out)
+{
+    *out = (txm_render_scene_info){.title = scene->title,
+                                   .width = scene->width,
+                                   .height = scene->height,
+                                   .images = scene->image_count,
+                                   .materials = scene->material_count,
+                                   .meshes = scene->mesh_count,
+                                   .objects = scene->object_count,
+                                   .lights = scene->light_count};
+    for (size_t i = 0; i < scene->object_count; i++)
+        if (scene->objects[i].kind == TXM_OBJECT_INSTANCE)
+            out->triangles += scene->meshes[scene->objects[i].mesh].triangle_count;
+}
+
+const char *txm_render_image_path(const txm_render_scene *scene, size_t image)
+{
+    return image < scene->image_count ? scene->images[image].path : NULL;
+}

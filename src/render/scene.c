@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A scene's memory. */
+#include "render/scene.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+txm_render_scene *txm_scene_new(void)
+{
+    txm_render_scene *scene = calloc(1, sizeof *scene);
+    if (scene) {
+        scene->width = 960;
+        scene->height = 540;
+        scene->world = (txm_scene_world){.image = TXM_SCENE_NONE, .color = {0.05f, 0.05f, 0.05f}};
+    }
+    return scene;
+}
+
+static void free_mesh(txm_scene_mesh *mesh)
+{
+    for (size_t i = 0; i < mesh->map_count; i++) {
+        free(mesh->maps[i].name);
+        free(mesh->maps[i].uv);
+    }
+    free(mesh->maps);
+    free(mesh->positions);
+    free(mesh->normals);
+    free(mesh->corners);
+    free(mesh->name);
+    free(mesh->path);
+}
+
+void txm_render_scene_free(txm_render_scene **out)
+{
+    txm_render_scene *scene = *out;
+    if (!scene)
+        return;
+    for (size_t i = 0; i < scene->image_count; i++) {
+        free(scene->images[i].name);
+        free(scene->images[i].path);
+        free(scene->images[i].colorspace);
+        free(scene->images[i].udims);
+    }
+    for (size_t i = 0; i < scene->material_count; i++) {
+        for (size_t t = 0; t < scene->materials[i].texture_count; t++)
+            free(scene->materials[i].textures[t].uv);
+        free(scene->materials[i].textures);
+        free(scene->materials[i].name);
+    }
+    for (size_t i = 0; i < scene->mesh_count; i++)
+        free_mesh(&scene->meshes[i]);
+    free(scene->images);
+    free(scene->materials);
+    free(scene->meshes);
+    free(scene->objects);
+    free(scene->lights);
+    free(scene->folder);
+    free(scene->title);
+    free(scene);
+    *out = NULL;
+}
+
+const float *txm_mesh_map(const txm_scene_mesh *mesh, const char *name)
+{
+    for (size_t i = 0; i < mesh->map_count; i++)
+        if (*name && strcmp(mesh->maps[i].name, name) == 0)
+            return mesh->maps[i].uv;
+    return mesh->map_count ? mesh->maps[0].uv : NULL;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From the images of a scene to textures that can be looked up. */
+#include "render/textures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "container/describe.h"
+#include "core/fail.h"
+#include "core/mem.h"
+#include "core/path.h"
+#include "core/text.h"
+#include "txmill/inspect.h"
+
+/* ---- finding tx files ---- */
+
+/* The path of a UDIM tile: <UDIM> or <UVTILE> replaced by its number. NULL: no memory. */
+static char *udim_path(const char *pattern, uint32_t number)
+{
+    static const char *const tokens[] = {"<UDIM>", "<UVTILE>"};
+    for (int i = 0; i < 2; i++)
+        for (const char *at = pattern; *at; at++) {
+            if (txm_ncasecmp(at, tokens[i], strlen(tokens[i])) != 0)
+                continue;
+            uint32_t tile = number - 1001;
+            const char *rest = at + strlen(tokens[i]);
+            return i == 0 ? txm_asprintf("%.*s%u%s", (int)(at - pattern), pattern, number, rest)
+                          : txm_asprintf("%.*su%u_v%u%s", (int)(at - pattern), pattern, tile % 10 + 1, tile / 10 + 1,
+                                         rest);
+        }
+    return txm_strdup(pattern);
+}
+
+txm_status txm_scene_find_udims(txm_scene_image *image, txm_error *err)
+{
+    size_t capacity = 0;
+    for (uint32_t number = 1001; number <= 9999; number++) {
+        char *path = udim_path(image->path, number);
+        bool there = path && access(path, F_OK) == 0;
+        free(path);
+        if (!path || (there && !TXM_GROW(image->udims, capacity, image->udim_count)))
+            return txm_no_memory(err, image->path);
+        if (there)
+            image->udims[image->udim_count++] = number;
+    }
+    return image->udim_count ? TXM_OK : txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: none of its UDIM tiles is there", image->path);
+}
+
+/* The tx file that Cycles would load for an image. */
+static txm_status find_tx(txm_context *context, const txm_scene_image *image, const char *path, char **tx,
+                          txm_error *err)
+{
+    txm_settings settings = txm_settings_default();
+    txm_resolution r;
+    if (!context || txm_path_has_ext(path, ".tx")) {
+        *tx = txm_strdup(path);
+        return *tx ? TXM_OK : txm_no_memory(err, path);
+    }
+    settings.colorspace = image->colorspace;
+    settings.alpha = image->alpha;
+    txm_status status = txm_resolve_image(context, path, &settings, TXM_RESOLVE_NO_DECODING, &r, err);
+    if (status)
+        return status;
+    if (r.state != TXM_TX_STATE_FRESH && r.state != TXM_TX_STATE_SOURCE)
+        status = txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: its tx file is %s; make it with 'txmill make -c \"%s\" -a %s \"%s\"'",
+                          path, txm_tx_state_name(r.state), image->colorspace,
+                          txm_alpha_name(image->alpha), path);
+    else if (!(*tx = txm_strdup(r.path)))
+        status = txm_no_memory(err, path);
+    txm_resolution_clear(&r);
+    return status;
+}
+
+/* Size and colours of a tx file: where they are stored as sRGB, they are decoded after the look-up, as Cycles does. */
+static txm_status read_shape(const char *path, txm_bound_image *bound, txm_error *err)
+{
+    txm_tx *tx = NULL;
+    txm_tx_description d;
+    txm_status status = txm_tx_open(path, &tx, err);
+    if (status == TXM_OK)
+        status = txm_tx_describe(tx, &d, err);
+    if (status == TXM_OK) {
+        bound->how.after = strcmp(d.detected, "scene_linear_srgb") == 0 ? TXM_AFTER_SRGB : 0;
+        bound->width = txm_tx_info_of(tx)->width;
+        bound->height = txm_tx_info_of(tx)->height;
+        txm_tx_description_free(&d);
+    }
+    txm_tx_close(&tx);
+    return status;
+}
+
+/* ---- registering ---- */
+
+static txm_status enter(txm_render_textures *t, uint32_t texture, uint32_t image, txm_error *err)
+{
+    while (t->count <= texture) {
+        if (!TXM_GROW(t->image_of, t->capacity, t->count))
+            return txm_no_memory(err, NULL);
+        t->image_of[t->count++] = TXM_SCENE_NONE;
+    }
+    t->image_of[texture] = image;
+    return TXM_OK;
+}
+
+static txm_status add_file(txm_render_textures *t, txm_context *context, const txm_render_scene *scene, uint32_t image,
+                           const char *path, bool load, uint32_t *texture, txm_error *err)
+{
+    const txm_scene_image *from = &scene->images[image];
+    char *tx = NULL;
+    txm_status status = find_tx(context, from, path, &tx, err);
+    if (status == TXM_OK)
+        status = read_shape(tx, &t->bound[image], err);
+    if (status == TXM_OK)
+        status = t->set ? txm_texture_set_add(t->set, tx, from->extension, texture, err)
+                        : txm_cache_add(t->cache, tx, from->extension, texture, err);
+    if (status == TXM_OK && load)
+        status = txm_texture_set_load_all(t->set, *texture, err);
+    if (status == TXM_OK)
+        status = enter(t, *texture, image, err);
+    free(tx);
+    return status;
+}
+
+static txm_status add_udim(txm_render_textures *t, txm_context *context, const txm_render_scene *scene, uint32_t image,
+                           bool load, uint32_t *texture, txm_error *err)
+{
+    const txm_scene_image *from = &scene->images[image];
+    uint32_t *parts = txm_calloc(from->udim_count, sizeof *parts);
+    txm_status status = parts ? TXM_OK : txm_no_memory(err, from->path);
+    for (size_t i = 0; status == TXM_OK && i < from->udim_count; i++) {
+        char *path = udim_path(from->path, from->udims[i]);
+        status = path ? add_file(t, context, scene, image, path, load, &parts[i], err)
+                      : txm_no_memory(err, from->path);
+        free(path);
+    }
+    const txm_cache_udim udim = {from->udims, parts, from->udim_count, TXM_NO_TEXTURE, 0, 0};
+    if (status == TXM_OK)
+        status = t->set ? txm_texture_set_add_udim(t->set, from->udims, parts, from->udim_count, texture, err)
+                        : txm_cache_add_udim(t->cache, &udim, texture, err);
+    if (status == TXM_OK)
+        status = enter(t, *texture, TXM_SCENE_NONE, err);
+    free(parts);
+    return status;
+}
+
+static txm_status add_image(txm_render_textures *t, const txm_render_options *o, const txm_render_scene *scene,
+                            uint32_t image, bool load, txm_error *err)
+{
+    const txm_scene_image *from = &scene->images[image];
+    txm_bound_image *bound = &t->bound[image];
+    txm_sampler_init(&bound->how);
+    bound->how.rule = (uint8_t)o->rule;
+    bound->how.mode = (uint8_t)o->mode;
+    bound->how.filter = (uint8_t)from->filter;
+    txm_status status =
+        from->udim_count ? add_udim(t, o->context, scene, image, load, &bound->texture, err)
+                         : add_file(t, o->context, scene, image, from->path, load, &bound->texture, err);
+    if (status)
+        return status;
+    /* The blocking look-ups of a cache add its bias themselves. */
+    bool blocking = t->cache && o->engine == TXM_RENDER_ENGINE_BLOCKING;
+    float share = o->cache.resolution;
+    bound->how.mip_bias = blocking || !(share > 0.0f && share < 1.0f) ? 0.0f
+                          : t->cache                                  ? txm_cache_bias(t->cache)
+                                                                      : -log2f(share);
+    return TXM_OK;
+}
+
+txm_status txm_render_textures_new(const txm_render_scene *scene, const txm_render_options *options, bool reference,
+                                   bool load, txm_render_textures *out, txm_error *err)
+{
+    txm_render_textures t = {0};
+    t.bound = txm_calloc(scene->image_count + 1, sizeof *t.bound);
+    txm_status status = t.bound ? TXM_OK : txm_no_memory(err, NULL);
+    if (status == TXM_OK)
+        status = reference ? txm_texture_set_new(&t.set, err) : txm_cache_new(&options->cache, &t.cache, err);
+    for (size_t i = 0; status == TXM_OK && i < scene->image_count; i++)
+        status = add_image(&t, options, scene, (uint32_t)i, load, err);
+    if (status) {
+        txm_render_textures_free(&t);
+        return status;
+    }
+    *out = t;
+    return TXM_OK;
+}
+
+void txm_render_textures_free(txm_render_textures *t)
+{
+    txm_cache_free(&t->cache);
+    txm_texture_set_free(&t->set);
+    free(t->bound);
+    free(t->image_of);
+    *t = (txm_render_textures){0};
+}

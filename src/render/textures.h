@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The images of a scene as textures of a view: their tx files found, registered, and how each is looked up. Either in a
+ * cache, which loads what is asked for, or in a set, which keeps all it is told to load.
+ */
+#ifndef TXM_RENDER_TEXTURES_H
+#define TXM_RENDER_TEXTURES_H
+#include "render/path.h"
+
+typedef struct txm_render_textures {
+    txm_cache *cache;     /* one of the two is NULL */
+    txm_texture_set *set;
+    txm_bound_image *bound; /* as the scene's images */
+    /* Textures in the order in which they were added, which is that of the view: the image each belongs to;
+     * TXM_SCENE_NONE: one that was made of them. */
+    uint32_t *image_of;
+    size_t count, capacity;
+} txm_render_textures;
+
+/* Finds and registers all tx files. `reference`: in a set, with all tiles loaded if `load` as well. */
+txm_status txm_render_textures_new(const txm_render_scene *scene, const txm_render_options *options, bool reference,
+                                   bool load, txm_render_textures *out, txm_error *err);
+void txm_render_textures_free(txm_render_textures *textures);
+#endif

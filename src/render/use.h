@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How much of each image was used. */
+#ifndef TXM_RENDER_USE_H
+#define TXM_RENDER_USE_H
+#include "render/textures.h"
+
+/* One a scene's image; free() it. */
+txm_status txm_render_uses_of(const txm_render_scene *scene, const txm_render_textures *textures,
+                              txm_render_image_use **out, txm_error *err);
+
+/* Bytes of a padded tile in memory. */
+static inline uint64_t txm_use_tiles_of(const txm_view_texture *t, uint32_t level)
+{
+    uint64_t edge = 1u << t->tile_shift;
+    return (txm_level_size(t->width, level) + edge - 1) / edge * ((txm_level_size(t->height, level) + edge - 1) / edge);
+}
+
+/* USAGE with a message if an option is outside its range. */
+txm_status txm_render_options_check(const txm_render_options *options, txm_error *err);
+#endif

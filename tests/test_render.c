@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Scenes from text and meshes from bytes, with what is wrong named; surfaces, scattering and ray differentials against
+ * arithmetic of their own; pictures that are the same bits whoever renders them.
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "render/bsdf.h"
+#include "render/geometry.h"
+#include "render/path.h"
+#include "render/random.h"
+#include "render/use.h"
+#include "util_tx.h"
+
+static const char camera[] = "camera perspective half 0.5 0.5 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5\n";
+static txm_error err;
+
+/* ---- text ------------------------------------------------------------------------------------------------------ */
+
+static txm_status parse(const char *text, txm_render_scene **out)
+{
+    *out = txm_scene_new();
+    ck_assert_ptr_nonnull(*out);
+    return txm_scene_parse(*out, "scene.txt", ".", text, strlen(text), &err);
+}
+
+START_TEST(whole_scene)
+{
+    char text[4096];
+    txm_render_scene *s;
+    snprintf(text, sizeof text,
+             "txmill-scene 1\n# a comment\n\ntitle \"a \\\"floor\\\"\" frame 7\nsize 1920 1080\n%slens 0.01 4.5\n"
+             "image wood \"textures/wood.png\" colorspace \"sRGB\" alpha straight extension mirror interpolation smart\n"
+             "image many \"/t/x.<UDIM>.png\" colorspace \"Non-Color\" alpha none extension clip interpolation closest udim 1001 1012\n"
+             "material floor diffuse 0.8 0.7 0.6 title \"Floor\"\nmaterial ball glossy 1 1 1 roughness 0.25\n"
+             "material lens glass 1 1 1 ior 1.5\nmaterial lamp emission 4 4 4\nmaterial chrome mirror 0.9 0.9 0.9\n"
+             "texture floor wood input \"Base Color\" uv \"\" transform 2 0 0.5 0 3 0.25\n"
+             "texture floor many input \"Roughness\" uv \"second\" transform 1 0 0 0 1 0\n"
+             "quad floor -1 -1 0 2 0 0 0 2 0\nsphere ball 0 0 1 0.5\nspline what 1 2 3\n"
+             "light sun power 3 3 3 direction 0 0 -2 angle 0.01\nlight point power 1 2 3 at 0 0 4 radius 0.1\n"
+             "light spot power 1 1 1 at 0 0 4 direction 0 0 -1 radius 0 angle 1.2 blend 0.3\n"
+             "light area power 9 9 9 to-world 1 0 0 0 0 1 0 0 0 0 1 3 size 1 2\n"
+             "world wood projection latlong\n",
+             camera);
+    ck_assert_msg(parse(text, &s) == TXM_OK, "%s", err.message);
+    ck_assert_str_eq(s->title, "a \"floor\"");
+    ck_assert_uint_eq(s->width, 1920);
+    ck_assert(s->camera.lens_radius == 0.01f && s->camera.focus == 4.5f && s->camera.to_world.m[2][3] == 5.0f);
+    ck_assert_uint_eq(s->image_count, 2);
+    ck_assert_int_eq(s->images[0].extension, TXM_EXTENSION_MIRROR);
+    ck_assert_int_eq(s->images[0].filter, TXM_FILTER_SMART);
+    ck_assert_uint_eq(s->images[1].udim_count, 2);
+    ck_assert_uint_eq(s->images[1].udims[1], 1012);
+    ck_assert_str_eq(s->images[1].path, "/t/x.<UDIM>.png");
+    ck_assert_uint_eq(s->material_count, 5);
+    ck_assert_uint_eq(s->materials[0].texture_count, 2);
+    ck_assert(s->materials[0].textures[0].is_color && !s->materials[0].textures[1].is_color);
+    ck_assert(s->materials[0].textures[0].transform[4] == 3.0f && s->materials[1].roughness == 0.25f);
+    ck_assert_int_eq(s->materials[2].kind, TXM_SURFACE_GLASS);
+    ck_assert_uint_eq(s->object_count, 2);
+    ck_assert_uint_eq(s->light_count, 4);
+    ck_assert(s->lights[0].direction.z == -1.0f);
+    ck_assert_uint_eq(s->world.image, 0);
+    txm_render_scene_free(&s);
+    ck_assert_ptr_null(s);
+}
+END_TEST
+
+/* Each with the line and what the message must say. */
+static const struct {
+    const char *text, *says;
+    txm_status status;
+} wrong[] = {
+    {"", "scene.txt:1: the scene has no camera", TXM_STATUS_CORRUPT},
+    {"hello\n", "scene.txt:1: this is no scene", TXM_STATUS_CORRUPT},
+    {"txmill-scene 2\n", "scene.txt:1: scenes of version 2 need a newer txmill", TXM_STATUS_NEWER},
+    {"txmill-scene x\n", "the version must be a number, not 'x'", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nsize 0 5\n", "scene.txt:2: the width must be a whole number from 1 to 65536", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nsize 5\n", "the height is missing", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nsize 5 1e99\n", "the height must be a number", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\ncamera fisheye\n", "'fisheye' is no kind of camera", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\ncamera perspective half 0 1\n", "half the width must be above 0", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\ntitle wood\n", "the title must be in double quotes", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\ntitle \"wood\n", "the title must be in double quotes", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\ntitle \"\\q\"\n", "the title is not a JSON string", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nquad floor 0 0 0 1 0 0 0 1 0\n", "there is no material 'floor' above", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a diffuse 1 1 1\nmaterial a diffuse 1 1 1\n", "scene.txt:3: 'a' is defined twice", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a diffuse 1 1 1\nquad a 0 0 0 1 0 0 2 0 0\n", "the edges span no area", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a diffuse 1 1 1\nsphere a 0 0 0 -1\n", "the radius must be above 0", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a diffuse nan 1 1\n", "the colour must be a number", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a glossy 1 1 1\n", "expected the word 'roughness'", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nlight sun power 1 1 1 direction 0 0 0 angle 1\n", "the light has no direction", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmesh a \"no.ply\"\n", "no.ply: ", TXM_STATUS_NOT_FOUND},
+    {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension wrap interpolation linear\n", "'wrap' is no extension", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear udim 1000\n",
+     "the UDIM tile must be a whole number from 1001 to 9999", TXM_STATUS_CORRUPT},
+};
+
+START_TEST(wrong_text)
+{
+    txm_render_scene *s;
+    ck_assert_int_eq(parse(wrong[_i].text, &s), wrong[_i].status);
+    ck_assert_msg(strstr(err.message, wrong[_i].says), "%s", err.message);
+    txm_render_scene_free(&s);
+}
+END_TEST
+
+START_TEST(no_text)
+{
+    txm_render_scene *s = txm_scene_new();
+    ck_assert_int_eq(txm_scene_parse(s, "scene.txt", ".", "txmill\0-scene 1\n", 16, &err), TXM_STATUS_CORRUPT);
+    txm_render_scene_free(&s);
+    ck_assert_int_eq(txm_render_scene_open("/nowhere", &s, &err), TXM_STATUS_NOT_FOUND);
+    ck_assert_ptr_null(s);
+}
+END_TEST
+
+/* ---- meshes ----------------------------------------------------------------------------------------------------- */
+
+#define HEADER "ply\nformat binary_little_endian 1.0\n"
+#define XYZ "property float x\nproperty float y\nproperty float z\n"
+#define FACES "property list uchar int vertex_indices\nend_header\n"
+
+static txm_status parse_ply(const char *header, const float *vertices, size_t floats, const uint8_t *faces, size_t face_bytes,
+                            txm_scene_mesh *mesh)
+{
+    uint8_t data[2048];
+    size_t n = strlen(header);
+    memcpy(data, header, n);
+    memcpy(data + n, vertices, floats * 4);
+    memcpy(data + n + floats * 4, faces, face_bytes);
+    memset(mesh, 0, sizeof *mesh);
+    return txm_mesh_parse(mesh, data, n + floats * 4 + face_bytes, &err);
+}
+
+static void clear(txm_scene_mesh *mesh)
+{
+    txm_render_scene *s = txm_scene_new();
+    s->meshes = txm_calloc(1, sizeof *mesh);
+    s->meshes[s->mesh_count++] = *mesh;
+    txm_render_scene_free(&s);
+}
+
+static const uint8_t face[13] = {3, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0};
+
+START_TEST(ply)
+{
+    const float v[] = {0, 0, 0, 0.25f, 0.5f, 9, 1, 0, 0, 1, 0.5f, 9, 0, 1, 0, 0.25f, 1, NAN};
+    txm_scene_mesh m;
+    ck_assert_msg(parse_ply(HEADER "comment uv 0 \"UVMap\"\nelement vertex 3\n" XYZ
+                                   "property float u\nproperty float v\nproperty float w\nelement face 1\n" FACES,
+                            v, 18, face, 13, &m) == TXM_OK,
+                  "%s", err.message);
+    ck_assert_uint_eq(m.vertex_count, 3);
+    ck_assert_uint_eq(m.triangle_count, 1);
+    ck_assert_uint_eq(m.corners[2], 2);
+    ck_assert_uint_eq(m.map_count, 1);
+    ck_assert_str_eq(m.maps[0].name, "UVMap");
+    ck_assert(m.maps[0].uv[0] == 0.25f && m.maps[0].uv[5] == 1.0f && !m.normals);
+    ck_assert_ptr_eq(txm_mesh_map(&m, "other"), m.maps[0].uv);
+    clear(&m);
+}
+END_TEST
+
+static const struct {
+    const char *header, *says;
+    size_t face_bytes;
+    uint8_t corner;
+} wrong_ply[] = {
+    {"plx\n", "this is no PLY file", 0, 0},
+    {HEADER "element vertex 3\n" XYZ, "the header has no end", 0, 0},
+    {"ply\nformat ascii 1.0\nelement vertex 1\n" XYZ "end_header\n", "only binary little-endian PLY", 0, 0},
+    {HEADER "element vertex 3\nproperty float x\nend_header\n", "vertices have no x, y and z", 0, 0},
+    {HEADER "element vertex 3\nproperty double x\n", "properties of a vertex must be floats", 0, 0},
+    {HEADER "element face 3\n" XYZ, "", 0, 0},
+    {HEADER "element vertex 3\n" XYZ "element face 1\nproperty list int int vertex_indices\n", "faces must be", 0, 0},
+    {HEADER "element vertex 3\n" XYZ "element face 2\n" FACES, "the file ends before them", 13, 0},
+    {HEADER "element vertex 99999999999\n" XYZ "element face 1\n" FACES, "the file ends before them", 13, 0},
+    {HEADER "element vertex 3\n" XYZ "element face 1\n" FACES, "names vertex 3 of 3", 13, 3},
+    {HEADER "element vertex 3\n" XYZ "element face 1\n" FACES, "has 4 corners", 13, 255},
+};
+
+START_TEST(wrong_meshes)
+{
+    const float v[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    uint8_t f[13];
+    txm_scene_mesh m;
+    memcpy(f, face, sizeof f);
+    if (wrong_ply[_i].corner == 255)
+        f[0] = 4;
+    else if (wrong_ply[_i].corner)
+        f[5] = wrong_ply[_i].corner;
+    ck_assert_int_eq(parse_ply(wrong_ply[_i].header, v, 9, f, wrong_ply[_i].face_bytes, &m), TXM_STATUS_CORRUPT);
+    ck_assert_msg(strstr(err.message, wrong_ply[_i].says), "%s", err.message);
+    clear(&m);
+}
+END_TEST
+
+/* ---- scattering -------------------------------------------------------------------------------------------------- */
+
+/* What is drawn is what is evaluated: both give the same share of light that leaves. */
+START_TEST(glossy_is_drawn_as_it_is)
+{
+    const txm_scene_material m = {.kind = TXM_SURFACE_GLOSSY, .roughness = 0.1f + 0.2f * (float)_i};
+    const txm_vec3 n = txm_vec_make(0, 0, 1);
+    txm_vec3 out = txm_vec_make(0.6f, 0.0f, 0.8f);
+    double drawn = 0, evaluated = 0;
+    enum { DRAWS = 200000 };
+    for (uint32_t i = 0; i < DRAWS; i++) {
+        float r[4];
+        txm_scatter s;
+        txm_random_four(1, i, 0, 0, r);
+        drawn += txm_bsdf_sample(&m, n, out, false, r, &s) ? (double)s.weight : 0.0;
+        /* Directions all over the hemisphere, of density 1 / 2 pi. */
+        float z = r[2], across = sqrtf(1.0f - z * z), phi = 6.2831853f * r[3];
+        evaluated += (double)txm_bsdf_eval(&m, n, out, txm_vec_make(across * cosf(phi), across * sinf(phi), z)) * 6.2831853;
+    }
+    ck_assert_msg(fabs(drawn - evaluated) / DRAWS < 0.02, "%g and %g", drawn / DRAWS, evaluated / DRAWS);
+    ck_assert(drawn / DRAWS > 0.5 && drawn / DRAWS <= 1.0);
+}
+END_TEST
+
+START_TEST(mirror_and_glass)
+{
+    const txm_vec3 n = txm_vec_make(0, 0, 1), out = txm_vec_make(0.6f, 0.0f, 0.8f);
+    const txm_scene_material mirror = {.kind = TXM_SURFACE_MIRROR}, glass = {.kind = TXM_SURFACE_GLASS, .ior = 1.5f};
+    const float last[4] = {0, 0, 0.999f, 0}, first[4] = {0};
+    txm_scatter s;
+    ck_assert(txm_bsdf_sample(&mirror, n, out, false, first, &s));
+    ck_assert(fabsf(s.direction.x + 0.6f) < 1e-6f && fabsf(s.direction.z - 0.8f) < 1e-6f && s.roughness2 == 0.0f);
+    ck_assert(txm_bsdf_sample(&glass, n, out, false, last, &s) && s.transmitted);
+    ck_assert(fabsf(s.direction.x + 0.4f) < 1e-6f && s.direction.z < 0.0f); /* Snell: 0.6 / 1.5 */
+    /* From inside, beyond the critical angle all is reflected. */
+    ck_assert(txm_bsdf_sample(&glass, n, txm_vec_make(0.8f, 0.0f, 0.6f), true, last, &s) && !s.transmitted);
+}
+END_TEST
+
+/* ---- rays ------------------------------------------------------------------------------------------------------- */
+
+static txm_render_scene *floor_scene(void)
+{
+    char text[1024];
+    txm_render_scene *s;
+    /* A camera that looks down at a slant, on a floor and a ball. */
+    snprintf(text, sizeof text,
+             "txmill-scene 1\nsize 64 48\n"
+             "camera perspective half 0.4 0.3 shift 0.1 0 clip 0.1 100 to-world 1 0 0 0 0 0.6 0.8 -4 0 -0.8 0.6 3\n"
+             "material floor diffuse 0.5 0.5 0.5\nquad floor -50 -50 0 100 0 0 0 100 0\nsphere floor 0.4 0.2 0.5 0.5\n");
+    ck_assert_msg(parse(text, &s) == TXM_OK, "%s", err.message);
+    return s;
+}
+
+/* Full differentials predict where the neighbouring pixel's ray hits. */
+START_TEST(camera_differentials)
+{
+    txm_render_scene *s = floor_scene();
+    txm_scene_geometry g = {0};
+    float centre[TXM_FILTER_TABLE] = {0};
+    ck_assert_msg(txm_scene_geometry_new(s, 1, &g, &err) == TXM_OK, "%s", err.message);
+    /* Small pixels: what is compared is a derivative. */
+    const txm_path_world w = {.scene = s, .geometry = &g, .filter = centre, .width = 6400, .height = 4800,
+                              .differentials = TXM_RENDER_DIFFERENTIALS_FULL};
+    unsigned compared = 0;
+    for (uint32_t i = 0; i < 60; i++) {
+        uint32_t pixel = 1200 * 6400 + i * 401 * 6400 % (6400 * 2400) + 3100 + i * 7;
+        txm_path a, b;
+        txm_surface sa, sb;
+        txm_path_start(&w, pixel, 0, &a);
+        txm_path_start(&w, pixel + 1, 0, &b);
+        txm_path_intersect(&w, &a);
+        txm_path_intersect(&w, &b);
+        if (a.hit.object == UINT32_MAX || a.hit.object != b.hit.object)
+            continue;
+        txm_surface_of(s, &a.ray, &a.hit, &sa);
+        txm_surface_of(s, &b.ray, &b.hit, &sb);
+        const txm_vec3 d = txm_vec_make(a.ray.direction[0], a.ray.direction[1], a.ray.direction[2]);
+        txm_full f = txm_full_transfer(a.differential.full, d, a.hit.t, sa.normal);
+        txm_vec3 real = txm_vec_add(sb.at, -1.0f, sa.at), off = txm_vec_add(real, -1.0f, f.dPdx);
+        ck_assert_msg(txm_vec_length(off) < 0.05f * txm_vec_length(real), "%u: %g of %g", i, (double)txm_vec_length(off),
+                      (double)txm_vec_length(real));
+        compared++;
+    }
+    ck_assert_uint_gt(compared, 30);
+    txm_scene_geometry_free(&g);
+    txm_render_scene_free(&s);
+}
+END_TEST
+
+START_TEST(surfaces)
+{
+    txm_render_scene *s = floor_scene();
+    txm_scene_geometry g = {0};
+    ck_assert_msg(txm_scene_geometry_new(s, 1, &g, &err) == TXM_OK, "%s", err.message);
+    const txm_ray down = {{10, 20, 5}, {0, 0, -1}, 0, INFINITY}, ball = {{0.4f, -5, 0.5f}, {0, 1, 0}, 0, INFINITY},
+                  inside = {{0.4f, 0.2f, 0.5f}, {0, 0, 1}, 0, INFINITY}, away = {{0, 0, 5}, {0, 0, 1}, 0, INFINITY};
+    txm_ray_hit hit;
+    txm_surface at;
+    g.call->intersect(g.data, &down, &hit);
+    txm_surface_of(s, &down, &hit, &at);
+    const txm_scene_texture texture = {.transform = {2, 0, 0, 0, 1, 0.5f}};
+    txm_surface_uv uv = txm_surface_uv_of(&at, &texture);
+    ck_assert(hit.t == 5.0f && fabsf(uv.u - 1.2f) < 1e-6f && fabsf(uv.v - 1.2f) < 1e-6f && uv.duds == 2.0f);
+    ck_assert(at.normal.z == 1.0f && !at.inside && at.curvature == 0.0f);
+    g.call->intersect(g.data, &ball, &hit);
+    txm_surface_of(s, &ball, &hit, &at);
+    ck_assert(fabsf(at.normal.y + 1.0f) < 1e-6f && fabsf(at.curvature - 2.0f) < 1e-5f);
+    ck_assert(fabsf(hit.u - 0.25f) < 1e-5f && fabsf(hit.v - 0.5f) < 1e-5f); /* south, on the equator */
+    ck_assert(fabsf(txm_vec_length(at.dPds) - 3.14159265f) < 1e-4f);        /* once round */
+    g.call->intersect(g.data, &inside, &hit);
+    txm_surface_of(s, &inside, &hit, &at);
+    ck_assert(at.inside && at.normal.z == -1.0f && at.curvature < 0.0f);
+    g.call->intersect(g.data, &away, &hit);
+    ck_assert_uint_eq(hit.object, UINT32_MAX);
+    ck_assert(g.call->occluded(g.data, &down) && !g.call->occluded(g.data, &away));
+    txm_scene_geometry_free(&g);
+    txm_render_scene_free(&s);
+}
+END_TEST
+
+/* ---- pictures ---------------------------------------------------------------------------------------------------- */
+
+enum { IMAGES = 3 };
+static char images[IMAGES][512];
+static const char *paths[IMAGES];
+
+static void make_noise_tx(const char *path, uint32_t width, uint32_t height)
+{
+    made_image image = make_image(width, height, 4, TXM_TYPE_U8, 64, (txm_compression){TXM_CODEC_ZIP, 4}, MADE_NOISE);
+    const txm_tx_metadata metadata = made_metadata();
+    const txm_tx_summary summary = made_summary();
+    uint64_t bytes;
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    if (fd < 0 || write_image(fd, &image, &metadata, &summary, &bytes, &err) != TXM_OK) {
+        fprintf(stderr, "%s: %s\n", path, err.message);
+        exit(1);
+    }
+    close(fd);
+    free_image(&image);
+}
+
+static void make_images(void)
+{
+    for (int i = 0; i < IMAGES; i++) {
+        snprintf(images[i], sizeof images[i], "%s", temp_file(i == 0 ? "a.tx" : i == 1 ? "b.tx" : "c.tx"));
+        paths[i] = images[i];
+        make_noise_tx(images[i], 300 + 200 * (uint32_t)i, 260 + 100 * (uint32_t)i);
+    }
+}
+
+static void render(const char *scene, const txm_render_options *o, txm_render_picture *p)
+{
+    txm_render_scene *s;
+    ck_assert_msg(txm_render_scene_builtin(scene, paths, IMAGES, 0.5f, &s, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_render(s, o, p, &err) == TXM_OK, "%s", err.message);
+    txm_render_scene_free(&s);
+}
+
+static txm_render_options small(void)
+{
+    txm_render_options o;
+    txm_render_options_init(&o);
+    o.width = 96;
+    o.height = 54;
+    o.samples = 3;
+    o.threads = 1;
+    o.cache.threads = 1;
+    return o;
+}
+
+/* The same bits: engines, lanes, threads, budgets, policies, render tiles, look-ups that miss for no reason. */
+START_TEST(same_bits)
+{
+    static const char *const scenes[] = {"plane", "room", "grid", "sphere", "fly"};
+    txm_render_options o = small();
+    txm_render_picture reference, p;
+    o.engine = TXM_RENDER_ENGINE_REFERENCE;
+    o.differentials = (uint32_t)_i % 3;
+    render(scenes[_i], &o, &reference);
+    double sum = 0;
+    for (size_t i = 0; i < (size_t)96 * 54 * 3; i++)
+        sum += (double)reference.rgb[i];
+    ck_assert_msg(sum > 100.0, "the picture is black: %g", sum);
+    const struct {
+        uint32_t engine, lanes, threads, policy, tile;
+        uint64_t bytes;
+        float spurious;
+    } ways[] = {
+        {TXM_RENDER_ENGINE_REFERENCE, 1, 3, 0, 32, 0, 0},
+        {TXM_RENDER_ENGINE_BLOCKING, 1, 1, TXM_CACHE_POLICY_RENDER_TILES, 0, 0, 0},
+        {TXM_RENDER_ENGINE_BLOCKING, 1, 4, TXM_CACHE_POLICY_LRU, 32, 1 << 20, 0.5f},
+        {TXM_RENDER_ENGINE_BLOCKING, 1, 2, TXM_CACHE_POLICY_CLOCK4, 0, 1 << 19, 0},
+        {TXM_RENDER_ENGINE_WAVE, 1 << 20, 1, TXM_CACHE_POLICY_RENDER_TILES, 0, 0, 0},
+        {TXM_RENDER_ENGINE_WAVE, 1000, 4, TXM_CACHE_POLICY_LRU, 20, 2 << 20, 0},
+        {TXM_RENDER_ENGINE_WAVE, 64, 2, TXM_CACHE_POLICY_CLOCK4, 0, 1 << 20, 0},
+        {TXM_RENDER_ENGINE_WAVE, 1 << 14, 2, TXM_CACHE_POLICY_NONE, 16, 0, 0},
+    };
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        o.engine = ways[w].engine;
+        o.lanes = ways[w].lanes;
+        o.threads = o.cache.threads = ways[w].threads;
+        o.cache.policy = ways[w].policy;
+        o.render_tile = ways[w].tile;
+        o.cache.max_bytes = ways[w].bytes;
+        o.cache.spurious = ways[w].spurious;
+        render(scenes[_i], &o, &p);
+        ck_assert_msg(memcmp(p.rgb, reference.rgb, (size_t)96 * 54 * 3 * sizeof *p.rgb) == 0, "%s, way %zu", scenes[_i], w);
+        txm_render_picture_clear(&p);
+    }
+    txm_render_picture_clear(&reference);
+}
+END_TEST
+
+/* One pixel's light may not depend on its neighbours: a picture is that of its seed, and of no other. */
+START_TEST(seeds)
+{
+    txm_render_options o = small();
+    txm_render_picture a, b;
+    o.engine = TXM_RENDER_ENGINE_REFERENCE;
+    render("room", &o, &a);
+    o.seed = 2;
+    render("room", &o, &b);
+    ck_assert(memcmp(a.rgb, b.rgb, (size_t)96 * 54 * 3 * sizeof *a.rgb) != 0);
+    txm_render_picture_clear(&a);
+    txm_render_picture_clear(&b);
+}
+END_TEST
+
+/* A budget names the tiles that the picture uses. */
+START_TEST(budget)
+{
+    txm_render_options o = small();
+    txm_render_picture p;
+    txm_render_budget b;
+    txm_render_scene *s;
+    o.engine = TXM_RENDER_ENGINE_REFERENCE;
+    o.bounces = 0;
+    o.render_tile = 64;
+    render("plane", &o, &p);
+    ck_assert_int_eq(txm_render_scene_builtin("plane", paths, IMAGES, 0.0f, &s, &err), TXM_OK);
+    ck_assert_msg(txm_render_budget_of(s, &o, &b, &err) == TXM_OK, "%s", err.message);
+    uint64_t used = 0, tiles = 0;
+    for (size_t i = 0; i < p.image_count; i++) {
+        used += p.images[i].used_bytes;
+        ck_assert_uint_eq(b.images[i].used_bytes, p.images[i].used_bytes);
+        for (uint32_t l = 0; l < p.images[i].levels; l++) {
+            ck_assert_uint_eq(b.images[i].level_used[l], p.images[i].level_used[l]);
+            tiles += p.images[i].level_used[l];
+        }
+    }
+    ck_assert_uint_eq(b.touched_bytes, used);
+    ck_assert_uint_eq(b.tile_count, tiles);
+    ck_assert_uint_eq(b.tile_px[1], 64);
+    for (int i = 0; i < TXM_BUDGET_TILES; i++)
+        ck_assert(b.tile_peak[i] <= b.touched_bytes && b.tile_loaded[i] >= b.touched_bytes);
+    ck_assert_uint_eq(b.resolution_bytes[0], used);
+    ck_assert_uint_lt(b.resolution_bytes[1], used);
+    ck_assert_uint_le(b.resolution_bytes[2], b.resolution_bytes[1]);
+    txm_render_budget_clear(&b);
+    txm_render_scene_free(&s);
+    txm_render_picture_clear(&p);
+}
+END_TEST
+
+START_TEST(refused)
+{
+    txm_render_options o = small();
+    txm_render_scene *s;
+    txm_render_picture p;
+    ck_assert_int_eq(txm_render_scene_builtin("castle", NULL, 0, 0, &s, &err), TXM_STATUS_USAGE);
+    const char *missing = "/nowhere/x.tx";
+    ck_assert_int_eq(txm_render_scene_builtin("plane", &missing, 1, 0, &s, &err), TXM_OK);
+    ck_assert_int_eq(txm_render(s, &o, &p, &err), TXM_STATUS_NOT_FOUND);
+    ck_assert_ptr_null(p.rgb);
+    o.lanes = 0;
+    ck_assert_int_eq(txm_render(s, &o, &p, &err), TXM_STATUS_USAGE);
+    txm_render_scene_free(&s);
+    int stop = 1;
+    o = small();
+    o.cancel = &stop;
+    ck_assert_int_eq(txm_render_scene_builtin("plane", paths, IMAGES, 0, &s, &err), TXM_OK);
+    ck_assert_int_eq(txm_render(s, &o, &p, &err), TXM_STATUS_CANCELLED);
+    txm_render_scene_free(&s);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("render");
+    TCase *c = tcase_create("render");
+    make_images();
+    tcase_set_timeout(c, 240);
+    tcase_add_test(c, whole_scene);
+    tcase_add_loop_test(c, wrong_text, 0, sizeof wrong / sizeof *wrong);
+    tcase_add_test(c, no_text);
+    tcase_add_test(c, ply);
+    tcase_add_loop_test(c, wrong_meshes, 0, sizeof wrong_ply / sizeof *wrong_ply);
+    tcase_add_loop_test(c, glossy_is_drawn_as_it_is, 0, 4);
+    tcase_add_test(c, mirror_and_glass);
+    tcase_add_test(c, camera_differentials);
+    tcase_add_test(c, surfaces);
+    tcase_add_loop_test(c, same_bits, 0, 5);
+    tcase_add_test(c, seeds);
+    tcase_add_test(c, budget);
+    tcase_add_test(c, refused);
+    suite_add_tcase(suite, c);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

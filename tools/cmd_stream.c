@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * txmill stream: renders a scene through the texture cache, or says what texture memory it will need. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/clock.h"
+#include "core/fail.h"
+#include "core/mem.h"
+#include "core/path.h"
+#include "core/text.h"
+#include "tools/output/exits.h"
+#include "tools/output/format.h"
+#include "tools/output/guard.h"
+#include "tools/output/json.h"
+#include "tools/output/say.h"
+#include "tools/picture/picture_file.h"
+#include "tools/stream/stream_args.h"
+
+static txm_status parse_size(const char *text, void *field, txm_error *err)
+{
+    char *end, *last = NULL;
+    unsigned long w = strtoul(text, &end, 10), h = *end == 'x' && end[1] >= '0' && end[1] <= '9' ? strtoul(end + 1, &last, 10) : 0;
+    if (*text < '0' || *text > '9' || !w || !h || *last || w > 65536 || h > 65536)
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a width and a height in pixels, as in 1920x1080");
+    if (field)
+        *(txm_picture_size *)field = (txm_picture_size){(uint32_t)w, (uint32_t)h};
+    return TXM_OK;
+}
+
+/* 50 and 50% are one half. */
+static txm_status parse_percent(const char *text, void *field, txm_error *err)
+{
+    char *end;
+    float f = txm_parse_float(text, &end);
+    if (end == text || (*end && strcmp(end, "%") != 0) || !(f > 0.0f && f <= 100.0f))
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a percentage, above 0 and up to 100, as in 50");
+    if (field)
+        *(float *)field = f / 100.0f;
+    return TXM_OK;
+}
+
+static txm_status parse_share(const char *text, void *field, txm_error *err)
+{
+    char *end;
+    float f = txm_parse_float(text, &end);
+    if (end == text || *end || !(f >= 0.0f && f <= 1.0f))
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a number from 0 to 1");
+    if (field)
+        *(float *)field = f;
+    return TXM_OK;
+}
+
+#define AT(member) .offset = offsetof(txm_stream_args, member)
+static const txm_option pictures[] = {
+    TXM_OPTION(CUSTOM, "size", .letter = 's', AT(size), .arg = "WxH", .parse = parse_size,
+               .help = "Size of the picture in pixels (default: the scene's)"),
+    TXM_OPTION(UINT, "samples", .letter = 'n', AT(samples), .arg = "N", .min = 1, .max = 65536,
+               .help = "Samples a pixel (default: 4; of a budget 1)"),
+    TXM_OPTION(UINT, "bounces", AT(bounces), .arg = "N", .max = 1024,
+               .help = "Bounces of a path; 0 traces camera rays alone (default: 3)"),
+    TXM_OPTION(UINT, "tile", .letter = 't', AT(tile), .arg = "PX", .max = 65536,
+               .help = "Edge of a render tile, after which unused tiles may go (default: 2048; 0: none)"),
+    TXM_OPTION(UINT, "seed", AT(seed), .arg = "N", .max = UINT32_MAX, .help = "Of the random numbers (default: 1)"),
+    TXM_OPTION(CUSTOM, "frame", AT(frame), .arg = "T", .parse = parse_share,
+               .help = "Where the camera of the built-in scene fly is, 0 to 1 (default: 0)"),
+    {0},
+};
+static const txm_option textures[] = {
+    TXM_OPTION(SIZE, "cache", AT(cache_bytes), .arg = "SIZE",
+               .help = "Memory that textures may take (default: 1G; 0: no bound)"),
+    TXM_OPTION(CHOICE, "policy", AT(policy), .arg = "POLICY", .values = "render-tiles lru clock4 none",
+               .help = "What goes when memory is needed (default: render-tiles)",
+               .more = "With render-tiles, what the last render tile did not use goes when the next one starts, as in "
+                       "Cycles."),
+    TXM_OPTION(UINT, "keep-epochs", AT(keep_epochs), .arg = "N", .min = 1, .max = 2,
+               .help = "Render tiles whose textures are kept (default: 1)"),
+    TXM_OPTION(CUSTOM, "resolution", .letter = 'r', AT(resolution), .arg = "PERCENT", .parse = parse_percent,
+               .help = "Share of the texture resolution that is wanted (default: 100)"),
+    TXM_OPTION(UINT, "max-open", AT(max_open), .arg = "N", .min = 1, .max = 65536,
+               .help = "Files that are open at the same time (default: 128)"),
+    TXM_OPTION(CHOICE, "differentials", AT(differentials), .arg = "KIND", .values = "compact full cone",
+               .help = "How rays carry the size of a pixel (default: compact, as Cycles)"),
+    TXM_OPTION(FLAG, "no-widen", AT(narrow), .help = "Do not widen rays where rough surfaces scatter them"),
+    TXM_OPTION(CHOICE, "rule", AT(rule), .arg = "RULE", .values = "cycles ellipse probes",
+               .help = "How the level follows from the derivatives (default: cycles)"),
+    TXM_OPTION(CHOICE, "mode", AT(mode), .arg = "MODE", .values = "stochastic stochastic-full floor trilinear",
+               .help = "What becomes of a level's fraction (default: stochastic)"),
+    TXM_OPTION(FLAG, "untextured", AT(untextured), .help = "Look nothing up: what the picture costs without textures"),
+    {0},
+};
+static const txm_option engines[] = {
+    TXM_OPTION(CHOICE, "engine", .letter = 'e', AT(engine), .arg = "ENGINE", .values = "wave blocking reference",
+               .help = "What runs the paths (default: wave)",
+               .more = "Wave steps many paths at once and loads what they miss in batches, as renderers on GPUs do. "
+                       "Blocking follows one path a thread, which waits for each tile. Reference loads all tiles of all "
+                       "levels first. All three give the same bits."),
+    TXM_OPTION(UINT, "lanes", AT(lanes), .arg = "N", .min = 1, .max = 1 << 20,
+               .help = "Paths a wave, 1 to 1048576 (default: 65536)"),
+    TXM_OPTION_JOBS(AT(threads)),
+    {0},
+};
+static const txm_option outputs[] = {
+    TXM_OPTION_OUTPUT(AT(output), "Where the picture goes", "Any format that OpenImageIO writes; EXR holds all of it."),
+    TXM_OPTION(STRING, "heat-level", AT(heat_level), .arg = "FILE", .values = TXM_VALUES_FILE,
+               .help = "Write a map of the levels that the camera sees"),
+    TXM_OPTION(STRING, "heat-misses", AT(heat_misses), .arg = "FILE", .values = TXM_VALUES_FILE,
+               .help = "Write a map of steps that missed a tile and were run again"),
+    TXM_OPTION(STRING, "heat-passes", AT(heat_passes), .arg = "FILE", .values = TXM_VALUES_FILE,
+               .help = "Write a map of the launches until each pixel was complete"),
+    TXM_OPTION(STRING, "html", AT(html), .arg = "FILE", .values = TXM_VALUES_FILE,
+               .help = "Write a page with picture, maps and what each texture cost"),
+    TXM_OPTION(STRING, "trace", AT(trace), .arg = "FILE", .values = TXM_VALUES_FILE,
+               .help = "Write the tiles in the order of their use, for 'txmill replay'"),
+    TXM_OPTION(STRING, "tiles", AT(tiles), .arg = "FILE", .values = TXM_VALUES_FILE,
+               .help = "Of a budget: write every tile that is used, as lines of image, level, column and row"),
+    TXM_OPTION_FORCE(AT(force)),
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object"),
+    TXM_OPTION(FLAG, "quiet", .letter = 'q', AT(quiet), .help = "Print only warnings and errors"),
+    {0},
+};
+#undef AT
+
+static const txm_option_group groups[] = {{"Picture", pictures, 0},
+                                          {"Textures", textures, 0},
+                                          {"Engine", engines, 0},
+                                          {"Colour", txm_config_options, offsetof(txm_stream_args, config)},
+                                          {"Output", outputs, 0},
+                                          {0}};
+
+static void defaults(void *p)
+{
+    txm_stream_args *a = p;
+    txm_render_options o;
+    txm_render_options_init(&o);
+    *a = (txm_stream_args){.samples = 0,
+                           .bounces = o.bounces,
+                           .seed = o.seed,
+                           .tile = 2048,
+                           .lanes = o.lanes,
+                           .keep_epochs = o.cache.keep_epochs,
+                           .max_open = o.cache.max_open,
+                           .cache_bytes = o.cache.max_bytes,
+                           .resolution = 1.0f};
+}
+
+/* ---- the scene ---- */
+
+static bool is_folder(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+static bool is_builtin(const char *name)
+{
+    for (size_t i = 0; txm_render_builtin_name(i); i++)
+        if (strcmp(txm_render_builtin_name(i), name) == 0)
+            return true;
+    return false;
+}
+
+static txm_status open_scene(const txm_stream_args *a, const txm_operands *operands, txm_render_scene **scene,
+                             txm_error *err)
+{
+    const char *name = operands->items[1];
+    if (!is_folder(name) && is_builtin(name))
+        return txm_render_scene_builtin(name, (const char *const *)(operands->items + 2), operands->count - 2, a->frame,
+                                        scene, err);
+    if (operands->count > 2)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: images are named in a scene's text; only built-in scenes take them here",
+                        operands->items[2]);
+    return txm_render_scene_open(name, scene, err);
+}
+
+/* ---- running ---- */
+
+static void show_progress(void *user, uint64_t done, uint64_t all)
+{
+    const double *begin = user;
+    char left[TXM_FORMAT_BYTES];
+    double seconds = txm_clock_seconds() - *begin;
+    if (txm_say_can_animate())
+        txm_say_status("%3.0f%%  %.1f of %.1f million samples, %s left", 100.0 * (double)done / (double)all,
+                       1e-6 * (double)done, 1e-6 * (double)all,
+                       txm_format_seconds(seconds * (double)(all - done) / (double)(done ? done : 1), left));
+}
+
+static txm_render_options options_of(const txm_stream_args *a, bool budget, txm_context *context)
+{
+    txm_render_options o;
+    txm_render_options_init(&o);
+    o.width = a->size.w;
+    o.height = a->size.h;
+    o.samples = a->samples ? a->samples : budget ? 1 : o.samples;
+    o.bounces = a->bounces;
+    o.seed = a->seed;
+    o.render_tile = a->tile;
+    o.engine = (uint32_t)a->engine;
+    o.lanes = a->lanes;
+    o.threads = a->threads;
+    o.differentials = (uint32_t)a->differentials;
+    o.widen = !a->narrow;
+    o.rule = (uint32_t)a->rule;
+    o.mode = (uint32_t)a->mode;
+    o.untextured = a->untextured;
+    o.cache.max_bytes = a->cache_bytes;
+    o.cache.policy = (uint32_t)a->policy;
+    o.cache.keep_epochs = a->keep_epochs;
+    o.cache.max_open = a->max_open;
+    o.cache.threads = a->threads;
+    o.cache.resolution = a->resolution;
+    o.trace = a->trace;
+    o.heat = a->heat_level || a->heat_misses || a->heat_passes || a->html;
+    o.context = context;
+    o.cancel = txm_signal_flag();
+    return o;
+}
+
+/* Formats of floats get the values, others sRGB. */
+static txm_status write_rgb(const char *path, const float *rgb, uint32_t width, uint32_t height, txm_error *err)
+{
+    txm_picture picture = {rgb, (size_t)width * 3 * sizeof *rgb, width, height, 3, TXM_TYPE_FLOAT, "Linear"};
+    uint8_t *codes = NULL;
+    if (!path)
+        return TXM_OK;
+    if (!txm_path_has_ext(path, "exr") && !txm_path_has_ext(path, "hdr")) {
+        codes = txm_srgb_codes(rgb, (size_t)width * height * 3);
+        if (!codes)
+            return txm_no_memory(err, path);
+        picture = (txm_picture){codes, (size_t)width * 3, width, height, 3, TXM_TYPE_U8, "sRGB"};
+    }
+    txm_status status = txm_picture_write(path, &picture, err);
+    free(codes);
+    return status;
+}
+
+static txm_status write_heat(const char *path, const float *map, const txm_render_picture *p, txm_error *err)
+{
+    float most, *colors = path ? txm_heat_colors(map, (size_t)p->width * p->height, &most) : NULL;
+    if (path && !colors)
+        return txm_no_memory(err, path);
+    txm_status status = write_rgb(path, colors, p->width, p->height, err);
+    free(colors);
+    return status;
+}
+
+static txm_status render(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
+                         const txm_render_options *o, txm_error *err)
+{
+    txm_render_picture p;
+    txm_status status = txm_render(scene, o, &p, err);
+    if (status)
+        return status;
+    status = write_rgb(a->output, p.rgb, p.width, p.height, err);
+    if (status == TXM_OK)
+        status = write_heat(a->heat_level, p.level, &p, err);
+    if (status == TXM_OK)
+        status = write_heat(a->heat_misses, p.misses, &p, err);
+    if (status == TXM_OK)
+        status = write_heat(a->heat_passes, p.passes, &p, err);
+    if (status == TXM_OK && a->html)
+        status = txm_stream_page(a->html, name, o, &p, err);
+    if (status == TXM_OK && a->json)
+        txm_stream_json_picture(name, o, &p);
+    else if (status == TXM_OK && !a->quiet)
+        txm_stream_print_picture(name, o, &p);
+    txm_render_picture_clear(&p);
+    return status;
+}
+
+static txm_status budget(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
+                         const txm_render_options *o, txm_error *err)
+{
+    txm_render_budget b;
+    txm_status status = txm_render_budget_of(scene, o, &b, err);
+    if (status)
+        return status;
+    if (a->tiles)
+        status = txm_stream_tiles(a->tiles, &b, err);
+    if (status == TXM_OK && a->json)
+        txm_stream_json_budget(name, &b);
+    else if (status == TXM_OK && !a->quiet)
+        txm_stream_print_budget(name, &b);
+    txm_render_budget_clear(&b);
+    return status;
+}
+
+static txm_status check(const txm_stream_args *a, const txm_operands *operands, bool *is_budget, txm_error *err)
+{
+    const char *what = operands->count ? operands->items[0] : "";
+    *is_budget = strcmp(what, "budget") == 0;
+    if (!*is_budget && strcmp(what, "render") != 0)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: say 'txmill stream render SCENE' or 'txmill stream budget SCENE'",
+                        *what ? what : "nothing to do");
+    if (operands->count < 2)
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "no scene given: a folder with scene.txt, or one of plane, room, grid, udim, sphere, fly and "
+                        "images");
+    const txm_output files[] = {{"-o", a->output, TXM_OUTPUT_PICTURE, a->force},
+                                {"--heat-level", a->heat_level, TXM_OUTPUT_PICTURE, a->force},
+                                {"--heat-misses", a->heat_misses, TXM_OUTPUT_PICTURE, a->force},
+                                {"--heat-passes", a->heat_passes, TXM_OUTPUT_PICTURE, a->force},
+                                {"--html", a->html, TXM_OUTPUT_PAGE, a->force},
+                                {"--trace", a->trace, TXM_OUTPUT_PIXELS, a->force},
+                                {"--tiles", a->tiles, TXM_OUTPUT_PIXELS, a->force}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        bool of_budget = files[i].path == a->tiles;
+        if (files[i].path && of_budget != *is_budget)
+            return txm_fail(err, TXM_STATUS_USAGE, of_budget ? "%s: use 'txmill stream budget'"
+                                                      : "%s: a budget makes no picture; use 'txmill stream render'",
+                            files[i].option);
+        if (txm_guard_operands(&files[i], operands->items + 1, operands->count - 1, err))
+            return err->status;
+    }
+    return TXM_OK;
+}
+
+static int run_stream(void *p, const txm_operands *operands)
+{
+    txm_stream_args *a = p;
+    txm_error err = {0};
+    txm_render_scene *scene = NULL;
+    txm_context *context = NULL;
+    bool is_budget;
+    const txm_jobs_args jobs = {a->threads};
+    if (a->json)
+        txm_finish_in_json("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
+    txm_status status = check(a, operands, &is_budget, &err);
+    if (status == TXM_OK)
+        status = txm_context_for_looking(&a->config, &jobs, &context, &err);
+    if (status == TXM_OK)
+        status = open_scene(a, operands, &scene, &err);
+    if (status == TXM_OK) {
+        txm_render_options o = options_of(a, is_budget, context);
+        double begin = txm_clock_seconds();
+        o.progress = a->quiet ? NULL : show_progress;
+        o.progress_user = &begin;
+        status = is_budget ? budget(a, operands->items[1], scene, &o, &err)
+                           : render(a, operands->items[1], scene, &o, &err);
+    }
+    txm_render_scene_free(&scene);
+    txm_context_free(&context);
+    if (status)
+        return txm_finish_failed(&err, 1);
+    txm_tally tally = {0};
+    txm_tally_add(&tally, TXM_OK);
+    return txm_finish(&tally);
+}
+
+TXM_COMMAND(stream, txm_stream_args,
+            .purpose = "Render a scene through the texture cache, or say what texture memory it needs",
+            .synopsis = "render|budget [OPTION...] SCENE [IMAGE...]", .operand_values = TXM_VALUES_IMAGE,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

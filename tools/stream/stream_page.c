@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The page of a render: its picture, its heat maps, and what each texture cost. One file, no scripts. */
+#include <limits.h>
+#include <math.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "batch/out_file.h"
+#include "core/bytes.h"
+#include "core/fail.h"
+#include "core/mem.h"
+#include "source/oiio/picture.h"
+#include "tools/output/format.h"
+#include "tools/output/html.h"
+#include "tools/stream/stream_args.h"
+
+static const char style[] =
+    "body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em;color:#222;background:#fff}"
+    "h1{font-size:1.4em}h2{font-size:1.1em;margin:1.6em 0 .4em}img{max-width:100%;display:block;background:#000}"
+    "figure{margin:0 0 1em}figcaption{color:#666;font-size:.9em}.maps{display:grid;grid-template-columns:repeat(auto-fit,minmax(18em,1fr));gap:1em}"
+    "table{border-collapse:collapse;width:100%}th,td{padding:.25em .6em;text-align:right;border-bottom:1px solid #ddd;font-variant-numeric:tabular-nums}"
+    "th:first-child,td:first-child{text-align:left;word-break:break-all}"
+    "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th,td{border-color:#444}figcaption{color:#999}}";
+
+static txm_status write_base64(FILE *out, const void *data, size_t bytes, txm_error *err)
+{
+    unsigned char *text = bytes < INT_MAX / 2 ? malloc(bytes / 3 * 4 + 5) : NULL;
+    if (!text)
+        return txm_no_memory(err, NULL);
+    EVP_EncodeBlock(text, data, (int)bytes);
+    fputs((const char *)text, out);
+    free(text);
+    return TXM_OK;
+}
+
+/* Linear colours as a picture that a browser shows. */
+static txm_status write_figure(FILE *out, const float *rgb, uint32_t width, uint32_t height, const char *caption,
+                               txm_error *err)
+{
+    size_t count = (size_t)width * height * 3;
+    txm_bytes png = {0};
+    uint8_t *codes = txm_srgb_codes(rgb, count);
+    if (!codes)
+        return txm_no_memory(err, NULL);
+    const txm_picture picture = {codes, (size_t)width * 3, width, height, 3, TXM_TYPE_U8, "sRGB"};
+    txm_status status = txm_picture_encode("picture.png", &picture, &png, err);
+    if (status == TXM_OK) {
+        fputs("<figure><img alt=\"\" src=\"data:image/png;base64,", out);
+        status = write_base64(out, png.data, png.size, err);
+        fputs("\"><figcaption>", out);
+        txm_html_text(out, caption);
+        fputs("</figcaption></figure>\n", out);
+    }
+    txm_bytes_free(&png);
+    free(codes);
+    return status;
+}
+
+static txm_status write_map(FILE *out, const float *map, const txm_render_picture *p, const char *what, txm_error *err)
+{
+    float most, *colors = txm_heat_colors(map, (size_t)p->width * p->height, &most);
+    char caption[128];
+    if (!colors)
+        return txm_no_memory(err, NULL);
+    snprintf(caption, sizeof caption, "%s; white is %.3g", what, (double)most);
+    txm_status status = write_figure(out, colors, p->width, p->height, caption, err);
+    free(colors);
+    return status;
+}
+
+static void write_row(FILE *out, const char *name, const char *value)
+{
+    fputs("<tr><td>", out);
+    txm_html_text(out, name);
+    fputs("</td><td>", out);
+    txm_html_text(out, value);
+    fputs("</td></tr>\n", out);
+}
+
+static void write_summary(FILE *out, const txm_render_options *o, const txm_render_picture *p)
+{
+    char text[160], a[TXM_FORMAT_BYTES];
+    fputs("<table>\n", out);
+    snprintf(text, sizeof text, "%u x %u px, %u samples, %u bounces", p->width, p->height, o->samples, o->bounces);
+    write_row(out, "Picture", text);
+    write_row(out, "Time", txm_format_seconds(p->counts.seconds, a));
+    write_row(out, "Waiting for tiles", txm_format_seconds(p->counts.load_seconds, a));
+    snprintf(text, sizeof text, "%llu of %llu", (unsigned long long)p->counts.relaunches,
+             (unsigned long long)p->counts.steps);
+    write_row(out, "Steps run again", text);
+    write_row(out, "Peak of tiles in memory", txm_format_bytes(p->cache.tile_bytes_peak, a));
+    snprintf(text, sizeof text, "%llu, %llu of them again", (unsigned long long)p->cache.tiles_loaded,
+             (unsigned long long)p->cache.tiles_reloaded);
+    write_row(out, "Tiles loaded", text);
+    fputs("</table>\n", out);
+}
+
+static void write_images(FILE *out, const txm_render_picture *p)
+{
+    char used[TXM_FORMAT_BYTES], all[TXM_FORMAT_BYTES];
+    fputs("<h2>Textures</h2>\n<table><tr><th>Image</th><th>Size</th><th>Used</th><th>Of</th><th>Tiles of each level</th></tr>\n", out);
+    for (size_t i = 0; i < p->image_count; i++) {
+        const txm_render_image_use *u = &p->images[i];
+        fputs("<tr><td>", out);
+        txm_html_text(out, u->path);
+        fprintf(out, "</td><td>%u x %u</td><td>%s</td><td>%s</td><td>", u->width, u->height,
+                txm_format_bytes(u->used_bytes, used), txm_format_bytes(u->virtual_bytes, all));
+        for (uint32_t l = 0; l < u->levels; l++)
+            fprintf(out, "%s%llu/%llu", l ? ", " : "", (unsigned long long)u->level_used[l],
+                    (unsigned long long)u->level_tiles[l]);
+        fputs("</td></tr>\n", out);
+    }
+    fputs("</table>\n", out);
+}
+
+static txm_status write_page(FILE *out, const char *scene, const txm_render_options *o, const txm_render_picture *p,
+                             txm_error *err)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"generator\" content=\"txmill\">"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src ", out);
+    txm_html_digest(out, style, sizeof style - 1);
+    fprintf(out, "\"><meta name=\"viewport\" content=\"width=device-width\"><style>%s</style><title>txmill stream: ", style);
+    txm_html_text(out, scene);
+    fputs("</title></head><body>\n<h1>", out);
+    txm_html_text(out, scene);
+    fputs("</h1>\n", out);
+    txm_status status = write_figure(out, p->rgb, p->width, p->height, "The picture", err);
+    write_summary(out, o, p);
+    fputs("<h2>Maps</h2>\n<div class=\"maps\">\n", out);
+    if (status == TXM_OK)
+        status = write_map(out, p->level, p, "Level that the camera sees; black: no texture", err);
+    if (status == TXM_OK)
+        status = write_map(out, p->misses, p, "Steps that missed a tile and were run again", err);
+    if (status == TXM_OK)
+        status = write_map(out, p->passes, p, "Launches until the pixel was complete", err);
+    fputs("</div>\n", out);
+    write_images(out, p);
+    fputs("</body></html>\n", out);
+    return status;
+}
+
+txm_status txm_stream_page(const char *path, const char *scene, const txm_render_options *options,
+                           const txm_render_picture *picture, txm_error *err)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    txm_status status = out ? write_page(out, scene, options, picture, err) : txm_no_memory(err, path);
+    if (out && fclose(out) && status == TXM_OK)
+        status = txm_no_memory(err, path);
+    if (status == TXM_OK)
+        status = txm_out_file_write(path, text, bytes, err);
+    free(text);
+    return status;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a render took, or will take: as text and as JSON. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch/out_file.h"
+#include "core/bytes.h"
+#include "core/mem.h"
+#include "core/path.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/text.h"
+#include "tools/stream/stream_args.h"
+
+/* ---- heat ---- */
+
+float *txm_heat_colors(const float *map, size_t count, float *most)
+{
+    /* From dark blue over red and yellow to white; below 0 is black. */
+    static const float stops[5][3] = {{0.01f, 0.01f, 0.08f}, {0.25f, 0.02f, 0.35f}, {0.85f, 0.1f, 0.1f}, {1.0f, 0.65f, 0.05f}, {1, 1, 1}};
+    float *colors = txm_calloc(count, 3 * sizeof *colors);
+    *most = 0.0f;
+    for (size_t i = 0; i < count; i++)
+        *most = fmaxf(*most, map[i]);
+    for (size_t i = 0; colors && i < count; i++) {
+        float at = *most > 0.0f ? 4.0f * map[i] / *most : 0.0f;
+        int k = at < 3.0f ? (int)at : 3;
+        for (int c = 0; c < 3 && map[i] >= 0.0f; c++)
+            colors[3 * i + (size_t)c] = stops[k][c] + (at - (float)k) * (stops[k + 1][c] - stops[k][c]);
+    }
+    return colors;
+}
+
+uint8_t *txm_srgb_codes(const float *linear, size_t count)
+{
+    uint8_t *codes = txm_calloc(count, 1);
+    for (size_t i = 0; codes && i < count; i++) {
+        float f = fmaxf(0.0f, fminf(1.0f, linear[i]));
+        f = f < 0.0031308f ? 12.92f * f : 1.055f * powf(f, 1.0f / 2.4f) - 0.055f;
+        codes[i] = (uint8_t)(f * 255.0f + 0.5f);
+    }
+    return codes;
+}
+
+/* ---- text ---- */
+
+static double percent(uint64_t part, uint64_t of)
+{
+    return of ? 100.0 * (double)part / (double)of : 0.0;
+}
+
+/* The images, most memory first. */
+static const txm_render_image_use **sorted(const txm_render_image_use *uses, size_t count)
+{
+    const txm_render_image_use **order = txm_calloc(count + 1, sizeof(*order));
+    for (size_t i = 0; order && i < count; i++) {
+        size_t k = i;
+        for (; k > 0 && order[k - 1]->used_bytes < uses[i].used_bytes; k--)
+            order[k] = order[k - 1];
+        order[k] = &uses[i];
+    }
+    return order;
+}
+
+static void print_images(const txm_render_image_use *uses, size_t count)
+{
+    enum { SHOWN = 20 };
+    char used[TXM_FORMAT_BYTES], all[TXM_FORMAT_BYTES];
+    const txm_render_image_use **order = sorted(uses, count);
+    if (!order || !count) {
+        free(order);
+        return;
+    }
+    puts("\n     used        of          by level, tiles used of all    image");
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        char levels[64] = "";
+        for (uint32_t l = 0, n = 0; l < order[i]->levels && n < 3; l++)
+            if (order[i]->level_used[l]) {
+                size_t length = strlen(levels);
+                snprintf(levels + length, sizeof levels - length, "%s%u: %llu/%llu", n++ ? ", " : "", l,
+                         (unsigned long long)order[i]->level_used[l], (unsigned long long)order[i]->level_tiles[l]);
+            }
+        printf("%9s %9s  %-36.36s  ", txm_format_bytes(order[i]->used_bytes, used),
+               txm_format_bytes(order[i]->virtual_bytes, all), levels);
+        txm_print_fitted(txm_path_base(order[i]->path), 22);
+        putchar('\n');
+    }
+    if (count > SHOWN)
+        printf("... and %zu more; --json lists all\n", count - SHOWN);
+    free(order);
+}
+
+void txm_stream_print_picture(const char *scene, const txm_render_options *o, const txm_render_picture *p)
+{
+    char a[TXM_FORMAT_BYTES], b[TXM_FORMAT_BYTES];
+    uint64_t used = 0, all = 0;
+    for (size_t i = 0; i < p->image_count; i++) {
+        used += p->images[i].used_bytes;
+        all += p->images[i].virtual_bytes;
+    }
+    txm_print_safe(scene);
+    printf(": %u x %u px, %u samples, %u bounces, %s\n", p->width, p->height, o->samples, o->bounces,
+           txm_render_engine_name((txm_render_engine)o->engine));
+    printf("time       %s; loading tiles %.1f %%\n", txm_format_seconds(p->counts.seconds, a),
+           100.0 * p->counts.load_seconds / fmax(p->counts.seconds, 1e-9));
+    printf("rays       %.1f million, %.2f million a second\n", 1e-6 * (double)p->counts.rays,
+           1e-6 * (double)p->counts.rays / fmax(p->counts.seconds, 1e-9));
+    printf("textures   %s of %s used (%.2f %%)\n", txm_format_bytes(used, a), txm_format_bytes(all, b),
+           percent(used, all));
+    if (o->engine == TXM_RENDER_ENGINE_WAVE)
+        printf("relaunched %llu of %llu steps (%.2f %%), at most %u passes\n", (unsigned long long)p->counts.relaunches,
+               (unsigned long long)p->counts.steps, percent(p->counts.relaunches, p->counts.steps), p->counts.longest);
+    if (o->engine != TXM_RENDER_ENGINE_REFERENCE)
+        printf("memory     peak %s in tiles, %s with everything; %llu tiles loaded, %llu of them again\n",
+               txm_format_bytes(p->cache.tile_bytes_peak, a), txm_format_bytes(p->cache.allocated_bytes_peak, b),
+               (unsigned long long)p->cache.tiles_loaded, (unsigned long long)p->cache.tiles_reloaded);
+    if (p->cache.tiles_failed)
+        printf("failed     %llu tiles could not be read and are magenta\n", (unsigned long long)p->cache.tiles_failed);
+    print_images(p->images, p->image_count);
+}
+
+void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
+{
+    char peak[TXM_FORMAT_BYTES], loaded[TXM_FORMAT_BYTES], text[TXM_FORMAT_BYTES];
+    txm_print_safe(scene);
+    printf(": %u x %u px, %u %s a pixel, found in %s\n", b->width, b->height, b->samples,
+           b->samples == 1 ? "sample" : "samples", txm_format_seconds(b->seconds, text));
+    printf("all images     %9s  loaded whole\n", txm_format_bytes(b->all_bytes, text));
+    printf("with the cache %9s  (%.2f %%): the tiles that are used\n", txm_format_bytes(b->touched_bytes, text),
+           percent(b->touched_bytes, b->all_bytes));
+    puts("\nrender tile     at once    loaded");
+    for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
+        if (b->tile_px[i])
+            printf("%8u px  ", b->tile_px[i]);
+        else
+            printf("  no tiles   ");
+        printf("%9s %9s\n", txm_format_bytes(b->tile_peak[i], peak), txm_format_bytes(b->tile_loaded[i], loaded));
+    }
+    puts("\nresolution      at once      used");
+    for (uint32_t i = 0; i < TXM_BUDGET_RESOLUTIONS; i++)
+        printf("%8.0f %%   %9s %9s\n", 100.0 * (double)b->resolution[i], txm_format_bytes(b->resolution_peak[i], peak),
+               txm_format_bytes(b->resolution_bytes[i], loaded));
+    print_images(b->images, b->image_count);
+}
+
+txm_status txm_stream_tiles(const char *path, const txm_render_budget *b, txm_error *err)
+{
+    txm_bytes text = {0};
+    bool ok = txm_bytes_puts(&text, "# image\tpart\tlevel\tcolumn\trow, from the top\n");
+    for (size_t i = 0; ok && i < b->tile_count; i++)
+        ok = txm_bytes_printf(&text, "%s\t%u\t%u\t%u\t%u\n", txm_path_base(b->images[b->tiles[i].image].path),
+                              b->tiles[i].part, b->tiles[i].level, b->tiles[i].x, b->tiles[i].y);
+    txm_status status = ok ? txm_out_file_write(path, text.data, text.size, err) : txm_no_memory(err, path);
+    txm_bytes_free(&text);
+    return status;
+}
+
+/* ---- JSON ---- */
+
+static void json_images(cJSON *object, const txm_render_image_use *uses, size_t count)
+{
+    cJSON *images = txm_json_array(object, "images");
+    for (size_t i = 0; i < count; i++) {
+        cJSON *image = txm_json_append(images);
+        txm_json_text(image, "image", uses[i].path);
+        txm_json_uint(image, "width", uses[i].width);
+        txm_json_uint(image, "height", uses[i].height);
+        txm_json_uint(image, "used_bytes", uses[i].used_bytes);
+        txm_json_uint(image, "virtual_bytes", uses[i].virtual_bytes);
+        cJSON *levels = txm_json_array(image, "levels");
+        for (uint32_t l = 0; l < uses[i].levels; l++) {
+            cJSON *level = txm_json_append(levels);
+            txm_json_uint(level, "tiles", uses[i].level_tiles[l]);
+            txm_json_uint(level, "used", uses[i].level_used[l]);
+        }
+    }
+}
+
+static cJSON *new_object(const char *action, const char *scene, uint32_t width, uint32_t height, uint32_t samples)
+{
+    cJSON *o = txm_json_new("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
+    txm_json_text(o, "action", action);
+    txm_json_text(o, "scene", scene);
+    txm_json_uint(o, "width", width);
+    txm_json_uint(o, "height", height);
+    txm_json_uint(o, "samples", samples);
+    return o;
+}
+
+void txm_stream_json_picture(const char *scene, const txm_render_options *options, const txm_render_picture *p)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } counts[] = {{"paths", p->counts.paths},       {"rays", p->counts.rays},         {"steps", p->counts.steps},
+                  {"relaunches", p->counts.relaunches}, {"launches", p->counts.launches}, {"passes", p->counts.passes},
+                  {"longest", p->counts.longest}};
+    cJSON *o = new_object("render", scene, p->width, p->height, options->samples);
+    txm_json_uint(o, "bounces", options->bounces);
+    txm_json_text(o, "engine", txm_render_engine_name((txm_render_engine)options->engine));
+    txm_json_text(o, "differentials",
+                  txm_render_differentials_name((txm_render_differentials)options->differentials));
+    cJSON *c = txm_json_object(o, "counts");
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        txm_json_uint(c, counts[i].name, counts[i].value);
+    txm_json_number(o, "seconds", p->counts.seconds, 6);
+    txm_json_number(o, "load_seconds", p->counts.load_seconds, 6);
+    txm_json_number(o, "trace_seconds", p->counts.trace_seconds, 6);
+    cJSON *cache = p->report ? cJSON_Parse(p->report) : NULL;
+    if (cache)
+        cJSON_AddItemToObject(o, "cache", cache);
+    else
+        txm_json_text(o, "cache", NULL);
+    json_images(o, p->images, p->image_count);
+    txm_json_emit(o);
+}
+
+void txm_stream_json_budget(const char *scene, const txm_render_budget *b)
+{
+    cJSON *o = new_object("budget", scene, b->width, b->height, b->samples);
+    txm_json_uint(o, "all_bytes", b->all_bytes);
+    txm_json_uint(o, "virtual_bytes", b->virtual_bytes);
+    txm_json_uint(o, "touched_bytes", b->touched_bytes);
+    cJSON *tiles = txm_json_array(o, "render_tiles");
+    for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
+        cJSON *t = txm_json_append(tiles);
+        txm_json_uint(t, "px", b->tile_px[i]);
+        txm_json_uint(t, "peak_bytes", b->tile_peak[i]);
+        txm_json_uint(t, "loaded_bytes", b->tile_loaded[i]);
+    }
+    cJSON *resolutions = txm_json_array(o, "resolutions");
+    for (uint32_t i = 0; i < TXM_BUDGET_RESOLUTIONS; i++) {
+        cJSON *r = txm_json_append(resolutions);
+        txm_json_number(r, "resolution", (double)b->resolution[i], 6);
+        txm_json_uint(r, "peak_bytes", b->resolution_peak[i]);
+        txm_json_uint(r, "used_bytes", b->resolution_bytes[i]);
+    }
+    txm_json_number(o, "seconds", b->seconds, 6);
+    json_images(o, b->images, b->image_count);
+    txm_json_emit(o);
+}
