@@ -30,7 +30,7 @@ static const txm_option course_options[] = {
     TXM_OPTION(FLAG, "fail-fast", AT(fail_fast), .help = "Start no further image when one failed",
                .more = "Those that are under way are finished."),
     TXM_OPTION(FLAG, "lint", AT(lint), .help = "Warn of what is probably not meant so: see LINT"),
-    TXM_OPTION(STRING, "log", AT(log), .arg = "FILE", .values = TXM_VALUES_FILE,
+    TXM_OPTION(STRING, "log", AT(log), .arg = "FILE", .values = TXM_VALUES_LOG,
                .help = "Write the JSON objects of --json to this file, besides what is printed",
                .more = "For schedulers that keep no standard output, and for txmill report and verify --run. The file "
                        "is begun anew "
@@ -93,5 +93,5 @@ static int run_make(void *p, const txm_operands *operands)
 }
 
 TXM_COMMAND(make, txm_make_args, .purpose = "Convert images into the tx files that Cycles looks up",
-            .synopsis = "[OPTION...] PATH...", .operand_values = TXM_VALUES_FILE,
+            .synopsis = "[OPTION...] PATH...", .operand_values = TXM_VALUES_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

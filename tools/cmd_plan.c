@@ -231,5 +231,5 @@ static int run_plan(void *v, const txm_operands *operands)
 }
 
 TXM_COMMAND(plan, plan_args, .purpose = "Show how images divide into shards of a farm job, and what each costs",
-            .synopsis = "--shards N [OPTION...] PATH...", .operand_values = TXM_VALUES_FILE,
+            .synopsis = "--shards N [OPTION...] PATH...", .operand_values = TXM_VALUES_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

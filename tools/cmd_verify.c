@@ -26,7 +26,7 @@ typedef struct verify_args {
 static const txm_option options[] = {
     TXM_OPTION(FLAG, "deep", AT(deep), .help = "Convert the source again and compare everything",
                .more = "With the settings that the file states, into a temporary file below TMPDIR."),
-    TXM_OPTION(STRING, "source", AT(source), .arg = "FILE", .values = TXM_VALUES_FILE,
+    TXM_OPTION(STRING, "source", AT(source), .arg = "FILE", .values = TXM_VALUES_IMAGE,
                .help = "The source, where the path in the file does not lead to it; for a single file"),
     TXM_OPTION(LIST, "run", AT(runs), .arg = "LOG", .values = TXM_VALUES_LOG,
                .help = "The tx files that a run of make --json made or found up to date, too (repeatable)",

@@ -73,7 +73,7 @@ static const txm_option picture_options[] = {
     {0},
 };
 static const txm_option page_options[] = {
-    TXM_OPTION(STRING, "html", AT(html), .arg = "FILE", .values = TXM_VALUES_FILE,
+    TXM_OPTION(STRING, "html", AT(html), .arg = "FILE", .values = TXM_VALUES_PAGE,
                .help = "Write a page for the browser there; - is standard output",
                .more = "One file that needs nothing else, neither a network nor a server. See THE PAGE."),
     TXM_OPTION_OUTPUT(AT(html), "The same as --html", NULL),

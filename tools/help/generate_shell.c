@@ -19,6 +19,8 @@ static const struct {
     {TXM_VALUES_IMAGE, "png jpg jpeg tif tiff exr hdr tga bmp dpx cin webp psd jp2 dds blend"},
     {TXM_VALUES_SCENE, "blend"},
     {TXM_VALUES_LOG, "jsonl json log"},
+    {TXM_VALUES_CONFIG, "ocio ocioz"},
+    {TXM_VALUES_PAGE, "html htm"},
 };
 
 /* NULL: no files complete it. */
@@ -165,9 +167,11 @@ static void zsh_values(FILE *out, const char *values)
     if (is_spaces(values)) {
         fputs("->spaces", out);
     } else if (extensions && *extensions) {
-        fputs("_files -g \"(#i)*.(", out);
+        /* The parentheses of a single one would be taken for a qualifier. */
+        bool many = strchr(extensions, ' ') != NULL;
+        fputs(many ? "_files -g \"(#i)*.(" : "_files -g \"(#i)*.", out);
         put_extensions(out, extensions, "", "", "|");
-        fputs(")\"", out);
+        fputs(many ? ")\"" : "\"", out);
     } else if (extensions)
         fputs("_files", out);
     else if (is_folders(values))
@@ -240,7 +244,8 @@ void txm_generate_zsh(FILE *out)
     fputs(")' ;;\n        esac ;;\n    esac\n"
           "    if [[ $state == spaces ]]; then\n"
           "        local -a names=(${(f)\"$(_call_program spaces txmill colorspaces --names 2>/dev/null)\"})\n"
-          "        _describe 'colour space' names\n"
+          "        local expl\n"
+          "        _wanted spaces expl 'colour space' compadd -M 'm:{a-zA-Z}={A-Za-z}' -a names\n"
           "    fi\n"
           "}\n_txmill \"$@\"\n",
           out);
@@ -259,6 +264,13 @@ static void fish_text(FILE *out, const char *text)
     fputc('\'', out);
 }
 
+static void fish_files(FILE *out, const char *extensions, const char *how)
+{
+    fprintf(out, " %s -a '(__txmill_files \"", how);
+    put_extensions(out, extensions, "", "", "|");
+    fputs("\")'", out);
+}
+
 typedef struct fish {
     FILE *out;
     const char *command;
@@ -271,8 +283,11 @@ static void fish_option(void *user, const txm_option_group *group, const txm_opt
     fprintf(f->out, "complete -c txmill -n '__fish_seen_subcommand_from %s' -l %s", f->command, option->name);
     if (option->letter)
         fprintf(f->out, " -s %c", option->letter);
+    const char *extensions = extensions_of(option->values);
     if (is_spaces(option->values))
         fputs(" -x -a '(txmill colorspaces --names 2>/dev/null)'", f->out);
+    else if (extensions && *extensions)
+        fish_files(f->out, extensions, "-x");
     else if (extensions_of(option->values))
         fputs(" -r -F", f->out);
     else if (is_folders(option->values))
@@ -287,6 +302,14 @@ static void fish_option(void *user, const txm_option_group *group, const txm_opt
 void txm_generate_fish(FILE *out)
 {
     fprintf(out, header, TXM_VERSION);
+    fputs("# Folders, and files of these extensions.\n"
+          "function __txmill_files\n"
+          "    for f in (complete -C \"'' \"(commandline -ct))\n"
+          "        string match -qir -- \"(/|\\.($argv[1]))\\$\" (string split -f1 \\t -- $f)\n"
+          "        and echo $f\n"
+          "    end\n"
+          "end\n",
+          out);
     fputs("complete -c txmill -n __fish_use_subcommand -f -l help -d 'Print help'\n"
           "complete -c txmill -n __fish_use_subcommand -f -l version -d 'Print the version'\n"
           "complete -c txmill -n __fish_use_subcommand -f -a help -d 'Print the help of a command'\n"
@@ -299,8 +322,15 @@ void txm_generate_fish(FILE *out)
         fprintf(out, "complete -c txmill -n __fish_use_subcommand -f -a %s -d ", (*c)->name);
         fish_text(out, (*c)->purpose);
         fputc('\n', out);
-        if (!(*c)->operand_values)
-            fprintf(out, "complete -c txmill -n '__fish_seen_subcommand_from %s' -f\n", (*c)->name);
+        const char *extensions = extensions_of((*c)->operand_values);
+        if (!extensions || *extensions) {
+            fprintf(out, "complete -c txmill -n '__fish_seen_subcommand_from %s'", (*c)->name);
+            if (extensions)
+                fish_files(out, extensions, "-f");
+            else
+                fputs(is_folders((*c)->operand_values) ? " -f -a '(__fish_complete_directories)'" : " -f", out);
+            fputc('\n', out);
+        }
         fish f = {out, (*c)->name};
         txm_each_option(*c, fish_option, &f);
     }

@@ -76,7 +76,7 @@ static txm_status parse_device(const char *text, void *field, txm_error *err)
 #define AT(member) .offset = offsetof(txm_config_args, member)
 const txm_option txm_config_options[] = {
     TXM_OPTION(
-        STRING, "ocio", AT(ocio), .arg = "FILE", .values = TXM_VALUES_FILE,
+        STRING, "ocio", AT(ocio), .arg = "FILE", .values = TXM_VALUES_CONFIG,
         .help = "OpenColorIO config, archive or ocio:// name (default: $OCIO, else built in)",
         .more =
             "A config that cannot be loaded is an error; it is never replaced silently. The built-in config holds the "

@@ -46,6 +46,8 @@ typedef txm_status (*txm_opt_parse_fn)(const char *text, void *field, txm_error 
 #define TXM_VALUES_IMAGE "<image>" /* what txmill make takes: images, scenes */
 #define TXM_VALUES_SCENE "<scene>" /* Blender scenes */
 #define TXM_VALUES_LOG "<log>"     /* JSON lines */
+#define TXM_VALUES_CONFIG "<config>" /* OpenColorIO configs */
+#define TXM_VALUES_PAGE "<page>"   /* HTML */
 #define TXM_VALUES_SPACE "<space>" /* names of colour spaces */
 
 typedef struct txm_option {
