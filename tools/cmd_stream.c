@@ -80,6 +80,8 @@ static const txm_option textures[] = {
                .help = "Share of the texture resolution that is wanted (default: 100)"),
     TXM_OPTION(UINT, "max-open", AT(max_open), .arg = "N", .min = 1, .max = 65536,
                .help = "Files that are open at the same time (default: 128)"),
+    TXM_OPTION(FLAG, "no-coalesce", AT(apart),
+               .help = "Keep a copy of each tile, also of equal files and of tiles of one colour"),
     TXM_OPTION(CHOICE, "differentials", AT(differentials), .arg = "KIND", .values = "compact full cone",
                .help = "How rays carry the size of a pixel (default: compact, as Cycles)"),
     TXM_OPTION(FLAG, "no-widen", AT(narrow), .help = "Do not widen rays where rough surfaces scatter them"),
@@ -211,6 +213,8 @@ static txm_render_options options_of(const txm_stream_args *a, bool budget, txm_
     o.cache.max_open = a->max_open;
     o.cache.threads = a->threads;
     o.cache.resolution = a->resolution;
+    if (a->apart)
+        o.cache.coalesce = 0;
     o.trace = a->trace;
     o.heat = a->heat_level || a->heat_misses || a->heat_passes || a->html;
     o.context = context;

@@ -10,3 +10,7 @@ $(B)/txmill-embree.so: $(EMBREE_SRC) $(B)/flags/c $(B)/flags/link
 -include $(B)/src/render/embree/embree_module.d
 $(TESTS): | $(B)/txmill-embree.so
 endif
+# Claims about texture caches, measured: tables and plots of docs/streaming.md.
+.PHONY: bench-stream
+bench-stream: all
+	python3 bench/stream.py $(B)/txmill docs/streaming.md

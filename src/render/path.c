@@ -82,7 +82,7 @@ static void start_differential(const txm_path_world *w, txm_vec3 direction, floa
         path->differential.compact = (txm_compact){dP, dD};
         break;
     case TXM_RENDER_DIFFERENTIALS_CONE:
-        path->differential.cone = (txm_cone){2.0f * dP, 2.0f * dD};
+        path->differential.cone = (txm_cone){dP, dD};
         break;
     default:
         path->differential.full = full;
@@ -145,11 +145,8 @@ static txm_uv_differential on_surface(const txm_path_world *w, const txm_path_di
     switch (w->differentials) {
     case TXM_RENDER_DIFFERENTIALS_COMPACT:
         return txm_compact_uv(d->compact, s->normal, s->dPds, s->dPdt);
-    case TXM_RENDER_DIFFERENTIALS_CONE: {
-        txm_uv_differential uv = txm_cone_uv(d->cone, direction, s->normal, s->dPds, s->dPdt);
-        /* A cone's width is the whole pixel, a derivative too: nothing to scale. */
-        return uv;
-    }
+    case TXM_RENDER_DIFFERENTIALS_CONE:
+        return txm_cone_uv(d->cone, direction, s->normal, s->dPds, s->dPdt);
     default:
         return txm_full_uv(d->full, s->normal, s->dPds, s->dPdt);
     }

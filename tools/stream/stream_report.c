@@ -208,6 +208,9 @@ void txm_stream_json_picture(const char *scene, const txm_render_options *option
     txm_json_number(o, "seconds", p->counts.seconds, 6);
     txm_json_number(o, "load_seconds", p->counts.load_seconds, 6);
     txm_json_number(o, "trace_seconds", p->counts.trace_seconds, 6);
+    txm_json_uint(o, "tiles_loaded", p->cache.tiles_loaded);
+    txm_json_uint(o, "tiles_reloaded", p->cache.tiles_reloaded);
+    txm_json_uint(o, "peak_bytes", p->cache.tile_bytes_peak);
     cJSON *cache = p->report ? cJSON_Parse(p->report) : NULL;
     if (cache)
         cJSON_AddItemToObject(o, "cache", cache);
