@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
 from ._program import Cancel, Json, Run, StrPath, TxmillError, path_arguments, raise_for, text_of
 
 _CANCELLED = (130, 143)
-_PROGRESS = re.compile(r"^txmill: progress (\d+)% \((\d+) of (\d+) files, ([\d.]+) of ([\d.]+) MP\)")
+_PROGRESS = re.compile(r"^txmill: progress (\d+)% \((\d+) of (\d+) files, ([\d.]+) of ([\d.]+) MP\b")
 
 Paths = Union[StrPath, Sequence[StrPath]]
 

@@ -97,6 +97,14 @@ class Make(Case):
         self.assertEqual((seen[-1].files_done, seen[-1].files), (3, 3))
         self.assertEqual(sorted(p.percent for p in seen), [p.percent for p in seen])
 
+    def test_progress_of_a_long_run(self):
+        """Lines that say speed and time left, as they do after a second, are understood as well."""
+        self.large_images()
+        seen = []
+        txmill.make(self.folder, recursive=True, threads=1, progress=seen.append)
+        self.assertGreaterEqual(seen[-2].percent, 90)
+        self.assertTrue(0 < seen[-2].megapixels_done < seen[-2].megapixels)
+
     def test_results_come_as_they_are_made(self):
         items = list(txmill.iter_make(self.images()))
         self.assertEqual([type(i) for i in items[:-1]], [txmill.Made] * 3)
