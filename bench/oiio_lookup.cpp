@@ -4,14 +4,17 @@
 
 #include <OpenImageIO/texture.h>
 
+/* A plain pointer, and from OpenImageIO 3 on a shared one. */
+using System = decltype(OIIO::TextureSystem::create(false));
+
 struct oiio_textures {
-    OIIO::TextureSystem *system;
+    System system;
     OIIO::TextureSystem::TextureHandle *handle;
 };
 
 oiio_textures *oiio_textures_open(const char *path, int cache_mb)
 {
-    OIIO::TextureSystem *system = OIIO::TextureSystem::create(false);
+    System system = OIIO::TextureSystem::create(false);
     system->attribute("max_memory_MB", (float)cache_mb);
     OIIO::TextureSystem::TextureHandle *handle = system->get_texture_handle(OIIO::ustring(path));
     if (!handle || !system->good(handle)) {

@@ -26,7 +26,7 @@ static void misbehave(const char *deed, const char *when)
         raise(SIGSEGV);
     }
     if (strcmp(deed, loop) == 0)
-        for (volatile unsigned i = 0;; i++)
+        for (;;)
             ;
     if (strcmp(deed, killed) == 0)
         raise(SIGKILL);
@@ -38,7 +38,7 @@ static void misbehave(const char *deed, const char *when)
     }
     if (strcmp(deed, eat) == 0) {
         /* Memory without end, in pieces that fit. */
-        for (size_t i = 0;; i++) {
+        for (;;) {
             char *p = malloc(64 << 20);
             if (!p)
                 break;
