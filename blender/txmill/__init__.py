@@ -2,7 +2,7 @@
 """txmill in Blender: the state of a scene's texture cache, and buttons that make it, explain it and export the scene."""
 from . import before_render, export_scene, jobs, operators, panel, preferences, status
 
-_modules = (preferences, status, operators, export_scene, panel, before_render)
+_modules = (preferences, jobs, status, operators, export_scene, panel, before_render)
 
 
 def register():
@@ -11,6 +11,5 @@ def register():
 
 
 def unregister():
-    jobs.cancel_all()
     for module in reversed(_modules):
         module.unregister()

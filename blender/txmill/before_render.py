@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Before a Cycles render, if the preferences say so: makes what is missing, then lets Cycles go on. It renders whatever
-happens here; what went wrong is printed."""
+happens here; what went wrong is printed, and reported where there is an interface."""
 import threading
 
 import bpy
 from bpy.app.handlers import persistent
 
-from . import blend, client, operators, preferences
+from . import blend, client, jobs, operators, preferences, status
 
 
 @persistent
@@ -16,21 +16,32 @@ def before_render(scene, *_):
     for name, reason in blend.left_out():
         print("txmill: %s: no tx file, the image is %s" % (name, reason))
     options = {**blend.color_options(), **preferences.run_options()}
-    try:
-        if threading.current_thread() is threading.main_thread():
+    if threading.current_thread() is threading.main_thread():
+        # Nothing else is drawn meanwhile; only this thread can save a copy of the scene as it is now.
+        try:
             with blend.as_file() as path:
                 run = client.make(path, **options)
-        elif bpy.data.filepath:  # a copy of the scene can be saved by the main thread alone
-            if bpy.data.is_dirty:
-                print("txmill: the scene was changed since it was saved: only what the file names is made")
-            run = client.make(bpy.data.filepath, **options)
+        except (client.TxmillError, OSError, RuntimeError) as error:
+            print("txmill: error: %s; Cycles renders without it" % error)
         else:
-            print("txmill: the scene was never saved: nothing is made")
-            return
-    except (client.TxmillError, OSError, RuntimeError) as error:
-        print("txmill: error: %s; Cycles renders without it" % error)
+            print("txmill: %s" % operators.summary(run)[1])
         return
-    print("txmill: %s" % operators.summary(run)[1])
+    if not bpy.data.filepath:
+        print("txmill: the scene was never saved: nothing is made")
+        return
+    if bpy.data.is_dirty:
+        print("txmill: the scene was changed since it was saved: only what the file names is made")
+    path = bpy.data.filepath
+
+    def work(job):
+        return client.make(path, progress=job.progress, cancel=job.cancel, **options)
+
+    def done(job):
+        kind, text = ("ERROR", "%s; Cycles renders without it" % job.error) if job.error else operators.summary(job.result)
+        operators.report(kind, text)
+        status.refresh()
+
+    jobs.Job("Making tx files before the render", work, done).run_here()
 
 
 def register():

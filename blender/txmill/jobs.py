@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Work beside the interface: a thread that runs the program, and a timer that brings its news to the main thread.
 
-Without an interface (`blender -b`) there is nothing to keep alive: a job runs at once, where it is started.
+The timer always runs, since jobs may begin in threads that must not touch Blender's timers. Without an interface
+(`blender -b`) there is nothing to keep alive: a job runs at once, where it is started.
 """
 import threading
 import traceback
@@ -10,7 +11,8 @@ import bpy
 
 from . import client
 
-POLL_SECONDS = 0.1
+POLL_SECONDS = 0.1  # while something runs
+IDLE_SECONDS = 0.5
 
 _running = []
 
@@ -44,9 +46,12 @@ class Job:
             poll()
             return self
         threading.Thread(target=self._run, name="txmill", daemon=True).start()
-        if not bpy.app.timers.is_registered(poll):
-            # A scene that is loaded meanwhile must not stop it.
-            bpy.app.timers.register(poll, first_interval=POLL_SECONDS, persistent=True)
+        return self
+
+    def run_here(self):
+        """Runs in this thread, which is not the main one, while the panel shows it and can cancel it."""
+        _running.append(self)
+        self._run()
         return self
 
     def progress(self, news):
@@ -56,13 +61,18 @@ class Job:
 
 
 def poll():
-    """Timer: ends finished jobs, has panels drawn again. Returns the seconds until the next call, None: no more."""
+    """Timer: ends finished jobs, has panels drawn again. Returns the seconds until the next call."""
+    if not _running:
+        return IDLE_SECONDS
     for job in [j for j in _running if j.finished.is_set()]:
         _running.remove(job)
         if job.done:
-            job.done(job)
+            try:
+                job.done(job)
+            except Exception:  # the timer must go on
+                traceback.print_exc()
     redraw()
-    return POLL_SECONDS if _running else None
+    return POLL_SECONDS
 
 
 def redraw():
@@ -77,7 +87,13 @@ def current():
     return _running[0] if _running else None
 
 
-def cancel_all():
+def register():
+    if not bpy.app.background:
+        # A scene that is loaded meanwhile must not stop it.
+        bpy.app.timers.register(poll, first_interval=IDLE_SECONDS, persistent=True)
+
+
+def unregister():
     for job in _running:
         job.cancel.cancel()
     for job in list(_running):

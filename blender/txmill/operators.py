@@ -12,10 +12,11 @@ from . import blend, client, jobs, preferences, status
 
 def report(kind, text):
     """A report from a job's end, when the operator that began it is gone: shown as one of its own."""
-    if bpy.app.background:
-        print("txmill: %s: %s" % (kind.lower(), text))
-    else:
-        bpy.ops.txmill.report("INVOKE_DEFAULT", kind=kind, text=text)
+    print("txmill: %s: %s" % (kind.lower(), text))
+    windows = bpy.context.window_manager.windows
+    if windows:
+        with bpy.context.temp_override(window=windows[0]):
+            bpy.ops.txmill.report("INVOKE_DEFAULT", kind=kind, text=text)
 
 
 def make_job(done):
@@ -100,7 +101,10 @@ class TXMILL_OT_make_and_render(Making, bpy.types.Operator):
             status.refresh()
             if job.error or not job.result.ok:
                 report(*(("ERROR", job.error) if job.error else summary(job.result)))
-            elif bpy.app.background:
+            if job.error or job.result.cancelled:
+                return
+            # An image that could not be made costs itself: Cycles renders without it, as it would have anyway.
+            if bpy.app.background:
                 bpy.ops.render.render(animation=animation, write_still=not animation)
             else:
                 bpy.ops.render.render("INVOKE_DEFAULT", animation=animation)
@@ -223,6 +227,8 @@ class TXMILL_OT_open_report(bpy.types.Operator):
 
 
 class TXMILL_OT_report(bpy.types.Operator):
+    """Reports go to the interface only from operators that its event loop runs, not from ones that Python calls: this one
+    waits for the loop."""
     bl_idname = "txmill.report"
     bl_label = "txmill"
     bl_options = {"INTERNAL"}
@@ -231,8 +237,16 @@ class TXMILL_OT_report(bpy.types.Operator):
     text: bpy.props.StringProperty()
 
     def invoke(self, context, event):
+        self.timer = context.window_manager.event_timer_add(0.01, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        context.window_manager.event_timer_remove(self.timer)
         self.report({self.kind}, self.text)
-        return {"FINISHED"}
+        return {"FINISHED", "PASS_THROUGH"}
 
 
 _classes = (TXMILL_OT_make, TXMILL_OT_make_and_render, TXMILL_OT_cancel, TXMILL_OT_refresh, TXMILL_OT_explain,

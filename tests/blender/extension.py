@@ -186,7 +186,7 @@ def export(program, folder):
     check("export-matrix", any(float(w[-1]) == 7 and w[3:7] == ["1", "0", "0", "0"] for w in twins), twins[-1])
     camera = next(line for line in lines if line.startswith("camera "))
     check("export-camera", camera.startswith("camera orthographic half ") and
-          np.allclose([float(v) for v in camera.split()[3:5]], [3, 2.25]) and camera.split()[5:8] == ["shift", "0", "0"], camera)
+          np.allclose([float(v) for v in camera.split()[3:5]], [3, 2]) and camera.split()[5:8] == ["shift", "0", "0"], camera)
     again = os.path.join(folder, "not-ours")
     os.makedirs(again)
     open(os.path.join(again, "file"), "w").close()

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""In a Blender with an interface and the extension: blender --enable-event-simulate --python interface.py -- PROGRAM FOLDER
+Prints `pass NAME` or `FAIL NAME: why` a check, and quits Blender."""
+import importlib
+import os
+import shutil
+import sys
+import time
+import traceback
+
+import bpy
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import scenes
+
+MODULE = "bl_ext.user_default.txmill"
+HEART_SECONDS = 0.02
+FILES = 12
+
+
+def part(name):
+    return importlib.import_module("%s.%s" % (MODULE, name))
+
+
+def check(name, good, why=""):
+    print("pass %s" % name if good else "FAIL %s: %s" % (name, why), flush=True)
+
+
+class Heart:
+    """Beats as long as Blender's main loop turns: the longest pause between two beats is how long it was blocked."""
+
+    def __init__(self):
+        self.reset()
+        bpy.app.timers.register(self.beat, persistent=True)
+
+    def reset(self):
+        self.beats, self.longest, self.last = 0, 0.0, time.monotonic()
+
+    def beat(self):
+        now = time.monotonic()
+        self.beats, self.longest, self.last = self.beats + 1, max(self.longest, now - self.last), now
+        return HEART_SECONDS
+
+
+def window():
+    return bpy.context.window_manager.windows[0]
+
+
+def properties():
+    """(area, region) of the render properties."""
+    area = max((a for a in window().screen.areas if a.type == "PROPERTIES"), key=lambda a: a.width * a.height)
+    return area, next(r for r in area.regions if r.type == "WINDOW")
+
+
+def until(condition, seconds=90):
+    """Steps of waiting, until the condition holds."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        yield 0.05
+
+
+def click(x, y):
+    win = window()
+    win.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x - 2, y=y)
+    yield 0.05
+    win.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
+    yield 0.05
+    win.event_simulate(type="LEFTMOUSE", value="PRESS", x=x, y=y)
+    yield 0.05
+    win.event_simulate(type="LEFTMOUSE", value="RELEASE", x=x, y=y)
+    yield 0.2
+
+
+def reported(words):
+    """Whether one of Blender's reports, which its Info editor lists, holds the words; Steps of waiting."""
+    def found():
+        return any(words in report.message for report in bpy.context.window_manager.reports)
+    yield from until(found, 10)
+    return found(), [report.message for report in bpy.context.window_manager.reports]
+
+
+def panel_alone():
+    """Leaves no panel but ours in the render properties, so that its buttons are where a click finds them."""
+    def below(cls):
+        for sub in cls.__subclasses__():
+            yield sub
+            yield from below(sub)
+    ours = part("panel").TXMILL_PT_texture_cache
+    for cls in {c for c in below(bpy.types.Panel) if getattr(c, "bl_context", "") == "render" and c.is_registered}:
+        bpy.utils.unregister_class(cls)
+    ours.bl_parent_id = ""
+    bpy.utils.register_class(ours)
+    area = max(window().screen.areas, key=lambda a: a.width * a.height)
+    area.type = "PROPERTIES"
+    area.spaces[0].context = "RENDER"
+
+
+def drawn(cls):
+    """Counts how often a panel or the preferences are drawn, in the list that it returns."""
+    counts, inner = [], cls.draw
+
+    def draw(self, context):
+        inner(self, context)
+        counts.append(time.monotonic())
+
+    cls.draw = draw
+    return counts
+
+
+def big_scene(folder):
+    """A scene whose tx files take seconds."""
+    scenes.empty()
+    bpy.context.scene.render.resolution_x = bpy.context.scene.render.resolution_y = 64
+    first = scenes.picture(os.path.join(folder, "big00.png"), 2048, 2048)
+    for index in range(FILES):
+        path = os.path.join(folder, "big%02d.png" % index)
+        if index:
+            shutil.copyfile(first, path)
+        scenes.shown("m%d" % index, scenes.load(path), index)
+    path = os.path.join(folder, "big.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    return path
+
+
+def txs(folder):
+    """Names in the folder's blender_tx: (tx files, others)."""
+    cache = os.path.join(folder, "blender_tx")
+    names = os.listdir(cache) if os.path.isdir(cache) else []
+    return [n for n in names if n.endswith(".tx")], [n for n in names if not n.endswith(".tx")]
+
+
+def make_button(heart, folder):
+    """Make by a click: progress, a main loop that turns, cancel by a click; what is complete stays."""
+    jobs = part("jobs")
+    draws = drawn(part("panel").TXMILL_PT_texture_cache)
+    area, region = properties()
+    area.tag_redraw()
+    yield from until(lambda: draws)
+    check("panel-drawn", draws)
+    scale = bpy.context.preferences.system.ui_scale
+    row = None
+    for below in range(34, 80, 6):
+        x, y = region.x + region.width // 4, region.y + region.height - int(below * scale)
+        yield from click(x, y)
+        if jobs.current() and "Making" in jobs.current().title:
+            row = y
+            break
+    check("make-by-click", row is not None)
+    if row is None:
+        return
+    job = jobs.current()
+    heart.reset()
+    begun, drawn_before = time.monotonic(), len(draws)
+    yield from until(lambda: job.factor > 0.2 or job.finished.is_set())
+    check("progress-moves", 0.2 < job.factor < 1 and " of %d files" % FILES in job.text, (job.factor, job.text))
+    check("one-at-a-time", not bpy.ops.txmill.make.poll())
+    yield from until(lambda: len(draws) > drawn_before + 2, 10)
+    check("progress-drawn", len(draws) > drawn_before + 2, len(draws) - drawn_before)
+    # The X at the end of the row.
+    for inset in (30, 22, 38, 46):
+        if job.cancel.cancelled or job.finished.is_set():
+            break
+        yield from click(region.x + region.width - int(inset * scale), row)
+    check("cancel-by-click", job.cancel.cancelled)
+    yield from until(lambda: jobs.current() is None)
+    seconds = time.monotonic() - begun
+    check("never-blocked", heart.longest < min(2.0, seconds / 2), "%.2f of %.2f s" % (heart.longest, seconds))
+    print("note interface: %d beats in %.1f s, longest pause %.3f s" % (heart.beats, seconds, heart.longest))
+    done, rest = txs(folder)
+    check("cancelled", len(done) < FILES and not rest, (done, rest))
+    check("cancel-reported", *(yield from reported("Cancelled: %d tx files were made" % len(done))))
+
+
+def make_and_render(heart, folder):
+    """Make and Render as a button invokes it: the tx files, then a render that leaves the interface alone."""
+    jobs, ended = part("jobs"), []
+    bpy.context.preferences.view.render_display_type = "NONE"
+    bpy.app.handlers.render_complete.append(lambda *_: ended.append(True))
+    result = bpy.ops.txmill.make_and_render("INVOKE_DEFAULT")
+    check("make-and-render-begins", result == {"FINISHED"} and jobs.current() is not None, result)
+    heart.reset()
+    yield from until(lambda: ended)
+    check("make-and-render", ended and len(txs(folder)[0]) == FILES, (ended, txs(folder)))
+    check("never-blocked-by-render", heart.longest < 2, heart.longest)
+    yield from until(lambda: not bpy.app.is_job_running("RENDER"))
+    yield 0.5
+
+
+def refreshed_after_save(folder):
+    """What the panel counts follows the saved scene."""
+    jobs, status = part("jobs"), part("status")
+    yield from until(lambda: jobs.current() is None)
+    check("fresh-after-make", status.current.count("fresh") == FILES, [f[2] for f in status.current.files])
+    scenes.shown("added", scenes.load(scenes.picture(os.path.join(folder, "added.png"))), 9)
+    bpy.ops.wm.save_mainfile()
+    yield from until(lambda: status.current.count("missing") == 1, 30)
+    check("refreshed-after-save", (status.current.count("fresh"), status.current.count("missing")) == (FILES, 1),
+          [f[2] for f in status.current.files])
+
+
+def before_render(heart, folder):
+    """The handler of a render that was begun by hand: shown, cancelled from the panel, and Cycles renders all the same."""
+    jobs, preferences, ended = part("jobs"), part("preferences").get(), []
+    for name in txs(folder)[0]:
+        os.remove(os.path.join(folder, "blender_tx", name))
+    preferences.before_render = True
+    bpy.app.handlers.render_complete.append(lambda *_: ended.append(True))
+    heart.reset()
+    bpy.ops.render.render("INVOKE_DEFAULT")
+    yield from until(lambda: jobs.current() is not None and jobs.current().factor > 0, 30)
+    shown = jobs.current()
+    check("handler-shown", shown is not None and 0 < shown.factor <= 1, shown)
+    check("handler-cancel-can-be-clicked", bpy.ops.txmill.cancel.poll())
+    if shown is not None:
+        bpy.ops.txmill.cancel("INVOKE_DEFAULT")
+    yield from until(lambda: ended)
+    yield from until(lambda: not bpy.app.is_job_running("RENDER"))
+    done, rest = txs(folder)
+    check("handler-cancelled", ended and len(done) < FILES and not rest, (ended, done, rest))
+    check("handler-never-blocks", heart.longest < 2, heart.longest)
+    preferences.before_render = False
+    yield from until(lambda: jobs.current() is None)
+
+
+def program_missing():
+    """A path that leads nowhere: an error that can be read, in the panel, the preferences and the reports."""
+    preferences, jobs = part("preferences").get(), part("jobs")
+    program, preferences.program = preferences.program, "/nowhere/txmill"
+    draws = drawn(part("preferences").TxmillPreferences)
+    bpy.ops.preferences.addon_show(module=MODULE)
+    yield from until(lambda: draws, 20)
+    check("preferences-drawn", draws)
+    yield 0.3
+    bpy.ops.txmill.make("INVOKE_DEFAULT")
+    yield from until(lambda: jobs.current() is None)
+    check("missing-reported", *(yield from reported("/nowhere/txmill: no such program")))
+    preferences.program = program
+    yield 0.5
+    check("version-in-preferences", part("preferences").version(program)[0], part("preferences").version(program))
+
+
+def all_steps(program, folder):
+    heart = Heart()
+    part("preferences").get().program = program
+    part("preferences").get().threads = 1
+    bpy.ops.wm.open_mainfile(filepath=big_scene(folder), load_ui=False)
+    yield 1
+    panel_alone()
+    yield 1
+    yield from make_button(heart, folder)
+    yield from make_and_render(heart, folder)
+    yield from refreshed_after_save(folder)
+    yield from before_render(heart, folder)
+    yield from program_missing()
+    print("pass end-of-interface", flush=True)
+
+
+def main():
+    steps = all_steps(*sys.argv[sys.argv.index("--") + 1:][:2])
+
+    def step():
+        try:
+            return next(steps)
+        except StopIteration:
+            pass
+        except Exception:
+            traceback.print_exc()
+        bpy.context.preferences.is_dirty = False
+        bpy.ops.wm.quit_blender()
+        return None
+
+    bpy.app.timers.register(step, first_interval=2, persistent=True)
+
+
+main()
