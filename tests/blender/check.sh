@@ -1,82 +1,118 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-blender: txmill beside real Blenders, which are set up in Debian chroots (root, network, 6 GB, minutes the first
-# time). What cannot be had here is named and skipped. Environment: N and SEED of the random images (500, 1), JOBS.
-# The last line counts: "N passed, N failed, N skipped".
+# make check-blender: txmill beside real Blenders, which are set up in Debian chroots (root, network, 6 GB, ten minutes the
+# first time). What cannot be had here is named and skipped. Environment:
+#   QUICK=1       a fifth of the time: no test suite, few images and settings
+#   ONLY="..."    parts to run: build suite extension interface scenes scenes-official settings settings-official random
+#                 random-official
+#   N, SEED       number and seed of the random images (500, 1; quick: 60)
+#   JOBS          processors to use
+# A table of the parts closes the run, then "N passed, N failed, N skipped". What parts printed is kept in build-blender/check.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 extension=$1
-chroots=tests/blender/chroots.sh
-build="build-blender"
+host=${2:-build/txmill}
+chroots=$PWD/tests/blender/chroots.sh
+build=build-blender
 jobs=${JOBS:-$(nproc)}
-passed=0 failed=0 skipped=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+quick=${QUICK:-}
 export PYTHONDONTWRITEBYTECODE=1
+if ! logs=$(mkdir -p $build/check 2>/dev/null && [ -w $build/check ] && echo $build/check); then
+  logs=$(mktemp -d)
+fi
+declare -a rows=()
+passed=0 failed=0 skipped=0
+log="" p=0 f=0 s=0 # of the part that runs
 
-pass() { echo "pass $*"; passed=$((passed + 1)); }
-skip() { echo "skip $*"; skipped=$((skipped + 1)); }
-# result NAME COMMAND...: one thing that works or not, with the end of what it printed.
-result() {
-  local name=$1
+wanted() { [ -z "${ONLY:-}" ] || [[ " $ONLY " == *" $1 "* ]]; }
+
+# part NAME FUNCTION ARGUMENT...: runs one row of the table; the function sets p, f and s.
+part() {
+  local name=$1 started=$SECONDS
+  wanted "$name" || return 0
   shift
-  if "$@" >"$work/log" 2>&1; then pass "$name"; else echo "FAIL $name"; failed=$((failed + 1)); tail -n 40 "$work/log"; fi
+  echo "== $name"
+  log=$logs/$name.log p=0 f=0 s=0
+  "$@"
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+  rows+=("$(printf '%-20s%9d%9d%9d%7d:%02d' "$name" $p $f $s $(((SECONDS - started) / 60)) $(((SECONDS - started) % 60)))")
 }
-# counted NAME COMMAND...: a program that prints "pass NAME", "FAIL NAME" and "note ..." lines itself.
-counted() {
-  local name=$1 code
-  shift
-  "$@" >"$work/log" 2>&1
-  code=$?
-  grep -E '^(pass|FAIL|note) ' "$work/log"
-  passed=$((passed + $(grep -c '^pass ' "$work/log"))) failed=$((failed + $(grep -c '^FAIL ' "$work/log")))
-  if [ $code -ne 0 ] && ! grep -q '^FAIL ' "$work/log"; then
-    echo "FAIL $name (exit status $code)"
-    failed=$((failed + 1))
-    tail -n 40 "$work/log"
-  fi
-}
-differential() { # NAME BLENDER ARGUMENT...
-  local name=$1 blender=$2
-  shift 2
-  PATH=/usr/bin:$PATH tests/differential/differential.py --blender "$chroots $blender" \
-    --txmill "$chroots run debian $PWD/$build/txmill" --jobs "$jobs" --work "$build/differential-$blender" "$@" >"$work/log" 2>&1
-  local code=$?
-  if [ $code = 0 ]; then pass "$name"; else echo "FAIL $name"; failed=$((failed + 1)); fi
-  cat "$work/log"
-}
-summary() {
-  echo "$passed passed, $failed failed, $skipped skipped"
-  exit $((failed != 0))
-}
+pass() { echo "pass $*"; p=$((p + 1)); }
+fail() { echo "FAIL $*"; f=$((f + 1)); tail -n 40 "$log"; }
+skip() { echo "skip $*"; s=$((s + 1)); }
 # Sets up one of the chroots; false, and a line that says why, where that cannot be done.
 ready() {
-  "$chroots" make "$1" 2>"$work/why" && return
-  [ $? = 77 ] || { cat "$work/why"; failed=$((failed + 1)); return 1; }
-  skip "$1: $(tail -n 1 "$work/why")"
+  "$chroots" make "$1" 2>"$logs/$1.why" && return
+  [ $? = 77 ] && skip "$1: $(tail -n 1 "$logs/$1.why" | sed 's/^chroots.sh: //')" && return 1
+  log=$logs/$1.why
+  fail "$1: set-up"
   return 1
 }
-no_warnings() { "$@" 2>&1 | tee "$work/build" && ! grep -E 'warning:|error:' "$work/build"; }
 
-ready debian || summary
-result "build with newer OpenImageIO and OpenColorIO, no warnings" no_warnings "$chroots" run debian make -s -j"$jobs" B=$build all
-"$chroots" run debian make -s -j"$jobs" B=$build check >"$work/log" 2>&1
-read -r p f s < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$work/log" | tail -n 1)
-if [ -n "${p-}" ]; then
-  grep -A20 '^FAIL' "$work/log"
-  echo "note tests built with them: $p passed, $f failed, $s skipped"
-  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+# A program that prints "pass NAME", "FAIL NAME", "skip NAME" and "note ..." lines itself.
+counted() { # CHROOT COMMAND...
+  ready "$1" || return
+  shift
+  "$@" >"$log" 2>&1
+  local code=$?
+  grep -E '^(pass|FAIL|skip|note) ' "$log"
+  p=$(grep -c '^pass ' "$log") f=$(grep -c '^FAIL ' "$log") s=$(grep -c '^skip ' "$log")
+  if [ $code -ne 0 ] && [ "$f" = 0 ] || [ $((p + f + s)) = 0 ]; then fail "exit status $code"; fi
+}
+
+compile() {
+  ready debian || return
+  "$chroots" run debian sh -c 'dpkg-query -W -f "note built with \${Package} \${Version}\n" libopenimageio-dev libopencolorio-dev'
+  "$chroots" run debian make -s -j"$jobs" B=$build all >"$log" 2>&1
+  if [ $? = 0 ] && ! grep -E 'warning:|error:' "$log"; then pass "no warnings"; else fail "built without warnings"; fi
+}
+
+suite() {
+  ready debian || return
+  "$chroots" run debian make -s -j"$jobs" B=$build check >"$log" 2>&1
+  read -r p f s < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$log" | tail -n 1)
+  if [ -z "$p" ]; then p=0 f=0 s=0; fail "the tests did not run"; else grep -A20 '^FAIL' "$log"; fi
+}
+
+# The program that can convert what this Blender can: the one built in the chroot, or the host's.
+program() { if [ -x $build/txmill ] && [ -x "$1" ]; then echo "$chroots run debian $PWD/$build/txmill"; else realpath "$host"; fi; }
+
+differential() { # CHROOT COMMAND_OF_CHROOTS ARGUMENT...
+  local blender=$2
+  ready "$1" || return
+  shift 2
+  if ! /usr/bin/python3 -c 'import numpy, OpenImageIO' 2>/dev/null; then
+    skip "python3-numpy and python3-openimageio are not installed (scripts/setup.sh blender)"
+    return
+  fi
+  PATH=/usr/bin:$PATH tests/differential/differential.py --blender "$chroots $blender" --txmill "$differential_program" \
+    --jobs "$jobs" --work "$logs/${log##*/}.d" "$@" >"$log" 2>&1
+  if [ $? = 0 ]; then pass "$*"; else fail "$*"; fi
+  sed 's/^/note /' "$log"
+}
+
+part build compile
+if "$chroots" run debian test -x "$PWD/$build/txmill" 2>/dev/null; then
+  inside=$PWD/$build/txmill differential_program="$chroots run debian $PWD/$build/txmill"
 else
-  result "tests built with them" false
+  inside=$(realpath "$host") differential_program=$inside
 fi
-counted extension tests/blender/extension.sh "$extension" "$build/txmill" "$chroots" blender
-counted scenes "$chroots" blender -b --factory-startup --python-exit-code 1 --python tests/blender/loop.py -- "$PWD/$build/txmill" "$work"
-if ! /usr/bin/python3 -c 'import numpy, OpenImageIO' 2>/dev/null; then
-  skip "differential: python3-numpy and python3-openimageio are not installed (scripts/setup.sh blender)"
-  summary
+[ -n "$quick" ] || part suite suite
+part extension counted debian tests/blender/extension.sh "$extension" "$inside" "$chroots" blender
+part interface counted debian tests/blender/interface.sh "$extension" "$inside" "$chroots"
+part scenes counted debian "$chroots" blender -b --factory-startup --python-exit-code 1 --python tests/blender/loop.py -- \
+  "$inside" "$PWD/$logs/scenes" $quick
+part scenes-official counted official "$chroots" python tests/blender/loop.py -- "$(realpath "$host")" "$PWD/$logs/scenes-official" $quick
+if [ -n "$quick" ]; then
+  part random differential debian blender -n "${N:-60}" --seed "${SEED:-1}"
+  part random-official differential official python -n "${N:-60}" --seed "${SEED:-1}" testdata/golden/sources
+else
+  part settings differential debian blender -n 0 --every-setting testdata/golden
+  part settings-official differential official python -n 0 --every-setting testdata
+  part random differential debian blender -n "${N:-500}" --seed "${SEED:-1}"
+  part random-official differential official python -n "${N:-500}" --seed "${SEED:-1}" testdata
 fi
-differential "every setting, Debian's Blender" blender -n 0 --every-setting testdata/golden
-differential "random images, Debian's Blender" blender -n "${N:-500}" --seed "${SEED:-1}"
-ready official || summary
-differential "random images and testdata, the official Blender" python -n "${N:-500}" --seed "${SEED:-1}" testdata
-summary
+printf '%-20s%9s%9s%9s%10s\n' part passed failed skipped minutes
+printf '%s\n' "${rows[@]}"
+echo "$passed passed, $failed failed, $skipped skipped"
+exit $((failed != 0))

@@ -5,11 +5,13 @@
 #   official   Debian 13 with the package bpy of PyPI, which is the official build as a Python module
 #
 #   chroots.sh make debian|official         sets it up, unless it is there; root and network
-#   chroots.sh run debian|official CMD...   runs a command in it, with the host's folders under their own paths
+#   chroots.sh run debian|official CMD...   runs a command in it, with the host's folders under their own paths; from
+#                                           within, "chroot /host CMD..." runs a program of the host
 #   chroots.sh blender                      the Blender of `debian`, arguments as Blender's
 #   chroots.sh python                       the Python of `official` that has bpy
 #
-# Exit status 77: not possible here; the last line of stderr says what is missing.
+# Exit status 77: not possible here; the last line of stderr says what is missing. What a set-up that failed has done is
+# kept, and the next one goes on from there.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=${TXM_CHROOTS:-$(cd "$here/../.." && pwd)/build/chroots}
@@ -18,14 +20,19 @@ bpy=${TXM_BPY:-bpy==5.2.3}
 
 missing() { echo "chroots.sh: $*" >&2; exit 77; }
 
+# What every chroot needs, there already or not.
+privileged() {
+  [ "$(id -u)" = 0 ] || missing "not root: a chroot cannot be entered"
+  unshare -m true 2>/dev/null || missing "this system allows no mount namespace (CAP_SYS_ADMIN)"
+}
+
 # In a mount namespace of its own: nothing stays mounted, however the command ends.
-run() {
-  local at=$root/$1; shift
-  [ -e "$at/ready" ] || missing "no $at: 'tests/blender/chroots.sh make ${at##*/}' sets it up"
-  [ "$(id -u)" = 0 ] || missing "chroot needs root"
+enter() { # FOLDER COMMAND...
   exec unshare -m bash -euc '
     at=$1 cwd=$2; shift 2
     mount --make-rprivate /
+    mkdir -p "$at/host"
+    mount --rbind / "$at/host"
     mount -t proc proc "$at/proc"
     mount --rbind /dev "$at/dev"
     for host in /*/; do
@@ -38,58 +45,76 @@ run() {
     export HOME=/var/home TMPDIR=/tmp LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin
     export BLENDER_USER_RESOURCES=${BLENDER_USER_RESOURCES:-$HOME/blender}
     unset LD_LIBRARY_PATH LD_PRELOAD PYTHONPATH
-    exec chroot "$at" sh -c '\''cd "$0" 2>/dev/null || cd /; exec "$@"'\'' "$cwd" "$@"' run "$at" "$PWD" "$@"
+    exec chroot "$at" sh -c '\''cd "$0" 2>/dev/null || cd /; exec "$@"'\'' "$cwd" "$@"' run "$1" "$PWD" "${@:2}"
+}
+
+run() { # NAME COMMAND...
+  [ -e "$root/$1/ready" ] || missing "no $root/$1: 'tests/blender/chroots.sh make $1' sets it up"
+  privileged
+  enter "$root/$1" "${@:2}"
 }
 
 # Packages are left out that only recommend themselves; no service is started.
 bootstrap() { # NAME SUITE
   local at=$root/$1
-  [ "$(id -u)" = 0 ] || missing "debootstrap needs root"
+  [ -e "$at/base" ] && return
   command -v debootstrap >/dev/null || missing "debootstrap is not installed (apt-get install debootstrap)"
+  wget -q --timeout=30 --tries=2 -O /dev/null "$mirror/dists/$2/InRelease" || missing "no network: $mirror/dists/$2 cannot be read"
   rm -rf --one-file-system "$at.new"
   mkdir -p "$at.new/var/home"
   debootstrap --variant=minbase --include=ca-certificates "$2" "$at.new" "$mirror" >"$root/$1.log" 2>&1 ||
     missing "debootstrap of Debian $2 failed, see $root/$1.log"
   printf '#!/bin/sh\nexit 101\n' >"$at.new/usr/sbin/policy-rc.d"
   chmod 755 "$at.new/usr/sbin/policy-rc.d"
-  echo 'APT::Install-Recommends "0";' >"$at.new/etc/apt/apt.conf.d/90txmill"
+  # A mirror that lags is good enough.
+  printf '%s\n' 'APT::Install-Recommends "0";' 'Acquire::Check-Valid-Until "0";' >"$at.new/etc/apt/apt.conf.d/90txmill"
   # The host may trust a proxy of its own.
   cp -L /etc/ssl/certs/ca-certificates.crt "$at.new/etc/ssl/certs/"
   cp -L /etc/resolv.conf "$at.new/etc/resolv.conf"
   rm -rf --one-file-system "$at"
+  touch "$at.new/base"
   mv "$at.new" "$at"
-  touch "$at/ready"
 }
 
-inside() { # NAME COMMAND: output into the log
-  (run "$1" sh -c "$2") >>"$root/$1.log" 2>&1 || { rm -f "$root/$1/ready"; missing "set-up failed, see $root/$1.log"; }
+inside() { # NAME WHAT COMMAND: output into the log
+  (enter "$root/$1" sh -c "$3") >>"$root/$1.log" 2>&1 || missing "$2, see $root/$1.log"
+}
+
+apt_install() { # NAME PACKAGE...
+  inside "$1" "packages of Debian cannot be installed" \
+    "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y ${*:2}"
 }
 
 make_debian() {
-  # What builds txmill, the packages of its tests, and what Blender's own extension module imports.
+  # What builds txmill, the packages of its tests, what Blender's own extension module imports, and a screen for Blender.
   local packages
   packages=$(awk '$1 == "build" || $1 == "test" { print $2 }' "$here/../../scripts/packages" |
     grep -v -x -E 'chromium|nodejs|blender-data|gcc-aarch64-linux-gnu|libc6-dev-arm64-cross|qemu-user' | tr '\n' ' ')
   bootstrap debian unstable
-  inside debian "DEBIAN_FRONTEND=noninteractive apt-get install -y blender python3-cattr python3-requests python3-numpy \
-    xvfb xauth libgl1-mesa-dri $packages"
+  apt_install debian blender python3-cattr python3-requests python3-numpy xvfb xauth libgl1-mesa-dri "$packages"
 }
 
 make_official() {
   bootstrap official trixie
-  inside official "DEBIAN_FRONTEND=noninteractive apt-get install -y python3-venv libx11-6 libxi6 libxfixes3 libxrender1 \
-    libxxf86vm1 libxkbcommon0 libsm6 libice6 libgl1 libegl1 libgomp1 libxext6 libxrandr2"
-  inside official "python3 -m venv /opt/bpy && /opt/bpy/bin/pip --cert /etc/ssl/certs/ca-certificates.crt install '$bpy'"
+  apt_install official python3-venv libx11-6 libxi6 libxfixes3 libxrender1 libxxf86vm1 libxkbcommon0 libsm6 libice6 libgl1 \
+    libegl1 libgomp1 libxext6 libxrandr2
+  inside official "PyPI cannot be reached, or has no $bpy for this machine" \
+    "python3 -m venv /opt/bpy && /opt/bpy/bin/pip --cert /etc/ssl/certs/ca-certificates.crt install '$bpy'"
 }
+
+usage() { sed -n '3,14s/^# \?//p' "$0" >&2; exit 2; }
 
 case ${1-} in
 make)
-  case ${2-} in debian | official) ;; *) sed -n '3,13s/^# \?//p' "$0" >&2; exit 2 ;; esac
+  case ${2-} in debian | official) ;; *) usage ;; esac
+  privileged
   mkdir -p "$root"
-  [ -e "$root/$2/ready" ] || "make_$2"
+  exec 9>"$root/lock"
+  flock 9
+  [ -e "$root/$2/ready" ] || { "make_$2"; touch "$root/$2/ready"; }
   ;;
 run) shift; run "$@" ;;
 blender) shift; run debian blender "$@" ;;
 python) shift; run official /opt/bpy/bin/python "$@" ;;
-*) sed -n '3,13s/^# \?//p' "$0" >&2; exit 2 ;;
+*) usage ;;
 esac

@@ -75,7 +75,7 @@ def empty():
     scene.cycles.seed = 0
     scene.cycles.use_denoising = False
     scene.cycles.use_adaptive_sampling = False
-    scene.render.resolution_x, scene.render.resolution_y = 320, 240
+    scene.render.resolution_x, scene.render.resolution_y = 480, 320
     scene.render.use_texture_cache = True
     scene.render.use_auto_generate_texture_cache = False
     scene.render.image_settings.file_format = "OPEN_EXR"
@@ -94,7 +94,7 @@ def empty():
     return scene
 
 
-def every_way(folder, absolute=False):
+def every_way(folder):
     """Saves folder/scene.blend (and folder/library.blend) and returns its path."""
     textures = os.path.join(folder, "textures")
 
@@ -106,10 +106,7 @@ def every_way(folder, absolute=False):
     linked = material("linked")
     feed(linked, node(linked.node_tree, "ShaderNodeTexImage", load(file("linked.png"))))
     linked.use_fake_user = True
-    library = os.path.join(folder, "library.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=library)
-    bpy.ops.file.make_paths_relative()
-    bpy.ops.wm.save_mainfile()
+    library = save(os.path.join(folder, "library.blend"))
 
     scene = empty()
     at = 0
@@ -202,12 +199,152 @@ def every_way(folder, absolute=False):
         wanted.materials = ["linked"]
     plane("linked", wanted.materials[0], 5.5, 4)
 
-    path = os.path.join(folder, "scene.blend")
+    return save(os.path.join(folder, "scene.blend"))
+
+
+def save(path):
+    """Saves the open scene with paths relative to it."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     bpy.ops.wm.save_as_mainfile(filepath=path)
-    if not absolute:
-        bpy.ops.file.make_paths_relative()
-        bpy.ops.wm.save_mainfile()
+    bpy.ops.file.make_paths_relative()
+    bpy.ops.wm.save_mainfile()
     return path
+
+
+def shown(name, image, at=0, **settings):
+    """A plane with a material of one image node."""
+    made = material(name)
+    texture = node(made.node_tree, "ShaderNodeTexImage", image, **settings)
+    feed(made, texture)
+    plane(name, made, at % 6, at // 6)
+    return texture
+
+
+def overrides(folder):
+    """Library overrides: objects, a slot with another material; a library of a library."""
+    empty()
+    shown("inner", load(picture(os.path.join(folder, "deep", "inner.png"), seed=1)))
+    bpy.data.materials["inner"].use_fake_user = True
+    deepest = save(os.path.join(folder, "deep", "inner.blend"))
+
+    empty()
+    shown("thing", load(picture(os.path.join(folder, "lib", "thing.png"), seed=2), "Non-Color"))
+    shown("other", load(picture(os.path.join(folder, "lib", "before.png"), seed=3)))
+    with bpy.data.libraries.load(deepest, link=True) as (_, wanted):
+        wanted.materials = ["inner"]
+    plane("deep", wanted.materials[0], 2, 0)
+    library = save(os.path.join(folder, "lib", "assets.blend"))
+
+    scene = empty()
+    with bpy.data.libraries.load(library, link=True) as (_, wanted):
+        wanted.objects = ["thing", "other", "deep"]
+    for thing in wanted.objects:
+        scene.collection.objects.link(thing)
+    for name in ("thing", "deep"):
+        bpy.data.objects[name].override_create(remap_local_usages=True).location.z = 1
+    # The shot gives the overridden object a material of its own; the library's keeps its image.
+    local = bpy.data.objects["other"].override_create(remap_local_usages=True)
+    after = material("after")
+    feed(after, node(after.node_tree, "ShaderNodeTexImage", load(picture(os.path.join(folder, "shot", "after.png"), seed=4))))
+    local.material_slots[0].link = "OBJECT"
+    local.material_slots[0].material = after
+    return save(os.path.join(folder, "shot", "shot.blend")), {}
+
+
+def nested(folder):
+    """Groups in groups, of a material and of the world; one that is used twice, one that nothing uses, a muted node."""
+    empty()
+
+    def group(name, inner):
+        made = bpy.data.node_groups.new(name, "ShaderNodeTree")
+        made.interface.new_socket("Color", in_out="OUTPUT", socket_type="NodeSocketColor")
+        if isinstance(inner, str):
+            source = node(made, "ShaderNodeTexImage", load(picture(os.path.join(folder, inner), seed=len(inner))))
+        else:
+            source = made.nodes.new("ShaderNodeGroup")
+            source.node_tree = inner
+        made.links.new(source.outputs[0], made.nodes.new("NodeGroupOutput").inputs[0])
+        return made
+
+    outer = group("outer", group("middle", group("inner", "inner image.png")))
+    for name in ("one", "two"):
+        made = material(name)
+        used = made.node_tree.nodes.new("ShaderNodeGroup")
+        used.node_tree = outer
+        feed(made, used)
+        plane(name, made, len(name), 0)
+    group("unused", "unused.png").use_fake_user = True
+    world = bpy.context.scene.world = bpy.data.worlds.new("world")
+    world.use_nodes = True
+    used = world.node_tree.nodes.new("ShaderNodeGroup")
+    used.node_tree = group("sky", "sky.png")
+    background = next(n for n in world.node_tree.nodes if n.bl_idname == "ShaderNodeBackground")
+    world.node_tree.links.new(used.outputs[0], background.inputs[0])
+    shown("muted", load(picture(os.path.join(folder, "muted.png"), seed=9)), 1).mute = True
+    kept = material("kept by a fake user")
+    feed(kept, node(kept.node_tree, "ShaderNodeTexImage", load(picture(os.path.join(folder, "kept.png"), seed=10))))
+    kept.use_fake_user = True
+    hidden = load(picture(os.path.join(folder, "hidden.png"), seed=11))
+    shown("hidden", hidden, 2)
+    bpy.data.objects["hidden"].hide_render = True
+    return save(os.path.join(folder, "nested.blend")), {}
+
+
+def packed(folder):
+    """Packed tiles and a packed sequence beside ones on disk."""
+    empty()
+    for name in ("packed", "kept"):
+        for number in (1001, 1002):
+            picture(os.path.join(folder, "%s.%d.png" % (name, number)), seed=number)
+        tiled = load(os.path.join(folder, "%s.1001.png" % name), source="TILED")
+        tiled.tiles.new(1002)
+        shown(name, tiled)
+        if name == "packed":
+            tiled.pack()
+            left = tiled.name
+    return save(os.path.join(folder, "packed.blend")), {left: "packed"}
+
+
+def offsets(folder):
+    """Sequences: an offset, a start, a cycle, one image in two ranges, an image user that is a single frame."""
+    empty()
+    for frame in range(1, 15):
+        picture(os.path.join(folder, "frames", "f.%03d.png" % frame), seed=frame, width=32, height=32)
+    image = load(os.path.join(folder, "frames", "f.001.png"), source="SEQUENCE")
+    for at, (duration, start, offset, cyclic) in enumerate(((4, 3, 5, False), (2, 1, 0, True), (3, -4, 9, False))):
+        user = shown("range %d" % at, image, at).image_user
+        user.frame_duration, user.frame_start, user.frame_offset, user.use_cyclic = duration, start, offset, cyclic
+        user.use_auto_refresh = at != 1
+    other = load(picture(os.path.join(folder, "frames", "g0007.png"), seed=7, width=32, height=32), source="SEQUENCE")
+    shown("one frame", other, 4).image_user.frame_duration = 1
+    return save(os.path.join(folder, "offsets.blend")), {}
+
+
+def elsewhere(folder):
+    """Images that Cycles does not look up: of the compositor, of geometry nodes, of brushes; and those of another scene."""
+    empty()
+    shown("looked up", load(picture(os.path.join(folder, "looked up.png"), seed=1)))
+    tree = bpy.data.node_groups.new("compositor", "CompositorNodeTree")
+    tree.nodes.new("CompositorNodeImage").image = load(picture(os.path.join(folder, "compositor.png"), seed=2))
+    bpy.context.scene.compositing_node_group = tree
+    geometry = bpy.data.node_groups.new("geometry", "GeometryNodeTree")
+    geometry.nodes.new("GeometryNodeImageTexture").inputs["Image"].default_value = load(picture(os.path.join(folder, "geometry.png"), seed=3))
+    bpy.data.objects["looked up"].modifiers.new("geometry", "NODES").node_group = geometry
+    texture = bpy.data.textures.new("legacy", "IMAGE")
+    texture.image = load(picture(os.path.join(folder, "brush.png"), seed=4))
+    texture.use_fake_user = True
+    load(picture(os.path.join(folder, "reference.png"), seed=5)).use_fake_user = True
+    second = bpy.data.scenes.new("second")
+    shown("of the second", load(picture(os.path.join(folder, "second.png"), seed=6)), 3)
+    thing = bpy.data.objects["of the second"]
+    second.collection.objects.link(thing)
+    bpy.context.scene.collection.objects.unlink(thing)
+    return save(os.path.join(folder, "elsewhere.blend")), {}
+
+
+def corners(folder):
+    """{name: (scene, {image that is left out: its state in txmill list})}"""
+    return {make.__name__: make(os.path.join(folder, make.__name__)) for make in (overrides, nested, packed, offsets, elsewhere)}
 
 
 def tx_files(folder):
