@@ -10,6 +10,7 @@ from bpy_extras.io_utils import ExportHelper
 
 VERSION = 1
 SOLID = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
+NOT_SOLID = {"CURVES": "hair curves", "POINTCLOUD": "a point cloud", "VOLUME": "a volume", "GREASEPENCIL": "grease pencil"}
 ALPHA = {"STRAIGHT": "straight", "PREMUL": "premultiplied", "CHANNEL_PACKED": "channel_packed", "NONE": "none"}
 EXTENSION = {"REPEAT": "repeat", "EXTEND": "extend", "CLIP": "clip", "MIRROR": "mirror"}
 
@@ -126,15 +127,18 @@ class Writer:
         if image is None:
             return None
         if image.source not in ("FILE", "TILED", "SEQUENCE") or image.packed_files:
-            self.left_out.append((image.name, "packed" if image.packed_files else image.source.lower()))
+            self.left_out.append((image.name, "the image is packed" if image.packed_files else
+                                  "the image is no file (%s)" % image.source.lower()))
             return None
         environment = node.bl_idname == "ShaderNodeTexEnvironment"
         extension = "repeat" if environment else EXTENSION[node.extension]
-        key = (image.name_full, extension, node.interpolation, environment)
+        path = bpy.path.abspath(image.filepath_raw, library=image.library)
+        if image.source == "SEQUENCE":  # the file of this frame
+            path = image.filepath_from_user(image_user=node.image_user)
+        key = (image.name_full, path, extension, node.interpolation, environment)
         if key not in self.images:
             name = "image%d" % len(self.images)
             self.images[key] = name
-            path = bpy.path.abspath(image.filepath_raw, library=image.library)
             self.add("image", name, quoted(self.path(os.path.normpath(path))), "colorspace", quoted(image.colorspace_settings.name),
                      "alpha", ALPHA[image.alpha_mode], "extension", extension, "interpolation", node.interpolation.lower(),
                      *(["udim", " ".join(str(tile.number) for tile in image.tiles)] if image.source == "TILED" else []))
@@ -194,7 +198,13 @@ class Writer:
     def instances(self):
         for instance in self.depsgraph.object_instances:
             thing = instance.object
-            if not instance.show_self or thing.type not in SOLID or thing.original.hide_render:
+            if not instance.show_self or thing.original.hide_render:
+                continue
+            if thing.type in NOT_SOLID:
+                self.left_out.append((thing.name, NOT_SOLID[thing.type]))
+            if any(system.settings.type == "HAIR" and system.settings.render_type == "PATH" for system in thing.particle_systems):
+                self.left_out.append(("the hair of %s" % thing.name, "strands have no mesh"))
+            if thing.type not in SOLID:
                 continue
             for mesh, material, count in self.mesh(instance):
                 self.add("instance", mesh, material, matrix(instance.matrix_world))
@@ -207,6 +217,9 @@ class Writer:
             if thing.type != "LIGHT" or thing.original.hide_render:
                 continue
             light, to_world = thing.data, instance.matrix_world
+            for node in light.node_tree.nodes if light.node_tree else ():
+                if getattr(node, "image", None):
+                    self.left_out.append(("%s of the light %s" % (node.image.name, thing.name), "lights have no images"))
             power = numbers(light.energy * c for c in light.color)
             place = numbers(to_world.translation)
             forward = numbers(-to_world.to_3x3().col[2].normalized())
@@ -229,7 +242,7 @@ class Writer:
             if node.bl_idname == "ShaderNodeTexEnvironment" and not node.mute:
                 image = self.image(node)
                 if node.inputs["Vector"].links:
-                    self.left_out.append((node.image.name if node.image else node.name, "the mapping of the world"))
+                    self.left_out.append(("the mapping of the world %s" % world.name, "its image is taken as it is"))
                 if image:
                     self.add("world", image, "projection", "latlong" if node.projection == "EQUIRECTANGULAR" else "mirror-ball")
                     return

@@ -197,12 +197,52 @@ def export(program, folder):
     check("export-spares-other-folders", "holds other files" in str(result), result)
 
 
+def export_gaps(program, folder):
+    """What a scene folder cannot hold is named: nothing is left out in silence."""
+    top = os.path.join(folder, "gaps")
+    scene = scenes.empty()
+    packed = scenes.load(scenes.picture(os.path.join(top, "packed.png")))
+    packed.pack()
+    scenes.shown("packed", packed, 0)
+    scenes.shown("generated", bpy.data.images.new("drawn", 8, 8), 1)
+    scenes.shown("boxed", scenes.load(scenes.picture(os.path.join(top, "boxed.png"))), 2, projection="BOX")
+    scenes.shown("kept", scenes.load(scenes.picture(os.path.join(top, "kept.png"))), 3)
+    for frame in (1, 2, 3):
+        scenes.picture(os.path.join(top, "f_%d.png" % frame), 16, 16, frame)
+    user = scenes.shown("sequence", scenes.load(os.path.join(top, "f_1.png"), source="SEQUENCE"), 4).image_user
+    user.frame_duration, user.frame_start, user.frame_offset, user.use_auto_refresh = 3, 1, 0, True
+    scene.world = bpy.data.worlds.new("mapped")
+    scene.world.use_nodes = True
+    tree = scene.world.node_tree
+    sky = scenes.node(tree, "ShaderNodeTexEnvironment", scenes.load(scenes.picture(os.path.join(top, "sky.png"), 64, 32)))
+    tree.links.new(tree.nodes.new("ShaderNodeMapping").outputs[0], sky.inputs["Vector"])
+    background = next(n for n in tree.nodes if n.bl_idname == "ShaderNodeBackground")
+    tree.links.new(sky.outputs[0], background.inputs[0])
+    lamp = bpy.data.lights.new("projector", "SPOT")
+    lamp.use_nodes = True
+    scenes.node(lamp.node_tree, "ShaderNodeTexImage", scenes.load(scenes.picture(os.path.join(top, "gobo.png"))))
+    scene.collection.objects.link(bpy.data.objects.new("projector", lamp))
+    scene.collection.objects.link(bpy.data.objects.new("smoke", bpy.data.volumes.new("smoke")))
+    scene.camera.data.type = "PANO"
+    scene.frame_set(2)
+    target = os.path.join(folder, "gaps-export")
+    result, text = printed(bpy.ops.txmill.export_scene, filepath=target)
+    lines = open(os.path.join(target, "scene.txt"), encoding="utf-8").read().splitlines()
+    images = {os.path.basename(json.JSONDecoder().raw_decode(line.split(" ", 2)[2])[0]) for line in lines if line.startswith("image ")}
+    check("gaps-images", images == {"kept.png", "boxed.png", "f_2.png", "sky.png"}, images)
+    check("gaps-no-camera", not any(line.startswith("camera ") for line in lines))
+    for what in ("camera is left out: a panoramic", "packed.png is left out: the image is packed", "drawn is left out: the image is no file",
+                 "boxed: Image Texture is left out: its coordinates", "the mapping of the world mapped is left out",
+                 "gobo.png of the light projector is left out", "smoke is left out: a volume"):
+        check("gaps-named: %s" % what.partition(" is left out")[0], what in text, (result, text))
+
+
 def main():
     program, folder = sys.argv[sys.argv.index("--") + 1:][:2]
     part("preferences").get().program = program
     found, text = part("preferences").version(program)
     check("program", found and "txmill" in text, text)
-    for test in (make_and_explain, unsaved_and_working_space, cancel, program_missing, export):
+    for test in (make_and_explain, unsaved_and_working_space, cancel, program_missing, export, export_gaps):
         test(program, folder)
     # For the render that follows in a Blender of its own.
     preferences = part("preferences").get()

@@ -20,7 +20,7 @@ check install "$@" --command extension install-file -r user_default -e "$zip"
 timeout 600 "$@" -b --python-exit-code 1 --python "$here/extension.py" -- "$program" "$folder" >"$folder/out" 2>&1
 code=$?
 grep -E '^(pass|FAIL) ' "$folder/out"
-if [ $code -ne 0 ] || ! grep -q '^pass export-camera' "$folder/out"; then
+if [ $code -ne 0 ] || ! grep -q '^pass gaps-named: smoke' "$folder/out"; then
   status=1
   grep -n -A20 'Traceback' "$folder/out" || tail -n 20 "$folder/out"
 fi
