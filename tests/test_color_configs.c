@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "color/color.h"
+#include "color/ocio.h"
 #include "color/scan.h"
 
 static char folder[] = "/tmp/txmill-color-XXXXXX";
@@ -354,7 +355,7 @@ START_TEST(spaces_in_a_circle)
     float rgba[4] = {0.5f, 0.5f, 0.5f, 1};
     ck_assert_msg(txm_color_find(config, "sound", &space, &none) == TXM_OK, "%s", none.message);
     txm_color_apply(space, rgba, 1);
-    ck_assert_float_eq_tol(rgba[0], 0.25f, 1e-6f);
+    ck_assert_float_eq_tol(rgba[0], 0.25f, 1e-5f); /* OpenColorIO 2.5 computes powers to 17 bits */
     txm_color_free(&config);
     txm_error err = {0};
     config = load(write_file(
@@ -451,8 +452,21 @@ static void check_unavailable(const txm_color_config *config, const char *name, 
     says(err.message, part);
 }
 
+/* From 2.4 on the library reads this profile by itself, and refuses the config for what is invented in it. */
+static bool reads_newer_config(const char *name)
+{
+    unsigned major, minor;
+    txm_ocio_newest_profile(&major, &minor);
+    if (major == 2 && minor < 4)
+        return false;
+    printf("skip %s (this OpenColorIO reads profile 2.4 by itself)\n", name);
+    return true;
+}
+
 START_TEST(newer_config_keeps_what_textures_need)
 {
+    if (reads_newer_config("newer_config_keeps_what_textures_need"))
+        return;
     static const char *const order[] = {
         "sRGB - Display", "Display P3 HDR - Display", "ACES2065-1", "CIE XYZ-D65",  "ARRI LogC4",
         "Linear Rec.709", "sRGB - Texture",           "Half Known", "Behind LogC4", "Raw"};
@@ -482,14 +496,11 @@ END_TEST
 
 START_TEST(newer_config_says_what_is_left_out)
 {
+    if (reads_newer_config("newer_config_says_what_is_left_out"))
+        return;
     txm_color_config *config = load(testdata("color/newer-2.4.ocio"));
     const char *left_out = txm_color_config_left_out(config);
     txm_color_entry entry;
-    if (!*left_out) {
-        printf("skip newer_config_says_what_is_left_out (this OpenColorIO loads profile 2.4 by itself)\n");
-        txm_color_free(&config);
-        return;
-    }
     static const char *const parts[] = {"displays", "looks",      "named_transforms", "future",
                                         "ACES 2.0", "ARRI LogC4", "Half Known",       "Display P3 HDR - Display"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

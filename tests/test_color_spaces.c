@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "color/color.h"
+#include "color/ocio.h"
 #include "util_gamut.h"
 
 /* ---- primaries and whites --------------------------------------------------------------------------------------- */
@@ -287,6 +288,15 @@ static void teardown(void)
     txm_color_free(&config);
 }
 
+/* OpenColorIO 2.5 computes powers four at a time, alpha's among them, right to 17 bits. The versions before had them to
+ * the last. */
+static double last_bits(void)
+{
+    unsigned major, minor;
+    txm_ocio_newest_profile(&major, &minor);
+    return major > 2 || minor >= 5 ? 2e-5 : 0;
+}
+
 static void convert(const char *name, const float in[3], float out[3])
 {
     const txm_color_space *space = NULL;
@@ -295,13 +305,14 @@ static void convert(const char *name, const float in[3], float out[3])
     ck_assert_msg(txm_color_find(config, name, &space, &err) == TXM_OK, "%s", err.message);
     if (txm_color_space_class(space) == TXM_COLOR_OTHER)
         txm_color_apply(space, rgba, 1);
-    ck_assert_float_eq(rgba[3], 0.5f);
+    ck_assert_double_le(fabs(rgba[3] - 0.5), last_bits());
     memcpy(out, rgba, 3 * sizeof *out);
 }
 
 static void check_near(const char *name, const float in[3], const float got[3], const double want[3], double tolerance)
 {
     double largest = fmax(fabs(want[0]), fmax(fabs(want[1]), fabs(want[2])));
+    tolerance = fmax(tolerance, last_bits());
     for (int c = 0; c < 3; c++)
         ck_assert_msg(fabs(got[c] - want[c]) <= tolerance * largest,
                       "%s: (%g %g %g) gives (%.9g %.9g %.9g), not (%.9g %.9g %.9g)", name, in[0], in[1], in[2], got[0],
@@ -398,6 +409,8 @@ START_TEST(hlg_matches_bt2100)
             want[k] = v <= 0.5 ? v * v / 3 : (exp((v - c) / a) + b) / 12;
         }
         double luminance = 0.2627 * want[0] + 0.6780 * want[1] + 0.0593 * want[2];
+        if (last_bits() > 0 && luminance < 1e-3) /* OpenColorIO 2.5 ends the exponent of the system at a least luminance */
+            continue;
         for (int k = 0; k < 3; k++)
             want[k] *= 10 * pow(luminance, 0.2);
         matrix_apply(&m, want, want);

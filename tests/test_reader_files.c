@@ -146,6 +146,8 @@ static void is_unsupported(const char *path)
 {
     txm_error err = {0};
     txm_status status = first_failure(path, &err);
+    if (status == TXM_OK && strstr(path, "-dwaa-")) /* OpenEXRCore reads it from 3.3 on */
+        return;
     ck_assert_msg(status == TXM_STATUS_UNSUPPORTED, "%s: %s, %s", path, txm_status_name(status), err.message);
     ck_assert_msg(strstr(err.message, path) != NULL, "%s does not name the file", err.message);
 }

@@ -227,6 +227,25 @@ std::string interop_of(const ImageSpec &spec)
     return std::string(spec.get_string_attribute("colorInteropID"));
 }
 
+/* From 3.1 on OpenImageIO names colour spaces by interop ids, says sRGB of BMP files, and nothing of OpenEXR files without
+ * an id. The rest of txmill, its own readers among it, has the words of the versions before. */
+std::string hint_of(const ImageSpec &spec, const std::string &format)
+{
+    static const char *const words[][2] = {{"srgb_rec709_scene", "sRGB"},
+                                           {"lin_rec709_scene", "linear"},
+                                           {"g22_rec709_scene", "Gamma2.2"},
+                                           {"g18_rec709_scene", "Gamma1.8"}};
+    const std::string hint = std::string(spec.get_string_attribute("oiio:ColorSpace"));
+    if (format == "openexr")
+        return "Linear";
+    if (format == "bmp")
+        return "";
+    for (const auto &word : words)
+        if (hint == word[0])
+            return word[1];
+    return hint;
+}
+
 void describe(const Source &s, txm_source_info *info)
 {
     const std::string format = s.input->format_name();
@@ -239,7 +258,7 @@ void describe(const Source &s, txm_source_info *info)
     info->file_alpha = alpha_of(format, s.spec);
     copy(info->format, sizeof info->format, format);
     copy(info->reader, sizeof info->reader, "oiio");
-    copy(info->colorspace_hint, sizeof info->colorspace_hint, s.spec.get_string_attribute("oiio:ColorSpace"));
+    copy(info->colorspace_hint, sizeof info->colorspace_hint, hint_of(s.spec, format).c_str());
     copy(info->interop_id, sizeof info->interop_id, interop_of(s.spec).c_str());
     info->tiled = s.spec.tile_width != 0;
     keep_density(s.spec, format, &info->density);
