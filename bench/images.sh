@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes the benchmark images in the folder given (default ./bench-images) from Debian's own photographs.
-# Needs: openimageio-tools, plasma-workspace-wallpapers. What is there already is kept.
+# Needs: openimageio-tools, plasma-workspace-wallpapers. What is there already is kept. "images.sh FOLDER textures" makes those
+# alone that a scene may have: without the ones that measure memory.
 set -eu
 out=${1:-bench-images}
 wallpapers=/usr/share/wallpapers
@@ -32,11 +33,13 @@ make_once "$out/hdr4k.exr" oiiotool "$out/photo4k.png" --colorconvert sRGB linea
     --compression zip -o @
 
 # For memory: the same width at four heights, and two that are larger than the memory that they may take.
-for height in 2048 4096 8192 16384; do
-    make_once "$out/tall-$height.png" oiiotool "$volna" --resize "4096x$height" --ch R,G,B -d uint8 -o @
-done
-make_once "$out/rgb16k.png" oiiotool "$volna" --resize 16384x16384 --ch R,G,B -d uint8 -o @
-make_once "$out/grey32k.tif" oiiotool "$volna" --resize 32768x32768 --ch R -d uint8 --compression lzw -o @
+if [ "${2:-}" != textures ]; then
+    for height in 2048 4096 8192 16384; do
+        make_once "$out/tall-$height.png" oiiotool "$volna" --resize "4096x$height" --ch R,G,B -d uint8 -o @
+    done
+    make_once "$out/rgb16k.png" oiiotool "$volna" --resize 16384x16384 --ch R,G,B -d uint8 -o @
+    make_once "$out/grey32k.tif" oiiotool "$volna" --resize 32768x32768 --ch R -d uint8 --compression lzw -o @
+fi
 
 # Twenty other photographs at their own size.
 count=0

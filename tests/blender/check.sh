@@ -3,8 +3,8 @@
 # make check-blender: txmill beside real Blenders, which are set up in Debian chroots (root, network, 6 GB, ten minutes the
 # first time). What cannot be had here is named and skipped. Environment:
 #   QUICK=1       a fifth of the time: no test suite, few images and settings
-#   ONLY="..."    parts to run: build suite extension interface scenes scenes-official settings settings-official random
-#                 random-official
+#   ONLY="..."    parts to run: build suite extension interface scenes scenes-official times settings settings-official
+#                 random random-official
 #   N, SEED       number and seed of the random images (500, 1; quick: 60)
 #   JOBS          processors to use
 # A table of the parts closes the run, then "N passed, N failed, N skipped". What parts printed is kept in build-blender/check.
@@ -40,12 +40,16 @@ part() {
 pass() { echo "pass $*"; p=$((p + 1)); }
 fail() { echo "FAIL $*"; f=$((f + 1)); tail -n 40 "$log"; }
 skip() { echo "skip $*"; s=$((s + 1)); }
-# Sets up one of the chroots; false, and a line that says why, where that cannot be done.
+# Sets up one of the chroots; false, and a line that says why, where that cannot be done. Tried once.
+declare -A setup=()
 ready() {
-  "$chroots" make "$1" 2>"$logs/$1.why" && return
-  [ $? = 77 ] && skip "$1: $(tail -n 1 "$logs/$1.why" | sed 's/^chroots.sh: //')" && return 1
+  if [ -z "${setup[$1]:-}" ]; then
+    "$chroots" make "$1" 2>"$logs/$1.why"
+    setup[$1]=$?
+  fi
+  [ "${setup[$1]}" = 0 ] && return
   log=$logs/$1.why
-  fail "$1: set-up"
+  if [ "${setup[$1]}" = 77 ]; then skip "$1: $(tail -n 1 "$log" | sed 's/^chroots.sh: //')"; else fail "$1: set-up"; fi
   return 1
 }
 
@@ -74,9 +78,6 @@ suite() {
   if [ -z "$p" ]; then p=0 f=0 s=0; fail "the tests did not run"; else grep -A20 '^FAIL' "$log"; fi
 }
 
-# The program that can convert what this Blender can: the one built in the chroot, or the host's.
-program() { if [ -x $build/txmill ] && [ -x "$1" ]; then echo "$chroots run debian $PWD/$build/txmill"; else realpath "$host"; fi; }
-
 differential() { # CHROOT COMMAND_OF_CHROOTS ARGUMENT...
   local blender=$2
   ready "$1" || return
@@ -92,23 +93,23 @@ differential() { # CHROOT COMMAND_OF_CHROOTS ARGUMENT...
 }
 
 part build compile
-if "$chroots" run debian test -x "$PWD/$build/txmill" 2>/dev/null; then
-  inside=$PWD/$build/txmill differential_program="$chroots run debian $PWD/$build/txmill"
-else
-  inside=$(realpath "$host") differential_program=$inside
-fi
+# What is compared with Blender is built with an OpenColorIO that knows all its spaces; without that chroot, the host's.
+inside=$PWD/$build/txmill differential_program=$(realpath "$host")
+if "$chroots" run debian test -x "$inside" 2>/dev/null; then differential_program="$chroots run debian $inside"; fi
 [ -n "$quick" ] || part suite suite
 part extension counted debian tests/blender/extension.sh "$extension" "$inside" "$chroots" blender
 part interface counted debian tests/blender/interface.sh "$extension" "$inside" "$chroots"
 part scenes counted debian "$chroots" blender -b --factory-startup --python-exit-code 1 --python tests/blender/loop.py -- \
-  "$inside" "$PWD/$logs/scenes" $quick
-part scenes-official counted official "$chroots" python tests/blender/loop.py -- "$(realpath "$host")" "$PWD/$logs/scenes-official" $quick
+  "$inside" "$PWD/$logs/scenes" ${quick:+quick}
+part scenes-official counted official "$chroots" python tests/blender/loop.py "chroot /host $differential_program" \
+  "$PWD/$logs/scenes-official" ${quick:+quick}
 if [ -n "$quick" ]; then
   part random differential debian blender -n "${N:-60}" --seed "${SEED:-1}"
-  part random-official differential official python -n "${N:-60}" --seed "${SEED:-1}" testdata/golden/sources
+  part random-official differential official python -n "${N:-60}" --seed "${SEED:-1}" testdata/golden
 else
+  part times counted debian bench/blender.sh "$inside" "$chroots"
   part settings differential debian blender -n 0 --every-setting testdata/golden
-  part settings-official differential official python -n 0 --every-setting testdata
+  part settings-official differential official python -n 0 --every-space testdata
   part random differential debian blender -n "${N:-500}" --seed "${SEED:-1}"
   part random-official differential official python -n "${N:-500}" --seed "${SEED:-1}" testdata
 fi

@@ -43,6 +43,8 @@ def parse():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="threads of txmill (default: all processors)")
     parser.add_argument("--every-setting", action="store_true",
                         help="images of the folders in every colour space with every alpha type")
+    parser.add_argument("--every-space", action="store_true",
+                        help="images of the folders in every colour space, each with the next of the alpha types")
     parser.add_argument("--only", metavar="NAME", help="convert only random images whose names contain NAME")
     return parser.parse_args()
 
@@ -157,8 +159,10 @@ def random_runs(args, folder, spaces):
 
 
 def folder_runs(args, folder, spaces):
-    """Every image as sRGB, as data and in one more way, the same in each campaign with the same seed; or in every way."""
+    """Every image as sRGB, as data and in one more way, the same in each campaign with the same seed; or in every way, or in
+    every space."""
     rng = random.Random(args.seed)
+    images_so_far = 0
     for top in args.folders:
         for parent, folders, files in os.walk(os.path.abspath(top)):
             folders[:] = sorted(f for f in folders if f != "blender_tx" and not f.startswith("."))
@@ -169,6 +173,9 @@ def folder_runs(args, folder, spaces):
                 ways = [("sRGB", "straight"), ("Non-Color", "straight"), (rng.choice(spaces), rng.choice(ALPHAS))]
                 if args.every_setting:
                     ways = [(space, alpha) for space in spaces for alpha in ALPHAS]
+                elif args.every_space:
+                    ways = [(space, ALPHAS[(images_so_far + index) % len(ALPHAS)]) for index, space in enumerate(spaces)]
+                images_so_far += 1
                 for space, alpha in dict.fromkeys(ways):
                     yield {"path": path, "colorspace": space, "alpha": alpha, "cache": os.path.join(folder, "%s")}
 

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inside Blender: blender -b --factory-startup --python bench/blender.py -- TXMILL IMAGES FOLDER
+Times of Blender's own writer and of txmill over the images of make bench, a scene for the large ones and one for the 60."""
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+
+import bpy
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "blender"))
+import scenes
+
+LARGE = ("photo4k.png", "rgba4k.png", "hdr4k.exr", "photo8k.jpg")
+
+
+def processor_time():
+    """Seconds of this process and of its children."""
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+def timed(work):
+    """(wall seconds, CPU seconds)"""
+    wall, cpu = time.monotonic(), processor_time()
+    work()
+    return time.monotonic() - wall, processor_time() - cpu
+
+
+def remove_tx(folder):
+    shutil.rmtree(os.path.join(folder, "blender_tx"), ignore_errors=True)
+
+
+def scene_of(folder, paths):
+    scenes.empty()
+    bpy.context.scene.render.resolution_x = bpy.context.scene.render.resolution_y = 64
+    bpy.context.scene.cycles.samples = 1
+    for index, path in enumerate(paths):
+        copy = os.path.join(folder, os.path.basename(path))
+        os.makedirs(folder, exist_ok=True)
+        os.link(path, copy) if os.stat(path).st_dev == os.stat(folder).st_dev else shutil.copyfile(path, copy)
+        scenes.shown("m%d" % index, scenes.load(copy), index)
+    return scenes.save(os.path.join(folder, "scene.blend"))
+
+
+def measure(title, program, folder, paths):
+    scene = scene_of(folder, paths)
+    config = os.path.join(bpy.utils.system_resource("DATAFILES", path="colormanagement"), "config.ocio")
+
+    def make():
+        subprocess.run([program, "make", "--ocio", config, scene], check=True, capture_output=True)
+
+    def made():
+        return len([n for n in os.listdir(os.path.join(folder, "blender_tx")) if n.endswith(".tx")])
+
+    def line(what, theirs, ours):
+        print("note %s, %s: Blender %.2f s (CPU %.2f s), txmill %.2f s (CPU %.2f s): %.1f times faster, CPU %.1f" % (
+            title, what, *theirs, *ours, theirs[0] / ours[0], theirs[1] / ours[1]), flush=True)
+
+    make()  # both read from memory
+    remove_tx(folder)
+    theirs = timed(bpy.ops.render.generate_texture_cache)
+    counts = [made()]
+    remove_tx(folder)
+    ours = timed(make)
+    counts.append(made())
+    line("all tx files", theirs, ours)
+
+    remove_tx(folder)
+    scene_settings = bpy.context.scene.render
+    scene_settings.use_auto_generate_texture_cache = True
+    theirs = timed(bpy.ops.render.render)
+    remove_tx(folder)
+    scene_settings.use_auto_generate_texture_cache = False
+
+    def make_and_render():
+        make()
+        bpy.ops.render.render()
+
+    line("first render", theirs, timed(make_and_render))
+    print("%s %s: both make %d tx files" % ("pass" if counts == [len(paths)] * 2 else "FAIL", title, len(paths)), flush=True)
+
+
+def main():
+    program, images, folder = sys.argv[sys.argv.index("--") + 1:][:3]
+    batch = os.path.join(images, "batch")
+    measure("4 large images", program, os.path.join(folder, "large"), [os.path.join(images, name) for name in LARGE])
+    measure("60 mixed images", program, os.path.join(folder, "sixty"), [os.path.join(batch, n) for n in sorted(os.listdir(batch))])
+
+
+main()
