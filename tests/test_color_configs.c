@@ -355,7 +355,7 @@ START_TEST(spaces_in_a_circle)
     float rgba[4] = {0.5f, 0.5f, 0.5f, 1};
     ck_assert_msg(txm_color_find(config, "sound", &space, &none) == TXM_OK, "%s", none.message);
     txm_color_apply(space, rgba, 1);
-    ck_assert_float_eq_tol(rgba[0], 0.25f, 1e-5f); /* OpenColorIO 2.5 computes powers to 17 bits */
+    ck_assert_float_eq_tol(rgba[0], 0.25f, 3e-5f); /* OpenColorIO 2.5 computes powers to 15 bits */
     txm_color_free(&config);
     txm_error err = {0};
     config = load(write_file(

@@ -231,10 +231,9 @@ std::string interop_of(const ImageSpec &spec)
  * an id. The rest of txmill, its own readers among it, has the words of the versions before. */
 std::string hint_of(const ImageSpec &spec, const std::string &format)
 {
-    static const char *const words[][2] = {{"srgb_rec709_scene", "sRGB"},
-                                           {"lin_rec709_scene", "linear"},
-                                           {"g22_rec709_scene", "Gamma2.2"},
-                                           {"g18_rec709_scene", "Gamma1.8"}};
+    static const char *const words[][2] = {{"srgb_rec709_scene", "sRGB"},    {"lin_rec709_scene", "linear"},
+                                           {"g18_rec709_scene", "Gamma1.8"}, {"g20_rec709_scene", "Gamma2"},
+                                           {"g22_rec709_scene", "Gamma2.2"}, {"g24_rec709_scene", "Gamma2.4"}};
     const std::string hint = std::string(spec.get_string_attribute("oiio:ColorSpace"));
     if (format == "openexr")
         return "Linear";
