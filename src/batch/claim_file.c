@@ -90,16 +90,12 @@ static int flush(int fd)
     return close(copy) == 0 || errno == EINTR ? 0 : errno;
 }
 
-/* A claim that is left makes others wait: a failure that passes does not count, nor the word of a server that the file is
- * not there. Whether it is gone. */
+/* A claim that is left makes others wait: a failure that passes does not count. Whether it is gone. */
 static bool unlink_surely(const char *path)
 {
-    bool missed = false;
-    for (int i = 0; i < 3; i++) {
-        if (unlink(path) == 0 || (errno == ENOENT && missed))
+    for (int i = 0; i < 3; i++)
+        if (unlink(path) == 0 || errno == ENOENT)
             return true;
-        missed = errno == ENOENT;
-    }
     return false;
 }
 

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/hash.h"
@@ -35,14 +36,23 @@ void txm_content_hash_text(const char *text, char out[TXM_CONTENT_HEX])
 static txm_status hash_fd(int fd, const char *path, const volatile int *cancel, txm_sha256 *hash, void *piece,
                           txm_error *err)
 {
+    struct stat st;
+    off_t done = 0;
+    if (fstat(fd, &st) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot be examined", path);
     for (;;) {
         ssize_t n = read(fd, piece, PIECE_BYTES);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return txm_fail_errno(err, errno, "%s: reading it failed", path);
+        /* The digest of a beginning is that of another file. */
+        if (n == 0 && done < st.st_size)
+            return txm_fail(err, TXM_STATUS_CHANGED, "%s: ended after %lld of %lld bytes while it was read", path,
+                            (long long)done, (long long)st.st_size);
         if (n == 0)
             return TXM_OK;
+        done += n;
         if (txm_is_cancelled(cancel))
             return txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", path);
         txm_sha256_add(hash, piece, (size_t)n);

@@ -83,7 +83,10 @@ static txm_status remove_file(const walk *w, const char *path, const struct stat
     *busy = status == TXM_STATUS_LOCKED;
     if (status != TXM_OK)
         return *busy ? TXM_OK : txm_fail(err, status, "%s", own.message);
-    if (lstat(path, &now) != 0 || !same_file(&now, judged))
+    int looked = lstat(path, &now) == 0 ? 0 : errno;
+    if (looked && looked != ENOENT)
+        status = txm_fail_errno(err, looked, "%s: cannot be examined", path);
+    else if (looked || !same_file(&now, judged))
         *busy = true;
     else if (unlink(path) != 0)
         status = txm_fail_errno(err, errno, "%s: cannot be removed", path);
@@ -155,6 +158,11 @@ static txm_status visit(walk *w, char *path, txm_error *err)
     if (!path || (there && S_ISDIR(st.st_mode)))
         return push(w, path, err);
     txm_status status = TXM_OK;
+    if (!there && errno != ENOENT) {
+        txm_error own = {0};
+        txm_fail_errno(&own, errno, "%s: cannot be examined", path);
+        report_failure(w, &own);
+    }
     if (there && S_ISREG(st.st_mode) && txm_tx_name_parse(txm_path_base(path), &name_bytes, &version, md5))
         status = visit_file(w, path, &st, err);
     free(path);

@@ -5,6 +5,7 @@
  */
 #include "batch/inputs.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +180,11 @@ txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_i
 {
     struct stat st;
     bool there = stat(path, &st) == 0;
+    if (!there && errno != ENOENT) {
+        txm_error failure = {0};
+        txm_fail_errno(&failure, errno, "%s: cannot be examined", path);
+        return txm_inputs_add_failure(inputs, path, settings, &failure, err);
+    }
     if (there && S_ISDIR(st.st_mode)) {
         txm_error failure = {0};
         if (inputs->options.recursive)

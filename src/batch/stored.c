@@ -2,18 +2,21 @@
  * A batch and its store. */
 #include "batch/stored.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/mem.h"
 #include "source/source.h"
 #include "txmill/reader.h"
 
 /* What the result of a conversion says, read from the file that took its place. */
-static void describe(const char *tx_path, txm_result *result)
+static txm_status describe(const char *tx_path, txm_result *result, txm_error *err)
 {
     txm_tx *tx = NULL;
-    if (txm_tx_open(tx_path, &tx, NULL) != TXM_OK)
-        return;
+    txm_status status = txm_tx_open(tx_path, &tx, err);
+    if (status != TXM_OK)
+        return status;
     const txm_tx_info *info = txm_tx_info_of(tx);
     result->mono = info->channels == 1 && result->channels > 1;
     result->width = info->width;
@@ -25,6 +28,7 @@ static void describe(const char *tx_path, txm_result *result)
     result->tx_bytes = info->file_bytes;
     result->section_bytes = info->section_bytes;
     txm_tx_close(&tx);
+    return TXM_OK;
 }
 
 bool txm_batch_fetch(txm_batch *batch, const txm_making *making, txm_result *result, char **object)
@@ -35,14 +39,18 @@ bool txm_batch_fetch(txm_batch *batch, const txm_making *making, txm_result *res
     /* The digest must be that of the file which was opened. */
     if (status == TXM_OK)
         status = txm_source_check_unchanged(making->opened, &err);
-    if (status == TXM_OK && (*object = txm_store_path(batch->options.store, making, result->settings_key, content)))
+    if (status == TXM_OK && !(*object = txm_store_path(batch->options.store, making, result->settings_key, content)))
+        status = txm_no_memory(&err, making->source);
+    if (status == TXM_OK)
         status = txm_store_fetch(*object, making->target, &making->info->mtime, via, &err);
-    if (status == TXM_OK && *object) {
+    if (status == TXM_OK) {
         snprintf(result->via, sizeof result->via, "%s", via);
-        describe(making->target, result);
+        if (describe(making->target, result, &err) != TXM_OK)
+            txm_batch_warn(batch, "%s; it is in its place, but its size is not known", err.message);
         return true;
     }
-    if (status != TXM_OK && status != TXM_STATUS_NOT_FOUND && status != TXM_STATUS_CANCELLED)
+    bool not_kept = *object && err.sys_errno == ENOENT;
+    if (status != TXM_OK && !not_kept && status != TXM_STATUS_CANCELLED)
         txm_batch_warn(batch, "%s; converted instead", err.message);
     return false;
 }

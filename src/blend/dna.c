@@ -14,6 +14,7 @@
 struct txm_dna {
     uint8_t *payload; /* names point into it */
     size_t bytes;
+    bool exhausted; /* memory was, while it was parsed */
     bool big_endian;
     unsigned pointer_bytes;
     uint32_t name_count, type_count, struct_count;
@@ -61,12 +62,13 @@ static bool take_tag(cursor *c, const char *tag)
     return take(c, padding, &p) && take(c, 4, &p) && memcmp(p, tag, 4) == 0;
 }
 
-static bool take_strings(cursor *c, const char *tag, uint32_t *count, const char ***out)
+static bool take_strings(cursor *c, txm_dna *dna, const char *tag, uint32_t *count, const char ***out)
 {
     if (!take_tag(c, tag) || !take_u32(c, count) || *count > c->dna->bytes - c->at) {
         return false; /* each string takes a byte at least */
     }
     *out = txm_calloc(*count, sizeof **out);
+    dna->exhausted |= !*out;
     for (uint32_t i = 0; *out && i < *count; i++) {
         const uint8_t *start = c->dna->payload + c->at;
         const uint8_t *nul = memchr(start, 0, c->dna->bytes - c->at);
@@ -94,6 +96,7 @@ static bool take_structs(cursor *c, txm_dna *dna)
     dna->structs = txm_calloc(dna->struct_count, sizeof *dna->structs);
     dna->pointers = txm_calloc(dna->struct_count, 1);
     if (!dna->structs || !dna->pointers) {
+        dna->exhausted = true;
         return false;
     }
     for (uint32_t i = 0; i < dna->struct_count; i++) {
@@ -154,8 +157,8 @@ static void mark_pointers(txm_dna *dna)
 static bool parse(txm_dna *dna)
 {
     cursor c = {dna, 0};
-    return take_tag(&c, "SDNA") && take_strings(&c, "NAME", &dna->name_count, &dna->names) &&
-           take_strings(&c, "TYPE", &dna->type_count, &dna->types) && take_tag(&c, "TLEN") &&
+    return take_tag(&c, "SDNA") && take_strings(&c, dna, "NAME", &dna->name_count, &dna->names) &&
+           take_strings(&c, dna, "TYPE", &dna->type_count, &dna->types) && take_tag(&c, "TLEN") &&
            take(&c, (size_t)dna->type_count * 2, &dna->lengths) && take_structs(&c, dna);
 }
 
@@ -172,8 +175,10 @@ txm_status txm_dna_parse(const txm_blend_format *format, uint8_t *payload, size_
     dna->big_endian = format->big_endian;
     dna->pointer_bytes = format->pointer_bytes;
     if (!parse(dna)) {
+        bool exhausted = dna->exhausted;
         txm_dna_free(&dna);
-        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: damaged struct definitions (DNA1 block)", name);
+        return exhausted ? txm_no_memory(err, name)
+                         : txm_fail(err, TXM_STATUS_CORRUPT, "%s: damaged struct definitions (DNA1 block)", name);
     }
     mark_pointers(dna);
     *out = dna;

@@ -4,31 +4,46 @@
  */
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "blend/scene.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 
 typedef TXM_TABLE(txm_blend_image_file) file_table;
 
-/* Adds a file; with `only_existing`, silently none if it is not there. False when memory is exhausted. */
-static bool add_file(txm_blend *blend, file_table *files, const char *path, uint32_t number, bool only_existing)
+/* Whether a name that cannot be reached is as good as missing, which users are told. With other failures, which pass,
+ * it may well be there. */
+static bool is_out_of_reach(int sys_errno)
+{
+    return sys_errno == ENOENT || sys_errno == ENOTDIR || sys_errno == EACCES || sys_errno == ELOOP ||
+           sys_errno == ENAMETOOLONG;
+}
+
+/* Adds a file; with `only_existing`, silently none if it is not there. */
+static txm_status add_file(txm_blend *blend, file_table *files, const char *path, uint32_t number, bool only_existing,
+                           txm_error *err)
 {
     struct stat st;
-    bool exists = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    bool found = stat(path, &st) == 0, exists = found && S_ISREG(st.st_mode);
+    if (!found && !is_out_of_reach(errno)) {
+        return txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    }
     if (!exists && only_existing) {
-        return true;
+        return TXM_OK;
     }
     const char *kept = txm_store_string(&blend->store, path, strlen(path));
     txm_blend_image_file *f = kept ? TXM_STORE_ADD(&blend->store, files) : NULL;
-    if (f) {
-        *f = (txm_blend_image_file){kept, number, exists, exists ? (uint64_t)st.st_size : 0};
+    if (!f) {
+        return txm_blend_exhausted(blend, err);
     }
-    return f != NULL;
+    *f = (txm_blend_image_file){kept, number, exists, exists ? (uint64_t)st.st_size : 0};
+    return TXM_OK;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -58,18 +73,16 @@ static char *tile_path(const char *path, uint32_t tile)
     return txm_strdup(path);
 }
 
-static bool expand_tiles(txm_blend *blend, const txm_blend_image *image, file_table *files)
+static txm_status expand_tiles(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
 {
     bool has_token = strstr(image->path, "<UDIM>") || strstr(image->path, "<UVTILE>");
-    for (size_t i = 0; i < (has_token ? image->tile_count : 1); i++) {
+    txm_status status = TXM_OK;
+    for (size_t i = 0; status == TXM_OK && i < (has_token ? image->tile_count : 1); i++) {
         char *path = tile_path(image->path, image->tiles[i]);
-        bool ok = path && add_file(blend, files, path, image->tiles[i], true);
+        status = path ? add_file(blend, files, path, image->tiles[i], true, err) : txm_blend_exhausted(blend, err);
         free(path);
-        if (!ok) {
-            return false;
-        }
     }
-    return true;
+    return status;
 }
 
 /* ---- sequences ------------------------------------------------------------------------------------------------ */
@@ -104,48 +117,64 @@ static bool is_frame(const char *name, const char *like, size_t begin, size_t di
     return true;
 }
 
-static bool expand_sequence(txm_blend *blend, const txm_blend_image *image, file_table *files)
+/* Adds the frames of the sequence that `like` belongs to. */
+static txm_status read_frames(txm_blend *blend, const char *folder, const char *like, file_table *files, txm_error *err)
 {
-    const char *like = txm_path_base(image->path);
     size_t digits, begin = frame_digits(like, &digits);
-    if (digits == 0 || digits > 9) { /* no number of a frame */
-        return add_file(blend, files, image->path, 0, true);
+    txm_status status = TXM_OK;
+    struct dirent *entry;
+    DIR *dir = opendir(folder);
+    if (!dir) { /* no folder, no frames: the image is missing */
+        return is_out_of_reach(errno) ? TXM_OK : txm_fail_errno(err, errno, "%s: cannot open the folder", folder);
     }
-    char *folder = txm_path_dir(image->path);
-    DIR *dir = folder ? opendir(folder) : NULL; /* no folder, no frames: the image is missing */
-    bool ok = folder != NULL;
-    for (struct dirent *entry; ok && dir && (entry = readdir(dir));) {
+    while (status == TXM_OK && (errno = 0, entry = readdir(dir))) {
         if (!is_frame(entry->d_name, like, begin, digits)) {
             continue;
         }
         char *path = txm_path_join(folder, entry->d_name);
-        ok = path && add_file(blend, files, path, (uint32_t)strtoul(entry->d_name + begin, NULL, 10), true);
+        uint32_t number = (uint32_t)strtoul(entry->d_name + begin, NULL, 10);
+        status = path ? add_file(blend, files, path, number, true, err) : txm_blend_exhausted(blend, err);
         free(path);
     }
-    if (dir) {
-        closedir(dir);
+    if (status == TXM_OK && errno) {
+        status = txm_fail_errno(err, errno, "%s: cannot read the folder", folder);
     }
+    closedir(dir);
+    return status;
+}
+
+static txm_status expand_sequence(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
+{
+    const char *like = txm_path_base(image->path);
+    size_t digits;
+    frame_digits(like, &digits);
+    if (digits == 0 || digits > 9) { /* no number of a frame */
+        return add_file(blend, files, image->path, 0, true, err);
+    }
+    char *folder = txm_path_dir(image->path);
+    txm_status status = folder ? read_frames(blend, folder, like, files, err) : txm_blend_exhausted(blend, err);
     free(folder);
-    return ok;
+    return status;
 }
 
 /* ---- images --------------------------------------------------------------------------------------------------- */
 
-static bool expand(txm_blend *blend, const txm_blend_image *image, file_table *files)
+static txm_status expand(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
 {
     switch (image->source) {
     case TXM_BLEND_SOURCE_TILED:
-        return expand_tiles(blend, image, files);
+        return expand_tiles(blend, image, files, err);
     case TXM_BLEND_SOURCE_SEQUENCE:
-        return expand_sequence(blend, image, files);
+        return expand_sequence(blend, image, files, err);
     default:
-        return add_file(blend, files, image->path, 0, false);
+        return add_file(blend, files, image->path, 0, false, err);
     }
 }
 
 txm_status txm_blend_expand(txm_blend *blend, const txm_image *image, txm_blend_image *out, txm_error *err)
 {
     file_table files = {0};
+    txm_status status = TXM_OK;
     bool has_files = out->source == TXM_BLEND_SOURCE_FILE || out->source == TXM_BLEND_SOURCE_SEQUENCE ||
                      out->source == TXM_BLEND_SOURCE_TILED;
     out->state = TXM_BLEND_STATE_READY;
@@ -155,9 +184,12 @@ txm_status txm_blend_expand(txm_blend *blend, const txm_image *image, txm_blend_
         out->state = TXM_BLEND_STATE_PACKED;
     } else if (!*out->path) {
         out->state = TXM_BLEND_STATE_NO_PATH;
-    } else if (!expand(blend, out, &files)) {
+    } else {
+        status = expand(blend, out, &files, err);
+    }
+    if (status != TXM_OK) {
         free(files.data);
-        return txm_blend_exhausted(blend, err);
+        return status;
     }
     if (out->state == TXM_BLEND_STATE_READY) {
         if (files.count > 1) {

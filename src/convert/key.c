@@ -19,11 +19,5 @@ void txm_settings_key(const txm_source_info *info, const txm_color_space *space,
                      "mono:%d",
                      TXM_PIXELS_VERSION, classes[txm_color_space_class(space)], txm_color_space_transform_id(space),
                      c.associate, c.set_opaque, c.divide, settings->equiangular, settings->mono && c.channels > 1);
-    txm_sha1 *hash = txm_sha1_new();
-    out[0] = 0;
-    if (hash) {
-        txm_sha1_add(hash, text, (size_t)n);
-        txm_sha1_finish(hash, out);
-    }
-    txm_sha1_free(hash);
+    txm_sha1_of(text, (size_t)n, out);
 }

@@ -61,6 +61,14 @@ void txm_sha1_free(txm_sha1 *h)
     free(h);
 }
 
+void txm_sha1_of(const void *data, size_t size_bytes, char out[TXM_SHA1_HEX])
+{
+    txm_sha1 h;
+    SHA1_Init(&h.sha);
+    txm_sha1_add(&h, data, size_bytes);
+    txm_sha1_finish(&h, out);
+}
+
 struct txm_sha256 {
     SHA256_CTX sha;
 };

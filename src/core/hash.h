@@ -13,12 +13,13 @@ enum { TXM_MD5_HEX = 33, TXM_SHA1_HEX = 41 }; /* upper-case hex digits and the N
 /* MD5 of `size_bytes` bytes as 32 upper-case hex digits. */
 void txm_md5_hex(const void *data, size_t size_bytes, char out[TXM_MD5_HEX]);
 
-/* Incremental SHA-1. new returns NULL on exhaustion; free is NULL-safe. `finish` also resets for the next use. */
+/* SHA-1, at once, as 40 upper-case hex digits, and in pieces. new returns NULL on exhaustion; free is NULL-safe. `finish` also resets for the next use. */
 typedef struct txm_sha1 txm_sha1;
 txm_sha1 *txm_sha1_new(void);
 void txm_sha1_add(txm_sha1 *h, const void *data, size_t size_bytes);
 void txm_sha1_finish(txm_sha1 *h, char out[TXM_SHA1_HEX]);
 void txm_sha1_free(txm_sha1 *h);
+void txm_sha1_of(const void *data, size_t size_bytes, char out[TXM_SHA1_HEX]);
 
 /* SHA-256, at once and in pieces. */
 enum { TXM_SHA256_BYTES = 32 };

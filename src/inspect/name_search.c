@@ -147,7 +147,7 @@ txm_status txm_name_search(txm_context *context, const char *tx_path, const char
     if (!*found && !s.exhausted)
         status = try_working_spaces(&s, context, found, err);
     if (!status && s.exhausted && !*found)
-        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", tx_path);
+        status = txm_path_absolute_failed(tx_path, err);
     free(s.source_name);
     free(s.dir);
     return status;

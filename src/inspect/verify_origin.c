@@ -74,7 +74,7 @@ static txm_status check_source(txm_verification *v, txm_error *err)
     const char *given = v->options->source, *stored = v->description.source;
     v->source = given ? txm_strdup(given) : txm_locate_source(v->path, stored, &exhausted);
     if (exhausted || (given && !v->source))
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path);
+        return txm_path_absolute_failed(v->path, err);
     if (!v->source || !is_file(v->source, &source)) {
         txm_find(v->findings, TXM_FINDING_SOURCE_MISSING, TXM_NO_PLACE, "%s%.400s",
                  given || *stored ? "no file at " : "the file names no source", given ? given : stored);
@@ -179,7 +179,7 @@ static txm_status check_name(txm_verification *v, txm_error *err)
     bool fits = source_name && *d->requested && own_settings_fit(v, source_name, &exhausted);
     txm_status status = TXM_OK;
     if (!source_name || exhausted)
-        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path);
+        status = txm_path_absolute_failed(v->path, err);
     free(source_name);
     if (status || fits)
         return status;

@@ -85,6 +85,9 @@ static txm_status look_at(const char *path, struct stat *st, uint8_t head[HEAD_B
         int64_t got = txm_random_file_read(&file, head, HEAD_BYTES, 0);
         *head_bytes = got > 0 ? (size_t)got : 0;
         status = txm_random_file_status(&file, path, err);
+        if (status == TXM_OK && *head_bytes < HEAD_BYTES && (off_t)*head_bytes < st->st_size)
+            status = txm_fail(err, TXM_STATUS_CHANGED, "%s: ended after %zu of %lld bytes while it was read", path,
+                              *head_bytes, (long long)st->st_size);
     }
     txm_random_file_close(&file);
     return status;

@@ -5,6 +5,8 @@
 #include <err.h>
 #include <stdlib.h>
 
+enum { TIMES = 5 };
+
 static void add(cases *c, fault_kind kind, int call, unsigned at, int error)
 {
     if ((c->count & (c->count - 1)) == 0) {
@@ -42,24 +44,29 @@ static void add_call(cases *c, const scenario *s, int i, unsigned at)
     }
 }
 
-static size_t common_divisor(size_t a, size_t b)
+/* SplitMix64. */
+static uint64_t random_bits(uint64_t *state)
 {
-    return b ? common_divisor(b, a % b) : a;
+    uint64_t z = *state += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
 }
 
-/* Steps of a fixed length round the circle of all cases of a group, about the golden section of it, meet each once. */
-static size_t step_of(size_t count)
+static void shuffle(fault *faults, size_t count, uint64_t *state)
 {
-    size_t step = (size_t)((double)count * 0.618) | 1;
-    while (count && common_divisor(step, count) > 1)
-        step++;
-    return step;
+    for (size_t i = count; i > 1; i--) {
+        size_t other = random_bits(state) % i;
+        fault f = faults[i - 1];
+        faults[i - 1] = faults[other];
+        faults[other] = f;
+    }
 }
 
 /* The groups take turns, as long as they have cases left. */
-static void mix(cases *c)
+static void mix(cases *c, uint64_t seed)
 {
-    size_t count[GROUPS] = {0}, at[GROUPS] = {0}, left[GROUPS];
+    size_t count[GROUPS] = {0}, at[GROUPS] = {0};
     fault *sorted = malloc(c->count * sizeof *sorted + 1), *part[GROUPS];
     if (!sorted)
         err(2, "memory");
@@ -68,32 +75,31 @@ static void mix(cases *c)
         for (size_t i = 0; i < c->count; i++)
             if (case_group(&c->faults[i]) == g)
                 part[g][count[g]++] = c->faults[i];
-        left[g] = count[g];
+        shuffle(part[g], count[g], &seed);
         if (g + 1 < GROUPS)
             part[g + 1] = part[g] + count[g];
     }
     for (size_t done = 0; done < c->count;)
         for (group g = 0; g < GROUPS; g++)
-            if (left[g] > 0) {
-                c->faults[done++] = part[g][at[g]];
-                at[g] = (at[g] + step_of(count[g])) % count[g];
-                left[g]--;
-            }
+            if (at[g] < count[g])
+                c->faults[done++] = part[g][at[g]++];
     free(sorted);
 }
 
-cases cases_of(const stage *g)
+cases cases_of(const stage *g, uint64_t seed)
 {
     const scenario *s = g->scenario;
     cases c = {0};
-    for (int i = 0; i < fault_call_count; i++)
-        for (unsigned n = 1; n <= g->counts.counts[i]; n++)
-            add_call(&c, s, i, n);
+    /* Beside other processes no two runs are the same: more than one is worth while. */
+    for (unsigned time = 0; time < (s->peers ? TIMES : 1); time++)
+        for (int i = 0; i < fault_call_count; i++)
+            for (unsigned n = 1; n <= g->counts.counts[i]; n++)
+                add_call(&c, s, i, n);
     for (unsigned n = 1; s->allocations && n <= g->counts.allocations; n++) {
         add(&c, FAULT_ALLOCATION, -1, n, 0);
         add(&c, FAULT_ALLOCATIONS, -1, n, 0);
     }
-    mix(&c);
+    mix(&c, seed);
     return c;
 }
 

@@ -19,8 +19,8 @@ typedef struct score {
     size_t all, tried, missed, failed;
 } score;
 
-/* Every call of every name that the run made, with every fault that fits it, in an order that mixes them: whoever stops
- * early has tried some of everything. The caller frees `faults`. */
-cases cases_of(const stage *stage);
+/* Every call of every name that the run made, with every fault that fits it, in an order that depends on the seed and
+ * mixes them: whoever stops early has tried some of everything. The caller frees `faults`. */
+cases cases_of(const stage *stage, uint64_t seed);
 group case_group(const fault *f);
 #endif

@@ -7,10 +7,13 @@
  *       --scenarios FILE  (default: tests/faults/scenarios)
  *       --only GLOB       these scenarios, as "make-*" or "@(gc|diff)"
  *       --faults GLOB     these faults, as "openat:*:EIO"
- *       --seconds N       stop after about so long, having tried some of everything; 0: try all (default: 60)
+ *       --seconds N       stop after about so long, having tried some cases of as many scenarios as possible; 0: try all
+ *                         (default: 60)
+ *       --seed N          which cases those are (default: another one each time; it is printed)
  *       --jobs N          runs at a time (default: 2)
  *       --work DIR        folder for scratch files (default: $TMPDIR, else /tmp)
- *       --table FILE      write the table of results into this file, between its marks
+ *       --table FILE      put the results into the table in this file, between its marks, as each scenario is done; those
+ *                         of other scenarios stay
  *       --replay ID       one case, as printed beside a failure; says where in the program the fault struck
  */
 #include <ctype.h>
@@ -36,11 +39,13 @@ enum { WORKERS = 32 };
 typedef struct options {
     const char *build, *scenarios, *only, *faults, *work, *table, *replay;
     double seconds;
+    uint64_t seed;
     unsigned jobs;
 } options;
 
 typedef struct row {
     const scenario *scenario;
+    bool known; /* it was run, now or when the table was written */
     unsigned calls;
     uint64_t allocations;
     score scores[GROUPS];
@@ -151,14 +156,14 @@ static void collect(const char *path, const cases *c, row *r)
 static bool run_scenario(const options *o, const surroundings *around, const scenario *s, double seconds, row *r)
 {
     stage stages[WORKERS];
-    double end = now() + seconds;
     char path[PATH_MAX];
     bool ok = true;
-    *r = (row){.scenario = s};
+    *r = (row){.scenario = s, .known = true};
     for (unsigned w = 0; w < o->jobs; w++)
         if (!stage_make(around, s, w, &stages[w]))
             return false;
-    cases c = cases_of(&stages[0]);
+    cases c = cases_of(&stages[0], o->seed);
+    double end = now() + seconds;
     for (int i = 0; i < fault_call_count; i++)
         r->calls += stages[0].counts.counts[i];
     r->allocations = stages[0].counts.allocations;
@@ -201,6 +206,8 @@ static void print_table(FILE *f, const row *rows, size_t count)
           "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n", f);
     for (const row *r = rows; r < rows + count; r++) {
         const score *s = r->scores;
+        if (!r->known)
+            continue;
         fprintf(f, "| %s | %u | %u | %zu | %zu | %" PRIu64 " | %zu | %zu | %zu | %zu |\n", r->scenario->name,
                 1 + r->scenario->peers, r->calls, s[0].tried, s[0].failed, r->allocations, s[1].tried, s[1].failed,
                 s[2].tried, s[2].failed);
@@ -213,18 +220,41 @@ static void print_table(FILE *f, const row *rows, size_t count)
             sum[1].failed, sum[2].tried, sum[2].failed);
 }
 
+static const char begin_mark[] = "<!-- faults: begin -->\n", end_mark[] = "<!-- faults: end -->\n";
+
+/* What the table of a document says of a scenario. */
+static void read_row(const char *text, row *r)
+{
+    char start[128];
+    score s[GROUPS] = {0};
+    snprintf(start, sizeof start, "\n| %s |", r->scenario->name);
+    const char *line = strstr(text, start);
+    r->known = line && sscanf(line + strlen(start), " %*u | %u | %zu | %zu | %" SCNu64 " | %zu | %zu | %zu | %zu",
+                              &r->calls, &s[0].tried, &s[0].failed, &r->allocations, &s[1].tried, &s[1].failed,
+                              &s[2].tried, &s[2].failed) == 8;
+    if (r->known)
+        memcpy(r->scores, s, sizeof s);
+}
+
+static void read_table(const char *path, row *rows, size_t count)
+{
+    char *text = read_text(path), *from = strstr(text, begin_mark);
+    for (size_t i = 0; from && i < count; i++)
+        read_row(from, &rows[i]);
+    free(text);
+}
+
 /* Puts the table between the marks of a document. */
 static void renew_table(const char *path, const row *rows, size_t count)
 {
-    static const char begin[] = "<!-- faults: begin -->\n", end[] = "<!-- faults: end -->\n";
-    char *text = read_text(path), *from = strstr(text, begin), *to = strstr(text, end);
+    char *text = read_text(path), *from = strstr(text, begin_mark), *to = strstr(text, end_mark);
     if (!from || !to)
-        errx(2, "%s: the marks \"%.*s\" and \"%.*s\" are missing", path, (int)sizeof begin - 2, begin,
-             (int)sizeof end - 2, end);
+        errx(2, "%s: the marks \"%.*s\" and \"%.*s\" are missing", path, (int)sizeof begin_mark - 2, begin_mark,
+             (int)sizeof end_mark - 2, end_mark);
     FILE *f = fopen(path, "w");
     if (!f)
         err(2, "%s", path);
-    fwrite(text, 1, (size_t)(from - text) + sizeof begin - 1, f);
+    fwrite(text, 1, (size_t)(from - text) + sizeof begin_mark - 1, f);
     print_table(f, rows, count);
     fputs(to, f);
     if (fclose(f) != 0)
@@ -238,10 +268,11 @@ static void parse(int argc, char **argv, options *o)
 {
     static const struct option known[] = {
         {"build", 1, 0, 'b'}, {"scenarios", 1, 0, 's'}, {"only", 1, 0, 'o'},  {"faults", 1, 0, 'f'}, {"seconds", 1, 0, 't'},
-        {"jobs", 1, 0, 'j'},  {"work", 1, 0, 'w'},      {"table", 1, 0, 'T'}, {"replay", 1, 0, 'r'}, {0}};
+        {"jobs", 1, 0, 'j'},  {"work", 1, 0, 'w'},      {"table", 1, 0, 'T'}, {"replay", 1, 0, 'r'},
+        {"seed", 1, 0, 'S'},  {0}};
     const char *tmp = getenv("TMPDIR");
     *o = (options){.build = "build", .scenarios = "tests/faults/scenarios", .seconds = 60, .jobs = 2,
-                   .work = tmp && *tmp ? tmp : "/tmp"};
+                   .work = tmp && *tmp ? tmp : "/tmp", .seed = (uint64_t)time(NULL)};
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         switch (c) {
         case 'b': o->build = optarg; break;
@@ -253,6 +284,7 @@ static void parse(int argc, char **argv, options *o)
         case 'w': o->work = optarg; break;
         case 'T': o->table = optarg; break;
         case 'r': o->replay = optarg; break;
+        case 'S': o->seed = strtoull(optarg, NULL, 10); break;
         default: exit(2);
         }
     }
@@ -271,27 +303,41 @@ static char *absolute(const char *folder, const char *name)
     return path;
 }
 
+static bool is_chosen(const options *o, const scenario *s)
+{
+    return !o->only || fnmatch(o->only, s->name, FNM_EXTMATCH) == 0;
+}
+
+/* Each scenario has its share of the time that is left; the first one is another with each seed. */
 static int run_all(const options *o, const surroundings *around, const scenario *all, unsigned count)
 {
     row *rows = calloc(count + 1, sizeof *rows);
-    size_t done = 0, tried = 0, failed = 0;
-    unsigned chosen = 0;
+    size_t tried = 0, failed = 0;
+    unsigned left = 0, first = o->seconds > 0 ? (unsigned)(o->seed % count) : 0;
+    double end = now() + o->seconds;
     bool ok = true;
     if (!rows)
         err(2, "memory");
-    for (unsigned i = 0; i < count; i++)
-        chosen += !o->only || fnmatch(o->only, all[i].name, FNM_EXTMATCH) == 0;
-    for (unsigned i = 0; i < count; i++)
-        if (!o->only || fnmatch(o->only, all[i].name, FNM_EXTMATCH) == 0)
-            ok &= run_scenario(o, around, &all[i], o->seconds / chosen, &rows[done++]);
-    print_table(stdout, rows, done);
+    for (unsigned i = 0; i < count; i++) {
+        rows[i].scenario = &all[i];
+        left += is_chosen(o, &all[i]);
+    }
     if (o->table)
-        renew_table(o->table, rows, done);
-    for (size_t i = 0; i < done; i++)
+        read_table(o->table, rows, count);
+    printf("seed %" PRIu64 "\n", o->seed);
+    for (unsigned i = 0; i < count && (o->seconds <= 0 || now() < end); i++) {
+        row *r = &rows[(first + i) % count];
+        if (!is_chosen(o, r->scenario))
+            continue;
+        ok &= run_scenario(o, around, r->scenario, (end - now()) / left--, r);
         for (int g = 0; g < GROUPS; g++) {
-            tried += rows[i].scores[g].tried;
-            failed += rows[i].scores[g].failed;
+            tried += r->scores[g].tried;
+            failed += r->scores[g].failed;
         }
+        if (o->table)
+            renew_table(o->table, rows, count);
+    }
+    print_table(stdout, rows, count);
     free(rows);
     printf("%zu passed, %zu failed, 0 skipped\n", tried - failed, failed);
     return failed == 0 && tried > 0 && ok ? 0 : 1;

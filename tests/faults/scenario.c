@@ -52,6 +52,8 @@ static bool set_property(scenario *s, const char *key, const char *value)
         s->run = strdup(value);
     else if (strcmp(key, "again") == 0)
         s->again = strdup(value);
+    else if (strcmp(key, "sweep") == 0)
+        s->sweep = strdup(value);
     else if (strcmp(key, "until") == 0)
         s->until = strdup(value);
     else if (strcmp(key, "peers") == 0)
@@ -60,6 +62,12 @@ static bool set_property(scenario *s, const char *key, const char *value)
         set_faults(s, value);
     else if (strcmp(key, "findings") == 0)
         s->findings = true;
+    else if (strcmp(key, "detour") == 0)
+        add_line(s->detour, value);
+    else if (strcmp(key, "texts") == 0)
+        add_line(s->texts, value);
+    else if (strcmp(key, "walks") == 0)
+        s->walks = true;
     else if (strcmp(key, "decoder") == 0)
         s->decoder = true;
     else
@@ -185,11 +193,12 @@ static void set_environment(const surroundings *around, const stage *g)
     }
 }
 
-run_result stage_run(const surroundings *around, const stage *g, const fault *f, bool again, bool explain)
+static run_result run(const surroundings *around, const stage *g, char *const *argv, const fault *f, bool explain)
 {
     char *shared = formatted("%s/../shared", g->folder, "");
+    bool first = argv == g->argv;
     set_environment(around, g);
-    const run_request request = {.argv = again ? g->again : g->argv,
+    const run_request request = {.argv = argv,
                                  .folder = g->folder,
                                  .out = g->out,
                                  .err = g->err,
@@ -197,11 +206,22 @@ run_result stage_run(const surroundings *around, const stage *g, const fault *f,
                                  .shared = shared,
                                  .decoder = g->scenario->decoder ? around->decoder : NULL,
                                  .fault = *f,
-                                 .peers = again ? 0 : g->scenario->peers,
-                                 .until = again ? NULL : g->scenario->until,
+                                 .peers = first ? g->scenario->peers : 0,
+                                 .until = first ? g->scenario->until : NULL,
                                  .explain = explain};
     run_result result = trace_run(&request);
     free(shared);
+    return result;
+}
+
+run_result stage_run(const surroundings *around, const stage *g, const fault *f, bool again, bool explain)
+{
+    run_result result = run(around, g, again ? g->again : g->argv, f, explain);
+    if (again && g->scenario->sweep && WIFEXITED(result.status) && WEXITSTATUS(result.status) == g->rc_again) {
+        run_result swept = run(around, g, g->sweep, f, explain);
+        if (swept.status != 0)
+            return swept;
+    }
     return result;
 }
 
@@ -273,6 +293,8 @@ static bool make_ready(const surroundings *around, const scenario *s, unsigned w
     free(own);
     split(around, g, s->run, g->argv);
     split(around, g, s->again ? s->again : s->run, g->again);
+    if (s->sweep)
+        split(around, g, s->sweep, g->sweep);
     tree_clear(g->folder);
     mkdir(g->folder, 0755);
     if (!prepare(around, g))
@@ -305,6 +327,7 @@ void stage_free(stage *g)
     for (int i = 0; i < SCENARIO_WORDS; i++) {
         free(g->argv[i]);
         free(g->again[i]);
+        free(g->sweep[i]);
     }
     tree_free(&g->before);
     tree_free(&g->after);

@@ -79,6 +79,24 @@ tree tree_read(const char *folder)
     return t;
 }
 
+static void *copied(const void *data, size_t bytes)
+{
+    void *copy = malloc(bytes + 1);
+    if (!copy)
+        err(2, "tree");
+    return memcpy(copy, data, bytes);
+}
+
+tree tree_copy(const tree *t)
+{
+    tree copy = {copied(t->files, t->count * sizeof *t->files), t->count};
+    for (size_t i = 0; i < copy.count; i++) {
+        copy.files[i].name = strdup(t->files[i].name);
+        copy.files[i].data = t->files[i].data ? copied(t->files[i].data, t->files[i].size) : NULL;
+    }
+    return copy;
+}
+
 void tree_free(tree *t)
 {
     for (size_t i = 0; i < t->count; i++) {

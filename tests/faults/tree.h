@@ -23,6 +23,7 @@ typedef struct tree {
 
 /* All of these end the program where the disk does not do as it should: nothing is being tested here. */
 tree tree_read(const char *folder);
+tree tree_copy(const tree *t);
 /* Makes the folder be as the tree is, and nothing else. */
 void tree_restore(const tree *t, const char *folder);
 void tree_clear(const char *folder);

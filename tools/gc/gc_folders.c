@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill gc DIR...: removes tx files that nobody needs, or says which they are. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -147,7 +148,7 @@ static txm_status collect(sweep *s, const txm_gc_used *used, const txm_inputs *p
                                    .found = on_found,
                                    .failed = on_failed};
     if (a->remove && !(options.claims = txm_claims_new(NULL)))
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "cannot start the thread that renews claims");
+        return txm_fail_errno(err, errno, "cannot start the thread that renews claims");
     txm_status status = TXM_OK;
     for (size_t i = 0; i < txm_inputs_count(places) && status == TXM_OK; i++) {
         const txm_input *place = txm_inputs_at(places, i);

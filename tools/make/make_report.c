@@ -108,8 +108,8 @@ static void add_keys(cJSON *o, const txm_batch_file *file)
     if (!file->content)
         return;
     txm_json_text(o, "content_sha256", file->content);
-    if (txm_make_content_key(file, key))
-        txm_json_text(o, "content_key", key);
+    txm_make_content_key(file, key);
+    txm_json_text(o, "content_key", key);
 }
 
 /* What was asked for: members only where there is something to say. */

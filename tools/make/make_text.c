@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "batch/content.h"
 #include "tools/output/format.h"
 #include "tools/output/say.h"
 #include "tools/output/text.h"
@@ -41,17 +42,12 @@ const char *txm_make_reason(const txm_result *result)
     return result->reason;
 }
 
-/* The key of settings and content together. False when memory is exhausted. */
-bool txm_make_content_key(const txm_batch_file *file, char out[TXM_SHA1_HEX])
+/* The key of settings and content together. */
+void txm_make_content_key(const txm_batch_file *file, char out[TXM_SHA1_HEX])
 {
-    txm_sha1 *hash = txm_sha1_new();
-    if (!hash)
-        return false;
-    txm_sha1_add(hash, file->result->settings_key, strlen(file->result->settings_key));
-    txm_sha1_add(hash, file->content, strlen(file->content));
-    txm_sha1_finish(hash, out);
-    txm_sha1_free(hash);
-    return true;
+    char text[TXM_SHA1_HEX + TXM_CONTENT_HEX];
+    int n = snprintf(text, sizeof text, "%s%s", file->result->settings_key, file->content);
+    txm_sha1_of(text, (size_t)n, out);
 }
 
 /* ---- what is said ------------------------------------------------------------------------------------------------ */
@@ -167,9 +163,10 @@ void txm_make_print_file(const txm_batch_file *file, bool costs)
 void txm_make_print_key(const txm_batch_file *file)
 {
     char key[TXM_SHA1_HEX];
-    bool ok = !file->content || txm_make_content_key(file, key);
+    if (file->content)
+        txm_make_content_key(file, key);
     txm_print_begin();
-    printf("%s  ", !ok ? "out of memory" : file->content ? key : file->result->settings_key);
+    printf("%s  ", file->content ? key : file->result->settings_key);
     txm_print_safe(file->input->path);
     putchar('\n');
     txm_print_end();

@@ -9,8 +9,8 @@
 const char *txm_make_state(txm_outcome outcome);
 /* Why it was, or would be, made or skipped; "" if there is nothing to say. */
 const char *txm_make_reason(const txm_result *result);
-/* The key of settings and content together. False when memory is exhausted. */
-bool txm_make_content_key(const txm_batch_file *file, char out[TXM_SHA1_HEX]);
+/* The key of settings and content together. */
+void txm_make_content_key(const txm_batch_file *file, char out[TXM_SHA1_HEX]);
 
 /* One line: "wood.png: created ...", for a pipe with the whole path of the tx file, for a terminal as much as fits into
  * its width. With `costs` what it is expected to cost. */
