@@ -105,6 +105,49 @@ if $can_trace; then
     done
 fi
 
+# ---- sources that cannot be read -----------------------------------------------------------------------------------------
+# The disk's failure is told from damage, and no other reader is asked instead.
+if $can_trace; then
+    cp "$TXM_TESTDATA/sources/strip-lzw.tif" a.tif
+    cp "$TXM_TESTDATA/sources/half-zip.exr" a.exr
+    for image in a.tif a.exr; do
+        for n in 1 2 3 4 6; do
+            rm -rf blender_tx
+            run timeout 60 strace -f -o trace -P "$work/$image" -e inject=pread64:error=EIO:when=$n "$TXMILL" make "$image"
+            check "read-$image-$n" eval 'rc_is 4 && says "$image: cannot be read: Input/output error" || { rc_is 0 && ! grep -q INJECTED trace; }'
+        done
+        check "read-$image-met" grep -q pread64 trace
+    done
+    rm -rf blender_tx
+    run timeout 60 strace -f -o trace -P "$work/tile64.png" -e inject=pread64:retval=0:when=1 "$TXMILL" make tile64.png
+    check read-ended-early eval 'rc_is 4 && says "tile64.png: ended after 0 of"'
+    # What was read of a beginning has no place in the store.
+    run timeout 60 strace -f -o trace -P "$work/tile64.png" -e inject=read:retval=0 "$TXMILL" make --store short tile64.png
+    check read-digest-of-beginning test "$rc:$(grep -c 'ended after 0 of .*converted instead' err):$(find short -name '*.tx' 2>/dev/null | wc -l)" = 0:1:0
+    rm -rf blender_tx short a.tif a.exr
+fi
+
+# ---- what is left out without a word -------------------------------------------------------------------------------------
+if $can_trace; then
+    cp -r "$TXM_TESTDATA/blend/textures" . && cp "$TXM_TESTDATA/blend/materials.blend" .
+    run timeout 60 strace -f -o trace -P "$work/textures/brick.1002.png" -e inject=newfstatat:error=EIO "$TXMILL" make materials.blend
+    check tile-of-a-set eval 'grep -q INJECTED trace && rc_is 4 && says "brick.1002.png: cannot be examined: Input/output error"'
+    echo 'preset pbr' >.txmill
+    run timeout 60 strace -f -o trace -P "$work/.txmill" -e inject=newfstatat:error=EIO "$TXMILL" make tile64.png
+    check settings eval 'rc_is 4 && says ".txmill: cannot be examined: Input/output error"'
+    rm .txmill
+    txm make -q tile64.png
+    cp blender_tx/tile64.png.*.tx blender_tx/gone.png.0-00000000000000000000000000000000.tx
+    run timeout 60 strace -f -o trace -P "$work/blender_tx/gone.png.0-00000000000000000000000000000000.tx" \
+        -e inject=newfstatat:error=EIO "$TXMILL" gc --delete .
+    check garbage eval 'rc_is 4 && says "gone.png.0-00000000000000000000000000000000.tx: cannot "'
+    rm -rf blender_tx textures materials.blend
+fi
+soon make @/dev/zero
+check list-of-a-device eval 'rc_is 2 && says "/dev/zero: does not end within"'
+soon make --rules /dev/zero tile64.png
+check rules-of-a-device eval 'rc_is 2 && says "/dev/zero: more than"'
+
 # ---- claims ------------------------------------------------------------------------------------------------------------
 # Whatever fails about a process's own claim, it neither waits for itself nor leaves it.
 if $can_trace; then
@@ -120,6 +163,7 @@ if $can_trace; then
         check "claim-$fault" test "$rc:$made:$left" = 0:1:0 -o "$rc:$made:$left" = 4:0:0
     done
     check claim-faults-met grep -q "unlink.*" trace
+    rm -rf blender_tx
 else
     skip claims "strace may not trace here"
 fi

@@ -22,8 +22,8 @@
 #include "core/text.h"
 #include "core/text_file.h"
 
-/* An entry is a path and a few words. */
-enum { MAX_ENTRY_BYTES = 1 << 20, READ_BYTES = 64 << 10 };
+/* An entry is a path and a few words. What goes on for longer than millions of them is a device, or no list. */
+enum { MAX_ENTRY_BYTES = 1 << 20, MAX_LIST_BYTES = 512 << 20, READ_BYTES = 64 << 10 };
 
 typedef struct list {
     txm_inputs *inputs;
@@ -119,16 +119,16 @@ static txm_status add_line(list *l, char *line, txm_error *err)
     return txm_inputs_add_path(l->inputs, line, &entry, err);
 }
 
-/* Reads a file to its end. The inputs are kept in memory anyway. */
+/* Reads a file to its end, or a little beyond the limit. The inputs are kept in memory anyway. */
 static bool read_all(FILE *f, txm_bytes *out)
 {
     size_t got = 1;
-    while (got && txm_bytes_reserve(out, READ_BYTES)) {
+    while (got && out->size <= MAX_LIST_BYTES && txm_bytes_reserve(out, READ_BYTES)) {
         got = fread(out->data + out->size, 1, READ_BYTES, f);
         out->size += got;
         out->data[out->size] = 0;
     }
-    return got == 0;
+    return got == 0 || out->size > MAX_LIST_BYTES;
 }
 
 /* Cuts the text into entries. One NUL byte anywhere tells that NUL bytes separate them: a path holds none. */
@@ -165,6 +165,9 @@ static txm_status read_list(list *l, txm_error *failure, txm_error *err)
         status = txm_no_memory(err, l->name);
     else if (ferror(l->file))
         txm_fail_errno(failure, errno, "%s: reading the list failed", l->name);
+    else if (text.size > MAX_LIST_BYTES)
+        txm_fail(failure, TXM_STATUS_USAGE, "%s: does not end within %d MiB: this is no list of paths", l->name,
+                 MAX_LIST_BYTES >> 20);
     else
         status = split(l, &text, failure, err);
     txm_bytes_free(&text);

@@ -27,7 +27,7 @@ struct txm_rules {
     bool pbr;
 };
 
-enum { MAX_RULES = 100000, MAX_RULE_BYTES = 4096 };
+enum { MAX_RULES = 100000, MAX_LINES = 1000000, MAX_RULE_BYTES = 4096 };
 
 /* What --preset pbr decides. It comes after all globs. */
 static const txm_rule pbr = {
@@ -110,7 +110,9 @@ txm_status txm_rules_load(txm_rules *rules, const char *path, const volatile int
     char line[MAX_RULE_BYTES];
     txm_status status = TXM_OK;
     for (size_t number = 1; status == TXM_OK && fgets(line, sizeof line, f); number++) {
-        if (!strchr(line, '\n') && strlen(line) + 1 == sizeof line)
+        if (number > MAX_LINES)
+            status = txm_fail(err, TXM_STATUS_USAGE, "%s: more than %d lines: these are no rules", path, MAX_LINES);
+        else if (!strchr(line, '\n') && strlen(line) + 1 == sizeof line)
             status = txm_fail(err, TXM_STATUS_USAGE, "%s:%zu: the line is longer than %d bytes", path, number,
                               MAX_RULE_BYTES - 2);
         else

@@ -142,12 +142,29 @@ static bool push(pending *p, char *path)
     return true;
 }
 
+/* It is left to the look at everything that finds what no watch tells. A folder that is gone is nobody's. */
+static void warn_of_folder(txm_watch_tree *tree, const txm_error *why)
+{
+    char message[TXM_MESSAGE_BYTES + 64];
+    if (why->sys_errno == ENOENT)
+        return;
+    tree->blind = true;
+    snprintf(message, sizeof message, "%s; what happens in it is found by looking at everything", why->message);
+    if (tree->options->warn)
+        tree->options->warn(tree->options->user, message);
+}
+
 /* Takes over `path`. */
-static bool visit(const txm_watch_tree *tree, pending *p, char *path, size_t root_bytes, txm_watch_found found,
+static bool visit(txm_watch_tree *tree, pending *p, char *path, size_t root_bytes, txm_watch_found found,
                   void *user)
 {
     struct stat st;
     bool there = stat(path, &st) == 0, folder = there && S_ISDIR(st.st_mode), ok = true;
+    if (!there && txm_inputs_want(&tree->options->inputs, path, root_bytes, true)) {
+        txm_error why = {0};
+        txm_fail_errno(&why, errno, "%s: cannot be watched", path);
+        warn_of_folder(tree, &why);
+    }
     if (there && txm_inputs_want(&tree->options->inputs, path, root_bytes, folder)) {
         if (folder)
             return push(p, path);
@@ -184,7 +201,10 @@ txm_status txm_watch_tree_add(txm_watch_tree *tree, const char *path, size_t roo
     while (status == TXM_OK && p.count) {
         char *next = p.paths[--p.count];
         txm_error own = {0};
-        if (add_one(tree, &p, next, root_bytes, found, user, &own) == TXM_STATUS_NO_MEMORY)
+        txm_status added = add_one(tree, &p, next, root_bytes, found, user, &own);
+        if (added != TXM_OK && added != TXM_STATUS_NO_MEMORY)
+            warn_of_folder(tree, &own);
+        if (added == TXM_STATUS_NO_MEMORY)
             status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s", own.message);
         free(next);
     }

@@ -17,22 +17,27 @@
 
 typedef TXM_TABLE(txm_blend_image_file) file_table;
 
-/* Whether a name that cannot be reached is as good as missing, which users are told. With other failures, which pass,
- * it may well be there. */
-static bool is_out_of_reach(int sys_errno)
+static bool is_missing(int sys_errno)
 {
-    return sys_errno == ENOENT || sys_errno == ENOTDIR || sys_errno == EACCES || sys_errno == ELOOP ||
-           sys_errno == ENAMETOOLONG;
+    return sys_errno == ENOENT || sys_errno == ENOTDIR;
 }
 
-/* Adds a file; with `only_existing`, silently none if it is not there. */
+/* Whether a name cannot be reached until somebody does something about it. Other failures pass. */
+static bool is_out_of_reach(int sys_errno)
+{
+    return is_missing(sys_errno) || sys_errno == EACCES || sys_errno == ELOOP || sys_errno == ENAMETOOLONG;
+}
+
+/* Adds a file; with `only_existing`, silently none if it is not there. One that cannot be reached counts as there:
+ * opening it says what is wrong. */
 static txm_status add_file(txm_blend *blend, file_table *files, const char *path, uint32_t number, bool only_existing,
                            txm_error *err)
 {
     struct stat st;
-    bool found = stat(path, &st) == 0, exists = found && S_ISREG(st.st_mode);
-    if (!found && !is_out_of_reach(errno)) {
-        return txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    int rc = stat(path, &st) == 0 ? 0 : errno;
+    bool exists = rc ? !is_missing(rc) : S_ISREG(st.st_mode);
+    if (rc && !is_out_of_reach(rc)) {
+        return txm_fail_errno(err, rc, "%s: cannot be examined", path);
     }
     if (!exists && only_existing) {
         return TXM_OK;
@@ -42,7 +47,7 @@ static txm_status add_file(txm_blend *blend, file_table *files, const char *path
     if (!f) {
         return txm_blend_exhausted(blend, err);
     }
-    *f = (txm_blend_image_file){kept, number, exists, exists ? (uint64_t)st.st_size : 0};
+    *f = (txm_blend_image_file){kept, number, exists, exists && !rc ? (uint64_t)st.st_size : 0};
     return TXM_OK;
 }
 

@@ -45,7 +45,8 @@ typedef struct options {
 
 typedef struct row {
     const scenario *scenario;
-    bool known; /* it was run, now or when the table was written */
+    bool known; /* it was run, by us or by who wrote the table */
+    bool ours;
     unsigned calls;
     uint64_t allocations;
     score scores[GROUPS];
@@ -158,7 +159,7 @@ static bool run_scenario(const options *o, const surroundings *around, const sce
     stage stages[WORKERS];
     char path[PATH_MAX];
     bool ok = true;
-    *r = (row){.scenario = s, .known = true};
+    *r = (row){.scenario = s, .known = true, .ours = true};
     for (unsigned w = 0; w < o->jobs; w++)
         if (!stage_make(around, s, w, &stages[w]))
             return false;
@@ -240,7 +241,8 @@ static void read_table(const char *path, row *rows, size_t count)
 {
     char *text = read_text(path), *from = strstr(text, begin_mark);
     for (size_t i = 0; from && i < count; i++)
-        read_row(from, &rows[i]);
+        if (!rows[i].ours)
+            read_row(from, &rows[i]);
     free(text);
 }
 
@@ -322,8 +324,6 @@ static int run_all(const options *o, const surroundings *around, const scenario 
         rows[i].scenario = &all[i];
         left += is_chosen(o, &all[i]);
     }
-    if (o->table)
-        read_table(o->table, rows, count);
     printf("seed %" PRIu64 "\n", o->seed);
     for (unsigned i = 0; i < count && (o->seconds <= 0 || now() < end); i++) {
         row *r = &rows[(first + i) % count];
@@ -334,8 +334,10 @@ static int run_all(const options *o, const surroundings *around, const scenario 
             tried += r->scores[g].tried;
             failed += r->scores[g].failed;
         }
-        if (o->table)
+        if (o->table) {
+            read_table(o->table, rows, count);
             renew_table(o->table, rows, count);
+        }
     }
     print_table(stdout, rows, count);
     free(rows);

@@ -511,6 +511,26 @@ template <typename Work> txm_status encoding(txm_error *err, Work work)
     }
 }
 
+/* Libraries of C say in words that they had no memory; libpng takes the texts that it could not keep for too many. */
+bool lacks_memory(const std::string &words)
+{
+    static const char *const about[] = {"emory", "alloc", "too many text chunks", "nsufficient"};
+    for (const char *word : about)
+        if (words.find(word) != std::string::npos)
+            return true;
+    return false;
+}
+
+/* `otherwise`: unless memory was exhausted. */
+txm_status fail_encoding(const Encoder &e, txm_status otherwise, txm_error *err)
+{
+    const std::string words = e.out->geterror();
+    if (words.empty())
+        return fail(err, TXM_STATUS_NO_MEMORY, "OpenImageIO gives no reason, most likely for want of memory");
+    return fail(err, e.memory.failed || lacks_memory(words) ? TXM_STATUS_NO_MEMORY : otherwise, "%s",
+                one_line(words).c_str());
+}
+
 /* Which formats hold alpha beside grey; OpenImageIO says it of colours only. Asking them to and seeing whether they
  * fail would take any failure for that answer. */
 bool holds_alpha(const OIIO::ImageOutput &out, int channels)
@@ -534,8 +554,7 @@ txm_status open_output(Encoder &e, const char *name, txm_error *err)
     }
     if (e.out->open(e.fd < 0 ? std::string(name) : e.fd_name, e.spec))
         return TXM_OK;
-    return fail(err, e.memory.failed ? TXM_STATUS_NO_MEMORY : TXM_STATUS_UNSUPPORTED, "%s",
-                one_line(e.out->geterror()).c_str());
+    return fail_encoding(e, TXM_STATUS_UNSUPPORTED, err);
 }
 
 txm_status encoder_begin(const char *name, const txm_picture *picture, void **self, txm_error *err)
@@ -577,8 +596,7 @@ txm_status encoder_rows(void *self, uint32_t y, uint32_t rows, const void *data,
                 : e.out->write_scanlines(begin, end, 0, e.type, data, e.pixel_bytes, e.row_bytes);
         if (done)
             return TXM_OK;
-        return fail(err, e.memory.failed ? TXM_STATUS_NO_MEMORY : TXM_STATUS_INTERNAL, "%s",
-                    one_line(e.out->geterror()).c_str());
+        return fail_encoding(e, TXM_STATUS_INTERNAL, err);
     });
 }
 
@@ -607,7 +625,7 @@ txm_status encoder_finish(void *self, const void **data, size_t *bytes, txm_erro
         if (e.memory.failed)
             return fail(err, TXM_STATUS_NO_MEMORY, "no memory to encode it");
         if (!closed)
-            return fail(err, TXM_STATUS_INTERNAL, "%s", one_line(e.out->geterror()).c_str());
+            return fail_encoding(e, TXM_STATUS_INTERNAL, err);
         e.out.reset(); /* some write their last bytes now */
         *data = e.memory.buffer().data();
         *bytes = e.memory.buffer().size();

@@ -24,6 +24,8 @@
 
 #define WORKER_FILE "txmill-oiio-worker"
 
+enum { LINKER_FAILED = 127 }; /* exit status: the program was not even begun, or lacks a function */
+
 struct txm_worker {
     pid_t pid;
     int fd;
@@ -94,9 +96,10 @@ static txm_status start(txm_worker **out, txm_error *err)
     char *looked_in = NULL, *program = txm_plugin_path(WORKER_FILE, &looked_in);
     txm_worker *w = txm_calloc(1, sizeof *w);
     txm_status status = TXM_OK;
-    if (!program) {
-        status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "this kind of image needs OpenImageIO, and %s",
-                          looked_in ? looked_in : "memory is exhausted");
+    if (!program && !looked_in) {
+        status = txm_no_memory(err, NULL);
+    } else if (!program) {
+        status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "this kind of image needs OpenImageIO, and %s", looked_in);
     } else if (!w) {
         status = txm_no_memory(err, NULL);
     } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
@@ -220,8 +223,13 @@ static txm_status explain_end(txm_worker *w, const char *name, txm_error *err)
         if (sig == SIGKILL)
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: the %s was killed, most likely for want of memory", name,
                             who);
+        /* C++ and the C library end a program so that they have no memory for. */
+        if (sig == SIGABRT && w->encodes)
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: the encoder gave up, most likely for want of memory", name);
         return txm_fail(err, fault, "%s: the %s crashed on it (%s)", name, who, strsignal(sig));
     }
+    if (got == w->pid && WEXITSTATUS(how) > TXM_WORKER_LEFT && WEXITSTATUS(how) != LINKER_FAILED)
+        return txm_fail_errno(err, WEXITSTATUS(how) - TXM_WORKER_LEFT, "%s: the %s gave up", name, who);
     if (w->encodes) /* as libjpeg does */
         return txm_fail(err, TXM_STATUS_NO_MEMORY,
                         "%s: the encoder gave up without a word, most likely for want of memory", name);

@@ -15,6 +15,8 @@
 #include "source/source.h"
 
 enum { TXM_WORKER_VERSION = 4, TXM_WORKER_FD = 3, TXM_WORKER_MAX_TEXT_BYTES = 1 << 20 };
+/* A worker that something makes leave has this and the errno as its exit status. */
+enum { TXM_WORKER_LEFT = 64 };
 
 typedef enum txm_worker_op {
     TXM_WORKER_OPEN = 1,

@@ -99,11 +99,11 @@ static void load_decoder(void)
 
 /* ---- talking ---- */
 
-/* The asking side is gone or talks nonsense: there is nobody to serve. _exit, because the libraries of the module
- * are not made to be taken down. */
-static _Noreturn void leave(void)
+/* Where the asking side is gone or talks nonsense, there is nobody to serve; otherwise it is told the errno. _exit,
+ * because the libraries of the module are not made to be taken down. */
+static _Noreturn void leave(int sys_errno)
 {
-    _exit(0);
+    _exit(sys_errno ? TXM_WORKER_LEFT + sys_errno : 0);
 }
 
 static void receive(void *dst, size_t bytes)
@@ -113,7 +113,7 @@ static void receive(void *dst, size_t bytes)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            leave();
+            leave(n < 0 ? errno : 0);
         p += n;
         bytes -= (size_t)n;
     }
@@ -126,7 +126,7 @@ static void send_bytes(const void *data, size_t bytes)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            leave();
+            leave(n < 0 ? errno : 0);
         p += n;
         bytes -= (size_t)n;
     }
@@ -165,7 +165,7 @@ static char *receive_string(uint32_t bytes)
 {
     char *s = bytes <= MAX_PATH_BYTES ? txm_calloc((size_t)bytes + 1, 1) : NULL;
     if (!s)
-        leave();
+        leave(bytes <= MAX_PATH_BYTES ? ENOMEM : 0);
     receive(s, bytes);
     return s;
 }
@@ -220,7 +220,7 @@ static void read_rows(const txm_worker_request *request)
     size_t stride = (size_t)image.info.width * image.info.channels * txm_type_bytes(image.info.type);
     size_t bytes = txm_mul(stride, request->rows);
     if (!image.self || request->y >= image.info.height || request->rows > image.info.height - request->y)
-        leave();
+        leave(0);
     if (bytes > image.rows_bytes) {
         free(image.rows);
         image.rows = txm_alloc_pixels(bytes, 1);
@@ -243,7 +243,7 @@ static void rewind_image(void)
 {
     txm_error err = {0};
     if (!image.self)
-        leave();
+        leave(0);
     if (decoder->rewind(image.self, &err) == TXM_OK)
         reply_done();
     else
@@ -254,7 +254,7 @@ static void read_as_half(void)
 {
     txm_error err = {0};
     if (!image.self || !image.info.narrowed)
-        leave();
+        leave(0);
     if (decoder->as_half(image.self, &err) == TXM_OK) {
         image.info.type = TXM_TYPE_HALF;
         image.info.narrowed = false;
@@ -361,7 +361,7 @@ int main(void)
             encode(&request);
             break;
         default:
-            leave();
+            leave(0);
         }
     }
 }
