@@ -89,22 +89,32 @@ static const char *stored_base(const char *path)
     return last ? last + 1 : path;
 }
 
-/* The first bytes of a packed file; zeros when they cannot be read (the name then has no extension). */
-static void read_magic(const txm_blend *blend, uint32_t file, const txm_packed *packed, uint8_t magic[MAGIC_BYTES])
+/* The first bytes of a packed file, and zeros after its end. Where damage keeps them from being read they are zeros: the
+ * name then has no extension. */
+static txm_status read_magic(const txm_blend *blend, uint32_t file, const txm_packed *packed,
+                             uint8_t magic[MAGIC_BYTES], txm_error *err)
 {
     txm_stream *stream = NULL;
+    txm_error why = {0};
     memset(magic, 0, MAGIC_BYTES);
     size_t bytes = packed->bytes < MAGIC_BYTES ? (size_t)packed->bytes : MAGIC_BYTES;
-    if (txm_blend_stream(blend, file, &stream, NULL) != TXM_OK ||
-        txm_stream_seek(stream, packed->position, NULL) != TXM_OK ||
-        txm_stream_read(stream, magic, bytes, NULL) != TXM_OK) {
-        memset(magic, 0, MAGIC_BYTES);
+    txm_status status = txm_blend_stream(blend, file, &stream, &why);
+    if (status == TXM_OK) {
+        status = txm_stream_seek(stream, packed->position, &why);
+    }
+    if (status == TXM_OK) {
+        status = txm_stream_read(stream, magic, bytes, &why);
     }
     txm_stream_close(&stream);
+    if (status != TXM_OK) {
+        memset(magic, 0, MAGIC_BYTES);
+    }
+    return status == TXM_OK || status == TXM_STATUS_CORRUPT ? TXM_OK : txm_fail_as(err, &why);
 }
 
+/* NULL with the failure recorded. */
 static const char *packed_name(txm_blend *blend, const txm_blend_file *file, const txm_image *image,
-                               const txm_packed *packed, const txm_blend_image *out)
+                               const txm_packed *packed, const txm_blend_image *out, txm_error *err)
 {
     const char *base = stored_base(*packed->path ? packed->path : out->stored_path);
     char *name;
@@ -115,7 +125,9 @@ static const char *packed_name(txm_blend *blend, const txm_blend_file *file, con
         }
     } else {
         uint8_t magic[MAGIC_BYTES];
-        read_magic(blend, (uint32_t)(file - blend->files.data), packed, magic);
+        if (read_magic(blend, (uint32_t)(file - blend->files.data), packed, magic, err) != TXM_OK) {
+            return NULL;
+        }
         const char *id_name = file->model.ids.data[image->id].name;
         id_name = strlen(id_name) > 2 ? id_name + 2 : "image";
         name = name_from_id(id_name, out->source == TXM_BLEND_SOURCE_TILED, packed, magic);
@@ -123,6 +135,9 @@ static const char *packed_name(txm_blend *blend, const txm_blend_file *file, con
     size_t n = name ? strlen(name) : 0;
     const char *kept = name ? txm_store_string(&blend->store, name, n < NAME_MAX_BYTES ? n : NAME_MAX_BYTES) : NULL;
     free(name);
+    if (!kept) {
+        txm_blend_exhausted(blend, err);
+    }
     return kept;
 }
 
@@ -132,11 +147,11 @@ txm_status txm_blend_name_packed(txm_blend *blend, const txm_blend_file *file, c
     TXM_TABLE(txm_blend_packed_file) table = {0};
     for (uint32_t i = image->packed.begin; out->state == TXM_BLEND_STATE_PACKED && i < image->packed.end; i++) {
         const txm_packed *packed = &file->model.packed.data[i];
-        const char *name = packed_name(blend, file, image, packed, out);
+        const char *name = packed_name(blend, file, image, packed, out, err);
         txm_blend_packed_file *p = name ? TXM_STORE_ADD(&blend->store, &table) : NULL;
         if (!p) {
             free(table.data);
-            return txm_blend_exhausted(blend, err);
+            return name ? txm_blend_exhausted(blend, err) : err->status;
         }
         /* Images that are no UDIM set carry the number of a first tile. */
         *p = (txm_blend_packed_file){name, out->source == TXM_BLEND_SOURCE_TILED ? packed->tile : 0, packed->bytes};
@@ -194,6 +209,7 @@ static txm_status write_sink(void *user, const uint8_t *data, size_t bytes, bool
 
 typedef struct compared {
     int fd;
+    const char *path;
     bool same;
     uint8_t buffer[CHUNK_BYTES];
 } compared;
@@ -201,13 +217,14 @@ typedef struct compared {
 static txm_status compare_sink(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err)
 {
     compared *c = user;
-    (void)err;
     for (size_t got = 0; c->same && got < bytes;) {
         ssize_t n = read(c->fd, c->buffer, bytes - got);
         if (n < 0 && errno == EINTR) {
             continue;
         }
-        /* A file that cannot be read is one that is not the same: the next name is tried. */
+        if (n < 0) {
+            return txm_fail_errno(err, errno, "%s: cannot be compared with the packed image", c->path);
+        }
         c->same = n > 0 && memcmp(c->buffer, data + got, (size_t)n) == 0;
         got += n > 0 ? (size_t)n : 0;
     }
@@ -220,7 +237,10 @@ static txm_status holds(const char *path, txm_stream *stream, const txm_packed *
 {
     struct stat st;
     *same = false;
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != packed->bytes) {
+    if (stat(path, &st) != 0) {
+        return errno == ENOENT ? TXM_OK : txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    }
+    if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != packed->bytes) {
         return TXM_OK;
     }
     compared *c = malloc(sizeof *c);
@@ -228,12 +248,15 @@ static txm_status holds(const char *path, txm_stream *stream, const txm_packed *
         return txm_no_memory(err, path);
     }
     c->same = true;
+    c->path = path;
     c->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     txm_status status = TXM_OK;
     if (c->fd >= 0) {
         status = pour(stream, packed, compare_sink, c, err);
-        *same = c->same;
+        *same = status == TXM_OK && c->same;
         close(c->fd);
+    } else if (errno != EACCES && errno != ENOENT) { /* another's file is another */
+        status = txm_fail_errno(err, errno, "%s: cannot be compared with the packed image", path);
     }
     free(c);
     return status;

@@ -2,6 +2,7 @@
  * A batch from the command line. */
 #include "tools/make/batch_job.h"
 
+#include "batch/sweep.h"
 #include "convert/context.h"
 #include "core/fail.h"
 #include "tools/options/project.h"
@@ -61,6 +62,10 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
                                         .scene = txm_make_add_scene,
                                         .scene_user = &job->scenes,
                                         .cancel = txm_signal_flag()};
+    /* What runs that were killed while they unpacked left there. */
+    txm_swept swept = {0};
+    if (job->scenes.packed_folder)
+        txm_sweep_folder(job->scenes.packed_folder, false, &swept);
     txm_status status = txm_rule_args_read(args->rules, &job->rules, err);
     if (status == TXM_OK && !(job->inputs = txm_inputs_new(&options)))
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
