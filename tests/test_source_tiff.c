@@ -2,6 +2,7 @@
  * The direct TIFF reader on files that the corpus has no room for: strips of many megabytes, many channels, odd blocks,
  * and damage at every place. */
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +101,17 @@ static void write_tiff(const layout *l)
     TIFFClose(t);
 }
 
-/* A sample as it is delivered: doubles as floats. */
+/* Sign, 7 bits of exponent, 16 of mantissa; byte_at gives infinity and NaN, too. */
+static float float24(const uint8_t bytes[3])
+{
+    int exponent = bytes[2] & 0x7F, mantissa = bytes[0] | bytes[1] << 8;
+    float sign = bytes[2] & 0x80 ? -1.0f : 1.0f;
+    if (exponent == 127)
+        return mantissa ? nanf("") : sign * INFINITY;
+    return sign * ldexpf((float)(exponent ? mantissa + 65536 : mantissa), (exponent ? exponent : 1) - 63 - 16);
+}
+
+/* A sample as it is delivered: other floats as float. */
 static uint32_t delivered_sample(const layout *l, uint32_t x, uint32_t y, uint32_t c, uint8_t out[8])
 {
     uint32_t bytes = l->bits / 8;
@@ -111,8 +122,19 @@ static uint32_t delivered_sample(const layout *l, uint32_t x, uint32_t y, uint32
         memcpy(&wide, out, sizeof wide);
         float narrow = (float)wide;
         memcpy(out, &narrow, bytes = sizeof narrow);
+    } else if (bytes == 3) {
+        float wide = float24(out);
+        memcpy(out, &wide, bytes = sizeof wide);
     }
     return bytes;
+}
+
+static bool both_nan(const void *a, const void *b)
+{
+    float x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return isnan(x) && isnan(y);
 }
 
 static txm_status read_and_compare(const layout *l, uint32_t band_rows, txm_error *err)
@@ -135,7 +157,7 @@ static txm_status read_and_compare(const layout *l, uint32_t band_rows, txm_erro
                 for (uint32_t c = 0; c < i->channels; c++) {
                     uint8_t expected[8];
                     uint32_t bytes = delivered_sample(l, x, r, c, expected);
-                    if (memcmp(p, expected, bytes) != 0)
+                    if (memcmp(p, expected, bytes) != 0 && !(l->bits == 24 && both_nan(p, expected)))
                         ck_abort_msg("pixel %u, %u differs", x, r);
                     p += bytes;
                 }
@@ -171,6 +193,11 @@ static const layout layouts[] = {
     {700, 700, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 700, 0, 0, "w", false},
     {700, 700, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_PACKBITS, 0, 700, 0, 0, "wb", false},
     {700, 700, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 2, 700, 0, 0, "w", false},
+    /* 24 bits, which OpenImageIO does not read in tiles. */
+    {150, 70, 5, 24, SAMPLEFORMAT_IEEEFP, COMPRESSION_NONE, 0, 0, 64, 64, "wb", false},
+    {150, 70, 3, 24, SAMPLEFORMAT_IEEEFP, COMPRESSION_PACKBITS, 0, 0, 64, 32, "w", false},
+    {33, 127, 1, 24, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 0, 64, 64, "w", false},
+    {150, 70, 4, 24, SAMPLEFORMAT_IEEEFP, COMPRESSION_LZW, 0, 0, 16, 64, "w", true},
     /* Separate planes, with strips small and large, and of compressions that are streams and that are none. */
     {61, 149, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 10, 0, 0, "w", true},
     {61, 149, 2, 16, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 2, 64, 0, 0, "wb", true},

@@ -14,6 +14,8 @@ import numpy as np
 import OpenImageIO as oiio
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "tests", "differential"))
+import writers  # noqa: E402
 W, H = 37, 23
 TYPES = {"uint8": (np.uint8, oiio.UINT8), "int8": (np.int8, oiio.INT8), "uint16": (np.uint16, oiio.UINT16),
          "int16": (np.int16, oiio.INT16), "uint32": (np.uint32, oiio.UINT32), "int32": (np.int32, oiio.INT32),
@@ -68,6 +70,8 @@ def tiff_files():
         a = picture("uint32", 3) >> (32 - bits)
         tifffile.imwrite("bits%d.tif" % bits, a.astype(np.uint8 if bits < 9 else np.uint16 if bits < 17 else np.uint32),
                          bitspersample=bits, photometric="rgb", metadata=None)
+    # PackBits runs that go on from one row to the next, as some writers make them.
+    writers.tiff("packbits-runs.tif", picture("uint32", 5), 32, extra=(0, 0), compression=32773, rows_per_strip=7)
     tifffile.imwrite("private-tags.tif", picture("uint8", 3), photometric="rgb", metadata=None,
                      extratags=[(65000, 2, 5, "abcd", True), (40000, "I", 1, 7, True), (65001, 7, 3, b"xyz", True)])
 

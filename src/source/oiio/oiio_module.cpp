@@ -302,15 +302,23 @@ txm_status open_input(Source &s, txm_error *err)
     return TXM_OK;
 }
 
-/* Tiles, and strips of a TIFF's separate planes, are read whole: a compressed strip has no way into its middle. */
-uint32_t band_rows(const ImageSpec &spec)
+/* Tiles are read whole, and so are strips of a TIFF: a compressed strip has no way into its middle, and where PackBits
+ * runs on from one row to the next, libtiff reads other pixels row by row. Larger strips go by rows all the same, but for
+ * those of separate planes. */
+constexpr double LARGEST_STRIP_BYTES = 64 << 20;
+
+uint32_t band_rows(const ImageSpec &spec, const std::string &format, double limit_bytes)
 {
-    uint32_t rows = 0, height = static_cast<uint32_t>(spec.height);
+    const uint32_t height = static_cast<uint32_t>(spec.height);
+    const bool separate = spec.get_string_attribute("planarconfig") == "separate";
+    uint32_t rows = 0;
     if (spec.tile_width)
         rows = static_cast<uint32_t>(spec.tile_height);
-    else if (spec.get_string_attribute("planarconfig") == "separate")
+    else if (separate || format == "tiff")
         rows = static_cast<uint32_t>(spec.get_int_attribute("tiff:RowsPerStrip", 0));
-    return rows < height ? rows : height;
+    rows = rows < height ? rows : height;
+    const bool fits = static_cast<double>(spec.scanline_bytes(true)) * rows <= limit_bytes;
+    return fits || spec.tile_width || separate ? rows : 0;
 }
 
 /* Refuses what txmill cannot process and what would not fit, before pixels are asked for. */
@@ -335,17 +343,18 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
     s.type = read_type(type_of(spec));
     s.channels = spec.nchannels < TXM_MAX_CHANNELS ? spec.nchannels : TXM_MAX_CHANNELS;
     s.row_bytes = static_cast<size_t>(spec.width) * s.channels * s.type.size();
-    s.band_rows = band_rows(spec);
+    const double limit = options ? static_cast<double>(options->max_memory_bytes) : 0.0;
+    s.band_rows =
+        band_rows(spec, format, limit > 0 && limit / 4 < LARGEST_STRIP_BYTES ? limit / 4 : LARGEST_STRIP_BYTES);
 
     double need = static_cast<double>(spec.scanline_bytes(true)) * 64;
     if (s.band_rows)
         need = static_cast<double>(s.row_bytes) * s.band_rows * (is_narrowed(spec) ? 2 : 1); /* as half, if asked for */
     if (!streams(format))
         need += static_cast<double>(spec.image_bytes(true));
-    if (options && options->max_memory_bytes && need > static_cast<double>(options->max_memory_bytes))
-        return fail(err, TXM_STATUS_TOO_LARGE, "%s: decoding %s of %d x %d px needs %.0f MiB, the limit is %.0f MiB",
-                    path, format.c_str(), spec.width, spec.height, need / 1048576,
-                    static_cast<double>(options->max_memory_bytes) / 1048576);
+    if (limit > 0 && need > limit)
+        return fail(err, TXM_STATUS_TOO_LARGE, "%s: decoding %s of %d x %d px needs %.0f MiB, the limit is %.0f MiB", path,
+                    format.c_str(), spec.width, spec.height, need / 1048576, limit / 1048576);
     return TXM_OK;
 }
 

@@ -29,7 +29,7 @@ typedef struct txm_tiff {
     uint32_t block_w, block_h;        /* a tile; or the image's width and the rows of a strip */
     uint32_t file_channels, channels; /* in the file; delivered */
     uint32_t planes, plane_channels;  /* planes that are read; channels of the file in each */
-    uint32_t sample_bytes;            /* in the file: 8 for doubles, which are delivered as floats */
+    uint32_t sample_bytes;            /* in the file: 3 and 8 are floats of 24 and 64 bits, which become float */
     bool invert;                      /* 0 is white */
     bool by_scanline;                 /* strips too large to be decoded as a whole */
     /* Those strips as streams, one for each plane; NULL: libtiff decodes them. */

@@ -2,8 +2,8 @@
  *
  * The first directory of a TIFF source: layout and metadata, as OpenImageIO reports them.
  *
- * Served directly: grey and RGB with any extra samples, in whole pixels or separate planes, 8 and 16 bits, half, float
- * and double, compressed without loss. Palettes, other bit depths, CMYK, Lab, JPEG and so on are OpenImageIO's, and so
+ * Served directly: grey and RGB with any extra samples, in whole pixels or separate planes, 8 and 16 bits, half, float,
+ * double and, in tiles, floats of 24 bits, compressed without loss. Palettes, other bit depths, CMYK, Lab, JPEG and so on are OpenImageIO's, and so
  * is metadata in blocks of its own (Exif, IPTC, XMP), where the same fields may be said several times.
  */
 #include <stdio.h>
@@ -28,7 +28,9 @@ static uint16_t short_tag(txm_tiff *t, uint32_t tag)
     return v;
 }
 
-static bool type_of(uint16_t bits, uint16_t format, txm_type *type)
+/* Floats of 24 bits in strips are OpenImageIO's, which takes their bits for something else, and Blender with it. In tiles
+ * it delivers memory that nobody wrote. */
+static bool type_of(uint16_t bits, uint16_t format, bool tiled, txm_type *type)
 {
     if (bits == 8 && format != SAMPLEFORMAT_INT)
         *type = TXM_TYPE_U8;
@@ -36,7 +38,7 @@ static bool type_of(uint16_t bits, uint16_t format, txm_type *type)
         *type = TXM_TYPE_U16;
     else if (bits == 16 && format == SAMPLEFORMAT_IEEEFP)
         *type = TXM_TYPE_HALF;
-    else if ((bits == 32 || bits == 64) && format == SAMPLEFORMAT_IEEEFP)
+    else if ((bits == 32 || bits == 64 || (bits == 24 && tiled)) && format == SAMPLEFORMAT_IEEEFP)
         *type = TXM_TYPE_FLOAT;
     else
         return false;
@@ -68,7 +70,7 @@ static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error
     if (photometric != PHOTOMETRIC_MINISBLACK && photometric != PHOTOMETRIC_MINISWHITE &&
         photometric != PHOTOMETRIC_RGB)
         return refuse(t, err, "this colour model");
-    if (!type_of(short_tag(t, TIFFTAG_BITSPERSAMPLE), short_tag(t, TIFFTAG_SAMPLEFORMAT), &info->type))
+    if (!type_of(short_tag(t, TIFFTAG_BITSPERSAMPLE), short_tag(t, TIFFTAG_SAMPLEFORMAT), t->tiled, &info->type))
         return refuse(t, err, "this sample type");
     if (!is_served(short_tag(t, TIFFTAG_COMPRESSION)))
         return refuse(t, err, "this compression");

@@ -3,6 +3,7 @@
  * Rows of a TIFF source, from rows of strips or tiles. A strip that is asked for as a whole, and is laid out as the
  * caller wants it, is decoded straight into the caller's memory; the others are kept until their last row is out.
  */
+#include <math.h>
 #include <string.h>
 
 #include "codec/tiff_decode.h"
@@ -120,14 +121,41 @@ static void copy_samples(uint8_t *dst, size_t dst_step, const uint8_t *src, size
         memcpy(dst + i * dst_step, src + i * src_step, bytes);
 }
 
-static void doubles_to_floats(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, uint32_t channels,
-                              uint32_t count)
+static bool becomes_float(const txm_tiff *t)
+{
+    return t->sample_bytes == 3 || t->sample_bytes == 8;
+}
+
+/* 1 bit of sign, 7 of exponent, 16 of mantissa (Adobe's TIFF technical note 3), all of which a float holds. */
+static float float24(const uint8_t bytes[3])
+{
+    uint32_t bits = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
+    uint32_t exponent = bits >> 16 & 0x7F, magnitude = (bits & 0xFFFF) << 7;
+    float sample;
+    if (exponent == 0) {
+        sample = ldexpf((float)magnitude, -62 - 23);
+        return bits >> 23 ? -sample : sample;
+    }
+    magnitude |= (exponent == 0x7F ? 0xFF : exponent + 127 - 63) << 23;
+    magnitude |= bits >> 23 << 31;
+    memcpy(&sample, &magnitude, sizeof sample);
+    return sample;
+}
+
+/* Samples of 3 or 8 bytes. */
+static void to_floats(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, size_t bytes,
+                      uint32_t channels, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++, dst += dst_step, src += src_step)
         for (uint32_t c = 0; c < channels; c++) {
+            float sample;
             double wide;
-            memcpy(&wide, src + c * sizeof wide, sizeof wide);
-            float sample = (float)wide;
+            if (bytes == sizeof wide) {
+                memcpy(&wide, src + c * bytes, sizeof wide);
+                sample = (float)wide;
+            } else {
+                sample = float24(src + c * bytes);
+            }
             memcpy(dst + c * sizeof sample, &sample, sizeof sample);
         }
 }
@@ -135,12 +163,12 @@ static void doubles_to_floats(uint8_t *dst, size_t dst_step, const uint8_t *src,
 /* One row: the channels that are delivered, from planes that lie `plane_step` bytes apart. */
 static void deliver_row(const txm_tiff *t, const uint8_t *row, size_t plane_step, uint8_t *dst)
 {
-    size_t bytes = t->sample_bytes == 8 ? sizeof(float) : t->sample_bytes;
+    size_t bytes = becomes_float(t) ? sizeof(float) : t->sample_bytes;
     size_t from = (size_t)t->plane_channels * t->sample_bytes, to = t->channels * bytes;
     uint32_t channels = t->channels / t->planes; /* of a plane */
     for (uint32_t p = 0; p < t->planes; p++, row += plane_step, dst += bytes) {
-        if (t->sample_bytes == 8)
-            doubles_to_floats(dst, to, row, from, channels, t->width);
+        if (becomes_float(t))
+            to_floats(dst, to, row, from, t->sample_bytes, channels, t->width);
         else if (from == to)
             memcpy(dst, row, to * t->width);
         else if (t->planes > 1 && bytes == 1)
@@ -166,7 +194,7 @@ txm_status txm_tiff_read_rows(void *self, uint32_t y, uint32_t rows, void *dst, 
     txm_tiff *t = self;
     uint8_t *out = dst;
     size_t row = txm_tiff_plane_row(t);
-    bool tight = t->planes == 1 && t->channels == t->file_channels && t->sample_bytes < 8 && stride_bytes == row;
+    bool tight = t->planes == 1 && t->channels == t->file_channels && !becomes_float(t) && stride_bytes == row;
     for (uint32_t end = y + rows, taken; y < end; y += taken, out += taken * stride_bytes) {
         uint32_t whole = t->height - y < t->block_h ? t->height - y : t->block_h;
         txm_status status;
