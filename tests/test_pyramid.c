@@ -4,6 +4,7 @@
  * full-image rule written down directly.
  */
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,7 @@ typedef struct catcher {
     const txm_pyramid_spec *spec;
     uint8_t *levels[TXM_MAX_LEVELS];
     uint32_t next_row[TXM_MAX_LEVELS];
+    const txm_ops *ops; /* NULL: the best */
 } catcher;
 
 static size_t row_bytes(const txm_pyramid_spec *s, uint32_t level)
@@ -68,11 +70,15 @@ static float *reduce(const txm_pyramid_spec *s, const float *src, uint32_t sw, u
                     txm_bilinear_position(x, dw, sw, &x0, &x1, &f);
                     txm_bilinear_position(y, dh, sh, &y0, &y1, &g);
                 }
+/* An edge of one pixel has no second neighbour. */
 #define P(xx, yy) src[((size_t)(yy)*sw + (xx)) * s->channels + c]
+#define P1(xx, yy, there) ((there) ? P(xx, yy) : 0.0f)
                 dst[((size_t)y * dw + x) * s->channels + c] =
                     box ? txm_box(P(x0, y0), P(x1, y0), P(x0, y1), P(x1, y1))
-                        : txm_bilinear(P(x0, y0), P(x1, y0), P(x0, y1), P(x1, y1), f, g);
+                        : txm_bilinear(P(x0, y0), P1(x1, y0, sw > 1), P1(x0, y1, sh > 1), P1(x1, y1, sw > 1 && sh > 1),
+                                       f, g);
 #undef P
+#undef P1
             }
     return dst;
 }
@@ -113,7 +119,7 @@ static void run_cascade(const txm_pyramid_spec *s, const uint8_t *level0, catche
     for (uint32_t l = 1; l < txm_level_count(s->width, s->height); l++)
         c->levels[l] = malloc(row_bytes(s, l) * txm_level_size(s->height, l));
     const txm_pyramid_sink sink = {c, place, placed};
-    ck_assert(!txm_pyramid_new(s, txm_ops_best(), &sink, &p, NULL));
+    ck_assert(!txm_pyramid_new(s, c->ops ? c->ops : txm_ops_best(), &sink, &p, NULL));
     for (uint32_t y = 0; y < s->height; y += band) {
         uint32_t rows = s->height - y < band ? s->height - y : band;
         ck_assert(txm_pyramid_push(p, level0 + y * row_bytes(s, 0), row_bytes(s, 0), rows));
@@ -194,6 +200,33 @@ START_TEST(latlong_weighs_rows_and_closes_the_sphere)
 }
 END_TEST
 
+/* A pair of pixels that the box filter makes infinite stays so in the next level, as in Blender's, on every processor:
+ * there the infinite pixel has no neighbour below or beside it that a weight of 0 could make NaN of. */
+START_TEST(infinite_edges_of_one_pixel)
+{
+    static const size2 shapes[] = {{4, 2}, {2, 4}, {8, 2}, {2, 8}};
+    static const char *const isas[] = {"scalar", "avx2", "avx512", "neon"};
+    const size2 shape = shapes[_i % 4];
+    const txm_pyramid_spec s = {shape.w, shape.h, _i < 4 ? 1 : 4, TXM_FLOAT, false, false, false};
+    float level0[8 * 2 * 4];
+    for (size_t i = 0; i < (size_t)s.width * s.height * s.channels; i++)
+        level0[i] = 3e38f;
+    for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
+        const txm_ops *ops = txm_ops_isa(isas[k]);
+        catcher c = {.ops = ops};
+        if (!ops)
+            continue;
+        run_cascade(&s, (const uint8_t *)level0, &c, 64);
+        for (uint32_t l = 1; l < txm_level_count(s.width, s.height); l++)
+            for (size_t i = 0; i < row_bytes(&s, l) / 4 * txm_level_size(s.height, l); i++)
+                ck_assert_msg(isinf(((const float *)c.levels[l])[i]) && ((const float *)c.levels[l])[i] > 0,
+                              "%ux%u level %u on %s: %g", s.width, s.height, l, isas[k],
+                              (double)((const float *)c.levels[l])[i]);
+        free_levels(&c);
+    }
+}
+END_TEST
+
 /* The levels of a latitude-longitude image straight from the definition: level 0 as floats, closed, then decoded. */
 static void check_latlong(const txm_pyramid_spec *s, const uint8_t *level0, const catcher *got)
 {
@@ -209,7 +242,8 @@ static void check_latlong(const txm_pyramid_spec *s, const uint8_t *level0, cons
             uint32_t y0 = y, y1 = y;
             if (l) {
                 txm_bilinear_position(y, h, sh, &y0, &y1, &g);
-                ops->bilinear(channels, image + (size_t)y0 * sw * channels, image + (size_t)y1 * sw * channels,
+                ops->bilinear(channels, image + (size_t)y0 * sw * channels,
+                              sh > 1 ? image + (size_t)y1 * sw * channels : NULL,
                               txm_latlong_weight(y0, y1, sh, g), sw, row, w);
             } else {
                 memcpy(row, image + (size_t)y * w * channels, sizeof *row * w * channels);
@@ -334,6 +368,7 @@ int main(void)
     TCase *t = tcase_create("pyramid");
     tcase_add_loop_test(t, cascade_equals_whole_image, 0, SIZES);
     tcase_add_test(t, failure_of_the_sink_stops);
+    tcase_add_loop_test(t, infinite_edges_of_one_pixel, 0, 8);
     tcase_add_test(t, latlong_weighs_rows_and_closes_the_sphere);
     tcase_add_test(t, latlong_closes_level_0_before_decoding);
     tcase_add_test(t, latlong_closes_stored_rows);

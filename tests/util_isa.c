@@ -126,6 +126,9 @@ static void compare_filters(const txm_ops *ops, uint32_t c, size_t n)
         reference->bilinear(c, row0, row1, 0.3f, n, (float *)m.a, dst);
         ops->bilinear(c, row0, row1, 0.3f, n, (float *)m.b, dst);
         same(m.a, m.b, sizeof m.a, "bilinear", ops->isa, TXM_TYPE_FLOAT, n);
+        reference->bilinear(c, row0, NULL, 0.0f, n, (float *)m.a, dst);
+        ops->bilinear(c, row0, NULL, 0.0f, n, (float *)m.b, dst);
+        same(m.a, m.b, sizeof m.a, "bilinear of one row", ops->isa, TXM_TYPE_FLOAT, n);
     }
     prepare(TXM_TYPE_FLOAT, c, true);
     memcpy(m.a, m.in, sizeof m.a);

@@ -239,7 +239,8 @@ TXM_ARITH float txm_box(float a, float b, float c, float d)
 }
 
 /* Position of destination sample `i` of `dst` in a source edge of `src` samples: two neighbours (clamped) and the
- * weight of the second. */
+ * weight of the second. Only an edge of one sample has no second one: its weight is 0, and it counts as 0, so that the
+ * product of the weight and an infinite neighbour is none. */
 TXM_ARITH void txm_bilinear_position(uint32_t i, uint32_t dst, uint32_t src, uint32_t *first, uint32_t *second,
                                      float *weight)
 {

@@ -188,7 +188,9 @@ static void bilinear(uint32_t channels, const float *row0, const float *row1, fl
         txm_bilinear_position((uint32_t)i, (uint32_t)count, (uint32_t)src_width, &first, &second, &f);
         for (uint32_t c = 0; c < channels; c++) {
             size_t a = (size_t)first * channels + c, b = (size_t)second * channels + c;
-            dst[i * channels + c] = txm_bilinear(row0[a], row0[b], row1[a], row1[b], f, g);
+            bool right = src_width > 1;
+            dst[i * channels + c] = txm_bilinear(row0[a], right ? row0[b] : 0.0f, row1 ? row1[a] : 0.0f,
+                                                 row1 && right ? row1[b] : 0.0f, f, g);
         }
     }
 }

@@ -91,7 +91,7 @@ static bool filter(const txm_pyramid *p, const level *l, float *dst)
         txm_bilinear_position(y, l->height, l->src_height, &first, &second, &g);
     if (second >= l->arrived)
         return false;
-    const float *row0 = window_row(p, l, first), *row1 = window_row(p, l, second);
+    const float *row0 = window_row(p, l, first), *row1 = l->src_height > 1 ? window_row(p, l, second) : NULL;
     if (p->spec.equiangular)
         g = txm_latlong_weight(first, second, l->src_height, g);
     if (l->box && !p->spec.equiangular)

@@ -182,9 +182,15 @@ TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, txm_type type, uint32_
         txm_bilinear_position(x, a->width, a->src_width, &x0, &x1, &f);
         txm_bilinear_position(y, a->height, a->src_height, &y0, &y1, &g);
     }
-    txm_gpu_light p00 = txm_gpu_source(a, type, channels, x0, y0), p10 = txm_gpu_source(a, type, channels, x1, y0);
-    txm_gpu_light p01 = txm_gpu_source(a, type, channels, x0, y1), p11 = txm_gpu_source(a, type, channels, x1, y1);
-    txm_gpu_light p = {{0, 0, 0, 0}};
+    const txm_gpu_light none = {{0, 0, 0, 0}};
+    bool right = a->src_width > 1, below = a->src_height > 1;
+    txm_gpu_light p00 = txm_gpu_source(a, type, channels, x0, y0), p10 = none, p01 = none, p11 = none, p = none;
+    if (right)
+        p10 = txm_gpu_source(a, type, channels, x1, y0);
+    if (below)
+        p01 = txm_gpu_source(a, type, channels, x0, y1);
+    if (right && below)
+        p11 = txm_gpu_source(a, type, channels, x1, y1);
     for (uint32_t c = 0; c < channels; c++)
         p.v[c] = a->box ? txm_box(p00.v[c], p10.v[c], p01.v[c], p11.v[c])
                         : txm_bilinear(p00.v[c], p10.v[c], p01.v[c], p11.v[c], f, g);

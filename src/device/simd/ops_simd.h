@@ -241,8 +241,11 @@ static void bilinear_simd(uint32_t channels, const float *row0, const float *row
         float f;
         txm_bilinear_position((uint32_t)i, (uint32_t)count, (uint32_t)src_width, &first, &second, &f);
         size_t a = 4 * (size_t)first, b = 4 * (size_t)second;
-        vf4 top = TXM_LOAD(vf4, row0 + a) * (1.0f - f) + TXM_LOAD(vf4, row0 + b) * f;
-        vf4 bottom = TXM_LOAD(vf4, row1 + a) * (1.0f - f) + TXM_LOAD(vf4, row1 + b) * f;
+        vf4 none = {0, 0, 0, 0};
+        vf4 top = TXM_LOAD(vf4, row0 + a) * (1.0f - f) + (src_width > 1 ? TXM_LOAD(vf4, row0 + b) : none) * f;
+        vf4 bottom = none;
+        if (row1)
+            bottom = TXM_LOAD(vf4, row1 + a) * (1.0f - f) + (src_width > 1 ? TXM_LOAD(vf4, row1 + b) : none) * f;
         TXM_STORE(vf4, dst + 4 * i, (1.0f - g) * top + g * bottom);
     }
 }
