@@ -26,6 +26,39 @@ for space in ACEScg lin_ap1 acescg; do
     check "$space-verifies" rc_is 0
 done
 
+# A grey image of 2 x 2 halves, given by their bits, with an interop id.
+grey_exr() {
+    python3 - "$@" <<'EOF'
+import struct, sys
+def attribute(name, kind, value):
+    return name + b"\0" + kind + b"\0" + struct.pack("<I", len(value)) + value
+bits = [int(b, 16) for b in sys.argv[2:]]
+box, one = struct.pack("<4i", 0, 0, 1, 1), struct.pack("<f", 1)
+head = (attribute(b"channels", b"chlist", b"Y\0" + struct.pack("<4I", 1, 0, 1, 1) + b"\0") +
+        attribute(b"colorInteropID", b"string", sys.argv[1].encode()) + attribute(b"compression", b"compression", b"\0") +
+        attribute(b"dataWindow", b"box2i", box) + attribute(b"displayWindow", b"box2i", box) +
+        attribute(b"lineOrder", b"lineOrder", b"\0") + attribute(b"pixelAspectRatio", b"float", one) +
+        attribute(b"screenWindowCenter", b"v2f", bytes(8)) + attribute(b"screenWindowWidth", b"float", one) + b"\0")
+at = 8 + len(head) + 16
+lines = [struct.pack("<iI2H", y, 4, bits[2 * y], bits[2 * y + 1]) for y in (0, 1)]
+sys.stdout.buffer.write(struct.pack("<II", 20000630, 2) + head + struct.pack("<2Q", at, at + len(lines[0])) + b"".join(lines))
+EOF
+}
+
+# Literal auto takes the file's interop id and calls the space by it, as Blender does.
+grey_exr lin_ap1_scene 3400 3800 3c00 3400 >auto.exr
+txm make --colorspace auto -o auto.tx auto.exr
+check auto-exit rc_is 0
+txm info auto.tx
+check auto-name prints "detected as   lin_ap1_scene"
+
+# A half that is NaN is 0, whatever a curve makes of NaN.
+grey_exr data 7e00 fe00 7c01 7fff >nan.exr
+txm make --colorspace "CanonLog3 CinemaGamut D55" -o nan.tx nan.exr
+check nan-exit rc_is 0
+txm info --json nan.tx
+check nan-is-zero prints '"average":[0]'
+
 # Channels as Blender's files have them.
 txm info "$made"
 check exr-container prints OpenEXR

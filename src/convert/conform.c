@@ -21,13 +21,13 @@ static bool is_linear_already(const txm_source_info *info)
            sscanf(info->software, "Blender maketx v%d%n", &version, &end) == 1 && end && version == 0;
 }
 
-const char *txm_conform_detected(const txm_source_info *info, const txm_color_space *space, const char *requested)
+const char *txm_conform_detected(const txm_source_info *info, const txm_color_space *space, const char *named)
 {
     if (txm_color_space_class(space) != TXM_COLOR_OTHER)
         return txm_color_space_detected(space);
     if (is_linear_already(info))
         return "scene_linear";
-    return strcmp(requested, "auto") == 0 ? txm_color_space_detected(space) : requested;
+    return named;
 }
 
 txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
@@ -102,17 +102,27 @@ static void load(const txm_conform *c, const void *row, float *samples, size_t c
         samples[i] = txm_half_infinity(samples[i]);
 }
 
-/* A pixel whose alpha is NaN has no colour, whatever OpenColorIO made of it: some versions turn that alpha into 0. The
- * unconverted row is still in its place. */
-static void keep_nan_alpha(const txm_conform *c, const void *row, float *converted)
+/* A pixel of halves with NaN, or whose alpha is NaN, has no colour, whatever OpenColorIO makes of it: some versions and
+ * curves turn NaN into a number. One NaN in the last channel makes the whole pixel 0 afterwards. The unconverted row is
+ * still in its place. */
+static void keep_nan(const txm_conform *c, const void *row, float *converted)
 {
-    const uint8_t *alpha = (const uint8_t *)row + 3 * txm_type_bytes(c->type);
-    for (size_t i = 0; i < c->width; i++, alpha += 4 * txm_type_bytes(c->type)) {
+    size_t bytes = txm_type_bytes(c->type), channels = c->channels, last = channels - 1;
+    const uint8_t *sample = row;
+    for (size_t i = 0; i < channels * c->width; i++, sample += bytes) {
         float before;
-        c->ops->to_float(c->type, alpha, &before, 1);
-        if (isnan(before))
-            converted[4 * i + 3] = before;
+        c->ops->to_float(c->type, sample, &before, 1);
+        if (isnan(before) && (c->type == TXM_HALF || i % channels == 3))
+            converted[i / channels * channels + last] = before;
     }
+}
+
+static bool has_nan(const float *samples, size_t count)
+{
+    bool nan = false;
+    for (size_t i = 0; i < count; i++)
+        nan |= isnan(samples[i]) != 0;
+    return nan;
 }
 
 static void convert_grey(const txm_conform *c, void *row, float *scratch)
@@ -120,6 +130,7 @@ static void convert_grey(const txm_conform *c, void *row, float *scratch)
     size_t count = c->width;
     /* One float a pixel first, spread to RGBA from the back so that nothing is overwritten unread. */
     load(c, row, scratch, count);
+    bool nan = has_nan(scratch, count);
     for (size_t i = count; i-- > 0;) {
         float v = scratch[i];
         float *p = scratch + 4 * i;
@@ -131,22 +142,22 @@ static void convert_grey(const txm_conform *c, void *row, float *scratch)
         const float *p = scratch + 4 * i;
         scratch[i] = (p[0] + p[1] + p[2]) * (1.0f / 3.0f);
     }
+    if (nan)
+        keep_nan(c, row, scratch);
     c->ops->from_float(c->type, scratch, row, count);
 }
 
 static void convert_rgba(const txm_conform *c, void *row, float *scratch)
 {
-    bool nan = false;
     load(c, row, scratch, 4 * (size_t)c->width);
-    for (size_t i = 0; i < c->width; i++)
-        nan |= isnan(scratch[4 * i + 3]) != 0;
+    bool nan = has_nan(scratch, 4 * (size_t)c->width);
     if (c->divide)
         divide_alpha(scratch, c->width);
     txm_color_apply(c->space, scratch, c->width);
     if (c->divide)
         multiply_alpha(scratch, c->width);
     if (nan)
-        keep_nan_alpha(c, row, scratch);
+        keep_nan(c, row, scratch);
     c->ops->from_float(c->type, scratch, row, 4 * (size_t)c->width);
 }
 

@@ -25,10 +25,10 @@ typedef struct txm_conform {
 txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
                              const txm_ops *ops);
 
-/* The colour space as the tx file names it: its class, or the name asked for where it is converted, alias or not (its
- * own for `auto`). Cycles takes tiled images that its own tx writer made for scene-linear where
+/* The colour space as the tx file names it: its class, or the name that it goes by where it is converted, alias or not.
+ * Cycles takes tiled images that its own tx writer made for scene-linear where
  * they would be converted: integers become half all the same, values stay. */
-const char *txm_conform_detected(const txm_source_info *info, const txm_color_space *space, const char *requested);
+const char *txm_conform_detected(const txm_source_info *info, const txm_color_space *space, const char *named);
 
 /* Whether rows can be read straight into their place: nothing changes their layout. */
 bool txm_conform_in_place(const txm_conform *conform);

@@ -185,7 +185,7 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
     txm_status status = collect_attributes(c, err);
     *out = (txm_tx_metadata){
         .source = c->stored_source,
-        .detected_colorspace = txm_conform_detected(c->info, c->resolved.space, c->resolved.requested),
+        .detected_colorspace = txm_conform_detected(c->info, c->resolved.space, c->resolved.named),
         .requested_colorspace = c->resolved.requested,
         .xyz_to_scene_linear = c->resolved.key.xyz_text,
         .alpha = c->resolved.alpha,
@@ -275,7 +275,7 @@ static void describe(const conversion *c, txm_result *result)
 {
     snprintf(result->colorspace, sizeof result->colorspace, "%s", c->resolved.requested);
     snprintf(result->detected, sizeof result->detected, "%s",
-             txm_conform_detected(c->info, c->resolved.space, c->resolved.requested));
+             txm_conform_detected(c->info, c->resolved.space, c->resolved.named));
     snprintf(result->reader, sizeof result->reader, "%s", c->info->reader);
     result->alpha = c->resolved.alpha;
     result->source_bytes = (uint64_t)c->info->file_bytes;

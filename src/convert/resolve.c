@@ -58,6 +58,7 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
     status = find_space(context, settings, path, pixels, warn, &r.space, err);
     if (status)
         return status;
+    r.named = pixels;
     r.key.xyz_text = txm_color_xyz_to_scene_linear_text(config);
     r.key.colorspace = key_word(config, r.requested);
     r.key.alpha = r.alpha;

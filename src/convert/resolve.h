@@ -9,6 +9,7 @@
 typedef struct txm_resolved {
     const char *requested;        /* the colour space as it counts for the name: a name or "auto" */
     const txm_color_space *space; /* what the pixels are in */
+    const char *named;            /* the same as it was asked for, or for "auto" as the file says it */
     txm_alpha alpha;              /* not DEFAULT */
     txm_tx_key key;
 } txm_resolved;

@@ -127,5 +127,7 @@ static const char *newer_hint(const txm_source_info *info)
 const char *txm_source_auto_space(const txm_source_info *info, const txm_color_config *config)
 {
     const char *hint = newer_hint(info), *space = *hint ? txm_color_canonical(config, hint) : NULL;
-    return space ? space : role_space(config, txm_type_is_float(info->type));
+    if (space)
+        return hint == info->colorspace_hint ? space : hint;
+    return role_space(config, txm_type_is_float(info->type));
 }

@@ -18,7 +18,7 @@ txm_status txm_source_scene_defaults(const txm_source_info *info, const char *pa
 
 /* The space of the pixels for colour space `auto` (a rule of its own, Cycles' and not Blender's): what OpenImageIO 3.1
  * says of the file if the config knows it, else role default_float for half and float samples, default_byte for
- * integers. NULL when the config has no such role. Points into `config`. */
+ * integers. NULL when the config has no such role. An interop id stays one: points into `info` or `config`. */
 const char *txm_source_auto_space(const txm_source_info *info, const txm_color_config *config);
 
 #endif
