@@ -207,7 +207,7 @@ START_TEST(infinite_edges_of_one_pixel)
     static const size2 shapes[] = {{4, 2}, {2, 4}, {8, 2}, {2, 8}};
     static const char *const isas[] = {"scalar", "avx2", "avx512", "neon"};
     const size2 shape = shapes[_i % 4];
-    const txm_pyramid_spec s = {shape.w, shape.h, _i < 4 ? 1 : 4, TXM_FLOAT, false, false, false};
+    const txm_pyramid_spec s = {shape.w, shape.h, _i < 4 ? 1 : 4, TXM_TYPE_FLOAT, false, false, false};
     float level0[8 * 2 * 4];
     for (size_t i = 0; i < (size_t)s.width * s.height * s.channels; i++)
         level0[i] = 3e38f;
@@ -243,8 +243,8 @@ static void check_latlong(const txm_pyramid_spec *s, const uint8_t *level0, cons
             if (l) {
                 txm_bilinear_position(y, h, sh, &y0, &y1, &g);
                 ops->bilinear(channels, image + (size_t)y0 * sw * channels,
-                              sh > 1 ? image + (size_t)y1 * sw * channels : NULL,
-                              txm_latlong_weight(y0, y1, sh, g), sw, row, w);
+                              sh > 1 ? image + (size_t)y1 * sw * channels : NULL, txm_latlong_weight(y0, y1, sh, g), sw,
+                              row, w);
             } else {
                 memcpy(row, image + (size_t)y * w * channels, sizeof *row * w * channels);
             }

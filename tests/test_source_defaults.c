@@ -52,7 +52,8 @@ static const struct {
     {"a.png", "png", TXM_TYPE_U16, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
     {"a.png", "png", TXM_TYPE_U8, 3, "g24_rec709_display", "sRGB", "Rec.1886", TXM_ALPHA_STRAIGHT,
      "g24_rec709_display"},
-    {"a.png", "png", TXM_TYPE_U8, 3, "pq_p3d65_display", "", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"}, /* not in this config */
+    {"a.png", "png", TXM_TYPE_U8, 3, "pq_p3d65_display", "", "sRGB", TXM_ALPHA_STRAIGHT,
+     "sRGB"}, /* not in this config */
     {"a.png", "png", TXM_TYPE_U8, 4, "Non-Color", "sRGB", "Non-Color", TXM_ALPHA_CHANNEL_PACKED, "Non-Color"},
     {"a.tif", "tiff", TXM_TYPE_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
     {"a.tif", "tiff", TXM_TYPE_U16, 3, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},

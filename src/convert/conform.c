@@ -112,7 +112,7 @@ static void keep_nan(const txm_conform *c, const void *row, float *converted)
     for (size_t i = 0; i < channels * c->width; i++, sample += bytes) {
         float before;
         c->ops->to_float(c->type, sample, &before, 1);
-        if (isnan(before) && (c->type == TXM_HALF || i % channels == 3))
+        if (isnan(before) && (c->type == TXM_TYPE_HALF || i % channels == 3))
             converted[i / channels * channels + last] = before;
     }
 }

@@ -298,7 +298,8 @@ static txm_status check_codec(const conversion *c, txm_error *err)
 }
 
 /* Makes the file with the right to do so held; by the time that was granted, another process may have made it. */
-static txm_status convert_holding_claim(conversion *c, const txm_convert_hooks *hooks, txm_result *result, txm_error *err)
+static txm_status convert_holding_claim(conversion *c, const txm_convert_hooks *hooks, txm_result *result,
+                                        txm_error *err)
 {
     const txm_making making = {c->path, result->tx_path, c->source, c->info, &c->settings, &c->resolved};
     if (hooks->fetch && hooks->fetch(hooks->user, &making, result)) {

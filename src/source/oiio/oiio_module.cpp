@@ -303,8 +303,8 @@ txm_status open_input(Source &s, txm_error *err)
 }
 
 /* Tiles are read whole, and so are strips of a TIFF: a compressed strip has no way into its middle, and where PackBits
- * runs on from one row to the next, libtiff reads other pixels row by row. Larger strips go by rows all the same, but for
- * those of separate planes. */
+ * runs on from one row to the next, libtiff reads other pixels row by row. Larger strips go by rows all the same, but
+ * for those of separate planes. */
 constexpr double LARGEST_STRIP_BYTES = 64 << 20;
 
 uint32_t band_rows(const ImageSpec &spec, const std::string &format, double limit_bytes)
@@ -353,8 +353,8 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
     if (!streams(format))
         need += static_cast<double>(spec.image_bytes(true));
     if (limit > 0 && need > limit)
-        return fail(err, TXM_STATUS_TOO_LARGE, "%s: decoding %s of %d x %d px needs %.0f MiB, the limit is %.0f MiB", path,
-                    format.c_str(), spec.width, spec.height, need / 1048576, limit / 1048576);
+        return fail(err, TXM_STATUS_TOO_LARGE, "%s: decoding %s of %d x %d px needs %.0f MiB, the limit is %.0f MiB",
+                    path, format.c_str(), spec.width, spec.height, need / 1048576, limit / 1048576);
     return TXM_OK;
 }
 

@@ -3,8 +3,9 @@
  * The first directory of a TIFF source: layout and metadata, as OpenImageIO reports them.
  *
  * Served directly: grey and RGB with any extra samples, in whole pixels or separate planes, 8 and 16 bits, half, float,
- * double and, in tiles, floats of 24 bits, compressed without loss. Palettes, other bit depths, CMYK, Lab, JPEG and so on are OpenImageIO's, and so
- * is metadata in blocks of its own (Exif, IPTC, XMP), where the same fields may be said several times.
+ * double and, in tiles, floats of 24 bits, compressed without loss. Palettes, other bit depths, CMYK, Lab, JPEG and so
+ * on are OpenImageIO's, and so is metadata in blocks of its own (Exif, IPTC, XMP), where the same fields may be said
+ * several times.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,8 @@ enum { MAX_CHANNELS = 64 };
 static txm_status refuse(const txm_tiff *t, txm_error *err, const char *what)
 {
     txm_status status = txm_tiff_cause(t, err);
-    return status != TXM_OK ? status : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s is not read directly", t->path, what);
+    return status != TXM_OK ? status
+                            : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s is not read directly", t->path, what);
 }
 
 static uint16_t short_tag(txm_tiff *t, uint32_t tag)
@@ -28,8 +30,8 @@ static uint16_t short_tag(txm_tiff *t, uint32_t tag)
     return v;
 }
 
-/* Floats of 24 bits in strips are OpenImageIO's, which takes their bits for something else, and Blender with it. In tiles
- * it delivers memory that nobody wrote. */
+/* Floats of 24 bits in strips are OpenImageIO's, which takes their bits for something else, and Blender with it. In
+ * tiles it delivers memory that nobody wrote. */
 static bool type_of(uint16_t bits, uint16_t format, bool tiled, txm_type *type)
 {
     if (bits == 8 && format != SAMPLEFORMAT_INT)
