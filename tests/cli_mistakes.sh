@@ -4,7 +4,7 @@
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-mkdir tex empty && cp "$golden/rgb8.png" tex/wood.png && cp "$golden/tile64.png" tex/stone.png
+mkdir tex empty void && cp "$golden/rgb8.png" tex/wood.png && cp "$golden/tile64.png" tex/stone.png
 "$TXMILL" make -q tex/wood.png
 tx=tex/blender_tx/wood.png.0-926BDA8569F1F2504902F06ABA51E46D.tx
 echo "shopping list" >notes.txt && cp notes.txt tex/notes.png
@@ -109,6 +109,26 @@ mistake 2 'no log given; txmill make --json writes them' \
     report
 mistake 2 'exactly one of --add, --strip and --check is needed' \
     borders "$tx"
+mistake 2 '--cache-dir: its argument DIR is empty; is a variable of a script unset?' \
+    make --cache-dir "" tex/wood.png
+mistake 2 "--tile '': must be 16, 32, 64, 128, 256, 512 or 1024" \
+    make --tile "" tex/wood.png
+mistake 2 "--preset: there is no preset 'prb'; there is pbr" \
+    make --preset prb tex/wood.png
+mistake 2 '--rule '"'"'*.png'"'"': colour space "Non-Colour" is not in the OCIO config built-in; did you mean "Non-Color"?' \
+    watch --rule '*.png=Non-Colour' tex
+mistake 2 '--rule '"'"'*.png'"'"': colour space "Non-Colour" is not in the OCIO config built-in; did you mean "Non-Color"?' \
+    gc --rule '*.png=Non-Colour' tex
+mistake 2 '--working-space: working space "ACESgc" is not in the OCIO config built-in; did you mean "ACEScg", "ACEScc", "ACES2065-1" or "ACEScct"?' \
+    colorspaces --working-space ACESgc
+mistake 2 'C:\textures: is a Windows path, which means nothing here; give it as this machine sees it, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
+    watch 'C:\textures'
+mistake 2 'void: no tx file there, nothing was looked at; name the folder that holds them' \
+    gc void
+mistake 3 'nowhere: cannot be examined: No such file or directory' \
+    settings nowhere
+mistake 2 "unexpected argument 'x'; devices looks at this machine and takes none" \
+    devices x
 mistake 2 'how many shards? --shards N says' \
     plan tex/wood.png
 mistake 2 'no scene, folder or image given; '"'"'txmill check --help'"'"' lists the options' \

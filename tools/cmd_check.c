@@ -41,7 +41,7 @@ static const struct {
 } states[STATES] = {
     [FRESH] = {"fresh", "fresh"},           [AS_IS] = {"as-is", "used as they are"},
     [OUTDATED] = {"outdated", "outdated"},  [MISSING] = {"missing", "missing"},
-    [UNUSABLE] = {"unusable", "unusable"},  [NO_IMAGE] = {"no-image", "without their image"},
+    [UNUSABLE] = {"unusable", "unusable"},  [NO_IMAGE] = {"no-image", "without an image"},
 };
 
 static txm_status check_id(const char *text, void *field, txm_error *err)
@@ -184,7 +184,10 @@ static void on_done(void *user, const txm_batch_file *file)
         if (s == FRESH)
             s = judge(c, file, text, sizeof text);
     } else {
-        snprintf(text, sizeof text, "%s", err->message);
+        /* The line begins with the path already. */
+        size_t path = strlen(file->input->path);
+        bool repeats = !strncmp(err->message, file->input->path, path) && !strncmp(err->message + path, ": ", 2);
+        snprintf(text, sizeof text, "%s", err->message + (repeats ? path + 2 : 0));
         /* A texture that is gone is a finding; a disk that cannot be read is a failure of the check. */
         if (err->status != TXM_STATUS_NOT_FOUND)
             txm_tally_add(&c->tally, err->status);

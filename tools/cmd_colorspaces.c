@@ -180,6 +180,10 @@ static int run_colorspaces(void *p, const txm_operands *operands)
         return txm_finish_failed(&err, 0);
     }
     txm_status status = txm_color_load(&color, &config, &err);
+    if (!strncmp(err.message, "working space ", 14)) {
+        err.status = status = TXM_STATUS_USAGE;
+        txm_error_prefix(&err, "--working-space");
+    }
     if (status == TXM_OK)
         status = (args->json ? list_json : args->names ? list_names : list_text)(config, &err);
     txm_color_free(&config);

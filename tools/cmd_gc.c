@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "batch/store.h"
+#include "convert/context.h"
 #include "core/fail.h"
 #include "tools/gc/gc_args.h"
 #include "tools/inspect/tx_files.h"
@@ -155,6 +156,23 @@ static txm_status check_usage(const txm_gc_args *args, const txm_operands *opera
     return TXM_OK;
 }
 
+/* Without scenes to keep for, rules decide nothing; they are checked all the same, so that a typo is found here. */
+static txm_status check_rules(const txm_gc_args *args, txm_error *err)
+{
+    const bool any = args->rules.rules.count || args->rules.rule_files.count || args->rules.preset || args->config.ocio ||
+                     args->config.working_space;
+    const txm_settings settings = {.cache_dir = args->cache_dir};
+    const txm_jobs_args jobs = {0};
+    txm_rules *rules = NULL;
+    txm_context *context = NULL;
+    if (any && txm_rule_args_read(&args->rules, &rules, err) == TXM_OK &&
+        txm_context_for_looking(&args->config, &jobs, &context, err) == TXM_OK)
+        txm_settings_check(&settings, rules, txm_context_color(context), err);
+    txm_context_free(&context);
+    txm_rules_free(&rules);
+    return err->status;
+}
+
 static int run_gc(void *p, const txm_operands *operands)
 {
     txm_gc_args *args = p;
@@ -166,6 +184,8 @@ static int run_gc(void *p, const txm_operands *operands)
         return trim_store(args);
     const txm_project_targets project = {&args->cache_dir, &args->config, &args->rules, NULL};
     txm_inputs *places = NULL;
+    if (check_rules(args, &err) != TXM_OK)
+        return txm_finish_failed(&err, 0);
     if (txm_places_collect("gc", "folder", operands, &places, &err) != TXM_OK ||
         txm_project_apply(&project, operands, &err) != TXM_OK) {
         txm_inputs_free(&places);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill settings: what holds for a path, and where it was said. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "core/fail.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/json.h"
@@ -84,6 +87,10 @@ static int run_settings(void *p, const txm_operands *operands)
     char **paths = operands->count ? operands->items : here;
     for (size_t i = 0; i < (operands->count ? operands->count : 1); i++) {
         txm_project project;
+        if (access(paths[i], F_OK) != 0) {
+            txm_fail_errno(&err, errno, "%s: cannot be examined", paths[i]);
+            return txm_finish_failed(&err, 1);
+        }
         if (txm_project_find(&paths[i], 1, &project, &err) != TXM_OK)
             return txm_finish_failed(&err, 0);
         show(paths[i], &project, args->json);
@@ -99,7 +106,7 @@ const txm_command txm_cmd_settings = {
     .synopsis = "[OPTION...] [PATH...]",
     .groups = groups,
     .operand_values = TXM_VALUES_FILE,
-    .exits = 0,
+    .exits = TXM_EXITS_FAIL,
     .args_bytes = sizeof(settings_args),
     .run = run_settings,
 };

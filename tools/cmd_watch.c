@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill watch: keeps the tx files of folders up to date. Every round is a run of txmill make. */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "batch/watch.h"
+#include "convert/context.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/path.h"
 #include "tools/make/make_run.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
@@ -126,6 +129,20 @@ static txm_status watch_folders(rounds *r, char **folders, txm_error *err)
     return status;
 }
 
+/* Once and before waiting: every round would fail of it. */
+static txm_status check_settings(const txm_make_args *make, txm_error *err)
+{
+    const txm_jobs_args jobs = {make->running.threads};
+    txm_rules *rules = NULL;
+    txm_context *context = NULL;
+    if (txm_rule_args_read(&make->rules, &rules, err) == TXM_OK &&
+        txm_context_for_looking(&make->config, &jobs, &context, err) == TXM_OK)
+        txm_settings_check(&make->settings.settings, rules, txm_context_color(context), err);
+    txm_context_free(&context);
+    txm_rules_free(&rules);
+    return err->status;
+}
+
 static int run_watch(void *p, const txm_operands *operands)
 {
     watch_args *args = p;
@@ -143,10 +160,17 @@ static int run_watch(void *p, const txm_operands *operands)
                      operands->items[i], operands->items[i]);
             return txm_finish_failed(&err, 0);
         }
+        const char *hint = access(operands->items[i], F_OK) == 0 ? NULL : txm_path_hint(operands->items[i]);
+        if (hint) {
+            txm_fail(&err, TXM_STATUS_USAGE, "%s: %s", operands->items[i], hint);
+            return txm_finish_failed(&err, 0);
+        }
     }
     const txm_project_targets project = {&args->make.settings.settings.cache_dir, &args->make.config, &args->make.rules,
                                          &args->make.running.threads};
     if (txm_project_apply(&project, operands, &err) != TXM_OK)
+        return txm_finish_failed(&err, 0);
+    if (check_settings(&args->make, &err) != TXM_OK)
         return txm_finish_failed(&err, 0);
     txm_settings_args_warn(&args->make.settings);
     char **folders = txm_calloc(operands->count, sizeof *folders);

@@ -248,6 +248,11 @@ static txm_status make_file(txm_claims *c, const char *path, const char *target,
             txm_status made = make_folder_of(target, err);
             if (made != TXM_OK)
                 return made;
+        } else if (rc == EROFS || rc == EACCES || rc == EPERM) {
+            txm_fail_errno(err, rc, "%s", target);
+            return txm_fail(err, err->status, "%s: its folder %s", target,
+                            rc == EROFS ? "is on a file system that is mounted read-only"
+                                        : "is not writable for this user");
         } else if (rc != EEXIST) {
             return txm_fail_errno(err, rc, "%s: cannot claim it; --no-claims does without, --cache-dir goes elsewhere",
                                   target);

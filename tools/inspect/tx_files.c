@@ -26,10 +26,15 @@ const txm_option txm_tx_files_options[] = {
 };
 #undef AT
 
+/* Globs that nobody gave are not to blame. */
 static void on_empty(void *user, const char *message)
 {
-    (void)user;
-    txm_say(TXM_SAY_WARNING, "%s", message);
+    const txm_files_how *how = user;
+    const char *globs = strstr(message, ": no file in this folder");
+    if (how->usual && globs)
+        txm_say(TXM_SAY_WARNING, "%.*s: no %s in this folder", (int)(globs - message), message, how->what);
+    else
+        txm_say(TXM_SAY_WARNING, "%s", message);
 }
 
 static txm_status check_any(const txm_files_how *how, const txm_operands *operands, const txm_inputs *inputs,
@@ -50,11 +55,14 @@ static txm_status check_any(const txm_files_how *how, const txm_operands *operan
 txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *args, const txm_operands *operands,
                              txm_inputs **out, txm_error *err)
 {
+    txm_files_how given = *how;
+    given.usual = args->include.items ? NULL : how->usual;
     const txm_inputs_options options = {.recursive = args->recursive,
                                         .include = args->include.items ? args->include.items : how->usual,
                                         .exclude = args->exclude.items,
                                         .tx_files = how->tx,
                                         .empty = on_empty,
+                                        .empty_user = &given,
                                         .scene = how->scene,
                                         .scene_user = how->scene_user,
                                         .cancel = txm_signal_flag()};

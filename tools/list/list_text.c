@@ -146,11 +146,11 @@ void txm_list_sum(const txm_list_report *report, txm_summary *summary)
         const txm_blend_image *image = txm_blend_image_at(report->blend, i);
         bool not_there = image->state == TXM_BLEND_STATE_MISSING && !image->file_count;
         if (not_there) {
-            txm_summary_add(summary, "without their image");
+            txm_summary_add(summary, "without an image");
         }
         for (size_t f = 0; f < image->file_count; f++, lookup++) {
             txm_tx_state state = lookup->state;
-            txm_summary_add(summary, !image->files[f].exists        ? "without their image"
+            txm_summary_add(summary, !image->files[f].exists        ? "without an image"
                                      : state == TXM_TX_STATE_SOURCE ? "used as they are"
                                                                     : txm_tx_state_name(state));
         }

@@ -253,9 +253,13 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
             return txm_fail(err, TXM_STATUS_USAGE, "option --%s needs its argument %s", o->name, o->arg);
         text = c->argv[c->next++];
     }
+    bool is_text = o->type == TXM_OPT_STRING || (o->type == TXM_OPT_LIST && !o->parse);
+    if (is_text && text && !*text)
+        return txm_fail(err, TXM_STATUS_USAGE, "--%s: its argument %s is empty; is a variable of a script unset?", o->name,
+                        o->arg);
     txm_status status = store(o, text, (char *)c->args + s->group->offset + o->offset, err);
     if (status != TXM_OK)
-        txm_error_prefix(err, "--%s %s", o->name, text ? text : "");
+        txm_error_prefix(err, "--%s %s", o->name, text && *text ? text : "''");
     else
         remember(c->operands, o);
     return status;

@@ -51,7 +51,9 @@ txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_er
     for (size_t i = 0; status == TXM_OK && i < args->rule_files.count; i++)
         status = txm_rules_load(rules, args->rule_files.items[i], txm_signal_flag(), err);
     if (status == TXM_OK && args->preset)
-        status = txm_rules_preset(rules, args->preset, err);
+        status = txm_rules_preset(rules, args->preset, err) == TXM_STATUS_USAGE
+                     ? txm_error_prefix(err, "--preset")
+                     : err->status;
     return status;
 }
 

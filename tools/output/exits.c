@@ -156,7 +156,7 @@ const char *txm_next_step(txm_status status)
         [TXM_STATUS_NOT_FOUND] =
             "check the names, and whether the share is mounted; 'txmill list' shows what a scene names",
         [TXM_STATUS_NOT_A_FILE] = "name files; -r takes the files in folders",
-        [TXM_STATUS_DENIED] = "have the permissions changed, or write to another folder with --cache-dir",
+        [TXM_STATUS_DENIED] = "have the permissions changed; tx files can go to another folder with --cache-dir",
         [TXM_STATUS_IO] = "check the disk and the network, then run the same again; what is done stays",
         [TXM_STATUS_DISK_FULL] = "free space ('txmill gc' finds tx files that nobody needs), then run the same again",
         [TXM_STATUS_CORRUPT] = "save or copy these files again: they are damaged or cut short",
