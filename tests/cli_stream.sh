@@ -12,7 +12,7 @@ cp "$golden"/{rgb8.png,rgba8.png} . && "$TXMILL" make -q -c sRGB -a straight rgb
 small=(--size 64x36 -n 2)
 
 # The same bits from every engine.
-"$TXMILL" stream render room rgb8.png rgba8.png "${small[@]}" -q -e reference -o reference.exr
+"$TXMILL" stream render room rgb8.png rgba8.png "${small[@]}" -q --engine reference -o reference.exr
 for way in "-e wave" "-e wave --lanes 100 --cache 1M --policy lru" "-e blocking -j 3" "-e blocking --cache 512K --policy clock4 --tile 20"; do
     # shellcheck disable=SC2086
     txm stream render room rgb8.png rgba8.png "${small[@]}" -q $way -o way.exr
@@ -30,7 +30,7 @@ txm stream render room rgb8.png rgba8.png "${small[@]}"
 check text prints "million a second"
 
 # A budget reads no tile, and names what the picture uses.
-txm stream budget plane rgb8.png --size 128x72 --bounces 0 -n 2 --json --tiles tiles.tsv
+txm stream budget plane rgb8.png --size 128x72 --bounces 0 --samples 2 --json --tiles tiles.tsv
 check budget-rc rc_is 0
 if has_jsonschema; then check budget-schema valid_json stream out; fi
 check budget-adds-up json out 'sum(l["used"] for l in o[0]["images"][0]["levels"]) == sum(1 for t in open("tiles.tsv")) - 1 and o[0]["render_tiles"][0]["peak_bytes"] == o[0]["touched_bytes"]'
@@ -50,7 +50,7 @@ for i in range(6):
                                               chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b""))
 PY
 "$TXMILL" make -q -c sRGB -a straight cycles/tex?.png
-txm stream budget cycles -n 4 --bounces 0 --tiles ours.tsv
+txm stream budget cycles --samples 4 --bounces 0 --tiles ours.tsv
 check cycles-rc rc_is 0
 check cycles-tiles python3 - cycles/requests.tsv ours.tsv <<'PY'
 import sys

@@ -56,7 +56,7 @@ static txm_status parse_share(const char *text, void *field, txm_error *err)
 static const txm_option pictures[] = {
     TXM_OPTION(CUSTOM, "size", .letter = 's', AT(size), .arg = "WxH", .parse = parse_size,
                .help = "Size of the picture in pixels (default: the scene's)"),
-    TXM_OPTION(UINT, "samples", .letter = 'n', AT(samples), .arg = "N", .min = 1, .max = 65536,
+    TXM_OPTION(UINT, "samples", AT(samples), .arg = "N", .min = 1, .max = 65536,
                .help = "Samples a pixel (default: 4; of a budget 1)"),
     TXM_OPTION(UINT, "bounces", AT(bounces), .arg = "N", .max = 1024,
                .help = "Bounces of a path; 0 traces camera rays alone (default: 3)"),
@@ -76,7 +76,7 @@ static const txm_option textures[] = {
                        "Cycles."),
     TXM_OPTION(UINT, "keep-epochs", AT(keep_epochs), .arg = "N", .min = 1, .max = 2,
                .help = "Render tiles whose textures are kept (default: 1)"),
-    TXM_OPTION(CUSTOM, "resolution", .letter = 'r', AT(resolution), .arg = "PERCENT", .parse = parse_percent,
+    TXM_OPTION(CUSTOM, "resolution", AT(resolution), .arg = "PERCENT", .parse = parse_percent,
                .help = "Share of the texture resolution that is wanted (default: 100)"),
     TXM_OPTION(UINT, "max-open", AT(max_open), .arg = "N", .min = 1, .max = 65536,
                .help = "Files that are open at the same time (default: 128)"),
@@ -93,7 +93,7 @@ static const txm_option textures[] = {
     {0},
 };
 static const txm_option engines[] = {
-    TXM_OPTION(CHOICE, "engine", .letter = 'e', AT(engine), .arg = "ENGINE", .values = "wave blocking reference",
+    TXM_OPTION(CHOICE, "engine", AT(engine), .arg = "ENGINE", .values = "wave blocking reference",
                .help = "What runs the paths (default: wave)",
                .more = "Wave steps many paths at once and loads what they miss in batches, as renderers on GPUs do. "
                        "Blocking follows one path a thread, which waits for each tile. Reference loads all tiles of all "
