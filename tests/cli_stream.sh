@@ -9,7 +9,7 @@ if [ ! -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
     finish
 fi
 cp "$golden"/{rgb8.png,rgba8.png} . && "$TXMILL" make -q -c sRGB -a straight rgb8.png rgba8.png
-small=(--size 64x36 -n 2)
+small=(--size 64x36 --samples 2)
 
 # The same bits from every engine.
 "$TXMILL" stream render room rgb8.png rgba8.png "${small[@]}" -q --engine reference -o reference.exr
@@ -70,7 +70,7 @@ refuses word 2 paint room
 refuses unknown 3 render nowhere
 check names-scene says nowhere
 refuses size 2 render room --size 0x3
-refuses percent 2 render room -r 0
+refuses percent 2 render room --resolution 0
 refuses budget-picture 2 budget room rgb8.png -o x.png
 refuses tiles-of-picture 2 render room rgb8.png --tiles x.tsv
 refuses images-of-folder 2 render cycles rgb8.png
