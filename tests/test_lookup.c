@@ -14,6 +14,7 @@
 #include "container/describe.h"
 #include "core/mem.h"
 #include "txmill/convert.h"
+#include "txmill/inspect.h"
 #include "txmill/reader.h"
 
 static const char xyz[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0";
@@ -188,6 +189,166 @@ static void refused(const char *path, txm_status status)
     ck_assert_ptr_nonnull(strstr(err.message, path));
 }
 
+/* ---- what serves itself, whatever its samples are: as the official build of Blender 5.2.3 answered ----------------
+ */
+
+typedef struct tiled {
+    const char *what;
+    unsigned width, height, tile, bits, format, samples, planar, photometric, compression, levels;
+    bool serves;
+} tiled;
+
+static const tiled tiled_tiffs[] = {
+    {"int32, planes", 8, 33, 64, 32, 2, 2, 2, 1, 8, 1, true},
+    {"float24", 3, 3, 64, 24, 3, 1, 1, 1, 1, 1, true},
+    {"double, planes", 128, 128, 128, 64, 3, 3, 2, 2, 5, 1, true},
+    {"14 bits", 5, 31, 64, 14, 1, 5, 2, 2, 1, 1, true},
+    {"CMYK", 64, 15, 16, 8, 1, 4, 1, 5, 8, 1, true},
+    {"int8", 32, 32, 16, 8, 2, 5, 1, 2, 1, 1, true},
+    {"palette", 7, 9, 64, 8, 1, 1, 1, 3, 32773, 1, true},
+    {"six channels", 63, 8, 64, 8, 1, 6, 1, 2, 8, 1, true},
+    {"plain bytes", 64, 64, 16, 8, 1, 4, 1, 2, 1, 1, true},
+    {"one more column", 65, 64, 16, 8, 1, 4, 1, 2, 1, 1, false},
+    {"one more row", 64, 65, 16, 16, 2, 4, 1, 2, 1, 1, false},
+    {"large tile", 256, 200, 256, 16, 2, 4, 1, 2, 1, 1, true},
+    {"no power of two", 20, 20, 48, 8, 1, 4, 1, 2, 1, 1, false},
+    {"levels down to 64", 256, 256, 16, 32, 1, 3, 1, 2, 1, 3, true},
+    {"a level too few", 256, 256, 16, 32, 1, 3, 1, 2, 1, 2, false},
+    {"levels down to the tile", 256, 256, 128, 32, 1, 3, 1, 2, 1, 2, true},
+    {"a codec that Blender lacks", 8, 33, 64, 32, 2, 2, 2, 1, 50000, 1, false},
+};
+
+static void put(FILE *f, unsigned bytes, unsigned value)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        fputc((int)(value >> (8 * i) & 255), f);
+}
+
+static void put_tag(FILE *f, unsigned tag, unsigned type, unsigned count, unsigned value)
+{
+    put(f, 2, tag);
+    put(f, 2, type);
+    put(f, 4, count);
+    put(f, 4, value);
+}
+
+/* Directories alone: nobody asks for the pixels. Values that do not fit into a field are the file's first 32 bytes,
+ * all samples alike. */
+static void write_tiled_tiff(const char *path, const tiled *t)
+{
+    FILE *f = fopen(path, "wb");
+    ck_assert_ptr_nonnull(f);
+    enum { VALUES = 16, BEGIN = 48, FIELDS = 12, BYTES = 2 + 12 * FIELDS + 4 };
+    fwrite("II*", 1, 4, f);
+    put(f, 4, BEGIN);
+    put(f, 8, 0);
+    for (unsigned i = 0; i < 8; i++)
+        put(f, 2, t->bits);
+    for (unsigned i = 0; i < 8; i++)
+        put(f, 2, t->format);
+    for (unsigned l = 0; l < t->levels; l++) {
+        put(f, 2, FIELDS);
+        put_tag(f, 256, 4, 1, t->width >> l);
+        put_tag(f, 257, 4, 1, t->height >> l);
+        put_tag(f, 258, 3, t->samples, t->samples > 2 ? VALUES : t->bits | t->bits << 16);
+        put_tag(f, 259, 3, 1, t->compression);
+        put_tag(f, 262, 3, 1, t->photometric);
+        put_tag(f, 277, 3, 1, t->samples);
+        put_tag(f, 284, 3, 1, t->planar);
+        put_tag(f, 322, 4, 1, t->tile);
+        put_tag(f, 323, 4, 1, t->tile);
+        put_tag(f, 324, 4, 1, BEGIN);
+        put_tag(f, 339, 3, t->samples, t->samples > 2 ? VALUES + 16 : t->format | t->format << 16);
+        put_tag(f, 33302, 2, 4, 'x');
+        put(f, 4, l + 1 < t->levels ? BEGIN + (l + 1) * BYTES : 0);
+    }
+    fclose(f);
+}
+
+START_TEST(test_tiff_serves_itself)
+{
+    const tiled *t = &tiled_tiffs[_i];
+    write_tiled_tiff(source, t);
+    ck_assert_msg(txm_tx_serves_itself(source) == t->serves, "%s", t->what);
+}
+END_TEST
+
+static void put_attribute(FILE *f, const char *name, const char *type, const void *data, unsigned bytes)
+{
+    fwrite(name, 1, strlen(name) + 1, f);
+    fwrite(type, 1, strlen(type) + 1, f);
+    put(f, 4, bytes);
+    fwrite(data, 1, bytes, f);
+}
+
+/* Five channels of three types in tiles, alone or as the first of parts. */
+START_TEST(test_exr_serves_itself)
+{
+    static const struct {
+        int width, height, tile, mode;
+        bool parts, serves;
+    } cases[] = {
+        {3, 33, 16, 0, false, true}, {64, 64, 8, 0, false, true},   {65, 64, 8, 0, false, false},
+        {65, 64, 8, 1, false, true}, {65, 64, 8, 0x11, true, true}, {40, 40, 100, 0, false, false},
+        {40, 40, 64, 0, true, true}, {200, 10, 64, 2, false, true}, {200, 10, 64, 0, true, false},
+    };
+    char channels[5 * 18 + 1] = {0};
+    for (int c = 0; c < 5; c++) {
+        char *p = channels + 18 * c;
+        p[0] = (char)('A' + c);
+        p[2] = (char)(c % 3); /* uint, half, float */
+        p[10] = p[14] = 1;
+    }
+    const int box[4] = {0, 0, cases[_i].width - 1, cases[_i].height - 1};
+    char tiles[9] = {(char)cases[_i].tile, 0, 0, 0, (char)cases[_i].tile, 0, 0, 0, (char)cases[_i].mode};
+    FILE *f = fopen(source, "wb");
+    ck_assert_ptr_nonnull(f);
+    put(f, 4, 20000630);
+    put(f, 4, cases[_i].parts ? 0x1002 : 0x202);
+    put_attribute(f, "channels", "chlist", channels, sizeof channels);
+    put_attribute(f, "compression", "compression", "\5", 1);
+    put_attribute(f, "dataWindow", "box2i", box, sizeof box);
+    put_attribute(f, "tiles", "tiledesc", tiles, sizeof tiles);
+    put(f, 4, 0);
+    fclose(f);
+    ck_assert_int_eq(txm_tx_serves_itself(source), cases[_i].serves);
+}
+END_TEST
+
+START_TEST(test_iff_serves_itself)
+{
+    static const struct {
+        unsigned width, height, tiles;
+        bool serves;
+    } cases[] = {{64, 64, 1, true}, {8, 8, 1, true}, {4, 4, 1, false}, {40, 30, 1, false}, {128, 128, 4, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char h[0x60] = "FOR4\0\0\1\0CIMGTBHD\0\0\0\x20";
+        h[0x17] = (unsigned char)cases[i].width;
+        h[0x1B] = (unsigned char)cases[i].height;
+        h[0x27] = (unsigned char)cases[i].tiles;
+        FILE *f = fopen(source, "wb");
+        ck_assert_ptr_nonnull(f);
+        fwrite(h, 1, sizeof h, f);
+        fclose(f);
+        ck_assert_int_eq(txm_tx_serves_itself(source), cases[i].serves);
+    }
+}
+END_TEST
+
+/* The look-up, and what verify says of the file. */
+START_TEST(test_odd_samples_serve)
+{
+    write_tiled_tiff(source, &tiled_tiffs[0]);
+    expect("cache", TXM_TX_STATE_SOURCE, source, "");
+    txm_verdict verdict;
+    ck_assert_int_eq(txm_judge(context, source, NULL, &verdict, NULL), TXM_OK);
+    ck_assert_int_eq(verdict.use, TXM_USE_DIRECT);
+    ck_assert(verdict.used);
+    write_tiled_tiff(source, &tiled_tiffs[9]);
+    expect("cache", TXM_TX_STATE_MISSING, NULL, "");
+}
+END_TEST
+
 START_TEST(test_bad_sources)
 {
     refused("/no/such/file.png", TXM_STATUS_NOT_FOUND);
@@ -273,6 +434,10 @@ int main(void)
     tcase_add_test(t, test_absolute_falls_back);
     tcase_add_test(t, test_unusable);
     tcase_add_test(t, test_source_serves);
+    tcase_add_loop_test(t, test_tiff_serves_itself, 0, sizeof tiled_tiffs / sizeof *tiled_tiffs);
+    tcase_add_loop_test(t, test_exr_serves_itself, 0, 9);
+    tcase_add_test(t, test_iff_serves_itself);
+    tcase_add_test(t, test_odd_samples_serve);
     tcase_add_test(t, test_bad_sources);
     tcase_add_test(t, test_describe);
     tcase_add_test(t, test_describe_confusing_source);

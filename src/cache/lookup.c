@@ -76,7 +76,7 @@ static bool source_serves(const char *source_path)
 {
     char reason[REASON_BYTES];
     shortcoming why;
-    return usable(source_path, reason, &why);
+    return usable(source_path, reason, &why) || (!why.foreign && txm_tx_serves_itself(source_path));
 }
 
 /* The default folder's file, when another folder is configured and that file is fresh; NULL otherwise. */

@@ -171,6 +171,8 @@ void txm_tx_description_free(txm_tx_description *description)
 
 /* The rules of its loader for native tx files, applied to what the reader found. */
 
+enum { USUAL_TILE_PX = 64 };
+
 /* Cycles refuses files that a newer format of its writer made. */
 static const char version_prefix[] = "Blender maketx v";
 
@@ -200,6 +202,28 @@ bool txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes)
     return true;
 }
 
+/* Maya's IFF: OpenImageIO takes the first tile for the size of all. */
+static bool iff_serves(const char *path)
+{
+    uint8_t h[0x50];
+    FILE *f = fopen(path, "rb");
+    size_t got = f ? fread(h, 1, sizeof h, f) : 0;
+    if (f)
+        fclose(f);
+    if (got < sizeof h || memcmp(h, "FOR4", 4) != 0 || memcmp(h + 8, "CIMGTBHD", 8) != 0)
+        return false;
+    uint32_t width = txm_load_be32(h + 0x14), height = txm_load_be32(h + 0x18), tiles = txm_load_be16(h + 0x26);
+    return tiles == 1 && width == height && (width == 1 || width >= 8) && !(width & (width - 1));
+}
+
+bool txm_tx_serves_itself(const char *path)
+{
+    txm_tx *tx = NULL;
+    bool serves = txm_tx_open_outline(path, &tx, NULL) == TXM_OK ? txm_tx_is_pyramid(tx, NULL, 0) : iff_serves(path);
+    txm_tx_close(&tx);
+    return serves;
+}
+
 bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes)
 {
     const txm_tx_info *info = &tx->info;
@@ -218,15 +242,12 @@ bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes)
     if (info->tile_w < 8 || info->tile_w & (info->tile_w - 1))
         return refuse(reason, reason_bytes, "its tiles are %u pixels wide, not a power of two of at least 8",
                       info->tile_w);
-    if (info->width < info->tile_w && info->height < info->tile_h)
-        return 1;
-    /* All levels down to the first that fits into one tile. */
-    uint32_t need = 1;
-    while (txm_level_size(info->width, need - 1) > info->tile_w ||
-           txm_level_size(info->height, need - 1) > info->tile_h)
+    /* All levels down to the first that fits into one tile, or into one of the usual size. */
+    uint32_t need = 1, most = info->tile_w > USUAL_TILE_PX ? info->tile_w : USUAL_TILE_PX;
+    while (txm_level_size(info->width, need - 1) > most || txm_level_size(info->height, need - 1) > most)
         need++;
     if (info->levels < need)
-        return refuse(reason, reason_bytes, "it has %u level%s; %u are needed down to the first that fits into a tile",
+        return refuse(reason, reason_bytes, "it has %u level%s; %u are needed: down to a tile, or 64 px",
                       info->levels, info->levels == 1 ? "" : "s", need);
     if (need > 1 && info->container == TXM_CONTAINER_TIFF && !tx->texture_format)
         return refuse(reason, reason_bytes,

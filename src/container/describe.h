@@ -37,6 +37,10 @@ void txm_tx_description_free(txm_tx_description *description); /* NULL-safe; zer
  * a codec that Blender knows, that is all of txm_tx_cycles_accepts. */
 bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes);
 
+/* Whether Cycles uses an image as it is, whatever its samples are: an outline as above, in TIFF, OpenEXR, or IFF, whose
+ * first tile is all of it. */
+bool txm_tx_serves_itself(const char *path);
+
 /* Whether the tiles are compressed with a codec that Blender's libtiff lacks: other readers may still know it. */
 bool txm_tx_codec_is_foreign(const txm_tx *tx);
 #endif

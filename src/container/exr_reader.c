@@ -90,6 +90,11 @@ static txm_status take_channels(parser *p, const attribute *a)
     uint32_t order[TXM_MAX_CHANNELS];
     char names[TXM_MAX_CHANNELS * (MAX_NAME + 2)] = "";
     uint32_t count = 0, at = 0;
+    if (tx->outline) {
+        p->have_channels = true;
+        tx->info.channels = 1;
+        return TXM_OK;
+    }
     for (; at < a->bytes && a->data[at]; at += 16, count++) {
         const char *name = (const char *)a->data + at;
         size_t n = strnlen(name, a->bytes - at);
@@ -142,13 +147,15 @@ static txm_status take_tiles(parser *p, const attribute *a)
     p->tx->info.tile_w = txm_load_le32(a->data);
     p->tx->info.tile_h = txm_load_le32(a->data + 4);
     p->level_mode = a->data[8] & 15;
+    p->have_tiles = true;
+    if (p->tx->outline)
+        return TXM_OK;
     if (p->level_mode != LEVEL_ONE && p->level_mode != LEVEL_MIPMAP)
         return txm_fail(p->err, TXM_STATUS_UNSUPPORTED, "%s: rip-map levels; only mip-map levels are read",
                         p->tx->path);
     if (p->level_mode == LEVEL_MIPMAP && a->data[8] >> 4 != ROUND_DOWN)
         return txm_fail(p->err, TXM_STATUS_UNSUPPORTED, "%s: level sizes rounded up; only those rounded down are read",
                         p->tx->path);
-    p->have_tiles = true;
     return TXM_OK;
 }
 
@@ -225,6 +232,14 @@ static txm_status take_header(parser *p)
     return corrupt(p, "more attributes than any file has");
 }
 
+/* Level 0 and how many there are: to OpenImageIO, rip-maps have those along their diagonal. */
+static txm_status count_levels(parser *p)
+{
+    txm_status status = txm_reader_add_level(p->tx, 0, p->width, p->height, p->err);
+    p->tx->info.levels = p->level_mode == LEVEL_ONE ? 1 : txm_level_count(p->width, p->height);
+    return status;
+}
+
 /* The table of tile offsets, level by level, right after the header. */
 static txm_status take_table(parser *p)
 {
@@ -265,18 +280,21 @@ txm_status txm_exr_reader_open(txm_tx *tx, bool *is, txm_error *err)
     if ((version & 255) > 2 || version & ~(255u | KNOWN_FLAGS))
         return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: EXR version %u, flags %#x; version 2 is read", tx->path,
                         version & 255, version & ~255u);
-    if (version & (FLAG_DEEP | FLAG_MULTIPART) || !(version & FLAG_TILED))
+    bool deep = version & FLAG_DEEP, parts = version & FLAG_MULTIPART, tiled = version & FLAG_TILED;
+    if (deep || (!tx->outline && (parts || !tiled)))
         return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s EXR, so not a tx file", tx->path,
-                        version & FLAG_DEEP        ? "a deep"
-                        : version & FLAG_MULTIPART ? "a multi-part"
-                                                   : "a scan-line");
+                        deep    ? "a deep"
+                        : parts ? "a multi-part"
+                                : "a scan-line");
     tx->info.container = TXM_CONTAINER_EXR;
     tx->ops = &txm_exr_reader_ops;
     txm_status status = take_header(&p);
     if (status == TXM_OK && !(p.have_channels && p.have_codec && p.have_window && p.have_tiles))
         status = corrupt(&p, "a required attribute is missing");
     tx->header_bytes = (uint32_t)p.at;
-    return status == TXM_OK ? take_table(&p) : status;
+    if (status == TXM_OK)
+        status = tx->outline ? count_levels(&p) : take_table(&p);
+    return status;
 }
 
 void txm_exr_reader_measure(txm_tx *tx)

@@ -96,21 +96,7 @@ bool txm_tx_catch_fault(void *address)
     return txm_map_catch(address);
 }
 
-txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err)
-{
-    txm_error_clear(err);
-    *out = NULL;
-    /* O_NONBLOCK: opening a pipe must not wait for its writer; it means nothing for files. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return txm_fail_errno(err, errno, "%s: cannot open", path);
-    txm_status status = txm_tx_open_fd(fd, path, out, err);
-    /* The map stays: renderers keep thousands of textures open. */
-    close(fd);
-    return status;
-}
-
-txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err)
+static txm_status open_fd(int fd, const char *path, bool outline, txm_tx **out, txm_error *err)
 {
     *out = NULL;
     txm_tx *tx = txm_calloc(1, sizeof *tx);
@@ -118,6 +104,7 @@ txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err
         return txm_no_memory(err, path);
     pthread_mutex_init(&tx->lock, NULL);
     tx->path = txm_strdup(path);
+    tx->outline = outline;
     bool is = false;
     txm_status status = tx->path ? TXM_OK : txm_no_memory(err, path);
     if (status == TXM_OK)
@@ -128,7 +115,7 @@ txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err
         status = txm_exr_reader_open(tx, &is, err);
     if (status == TXM_OK && !is)
         status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: neither TIFF nor OpenEXR, so not a tx file", path);
-    if (status == TXM_OK)
+    if (status == TXM_OK && !outline)
         status = txm_section_find(tx, err);
     status = txm_tx_settle(tx, status, err);
     if (status != TXM_OK) {
@@ -138,6 +125,35 @@ txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err
     tx->info.file_bytes = tx->map.bytes;
     *out = tx;
     return TXM_OK;
+}
+
+static txm_status open_path(const char *path, bool outline, txm_tx **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = NULL;
+    /* O_NONBLOCK: opening a pipe must not wait for its writer; it means nothing for files. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return txm_fail_errno(err, errno, "%s: cannot open", path);
+    txm_status status = open_fd(fd, path, outline, out, err);
+    /* The map stays: renderers keep thousands of textures open. */
+    close(fd);
+    return status;
+}
+
+txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err)
+{
+    return open_path(path, false, out, err);
+}
+
+txm_status txm_tx_open_outline(const char *path, txm_tx **out, txm_error *err)
+{
+    return open_path(path, true, out, err);
+}
+
+txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err)
+{
+    return open_fd(fd, path, false, out, err);
 }
 
 void txm_tx_close(txm_tx **tx)

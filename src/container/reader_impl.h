@@ -55,6 +55,10 @@ typedef struct txm_pixels {
 
 struct txm_scratch;
 
+/* Opens a file for its outline: size, tiles, levels and metadata, whatever its samples are. Nothing else may be asked of
+ * it. UNSUPPORTED for what has no tiles, or a codec that Blender's libraries lack. */
+txm_status txm_tx_open_outline(const char *path, txm_tx **out, txm_error *err);
+
 /* As txm_tx_open, of an open file; `path` is its name in messages. The descriptor stays the caller's. */
 txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err);
 
@@ -210,6 +214,7 @@ struct txm_tx {
     const txm_container_ops *ops;
     txm_metadata metadata;
     bool swap;                               /* TIFF: big-endian file */
+    bool outline;                            /* opened for that alone */
     bool texture_format;                     /* TIFF: tag 33302, without which OpenImageIO sees no levels */
     uint8_t exr_compression;                 /* EXR: number of the codec */
     uint8_t exr_slot[TXM_MAX_CHANNELS];      /* EXR: which channel of the pixel the n-th stored plane is */

@@ -57,6 +57,13 @@ static int sample_type(const shape *s)
     return -1;
 }
 
+/* The codecs that libtiff has wherever it is: CCITT and JPEG, old and new, besides those that are read here. */
+static bool blender_decodes(uint32_t compression)
+{
+    return (compression >= 1 && compression <= 8) || compression == TXM_TIFF_PACKBITS ||
+           compression == TXM_TIFF_ZIP_OLD;
+}
+
 /* Whether the reader can make sense of this kind of pixels. */
 static txm_status check_kind(const txm_tiff *t, const shape *s)
 {
@@ -65,6 +72,11 @@ static txm_status check_kind(const txm_tiff *t, const shape *s)
         return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: a TIFF without tiles, so not a tx file", path);
     if (s->depth != 1 || s->tile_depth != 1)
         return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: a volume; only flat images are read", path);
+    if (t->tx->outline)
+        return blender_decodes(s->compression)
+                   ? TXM_OK
+                   : txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: compression %u, which Blender's libtiff lacks", path,
+                              s->compression);
     if (sample_type(s) < 0)
         return txm_fail(t->err, TXM_STATUS_UNSUPPORTED,
                         "%s: samples of %u bits, format %u; uint8, uint16, half and float are read", path, s->bits,
@@ -131,7 +143,7 @@ static txm_status read_tables(const txm_tiff *t, const txm_tiff_directory *dir, 
 static txm_status add_level(const txm_tiff *t, const txm_tiff_directory *dir, const shape *s)
 {
     txm_tx *tx = t->tx;
-    txm_status status = check_codec(t, s);
+    txm_status status = tx->outline ? TXM_OK : check_codec(t, s);
     if (status == TXM_OK)
         status = txm_reader_add_level(tx, tx->info.levels, s->width, s->height, t->err);
     if (status != TXM_OK)
@@ -139,7 +151,8 @@ static txm_status add_level(const txm_tiff *t, const txm_tiff_directory *dir, co
     txm_reader_level *level = &tx->levels[tx->info.levels];
     level->compression = (uint16_t)s->compression;
     level->predictor = (uint16_t)s->predictor;
-    status = read_tables(t, dir, level);
+    if (!tx->outline)
+        status = read_tables(t, dir, level);
     if (status == TXM_OK)
         tx->info.levels++;
     return status;
@@ -168,7 +181,7 @@ static txm_status read_levels(const txm_tiff *t, uint64_t offset, txm_tiff_direc
         return status;
     tx->info.tile_w = first.tile_w;
     tx->info.tile_h = first.tile_h;
-    tx->info.type = (txm_type)sample_type(&first);
+    tx->info.type = sample_type(&first) < 0 ? TXM_TYPE_U8 : (txm_type)sample_type(&first);
     tx->info.channels = first.samples;
     snprintf(tx->info.compression, sizeof tx->info.compression, "%s",
              txm_tiff_codec_name(first.compression) ? txm_tiff_codec_name(first.compression) : "");

@@ -50,6 +50,13 @@ static txm_status open_file(txm_verification *v, bool *usable, txm_error *err)
     txm_error own = {0};
     txm_status status = txm_tx_open(v->path, &v->tx, &own);
     *usable = status == TXM_OK;
+    /* Samples of a kind that only Cycles' reader knows: an image that serves itself. */
+    if (status == TXM_STATUS_UNSUPPORTED && txm_tx_serves_itself(v->path)) {
+        txm_find(v->findings, TXM_FINDING_PIXEL_KIND, TXM_NO_PLACE, "%s",
+                 txm_message_without_path(own.message, v->path));
+        txm_find(v->findings, TXM_FINDING_NAME_OTHER, TXM_NO_PLACE, "an image in tiles, used in place of a tx file");
+        return TXM_OK;
+    }
     if (txm_status_is_finding(status)) {
         txm_find(v->findings, TXM_FINDING_UNREADABLE, TXM_NO_PLACE, "%s",
                  txm_message_without_path(own.message, v->path));
