@@ -191,7 +191,7 @@ START_TEST(bits_for_every_budget_and_policy)
             o.coalesce = b % 3 ? TXM_COALESCE_CONSTANT | TXM_COALESCE_DUPLICATE : 0;
             txm_cache *c = new_cache(&o);
             register_scene(c, &s);
-            compare_threads(c, &s, _i + 1, rounds(600), true);
+            compare_threads(c, &s, _i + 1, rounds(200), true);
             txm_cache_free(&c);
         }
     free_scene(&s);
@@ -208,7 +208,7 @@ START_TEST(bits_with_invented_misses)
     o.policy = (uint32_t)_i;
     txm_cache *c = new_cache(&o);
     register_scene(c, &s);
-    compare_threads(c, &s, 4, rounds(500), false);
+    compare_threads(c, &s, 4, rounds(300), false);
     ck_assert_uint_gt(stats_of(c).tiles_reloaded, 100);
     txm_cache_free(&c);
     free_scene(&s);

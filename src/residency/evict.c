@@ -112,13 +112,30 @@ uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, voi
 
 /* ---- memory ---- */
 
+/* Tiles that many entries show go together, and last: they serve more than any other. */
+static bool drop_constants(txm_cache *c)
+{
+    if (!c->constant_count)
+        return false;
+    for (uint32_t i = 0; i < c->tile_count; i++) {
+        uint32_t slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_RELAXED);
+        if (slot < TXM_SLOT_UNREGISTERED && txm_slot_at(c, slot)->state == TXM_SLOT_STATE_SHARED)
+            __atomic_store_n(&c->tiles[i].slot, TXM_SLOT_NONE, __ATOMIC_RELEASE);
+    }
+    txm_wait_quiet(c);
+    while (c->constant_count)
+        txm_slot_give(c, c->constants[--c->constant_count].slot);
+    txm_slabs_drop_empty(c);
+    return true;
+}
+
 void txm_make_room(txm_cache *c, size_t bytes)
 {
     uint64_t most = c->options.max_bytes;
     if (!most || c->options.policy == TXM_CACHE_POLICY_NONE || c->allocated + bytes <= most)
         return;
     txm_slabs_drop_empty(c);
-    while (c->allocated + bytes > most && txm_slab_drop_one(c, TXM_NO_SLOT))
+    while (c->allocated + bytes > most && (txm_slab_drop_one(c, TXM_NO_SLOT) || drop_constants(c)))
         ;
 }
 

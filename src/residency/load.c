@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From requests to tiles in memory. */
-#include <time.h>
-
+#include "core/clock.h"
 #include "residency/residency_impl.h"
 
 static void store_slot(txm_cache *c, uint32_t entry, uint32_t slot)
@@ -193,13 +192,6 @@ static void publish_failure(txm_cache *c, const txm_job *job, const txm_error *c
     store_slot(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_FAILED);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Files of two and three channels are read to memory of the thread's own first. */
 static bool need_unwidened(txm_cache *c, size_t bytes, uint8_t **buffer, size_t *buffer_bytes)
 {
@@ -219,7 +211,7 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     const txm_view_texture *v = &s->view; /* what is read of it here never changes */
     txm_error err = {0};
     txm_tx *tx;
-    double begin = now();
+    double begin = txm_clock_seconds();
     txm_status status = TXM_OK;
     bool constant = false;
     if (job->slot == TXM_NO_SLOT || (s->widens && !need_unwidened(c, v->tile_bytes, unwidened, unwidened_bytes)))
@@ -233,7 +225,7 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
                    is_constant(v, job->level, job->tile, job->pixels);
     }
     pthread_mutex_lock(&c->lock);
-    c->stats.load_seconds += now() - begin;
+    c->stats.load_seconds += txm_clock_seconds() - begin;
     s->loading--;
     if (!s->textures) { /* replaced meanwhile: nobody asks for it any more */
         if (job->slot != TXM_NO_SLOT)

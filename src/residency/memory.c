@@ -4,7 +4,7 @@
 
 #include "residency/residency_impl.h"
 
-enum { ALIGNMENT = 64, FIRST_ITEMS = 16 };
+enum { ALIGNMENT = 64, FIRST_ITEMS = 16, MANY_ITEMS = 1 << 16 };
 
 void *txm_cache_allocate(txm_cache *c, size_t bytes, size_t alignment)
 {
@@ -51,7 +51,8 @@ bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t nee
 {
     if (needed <= *capacity)
         return true;
-    uint64_t larger = *capacity ? *capacity + *capacity / 2 : FIRST_ITEMS;
+    uint64_t larger = *capacity + *capacity / (*capacity < MANY_ITEMS ? 2 : 8);
+    larger = larger < FIRST_ITEMS ? FIRST_ITEMS : larger;
     larger = larger < needed ? needed : larger;
     larger = larger > UINT32_MAX ? UINT32_MAX : larger;
     void *fresh = needed > UINT32_MAX ? NULL : txm_cache_allocate(c, (size_t)larger * item_bytes, ALIGNMENT);

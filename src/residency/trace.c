@@ -226,24 +226,17 @@ static txm_status open_trace(const char *path, struct txm_trace **out, txm_error
 
 txm_status txm_cache_trace_start(txm_cache *c, const char *path, txm_error *err)
 {
-    struct txm_trace *w = NULL;
     txm_error_clear(err);
-    txm_status status = open_trace(path, &w, err);
-    if (status != TXM_OK)
-        return status;
     pthread_mutex_lock(&c->lock);
-    if (c->trace) {
-        status = txm_fail(err, TXM_STATUS_USAGE, "%s: the cache writes %s already", path, c->trace->path);
-        close(w->fd);
-        unlink(w->part);
-        free_trace(w);
-    } else {
+    txm_status status = c->trace
+                            ? txm_fail(err, TXM_STATUS_USAGE, "%s: the cache writes %s already", path, c->trace->path)
+                            : open_trace(path, &c->trace, err);
+    if (status == TXM_OK) {
         for (uint32_t i = 0; i < c->stats.textures; i++)
             c->textures[i].traced = false;
         for (txm_cache_thread *t = c->threads; t; t = t->next)
             if (t->trace)
                 t->trace->used = 0;
-        c->trace = w;
         atomic_store(&c->watched, true);
     }
     pthread_mutex_unlock(&c->lock);

@@ -1,0 +1,15 @@
+# The texture cache beside the sampler alone and OpenImageIO; the tables are those of bench/results.md.
+.PHONY: bench-cache
+bench-cache: all $(B)/bench_cache
+	@bench/cache.sh $(B)
+$(B)/bench_cache: bench/bench_cache.c $(B)/bench/oiio_lookup.o $(B)/libtxmill.a
+	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/oiio_lookup.o $(B)/libtxmill.a $(ALL_LDFLAGS) \
+	  -lOpenImageIO -lOpenImageIO_Util $(LIBS) -o $@
+-include $(B)/bench_cache.d
+
+# Look-ups of many threads under ThreadSanitizer, in a build of its own: make check-residency-threads
+.PHONY: check-residency-threads
+check-residency-threads:
+	$(MAKE) B=build-tsan SANITIZE=thread build-tsan/tests/test_residency build-tsan/tests/test_residency_files
+	TXM_RESIDENCY_LOOKUPS=200 TSAN_OPTIONS=halt_on_error=1 tests/run.sh build-tsan build-tsan/tests/test_residency \
+	  build-tsan/tests/test_residency_files

@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The texture cache and its files: budgets at every instant, memory that is refused, files that vanish, change, are
+ * many or huge; UDIM sets, duplicates, colours that are shared; batches; what is counted and reported.
+ */
+#include <check.h>
+#include <cjson/cJSON.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util_residency.h"
+#include "util_sample.h"
+#include "util_tx.h"
+
+static txm_cache_options options(uint64_t max_bytes, uint32_t policy)
+{
+    txm_cache_options o;
+    txm_cache_options_init(&o);
+    o.max_bytes = max_bytes;
+    o.policy = policy;
+    o.threads = 2;
+    return o;
+}
+
+static txm_sampler sampler(txm_level_mode mode)
+{
+    txm_sampler how;
+    txm_sampler_init(&how);
+    how.mode = (uint8_t)mode;
+    return how;
+}
+
+static txm_lookup at_level(float u, float v, float level, uint32_t size)
+{
+    float step = exp2f(level) / (float)size;
+    return (txm_lookup){u, v, step, 0, 0, step};
+}
+
+static float unit(uint64_t *state)
+{
+    return (float)(sample_random(state) >> 8) / 16777216.0f;
+}
+
+static bool magenta(const float c[4])
+{
+    return c[0] == 1.0f && c[1] == 0.0f && c[2] == 1.0f && c[3] == 1.0f;
+}
+
+/* ---- budgets ---- */
+
+typedef struct walker {
+    pthread_t thread;
+    txm_cache *cache;
+    const uint32_t *ids;
+    uint64_t seed;
+    int count;
+} walker;
+
+static void *walk(void *arg)
+{
+    walker *w = arg;
+    txm_cache_thread *t = new_thread(w->cache);
+    txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
+    for (int i = 0; i < w->count; i++) {
+        float out[4];
+        txm_lookup at = at_level(unit(&w->seed), unit(&w->seed), 4 * unit(&w->seed), 1024);
+        txm_cache_sample(t, w->ids[sample_random(&w->seed) % 4], &how, &at, NULL, out);
+    }
+    txm_cache_thread_free(&t);
+    return NULL;
+}
+
+START_TEST(budgets_are_kept_at_every_instant)
+{
+    enum { THREADS = 4 };
+    static const uint64_t budgets[] = {1 << 20, 4 << 20};
+    char *paths[] = {write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1),
+                     write_cached("b.tx", 1024, 512, 1, TXM_TYPE_U8, MADE_NOISE, 2),
+                     write_cached("c.tx", 512, 1024, 4, TXM_TYPE_HALF, MADE_NOISE, 3),
+                     write_cached("d.tx", 20, 30, 4, TXM_TYPE_FLOAT, MADE_NOISE, 4)};
+    for (uint32_t policy = 0; policy < TXM_CACHE_POLICY_NONE; policy++)
+        for (int b = 0; b < 2; b++) {
+            counted memory = {0};
+            txm_cache_options o = options(budgets[b], policy);
+            o.allocator = count_in(&memory);
+            txm_cache *c = new_cache(&o);
+            uint32_t ids[4];
+            walker w[THREADS];
+            for (int i = 0; i < 4; i++)
+                ids[i] = add_texture(c, paths[i], TXM_EXTENSION_REPEAT);
+            for (int i = 0; i < THREADS; i++) {
+                w[i] = (walker){.cache = c, .ids = ids, .seed = 77u + (unsigned)i, .count = 250};
+                pthread_create(&w[i].thread, NULL, walk, &w[i]);
+            }
+            for (int i = 0; i < THREADS; i++)
+                pthread_join(w[i].thread, NULL);
+            txm_cache_stats s = stats_of(c);
+            ck_assert_uint_gt(s.tiles_evicted, 0);
+            ck_assert_uint_gt(s.tiles_loaded, 200);
+            /* One batch: a slab for each thread that waits. */
+            if (memory.most > budgets[b] + THREADS * (512u << 10))
+                ck_abort_msg("policy %u: %llu bytes for a budget of %llu", policy, (unsigned long long)memory.most,
+                             (unsigned long long)budgets[b]);
+            ck_assert_uint_le(s.allocated_bytes, s.allocated_bytes_peak);
+            txm_cache_free(&c);
+            ck_assert_uint_eq(memory.now, 0);
+        }
+    for (int i = 0; i < 4; i++)
+        free(paths[i]);
+}
+END_TEST
+
+START_TEST(memory_that_is_refused_costs_tiles_alone)
+{
+    char *path = write_cached("a.tx", 300, 300, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
+    int failed = 0, fine = 0;
+    for (long n = 1; n < 40; n++) {
+        counted memory = {.refuse_in = n};
+        txm_cache_options o = options(1 << 20, TXM_CACHE_POLICY_LRU);
+        o.allocator = count_in(&memory);
+        txm_cache *c = new_cache(&o);
+        txm_cache_thread *t = NULL;
+        uint32_t id = 0;
+        uint64_t seed = 5;
+        if (txm_cache_thread_new(c, &t, NULL) == TXM_OK &&
+            txm_cache_add(c, path, TXM_EXTENSION_REPEAT, &id, NULL) == TXM_OK)
+            for (int i = 0; i < 20; i++) {
+                float out[4];
+                txm_lookup at = at_level(unit(&seed), unit(&seed), 3 * unit(&seed), 300);
+                txm_look look = txm_cache_sample(t, id, &how, &at, NULL, out);
+                ck_assert(look == TXM_LOOK_RESIDENT || (look == TXM_LOOK_FAILED && magenta(out)));
+                *(look == TXM_LOOK_FAILED ? &failed : &fine) += 1;
+            }
+        txm_cache_thread_free(&t);
+        txm_cache_free(&c);
+        ck_assert_uint_eq(memory.now, 0);
+    }
+    ck_assert_int_gt(failed, 0);
+    ck_assert_int_gt(fine, 0);
+    free(path);
+}
+END_TEST
+
+START_TEST(hits_take_no_lock)
+{
+    char *path = write_cached("a.tx", 500, 400, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    txm_cache_options o = options(0, TXM_CACHE_POLICY_LRU);
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
+    ck_assert_int_eq(txm_cache_preload(c, id, NULL, NULL), TXM_OK);
+    txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
+    uint64_t seed = 9;
+    for (int i = 0; i < 2000; i++) {
+        float out[4];
+        txm_lookup at = at_level(unit(&seed), unit(&seed), 6 * unit(&seed), 500);
+        ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+    }
+    txm_cache_stats s = stats_of(c);
+    ck_assert_uint_eq(s.locks, 0);
+    ck_assert_uint_eq(s.lookups, 2000);
+    ck_assert_uint_eq(s.lookups_missed, 0);
+    ck_assert_int_eq(txm_cache_set_max_bytes(c, 600000, NULL), TXM_OK);
+    ck_assert_uint_le(stats_of(c).allocated_bytes, 600000);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(path);
+}
+END_TEST
+
+/* ---- files that change ---- */
+
+static txm_look look(txm_cache_thread *t, uint32_t id, float u, float v, float out[4])
+{
+    txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    txm_lookup at = at_level(u, v, 0, 512);
+    return txm_cache_sample(t, id, &how, &at, NULL, out);
+}
+
+/* A file that is gone, shorter, or another one when it is opened again fails from then on, once a tile, until it is
+ * replaced. */
+START_TEST(files_that_vanish_cost_their_tiles)
+{
+    char *victim = write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    char *other = write_cached("other.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 2);
+    txm_cache_options o = options(0, TXM_CACHE_POLICY_LRU);
+    o.max_open = 1;
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    uint32_t a = add_texture(c, victim, TXM_EXTENSION_REPEAT), b = add_texture(c, other, TXM_EXTENSION_REPEAT);
+    float first[4], out[4];
+    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, first), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(look(t, b, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT); /* closes the other one */
+    if (_i == 0) {
+        unlink(victim);
+    } else if (_i == 1) {
+        free(write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_SMOOTH, 3));
+    } else {
+        ck_assert_int_eq(truncate(victim, 3000), 0);
+    }
+    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT); /* in memory */
+    ck_assert(memcmp(out, first, sizeof out) == 0);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_FAILED);
+        ck_assert(magenta(out));
+        ck_assert_int_eq(look(t, b, 0.9f, 0.1f + 0.3f * (float)i, out), TXM_LOOK_RESIDENT);
+    }
+    txm_cache_texture_stats s;
+    ck_assert_int_eq(txm_cache_texture_stats_of(c, a, &s, NULL), TXM_OK);
+    ck_assert_uint_eq(s.failures, 1);
+    ck_assert_str_ne(s.message, "");
+    ck_assert(strstr(s.message, "victim.tx"));
+    ck_assert_uint_eq(stats_of(c).tiles_failed, 1);
+    free(write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_CONSTANT, 4));
+    ck_assert_int_eq(txm_cache_replace(c, a, NULL, NULL), TXM_OK);
+    ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_RESIDENT);
+    ck_assert(!magenta(out));
+    ck_assert_int_eq(txm_cache_replace(c, a, other, NULL), TXM_OK);
+    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT);
+    look(t, b, 0.1f, 0.1f, first);
+    ck_assert(memcmp(out, first, sizeof out) == 0);
+    ck_assert_int_eq(txm_cache_replace(c, a, "/nowhere/x.tx", NULL), TXM_STATUS_NOT_FOUND);
+    ck_assert_int_eq(look(t, a, 0.5f, 0.1f, out), TXM_LOOK_RESIDENT);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(victim);
+    free(other);
+}
+END_TEST
+
+START_TEST(what_is_no_tx_file_is_magenta)
+{
+    char *path = strdup(temp_file("text.tx"));
+    save_file(path, "no image at all, but long enough", 32);
+    txm_cache *c = new_cache(NULL);
+    txm_cache_thread *t = new_thread(c);
+    uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT), none;
+    txm_error err = {0};
+    float out[4];
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(look(t, id, 0.3f, 0.3f, out), TXM_LOOK_FAILED);
+        ck_assert(magenta(out));
+    }
+    ck_assert_int_ne(txm_cache_open(c, id, NULL, &err), TXM_OK);
+    ck_assert(strstr(err.message, "text.tx"));
+    ck_assert_uint_eq(stats_of(c).textures_failed, 1);
+    ck_assert_int_eq(look(t, 99, 0.3f, 0.3f, out), TXM_LOOK_FAILED);
+    ck_assert_int_eq(txm_cache_add(c, "/nowhere/a.tx", TXM_EXTENSION_REPEAT, &none, &err), TXM_STATUS_NOT_FOUND);
+    ck_assert_int_eq(txm_cache_add(c, "/", TXM_EXTENSION_REPEAT, &none, &err), TXM_STATUS_NOT_A_FILE);
+    ck_assert_int_eq(txm_cache_unload(c, 99, &err), TXM_STATUS_USAGE);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(path);
+}
+END_TEST
+
+/* ---- what textures share ---- */
+
+START_TEST(duplicates_and_colours_are_shared)
+{
+    char *a = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    char *b = write_cached("b.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1); /* the same hash */
+    char *flat = write_cached("flat.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_CONSTANT, 3);
+    txm_cache_options o = options(0, TXM_CACHE_POLICY_LRU);
+    if (_i)
+        o.coalesce = 0;
+    txm_cache *c = new_cache(&o);
+    uint32_t ids[] = {add_texture(c, a, TXM_EXTENSION_REPEAT), add_texture(c, b, TXM_EXTENSION_REPEAT),
+                      add_texture(c, a, TXM_EXTENSION_MIRROR)};
+    uint32_t constant = add_texture(c, flat, TXM_EXTENSION_REPEAT);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(txm_cache_preload(c, ids[i], NULL, NULL), TXM_OK);
+    txm_cache_stats s = stats_of(c);
+    uint32_t tiles = 64 + 16 + 4 + 1 + 1 + 1 + 1 + 1 + 1 + 1;
+    ck_assert_uint_eq(s.duplicates, _i ? 0 : 1);
+    ck_assert_uint_eq(s.tiles_loaded, _i ? 3 * tiles : 2 * tiles);
+    ck_assert_int_eq(txm_cache_preload(c, constant, NULL, NULL), TXM_OK);
+    txm_cache_stats after = stats_of(c);
+    ck_assert_uint_ge(after.tiles_loaded - s.tiles_loaded, 256 + 64 + 16 + 4 + 1);
+    /* Levels of a made image have colours of their own. */
+    if (!_i)
+        ck_assert_uint_le(after.tiles - s.tiles, 11);
+    ck_assert_int_eq(txm_cache_unload(c, constant, NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_unload(c, ids[0], NULL), TXM_OK);
+    txm_cache_thread *t = new_thread(c);
+    float out[4];
+    ck_assert_int_eq(look(t, constant, 0.2f, 0.2f, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(look(t, ids[1], 0.2f, 0.2f, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_replace(c, ids[0], flat, NULL), TXM_OK);
+    ck_assert_int_eq(look(t, ids[0], 0.2f, 0.2f, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(look(t, ids[1], 0.7f, 0.2f, out), TXM_LOOK_RESIDENT);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(a);
+    free(b);
+    free(flat);
+}
+END_TEST
+
+START_TEST(udim_sets_use_their_base_from_afar)
+{
+    char *one = write_cached("one.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    char *two = write_cached("two.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 2);
+    char *base = write_cached("base.tx", 64, 64, 4, TXM_TYPE_U8, MADE_NOISE, 3);
+    txm_cache *c = new_cache(NULL);
+    txm_cache_thread *t = new_thread(c);
+    uint32_t numbers[] = {1001, 1012}, set, plain;
+    uint32_t ids[] = {add_texture(c, one, TXM_EXTENSION_EXTEND), add_texture(c, two, TXM_EXTENSION_EXTEND)};
+    uint32_t whole = add_texture(c, base, TXM_EXTENSION_EXTEND);
+    txm_cache_udim udim = {numbers, ids, 2, whole, 2, 2};
+    ck_assert_int_eq(txm_cache_add_udim(c, &udim, &set, NULL), TXM_OK);
+    udim.base = TXM_NO_TEXTURE;
+    ck_assert_int_eq(txm_cache_add_udim(c, &udim, &plain, NULL), TXM_OK);
+    txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
+    float out[4], want[4];
+    txm_lookup far = {1.3f, 1.6f, 0.05f, 0, 0, 0.05f}, there = {0.65f, 0.8f, 0.025f, 0, 0, 0.025f};
+    ck_assert_int_eq(txm_cache_sample(t, set, &how, &far, NULL, out), TXM_LOOK_RESIDENT);
+    ck_assert_uint_eq(stats_of(c).textures_opened, 1);
+    txm_cache_sample(t, whole, &how, &there, NULL, want);
+    ck_assert(memcmp(out, want, sizeof out) == 0);
+    txm_lookup near = {1.25f, 1.5f, 0.004f, 0, 0, 0.004f}, inner = {0.25f, 0.5f, 0.004f, 0, 0, 0.004f};
+    ck_assert_int_eq(txm_cache_sample(t, set, &how, &near, NULL, out), TXM_LOOK_RESIDENT);
+    txm_cache_sample(t, ids[1], &how, &inner, NULL, want);
+    ck_assert(memcmp(out, want, sizeof out) == 0);
+    ck_assert_uint_eq(stats_of(c).textures_opened, 2);
+    ck_assert_int_eq(txm_cache_sample(t, plain, &how, &far, NULL, out), TXM_LOOK_RESIDENT);
+    txm_lookup hole = {1.25f, 0.5f, 0.004f, 0, 0, 0.004f};
+    ck_assert_int_eq(txm_cache_sample(t, set, &how, &hole, NULL, out), TXM_LOOK_FAILED);
+    ck_assert(magenta(out));
+    txm_lookup outside = {-1.5f, 0.5f, 0.004f, 0, 0, 0.004f};
+    ck_assert_int_eq(txm_cache_sample(t, set, &how, &outside, NULL, out), TXM_LOOK_FAILED);
+    numbers[0] = 17;
+    ck_assert_int_eq(txm_cache_add_udim(c, &udim, &plain, NULL), TXM_STATUS_USAGE);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(one);
+    free(two);
+    free(base);
+}
+END_TEST
+
+START_TEST(resolution_and_limits_drop_levels)
+{
+    char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    txm_cache_options o = options(0, TXM_CACHE_POLICY_LRU);
+    o.resolution = 0.25f;
+    txm_cache *quarter = new_cache(&o);
+    o.resolution = 1.0f;
+    txm_cache *full = new_cache(&o);
+    o.limit_px = 128;
+    txm_cache *limited = new_cache(&o);
+    txm_cache *all[] = {quarter, full, limited};
+    float out[3][4];
+    for (int i = 0; i < 3; i++) {
+        txm_cache_thread *t = new_thread(all[i]);
+        uint32_t id = add_texture(all[i], path, TXM_EXTENSION_REPEAT);
+        txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
+        txm_lookup at = at_level(0.3f, 0.6f, i == 1 ? 2 : 0, 512);
+        ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out[i]), TXM_LOOK_RESIDENT);
+        txm_view_texture v;
+        ck_assert_int_eq(txm_cache_open(all[i], id, &v, NULL), TXM_OK);
+        ck_assert_uint_eq(v.width, i == 2 ? 128 : 512);
+        txm_cache_texture_stats s;
+        txm_cache_texture_stats_of(all[i], id, &s, NULL);
+        ck_assert_uint_eq(s.level[0].loaded_once, i == 2 ? 1 : 0);
+        txm_cache_thread_free(&t);
+        txm_cache_free(&all[i]);
+    }
+    ck_assert(memcmp(out[0], out[1], sizeof out[0]) == 0);
+    ck_assert(memcmp(out[0], out[2], sizeof out[0]) == 0);
+    free(path);
+}
+END_TEST
+
+/* Only what is asked for: levels have entries when a look-up needs them. */
+START_TEST(preloading_a_part)
+{
+    char *path = write_cached("a.tx", 1024, 1024, 1, TXM_TYPE_U8, MADE_NOISE, 1);
+    txm_cache_options o = options(0, TXM_CACHE_POLICY_LRU);
+    txm_cache *c = new_cache(&o);
+    uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
+    const txm_cache_part part = {1, 1, 0.0f, 0.5f, 0.49f, 1.0f}; /* a quarter, above on the left */
+    ck_assert_int_eq(txm_cache_preload(c, id, &part, NULL), TXM_OK);
+    txm_cache_texture_stats s;
+    txm_cache_texture_stats_of(c, id, &s, NULL);
+    ck_assert_uint_eq(s.level[1].resident, 16);
+    ck_assert_uint_eq(s.level[0].resident + s.level[2].resident, 0);
+    txm_view view;
+    txm_cache_extent extent;
+    ck_assert_int_eq(txm_cache_prepare(c, &view, &extent, NULL), TXM_OK);
+    ck_assert_uint_eq(extent.textures, 1);
+    /* 1 texture + 11 levels of a source + 256 shared + 86 tiles and 11 levels; none for level 0. */
+    ck_assert_uint_lt(extent.tiles, 600);
+    txm_cache_free(&c);
+    free(path);
+}
+END_TEST
+
+/* ---- many, and huge ---- */
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+START_TEST(a_thousand_files_with_few_open)
+{
+    enum { FILES = 1000 };
+    char *path = write_cached("a.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    const struct rlimit few = {64, 64};
+    txm_cache_options o = options(8 << 20, TXM_CACHE_POLICY_LRU);
+    o.max_open = 64;
+    o.coalesce = 0;
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    uint32_t ids[FILES];
+    for (int i = 0; i < FILES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "link%d.tx", i);
+        const char *link_path = temp_file(name);
+        ck_assert_int_eq(symlink(path, link_path), 0);
+        ids[i] = add_texture(c, link_path, TXM_EXTENSION_REPEAT);
+    }
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    uint64_t seed = 4;
+    for (int n = 0; n < FILES + FILES / 2; n++) {
+        float out[4];
+        ck_assert_int_eq(
+            look(t, ids[n < FILES ? n : (int)(sample_random(&seed) % FILES)], unit(&seed), unit(&seed), out),
+            TXM_LOOK_RESIDENT);
+    }
+    txm_cache_stats s = stats_of(c);
+    ck_assert_uint_eq(s.textures_opened, FILES);
+    ck_assert_uint_le(s.files_open_peak, 64);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(path);
+}
+END_TEST
+
+START_TEST(many_textures_cost_little)
+{
+    enum { TEXTURES = 64000 };
+    char *path = write_cached("a.tx", 64, 64, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    txm_cache *c = new_cache(NULL);
+    double begin = seconds();
+    for (int i = 0; i < TEXTURES; i++)
+        add_texture(c, path, TXM_EXTENSION_REPEAT);
+    double took = seconds() - begin;
+    txm_cache_stats s = stats_of(c);
+    printf("note 64,000 textures: %.2f s, %.1f MB\n", took, (double)s.allocated_bytes_peak / 1048576);
+    ck_assert_uint_lt(s.allocated_bytes_peak, 64 << 20);
+    ck_assert(took < 20); /* on any machine, sanitized too */
+    txm_cache_free(&c);
+    free(path);
+}
+END_TEST
+
+/* ---- batches ---- */
+
+/* A wave of look-ups, those repeated that missed: the same bits as with everything in memory. */
+START_TEST(waves_have_the_same_bits)
+{
+    enum { LOOKUPS = 1500 };
+    static const uint64_t budgets[] = {0, 4 << 20, 1200000};
+    char *path = write_cached("a.tx", 1500, 900, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    txm_texture_set *set = NULL;
+    uint32_t whole, requests[512];
+    txm_texture_set_new(&set, NULL);
+    ck_assert_int_eq(txm_texture_set_add(set, path, TXM_EXTENSION_MIRROR, &whole, NULL), TXM_OK);
+    ck_assert_int_eq(txm_texture_set_load_all(set, whole, NULL), TXM_OK);
+    txm_cache_options o = options(budgets[_i % 3], (uint32_t)_i / 3);
+    o.max_requests = _i % 2 ? 40 : 8192;
+    txm_cache *c = new_cache(&o);
+    uint32_t id = add_texture(c, path, TXM_EXTENSION_MIRROR);
+    txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
+    static txm_lookup at[LOOKUPS];
+    static bool done[LOOKUPS];
+    uint64_t seed = 3;
+    for (int n = 0; n < LOOKUPS; n++) {
+        at[n] = at_level(2 * unit(&seed), unit(&seed), 5 * unit(&seed), 1500);
+        done[n] = false;
+    }
+    int left = LOOKUPS, launches = 0, different = 0;
+    for (txm_ticket *ticket = NULL; left && launches < 400; launches++) {
+        txm_view view;
+        txm_lane lane = {.capacity = 512, .requests = requests}, *lanes[] = {&lane};
+        txm_ticket_wait(&ticket);
+        ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+        for (int n = 0; n < LOOKUPS; n++) {
+            float out[4], want[4];
+            txm_lane nobody = {0};
+            if (done[n] || txm_sample(&view, id, &how, &at[n], &lane, out) != TXM_LOOK_RESIDENT)
+                continue;
+            txm_sample(txm_texture_set_view(set), whole, &how, &at[n], &nobody, want);
+            different += memcmp(out, want, sizeof out) != 0;
+            done[n] = true;
+            left--;
+        }
+        ck_assert_int_eq(txm_cache_process(c, lanes, 1, &ticket, NULL), TXM_OK);
+        ck_assert_uint_le(txm_ticket_remaining(ticket), txm_ticket_total(ticket));
+        ck_assert_uint_le(txm_ticket_total(ticket), o.max_requests);
+        if (!left)
+            txm_ticket_wait(&ticket);
+    }
+    ck_assert_int_eq(left, 0);
+    ck_assert_int_eq(different, 0);
+    txm_cache_free(&c);
+    txm_texture_set_free(&set);
+    free(path);
+}
+END_TEST
+
+/* ---- reports, traces ---- */
+
+START_TEST(reports_say_what_was_read_again)
+{
+    char *path = write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    txm_cache_options o = options(_i ? 0 : 1 << 20, TXM_CACHE_POLICY_LRU);
+    txm_cache *c = new_cache(&o);
+    uint32_t ids[4];
+    for (int i = 0; i < 4; i++)
+        ids[i] = add_texture(c, path, TXM_EXTENSION_REPEAT);
+    walker w = {.cache = c, .ids = ids, .seed = 5, .count = 1000};
+    walk(&w);
+    char *text = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_TEXT),
+         *json = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_JSON);
+    static const char *const names[] = {"Tiled Images:",
+                                        "Peak tiled image memory",
+                                        "Overhead image memory",
+                                        "Total image memory",
+                                        "Evicted",
+                                        "Reloaded",
+                                        "Main cache misses",
+                                        "Redundant reads",
+                                        "1024x1024: ",
+                                        "Total tile requests",
+                                        "Verdict: "};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ck_assert_msg(strstr(text, names[i]), "%s: %s", names[i], text);
+    ck_assert(strstr(text, _i ? "working set is about" : "cache too small: "));
+    cJSON *root = cJSON_Parse(json);
+    ck_assert_ptr_nonnull(root);
+    ck_assert_double_eq(cJSON_GetObjectItem(root, "lookups")->valuedouble, 1000);
+    ck_assert_int_eq(cJSON_GetArraySize(cJSON_GetObjectItem(root, "texture_stats")), 4);
+    ck_assert_str_eq(
+        cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(root, "texture_stats"), 0), "path")->valuestring,
+        path);
+    cJSON_Delete(root);
+    free(text);
+    free(json);
+    txm_cache_free(&c);
+    free(path);
+}
+END_TEST
+
+START_TEST(traces_are_complete_or_not_there)
+{
+    char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1), *trace = strdup(temp_file("t.trace"));
+    txm_cache *c = new_cache(NULL);
+    uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT), ids[] = {id, id, id, id};
+    ck_assert_int_eq(txm_cache_trace_start(c, trace, NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_trace_start(c, trace, NULL), TXM_STATUS_USAGE);
+    walker w = {.cache = c, .ids = ids, .seed = 5, .count = 1000};
+    walk(&w);
+    txm_cache_end_epoch(c);
+    ck_assert_int_ne(access(trace, F_OK), 0);
+    ck_assert_int_eq(txm_cache_trace_stop(c, NULL), TXM_OK);
+    size_t bytes;
+    uint8_t *data = load_file(trace, &bytes);
+    ck_assert(memcmp(data, "TXMTRACE\1\0\0\0", 12) == 0);
+    ck_assert_uint_eq(data[16], 1);         /* the texture comes first */
+    ck_assert_uint_eq(data[bytes - 24], 3); /* the end comes last */
+    free(data);
+    ck_assert_int_ne(txm_cache_trace_start(c, "/nowhere/t.trace", NULL), TXM_OK);
+    txm_cache_free(&c);
+    free(trace);
+    free(path);
+}
+END_TEST
+
+START_TEST(options_are_checked)
+{
+    txm_cache *c = NULL;
+    for (int i = 0; i < 8; i++) {
+        txm_cache_options o = options(0, TXM_CACHE_POLICY_LRU);
+        uint32_t *const numbers[] = {&o.policy, &o.keep_epochs, &o.coalesce};
+        if (i < 3)
+            *numbers[i] = 99;
+        o.size -= i == 3;
+        o.resolution = i == 4 ? 0.0f : o.resolution;
+        o.spurious = i == 5 ? -1.0f : o.spurious;
+        o.max_open = i == 6 ? 0 : o.max_open;
+        o.max_requests = i == 7 ? 0 : o.max_requests;
+        txm_error err = {0};
+        ck_assert_int_eq(txm_cache_new(&o, &c, &err), TXM_STATUS_USAGE);
+        ck_assert_str_ne(err.message, "");
+    }
+    ck_assert_str_eq(txm_cache_policy_name(TXM_CACHE_POLICY_CLOCK4), "clock4");
+    ck_assert_ptr_null(txm_cache_policy_name(TXM_CACHE_POLICY_COUNT));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("residency files");
+    TCase *tcase = tcase_create("residency files");
+    temp_file("");
+    tcase_set_timeout(tcase, 300);
+    tcase_add_test(tcase, budgets_are_kept_at_every_instant);
+    tcase_add_test(tcase, memory_that_is_refused_costs_tiles_alone);
+    tcase_add_test(tcase, hits_take_no_lock);
+    tcase_add_loop_test(tcase, files_that_vanish_cost_their_tiles, 0, 3);
+    tcase_add_test(tcase, what_is_no_tx_file_is_magenta);
+    tcase_add_loop_test(tcase, duplicates_and_colours_are_shared, 0, 2);
+    tcase_add_test(tcase, udim_sets_use_their_base_from_afar);
+    tcase_add_test(tcase, resolution_and_limits_drop_levels);
+    tcase_add_test(tcase, preloading_a_part);
+    tcase_add_test(tcase, a_thousand_files_with_few_open);
+    tcase_add_test(tcase, many_textures_cost_little);
+    tcase_add_loop_test(tcase, waves_have_the_same_bits, 0, 9);
+    tcase_add_loop_test(tcase, reports_say_what_was_read_again, 0, 2);
+    tcase_add_test(tcase, traces_are_complete_or_not_there);
+    tcase_add_test(tcase, options_are_checked);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
