@@ -16,12 +16,12 @@
 #include "oiio_lookup.h"
 #include "txmill/cache.h"
 
-enum { LOOKUPS = 1 << 19, WAVE = 1 << 18, REQUESTS = 8192, ALL_MB = 1024, QUARTER_MB = 16 };
+enum { PLACES = 1 << 21, LOOKUPS = 1 << 19, WAVE = 1 << 18, REQUESTS = 8192, ALL_MB = 1024, QUARTER_MB = 16 };
 
 static struct {
     const char *path;
     uint32_t width, height;
-    float *in[6]; /* LOOKUPS look-ups */
+    float *in[6]; /* PLACES look-ups */
     uint64_t random;
     txm_texture_set *set;
     uint32_t whole;
@@ -65,7 +65,7 @@ enum { PATTERNS = sizeof patterns / sizeof *patterns };
 
 static void make_places(const pattern *p)
 {
-    for (size_t i = 0; i < LOOKUPS; i++) {
+    for (size_t i = 0; i < PLACES; i++) {
         float level = p->level < 0 ? 8 * unit() : p->level, step = exp2f(level);
         bench.in[0][i] = p->coherent ? 0.03f + ((float)(i % 1024) + 0.3f) * step / (float)bench.width : unit();
         bench.in[1][i] = p->coherent ? 0.05f + ((float)(i / 1024) + 0.3f) * step / (float)bench.height : unit();
@@ -233,26 +233,37 @@ static void warm(int rounds)
     txm_cache_free(&c);
 }
 
+/* What loading takes: the first pass less the same look-ups again. */
+static double tiles_a_second(double first, double again, uint64_t tiles, double best)
+{
+    double r = (double)tiles / (first - again);
+    return first > again && r > best ? r : best;
+}
+
 static void cold(int rounds)
 {
     static const int which[] = {2, 4, 0};
-    printf("\n| cold, millions a CPU second | OpenImageIO | txmill | ratio | goal | tiles a second | |\n"
+    printf("\n| cold, millions a CPU second | OpenImageIO | txmill | ratio | goal | tiles a CPU second | |\n"
            "|---|---|---|---|---|---|---|\n");
     for (int n = 0; n < 3; n++) {
         double a = 0, b = 0, tiles = 0;
         const pattern *p = &patterns[which[n]];
-        enum { COUNT = 1 << 16 };
         make_places(p);
         for (int r = 0; r < rounds; r++) {
             oiio_textures *oiio = oiio_textures_open(bench.path, ALL_MB);
             txm_cache *c = new_cache(ALL_MB, TXM_CACHE_POLICY_LRU);
             txm_cache_thread *t = new_thread(c);
             txm_cache_stats s;
-            TIMED(a, COUNT, theirs(oiio, 0, COUNT));
-            TIMED(b, COUNT, cached(t, 0, COUNT));
+            TIMED(a, PLACES, theirs(oiio, 0, PLACES));
+            double begin = seconds(CLOCK_THREAD_CPUTIME_ID), first, again;
+            cached(t, 0, PLACES);
+            first = seconds(CLOCK_THREAD_CPUTIME_ID) - begin;
+            b = rate(begin, PLACES, b);
+            begin = seconds(CLOCK_THREAD_CPUTIME_ID);
+            cached(t, 0, PLACES);
+            again = seconds(CLOCK_THREAD_CPUTIME_ID) - begin;
             txm_cache_stats_of(c, &s);
-            double now = (double)s.tiles_loaded / s.load_seconds;
-            tiles = now > tiles ? now : tiles;
+            tiles = tiles_a_second(first, again, s.tiles_loaded, tiles);
             txm_cache_thread_free(&t);
             txm_cache_free(&c);
             oiio_textures_close(oiio);
@@ -420,7 +431,7 @@ int main(int argc, char **argv)
     bench.width = txm_texture_set_view(bench.set)->textures[bench.whole].width;
     bench.height = txm_texture_set_view(bench.set)->textures[bench.whole].height;
     for (int i = 0; i < 6; i++)
-        if (!(bench.in[i] = malloc(LOOKUPS * sizeof(float))))
+        if (!(bench.in[i] = malloc(PLACES * sizeof(float))))
             die("no memory");
     warm(rounds);
     cold(rounds);

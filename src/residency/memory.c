@@ -9,6 +9,7 @@ enum { ALIGNMENT = 64, FIRST_ITEMS = 16, MANY_ITEMS = 1 << 16 };
 void *txm_cache_allocate(txm_cache *c, size_t bytes, size_t alignment)
 {
     void *memory = NULL;
+    alignment = alignment < sizeof(void *) ? sizeof(void *) : alignment; /* posix_memalign takes no less */
     txm_make_room(c, bytes);
     if (c->options.allocator.allocate)
         memory = c->options.allocator.allocate(c->options.allocator.user, bytes, alignment);
