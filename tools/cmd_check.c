@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/fail.h"
 #include "convert/context.h"
+#include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
 #include "tools/make/batch_job.h"
@@ -53,25 +53,20 @@ static txm_status check_id(const char *text, void *field, txm_error *err)
     for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
         if (!strcmp(text, txm_lint_id((txm_lint)bit)))
             return TXM_OK;
-    return txm_fail(err, TXM_STATUS_USAGE,
-                    "must be an id that check prints: outdated, missing, unusable, no-image, or one of "
-                    "lint, as grey-rgb");
+    return txm_fail(
+        err, TXM_STATUS_USAGE,
+        "must be an id that check prints: outdated, missing, unusable, no-image, or one of lint, as grey-rgb");
 }
 
 #define AT(member) .offset = offsetof(check_args, member)
 static const txm_option options[] = {
-    {.name = "lint",
-     .type = TXM_OPT_FLAG,
-     AT(lint),
-     .help = "Look for what is probably not meant so, too: warnings",
-     .more = "The images are read for it. Warnings count as findings, unless --ignore names them."},
-    {.name = "ignore",
-     .type = TXM_OPT_LIST,
-     AT(ignore),
-     .arg = "ID",
-     .values = "outdated missing unusable no-image data-as-color color-as-data wide-8-bit opaque-alpha grey-rgb large",
-     .parse = check_id,
-     .help = "Findings of this id do not count (repeatable)"},
+    TXM_OPTION(FLAG, "lint", AT(lint), .help = "Look for what is probably not meant so, too: warnings",
+               .more = "The images are read for it. Warnings count as findings, unless --ignore names them."),
+    TXM_OPTION(
+        LIST, "ignore", AT(ignore), .arg = "ID",
+        .values =
+            "outdated missing unusable no-image data-as-color color-as-data wide-8-bit opaque-alpha grey-rgb large",
+        .parse = check_id, .help = "Findings of this id do not count (repeatable)"),
     TXM_OPTION_QUICK(AT(quick)),
     TXM_OPTION_CACHE_DIR(AT(cache_dir), "Folder of the tx files (default: blender_tx beside each image)", NULL),
     {0},
@@ -318,13 +313,6 @@ static int run_check(void *p, const txm_operands *operands)
     return txm_finish(&c.tally);
 }
 
-const txm_command txm_cmd_check = {
-    .name = "check",
-    .purpose = "Say whether a scene or folder is ready to render",
-    .synopsis = "[OPTION...] SCENE.blend|FOLDER|IMAGE...",
-    .groups = groups,
-    .operand_values = TXM_VALUES_IMAGE,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
-    .args_bytes = sizeof(check_args),
-    .run = run_check,
-};
+TXM_COMMAND(check, check_args, .purpose = "Say whether a scene or folder is ready to render",
+            .synopsis = "[OPTION...] SCENE.blend|FOLDER|IMAGE...", .operand_values = TXM_VALUES_IMAGE,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL);

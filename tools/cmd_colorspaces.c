@@ -20,14 +20,9 @@ typedef struct colorspaces_args {
 } colorspaces_args;
 
 static const txm_option options[] = {
-    {.name = "json",
-     .type = TXM_OPT_FLAG,
-     .offset = offsetof(colorspaces_args, json),
-     .help = "Print the list as one JSON object"},
-    {.name = "names",
-     .type = TXM_OPT_FLAG,
-     .offset = offsetof(colorspaces_args, names),
-     .help = "Print the names alone, one a line: of what is available"},
+    TXM_OPTION(FLAG, "json", .offset = offsetof(colorspaces_args, json), .help = "Print the list as one JSON object"),
+    TXM_OPTION(FLAG, "names", .offset = offsetof(colorspaces_args, names),
+               .help = "Print the names alone, one a line: of what is available"),
     {0},
 };
 

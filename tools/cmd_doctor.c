@@ -16,9 +16,9 @@
 #include <yaml.h>
 #include <zstd.h>
 
-#include "core/fail.h"
 #include "color/color.h"
 #include "color/ocio.h"
+#include "core/fail.h"
 #include "core/plugin.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
@@ -35,10 +35,7 @@ typedef struct doctor_args {
 } doctor_args;
 
 static const txm_option options[] = {
-    {.name = "json",
-     .type = TXM_OPT_FLAG,
-     .offset = offsetof(doctor_args, json),
-     .help = "Print one JSON object a line of the text"},
+    TXM_OPTION(FLAG, "json", .offset = offsetof(doctor_args, json), .help = "Print one JSON object a line of the text"),
     {0},
 };
 static const txm_option_group groups[] = {
@@ -239,9 +236,8 @@ static void examine_folder(examination *x, const char *name, const char *path)
 
 static void examine_environment(examination *x)
 {
-    static const char *const names[] = {"OCIO",        "TMPDIR",          "LC_ALL",         "LANG",
-                                        "TERM",        "NO_COLOR",        "TXMILL_PLUGINS", "TXMILL_READER",
-                                        "TXMILL_FSYNC"};
+    static const char *const names[] = {"OCIO",     "TMPDIR",         "LC_ALL",        "LANG",        "TERM",
+                                        "NO_COLOR", "TXMILL_PLUGINS", "TXMILL_READER", "TXMILL_FSYNC"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = getenv(names[i]);
         if (value && *value)
@@ -300,12 +296,5 @@ static int run_doctor(void *p, const txm_operands *operands)
     return txm_finish(&x.tally);
 }
 
-const txm_command txm_cmd_doctor = {
-    .name = "doctor",
-    .purpose = "Say what a bug report needs: versions, libraries, devices, config, limits",
-    .synopsis = "[OPTION...]",
-    .groups = groups,
-    .exits = TXM_EXITS_FINDINGS,
-    .args_bytes = sizeof(doctor_args),
-    .run = run_doctor,
-};
+TXM_COMMAND(doctor, doctor_args, .purpose = "Say what a bug report needs: versions, libraries, devices, config, limits",
+            .synopsis = "[OPTION...]", .exits = TXM_EXITS_FINDINGS);

@@ -48,10 +48,11 @@ static const txm_option options[] = {
     {0},
 };
 static const txm_option outputs[] = {
-    TXM_OPTION_OUTPUT(AT(output), "Write there, in the format of its extension (required)",
-                      "A folder takes the pictures of any number of files, each under the name of its image: wood.png.0-"
-                      "MD5.tx gives wood.png. A name that ends with a slash is that of a folder, which is made where it is "
-                      "missing."),
+    TXM_OPTION_OUTPUT(
+        AT(output), "Write there, in the format of its extension (required)",
+        "A folder takes the pictures of any number of files, each under the name of its image: wood.png.0-"
+        "MD5.tx gives wood.png. A name that ends with a slash is that of a folder, which is made where it is "
+        "missing."),
     TXM_OPTION(CUSTOM, "format", AT(format), .arg = "EXTENSION", .values = "png exr tif jpg hdr webp tga bmp dpx",
                .parse = parse_format, .help = "Of the pictures in a folder (default: png)"),
     TXM_OPTION_FORCE(AT(force)),
@@ -108,8 +109,7 @@ static void print_json(const extraction *x, const txm_level_picture *p)
         txm_json_text(o, "level", NULL);
     else
         txm_json_uint(o, "level", x->args->level);
-    txm_json_uint(o, "width", p->width);
-    txm_json_uint(o, "height", p->height);
+    txm_json_size(o, p->width, p->height);
     txm_json_uint(o, "channels", p->channels);
     txm_json_text(o, "data_type", txm_type_name(p->type));
     txm_json_bool(o, "encoded", p->encoded);
@@ -231,7 +231,8 @@ static txm_status check(const extract_args *args, const txm_inputs *inputs, txm_
     size_t count = txm_inputs_count(inputs);
     bool slash = args->output[strlen(args->output) - 1] == '/';
     if (count > 1 && !names_folder(args->output))
-        return txm_fail(err, TXM_STATUS_USAGE, "-o %s: %zu tx files are given; name a folder for their pictures, as in -o pictures/",
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "-o %s: %zu tx files are given; name a folder for their pictures, as in -o pictures/",
                         args->output, count);
     return slash ? txm_folders_make(args->output, err) : TXM_OK;
 }

@@ -69,96 +69,57 @@ static txm_status parse_grid(const char *text, void *field, txm_error *err)
         .name = option, .type = TXM_OPT_CUSTOM, AT(member), .arg = "F", .help = text, .parse = parse_number            \
     }
 static const txm_option places[] = {
-    {.name = "u",
-     .type = TXM_OPT_CUSTOM,
-     AT(u),
-     .arg = "U",
-     .help = "Coordinate from the left edge, 0, to the right one, 1 (default: 0.5; with --grid 0)",
-     .parse = parse_number},
-    {.name = "v",
-     .type = TXM_OPT_CUSTOM,
-     AT(v),
-     .arg = "V",
-     .help = "Coordinate from the bottom edge, 0, to the top one, 1 (default: 0.5; with --grid 0)",
-     .parse = parse_number},
+    TXM_OPTION(CUSTOM, "u", AT(u), .arg = "U",
+               .help = "Coordinate from the left edge, 0, to the right one, 1 (default: 0.5; with --grid 0)",
+               .parse = parse_number),
+    TXM_OPTION(CUSTOM, "v", AT(v), .arg = "V",
+               .help = "Coordinate from the bottom edge, 0, to the top one, 1 (default: 0.5; with --grid 0)",
+               .parse = parse_number),
     NUMBER("dudx", dudx, "How u changes from one pixel of the picture to the next on its right (default: 0)"),
     NUMBER("dvdx", dvdx, "How v changes there (default: 0)"),
     NUMBER("dudy", dudy, "How u changes from one pixel of the picture to the next above it (default: 0)"),
     NUMBER("dvdy", dvdy, "How v changes there (default: 0)"),
-    {.name = "extension",
-     .letter = 'e',
-     .type = TXM_OPT_CHOICE,
-     AT(extension),
-     .arg = "MODE",
-     .values = "repeat extend clip mirror",
-     .help = "What lies beyond the image's edge: repeat, extend, clip or mirror (default: repeat)"},
+    TXM_OPTION(CHOICE, "extension", .letter = 'e', AT(extension), .arg = "MODE", .values = "repeat extend clip mirror",
+               .help = "What lies beyond the image's edge: repeat, extend, clip or mirror (default: repeat)"),
     {0},
 };
 static const txm_option hows[] = {
-    {.name = "filter",
-     .type = TXM_OPT_CHOICE,
-     AT(filter),
-     .arg = "FILTER",
-     .values = "closest linear cubic smart box tent gaussian ewa lanczos mitchell",
-     .help = "How a level is read (default: linear)",
-     .more =
-         "Cubic is a B-spline; smart is cubic on level 0 and linear elsewhere, as OpenImageIO does it. From box on, "
-         "filters draw one random pixel (lanczos and mitchell two) and are right on average; they need --seed."},
-    {.name = "rule",
-     .type = TXM_OPT_CHOICE,
-     AT(rule),
-     .arg = "RULE",
-     .values = "cycles ellipse probes",
-     .help = "How the level follows from the derivatives (default: cycles)",
-     .more =
-         "Cycles measures the footprint along u and along v. The axes of the ellipse are the same however the texture "
-         "is turned. With probes, an elongated footprint is read at several places along its long axis."},
-    {.name = "mode",
-     .type = TXM_OPT_CHOICE,
-     AT(mode),
-     .arg = "MODE",
-     .values = "stochastic stochastic-full floor trilinear",
-     .help = "What becomes of a level's fraction (default: stochastic)",
-     .more = "Stochastic takes one of the two levels at random, in half of the range as Cycles does or in all of it; "
-             "without "
-             "--seed the finer one. Trilinear blends both."},
-    {.name = "anisotropy",
-     .type = TXM_OPT_UINT,
-     AT(anisotropy),
-     .arg = "N",
-     .help = "Longest footprint, as a ratio, that is not blurred: 1 to 16 (default: 16)",
-     .min = 1,
-     .max = TXM_MAX_ANISOTROPY},
+    TXM_OPTION(
+        CHOICE, "filter", AT(filter), .arg = "FILTER",
+        .values = "closest linear cubic smart box tent gaussian ewa lanczos mitchell",
+        .help = "How a level is read (default: linear)",
+        .more =
+            "Cubic is a B-spline; smart is cubic on level 0 and linear elsewhere, as OpenImageIO does it. From box on, "
+            "filters draw one random pixel (lanczos and mitchell two) and are right on average; they need --seed."),
+    TXM_OPTION(
+        CHOICE, "rule", AT(rule), .arg = "RULE", .values = "cycles ellipse probes",
+        .help = "How the level follows from the derivatives (default: cycles)",
+        .more =
+            "Cycles measures the footprint along u and along v. The axes of the ellipse are the same however the "
+            "texture is turned. With probes, an elongated footprint is read at several places along its long axis."),
+    TXM_OPTION(CHOICE, "mode", AT(mode), .arg = "MODE", .values = "stochastic stochastic-full floor trilinear",
+               .help = "What becomes of a level's fraction (default: stochastic)",
+               .more = "Stochastic takes one of the two levels at random, in half of the range as Cycles does or in "
+                       "all of it; without --seed the finer one. Trilinear blends both."),
+    TXM_OPTION(UINT, "anisotropy", AT(anisotropy), .arg = "N",
+               .help = "Longest footprint, as a ratio, that is not blurred: 1 to 16 (default: 16)", .min = 1,
+               .max = TXM_MAX_ANISOTROPY),
     NUMBER("mip-bias", mip_bias, "Added to the level: 1 halves the resolution (default: 0)"),
-    {.name = "seed",
-     .type = TXM_OPT_UINT,
-     AT(seed),
-     .arg = "N",
-     .help = "State of the random generator, 0 for none (default: 0; with --grid 1)",
-     .max = UINT32_MAX},
-    {.name = "unassociate",
-     .type = TXM_OPT_FLAG,
-     AT(unassociate),
-     .help = "Divide the colour by alpha, as Cycles' image node does on request"},
-    {.name = "srgb",
-     .type = TXM_OPT_FLAG,
-     AT(srgb),
-     .help = "Decode the colour from sRGB, as Cycles does for 8-bit sRGB images"},
+    TXM_OPTION(UINT, "seed", AT(seed), .arg = "N",
+               .help = "State of the random generator, 0 for none (default: 0; with --grid 1)", .max = UINT32_MAX),
+    TXM_OPTION(FLAG, "unassociate", AT(unassociate),
+               .help = "Divide the colour by alpha, as Cycles' image node does on request"),
+    TXM_OPTION(FLAG, "srgb", AT(srgb), .help = "Decode the colour from sRGB, as Cycles does for 8-bit sRGB images"),
     {0},
 };
 static const txm_option outputs[] = {
-    {.name = "explain", .type = TXM_OPT_FLAG, AT(explain), .help = "Print level, tiles, pixels and weights as well"},
-    {.name = "json", .type = TXM_OPT_FLAG, AT(json), .help = "Print one JSON object a file, with all that --explain prints"},
-    {.name = "grid",
-     .letter = 'g',
-     .type = TXM_OPT_CUSTOM,
-     AT(grid),
-     .arg = "WxH",
-     .help = "Render a patch of that many pixels to the file of -o",
-     .more = "Its bottom left corner is at u, v, and the derivatives say where its pixels lie; without any, the patch "
-             "is the "
-             "whole image.",
-     .parse = parse_grid},
+    TXM_OPTION(FLAG, "explain", AT(explain), .help = "Print level, tiles, pixels and weights as well"),
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object per file, with all that --explain prints"),
+    TXM_OPTION(CUSTOM, "grid", .letter = 'g', AT(grid), .arg = "WxH",
+               .help = "Render a patch of that many pixels to the file of -o",
+               .more = "Its bottom left corner is at u, v, and the derivatives say where its pixels lie; without any, "
+                       "the patch is the whole image.",
+               .parse = parse_grid),
     TXM_OPTION_OUTPUT(AT(output), "Where the patch of --grid goes", "Any format that OpenImageIO writes."),
     TXM_OPTION_FORCE(AT(force)),
     {0},
@@ -336,14 +297,14 @@ static txm_status sample_row(txm_texture_set *set, uint32_t id, const txm_sample
     uint32_t requests[REQUESTS];
     txm_lane lane = {.capacity = REQUESTS, .requests = requests};
     const txm_lookups batch = {.count = n,
-                             .u = r->in[0],
-                             .v = r->in[1],
-                             .dudx = r->in[2],
-                             .dvdx = r->in[3],
-                             .dudy = r->in[4],
-                             .dvdy = r->in[5],
-                             .random = r->again,
-                             .out = {r->out[0], r->out[1], r->out[2], r->out[3]}};
+                               .u = r->in[0],
+                               .v = r->in[1],
+                               .dudx = r->in[2],
+                               .dvdx = r->in[3],
+                               .dudy = r->in[4],
+                               .dvdy = r->in[5],
+                               .random = r->again,
+                               .out = {r->out[0], r->out[1], r->out[2], r->out[3]}};
     for (;;) {
         memcpy(r->again, r->random, n * sizeof *r->again);
         if (txm_sample_n(txm_texture_set_view(set), id, how, &batch, &lane) != TXM_LOOK_MISSED)
@@ -483,7 +444,8 @@ static int run_sample(void *p, const txm_operands *operands)
     txm_error err = {0};
     txm_inputs *inputs = NULL;
     const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->force};
-    if (check(args, &err) == TXM_OK && txm_tx_files_collect("sample", &args->files, operands, &inputs, &err) == TXM_OK) {
+    if (check(args, &err) == TXM_OK &&
+        txm_tx_files_collect("sample", &args->files, operands, &inputs, &err) == TXM_OK) {
         size_t count = txm_inputs_count(inputs);
         if (args->grid.w && count > 1)
             txm_fail(&err, TXM_STATUS_USAGE, "--grid takes a single tx file, but %zu are given", count);
@@ -495,14 +457,6 @@ static int run_sample(void *p, const txm_operands *operands)
     return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }
 
-const txm_command txm_cmd_sample = {
-    .name = "sample",
-    .purpose = "Look up a colour in a tx file as a renderer does, and explain it",
-    .synopsis = "[OPTION...] TX...",
-    .groups = groups,
-    .operand_values = TXM_VALUES_TX,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
-    .args_bytes = sizeof(sample_args),
-    .defaults = defaults,
-    .run = run_sample,
-};
+TXM_COMMAND(sample, sample_args, .purpose = "Look up a colour in a tx file as a renderer does, and explain it",
+            .synopsis = "[OPTION...] TX", .operand_values = TXM_VALUES_FILE,
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

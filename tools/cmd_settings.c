@@ -19,10 +19,7 @@ typedef struct settings_args {
 } settings_args;
 
 static const txm_option options[] = {
-    {.name = "json",
-     .type = TXM_OPT_FLAG,
-     .offset = offsetof(settings_args, json),
-     .help = "Print one JSON object a setting"},
+    TXM_OPTION(FLAG, "json", .offset = offsetof(settings_args, json), .help = "Print one JSON object a setting"),
     {0},
 };
 static const txm_option_group groups[] = {{"Reports", options, 0}, {0}};
@@ -30,8 +27,8 @@ static const txm_option_group groups[] = {{"Reports", options, 0}, {0}};
 /* What counts where nothing is said. */
 static txm_project_value otherwise(txm_project_key key)
 {
-    static const char *const values[TXM_KEYS] = {"blender_tx", "built in", "the config's scene_linear", NULL, NULL, NULL,
-                                                 "as many as the process may use"};
+    static const char *const values[TXM_KEYS] = {"blender_tx", "built in", "the config's scene_linear",     NULL,
+                                                 NULL,         NULL,       "as many as the process may use"};
     const char *ocio = getenv("OCIO");
     if (key == TXM_KEY_OCIO && ocio && *ocio)
         return (txm_project_value){key, ocio, "OCIO"};
@@ -100,13 +97,6 @@ static int run_settings(void *p, const txm_operands *operands)
     return txm_finish(&tally);
 }
 
-const txm_command txm_cmd_settings = {
-    .name = "settings",
-    .purpose = "Show the settings that hold for a path, and where they are said",
-    .synopsis = "[OPTION...] [PATH...]",
-    .groups = groups,
-    .operand_values = TXM_VALUES_FILE,
-    .exits = TXM_EXITS_FAIL,
-    .args_bytes = sizeof(settings_args),
-    .run = run_settings,
-};
+TXM_COMMAND(settings, settings_args, .purpose = "Show the settings that hold for a path, and where they are said",
+            .synopsis = "[OPTION...] [PATH...]", .operand_values = TXM_VALUES_FILE,
+            .exits = TXM_EXITS_FAIL);

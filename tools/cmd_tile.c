@@ -136,8 +136,7 @@ static bool print_json(const window *w, const char *path, const tile_args *args)
     txm_json_text(object, "extension", txm_extension_name(args->extension));
     txm_json_number(object, "x", (double)w->x0, 15);
     txm_json_number(object, "y", (double)w->y0, 15);
-    txm_json_uint(object, "width", w->w);
-    txm_json_uint(object, "height", w->h);
+    txm_json_size(object, w->w, w->h);
     txm_json_uint(object, "channels", w->info->channels);
     txm_json_text(object, "data_type", txm_type_name(w->info->type));
     cJSON *values = txm_json_array(object, "values");

@@ -146,17 +146,10 @@ txm_map_kind txm_map_kind_of(const char *path)
 
 const char *txm_map_kind_name(txm_map_kind kind)
 {
-    switch (kind) {
-    case TXM_MAP_COLOR:
-        return "colour map";
-    case TXM_MAP_NORMAL:
-        return "normal map";
-    case TXM_MAP_ROUGHNESS:
-        return "roughness map";
-    case TXM_MAP_DATA:
-        return "data map";
-    case TXM_MAP_UNKNOWN:
-        break;
-    }
-    return "image";
+    static const char *const names[] = {[TXM_MAP_UNKNOWN] = "image",
+                                        [TXM_MAP_COLOR] = "colour map",
+                                        [TXM_MAP_NORMAL] = "normal map",
+                                        [TXM_MAP_ROUGHNESS] = "roughness map",
+                                        [TXM_MAP_DATA] = "data map"};
+    return names[kind];
 }

@@ -161,10 +161,10 @@ txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error 
 
 void txm_tx_description_free(txm_tx_description *description)
 {
-    if (!description)
-        return;
-    free(description->source);
-    memset(description, 0, sizeof *description);
+    if (description) {
+        free(description->source);
+        *description = (txm_tx_description){0};
+    }
 }
 
 /* ---- what Cycles loads ------------------------------------------------------------------------------------------- */

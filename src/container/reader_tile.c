@@ -157,20 +157,28 @@ txm_status txm_tile_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scratc
     return status;
 }
 
+/* What every read begins with: the tile exists, the file is still the one that was opened, and there is scratch. */
+static txm_status begin_read(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, txm_tile_id *tile,
+                             txm_scratch **scratch, txm_error *err)
+{
+    txm_status status = txm_tile_at(tx, level, tile_x, tile_y, tile, err);
+    if (status == TXM_OK)
+        status = txm_tx_check(tx, err);
+    if (status == TXM_OK && !(*scratch = txm_scratch_take(tx)))
+        status = txm_no_memory(err, tx->path);
+    return status;
+}
+
 txm_status txm_tx_read_tile(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, void *dst,
                             size_t pixel_stride_bytes, size_t row_stride_bytes, uint32_t *w, uint32_t *h,
                             txm_error *err)
 {
     txm_error_clear(err);
     txm_tile_id tile;
-    txm_status status = txm_tile_at(tx, level, tile_x, tile_y, &tile, err);
-    if (status == TXM_OK)
-        status = txm_tx_check(tx, err);
+    txm_scratch *scratch = NULL;
+    txm_status status = begin_read(tx, level, tile_x, tile_y, &tile, &scratch, err);
     if (status != TXM_OK)
         return status;
-    txm_scratch *scratch = txm_scratch_take(tx);
-    if (!scratch)
-        return txm_no_memory(err, tx->path);
     txm_pixels pixels;
     status = txm_tile_decode(tx, &tile, scratch, &pixels, err);
     if (status == TXM_OK) {
@@ -318,14 +326,10 @@ txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint3
         return txm_fail(err, TXM_STATUS_USAGE, "padding of %u pixels; at most %d", padding_px, TXM_MAX_PADDING_PX);
     if ((unsigned)extension > TXM_EXTENSION_MIRROR)
         return txm_fail(err, TXM_STATUS_USAGE, "extension mode %u is unknown", (unsigned)extension);
-    txm_status status = txm_tile_at(tx, level, tile_x, tile_y, &tile, err);
-    if (status == TXM_OK)
-        status = txm_tx_check(tx, err);
+    txm_scratch *scratch = NULL;
+    txm_status status = begin_read(tx, level, tile_x, tile_y, &tile, &scratch, err);
     if (status != TXM_OK)
         return status;
-    txm_scratch *scratch = txm_scratch_take(tx);
-    if (!scratch)
-        return txm_no_memory(err, tx->path);
     txm_window window = {dst, pixel_stride_bytes, row_stride_bytes, tx->pixel_bytes};
     bool done = false;
     if (padding_px && padding_px <= TXM_BORDER_PX && tx->section)

@@ -114,6 +114,17 @@ static txm_band *add_band(txm_band_pool *pool, uint32_t level, size_t bytes)
     return b;
 }
 
+/* What a band is about, whoever owns its pixels; the caller holds the first reference. */
+static txm_band *place(txm_band *b, uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes)
+{
+    atomic_init(&b->references, 1);
+    b->level = level;
+    b->y = y;
+    b->rows = rows;
+    b->stride_bytes = stride_bytes;
+    return b;
+}
+
 txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes,
                        atomic_uint *alive)
 {
@@ -125,16 +136,11 @@ txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t
     pthread_mutex_unlock(&pool->lock);
     if (!b)
         return NULL;
-    atomic_init(&b->references, 1);
-    b->level = level;
-    b->y = y;
-    b->rows = rows;
-    b->stride_bytes = stride_bytes;
     b->alive = alive;
     b->next = NULL;
     if (alive)
         atomic_fetch_add(alive, 1);
-    return b;
+    return place(b, level, y, rows, stride_bytes);
 }
 
 txm_band *txm_band_lend(uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes, const uint8_t *pixels,
@@ -143,15 +149,10 @@ txm_band *txm_band_lend(uint32_t level, uint32_t y, uint32_t rows, size_t stride
     txm_band *b = txm_calloc(1, sizeof *b);
     if (!b)
         return NULL;
-    atomic_init(&b->references, 1);
-    b->level = level;
-    b->y = y;
-    b->rows = rows;
-    b->stride_bytes = stride_bytes;
     b->pixels = (uint8_t *)(uintptr_t)pixels; /* bands are not written to once they are complete */
     b->give_back = give_back;
     b->owner = owner;
-    return b;
+    return place(b, level, y, rows, stride_bytes);
 }
 
 txm_band *txm_band_keep(txm_band *band)

@@ -393,8 +393,8 @@ txm_status txm_convert_hooked(txm_context *context, const char *source, const tx
 
 void txm_result_clear(txm_result *result)
 {
-    if (!result)
-        return;
-    free(result->tx_path);
-    memset(result, 0, sizeof *result);
+    if (result) {
+        free(result->tx_path);
+        *result = (txm_result){0};
+    }
 }

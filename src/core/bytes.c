@@ -61,8 +61,6 @@ bool txm_bytes_printf(txm_bytes *b, const char *format, ...)
 
 void txm_bytes_free(txm_bytes *b)
 {
-    if (!b)
-        return;
     free(b->data);
-    memset(b, 0, sizeof *b);
+    *b = (txm_bytes){0};
 }

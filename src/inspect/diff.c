@@ -307,8 +307,8 @@ txm_status txm_diff(txm_context *context, const char *a, const char *b, bool wit
 
 void txm_difference_clear(txm_difference *difference)
 {
-    if (!difference)
-        return;
-    free(difference->map);
-    memset(difference, 0, sizeof *difference);
+    if (difference) {
+        free(difference->map);
+        *difference = (txm_difference){0};
+    }
 }

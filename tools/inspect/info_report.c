@@ -292,8 +292,7 @@ static void add_name(cJSON *o, const char *path)
 static void add_image(cJSON *o, const txm_tx_info *i)
 {
     txm_json_text(o, "container", container_word(i));
-    txm_json_uint(o, "width", i->width);
-    txm_json_uint(o, "height", i->height);
+    txm_json_size(o, i->width, i->height);
     txm_json_uint(o, "tile_width", i->tile_w);
     txm_json_uint(o, "tile_height", i->tile_h);
     txm_json_uint(o, "channels", i->channels);
@@ -345,8 +344,7 @@ static void add_levels(cJSON *o, const txm_tx *tx)
     for (uint32_t l = 0; l < i->levels; l++) {
         const txm_tx_level *level = txm_tx_level_of(tx, l);
         cJSON *e = txm_json_append(levels);
-        txm_json_uint(e, "width", level->width);
-        txm_json_uint(e, "height", level->height);
+        txm_json_size(e, level->width, level->height);
         txm_json_uint(e, "tiles_x", level->tiles_x);
         txm_json_uint(e, "tiles_y", level->tiles_y);
         txm_json_uint(e, "stored_bytes", level->encoded_bytes);

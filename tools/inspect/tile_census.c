@@ -95,9 +95,7 @@ txm_status txm_tile_census_take(txm_tx *tx, const volatile int *cancel, txm_tile
 
 void txm_tile_census_clear(txm_tile_census *census)
 {
-    if (!census)
-        return;
     for (uint32_t l = 0; l < TXM_MAX_LEVELS; l++)
         free(census->entries[l]);
-    memset(census, 0, sizeof *census);
+    *census = (txm_tile_census){0};
 }

@@ -58,8 +58,7 @@ static void add_result(cJSON *o, const txm_result *r)
     txm_json_text(color, "detected", r->detected);
     txm_json_text(o, "alpha", txm_alpha_name(r->alpha));
     if (r->width) {
-        txm_json_uint(o, "width", r->width);
-        txm_json_uint(o, "height", r->height);
+        txm_json_size(o, r->width, r->height);
     }
     if (r->outcome == TXM_OUTCOME_CREATED) {
         txm_json_uint(o, "levels", r->levels);

@@ -15,19 +15,11 @@
 /* Words of the JSON `state`. They are few and stable: `reason` says more. */
 const char *txm_make_state(txm_outcome outcome)
 {
-    switch (outcome) {
-    case TXM_OUTCOME_CREATED:
-        return "created";
-    case TXM_OUTCOME_UP_TO_DATE:
-        return "up-to-date";
-    case TXM_OUTCOME_IS_TX:
-    case TXM_OUTCOME_USED_AS_IS:
-    case TXM_OUTCOME_SAME:
-        return "skipped";
-    case TXM_OUTCOME_WOULD_CREATE:
-        return "would-create";
-    }
-    return "failed";
+    static const char *const states[] = {
+        [TXM_OUTCOME_CREATED] = "created", [TXM_OUTCOME_UP_TO_DATE] = "up-to-date",
+        [TXM_OUTCOME_IS_TX] = "skipped",   [TXM_OUTCOME_USED_AS_IS] = "skipped",
+        [TXM_OUTCOME_SAME] = "skipped",    [TXM_OUTCOME_WOULD_CREATE] = "would-create"};
+    return states[outcome];
 }
 
 /* Why an input was skipped; the library says why the others were or would be made. */

@@ -16,28 +16,17 @@
 
 #define AT(member) .offset = offsetof(txm_rule_args, member)
 const txm_option txm_rule_options[] = {
-    {.name = "rule",
-     .type = TXM_OPT_LIST,
-     AT(rules),
-     .arg = "GLOB=SPACE[,ALPHA]",
-     .help = "Colour space and alpha of files that match (repeatable, the first match counts)",
-     .more = "With an empty SPACE the rule sets the alpha type alone. What a scene says is final: no rule applies to its "
-             "images. txmill-make(1) says more under COLOUR SPACES BY NAME."},
-    {.name = "rules",
-     .type = TXM_OPT_LIST,
-     AT(rule_files),
-     .arg = "FILE",
-     .values = TXM_VALUES_FILE,
-     .help = "Read rules from a file, one a line (repeatable)",
-     .more = "Empty lines and lines that begin with # are skipped."},
-    {.name = "preset",
-     .type = TXM_OPT_STRING,
-     AT(preset),
-     .arg = "NAME",
-     .values = "pbr",
-     .help = "Rules for common names; pbr: normal, roughness and other data maps are Non-Color",
-     .more = "Judged by the last word of the file name, numbers and resolutions aside: wood_normal.png, "
-             "WoodRoughness.1001.exr and wood-ao-4k.jpg count, normal_wood.png does not."},
+    TXM_OPTION(LIST, "rule", AT(rules), .arg = "GLOB=SPACE[,ALPHA]",
+               .help = "Colour space and alpha of files that match (repeatable, the first match counts)",
+               .more = "With an empty SPACE the rule sets the alpha type alone. What a scene says is final: no rule "
+                       "applies to its images. txmill-make(1) says more under COLOUR SPACES BY NAME."),
+    TXM_OPTION(LIST, "rules", AT(rule_files), .arg = "FILE", .values = TXM_VALUES_FILE,
+               .help = "Read rules from a file, one a line (repeatable)",
+               .more = "Empty lines and lines that begin with # are skipped."),
+    TXM_OPTION(STRING, "preset", AT(preset), .arg = "NAME", .values = "pbr",
+               .help = "Rules for common names; pbr: normal, roughness and other data maps are Non-Color",
+               .more = "Judged by the last word of the file name, numbers and resolutions aside: wood_normal.png, "
+                       "WoodRoughness.1001.exr and wood-ao-4k.jpg count, normal_wood.png does not."),
     {0},
 };
 #undef AT
@@ -90,8 +79,8 @@ static txm_status check_space(const char *space, const char *who, const txm_colo
     if (front && txm_color_canonical(config, front)) {
         const char *near = near_alpha(comma + 1);
         txm_fail(err, TXM_STATUS_USAGE,
-                 "%s: '%s' is no alpha type%s%s%s; there are straight, premultiplied, channel_packed, "
-                 "none, default and auto",
+                 "%s: '%s' is no alpha type%s%s%s; there are straight, premultiplied, channel_packed, none, default "
+                 "and auto",
                  who, comma + 1, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
     } else {
         txm_fail(err, TXM_STATUS_USAGE, "%s: %s", who, why.message);

@@ -84,6 +84,12 @@ void txm_json_uint(cJSON *object, const char *name, uint64_t value)
     added(cJSON_AddRawToObject(object, name, digits));
 }
 
+void txm_json_size(cJSON *object, uint32_t width, uint32_t height)
+{
+    txm_json_uint(object, "width", width);
+    txm_json_uint(object, "height", height);
+}
+
 /* `out` of 40 bytes. */
 static void number_text(double value, int digits, char *out)
 {

@@ -25,6 +25,8 @@ void txm_json_text(cJSON *object, const char *name, const char *text);
 
 /* A whole number, exact over the whole range (cJSON's own numbers lose digits beyond 15). */
 void txm_json_uint(cJSON *object, const char *name, uint64_t value);
+/* The members width and height, in pixels. */
+void txm_json_size(cJSON *object, uint32_t width, uint32_t height);
 /* A number with `digits` significant digits; NaN and infinities, which JSON lacks, become null. */
 void txm_json_number(cJSON *object, const char *name, double value, int digits);
 void txm_json_bool(cJSON *object, const char *name, bool value);

@@ -82,10 +82,8 @@ txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_le
 
 void txm_level_picture_clear(txm_level_picture *picture)
 {
-    if (!picture)
-        return;
     free(picture->pixels);
-    memset(picture, 0, sizeof *picture);
+    *picture = (txm_level_picture){0};
 }
 
 /* Alpha is not encoded: with four channels the operation knows, with two it is put right afterwards. */

@@ -205,24 +205,25 @@ static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, si
     return status;
 }
 
-static txm_status rewind_image(void *self, txm_error *err)
+/* Asks for something that has no answer but success. A decoder that failed once is asked nothing more. */
+static txm_status order(oiio_source *s, txm_worker_op op, txm_error *err)
 {
-    oiio_source *s = self;
-    txm_worker_request request = request_for(s, TXM_WORKER_REWIND);
+    txm_worker_request request = request_for(s, op);
     txm_worker_reply reply;
     if (s->failed)
         return txm_fail(err, TXM_STATUS_IO, "%s: decoding it failed before", s->path);
     return ask(s, &request, NULL, &reply, NULL, err);
 }
 
+static txm_status rewind_image(void *self, txm_error *err)
+{
+    return order(self, TXM_WORKER_REWIND, err);
+}
+
 static txm_status as_half(void *self, txm_error *err)
 {
     oiio_source *s = self;
-    txm_worker_request request = request_for(s, TXM_WORKER_AS_HALF);
-    txm_worker_reply reply;
-    if (s->failed)
-        return txm_fail(err, TXM_STATUS_IO, "%s: decoding it failed before", s->path);
-    txm_status status = ask(s, &request, NULL, &reply, NULL, err);
+    txm_status status = order(s, TXM_WORKER_AS_HALF, err);
     if (status == TXM_OK)
         s->row_bytes *= txm_type_bytes(TXM_TYPE_HALF);
     return status;

@@ -64,17 +64,8 @@ static inline void undo_paeth(const uint8_t *raw, const uint8_t *prior, uint8_t 
         undo_paeth(raw, prior, out, bytes, N);                                                                         \
     }
 
-PIXEL_SIZE(1)
-PIXEL_SIZE(2)
-PIXEL_SIZE(3)
-PIXEL_SIZE(4)
-PIXEL_SIZE(6)
-PIXEL_SIZE(8)
+TXM_PNG_PIXEL_SIZES(PIXEL_SIZE)
 
-#define BY_PIXEL_SIZE(F)                                                                                               \
-    {                                                                                                                  \
-        NULL, F##_1, F##_2, F##_3, F##_4, NULL, F##_6, NULL, F##_8                                                     \
-    }
 #define FOR_ALL_SIZES(F)                                                                                               \
     {                                                                                                                  \
         NULL, F, F, F, F, NULL, F, NULL, F                                                                             \
@@ -82,8 +73,8 @@ PIXEL_SIZE(8)
 
 const txm_unfilter_ops txm_unfilter_scalar = {
     .name = "scalar",
-    .undo = {FOR_ALL_SIZES(undo_none), BY_PIXEL_SIZE(undo_sub), FOR_ALL_SIZES(undo_up), BY_PIXEL_SIZE(undo_average),
-             BY_PIXEL_SIZE(undo_paeth)},
+    .undo = {FOR_ALL_SIZES(undo_none), TXM_PNG_BY_PIXEL_SIZE(undo_sub), FOR_ALL_SIZES(undo_up),
+             TXM_PNG_BY_PIXEL_SIZE(undo_average), TXM_PNG_BY_PIXEL_SIZE(undo_paeth)},
 };
 
 size_t txm_unfilter_all(const txm_unfilter_ops *list[3])

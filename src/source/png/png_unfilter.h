@@ -13,6 +13,13 @@
 enum { TXM_PNG_NONE, TXM_PNG_SUB, TXM_PNG_UP, TXM_PNG_AVERAGE, TXM_PNG_PAETH, TXM_PNG_FILTERS };
 enum { TXM_PNG_MAX_PIXEL_BYTES = 8 };
 
+/* The bytes a pixel that PNG knows, one after the other; and a table by bytes a pixel of what is called F_bytes. */
+#define TXM_PNG_PIXEL_SIZES(F) F(1) F(2) F(3) F(4) F(6) F(8)
+#define TXM_PNG_BY_PIXEL_SIZE(F)                                                                                       \
+    {                                                                                                                  \
+        NULL, F##_1, F##_2, F##_3, F##_4, NULL, F##_6, NULL, F##_8                                                     \
+    }
+
 /* Turns `bytes` filtered bytes into `out`; `prior` is the row above, already undone. `out` overlaps neither input, and
  * nothing outside the three rows is touched. */
 typedef void (*txm_unfilter_fn)(const uint8_t *raw, const uint8_t *prior, uint8_t *out, size_t bytes);

@@ -183,17 +183,8 @@ static inline __m128i paeth_step(__m128i x, __m128i a, __m128i b, __m128i c)
     UNDO_PAETH(N, 4)                                                                                                   \
     UNDO_PAETH_ROW(N)
 
-PIXEL_SIZE(1)
-PIXEL_SIZE(2)
-PIXEL_SIZE(3)
-PIXEL_SIZE(4)
-PIXEL_SIZE(6)
-PIXEL_SIZE(8)
+TXM_PNG_PIXEL_SIZES(PIXEL_SIZE)
 
-#define BY_PIXEL_SIZE(F)                                                                                               \
-    {                                                                                                                  \
-        NULL, F##_1, F##_2, F##_3, F##_4, NULL, F##_6, NULL, F##_8                                                     \
-    }
 #define ROWS_BY_PIXEL_SIZE(F, ROWS)                                                                                    \
     {                                                                                                                  \
         NULL, F##_1x##ROWS, F##_2x##ROWS, F##_3x##ROWS, F##_4x##ROWS, NULL, F##_6x##ROWS, NULL, F##_8x##ROWS           \
@@ -206,7 +197,7 @@ PIXEL_SIZE(8)
 #define UNFILTER_TABLE(NAME)                                                                                           \
     {                                                                                                                  \
         .name = NAME,                                                                                                  \
-        .undo = {FOR_ALL_SIZES(undo_none), BY_PIXEL_SIZE(undo_sub), FOR_ALL_SIZES(undo_up),                            \
-                 BY_PIXEL_SIZE(undo_average), BY_PIXEL_SIZE(undo_paeth)},                                              \
+        .undo = {FOR_ALL_SIZES(undo_none), TXM_PNG_BY_PIXEL_SIZE(undo_sub), FOR_ALL_SIZES(undo_up),                    \
+                 TXM_PNG_BY_PIXEL_SIZE(undo_average), TXM_PNG_BY_PIXEL_SIZE(undo_paeth)},                              \
         .paeth_2 = ROWS_BY_PIXEL_SIZE(undo_paeth, 2), .paeth_4 = ROWS_BY_PIXEL_SIZE(undo_paeth, 4),                    \
     }
