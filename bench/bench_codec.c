@@ -2,7 +2,7 @@
  *
  * Time and size of the tile encoder by strategy, on a raw image: bench_codec FILE WIDTH HEIGHT CHANNELS TYPE [TILE
  * [STEP]] FILE holds tight rows of interleaved samples; TYPE is uint8, uint16, half or float; every STEP-th tile is
- * encoded. Sizes are compared with zlib level 6 behind the same filter, the yardstick of all size goals.
+ * encoded. Sizes are compared with zlib level 6 after the same filter, the yardstick of all size goals.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@ import tempfile
 import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-# The proxy answers nothing: a page that asks for the network fails to get it, and is told in `problems`. The sandbox
+# The proxy answers nothing: a page that asks for the network fails to get it, which is noted in `problems`. The sandbox
 # cannot start as root, nor in many containers; the pages are those that the tests made themselves.
 FLAGS = ("--headless=new", "--no-sandbox", "--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check",
          "--hide-scrollbars", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",

@@ -112,7 +112,7 @@ check slurm-time-is-up rc_is 143
 check slurm-time-is-up-requeued grep -qx "requeue 9_1" noted
 check slurm-time-is-up-nothing-left test -z "$(find large -name '.*.txm-*')"
 check slurm-time-is-up-some-left test "$(find large -name '*.tx' | wc -l)" -lt 40
-# SIGTERM, and right behind it SIGKILL, to txmill itself: what stays is swept by the next run.
+# SIGTERM, and right after it SIGKILL, to txmill itself: what stays is swept by the next run.
 for wait in 0.00 0.01 0.03; do
     "$TXMILL" make -q -j 2 -r --force large 2>/dev/null &
     pid=$!

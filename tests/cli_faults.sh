@@ -89,7 +89,7 @@ if [ "$(id -u)" -eq 0 ] && nobody --version && rc_is 0; then
     chmod 744 tree/shut && chmod 777 tree/open
     nobody make -r tree
     check unsearchable-exit rc_is 3
-    check unsearchable-named says "tree/shut/inner: cannot look at it: Permission denied"
+    check unsearchable-named says "tree/shut/inner: cannot examine it: Permission denied"
     check unsearchable-no-more test "$(grep -c "error:" err)" -eq 1
     check unsearchable-others-made prints "created      tree/open"
     chmod 755 tree/shut
@@ -100,7 +100,7 @@ if $can_trace; then
     for error in EIO:4 ESTALE:4 EACCES:3; do
         rm -rf tree/open/blender_tx
         run strace -f -o trace -P tree/shut -e inject=newfstatat:error="${error%:*}" "$TXMILL" make -r tree
-        check "stat-${error%:*}" test "$rc" -eq "${error#*:}" -a "$(grep -c 'tree/shut: cannot look at it' err)" -eq 1
+        check "stat-${error%:*}" test "$rc" -eq "${error#*:}" -a "$(grep -c 'tree/shut: cannot examine it' err)" -eq 1
         check "stat-${error%:*}-others" prints "created      tree/open"
     done
 fi

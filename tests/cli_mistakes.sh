@@ -55,7 +55,7 @@ mistake 2 '--tile 100: must be 16, 32, 64, 128, 256, 512 or 1024' \
     make --tile 100 tex/wood.png
 mistake 2 '--jobs 0: must be a whole number from 1 to 1024' \
     make -j 0 tex/wood.png
-mistake 2 '--max-memory lots: must be a number of bytes, as 500000000, 512M or 1.5G' \
+mistake 2 '--max-memory lots: must be a number of bytes, such as 500000000, 512M or 1.5G' \
     make --max-memory lots tex/wood.png
 mistake 2 '--output takes a single image, but 2 are given; use --cache-dir' \
     make -o out.tx tex/wood.png tex/stone.png
@@ -129,7 +129,7 @@ mistake 3 'nowhere: cannot be examined: No such file or directory' \
     settings nowhere
 mistake 2 "unexpected argument 'x'; devices looks at this machine and takes none" \
     devices x
-mistake 2 'how many shards? --shards N says' \
+mistake 2 '--shards N is missing: the number of shards' \
     plan tex/wood.png
 mistake 2 'no scene, folder or image given; '"'"'txmill check --help'"'"' lists the options' \
     check
@@ -156,7 +156,7 @@ begins() { # NAME EXIT PART... -- ARGUMENT...
 begins memory 3 "more than --max-memory allows" "would suffice" -- make --max-memory 1M --force tex/wood.png
 begins scene-for-png 3 "tex/wood.png: not a .blend file" -- list tex/wood.png
 begins settings-misspelt 2 "empty/.txmill:1: unknown setting 'cache_dirr' (did you mean 'cache-dir'?)" -- make -r empty
-begins report-of-png 2 "tex/wood.png: no log of txmill" -- report tex/wood.png
+begins report-of-png 2 "tex/wood.png: not a log of txmill" -- report tex/wood.png
 begins two-kinds-of-failure 3 "1 failed: the file does not exist; check the names" "1 failed: the data is damaged" -- \
     make tex/wodo.png cut.png
 if mkdir ro && mount -t tmpfs -o size=64k none ro 2>/dev/null; then

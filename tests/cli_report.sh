@@ -76,7 +76,7 @@ check deep json out 'o[0]["images"] == 0 and o[0]["foreign_lines"] == 2'
 head -c 20000000 /dev/zero | tr '\0' x >long
 txm report long
 check long-line-exit rc_is 3
-check long-line-says says "no log of txmill"
+check long-line-says says "not a log of txmill"
 cat >odd <<'EOF2'
 {"schema":"txmill.make","version":1,"type":"file","input":7,"state":"created"}
 {"schema":"txmill.make","version":1,"type":"file","input":"a","state":"created","width":-5,"height":1e99,"levels":99,"channels":7,"data_type":"uint8","tx_bytes":"x","stage_seconds":3,"lint":{"id":1}}

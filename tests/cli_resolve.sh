@@ -24,7 +24,7 @@ cp "$tx" itself.tx
 txm resolve --json itself.tx
 check tx-itself json out 'o[0]["state"] == "source"'
 
-# ---- other names: each setting is told -------------------------------------------------------------------------------
+# ---- other names: each setting is reported -------------------------------------------------------------------------------
 other() { # NAME EXPECTED OPTION...
     local name=$1 expected=$2
     shift 2
@@ -43,7 +43,7 @@ check default-folder-serves rc_is 0
 mv blender_tx away
 other other-place "named for a cache folder beside the image" -d "$work/cache"
 mv away blender_tx
-# Cycles looks beside the image as well, so what stands there under another name is told for any cache folder.
+# Cycles looks beside the image as well, so what is there under another name is reported for any cache folder.
 rm -r cache
 other other-beside "/$tx: colour space sRGB, not data" -d "$work/cache" -c Non-Color "$work/rgb8.png"
 other other-beside-relative "there as blender_tx" -d elsewhere -a none

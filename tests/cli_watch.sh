@@ -127,7 +127,7 @@ wait_for() { for _ in $(seq 600); do "$@" && return; sleep 0.1; done; return 1; 
 made() { [ "$(find backing -name '*.tx' | wc -l)" -eq "$1" ]; }
 said() { grep -q "$1" messages; }
 wait_for made 1; echo "first=$?"
-umount -l share; wait_for said "stands in its place\|is gone"; echo "gone=$?"
+umount -l share; wait_for said "has taken its place\|is gone"; echo "gone=$?"
 cp pool/000001.png backing/
 mount --bind backing share; wait_for made 2; echo "back=$?"
 cp pool/000002.png backing/; wait_for made 3; echo "watched=$?"

@@ -12,7 +12,7 @@
 #include "source/readers.h"
 #include "core/checksum.h"
 
-/* Of pixels read from one input: an image may be 65536 px a side. */
+/* Of pixels read from one input: an image may be 65536 px per side. */
 enum { MAX_BYTES = 1 << 17 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

@@ -129,7 +129,7 @@ START_TEST(what_is_no_config_is_refused)
     says(refused(write_file("text.ocio", "just words\n"), TXM_STATUS_CONFIG), "not a usable OCIO config");
     says(refused(write_file("list.ocio", "- a\n- b\n"), TXM_STATUS_CONFIG), "not a usable OCIO config");
     says(refused(write_file("cut.ocio", "ocio_profile_version: 2\nroles: {a: b"), TXM_STATUS_CONFIG), "line");
-    says(refused(write_file("tag.ocio", "ocio_profile_version: 2\nroles: !<\n"), TXM_STATUS_CONFIG), "no sound YAML");
+    says(refused(write_file("tag.ocio", "ocio_profile_version: 2\nroles: !<\n"), TXM_STATUS_CONFIG), "invalid YAML");
     says(refused(write_file("three.ocio", "ocio_profile_version: 3.1\n"), TXM_STATUS_CONFIG), "3.1");
     ck_assert_int_eq(mkfifo(in_folder("pipe.ocio"), 0600), 0);
     says(refused(in_folder("pipe.ocio"), TXM_STATUS_CONFIG), "not a regular file");
@@ -220,7 +220,7 @@ START_TEST(scan_counts_what_aliases_stand_for)
     says(err.message, "inside");
     txm_error_clear(&err);
     ck_assert_int_eq(scan("a: *b", &err), TXM_STATUS_CONFIG);
-    says(err.message, "stands for nothing");
+    says(err.message, "refers to nothing");
     /* A name may be used again for another node. */
     ck_assert_int_eq(scan("- &a x\n- &a [*a, *a]\n- *a\n", NULL), TXM_STATUS_CONFIG);
     ck_assert_int_eq(scan("- &a x\n- &a [y]\n- *a\n", NULL), TXM_OK);

@@ -110,7 +110,7 @@ START_TEST(test_devices_are_checked)
 }
 END_TEST
 
-/* A second failure is not told in the words of the first, and errno arrives. */
+/* A second failure does not repeat the message of the first, and errno arrives. */
 START_TEST(test_errors_are_fresh)
 {
     txm_settings settings = txm_settings_default();

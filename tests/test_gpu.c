@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Jobs of the GPU plug-in against scalar C, bit for bit: conforming, statistics, every level, tiles as they stand in
- * front of the compressor, and borders, for every type, on random pixels and on edge values, at odd sizes, in chunks of
+ * Jobs of the GPU plug-in against scalar C, bit for bit: conforming, statistics, every level, tiles as the compressor gets
+ * them, and borders, for every type, on random pixels and on edge values, at odd sizes, in chunks of
  * every height. `make check` runs them on the CPU (tests/gpu_runtime.c); `make check-gpu` with TXM_GPU_PLUGIN on a GPU.
  */
 #include <check.h>
@@ -524,7 +524,7 @@ START_TEST(bench_runs)
 }
 END_TEST
 
-/* Another build's table is told by its numbers. */
+/* Another build's table is recognized by its numbers. */
 START_TEST(table_says_what_it_is)
 {
     uint32_t n = 0;

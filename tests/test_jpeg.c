@@ -60,7 +60,7 @@ START_TEST(bands_strides_and_rewind)
                     ck_assert_int_eq(memcmp(band + r * stride, whole.pixels + (y + r) * row, row), 0);
                     for (size_t g = row; g < stride; g++)
                         if (band[r * stride + g] != 0x5a)
-                            ck_abort_msg("written behind row %u", y + r);
+                            ck_abort_msg("written after row %u", y + r);
                 }
             }
         }

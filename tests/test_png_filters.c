@@ -26,7 +26,7 @@ static void compare_row(const txm_unfilter_ops *ops, int filter, size_t bpp, siz
                   bytes);
     for (size_t i = bytes; i < bytes + GUARD; i++)
         if (got[i] != 0xa5)
-            ck_abort_msg("%s filter %d writes behind the row", ops->name, filter);
+            ck_abort_msg("%s filter %d writes past the row", ops->name, filter);
     free(raw);
     free(prior);
     free(want);

@@ -110,7 +110,7 @@ START_TEST(test_order_does_not_count)
 }
 END_TEST
 
-/* A list that has one file more: told apart, and nearly all files stay where they are. */
+/* A list that has one file more: distinguished, and nearly all files stay where they are. */
 START_TEST(test_few_moves)
 {
     enum { COUNT = 2000 };

@@ -237,7 +237,7 @@ START_TEST(delivers_rows_in_bands)
 }
 END_TEST
 
-/* Beyond 65536 px a side, whichever reader meets it. */
+/* Beyond 65536 px per side, whichever reader meets it. */
 START_TEST(refuses_absurd_sizes)
 {
     static const char ppm[] = "P5 100000 2 255\n........",

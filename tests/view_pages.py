@@ -299,7 +299,7 @@ def index(b):
 def damaged(b):
     tx = make("damaged", os.path.join(SOURCES, "rgb8.png"), "--borders", "no")
     data = bytearray(open(tx, "rb").read())
-    # The first tile of level 0 stands behind the header of a TIFF.
+    # The first tile of level 0 follows the header of a TIFF.
     data[8:40] = bytes(32)
     open(tx, "wb").write(data)
     table = json.loads(txmill("info", "--tiles", "--json", tx))["tiles"]["levels"]

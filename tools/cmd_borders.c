@@ -33,7 +33,7 @@ static const txm_option actions[] = {
     TXM_OPTION(FLAG, "add", AT(add), .help = "Append the borders of all tiles, made from the file's own pixels",
                .more = "A valid section is left alone; one that is stale or damaged is replaced."),
     TXM_OPTION(FLAG, "strip", AT(strip),
-               .help = "Cut off whatever follows the image, so that the file is as it was before"),
+               .help = "Remove whatever follows the image, which restores the file as it was"),
     TXM_OPTION(FLAG, "check", AT(check),
                .help =
                    "Compare every border with the pixels of the neighbours; exit with 5 if one is missing or wrong"),
@@ -41,7 +41,7 @@ static const txm_option actions[] = {
 };
 static const txm_option options[] = {
     TXM_OPTION_JOBS(AT(threads)),
-    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object a file"),
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object per file"),
     TXM_OPTION(FLAG, "quiet", .letter = 'q', AT(quiet), .help = "Print only warnings, findings and errors"),
     {0},
 };

@@ -60,13 +60,13 @@ static txm_status check_id(const char *text, void *field, txm_error *err)
 
 #define AT(member) .offset = offsetof(check_args, member)
 static const txm_option options[] = {
-    TXM_OPTION(FLAG, "lint", AT(lint), .help = "Look for what is probably not meant so, too: warnings",
+    TXM_OPTION(FLAG, "lint", AT(lint), .help = "Look for likely mistakes, too, as warnings",
                .more = "The images are read for it. Warnings count as findings, unless --ignore names them."),
     TXM_OPTION(
         LIST, "ignore", AT(ignore), .arg = "ID",
         .values =
             "outdated missing unusable no-image data-as-color color-as-data wide-8-bit opaque-alpha grey-rgb large",
-        .parse = check_id, .help = "Findings of this id do not count (repeatable)"),
+        .parse = check_id, .help = "Ignore findings with this id (repeatable)"),
     TXM_OPTION_QUICK(AT(quick)),
     TXM_OPTION_CACHE_DIR(AT(cache_dir), "Folder of the tx files (default: blender_tx beside each image)", NULL),
     {0},

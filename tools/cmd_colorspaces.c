@@ -22,7 +22,7 @@ typedef struct colorspaces_args {
 static const txm_option options[] = {
     TXM_OPTION(FLAG, "json", .offset = offsetof(colorspaces_args, json), .help = "Print the list as one JSON object"),
     TXM_OPTION(FLAG, "names", .offset = offsetof(colorspaces_args, names),
-               .help = "Print the names alone, one a line: of what is available"),
+               .help = "Print only the names of what is available, one per line"),
     {0},
 };
 

@@ -40,13 +40,13 @@ static txm_status parse_number(const char *text, void *field, txm_error *err)
 #define AT(member) .offset = offsetof(diff_args, member)
 static const txm_option thresholds[] = {
     TXM_OPTION(CUSTOM, "max-error", AT(max_error), .arg = "X", .parse = parse_number,
-               .help = "Largest error that is allowed in any sample"),
+               .help = "Largest error allowed in any sample"),
     TXM_OPTION(CUSTOM, "max-mean", AT(mean_error), .arg = "X", .parse = parse_number,
-               .help = "Largest mean error of a level that is allowed"),
+               .help = "Largest mean error allowed in a level"),
     TXM_OPTION(CUSTOM, "min-psnr", AT(min_psnr), .arg = "DB", .parse = parse_number,
-               .help = "Smallest signal-to-noise ratio of a level that is allowed, in decibels"),
+               .help = "Smallest signal-to-noise ratio allowed in a level, in decibels"),
     TXM_OPTION(CUSTOM, "max-share", AT(max_share), .arg = "PERCENT", .parse = parse_number,
-               .help = "Largest share of differing samples of a level that is allowed"),
+               .help = "Largest share of differing samples allowed in a level"),
     TXM_OPTION(FLAG, "metadata", .letter = 'm', AT(metadata), .help = "Metadata must not differ either",
                .more =
                    "Differences of metadata are always listed; with this option they decide the exit code as well."),
@@ -56,7 +56,7 @@ static const txm_option outputs[] = {
     TXM_OPTION_OUTPUT(
         AT(output), "Write a picture of the differences of level 0",
         "Black where nothing differs, then blue, red, yellow and white up to the largest error. Large images are "
-        "shown in blocks: the picture has at most 2048 pixels a side. The extension chooses the format."),
+        "shown in blocks: the picture has at most 2048 pixels per side. The extension chooses the format."),
     TXM_OPTION_FORCE(AT(force)),
     {0},
 };

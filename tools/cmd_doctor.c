@@ -35,7 +35,7 @@ typedef struct doctor_args {
 } doctor_args;
 
 static const txm_option options[] = {
-    TXM_OPTION(FLAG, "json", .offset = offsetof(doctor_args, json), .help = "Print one JSON object a line of the text"),
+    TXM_OPTION(FLAG, "json", .offset = offsetof(doctor_args, json), .help = "Print one JSON object per line of text"),
     {0},
 };
 static const txm_option_group groups[] = {
@@ -296,5 +296,5 @@ static int run_doctor(void *p, const txm_operands *operands)
     return txm_finish(&x.tally);
 }
 
-TXM_COMMAND(doctor, doctor_args, .purpose = "Say what a bug report needs: versions, libraries, devices, config, limits",
+TXM_COMMAND(doctor, doctor_args, .purpose = "Print what a bug report needs: versions, libraries, devices, config, limits",
             .synopsis = "[OPTION...]", .exits = TXM_EXITS_FINDINGS);

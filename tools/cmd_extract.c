@@ -61,7 +61,7 @@ static const txm_option outputs[] = {
         .more =
             "Without it, scene-linear values are encoded through the sRGB curve when the format is one for viewing, "
             "such as PNG or JPEG. Primaries are not converted."),
-    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object a file that says what was written"),
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object per file that says what was written"),
     {0},
 };
 #undef AT

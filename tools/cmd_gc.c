@@ -29,14 +29,14 @@ static txm_status parse_age(const char *text, void *field, txm_error *err)
             return TXM_OK;
         }
     }
-    return txm_fail(err, TXM_STATUS_USAGE, "must be a number and s, m, h, d or w, as 36h or 30d");
+    return txm_fail(err, TXM_STATUS_USAGE, "must be a number and s, m, h, d or w, such as 36h or 30d");
 }
 
 #define AT(member) .offset = offsetof(txm_gc_args, member)
 static const txm_option what_options[] = {
     TXM_OPTION(
         LIST, "keep-for", AT(keep_for), .arg = "SCENE|DIR", .values = TXM_VALUES_IMAGE,
-        .help = "Remove what none of these Blender scenes and images asks for, too (repeatable)",
+        .help = "Also remove what none of these Blender scenes and images uses (repeatable)",
         .more =
             "A scene with its libraries; an image, a folder with its subfolders or a list, @FILE, under the same rules as "
             "in make. A scene or library that cannot be read ends the run: what it asks for is not known "
@@ -47,17 +47,17 @@ static const txm_option what_options[] = {
                .more = "For the habit. A list of folders and tx files, one path a line, is taken with @FILE, from standard "
                        "input with -."),
     TXM_OPTION(FLAG, "missing-folders", AT(missing_folders),
-               .help = "An image counts as gone even where its folder is not there",
+               .help = "Treat an image as gone even if its folder is missing",
                .more = "Without this option such tx files stay: a share that is not mounted has lost no images."),
     TXM_OPTION(STRING, "store", AT(store), .arg = "DIR", .values = TXM_VALUES_DIR,
-               .help = "Trim this store, as given to make --store, instead"),
+               .help = "Trim this store (see make --store) instead"),
     TXM_OPTION(CUSTOM, "older-than", AT(older_than_s), .arg = "AGE", .parse = parse_age,
-               .help = "Remove only what is older, as 36h, 30d or 8w",
+               .help = "Remove only what is older, such as 36h, 30d or 8w",
                .more = "In folders, since the tx file was put there; in a store, since it was last used."),
     TXM_OPTION(SIZE, "max-size", AT(max_size), .arg = "SIZE",
-               .help = "Trim the store until it is no larger, as 200G, what was not used for longest first",
+               .help = "Trim the store to this size, such as 200G, least recently used first",
                .more = "Files that are in use under another name (hard links) occupy nothing and are not counted."),
-    TXM_OPTION(FLAG, "delete", AT(remove), .help = "Really remove; without it only say what would be"),
+    TXM_OPTION(FLAG, "delete", AT(remove), .help = "Really remove; without it, only list what would be removed"),
     {0},
 };
 #undef AT
@@ -77,7 +77,7 @@ static void defaults(void *p)
     args->max_size = UINT64_MAX;
 }
 
-/* ---- telling ---------------------------------------------------------------------------------------------------- */
+/* ---- reporting -------------------------------------------------------------------------------------------------- */
 
 cJSON *txm_gc_object(const char *type)
 {

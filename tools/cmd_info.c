@@ -32,7 +32,7 @@ static const txm_option options[] = {
         .more = "Every tile is decoded for it. Of a file with more than 200 tiles the largest 200 are listed, with all "
                 "every one, row by row; JSON always holds them all."),
     TXM_OPTION_QUICK(AT(quick)),
-    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object a file"),
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object per file"),
     {0},
 };
 #undef AT

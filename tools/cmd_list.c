@@ -31,7 +31,7 @@ typedef struct list_args {
 static const txm_option options[] = {
     TXM_OPTION(
         FLAG, "lint", AT(lint),
-        .help = "Report what is missing or probably not meant so; exit with 5 if something is found",
+        .help = "Report what is missing and likely mistakes; exit with 5 if anything is found",
         .more =
             "An image that feeds a Normal Map node but is no data; one image used as colour and as data; one file in "
             "two colour spaces; missing files and libraries; unknown colour spaces; and of the images what make "
@@ -39,7 +39,7 @@ static const txm_option options[] = {
     TXM_OPTION_CACHE_DIR(AT(cache_dir),
                          "Folder in which tx files are looked for (default: blender_tx beside each image)", NULL),
     TXM_OPTION_QUICK(AT(quick)),
-    TXM_OPTION(FLAG, "json", AT(json), .help = "Print a JSON object a scene, image, library and finding"),
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object per scene, image, library and finding"),
     {0},
 };
 #undef AT

@@ -10,12 +10,12 @@ static const txm_option output_options[] = {
     TXM_OPTION_OUTPUT(AT(output), "Write to this file, for a single image",
                       "Cycles finds it there only if it is the name that Cycles computes itself."),
     TXM_OPTION(FLAG, "force", .letter = 'f', AT(force), .help = "Write even what is up to date"),
-    TXM_OPTION(FLAG, "dry-run", .letter = 'n', AT(dry_run), .help = "Only say what would be made, and why"),
-    TXM_OPTION(FLAG, "plan", AT(plan), .help = "As --dry-run, in the order of the work, with its cost",
+    TXM_OPTION(FLAG, "dry-run", .letter = 'n', AT(dry_run), .help = "Only show what would be made, and why"),
+    TXM_OPTION(FLAG, "plan", AT(plan), .help = "Like --dry-run, in the order of the work, with its cost",
                .more = "Megapixels, memory at the peak and processor seconds are estimated from the images' headers."),
     TXM_OPTION(
         WORD, "key", AT(key), .arg = "[=content]", .values = "content",
-        .help = "Make nothing; print a key a file that settings of the same pixels have in common",
+        .help = "Make nothing; print one key per file: equal keys mean equal pixels",
         .more =
             "With =content it covers the image's bytes, too: equal keys, equal tx pixels, wherever and whenever. See "
             "KEYS."),
@@ -26,16 +26,16 @@ static const txm_option course_options[] = {
     TXM_OPTION(FLAG, "no-claims", AT(no_claims), .help = "Do not keep other processes from making the same files",
                .more = "Nothing breaks without claims: processes then may do the same work twice. See MANY PROCESSES."),
     TXM_OPTION(CLEAR, "keep-going", .letter = 'k', AT(fail_fast),
-               .help = "Convert the other images when one fails (the default)"),
-    TXM_OPTION(FLAG, "fail-fast", AT(fail_fast), .help = "Start no further image when one failed",
+               .help = "Carry on with the other images when one fails (the default)"),
+    TXM_OPTION(FLAG, "fail-fast", AT(fail_fast), .help = "Start no more images once one has failed",
                .more = "Those that are under way are finished."),
-    TXM_OPTION(FLAG, "lint", AT(lint), .help = "Warn of what is probably not meant so: see LINT"),
+    TXM_OPTION(FLAG, "lint", AT(lint), .help = "Warn about likely mistakes; see LINT"),
     TXM_OPTION(STRING, "log", AT(log), .arg = "FILE", .values = TXM_VALUES_LOG,
-               .help = "Write the JSON objects of --json to this file, besides what is printed",
+               .help = "Also write the JSON objects of --json to this file",
                .more = "For schedulers that keep no standard output, and for txmill report and verify --run. The file "
                        "is begun anew "
                        "by each run."),
-    TXM_OPTION(FLAG, "progress", AT(progress), .help = "Print a line of progress a percent",
+    TXM_OPTION(FLAG, "progress", AT(progress), .help = "Print one progress line per percent",
                .more = "On a terminal there is a progress line in any case, unless -q is given."),
     {0},
 };

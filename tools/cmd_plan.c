@@ -31,7 +31,7 @@ typedef struct plan_args {
 static const txm_option shard_options[] = {
     TXM_OPTION(UINT, "shards", .letter = 'N', AT(shards), .arg = "N", .min = 1, .max = TXM_MAX_SHARDS,
                .help = "Number of shards"),
-    TXM_OPTION(FLAG, "files", AT(files), .help = "Say of every input which shard it is in"),
+    TXM_OPTION(FLAG, "files", AT(files), .help = "Show which shard each input is in"),
     {0},
 };
 #undef AT
@@ -125,7 +125,7 @@ static void on_done(void *user, const txm_batch_file *file)
         print_file(p, file);
 }
 
-/* ---- telling ---------------------------------------------------------------------------------------------------- */
+/* ---- reporting -------------------------------------------------------------------------------------------------- */
 
 /* The heaviest shard against the even share: 1 is perfect. The job ends with its heaviest shard. */
 static double balance(const plan *p)
@@ -213,7 +213,7 @@ static int run_plan(void *v, const txm_operands *operands)
     if (!operands->count)
         txm_fail(&err, TXM_STATUS_USAGE, "no image given; 'txmill plan --help' lists the options");
     else if (!args->shards)
-        txm_fail(&err, TXM_STATUS_USAGE, "how many shards? --shards N says");
+        txm_fail(&err, TXM_STATUS_USAGE, "--shards N is missing: the number of shards");
     else if (!(p.shares = txm_calloc(args->shards, sizeof *p.shares)))
         txm_fail(&err, TXM_STATUS_NO_MEMORY, "out of memory for %u shards", args->shards);
     const txm_project_targets project = {&args->settings.settings.cache_dir, &args->config, &args->rules,

@@ -37,7 +37,7 @@ static const txm_option_group groups[] = {
     {0},
 };
 
-/* ---- telling ---------------------------------------------------------------------------------------------------- */
+/* ---- reporting -------------------------------------------------------------------------------------------------- */
 
 static void add_lint(cJSON *o, const txm_report_sums *s)
 {
@@ -163,7 +163,7 @@ static int run_report(void *p, const txm_operands *operands)
         say_sums(&report, &sums);
     /* Nothing that was read is a log: an empty page would look like a result. */
     if (status == TXM_OK && report.foreign && !sums.images && sums.incomplete == report.run_count) {
-        txm_say(TXM_SAY_ERROR, "%s: no log of txmill; 'txmill make --log run.jsonl' writes one",
+        txm_say(TXM_SAY_ERROR, "%s: not a log of txmill; 'txmill make --log run.jsonl' writes one",
                 strcmp(operands->items[0], "-") ? operands->items[0] : "standard input");
         txm_tally_fail(&tally, TXM_STATUS_USAGE);
     }

@@ -31,7 +31,7 @@ typedef struct resolve_args {
 #define AT(member) .offset = offsetof(resolve_args, member)
 static const txm_option options[] = {
     TXM_OPTION(
-        FLAG, "touch", AT(touch), .help = "Give outdated tx files the time of their image if they are what it gives",
+        FLAG, "touch", AT(touch), .help = "Give outdated tx files the time of their image if they still match it",
         .more =
             "For files whose times were lost on the way, by rsync, git, cp or zip. The image is converted again and "
             "everything compared, as with 'txmill verify --deep'; what differs is left alone."),

@@ -19,7 +19,7 @@ typedef struct settings_args {
 } settings_args;
 
 static const txm_option options[] = {
-    TXM_OPTION(FLAG, "json", .offset = offsetof(settings_args, json), .help = "Print one JSON object a setting"),
+    TXM_OPTION(FLAG, "json", .offset = offsetof(settings_args, json), .help = "Print one JSON object per setting"),
     {0},
 };
 static const txm_option_group groups[] = {{"Reports", options, 0}, {0}};
@@ -97,6 +97,6 @@ static int run_settings(void *p, const txm_operands *operands)
     return txm_finish(&tally);
 }
 
-TXM_COMMAND(settings, settings_args, .purpose = "Show the settings that hold for a path, and where they are said",
+TXM_COMMAND(settings, settings_args, .purpose = "Show the settings for a path, and where each comes from",
             .synopsis = "[OPTION...] [PATH...]", .operand_values = TXM_VALUES_FILE,
             .exits = TXM_EXITS_FAIL);

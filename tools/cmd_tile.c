@@ -63,7 +63,7 @@ static const txm_option options[] = {
         .more = "Tiles stand apart from each other below their column and row; pixels of the padding are tinted. The "
                 "picture is encoded for viewing."),
     TXM_OPTION(UINT, "padding", .letter = 'p', AT(padding), .arg = "N", .max = TXM_MAX_PADDING_PX,
-               .help = "Pixels all round the tile, up to 8 (default: 0)"),
+               .help = "Pixels to add around the tile, up to 8 (default: 0)"),
     TXM_OPTION(CHOICE, "extension", .letter = 'e', AT(extension), .arg = "MODE", .values = "repeat extend clip mirror",
                .help = "What lies beyond the level's edge: repeat, extend, clip or mirror (default: repeat)"),
     {0},

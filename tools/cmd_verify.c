@@ -27,12 +27,12 @@ static const txm_option options[] = {
     TXM_OPTION(FLAG, "deep", AT(deep), .help = "Convert the source again and compare everything",
                .more = "With the settings that the file states, into a temporary file below TMPDIR."),
     TXM_OPTION(STRING, "source", AT(source), .arg = "FILE", .values = TXM_VALUES_IMAGE,
-               .help = "The source, where the path in the file does not lead to it; for a single file"),
+               .help = "The source image, if the path in the file does not lead to it; for a single file"),
     TXM_OPTION(LIST, "run", AT(runs), .arg = "LOG", .values = TXM_VALUES_LOG,
-               .help = "The tx files that a run of make --json made or found up to date, too (repeatable)",
+               .help = "Also check the tx files that a run of make --json made or found up to date (repeatable)",
                .more = "In the folder that the run was started in, if it was given relative paths. Images that failed "
                        "there have no "
-                       "tx file: the exit status of the run tells of them, and txmill report."),
+                       "tx file: the exit status of the run shows that, and so does txmill report."),
     {0},
 };
 #undef AT

@@ -63,10 +63,10 @@ static txm_status parse_size(const char *text, void *field, txm_error *err)
 static const txm_option picture_options[] = {
     TXM_OPTION_LEVEL(AT(level), "the one that fits"),
     TXM_OPTION(CUSTOM, "size", .letter = 's', AT(size), .arg = "COLUMNSxROWS", .parse = parse_size,
-               .help = "Cells of the terminal to fill at the most (default: its size)"),
+               .help = "Most terminal cells to fill (default: its size)"),
     TXM_OPTION(
         CHOICE, "format", .letter = 'F', AT(format), .arg = "FORMAT", .values = "auto symbols sixel kitty",
-        .help = "auto, symbols, sixel or kitty (default: auto, what the terminal can)",
+        .help = "auto, symbols, sixel or kitty (default: auto, the best that the terminal shows)",
         .more =
             "TERM and the like say what a terminal can do. When a format is named, it is written to anything, a "
             "file or a pipe as well. Symbols are Unicode blocks where the locale is UTF-8, else ASCII."),
@@ -79,11 +79,11 @@ static const txm_option page_options[] = {
     TXM_OPTION_OUTPUT(AT(html), "The same as --html", NULL),
     TXM_OPTION_FORCE(AT(force)),
     TXM_OPTION(SIZE, "page-size", AT(page_bytes), .arg = "SIZE",
-               .help = "Pixels that the page may hold, as 8M or 1G (default: 16M)",
+               .help = "Most pixels in the page, such as 8M or 1G (default: 16M)",
                .more =
                    "Shared by all files. Of each the smaller levels are taken, as many as fit; the page says which are "
                    "missing."),
-    TXM_OPTION(FLAG, "json", AT(json), .help = "With --html: print one JSON object a file"),
+    TXM_OPTION(FLAG, "json", AT(json), .help = "With --html: print one JSON object per file"),
     {0},
 };
 #undef AT
@@ -202,7 +202,7 @@ typedef struct fate {
     txm_error err;
 } fate;
 
-/* Adds the files to a page and publishes it; `fates` tells what became of each. */
+/* Adds the files to a page and publishes it; `fates` says what became of each. */
 static txm_status make_page(const viewing *v, fate *fates, txm_error *err)
 {
     const view_args *args = v->args;
@@ -225,7 +225,7 @@ static txm_status make_page(const viewing *v, fate *fates, txm_error *err)
         if (input->status)
             txm_error_clear(&f->err);
         txm_input_check(input, &f->err);
-        /* What breaks the page is told once, at its end. */
+        /* What breaks the page is reported once, at its end. */
         if (f->err.status && !txm_view_page_broken(page))
             txm_say(TXM_SAY_ERROR, "%s", f->err.message);
     }
@@ -275,7 +275,7 @@ static txm_status check(const view_args *args, txm_error *err)
     if (args->html && (args->format || args->size.columns))
         return txm_fail(err, TXM_STATUS_USAGE, "--format and --size are for the terminal, not for a page");
     if (args->json && (!args->html || !strcmp(args->html, "-")))
-        return txm_fail(err, TXM_STATUS_USAGE, "--json tells what was written to a page: it needs --html FILE");
+        return txm_fail(err, TXM_STATUS_USAGE, "--json describes the page that is written: it needs --html FILE");
     if (!args->html && args->format == TXM_VIEW_AUTO && !isatty(STDOUT_FILENO))
         return txm_fail(err, TXM_STATUS_USAGE,
                         "standard output is no terminal: write a page with --html FILE, force a format with --format "

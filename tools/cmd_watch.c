@@ -25,17 +25,17 @@ typedef struct watch_args {
 #define AT(member) .offset = offsetof(watch_args, member)
 static const txm_option watch_options[] = {
     TXM_OPTION(UINT, "settle", AT(settle_s), .arg = "SECONDS", .min = 0, .max = 3600,
-               .help = "Wait until a file has not changed for so long (default: 2)",
+               .help = "Wait until a file has not changed for this long (default: 2)",
                .more = "Below 2, a second change within the same second may pass unnoticed: tx files bear the times of "
                        "their images "
                        "to the second, as Cycles compares them."),
     TXM_OPTION(UINT, "rescan", AT(rescan_s), .arg = "SECONDS", .min = 1, .max = 86400,
-               .help = "Look at everything so often, for network shares (default: only when needed)",
+               .help = "Check everything this often, for network shares (default: only when needed)",
                .more = "What other hosts write to a network file system is not reported to this one. Looking at what "
                        "is up to date "
                        "costs little."),
     TXM_OPTION_STORE(AT(make.store), NULL),
-    TXM_OPTION(FLAG, "lint", AT(make.lint), .help = "Warn of what is probably not meant so, as make does"),
+    TXM_OPTION(FLAG, "lint", AT(make.lint), .help = "Warn about likely mistakes, as make does"),
     {0},
 };
 #undef AT

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the program has to be told about the open scene: a .blend file, and the settings that names of tx files depend on."""
+"""What the program has to know about the open scene: a .blend file, and the settings that names of tx files depend on."""
 import contextlib
 import os
 import tempfile

@@ -109,7 +109,7 @@ TXM_API const txm_rule *txm_rules_match(const txm_rules *rules, const char *path
 
 /* ---- lint ------------------------------------------------------------------------------------------------------- */
 
-/* What is probably not meant so; bits. */
+/* Likely mistakes; bits. */
 typedef enum txm_lint {
     TXM_LINT_DATA_AS_COLOR = 1, /* a normal or roughness map by its name, set to a colour space */
     TXM_LINT_COLOR_AS_DATA = 2, /* a colour map by its name, set to Non-Color */
@@ -177,7 +177,7 @@ typedef struct txm_batch_options {
     bool dry_run;              /* only plan: what would be made is handed to `done` as TXM_OUTCOME_WOULD_CREATE */
     bool largest_first;        /* a dry run hands out the inputs in the order of the work */
     bool no_claims;            /* do not keep other processes from making the same files */
-    bool lint;                 /* look for what is probably not meant so */
+    bool lint;                 /* look for likely mistakes */
     bool content;              /* digest the sources when planning */
     const char *store;         /* folder of finished tx files to take from and add to; may be NULL */
     bool fail_fast;            /* start nothing more after a failure */
@@ -195,9 +195,9 @@ TXM_API txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs,
                                  txm_batch **out, txm_error *err);
 TXM_API void txm_batch_free(txm_batch **batch); /* NULL-safe */
 
-/* Looks at all inputs and makes the plan. Of a divided batch those of its shard alone are told and made; the division
- * depends on the inputs only, not on their order, their tx files, or the host. Failures of single inputs go to `done`.
- * NO_MEMORY, CONFIG (a working space that the config lacks), CANCELLED. */
+/* Looks at all inputs and makes the plan. Of a divided batch those of its shard alone are reported and made; the
+ * division depends on the inputs only, not on their order, their tx files, or the host. Failures of single inputs go to
+ * `done`. NO_MEMORY, CONFIG (a working space that the config lacks), CANCELLED. */
 TXM_API txm_status txm_batch_plan(txm_batch *batch, txm_error *err);
 /* Carries the plan out, once. Failures of single inputs go to `done`. NO_MEMORY, CANCELLED. */
 TXM_API txm_status txm_batch_run(txm_batch *batch, txm_error *err);

@@ -63,7 +63,7 @@ typedef struct txm_verify_options {
 TXM_API txm_status txm_verify(txm_context *context, const char *path, const txm_verify_options *options,
                               txm_findings *findings, txm_error *err);
 
-/* Whether a render uses a tx file: one answer for every command that gives it. In the order in which they are told:
+/* Whether a render uses a tx file: one answer for every command that gives it. In the order in which they are reported:
  * the first that is true counts. */
 typedef enum txm_use {
     TXM_USE_UNREADABLE, /* no tx file at all, or one that is cut short */

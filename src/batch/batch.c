@@ -80,7 +80,7 @@ const char *txm_batch_output_of(const txm_batch *batch, size_t index)
     return input->output ? input->output : batch->options.output;
 }
 
-/* ---- telling ---------------------------------------------------------------------------------------------------- */
+/* ---- reporting -------------------------------------------------------------------------------------------------- */
 
 void txm_batch_tell(txm_batch *batch, size_t index, const txm_result *result, const txm_error *err)
 {

@@ -71,7 +71,7 @@ txm_settings txm_batch_settings_of(const txm_batch *batch, size_t index);
 /* Where its tx file goes when that is said; else NULL. */
 const char *txm_batch_output_of(const txm_batch *batch, size_t index);
 
-/* Tells that an input is settled. `result` NULL: it failed, for `err`. */
+/* Reports that an input is settled. `result` NULL: it failed, for `err`. */
 void txm_batch_tell(txm_batch *batch, size_t index, const txm_result *result, const txm_error *err);
 void txm_batch_warn(txm_batch *batch, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -81,7 +81,7 @@ static int check_own(const char *path, const char *note, size_t bytes)
     return rc ? rc : got == bytes && memcmp(there, note, bytes) == 0 ? 0 : EEXIST;
 }
 
-/* Network file systems send what was written, and tell of a full disk, when a descriptor is closed, whichever. */
+/* Network file systems send what was written, and report a full disk, when a descriptor is closed, whichever. */
 static int flush(int fd)
 {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -102,7 +102,7 @@ static bool unlink_surely(const char *path)
 bool txm_claim_file_remove(const char *path, int fd)
 {
     struct stat ours, there;
-    /* Should it have been taken over, the file under this name is another's. Where that cannot be told, double work is
+    /* Should it have been taken over, the file under this name is another's. Where that is unknown, double work is
      * better than waiting for nobody. */
     if (fstat(fd, &ours) == 0 && lstat(path, &there) == 0 &&
         (ours.st_ino != there.st_ino || ours.st_dev != there.st_dev))
@@ -169,9 +169,9 @@ static int link_draft(const char *draft, const char *path)
     return made ? 0 : rc;
 }
 
-/* It is written under a name that tells its owner and appears complete: whenever its holder is killed, what is left says
- * whose it was. Where files cannot have two names it is written in its place, and one that names nobody yet may be left;
- * sweepers remove that when it is old. */
+/* It is written under a name that tells its owner and appears complete: whenever its holder is killed, what is left
+ * says whose it was. Where files cannot have two names it is written in its place, and one that names nobody yet may be
+ * left; sweepers remove that when it is old. */
 int txm_claim_file_make(const char *path, int *fd)
 {
     char *dir = txm_path_dir(path), *draft = dir ? txm_owned_path(dir, "claim", ".txm-tmp") : NULL;

@@ -25,6 +25,6 @@ int txm_claim_file_read(const char *path, txm_claim_note *out);
 /* Removes the claim that `note` was read from, and no other that took its place in the meantime: of those who want to,
  * one can. Whether it is gone by this call. */
 bool txm_claim_file_break(const char *path, const txm_claim_note *note);
-/* Breaks what stands at `path`, a claim or the right to break one, if its owner is known to be dead. Whether it did. */
+/* Breaks what is at `path`, a claim or the right to break one, if its owner is known to be dead. Whether it did. */
 bool txm_claim_file_sweep(const char *path);
 #endif

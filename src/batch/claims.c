@@ -121,7 +121,7 @@ void txm_claims_free(txm_claims **claims)
 
 /* ---- others' claims --------------------------------------------------------------------------------------------- */
 
-/* Age of a file by the clock that gives the times in its folder. Negative when it cannot be told. */
+/* Age of a file by the clock that gives the times in its folder. Negative when it is unknown. */
 static double age_by_server(const char *path, const struct timespec *mtime)
 {
     char *dir = txm_path_dir(path);

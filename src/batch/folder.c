@@ -108,7 +108,7 @@ static txm_status visit(walk *w, char *path, bool is_file, txm_error *err)
     } else if (rc != 0 && rc != ENOENT && !is_file && wanted(w, path, true)) {
         /* It may be a folder of images. */
         txm_error failure = {0};
-        txm_fail_errno(&failure, rc, "%s: cannot look at it", path);
+        txm_fail_errno(&failure, rc, "%s: cannot examine it", path);
         status = txm_inputs_add_failure(w->inputs, path, w->settings, &failure, err);
     }
     free(path);
@@ -146,7 +146,7 @@ static txm_status next_folder(walk *w, txm_error *err)
     txm_status status = TXM_OK;
     if (stat(folder, &st) != 0) {
         txm_error failure = {0};
-        txm_fail_errno(&failure, errno, "%s: cannot look at the folder", folder);
+        txm_fail_errno(&failure, errno, "%s: cannot examine the folder", folder);
         status = txm_inputs_add_failure(w->inputs, folder, w->settings, &failure, err);
     } else if (is_new(w, &st, &exhausted)) {
         status = read_folder(w, folder, err);

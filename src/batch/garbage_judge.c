@@ -38,7 +38,7 @@ void txm_file_id(const struct stat *st, char out[TXM_FILE_ID_BYTES])
 
 /* ---- where things are ------------------------------------------------------------------------------------------- */
 
-/* Whether something is there. What cannot be told is an error: a server that does not answer has lost nothing. */
+/* Whether something is there. What cannot be known is an error: a server that does not answer has lost nothing. */
 static txm_status is_there(const char *path, bool folder, bool *there, txm_error *err)
 {
     struct stat st;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Collecting inputs. Nothing that a user names gets lost: what cannot be read stands in the collection as a failure, in
+ * Collecting inputs. Nothing that a user names gets lost: what cannot be read is in the collection as a failure, in
  * its place, and is reported with the rest.
  */
 #include "batch/inputs.h"

@@ -21,7 +21,7 @@ txm_status txm_inputs_add_file(txm_inputs *inputs, const char *path, const txm_i
 txm_status txm_inputs_add_failure(txm_inputs *inputs, const char *path, const txm_input *settings,
                                   const txm_error *failure, txm_error *err);
 
-/* Whether a name in a folder is taken: by its extension and the globs, which see what comes behind the first
+/* Whether a name in a folder is taken: by its extension and the globs, which see what comes after the first
  * `root_bytes` bytes of the path. Of a folder, whether it is gone into. */
 bool txm_inputs_want(const txm_inputs_options *options, const char *path, size_t root_bytes, bool is_folder);
 /* Adds the images below a folder. NO_MEMORY only: folders that cannot be read become failed inputs. */

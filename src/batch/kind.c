@@ -63,7 +63,7 @@ static const struct {
     {"specularlevel", TXM_MAP_DATA},
 };
 
-/* What stands after the word that tells the kind: conventions of normal maps, and the word "map" itself. */
+/* What follows the word that names the kind: conventions of normal maps, and the word "map" itself. */
 static const char *const variants[] = {"gl", "dx", "opengl", "directx", "ogl", "map", "tex", "texture"};
 
 typedef struct name_words {

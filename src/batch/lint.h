@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lint: what is probably not meant so about an image or its settings. */
+ * Lint: likely mistakes in an image or its settings. */
 #ifndef TXM_BATCH_LINT_H
 #define TXM_BATCH_LINT_H
 #include "txmill/batch.h"

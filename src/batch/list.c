@@ -131,7 +131,7 @@ static bool read_all(FILE *f, txm_bytes *out)
     return got == 0 || out->size > MAX_LIST_BYTES;
 }
 
-/* Cuts the text into entries. One NUL byte anywhere tells that NUL bytes separate them: a path holds none. */
+/* Cuts the text into entries. One NUL byte anywhere means that NUL bytes separate them: a path holds none. */
 static txm_status split(list *l, txm_bytes *text, txm_error *failure, txm_error *err)
 {
     char *p = text->data, *end = p + text->size;
@@ -143,7 +143,7 @@ static txm_status split(list *l, txm_bytes *text, txm_error *failure, txm_error 
             stop = end;
         l->number++;
         if (stop - p > MAX_ENTRY_BYTES) {
-            txm_fail(failure, TXM_STATUS_CORRUPT, "%s: entry %zu is longer than %d bytes: this is no list of paths",
+            txm_fail(failure, TXM_STATUS_CORRUPT, "%s: entry %zu is longer than %d bytes: this is not a list of paths",
                      l->name, l->number, MAX_ENTRY_BYTES);
             break;
         }
@@ -166,7 +166,7 @@ static txm_status read_list(list *l, txm_error *failure, txm_error *err)
     else if (ferror(l->file))
         txm_fail_errno(failure, errno, "%s: reading the list failed", l->name);
     else if (text.size > MAX_LIST_BYTES)
-        txm_fail(failure, TXM_STATUS_USAGE, "%s: does not end within %d MiB: this is no list of paths", l->name,
+        txm_fail(failure, TXM_STATUS_USAGE, "%s: does not end within %d MiB: this is not a list of paths", l->name,
                  MAX_LIST_BYTES >> 20);
     else
         status = split(l, &text, failure, err);

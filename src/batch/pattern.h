@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Patterns that stand for many files, in the file name part of a path:
+ * Patterns that match many files, in the file name part of a path:
  *
  *     <UDIM>         1001 to 9999, the tile's number: 1001 + u + 10 v
  *     <UVTILE>       u1_v1: the tile's place, counted from 1
@@ -18,10 +18,10 @@
 
 /* Whether the file name part of `path` holds a token. */
 bool txm_pattern_is(const char *path);
-/* Whether `name` is a file name that `pattern`, a file name with tokens, stands for. */
+/* Whether `name` is a file name that `pattern`, a file name with tokens, matches. */
 bool txm_pattern_match(const char *pattern, const char *name);
 
-/* Called for every path that a pattern stands for, in the order of the names as numbers. False stops the walk. */
+/* Called for every path that a pattern matches, in the order of the names as numbers. False stops the walk. */
 typedef bool (*txm_pattern_fn)(void *user, const char *path);
 /* Walks the files of a pattern. NOT_FOUND when there are none, or no such folder; DENIED and IO when it cannot be read;
  * NO_MEMORY, also when `fn` returned false. */

@@ -142,7 +142,7 @@ static void look_at(txm_batch *b, size_t index)
     settle(b, index);
 }
 
-/* Of what is to be told alone: it takes reading whole images. */
+/* Of what is to be reported alone: it takes reading whole images. */
 static void look_closer_at(txm_batch *b, size_t index)
 {
     txm_item *item = &b->items[index];

@@ -128,7 +128,7 @@ txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err)
 {
     txm_error_clear(err);
     if (strcmp(name, "pbr") != 0)
-        return txm_fail(err, TXM_STATUS_USAGE, "there is no preset '%s'; there is pbr", name);
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no preset '%s', only pbr", name);
     rules->pbr = true;
     return TXM_OK;
 }

@@ -108,7 +108,8 @@ static txm_status judge_failure(const char *path, txm_error *err)
     return err->status;
 }
 
-/* Converts one input and tells; false when another process is making its file, which is told only with `last_try`. */
+/* Converts one input and reports it; false when another process is making its file, which is reported only with
+ * `last_try`. */
 static bool convert(txm_batch *b, size_t index, bool last_try)
 {
     conversion c = {.batch = b, .index = index};

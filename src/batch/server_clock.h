@@ -9,6 +9,6 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* The present in `folder`. False, and *now untouched, where it cannot be told: no file can be made there. */
+/* The present in `folder`. False, and *now untouched, where it is unknown: no file can be made there. */
 bool txm_server_clock(const char *folder, struct timespec *now);
 #endif

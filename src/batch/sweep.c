@@ -28,7 +28,7 @@ typedef struct sweep {
     const char *folder;
     bool dry_run;
     bool asked;          /* the clock was */
-    struct timespec now; /* of the file server; 0: cannot be told */
+    struct timespec now; /* of the file server; 0: unknown */
     txm_swept *swept;
 } sweep;
 

@@ -94,7 +94,7 @@ static txm_status read_store(objects *o, const char *store, const txm_trim_optio
     txm_status status = txm_entries_read(store, &shelves, err);
     for (size_t i = 0; status == TXM_OK && i < shelves.count; i++)
         if (!is_hex(shelves.items[i].name, 2) || shelves.items[i].name[2])
-            status = txm_fail(err, TXM_STATUS_USAGE, "%s: this is no store of txmill's: it holds \"%s\"", store,
+            status = txm_fail(err, TXM_STATUS_USAGE, "%s: this is not a txmill store: it holds \"%s\"", store,
                               shelves.items[i].name);
     for (size_t i = 0; status == TXM_OK && i < shelves.count; i++)
         status = read_shelf(o, store, shelves.items[i].name, options, now, err);

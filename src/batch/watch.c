@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Watching folders: what happened to which file when, and when that is worth telling. */
+ * Watching folders: what happened to which file when, and when that is worth reporting. */
 #include "batch/watch.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ typedef struct change {
     char *path;   /* owned */
 } change;
 
-/* A folder as given. Its identity tells when another one stands in its place: inotify does not. */
+/* A folder as given. Its identity shows when another one has taken its place: inotify does not. */
 typedef struct root {
     const char *path;
     dev_t device;
@@ -150,7 +150,7 @@ static txm_status look_after(txm_watch *w, root *r, txm_error *err)
     if (r->there && there && st.st_dev == r->device && st.st_ino == r->inode)
         return TXM_OK;
     if (r->there) {
-        warn(w, r->path, there ? "another folder stands in its place" : "is gone; waiting for it to come back");
+        warn(w, r->path, there ? "another folder has taken its place" : "is gone; waiting for it to come back");
         txm_watch_tree_remove(&w->tree, r->path);
         r->there = false;
     }

@@ -32,7 +32,7 @@ typedef struct txm_block {
 /* Reads the file's header, from the start. CORRUPT when it is no .blend file, NEWER for an unknown file format. */
 txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_error *err);
 
-/* Decodes a block head of format->head_bytes bytes that stands at `position`. False when it is no possible head. */
+/* Decodes a block head of format->head_bytes bytes at `position`. False when it is no possible head. */
 bool txm_block_decode(const txm_blend_format *format, const uint8_t *head, uint64_t position, txm_block *out);
 
 /* Reads the head at `position` (its payload is left unread). CORRUPT when it is impossible or its payload would pass

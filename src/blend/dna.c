@@ -20,7 +20,7 @@ struct txm_dna {
     uint32_t name_count, type_count, struct_count;
     const char **names, **types;
     const uint8_t *lengths; /* type_count x u16 */
-    uint32_t *structs;      /* where each struct stands in the payload */
+    uint32_t *structs;      /* where each struct is in the payload */
     uint8_t *pointers;      /* a struct each: whether it holds pointers */
 };
 

@@ -57,7 +57,7 @@ static bool find_in_tail(const txm_blend_format *format, const uint8_t *tail, si
     return false;
 }
 
-/* A file without the expected end is no error here: the walk tells what is wrong with it. */
+/* A file without the expected end is no error here: the walk finds what is wrong with it. */
 static bool locate_from_end(txm_stream *stream, const txm_blend_format *format, txm_block *out)
 {
     uint64_t size;

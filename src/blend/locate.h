@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finding the struct definitions, which stand at the end of the file, after everything that they explain. */
+ * Finding the struct definitions, which are at the end of the file, after everything that they explain. */
 #ifndef TXM_BLEND_LOCATE_H
 #define TXM_BLEND_LOCATE_H
 #include "blend/dna.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening and closing a scene, and what it tells.
+ * Opening and closing a scene, and its public tables.
  */
 #include "blend/scene.h"
 
@@ -141,7 +141,7 @@ const txm_blend_finding *txm_blend_finding_at(const txm_blend *blend, size_t ind
     return index < blend->findings.count ? &blend->findings.data[index] : NULL;
 }
 
-/* ---- words ---------------------------------------------------------------------------------------------------- */
+/* ---- names ---------------------------------------------------------------------------------------------------- */
 
 const char *txm_blend_source_name(txm_blend_source source)
 {
@@ -170,7 +170,7 @@ typedef struct entry_list {
     TXM_TABLE(txm_blend_entry) entries;
 } entry_list;
 
-/* Takes `path` over. NULL stands for exhausted memory. */
+/* Takes `path` over. NULL means exhausted memory. */
 static txm_status add_entry(entry_list *list, size_t image, char *path, txm_error *err)
 {
     const txm_blend_image *im = &list->blend->images.data[image];

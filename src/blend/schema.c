@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names as they stand in files: fields that Blender renamed in its sources keep their first name in SDNA (Image.name
+ * Names as they are in files: fields that Blender renamed in its sources keep their first name in SDNA (Image.name
  * and Library.name are the paths).
  */
 #include "blend/schema.h"

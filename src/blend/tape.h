@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Going through the blocks of a file more than once. The struct definitions stand at the end, so a file that can only
+ * Going through the blocks of a file more than once. The struct definitions are at the end, so a file that can only
  * be decompressed from its start would be decompressed twice, or three times for a library. On its first walk all that
  * can matter is therefore put on a tape, and later walks take it from there.
  */
@@ -11,7 +11,7 @@
 
 enum {
     TXM_TAPE_MAX_BYTES = 32 << 20, /* beyond that the file is decompressed again */
-    /* Pointers to data-blocks stand in structs and in arrays of them (the material slots of a mesh). Larger blocks are
+    /* Pointers to data-blocks are in structs and in arrays of them (the material slots of a mesh). Larger blocks are
      * coordinates and the like. */
     TXM_MAX_EDGE_BLOCK_BYTES = 256 << 10
 };
@@ -25,7 +25,7 @@ typedef struct txm_tape {
     txm_bytes data;
 } txm_tape;
 
-/* Puts a block on the tape, if it can matter, with the part of its payload that can. The stream stands after its head.
+/* Puts a block on the tape, if it can matter, with the part of its payload that can. The stream is then after its head.
  * Only the stream's failures are failures. */
 txm_status txm_tape_record(txm_tape *tape, txm_stream *stream, const txm_block *block, txm_error *err);
 void txm_tape_free(txm_tape *tape);

@@ -105,7 +105,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
     bool exhausted = false;
     shortcoming lacking;
     if (stat(source_path, &source) != 0)
-        return txm_fail_errno(err, errno, "%s: cannot look at the image", source_path);
+        return txm_fail_errno(err, errno, "%s: cannot examine the image", source_path);
     if (!S_ISREG(source.st_mode))
         return txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not an image but a %s; give the path of a file", source_path,
                         S_ISDIR(source.st_mode) ? "folder" : "device or socket");

@@ -62,7 +62,7 @@ char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_k
     return path;
 }
 
-/* Reads the digits that end before `end` and stand after a dot. NULL if there are none; else where the dot is. */
+/* Reads the digits that end before `end` and follow a dot. NULL if there are none; else where the dot is. */
 static const char *version_before(const char *start, const char *end, unsigned *version)
 {
     const char *p = end;

@@ -140,7 +140,7 @@ static txm_status fail(txm_error *err, int sys_errno, const txm_publish *p, cons
     return status;
 }
 
-/* Opens the temporary. Its name stands in the table before the file exists, and the flag is read after: whichever way a
+/* Opens the temporary. Its name is in the table before the file exists, and the flag is read after: whichever way a
  * signal falls, the handler or this function removes the file. */
 static int open_temp(txm_publish *p)
 {

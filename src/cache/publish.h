@@ -2,7 +2,7 @@
  *
  * Publishing: a file appears under its name complete or not at all.
  *
- * The temporary stands in the target's folder (rename must not cross file systems) under a name that is unique over
+ * The temporary is in the target's folder (rename must not cross file systems) under a name that is unique over
  * hosts and processes, `.<name>.<host>-<machine>-<pid>-<random>.txm-tmp` (see core/owner.h), so that sweepers can
  * tell whose it is.
  */

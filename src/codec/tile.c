@@ -18,7 +18,7 @@ struct txm_tile_encoder {
     size_t pixel_bytes, raw_bytes; /* of a full tile */
     txm_deflate *deflate;          /* codec zip */
     ZSTD_CCtx *zstd;               /* codec zstd */
-    uint8_t *raw;                  /* the tile as it stands in the file before compression */
+    uint8_t *raw;                  /* the tile as the file has it before compression */
     uint8_t *filtered;             /* EXR: after the zip filter */
     uint8_t *packed;
     size_t packed_capacity;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Encoding one tile into the bytes that stand in the file: TIFF (horizontal predictor, then zlib, zstd or nothing;
+ * Encoding one tile into the bytes of the file: TIFF (horizontal predictor, then zlib, zstd or nothing;
  * always full tiles, so edge tiles are filled up by repeating their last column and row, which compresses to nothing)
  * and EXR (channel planes a scanline in alphabetical order, the zip byte split and delta, then zlib; edge tiles hold
  * their valid pixels only; a tile that does not shrink is stored as it is).

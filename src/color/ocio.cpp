@@ -103,12 +103,12 @@ txm_status caught(txm_status status, txm_error *err)
     } catch (const std::bad_alloc &) {
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory in OpenColorIO");
     } catch (const std::exception &e) {
-        /* OpenColorIO catches it itself in places, and passes on the words alone. */
+        /* OpenColorIO catches it itself in places, and passes on the message alone. */
         if (std::strstr(e.what(), "std::bad_alloc"))
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory in OpenColorIO");
         return fail_in_one_line(err, status, e.what());
     } catch (...) {
-        return txm_fail(err, TXM_STATUS_INTERNAL, "OpenColorIO threw something unknown");
+        return txm_fail(err, TXM_STATUS_INTERNAL, "OpenColorIO threw an unknown exception");
     }
 }
 

@@ -30,7 +30,7 @@ bool txm_ocio_has_archives(void);
 const char *txm_ocio_version(void);
 
 /* Loads a config from its text; relative paths in it start at `folder` (NULL: none). `strict`: whatever the library
- * warns of is a failure. CONFIG with the library's words. */
+ * warns of is a failure. CONFIG with the library's message. */
 txm_status txm_ocio_from_text(const char *text, size_t size_bytes, const char *folder, bool strict, txm_ocio **out,
                               txm_error *err);
 /* Loads an archive or an `ocio://` name, where the library has them. */
@@ -58,7 +58,7 @@ const char *txm_ocio_role_at(const txm_ocio *ocio, size_t index); /* its name */
 /* What a file rule other than the default one names for a path; NULL if none matches. */
 const char *txm_ocio_file_rule(const txm_ocio *ocio, const char *path);
 
-/* The library's default CPU processor between two spaces. COLORSPACE with the library's words. */
+/* The library's default CPU processor between two spaces. COLORSPACE with the library's message. */
 txm_status txm_ocio_processor_new(const txm_ocio *ocio, const char *from, const char *to, txm_ocio_processor **out,
                                   txm_error *err);
 void txm_ocio_processor_free(txm_ocio_processor **processor); /* NULL-safe */

@@ -42,7 +42,7 @@ static void append(txm_error *err, const char *format, ...)
     va_end(args);
 }
 
-/* What a retry may cure is told as such; the rest is a config that cannot be had. */
+/* What a retry may cure is reported as such; the rest is a config that cannot be had. */
 static txm_status unreadable(const char *path, const char *what, txm_error *err)
 {
     txm_error why = {0};

@@ -169,7 +169,7 @@ static txm_status try(reduction *r, txm_error *why)
     return status;
 }
 
-/* The library's words without its preamble and the line of a text that nobody sees. */
+/* The library's message without its preamble and the line of a text that nobody sees. */
 static const char *gist(const char *message)
 {
     static const char *const preambles[] = {"profile failed. ", "parsing failed: ", "Warning]: ", "At line "};

@@ -27,7 +27,8 @@ void txm_color_missing_free(txm_color_missing_list *list); /* NULL-safe; frees t
 
 /* Loads a config of profile 2.x that is newer than the library: tries it without what textures do not need and, if that
  * is still too new, each colour space, view transform and file rule by itself. What the library refuses goes to
- * `missing` with its words; `*left_out` receives a sentence for the user. `text` must have passed txm_config_scan_text.
+ * `missing` with its message; `*left_out` receives a sentence for the user. `text` must have passed
+ * txm_config_scan_text.
  */
 txm_status txm_color_load_reduced(const char *text, size_t size_bytes, const char *folder, txm_ocio **out,
                                   txm_color_missing_list *missing, char **left_out, txm_error *err);

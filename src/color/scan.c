@@ -122,11 +122,11 @@ static txm_status alias(scanner *s, const yaml_char_t *name, size_t line, txm_er
         if (strcmp(s->anchors[i].name, (const char *)name) != 0)
             continue;
         if (s->anchors[i].nodes == 0)
-            return txm_fail(err, TXM_STATUS_CONFIG, "line %zu: *%.100s stands inside of what it stands for", line,
+            return txm_fail(err, TXM_STATUS_CONFIG, "line %zu: *%.100s is inside the node that it refers to", line,
                             (const char *)name);
         return count_into_parent(s, s->anchors[i].nodes, line, err);
     }
-    return txm_fail(err, TXM_STATUS_CONFIG, "line %zu: *%.100s stands for nothing", line, (const char *)name);
+    return txm_fail(err, TXM_STATUS_CONFIG, "line %zu: *%.100s refers to nothing", line, (const char *)name);
 }
 
 static txm_status handle(scanner *s, const yaml_event_t *event, txm_error *err)
@@ -165,7 +165,7 @@ txm_status txm_config_scan_text(const char *text, size_t size_bytes, txm_config_
         if (!yaml_parser_parse(&parser, &event)) {
             status = txm_yaml_lacks_memory(&parser)
                          ? txm_no_memory(err, NULL)
-                         : txm_fail(err, TXM_STATUS_CONFIG, "line %zu: no sound YAML: %s", line_of(parser.problem_mark),
+                         : txm_fail(err, TXM_STATUS_CONFIG, "line %zu: invalid YAML: %s", line_of(parser.problem_mark),
                                     parser.problem ? parser.problem : "unreadable");
             break;
         }

@@ -21,7 +21,7 @@ txm_status txm_tree_load(txm_tree *tree, const char *text, size_t size_bytes, tx
     txm_status status = TXM_OK;
     if (!tree->has_document)
         status = txm_yaml_lacks_memory(&parser) ? txm_no_memory(err, NULL)
-                                                : txm_fail(err, TXM_STATUS_CONFIG, "no sound YAML: %s",
+                                                : txm_fail(err, TXM_STATUS_CONFIG, "invalid YAML: %s",
                                                            parser.problem ? parser.problem : "unreadable");
     yaml_parser_delete(&parser);
     if (status != TXM_OK)

@@ -471,7 +471,7 @@ static void put_row(const txm_window *window, const repeat_window *r, uint32_t o
     }
 }
 
-/* The tile and what stands on both sides of it, column by column. */
+/* The tile and what is on both sides of it, column by column. */
 static void put_middle(const txm_window *window, const repeat_window *r, uint32_t padding, const int64_t *columns)
 {
     txm_window_put(window, padding, padding, r->pixels.data, r->pixels.stride, r->w, r->h);

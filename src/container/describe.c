@@ -30,7 +30,7 @@ static void set_from(char *field, size_t field_bytes, const txm_tx *tx, const ch
         set(field, field_bytes, value, strlen(value));
 }
 
-/* The last occurrence: a path may hold the same words, but what we look for stands after it. */
+/* The last occurrence: a path may hold the same words, but what we look for comes after it. */
 static const char *last_of(const char *text, const char *words)
 {
     const char *found = NULL;
@@ -108,7 +108,7 @@ static void name_working_space(txm_tx_description *d, const char *interop_id)
             set(d->working_space, sizeof d->working_space, known[i].name, strlen(known[i].name));
 }
 
-/* A digest of 40 digits, or nothing: whatever else stands there is no SHA-1. */
+/* A digest of 40 digits, or nothing: whatever else is there is no SHA-1. */
 static void set_sha1(txm_tx_description *d, const char *text)
 {
     if (text && strspn(text, "0123456789ABCDEFabcdef") == 40 && (!text[40] || isspace((unsigned char)text[40])))

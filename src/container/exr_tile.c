@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Decoding one EXR tile: a chunk that names its tile, whose pixels stand in rows of planes, in alphabetical order of
+ * Decoding one EXR tile: a chunk that names its tile, whose pixels are in rows of planes, in alphabetical order of
  * the channels. What does not shrink is stored as it is. The rarer codecs (PIZ, PXR24, B44; versions from 3.2 on: DWA)
  * go through OpenEXRCore, which reads from our map and hands back a tile's planes as they stood in the file; its
  * context is made when the first such tile is read.
@@ -226,7 +226,7 @@ static txm_status exr_find(const txm_tx *tx, const txm_tile_id *tile, txm_span *
     uint32_t bytes = txm_load_le32(head + 16);
     if (txm_load_le32(head) != tile->x || txm_load_le32(head + 4) != tile->y ||
         txm_load_le32(head + 8) != tile->level || txm_load_le32(head + 12) != tile->level)
-        return txm_fail(err, TXM_STATUS_CORRUPT, "another tile stands in its place (byte %" PRIu64 ")", offset);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "another tile is in its place (byte %" PRIu64 ")", offset);
     if (!txm_map_holds(&tx->map, offset + TXM_EXR_CHUNK_HEADER_BYTES, bytes))
         return txm_fail(err, TXM_STATUS_CORRUPT, "its %u bytes at byte %" PRIu64 " reach beyond the end of the file",
                         bytes, offset + TXM_EXR_CHUNK_HEADER_BYTES);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The identity of an image part: tells whether a border section still belongs to the TIFF or EXR in front of it.
+ * The identity of an image part: shows whether a border section still belongs to the TIFF or EXR in front of it.
  *
  * xxh64 (seed 0) over, one after the other,
  *

@@ -25,7 +25,7 @@ static txm_status map_file(txm_tx *tx, int fd, txm_error *err)
     txm_status status = TXM_OK;
     struct stat st;
     if (fstat(fd, &st) != 0)
-        status = txm_fail_errno(err, errno, "%s: cannot look at the file", tx->path);
+        status = txm_fail_errno(err, errno, "%s: cannot examine the file", tx->path);
     else if (!S_ISREG(st.st_mode))
         status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", tx->path);
     else if (st.st_size < 8)

@@ -195,7 +195,7 @@ typedef struct txm_metadata {
  * Control characters other than tab and newline become '?', so that printing an entry is harmless. False when memory is
  * exhausted. */
 bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *value, size_t value_bytes);
-/* Adds the `name=value` words of an image description as entries. A value ends at white space, or stands in double
+/* Adds the `name=value` words of an image description as entries. A value ends at white space, or is in double
  * quotes with a backslash in front of each quote and backslash inside. */
 bool txm_metadata_add_words(txm_metadata *metadata, const char *text, size_t text_bytes);
 void txm_metadata_free(txm_metadata *metadata);
@@ -232,7 +232,7 @@ txm_status txm_exr_reader_open(txm_tx *tx, bool *is, txm_error *err);
 /* Whether a value that a directory points to lies outside of the file, so that the file was cut short, even if only
  * texts are missing. */
 bool txm_tiff_lost_values(const txm_tx *tx);
-/* Sums the sizes of an EXR file's tiles, which stand in front of each of them. */
+/* Sums the sizes of an EXR file's tiles, which precede each of them. */
 void txm_exr_reader_measure(txm_tx *tx);
 void txm_exr_core_free(txm_tx *tx);
 void txm_exr_chunk_free(txm_scratch *scratch);

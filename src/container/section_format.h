@@ -30,7 +30,7 @@
  *     u32  size                          of each border's payload, in tile order
  *     u32  border_check                  of each border, in tile order
  *
- * Tile order: level 0 first, each level row by row, top left first. Payloads stand in tile order without gaps: the
+ * Tile order: level 0 first, each level row by row, top left first. Payloads follow in tile order without gaps: the
  * offset of a border is image_bytes plus the sizes before it. border_check is the low half of the xxh64 of the border's
  * pixels as pyramid/border.h orders them, for the repeat extension. It is taken over pixels, not payload, because a
  * border is coded relative to its tile: a damaged tile shows as well as a damaged payload.
@@ -99,7 +99,7 @@ enum {
     TXM_SECTION_FOOTER_BYTES = 64,
     TXM_SECTION_CHECK_AT = 48, /* of the footer */
     TXM_BORDER_LINES = 8,
-    TXM_BORDER_REFERENCE_BYTES = 7, /* payload sizes that tell what they are */
+    TXM_BORDER_REFERENCE_BYTES = 7, /* payload sizes that say what they are */
     TXM_BORDER_MISSING_BYTES = 1
 };
 #define TXM_SECTION_MAGIC "TXMRINGS"

@@ -26,7 +26,7 @@ struct txm_section_writer {
     uint64_t *offsets;                  /* of each border in `payloads`, in tile order; MISSING until it is added */
     uint64_t *hashes;                   /* of their payloads */
     uint64_t added;
-    uint8_t *sizes, *checks; /* four bytes a tile each, as they stand in the index */
+    uint8_t *sizes, *checks; /* four bytes per tile each, as in the index */
     uint8_t *index;          /* the index before compression; sizes and checks point into it */
     size_t index_bytes;
     txm_spill *payloads;

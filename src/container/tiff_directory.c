@@ -59,7 +59,7 @@ bool txm_tiff_field_at(const txm_tiff *t, const txm_tiff_directory *dir, uint64_
 {
     bool swap = t->tx->swap;
     const uint8_t *e = dir->fields + index * (t->big ? 20 : 12);
-    unsigned word = t->big ? 8 : 4; /* width of count and offset; shorter values stand in place of the offset */
+    unsigned word = t->big ? 8 : 4; /* width of count and offset; shorter values take the place of the offset */
     out->tag = (uint16_t)txm_load_uint(e, 2, swap);
     out->type = (uint16_t)txm_load_uint(e + 2, 2, swap);
     out->width = type_width(out->type);

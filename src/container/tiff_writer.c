@@ -3,7 +3,7 @@
  * Tiled TIFF: libtiff keeps the directories, tiles go in as they are. Level 0 is the first directory, each further
  * level the next one.
  *
- * The first directory is written behind the tiles of level 0, before SHA-1 and averages are known. Its ImageDescription
+ * The first directory is written after the tiles of level 0, before SHA-1 and averages are known. Its ImageDescription
  * therefore reserves the longest text that can come; finish writes the real text over it and shortens the directory
  * entry's count. (libtiff's own way, rewriting the directory, would leave a dead copy with all tile offsets behind.)
  */
@@ -31,7 +31,7 @@ typedef struct tiff_writer {
     bool big;
     txm_bytes document_name, description; /* description: room for the final one */
     char date[TXM_DATE_BYTES];
-    char said[256]; /* libtiff's first words */
+    char said[256]; /* libtiff's first message */
     bool broken;    /* an allocation failed inside of it */
 } tiff_writer;
 

@@ -24,7 +24,7 @@ struct txm_tx_writer {
 static txm_status check_layout(const txm_tx_layout *l, const char *name, txm_error *err)
 {
     if (!l->width || !l->height || l->width > TXM_MAX_SIZE_PX || l->height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px: a tx file has 1 to %d px a side", name, l->width,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px: a tx file has 1 to %d px per side", name, l->width,
                         l->height, TXM_MAX_SIZE_PX);
     if (l->channels != 1 && l->channels != 4)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: %u channels: a tx file has 1 or 4", name, l->channels);

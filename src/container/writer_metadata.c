@@ -151,7 +151,7 @@ bool txm_metadata_document_name(const txm_tx_metadata *m, txm_bytes *out)
                             m->detected_colorspace, m->xyz_to_scene_linear, txm_alpha_stored_name(m->alpha));
 }
 
-/* One word NAME="value" behind what is there; control characters would end the text for some readers. */
+/* One word NAME="value" after what is there; control characters would end the text for some readers. */
 static bool add_word(txm_bytes *out, const char *name, const char *value)
 {
     bool ok = txm_bytes_printf(out, "%s%s=\"", out->size ? " " : "", name);

@@ -169,7 +169,7 @@ void txm_conform_rows(const txm_conform *c, const void *src, size_t src_stride, 
         const uint8_t *s = (const uint8_t *)src + y * src_stride;
         uint8_t *d = (uint8_t *)dst + y * dst_stride;
         bool widens = c->src_channels != c->channels;
-        /* A row that is widened is first made to stand at the end of its place, in the storage type. */
+        /* A row that is widened is first moved to the end of its place, in the storage type. */
         if (c->src_type != c->type) {
             uint8_t *typed = widens ? d + (c->channels - c->src_channels) * b * c->width : d;
             integers_to_half(c, s, typed, scratch);

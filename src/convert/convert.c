@@ -24,7 +24,7 @@ static txm_status check_compression(const txm_compression *c, txm_error *err)
 {
     static const int highest[] = {[TXM_CODEC_ZIP] = 12, [TXM_CODEC_ZSTD] = 19, [TXM_CODEC_NONE] = 0};
     if ((unsigned)c->codec > TXM_CODEC_NONE)
-        return txm_fail(err, TXM_STATUS_USAGE, "compression %d: there is no codec of this number", (int)c->codec);
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no compression %d", (int)c->codec);
     if (c->level < 0 || c->level > highest[c->codec])
         return txm_fail(err, TXM_STATUS_USAGE, "compression level %d: use 0 to %d", c->level, highest[c->codec]);
     return TXM_OK;
@@ -36,7 +36,7 @@ static txm_status check_settings(const txm_settings *s, txm_error *err)
         return txm_fail(err, TXM_STATUS_USAGE, "tile size %u: use a power of two from %d to %d", s->tile_px,
                         TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
     if ((unsigned)s->alpha > TXM_ALPHA_AUTO)
-        return txm_fail(err, TXM_STATUS_USAGE, "alpha type %d: there is none of this number", (int)s->alpha);
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no alpha type %d", (int)s->alpha);
     return check_compression(&s->compression, err);
 }
 
@@ -86,7 +86,7 @@ static txm_status check_output(const conversion *c, txm_error *err)
     return TXM_OK;
 }
 
-/* A file that is fresh is left alone, unless by force; one that was made with other settings is told of. */
+/* A file that is fresh is left alone, unless by force; one that was made with other settings is reported. */
 static txm_status leave_fresh(const conversion *c, txm_result *result, bool *needed, txm_error *err)
 {
     result->outcome = TXM_OUTCOME_UP_TO_DATE;

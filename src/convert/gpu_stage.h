@@ -35,6 +35,6 @@ bool txm_gpu_stage_band(txm_gpu_stage *stage, const txm_band *band);
 /* Everything was given: waits for the device. */
 bool txm_gpu_stage_end(txm_gpu_stage *stage);
 
-/* All bands must be dropped. *failed: the device failed, and not for want of memory. NULL-safe. */
+/* All bands must be dropped. *failed: the device failed, and not for lack of memory. NULL-safe. */
 void txm_gpu_stage_close(txm_gpu_stage **stage, bool *failed);
 #endif

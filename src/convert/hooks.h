@@ -25,7 +25,7 @@ typedef struct txm_convert_hooks {
     txm_status (*acquire)(void *user, const char *target, txm_error *err);
     /* Puts a finished file in place and fills the result's members about it, if there is one somewhere. */
     bool (*fetch)(void *user, const txm_making *making, txm_result *result);
-    /* The file was made and stands in its place. */
+    /* The file was made and is in its place. */
     void (*keep)(void *user, const txm_making *making);
     /* Gives the right back; called once after every acquire that returned OK, however the conversion ended. */
     void (*release)(void *user);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Owners of files: processes, told apart over hosts, restarts and containers. */
+ * Owners of files: processes, distinguished over hosts, restarts and containers. */
 #include "core/checksum.h"
 #include "core/owner.h"
 

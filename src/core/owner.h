@@ -24,7 +24,7 @@ typedef struct txm_owner {
 typedef enum txm_owner_state {
     TXM_OWNER_ALIVE,
     TXM_OWNER_DEAD,
-    TXM_OWNER_ELSEWHERE /* another host or container: cannot be told from here */
+    TXM_OWNER_ELSEWHERE /* another host or container: unknown from here */
 } txm_owner_state;
 
 /* This process. */

@@ -176,7 +176,7 @@ txm_status txm_path_absolute_failed(const char *path, txm_error *err)
 {
     if (errno == ENOMEM)
         return txm_no_memory(err, path);
-    return txm_fail_errno(err, errno, "%s: the current folder cannot be found out", path);
+    return txm_fail_errno(err, errno, "%s: the current folder is unknown", path);
 }
 
 /* Something has the name, but it is no folder that can be reached. */

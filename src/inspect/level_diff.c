@@ -87,7 +87,7 @@ void txm_level_diff_tile(txm_level_diff *diff, txm_type type, uint32_t channels,
 
 void txm_level_diff_merge(txm_level_diff *sum, const txm_level_diff *part)
 {
-    /* Of equally bad tiles the first one is told: the merging order must not show. */
+    /* Of equally bad tiles the first one is reported: the merging order must not show. */
     bool earlier = part->tile_y < sum->tile_y || (part->tile_y == sum->tile_y && part->tile_x < sum->tile_x);
     if (part->different && (!sum->different || part->worst > sum->worst || (part->worst >= sum->worst && earlier))) {
         sum->worst = part->worst;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which settings lead to a tx file's name. A name holds an MD5 alone, but what can stand after it is few: the spaces
+ * Which settings lead to a tx file's name. A name holds an MD5 alone, but what it can come from is little: the spaces
  * of a config under all their names, five alpha types, two formats, a handful of working spaces, and the source's place
  * or not. All of them are tried.
  */
@@ -177,7 +177,7 @@ static bool leads_to_name(place_search *p, const char *cache_dir)
     return same;
 }
 
-/* Folders that stand for all that have `prefix` in common with the source: below it by 0 to MAX_UPS others. */
+/* Folders that represent all that have `prefix` in common with the source: below it by 0 to MAX_UPS others. */
 static bool try_below(place_search *p, const char *prefix)
 {
     char steps[MAX_UPS * UP_BYTES + 1] = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What Cycles would load for an image, and if nothing, why: the look-up itself, the other names under which the image
- * stands in the folder, and giving files their time back.
+ * is in the folder, and giving files their time back.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -278,7 +278,7 @@ static txm_status run(resolving *r, txm_source *source, const txm_settings *sett
     snprintf(out->colorspace, sizeof out->colorspace, "%s", r->resolved.requested);
     out->alpha = r->resolved.alpha;
     if (stat(r->image, &r->st) != 0)
-        return txm_fail_errno(err, errno, "%s: cannot look at the image", r->image);
+        return txm_fail_errno(err, errno, "%s: cannot examine the image", r->image);
     out->image_time = r->st.st_mtime;
     if (info->width == 1 && info->height == 1) {
         out->state = TXM_TX_STATE_SOURCE;

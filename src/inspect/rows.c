@@ -21,7 +21,7 @@ txm_status txm_rows_open(const txm_context *context, const char *path, txm_rows 
         out->type = i->type;
         return TXM_OK;
     }
-    /* A damaged tx file must not be told as an image that no decoder knows. */
+    /* A damaged tx file must not be reported as an image that no decoder knows. */
     if (txm_path_has_ext(path, "tx") ||
         (status != TXM_STATUS_CORRUPT && status != TXM_STATUS_UNSUPPORTED && status != TXM_STATUS_TOO_LARGE))
         return txm_fail_as(err, &tx_error);

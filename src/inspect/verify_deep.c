@@ -98,7 +98,7 @@ static txm_status convert_again(deep *d, txm_error *err)
 
 /* ---- comparing -------------------------------------------------------------------------------------------------- */
 
-static void compare_words(const deep *d, const char *what, const char *found, const char *expected)
+static void compare_text(const deep *d, const char *what, const char *found, const char *expected)
 {
     if (txm_casecmp(found, expected) != 0)
         txm_find(d->v->findings, TXM_FINDING_DEEP_HEADER, TXM_NO_PLACE, "%s: %.150s, where the source gives %.150s",
@@ -117,8 +117,8 @@ static bool compare_headers(const deep *d)
                  txm_type_name(b->type), b->levels);
         return false;
     }
-    compare_words(d, "detected colour space", d->v->description.detected, d->description.detected);
-    compare_words(d, "SHA-1", d->v->description.sha1, d->description.sha1);
+    compare_text(d, "detected colour space", d->v->description.detected, d->description.detected);
+    compare_text(d, "SHA-1", d->v->description.sha1, d->description.sha1);
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What can be told without looking at pixels: sizes of levels, what Cycles asks for, the state of the border section.
+ * What can be known without looking at pixels: sizes of levels, what Cycles asks for, the state of the border section.
  */
 #include "inspect/verify_impl.h"
 

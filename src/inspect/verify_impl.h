@@ -33,7 +33,7 @@ typedef struct txm_verification {
     atomic_bool damaged[TXM_MAX_LEVELS]; /* a tile of the level cannot be decoded */
 } txm_verification;
 
-/* Each adds what it finds. They fail for want of memory, for I/O errors, and when work is cancelled. */
+/* Each adds what it finds. They fail for lack of memory, for I/O errors, and when work is cancelled. */
 txm_status txm_verify_header(txm_verification *v, txm_error *err); /* structure, acceptance, section; sets `regular` */
 txm_status txm_verify_origin(txm_verification *v, txm_error *err); /* name and source; sets `source` */
 txm_status txm_verify_pixels(txm_verification *v, txm_error *err); /* tiles, level 0, levels, borders */
@@ -65,6 +65,6 @@ const char *txm_message_without_path(const char *message, const char *path);
 
 /* Where the source of a tx file is: for one in a blender_tx folder the image beside that folder, as Cycles sees it, if
  * there is one of that name; else where the file says; else beside the tx file's folder. New string, NULL if it is
- * nowhere; *exhausted tells whether memory is. */
+ * nowhere; *exhausted says whether memory is. */
 char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted);
 #endif

@@ -99,7 +99,7 @@ static bool oiio_is_forced(const txm_source_options *options)
     return options->force_oiio || (word && strcmp(word, "oiio") == 0);
 }
 
-/* Asks one reader after the other. *err holds the words of the last one asked. */
+/* Asks one reader after the other. *err holds the message of the last one asked. */
 static txm_status choose_reader(txm_source *s, const txm_source_options *options, const uint8_t *head,
                                 size_t head_bytes, txm_error *err)
 {

@@ -57,7 +57,7 @@ typedef struct txm_source_options {
 } txm_source_options;
 
 /* Opens an image and reads its header. `options` may be NULL. On failure *out is NULL and the message holds the
- * decoder's own words. Statuses: NOT_FOUND, NOT_A_FILE, DENIED, IO, CORRUPT, UNSUPPORTED (volumes with depth > 1,
+ * decoder's own message. Statuses: NOT_FOUND, NOT_A_FILE, DENIED, IO, CORRUPT, UNSUPPORTED (volumes with depth > 1,
  * deep data, unknown formats), TOO_LARGE, NO_MEMORY. */
 txm_status txm_source_open(const char *path, const txm_source_options *options, txm_source **out, txm_error *err);
 

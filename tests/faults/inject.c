@@ -207,7 +207,7 @@ static struct msghdr message_of(struct iovec *byte, fd_message *room)
     return (struct msghdr){.msg_iov = byte, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof *room};
 }
 
-/* Each connection brings the socket that a decoder talks over, its descriptor 3, and is told how the decoder ended. */
+/* Each connection brings the socket that a decoder talks over, its descriptor 3, and learns how the decoder ended. */
 static void serve_decoders(void)
 {
     char path[4096], byte;

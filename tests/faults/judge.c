@@ -2,7 +2,7 @@
  *
  * The rules:
  * - A success means that everything is there, printed and written, as without the fault.
- * - A failure is told by its exit code: 4 where the same may work a moment later, 3 or 4 otherwise; 143 after SIGTERM.
+ * - A failure is known by its exit code: 4 where the same may work a moment later, 3 or 4 otherwise; 143 after SIGTERM.
  *   Standard error names a file and the cause, and its last line is TXMILL-ERROR.
  * - A name that a user knows holds what was there before, or the new file, whole.
  * - Nothing else is left by a process that ended by itself; nothing at all once a clean run has ended.

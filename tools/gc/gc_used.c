@@ -41,7 +41,7 @@ static void on_done(void *user, const txm_batch_file *file)
     else if (err->status == TXM_STATUS_NOT_FOUND && !scene && file->input->origin)
         txm_say(TXM_SAY_WARNING, "%s", err->message);
     else if (err->status != TXM_OK)
-        txm_fail(&f->err, err->status, "%s; which tx files %s uses cannot be told, nothing is removed", err->message,
+        txm_fail(&f->err, err->status, "%s; it is unknown which tx files %s uses, so nothing is removed", err->message,
                  file->input->origin ? file->input->origin : file->input->path);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `txmill diff` tells of two files. */
+ * What `txmill diff` reports about two files. */
 #include "tools/inspect/diff_report.h"
 
 #include <math.h>

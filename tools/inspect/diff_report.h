@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `txmill diff` tells of two files, as text, as JSON (docs/schema/diff.schema.json) and as a picture. */
+ * What `txmill diff` reports about two files, as text, as JSON (docs/schema/diff.schema.json) and as a picture. */
 #ifndef TXM_TOOLS_DIFF_REPORT_H
 #define TXM_TOOLS_DIFF_REPORT_H
 #include "txmill/inspect.h"

@@ -13,7 +13,7 @@ typedef struct txm_tx_files_args {
 extern const txm_option txm_tx_files_options[]; /* -r, --include, --exclude */
 
 /* The tx files that the operands name; in folders, blender_tx folders included, those with the extension. What cannot
- * be read stands among them as a failure. USAGE when there is none at all (`command` is named then), NO_MEMORY. Free
+ * be read is among them as a failure. USAGE when there is none at all (`command` is named then), NO_MEMORY. Free
  * with txm_inputs_free. */
 txm_status txm_tx_files_collect(const char *command, const txm_tx_files_args *args, const txm_operands *operands,
                                 txm_inputs **out, txm_error *err);
@@ -36,10 +36,10 @@ txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *
  * when there is none, NO_MEMORY. */
 txm_status txm_places_collect(const char *command, const char *what, const txm_operands *operands, txm_inputs **out,
                               txm_error *err);
-/* TXM_OK, or the failure that stands in the place of a folder or file. */
+/* TXM_OK, or the failure that takes the place of a folder or file. */
 txm_status txm_place_check(const txm_input *input, txm_error *err);
 
-/* TXM_OK, or the failure that stands in the place of the file. */
+/* TXM_OK, or the failure that takes the place of the file. */
 txm_status txm_input_check(const txm_input *input, txm_error *err);
 
 /* The word that summaries count a verdict under: "used", "outdated", "damaged", "under another name" ... */

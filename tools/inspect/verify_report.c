@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `txmill verify` tells of one tx file. */
+ * What `txmill verify` reports about one tx file. */
 #include "tools/inspect/verify_report.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is wrong with a scene, or probably not meant so: files and libraries, nodes, and the images themselves. */
+ * What is wrong with a scene, or a likely mistake: files and libraries, nodes, and the images themselves. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 /* Bits of txm_lint. */
 enum { LINTS = 6 };
 
-/* Takes `message` over; NULL stands for exhausted memory. The table was made large enough. */
+/* Takes `message` over; NULL means exhausted memory. The table was made large enough. */
 static bool add(txm_list_report *report, const char *id, char *message, const txm_blend_image *image,
                 const char *library)
 {

@@ -33,7 +33,7 @@ const txm_option txm_input_options[] = {
 };
 #undef AT
 
-/* What named nothing is told of; a run without any input ends with it. */
+/* What named nothing is reported; a run without any input ends with it. */
 static void on_empty(void *user, const char *message)
 {
     (void)user;

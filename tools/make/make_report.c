@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `txmill make` tells. */
+ * What `txmill make` reports. */
 #include "tools/make/make_report.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `txmill make` tells: a line or a JSON object a file, a summary, the exit code. docs/schema/make.schema.json
+ * What `txmill make` reports: a line or a JSON object a file, a summary, the exit code. docs/schema/make.schema.json
  * describes the JSON. Thread-safe.
  */
 #ifndef TXM_TOOLS_MAKE_REPORT_H

@@ -79,7 +79,7 @@ static txm_status convert(make_run *run, txm_error *err)
     return status == TXM_OK ? txm_batch_run(run->job.batch, err) : status;
 }
 
-/* What is asked for before any input is looked at: the log is open as soon as it may be, so that it tells of what goes
+/* What is asked for before any input is looked at: the log is open as soon as it may be, so that it shows what goes
  * wrong afterwards. */
 static txm_status begin(make_run *run, const txm_operands *operands, txm_error *err)
 {

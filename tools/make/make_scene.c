@@ -12,7 +12,7 @@
 #include "tools/output/say.h"
 #include "txmill/blend.h"
 
-/* Something that should have been converted and cannot be. Takes `message` over; NULL stands for exhausted memory. */
+/* Something that should have been converted and cannot be. Takes `message` over; NULL means exhausted memory. */
 static txm_status add_failure(txm_inputs *inputs, const char *scene, const char *path, txm_status status, char *message,
                               txm_error *err)
 {

@@ -13,7 +13,7 @@ typedef struct txm_make_scenes {
     bool lint;                 /* say what the nodes do wrong */
     txm_color_config *config;  /* loaded with the first scene */
     void *packed_user;
-    void (*packed)(void *user, const char *name); /* told the name of every packed file; may be NULL */
+    void (*packed)(void *user, const char *name); /* called with the name of every packed file; may be NULL */
 } txm_make_scenes;
 
 /* A txm_inputs_scene, `scenes` a txm_make_scenes: adds the files that a render of the scene loads, with the scene's

@@ -122,9 +122,9 @@ static txm_status read_lines(reading *r, FILE *f, txm_error *err)
     while (status == TXM_OK && read_line(p, &line, &whole)) {
         r->line++;
         if (line.size > MAX_LINE_BYTES)
-            status =
-                txm_fail(err, TXM_STATUS_CORRUPT, "%s:%zu: a line of more than %d bytes: no log of txmill make --json",
-                         r->name, r->line, MAX_LINE_BYTES);
+            status = txm_fail(err, TXM_STATUS_CORRUPT,
+                              "%s:%zu: a line of more than %d bytes: not a log of txmill make --json", r->name, r->line,
+                              MAX_LINE_BYTES);
         else if (line.size)
             status = take_line(r, line.data, whole, err);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The stages of a conversion, as `txmill make` tells of them and `txmill report` reads it. */
+ * The stages of a conversion, as `txmill make` reports them and `txmill report` reads them. */
 #ifndef TXM_TOOLS_STAGES_H
 #define TXM_TOOLS_STAGES_H
 #include "tools/output/json.h"

@@ -155,7 +155,7 @@ const txm_option txm_jobs_options[] = {TXM_OPTION_JOBS(AT(threads)), {0}};
 const txm_option txm_running_options[] = {
     TXM_OPTION_JOBS(AT(threads)),
     TXM_OPTION(SIZE, "max-memory", AT(max_memory_bytes), .arg = "SIZE",
-               .help = "Memory to stay below, as 800M or 4G (default: no bound)",
+               .help = "Memory limit, such as 800M or 4G (default: none)",
                .more = "An image that cannot be converted within it is refused before memory is asked for."),
     TXM_OPTION(
         CUSTOM, "device", AT(device), .arg = "NAME", .values = "auto cpu cuda", .parse = parse_device,
@@ -164,16 +164,16 @@ const txm_option txm_running_options[] = {
             "The bytes of the result do not depend on it. txmill-devices(1) says how auto decides, and what happens "
             "where there is no GPU."),
     TXM_OPTION(SIZE, "device-memory", AT(device_memory_bytes), .arg = "SIZE",
-               .help = "Memory of each device to stay below (default: nine tenths of what is free)"),
+               .help = "Memory limit per device (default: nine tenths of what is free)"),
     {0},
 };
 #undef AT
 
 #define AT(member) .offset = offsetof(txm_report_args, member)
 const txm_option txm_report_options[] = {
-    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object a line on standard output"),
+    TXM_OPTION(FLAG, "json", AT(json), .help = "Print JSON on standard output, one object per line"),
     TXM_OPTION(FLAG, "quiet", .letter = 'q', AT(quiet), .help = "Print errors only"),
-    TXM_OPTION(FLAG, "verbose", .letter = 'v', AT(verbose), .help = "Say more about what is done and why"),
+    TXM_OPTION(FLAG, "verbose", .letter = 'v', AT(verbose), .help = "Explain what is done and why"),
     {0},
 };
 #undef AT

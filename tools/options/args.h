@@ -39,13 +39,13 @@
 /* For commands that give a verdict. */
 #define TXM_OPTION_QUICK(field)                                                                                        \
     {                                                                                                                  \
-        .name = "quick", .type = TXM_OPT_FLAG, field, .help = "Do not decode tiles: damage in them stays unseen",      \
+        .name = "quick", .type = TXM_OPT_FLAG, field, .help = "Do not decode tiles; damage in them goes unnoticed",      \
         .more = "Header, levels, name and time are still looked at. For many files on a slow share."                  \
     }
 #define TXM_OPTION_JOBS(field)                                                                                         \
     {                                                                                                                  \
         .name = "jobs", .letter = 'j', .type = TXM_OPT_UINT, field, .arg = "N", .min = 1, .max = 1024,                 \
-        .help = "Threads that compute (default: as many as the process may use)"                                       \
+        .help = "Number of threads (default: as many as the process may use)"                                       \
     }
 
 /* The OCIO config, for every command that looks up colour spaces. */
@@ -80,7 +80,7 @@ typedef struct txm_running_args {
 } txm_running_args;
 extern const txm_option txm_running_options[]; /* -j, --max-memory, --device, --device-memory */
 
-/* What is told about it. */
+/* What is reported about it. */
 typedef struct txm_report_args {
     bool json, quiet, verbose;
 } txm_report_args;

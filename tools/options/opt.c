@@ -119,7 +119,7 @@ txm_status txm_parse_size(const char *text, void *field, txm_error *err)
     bool plain = text[0] >= '0' && text[0] <= '9' && strspn(text, "0123456789.") == (size_t)(end - text);
     double bytes = unit ? ldexp(value, 10 * (int)(unit - units + 1)) : value;
     if (!plain || (*end && (!unit || end[1])) || errno || !(bytes < 0x1p63))
-        return txm_fail(err, TXM_STATUS_USAGE, "must be a number of bytes, as 500000000, 512M or 1.5G");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a number of bytes, such as 500000000, 512M or 1.5G");
     if (field)
         *(uint64_t *)field = (uint64_t)bytes;
     return TXM_OK;

@@ -31,7 +31,7 @@ static bool repeats(txm_project_key key)
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
-/* Takes over both strings; NULL stands for exhausted memory. */
+/* Takes over both strings; NULL means exhausted memory. */
 static txm_status add(txm_project *p, txm_project_key key, char *value, char *origin, txm_error *err)
 {
     txm_project_value *values = value && origin ? realloc(p->values, (p->count + 1) * sizeof *values) : NULL;
@@ -68,7 +68,7 @@ static txm_status check_value(txm_project_key key, const char *value, const char
         return txm_fail(err, TXM_STATUS_USAGE, "%s: threads is '%s', but must be a whole number from 1 to 1024", origin,
                         value);
     if (key == TXM_KEY_PRESET && strcmp(value, "pbr") != 0)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no preset '%s'; there is pbr", origin, value);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no preset '%s', only pbr", origin, value);
     return TXM_OK;
 }
 
@@ -168,7 +168,7 @@ static txm_status read_file(txm_project *p, txm_error *err)
 
 /* ---- finding it ------------------------------------------------------------------------------------------------- */
 
-/* *found: the .txmill of `start` or of a folder above it; NULL if there is none. One that cannot be told from none is a
+/* *found: the .txmill of `start` or of a folder above it; NULL if there is none. One that cannot be distinguished from none is a
  * failure. */
 static txm_status search(const char *start, char **found, txm_error *err)
 {

@@ -46,7 +46,7 @@ typedef struct txm_project {
 } txm_project;
 
 /* What holds for the operands, if each leads to the same .txmill; where they lead to several, the variables alone. "" and
- * no operands stand for the current folder. USAGE for a file that cannot be understood, with its line; NO_MEMORY, what
+ * no operands mean the current folder. USAGE for a file that cannot be understood, with its line; NO_MEMORY, what
  * reading fails with. */
 txm_status txm_project_find(char *const *paths, size_t count, txm_project *out, txm_error *err);
 void txm_project_free(txm_project *project); /* NULL-safe; zeroes */

@@ -21,7 +21,7 @@ const txm_option txm_rule_options[] = {
                .more = "With an empty SPACE the rule sets the alpha type alone. What a scene says is final: no rule "
                        "applies to its images. txmill-make(1) says more under COLOUR SPACES BY NAME."),
     TXM_OPTION(LIST, "rules", AT(rule_files), .arg = "FILE", .values = TXM_VALUES_FILE,
-               .help = "Read rules from a file, one a line (repeatable)",
+               .help = "Read rules from a file, one per line (repeatable)",
                .more = "Empty lines and lines that begin with # are skipped."),
     TXM_OPTION(STRING, "preset", AT(preset), .arg = "NAME", .values = "pbr",
                .help = "Rules for common names; pbr: normal, roughness and other data maps are Non-Color",
@@ -73,7 +73,7 @@ static txm_status check_space(const char *space, const char *who, const txm_colo
     txm_status status = txm_color_find(config, space, &found, &why);
     if (status != TXM_STATUS_COLORSPACE)
         return status == TXM_OK ? TXM_OK : txm_fail(err, status, "%s", why.message);
-    /* A rule's text behind its last comma may be a mistyped alpha type: name the word that is wrong. */
+    /* A rule's text after its last comma may be a mistyped alpha type: name the word that is wrong. */
     const char *comma = strrchr(space, ',');
     char *front = comma ? txm_strndup(space, (size_t)(comma - space)) : NULL;
     if (front && txm_color_canonical(config, front)) {

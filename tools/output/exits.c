@@ -61,7 +61,7 @@ void txm_signals_install(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* Too late for more than words. Files that others see are whole; what belongs to no finished file goes. */
+/* Too late for more than a message. Files that others see are whole; what belongs to no finished file goes. */
 static void on_abort(bool lacks_memory)
 {
     txm_publish_abort_all();

@@ -39,7 +39,7 @@ void txm_tally_fail(txm_tally *tally, txm_status status);
  * to stop (txm_signal_caught) comes first. */
 txm_exit txm_tally_exit(const txm_tally *tally);
 
-/* Something that was to be printed was not, and the user was told: the command fails in a way that a retry may cure. From
+/* Something that was to be printed was not, and the user was warned: the command fails in a way that a retry may cure. From
  * any thread. */
 void txm_results_missing(void);
 
@@ -57,7 +57,7 @@ const char *txm_next_step(txm_status status);
  * asked for, as an object, and counts `total` inputs as failed. */
 int txm_finish_failed(const txm_error *err, size_t total);
 
-/* A library that can only abort for want of memory ends the process with a message and an exit code like any other. */
+/* A library that can only abort for lack of memory ends the process with a message and an exit code like any other. */
 void txm_aborts_install(void);
 
 /* SIGINT and SIGTERM: the first sets the cancel flag and removes temporaries; work stops at the next band.

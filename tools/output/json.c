@@ -14,7 +14,7 @@
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 
-/* Text with U+FFFD for every byte that is not UTF-8; *exact tells whether there was none. */
+/* Text with U+FFFD for every byte that is not UTF-8; *exact says whether there was none. */
 static char *to_utf8(const char *text, bool *exact)
 {
     txm_bytes b = {0};

@@ -51,6 +51,6 @@ int txm_json_line(FILE *out, const char *text);
 bool txm_json_print(cJSON *object);
 /* The same where there is nothing else to do about a failure: says that an object is missing. */
 void txm_json_emit(cJSON *object);
-/* Says that one is missing for want of memory, and lets the command fail. */
+/* Says that one is missing for lack of memory, and lets the command fail. */
 void txm_json_missing(void);
 #endif

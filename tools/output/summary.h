@@ -7,7 +7,7 @@
 
 enum { TXM_SUMMARY_WORDS = 16 };
 
-/* Zero-initialise, with the words in the order in which they are told; others follow as they come. Words are not
+/* Zero-initialise, with the words in the order in which they are printed; others follow as they come. Words are not
  * copied. */
 typedef struct txm_summary {
     const char *words[TXM_SUMMARY_WORDS];

@@ -397,7 +397,7 @@ void txm_report_lint(FILE *out, const txm_report *report, const txm_report_sums 
         all += sums->lint[i];
     if (!all)
         return;
-    begin(out, "lint", "Probably not meant so");
+    begin(out, "lint", "Likely mistakes");
     for (int i = 0; 1U << i < TXM_LINT_END; i++)
         if (sums->lint[i])
             put_finding(out, report, 1U << i, sums->lint[i]);

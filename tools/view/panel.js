@@ -38,7 +38,7 @@ function badges(info, concerns = false) {
   return el("p", { className: "badges" }, ...told.map(b => badge(...b)));
 }
 
-// Scene-linear averages look as the texture does only when they are encoded; associated colour stands on black.
+// Scene-linear averages look as the texture does only when they are encoded; associated colour is on black.
 function averageColor(file, display) {
   const a = file.info.average;
   if (!a) return null;

@@ -224,7 +224,7 @@ class Stage {
 
   drawPixels(view) {
     const { level } = view;
-    // Until the blocks are there, a small level that is quickly decoded stands in.
+    // Until the blocks are there, a small level that is quickly decoded is shown.
     const coarse = level.file.levels.findLast(l => l.embedded && Math.max(l.width, l.height) >= 64) ?? level;
     if (coarse !== level && this.layout === "one") {
       const entry = this.blocks.get(coarse, 0, 0);

@@ -4,7 +4,7 @@
  *
  * A page is shown by a browser, whose image formats know neither half nor float and lose colour under partial alpha. So
  * the samples travel as they are stored, and tools/view/blocks.js decodes them. A level is cut into blocks of whole
- * tiles, at least 256 px a side but for the right and bottom edge, in rows from the top left; blocks are separated by
+ * tiles, at least 256 px per side but for the right and bottom edge, in rows from the top left; blocks are separated by
  * spaces. A block is the base64 of a zlib stream of its residuals:
  *
  *   for each channel, for each byte of a sample from the lowest, for each pixel in rows: one byte

@@ -44,7 +44,7 @@ static void check_output(txm_view_page *page)
     txm_out_file_status(page->file, &page->failure);
 }
 
-/* Writes the frame up to a mark, and leaves the mark out; without a mark, what is left of it. The marks stand in the
+/* Writes the frame up to a mark, and leaves the mark out; without a mark, what is left of it. The marks are in the
  * frame in the order of the calls. */
 static void put_frame(txm_view_page *page, const char *mark)
 {

@@ -82,7 +82,7 @@ static uint8_t *to_rgba(const txm_level_picture *p)
     return rgba;
 }
 
-/* As many colours as the terminal is told to have. */
+/* As many colours as the terminal is said to have. */
 static ChafaCanvasMode canvas_mode(const ChafaTermInfo *info)
 {
     static const struct {

@@ -3,8 +3,8 @@
  * The few calls of a GPU's runtime that jobs are made of. runtime_cuda.cu makes them with CUDA; the tests have them on
  * the CPU, with every copy and kernel put off as long as the ordering allows, and with failures on demand.
  *
- * Functions return 0, or a code that txm_rt_text puts into words. The calling thread works on the device that it used
- * last.
+ * Functions return 0, or a code that txm_rt_text turns into a message. The calling thread works on the device that it
+ * used last.
  */
 #ifndef TXM_DEVICE_CUDA_RUNTIME_H
 #define TXM_DEVICE_CUDA_RUNTIME_H

@@ -297,7 +297,7 @@ static void associate_simd(txm_type type, void *rgba, size_t count)
 }
 
 /* RGB to RGBA is what most sources need; the other layouts are rare. Loads reach beyond the pixels that they use, so
- * the last ones are left to scalar code. Source and destination may overlap when the source stands at the end of the
+ * the last ones are left to scalar code. Source and destination may overlap when the source is at the end of the
  * destination. */
 static void widen_simd(txm_type type, uint32_t src_channels, const void *src, void *rgba, size_t count)
 {

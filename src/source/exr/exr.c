@@ -32,14 +32,14 @@ static void close_image(void *self)
     free(x);
 }
 
-/* Keeps the words of OpenEXR for the message; by default it prints them. */
-static void remember_words(exr_const_context_t context, exr_result_t code, const char *words)
+/* Keeps OpenEXR's message, which it would print. */
+static void remember_message(exr_const_context_t context, exr_result_t code, const char *message)
 {
     void *user = NULL;
     if (exr_get_user_data(context, &user) != EXR_ERR_SUCCESS || !user)
         return;
     txm_exr *x = user;
-    snprintf(x->words, sizeof x->words, "%s", words);
+    snprintf(x->message, sizeof x->message, "%s", message);
     x->no_memory |= code == EXR_ERR_OUT_OF_MEMORY;
 }
 
@@ -104,7 +104,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
         return status;
     }
     exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
-    init.error_handler_fn = remember_words;
+    init.error_handler_fn = remember_message;
     init.read_fn = read_file;
     init.size_fn = file_size;
     init.user_data = x;
@@ -113,7 +113,8 @@ static txm_status open_image(const char *path, const txm_source_options *options
     status = txm_exr_cause(x, err);
     /* A header that OpenEXR's C library refuses may still be one that OpenImageIO reads: its word counts. */
     if (status == TXM_OK && opened != EXR_ERR_SUCCESS)
-        status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s", path, *x->words ? x->words : "the header is damaged");
+        status =
+            txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s", path, *x->message ? x->message : "the header is damaged");
     if (status == TXM_OK)
         status = txm_exr_describe(x, info, err);
     if (status == TXM_OK)

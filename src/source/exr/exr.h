@@ -17,8 +17,8 @@ typedef struct txm_exr {
     char *path;
     exr_context_t context;
     txm_random_file file;
-    char words[256]; /* what OpenEXR said last */
-    bool no_memory;  /* it said so once */
+    char message[256]; /* what OpenEXR said last */
+    bool no_memory;    /* it said so once */
 
     /* Layout of the part. Chunks are blocks of whole rows (scanline parts) or tiles. */
     int32_t min_x, min_y;

@@ -75,7 +75,7 @@ static txm_status bad_chunk(const txm_exr *x, const exr_chunk_info_t *chunk, txm
         return status;
     return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %d: %s%s%s", x->path,
                     x->tiled ? chunk->start_y * (int32_t)x->chunk_h : chunk->start_y - x->min_y, what,
-                    *x->words ? ": " : "", x->words);
+                    *x->message ? ": " : "", x->message);
 }
 
 /* Undoes the chunk's compression: packed -> planes. */
@@ -153,7 +153,7 @@ txm_status txm_exr_decode_rows(txm_exr *x, uint32_t y, uint8_t *dst, size_t stri
     for (uint32_t column = 0; column < x->width; column += x->chunk_w) {
         uint32_t width = x->width - column < x->chunk_w ? x->width - column : x->chunk_w;
         exr_chunk_info_t chunk = {.start_y = x->tiled ? (int32_t)(y / x->chunk_h) : x->min_y + (int32_t)y};
-        *x->words = 0;
+        *x->message = 0;
         exr_result_t r = x->tiled ? exr_read_tile_chunk_info(x->context, 0, (int)(column / x->chunk_w),
                                                              (int)(y / x->chunk_h), 0, 0, &chunk)
                                   : exr_read_scanline_chunk_info(x->context, 0, x->min_y + (int32_t)y, &chunk);

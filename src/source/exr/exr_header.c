@@ -30,7 +30,7 @@ static txm_status refuse(const txm_exr *x, txm_error *err, const char *what)
     txm_status status = txm_exr_cause(x, err);
     return status != TXM_OK ? status
                             : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s is not read directly%s%s", x->path, what,
-                                       *x->words ? ": " : "", x->words);
+                                       *x->message ? ": " : "", x->message);
 }
 
 static txm_status describe_channels(txm_exr *x, txm_source_info *info, txm_error *err)
@@ -79,7 +79,7 @@ static txm_status describe_layout(txm_exr *x, txm_source_info *info, txm_error *
     if (w < 1 || h < 1)
         return refuse(x, err, "an empty data window");
     if (w > TXM_MAX_SIZE_PX || h > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %lld x %lld px; the limit is %d px a side", x->path,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %lld x %lld px; the limit is %d px per side", x->path,
                         (long long)w, (long long)h, TXM_MAX_SIZE_PX);
     x->min_x = window.min.x;
     x->min_y = window.min.y;

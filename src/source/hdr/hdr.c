@@ -122,7 +122,7 @@ static txm_status read_size(hdr *h, txm_error *err)
         line[end] || !strchr("+-", y_sign) || !strchr("+-", x_sign) || width < 1 || height < 1)
         return refuse(h, "columns in place of rows, or without a size,", err);
     if (width > TXM_MAX_SIZE_PX || height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %ld x %ld px; the limit is %d px a side", h->path, width,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %ld x %ld px; the limit is %d px per side", h->path, width,
                         height, TXM_MAX_SIZE_PX);
     h->width = (uint32_t)width;
     h->height = (uint32_t)height;

@@ -33,27 +33,27 @@ typedef struct jpeg_source {
     struct jpeg_source_mgr input;
     struct jpeg_progress_mgr progress;
     jmp_buf escape;
-    bool started;                /* decompression has begun */
-    bool end_missing;            /* the file ended, and libjpeg was given an end marker */
-    txm_status status;           /* of the first failure; nothing can be read behind it */
-    char words[JMSG_LENGTH_MAX]; /* for it */
+    bool started;                  /* decompression has begun */
+    bool end_missing;              /* the file ended, and libjpeg was given an end marker */
+    txm_status status;             /* of the first failure; nothing can be read after it */
+    char message[JMSG_LENGTH_MAX]; /* for it */
 } jpeg_source;
 
 static const char truncated[] = "truncated: the file ends inside the image";
 
 /* ---- what libjpeg calls ------------------------------------------------------------------------------------- */
 
-static void give_up(jpeg_source *s, txm_status status, const char *words)
+static void give_up(jpeg_source *s, txm_status status, const char *message)
 {
     s->status = status;
-    snprintf(s->words, sizeof s->words, "%s", words);
+    snprintf(s->message, sizeof s->message, "%s", message);
     longjmp(s->escape, 1);
 }
 
 static void on_error(j_common_ptr jpeg)
 {
     jpeg_source *s = jpeg->client_data;
-    char words[JMSG_LENGTH_MAX];
+    char message[JMSG_LENGTH_MAX];
     int code = jpeg->err->msg_code;
 
     if (s->end_missing)
@@ -61,12 +61,12 @@ static void on_error(j_common_ptr jpeg)
     bool unsupported = code == JERR_BAD_PRECISION || code == JERR_SOF_UNSUPPORTED || code == JERR_ARITH_NOTIMPL ||
                        code == JERR_CONVERSION_NOTIMPL;
 
-    jpeg->err->format_message(jpeg, words);
+    jpeg->err->format_message(jpeg, message);
     give_up(s,
             code == JERR_OUT_OF_MEMORY ? TXM_STATUS_NO_MEMORY
             : unsupported              ? TXM_STATUS_UNSUPPORTED
                                        : TXM_STATUS_CORRUPT,
-            words);
+            message);
 }
 
 /* Oddities of the header that say nothing against the pixels. */
@@ -79,7 +79,7 @@ static bool harmless(const jpeg_source *s, int code)
     case JWRN_BOGUS_PROGRESSION:
         return true;
     case JWRN_EXTRANEOUS_DATA:
-        return s->jpeg.input_scan_number == 0; /* between the header's markers; behind them data went astray */
+        return s->jpeg.input_scan_number == 0; /* between the header's markers; after them data went astray */
     default:
         return false;
     }
@@ -260,7 +260,7 @@ static txm_status check(jpeg_source *s, const txm_source_options *options, txm_e
         return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: JPEG with %d components is left to OpenImageIO", s->path,
                         j->num_components);
     if (j->output_width > TXM_MAX_SIZE_PX || j->output_height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", s->path,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", s->path,
                         j->output_width, j->output_height, TXM_MAX_SIZE_PX);
     /* Two rows of blocks, in all their stages, for what is decoded as it comes. */
     uint64_t need = coefficient_bytes(s) + TXM_RASTER_PIECE_BYTES + (uint64_t)j->output_width * 3 * 64;
@@ -315,7 +315,7 @@ static txm_status open_jpeg(const char *path, const txm_source_options *options,
     s->path = txm_strdup(path);
     status = s->path ? txm_raster_file_open(&s->file, path, err) : txm_no_memory(err, path);
     if (!status && !read_header(s))
-        status = txm_fail(err, s->status, "%s: %s", path, s->words);
+        status = txm_fail(err, s->status, "%s: %s", path, s->message);
     if (!status)
         status = check(s, options, err);
     if (!status)
@@ -379,7 +379,7 @@ static txm_status read_jpeg(void *self, uint32_t y, uint32_t rows, void *dst, si
     if (decode(s, rows, dst, stride_bytes))
         return TXM_OK;
     return txm_fail(err, s->status, "%s: row %u of %u: %s", s->path, s->jpeg.output_scanline, s->jpeg.output_height,
-                    s->words);
+                    s->message);
 }
 
 static txm_status rewind_jpeg(void *self, txm_error *err)
@@ -389,11 +389,11 @@ static txm_status rewind_jpeg(void *self, txm_error *err)
     const int components = s->jpeg.output_components;
 
     if (!read_header(s))
-        return txm_fail(err, s->status, "%s: %s", s->path, s->words);
+        return txm_fail(err, s->status, "%s: %s", s->path, s->message);
     if (s->jpeg.output_width != width || s->jpeg.output_height != height || s->jpeg.output_components != components) {
         s->status = TXM_STATUS_CHANGED;
-        snprintf(s->words, sizeof s->words, "the file changed while it was read");
-        return txm_fail(err, TXM_STATUS_CHANGED, "%s: %s", s->path, s->words);
+        snprintf(s->message, sizeof s->message, "the file changed while it was read");
+        return txm_fail(err, TXM_STATUS_CHANGED, "%s: %s", s->path, s->message);
     }
     return TXM_OK;
 }

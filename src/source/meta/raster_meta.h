@@ -25,7 +25,7 @@ bool txm_raster_meta_set_bytes(txm_raster_meta *meta, int field, const void *tex
  * block is used as far as it goes. */
 bool txm_raster_meta_add_exif(txm_raster_meta *meta, const uint8_t *data, size_t bytes);
 
-/* A Photoshop block behind its "Photoshop 3.0". Fields that are there already stay. False when memory is exhausted. */
+/* A Photoshop block after its "Photoshop 3.0". Fields that are there already stay. False when memory is exhausted. */
 bool txm_raster_meta_add_iptc(txm_raster_meta *meta, const uint8_t *data, size_t bytes);
 
 /* The records inside such a block, which TIFF stores bare. */

@@ -52,28 +52,28 @@ static txm_worker_request request_for(const oiio_source *s, txm_worker_op op)
 }
 
 /* Sends a request and receives the reply with its text (new string, NUL-terminated). A failure that the worker reports
- * is recorded in its own words. */
+ * is recorded in its own message. */
 static txm_status ask(oiio_source *s, const txm_worker_request *request, const char *cwd, txm_worker_reply *reply,
                       char **text, txm_error *err)
 {
-    char *words = NULL;
+    char *message = NULL;
     txm_status status = txm_worker_send(s->worker, request, cwd, s->path, err);
     if (status == TXM_OK)
         status = txm_worker_receive(s->worker, reply, sizeof *reply, s->path, err);
     if (status == TXM_OK && (reply->text_bytes > TXM_WORKER_MAX_TEXT_BYTES || reply->status >= TXM_STATUS_COUNT))
         status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: the decoder's answer makes no sense", s->path);
-    if (status == TXM_OK && !(words = txm_calloc(reply->text_bytes + 1, 1)))
+    if (status == TXM_OK && !(message = txm_calloc(reply->text_bytes + 1, 1)))
         status = txm_no_memory(err, s->path);
     if (status == TXM_OK)
-        status = txm_worker_receive(s->worker, words, reply->text_bytes, s->path, err);
+        status = txm_worker_receive(s->worker, message, reply->text_bytes, s->path, err);
     bool answered = status == TXM_OK;
     if (answered && reply->status != TXM_OK)
-        status = txm_fail(err, (txm_status)reply->status, "%s", words);
+        status = txm_fail(err, (txm_status)reply->status, "%s", message);
     if (status == TXM_OK && text) {
-        *text = words;
-        words = NULL;
+        *text = message;
+        message = NULL;
     }
-    free(words);
+    free(message);
     /* A refusal is no failure of the decoder. */
     bool refused = status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE;
     s->failed |= status != TXM_OK && !refused;

@@ -72,17 +72,17 @@ __attribute__((format(printf, 3, 4))) txm_status fail(txm_error *err, txm_status
     return status;
 }
 
-/* A decoder's words on one line, cut where a broken file makes them endless. */
-std::string one_line(std::string words)
+/* A decoder's message on one line, cut where a broken file makes it endless. */
+std::string one_line(std::string message)
 {
-    while (!words.empty() && (words.back() == '\n' || words.back() == ' '))
-        words.pop_back();
-    for (char &c : words)
+    while (!message.empty() && (message.back() == '\n' || message.back() == ' '))
+        message.pop_back();
+    for (char &c : message)
         if (static_cast<unsigned char>(c) < ' ')
             c = ' ';
-    if (words.size() > 600)
-        words = words.substr(0, 600) + " ...";
-    return words.empty() ? "OpenImageIO gives no reason" : words;
+    if (message.size() > 600)
+        message = message.substr(0, 600) + " ...";
+    return message.empty() ? "OpenImageIO gives no reason" : message;
 }
 
 /* Runs `work` and turns whatever it throws into a status: nothing may pass the C boundary. */
@@ -267,13 +267,13 @@ void describe(const Source &s, txm_source_info *info)
     keep_attributes(s.spec, info);
 }
 
-/* OpenImageIO has words but no codes: these tell what it cannot read from what is broken. */
-bool sounds_unsupported(const std::string &words)
+/* OpenImageIO has messages but no codes: these distinguish what it cannot read from what is broken. */
+bool sounds_unsupported(const std::string &message)
 {
     static const char *const signs[] = {"could not find a format reader", "not able to open", "not supported",
                                         "unsupported", "Unsupported"};
     for (const char *sign : signs)
-        if (words.find(sign) != std::string::npos)
+        if (message.find(sign) != std::string::npos)
             return true;
     return false;
 }
@@ -294,9 +294,9 @@ txm_status open_input(Source &s, txm_error *err)
     OIIO::geterror(); /* of this thread: what an earlier file left behind is not about this one */
     s.input = ImageInput::open(s.name, &config);
     if (!s.input) {
-        std::string words = OIIO::geterror();
-        return fail(err, sounds_unsupported(words) ? TXM_STATUS_UNSUPPORTED : TXM_STATUS_CORRUPT, "%s: %s",
-                    s.path.c_str(), one_line(words).c_str());
+        std::string message = OIIO::geterror();
+        return fail(err, sounds_unsupported(message) ? TXM_STATUS_UNSUPPORTED : TXM_STATUS_CORRUPT, "%s: %s",
+                    s.path.c_str(), one_line(message).c_str());
     }
     s.spec = s.input->spec();
     return TXM_OK;
@@ -338,7 +338,7 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
         return fail(err, TXM_STATUS_CORRUPT, "%s: the header says %d x %d px with %d channels", path, spec.width,
                     spec.height, spec.nchannels);
     if (spec.width > TXM_MAX_SIZE_PX || spec.height > TXM_MAX_SIZE_PX)
-        return fail(err, TXM_STATUS_TOO_LARGE, "%s: %d x %d px; the limit is %d px a side", path, spec.width,
+        return fail(err, TXM_STATUS_TOO_LARGE, "%s: %d x %d px; the limit is %d px per side", path, spec.width,
                     spec.height, TXM_MAX_SIZE_PX);
     s.type = read_type(type_of(spec));
     s.channels = spec.nchannels < TXM_MAX_CHANNELS ? spec.nchannels : TXM_MAX_CHANNELS;
@@ -516,7 +516,7 @@ template <typename Work> txm_status encoding(txm_error *err, Work work)
     } catch (const std::exception &e) {
         return fail(err, TXM_STATUS_INTERNAL, "OpenImageIO: %s", one_line(e.what()).c_str());
     } catch (...) {
-        return fail(err, TXM_STATUS_INTERNAL, "OpenImageIO threw something unknown");
+        return fail(err, TXM_STATUS_INTERNAL, "OpenImageIO threw an unknown exception");
     }
 }
 
@@ -535,7 +535,7 @@ txm_status fail_encoding(const Encoder &e, txm_status otherwise, txm_error *err)
 {
     const std::string words = e.out->geterror();
     if (words.empty())
-        return fail(err, TXM_STATUS_NO_MEMORY, "OpenImageIO gives no reason, most likely for want of memory");
+        return fail(err, TXM_STATUS_NO_MEMORY, "OpenImageIO gives no reason, most likely for lack of memory");
     return fail(err, e.memory.failed || lacks_memory(words) ? TXM_STATUS_NO_MEMORY : otherwise, "%s",
                 one_line(words).c_str());
 }

@@ -38,14 +38,14 @@ static txm_status send_picture(txm_worker *w, const char *name, const txm_pictur
 static txm_status receive_file(txm_worker *w, const char *name, txm_bytes *out, txm_error *err)
 {
     txm_worker_reply reply;
-    char words[TXM_MESSAGE_BYTES] = "";
+    char message[TXM_MESSAGE_BYTES] = "";
     txm_status status = txm_worker_receive(w, &reply, sizeof reply, name, err);
-    if (status == TXM_OK && (reply.text_bytes >= sizeof words || reply.status >= TXM_STATUS_COUNT))
+    if (status == TXM_OK && (reply.text_bytes >= sizeof message || reply.status >= TXM_STATUS_COUNT))
         status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: the encoder's answer makes no sense", name);
     if (status == TXM_OK)
-        status = txm_worker_receive(w, words, reply.text_bytes, name, err);
+        status = txm_worker_receive(w, message, reply.text_bytes, name, err);
     if (status == TXM_OK && reply.status != TXM_OK)
-        return txm_fail(err, (txm_status)reply.status, "%s: %s", name, words);
+        return txm_fail(err, (txm_status)reply.status, "%s: %s", name, message);
     if (status == TXM_OK && !txm_bytes_reserve(out, reply.data_bytes))
         status = txm_no_memory(err, name);
     if (status == TXM_OK)

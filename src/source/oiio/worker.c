@@ -207,7 +207,7 @@ static pid_t reap(txm_worker *w, int *how)
     return got;
 }
 
-/* Why the worker is gone, in words about the image. */
+/* Why the worker is gone, as a message about the image. */
 static txm_status explain_end(txm_worker *w, const char *name, txm_error *err)
 {
     int how = 0;
@@ -221,19 +221,19 @@ static txm_status explain_end(txm_worker *w, const char *name, txm_error *err)
             return txm_fail(err, fault, "%s: the %s was stopped after %u s of computing%s", name, who, w->cpu_seconds,
                             w->encodes ? "" : "; the file is damaged or made to keep it busy");
         if (sig == SIGKILL)
-            return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: the %s was killed, most likely for want of memory", name,
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: the %s was killed, most likely for lack of memory", name,
                             who);
         /* C++ and the C library end a program so that they have no memory for. */
         if (sig == SIGABRT && w->encodes)
-            return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: the encoder gave up, most likely for want of memory", name);
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: the encoder gave up, most likely for lack of memory", name);
         return txm_fail(err, fault, "%s: the %s crashed on it (%s)", name, who, strsignal(sig));
     }
     if (got == w->pid && WEXITSTATUS(how) > TXM_WORKER_LEFT && WEXITSTATUS(how) != LINKER_FAILED)
         return txm_fail_errno(err, WEXITSTATUS(how) - TXM_WORKER_LEFT, "%s: the %s gave up", name, who);
     if (w->encodes) /* as libjpeg does */
         return txm_fail(err, TXM_STATUS_NO_MEMORY,
-                        "%s: the encoder gave up without a word, most likely for want of memory", name);
-    return txm_fail(err, fault, "%s: the decoder gave up without a word", name);
+                        "%s: the encoder gave up without a message, most likely for lack of memory", name);
+    return txm_fail(err, fault, "%s: the decoder gave up without a message", name);
 }
 
 txm_status txm_worker_send_bytes(txm_worker *w, const void *data, size_t bytes, const char *name, txm_error *err)

@@ -2,7 +2,7 @@
  *
  * Decoding and encoding in a process of its own: txmill-oiio-worker serves one image at a time over a socket.
  *
- * OpenImageIO stands on more than a hundred decoders, some of which crash or loop on hostile files; there they cost one
+ * OpenImageIO uses more than a hundred decoders, some of which crash or loop on hostile files; there they cost one
  * image and not the batch, and OpenImageIO's 130 MB stay out of this process. Encoders are trusted with their input,
  * but not with a lack of memory: libjpeg calls exit(). A worker outlives its image and serves the next.
  *

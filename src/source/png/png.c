@@ -66,7 +66,7 @@ static txm_status check_size(const png_source *s, const txm_source_options *opti
     if (h->interlaced)
         return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: interlaced PNG is left to OpenImageIO", s->path);
     if (h->width > TXM_MAX_SIZE_PX || h->height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", s->path, h->width,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", s->path, h->width,
                         h->height, TXM_MAX_SIZE_PX);
     /* A row of at most 65536 * 8 bytes: nothing here overflows. */
     uint64_t need = sizeof *s + TXM_RASTER_PIECE_BYTES + BATCH_BYTES + (LINES + 1) * (uint64_t)h->width * 8;

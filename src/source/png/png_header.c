@@ -29,8 +29,8 @@ typedef struct parser {
     txm_raster_file *file;
     size_t memory; /* that libpng holds */
     txm_status status;
-    char words[200];  /* libpng's reason for giving up */
-    uint8_t chunk[8]; /* the last eight bytes read at once: at the end, the head of the first IDAT chunk */
+    char message[200]; /* libpng's reason for giving up */
+    uint8_t chunk[8];  /* the last eight bytes read at once: at the end, the head of the first IDAT chunk */
 } parser;
 
 static void on_read(png_structp png, png_bytep data, size_t bytes)
@@ -47,11 +47,11 @@ static void on_read(png_structp png, png_bytep data, size_t bytes)
 }
 
 /* Leaves libpng by its own long jump; everything it holds is freed by png_destroy_read_struct. */
-static void on_error(png_structp png, png_const_charp words)
+static void on_error(png_structp png, png_const_charp message)
 {
     parser *p = png_get_error_ptr(png);
 
-    snprintf(p->words, sizeof p->words, "%s", words);
+    snprintf(p->message, sizeof p->message, "%s", message);
     png_longjmp(png, 1);
 }
 
@@ -76,9 +76,9 @@ static void on_free(png_structp png, png_voidp memory)
     free(memory);
 }
 
-static void on_warning(png_structp png, png_const_charp words)
+static void on_warning(png_structp png, png_const_charp message)
 {
-    (void)png, (void)words; /* what libpng tolerates, OpenImageIO tolerates silently */
+    (void)png, (void)message; /* what libpng tolerates, OpenImageIO tolerates silently */
 }
 
 static void read_palette(png_structp png, png_infop tags, txm_png_header *h)
@@ -135,7 +135,7 @@ static void read_layout(png_structp png, png_infop tags, txm_png_header *h)
         read_key(png, tags, h);
 }
 
-/* OpenImageIO's words for the transfer curve. */
+/* OpenImageIO's names for the transfer curve. */
 static void read_colorspace(png_structp png, png_infop tags, txm_source_info *info)
 {
     int intent;
@@ -241,12 +241,12 @@ static bool read_meta(png_structp png, png_infop tags, txm_source_info *info)
 }
 
 /* Runs libpng up to the first IDAT chunk. Kept apart because a long jump may end it: no local variable that changes
- * after setjmp is used behind it. */
+ * after setjmp is used later. */
 static bool parse(png_structp png, png_infop tags)
 {
     if (setjmp(png_jmpbuf(png)))
         return false;
-    /* Sizes are judged by our own limits, with our own words. */
+    /* Sizes are judged by our own limits, with our own message. */
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_read_info(png, tags);
     return true;
@@ -266,14 +266,14 @@ txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_
         goto destroy;
     }
     png_set_read_fn(png, &p, on_read);
-    /* For want of memory libpng also leaves out chunks that it takes for dispensable, without a word. */
+    /* For lack of memory libpng also leaves out chunks that it takes for dispensable, without a word. */
     bool parsed = parse(png, tags);
     if (p.status == TXM_STATUS_NO_MEMORY) {
         status = txm_no_memory(err, path);
         goto destroy;
     }
     if (!parsed) {
-        status = txm_fail(err, p.status, "%s: %s", path, p.words);
+        status = txm_fail(err, p.status, "%s: %s", path, p.message);
         goto destroy;
     }
     read_layout(png, tags, header);

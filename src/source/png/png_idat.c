@@ -93,7 +93,7 @@ static size_t next_piece(txm_png_idat *idat, uint8_t **piece)
     return n;
 }
 
-static const char *inflate_words(int code)
+static const char *inflate_reason(int code)
 {
     switch (code) {
     case ISAL_INVALID_BLOCK:
@@ -132,7 +132,7 @@ size_t txm_png_idat_read(txm_png_idat *idat, uint8_t *dst, size_t bytes)
         idat->starved = s->avail_out > 0;
         idat->ended = s->block_state == ISAL_BLOCK_FINISH;
         if (code < 0 || code == ISAL_NEED_DICT)
-            fail(idat, TXM_STATUS_CORRUPT, inflate_words(code));
+            fail(idat, TXM_STATUS_CORRUPT, inflate_reason(code));
         /* A match that points before the first byte is counted, but was never written. */
         if (code == ISAL_INVALID_LOOKBACK)
             done -= done < MAX_MATCH_BYTES ? done : MAX_MATCH_BYTES;

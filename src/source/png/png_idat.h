@@ -16,7 +16,7 @@ typedef struct txm_png_idat {
     bool starved;         /* the inflater has used all its input */
     bool ended;           /* the zlib stream is complete and its checksum right */
     txm_status status;    /* of the first failure; it stays */
-    const char *reason;   /* words for it */
+    const char *reason;   /* the message that goes with it */
     struct inflate_state state;
 } txm_png_idat;
 

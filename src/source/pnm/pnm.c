@@ -85,7 +85,7 @@ static txm_status describe(pnm_source *s, txm_source_info *info, txm_error *err)
     if (s->peak < 1 || s->peak > 65535)
         return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: samples of up to %u are not read directly", s->path, s->peak);
     if (s->width > TXM_MAX_SIZE_PX || s->height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", s->path, s->width,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", s->path, s->width,
                         s->height, TXM_MAX_SIZE_PX);
     info->width = s->width;
     info->height = s->height;

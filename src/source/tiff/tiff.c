@@ -47,7 +47,7 @@ static void close_image(void *self)
 
 /* Whether a complaint is about a tag that says how pixels are stored: libtiff goes on without what it cannot read, and
  * the image is another one then. It quotes the names of tags. */
-static bool concerns_pixels(const char *words)
+static bool concerns_pixels(const char *message)
 {
     static const char *const tags[] = {
         "ImageWidth",   "ImageLength",      "BitsPerSample",       "Compression",         "PhotometricInterpretation",
@@ -57,35 +57,35 @@ static bool concerns_pixels(const char *words)
         "InkSet",       "YCbCrSubsampling", "ReferenceBlackWhite",
     };
     for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
-        const char *name = strstr(words, tags[i]);
-        if (name && name > words && name[-1] == '"' && name[strlen(tags[i])] == '"')
+        const char *name = strstr(message, tags[i]);
+        if (name && name > message && name[-1] == '"' && name[strlen(tags[i])] == '"')
             return true;
     }
     return false;
 }
 
 /* Keeps what libtiff says last - but nothing over what casts doubt on the pixels. */
-__attribute__((format(printf, 2, 0))) static void keep_words(txm_tiff *t, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void keep_message(txm_tiff *t, const char *format, va_list args)
 {
-    char words[sizeof t->words];
-    txm_vformat(words, sizeof words, format, args);
-    t->no_memory |= txm_libtiff_lacks_memory(words);
-    if (t->guarded && txm_libtiff_breaks_handle(words))
+    char message[sizeof t->message];
+    txm_vformat(message, sizeof message, format, args);
+    t->no_memory |= txm_libtiff_lacks_memory(message);
+    if (t->guarded && txm_libtiff_breaks_handle(message))
         longjmp(t->escape, 1);
     if (t->doubtful)
         return;
-    for (char *c = words; *c; c++)
+    for (char *c = message; *c; c++)
         if ((unsigned char)*c < ' ')
             *c = ' ';
-    strcpy(t->words, words);
-    t->doubtful = concerns_pixels(t->words);
+    strcpy(t->message, message);
+    t->doubtful = concerns_pixels(t->message);
 }
 
-__attribute__((format(printf, 4, 0))) static int remember_words(TIFF *tif, void *user, const char *module,
-                                                                const char *format, va_list args)
+__attribute__((format(printf, 4, 0))) static int remember_message(TIFF *tif, void *user, const char *module,
+                                                                  const char *format, va_list args)
 {
     (void)tif, (void)module;
-    keep_words(user, format, args);
+    keep_message(user, format, args);
     return 1; /* handled: nothing is printed */
 }
 
@@ -96,7 +96,7 @@ __attribute__((format(printf, 4, 0))) static int judge_warning(TIFF *tif, void *
 {
     (void)tif, (void)module;
     if (strstr(format, "IO error"))
-        keep_words(user, format, args);
+        keep_message(user, format, args);
     return 1;
 }
 
@@ -168,7 +168,7 @@ static TIFF *open_tiff(txm_tiff *t, const txm_source_options *bounds)
     t->no_memory = !options;
     if (!options)
         return NULL;
-    TIFFOpenOptionsSetErrorHandlerExtR(options, remember_words, t);
+    TIFFOpenOptionsSetErrorHandlerExtR(options, remember_message, t);
     TIFFOpenOptionsSetWarningHandlerExtR(options, judge_warning, t);
     if (bounds->max_memory_bytes && bounds->max_memory_bytes <= INT64_MAX)
         TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)bounds->max_memory_bytes);
@@ -262,8 +262,8 @@ static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_e
     bool held = t->by_scanline && !t->strip[0] && compression != COMPRESSION_NONE;
     uint64_t packed = held ? largest_strip(t->tif) : 0;
     if (packed > t->file.bytes)
-        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a strip of %llu bytes in a file of %llu: the file is damaged", t->path,
-                        (unsigned long long)packed, (unsigned long long)t->file.bytes);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a strip of %llu bytes in a file of %llu: the file is damaged",
+                        t->path, (unsigned long long)packed, (unsigned long long)t->file.bytes);
     double need = (double)block + (double)band + (double)packed;
     if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: a %s of it needs %.0f MiB to decode, the limit is %.0f MiB",
@@ -291,7 +291,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     }
     /* Of damage it speaks. */
     if (status == TXM_OK && !t->tif)
-        status = *t->words ? txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", path, t->words) : txm_no_memory(err, path);
+        status = *t->message ? txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", path, t->message) : txm_no_memory(err, path);
     if (status == TXM_OK)
         status = txm_tiff_describe(t, info, err);
     if (status == TXM_OK)

@@ -19,7 +19,7 @@ typedef struct txm_tiff {
     TIFF *tif;
     txm_random_file file;
     uint64_t position; /* of libtiff in the file */
-    char words[256];   /* what libtiff complained about last */
+    char message[256]; /* what libtiff complained about last */
     bool doubtful;     /* it was about a tag that says how pixels are stored */
     bool no_memory;    /* it complained about that once */
     bool guarded;      /* escape leads out of a call of libtiff that broke its handle (container/libtiff.h) */

@@ -102,7 +102,7 @@ static txm_status describe_layout(txm_tiff *t, txm_source_info *info, txm_error 
         !TIFFGetField(t->tif, TIFFTAG_IMAGELENGTH, &t->height) || t->width < 1 || t->height < 1)
         return refuse(t, err, "an image without a size");
     if (t->width > TXM_MAX_SIZE_PX || t->height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", t->path, t->width,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", t->path, t->width,
                         t->height, TXM_MAX_SIZE_PX);
     TIFFGetFieldDefaulted(t->tif, TIFFTAG_IMAGEDEPTH, &depth);
     TIFFGetFieldDefaulted(t->tif, TIFFTAG_TILEDEPTH, &tile_depth);
@@ -159,7 +159,7 @@ static bool visit_exif(txm_tiff *t, toff_t offset, uint16_t *space)
     t->guarded = true;
     if (TIFFReadEXIFDirectory(t->tif, offset))
         TIFFGetField(t->tif, EXIFTAG_COLORSPACE, space);
-    *t->words = 0; /* damage there is none of the image */
+    *t->message = 0; /* damage there is none of the image */
     bool back = TIFFSetDirectory(t->tif, 0);
     t->guarded = false;
     return back;
@@ -175,7 +175,7 @@ static txm_status read_exif(txm_tiff *t, txm_source_info *info, txm_error *err)
     txm_status status = txm_tiff_cause(t, err);
     if (status == TXM_OK && space != 0xffff)
         strcpy(info->colorspace_hint, "sRGB");
-    return status != TXM_OK || back ? status : txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->words);
+    return status != TXM_OK || back ? status : txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->message);
 }
 
 static void describe_density(txm_tiff *t, txm_density *density)
@@ -215,7 +215,7 @@ static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_erro
 txm_status txm_tiff_describe(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
     if (t->doubtful)
-        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->words);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->message);
     txm_status status = describe_layout(t, info, err);
     if (status == TXM_OK)
         status = describe_samples(t, info, err);

@@ -15,7 +15,7 @@ static txm_status damaged(const txm_tiff *t, uint32_t y, txm_error *err)
     txm_status status = txm_tiff_cause(t, err);
     return status != TXM_OK ? status
                             : txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", t->path, y,
-                                       *t->words ? t->words : "libtiff cannot decode it");
+                                       *t->message ? t->message : "libtiff cannot decode it");
 }
 
 /* ---- from the file ---- */
@@ -25,7 +25,7 @@ static txm_status decode_blocks(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t
 {
     size_t row = txm_tiff_plane_row(t), pixel = (size_t)t->plane_channels * t->sample_bytes;
     uint32_t rows = t->height - y < t->block_h ? t->height - y : t->block_h;
-    *t->words = 0;
+    *t->message = 0;
     if (!t->tiled) {
         tmsize_t want = (tmsize_t)(row * rows);
         tmsize_t got = TIFFReadEncodedStrip(t->tif, TIFFComputeStrip(t->tif, y, (uint16_t)plane), dst, want);
@@ -74,7 +74,7 @@ static txm_status stream_row(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t *r
     if (!ok && txm_tiff_strip_errno(s))
         return txm_fail_errno(err, txm_tiff_strip_errno(s), "%s: row %u: cannot be read", t->path, y);
     if (!ok)
-        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", t->path, y, txm_tiff_strip_words(s));
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", t->path, y, txm_tiff_strip_reason(s));
     undo_predictor(t, row);
     return TXM_OK;
 }
@@ -83,7 +83,7 @@ static txm_status stream_row(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t *r
 static txm_status load_scanline(txm_tiff *t, uint32_t y, txm_error *err)
 {
     txm_status status = TXM_OK;
-    *t->words = 0;
+    *t->message = 0;
     for (uint32_t p = 0; p < t->planes && status == TXM_OK; p++) {
         uint8_t *row = t->block + p * txm_tiff_plane_row(t);
         if (t->strip[p])

@@ -45,7 +45,7 @@ struct txm_tiff_strip {
     uint16_t compression;
     uint64_t offset, left; /* of the strip's bytes that are not in the buffer */
     size_t at, end;        /* unread part of the buffer */
-    const char *words;
+    const char *reason;
     int sys_errno;
     uint8_t input[INPUT_BYTES];
     union {
@@ -72,9 +72,9 @@ void txm_tiff_strip_free(txm_tiff_strip *s)
     free(s);
 }
 
-const char *txm_tiff_strip_words(const txm_tiff_strip *s)
+const char *txm_tiff_strip_reason(const txm_tiff_strip *s)
 {
-    return s->words ? s->words : "damaged data";
+    return s->reason ? s->reason : "damaged data";
 }
 
 int txm_tiff_strip_errno(const txm_tiff_strip *s)
@@ -82,9 +82,9 @@ int txm_tiff_strip_errno(const txm_tiff_strip *s)
     return s->sys_errno;
 }
 
-static bool fail(txm_tiff_strip *s, const char *words)
+static bool fail(txm_tiff_strip *s, const char *reason)
 {
-    s->words = words;
+    s->reason = reason;
     return false;
 }
 
@@ -172,7 +172,7 @@ static bool begin_lzw(txm_tiff_strip *s)
     lzw *z = &s->state.lzw;
     if (!fill(s))
         return false;
-    /* A stream begins with CLEAR, whose bits stand at the other end in what the first versions wrote. */
+    /* A stream begins with CLEAR, whose bits are at the other end in what the first versions wrote. */
     if (s->end - s->at >= 2 && s->input[s->at] == 0 && s->input[s->at + 1] & 1)
         return fail(s, "LZW of the old kind");
     for (unsigned i = 0; i < 256; i++)
@@ -232,7 +232,7 @@ static bool decode_string(txm_tiff_strip *s)
     if (code == END)
         return fail(s, "the LZW stream ends before the last row");
     if (z->previous < 0 ? code >= CLEAR : code > z->next || (code == z->next && z->next == CODES))
-        return fail(s, "an LZW code that stands for nothing");
+        return fail(s, "an undefined LZW code");
     /* A code that is defined only now: its string ends as it begins. */
     if (z->previous >= 0)
         add_string(z, z->strings[code == z->next ? (unsigned)z->previous : code].first);
@@ -304,7 +304,7 @@ bool txm_tiff_strip_begin(txm_tiff_strip *s, uint64_t offset, uint64_t bytes)
     s->offset = offset;
     s->left = bytes;
     s->at = s->end = 0;
-    s->words = NULL;
+    s->reason = NULL;
     switch (s->compression) {
     case COMPRESSION_LZW:
         return begin_lzw(s);

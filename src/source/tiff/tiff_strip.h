@@ -23,7 +23,7 @@ bool txm_tiff_strip_begin(txm_tiff_strip *strip, uint64_t offset, uint64_t bytes
 /* The next `bytes` bytes of pixels. False when there are no more or the data is damaged. */
 bool txm_tiff_strip_read(txm_tiff_strip *strip, uint8_t *dst, size_t bytes);
 /* What was wrong, after a false answer. */
-const char *txm_tiff_strip_words(const txm_tiff_strip *strip);
+const char *txm_tiff_strip_reason(const txm_tiff_strip *strip);
 /* The errno of a read that failed, or 0. */
 int txm_tiff_strip_errno(const txm_tiff_strip *strip);
 #endif

@@ -109,7 +109,7 @@ static txm_status describe(webp_source *s, const txm_source_options *options, tx
     if (s->width < 1 || s->height < 1)
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the header says %u x %u px", s->path, s->width, s->height);
     if (s->width > TXM_MAX_SIZE_PX || s->height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px a side", s->path, s->width,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", s->path, s->width,
                         s->height, TXM_MAX_SIZE_PX);
     /* The file, the picture, and what libwebp holds of it. */
     double need = (double)s->file_bytes + (double)s->width * s->height * (s->channels + 4);
