@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The batch: what planning and running share. */
+ *
+ * The batch: what planning and running share.
+ *
+ * The batch holds one item per input: what the plan found, what the run made of it, and its failure. This file makes
+ * and frees it, decides an input's settings and output path from rules and options, and hands results to the caller's
+ * events, one at a time. plan.c fills the items in, run.c works them off; neither prints anything.
+ */
 #include "batch/batch.h"
 
 #include <stdarg.h>

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The file of a claim. */
+ *
+ * The file of a claim.
+ *
+ * In: a path and an owner. Out: a claim file that holds the owner's note, appears whole under its name or not at all,
+ * and is removed only by its owner or by somebody who holds the right to break it. Every step may meet another process
+ * that does the same; the order of the calls is what keeps two of them from both succeeding. claims.c decides when to
+ * do what.
+ */
 #include "batch/claim_file.h"
 
 #include <errno.h>

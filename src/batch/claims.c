@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Claims: taking, renewing, finding out stale ones. */
+ *
+ * Claims: taking, renewing, finding out stale ones.
+ *
+ * One thread renews all claims of the process by giving their files a new time. Claims of others are remembered as
+ * they were first seen: one whose file has not changed for long enough, by this host's monotonic clock, is stale,
+ * whatever the clocks of the hosts say. claim_file.c does what touches the file system.
+ */
 #include "batch/claims.h"
 
 #include <errno.h>

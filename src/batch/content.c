@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Digests of whole files. */
+ *
+ * Digests of whole files.
+ *
+ * In: a path, or a text. Out: the SHA-256 as hex digits. Files are read in pieces, so a source of any size takes
+ * little memory, and a request to cancel ends it between two of them.
+ */
 #include "batch/content.h"
 #include "core/cancel.h"
 #include "core/fail.h"

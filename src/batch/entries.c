@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The names in a folder. */
+ *
+ * The names in a folder.
+ *
+ * Names are read at once and sorted by their bytes, so that whoever walks a folder does so in the same order on every
+ * machine, and the folder may change while its entries are being worked on.
+ */
 #include "batch/entries.h"
 
 #include <dirent.h>

@@ -2,6 +2,10 @@
  *
  * Collecting inputs. Nothing that a user names gets lost: what cannot be read is in the collection as a failure, in
  * its place, and is reported with the rest.
+ *
+ * In: operands as the user typed them - files, folders, patterns, @lists. Out: an ordered list of inputs, each with
+ * what is known about its settings. folder.c, pattern.c and list.c find the files; this file puts them in and keeps
+ * their strings.
  */
 #include "batch/inputs.h"
 

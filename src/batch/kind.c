@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kinds of maps by their file names. */
+ *
+ * Kinds of maps by their file names.
+ *
+ * The name is split into words, the last one that is no number, resolution or variant is looked up in a table, alone
+ * and together with the one before. Rules use the kind for their preset, lint for its findings.
+ */
 #include "batch/kind.h"
 
 #include <ctype.h>

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lint. */
+ *
+ * Lint.
+ *
+ * In: an image, its settings, and its rows where a suspicion asks for them. Out: bits of txm_lint. Suspicions come
+ * from the name, the header and the settings; those about pixels (opaque alpha, grey, widened 8 bits) are refuted by
+ * the first row that contradicts, so most images are not read to their end.
+ */
 #include "batch/lint.h"
 
 #include <stdlib.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A set of strings: open addressing over strings in chunks. */
+ *
+ * A set of strings: open addressing over strings in chunks.
+ *
+ * Strings are copied once into chunks that are freed together; the table stores places in them. It doubles when it is
+ * two thirds full. Nothing is ever removed from a set.
+ */
 #include "batch/names.h"
 
 #include <stdlib.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Output files of commands. */
+ *
+ * Output files of commands.
+ *
+ * In: a path or "-", and bytes as they come. Out: the finished file under its name, or the old one as it was. Errors
+ * of any write are kept and come out at the commit, so that callers that print need not check each call.
+ */
 #include "batch/out_file.h"
 
 #include <errno.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * UDIM tiles and frames: finding the files of a pattern. */
+ *
+ * UDIM tiles and frames: finding the files of a pattern.
+ *
+ * A pattern is a file name with tokens; it is matched against the names of its folder, never expanded into all numbers
+ * it could mean, so that a set with gaps costs as much as the folder has entries.
+ */
 #include "batch/pattern.h"
 
 #include <stdlib.h>

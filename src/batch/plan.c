@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Planning: decides the settings of every input, looks at all of them in parallel (header, name of the tx file, whether
- * it is fresh), finds inputs that mean the same tx file, and orders the work.
+ * Planning: decides the settings of every input, looks at all of them in parallel (header, name of the tx file,
+ * whether it is fresh), finds inputs that mean the same tx file, and orders the work.
+ *
+ * Three passes: decide the settings of each input from rules and options; look at all of them in parallel; order what
+ * has to be made by its estimated cost, largest first, and give each shard its part. After it, an item is up to date,
+ * to be made, or failed. Inputs that fail here never stop the others.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,10 @@
  * Carrying out a plan: as many conversions at once as there are threads, biggest first, within a bound of memory. What
  * one conversion does on a single thread (decoding a PNG) so overlaps with the others; they share the context's pool,
  * which never runs more threads than asked for.
+ *
+ * A thread takes the next item that fits into what memory is left, claims its tx file, converts, publishes, and
+ * reports. One that another process holds is put back and tried again later, until that process is done or has given
+ * up. fail_fast and cancellation are looked at before each item.
  */
 #include <errno.h>
 #include <time.h>

@@ -3,6 +3,10 @@
  * Inputs that mean the same tx file. Two inputs are the same work when their tx files are the same file: same real
  * folder, same name. That covers one image under two spellings of its path and keeps links apart: wood.png and a link
  * oak.png to it have tx files of their own, since Cycles looks them up by the name that the scene uses.
+ *
+ * In: the planned items. Out: each item either does its own work or names the one that does it. Inputs whose outputs
+ * would overwrite each other with other pixels are refused: the order of the arguments must not decide what a render
+ * shows.
  */
 #include <errno.h>
 #include <inttypes.h>

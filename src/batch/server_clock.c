@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Asking a file server for its time. */
+ *
+ * Asking a file server for its time.
+ *
+ * Writes an empty file, reads the time that the server gave it, and removes it. A probe that is left behind by a kill
+ * is swept like any other temporary.
+ */
 #include "batch/server_clock.h"
 
 #include <fcntl.h>

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The store: finding, linking, keeping. */
+ *
+ * The store: finding, linking, keeping.
+ *
+ * Fetching tries the cheapest way first: a reflink, a hard link, a copy. What is fetched is checked before it gets its
+ * final name, and a damaged object is removed. Keeping publishes the finished tx file under its digest, complete or
+ * not at all, so any number of hosts may share a store.
+ */
 #include "batch/store.h"
 
 #include <errno.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A batch and its store. */
+ *
+ * A batch and its store.
+ *
+ * Between the two it translates: the store knows digests of content and settings, the batch knows results of
+ * conversions.
+ */
 #include "batch/stored.h"
 
 #include <errno.h>

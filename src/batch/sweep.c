@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sweeping up after runs that were killed. */
+ *
+ * Sweeping up after runs that were killed.
+ *
+ * In: a folder of tx files. What carries the name of a temporary is removed when its owner is known to be dead, or,
+ * where that cannot be known, when it is a day old by the file server's clock. Nothing else is touched.
+ */
 #include "batch/sweep.h"
 
 #include <dirent.h>

@@ -2,6 +2,10 @@
  *
  * Trimming a store by age and size. Only files that are named as objects are touched, so that a mistyped folder loses
  * nothing.
+ *
+ * In: a store, an age, a size. Objects that were not used for longer than the age go first, then those unused for
+ * longest until the rest fits. An object is used when it is fetched, which sets its time of access. A dry run only
+ * reports.
  */
 #include <errno.h>
 #include <fcntl.h>

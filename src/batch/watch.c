@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Watching folders: what happened to which file when, and when that is worth reporting. */
+ *
+ * Watching folders: what happened to which file when, and when that is worth reporting.
+ *
+ * In: events of watch_tree.c. A change puts a path down with the moment at which it will have been quiet for long
+ * enough; when that comes, the path is handed out. Overflow of the kernel's queue, or of our own bound, asks for a
+ * look at everything instead of forgetting something.
+ */
 #include "batch/watch.h"
 
 #include <errno.h>

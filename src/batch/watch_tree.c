@@ -2,6 +2,9 @@
  *
  * The folders under watch. The kernel numbers them upwards and gives a folder that is watched already the number that
  * it has: that is how links that lead back are noticed.
+ *
+ * In: folders, gone through recursively, links followed. Out: one inotify watch per real folder, and the path under
+ * which it is known. Where the kernel has no watch left, a warning says so once.
  */
 #include "batch/watch_tree.h"
 

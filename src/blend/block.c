@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The file header and block heads.
+ *
+ * Both layouts of the header (BLENDER-v405, BLENDER17-01v0500) and all layouts of block heads come out as one struct.
+ * Sizes and addresses are checked here for being possible at all; whether they make sense in the file is for those who
+ * read the blocks.
  */
 #include "blend/block.h"
 

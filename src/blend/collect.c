@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * From what is reached to the list of images and their users, in an order that depends on names alone.
+ *
+ * In: the linked model of a scene and its libraries. Out: the images a render will look up, each once per combination
+ * of settings, with the nodes, materials and objects that use it. The order is by names, so that the same scene lists
+ * the same way whatever its blocks' addresses are.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names of colour spaces, as the config in force knows them. */
+ *
+ * Names of colour spaces, as the config in force knows them.
+ *
+ * The scene's reader knows nothing of OpenColorIO: it asks these callbacks whether a name exists under this or another
+ * spelling, and whether a space is data.
+ */
 #include "blend/colors.h"
 
 static const char *canonical(void *user, const char *name)

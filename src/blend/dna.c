@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Parsing SDNA: NAME (field names), TYPE (type names), TLEN (their sizes), STRC (structs of type and name pairs).
+ *
+ * The four parts come from a file that may be hostile: every count and every string is checked against the block's end
+ * before it is used, and a struct's size against the sum of its fields. After parsing, look-ups are by name and cannot
+ * fail but by absence.
  */
 #include "blend/dna.h"
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The files of an image on disk: one, the tiles of a UDIM set that exist, or the frames of a sequence that exist.
+ *
+ * In: an image with its path as the file has it. Out: the paths that a render would open, in order of their numbers.
+ * For a sequence the folder is read and names that match are taken, so that the cost is that of the folder, not of the
+ * range that the file claims.
  */
 #include <ctype.h>
 #include <dirent.h>

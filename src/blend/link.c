@@ -2,6 +2,10 @@
  *
  * Following libraries. Every file is read once, however many link it and whatever circle they link in: work that is
  * left is a list of data-blocks to visit, and a data-block is visited once.
+ *
+ * In: the scene as scanned. Out: all data-blocks that a render can reach, over all libraries. A library that is
+ * missing, damaged or too deep is a finding, not a failure: the images of the rest are still known. Packed libraries
+ * are unpacked into an unlinked temporary file.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * DNA1 is followed by ENDB alone. So at the end of a plain or seekable file there is one place where its head can stand
- * such that its length leads to ENDB and ENDB to the end of the file. Found there, the blocks need not be walked
+ * DNA1 is followed by ENDB alone. So at the end of a plain or seekable file there is one place where its head can
+ * stand such that its length leads to ENDB and ENDB to the end of the file. Found there, the blocks need not be walked
  * before.
+ *
+ * Where the stream cannot seek, or the tail is not as expected, the blocks are walked from the start until DNA1 is
+ * met; what was walked over is kept on the tape.
  */
 #include "blend/locate.h"
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Opening and closing a scene, and its public tables.
+ *
+ * Opening runs the stages one after the other: scanning, following libraries, collecting, and lint where it is asked
+ * for. From then on the tables are constant and may be read from any thread. What a scene may take in memory is
+ * bounded by its store.
  */
 #include "blend/scene.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Gathering the blocks of a run.
+ *
+ * Blocks are kept with their addresses, sorted when first looked up. A bound on the steps that pointers are followed
+ * keeps lists that lead back to themselves from taking forever.
  */
 #include "blend/scene_run.h"
 

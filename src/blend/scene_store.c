@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Strings in chunks that are freed together, arrays that double.
+ *
+ * Every byte is charged to the store's bound before it is taken; what exceeds it ends the scene with NO_MEMORY.
+ * Freeing the store frees all strings at once; arrays belong to whoever grew them.
  */
 #include "blend/scene_store.h"
 

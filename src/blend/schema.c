@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names as they are in files: fields that Blender renamed in its sources keep their first name in SDNA (Image.name
- * and Library.name are the paths).
+ * Names as they are in files: fields that Blender renamed in its sources keep their first name in SDNA (Image.name and
+ * Library.name are the paths).
+ *
+ * A field that a file lacks, or that has another type there, reads as absent: old and future versions are not an
+ * error. Integers are sign-extended from their stored size, addresses are checked for the file's pointer size.
  */
 #include "blend/schema.h"
 

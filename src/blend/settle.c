@@ -2,6 +2,9 @@
  *
  * What an image's settings mean in the version that wrote the file. The fix-ups are those that Blender applies when it
  * opens an old file, because the render sees their outcome.
+ *
+ * In: images as stored, the file's version, the colour config. Out: images with the colour space and alpha type that
+ * the render sees, tiles counted, paths with the separators of this system.
  */
 #include <stdlib.h>
 #include <string.h>

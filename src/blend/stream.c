@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Choosing the decoder, buffering small reads, guarding against decompression bombs; and the plain decoder.
+ *
+ * Whatever the compression, callers see one sequence of bytes with a position. A decoder delivers pieces; this file
+ * buffers them, answers small reads, skips, and refuses files that would unfold to far more than they hold.
  */
 #include "blend/stream.h"
 

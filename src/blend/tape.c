@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The tape: one entry after the other, each a head and what is kept of the payload.
+ *
+ * In: the blocks of the first walk, in order. Kept are all heads, and the parts of payloads that a later pass reads. A
+ * tape that would outgrow its bound is dropped: later passes then read the stream again.
  */
 #include "blend/tape.h"
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Packed files: how Blender would name them when it unpacks, and writing them out.
+ *
+ * In: an open scene and a folder. Out: files named as Blender's own unpacking names them, with an extension found from
+ * the first bytes where the name has none. A file that is there with the same bytes is left; one with other bytes
+ * makes the next get a number. Names from the scene never leave the folder.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Adding, stripping and checking border sections of finished files.
+ *
+ * In: any finished tx file. Out: the same image part with, or without, a section. An edit copies the image part into a
+ * temporary, appends what belongs there, takes over times, mode and owner, and renames it over the file; a file that
+ * was replaced meanwhile is reported as CHANGED and left alone.
  */
 #include "cache/borders.h"
 

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Finding the tx file that Cycles would load. */
+ *
+ * Finding the tx file that Cycles would load.
+ *
+ * In: an image and its settings. Out: the path of the tx file under the name that Cycles asks for, and whether it is
+ * fresh, outdated, missing, or unusable, with the reason. The order of the places and the comparison of times follow
+ * Cycles' loader.
+ */
 #include "cache/lookup.h"
 
 #include <errno.h>

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names of tx files, as Cycles computes them. */
+ *
+ * Names of tx files, as Cycles computes them.
+ *
+ * In: a source's path, its settings, and the matrix of the working space. Out: the text whose MD5 names the file,
+ * exactly as Cycles composes it, since a single other byte is another name. Parsing goes the other way: it splits a
+ * name into source, version and digest.
+ */
 #include "cache/name.h"
 
 #include <stdlib.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Decoding tables of a deflate block. */
+ *
+ * Decoding tables of a deflate block.
+ *
+ * In: the code lengths at the start of a dynamic block. Out: tables indexed by the next bits of the stream that give
+ * symbol and length at once; longer codes take a slow way. Sets of lengths that are no code are refused.
+ */
 #include "codec/decode_table.h"
 
 #include <string.h>

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * zlib streams, and the choice of the encoder for each. */
+ *
+ * zlib streams, and the choice of the encoder for each.
+ *
+ * In: the filtered bytes of a tile and a level, or 0 for "adapt". Out: a zlib stream from the sparse encoder or from
+ * libdeflate, whichever a survey of the bytes says. It depends on nothing but the bytes, so every machine writes the
+ * same file.
+ */
 #include "codec/deflate.h"
 
 #include <libdeflate.h>

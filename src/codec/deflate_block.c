@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A deflate block with dynamic codes, and the codes. */
+ *
+ * A deflate block with dynamic codes, and the codes.
+ *
+ * In: counts of symbols and the sequences to write. Out: one block with its header. Lengths come from a Huffman tree
+ * of limited depth; ties are broken by symbol, so that the result is the same everywhere.
+ */
 #include "codec/deflate_block.h"
 
 /* ---- Huffman codes --------------------------------------------------------------------------------------------- */

@@ -2,6 +2,9 @@
  *
  * The byte work around EXR's codecs. Vector code for x86-64 where it pays; the plain loops do the rest and everything
  * elsewhere.
+ *
+ * In: bytes after RLE or zip. Out: the chunk as it lies in the file's planes: differences summed up, the two halves of
+ * bytes woven together.
  */
 #include "codec/exr_decode.h"
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * TIFF's horizontal predictor and EXR's zip filter. */
+ *
+ * TIFF's horizontal predictor and EXR's zip filter.
+ *
+ * Rows come in as pixels and go out as what compresses better: differences to the pixel before (TIFF), or bytes sorted
+ * by significance and differenced (EXR). tiff_decode.c and exr_decode.c hold the inverses.
+ */
 #include "codec/filter.h"
 
 #include <string.h>

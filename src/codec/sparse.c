@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Deflate with few matches. */
+ *
+ * Deflate with few matches.
+ *
+ * Most tiles of a photograph hold few matches, and looking for them costs more than they save. A survey estimates at a
+ * few places what matches would save; matches are then taken only where they pay on the estimated cost of their
+ * literals.
+ */
 #include "codec/sparse.h"
 
 #include <stdbool.h>

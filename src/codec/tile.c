@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tile encoders for TIFF and EXR. */
+ *
+ * Tile encoders for TIFF and EXR.
+ *
+ * In: the valid pixels of a tile. Out: the bytes that the container stores: filled up to the full size for TIFF,
+ * filtered, compressed, or stored where compression does not pay. One encoder per thread; it owns its buffers and its
+ * result until the next call.
+ */
 #include "codec/tile.h"
 
 #include <string.h>

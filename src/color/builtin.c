@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The built-in config, embedded from builtin.ocio. */
+ *
+ * The built-in config, embedded from builtin.ocio.
+ *
+ * It holds the scene-linear and display spaces of Blender's default config under the same names, without what needs
+ * look-up tables: those are listed here with the reason and the way out.
+ */
 #include "color/builtin.h"
 
 const char txm_builtin_config[] = {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Loading a config and asking it about names, roles and file rules.
+ *
+ * In: what the user said about a config, or nothing. Out: a config that answers for names, roles and file rules, and
+ * knows the working space. For the built-in config most answers come from a table.
  */
 #include "color/config.h"
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names of the built-in config. */
+ *
+ * Names of the built-in config.
+ *
+ * The tables are generated when the project is built, by asking OpenColorIO itself (generate/known.c). Names and roles
+ * of the built-in config are answered from them without loading the library.
+ */
 #include "color/known.h"
 
 

@@ -2,6 +2,9 @@
  *
  * The matrix from CIE XYZ (D65) to scene_linear that names tx files. The names must be those that Cycles computes, so
  * this is float arithmetic in a fixed order: a rounding difference in the fourth digit would be another file.
+ *
+ * In: a config. Out: its matrix as numbers and as the text that names hold, and the interop id of its working space,
+ * found by name or else by its primaries.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The list of colour spaces that a config has and the library was not given. */
+ *
+ * The list of colour spaces that a config has and the library was not given.
+ *
+ * A config newer than the library is reduced to what the library can read (reduce.c); the spaces that fell away are
+ * kept here with the reason, so that a request for one fails with a message that says why.
+ */
 #include <stdlib.h>
 #include <string.h>
 

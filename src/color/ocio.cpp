@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The C++ side of ocio.h: every call catches everything and turns it into a status.
+ *
+ * The rest of the program is C and sees handles, statuses and messages only. Logging of the library is collected and
+ * becomes part of the message. Where OpenColorIO itself runs out of memory it may abort; what is to be removed before
+ * that is removed by a hook.
  */
 #include "color/ocio.h"
 #include "core/fail.h"

@@ -2,6 +2,9 @@
  *
  * Finding and reading a config that the user named: a file, an archive or an `ocio://` name. A config that was named
  * and cannot be used is an error: another one in its place would give other pixels under the same settings.
+ *
+ * In: the value of --ocio or $OCIO. Out: the config's text, parsed by the library or reduced until it can be. Failures
+ * keep apart what a retry may cure (a share that does not answer) and what it cannot (a syntax error).
  */
 #include "color/origin.h"
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Following the references of transforms as OpenColorIO will: depth first. In which direction a transform is used makes
- * no difference: in search of variables the library follows both of a space's transforms, wherever it is named.
+ * Following the references of transforms as OpenColorIO will: depth first. In which direction a transform is used
+ * makes no difference: in search of variables the library follows both of a space's transforms, wherever it is named.
+ *
+ * In: a config and two spaces. A transform may name spaces, looks and files, and those name further ones; a circle
+ * would end in a stack overflow inside the library. Found here, it is a failure with the names of the circle.
  */
 #include "color/references.h"
 

@@ -2,6 +2,9 @@
  *
  * The colour spaces of a config: looking them up, classifying them as Cycles does, converting with them. A space is
  * built when it is first asked for: a conversion needs one or two of the many.
+ *
+ * Classification decides whether a file stays 8 bits: a space whose curve and primaries are sRGB's, judged by values
+ * and not by name, needs no conversion. Conversion goes through the library's CPU processor on rows of floats.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Near names for a colour space that a config does not know: edit distance over names and aliases.
+ *
+ * In: the name that was asked for and a message. Out: the message with the nearest names appended, or with the command
+ * that lists all of them where none is near.
  */
 #include <stdio.h>
 #include <string.h>

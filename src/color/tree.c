@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loading, editing and writing a config's YAML tree. Texts come here after txm_config_scan_text, which bounds depth and
- * size, so recursion over the tree is shallow and writing out aliases in full stays small.
+ * Loading, editing and writing a config's YAML tree. Texts come here after txm_config_scan_text, which bounds depth
+ * and size, so recursion over the tree is shallow and writing out aliases in full stays small.
+ *
+ * In: text. Out: an editable tree of mappings and sequences, and text again. Only reduce.c edits it; comments and
+ * styles of the original are not kept, since only the library reads the result.
  */
 #include "color/tree.h"
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Coding one border: prediction from the tile, residual planes, one zstd frame. section_format.h defines it. */
+ *
+ * Coding one border: prediction from the tile, residual planes, one zstd frame. section_format.h defines it.
+ *
+ * In: a border and the tile inside it. Out: its payload, preceded by the checksum of its pixels. Each pixel is
+ * predicted from the line next to it that lies nearer to the tile, so what is left is small and zstd has little to do.
+ */
 #include <string.h>
 
 #include "codec/zstd_status.h"

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a tx file's metadata says, taken apart. */
+ *
+ * What a tx file's metadata says, taken apart.
+ *
+ * In: the metadata of an open tx file. Out: a description with fields for source, colour spaces, alpha, digest and
+ * averages. Files of Blender, maketx and this project say them in different places; what a file does not say is empty,
+ * and what it says wrongly counts as not said.
+ */
 #include "container/describe.h"
 
 #include <ctype.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The order of EXR channels. */
+ *
+ * The order of EXR channels.
+ *
+ * In: names of channels in any order. Out: a permutation, by layers first and by channels within a layer second, the
+ * same for tx files and for sources.
+ */
 #include "container/exr_channels.h"
 
 #include <stdbool.h>

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
+ *
  * A checksum of the directories of a TIFF or the header of an EXR. Every number that the file holds is checked against
- * the size of the image part before it is used; the work is bounded by twice that size. */
+ * the size of the image part before it is used; the work is bounded by twice that size.
+ *
+ * In: the bytes of an image part in a map. Out: one number that changes when tiles move, sizes change or texts are
+ * edited. Pixels are not in it: a border's own checksum covers those.
+ */
 #include "container/identity.h"
 
 #include <string.h>

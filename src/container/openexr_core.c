@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Loading OpenEXRCore. */
+ *
+ * Loading OpenEXRCore.
+ *
+ * A tx file that a render reads needs no OpenEXR: its usual codecs are decoded here. The library is loaded by name
+ * when the first tile with a rarer codec is met, and stays.
+ */
 #include "container/openexr_core.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Buffered output to a descriptor. */
+ *
+ * Buffered output to a descriptor.
+ *
+ * One buffer gathers what is appended; a write or read elsewhere flushes it first. Interrupted and partial writes are
+ * continued. The first error is kept and makes all later calls fail, so that nothing is written after a gap.
+ */
 #include "container/output.h"
 
 #include <errno.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Comparing a finished tx file with what was asked for. */
+ *
+ * Comparing a finished tx file with what was asked for.
+ *
+ * In: the descriptor of the finished file and what was asked for. The file is opened by our own reader as any other
+ * would be; every difference in shape, order, text or tables is a failure that names what differs.
+ */
 #include "container/read_back.h"
 
 #include <ctype.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Bytes that wait in memory, then in an unlinked file. */
+ *
+ * Bytes that wait in memory, then in an unlinked file.
+ *
+ * Bytes go to memory until the budget is spent, then to a file that has no name from the start where the file system
+ * allows that. Views of what was written are read back in windows, larger ones as reading goes on in order.
+ */
 #include "container/spill.h"
 
 #include <errno.h>

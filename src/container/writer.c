@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The order of tiles, and the choice of the container. */
+ *
+ * The order of tiles, and the choice of the container.
+ *
+ * In: a layout, metadata and tiles in order. The order is checked here, so that a mistake in the pipeline is an
+ * INTERNAL failure and never a file with tiles in the wrong place; the containers' own writers can rely on it.
+ */
 #include "container/writer.h"
 
 #include <string.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The metadata of a tx file as text. */
+ *
+ * The metadata of a tx file as text.
+ *
+ * In: what is known about the source and the conversion. Out: the strings of both containers. Their wording is that of
+ * Blender's own writer, since Cycles and this project's reader take them apart again.
+ */
 #include "container/writer_metadata.h"
 
 #include <stdio.h>

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One attempt at a conversion. */
+ *
+ * One attempt at a conversion.
+ *
+ * It opens the stages, connects them and tears them down in reverse: feeder -> hash, pyramid or device -> tiler ->
+ * encode queue -> writer. Stages run on the pool; the first failure of any of them stops all. What comes out is a
+ * complete file on a descriptor and the numbers for the report.
+ */
 #include "convert/attempt.h"
 
 #include <errno.h>

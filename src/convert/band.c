@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Bands. */
+ *
+ * Bands.
+ *
+ * The last reference gives a band's memory back to the pool of its conversion, which cuts bands of small levels out of
+ * shared blocks. Lent bands have pixels that belong to somebody else, who is called when the last reference goes.
+ */
 #include "convert/band.h"
 
 #include <pthread.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Conforming rows of a source. */
+ *
+ * Conforming rows of a source.
+ *
+ * In: rows of the source in its type and channels. Out: rows of level 0. The plan is made once per image from
+ * settings, colour space and metadata; where it turns out that nothing is to be done, rows are passed on as they are.
+ */
 #include "convert/conform.h"
 
 #include <math.h>

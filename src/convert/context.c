@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What conversions share. */
+ *
+ * What conversions share.
+ *
+ * Threads, colour config, row operations and devices are made once and shared by any number of conversions. A derived
+ * context shares all of it but the colour config, for scenes with another working space.
+ */
 #include "convert/context.h"
 
 #include <errno.h>

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Converting one source image: resolve the settings, look up what is there, run the attempt, publish.
+ *
+ * In: a path, settings, options. Out: a published tx file and what became of it. What is fresh is left alone; what is
+ * to be made is made under a claim, so that of several processes one works; hooks let a batch fetch the file from a
+ * store instead.
  */
 #include "txmill/convert.h"
 

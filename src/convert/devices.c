@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Listing what this machine can compute with. */
+ *
+ * Listing what this machine can compute with.
+ *
+ * In: nothing but the machine. Out: the vector code that the CPU can run and what each GPU plug-in says about its
+ * devices, with the reason where one cannot be used.
+ */
 #include "txmill/devices.h"
 
 #include <stdio.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Encoding on all threads, writing in one order. */
+ *
+ * Encoding on all threads, writing in one order.
+ *
+ * Queued batches form a list in the order of the file. Whoever finishes the first of them writes it and all finished
+ * ones after it; the others go on encoding.
+ */
 #include "convert/encode_queue.h"
 
 #include <stdlib.h>

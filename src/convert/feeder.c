@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The feeder. */
+ *
+ * The feeder.
+ *
+ * It reads ahead of the other stages by as many bands as memory allows and waits when too many are alive. Statistics
+ * for constant and grey images are taken here, from conformed rows, before they are handed on.
+ */
 #include "convert/feeder.h"
 
 #include <stdlib.h>

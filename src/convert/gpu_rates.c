@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Measuring what pixels cost. */
+ *
+ * Measuring what pixels cost.
+ *
+ * A small strip is run through the CPU's code, and a trial image through the device, each once per kind of image.
+ * Their times per pixel, and the time that starting takes, are what `auto` decides by.
+ */
 #include "convert/gpu_rates.h"
 
 #include <string.h>

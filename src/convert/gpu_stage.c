@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The stage of a device. */
+ *
+ * The stage of a device.
+ *
+ * Rows are submitted in chunks; what comes back is handed out piece by piece. A device that fails makes the attempt
+ * fail with a status of its own, after which the conversion runs again on the CPU.
+ */
 #include "convert/gpu_stage.h"
 
 #include <stdlib.h>

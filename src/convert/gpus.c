@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Choosing devices. */
+ *
+ * Choosing devices.
+ *
+ * A lease says which device takes a file, or why none does. Devices are started by the first file that asks for them
+ * by name, or, with `auto`, once the work that they would have saved exceeds what starting costs.
+ */
 #include "convert/gpus.h"
 
 #include <ctype.h>

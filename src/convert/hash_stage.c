@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The hashing stage. */
+ *
+ * The hashing stage.
+ *
+ * Blocks of rows are independent messages of the digest, so strands hash several of them at once. Where the machine
+ * hashes two messages for the price of one, bands are held back until the partner block's band is there.
+ */
 #include "convert/hash_stage.h"
 
 #include <stdlib.h>

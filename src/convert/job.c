@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the stages of one conversion share. */
+ *
+ * What the stages of one conversion share.
+ *
+ * The first failure of any stage wins and stops the others at their next look; a cancellation counts as one. Stage
+ * times are CPU time of the threads that worked for a stage, added up without a lock.
+ */
 #include "convert/job.h"
 #include "core/cancel.h"
 #include "core/clock.h"

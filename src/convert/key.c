@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Settings keys. */
+ *
+ * Settings keys.
+ *
+ * In: resolved settings. Out: the digest of a short text that names each of them. A change to the arithmetic changes
+ * the version in that text, and with it every key.
+ */
 #include "convert/key.h"
 
 #include <stdio.h>

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a conversion takes in memory. */
+ *
+ * What a conversion takes in memory.
+ *
+ * The estimate is what a conversion cannot do without: bands, the pyramid's rows, encoders, the decoder. What --max-
+ * memory leaves beyond that becomes more bands, down to the fewest with which the stages cannot wait for each other
+ * forever.
+ */
 #include "convert/memory.h"
 
 enum {

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Finished tx files against what was asked for. */
+ *
+ * Finished tx files against what was asked for.
+ *
+ * In: a fresh tx file and the settings asked for. Out: a sentence about what differs, for the report: the file is
+ * loaded all the same, so it is not made again without --force.
+ */
 #include "convert/otherwise.h"
 
 #include <stdarg.h>

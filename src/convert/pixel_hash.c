@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SHA-1 of level 0. */
+ *
+ * SHA-1 of level 0.
+ *
+ * Samples are turned to float32 in buffers of a row, since that is what OpenImageIO hashes. Blocks may be fed from
+ * different threads, each block by one at a time and from its top.
+ */
 #include "convert/pixel_hash.h"
 
 #include <stdlib.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From what was asked for to what is done. */
+ *
+ * From what was asked for to what is done.
+ *
+ * In: settings as asked for and the header of the source. Out: the colour space and alpha type that count, and the key
+ * from which the file's name is made: the order of defaults is Blender's.
+ */
 #include "convert/resolve.h"
 
 #include <string.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The tiler. */
+ *
+ * The tiler.
+ *
+ * The newest band of a level completes the borders of the one before it; those of the first band wait for the last
+ * one, because the extension wraps round. Handing a band on is all that is done with it here.
+ */
 #include "convert/tiler.h"
 
 #include <stdlib.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A growable byte string. */
+ *
+ * A growable byte string.
+ *
+ * Texts and files grow here; the NUL at the end is not counted. Formatting measures first and then writes, so that
+ * nothing is ever cut.
+ */
 #include "core/bytes.h"
 #include "core/text.h"
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Integrity: xxh64. */
+ *
+ * Integrity: xxh64.
+ *
+ * xxHash's one-shot function behind our own name, so that it can be replaced in one place.
+ */
 #include "core/checksum.h"
 
 #include <xxhash.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Maps of files, and which of them a fault belongs to. */
+ *
+ * Maps of files, and which of them a fault belongs to.
+ *
+ * Maps are kept in a list that the handler of SIGBUS can walk without a lock. A page that vanished is replaced by
+ * zeros and its map is marked as lost; readers look at the mark before they trust what they decoded.
+ */
 #include "core/file_map.h"
 
 #include <errno.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Checked allocation. */
+ *
+ * Checked allocation.
+ *
+ * Sizes are products of factors that are checked for overflow, and arrays double when they grow. Failures carry the
+ * subject, mostly a file, that the memory was for.
+ */
 #include "core/mem.h"
 
 #include <stdarg.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Owners of files: processes, distinguished over hosts, restarts and containers. */
+ *
+ * Owners of files: processes, distinguished over hosts, restarts and containers.
+ *
+ * An owner is a host, a boot of that host, a process and its start. Whether one still lives can be known only on the
+ * host itself and within the same namespace of processes; everywhere else the answer is "elsewhere".
+ */
 #include "core/checksum.h"
 #include "core/owner.h"
 

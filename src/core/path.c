@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Paths as strings. */
+ *
+ * Paths as strings.
+ *
+ * Everything up to txm_folders_make works on text alone. The hints explain why a path that a user typed leads nowhere:
+ * the first component that is missing, or that is no folder.
+ */
 
 #include "core/path.h"
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names of sample types, number of levels. */
+ *
+ * Names of sample types, number of levels.
+ *
+ * The few facts about types and levels that every room needs and that public headers declare.
+ */
 #include "txmill/pixel.h"
 
 const char *txm_type_name(txm_type type)

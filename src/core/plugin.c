@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where the parts lie that are loaded or started when they are needed. */
+ *
+ * Where the parts lie that are loaded or started when they are needed.
+ *
+ * In: a file name. Out: its path: in the folder that $TXMILL_PLUGINS names, beside the library or the program, or
+ * where it was installed, in this order.
+ */
 #include "core/plugin.h"
 
 #include <dlfcn.h>

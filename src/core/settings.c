@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Words of the alpha types, default settings. */
+ *
+ * Words of the alpha types, default settings.
+ *
+ * The words of the options and those stored in files differ; both are in one table, so that neither can be forgotten
+ * when a type is added.
+ */
 #include "txmill/settings.h"
 
 #include <string.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SHA-1 of two messages at once: buffering and padding (FIPS 180-4). */
+ *
+ * SHA-1 of two messages at once: buffering and padding (FIPS 180-4).
+ *
+ * It fills blocks of both messages in step and leaves the compression of a block pair to the machine's instructions; a
+ * message that ends earlier is padded and finished alone.
+ */
 #include "core/sha1_pair.h"
 
 #include <stdio.h>

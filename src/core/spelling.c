@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Edit distance in the restricted Damerau form. */
+ *
+ * Edit distance in the restricted Damerau form.
+ *
+ * A table of two rows is enough for the distance; a third serves swaps of neighbours.
+ */
 #include "core/spelling.h"
 #include "core/text.h"
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names, texts and recording of failures. */
+ *
+ * Names, texts and recording of failures.
+ *
+ * In: a status, an errno, a format. Out: a failure in the caller's struct, the first of which counts. An errno becomes
+ * a status by one table, so that "disk full" is the same whatever call met it.
+ */
 #include "core/fail.h"
 
 #include <errno.h>

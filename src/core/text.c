@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Text. */
+ *
+ * Text.
+ *
+ * Numbers are printed and read in the C locale through uselocale, so that the caller's locale is left alone, in other
+ * threads too.
+ */
 #include "core/text.h"
 
 #include <locale.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A stream whose reads wait in poll(2), which a signal or a flag can end, and never in open(2) or read(2). */
+ *
+ * A stream whose reads wait in poll(2), which a signal or a flag can end, and never in open(2) or read(2).
+ *
+ * Built on fopencookie: callers use a plain FILE. Waiting is done in pieces of half a second, after which the flag is
+ * looked at.
+ */
 #include "core/text_file.h"
 
 #include <errno.h>

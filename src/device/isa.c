@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What this machine can run. */
+ *
+ * What this machine can run.
+ *
+ * The processor is asked, not the compiler, since one build runs on many machines. F16C is required with AVX2 because
+ * half floats are everywhere in textures.
+ */
 #include "device/isa.h"
 
 #if defined(__x86_64__)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Scalar C: the specification of every row operation.
+ *
+ * Written for being read and checked: one pixel after the other, in float32, in the order that the specification says.
+ * Vector code is tested against these functions to the bit, on random and on edge values.
  */
 #include <math.h>
 #include <string.h>

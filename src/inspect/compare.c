@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A level of a tx file against the same level of another. */
+ *
+ * A level of a tx file against the same level of another.
+ *
+ * In: two open files and a level. Out: the differences of its tiles, merged in the order of rows whatever the order in
+ * which threads finish.
+ */
 #include "inspect/compare.h"
 
 #include <stdlib.h>

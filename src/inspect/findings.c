@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Collecting findings. */
+ *
+ * Collecting findings.
+ *
+ * Threads add findings under a lock as they meet them; sorting by place at the end makes reports repeatable. A bound
+ * keeps a file with a million damaged tiles from filling the memory: what is beyond it is counted.
+ */
 #include "inspect/findings.h"
 
 #include <stdarg.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How far two versions of a level are apart. */
+ *
+ * How far two versions of a level are apart.
+ *
+ * Samples are compared as values of their type; halves by their order as integers, so that a step is one unit in the
+ * last place. Figures of tiles merge in any order.
+ */
 #include "inspect/level_diff.h"
 
 #include <math.h>

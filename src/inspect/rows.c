@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rows of pixels as floats. */
+ *
+ * Rows of pixels as floats.
+ *
+ * In: a path to a tx file or a plain image. Out: rows of float32, level by level, whatever the file is: the two sides
+ * of a comparison need not be of one kind.
+ */
 #include "inspect/rows.h"
 
 #include <stdlib.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From findings to the one answer whether a render uses a file. */
+ *
+ * From findings to the one answer whether a render uses a file.
+ *
+ * In: findings of a verification. Out: one word and one sentence. The checks are ordered as Cycles meets them: what
+ * keeps it from opening a file comes before what makes it show other pixels.
+ */
 #include <stdio.h>
 #include <string.h>
 

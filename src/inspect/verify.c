@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Verifying a tx file: the order of the checks. */
+ *
+ * Verifying a tx file: the order of the checks.
+ *
+ * In: a path and options. Out: findings, sorted. A file that cannot be opened is itself a finding where the file is to
+ * blame, and a failure where the system is. Later checks run only if earlier ones leave them something to work on.
+ */
 #include <stdlib.h>
 #include <string.h>
 

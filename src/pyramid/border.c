@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Gathering a border by the full-image rule for the repeat extension. */
+ *
+ * Gathering a border by the full-image rule for the repeat extension.
+ *
+ * Rows are asked for through a function, since they may lie in different bands; columns and rows beyond the level's
+ * edges wrap round as often as it takes, because a level may be narrower than its border.
+ */
 #include "pyramid/border.h"
 
 #include <string.h>

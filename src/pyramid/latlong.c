@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Latitude-longitude images. */
+ *
+ * Latitude-longitude images.
+ *
+ * Poles are single points on a sphere: their rows become one colour. Rows count by the area that they cover. Both are
+ * done in the order and precision in which Cycles does them.
+ */
 #include "pyramid/latlong.h"
 
 #include <math.h>

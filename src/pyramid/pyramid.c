@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The cascade of levels. */
+ *
+ * The cascade of levels.
+ *
+ * Each level keeps a window of four rows. A row that arrives may complete a row of the level above, which then arrives
+ * there in turn, and so on up to 1 x 1. The arithmetic of a row is that of src/device; this file decides which rows
+ * meet.
+ */
 #include "pyramid/pyramid.h"
 
 #include <stdlib.h>

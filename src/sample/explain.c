@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a look-up reads: the way of lookup.h again, writing down taps in place of adding them up. */
+ *
+ * What a look-up reads: the way of lookup.h again, writing down taps in place of adding them up.
+ *
+ * It must follow exactly what lookup.h does, or the explanation is a lie: both take the level, the tiles and the
+ * weights from the same functions.
+ */
 #include <string.h>
 
 #include "sample/lookup.h"

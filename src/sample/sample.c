@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The public calls of the sampler: options, choice of the back-end for this machine. */
+ *
+ * The public calls of the sampler: options, choice of the back-end for this machine.
+ *
+ * The back-end is chosen once, by the machine and $TXMILL_ISA. Checks of options are here so that the look-ups
+ * themselves, which run a hundred million times, need none.
+ */
 #include <pthread.h>
 #include <string.h>
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Look-ups in plain C: the specification. */
+ *
+ * Look-ups in plain C: the specification.
+ *
+ * lookup.h and entries.h compiled as they are: the text of the specification and of every back-end is the same, only
+ * taps differ.
+ */
 #include "sample/entries.h"
 
 static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,

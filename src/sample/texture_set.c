@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Textures in memory: a page table over tx files whose tiles are read when they are asked for, and stay.
+ *
+ * In: tx files. Out: a view for look-ups: per texture its levels, per tile an entry that is empty, pending or a place
+ * in a slab. Tiles are read with their borders, so that a look-up never needs two of them.
  */
 #include <stdlib.h>
 #include <string.h>

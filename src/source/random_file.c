@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A file that is read at any place. */
+ *
+ * A file that is read at any place.
+ *
+ * Reads are pread(2) on one descriptor and continue where they were interrupted; the first errno is kept for the
+ * failure that follows from it.
+ */
 #include "source/random_file.h"
 
 #include <errno.h>

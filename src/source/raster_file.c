@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A file read from front to back through one small buffer. */
+ * A file read from front to back through one small buffer.
+ *
+ * One buffer, filled in turn; get copies out of it, decoders may also work in place between pos and end. Seeking drops
+ * the buffer.
+ */
 #include "source/raster_file.h"
 
 #include <errno.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Finding and loading GPU plug-ins. */
+ *
+ * Finding and loading GPU plug-ins.
+ *
+ * In: the name of a back-end. Out: its table, if the plug-in is there and was built from the same header. It is loaded
+ * once per process and stays; failures say where it was looked for.
+ */
 #include "device/gpu/gpu_plugin.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The OpenImageIO reader: passes every call to a worker process and checks what comes back.
+ *
+ * Every call becomes a request and an answer on a socket. Sizes in an answer are checked against what was announced
+ * before memory is asked for; a worker that dies or stays silent costs this image and nothing else.
  */
 #include <errno.h>
 #include <stdio.h>

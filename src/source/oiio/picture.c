@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Encoding pictures: the side that asks a worker. */
+ *
+ * Encoding pictures: the side that asks a worker.
+ *
+ * In: pixels and a format. Out: the encoded file in memory. The module writes into a buffer of the worker's, so that
+ * nothing incomplete is ever at the path that the user named.
+ */
 #include "source/oiio/picture.h"
 
 #include <string.h>

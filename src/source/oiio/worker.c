@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Workers as seen by those who ask: starting them, talking to them, finding out how they ended.
+ *
+ * Workers are kept after an image for the next one, as many as there are processors, and ended otherwise. How one
+ * ended is turned into a reason that a user can act on: killed for memory, a crash in a decoder, a limit of time.
  */
 #include "source/oiio/worker.h"
 

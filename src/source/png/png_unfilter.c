@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Undoing PNG's row filters: the scalar specification, and the choice of what runs. */
+ * Undoing PNG's row filters: the scalar specification, and the choice of what runs.
+ *
+ * Filters are compiled once per size of a pixel, so that the distance to the pixel before is a constant. The best
+ * table that machine and environment allow is chosen when a file is opened.
+ */
 #include "source/png/png_unfilter.h"
 
 #include <stdlib.h>
