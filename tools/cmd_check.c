@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill check: is everything there that a render needs? Looked up as make does, judged as info does. */
+ *
+ * txmill check: is everything there that a render needs? Looked up as make does, judged as info does.
+ *
+ * In: scenes, folders, images. Each image is looked up under the settings that a render would use, and its tx file
+ * judged. Out: what is not ready, with the command that makes it so, and exit code 0 or 5: the last job before a
+ * render can be this command.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

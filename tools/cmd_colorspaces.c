@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill colorspaces: lists what the OCIO config in force offers. */
+ *
+ * txmill colorspaces: lists what the OCIO config in force offers.
+ *
+ * Out: roles and spaces with their aliases and classes, and those that the config has but this build cannot use, with
+ * the reason. The names printed are those that --colorspace and rules take.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill devices: lists what this machine can compute with. */
+ *
+ * txmill devices: lists what this machine can compute with.
+ *
+ * Out: the vector code that the CPU can run, and every GPU with its memory and, where it cannot be used, why. Nothing
+ * is converted.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

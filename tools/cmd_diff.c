@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill diff: how far two files are apart, in metadata and in the pixels of each level. */
+ *
+ * txmill diff: how far two files are apart, in metadata and in the pixels of each level.
+ *
+ * In: two files, tx or plain images, and thresholds. Out: differing metadata, and per level the largest and mean
+ * error, PSNR, the share of samples that differ and the worst tile; exit code 5 beyond a threshold; a picture where
+ * one is asked for.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

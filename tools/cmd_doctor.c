@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill doctor: what a bug report needs to know of the program, this machine and this place. */
+ *
+ * txmill doctor: what a bug report needs to know of the program, this machine and this place.
+ *
+ * Out: a list of facts, each good, a note, or bad: versions of the program and its libraries, devices, the OCIO
+ * config, limits of the process, variables. It changes nothing, so it can be run beside a render that hangs.
+ */
 #include <libdeflate.h>
 #include <openssl/crypto.h>
 #include <openexr.h>

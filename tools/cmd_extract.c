@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill extract: one level of tx files, or all of them, as pictures. */
+ *
+ * txmill extract: one level of tx files, or all of them, as pictures.
+ *
+ * In: a tx file and a level. Out: a picture in the format of the output's extension: as stored where the format holds
+ * that, else encoded for viewing.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill gc: removes what nobody needs from folders of tx files, or trims a store. */
+ *
+ * txmill gc: removes what nobody needs from folders of tx files, or trims a store.
+ *
+ * Parses what to remove and from where; gc_folders.c does folders, txm_store_trim stores. Without --delete nothing is
+ * touched, and the same lines are printed as with it.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill info: shows what is inside tx files. */
+ *
+ * txmill info: shows what is inside tx files.
+ *
+ * In: tx files. Out: container, sizes, what the metadata says, and whether Cycles would load the file. info_report.c
+ * prints; this file goes through the inputs and keeps the tally.
+ */
 #include "core/fail.h"
 #include "core/mem.h"
 #include "tools/inspect/info_report.h"

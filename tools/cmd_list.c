@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill list: the images of Blender scenes. */
+ *
+ * txmill list: the images of Blender scenes.
+ *
+ * In: scenes. Out: the images that a render would look up, what uses them, and the state of their tx files; with
+ * --lint, findings about nodes and files. Nothing is made.
+ */
 #include <stdio.h>
 #include <string.h>
 

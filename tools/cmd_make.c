@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill make: converts images into the tx files that Cycles looks up. */
+ *
+ * txmill make: converts images into the tx files that Cycles looks up.
+ *
+ * Only the options of the command: make_run.c carries it out, since `txmill watch` does the same work round after
+ * round.
+ */
 #include "core/fail.h"
 #include "tools/make/make_run.h"
 #include "tools/options/project.h"

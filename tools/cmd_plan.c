@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill plan: how the inputs divide into shards, before a farm is asked to work on them. */
+ *
+ * txmill plan: how the inputs divide into shards, before a farm is asked to work on them.
+ *
+ * In: the inputs of a farm job and a number of shards. Out: per shard its share of images, processor time and memory,
+ * so that a job can be sized before it is submitted. The division is the one that `make --shard` will use.
+ */
 #include <stdio.h>
 #include <string.h>
 

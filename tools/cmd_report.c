@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill report: a page about runs of txmill make. */
+ *
+ * txmill report: a page about runs of txmill make.
+ *
+ * In: logs of `make --json`, one or many. Out: a page, and its totals as text or JSON. Lines that are no log are
+ * counted, not fatal: a log of a killed run ends in the middle of one.
+ */
 #include <string.h>
 
 #include "core/fail.h"

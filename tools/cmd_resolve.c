@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill resolve: which file Cycles would load for an image, and why. */
+ *
+ * txmill resolve: which file Cycles would load for an image, and why.
+ *
+ * In: images and settings. Out: per image the tx file that Cycles would load, or why there is none and what is there
+ * instead. With --touch, files whose times were lost on the way get them back, after a deep comparison.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill sample: what a renderer sees at a place of a texture, and why; or a patch of it as a picture. */
+ *
+ * txmill sample: what a renderer sees at a place of a texture, and why; or a patch of it as a picture.
+ *
+ * In: a tx file, a place, derivatives and a filter. Out: the colour, and on request the levels, tiles, pixels and
+ * weights that make it; or a whole patch as a picture. The look-up is the library's own, so what is explained is what
+ * a renderer gets.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

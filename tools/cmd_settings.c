@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill settings: what holds for a path, and where it was said. */
+ *
+ * txmill settings: what holds for a path, and where it was said.
+ *
+ * In: paths. Out: for each the settings that hold there, and where each was said: a .txmill file with its line, a
+ * variable, or the default.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill tile: one tile of a tx file, with as many pixels around it as wanted, as numbers, raw bytes or a picture. */
+ *
+ * txmill tile: one tile of a tx file, with as many pixels around it as wanted, as numbers, raw bytes or a picture.
+ *
+ * In: a tx file, a level, a tile, a padding. Out: its pixels as text, raw samples or a picture; with --all, all tiles
+ * of the level on one sheet.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill verify: is a tx file whole, and is it what its name and its source say? */
+ *
+ * txmill verify: is a tx file whole, and is it what its name and its source say?
+ *
+ * In: tx files, or the log of a run that made them. Out: findings per file, sorted by what they cost a render, and
+ * exit code 5 if there are any that matter.
+ */
 #include "core/fail.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/inspect/verify_report.h"

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill view: tx files to look at, in the terminal or as a page for the browser. */
+ *
+ * txmill view: tx files to look at, in the terminal or as a page for the browser.
+ *
+ * In: tx files. Out: pictures in the terminal, or a page for the browser that holds as much of the pixels as its size
+ * allows.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill watch: keeps the tx files of folders up to date. Every round is a run of txmill make. */
+ *
+ * txmill watch: keeps the tx files of folders up to date. Every round is a run of txmill make.
+ *
+ * In: folders. Each round takes the files that have been quiet for a while and runs what `txmill make` runs; a round
+ * that fails for some files goes on with the others. It ends with SIGINT or SIGTERM.
+ */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The list of commands. Each is defined in its own tools/cmd_NAME.c. */
+ *
+ * The list of commands. Each is defined in its own tools/cmd_NAME.c.
+ *
+ * commands.def names them once; the table here, the declarations in commands.h, help and completion all come from it.
+ */
 #include "tools/commands.h"
 
 #include <string.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The program: finds the command, parses its options, runs it. */
+ *
+ * The program: finds the command, parses its options, runs it.
+ *
+ * In: argv. Out: the exit code of the command. `help`, `--version` and the hidden --generate are handled here; a
+ * command that is unknown gets the nearest known one in its message.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

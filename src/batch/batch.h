@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The batch as its parts see it: what is known of every input, and who may touch it when. */
+ *
+ * The batch as its parts see it: what is known of every input, and who may touch it when.
+ *
+ * The room src/batch is many conversions: from the arguments of a command to a plan and a run. inputs, folder, pattern
+ * and list find the images; rules, kind and names decide their settings; plan looks at all of them and orders the
+ * work; shard divides it among machines; claims keep processes from doing the same; run converts; store, sweep,
+ * garbage and trim look after what is there already. The public header is txmill/batch.h.
+ */
 #ifndef TXM_BATCH_BATCH_H
 #define TXM_BATCH_BATCH_H
 #include <pthread.h>

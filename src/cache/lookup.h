@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where Cycles looks for a tx file, and in what state it is there. */
+ *
+ * Where Cycles looks for a tx file, and in what state it is there.
+ *
+ * The room src/cache knows how Cycles' texture cache uses the file system: which name it looks up (name.h), where and
+ * when it takes a file (here), how a file appears under its name complete or not at all (publish.h), and how borders
+ * are added to a finished file (borders.h).
+ */
 #ifndef TXM_CACHE_LOOKUP_H
 #define TXM_CACHE_LOOKUP_H
 #include "cache/name.h"

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Encoding one tile into the bytes of the file: TIFF (horizontal predictor, then zlib, zstd or nothing;
- * always full tiles, so edge tiles are filled up by repeating their last column and row, which compresses to nothing)
- * and EXR (channel planes a scanline in alphabetical order, the zip byte split and delta, then zlib; edge tiles hold
- * their valid pixels only; a tile that does not shrink is stored as it is).
+ * Encoding one tile into the bytes of the file: TIFF (horizontal predictor, then zlib, zstd or nothing; always full
+ * tiles, so edge tiles are filled up by repeating their last column and row, which compresses to nothing) and EXR
+ * (channel planes a scanline in alphabetical order, the zip byte split and delta, then zlib; edge tiles hold their
+ * valid pixels only; a tile that does not shrink is stored as it is).
  *
  * An encoder holds one thread's scratch memory: nothing is allocated a tile once it has grown.
+ *
+ * The room src/codec turns pixels of a tile into the bytes of a file and back: predictors, deflate by libdeflate or by
+ * our own encoder for tiles of few matches, zstd, and the decoders that a renderer needs. Nothing here knows a
+ * container; sizes that come from files are checked by the caller against the file and here against the output.
  */
 #ifndef TXM_CODEC_TILE_H
 #define TXM_CODEC_TILE_H

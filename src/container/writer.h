@@ -3,6 +3,11 @@
  * Writing tx files: integer types become tiled TIFF (libtiff), float types tiled mip-mapped EXR (OpenEXRCore). Tiles
  * come ready-encoded (codec/tile.h), in one strict order: level 0 first, each level's tiles row by row. What is known
  * only at the end (SHA-1, averages) is handed over at the end.
+ *
+ * The room src/container knows TIFF and EXR tx files. writer.c and its parts put encoded tiles into a file; reader.c
+ * and its parts map one and read tiles of it, every number checked against the file's size; section_*.c and border_*.c
+ * are the border section at the file's end; describe.c takes the metadata apart; read_back.c compares a finished file
+ * with what was asked for. Reading needs no library but the codecs, so that a renderer can link it alone (libtxtile).
  */
 #ifndef TXM_CONTAINER_WRITER_H
 #define TXM_CONTAINER_WRITER_H

@@ -2,6 +2,12 @@
  *
  * One attempt at a conversion: everything between an opened source and a finished, unpublished file. It fails,
  * succeeds, or finds that the image is not grey after all and has to be run again with four channels.
+ *
+ * The room src/convert is one conversion, from a path to a published tx file. convert.c decides whether there is
+ * anything to do and under which settings; an attempt runs the stages, which pass bands of rows to each other: feeder
+ * (reads, conforms) -> hash, pyramid or device -> tiler -> encode queue -> writer. Each stage is a file of its own,
+ * runs on the pool's threads, and stops at the first failure of any other (job.h). Memory is that of the bands in
+ * flight, whatever the image's height.
  */
 #ifndef TXM_CONVERT_ATTEMPT_H
 #define TXM_CONVERT_ATTEMPT_H

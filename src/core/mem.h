@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Checked allocation. All sizes that come from files pass through here before memory is asked for. */
+ *
+ * Checked allocation. All sizes that come from files pass through here before memory is asked for.
+ *
+ * The room src/core is below all others and knows none of them: memory, failures, paths, text, clocks, byte order,
+ * digests, threads, and who owns a temporary file. What comes in is whatever the system gives; what goes out is
+ * checked - sizes multiplied without overflow, every failure with a status, a file and a cause. A function belongs
+ * here when two rooms need it and it says nothing about images.
+ */
 #ifndef TXM_CORE_MEM_H
 #define TXM_CORE_MEM_H
 #include <stdbool.h>

@@ -2,6 +2,11 @@
  *
  * The table of row operations. Scalar C fills it and is the specification; an ISA overwrites the entries that it does
  * faster with the same bits. Pixels are interleaved, 1 or 4 channels; `count` counts pixels.
+ *
+ * The room src/device holds the arithmetic of pixels and nothing else. scalar.c is the specification, over arith.h;
+ * simd/ is the same text for vectors, compiled by x86/ and arm/; gpu/ and cuda/ run whole conversions on a device. All
+ * agree to the bit, which tests check on random and on edge values: a result never depends on the machine. No
+ * contraction, no fast-math, float32 in the order written.
  */
 #ifndef TXM_DEVICE_OPS_H
 #define TXM_DEVICE_OPS_H

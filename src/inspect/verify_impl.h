@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the parts of a verification share: the file, what it says of itself, and where findings go.
+ *
+ * The room src/inspect asks questions of finished files, through the readers that everybody uses: verify (is it whole,
+ * and what its name and source say), diff (how far are two files apart), resolve (what would Cycles load). Answers are
+ * findings with ids that never change meaning (finding_table.h) and one verdict. Level 0 goes through the stages of a
+ * conversion again, so that a file is judged by the code that would make it.
  */
 #ifndef TXM_INSPECT_VERIFY_IMPL_H
 #define TXM_INSPECT_VERIFY_IMPL_H

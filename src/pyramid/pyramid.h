@@ -3,9 +3,12 @@
  * The pyramid: rows of level 0 go in from the top, rows of every level above come out as soon as the level below has
  * what they need. Holds four rows a level and nothing of the image.
  *
- * Filtering runs in linear float32; where the image is sRGB-encoded, rows are decoded once on the way in and each level
- * is encoded on its way out. Levels above come from the float rows, not from what was stored (half: clamped to its
- * range).
+ * Filtering runs in linear float32; where the image is sRGB-encoded, rows are decoded once on the way in and each
+ * level is encoded on its way out. Levels above come from the float rows, not from what was stored (half: clamped to
+ * its range).
+ *
+ * The room src/pyramid makes levels and borders: pyramid.c decides which rows meet, latlong.c what is different on a
+ * sphere, border.c gathers what lies around a tile. Arithmetic is src/device's.
  */
 #ifndef TXM_PYRAMID_PYRAMID_H
 #define TXM_PYRAMID_PYRAMID_H

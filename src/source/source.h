@@ -5,6 +5,12 @@
  * A source is served by one of several readers (a direct one for the common PNG, JPEG, TIFF, EXR and HDR layouts, the
  * OpenImageIO module for everything else). Which one served it never shows in the pixels: the direct readers are
  * tested to deliver what OpenImageIO delivers with oiio:UnassociatedAlpha=1, to the bit.
+ *
+ * The room src/source turns a file of any image format into rows of samples and a description. A folder per format
+ * holds a direct reader: png/ tiff/ exr/ jpeg/ hdr/ pnm/ webp/, each knowing only this header and what all share;
+ * meta/ reads the metadata that formats have in common; oiio/ hands everything else to a worker process, so that a
+ * crash in a decoder costs one image. Direct readers exist for speed and for memory: what they deliver is what
+ * OpenImageIO would, to the bit, and tests hold them to that. A format is added by a folder and a line in source.c.
  */
 #ifndef TXM_SOURCE_SOURCE_H
 #define TXM_SOURCE_SOURCE_H

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The hidden --generate: what the build derives from the tables of options. */
+ *
+ * The hidden --generate: what the build derives from the tables of options.
+ *
+ * The build runs the program itself to write the OPTIONS sections of its man pages and the completion scripts, so that
+ * none of them can disagree with what the program parses.
+ */
 #include "tools/help/generate.h"
 
 #include <string.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Man page sections in mdoc. */
+ *
+ * Man page sections in mdoc.
+ *
+ * In: a command's table of options. Out: mdoc: its options by groups with their long help, and the exit codes that it
+ * can return. man/*.in holds the rest of each page.
+ */
 #include <ctype.h>
 #include <string.h>
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What --help prints. */
+ *
+ * What --help prints.
+ *
+ * In: a command's table and the width of the terminal. Out: usage, purpose, and options by groups, with their help
+ * wrapped beside them or below where the name is long.
+ */
 #include <string.h>
 
 #include "tools/commands.h"

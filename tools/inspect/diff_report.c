@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `txmill diff` reports about two files. */
+ *
+ * What `txmill diff` reports about two files.
+ *
+ * In: the difference of two files. Out: a table of levels and the metadata that differs, or one JSON object, and the
+ * picture of level 0's differences where one is wanted.
+ */
 #include "tools/inspect/diff_report.h"
 
 #include <math.h>

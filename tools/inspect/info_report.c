@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `txmill info` shows of one tx file. */
+ *
+ * What `txmill info` shows of one tx file.
+ *
+ * In: a path. Loading opens the file, takes its description apart and asks for the verdict once; text and JSON are
+ * then two ways to print the same struct.
+ */
 #include "tools/inspect/info_report.h"
 
 #include <inttypes.h>

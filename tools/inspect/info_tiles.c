@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tiles as tables, as a histogram, and as JSON. */
+ *
+ * Tiles as tables, as a histogram, and as JSON.
+ *
+ * In: the census of a file's tiles. Out: rows of tiles, most of them left out unless all are asked for, and how sizes
+ * are spread over each level.
+ */
 #include "tools/inspect/info_tiles.h"
 
 #include <inttypes.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Every tile of a tx file looked at. */
+ *
+ * Every tile of a tx file looked at.
+ *
+ * Sizes come from the tables of the file; whether a tile holds one colour, or is damaged, from decoding it once.
+ */
 #include "tools/inspect/tile_census.h"
 
 #include <stdlib.h>

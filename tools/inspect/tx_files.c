@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Files from the command line. */
+ *
+ * Files from the command line.
+ *
+ * In: operands as typed. Out: a list of inputs for commands that look into files: folders with -r, lists, patterns.
+ * What cannot be read stays in the list as a failure, so that it is reported in its place.
+ */
 #include "tools/inspect/tx_files.h"
 
 #include <string.h>

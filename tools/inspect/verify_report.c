@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `txmill verify` reports about one tx file. */
+ *
+ * What `txmill verify` reports about one tx file.
+ *
+ * In: findings, sorted. Out: a line per finding with its id, level, tile and message, after a line that says whether
+ * Cycles uses the file.
+ */
 #include "tools/inspect/verify_report.h"
 
 #include <stdio.h>

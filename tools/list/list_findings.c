@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is wrong with a scene, or a likely mistake: files and libraries, nodes, and the images themselves. */
+ *
+ * What is wrong with a scene, or a likely mistake: files and libraries, nodes, and the images themselves.
+ *
+ * In: a scene and the state of its tx files. Out: one list of findings from three sources - missing files and
+ * libraries, nodes that use data as colours, and the images' own pixels - in an order that depends on names alone.
+ */
 #include <stdlib.h>
 #include <string.h>
 

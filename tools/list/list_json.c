@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The form for programs: docs/schema/list.schema.json describes it. */
+ *
+ * The form for programs: docs/schema/list.schema.json describes it.
+ *
+ * In: a report. Out: one object per scene, image, library and finding, so that a script can read lines as they come
+ * and a scene of ten thousand images needs no large document.
+ */
 #include "tools/output/json.h"
 #include "tools/list/list_report.h"
 

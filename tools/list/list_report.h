@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `txmill list` knows about a scene, and its two forms. */
+ *
+ * What `txmill list` knows about a scene, and its two forms.
+ *
+ * The room tools/list is `txmill list`: list_scene.c opens a scene and looks its files up, list_findings.c finds what
+ * is wrong, list_text.c and list_json.c print.
+ */
 #ifndef TXM_TOOLS_LIST_REPORT_H
 #define TXM_TOOLS_LIST_REPORT_H
 #include "cache/lookup.h"

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From a scene to a report. */
+ *
+ * From a scene to a report.
+ *
+ * In: a path. Out: the open scene and, per image, the look-up of its tx files under the scene's own working space and
+ * cache folder. Text and JSON print it.
+ */
 #include "tools/list/list_scene.h"
 
 #include <stdlib.h>

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
+ *
  * The form for people: a paragraph an image. Names come from files that others made: control characters in them are
- * shown as \xHH, so that nothing can be forged on a terminal. */
+ * shown as \xHH, so that nothing can be forged on a terminal.
+ *
+ * In: a report. Out: a paragraph per image: its colour space and alpha, where its nodes are, and the state of each tx
+ * file; findings and a sum at the end.
+ */
 #include <stdio.h>
 
 #include "tools/output/format.h"

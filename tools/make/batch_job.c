@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A batch from the command line. */
+ *
+ * A batch from the command line.
+ *
+ * In: parsed arguments. Out: a planned batch. `make`, `plan`, `check` and `watch` begin with it, so that they agree on
+ * which images there are and which settings they have.
+ */
 #include "tools/make/batch_job.h"
 
 #include "batch/sweep.h"

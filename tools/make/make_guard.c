@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The guard in front of the tx files that `txmill make` writes. */
+ *
+ * The guard in front of the tx files that `txmill make` writes.
+ *
+ * In: the planned files. A name that a user gave for output may be a source of the same run or a file of another kind;
+ * such a run is refused before anything is written.
+ */
 #include "tools/make/make_guard.h"
 
 #include <sys/stat.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `txmill make` reports. */
+ *
+ * What `txmill make` reports.
+ *
+ * In: events of a batch, from any thread, one at a time. Out: lines, JSON objects, the log, a summary and the tally
+ * for the exit code. A log that cannot be written fails the run, since whoever asked for it relies on it.
+ */
 #include "tools/make/make_report.h"
 
 #include <errno.h>

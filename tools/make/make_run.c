@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A batch run from the command line. */
+ *
+ * A batch run from the command line.
+ *
+ * In: the arguments of `make`. It opens the log, plans, guards the outputs, converts, and sums up; each step's failure
+ * ends in the same report. `watch` calls it once per round.
+ */
 #include "tools/make/make_run.h"
 
 #include "tools/make/make_guard.h"

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A batch run from the command line: inputs and rules from the arguments, events to report and progress. */
+ *
+ * A batch run from the command line: inputs and rules from the arguments, events to report and progress.
+ *
+ * The room tools/make runs conversions: from arguments to inputs (batch_job, make_scene), from events to lines and
+ * JSON (make_report, make_text), and back from logs to results (run_log, run_tx). `make`, `plan`, `check` and `watch`
+ * share it.
+ */
 #ifndef TXM_TOOLS_MAKE_RUN_H
 #define TXM_TOOLS_MAKE_RUN_H
 #include "tools/make/batch_job.h"

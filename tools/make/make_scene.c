@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From a scene to inputs of a batch. */
+ *
+ * From a scene to inputs of a batch.
+ *
+ * In: a .blend file. Out: one input per image and setting that the scene uses, with the scene's name as origin; packed
+ * images are unpacked first where a folder for them is given, and reported where none is.
+ */
 #include "tools/make/make_scene.h"
 
 #include <stdlib.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `txmill make` says of one file. */
+ *
+ * What `txmill make` says of one file.
+ *
+ * In: one result. Out: its line for people, cut to the terminal's width in the path and not in the outcome, and the
+ * words that JSON shares with it.
+ */
 #include "tools/make/make_text.h"
 
 #include <stdarg.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Logs of runs. */
+ *
+ * Logs of runs.
+ *
+ * In: lines of a log. Out: cJSON objects that a caller can rely on to be of a known schema and version. A line that is
+ * too long, cut off, or newer than this program is reported with its number.
+ */
 #include "tools/make/run_log.h"
 
 #include <errno.h>

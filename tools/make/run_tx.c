@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The tx files that logs of runs name. */
+ *
+ * The tx files that logs of runs name.
+ *
+ * In: logs. Out: their tx files as inputs; paths that were relative count from the folder that the run was started in.
+ */
 #include "tools/make/run_tx.h"
 
 #include <stdlib.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The stages of a conversion. */
+ *
+ * The stages of a conversion.
+ *
+ * One table of names serves both directions, so that a stage that is added appears in text, JSON and report alike.
+ */
 #include "tools/make/stages.h"
 
 #include <string.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Groups of options that several commands share. */
+ *
+ * Groups of options that several commands share.
+ *
+ * The tables are shared between commands; each is parsed into its own struct, which a command embeds. Below them are
+ * the checks that need more than one option.
+ */
 #include "tools/options/args.h"
 
 #include <stdlib.h>

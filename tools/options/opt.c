@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parsing a command line by a command's table of options. */
+ *
+ * Parsing a command line by a command's table of options.
+ *
+ * In: argv and a table. Out: the filled struct and the operands. A name that is unknown gets the nearest known one in
+ * its message; abbreviations are not taken, since scripts would break when an option is added.
+ */
 #include "tools/options/opt.h"
 
 #include <errno.h>

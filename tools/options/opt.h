@@ -5,6 +5,9 @@
  *
  * Adding a command: write tools/cmd_NAME.c that defines `const txm_command txm_cmd_NAME`, add its name to the list in
  * tools/commands.def, and write man/txmill-NAME.1.in. Tests check that the three agree.
+ *
+ * The room tools/options is everything between argv and a command's struct: parsing by tables (opt.c), groups of
+ * options that commands share (args.c, rule_args.c, shard_args.c), and what is said once for a project (project.c).
  */
 #ifndef TXM_TOOLS_OPT_H
 #define TXM_TOOLS_OPT_H

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Settings that are said once. */
+ *
+ * Settings that are said once.
+ *
+ * In: operands. Out: values with the place where each was said. Variables win over files, options over both; operands
+ * of different projects with different settings are refused, because one run has one set of them.
+ */
 #include "tools/options/project.h"
 
 #include <ctype.h>

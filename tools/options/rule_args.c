@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rules from the command line, and the check of what is asked for. */
+ *
+ * Rules from the command line, and the check of what is asked for.
+ *
+ * In: --rule, --rules, --preset. Out: rules in the order of their strength. Names of colour spaces are checked against
+ * the config before any image is looked at.
+ */
 #include "tools/options/rule_args.h"
 
 #include <stdio.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which part of the inputs is this run's. */
+ *
+ * Which part of the inputs is this run's.
+ *
+ * In: "3/8", or the variables of a Slurm array. Out: which shard of how many. An option wins over the environment, and
+ * --shard 1/1 turns the environment off.
+ */
 #include "tools/options/shard_args.h"
 
 #include <stdlib.h>

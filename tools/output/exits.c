@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Exit codes, the last line, and the signals that ask to stop. */
+ *
+ * Exit codes, the last line, and the signals that ask to stop.
+ *
+ * In: the statuses of a run's files. Out: one exit code and the last line on stderr, with the next step for the
+ * commonest failure. Signals set a flag that the work looks at; a second one ends the process at once.
+ */
 #include "tools/output/exits.h"
 
 #include <errno.h>

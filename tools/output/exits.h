@@ -2,6 +2,10 @@
  *
  * Exit codes: documented once, here, printed into every man page, and stable. Schedulers match the last line of stderr:
  *     TXMILL-ERROR code=N failed=K total=T
+ *
+ * The room tools/output is how the program speaks: messages (say), progress, text and JSON on standard output, HTML,
+ * summaries, the guard in front of output files, exit codes and signals. Commands print through it and never directly,
+ * so that control characters are shown, a full disk is noticed, and scripts can rely on the form.
  */
 #ifndef TXM_TOOLS_EXITS_H
 #define TXM_TOOLS_EXITS_H

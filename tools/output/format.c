@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Numbers for people. */
+ *
+ * Numbers for people.
+ *
+ * Bytes, seconds and counts in the units that people read; JSON has the plain numbers.
+ */
 #include "tools/output/format.h"
 
 #include <stdbool.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The guard in front of what is written. */
+ *
+ * The guard in front of what is written.
+ *
+ * In: an output's name and the inputs. Out: yes, or a refusal that says which image would be lost. Files are compared
+ * by identity, not by name: links and other spellings are the same file.
+ */
 #include "tools/output/guard.h"
 
 #include <errno.h>

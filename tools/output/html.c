@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Writing HTML. */
+ *
+ * Writing HTML.
+ *
+ * In: text from file names, metadata and messages. Out: the same with every character replaced that means something in
+ * HTML.
+ */
 #include "tools/output/html.h"
 
 #include <openssl/evp.h>

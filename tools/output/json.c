@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * JSON output over cJSON. */
+ *
+ * JSON output over cJSON.
+ *
+ * In: values. Out: lines. Failures of memory are noted once and make the command fail at its end, so that callers need
+ * not check each member.
+ */
 #include "tools/output/json.h"
 
 #include <errno.h>

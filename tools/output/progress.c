@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How far a run is. */
+ *
+ * How far a run is.
+ *
+ * In: shares of work from any thread. Out: one line that is rewritten on a terminal, or lines at whole percents in a
+ * log. Shares are weighted by estimated seconds, so that one large image does not look like one of many.
+ */
 #include "tools/output/progress.h"
 
 #include <stdio.h>

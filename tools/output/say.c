@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Messages to people. */
+ *
+ * Messages to people.
+ *
+ * In: messages from any thread. Out: whole lines on stderr, with the status line taken away before and put back after.
+ * Control characters are made visible, since names come from files that others made.
+ */
 #include "tools/output/say.h"
 
 #include <errno.h>

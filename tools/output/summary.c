@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The line that ends a command's text. */
+ *
+ * The line that ends a command's text.
+ *
+ * In: a word per file. Out: the counts of each word, in the order in which they were first given.
+ */
 #include "tools/output/summary.h"
 
 #include <stdio.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Text on standard output. */
+ *
+ * Text on standard output.
+ *
+ * In: pieces of text. Out: standard output, with colours where the terminal and --color allow them. Widths count
+ * columns, not bytes. A write that fails is noted and fails the command at its end.
+ */
 #include "tools/output/text.h"
 
 #include <stdio.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Whole levels in memory. */
+ *
+ * Whole levels in memory.
+ *
+ * In: an open tx file and a level, or all of them. Out: tight pixels in memory, as stored or encoded through the sRGB
+ * curve with alpha divided out, whichever the format of the picture needs.
+ */
 #include "tools/picture/level_picture.h"
 
 #include <stdlib.h>

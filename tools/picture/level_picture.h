@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Whole levels of a tx file in memory, as they are stored or encoded for viewing. */
+ *
+ * Whole levels of a tx file in memory, as they are stored or encoded for viewing.
+ *
+ * The room tools/picture makes pictures of tx files for commands that show or write them: whole levels here, tiles
+ * apart from each other in tile_sheet.c, encoding through the library's image writer in picture_file.c.
+ */
 #ifndef TXM_TOOLS_LEVEL_PICTURE_H
 #define TXM_TOOLS_LEVEL_PICTURE_H
 #include <stdbool.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A contact sheet of a level's tiles. */
+ *
+ * A contact sheet of a level's tiles.
+ *
+ * In: a level. Out: a picture with every tile and its padding apart from the others, numbered with a small bitmap
+ * font, so that borders can be checked by eye.
+ */
 #include "tools/picture/tile_sheet.h"
 
 #include <stdio.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Gathering what runs say. */
+ *
+ * Gathering what runs say.
+ *
+ * In: objects of a log. Out: a table of images, each with its last state and what it took, and of runs, with the
+ * shards that belong together by the keys of their lists.
+ */
 #include "tools/report/report_data.h"
 
 #include <stdio.h>

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What runs of `txmill make --json` say together. An image that failed in one run and was made by a later one (a retry,
- * another shard's) is made; one that several runs met counts once.
+ * What runs of `txmill make --json` say together. An image that failed in one run and was made by a later one (a
+ * retry, another shard's) is made; one that several runs met counts once.
+ *
+ * The room tools/report makes the page of `txmill report`: logs come in here, report_sums.c adds up, report_tables.c
+ * and report_page.c write HTML; report.css and report.js are put into the page by the build.
  */
 #ifndef TXM_TOOLS_REPORT_DATA_H
 #define TXM_TOOLS_REPORT_DATA_H

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The frame of the page: head, verdict, totals; and its way into the file. */
+ *
+ * The frame of the page: head, verdict, totals; and its way into the file.
+ *
+ * In: data and sums. Out: one HTML file: style and script are inside, their digests in its security policy, and every
+ * text escaped.
+ */
 #include "tools/report/report_page.h"
 
 #include <string.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The sections of the page after the totals. */
+ *
+ * The sections of the page after the totals.
+ *
+ * In: data and sums. Out: the page's sections, each a heading and a table. Each writes itself only where it has
+ * something to show.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pixels of a level as text inside a page. */
+ *
+ * Pixels of a level as text inside a page.
+ *
+ * In: a level and a number of bytes. Out: the level's samples, packed without loss, block by block, as text that the
+ * page's script decodes when a block comes into view.
+ */
 #include "tools/view/view_blocks.h"
 
 #include <libdeflate.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a page knows of its files besides their pixels. */
+ *
+ * What a page knows of its files besides their pixels.
+ *
+ * In: an open file. Out: the JSON that the page shows: header, verdict, sizes of tiles, what its levels hold. It is
+ * the same vocabulary as `txmill info --json`.
+ */
 #include "tools/view/view_data.h"
 
 #include <math.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Writing the page: its frame, and what is inside. */
+ *
+ * Writing the page: its frame, and what is inside.
+ *
+ * In: files, one after the other, and a budget of pixels. Out: the page, published when complete. Levels are put in
+ * from the smallest on until the budget is spent; what had to be left out is said in the page.
+ */
 #include "tools/view/view_page.h"
 
 #include <stdio.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pictures in a terminal, over Chafa. */
+ *
+ * Pictures in a terminal, over Chafa.
+ *
+ * In: a level as a picture. Out: symbols, sixel or kitty graphics: the format that --format names, or the best that
+ * the terminal is known to show.
+ */
 #include "tools/view/view_terminal.h"
 
 #include <chafa.h>
