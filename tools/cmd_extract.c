@@ -24,7 +24,6 @@
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
 #include "tools/picture/level_picture.h"
-#include "tools/picture/picture_file.h"
 
 enum { TXM_EXTRACT_SCHEMA_VERSION = 1 };
 

@@ -23,7 +23,7 @@
 #include "tools/output/line.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
-#include "tools/picture/picture_file.h"
+#include "tools/picture/level_picture.h"
 #include "tools/picture/tile_sheet.h"
 #include "txmill/reader.h"
 

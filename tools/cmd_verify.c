@@ -5,11 +5,11 @@
  * In: tx files, or the log of a run that made them. Out: findings per file, sorted by what they cost a render, and
  * exit code 5 if there are any that matter.
  */
+#include "convert/context.h"
 #include "core/fail.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/inspect/verify_report.h"
-#include "tools/make/run_tx.h"
-#include "convert/context.h"
+#include "tools/make/run_log.h"
 #include "tools/options/args.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"

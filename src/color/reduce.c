@@ -386,3 +386,30 @@ txm_status txm_color_load_reduced(const char *text, size_t size_bytes, const cha
     txm_bytes_free(&r.spaces);
     return status;
 }
+
+/* ---- the list of what fell away ---------------------------------------------------------------------------------- */
+
+txm_color_missing *txm_color_missing_add(txm_color_missing_list *list)
+{
+    if (!TXM_GROW(list->items, list->capacity, list->count))
+        return NULL;
+    return memset(&list->items[list->count++], 0, sizeof list->items[0]);
+}
+
+void txm_color_missing_free(txm_color_missing_list *list)
+{
+    if (!list)
+        return;
+    for (size_t i = 0; i < list->count; i++) {
+        txm_color_missing *m = &list->items[i];
+        for (char **alias = m->aliases; alias && *alias; alias++)
+            free(*alias);
+        free(m->aliases);
+        free(m->name);
+        free(m->family);
+        free(m->description);
+        free(m->reason);
+    }
+    free(list->items);
+    memset(list, 0, sizeof *list);
+}

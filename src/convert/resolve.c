@@ -7,6 +7,7 @@
  */
 #include "convert/resolve.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/fail.h"
@@ -70,4 +71,24 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
     r.key.equiangular = settings->equiangular;
     *out = r;
     return TXM_OK;
+}
+
+/* ---- the settings key -------------------------------------------------------------------------------------------- */
+
+/* Hex digits of a SHA-1, which is what a key is. */
+_Static_assert((int)TXM_KEY_HEX == (int)TXM_SHA1_HEX, "a key is a SHA-1");
+
+void txm_settings_key(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
+                      const txm_settings *settings, char out[TXM_KEY_HEX])
+{
+    static const char *const classes[] = {"data", "scene_linear", "scene_linear_srgb", "converted"};
+    const txm_conform c = txm_conform_plan(info, space, alpha, NULL);
+    char text[512];
+    /* A transform's digest takes part alone, not the name of its space: the same transform gives the same pixels. */
+    int n = snprintf(text, sizeof text,
+                     "pixels:%d class:%s transform:%.300s associate:%d opaque:%d divide:%d latlong:%d "
+                     "mono:%d",
+                     TXM_PIXELS_VERSION, classes[txm_color_space_class(space)], txm_color_space_transform_id(space),
+                     c.associate, c.set_opaque, c.divide, settings->equiangular, settings->mono && c.channels > 1);
+    txm_sha1_of(text, (size_t)n, out);
 }

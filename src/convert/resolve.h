@@ -3,8 +3,11 @@
 #ifndef TXM_CONVERT_RESOLVE_H
 #define TXM_CONVERT_RESOLVE_H
 #include "cache/name.h"
+#include "convert/conform.h"
 #include "convert/context.h"
+#include "core/hash.h"
 #include "source/source.h"
+#include "txmill/convert.h"
 
 typedef struct txm_resolved {
     const char *requested;        /* the colour space as it counts for the name: a name or "auto" */
@@ -18,4 +21,17 @@ typedef struct txm_resolved {
  * strict: then it counts as scene-linear, and with `warn` that is logged. */
 txm_status txm_resolve(const txm_context *context, const txm_settings *settings, const char *path,
                        const txm_source_info *info, bool warn, txm_resolved *out, txm_error *err);
+
+/* Raised whenever the same input gives other pixels than before. */
+enum { TXM_PIXELS_VERSION = 2 };
+
+/* Two conversions of the same image have the same settings key exactly when they give the same pixels. Farms use it to
+ * find work that was done already, where names and times say nothing.
+ *
+ * It covers the class of the colour space, or what its transform does; what is done about alpha; filtering as an
+ * environment; whether grey is stored as one channel; and the version of our own arithmetic. It does not cover how the
+ * space is called, tiles, compression, borders, metadata, places: they change no pixel. So sRGB and its alias have one
+ * key, and alpha types have one key where the image has no alpha. */
+void txm_settings_key(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
+                      const txm_settings *settings, char out[TXM_KEY_HEX]);
 #endif

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names of sample types, number of levels.
+ * Names of sample types, number of levels, density of pixels.
  *
  * The few facts about types and levels that every room needs and that public headers declare.
  */
 #include "txmill/pixel.h"
+
+#include <stddef.h>
+
+#include "core/density.h"
 
 const char *txm_type_name(txm_type type)
 {
@@ -18,4 +22,12 @@ uint32_t txm_level_count(uint32_t width_px, uint32_t height_px)
     while (longest >>= 1)
         levels++;
     return levels;
+}
+
+void txm_density_drop_nonsense(txm_density *density)
+{
+    float *numbers[] = {&density->aspect, &density->x, &density->y};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!(*numbers[i] > 0 && *numbers[i] < 0x1p32f)) /* NaN as well */
+            *numbers[i] = 0;
 }

@@ -17,7 +17,7 @@
 #include "core/hash.h"
 #include "core/path.h"
 #include "tools/make/make_text.h"
-#include "tools/make/stages.h"
+#include "tools/make/run_log.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch/names.h"
 #include "core/bytes.h"
 #include "core/fail.h"
 #include "core/mem.h"
@@ -152,5 +153,70 @@ txm_status txm_run_log_read(const char *path, txm_run_log_fn fn, void *user, txm
         return txm_fail_errno(err, errno, "%s: cannot open the log", path);
     txm_status status = read_lines(&r, f, err);
     fclose(f);
+    return status;
+}
+
+/* ---- the stages of a conversion ---------------------------------------------------------------------------------- */
+
+const char *const txm_stage_names[TXM_STAGES] = {"decode", "conform", "color",   "pyramid",
+                                                 "hash",   "encode",  "borders", "write"};
+
+void txm_stages_from(const txm_stage_seconds *s, double out[TXM_STAGES])
+{
+    const double seconds[TXM_STAGES] = {s->decode, s->conform, s->color,   s->pyramid,
+                                        s->hash,   s->encode,  s->borders, s->write};
+    memcpy(out, seconds, sizeof seconds);
+}
+
+void txm_json_stages(cJSON *object, const double seconds[TXM_STAGES])
+{
+    cJSON *stages = txm_json_object(object, "stage_seconds");
+    for (int i = 0; i < TXM_STAGES; i++)
+        txm_json_number(stages, txm_stage_names[i], seconds[i], 6);
+}
+
+/* ---- the tx files of a run --------------------------------------------------------------------------------------- */
+
+typedef struct adding {
+    txm_inputs *inputs;
+    txm_names seen;
+} adding;
+
+static txm_status remember(adding *a, const char *path, bool *is_new, txm_error *err)
+{
+    txm_name *entry = txm_names_entry(&a->seen, path);
+    if (!entry)
+        return txm_no_memory(err, NULL);
+    *is_new = entry->value++ == 0;
+    return TXM_OK;
+}
+
+static txm_status take(void *user, const cJSON *object, txm_error *err)
+{
+    adding *a = user;
+    const char *state = txm_run_log_text(object, "state");
+    bool is_new = false;
+    if (!state || (strcmp(state, "created") != 0 && strcmp(state, "up-to-date") != 0))
+        return TXM_OK;
+    char *path = txm_run_log_path(object, "tx");
+    txm_status status = path ? remember(a, path, &is_new, err) : TXM_OK;
+    const txm_input entry = {.path = path};
+    if (status == TXM_OK && is_new)
+        status = txm_inputs_add_entry(a->inputs, &entry, err);
+    free(path);
+    return status;
+}
+
+txm_status txm_run_tx_read(txm_inputs *inputs, const txm_opt_list *logs, txm_error *err)
+{
+    adding a = {.inputs = inputs};
+    txm_status status = TXM_OK;
+    txm_run_log_counts counts;
+    bool is_new;
+    for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++)
+        status = remember(&a, txm_inputs_at(inputs, i)->path, &is_new, err);
+    for (size_t i = 0; status == TXM_OK && i < logs->count; i++)
+        status = txm_run_log_read(logs->items[i], take, &a, &counts, err);
+    txm_names_free(&a.seen);
     return status;
 }

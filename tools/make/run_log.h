@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/options/opt.h"
+#include "tools/output/json.h"
+#include "txmill/batch.h"
+#include "txmill/convert.h"
 #include "txmill/status.h"
 
 typedef struct txm_run_log_counts {
@@ -32,4 +36,21 @@ uint64_t txm_run_log_count(const cJSON *object, const char *name, uint64_t most)
 /* The exact bytes of a path member: those of NAME_encoded, where it is there. New string; NULL when it is absent or
  * memory is exhausted. */
 char *txm_run_log_path(const cJSON *object, const char *name);
+
+/* ---- the stages of a conversion, as `txmill make` reports them and `txmill report` reads them ---- */
+
+/* In the order of the pipeline, as JSON calls them. */
+enum { TXM_STAGES = 8 };
+extern const char *const txm_stage_names[TXM_STAGES];
+
+/* Seconds in this order. */
+void txm_stages_from(const txm_stage_seconds *seconds, double out[TXM_STAGES]);
+/* Adds the member "stage_seconds". */
+void txm_json_stages(cJSON *object, const double seconds[TXM_STAGES]);
+
+/* ---- the tx files of a run, for commands that take tx files ---- */
+
+/* Adds the tx files that the logs say were made or up to date, each once, and none that is there already. As
+ * txm_run_log_read. */
+txm_status txm_run_tx_read(txm_inputs *inputs, const txm_opt_list *logs, txm_error *err);
 #endif

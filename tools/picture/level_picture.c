@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch/out_file.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "device/ops.h"
@@ -160,4 +161,14 @@ txm_status txm_level_picture_to_8_bits(txm_level_picture *p, txm_error *err)
     p->type = TXM_TYPE_U8;
     free(values);
     return TXM_OK;
+}
+
+txm_status txm_picture_write(const char *path, const txm_picture *picture, txm_error *err)
+{
+    txm_bytes file = {0};
+    txm_status status = txm_picture_encode(path, picture, &file, err);
+    if (status == TXM_OK)
+        status = txm_out_file_write(path, file.data, file.size, err);
+    txm_bytes_free(&file);
+    return status;
 }

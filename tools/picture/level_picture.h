@@ -3,7 +3,7 @@
  * Whole levels of a tx file in memory, as they are stored or encoded for viewing.
  *
  * The room tools/picture makes pictures of tx files for commands that show or write them: whole levels here, tiles
- * apart from each other in tile_sheet.c, encoding through the library's image writer in picture_file.c.
+ * apart from each other in tile_sheet.c; both go through the library's image writer.
  */
 #ifndef TXM_TOOLS_LEVEL_PICTURE_H
 #define TXM_TOOLS_LEVEL_PICTURE_H
@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "container/describe.h"
+#include "source/oiio/picture.h"
 
 /* What the samples of a tx file are. */
 typedef enum txm_values {
@@ -41,4 +42,7 @@ txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *picture
 /* Whatever that left as it was becomes 8 bits. */
 txm_status txm_level_picture_to_8_bits(txm_level_picture *picture, txm_error *err);
 void txm_level_picture_clear(txm_level_picture *picture); /* NULL-safe; zeroes */
+/* Encodes a picture (source/oiio/picture.h) and puts it under `path` (batch/out_file.h), whole or not at all. Its
+ * folder must be there. */
+txm_status txm_picture_write(const char *path, const txm_picture *picture, txm_error *err);
 #endif

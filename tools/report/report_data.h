@@ -10,7 +10,6 @@
 #define TXM_TOOLS_REPORT_DATA_H
 #include "batch/names.h"
 #include "tools/make/run_log.h"
-#include "tools/make/stages.h"
 #include "txmill/batch.h"
 
 typedef enum txm_report_state {
