@@ -50,7 +50,6 @@ static const txm_option options[] = {
     TXM_OPTION(FLAG, "quiet", .letter = 'q', AT(quiet), .help = "Print only warnings, findings and errors"),
     {0},
 };
-#undef AT
 
 static const txm_option_group groups[] = {
     {"Actions, exactly one", actions, 0},

@@ -77,7 +77,6 @@ static const txm_option options[] = {
     TXM_OPTION_CACHE_DIR(AT(cache_dir), "Folder of the tx files (default: blender_tx beside each image)", NULL),
     {0},
 };
-#undef AT
 
 static const txm_option_group groups[] = {
     {"Checks", options, 0},

@@ -66,7 +66,6 @@ static const txm_option outputs[] = {
     TXM_OPTION_FORCE(AT(force)),
     {0},
 };
-#undef AT
 
 static const txm_option_group groups[] = {
     {"Thresholds", thresholds, 0},

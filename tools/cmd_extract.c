@@ -68,7 +68,6 @@ static const txm_option outputs[] = {
     TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object per file that says what was written"),
     {0},
 };
-#undef AT
 
 static const txm_option_group groups[] = {
     {"Which pixels", options, 0},

@@ -65,7 +65,6 @@ static const txm_option what_options[] = {
     TXM_OPTION(FLAG, "delete", AT(remove), .help = "Really remove; without it, only list what would be removed"),
     {0},
 };
-#undef AT
 
 static const txm_option_group groups[] = {
     {"What", what_options, 0},

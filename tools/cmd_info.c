@@ -40,7 +40,6 @@ static const txm_option options[] = {
     TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object per file"),
     {0},
 };
-#undef AT
 
 static const txm_option_group groups[] = {
     {"Reports", options, 0},

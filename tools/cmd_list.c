@@ -47,7 +47,6 @@ static const txm_option options[] = {
     TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object per scene, image, library and finding"),
     {0},
 };
-#undef AT
 
 static const txm_option_group groups[] = {
     {"Listing", options, offsetof(list_args, list)},

@@ -44,7 +44,6 @@ static const txm_option course_options[] = {
                .more = "On a terminal there is a progress line in any case, unless -q is given."),
     {0},
 };
-#undef AT
 
 static const txm_option_group groups[] = {
     {"Inputs", txm_input_options, offsetof(txm_make_args, input)},

@@ -39,7 +39,6 @@ static const txm_option shard_options[] = {
     TXM_OPTION(FLAG, "files", AT(files), .help = "Show which shard each input is in"),
     {0},
 };
-#undef AT
 
 static const txm_option_group groups[] = {
     {"Shards", shard_options, 0},

@@ -33,7 +33,6 @@ static const txm_option page_options[] = {
     TXM_OPTION(STRING, "title", AT(title), .arg = "TEXT", .help = "Heading of the page"),
     {0},
 };
-#undef AT
 
 static const txm_option_group groups[] = {
     {"Page", page_options, 0},

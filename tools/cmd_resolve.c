@@ -43,7 +43,6 @@ static const txm_option options[] = {
     TXM_OPTION_QUICK(AT(quick)),
     {0},
 };
-#undef AT
 
 static const txm_option_group groups[] = {
     {"Action", options, 0},

@@ -131,7 +131,6 @@ static const txm_option outputs[] = {
     {0},
 };
 #undef NUMBER
-#undef AT
 
 static const txm_option_group groups[] = {
     {"Where", places, 0},

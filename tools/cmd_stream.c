@@ -122,7 +122,6 @@ static const txm_option outputs[] = {
     TXM_OPTION(FLAG, "quiet", .letter = 'q', AT(quiet), .help = "Print only warnings and errors"),
     {0},
 };
-#undef AT
 
 static const txm_option_group groups[] = {{"Picture", pictures, 0},
                                           {"Textures", textures, 0},

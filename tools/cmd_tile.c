@@ -86,7 +86,6 @@ static const txm_option outputs[] = {
     TXM_OPTION(FLAG, "json", AT(json), .help = "Print the pixels as one JSON object a file"),
     {0},
 };
-#undef AT
 
 static const txm_option_group groups[] = {
     {"Which pixels", options, 0},

@@ -40,7 +40,6 @@ static const txm_option options[] = {
                        "tx file: the exit status of the run shows that, and so does txmill report."),
     {0},
 };
-#undef AT
 
 static const txm_option_group groups[] = {
     {"Checks", options, 0},

@@ -91,7 +91,6 @@ static const txm_option page_options[] = {
     TXM_OPTION(FLAG, "json", AT(json), .help = "With --html: print one JSON object per file"),
     {0},
 };
-#undef AT
 
 static const txm_option_group groups[] = {
     {"Picture", picture_options, 0},

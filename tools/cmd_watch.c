@@ -43,7 +43,6 @@ static const txm_option watch_options[] = {
     TXM_OPTION(FLAG, "lint", AT(make.lint), .help = "Warn about likely mistakes, as make does"),
     {0},
 };
-#undef AT
 
 static const txm_option_group groups[] = {
     {"Watching", watch_options, 0},

@@ -40,12 +40,12 @@ txm_rules *txm_rules_new(void)
 
 void txm_rules_free(txm_rules **rules)
 {
-    if (!rules || !*rules)
-        return;
-    txm_names_free(&(*rules)->names);
-    free((*rules)->items);
-    free(*rules);
-    *rules = NULL;
+    if (rules && *rules) {
+        txm_names_free(&(*rules)->names);
+        free((*rules)->items);
+        free(*rules);
+        *rules = NULL;
+    }
 }
 
 static txm_status add(txm_rules *r, const txm_rule *rule, txm_error *err)

@@ -330,9 +330,9 @@ txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtim
 
 void txm_publish_abort(txm_publish **publish)
 {
-    if (!publish || !*publish)
-        return;
-    unlink((*publish)->temp);
-    discard(*publish);
-    *publish = NULL;
+    if (publish && *publish) {
+        unlink((*publish)->temp);
+        discard(*publish);
+        *publish = NULL;
+    }
 }

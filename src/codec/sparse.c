@@ -49,11 +49,11 @@ txm_sparse *txm_sparse_new(size_t max_bytes)
 
 void txm_sparse_free(txm_sparse **sparse)
 {
-    if (!sparse || !*sparse)
-        return;
-    free((*sparse)->sequences);
-    free(*sparse);
-    *sparse = NULL;
+    if (sparse && *sparse) {
+        free((*sparse)->sequences);
+        free(*sparse);
+        *sparse = NULL;
+    }
 }
 
 /* ---- costs ---- */

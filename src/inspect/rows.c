@@ -44,11 +44,9 @@ txm_status txm_rows_open(const txm_context *context, const char *path, txm_rows 
 
 void txm_rows_close(txm_rows *rows)
 {
-    if (!rows)
-        return;
     txm_tx_close(&rows->tx);
     txm_source_close(&rows->source);
-    memset(rows, 0, sizeof *rows);
+    *rows = (txm_rows){0};
 }
 
 void txm_rows_size(const txm_rows *rows, uint32_t level, uint32_t *width, uint32_t *height)

@@ -16,7 +16,7 @@ typedef struct txm_rows {
 
 /* Opens a tx file, or else an image. */
 txm_status txm_rows_open(const txm_context *context, const char *path, txm_rows *out, txm_error *err);
-void txm_rows_close(txm_rows *rows); /* NULL-safe; accepts half-open ones */
+void txm_rows_close(txm_rows *rows); /* accepts half-open and zeroed ones */
 
 /* Size of a level; 0x0 beyond the last. */
 void txm_rows_size(const txm_rows *rows, uint32_t level, uint32_t *width, uint32_t *height);

@@ -234,24 +234,22 @@ int txm_finish_failed(const txm_error *err, size_t total)
 
 const char *txm_exit_text(int code)
 {
-    switch (code) {
-    case TXM_EXIT_OK:
-        return "Everything was done, or was up to date already.";
-    case TXM_EXIT_INTERNAL:
-        return "An error inside txmill or one of its libraries.";
-    case TXM_EXIT_USAGE:
-        return "The command line makes no sense.";
-    case TXM_EXIT_FAILED:
-        return "Some inputs failed for good; none is worth a retry.";
-    case TXM_EXIT_RETRY:
-        return "Some inputs failed in a way that a retry may cure (input and output, a lock, memory, a full disk).";
-    case TXM_EXIT_FINDINGS:
-        return "Differences or findings: the files are not what was asked for.";
-    case TXM_EXIT_SIGINT:
-        return "Interrupted by SIGINT; temporary files were removed.";
-    case TXM_EXIT_SIGTERM:
-        return "Ended by SIGTERM; temporary files were removed.";
-    default:
-        return NULL;
-    }
+    static const struct {
+        int code;
+        const char *text;
+    } texts[] = {
+        {TXM_EXIT_OK, "Everything was done, or was up to date already."},
+        {TXM_EXIT_INTERNAL, "An error inside txmill or one of its libraries."},
+        {TXM_EXIT_USAGE, "The command line makes no sense."},
+        {TXM_EXIT_FAILED, "Some inputs failed for good; none is worth a retry."},
+        {TXM_EXIT_RETRY,
+         "Some inputs failed in a way that a retry may cure (input and output, a lock, memory, a full disk)."},
+        {TXM_EXIT_FINDINGS, "Differences or findings: the files are not what was asked for."},
+        {TXM_EXIT_SIGINT, "Interrupted by SIGINT; temporary files were removed."},
+        {TXM_EXIT_SIGTERM, "Ended by SIGTERM; temporary files were removed."},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].code == code)
+            return texts[i].text;
+    return NULL;
 }
