@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Texture look-ups beside OpenImageIO's TextureSystem, on the same file, all tiles in memory.
- *     bench_lookup [-n ROUNDS] [-j THREADS] TX
- * prints tables: look-ups per CPU second of one thread, rounds of both in turn, the best of each; nanoseconds of a
+ *     bench_lookup [-n ROUNDS] [-j THREADS] [-p PATTERN] TX
+ * prints tables (-p: of the patterns with that text in their names): look-ups per CPU second of one thread, rounds of both in turn, the best of each; nanoseconds of a
  * look-up by its stages; with -j look-ups a second by the clock.
  */
 #include <math.h>
@@ -73,7 +73,13 @@ static struct {
     oiio_textures *oiio;
     float *in[6]; /* LOOKUPS look-ups */
     uint64_t random;
+    const char *only; /* patterns whose names have this text; NULL: all */
 } bench = {.random = 88172645463325252u};
+
+static int chosen(const pattern *p)
+{
+    return !bench.only || strstr(p->name, bench.only);
+}
 
 static _Noreturn void die(const char *what)
 {
@@ -220,6 +226,8 @@ static void by_cpu_time(int rounds)
     for (int n = 0; n < PATTERNS; n++) {
         const pattern *p = &patterns[n];
         double a = 0, b = 0;
+        if (!chosen(p))
+            continue;
         make_places(p);
         check_same(p);
         ours(p, 0, LOOKUPS);
@@ -284,7 +292,7 @@ static void by_the_clock(int rounds, int threads)
            threads);
     for (int n = 0; n < PATTERNS; n++) {
         const pattern *p = &patterns[n];
-        if (p->call == BATCHES || p->elongation != 1)
+        if (p->call == BATCHES || p->elongation != 1 || !chosen(p))
             continue;
         double a = 0, b = 0, goal = p->where == COHERENT ? 4.5 : 5;
         make_places(p);
@@ -365,16 +373,18 @@ int main(int argc, char **argv)
 {
     int rounds = 5, threads = 0, c;
     txm_error err = {0};
-    while ((c = getopt(argc, argv, "n:j:")) != -1) {
+    while ((c = getopt(argc, argv, "n:j:p:")) != -1) {
         if (c == 'n')
             rounds = atoi(optarg);
         else if (c == 'j')
             threads = atoi(optarg);
+        else if (c == 'p')
+            bench.only = optarg;
         else
             return 2;
     }
     if (optind + 1 != argc || rounds < 1 || threads < 0 || threads > MAX_THREADS)
-        die("bench_lookup [-n ROUNDS] [-j THREADS] TX");
+        die("bench_lookup [-n ROUNDS] [-j THREADS] [-p PATTERN] TX");
     if (txm_texture_set_new(&bench.set, &err) ||
         txm_texture_set_add(bench.set, argv[optind], TXM_EXTENSION_REPEAT, &bench.id, &err) ||
         txm_texture_set_load_all(bench.set, bench.id, &err))

@@ -1,14 +1,33 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Texture look-ups beside OpenImageIO: lookup.sh [BUILD [IMAGES]]. Prints tables; see bench/bench_lookup.c.
+# Texture look-ups beside OpenImageIO: lookup.sh [BUILD [IMAGES [RESULTS]]]. Prints tables, see bench/bench_lookup.c, and
+# puts them in the place of those in RESULTS, which is bench/results.md unless it is said; "-": nowhere.
 set -eu
 build=${1:-build}
 images=${2:-bench-images}
+results=${3:-bench/results.md}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 bench/photo4k.sh "$images"
 TXMILL_PLUGINS=$PWD/$build
 export TXMILL_PLUGINS
 "$build/txmill" make -q "$images/photo4k.png" -o "$out/photo4k.tx"
-"$build/bench_lookup" "$out/photo4k.tx"
-"$build/bench_lookup" -j 2 "$out/photo4k.tx"
+{
+    echo "## Texture look-ups (make bench-lookup)"
+    echo
+    echo "photo4k.tx, RGBA8, all tiles in memory, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(date -u +%F); load"
+    echo "before and after $(cut -d ' ' -f 1 /proc/loadavg) and @AFTER@. Trilinear by Cycles' footprint. Ratios are of one run, both sides in turn."
+    echo
+    "$build/bench_lookup" "$out/photo4k.tx"
+    "$build/bench_lookup" -j 2 "$out/photo4k.tx"
+} >"$out/tables"
+sed -i "s/@AFTER@/$(cut -d ' ' -f 1 /proc/loadavg)/" "$out/tables"
+cat "$out/tables"
+[ "$results" != - ] || exit 0
+# The section goes to where it was, or to the end.
+awk -v tables="$out/tables" '
+    function put() { while ((getline line < tables) > 0) print line; done = 1 }
+    /^## / { inside = /^## Texture look-ups \(make bench-lookup\)/; if (inside) { put(); next } if (done == 1) { print ""; done = 2 } }
+    !inside { print }
+    END { if (!done) { print ""; put() } }' "$results" >"$out/results.md"
+cp "$out/results.md" "$results"

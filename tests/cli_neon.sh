@@ -17,7 +17,7 @@ else
     echo "not ok neon-equals-scalar"
 fi
 if aarch64-linux-gnu-gcc -std=c11 -O2 -ffp-contract=off -fno-math-errno -D_GNU_SOURCE -DTXM_VERSION='""' -static -Iinclude -Isrc \
-    -Itests tests/sample_isa_main.c tests/util_sample.c src/sample/s[ac]*.c src/sample/arm/*.c src/device/*.c src/device/arm/*.c \
+    -Itests tests/sample_isa_main.c tests/util_sample.c src/sample/s[ac]*.c src/sample/arm/*.c src/sample/simd/*.c src/device/*.c src/device/arm/*.c \
     src/core/pixel.c src/core/status.c src/core/text.c src/core/bytes.c -lm -lpthread -o "$dir/sample" &&
     qemu-aarch64 "$dir/sample" neon 40; then
     echo "ok neon-look-ups-equal-scalar"

@@ -50,11 +50,40 @@ for isa in scalar avx2; do
 done
 check patch-isas cmp scalar.ppm avx2.ppm
 
+# UDIM tiles: the tile by the whole part, holes magenta, all of them as one picture.
+cp rgb.tx wall.1001.tx; cp half.tx wall.1002.tx; cp grey.tx wall.1011.tx
+txm sample 'wall.<UDIM>.tx' --u 1.3 --v 0.6 --explain
+check udim rc_is 0
+check udim-one-line-of-colour test "$(head -n 1 out)" = "$("$TXMILL" sample half.tx --u 0.29999995 --v 0.6)"
+check udim-named grep -q '^UDIM tile 1002: .*wall.1002.tx, at 0.3' out
+txm sample 'wall.<UDIM>.tx' --u 2.3 --v 0.6 --explain
+check udim-hole grep -qx '1 0 1 1' out
+check udim-hole-named grep -qx 'UDIM tile 1003: no file, a hole' out
+txm sample 'wall.<UDIM>.tx' --u -3 --explain
+check udim-outside grep -qx 'no UDIM tile can be there' out
+txm sample 'wall.<UDIM>.tx' rgb.tx --v 1.5 --json
+check udim-json json out 'len(o) == 2 and o[0]["udim"]["number"] == 1011 and o[0]["udim"]["file"].endswith("wall.1011.tx") and "udim" not in o[1]'
+if has_jsonschema; then check udim-schema valid_json sample out; fi
+txm sample 'wall.<UDIM>.tx' --grid 64x64 -o all.ppm
+check udim-patch rc_is 0
+# Bottom left, bottom right, and magenta top right.
+check udim-patch-tiles python3 - all.ppm <<'PY'
+import sys
+data = open(sys.argv[1], "rb").read()[-64 * 64 * 3:]
+at = lambda x, y: data[3 * (64 * y + x):3 * (64 * y + x) + 3]
+assert all(at(x, y) == b"\xff\0\xff" for x in range(32, 64) for y in range(32))
+assert not any(at(x, y) == b"\xff\0\xff" for x in range(32) for y in range(64))
+PY
+mv wall.1001.tx wall.u1_v1.tx; mv wall.1002.tx wall.u2_v1.tx
+txm sample 'wall.<UVTILE>.tx' --u 1.3 --v 0.6 --explain
+check uvtile grep -q '^UDIM tile 1002: .*wall.u2_v1.tx' out
+
 # Refused, and why.
 refuses() { txm sample "${@:2}"; check "refuses-$1" rc_is 2; }
 refuses no-file
 refuses two-files rgb.tx half.tx --grid 4x4 -o patch.png
 refuses grid-without-file rgb.tx --grid 10x10
+refuses grid-of-two rgb.tx half.tx --grid 10x10 -o x.png
 refuses file-without-grid rgb.tx -o x.png
 refuses grid-of-nothing rgb.tx --grid 0x5 -o x.png
 refuses grid-of-words rgb.tx --grid 5 -o x.png

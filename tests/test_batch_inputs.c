@@ -136,6 +136,23 @@ START_TEST(test_patterns)
 }
 END_TEST
 
+START_TEST(test_tiles_of_patterns)
+{
+    ck_assert_uint_eq(txm_pattern_tile("a.<UDIM>.tx", "a.1001.tx"), 1001);
+    ck_assert_uint_eq(txm_pattern_tile("a.<udim>.tx", "a.9999.tx"), 9999);
+    ck_assert_uint_eq(txm_pattern_tile("a.<UDIM>.tx", "b.1001.tx"), 0);
+    ck_assert_uint_eq(txm_pattern_tile("a.<UVTILE>.tx", "a.u1_v1.tx"), 1001);
+    ck_assert_uint_eq(txm_pattern_tile("a.<UVTILE>.tx", "a.u10_v1.tx"), 1010);
+    ck_assert_uint_eq(txm_pattern_tile("a.<UVTILE>.tx", "a.u3_v12.tx"), 1113);
+    ck_assert_uint_eq(txm_pattern_tile("a.<UVTILE>.tx", "a.u11_v1.tx"), 0);
+    ck_assert_uint_eq(txm_pattern_tile("a.<UVTILE>.tx", "a.u0_v1.tx"), 0);
+    ck_assert_uint_eq(txm_pattern_tile("a.<UVTILE>.tx", "a.u9_v900.tx"), 9999);
+    ck_assert_uint_eq(txm_pattern_tile("a.<UVTILE>.tx", "a.u10_v900.tx"), 0);
+    ck_assert_uint_eq(txm_pattern_tile("a.<UVTILE>.tx", "a.u1_v99999999999999999999.tx"), 0);
+    ck_assert_uint_eq(txm_pattern_tile("a.####.tx", "a.1001.tx"), 0);
+}
+END_TEST
+
 START_TEST(test_what_is_a_pattern)
 {
     ck_assert(txm_pattern_is("dir/a.<UDIM>.png"));
@@ -454,6 +471,7 @@ int main(void)
     tcase_add_test(t, test_glob_takes_no_exponential_time);
     tcase_add_loop_test(t, test_patterns, 0, sizeof patterns / sizeof *patterns);
     tcase_add_test(t, test_what_is_a_pattern);
+    tcase_add_test(t, test_tiles_of_patterns);
     tcase_add_loop_test(t, test_kinds, 0, sizeof kinds / sizeof *kinds);
     tcase_add_test(t, test_kind_of_long_names);
     suite_add_tcase(suite, t);

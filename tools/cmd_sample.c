@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch/pattern.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/path.h"
 #include "core/text.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
@@ -153,6 +155,83 @@ static txm_sampler sampler_of(const sample_args *args)
     return how;
 }
 
+/* ---- textures ---- */
+
+/* What is looked up: a tx file, or the UDIM tiles that a pattern stands for. */
+typedef struct texture {
+    txm_texture_set *set;
+    uint32_t id;
+    const char *name;         /* the file, or the pattern */
+    const txm_inputs *inputs; /* the files: `count` of them from `first` on */
+    size_t first, count;
+    uint32_t columns, rows; /* of UDIM tiles up to the last one; 0: one file */
+} texture;
+
+static uint32_t tile_number(const txm_input *input)
+{
+    return input->pattern ? txm_pattern_tile(txm_path_base(input->pattern), txm_path_base(input->path)) : 0;
+}
+
+/* Inputs from `first` on that are one texture. */
+static size_t texture_inputs(const txm_inputs *inputs, size_t first)
+{
+    const txm_input *input = txm_inputs_at(inputs, first), *next;
+    size_t n = 1;
+    while (tile_number(input) && (next = txm_inputs_at(inputs, first + n)) && tile_number(next) &&
+           strcmp(next->pattern, input->pattern) == 0)
+        n++;
+    return n;
+}
+
+static size_t texture_count(const txm_inputs *inputs)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < txm_inputs_count(inputs); i += texture_inputs(inputs, i))
+        n++;
+    return n;
+}
+
+static txm_status add_tiles(texture *t, txm_extension extension, uint32_t *numbers, uint32_t *ids, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    for (size_t i = 0; status == TXM_OK && i < t->count; i++) {
+        const txm_input *input = txm_inputs_at(t->inputs, t->first + i);
+        numbers[i] = tile_number(input);
+        t->columns = numbers[i] % 10 == 0 ? 10 : t->columns > numbers[i] % 10 ? t->columns : numbers[i] % 10;
+        t->rows = t->rows > (numbers[i] - 1001) / 10 + 1 ? t->rows : (numbers[i] - 1001) / 10 + 1;
+        status = txm_input_check(input, err);
+        if (status == TXM_OK)
+            status = txm_texture_set_add(t->set, input->path, extension, &ids[i], err);
+    }
+    return status == TXM_OK ? txm_texture_set_add_udim(t->set, numbers, ids, t->count, &t->id, err) : status;
+}
+
+static txm_status texture_open(texture *t, txm_extension extension, txm_error *err)
+{
+    const txm_input *input = txm_inputs_at(t->inputs, t->first);
+    txm_status status = txm_input_check(input, err);
+    if (status == TXM_OK)
+        status = txm_texture_set_new(&t->set, err);
+    if (status == TXM_OK && !tile_number(input))
+        return txm_texture_set_add(t->set, input->path, extension, &t->id, err);
+    if (status != TXM_OK)
+        return status;
+    uint32_t *numbers = txm_calloc(t->count, 2 * sizeof *numbers);
+    status = numbers ? add_tiles(t, extension, numbers, numbers + t->count, err)
+                     : txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %zu UDIM tiles", t->count);
+    free(numbers);
+    return status;
+}
+
+/* The file of a UDIM tile; NULL: a hole. */
+static const char *tile_path(const texture *t, uint32_t tile)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (tile_number(txm_inputs_at(t->inputs, t->first + i)) == tile)
+            return txm_inputs_at(t->inputs, t->first + i)->path;
+    return NULL;
+}
+
 /* ---- one look-up ---- */
 
 static void print_values(const float *c)
@@ -162,8 +241,28 @@ static void print_values(const float *c)
     putchar('\n');
 }
 
-static void print_explanation(const txm_explanation *e)
+/* The UDIM tile at a place, 0 if there can be none; the place becomes relative to it. */
+static uint32_t udim_at(const texture *t, txm_lookup *at)
 {
+    return t->rows ? txm_udim_of(&at->u, &at->v) : 0;
+}
+
+static void print_explanation(const texture *from, txm_lookup at, const txm_explanation *e)
+{
+    uint32_t tile = udim_at(from, &at);
+    const char *path = tile_path(from, tile);
+    if (from->rows && !path) {
+        if (tile)
+            printf("UDIM tile %u: no file, a hole\n", tile);
+        else
+            puts("no UDIM tile can be there");
+        return;
+    }
+    if (from->rows) {
+        printf("UDIM tile %u: ", tile);
+        txm_print_path(path);
+        printf(", at %.9g %.9g\n", (double)at.u, (double)at.v);
+    }
     if (e->rejected) {
         puts("outside the image: clipped");
         return;
@@ -189,7 +288,7 @@ static void json_values(cJSON *object, const char *name, const float *c)
         txm_json_append_number(values, (double)c[i], 9);
 }
 
-static bool print_json(const char *path, const txm_sampler *how, const sample_args *args, const txm_lookup *at,
+static bool print_json(const texture *from, const txm_sampler *how, const sample_args *args, const txm_lookup *at,
                        const float *out, const txm_explanation *e)
 {
     const struct {
@@ -198,10 +297,20 @@ static bool print_json(const char *path, const txm_sampler *how, const sample_ar
     } numbers[] = {{"u", at->u},       {"v", at->v},       {"dudx", at->dudx},         {"dvdx", at->dvdx},
                    {"dudy", at->dudy}, {"dvdy", at->dvdy}, {"mip_bias", how->mip_bias}};
     cJSON *object = txm_json_new("txmill.sample", TXM_SAMPLE_SCHEMA_VERSION);
-    txm_json_text(object, "file", path);
+    txm_json_text(object, "file", from->name);
+    if (from->rows) {
+        txm_lookup inside = *at;
+        uint32_t tile = udim_at(from, &inside);
+        cJSON *udim = txm_json_object(object, "udim");
+        txm_json_uint(udim, "number", tile);
+        if (tile_path(from, tile))
+            txm_json_text(udim, "file", tile_path(from, tile));
+        txm_json_number(udim, "u", (double)inside.u, 9);
+        txm_json_number(udim, "v", (double)inside.v, 9);
+    }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         txm_json_number(object, numbers[i].name, (double)numbers[i].value, 9);
-    txm_json_text(object, "extension", txm_extension_name(args->extension));
+    txm_json_text(object, "extension", txm_extension_name((txm_extension)args->extension));
     txm_json_text(object, "filter", txm_filter_name((txm_filter)how->filter));
     txm_json_text(object, "rule", txm_level_rule_name((txm_level_rule)how->rule));
     txm_json_text(object, "mode", txm_level_mode_name((txm_level_mode)how->mode));
@@ -243,8 +352,7 @@ static txm_status look_up(txm_texture_set *set, uint32_t id, const txm_sampler *
     return TXM_OK;
 }
 
-static txm_status sample_place(txm_texture_set *set, uint32_t id, const char *path, const sample_args *args, bool named,
-                               txm_error *err)
+static txm_status sample_place(const texture *t, const sample_args *args, bool named, txm_error *err)
 {
     const txm_sampler how = sampler_of(args);
     const txm_lookup at = {args->u.given ? args->u.value : 0.5f,
@@ -257,18 +365,18 @@ static txm_status sample_place(txm_texture_set *set, uint32_t id, const char *pa
     float out[4];
     if (!e)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for an explanation");
-    txm_status status = look_up(set, id, &how, &at, args->seed, out, e, err);
+    txm_status status = look_up(t->set, t->id, &how, &at, args->seed, out, e, err);
     if (status == TXM_OK && args->json) {
-        if (!print_json(path, &how, args, &at, out, e))
+        if (!print_json(t, &how, args, &at, out, e))
             status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the JSON");
     } else if (status == TXM_OK) {
         if (named) {
-            txm_print_path(path);
+            txm_print_path(t->name);
             fputs(": ", stdout);
         }
         print_values(out);
         if (args->explain)
-            print_explanation(e);
+            print_explanation(t, at, e);
     }
     free(e);
     return status;
@@ -320,14 +428,14 @@ static txm_status sample_row(txm_texture_set *set, uint32_t id, const txm_sample
     }
 }
 
-static txm_status render_rows(txm_texture_set *set, uint32_t id, const sample_args *args, float *pixels, row *r,
-                              txm_error *err)
+/* Without derivatives the patch is the whole image, of a UDIM set all tiles. */
+static txm_status render_rows(const texture *t, const sample_args *args, float *pixels, row *r, txm_error *err)
 {
     const txm_sampler how = sampler_of(args);
     const size_t w = args->grid.w, h = args->grid.h;
     bool whole = !args->dudx.given && !args->dvdx.given && !args->dudy.given && !args->dvdy.given;
-    const float d[4] = {whole ? 1.0f / (float)w : args->dudx.value, args->dvdx.value, args->dudy.value,
-                        whole ? 1.0f / (float)h : args->dvdy.value};
+    const float d[4] = {whole ? (t->rows ? (float)t->columns : 1.0f) / (float)w : args->dudx.value, args->dvdx.value,
+                        args->dudy.value, whole ? (t->rows ? (float)t->rows : 1.0f) / (float)h : args->dvdy.value};
     uint64_t random = 0x9E3779B97F4A7C15u * (uint64_t)args->seed;
     for (size_t y = 0; y < h; y++) {
         float up = (float)(h - 1 - y) + 0.5f;
@@ -340,7 +448,7 @@ static txm_status render_rows(txm_texture_set *set, uint32_t id, const sample_ar
             random = random * 6364136223846793005u + 1442695040888963407u;
             r->random[x] = args->seed ? (uint32_t)(random >> 32) : 0;
         }
-        txm_status status = sample_row(set, id, &how, r, w, err);
+        txm_status status = sample_row(t->set, t->id, &how, r, w, err);
         if (status != TXM_OK)
             return status;
         for (size_t x = 0; x < w; x++)
@@ -350,7 +458,7 @@ static txm_status render_rows(txm_texture_set *set, uint32_t id, const sample_ar
     return TXM_OK;
 }
 
-static txm_status render_patch(txm_texture_set *set, uint32_t id, const sample_args *args, txm_error *err)
+static txm_status render_patch(const texture *t, const sample_args *args, txm_error *err)
 {
     row r;
     float *pixels = txm_alloc_pixels((size_t)args->grid.w * args->grid.h, 4 * sizeof *pixels);
@@ -358,7 +466,7 @@ static txm_status render_patch(txm_texture_set *set, uint32_t id, const sample_a
     if (!row_new(&r, args->grid.w) || !pixels)
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %ux%u px", args->grid.w, args->grid.h);
     if (status == TXM_OK)
-        status = render_rows(set, id, args, pixels, &r, err);
+        status = render_rows(t, args, pixels, &r, err);
     if (status == TXM_OK) {
         const txm_picture picture = {
             pixels, (size_t)args->grid.w * 4 * sizeof *pixels, args->grid.w, args->grid.h, 4, TXM_TYPE_FLOAT, NULL};
@@ -404,18 +512,12 @@ static void print_json_error(const char *path, const txm_error *err)
     txm_json_emit(o);
 }
 
-static txm_status sample(const txm_input *input, const sample_args *args, bool named, txm_error *err)
+static txm_status sample(texture *t, const sample_args *args, bool named, txm_error *err)
 {
-    txm_texture_set *set = NULL;
-    uint32_t id = 0;
-    txm_status status = txm_input_check(input, err);
+    txm_status status = texture_open(t, (txm_extension)args->extension, err);
     if (status == TXM_OK)
-        status = txm_texture_set_new(&set, err);
-    if (status == TXM_OK)
-        status = txm_texture_set_add(set, input->path, (txm_extension)args->extension, &id, err);
-    if (status == TXM_OK)
-        status = args->grid.w ? render_patch(set, id, args, err) : sample_place(set, id, input->path, args, named, err);
-    txm_texture_set_free(&set);
+        status = args->grid.w ? render_patch(t, args, err) : sample_place(t, args, named, err);
+    txm_texture_set_free(&t->set);
     if (status == TXM_OK && args->grid.w)
         txm_say(TXM_SAY_INFO, "%s: wrote the patch, %u x %u px", args->output, args->grid.w, args->grid.h);
     return status;
@@ -424,11 +526,14 @@ static txm_status sample(const txm_input *input, const sample_args *args, bool n
 static void sample_all(const sample_args *args, const txm_inputs *inputs, txm_tally *tally)
 {
     txm_summary summary = {.words = {"sampled"}};
-    size_t count = txm_inputs_count(inputs);
-    for (size_t i = 0; i < count && !txm_signal_caught(); i++) {
+    size_t count = texture_count(inputs), n;
+    for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i += n) {
         const txm_input *input = txm_inputs_at(inputs, i);
+        n = texture_inputs(inputs, i);
+        texture t = {
+            .name = tile_number(input) ? input->pattern : input->path, .inputs = inputs, .first = i, .count = n};
         txm_error err = {0};
-        txm_status status = sample(input, args, count > 1, &err);
+        txm_status status = sample(&t, args, count > 1, &err);
         txm_tally_add(tally, status);
         txm_summary_add(&summary, status == TXM_OK ? "sampled" : "failed");
         if (status == TXM_OK)
@@ -436,7 +541,7 @@ static void sample_all(const sample_args *args, const txm_inputs *inputs, txm_ta
         txm_tx_explain(input->path, &err);
         txm_say(TXM_SAY_ERROR, "%s", err.message);
         if (args->json)
-            print_json_error(input->path, &err);
+            print_json_error(t.name, &err);
     }
     if (count > 1 && !args->json)
         txm_summary_say(&summary, "file");
@@ -451,9 +556,9 @@ static int run_sample(void *p, const txm_operands *operands)
     const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->force};
     if (check(args, &err) == TXM_OK &&
         txm_tx_files_collect("sample", &args->files, operands, &inputs, &err) == TXM_OK) {
-        size_t count = txm_inputs_count(inputs);
+        size_t count = texture_count(inputs);
         if (args->grid.w && count > 1)
-            txm_fail(&err, TXM_STATUS_USAGE, "--grid takes a single tx file, but %zu are given", count);
+            txm_fail(&err, TXM_STATUS_USAGE, "--grid takes a single texture, but %zu are given", count);
         else if (!args->grid.w || txm_guard_output(&output, txm_files_path, inputs, &err) == TXM_OK)
             sample_all(args, inputs, &tally);
     }

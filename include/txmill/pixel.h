@@ -11,6 +11,13 @@
 
 #include "txmill/export.h"
 
+/* Functions that device code calls too. */
+#ifdef __CUDACC__
+#define TXM_HOST_DEVICE __host__ __device__
+#else
+#define TXM_HOST_DEVICE
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -44,7 +51,7 @@ static inline bool txm_type_is_float(txm_type type)
 TXM_API const char *txm_type_name(txm_type type);
 
 /* Edge length of level `level` of an image edge of `size_px`: halves, rounding down, never below 1. */
-static inline uint32_t txm_level_size(uint32_t size_px, uint32_t level)
+static TXM_HOST_DEVICE inline uint32_t txm_level_size(uint32_t size_px, uint32_t level)
 {
     uint32_t s = size_px >> level;
     return s ? s : 1;

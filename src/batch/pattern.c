@@ -76,8 +76,17 @@ static size_t uvtile_at(const char *s)
     return v ? 3 + u + v : 0;
 }
 
-bool txm_pattern_match(const char *pattern, const char *name)
+/* 1001 + 10 row + column of a place "u1_v12"; 0 beyond what numbers reach. */
+static unsigned uvtile_number(const char *s)
 {
+    unsigned long u = strtoul(s + 1, NULL, 10), v = strtoul(strchr(s, 'v') + 1, NULL, 10);
+    return u >= 1 && u <= 10 && v >= 1 && v <= 900 && 10 * v + u <= 9009 ? (unsigned)(990 + 10 * v + u) : 0;
+}
+
+/* `tile` becomes the number of the UDIM tile, 0 if the pattern names none. */
+static bool match(const char *pattern, const char *name, unsigned *tile)
+{
+    *tile = 0;
     for (;;) {
         token t = token_at(pattern);
         size_t n = 0;
@@ -94,10 +103,13 @@ bool txm_pattern_match(const char *pattern, const char *name)
             if (digits_at(name) < 4 || memcmp(name, "1001", 4) < 0)
                 return false;
             n = 4;
+            *tile = 1000u * (unsigned)(name[0] - '0') + 100u * (unsigned)(name[1] - '0') +
+                    10u * (unsigned)(name[2] - '0') + (unsigned)(name[3] - '0');
             break;
         case TOKEN_UVTILE:
             if (!(n = uvtile_at(name)))
                 return false;
+            *tile = uvtile_number(name);
             break;
         case TOKEN_FRAME:
             n = digits_at(name);
@@ -109,6 +121,18 @@ bool txm_pattern_match(const char *pattern, const char *name)
         pattern += t.length;
         name += n;
     }
+}
+
+bool txm_pattern_match(const char *pattern, const char *name)
+{
+    unsigned tile;
+    return match(pattern, name, &tile);
+}
+
+unsigned txm_pattern_tile(const char *pattern, const char *name)
+{
+    unsigned tile;
+    return match(pattern, name, &tile) ? tile : 0;
 }
 
 /* File names in the order of the numbers in them: frame 9 before frame 10. */

@@ -29,11 +29,11 @@ TXM_ARITH float txm_min(float a, float b)
 }
 
 /* log2, within 1.2e-7 of the exact one for arguments near 1 and half a unit in the last place elsewhere, exact at
- * powers of two. Arguments are clamped to the normal floats: 0 and NaN give -126, infinity 128. With x = 2^k m, m in
+ * powers of two. 0, subnormals and NaN give -126, infinity 128. With x = 2^k m, m in
  * [sqrt(1/2), sqrt(2)) and s = (m - 1) / (m + 1), log2(m) = 2 / ln 2 (s + s^3/3 + s^5/5 + s^7/7). */
 TXM_ARITH float txm_log2(float x)
 {
-    x = txm_min(txm_max(x, 1.17549435e-38f), 3.40282347e+38f);
+    x = txm_max(x, 1.17549435e-38f);
     uint32_t bits = txm_float_bits(x);
     int32_t k = (int32_t)(bits - 0x3F3504F3u) >> 23;
     float m = txm_bits_float(bits - ((uint32_t)k << 23));

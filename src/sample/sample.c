@@ -5,7 +5,6 @@
  * The back-end is chosen once, by the machine and $TXMILL_ISA. Checks of options are here so that the look-ups
  * themselves, which run a hundred million times, need none.
  */
-#include <pthread.h>
 #include <string.h>
 
 #include "core/fail.h"
@@ -30,18 +29,16 @@ const txm_sample_ops *txm_sample_ops_isa(const char *isa)
     return NULL;
 }
 
-static const txm_sample_ops *best;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void choose(void)
-{
-    best = txm_sample_ops_isa(txm_ops_best()->isa);
-}
-
+/* Chosen on the first look-up: whoever comes at the same time chooses the same. */
 static const txm_sample_ops *ops(void)
 {
-    pthread_once(&once, choose);
-    return best;
+    static const txm_sample_ops *best;
+    const txm_sample_ops *chosen = __atomic_load_n(&best, __ATOMIC_RELAXED);
+    if (__builtin_expect(!chosen, 0)) {
+        chosen = txm_sample_ops_isa(txm_ops_best()->isa);
+        __atomic_store_n(&best, chosen, __ATOMIC_RELAXED);
+    }
+    return chosen;
 }
 
 txm_look txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,

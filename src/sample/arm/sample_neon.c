@@ -40,6 +40,42 @@ TXM_FAST txm_rgba v4_floor(txm_rgba v)
     return (txm_rgba)vrndmq_f32((float32x4_t)v);
 }
 
+/* vmaxq and vminq would keep a NaN. */
+TXM_FAST txm_rgba v4_max(txm_rgba a, txm_rgba b)
+{
+    return v4_select(a > b, a, b);
+}
+
+TXM_FAST txm_rgba v4_min(txm_rgba a, txm_rgba b)
+{
+    return v4_select(a < b, a, b);
+}
+
+TXM_FAST txm_rgba v4_gather(const float *a, const float *b)
+{
+    return (txm_rgba){*a, *b};
+}
+
+TXM_FAST int v4_is_nan(txm_rgba v)
+{
+    return vmaxvq_u32((uint32x4_t)(v != v)) != 0;
+}
+
+TXM_FAST v4i v4i_load_two(const uint32_t *p)
+{
+    return (v4i){(int32_t)p[0], (int32_t)p[1]};
+}
+
+TXM_FAST v4i v4i_max(v4i a, v4i b)
+{
+    return (v4i)vmaxq_s32((int32x4_t)a, (int32x4_t)b);
+}
+
+TXM_FAST v4i v4i_min(v4i a, v4i b)
+{
+    return (v4i)vminq_s32((int32x4_t)a, (int32x4_t)b);
+}
+
 TXM_FAST vf vf_sqrt(vf v)
 {
     return (vf)vsqrtq_f32((float32x4_t)v);

@@ -17,6 +17,10 @@ static txm_look sample_single(const txm_view *view, uint32_t texture, const txm_
 #define TXM_SAMPLE_ONE sample_single
 #include "sample/entries.h"
 
+/* What is rare stays out of line: a look-up that waits for memory overlaps with the next one only while both fit the
+ * processor's window. */
+#define TXM_RARE static __attribute__((noinline))
+
 TXM_FAST vf vf_floor(vf v);
 TXM_FAST vf vf_sqrt(vf v);
 
@@ -55,6 +59,7 @@ typedef struct group_level {
     _Alignas(64) int32_t tile[TXM_LANES];   /* counted from the level's first entry */
     _Alignas(64) int32_t offset[TXM_LANES]; /* of the first tap from the tile's beginning, bytes */
     _Alignas(64) float fx[TXM_LANES], fy[TXM_LANES];
+    const uint8_t *taps[TXM_LANES]; /* the first one of each lane; NULL: its tile is not there */
 } group_level;
 
 typedef struct group {
@@ -63,13 +68,14 @@ typedef struct group {
     _Alignas(64) float blend[TXM_LANES];
     _Alignas(64) uint32_t random[TXM_LANES]; /* after the look-up */
     _Alignas(64) int32_t inside[TXM_LANES];  /* 0: CLIP rejects */
+    uint8_t ready[TXM_LANES];                /* taps are found */
 } group;
 
 /* ---- levels ---- */
 
 TXM_FAST vf group_log2(vf x)
 {
-    x = vf_min(vf_max(x, vf_set(1.17549435e-38f)), vf_set(3.40282347e+38f));
+    x = vf_max(x, vf_set(1.17549435e-38f));
     vi bits = (vi)x, k = (vi)((vu)bits - 0x3F3504F3u) >> 23;
     vf m = (vf)(vu)((vu)bits - ((vu)k << 23));
     vf s = (m - 1.0f) / (m + 1.0f), t = s * s;
@@ -209,43 +215,62 @@ TXM_FAST int group_make(const txm_view_texture *t, const txm_sampler *how, vf u,
 
 /* ---- taps ---- */
 
-/* The taps at `offset` in a tile; 0 if it is not there. */
-TXM_FAST int group_fetch(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, uint32_t index,
-                         uint32_t offset, float fx, float fy, txm_rgba *color)
+TXM_FAST void group_mark(const txm_view *view, txm_tile_entry *e)
+{
+    if (view->epoch && TXM_LOAD_MARK(&e->mark) != view->epoch)
+        TXM_STORE_MARK(&e->mark, view->epoch);
+}
+
+TXM_FAST const uint8_t *group_pixels(const txm_view *view, const txm_view_texture *t, uint32_t slot)
+{
+    return (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
+           (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * t->tile_bytes;
+}
+
+/* Where the taps at `offset` in a tile are; NULL if it is not there. */
+TXM_FAST const uint8_t *group_find(const txm_view *view, const txm_view_texture *t, uint32_t index, uint32_t offset)
 {
     txm_tile_entry *e = view->tiles + index;
     uint32_t slot = TXM_LOAD_SLOT(&e->slot);
     if (slot >= TXM_SLOT_UNREGISTERED)
-        return 0;
-    if (view->epoch && TXM_LOAD_MARK(&e->mark) != view->epoch)
-        TXM_STORE_MARK(&e->mark, view->epoch);
-    const uint8_t *p = (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
-                       (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * t->tile_bytes + offset;
+        return NULL;
+    group_mark(view, e);
+    return group_pixels(view, t, slot) + offset;
+}
+
+TXM_FAST txm_rgba group_read(const txm_view_texture *t, const txm_sampler *how, const uint8_t *p, float fx, float fy)
+{
     if (how->filter == TXM_FILTER_LINEAR) {
         const float wx[2] = {1.0f - fx, fx}, wy[2] = {1.0f - fy, fy};
-        *color = txm_taps_linear(t, p, wx, wy);
-    } else if (how->filter == TXM_FILTER_CUBIC) {
+        return txm_taps_linear(t, p, wx, wy);
+    }
+    if (how->filter == TXM_FILTER_CUBIC) {
         float wx[4], wy[4];
         txm_cubic_weights(fx, wx);
         txm_cubic_weights(fy, wy);
-        *color = txm_taps_cubic(t, p, wx, wy);
-    } else {
-        *color = txm_taps_closest(t, p);
+        return txm_taps_cubic(t, p, wx, wy);
     }
-    return 1;
+    return txm_taps_closest(t, p);
 }
 
-/* The colour of one lane in one level; 0 if its tile is not there. */
-TXM_FAST int group_taps(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, const group_level *g,
-                        uint32_t level, int i, txm_rgba *color)
+/* Finds the taps of one lane and sends for them, long before they are read: memory then serves all lanes of several
+ * groups at once, not only those that the processor's window holds. */
+TXM_FAST void group_send_for(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, group_level *g,
+                             uint32_t level, int i)
 {
-    uint32_t index = t->first + t->level_first[level] + (uint32_t)g->tile[i];
-    return group_fetch(view, t, how, index, (uint32_t)g->offset[i], g->fx[i], g->fy[i], color);
+    const uint8_t *p =
+        group_find(view, t, t->first + t->level_first[level] + (uint32_t)g->tile[i], (uint32_t)g->offset[i]);
+    g->taps[i] = p;
+    if (!p)
+        return;
+    __builtin_prefetch(p);
+    if (how->filter != TXM_FILTER_CLOSEST)
+        __builtin_prefetch(p + t->row_bytes);
+    if (how->filter == TXM_FILTER_CUBIC) {
+        __builtin_prefetch(p + 2 * t->row_bytes);
+        __builtin_prefetch(p + 3 * t->row_bytes);
+    }
 }
-
-/* What is rare stays out of line: a look-up that waits for memory overlaps with the next one only while both fit the
- * processor's window. */
-#define TXM_RARE static __attribute__((noinline))
 
 TXM_RARE txm_rgba group_after(int after, txm_rgba color)
 {
@@ -262,25 +287,31 @@ TXM_FAST txm_rgba group_color(const txm_view_texture *t, const txm_sampler *how,
     return how->after ? group_after(how->after, color) : color;
 }
 
-/* One lane of a group; 0 if it must go the general way. */
-TXM_FAST int group_element(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, const group *g,
-                           int i, txm_rgba *out)
+/* Finds all taps of a lane; 0 if a tile is not there. */
+TXM_FAST int group_send_for_lane(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, group *g,
+                                 int i)
 {
-    txm_rgba color, coarse;
-    if (!g->inside[i]) {
-        *out = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
+    if (!g->inside[i])
         return 1;
-    }
-    uint32_t level = (uint32_t)g->level[i];
-    if (!group_taps(view, t, how, &g->levels[0], level, i, &color))
-        return 0;
+    group_send_for(view, t, how, &g->levels[0], (uint32_t)g->level[i], i);
+    if (!g->levels[0].taps[i] || !(g->blend[i] > 0.0f))
+        return g->levels[0].taps[i] != NULL;
+    group_send_for(view, t, how, &g->levels[1], (uint32_t)g->level[i] + 1, i);
+    return g->levels[1].taps[i] != NULL;
+}
+
+/* The colour of one lane whose taps are found. */
+TXM_FAST txm_rgba group_element(const txm_view_texture *t, const txm_sampler *how, const group *g, int i)
+{
+    if (!g->inside[i])
+        return txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
+    const group_level *l = &g->levels[0];
+    txm_rgba color = group_read(t, how, l->taps[i], l->fx[i], l->fy[i]);
     float blend = g->blend[i];
     if (blend > 0.0f) {
-        if (!group_taps(view, t, how, &g->levels[1], level + 1, i, &coarse))
-            return 0;
-        color = color * (1.0f - blend) + coarse * blend;
+        l = &g->levels[1];
+        color = color * (1.0f - blend) + group_read(t, how, l->taps[i], l->fx[i], l->fy[i]) * blend;
     }
-    *out = group_color(t, how, color);
-    return 1;
+    return group_color(t, how, color);
 }
 #endif

@@ -6,32 +6,38 @@
 #define TXM_SAMPLE_SIMD_ENTRIES_H
 #include "sample/simd/single_simd.h"
 
-/* Element begin .. begin + TXM_LANES - 1 of a batch. */
-static txm_look sample_group(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *b,
-                             size_t begin, txm_lane *lane)
+/* Groups whose taps are sent for before the first is read. */
+enum { GROUPS = 32 / TXM_LANES };
+
+/* Elements begin .. begin + TXM_LANES - 1 of a batch: everything up to the taps. */
+TXM_FAST void group_begin(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, const txm_lookups *b,
+                          size_t begin, group *g)
 {
-    const txm_view_texture *t = view->textures + texture;
-    txm_look worst = TXM_LOOK_RESIDENT;
-    group g;
     vu random = b->random ? TXM_LOAD(vu, b->random + begin) : (vu){0};
-    if (!group_make(t, how, TXM_LOAD(vf, b->u + begin), TXM_LOAD(vf, b->v + begin), TXM_LOAD(vf, b->dudx + begin),
-                    TXM_LOAD(vf, b->dvdx + begin), TXM_LOAD(vf, b->dudy + begin), TXM_LOAD(vf, b->dvdy + begin), random,
-                    &g))
-        return sample_elements(view, texture, how, b, begin, begin + TXM_LANES, lane);
+    int made = group_make(t, how, TXM_LOAD(vf, b->u + begin), TXM_LOAD(vf, b->v + begin), TXM_LOAD(vf, b->dudx + begin),
+                          TXM_LOAD(vf, b->dvdx + begin), TXM_LOAD(vf, b->dudy + begin), TXM_LOAD(vf, b->dvdy + begin),
+                          random, g);
+    for (int i = 0; i < TXM_LANES; i++)
+        g->ready[i] = made && (!b->mask || b->mask[begin + (size_t)i]) && group_send_for_lane(view, t, how, g, i);
+}
+
+/* The taps, and what goes out. */
+TXM_FAST txm_look group_end(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *b,
+                            size_t begin, const group *g, txm_lane *lane)
+{
+    txm_look worst = TXM_LOOK_RESIDENT;
     for (int i = 0; i < TXM_LANES; i++) {
         size_t k = begin + (size_t)i;
-        txm_rgba color;
-        if (b->mask && !b->mask[k])
-            continue;
-        if (!group_element(view, t, how, &g, i, &color)) {
+        if (!g->ready[i]) { /* left out, or to go the general way */
             txm_look look = sample_elements(view, texture, how, b, k, k + 1, lane);
             worst = look > worst ? look : worst;
             continue;
         }
+        txm_rgba color = group_element(view->textures + texture, how, g, i);
         for (int c = 0; c < 4; c++)
             b->out[c][k] = color[c];
         if (b->random)
-            b->random[k] = g.random[i];
+            b->random[k] = g->random[i];
         if (b->look)
             b->look[k] = TXM_LOOK_RESIDENT;
     }
@@ -41,14 +47,21 @@ static txm_look sample_group(const txm_view *view, uint32_t texture, const txm_s
 static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
                              txm_lane *lane)
 {
-    txm_look worst = TXM_LOOK_RESIDENT;
+    txm_look worst = TXM_LOOK_RESIDENT, look;
+    group groups[GROUPS];
     size_t i = 0;
     if (texture < view->texture_count && group_serves(view->textures + texture, how))
-        for (; i + TXM_LANES <= batch->count; i += TXM_LANES) {
-            txm_look look = sample_group(view, texture, how, batch, i, lane);
-            worst = look > worst ? look : worst;
+        while (i + TXM_LANES <= batch->count) {
+            size_t n = (batch->count - i) / TXM_LANES;
+            n = n < GROUPS ? n : GROUPS;
+            for (size_t k = 0; k < n; k++)
+                group_begin(view, view->textures + texture, how, batch, i + k * TXM_LANES, &groups[k]);
+            for (size_t k = 0; k < n; k++, i += TXM_LANES) {
+                look = group_end(view, texture, how, batch, i, &groups[k], lane);
+                worst = look > worst ? look : worst;
+            }
         }
-    txm_look look = sample_elements(view, texture, how, batch, i, batch->count, lane);
+    look = sample_elements(view, texture, how, batch, i, batch->count, lane);
     return look > worst ? look : worst;
 }
 #endif

@@ -8,37 +8,7 @@
  */
 #ifndef TXM_SAMPLE_SIMD_SINGLE_H
 #define TXM_SAMPLE_SIMD_SINGLE_H
-#include "sample/simd/batch_simd.h"
-
-typedef int32_t v4i __attribute__((vector_size(16)));
-typedef uint32_t v4u __attribute__((vector_size(16)));
-
-TXM_FAST txm_rgba v4_floor(txm_rgba v);
-
-TXM_FAST txm_rgba v4_select(v4i mask, txm_rgba a, txm_rgba b)
-{
-    return (txm_rgba)(((v4i)a & mask) | ((v4i)b & ~mask));
-}
-
-/* Coordinates into 0..1, elements 0 and 1; 0 where CLIP rejects one. */
-TXM_FAST int single_wrap(txm_rgba *uv, int extension)
-{
-    txm_rgba x = *uv;
-    if (extension == TXM_EXTENSION_REPEAT) {
-        *uv = x - v4_floor(x);
-    } else if (extension == TXM_EXTENSION_MIRROR) {
-        txm_rgba t = x * 0.5f;
-        t = (t - v4_floor(t)) * 2.0f;
-        *uv = v4_select(t > 1.0f, 2.0f - t, t);
-    } else {
-        const txm_rgba zero = {0}, one = zero + 1.0f;
-        if (extension == TXM_EXTENSION_CLIP)
-            return x[0] >= 0.0f && x[0] <= 1.0f && x[1] >= 0.0f && x[1] <= 1.0f;
-        x = v4_select(x > zero, x, zero);
-        *uv = v4_select(x < one, x, one);
-    }
-    return 1;
-}
+#include "sample/simd/linear_simd.h"
 
 /* The colour of one level; 0 if it must go the general way. */
 TXM_FAST int single_level(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, uint32_t level,
@@ -64,14 +34,10 @@ TXM_FAST int single_level(const txm_view *view, const txm_view_texture *t, const
     uint32_t across = (w + (1u << t->tile_shift) - 1) >> t->tile_shift;
     uint32_t index = t->first + t->level_first[level] + (uint32_t)tile[1] * across + (uint32_t)tile[0];
     uint32_t offset = (uint32_t)first[1] * t->row_bytes + (uint32_t)first[0] * t->pixel_bytes;
-    return group_fetch(view, t, how, index, offset, fraction[0], fraction[1], color);
-}
-
-/* The general way, for what a fast one has given up before anything was changed. */
-TXM_RARE txm_look sample_generally(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                                   txm_lane *lane, float out[4])
-{
-    return sample_one(view, texture, how, at, lane, out);
+    const uint8_t *p = group_find(view, t, index, offset);
+    if (p)
+        *color = group_read(t, how, p, fraction[0], fraction[1]);
+    return p != NULL;
 }
 
 /* Probes of one look-up, a vector of them placed at a time. 0 if it must go the general way. */
@@ -105,17 +71,26 @@ TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, cons
             return 0;
         TXM_STORE(vf, weights, weight * weight);
         TXM_STORE(vi, insides, inside);
-        for (uint32_t i = 0; i < TXM_LANES && begin + i < f->probes; i++) {
-            txm_rgba color, coarse;
+        uint32_t count = f->probes - begin < TXM_LANES ? f->probes - begin : TXM_LANES, found = count;
+        for (uint32_t i = 0; i < count; i++) {
+            if (!insides[i])
+                continue;
+            group_send_for(view, t, how, &places[0], low, (int)i);
+            if (blend > 0.0f)
+                group_send_for(view, t, how, &places[1], low + 1, (int)i);
+            found -= !places[0].taps[i] || (blend > 0.0f && !places[1].taps[i]);
+        }
+        if (found < count)
+            return 0;
+        for (uint32_t i = 0; i < count; i++) {
             total += weights[i];
             if (!insides[i])
                 continue;
-            if (!group_taps(view, t, how, &places[0], low, (int)i, &color))
-                return 0;
+            const group_level *l = &places[0];
+            txm_rgba color = group_read(t, how, l->taps[i], l->fx[i], l->fy[i]);
             if (blend > 0.0f) {
-                if (!group_taps(view, t, how, &places[1], low + 1, (int)i, &coarse))
-                    return 0;
-                color = color * (1.0f - blend) + coarse * blend;
+                l = &places[1];
+                color = color * (1.0f - blend) + group_read(t, how, l->taps[i], l->fx[i], l->fy[i]) * blend;
             }
             sum = f->probes > 1 ? sum + color * weights[i] : color; /* alone it keeps the sign of zero */
             covered += weights[i];
@@ -140,14 +115,13 @@ TXM_RARE int single_elongated(const txm_view *view, const txm_view_texture *t, c
     return single_probes(view, t, how, at, &f, txm_level_jitter(how, f.level, random), out);
 }
 
-static txm_look sample_single(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                              txm_lane *lane, float out[4])
+TXM_RARE txm_look single_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                txm_lane *lane, float out[4])
 {
     const txm_view_texture *t = view->textures + texture;
     txm_rgba uv = {at->u, at->v}, color, coarse;
     txm_rgba still = uv - uv;
-    if (texture >= view->texture_count || t->udim_rows || how->filter > TXM_FILTER_CUBIC ||
-        !(still[0] == 0.0f && still[1] == 0.0f))
+    if (t->udim_rows || how->filter > TXM_FILTER_CUBIC || !(still[0] == 0.0f && still[1] == 0.0f))
         return sample_generally(view, texture, how, at, lane, out);
     int inside = single_wrap(&uv, t->extension);
     if (!inside && how->rule != TXM_LEVEL_RULE_PROBES) {
@@ -179,5 +153,16 @@ static txm_look sample_single(const txm_view *view, uint32_t texture, const txm_
     lane->random = random;
     txm_color_store(group_color(t, how, color), out);
     return TXM_LOOK_RESIDENT;
+}
+
+static txm_look sample_single(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                              txm_lane *lane, float out[4])
+{
+    const txm_view_texture *t = view->textures + texture;
+    if (texture >= view->texture_count)
+        return sample_generally(view, texture, how, at, lane, out);
+    if (how->filter != TXM_FILTER_LINEAR || how->rule > TXM_LEVEL_RULE_ELLIPSE || t->channels != 4 || t->udim_rows)
+        return single_sample(view, texture, how, at, lane, out);
+    return linear_functions[how->rule][t->type](view, t, how, at, lane, out);
 }
 #endif

@@ -33,8 +33,8 @@ TXM_FAST txm_rgba txm_pair_sum(txm_pair p)
 /* `type` is a constant in each call, so that the loads are one instruction or two. */
 TXM_FAST txm_rgba txm_linear_rgba(int type, const uint8_t *p, uint32_t row_bytes, const float wx[2], const float wy[2])
 {
-    txm_pair w0 = txm_pair_of(wy[0] * wx[0], wy[0] * wx[1]), w1 = txm_pair_of(wy[1] * wx[0], wy[1] * wx[1]);
-    return txm_pair_sum(txm_load_two(type, p) * w0 + txm_load_two(type, p + row_bytes) * w1);
+    txm_pair across = txm_pair_of(wx[0], wx[1]), above = across * wy[0], below = across * wy[1];
+    return txm_pair_sum(txm_load_two(type, p) * above + txm_load_two(type, p + row_bytes) * below);
 }
 
 TXM_FAST txm_rgba txm_cubic_rgba(int type, const uint8_t *p, uint32_t row_bytes, const float wx[4], const float wy[4])

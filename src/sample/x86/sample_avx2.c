@@ -15,6 +15,41 @@ TXM_FAST txm_rgba v4_floor(txm_rgba v)
     return (txm_rgba)_mm_floor_ps((__m128)v);
 }
 
+TXM_FAST txm_rgba v4_max(txm_rgba a, txm_rgba b)
+{
+    return (txm_rgba)_mm_max_ps((__m128)a, (__m128)b);
+}
+
+TXM_FAST txm_rgba v4_min(txm_rgba a, txm_rgba b)
+{
+    return (txm_rgba)_mm_min_ps((__m128)a, (__m128)b);
+}
+
+TXM_FAST txm_rgba v4_gather(const float *a, const float *b)
+{
+    return (txm_rgba)_mm_insert_ps(_mm_load_ss(a), _mm_load_ss(b), 0x10);
+}
+
+TXM_FAST int v4_is_nan(txm_rgba v)
+{
+    return _mm_movemask_ps(_mm_cmpunord_ps((__m128)v, (__m128)v)) != 0;
+}
+
+TXM_FAST v4i v4i_load_two(const uint32_t *p)
+{
+    return (v4i)_mm_loadl_epi64((const __m128i *)(const void *)p);
+}
+
+TXM_FAST v4i v4i_max(v4i a, v4i b)
+{
+    return (v4i)_mm_max_epi32((__m128i)a, (__m128i)b);
+}
+
+TXM_FAST v4i v4i_min(v4i a, v4i b)
+{
+    return (v4i)_mm_min_epi32((__m128i)a, (__m128i)b);
+}
+
 TXM_FAST vf vf_sqrt(vf v)
 {
     return (vf)_mm256_sqrt_ps((__m256)v);

@@ -30,7 +30,7 @@ static txm_status decode_blocks(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t
         tmsize_t want = (tmsize_t)(row * rows);
         tmsize_t got = TIFFReadEncodedStrip(t->tif, TIFFComputeStrip(t->tif, y, (uint16_t)plane), dst, want);
         /* Of damage it speaks. */
-        t->no_memory |= got < 0 && !*t->words;
+        t->no_memory |= got < 0 && !*t->message;
         return got == want ? TXM_OK : damaged(t, y, err);
     }
     for (uint32_t x = 0; x < t->width; x += t->block_w) {

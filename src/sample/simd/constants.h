@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Operands of look-ups as vectors. They are defined in a file of their own so that they stay in memory: a compiler that
+ * sees their values spreads each over a register first, and registers are what bounds how many look-ups overlap.
+ */
+#ifndef TXM_SAMPLE_SIMD_CONSTANTS_H
+#define TXM_SAMPLE_SIMD_CONSTANTS_H
+#include "sample/rgba.h"
+#include "txmill/sampler.h"
+
+typedef int32_t v4i __attribute__((vector_size(16)));
+typedef uint32_t v4u __attribute__((vector_size(16)));
+
+typedef struct txm_sample_constants {
+    txm_rgba zero, half, one;
+    txm_rgba origin, sign; /* (u, v) to (u, 1 - v) */
+    txm_rgba least;        /* normal number */
+    txm_rgba log[4];       /* of txm_log2's polynomial */
+    v4u mantissa;          /* sqrt(1/2), where txm_log2's mantissa begins */
+    v4i exponent;          /* a float's bits of it, and sign */
+    v4i ones, ring;
+    float shares[TXM_MAX_ANISOTROPY + 1]; /* 1 / anisotropy^2 */
+} txm_sample_constants;
+
+extern const txm_sample_constants txm_sample_k __attribute__((visibility("hidden")));
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Ray differentials against rays that are traced in double precision: where the rays of neighbouring places of the film
+ * arrive, by reflection and refraction at spheres, is differentiated numerically; ray.h must carry the same there in
+ * float, step by step. Cones are held against the same rays where they are exact: near the axis.
+ */
+#include <check.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "txmill/ray.h"
+
+/* ---- rays in double precision ---- */
+
+typedef struct vec {
+    double x, y, z;
+} vec;
+
+static vec add(vec a, double s, vec b)
+{
+    return (vec){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
+}
+
+static double dot(vec a, vec b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+static vec unit(vec a)
+{
+    return add((vec){0, 0, 0}, 1 / sqrt(dot(a, a)), a);
+}
+
+static txm_vec3 narrow(vec a)
+{
+    return txm_vec_make((float)a.x, (float)a.y, (float)a.z);
+}
+
+typedef struct ray {
+    vec p, d;
+} ray;
+
+typedef struct sphere {
+    vec center;
+    double radius;
+} sphere;
+
+/* To the sphere: the nearer or the farther of the two points. */
+static double hit_sphere(const ray *r, const sphere *s, bool far)
+{
+    vec o = add(r->p, -1, s->center);
+    double b = dot(o, r->d), root = b * b - dot(o, o) + s->radius * s->radius;
+    return root < 0 ? -1 : -b + (far ? sqrt(root) : -sqrt(root));
+}
+
+static double hit_plane(const ray *r, vec point, vec normal)
+{
+    return dot(add(point, -1, r->p), normal) / dot(r->d, normal);
+}
+
+/* Unit normal against the ray. */
+static vec normal_at(const ray *r, const sphere *s)
+{
+    vec n = unit(add(r->p, -1, s->center));
+    return dot(n, r->d) < 0 ? n : add((vec){0, 0, 0}, -1, n);
+}
+
+static vec reflected(vec d, vec n)
+{
+    return add(d, -2 * dot(d, n), n);
+}
+
+static vec refracted(vec d, vec n, double eta)
+{
+    double c = -dot(d, n), out = sqrt(1 - eta * eta * (1 - c * c));
+    return unit(add(add((vec){0, 0, 0}, eta, d), eta * c - out, n));
+}
+
+/* ---- what a ray meets ---- */
+
+typedef enum event { REFLECT, REFRACT } event;
+
+typedef struct stage {
+    event what;
+    bool far; /* the sphere is hit from the inside */
+    double eta;
+} stage;
+
+/* A camera at the origin that looks along z, a sphere that is met at each stage, a plane where all ends. */
+typedef struct scene {
+    sphere ball;
+    stage stages[2];
+    int count;
+    vec point, normal; /* of the plane */
+} scene;
+
+static ray camera(double x, double y)
+{
+    return (ray){{0, 0, 0}, unit((vec){x, y, 1})};
+}
+
+/* The point of the plane that the film's place x, y sees. */
+static vec arrive(const scene *s, double x, double y)
+{
+    ray r = camera(x, y);
+    for (int i = 0; i < s->count; i++) {
+        const stage *g = &s->stages[i];
+        r.p = add(r.p, hit_sphere(&r, &s->ball, g->far), r.d);
+        vec n = normal_at(&r, &s->ball);
+        r.d = g->what == REFLECT ? reflected(r.d, n) : refracted(r.d, n, g->eta);
+    }
+    return add(r.p, hit_plane(&r, s->point, s->normal), r.d);
+}
+
+/* The same by ray.h: derivatives of that point by x and y. */
+static txm_full carried(const scene *s, double x, double y)
+{
+    const double h = 1e-6;
+    ray r = camera(x, y);
+    vec dx = add(camera(x + h, y).d, -1, camera(x - h, y).d), dy = add(camera(x, y + h).d, -1, camera(x, y - h).d);
+    txm_full f = {txm_vec_make(0, 0, 0), txm_vec_make(0, 0, 0), txm_vec_scale(narrow(dx), (float)(0.5 / h)),
+                  txm_vec_scale(narrow(dy), (float)(0.5 / h))};
+    for (int i = 0; i < s->count; i++) {
+        const stage *g = &s->stages[i];
+        double t = hit_sphere(&r, &s->ball, g->far);
+        vec d = r.d;
+        r.p = add(r.p, t, r.d);
+        vec n = normal_at(&r, &s->ball);
+        f = txm_full_transfer(f, narrow(d), (float)t, narrow(n));
+        /* The sphere's outward normal turns by the point's way over the radius. */
+        float turn = (float)((dot(n, add(r.p, -1, s->ball.center)) > 0 ? 1 : -1) / s->ball.radius);
+        txm_vec3 nx = txm_vec_scale(f.dPdx, turn), ny = txm_vec_scale(f.dPdy, turn);
+        if (g->what == REFLECT) {
+            f = txm_full_reflect(f, narrow(d), narrow(n), nx, ny);
+            r.d = reflected(d, n);
+        } else {
+            ck_assert_int_eq(txm_full_refract(&f, narrow(d), narrow(n), nx, ny, (float)g->eta), 1);
+            r.d = refracted(d, n, g->eta);
+        }
+    }
+    return txm_full_transfer(f, narrow(r.d), (float)hit_plane(&r, s->point, s->normal), narrow(s->normal));
+}
+
+static void check_near(txm_vec3 got, vec want, double scale, const char *what, int i)
+{
+    double error =
+        sqrt(pow((double)got.x - want.x, 2) + pow((double)got.y - want.y, 2) + pow((double)got.z - want.z, 2));
+    ck_assert_msg(error <= 2e-4 * scale, "%s %d: %g %g %g for %g %g %g", what, i, (double)got.x, (double)got.y,
+                  (double)got.z, want.x, want.y, want.z);
+}
+
+static double random_between(double low, double high)
+{
+    return low + (high - low) * (double)rand() / RAND_MAX;
+}
+
+/* Places of the film whose rays meet the sphere well inside its outline. */
+static void check_scene(scene s, const char *what)
+{
+    int checked = 0;
+    srand(7);
+    for (int i = 0; i < 500; i++) {
+        double reach = 0.6 * s.ball.radius / s.ball.center.z, h = 1e-5;
+        double x = random_between(-reach, reach), y = random_between(-reach, reach);
+        txm_full f = carried(&s, x, y);
+        vec dx = add(arrive(&s, x + h, y), -1, arrive(&s, x - h, y)),
+            dy = add(arrive(&s, x, y + h), -1, arrive(&s, x, y - h));
+        dx = add((vec){0, 0, 0}, 0.5 / h, dx);
+        dy = add((vec){0, 0, 0}, 0.5 / h, dy);
+        double scale = sqrt(dot(dx, dx)) + sqrt(dot(dy, dy));
+        if (scale > 1000)
+            continue; /* along the plane or away from it: differences mean nothing there */
+        checked++;
+        check_near(f.dPdx, dx, scale, what, i);
+        check_near(f.dPdy, dy, scale, what, i);
+        /* On a plane with u along one axis and v along another that is not at right angles to it. */
+        vec across = unit((vec){s.normal.z, 0, -s.normal.x}), slant = add((vec){0, 1, 0}, -s.normal.y, s.normal);
+        slant = add(slant, 0.3, across);
+        txm_uv_differential uv = txm_full_uv(f, narrow(s.normal), narrow(across), narrow(slant));
+        vec back = add(add((vec){0, 0, 0}, (double)uv.dudx, across), (double)uv.dvdx, slant);
+        check_near(narrow(back), dx, scale, what, i);
+        back = add(add((vec){0, 0, 0}, (double)uv.dudy, across), (double)uv.dvdy, slant);
+        check_near(narrow(back), dy, scale, what, i);
+    }
+    ck_assert_int_ge(checked, 300);
+}
+
+static const sphere ball = {{0.1, -0.05, 5}, 1.2};
+
+START_TEST(a_plane_alone)
+{
+    check_scene((scene){.ball = ball, .point = {0, 0, 8}, .normal = {0.48, 0.6, -0.64}}, "plane");
+}
+END_TEST
+
+START_TEST(mirror_balls)
+{
+    scene s = {.ball = ball, .stages = {{REFLECT, false, 0}}, .count = 1, .point = {0, 0, -3}, .normal = {0, 0.6, 0.8}};
+    check_scene(s, "mirror ball");
+}
+END_TEST
+
+/* The far side of the sphere, met from the inside: it bundles. */
+START_TEST(hollow_mirrors)
+{
+    scene s = {.ball = ball, .stages = {{REFLECT, true, 0}}, .count = 1, .point = {0, 0, -3}, .normal = {0.6, 0, 0.8}};
+    check_scene(s, "hollow mirror");
+}
+END_TEST
+
+START_TEST(glass_balls)
+{
+    scene s = {.ball = ball,
+               .stages = {{REFRACT, false, 1 / 1.5}, {REFRACT, true, 1.5}},
+               .count = 2,
+               .point = {0, 0, 12},
+               .normal = {0, 0.28, -0.96}};
+    check_scene(s, "glass ball");
+}
+END_TEST
+
+START_TEST(mirrors_behind_glass)
+{
+    scene s = {.ball = ball,
+               .stages = {{REFRACT, false, 1 / 1.3}, {REFLECT, true, 0}},
+               .count = 2,
+               .point = {0, 0, 4.5},
+               .normal = {0, 0, -1}};
+    check_scene(s, "mirror behind glass");
+}
+END_TEST
+
+START_TEST(total_reflection)
+{
+    txm_full f = {txm_vec_make(1, 2, 3), txm_vec_make(4, 5, 6), txm_vec_make(7, 8, 9), txm_vec_make(1, 1, 1)}, kept = f;
+    txm_vec3 n = txm_vec_make(0, 0, 1), none = txm_vec_make(0, 0, 0);
+    ck_assert_int_eq(txm_full_refract(&f, txm_vec_make(0.8f, 0, -0.6f), n, none, none, 1.5f), 0);
+    ck_assert_mem_eq(&f, &kept, sizeof f);
+    ck_assert_int_eq(txm_full_refract(&f, txm_vec_make(0.6f, 0, -0.8f), n, none, none, 1.5f), 1);
+}
+END_TEST
+
+/* ---- cones ---- */
+
+/* How far apart on a plane at right angles to the axis two rays arrive that leave the camera 1e-4 apart. */
+static double spread(const scene *s)
+{
+    const double a = 1e-4;
+    vec apart = add(arrive(s, a / 2, 0), -1, arrive(s, -a / 2, 0));
+    return apart.x / a;
+}
+
+START_TEST(cones_near_the_axis)
+{
+    const double distance = 4, radius = 1.5, walls[] = {3.5, 2, -1, -6};
+    const sphere straight = {{0, 0, distance + radius}, radius}, hollow = {{0, 0, distance - radius}, radius};
+    for (int i = 0; i < 4; i++) {
+        float t = (float)(distance - walls[i]);
+        scene s = {.ball = straight,
+                   .stages = {{REFLECT, false, 0}},
+                   .count = 1,
+                   .point = {0, 0, walls[i]},
+                   .normal = {0, 0, 1}};
+        txm_cone start = txm_cone_transfer(txm_cone_camera(1), (float)distance);
+        txm_cone c = txm_cone_transfer(txm_cone_reflect(start, (float)(1 / radius)), t);
+        ck_assert_msg(fabs((double)c.width - spread(&s)) <= 1e-4 * fabs(spread(&s)), "mirror ball: %g for %g",
+                      (double)c.width, spread(&s));
+        s.ball = hollow;
+        s.stages[0].far = true;
+        c = txm_cone_transfer(txm_cone_reflect(start, (float)(-1 / radius)), t);
+        ck_assert_msg(fabs((double)c.width - spread(&s)) <= 1e-3 * (1 + fabs(spread(&s))), "hollow mirror: %g for %g",
+                      (double)c.width, spread(&s));
+        /* Behind the focus the cone is wide again, with the other sign. */
+        ck_assert(walls[i] > -1 || c.width < 0);
+    }
+    for (int i = 0; i < 4; i++) { /* into glass, as far as the wall behind */
+        double depth = 0.5 * (i + 1);
+        scene s = {.ball = straight,
+                   .stages = {{REFRACT, false, 1 / 1.5}},
+                   .count = 1,
+                   .point = {0, 0, distance + depth},
+                   .normal = {0, 0, 1}};
+        txm_cone c = txm_cone_transfer(txm_cone_camera(1), (float)distance);
+        c = txm_cone_transfer(txm_cone_refract(c, (float)(1 / radius), 1 / 1.5f), (float)depth);
+        ck_assert_msg(fabs((double)c.width - spread(&s)) <= 1e-4 * (1 + fabs(spread(&s))), "glass: %g for %g",
+                      (double)c.width, spread(&s));
+    }
+}
+END_TEST
+
+/* Axes of the ellipse that the footprint is in a texture without distortion. */
+static void axes(txm_uv_differential d, double *longer, double *shorter)
+{
+    double a = (double)d.dudx, b = (double)d.dudy, c = (double)d.dvdx, e = (double)d.dvdy;
+    double sum = a * a + b * b + c * c + e * e, det = fabs(a * e - b * c),
+           root = sqrt(fmax(0, sum * sum - 4 * det * det));
+    *longer = sqrt((sum + root) / 2);
+    *shorter = sqrt(fmax(0, (sum - root) / 2));
+}
+
+START_TEST(cones_on_slanted_surfaces)
+{
+    for (int i = 0; i < 89; i++) {
+        double angle = i * M_PI / 180, longer, shorter, stretch = fmin(16, 1 / cos(angle));
+        txm_vec3 n = narrow((vec){sin(angle), 0, -cos(angle)}), u = narrow((vec){cos(angle), 0, sin(angle)});
+        txm_cone c = {-0.25f, 0}; /* behind a focus: as wide as before it */
+        axes(txm_cone_uv(c, txm_vec_make(0, 0, 1), n, u, txm_vec_make(0, 1, 0)), &longer, &shorter);
+        ck_assert_msg(fabs(longer - 0.25 * stretch) < 1e-3 * stretch && fabs(shorter - 0.25) < 1e-3, "%d: %g %g", i,
+                      longer, shorter);
+        /* Compact ones stay discs. */
+        txm_compact disc = {0.25f, 0};
+        axes(txm_compact_uv(disc, n, u, txm_vec_make(0, 1, 0)), &longer, &shorter);
+        ck_assert(fabs(longer - 0.25) < 1e-5 && fabs(shorter - 0.25) < 1e-5);
+    }
+}
+END_TEST
+
+START_TEST(widening)
+{
+    const float roughness[] = {0, 0.01f, 0.09f, 0.5f, 1}, angles[] = {-0.5f, 0, 0.05f, 0.3f, 2};
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < 5; k++) {
+            float wide = sqrtf(roughness[i]), want = roughness[i] > 0 && wide > angles[k] ? wide : angles[k];
+            txm_cone c = txm_cone_widen((txm_cone){3, angles[k]}, roughness[i]);
+            txm_compact p = txm_compact_widen((txm_compact){3, angles[k]}, roughness[i]);
+            ck_assert(c.angle == want && c.width == 3);
+            ck_assert(p.dD == want && p.dP == 3);
+        }
+    /* No roughness at all, and one that is none. */
+    ck_assert(txm_cone_widen((txm_cone){1, 0.5f}, -1).angle == 0.5f &&
+              txm_cone_widen((txm_cone){1, 0.5f}, NAN).angle == 0.5f);
+}
+END_TEST
+
+START_TEST(cameras)
+{
+    /* Half the mean length, scaled with the share of the resolution. */
+    txm_compact c = txm_compact_camera(txm_vec_make(0, 3, 4), txm_vec_make(1, 0, 0), 0.5f);
+    ck_assert(c.dP == 0 && c.dD == 1.5f);
+    ck_assert(txm_compact_transfer(c, 2).dP == 3 && txm_compact_transfer(c, 2).dD == 1.5f);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ray");
+    TCase *tc = tcase_create("ray");
+    suite_add_tcase(suite, tc);
+    tcase_add_test(tc, a_plane_alone);
+    tcase_add_test(tc, mirror_balls);
+    tcase_add_test(tc, hollow_mirrors);
+    tcase_add_test(tc, glass_balls);
+    tcase_add_test(tc, mirrors_behind_glass);
+    tcase_add_test(tc, total_reflection);
+    tcase_add_test(tc, cones_near_the_axis);
+    tcase_add_test(tc, cones_on_slanted_surfaces);
+    tcase_add_test(tc, widening);
+    tcase_add_test(tc, cameras);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
