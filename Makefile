@@ -53,7 +53,7 @@ TILE_SRC   := $(addprefix src/,$(addprefix core/,bytes.c checksum.c file_map.c m
 TILE_OBJ   := $(TILE_SRC:%.c=$(B)/%.o)
 TILE_LIBS  := -ldeflate -lisal -lzstd -lxxhash -lpthread -ldl -lm
 # Their headers; libtxmill's are the others.
-TILE_API   := $(addprefix include/txmill/,cache.h export.h pixel.h ray.h reader.h sampler.h status.h)
+TILE_API   := $(addprefix include/txmill/,cache.h describe.h export.h pixel.h ray.h reader.h sampler.h settings.h status.h)
 MILL_API   := $(filter-out $(TILE_API),$(wildcard include/txmill/*.h))
 $(LIB_OBJ): ALL_CFLAGS += -fvisibility=hidden
 $(LIB_OBJ): ALL_CXXFLAGS += -fvisibility=hidden
@@ -71,7 +71,7 @@ SCRIPTS    := $(wildcard tests/cli_*.sh)
 all: $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/libtxtile.a $(B)/libtxtile.so $(B)/txmill-oiio.so
 
 -include $(wildcard src/*/module.mk src/*/*/module.mk tools/*/module.mk tests/module.mk man/module.mk \
-                    blender/module.mk)
+                    blender/module.mk scripts/module.mk)
 
 # What other flags were given for is built again: objects and programs depend on files that hold the flags of the last
 # build, which change when the flags do.

@@ -62,8 +62,10 @@ cat >program.c <<'EOF'
 int main(int argc, char **argv)
 {
     txm_context *context = NULL;
-    txm_settings settings = txm_settings_default();
-    txm_convert_options options = {0};
+    txm_settings settings;
+    txm_settings_init(&settings);
+    txm_convert_options options;
+    txm_convert_options_init(&options);
     txm_result result = {0};
     txm_error err = {0};
     txm_tx *tx = NULL;
@@ -110,6 +112,57 @@ run "$root$prefix/bin/txmill" make --force rgba8.tga
 check moved-program-finds-modules rc_is 0
 run "$root$prefix/bin/txmill" info blender_tx/rgb8*.tx
 check installed-program-runs prints "300 x 200"
+
+# The examples are programs of strangers: built from the headers and pkg-config of the installation, and run.
+cp "$golden/half-rgba.exr" .
+mkdir textures && cp rgb8.png rgba8.tga half-rgba.exr textures
+example() { # NAME SOURCE PACKAGE COMPILER...: built without a warning
+    local name=$1 source=$2 package=$3
+    shift 3
+    # shellcheck disable=SC2046
+    run "$@" -Wall -Wextra -Werror $(pkg-config --cflags "$package" | sed "s|$root$root|$root|g") "$repo/examples/$source" \
+        $(pkg-config --libs "$package" | sed "s|$root$root|$root|g") -o "$name"
+    check "example-$source-builds" rc_is 0
+}
+example convert_folder convert_folder.c txmill cc -std=c11
+example read_tiles read_tiles.c txtile cc -std=c11
+example read_means read_tiles.cpp txtile c++ -std=c++17
+example view_texture view_texture.c txtile cc -std=c11
+export LD_LIBRARY_PATH=$root$prefix/lib
+run ./convert_folder textures
+check example-converts test "$(grep -c ': created ' out)" -eq 3
+run ./convert_folder textures
+check example-up-to-date test "$(grep -c ': up to date' out)" -eq 3
+tx=$(echo textures/blender_tx/rgb8.png.*.tx) exr=$(echo textures/blender_tx/half-rgba.exr.*.tx)
+run ./read_tiles "$tx"
+# 300 x 200 in tiles of 64: 5 columns and 4 rows of padding on either side, 4 channels.
+check example-reads prints "level 0: $(((300 + 5 * 4) * (200 + 4 * 4) * 4)) bytes of padded tiles"
+check example-reads-all test "$(wc -l <out)" -eq 9
+run ./read_means "$exr"
+check example-cxx-reads prints "level 0: 190 x 110 px"
+run ./read_means "$tx"
+mean=$(sed -n 's/^level 8: 1 x 1 px, mean //p' out)
+run ./view_texture "$tx" 8 one.ppm
+check example-views rc_is 0
+# The only pixel of the last level, as the C++ program knows it: three of its four channels.
+check example-view-pixel python3 -c "
+p = open('one.ppm', 'rb').read()
+assert p[:11] == b'P6\n1 1\n255\n' and abs((sum(p[-3:]) + 255) / 4 / 255 - $mean) < 1e-3, (p, $mean)"
+run ./view_texture "$exr"
+check example-view-terminal prints "▀"
+run ./read_tiles absent.tx
+check example-failure rc_is 1
+check example-failure-says says "absent.tx"
+python3 - "$repo/README.md" >first.c <<'PY'
+import re, sys
+print(re.search(r"```c\n(.*?)```", open(sys.argv[1]).read(), re.S)[1])
+PY
+# shellcheck disable=SC2046
+run cc -Wall -Wextra -Werror first.c $(flags --cflags) $(flags --libs) -o first
+check readme-program-builds rc_is 0
+run ./first rgb8.png
+check readme-program-runs prints "blender_tx/rgb8.png.0-"
+unset LD_LIBRARY_PATH
 
 run make_here uninstall
 check uninstall-exit rc_is 0

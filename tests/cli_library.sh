@@ -29,7 +29,7 @@ shown() { nm -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print
 
 include=$repo/include/txmill
 tile=()
-for h in cache export pixel ray reader sampler status; do tile+=("$include/$h.h"); done
+for h in cache describe export pixel ray reader sampler settings status; do tile+=("$include/$h.h"); done
 mill=()
 for h in "$include"/*.h; do
     case " ${tile[*]} " in *" $h "*) ;; *) mill+=("$h") ;; esac
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
             return 1;
         }
         unsigned pixel = txm_tx_info_of(tx)->channels * (unsigned)txm_type_bytes(txm_tx_info_of(tx)->type);
-        txm_status status = txm_tx_read_padded(tx, 0, 0, 0, 2, TXM_EXTENSION_REPEAT, pixels, pixel, 68 * pixel, NULL, NULL, &err);
+        txm_status status = txm_tx_read_tile(tx, &(txm_tx_request){.padding_px = 2, .extension = TXM_EXTENSION_REPEAT, .pixels = pixels, .pixel_stride_bytes = pixel, .row_stride_bytes = 68 * pixel}, &err);
         printf("%s %s OpenEXRCore %d crypto %d color %d\n", txm_tx_info_of(tx)->compression, txm_status_name(status),
                loaded("libOpenEXRCore"), loaded("libcrypto"), loaded("libOpenColorIO"));
         txm_tx_close(&tx);

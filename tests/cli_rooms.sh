@@ -37,6 +37,9 @@ edges tools 1 tools/ | awk 'NF == 2' >"$work/program"
 check sees-program grep -qx 'make output' "$work/program"
 check program-no-cycle acyclic "$work/program"
 
+# The program is a stranger to the library: its public headers, and small ones of core.
+check program-uses-public-headers test -z \
+    "$(grep -rhE '^#include "' tools | grep -vE '"(tools|txmill|core)/|"(report|view)/[a-z.]*\.inc"')"
 check library-knows-no-program test -z "$(grep -rlE '#include "tools/' src include)"
 check public-headers-stand-alone test -z "$(grep -hE '^#include "' include/txmill/*.h | grep -v '"txmill/')"
 # What a room's parts share is nobody else's.

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     txm_blend *blend = NULL;
-    txm_blend_options options = {.lint = true};
+    txm_blend_options options = {.struct_size = sizeof(txm_blend_options), .lint = true};
     if (txm_blend_open(fuzz_input_path(data, size), &options, &blend, NULL) == TXM_OK) {
         txm_blend_entry *entries = NULL;
         size_t count;

@@ -28,8 +28,28 @@ static void fuzz_read(txm_tx *tx)
         for (uint32_t k = 0; k < 2; k++) {
             uint32_t x = k * (l->tiles_x - 1), y = k * (l->tiles_y - 1), padding = k ? 2 : 1 + i % 8, w, h;
             txm_error err = {0};
-            txm_tx_read_tile(tx, i, x, y, out, px, edge_w * px, &w, &h, &err);
-            txm_tx_read_padded(tx, i, x, y, padding, (txm_extension)((i + k) % 4), out, px, edge_w * px, &w, &h, &err);
+            txm_tx_read_tile(tx,
+                             &(txm_tx_request){.level = i,
+                                                 .tile_x = x,
+                                                 .tile_y = y,
+                                                 .pixels = out,
+                                                 .pixel_stride_bytes = px,
+                                                 .row_stride_bytes = edge_w * px,
+                                                 .width = &w,
+                                                 .height = &h},
+                             &err);
+            txm_tx_read_tile(tx,
+                             &(txm_tx_request){.level = i,
+                                                 .tile_x = x,
+                                                 .tile_y = y,
+                                                 .padding_px = padding,
+                                                 .extension = (txm_extension)((i + k) % 4),
+                                                 .pixels = out,
+                                                 .pixel_stride_bytes = px,
+                                                 .row_stride_bytes = edge_w * px,
+                                                 .width = &w,
+                                                 .height = &h},
+                             &err);
         }
     }
     free(out);

@@ -13,10 +13,10 @@
 
 #include "tools/inspect/info_report.h"
 #include "tools/output/json.h"
-#include "tools/picture/level_picture.h"
 #include "tools/view/view_blocks.h"
 #include "tools/view/view_data.h"
 #include "txmill/inspect.h"
+#include "txmill/picture.h"
 
 /* Pictures and pages of what a few kilobytes claim may be gigabytes, which txmill refuses or makes; a fuzzer need not.
  */
@@ -31,7 +31,7 @@ static const volatile int never;
 static void set_up(void)
 {
     static char folder[] = "/dev/shm/txmill-fuzz-XXXXXX";
-    const txm_context_options options = {.threads = 1};
+    const txm_context_options options = {.struct_size = sizeof(txm_context_options), .threads = 1};
     txm_error err = {0};
     pool = txm_pool_new(1);
     if (!pool || !mkdtemp(folder) || txm_context_new(&options, &context, &err) != TXM_OK)

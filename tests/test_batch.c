@@ -76,17 +76,20 @@ static txm_status run(const char *const *paths, txm_batch_options options, unsig
 {
     static volatile int cancel;
     cancel = 0;
-    const txm_context_options context_options = {.threads = threads, .cancel = &cancel};
+    const txm_context_options context_options = {
+        .struct_size = sizeof(txm_context_options), .threads = threads, .cancel = &cancel};
     txm_context *context = NULL;
     txm_batch *batch = NULL;
     txm_error err = {0};
-    txm_inputs *inputs = txm_inputs_new(NULL);
+    txm_inputs *inputs;
+    ck_assert_int_eq(txm_inputs_new(NULL, &inputs, &err), TXM_OK);
     for (; *paths; paths++)
         ck_assert_int_eq(txm_inputs_add(inputs, *paths, &err), TXM_OK);
     if (r->cancel_at_begin)
         r->cancel_at_begin = &cancel;
-    options.settings = txm_settings_default();
-    options.events = (txm_batch_events){r, on_planned, on_done, on_begin, NULL, on_warning};
+    const txm_batch_events events = {sizeof events, r, on_planned, on_done, on_begin, NULL, on_warning};
+    options.struct_size = sizeof options;
+    options.events = &events;
     ck_assert_int_eq(txm_context_new(&context_options, &context, &err), TXM_OK);
     ck_assert_int_eq(txm_batch_new(context, inputs, &options, &batch, &err), TXM_OK);
     txm_status status = txm_batch_plan(batch, &err);

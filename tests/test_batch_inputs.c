@@ -10,8 +10,8 @@
 
 #include "batch/glob.h"
 #include "batch/kind.h"
-#include "batch/names.h"
 #include "batch/pattern.h"
+#include "core/names.h"
 #include "txmill/batch.h"
 #include "util_batch.h"
 
@@ -304,8 +304,9 @@ static const char *paths(const txm_inputs *inputs)
 
 static txm_inputs *collect(const txm_inputs_options *options, const char *const *arguments)
 {
-    txm_inputs *inputs = txm_inputs_new(options);
+    txm_inputs *inputs;
     txm_error err = {0};
+    ck_assert_int_eq(txm_inputs_new(options, &inputs, &err), TXM_OK);
     for (; *arguments; arguments++)
         ck_assert_int_eq(txm_inputs_add(inputs, *arguments, &err), TXM_OK);
     return inputs;
@@ -338,7 +339,7 @@ static void make_tree(void)
 
 START_TEST(test_folder)
 {
-    const txm_inputs_options recursive = {.recursive = true};
+    const txm_inputs_options recursive = {.struct_size = sizeof(txm_inputs_options), .recursive = true};
     make_tree();
     txm_inputs *inputs = COLLECT(&recursive, "t");
     ck_assert_str_eq(paths(inputs), "t/A.JPG t/b.png t/dangling.png t/aa/e.png t/sub/c.exr");
@@ -361,11 +362,12 @@ START_TEST(test_include_exclude)
 {
     make_tree();
     const char *const include[] = {"*.txt", "sub/*", NULL}, *const exclude[] = {"a*", "up", NULL};
-    const txm_inputs_options some = {.recursive = true, .include = include};
+    const txm_inputs_options some = {.struct_size = sizeof(txm_inputs_options), .recursive = true, .include = include};
     txm_inputs *inputs = COLLECT(&some, "t");
     ck_assert_str_eq(paths(inputs), "t/notes.txt t/sub/c.exr");
     txm_inputs_free(&inputs);
-    const txm_inputs_options others = {.recursive = true, .exclude = exclude};
+    const txm_inputs_options others = {
+        .struct_size = sizeof(txm_inputs_options), .recursive = true, .exclude = exclude};
     inputs = COLLECT(&others, "t");
     ck_assert_str_eq(paths(inputs), "t/b.png t/dangling.png t/sub/c.exr t/zz/e.png");
     txm_inputs_free(&inputs);
@@ -375,7 +377,7 @@ END_TEST
 
 START_TEST(test_deep_and_unreadable)
 {
-    const txm_inputs_options recursive = {.recursive = true};
+    const txm_inputs_options recursive = {.struct_size = sizeof(txm_inputs_options), .recursive = true};
     batch_enter();
     char path[2000] = "d";
     for (int i = 0; i < 300; i++) {

@@ -120,7 +120,8 @@ static bool is_data(void *user, const char *name)
 START_TEST(takes_the_configs_names)
 {
     char *path = scene_path("materials.blend");
-    txm_blend_options options = {.colors = {.canonical = canonical, .is_data = is_data}};
+    txm_blend_options options = {.struct_size = sizeof(txm_blend_options),
+                                 .colors = {.canonical = canonical, .is_data = is_data}};
     txm_blend *blend = NULL;
     ck_assert_int_eq(txm_blend_open(path, &options, &blend, NULL), TXM_OK);
     const txm_blend_image *im = image_named(blend, "premul");

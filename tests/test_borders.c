@@ -8,8 +8,8 @@
 #include <string.h>
 #include <tiffio.h>
 
-#include "cache/borders.h"
 #include "container/section_format.h"
+#include "txmill/borders.h"
 #include "util_tx.h"
 
 static const uint32_t sizes[][2] = {{1, 1},     {2, 2},     {1, 500},  {500, 3},  {65, 64},  {63, 129},

@@ -16,7 +16,7 @@
 
 #include "batch/claim_file.h"
 #include "batch/claims.h"
-#include "batch/sweep.h"
+#include "txmill/garbage.h"
 #include "util_batch.h"
 
 /* Short enough to wait for, long enough for a busy machine. */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "color/builtin.h"
-#include "color/color.h"
+#include "txmill/color.h"
 
 static const char BLENDER_MATRIX[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0";
 
@@ -25,7 +25,10 @@ static const char *testdata(const char *name)
 
 static txm_color_config *load(const char *ocio_path, const char *working_space)
 {
-    txm_color_options options = {.ocio_path = ocio_path, .ignore_environment = true, .working_space = working_space};
+    txm_color_options options = {.struct_size = sizeof(txm_color_options),
+                                 .ocio_path = ocio_path,
+                                 .ignore_environment = true,
+                                 .working_space = working_space};
     txm_color_config *config = NULL;
     txm_error err = {0};
     ck_assert_msg(txm_color_load(&options, &config, &err) == TXM_OK, "%s", err.message);
@@ -108,13 +111,13 @@ START_TEST(default_roles_are_classed)
     txm_color_config *config = load_nth(_i);
     const txm_color_space *byte = NULL, *again = NULL, *linear = NULL, *data = NULL;
     ck_assert_int_eq(txm_color_find(config, "default_byte", &byte, NULL), TXM_OK);
-    ck_assert_int_eq(txm_color_space_class(byte), TXM_COLOR_SRGB);
+    ck_assert_int_eq(txm_color_space_class(byte), TXM_COLOR_CLASS_SRGB);
     ck_assert_int_eq(txm_color_find(config, "srgb", &again, NULL), TXM_OK);
     ck_assert_ptr_eq(byte, again);
     ck_assert_int_eq(txm_color_find(config, "default_float", &linear, NULL), TXM_OK);
-    ck_assert_int_eq(txm_color_space_class(linear), TXM_COLOR_SCENE_LINEAR);
+    ck_assert_int_eq(txm_color_space_class(linear), TXM_COLOR_CLASS_SCENE_LINEAR);
     ck_assert_int_eq(txm_color_find(config, "Generic Data", &data, NULL), TXM_OK);
-    ck_assert_int_eq(txm_color_space_class(data), TXM_COLOR_DATA);
+    ck_assert_int_eq(txm_color_space_class(data), TXM_COLOR_CLASS_DATA);
     ck_assert_str_eq(txm_color_space_name(data), "Non-Color");
     txm_color_free(&config);
 }
@@ -199,9 +202,9 @@ START_TEST(working_spaces)
     ck_assert_str_ne(txm_color_xyz_to_scene_linear_text(other), BLENDER_MATRIX);
     ck_assert_str_eq(txm_color_working_interop_id(other), "lin_ap1_scene");
     ck_assert_int_eq(txm_color_find(other, "Linear Rec.709", &space, NULL), TXM_OK);
-    ck_assert_int_eq(txm_color_space_class(space), TXM_COLOR_OTHER);
+    ck_assert_int_eq(txm_color_space_class(space), TXM_COLOR_CLASS_OTHER);
     ck_assert_int_eq(txm_color_find(own, "ACEScg", &space, NULL), TXM_OK);
-    ck_assert_int_eq(txm_color_space_class(space), TXM_COLOR_OTHER);
+    ck_assert_int_eq(txm_color_space_class(space), TXM_COLOR_CLASS_OTHER);
     txm_color_free(&own);
     txm_color_free(&other);
 }

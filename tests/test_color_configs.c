@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "color/color.h"
 #include "color/ocio.h"
 #include "color/scan.h"
+#include "txmill/color.h"
 
 static char folder[] = "/tmp/txmill-color-XXXXXX";
 
@@ -61,7 +61,8 @@ static const char *testdata(const char *name)
 
 static txm_color_config *load(const char *path)
 {
-    txm_color_options options = {.ocio_path = path, .ignore_environment = true};
+    txm_color_options options = {
+        .struct_size = sizeof(txm_color_options), .ocio_path = path, .ignore_environment = true};
     txm_color_config *config = NULL;
     txm_error err = {0};
     ck_assert_msg(txm_color_load(&options, &config, &err) == TXM_OK, "%s", err.message);
@@ -77,7 +78,8 @@ static void says(const char *message, const char *part)
 static const char *refused(const char *path, txm_status want)
 {
     static txm_error err;
-    txm_color_options options = {.ocio_path = path, .ignore_environment = true};
+    txm_color_options options = {
+        .struct_size = sizeof(txm_color_options), .ocio_path = path, .ignore_environment = true};
     txm_color_config *config = (txm_color_config *)&err;
     memset(&err, 0, sizeof err);
     ck_assert_int_eq(txm_color_load(&options, &config, &err), want);
@@ -94,7 +96,8 @@ static const char *refused(const char *path, txm_status want)
 START_TEST(environment_names_the_config)
 {
     txm_color_config *config = NULL;
-    txm_color_options ignore = {.ignore_environment = true}, option = {.ocio_path = testdata("golden/config.ocio")};
+    txm_color_options ignore = {.struct_size = sizeof(txm_color_options), .ignore_environment = true},
+                      option = {.ocio_path = testdata("golden/config.ocio")};
     setenv("OCIO", testdata("golden/config.ocio"), 1);
     ck_assert_int_eq(txm_color_load(NULL, &config, NULL), TXM_OK);
     ck_assert_str_eq(txm_color_config_name(config), testdata("golden/config.ocio"));
@@ -138,7 +141,7 @@ END_TEST
 
 START_TEST(archives_need_a_newer_library)
 {
-    txm_color_options options = {.ocio_path = "ocio://no-such-config"};
+    txm_color_options options = {.struct_size = sizeof(txm_color_options), .ocio_path = "ocio://no-such-config"};
     txm_color_config *config = NULL;
     txm_error err = {0};
     /* Refused by every library: the older ones know no archives, the newer ones no such config. */
@@ -480,9 +483,9 @@ START_TEST(newer_config_keeps_what_textures_need)
     ck_assert_str_eq(txm_color_canonical(config, "data"), "Raw");
     ck_assert_str_eq(txm_color_file_rule(config, "a_nor.png"), "Raw");
     ck_assert_int_eq(txm_color_find(config, "default_byte", &space, NULL), TXM_OK);
-    ck_assert_int_eq(txm_color_space_class(space), TXM_COLOR_SRGB);
+    ck_assert_int_eq(txm_color_space_class(space), TXM_COLOR_CLASS_SRGB);
     ck_assert_int_eq(txm_color_find(config, "srgb_display", &space, NULL), TXM_OK);
-    ck_assert_int_eq(txm_color_space_class(space), TXM_COLOR_SRGB);
+    ck_assert_int_eq(txm_color_space_class(space), TXM_COLOR_CLASS_SRGB);
     ck_assert_uint_eq(txm_color_count(config), sizeof order / sizeof *order);
     for (size_t i = 0; i < txm_color_count(config); i++) {
         txm_color_entry entry;

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "color/color.h"
 #include "color/ocio.h"
+#include "txmill/color.h"
 #include "util_gamut.h"
 
 /* ---- primaries and whites --------------------------------------------------------------------------------------- */
@@ -279,7 +279,8 @@ static txm_color_config *config; /* with AP0 as the working space */
 
 static void setup(void)
 {
-    txm_color_options options = {.ignore_environment = true, .working_space = "ACES2065-1"};
+    txm_color_options options = {
+        .struct_size = sizeof(txm_color_options), .ignore_environment = true, .working_space = "ACES2065-1"};
     ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
 }
 
@@ -303,7 +304,7 @@ static void convert(const char *name, const float in[3], float out[3])
     float rgba[4] = {in[0], in[1], in[2], 0.5f};
     txm_error err = {0};
     ck_assert_msg(txm_color_find(config, name, &space, &err) == TXM_OK, "%s", err.message);
-    if (txm_color_space_class(space) == TXM_COLOR_OTHER)
+    if (txm_color_space_class(space) == TXM_COLOR_CLASS_OTHER)
         txm_color_apply(space, rgba, 1);
     ck_assert_double_le(fabs(rgba[3] - 0.5), last_bits());
     memcpy(out, rgba, 3 * sizeof *out);

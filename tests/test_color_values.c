@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "color/color.h"
+#include "txmill/color.h"
 
 static txm_color_config *load(const char *working_space)
 {
-    txm_color_options options = {.ignore_environment = true, .working_space = working_space};
+    txm_color_options options = {
+        .struct_size = sizeof(txm_color_options), .ignore_environment = true, .working_space = working_space};
     txm_color_config *config = NULL;
     txm_error err = {0};
     ck_assert_msg(txm_color_load(&options, &config, &err) == TXM_OK, "%s", err.message);
@@ -61,7 +62,7 @@ START_TEST(working_space_is_scene_linear)
     }
     for (int other = 0; other < WORKING_SPACES; other++) {
         const txm_color_space *space = find(config, working_spaces[other].name);
-        txm_color_class want = other == _i ? TXM_COLOR_SCENE_LINEAR : TXM_COLOR_OTHER;
+        txm_color_class want = other == _i ? TXM_COLOR_CLASS_SCENE_LINEAR : TXM_COLOR_CLASS_OTHER;
         ck_assert_int_eq(txm_color_space_class(space), want);
         ck_assert_str_eq(txm_color_space_detected(space), other == _i ? "scene_linear" : working_spaces[other].name);
     }
@@ -86,14 +87,14 @@ END_TEST
 START_TEST(srgb_is_of_the_working_space)
 {
     txm_color_config *aces = load("ACEScg");
-    ck_assert_int_eq(txm_color_space_class(find(aces, "sRGB")), TXM_COLOR_OTHER);
-    ck_assert_int_eq(txm_color_space_class(find(aces, "sRGB Encoded AP1")), TXM_COLOR_SRGB);
-    ck_assert_int_eq(txm_color_space_class(find(aces, "Non-Color")), TXM_COLOR_DATA);
+    ck_assert_int_eq(txm_color_space_class(find(aces, "sRGB")), TXM_COLOR_CLASS_OTHER);
+    ck_assert_int_eq(txm_color_space_class(find(aces, "sRGB Encoded AP1")), TXM_COLOR_CLASS_SRGB);
+    ck_assert_int_eq(txm_color_space_class(find(aces, "Non-Color")), TXM_COLOR_CLASS_DATA);
     txm_color_free(&aces);
     txm_color_config *rec709 = load(NULL);
-    ck_assert_int_eq(txm_color_space_class(find(rec709, "sRGB Encoded AP1")), TXM_COLOR_OTHER);
-    ck_assert_int_eq(txm_color_space_class(find(rec709, "Rec.1886")), TXM_COLOR_OTHER);
-    ck_assert_int_eq(txm_color_space_class(find(rec709, "Gamma 2.2 Encoded Rec.709")), TXM_COLOR_OTHER);
+    ck_assert_int_eq(txm_color_space_class(find(rec709, "sRGB Encoded AP1")), TXM_COLOR_CLASS_OTHER);
+    ck_assert_int_eq(txm_color_space_class(find(rec709, "Rec.1886")), TXM_COLOR_CLASS_OTHER);
+    ck_assert_int_eq(txm_color_space_class(find(rec709, "Gamma 2.2 Encoded Rec.709")), TXM_COLOR_CLASS_OTHER);
     txm_color_free(&rec709);
 }
 END_TEST
@@ -106,7 +107,7 @@ START_TEST(white_stays_white)
     for (size_t s = 0; s < sizeof spaces / sizeof *spaces; s++) {
         const txm_color_space *space = find(config, spaces[s]);
         float rgba[4] = {1, 1, 1, 0.25f};
-        if (txm_color_space_class(space) == TXM_COLOR_OTHER)
+        if (txm_color_space_class(space) == TXM_COLOR_CLASS_OTHER)
             txm_color_apply(space, rgba, 1);
         for (int c = 0; c < 3; c++)
             ck_assert_msg(fabsf(rgba[c] - 1) < 2e-5f, "%s in %s: %.9g", spaces[s], working_spaces[_i].name, rgba[c]);

@@ -48,7 +48,7 @@ static txm_context *context_with(unsigned threads, const char *isa)
 {
     txm_context *context = NULL;
     txm_error err = {0};
-    const txm_context_options options = {.threads = threads};
+    const txm_context_options options = {.struct_size = sizeof(txm_context_options), .threads = threads};
     ck_assert_msg(!txm_context_new(&options, &context, &err), "%s", err.message);
     if (isa)
         context->ops = txm_ops_isa(isa);
@@ -58,8 +58,9 @@ static txm_context *context_with(unsigned threads, const char *isa)
 static txm_status convert(txm_context *context, const char *source, const char *output, const txm_settings *settings,
                           txm_result *result, txm_error *err)
 {
-    txm_settings defaults = txm_settings_default();
-    const txm_convert_options options = {.output = output};
+    txm_settings defaults;
+    txm_settings_init(&defaults);
+    const txm_convert_options options = {.struct_size = sizeof(txm_convert_options), .output = output};
     return txm_convert(context, source, settings ? settings : &defaults, &options, result, err);
 }
 
@@ -195,7 +196,8 @@ START_TEST(guesses_end_right)
 {
     char *source = write_pnm("guess.ppm", 3, 150, 300, guesses[_i].value), *out = in_base("guess.tx");
     txm_context *context = context_with(3, NULL);
-    txm_settings settings = txm_settings_default();
+    txm_settings settings;
+    txm_settings_init(&settings);
     settings.mono = guesses[_i].mono_wanted;
     txm_error err = {0};
     txm_result r;
@@ -214,7 +216,15 @@ START_TEST(guesses_end_right)
     for (uint32_t ty = 0; ty < l0->tiles_y; ty++)
         for (uint32_t tx_ = 0; tx_ < l0->tiles_x; tx_++) {
             uint32_t w, h, n = info->channels;
-            ck_assert(!txm_tx_read_tile(tx, 0, tx_, ty, tile, n, 64 * n, &w, &h, &err));
+            ck_assert(!txm_tx_read_tile(tx,
+                                        &(txm_tx_request){.tile_x = tx_,
+                                                            .tile_y = ty,
+                                                            .pixels = tile,
+                                                            .pixel_stride_bytes = n,
+                                                            .row_stride_bytes = 64 * n,
+                                                            .width = &w,
+                                                            .height = &h},
+                                        &err));
             for (uint32_t y = 0; y < h; y++)
                 for (uint32_t x = 0; x < w; x++)
                     for (uint32_t c = 0; c < n; c++) {
@@ -240,7 +250,8 @@ START_TEST(borders_in_flight_equal_gathering)
     uint32_t w = border_sizes[_i][0], h = border_sizes[_i][1];
     char *source = write_pnm("border.ppm", 3, w, h, ramp), *with = in_base("with.tx"), *without = in_base("without.tx");
     txm_context *context = context_with(2, NULL);
-    txm_settings settings = txm_settings_default();
+    txm_settings settings;
+    txm_settings_init(&settings);
     settings.tile_px = 16u << (_i % 3);
     txm_error err = {0};
     txm_result r;
@@ -261,8 +272,26 @@ START_TEST(borders_in_flight_equal_gathering)
         for (uint32_t t = 0; t < txm_tx_level_of(a, l)->tiles_x * txm_tx_level_of(a, l)->tiles_y; t++)
             for (int mode = TXM_EXTENSION_REPEAT; mode <= TXM_EXTENSION_MIRROR; mode++) {
                 uint32_t x = t % txm_tx_level_of(a, l)->tiles_x, y = t / txm_tx_level_of(a, l)->tiles_x;
-                ck_assert(!txm_tx_read_padded(a, l, x, y, 2, (txm_extension)mode, pa, 4, side * 4, NULL, NULL, &err));
-                ck_assert(!txm_tx_read_padded(b, l, x, y, 2, (txm_extension)mode, pb, 4, side * 4, NULL, NULL, &err));
+                ck_assert(!txm_tx_read_tile(a,
+                                            &(txm_tx_request){.level = l,
+                                                                .tile_x = x,
+                                                                .tile_y = y,
+                                                                .padding_px = 2,
+                                                                .extension = (txm_extension)mode,
+                                                                .pixels = pa,
+                                                                .pixel_stride_bytes = 4,
+                                                                .row_stride_bytes = side * 4},
+                                            &err));
+                ck_assert(!txm_tx_read_tile(b,
+                                            &(txm_tx_request){.level = l,
+                                                                .tile_x = x,
+                                                                .tile_y = y,
+                                                                .padding_px = 2,
+                                                                .extension = (txm_extension)mode,
+                                                                .pixels = pb,
+                                                                .pixel_stride_bytes = 4,
+                                                                .row_stride_bytes = side * 4},
+                                            &err));
                 ck_assert_msg(memcmp(pa, pb, bytes) == 0, "%ux%u level %u tile %u,%u mode %d", w, h, l, x, y, mode);
             }
     free(pa);
@@ -293,7 +322,8 @@ START_TEST(a_truncated_source_publishes_nothing)
              getenv("TXM_TESTDATA"), cut);
     ck_assert_int_eq(system(command), 0);
     txm_context *context = context_with(2, NULL);
-    txm_settings settings = txm_settings_default();
+    txm_settings settings;
+    txm_settings_init(&settings);
     txm_error err = {0};
     txm_result r;
     ck_assert(txm_convert(context, cut, &settings, NULL, &r, &err) == TXM_STATUS_CORRUPT);
@@ -329,9 +359,11 @@ START_TEST(a_source_that_changes_publishes_nothing)
 {
     char *source = write_pnm("changing.ppm", 3, 300, 200, ramp);
     meddling m = {.path = source, .how = _i};
-    const txm_convert_options how = {.progress = meddle, .progress_user = &m};
+    const txm_convert_options how = {
+        .struct_size = sizeof(txm_convert_options), .progress = meddle, .progress_user = &m};
     txm_context *context = context_with(1, NULL);
-    txm_settings settings = txm_settings_default();
+    txm_settings settings;
+    txm_settings_init(&settings);
     txm_error err = {0};
     txm_result r;
     ck_assert_int_eq(txm_convert(context, source, &settings, &how, &r, &err), TXM_STATUS_CHANGED);
@@ -354,10 +386,13 @@ START_TEST(cancelling_leaves_nothing)
     volatile int cancel = 0;
     txm_error err = {0};
     txm_context *context = NULL;
-    const txm_context_options options = {.threads = 2, .cancel = &cancel};
+    const txm_context_options options = {.struct_size = sizeof(txm_context_options), .threads = 2, .cancel = &cancel};
     ck_assert(!txm_context_new(&options, &context, &err));
-    txm_settings settings = txm_settings_default();
-    const txm_convert_options how = {.progress = stop_early, .progress_user = (void *)(uintptr_t)&cancel};
+    txm_settings settings;
+    txm_settings_init(&settings);
+    const txm_convert_options how = {.struct_size = sizeof(txm_convert_options),
+                                     .progress = stop_early,
+                                     .progress_user = (void *)(uintptr_t)&cancel};
     txm_result r;
     ck_assert_int_eq(txm_convert(context, source, &settings, &how, &r, &err), TXM_STATUS_CANCELLED);
     ck_assert_int_le(entries_of(in_base("blender_tx")), 0);
@@ -369,17 +404,18 @@ START_TEST(odd_settings_are_refused)
 {
     char *source = write_pnm("small.ppm", 3, 4, 4, ramp), *out = in_base("small.tx");
     txm_context *context = context_with(1, NULL);
-    txm_settings settings = txm_settings_default();
+    txm_settings settings;
+    txm_settings_init(&settings);
     txm_error err = {0};
     txm_result r;
     settings.tile_px = 48;
     ck_assert_int_eq(convert(context, source, out, &settings, &r, &err), TXM_STATUS_USAGE);
-    settings = txm_settings_default();
+    txm_settings_init(&settings);
     const char *const bad[] = {"no-equals-sign", NULL};
     settings.attributes = bad;
     txm_error_clear(&err);
     ck_assert_int_eq(convert(context, source, out, &settings, &r, &err), TXM_STATUS_USAGE);
-    settings = txm_settings_default();
+    txm_settings_init(&settings);
     settings.colorspace = "sRBG";
     txm_error_clear(&err);
     ck_assert_int_eq(convert(context, source, out, &settings, &r, &err), TXM_STATUS_COLORSPACE);
@@ -393,7 +429,8 @@ START_TEST(a_missing_device_is_an_error)
 {
     txm_context *context = NULL;
     txm_error err = {0};
-    const txm_context_options options = {.threads = 1, .device = "cuda:999"};
+    const txm_context_options options = {
+        .struct_size = sizeof(txm_context_options), .threads = 1, .device = "cuda:999"};
     ck_assert_int_eq(txm_context_new(&options, &context, &err), TXM_STATUS_DEVICE);
     ck_assert_ptr_null(context);
 }
@@ -406,7 +443,8 @@ START_TEST(memory_bound_is_obeyed_or_refused)
     txm_result r;
     for (uint64_t bound = 1 << 20; bound <= 1u << 30; bound <<= 10) {
         txm_context *context = NULL;
-        const txm_context_options options = {.threads = 2, .max_memory_bytes = bound};
+        const txm_context_options options = {
+            .struct_size = sizeof(txm_context_options), .threads = 2, .max_memory_bytes = bound};
         ck_assert(!txm_context_new(&options, &context, &err));
         txm_status status = convert(context, source, out, NULL, &r, &err);
         ck_assert_int_eq(status, bound < 1u << 30 ? TXM_STATUS_TOO_LARGE : TXM_OK);

@@ -32,7 +32,7 @@ static void begin(void)
     uint8_t *content = load_file(source, &bytes);
     save_file(image, content, bytes);
     free(content);
-    const txm_context_options options = {.threads = 2, .device = "cpu"};
+    const txm_context_options options = {.struct_size = sizeof(txm_context_options), .threads = 2, .device = "cpu"};
     ck_assert(!txm_context_new(&options, &context, NULL));
 }
 
@@ -43,7 +43,7 @@ static void end(void)
 
 static txm_status convert(const txm_settings *settings, txm_result *result, txm_error *err)
 {
-    const txm_convert_options force = {.force = true};
+    const txm_convert_options force = {.struct_size = sizeof(txm_convert_options), .force = true};
     return txm_convert(context, image, settings, &force, result, err);
 }
 
@@ -78,7 +78,8 @@ START_TEST(test_settings_are_checked)
         {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, 0, 0, "tile size"},  {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, 0, 48, "tile size"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        txm_settings settings = txm_settings_default();
+        txm_settings settings;
+        txm_settings_init(&settings);
         txm_result result;
         txm_error err;
         settings.alpha = wrong[i].alpha;
@@ -99,7 +100,8 @@ START_TEST(test_devices_are_checked)
     static const char *const wrong[] = {
         "", "gpu", "CUDA", "cuda:", "cuda:x", "cuda:1x", "cuda:-1", "cuda:99999999999", "cud"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        const txm_context_options options = {.threads = 1, .device = wrong[i]};
+        const txm_context_options options = {
+            .struct_size = sizeof(txm_context_options), .threads = 1, .device = wrong[i]};
         txm_context *none = NULL;
         txm_error err;
         fill(&err);
@@ -113,7 +115,8 @@ END_TEST
 /* A second failure does not repeat the message of the first, and errno arrives. */
 START_TEST(test_errors_are_fresh)
 {
-    txm_settings settings = txm_settings_default();
+    txm_settings settings;
+    txm_settings_init(&settings);
     txm_result result;
     txm_error err;
     txm_tx *tx = NULL;
@@ -127,7 +130,7 @@ START_TEST(test_errors_are_fresh)
     ck_assert_ptr_null(strstr(err.message, "second.tx"));
     ck_assert_msg(err.sys_errno == ENOTDIR, "%d: %s", err.sys_errno, err.message);
     ck_assert(is_zero(&result, sizeof result));
-    settings = txm_settings_default();
+    txm_settings_init(&settings);
     fill(&err);
     ck_assert_int_eq(convert(&settings, &result, &err), TXM_OK);
     ck_assert_int_eq(err.status, TXM_OK);
@@ -145,12 +148,14 @@ END_TEST
 START_TEST(test_cancel)
 {
     static volatile int stop;
-    const txm_context_options options = {.threads = 1, .device = "cpu", .cancel = &stop};
-    txm_settings settings = txm_settings_default();
+    const txm_context_options options = {
+        .struct_size = sizeof(txm_context_options), .threads = 1, .device = "cpu", .cancel = &stop};
+    txm_settings settings;
+    txm_settings_init(&settings);
     txm_result result;
     txm_error err;
     txm_context *own = NULL;
-    const txm_convert_options force = {.force = true};
+    const txm_convert_options force = {.struct_size = sizeof(txm_convert_options), .force = true};
     ck_assert(!txm_context_new(&options, &own, &err));
     txm_cancel_request(&stop);
     ck_assert_int_eq(txm_convert(own, image, &settings, &force, &result, &err), TXM_STATUS_CANCELLED);
@@ -183,7 +188,8 @@ START_TEST(test_process_is_left_alone)
 {
     static surroundings before, after;
     char caught[600];
-    txm_settings settings = txm_settings_default();
+    txm_settings settings;
+    txm_settings_init(&settings);
     txm_result result;
     txm_error err;
     txm_tx *tx = NULL;
@@ -207,7 +213,7 @@ START_TEST(test_process_is_left_alone)
             status = txm_diff(context, result.tx_path, result.tx_path, false, &difference, &err);
         txm_difference_clear(&difference);
         if (!status)
-            status = txm_resolve_image(context, image, &settings, false, &resolution, &err);
+            status = txm_resolve_image(context, image, &settings, NULL, &resolution, &err);
         txm_resolution_clear(&resolution);
         /* Damaged files are where libraries like to talk. */
         content = load_file(result.tx_path, &bytes);

@@ -115,10 +115,17 @@ static pixels read_level(txm_tx *tx, uint32_t level)
     txm_error err = {0};
     for (uint32_t y = 0; y < l->tiles_y; y++)
         for (uint32_t x = 0; x < l->tiles_x; x++)
-            ck_assert_msg(!txm_tx_read_tile(tx, level, x, y,
-                                            p.data + (size_t)y * info->tile_h * row_bytes + x * info->tile_w * pixel,
-                                            pixel, row_bytes, NULL, NULL, &err),
-                          "%s", err.message);
+            ck_assert_msg(
+                !txm_tx_read_tile(tx,
+                                  &(txm_tx_request){.level = level,
+                                                      .tile_x = x,
+                                                      .tile_y = y,
+                                                      .pixels = p.data + (size_t)y * info->tile_h * row_bytes +
+                                                                x * info->tile_w * pixel,
+                                                      .pixel_stride_bytes = pixel,
+                                                      .row_stride_bytes = row_bytes},
+                                  &err),
+                "%s", err.message);
     return p;
 }
 
@@ -305,14 +312,16 @@ static void compare_row(set *t, const row *m)
     copy_source(t, m->field[SOURCE]);
     txm_context *context = NULL;
     txm_error err = {0};
-    const txm_context_options options = {.threads = 2, .ocio_path = t->config ? config : NULL};
+    const txm_context_options options = {
+        .struct_size = sizeof(txm_context_options), .threads = 2, .ocio_path = t->config ? config : NULL};
     ck_assert_msg(!txm_context_new(&options, &context, &err), "%s", err.message);
-    txm_settings settings = txm_settings_default();
+    txm_settings settings;
+    txm_settings_init(&settings);
     settings.strict = true;
     settings.colorspace = m->field[COLORSPACE];
     ck_assert(txm_alpha_parse(m->field[ALPHA], &settings.alpha));
     settings.cache_dir = *m->field[CACHE_DIR] ? cache : NULL;
-    const txm_convert_options how = {.force = true};
+    const txm_convert_options how = {.struct_size = sizeof(txm_convert_options), .force = true};
     txm_result result;
     ck_assert_msg(!txm_convert(context, source, &settings, &how, &result, &err), "%s", err.message);
     if (strcmp(m->field[CONTAINER], "used-directly") == 0) {

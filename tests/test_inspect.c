@@ -21,7 +21,7 @@ static txm_context *context;
 
 static void start(void)
 {
-    const txm_context_options options = {.threads = 2};
+    const txm_context_options options = {.struct_size = sizeof(txm_context_options), .threads = 2};
     txm_error err = {0};
     ck_assert_msg(!txm_context_new(&options, &context, &err), "%s", err.message);
 }
@@ -35,8 +35,9 @@ static void stop(void)
 static void make_tx(const char *source, const char *out, const txm_settings *settings)
 {
     char path[1024];
-    txm_settings defaults = txm_settings_default();
-    const txm_convert_options options = {.output = out};
+    txm_settings defaults;
+    txm_settings_init(&defaults);
+    const txm_convert_options options = {.struct_size = sizeof(txm_convert_options), .output = out};
     txm_error err = {0};
     txm_result result;
     defaults.redact = true; /* files that are damaged get another time: their source must not be found */
@@ -50,7 +51,7 @@ static txm_findings verify(const char *path, bool deep)
 {
     txm_findings findings = {0};
     txm_error err = {0};
-    const txm_verify_options options = {.deep = deep};
+    const txm_verify_options options = {.struct_size = sizeof(txm_verify_options), .deep = deep};
     ck_assert_msg(!txm_verify(context, path, &options, &findings, &err), "%s", err.message);
     return findings;
 }
@@ -99,7 +100,8 @@ START_TEST(own_files_are_good)
     char *out = strdup(temp_file("good.tx"));
     static const uint32_t tiles[] = {16, 64, 512};
     for (size_t t = 0; t < 3; t++) {
-        txm_settings s = txm_settings_default();
+        txm_settings s;
+        txm_settings_init(&s);
         s.tile_px = tiles[t];
         make_tx(sources[_i], out, &s);
         expect_good(out, true);
@@ -154,7 +156,8 @@ static void flip_and_find(const char *path, const txm_tile_id *tile, uint64_t at
 START_TEST(a_flipped_byte_in_any_tile_is_found)
 {
     char *out = strdup(temp_file("flip.tx"));
-    txm_settings s = txm_settings_default();
+    txm_settings s;
+    txm_settings_init(&s);
     s.redact = true;
     s.compression = (txm_compression){_i == 4 ? TXM_CODEC_ZSTD : _i % 2 ? TXM_CODEC_NONE : TXM_CODEC_ZIP, 0};
     s.tile_px = TILE;
@@ -196,7 +199,8 @@ START_TEST(a_cut_at_every_byte_is_found)
 {
     char *out = strdup(temp_file("small.tx")), *cut = strdup(temp_file("cut.tx"));
     size_t bytes;
-    txm_settings s = txm_settings_default();
+    txm_settings s;
+    txm_settings_init(&s);
     s.redact = true;
     s.tile_px = 16;
     make_tx(_i ? "five-channels.exr" : "narrow.png", out, &s);
@@ -290,7 +294,8 @@ static void copy_level(const char *from, const char *to, uint32_t level)
 START_TEST(a_swapped_level_is_found)
 {
     char *own = strdup(temp_file("own.tx")), *other = strdup(temp_file("other.tx"));
-    txm_settings s = txm_settings_default();
+    txm_settings s;
+    txm_settings_init(&s);
     s.redact = true;
     s.borders = false;
     s.compression = (txm_compression){TXM_CODEC_NONE, 0};
@@ -319,7 +324,8 @@ START_TEST(levels_in_the_wrong_order_are_found)
     char *out = strdup(temp_file("order.tx"));
     size_t bytes;
     uint32_t at[4], next[4];
-    txm_settings s = txm_settings_default();
+    txm_settings s;
+    txm_settings_init(&s);
     s.redact = true;
     make_tx("rgb8.png", out, &s);
     uint8_t *data = load_file(out, &bytes);
@@ -372,7 +378,8 @@ static void expect_wrong_sha1(const char *path)
 START_TEST(wrong_metadata_is_found)
 {
     char *out = strdup(temp_file("meta.tx"));
-    txm_settings s = txm_settings_default();
+    txm_settings s;
+    txm_settings_init(&s);
     s.borders = false;
     s.redact = true;
     /* OpenEXR first, which holds them as attributes of their own. */
@@ -428,7 +435,8 @@ START_TEST(names_stand_for_settings)
                  {"Linear Rec.709", TXM_ALPHA_PREMULTIPLIED, true, false},
                  {"ACEScg", TXM_ALPHA_CHANNEL_PACKED, false, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        txm_settings s = txm_settings_default();
+        txm_settings s;
+        txm_settings_init(&s);
         txm_name_match match;
         bool found = false;
         s.colorspace = cases[i].space;
@@ -453,7 +461,8 @@ END_TEST
 START_TEST(a_misfit_name_is_found)
 {
     char *source = copy_source("rgb8.png", temp_file("misfit"));
-    txm_settings s = txm_settings_default();
+    txm_settings s;
+    txm_settings_init(&s);
     char *srgb = convert_in_place(source, &s);
     s.colorspace = "Non-Color";
     char *data = convert_in_place(source, &s);
@@ -472,7 +481,8 @@ END_TEST
 START_TEST(a_stale_source_is_found)
 {
     char *source = copy_source("rgb8.png", temp_file("stale"));
-    txm_settings s = txm_settings_default();
+    txm_settings s;
+    txm_settings_init(&s);
     char *tx = convert_in_place(source, &s);
     expect_good(tx, true);
     const struct utimbuf other = {1000000000, 1000000000};
@@ -501,7 +511,7 @@ START_TEST(what_cannot_be_read_is_a_failure)
     ck_assert_int_eq(txm_verify(context, temp_file("nothing.tx"), NULL, &f, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_uint_eq(f.count, 0);
     volatile int cancel = 1;
-    const txm_context_options options = {.threads = 2, .cancel = &cancel};
+    const txm_context_options options = {.struct_size = sizeof(txm_context_options), .threads = 2, .cancel = &cancel};
     txm_context *cancelled = NULL;
     char *out = strdup(temp_file("cancel.tx"));
     make_tx("rgb8.png", out, NULL);

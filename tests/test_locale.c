@@ -10,11 +10,11 @@
 #include <string.h>
 #include <sys/time.h>
 
-#include "container/describe.h"
 #include "core/mem.h"
 #include "core/text.h"
 #include "source/source.h"
 #include "txmill/convert.h"
+#include "txmill/describe.h"
 #include "txmill/inspect.h"
 #include "util_tx.h"
 
@@ -96,7 +96,7 @@ static char *make_one(int i)
     size_t bytes;
     txm_context *context = NULL;
     txm_error err = {0};
-    const txm_context_options options = {.threads = 1};
+    const txm_context_options options = {.struct_size = sizeof(txm_context_options), .threads = 1};
     snprintf(source, sizeof source, "%s/golden/%s", data ? data : "testdata", images[i].source);
     uint8_t *image = load_file(source, &bytes);
     snprintf(source, sizeof source, "%s", temp_file(images[i].source));
@@ -106,13 +106,14 @@ static char *make_one(int i)
     free(image);
 
     ck_assert_msg(!txm_context_new(&options, &context, &err), "%s", err.message);
-    txm_settings settings = txm_settings_default();
+    txm_settings settings;
+    txm_settings_init(&settings);
     settings.colorspace = images[i].colorspace;
-    const txm_convert_options force = {.force = true};
+    const txm_convert_options force = {.struct_size = sizeof(txm_convert_options), .force = true};
     txm_result result;
     ck_assert_msg(!txm_convert(context, source, &settings, &force, &result, &err), "%s", err.message);
     txm_findings findings = {0};
-    const txm_verify_options deep = {.deep = true};
+    const txm_verify_options deep = {.struct_size = sizeof(txm_verify_options), .deep = true};
     ck_assert_msg(!txm_verify(context, result.tx_path, &deep, &findings, &err), "%s", err.message);
     for (size_t n = 0; n < findings.count; n++)
         ck_assert_msg(findings.items[n].kind->severity == TXM_SEVERITY_NOTE, "%s", findings.items[n].text);

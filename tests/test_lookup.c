@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "cache/lookup.h"
-#include "color/color.h"
-#include "container/describe.h"
 #include "core/mem.h"
+#include "txmill/color.h"
 #include "txmill/convert.h"
+#include "txmill/describe.h"
 #include "txmill/inspect.h"
 #include "txmill/reader.h"
 
@@ -41,7 +41,7 @@ static void set_up(void)
     const char *data = getenv("TXM_TESTDATA");
     char golden[300];
     txm_error err = {0};
-    const txm_context_options options = {.threads = 1, .ocio_path = NULL};
+    const txm_context_options options = {.struct_size = sizeof(txm_context_options), .threads = 1, .ocio_path = NULL};
     snprintf(dir, sizeof dir, "/tmp/txm-lookup-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(dir));
     snprintf(source, sizeof source, "%s/rgb8.png", dir);
@@ -63,8 +63,9 @@ static void tear_down(void)
 /* Makes the tx file of the source in `cache_dir`; the caller frees its path. */
 static char *make(const char *cache_dir, bool force)
 {
-    txm_settings settings = txm_settings_default();
-    const txm_convert_options options = {.force = force};
+    txm_settings settings;
+    txm_settings_init(&settings);
+    const txm_convert_options options = {.struct_size = sizeof(txm_convert_options), .force = force};
     txm_result result = {0};
     txm_error err = {0};
     settings.cache_dir = cache_dir;
@@ -78,16 +79,16 @@ static char *make(const char *cache_dir, bool force)
 /* Looks up and compares; `path` NULL: not compared. */
 static void expect(const char *cache_dir, txm_tx_state state, const char *path, const char *reason)
 {
-    txm_lookup found = {0};
+    txm_found found = {0};
     txm_error err = {0};
     ck_assert_msg(txm_tx_lookup(source, cache_dir, &key, &found, &err) == TXM_OK, "%s", err.message);
     ck_assert_msg(found.state == state, "state %d, not %d: %s", found.state, state, found.reason);
     if (path)
         ck_assert_str_eq(found.path, path);
     ck_assert_msg(strstr(found.reason, reason) != NULL, "'%s' lacks '%s'", found.reason, reason);
-    txm_lookup_free(&found);
-    txm_lookup_free(&found);
-    txm_lookup_free(NULL);
+    txm_found_clear(&found);
+    txm_found_clear(&found);
+    txm_found_clear(NULL);
 }
 
 START_TEST(test_missing_and_fresh)
@@ -182,7 +183,7 @@ END_TEST
 
 static void refused(const char *path, txm_status status)
 {
-    txm_lookup found = {0};
+    txm_found found = {0};
     txm_error err = {0};
     ck_assert_int_eq(txm_tx_lookup(path, NULL, &key, &found, &err), status);
     ck_assert(!found.path && !found.reason);
@@ -407,7 +408,8 @@ START_TEST(test_working_space_names)
 {
     static const char *const names[] = {"Linear Rec.709", "Linear Rec.2020", "ACEScg"};
     for (size_t i = 0; i < 3; i++) {
-        const txm_context_options options = {.threads = 1, .working_space = names[i]};
+        const txm_context_options options = {
+            .struct_size = sizeof(txm_context_options), .threads = 1, .working_space = names[i]};
         txm_tx *tx = NULL;
         txm_tx_description d;
         txm_context_free(&context);

@@ -25,7 +25,18 @@ static void compare_window(txm_tx *tx, const made_image *m, uint32_t level, uint
     uint32_t w, h;
     txm_error err = {0};
     memset(out, 0xa5, stride * edge);
-    if (txm_tx_read_padded(tx, level, tile_x, tile_y, padding, extension, out, step, stride, &w, &h, &err) != TXM_OK)
+    if (txm_tx_read_tile(tx,
+                         &(txm_tx_request){.level = level,
+                                             .tile_x = tile_x,
+                                             .tile_y = tile_y,
+                                             .padding_px = padding,
+                                             .extension = extension,
+                                             .pixels = out,
+                                             .pixel_stride_bytes = step,
+                                             .row_stride_bytes = stride,
+                                             .width = &w,
+                                             .height = &h},
+                         &err) != TXM_OK)
         ck_abort_msg("%s", err.message);
     uint32_t x0 = tile_x * info->tile_w, y0 = tile_y * info->tile_h, ow = w + 2 * padding;
     uint8_t *want = brute_window(m, level, x0, y0, w, h, padding, extension);
@@ -141,13 +152,39 @@ START_TEST(nonsense_is_refused)
     made_image m = make_image(20, 20, 4, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_SMOOTH);
     txm_tx *tx = open_tx(write_tx(&m, COMPRESSION_ADOBE_DEFLATE));
     uint8_t out[64 * 64 * 4];
-    ck_assert_int_eq(txm_tx_read_padded(tx, 0, 0, 0, 9, TXM_EXTENSION_REPEAT, out, 4, 256, NULL, NULL, NULL),
+    ck_assert_int_eq(txm_tx_read_tile(tx,
+                                      &(txm_tx_request){.padding_px = 9,
+                                                          .extension = TXM_EXTENSION_REPEAT,
+                                                          .pixels = out,
+                                                          .pixel_stride_bytes = 4,
+                                                          .row_stride_bytes = 256},
+                                      NULL),
                      TXM_STATUS_USAGE);
-    ck_assert_int_eq(txm_tx_read_padded(tx, 0, 0, 0, 2, (txm_extension)4, out, 4, 256, NULL, NULL, NULL),
+    ck_assert_int_eq(txm_tx_read_tile(tx,
+                                      &(txm_tx_request){.padding_px = 2,
+                                                          .extension = (txm_extension)4,
+                                                          .pixels = out,
+                                                          .pixel_stride_bytes = 4,
+                                                          .row_stride_bytes = 256},
+                                      NULL),
                      TXM_STATUS_USAGE);
-    ck_assert_int_eq(txm_tx_read_padded(tx, 0, 2, 0, 2, TXM_EXTENSION_CLIP, out, 4, 256, NULL, NULL, NULL),
+    ck_assert_int_eq(txm_tx_read_tile(tx,
+                                      &(txm_tx_request){.tile_x = 2,
+                                                          .padding_px = 2,
+                                                          .extension = TXM_EXTENSION_CLIP,
+                                                          .pixels = out,
+                                                          .pixel_stride_bytes = 4,
+                                                          .row_stride_bytes = 256},
+                                      NULL),
                      TXM_STATUS_USAGE);
-    ck_assert_int_eq(txm_tx_read_padded(tx, 5, 0, 0, 2, TXM_EXTENSION_CLIP, out, 4, 256, NULL, NULL, NULL),
+    ck_assert_int_eq(txm_tx_read_tile(tx,
+                                      &(txm_tx_request){.level = 5,
+                                                          .padding_px = 2,
+                                                          .extension = TXM_EXTENSION_CLIP,
+                                                          .pixels = out,
+                                                          .pixel_stride_bytes = 4,
+                                                          .row_stride_bytes = 256},
+                                      NULL),
                      TXM_STATUS_USAGE);
     txm_tx_close(&tx);
     free_image(&m);
@@ -170,8 +207,18 @@ static void *read_all(void *arg)
             const txm_tx_level *l = txm_tx_level_of(r->tx, i);
             for (uint32_t t = 0; t < l->tiles_x * l->tiles_y; t++) {
                 uint32_t w, h, padding = 1 + t % 3;
-                if (txm_tx_read_padded(r->tx, i, t % l->tiles_x, t / l->tiles_x, padding, (txm_extension)(t % 4), out,
-                                       8, 80 * 8, &w, &h, NULL) != TXM_OK)
+                if (txm_tx_read_tile(r->tx,
+                                     &(txm_tx_request){.level = i,
+                                                         .tile_x = t % l->tiles_x,
+                                                         .tile_y = t / l->tiles_x,
+                                                         .padding_px = padding,
+                                                         .extension = (txm_extension)(t % 4),
+                                                         .pixels = out,
+                                                         .pixel_stride_bytes = 8,
+                                                         .row_stride_bytes = 80 * 8,
+                                                         .width = &w,
+                                                         .height = &h},
+                                     NULL) != TXM_OK)
                     return NULL;
                 for (size_t y = 0; y < h + 2 * padding; y++)
                     for (size_t x = 0; x < (w + 2 * padding) * 8; x++)

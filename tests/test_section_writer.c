@@ -314,9 +314,17 @@ static void check_reader(const made_image *m, const file *f)
         uint32_t x = list[i].x / m->layout.tile_px, y = list[i].y / m->layout.tile_px;
         size_t row = (t.w + 4) * t.px;
         uint8_t *got = txm_calloc(t.h + 4, row);
-        ck_assert_int_eq(
-            txm_tx_read_padded(tx, list[i].level, x, y, 2, TXM_EXTENSION_REPEAT, got, t.px, row, NULL, NULL, &err),
-            TXM_OK);
+        ck_assert_int_eq(txm_tx_read_tile(tx,
+                                          &(txm_tx_request){.level = list[i].level,
+                                                              .tile_x = x,
+                                                              .tile_y = y,
+                                                              .padding_px = 2,
+                                                              .extension = TXM_EXTENSION_REPEAT,
+                                                              .pixels = got,
+                                                              .pixel_stride_bytes = t.px,
+                                                              .row_stride_bytes = row},
+                                          &err),
+                         TXM_OK);
         ck_assert_mem_eq(got, t.padded, (t.h + 4) * row);
         ck_assert_msg(txm_tx_check_border(tx, list[i].level, x, y, &err) == TXM_OK, "%s", err.message);
         free(got);

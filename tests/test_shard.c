@@ -32,7 +32,8 @@ static float uneven(size_t i)
 /* Files `first` to `first + count - 1`, in reverse order if asked. */
 static void fill(sample *s, size_t first, size_t count, bool reversed, weight_of weight, unsigned shards)
 {
-    *s = (sample){.inputs = txm_inputs_new(NULL)};
+    *s = (sample){0};
+    ck_assert_int_eq(txm_inputs_new(NULL, &s->inputs, NULL), TXM_OK);
     s->batch = (txm_batch){.inputs = s->inputs, .count = count, .options = {.shards = shards}};
     s->batch.items = txm_calloc(count, sizeof *s->batch.items);
     for (size_t i = 0; i < count; i++) {
@@ -142,7 +143,8 @@ START_TEST(test_list_key)
             s.batch.items[3].requested = "Non-Color";
         if (i == 4) {
             txm_inputs_free(&s.inputs);
-            s.batch.inputs = s.inputs = txm_inputs_new(NULL);
+            ck_assert_int_eq(txm_inputs_new(NULL, &s.inputs, NULL), TXM_OK);
+            s.batch.inputs = s.inputs;
             for (size_t n = 0; n < 20; n++) {
                 char path[64];
                 snprintf(path, sizeof path, "./textures//%zu/../%zu/t%05zu.png", n % 9, n % 9, n);

@@ -16,7 +16,8 @@ static void load_config(void)
 {
     txm_error err = {0};
     char *path = txm_asprintf("%s/golden/config.ocio", getenv("TXM_TESTDATA"));
-    txm_color_options options = {.ocio_path = path, .ignore_environment = true};
+    txm_color_options options = {
+        .struct_size = sizeof(txm_color_options), .ocio_path = path, .ignore_environment = true};
     ck_assert_msg(txm_color_load(&options, &config, &err) == TXM_OK, "%s", err.message);
     free(path);
 }
@@ -105,7 +106,7 @@ START_TEST(gammas_of_auto)
 {
     static const char *const hints[][2] = {
         {"Gamma2.2", "g22_rec709_scene"}, {"Gamma1.8", "g18_rec709_scene"}, {"Gamma3", "sRGB"}};
-    const txm_color_options options = {.ignore_environment = true};
+    const txm_color_options options = {.struct_size = sizeof(txm_color_options), .ignore_environment = true};
     txm_color_config *c = NULL;
     ck_assert_int_eq(txm_color_load(&options, &c, NULL), TXM_OK);
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
@@ -140,7 +141,8 @@ START_TEST(file_rules)
     close(fd);
     txm_error err = {0};
     txm_color_config *c = NULL;
-    txm_color_options options = {.ocio_path = path, .ignore_environment = true};
+    txm_color_options options = {
+        .struct_size = sizeof(txm_color_options), .ocio_path = path, .ignore_environment = true};
     ck_assert_msg(txm_color_load(&options, &c, &err) == TXM_OK, "%s", err.message);
     txm_source_info info = {.type = TXM_TYPE_U8, .channels = 3, .file_channels = 3, .format = "png"};
     const char *space;

@@ -122,13 +122,13 @@ START_TEST(encoders_cost_one_picture)
     txm_picture picture = {pixels, 300 * 3, 300, 400, 3, TXM_TYPE_U8, encoder_deeds[_i].deed};
     txm_bytes file = {0};
     txm_error err = {0};
-    ck_assert_msg(txm_picture_encode("picture.fake", &picture, &file, &err) == encoder_deeds[_i].status, "%s: %s",
+    ck_assert_msg(txm_picture_encode_bytes("picture.fake", &picture, &file, &err) == encoder_deeds[_i].status, "%s: %s",
                   encoder_deeds[_i].deed, err.message);
     ck_assert_msg(strstr(err.message, encoder_deeds[_i].words) != NULL, "%s", err.message);
     ck_assert_ptr_null(file.data);
     txm_error_clear(&err);
     picture.colorspace = NULL;
-    ck_assert_msg(txm_picture_encode("picture.fake", &picture, &file, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_picture_encode_bytes("picture.fake", &picture, &file, &err) == TXM_OK, "%s", err.message);
     ck_assert_msg(file.size == 7 && memcmp(file.data, "picture", 7) == 0, "%zu bytes", file.size);
     txm_bytes_free(&file);
 }

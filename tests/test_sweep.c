@@ -15,9 +15,9 @@
 #include "batch/claim_file.h"
 #include "batch/claims.h"
 #include "batch/server_clock.h"
-#include "batch/sweep.h"
 #include "core/owner.h"
 #include "core/path.h"
+#include "txmill/garbage.h"
 #include "util_batch.h"
 
 static const char claim_path[] = ".a.tx.txm-claim";

@@ -7,21 +7,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "batch/watch.h"
+#include "txmill/watch.h"
 #include "util_batch.h"
 
 static volatile int cancel;
 
 static txm_watch *start(const char *const *folders, size_t count, double settle_s)
 {
-    const txm_watch_options options = {.settle_s = settle_s, .cancel = &cancel};
+    const txm_watch_options options = {
+        .struct_size = sizeof(txm_watch_options), .settle_s = settle_s, .cancel = &cancel};
     txm_watch *w = NULL;
-    txm_watch_what what;
+    txm_watch_work what;
     txm_error err = {0};
     ck_assert_msg(txm_watch_new(folders, count, &options, &w, &err) == TXM_OK, "%s", err.message);
     /* What was there before. */
     ck_assert_int_eq(txm_watch_wait(w, 0, &what, NULL), TXM_OK);
-    ck_assert_int_eq(what, TXM_WATCH_EVERYTHING);
+    ck_assert_int_eq(what, TXM_WATCH_WORK_EVERYTHING);
     return w;
 }
 
@@ -33,10 +34,10 @@ static size_t expect(txm_watch *w, size_t count, const char *name)
 {
     size_t seen = 0, found = 0;
     while (seen < count) {
-        txm_watch_what what;
+        txm_watch_work what;
         size_t n;
         ck_assert_int_eq(txm_watch_wait(w, 60, &what, NULL), TXM_OK);
-        ck_assert_int_eq(what, TXM_WATCH_FILES);
+        ck_assert_int_eq(what, TXM_WATCH_WORK_FILES);
         char *const *files = txm_watch_files(w, &n);
         for (size_t i = 0; i < n; i++)
             found += strcmp(files[i], name) == 0;
@@ -48,9 +49,9 @@ static size_t expect(txm_watch *w, size_t count, const char *name)
 
 static void expect_nothing(txm_watch *w)
 {
-    txm_watch_what what;
+    txm_watch_work what;
     ck_assert_int_eq(txm_watch_wait(w, 0, &what, NULL), TXM_OK);
-    ck_assert_int_eq(what, TXM_WATCH_NOTHING);
+    ck_assert_int_eq(what, TXM_WATCH_WORK_NOTHING);
 }
 
 START_TEST(test_files)
@@ -133,13 +134,13 @@ START_TEST(test_bounded)
         snprintf(path, sizeof path, "a/%d.png", i);
         ck_assert_int_eq(link("source", path), 0);
     }
-    txm_watch_what what;
+    txm_watch_work what;
     ck_assert_int_eq(txm_watch_wait(w, 60, &what, NULL), TXM_OK);
-    ck_assert_int_eq(what, TXM_WATCH_EVERYTHING);
+    ck_assert_int_eq(what, TXM_WATCH_WORK_EVERYTHING);
     /* What came in between is looked at as well, and then there is nothing more. */
     do
         ck_assert_int_eq(txm_watch_wait(w, 0, &what, NULL), TXM_OK);
-    while (what != TXM_WATCH_NOTHING);
+    while (what != TXM_WATCH_WORK_NOTHING);
     batch_file("a/after.png", "x");
     ck_assert_uint_eq(expect(w, 1, "a/after.png"), 1);
     txm_watch_free(&w);
@@ -152,7 +153,7 @@ START_TEST(test_again)
     batch_enter();
     batch_folder("a");
     batch_file("a/1.png", "x");
-    txm_watch_what what;
+    txm_watch_work what;
     txm_watch *w = START(0, "a");
     ck_assert_int_eq(txm_watch_again(w, "a/1.png", 0, NULL), TXM_OK);
     ck_assert_int_eq(txm_watch_again(w, "a/1.png", 0, NULL), TXM_OK);
@@ -161,7 +162,7 @@ START_TEST(test_again)
     expect_nothing(w);
     ck_assert_int_eq(txm_watch_again(w, NULL, 0, NULL), TXM_OK);
     ck_assert_int_eq(txm_watch_wait(w, 60, &what, NULL), TXM_OK);
-    ck_assert_int_eq(what, TXM_WATCH_EVERYTHING);
+    ck_assert_int_eq(what, TXM_WATCH_WORK_EVERYTHING);
     txm_watch_free(&w);
     batch_leave();
 }
@@ -171,7 +172,7 @@ START_TEST(test_folder_vanishes)
 {
     batch_enter();
     batch_folder("a");
-    txm_watch_what what;
+    txm_watch_work what;
     txm_watch *w = START(0, "a");
     ck_assert_int_eq(rmdir("a"), 0);
     expect_nothing(w);
@@ -180,7 +181,7 @@ START_TEST(test_folder_vanishes)
     batch_folder("a");
     batch_file("a/1.png", "x");
     ck_assert_int_eq(txm_watch_wait(w, 60, &what, NULL), TXM_OK);
-    ck_assert_int_eq(what, TXM_WATCH_EVERYTHING);
+    ck_assert_int_eq(what, TXM_WATCH_WORK_EVERYTHING);
     ck_assert(txm_watch_is_there(w, 0));
     batch_file("a/2.png", "x");
     ck_assert_uint_eq(expect(w, 1, "a/2.png"), 1);
@@ -188,7 +189,7 @@ START_TEST(test_folder_vanishes)
     ck_assert_int_eq(unlink("a/1.png") || unlink("a/2.png") || rmdir("a"), 0);
     batch_folder("a");
     ck_assert_int_eq(txm_watch_wait(w, 60, &what, NULL), TXM_OK);
-    ck_assert_int_eq(what, TXM_WATCH_EVERYTHING);
+    ck_assert_int_eq(what, TXM_WATCH_WORK_EVERYTHING);
     batch_file("a/3.png", "x");
     ck_assert_uint_eq(expect(w, 1, "a/3.png"), 1);
     txm_watch_free(&w);
@@ -199,10 +200,10 @@ END_TEST
 START_TEST(test_refusals)
 {
     batch_enter();
-    const txm_watch_options options = {.cancel = &cancel};
+    const txm_watch_options options = {.struct_size = sizeof(txm_watch_options), .cancel = &cancel};
     const char *const missing[] = {"missing"}, *const file[] = {"file"}, *const folder[] = {"."};
     txm_watch *w = NULL;
-    txm_watch_what what;
+    txm_watch_work what;
     txm_error err = {0};
     batch_file("file", "x");
     ck_assert_int_eq(txm_watch_new(missing, 1, &options, &w, &err), TXM_STATUS_NOT_FOUND);

@@ -67,7 +67,7 @@ void remove_folder(char *folder)
 
 txm_blend *open_scene(const char *path, bool lint)
 {
-    txm_blend_options options = {.lint = lint};
+    txm_blend_options options = {.struct_size = sizeof(txm_blend_options), .lint = lint};
     txm_blend *blend = NULL;
     txm_error err = {0};
     ck_assert_msg(txm_blend_open(path, &options, &blend, &err) == TXM_OK, "%s", err.message);
@@ -255,7 +255,7 @@ txm_status try_bytes(const void *data, size_t bytes, txm_blend **blend, txm_erro
 {
     char path[64];
     txm_blend *own = NULL;
-    txm_blend_options options = {.lint = true};
+    txm_blend_options options = {.struct_size = sizeof(txm_blend_options), .lint = true};
     int fd = memfd_create("scene", MFD_CLOEXEC);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(write(fd, data, bytes), (ssize_t)bytes);

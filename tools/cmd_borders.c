@@ -10,12 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "batch/names.h"
-#include "batch/sweep.h"
-#include "cache/borders.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/names.h"
 #include "core/path.h"
+#include "core/pool.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
@@ -24,6 +23,8 @@
 #include "tools/output/line.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
+#include "txmill/borders.h"
+#include "txmill/garbage.h"
 
 enum { TXM_BORDERS_SCHEMA_VERSION = 1 };
 

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "convert/context.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/text.h"
@@ -20,8 +19,8 @@
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
-#include "tools/output/say.h"
 #include "tools/output/line.h"
+#include "tools/output/say.h"
 #include "txmill/inspect.h"
 
 enum { CHECK_SCHEMA_VERSION = 1 };
@@ -145,7 +144,8 @@ static state state_of(const txm_result *r)
 /* A file of the right name and time is judged by all that is in it. */
 static state judge(checking *c, const txm_batch_file *file, char *text, size_t text_bytes)
 {
-    const txm_verify_options how = {.no_decoding = c->args->quick, .source = file->input->path};
+    const txm_verify_options how = {
+        .struct_size = sizeof(txm_verify_options), .no_decoding = c->args->quick, .source = file->input->path};
     txm_verdict verdict;
     txm_error err = {0};
     txm_status status = txm_judge(c->context, file->result->tx_path, &how, &verdict, &err);
@@ -281,11 +281,14 @@ static txm_status check(checking *c, const txm_operands *operands, txm_error *er
     const txm_running_args running = {.threads = a->jobs.threads, .device = "cpu"};
     const txm_batch_job_args how = {
         .input = &a->input, .rules = &a->rules, .config = &a->config, .running = &running, .lint = a->lint};
-    txm_batch_options batch = {.settings = txm_settings_default(),
-                               .dry_run = true,
-                               .events = {.user = c, .done = on_done, .warn = txm_say_warning}};
+    const txm_batch_events events = {
+        .struct_size = sizeof(txm_batch_events), .user = c, .done = on_done, .warn = txm_say_warning};
+    txm_settings settings;
+    const txm_batch_options batch = {
+        .struct_size = sizeof(txm_batch_options), .settings = &settings, .dry_run = true, .events = &events};
     txm_batch_job job = {0};
-    batch.settings.cache_dir = a->cache_dir;
+    txm_settings_init(&settings);
+    settings.cache_dir = a->cache_dir;
     txm_status status = txm_context_for_looking(&a->config, &a->jobs, &c->context, err);
     if (status == TXM_OK)
         status = txm_batch_job_collect(&job, &how, operands, err);

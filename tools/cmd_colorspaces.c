@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "color/color.h"
 #include "core/fail.h"
 #include "tools/options/args.h"
 #include "tools/options/opt.h"
@@ -16,6 +15,7 @@
 #include "tools/output/json.h"
 #include "tools/output/say.h"
 #include "tools/output/text.h"
+#include "txmill/color.h"
 
 enum { TXM_COLORSPACES_SCHEMA_VERSION = 1 };
 
@@ -172,7 +172,9 @@ static txm_status list_json(const txm_color_config *config, txm_error *err)
 static int run_colorspaces(void *p, const txm_operands *operands)
 {
     const colorspaces_args *args = p;
-    txm_color_options color = {.ocio_path = args->config.ocio, .working_space = args->config.working_space};
+    txm_color_options color = {.struct_size = sizeof(txm_color_options),
+                               .ocio_path = args->config.ocio,
+                               .working_space = args->config.working_space};
     txm_color_config *config = NULL;
     txm_error err = {0};
     if (operands->count) {

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "batch/names.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/names.h"
 #include "core/path.h"
 #include "tools/inspect/diff_report.h"
 #include "tools/inspect/tx_files.h"
@@ -275,7 +275,8 @@ static int run_diff(void *p, const txm_operands *operands)
     txm_report_args_apply(&args->report);
     bool folders = args->files.recursive && operands->count == 2 && is_folder(operands->items[0]) &&
                    is_folder(operands->items[1]);
-    const txm_context_options how = {.threads = args->jobs.threads, .cancel = txm_signal_flag()};
+    const txm_context_options how = {
+        .struct_size = sizeof(txm_context_options), .threads = args->jobs.threads, .cancel = txm_signal_flag()};
     txm_status status = TXM_OK;
     if (folders && args->output)
         status = txm_fail(&err, TXM_STATUS_USAGE, "-o draws the differences of two files, not of folders");

@@ -21,8 +21,6 @@
 #include <yaml.h>
 #include <zstd.h>
 
-#include "color/color.h"
-#include "color/ocio.h"
 #include "core/fail.h"
 #include "core/plugin.h"
 #include "tools/options/project.h"
@@ -30,6 +28,7 @@
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/text.h"
+#include "txmill/color.h"
 #include "txmill/devices.h"
 
 enum { DOCTOR_SCHEMA_VERSION = 1, VALUE = 1024 };
@@ -100,7 +99,7 @@ static void examine_libraries(examination *x)
     tell(x, GOOD, "library", "cJSON", cJSON_Version());
     tell(x, GOOD, "library", "libpng", png_get_libpng_ver(NULL));
     tell(x, GOOD, "library", "libyaml", yaml_get_version_string());
-    tell(x, GOOD, "library", "OpenColorIO", txm_ocio_version());
+    tell(x, GOOD, "library", "OpenColorIO", txm_color_library_version());
     exr_get_library_version(&number[0], &number[1], &number[2], &extra);
     snprintf(text, sizeof text, "%d.%d.%d%s", number[0], number[1], number[2], extra ? extra : "");
     tell(x, GOOD, "library", "OpenEXR", text);
@@ -176,7 +175,8 @@ static void examine_limit(examination *x, __rlimit_resource_t resource, const ch
 
 static void examine_config(examination *x, const txm_config_args *args)
 {
-    const txm_color_options how = {.ocio_path = args->ocio, .working_space = args->working_space};
+    const txm_color_options how = {
+        .struct_size = sizeof(txm_color_options), .ocio_path = args->ocio, .working_space = args->working_space};
     txm_color_config *config = NULL;
     txm_error err = {0};
     char text[VALUE];

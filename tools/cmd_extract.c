@@ -10,10 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "batch/names.h"
-#include "cache/name.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/names.h"
 #include "core/path.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
@@ -23,7 +22,8 @@
 #include "tools/output/json.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
-#include "tools/picture/level_picture.h"
+#include "txmill/inspect.h"
+#include "txmill/picture.h"
 
 enum { TXM_EXTRACT_SCHEMA_VERSION = 1 };
 

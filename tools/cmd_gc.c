@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/store.h"
-#include "convert/context.h"
 #include "core/fail.h"
 #include "tools/gc/gc_args.h"
 #include "tools/inspect/tx_files.h"
@@ -18,6 +16,7 @@
 #include "tools/output/format.h"
 #include "tools/output/line.h"
 #include "tools/output/say.h"
+#include "txmill/garbage.h"
 
 /* "36h", "30d", "2w". */
 static txm_status parse_age(const char *text, void *field, txm_error *err)
@@ -130,7 +129,8 @@ static int trim_store(txm_gc_args *args)
     txm_error err = {0};
     txm_trim_result result = {0};
     txm_tally tally = {0};
-    const txm_trim_options options = {args->older_than_s, args->max_size, !args->remove, args, on_removed};
+    const txm_trim_options options = {sizeof options, args->older_than_s, args->max_size, !args->remove,
+                                      args,           on_removed};
     if (txm_store_trim(args->store, &options, &result, &err) != TXM_OK)
         return txm_finish_failed(&err, 1);
     for (size_t i = 0; i < result.failed; i++)

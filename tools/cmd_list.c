@@ -8,16 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "blend/colors.h"
-#include "convert/context.h"
 #include "core/fail.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/list/list_scene.h"
 #include "tools/options/opt.h"
-#include "tools/output/exits.h"
 #include "tools/options/project.h"
+#include "tools/output/exits.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
+#include "txmill/blend.h"
 
 typedef struct list_options {
     bool lint, json, quick;
@@ -76,7 +75,8 @@ static txm_status list_scene(const txm_input *input, const list_args *args, txm_
     txm_list_report report = {.scene = path};
     txm_context *own = NULL;
     const txm_list_how how = {input->cache_dir ? input->cache_dir : args->list.cache_dir, args->list.quick};
-    const txm_blend_options blend_options = {.colors = txm_blend_colors_of(txm_context_color(context)),
+    const txm_blend_options blend_options = {.struct_size = sizeof(txm_blend_options),
+                                              .colors = txm_blend_colors_of(txm_context_color(context)),
                                              .lint = args->list.lint};
     txm_status status = txm_blend_open(path, &blend_options, &report.blend, err);
     if (status == TXM_OK) {

@@ -195,10 +195,13 @@ static txm_status make_plan(plan *p, const txm_operands *operands, txm_error *er
 {
     const plan_args *a = p->args;
     const txm_batch_job_args args = {.input = &a->input, .rules = &a->rules, .config = &a->config, .running = &a->running};
-    const txm_batch_options options = {.settings = a->settings.settings,
+    const txm_batch_events events = {
+        .struct_size = sizeof(txm_batch_events), .user = p, on_planned, on_done, .warn = txm_say_warning};
+    const txm_batch_options options = {.struct_size = sizeof(txm_batch_options),
+                                       .settings = &a->settings.settings,
                                        .dry_run = true,
                                        .shards = a->shards,
-                                       .events = {.user = p, on_planned, on_done, .warn = txm_say_warning}};
+                                       .events = &events};
     txm_batch_job job = {0};
     txm_status status = txm_batch_job_collect(&job, &args, operands, err);
     if (status == TXM_OK)

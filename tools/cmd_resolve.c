@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "convert/context.h"
 #include "core/mem.h"
 #include "core/text.h"
 #include "tools/inspect/tx_files.h"
@@ -140,13 +139,17 @@ static txm_status resolve_one(txm_context *context, const txm_input *input, cons
                               const resolve_args *args, txm_tally *tally, txm_summary *summary, txm_error *err)
 {
     const char *image = input->path;
-    const txm_settings settings = txm_rules_settings(rules, input, &args->settings.settings);
-    txm_context *own = NULL;
+    txm_settings settings = args->settings.settings;
     txm_resolution r;
-    unsigned how = (args->touch ? TXM_RESOLVE_TOUCH : 0) | (args->quick ? TXM_RESOLVE_NO_DECODING : 0);
+    txm_rules_apply(rules, input, &settings);
+    txm_resolve_options how;
+    txm_resolve_options_init(&how);
+    how.touch = args->touch;
+    how.no_decoding = args->quick;
+    txm_context *own = NULL;
     txm_status status = input->working_space ? txm_context_derive(context, input->working_space, &own, err) : TXM_OK;
     if (!status)
-        status = txm_resolve_image(own ? own : context, image, &settings, how, &r, err);
+        status = txm_resolve_image(own ? own : context, image, &settings, &how, &r, err);
     txm_context_free(&own);
     if (status)
         return status;

@@ -24,7 +24,7 @@
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
 #include "tools/output/text.h"
-#include "tools/picture/level_picture.h"
+#include "txmill/picture.h"
 #include "txmill/sampler.h"
 
 enum { TXM_SAMPLE_SCHEMA_VERSION = 1, REQUESTS = 4096 };

@@ -15,8 +15,8 @@
 #include "tools/output/guard.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
-#include "tools/picture/picture_file.h"
 #include "tools/stream/stream_args.h"
+#include "txmill/picture.h"
 
 static txm_status parse_size(const char *text, void *field, txm_error *err)
 {

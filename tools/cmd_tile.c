@@ -10,11 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/out_file.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
-#include "device/arith.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
@@ -23,8 +21,9 @@
 #include "tools/output/line.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
-#include "tools/picture/level_picture.h"
 #include "tools/picture/tile_sheet.h"
+#include "txmill/out_file.h"
+#include "txmill/picture.h"
 #include "txmill/reader.h"
 
 enum { TXM_TILE_SCHEMA_VERSION = 1 };
@@ -106,7 +105,7 @@ typedef struct window {
 static double value_at(const window *w, size_t sample)
 {
     const uint8_t *p = w->pixels + sample * txm_type_bytes(w->info->type);
-    uint16_t half;
+    uint16_t whole;
     float single;
     if (w->info->type == TXM_TYPE_U8)
         return *p;
@@ -114,8 +113,12 @@ static double value_at(const window *w, size_t sample)
         memcpy(&single, p, sizeof single);
         return single;
     }
-    memcpy(&half, p, sizeof half);
-    return w->info->type == TXM_TYPE_U16 ? half : txm_half_to_float(half);
+    if (w->info->type == TXM_TYPE_HALF) {
+        txm_samples_to_float(TXM_TYPE_HALF, p, &single, 1);
+        return single;
+    }
+    memcpy(&whole, p, sizeof whole);
+    return whole;
 }
 
 static void print_text(const window *w, FILE *out)
@@ -160,9 +163,18 @@ static txm_status read_window(txm_tx *tx, const tile_args *args, window *w, txm_
     uint8_t *wide = txm_alloc_pixels(edge_w * edge_h, w->pixel_bytes);
     if (!wide)
         return txm_no_memory(err, NULL);
-    txm_status status =
-        txm_tx_read_padded(tx, args->level, args->tile.x, args->tile.y, p, (txm_extension)args->extension, wide,
-                           w->pixel_bytes, edge_w * w->pixel_bytes, &w->w, &w->h, err);
+    txm_status status = txm_tx_read_tile(tx,
+                                         &(txm_tx_request){.level = args->level,
+                                                             .tile_x = args->tile.x,
+                                                             .tile_y = args->tile.y,
+                                                             .padding_px = p,
+                                                             .extension = (txm_extension)args->extension,
+                                                             .pixels = wide,
+                                                             .pixel_stride_bytes = w->pixel_bytes,
+                                                             .row_stride_bytes = edge_w * w->pixel_bytes,
+                                                             .width = &w->w,
+                                                             .height = &w->h},
+                                         err);
     if (status != TXM_OK) {
         free(wide);
         return status;

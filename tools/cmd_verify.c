@@ -64,7 +64,8 @@ static const char *word_of(const txm_findings *findings)
 static txm_status verify_one(txm_context *context, const txm_rules *rules, const char *path, const verify_args *args,
                              txm_tally *tally, txm_summary *summary, txm_error *err)
 {
-    const txm_verify_options how = {.deep = args->deep, .source = args->source, .rules = txm_project_rules(path, rules)};
+    const txm_verify_options how = {
+        .struct_size = sizeof(txm_verify_options), .deep = args->deep, .source = args->source, .rules = txm_project_rules(path, rules)};
     txm_findings findings = {0};
     txm_status status = txm_verify(context, path, &how, &findings, err);
     if (status == TXM_OK) {

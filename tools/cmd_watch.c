@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "batch/watch.h"
-#include "convert/context.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
@@ -18,6 +16,7 @@
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/say.h"
+#include "txmill/watch.h"
 
 /* Between attempts at what a retry may cure: doubled from the first to the last. */
 enum { FIRST_RETRY_SECONDS = 30, LAST_RETRY_SECONDS = 600, WAIT_SECONDS = 3600 };
@@ -72,14 +71,14 @@ typedef struct rounds {
     unsigned retry_s; /* 0: nothing failed in the last round that a retry may cure */
 } rounds;
 
-static txm_status retry_later(rounds *r, txm_watch_what what, const txm_operands *files, txm_error *err)
+static txm_status retry_later(rounds *r, txm_watch_work what, const txm_operands *files, txm_error *err)
 {
     txm_status status = TXM_OK;
     r->retry_s = r->retry_s ? 2 * r->retry_s : FIRST_RETRY_SECONDS;
     if (r->retry_s > LAST_RETRY_SECONDS)
         r->retry_s = LAST_RETRY_SECONDS;
     txm_say(TXM_SAY_INFO, "what a retry may cure is tried again in %u s", r->retry_s);
-    if (what == TXM_WATCH_EVERYTHING)
+    if (what == TXM_WATCH_WORK_EVERYTHING)
         return txm_watch_again(r->watch, NULL, r->retry_s, err);
     for (size_t i = 0; status == TXM_OK && i < files->count; i++)
         status = txm_watch_again(r->watch, files->items[i], r->retry_s, err);
@@ -96,10 +95,10 @@ static size_t folders_there(const rounds *r, char **out)
     return count;
 }
 
-static txm_status run_round(rounds *r, txm_watch_what what, char **folders, txm_error *err)
+static txm_status run_round(rounds *r, txm_watch_work what, char **folders, txm_error *err)
 {
     txm_operands operands = {.items = folders};
-    if (what == TXM_WATCH_EVERYTHING)
+    if (what == TXM_WATCH_WORK_EVERYTHING)
         operands.count = folders_there(r, folders);
     else
         operands.items = (char **)txm_watch_files(r->watch, &operands.count);
@@ -114,7 +113,10 @@ static txm_status run_round(rounds *r, txm_watch_what what, char **folders, txm_
 static txm_status watch_folders(rounds *r, char **folders, txm_error *err)
 {
     const txm_input_args *input = &r->args->make.input;
-    const txm_watch_options options = {.inputs = {.include = input->include.items, .exclude = input->exclude.items},
+    const txm_inputs_options which = {
+        .struct_size = sizeof(txm_inputs_options), .include = input->include.items, .exclude = input->exclude.items};
+    const txm_watch_options options = {.struct_size = sizeof(txm_watch_options),
+                                       .inputs = &which,
                                        .settle_s = r->args->settle_s,
                                        .rescan_s = r->args->rescan_s,
                                        .cancel = txm_signal_flag(),
@@ -124,9 +126,9 @@ static txm_status watch_folders(rounds *r, char **folders, txm_error *err)
     if (status == TXM_OK)
         txm_say(TXM_SAY_INFO, "watching %s", txm_format_count(txm_watch_folders(r->watch), "folder", folders_text));
     while (status == TXM_OK) {
-        txm_watch_what what;
+        txm_watch_work what;
         status = txm_watch_wait(r->watch, WAIT_SECONDS, &what, err);
-        if (status == TXM_OK && what != TXM_WATCH_NOTHING)
+        if (status == TXM_OK && what != TXM_WATCH_WORK_NOTHING)
             status = run_round(r, what, folders, err);
     }
     txm_watch_free(&r->watch);

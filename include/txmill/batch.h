@@ -13,6 +13,8 @@
 #ifndef TXMILL_BATCH_H
 #define TXMILL_BATCH_H
 
+#include <string.h>
+
 #include "txmill/convert.h"
 #include "txmill/export.h"
 
@@ -48,6 +50,7 @@ typedef txm_status (*txm_inputs_scene)(void *user, txm_inputs *inputs, const cha
                                        txm_error *err);
 
 typedef struct txm_inputs_options {
+    size_t struct_size;         /* set by txm_inputs_options_init */
     bool recursive;             /* folders with their subfolders; without it a folder is a failed input */
     bool tx_files;              /* in folders take tx files, blender_tx folders included, instead of images */
     const char *const *include; /* globs, NULL-terminated: what to take in folders; NULL: images by their extension */
@@ -59,8 +62,15 @@ typedef struct txm_inputs_options {
     const volatile int *cancel; /* not 0: stop waiting for a list; may be NULL */
 } txm_inputs_options;
 
-/* `options` may be NULL; what it points at must outlive the inputs. NULL when memory is exhausted. */
-TXM_API txm_inputs *txm_inputs_new(const txm_inputs_options *options);
+/* Opens options: every member asks for nothing in particular. */
+static inline void txm_inputs_options_init(txm_inputs_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
+
+/* `options` may be NULL; what it points at must outlive the inputs. USAGE, NO_MEMORY. */
+TXM_API txm_status txm_inputs_new(const txm_inputs_options *options, txm_inputs **out, txm_error *err);
 TXM_API void txm_inputs_free(txm_inputs **inputs); /* NULL-safe */
 
 /* Adds what an argument names: a file, a folder, a pattern (<UDIM>, <UVTILE>, ####, %04d, <f>; only where no file has
@@ -102,8 +112,9 @@ TXM_API txm_status txm_rules_load(txm_rules *rules, const char *path, const vola
 TXM_API txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err);
 /* One rule after the other in the order in which they count, presets aside; NULL beyond the last. */
 TXM_API const txm_rule *txm_rules_at(const txm_rules *rules, size_t index);
-/* The settings of one image under rules: as a batch decides them, what its input says included. */
-TXM_API txm_settings txm_rules_settings(const txm_rules *rules, const txm_input *input, const txm_settings *settings);
+/* Changes settings to those of one image under rules (which may be NULL): as a batch decides them, what its input says
+ * included. Strings are those of rules and input. */
+TXM_API void txm_rules_apply(const txm_rules *rules, const txm_input *input, txm_settings *settings);
 /* The first rule whose glob matches; NULL if none does. */
 TXM_API const txm_rule *txm_rules_match(const txm_rules *rules, const char *path);
 
@@ -123,6 +134,12 @@ typedef enum txm_lint {
 /* Stable id ("grey-rgb") and sentence of one finding. Never NULL. */
 TXM_API const char *txm_lint_id(txm_lint finding);
 TXM_API const char *txm_lint_text(txm_lint finding);
+
+/* What is probably not meant so about an image that is set to a colour space (NULL: what Blender sets): *findings are
+ * bits of txm_lint. Reads until every suspicion is refuted, which for most images is the first rows. `cancel` may be
+ * NULL. As opening and reading an image; COLORSPACE, CANCELLED. */
+TXM_API txm_status txm_lint_image(const txm_color_config *config, const char *path, const char *colorspace,
+                                  const volatile int *cancel, unsigned *findings, txm_error *err);
 
 /* ---- the batch -------------------------------------------------------------------------------------------------- */
 
@@ -158,6 +175,7 @@ typedef struct txm_batch_totals {
 
 /* Called from any thread, one at a time. Members may be NULL. */
 typedef struct txm_batch_events {
+    size_t struct_size; /* set by txm_batch_events_init */
     void *user;
     /* The plan is made. */
     void (*planned)(void *user, const txm_batch_totals *totals);
@@ -169,8 +187,16 @@ typedef struct txm_batch_events {
     void (*warn)(void *user, const char *message);
 } txm_batch_events;
 
+/* Opens options: every member asks for nothing in particular. */
+static inline void txm_batch_events_init(txm_batch_events *options)
+{
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
+
 typedef struct txm_batch_options {
-    txm_settings settings;     /* for inputs of which nothing else is said */
+    size_t struct_size;           /* set by txm_batch_options_init */
+    const txm_settings *settings; /* for inputs of which nothing else is said; copied; NULL: the defaults */
     const txm_rules *rules;    /* may be NULL */
     const char *output;        /* where the tx file of a single input goes; may be NULL */
     bool force;                /* make what is up to date, too */
@@ -185,12 +211,19 @@ typedef struct txm_batch_options {
     uint64_t max_memory_bytes; /* for all conversions together; 0: no bound */
     unsigned shards;           /* into how many the inputs are divided; 0: not at all */
     unsigned shard;            /* the one to settle, 1 to `shards`; 0: all */
-    txm_batch_events events;
+    const txm_batch_events *events; /* copied; may be NULL */
 } txm_batch_options;
+
+/* Opens options: every member asks for nothing in particular. */
+static inline void txm_batch_options_init(txm_batch_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
 
 typedef struct txm_batch txm_batch;
 
-/* `options` is copied. NO_MEMORY. */
+/* `options` is copied; it may be NULL. USAGE, NO_MEMORY. */
 TXM_API txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs, const txm_batch_options *options,
                                  txm_batch **out, txm_error *err);
 TXM_API void txm_batch_free(txm_batch **batch); /* NULL-safe */

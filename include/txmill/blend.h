@@ -16,7 +16,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "txmill/color.h"
 #include "txmill/export.h"
 #include "txmill/reader.h"
 #include "txmill/settings.h"
@@ -38,10 +40,21 @@ typedef struct txm_blend_colors {
     bool (*is_data)(void *user, const char *name);
 } txm_blend_colors;
 
+/* What a config says. It must outlive the call of txm_blend_open. */
+TXM_API txm_blend_colors txm_blend_colors_of(const txm_color_config *config);
+
 typedef struct txm_blend_options {
+    size_t struct_size; /* set by txm_blend_options_init */
     txm_blend_colors colors;
     bool lint; /* look at what the nodes do with the images: fills the findings */
 } txm_blend_options;
+
+/* Opens options: every member asks for nothing in particular. */
+static inline void txm_blend_options_init(txm_blend_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
 
 /* As Image.source in files. */
 typedef enum txm_blend_source {

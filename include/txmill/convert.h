@@ -5,12 +5,15 @@
 #ifndef TXMILL_CONVERT_H
 #define TXMILL_CONVERT_H
 
+#include <string.h>
 #include <time.h>
 
+#include "txmill/color.h"
 #include "txmill/export.h"
 #include "txmill/pixel.h"
 #include "txmill/settings.h"
 #include "txmill/status.h"
+#include "txmill/threads.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,6 +27,7 @@ typedef enum txm_log_level { TXM_LOG_LEVEL_WARNING, TXM_LOG_LEVEL_INFO } txm_log
 typedef void (*txm_log_fn)(void *user, txm_log_level level, const char *message);
 
 typedef struct txm_context_options {
+    size_t struct_size;           /* set by txm_context_options_init */
     unsigned threads;             /* threads that compute, the caller included; 0: all that this process may use */
     uint64_t max_memory_bytes;    /* 0: no bound */
     const char *ocio_path;        /* as --ocio */
@@ -37,11 +41,37 @@ typedef struct txm_context_options {
     const volatile int *cancel;
 } txm_context_options;
 
+/* Opens options: every member asks for nothing in particular. */
+static inline void txm_context_options_init(txm_context_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
+
 /* Asks for the work of a context to stop. From any thread; safe in signal handlers. */
 TXM_API void txm_cancel_request(volatile int *cancel);
 
+/* `options` may be NULL. What its strings say is copied; log and cancel must outlive the context. USAGE, NO_MEMORY,
+ * CONFIG, COLORSPACE, DEVICE (a device that was asked for by name). */
 TXM_API txm_status txm_context_new(const txm_context_options *options, txm_context **out, txm_error *err);
 TXM_API void txm_context_free(txm_context **context); /* NULL-safe */
+
+/* A context that differs in the working space alone and shares the threads of `base`, which must outlive it. CONFIG,
+ * COLORSPACE, NO_MEMORY. */
+TXM_API txm_status txm_context_derive(const txm_context *base, const char *working_space, txm_context **out,
+                                      txm_error *err);
+
+/* The context's colour config and threads. They live as long as it does. */
+TXM_API const txm_color_config *txm_context_color(const txm_context *context);
+TXM_API txm_pool *txm_context_pool(txm_context *context);
+
+/* For programs that end while conversions run, in a handler of SIGINT or SIGTERM: removes every temporary file of this
+ * process. Async-signal-safe. */
+TXM_API void txm_remove_temporaries(void);
+/* OpenColorIO does not survive lack of memory: it takes it for a damaged config, reads through NULL, or throws where
+ * C++ aborts. A program that says so at its start has `end` called instead, on the thread that it happens on, to end
+ * the process in its own way. Without that the library installs nothing. */
+TXM_API void txm_before_abort(void (*end)(bool lacks_memory));
 
 typedef enum txm_outcome {
     TXM_OUTCOME_CREATED,      /* written */
@@ -81,6 +111,7 @@ typedef struct txm_result {
 } txm_result;
 
 typedef struct txm_convert_options {
+    size_t struct_size; /* set by txm_convert_options_init */
     const char *output; /* write exactly here instead of the place that Cycles looks at; may be NULL */
     bool force;         /* write even if fresh */
     bool dry_run;
@@ -90,8 +121,16 @@ typedef struct txm_convert_options {
     void *progress_user;
 } txm_convert_options;
 
-/* Converts `source`. On failure nothing is published, an existing tx file is untouched and *result is zero.
- * Thread-safe: any number of conversions may share a context. Free the result with txm_result_clear. */
+/* Opens options: every member asks for nothing in particular. */
+static inline void txm_convert_options_init(txm_convert_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
+
+/* Converts `source`; `settings` and `options` may be NULL: the defaults. On failure nothing is published, an existing
+ * tx file is untouched and *result is zero. Thread-safe: any number of conversions may share a context. Free the result
+ * with txm_result_clear. */
 TXM_API txm_status txm_convert(txm_context *context, const char *source, const txm_settings *settings,
                                const txm_convert_options *options, txm_result *result, txm_error *err);
 TXM_API void txm_result_clear(txm_result *result);

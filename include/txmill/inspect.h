@@ -6,6 +6,7 @@
 #define TXMILL_INSPECT_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "txmill/convert.h"
 #include "txmill/export.h"
@@ -49,6 +50,7 @@ typedef struct txm_findings {
 TXM_API void txm_findings_clear(txm_findings *findings); /* NULL-safe; zeroes */
 
 typedef struct txm_verify_options {
+    size_t struct_size; /* set by txm_verify_options_init */
     bool deep;          /* convert the source again and compare */
     bool use_only;      /* only what decides whether Cycles uses the file: levels are not recomputed */
     bool no_decoding;   /* with use_only: tiles are not decoded either, so damage in them stays unseen */
@@ -56,6 +58,13 @@ typedef struct txm_verify_options {
     const char *source; /* the source, where the path in the file does not lead to it; may be NULL */
     const struct txm_rules *rules; /* files must be made as these ask for; NULL, or none that matches: as they say */
 } txm_verify_options;
+
+/* Opens options: every member asks for nothing in particular. */
+static inline void txm_verify_options_init(txm_verify_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
 
 /* Verifies one tx file on the context's threads. TXM_OK means that it was looked at, whatever was found; a damaged file
  * is a finding, not a failure. Fails when the file cannot be read at all (NOT_FOUND, DENIED, IO ...), memory is
@@ -91,6 +100,10 @@ TXM_API void txm_verdict_of(const txm_findings *findings, txm_verdict *out);
 /* The verdict on one file: txm_verify, always with use_only. `options` may be NULL. As txm_verify. */
 TXM_API txm_status txm_judge(txm_context *context, const char *path, const txm_verify_options *options,
                              txm_verdict *out, txm_error *err);
+
+/* Splits a tx file name: length of the source name part and the 32 hex digits. False if it is no such name or its
+ * format version is not `version` (written out when the name has the shape). */
+TXM_API bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned *version, char md5_hex[33]);
 
 /* Settings that lead to a tx file's name. */
 typedef struct txm_name_match {
@@ -157,10 +170,40 @@ typedef struct txm_other_name {
 
 enum { TXM_MAX_OTHER_NAMES = 16 };
 
-typedef enum txm_resolve_how {
-    TXM_RESOLVE_TOUCH = 1,      /* give an outdated tx file its image's time, if all else is right */
-    TXM_RESOLVE_NO_DECODING = 2 /* do not decode tiles: damage in them stays unseen */
-} txm_resolve_how;
+/* The tx file of an image by its name and time alone. */
+typedef struct txm_found {
+    txm_tx_state state;
+    char *path;         /* the file that Cycles would load, or the one that it would (re)write; owned, free() */
+    char *reason;       /* why it is unusable, "" otherwise; owned, free() */
+    bool foreign;       /* it is unusable for its codec alone: as good as fresh for readers that know the codec */
+    txm_status trouble; /* it could not be looked at, and a retry may help: it may well be fresh. Else TXM_OK */
+} txm_found;
+
+/* Where Cycles looks for the tx file of an image, and in what state it is there: what is quick to know, since neither
+ * the image nor tiles are decoded. Of `settings` colour space, alpha, format and cache folder count; those that ask for
+ * Blender's defaults are looked up in the image's header. Fails only for problems with the image itself, and CONFIG
+ * where the config has no role for it. Free the result with txm_found_clear. */
+TXM_API txm_status txm_look_up(const txm_color_config *config, const char *image, const txm_settings *settings,
+                               txm_found *out, txm_error *err);
+TXM_API void txm_found_clear(txm_found *lookup); /* NULL-safe */
+
+/* The colour space, which belongs to the config, and alpha type that Blender sets when it loads an image: what DEFAULT
+ * means. Either may be NULL. As opening an image; COLORSPACE when the config has no role for it. */
+TXM_API txm_status txm_image_defaults(const txm_color_config *config, const char *image, const char **colorspace,
+                                      txm_alpha *alpha, txm_error *err);
+
+typedef struct txm_resolve_options {
+    size_t struct_size; /* set by txm_resolve_options_init */
+    bool touch;         /* give an outdated tx file its image's time, if all else is right */
+    bool no_decoding;   /* do not decode tiles: damage in them stays unseen */
+} txm_resolve_options;
+
+/* Opens options: every member asks for nothing in particular. */
+static inline void txm_resolve_options_init(txm_resolve_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
 
 typedef struct txm_resolution {
     txm_tx_state state;
@@ -175,10 +218,10 @@ typedef struct txm_resolution {
 } txm_resolution;
 
 /* Which file Cycles would load for an image under these settings, and why; a file that txm_judge does not take for used
- * is not fresh. `how` is bits of txm_resolve_how; to touch, deep verification must find nothing but the time. Fails for
- * problems with the image itself. */
+ * is not fresh. `settings` and `options` may be NULL: the defaults. To touch, deep verification must find nothing but
+ * the time. Fails for problems with the image itself. */
 TXM_API txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings,
-                                     unsigned how, txm_resolution *out, txm_error *err);
+                                     const txm_resolve_options *options, txm_resolution *out, txm_error *err);
 TXM_API void txm_resolution_clear(txm_resolution *resolution); /* NULL-safe; zeroes */
 
 #ifdef __cplusplus

@@ -50,6 +50,11 @@ static inline bool txm_type_is_float(txm_type type)
 /* "uint8", "uint16", "half", "float". */
 TXM_API const char *txm_type_name(txm_type type);
 
+/* `count` samples as float32 and back. Integers are 0 to 1 as float: times the rounded reciprocal of their maximum, and
+ * back clamped, NaN to 0, rounded half up. Halves round to even and are clamped to +-65504. */
+TXM_API void txm_samples_to_float(txm_type type, const void *samples, float *out, size_t count);
+TXM_API void txm_samples_from_float(txm_type type, const float *values, void *out, size_t count);
+
 /* Edge length of level `level` of an image edge of `size_px`: halves, rounding down, never below 1. */
 static TXM_HOST_DEVICE inline uint32_t txm_level_size(uint32_t size_px, uint32_t level)
 {

@@ -108,19 +108,24 @@ TXM_API bool txm_tx_metadata_at(const txm_tx *tx, size_t index, const char **nam
 /* Encoded bytes of one tile; 0 for places outside the grid. */
 TXM_API uint64_t txm_tx_tile_bytes(const txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y);
 
-/* Decodes the valid pixels of a tile (partial at the right and bottom edge), channels interleaved, to
- * dst + y * row_stride_bytes + x * pixel_stride_bytes. *w, *h (may be NULL) receive the valid size. */
-TXM_API txm_status txm_tx_read_tile(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, void *dst,
-                                    size_t pixel_stride_bytes, size_t row_stride_bytes, uint32_t *w, uint32_t *h,
-                                    txm_error *err);
+/* A tile to read, and where its pixels go. */
+typedef struct txm_tx_request {
+    uint32_t level, tile_x, tile_y;
+    uint32_t padding_px;       /* pixels all round, 0 to TXM_MAX_PADDING_PX */
+    txm_extension extension;   /* what the padding holds beyond the edges of the image */
+    void *pixels;              /* receives the pixel at (x, y) of the window at y * row_stride + x * pixel_stride */
+    size_t pixel_stride_bytes; /* 0: pixels lie side by side */
+    size_t row_stride_bytes;   /* 0: so do rows of (tile_w + 2 padding_px) pixels, also of a tile at the edge */
+    uint32_t *width, *height;  /* receive the size of the tile's own part, px: less at the right and bottom edge; may
+                                * be NULL */
+} txm_tx_request;
 
-/* The same with `padding_px` (0 to 8) pixels all round by the full-image rule: window
- * [x0 - p, x0 + w + p) x [y0 - p, y0 + h + p) of the level extended to the plane by `extension`. Up to 2 from the
+/* Decodes the valid pixels of a tile, channels interleaved, with padding by the full-image rule: window
+ * [x0 - p, x0 + w + p) x [y0 - p, y0 + h + p) of the level extended to the plane by `extension`. Up to 2 px from the
  * border section where it is valid, else gathered from the neighbours: bit for bit the same. A border whose checksum
- * fails is gathered instead. When a neighbour is damaged the call fails, and the window's content is undefined. */
-TXM_API txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, uint32_t padding_px,
-                                      txm_extension extension, void *dst, size_t pixel_stride_bytes,
-                                      size_t row_stride_bytes, uint32_t *w, uint32_t *h, txm_error *err);
+ * fails is gathered instead. When a neighbour is damaged the call fails, and the window's content is undefined. USAGE
+ * for a tile that is not there, a padding or extension out of range; CORRUPT, UNSUPPORTED, CHANGED, IO, NO_MEMORY. */
+TXM_API txm_status txm_tx_read_tile(txm_tx *tx, const txm_tx_request *request, txm_error *err);
 
 /* Compares the section's border of one tile with the one gathered from its neighbours. CORRUPT if it is damaged or
  * shows other pixels, USAGE if the file has no valid section. A border that the section leaves out to stay short is OK.

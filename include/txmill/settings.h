@@ -50,7 +50,11 @@ typedef enum txm_asked {
     TXM_ASKED_MONO = 8
 } txm_asked;
 
+/* Settings and options carry their size, so that later versions can add members at the end: open each with its
+ * txm_..._init before use. A smaller one, of a program that is older than the library, keeps the defaults of what it
+ * does not know; a larger one is USAGE only if it asks for something that this library does not know. */
 typedef struct txm_settings {
+    size_t struct_size;     /* set by txm_settings_init */
     const char *colorspace; /* a name, "auto", or NULL / "default": what a Blender scene would ask for */
     txm_alpha alpha;
     bool equiangular; /* --envlatl */
@@ -66,8 +70,14 @@ typedef struct txm_settings {
     unsigned asked;                /* bits of txm_asked */
 } txm_settings;
 
-/* The defaults of `txmill make`: default colour space and alpha, mono, borders, 64 px tiles, adaptive zip. */
-TXM_API txm_settings txm_settings_default(void);
+/* Opens settings of struct_size bytes with the defaults of `txmill make`: default colour space and alpha, mono,
+ * borders, 64 px tiles, adaptive zip. For other languages; C and C++ call txm_settings_init. */
+TXM_API void txm_settings_init_sized(txm_settings *settings, size_t struct_size);
+
+static inline void txm_settings_init(txm_settings *settings)
+{
+    txm_settings_init_sized(settings, sizeof *settings);
+}
 
 #ifdef __cplusplus
 }

@@ -34,17 +34,22 @@ from ._commands import (
     verify,
     write_page,
 )
+from ._tiles import Level, LibraryMissing, Tile, Tiles, tiles
 
 __all__ = [
     "Cancel",
     "ErrorInfo",
     "Info",
+    "Level",
+    "LibraryMissing",
     "Made",
     "MakeRun",
     "ProgramMissing",
     "Progress",
     "Resolved",
     "Scene",
+    "Tile",
+    "Tiles",
     "TxmillError",
     "Verdict",
     "find_program",
@@ -53,6 +58,7 @@ __all__ = [
     "list_scene",
     "make",
     "resolve",
+    "tiles",
     "verify",
     "version",
     "write_page",

@@ -16,18 +16,36 @@
 #include "core/cancel.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/options.h"
 #include "core/text.h"
+
+/* Settings and events, too, which the caller may change afterwards. */
+static txm_status take_options(txm_batch *b, const txm_batch_options *options, txm_error *err)
+{
+    txm_settings_init(&b->settings);
+    txm_status status = txm_options_take(&b->options, sizeof b->options, options, "txm_batch_options", err);
+    if (!status)
+        status = txm_options_take(&b->settings, sizeof b->settings, b->options.settings, "txm_settings", err);
+    if (!status)
+        status = txm_options_take(&b->events, sizeof b->events, b->options.events, "txm_batch_events", err);
+    return status;
+}
 
 txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs, const txm_batch_options *options,
                          txm_batch **out, txm_error *err)
 {
     txm_error_clear(err);
+    *out = NULL;
     txm_batch *b = txm_calloc(1, sizeof *b);
     if (!b)
         return txm_no_memory(err, NULL);
     b->context = context;
     b->inputs = inputs;
-    b->options = *options;
+    txm_status status = take_options(b, options, err);
+    if (status) {
+        free(b);
+        return status;
+    }
     b->count = txm_inputs_count(inputs);
     pthread_mutex_init(&b->names_lock, NULL);
     pthread_mutex_init(&b->events_lock, NULL);
@@ -72,7 +90,7 @@ bool txm_batch_may_start(const txm_batch *batch)
 txm_settings txm_batch_settings_of(const txm_batch *batch, size_t index)
 {
     const txm_input *input = txm_inputs_at(batch->inputs, index);
-    txm_settings s = batch->options.settings;
+    txm_settings s = batch->settings;
     s.colorspace = batch->items[index].colorspace;
     s.alpha = batch->items[index].asked_alpha;
     if (input->cache_dir)
@@ -107,8 +125,8 @@ void txm_batch_tell(txm_batch *batch, size_t index, const txm_result *result, co
     if (err && err->status != TXM_OK)
         atomic_store(&batch->failed, true);
     pthread_mutex_lock(&batch->events_lock);
-    if (batch->options.events.done)
-        batch->options.events.done(batch->options.events.user, &file);
+    if (batch->events.done)
+        batch->events.done(batch->events.user, &file);
     pthread_mutex_unlock(&batch->events_lock);
 }
 
@@ -120,8 +138,8 @@ void txm_batch_warn(txm_batch *batch, const char *format, ...)
     txm_vformat(message, sizeof message, format, args);
     va_end(args);
     pthread_mutex_lock(&batch->events_lock);
-    if (batch->options.events.warn)
-        batch->options.events.warn(batch->options.events.user, message);
+    if (batch->events.warn)
+        batch->events.warn(batch->events.user, message);
     pthread_mutex_unlock(&batch->events_lock);
 }
 

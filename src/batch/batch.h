@@ -13,9 +13,9 @@
 #include <stdatomic.h>
 
 #include "batch/claims.h"
-#include "batch/names.h"
 #include "convert/context.h"
 #include "core/hash.h"
+#include "core/names.h"
 #include "txmill/batch.h"
 
 enum { TXM_NO_INDEX = -1 };
@@ -54,6 +54,8 @@ struct txm_batch {
     txm_context *context;
     const txm_inputs *inputs;
     txm_batch_options options;
+    txm_settings settings;   /* options.settings, or the defaults */
+    txm_batch_events events; /* options.events, or none */
     txm_item *items; /* one an input */
     size_t count;
     size_t *order; /* indexes of what is to be made, biggest first */

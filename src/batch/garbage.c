@@ -3,24 +3,27 @@
  * Going through folders for garbage, and removing it. A file is removed under its claim, so that no process is making
  * it anew at that moment, and only while it is still the file that was judged.
  */
-#include "batch/garbage.h"
+#include "txmill/garbage.h"
 
 #include <errno.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "batch/claims.h"
 #include "batch/entries.h"
 #include "batch/garbage_judge.h"
-#include "batch/sweep.h"
 #include "cache/name.h"
 #include "core/cancel.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/options.h"
 #include "core/path.h"
+#include "txmill/garbage.h"
 
 typedef struct walk {
     const txm_garbage_options *options;
+    txm_claims *claims; /* NULL on a dry run */
     txm_garbage_result *result;
     time_t now;
     char **pending; /* folders still to be read: depth costs no stack */
@@ -79,7 +82,7 @@ static txm_status remove_file(const walk *w, const char *path, const struct stat
     struct stat now;
     txm_claim *claim = NULL;
     txm_error own = {0};
-    txm_status status = txm_claims_take(w->options->claims, path, &claim, &own);
+    txm_status status = txm_claims_take(w->claims, path, &claim, &own);
     *busy = status == TXM_STATUS_LOCKED;
     if (status != TXM_OK)
         return *busy ? TXM_OK : txm_fail(err, status, "%s", own.message);
@@ -90,11 +93,12 @@ static txm_status remove_file(const walk *w, const char *path, const struct stat
         *busy = true;
     else if (unlink(path) != 0)
         status = txm_fail_errno(err, errno, "%s: cannot be removed", path);
-    txm_claims_drop(w->options->claims, &claim);
+    txm_claims_drop(w->claims, &claim);
     return status;
 }
 
-static txm_status settle(walk *w, const char *path, const struct stat *st, const txm_verdict *verdict, txm_error *err)
+static txm_status settle(walk *w, const char *path, const struct stat *st, const txm_garbage_verdict *verdict,
+                         txm_error *err)
 {
     /* A tx file's own time is its image's; when it came here is what its inode says. */
     double age = difftime(w->now, st->st_ctim.tv_sec);
@@ -120,7 +124,7 @@ static txm_status settle(walk *w, const char *path, const struct stat *st, const
 /* Only memory is a failure: what is wrong with one file is reported. */
 static txm_status visit_file(walk *w, const char *path, const struct stat *st, txm_error *err)
 {
-    txm_verdict verdict = {0};
+    txm_garbage_verdict verdict = {0};
     txm_error own = {0};
     txm_status status = txm_garbage_judge(path, st, w->options, &verdict, &own);
     if (status == TXM_OK)
@@ -205,8 +209,14 @@ static txm_status begin(walk *w, const char *path, txm_error *err)
 txm_status txm_garbage_collect(const char *path, const txm_garbage_options *options, txm_garbage_result *result,
                                txm_error *err)
 {
-    walk w = {.options = options, .result = result, .now = time(NULL)};
-    txm_status status = begin(&w, path, err);
+    txm_error_clear(err);
+    txm_garbage_options o = {0};
+    txm_status status = txm_options_take(&o, sizeof o, options, "txm_garbage_options", err);
+    walk w = {.options = &o, .result = result, .now = time(NULL)};
+    if (status == TXM_OK && !o.dry_run && !(w.claims = txm_claims_new(NULL)))
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "cannot start the thread that renews claims");
+    if (status == TXM_OK)
+        status = begin(&w, path, err);
     while (status == TXM_OK && w.count) {
         char *next = w.pending[--w.count];
         txm_error own = {0};
@@ -222,5 +232,6 @@ txm_status txm_garbage_collect(const char *path, const txm_garbage_options *opti
     while (w.count)
         free(w.pending[--w.count]);
     free(w.pending);
+    txm_claims_free(&w.claims);
     return status;
 }

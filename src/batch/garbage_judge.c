@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "batch/used.h"
 #include "cache/name.h"
 #include "core/fail.h"
 #include "core/mem.h"
@@ -30,11 +31,6 @@ typedef struct subject {
     bool standard; /* the cache folder has Cycles' default name */
     txm_tx_description description;
 } subject;
-
-void txm_file_id(const struct stat *st, char out[TXM_FILE_ID_BYTES])
-{
-    snprintf(out, TXM_FILE_ID_BYTES, "%" PRIx64 ":%" PRIx64, (uint64_t)st->st_dev, (uint64_t)st->st_ino);
-}
 
 /* ---- where things are ------------------------------------------------------------------------------------------- */
 
@@ -65,7 +61,7 @@ static const char *stored_path(const subject *s)
     return txm_path_is_absolute(stored) && !strcmp(txm_path_base(stored), s->name) ? stored : NULL;
 }
 
-static bool keep_path(txm_verdict *out, const char *path)
+static bool keep_path(txm_garbage_verdict *out, const char *path)
 {
     out->image = txm_strdup(path);
     return out->image != NULL;
@@ -73,14 +69,14 @@ static bool keep_path(txm_verdict *out, const char *path)
 
 /* ---- judging ---------------------------------------------------------------------------------------------------- */
 
-static void condemn(txm_verdict *out, txm_garbage why)
+static void condemn(txm_garbage_verdict *out, txm_garbage why)
 {
     out->garbage = true;
     out->why = why;
 }
 
 /* Neither the stored path nor the one beside the cache folder leads to an image. */
-static txm_status judge_missing(const subject *s, txm_verdict *out, txm_error *err)
+static txm_status judge_missing(const subject *s, txm_garbage_verdict *out, txm_error *err)
 {
     const char *stored = stored_path(s);
     /* A folder of tx files beside the place of the image: that place is there. */
@@ -102,18 +98,15 @@ static txm_status judge_missing(const subject *s, txm_verdict *out, txm_error *e
 }
 
 /* The image is there: is this its tx file, and wanted? */
-static txm_status judge_present(const subject *s, const struct stat *st, txm_verdict *out, txm_error *err)
+static txm_status judge_present(const subject *s, const struct stat *st, txm_garbage_verdict *out, txm_error *err)
 {
     bool exhausted = false, told = *s->description.requested != 0;
     bool fits = !told || s->relative || txm_own_name_fits(s->path, &s->description, out->image, s->dir, &exhausted);
     if (exhausted)
         return txm_no_memory(err, s->path);
-    char id[TXM_FILE_ID_BYTES];
-    txm_file_id(st, id);
     if (!fits)
         condemn(out, TXM_GARBAGE_OLD_NAME);
-    else if (s->options->used && !txm_names_has(s->options->used, id) &&
-             !(s->options->names && txm_names_has(s->options->names, s->name)))
+    else if (s->options->used && !txm_used_has(s->options->used, st, s->name))
         condemn(out, TXM_GARBAGE_UNUSED);
     return TXM_OK;
 }
@@ -130,7 +123,7 @@ static txm_status place(subject *s, txm_error *err)
     return exhausted ? txm_no_memory(err, s->path) : TXM_OK;
 }
 
-static txm_status judge_described(subject *s, const struct stat *st, txm_verdict *out, txm_error *err)
+static txm_status judge_described(subject *s, const struct stat *st, txm_garbage_verdict *out, txm_error *err)
 {
     /* Where the name leaves no doubt, an image of that name elsewhere, as of a project that was copied, is another. */
     const char *places[] = {s->standard && s->relative ? NULL : stored_path(s), s->beside};
@@ -164,10 +157,10 @@ static txm_status describe(subject *s, bool *recognised, txm_error *err)
 }
 
 txm_status txm_garbage_judge(const char *tx_path, const struct stat *st, const txm_garbage_options *options,
-                             txm_verdict *out, txm_error *err)
+                             txm_garbage_verdict *out, txm_error *err)
 {
     subject s = {.path = tx_path, .options = options};
-    txm_verdict verdict = {.kept = TXM_KEPT_USED};
+    txm_garbage_verdict verdict = {.kept = TXM_KEPT_USED};
     size_t name_bytes = 0;
     unsigned version;
     char md5[33];

@@ -18,14 +18,23 @@
 #include "batch/pattern.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/options.h"
 #include "core/path.h"
 
-txm_inputs *txm_inputs_new(const txm_inputs_options *options)
+txm_status txm_inputs_new(const txm_inputs_options *options, txm_inputs **out, txm_error *err)
 {
+    txm_error_clear(err);
+    *out = NULL;
+    txm_inputs_options o = {0};
+    txm_status status = txm_options_take(&o, sizeof o, options, "txm_inputs_options", err);
+    if (status)
+        return status;
     txm_inputs *inputs = txm_calloc(1, sizeof *inputs);
-    if (inputs && options)
-        inputs->options = *options;
-    return inputs;
+    if (!inputs)
+        return txm_no_memory(err, NULL);
+    inputs->options = o;
+    *out = inputs;
+    return TXM_OK;
 }
 
 void txm_inputs_free(txm_inputs **inputs)

@@ -2,7 +2,7 @@
  * The collection of inputs, as its parts see it. */
 #ifndef TXM_BATCH_INPUTS_H
 #define TXM_BATCH_INPUTS_H
-#include "batch/names.h"
+#include "core/names.h"
 #include "txmill/batch.h"
 
 struct txm_inputs {

@@ -16,6 +16,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "source/source.h"
+#include "txmill/inspect.h"
 
 /* Read at once; and beyond this an image is large for a texture. */
 enum { ROWS = 64, LARGE_PX = 16384 };
@@ -150,4 +151,26 @@ txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const vo
     free(rows);
     txm_source_close(&source);
     return status;
+}
+
+txm_status txm_lint_image(const txm_color_config *config, const char *path, const char *colorspace,
+                          const volatile int *cancel, unsigned *findings, txm_error *err)
+{
+    txm_error_clear(err);
+    const txm_color_space *space = NULL;
+    txm_source *source = NULL;
+    *findings = 0;
+    txm_status status = TXM_OK;
+    if (!colorspace)
+        status = txm_image_defaults(config, path, &colorspace, NULL, err);
+    if (status == TXM_OK)
+        status = txm_color_find(config, colorspace, &space, err);
+    if (status == TXM_OK)
+        status = txm_source_open(path, NULL, &source, err);
+    if (status != TXM_OK)
+        return status;
+    const txm_source_info *info = txm_source_info_of(source);
+    *findings = txm_lint_settings(path, txm_color_space_detected(space), info->width, info->height);
+    txm_source_close(&source);
+    return txm_lint_pixels(path, 0, cancel, findings, err);
 }

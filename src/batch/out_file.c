@@ -5,7 +5,7 @@
  * In: a path or "-", and bytes as they come. Out: the finished file under its name, or the old one as it was. Errors
  * of any write are kept and come out at the commit, so that callers that print need not check each call.
  */
-#include "batch/out_file.h"
+#include "txmill/out_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,11 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "batch/sweep.h"
 #include "cache/publish.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
+#include "txmill/garbage.h"
 
 struct txm_out_file {
     char *path;

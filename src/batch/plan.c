@@ -62,9 +62,9 @@ static bool decide(txm_batch *b, size_t index, txm_error *err)
         item->decided_by = input->decided_by ? input->decided_by : input->origin;
     }
     if (!item->colorspace && !input->from_scene)
-        item->colorspace = b->options.settings.colorspace;
+        item->colorspace = b->settings.colorspace;
     if (!item->asked_alpha && !input->from_scene)
-        item->asked_alpha = b->options.settings.alpha;
+        item->asked_alpha = b->settings.alpha;
     item->context = context_for(b, input->working_space, err);
     return item->context != NULL;
 }
@@ -100,8 +100,10 @@ static txm_status look_up(txm_batch *b, size_t index, txm_error *err)
     const txm_input *input = txm_inputs_at(b->inputs, index);
     txm_item *item = &b->items[index];
     const txm_settings settings = txm_batch_settings_of(b, index);
-    const txm_convert_options options = {
-        .output = txm_batch_output_of(b, index), .force = b->options.force, .dry_run = true};
+    const txm_convert_options options = {.struct_size = sizeof(txm_convert_options),
+                                         .output = txm_batch_output_of(b, index),
+                                         .force = b->options.force,
+                                         .dry_run = true};
     txm_result result = {0};
     struct stat st;
     txm_status status = txm_convert(item->context, input->path, &settings, &options, &result, err);
@@ -286,8 +288,8 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
     if (status != TXM_OK)
         return status;
     const txm_batch_totals totals = put_in_order(batch);
-    if (batch->options.events.planned)
-        batch->options.events.planned(batch->options.events.user, &totals);
+    if (batch->events.planned)
+        batch->events.planned(batch->events.user, &totals);
     tell(batch);
     return txm_batch_cancelled(batch) ? txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request") : TXM_OK;
 }

@@ -14,9 +14,9 @@
 
 #include "batch/glob.h"
 #include "batch/kind.h"
-#include "batch/names.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/names.h"
 #include "core/text_file.h"
 #include "txmill/batch.h"
 
@@ -146,17 +146,15 @@ const txm_rule *txm_rules_at(const txm_rules *rules, size_t index)
     return rules && index < rules->count ? &rules->items[index] : NULL;
 }
 
-txm_settings txm_rules_settings(const txm_rules *rules, const txm_input *input, const txm_settings *settings)
+void txm_rules_apply(const txm_rules *rules, const txm_input *input, txm_settings *settings)
 {
-    txm_settings s = *settings;
     const txm_rule *rule = input->from_scene || input->ruled ? NULL : txm_rules_match(rules, input->path);
     const char *space = input->colorspace ? input->colorspace : rule ? rule->colorspace : NULL;
     txm_alpha alpha = input->alpha ? input->alpha : rule ? rule->alpha : TXM_ALPHA_DEFAULT;
     if (space || input->from_scene)
-        s.colorspace = space;
+        settings->colorspace = space;
     if (alpha || input->from_scene)
-        s.alpha = alpha;
+        settings->alpha = alpha;
     if (input->cache_dir)
-        s.cache_dir = input->cache_dir;
-    return s;
+        settings->cache_dir = input->cache_dir;
 }

@@ -61,7 +61,7 @@ typedef struct conversion {
 static void on_rows(void *user, uint32_t rows_done, uint32_t rows)
 {
     const conversion *u = user;
-    const txm_batch_events *e = &u->batch->options.events;
+    const txm_batch_events *e = &u->batch->events;
     if (e->rows)
         e->rows(e->user, u->index, rows_done, rows);
 }
@@ -71,8 +71,8 @@ static void tell_begin(txm_batch *b, size_t index)
     const txm_batch_file file = {
         .index = index, .input = txm_inputs_at(b->inputs, index), .cost = b->items[index].cost};
     pthread_mutex_lock(&b->events_lock);
-    if (b->options.events.begin)
-        b->options.events.begin(b->options.events.user, &file);
+    if (b->events.begin)
+        b->events.begin(b->events.user, &file);
     pthread_mutex_unlock(&b->events_lock);
 }
 
@@ -118,7 +118,8 @@ static bool convert(txm_batch *b, size_t index, bool last_try)
 {
     conversion c = {.batch = b, .index = index};
     const txm_settings settings = txm_batch_settings_of(b, index);
-    const txm_convert_options options = {.output = txm_batch_output_of(b, index),
+    const txm_convert_options options = {.struct_size = sizeof(txm_convert_options),
+                                         .output = txm_batch_output_of(b, index),
                                          .force = b->options.force,
                                          .stages = b->options.stages,
                                          .progress = on_rows,

@@ -15,10 +15,10 @@
 #include <string.h>
 
 #include "batch/batch.h"
-#include "batch/sweep.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
+#include "txmill/garbage.h"
 
 typedef struct comparing {
     txm_names folders; /* folder as spelled -> its real path */

@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 #include "cache/publish.h"
-#include "container/describe.h"
 #include "core/bytes.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/owner.h"
 #include "core/path.h"
+#include "txmill/describe.h"
 #include "txmill/reader.h"
 
 /* Raised when files of the same settings are written differently. */

@@ -32,23 +32,4 @@ txm_status txm_store_fetch(const char *object, const char *target, const struct 
                            txm_error *err);
 /* Keeps the finished tx file at `tx` as `object`. What is there already stays. */
 txm_status txm_store_keep(const char *object, const char *tx, txm_error *err);
-
-/* ---- trimming --------------------------------------------------------------------------------------------------- */
-
-typedef struct txm_trim_options {
-    double older_than_s; /* not used for so long; negative: whatever the age */
-    uint64_t max_bytes;  /* trimmed to that, what was not used for longest first; UINT64_MAX: whatever the size */
-    bool dry_run;
-    void *user;
-    /* Each object that goes, or would. May be NULL. */
-    void (*removed)(void *user, const char *path, uint64_t bytes, double unused_s);
-} txm_trim_options;
-
-typedef struct txm_trim_result {
-    size_t objects, removed, failed;
-    uint64_t bytes, removed_bytes; /* of files that have no other name: hard-linked ones occupy nothing here */
-} txm_trim_result;
-
-/* NOT_FOUND, DENIED, IO, NO_MEMORY; USAGE for a folder that holds other things than a store does. */
-txm_status txm_store_trim(const char *store, const txm_trim_options *options, txm_trim_result *result, txm_error *err);
 #endif

@@ -5,7 +5,7 @@
  * In: a folder of tx files. What carries the name of a temporary is removed when its owner is known to be dead, or,
  * where that cannot be known, when it is a day old by the file server's clock. Nothing else is touched.
  */
-#include "batch/sweep.h"
+#include "txmill/garbage.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static void look_at(sweep *s, const char *name)
     free(path);
 }
 
-void txm_sweep_folder(const char *folder, int dry_run, txm_swept *swept)
+void txm_sweep_folder(const char *folder, bool dry_run, txm_swept *swept)
 {
     sweep s = {.folder = folder, .dry_run = dry_run != 0, .swept = swept};
     DIR *dir = opendir(folder);

@@ -17,10 +17,11 @@
 
 #include "batch/entries.h"
 #include "batch/store.h"
-#include "batch/sweep.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/options.h"
 #include "core/path.h"
+#include "txmill/garbage.h"
 
 typedef struct object {
     char *path;
@@ -127,9 +128,15 @@ static void remove_object(const object *item, const txm_trim_options *options, t
 
 txm_status txm_store_trim(const char *store, const txm_trim_options *options, txm_trim_result *result, txm_error *err)
 {
+    txm_error_clear(err);
+    txm_trim_options own = {.struct_size = sizeof(txm_trim_options), .older_than_s = -1, .max_bytes = UINT64_MAX};
+    txm_status status = txm_options_take(&own, sizeof own, options, "txm_trim_options", err);
+    if (status != TXM_OK)
+        return status;
+    options = &own;
     objects o = {0};
     txm_trim_result r = {0};
-    txm_status status = read_store(&o, store, options, err);
+    status = read_store(&o, store, options, err);
     if (status == TXM_OK && o.count)
         qsort(o.items, o.count, sizeof *o.items, compare);
     for (size_t i = 0; i < o.count; i++)

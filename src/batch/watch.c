@@ -6,7 +6,7 @@
  * enough; when that comes, the path is handed out. Overflow of the kernel's queue, or of our own bound, asks for a
  * look at everything instead of forgetting something.
  */
-#include "batch/watch.h"
+#include "txmill/watch.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -24,6 +24,7 @@
 #include "core/clock.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/options.h"
 #include "core/path.h"
 
 /* Waiting ends that often, to look whether the folders are still the same ones, and for a request to stop. */
@@ -46,6 +47,7 @@ typedef struct root {
 
 struct txm_watch {
     txm_watch_options options;
+    txm_inputs_options inputs; /* options.inputs points here */
     txm_watch_tree tree;
     root *roots;
     size_t root_count;
@@ -172,17 +174,28 @@ static txm_status look_after(txm_watch *w, root *r, txm_error *err)
 txm_status txm_watch_new(const char *const *folders, size_t count, const txm_watch_options *options, txm_watch **out,
                          txm_error *err)
 {
+    txm_error_clear(err);
+    *out = NULL;
+    txm_watch_options given = {0};
+    txm_status status = txm_options_take(&given, sizeof given, options, "txm_watch_options", err);
+    txm_inputs_options inputs = {0};
+    if (status == TXM_OK)
+        status = txm_options_take(&inputs, sizeof inputs, given.inputs, "txm_inputs_options", err);
+    if (status != TXM_OK)
+        return status;
     txm_watch *w = txm_calloc(1, sizeof *w);
     if (!w || !(w->roots = txm_calloc(count, sizeof *w->roots))) {
         free(w);
         return txm_no_memory(err, NULL);
     }
-    w->options = *options;
+    w->options = given;
+    w->inputs = inputs;
+    w->options.inputs = &w->inputs;
     w->everything = true;
     w->root_count = count;
     w->tree = (txm_watch_tree){.fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), .options = &w->options};
-    txm_status status =
-        w->tree.fd < 0 ? txm_fail_errno(err, errno, "inotify: cannot watch folders on this system") : TXM_OK;
+    if (w->tree.fd < 0)
+        status = txm_fail_errno(err, errno, "inotify: cannot watch folders on this system");
     for (size_t i = 0; status == TXM_OK && i < count; i++) {
         w->roots[i].path = folders[i];
         status = open_root(w, &w->roots[i], err);
@@ -255,7 +268,7 @@ static txm_status on_event(txm_watch *w, const struct inotify_event *e, txm_erro
     size_t below = folder->root_bytes;
     bool is_folder = (e->mask & IN_ISDIR) != 0, ok = path != NULL;
     txm_status status = TXM_OK;
-    if (ok && txm_inputs_want(&w->options.inputs, path, below, is_folder)) {
+    if (ok && txm_inputs_want(w->options.inputs, path, below, is_folder)) {
         if (is_folder)
             status = on_folder(w, e->mask, path, below, err);
         else if (e->mask & (IN_DELETE | IN_MOVED_FROM))
@@ -305,7 +318,7 @@ static bool collect(txm_watch *w, double now)
     return true;
 }
 
-static txm_status look_round(txm_watch *w, double now, txm_watch_what *what, txm_error *err)
+static txm_status look_round(txm_watch *w, double now, txm_watch_work *what, txm_error *err)
 {
     double rescan = w->tree.blind && (w->options.rescan_s <= 0 || w->options.rescan_s > BLIND_RESCAN_SECONDS)
                         ? BLIND_RESCAN_SECONDS
@@ -319,11 +332,11 @@ static txm_status look_round(txm_watch *w, double now, txm_watch_what *what, txm
         w->everything = false;
         w->everything_at = 0;
         w->last_everything = now;
-        *what = TXM_WATCH_EVERYTHING;
+        *what = TXM_WATCH_WORK_EVERYTHING;
     } else if (!collect(w, now)) {
         return txm_no_memory(err, NULL);
     } else if (w->file_count) {
-        *what = TXM_WATCH_FILES;
+        *what = TXM_WATCH_WORK_FILES;
     }
     return TXM_OK;
 }
@@ -337,10 +350,10 @@ static double until_ready(const txm_watch *w, double now, double most)
     return most > 0 ? most : 0;
 }
 
-txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_what *what, txm_error *err)
+txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_work *what, txm_error *err)
 {
     double end = txm_clock_seconds() + seconds, now;
-    *what = TXM_WATCH_NOTHING;
+    *what = TXM_WATCH_WORK_NOTHING;
     do {
         if (txm_is_cancelled(watch->options.cancel))
             return txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request");
@@ -348,7 +361,7 @@ txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_what *what
         now = txm_clock_seconds();
         if (status == TXM_OK)
             status = look_round(watch, now, what, err);
-        if (status != TXM_OK || *what != TXM_WATCH_NOTHING)
+        if (status != TXM_OK || *what != TXM_WATCH_WORK_NOTHING)
             return status;
         struct pollfd p = {.fd = watch->tree.fd, .events = POLLIN};
         double left = end - now < TICK_SECONDS ? end - now : TICK_SECONDS;

@@ -163,12 +163,12 @@ static bool visit(txm_watch_tree *tree, pending *p, char *path, size_t root_byte
 {
     struct stat st;
     bool there = stat(path, &st) == 0, folder = there && S_ISDIR(st.st_mode), ok = true;
-    if (!there && txm_inputs_want(&tree->options->inputs, path, root_bytes, true)) {
+    if (!there && txm_inputs_want(tree->options->inputs, path, root_bytes, true)) {
         txm_error why = {0};
         txm_fail_errno(&why, errno, "%s: cannot be watched", path);
         warn_of_folder(tree, &why);
     }
-    if (there && txm_inputs_want(&tree->options->inputs, path, root_bytes, folder)) {
+    if (there && txm_inputs_want(tree->options->inputs, path, root_bytes, folder)) {
         if (folder)
             return push(p, path);
         if (found && S_ISREG(st.st_mode))

@@ -2,7 +2,7 @@
  * The folders under watch: which of the kernel's numbers is which folder. */
 #ifndef TXM_BATCH_WATCH_TREE_H
 #define TXM_BATCH_WATCH_TREE_H
-#include "batch/watch.h"
+#include "txmill/watch.h"
 
 typedef struct txm_watched_folder {
     int wd;

@@ -5,7 +5,7 @@
  * The scene's reader knows nothing of OpenColorIO: it asks these callbacks whether a name exists under this or another
  * spelling, and whether a space is data.
  */
-#include "blend/colors.h"
+#include "txmill/blend.h"
 
 static const char *canonical(void *user, const char *name)
 {

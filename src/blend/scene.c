@@ -14,6 +14,7 @@
 
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/options.h"
 #include "core/path.h"
 
 txm_status txm_blend_exhausted(const txm_blend *blend, txm_error *err)
@@ -51,9 +52,14 @@ static txm_status fill_info(txm_blend *blend, txm_error *err)
 txm_status txm_blend_open(const char *path, const txm_blend_options *options, txm_blend **out, txm_error *err)
 {
     txm_error_clear(err);
+    *out = NULL;
+    txm_blend_options o = {0};
+    txm_status status = txm_options_take(&o, sizeof o, options, "txm_blend_options", err);
+    if (status != TXM_OK) {
+        return status;
+    }
     txm_blend *blend = txm_calloc(1, sizeof *blend);
     char *absolute = txm_path_absolute(path);
-    txm_status status;
     if (!blend || !absolute) {
         /* Or there is no current folder any more. */
         status = txm_fail_errno(err, errno, "%s: cannot open the scene", path);
@@ -62,10 +68,8 @@ txm_status txm_blend_open(const char *path, const txm_blend_options *options, tx
         return status;
     }
     blend->store.limit_bytes = TXM_BLEND_STORE_BYTES;
-    if (options) {
-        blend->colors = options->colors;
-        blend->lint = options->lint;
-    }
+    blend->colors = o.colors;
+    blend->lint = o.lint;
     status = txm_blend_link(blend, absolute, err);
     free(absolute);
     if (status == TXM_OK) {

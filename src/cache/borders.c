@@ -6,7 +6,7 @@
  * temporary, appends what belongs there, takes over times, mode and owner, and renames it over the file; a file that
  * was replaced meanwhile is reported as CHANGED and left alone.
  */
-#include "cache/borders.h"
+#include "txmill/borders.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache/borders_make.h"
 #include "cache/publish.h"
 #include "container/section.h"
 #include "core/fail.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache/borders.h"
+#include "cache/borders_make.h"
 #include "container/section.h"
 #include "core/bytes.h"
 #include "core/fail.h"
@@ -56,9 +56,15 @@ static void decode_share(void *arg)
     const borders *r = s->r;
     const txm_tx_info *info = txm_tx_info_of(r->tx);
     for (uint32_t x = s->first; s->status == TXM_OK && x < s->first + s->count; x++)
-        s->status = txm_tx_read_tile(r->tx, r->level, x, r->target->index,
-                                     r->target->pixels + (size_t)x * info->tile_w * r->pixel_bytes, r->pixel_bytes,
-                                     r->row_bytes, NULL, NULL, &s->err);
+        s->status = txm_tx_read_tile(
+            r->tx,
+            &(txm_tx_request){.level = r->level,
+                                .tile_x = x,
+                                .tile_y = r->target->index,
+                                .pixels = r->target->pixels + (size_t)x * info->tile_w * r->pixel_bytes,
+                                .pixel_stride_bytes = r->pixel_bytes,
+                                .row_stride_bytes = r->row_bytes},
+            &s->err);
 }
 
 /* A row of the level, from the bands at hand (txm_row_fn). */

@@ -14,11 +14,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "container/describe.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "core/text.h"
+#include "txmill/describe.h"
 #include "txmill/reader.h"
 
 enum { REASON_BYTES = 512 };
@@ -103,7 +103,7 @@ static char *fresh_default(const char *source_path, const char *cache_dir, const
     return NULL;
 }
 
-txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key, txm_lookup *out,
+txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key, txm_found *out,
                          txm_error *err)
 {
     struct stat source;
@@ -135,15 +135,15 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
         free(why);
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", source_path);
     }
-    *out = (txm_lookup){state, path, why, lacking.foreign, lacking.trouble};
+    *out = (txm_found){state, path, why, lacking.foreign, lacking.trouble};
     return TXM_OK;
 }
 
-void txm_lookup_free(txm_lookup *lookup)
+void txm_found_clear(txm_found *lookup)
 {
     if (!lookup)
         return;
     free(lookup->path);
     free(lookup->reason);
-    *lookup = (txm_lookup){0};
+    *lookup = (txm_found){0};
 }

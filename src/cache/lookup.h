@@ -11,17 +11,8 @@
 #include "cache/name.h"
 #include "txmill/inspect.h"
 
-typedef struct txm_lookup {
-    txm_tx_state state;
-    char *path;   /* the file that Cycles would load, or the one that it would (re)write; owned, free() */
-    char *reason; /* why it is unusable, "" otherwise; owned, free() */
-    bool foreign; /* it is unusable for its codec alone: as good as fresh for readers that know the codec */
-    txm_status trouble; /* it could not be looked at, and a retry may help: it may well be fresh. Else TXM_OK */
-} txm_lookup;
-
 /* Look-up order as Cycles: (a) the configured folder, (b) blender_tx if that is not the configured one, (c) the source.
  * Fails only for problems with the source itself. */
-txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key, txm_lookup *out,
+txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key, txm_found *out,
                          txm_error *err);
-void txm_lookup_free(txm_lookup *lookup); /* NULL-safe */
 #endif

@@ -4,8 +4,9 @@
 #define TXM_CACHE_NAME_H
 #include <stdbool.h>
 
-#include "color/color.h"
-#include "container/describe.h"
+#include "txmill/color.h"
+#include "txmill/describe.h"
+#include "txmill/inspect.h"
 #include "txmill/settings.h"
 #include "txmill/status.h"
 
@@ -20,10 +21,6 @@ typedef struct txm_tx_key {
  * absolute: then the source's path relative to it enters the MD5). New string; NULL with errno when memory is
  * exhausted or there is no current folder (txm_path_absolute_failed). */
 char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_key *key);
-
-/* Splits a tx file name: length of the source name part and the 32 hex digits. False if it is no such name or its
- * format version is not `version` (written out when the name has the shape). */
-bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned *version, char md5_hex[33]);
 
 /* Whether the settings that the file at `tx_path` holds give its name, for the image `source` (a path or, without a
  * folder, its name) and the cache folder `dir`: NULL for one that counts from the image's folder, else absolute. Only

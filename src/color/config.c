@@ -15,6 +15,7 @@
 #include "color/origin.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/options.h"
 
 txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err)
 {
@@ -108,17 +109,22 @@ static txm_status finish(txm_color_config *config, const txm_color_options *opti
         return txm_fail(err, TXM_STATUS_CONFIG,
                         "%s: not a usable OCIO config: textures are converted to its role scene_linear, which %s%s",
                         config->name, linear ? "cannot be built: " : "it lacks", linear ? linear->reason : "");
-    if (options && options->working_space)
+    if (options->working_space)
         status = set_working_space(config, options->working_space, err);
     return status == TXM_OK ? txm_color_compute_matrix(config, err) : status;
 }
 
 txm_status txm_color_load(const txm_color_options *options, txm_color_config **out, txm_error *err)
 {
+    txm_error_clear(err);
+    txm_color_options own = {.struct_size = sizeof own};
+    txm_status status = txm_options_take(&own, sizeof own, options, "txm_color_options", err);
+    if (status != TXM_OK)
+        return status;
+    options = &own;
     txm_color_config *config = txm_calloc(1, sizeof *config);
     txm_color_library *library = txm_calloc(1, sizeof *library);
     const char *origin = txm_color_origin(options);
-    txm_status status;
     if (!config || !library) {
         free(config);
         free(library);
@@ -126,8 +132,7 @@ txm_status txm_color_load(const txm_color_options *options, txm_color_config **o
     }
     pthread_mutex_init(&library->lock, NULL);
     config->library = library;
-    status = origin ? txm_color_load_origin(config, origin, err)
-                    : load_builtin(config, options ? options->working_space : NULL, err);
+    status = origin ? txm_color_load_origin(config, origin, err) : load_builtin(config, options->working_space, err);
     if (status == TXM_OK)
         status = finish(config, options, err);
     if (status == TXM_STATUS_CONFIG && origin)
@@ -207,4 +212,9 @@ const char *txm_color_file_rule(const txm_color_config *config, const char *path
     if (!path || config->known)
         return NULL;
     return txm_color_canonical(config, txm_ocio_file_rule(config->library->ocio, path));
+}
+
+const char *txm_color_library_version(void)
+{
+    return txm_ocio_version();
 }

@@ -4,10 +4,10 @@
 #define TXM_COLOR_CONFIG_H
 #include <pthread.h>
 
-#include "color/color.h"
 #include "color/known.h"
 #include "color/ocio.h"
 #include "color/reduce.h"
+#include "txmill/color.h"
 
 enum { TXM_MATRIX_TEXT_BYTES = 256 };
 
@@ -19,7 +19,7 @@ struct txm_color_space {
     bool tried;
     char *reason; /* why it cannot be built; NULL if it can */
     txm_color_class color_class;
-    txm_ocio_processor *processor; /* to scene_linear; TXM_COLOR_OTHER only */
+    txm_ocio_processor *processor; /* to scene_linear; TXM_COLOR_CLASS_OTHER only */
 };
 
 /* What changes after loading. */

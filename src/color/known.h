@@ -7,7 +7,7 @@
  */
 #ifndef TXM_COLOR_KNOWN_H
 #define TXM_COLOR_KNOWN_H
-#include "color/color.h"
+#include "txmill/color.h"
 
 typedef struct txm_known_space {
     const char *name, *family, *description;

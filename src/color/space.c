@@ -42,7 +42,7 @@ static bool fill_from_known(const txm_known_space *known, txm_color_space *space
     space->description = known->description;
     space->is_data = known->is_data;
     space->color_class = known->color_class;
-    space->tried = known->color_class != TXM_COLOR_OTHER;
+    space->tried = known->color_class != TXM_COLOR_CLASS_OTHER;
     space->aliases = txm_calloc(n + 1, sizeof *space->aliases);
     if (space->aliases)
         memcpy(space->aliases, known->aliases, n * sizeof *space->aliases);
@@ -171,12 +171,12 @@ static txm_color_class classify(const txm_ocio_processor *processor)
         txm_ocio_apply_rgb(processor, white);
         if (!channels_independent(processor, v, white) || !near(white[0], white[1], 1e-6f) ||
             !near(white[1], white[2], 1e-6f))
-            return TXM_COLOR_OTHER;
+            return TXM_COLOR_CLASS_OTHER;
         float mean = (white[0] + white[1] + white[2]) * (1.0f / 3.0f);
         linear = linear && near(v, mean, 1e-6f);
         srgb = srgb && near(srgb_to_linear(v), mean, 1e-4f);
     }
-    return linear ? TXM_COLOR_SCENE_LINEAR : srgb ? TXM_COLOR_SRGB : TXM_COLOR_OTHER;
+    return linear ? TXM_COLOR_CLASS_SCENE_LINEAR : srgb ? TXM_COLOR_CLASS_SRGB : TXM_COLOR_CLASS_OTHER;
 }
 
 /* ---- building ------------------------------------------------------------------------------------------------ */
@@ -193,11 +193,11 @@ static txm_status build(const txm_color_config *config, txm_color_space *space, 
             return status;
     }
     if (space->is_data) {
-        space->color_class = TXM_COLOR_DATA;
+        space->color_class = TXM_COLOR_CLASS_DATA;
     } else if (txm_ocio_processor_new(config->library->ocio, space->name, "scene_linear", &space->processor, &why) ==
                TXM_OK) {
         space->color_class = classify(space->processor);
-        if (space->color_class != TXM_COLOR_OTHER)
+        if (space->color_class != TXM_COLOR_CLASS_OTHER)
             txm_ocio_processor_free(&space->processor);
     } else if (why.status == TXM_STATUS_NO_MEMORY || !(space->reason = txm_strdup(why.message))) {
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for colour space \"%s\"", space->name);
@@ -251,7 +251,7 @@ txm_color_class txm_color_space_class(const txm_color_space *space)
 const char *txm_color_space_detected(const txm_color_space *space)
 {
     static const char *const words[] = {"data", "scene_linear", "scene_linear_srgb"};
-    return space->color_class == TXM_COLOR_OTHER ? space->name : words[space->color_class];
+    return space->color_class == TXM_COLOR_CLASS_OTHER ? space->name : words[space->color_class];
 }
 
 const char *txm_color_space_transform_id(const txm_color_space *space)

@@ -6,7 +6,7 @@
  * averages. Files of Blender, maketx and this project say them in different places; what a file does not say is empty,
  * and what it says wrongly counts as not said.
  */
-#include "container/describe.h"
+#include "txmill/describe.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -157,42 +157,6 @@ txm_status txm_tile_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scratc
     return status;
 }
 
-/* What every read begins with: the tile exists, the file is still the one that was opened, and there is scratch. */
-static txm_status begin_read(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, txm_tile_id *tile,
-                             txm_scratch **scratch, txm_error *err)
-{
-    txm_status status = txm_tile_at(tx, level, tile_x, tile_y, tile, err);
-    if (status == TXM_OK)
-        status = txm_tx_check(tx, err);
-    if (status == TXM_OK && !(*scratch = txm_scratch_take(tx)))
-        status = txm_no_memory(err, tx->path);
-    return status;
-}
-
-txm_status txm_tx_read_tile(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, void *dst,
-                            size_t pixel_stride_bytes, size_t row_stride_bytes, uint32_t *w, uint32_t *h,
-                            txm_error *err)
-{
-    txm_error_clear(err);
-    txm_tile_id tile;
-    txm_scratch *scratch = NULL;
-    txm_status status = begin_read(tx, level, tile_x, tile_y, &tile, &scratch, err);
-    if (status != TXM_OK)
-        return status;
-    txm_pixels pixels;
-    status = txm_tile_decode(tx, &tile, scratch, &pixels, err);
-    if (status == TXM_OK) {
-        txm_window window = {dst, pixel_stride_bytes, row_stride_bytes, tx->pixel_bytes};
-        txm_window_put(&window, 0, 0, pixels.data, pixels.stride, tile.w, tile.h);
-        if (w)
-            *w = tile.w;
-        if (h)
-            *h = tile.h;
-    }
-    txm_scratch_give(tx, scratch);
-    return txm_tx_settle(tx, status, err);
-}
-
 /* ---- padded tiles ------------------------------------------------------------------------------------------------ */
 
 /* The level is extended to the whole plane and the window cut out of it. Both axes are independent, so each is first
@@ -316,32 +280,56 @@ static txm_status gather(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, 
     return TXM_OK;
 }
 
-txm_status txm_tx_read_padded(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, uint32_t padding_px,
-                              txm_extension extension, void *dst, size_t pixel_stride_bytes, size_t row_stride_bytes,
-                              uint32_t *w, uint32_t *h, txm_error *err)
+/* The pixels of a tile alone. */
+static txm_status read_plain(txm_tx *tx, const txm_tile_id *tile, const txm_window *window, txm_scratch *scratch,
+                             txm_error *err)
+{
+    txm_pixels pixels;
+    txm_status status = txm_tile_decode(tx, tile, scratch, &pixels, err);
+    if (status == TXM_OK)
+        txm_window_put(window, 0, 0, pixels.data, pixels.stride, tile->w, tile->h);
+    return status;
+}
+
+static txm_status read_padded(txm_tx *tx, const txm_tile_id *tile, const txm_tx_request *r, const txm_window *window,
+                              txm_scratch *scratch, txm_error *err)
+{
+    bool done = false;
+    txm_status status = TXM_OK;
+    if (r->padding_px <= TXM_BORDER_PX && tx->section)
+        status = txm_section_read_padded(tx, tile, r->padding_px, r->extension, window, scratch, &done, err);
+    if (status == TXM_OK && !done)
+        status = gather(tx, tile, r->padding_px, r->extension, window, scratch, err);
+    return status;
+}
+
+txm_status txm_tx_read_tile(txm_tx *tx, const txm_tx_request *r, txm_error *err)
 {
     txm_error_clear(err);
     txm_tile_id tile;
-    if (padding_px > TXM_MAX_PADDING_PX)
-        return txm_fail(err, TXM_STATUS_USAGE, "padding of %u pixels; at most %d", padding_px, TXM_MAX_PADDING_PX);
-    if ((unsigned)extension > TXM_EXTENSION_MIRROR)
-        return txm_fail(err, TXM_STATUS_USAGE, "extension mode %u is unknown", (unsigned)extension);
-    txm_scratch *scratch = NULL;
-    txm_status status = begin_read(tx, level, tile_x, tile_y, &tile, &scratch, err);
+    if (r->padding_px > TXM_MAX_PADDING_PX)
+        return txm_fail(err, TXM_STATUS_USAGE, "padding of %u pixels; at most %d", r->padding_px, TXM_MAX_PADDING_PX);
+    if ((unsigned)r->extension > TXM_EXTENSION_MIRROR)
+        return txm_fail(err, TXM_STATUS_USAGE, "extension mode %u is unknown", (unsigned)r->extension);
+    txm_status status = txm_tile_at(tx, r->level, r->tile_x, r->tile_y, &tile, err);
+    if (status == TXM_OK)
+        status = txm_tx_check(tx, err);
     if (status != TXM_OK)
         return status;
-    txm_window window = {dst, pixel_stride_bytes, row_stride_bytes, tx->pixel_bytes};
-    bool done = false;
-    if (padding_px && padding_px <= TXM_BORDER_PX && tx->section)
-        status = txm_section_read_padded(tx, &tile, padding_px, extension, &window, scratch, &done, err);
-    if (status == TXM_OK && !done)
-        status = gather(tx, &tile, padding_px, extension, &window, scratch, err);
+    txm_scratch *scratch = txm_scratch_take(tx);
+    if (!scratch)
+        return txm_no_memory(err, tx->path);
+    size_t pixel = r->pixel_stride_bytes ? r->pixel_stride_bytes : tx->pixel_bytes;
+    size_t row = r->row_stride_bytes ? r->row_stride_bytes : pixel * (tx->info.tile_w + 2 * (size_t)r->padding_px);
+    txm_window window = {r->pixels, pixel, row, tx->pixel_bytes};
+    status =
+        r->padding_px ? read_padded(tx, &tile, r, &window, scratch, err) : read_plain(tx, &tile, &window, scratch, err);
     txm_scratch_give(tx, scratch);
     status = txm_tx_settle(tx, status, err);
-    if (status == TXM_OK && w)
-        *w = tile.w;
-    if (status == TXM_OK && h)
-        *h = tile.h;
+    if (status == TXM_OK && r->width)
+        *r->width = tile.w;
+    if (status == TXM_OK && r->height)
+        *r->height = tile.h;
     return status;
 }
 

@@ -162,7 +162,7 @@ static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error 
                                    what->height,
                                    what->channels,
                                    what->type,
-                                   txm_color_space_class(r->resolved->space) == TXM_COLOR_SRGB,
+                                   txm_color_space_class(r->resolved->space) == TXM_COLOR_CLASS_SRGB,
                                    r->settings->equiangular,
                                    false};
     const txm_ops *ops = r->context->ops;

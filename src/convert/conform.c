@@ -28,7 +28,7 @@ static bool is_linear_already(const txm_source_info *info)
 
 const char *txm_conform_detected(const txm_source_info *info, const txm_color_space *space, const char *named)
 {
-    if (txm_color_space_class(space) != TXM_COLOR_OTHER)
+    if (txm_color_space_class(space) != TXM_COLOR_CLASS_OTHER)
         return txm_color_space_detected(space);
     if (is_linear_already(info))
         return "scene_linear";
@@ -47,13 +47,13 @@ txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space 
         .src_type = info->type,
         .type = info->type,
     };
-    if (class == TXM_COLOR_OTHER) {
+    if (class == TXM_COLOR_CLASS_OTHER) {
         c.space = is_linear_already(info) ? NULL : space;
         if (!txm_type_is_float(info->type))
             c.type = TXM_TYPE_HALF; /* integers are read as half before they are converted */
     }
     /* Exactly four channels: Cycles does not associate files with more, whatever the fourth is. */
-    c.associate = info->file_channels == 4 && class != TXM_COLOR_DATA && alpha_is_unassociated(info, alpha);
+    c.associate = info->file_channels == 4 && class != TXM_COLOR_CLASS_DATA && alpha_is_unassociated(info, alpha);
     c.set_opaque = c.channels == 4 && alpha == TXM_ALPHA_NONE;
     c.divide = alpha != TXM_ALPHA_NONE && alpha != TXM_ALPHA_CHANNEL_PACKED;
     return c;

@@ -5,9 +5,9 @@
  */
 #ifndef TXM_CONVERT_CONFORM_H
 #define TXM_CONVERT_CONFORM_H
-#include "color/color.h"
 #include "device/ops.h"
 #include "source/source.h"
+#include "txmill/color.h"
 #include "txmill/settings.h"
 
 typedef struct txm_conform {

@@ -13,8 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache/publish.h"
+#include "color/ocio.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/options.h"
 #include "core/text.h"
 
 static txm_status find_devices(txm_context *c, const txm_context_options *o, unsigned threads, txm_error *err)
@@ -30,8 +33,11 @@ static txm_status find_devices(txm_context *c, const txm_context_options *o, uns
 txm_status txm_context_new(const txm_context_options *options, txm_context **out, txm_error *err)
 {
     txm_error_clear(err);
-    static const txm_context_options defaults;
-    const txm_context_options *o = options ? options : &defaults;
+    *out = NULL;
+    txm_context_options given = {0}, *o = &given;
+    txm_status status = txm_options_take(o, sizeof *o, options, "txm_context_options", err);
+    if (status)
+        return status;
     txm_context *c = txm_calloc(1, sizeof *c);
     if (!c)
         return txm_no_memory(err, NULL);
@@ -44,8 +50,9 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
         txm_context_free(&c);
         return txm_no_memory(err, NULL);
     }
-    const txm_color_options color = {.ocio_path = o->ocio_path, .working_space = o->working_space};
-    txm_status status = txm_color_load(&color, &c->color, err);
+    const txm_color_options color = {
+        .struct_size = sizeof(txm_color_options), .ocio_path = o->ocio_path, .working_space = o->working_space};
+    status = txm_color_load(&color, &c->color, err);
     if (status)
         goto fail;
     if (*txm_color_config_left_out(c->color))
@@ -82,7 +89,8 @@ txm_status txm_context_derive(const txm_context *base, const char *working_space
     c->color = NULL;
     c->ocio_path = NULL;
     c->borrows_pool = true;
-    const txm_color_options color = {.ocio_path = base->ocio_path, .working_space = working_space};
+    const txm_color_options color = {
+        .struct_size = sizeof(txm_color_options), .ocio_path = base->ocio_path, .working_space = working_space};
     txm_status status = txm_color_load(&color, &c->color, err);
     if (status)
         txm_context_free(&c);
@@ -125,4 +133,14 @@ txm_pool *txm_context_pool(txm_context *context)
 const txm_color_config *txm_context_color(const txm_context *context)
 {
     return context->color;
+}
+
+void txm_remove_temporaries(void)
+{
+    txm_publish_abort_all();
+}
+
+void txm_before_abort(void (*end)(bool lacks_memory))
+{
+    txm_ocio_before_abort(end);
 }

@@ -2,10 +2,10 @@
  * What conversions share. */
 #ifndef TXM_CONVERT_CONTEXT_H
 #define TXM_CONVERT_CONTEXT_H
-#include "color/color.h"
 #include "convert/gpus.h"
 #include "core/pool.h"
 #include "device/ops.h"
+#include "txmill/color.h"
 #include "txmill/convert.h"
 
 struct txm_context {
@@ -24,11 +24,4 @@ struct txm_context {
 void txm_context_log(const txm_context *context, txm_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A context that differs in the working space alone and shares the threads of `base`, which must outlive it. CONFIG,
- * COLORSPACE, NO_MEMORY. */
-txm_status txm_context_derive(const txm_context *base, const char *working_space, txm_context **out, txm_error *err);
-
-/* The parts that the batch layer and tools build on. */
-txm_pool *txm_context_pool(txm_context *context);
-const txm_color_config *txm_context_color(const txm_context *context);
 #endif

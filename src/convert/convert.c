@@ -22,6 +22,7 @@
 #include "core/clock.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/options.h"
 #include "core/path.h"
 
 static txm_status check_compression(const txm_compression *c, txm_error *err)
@@ -120,7 +121,7 @@ static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_e
         *needed = false;
         return TXM_OK;
     }
-    txm_lookup found = {0};
+    txm_found found = {0};
     txm_status status = txm_tx_lookup(c->path, c->settings.cache_dir, &c->resolved.key, &found, err);
     if (status)
         return status;
@@ -149,7 +150,7 @@ static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_e
         snprintf(result->reason, sizeof result->reason, "missing");
         break;
     }
-    txm_lookup_free(&found);
+    txm_found_clear(&found);
     return status;
 }
 
@@ -193,9 +194,9 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
         .requested_colorspace = c->resolved.requested,
         .xyz_to_scene_linear = c->resolved.key.xyz_text,
         .alpha = c->resolved.alpha,
-        .interop_id = class == TXM_COLOR_DATA   ? "data"
-                      : class == TXM_COLOR_SRGB ? ""
-                                                : txm_color_working_interop_id(c->context->color),
+        .interop_id = class == TXM_COLOR_CLASS_DATA   ? "data"
+                      : class == TXM_COLOR_CLASS_SRGB ? ""
+                                                      : txm_color_working_interop_id(c->context->color),
         .equiangular = c->settings.equiangular,
         .source_mtime = c->info->mtime.tv_sec,
         .density = c->info->density,
@@ -347,7 +348,7 @@ static txm_status run(conversion *c, txm_result *result, txm_error *err)
     c->info = txm_source_info_of(c->source);
     if ((status = txm_resolve(c->context, &c->settings, c->path, c->info, !c->hooks, &c->resolved, err)))
         return status;
-    if (c->info->narrowed && txm_color_space_class(c->resolved.space) == TXM_COLOR_OTHER &&
+    if (c->info->narrowed && txm_color_space_class(c->resolved.space) == TXM_COLOR_CLASS_OTHER &&
         (status = txm_source_as_half(c->source, err)))
         return status;
     describe(c, result);
@@ -366,7 +367,14 @@ txm_status txm_convert(txm_context *context, const char *source, const txm_setti
                        const txm_convert_options *options, txm_result *result, txm_error *err)
 {
     txm_error_clear(err);
-    return txm_convert_hooked(context, source, settings, options, NULL, result, err);
+    txm_settings s;
+    txm_convert_options o = {0};
+    memset(result, 0, sizeof *result);
+    txm_settings_init(&s);
+    txm_status status = txm_options_take(&s, sizeof s, settings, "txm_settings", err);
+    if (!status)
+        status = txm_options_take(&o, sizeof o, options, "txm_convert_options", err);
+    return status ? status : txm_convert_hooked(context, source, &s, &o, NULL, result, err);
 }
 
 txm_status txm_convert_hooked(txm_context *context, const char *source, const txm_settings *settings,

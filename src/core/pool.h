@@ -16,15 +16,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef struct txm_pool txm_pool;
+#include "txmill/threads.h"
+
 typedef struct txm_group txm_group;
 typedef struct txm_strand txm_strand;
 typedef void (*txm_job_fn)(void *arg);
 
-/* threads >= 1. NULL, with errno, when threads cannot be started. */
-txm_pool *txm_pool_new(unsigned threads);
-/* All groups must be waited for first. NULL-safe. */
-void txm_pool_free(txm_pool *pool);
 unsigned txm_pool_threads(const txm_pool *pool);
 /* Processors that this process may use (affinity mask and cgroup quota), at least 1. */
 unsigned txm_cpu_count(void);

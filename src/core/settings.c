@@ -54,7 +54,9 @@ const char *txm_codec_name(txm_codec codec)
     return (unsigned)codec < 3 ? codecs[codec] : "unknown";
 }
 
-txm_settings txm_settings_default(void)
+void txm_settings_init_sized(txm_settings *settings, size_t struct_size)
 {
-    return (txm_settings){.mono = true, .borders = true, .tile_px = TXM_DEFAULT_TILE_PX};
+    txm_settings all = {.struct_size = struct_size, .mono = true, .borders = true, .tile_px = TXM_DEFAULT_TILE_PX};
+    memset(settings, 0, struct_size);
+    memcpy(settings, &all, struct_size < sizeof all ? struct_size : sizeof all);
 }

@@ -219,7 +219,8 @@ bool txm_verify_is_space(const txm_verification *v, const txm_color_space *space
     if (!strcmp(txm_color_space_detected(space), detected))
         return true;
     const char *named = txm_color_canonical(txm_context_color(v->context), detected);
-    return txm_color_space_class(space) == TXM_COLOR_OTHER && named && !strcmp(named, txm_color_space_name(space));
+    return txm_color_space_class(space) == TXM_COLOR_CLASS_OTHER && named &&
+           !strcmp(named, txm_color_space_name(space));
 }
 
 /* A word counts if the space after it is what the file says that it was made from. */

@@ -17,6 +17,7 @@
 #include "convert/resolve.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/options.h"
 #include "core/path.h"
 #include "txmill/inspect.h"
 
@@ -43,7 +44,7 @@ typedef struct resolving {
     txm_resolved resolved;
     struct stat st; /* of the image */
     txm_resolution *out;
-    unsigned how;
+    txm_resolve_options how;
 } resolving;
 
 /* ---- other names ------------------------------------------------------------------------------------------------ */
@@ -207,7 +208,7 @@ static txm_status set_time(const char *path, const struct timespec *time, txm_er
 /* Gives an outdated file the image's time if it is what the image gives. */
 static txm_status touch(resolving *r, txm_error *err)
 {
-    const txm_verify_options deep = {.deep = true, .source = r->image};
+    const txm_verify_options deep = {.struct_size = sizeof(txm_verify_options), .deep = true, .source = r->image};
     txm_findings findings = {0};
     txm_resolution *out = r->out;
     txm_status status = txm_verify(r->context, out->path, &deep, &findings, err);
@@ -237,7 +238,8 @@ static txm_status touch(resolving *r, txm_error *err)
 /* A file of the right name and time may still be one that Cycles refuses, or that is damaged. */
 static txm_status judge(resolving *r, const txm_settings *settings, txm_error *err)
 {
-    const txm_verify_options options = {.no_decoding = r->how & TXM_RESOLVE_NO_DECODING,
+    const txm_verify_options options = {.struct_size = sizeof(txm_verify_options),
+                                        .no_decoding = r->how.no_decoding,
                                         .equiangular = settings->equiangular,
                                         .source = r->image};
     txm_verdict verdict;
@@ -250,14 +252,14 @@ static txm_status judge(resolving *r, const txm_settings *settings, txm_error *e
 
 static txm_status look_up(resolving *r, const txm_settings *settings, txm_error *err)
 {
-    txm_lookup found = {0};
+    txm_found found = {0};
     struct stat tx;
     txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &r->resolved.key, &found, err);
     if (status)
         return status;
     if (found.trouble != TXM_OK) {
         txm_fail(err, found.trouble, "%s: %s", found.path, found.reason);
-        txm_lookup_free(&found);
+        txm_found_clear(&found);
         return err ? err->status : TXM_STATUS_IO;
     }
     r->out->state = found.state;
@@ -288,22 +290,28 @@ static txm_status run(resolving *r, txm_source *source, const txm_settings *sett
     }
     if ((status = look_up(r, settings, err)))
         return status;
-    if (out->state == TXM_TX_STATE_OUTDATED && r->how & TXM_RESOLVE_TOUCH)
+    if (out->state == TXM_TX_STATE_OUTDATED && r->how.touch)
         return touch(r, err);
     return out->state == TXM_TX_STATE_MISSING ? find_others(r, err) : TXM_OK;
 }
 
-txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings, unsigned how,
-                             txm_resolution *out, txm_error *err)
+txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings,
+                             const txm_resolve_options *options, txm_resolution *out, txm_error *err)
 {
     txm_error_clear(err);
-    const txm_source_options options = {.max_memory_bytes = context->max_memory_bytes};
-    resolving r = {.context = context, .image = image, .out = out, .how = how};
+    const txm_source_options reading = {.max_memory_bytes = context->max_memory_bytes};
+    resolving r = {.context = context, .image = image, .out = out};
     txm_source *source = NULL;
+    txm_settings s;
     memset(out, 0, sizeof *out);
-    txm_status status = txm_source_open(image, &options, &source, err);
+    txm_settings_init(&s);
+    txm_status status = txm_options_take(&s, sizeof s, settings, "txm_settings", err);
     if (!status)
-        status = run(&r, source, settings, err);
+        status = txm_options_take(&r.how, sizeof r.how, options, "txm_resolve_options", err);
+    if (!status)
+        status = txm_source_open(image, &reading, &source, err);
+    if (!status)
+        status = run(&r, source, &s, err);
     txm_source_close(&source);
     if (status)
         txm_resolution_clear(out);

@@ -10,6 +10,8 @@
 
 #include "inspect/findings.h"
 
+#include "core/options.h"
+
 const char *txm_use_name(txm_use use)
 {
     static const char *const names[] = {"unreadable", "refused",  "name",   "outdated",
@@ -71,10 +73,14 @@ void txm_verdict_of(const txm_findings *findings, txm_verdict *out)
 txm_status txm_judge(txm_context *context, const char *path, const txm_verify_options *options, txm_verdict *out,
                      txm_error *err)
 {
-    txm_verify_options how = options ? *options : (txm_verify_options){0};
+    txm_verify_options how;
     txm_findings findings = {0};
+    txm_error_clear(err);
+    txm_verify_options_init(&how);
+    txm_status status = txm_options_take(&how, sizeof how, options, "txm_verify_options", err);
     how.use_only = true;
-    txm_status status = txm_verify(context, path, &how, &findings, err);
+    if (!status)
+        status = txm_verify(context, path, &how, &findings, err);
     if (!status)
         txm_verdict_of(&findings, out);
     txm_findings_clear(&findings);

@@ -11,6 +11,7 @@
 #include "core/fail.h"
 
 #include "core/mem.h"
+#include "core/options.h"
 #include "inspect/verify_impl.h"
 
 bool txm_status_is_finding(txm_status status)
@@ -93,12 +94,14 @@ txm_status txm_verify(txm_context *context, const char *path, const txm_verify_o
                       txm_error *err)
 {
     txm_error_clear(err);
-    static const txm_verify_options no_options;
+    txm_verify_options o = {0};
+    txm_status status = txm_options_take(&o, sizeof o, options, "txm_verify_options", err);
+    if (status)
+        return status;
     txm_collector collector;
     txm_collector_init(&collector, findings);
-    txm_verification v = {
-        .context = context, .path = path, .options = options ? options : &no_options, .findings = &collector};
-    txm_status status = run(&v, err);
+    txm_verification v = {.context = context, .path = path, .options = &o, .findings = &collector};
+    status = run(&v, err);
     /* Findings about zeros that were read in place of the file are none. */
     if (!status && v.tx)
         status = txm_tx_check(v.tx, err);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "batch/sweep.h"
 #include "convert/context.h"
 #include "core/fail.h"
 #include "core/mem.h"
@@ -16,6 +15,7 @@
 #include "core/text.h"
 #include "inspect/compare.h"
 #include "inspect/verify_impl.h"
+#include "txmill/garbage.h"
 
 typedef struct deep {
     txm_verification *v;
@@ -54,11 +54,11 @@ static const char *colorspace_of(const deep *d)
     const txm_tx_description *said = &d->v->description;
     const txm_color_config *config = txm_context_color(d->context);
     const char *name = *said->requested ? said->requested : said->detected;
-    txm_color_class wanted = !strcmp(name, "scene_linear_srgb") ? TXM_COLOR_SRGB
-                             : !strcmp(name, "scene_linear")    ? TXM_COLOR_SCENE_LINEAR
-                             : !strcmp(name, "data")            ? TXM_COLOR_DATA
-                                                                : TXM_COLOR_OTHER;
-    if (*said->requested || wanted == TXM_COLOR_OTHER)
+    txm_color_class wanted = !strcmp(name, "scene_linear_srgb") ? TXM_COLOR_CLASS_SRGB
+                             : !strcmp(name, "scene_linear")    ? TXM_COLOR_CLASS_SCENE_LINEAR
+                             : !strcmp(name, "data")            ? TXM_COLOR_CLASS_DATA
+                                                                : TXM_COLOR_CLASS_OTHER;
+    if (*said->requested || wanted == TXM_COLOR_CLASS_OTHER)
         return name;
     for (size_t i = 0, n = txm_color_count(config); i < n; i++) {
         txm_color_entry e;
@@ -81,7 +81,8 @@ static txm_status name_file(deep *d, txm_error *err)
 static txm_status convert_again(deep *d, txm_error *err)
 {
     const txm_tx_info *i = d->v->info;
-    txm_settings s = txm_settings_default();
+    txm_settings s;
+    txm_settings_init(&s);
     txm_result result;
     s.colorspace = colorspace_of(d);
     s.alpha = d->v->description.alpha;
@@ -90,7 +91,7 @@ static txm_status convert_again(deep *d, txm_error *err)
     s.borders = false; /* compared with the pixels themselves already */
     s.tile_px = i->tile_w;
     s.compression = (txm_compression){TXM_CODEC_NONE, 0};
-    const txm_convert_options options = {.output = d->path};
+    const txm_convert_options options = {.struct_size = sizeof(txm_convert_options), .output = d->path};
     txm_status status = txm_convert(d->context, d->v->source, &s, &options, &result, err);
     txm_result_clear(&result);
     return status;

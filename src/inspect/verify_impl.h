@@ -12,10 +12,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "color/color.h"
-#include "container/describe.h"
 #include "inspect/findings.h"
 #include "inspect/level_diff.h"
+#include "txmill/color.h"
+#include "txmill/describe.h"
 
 /* Who made a file decides how its levels were filtered, and how exactly we know it. */
 typedef enum txm_maker {

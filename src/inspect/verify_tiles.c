@@ -45,7 +45,16 @@ bool txm_check_decode(txm_pixel_check *check, uint32_t level, uint32_t tile_x, u
 {
     txm_verification *v = check->v;
     txm_error err = {0};
-    txm_status status = txm_tx_read_tile(v->tx, level, tile_x, tile_y, dst, check->pixel_bytes, stride, w, h, &err);
+    txm_status status = txm_tx_read_tile(v->tx,
+                                         &(txm_tx_request){.level = level,
+                                                             .tile_x = tile_x,
+                                                             .tile_y = tile_y,
+                                                             .pixels = dst,
+                                                             .pixel_stride_bytes = check->pixel_bytes,
+                                                             .row_stride_bytes = stride,
+                                                             .width = w,
+                                                             .height = h},
+                                         &err);
     *ok = status == TXM_OK;
     if (txm_status_is_finding(status)) {
         atomic_store(&v->damaged[level], true);

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "container/describe.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "core/text.h"
+#include "txmill/describe.h"
 #include "txmill/inspect.h"
 
 /* ---- finding tx files ---- */
@@ -52,15 +52,19 @@ txm_status txm_scene_find_udims(txm_scene_image *image, txm_error *err)
 static txm_status find_tx(txm_context *context, const txm_scene_image *image, const char *path, char **tx,
                           txm_error *err)
 {
-    txm_settings settings = txm_settings_default();
+    txm_settings settings;
+    txm_resolve_options how;
     txm_resolution r;
     if (!context || txm_path_has_ext(path, ".tx")) {
         *tx = txm_strdup(path);
         return *tx ? TXM_OK : txm_no_memory(err, path);
     }
+    txm_settings_init(&settings);
     settings.colorspace = image->colorspace;
     settings.alpha = image->alpha;
-    txm_status status = txm_resolve_image(context, path, &settings, TXM_RESOLVE_NO_DECODING, &r, err);
+    txm_resolve_options_init(&how);
+    how.no_decoding = true;
+    txm_status status = txm_resolve_image(context, path, &settings, &how, &r, err);
     if (status)
         return status;
     if (r.state != TXM_TX_STATE_FRESH && r.state != TXM_TX_STATE_SOURCE)

@@ -99,9 +99,17 @@ txm_status txm_view_read_tile(txm_tx *tx, const txm_view_texture *v, uint32_t sk
     size_t pixel = info->channels * txm_type_bytes(info->type), row_px = (1u << v->tile_shift) + 2 * TXM_BORDER_PX;
     uint32_t across = txm_view_tiles_across(v, level), w, h;
     int widens = info->channels != v->channels;
-    txm_status status =
-        txm_tx_read_padded(tx, skip + level, tile % across, tile / across, TXM_BORDER_PX, (txm_extension)v->extension,
-                           widens ? unwidened : dst, pixel, row_px * pixel, &w, &h, err);
+    const txm_tx_request request = {.level = skip + level,
+                                    .tile_x = tile % across,
+                                    .tile_y = tile / across,
+                                    .padding_px = TXM_BORDER_PX,
+                                    .extension = (txm_extension)v->extension,
+                                    .pixels = widens ? unwidened : dst,
+                                    .pixel_stride_bytes = pixel,
+                                    .row_stride_bytes = row_px * pixel,
+                                    .width = &w,
+                                    .height = &h};
+    txm_status status = txm_tx_read_tile(tx, &request, err);
     for (uint32_t row = 0; status == TXM_OK && widens && row < h + 2 * TXM_BORDER_PX; row++)
         txm_ops_best()->widen(info->type, info->channels, unwidened + row * row_px * pixel,
                               dst + row * (size_t)v->row_bytes, w + 2 * TXM_BORDER_PX);

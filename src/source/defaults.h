@@ -4,8 +4,8 @@
  */
 #ifndef TXM_SOURCE_DEFAULTS_H
 #define TXM_SOURCE_DEFAULTS_H
-#include "color/color.h"
 #include "source/source.h"
+#include "txmill/color.h"
 #include "txmill/settings.h"
 
 /* Colour space and alpha type as Blender sets them when it loads `path`. Colour space: the file's own colour metadata

@@ -116,5 +116,6 @@ make)
 run) shift; run "$@" ;;
 blender) shift; run debian blender "$@" ;;
 python) shift; run official /opt/bpy/bin/python "$@" ;;
+library) ;; # sourced, for bootstrap, inside and run
 *) usage ;;
 esac

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "batch/garbage.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "tools/gc/gc_used.h"
@@ -13,6 +12,7 @@
 #include "tools/output/format.h"
 #include "tools/output/line.h"
 #include "tools/output/say.h"
+#include "txmill/garbage.h"
 
 typedef struct sweep {
     const txm_gc_args *args;
@@ -135,20 +135,18 @@ static void say_summary(const sweep *s)
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
 
-static txm_status collect(sweep *s, const txm_gc_used *used, const txm_inputs *places, txm_error *err)
+static txm_status collect(sweep *s, const txm_used *used, const txm_inputs *places, txm_error *err)
 {
     const txm_gc_args *a = s->args;
-    txm_garbage_options options = {.older_than_s = a->older_than_s,
-                                   .missing_folders = a->missing_folders,
-                                   .dry_run = !a->remove,
-                                   .used = a->keep_for.count ? &used->files : NULL,
-                                   .names = &used->packed,
-                                   .cancel = txm_signal_flag(),
-                                   .user = s,
-                                   .found = on_found,
-                                   .failed = on_failed};
-    if (a->remove && !(options.claims = txm_claims_new(NULL)))
-        return txm_fail_errno(err, errno, "cannot start the thread that renews claims");
+    const txm_garbage_options options = {.struct_size = sizeof(txm_garbage_options),
+                                         .older_than_s = a->older_than_s,
+                                         .missing_folders = a->missing_folders,
+                                         .dry_run = !a->remove,
+                                         .used = used,
+                                         .cancel = txm_signal_flag(),
+                                         .user = s,
+                                         .found = on_found,
+                                         .failed = on_failed};
     txm_status status = TXM_OK;
     for (size_t i = 0; i < txm_inputs_count(places) && status == TXM_OK; i++) {
         const txm_input *place = txm_inputs_at(places, i);
@@ -165,7 +163,6 @@ static txm_status collect(sweep *s, const txm_gc_used *used, const txm_inputs *p
             status = TXM_OK;
         }
     }
-    txm_claims_free(&options.claims);
     return status == TXM_STATUS_NO_MEMORY ? status : TXM_OK;
 }
 
@@ -173,12 +170,11 @@ int txm_gc_folders(const txm_gc_args *args, const txm_inputs *places)
 {
     sweep s = {.args = args};
     txm_error err = {0};
-    txm_gc_used used = {0};
+    txm_used *used = NULL;
     txm_status status = args->keep_for.count ? txm_gc_find_used(args, &used, &err) : TXM_OK;
     if (status == TXM_OK)
-        status = collect(&s, &used, places, &err);
-    txm_names_free(&used.files);
-    txm_names_free(&used.packed);
+        status = collect(&s, used, places, &err);
+    txm_used_free(&used);
     if (status != TXM_OK)
         return txm_finish_failed(&err, txm_inputs_count(places));
     size_t seen = total(s.result.garbage, TXM_GARBAGE_COUNT).files + total(s.result.kept, TXM_KEPT_COUNT).files;

@@ -16,7 +16,7 @@
 #include "core/mem.h"
 #include "tools/output/json.h"
 #include "tools/output/text.h"
-#include "tools/picture/level_picture.h"
+#include "txmill/picture.h"
 
 /* ---- metadata --------------------------------------------------------------------------------------------------- */
 

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cache/name.h"
 #include "core/path.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
@@ -36,7 +35,7 @@ static txm_source_state source_state(const char *tx_path, const char *source)
 
 txm_status txm_info_load(txm_context *context, const char *path, bool decode, txm_info *out, txm_error *err)
 {
-    const txm_verify_options how = {.no_decoding = !decode};
+    const txm_verify_options how = {.struct_size = sizeof(txm_verify_options), .no_decoding = !decode};
     memset(out, 0, sizeof *out);
     out->path = path;
     out->decoded = decode;

@@ -6,8 +6,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "container/describe.h"
 #include "tools/inspect/info_tiles.h"
+#include "txmill/describe.h"
 #include "txmill/inspect.h"
 
 enum { TXM_INFO_SCHEMA_VERSION = 1 };

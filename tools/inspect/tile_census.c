@@ -40,7 +40,15 @@ static void look_at(const counting *c, uint32_t level, uint32_t x, uint32_t y, t
     size_t px = i->channels * txm_type_bytes(i->type);
     uint32_t left = l->width - x * i->tile_w, w = left < i->tile_w ? left : i->tile_w, h = 0;
     entry->bytes = txm_tx_tile_bytes(c->tx, level, x, y);
-    entry->damaged = txm_tx_read_tile(c->tx, level, x, y, c->pixels, px, w * px, NULL, &h, NULL) != TXM_OK;
+    entry->damaged = txm_tx_read_tile(c->tx,
+                                      &(txm_tx_request){.level = level,
+                                                          .tile_x = x,
+                                                          .tile_y = y,
+                                                          .pixels = c->pixels,
+                                                          .pixel_stride_bytes = px,
+                                                          .row_stride_bytes = w * px,
+                                                          .height = &h},
+                                      NULL) != TXM_OK;
     entry->constant = !entry->damaged && is_constant(c->pixels, px, (size_t)w * h);
     if (!entry->damaged && c->visit)
         c->visit(c->user, level, c->pixels, w, h);

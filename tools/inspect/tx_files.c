@@ -62,7 +62,8 @@ txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *
 {
     txm_files_how given = *how;
     given.usual = args->include.items ? NULL : how->usual;
-    const txm_inputs_options options = {.recursive = args->recursive,
+    const txm_inputs_options options = {.struct_size = sizeof(txm_inputs_options),
+                                        .recursive = args->recursive,
                                         .include = args->include.items ? args->include.items : how->usual,
                                         .exclude = args->exclude.items,
                                         .tx_files = how->tx,
@@ -71,8 +72,7 @@ txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *
                                         .scene = how->scene,
                                         .scene_user = how->scene_user,
                                         .cancel = txm_signal_flag()};
-    *out = txm_inputs_new(&options);
-    txm_status status = *out ? TXM_OK : txm_no_memory(err, NULL);
+    txm_status status = txm_inputs_new(&options, out, err);
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
         status = how->dash_is_file && !strcmp(operands->items[i], "-")
                      ? txm_inputs_add_entry(*out, &(txm_input){.path = "-"}, err)

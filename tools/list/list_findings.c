@@ -8,12 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/lint.h"
-#include "color/color.h"
 #include "core/fail.h"
 #include "core/mem.h"
-#include "source/source.h"
 #include "tools/list/list_scene.h"
+#include "txmill/batch.h"
 
 /* Bits of txm_lint. */
 enum { LINTS = 6 };
@@ -66,25 +64,7 @@ static bool examine_library(txm_list_report *report, const txm_blend_library *li
 static txm_status examine_file(const txm_blend_image *image, const char *path, const txm_color_config *config,
                                const volatile int *cancel, unsigned *lint, txm_error *err)
 {
-    const char *name;
-    txm_alpha alpha;
-    const txm_color_space *space = NULL;
-    txm_source *source = NULL;
-    *lint = 0;
-    txm_status status = txm_list_settings_of(image, path, config, &name, &alpha, err);
-    if (status == TXM_OK) {
-        status = txm_color_find(config, name, &space, err);
-    }
-    if (status == TXM_OK) {
-        status = txm_source_open(path, NULL, &source, err);
-    }
-    if (status == TXM_OK) {
-        const txm_source_info *info = txm_source_info_of(source);
-        *lint = txm_lint_settings(path, txm_color_space_detected(space), info->width, info->height);
-        txm_source_close(&source);
-        status = txm_lint_pixels(path, 0, cancel, lint, err);
-    }
-    return status;
+    return txm_lint_image(config, path, image->colorspace, cancel, lint, err);
 }
 
 /* One finding an image, whatever number of its files it is true of. */
@@ -98,7 +78,7 @@ static bool report_lint(txm_list_report *report, const txm_blend_image *image, t
 }
 
 /* `lookups` are those of the image's files. */
-static txm_status examine_files(txm_list_report *report, const txm_blend_image *image, const txm_lookup *lookups,
+static txm_status examine_files(txm_list_report *report, const txm_blend_image *image, const txm_found *lookups,
                                 const txm_color_config *config, const volatile int *cancel, txm_error *err)
 {
     size_t counts[LINTS] = {0};
@@ -155,7 +135,7 @@ txm_status txm_list_find_faults(txm_list_report *report, const txm_color_config 
         ok = add(report, f->id, txm_strdup(f->message), image, image->library);
     }
     txm_status status = ok ? TXM_OK : txm_no_memory(err, report->scene);
-    const txm_lookup *lookups = report->lookups;
+    const txm_found *lookups = report->lookups;
     for (size_t i = 0; status == TXM_OK && i < images; i++) {
         const txm_blend_image *image = txm_blend_image_at(blend, i);
         status = examine_files(report, image, lookups, config, cancel, err);

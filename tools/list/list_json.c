@@ -61,7 +61,7 @@ static bool print_library(const txm_list_report *report, const txm_blend_library
     return txm_json_print(o);
 }
 
-static void add_file(cJSON *files, const txm_blend_image_file *file, const txm_lookup *lookup)
+static void add_file(cJSON *files, const txm_blend_image_file *file, const txm_found *lookup)
 {
     cJSON *f = txm_json_append(files);
     txm_json_text(f, "path", file->path);
@@ -104,7 +104,7 @@ static void add_settings(cJSON *o, const txm_blend_image *image)
     }
 }
 
-static bool print_image(const txm_list_report *report, const txm_blend_image *image, const txm_lookup *lookups)
+static bool print_image(const txm_list_report *report, const txm_blend_image *image, const txm_found *lookups)
 {
     cJSON *o = record("image", report->scene);
     txm_json_text(o, "name", image->name);

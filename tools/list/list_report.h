@@ -7,9 +7,9 @@
  */
 #ifndef TXM_TOOLS_LIST_REPORT_H
 #define TXM_TOOLS_LIST_REPORT_H
-#include "cache/lookup.h"
 #include "tools/output/summary.h"
 #include "txmill/blend.h"
+#include "txmill/inspect.h"
 
 /* Something that is wrong with a scene: what nodes do (txm_blend_finding), what is missing. */
 typedef struct txm_list_finding {
@@ -23,7 +23,7 @@ typedef struct txm_list_report {
     const char *scene; /* path as given */
     txm_blend *blend;
     /* The tx file of every file of every image, in that order; the state of files that are not there means nothing. */
-    txm_lookup *lookups;
+    txm_found *lookups;
     size_t lookup_count;
     txm_list_finding *findings;
     size_t finding_count;

@@ -10,11 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/context.h"
 #include "core/fail.h"
 #include "core/mem.h"
-#include "source/defaults.h"
-#include "source/source.h"
 #include "txmill/inspect.h"
 
 /* ---- colour ----------------------------------------------------------------------------------------------------- */
@@ -23,55 +20,17 @@ txm_status txm_list_load_config(const txm_config_args *args, const char *scene_s
                                 txm_error *err)
 {
     const char *space = args->working_space ? args->working_space : scene_space;
-    txm_color_options options = {.ocio_path = args->ocio, .working_space = space};
+    txm_color_options options = {
+        .struct_size = sizeof(txm_color_options), .ocio_path = args->ocio, .working_space = space};
     return txm_color_load(&options, out, err);
 }
 
 /* ---- tx files --------------------------------------------------------------------------------------------------- */
 
-txm_status txm_list_settings_of(const txm_blend_image *image, const char *path, const txm_color_config *config,
-                                const char **space, txm_alpha *alpha, txm_error *err)
-{
-    const char *scene_space = NULL;
-    txm_alpha scene_alpha = TXM_ALPHA_STRAIGHT;
-    *space = image->colorspace;
-    *alpha = image->alpha;
-    if (*space && *alpha != TXM_ALPHA_DEFAULT) {
-        return TXM_OK;
-    }
-    txm_source *source = NULL;
-    txm_status status = txm_source_open(path, NULL, &source, err);
-    if (status != TXM_OK) {
-        return status;
-    }
-    status = txm_source_scene_defaults(txm_source_info_of(source), path, config, &scene_space, &scene_alpha);
-    txm_source_close(&source);
-    if (status != TXM_OK) {
-        return txm_fail(err, status, "the OCIO config has no role default_byte or default_float");
-    }
-    *space = *space ? *space : scene_space;
-    *alpha = *alpha == TXM_ALPHA_DEFAULT ? scene_alpha : *alpha;
-    return TXM_OK;
-}
-
-static txm_status key_of(const txm_blend_image *image, const char *path, const txm_color_config *config,
-                         txm_tx_key *out, txm_error *err)
-{
-    const char *space;
-    txm_alpha alpha;
-    txm_status status = txm_list_settings_of(image, path, config, &space, &alpha, err);
-    if (status == TXM_OK) {
-        *out = (txm_tx_key){.xyz_text = txm_color_xyz_to_scene_linear_text(config),
-                            .colorspace = txm_color_is_data(config, space) ? "data" : space,
-                            .alpha = alpha};
-    }
-    return status;
-}
-
 /* A file of the right name and time may still be one that Cycles refuses, or that is damaged. */
-static txm_status judge(txm_context *context, const char *image, bool quick, txm_lookup *out, txm_error *err)
+static txm_status judge(txm_context *context, const char *image, bool quick, txm_found *out, txm_error *err)
 {
-    const txm_verify_options how = {.no_decoding = quick, .source = image};
+    const txm_verify_options how = {.struct_size = sizeof(txm_verify_options), .no_decoding = quick, .source = image};
     txm_verdict verdict;
     txm_status status = txm_judge(context, out->path, &how, &verdict, err);
     if (status != TXM_OK || verdict.used)
@@ -83,15 +42,16 @@ static txm_status judge(txm_context *context, const char *image, bool quick, txm
 }
 
 /* An image that cannot be looked at has no usable tx file; that is a state, not the end of the list. */
-static txm_status look_up(const txm_blend_image *image, const char *path, txm_context *context,
-                          const txm_list_how *how, txm_lookup *out, txm_error *err)
+static txm_status look_up(const txm_blend_image *image, const char *path, txm_context *context, const txm_list_how *how,
+                          txm_found *out, txm_error *err)
 {
-    txm_tx_key key;
+    txm_settings settings;
     txm_error why = {0};
-    txm_status status = key_of(image, path, txm_context_color(context), &key, &why);
-    if (status == TXM_OK) {
-        status = txm_tx_lookup(path, how->cache_dir, &key, out, &why);
-    }
+    txm_settings_init(&settings);
+    settings.colorspace = image->colorspace;
+    settings.alpha = image->alpha;
+    settings.cache_dir = how->cache_dir;
+    txm_status status = txm_look_up(txm_context_color(context), path, &settings, out, &why);
     if (status == TXM_OK && out->state == TXM_TX_STATE_FRESH) {
         status = judge(context, path, how->quick, out, &why);
     }
@@ -99,10 +59,10 @@ static txm_status look_up(const txm_blend_image *image, const char *path, txm_co
         return txm_fail(err, status, "%s", why.message);
     }
     if (status != TXM_OK) {
-        txm_lookup_free(out);
-        *out = (txm_lookup){.state = TXM_TX_STATE_UNUSABLE,
-                            .reason = txm_strdup(why.message),
-                            .trouble = txm_status_retryable(status) ? status : TXM_OK};
+        txm_found_clear(out);
+        *out = (txm_found){.state = TXM_TX_STATE_UNUSABLE,
+                           .reason = txm_strdup(why.message),
+                           .trouble = txm_status_retryable(status) ? status : TXM_OK};
     }
     return out->reason ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to look its tx file up", path);
 }
@@ -121,7 +81,7 @@ txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const
     for (size_t i = 0; status == TXM_OK && i < txm_blend_image_count(report->blend); i++) {
         const txm_blend_image *image = txm_blend_image_at(report->blend, i);
         for (size_t f = 0; status == TXM_OK && f < image->file_count; f++) {
-            txm_lookup *out = &report->lookups[report->lookup_count++];
+            txm_found *out = &report->lookups[report->lookup_count++];
             if (image->files[f].exists) {
                 status = look_up(image, image->files[f].path, context, how, out, err);
             }
@@ -133,7 +93,7 @@ txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const
 txm_status txm_list_trouble(const txm_list_report *report, txm_error *err)
 {
     for (size_t i = 0; i < report->lookup_count; i++) {
-        const txm_lookup *l = &report->lookups[i];
+        const txm_found *l = &report->lookups[i];
         if (l->trouble != TXM_OK) {
             return txm_fail(err, l->trouble, "%s%s%s", l->path ? l->path : "", l->path ? ": " : "", l->reason);
         }
@@ -150,7 +110,7 @@ txm_status txm_list_trouble(const txm_list_report *report, txm_error *err)
 void txm_list_report_free(txm_list_report *report)
 {
     for (size_t i = 0; i < report->lookup_count; i++) {
-        txm_lookup_free(&report->lookups[i]);
+        txm_found_clear(&report->lookups[i]);
     }
     for (size_t i = 0; i < report->finding_count; i++) {
         free(report->findings[i].message);

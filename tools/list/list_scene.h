@@ -9,11 +9,6 @@
 txm_status txm_list_load_config(const txm_config_args *args, const char *scene_space, txm_color_config **out,
                                 txm_error *err);
 
-/* Colour space and alpha type that the render asks for. Where the scene leaves them open, Blender looks at the file
- * when it loads it, and so does this. */
-txm_status txm_list_settings_of(const txm_blend_image *image, const char *path, const txm_color_config *config,
-                                const char **space, txm_alpha *alpha, txm_error *err);
-
 /* How tx files are looked up. */
 typedef struct txm_list_how {
     const char *cache_dir; /* as in txm_settings */

@@ -48,7 +48,7 @@ static void print_library(const txm_blend_library *library)
 }
 
 /* "3 files, 1.2 MB; tx: 2 fresh, 1 missing". */
-static void print_files(const txm_blend_image *image, const txm_lookup *lookups)
+static void print_files(const txm_blend_image *image, const txm_found *lookups)
 {
     unsigned counts[TXM_TX_STATE_MISSING + 1] = {0};
     uint64_t bytes = 0;
@@ -93,7 +93,7 @@ static void print_user(const txm_blend_user *user)
     putchar('\n');
 }
 
-static void print_image(const txm_blend_image *image, const txm_lookup *lookups)
+static void print_image(const txm_blend_image *image, const txm_found *lookups)
 {
     putchar('\n');
     txm_print_safe(image->name);
@@ -146,7 +146,7 @@ void txm_list_print_text(const txm_list_report *report)
 
 void txm_list_sum(const txm_list_report *report, txm_summary *summary)
 {
-    const txm_lookup *lookup = report->lookups;
+    const txm_found *lookup = report->lookups;
     for (size_t i = 0; i < txm_blend_image_count(report->blend); i++) {
         const txm_blend_image *image = txm_blend_image_at(report->blend, i);
         bool not_there = image->state == TXM_BLEND_STATE_MISSING && !image->file_count;

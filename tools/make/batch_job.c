@@ -7,11 +7,10 @@
  */
 #include "tools/make/batch_job.h"
 
-#include "batch/sweep.h"
-#include "convert/context.h"
 #include "core/fail.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
+#include "txmill/garbage.h"
 #include "tools/output/format.h"
 #include "tools/output/say.h"
 
@@ -60,7 +59,8 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
 {
     job->scenes = (txm_make_scenes){
         .config_args = args->config, .packed_folder = args->unpack ? args->input->packed : NULL, .lint = args->lint};
-    const txm_inputs_options options = {.recursive = args->input->recursive,
+    const txm_inputs_options options = {.struct_size = sizeof(txm_inputs_options),
+                                        .recursive = args->input->recursive,
                                         .include = args->input->include.items,
                                         .exclude = args->input->exclude.items,
                                         .empty = job->may_be_empty ? NULL : on_empty,
@@ -72,8 +72,8 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
     if (job->scenes.packed_folder)
         txm_sweep_folder(job->scenes.packed_folder, false, &swept);
     txm_status status = txm_rule_args_read(args->rules, &job->rules, err);
-    if (status == TXM_OK && !(job->inputs = txm_inputs_new(&options)))
-        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
+    if (status == TXM_OK)
+        status = txm_inputs_new(&options, &job->inputs, err);
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
         status = txm_inputs_add(job->inputs, operands->items[i], err);
     return status == TXM_OK ? check_any(job, operands, err) : status;
@@ -89,7 +89,7 @@ txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args
     o.max_memory_bytes = args->running->max_memory_bytes;
     txm_status status = txm_context_make(&context, &job->context, err);
     if (status == TXM_OK)
-        status = txm_settings_check(&o.settings, o.rules, txm_context_color(job->context), err);
+        status = txm_settings_check(o.settings, o.rules, txm_context_color(job->context), err);
     if (status == TXM_OK)
         status = txm_project_inputs(job->inputs, txm_context_color(job->context), err);
     if (status == TXM_OK)

@@ -9,11 +9,11 @@
 
 #include <sys/stat.h>
 
-#include "batch/garbage.h"
-#include "batch/names.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/names.h"
 #include "tools/output/guard.h"
+#include "txmill/garbage.h"
 
 /* Inputs may be many, and so may the outputs of a list: those that are the same file are found by its number. */
 typedef struct same_input {

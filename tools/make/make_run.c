@@ -65,8 +65,10 @@ static txm_status convert(make_run *run, txm_error *err)
 {
     const txm_make_args *a = run->args;
     const txm_batch_job_args args = job_args(a);
+    const txm_batch_events events = {sizeof events, run, on_planned, on_done, on_begin, on_rows, txm_say_warning};
     const txm_batch_options options = {
-        .settings = a->settings.settings,
+        .struct_size = sizeof(txm_batch_options),
+        .settings = &a->settings.settings,
         .output = a->output,
         .force = a->force,
         .dry_run = a->dry_run || a->plan || a->key,
@@ -78,7 +80,7 @@ static txm_status convert(make_run *run, txm_error *err)
         .stages = a->report.json || a->report.verbose || a->log,
         .shards = a->shard.count,
         .shard = a->shard.index,
-        .events = {run, on_planned, on_done, on_begin, on_rows, txm_say_warning},
+        .events = &events,
     };
     txm_status status = txm_batch_job_plan(&run->job, &args, &options, err);
     return status == TXM_OK ? txm_batch_run(run->job.batch, err) : status;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blend/colors.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "tools/list/list_scene.h"
@@ -120,7 +119,8 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
     if (status != TXM_OK) {
         return status;
     }
-    txm_blend_options options = {.colors = txm_blend_colors_of(scenes->config), .lint = scenes->lint};
+    txm_blend_options options = {
+        .struct_size = sizeof(txm_blend_options), .colors = txm_blend_colors_of(scenes->config), .lint = scenes->lint};
     status = txm_blend_open(path, &options, &blend, &why);
     if (status == TXM_STATUS_NO_MEMORY) {
         return txm_fail(err, status, "%s", why.message);

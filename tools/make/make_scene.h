@@ -3,8 +3,8 @@
 #ifndef TXM_TOOLS_MAKE_SCENE_H
 #define TXM_TOOLS_MAKE_SCENE_H
 #include "tools/options/args.h"
-#include "color/color.h"
 #include "txmill/batch.h"
+#include "txmill/color.h"
 
 /* Zero-initialise but for the first three members. */
 typedef struct txm_make_scenes {

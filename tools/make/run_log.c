@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/names.h"
+#include "core/names.h"
 #include "core/bytes.h"
 #include "core/fail.h"
 #include "core/mem.h"

@@ -187,7 +187,7 @@ const txm_option txm_report_options[] = {
 
 void txm_settings_args_default(txm_settings_args *args)
 {
-    args->settings = txm_settings_default();
+    txm_settings_init(&args->settings);
 }
 
 void txm_settings_args_finish(txm_settings_args *args, const txm_operands *operands)
@@ -240,6 +240,7 @@ static void log_message(void *user, txm_log_level level, const char *message)
 txm_context_options txm_context_options_from(const txm_config_args *config, const txm_running_args *running)
 {
     return (txm_context_options){
+        .struct_size = sizeof(txm_context_options),
         .threads = running->threads,
         .max_memory_bytes = running->max_memory_bytes,
         .ocio_path = config->ocio,

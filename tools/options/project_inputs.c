@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/names.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/names.h"
 #include "core/path.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"

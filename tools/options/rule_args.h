@@ -3,9 +3,9 @@
  * with make on what a texture is. */
 #ifndef TXM_TOOLS_RULE_ARGS_H
 #define TXM_TOOLS_RULE_ARGS_H
-#include "color/color.h"
 #include "tools/options/opt.h"
 #include "txmill/batch.h"
+#include "txmill/color.h"
 
 typedef struct txm_rule_args {
     txm_opt_list rules, rule_files;

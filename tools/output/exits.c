@@ -15,11 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cache/publish.h"
-#include "color/ocio.h"
 #include "tools/output/json.h"
 #include "tools/output/line.h"
 #include "tools/output/say.h"
+#include "txmill/convert.h"
 #include "txmill/reader.h"
 
 /* ---- signals ---------------------------------------------------------------------------------------------------- */
@@ -33,7 +32,7 @@ static void on_signal(int number)
     __atomic_store_n(&caught, number, __ATOMIC_RELEASE);
     /* Threads still at work fail to publish what was unlinked under them; nothing half-written can appear. Should they
      * hang in a read that never returns, a second signal ends the process at once. */
-    txm_publish_abort_all();
+    txm_remove_temporaries();
     signal(number, SIG_DFL);
     errno = saved_errno;
 }
@@ -69,7 +68,7 @@ void txm_signals_install(void)
 /* Too late for more than a message. Files that others see are whole; what belongs to no finished file goes. */
 static void on_abort(bool lacks_memory)
 {
-    txm_publish_abort_all();
+    txm_remove_temporaries();
     txm_say(TXM_SAY_ERROR, lacks_memory ? "out of memory in OpenColorIO, which cannot go on"
                                         : "an exception that OpenColorIO does not catch");
     int code = lacks_memory ? TXM_EXIT_RETRY : TXM_EXIT_INTERNAL;
@@ -79,7 +78,7 @@ static void on_abort(bool lacks_memory)
 
 void txm_aborts_install(void)
 {
-    txm_ocio_before_abort(on_abort);
+    txm_before_abort(on_abort);
 }
 
 const volatile int *txm_signal_flag(void)

@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "container/describe.h"
 #include "core/fail.h"
 #include "core/path.h"
-#include "source/oiio/picture_mark.h"
+#include "txmill/describe.h"
+#include "txmill/picture.h"
 
 /* Marks of what txmill wrote stand near the beginning; TIFF keeps its texts at the end. */
 enum { LOOK_BYTES = 64 << 10 };

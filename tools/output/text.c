@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cache/name.h"
 #include "core/mem.h"
 #include "core/path.h"
 #include "core/text.h"
 #include "tools/output/say.h"
+#include "txmill/inspect.h"
 
 void txm_print_begin(void)
 {

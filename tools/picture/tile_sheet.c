@@ -81,8 +81,16 @@ static txm_status read_padded(const sheet *s, uint32_t x, uint32_t y, txm_level_
     p->pixels = txm_alloc_pixels((size_t)p->width * p->height, px);
     if (!p->pixels)
         return txm_no_memory(err, NULL);
-    txm_status status = txm_tx_read_padded(s->tx, s->number, x, y, s->padding, s->extension, p->pixels, px,
-                                           p->width * px, NULL, NULL, err);
+    txm_status status = txm_tx_read_tile(s->tx,
+                                         &(txm_tx_request){.level = s->number,
+                                                             .tile_x = x,
+                                                             .tile_y = y,
+                                                             .padding_px = s->padding,
+                                                             .extension = s->extension,
+                                                             .pixels = p->pixels,
+                                                             .pixel_stride_bytes = px,
+                                                             .row_stride_bytes = p->width * px},
+                                         err);
     if (!status)
         status = txm_level_picture_encode(s->tx, p, err);
     return status ? status : txm_level_picture_to_8_bits(p, err);

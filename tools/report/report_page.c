@@ -10,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "batch/out_file.h"
 #include "tools/output/format.h"
 #include "tools/output/html.h"
+#include "txmill/out_file.h"
 
 static const unsigned char style[] = {
 #include "report/report.css.inc"

@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "batch/out_file.h"
 #include "core/bytes.h"
 #include "core/fail.h"
 #include "core/mem.h"
-#include "source/oiio/picture.h"
 #include "tools/output/format.h"
 #include "tools/output/html.h"
 #include "tools/stream/stream_args.h"
+#include "txmill/out_file.h"
+#include "txmill/picture.h"
 
 static const char style[] =
     "body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em;color:#222;background:#fff}"
@@ -39,20 +39,21 @@ static txm_status write_figure(FILE *out, const float *rgb, uint32_t width, uint
                                txm_error *err)
 {
     size_t count = (size_t)width * height * 3;
-    txm_bytes png = {0};
+    unsigned char *png = NULL;
+    size_t png_bytes = 0;
     uint8_t *codes = txm_srgb_codes(rgb, count);
     if (!codes)
         return txm_no_memory(err, NULL);
     const txm_picture picture = {codes, (size_t)width * 3, width, height, 3, TXM_TYPE_U8, "sRGB"};
-    txm_status status = txm_picture_encode("picture.png", &picture, &png, err);
+    txm_status status = txm_picture_encode("picture.png", &picture, &png, &png_bytes, err);
     if (status == TXM_OK) {
         fputs("<figure><img alt=\"\" src=\"data:image/png;base64,", out);
-        status = write_base64(out, png.data, png.size, err);
+        status = write_base64(out, png, png_bytes, err);
         fputs("\"><figcaption>", out);
         txm_html_text(out, caption);
         fputs("</figcaption></figure>\n", out);
     }
-    txm_bytes_free(&png);
+    free(png);
     free(codes);
     return status;
 }

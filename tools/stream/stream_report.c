@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/out_file.h"
 #include "core/bytes.h"
 #include "core/mem.h"
 #include "core/path.h"
@@ -13,6 +12,7 @@
 #include "tools/output/json.h"
 #include "tools/output/text.h"
 #include "tools/stream/stream_args.h"
+#include "txmill/out_file.h"
 
 /* ---- heat ---- */
 

@@ -128,7 +128,13 @@ static void read_tiles(const coder *k, uint32_t level, uint32_t x0, uint32_t y0,
         for (uint32_t x = 0; x < w; x += i->tile_w) {
             uint8_t *at = k->pixels + y * stride + x * px;
             uint32_t tw = w - x < i->tile_w ? w - x : i->tile_w, th = h - y < i->tile_h ? h - y : i->tile_h;
-            if (txm_tx_read_tile(k->tx, level, (x0 + x) / i->tile_w, (y0 + y) / i->tile_h, at, px, stride, NULL, NULL,
+            if (txm_tx_read_tile(k->tx,
+                                 &(txm_tx_request){.level = level,
+                                                     .tile_x = (x0 + x) / i->tile_w,
+                                                     .tile_y = (y0 + y) / i->tile_h,
+                                                     .pixels = at,
+                                                     .pixel_stride_bytes = px,
+                                                     .row_stride_bytes = stride},
                                  NULL) != TXM_OK)
                 for (uint32_t row = 0; row < th; row++)
                     memset(at + row * stride, 0, tw * px);

@@ -10,11 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "device/arith.h"
-#include "device/ops.h"
 #include "tools/output/json.h"
-#include "tools/picture/level_picture.h"
 #include "tools/view/view_blocks.h"
+#include "txmill/picture.h"
 
 /* Statistics of level 0 by channel; NaN and infinities are only counted. */
 typedef struct statistics {
@@ -42,7 +40,7 @@ static void visit(void *user, uint32_t level, const uint8_t *pixels, uint32_t w,
     float row[TXM_MAX_TILE_PX * TXM_MAX_CHANNELS];
     size_t samples = (size_t)w * i->channels;
     for (uint32_t y = 0; !level && y < h; y++) {
-        txm_ops_best()->to_float(i->type, pixels + y * samples * txm_type_bytes(i->type), row, samples);
+        txm_samples_to_float(i->type, pixels + y * samples * txm_type_bytes(i->type), row, samples);
         for (size_t n = 0; n < samples; n++)
             add_sample(s, (uint32_t)(n % i->channels), (double)row[n]);
     }
@@ -100,15 +98,18 @@ static void add_thresholds(cJSON *object)
 {
     cJSON *list = txm_json_array(object, "thresholds");
     for (uint32_t code = 1; code < 256; code++) {
-        uint32_t low = 0, high = txm_float_bits(1.0f);
+        uint32_t low = 0, high = 0x3F800000; /* 1.0 */
+        float value;
         while (low + 1 < high) {
             uint32_t middle = low + (high - low) / 2;
-            if (txm_float_to_code(txm_srgb_encode(txm_bits_float(middle)), 255.0f) >= code)
+            memcpy(&value, &middle, sizeof value);
+            if (txm_srgb_code(value) >= code)
                 high = middle;
             else
                 low = middle;
         }
-        txm_json_append_number(list, (double)txm_bits_float(high), 9);
+        memcpy(&value, &high, sizeof value);
+        txm_json_append_number(list, (double)value, 9);
     }
 }
 

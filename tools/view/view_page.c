@@ -11,13 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/out_file.h"
-#include "convert/context.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "tools/output/html.h"
 #include "tools/view/view_blocks.h"
 #include "tools/view/view_data.h"
+#include "txmill/out_file.h"
 
 static const uint8_t frame[] = {
 #include "view/page.html.inc"

@@ -2,7 +2,7 @@
  * Pictures in a terminal: what it can show, and showing it. */
 #ifndef TXM_TOOLS_VIEW_TERMINAL_H
 #define TXM_TOOLS_VIEW_TERMINAL_H
-#include "tools/picture/level_picture.h"
+#include "txmill/picture.h"
 
 typedef enum txm_view_format { TXM_VIEW_AUTO, TXM_VIEW_SYMBOLS, TXM_VIEW_SIXEL, TXM_VIEW_KITTY } txm_view_format;
 

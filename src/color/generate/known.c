@@ -52,8 +52,8 @@ static void print_aliases(const txm_ocio *ocio, size_t index, size_t count)
 
 static void print_space(const txm_color_config *config, size_t index)
 {
-    static const char *const classes[] = {"TXM_COLOR_DATA", "TXM_COLOR_SCENE_LINEAR", "TXM_COLOR_SRGB",
-                                          "TXM_COLOR_OTHER"};
+    static const char *const classes[] = {"TXM_COLOR_CLASS_DATA", "TXM_COLOR_CLASS_SCENE_LINEAR",
+                                          "TXM_COLOR_CLASS_SRGB", "TXM_COLOR_CLASS_OTHER"};
     const txm_color_space *built = NULL;
     txm_ocio_space space;
     txm_error err = {0};
@@ -101,7 +101,7 @@ static void print_roles(const txm_ocio *ocio)
 
 int main(void)
 {
-    const txm_color_options options = {.ignore_environment = true};
+    const txm_color_options options = {.struct_size = sizeof(txm_color_options), .ignore_environment = true};
     txm_color_config *config = NULL;
     txm_error err = {0};
     if (txm_color_load(&options, &config, &err))

@@ -9,7 +9,7 @@
  * out of it.
  */
 #include "source/oiio/oiio_module.h"
-#include "source/oiio/picture_mark.h"
+#include "txmill/picture.h"
 
 #include <cerrno>
 #include <cmath>

@@ -60,7 +60,7 @@ static txm_status receive_file(txm_worker *w, const char *name, txm_bytes *out, 
     return status;
 }
 
-txm_status txm_picture_encode(const char *name, const txm_picture *picture, txm_bytes *out, txm_error *err)
+txm_status txm_picture_encode_bytes(const char *name, const txm_picture *picture, txm_bytes *out, txm_error *err)
 {
     txm_error own = {0};
     txm_worker *worker = NULL;

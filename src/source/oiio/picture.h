@@ -6,20 +6,12 @@
 #include <stdint.h>
 
 #include "core/bytes.h"
-#include "txmill/pixel.h"
+#include "txmill/picture.h"
 #include "txmill/status.h"
-
-typedef struct txm_picture {
-    const void *pixels; /* channels interleaved, rows stride_bytes apart */
-    size_t stride_bytes;
-    uint32_t width, height, channels;
-    txm_type type;
-    const char *colorspace; /* what its values are, as OpenImageIO names it ("sRGB", "Linear"); NULL: says nothing */
-} txm_picture;
 
 /* Encodes a picture as a file, which *out (zeroed before) receives whole; on failure it is empty. The extension of
  * `name` chooses the format; what the format cannot hold is converted (types) or left out (alpha). Alpha is taken as
  * associated. The work is done by a worker process (source/oiio/worker.h): an encoder that crashes or calls exit() costs the
  * picture only. UNSUPPORTED when no format has that extension or OpenImageIO is missing. */
-txm_status txm_picture_encode(const char *name, const txm_picture *picture, txm_bytes *out, txm_error *err);
+txm_status txm_picture_encode_bytes(const char *name, const txm_picture *picture, txm_bytes *out, txm_error *err);
 #endif

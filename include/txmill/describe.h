@@ -3,12 +3,18 @@
  * What a tx file's metadata says, taken apart: TIFF and EXR files, Blender's and ours, tell the same things in
  * different places and wordings.
  */
-#ifndef TXM_CONTAINER_DESCRIBE_H
-#define TXM_CONTAINER_DESCRIBE_H
+#ifndef TXMILL_DESCRIBE_H
+#define TXMILL_DESCRIBE_H
+
 #include <stdbool.h>
 
+#include "txmill/export.h"
 #include "txmill/reader.h"
 #include "txmill/settings.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Strings are "" for what the file does not say. */
 typedef struct txm_tx_description {
@@ -30,17 +36,21 @@ typedef struct txm_tx_description {
 } txm_tx_description;
 
 /* Only fails when memory is exhausted. Texts that are too long are cut; malformed ones count as absent. */
-txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error *err);
-void txm_tx_description_free(txm_tx_description *description); /* NULL-safe; zeroes */
+TXM_API txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error *err);
+TXM_API void txm_tx_description_free(txm_tx_description *description); /* NULL-safe; zeroes */
 
-/* Whether version, tiles and levels are as Cycles asks for them; if not, `reason` (of reason_bytes bytes) says why. With
- * a codec that Blender knows, that is all of txm_tx_cycles_accepts. */
-bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes);
+/* Whether version, tiles and levels are as Cycles asks for them; if not, `reason` (of reason_bytes bytes) says why.
+ * With a codec that Blender knows, that is all of txm_tx_cycles_accepts. */
+TXM_API bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes);
 
 /* Whether Cycles uses an image as it is, whatever its samples are: an outline as above, in TIFF, OpenEXR, or IFF, whose
  * first tile is all of it. */
 bool txm_tx_serves_itself(const char *path);
 
 /* Whether the tiles are compressed with a codec that Blender's libtiff lacks: other readers may still know it. */
-bool txm_tx_codec_is_foreign(const txm_tx *tx);
+TXM_API bool txm_tx_codec_is_foreign(const txm_tx *tx);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

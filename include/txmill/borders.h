@@ -8,13 +8,19 @@
  * and, as far as allowed, the owner stay as they were. A symbolic link stays one; a hard link's other names keep the
  * old file.
  */
-#ifndef TXM_CACHE_BORDERS_H
-#define TXM_CACHE_BORDERS_H
+#ifndef TXMILL_BORDERS_H
+#define TXMILL_BORDERS_H
+
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/pool.h"
+#include "txmill/export.h"
 #include "txmill/reader.h"
+#include "txmill/threads.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct txm_borders_result {
     bool changed;              /* the file was replaced */
@@ -27,22 +33,18 @@ typedef struct txm_borders_result {
 /* Appends a section made from the file's own pixels; one that cannot be used (stale, damaged) is replaced, a valid one
  * left alone. NEWER if the section there is newer than this build: strip it first. UNSUPPORTED for tiles that are not
  * square. `pool` may be NULL. CHANGED if the file was replaced meanwhile. On failure the file is untouched. */
-txm_status txm_borders_add(const char *path, txm_pool *pool, txm_borders_result *result, txm_error *err);
+TXM_API txm_status txm_borders_add(const char *path, txm_pool *pool, txm_borders_result *result, txm_error *err);
 
 /* Cuts off whatever follows the image part, whether it can be used or not: restores the bytes as they were before a
  * section was added. */
-txm_status txm_borders_strip(const char *path, txm_borders_result *result, txm_error *err);
+TXM_API txm_status txm_borders_strip(const char *path, txm_borders_result *result, txm_error *err);
 
 /* Compares every border with the neighbours' pixels. TXM_OK: the check was done, and what it found is in *result, the
  * first finding also in `finding` (of finding_bytes bytes, "" if there is none). */
-txm_status txm_borders_check(const char *path, txm_pool *pool, txm_borders_result *result, char *finding,
-                             size_t finding_bytes, txm_error *err);
+TXM_API txm_status txm_borders_check(const char *path, txm_pool *pool, txm_borders_result *result, char *finding,
+                                     size_t finding_bytes, txm_error *err);
 
-/* ---- for borders.c -------------------------------------------------------------------------------------------- */
-
-struct txm_section_writer;
-
-/* Decodes all tiles, a row of them at a time, and adds their borders to `writer`. Memory: five rows of tiles. */
-txm_status txm_borders_make(txm_tx *tx, txm_pool *pool, struct txm_section_writer *writer, txm_error *err);
-
+#ifdef __cplusplus
+}
+#endif
 #endif

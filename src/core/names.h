@@ -3,8 +3,8 @@
  * A set of strings, each kept once: batches hold hundreds of thousands of paths and few different words. With every
  * string goes a number of the owner's, so that the set also serves as a map. Not thread-safe.
  */
-#ifndef TXM_BATCH_NAMES_H
-#define TXM_BATCH_NAMES_H
+#ifndef TXM_CORE_NAMES_H
+#define TXM_CORE_NAMES_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,4 +32,9 @@ const char *txm_names_put(txm_names *names, const char *text);
 const char *txm_names_copy(txm_names *names, const char *text);
 bool txm_names_has(const txm_names *names, const char *text);
 void txm_names_free(txm_names *names);
+
+/* "device:inode" of a file, to keep in such a set: the same whatever way leads to it. */
+enum { TXM_FILE_ID_BYTES = 48 };
+struct stat;
+void txm_file_id(const struct stat *st, char out[TXM_FILE_ID_BYTES]);
 #endif

@@ -7,80 +7,98 @@
  * is part of tx names. ocio.h is the only way to OpenColorIO, which is loaded when it is first needed; configs that
  * are newer than the library are reduced to what it can read (scan.h, tree.h, reduce.h).
  */
-#ifndef TXM_COLOR_COLOR_H
-#define TXM_COLOR_COLOR_H
+#ifndef TXMILL_COLOR_H
+#define TXMILL_COLOR_H
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "txmill/export.h"
 #include "txmill/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct txm_color_config txm_color_config;
 typedef struct txm_color_space txm_color_space;
 
 typedef struct txm_color_options {
+    size_t struct_size;        /* set by txm_color_options_init */
     const char *ocio_path;     /* --ocio: a config file, archive or ocio:// name; NULL: $OCIO, then the built-in one */
     bool ignore_environment;   /* do not look at $OCIO */
     const char *working_space; /* --working-space: a colour space name that becomes scene_linear; NULL: the config's */
 } txm_color_options;
 
+/* Opens options: every member asks for nothing in particular. */
+static inline void txm_color_options_init(txm_color_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
+
 /* How Cycles classifies a space, by running 256 grey and primary ramps to scene_linear. */
 typedef enum txm_color_class {
-    TXM_COLOR_DATA,         /* the config says so: never converted */
-    TXM_COLOR_SCENE_LINEAR, /* identity to 1e-6 */
-    TXM_COLOR_SRGB,         /* sRGB curve over scene-linear primaries to 1e-4: stays encoded in the file */
-    TXM_COLOR_OTHER         /* converted by OCIO */
+    TXM_COLOR_CLASS_DATA,         /* the config says so: never converted */
+    TXM_COLOR_CLASS_SCENE_LINEAR, /* identity to 1e-6 */
+    TXM_COLOR_CLASS_SRGB,         /* sRGB curve over scene-linear primaries to 1e-4: stays encoded in the file */
+    TXM_COLOR_CLASS_OTHER         /* converted by OCIO */
 } txm_color_class;
 
 /* Loads a config. `options` may be NULL. CONFIG with the reason when it is missing, unreadable, broken or too new; a
  * config is never replaced silently. Immutable after loading and safe to use from several threads. */
-txm_status txm_color_load(const txm_color_options *options, txm_color_config **out, txm_error *err);
-void txm_color_free(txm_color_config **config); /* NULL-safe */
+TXM_API txm_status txm_color_load(const txm_color_options *options, txm_color_config **out, txm_error *err);
+TXM_API void txm_color_free(txm_color_config **config); /* NULL-safe */
+
+/* The version of OpenColorIO, which loads configs and builds transforms. Never NULL. */
+TXM_API const char *txm_color_library_version(void);
 
 /* "built-in" or the config's path; its profile version ("2.1"); what was left out to load it ("" if nothing). */
-const char *txm_color_config_name(const txm_color_config *config);
-const char *txm_color_config_version(const txm_color_config *config);
-const char *txm_color_config_left_out(const txm_color_config *config);
+TXM_API const char *txm_color_config_name(const txm_color_config *config);
+TXM_API const char *txm_color_config_version(const txm_color_config *config);
+TXM_API const char *txm_color_config_left_out(const txm_color_config *config);
 
 /* The 3x4 row-major matrix from CIE XYZ (D65) to scene_linear, computed as Cycles does (cycles-tx.md section 1), and
  * its 12 numbers printed "%.4g" joined by '_'. */
-void txm_color_xyz_to_scene_linear(const txm_color_config *config, float matrix[12]);
-const char *txm_color_xyz_to_scene_linear_text(const txm_color_config *config);
+TXM_API void txm_color_xyz_to_scene_linear(const txm_color_config *config, float matrix[12]);
+TXM_API const char *txm_color_xyz_to_scene_linear_text(const txm_color_config *config);
 
 /* The working space's interop id ("lin_rec709_scene", "lin_rec2020_scene", "lin_ap1_scene"; "" if none is known). */
-const char *txm_color_working_interop_id(const txm_color_config *config);
+TXM_API const char *txm_color_working_interop_id(const txm_color_config *config);
 
 /* Role look-up ("default_byte"): canonical colour space name, NULL if the config lacks the role. */
-const char *txm_color_role(const txm_color_config *config, const char *role);
+TXM_API const char *txm_color_role(const txm_color_config *config, const char *role);
 
 /* Canonical name of a colour space, alias or role; NULL if unknown. Also knows interop ids given as names. */
-const char *txm_color_canonical(const txm_color_config *config, const char *name);
+TXM_API const char *txm_color_canonical(const txm_color_config *config, const char *name);
 
 /* Whether the config says that this space is data (false for unknown names). */
-bool txm_color_is_data(const txm_color_config *config, const char *name);
+TXM_API bool txm_color_is_data(const txm_color_config *config, const char *name);
 
 /* The space that a file rule other than the default one assigns to this path; NULL if none really matches. */
-const char *txm_color_file_rule(const txm_color_config *config, const char *path);
+TXM_API const char *txm_color_file_rule(const txm_color_config *config, const char *path);
 
 /* Finds a space by name, alias, or role, classifies it, builds its processor to scene_linear (once a config; repeated
  * calls return the same object, owned by the config). COLORSPACE when unknown (the message lists near names) or when it
  * cannot be built (the message says why). Thread-safe. */
-txm_status txm_color_find(const txm_color_config *config, const char *name, const txm_color_space **out,
-                          txm_error *err);
+TXM_API txm_status txm_color_find(const txm_color_config *config, const char *name, const txm_color_space **out,
+                                  txm_error *err);
 
-const char *txm_color_space_name(const txm_color_space *space); /* canonical */
-txm_color_class txm_color_space_class(const txm_color_space *space);
+TXM_API const char *txm_color_space_name(const txm_color_space *space); /* canonical */
+TXM_API txm_color_class txm_color_space_class(const txm_color_space *space);
 /* As it is stored in tx files: "data", "scene_linear", "scene_linear_srgb" or the space's own name. */
-const char *txm_color_space_detected(const txm_color_space *space);
+TXM_API const char *txm_color_space_detected(const txm_color_space *space);
 
 /* What the conversion to scene_linear does, as a digest that differs where the transforms differ, whatever the space is
  * called; "" for classes that are not converted. */
-const char *txm_color_space_transform_id(const txm_color_space *space);
+TXM_API const char *txm_color_space_transform_id(const txm_color_space *space);
 
 /* Converts `count` packed RGBA float pixels to scene_linear in place with OCIO's default CPU processor; alpha is left
- * as it is (but where colours are not finite: as in Cycles, it may become NaN as well). Only for TXM_COLOR_OTHER.
+ * as it is (but where colours are not finite: as in Cycles, it may become NaN as well). Only for TXM_COLOR_CLASS_OTHER.
  * Thread-safe. */
-void txm_color_apply(const txm_color_space *space, float *rgba, size_t count);
+TXM_API void txm_color_apply(const txm_color_space *space, float *rgba, size_t count);
 
 /* ---- listing (txmill colorspaces) --------------------------------------------------------------------------- */
 
@@ -93,6 +111,11 @@ typedef struct txm_color_entry {
 } txm_color_entry;
 
 /* All spaces of the config in its order, the unavailable ones included. Pointers live as long as the config. */
-size_t txm_color_count(const txm_color_config *config);
-txm_status txm_color_entry_at(const txm_color_config *config, size_t index, txm_color_entry *out, txm_error *err);
+TXM_API size_t txm_color_count(const txm_color_config *config);
+TXM_API txm_status txm_color_entry_at(const txm_color_config *config, size_t index, txm_color_entry *out,
+                                      txm_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -5,10 +5,13 @@
  * Strings are copied once into chunks that are freed together; the table stores places in them. It doubles when it is
  * two thirds full. Nothing is ever removed from a set.
  */
-#include "batch/names.h"
+#include "core/names.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/checksum.h"
 #include "core/mem.h"
@@ -98,4 +101,9 @@ void txm_names_free(txm_names *names)
     }
     free(names->slots);
     *names = (txm_names){0};
+}
+
+void txm_file_id(const struct stat *st, char out[TXM_FILE_ID_BYTES])
+{
+    snprintf(out, TXM_FILE_ID_BYTES, "%" PRIx64 ":%" PRIx64, (uint64_t)st->st_dev, (uint64_t)st->st_ino);
 }

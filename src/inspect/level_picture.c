@@ -5,14 +5,14 @@
  * In: an open tx file and a level, or all of them. Out: tight pixels in memory, as stored or encoded through the sRGB
  * curve with alpha divided out, whichever the format of the picture needs.
  */
-#include "tools/picture/level_picture.h"
+#include "txmill/picture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/out_file.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "device/arith.h"
 #include "device/ops.h"
 
 /* Decodes a level into the rectangle of the picture that begins at (left, top). */
@@ -26,7 +26,14 @@ static txm_status put_level(txm_tx *tx, uint32_t level, const txm_level_picture 
     for (uint32_t y = 0; y < l->tiles_y; y++)
         for (uint32_t x = 0; x < l->tiles_x; x++) {
             uint8_t *tile = at + (size_t)y * i->tile_h * stride + (size_t)x * i->tile_w * px;
-            txm_status status = txm_tx_read_tile(tx, level, x, y, tile, px, stride, NULL, NULL, err);
+            txm_status status = txm_tx_read_tile(tx,
+                                                 &(txm_tx_request){.level = level,
+                                                                   .tile_x = x,
+                                                                   .tile_y = y,
+                                                                   .pixels = tile,
+                                                                   .pixel_stride_bytes = px,
+                                                                   .row_stride_bytes = stride},
+                                                 err);
             if (status)
                 return status;
         }
@@ -163,12 +170,7 @@ txm_status txm_level_picture_to_8_bits(txm_level_picture *p, txm_error *err)
     return TXM_OK;
 }
 
-txm_status txm_picture_write(const char *path, const txm_picture *picture, txm_error *err)
+unsigned txm_srgb_code(float value)
 {
-    txm_bytes file = {0};
-    txm_status status = txm_picture_encode(path, picture, &file, err);
-    if (status == TXM_OK)
-        status = txm_out_file_write(path, file.data, file.size, err);
-    txm_bytes_free(&file);
-    return status;
+    return txm_float_to_code(txm_srgb_encode(value), 255.0f);
 }

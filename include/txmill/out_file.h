@@ -7,28 +7,39 @@
  * folder is swept first. A symbolic link is replaced, not followed. A device, a pipe or a socket under that name gets
  * the bytes as they come, and "-" is standard output.
  */
-#ifndef TXM_BATCH_OUT_FILE_H
-#define TXM_BATCH_OUT_FILE_H
+#ifndef TXMILL_OUT_FILE_H
+#define TXMILL_OUT_FILE_H
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
+#include "txmill/export.h"
 #include "txmill/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct txm_out_file txm_out_file;
 
 /* Opens the output; `make_folder` creates the folder and its parents. */
-txm_status txm_out_file_begin(const char *path, bool make_folder, txm_out_file **out, txm_error *err);
+TXM_API txm_status txm_out_file_begin(const char *path, bool make_folder, txm_out_file **out, txm_error *err);
 /* To write to, owned by the object. Failures may be ignored: commit knows the first one. */
 FILE *txm_out_file_stream(const txm_out_file *file);
 /* TXM_OK, or the first failure to write so far, for those who want to stop early. */
-txm_status txm_out_file_status(const txm_out_file *file, txm_error *err);
+TXM_API txm_status txm_out_file_status(const txm_out_file *file, txm_error *err);
 /* Checks that everything was written and puts the file into its place. Consumes *file in every case; on failure
- * nothing is left and a previous file is untouched. Standard output is stdout, which whoever ends the program checks. */
-txm_status txm_out_file_commit(txm_out_file **file, txm_error *err);
+ * nothing is left and a previous file is untouched. Standard output is stdout, which whoever ends the program checks.
+ */
+TXM_API txm_status txm_out_file_commit(txm_out_file **file, txm_error *err);
 /* Leaves nothing behind. NULL-safe; consumes *file. */
-void txm_out_file_abort(txm_out_file **file);
+TXM_API void txm_out_file_abort(txm_out_file **file);
 
 /* All of the above for content that is there, in an existing folder. */
-txm_status txm_out_file_write(const char *path, const void *data, size_t bytes, txm_error *err);
+TXM_API txm_status txm_out_file_write(const char *path, const void *data, size_t bytes, txm_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

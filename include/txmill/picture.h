@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Whole levels of a tx file in memory, as they are stored or encoded for viewing. */
+#ifndef TXMILL_PICTURE_H
+#define TXMILL_PICTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "txmill/describe.h"
+#include "txmill/export.h"
+#include "txmill/pixel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the samples of a tx file are. */
+typedef enum txm_values {
+    TXM_VALUES_DATA,    /* no colour: shown as they are */
+    TXM_VALUES_ENCODED, /* through the sRGB curve already */
+    TXM_VALUES_LINEAR   /* scene-linear: to be encoded for viewing */
+} txm_values;
+
+TXM_API txm_values txm_values_of(const txm_tx_description *description, txm_type type);
+
+typedef struct txm_level_picture {
+    uint8_t *pixels; /* tight, channels interleaved; owned */
+    uint32_t width, height, channels;
+    txm_type type;
+    const char *colorspace; /* what the values are, as OpenImageIO names it; NULL: says nothing */
+    bool encoded;           /* for viewing: 8 bits through the sRGB curve */
+} txm_level_picture;
+
+/* How much a picture may take: what a file claims to hold is not what it has to cost. */
+#define TXM_PICTURE_MAX_BYTES ((size_t)4 << 30)
+
+/* One level, or with `atlas` all: level 0 at the left, the others below each other to its right, nothing (zero) in
+ * between. `level` is ignored for an atlas. TOO_LARGE beyond 4 GiB. */
+TXM_API txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_level_picture *out,
+                                          txm_error *err);
+
+/* Turns scene-linear values into 8 bits for viewing; pictures of data or with encoded values stay as they are. */
+TXM_API txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *picture, txm_error *err);
+/* Whatever that left as it was becomes 8 bits. */
+TXM_API txm_status txm_level_picture_to_8_bits(txm_level_picture *picture, txm_error *err);
+TXM_API void txm_level_picture_clear(txm_level_picture *picture); /* NULL-safe; zeroes */
+
+/* ---- pictures as files ---------------------------------------------------------------------------------------------
+ */
+
+/* What tells a picture that txmill wrote from one of somebody's own: in the metadata, where the format has any. */
+#define TXM_PICTURE_MARK "txmill picture"
+
+typedef struct txm_picture {
+    const void *pixels; /* channels interleaved, rows stride_bytes apart */
+    size_t stride_bytes;
+    uint32_t width, height, channels;
+    txm_type type;
+    const char *colorspace; /* what its values are, as OpenImageIO names it ("sRGB", "Linear"); NULL: says nothing */
+} txm_picture;
+
+/* Writes a picture under `path`, whose folder must be there, whole or not at all. The extension chooses the format, any
+ * that OpenImageIO writes; what the format cannot hold is converted (types) or left out (alpha, which is taken as
+ * associated). A worker process does it: an encoder that crashes costs the picture only. UNSUPPORTED when no format has
+ * that extension or OpenImageIO is missing; DENIED, IO, DISK_FULL, NO_MEMORY. */
+TXM_API txm_status txm_picture_write(const char *path, const txm_picture *picture, txm_error *err);
+
+/* The same in memory, which *file receives: to be freed with free(). The extension of `name` chooses the format. */
+TXM_API txm_status txm_picture_encode(const char *name, const txm_picture *picture, unsigned char **file,
+                                      size_t *file_bytes, txm_error *err);
+
+/* The 8-bit code of a scene-linear value as pictures for viewing have it: through the sRGB curve. */
+TXM_API unsigned txm_srgb_code(float value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

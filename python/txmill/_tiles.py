@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Levels and tiles of tx files, read in this process through libtxtile."""
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+import sys
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Type, Union
+
+from ._program import TxmillError
+
+StrPath = Union[str, "os.PathLike[str]"]
+
+_EXTENSIONS = {"repeat": 0, "extend": 1, "clip": 2, "mirror": 3}
+_TYPES = ("uint8", "uint16", "half", "float")
+_FORMATS = ("B", "H", "e", "f")  # of memoryview and of numpy
+_BYTES = (1, 2, 2, 4)
+_SONAME = "libtxtile.so.0"
+
+
+class _Error(ctypes.Structure):
+    _fields_ = [("status", ctypes.c_int), ("sys_errno", ctypes.c_int), ("message", ctypes.c_char * 2048)]
+
+
+class _Info(ctypes.Structure):
+    _fields_ = [
+        ("container", ctypes.c_int),
+        ("width", ctypes.c_uint32),
+        ("height", ctypes.c_uint32),
+        ("levels", ctypes.c_uint32),
+        ("tile_w", ctypes.c_uint32),
+        ("tile_h", ctypes.c_uint32),
+        ("channels", ctypes.c_uint32),
+        ("type", ctypes.c_int),
+        ("compression", ctypes.c_char * 16),
+        ("file_bytes", ctypes.c_uint64),
+        ("image_bytes", ctypes.c_uint64),
+        ("section", ctypes.c_int),
+        ("section_bytes", ctypes.c_uint64),
+        ("section_reason", ctypes.c_char * 160),
+    ]
+
+
+class _Level(ctypes.Structure):
+    _fields_ = [
+        ("width", ctypes.c_uint32),
+        ("height", ctypes.c_uint32),
+        ("tiles_x", ctypes.c_uint32),
+        ("tiles_y", ctypes.c_uint32),
+        ("encoded_bytes", ctypes.c_uint64),
+    ]
+
+
+class _Request(ctypes.Structure):
+    _fields_ = [
+        ("level", ctypes.c_uint32),
+        ("tile_x", ctypes.c_uint32),
+        ("tile_y", ctypes.c_uint32),
+        ("padding_px", ctypes.c_uint32),
+        ("extension", ctypes.c_int),
+        ("pixels", ctypes.c_void_p),
+        ("pixel_stride_bytes", ctypes.c_size_t),
+        ("row_stride_bytes", ctypes.c_size_t),
+        ("width", ctypes.POINTER(ctypes.c_uint32)),
+        ("height", ctypes.POINTER(ctypes.c_uint32)),
+    ]
+
+
+class LibraryMissing(TxmillError):
+    """There is no libtxtile to load."""
+
+
+class Level(NamedTuple):
+    """A level: its size and its grid of tiles."""
+
+    width: int
+    height: int
+    tiles_x: int
+    tiles_y: int
+
+
+class Tile(NamedTuple):
+    """A tile. `pixels` has the shape (height + 2 padding, width + 2 padding, channels): a numpy array where numpy is
+    installed, else a memoryview."""
+
+    level: int
+    x: int
+    y: int
+    width: int
+    height: int
+    pixels: Any
+
+
+_lock = threading.Lock()
+_library: Optional[ctypes.CDLL] = None
+
+
+def _candidates() -> Iterator[str]:
+    named = os.environ.get("TXTILE", "")
+    if named:
+        yield named
+        return
+    # The one of this installation: PREFIX/lib/python3.X/dist-packages/txmill belongs to PREFIX/lib.
+    for folder in Path(__file__).resolve().parents:
+        if folder.name.startswith("python3"):
+            yield str(folder.parent / _SONAME)
+            break
+    yield _SONAME
+
+
+def _load() -> ctypes.CDLL:
+    global _library
+    with _lock:
+        if _library is not None:
+            return _library
+        problems: List[str] = []
+        for name in _candidates():
+            try:
+                library = ctypes.CDLL(name)
+            except OSError as problem:
+                problems.append(str(problem))
+                continue
+            handle, error = ctypes.c_void_p, ctypes.POINTER(_Error)
+            library.txm_tx_open.argtypes = [ctypes.c_char_p, ctypes.POINTER(handle), error]
+            library.txm_tx_close.argtypes = [ctypes.POINTER(handle)]
+            library.txm_tx_close.restype = None
+            library.txm_tx_info_of.argtypes = [handle]
+            library.txm_tx_info_of.restype = ctypes.POINTER(_Info)
+            library.txm_tx_level_of.argtypes = [handle, ctypes.c_uint32]
+            library.txm_tx_level_of.restype = ctypes.POINTER(_Level)
+            library.txm_tx_metadata_at.argtypes = [
+                handle,
+                ctypes.c_size_t,
+                ctypes.POINTER(ctypes.c_char_p),
+                ctypes.POINTER(ctypes.c_char_p),
+            ]
+            library.txm_tx_metadata_at.restype = ctypes.c_bool
+            library.txm_tx_read_tile.argtypes = [handle, ctypes.POINTER(_Request), error]
+            _library = library
+            return library
+        raise LibraryMissing("libtxtile cannot be loaded: " + "; ".join(problems))
+
+
+class Tiles:
+    """An open tx file. Iterating gives every tile of every level; any number of threads may read at once."""
+
+    def __init__(self, path: StrPath, padding: int = 0, extension: str = "repeat") -> None:
+        if extension not in _EXTENSIONS:
+            raise ValueError(f"extension {extension!r}: use one of {', '.join(_EXTENSIONS)}")
+        self.path = os.fspath(path)
+        self.padding = padding
+        self.extension = extension
+        self._library = _load()
+        self._handle = ctypes.c_void_p()
+        self._closing = threading.Lock()
+        self._check(self._library.txm_tx_open, os.fsencode(self.path), ctypes.byref(self._handle))
+        info = self._library.txm_tx_info_of(self._handle).contents
+        self.width: int = info.width
+        self.height: int = info.height
+        self.tile_width: int = info.tile_w
+        self.tile_height: int = info.tile_h
+        self.channels: int = info.channels
+        self.type = _TYPES[info.type]
+        self.compression: str = info.compression.decode()
+        self.levels: Tuple[Level, ...] = tuple(self._level(i) for i in range(info.levels))
+        self._type: int = info.type
+
+    def _check(self, function: Any, *arguments: Any) -> None:
+        error = _Error()
+        if function(*arguments, ctypes.byref(error)):
+            raise TxmillError(error.message.decode(errors="replace"))
+
+    def _level(self, index: int) -> Level:
+        level = self._library.txm_tx_level_of(self._handle, index).contents
+        return Level(level.width, level.height, level.tiles_x, level.tiles_y)
+
+    def _open(self) -> ctypes.c_void_p:
+        if not self._handle:
+            raise ValueError(f"{self.path}: closed")
+        return self._handle
+
+    @property
+    def metadata(self) -> Dict[str, str]:
+        """What the file says about itself, by name."""
+        found: Dict[str, str] = {}
+        name, value = ctypes.c_char_p(), ctypes.c_char_p()
+        while self._library.txm_tx_metadata_at(self._open(), len(found), ctypes.byref(name), ctypes.byref(value)):
+            text = (name.value or b"").decode(errors="replace")
+            while text in found:  # a name that is there twice keeps its first value under it
+                text += "'"
+            found[text] = (value.value or b"").decode(errors="replace")
+        return found
+
+    def tile(self, level: int, x: int, y: int, padding: Optional[int] = None, extension: Optional[str] = None) -> Tile:
+        """Reads one tile, with `padding` pixels all round (0 to 8) by the full-image rule."""
+        around = self.padding if padding is None else padding
+        if not 0 <= around <= 8:
+            raise ValueError(f"padding {around}: 0 to 8 pixels")
+        for number in (level, x, y):
+            if not 0 <= number < 1 << 32:
+                raise ValueError(f"{self.path}: there is no tile {x}, {y} of level {level}")
+        if level >= len(self.levels):
+            raise ValueError(f"{self.path}: there is no level {level}")
+        shape = self.levels[level]
+        width = min(self.tile_width, shape.width - x * self.tile_width) + 2 * around
+        height = min(self.tile_height, shape.height - y * self.tile_height) + 2 * around
+        if x >= shape.tiles_x or y >= shape.tiles_y:
+            raise ValueError(f"{self.path}: there is no tile {x}, {y} of level {level}")
+        pixel = self.channels * _BYTES[self._type]
+        memory = bytearray(width * height * pixel)
+        target = (ctypes.c_char * len(memory)).from_buffer(memory)
+        request = _Request(
+            level=level,
+            tile_x=x,
+            tile_y=y,
+            padding_px=around,
+            extension=_EXTENSIONS[self.extension if extension is None else extension],
+            pixels=ctypes.addressof(target),
+            pixel_stride_bytes=pixel,
+            row_stride_bytes=width * pixel,
+        )
+        self._check(self._library.txm_tx_read_tile, self._open(), ctypes.byref(request))
+        del target
+        return Tile(level, x, y, width - 2 * around, height - 2 * around, self._shaped(memory, width, height))
+
+    def _shaped(self, memory: bytearray, width: int, height: int) -> Any:
+        try:
+            import numpy
+        except ImportError:
+            plain = memoryview(memory)
+            shape = (height, width, self.channels)
+            return plain.cast(_FORMATS[self._type], shape=shape)  # type: ignore[call-overload]
+        return numpy.frombuffer(memory, dtype=_FORMATS[self._type]).reshape(height, width, self.channels)
+
+    def __iter__(self) -> Iterator[Tile]:
+        for level, shape in enumerate(self.levels):
+            for y in range(shape.tiles_y):
+                for x in range(shape.tiles_x):
+                    yield self.tile(level, x, y)
+
+    def close(self) -> None:
+        with self._closing:
+            if self._handle:
+                self._library.txm_tx_close(ctypes.byref(self._handle))
+
+    def __enter__(self) -> "Tiles":
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], value: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if not sys.is_finalizing() and hasattr(self, "_closing"):
+            self.close()
+
+
+def tiles(path: StrPath, padding: int = 0, extension: str = "repeat") -> Tiles:
+    """Opens a tx file to read its tiles:
+
+        with txmill.tiles("wood.png.0-....tx", padding=2) as texture:
+            for tile in texture:
+                print(tile.level, tile.x, tile.y, tile.pixels.shape)
+
+    `padding` pixels all round come from the neighbours, beyond the image's edges by `extension`: "repeat", "extend", "clip"
+    or "mirror". The library is the one that $TXTILE names, else the one of this installation, else the system's.
+    """
+    return Tiles(path, padding, extension)

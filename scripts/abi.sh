@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The binary interface of the shared libraries against the references in scripts/abi: abi.sh check|renew BUILD
+# What was added is no difference; what was changed or removed is, because it breaks programs that are compiled already.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+what=$1 build=$2
+for tool in abidw abidiff; do
+    command -v $tool >/dev/null || { echo "abi.sh: $tool is missing (apt-get install abigail-tools)" >&2; exit 1; }
+done
+# Of the types, only those of the public headers; nothing of where it was built.
+dump() {
+    abidw --headers-dir include/txmill --drop-private-types --no-show-locs --no-corpus-path --no-comp-dir-path \
+        --no-elf-needed --no-architecture --type-id-style hash "$1"
+}
+failed=0
+for library in libtxtile libtxmill; do
+    reference=scripts/abi/$library.abi
+    case $what in
+        renew) mkdir -p scripts/abi && dump "$build/$library.so" >"$reference.new" && mv "$reference.new" "$reference" ;;
+        check)
+            dump "$build/$library.so" >"$build/$library.abi"
+            if abidiff --no-added-syms "$reference" "$build/$library.abi"; then
+                echo "$library: as in $reference"
+            else
+                echo "$library: programs that are compiled against $reference would break; if that is meant: make abi-reference" >&2
+                failed=1
+            fi
+            ;;
+        *) echo "usage: abi.sh check|renew BUILD" >&2; exit 2 ;;
+    esac
+done
+exit $failed

@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Debian packages of what is in the tree: scripts/deb.sh BUILD [FOLDER]. They are for the Debian that they are built on.
+#
+#   txmill          the program with its manual, completion, farm scripts and modules, and libtxmill, which is its own
+#   libtxtile0      the library that renderers link
+#   libtxtile-dev   headers, static libraries and pkg-config of libtxtile and libtxmill
+#   python3-txmill  the Python package
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$1 out=$(realpath -m "${2:-$1/deb}")
+for tool in dpkg-deb dpkg-shlibdeps dpkg-architecture; do
+    command -v "$tool" >/dev/null || { echo "make deb: $tool is missing (apt-get install dpkg-dev)" >&2; exit 1; }
+done
+version=$(sed -n 's/^VERSION *:= *//p' Makefile) arch=$(dpkg-architecture -qDEB_HOST_ARCH)
+triplet=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+libdir=/usr/lib/$triplet
+
+# Everything once, as it will lie; each package then takes its part.
+make -s PREFIX=/usr LIBDIR="$libdir" PYTHONDIR=/usr/lib/python3/dist-packages DESTDIR="$work/all" B="$build" install
+take() { # PACKAGE PATH...
+    local package=$1 path
+    shift
+    for path in "$@"; do
+        mkdir -p "$work/$package$(dirname "$path")"
+        mv "$work/all$path" "$work/$package$(dirname "$path")/"
+    done
+}
+cd "$work/all"
+shopt -s nullglob
+take libtxtile0 "$libdir"/libtxtile.so.*
+take libtxtile-dev /usr/include "$libdir/pkgconfig" "$libdir"/lib{txtile,txmill}.{a,so}
+take python3-txmill /usr/lib/python3
+take txmill /usr
+cd "$work"
+find . -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# ---- what Debian asks of every package ----
+strip_all() { # PACKAGE: programs and libraries without their debugging symbols
+    find "$work/$1" -type f \( -name '*.so*' -o -path '*/bin/*' -o -name '*-worker' \) -print0 |
+        while IFS= read -r -d '' f; do
+            case $(head -c 4 "$f" | tail -c 3) in ELF) strip --strip-unneeded --remove-section=.comment --remove-section=.note "$f" ;; esac
+        done
+    find "$work/$1" -name '*.a' -exec strip --strip-debug --enable-deterministic-archives {} +
+}
+docs() { # PACKAGE: copyright and changelog
+    local at=$work/$1/usr/share/doc/$1
+    mkdir -p "$at"
+    cat >"$at/copyright" <<END
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: txmill
+
+Files: *
+Copyright: The txmill authors
+License: Apache-2.0
+ On Debian systems, the full text of the Apache License, Version 2.0 is in
+ /usr/share/common-licenses/Apache-2.0.
+END
+    printf 'txmill (%s) unstable; urgency=medium\n\n  * Packages made by "make deb".\n\n -- %s  %s\n' "$version" \
+        "$maintainer" "$(date -u -R -d "@$(git -C "$OLDPWD" log -1 --format=%ct 2>/dev/null || date +%s)")" |
+        gzip -9n >"$at/changelog.gz"
+    find "$work/$1/usr/share/man" -type f -name '*.[1-9]' -exec gzip -9n {} + 2>/dev/null || true
+    find "$work/$1" -type d -exec chmod 755 {} +
+    find "$work/$1/usr/lib" -type f -name '*.so*' -exec chmod 644 {} +
+}
+maintainer='The txmill authors <txmill@localhost.localdomain>'
+needs() { # PACKAGE: what its programs and libraries are linked with
+    mkdir -p "$work/shlibs/debian"
+    printf 'Source: txmill\n\nPackage: %s\nArchitecture: any\n' "$1" >"$work/shlibs/debian/control"
+    find "$work/$1" -type f -print0 | while IFS= read -r -d '' f; do
+        case $(head -c 4 "$f" | tail -c 3) in ELF) printf '%s\0' "$f" ;; esac
+    done >"$work/binaries"
+    (cd "$work/shlibs" && xargs -0 dpkg-shlibdeps -O -l"$work/libtxtile0$libdir" -l"$work/txmill$libdir" \
+        -x"$1" -xlibtxtile0 --ignore-missing-info -e <"$work/binaries" 2>/dev/null ||
+        xargs -0 dpkg-shlibdeps -O --ignore-missing-info -xlibtxtile0 <"$work/binaries") | sed -n 's/^shlibs:Depends=//p'
+}
+# OpenEXRCore is loaded when a file needs it: no tool sees that.
+openexr=$(strings -a "$work/libtxtile0$libdir"/libtxtile.so.0 | grep -m 1 '^libOpenEXRCore.*\.so\.')
+openexr=$(dpkg -S "*/$openexr" | head -n 1 | cut -d: -f1)
+
+pack() { # PACKAGE ARCHITECTURE SECTION DEPENDS SUMMARY, the description on stdin
+    local root=$work/$1
+    docs "$1"
+    mkdir -p "$root/DEBIAN"
+    {
+        printf 'Package: %s\nSource: txmill\nVersion: %s\nArchitecture: %s\nSection: %s\nPriority: optional\n' "$1" "$version" "$2" "$3"
+        printf 'Maintainer: %s\nInstalled-Size: %s\n' "$maintainer" "$(du -sk --apparent-size "$root" | cut -f1)"
+        [ "$2" = all ] || [ "$1" = txmill ] || echo 'Multi-Arch: same'
+        [ -z "$4" ] || echo "Depends: $4"
+        echo "Description: $5"
+        sed 's/^$/./; s/^/ /'
+    } >"$root/DEBIAN/control"
+    if [ "$1" = libtxtile0 ]; then
+        echo "libtxtile 0 libtxtile0 (>= $version)" >"$root/DEBIAN/shlibs"
+    fi
+    if [ "$1" = libtxtile0 ] || [ "$1" = txmill ]; then
+        echo 'activate-noawait ldconfig' >"$root/DEBIAN/triggers"
+    fi
+    (cd "$root" && find . -type f ! -path './DEBIAN/*' -printf '%P\0' | LC_ALL=C sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
+    chmod 644 "$root"/DEBIAN/*
+    if [ "$1" = python3-txmill ]; then
+        cat >"$root/DEBIAN/postinst" <<'END'
+#!/bin/sh
+set -e
+if [ "$1" = configure ] && command -v py3compile >/dev/null; then
+    py3compile -p python3-txmill
+fi
+END
+        cat >"$root/DEBIAN/prerm" <<'END'
+#!/bin/sh
+set -e
+if command -v py3clean >/dev/null; then
+    py3clean -p python3-txmill
+fi
+END
+        chmod 755 "$root"/DEBIAN/p*
+    fi
+    mkdir -p "$out"
+    dpkg-deb --root-owner-group -Zxz --build "$root" "$out/$1_${version}_$2.deb" >/dev/null
+    echo "$out/$1_${version}_$2.deb"
+}
+
+for p in txmill libtxtile0 libtxtile-dev; do strip_all "$p"; done
+tile_needs=$(needs libtxtile0) mill_needs=$(needs txmill)
+pack libtxtile0 "$arch" libs "$tile_needs, $openexr" "reads and samples the tx files of Blender's texture cache" <<'END'
+Renderers and tools link libtxtile to open the tiled, mip-mapped tx files
+that Cycles renders from: levels, tiles with the pixels around them, metadata,
+and exact texture look-ups. Plain C over the codecs alone.
+END
+pack txmill "$arch" graphics "$mill_needs, $openexr" "makes and inspects the tx files of Blender's texture cache" <<'END'
+Cycles renders large scenes from tiled, mip-mapped copies of the textures.
+txmill makes them without Blender, ahead of the render, on all cores, and
+looks into those that are there: the same names, the same pixels, the same
+metadata as Blender's own. libtxmill, which does the work, is in this package.
+END
+pack libtxtile-dev "$arch" libdevel "libtxtile0 (= $version), txmill (= $version), libdeflate-dev, libisal-dev, libzstd-dev, libxxhash-dev" \
+    "headers and static libraries of libtxtile and libtxmill" <<'END'
+What programs are built with that read tx files (libtxtile, pkg-config txtile)
+or make them (libtxmill, pkg-config txmill).
+END
+pack python3-txmill all python "python3 (>= 3.9), txmill (>= $version), libtxtile0 (>= $version)" "makes and inspects Blender's tx files from Python" <<'END'
+A typed package without dependencies over the program txmill: make, info,
+verify, resolve, list scenes with progress and cancel; tiles as numpy arrays
+or memory through libtxtile.
+END

@@ -1,0 +1,21 @@
+# What is made of the libraries for people and packagers: reference, ABI check, Debian packages.
+.PHONY: docs check-abi abi-reference deb check-deb
+# The reference of the public headers, in $(B)/docs/html; anything that Doxygen warns of fails.
+docs:
+	@command -v doxygen >/dev/null || { echo "make docs: doxygen is missing (apt-get install doxygen)" >&2; exit 1; }
+	@mkdir -p $(B)/docs
+	{ cat docs/Doxyfile && echo 'OUTPUT_DIRECTORY = $(B)/docs' && echo 'PROJECT_NUMBER = $(VERSION)'; } | doxygen -
+	@echo '$(B)/docs/html/index.html'
+
+# What programs that are compiled already rely on. The references are renewed on purpose only, with `make abi-reference`
+# and a look at the difference.
+check-abi: $(B)/libtxtile.so $(B)/libtxmill.so
+	scripts/abi.sh check $(B)
+abi-reference: $(B)/libtxtile.so $(B)/libtxmill.so
+	scripts/abi.sh renew $(B)
+
+# Packages for the Debian that this is, in $(B)/deb; installed, used and removed in clean chroots (root, network).
+deb:
+	scripts/deb.sh $(B)
+check-deb:
+	tests/deb/check.sh

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Versions of Blender's texture cache format, a row each: what a new one changes is looked up here, by names, files and
+ * settings keys alike.
+ */
+#ifndef TXM_CONTAINER_BLENDER_FORMAT_H
+#define TXM_CONTAINER_BLENDER_FORMAT_H
+
+/* What the Software entry of every version begins with; its number follows. */
+#define TXM_BLENDER_SOFTWARE "Blender maketx v"
+
+typedef struct txm_blender_format {
+    unsigned version;     /* in names ("wood.png.0-...") and in the Software entry */
+    const char *blender;  /* the Blender that came with it */
+    const char *software; /* the Software entry */
+} txm_blender_format;
+
+/* The format that is written and looked up. */
+const txm_blender_format *txm_blender_format_now(void);
+/* Blender's name of a version ("5.2"); NULL for one that this build does not know. */
+const txm_blender_format *txm_blender_format_of(unsigned version);
+#endif

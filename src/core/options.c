@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Taking options from programs that are older or newer than the library. */
+#include "core/options.h"
+
+#include <string.h>
+
+#include "core/fail.h"
+
+txm_status txm_options_take(void *own, size_t own_bytes, const void *given, const char *name, txm_error *err)
+{
+    size_t bytes;
+    if (!given)
+        return TXM_OK;
+    memcpy(&bytes, given, sizeof bytes);
+    if (bytes < sizeof bytes || bytes > 65536)
+        return txm_fail(err, TXM_STATUS_USAGE, "a %s was not opened: call %s_init first", name, name);
+    const unsigned char *beyond = given;
+    for (size_t i = own_bytes; i < bytes; i++)
+        if (beyond[i])
+            return txm_fail(err, TXM_STATUS_USAGE,
+                            "a %s asks for something that this version of the library (%s) does not know", name,
+                            txm_version());
+    memcpy(own, given, bytes < own_bytes ? bytes : own_bytes);
+    memcpy(own, &own_bytes, sizeof own_bytes);
+    return TXM_OK;
+}

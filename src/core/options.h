@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Structs of settings and options as programs hand them over: of the version that the program was compiled with. */
+#ifndef TXM_CORE_OPTIONS_H
+#define TXM_CORE_OPTIONS_H
+#include <stddef.h>
+
+#include "txmill/status.h"
+
+/* Copies what was given, whose first member says how large it is, over the defaults in `own` (of own_bytes): members
+ * that an older program does not know keep their defaults. NULL is all defaults. USAGE for what no txm_..._init opened,
+ * and for a newer program's struct that asks for something unknown here. `name` is the type's, for messages. */
+txm_status txm_options_take(void *own, size_t own_bytes, const void *given, const char *name, txm_error *err);
+#endif

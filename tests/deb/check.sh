@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# make check-deb: for Debian 12 and 13 the packages are built in one chroot and installed in another, clean one, where a
+# stranger's three programs (C converts, C++ reads tiles, Python runs a batch) work with nothing else set; then they are
+# removed, and nothing is left. Root and network; chroots are kept in $TXM_CHROOTS (default: build/chroots).
+#   check.sh [SUITE...]
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+repo=$(cd "$here/../.." && pwd)
+root=${TXM_CHROOTS:-$repo/build/chroots}
+export TXM_CHROOTS=$root
+# bootstrap and run are those of the chroots with Blender.
+# shellcheck source=tests/blender/chroots.sh
+. "$repo/tests/blender/chroots.sh" library
+say() { echo "check-deb: $*"; }
+fail() { echo "check-deb: $*" >&2; exit 1; }
+
+check_suite() {
+    local suite=$1 at packages leftovers
+    mkdir -p "$root"
+    # The chroot that builds has what scripts/packages names, and lintian.
+    packages=$(awk '$1 == "build" { print $2 }' "$repo/scripts/packages" | tr '\n' ' ')
+    if [ ! -e "$root/deb-build-$suite/ready" ]; then
+        say "$suite: setting up the chroot that builds"
+        bootstrap "deb-build-$suite" "$suite"
+        inside "deb-build-$suite" "DEBIAN_FRONTEND=noninteractive apt-get install -y $packages dpkg-dev lintian git mandoc"
+    fi
+    say "$suite: building"
+    rm -rf "$root/deb-$suite" && mkdir -p "$root/deb-$suite"
+    git -C "$repo" archive --prefix=txmill/ HEAD | tar -x -C "$root/deb-$suite"
+    (run "deb-build-$suite" sh -c "cd '$root/deb-$suite/txmill' && make -s -j\$(nproc) CUDA=no B=build PREFIX=/usr \
+        LIBDIR=/usr/lib/\$(dpkg-architecture -qDEB_HOST_MULTIARCH) all deb") >"$root/deb-$suite/log" 2>&1 ||
+        { tail -n 20 "$root/deb-$suite/log" >&2; fail "$suite: make deb failed"; }
+    say "$suite: lintian"
+    (run "deb-build-$suite" sh -c "lintian --fail-on error '$root/deb-$suite'/txmill/build/deb/*.deb") ||
+        fail "$suite: lintian found errors"
+
+    # A clean chroot, from a copy that was never used.
+    [ -e "$root/deb-base-$suite/ready" ] || { say "$suite: setting up the clean chroot"; bootstrap "deb-base-$suite" "$suite"; }
+    at=$root/deb-clean-$suite
+    rm -rf --one-file-system "$at" && cp -a "$root/deb-base-$suite" "$at"
+    mkdir -p "$at/root/debs" "$at/root/stranger"
+    cp "$root/deb-$suite"/txmill/build/deb/*.deb "$at/root/debs/"
+    cp "$repo"/examples/{convert_folder.c,read_tiles.c,read_tiles.cpp,view_texture.c} "$here/stranger.py" "$at/root/stranger/"
+    cp "$repo"/testdata/golden/{rgb8.png,rgba8.tga,half-rgba.exr} "$at/root/stranger/"
+    # The compilers are the stranger's own business; apt resolves the rest from the packages alone.
+    inside "deb-clean-$suite" "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y gcc g++ libc6-dev pkg-config python3"
+    snapshot "$at" >"$root/deb-$suite/before"
+    say "$suite: installing"
+    inside "deb-clean-$suite" "DEBIAN_FRONTEND=noninteractive apt-get install -y /root/debs/*.deb"
+    say "$suite: a stranger's programs"
+    (run "deb-clean-$suite" env -i HOME=/root PATH=/usr/bin:/bin sh -euc '
+        cd /root/stranger
+        cc -Wall -Werror convert_folder.c $(pkg-config --cflags --libs txmill) -o convert_folder
+        c++ -std=c++17 -Wall -Werror read_tiles.cpp $(pkg-config --cflags --libs txtile) -o read_tiles
+        cc -Wall -Werror view_texture.c $(pkg-config --cflags --libs txtile) -o view_texture
+        mkdir textures && cp rgb8.png rgba8.tga half-rgba.exr textures
+        ./convert_folder textures | tee converted
+        [ "$(grep -c created converted)" -eq 3 ]
+        ./read_tiles textures/blender_tx/rgb8.png.*.tx | tee tiles
+        [ "$(grep -c ^level tiles)" -eq 9 ]
+        ./view_texture textures/blender_tx/rgb8.png.*.tx 0 rgb8.ppm
+        head -c 15 rgb8.ppm | grep -q "^P6"
+        python3 stranger.py
+        txmill --version
+        txmill info textures/blender_tx/rgba8.tga.*.tx
+    ') || fail "$suite: a stranger's program failed"
+    say "$suite: removing"
+    rm -rf "$at/root/stranger"
+    inside "deb-clean-$suite" "DEBIAN_FRONTEND=noninteractive apt-get purge -y txmill libtxtile0 libtxtile-dev python3-txmill &&
+        DEBIAN_FRONTEND=noninteractive apt-get purge -y --autoremove"
+    leftovers=$(snapshot "$at" | LC_ALL=C comm -13 "$root/deb-$suite/before" - | grep -iE 'txmill|txtile' || true)
+    [ -z "$leftovers" ] || fail "$suite: left behind: $leftovers"
+    rm -rf --one-file-system "$at"
+    say "$suite: ok"
+}
+
+# Every path of a chroot but for what packages never own.
+snapshot() {
+    (cd "$1" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./root/debs -o -path ./var/cache -o \
+        -path ./var/lib/apt -o -path ./var/log \) -prune -o -print | LC_ALL=C sort)
+}
+
+[ $# -gt 0 ] || set -- bookworm trixie
+for suite in "$@"; do check_suite "$suite"; done
+say "installed, used and removed without leftovers: $*"

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Settings and options of programs that are older or newer than the library. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/options.h"
+#include "txmill/batch.h"
+#include "txmill/convert.h"
+#include "txmill/inspect.h"
+
+/* A type as this library knows it, and as the next one will. */
+typedef struct now {
+    size_t struct_size;
+    int a, b;
+} now;
+typedef struct next {
+    now known;
+    int c;
+} next;
+
+START_TEST(older_keeps_defaults)
+{
+    now own = {.a = 1, .b = 2};
+    struct {
+        size_t struct_size;
+        int a;
+    } older = {offsetof(now, b), 7};
+    ck_assert_int_eq(txm_options_take(&own, sizeof own, &older, "now", NULL), TXM_OK);
+    ck_assert_int_eq(own.a, 7);
+    ck_assert_int_eq(own.b, 2);
+    ck_assert_uint_eq(own.struct_size, sizeof own);
+}
+END_TEST
+
+START_TEST(newer_may_ask_for_nothing_unknown)
+{
+    now own = {0};
+    txm_error err;
+    next newer = {{sizeof newer, 3, 4}, 0};
+    ck_assert_int_eq(txm_options_take(&own, sizeof own, &newer, "now", &err), TXM_OK);
+    ck_assert_int_eq(own.b, 4);
+    newer.c = 1;
+    own.a = 9;
+    txm_error_clear(&err);
+    ck_assert_int_eq(txm_options_take(&own, sizeof own, &newer, "now", &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(own.a, 9);
+    ck_assert_ptr_nonnull(strstr(err.message, "now"));
+}
+END_TEST
+
+START_TEST(null_is_defaults)
+{
+    now own = {.a = 5};
+    ck_assert_int_eq(txm_options_take(&own, sizeof own, NULL, "now", NULL), TXM_OK);
+    ck_assert_int_eq(own.a, 5);
+}
+END_TEST
+
+/* Settings of a program that knew only the first members. */
+START_TEST(settings_of_any_size)
+{
+    unsigned char room[2 * sizeof(txm_settings)];
+    memset(room, 0xAA, sizeof room);
+    txm_settings_init_sized((txm_settings *)room, offsetof(txm_settings, tile_px));
+    for (size_t i = offsetof(txm_settings, tile_px); i < sizeof room; i++)
+        ck_assert_uint_eq(room[i], 0xAA);
+    txm_settings_init_sized((txm_settings *)room, sizeof room);
+    for (size_t i = sizeof(txm_settings); i < sizeof room; i++)
+        ck_assert_uint_eq(room[i], 0);
+    ck_assert(((txm_settings *)room)->borders);
+}
+END_TEST
+
+/* What nobody opened is refused by every entry, before anything is looked at. */
+START_TEST(unopened_is_usage)
+{
+    txm_error err;
+    txm_context *context = NULL;
+    txm_inputs *inputs = NULL;
+    txm_batch *batch = NULL;
+    txm_result result;
+    txm_resolution resolution;
+    txm_findings findings = {0};
+    txm_verdict verdict;
+    const txm_context_options no_context = {0};
+    const txm_settings no_settings = {0};
+    const txm_convert_options no_convert = {0};
+    const txm_inputs_options no_inputs = {0};
+    const txm_batch_options no_batch = {0};
+    const txm_verify_options no_verify = {0};
+    const txm_resolve_options no_resolve = {0};
+    ck_assert_int_eq(txm_context_new(&no_context, &context, &err), TXM_STATUS_USAGE);
+    ck_assert_ptr_nonnull(strstr(err.message, "txm_context_options_init"));
+    ck_assert_int_eq(txm_context_new(NULL, &context, &err), TXM_OK);
+    ck_assert_int_eq(txm_convert(context, "x.png", &no_settings, NULL, &result, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_convert(context, "x.png", NULL, &no_convert, &result, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_convert(context, "x.png", NULL, NULL, &result, &err), TXM_STATUS_NOT_FOUND);
+    ck_assert_int_eq(txm_inputs_new(&no_inputs, &inputs, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_inputs_new(NULL, &inputs, &err), TXM_OK);
+    ck_assert_int_eq(txm_batch_new(context, inputs, &no_batch, &batch, &err), TXM_STATUS_USAGE);
+    ck_assert_ptr_null(batch);
+    ck_assert_int_eq(txm_batch_new(context, inputs, NULL, &batch, &err), TXM_OK);
+    ck_assert_int_eq(txm_verify(context, "x.tx", &no_verify, &findings, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_judge(context, "x.tx", &no_verify, &verdict, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_resolve_image(context, "x.png", NULL, &no_resolve, &resolution, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_resolve_image(context, "x.png", &no_settings, NULL, &resolution, &err), TXM_STATUS_USAGE);
+    txm_batch_free(&batch);
+    txm_inputs_free(&inputs);
+    txm_context_free(&context);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("options");
+    TCase *tc = tcase_create("sizes");
+    tcase_add_test(tc, older_keeps_defaults);
+    tcase_add_test(tc, newer_may_ask_for_nothing_unknown);
+    tcase_add_test(tc, null_is_defaults);
+    tcase_add_test(tc, settings_of_any_size);
+    tcase_add_test(tc, unopened_is_usage);
+    suite_add_tcase(suite, tc);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
