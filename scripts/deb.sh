@@ -8,6 +8,7 @@
 #   python3-txmill  the Python package
 set -euo pipefail
 cd "$(dirname "$0")/.."
+repo=$PWD
 build=$1 out=$(realpath -m "${2:-$1/deb}")
 for tool in dpkg-deb dpkg-shlibdeps dpkg-architecture; do
     command -v "$tool" >/dev/null || { echo "make deb: $tool is missing (apt-get install dpkg-dev)" >&2; exit 1; }
@@ -59,7 +60,7 @@ License: Apache-2.0
  /usr/share/common-licenses/Apache-2.0.
 END
     printf 'txmill (%s) unstable; urgency=medium\n\n  * Packages made by "make deb".\n\n -- %s  %s\n' "$version" \
-        "$maintainer" "$(date -u -R -d "@$(git -C "$OLDPWD" log -1 --format=%ct 2>/dev/null || date +%s)")" |
+        "$maintainer" "$(date -u -R -d "@$(git -C "$repo" log -1 --format=%ct 2>/dev/null || date +%s)")" |
         gzip -9n >"$at/changelog.gz"
     find "$work/$1/usr/share/man" -type f -name '*.[1-9]' -exec gzip -9n {} + 2>/dev/null || true
     find "$work/$1" -type d -exec chmod 755 {} +

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "container/blender_format.h"
 #include "core/bytes.h"
 #include "core/hash.h"
 #include "core/mem.h"
 #include "core/path.h"
 
-/* Of the naming scheme and the files' content, as Blender 5.2 has it. */
-enum { FORMAT_VERSION = 0, MD5_DIGITS = 32 };
+enum { MD5_DIGITS = 32 };
 
 static bool is_default_dir(const char *cache_dir)
 {
@@ -57,7 +57,7 @@ char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_k
     char hex[TXM_MD5_HEX];
     if (!digest(source_path, cache_dir, key, hex))
         return NULL;
-    char *name = txm_asprintf("%s.%d-%s.tx", txm_path_base(source_path), FORMAT_VERSION, hex);
+    char *name = txm_asprintf("%s.%u-%s.tx", txm_path_base(source_path), txm_blender_format_now()->version, hex);
     /* No "./" in front of files in the current folder. */
     char *source_dir = strchr(source_path, '/') ? txm_path_dir(source_path) : txm_strdup("");
     char *dir = source_dir ? txm_path_join(source_dir, is_default_dir(cache_dir) ? "blender_tx" : cache_dir) : NULL;
@@ -99,7 +99,7 @@ bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned 
     *source_name_bytes = (size_t)(dot - tx_name);
     memcpy(md5_hex, hex, MD5_DIGITS);
     md5_hex[MD5_DIGITS] = 0;
-    return *version == FORMAT_VERSION;
+    return *version == txm_blender_format_now()->version;
 }
 
 bool txm_own_name_fits(const char *tx_path, const txm_tx_description *description, const char *source, const char *dir,

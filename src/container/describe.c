@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "container/blender_format.h"
 #include "container/reader_impl.h"
 #include "core/fail.h"
 #include "core/mem.h"
@@ -125,7 +126,7 @@ static int parse_format_version(const char *software)
 {
     int version;
     char tail;
-    return sscanf(software, "Blender maketx v%9d%c", &version, &tail) == 1 && version >= 0 ? version : -1;
+    return sscanf(software, TXM_BLENDER_SOFTWARE "%9d%c", &version, &tail) == 1 && version >= 0 ? version : -1;
 }
 
 txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error *err)
@@ -180,7 +181,7 @@ void txm_tx_description_free(txm_tx_description *description)
 enum { USUAL_TILE_PX = 64 };
 
 /* Cycles refuses files that a newer format of its writer made. */
-static const char version_prefix[] = "Blender maketx v";
+static const char version_prefix[] = TXM_BLENDER_SOFTWARE;
 
 static int refuse(char *reason, size_t reason_bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static int refuse(char *reason, size_t reason_bytes, const char *format, ...)

@@ -9,6 +9,7 @@
 #include <openexr.h>
 #include <string.h>
 
+#include "container/blender_format.h"
 #include "container/writer_impl.h"
 #include "container/writer_metadata.h"
 #include "core/bytes.h"
@@ -116,7 +117,7 @@ static void set_texts(exr_context_t exr, const txm_tx_metadata *m, exr_result_t 
 {
     char date[TXM_DATE_BYTES];
     txm_metadata_date(m->source_mtime, date);
-    set_text(exr, "Software", txm_tx_software, rc);
+    set_text(exr, "Software", txm_blender_format_now()->software, rc);
     set_text(exr, "blender:SourceAlpha", txm_alpha_stored_name(m->alpha), rc);
     set_text(exr, "blender:SourceColorSpace", m->detected_colorspace, rc);
     set_text(exr, "blender:SourceFile", m->source, rc);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "container/blender_format.h"
 #include "container/tiff_reader.h"
 #include "container/writer_metadata.h"
 #include "core/fail.h"
@@ -129,7 +130,7 @@ static txm_status check_texts(const check *c, const txm_tiff *t, const txm_tiff_
     }
     if ((status = check_text(c, t, dir, TAG_DOCUMENT_NAME, document.data)) ||
         (status = check_text(c, t, dir, TXM_TAG_IMAGE_DESCRIPTION, description.data)) ||
-        (status = check_text(c, t, dir, TAG_SOFTWARE, txm_tx_software)) ||
+        (status = check_text(c, t, dir, TAG_SOFTWARE, txm_blender_format_now()->software)) ||
         (status = check_text(c, t, dir, TXM_TAG_TEXTURE_FORMAT, txm_tx_texture_format(m))) ||
         (status = check_text(c, t, dir, TAG_WRAP_MODES, txm_tx_wrap_modes(m))))
         goto done;
@@ -204,7 +205,7 @@ static txm_status check_exr(const check *c)
     const txm_tx_summary *s = c->summary;
     char date[TXM_DATE_BYTES];
     txm_metadata_date(m->source_mtime, date);
-    bool same = has(c, "Software", txm_tx_software) && has(c, "blender:SourceAlpha", txm_alpha_stored_name(m->alpha)) &&
+    bool same = has(c, "Software", txm_blender_format_now()->software) && has(c, "blender:SourceAlpha", txm_alpha_stored_name(m->alpha)) &&
                 has(c, "blender:SourceColorSpace", m->detected_colorspace) && has(c, "blender:SourceFile", m->source) &&
                 has(c, "blender:XYZToSceneLinear", m->xyz_to_scene_linear) && has(c, "capDate", date) &&
                 has(c, "textureformat", txm_tx_texture_format(m)) && has(c, "wrapmodes", txm_tx_wrap_modes(m)) &&

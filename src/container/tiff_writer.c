@@ -13,6 +13,7 @@
 #include <string.h>
 #include <tiffio.h>
 
+#include "container/blender_format.h"
 #include "container/libtiff.h"
 #include "container/writer_impl.h"
 #include "container/writer_metadata.h"
@@ -200,7 +201,7 @@ static int set_texts(tiff_writer *w)
     int ok = set_text(t, TIFFTAG_DOCUMENTNAME, w->document_name.data);
     ok = ok && set_text(t, TIFFTAG_IMAGEDESCRIPTION, w->description.data);
     ok = ok && set_density(t, &w->metadata->density);
-    ok = ok && set_text(t, TIFFTAG_SOFTWARE, txm_tx_software);
+    ok = ok && set_text(t, TIFFTAG_SOFTWARE, txm_blender_format_now()->software);
     ok = ok && set_text(t, TIFFTAG_PIXAR_TEXTUREFORMAT, txm_tx_texture_format(w->metadata));
     ok = ok && set_text(t, TIFFTAG_PIXAR_WRAPMODES, txm_tx_wrap_modes(w->metadata));
     for (size_t i = 0; ok && i < w->metadata->attribute_count; i++) {

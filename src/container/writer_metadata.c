@@ -15,8 +15,6 @@
 #include "core/mem.h"
 #include "core/text.h"
 
-const char txm_tx_software[] = "Blender maketx v0";
-
 /* Attributes with a place of their own. Names are OpenImageIO's; EXR spells some of them differently. */
 static const struct {
     const char *name;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "container/blender_format.h"
 #include "device/arith.h"
 
 static bool alpha_is_unassociated(const txm_source_info *info, txm_alpha alpha)
@@ -23,7 +24,8 @@ static bool is_linear_already(const txm_source_info *info)
 {
     int version = -1, end = 0;
     return info->tiled && (info->file_channels == 1 || info->file_channels == 4) &&
-           sscanf(info->software, "Blender maketx v%d%n", &version, &end) == 1 && end && version == 0;
+           sscanf(info->software, TXM_BLENDER_SOFTWARE "%d%n", &version, &end) == 1 && end && version >= 0 &&
+           txm_blender_format_of((unsigned)version);
 }
 
 const char *txm_conform_detected(const txm_source_info *info, const txm_color_space *space, const char *named)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "container/blender_format.h"
 #include "core/fail.h"
 #include "source/defaults.h"
 
@@ -86,9 +87,10 @@ void txm_settings_key(const txm_source_info *info, const txm_color_space *space,
     char text[512];
     /* A transform's digest takes part alone, not the name of its space: the same transform gives the same pixels. */
     int n = snprintf(text, sizeof text,
-                     "pixels:%d class:%s transform:%.300s associate:%d opaque:%d divide:%d latlong:%d "
+                     "format:%u pixels:%d class:%s transform:%.300s associate:%d opaque:%d divide:%d latlong:%d "
                      "mono:%d",
-                     TXM_PIXELS_VERSION, classes[txm_color_space_class(space)], txm_color_space_transform_id(space),
+                     txm_blender_format_now()->version, TXM_PIXELS_VERSION,
+                     classes[txm_color_space_class(space)], txm_color_space_transform_id(space),
                      c.associate, c.set_opaque, c.divide, settings->equiangular, settings->mono && c.channels > 1);
     txm_sha1_of(text, (size_t)n, out);
 }

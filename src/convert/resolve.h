@@ -29,7 +29,8 @@ enum { TXM_PIXELS_VERSION = 2 };
  * find work that was done already, where names and times say nothing.
  *
  * It covers the class of the colour space, or what its transform does; what is done about alpha; filtering as an
- * environment; whether grey is stored as one channel; and the version of our own arithmetic. It does not cover how the
+ * environment; whether grey is stored as one channel; and the versions of Blender's format and of
+ * our own arithmetic. It does not cover how the
  * space is called, tiles, compression, borders, metadata, places: they change no pixel. So sRGB and its alias have one
  * key, and alpha types have one key where the image has no alpha. */
 void txm_settings_key(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,

@@ -3,7 +3,7 @@
 # make check-deb: for Debian 12 and 13 the packages are built in one chroot and installed in another, clean one, where a
 # stranger's three programs (C converts, C++ reads tiles, Python runs a batch) work with nothing else set; then they are
 # removed, and nothing is left. Root and network; chroots are kept in $TXM_CHROOTS (default: build/chroots).
-#   check.sh [SUITE...]
+#   check.sh [SUITE...]       TXM_DEBS=FOLDER: takes the packages in FOLDER/SUITE, builds none
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 repo=$(cd "$here/../.." && pwd)
@@ -16,8 +16,16 @@ say() { echo "check-deb: $*"; }
 fail() { echo "check-deb: $*" >&2; exit 1; }
 
 check_suite() {
-    local suite=$1 at packages leftovers
+    local suite=$1 debs
     mkdir -p "$root"
+    debs=${TXM_DEBS:+$TXM_DEBS/$suite}
+    [ -n "$debs" ] || build_suite "$suite"
+    debs=${debs:-$root/deb-$suite/txmill/build/deb}
+    use_packages "$suite" "$debs"
+}
+
+build_suite() {
+    local suite=$1 packages
     # The chroot that builds has what scripts/packages names, and lintian.
     packages=$(awk '$1 == "build" { print $2 }' "$repo/scripts/packages" | tr '\n' ' ')
     if [ ! -e "$root/deb-build-$suite/ready" ]; then
@@ -34,23 +42,28 @@ check_suite() {
     say "$suite: lintian"
     (run "deb-build-$suite" sh -c "lintian --fail-on error '$root/deb-$suite'/txmill/build/deb/*.deb") ||
         fail "$suite: lintian found errors"
+}
+
+use_packages() {
+    local suite=$1 debs=$2 at leftovers
+    mkdir -p "$root/deb-$suite"
 
     # A clean chroot, from a copy that was never used.
     [ -e "$root/deb-base-$suite/ready" ] || { say "$suite: setting up the clean chroot"; bootstrap "deb-base-$suite" "$suite"; }
     at=$root/deb-clean-$suite
     rm -rf --one-file-system "$at" && cp -a "$root/deb-base-$suite" "$at"
-    mkdir -p "$at/root/debs" "$at/root/stranger"
-    cp "$root/deb-$suite"/txmill/build/deb/*.deb "$at/root/debs/"
-    cp "$repo"/examples/{convert_folder.c,read_tiles.c,read_tiles.cpp,view_texture.c} "$here/stranger.py" "$at/root/stranger/"
-    cp "$repo"/testdata/golden/{rgb8.png,rgba8.tga,half-rgba.exr} "$at/root/stranger/"
+    mkdir -p "$at/opt/debs" "$at/opt/stranger"
+    cp "$debs"/*.deb "$at/opt/debs/"
+    cp "$repo"/examples/{convert_folder.c,read_tiles.c,read_tiles.cpp,view_texture.c} "$here/stranger.py" "$at/opt/stranger/"
+    cp "$repo"/testdata/golden/{rgb8.png,rgba8.tga,half-rgba.exr} "$at/opt/stranger/"
     # The compilers are the stranger's own business; apt resolves the rest from the packages alone.
     inside "deb-clean-$suite" "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y gcc g++ libc6-dev pkg-config python3"
     snapshot "$at" >"$root/deb-$suite/before"
     say "$suite: installing"
-    inside "deb-clean-$suite" "DEBIAN_FRONTEND=noninteractive apt-get install -y /root/debs/*.deb"
+    inside "deb-clean-$suite" "DEBIAN_FRONTEND=noninteractive apt-get install -y /opt/debs/*.deb"
     say "$suite: a stranger's programs"
-    (run "deb-clean-$suite" env -i HOME=/root PATH=/usr/bin:/bin sh -euc '
-        cd /root/stranger
+    (run "deb-clean-$suite" env -i HOME=/var/home PATH=/usr/bin:/bin sh -euc '
+        cd /opt/stranger
         cc -Wall -Werror convert_folder.c $(pkg-config --cflags --libs txmill) -o convert_folder
         c++ -std=c++17 -Wall -Werror read_tiles.cpp $(pkg-config --cflags --libs txtile) -o read_tiles
         cc -Wall -Werror view_texture.c $(pkg-config --cflags --libs txtile) -o view_texture
@@ -66,7 +79,7 @@ check_suite() {
         txmill info textures/blender_tx/rgba8.tga.*.tx
     ') || fail "$suite: a stranger's program failed"
     say "$suite: removing"
-    rm -rf "$at/root/stranger"
+    rm -rf "$at/opt/stranger"
     inside "deb-clean-$suite" "DEBIAN_FRONTEND=noninteractive apt-get purge -y txmill libtxtile0 libtxtile-dev python3-txmill &&
         DEBIAN_FRONTEND=noninteractive apt-get purge -y --autoremove"
     leftovers=$(snapshot "$at" | LC_ALL=C comm -13 "$root/deb-$suite/before" - | grep -iE 'txmill|txtile' || true)
@@ -77,7 +90,7 @@ check_suite() {
 
 # Every path of a chroot but for what packages never own.
 snapshot() {
-    (cd "$1" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./root/debs -o -path ./var/cache -o \
+    (cd "$1" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./opt/debs -o -path ./var/cache -o \
         -path ./var/lib/apt -o -path ./var/log \) -prune -o -print | LC_ALL=C sort)
 }
 
