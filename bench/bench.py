@@ -176,7 +176,7 @@ say(f"# txmill beside Debian's maketx\n\n{cpu_name()}, {os.cpu_count()} processo
 for group in wanted:
     GROUPS[group]()
 if not sys.argv[3:]:
-    for other in [["sh", "bench/padded.sh", BUILD, IMAGES], [sys.executable, "bench/scenes.py", BUILD]]:
+    for other in [["sh", "bench/library.sh", BUILD, IMAGES], [sys.executable, "bench/scenes.py", BUILD]]:
         say()
         say(subprocess.run(other, check=True, capture_output=True, text=True).stdout.rstrip())
     with open("bench/results.md", "w", encoding="utf-8") as results:

@@ -19,3 +19,8 @@ deb:
 	scripts/deb.sh $(B)
 check-deb:
 	tests/deb/check.sh
+
+# What linking the libraries costs: start-up, padded tiles a second. `make bench` measures it with the rest.
+.PHONY: bench-library
+bench-library: all
+	bench/library.sh $(B)

@@ -15,6 +15,7 @@
 
 #include "cache/name.h"
 #include "cache/publish.h"
+#include "container/blender_format.h"
 #include "core/path.h"
 
 static const char xyz[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0";
@@ -98,6 +99,24 @@ START_TEST(test_equiangular)
     ck_assert_str_ne(plain, equiangular);
     free(plain);
     free(equiangular);
+}
+END_TEST
+
+/* The table rises, knows what it says of itself, and its last row is what is written. */
+START_TEST(test_format_versions)
+{
+    const txm_blender_format *now = txm_blender_format_now(), *first = txm_blender_format_of(0);
+    char begin[32];
+    ck_assert_ptr_nonnull(first);
+    ck_assert_str_eq(first->blender, "5.2");
+    ck_assert_str_eq(first->software, "Blender maketx v0");
+    ck_assert_ptr_eq(txm_blender_format_of(now->version), now);
+    ck_assert_ptr_null(txm_blender_format_of(now->version + 1));
+    const txm_tx_key key = {xyz, "sRGB", TXM_ALPHA_STRAIGHT, false};
+    char *tx = txm_tx_path("/a/wood.png", NULL, &key);
+    snprintf(begin, sizeof begin, "wood.png.%u-", now->version);
+    ck_assert_ptr_eq(strstr(txm_path_base(tx), begin), txm_path_base(tx));
+    free(tx);
 }
 END_TEST
 
@@ -364,6 +383,7 @@ int main(void)
     tcase_add_test(names, test_golden_names);
     tcase_add_test(names, test_places);
     tcase_add_test(names, test_equiangular);
+    tcase_add_test(names, test_format_versions);
     tcase_add_test(names, test_parse_names);
     tcase_add_checked_fixture(publish, make_dir, remove_dir);
     tcase_add_test(publish, test_publish);

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What linking the libraries costs: start-up of a program that opens a tx file, by the processor's clock, for libtxtile,
+for libtxmill and for a program that links neither. library.py BUILD TX"""
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+
+BUILD, TX = os.path.abspath(sys.argv[1]), sys.argv[2]
+ROUNDS, TARGET_MS = 200, 3.0
+
+NOTHING = "int main(void) { return 0; }\n"
+OPENS = """#include <txmill/reader.h>
+int main(int argc, char **argv)
+{
+    txm_tx *tx;
+    txm_error err;
+    if (argc != 2 || txm_tx_open(argv[1], &tx, &err))
+        return 1;
+    txm_tx_close(&tx);
+    return 0;
+}
+"""
+CONVERTS = """#include <txmill/convert.h>
+int main(void) { return !txm_version(); }
+"""
+
+
+def build(folder, name, source, *flags):
+    path = os.path.join(folder, name)
+    with open(path + ".c", "w") as f:
+        f.write(source)
+    subprocess.run(["cc", "-O2", "-Iinclude", path + ".c", "-o", path, "-L" + BUILD, *flags], check=True)
+    return path
+
+
+def milliseconds(program, environment):
+    """The median of user and system time of one run."""
+    times = []
+    for _ in range(ROUNDS):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([program, TX], check=True, env=environment)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return 1000 * statistics.median(times)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for library in ("libtxtile", "libtxmill"):
+        os.symlink(f"{BUILD}/{library}.so", f"{folder}/{library}.so.0")
+    environment = {**os.environ, "LD_LIBRARY_PATH": folder}
+    programs = [
+        ("neither library", build(folder, "nothing", NOTHING)),
+        ("libtxtile, a tx file opened", build(folder, "opens", OPENS, "-ltxtile")),
+        ("libtxmill", build(folder, "converts", CONVERTS, "-ltxmill", "-ltxtile")),
+    ]
+    print("| start-up of a program that links | CPU ms |")
+    print("|---|---|")
+    measured = [(name, milliseconds(path, environment)) for name, path in programs]
+    for name, ms in measured:
+        print(f"| {name} | {ms:.2f} |")
+    tile = measured[1][1] - measured[0][1]
+    print(f"\nlibtxtile itself: {tile:.2f} ms, wanted below {TARGET_MS:.0f} ms: {'ok' if tile < TARGET_MS else 'MISSED'}")
