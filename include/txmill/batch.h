@@ -143,6 +143,8 @@ TXM_API txm_status txm_lint_image(const txm_color_config *config, const char *pa
 
 /* ---- the batch -------------------------------------------------------------------------------------------------- */
 
+enum { TXM_CONTENT_HEX = 65 }; /* SHA-256 in lower case, and the NUL */
+
 /* What a conversion is expected to cost. */
 typedef struct txm_cost {
     double megapixels;     /* of level 0 */

@@ -2,9 +2,7 @@
  * Digests of whole files: what a source holds, whatever it is called and whenever it was written. */
 #ifndef TXM_BATCH_CONTENT_H
 #define TXM_BATCH_CONTENT_H
-#include "txmill/convert.h"
-
-enum { TXM_CONTENT_HEX = 65 }; /* SHA-256 in lower case, and the NUL */
+#include "txmill/batch.h"
 
 /* SHA-256 of a file's bytes: stores are shared, so nobody may be able to make two images of one digest. `cancel` may be
  * NULL. NOT_FOUND, DENIED, IO, CANCELLED, NO_MEMORY. */

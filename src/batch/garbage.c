@@ -214,7 +214,7 @@ txm_status txm_garbage_collect(const char *path, const txm_garbage_options *opti
     txm_status status = txm_options_take(&o, sizeof o, options, "txm_garbage_options", err);
     walk w = {.options = &o, .result = result, .now = time(NULL)};
     if (status == TXM_OK && !o.dry_run && !(w.claims = txm_claims_new(NULL)))
-        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "cannot start the thread that renews claims");
+        status = txm_fail_errno(err, errno, "cannot start the thread that renews claims");
     if (status == TXM_OK)
         status = begin(&w, path, err);
     while (status == TXM_OK && w.count) {

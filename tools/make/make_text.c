@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "batch/content.h"
 #include "tools/output/format.h"
 #include "tools/output/say.h"
 #include "tools/output/text.h"
