@@ -20,8 +20,8 @@ for path in sys.argv[1:]:
         if end != ";":  # the body of an inline function
             continue
         statement = " ".join(statement.split())
-        found = re.match(r"(?!typedef|static|return)(?:[A-Za-z_][\w ]*[ *])(txm_\w+) ?\(", statement)
-        if found and "(*" not in statement.split("(txm_")[0]:
+        found = re.match(r"(?!typedef|static|return)(?:[A-Za-z_][\w *]*[ *])(txm_\w+) ?\(", statement)
+        if found and "(" not in statement[:found.start(1)]:
             print(found[1])
 EOF
 }

@@ -55,7 +55,7 @@ cp rgb.tx wall.1001.tx; cp half.tx wall.1002.tx; cp grey.tx wall.1011.tx
 txm sample 'wall.<UDIM>.tx' --u 1.3 --v 0.6 --explain
 check udim rc_is 0
 check udim-one-line-of-colour test "$(head -n 1 out)" = "$("$TXMILL" sample half.tx --u 0.29999995 --v 0.6)"
-check udim-named grep -q '^UDIM tile 1002: .*wall.1002.tx, at 0.3' out
+check udim-named grep -q '^UDIM tile 1002: .*wall.1002.tx, at 0.299999952 0.6' out
 txm sample 'wall.<UDIM>.tx' --u 2.3 --v 0.6 --explain
 check udim-hole grep -qx '1 0 1 1' out
 check udim-hole-named grep -qx 'UDIM tile 1003: no file, a hole' out

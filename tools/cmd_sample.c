@@ -11,10 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/pattern.h"
 #include "core/fail.h"
 #include "core/mem.h"
-#include "core/path.h"
 #include "core/text.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
@@ -167,17 +165,12 @@ typedef struct texture {
     uint32_t columns, rows; /* of UDIM tiles up to the last one; 0: one file */
 } texture;
 
-static uint32_t tile_number(const txm_input *input)
-{
-    return input->pattern ? txm_pattern_tile(txm_path_base(input->pattern), txm_path_base(input->path)) : 0;
-}
-
 /* Inputs from `first` on that are one texture. */
 static size_t texture_inputs(const txm_inputs *inputs, size_t first)
 {
     const txm_input *input = txm_inputs_at(inputs, first), *next;
     size_t n = 1;
-    while (tile_number(input) && (next = txm_inputs_at(inputs, first + n)) && tile_number(next) &&
+    while (txm_input_udim(input) && (next = txm_inputs_at(inputs, first + n)) && txm_input_udim(next) &&
            strcmp(next->pattern, input->pattern) == 0)
         n++;
     return n;
@@ -196,7 +189,7 @@ static txm_status add_tiles(texture *t, txm_extension extension, uint32_t *numbe
     txm_status status = TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < t->count; i++) {
         const txm_input *input = txm_inputs_at(t->inputs, t->first + i);
-        numbers[i] = tile_number(input);
+        numbers[i] = txm_input_udim(input);
         t->columns = numbers[i] % 10 == 0 ? 10 : t->columns > numbers[i] % 10 ? t->columns : numbers[i] % 10;
         t->rows = t->rows > (numbers[i] - 1001) / 10 + 1 ? t->rows : (numbers[i] - 1001) / 10 + 1;
         status = txm_input_check(input, err);
@@ -212,7 +205,7 @@ static txm_status texture_open(texture *t, txm_extension extension, txm_error *e
     txm_status status = txm_input_check(input, err);
     if (status == TXM_OK)
         status = txm_texture_set_new(&t->set, err);
-    if (status == TXM_OK && !tile_number(input))
+    if (status == TXM_OK && !txm_input_udim(input))
         return txm_texture_set_add(t->set, input->path, extension, &t->id, err);
     if (status != TXM_OK)
         return status;
@@ -227,7 +220,7 @@ static txm_status texture_open(texture *t, txm_extension extension, txm_error *e
 static const char *tile_path(const texture *t, uint32_t tile)
 {
     for (size_t i = 0; i < t->count; i++)
-        if (tile_number(txm_inputs_at(t->inputs, t->first + i)) == tile)
+        if (txm_input_udim(txm_inputs_at(t->inputs, t->first + i)) == tile)
             return txm_inputs_at(t->inputs, t->first + i)->path;
     return NULL;
 }
@@ -531,7 +524,7 @@ static void sample_all(const sample_args *args, const txm_inputs *inputs, txm_ta
         const txm_input *input = txm_inputs_at(inputs, i);
         n = texture_inputs(inputs, i);
         texture t = {
-            .name = tile_number(input) ? input->pattern : input->path, .inputs = inputs, .first = i, .count = n};
+            .name = txm_input_udim(input) ? input->pattern : input->path, .inputs = inputs, .first = i, .count = n};
         txm_error err = {0};
         txm_status status = sample(&t, args, count > 1, &err);
         txm_tally_add(tally, status);

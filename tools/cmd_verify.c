@@ -5,7 +5,6 @@
  * In: tx files, or the log of a run that made them. Out: findings per file, sorted by what they cost a render, and
  * exit code 5 if there are any that matter.
  */
-#include "convert/context.h"
 #include "core/fail.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/inspect/verify_report.h"

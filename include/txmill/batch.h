@@ -90,6 +90,9 @@ TXM_API txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_in
 TXM_API size_t txm_inputs_count(const txm_inputs *inputs);
 TXM_API const txm_input *txm_inputs_at(const txm_inputs *inputs, size_t index); /* NULL beyond the last */
 
+/* The number of the UDIM tile, 1001 to 9999, that an input was found as; 0: none. */
+TXM_API uint32_t txm_input_udim(const txm_input *input);
+
 /* ---- rules ------------------------------------------------------------------------------------------------------ */
 
 typedef struct txm_rule {

@@ -45,7 +45,7 @@ TXM_API bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_byt
 
 /* Whether Cycles uses an image as it is, whatever its samples are: an outline as above, in TIFF, OpenEXR, or IFF, whose
  * first tile is all of it. */
-bool txm_tx_serves_itself(const char *path);
+TXM_API bool txm_tx_serves_itself(const char *path);
 
 /* Whether the tiles are compressed with a codec that Blender's libtiff lacks: other readers may still know it. */
 TXM_API bool txm_tx_codec_is_foreign(const txm_tx *tx);

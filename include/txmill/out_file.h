@@ -26,7 +26,7 @@ typedef struct txm_out_file txm_out_file;
 /* Opens the output; `make_folder` creates the folder and its parents. */
 TXM_API txm_status txm_out_file_begin(const char *path, bool make_folder, txm_out_file **out, txm_error *err);
 /* To write to, owned by the object. Failures may be ignored: commit knows the first one. */
-FILE *txm_out_file_stream(const txm_out_file *file);
+TXM_API FILE *txm_out_file_stream(const txm_out_file *file);
 /* TXM_OK, or the first failure to write so far, for those who want to stop early. */
 TXM_API txm_status txm_out_file_status(const txm_out_file *file, txm_error *err);
 /* Checks that everything was written and puts the file into its place. Consumes *file in every case; on failure

@@ -57,6 +57,11 @@ const txm_input *txm_inputs_at(const txm_inputs *inputs, size_t index)
     return index < inputs->count ? &inputs->items[index] : NULL;
 }
 
+uint32_t txm_input_udim(const txm_input *input)
+{
+    return input->pattern ? txm_pattern_tile(txm_path_base(input->pattern), txm_path_base(input->path)) : 0;
+}
+
 /* Replaces a string by the collection's copy; false when memory is exhausted. */
 static bool keep(txm_inputs *inputs, const char **text)
 {

@@ -3,7 +3,7 @@
  * Man page sections in mdoc.
  *
  * In: a command's table of options. Out: mdoc: its options by groups with their long help, and the exit codes that it
- * can return. man/*.in holds the rest of each page.
+ * can return. The files man/NAME.in hold the rest of each page.
  */
 #include <ctype.h>
 #include <string.h>
