@@ -239,6 +239,8 @@ def compare(run, theirs, ours):
         if run["blender_error"].startswith("CRASH"):
             return [Finding("made", INTENDED, "Blender crashes")]
         return [Finding("made", INTENDED, "txmill reads what Blender refuses", run["blender_error"])]
+    if ours is None and re.search(r"OpenColorIO \S+ cannot build it", run["txmill_error"]):
+        return [Finding("made", INTENDED, "a space that txmill's OpenColorIO cannot build is an error")]
     if ours is None:
         return [Finding("made", WRONG, "refused by txmill alone", run["txmill_error"])]
     if serves[0] or serves[1]:
