@@ -72,7 +72,7 @@ fi
 
 part "faults, $fault_seconds s"
 if [ "$fault_seconds" -gt 0 ]; then
-    counted make -s -j"$jobs" check-faults FAULT_SECONDS="$fault_seconds" FAULTS="--only '@(tile-text|tile-raw|gc-store)'"
+    counted make -s -j"$jobs" check-faults FAULT_SECONDS="$fault_seconds"
 else
     skipped=$((skipped + 1))
     echo "skip faults (FAULT_SECONDS=0)"

@@ -3,7 +3,7 @@
  * Scenes made of anything: opened as a render's scene with lint, and scanned as a library. Linked paths lead nowhere,
  * so that nothing but the input is read.
  *
- * Seeds: testdata/blend/small/[a-z]*.blend */
+ * Seeds: testdata/blend/small/[a-z]*.blend testdata/fuzz/[a-z]*.blend */
 #include <stdint.h>
 #include <unistd.h>
 

@@ -2,7 +2,8 @@
  *
  * libFuzzer target: what is done to a config's YAML before the library sees it. A text that passes the scan must load
  * as a tree, survive edits, and be written as YAML that passes the scan again.
- */
+ *
+ * Seeds: testdata/color/[a-z]*.ocio */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * Fuzzing the direct JPEG reader: markers, metadata, and libjpeg's ways out of damaged data.
  *
- * Seeds: testdata/jpeg/[a-z]*.jpg */
+ * Seeds: testdata/jpeg/[a-z]*.jpg testdata/sources/[a-z]*.jpg testdata/density/[a-z]*.jpg */
 #include "fuzz_input.h"
 #include "source/readers.h"
 

@@ -2,7 +2,8 @@
  *
  * Fuzzing the streams of TIFF strips: the first byte chooses the compression and the size of pieces, the rest is a
  * strip.
- */
+ *
+ * Seeds: testdata/fuzz/strip-[a-z]* */
 #include <tiff.h>
 
 #include "fuzz_input.h"
