@@ -200,6 +200,15 @@ static bool run_scenario(const options *o, const surroundings *around, const sce
 
 /* ---- the table -------------------------------------------------------------------------------------------------- */
 
+/* A sample says of how many cases. */
+static void print_tried(FILE *f, const score *s)
+{
+    if (s->tried + s->missed < s->all)
+        fprintf(f, " %zu of %zu |", s->tried, s->all);
+    else
+        fprintf(f, " %zu |", s->tried);
+}
+
 static void print_table(FILE *f, const row *rows, size_t count)
 {
     score sum[GROUPS] = {0};
@@ -209,9 +218,13 @@ static void print_table(FILE *f, const row *rows, size_t count)
         const score *s = r->scores;
         if (!r->known)
             continue;
-        fprintf(f, "| %s | %u | %u | %zu | %zu | %" PRIu64 " | %zu | %zu | %zu | %zu |\n", r->scenario->name,
-                1 + r->scenario->peers, r->calls, s[0].tried, s[0].failed, r->allocations, s[1].tried, s[1].failed,
-                s[2].tried, s[2].failed);
+        fprintf(f, "| %s | %u | %u |", r->scenario->name, 1 + r->scenario->peers, r->calls);
+        print_tried(f, &s[0]);
+        fprintf(f, " %zu | %" PRIu64 " |", s[0].failed, r->allocations);
+        print_tried(f, &s[1]);
+        fprintf(f, " %zu |", s[1].failed);
+        print_tried(f, &s[2]);
+        fprintf(f, " %zu |\n", s[2].failed);
         for (int i = 0; i < GROUPS; i++) {
             sum[i].tried += s[i].tried;
             sum[i].failed += s[i].failed;
@@ -223,18 +236,36 @@ static void print_table(FILE *f, const row *rows, size_t count)
 
 static const char begin_mark[] = "<!-- faults: begin -->\n", end_mark[] = "<!-- faults: end -->\n";
 
+/* The number in the next cell of a row; *all, where it is not NULL: the one after "of", if there is one. */
+static size_t next_cell(const char **p, size_t *all)
+{
+    char *end;
+    *p += strcspn(*p, "|\n");
+    *p += **p == '|';
+    size_t value = strtoul(*p, &end, 10);
+    if (all)
+        *all = strncmp(end, " of ", 4) == 0 ? strtoul(end + 4, NULL, 10) : value;
+    return value;
+}
+
 /* What the table of a document says of a scenario. */
 static void read_row(const char *text, row *r)
 {
     char start[128];
-    score s[GROUPS] = {0};
     snprintf(start, sizeof start, "\n| %s |", r->scenario->name);
-    const char *line = strstr(text, start);
-    r->known = line && sscanf(line + strlen(start), " %*u | %u | %zu | %zu | %" SCNu64 " | %zu | %zu | %zu | %zu",
-                              &r->calls, &s[0].tried, &s[0].failed, &r->allocations, &s[1].tried, &s[1].failed,
-                              &s[2].tried, &s[2].failed) == 8;
-    if (r->known)
-        memcpy(r->scores, s, sizeof s);
+    const char *p = strstr(text, start);
+    r->known = p != NULL;
+    if (!p)
+        return;
+    p += strlen(start);
+    r->calls = (unsigned)next_cell(&p, NULL);
+    for (int i = 0; i < GROUPS; i++) {
+        if (i == GROUP_ALLOCATIONS)
+            r->allocations = next_cell(&p, NULL);
+        score *s = &r->scores[i];
+        s->tried = next_cell(&p, &s->all);
+        s->failed = next_cell(&p, NULL);
+    }
 }
 
 static void read_table(const char *path, row *rows, size_t count)

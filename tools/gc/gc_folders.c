@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * txmill gc DIR...: removes tx files that nobody needs, or says which they are. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -45,12 +46,10 @@ static void print_text(const txm_gc_args *args, const txm_garbage_file *file)
     static const char *const texts[TXM_GARBAGE_COUNT] = {
         "its image is gone: ", "Cycles does not look here under this name for ",
         "no scene asks for it: ", "left by a process that is gone", "the claim of a process that is gone"};
-    char size[TXM_FORMAT_BYTES];
-    char *details = txm_asprintf("%s, %s: %s%s", txm_garbage_name(file->why), txm_format_bytes(file->bytes, size),
-                                 texts[file->why], file->image ? file->image : "");
-    txm_print_line(file->path, args->remove ? TXM_DOUBTFUL : TXM_PLAIN, state_of(args),
-                   details ? details : txm_garbage_name(file->why));
-    free(details);
+    char size[TXM_FORMAT_BYTES], details[PATH_MAX + 128];
+    snprintf(details, sizeof details, "%s, %s: %s%s", txm_garbage_name(file->why), txm_format_bytes(file->bytes, size),
+             texts[file->why], file->image ? file->image : "");
+    txm_print_line(file->path, args->remove ? TXM_DOUBTFUL : TXM_PLAIN, state_of(args), details);
 }
 
 static void on_found(void *user, const txm_garbage_file *file)
