@@ -573,8 +573,11 @@ txm_status encoder_begin(const char *name, const txm_picture *picture, void **se
         configure_once();
         std::unique_ptr<Encoder> e(new Encoder);
         e->out = OIIO::ImageOutput::create(name);
-        if (!e->out)
-            return fail(err, TXM_STATUS_UNSUPPORTED, "%s", one_line(OIIO::geterror()).c_str());
+        if (!e->out) {
+            const std::string words = OIIO::geterror();
+            return words.empty() ? fail(err, TXM_STATUS_NO_MEMORY, "no memory for an encoder")
+                                 : fail(err, TXM_STATUS_UNSUPPORTED, "%s", one_line(words).c_str());
+        }
         const int channels = static_cast<int>(picture->channels);
         const bool drop = channels % 2 == 0 && !holds_alpha(*e->out, channels);
         e->format = e->out->format_name();
