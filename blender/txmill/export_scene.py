@@ -3,10 +3,14 @@
 import json
 import math
 import os
+import shutil
+import tempfile
 
 import bpy
 import numpy as np
 from bpy_extras.io_utils import ExportHelper
+
+from . import blend, client, jobs, operators, preferences
 
 VERSION = 1
 SOLID = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
@@ -334,15 +338,63 @@ class TXMILL_OT_export_scene(bpy.types.Operator, ExportHelper):
         return {"FINISHED"}
 
 
+def estimate(budget, rows=12):
+    """Lines of text about what `txmill stream budget` found."""
+    def size(count):
+        return "%.1f MB" % (count / 1e6) if count < 1e9 else "%.2f GB" % (count / 1e9)
+
+    at = {entry["resolution"]: entry["peak_bytes"] for entry in budget["resolutions"]}
+    lines = ["Texture memory of this render: %s at 100 %%, %s at 50 %%; %s without the cache" % (
+        size(at[1]), size(at[0.5]), size(budget["all_bytes"]))]
+    images = sorted(budget["images"], key=lambda image: -image["used_bytes"])
+    lines += ["%s: %s of %s" % (os.path.basename(image["image"]), size(image["used_bytes"]), size(image["virtual_bytes"]))
+              for image in images[:rows]]
+    return lines + (["and %d more" % (len(images) - rows)] if len(images) > rows else [])
+
+
+class TXMILL_OT_estimate(bpy.types.Operator):
+    bl_idname = "txmill.estimate"
+    bl_label = "Estimate"
+    bl_description = "Trace the scene without reading textures, and say what texture memory this render takes, by texture"
+
+    def execute(self, context):
+        folder = tempfile.mkdtemp(prefix="txmill-")
+        writer = Writer(folder, context.evaluated_depsgraph_get())
+        try:
+            writer.write()
+        except OSError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        colors, program = blend.color_options(), preferences.run_options()["program"]
+
+        def work(job):
+            return client.stream_budget(folder, ocio=colors["ocio"], working_space=colors["working_space"], program=program,
+                                        cancel=job.cancel)
+
+        def done(job):
+            shutil.rmtree(folder, ignore_errors=True)
+            if job.error:
+                operators.report("ERROR", job.error)
+            else:
+                operators.show("Estimate", estimate(job.result) + [
+                    "%s is left out: %s" % left for left in dict.fromkeys(writer.left_out)])
+
+        job = jobs.Job("Estimating texture memory", work, done).start()
+        return {"CANCELLED"} if bpy.app.background and job.error else {"FINISHED"}
+
+
 def menu(self, context):
     self.layout.operator(TXMILL_OT_export_scene.bl_idname, text="txmill Scene (folder)")
 
 
 def register():
     bpy.utils.register_class(TXMILL_OT_export_scene)
+    bpy.utils.register_class(TXMILL_OT_estimate)
     bpy.types.TOPBAR_MT_file_export.append(menu)
 
 
 def unregister():
     bpy.types.TOPBAR_MT_file_export.remove(menu)
+    bpy.utils.unregister_class(TXMILL_OT_estimate)
     bpy.utils.unregister_class(TXMILL_OT_export_scene)

@@ -40,6 +40,7 @@ class TXMILL_PT_texture_cache(bpy.types.Panel):
         self.draw_status(layout)
         row = layout.row(align=True)
         row.operator("txmill.open_report")
+        row.operator("txmill.estimate")
         row.operator("txmill.export_scene")
 
     @staticmethod

@@ -31,6 +31,7 @@ from ._commands import (
     list_scene,
     make,
     resolve,
+    stream_budget,
     verify,
     write_page,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "list_scene",
     "make",
     "resolve",
+    "stream_budget",
     "tiles",
     "verify",
     "version",

@@ -301,6 +301,36 @@ def write_page(
     raise_for(run.code, run.errors, (0,))
 
 
+def stream_budget(
+    scene: StrPath,
+    *,
+    size: Optional[str] = None,
+    tile: Optional[int] = None,
+    ocio: Optional[StrPath] = None,
+    working_space: Optional[str] = None,
+    program: Optional[StrPath] = None,
+    cancel: Optional[Cancel] = None,
+) -> Json:
+    """What texture memory a render of a scene folder, txmill-scene(5), takes: the object of docs/schema/stream.schema.json.
+
+    `size` is that of the picture, as "1920x1080"; `tile` the edge of a render tile. The tx files must be there.
+    """
+    options = ["--json"]
+    _value(options, "--size", size)
+    _value(options, "--tile", tile)
+    _value(options, "--ocio", ocio)
+    _value(options, "--working-space", working_space)
+    run = Run("stream", ["budget", *options], path_arguments(scene), program=program, cancel=cancel)
+    found = list(run)
+    failed = [e for e in map(_error_of, found) if e is not None]
+    if failed:
+        raise TxmillError(failed[0].message, run.code)
+    raise_for(run.code, run.errors, (0,))
+    if not found:
+        raise TxmillError(f"{scene}: txmill stream said nothing about it", run.code)
+    return found[0]
+
+
 def list_scene(
     scene: StrPath,
     *,

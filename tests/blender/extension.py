@@ -197,6 +197,21 @@ def export(program, folder):
     check("export-spares-other-folders", "holds other files" in str(result), result)
 
 
+def estimated(program, folder):
+    """What stream budget says of the exported scene; an image without a tx file is an error that says what to do."""
+    top = os.path.join(folder, "estimate")
+    scenes.empty()
+    for index, name in enumerate(("one.png", "two.png")):
+        scenes.shown(name, scenes.load(scenes.picture(os.path.join(top, name), 512, 512, index)), index)
+    scenes.save(os.path.join(top, "scene.blend"))
+    result, text = printed(bpy.ops.txmill.estimate)
+    check("estimate-lacks-tx", result == {"CANCELLED"} and "tx file is missing" in text, (result, text))
+    printed(bpy.ops.txmill.make)
+    result, text = printed(bpy.ops.txmill.estimate)
+    check("estimate", result == {"FINISHED"} and "at 100 %" in text and "at 50 %" in text and
+          all("%s: " % name in text for name in ("one.png", "two.png")), (result, text))
+
+
 def export_gaps(program, folder):
     """What a scene folder cannot hold is named: nothing is left out in silence."""
     top = os.path.join(folder, "gaps")
@@ -242,7 +257,7 @@ def main():
     part("preferences").get().program = program
     found, text = part("preferences").version(program)
     check("program", found and "txmill" in text, text)
-    for test in (make_and_explain, unsaved_and_working_space, cancel, program_missing, export, export_gaps):
+    for test in (make_and_explain, unsaved_and_working_space, cancel, program_missing, export, estimated, export_gaps):
         test(program, folder)
     # For the render that follows in a Blender of its own.
     preferences = part("preferences").get()

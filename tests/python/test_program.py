@@ -221,6 +221,26 @@ class Scenes(unittest.TestCase):
         self.assertIn("no such.blend", str(caught.exception))
 
 
+class Budget(Case):
+    def test_stream_budget(self):
+        self.images()
+        txmill.make(self.folder / "rgb8.png", colorspace="sRGB", alpha_type="straight")
+        (self.folder / "scene.txt").write_text(
+            "txmill-scene 1\nsize 64 36\n"
+            "camera perspective half 0.36 0.2025 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5\n"
+            "image wood \"rgb8.png\" colorspace \"sRGB\" alpha straight extension repeat interpolation linear\n"
+            "material floor diffuse 0.8 0.8 0.8\ntexture floor wood input \"Base Color\" uv \"\" transform 2 0 0 0 2 0\n"
+            "quad floor -1 -1 0 2 0 0 0 2 0\n")
+        budget = txmill.stream_budget(self.folder)
+        self.assertEqual([os.path.basename(image["image"]) for image in budget["images"]], ["rgb8.png"])
+        self.assertEqual([entry["resolution"] for entry in budget["resolutions"]][:2], [1, 0.5])
+
+    def test_what_is_no_scene(self):
+        with self.assertRaises(txmill.TxmillError) as caught:
+            txmill.stream_budget(self.folder)
+        self.assertIn("scene.txt", str(caught.exception))
+
+
 class Program(unittest.TestCase):
     def test_version(self):
         said = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
