@@ -14,7 +14,7 @@ def report(kind, text):
     """A report from a job's end, when the operator that began it is gone: shown as one of its own."""
     print("txmill: %s: %s" % (kind.lower(), text))
     windows = bpy.context.window_manager.windows
-    if windows:
+    if windows and not bpy.app.background:  # it has windows there as well, which nobody sees
         with bpy.context.temp_override(window=windows[0]):
             bpy.ops.txmill.report("INVOKE_DEFAULT", kind=kind, text=text)
 
