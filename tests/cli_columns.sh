@@ -22,7 +22,7 @@ scene=$(echo "$folder"/*.blend)
 fits() { # NAME ARGUMENT...
     local name=$1 columns widest
     shift
-    for columns in 40 80 120 200; do
+    for columns in ${sizes:-40 80 200}; do
         on_terminal --screen "${columns}x24" "$TXMILL" "$@"
         widest=$(sed -n 's/^widest //p' out | tail -n 1)
         check "$name-$columns" test "${widest:-999}" -le "$columns" -a "$(grep -c . out)" -gt 3
@@ -61,7 +61,7 @@ fits mistake-image info "$folder"/*.png
 fits mistake-option make --colourspace x "$folder"
 fits mistake-space make -c "no such colour space at all" "$folder"/*.png
 fits mistake-output view --html "$tx" "$tx"
-for c in $("$TXMILL" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do fits "help-$c" "$c" --help; done
+for c in $("$TXMILL" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do sizes="40 80" fits "help-$c" "$c" --help; done
 
 touch -d '2026-01-03 03:04:05' "$folder/sub/old.png"
 # Where something is cut, what matters stays.

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "core/text.h"
 #include "tools/gc/gc_args.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/project.h"
@@ -92,7 +93,7 @@ cJSON *txm_gc_object(const char *type)
 static void on_removed(void *user, const char *path, uint64_t bytes, double unused_s)
 {
     const txm_gc_args *args = user;
-    char size[TXM_FORMAT_BYTES], details[128];
+    char size[TXM_FORMAT_BYTES], unused[TXM_TIME_BYTES], details[128];
     if (args->report.json) {
         cJSON *o = txm_gc_object("file");
         txm_json_text(o, "path", path);
@@ -101,7 +102,8 @@ static void on_removed(void *user, const char *path, uint64_t bytes, double unus
         txm_json_number(o, "unused_seconds", unused_s, 10);
         txm_json_emit(o);
     } else if (!args->report.quiet) {
-        snprintf(details, sizeof details, "%s, unused for %.1f days", txm_format_bytes(bytes, size), unused_s / 86400);
+        snprintf(details, sizeof details, "%s, unused for %s", txm_format_bytes(bytes, size),
+                 txm_duration_text(unused_s, unused));
         txm_print_line(path, args->remove ? TXM_DOUBTFUL : TXM_PLAIN, args->remove ? "removed" : "would-remove", details);
     }
 }

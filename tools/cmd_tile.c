@@ -140,7 +140,7 @@ static bool print_json(const window *w, const char *path, const tile_args *args)
     txm_json_uint(object, "tile_x", args->tile.x);
     txm_json_uint(object, "tile_y", args->tile.y);
     txm_json_uint(object, "padding", args->padding);
-    txm_json_text(object, "extension", txm_extension_name(args->extension));
+    txm_json_text(object, "extension", txm_extension_name((txm_extension)args->extension));
     txm_json_number(object, "x", (double)w->x0, 15);
     txm_json_number(object, "y", (double)w->y0, 15);
     txm_json_size(object, w->w, w->h);
