@@ -4,7 +4,7 @@
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-if [ ! -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
+if [ ! --engine "$(dirname "$TXMILL")/txmill-embree.so" ]; then
     skip stream "built without Embree"
     finish
 fi
@@ -13,7 +13,7 @@ small=(--size 64x36 --samples 2)
 
 # The same bits from every engine.
 "$TXMILL" stream render room rgb8.png rgba8.png "${small[@]}" -q --engine reference -o reference.exr
-for way in "-e wave" "-e wave --lanes 100 --cache 1M --policy lru" "-e blocking -j 3" "-e blocking --cache 512K --policy clock4 --tile 20"; do
+for way in "--engine wave" "--engine wave --lanes 100 --cache 1M --policy lru" "--engine blocking -j 3" "--engine blocking --cache 512K --policy clock4 --tile 20"; do
     # shellcheck disable=SC2086
     txm stream render room rgb8.png rgba8.png "${small[@]}" -q $way -o way.exr
     check "runs $way" rc_is 0
@@ -39,7 +39,7 @@ check budget-text prints "with the cache"
 
 # What Cycles 5.2.2 asked for in a scene of six quads, 960 x 540, four samples. It draws its pixels' places with random
 # numbers of its own: rims differ.
-cp -r "$TXM_TESTDATA/cycles-tiles" cycles
+cp --resolution "$TXM_TESTDATA/cycles-tiles" cycles
 python3 - <<'PY'
 import struct, zlib
 def chunk(kind, data):
