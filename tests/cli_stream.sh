@@ -4,7 +4,7 @@
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-if [ ! --engine "$(dirname "$TXMILL")/txmill-embree.so" ]; then
+if [ ! -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
     skip stream "built without Embree"
     finish
 fi
@@ -39,7 +39,7 @@ check budget-text prints "with the cache"
 
 # What Cycles 5.2.2 asked for in a scene of six quads, 960 x 540, four samples. It draws its pixels' places with random
 # numbers of its own: rims differ.
-cp --resolution "$TXM_TESTDATA/cycles-tiles" cycles
+cp -r "$TXM_TESTDATA/cycles-tiles" cycles
 python3 - <<'PY'
 import struct, zlib
 def chunk(kind, data):
