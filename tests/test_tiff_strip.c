@@ -70,12 +70,12 @@ START_TEST(pieces_of_any_size)
         ck_assert(txm_tiff_strip_begin(strip, s.offset, s.bytes));
         for (size_t at = 0; at < BYTES; at += pieces[p]) {
             size_t n = BYTES - at < pieces[p] ? BYTES - at : pieces[p];
-            ck_assert_msg(txm_tiff_strip_read(strip, got + at, n), "%s", txm_tiff_strip_words(strip));
+            ck_assert_msg(txm_tiff_strip_read(strip, got + at, n), "%s", txm_tiff_strip_reason(strip));
         }
         ck_assert_mem_eq(got, s.pixels, BYTES);
         uint8_t more;
         ck_assert(!txm_tiff_strip_read(strip, &more, 1));
-        ck_assert(*txm_tiff_strip_words(strip));
+        ck_assert(*txm_tiff_strip_reason(strip));
     }
     txm_tiff_strip_free(strip);
     close(s.fd);
@@ -96,13 +96,13 @@ START_TEST(cut_short)
                 at++;
         ck_assert_uint_lt(at, BYTES);
         ck_assert_mem_eq(got, s.pixels, at);
-        ck_assert(*txm_tiff_strip_words(strip));
+        ck_assert(*txm_tiff_strip_reason(strip));
     }
     /* And where the file is shorter than the strip claims. */
     ck_assert_int_eq(ftruncate(s.fd, (off_t)(s.offset + s.bytes / 2)), 0);
     ck_assert(txm_tiff_strip_begin(strip, s.offset, s.bytes));
     ck_assert(!txm_tiff_strip_read(strip, got, BYTES));
-    ck_assert_ptr_nonnull(strstr(txm_tiff_strip_words(strip), "file ends"));
+    ck_assert_ptr_nonnull(strstr(txm_tiff_strip_reason(strip), "file ends"));
     txm_tiff_strip_free(strip);
     close(s.fd);
 }
@@ -122,7 +122,7 @@ START_TEST(damaged)
         ck_assert_int_eq(pread(s.fd, &old, 1, at), 1);
         ck_assert_int_eq(pwrite(s.fd, &bad, 1, at), 1);
         if (txm_tiff_strip_begin(strip, s.offset, s.bytes) && !txm_tiff_strip_read(strip, got, BYTES))
-            ck_assert(*txm_tiff_strip_words(strip));
+            ck_assert(*txm_tiff_strip_reason(strip));
         ck_assert_int_eq(pwrite(s.fd, &old, 1, at), 1);
     }
     txm_tiff_strip_free(strip);
@@ -150,7 +150,7 @@ START_TEST(refusals)
         txm_tiff_strip *strip = txm_tiff_strip_new(fd, inputs[i].compression);
         ck_assert_msg(!txm_tiff_strip_begin(strip, 0, inputs[i].bytes) || !txm_tiff_strip_read(strip, out, sizeof out),
                       "input %zu", i);
-        ck_assert(*txm_tiff_strip_words(strip));
+        ck_assert(*txm_tiff_strip_reason(strip));
         txm_tiff_strip_free(strip);
         close(fd);
     }
