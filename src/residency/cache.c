@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "device/ops.h"
 #include "residency/residency_impl.h"
 
 static const char *const policies[TXM_CACHE_POLICY_COUNT] = {"render-tiles", "lru", "clock4", "none"};
@@ -148,6 +149,7 @@ txm_status txm_cache_thread_new(txm_cache *c, txm_cache_thread **out, txm_error 
     if (t) {
         memset(t, 0, sizeof *t);
         t->cache = c;
+        t->ops = txm_sample_ops_isa(txm_ops_best()->isa);
         t->view = c->view;
         t->generation = atomic_load(&c->generation);
         t->chance = t->number = ++c->thread_count;

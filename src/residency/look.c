@@ -204,7 +204,7 @@ txm_look txm_cache_sample(txm_cache_thread *t, uint32_t texture, const txm_sampl
         txm_lane lane = {.random = random ? *random : 0}; /* asks for nothing */
         txm_enter(t);
         if (texture < t->view.texture_count && !t->view.textures[texture].udim_rows) {
-            txm_look result = txm_sample(&t->view, texture, how, at, &lane, out);
+            txm_look result = t->ops->sample(&t->view, texture, how, at, &lane, out);
             txm_leave(t);
             if (result == TXM_LOOK_RESIDENT) {
                 count(&t->lookups, 1);

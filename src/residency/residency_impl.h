@@ -21,6 +21,7 @@
 
 #include "core/fail.h"
 #include "core/pool.h"
+#include "sample/sample_ops.h"
 #include "sample/view_file.h"
 #include "txmill/cache.h"
 
@@ -151,7 +152,8 @@ typedef struct txm_job {
 struct txm_cache_thread {
     _Alignas(64) atomic_uint_least64_t active; /* 0: in no look-up; else the grace period in which it began */
     atomic_uint_least64_t lookups, missed;
-    uint64_t generation; /* of the view below */
+    const txm_sample_ops *ops; /* the sampler of this machine, without the way round by txm_sample */
+    uint64_t generation;       /* of the view below */
     txm_view view;
     txm_cache *cache;
     uint32_t requests[TXM_LOOKUP_TILES];
