@@ -68,6 +68,8 @@ uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count)
     enum { MOST = 1024 };
     txm_class *k = &c->classes[class];
     uint32_t n = 0, slots[MOST], gone = 0;
+    if (!txm_cache_grow(c, (void **)&k->order, &k->order_capacity, k->slots, sizeof *k->order, false))
+        return 0;
     for (uint32_t i = 0; i < c->slab_count; i++)
         for (uint32_t j = 0; c->slabs[i].pixels && c->slabs[i].class == class && j < c->slabs[i].slots; j++)
             if (txm_slot_evictable(&c->slabs[i].slot[j]))

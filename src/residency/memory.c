@@ -4,7 +4,7 @@
 
 #include "residency/residency_impl.h"
 
-enum { ALIGNMENT = 64, FIRST_ITEMS = 16, MANY_ITEMS = 1 << 16 };
+enum { ALIGNMENT = 64, FIRST_ITEMS = 16, MANY_ITEMS = 1 << 10 };
 
 void *txm_cache_allocate(txm_cache *c, size_t bytes, size_t alignment)
 {

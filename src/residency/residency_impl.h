@@ -84,7 +84,7 @@ typedef struct txm_block {
 enum {
     TXM_SLAB_BYTES = 512 << 10,
     TXM_SLOTS = 1 << TXM_SLOT_BITS,
-    TXM_CLASSES = 256,    /* sizes of padded tiles in one cache */
+    TXM_CLASSES = 64,     /* sizes of padded tiles: of 11 edges and 5 sizes of a pixel */
     TXM_LOOKUP_TILES = 32 /* that one look-up asks for at a time */
 };
 
@@ -119,7 +119,7 @@ typedef struct txm_arena {
 typedef struct txm_class {
     uint32_t tile_bytes, slots; /* slots in all its slabs */
     uint32_t *free, free_count, free_capacity, order_capacity;
-    uint64_t *order; /* as long as `free`: for choosing what goes */
+    uint64_t *order; /* for choosing what goes: made when something must */
 } txm_class;
 
 /* A tile of one colour that many entries show. */

@@ -102,9 +102,7 @@ static size_t slab_bytes_of(uint32_t tile_bytes)
 /* Lists of free slots never lack room: it is made with the slab. */
 static bool widen_class(txm_cache *c, txm_class *k, uint32_t slots)
 {
-    return txm_cache_grow(c, (void **)&k->order, &k->order_capacity, (uint64_t)k->slots + slots, sizeof *k->order,
-                          false) &&
-           txm_cache_grow(c, (void **)&k->free, &k->free_capacity, (uint64_t)k->slots + slots, sizeof *k->free, false);
+    return txm_cache_grow(c, (void **)&k->free, &k->free_capacity, (uint64_t)k->slots + slots, sizeof *k->free, false);
 }
 
 /* A number for a new slab; TXM_NO_SLOT: no memory. */
