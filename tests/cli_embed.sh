@@ -75,9 +75,12 @@ int main(int argc, char **argv)
     const txm_tx_request request = {.padding_px = 2, .pixels = pixels};
     fprintf(out, "tile %s\n", txm_status_name(txm_tx_read_tile(tx, &request, &err)));
     fprintf(out, "no file %s\n", txm_status_name(txm_tx_open("nothing.tx", &tx, &err)));
-    cancel = 1;
+    cancel = 1; /* of work that there is: what is up to date is known before anybody could stop it */
     txm_result result;
-    fprintf(out, "cancel %s\n", txm_status_name(txm_convert(context, argv[3], NULL, NULL, &result, &err)));
+    txm_convert_options again;
+    txm_convert_options_init(&again);
+    again.force = true;
+    fprintf(out, "cancel %s\n", txm_status_name(txm_convert(context, argv[3], NULL, &again, &result, &err)));
     fprintf(out, "locale %d\n", strcmp(locale, setlocale(LC_ALL, NULL)) == 0);
     fprintf(out, "folder %d\n", getcwd(folder_after, sizeof folder_after) && strcmp(folder, folder_after) == 0);
     int made = stat(resolution.path, &st) == 0;

@@ -85,7 +85,7 @@ class Level(NamedTuple):
 
 class Tile(NamedTuple):
     """A tile. `pixels` has the shape (height + 2 padding, width + 2 padding, channels): a numpy array where numpy is
-    installed, else a memoryview."""
+    installed, else a memoryview, in which halves are floats."""
 
     level: int
     x: int
@@ -140,6 +140,8 @@ def _load() -> ctypes.CDLL:
             ]
             library.txm_tx_metadata_at.restype = ctypes.c_bool
             library.txm_tx_read_tile.argtypes = [handle, ctypes.POINTER(_Request), error]
+            library.txm_samples_to_float.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
+            library.txm_samples_to_float.restype = None
             _library = library
             return library
         raise LibraryMissing("libtxtile cannot be loaded: " + "; ".join(problems))
@@ -231,8 +233,14 @@ class Tiles:
         try:
             import numpy
         except ImportError:
-            plain = memoryview(memory)
             shape = (height, width, self.channels)
+            plain = memoryview(memory)
+            if self.type == "half":  # of which memoryview knows nothing: as float, which loses nothing
+                count = height * width * self.channels
+                wide = (ctypes.c_float * count)()
+                half = (ctypes.c_char * len(memory)).from_buffer(memory)
+                self._library.txm_samples_to_float(self._type, half, wide, count)
+                return memoryview(wide).cast("B").cast("f", shape=shape)  # type: ignore[call-overload]
             return plain.cast(_FORMATS[self._type], shape=shape)  # type: ignore[call-overload]
         return numpy.frombuffer(memory, dtype=_FORMATS[self._type]).reshape(height, width, self.channels)
 
