@@ -48,6 +48,8 @@ class Cancel:
 
     def cancel(self) -> None:
         with self._lock:
+            if self._event.is_set():  # a second signal would end the program where it is
+                return
             self._event.set()
             if self._process is not None:
                 _interrupt(self._process)
