@@ -20,18 +20,20 @@ trap 'rm -rf "$work"' EXIT
 libdir=/usr/lib/$triplet
 
 # Everything once, as it will lie; each package then takes its part.
-make -s PREFIX=/usr LIBDIR="$libdir" PYTHONDIR=/usr/lib/python3/dist-packages DESTDIR="$work/all" B="$build" install
-take() { # PACKAGE PATH...
-    local package=$1 path
+make -s PREFIX=/usr LIBDIR="$libdir" PYTHONDIR=/usr/lib/python3/dist-packages DESTDIR="$work/all" B="$build" CUDA="${CUDA:-no}" install
+take() { # PACKAGE PATTERN...: of what was installed
+    local package=$1 pattern path
     shift
-    for path in "$@"; do
-        mkdir -p "$work/$package$(dirname "$path")"
-        mv "$work/all$path" "$work/$package$(dirname "$path")/"
+    for pattern in "$@"; do
+        for path in "$work"/all$pattern; do # shellcheck disable=SC2231
+            [ -e "$path" ] || [ -L "$path" ] || { echo "make deb: nothing was installed as $pattern" >&2; exit 1; }
+            path=${path#"$work/all"}
+            mkdir -p "$work/$package$(dirname "$path")"
+            mv "$work/all$path" "$work/$package$(dirname "$path")/"
+        done
     done
 }
-cd "$work/all"
-shopt -s nullglob
-take libtxtile0 "$libdir"/libtxtile.so.*
+take libtxtile0 "$libdir/libtxtile.so.*"
 take libtxtile-dev /usr/include "$libdir/pkgconfig" "$libdir"/lib{txtile,txmill}.{a,so}
 take python3-txmill /usr/lib/python3
 take txmill /usr
@@ -78,8 +80,8 @@ needs() { # PACKAGE: what its programs and libraries are linked with
         xargs -0 dpkg-shlibdeps -O --ignore-missing-info -xlibtxtile0 <"$work/binaries") | sed -n 's/^shlibs:Depends=//p'
 }
 # OpenEXRCore is loaded when a file needs it: no tool sees that.
-openexr=$(strings -a "$work/libtxtile0$libdir"/libtxtile.so.0 | grep -m 1 '^libOpenEXRCore.*\.so\.')
-openexr=$(dpkg -S "*/$openexr" | head -n 1 | cut -d: -f1)
+openexr=$(strings -a "$work/libtxtile0$libdir"/libtxtile.so.0 | grep '^libOpenEXRCore.*\.so\.' | sed -n 1p)
+openexr=$(dpkg -S "*/$openexr" | sed -n '1s/:.*//p')
 
 pack() { # PACKAGE ARCHITECTURE SECTION DEPENDS SUMMARY, the description on stdin
     local root=$work/$1
