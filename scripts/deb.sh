@@ -68,7 +68,7 @@ END
     find "$work/$1" -type d -exec chmod 755 {} +
     find "$work/$1/usr/lib" -type f -name '*.so*' -exec chmod 644 {} +
 }
-maintainer='The txmill authors <txmill@localhost.localdomain>'
+maintainer='The txmill authors <txmill@lists.txmill.org>'
 needs() { # PACKAGE: what its programs and libraries are linked with
     mkdir -p "$work/shlibs/debian"
     printf 'Source: txmill\n\nPackage: %s\nArchitecture: any\n' "$1" >"$work/shlibs/debian/control"
@@ -95,9 +95,10 @@ pack() { # PACKAGE ARCHITECTURE SECTION DEPENDS SUMMARY, the description on stdi
         echo "Description: $5"
         sed 's/^$/./; s/^/ /'
     } >"$root/DEBIAN/control"
-    if [ "$1" = libtxtile0 ]; then
-        echo "libtxtile 0 libtxtile0 (>= $version)" >"$root/DEBIAN/shlibs"
-    fi
+    case $1 in
+        libtxtile0) echo "libtxtile 0 libtxtile0 (>= $version)" >"$root/DEBIAN/shlibs" ;;
+        txmill) echo "libtxmill 0 txmill (>= $version)" >"$root/DEBIAN/shlibs" ;;
+    esac
     if [ "$1" = libtxtile0 ] || [ "$1" = txmill ]; then
         echo 'activate-noawait ldconfig' >"$root/DEBIAN/triggers"
     fi
@@ -132,7 +133,7 @@ Renderers and tools link libtxtile to open the tiled, mip-mapped tx files
 that Cycles renders from: levels, tiles with the pixels around them, metadata,
 and exact texture look-ups. Plain C over the codecs alone.
 END
-pack txmill "$arch" graphics "$mill_needs, $openexr" "makes and inspects the tx files of Blender's texture cache" <<'END'
+pack txmill "$arch" graphics "$mill_needs, $openexr, python3:any" "makes and inspects the tx files of Blender's texture cache" <<'END'
 Cycles renders large scenes from tiled, mip-mapped copies of the textures.
 txmill makes them without Blender, ahead of the render, on all cores, and
 looks into those that are there: the same names, the same pixels, the same

@@ -31,7 +31,7 @@ build_suite() {
     if [ ! -e "$root/deb-build-$suite/ready" ]; then
         say "$suite: setting up the chroot that builds"
         bootstrap "deb-build-$suite" "$suite"
-        inside "deb-build-$suite" "DEBIAN_FRONTEND=noninteractive apt-get install -y $packages dpkg-dev lintian git mandoc"
+        inside "deb-build-$suite" "packages cannot be installed" "DEBIAN_FRONTEND=noninteractive apt-get install -y $packages dpkg-dev lintian git mandoc"
     fi
     say "$suite: building"
     rm -rf "$root/deb-$suite" && mkdir -p "$root/deb-$suite"
@@ -57,10 +57,10 @@ use_packages() {
     cp "$repo"/examples/{convert_folder.c,read_tiles.c,read_tiles.cpp,view_texture.c} "$here/stranger.py" "$at/opt/stranger/"
     cp "$repo"/testdata/golden/{rgb8.png,rgba8.tga,half-rgba.exr} "$at/opt/stranger/"
     # The compilers are the stranger's own business; apt resolves the rest from the packages alone.
-    inside "deb-clean-$suite" "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y gcc g++ libc6-dev pkg-config python3"
+    inside "deb-clean-$suite" "packages cannot be installed" "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y gcc g++ libc6-dev pkg-config python3"
     snapshot "$at" >"$root/deb-$suite/before"
     say "$suite: installing"
-    inside "deb-clean-$suite" "DEBIAN_FRONTEND=noninteractive apt-get install -y /opt/debs/*.deb"
+    inside "deb-clean-$suite" "packages cannot be installed" "DEBIAN_FRONTEND=noninteractive apt-get install -y /opt/debs/*.deb"
     say "$suite: a stranger's programs"
     (run "deb-clean-$suite" env -i HOME=/var/home PATH=/usr/bin:/bin sh -euc '
         cd /opt/stranger
@@ -80,7 +80,7 @@ use_packages() {
     ') || fail "$suite: a stranger's program failed"
     say "$suite: removing"
     rm -rf "$at/opt/stranger"
-    inside "deb-clean-$suite" "DEBIAN_FRONTEND=noninteractive apt-get purge -y txmill libtxtile0 libtxtile-dev python3-txmill &&
+    inside "deb-clean-$suite" "the packages cannot be removed" "DEBIAN_FRONTEND=noninteractive apt-get purge -y txmill libtxtile0 libtxtile-dev python3-txmill &&
         DEBIAN_FRONTEND=noninteractive apt-get purge -y --autoremove"
     leftovers=$(snapshot "$at" | LC_ALL=C comm -13 "$root/deb-$suite/before" - | grep -iE 'txmill|txtile' || true)
     [ -z "$leftovers" ] || fail "$suite: left behind: $leftovers"
