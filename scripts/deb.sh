@@ -68,7 +68,8 @@ END
     find "$work/$1" -type d -exec chmod 755 {} +
     find "$work/$1/usr/lib" -type f -name '*.so*' -exec chmod 644 {} +
 }
-maintainer='The txmill authors <txmill@lists.txmill.org>'
+# Whoever hands packages on names himself.
+maintainer=${TXM_MAINTAINER:-The txmill authors <txmill@lists.txmill.org>}
 needs() { # PACKAGE: what its programs and libraries are linked with
     mkdir -p "$work/shlibs/debian"
     printf 'Source: txmill\n\nPackage: %s\nArchitecture: any\n' "$1" >"$work/shlibs/debian/control"

@@ -29,7 +29,7 @@ for row in "Linear Rec.709=lin_rec709_scene" "Linear Rec.2020=lin_rec2020_scene"
     check "working-space-$id" json out "o[0]['working_space']['name'] == '$name' and o[0]['working_space']['interop_id'] == '$id' and [s['name'] for s in o[0]['colorspaces'] if s['class'] == 'scene_linear'] == ['$name']"
 done
 txm colorspaces --working-space "Linear Rec.20202"
-check working-space-unknown-exit rc_is 3
+check working-space-unknown-exit rc_is 2
 check working-space-unknown-near says 'did you mean "Linear Rec.2020"'
 for name in sRGB Non-Color "Filmic sRGB"; do
     txm colorspaces --working-space "$name"

@@ -69,7 +69,7 @@ check bad-format says "--format a/b: must be the extension of a picture's name, 
 txm tile -o tile.txt -r tex
 check tile-many says "-o takes the tile of a single tx file, but 3 are given"
 txm sample --grid 4x4 -o patch.png -r tex
-check sample-many says "--grid takes a single tx file, but 3 are given"
+check sample-many says "--grid takes a single texture, but 3 are given"
 txm sample "$wood" "$grey"
 check sample-names grep -q "^$grey: [0-9.]* " out
 txm tile -l 6 "$wood" "$grey"

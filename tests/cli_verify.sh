@@ -96,6 +96,8 @@ for f in "$TXM_TESTDATA"/tx/*.tx; do
     case $(basename "$f") in
         good-directory-loop* | good-*-zstd-*) [ $rc -eq 5 ] ;; # Blender's libtiff has no zstd
         good-*) [ $rc -eq 0 ] ;;
+        # Images in tiles, which Blender uses as they are.
+        unsupported-five-channels* | unsupported-rip-map* | unsupported-rounded-up* | unsupported-uint32*) [ $rc -eq 0 ] ;;
         *) [ $rc -eq 5 ] ;;
     esac || { bad=$((bad + 1)); echo "    rc=$rc $f"; }
     if has_jsonschema && ! valid_json verify one; then bad=$((bad + 1)); fi

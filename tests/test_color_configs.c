@@ -97,7 +97,8 @@ START_TEST(environment_names_the_config)
 {
     txm_color_config *config = NULL;
     txm_color_options ignore = {.struct_size = sizeof(txm_color_options), .ignore_environment = true},
-                      option = {.ocio_path = testdata("golden/config.ocio")};
+                      option = {.struct_size = sizeof(txm_color_options),
+                                .ocio_path = testdata("golden/config.ocio")};
     setenv("OCIO", testdata("golden/config.ocio"), 1);
     ck_assert_int_eq(txm_color_load(NULL, &config, NULL), TXM_OK);
     ck_assert_str_eq(txm_color_config_name(config), testdata("golden/config.ocio"));

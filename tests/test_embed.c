@@ -72,7 +72,7 @@ START_TEST(test_settings_are_checked)
         const char *says;
     } wrong[] = {
         {(txm_alpha)99, TXM_CODEC_ZIP, 0, 64, "alpha type"}, {(txm_alpha)-1, TXM_CODEC_ZIP, 0, 64, "alpha type"},
-        {TXM_ALPHA_AUTO, (txm_codec)7, 0, 64, "codec"},      {TXM_ALPHA_AUTO, (txm_codec)-1, 0, 64, "codec"},
+        {TXM_ALPHA_AUTO, (txm_codec)7, 0, 64, "no compression 7"}, {TXM_ALPHA_AUTO, (txm_codec)-1, 0, 64, "no compression -1"},
         {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, 13, 64, "level"},    {TXM_ALPHA_AUTO, TXM_CODEC_ZSTD, 20, 64, "level"},
         {TXM_ALPHA_AUTO, TXM_CODEC_NONE, 1, 64, "level"},    {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, -1, 64, "level"},
         {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, 0, 0, "tile size"},  {TXM_ALPHA_AUTO, TXM_CODEC_ZIP, 0, 48, "tile size"},

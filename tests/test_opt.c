@@ -146,9 +146,11 @@ END_TEST
 
 START_TEST(test_last_wins)
 {
-    ck_assert_int_eq(parse("--choice red --choice green --text a --text="), TXM_PARSED);
+    ck_assert_int_eq(parse("--choice red --choice green --text a --text=b"), TXM_PARSED);
     ck_assert_int_eq(a.choice, 1);
-    ck_assert_str_eq(a.text, "");
+    ck_assert_str_eq(a.text, "b");
+    /* What is empty is a variable of a script that was not set. */
+    ck_assert_int_eq(parse("--text="), TXM_PARSE_FAILED);
 }
 END_TEST
 

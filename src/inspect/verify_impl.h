@@ -70,6 +70,6 @@ const char *txm_message_without_path(const char *message, const char *path);
 
 /* Where the source of a tx file is: for one in a blender_tx folder the image beside that folder, as Cycles sees it, if
  * there is one of that name; else where the file says; else beside the tx file's folder. New string, NULL if it is
- * nowhere; *exhausted says whether memory is. */
-char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted);
+ * nowhere; *exhausted says whether memory is, *trouble (untouched otherwise) which errno kept it from being looked at. */
+char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted, int *trouble);
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Where a file comes from: does its name fit the settings inside, and has its source changed since? */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +17,20 @@
 
 /* ---- the source ------------------------------------------------------------------------------------------------- */
 
-static bool is_file(const char *path, struct stat *st)
+/* A file that cannot be looked at just now (a server that does not answer, no memory) is none that is missing: *trouble is
+ * that errno then. */
+static bool is_file(const char *path, struct stat *st, int *trouble)
 {
-    return stat(path, st) == 0 && S_ISREG(st->st_mode);
+    if (stat(path, st) == 0)
+        return S_ISREG(st->st_mode);
+    if (txm_status_retryable(txm_fail_errno(NULL, errno, " ")))
+        *trouble = errno;
+    return false;
 }
 
 /* The image of that name in the folder above the tx file's: textures/blender_tx/wood.png.0-....tx. As the system sees
  * it: a link in the tx file's folder must not be resolved by spelling. NULL if there is none. */
-static char *image_beside(const char *tx_path, const char *stored, bool *exhausted)
+static char *image_beside(const char *tx_path, const char *stored, bool *exhausted, int *trouble)
 {
     struct stat st;
     char *dir = txm_path_dir(tx_path), *above = dir ? txm_path_join(dir, "..") : NULL;
@@ -31,7 +38,7 @@ static char *image_beside(const char *tx_path, const char *stored, bool *exhaust
     *exhausted = !joined;
     free(dir);
     free(above);
-    if (joined && is_file(joined, &st))
+    if (joined && is_file(joined, &st, trouble))
         return joined;
     free(joined);
     return NULL;
@@ -48,22 +55,22 @@ static bool in_usual_folder(const char *tx_path, bool *exhausted)
     return usual;
 }
 
-char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted)
+char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted, int *trouble)
 {
     struct stat st;
     *exhausted = false;
     if (!*stored)
         return NULL;
-    char *beside = in_usual_folder(tx_path, exhausted) ? image_beside(tx_path, stored, exhausted) : NULL;
+    char *beside = in_usual_folder(tx_path, exhausted) ? image_beside(tx_path, stored, exhausted, trouble) : NULL;
     if (beside || *exhausted)
         return beside;
-    if (txm_path_is_absolute(stored) && is_file(stored, &st)) {
+    if (txm_path_is_absolute(stored) && is_file(stored, &st, trouble)) {
         char *path = txm_strdup(stored);
         *exhausted = !path;
         return path;
     }
     /* A project that was moved, or a name without its folder. */
-    return image_beside(tx_path, stored, exhausted);
+    return image_beside(tx_path, stored, exhausted, trouble);
 }
 
 static txm_status check_source(txm_verification *v, txm_error *err)
@@ -71,11 +78,16 @@ static txm_status check_source(txm_verification *v, txm_error *err)
     struct stat tx, source;
     char tx_time[TXM_TIME_BYTES], source_time[TXM_TIME_BYTES], span[TXM_TIME_BYTES];
     bool exhausted = false;
+    int trouble = 0;
     const char *given = v->options->source, *stored = v->description.source;
-    v->source = given ? txm_strdup(given) : txm_locate_source(v->path, stored, &exhausted);
+    v->source = given ? txm_strdup(given) : txm_locate_source(v->path, stored, &exhausted, &trouble);
     if (exhausted || (given && !v->source))
         return txm_path_absolute_failed(v->path, err);
-    if (!v->source || !is_file(v->source, &source)) {
+    bool there = v->source && is_file(v->source, &source, &trouble);
+    if (!there && trouble)
+        return txm_fail_errno(err, trouble, "%s: its image %.400s cannot be examined", v->path,
+                              given ? given : stored);
+    if (!there) {
         txm_find(v->findings, TXM_FINDING_SOURCE_MISSING, TXM_NO_PLACE, "%s%.400s",
                  given || *stored ? "no file at " : "the file names no source", given ? given : stored);
         free(v->source);
