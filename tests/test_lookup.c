@@ -222,7 +222,7 @@ static const tiled tiled_tiffs[] = {
 static void put(FILE *f, unsigned bytes, unsigned value)
 {
     for (unsigned i = 0; i < bytes; i++)
-        fputc((int)(value >> (8 * i) & 255), f);
+        fputc(i < sizeof value ? (int)(value >> (8 * i) & 255) : 0, f);
 }
 
 static void put_tag(FILE *f, unsigned tag, unsigned type, unsigned count, unsigned value)

@@ -97,15 +97,6 @@ static int flush(int fd)
     return close(copy) == 0 || errno == EINTR ? 0 : errno;
 }
 
-/* A claim that is left makes others wait: a failure that passes does not count. Whether it is gone. */
-static bool unlink_surely(const char *path)
-{
-    for (int i = 0; i < 3; i++)
-        if (unlink(path) == 0 || errno == ENOENT)
-            return true;
-    return false;
-}
-
 bool txm_claim_file_remove(const char *path, int fd)
 {
     struct stat ours, there;
@@ -114,7 +105,7 @@ bool txm_claim_file_remove(const char *path, int fd)
     if (fstat(fd, &ours) == 0 && lstat(path, &there) == 0 &&
         (ours.st_ino != there.st_ino || ours.st_dev != there.st_dev))
         return true;
-    return unlink_surely(path);
+    return txm_owned_remove(path);
 }
 
 /* Writes a claim under its own name, which is empty for a moment. 0 or an errno. */
@@ -187,7 +178,7 @@ int txm_claim_file_make(const char *path, int *fd)
     if (written)
         rc = link_draft(draft, path);
     if (draft)
-        unlink_surely(draft);
+        txm_owned_remove(draft);
     if (written && rc)
         close(f);
     if (written && rc && rc != EEXIST)

@@ -152,6 +152,14 @@ char *txm_owned_path(const char *folder, const char *what, const char *suffix)
 
 /* The names of files and hosts may hold dots and dashes, so every dot may be where the owner begins. Only an owner of
  * this very host and kernel can be known to be dead: a wrong guess is somebody elsewhere. */
+bool txm_owned_remove(const char *path)
+{
+    for (int i = 0; i < 3; i++)
+        if (unlink(path) == 0 || errno == ENOENT)
+            return true;
+    return false;
+}
+
 txm_owner_state txm_owned_name_state(const char *name, const char *suffix)
 {
     size_t n = strlen(name), s = strlen(suffix);

@@ -9,6 +9,7 @@
  */
 #ifndef TXM_CORE_OWNER_H
 #define TXM_CORE_OWNER_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +50,9 @@ int txm_owner_parse(const char *text, size_t bytes, txm_owner *out);
 /* Path of a new such name of this process in `folder`. `what` is shortened where the name would pass the 255 bytes that
  * file systems allow; `suffix` has up to 32 bytes. New string, NULL when memory is exhausted. */
 char *txm_owned_path(const char *folder, const char *what, const char *suffix);
+/* Removes such a file: what is left of it makes others wait, or stays for ever, so that a failure that passes does not
+ * count. Whether it is gone. */
+bool txm_owned_remove(const char *path);
 /* The state of the process that such a name tells. ELSEWHERE for names of another form. */
 txm_owner_state txm_owned_name_state(const char *name, const char *suffix);
 #endif

@@ -63,7 +63,8 @@ static txm_status open_file(txm_verification *v, bool *usable, txm_error *err)
         txm_find(v->findings, TXM_FINDING_NAME_OTHER, TXM_NO_PLACE, "an image in tiles, used in place of a tx file");
         return TXM_OK;
     }
-    if (txm_status_is_finding(status)) {
+    /* A call of the system that failed (a name too long for it) says nothing about the file. */
+    if (txm_status_is_finding(status) && !own.sys_errno) {
         txm_find(v->findings, TXM_FINDING_UNREADABLE, TXM_NO_PLACE, "%s",
                  txm_message_without_path(own.message, v->path));
         return TXM_OK;

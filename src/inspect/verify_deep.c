@@ -206,7 +206,7 @@ txm_status txm_verify_deep(txm_verification *v, txm_error *err)
     txm_tx_close(&d.again);
     txm_context_free(&d.derived);
     if (d.path)
-        unlink(d.path);
+        txm_owned_remove(d.path);
     free(d.path);
     return status;
 }

@@ -417,7 +417,7 @@ static void read_mesh(parser *p)
     if (path && !mesh->path)
         fail_memory(p);
     free(path);
-    txm_error own;
+    txm_error own = {0};
     if (!p->failed && txm_mesh_read(mesh, &own))
         fail(p, own.status, "%s", own.message);
 }

@@ -252,6 +252,9 @@ static void check_end(trial *t)
         check_last_line(t, rc);
     } else if (rc != g->rc) {
         check_failure(t, rc);
+    } else if (t->result->given_up) {
+        if (!tells_cause(t))
+            fprintf(t->wrong, "what it was to make is not there, and the message does not tell the cause\n");
     } else if (!g->scenario->peers && !g->scenario->until && !complete(t, rc)) {
         fprintf(t->wrong, "exit code %d, but the result is not complete\n", rc);
         list_differences(t, &g->after, "after it");

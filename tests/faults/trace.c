@@ -401,11 +401,15 @@ static void look_at_clock(session *s)
         for (unsigned i = 0; i < s->task_count; i++)
             kill(s->tasks[i], SIGKILL);
     }
-    if (r->until && s->pid && !s->asked_to_end) {
+    /* A second SIGTERM would end it at once. */
+    bool ends_anyhow = r->fault.kind == FAULT_TERM && s->result->struck;
+    if (r->until && s->pid && !s->asked_to_end && !ends_anyhow) {
         glob_t found = {0};
         snprintf(path, sizeof path, "%s/%s", r->folder, r->until);
-        if (glob(path, 0, NULL, &found) == 0) {
+        bool there = glob(path, 0, NULL, &found) == 0;
+        if (there || seconds_since(&s->began) > GIVE_UP_SECONDS) {
             s->asked_to_end = true;
+            s->result->given_up = !there;
             kill(s->pid, SIGTERM);
         }
         globfree(&found);

@@ -7,7 +7,8 @@
 
 #include "calls.h"
 
-enum { FAULT_SECONDS = 20, TRACE_CALLS = 96 };
+/* A command that goes on after a failure is ended when what it was to make is not there after GIVE_UP_SECONDS. */
+enum { FAULT_SECONDS = 20, GIVE_UP_SECONDS = 4, TRACE_CALLS = 96 };
 
 typedef struct run_request {
     char *const *argv;  /* ends with NULL; argv[0] is the program */
@@ -25,6 +26,7 @@ typedef struct run_result {
     int status;         /* as waitpid gives it */
     bool peers_failed;  /* one of the peers did not end with 0 */
     bool hung;          /* it, or a process that it began, had to be ended after FAULT_SECONDS */
+    bool given_up;      /* what `until` waits for did not come: SIGTERM ended it all the same */
     bool struck;        /* the fault did */
     uint64_t allocations;
     unsigned counts[TRACE_CALLS]; /* of each of fault_calls, where it was traced */

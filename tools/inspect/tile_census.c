@@ -33,14 +33,16 @@ static unsigned size_class(uint64_t bytes)
     return n < TXM_TILE_SIZE_CLASSES ? n : TXM_TILE_SIZE_CLASSES - 1;
 }
 
-static void look_at(const counting *c, uint32_t level, uint32_t x, uint32_t y, txm_tile_entry *entry)
+/* What is wrong with the tile itself is damage; memory or a server that failed is a failure of the look. */
+static txm_status look_at(const counting *c, uint32_t level, uint32_t x, uint32_t y, txm_tile_entry *entry,
+                          txm_error *err)
 {
     const txm_tx_info *i = c->info;
     const txm_tx_level *l = txm_tx_level_of(c->tx, level);
     size_t px = i->channels * txm_type_bytes(i->type);
     uint32_t left = l->width - x * i->tile_w, w = left < i->tile_w ? left : i->tile_w, h = 0;
     entry->bytes = txm_tx_tile_bytes(c->tx, level, x, y);
-    entry->damaged = txm_tx_read_tile(c->tx,
+    txm_status status = txm_tx_read_tile(c->tx,
                                       &(txm_tx_request){.level = level,
                                                           .tile_x = x,
                                                           .tile_y = y,
@@ -48,10 +50,14 @@ static void look_at(const counting *c, uint32_t level, uint32_t x, uint32_t y, t
                                                           .pixel_stride_bytes = px,
                                                           .row_stride_bytes = w * px,
                                                           .height = &h},
-                                      NULL) != TXM_OK;
+                                      err);
+    if (status != TXM_OK && txm_status_retryable(status))
+        return status;
+    entry->damaged = status != TXM_OK;
     entry->constant = !entry->damaged && is_constant(c->pixels, px, (size_t)w * h);
     if (!entry->damaged && c->visit)
         c->visit(c->user, level, c->pixels, w, h);
+    return TXM_OK;
 }
 
 static void count(txm_tile_census *out, uint32_t level, const txm_tile_entry *entry)
@@ -79,7 +85,9 @@ static txm_status take_level(const counting *c, uint32_t level, const volatile i
         if (txm_is_cancelled(cancel))
             return txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request");
         for (uint32_t x = 0; x < l->tiles_x; x++, entry++) {
-            look_at(c, level, x, y, entry);
+            txm_status status = look_at(c, level, x, y, entry, err);
+            if (status)
+                return status;
             count(c->out, level, entry);
         }
     }
@@ -99,6 +107,8 @@ txm_status txm_tile_census_take(txm_tx *tx, const volatile int *cancel, txm_tile
     /* Tiles that cannot be read any more are not damaged. */
     if (!status)
         status = txm_tx_check(tx, err);
+    if (!status)
+        txm_error_clear(err); /* what a damaged tile left there */
     free(c.pixels);
     if (status)
         txm_tile_census_clear(out);

@@ -31,8 +31,8 @@ typedef struct txm_tile_census {
 /* Is shown every tile that could be decoded: w x h px, tight, as stored. */
 typedef void (*txm_tile_visit_fn)(void *user, uint32_t level, const uint8_t *pixels, uint32_t w, uint32_t h);
 
-/* Decodes every tile; one that cannot be decoded is counted, not reported. `visit` may be NULL. NO_MEMORY, and
- * CANCELLED when *cancel becomes non-zero. */
+/* Decodes every tile; one that cannot be decoded is counted, not reported. `visit` may be NULL. NO_MEMORY, IO, CHANGED,
+ * and CANCELLED when *cancel becomes non-zero. */
 txm_status txm_tile_census_take(txm_tx *tx, const volatile int *cancel, txm_tile_visit_fn visit, void *user,
                                 txm_tile_census *out, txm_error *err);
 void txm_tile_census_clear(txm_tile_census *census); /* NULL-safe; zeroes */

@@ -26,6 +26,7 @@ typedef struct coder {
     uint32_t block_w, block_h;
     uint32_t level, x, y;                 /* the block's corner in px */
     size_t used;                          /* of `packed`; 0: failed */
+    txm_error lacks;                      /* why pixels could not be had, though they are not damaged */
     uint8_t *pixels, *residuals, *packed; /* of one block */
     size_t packed_bytes;
     struct libdeflate_compressor *compressor;
@@ -119,7 +120,7 @@ static void subtract_all(const coder *k, uint32_t w, uint32_t h)
 }
 
 /* The tiles of the block at (x0, y0) px of the level. */
-static void read_tiles(const coder *k, uint32_t level, uint32_t x0, uint32_t y0, uint32_t w, uint32_t h)
+static void read_tiles(coder *k, uint32_t level, uint32_t x0, uint32_t y0, uint32_t w, uint32_t h)
 {
     const txm_tx_info *i = k->info;
     size_t px = i->channels * txm_type_bytes(i->type), stride = w * px;
@@ -128,6 +129,7 @@ static void read_tiles(const coder *k, uint32_t level, uint32_t x0, uint32_t y0,
         for (uint32_t x = 0; x < w; x += i->tile_w) {
             uint8_t *at = k->pixels + y * stride + x * px;
             uint32_t tw = w - x < i->tile_w ? w - x : i->tile_w, th = h - y < i->tile_h ? h - y : i->tile_h;
+            txm_error err;
             if (txm_tx_read_tile(k->tx,
                                  &(txm_tx_request){.level = level,
                                                      .tile_x = (x0 + x) / i->tile_w,
@@ -135,9 +137,12 @@ static void read_tiles(const coder *k, uint32_t level, uint32_t x0, uint32_t y0,
                                                      .pixels = at,
                                                      .pixel_stride_bytes = px,
                                                      .row_stride_bytes = stride},
-                                 NULL) != TXM_OK)
-                for (uint32_t row = 0; row < th; row++)
-                    memset(at + row * stride, 0, tw * px);
+                                 &err) == TXM_OK)
+                continue;
+            if (txm_status_retryable(err.status))
+                k->lacks = err;
+            for (uint32_t row = 0; row < th; row++)
+                memset(at + row * stride, 0, tw * px);
         }
 }
 
@@ -181,7 +186,7 @@ static bool add_blocks(coder *coders, txm_group *group, uint32_t level, uint32_t
     }
     txm_group_wait(group, 0);
     for (uint32_t n = 0; n < count && ok; n++)
-        ok = coders[n].used && append(out, first + n == 0, coders[n].packed, coders[n].used);
+        ok = coders[n].used && !coders[n].lacks.status && append(out, first + n == 0, coders[n].packed, coders[n].used);
     return ok;
 }
 
@@ -218,10 +223,16 @@ txm_status txm_view_blocks(txm_tx *tx, uint32_t level, size_t limit, txm_pool *p
         *fits = out->size - before <= limit;
     }
     txm_group_free(group);
-    while (count)
-        close_coder(&coders[--count]);
+    txm_error lacks = {0};
+    while (count) {
+        if (coders[--count].lacks.status)
+            lacks = coders[count].lacks;
+        close_coder(&coders[count]);
+    }
     if (!*fits || !ok || txm_is_cancelled(cancel))
         out->size = before;
+    if (lacks.status)
+        return txm_fail_as(err, &lacks);
     if (!ok)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the pixels of level %u", level);
     return txm_is_cancelled(cancel) ? txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request") : TXM_OK;
