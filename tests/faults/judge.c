@@ -244,6 +244,9 @@ static void check_end(trial *t)
         fprintf(t->wrong, "another process that ran beside it failed\n");
     if (t->result->hung || (WIFSIGNALED(status) && t->fault->kind == FAULT_KILL))
         return;
+    /* Two came: the fault's, and the one that ends what would go on. The second ends a program at once. */
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM && t->fault->kind == FAULT_TERM && g->scenario->until)
+        return;
     if (WIFSIGNALED(status)) {
         fprintf(t->wrong, "ended by signal %d (%s)\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
         return;
