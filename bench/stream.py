@@ -94,8 +94,8 @@ def plot(path, title, x_name, y_name, series):
 
 
 def experiments(b, quick, pictures):
-    size, samples = ("240x136", "2") if quick else ("480x270", "2")
-    at = ["--size", size, "-n", samples, "--tile", "0"]
+    size, samples = ("240x136", "2") if quick else ("960x540", "4")
+    at = ["--size", size, "--samples", samples, "--tile", "0"]
     text = []
     base = b.stream("budget", "room", *at)
     camera = b.stream("budget", "room", *at, "--bounces", "0")
@@ -112,17 +112,17 @@ def experiments(b, quick, pictures):
     text.append("## Texture resolution\n\n" + table(["resolution", "tiles used", "of 100 %"], [
         ["%g %%" % (100 * r["resolution"]), mb(r["used_bytes"]), share(r["used_bytes"], base["resolutions"][0]["used_bytes"])]
         for r in base["resolutions"]]))
-    tiles = b.stream("budget", "room", "--size", size, "-n", samples, "--tile", "128")
+    tiles = b.stream("budget", "room", "--size", size, "--samples", samples, "--tile", "128")
     text.append("## Render tiles\n\nBefore a render tile starts, what the last one did not use goes.\n\n" + table(
         ["render tile", "most at once", "of the whole", "loaded", "of it again"],
         [["%d px" % t["px"] if t["px"] else "none", mb(t["peak_bytes"]), share(t["peak_bytes"], base["touched_bytes"]), mb(t["loaded_bytes"]),
           share(t["loaded_bytes"] - tiles["touched_bytes"], t["loaded_bytes"])] for t in tiles["render_tiles"]]))
-    widths = [120, 240, 480] if quick else [240, 480, 960]
+    widths = [120, 240, 480] if quick else [480, 960, 1920]
     curves, rows = [], []
     for kind in ("compact", "full", "cone"):
         points = []
         for width in widths:
-            r = b.stream("budget", "room", "--size", "%dx%d" % (width, width * 9 // 16), "-n", samples, "--tile", "128", "--differentials", kind)
+            r = b.stream("budget", "room", "--size", "%dx%d" % (width, width * 9 // 16), "--samples", samples, "--tile", "128", "--differentials", kind)
             points.append((width, r["render_tiles"][1]["peak_bytes"] / 1e6))
         curves.append((kind, points))
         rows.append([kind] + ["%.1f MB" % y for _, y in points])
@@ -132,8 +132,8 @@ def experiments(b, quick, pictures):
     text.append("![Memory while the picture grows](images/stream-resolution.svg)\n\nWith Cycles' compact differentials it grows while mirror "
                 "balls are in view: they carry the camera's fine rays to the whole room. The curvature term of cones and of full "
                 "differentials widens those rays.\n")
-    need = base["touched_bytes"]
-    size2 = ["--size", size, "-n", samples, "--lanes", "4096", "-j", "1", "--no-coalesce"]
+    need = b.stream("budget", "room", "--size", "240x136" if quick else "480x270", "--samples", "2")["touched_bytes"]
+    size2 = ["--size", "240x136" if quick else "480x270", "--samples", "2", "--lanes", "4096", "-j", "1", "--no-coalesce"]
     rows, curves = [], []
     for policy in ("lru", "clock4", "render-tiles"):
         points = []
