@@ -74,6 +74,9 @@ refuses percent 2 render room --resolution 0
 refuses budget-picture 2 budget room rgb8.png -o x.png
 refuses tiles-of-picture 2 render room rgb8.png --tiles x.tsv
 refuses images-of-folder 2 render cycles rgb8.png
+refuses trace-of-waves 2 render room rgb8.png --trace waves.trace
+txm stream render room rgb8.png "${small[@]}" -q --engine blocking --trace blocking.trace
+check trace-has-tiles test "$(stat -c %s blocking.trace)" -gt 100
 refuses over-input 2 render room rgb8.png -o rgb8.png
 cp "$golden/rgb8.png" unmade.png
 refuses missing-tx 3 render room unmade.png

@@ -114,7 +114,7 @@ static const txm_option outputs[] = {
     TXM_OPTION(STRING, "html", AT(html), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Write a page with picture, maps and what each texture cost"),
     TXM_OPTION(STRING, "trace", AT(trace), .arg = "FILE", .values = TXM_VALUES_FILE,
-               .help = "Write the tiles in the order of their use, for 'txmill replay'"),
+               .help = "Write the tiles in the order of their use; with --engine blocking"),
     TXM_OPTION(STRING, "tiles", AT(tiles), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Of a budget: write every tile that is used, as lines of image, level, column and row"),
     TXM_OPTION_FORCE(AT(force)),

@@ -248,9 +248,9 @@ TXM_API char *txm_cache_report(txm_cache *cache, txm_cache_report_format format)
 /* ---- traces -------------------------------------------------------------------------------------------------------
  */
 
-/* Writes the tiles that look-ups of threads use, hits included, and the ends of epochs, to a file for `txmill replay`;
- * the format is that of txmill-trace(5). Look-ups are slower meanwhile. The file appears under its name when it is
- * complete. USAGE if a trace is being written. */
+/* Writes the tiles that look-ups of threads use, hits included, and the ends of epochs, to a file; the head of
+ * src/residency/trace.c has its format. Look-ups in a prepared view are not seen, others are slower meanwhile. The file
+ * appears under its name when it is complete. USAGE if a trace is being written. */
 TXM_API txm_status txm_cache_trace_start(txm_cache *cache, const char *path, txm_error *err);
 
 /* Completes the file; no thread may look up meanwhile. What went wrong since the start is reported here, and leaves no

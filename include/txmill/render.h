@@ -90,7 +90,7 @@ typedef struct txm_render_options {
     float filter_width;   /* px, of the Blackman-Harris pixel filter; 0: pixel centres */
     bool untextured;      /* every look-up gives the image's average: for the price of textures */
     txm_cache_options cache; /* budget, policy, resolution ... */
-    const char *trace;       /* tiles in the order of their use: see txmill-trace(5); NULL: none */
+    const char *trace;       /* a file for txm_cache_trace_start; engine BLOCKING alone. NULL: none */
     bool heat;               /* collect the maps below */
     /* Finds tx files: names, colour spaces. May be NULL if all images of the scene are tx files. */
     txm_context *context;

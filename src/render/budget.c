@@ -235,16 +235,9 @@ static txm_status trace(budget *b, const txm_render_scene *scene, txm_render_bud
     txm_status status = txm_scene_geometry_new(scene, b->job.threads, &geometry, err);
     if (status)
         return status;
-    b->job.world = (txm_path_world){.scene = scene,
-                                    .geometry = &geometry,
-                                    .images = b->job.textures.bound,
-                                    .filter = filter,
-                                    .width = out->width,
-                                    .height = out->height,
-                                    .bounces = o->bounces,
-                                    .seed = o->seed,
-                                    .differentials = (txm_render_differentials)o->differentials,
-                                    .widen = o->widen};
+    b->job.world = txm_path_world_of(scene, &geometry, o, out->width, out->height);
+    b->job.world.images = b->job.textures.bound;
+    b->job.world.filter = filter;
     b->job.film.width = out->width;
     b->job.biased = b->views;
     status = trace_cells(b, out->width, out->height, err);

@@ -30,6 +30,19 @@ static void set_ray(txm_ray *ray, txm_vec3 from, txm_vec3 direction, float near_
     *ray = (txm_ray){{from.x, from.y, from.z}, {direction.x, direction.y, direction.z}, near_t, far_t};
 }
 
+txm_path_world txm_path_world_of(const txm_render_scene *scene, const txm_scene_geometry *geometry,
+                                 const txm_render_options *options, uint32_t width, uint32_t height)
+{
+    return (txm_path_world){.scene = scene,
+                            .geometry = geometry,
+                            .width = width,
+                            .height = height,
+                            .bounces = options->bounces,
+                            .seed = options->seed,
+                            .differentials = (txm_render_differentials)options->differentials,
+                            .widen = options->widen};
+}
+
 /* ---- the camera ---- */
 
 void txm_path_filter(float width, float table[TXM_FILTER_TABLE])

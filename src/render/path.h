@@ -40,6 +40,10 @@ typedef struct txm_path_world {
 
 enum { TXM_FILTER_TABLE = 1024, TXM_PATH_REQUESTS = 4096 };
 
+/* What the options say; images and filter are the caller's. */
+txm_path_world txm_path_world_of(const txm_render_scene *scene, const txm_scene_geometry *geometry,
+                                 const txm_render_options *options, uint32_t width, uint32_t height);
+
 /* The inverse of the Blackman-Harris filter's integral, `width` pixels wide, as Cycles draws from it. */
 void txm_path_filter(float width, float table[TXM_FILTER_TABLE]);
 

@@ -54,6 +54,8 @@ txm_status txm_render_options_check(const txm_render_options *o, txm_error *err)
         {o->lanes < 1 || o->lanes > 1 << 20, "lanes go from 1 to 1048576"},
         {!txm_level_rule_name((txm_level_rule)o->rule), "there is no such level rule"},
         {!txm_level_mode_name((txm_level_mode)o->mode), "there is no such level mode"},
+        {o->trace && o->engine != TXM_RENDER_ENGINE_BLOCKING,
+         "a trace is written by the blocking engine alone: waves have no order of their own"},
         {!(o->filter_width >= 0.0f && o->filter_width <= 64.0f), "the pixel filter is 0 to 64 px wide"},
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
@@ -202,16 +204,9 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *o
     if (status == TXM_OK)
         status = txm_render_textures_new(scene, options, reference, reference, &job.textures, err);
     if (status == TXM_OK) {
-        job.world = (txm_path_world){.scene = scene,
-                                     .geometry = &geometry,
-                                     .images = job.textures.bound,
-                                     .filter = filter,
-                                     .width = width,
-                                     .height = height,
-                                     .bounces = options->bounces,
-                                     .seed = options->seed,
-                                     .differentials = (txm_render_differentials)options->differentials,
-                                     .widen = options->widen};
+        job.world = txm_path_world_of(scene, &geometry, options, width, height);
+        job.world.images = job.textures.bound;
+        job.world.filter = filter;
         status = run_job(&job, height, err);
     }
     if (status == TXM_OK)

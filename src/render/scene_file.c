@@ -422,15 +422,20 @@ static void read_mesh(parser *p)
         fail(p, own.status, "%s", own.message);
 }
 
+static void add_object(parser *p, const txm_scene_object *object)
+{
+    txm_scene_object *kept = NEW_ITEM(p, object);
+    if (kept)
+        *kept = *object;
+}
+
 static void read_instance(parser *p)
 {
     txm_scene_object o = {.kind = TXM_OBJECT_INSTANCE};
     o.mesh = refer(p, 's', "mesh");
     o.material = refer(p, 'm', "material");
     o.to_world = take_matrix(p);
-    txm_scene_object *kept = NEW_ITEM(p, object);
-    if (kept)
-        *kept = o;
+    add_object(p, &o);
 }
 
 static void read_quad(parser *p)
@@ -442,9 +447,7 @@ static void read_quad(parser *p)
     o.v = take_vector(p, "the second edge");
     if (!p->failed && !(txm_vec_length(txm_vec_cross(o.u, o.v)) > 0.0f))
         fail(p, TXM_STATUS_CORRUPT, "the edges span no area");
-    txm_scene_object *kept = NEW_ITEM(p, object);
-    if (kept)
-        *kept = o;
+    add_object(p, &o);
 }
 
 static void read_sphere(parser *p)
@@ -453,9 +456,7 @@ static void read_sphere(parser *p)
     o.material = refer(p, 'm', "material");
     o.center = take_vector(p, "the centre");
     o.radius = take_positive(p, "the radius");
-    txm_scene_object *kept = NEW_ITEM(p, object);
-    if (kept)
-        *kept = o;
+    add_object(p, &o);
 }
 
 static void read_light(parser *p)

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Traces: which tiles look-ups use, in their order. txmill-trace(5) has the format. A thread gathers a block of its
- * own; blocks are written under the cache's lock, which is slow beside a look-up that is not watched.
+ * Traces: which tiles look-ups use, in their order. A thread gathers a block of its own; blocks are written under the
+ * cache's lock, which is slow beside a look-up that is not watched.
+ *
+ * The file is little-endian: "TXMTRACE", version 1 and flags 0 as 32 bits each, then blocks. A block begins with kind,
+ * thread, stored and raw bytes in 32 bits each and the xxh64 (seed 0) of the stored bytes, which are a zstd frame.
+ *
+ *   1 textures  for each: number, width, height, levels, tile_px, tile_bytes, path_bytes in 32 bits, then the path. Width
+ *               0: a UDIM set. One that comes again was replaced.
+ *   2 tiles     LEB128 numbers: the zigzag difference of each txm_tile_key (udim 0, tile by rows) from the one before,
+ *               which is 0 at a block's start. 0 ends an epoch: a thread's repetitions are left out.
+ *   3 end       empty; `thread` is how many there were. A file without it is incomplete.
  */
 #include <errno.h>
 #include <fcntl.h>
