@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Breaks the text lines of a manual page at spaces, as its style asks for: 80 bytes a line. Requests and what is literal
+# Breaks the text lines of a manual page at spaces, as its style asks for: 80 bytes per line. Requests and what is literal
 # stay as they are, and no line begins with what would be a request.
 /^\.Bd -literal/ { literal = 1 }
 /^\.Ed/ { literal = 0 }

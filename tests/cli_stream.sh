@@ -27,7 +27,7 @@ check page grep -q 'data:image/png;base64' page.html
 check page-no-script test "$(grep -c '<script' page.html)" -eq 0
 check heat test -s level.png -a -s misses.png -a -s room.png
 txm stream render room rgb8.png rgba8.png "${small[@]}"
-check text prints "million a second"
+check text prints "million per second"
 
 # A budget reads no tile, and names what the picture uses.
 txm stream budget plane rgb8.png --size 128x72 --bounces 0 --samples 2 --json --tiles tiles.tsv

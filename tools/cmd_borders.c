@@ -2,7 +2,7 @@
  *
  * txmill borders: adds, strips or checks the border section of finished tx files.
  *
- * In: tx files and one of --add, --strip, --check. Files are worked on by all threads at once, one thread a file; the
+ * In: tx files and one of --add, --strip, --check. Files are worked on by all threads at once, one thread per file; the
  * library replaces each as a whole. Out: a line or a JSON object per file; exit code 5 when a check finds something.
  */
 #include <errno.h>

@@ -48,8 +48,8 @@ static const txm_option what_options[] = {
             "then. Tx files of images that are packed into a scene are kept, by the images' names."),
     TXM_OPTION_CACHE_DIR(AT(cache_dir), "The cache folder that these scenes are rendered with, as in make", NULL),
     TXM_OPTION(FLAG, "recursive", .letter = 'r', AT(recursive),
-               .help = "Folders are gone through with their subfolders in any case",
-               .more = "For the habit. A list of folders and tx files, one path a line, is taken with @FILE, from standard "
+               .help = "No effect: folders are always searched with their subfolders",
+               .more = "For the habit. A list of folders and tx files, one path per line, is taken with @FILE, from standard "
                        "input with -."),
     TXM_OPTION(FLAG, "missing-folders", AT(missing_folders),
                .help = "Treat an image as gone even if its folder is missing",

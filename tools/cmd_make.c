@@ -53,7 +53,7 @@ static const txm_option_group groups[] = {
     {"Output", output_options, 0},
     {"Running", txm_running_options, offsetof(txm_make_args, running)},
     {"Sharing the work", txm_shard_options, offsetof(txm_make_args, shard)},
-    {"Course", course_options, 0},
+    {"Failures and messages", course_options, 0},
     {"Reports", txm_report_options, offsetof(txm_make_args, report)},
     {0},
 };

@@ -96,10 +96,10 @@ static const txm_option engines[] = {
     TXM_OPTION(CHOICE, "engine", AT(engine), .arg = "ENGINE", .values = "wave blocking reference",
                .help = "What runs the paths (default: wave)",
                .more = "Wave steps many paths at once and loads what they miss in batches, as renderers on GPUs do. "
-                       "Blocking follows one path a thread, which waits for each tile. Reference loads all tiles of all "
+                       "Blocking follows one path per thread, which waits for each tile. Reference loads all tiles of all "
                        "levels first. All three give the same bits."),
     TXM_OPTION(UINT, "lanes", AT(lanes), .arg = "N", .min = 1, .max = 1 << 20,
-               .help = "Paths a wave, 1 to 1048576 (default: 65536)"),
+               .help = "Paths per wave, 1 to 1048576 (default: 65536)"),
     TXM_OPTION_JOBS(AT(threads)),
     {0},
 };
@@ -353,6 +353,6 @@ static int run_stream(void *p, const txm_operands *operands)
 }
 
 TXM_COMMAND(stream, txm_stream_args,
-            .purpose = "Render a scene through the texture cache, or say what texture memory it needs",
+            .purpose = "Render a scene through the texture cache, or estimate what texture memory it needs",
             .synopsis = "render|budget [OPTION...] SCENE [IMAGE...]", .operand_values = TXM_VALUES_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = defaults);

@@ -79,7 +79,7 @@ static const txm_option outputs[] = {
         CHOICE, "format", AT(format), .arg = "FORMAT", .values = "auto text raw image",
         .help = "auto, text, raw or image (default: auto, by the extension of FILE)",
         .more =
-            "Text is a line a pixel: its column and row in the level, then its channels. Raw is the stored samples, "
+            "Text is one line per pixel: its column and row in the level, then its channels. Raw is the stored samples, "
             "little-endian, channels interleaved, without header. As an image the values are written as they are "
             "stored, in any format that OpenImageIO writes."),
     TXM_OPTION(FLAG, "json", AT(json), .help = "Print the pixels as one JSON object a file"),

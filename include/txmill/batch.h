@@ -108,7 +108,7 @@ TXM_API txm_rules *txm_rules_new(void); /* NULL when memory is exhausted */
 TXM_API void txm_rules_free(txm_rules **rules);
 /* Adds "GLOB=SPACE", "GLOB=SPACE,ALPHA" or "GLOB=,ALPHA" after those that are there. USAGE, NO_MEMORY. */
 TXM_API txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin, txm_error *err);
-/* One such rule a line; empty lines and lines that begin with '#' are skipped. USAGE with the line's number, NOT_FOUND,
+/* One such rule per line; empty lines and lines that begin with '#' are skipped. USAGE with the line's number, NOT_FOUND,
  * DENIED, IO, NO_MEMORY; CANCELLED once *cancel (`cancel` may be NULL) is not 0. */
 TXM_API txm_status txm_rules_load(txm_rules *rules, const char *path, const volatile int *cancel, txm_error *err);
 /* "pbr": normal, roughness, metalness, occlusion, displacement maps, masks and their like are Non-Color. */

@@ -16,7 +16,7 @@
  * Memory: what the cache has allocated (tiles and tables: txm_cache_stats.allocated_bytes) stays at or below max_bytes
  * plus one batch at every instant; a batch is what txm_cache_process was given last, or a slab of 512 KiB for each
  * thread that is waiting for a tile. A budget that is too small costs time, never a colour. Open files are mapped; what
- * reading them needs beside that (200 KiB a file and reading thread with Blender's tiles) is bounded by max_open.
+ * reading them needs beside that (200 KiB per file and reading thread with Blender's tiles) is bounded by max_open.
  *
  * Tiles that cannot be read (a file that vanished, shrank, was replaced or is damaged) are FAILED until
  * txm_cache_replace: magenta, counted, not tried again. See reader.h about SIGBUS.
@@ -75,7 +75,7 @@ typedef struct txm_cache_options {
     uint32_t policy;       /* txm_cache_policy */
     uint32_t keep_epochs;  /* 1 as Cycles' code does, 2 as its description says */
     uint32_t max_requests; /* tiles that one txm_cache_process loads at most; those beyond are asked for again */
-    uint32_t threads;      /* that process loads with, the waiting one included; 0: one a processor */
+    uint32_t threads;      /* that process loads with, the waiting one included; 0: one per processor */
     uint32_t max_open;     /* files that are mapped at the same time, 1 or more */
     float resolution;      /* share of the resolution that is wanted, over 0 to 1: 0.25 is two levels of bias */
     uint32_t limit_px;     /* levels that are longer than this are left out; 0: none */
@@ -205,7 +205,7 @@ typedef struct txm_cache_stats {
     uint64_t virtual_bytes;                         /* of all tiles of textures that were opened */
     uint64_t loaded_bytes;                          /* of tiles that were loaded, reloads included */
     uint64_t reloaded_bytes;
-    uint64_t waits;             /* times a thread waited for another one's tile */
+    uint64_t waits;             /* times a thread waited for a tile that another was loading */
     uint64_t locks;             /* times a look-up took the cache's lock: none on hits */
     uint64_t graces;            /* times tiles were reused after all threads had moved on */
     uint64_t working_set_bytes; /* estimate: of tiles that were ever loaded, each once */

@@ -78,7 +78,7 @@ typedef struct txm_tx_info {
     char section_reason[160]; /* why a section is not used, "" otherwise */
 } txm_tx_info;
 
-/* Opens a tx file. Allocates at most 64 bytes a tile that the file really can hold (its size bounds their number) plus
+/* Opens a tx file. Allocates at most 64 bytes per tile that the file really can hold (its size bounds their number) plus
  * 1 MiB. CORRUPT, UNSUPPORTED, NOT_FOUND, DENIED, IO, NO_MEMORY. */
 TXM_API txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err);
 TXM_API void txm_tx_close(txm_tx **tx); /* NULL-safe; sets *tx to NULL */

@@ -55,7 +55,7 @@ TXM_API const char *txm_render_image_path(const txm_render_scene *scene, size_t 
 /* ---- rendering --------------------------------------------------------------------------------------------------- */
 
 typedef enum txm_render_engine {
-    /* Many paths a launch; what they miss is loaded in a batch, and those that missed are run again. */
+    /* Many paths per launch; what they miss is loaded in a batch, and those that missed are run again. */
     TXM_RENDER_ENGINE_WAVE = 0,
     /* Each thread follows one path at a time and waits for what it misses. */
     TXM_RENDER_ENGINE_BLOCKING,
@@ -77,13 +77,13 @@ TXM_API const char *txm_render_differentials_name(txm_render_differentials diffe
 typedef struct txm_render_options {
     size_t size;            /* of this struct: set by txm_render_options_init */
     uint32_t width, height; /* px; 0: the scene's */
-    uint32_t samples;       /* a pixel */
+    uint32_t samples;       /* per pixel */
     uint32_t bounces;       /* 0: camera rays alone */
     uint32_t seed;
     uint32_t render_tile; /* px; an epoch of the cache each. 0: the whole picture */
     uint32_t engine;      /* txm_render_engine */
-    uint32_t lanes;       /* paths a launch, 1 to 2^20 */
-    uint32_t threads;     /* 0: one a processor */
+    uint32_t lanes;       /* paths per launch, 1 to 2^20 */
+    uint32_t threads;     /* 0: one per processor */
     uint32_t differentials;
     bool widen;           /* differentials, where rays are scattered: Cycles does */
     uint32_t rule, mode;  /* txm_level_rule, txm_level_mode */
@@ -125,8 +125,8 @@ typedef struct txm_render_image_use {
 
 typedef struct txm_render_picture {
     uint32_t width, height;
-    float *rgb; /* three a pixel, rows from the top */
-    /* Heat maps, one float a pixel; NULL unless asked for: mean level of what the camera sees (-1: no texture), steps
+    float *rgb; /* three per pixel, rows from the top */
+    /* Heat maps, one float per pixel; NULL unless asked for: mean level of what the camera sees (-1: no texture), steps
      * that were run again, launches until all samples of the pixel were complete. */
     float *level, *misses, *passes;
     txm_render_counts counts;

@@ -153,7 +153,7 @@ typedef struct txm_view {
     const txm_view_texture *textures;
     txm_tile_entry *tiles;
     const uint64_t *slabs; /* the address of each slab; slabs begin on 16 bytes */
-    const uint32_t *udims; /* ten textures a row of UDIM tiles from 1001 on; TXM_NO_TEXTURE: hole */
+    const uint32_t *udims; /* ten textures per row of UDIM tiles from 1001 on; TXM_NO_TEXTURE: hole */
     uint32_t texture_count;
     uint32_t epoch; /* tiles that are touched are marked with it; 0: not marked */
 } txm_view;

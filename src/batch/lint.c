@@ -28,7 +28,7 @@ static const struct {
     {TXM_LINT_DATA_AS_COLOR, "data-as-color",
      "by its name a map without colours (normal, roughness ...), but set to a colour space; Non-Color is usual"},
     {TXM_LINT_COLOR_AS_DATA, "color-as-data", "by its name a colour map, but set to Non-Color"},
-    {TXM_LINT_WIDE, "wide-8-bit", "16 bits a sample, but its content has 8: twice the memory for nothing"},
+    {TXM_LINT_WIDE, "wide-8-bit", "16 bits per sample, but its content has 8: twice the memory for nothing"},
     {TXM_LINT_OPAQUE, "opaque-alpha", "its alpha is 1 everywhere"},
     {TXM_LINT_GREY, "grey-rgb", "its three colour channels are the same everywhere"},
     {TXM_LINT_LARGE, "large", "wider or higher than 16384 pixels"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lists of inputs: one path a line, or separated by NUL bytes (as `find -print0` writes them), or one JSON object a
+ * Lists of inputs: one path per line, or separated by NUL bytes (as `find -print0` writes them), or one JSON object per
  * line with settings of its own:
  *
  *     {"path": "wood.png", "colorspace": "sRGB", "alpha": "straight"}

@@ -47,7 +47,7 @@ typedef struct txm_id {
 typedef struct txm_packed {
     uint64_t position, bytes; /* in the stream */
     uint32_t tile;            /* UDIM number, 0 if none */
-    const char *path;         /* as stored, "" in files that know one packed file an image */
+    const char *path;         /* as stored, "" in files that know one packed file per image */
 } txm_packed;
 
 typedef struct txm_image {

@@ -197,7 +197,7 @@ static void write_header(txm_bit_writer *w, const uint8_t *litlen, const uint8_t
     }
 }
 
-/* Code and length of a symbol in one word: one load a literal. */
+/* Code and length of a symbol in one word: one load per literal. */
 static inline void put_literal(txm_bit_writer *w, uint32_t entry)
 {
     txm_put_bits(w, entry >> 8, entry & 255);

@@ -147,7 +147,7 @@ static void tiff_raw(txm_tile_encoder *e, const uint8_t *pixels, size_t stride_b
         memcpy(e->raw + y * row_bytes, last, row_bytes);
 }
 
-/* An EXR tile: a plane a channel within each scanline, valid pixels only. */
+/* An EXR tile: one plane per channel within each scanline, valid pixels only. */
 static void exr_raw(txm_tile_encoder *e, const uint8_t *pixels, size_t stride_bytes, uint32_t valid_w, uint32_t valid_h)
 {
     size_t row_bytes = valid_w * e->pixel_bytes;

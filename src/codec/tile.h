@@ -5,7 +5,7 @@
  * (channel planes a scanline in alphabetical order, the zip byte split and delta, then zlib; edge tiles hold their
  * valid pixels only; a tile that does not shrink is stored as it is).
  *
- * An encoder holds one thread's scratch memory: nothing is allocated a tile once it has grown.
+ * An encoder holds one thread's scratch memory: nothing is allocated per tile once it has grown.
  *
  * The room src/codec turns pixels of a tile into the bytes of a file and back: predictors, deflate by libdeflate or by
  * our own encoder for tiles of few matches, zstd, and the decoders that a renderer needs. Nothing here knows a

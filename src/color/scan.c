@@ -63,7 +63,7 @@ static txm_status count_into_parent(scanner *s, size_t nodes, size_t line, txm_e
     frame *f = &s->stack[s->depth];
     f->nodes += nodes;
     f->items++;
-    /* A mapping holds two nodes an entry. */
+    /* A mapping holds two nodes per entry. */
     if (f->nodes > TXM_CONFIG_MAX_NODES || f->items > 2 * TXM_CONFIG_MAX_ITEMS)
         return txm_fail(err, TXM_STATUS_CONFIG, "line %zu: more entries than any OCIO config has", line);
     return TXM_OK;

@@ -419,7 +419,7 @@ enum { WIDE = 2 * TXM_BORDER_PX };
 
 /* The repeat window of a tile: its pixels and the border around them. */
 typedef struct repeat_window {
-    const uint8_t *above, *sides, *below; /* parts of the border: two rows, two and two pixels a row, two rows */
+    const uint8_t *above, *sides, *below; /* parts of the border: two rows, two and two pixels per row, two rows */
     txm_pixels pixels;
     size_t pixel_bytes;
     uint32_t w, h;

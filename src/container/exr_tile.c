@@ -64,7 +64,7 @@ static uint32_t weave_row_32x4(const uint8_t *const plane[4], uint8_t *dst, uint
 }
 #endif
 
-/* Turns rows of planes (`planes` planes of w samples a row) into interleaved pixels; the n-th plane becomes channel
+/* Turns rows of planes (`planes` planes of w samples per row) into interleaved pixels; the n-th plane becomes channel
  * slot[n]. */
 static void interleave(const uint8_t *src, uint8_t *dst, uint32_t w, uint32_t h, uint32_t planes, unsigned sample_bytes,
                        const uint8_t *slot)

@@ -16,7 +16,7 @@
  *     32  u32  tiles          of all levels together: the number of borders
  *     36  u16  tile_px        edge of a tile
  *     38  u8   border_px      width of the border: 2
- *     39  u8   channels       samples a pixel, 1 to 4
+ *     39  u8   channels       samples per pixel, 1 to 4
  *     40  u8   type           of a sample: 0 u8, 1 u16, 2 half, 3 float
  *     41  u8   zero[3]
  *     44  u32  version        1; at this place in every version

@@ -87,7 +87,7 @@ static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, co
 
 static txm_status load(txm_tx *tx, const txm_section_footer *f, txm_error *err)
 {
-    /* index_raw is 8 bytes a tile that the image part really has. */
+    /* index_raw is 8 bytes per tile that the image part really has. */
     uint8_t *index = txm_alloc_pixels(f->index_raw, 1);
     if (!index)
         return txm_no_memory(err, tx->path);

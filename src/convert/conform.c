@@ -135,7 +135,7 @@ static bool has_nan(const float *samples, size_t count)
 static void convert_grey(const txm_conform *c, void *row, float *scratch)
 {
     size_t count = c->width;
-    /* One float a pixel first, spread to RGBA from the back so that nothing is overwritten unread. */
+    /* One float per pixel first, spread to RGBA from the back so that nothing is overwritten unread. */
     load(c, row, scratch, count);
     bool nan = has_nan(scratch, count);
     for (size_t i = count; i-- > 0;) {

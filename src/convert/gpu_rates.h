@@ -8,7 +8,7 @@
 #include "device/gpu/gpu_plugin.h"
 #include "device/ops.h"
 
-/* CPU seconds a pixel of level 0 for what a device would take over: all levels of the pyramid. 0 when memory is
+/* CPU seconds per pixel of level 0 for what a device would take over: all levels of the pyramid. 0 when memory is
  * exhausted. */
 double txm_cpu_seconds_per_pixel(const txm_ops *ops, const txm_gpu_plan *plan);
 

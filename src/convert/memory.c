@@ -19,7 +19,7 @@ uint64_t txm_convert_memory(const txm_conform *c, const txm_settings *s, unsigne
     uint64_t raw = (uint64_t)c->width * c->src_channels * txm_type_bytes(c->src_type) * s->tile_px;
     uint64_t float_row = (uint64_t)c->width * c->channels * sizeof(float);
     /* Level 0's bands; four of every level above, which add up to four of level 0's; their encoded tiles, which are
-     * smaller; four float rows a level of the pyramid. */
+     * smaller; four float rows per level of the pyramid. */
     return band * (bands + 4) + band * bands / 2 + raw + 8 * float_row + QUEUE_BYTES + (uint64_t)threads * THREAD_BYTES;
 }
 

@@ -231,7 +231,7 @@ static txm_status start_map(txm_difference *d, uint32_t width, uint32_t height, 
     return d->map ? TXM_OK : txm_no_memory(err, NULL);
 }
 
-/* Two bands a thread: one is read or waits while the other is compared. Fewer where they are wide. */
+/* Two bands per thread: one is read or waits while the other is compared. Fewer where they are wide. */
 static txm_status start_bands(comparison *c, uint32_t width, txm_error *err)
 {
     unsigned wanted = 2 * txm_pool_threads(c->context->pool);

@@ -23,7 +23,7 @@ void txm_rows_size(const txm_rows *rows, uint32_t level, uint32_t *width, uint32
 
 /* Memory for some rows of any level: one a thread. Zero-initialise. */
 typedef struct txm_row_buffer {
-    float *values; /* what was read: `channels` floats a pixel, tight */
+    float *values; /* what was read: `channels` floats per pixel, tight */
     uint8_t *raw;  /* as stored */
 } txm_row_buffer;
 

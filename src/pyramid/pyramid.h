@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The pyramid: rows of level 0 go in from the top, rows of every level above come out as soon as the level below has
- * what they need. Holds four rows a level and nothing of the image.
+ * what they need. Holds four rows per level and nothing of the image.
  *
  * Filtering runs in linear float32; where the image is sRGB-encoded, rows are decoded once on the way in and each
  * level is encoded on its way out. Levels above come from the float rows, not from what was stored (half: clamped to

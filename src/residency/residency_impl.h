@@ -113,7 +113,7 @@ typedef struct txm_slab {
 typedef struct txm_arena {
     uint8_t *memory; /* NULL: none */
     size_t bytes;
-    uint32_t slabs, used; /* used: a bit a slab */
+    uint32_t slabs, used; /* used: one bit per slab */
 } txm_arena;
 
 typedef struct txm_class {

@@ -5,7 +5,7 @@ TXM_SAMPLE_LOOKUPS ?= 100000000
 check-sample: all $(B)/tests/test_sample
 	@TXM_SAMPLE_LOOKUPS=$(TXM_SAMPLE_LOOKUPS) tests/run.sh $(B) $(B)/tests/test_sample
 
-# Look-ups a second beside OpenImageIO's TextureSystem; the tables are those of bench/results.md.
+# Look-ups per second beside OpenImageIO's TextureSystem; the tables are those of bench/results.md.
 .PHONY: bench-lookup
 bench-lookup: all $(B)/bench_lookup
 	@bench/lookup.sh $(B)

@@ -2,7 +2,7 @@
 LIBS += -lpng
 LIBS += -lwebpdemux -lwebp
 
-# Undoing PNG filters: one file an ISA, chosen at run time.
+# Undoing PNG filters: one file per ISA, chosen at run time.
 $(B)/src/source/png/png_unfilter_sse41.o: ISA := -msse4.1
 $(B)/src/source/png/png_unfilter_avx2.o: ISA := -mavx2
 

@@ -12,7 +12,7 @@
 #include "tools/help/generate.h"
 #include "txmill/inspect.h"
 
-/* Prints running text: backslashes escaped, a line a sentence (mandoc's rule), no line that begins like a request. */
+/* Prints running text: backslashes escaped, one line per sentence (mandoc's rule), no line that begins like a request. */
 static void put_text(FILE *out, const char *text)
 {
     bool line_start = true;

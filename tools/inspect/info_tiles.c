@@ -115,7 +115,7 @@ bool txm_tile_census_print(const txm_tx *tx, const txm_tile_census *c, bool all)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* An array a fact, each row by row: a tenth of what an object a tile would take. */
+/* One array per fact, each row by row: a tenth of what one object per tile would take. */
 static void add_entries(cJSON *level, const txm_tile_sizes *sizes, const txm_tile_entry *entries)
 {
     cJSON *bytes = txm_json_array(level, "tile_bytes"), *constant = txm_json_array(level, "tile_constant"),

@@ -22,7 +22,7 @@ const txm_option txm_tx_files_options[] = {
     TXM_OPTION(
         FLAG, "recursive", .letter = 'r', AT(recursive), .help = "Take the files in folders and their subfolders",
         .more =
-            "Those that bear the extension. A list, one path a line, is taken with @FILE, from standard input with -."),
+            "Those that bear the extension. A list, one path per line, is taken with @FILE, from standard input with -."),
     TXM_OPTION(LIST, "include", AT(include), .arg = "GLOB",
                .help = "In folders, take the files that match (repeatable)"),
     TXM_OPTION(LIST, "exclude", AT(exclude), .arg = "GLOB",

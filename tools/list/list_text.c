@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The form for people: a paragraph an image. Names come from files that others made: control characters in them are
+ * The form for people: one paragraph per image. Names come from files that others made: control characters in them are
  * shown as \xHH, so that nothing can be forged on a terminal.
  *
  * In: a report. Out: a paragraph per image: its colour space and alpha, where its nodes are, and the state of each tx

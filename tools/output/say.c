@@ -20,7 +20,7 @@
 
 #include "tools/output/line.h"
 
-/* One stderr a process: its state is the process's. */
+/* One stderr per process: its state is the process's. */
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static txm_say_level most = TXM_SAY_INFO;
 static bool status_shown;

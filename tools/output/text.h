@@ -20,7 +20,7 @@ void txm_print_path(const char *path);
 char *txm_path_shown(const char *path);
 
 /* Columns that a text takes on a terminal: UTF-8, of which wide characters take two; what is no UTF-8 is shown as one
- * column a byte, control characters as four. */
+ * column per byte, control characters as four. */
 unsigned txm_text_columns(const char *text);
 /* Prints at most `columns` of a path, its end, with ".." in front of what was left out. */
 void txm_print_fitted(const char *path, unsigned columns);

@@ -66,7 +66,7 @@ static void put_pixel(uint8_t *dst, const uint8_t *src, uint32_t channels, bool 
 {
     for (int c = 0; c < 3; c++) {
         uint8_t v = src[channels < 3 ? 0 : c];
-        dst[c] = outside ? (uint8_t)((v + tint[c]) / 2) : v;
+        dst[c] = (uint8_t)(outside ? (v + tint[c]) / 2 : v);
     }
 }
 

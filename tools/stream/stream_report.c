@@ -105,7 +105,7 @@ void txm_stream_print_picture(const char *scene, const txm_render_options *o, co
            txm_render_engine_name((txm_render_engine)o->engine));
     printf("time       %s; loading tiles %.1f %%\n", txm_format_seconds(p->counts.seconds, a),
            100.0 * p->counts.load_seconds / fmax(p->counts.seconds, 1e-9));
-    printf("rays       %.1f million, %.2f million a second\n", 1e-6 * (double)p->counts.rays,
+    printf("rays       %.1f million, %.2f million per second\n", 1e-6 * (double)p->counts.rays,
            1e-6 * (double)p->counts.rays / fmax(p->counts.seconds, 1e-9));
     printf("textures   %s of %s used (%.2f %%)\n", txm_format_bytes(used, a), txm_format_bytes(all, b),
            percent(used, all));
@@ -125,7 +125,7 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
 {
     char peak[TXM_FORMAT_BYTES], loaded[TXM_FORMAT_BYTES], text[TXM_FORMAT_BYTES];
     txm_print_safe(scene);
-    printf(": %u x %u px, %u %s a pixel, found in %s\n", b->width, b->height, b->samples,
+    printf(": %u x %u px, %u %s per pixel, found in %s\n", b->width, b->height, b->samples,
            b->samples == 1 ? "sample" : "samples", txm_format_seconds(b->seconds, text));
     printf("all images     %9s  loaded whole\n", txm_format_bytes(b->all_bytes, text));
     printf("with the cache %9s  (%.2f %%): the tiles that are used\n", txm_format_bytes(b->touched_bytes, text),

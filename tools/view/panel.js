@@ -69,7 +69,7 @@ function facts(file, display) {
   return el("dl", { className: "facts" }, ...rows.filter(r => r[1]).flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, v)]));
 }
 
-// A bar a level on a logarithmic scale: a pyramid steps down evenly, and what does not stands out.
+// A bar per level on a logarithmic scale: a pyramid steps down evenly, and what does not stands out.
 function levelPlot(file, choose) {
   const low = Math.log2(16), high = Math.log2(Math.max(32, ...file.levels.map(l => Math.max(l.pixelBytes, l.bytes))));
   const share = bytes => `${Math.max(1, 100 * (Math.log2(Math.max(16, bytes)) - low) / (high - low))}%`;

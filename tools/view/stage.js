@@ -13,7 +13,7 @@ class Stage {
                           overlays: new Set(["tiles"]), look: { channel: "color", exposure: 0, ground: "checker" } });
     this.context = canvas.getContext("2d", { alpha: false });
     this.blocks = new Blocks(() => this.draw());
-    this.zoom = 1; // device pixels a pixel of level 0
+    this.zoom = 1; // device pixels per pixel of level 0
     this.left = this.top = 0; // of the plane, at the canvas's corner, in device pixels
     new ResizeObserver(() => this.resize()).observe(canvas);
     canvas.addEventListener("pointerdown", e => this.startDrag(e));
@@ -331,7 +331,7 @@ class Overlay {
     c.globalAlpha = 1;
   }
 
-  // From cool to hot by bytes a pixel, against the heaviest tile; tiles of one colour stay clear.
+  // From cool to hot by bytes per pixel, against the heaviest tile; tiles of one colour stay clear.
   heat(x, y) {
     const { c, level } = this, n = y * level.tilesX + x, [x0, y0, x1, y1] = this.edges(x, y);
     if (level.constant.has(n)) return;

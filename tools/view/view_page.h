@@ -3,7 +3,7 @@
  * The page that `txmill view --html` writes: one file that needs nothing else, neither a network nor a server.
  *
  *     page.html   the frame, with @STYLE@, @POLICY@, @PIXELS@, @DATA@ and @SCRIPT@ in it
- *     @PIXELS@    a script element of type text/plain a level that fits (view_blocks.h), named pixels-FILE-LEVEL
+ *     @PIXELS@    a script element of type text/plain for each level that fits (view_blocks.h), named pixels-FILE-LEVEL
  *     @DATA@      everything else as JSON
  *
  * Texts from files reach the page in the JSON alone, where <, > and & are written as escapes, and the scripts put them

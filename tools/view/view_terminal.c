@@ -53,8 +53,8 @@ void txm_view_terminal_look(txm_view_terminal *t)
     t->columns = t->columns < MAX_CELLS ? t->columns : MAX_CELLS;
     t->rows = t->rows < MAX_CELLS ? t->rows : MAX_CELLS;
     bool has_pixels = known && size.ws_xpixel >= size.ws_col && size.ws_ypixel >= size.ws_row;
-    t->cell_w = has_pixels ? size.ws_xpixel / size.ws_col : CELL_W;
-    t->cell_h = has_pixels ? size.ws_ypixel / size.ws_row : CELL_H;
+    t->cell_w = has_pixels ? (uint32_t)size.ws_xpixel / size.ws_col : CELL_W;
+    t->cell_h = has_pixels ? (uint32_t)size.ws_ypixel / size.ws_row : CELL_H;
     if (t->format == TXM_VIEW_AUTO)
         t->format = what_it_can();
 }

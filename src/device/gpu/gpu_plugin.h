@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The GPU plug-ins of this process: one a back-end, all behind the table of gpu_abi.h. */
+ * The GPU plug-ins of this process: one per back-end, all behind the table of gpu_abi.h. */
 #ifndef TXM_DEVICE_GPU_PLUGIN_H
 #define TXM_DEVICE_GPU_PLUGIN_H
 #include "device/gpu/gpu_abi.h"

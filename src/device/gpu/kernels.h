@@ -200,7 +200,7 @@ TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, txm_type type, uint32_
 /* ---- tiles ------------------------------------------------------------------------------------------------------ */
 
 /* Whole rows of tiles as the compressor gets them: TIFF tiles are full, the last pixel and row repeated,
- * EXR tiles hold their valid pixels, a plane a channel within each line. Tiles lie one after the other. */
+ * EXR tiles hold their valid pixels, one plane per channel within each line. Tiles lie one after the other. */
 typedef struct txm_gpu_tiles {
     txm_type type;
     uint32_t channels, tile_px, tile_shift; /* tile_px = 1 << tile_shift: a shift is cheaper than a division */

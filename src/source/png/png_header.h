@@ -8,8 +8,8 @@
 
 typedef struct txm_png_header {
     uint32_t width, height;
-    unsigned depth;        /* bits a sample in the file */
-    unsigned file_samples; /* samples a pixel in the file: 1 for palette images */
+    unsigned depth;        /* bits per sample in the file */
+    unsigned file_samples; /* samples per pixel in the file: 1 for palette images */
     bool palette, interlaced;
     bool keyed;             /* one colour, `key`, is transparent (tRNS of a grey or RGB image) */
     uint16_t key[3];        /* in the file's depth; one value for grey */

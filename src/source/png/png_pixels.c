@@ -69,12 +69,12 @@ static void key_rgb_16(const txm_png_header *h, const uint8_t *row, void *dst)
     }
 }
 
-/* Sample x of a row with 1, 2, 4 or 8 bits a sample, the first in the highest bits. */
+/* Sample x of a row with 1, 2, 4 or 8 bits per sample, the first in the highest bits. */
 static inline unsigned packed(const uint8_t *row, size_t x, unsigned depth)
 {
     size_t bit = x * depth;
 
-    return row[bit >> 3] >> (8 - depth - (bit & 7)) & ((1u << depth) - 1);
+    return (unsigned)row[bit >> 3] >> (8 - depth - (bit & 7)) & ((1u << depth) - 1);
 }
 
 static void widen_gray(const txm_png_header *h, const uint8_t *row, void *dst)

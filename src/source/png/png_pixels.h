@@ -8,7 +8,7 @@
 /* Writes the pixels of one unfiltered row to `dst`. */
 typedef void (*txm_png_convert_fn)(const txm_png_header *header, const uint8_t *row, void *dst);
 
-/* How rows are converted, and the samples a pixel that come out (0 for a depth that PNG does not have). `convert` is
+/* How rows are converted, and the samples per pixel that come out (0 for a depth that PNG does not have). `convert` is
  * NULL where the row already holds the pixels as they are delivered. */
 unsigned txm_png_convert_of(const txm_png_header *header, txm_png_convert_fn *convert);
 #endif

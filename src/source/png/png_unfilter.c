@@ -52,7 +52,7 @@ static inline void undo_paeth(const uint8_t *raw, const uint8_t *prior, uint8_t 
     }
 }
 
-/* One set of functions a pixel size, so that the distance to the left neighbour is a constant in the loops. */
+/* One set of functions per pixel size, so that the distance to the left neighbour is a constant in the loops. */
 #define PIXEL_SIZE(N)                                                                                                  \
     static void undo_sub_##N(const uint8_t *raw, const uint8_t *prior, uint8_t *out, size_t bytes)                     \
     {                                                                                                                  \

@@ -13,7 +13,7 @@
 enum { TXM_PNG_NONE, TXM_PNG_SUB, TXM_PNG_UP, TXM_PNG_AVERAGE, TXM_PNG_PAETH, TXM_PNG_FILTERS };
 enum { TXM_PNG_MAX_PIXEL_BYTES = 8 };
 
-/* The bytes a pixel that PNG knows, one after the other; and a table by bytes a pixel of what is called F_bytes. */
+/* The bytes per pixel that PNG knows, one after the other; and a table by bytes per pixel of what is called F_bytes. */
 #define TXM_PNG_PIXEL_SIZES(F) F(1) F(2) F(3) F(4) F(6) F(8)
 #define TXM_PNG_BY_PIXEL_SIZE(F)                                                                                       \
     {                                                                                                                  \
@@ -28,11 +28,11 @@ typedef void (*txm_unfilter_fn)(const uint8_t *raw, const uint8_t *prior, uint8_
 typedef void (*txm_unfilter_rows_fn)(const uint8_t *raw, size_t stride, const uint8_t *prior, uint8_t *const *out,
                                      size_t bytes);
 
-/* By filter type and bytes a pixel (1, 2, 3, 4, 6, 8; the others are NULL). */
+/* By filter type and bytes per pixel (1, 2, 3, 4, 6, 8; the others are NULL). */
 typedef struct txm_unfilter_ops {
     const char *name;
     txm_unfilter_fn undo[TXM_PNG_FILTERS][TXM_PNG_MAX_PIXEL_BYTES + 1];
-    /* Two and four rows at once, by bytes a pixel; NULL in the scalar table. */
+    /* Two and four rows at once, by bytes per pixel; NULL in the scalar table. */
     txm_unfilter_rows_fn paeth_2[TXM_PNG_MAX_PIXEL_BYTES + 1], paeth_4[TXM_PNG_MAX_PIXEL_BYTES + 1];
 } txm_unfilter_ops;
 

@@ -118,7 +118,7 @@ static txm_status open_pnm(const char *path, const txm_source_options *options, 
     return status;
 }
 
-/* A row as the file has it, to the start of a row of `bytes` bytes a sample. */
+/* A row as the file has it, to the start of a row of `bytes` bytes per sample. */
 static bool read_samples(pnm_source *s, uint8_t *row, size_t samples, size_t bytes)
 {
     if (!s->plain)
@@ -140,12 +140,12 @@ static void stretch(const pnm_source *s, uint8_t *row, size_t samples)
 {
     if (s->peak <= 255) {
         for (size_t i = 0; i < samples; i++)
-            row[i] = row[i] >= s->peak ? 255 : (uint8_t)(row[i] * 255u / s->peak);
+            row[i] = (uint8_t)(row[i] >= s->peak ? 255u : row[i] * 255u / s->peak);
         return;
     }
     for (size_t i = 0; i < samples; i++) {
         uint32_t v = txm_load_be16(row + 2 * i);
-        uint16_t sample = v >= s->peak ? 65535 : (uint16_t)(v * 65535u / s->peak);
+        uint16_t sample = (uint16_t)(v >= s->peak ? 65535u : v * 65535u / s->peak);
         memcpy(row + 2 * i, &sample, sizeof sample);
     }
 }

@@ -3,7 +3,7 @@
  * txmill-oiio-worker: loads the OpenImageIO module and serves one image after the other over descriptor 3
  * (source/oiio/worker.h). Started by libtxmill, never by people.
  *
- * What a decoder may do here is limited by the system: computing time a request, memory an image, no file may be
+ * What a decoder may do here is limited by the system: computing time per request, memory per image, no file may be
  * written. An encoder may write to a file that only memory holds.
  */
 #include <dlfcn.h>
