@@ -14,7 +14,6 @@
 
 #include "batch/claim_file.h"
 #include "batch/claims.h"
-#include "batch/server_clock.h"
 #include "core/owner.h"
 #include "core/path.h"
 #include "txmill/garbage.h"

@@ -5,7 +5,8 @@
  * In: a path and an owner. Out: a claim file that holds the owner's note, appears whole under its name or not at all,
  * and is removed only by its owner or by somebody who holds the right to break it. Every step may meet another process
  * that does the same; the order of the calls is what keeps two of them from both succeeding. claims.c decides when to
- * do what.
+ * do what. The file server's clock is asked here as well, since a claim's age, and a temporary's, means something by that
+ * clock alone.
  */
 #include "batch/claim_file.h"
 
@@ -243,4 +244,24 @@ bool txm_claim_file_sweep(const char *path)
     txm_claim_note note;
     return txm_claim_file_read(path, &note) == 0 && note.named && txm_owner_state_of(&note.owner) == TXM_OWNER_DEAD &&
            txm_claim_file_break(path, &note);
+}
+
+/* ---- the server's clock ------------------------------------------------------------------------------------------ */
+
+/* A probe that a kill leaves behind is swept like any other temporary. */
+bool txm_server_clock(const char *folder, struct timespec *now)
+{
+    char *probe = txm_owned_path(folder, "clock", ".txm-clock");
+    int fd = probe ? open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+    struct stat st;
+    bool known = false;
+    if (fd >= 0) {
+        known = futimens(fd, NULL) == 0 && fstat(fd, &st) == 0;
+        if (known)
+            *now = st.st_mtim;
+        close(fd);
+        unlink(probe);
+    }
+    free(probe);
+    return known;
 }

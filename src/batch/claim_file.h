@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The file of a claim: who holds it. */
+ * The file of a claim: who holds it; and the clock by which its age counts. */
 #ifndef TXM_BATCH_CLAIM_FILE_H
 #define TXM_BATCH_CLAIM_FILE_H
 #include <stdbool.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "core/owner.h"
 
@@ -27,4 +28,9 @@ int txm_claim_file_read(const char *path, txm_claim_note *out);
 bool txm_claim_file_break(const char *path, const txm_claim_note *note);
 /* Breaks what is at `path`, a claim or the right to break one, if its owner is known to be dead. Whether it did. */
 bool txm_claim_file_sweep(const char *path);
+
+/* The time of the file server of `folder`: that which it gives a file made for the purpose,
+ * `.clock.<owner>-<random>.txm-clock` (core/owner.h), which is gone when the call returns. Ages of files go by this clock,
+ * never by the host's. False, and *now untouched, where no file can be made there. */
+bool txm_server_clock(const char *folder, struct timespec *now);
 #endif

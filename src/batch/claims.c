@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "batch/claim_file.h"
-#include "batch/server_clock.h"
 #include "core/checksum.h"
 #include "core/clock.h"
 #include "core/fail.h"

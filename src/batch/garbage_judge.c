@@ -12,12 +12,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "batch/used.h"
 #include "cache/name.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/names.h"
 #include "core/path.h"
 
 /* A tx file and what is known of it. */
@@ -31,6 +32,54 @@ typedef struct subject {
     bool standard; /* the cache folder has Cycles' default name */
     txm_tx_description description;
 } subject;
+
+/* ---- what scenes ask for ----------------------------------------------------------------------------------------- */
+
+struct txm_used {
+    txm_names files;  /* device and inode of tx files */
+    txm_names packed; /* names of images that are inside scenes */
+};
+
+txm_status txm_used_new(txm_used **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = txm_calloc(1, sizeof **out);
+    return *out ? TXM_OK : txm_no_memory(err, NULL);
+}
+
+void txm_used_free(txm_used **used)
+{
+    if (!used || !*used)
+        return;
+    txm_names_free(&(*used)->files);
+    txm_names_free(&(*used)->packed);
+    free(*used);
+    *used = NULL;
+}
+
+txm_status txm_used_add(txm_used *used, const char *tx_path, txm_error *err)
+{
+    txm_error_clear(err);
+    struct stat st;
+    char id[TXM_FILE_ID_BYTES];
+    if (stat(tx_path, &st) != 0)
+        return TXM_OK;
+    txm_file_id(&st, id);
+    return txm_names_put(&used->files, id) ? TXM_OK : txm_no_memory(err, tx_path);
+}
+
+txm_status txm_used_add_packed(txm_used *used, const char *name, txm_error *err)
+{
+    txm_error_clear(err);
+    return txm_names_put(&used->packed, name) ? TXM_OK : txm_no_memory(err, name);
+}
+
+static bool is_used(const txm_used *used, const struct stat *tx, const char *image_name)
+{
+    char id[TXM_FILE_ID_BYTES];
+    txm_file_id(tx, id);
+    return txm_names_has(&used->files, id) || txm_names_has(&used->packed, image_name);
+}
 
 /* ---- where things are ------------------------------------------------------------------------------------------- */
 
@@ -106,7 +155,7 @@ static txm_status judge_present(const subject *s, const struct stat *st, txm_gar
         return txm_no_memory(err, s->path);
     if (!fits)
         condemn(out, TXM_GARBAGE_OLD_NAME);
-    else if (s->options->used && !txm_used_has(s->options->used, st, s->name))
+    else if (s->options->used && !is_used(s->options->used, st, s->name))
         condemn(out, TXM_GARBAGE_UNUSED);
     return TXM_OK;
 }

@@ -182,3 +182,22 @@ txm_status txm_blend_settle(txm_blend *blend, const txm_blend_file *file, const 
     out->path = !folder ? NULL : *out->stored_path ? txm_blend_path(blend, out->stored_path, folder) : "";
     return out->path ? TXM_OK : txm_blend_exhausted(blend, err);
 }
+
+/* ---- the colour config's names ----------------------------------------------------------------------------------- */
+
+/* Reading scenes takes no OpenColorIO: whether a name exists, under this or another spelling, and whether a space is data
+ * is asked through callbacks, and these lead to a config. */
+static const char *config_canonical(void *user, const char *name)
+{
+    return txm_color_canonical(user, name);
+}
+
+static bool config_is_data(void *user, const char *name)
+{
+    return txm_color_is_data(user, name);
+}
+
+txm_blend_colors txm_blend_colors_of(const txm_color_config *config)
+{
+    return (txm_blend_colors){(void *)config, config_canonical, config_is_data};
+}

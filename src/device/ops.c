@@ -11,7 +11,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/isa.h"
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+/* ---- what the processor can run ------------------------------------------------------------------------------------
+ *
+ * The processor is asked, not the compiler, since one build runs on many machines. F16C is required with AVX2 because half
+ * floats are everywhere in textures. */
+
+static bool has_scalar(void)
+{
+    return true;
+}
+
+#if defined(__x86_64__)
+/* Clang 14's __builtin_cpu_supports does not know the half conversions; that the system saves the registers they use is
+ * what "avx2" says. */
+static bool has_f16c(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && has_f16c();
+}
+
+static bool has_avx512(void)
+{
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#elif defined(__aarch64__)
+static bool has_neon(void)
+{
+    return true; /* part of the architecture */
+}
+#endif
+
+/* ---- the tables -------------------------------------------------------------------------------------------------- */
 
 /* In rising order of preference. A builder is NULL where the build has no such back-end. */
 static const struct {
@@ -19,12 +59,12 @@ static const struct {
     bool (*available)(void);
     void (*fill)(txm_ops *ops);
 } backends[] = {
-    {"scalar", txm_isa_scalar_available, NULL},
+    {"scalar", has_scalar, NULL},
 #if defined(__x86_64__)
-    {"avx2", txm_isa_avx2_available, txm_ops_fill_avx2},
-    {"avx512", txm_isa_avx512_available, txm_ops_fill_avx512},
+    {"avx2", has_avx2, txm_ops_fill_avx2},
+    {"avx512", has_avx512, txm_ops_fill_avx512},
 #elif defined(__aarch64__)
-    {"neon", txm_isa_neon_available, txm_ops_fill_neon},
+    {"neon", has_neon, txm_ops_fill_neon},
 #endif
 };
 
@@ -79,4 +119,16 @@ const txm_ops *txm_ops_isa(const char *isa)
             return &tables[i];
     }
     return NULL;
+}
+
+/* ---- samples, as the public headers hand them out ------------------------------------------------------------------ */
+
+void txm_samples_to_float(txm_type type, const void *samples, float *out, size_t count)
+{
+    txm_ops_best()->to_float(type, samples, out, count);
+}
+
+void txm_samples_from_float(txm_type type, const float *values, void *out, size_t count)
+{
+    txm_ops_best()->from_float(type, values, out, count);
 }

@@ -67,4 +67,12 @@ const char *txm_ops_isa_name(size_t index);
 const txm_ops *txm_ops_isa(const char *isa);
 /* Fills in what a back-end leaves to scalar code. */
 void txm_ops_fill_scalar(txm_ops *ops);
+
+/* The back-ends of this build: each overwrites the entries that it does faster. Called where the processor has them. */
+#if defined(__x86_64__)
+void txm_ops_fill_avx2(txm_ops *ops);   /* AVX2 and F16C */
+void txm_ops_fill_avx512(txm_ops *ops); /* AVX-512 F, BW, DQ, VL and F16C */
+#elif defined(__aarch64__)
+void txm_ops_fill_neon(txm_ops *ops);
+#endif
 #endif

@@ -4,7 +4,7 @@
 #include <arm_neon.h>
 
 #define TXM_LANES 4
-#include "device/isa.h"
+#include "device/ops.h"
 #include "device/simd/vector.h"
 
 static inline vf vf_from_half(const uint8_t *p)

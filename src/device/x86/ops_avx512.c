@@ -3,7 +3,7 @@
 #include <immintrin.h>
 
 #define TXM_LANES 16
-#include "device/isa.h"
+#include "device/ops.h"
 #include "device/simd/vector.h"
 
 static inline vf vf_from_half(const uint8_t *p)
