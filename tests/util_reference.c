@@ -94,6 +94,17 @@ static void jpeg_warn(j_common_ptr jpeg, int level)
         e->manager.format_message(jpeg, e->words);
 }
 
+/* As OpenImageIO does it; in place, returns the bytes of the result. */
+static size_t mix_inks(uint8_t *pixels, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t c = 0; c < 3; c++) {
+            float light = (float)pixels[i * 4 + c] / 255 * ((float)pixels[i * 4 + 3] / 255);
+            pixels[i * 3 + c] = (uint8_t)(light * 255 + 0.5f);
+        }
+    return count * 3;
+}
+
 static bool decode_jpeg(struct jpeg_decompress_struct *jpeg, jpeg_errors *e, const txm_bytes *file, uint8_t **pixels,
                         size_t *bytes)
 {
@@ -102,7 +113,7 @@ static bool decode_jpeg(struct jpeg_decompress_struct *jpeg, jpeg_errors *e, con
     jpeg_create_decompress(jpeg);
     jpeg_mem_src(jpeg, (const unsigned char *)file->data, file->size);
     jpeg_read_header(jpeg, TRUE);
-    if (jpeg->out_color_space == JCS_CMYK || jpeg->image_width > 4096 || jpeg->image_height > 4096)
+    if (jpeg->image_width > 4096 || jpeg->image_height > 4096)
         return false;
     jpeg_start_decompress(jpeg);
     size_t row = (size_t)jpeg->output_width * (size_t)jpeg->output_components;
@@ -112,6 +123,8 @@ static bool decode_jpeg(struct jpeg_decompress_struct *jpeg, jpeg_errors *e, con
         JSAMPROW line = *pixels + jpeg->output_scanline * row;
         jpeg_read_scanlines(jpeg, &line, 1);
     }
+    if (jpeg->out_color_space == JCS_CMYK)
+        *bytes = mix_inks(*pixels, *bytes / 4);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The direct reader of JPEG: grey and colour, baseline and progressive, decoded by libjpeg-turbo row by row.
+ * The direct reader of JPEG: grey, colour and CMYK, baseline and progressive, decoded by libjpeg-turbo row by row.
  *
  * OpenImageIO uses the same library with its defaults (accurate integer DCT, smooth upsampling), so pixels are the
  * same. It is less patient with damage: libjpeg pads what is missing with grey and merely warns, which must not become
@@ -22,7 +22,7 @@
 
 /* Every scan of a progressive file is a pass over the whole image but may take a few bytes only; encoders write about
  * ten. */
-enum { MAX_SCANS = 500, ROWS_AT_ONCE = 16 };
+enum { MAX_SCANS = 500, ROWS_AT_ONCE = 16, CMYK_CHANNELS = 4, RGB_CHANNELS = 3 };
 enum { MARKER_EXIF_XMP = JPEG_APP0 + 1, MARKER_PHOTOSHOP = JPEG_APP0 + 13, MARKER_BYTES = 0xffff };
 
 typedef struct jpeg_source {
@@ -33,6 +33,7 @@ typedef struct jpeg_source {
     struct jpeg_source_mgr input;
     struct jpeg_progress_mgr progress;
     jmp_buf escape;
+    uint8_t *cmyk;                 /* ROWS_AT_ONCE rows of a CMYK image as they are decoded, else NULL */
     bool started;                  /* decompression has begun */
     bool end_missing;              /* the file ended, and libjpeg was given an end marker */
     txm_status status;             /* of the first failure; nothing can be read after it */
@@ -210,6 +211,7 @@ static void close_jpeg(void *self)
         return;
     jpeg_destroy_decompress(&s->jpeg); /* takes a zeroed object as well */
     txm_raster_file_close(&s->file);
+    free(s->cmyk);
     free(s->path);
     free(s);
 }
@@ -256,14 +258,14 @@ static txm_status check(jpeg_source *s, const txm_source_options *options, txm_e
 {
     const struct jpeg_decompress_struct *j = &s->jpeg;
 
-    if (j->out_color_space != JCS_GRAYSCALE && j->out_color_space != JCS_RGB)
+    if (j->out_color_space != JCS_GRAYSCALE && j->out_color_space != JCS_RGB && j->out_color_space != JCS_CMYK)
         return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: JPEG with %d components is left to OpenImageIO", s->path,
                         j->num_components);
     if (j->output_width > TXM_MAX_SIZE_PX || j->output_height > TXM_MAX_SIZE_PX)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", s->path,
                         j->output_width, j->output_height, TXM_MAX_SIZE_PX);
     /* Two rows of blocks, in all their stages, for what is decoded as it comes. */
-    uint64_t need = coefficient_bytes(s) + TXM_RASTER_PIECE_BYTES + (uint64_t)j->output_width * 3 * 64;
+    uint64_t need = coefficient_bytes(s) + TXM_RASTER_PIECE_BYTES + (uint64_t)j->output_width * CMYK_CHANNELS * 64;
     if (options && options->max_memory_bytes && need > options->max_memory_bytes)
         return txm_fail(err, TXM_STATUS_TOO_LARGE,
                         "%s: decoding a JPEG of %u x %u px in several scans takes %.1f MiB, the "
@@ -277,7 +279,7 @@ static txm_status describe(const jpeg_source *s, txm_source_info *info, txm_erro
 {
     info->width = s->jpeg.output_width;
     info->height = s->jpeg.output_height;
-    info->file_channels = info->channels = (uint32_t)s->jpeg.output_components;
+    info->file_channels = info->channels = s->cmyk ? RGB_CHANNELS : (uint32_t)s->jpeg.output_components;
     info->type = TXM_TYPE_U8;
     info->file_alpha = TXM_FILE_ALPHA_SILENT;
     snprintf(info->format, sizeof info->format, "jpeg");
@@ -318,6 +320,9 @@ static txm_status open_jpeg(const char *path, const txm_source_options *options,
         status = txm_fail(err, s->status, "%s: %s", path, s->message);
     if (!status)
         status = check(s, options, err);
+    if (!status && s->jpeg.out_color_space == JCS_CMYK &&
+        !(s->cmyk = txm_calloc((size_t)s->jpeg.output_width * CMYK_CHANNELS, ROWS_AT_ONCE)))
+        status = txm_no_memory(err, path);
     if (!status)
         status = describe(s, info, err);
     if (status) {
@@ -343,6 +348,15 @@ static bool is_complete(const jpeg_source *s)
     return true;
 }
 
+/* Files of Adobe's programs hold the complement of each ink, and OpenImageIO takes every CMYK file for one of theirs. No
+ * product of two codes falls between two others. */
+static void cmyk_to_rgb(const uint8_t *cmyk, uint32_t pixels, uint8_t *rgb)
+{
+    for (; pixels; pixels--, cmyk += CMYK_CHANNELS, rgb += RGB_CHANNELS)
+        for (int c = 0; c < RGB_CHANNELS; c++)
+            rgb[c] = (uint8_t)((cmyk[c] * cmyk[3] + 127) / 255);
+}
+
 static void decode_rows(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stride_bytes)
 {
     if (!s->started) {
@@ -355,8 +369,10 @@ static void decode_rows(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stri
         JSAMPROW lines[ROWS_AT_ONCE];
         JDIMENSION want = rows < ROWS_AT_ONCE ? rows : ROWS_AT_ONCE;
         for (JDIMENSION i = 0; i < want; i++)
-            lines[i] = dst + i * stride_bytes;
+            lines[i] = s->cmyk ? s->cmyk + (size_t)i * s->jpeg.output_width * CMYK_CHANNELS : dst + i * stride_bytes;
         JDIMENSION got = jpeg_read_scanlines(&s->jpeg, lines, want);
+        for (JDIMENSION i = 0; s->cmyk && i < got; i++)
+            cmyk_to_rgb(lines[i], s->jpeg.output_width, dst + i * stride_bytes);
         rows -= got;
         dst += got * stride_bytes;
     }
