@@ -36,7 +36,8 @@ ALL_CFLAGS   := -std=c11 $(COMMON) $(WARN) $(PKG_CFLAGS) $(CFLAGS)
 ALL_CXXFLAGS := -std=c++17 $(COMMON) $(WARNXX) $(PKG_CFLAGS) $(CXXFLAGS)
 ALL_LDFLAGS  := $(SAN) -pthread $(LDFLAGS)
 
-MODULE_SRC := src/source/oiio/oiio_module.cpp
+MODULE_SRC := src/source/oiio/oiio_module.cpp src/source/oiio/luminance_chroma.cpp
+MODULE_OBJ := $(MODULE_SRC:%.cpp=$(B)/%.o)
 # src/device/cuda is a plug-in of its own, src/color/generate a program of the build.
 LIB_SRC    := $(filter-out src/device/cuda/% src/color/generate/% src/render/embree/%,$(wildcard src/*/*.c src/*/*/*.c))
 LIB_CXX    := $(filter-out $(MODULE_SRC),$(wildcard src/*/*.cpp src/*/*/*.cpp))
@@ -126,9 +127,8 @@ $(B)/libtxmill.so: $(LIB_OBJ) $(B)/gen/libtxmill.map $(B)/flags/link
 $(B)/txmill: $(TOOL_OBJ) $(B)/libtxmill.a $(B)/flags/link
 	$(CC) $(ALL_LDFLAGS) $(TOOL_OBJ) $(B)/libtxmill.a $(LIBS) $(TOOL_LIBS) -o $@
 # OpenImageIO pulls in 258 libraries and 130 MB: a module, loaded when a source needs it.
-$(B)/txmill-oiio.so: $(MODULE_SRC) $(B)/flags/cxx $(B)/flags/link
-	@mkdir -p $(B)/src/source/oiio
-	$(CXX) $(ALL_CXXFLAGS) -MF $(B)/src/source/oiio/oiio_module.d -shared $(ALL_LDFLAGS) $< -lOpenImageIO -lOpenImageIO_Util -o $@
+$(B)/txmill-oiio.so: $(MODULE_OBJ) $(B)/flags/link
+	$(CXX) -shared $(ALL_LDFLAGS) $(MODULE_OBJ) -lOpenImageIO -lOpenImageIO_Util $(shell $(PKG_CONFIG) --libs OpenEXR) -o $@
 
 $(B)/tests/test_%: tests/test_%.c $(B)/flags/c $(B)/flags/link $(TEST_UTIL) $(TOOL_LIB) $(B)/libtxmill.a | $(B)/txmill $(B)/txmill-oiio.so
 	@mkdir -p $(@D)
@@ -183,4 +183,4 @@ uninstall:
 	rm -rf $(DESTDIR)$(MODULEDIR) $(DESTDIR)$(DATADIR)/farm $(DESTDIR)$(PYTHONDIR)/txmill
 	rmdir $(DESTDIR)$(INCLUDEDIR)/txmill 2>/dev/null || true
 
--include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_UTIL:.o=.d) $(TESTS:=.d) $(B)/src/source/oiio/oiio_module.d
+-include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_UTIL:.o=.d) $(TESTS:=.d) $(MODULE_OBJ:.o=.d)

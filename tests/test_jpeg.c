@@ -246,8 +246,9 @@ static void compare_outcome(const txm_bytes *f, const char *what)
 
 START_TEST(truncated_anywhere)
 {
-    static const char *const names[] = {"good-420.jpg", "good-progressive.jpg", "good-gray.jpg", "good-restart.jpg",
-                                        "good-gray-progressive.jpg", "good-three-scans.jpg", "good-cmyk.jpg"};
+    static const char *const names[] = {"good-420.jpg",     "good-progressive.jpg",      "good-gray.jpg",
+                                        "good-restart.jpg", "good-gray-progressive.jpg", "good-three-scans.jpg",
+                                        "good-cmyk.jpg"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         txm_bytes f = load(names[i]);
@@ -475,7 +476,7 @@ int main(void)
     tcase_add_test(bad, every_byte_damaged);
     tcase_add_test(bad, a_truncated_file_names_its_row);
     tcase_add_test(bad, odd_headers_leave_the_pixels_alone);
-        tcase_add_test(bad, too_many_scans_are_refused);
+    tcase_add_test(bad, too_many_scans_are_refused);
     tcase_add_test(bad, memory_is_asked_for_before_it_is_taken);
     suite_add_tcase(s, good);
     suite_add_tcase(s, meta);

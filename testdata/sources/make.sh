@@ -141,7 +141,12 @@ int main(int, char **v)
 CPP
 g++ -std=c++17 -I/usr/include/OpenEXR -I/usr/include/Imath "$t/yc.cpp" -lOpenEXR-3_1 -lIex-3_1 -lImath-3_1 -o "$t/yc"
 oiio "$t/rgba.exr" --crop 36x22+0+0 --fullpixels -o "$t/even.exr" # chroma is subsampled by two
-"$t/yc" "$t/even.exr" unsupported-luminance-chroma.exr decreasing-y.exr
+"$t/yc" "$t/even.exr" luminance-chroma.exr decreasing-y.exr
+PYTHONPATH=$here/../../tests/differential python3 - <<'PY'
+import numpy, writers
+half = numpy.full((4, 6), 0.25), 2
+writers.exr("unsupported-chroma-layer.exr", {"L.Y": (numpy.full((8, 12), 0.5), 1), "L.RY": half, "L.BY": half}, 12, 8)
+PY
 
 # Radiance HDR (ImageMagick writes the new run lengths; the old ones and none by hand)
 im "$t/rgb16.ppm" new-rle.hdr

@@ -101,6 +101,17 @@ def draw_exr(rng, stem):
     return path
 
 
+def draw_luminance_chroma(rng, stem):
+    """Y with RY and BY of half the width and height, and perhaps A."""
+    width, height = (2 * max(1, side // 2) for side in contents.size(rng))
+    names = ["Y", "A"] if rng.random() < 0.5 else ["Y"]
+    channels = {name: (contents.floats(rng, width, height, 1, np.float16)[:, :, 0], 1) for name in names}
+    for name in ("RY", "BY"):
+        channels[name] = (contents.floats(rng, width // 2, height // 2, 1, np.float16)[:, :, 0] - np.float16(0.5), 2)
+    writers.exr(stem + ".exr", channels, width, height)
+    return stem + ".exr"
+
+
 def draw_tiff(rng, stem):
     """With OpenImageIO: LZW, zip, PackBits, CCITT-free; straight or associated alpha."""
     kind = str(rng.choice(["uint8", "uint8", "uint16", "uint32", "half", "float", "double"]))
@@ -305,7 +316,7 @@ def draw_other(rng, stem):
     return save(stem + "." + extension, pixels, kind, prepare)
 
 
-FORMATS = [(draw_exr, .22), (draw_tiff, .16), (draw_raw_tiff, .16), (draw_png, .16), (draw_jpeg, .07), (draw_tga, .05),
+FORMATS = [(draw_exr, .20), (draw_luminance_chroma, .02), (draw_tiff, .16), (draw_raw_tiff, .16), (draw_png, .16), (draw_jpeg, .07), (draw_tga, .05),
            (draw_hdr, .03), (draw_psd, .03), (draw_dds, .02), (draw_fits, .02), (draw_other, .08)]
 
 

@@ -4,6 +4,7 @@ files" in txmill-tx(5)."""
 import functools
 import os
 import re
+import struct
 
 import numpy as np
 import OpenImageIO as oiio
@@ -54,6 +55,8 @@ def misread_by_blender(path):
         return "doubles and 24-bit floats in tiles: Blender reads memory that nobody wrote"  # two runs differ
     if spec.height == 1 and spec.format == oiio.DOUBLE and spec.get_string_attribute("planarconfig") != "separate":
         return "doubles of one row: Blender reads memory that nobody wrote"
+    if spec.tile_width > 0 and spec.get_int_attribute("tiff:PhotometricInterpretation") == 5:
+        return "CMYK in tiles: Blender writes beyond its memory"  # or crashes
     if spec.get_string_attribute("compression") == "zstd":
         return "zstd in TIFF: Blender's libtiff lacks it and Blender goes on with black"
     return None
@@ -92,8 +95,26 @@ def no_density(ratio):
     return len(ratio) == 2 and (ratio[0] == 0 or ratio[1] == 0 or ratio[0] / ratio[1] >= 2**32)
 
 
-def intended_metadata(name, theirs, ours):
+# What is kept of a source, under the names that tx files have for it.
+KEPT = {"Artist", "Copyright", "ImageDescription", "owner", "comments", "pixelAspectRatio", "xDensity"}
+
+
+@functools.lru_cache(maxsize=4)
+def names_in_exr(path):
+    """The attributes in the header of an OpenEXR source."""
+    try:
+        container, fields = txfile.metadata(path)
+        return set(fields) if container == "EXR" else set()
+    except (txfile.TxError, IndexError, struct.error, UnicodeDecodeError):
+        return set()
+
+
+def intended_metadata(name, theirs, ours, source):
     """The differences that are meant, by field. Returns the reason, or None."""
+    if ours is None and name == "openexr:luminancechroma":
+        return "how the source stores its colours is not copied"
+    if ours is None and name in names_in_exr(source) - KEPT:
+        return "of a source's attributes only some are kept"
     if theirs is None and (name == "txmill:ColorSpace" or name == "ImageDescription" and is_our_colorspace(ours)):
         return "txmill:ColorSpace is ours alone"
     if name in ("txmill:reserved", "type") and theirs is None:
@@ -115,7 +136,7 @@ def intended_metadata(name, theirs, ours):
     return None
 
 
-def compare_metadata(theirs, ours):
+def compare_metadata(theirs, ours, source):
     theirs, ours = split_description(theirs), split_description(ours)
     for name in sorted(set(theirs) | set(ours)):
         a, b = theirs.get(name), ours.get(name)
@@ -126,8 +147,8 @@ def compare_metadata(theirs, ours):
         key = "tag %s of levels" % tag.group(2) if tag and tag.group(1) != "0" else name
         if a == b:
             yield Finding(aspect, IDENTICAL)
-        elif intended_metadata(name, a, b):
-            yield Finding(aspect, INTENDED, intended_metadata(name, a, b))
+        elif intended_metadata(name, a, b, source):
+            yield Finding(aspect, INTENDED, intended_metadata(name, a, b, source))
         else:
             yield Finding(aspect, WRONG, key, "%s: %r, ours %r" % (name, a, b))
 
@@ -180,6 +201,15 @@ def is_not_a_number(theirs, ours):
     return all(np.isnan(a[txfile.steps(a, b) != 0]).all() for a, b in zip(theirs[1:], ours[1:]) if a.dtype.kind == "f")
 
 
+def not_a_number_before_loss(theirs, ours, level):
+    """As not_a_number, of a file that was compressed with loss afterwards: the averages tell, by the pixels that are 0 in
+    ours and -65504 in Blender's. `theirs`, `ours`: metadata; `level`: our level 0."""
+    share = float((level == 0).all(axis=2).mean())
+    averages = [[float(v) for v in m.get("oiio:AverageColor", "").split(",") if v] for m in (theirs, ours)]
+    return share > 0 and len(averages[0]) == len(averages[1]) > 0 and all(
+        abs(b - a - 65504 * share) <= 1e-4 * max(abs(a), abs(b)) for a, b in zip(*averages))
+
+
 def fewer_bits(metadata):
     """Level 0 of a TIFF tx file with the bits per sample of the source: what Blender makes of 10-bit and 12-bit DPX."""
     return metadata.get("level 0 tag 258", (16,))[0] in (10, 12)
@@ -207,6 +237,8 @@ def compare_files(run, theirs, ours):
     if stored_with_loss(meta_a) and meta_a.get("oiio:SHA-1") == meta_b.get("oiio:SHA-1"):
         pixels = [Finding(f.aspect, INTENDED, "a source's lossy compression is not inherited") if f.verdict == WRONG else f
                   for f in pixels]
+    if stored_with_loss(meta_a) and pixels[0].verdict == WRONG and not_a_number_before_loss(meta_a, meta_b, levels_b[0]):
+        pixels = [Finding(f.aspect, INTENDED, "NaN after the conversion is 0") if f.verdict == WRONG else f for f in pixels]
     # What the smaller levels inherit from such pixels is as undefined.
     if pixels[0].verdict == WRONG and not_a_number(levels_a[0], levels_b[0]):
         pixels = [Finding(f.aspect, INTENDED, "NaN after the conversion is 0") if f.verdict == WRONG else f for f in pixels]
@@ -222,7 +254,7 @@ def compare_files(run, theirs, ours):
     if misread_by_blender(run["path"]) and any(f.verdict == WRONG for f in findings):
         return [Finding("level 0", INTENDED, misread_by_blender(run["path"]))]
     pixels = max((f.verdict for f in findings if f.aspect == "level 0"), key=ORDER.index)
-    for finding in compare_metadata(meta_a, meta_b):
+    for finding in compare_metadata(meta_a, meta_b, run["path"]):
         # The digest and the averages of pixels that differ by one code differ, too.
         if finding.aspect == "statistics" and finding.verdict == WRONG and pixels in (CLOSE, INTENDED):
             finding = Finding("statistics", pixels, finding.key, finding.detail)
@@ -241,6 +273,8 @@ def compare(run, theirs, ours):
         return [Finding("made", INTENDED, "txmill reads what Blender refuses", run["blender_error"])]
     if ours is None and re.search(r"OpenColorIO \S+ cannot build it", run["txmill_error"]):
         return [Finding("made", INTENDED, "a space that txmill's OpenColorIO cannot build is an error")]
+    if ours is None and "of subsampled channels" in run["txmill_error"]:
+        return [Finding("made", INTENDED, "luminance and chroma of a layer are black in Blender")]
     if ours is None:
         return [Finding("made", WRONG, "refused by txmill alone", run["txmill_error"])]
     if serves[0] or serves[1]:

@@ -200,3 +200,27 @@ def fits(path, pixels, bitpix):
     with open(path, "wb") as out:
         out.write(header.ljust(-(-len(header) // 2880) * 2880).encode())
         out.write(data.ljust(-(-len(data) // 2880) * 2880, b"\0"))
+
+
+def exr(path, channels, width, height):
+    """Uncompressed, of halves. `channels`: {name: (pixels, step)}, where pixels has every step-th column and row."""
+    def attribute(name, kind, value):
+        return name + b"\0" + kind + b"\0" + struct.pack("<I", len(value)) + value
+
+    names = sorted(channels)
+    listing = b"".join(name.encode() + b"\0" + struct.pack("<4i", 1, 0, channels[name][1], channels[name][1]) for name in names)
+    window = struct.pack("<4i", 0, 0, width - 1, height - 1)
+    head = struct.pack("<II", 20000630, 2) + b"".join((
+        attribute(b"channels", b"chlist", listing + b"\0"), attribute(b"compression", b"compression", b"\0"),
+        attribute(b"dataWindow", b"box2i", window), attribute(b"displayWindow", b"box2i", window),
+        attribute(b"lineOrder", b"lineOrder", b"\0"), attribute(b"pixelAspectRatio", b"float", struct.pack("<f", 1)),
+        attribute(b"screenWindowCenter", b"v2f", bytes(8)), attribute(b"screenWindowWidth", b"float", struct.pack("<f", 1)), b"\0"))
+    rows, offsets, at = [], [], len(head) + 8 * height
+    for y in range(height):
+        data = b"".join(channels[name][0][y // channels[name][1]].astype("<f2").tobytes() for name in names
+                        if y % channels[name][1] == 0)
+        offsets.append(at)
+        rows.append(struct.pack("<iI", y, len(data)) + data)
+        at += len(rows[-1])
+    with open(path, "wb") as f:
+        f.write(head + struct.pack("<%dQ" % height, *offsets) + b"".join(rows))

@@ -33,6 +33,13 @@ static txm_status refuse(const txm_exr *x, txm_error *err, const char *what)
                                        *x->message ? ": " : "", x->message);
 }
 
+/* Differences of red and blue to luminance, in whatever layer. */
+static bool is_chroma(const char *name)
+{
+    const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+    return strcmp(last, "RY") == 0 || strcmp(last, "BY") == 0;
+}
+
 static txm_status describe_channels(txm_exr *x, txm_source_info *info, txm_error *err)
 {
     const exr_attr_chlist_t *list = NULL;
@@ -45,6 +52,8 @@ static txm_status describe_channels(txm_exr *x, txm_source_info *info, txm_error
         const exr_attr_chlist_entry_t *c = &list->entries[i];
         if (c->x_sampling != 1 || c->y_sampling != 1 || !c->name.str || c->pixel_type != type)
             return refuse(x, err, "a list of channels of several kinds");
+        if (is_chroma(c->name.str))
+            return refuse(x, err, "luminance and chroma");
         names[i] = c->name.str;
     }
     if (type != EXR_PIXEL_HALF && type != EXR_PIXEL_FLOAT)
@@ -152,8 +161,8 @@ static void describe_density(txm_exr *x, txm_density *density)
 {
     const exr_attribute_t *a = NULL;
     exr_get_pixel_aspect_ratio(x->context, 0, &density->aspect);
-    if (exr_get_attribute_by_name(x->context, 0, "xDensity", &a) != EXR_ERR_SUCCESS || !a || a->type != EXR_ATTR_FLOAT ||
-        a->f == 0)
+    if (exr_get_attribute_by_name(x->context, 0, "xDensity", &a) != EXR_ERR_SUCCESS || !a ||
+        a->type != EXR_ATTR_FLOAT || a->f == 0)
         return;
     density->x = a->f;
     density->y = a->f * (density->aspect != 0 ? density->aspect : 1);

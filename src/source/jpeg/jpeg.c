@@ -348,8 +348,8 @@ static bool is_complete(const jpeg_source *s)
     return true;
 }
 
-/* Files of Adobe's programs hold the complement of each ink, and OpenImageIO takes every CMYK file for one of theirs. No
- * product of two codes falls between two others. */
+/* Files of Adobe's programs hold the complement of each ink, and OpenImageIO takes every CMYK file for one of theirs.
+ * No product of two codes falls between two others. */
 static void cmyk_to_rgb(const uint8_t *cmyk, uint32_t pixels, uint8_t *rgb)
 {
     for (; pixels; pixels--, cmyk += CMYK_CHANNELS, rgb += RGB_CHANNELS)

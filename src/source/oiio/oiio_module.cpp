@@ -28,6 +28,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "source/oiio/luminance_chroma.h"
 #include "source/readers.h"
 
 namespace
@@ -291,8 +292,20 @@ txm_status open_input(Source &s, txm_error *err)
 {
     ImageSpec config;
     config.attribute("oiio:UnassociatedAlpha", 1);
+    const Chroma chroma = chroma_of(s.name);
+    if (chroma == Chroma::REFUSED)
+        return fail(err, TXM_STATUS_UNSUPPORTED,
+                    "%s: of subsampled channels, and of luminance and chroma, only Y with RY and BY of half the width "
+                    "and height (and A) are read; save it as RGB",
+                    s.path.c_str());
     OIIO::geterror(); /* of this thread: what an earlier file left behind is not about this one */
-    s.input = ImageInput::open(s.name, &config);
+    if (chroma == Chroma::SERVED) {
+        s.input = luminance_chroma_input();
+        if (!s.input->open(s.name, s.spec))
+            s.input.reset();
+    } else {
+        s.input = ImageInput::open(s.name, &config);
+    }
     if (!s.input) {
         std::string message = OIIO::geterror();
         return fail(err, sounds_unsupported(message) ? TXM_STATUS_UNSUPPORTED : TXM_STATUS_CORRUPT, "%s: %s",
