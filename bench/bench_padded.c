@@ -46,14 +46,15 @@ static void read_ours(txm_tx *tx, const bench *b, const uint32_t *tile, uint8_t 
 {
     txm_error err = {0};
     if (txm_tx_read_tile(tx,
-                         &(txm_tx_request){.level = tile[0],
-                                             .tile_x = tile[1],
-                                             .tile_y = tile[2],
-                                             .padding_px = PADDING,
-                                             .extension = TXM_EXTENSION_REPEAT,
-                                             .pixels = out,
-                                             .pixel_stride_bytes = b->pixel_bytes,
-                                             .row_stride_bytes = b->row_bytes},
+                         &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                           .level = tile[0],
+                                           .tile_x = tile[1],
+                                           .tile_y = tile[2],
+                                           .padding_px = PADDING,
+                                           .extension = TXM_EXTENSION_REPEAT,
+                                           .pixels = out,
+                                           .pixel_stride_bytes = b->pixel_bytes,
+                                           .row_stride_bytes = b->row_bytes},
                          &err) != TXM_OK)
         die(err.message);
 }

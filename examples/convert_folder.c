@@ -39,7 +39,7 @@ static txm_status convert(const char *folder, size_t *failed, txm_error *err)
     txm_batch_options how;
     txm_context *context = NULL;
     txm_inputs *inputs = NULL;
-    txm_rules *rules = txm_rules_new();
+    txm_rules *rules = NULL;
     txm_batch *batch = NULL;
 
     txm_context_options_init(&machine);
@@ -52,7 +52,6 @@ static txm_status convert(const char *folder, size_t *failed, txm_error *err)
     events.done = on_done;
     txm_batch_options_init(&how);
     how.settings = &settings;
-    how.rules = rules;
     how.events = &events;
 
     txm_status status = txm_context_new(&machine, &context, err);
@@ -60,8 +59,11 @@ static txm_status convert(const char *folder, size_t *failed, txm_error *err)
         status = txm_inputs_new(&which, &inputs, err);
     if (status == TXM_OK)
         status = txm_inputs_add(inputs, folder, err);
+    if (status == TXM_OK)
+        status = txm_rules_new(&rules, err);
     if (status == TXM_OK) /* normal and roughness maps are no colours */
         status = txm_rules_preset(rules, "pbr", err);
+    how.rules = rules;
     if (status == TXM_OK)
         status = txm_batch_new(context, inputs, &how, &batch, err);
     if (status == TXM_OK)

@@ -16,14 +16,15 @@ static txm_status read_level(txm_tx *tx, uint32_t level, void *pixels, uint64_t 
     for (uint32_t y = 0; y < l->tiles_y; y++) {
         for (uint32_t x = 0; x < l->tiles_x; x++) {
             uint32_t width, height;
-            const txm_tx_request request = {.level = level,
-                                              .tile_x = x,
-                                              .tile_y = y,
-                                              .padding_px = 2,
-                                              .extension = TXM_EXTENSION_REPEAT,
-                                              .pixels = pixels,
-                                              .width = &width,
-                                              .height = &height};
+            const txm_tx_request request = {.struct_size = sizeof(txm_tx_request),
+                                            .level = level,
+                                            .tile_x = x,
+                                            .tile_y = y,
+                                            .padding_px = 2,
+                                            .extension = TXM_EXTENSION_REPEAT,
+                                            .pixels = pixels,
+                                            .width = &width,
+                                            .height = &height};
             txm_status status = txm_tx_read_tile(tx, &request, err);
             if (status != TXM_OK)
                 return status;

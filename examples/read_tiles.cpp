@@ -38,7 +38,8 @@ std::vector<float> read(txm_tx *tx, uint32_t level, uint32_t x, uint32_t y)
     const size_t pixel = info->channels * txm_type_bytes(info->type);
     std::vector<unsigned char> raw(size_t{info->tile_w} * info->tile_h * pixel);
     uint32_t width = 0, height = 0;
-    txm_tx_request request{};
+    txm_tx_request request;
+    txm_tx_request_init(&request);
     request.level = level;
     request.tile_x = x;
     request.tile_y = y;

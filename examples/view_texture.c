@@ -25,8 +25,8 @@ static unsigned char shown(float v, txm_type type)
 }
 
 /* Puts one tile into the picture, as RGB. `raw` and `row` are room for a tile, and for a row of it as float. */
-static txm_status put_tile(txm_tx *tx, txm_tx_request *request, unsigned char *raw, float *row,
-                           unsigned char *picture, txm_error *err)
+static txm_status put_tile(txm_tx *tx, txm_tx_request *request, unsigned char *raw, float *row, unsigned char *picture,
+                           txm_error *err)
 {
     const txm_tx_info *info = txm_tx_info_of(tx);
     uint32_t width, height, c = info->channels, line = txm_tx_level_of(tx, request->level)->width;
@@ -54,7 +54,9 @@ static unsigned char *read_level(txm_tx *tx, uint32_t level, txm_error *err)
     float *row = malloc((size_t)info->tile_w * info->channels * sizeof *row);
     unsigned char *picture = malloc((size_t)l->width * l->height * 3);
     txm_status status = raw && row && picture ? TXM_OK : TXM_STATUS_NO_MEMORY;
-    txm_tx_request request = {.level = level};
+    txm_tx_request request;
+    txm_tx_request_init(&request);
+    request.level = level;
     if (status != TXM_OK)
         snprintf(err->message, sizeof err->message, "out of memory");
     for (; status == TXM_OK && request.tile_y < l->tiles_y; request.tile_y++)

@@ -72,7 +72,7 @@ int main(int argc, char **argv)
     fprintf(out, "scene %s\n", txm_status_name(txm_blend_open(argv[2], NULL, &blend, &err)));
     fprintf(out, "open %s\n", txm_status_name(txm_tx_open(tx_path, &tx, &err)));
     static unsigned char pixels[80 * 80 * 16];
-    const txm_tx_request request = {.padding_px = 2, .pixels = pixels};
+    const txm_tx_request request = {.struct_size = sizeof(txm_tx_request), .padding_px = 2, .pixels = pixels};
     fprintf(out, "tile %s\n", txm_status_name(txm_tx_read_tile(tx, &request, &err)));
     fprintf(out, "no file %s\n", txm_status_name(txm_tx_open("nothing.tx", &tx, &err)));
     cancel = 1; /* of work that there is: what is up to date is known before anybody could stop it */

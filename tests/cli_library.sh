@@ -79,7 +79,7 @@ int main(int argc, char **argv)
             return 1;
         }
         unsigned pixel = txm_tx_info_of(tx)->channels * (unsigned)txm_type_bytes(txm_tx_info_of(tx)->type);
-        txm_status status = txm_tx_read_tile(tx, &(txm_tx_request){.padding_px = 2, .extension = TXM_EXTENSION_REPEAT, .pixels = pixels, .pixel_stride_bytes = pixel, .row_stride_bytes = 68 * pixel}, &err);
+        txm_status status = txm_tx_read_tile(tx, &(txm_tx_request){.struct_size = sizeof(txm_tx_request), .padding_px = 2, .extension = TXM_EXTENSION_REPEAT, .pixels = pixels, .pixel_stride_bytes = pixel, .row_stride_bytes = 68 * pixel}, &err);
         printf("%s %s OpenEXRCore %d crypto %d color %d\n", txm_tx_info_of(tx)->compression, txm_status_name(status),
                loaded("libOpenEXRCore"), loaded("libcrypto"), loaded("libOpenColorIO"));
         txm_tx_close(&tx);

@@ -23,7 +23,6 @@
 enum { MAX_PIXELS = 1 << 22, PAGE_BYTES = 1 << 16 };
 
 static txm_context *context;
-static txm_pool *pool;
 static char path[128];
 static const volatile int never;
 
@@ -33,8 +32,7 @@ static void set_up(void)
     static char folder[] = "/dev/shm/txmill-fuzz-XXXXXX";
     const txm_context_options options = {.struct_size = sizeof(txm_context_options), .threads = 1};
     txm_error err = {0};
-    pool = txm_pool_new(1);
-    if (!pool || !mkdtemp(folder) || txm_context_new(&options, &context, &err) != TXM_OK)
+    if (!mkdtemp(folder) || txm_context_new(&options, &context, &err) != TXM_OK)
         abort();
     snprintf(path, sizeof path, "%s/rgb8.png.0-926BDA8569F1F2504902F06ABA51E46D.tx", folder);
 }
@@ -87,7 +85,7 @@ static void look(txm_info *info)
         txm_level_picture_clear(&picture);
     }
     if ((uint64_t)l->width * l->height <= MAX_PIXELS &&
-        txm_view_blocks(tx, last, PAGE_BYTES, pool, &never, &text, &fits, NULL) == TXM_OK && text.size > PAGE_BYTES)
+        txm_view_blocks(context, tx, last, PAGE_BYTES, &never, &text, &fits, NULL) == TXM_OK && text.size > PAGE_BYTES)
         abort();
     txm_bytes_free(&text);
     if (txm_view_data(info, &never, &object, NULL) == TXM_OK) {

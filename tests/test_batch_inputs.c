@@ -217,8 +217,9 @@ END_TEST
 
 START_TEST(test_rules_first_match_counts)
 {
-    txm_rules *rules = txm_rules_new();
+    txm_rules *rules;
     txm_error err = {0};
+    ck_assert_int_eq(txm_rules_new(&rules, &err), TXM_OK);
     ck_assert_ptr_null(txm_rules_match(rules, "a_normal.png"));
     ck_assert_int_eq(txm_rules_preset(rules, "pbr", &err), TXM_OK);
     ck_assert_int_eq(txm_rules_add(rules, "*.exr=ACEScg", "--rule", &err), TXM_OK);
@@ -232,7 +233,7 @@ START_TEST(test_rules_first_match_counts)
     ck_assert_int_eq(r->alpha, TXM_ALPHA_NONE);
     txm_rules_free(&rules);
     ck_assert_ptr_null(rules);
-    rules = txm_rules_new();
+    ck_assert_int_eq(txm_rules_new(&rules, &err), TXM_OK);
     ck_assert_int_eq(txm_rules_add(rules, "a=b*=,premultiplied", "--rule", &err), TXM_OK);
     ck_assert_int_eq(txm_rules_add(rules, "odd*=Space, with comma", "--rule", &err), TXM_OK);
     ck_assert_int_eq(txm_rules_preset(rules, "pbr", &err), TXM_OK);
@@ -250,8 +251,9 @@ static const char *const bad_rules[] = {"*.png", "=sRGB", "*.png=", "*.png=,alfa
 
 START_TEST(test_bad_rules)
 {
-    txm_rules *rules = txm_rules_new();
+    txm_rules *rules;
     txm_error err = {0};
+    ck_assert_int_eq(txm_rules_new(&rules, &err), TXM_OK);
     ck_assert_int_eq(txm_rules_add(rules, bad_rules[_i], "--rule", &err), TXM_STATUS_USAGE);
     ck_assert_ptr_nonnull(strstr(err.message, "--rule"));
     ck_assert_ptr_null(txm_rules_match(rules, "a.png"));
@@ -262,8 +264,9 @@ END_TEST
 START_TEST(test_rules_file)
 {
     batch_enter();
-    txm_rules *rules = txm_rules_new();
+    txm_rules *rules;
     txm_error err = {0};
+    ck_assert_int_eq(txm_rules_new(&rules, &err), TXM_OK);
     batch_file("r.txt", "# comment\n\n*.exr=ACEScg\r\n*_m.png=Non-Color,none");
     ck_assert_int_eq(txm_rules_load(rules, "r.txt", NULL, &err), TXM_OK);
     ck_assert_str_eq(txm_rules_match(rules, "x.exr")->colorspace, "ACEScg");

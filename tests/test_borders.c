@@ -33,13 +33,20 @@ static void same_file(const char *path, const uint8_t *want, size_t want_bytes)
     free(data);
 }
 
-static void add_check_strip(const made_image *m, txm_pool *pool)
+static txm_context *threads(unsigned count)
+{
+    const txm_context_options options = {.struct_size = sizeof(txm_context_options), .threads = count, .device = "cpu"};
+    txm_context *context;
+    ck_assert_int_eq(txm_context_new(&options, &context, NULL), TXM_OK);
+    return context;
+}
+
+static void add_check_strip(const made_image *m, txm_context *context)
 {
     char path[512];
     size_t plain_bytes, want_bytes;
     txm_borders_result result;
     txm_error err = {0};
-    char finding[200];
     snprintf(path, sizeof path, "%s", temp_file("b.tx"));
     write_tx(path, m);
     uint8_t *plain = load_file(path, &plain_bytes);
@@ -47,16 +54,16 @@ static void add_check_strip(const made_image *m, txm_pool *pool)
     uint8_t *want = load_file(path, &want_bytes);
     save_file(path, plain, plain_bytes);
 
-    ck_assert_msg(txm_borders_add(path, pool, &result, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_borders_add(context, path, &result, &err) == TXM_OK, "%s", err.message);
     ck_assert(result.changed && result.before == TXM_SECTION_STATE_NONE);
     ck_assert_uint_eq(result.file_bytes, want_bytes);
     ck_assert_uint_eq(result.section_bytes, want_bytes - plain_bytes);
     same_file(path, want, want_bytes);
-    ck_assert_msg(txm_borders_check(path, pool, &result, finding, sizeof finding, &err) == TXM_OK, "%s", err.message);
-    ck_assert_str_eq(finding, "");
+    ck_assert_msg(txm_borders_check(context, path, &result, &err) == TXM_OK, "%s", err.message);
+    ck_assert_str_eq(result.finding, "");
     ck_assert_uint_gt(result.tiles, 0);
     ck_assert_uint_eq(result.bad_tiles, 0);
-    ck_assert_msg(txm_borders_strip(path, &result, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_borders_strip(NULL, path, &result, &err) == TXM_OK, "%s", err.message);
     ck_assert(result.changed && result.section_bytes == 0);
     same_file(path, plain, plain_bytes);
     free(plain);
@@ -65,16 +72,16 @@ static void add_check_strip(const made_image *m, txm_pool *pool)
 
 START_TEST(every_size)
 {
-    txm_pool *pool = txm_pool_new(3);
+    txm_context *context = threads(3);
     for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++) {
         uint32_t tile = type == TXM_TYPE_U16 ? 64 : 16 << (type & 1), channels = (uint32_t)(1 + (_i + type) % 4);
         made_image m =
             make_image(sizes[_i][0], sizes[_i][1], channels, (txm_type)type, tile, (txm_compression){0}, MADE_SMOOTH);
         add_check_strip(&m, NULL);
-        add_check_strip(&m, pool);
+        add_check_strip(&m, context);
         free_image(&m);
     }
-    txm_pool_free(pool);
+    txm_context_free(&context);
 }
 END_TEST
 
@@ -99,15 +106,13 @@ static void drop_file(void)
 START_TEST(wrong_pixels_are_found)
 {
     made_image other = make_image(100, 70, 4, TXM_TYPE_U8, 32, (txm_compression){0}, MADE_SMOOTH);
-    char finding[200];
     txm_borders_result result;
     other.levels[0][0] ^= 255; /* a corner pixel that three borders and its own tile's neighbours show */
     append_section(path, &other);
-    ck_assert_int_eq(txm_borders_check(path, NULL, &result, finding, sizeof finding, NULL), TXM_OK);
+    ck_assert_int_eq(txm_borders_check(NULL, path, &result, NULL), TXM_OK);
     ck_assert_uint_gt(result.bad_tiles, 0);
     ck_assert_uint_lt(result.bad_tiles, result.tiles);
-    ck_assert_msg(strstr(finding, "level 0") != NULL, "%s", finding);
-    ck_assert_int_eq(txm_borders_check(path, NULL, &result, NULL, 0, NULL), TXM_OK);
+    ck_assert_msg(strstr(result.finding, "level 0") != NULL, "%s", result.finding);
     free_image(&other);
 }
 END_TEST
@@ -121,10 +126,10 @@ START_TEST(refusals)
     uint8_t *file = load_file(path, &bytes);
     file[bytes - TXM_SECTION_FOOTER_BYTES + 44] = 2; /* the version */
     save_file(path, file, bytes);
-    ck_assert_int_eq(txm_borders_add(path, NULL, &result, &err), TXM_STATUS_NEWER);
+    ck_assert_int_eq(txm_borders_add(NULL, path, &result, &err), TXM_STATUS_NEWER);
     ck_assert_ptr_nonnull(strstr(err.message, "strip"));
     same_file(path, file, bytes);
-    ck_assert_int_eq(txm_borders_strip(path, &result, NULL), TXM_OK);
+    ck_assert_int_eq(txm_borders_strip(NULL, path, &result, NULL), TXM_OK);
     ck_assert_int_eq(result.before, TXM_SECTION_STATE_NEWER);
     free(file);
 
@@ -141,12 +146,12 @@ START_TEST(refusals)
     TIFFClose(tif);
     file = load_file(path, &bytes);
     txm_error_clear(&err);
-    ck_assert_int_eq(txm_borders_add(path, NULL, &result, &err), TXM_STATUS_UNSUPPORTED);
+    ck_assert_int_eq(txm_borders_add(NULL, path, &result, &err), TXM_STATUS_UNSUPPORTED);
     same_file(path, file, bytes);
     free(file);
 
-    ck_assert_int_eq(txm_borders_add("/nonexistent/a.tx", NULL, &result, NULL), TXM_STATUS_NOT_FOUND);
-    ck_assert_int_eq(txm_borders_strip("/tmp", &result, NULL), TXM_STATUS_NOT_A_FILE);
+    ck_assert_int_eq(txm_borders_add(NULL, "/nonexistent/a.tx", &result, NULL), TXM_STATUS_NOT_FOUND);
+    ck_assert_int_eq(txm_borders_strip(NULL, "/tmp", &result, NULL), TXM_STATUS_NOT_A_FILE);
 }
 END_TEST
 
@@ -159,11 +164,11 @@ START_TEST(damaged_tiles_stop_it)
     uint8_t *file = load_file(path, &bytes);
     memset(file + 600, 0xff, 50);
     save_file(path, file, bytes);
-    txm_pool *pool = txm_pool_new(2);
-    ck_assert_int_eq(txm_borders_add(path, pool, &result, &err), TXM_STATUS_CORRUPT);
+    txm_context *context = threads(2);
+    ck_assert_int_eq(txm_borders_add(context, path, &result, &err), TXM_STATUS_CORRUPT);
     ck_assert_msg(strstr(err.message, "level 0, tile") != NULL, "%s", err.message);
     same_file(path, file, bytes);
-    txm_pool_free(pool);
+    txm_context_free(&context);
     free(file);
 }
 END_TEST

@@ -217,13 +217,14 @@ START_TEST(guesses_end_right)
         for (uint32_t tx_ = 0; tx_ < l0->tiles_x; tx_++) {
             uint32_t w, h, n = info->channels;
             ck_assert(!txm_tx_read_tile(tx,
-                                        &(txm_tx_request){.tile_x = tx_,
-                                                            .tile_y = ty,
-                                                            .pixels = tile,
-                                                            .pixel_stride_bytes = n,
-                                                            .row_stride_bytes = 64 * n,
-                                                            .width = &w,
-                                                            .height = &h},
+                                        &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                          .tile_x = tx_,
+                                                          .tile_y = ty,
+                                                          .pixels = tile,
+                                                          .pixel_stride_bytes = n,
+                                                          .row_stride_bytes = 64 * n,
+                                                          .width = &w,
+                                                          .height = &h},
                                         &err));
             for (uint32_t y = 0; y < h; y++)
                 for (uint32_t x = 0; x < w; x++)
@@ -273,24 +274,26 @@ START_TEST(borders_in_flight_equal_gathering)
             for (int mode = TXM_EXTENSION_REPEAT; mode <= TXM_EXTENSION_MIRROR; mode++) {
                 uint32_t x = t % txm_tx_level_of(a, l)->tiles_x, y = t / txm_tx_level_of(a, l)->tiles_x;
                 ck_assert(!txm_tx_read_tile(a,
-                                            &(txm_tx_request){.level = l,
-                                                                .tile_x = x,
-                                                                .tile_y = y,
-                                                                .padding_px = 2,
-                                                                .extension = (txm_extension)mode,
-                                                                .pixels = pa,
-                                                                .pixel_stride_bytes = 4,
-                                                                .row_stride_bytes = side * 4},
+                                            &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                              .level = l,
+                                                              .tile_x = x,
+                                                              .tile_y = y,
+                                                              .padding_px = 2,
+                                                              .extension = (txm_extension)mode,
+                                                              .pixels = pa,
+                                                              .pixel_stride_bytes = 4,
+                                                              .row_stride_bytes = side * 4},
                                             &err));
                 ck_assert(!txm_tx_read_tile(b,
-                                            &(txm_tx_request){.level = l,
-                                                                .tile_x = x,
-                                                                .tile_y = y,
-                                                                .padding_px = 2,
-                                                                .extension = (txm_extension)mode,
-                                                                .pixels = pb,
-                                                                .pixel_stride_bytes = 4,
-                                                                .row_stride_bytes = side * 4},
+                                            &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                              .level = l,
+                                                              .tile_x = x,
+                                                              .tile_y = y,
+                                                              .padding_px = 2,
+                                                              .extension = (txm_extension)mode,
+                                                              .pixels = pb,
+                                                              .pixel_stride_bytes = 4,
+                                                              .row_stride_bytes = side * 4},
                                             &err));
                 ck_assert_msg(memcmp(pa, pb, bytes) == 0, "%ux%u level %u tile %u,%u mode %d", w, h, l, x, y, mode);
             }

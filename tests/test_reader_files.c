@@ -25,12 +25,13 @@ static uint8_t *read_level(txm_tx *tx, uint32_t level, size_t *bytes)
         for (uint32_t x = 0; x < l->tiles_x; x++) {
             uint8_t *dst = image + (size_t)y * info->tile_h * row + x * info->tile_w * pixel;
             txm_status status = txm_tx_read_tile(tx,
-                                                 &(txm_tx_request){.level = level,
-                                                                     .tile_x = x,
-                                                                     .tile_y = y,
-                                                                     .pixels = dst,
-                                                                     .pixel_stride_bytes = pixel,
-                                                                     .row_stride_bytes = row},
+                                                 &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                                   .level = level,
+                                                                   .tile_x = x,
+                                                                   .tile_y = y,
+                                                                   .pixels = dst,
+                                                                   .pixel_stride_bytes = pixel,
+                                                                   .row_stride_bytes = row},
                                                  &err);
             ck_assert_msg(status == TXM_OK, "%s", err.message);
         }
@@ -127,14 +128,15 @@ static txm_status first_failure(const char *path, txm_error *err)
         const txm_tx_level *l = txm_tx_level_of(tx, i);
         for (uint64_t t = 0; status == TXM_OK && t < (uint64_t)l->tiles_x * l->tiles_y; t++)
             status = txm_tx_read_tile(tx,
-                                      &(txm_tx_request){.level = i,
-                                                          .tile_x = (uint32_t)(t % l->tiles_x),
-                                                          .tile_y = (uint32_t)(t / l->tiles_x),
-                                                          .padding_px = 2,
-                                                          .extension = TXM_EXTENSION_MIRROR,
-                                                          .pixels = out,
-                                                          .pixel_stride_bytes = px,
-                                                          .row_stride_bytes = row},
+                                      &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                        .level = i,
+                                                        .tile_x = (uint32_t)(t % l->tiles_x),
+                                                        .tile_y = (uint32_t)(t / l->tiles_x),
+                                                        .padding_px = 2,
+                                                        .extension = TXM_EXTENSION_MIRROR,
+                                                        .pixels = out,
+                                                        .pixel_stride_bytes = px,
+                                                        .row_stride_bytes = row},
                                       err);
     }
     free(out);

@@ -19,7 +19,8 @@
 #include "render/use.h"
 #include "util_tx.h"
 
-static const char camera[] = "camera perspective half 0.5 0.5 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5\n";
+static const char camera[] =
+    "camera perspective half 0.5 0.5 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5\n";
 static txm_error err;
 
 /* ---- text ------------------------------------------------------------------------------------------------------ */
@@ -35,20 +36,22 @@ START_TEST(whole_scene)
 {
     char text[4096];
     txm_render_scene *s;
-    snprintf(text, sizeof text,
-             "txmill-scene 1\n# a comment\n\ntitle \"a \\\"floor\\\"\" frame 7\nsize 1920 1080\n%slens 0.01 4.5\n"
-             "image wood \"textures/wood.png\" colorspace \"sRGB\" alpha straight extension mirror interpolation smart\n"
-             "image many \"/t/x.<UDIM>.png\" colorspace \"Non-Color\" alpha none extension clip interpolation closest udim 1001 1012\n"
-             "material floor diffuse 0.8 0.7 0.6 title \"Floor\"\nmaterial ball glossy 1 1 1 roughness 0.25\n"
-             "material lens glass 1 1 1 ior 1.5\nmaterial lamp emission 4 4 4\nmaterial chrome mirror 0.9 0.9 0.9\n"
-             "texture floor wood input \"Base Color\" uv \"\" transform 2 0 0.5 0 3 0.25\n"
-             "texture floor many input \"Roughness\" uv \"second\" transform 1 0 0 0 1 0\n"
-             "quad floor -1 -1 0 2 0 0 0 2 0\nsphere ball 0 0 1 0.5\nspline what 1 2 3\n"
-             "light sun power 3 3 3 direction 0 0 -2 angle 0.01\nlight point power 1 2 3 at 0 0 4 radius 0.1\n"
-             "light spot power 1 1 1 at 0 0 4 direction 0 0 -1 radius 0 angle 1.2 blend 0.3\n"
-             "light area power 9 9 9 to-world 1 0 0 0 0 1 0 0 0 0 1 3 size 1 2\n"
-             "world wood projection latlong\n",
-             camera);
+    snprintf(
+        text, sizeof text,
+        "txmill-scene 1\n# a comment\n\ntitle \"a \\\"floor\\\"\" frame 7\nsize 1920 1080\n%slens 0.01 4.5\n"
+        "image wood \"textures/wood.png\" colorspace \"sRGB\" alpha straight extension mirror interpolation smart\n"
+        "image many \"/t/x.<UDIM>.png\" colorspace \"Non-Color\" alpha none extension clip interpolation closest udim "
+        "1001 1012\n"
+        "material floor diffuse 0.8 0.7 0.6 title \"Floor\"\nmaterial ball glossy 1 1 1 roughness 0.25\n"
+        "material lens glass 1 1 1 ior 1.5\nmaterial lamp emission 4 4 4\nmaterial chrome mirror 0.9 0.9 0.9\n"
+        "texture floor wood input \"Base Color\" uv \"\" transform 2 0 0.5 0 3 0.25\n"
+        "texture floor many input \"Roughness\" uv \"second\" transform 1 0 0 0 1 0\n"
+        "quad floor -1 -1 0 2 0 0 0 2 0\nsphere ball 0 0 1 0.5\nspline what 1 2 3\n"
+        "light sun power 3 3 3 direction 0 0 -2 angle 0.01\nlight point power 1 2 3 at 0 0 4 radius 0.1\n"
+        "light spot power 1 1 1 at 0 0 4 direction 0 0 -1 radius 0 angle 1.2 blend 0.3\n"
+        "light area power 9 9 9 to-world 1 0 0 0 0 1 0 0 0 0 1 3 size 1 2\n"
+        "world wood projection latlong\n",
+        camera);
     ck_assert_msg(parse(text, &s) == TXM_OK, "%s", err.message);
     ck_assert_str_eq(s->title, "a \"floor\"");
     ck_assert_uint_eq(s->width, 1920);
@@ -91,14 +94,18 @@ static const struct {
     {"txmill-scene 1\ntitle \"wood\n", "the title must be in double quotes", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\ntitle \"\\q\"\n", "the title is not a JSON string", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nquad floor 0 0 0 1 0 0 0 1 0\n", "there is no material 'floor' above", TXM_STATUS_CORRUPT},
-    {"txmill-scene 1\nmaterial a diffuse 1 1 1\nmaterial a diffuse 1 1 1\n", "scene.txt:3: 'a' is defined twice", TXM_STATUS_CORRUPT},
-    {"txmill-scene 1\nmaterial a diffuse 1 1 1\nquad a 0 0 0 1 0 0 2 0 0\n", "the edges span no area", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a diffuse 1 1 1\nmaterial a diffuse 1 1 1\n", "scene.txt:3: 'a' is defined twice",
+     TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a diffuse 1 1 1\nquad a 0 0 0 1 0 0 2 0 0\n", "the edges span no area",
+     TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nmaterial a diffuse 1 1 1\nsphere a 0 0 0 -1\n", "the radius must be above 0", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nmaterial a diffuse nan 1 1\n", "the colour must be a number", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nmaterial a glossy 1 1 1\n", "expected the word 'roughness'", TXM_STATUS_CORRUPT},
-    {"txmill-scene 1\nlight sun power 1 1 1 direction 0 0 0 angle 1\n", "the light has no direction", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nlight sun power 1 1 1 direction 0 0 0 angle 1\n", "the light has no direction",
+     TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nmesh a \"no.ply\"\n", "no.ply: ", TXM_STATUS_NOT_FOUND},
-    {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension wrap interpolation linear\n", "'wrap' is no extension", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension wrap interpolation linear\n",
+     "'wrap' is no extension", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear udim 1000\n",
      "the UDIM tile must be a whole number from 1001 to 9999", TXM_STATUS_CORRUPT},
 };
@@ -128,8 +135,8 @@ END_TEST
 #define XYZ "property float x\nproperty float y\nproperty float z\n"
 #define FACES "property list uchar int vertex_indices\nend_header\n"
 
-static txm_status parse_ply(const char *header, const float *vertices, size_t floats, const uint8_t *faces, size_t face_bytes,
-                            txm_scene_mesh *mesh)
+static txm_status parse_ply(const char *header, const float *vertices, size_t floats, const uint8_t *faces,
+                            size_t face_bytes, txm_scene_mesh *mesh)
 {
     uint8_t data[2048];
     size_t n = strlen(header);
@@ -220,7 +227,8 @@ START_TEST(glossy_is_drawn_as_it_is)
         drawn += txm_bsdf_sample(&m, n, out, false, r, &s) ? (double)s.weight : 0.0;
         /* Directions all over the hemisphere, of density 1 / 2 pi. */
         float z = r[2], across = sqrtf(1.0f - z * z), phi = 6.2831853f * r[3];
-        evaluated += (double)txm_bsdf_eval(&m, n, out, txm_vec_make(across * cosf(phi), across * sinf(phi), z)) * 6.2831853;
+        evaluated +=
+            (double)txm_bsdf_eval(&m, n, out, txm_vec_make(across * cosf(phi), across * sinf(phi), z)) * 6.2831853;
     }
     ck_assert_msg(fabs(drawn - evaluated) / DRAWS < 0.02, "%g and %g", drawn / DRAWS, evaluated / DRAWS);
     ck_assert(drawn / DRAWS > 0.5 && drawn / DRAWS <= 1.0);
@@ -249,10 +257,11 @@ static txm_render_scene *floor_scene(void)
     char text[1024];
     txm_render_scene *s;
     /* A camera that looks down at a slant, on a floor and a ball. */
-    snprintf(text, sizeof text,
-             "txmill-scene 1\nsize 64 48\n"
-             "camera perspective half 0.4 0.3 shift 0.1 0 clip 0.1 100 to-world 1 0 0 0 0 0.6 0.8 -4 0 -0.8 0.6 3\n"
-             "material floor diffuse 0.5 0.5 0.5\nquad floor -50 -50 0 100 0 0 0 100 0\nsphere floor 0.4 0.2 0.5 0.5\n");
+    snprintf(
+        text, sizeof text,
+        "txmill-scene 1\nsize 64 48\n"
+        "camera perspective half 0.4 0.3 shift 0.1 0 clip 0.1 100 to-world 1 0 0 0 0 0.6 0.8 -4 0 -0.8 0.6 3\n"
+        "material floor diffuse 0.5 0.5 0.5\nquad floor -50 -50 0 100 0 0 0 100 0\nsphere floor 0.4 0.2 0.5 0.5\n");
     ck_assert_msg(parse(text, &s) == TXM_OK, "%s", err.message);
     return s;
 }
@@ -265,7 +274,11 @@ START_TEST(camera_differentials)
     float centre[TXM_FILTER_TABLE] = {0};
     ck_assert_msg(txm_scene_geometry_new(s, 1, &g, &err) == TXM_OK, "%s", err.message);
     /* Small pixels: what is compared is a derivative. */
-    const txm_path_world w = {.scene = s, .geometry = &g, .filter = centre, .width = 6400, .height = 4800,
+    const txm_path_world w = {.scene = s,
+                              .geometry = &g,
+                              .filter = centre,
+                              .width = 6400,
+                              .height = 4800,
                               .differentials = TXM_RENDER_DIFFERENTIALS_FULL};
     unsigned compared = 0;
     for (uint32_t i = 0; i < 60; i++) {
@@ -283,8 +296,8 @@ START_TEST(camera_differentials)
         const txm_vec3 d = txm_vec_make(a.ray.direction[0], a.ray.direction[1], a.ray.direction[2]);
         txm_full f = txm_full_transfer(a.differential.full, d, a.hit.t, sa.normal);
         txm_vec3 real = txm_vec_add(sb.at, -1.0f, sa.at), off = txm_vec_add(real, -1.0f, f.dPdx);
-        ck_assert_msg(txm_vec_length(off) < 0.05f * txm_vec_length(real), "%u: %g of %g", i, (double)txm_vec_length(off),
-                      (double)txm_vec_length(real));
+        ck_assert_msg(txm_vec_length(off) < 0.05f * txm_vec_length(real), "%u: %g of %g", i,
+                      (double)txm_vec_length(off), (double)txm_vec_length(real));
         compared++;
     }
     ck_assert_uint_gt(compared, 30);
@@ -362,6 +375,9 @@ static void render(const char *scene, const txm_render_options *o, txm_render_pi
     txm_render_scene_free(&s);
 }
 
+/* Of small(). */
+static txm_cache_options cache;
+
 static txm_render_options small(void)
 {
     txm_render_options o;
@@ -370,7 +386,9 @@ static txm_render_options small(void)
     o.height = 54;
     o.samples = 3;
     o.threads = 1;
-    o.cache.threads = 1;
+    txm_cache_options_init(&cache);
+    cache.threads = 1;
+    o.cache = &cache;
     return o;
 }
 
@@ -404,13 +422,14 @@ START_TEST(same_bits)
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         o.engine = ways[w].engine;
         o.lanes = ways[w].lanes;
-        o.threads = o.cache.threads = ways[w].threads;
-        o.cache.policy = ways[w].policy;
+        o.threads = cache.threads = ways[w].threads;
+        cache.policy = ways[w].policy;
         o.render_tile = ways[w].tile;
-        o.cache.max_bytes = ways[w].bytes;
-        o.cache.spurious = ways[w].spurious;
+        cache.max_bytes = ways[w].bytes;
+        cache.spurious = ways[w].spurious;
         render(scenes[_i], &o, &p);
-        ck_assert_msg(memcmp(p.rgb, reference.rgb, (size_t)96 * 54 * 3 * sizeof *p.rgb) == 0, "%s, way %zu", scenes[_i], w);
+        ck_assert_msg(memcmp(p.rgb, reference.rgb, (size_t)96 * 54 * 3 * sizeof *p.rgb) == 0, "%s, way %zu", scenes[_i],
+                      w);
         txm_render_picture_clear(&p);
     }
     txm_render_picture_clear(&reference);

@@ -315,14 +315,15 @@ static void check_reader(const made_image *m, const file *f)
         size_t row = (t.w + 4) * t.px;
         uint8_t *got = txm_calloc(t.h + 4, row);
         ck_assert_int_eq(txm_tx_read_tile(tx,
-                                          &(txm_tx_request){.level = list[i].level,
-                                                              .tile_x = x,
-                                                              .tile_y = y,
-                                                              .padding_px = 2,
-                                                              .extension = TXM_EXTENSION_REPEAT,
-                                                              .pixels = got,
-                                                              .pixel_stride_bytes = t.px,
-                                                              .row_stride_bytes = row},
+                                          &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                            .level = list[i].level,
+                                                            .tile_x = x,
+                                                            .tile_y = y,
+                                                            .padding_px = 2,
+                                                            .extension = TXM_EXTENSION_REPEAT,
+                                                            .pixels = got,
+                                                            .pixel_stride_bytes = t.px,
+                                                            .row_stride_bytes = row},
                                           &err),
                          TXM_OK);
         ck_assert_mem_eq(got, t.padded, (t.h + 4) * row);

@@ -5,7 +5,6 @@
  * In: tx files and one of --add, --strip, --check. Files are worked on by all threads at once, one thread per file; the
  * library replaces each as a whole. Out: a line or a JSON object per file; exit code 5 when a check finds something.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,6 @@
 #include "core/mem.h"
 #include "core/names.h"
 #include "core/path.h"
-#include "core/pool.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
@@ -63,7 +61,7 @@ static const txm_option_group groups[] = {
 typedef struct task {
     const borders_args *args;
     const txm_input *input;
-    txm_pool *pool;
+    txm_context *context;
     pthread_mutex_t *lock; /* of the tally, the summary and what is printed */
     txm_tally *tally;
     txm_summary *summary;
@@ -74,7 +72,7 @@ static const char *action_name(const borders_args *args)
     return args->add ? "add" : args->strip ? "strip" : "check";
 }
 
-static void print_json(const task *t, const txm_borders_result *r, const char *finding, const txm_error *err)
+static void print_json(const task *t, const txm_borders_result *r, const txm_error *err)
 {
     cJSON *object = txm_json_new("txmill.borders", TXM_BORDERS_SCHEMA_VERSION);
     txm_json_text(object, "file", t->input->path);
@@ -89,25 +87,25 @@ static void print_json(const task *t, const txm_borders_result *r, const char *f
         if (t->args->check) {
             txm_json_uint(object, "tiles", r->tiles);
             txm_json_uint(object, "bad_tiles", r->bad_tiles);
-            txm_json_text(object, "finding", *finding ? finding : NULL);
+            txm_json_text(object, "finding", *r->finding ? r->finding : NULL);
         }
     }
     txm_json_emit(object);
 }
 
 /* Of one file, and of those that the summary counts. */
-static const char *outcome_of(const task *t, const txm_borders_result *r, const char *finding)
+static const char *outcome_of(const task *t, const txm_borders_result *r)
 {
-    if (*finding)
+    if (*r->finding)
         return "with findings";
     return r->changed ? t->args->add ? "added" : "stripped" : t->args->check ? "sound" : "unchanged";
 }
 
-static void print_text(const task *t, const txm_borders_result *r, const char *finding)
+static void print_text(const task *t, const txm_borders_result *r)
 {
     char section[TXM_FORMAT_BYTES], details[64] = "";
-    if (*finding) {
-        txm_say(TXM_SAY_WARNING, "%s", finding);
+    if (*r->finding) {
+        txm_say(TXM_SAY_WARNING, "%s", r->finding);
         if (r->bad_tiles > 1)
             txm_say(TXM_SAY_WARNING, "%s: %llu of %llu tiles have a border that is damaged or wrong", t->input->path,
                     (unsigned long long)r->bad_tiles, (unsigned long long)r->tiles);
@@ -119,51 +117,38 @@ static void print_text(const task *t, const txm_borders_result *r, const char *f
         snprintf(details, sizeof details, "%s, %.1f %% of the file", txm_format_bytes(r->section_bytes, section),
                  r->file_bytes ? 100.0 * (double)r->section_bytes / (double)r->file_bytes : 0.0);
     txm_print_begin();
-    txm_print_line(t->input->path, TXM_GOOD, outcome_of(t, r, finding), details);
+    txm_print_line(t->input->path, TXM_GOOD, outcome_of(t, r), details);
     txm_print_end();
 }
 
-static void run_task(void *arg)
+static void run_task(void *tasks, size_t index)
 {
-    const task *t = arg;
+    const task *t = (const task *)tasks + index;
     txm_borders_result result = {0};
     txm_error err = {0};
-    char finding[TXM_MESSAGE_BYTES] = "";
     if (txm_signal_caught())
         return;
     const char *path = t->input->path;
     if (txm_input_check(t->input, &err) != TXM_OK)
         ; /* what could not be read stands among the files */
     else if (t->args->add)
-        txm_borders_add(path, t->pool, &result, &err);
+        txm_borders_add(t->context, path, &result, &err);
     else if (t->args->strip)
-        txm_borders_strip(path, &result, &err);
+        txm_borders_strip(t->context, path, &result, &err);
     else
-        txm_borders_check(path, t->pool, &result, finding, sizeof finding, &err);
+        txm_borders_check(t->context, path, &result, &err);
     pthread_mutex_lock(t->lock);
     txm_tally_add(t->tally, err.status);
-    t->tally->findings |= *finding != 0;
+    t->tally->findings |= *result.finding != 0;
     txm_tx_explain(path, &err);
-    txm_summary_add(t->summary, err.status != TXM_OK ? "failed" : outcome_of(t, &result, finding));
+    txm_summary_add(t->summary, err.status != TXM_OK ? "failed" : outcome_of(t, &result));
     if (err.status != TXM_OK)
         txm_say(TXM_SAY_ERROR, "%s", err.message);
     if (t->args->json)
-        print_json(t, &result, finding, &err);
+        print_json(t, &result, &err);
     else if (err.status == TXM_OK)
-        print_text(t, &result, finding);
+        print_text(t, &result);
     pthread_mutex_unlock(t->lock);
-}
-
-/* All files at once, as far as there are threads; a file's tiles fill what is left. */
-static void run_all(task *tasks, size_t count, txm_pool *pool)
-{
-    txm_group *group = txm_group_new_outer(pool);
-    for (size_t i = 0; i < count; i++)
-        if (!group || !txm_group_submit(group, false, run_task, &tasks[i]))
-            run_task(&tasks[i]);
-    if (group)
-        txm_group_wait(group, 0);
-    txm_group_free(group);
 }
 
 /* What killed runs left where files are about to be replaced. */
@@ -187,18 +172,25 @@ static txm_status work_on(const borders_args *args, const txm_inputs *inputs, tx
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     txm_summary summary = {0};
     size_t count = txm_inputs_count(inputs);
-    txm_pool *pool = txm_pool_new(args->threads ? args->threads : txm_cpu_count());
-    task *tasks = txm_calloc(count, sizeof *tasks);
-    if (pool && tasks) {
+    const txm_context_options how = {.struct_size = sizeof(txm_context_options),
+                                     .threads = args->threads,
+                                     .device = "cpu",
+                                     .cancel = txm_signal_flag(),
+                                     .ignore_environment = true};
+    txm_context *context = NULL;
+    txm_status status = txm_context_new(&how, &context, err);
+    task *tasks = status == TXM_OK ? txm_calloc(count, sizeof *tasks) : NULL;
+    if (tasks) {
         for (size_t i = 0; i < count; i++)
-            tasks[i] = (task){args, txm_inputs_at(inputs, i), pool, &lock, tally, &summary};
+            tasks[i] = (task){args, txm_inputs_at(inputs, i), context, &lock, tally, &summary};
         if (!args->check)
             sweep_folders(inputs);
-        run_all(tasks, count, pool);
-    } else {
-        txm_fail_errno(err, errno, "cannot start the work");
+        /* All files at once, as far as there are threads; a file's tiles fill what is left. */
+        txm_context_run(context, count, run_task, tasks);
+    } else if (status == TXM_OK) {
+        txm_no_memory(err, NULL);
     }
-    txm_pool_free(pool);
+    txm_context_free(&context);
     free(tasks);
     if (!args->json && !args->quiet && count > 1)
         txm_summary_print(&summary, "file");

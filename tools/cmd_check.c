@@ -44,9 +44,9 @@ typedef enum state { FRESH, AS_IS, OUTDATED, MISSING, UNUSABLE, NO_IMAGE, STATES
 static const struct {
     const char *id, *word;
 } states[STATES] = {
-    [FRESH] = {"fresh", "fresh"},           [AS_IS] = {"as-is", "used as they are"},
-    [OUTDATED] = {"outdated", "outdated"},  [MISSING] = {"missing", "missing"},
-    [UNUSABLE] = {"unusable", "unusable"},  [NO_IMAGE] = {"no-image", "without an image"},
+    [FRESH] = {"fresh", "fresh"},          [AS_IS] = {"as-is", "used as they are"},
+    [OUTDATED] = {"outdated", "outdated"}, [MISSING] = {"missing", "missing"},
+    [UNUSABLE] = {"unusable", "unusable"}, [NO_IMAGE] = {"no-image", "without an image"},
 };
 
 static txm_status check_id(const char *text, void *field, txm_error *err)
@@ -56,7 +56,7 @@ static txm_status check_id(const char *text, void *field, txm_error *err)
         if (!strcmp(text, states[s].id))
             return TXM_OK;
     for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
-        if (!strcmp(text, txm_lint_id((txm_lint)bit)))
+        if (!strcmp(text, txm_lint_name((txm_lint)bit)))
             return TXM_OK;
     return txm_fail(
         err, TXM_STATUS_USAGE,
@@ -126,7 +126,11 @@ static void tell(checking *c, const txm_batch_file *file, const char *id, const 
     if ((!counts && !c->args->report.verbose) || c->args->report.quiet)
         return;
     txm_print_begin();
-    txm_print_line(file->input->path, !counts ? TXM_PLAIN : strcmp(severity, "error") ? TXM_DOUBTFUL : TXM_BAD, id, text);
+    txm_print_line(file->input->path,
+                   !counts                     ? TXM_PLAIN
+                   : strcmp(severity, "error") ? TXM_DOUBTFUL
+                                               : TXM_BAD,
+                   id, text);
     txm_print_end();
 }
 
@@ -202,7 +206,7 @@ static void on_done(void *user, const txm_batch_file *file)
     for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
         if (file->lint & bit) {
             c->warnings++;
-            tell(c, file, txm_lint_id((txm_lint)bit), "warning", err->status == TXM_OK ? file->result->tx_path : NULL,
+            tell(c, file, txm_lint_name((txm_lint)bit), "warning", err->status == TXM_OK ? file->result->tx_path : NULL,
                  txm_lint_text((txm_lint)bit));
         }
 }

@@ -273,10 +273,13 @@ static int run_diff(void *p, const txm_operands *operands)
     diffing x = {.args = args, .summary = {.words = {"the same"}}};
     txm_error err = {0};
     txm_report_args_apply(&args->report);
-    bool folders = args->files.recursive && operands->count == 2 && is_folder(operands->items[0]) &&
-                   is_folder(operands->items[1]);
-    const txm_context_options how = {
-        .struct_size = sizeof(txm_context_options), .threads = args->jobs.threads, .cancel = txm_signal_flag()};
+    bool folders =
+        args->files.recursive && operands->count == 2 && is_folder(operands->items[0]) && is_folder(operands->items[1]);
+    const txm_context_options how = {.struct_size = sizeof(txm_context_options),
+                                     .threads = args->jobs.threads,
+                                     .device = "cpu",
+                                     .cancel = txm_signal_flag(),
+                                     .ignore_environment = true}; /* colours are compared as they are stored */
     txm_status status = TXM_OK;
     if (folders && args->output)
         status = txm_fail(&err, TXM_STATUS_USAGE, "-o draws the differences of two files, not of folders");

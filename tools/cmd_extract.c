@@ -81,16 +81,6 @@ static void defaults(void *p)
     ((extract_args *)p)->format = "png";
 }
 
-/* Formats that hold linear floats, or whatever they are given, get what is stored. */
-static bool is_for_viewing(const char *path)
-{
-    static const char *const storage[] = {"exr", "hdr", "rgbe", "pfm", "tif", "tiff", "tx", "env", "sm", "shd", "dpx"};
-    for (size_t i = 0; i < sizeof storage / sizeof *storage; i++)
-        if (txm_path_has_ext(path, storage[i]))
-            return false;
-    return true;
-}
-
 /* One file on its way into a picture. */
 typedef struct extraction {
     const extract_args *args;
@@ -105,7 +95,7 @@ static cJSON *new_object(const extraction *x)
     return o;
 }
 
-static void print_json(const extraction *x, const txm_level_picture *p)
+static void print_json(const extraction *x, const txm_extracted *p)
 {
     cJSON *o = new_object(x);
     if (x->args->atlas)
@@ -119,7 +109,7 @@ static void print_json(const extraction *x, const txm_level_picture *p)
     txm_json_emit(o);
 }
 
-static void say_written(const extraction *x, const txm_level_picture *p)
+static void say_written(const extraction *x, const txm_extracted *p)
 {
     char level[32];
     snprintf(level, sizeof level, "level %u", x->args->level);
@@ -130,30 +120,15 @@ static void say_written(const extraction *x, const txm_level_picture *p)
 static txm_status extract(const extraction *x, txm_error *err)
 {
     const extract_args *args = x->args;
-    txm_tx *tx = NULL;
-    txm_level_picture p = {0};
-    txm_error own = {0};
-    txm_status status = txm_tx_open(x->path, &tx, err);
-    if (status)
-        return status;
-    status = txm_level_picture_read(tx, args->level, args->atlas, &p, &own);
-    if (!status && !args->raw && is_for_viewing(x->output))
-        status = txm_level_picture_encode(tx, &p, &own);
-    if (!status) {
-        const txm_picture picture = {
-            p.pixels,    (size_t)p.width * p.channels * txm_type_bytes(p.type), p.width, p.height, p.channels, p.type,
-            p.colorspace};
-        status = txm_picture_write(x->output, &picture, &own);
-    }
+    const txm_extract_options how = {
+        .struct_size = sizeof(txm_extract_options), .level = args->level, .atlas = args->atlas, .raw = args->raw};
+    txm_extracted result;
+    txm_status status = txm_extract(x->path, x->output, &how, &result, err);
     if (!status && args->json)
-        print_json(x, &p);
+        print_json(x, &result);
     else if (!status)
-        say_written(x, &p);
-    txm_level_picture_clear(&p);
-    txm_tx_close(&tx);
-    if (status == TXM_STATUS_USAGE)
-        txm_error_prefix(&own, "%s", x->path);
-    return status ? txm_fail(err, status, "%s", own.message) : TXM_OK;
+        say_written(x, &result);
+    return status;
 }
 
 /* ---- the files -------------------------------------------------------------------------------------------------- */

@@ -47,7 +47,7 @@ static void add_lint(cJSON *o, const txm_report_sums *s)
 {
     cJSON *lint = txm_json_object(o, "lint");
     for (int i = 0; 1U << i < TXM_LINT_END; i++)
-        txm_json_uint(lint, txm_lint_id((txm_lint)(1U << i)), s->lint[i]);
+        txm_json_uint(lint, txm_lint_name((txm_lint)(1U << i)), s->lint[i]);
 }
 
 static void add_memory(cJSON *o, const txm_report_memory *m)

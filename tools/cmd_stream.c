@@ -21,7 +21,8 @@
 static txm_status parse_size(const char *text, void *field, txm_error *err)
 {
     char *end, *last = NULL;
-    unsigned long w = strtoul(text, &end, 10), h = *end == 'x' && end[1] >= '0' && end[1] <= '9' ? strtoul(end + 1, &last, 10) : 0;
+    unsigned long w = strtoul(text, &end, 10),
+                  h = *end == 'x' && end[1] >= '0' && end[1] <= '9' ? strtoul(end + 1, &last, 10) : 0;
     if (*text < '0' || *text > '9' || !w || !h || *last || w > 65536 || h > 65536)
         return txm_fail(err, TXM_STATUS_USAGE, "must be a width and a height in pixels, as in 1920x1080");
     if (field)
@@ -123,26 +124,26 @@ static const txm_option outputs[] = {
     {0},
 };
 
-static const txm_option_group groups[] = {{"Picture", pictures, 0},
-                                          {"Textures", textures, 0},
-                                          {"Engine", engines, 0},
-                                          {"Colour", txm_config_options, offsetof(txm_stream_args, config)},
-                                          {"Output", outputs, 0},
-                                          {0}};
+static const txm_option_group groups[] = {
+    {"Picture", pictures, 0}, {"Textures", textures, 0},
+    {"Engine", engines, 0},   {"Colour", txm_config_options, offsetof(txm_stream_args, config)},
+    {"Output", outputs, 0},   {0}};
 
 static void defaults(void *p)
 {
     txm_stream_args *a = p;
     txm_render_options o;
+    txm_cache_options cache;
     txm_render_options_init(&o);
+    txm_cache_options_init(&cache);
     *a = (txm_stream_args){.samples = 0,
                            .bounces = o.bounces,
                            .seed = o.seed,
                            .tile = 2048,
                            .lanes = o.lanes,
-                           .keep_epochs = o.cache.keep_epochs,
-                           .max_open = o.cache.max_open,
-                           .cache_bytes = o.cache.max_bytes,
+                           .keep_epochs = cache.keep_epochs,
+                           .max_open = cache.max_open,
+                           .cache_bytes = cache.max_bytes,
                            .resolution = 1.0f};
 }
 
@@ -170,7 +171,8 @@ static txm_status open_scene(const txm_stream_args *a, const txm_operands *opera
         return txm_render_scene_builtin(name, (const char *const *)(operands->items + 2), operands->count - 2, a->frame,
                                         scene, err);
     if (operands->count > 2)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: images are named in a scene's text; only built-in scenes take them here",
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "%s: images are named in a scene's text; only built-in scenes take them here",
                         operands->items[2]);
     return txm_render_scene_open(name, scene, err);
 }
@@ -188,7 +190,23 @@ static void show_progress(void *user, uint64_t done, uint64_t all)
                        txm_format_seconds(seconds * (double)(all - done) / (double)(done ? done : 1), left));
 }
 
-static txm_render_options options_of(const txm_stream_args *a, bool budget, txm_context *context)
+static txm_cache_options cache_options_of(const txm_stream_args *a)
+{
+    txm_cache_options o;
+    txm_cache_options_init(&o);
+    o.max_bytes = a->cache_bytes;
+    o.policy = (uint32_t)a->policy;
+    o.keep_epochs = a->keep_epochs;
+    o.max_open = a->max_open;
+    o.threads = a->threads;
+    o.resolution = a->resolution;
+    if (a->apart)
+        o.coalesce = 0;
+    return o;
+}
+
+static txm_render_options options_of(const txm_stream_args *a, bool budget, txm_context *context,
+                                     const txm_cache_options *cache)
 {
     txm_render_options o;
     txm_render_options_init(&o);
@@ -206,14 +224,7 @@ static txm_render_options options_of(const txm_stream_args *a, bool budget, txm_
     o.rule = (uint32_t)a->rule;
     o.mode = (uint32_t)a->mode;
     o.untextured = a->untextured;
-    o.cache.max_bytes = a->cache_bytes;
-    o.cache.policy = (uint32_t)a->policy;
-    o.cache.keep_epochs = a->keep_epochs;
-    o.cache.max_open = a->max_open;
-    o.cache.threads = a->threads;
-    o.cache.resolution = a->resolution;
-    if (a->apart)
-        o.cache.coalesce = 0;
+    o.cache = cache;
     o.trace = a->trace;
     o.heat = a->heat_level || a->heat_misses || a->heat_passes || a->html;
     o.context = context;
@@ -311,8 +322,9 @@ static txm_status check(const txm_stream_args *a, const txm_operands *operands, 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         bool of_budget = files[i].path == a->tiles;
         if (files[i].path && of_budget != *is_budget)
-            return txm_fail(err, TXM_STATUS_USAGE, of_budget ? "%s: use 'txmill stream budget'"
-                                                      : "%s: a budget makes no picture; use 'txmill stream render'",
+            return txm_fail(err, TXM_STATUS_USAGE,
+                            of_budget ? "%s: use 'txmill stream budget'"
+                                      : "%s: a budget makes no picture; use 'txmill stream render'",
                             files[i].option);
         if (txm_guard_operands(&files[i], operands->items + 1, operands->count - 1, err))
             return err->status;
@@ -336,12 +348,13 @@ static int run_stream(void *p, const txm_operands *operands)
     if (status == TXM_OK)
         status = open_scene(a, operands, &scene, &err);
     if (status == TXM_OK) {
-        txm_render_options o = options_of(a, is_budget, context);
+        const txm_cache_options cache = cache_options_of(a);
+        txm_render_options o = options_of(a, is_budget, context, &cache);
         double begin = txm_clock_seconds();
         o.progress = a->quiet ? NULL : show_progress;
         o.progress_user = &begin;
-        status = is_budget ? budget(a, operands->items[1], scene, &o, &err)
-                           : render(a, operands->items[1], scene, &o, &err);
+        status =
+            is_budget ? budget(a, operands->items[1], scene, &o, &err) : render(a, operands->items[1], scene, &o, &err);
     }
     txm_render_scene_free(&scene);
     txm_context_free(&context);

@@ -164,16 +164,17 @@ static txm_status read_window(txm_tx *tx, const tile_args *args, window *w, txm_
     if (!wide)
         return txm_no_memory(err, NULL);
     txm_status status = txm_tx_read_tile(tx,
-                                         &(txm_tx_request){.level = args->level,
-                                                             .tile_x = args->tile.x,
-                                                             .tile_y = args->tile.y,
-                                                             .padding_px = p,
-                                                             .extension = (txm_extension)args->extension,
-                                                             .pixels = wide,
-                                                             .pixel_stride_bytes = w->pixel_bytes,
-                                                             .row_stride_bytes = edge_w * w->pixel_bytes,
-                                                             .width = &w->w,
-                                                             .height = &w->h},
+                                         &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                           .level = args->level,
+                                                           .tile_x = args->tile.x,
+                                                           .tile_y = args->tile.y,
+                                                           .padding_px = p,
+                                                           .extension = (txm_extension)args->extension,
+                                                           .pixels = wide,
+                                                           .pixel_stride_bytes = w->pixel_bytes,
+                                                           .row_stride_bytes = edge_w * w->pixel_bytes,
+                                                           .width = &w->w,
+                                                           .height = &w->h},
                                          err);
     if (status != TXM_OK) {
         free(wide);

@@ -104,8 +104,8 @@ typedef struct txm_rule {
 
 typedef struct txm_rules txm_rules;
 
-TXM_API txm_rules *txm_rules_new(void); /* NULL when memory is exhausted */
-TXM_API void txm_rules_free(txm_rules **rules);
+TXM_API txm_status txm_rules_new(txm_rules **out, txm_error *err); /* NO_MEMORY */
+TXM_API void txm_rules_free(txm_rules **rules);                    /* NULL-safe */
 /* Adds "GLOB=SPACE", "GLOB=SPACE,ALPHA" or "GLOB=,ALPHA" after those that are there. USAGE, NO_MEMORY. */
 TXM_API txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin, txm_error *err);
 /* One such rule per line; empty lines and lines that begin with '#' are skipped. USAGE with the line's number, NOT_FOUND,
@@ -134,8 +134,8 @@ typedef enum txm_lint {
     TXM_LINT_END = 64
 } txm_lint;
 
-/* Stable id ("grey-rgb") and sentence of one finding. Never NULL. */
-TXM_API const char *txm_lint_id(txm_lint finding);
+/* Stable name ("grey-rgb") and sentence of one finding. Never NULL. */
+TXM_API const char *txm_lint_name(txm_lint finding);
 TXM_API const char *txm_lint_text(txm_lint finding);
 
 /* What is probably not meant so about an image that is set to a colour space (NULL: what Blender sets): *findings are
@@ -200,22 +200,22 @@ static inline void txm_batch_events_init(txm_batch_events *options)
 }
 
 typedef struct txm_batch_options {
-    size_t struct_size;           /* set by txm_batch_options_init */
-    const txm_settings *settings; /* for inputs of which nothing else is said; copied; NULL: the defaults */
-    const txm_rules *rules;    /* may be NULL */
-    const char *output;        /* where the tx file of a single input goes; may be NULL */
-    bool force;                /* make what is up to date, too */
-    bool dry_run;              /* only plan: what would be made is handed to `done` as TXM_OUTCOME_WOULD_CREATE */
-    bool largest_first;        /* a dry run hands out the inputs in the order of the work */
-    bool no_claims;            /* do not keep other processes from making the same files */
-    bool lint;                 /* look for likely mistakes */
-    bool content;              /* digest the sources when planning */
-    const char *store;         /* folder of finished tx files to take from and add to; may be NULL */
-    bool fail_fast;            /* start nothing more after a failure */
-    bool stages;               /* time the stages of conversions */
-    uint64_t max_memory_bytes; /* for all conversions together; 0: no bound */
-    unsigned shards;           /* into how many the inputs are divided; 0: not at all */
-    unsigned shard;            /* the one to settle, 1 to `shards`; 0: all */
+    size_t struct_size;             /* set by txm_batch_options_init */
+    const txm_settings *settings;   /* for inputs of which nothing else is said; copied; NULL: the defaults */
+    const txm_rules *rules;         /* may be NULL */
+    const char *output;             /* where the tx file of a single input goes; may be NULL */
+    bool force;                     /* make what is up to date, too */
+    bool dry_run;                   /* only plan: what would be made is handed to `done` as TXM_OUTCOME_WOULD_CREATE */
+    bool largest_first;             /* a dry run hands out the inputs in the order of the work */
+    bool no_claims;                 /* do not keep other processes from making the same files */
+    bool lint;                      /* look for likely mistakes */
+    bool content;                   /* digest the sources when planning */
+    const char *store;              /* folder of finished tx files to take from and add to; may be NULL */
+    bool fail_fast;                 /* start nothing more after a failure */
+    bool stages;                    /* time the stages of conversions */
+    uint64_t max_memory_bytes;      /* for all conversions together; 0: no bound */
+    unsigned shards;                /* into how many the inputs are divided; 0: not at all */
+    unsigned shard;                 /* the one to settle, 1 to `shards`; 0: all */
     const txm_batch_events *events; /* copied; may be NULL */
 } txm_batch_options;
 

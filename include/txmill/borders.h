@@ -14,35 +14,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "txmill/convert.h"
 #include "txmill/export.h"
 #include "txmill/reader.h"
-#include "txmill/threads.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct txm_borders_result {
-    bool changed;              /* the file was replaced */
-    txm_section_state before;  /* what was found */
-    uint64_t file_bytes;       /* as it is now */
-    uint64_t section_bytes;    /* as it is now */
-    uint64_t tiles, bad_tiles; /* check: looked at, damaged or wrong */
+    bool changed;                    /* the file was replaced */
+    txm_section_state before;        /* what was found */
+    uint64_t file_bytes;             /* as it is now */
+    uint64_t section_bytes;          /* as it is now */
+    uint64_t tiles, bad_tiles;       /* check: looked at, damaged or wrong */
+    char finding[TXM_MESSAGE_BYTES]; /* check: the first thing that was found; "" where there is nothing */
+    uint64_t reserved[4];
 } txm_borders_result;
 
 /* Appends a section made from the file's own pixels; one that cannot be used (stale, damaged) is replaced, a valid one
  * left alone. NEWER if the section there is newer than this build: strip it first. UNSUPPORTED for tiles that are not
- * square. `pool` may be NULL. CHANGED if the file was replaced meanwhile. On failure the file is untouched. */
-TXM_API txm_status txm_borders_add(const char *path, txm_pool *pool, txm_borders_result *result, txm_error *err);
+ * square. CHANGED if the file was replaced meanwhile. On failure the file is untouched. `context` here and below lends
+ * its threads and may be asked to stop (CANCELLED); NULL: the caller's thread alone. */
+TXM_API txm_status txm_borders_add(txm_context *context, const char *path, txm_borders_result *result, txm_error *err);
 
 /* Cuts off whatever follows the image part, whether it can be used or not: restores the bytes as they were before a
  * section was added. */
-TXM_API txm_status txm_borders_strip(const char *path, txm_borders_result *result, txm_error *err);
+TXM_API txm_status txm_borders_strip(txm_context *context, const char *path, txm_borders_result *result,
+                                     txm_error *err);
 
-/* Compares every border with the neighbours' pixels. TXM_OK: the check was done, and what it found is in *result, the
- * first finding also in `finding` (of finding_bytes bytes, "" if there is none). */
-TXM_API txm_status txm_borders_check(const char *path, txm_pool *pool, txm_borders_result *result, char *finding,
-                                     size_t finding_bytes, txm_error *err);
+/* Compares every border with the neighbours' pixels. TXM_OK: the check was done, and what it found is in *result. */
+TXM_API txm_status txm_borders_check(txm_context *context, const char *path, txm_borders_result *result,
+                                     txm_error *err);
 
 #ifdef __cplusplus
 }

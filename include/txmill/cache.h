@@ -70,7 +70,7 @@ typedef struct txm_cache_allocator {
 } txm_cache_allocator;
 
 typedef struct txm_cache_options {
-    size_t size;           /* of this struct: set by txm_cache_options_init */
+    size_t struct_size;    /* set by txm_cache_options_init */
     uint64_t max_bytes;    /* the budget; 0: no bound */
     uint32_t policy;       /* txm_cache_policy */
     uint32_t keep_epochs;  /* 1 as Cycles' code does, 2 as its description says */
@@ -84,8 +84,14 @@ typedef struct txm_cache_options {
     txm_cache_allocator allocator;
 } txm_cache_options;
 
-/* 1 GiB, render tiles with one epoch, 8192 requests, 128 open files, full resolution, everything coalesced. */
-TXM_API void txm_cache_options_init(txm_cache_options *options);
+/* Opens options of struct_size bytes: 1 GiB, render tiles with one epoch, 8192 requests, 128 open files, full
+ * resolution, everything coalesced. For other languages; C and C++ call txm_cache_options_init. */
+TXM_API void txm_cache_options_init_sized(txm_cache_options *options, size_t struct_size);
+
+static inline void txm_cache_options_init(txm_cache_options *options)
+{
+    txm_cache_options_init_sized(options, sizeof *options);
+}
 
 /* "render-tiles", "lru", "clock4", "none"; NULL outside the range. */
 TXM_API const char *txm_cache_policy_name(txm_cache_policy policy);
@@ -213,6 +219,7 @@ typedef struct txm_cache_stats {
     uint32_t files_open, files_open_peak, files_opened; /* reopened ones count again */
     uint32_t epoch;
     double load_seconds; /* decoding and reading, of all threads */
+    uint64_t reserved[16];
 } txm_cache_stats;
 
 TXM_API void txm_cache_stats_of(txm_cache *cache, txm_cache_stats *stats);
@@ -225,11 +232,12 @@ typedef struct txm_cache_level_stats {
 
 typedef struct txm_cache_texture_stats {
     const char *path; /* valid until the texture is replaced; NULL: a UDIM set */
-    int opened, failed;
+    bool opened, failed;
     uint32_t levels;
     uint64_t resident_bytes, loads, reloads, failures;
     txm_cache_level_stats level[TXM_MAX_LEVELS];
     char message[256]; /* of the first failure */
+    uint64_t reserved[8];
 } txm_cache_texture_stats;
 
 /* USAGE if there is no such texture. */

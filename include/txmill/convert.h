@@ -13,7 +13,6 @@
 #include "txmill/pixel.h"
 #include "txmill/settings.h"
 #include "txmill/status.h"
-#include "txmill/threads.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +38,7 @@ typedef struct txm_context_options {
     /* May be NULL: work stops with TXM_STATUS_CANCELLED soon after *cancel becomes non-zero. Read atomically: set it
      * with txm_cancel_request or another atomic store. */
     const volatile int *cancel;
+    bool ignore_environment; /* do not look at $OCIO */
 } txm_context_options;
 
 /* Opens options: every member asks for nothing in particular. */
@@ -61,9 +61,15 @@ TXM_API void txm_context_free(txm_context **context); /* NULL-safe */
 TXM_API txm_status txm_context_derive(const txm_context *base, const char *working_space, txm_context **out,
                                       txm_error *err);
 
-/* The context's colour config and threads. They live as long as it does. */
+/* The context's colour config. It lives as long as the context does. */
 TXM_API const txm_color_config *txm_context_color(const txm_context *context);
-TXM_API txm_pool *txm_context_pool(txm_context *context);
+
+/* Calls work(user, 0) to work(user, count - 1) on the context's threads, the caller's included, in any order, and
+ * returns when all are done. `work` may call whatever takes the context: threads that are free share its work, and no
+ * more of them compute than the context has. */
+TXM_API void txm_context_run(txm_context *context, size_t count, void (*work)(void *user, size_t index), void *user);
+/* How many threads compute, the caller's included. */
+TXM_API unsigned txm_context_threads(const txm_context *context);
 
 /* For programs that end while conversions run, in a handler of SIGINT or SIGTERM: removes every temporary file of this
  * process. Async-signal-safe. */
@@ -108,6 +114,7 @@ typedef struct txm_result {
     char settings_key[TXM_KEY_HEX];
     char device[16]; /* what computed its levels: "cpu", "cuda:0"; "" when it was not converted here */
     char via[16];    /* how it came about: "converted"; from a batch's store: "reflink", "hardlink", "copy"; else "" */
+    uint64_t reserved[8];
 } txm_result;
 
 typedef struct txm_convert_options {

@@ -33,6 +33,7 @@ typedef struct txm_tx_description {
     float average[4];
     unsigned constant_count; /* channels of `constant`, 0: not a constant image, or not said */
     float constant[4];
+    uint64_t reserved[4];
 } txm_tx_description;
 
 /* Only fails when memory is exhausted. Texts that are too long are cut; malformed ones count as absent. */

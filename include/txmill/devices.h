@@ -21,6 +21,7 @@ typedef struct txm_cpu_info {
     unsigned cores;                 /* that this process may use */
     const char *isa;                /* vector code in use: "scalar", "avx2", "avx512", "neon" */
     const char *isas[TXM_MAX_ISAS]; /* all that run here, ends with NULL; every one gives the same bits */
+    uint64_t reserved[4];
 } txm_cpu_info;
 
 /* Fills in *out; its strings are the library's. */
@@ -38,6 +39,7 @@ typedef struct txm_device_info {
     char driver[32];       /* the newest version of the back-end that its driver knows: "12.4" */
     bool usable;
     char reason[256]; /* why not; "" when usable */
+    uint64_t reserved[4];
 } txm_device_info;
 
 /* All devices of all back-ends: *out is to be freed with free(), NULL when there are none. DEVICE with the reason when

@@ -50,12 +50,12 @@ typedef struct txm_findings {
 TXM_API void txm_findings_clear(txm_findings *findings); /* NULL-safe; zeroes */
 
 typedef struct txm_verify_options {
-    size_t struct_size; /* set by txm_verify_options_init */
-    bool deep;          /* convert the source again and compare */
-    bool use_only;      /* only what decides whether Cycles uses the file: levels are not recomputed */
-    bool no_decoding;   /* with use_only: tiles are not decoded either, so damage in them stays unseen */
-    bool equiangular;   /* the renderer asks for that format where files hold it: Blender 5.2 does not */
-    const char *source; /* the source, where the path in the file does not lead to it; may be NULL */
+    size_t struct_size;            /* set by txm_verify_options_init */
+    bool deep;                     /* convert the source again and compare */
+    bool use_only;                 /* only what decides whether Cycles uses the file: levels are not recomputed */
+    bool no_decoding;              /* with use_only: tiles are not decoded either, so damage in them stays unseen */
+    bool equiangular;              /* the renderer asks for that format where files hold it: Blender 5.2 does not */
+    const char *source;            /* the source, where the path in the file does not lead to it; may be NULL */
     const struct txm_rules *rules; /* files must be made as these ask for; NULL, or none that matches: as they say */
 } txm_verify_options;
 
@@ -92,6 +92,7 @@ typedef struct txm_verdict {
     txm_use use;
     bool used;        /* LOADED and DIRECT: nothing keeps Cycles from it */
     char reason[512]; /* why not, or what is uncertain, in one sentence; "" for LOADED */
+    uint64_t reserved[4];
 } txm_verdict;
 
 /* What the findings of txm_verify, with whatever options, say about the use of the file. */
@@ -177,6 +178,7 @@ typedef struct txm_found {
     char *reason;       /* why it is unusable, "" otherwise; owned, free() */
     bool foreign;       /* it is unusable for its codec alone: as good as fresh for readers that know the codec */
     txm_status trouble; /* it could not be looked at, and a retry may help: it may well be fresh. Else TXM_OK */
+    uint64_t reserved[4];
 } txm_found;
 
 /* Where Cycles looks for the tx file of an image, and in what state it is there: what is quick to know, since neither
@@ -185,7 +187,7 @@ typedef struct txm_found {
  * where the config has no role for it. Free the result with txm_found_clear. */
 TXM_API txm_status txm_look_up(const txm_color_config *config, const char *image, const txm_settings *settings,
                                txm_found *out, txm_error *err);
-TXM_API void txm_found_clear(txm_found *lookup); /* NULL-safe */
+TXM_API void txm_found_clear(txm_found *found); /* NULL-safe; zeroes */
 
 /* The colour space, which belongs to the config, and alpha type that Blender sets when it loads an image: what DEFAULT
  * means. Either may be NULL. As opening an image; COLORSPACE when the config has no role for it. */
@@ -215,6 +217,7 @@ typedef struct txm_resolution {
     bool touched;                               /* it was outdated by its time alone, and has the image's time now */
     txm_other_name others[TXM_MAX_OTHER_NAMES]; /* only when it is missing */
     size_t other_count;
+    uint64_t reserved[8];
 } txm_resolution;
 
 /* Which file Cycles would load for an image under these settings, and why; a file that txm_judge does not take for used

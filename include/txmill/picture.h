@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "txmill/describe.h"
 #include "txmill/export.h"
@@ -68,6 +69,34 @@ TXM_API txm_status txm_picture_write(const char *path, const txm_picture *pictur
 /* The same in memory, which *file receives: to be freed with free(). The extension of `name` chooses the format. */
 TXM_API txm_status txm_picture_encode(const char *name, const txm_picture *picture, unsigned char **file,
                                       size_t *file_bytes, txm_error *err);
+
+typedef struct txm_extract_options {
+    size_t struct_size; /* set by txm_extract_options_init */
+    uint32_t level;
+    bool atlas; /* all levels in one picture, as txm_level_picture_read places them; `level` is ignored */
+    bool raw;   /* values as they are stored in formats for viewing, too */
+} txm_extract_options;
+
+/* Opens options: every member asks for nothing in particular. */
+static inline void txm_extract_options_init(txm_extract_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
+
+/* What was written. */
+typedef struct txm_extracted {
+    uint32_t width, height, channels;
+    txm_type type;
+    bool encoded; /* for viewing: 8 bits through the sRGB curve */
+    uint64_t reserved[4];
+} txm_extracted;
+
+/* Writes a level of a tx file as a picture, as txm_picture_write does. Formats for viewing (PNG, JPEG ...) get
+ * scene-linear values through the sRGB curve, all others what is stored; primaries are not converted. `options` may be
+ * NULL: level 0; so may `result`. What txm_tx_open, txm_level_picture_read and txm_picture_write return. */
+TXM_API txm_status txm_extract(const char *tx_path, const char *output, const txm_extract_options *options,
+                               txm_extracted *result, txm_error *err);
 
 /* The 8-bit code of a scene-linear value as pictures for viewing have it: through the sRGB curve. */
 TXM_API unsigned txm_srgb_code(float value);

@@ -18,6 +18,8 @@
 #ifndef TXMILL_READER_H
 #define TXMILL_READER_H
 
+#include <string.h>
+
 #include "txmill/export.h"
 #include "txmill/pixel.h"
 #include "txmill/status.h"
@@ -110,6 +112,7 @@ TXM_API uint64_t txm_tx_tile_bytes(const txm_tx *tx, uint32_t level, uint32_t ti
 
 /* A tile to read, and where its pixels go. */
 typedef struct txm_tx_request {
+    size_t struct_size; /* set by txm_tx_request_init */
     uint32_t level, tile_x, tile_y;
     uint32_t padding_px;       /* pixels all round, 0 to TXM_MAX_PADDING_PX */
     txm_extension extension;   /* what the padding holds beyond the edges of the image */
@@ -120,11 +123,19 @@ typedef struct txm_tx_request {
                                 * be NULL */
 } txm_tx_request;
 
+/* Opens a request: the first tile of level 0, plain; where its pixels go is to be filled in. */
+static inline void txm_tx_request_init(txm_tx_request *request)
+{
+    memset(request, 0, sizeof *request);
+    request->struct_size = sizeof *request;
+}
+
 /* Decodes the valid pixels of a tile, channels interleaved, with padding by the full-image rule: window
  * [x0 - p, x0 + w + p) x [y0 - p, y0 + h + p) of the level extended to the plane by `extension`. Up to 2 px from the
  * border section where it is valid, else gathered from the neighbours: bit for bit the same. A border whose checksum
  * fails is gathered instead. When a neighbour is damaged the call fails, and the window's content is undefined. USAGE
- * for a tile that is not there, a padding or extension out of range; CORRUPT, UNSUPPORTED, CHANGED, IO, NO_MEMORY. */
+ * for a request that was not opened, a tile that is not there, a padding or extension out of range; CORRUPT,
+ * UNSUPPORTED, CHANGED, IO, NO_MEMORY. */
 TXM_API txm_status txm_tx_read_tile(txm_tx *tx, const txm_tx_request *request, txm_error *err);
 
 /* Compares the section's border of one tile with the one gathered from its neighbours. CORRUPT if it is damaged or

@@ -30,10 +30,10 @@ typedef struct txm_render_scene txm_render_scene;
 /* Reads a folder with scene.txt and its meshes. What is wrong is named with its line. */
 TXM_API txm_status txm_render_scene_open(const char *folder, txm_render_scene **out, txm_error *err);
 
-/* A built-in scene: "plane" (a floor to the horizon), "room" (walls and spheres: diffuse, glossy, mirror), "grid" (quads,
- * each its own texture), "udim" (a wall of UDIM tiles; `images` is one pattern with <UDIM>), "sphere" (inside a lat-long
- * image), "fly" (plane and grid, seen by a camera that moves with `frame`, 0 to 1). Images are taken in turn and looked
- * up as sRGB with straight alpha. */
+/* A built-in scene: "plane" (a floor to the horizon), "room" (walls and spheres: diffuse, glossy, mirror), "grid"
+ * (quads, each its own texture), "udim" (a wall of UDIM tiles; `images` is one pattern with <UDIM>), "sphere" (inside a
+ * lat-long image), "fly" (plane and grid, seen by a camera that moves with `frame`, 0 to 1). Images are taken in turn
+ * and looked up as sRGB with straight alpha. */
 TXM_API txm_status txm_render_scene_builtin(const char *name, const char *const *images, size_t count, float frame,
                                             txm_render_scene **out, txm_error *err);
 /* The name of a built-in scene and what it shows; NULL beyond the last. */
@@ -75,7 +75,7 @@ TXM_API const char *txm_render_engine_name(txm_render_engine engine);
 TXM_API const char *txm_render_differentials_name(txm_render_differentials differentials);
 
 typedef struct txm_render_options {
-    size_t size;            /* of this struct: set by txm_render_options_init */
+    size_t struct_size;     /* set by txm_render_options_init */
     uint32_t width, height; /* px; 0: the scene's */
     uint32_t samples;       /* per pixel */
     uint32_t bounces;       /* 0: camera rays alone */
@@ -85,13 +85,13 @@ typedef struct txm_render_options {
     uint32_t lanes;       /* paths per launch, 1 to 2^20 */
     uint32_t threads;     /* 0: one per processor */
     uint32_t differentials;
-    bool widen;           /* differentials, where rays are scattered: Cycles does */
-    uint32_t rule, mode;  /* txm_level_rule, txm_level_mode */
-    float filter_width;   /* px, of the Blackman-Harris pixel filter; 0: pixel centres */
-    bool untextured;      /* every look-up gives the image's average: for the price of textures */
-    txm_cache_options cache; /* budget, policy, resolution ... */
-    const char *trace;       /* a file for txm_cache_trace_start; engine BLOCKING alone. NULL: none */
-    bool heat;               /* collect the maps below */
+    bool widen;                     /* differentials, where rays are scattered: Cycles does */
+    uint32_t rule, mode;            /* txm_level_rule, txm_level_mode */
+    float filter_width;             /* px, of the Blackman-Harris pixel filter; 0: pixel centres */
+    bool untextured;                /* every look-up gives the image's average: for the price of textures */
+    const txm_cache_options *cache; /* budget, policy, resolution ...; NULL: the defaults */
+    const char *trace;              /* a file for txm_cache_trace_start; engine BLOCKING alone. NULL: none */
+    bool heat;                      /* collect the maps below */
     /* Finds tx files: names, colour spaces. May be NULL if all images of the scene are tx files. */
     txm_context *context;
     const volatile int *cancel; /* may be NULL; see txm_context_options */
@@ -100,17 +100,23 @@ typedef struct txm_render_options {
     void *progress_user;
 } txm_render_options;
 
-/* 4 samples, 3 bounces, seed 1, one render tile, wave of 65536 lanes, compact differentials that are widened, Cycles'
- * levels, filter 1.5 px, the cache's defaults. */
-TXM_API void txm_render_options_init(txm_render_options *options);
+/* Opens options of struct_size bytes: 4 samples, 3 bounces, seed 1, one render tile, wave of 65536 lanes, compact
+ * differentials that are widened, Cycles' levels, filter 1.5 px, the cache's defaults. For other languages; C and C++
+ * call txm_render_options_init. */
+TXM_API void txm_render_options_init_sized(txm_render_options *options, size_t struct_size);
+
+static inline void txm_render_options_init(txm_render_options *options)
+{
+    txm_render_options_init_sized(options, sizeof *options);
+}
 
 /* What a picture took. */
 typedef struct txm_render_counts {
     uint64_t paths, rays;
-    uint64_t steps;       /* of paths, those that were run again included */
-    uint64_t relaunches;  /* steps that were run again */
-    uint64_t launches, passes; /* waves stepped; of these, repeated ones */
-    uint32_t longest;     /* most passes of one launch */
+    uint64_t steps;                              /* of paths, those that were run again included */
+    uint64_t relaunches;                         /* steps that were run again */
+    uint64_t launches, passes;                   /* waves stepped; of these, repeated ones */
+    uint32_t longest;                            /* most passes of one launch */
     double seconds, load_seconds, trace_seconds; /* wall: all; waiting for tiles; stepping paths */
 } txm_render_counts;
 
@@ -134,14 +140,17 @@ typedef struct txm_render_picture {
     char *report;          /* txm_cache_report as JSON; NULL for REFERENCE */
     txm_render_image_use *images;
     size_t image_count;
+    uint64_t reserved[8];
 } txm_render_picture;
 
-/* Renders. NOT_FOUND, naming the image and what to do, where a tx file is missing. Free with txm_render_picture_clear. */
-TXM_API txm_status txm_render(const txm_render_scene *scene, const txm_render_options *options,
-                              txm_render_picture *out, txm_error *err);
+/* Renders. NOT_FOUND, naming the image and what to do, where a tx file is missing. Free with txm_render_picture_clear.
+ */
+TXM_API txm_status txm_render(const txm_render_scene *scene, const txm_render_options *options, txm_render_picture *out,
+                              txm_error *err);
 TXM_API void txm_render_picture_clear(txm_render_picture *picture); /* NULL-safe; zeroes */
 
-/* ---- budgets ------------------------------------------------------------------------------------------------------ */
+/* ---- budgets ------------------------------------------------------------------------------------------------------
+ */
 
 enum { TXM_BUDGET_TILES = 4, TXM_BUDGET_RESOLUTIONS = 3 };
 
@@ -168,6 +177,7 @@ typedef struct txm_render_budget {
     size_t image_count;
     txm_render_tile *tiles; /* at 100 %, by image, level and row */
     size_t tile_count;
+    uint64_t reserved[8];
 } txm_render_budget;
 
 /* Uses of `options`: size, samples, bounces, render_tile, differentials, levels, threads, context, cancel, progress. */

@@ -6,6 +6,10 @@
  * needs no initialisation: it is cleared first, and on failure holds the status and a message that names the file, what
  * is wrong, where (level, tile, byte) and what to do. The pointer may be NULL. Outputs are untouched by a failed call
  * unless the function says otherwise. The library never prints and never exits.
+ *
+ * How structs grow, so that programs that are compiled keep running: settings, options and requests begin with
+ * `struct_size` and are opened by their txm_..._init. What the library hands out by pointer may gain members at its
+ * end: copy it by its members. Results that a program holds itself have `reserved` room, which is 0.
  */
 #ifndef TXMILL_STATUS_H
 #define TXMILL_STATUS_H

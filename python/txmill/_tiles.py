@@ -57,6 +57,7 @@ class _Level(ctypes.Structure):
 
 class _Request(ctypes.Structure):
     _fields_ = [
+        ("struct_size", ctypes.c_size_t),
         ("level", ctypes.c_uint32),
         ("tile_x", ctypes.c_uint32),
         ("tile_y", ctypes.c_uint32),
@@ -216,6 +217,7 @@ class Tiles:
         memory = bytearray(width * height * pixel)
         target = (ctypes.c_char * len(memory)).from_buffer(memory)
         request = _Request(
+            struct_size=ctypes.sizeof(_Request),
             level=level,
             tile_x=x,
             tile_y=y,

@@ -100,6 +100,7 @@ txm_status txm_inputs_add_failure(txm_inputs *inputs, const char *path, const tx
 
 txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *failure, txm_error *err)
 {
+    txm_error_clear(err);
     txm_input *e = &inputs->items[index];
     const char *message = txm_names_put(&inputs->names, failure->message);
     if (!message)
@@ -111,6 +112,7 @@ txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *fa
 
 txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *said, txm_error *err)
 {
+    txm_error_clear(err);
     txm_input s = *said, *e = &inputs->items[index];
     if (!keep(inputs, &s.colorspace) || !keep(inputs, &s.working_space) || !keep(inputs, &s.cache_dir) ||
         !keep(inputs, &s.decided_by))

@@ -34,7 +34,7 @@ static const struct {
     {TXM_LINT_LARGE, "large", "wider or higher than 16384 pixels"},
 };
 
-const char *txm_lint_id(txm_lint finding)
+const char *txm_lint_name(txm_lint finding)
 {
     for (size_t i = 0; i < sizeof findings_table / sizeof *findings_table; i++)
         if (findings_table[i].bit == finding)

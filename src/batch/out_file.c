@@ -74,6 +74,7 @@ static txm_status open_target(txm_out_file *file, bool make_folder, txm_error *e
 
 txm_status txm_out_file_begin(const char *path, bool make_folder, txm_out_file **out, txm_error *err)
 {
+    txm_error_clear(err);
     static const cookie_io_functions_t functions = {.write = write_all};
     txm_out_file *file = txm_calloc(1, sizeof *file);
     if (file)
@@ -100,6 +101,7 @@ FILE *txm_out_file_stream(const txm_out_file *file)
 
 txm_status txm_out_file_status(const txm_out_file *file, txm_error *err)
 {
+    txm_error_clear(err);
     return file->sys_errno ? txm_fail_errno(err, file->sys_errno, "%s: cannot write", file->path) : TXM_OK;
 }
 
@@ -125,6 +127,7 @@ static void discard(txm_out_file *file)
 
 txm_status txm_out_file_commit(txm_out_file **out, txm_error *err)
 {
+    txm_error_clear(err);
     txm_out_file *file = *out;
     struct timespec now;
     *out = NULL;
@@ -147,6 +150,7 @@ void txm_out_file_abort(txm_out_file **out)
 
 txm_status txm_out_file_write(const char *path, const void *data, size_t bytes, txm_error *err)
 {
+    txm_error_clear(err);
     txm_out_file *file = NULL;
     txm_status status = txm_out_file_begin(path, false, &file, err);
     if (status != TXM_OK)

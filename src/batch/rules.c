@@ -33,9 +33,11 @@ enum { MAX_RULES = 100000, MAX_LINES = 1000000, MAX_RULE_BYTES = 4096 };
 static const txm_rule pbr = {
     .glob = "the name of a map without colours", .colorspace = "Non-Color", .origin = "preset pbr"};
 
-txm_rules *txm_rules_new(void)
+txm_status txm_rules_new(txm_rules **out, txm_error *err)
 {
-    return txm_calloc(1, sizeof(txm_rules));
+    txm_error_clear(err);
+    *out = txm_calloc(1, sizeof(txm_rules));
+    return *out ? TXM_OK : txm_no_memory(err, NULL);
 }
 
 void txm_rules_free(txm_rules **rules)

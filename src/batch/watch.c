@@ -352,6 +352,7 @@ static double until_ready(const txm_watch *w, double now, double most)
 
 txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_work *what, txm_error *err)
 {
+    txm_error_clear(err);
     double end = txm_clock_seconds() + seconds, now;
     *what = TXM_WATCH_WORK_NOTHING;
     do {
@@ -378,6 +379,7 @@ char *const *txm_watch_files(const txm_watch *watch, size_t *count)
 
 txm_status txm_watch_again(txm_watch *watch, const char *path, double seconds, txm_error *err)
 {
+    txm_error_clear(err);
     if (!path)
         watch->everything_at = txm_clock_seconds() + seconds;
     if (!path || find_change(watch, path) || note(watch, path, txm_clock_seconds() + seconds))

@@ -135,7 +135,8 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
         free(why);
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", source_path);
     }
-    *out = (txm_found){state, path, why, lacking.foreign, lacking.trouble};
+    *out = (txm_found){
+        .state = state, .path = path, .reason = why, .foreign = lacking.foreign, .trouble = lacking.trouble};
     return TXM_OK;
 }
 

@@ -131,6 +131,7 @@ static int parse_format_version(const char *software)
 
 txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error *err)
 {
+    txm_error_clear(err);
     txm_tx_description d = {0};
     const char *document = txm_tx_metadata_of(tx, "DocumentName");
     const char *source = txm_tx_metadata_of(tx, "blender:SourceFile");
@@ -254,8 +255,8 @@ bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes)
     while (txm_level_size(info->width, need - 1) > most || txm_level_size(info->height, need - 1) > most)
         need++;
     if (info->levels < need)
-        return refuse(reason, reason_bytes, "it has %u level%s; %u are needed: down to a tile, or 64 px",
-                      info->levels, info->levels == 1 ? "" : "s", need);
+        return refuse(reason, reason_bytes, "it has %u level%s; %u are needed: down to a tile, or 64 px", info->levels,
+                      info->levels == 1 ? "" : "s", need);
     if (need > 1 && info->container == TXM_CONTAINER_TIFF && !tx->texture_format)
         return refuse(reason, reason_bytes,
                       "it lacks the texture format tag (33302), without which its levels are not seen");

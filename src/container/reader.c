@@ -50,6 +50,7 @@ static txm_status fail_lost(const txm_tx *tx, txm_error *err)
 
 txm_status txm_tx_check(const txm_tx *tx, txm_error *err)
 {
+    txm_error_clear(err);
     if (txm_map_lost(&tx->map))
         return fail_lost(tx, err);
     /* The last page is the first to go. Kernels before 5.14 answer EINVAL: no check there. */
@@ -143,6 +144,7 @@ static txm_status open_path(const char *path, bool outline, txm_tx **out, txm_er
 
 txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err)
 {
+    txm_error_clear(err);
     return open_path(path, false, out, err);
 }
 

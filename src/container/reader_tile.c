@@ -14,6 +14,7 @@
 #include "container/section_reader.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/options.h"
 
 /* ---- scratch memory: as many objects as threads ever read the file at the same time, so that reading a tile allocates
  * nothing once the pool is warm ----------------------------------------------------------------------------------- */
@@ -307,6 +308,12 @@ txm_status txm_tx_read_tile(txm_tx *tx, const txm_tx_request *r, txm_error *err)
 {
     txm_error_clear(err);
     txm_tile_id tile;
+    txm_tx_request own = {0};
+    if (r->struct_size != sizeof *r) {
+        if (txm_options_take(&own, sizeof own, r, "txm_tx_request", err) != TXM_OK)
+            return TXM_STATUS_USAGE;
+        r = &own;
+    }
     if (r->padding_px > TXM_MAX_PADDING_PX)
         return txm_fail(err, TXM_STATUS_USAGE, "padding of %u pixels; at most %d", r->padding_px, TXM_MAX_PADDING_PX);
     if ((unsigned)r->extension > TXM_EXTENSION_MIRROR)

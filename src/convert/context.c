@@ -46,12 +46,15 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
     c->log = o->log;
     c->log_user = o->log_user;
     c->cancel = o->cancel;
+    c->ignore_environment = o->ignore_environment;
     if (o->ocio_path && !(c->ocio_path = txm_strdup(o->ocio_path))) {
         txm_context_free(&c);
         return txm_no_memory(err, NULL);
     }
-    const txm_color_options color = {
-        .struct_size = sizeof(txm_color_options), .ocio_path = o->ocio_path, .working_space = o->working_space};
+    const txm_color_options color = {.struct_size = sizeof(txm_color_options),
+                                     .ocio_path = o->ocio_path,
+                                     .ignore_environment = o->ignore_environment,
+                                     .working_space = o->working_space};
     status = txm_color_load(&color, &c->color, err);
     if (status)
         goto fail;
@@ -82,6 +85,8 @@ void txm_cancel_request(volatile int *cancel)
 
 txm_status txm_context_derive(const txm_context *base, const char *working_space, txm_context **out, txm_error *err)
 {
+    txm_error_clear(err);
+    *out = NULL;
     txm_context *c = txm_calloc(1, sizeof *c);
     if (!c)
         return txm_no_memory(err, NULL);
@@ -89,8 +94,10 @@ txm_status txm_context_derive(const txm_context *base, const char *working_space
     c->color = NULL;
     c->ocio_path = NULL;
     c->borrows_pool = true;
-    const txm_color_options color = {
-        .struct_size = sizeof(txm_color_options), .ocio_path = base->ocio_path, .working_space = working_space};
+    const txm_color_options color = {.struct_size = sizeof(txm_color_options),
+                                     .ocio_path = base->ocio_path,
+                                     .ignore_environment = base->ignore_environment,
+                                     .working_space = working_space};
     txm_status status = txm_color_load(&color, &c->color, err);
     if (status)
         txm_context_free(&c);
@@ -127,7 +134,39 @@ void txm_context_log(const txm_context *context, txm_log_level level, const char
 
 txm_pool *txm_context_pool(txm_context *context)
 {
-    return context->pool;
+    return context ? context->pool : NULL;
+}
+
+unsigned txm_context_threads(const txm_context *context)
+{
+    return txm_pool_threads(context->pool);
+}
+
+typedef struct piece {
+    void (*work)(void *user, size_t index);
+    void *user;
+    size_t index;
+} piece;
+
+static void run_piece(void *arg)
+{
+    const piece *p = arg;
+    p->work(p->user, p->index);
+}
+
+void txm_context_run(txm_context *context, size_t count, void (*work)(void *user, size_t index), void *user)
+{
+    piece *pieces = txm_calloc(count, sizeof *pieces);
+    txm_group *group = pieces ? txm_group_new_outer(context->pool) : NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (pieces)
+            pieces[i] = (piece){work, user, i};
+        /* Whatever lacks memory is done here and now. */
+        if (!group || !txm_group_submit(group, false, run_piece, &pieces[i]))
+            work(user, i);
+    }
+    txm_group_free(group);
+    free(pieces);
 }
 
 const txm_color_config *txm_context_color(const txm_context *context)

@@ -18,10 +18,13 @@ struct txm_context {
     void *log_user;
     const volatile int *cancel;
     char *ocio_path; /* as given, for contexts that are derived; may be NULL */
-    bool borrows_pool;
+    bool ignore_environment, borrows_pool;
 };
 
 void txm_context_log(const txm_context *context, txm_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Its threads, which live as long as it does; NULL for none. */
+txm_pool *txm_context_pool(txm_context *context);
 
 #endif

@@ -24,3 +24,9 @@ txm_status txm_options_take(void *own, size_t own_bytes, const void *given, cons
     memcpy(own, &own_bytes, sizeof own_bytes);
     return TXM_OK;
 }
+
+void txm_options_open(void *options, size_t struct_size, const void *all, size_t all_bytes)
+{
+    memset(options, 0, struct_size);
+    memcpy(options, all, struct_size < all_bytes ? struct_size : all_bytes);
+}

@@ -10,4 +10,8 @@
  * that an older program does not know keep their defaults. NULL is all defaults. USAGE for what no txm_..._init opened,
  * and for a newer program's struct that asks for something unknown here. `name` is the type's, for messages. */
 txm_status txm_options_take(void *own, size_t own_bytes, const void *given, const char *name, txm_error *err);
+
+/* What a txm_..._init_sized does: fills in the defaults in `all` (of all_bytes), as far as the program's struct of
+ * struct_size bytes has room, and 0 beyond. */
+void txm_options_open(void *options, size_t struct_size, const void *all, size_t all_bytes);
 #endif

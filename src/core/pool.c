@@ -252,7 +252,7 @@ txm_group *txm_group_new_outer(txm_pool *pool)
 {
     txm_group *group = txm_group_new(pool);
     if (group)
-        group->outer = true;
+        group->outer = depth == 0;
     return group;
 }
 

@@ -16,12 +16,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "txmill/threads.h"
-
+typedef struct txm_pool txm_pool;
 typedef struct txm_group txm_group;
 typedef struct txm_strand txm_strand;
 typedef void (*txm_job_fn)(void *arg);
 
+/* `threads` is at least 1. NULL, with errno, when threads cannot be started. */
+txm_pool *txm_pool_new(unsigned threads);
+void txm_pool_free(txm_pool *pool); /* nothing may use it any more; NULL-safe */
 unsigned txm_pool_threads(const txm_pool *pool);
 /* Processors that this process may use (affinity mask and cgroup quota), at least 1. */
 unsigned txm_cpu_count(void);
@@ -29,7 +31,8 @@ unsigned txm_cpu_count(void);
 /* A group counts unfinished jobs. */
 txm_group *txm_group_new(txm_pool *pool);
 /* A group of whole tasks (files): its jobs are started only by threads that are not inside a job already, so that a
- * task which waits for its own jobs never starts another task on top of itself. */
+ * task which waits for its own jobs never starts another task on top of itself. Inside of a job it is a group like any
+ * other: who waits for it could not start its tasks. */
 txm_group *txm_group_new_outer(txm_pool *pool);
 void txm_group_free(txm_group *group); /* waits first; NULL-safe */
 

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "core/options.h"
 #include "txmill/pixel.h"
 
 static const struct {
@@ -57,6 +58,5 @@ const char *txm_codec_name(txm_codec codec)
 void txm_settings_init_sized(txm_settings *settings, size_t struct_size)
 {
     txm_settings all = {.struct_size = struct_size, .mono = true, .borders = true, .tile_px = TXM_DEFAULT_TILE_PX};
-    memset(settings, 0, struct_size);
-    memcpy(settings, &all, struct_size < sizeof all ? struct_size : sizeof all);
+    txm_options_open(settings, struct_size, &all, sizeof all);
 }

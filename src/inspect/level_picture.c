@@ -27,7 +27,8 @@ static txm_status put_level(txm_tx *tx, uint32_t level, const txm_level_picture 
         for (uint32_t x = 0; x < l->tiles_x; x++) {
             uint8_t *tile = at + (size_t)y * i->tile_h * stride + (size_t)x * i->tile_w * px;
             txm_status status = txm_tx_read_tile(tx,
-                                                 &(txm_tx_request){.level = level,
+                                                 &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                                   .level = level,
                                                                    .tile_x = x,
                                                                    .tile_y = y,
                                                                    .pixels = tile,
@@ -67,6 +68,7 @@ static txm_status put_atlas(txm_tx *tx, const txm_level_picture *p, txm_error *e
 
 txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_level_picture *out, txm_error *err)
 {
+    txm_error_clear(err);
     const txm_tx_info *i = txm_tx_info_of(tx);
     const txm_tx_level *l = txm_tx_level_of(tx, atlas ? 0 : level);
     memset(out, 0, sizeof *out);
@@ -95,6 +97,8 @@ txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_le
 
 void txm_level_picture_clear(txm_level_picture *picture)
 {
+    if (!picture)
+        return;
     free(picture->pixels);
     *picture = (txm_level_picture){0};
 }
@@ -124,6 +128,7 @@ txm_values txm_values_of(const txm_tx_description *d, txm_type type)
 
 txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *p, txm_error *err)
 {
+    txm_error_clear(err);
     static const char *const spaces[] = {NULL, "sRGB", "Linear"};
     txm_tx_description d;
     txm_status status = txm_tx_describe(tx, &d, err);
@@ -157,6 +162,7 @@ txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *p, txm_
 /* Each sample in place: it is never larger than it was. */
 txm_status txm_level_picture_to_8_bits(txm_level_picture *p, txm_error *err)
 {
+    txm_error_clear(err);
     size_t samples = (size_t)p->width * p->height * p->channels;
     if (p->type == TXM_TYPE_U8)
         return TXM_OK;

@@ -95,15 +95,15 @@ static txm_status read_tiles(const txm_rows *r, const txm_ops *ops, uint32_t lev
         uint32_t top = ty * i->tile_h, first = top > y ? top : y;
         uint32_t bottom = top + i->tile_h, end = bottom < y + count ? bottom : y + count;
         for (uint32_t tx = 0; tx < l->tiles_x; tx++) {
-            txm_status status =
-                txm_tx_read_tile(r->tx,
-                                 &(txm_tx_request){.level = level,
-                                                     .tile_x = tx,
-                                                     .tile_y = ty,
-                                                     .pixels = buffer->raw + (size_t)tx * i->tile_w * px,
-                                                     .pixel_stride_bytes = px,
-                                                     .row_stride_bytes = stride},
-                                 err);
+            txm_status status = txm_tx_read_tile(r->tx,
+                                                 &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                                   .level = level,
+                                                                   .tile_x = tx,
+                                                                   .tile_y = ty,
+                                                                   .pixels = buffer->raw + (size_t)tx * i->tile_w * px,
+                                                                   .pixel_stride_bytes = px,
+                                                                   .row_stride_bytes = stride},
+                                                 err);
             if (status)
                 return status;
         }

@@ -46,14 +46,15 @@ bool txm_check_decode(txm_pixel_check *check, uint32_t level, uint32_t tile_x, u
     txm_verification *v = check->v;
     txm_error err = {0};
     txm_status status = txm_tx_read_tile(v->tx,
-                                         &(txm_tx_request){.level = level,
-                                                             .tile_x = tile_x,
-                                                             .tile_y = tile_y,
-                                                             .pixels = dst,
-                                                             .pixel_stride_bytes = check->pixel_bytes,
-                                                             .row_stride_bytes = stride,
-                                                             .width = w,
-                                                             .height = h},
+                                         &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                           .level = level,
+                                                           .tile_x = tile_x,
+                                                           .tile_y = tile_y,
+                                                           .pixels = dst,
+                                                           .pixel_stride_bytes = check->pixel_bytes,
+                                                           .row_stride_bytes = stride,
+                                                           .width = w,
+                                                           .height = h},
                                          &err);
     *ok = status == TXM_OK;
     if (txm_status_is_finding(status)) {

@@ -142,9 +142,9 @@ static txm_status tables_new(budget *b, txm_error *err)
     const txm_view *view = txm_texture_set_view(b->job.textures.set);
     for (uint32_t i = 0; i < view->texture_count; i++) {
         const txm_view_texture *t = &view->textures[i];
-        uint32_t end = t->udim_rows || !t->levels ? 0
-                                                  : t->first + t->level_first[t->levels - 1] +
-                                                        (uint32_t)txm_use_tiles_of(t, t->levels - 1);
+        uint32_t end = t->udim_rows || !t->levels
+                           ? 0
+                           : t->first + t->level_first[t->levels - 1] + (uint32_t)txm_use_tiles_of(t, t->levels - 1);
         b->entry_count = end > b->entry_count ? end : b->entry_count;
     }
     b->bytes_of = txm_calloc(b->entry_count + 1, sizeof *b->bytes_of);
@@ -262,14 +262,15 @@ static txm_status run(budget *b, const txm_render_scene *scene, txm_render_budge
     return status == TXM_OK ? sum_images(b, scene, out, err) : status;
 }
 
-txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_options *options,
-                                txm_render_budget *out, txm_error *err)
+txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_options *given, txm_render_budget *out,
+                                txm_error *err)
 {
+    txm_render_options own, *options = &own;
     budget b = {.job = {.options = options}};
     double begin = txm_clock_seconds();
     memset(out, 0, sizeof *out);
     txm_error_clear(err);
-    txm_status status = txm_render_options_check(options, err);
+    txm_status status = txm_render_options_take(given, options, err);
     if (status)
         return status;
     out->width = options->width ? options->width : scene->width;

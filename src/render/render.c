@@ -8,23 +8,23 @@
 
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/options.h"
 #include "render/engine.h"
 #include "render/use.h"
 
 /* ---- options ---- */
 
-void txm_render_options_init(txm_render_options *o)
+void txm_render_options_init_sized(txm_render_options *options, size_t struct_size)
 {
-    memset(o, 0, sizeof *o);
-    o->size = sizeof *o;
-    o->samples = 4;
-    o->bounces = 3;
-    o->seed = 1;
-    o->lanes = 1 << 16;
-    o->widen = true;
-    o->mode = TXM_LEVEL_MODE_STOCHASTIC;
-    o->filter_width = 1.5f;
-    txm_cache_options_init(&o->cache);
+    const txm_render_options all = {.struct_size = struct_size,
+                                    .samples = 4,
+                                    .bounces = 3,
+                                    .seed = 1,
+                                    .lanes = 1 << 16,
+                                    .widen = true,
+                                    .mode = TXM_LEVEL_MODE_STOCHASTIC,
+                                    .filter_width = 1.5f};
+    txm_options_open(options, struct_size, &all, sizeof all);
 }
 
 const char *txm_render_engine_name(txm_render_engine engine)
@@ -39,13 +39,16 @@ const char *txm_render_differentials_name(txm_render_differentials differentials
     return (unsigned)differentials < sizeof names / sizeof *names ? names[differentials] : NULL;
 }
 
-txm_status txm_render_options_check(const txm_render_options *o, txm_error *err)
+txm_status txm_render_options_take(const txm_render_options *given, txm_render_options *o, txm_error *err)
 {
+    txm_render_options_init(o);
+    txm_status status = txm_options_take(o, sizeof *o, given, "txm_render_options", err);
+    if (status)
+        return status;
     const struct {
         bool wrong;
         const char *why;
     } checks[] = {
-        {o->size != sizeof *o, "the options were not made by txm_render_options_init"},
         {o->width > 65536 || o->height > 65536, "a picture has at most 65536 x 65536 px"},
         {o->samples < 1 || o->samples > 1 << 20, "samples go from 1 to 1048576"},
         {o->bounces > 1024, "bounces go from 0 to 1024"},
@@ -130,7 +133,7 @@ static txm_status render_tiles(txm_render_job *job, uint32_t height, txm_error *
             if (job->textures.cache && (x || y))
                 txm_cache_end_epoch(job->textures.cache);
             status = job->options->engine == TXM_RENDER_ENGINE_WAVE ? txm_engine_wave(job, rect, err)
-                                                             : txm_engine_paths(job, rect, err);
+                                                                    : txm_engine_paths(job, rect, err);
         }
     return status;
 }
@@ -138,8 +141,7 @@ static txm_status render_tiles(txm_render_job *job, uint32_t height, txm_error *
 static txm_status run_job(txm_render_job *job, uint32_t height, txm_error *err)
 {
     txm_cache *cache = job->textures.cache;
-    txm_status status =
-        cache && job->options->trace ? txm_cache_trace_start(cache, job->options->trace, err) : TXM_OK;
+    txm_status status = cache && job->options->trace ? txm_cache_trace_start(cache, job->options->trace, err) : TXM_OK;
     if (status)
         return status;
     status = render_tiles(job, height, err);
@@ -177,16 +179,17 @@ static txm_status collect(const txm_render_scene *scene, txm_render_job *job, ui
     return TXM_OK;
 }
 
-txm_status txm_render(const txm_render_scene *scene, const txm_render_options *options, txm_render_picture *out,
+txm_status txm_render(const txm_render_scene *scene, const txm_render_options *given, txm_render_picture *out,
                       txm_error *err)
 {
+    txm_render_options own, *options = &own;
     txm_render_job job = {.options = options};
     txm_scene_geometry geometry = {0};
     float filter[TXM_FILTER_TABLE];
     double begin = txm_clock_seconds();
     memset(out, 0, sizeof *out);
     txm_error_clear(err);
-    txm_status status = txm_render_options_check(options, err);
+    txm_status status = txm_render_options_take(given, options, err);
     if (status)
         return status;
     bool reference = options->engine == TXM_RENDER_ENGINE_REFERENCE;

@@ -45,7 +45,8 @@ txm_status txm_scene_find_udims(txm_scene_image *image, txm_error *err)
         if (there)
             image->udims[image->udim_count++] = number;
     }
-    return image->udim_count ? TXM_OK : txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: none of its UDIM tiles is there", image->path);
+    return image->udim_count ? TXM_OK
+                             : txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: none of its UDIM tiles is there", image->path);
 }
 
 /* The tx file that Cycles would load for an image. */
@@ -68,9 +69,9 @@ static txm_status find_tx(txm_context *context, const txm_scene_image *image, co
     if (status)
         return status;
     if (r.state != TXM_TX_STATE_FRESH && r.state != TXM_TX_STATE_SOURCE)
-        status = txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: its tx file is %s; make it with 'txmill make -c \"%s\" -a %s \"%s\"'",
-                          path, txm_tx_state_name(r.state), image->colorspace,
-                          txm_alpha_name(image->alpha), path);
+        status = txm_fail(err, TXM_STATUS_NOT_FOUND,
+                          "%s: its tx file is %s; make it with 'txmill make -c \"%s\" -a %s \"%s\"'", path,
+                          txm_tx_state_name(r.state), image->colorspace, txm_alpha_name(image->alpha), path);
     else if (!(*tx = txm_strdup(r.path)))
         status = txm_no_memory(err, path);
     txm_resolution_clear(&r);
@@ -135,8 +136,7 @@ static txm_status add_udim(txm_render_textures *t, txm_context *context, const t
     txm_status status = parts ? TXM_OK : txm_no_memory(err, from->path);
     for (size_t i = 0; status == TXM_OK && i < from->udim_count; i++) {
         char *path = udim_path(from->path, from->udims[i]);
-        status = path ? add_file(t, context, scene, image, path, load, &parts[i], err)
-                      : txm_no_memory(err, from->path);
+        status = path ? add_file(t, context, scene, image, path, load, &parts[i], err) : txm_no_memory(err, from->path);
         free(path);
     }
     const txm_cache_udim udim = {from->udims, parts, from->udim_count, TXM_NO_TEXTURE, 0, 0};
@@ -158,14 +158,14 @@ static txm_status add_image(txm_render_textures *t, const txm_render_options *o,
     bound->how.rule = (uint8_t)o->rule;
     bound->how.mode = (uint8_t)o->mode;
     bound->how.filter = (uint8_t)from->filter;
-    txm_status status =
-        from->udim_count ? add_udim(t, o->context, scene, image, load, &bound->texture, err)
-                         : add_file(t, o->context, scene, image, from->path, load, &bound->texture, err);
+    txm_status status = from->udim_count
+                            ? add_udim(t, o->context, scene, image, load, &bound->texture, err)
+                            : add_file(t, o->context, scene, image, from->path, load, &bound->texture, err);
     if (status)
         return status;
     /* The blocking look-ups of a cache add its bias themselves. */
     bool blocking = t->cache && o->engine == TXM_RENDER_ENGINE_BLOCKING;
-    float share = o->cache.resolution;
+    float share = o->cache ? o->cache->resolution : 1.0f;
     bound->how.mip_bias = blocking || !(share > 0.0f && share < 1.0f) ? 0.0f
                           : t->cache                                  ? txm_cache_bias(t->cache)
                                                                       : -log2f(share);
@@ -179,7 +179,7 @@ txm_status txm_render_textures_new(const txm_render_scene *scene, const txm_rend
     t.bound = txm_calloc(scene->image_count + 1, sizeof *t.bound);
     txm_status status = t.bound ? TXM_OK : txm_no_memory(err, NULL);
     if (status == TXM_OK)
-        status = reference ? txm_texture_set_new(&t.set, err) : txm_cache_new(&options->cache, &t.cache, err);
+        status = reference ? txm_texture_set_new(&t.set, err) : txm_cache_new(options->cache, &t.cache, err);
     for (size_t i = 0; status == TXM_OK && i < scene->image_count; i++)
         status = add_image(&t, options, scene, (uint32_t)i, load, err);
     if (status) {

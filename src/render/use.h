@@ -15,6 +15,7 @@ static inline uint64_t txm_use_tiles_of(const txm_view_texture *t, uint32_t leve
     return (txm_level_size(t->width, level) + edge - 1) / edge * ((txm_level_size(t->height, level) + edge - 1) / edge);
 }
 
-/* USAGE with a message if an option is outside its range. */
-txm_status txm_render_options_check(const txm_render_options *options, txm_error *err);
+/* Copies what a program gave (NULL: the defaults) to *options. USAGE with a message if an option is outside its range.
+ */
+txm_status txm_render_options_take(const txm_render_options *given, txm_render_options *options, txm_error *err);
 #endif

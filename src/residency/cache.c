@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/options.h"
 #include "device/ops.h"
 #include "residency/residency_impl.h"
 
@@ -16,22 +17,20 @@ const char *txm_cache_policy_name(txm_cache_policy policy)
     return (unsigned)policy < TXM_CACHE_POLICY_COUNT ? policies[policy] : NULL;
 }
 
-void txm_cache_options_init(txm_cache_options *options)
+void txm_cache_options_init_sized(txm_cache_options *options, size_t struct_size)
 {
-    *options = (txm_cache_options){.size = sizeof *options,
+    const txm_cache_options all = {.struct_size = struct_size,
                                    .max_bytes = 1u << 30,
                                    .keep_epochs = 1,
                                    .max_requests = 8192,
                                    .max_open = 128,
                                    .resolution = 1.0f,
                                    .coalesce = TXM_COALESCE_CONSTANT | TXM_COALESCE_DUPLICATE};
+    txm_options_open(options, struct_size, &all, sizeof all);
 }
 
 static txm_status check(const txm_cache_options *o, txm_error *err)
 {
-    if (o->size != sizeof *o)
-        return txm_fail(err, TXM_STATUS_USAGE,
-                        "cache: options of %zu bytes, which txm_cache_options_init did not set up", o->size);
     if (o->policy >= TXM_CACHE_POLICY_COUNT)
         return txm_fail(err, TXM_STATUS_USAGE, "cache: no policy %u", o->policy);
     if (o->keep_epochs < 1 || o->keep_epochs > 2)
@@ -62,9 +61,10 @@ txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_
     txm_cache_options o;
     txm_error_clear(err);
     txm_cache_options_init(&o);
-    if (options)
-        o = *options;
-    txm_status status = check(&o, err);
+    *out = NULL;
+    txm_status status = txm_options_take(&o, sizeof o, options, "txm_cache_options", err);
+    if (status == TXM_OK)
+        status = check(&o, err);
     if (status != TXM_OK)
         return status;
     void *memory;

@@ -93,6 +93,7 @@ void txm_sampler_init(txm_sampler *how)
 
 txm_status txm_sampler_check(const txm_sampler *how, txm_error *err)
 {
+    txm_error_clear(err);
     if (how->rule >= RULES)
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: no level rule %u", how->rule);
     if (how->mode >= MODES)
@@ -106,6 +107,8 @@ txm_status txm_sampler_check(const txm_sampler *how, txm_error *err)
                         TXM_MAX_ANISOTROPY);
     if (how->after & ~(TXM_AFTER_UNASSOCIATE | TXM_AFTER_SRGB))
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: unknown bits in `after`: %u", how->after);
+    if (how->reserved[0] || how->reserved[1])
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: it was not opened: call txm_sampler_init first");
     if (!(how->mip_bias >= -32.0f && how->mip_bias <= 32.0f))
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: a mip bias of %g makes no sense", (double)how->mip_bias);
     return TXM_OK;

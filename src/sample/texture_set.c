@@ -68,6 +68,7 @@ static void refresh(txm_texture_set *set)
 
 txm_status txm_texture_set_new(txm_texture_set **out, txm_error *err)
 {
+    txm_error_clear(err);
     txm_texture_set *set = calloc(1, sizeof *set);
     if (!set)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a set of textures");
@@ -143,6 +144,7 @@ static txm_status enter(txm_texture_set *set, texture t, txm_view_texture *v, ui
 txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_extension extension, uint32_t *id,
                                txm_error *err)
 {
+    txm_error_clear(err);
     texture t = {0};
     txm_view_texture v;
     uint64_t tiles = 0;
@@ -176,6 +178,7 @@ txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_exten
 txm_status txm_texture_set_add_udim(txm_texture_set *set, const uint32_t *numbers, const uint32_t *textures,
                                     size_t count, uint32_t *id, txm_error *err)
 {
+    txm_error_clear(err);
     uint32_t last = 0;
     for (size_t i = 0; i < count; i++) {
         if (numbers[i] < 1001 || numbers[i] > 9999)
@@ -279,6 +282,7 @@ static txm_status load_entry(txm_texture_set *set, uint32_t entry, txm_error *er
 
 txm_status txm_texture_set_load(txm_texture_set *set, txm_lane *lane, txm_error *err)
 {
+    txm_error_clear(err);
     txm_status first = TXM_OK;
     for (uint32_t i = 0; i < lane->count; i++) {
         txm_status status =
@@ -293,6 +297,7 @@ txm_status txm_texture_set_load(txm_texture_set *set, txm_lane *lane, txm_error 
 
 txm_status txm_texture_set_load_all(txm_texture_set *set, uint32_t id, txm_error *err)
 {
+    txm_error_clear(err);
     if (!txm_texture_set_tx(set, id))
         return txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", id);
     const txm_view_texture *v = (txm_view_texture *)set->views.items + id;

@@ -99,7 +99,8 @@ txm_status txm_view_read_tile(txm_tx *tx, const txm_view_texture *v, uint32_t sk
     size_t pixel = info->channels * txm_type_bytes(info->type), row_px = (1u << v->tile_shift) + 2 * TXM_BORDER_PX;
     uint32_t across = txm_view_tiles_across(v, level), w, h;
     int widens = info->channels != v->channels;
-    const txm_tx_request request = {.level = skip + level,
+    const txm_tx_request request = {.struct_size = sizeof(txm_tx_request),
+                                    .level = skip + level,
                                     .tile_x = tile % across,
                                     .tile_y = tile / across,
                                     .padding_px = TXM_BORDER_PX,

@@ -43,14 +43,15 @@ static txm_status look_at(const counting *c, uint32_t level, uint32_t x, uint32_
     uint32_t left = l->width - x * i->tile_w, w = left < i->tile_w ? left : i->tile_w, h = 0;
     entry->bytes = txm_tx_tile_bytes(c->tx, level, x, y);
     txm_status status = txm_tx_read_tile(c->tx,
-                                      &(txm_tx_request){.level = level,
-                                                          .tile_x = x,
-                                                          .tile_y = y,
-                                                          .pixels = c->pixels,
-                                                          .pixel_stride_bytes = px,
-                                                          .row_stride_bytes = w * px,
-                                                          .height = &h},
-                                      err);
+                                         &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                           .level = level,
+                                                           .tile_x = x,
+                                                           .tile_y = y,
+                                                           .pixels = c->pixels,
+                                                           .pixel_stride_bytes = px,
+                                                           .row_stride_bytes = w * px,
+                                                           .height = &h},
+                                         err);
     if (status != TXM_OK && txm_status_retryable(status))
         return status;
     entry->damaged = status != TXM_OK;

@@ -74,7 +74,7 @@ static bool report_lint(txm_list_report *report, const txm_blend_image *image, t
     char *message = image->file_count == 1 ? txm_asprintf("image \"%s\": %s: %s", image->name, path, txm_lint_text(bit))
                                            : txm_asprintf("image \"%s\": %zu of %zu files, first %s: %s", image->name,
                                                           files, image->file_count, path, txm_lint_text(bit));
-    return add(report, txm_lint_id(bit), message, image, image->library);
+    return add(report, txm_lint_name(bit), message, image, image->library);
 }
 
 /* `lookups` are those of the image's files. */

@@ -100,7 +100,7 @@ static void add_lint(cJSON *o, unsigned findings)
         if (!(findings & bit))
             continue;
         cJSON *item = txm_json_append(list);
-        txm_json_text(item, "id", txm_lint_id((txm_lint)bit));
+        txm_json_text(item, "id", txm_lint_name((txm_lint)bit));
         txm_json_text(item, "message", txm_lint_text((txm_lint)bit));
     }
 }
@@ -218,7 +218,7 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
     for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
         if (file->lint & bit)
             txm_say(TXM_SAY_WARNING, "%s: %s (%s)", file->input->path, txm_lint_text((txm_lint)bit),
-                    txm_lint_id((txm_lint)bit));
+                    txm_lint_name((txm_lint)bit));
     if (err->status == TXM_OK)
         say_details(file->input->path, result);
 }

@@ -38,16 +38,15 @@ const txm_option txm_rule_options[] = {
 
 txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_error *err)
 {
-    txm_rules *rules = *out = txm_rules_new();
-    txm_status status = rules ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
+    txm_status status = txm_rules_new(out, err);
+    txm_rules *rules = *out;
     for (size_t i = 0; status == TXM_OK && i < args->rules.count; i++)
         status = txm_rules_add(rules, args->rules.items[i], txm_project_origin(args->rules.items[i], "--rule"), err);
     for (size_t i = 0; status == TXM_OK && i < args->rule_files.count; i++)
         status = txm_rules_load(rules, args->rule_files.items[i], txm_signal_flag(), err);
     if (status == TXM_OK && args->preset)
-        status = txm_rules_preset(rules, args->preset, err) == TXM_STATUS_USAGE
-                     ? txm_error_prefix(err, "--preset")
-                     : err->status;
+        status = txm_rules_preset(rules, args->preset, err) == TXM_STATUS_USAGE ? txm_error_prefix(err, "--preset")
+                                                                                : err->status;
     return status;
 }
 

@@ -82,14 +82,15 @@ static txm_status read_padded(const sheet *s, uint32_t x, uint32_t y, txm_level_
     if (!p->pixels)
         return txm_no_memory(err, NULL);
     txm_status status = txm_tx_read_tile(s->tx,
-                                         &(txm_tx_request){.level = s->number,
-                                                             .tile_x = x,
-                                                             .tile_y = y,
-                                                             .padding_px = s->padding,
-                                                             .extension = s->extension,
-                                                             .pixels = p->pixels,
-                                                             .pixel_stride_bytes = px,
-                                                             .row_stride_bytes = p->width * px},
+                                         &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                           .level = s->number,
+                                                           .tile_x = x,
+                                                           .tile_y = y,
+                                                           .padding_px = s->padding,
+                                                           .extension = s->extension,
+                                                           .pixels = p->pixels,
+                                                           .pixel_stride_bytes = px,
+                                                           .row_stride_bytes = p->width * px},
                                          err);
     if (!status)
         status = txm_level_picture_encode(s->tx, p, err);

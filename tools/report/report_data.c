@@ -84,7 +84,7 @@ static unsigned lint_of(const cJSON *object)
     {
         const char *id = txm_run_log_text(item, "id");
         for (unsigned bit = 1; id && bit < TXM_LINT_END; bit <<= 1)
-            if (!strcmp(id, txm_lint_id((txm_lint)bit)))
+            if (!strcmp(id, txm_lint_name((txm_lint)bit)))
                 findings |= bit;
     }
     return findings;

@@ -380,7 +380,7 @@ static void put_finding(FILE *out, const txm_report *report, unsigned bit, size_
     fprintf(
         out,
         "<details id=\"lint-%s\"%s><summary><strong>%s</strong>: %zu <span class=\"dim\">(%s)</span></summary>\n<ul>\n",
-        txm_lint_id((txm_lint)bit), count <= 10 ? " open" : "", txm_lint_id((txm_lint)bit), count,
+        txm_lint_name((txm_lint)bit), count <= 10 ? " open" : "", txm_lint_name((txm_lint)bit), count,
         txm_lint_text((txm_lint)bit));
     for (size_t i = 0; i < report->file_count && shown < TXM_REPORT_MOST_LINT; i++) {
         if (!(report->files[i].lint & bit))

@@ -131,12 +131,13 @@ static void read_tiles(coder *k, uint32_t level, uint32_t x0, uint32_t y0, uint3
             uint32_t tw = w - x < i->tile_w ? w - x : i->tile_w, th = h - y < i->tile_h ? h - y : i->tile_h;
             txm_error err;
             if (txm_tx_read_tile(k->tx,
-                                 &(txm_tx_request){.level = level,
-                                                     .tile_x = (x0 + x) / i->tile_w,
-                                                     .tile_y = (y0 + y) / i->tile_h,
-                                                     .pixels = at,
-                                                     .pixel_stride_bytes = px,
-                                                     .row_stride_bytes = stride},
+                                 &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                   .level = level,
+                                                   .tile_x = (x0 + x) / i->tile_w,
+                                                   .tile_y = (y0 + y) / i->tile_h,
+                                                   .pixels = at,
+                                                   .pixel_stride_bytes = px,
+                                                   .row_stride_bytes = stride},
                                  &err) == TXM_OK)
                 continue;
             if (txm_status_retryable(err.status))
@@ -157,9 +158,9 @@ static bool append(txm_bytes *out, bool first, const uint8_t *data, size_t bytes
     return true;
 }
 
-static void code_block(void *arg)
+static void code_block(void *coders, size_t index)
 {
-    coder *k = arg;
+    coder *k = (coder *)coders + index;
     const txm_tx_level *l = txm_tx_level_of(k->tx, k->level);
     uint32_t w = l->width - k->x < k->block_w ? l->width - k->x : k->block_w;
     uint32_t h = l->height - k->y < k->block_h ? l->height - k->y : k->block_h;
@@ -172,7 +173,8 @@ static void code_block(void *arg)
 /* ---- all of a level --------------------------------------------------------------------------------------------- */
 
 /* Blocks first .. first+count-1, each with a coder of its own, and then their texts in order. */
-static bool add_blocks(coder *coders, txm_group *group, uint32_t level, uint32_t first, uint32_t count, txm_bytes *out)
+static bool add_blocks(txm_context *context, coder *coders, uint32_t level, uint32_t first, uint32_t count,
+                       txm_bytes *out)
 {
     uint32_t across = (txm_tx_level_of(coders->tx, level)->width - 1) / coders->block_w + 1;
     bool ok = true;
@@ -182,9 +184,8 @@ static bool add_blocks(coder *coders, txm_group *group, uint32_t level, uint32_t
         k->x = (first + n) % across * k->block_w;
         k->y = (first + n) / across * k->block_h;
         k->used = 0;
-        ok = txm_group_submit(group, false, code_block, k) && ok;
     }
-    txm_group_wait(group, 0);
+    txm_context_run(context, count, code_block, coders);
     for (uint32_t n = 0; n < count && ok; n++)
         ok = coders[n].used && !coders[n].lacks.status && append(out, first + n == 0, coders[n].packed, coders[n].used);
     return ok;
@@ -205,7 +206,7 @@ static uint32_t open_coders(coder *coders, txm_tx *tx, uint32_t blocks, unsigned
     return count;
 }
 
-txm_status txm_view_blocks(txm_tx *tx, uint32_t level, size_t limit, txm_pool *pool, const volatile int *cancel,
+txm_status txm_view_blocks(txm_context *context, txm_tx *tx, uint32_t level, size_t limit, const volatile int *cancel,
                            txm_bytes *out, bool *fits, txm_error *err)
 {
     const txm_tx_level *l = txm_tx_level_of(tx, level);
@@ -214,15 +215,13 @@ txm_status txm_view_blocks(txm_tx *tx, uint32_t level, size_t limit, txm_pool *p
         ((l->width - 1) / txm_view_block_px(i->tile_w) + 1) * ((l->height - 1) / txm_view_block_px(i->tile_h) + 1);
     size_t before = out->size;
     coder coders[MAX_CODERS] = {{0}};
-    uint32_t count = open_coders(coders, tx, blocks, txm_pool_threads(pool));
-    txm_group *group = txm_group_new(pool);
-    bool ok = group && count;
+    uint32_t count = open_coders(coders, tx, blocks, txm_context_threads(context));
+    bool ok = count != 0;
     *fits = true;
     for (uint32_t n = 0; ok && *fits && n < blocks && !txm_is_cancelled(cancel); n += count) {
-        ok = add_blocks(coders, group, level, n, blocks - n < count ? blocks - n : count, out);
+        ok = add_blocks(context, coders, level, n, blocks - n < count ? blocks - n : count, out);
         *fits = out->size - before <= limit;
     }
-    txm_group_free(group);
     txm_error lacks = {0};
     while (count) {
         if (coders[--count].lacks.status)

@@ -45,7 +45,8 @@ struct txm_view_page {
 static void check_output(txm_view_page *page)
 {
     fflush(page->out);
-    txm_out_file_status(page->file, &page->failure);
+    if (!page->failure.status)
+        txm_out_file_status(page->file, &page->failure);
 }
 
 /* Writes the frame up to a mark, and leaves the mark out; without a mark, what is left of it. The marks are in the
@@ -117,8 +118,7 @@ static txm_status put_pixels(txm_view_page *page, txm_tx *tx, txm_view_page_file
     what->levels = txm_tx_info_of(tx)->levels;
     for (uint32_t l = what->levels; !status && fits && l-- > 0;) {
         text.size = 0;
-        status =
-            txm_view_blocks(tx, l, share - what->bytes, txm_context_pool(o->context), o->cancel, &text, &fits, err);
+        status = txm_view_blocks(o->context, tx, l, share - what->bytes, o->cancel, &text, &fits, err);
         if (status || !fits)
             continue;
         fprintf(page->out, "<script type=\"text/plain\" id=\"pixels-%zu-%u\">", page->added, l);

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache/borders_make.h"
 #include "container/section.h"
+#include "convert/context.h"
 #include "core/bytes.h"
+#include "core/cancel.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "inspect/borders_make.h"
 #include "pyramid/border.h"
 
 enum { BANDS = 5, JOBS_A_THREAD = 3 };
@@ -39,6 +41,7 @@ typedef struct share {
 typedef struct borders {
     txm_tx *tx;
     txm_group *group; /* NULL: no pool */
+    const volatile int *cancel;
     txm_section_writer *writer;
     size_t pixel_bytes, row_bytes; /* row_bytes: of the widest level */
     uint32_t level, tile_y;
@@ -56,15 +59,16 @@ static void decode_share(void *arg)
     const borders *r = s->r;
     const txm_tx_info *info = txm_tx_info_of(r->tx);
     for (uint32_t x = s->first; s->status == TXM_OK && x < s->first + s->count; x++)
-        s->status = txm_tx_read_tile(
-            r->tx,
-            &(txm_tx_request){.level = r->level,
-                                .tile_x = x,
-                                .tile_y = r->target->index,
-                                .pixels = r->target->pixels + (size_t)x * info->tile_w * r->pixel_bytes,
-                                .pixel_stride_bytes = r->pixel_bytes,
-                                .row_stride_bytes = r->row_bytes},
-            &s->err);
+        s->status =
+            txm_tx_read_tile(r->tx,
+                             &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                               .level = r->level,
+                                               .tile_x = x,
+                                               .tile_y = r->target->index,
+                                               .pixels = r->target->pixels + (size_t)x * info->tile_w * r->pixel_bytes,
+                                               .pixel_stride_bytes = r->pixel_bytes,
+                                               .row_stride_bytes = r->row_bytes},
+                             &s->err);
 }
 
 /* A row of the level, from the bands at hand (txm_row_fn). */
@@ -175,6 +179,8 @@ static txm_status make_level(borders *r, uint32_t level, txm_error *err)
         r->bands[i].index = UINT32_MAX;
     for (r->tile_y = 0; status == TXM_OK && r->tile_y < r->shape->tiles_y; r->tile_y++) {
         uint32_t y0 = r->tile_y * tile_h, left = r->shape->height - y0;
+        if (txm_is_cancelled(r->cancel))
+            return txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request");
         status = need_bands(r, y0, left < tile_h ? left : tile_h, err);
         if (status == TXM_OK)
             status = run(r, encode_share, err);
@@ -218,13 +224,15 @@ static void free_borders(borders *r)
         free(r->bands[i].pixels);
 }
 
-txm_status txm_borders_make(txm_tx *tx, txm_pool *pool, txm_section_writer *writer, txm_error *err)
+txm_status txm_borders_make(txm_tx *tx, txm_context *context, txm_section_writer *writer, txm_error *err)
 {
+    txm_pool *pool = txm_context_pool(context);
     const txm_tx_info *info = txm_tx_info_of(tx);
     txm_tx_layout layout = {info->width, info->height, info->levels,      info->channels,
                             info->type,  info->tile_w, {TXM_CODEC_ZIP, 0}};
     borders r = {.tx = tx, .writer = writer, .pixel_bytes = info->channels * txm_type_bytes(info->type)};
     r.row_bytes = info->width * r.pixel_bytes;
+    r.cancel = context ? context->cancel : NULL;
     txm_status status = make_shares(&r, &layout, pool, err);
     if (status == TXM_OK && pool && txm_pool_threads(pool) > 1 && !(r.group = txm_group_new(pool)))
         status = txm_no_memory(err, NULL);

@@ -16,12 +16,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cache/borders_make.h"
 #include "cache/publish.h"
 #include "container/section.h"
+#include "convert/context.h"
+#include "core/cancel.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
+#include "inspect/borders_make.h"
 
 /* A file that is about to be replaced. */
 typedef struct edit {
@@ -76,7 +78,7 @@ static txm_status edit_commit(edit *e, txm_error *err)
     return txm_publish_commit(&e->publish, &e->st.st_mtim, err);
 }
 
-static txm_status append_section(edit *e, txm_pool *pool, txm_error *err)
+static txm_status append_section(edit *e, txm_context *context, txm_error *err)
 {
     const txm_tx_info *info = txm_tx_info_of(e->tx);
     txm_tx_layout layout = {info->width, info->height, info->levels,      info->channels,
@@ -86,7 +88,7 @@ static txm_status append_section(edit *e, txm_pool *pool, txm_error *err)
     txm_status status = dir ? txm_section_writer_new(&layout, dir, &writer, err)
                             : txm_fail(err, TXM_STATUS_NO_MEMORY, "memory is exhausted");
     if (status == TXM_OK)
-        status = txm_borders_make(e->tx, pool, writer, err);
+        status = txm_borders_make(e->tx, context, writer, err);
     if (status == TXM_OK &&
         (status = txm_section_writer_finish(writer, txm_publish_fd(e->publish), info->image_bytes, err)))
         txm_error_prefix(err, "%s", e->path);
@@ -106,14 +108,16 @@ static txm_status measure(const edit *e, txm_borders_result *result, txm_error *
     return TXM_OK;
 }
 
-txm_status txm_borders_add(const char *path, txm_pool *pool, txm_borders_result *result, txm_error *err)
+txm_status txm_borders_add(txm_context *context, const char *path, txm_borders_result *result, txm_error *err)
 {
     edit e = {0};
+    txm_error_clear(err);
+    *result = (txm_borders_result){0};
     txm_status status = edit_begin(&e, path, err);
     if (status != TXM_OK)
         goto end;
     const txm_tx_info *info = txm_tx_info_of(e.tx);
-    *result = (txm_borders_result){.before = info->section};
+    result->before = info->section;
     if (info->section == TXM_SECTION_STATE_NEWER) {
         status = txm_fail(err, TXM_STATUS_NEWER, "%s: %s; strip it first", path, info->section_reason);
         goto end;
@@ -126,7 +130,7 @@ txm_status txm_borders_add(const char *path, txm_pool *pool, txm_borders_result 
     if (info->section != TXM_SECTION_STATE_VALID) {
         status = edit_copy_image(&e, err);
         if (status == TXM_OK)
-            status = append_section(&e, pool, err);
+            status = append_section(&e, context, err);
         if (status == TXM_OK)
             status = edit_commit(&e, err);
         result->changed = status == TXM_OK;
@@ -138,12 +142,15 @@ end:
     return status;
 }
 
-txm_status txm_borders_strip(const char *path, txm_borders_result *result, txm_error *err)
+txm_status txm_borders_strip(txm_context *context, const char *path, txm_borders_result *result, txm_error *err)
 {
     edit e = {0};
+    (void)context;
+    txm_error_clear(err);
+    *result = (txm_borders_result){0};
     txm_status status = edit_begin(&e, path, err);
     if (status == TXM_OK) {
-        *result = (txm_borders_result){.before = txm_tx_info_of(e.tx)->section};
+        result->before = txm_tx_info_of(e.tx)->section;
         if (txm_tx_info_of(e.tx)->section != TXM_SECTION_STATE_NONE) {
             status = edit_copy_image(&e, err);
             if (status == TXM_OK)
@@ -161,12 +168,12 @@ txm_status txm_borders_strip(const char *path, txm_borders_result *result, txm_e
 
 typedef struct check {
     txm_tx *tx;
+    const volatile int *cancel;
     uint32_t level;
     atomic_uint next_row; /* of tiles */
     atomic_ullong tiles, bad;
     pthread_mutex_t lock;
-    char *finding; /* the first one met */
-    size_t finding_bytes;
+    char *finding;     /* of TXM_MESSAGE_BYTES: the first one met */
     txm_status status; /* a failure that is no finding (the file shrank, memory is exhausted) */
     txm_error err;
 } check;
@@ -176,7 +183,7 @@ static void check_rows(void *arg)
 {
     check *c = arg;
     const txm_tx_level *l = txm_tx_level_of(c->tx, c->level);
-    for (uint32_t y; (y = atomic_fetch_add(&c->next_row, 1)) < l->tiles_y;)
+    for (uint32_t y; !txm_is_cancelled(c->cancel) && (y = atomic_fetch_add(&c->next_row, 1)) < l->tiles_y;)
         for (uint32_t x = 0; x < l->tiles_x; x++) {
             txm_error err = {0};
             txm_status status = txm_tx_check_border(c->tx, c->level, x, y, &err);
@@ -186,8 +193,8 @@ static void check_rows(void *arg)
             pthread_mutex_lock(&c->lock);
             if (status != TXM_STATUS_CORRUPT)
                 c->status = txm_fail(&c->err, status, "%s", err.message);
-            else if (!atomic_fetch_add(&c->bad, 1) && c->finding_bytes)
-                snprintf(c->finding, c->finding_bytes, "%s", err.message);
+            else if (!atomic_fetch_add(&c->bad, 1))
+                snprintf(c->finding, TXM_MESSAGE_BYTES, "%s", err.message);
             pthread_mutex_unlock(&c->lock);
         }
 }
@@ -205,27 +212,30 @@ static void check_level(check *c, txm_pool *pool)
     txm_group_free(group);
 }
 
-txm_status txm_borders_check(const char *path, txm_pool *pool, txm_borders_result *result, char *finding,
-                             size_t finding_bytes, txm_error *err)
+txm_status txm_borders_check(txm_context *context, const char *path, txm_borders_result *result, txm_error *err)
 {
-    check c = {.finding = finding, .finding_bytes = finding_bytes, .lock = PTHREAD_MUTEX_INITIALIZER};
-    if (finding_bytes)
-        *finding = 0;
+    check c = {
+        .cancel = context ? context->cancel : NULL, .finding = result->finding, .lock = PTHREAD_MUTEX_INITIALIZER};
+    txm_error_clear(err);
+    *result = (txm_borders_result){0};
     txm_status status = txm_tx_open(path, &c.tx, err);
     if (status != TXM_OK)
         return status;
     const txm_tx_info *info = txm_tx_info_of(c.tx);
-    *result = (txm_borders_result){
-        .before = info->section, .file_bytes = info->file_bytes, .section_bytes = info->section_bytes};
+    result->before = info->section;
+    result->file_bytes = info->file_bytes;
+    result->section_bytes = info->section_bytes;
     if (info->section == TXM_SECTION_STATE_VALID) {
         for (c.level = 0; c.status == TXM_OK && c.level < info->levels; c.level++)
-            check_level(&c, pool);
+            check_level(&c, txm_context_pool(context));
         result->tiles = c.tiles;
         result->bad_tiles = c.bad;
         if (c.status != TXM_OK)
-            status = txm_fail(err, c.status, "%s", c.err.message);
-    } else if (finding_bytes) {
-        snprintf(finding, finding_bytes, "%s: %s", path,
+            status = txm_fail_as(err, &c.err);
+        else if (txm_is_cancelled(c.cancel))
+            status = txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request");
+    } else {
+        snprintf(result->finding, sizeof result->finding, "%s: %s", path,
                  info->section == TXM_SECTION_STATE_NONE ? "no border section" : info->section_reason);
     }
     pthread_mutex_destroy(&c.lock);

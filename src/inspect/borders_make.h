@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Making the borders of a finished tx file. */
+#ifndef TXM_INSPECT_BORDERS_MAKE_H
+#define TXM_INSPECT_BORDERS_MAKE_H
+#include "txmill/convert.h"
+#include "txmill/reader.h"
+
+struct txm_section_writer;
+
+/* Decodes all tiles, a row of them at a time, and adds their borders to `writer`. Memory: five rows of tiles. `context`
+ * lends its threads; it may be NULL. */
+txm_status txm_borders_make(txm_tx *tx, txm_context *context, struct txm_section_writer *writer, txm_error *err);
+#endif
