@@ -44,6 +44,24 @@ check txtile-shows-its-headers rc_is 0
 run diff mill.declared mill.shown
 check txmill-shows-its-headers rc_is 0
 
+# Every function that can fail clears the error first, so that a reused one tells nothing of an old file.
+python3 - "$repo" >uncleared <<'EOF'
+import glob, re, sys
+failing, defined = set(), {}
+for path in glob.glob(sys.argv[1] + "/include/txmill/*.h"):
+    text = re.sub(r"/\*.*?\*/", "", open(path).read(), flags=re.S)
+    failing |= {m[1] for m in re.finditer(r"TXM_API\s[^;]*?(txm_\w+)\(([^;]*)\);", text) if "txm_error *err" in m[2]}
+for path in glob.glob(sys.argv[1] + "/src/**/*.c", recursive=True):
+    for m in re.finditer(r"^\w[\w *]*?(txm_\w+)\(([^;{]*?)\)\n\{(.*?)^\}", open(path).read(), re.S | re.M):
+        defined[m[1]] = m[3]
+print(len(failing))
+for name in sorted(failing - {"txm_error_clear"}):
+    if "txm_error_clear(err)" not in defined.get(name, ""):
+        print(name)
+EOF
+check functions-that-fail test "$(head -n 1 uncleared)" -gt 60
+check errors-are-cleared-first test -z "$(tail -n +2 uncleared)"
+
 # needed LIBRARY: what it is linked with, versions cut off.
 needed() { objdump -p "$1" | sed -nE 's/^ *NEEDED *(lib[A-Za-z_+-]+).*/\1/p' | LC_ALL=C sort | tr '\n' ' '; }
 run needed "$build/libtxtile.so"

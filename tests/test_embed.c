@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 
 #include "txmill/convert.h"
 #include "txmill/inspect.h"
+#include "txmill/picture.h"
 #include "txmill/reader.h"
 #include "util_tx.h"
 
@@ -145,6 +147,104 @@ START_TEST(test_errors_are_fresh)
 }
 END_TEST
 
+/* Work inside of work, on more threads than there are processors and on one. */
+typedef struct counted {
+    txm_context *context;
+    atomic_int outer, inner;
+} counted;
+
+static void count_inner(void *user, size_t index)
+{
+    counted *c = user;
+    atomic_fetch_add(&c->inner, (int)index);
+}
+
+static void count_outer(void *user, size_t index)
+{
+    counted *c = user;
+    atomic_fetch_add(&c->outer, (int)index);
+    txm_context_run(c->context, 10, count_inner, c);
+}
+
+START_TEST(test_work_is_shared)
+{
+    const txm_context_options options = {
+        .struct_size = sizeof(txm_context_options), .threads = _i ? 4 : 1, .device = "cpu"};
+    counted c = {0};
+    ck_assert(!txm_context_new(&options, &c.context, NULL));
+    ck_assert_uint_eq(txm_context_threads(c.context), _i ? 4 : 1);
+    txm_context_run(c.context, 0, count_outer, &c);
+    ck_assert_int_eq(c.outer, 0);
+    txm_context_run(c.context, 100, count_outer, &c);
+    ck_assert_int_eq(c.outer, 99 * 100 / 2);
+    ck_assert_int_eq(c.inner, 100 * 45);
+    txm_context_free(&c.context);
+}
+END_TEST
+
+/* A level as a picture, by one call; what is wrong with the request names the file. */
+START_TEST(test_extract)
+{
+    txm_settings settings;
+    txm_settings_init(&settings);
+    txm_result result;
+    txm_extracted written;
+    txm_extract_options how;
+    txm_error err;
+    char picture[600];
+    struct stat st;
+    ck_assert(!convert(&settings, &result, &err));
+    snprintf(picture, sizeof picture, "%s", temp_file("level.png"));
+    txm_extract_options_init(&how);
+    how.level = 2;
+    fill(&err);
+    ck_assert_msg(!txm_extract(result.tx_path, picture, &how, &written, &err), "%s", err.message);
+    ck_assert_uint_eq(written.width, result.width / 4);
+    ck_assert_uint_eq(written.height, result.height / 4);
+    ck_assert_int_eq(written.type, TXM_TYPE_U8);
+    ck_assert_int_eq(stat(picture, &st), 0);
+    ck_assert_int_eq(unlink(picture), 0);
+    how.level = 99;
+    ck_assert_int_eq(txm_extract(result.tx_path, picture, &how, NULL, &err), TXM_STATUS_USAGE);
+    ck_assert_ptr_nonnull(strstr(err.message, result.tx_path));
+    ck_assert_int_eq(txm_extract(result.tx_path, picture, NULL, NULL, &err), TXM_OK);
+    ck_assert_str_eq(err.message, "");
+    ck_assert_int_eq(txm_extract("/nowhere/x.tx", picture, NULL, NULL, &err), TXM_STATUS_NOT_FOUND);
+    txm_result_clear(&result);
+}
+END_TEST
+
+START_TEST(test_requests_are_checked)
+{
+    txm_settings settings;
+    txm_settings_init(&settings);
+    txm_result result;
+    txm_tx *tx;
+    txm_error err;
+    struct {
+        txm_tx_request known;
+        int unknown;
+    } newer = {.unknown = 1};
+    ck_assert(!convert(&settings, &result, &err));
+    ck_assert_int_eq(txm_tx_open(result.tx_path, &tx, &err), TXM_OK);
+    uint8_t *pixels = malloc((size_t)TXM_MAX_TILE_PX * TXM_MAX_TILE_PX * 4);
+    txm_tx_request request = {.pixels = pixels};
+    ck_assert_int_eq(txm_tx_read_tile(tx, &request, &err), TXM_STATUS_USAGE);
+    ck_assert_ptr_nonnull(strstr(err.message, "txm_tx_request_init"));
+    txm_tx_request_init(&request);
+    request.pixels = pixels;
+    ck_assert_int_eq(txm_tx_read_tile(tx, &request, &err), TXM_OK);
+    newer.known = request;
+    newer.known.struct_size = sizeof newer;
+    ck_assert_int_eq(txm_tx_read_tile(tx, &newer.known, &err), TXM_STATUS_USAGE);
+    newer.unknown = 0;
+    ck_assert_int_eq(txm_tx_read_tile(tx, &newer.known, &err), TXM_OK);
+    free(pixels);
+    txm_tx_close(&tx);
+    txm_result_clear(&result);
+}
+END_TEST
+
 START_TEST(test_cancel)
 {
     static volatile int stop;
@@ -260,6 +360,9 @@ int main(void)
     tcase_add_test(tc, test_settings_are_checked);
     tcase_add_test(tc, test_devices_are_checked);
     tcase_add_test(tc, test_errors_are_fresh);
+    tcase_add_loop_test(tc, test_work_is_shared, 0, 2);
+    tcase_add_test(tc, test_extract);
+    tcase_add_test(tc, test_requests_are_checked);
     tcase_add_test(tc, test_cancel);
     tcase_add_test(tc, test_process_is_left_alone);
     SRunner *sr = srunner_create(s);

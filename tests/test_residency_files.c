@@ -598,7 +598,7 @@ START_TEST(options_are_checked)
         uint32_t *const numbers[] = {&o.policy, &o.keep_epochs, &o.coalesce};
         if (i < 3)
             *numbers[i] = 99;
-        o.size -= i == 3;
+        o.struct_size = i == 3 ? 0 : o.struct_size;
         o.resolution = i == 4 ? 0.0f : o.resolution;
         o.spurious = i == 5 ? -1.0f : o.spurious;
         o.max_open = i == 6 ? 0 : o.max_open;
