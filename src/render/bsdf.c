@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Scattering. GGX: Walter and others 2007, with visible normals after Heitz 2018; dielectric Fresnel; all textbook.
+ *
+ * Comes in: a material, the frame of the surface and random numbers. Goes out: a direction, its weight and the
+ * roughness that ray differentials are widened by. What is left out on purpose: energy lost between
+ * microfacets, thin walls, dispersion; none of it changes which tiles a picture looks up.
  */
 #include "render/bsdf.h"
 
@@ -33,6 +37,8 @@ static float masking(float c, float alpha)
     return 2.0f / (1.0f + sqrtf(1.0f + alpha * alpha * tan2));
 }
 
+/* Distribution of normals times masking over 4 cos(out); the cosine of `in` cancels against that of the
+ * rendering equation. Both directions must be above the surface, or the fraction is not one. */
 static float ggx_eval(float alpha, txm_vec3 normal, txm_vec3 out, txm_vec3 in)
 {
     float cos_out = txm_vec_dot(normal, out), cos_in = txm_vec_dot(normal, in);
@@ -44,6 +50,8 @@ static float ggx_eval(float alpha, txm_vec3 normal, txm_vec3 out, txm_vec3 in)
     return normals * masking(cos_out, alpha) * masking(cos_in, alpha) / (4.0f * cos_out);
 }
 
+/* Draws from the normals that `out` can see, so that all that remains of the weight is the masking of the other
+ * direction: it never exceeds 1, and rough surfaces seen at a grazing angle make no fireflies. */
 static bool ggx_sample(float alpha, txm_vec3 normal, txm_vec3 out, const float random[4], txm_scatter *result)
 {
     txm_vec3 x, y;
@@ -82,6 +90,8 @@ static float fresnel(float cosine, float eta)
     return 0.5f * (s * s + p * p);
 }
 
+/* One of the two directions, chosen by the Fresnel share. The share cancels in the weight, which therefore
+ * stays 1: glass neither gains nor loses light. */
 static bool glass_sample(float ior, txm_vec3 normal, txm_vec3 out, bool inside, const float random[4],
                          txm_scatter *result)
 {
@@ -99,6 +109,7 @@ static bool glass_sample(float ior, txm_vec3 normal, txm_vec3 out, bool inside, 
 
 /* ---- all ---- */
 
+/* Mirrors, glass and light sources give 0: no direction that light sampling finds is theirs. */
 float txm_bsdf_eval(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, txm_vec3 in)
 {
     if (m->kind == TXM_SURFACE_GLOSSY)
@@ -106,6 +117,7 @@ float txm_bsdf_eval(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, 
     return m->kind == TXM_SURFACE_DIFFUSE ? fmaxf(0.0f, txm_vec_dot(normal, in)) / pi : 0.0f;
 }
 
+/* Diffuse directions are drawn by their cosine (a disc lifted to the hemisphere), which leaves a weight of 1. */
 bool txm_bsdf_sample(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, bool inside, const float random[4],
                      txm_scatter *result)
 {

@@ -2,6 +2,9 @@
  *
  * How surfaces scatter: diffuse, GGX, mirror, glass. Directions are unit vectors that point away from the surface;
  * `normal` is on the side of `out`.
+ *
+ * A scatter's weight leaves the colour out, because the colour comes from a texture: the caller may not have it
+ * yet, and asking for it is what a step can miss.
  */
 #ifndef TXM_RENDER_BSDF_H
 #define TXM_RENDER_BSDF_H

@@ -18,7 +18,10 @@
 
 enum { DEFAULT_TILE_PX = 2048 };
 
-/* The tiles that one cell asks for. */
+/* The tiles that one cell asks for.
+ *
+ * A cell keeps its list because the sizes of render tiles are counted afterwards: a tile of the texture that
+ * two cells of one render tile share must count once, and only their lists tell. */
 typedef struct cell {
     uint32_t *entries;
     size_t count;
@@ -33,6 +36,7 @@ typedef struct budget {
     cell *cells; /* of all cells, one resolution after the other */
 } budget;
 
+/* Of one resolution; `cells` holds TXM_BUDGET_RESOLUTIONS times as many. */
 static size_t cell_count(const budget *b)
 {
     return (size_t)b->across * b->down;
@@ -57,6 +61,8 @@ static bool harvest(budget *b, const txm_view *view, cell *out)
     return true;
 }
 
+/* Traces cell by cell with all threads on one: the lists of what was asked for are taken in between, when
+ * nobody looks up. */
 static txm_status trace_cells(budget *b, uint32_t width, uint32_t height, txm_error *err)
 {
     for (uint32_t i = 0; i < b->across * b->down; i++) {
@@ -113,6 +119,8 @@ static tally count_tiles(const budget *b, uint32_t resolution, uint32_t tile_px,
     return t;
 }
 
+/* Fills in the peaks by tile size at full resolution, then those by resolution at the tile size that was asked
+ * for. `last` remembers, for each entry, the render tile that used it last, and serves all of the passes. */
 static txm_status count_all(budget *b, const txm_render_options *o, txm_render_budget *out, txm_error *err)
 {
     uint32_t *last = txm_calloc(b->entry_count + 1, sizeof *last);
@@ -214,6 +222,7 @@ static txm_status sum_images(budget *b, const txm_render_scene *scene, txm_rende
 
 /* ---- the budget ---- */
 
+/* The cells' lists first: how many there are is known only as long as the cell size is. */
 static void budget_free(budget *b)
 {
     for (size_t i = 0; b->cells && i < TXM_BUDGET_RESOLUTIONS * cell_count(b); i++)
@@ -226,6 +235,7 @@ static void budget_free(budget *b)
     txm_pool_free(b->job.pool);
 }
 
+/* Needs Embree, and no cache: `biased` sends every look-up to the page tables. */
 static txm_status trace(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
 {
     const txm_render_options *o = b->job.options;
@@ -245,6 +255,8 @@ static txm_status trace(budget *b, const txm_render_scene *scene, txm_render_bud
     return status;
 }
 
+/* In this order: textures (which names what is missing), page tables, rays, counts. Nothing of it is kept but
+ * the numbers in `out`. */
 static txm_status run(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
 {
     const txm_render_options *o = b->job.options;
@@ -262,6 +274,8 @@ static txm_status run(budget *b, const txm_render_scene *scene, txm_render_budge
     return status == TXM_OK ? sum_images(b, scene, out, err) : status;
 }
 
+/* The size of cells follows from the render tile: half and a quarter of it are counted as well, so a quarter is
+ * the cell. Without a render tile 2048 px take its place, Blender's default. */
 txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_options *given, txm_render_budget *out,
                                 txm_error *err)
 {

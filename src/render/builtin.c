@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The built-in scenes: each shows one thing that texture caches are good or bad at. Units are metres, z is up.
+ *
+ * They need no file but images: measurements and tests can render them anywhere, and a figure names a scene in
+ * one word. What each stresses: the plane, all levels at once and strong anisotropy; the room, bounces that
+ * widen; the grid, many textures with little of each; udim, one surface over many files; the sphere, a lat-long
+ * image seen by scattered rays; fly, a working set that moves.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -28,6 +33,7 @@ typedef struct builder {
          ? ((b)->failed = true, NULL)                                                                                  \
          : memset(&(b)->scene->plural##s[(b)->scene->plural##_count++], 0, sizeof *(b)->scene->plural##s))
 
+/* Pixels are square whatever the picture's size: the height follows from the half width. */
 static void look_at(builder *b, txm_vec3 from, txm_vec3 to, float half_width)
 {
     txm_scene_camera *c = &b->scene->camera;
@@ -66,6 +72,7 @@ static uint32_t material(builder *b, txm_surface_kind kind, float grey, float ro
     return (uint32_t)b->scene->material_count - 1;
 }
 
+/* How often a material's texture is repeated along u and v. Materials without images are left alone. */
 static void repeat(builder *b, uint32_t of, float times_u, float times_v)
 {
     if (b->failed || !b->scene->materials[of].texture_count)
@@ -98,6 +105,7 @@ static void area_light(builder *b, txm_vec3 at, float size, float power)
                                .size = {size, size}};
 }
 
+/* One light for everything outdoors: from the upper left, hardly wider than the real one. */
 static void sun(builder *b)
 {
     txm_scene_light *l = NEW_ITEM(b, light);
@@ -108,6 +116,7 @@ static void sun(builder *b)
 
 /* ---- the scenes ---- */
 
+/* The sky is dim and blue so that shadows are not black: paths that leave them go on and look up. */
 static void floor_of(builder *b, float size)
 {
     uint32_t m = material(b, TXM_SURFACE_DIFFUSE, 0.5f, 1.0f, 0);
@@ -118,12 +127,15 @@ static void floor_of(builder *b, float size)
     b->scene->world = (txm_scene_world){TXM_SCENE_NONE, false, {0.4f, 0.5f, 0.7f}};
 }
 
+/* A low camera over a floor to the horizon: from level 0 at its feet to 1 x 1 px far away in one picture. */
 static void build_plane(builder *b)
 {
     look_at(b, txm_vec_make(0.0f, -3.0f, 0.6f), txm_vec_make(0.0f, 3.0f, 0.35f), 0.7f);
     floor_of(b, 400.0f);
 }
 
+/* Six walls, each its own image, and spheres at places that a fixed seed draws, so that every render of the
+ * room is of the same room. */
 static void build_room(builder *b)
 {
     const float w = 4.0f, h = 2.8f;
@@ -165,6 +177,7 @@ static void build_grid(builder *b)
     sun(b);
 }
 
+/* The wall has as many rows as the last tile's number says; a hole in the set stays a hole in the wall. */
 static void build_udim(builder *b)
 {
     txm_scene_image *image = b->scene->image_count ? &b->scene->images[0] : NULL;
@@ -190,6 +203,8 @@ static void build_sphere(builder *b)
     }
 }
 
+/* The camera moves along a street of signs: from frame to frame, some leave the picture for good and others
+ * come in, which is what eviction has to get right. */
 static void build_fly(builder *b)
 {
     floor_of(b, 200.0f);
@@ -225,6 +240,7 @@ const char *txm_render_builtin_purpose(size_t index)
 
 /* ---- images ---- */
 
+/* UDIM sets are recognised by their path alone, in both of Blender's spellings. */
 static bool is_pattern(const char *path)
 {
     for (; *path; path++)
@@ -233,6 +249,7 @@ static bool is_pattern(const char *path)
     return false;
 }
 
+/* As a new image node in Blender has it: sRGB, straight alpha, repeated, linear. */
 static txm_status add_image(builder *b, const char *path, txm_error *err)
 {
     txm_scene_image *image = NEW_ITEM(b, image);
@@ -249,6 +266,8 @@ static txm_status add_image(builder *b, const char *path, txm_error *err)
     return is_pattern(path) ? txm_scene_find_udims(image, err) : TXM_OK;
 }
 
+/* Images are taken before the scene is built, since the builders turn to the next one each time a material
+ * wants one. */
 txm_status txm_render_scene_builtin(const char *name, const char *const *images, size_t count, float frame,
                                     txm_render_scene **out, txm_error *err)
 {

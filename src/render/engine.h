@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The engines: what runs steps of paths, and in which order. */
+ *
+ * The engines: what runs steps of paths, and in which order.
+ *
+ * An engine gets a rectangle of the picture and adds finished paths to the film. Two exist: engine_wave.c
+ * launches many paths at once over a prepared view, as a GPU would; engine_paths.c follows one path per thread,
+ * over a blocking cache, over a set that misses nothing (the reference) or over page tables (a budget).
+ * Whichever runs, the film receives the same numbers in the same order per pixel, so pictures are equal to the
+ * bit.
+ */
 #ifndef TXM_RENDER_ENGINE_H
 #define TXM_RENDER_ENGINE_H
 #include "core/cancel.h"

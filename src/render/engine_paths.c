@@ -26,6 +26,7 @@ typedef struct worker {
     uint32_t requests[TXM_PATH_REQUESTS]; /* of a budget */
 } worker;
 
+/* All samples of a pixel by one thread, in their order: the sum is the same however many threads there are. */
 static void trace_pixel(worker *t, uint32_t pixel, uint64_t *rays)
 {
     txm_render_job *job = t->shared->job;
@@ -40,6 +41,8 @@ static void trace_pixel(worker *t, uint32_t pixel, uint64_t *rays)
     }
 }
 
+/* Threads take pixels from a counter, 256 at a time, which evens out expensive parts of the picture. Only the
+ * thread that called reports progress: callbacks need no lock of their own. */
 static void work(void *arg)
 {
     worker *t = arg;
@@ -59,6 +62,8 @@ static void work(void *arg)
     atomic_fetch_add(&s->rays, rays);
 }
 
+/* The caller works too. Should a job not be taken, those that run finish what there is; the failure is reported
+ * afterwards. */
 static txm_status run(shared *s, worker *workers, uint32_t count, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -74,6 +79,7 @@ static txm_status run(shared *s, worker *workers, uint32_t count, txm_error *err
     return status;
 }
 
+/* Each worker has a cache thread, which remembers its last tiles; the view is used where there is no cache. */
 txm_status txm_engine_paths(txm_render_job *job, txm_render_rect rect, txm_error *err)
 {
     shared s = {.job = job, .rect = rect};

@@ -34,6 +34,8 @@ typedef struct wave {
 
 /* ---- what threads run ---- */
 
+/* Path i of the wave is sample first + i of the rectangle, samples of one pixel next to each other: neighbours
+ * in the wave look up the same tiles. */
 static void start_span(void *arg)
 {
     span *s = arg;
@@ -46,6 +48,7 @@ static void start_span(void *arg)
     }
 }
 
+/* Apart from shading, since a step that missed is shaded again but need not be intersected again. */
 static void intersect_span(void *arg)
 {
     span *s = arg;
@@ -160,6 +163,7 @@ static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
     return status;
 }
 
+/* Paths that ended leave the list of active ones; the film is added to only when all are done, in their order. */
 static txm_status run_wave(wave *w, uint32_t count, txm_error *err)
 {
     uint32_t spans, active = count;
@@ -191,6 +195,8 @@ static void wave_free(wave *w)
     free(w->lanes);
 }
 
+/* Everything that a wave needs, once per rectangle: nothing is allocated while paths run. Each span has a lane
+ * with a list of its own for what it misses. */
 static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_t samples)
 {
     uint32_t lanes = samples < job->options->lanes ? (uint32_t)samples : job->options->lanes;
@@ -215,6 +221,7 @@ static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_
     return true;
 }
 
+/* As many waves as the rectangle takes. The last may be shorter; its arrays are not. */
 txm_status txm_engine_wave(txm_render_job *job, txm_render_rect rect, txm_error *err)
 {
     const txm_render_options *o = job->options;

@@ -2,6 +2,10 @@
  *
  * Rays against a scene, by the module that has Embree, and the surface round what they hit: position, normals, their
  * derivatives, texture coordinates.
+ *
+ * Comes in: a scene that was checked when it was read. Goes out: hits, and surfaces whose vectors are finite
+ * and of length 1 wherever the geometry allows it. Derivatives are by the surface's own parameters; what they
+ * are by the pixel is path.c's business.
  */
 #include "render/geometry.h"
 
@@ -21,6 +25,8 @@ static const txm_geometry_table *module; /* stays loaded: the threads of its lib
 
 /* ---- the module ---- */
 
+/* Once per process, under a lock. A module of another build is refused by its ABI number and the sizes of what
+ * crosses the border: it could only read rays in the wrong places. */
 static void load(txm_error *err)
 {
     char *looked_in = NULL, *path = txm_plugin_path(MODULE_FILE, &looked_in);
@@ -57,6 +63,8 @@ static bool add_object(const txm_scene_geometry *g, const txm_scene_object *o, c
     }
 }
 
+/* Meshes first, each once; then objects in the scene's order, because the number that a hit carries is that
+ * order. */
 static bool add_all(const txm_render_scene *scene, const txm_scene_geometry *g, int *meshes)
 {
     for (size_t i = 0; i < scene->mesh_count; i++) {
@@ -71,6 +79,7 @@ static bool add_all(const txm_render_scene *scene, const txm_scene_geometry *g, 
     return g->call->commit(g->data);
 }
 
+/* Whatever fails inside the module is told by its own message, which names Embree. */
 txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned threads, txm_scene_geometry *out,
                                   txm_error *err)
 {
@@ -108,6 +117,7 @@ void txm_scene_geometry_free(txm_scene_geometry *g)
 
 /* ---- surfaces ---- */
 
+/* Degenerate triangles and flattened instances have no direction: they get one that harms nothing. */
 static txm_vec3 unit(txm_vec3 v, txm_vec3 otherwise)
 {
     float length = txm_vec_length(v);
@@ -119,6 +129,8 @@ static txm_vec3 vertex(const float *of, uint32_t i)
     return txm_vec_make(of[3 * (size_t)i], of[3 * (size_t)i + 1], of[3 * (size_t)i + 2]);
 }
 
+/* Normals are interpolated between vertices, and so are their derivatives, without which mirrors would blur
+ * nothing where they bulge. */
 static void triangle_surface(const txm_scene_object *o, const txm_scene_mesh *mesh, const txm_ray_hit *hit,
                              txm_surface *s)
 {
@@ -174,6 +186,8 @@ static void sphere_surface(const txm_scene_object *o, const txm_ray *ray, const 
     s->curvature = 1.0f / o->radius;
 }
 
+/* The geometry's normal is turned to the side of the shading normal first, then both towards the ray; `inside`
+ * keeps which side that was. */
 void txm_surface_of(const txm_render_scene *scene, const txm_ray *ray, const txm_ray_hit *hit, txm_surface *s)
 {
     const txm_scene_object *o = &scene->objects[hit->object];
@@ -203,6 +217,8 @@ void txm_surface_of(const txm_render_scene *scene, const txm_ray *ray, const txm
         s->shading = s->normal;
 }
 
+/* Meshes have the coordinates of a map; quads and spheres their own parameters. A mesh without maps is at (0,
+ * 0) everywhere, as in Blender. */
 txm_surface_uv txm_surface_uv_of(const txm_surface *s, const txm_scene_texture *texture)
 {
     const float *f = texture->transform, *map = s->mesh ? txm_mesh_map(s->mesh, texture->uv) : NULL;

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A scene as rays see it, and what they hit. */
+ *
+ * A scene as rays see it, and what they hit.
+ *
+ * Everything that knows Embree is behind txm_geometry_table; everything that knows textures is above this. A
+ * hit carries numbers only; txm_surface_of turns it into positions, normals and derivatives when a path wants
+ * them, which a shadow ray never does.
+ */
 #ifndef TXM_RENDER_GEOMETRY_H
 #define TXM_RENDER_GEOMETRY_H
 #include "render/geometry_module.h"

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A light path: camera rays, what surfaces do to them, light sampling, and how wide the ray is everywhere.
+ *
+ * Comes in: a world that does not change while a picture is made, and a path. Goes out: the path one step
+ * further, or unchanged. Random numbers are a function of seed, pixel, sample and what they are for (the
+ * DIMENSION_ numbers below), never of a state that is passed on: paths may be stepped in any order, and again.
  */
 #include "render/path.h"
 
@@ -25,6 +29,7 @@ static txm_vec3 unit(txm_vec3 v)
     return txm_vec_scale(v, 1.0f / txm_vec_length(v));
 }
 
+/* Rays leave the surface by moving their origin (leave), so that they may begin at 0. */
 static void set_ray(txm_ray *ray, txm_vec3 from, txm_vec3 direction, float near_t, float far_t)
 {
     *ray = (txm_ray){{from.x, from.y, from.z}, {direction.x, direction.y, direction.z}, near_t, far_t};
@@ -45,6 +50,8 @@ txm_path_world txm_path_world_of(const txm_render_scene *scene, const txm_scene_
 
 /* ---- the camera ---- */
 
+/* The integral is summed in 8192 steps of double, then inverted by walking along it once. A table, since the
+ * filter is drawn from twice per sample. */
 void txm_path_filter(float width, float table[TXM_FILTER_TABLE])
 {
     enum { STEPS = 8192 };
@@ -78,6 +85,9 @@ static txm_vec3 unit_derivative(txm_vec3 d, float length, txm_vec3 derivative)
     return txm_vec_scale(txm_vec_add(derivative, -txm_vec_dot(d, derivative), d), 1.0f / length);
 }
 
+/* Derivatives of the ray by the pixel's x and y: an orthographic camera moves the origin, a perspective one
+ * turns the direction. The compact and cone forms are made from the same two vectors, so the three kinds can be
+ * compared. */
 static void start_differential(const txm_path_world *w, txm_vec3 direction, float length, txm_path *path)
 {
     const txm_scene_camera *c = &w->scene->camera;
@@ -102,6 +112,8 @@ static void start_differential(const txm_path_world *w, txm_vec3 direction, floa
     }
 }
 
+/* Draws a place in the pixel by the filter and one on the lens. The direction goes through the same point in
+ * focus wherever on the lens the ray starts. */
 void txm_path_start(const txm_path_world *w, uint32_t pixel, uint32_t sample, txm_path *path)
 {
     const txm_scene_camera *c = &w->scene->camera;
@@ -182,6 +194,8 @@ static void widen_full(txm_full *f, txm_vec3 direction, float roughness2)
         f->dDdy = txm_vec_scale(y, wide);
 }
 
+/* What scattering does to the width: curvature bends it (cone and full), roughness widens it (where the option
+ * asks for that). Transmission that has turned into total reflection by rounding keeps what it had. */
 static txm_path_differential bounce(const txm_path_world *w, txm_path_differential d, txm_uv_differential uv,
                                     txm_vec3 direction, const txm_surface *s, const txm_scatter *scatter)
 {
@@ -294,6 +308,8 @@ static void world_place(bool mirror_ball, txm_vec3 d, float *u, float *v)
     *v = 0.5f + asinf(fmaxf(-1.0f, fminf(1.0f, d.z))) / pi;
 }
 
+/* The derivatives of longitude and latitude by direction; towards the poles, where longitude turns on the spot,
+ * the distance from the axis is kept above 0. */
 static txm_look world_color(const txm_path_world *w, txm_looker *looker, txm_path *path, float color[3])
 {
     const txm_scene_world *world = &w->scene->world;
@@ -322,6 +338,9 @@ typedef struct light_sample {
     float distance, irradiance; /* what a surface that faces it receives of a power of 1 */
 } light_sample;
 
+/* A place on the lamp or a direction of the sun, and what arrives from there. Conventions are Blender's: power
+ * in watts over the sphere for points and spots, over the half space for areas; the sun's power is what
+ * arrives. */
 static bool sample_light(const txm_scene_light *l, txm_vec3 from, const float random[4], light_sample *out)
 {
     txm_vec3 at = l->at, x, y;
@@ -400,6 +419,7 @@ static void add_light(const txm_path_world *w, const txm_surface *s, const txm_s
 
 /* ---- a step ---- */
 
+/* A path that leaves the scene ends here, unless the sky's tile is missing. */
 static txm_step shade_world(const txm_path_world *w, txm_looker *looker, txm_path *path)
 {
     float color[3];
@@ -438,6 +458,8 @@ static txm_step scatter(const txm_path_world *w, const txm_surface *s, txm_path_
     return TXM_STEP_ON;
 }
 
+/* All look-ups come first: when one misses, nothing of the path has been changed, and the step can be run again
+ * from the start. */
 txm_step txm_path_shade(const txm_path_world *w, txm_looker *looker, txm_path *path)
 {
     txm_surface s;

@@ -3,6 +3,9 @@
  * One light path, a step at a time. A step either happens or leaves the path as it was: where a texture's tile is not
  * in memory it answers MISSED, and is run again once the tile is there. That is what makes the picture independent of
  * who loads what when.
+ *
+ * Engines decide how many paths run at once and who loads tiles. They own the looker; a path itself is plain
+ * data, may be copied, and belongs to no thread.
  */
 #ifndef TXM_RENDER_PATH_H
 #define TXM_RENDER_PATH_H

@@ -58,6 +58,7 @@ static int map_of(const char *name)
     return name[1] >= '1' && name[1] <= '9' && !*end && n < MAX_MAPS ? (int)n : NOTHING;
 }
 
+/* What is not known by name (colours, other attributes) only counts for the stride. */
 static void place_property(layout *l, const char *name)
 {
     static const char *const positions[] = {"x", "y", "z"}, *const normals[] = {"nx", "ny", "nz"};
@@ -72,6 +73,7 @@ static void place_property(layout *l, const char *name)
         l->maps[map][*name == 'v'] = (int)l->vertex_bytes;
 }
 
+/* Floats alone: with other types the stride would need a table that no exporter of ours makes use of. */
 static txm_status read_property(const txm_scene_mesh *mesh, layout *l, const char *line, txm_error *err)
 {
     char type[16], name[64];
@@ -90,6 +92,7 @@ static txm_status read_property(const txm_scene_mesh *mesh, layout *l, const cha
     return TXM_OK;
 }
 
+/* PLY has no names of UV maps; ours are in comments, as JSON strings, because names may hold anything. */
 static txm_status read_comment(const txm_scene_mesh *mesh, layout *l, const char *line, txm_error *err)
 {
     char *end;
@@ -106,6 +109,8 @@ static txm_status read_comment(const txm_scene_mesh *mesh, layout *l, const char
     return l->names[map] ? TXM_OK : txm_no_memory(err, mesh->path);
 }
 
+/* Vertices must be announced before faces, which is the order that the data then have. Elements that follow are
+ * passed over with what belongs to them. */
 static txm_status read_line(const txm_scene_mesh *mesh, layout *l, const char *line, txm_error *err)
 {
     unsigned long long count;
@@ -162,6 +167,7 @@ static txm_status read_header(const txm_scene_mesh *mesh, layout *l, const uint8
 
 /* ---- the data ---- */
 
+/* Values of `n` floats per vertex, from anywhere in it. NaN and infinity become 0. */
 static float *gather(const uint8_t *vertices, size_t count, uint32_t stride, const int *offsets, int n)
 {
     float *out = count ? txm_alloc_pixels(count, (size_t)n * sizeof *out) : calloc(1, sizeof *out);
@@ -175,6 +181,7 @@ static float *gather(const uint8_t *vertices, size_t count, uint32_t stride, con
     return out;
 }
 
+/* A map of which only u or v is there is none. */
 static txm_status read_maps(txm_scene_mesh *mesh, layout *l, const uint8_t *vertices, txm_error *err)
 {
     mesh->maps = calloc(MAX_MAPS, sizeof *mesh->maps);
@@ -192,6 +199,7 @@ static txm_status read_maps(txm_scene_mesh *mesh, layout *l, const uint8_t *vert
     return TXM_OK;
 }
 
+/* Corners are checked here, once, so that nobody has to when rays hit. */
 static txm_status read_faces(txm_scene_mesh *mesh, const uint8_t *faces, txm_error *err)
 {
     mesh->corners = txm_calloc(mesh->triangle_count + 1, 3 * sizeof *mesh->corners);
@@ -210,6 +218,8 @@ static txm_status read_faces(txm_scene_mesh *mesh, const uint8_t *faces, txm_err
     return TXM_OK;
 }
 
+/* The counts are held against the size of the file before anything is allocated: no header makes us take more
+ * memory than its file is long. */
 static txm_status read_body(txm_scene_mesh *mesh, layout *l, const uint8_t *body, size_t left, txm_error *err)
 {
     if (l->vertices > UINT32_MAX || l->faces > UINT32_MAX || l->vertices > left / l->vertex_bytes ||
@@ -228,6 +238,8 @@ static txm_status read_body(txm_scene_mesh *mesh, layout *l, const uint8_t *body
     return status ? status : read_faces(mesh, body + mesh->vertex_count * l->vertex_bytes, err);
 }
 
+/* Takes bytes, which is what the fuzzer has. Whatever was read before a failure stays in `mesh`, for the scene
+ * to free. */
 txm_status txm_mesh_parse(txm_scene_mesh *mesh, const uint8_t *data, size_t bytes, txm_error *err)
 {
     layout l = {.position = {NOTHING, NOTHING, NOTHING}, .normal = {NOTHING, NOTHING, NOTHING}};
@@ -242,6 +254,8 @@ txm_status txm_mesh_parse(txm_scene_mesh *mesh, const uint8_t *data, size_t byte
     return status;
 }
 
+/* Non-blocking, so that a FIFO of that name does not hang the program; and a regular file only, since its size
+ * is believed. */
 txm_status txm_mesh_read(txm_scene_mesh *mesh, txm_error *err)
 {
     struct stat s;

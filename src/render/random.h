@@ -2,6 +2,9 @@
  *
  * Random numbers without a state: a function of pixel, sample and dimension, so that a step that is run again after a
  * miss draws the same numbers, whoever runs it and when.
+ *
+ * A hash instead of a generator: number n of a sample can be had without the ones before it, which is what lets
+ * a step be run again, and threads share nothing.
  */
 #ifndef TXM_RENDER_RANDOM_H
 #define TXM_RENDER_RANDOM_H

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A picture: scene, textures and an engine brought together; the film that paths are added to; what it all took.
+ *
+ * Comes in: a scene and options. Goes out: a picture, how much of each image it took, and times. The engines do
+ * the work; here is what happens once per picture, before and after them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +17,7 @@
 
 /* ---- options ---- */
 
+/* The defaults are Cycles': compact differentials that widen, stochastic levels, a pixel filter of 1.5 px. */
 void txm_render_options_init_sized(txm_render_options *options, size_t struct_size)
 {
     const txm_render_options all = {.struct_size = struct_size,
@@ -39,6 +43,7 @@ const char *txm_render_differentials_name(txm_render_differentials differentials
     return (unsigned)differentials < sizeof names / sizeof *names ? names[differentials] : NULL;
 }
 
+/* In a table, so that each bound is next to the sentence that explains it. */
 txm_status txm_render_options_take(const txm_render_options *given, txm_render_options *o, txm_error *err)
 {
     txm_render_options_init(o);
@@ -69,6 +74,8 @@ txm_status txm_render_options_take(const txm_render_options *given, txm_render_o
 
 /* ---- the film ---- */
 
+/* A budget has no film. Only the camera ray's level is shown: what scattered rays look up says nothing about
+ * the pixel that they end in. */
 void txm_film_add(txm_film *film, const txm_path *path)
 {
     if (!film->rgb)
@@ -82,6 +89,7 @@ void txm_film_add(txm_film *film, const txm_path *path)
     }
 }
 
+/* Heat maps cost another four floats per pixel and are there only if asked for. */
 static txm_status film_new(txm_film *film, const txm_render_options *o, uint32_t width, uint32_t height, txm_error *err)
 {
     size_t pixels = (size_t)width * height;
@@ -120,6 +128,7 @@ static void film_finish(txm_film *film, uint32_t samples, uint32_t height)
 
 /* ---- rendering ---- */
 
+/* Row by row, from the top left; an edge of 0 is the whole picture, in one tile. */
 static txm_status render_tiles(txm_render_job *job, uint32_t height, txm_error *err)
 {
     const uint32_t width = job->film.width;
@@ -138,6 +147,8 @@ static txm_status render_tiles(txm_render_job *job, uint32_t height, txm_error *
     return status;
 }
 
+/* A trace is completed even if the picture fails, so that no half-written file stays; its own failure counts
+ * only if nothing else went wrong. */
 static txm_status run_job(txm_render_job *job, uint32_t height, txm_error *err)
 {
     txm_cache *cache = job->textures.cache;
@@ -153,6 +164,8 @@ static txm_status run_job(txm_render_job *job, uint32_t height, txm_error *err)
     return status;
 }
 
+/* Statistics are taken before the textures are freed. The film's arrays move to the picture: they are the
+ * caller's from then on. */
 static txm_status collect(const txm_render_scene *scene, txm_render_job *job, uint32_t height, txm_render_picture *out,
                           txm_error *err)
 {
@@ -179,6 +192,7 @@ static txm_status collect(const txm_render_scene *scene, txm_render_job *job, ui
     return TXM_OK;
 }
 
+/* Textures are opened before rays are: a missing tx file is the usual mistake, and known at once. */
 txm_status txm_render(const txm_render_scene *scene, const txm_render_options *given, txm_render_picture *out,
                       txm_error *err)
 {
@@ -251,6 +265,7 @@ txm_status txm_render_scene_open(const char *folder, txm_render_scene **out, txm
     return status;
 }
 
+/* Triangles are counted per instance: what rays see, not what memory holds. */
 void txm_render_scene_describe(const txm_render_scene *scene, txm_render_scene_info *out)
 {
     *out = (txm_render_scene_info){.title = scene->title,

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A scene's memory. */
+ *
+ * A scene's memory.
+ *
+ * Comes in: nothing. Goes out: an empty scene, which a reader fills; and nothing of it after
+ * txm_render_scene_free, however far the reader came.
+ */
 #include "render/scene.h"
 
 #include <stdlib.h>
@@ -7,6 +12,7 @@
 
 #include "core/mem.h"
 
+/* A camera is not among the defaults: a scene without one is an error that its reader names. */
 txm_render_scene *txm_scene_new(void)
 {
     txm_render_scene *scene = calloc(1, sizeof *scene);
@@ -62,6 +68,7 @@ void txm_render_scene_free(txm_render_scene **out)
     *out = NULL;
 }
 
+/* As in Blender, a map that is not there (it was renamed, or another mesh has it) falls back to the first. */
 const float *txm_mesh_map(const txm_scene_mesh *mesh, const char *name)
 {
     for (size_t i = 0; i < mesh->map_count; i++)

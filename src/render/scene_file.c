@@ -2,6 +2,10 @@
  *
  * The text of a scene, txmill-scene(5): one statement a line, names defined before they are used. Comes in: bytes of
  * anybody. Goes out: a scene whose indices, sizes and numbers need no further check.
+ *
+ * The parser walks words of the current line and stops at the first mistake, which it names with file and line;
+ * after that every taker returns a harmless value, so statements need not test in between. Limits are at the
+ * top: a scene that exceeds them is refused before memory is taken.
  */
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -41,6 +45,7 @@ typedef struct parser {
 /* ---- words ---- */
 
 static void fail(parser *p, txm_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The first failure is the one that counts: later ones follow from it. */
 static void fail(parser *p, txm_status status, const char *format, ...)
 {
     char message[512];
@@ -59,6 +64,7 @@ static void fail_memory(parser *p)
     fail(p, TXM_STATUS_NO_MEMORY, "out of memory");
 }
 
+/* Carriage returns are blanks: scenes are also written on Windows. */
 static void skip_blanks(parser *p)
 {
     while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\r'))
@@ -103,6 +109,7 @@ static void expect(parser *p, const char *expected)
         fail(p, TXM_STATUS_CORRUPT, "expected the word '%s'", expected);
 }
 
+/* By the parser that knows no locale; infinity and NaN are refused here, for good. */
 static float take_number(parser *p, const char *what)
 {
     const char *word;
@@ -135,6 +142,7 @@ static float take_positive(parser *p, const char *what)
     return f;
 }
 
+/* Numbers are floats in the format, also where a count is meant: 4 and 4.0 are the same. */
 static uint32_t take_count(parser *p, const char *what, uint32_t low, uint32_t high)
 {
     float f = take_number(p, what);
@@ -207,12 +215,14 @@ static int take_choice(parser *p, const char *what, const char *const *words)
 
 /* ---- names ---- */
 
+/* Names of images, materials and meshes are kinds apart: a material may be called like its image. */
 static int compare_names(const void *a, const void *b)
 {
     const named *x = a, *y = b;
     return x->kind != y->kind ? x->kind - y->kind : strcmp(x->name, y->name);
 }
 
+/* Also for looking up: the tree compares whole entries. */
 static named *new_name(parser *p, char kind, const char *word, size_t n, uint32_t index)
 {
     named *key = malloc(sizeof *key + n + 1);
@@ -252,6 +262,7 @@ static char *define(parser *p, char kind, uint32_t index)
     return copy;
 }
 
+/* The index of what was defined above; after a failure any index is fine, since nobody will use it. */
 static uint32_t refer(parser *p, char kind, const char *what)
 {
     const char *word;
@@ -276,6 +287,7 @@ static uint32_t refer(parser *p, char kind, const char *what)
 
 /* ---- statements ---- */
 
+/* The last title counts, as with all statements that appear once. */
 static void read_title(parser *p)
 {
     free(p->scene->title);
@@ -288,6 +300,8 @@ static void read_size(parser *p)
     p->scene->height = take_count(p, "the height", 1, MAX_PICTURE_PX);
 }
 
+/* `half` is half the width and height at distance 1 (perspective) or in metres (orthographic): sensor and focal
+ * length have been turned into it by whoever wrote the scene, who knows Blender's rules for them. */
 static void read_camera(parser *p)
 {
     static const char *const kinds[] = {"perspective", "orthographic", NULL};
@@ -315,6 +329,7 @@ static void read_lens(parser *p)
         fail(p, TXM_STATUS_CORRUPT, "the lens radius must not be negative");
 }
 
+/* To the end of the line. Tiles that are listed must be there; which are is for textures.c to find out. */
 static void read_udims(parser *p, txm_scene_image *image)
 {
     size_t capacity = 0;
@@ -331,6 +346,7 @@ static void read_udims(parser *p, txm_scene_image *image)
         fail(p, TXM_STATUS_CORRUPT, "the UDIM tiles are missing");
 }
 
+/* The path counts from the scene's folder, so that a folder can be moved as a whole. */
 static void read_image(parser *p)
 {
     static const char *const alphas[] = {"straight", "premultiplied", "channel_packed", "none", NULL};
@@ -380,6 +396,8 @@ static void read_material(parser *p)
     }
 }
 
+/* Only what goes to "Base Color" colours the picture. Other inputs are looked up and discarded: a shader would
+ * evaluate them, and memory is what this is about. */
 static void read_texture(parser *p)
 {
     txm_scene_material *m = NULL;
@@ -403,6 +421,7 @@ static void read_texture(parser *p)
     take_numbers(p, "the transform", t->transform, 6);
 }
 
+/* Read at once: a mesh that is missing is named with the line that asks for it. */
 static void read_mesh(parser *p)
 {
     txm_render_scene *scene = p->scene;
@@ -438,6 +457,7 @@ static void read_instance(parser *p)
     add_object(p, &o);
 }
 
+/* Edges that are parallel would have no normal. */
 static void read_quad(parser *p)
 {
     txm_scene_object o = {.kind = TXM_OBJECT_QUAD};
@@ -459,6 +479,7 @@ static void read_sphere(parser *p)
     add_object(p, &o);
 }
 
+/* Which words follow depends on the kind, in the order that txmill-scene(5) gives. */
 static void read_light(parser *p)
 {
     static const char *const kinds[] = {"point", "spot", "area", "sun", NULL};
@@ -532,6 +553,7 @@ static void read_statement(parser *p)
             statements[i].read(p);
 }
 
+/* The first line. Later versions are refused by their number, so that a word can change its meaning. */
 static void read_header(parser *p)
 {
     if (!take_if(p, "txmill-scene")) {
@@ -543,6 +565,7 @@ static void read_header(parser *p)
         fail(p, TXM_STATUS_NEWER, "scenes of version %u need a newer txmill", version);
 }
 
+/* Lines are found first, words inside them: nothing that a statement expects can run on into the next line. */
 txm_status txm_scene_parse(txm_render_scene *scene, const char *name, const char *folder, const char *text,
                            size_t bytes, txm_error *err)
 {
@@ -600,6 +623,7 @@ static char *read_whole(const char *path, size_t *bytes)
     return text;
 }
 
+/* `folder` is kept with the scene: meshes and images count from it. */
 txm_status txm_scene_read(txm_render_scene *scene, const char *path, txm_error *err)
 {
     char *file = txm_path_join(path, "scene.txt");

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From the images of a scene to textures that can be looked up. */
+ *
+ * From the images of a scene to textures that can be looked up.
+ *
+ * Comes in: the scene's images, each with the settings that its node has. Goes out: numbers of textures in a
+ * cache, or in a set with every tile in memory, and how each is looked up. An image whose tx file is missing or
+ * outdated ends it, by a message that says which command makes the file.
+ */
 #include "render/textures.h"
 
 #include <math.h>
@@ -33,6 +39,7 @@ static char *udim_path(const char *pattern, uint32_t number)
     return txm_strdup(pattern);
 }
 
+/* Every number is tried: a set may have holes, and its folder any number of other files. */
 txm_status txm_scene_find_udims(txm_scene_image *image, txm_error *err)
 {
     size_t capacity = 0;
@@ -98,6 +105,7 @@ static txm_status read_shape(const char *path, txm_bound_image *bound, txm_error
 
 /* ---- registering ---- */
 
+/* From a texture back to its image, for statistics: UDIM tiles are many textures of one image. */
 static txm_status enter(txm_render_textures *t, uint32_t texture, uint32_t image, txm_error *err)
 {
     while (t->count <= texture) {
@@ -109,6 +117,8 @@ static txm_status enter(txm_render_textures *t, uint32_t texture, uint32_t image
     return TXM_OK;
 }
 
+/* The file's header is read now, although the cache would open it later: where a level is chosen needs its
+ * size. */
 static txm_status add_file(txm_render_textures *t, txm_context *context, const txm_render_scene *scene, uint32_t image,
                            const char *path, bool load, uint32_t *texture, txm_error *err)
 {
@@ -128,6 +138,8 @@ static txm_status add_file(txm_render_textures *t, txm_context *context, const t
     return status;
 }
 
+/* Its tiles are registered as textures, then the set over them. Nothing serves distant views but the tiles
+ * themselves: there is no base texture. */
 static txm_status add_udim(txm_render_textures *t, txm_context *context, const txm_render_scene *scene, uint32_t image,
                            bool load, uint32_t *texture, txm_error *err)
 {
@@ -149,6 +161,7 @@ static txm_status add_udim(txm_render_textures *t, txm_context *context, const t
     return status;
 }
 
+/* What the node says about the filter, and what the options say about levels. */
 static txm_status add_image(txm_render_textures *t, const txm_render_options *o, const txm_render_scene *scene,
                             uint32_t image, bool load, txm_error *err)
 {
@@ -172,6 +185,7 @@ static txm_status add_image(txm_render_textures *t, const txm_render_options *o,
     return TXM_OK;
 }
 
+/* `reference` asks for a set instead of a cache; `load` to fill it, which a budget does not want. */
 txm_status txm_render_textures_new(const txm_render_scene *scene, const txm_render_options *options, bool reference,
                                    bool load, txm_render_textures *out, txm_error *err)
 {

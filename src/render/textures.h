@@ -2,6 +2,9 @@
  *
  * The images of a scene as textures of a view: their tx files found, registered, and how each is looked up. Either in a
  * cache, which loads what is asked for, or in a set, which keeps all it is told to load.
+ *
+ * The only place of the room that knows both images and the cache. Engines see numbers (txm_bound_image), and a
+ * view or a cache to use them with.
  */
 #ifndef TXM_RENDER_TEXTURES_H
 #define TXM_RENDER_TEXTURES_H

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How much of each image was used: counted by the cache, or by the marks of a set. */
+ *
+ * How much of each image was used: counted by the cache, or by the marks of a set.
+ *
+ * Comes in: textures after a picture. Goes out: per image of the scene, its tiles by level and how many of them
+ * were used, in tiles and bytes. UDIM tiles are added up under their image.
+ */
 #include "render/use.h"
 
 #include "core/mem.h"
@@ -23,6 +28,8 @@ static void add_marked(const txm_view *view, uint32_t texture, txm_render_image_
     }
 }
 
+/* Textures that no look-up touched are opened for it, because their sizes belong to the sum: 'none of 40 MB' is
+ * what people want to read. */
 static txm_status add_counted(txm_cache *cache, uint32_t texture, txm_render_image_use *use, txm_error *err)
 {
     txm_cache_texture_stats stats;
@@ -45,6 +52,8 @@ static txm_status add_counted(txm_cache *cache, uint32_t texture, txm_render_ima
     return TXM_OK;
 }
 
+/* Numbers of textures that are not an image's own (a UDIM set over its tiles) are skipped, or they would count
+ * twice. */
 txm_status txm_render_uses_of(const txm_render_scene *scene, const txm_render_textures *textures,
                               txm_render_image_use **out, txm_error *err)
 {

@@ -2,6 +2,10 @@
  *
  * Embree behind the table of geometry_module.h. Triangles are Embree's, robust; parallelograms and spheres are user
  * geometry with the arithmetic below, so that what is hit does not depend on how Embree cuts them up.
+ *
+ * A module of its own because Embree brings its thread library and tens of megabytes with it: programs that
+ * only convert or look up never load it. Nothing here knows textures, materials or paths; a hit is a number of
+ * an object, a number of a triangle and two parameters.
  */
 #include <math.h>
 #include <stdio.h>
@@ -37,6 +41,8 @@ struct txm_geometry {
     char message[256];
 };
 
+/* Embree reports errors to a callback, from any thread. The first that geometry_message hands out is as good as
+ * any: the scene is given up. */
 static void remember(void *user, enum RTCError code, const char *text)
 {
     txm_geometry *g = user;
@@ -44,6 +50,7 @@ static void remember(void *user, enum RTCError code, const char *text)
     snprintf(g->message, sizeof g->message, "Embree: %s", text ? text : "failed");
 }
 
+/* Both ways in which Embree reports: the callback's message, and the device's error code, which asking clears. */
 static bool ok(txm_geometry *g)
 {
     enum RTCError code = rtcGetDeviceError(g->device);
@@ -52,6 +59,8 @@ static bool ok(txm_geometry *g)
     return !*g->message;
 }
 
+/* Robust scenes: rays that run along the edge between two triangles must hit one of them, or single pixels
+ * would differ from machine to machine. */
 static txm_geometry *geometry_new(unsigned threads)
 {
     char config[64];
@@ -74,6 +83,7 @@ static txm_geometry *geometry_new(unsigned threads)
     return g;
 }
 
+/* The scene goes before the meshes that its instances refer to. */
 static void geometry_free(txm_geometry *g)
 {
     if (!g)
@@ -94,6 +104,7 @@ static const char *geometry_message(const txm_geometry *g)
     return *g->message ? g->message : "out of memory";
 }
 
+/* The library's own helpers are not linked here. */
 static bool grow(void **items, size_t *capacity, size_t count, size_t bytes)
 {
     if (count < *capacity)
@@ -109,6 +120,8 @@ static bool grow(void **items, size_t *capacity, size_t count, size_t bytes)
 
 /* ---- triangles ---- */
 
+/* Every mesh is a scene of its own, to be instanced any number of times. A mesh without triangles stays empty,
+ * and is instanced like the others: the numbers of objects must not shift. */
 static int geometry_add_mesh(txm_geometry *g, const float *positions, size_t vertices, const uint32_t *corners,
                              size_t triangles)
 {
@@ -148,6 +161,8 @@ static void cross(const float *a, const float *b, float *out)
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
+/* The parameters come from areas, by cross products against the normal, which holds for parallelograms of any
+ * angle. */
 static bool hit_quad(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
 {
     const float d[3] = {ray->dir_x, ray->dir_y, ray->dir_z};
@@ -192,11 +207,13 @@ static bool hit_sphere(const shape *s, const struct RTCRay *ray, float *t, float
     return true;
 }
 
+/* The one test for nearest hits and for shadows: they cannot disagree. */
 static bool hit_shape(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
 {
     return s->kind == QUAD ? hit_quad(s, ray, t, u, v) : hit_sphere(s, ray, t, u, v);
 }
 
+/* Embree calls this with one ray at a time; `valid` says whether that one is still wanted. */
 static void intersect_shape(const struct RTCIntersectFunctionNArguments *args)
 {
     struct RTCRayHit *r = (struct RTCRayHit *)args->rayhit;
@@ -211,6 +228,7 @@ static void intersect_shape(const struct RTCIntersectFunctionNArguments *args)
     r->hit.instID[0] = args->context->instID[0];
 }
 
+/* A far end below 0 is how Embree marks a ray as blocked. */
 static void occlude_shape(const struct RTCOccludedFunctionNArguments *args)
 {
     struct RTCRay *ray = (struct RTCRay *)args->ray;
@@ -254,6 +272,7 @@ static shape *new_shape(txm_geometry *g, shape_kind kind)
     return s;
 }
 
+/* The object's number in the scene is Embree's number of the geometry: what a hit answers needs no table. */
 static bool attach(txm_geometry *g, RTCGeometry geometry)
 {
     rtcCommitGeometry(geometry);
@@ -272,6 +291,7 @@ static bool geometry_add_instance(txm_geometry *g, int mesh, const float to_worl
     return attach(g, instance);
 }
 
+/* One primitive each: there are few of them, and each has its own material. */
 static bool add_user(txm_geometry *g, shape *s)
 {
     RTCGeometry user = rtcNewGeometry(g->device, RTC_GEOMETRY_TYPE_USER);
@@ -320,6 +340,8 @@ static void fill_ray(struct RTCRay *out, const txm_ray *ray)
                            .dir_z = ray->direction[2], .tfar = ray->far_t, .mask = ~0u};
 }
 
+/* The number of the instance where there is one, else that of the geometry: objects are numbered through all
+ * kinds. */
 static void geometry_intersect(const txm_geometry *g, const txm_ray *ray, txm_ray_hit *hit)
 {
     struct RTCRayHit r;
