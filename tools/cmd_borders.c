@@ -4,6 +4,10 @@
  *
  * In: tx files and one of --add, --strip, --check. Files are worked on by all threads at once, one thread per file; the
  * library replaces each as a whole. Out: a line or a JSON object per file; exit code 5 when a check finds something.
+ *
+ * Adding needs no source: the pixels of the file itself are gathered, so it works on files that Blender wrote.
+ * Strip gives back the bytes that were there before add. A file that already is as asked for is left alone,
+ * time stamp included.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -67,11 +71,13 @@ typedef struct task {
     txm_summary *summary;
 } task;
 
+/* The word for JSON; exactly one of the three is set, which run_borders has checked. */
 static const char *action_name(const borders_args *args)
 {
     return args->add ? "add" : args->strip ? "strip" : "check";
 }
 
+/* `found` is the state before: what a second run would find is `changed` and the action. */
 static void print_json(const task *t, const txm_borders_result *r, const txm_error *err)
 {
     cJSON *object = txm_json_new("txmill.borders", TXM_BORDERS_SCHEMA_VERSION);
@@ -101,6 +107,7 @@ static const char *outcome_of(const task *t, const txm_borders_result *r)
     return r->changed ? t->args->add ? "added" : "stripped" : t->args->check ? "sound" : "unchanged";
 }
 
+/* One line per file, after the first finding of a file the number of its other bad tiles. */
 static void print_text(const task *t, const txm_borders_result *r)
 {
     char section[TXM_FORMAT_BYTES], details[64] = "";
@@ -121,6 +128,8 @@ static void print_text(const task *t, const txm_borders_result *r)
     txm_print_end();
 }
 
+/* One file, on a thread of the pool. Printing and counting are under the lock; order of output is that of
+ * completion, which JSON readers must not rely on. */
 static void run_task(void *tasks, size_t index)
 {
     const task *t = (const task *)tasks + index;
@@ -167,6 +176,8 @@ static void sweep_folders(const txm_inputs *inputs)
     txm_names_free(&folders);
 }
 
+/* Files, not tiles, are what runs side by side: a farm has thousands of small ones, and a file's tiles are read
+ * in order. */
 static txm_status work_on(const borders_args *args, const txm_inputs *inputs, txm_tally *tally, txm_error *err)
 {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -197,6 +208,7 @@ static txm_status work_on(const borders_args *args, const txm_inputs *inputs, tx
     return err->status;
 }
 
+/* Zero files is a usage error of txm_tx_files_collect, which names the command. */
 static int run_borders(void *p, const txm_operands *operands)
 {
     const borders_args *args = p;

@@ -5,6 +5,10 @@
  * In: scenes, folders, images. Each image is looked up under the settings that a render would use, and its tx file
  * judged. Out: what is not ready, with the command that makes it so, and exit code 0 or 5: the last job before a
  * render can be this command.
+ *
+ * The same planning code as make runs underneath, as a dry run: what check calls fresh, make will not touch.
+ * Findings have ids (see txmill-check(1)); --ignore takes them one by one, so a pipeline can accept a known one
+ * without losing the rest.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +53,7 @@ static const struct {
     [UNUSABLE] = {"unusable", "unusable"}, [NO_IMAGE] = {"no-image", "without an image"},
 };
 
+/* An id that does not exist would silently ignore nothing: it is refused, with the list of those that do. */
 static txm_status check_id(const char *text, void *field, txm_error *err)
 {
     (void)field;
@@ -95,6 +100,7 @@ typedef struct checking {
     txm_error err;
 } checking;
 
+/* A handful at most; no table is worth it. */
 static bool is_ignored(const checking *c, const char *id)
 {
     for (size_t i = 0; i < c->args->ignore.count; i++)
@@ -103,6 +109,8 @@ static bool is_ignored(const checking *c, const char *id)
     return false;
 }
 
+/* One finding as a line or an object. Notes and ignored findings do not make the exit code 5: as text they are
+ * shown with --verbose only, while JSON has all, marked. */
 static void tell(checking *c, const txm_batch_file *file, const char *id, const char *severity, const char *tx,
                  const char *text)
 {
@@ -136,6 +144,8 @@ static void tell(checking *c, const txm_batch_file *file, const char *id, const 
 
 /* ---- one texture ------------------------------------------------------------------------------------------------ */
 
+/* The reason's first word is part of the library's interface for people and for this: missing, outdated, else
+ * unusable. */
 static state state_of(const txm_result *r)
 {
     if (r->outcome == TXM_OUTCOME_IS_TX || r->outcome == TXM_OUTCOME_USED_AS_IS)
@@ -164,6 +174,8 @@ static state judge(checking *c, const txm_batch_file *file, char *text, size_t t
     return UNUSABLE;
 }
 
+/* Called by the batch for each input, one at a time, as it is judged. Inputs that share a tx file with an
+ * earlier one are counted with that one. */
 static void on_done(void *user, const txm_batch_file *file)
 {
     checking *c = user;
@@ -213,6 +225,7 @@ static void on_done(void *user, const txm_batch_file *file)
 
 /* ---- the verdict ------------------------------------------------------------------------------------------------ */
 
+/* The advice at the end names -r only where a folder is among the operands. */
 static bool names_folder(const txm_operands *operands)
 {
     struct stat st;
@@ -243,6 +256,7 @@ static void print_command(const checking *c, const txm_operands *operands)
     }
 }
 
+/* The last line is the answer, and ends in the command that would make it 'ready to render'. */
 static void print_sum(const checking *c, const txm_operands *operands)
 {
     bool ready = !c->tally.findings && !c->tally.failed;
@@ -279,6 +293,7 @@ static void print_json_sum(const checking *c)
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
+/* A dry run on the CPU: nothing is converted, and no device is started to find that out. */
 static txm_status check(checking *c, const txm_operands *operands, txm_error *err)
 {
     const check_args *a = c->args;

@@ -4,6 +4,9 @@
  *
  * Out: roles and spaces with their aliases and classes, and those that the config has but this build cannot use, with
  * the reason. The names printed are those that --colorspace and rules take.
+ *
+ * Text for people, --json for programs, --names for scripts that fill a menu. The order is the config's own:
+ * that is how artists know it from Blender.
  */
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +48,7 @@ static const char *const class_words[] = {"data", "scene_linear", "scene_linear_
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
+/* Values come from a config that anybody wrote: control characters in them are shown, not sent to the terminal. */
 static void print_field(const char *label, const char *value)
 {
     printf("%-24s", label);
@@ -52,6 +56,8 @@ static void print_field(const char *label, const char *value)
     putchar('\n');
 }
 
+/* What was left out of a newer config to be able to load it is said here, since it explains names that are
+ * missing below. */
 static void print_config(const txm_color_config *config)
 {
     const char *left_out = txm_color_config_left_out(config), *id = txm_color_working_interop_id(config);
@@ -67,6 +73,7 @@ static void print_config(const txm_color_config *config)
     print_field("XYZ to scene_linear", txm_color_xyz_to_scene_linear_text(config));
 }
 
+/* A space that cannot be used is listed with the reason: people look for it by name. */
 static void print_entry(void *user, const txm_color_entry *e)
 {
     char line[200];
@@ -127,6 +134,7 @@ static void add_entry(void *array, const txm_color_entry *e)
 
 typedef void (*entry_fn)(void *user, const txm_color_entry *entry);
 
+/* The three outputs differ in what they do with an entry, not in how they walk. */
 static txm_status each_entry(const txm_color_config *config, entry_fn fn, void *user, txm_error *err)
 {
     for (size_t i = 0; i < txm_color_count(config); i++) {
@@ -145,6 +153,7 @@ static txm_status list_text(const txm_color_config *config, txm_error *err)
     return each_entry(config, print_entry, NULL, err);
 }
 
+/* Unavailable spaces are not offered: each name printed works as --colorspace. */
 static void print_name(void *user, const txm_color_entry *e)
 {
     (void)user;
@@ -169,6 +178,8 @@ static txm_status list_json(const txm_color_config *config, txm_error *err)
     return status;
 }
 
+/* Takes no operands: a config that is given as one would be ignored, so it is refused with the option it
+ * belongs to. */
 static int run_colorspaces(void *p, const txm_operands *operands)
 {
     const colorspaces_args *args = p;

@@ -4,6 +4,9 @@
  *
  * Out: the vector code that the CPU can run, and every GPU with its memory and, where it cannot be used, why. Nothing
  * is converted.
+ *
+ * The same facts that --device auto decides by: when a conversion runs on the CPU though there is a GPU, this
+ * says why.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +44,8 @@ typedef struct devices {
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
+/* The vector code in use first; others that this machine could run are for TXMILL_ISA, in tests and
+ * measurements. */
 static void print_cpu(const txm_cpu_info *cpu)
 {
     printf("%-8s %u thread%s, vector code %s", "cpu", cpu->cores, cpu->cores == 1 ? "" : "s", cpu->isa);
@@ -54,6 +59,7 @@ static void print_cpu(const txm_cpu_info *cpu)
     puts(separator[0] == ',' ? ")" : "");
 }
 
+/* A device that cannot be used keeps its line, with the reason after it. */
 static void print_gpu(const txm_device_info *d)
 {
     char memory[TXM_FORMAT_BYTES], unused[TXM_FORMAT_BYTES];
@@ -71,6 +77,7 @@ static void print_gpu(const txm_device_info *d)
     putchar('\n');
 }
 
+/* No GPU is not an error: the line says what was looked for and not found. */
 static void print_text(const devices *d)
 {
     print_cpu(&d->cpu);
@@ -118,6 +125,7 @@ static void print_json(const devices *d)
 
 /* ---- the command ------------------------------------------------------------------------------------------------ */
 
+/* Always exit code 0, unless memory runs out: scripts read the answer from JSON. */
 static int run_devices(void *p, const txm_operands *operands)
 {
     const devices_args *args = p;

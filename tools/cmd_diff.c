@@ -5,6 +5,10 @@
  * In: two files, tx or plain images, and thresholds. Out: differing metadata, and per level the largest and mean
  * error, PSNR, the share of samples that differ and the worst tile; exit code 5 beyond a threshold; a picture where
  * one is asked for.
+ *
+ * With -r two folders are compared file by file, by relative name. Type and container may differ: pixels are
+ * compared as float32, level by level. A level that cannot be compared, since sizes or channels differ, is a
+ * difference whatever the thresholds are; without thresholds, so is every sample that is not equal.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +37,7 @@ typedef struct diff_args {
     txm_report_args report;
 } diff_args;
 
+/* Thresholds are at least 0; infinity is allowed, for PSNR. */
 static txm_status parse_number(const char *text, void *field, txm_error *err)
 {
     char *end;
@@ -76,6 +81,7 @@ static const txm_option_group groups[] = {
     {0},
 };
 
+/* Below 0 is 'no threshold'. */
 static void defaults(void *p)
 {
     diff_args *args = p;
@@ -112,6 +118,7 @@ static const char *word_of(const diff_args *args, const txm_diff_report *r)
     return same ? "the same" : r->within && !(args->metadata && r->metadata) ? "within the thresholds" : "different";
 }
 
+/* One pair is printed in full; of many, those that are the same take one line each. */
 static void print_text(const diffing *x, const txm_diff_report *r, const char *word, bool one_of_many)
 {
     bool same = !strcmp(word, "the same");
@@ -126,6 +133,7 @@ static void print_text(const diffing *x, const txm_diff_report *r, const char *w
            same && r->metadata ? ", but for the metadata" : "");
 }
 
+/* Pixels first, then metadata: where the pixels cannot be compared there is nothing to print. */
 static txm_status compare_files(diffing *x, const char *const paths[2], bool one_of_many, txm_error *err)
 {
     const diff_args *args = x->args;
@@ -166,6 +174,7 @@ static txm_status compare_files(diffing *x, const char *const paths[2], bool one
     return status;
 }
 
+/* A pair that fails is a failure of its own: the others are still compared. */
 static void compare(diffing *x, const txm_input *a, const txm_input *b, bool one_of_many)
 {
     const char *const paths[2] = {a->path, b->path};
@@ -248,6 +257,7 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Operands are collected as everywhere, so that @FILE and patterns work; then there must be two. */
 static txm_status compare_pair(diffing *x, const txm_operands *operands, txm_error *err)
 {
     static const txm_files_how how = {.command = "diff", .what = "file", .tx = true, .may_be_none = true};
@@ -267,6 +277,8 @@ static txm_status compare_pair(diffing *x, const txm_operands *operands, txm_err
     return status;
 }
 
+/* Folders only if both operands are ones and -r is given: a folder against a file is a mistake, and is named as
+ * one. */
 static int run_diff(void *p, const txm_operands *operands)
 {
     const diff_args *args = p;

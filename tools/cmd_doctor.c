@@ -4,6 +4,10 @@
  *
  * Out: a list of facts, each good, a note, or bad: versions of the program and its libraries, devices, the OCIO
  * config, limits of the process, variables. It changes nothing, so it can be run beside a render that hangs.
+ *
+ * What is bad here is what txmill itself would fail or slow down for: too few file descriptors, a folder that
+ * cannot be written, a config that does not load. Nothing leaves the machine, and values of variables that may
+ * hold secrets are not among those listed.
  */
 #include <libdeflate.h>
 #include <openssl/crypto.h>
@@ -74,6 +78,7 @@ static void tell(examination *x, health state, const char *part, const char *nam
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
 
+/* The compiler and system of the build and of the machine: the first lines that a report needs. */
 static void examine_program(examination *x)
 {
     struct utsname system;
@@ -86,6 +91,8 @@ static void examine_program(examination *x)
     }
 }
 
+/* Versions as the libraries report them when they run, not as they were compiled against, where they can say
+ * so. */
 static void examine_libraries(examination *x)
 {
     char tiff[VALUE], text[VALUE], *looked_in = NULL;
@@ -117,6 +124,7 @@ static void examine_libraries(examination *x)
 
 /* ---- the machine ------------------------------------------------------------------------------------------------ */
 
+/* A missing GPU is no fault: the CPU makes the same files. */
 static void examine_devices(examination *x)
 {
     txm_cpu_info cpu;
@@ -157,6 +165,7 @@ static void examine_memory(examination *x)
     tell(x, GOOD, "limit", "memory", text);
 }
 
+/* `least` is what a run needs at least; below it the value is bad. */
 static void examine_limit(examination *x, __rlimit_resource_t resource, const char *name, rlim_t least)
 {
     struct rlimit limit;
@@ -173,6 +182,7 @@ static void examine_limit(examination *x, __rlimit_resource_t resource, const ch
 
 /* ---- the place -------------------------------------------------------------------------------------------------- */
 
+/* Loads the config as make would, with the same options: an error here is the error there. */
 static void examine_config(examination *x, const txm_config_args *args)
 {
     const txm_color_options how = {
@@ -220,6 +230,7 @@ static const char *file_system(const char *path)
     return unknown;
 }
 
+/* Free space and whether we may write, for the places where txmill does. */
 static void examine_folder(examination *x, const char *name, const char *path)
 {
     struct statvfs fs;
@@ -239,6 +250,7 @@ static void examine_folder(examination *x, const char *name, const char *path)
     tell(x, writable && free_bytes > 100 << 20 ? GOOD : NOTE, "files", name, text);
 }
 
+/* Only variables that change what txmill does. */
 static void examine_environment(examination *x)
 {
     static const char *const names[] = {"OCIO",     "TMPDIR",         "LC_ALL",        "LANG",        "TERM",
@@ -250,6 +262,8 @@ static void examine_environment(examination *x)
     }
 }
 
+/* The .txmill file that holds here, and what it sets; a mistake in it is bad, because every command will fail
+ * on it. */
 static void examine_project(examination *x)
 {
     txm_project project;
@@ -274,6 +288,7 @@ static void examine_project(examination *x)
     txm_project_free(&project);
 }
 
+/* Exit code 5 if anything is bad, so that a farm can run it as a check of its nodes. */
 static int run_doctor(void *p, const txm_operands *operands)
 {
     const doctor_args *args = p;

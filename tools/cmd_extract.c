@@ -4,6 +4,10 @@
  *
  * In: a tx file and a level. Out: a picture in the format of the output's extension: as stored where the format holds
  * that, else encoded for viewing.
+ *
+ * Several files need a folder as output; pictures are named after the images, or, where two would share a name,
+ * after the whole tx file. --raw keeps scene-linear values in 8-bit formats, for looking at what is stored
+ * rather than at the texture.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +80,7 @@ static const txm_option_group groups[] = {
     {0},
 };
 
+/* PNG holds what most textures hold; floats are written as they are only in formats that can (EXR, TIFF). */
 static void defaults(void *p)
 {
     ((extract_args *)p)->format = "png";
@@ -87,6 +92,7 @@ typedef struct extraction {
     const char *path, *output;
 } extraction;
 
+/* Both successes and failures have the two names, so that a script can match them. */
 static cJSON *new_object(const extraction *x)
 {
     cJSON *o = txm_json_new("txmill.extract", TXM_EXTRACT_SCHEMA_VERSION);
@@ -95,6 +101,7 @@ static cJSON *new_object(const extraction *x)
     return o;
 }
 
+/* `encoded` says whether values were changed for viewing: without it a picture cannot be judged. */
 static void print_json(const extraction *x, const txm_extracted *p)
 {
     cJSON *o = new_object(x);
@@ -109,6 +116,7 @@ static void print_json(const extraction *x, const txm_extracted *p)
     txm_json_emit(o);
 }
 
+/* On stderr: standard output may be the picture's. */
 static void say_written(const extraction *x, const txm_extracted *p)
 {
     char level[32];
@@ -117,6 +125,7 @@ static void say_written(const extraction *x, const txm_extracted *p)
             p->height, txm_type_name(p->type), txm_format_channels(p->channels));
 }
 
+/* Reads, encodes if the format is for viewing, writes. The guard against overwriting a source has run before. */
 static txm_status extract(const extraction *x, txm_error *err)
 {
     const extract_args *args = x->args;
@@ -133,6 +142,7 @@ static txm_status extract(const extraction *x, txm_error *err)
 
 /* ---- the files -------------------------------------------------------------------------------------------------- */
 
+/* A trailing slash makes a folder of it even if there is none yet. */
 static bool names_folder(const char *output)
 {
     struct stat st;
@@ -163,6 +173,7 @@ static char *picture_name(const extract_args *args, const char *path, txm_names 
     return full;
 }
 
+/* The name is chosen first, then guarded: -o could name the very file that is read. */
 static txm_status extract_one(const extract_args *args, const txm_inputs *inputs, size_t index, txm_names *taken,
                               txm_error *err)
 {
@@ -185,6 +196,7 @@ static txm_status extract_one(const extract_args *args, const txm_inputs *inputs
     return status;
 }
 
+/* Files one after the other: the library decodes each with all threads. */
 static void extract_all(const extract_args *args, const txm_inputs *inputs, txm_tally *tally)
 {
     txm_summary summary = {.words = {"written"}};
@@ -204,6 +216,7 @@ static void extract_all(const extract_args *args, const txm_inputs *inputs, txm_
         txm_summary_say(&summary, "picture");
 }
 
+/* The folder is made only if it was asked for with a slash: a mistyped name should not leave one. */
 static txm_status check(const extract_args *args, const txm_inputs *inputs, txm_error *err)
 {
     size_t count = txm_inputs_count(inputs);
@@ -215,6 +228,7 @@ static txm_status check(const extract_args *args, const txm_inputs *inputs, txm_
     return slash ? txm_folders_make(args->output, err) : TXM_OK;
 }
 
+/* Without -o there is nothing sensible to do: a picture on a terminal is `txmill view`. */
 static int run_extract(void *p, const txm_operands *operands)
 {
     const extract_args *args = p;

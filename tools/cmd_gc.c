@@ -4,6 +4,9 @@
  *
  * Parses what to remove and from where; gc_folders.c does folders, txm_store_trim stores. Without --delete nothing is
  * touched, and the same lines are printed as with it.
+ *
+ * Removing is the one thing that cannot be undone: it takes --delete, and what is removed is listed either way.
+ * Folders are judged file by file in batch/garbage_judge.c; whatever cannot be judged is kept.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +77,7 @@ static const txm_option_group groups[] = {
     {0},
 };
 
+/* No age and no size: neither bound is in force unless given. */
 static void defaults(void *p)
 {
     txm_gc_args *args = p;
@@ -83,6 +87,7 @@ static void defaults(void *p)
 
 /* ---- reporting -------------------------------------------------------------------------------------------------- */
 
+/* One schema for both kinds of garbage, folders and stores. */
 cJSON *txm_gc_object(const char *type)
 {
     cJSON *o = txm_json_new("txmill.gc", TXM_GC_SCHEMA_VERSION);
@@ -90,6 +95,7 @@ cJSON *txm_gc_object(const char *type)
     return o;
 }
 
+/* Called after each object of a store is removed, or would be. */
 static void on_removed(void *user, const char *path, uint64_t bytes, double unused_s)
 {
     const txm_gc_args *args = user;
@@ -108,6 +114,7 @@ static void on_removed(void *user, const char *path, uint64_t bytes, double unus
     }
 }
 
+/* What was there, and what went of it. */
 static void print_summary(const txm_gc_args *args, const txm_trim_result *r)
 {
     char size[TXM_FORMAT_BYTES], gone[TXM_FORMAT_BYTES], files[TXM_FORMAT_COUNT];
@@ -126,6 +133,7 @@ static void print_summary(const txm_gc_args *args, const txm_trim_result *r)
     txm_json_emit(o);
 }
 
+/* Objects that could not be removed are counted as failures that a retry may cure. */
 static int trim_store(txm_gc_args *args)
 {
     txm_error err = {0};
@@ -179,6 +187,7 @@ static txm_status check_rules(const txm_gc_args *args, txm_error *err)
     return err->status;
 }
 
+/* A store and folders exclude each other, since the same option means other things for them. */
 static int run_gc(void *p, const txm_operands *operands)
 {
     txm_gc_args *args = p;

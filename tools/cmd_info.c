@@ -4,6 +4,9 @@
  *
  * In: tx files. Out: container, sizes, what the metadata says, and whether Cycles would load the file. info_report.c
  * prints; this file goes through the inputs and keeps the tally.
+ *
+ * Reading is quick unless it must not be: --quick leaves the tiles undecoded, --tiles decodes all and counts
+ * them. The verdict (used, outdated, unusable ...) is the library's, the one that check and list give as well.
  */
 #include "core/fail.h"
 #include "core/mem.h"
@@ -49,6 +52,7 @@ static const txm_option_group groups[] = {
     {0},
 };
 
+/* One file. The summary counts its verdict, not whether it could be read: that is the tally's. */
 static txm_status show(txm_context *context, const char *path, const info_args *args, txm_summary *summary,
                        txm_error *err)
 {
@@ -71,6 +75,7 @@ static txm_status show(txm_context *context, const char *path, const info_args *
     return status;
 }
 
+/* A blank line between files for people, none in JSON; a file that fails does not stop the next. */
 static void show_all(txm_context *context, const txm_inputs *inputs, const info_args *args, txm_tally *tally)
 {
     txm_summary summary = {.words = {"used"}};
@@ -95,6 +100,7 @@ static void show_all(txm_context *context, const txm_inputs *inputs, const info_
         txm_summary_print(&summary, "file");
 }
 
+/* Colours are needed only to name spaces: a config that cannot be loaded fails here, before any file. */
 static int run_info(void *p, const txm_operands *operands)
 {
     info_args *args = p;

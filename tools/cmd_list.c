@@ -4,6 +4,9 @@
  *
  * In: scenes. Out: the images that a render would look up, what uses them, and the state of their tx files; with
  * --lint, findings about nodes and files. Nothing is made.
+ *
+ * A scene is read by our own reader (src/blend), without Blender; the state of tx files is looked up as Cycles
+ * would. Exit code 5 with --lint when something is found, 0 otherwise.
  */
 #include <stdio.h>
 #include <string.h>
@@ -68,6 +71,7 @@ static txm_status context_for(const txm_blend *blend, const txm_input *input, co
     return txm_context_derive(plain, space, own, err);
 }
 
+/* The working space of a scene may differ from the config's: then a context of its own is made for it. */
 static txm_status list_scene(const txm_input *input, const list_args *args, txm_context *context, txm_tally *tally,
                              txm_summary *summary, txm_error *err)
 {
@@ -104,6 +108,7 @@ static txm_status list_scene(const txm_input *input, const list_args *args, txm_
     return status;
 }
 
+/* Scenes one after the other, with a blank line between; each can take its libraries with it. */
 static void list_all(const txm_inputs *inputs, const list_args *args, txm_context *context, txm_tally *tally)
 {
     txm_summary summary = {.words = {"fresh"}};
@@ -133,6 +138,7 @@ static void list_all(const txm_inputs *inputs, const list_args *args, txm_contex
     }
 }
 
+/* Folders are searched for *.blend only. */
 static int run_list(void *p, const txm_operands *operands)
 {
     static const char *const scenes[] = {"*.blend", NULL};

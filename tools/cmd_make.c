@@ -4,6 +4,9 @@
  *
  * Only the options of the command: make_run.c carries it out, since `txmill watch` does the same work round after
  * round.
+ *
+ * Order of what is checked: options, shard, project settings, then inputs. Each can be wrong in a way that the
+ * next would hide.
  */
 #include "core/fail.h"
 #include "tools/make/make_run.h"
@@ -58,6 +61,7 @@ static const txm_option_group groups[] = {
     {0},
 };
 
+/* The project's .txmill files fill in what the command line left open: see txm_project_apply. */
 static void defaults(void *p)
 {
     txm_settings_args_default(&((txm_make_args *)p)->settings);
@@ -80,6 +84,7 @@ static txm_status check_usage(const txm_make_args *args, const txm_operands *ope
     return TXM_OK;
 }
 
+/* What must be right before anything is read; the rest is txm_make_run's. */
 static int run_make(void *p, const txm_operands *operands)
 {
     txm_make_args *args = p;

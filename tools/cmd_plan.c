@@ -4,6 +4,10 @@
  *
  * In: the inputs of a farm job and a number of shards. Out: per shard its share of images, processor time and memory,
  * so that a job can be sized before it is submitted. The division is the one that `make --shard` will use.
+ *
+ * Without arguments for memory or time it asks nothing of a farm: the table is what a person needs to choose N.
+ * `list` in the last line is a digest of the inputs; if two nodes print different ones they see different
+ * files, and shards would not fit together.
  */
 #include <stdio.h>
 #include <string.h>
@@ -72,11 +76,13 @@ typedef struct plan {
     txm_tally tally;
 } plan;
 
+/* Comes once, before the files. */
 static void on_planned(void *user, const txm_batch_totals *totals)
 {
     snprintf(((plan *)user)->list_key, TXM_KEY_HEX, "%s", totals->list_key);
 }
 
+/* Weight is what shards are balanced by, and every input has one; cost is only of those that will be converted. */
 static void add(share *s, const txm_batch_file *file)
 {
     bool work = file->err->status == TXM_OK && file->result->outcome == TXM_OUTCOME_WOULD_CREATE;
@@ -99,6 +105,7 @@ static cJSON *new_object(const char *type)
     return o;
 }
 
+/* With --files: the shard first, so that the output sorts and cuts easily. */
 static void print_file(const plan *p, const txm_batch_file *file)
 {
     if (p->args->report.json) {
@@ -114,6 +121,7 @@ static void print_file(const plan *p, const txm_batch_file *file)
     putchar('\n');
 }
 
+/* Also called for inputs that failed: they have a place in a shard, whose job will report them again. */
 static void on_done(void *user, const txm_batch_file *file)
 {
     plan *p = user;
@@ -141,6 +149,7 @@ static double balance(const plan *p)
     return p->total.weight_s > 0 ? heaviest * p->args->shards / p->total.weight_s : 1;
 }
 
+/* The same members for a shard and for the whole. */
 static void add_share(cJSON *o, const share *s)
 {
     txm_json_uint(o, "inputs", s->inputs);
@@ -169,6 +178,7 @@ static void print_json(const plan *p)
     txm_json_emit(o);
 }
 
+/* The share of the weight in percent; a plan without weight (everything is fresh) has 0. */
 static void print_row(const char *name, const share *s, double whole)
 {
     char memory[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
@@ -177,6 +187,7 @@ static void print_row(const char *name, const share *s, double whole)
            whole > 0 ? 100 * s->weight_s / whole : 0);
 }
 
+/* The balance goes to stderr with the key: it is about the plan, not a row of it. */
 static void print_table(const plan *p)
 {
     char name[16];
@@ -191,6 +202,7 @@ static void print_table(const plan *p)
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
+/* A dry run of the batch with `shards` set: the same code that divides for make. */
 static txm_status make_plan(plan *p, const txm_operands *operands, txm_error *err)
 {
     const plan_args *a = p->args;
@@ -210,6 +222,7 @@ static txm_status make_plan(plan *p, const txm_operands *operands, txm_error *er
     return status;
 }
 
+/* The number of shards is asked for by name: a plan for one shard would say nothing. */
 static int run_plan(void *v, const txm_operands *operands)
 {
     plan_args *args = v;

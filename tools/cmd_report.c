@@ -4,6 +4,9 @@
  *
  * In: logs of `make --json`, one or many. Out: a page, and its totals as text or JSON. Lines that are no log are
  * counted, not fatal: a log of a killed run ends in the middle of one.
+ *
+ * The page is self-contained: no network, no other file. Its numbers are computed here and not in the browser,
+ * so that --json and the page agree.
  */
 #include <string.h>
 
@@ -43,6 +46,7 @@ static const txm_option_group groups[] = {
 
 /* ---- reporting -------------------------------------------------------------------------------------------------- */
 
+/* All ids are there, also those with 0: a script need not test. */
 static void add_lint(cJSON *o, const txm_report_sums *s)
 {
     cJSON *lint = txm_json_object(o, "lint");
@@ -50,6 +54,7 @@ static void add_lint(cJSON *o, const txm_report_sums *s)
         txm_json_uint(lint, txm_lint_name((txm_lint)(1U << i)), s->lint[i]);
 }
 
+/* What Cycles would need from each level on; the JSON has the sums that the page draws. */
 static void add_memory(cJSON *o, const txm_report_memory *m)
 {
     cJSON *memory = txm_json_object(o, "texture_memory");
@@ -61,6 +66,7 @@ static void add_memory(cJSON *o, const txm_report_memory *m)
         txm_json_append_number(levels, m->from[i], 17);
 }
 
+/* One object for all runs: the runs themselves are in their logs. */
 static void print_json(const txm_report *r, const txm_report_sums *s)
 {
     cJSON *o = txm_json_new("txmill.report", REPORT_SCHEMA_VERSION);
@@ -91,6 +97,7 @@ static void print_json(const txm_report *r, const txm_report_sums *s)
     txm_json_emit(o);
 }
 
+/* The verdict in words on stderr, as the last line of a job. */
 static void say_sums(const txm_report *r, const txm_report_sums *s)
 {
     char size[TXM_FORMAT_BYTES], runs[TXM_FORMAT_COUNT], images[TXM_FORMAT_COUNT];
@@ -132,6 +139,7 @@ static txm_status add_logs(txm_report *report, const txm_inputs *inputs, txm_tal
     return TXM_OK;
 }
 
+/* Logs may be operands, folders of *.jsonl, or standard input. */
 static int run_report(void *p, const txm_operands *operands)
 {
     static const char *const logs[] = {"*.jsonl", NULL};

@@ -4,6 +4,9 @@
  *
  * In: images and settings. Out: per image the tx file that Cycles would load, or why there is none and what is there
  * instead. With --touch, files whose times were lost on the way get them back, after a deep comparison.
+ *
+ * Exit code 0 if every image has a file that Cycles loads, 5 if one has not. `make` answers the same question
+ * before it converts; resolve says in addition which other names are there and how their settings differ.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,11 +57,13 @@ static const txm_option_group groups[] = {
     {0},
 };
 
+/* The settings are those that make would be given: the name depends on them. */
 static void defaults(void *p)
 {
     txm_settings_args_default(&((resolve_args *)p)->settings);
 }
 
+/* An image that is a tx file itself, or that needs none, counts as loaded. */
 static bool is_loaded(const txm_resolution *r)
 {
     return r->state == TXM_TX_STATE_FRESH || r->state == TXM_TX_STATE_SOURCE;
@@ -66,6 +71,7 @@ static bool is_loaded(const txm_resolution *r)
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
+/* The state first; below it what explains it: the two times, or the files that are there under other names. */
 static void print_text(const char *image, const txm_resolution *r)
 {
     char image_time[TXM_TIME_BYTES], tx_time[TXM_TIME_BYTES];
@@ -135,6 +141,7 @@ static void print_json_error(const char *image, const txm_error *err)
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
+/* A scene's inputs may ask for another working space than the config's, which takes a context of their own. */
 static txm_status resolve_one(txm_context *context, const txm_input *input, const txm_rules *rules,
                               const resolve_args *args, txm_tally *tally, txm_summary *summary, txm_error *err)
 {
@@ -187,6 +194,7 @@ static void resolve_all(txm_context *context, const txm_rules *rules, const reso
         txm_summary_print(&summary, "image");
 }
 
+/* Rules apply as in make, so that both look for the same name. */
 static int run_resolve(void *p, const txm_operands *operands)
 {
     static const txm_files_how how = {.command = "resolve", .what = "image"};

@@ -5,6 +5,9 @@
  * In: a tx file, a place, derivatives and a filter. Out: the colour, and on request the levels, tiles, pixels and
  * weights that make it; or a whole patch as a picture. The look-up is the library's own, so what is explained is what
  * a renderer gets.
+ *
+ * Without --grid one look-up is made and can be explained step by step; with it a patch of the texture is
+ * rendered, each pixel a look-up with derivatives of its own. UDIM sets are one texture, given as a pattern.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,6 +49,7 @@ typedef struct sample_args {
     txm_tx_files_args files;
 } sample_args;
 
+/* Remembers whether the number was given: 0 is a place, too. */
 static txm_status parse_number(const char *text, void *field, txm_error *err)
 {
     char *end;
@@ -57,6 +61,7 @@ static txm_status parse_number(const char *text, void *field, txm_error *err)
     return TXM_OK;
 }
 
+/* By strtoul after a look at the first digit, which alone would take signs and blanks. */
 static txm_status parse_grid(const char *text, void *field, txm_error *err)
 {
     char *end, *last;
@@ -140,6 +145,7 @@ static const txm_option_group groups[] = {
     {0},
 };
 
+/* From options to the struct that a renderer would fill in. */
 static txm_sampler sampler_of(const sample_args *args)
 {
     txm_sampler how;
@@ -176,6 +182,7 @@ static size_t texture_inputs(const txm_inputs *inputs, size_t first)
     return n;
 }
 
+/* A pattern's files are one texture. */
 static size_t texture_count(const txm_inputs *inputs)
 {
     size_t n = 0;
@@ -184,6 +191,7 @@ static size_t texture_count(const txm_inputs *inputs)
     return n;
 }
 
+/* Rows and columns of the set from the highest numbers: holes stay holes. */
 static txm_status add_tiles(texture *t, txm_extension extension, uint32_t *numbers, uint32_t *ids, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -199,6 +207,7 @@ static txm_status add_tiles(texture *t, txm_extension extension, uint32_t *numbe
     return status == TXM_OK ? txm_texture_set_add_udim(t->set, numbers, ids, t->count, &t->id, err) : status;
 }
 
+/* A file alone is added as it is; a set has its tiles added first. */
 static txm_status texture_open(texture *t, txm_extension extension, txm_error *err)
 {
     const txm_input *input = txm_inputs_at(t->inputs, t->first);
@@ -227,6 +236,7 @@ static const char *tile_path(const texture *t, uint32_t tile)
 
 /* ---- one look-up ---- */
 
+/* Nine digits bring every float32 back exactly. */
 static void print_values(const float *c)
 {
     for (int i = 0; i < 4; i++)
@@ -240,6 +250,7 @@ static uint32_t udim_at(const texture *t, txm_lookup *at)
     return t->rows ? txm_udim_of(&at->u, &at->v) : 0;
 }
 
+/* In the order in which a look-up happens: level, pixels, weights, colour. */
 static void print_explanation(const texture *from, txm_lookup at, const txm_explanation *e)
 {
     uint32_t tile = udim_at(from, &at);
@@ -281,6 +292,7 @@ static void json_values(cJSON *object, const char *name, const float *c)
         txm_json_append_number(values, (double)c[i], 9);
 }
 
+/* Everything that went in is repeated, so that an object can be judged alone. */
 static bool print_json(const texture *from, const txm_sampler *how, const sample_args *args, const txm_lookup *at,
                        const float *out, const txm_explanation *e)
 {
@@ -345,6 +357,7 @@ static txm_status look_up(txm_texture_set *set, uint32_t id, const txm_sampler *
     return TXM_OK;
 }
 
+/* The centre if no place is given. The explanation is a large struct and lives on the heap. */
 static txm_status sample_place(const texture *t, const sample_args *args, bool named, txm_error *err)
 {
     const txm_sampler how = sampler_of(args);
@@ -383,6 +396,7 @@ typedef struct row {
     uint32_t *random, *again;
 } row;
 
+/* One allocation for all arrays of a row. */
 static bool row_new(row *r, size_t n)
 {
     float *all = txm_calloc(n, 12 * sizeof(float));
@@ -451,6 +465,7 @@ static txm_status render_rows(const texture *t, const sample_args *args, float *
     return TXM_OK;
 }
 
+/* Row by row through the batch look-up: the same code, and the same bits, as one by one. */
 static txm_status render_patch(const texture *t, const sample_args *args, txm_error *err)
 {
     row r;
@@ -480,6 +495,7 @@ static void defaults(void *p)
     args->seed = UINT32_MAX; /* not given */
 }
 
+/* What goes together and what does not, before a file is opened. */
 static txm_status check(sample_args *args, txm_error *err)
 {
     const txm_sampler how = sampler_of(args);
@@ -505,6 +521,7 @@ static void print_json_error(const char *path, const txm_error *err)
     txm_json_emit(o);
 }
 
+/* One texture from opening to freeing. */
 static txm_status sample(texture *t, const sample_args *args, bool named, txm_error *err)
 {
     txm_status status = texture_open(t, (txm_extension)args->extension, err);
@@ -516,6 +533,7 @@ static txm_status sample(texture *t, const sample_args *args, bool named, txm_er
     return status;
 }
 
+/* Textures one after the other; with several, each output names its file. */
 static void sample_all(const sample_args *args, const txm_inputs *inputs, txm_tally *tally)
 {
     txm_summary summary = {.words = {"sampled"}};
@@ -540,6 +558,7 @@ static void sample_all(const sample_args *args, const txm_inputs *inputs, txm_ta
         txm_summary_say(&summary, "file");
 }
 
+/* A patch is one picture of one texture. */
 static int run_sample(void *p, const txm_operands *operands)
 {
     sample_args *args = p;

@@ -4,6 +4,9 @@
  *
  * In: paths. Out: for each the settings that hold there, and where each was said: a .txmill file with its line, a
  * variable, or the default.
+ *
+ * Settings that add up (rules) are listed all; of the others only the one that wins, which is the one nearest
+ * to the path.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -40,6 +43,7 @@ static txm_project_value otherwise(txm_project_key key)
     return (txm_project_value){key, values[key], "default"};
 }
 
+/* The origin is a file with its line, so that an editor can jump there. */
 static void print(const char *path, const txm_project_value *v, bool json)
 {
     if (json) {
@@ -58,6 +62,7 @@ static void print(const char *path, const txm_project_value *v, bool json)
     printf(")%s\n", txm_style_on(TXM_PLAIN));
 }
 
+/* Also says that there is no .txmill: the answer to 'why does my setting not hold'. */
 static void show(const char *path, const txm_project *project, bool json)
 {
     if (!json) {
@@ -80,6 +85,7 @@ static void show(const char *path, const txm_project *project, bool json)
     }
 }
 
+/* Without a path, those of this folder. */
 static int run_settings(void *p, const txm_operands *operands)
 {
     const settings_args *args = p;

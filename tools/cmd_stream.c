@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill stream: renders a scene through the texture cache, or says what texture memory it will need. */
+ *
+ * txmill stream: renders a scene through the texture cache, or says what texture memory it will need.
+ *
+ * `render` proves the cache on a scene: pictures are the same whatever the budget. `budget` traces the same
+ * rays without reading a tile and says what memory textures will take. Both print text, --json or a page
+ * (tools/stream); the library does the rendering (src/render).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +24,7 @@
 #include "tools/stream/stream_args.h"
 #include "txmill/picture.h"
 
+/* As in sample: signs and blanks are no sizes. */
 static txm_status parse_size(const char *text, void *field, txm_error *err)
 {
     char *end, *last = NULL;
@@ -42,6 +49,7 @@ static txm_status parse_percent(const char *text, void *field, txm_error *err)
     return TXM_OK;
 }
 
+/* The locale's decimal comma must not matter. */
 static txm_status parse_share(const char *text, void *field, txm_error *err)
 {
     char *end;
@@ -129,6 +137,8 @@ static const txm_option_group groups[] = {
     {"Engine", engines, 0},   {"Colour", txm_config_options, offsetof(txm_stream_args, config)},
     {"Output", outputs, 0},   {0}};
 
+/* The library's defaults, so that documentation and program cannot differ; but for the tile, where Blender's
+ * default is the sensible one. */
 static void defaults(void *p)
 {
     txm_stream_args *a = p;
@@ -155,6 +165,7 @@ static bool is_folder(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
+/* A folder of that name wins over a built-in scene. */
 static bool is_builtin(const char *name)
 {
     for (size_t i = 0; txm_render_builtin_name(i); i++)
@@ -163,6 +174,7 @@ static bool is_builtin(const char *name)
     return false;
 }
 
+/* Images on the command line are for built-in scenes; a folder's scene names its own. */
 static txm_status open_scene(const txm_stream_args *a, const txm_operands *operands, txm_render_scene **scene,
                              txm_error *err)
 {
@@ -179,6 +191,7 @@ static txm_status open_scene(const txm_stream_args *a, const txm_operands *opera
 
 /* ---- running ---- */
 
+/* Only on a terminal, and only where the line can be overwritten. */
 static void show_progress(void *user, uint64_t done, uint64_t all)
 {
     const double *begin = user;
@@ -190,6 +203,7 @@ static void show_progress(void *user, uint64_t done, uint64_t all)
                        txm_format_seconds(seconds * (double)(all - done) / (double)(done ? done : 1), left));
 }
 
+/* A budget takes one sample per pixel unless --samples asks for more: it is meant to answer quickly. */
 static txm_cache_options cache_options_of(const txm_stream_args *a)
 {
     txm_cache_options o;
@@ -250,6 +264,7 @@ static txm_status write_rgb(const char *path, const float *rgb, uint32_t width, 
     return status;
 }
 
+/* False colours scaled to the largest value, which the caption of the page names. */
 static txm_status write_heat(const char *path, const float *map, const txm_render_picture *p, txm_error *err)
 {
     float most, *colors = path ? txm_heat_colors(map, (size_t)p->width * p->height, &most) : NULL;
@@ -260,6 +275,7 @@ static txm_status write_heat(const char *path, const float *map, const txm_rende
     return status;
 }
 
+/* Pictures are written before anything is printed: a failure to write is the result then. */
 static txm_status render(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
                          const txm_render_options *o, txm_error *err)
 {
@@ -284,6 +300,7 @@ static txm_status render(const txm_stream_args *a, const char *name, const txm_r
     return status;
 }
 
+/* The list of tiles is for other programs: prefetching, or sizing a proxy. */
 static txm_status budget(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
                          const txm_render_options *o, txm_error *err)
 {
@@ -301,6 +318,7 @@ static txm_status budget(const txm_stream_args *a, const char *name, const txm_r
     return status;
 }
 
+/* The first operand is a verb, render or budget; the rest follows from it. */
 static txm_status check(const txm_stream_args *a, const txm_operands *operands, bool *is_budget, txm_error *err)
 {
     const char *what = operands->count ? operands->items[0] : "";
@@ -332,6 +350,7 @@ static txm_status check(const txm_stream_args *a, const txm_operands *operands, 
     return TXM_OK;
 }
 
+/* Errors are JSON as well once --json is given, from here on. */
 static int run_stream(void *p, const txm_operands *operands)
 {
     txm_stream_args *a = p;

@@ -4,6 +4,9 @@
  *
  * In: a tx file, a level, a tile, a padding. Out: its pixels as text, raw samples or a picture; with --all, all tiles
  * of the level on one sheet.
+ *
+ * What txm_tx_read_tile gives a renderer, made visible: with padding and extension chosen as a renderer would,
+ * tiles can be compared number by number with another reader's.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,6 +46,7 @@ typedef struct tile_args {
     txm_tx_files_args files;
 } tile_args;
 
+/* Two whole numbers and nothing else. */
 static txm_status parse_place(const char *text, void *field, txm_error *err)
 {
     unsigned long place[2] = {0};
@@ -102,6 +106,7 @@ typedef struct window {
     uint32_t w, h;
 } window;
 
+/* Integers stay codes: this shows what is stored, not what it means. */
 static double value_at(const window *w, size_t sample)
 {
     const uint8_t *p = w->pixels + sample * txm_type_bytes(w->info->type);
@@ -121,6 +126,7 @@ static double value_at(const window *w, size_t sample)
     return whole;
 }
 
+/* Coordinates are those of the level and may lie outside it, where the extension decides. */
 static void print_text(const window *w, FILE *out)
 {
     for (uint32_t y = 0; y < w->h; y++)
@@ -132,6 +138,7 @@ static void print_text(const window *w, FILE *out)
         }
 }
 
+/* Pixels as rows of numbers, below the facts that say which they are. */
 static bool print_json(const window *w, const char *path, const tile_args *args)
 {
     cJSON *object = txm_json_new("txmill.tile", TXM_TILE_SCHEMA_VERSION);
@@ -152,6 +159,7 @@ static bool print_json(const window *w, const char *path, const tile_args *args)
     return txm_json_print(object);
 }
 
+/* The window is clipped to the level's last tile: a narrow tile has a narrow window. */
 static txm_status read_window(txm_tx *tx, const tile_args *args, window *w, txm_error *err)
 {
     uint32_t p = args->padding;
@@ -204,6 +212,7 @@ static txm_status write_plain(const window *w, const char *path, bool raw, txm_e
     return txm_out_file_commit(&file, err);
 }
 
+/* By the output's name, unless --format says otherwise. */
 static int choose_format(const tile_args *args)
 {
     const char *out = args->output;
@@ -214,6 +223,7 @@ static int choose_format(const tile_args *args)
     return txm_path_has_ext(out, "raw") ? FORMAT_RAW : FORMAT_IMAGE;
 }
 
+/* Text and raw go to standard output as well; pictures need a file with an extension. */
 static txm_status write_window(const window *w, const char *path, const tile_args *args, txm_error *err)
 {
     int format = choose_format(args);
@@ -227,6 +237,7 @@ static txm_status write_window(const window *w, const char *path, const tile_arg
     return txm_picture_write(args->output, &picture, err);
 }
 
+/* All tiles of the level, side by side with gaps, borders tinted: tools/picture/tile_sheet.c draws it. */
 static txm_status write_sheet(txm_tx *tx, const tile_args *args, txm_error *err)
 {
     txm_level_picture sheet;
@@ -242,6 +253,7 @@ static txm_status write_sheet(txm_tx *tx, const tile_args *args, txm_error *err)
     return status;
 }
 
+/* Standard output, as text. */
 static void defaults(void *p)
 {
     ((tile_args *)p)->output = "-";
@@ -257,6 +269,7 @@ static void print_json_error(const char *path, const txm_error *err)
     txm_json_emit(o);
 }
 
+/* Nothing is said where the output itself is on the terminal. */
 static void say_written(const tile_args *args, const window *w)
 {
     if (args->json || !strcmp(args->output, "-"))
@@ -268,6 +281,7 @@ static void say_written(const tile_args *args, const window *w)
                 args->level, w->w, w->h);
 }
 
+/* With several files a head line names each, as head(1) does. */
 static txm_status show(const txm_input *input, const tile_args *args, bool headed, txm_error *err)
 {
     window w = {0};
@@ -293,6 +307,7 @@ static txm_status show(const txm_input *input, const tile_args *args, bool heade
     return status;
 }
 
+/* Only text may be many files: pictures would overwrite each other. */
 static void show_all(const tile_args *args, const txm_inputs *inputs, txm_tally *tally)
 {
     txm_summary summary = {.words = {"shown"}};
@@ -314,6 +329,7 @@ static void show_all(const tile_args *args, const txm_inputs *inputs, txm_tally 
         txm_summary_say(&summary, "file");
 }
 
+/* The guard runs over all inputs: an output that is one of them is refused. */
 static int run_tile(void *p, const txm_operands *operands)
 {
     const tile_args *args = p;

@@ -4,6 +4,10 @@
  *
  * In: tx files, or the log of a run that made them. Out: findings per file, sorted by what they cost a render, and
  * exit code 5 if there are any that matter.
+ *
+ * Quick checks are always made; --deep converts the source again and compares pixels, which takes as long as
+ * make. What is found is listed by the finding's cost to a render, errors first (src/inspect/finding_table.h
+ * has all kinds).
  */
 #include "core/fail.h"
 #include "tools/inspect/tx_files.h"
@@ -60,6 +64,7 @@ static const char *word_of(const txm_findings *findings)
     return verdict.used || verdict.use == TXM_USE_NO_IMAGE ? "with findings" : txm_use_word(verdict.use);
 }
 
+/* Findings and failures differ: a file that is damaged was verified successfully. */
 static txm_status verify_one(txm_context *context, const txm_rules *rules, const char *path, const verify_args *args,
                              txm_tally *tally, txm_summary *summary, txm_error *err)
 {
@@ -80,6 +85,7 @@ static txm_status verify_one(txm_context *context, const txm_rules *rules, const
     return status;
 }
 
+/* Tiles of one file are checked by all threads; files one after the other. */
 static void verify_all(txm_context *context, const txm_rules *rules, const verify_args *args, const txm_inputs *inputs,
                        txm_tally *tally)
 {
@@ -104,6 +110,7 @@ static void verify_all(txm_context *context, const txm_rules *rules, const verif
         txm_summary_print(&summary, "file");
 }
 
+/* From operands and from logs of runs (--run): both may be given, files are verified once. */
 static txm_status collect(const verify_args *args, const txm_operands *operands, txm_inputs **inputs, txm_error *err)
 {
     const txm_files_how how = {.command = "verify", .what = "tx file", .tx = true, .may_be_none = args->runs.count > 0};
@@ -119,6 +126,7 @@ static txm_status collect(const verify_args *args, const txm_operands *operands,
     return status;
 }
 
+/* Rules are needed for the name of the file: --deep and the check of the name use what a run would have used. */
 static int run_verify(void *p, const txm_operands *operands)
 {
     verify_args *args = p;

@@ -4,6 +4,9 @@
  *
  * In: tx files. Out: pictures in the terminal, or a page for the browser that holds as much of the pixels as its size
  * allows.
+ *
+ * In the terminal each file is one picture, as large as fits and in the best way that the terminal offers; the
+ * page has all levels, tiles and values of all files, as far as --page-size allows, and needs no network.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -53,6 +56,7 @@ typedef struct viewing {
 
 enum { FITTING = UINT32_MAX, PAGE_MEGABYTES = 16 };
 
+/* Columns and rows of the terminal, not pixels. */
 static txm_status parse_size(const char *text, void *field, txm_error *err)
 {
     unsigned columns, rows;
@@ -101,6 +105,7 @@ static const txm_option_group groups[] = {
     {0},
 };
 
+/* The level that fits the terminal, a page of 16 MB: both can be exceeded on request. */
 static void defaults(void *p)
 {
     view_args *args = p;
@@ -120,6 +125,7 @@ static uint32_t fitting_level(const txm_tx *tx, const txm_view_terminal *termina
     return level;
 }
 
+/* From stored values to 8 bits in the same way as extract: what is shown is what a picture would hold. */
 static txm_status print_picture(txm_tx *tx, uint32_t level, const txm_view_terminal *terminal, txm_error *err)
 {
     txm_level_picture picture = {0};
@@ -134,6 +140,8 @@ static txm_status print_picture(txm_tx *tx, uint32_t level, const txm_view_termi
     return status;
 }
 
+/* Below the picture: a few lines that fit a terminal's width; where there is no terminal, the level and all
+ * facts of the header. */
 static txm_status show(const viewing *v, const char *path, const txm_view_terminal *terminal, txm_error *err)
 {
     static const txm_info_extent header_only;
@@ -157,6 +165,7 @@ static txm_status show(const viewing *v, const char *path, const txm_view_termin
     return status;
 }
 
+/* The terminal is asked once for its size and abilities, not per file. */
 static void show_all(const viewing *v, txm_tally *tally)
 {
     const view_args *args = v->args;
@@ -182,6 +191,7 @@ static void show_all(const viewing *v, txm_tally *tally)
 
 /* ---- the page --------------------------------------------------------------------------------------------------- */
 
+/* Which levels the page holds in full: the others are left out by its size. */
 static void print_json(const char *path, const view_args *args, const txm_view_page_file *what, const txm_error *err)
 {
     cJSON *o = txm_json_new("txmill.view", TXM_VIEW_SCHEMA_VERSION);
@@ -256,6 +266,7 @@ static void tell_fates(const viewing *v, fate *fates, const txm_error *err, txm_
                 txm_format_count(count - tally->failed, "texture", files));
 }
 
+/* The page appears when it is complete, or not at all; files that failed are named in it and counted. */
 static txm_status write_page(const viewing *v, txm_tally *tally, txm_error *err)
 {
     txm_error failure = {0};
@@ -271,6 +282,7 @@ static txm_status write_page(const viewing *v, txm_tally *tally, txm_error *err)
 
 /* ---- the command ------------------------------------------------------------------------------------------------ */
 
+/* Options of the terminal and of the page exclude each other, and a pipe needs a named format. */
 static txm_status check(const view_args *args, txm_error *err)
 {
     if (args->html && !*args->html)
@@ -287,6 +299,7 @@ static txm_status check(const view_args *args, txm_error *err)
     return TXM_OK;
 }
 
+/* The guard keeps the page from overwriting a texture. */
 static txm_status view_all(viewing *v, txm_tally *tally, txm_error *err)
 {
     const view_args *args = v->args;
@@ -300,6 +313,7 @@ static txm_status view_all(viewing *v, txm_tally *tally, txm_error *err)
     return TXM_OK;
 }
 
+/* Files are collected before the config is loaded: a mistyped name should not wait for it. */
 static int run_view(void *p, const txm_operands *operands)
 {
     view_args *args = p;

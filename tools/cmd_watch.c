@@ -4,6 +4,10 @@
  *
  * In: folders. Each round takes the files that have been quiet for a while and runs what `txmill make` runs; a round
  * that fails for some files goes on with the others. It ends with SIGINT or SIGTERM.
+ *
+ * A file is converted when it has not changed for --settle seconds, so that a program that is still saving is
+ * not disturbed. What may be cured by waiting (a busy file, a share that is away) is tried again with growing
+ * pauses.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -54,6 +58,7 @@ static const txm_option_group groups[] = {
     {0},
 };
 
+/* Two seconds are longer than editors pause between writes of one file. */
 static void defaults(void *p)
 {
     watch_args *args = p;
@@ -71,6 +76,7 @@ typedef struct rounds {
     unsigned retry_s; /* 0: nothing failed in the last round that a retry may cure */
 } rounds;
 
+/* The pause doubles up to a bound; a round that works resets it. */
 static txm_status retry_later(rounds *r, txm_watch_work what, const txm_operands *files, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -95,6 +101,7 @@ static size_t folders_there(const rounds *r, char **out)
     return count;
 }
 
+/* A round is `txmill make` on the files that changed, or on all folders when the kernel lost count. */
 static txm_status run_round(rounds *r, txm_watch_work what, char **folders, txm_error *err)
 {
     txm_operands operands = {.items = folders};
@@ -110,6 +117,8 @@ static txm_status run_round(rounds *r, txm_watch_work what, char **folders, txm_
     return TXM_OK;
 }
 
+/* Runs until a signal comes or watching itself fails. A round in which files fail has reported them as make
+ * does, and is no reason to end. */
 static txm_status watch_folders(rounds *r, char **folders, txm_error *err)
 {
     const txm_input_args *input = &r->args->make.input;
@@ -149,6 +158,7 @@ static txm_status check_settings(const txm_make_args *make, txm_error *err)
     return err->status;
 }
 
+/* Folders are watched with their subfolders, always. */
 static int run_watch(void *p, const txm_operands *operands)
 {
     watch_args *args = p;

@@ -3,6 +3,9 @@
  * The list of commands. Each is defined in its own tools/cmd_NAME.c.
  *
  * commands.def names them once; the table here, the declarations in commands.h, help and completion all come from it.
+ *
+ * No command knows another. A new one is a file cmd_NAME.c with a txm_command in it and a line in commands.def;
+ * its man page is the third thing, which a test asks for.
  */
 #include "tools/commands.h"
 
@@ -19,6 +22,7 @@ const txm_command *const txm_commands[] = {
 #include "tools/commands.def"
     NULL};
 
+/* Exact names only: abbreviations would break scripts when a command is added. */
 const txm_command *txm_command_find(const char *name)
 {
     for (const txm_command *const *c = txm_commands; *c; c++)
@@ -27,6 +31,7 @@ const txm_command *txm_command_find(const char *name)
     return NULL;
 }
 
+/* For the message about an unknown one; NULL if none is close enough to suggest. */
 const txm_command *txm_command_near(const char *name)
 {
     const txm_command *best = NULL;

@@ -4,6 +4,10 @@
  *
  * In: argv. Out: the exit code of the command. `help`, `--version` and the hidden --generate are handled here; a
  * command that is unknown gets the nearest known one in its message.
+ *
+ * Everything that must happen before a command runs is here: handlers for signals and for abort, so that a
+ * killed run leaves no temporary; and the JSON form of errors, which must hold even for a mistake in the
+ * options.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +25,13 @@ static int usage_error(const txm_error *err)
     return txm_finish_failed(err, 0);
 }
 
+/* Nothing was to be done and nothing failed. */
 static int done(void)
 {
     return txm_finish(&(txm_tally){0});
 }
 
+/* Whether the command has such an option at all. */
 static void look_for_json(void *user, const txm_option_group *group, const txm_option *option)
 {
     (void)group;
@@ -43,6 +49,8 @@ static bool asks_for_json(const txm_command *command, int argc, char **argv)
     return false;
 }
 
+/* Options are parsed into a block of memory of the command's own struct, zeroed, then its defaults are set:
+ * what nobody sets is 0. */
 static int run_command(const txm_command *command, int argc, char **argv)
 {
     txm_error err = {0};
@@ -79,6 +87,7 @@ static int run_command(const txm_command *command, int argc, char **argv)
     return code;
 }
 
+/* Says what was probably meant. */
 static int unknown_command(const char *name)
 {
     txm_error err = {0};
@@ -102,6 +111,8 @@ static int generate(int argc, char **argv)
     return usage_error(&err);
 }
 
+/* The word after the program decides; options before a command do not exist, except for those of the program
+ * itself. */
 int main(int argc, char **argv)
 {
     txm_error err = {0};
