@@ -5,6 +5,10 @@
  * It opens the stages, connects them and tears them down in reverse: feeder -> hash, pyramid or device -> tiler ->
  * encode queue -> writer. Stages run on the pool; the first failure of any of them stops all. What comes out is a
  * complete file on a descriptor and the numbers for the report.
+ *
+ * In: an open source, settings resolved, a folder for temporaries. An attempt can turn out to be the wrong one,
+ * when the device fails or an image that looked grey shows a colour: the caller then runs another with that
+ * known, which is why nothing here is visible under its final name.
  */
 #include "convert/attempt.h"
 
@@ -56,6 +60,7 @@ typedef struct delivery {
 
 /* ---- the sink of the feeder ----------------------------------------------------------------------------------- */
 
+/* Without borders there is no section, and every use of it below is skipped. */
 static txm_status open_section(attempt *a, const char *folder, txm_error *err)
 {
     if (!a->request->settings->borders)
@@ -63,6 +68,7 @@ static txm_status open_section(attempt *a, const char *folder, txm_error *err)
     return txm_section_writer_new(&a->layout, folder, &a->section, err);
 }
 
+/* The tiler's sink, as functions without types of this file. */
 static bool encode_tiles(void *context, txm_band *band)
 {
     return txm_encode_queue_tiles(context, band);
@@ -139,6 +145,7 @@ static void open_stage(attempt *a)
     a->feed.raw = a->stage && !a->conform.space;
 }
 
+/* A device that failed is not asked again by this process. */
 static void close_stage(attempt *a)
 {
     bool failed = false;
@@ -148,6 +155,7 @@ static void close_stage(attempt *a)
 
 /* ---- opening ---- */
 
+/* Called when the feeder knows what the image is: size, type and channels of the file are decided by then. */
 static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error *err)
 {
     const txm_attempt_request *r = a->request;
@@ -189,6 +197,7 @@ done:
     return status;
 }
 
+/* False stops the feeder; the error is the job's. */
 static bool start(void *context, const txm_feed_start *what)
 {
     attempt *a = context;
@@ -200,6 +209,7 @@ static bool start(void *context, const txm_feed_start *what)
     return true;
 }
 
+/* A strand keeps the bands in order; between two of them its thread encodes. */
 static void run_pyramid(void *arg)
 {
     delivery *d = arg;
@@ -209,6 +219,7 @@ static void run_pyramid(void *arg)
     free(d);
 }
 
+/* The strand holds a reference until it has run. */
 static bool deliver_to_pyramid(attempt *a, txm_band *band)
 {
     delivery *d = malloc(sizeof *d);
@@ -234,6 +245,8 @@ static txm_band *band_to_hash(attempt *a, txm_band *band)
     return copy;
 }
 
+/* Each conformed band goes two ways, to the pyramid (or device) and to the hash. Lat-long images are hashed
+ * from a copy, since the pyramid closes the edges of the band that it gets. */
 static void take_band(void *context, txm_band *band)
 {
     attempt *a = context;
@@ -249,6 +262,7 @@ static void take_band(void *context, txm_band *band)
     }
 }
 
+/* Where a device conforms, the decoder writes straight into its buffers. */
 static void *place_raw(void *context, uint32_t rows)
 {
     attempt *a = context;
@@ -261,6 +275,7 @@ static bool placed_raw(void *context, uint32_t rows)
     return txm_gpu_stage_take(a->stage, rows);
 }
 
+/* Waits for what is still on the device. */
 static bool end(void *context)
 {
     attempt *a = context;
@@ -293,6 +308,8 @@ static txm_status plan_memory(attempt *a, unsigned *bands, txm_error *err)
     return TXM_OK;
 }
 
+/* Memory is planned before anything is opened: a limit that is too low is refused with the number that would
+ * do. */
 static txm_status set_up(attempt *a, txm_error *err)
 {
     const txm_attempt_request *r = a->request;
@@ -318,6 +335,7 @@ static txm_status set_up(attempt *a, txm_error *err)
     return TXM_OK;
 }
 
+/* In the order in which stages depend on each other, the last consumer first. Safe however far set_up came. */
 static void tear_down(attempt *a)
 {
     if (a->job.group)
@@ -334,6 +352,7 @@ static void tear_down(attempt *a)
     txm_job_destroy(&a->job);
 }
 
+/* Averages are of the source's samples, in double, as Blender's writer states them. */
 static txm_status summarize(attempt *a, txm_tx_summary *out, txm_error *err)
 {
     const txm_stats *st = &a->feed.stats;
@@ -349,6 +368,7 @@ static txm_status summarize(attempt *a, txm_tx_summary *out, txm_error *err)
     return txm_pixel_hash_finish(a->hash, out->sha1, err);
 }
 
+/* CPU time by stage, for --verbose and the benchmarks. */
 static void collect_stages(const attempt *a, txm_stage_seconds *out)
 {
     double s[TXM_STAGES];
@@ -364,6 +384,8 @@ static void collect_stages(const attempt *a, txm_stage_seconds *out)
                                .write = s[TXM_STAGE_WRITE]};
 }
 
+/* Levels above the first are appended from the spill, then what is known only now (digest, averages), then the
+ * section. The file is read back before it counts as made. */
 static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
 {
     txm_status status = txm_encode_queue_finish(a->queue, err);
@@ -394,6 +416,7 @@ static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
     return TXM_OK;
 }
 
+/* The publication is the caller's, if all went well: it decides when the file appears. */
 txm_status txm_attempt_run(const txm_attempt_request *request, txm_publish **publish, txm_attempt_result *result,
                            txm_error *err)
 {

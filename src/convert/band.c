@@ -4,6 +4,10 @@
  *
  * The last reference gives a band's memory back to the pool of its conversion, which cuts bands of small levels out of
  * shared blocks. Lent bands have pixels that belong to somebody else, who is called when the last reference goes.
+ *
+ * A band is the rows of one row of tiles, of one level, with a count of references: tiler, hash and encoders
+ * share it without copying. Blocks are kept until the conversion ends, since allocating megabytes again and
+ * again costs page faults.
  */
 #include "convert/band.h"
 
@@ -30,6 +34,7 @@ struct txm_band_pool {
     block *blocks;
 };
 
+/* One per conversion: what a large image took is given back when it is done. */
 txm_band_pool *txm_band_pool_new(void)
 {
     txm_band_pool *pool = txm_calloc(1, sizeof *pool);
@@ -38,6 +43,7 @@ txm_band_pool *txm_band_pool_new(void)
     return pool;
 }
 
+/* All bands must have been dropped. */
 void txm_band_pool_free(txm_band_pool **pool)
 {
     if (!pool || !*pool)
@@ -77,6 +83,7 @@ static size_t block_bytes(uint32_t level, size_t bytes)
     return level > 0 || bytes < HUGE_PAGE_BYTES / 8 || huge == SIZE_MAX || huge % bytes > huge / 8 ? bytes : huge;
 }
 
+/* Multiples of 2 MiB are aligned to it and asked to be huge pages: bands are touched once from end to end. */
 static block *add_block(txm_band_pool *pool, size_t capacity)
 {
     block *b = txm_calloc(1, sizeof *b);
@@ -106,6 +113,7 @@ static uint8_t *cut(txm_band_pool *pool, uint32_t level, size_t bytes)
     return at;
 }
 
+/* Bands of small levels are cut from shared blocks: each would waste most of a page. */
 static txm_band *add_band(txm_band_pool *pool, uint32_t level, size_t bytes)
 {
     txm_band *b = bytes < SIZE_MAX - ALIGN_BYTES ? txm_calloc(1, sizeof *b) : NULL;
@@ -130,6 +138,7 @@ static txm_band *place(txm_band *b, uint32_t level, uint32_t y, uint32_t rows, s
     return b;
 }
 
+/* `alive` counts bands of level 0, which is what the feeder waits for. */
 txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes,
                        atomic_uint *alive)
 {
@@ -148,6 +157,8 @@ txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t
     return place(b, level, y, rows, stride_bytes);
 }
 
+/* Used for what a device hands back: the buffer is the device's, and returns to it when nobody reads it any
+ * more. */
 txm_band *txm_band_lend(uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes, const uint8_t *pixels,
                         void (*give_back)(void *owner), void *owner)
 {
@@ -160,6 +171,7 @@ txm_band *txm_band_lend(uint32_t level, uint32_t y, uint32_t rows, size_t stride
     return place(b, level, y, rows, stride_bytes);
 }
 
+/* NULL stays NULL, so that callers need not ask. */
 txm_band *txm_band_keep(txm_band *band)
 {
     if (band)
@@ -167,6 +179,7 @@ txm_band *txm_band_keep(txm_band *band)
     return band;
 }
 
+/* The count of living bands falls last: whoever waits for it may free the pool at once. */
 void txm_band_drop(txm_band *band)
 {
     if (!band || atomic_fetch_sub(&band->references, 1) != 1)
@@ -186,6 +199,8 @@ void txm_band_drop(txm_band *band)
         atomic_fetch_sub(alive, 1);
 }
 
+/* A border spans at most the band, its two neighbours and, where the image wraps round, the bands at its other
+ * end. */
 const uint8_t *txm_band_row_near(const txm_band *band, txm_band *const around[TXM_BANDS_AROUND], uint32_t y)
 {
     const txm_band *found = band;

@@ -4,6 +4,10 @@
  *
  * In: rows of the source in its type and channels. Out: rows of level 0. The plan is made once per image from
  * settings, colour space and metadata; where it turns out that nothing is to be done, rows are passed on as they are.
+ *
+ * What may be done: integers to half for other colour spaces, colour conversion in float32, alpha multiplied
+ * in, channels filled up to four, alpha made opaque. Which of it and in which order is Blender's, and the
+ * golden files hold us to it.
  */
 #include "convert/conform.h"
 
@@ -14,6 +18,7 @@
 #include "container/blender_format.h"
 #include "device/arith.h"
 
+/* 'auto' believes the file. */
 static bool alpha_is_unassociated(const txm_source_info *info, txm_alpha alpha)
 {
     return alpha == TXM_ALPHA_STRAIGHT || (alpha == TXM_ALPHA_AUTO && info->file_alpha == TXM_FILE_ALPHA_UNASSOCIATED);
@@ -28,6 +33,7 @@ static bool is_linear_already(const txm_source_info *info)
            txm_blender_format_of((unsigned)version);
 }
 
+/* What Blender writes as detected space: its own words for the classes it knows, a name for all else. */
 const char *txm_conform_detected(const txm_source_info *info, const txm_color_space *space, const char *named)
 {
     if (txm_color_space_class(space) != TXM_COLOR_CLASS_OTHER)
@@ -37,6 +43,7 @@ const char *txm_conform_detected(const txm_source_info *info, const txm_color_sp
     return named;
 }
 
+/* `ops` may be NULL where only the plan is of interest, as for keys. */
 txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
                              const txm_ops *ops)
 {
@@ -61,11 +68,13 @@ txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space 
     return c;
 }
 
+/* Then the decoder writes into the band itself. */
 bool txm_conform_in_place(const txm_conform *c)
 {
     return c->src_channels == c->channels && c->src_type == c->type;
 }
 
+/* Floats for one row of RGBA. */
 size_t txm_conform_scratch(const txm_conform *c)
 {
     return 4 * (size_t)c->width;
@@ -91,6 +100,7 @@ static void divide_alpha(float *rgba, size_t count)
     }
 }
 
+/* The counterpart of divide_alpha: what was not divided is not multiplied. */
 static void multiply_alpha(float *rgba, size_t count)
 {
     for (size_t i = 0; i < count; i++, rgba += 4) {
@@ -124,6 +134,7 @@ static void keep_nan(const txm_conform *c, const void *row, float *converted)
     }
 }
 
+/* Without a branch per sample: nearly no row has one. */
 static bool has_nan(const float *samples, size_t count)
 {
     bool nan = false;
@@ -132,6 +143,8 @@ static bool has_nan(const float *samples, size_t count)
     return nan;
 }
 
+/* Converted as RGBA with equal channels, since a transform may turn grey into a colour; of the result the first
+ * channel is kept. */
 static void convert_grey(const txm_conform *c, void *row, float *scratch)
 {
     size_t count = c->width;
@@ -154,6 +167,7 @@ static void convert_grey(const txm_conform *c, void *row, float *scratch)
     c->ops->from_float(c->type, scratch, row, count);
 }
 
+/* NaN is put back where it was: a transform would smear it, or make a number of it. */
 static void convert_rgba(const txm_conform *c, void *row, float *scratch)
 {
     load(c, row, scratch, 4 * (size_t)c->width);
@@ -168,6 +182,7 @@ static void convert_rgba(const txm_conform *c, void *row, float *scratch)
     c->ops->from_float(c->type, scratch, row, 4 * (size_t)c->width);
 }
 
+/* Source and destination may be the same rows. */
 void txm_conform_rows(const txm_conform *c, const void *src, size_t src_stride, void *dst, size_t dst_stride,
                       uint32_t rows, float *scratch)
 {

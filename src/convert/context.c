@@ -20,6 +20,7 @@
 #include "core/options.h"
 #include "core/text.h"
 
+/* Nothing is started yet, except for devices that were asked for by name. */
 static txm_status find_devices(txm_context *c, const txm_context_options *o, unsigned threads, txm_error *err)
 {
     const txm_gpus_options options = {o->device, o->device_memory_bytes, threads, c->ops};
@@ -30,6 +31,7 @@ static txm_status find_devices(txm_context *c, const txm_context_options *o, uns
     return status;
 }
 
+/* Each part that fails takes the ones before it along. */
 txm_status txm_context_new(const txm_context_options *options, txm_context **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -83,6 +85,7 @@ void txm_cancel_request(volatile int *cancel)
     __atomic_store_n(cancel, 1, __ATOMIC_RELEASE);
 }
 
+/* For one scene at a time: the pool and the devices stay the base's, which must live longer. */
 txm_status txm_context_derive(const txm_context *base, const char *working_space, txm_context **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -106,6 +109,7 @@ txm_status txm_context_derive(const txm_context *base, const char *working_space
     return status;
 }
 
+/* A derived context frees only its colours. */
 void txm_context_free(txm_context **context)
 {
     if (!context || !*context)
@@ -120,6 +124,7 @@ void txm_context_free(txm_context **context)
     *context = NULL;
 }
 
+/* Nothing is formatted if nobody listens. */
 void txm_context_log(const txm_context *context, txm_log_level level, const char *format, ...)
 {
     char message[TXM_MESSAGE_BYTES];
@@ -174,6 +179,7 @@ const txm_color_config *txm_context_color(const txm_context *context)
     return context->color;
 }
 
+/* For handlers of signals: only what is safe there. */
 void txm_remove_temporaries(void)
 {
     txm_publish_abort_all();

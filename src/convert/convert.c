@@ -25,6 +25,7 @@
 #include "core/options.h"
 #include "core/path.h"
 
+/* Bounds are the libraries': deflate to 12, zstd to 19, since the levels above take memory that no tile needs. */
 static txm_status check_compression(const txm_compression *c, txm_error *err)
 {
     static const int highest[] = {[TXM_CODEC_ZIP] = 12, [TXM_CODEC_ZSTD] = 19, [TXM_CODEC_NONE] = 0};
@@ -35,6 +36,7 @@ static txm_status check_compression(const txm_compression *c, txm_error *err)
     return TXM_OK;
 }
 
+/* Programs may set anything; what came from a command line was checked before. */
 static txm_status check_settings(const txm_settings *s, txm_error *err)
 {
     if (s->tile_px < TXM_MIN_TILE_PX || s->tile_px > TXM_MAX_TILE_PX || (s->tile_px & (s->tile_px - 1)))
@@ -181,6 +183,7 @@ static txm_status collect_attributes(conversion *c, txm_error *err)
     return TXM_OK;
 }
 
+/* Strings belong to the conversion and live until the file is written. */
 static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *err)
 {
     txm_color_class class = txm_color_space_class(c->resolved.space);
@@ -206,6 +209,7 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
     return status;
 }
 
+/* From the attempt that succeeded. */
 static void report(const conversion *c, const txm_attempt_result *made, txm_result *result)
 {
     result->outcome = TXM_OUTCOME_CREATED;
@@ -276,6 +280,7 @@ static txm_status make(conversion *c, txm_result *result, txm_error *err)
     return status;
 }
 
+/* For all outcomes: a dry run, too, says what would be made. */
 static void describe(const conversion *c, txm_result *result)
 {
     snprintf(result->colorspace, sizeof result->colorspace, "%s", c->resolved.requested);
@@ -317,6 +322,7 @@ static txm_status convert_holding_claim(conversion *c, const txm_convert_hooks *
     return status;
 }
 
+/* With the claim in hand the look-up is made again: another process may have finished the file in between. */
 static txm_status make_hooked(conversion *c, txm_result *result, txm_error *err)
 {
     const txm_convert_hooks *hooks = c->hooks;
@@ -338,6 +344,7 @@ static txm_status make_hooked(conversion *c, txm_result *result, txm_error *err)
     return status;
 }
 
+/* Open, resolve, look up, make: each step may end it, with success as well. */
 static txm_status run(conversion *c, txm_result *result, txm_error *err)
 {
     const txm_source_options source = {.max_memory_bytes = c->context->max_memory_bytes};
@@ -363,6 +370,7 @@ static txm_status run(conversion *c, txm_result *result, txm_error *err)
     return c->hooks ? make_hooked(c, result, err) : make(c, result, err);
 }
 
+/* For programs: structs of any version are accepted. */
 txm_status txm_convert(txm_context *context, const char *source, const txm_settings *settings,
                        const txm_convert_options *options, txm_result *result, txm_error *err)
 {
@@ -377,6 +385,7 @@ txm_status txm_convert(txm_context *context, const char *source, const txm_setti
     return status ? status : txm_convert_hooked(context, source, &s, &o, NULL, result, err);
 }
 
+/* For the batch, whose structs are our own. */
 txm_status txm_convert_hooked(txm_context *context, const char *source, const txm_settings *settings,
                               const txm_convert_options *options, const txm_convert_hooks *hooks, txm_result *result,
                               txm_error *err)

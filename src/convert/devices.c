@@ -16,6 +16,7 @@
 #include "device/gpu/gpu_plugin.h"
 #include "device/ops.h"
 
+/* The list ends with NULL. */
 void txm_cpu_describe(txm_cpu_info *out)
 {
     *out = (txm_cpu_info){.cores = txm_cpu_count(), .isa = txm_ops_best()->isa};
@@ -23,6 +24,7 @@ void txm_cpu_describe(txm_cpu_info *out)
         ;
 }
 
+/* A device that cannot even be described is in the list, with the reason. */
 static void describe(const txm_gpu_plugin *plugin, uint32_t device, txm_device_info *out)
 {
     txm_gpu_info info = {0};
@@ -62,6 +64,7 @@ static txm_status add_devices(const txm_gpu_backend *backend, txm_device_info **
     return TXM_OK;
 }
 
+/* One back-end without devices is no failure as long as another one has some. */
 txm_status txm_device_list(txm_device_info **out, size_t *count, txm_error *err)
 {
     txm_error_clear(err);

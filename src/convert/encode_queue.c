@@ -4,6 +4,11 @@
  *
  * Queued batches form a list in the order of the file. Whoever finishes the first of them writes it and all finished
  * ones after it; the others go on encoding.
+ *
+ * In: bands, from the tiler, in any order of levels. Out: tiles appended to the file in its order, which
+ * readers and Blender expect: level 0 first, row by row. Tiles of other levels are ready long before level 0
+ * is; they go to a spill and are appended at the end. Borders go to the section writer, which keeps its own
+ * order.
  */
 #include "convert/encode_queue.h"
 
@@ -64,6 +69,7 @@ struct txm_encode_queue {
     encoders *idle;
 };
 
+/* Of a level, the last one in a row may be narrow. */
 static uint32_t tiles_across(const txm_encode_queue *q, uint32_t level)
 {
     return (txm_level_size(q->layout.width, level) + q->layout.tile_px - 1) / q->layout.tile_px;
@@ -74,6 +80,7 @@ static uint32_t tiles_down(const txm_encode_queue *q, uint32_t level)
     return (txm_level_size(q->layout.height, level) + q->layout.tile_px - 1) / q->layout.tile_px;
 }
 
+/* `section` may be NULL. A batch is a number of tiles that is worth a job; it is the unit of order, too. */
 txm_status txm_encode_queue_new(txm_job *job, const txm_tx_layout *layout, txm_tx_writer *writer,
                                 txm_section_writer *section, const char *spill_dir, txm_encode_queue **out,
                                 txm_error *err)
@@ -109,6 +116,7 @@ txm_status txm_encode_queue_new(txm_job *job, const txm_tx_layout *layout, txm_t
     return TXM_OK;
 }
 
+/* As soon as a batch is encoded: bands are what memory is short of. */
 static void drop_bands(batch *b)
 {
     txm_band_drop(b->band);
@@ -131,6 +139,7 @@ static void free_batches(batch *b)
     }
 }
 
+/* There are as many as threads ever encoded at once. */
 static void free_encoders(encoders *e)
 {
     while (e) {
@@ -143,6 +152,7 @@ static void free_encoders(encoders *e)
     }
 }
 
+/* Nothing may be running any more. */
 void txm_encode_queue_free(txm_encode_queue **queue)
 {
     txm_encode_queue *q = queue ? *queue : NULL;
@@ -165,6 +175,7 @@ void txm_encode_queue_free(txm_encode_queue **queue)
 
 /* ---- encoding ------------------------------------------------------------------------------------------------ */
 
+/* Encoders have megabytes of tables: they are made when first needed and then passed on. */
 static txm_status take_encoders(txm_encode_queue *q, encoders **out, txm_error *err)
 {
     pthread_mutex_lock(&q->lock);
@@ -207,6 +218,7 @@ static void give_encoders(txm_encode_queue *q, encoders *e)
     pthread_mutex_unlock(&q->lock);
 }
 
+/* Grows by a quarter: sizes of tiles resemble each other. */
 static bool append(batch *b, const void *encoded, size_t size_bytes)
 {
     if (size_bytes > b->bytes_capacity - b->bytes_used) {
@@ -247,6 +259,7 @@ static txm_status encode_ready(const batch *b, encoders *e, uint32_t tile_x, uin
     return txm_border_encode_edges(e->border, record, &edges, w, h, encoded, size, err);
 }
 
+/* Devices hand over tiles that are filtered already (ready). */
 static txm_status encode_one(batch *b, encoders *e, uint32_t tile_x, const void **encoded, size_t *size, txm_error *err)
 {
     const txm_encode_queue *q = b->queue;
@@ -262,6 +275,7 @@ static txm_status encode_one(batch *b, encoders *e, uint32_t tile_x, const void 
     return txm_border_encode(e->border, e->border_pixels, pixels, b->band->stride_bytes, w, h, encoded, size, err);
 }
 
+/* The bytes stay with the batch until it is its turn to be written. */
 static void encode_batch(batch *b)
 {
     txm_encode_queue *q = b->queue;
@@ -285,6 +299,7 @@ static void encode_batch(batch *b)
 
 /* ---- committing ---------------------------------------------------------------------------------------------- */
 
+/* Where an encoded tile goes: section, file or spill. */
 static txm_status commit_one(txm_encode_queue *q, const batch *b, uint32_t tile, const uint8_t *bytes, uint32_t size,
                              txm_error *err)
 {
@@ -298,6 +313,7 @@ static txm_status commit_one(txm_encode_queue *q, const batch *b, uint32_t tile,
     return txm_spill_add(q->spill, bytes, size, err);
 }
 
+/* Called for the head of the list alone. */
 static void commit_batch(txm_encode_queue *q, const batch *b)
 {
     txm_error err = {0};
@@ -341,6 +357,7 @@ static void commit_ready(void *arg)
     }
 }
 
+/* Writing is on a strand, so that no thread that could encode waits for a lock. */
 static void run_batch(void *arg)
 {
     batch *b = arg;
@@ -361,6 +378,7 @@ static void run_batch(void *arg)
 
 /* ---- queueing ------------------------------------------------------------------------------------------------ */
 
+/* Batches are kept with their buffers for the next band. */
 static batch *new_batch(txm_encode_queue *q, bool borders)
 {
     pthread_mutex_lock(&q->lock);
@@ -385,6 +403,7 @@ static batch *new_batch(txm_encode_queue *q, bool borders)
     return b;
 }
 
+/* Entered in the list under the lock, in the order of calls: that is the order of the file. */
 static bool queue_batches(txm_encode_queue *q, txm_band *band, txm_band *const around[TXM_BANDS_AROUND])
 {
     uint32_t tiles = tiles_across(q, band->level);
@@ -417,6 +436,7 @@ bool txm_encode_queue_borders(txm_encode_queue *q, txm_band *band, txm_band *con
     return queue_batches(q, band, around);
 }
 
+/* All jobs must have ended. Reads the spill once, from its start to its end. */
 txm_status txm_encode_queue_finish(txm_encode_queue *q, txm_error *err)
 {
     const uint8_t *tile = NULL;

@@ -4,6 +4,11 @@
  *
  * It reads ahead of the other stages by as many bands as memory allows and waits when too many are alive. Statistics
  * for constant and grey images are taken here, from conformed rows, before they are handed on.
+ *
+ * In: a source that is read from top to bottom. Out: conformed bands, and, before the first of them, what kind
+ * of image it is. That kind is a guess until the last row: one colour all over is known only at the end, and
+ * grey may stop being grey. So bands of one colour are counted instead of handed on, and a grey image that
+ * shows a colour is begun again by the caller.
  */
 #include "convert/feeder.h"
 
@@ -31,6 +36,7 @@ static txm_status out_of_memory(const state *s, txm_error *err)
     return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for bands of %u px", s->info->width);
 }
 
+/* Another stage stopped the job: its error is the one to report. */
 static txm_status job_failed(const state *s, txm_error *err)
 {
     return txm_fail_as(err, &s->feed->job->error);
@@ -44,6 +50,7 @@ typedef struct chunk {
     uint32_t y, rows, index;
 } chunk;
 
+/* A part of a band's rows: colour conversion is the dearest part of reading and is spread over threads. */
 static void conform_chunk(void *arg)
 {
     const chunk *c = arg;
@@ -70,6 +77,7 @@ static bool conform_in_pieces(state *s, txm_band *band, uint32_t count)
     return ok;
 }
 
+/* Without colour conversion one thread is as fast as memory. */
 static txm_status conform(state *s, txm_band *band, txm_error *err)
 {
     uint32_t pieces = s->feed->conform->space ? txm_pool_threads(s->feed->job->pool) : 1;
@@ -102,6 +110,7 @@ static txm_status read_band(state *s, uint32_t y, txm_band **out, txm_error *err
 
 /* ---- what kind of image it is --------------------------------------------------------------------------------- */
 
+/* Row by row, in order: the sums have a defined order. */
 static void add_stats(state *s, const txm_band *band)
 {
     txm_feed *f = s->feed;
@@ -112,6 +121,7 @@ static void add_stats(state *s, const txm_band *band)
     txm_job_book(f->job, TXM_STAGE_CONFORM, clock);
 }
 
+/* When the feeder may read on. */
 static bool few_alive(void *arg)
 {
     const txm_feed *f = arg;
@@ -158,6 +168,7 @@ static txm_status hand_on_constant(state *s, uint32_t width, uint32_t y, uint32_
     return TXM_OK;
 }
 
+/* Opens the other stages, which need to know what is coming. */
 static txm_status start(state *s, uint32_t width, uint32_t height, bool constant, txm_error *err)
 {
     txm_feed *f = s->feed;
@@ -177,6 +188,7 @@ static txm_status start_late(state *s, const txm_band *band, txm_error *err)
     return status;
 }
 
+/* Bands of one colour need not be kept: they can be made again, should another colour come. */
 static txm_status take_band(state *s, txm_band *band, txm_error *err)
 {
     txm_feed *f = s->feed;
@@ -197,6 +209,7 @@ static txm_status take_band(state *s, txm_band *band, txm_error *err)
     return hand_on(s, band, err);
 }
 
+/* One band, from file to stage. */
 static txm_status next_band(state *s, uint32_t y, uint32_t *rows, txm_error *err)
 {
     txm_band *band = NULL;
@@ -205,6 +218,7 @@ static txm_status next_band(state *s, uint32_t y, uint32_t *rows, txm_error *err
     return status ? status : take_band(s, band, err);
 }
 
+/* A constant image becomes one tile, as in Blender. */
 static txm_status finish_constant(state *s, uint32_t band_rows, txm_error *err)
 {
     txm_feed *f = s->feed;
@@ -219,6 +233,7 @@ static txm_status finish_constant(state *s, uint32_t band_rows, txm_error *err)
 
 /* ---- rows that the sink conforms ------------------------------------------------------------------------------- */
 
+/* For statistics that a device took. */
 static void check_grey(txm_feed *f)
 {
     f->not_grey |= f->grey && !f->stats.grey;
@@ -253,6 +268,7 @@ static txm_status end(const state *s, txm_error *err)
 
 /* ---- the loop ------------------------------------------------------------------------------------------------ */
 
+/* Until the last row, a failure, or a colour in a grey image. */
 static txm_status run(state *s, txm_error *err)
 {
     txm_feed *f = s->feed;
@@ -271,6 +287,7 @@ static txm_status run(state *s, txm_error *err)
     return status || f->not_grey ? status : end(s, err);
 }
 
+/* Buffers are for one band: reading waits where others are slower. */
 txm_status txm_feed_run(txm_feed *feed, txm_error *err)
 {
     const txm_conform *c = feed->conform;

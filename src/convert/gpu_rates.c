@@ -19,6 +19,7 @@ enum { STRIP_W = 2048, STRIP_H = 32, TRIAL_W = 2048, TRIAL_H = 1024, TRIAL_CHUNK
 
 /* ---- the CPU ---------------------------------------------------------------------------------------------------- */
 
+/* The pyramid's sink: rows are computed and forgotten. */
 static void *place(void *context, uint32_t level, uint32_t y)
 {
     (void)level, (void)y;
@@ -30,6 +31,7 @@ static void placed(void *context, uint32_t level, uint32_t y)
     (void)context, (void)level, (void)y;
 }
 
+/* In CPU time of the thread: other load of the machine must not count. */
 double txm_cpu_seconds_per_pixel(const txm_ops *ops, const txm_gpu_plan *plan)
 {
     const txm_pyramid_spec spec = {STRIP_W, STRIP_H, plan->channels, plan->type, plan->srgb, false, false};
@@ -54,6 +56,7 @@ double txm_cpu_seconds_per_pixel(const txm_ops *ops, const txm_gpu_plan *plan)
 
 /* ---- a device --------------------------------------------------------------------------------------------------- */
 
+/* One chunk at a time, each waited for: rates, not overlap, are wanted. */
 static txm_status run_chunks(const txm_gpu_plugin *p, txm_gpu_job *job, const txm_gpu_plan *plan, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -67,6 +70,8 @@ static txm_status run_chunks(const txm_gpu_plugin *p, txm_gpu_job *job, const tx
     return status;
 }
 
+/* Twice: the first round pays for what a process pays once, the second one counts. Opening and closing are
+ * charged to the size of the buffers, running to the pixels. */
 txm_status txm_gpu_rates_measure(const txm_gpu_plugin *p, uint32_t device, txm_gpu_rates *out, txm_error *err)
 {
     const txm_gpu_plan plan = {.width = TRIAL_W,
@@ -99,6 +104,7 @@ txm_status txm_gpu_rates_measure(const txm_gpu_plugin *p, uint32_t device, txm_g
     return status;
 }
 
+/* Buffers cost by their size, pixels by their bytes. */
 double txm_gpu_seconds(const txm_gpu_plugin *p, const txm_gpu_rates *rates, const txm_gpu_plan *plan)
 {
     uint64_t device_bytes, pinned_bytes;

@@ -46,6 +46,7 @@ static bool device_failed(txm_gpu_stage *s, const txm_error *cause)
     return false;
 }
 
+/* Of this machine, not of the device: that would be device_failed. */
 static bool out_of_memory(txm_gpu_stage *s)
 {
     txm_error err = {0};
@@ -56,6 +57,7 @@ static bool out_of_memory(txm_gpu_stage *s)
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
+/* The lease has decided device and chunk size. */
 txm_status txm_gpu_stage_open(const txm_gpu_stage_setup *setup, txm_gpu_stage **out, txm_error *err)
 {
     const txm_gpu_plan *plan = &setup->lease->plan;
@@ -74,6 +76,7 @@ txm_status txm_gpu_stage_open(const txm_gpu_stage_setup *setup, txm_gpu_stage **
     return status;
 }
 
+/* Bands that were lent must be back. */
 void txm_gpu_stage_close(txm_gpu_stage **stage, bool *failed)
 {
     txm_gpu_stage *s = stage ? *stage : NULL;
@@ -87,6 +90,7 @@ void txm_gpu_stage_close(txm_gpu_stage **stage, bool *failed)
 
 /* ---- what comes back -------------------------------------------------------------------------------------------- */
 
+/* Called from whichever thread drops the last band of a result. */
 static void give_back(void *owner)
 {
     lent *l = owner;
@@ -99,6 +103,7 @@ static void give_back(void *owner)
     atomic_fetch_sub(&s->lent, 1);
 }
 
+/* Each band holds a reference of the result it is part of. */
 static txm_band *lend(lent *l, uint32_t level, uint32_t y, uint32_t rows, size_t stride, const uint8_t *bytes)
 {
     atomic_fetch_add(&l->references, 1);
@@ -122,6 +127,7 @@ static bool hash_rows(txm_gpu_stage *s, lent *l, const uint8_t *rows)
     return ok;
 }
 
+/* Pieces are tiles, borders, or rows for the hash. */
 static bool queue_piece(txm_gpu_stage *s, lent *l, const txm_gpu_piece *p)
 {
     if (p->kind == TXM_GPU_ROWS)
@@ -155,6 +161,7 @@ static void add_stats(txm_gpu_stage *s, const txm_gpu_result *r)
     }
 }
 
+/* A result may hold statistics as well; its memory returns to the device when its last piece was encoded. */
 static bool use(txm_gpu_stage *s, txm_gpu_result *r)
 {
     const txm_gpu_plan *plan = &s->setup.lease->plan;
@@ -197,6 +204,7 @@ static bool collect(txm_gpu_stage *s, bool wait)
 
 /* ---- what goes in ----------------------------------------------------------------------------------------------- */
 
+/* The last chunk may be short. Whatever has come back meanwhile is handed on at once. */
 static bool submit(txm_gpu_stage *s)
 {
     txm_error err = {0};
@@ -211,6 +219,7 @@ static bool submit(txm_gpu_stage *s)
     return ok && collect(s, false);
 }
 
+/* The device has as many slots as the plan says; all lent means it would stand still. */
 static bool some_came_back(void *arg)
 {
     txm_gpu_stage *s = arg;
@@ -243,6 +252,7 @@ static uint8_t *place(txm_gpu_stage *s, uint32_t rows, bool conformed)
     return s->chunk + s->rows * (conformed ? s->stored_row : s->raw_row);
 }
 
+/* Room in the current chunk for raw rows. */
 uint8_t *txm_gpu_stage_place(txm_gpu_stage *s, uint32_t rows)
 {
     return place(s, rows, false);
@@ -254,6 +264,7 @@ bool txm_gpu_stage_take(txm_gpu_stage *s, uint32_t rows)
     return s->rows < s->setup.lease->plan.chunk_rows ? collect(s, false) : submit(s);
 }
 
+/* For images that the CPU conforms: they are copied once. */
 bool txm_gpu_stage_band(txm_gpu_stage *s, const txm_band *band)
 {
     uint8_t *at = place(s, band->rows, true);
@@ -263,6 +274,7 @@ bool txm_gpu_stage_band(txm_gpu_stage *s, const txm_band *band)
     return txm_gpu_stage_take(s, band->rows);
 }
 
+/* Waits for all results. */
 bool txm_gpu_stage_end(txm_gpu_stage *s)
 {
     bool ok = submit(s);

@@ -58,6 +58,7 @@ struct txm_gpus {
 
 /* ---- finding ---------------------------------------------------------------------------------------------------- */
 
+/* Loads the plug-in, which loads the driver: tens of milliseconds that only a process that wants a GPU pays. */
 static txm_status look_for(txm_gpus *g, txm_error *err)
 {
     uint32_t n = 0;
@@ -126,6 +127,7 @@ static bool start_all(txm_gpus *g, char why[TXM_MESSAGE_BYTES])
     return any;
 }
 
+/* Asked for by name: what does not work is an error, not a reason to use the CPU. */
 static txm_status open_named(txm_gpus *g, txm_error *err)
 {
     char why[TXM_MESSAGE_BYTES] = "";
@@ -153,6 +155,7 @@ static bool parse_device(const char *word, const txm_gpu_backend **backend, int 
     return true;
 }
 
+/* `why` is for the log: the reason why the CPU will do the work, if it will. */
 txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char why[TXM_MESSAGE_BYTES], txm_error *err)
 {
     const char *word = options->device ? options->device : "auto";
@@ -187,6 +190,7 @@ txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char wh
     return TXM_OK;
 }
 
+/* Memory that devices keep between files is given back. */
 void txm_gpus_free(txm_gpus **gpus)
 {
     if (!gpus || !*gpus)
@@ -293,6 +297,7 @@ static bool pays(txm_gpus *g, const gpu *d, const txm_gpu_plan *plan, double sav
     return there < saved;
 }
 
+/* 'auto' adds up what the device would have saved so far; it starts one when that exceeds the time to start it. */
 static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint64_t *device_bytes, bool *busy,
                    char why[TXM_MESSAGE_BYTES])
 {
@@ -311,6 +316,7 @@ static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint6
     return d && pays(g, d, plan, saved, why) ? d : NULL;
 }
 
+/* Memory on the device is reserved here and returned by txm_gpus_return. */
 txm_gpu_choice txm_gpus_lease(txm_gpus *g, const txm_gpu_plan *wanted, uint64_t pinned_limit_bytes, txm_gpu_lease *out,
                               char why[TXM_MESSAGE_BYTES])
 {

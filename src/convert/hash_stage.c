@@ -36,6 +36,7 @@ struct txm_hash_stage {
     unsigned held_count, held_used;
 };
 
+/* Several strands: blocks are independent, and SHA-1 is the slowest part of many conversions. */
 txm_status txm_hash_stage_new(txm_job *job, txm_pixel_hash *hash, bool pairs, txm_hash_stage **out, txm_error *err)
 {
     txm_hash_stage *s = txm_calloc(1, sizeof *s);
@@ -68,6 +69,7 @@ void txm_hash_stage_free(txm_hash_stage **stage)
     *stage = NULL;
 }
 
+/* One piece of a block, or two of a pair. */
 static void run(void *arg)
 {
     delivery *d = arg;
@@ -103,6 +105,7 @@ static bool deliver(txm_hash_stage *s, uint32_t strand, piece p, piece partner)
     return false;
 }
 
+/* The first block of a pair waits for the second. */
 static bool take_piece(txm_hash_stage *s, piece p)
 {
     uint32_t block = p.y / TXM_HASH_BLOCK_ROWS;
@@ -119,6 +122,7 @@ static bool take_piece(txm_hash_stage *s, piece p)
     return deliver(s, block / 2, s->held[s->held_used++], p);
 }
 
+/* A band may reach over the end of a block: it is cut there. */
 bool txm_hash_stage_take(txm_hash_stage *s, txm_band *band)
 {
     bool ok = true;

@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+/* txm_job_destroy is to be called even after a failure. */
 txm_status txm_job_init(txm_job *job, txm_pool *pool, const volatile int *cancel, bool timed, txm_error *err)
 {
     memset(job, 0, sizeof *job);
@@ -34,6 +35,7 @@ void txm_job_destroy(txm_job *job)
     pthread_mutex_destroy(&job->lock);
 }
 
+/* Called from any thread, any number of times. */
 void txm_job_fail(txm_job *job, const txm_error *error)
 {
     pthread_mutex_lock(&job->lock);
@@ -43,6 +45,7 @@ void txm_job_fail(txm_job *job, const txm_error *error)
     atomic_store(&job->stopped, true);
 }
 
+/* The one question that every stage asks before each piece of work. */
 bool txm_job_runs(txm_job *job)
 {
     if (atomic_load_explicit(&job->stopped, memory_order_relaxed))
@@ -56,6 +59,7 @@ bool txm_job_runs(txm_job *job)
     return true;
 }
 
+/* Free of charge where nobody asked for times. */
 unsigned long long txm_job_clock(const txm_job *job)
 {
     return job->timed ? txm_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;

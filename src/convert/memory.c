@@ -13,6 +13,8 @@ enum {
     THREAD_BYTES = 2 << 20  /* compressors and scratch of one thread */
 };
 
+/* An estimate from above for what this library takes; decoders of rarer formats are in the worker process and
+ * bounded there. */
 uint64_t txm_convert_memory(const txm_conform *c, const txm_settings *s, unsigned bands, unsigned threads)
 {
     uint64_t row = (uint64_t)c->width * c->channels * txm_type_bytes(c->type), band = row * s->tile_px;
@@ -23,6 +25,8 @@ uint64_t txm_convert_memory(const txm_conform *c, const txm_settings *s, unsigne
     return band * (bands + 4) + band * bands / 2 + raw + 8 * float_row + QUEUE_BYTES + (uint64_t)threads * THREAD_BYTES;
 }
 
+/* As many bands as fit, from what keeps all threads busy down to the least that works. 0 if not even that fits;
+ * *needed_bytes then says what would. */
 unsigned txm_convert_bands(const txm_conform *c, const txm_settings *s, unsigned threads, uint64_t max_memory_bytes,
                            uint64_t *needed_bytes)
 {

@@ -30,6 +30,7 @@ static void add(list *l, const char *format, ...)
     va_end(args);
 }
 
+/* Only what was asked for explicitly: a default is no wish. */
 static void compare(const txm_tx_info *i, const txm_settings *s, unsigned channels, list *l)
 {
     const char *codec = txm_codec_name(s->compression.codec);
@@ -45,6 +46,7 @@ static void compare(const txm_tx_info *i, const txm_settings *s, unsigned channe
         add(l, "stored as one channel");
 }
 
+/* A file that cannot be opened is not judged here: whether it is used is decided elsewhere. */
 bool txm_made_otherwise(const char *path, const txm_settings *settings, unsigned channels, char *text,
                         size_t text_bytes)
 {

@@ -26,6 +26,8 @@ struct txm_pixel_hash {
     char (*digests)[TXM_SHA1_HEX]; /* of the finished ones */
 };
 
+/* One digest for every 256 rows, as OpenImageIO's parallel computation does; the sum of several is the digest
+ * of their digests. */
 txm_status txm_pixel_hash_new(uint32_t width, uint32_t height, uint32_t channels, txm_type type, const txm_ops *ops,
                               txm_pixel_hash **out, txm_error *err)
 {
@@ -65,6 +67,7 @@ void txm_pixel_hash_free(txm_pixel_hash **hash)
     *hash = NULL;
 }
 
+/* In pieces that fit the cache. */
 static void add_row(txm_pixel_hash *h, txm_sha1 *sha, const uint8_t *row)
 {
     size_t samples = (size_t)h->width * h->channels, bytes = txm_type_bytes(h->type);
@@ -80,6 +83,7 @@ static void add_row(txm_pixel_hash *h, txm_sha1 *sha, const uint8_t *row)
     }
 }
 
+/* Rows of a block come in order, from one thread at a time. */
 void txm_pixel_hash_rows(txm_pixel_hash *h, uint32_t y, uint32_t rows, const void *pixels, size_t stride_bytes)
 {
     uint32_t block = y / TXM_HASH_BLOCK_ROWS;
@@ -95,12 +99,14 @@ void txm_pixel_hash_rows(txm_pixel_hash *h, uint32_t y, uint32_t rows, const voi
     }
 }
 
+/* Both blocks must be whole, so that they end together. */
 bool txm_pixel_hash_pairs(const txm_pixel_hash *h, uint32_t block)
 {
     uint64_t end = ((uint64_t)block / 2 + 1) * 2 * TXM_HASH_BLOCK_ROWS;
     return end <= h->height && txm_sha1_pair_available();
 }
 
+/* The same for two rows, half the piece each. */
 static void add_row_pair(txm_pixel_hash *h, txm_sha1_pair *sha, const uint8_t *a, const uint8_t *b)
 {
     size_t samples = (size_t)h->width * h->channels, bytes = txm_type_bytes(h->type);
@@ -117,6 +123,7 @@ static void add_row_pair(txm_pixel_hash *h, txm_sha1_pair *sha, const uint8_t *a
     }
 }
 
+/* The block's partner is the next one. */
 void txm_pixel_hash_pair(txm_pixel_hash *h, uint32_t y, uint32_t rows, const void *pixels, const void *partner,
                          size_t stride_bytes)
 {
@@ -137,6 +144,7 @@ void txm_pixel_hash_pair(txm_pixel_hash *h, uint32_t y, uint32_t rows, const voi
     }
 }
 
+/* A single block's digest is the image's; of several, the digest of their text, one after the other. */
 txm_status txm_pixel_hash_finish(txm_pixel_hash *h, char out[TXM_SHA1_HEX], txm_error *err)
 {
     bool complete = true;

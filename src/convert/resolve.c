@@ -22,6 +22,7 @@ static const char *key_word(const txm_color_config *config, const char *requeste
     return txm_color_is_data(config, requested) ? "data" : requested;
 }
 
+/* An unknown space is an error here, where Blender takes linear; with strict we do as Blender does, and say so. */
 static txm_status find_space(const txm_context *context, const txm_settings *settings, const char *path,
                              const char *name, bool warn, const txm_color_space **out, txm_error *err)
 {
@@ -41,6 +42,7 @@ static txm_status find_space(const txm_context *context, const txm_settings *set
     return TXM_OK;
 }
 
+/* `warn` is false for look-ups that only ask. */
 txm_status txm_resolve(const txm_context *context, const txm_settings *settings, const char *path,
                        const txm_source_info *info, bool warn, txm_resolved *out, txm_error *err)
 {
@@ -79,6 +81,7 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
 /* Hex digits of a SHA-1, which is what a key is. */
 _Static_assert((int)TXM_KEY_HEX == (int)TXM_SHA1_HEX, "a key is a SHA-1");
 
+/* Equal keys mean equal pixels: everything that changes a pixel takes part, and nothing else. */
 void txm_settings_key(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
                       const txm_settings *settings, char out[TXM_KEY_HEX])
 {

@@ -4,6 +4,9 @@
  *
  * The newest band of a level completes the borders of the one before it; those of the first band wait for the last
  * one, because the extension wraps round. Handing a band on is all that is done with it here.
+ *
+ * In: level 0, band by band, and from the pyramid the rows of all other levels. Out: whole bands of every level
+ * to the sink, each with the neighbours that its tiles' borders reach into.
  */
 #include "convert/tiler.h"
 
@@ -35,6 +38,7 @@ struct txm_tiler {
 static void *place(void *context, uint32_t level, uint32_t y);
 static void placed(void *context, uint32_t level, uint32_t y);
 
+/* `spec` may ask for the edges of a lat-long image to be closed. */
 txm_status txm_tiler_new(txm_job *job, const txm_pyramid_spec *spec, const txm_tx_layout *layout, const txm_ops *ops,
                          const txm_tiler_sink *sink, txm_tiler **out, txm_error *err)
 {
@@ -67,6 +71,7 @@ txm_status txm_tiler_new(txm_job *job, const txm_pyramid_spec *spec, const txm_t
     return TXM_OK;
 }
 
+/* Bands that never became complete are dropped. */
 void txm_tiler_free(txm_tiler **tiler)
 {
     txm_tiler *t = tiler ? *tiler : NULL;
@@ -138,6 +143,7 @@ static bool complete(txm_tiler *t, uint32_t level, txm_band *band)
     return ok;
 }
 
+/* The pyramid writes rows straight into bands. */
 static void *place(void *context, uint32_t level, uint32_t y)
 {
     txm_tiler *t = context;
@@ -151,6 +157,7 @@ static void *place(void *context, uint32_t level, uint32_t y)
     return txm_band_row(b->filling, y);
 }
 
+/* The last row of a band completes it. */
 static void placed(void *context, uint32_t level, uint32_t y)
 {
     txm_tiler *t = context;
@@ -172,6 +179,7 @@ static void close_sphere(const txm_tiler *t, txm_band *band)
                                  t->layout.height, t->closing_row);
 }
 
+/* Order matters: the pyramid reads the band before the sphere's edges in it are closed. */
 void txm_tiler_push(txm_tiler *t, txm_band *band)
 {
     unsigned long long clock = txm_job_clock(t->job);

@@ -4,6 +4,10 @@
  *
  * In: two open files and a level. Out: the differences of its tiles, merged in the order of rows whatever the order in
  * which threads finish.
+ *
+ * verify uses it twice: a source converted again against the file (deep), and levels recomputed from level 0
+ * against those stored. Both sides have the same sizes by then, so the tiles of one side are those of the
+ * other.
  */
 #include "inspect/compare.h"
 
@@ -65,6 +69,7 @@ static bool compare_row(const tile_row *row, uint8_t *pixels, txm_level_diff *di
     return true;
 }
 
+/* One row of tiles is one job: enough work to be worth queueing, and two tiles of memory. */
 static void run_row(void *arg)
 {
     tile_row *row = arg;
@@ -87,6 +92,7 @@ static void run_row(void *arg)
     free(row);
 }
 
+/* Waits for all of its rows. A job that could not be queued stops the others, as any failure of one does. */
 txm_status txm_compare_level(txm_job *job, txm_tx *expected, txm_tx *found, uint32_t level, txm_level_diff *diff,
                              txm_error *err)
 {

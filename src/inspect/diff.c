@@ -2,6 +2,10 @@
  *
  * Differences between two files, level by level. Bands of rows are compared on all threads; their figures are added up
  * in the order of the rows, so that the result does not depend on how many threads there are.
+ *
+ * In: two paths, each a tx file or any image that a reader knows. Out: for each level its largest and mean
+ * error, PSNR, the number of samples that differ and the worst tile; for level 0, if asked for, a map. Unlike
+ * compare.c the two sides need not be of one type, or both be tx files.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -56,6 +60,7 @@ static float as_rgba(const float *pixel, uint32_t channels, uint32_t c)
     return pixel[channels < 3 ? 0 : c];
 }
 
+/* Two NaN are equal, and so are two infinities; a NaN against a number is infinitely far away. */
 static double error_of(float a, float b)
 {
     if (a == b || (isnan(a) && isnan(b)))
@@ -96,6 +101,7 @@ static void add_to_map(comparison *c, const band *b, uint32_t y)
     memset(b->map, 0, d->map_width * sizeof *b->map);
 }
 
+/* Sums are kept per band (part), so that no lock is needed inside the loop. */
 static void compare_row(const band *b, uint32_t row)
 {
     comparison *c = b->c;
@@ -119,6 +125,8 @@ static void compare_row(const band *b, uint32_t row)
         add_to_map(c, b, b->y + row);
 }
 
+/* Tx files are read here, on many threads. A plain image has been read before, by the thread that queues, since
+ * its reader goes from top to bottom. */
 static void run_band(void *arg)
 {
     band *b = arg;
@@ -140,6 +148,8 @@ static void run_band(void *arg)
 
 /* ---- one level -------------------------------------------------------------------------------------------------- */
 
+/* Adds up the bands from the top: floating-point sums depend on their order, and reports must not depend on the
+ * number of threads. PSNR counts from 1 for integers, from the largest value for floats. */
 static void conclude(const comparison *c, txm_level_error *e, const part *parts, uint32_t count)
 {
     bool floats = txm_type_is_float(c->side[0].type) || txm_type_is_float(c->side[1].type);
@@ -164,6 +174,7 @@ static void conclude(const comparison *c, txm_level_error *e, const part *parts,
     e->psnr = mean_square > 0 ? 10 * log10(most * most / mean_square) : (double)INFINITY;
 }
 
+/* Waits until one of the bands is free: that is the bound on memory. */
 static band *take_band(comparison *c)
 {
     txm_group_wait(c->job.group, c->band_count - 1);
@@ -195,6 +206,7 @@ static void queue_band(comparison *c, uint32_t level, uint32_t y, uint32_t count
     run_band(b); /* stops at once, and gives the band back */
 }
 
+/* Levels of different size are left as not compared, which every threshold treats as a difference. */
 static txm_status compare_level(comparison *c, uint32_t level, txm_error *err)
 {
     txm_level_error *e = &c->out->level[level];
@@ -256,6 +268,7 @@ static txm_status start_bands(comparison *c, uint32_t width, txm_error *err)
     return TXM_OK;
 }
 
+/* A tx file against a plain image compares level 0 alone. */
 static txm_status run(comparison *c, const char *const paths[2], bool with_map, txm_error *err)
 {
     uint32_t width, height;
@@ -279,6 +292,7 @@ static txm_status run(comparison *c, const char *const paths[2], bool with_map, 
     return status;
 }
 
+/* Files that changed while they were being read are failures, not differences. */
 txm_status txm_diff(txm_context *context, const char *a, const char *b, bool with_map, txm_difference *out,
                     txm_error *err)
 {

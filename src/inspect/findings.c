@@ -26,6 +26,7 @@ const char *txm_severity_name(txm_severity severity)
     return names[severity];
 }
 
+/* All kinds in the order of the table, which is that of reports: the manual page is made from it. */
 const txm_finding_kind *txm_finding_kind_at(size_t index)
 {
     return index < sizeof kinds / sizeof *kinds ? &kinds[index] : NULL;
@@ -64,6 +65,7 @@ static txm_finding *append(txm_collector *c)
     return &items[f->count++];
 }
 
+/* Counts by severity even what is not kept: the exit code must not depend on the bound. */
 void txm_find(txm_collector *c, enum txm_finding_number number, txm_place place, const char *format, ...)
 {
     const txm_finding_kind *kind = &kinds[number];
@@ -86,6 +88,7 @@ void txm_find(txm_collector *c, enum txm_finding_number number, txm_place place,
     pthread_mutex_unlock(&c->lock);
 }
 
+/* Kinds first, in the order of the table, which puts what costs most first; then level, tile, text. */
 static int by_place(const void *pa, const void *pb)
 {
     const txm_finding *a = pa, *b = pb;

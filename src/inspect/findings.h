@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Collecting findings from any thread. */
+ *
+ * Collecting findings from any thread.
+ *
+ * A finding is a kind, a place and a sentence. Kinds are in finding_table.h, once: their number in code, their
+ * id in JSON, their severity and their explanation in the manual all come from that table.
+ */
 #ifndef TXM_INSPECT_FINDINGS_H
 #define TXM_INSPECT_FINDINGS_H
 #include <pthread.h>

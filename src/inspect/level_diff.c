@@ -29,6 +29,7 @@ static int half_rank(unsigned bits)
     return bits & 0x8000 ? -magnitude : magnitude;
 }
 
+/* Bytes are little-endian in memory wherever this runs; NaN against a number counts as infinite. */
 static double distance(txm_type type, const uint8_t *a, const uint8_t *b)
 {
     switch (type) {
@@ -56,6 +57,7 @@ static void note_maximum(txm_level_diff *diff, const uint8_t *row, size_t sample
     }
 }
 
+/* Called for rows that differ somewhere: rows that are equal were settled by memcmp. */
 static void compare_row(txm_level_diff *diff, txm_type type, const uint8_t *a, const uint8_t *b, size_t samples,
                         uint32_t tile_x, uint32_t tile_y)
 {
@@ -73,6 +75,8 @@ static void compare_row(txm_level_diff *diff, txm_type type, const uint8_t *a, c
     }
 }
 
+/* The maximum of float levels is needed for the relative bound of parity, so it is taken even where nothing
+ * differs. */
 void txm_level_diff_tile(txm_level_diff *diff, txm_type type, uint32_t channels, const uint8_t *expected,
                          size_t expected_stride, const uint8_t *found, size_t found_stride, uint32_t w, uint32_t h,
                          uint32_t tile_x, uint32_t tile_y)
@@ -106,6 +110,8 @@ void txm_level_diff_merge(txm_level_diff *sum, const txm_level_diff *part)
         sum->maximum = part->maximum;
 }
 
+/* As close as two correct writers can be: one code value (or one unit in the last place) in a few samples of a
+ * million, or, for floats, a share of the largest value. What rounding can do, and damage cannot. */
 bool txm_level_diff_is_parity(const txm_level_diff *diff, txm_type type)
 {
     if (!diff->different)

@@ -54,6 +54,7 @@ static void atlas_size(const txm_tx *tx, size_t *width, size_t *height)
     *height = first->height > column ? first->height : column;
 }
 
+/* Level 0 at the left, the others below each other at its right, as texture artists draw a mip map. */
 static txm_status put_atlas(txm_tx *tx, const txm_level_picture *p, txm_error *err)
 {
     uint32_t top = 0, left = txm_tx_level_of(tx, 0)->width;
@@ -66,6 +67,7 @@ static txm_status put_atlas(txm_tx *tx, const txm_level_picture *p, txm_error *e
     return status;
 }
 
+/* The size is checked before memory is taken, and the message says what helps. */
 txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_level_picture *out, txm_error *err)
 {
     txm_error_clear(err);
@@ -116,6 +118,7 @@ static void encode_row(const txm_ops *ops, const txm_level_picture *p, const uin
         ops->from_float(TXM_TYPE_U8, linear + x, dst + x, 1);
 }
 
+/* What the stored numbers mean: data, linear light, or the sRGB curve. The file's own word counts. */
 txm_values txm_values_of(const txm_tx_description *d, txm_type type)
 {
     if (!strcmp(d->detected, "data"))
@@ -126,6 +129,7 @@ txm_values txm_values_of(const txm_tx_description *d, txm_type type)
     return txm_type_is_float(type) ? TXM_VALUES_LINEAR : TXM_VALUES_ENCODED;
 }
 
+/* Alpha is divided out first: the curve is for colours, not for colours times alpha. */
 txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *p, txm_error *err)
 {
     txm_error_clear(err);
@@ -176,6 +180,7 @@ txm_status txm_level_picture_to_8_bits(txm_level_picture *p, txm_error *err)
     return TXM_OK;
 }
 
+/* For callers that need one value, such as the terminal. */
 unsigned txm_srgb_code(float value)
 {
     return txm_float_to_code(txm_srgb_encode(value), 255.0f);

@@ -3,6 +3,10 @@
  * Which settings lead to a tx file's name. A name holds an MD5 alone, but what it can come from is little: the spaces
  * of a config under all their names, five alpha types, two formats, a handful of working spaces, and the source's place
  * or not. All of them are tried.
+ *
+ * In: a tx file's name and what is known of its source. Out: the settings that it was made with, or that no
+ * setting known here leads to it. Hundreds of names are hashed, which takes milliseconds; nothing on disk is
+ * touched.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +37,7 @@ static const char *const roles[] = {
     "scene_linear", "default_byte", "default_float",   "default_sequencer", "color_picking",          "texture_paint",
     "matte_paint",  "color_timing", "compositing_log", "aces_interchange",  "cie_xyz_d65_interchange"};
 
+/* Whether one combination of settings leads to the name that is looked for. */
 static bool fits(search *s, const txm_tx_key *key, bool absolute)
 {
     char *path = txm_tx_path(absolute ? s->source : s->source_name, absolute ? s->dir : NULL, key);
@@ -113,6 +118,7 @@ static txm_status try_working_spaces(search *s, const txm_context *context, bool
     return TXM_OK;
 }
 
+/* The name of an absolute cache folder is part of what was hashed. */
 static char *absolute_folder(const char *path)
 {
     char *dir = txm_path_dir(path), *absolute = dir ? txm_path_absolute(dir) : NULL;
@@ -120,6 +126,7 @@ static char *absolute_folder(const char *path)
     return absolute;
 }
 
+/* Working spaces in turn: the config's own, the file's, then the usual ones. */
 txm_status txm_name_search(txm_context *context, const char *tx_path, const char *source, const char *xyz,
                            txm_name_match *match, bool *found, txm_error *err)
 {
@@ -166,6 +173,7 @@ typedef struct place_search {
     bool exhausted;
 } place_search;
 
+/* Here the settings are known, from the file itself, and the cache folder is what is tried. */
 static bool leads_to_name(place_search *p, const char *cache_dir)
 {
     const txm_tx_description *d = &p->v->description;
@@ -195,6 +203,8 @@ static bool try_below(place_search *p, const char *prefix)
     return false;
 }
 
+/* From the source's folder upwards: a project that was moved as a whole still has the cache folder below some
+ * folder above the image. */
 static bool try_places(void *user, const char *word)
 {
     place_search *p = user;
@@ -214,6 +224,7 @@ static bool try_places(void *user, const char *word)
     return found;
 }
 
+/* Spaces of a class are known by it; others by name, under any alias. */
 bool txm_verify_is_space(const txm_verification *v, const txm_color_space *space, const char *detected)
 {
     if (!strcmp(txm_color_space_detected(space), detected))
@@ -236,6 +247,7 @@ static bool try_fitting_word(void *user, const char *word)
     return fits && try_places(p, word);
 }
 
+/* Only for absolute sources: with a relative one, the folder is not part of the name. */
 txm_status txm_name_search_places(txm_verification *v, bool *found, txm_error *err)
 {
     const txm_tx_description *d = &v->description;

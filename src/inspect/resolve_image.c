@@ -2,6 +2,10 @@
  *
  * What Cycles would load for an image, and if nothing, why: the look-up itself, the other names under which the image
  * is in the folder, and giving files their time back.
+ *
+ * In: an image, settings, options. Out: the path that Cycles looks up, whether it would load what is there, and
+ * if not, a reason and the other tx files of the same image, each with how its settings differ. Nothing is
+ * changed unless touch is asked for, and then only times.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -58,6 +62,7 @@ static void add_difference(char *text, size_t text_bytes, const char *what, cons
         snprintf(text + used, text_bytes - used, "%s%s %s, not %s", used ? "; " : "", what, found, asked);
 }
 
+/* In the words of the options, so that the sentence says what to change. */
 static void describe_difference(const resolving *r, const txm_name_match *m, bool found, txm_other_name *other)
 {
     const txm_tx_key *key = &r->resolved.key;
@@ -96,6 +101,7 @@ static txm_status add_other(resolving *r, char *path, txm_error *err)
     return TXM_OK;
 }
 
+/* The same image under another digest, in the same folder. */
 static bool is_other(const resolving *r, const char *name)
 {
     size_t source_bytes;
@@ -128,6 +134,7 @@ static txm_status find_in(resolving *r, const char *folder, txm_error *err)
     return status;
 }
 
+/* By device and inode, since links may give one folder two names. */
 static bool same_folder(const char *a, const char *b)
 {
     struct stat sa, sb;
@@ -252,6 +259,7 @@ static txm_status judge(resolving *r, const txm_settings *settings, txm_error *e
     return set_reason(r->out, verdict.reason, err);
 }
 
+/* Trouble is a failure of the system (a folder that cannot be read), which must not pass as 'missing'. */
 static txm_status look_up(resolving *r, const txm_settings *settings, txm_error *err)
 {
     txm_found found = {0};
@@ -272,6 +280,7 @@ static txm_status look_up(resolving *r, const txm_settings *settings, txm_error 
     return found.state == TXM_TX_STATE_FRESH ? judge(r, settings, err) : TXM_OK;
 }
 
+/* A single pixel is never converted: Cycles keeps such images as constants. */
 static txm_status run(resolving *r, txm_source *source, const txm_settings *settings, txm_error *err)
 {
     const txm_source_info *info = txm_source_info_of(source);
@@ -297,6 +306,7 @@ static txm_status run(resolving *r, txm_source *source, const txm_settings *sett
     return out->state == TXM_TX_STATE_MISSING ? find_others(r, err) : TXM_OK;
 }
 
+/* Reads no more of the image than its header. */
 txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings,
                              const txm_resolve_options *options, txm_resolution *out, txm_error *err)
 {
@@ -322,6 +332,7 @@ txm_status txm_resolve_image(txm_context *context, const char *image, const txm_
 
 /* ---- look-ups without more of an image than its header ------------------------------------------------------------- */
 
+/* For programs that want to know what 'default' will mean, before they choose anything else. */
 txm_status txm_image_defaults(const txm_color_config *config, const char *image, const char **colorspace,
                               txm_alpha *alpha, txm_error *err)
 {
@@ -337,6 +348,7 @@ txm_status txm_image_defaults(const txm_color_config *config, const char *image,
     return TXM_OK;
 }
 
+/* What Cycles does when it meets an image, in one call: the header is read only if a default has to be found. */
 txm_status txm_look_up(const txm_color_config *config, const char *image, const txm_settings *settings, txm_found *out,
                        txm_error *err)
 {

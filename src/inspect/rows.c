@@ -14,6 +14,7 @@
 #include "core/mem.h"
 #include "core/path.h"
 
+/* A tx file first: it would also open as a TIFF or EXR image, of level 0 alone. */
 txm_status txm_rows_open(const txm_context *context, const char *path, txm_rows *out, txm_error *err)
 {
     txm_error tx_error = {0}, source_error = {0};
@@ -49,6 +50,7 @@ void txm_rows_close(txm_rows *rows)
     *rows = (txm_rows){0};
 }
 
+/* 0 x 0 for a level that is not there. */
 void txm_rows_size(const txm_rows *rows, uint32_t level, uint32_t *width, uint32_t *height)
 {
     *width = *height = 0;
@@ -64,6 +66,7 @@ void txm_rows_size(const txm_rows *rows, uint32_t level, uint32_t *width, uint32
     }
 }
 
+/* Room for whole tiles, since a tx file is read by tiles even where fewer rows are wanted. */
 bool txm_row_buffer_init(txm_row_buffer *buffer, const txm_rows *rows, uint32_t count)
 {
     uint32_t width, height, raw_rows = count > rows->tile_h ? count : rows->tile_h;
@@ -113,6 +116,7 @@ static txm_status read_tiles(const txm_rows *r, const txm_ops *ops, uint32_t lev
     return TXM_OK;
 }
 
+/* Rows of plain images must be asked for from the top, each once. */
 txm_status txm_rows_read(const txm_rows *r, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count,
                          txm_row_buffer *buffer, txm_error *err)
 {

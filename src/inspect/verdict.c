@@ -43,6 +43,7 @@ static txm_use use_of(const txm_finding_kind *kind)
     return TXM_USE_LOADED;
 }
 
+/* The finding's own sentence, with its place in front. */
 static void set_reason(txm_verdict *v, const txm_finding *f)
 {
     char place[64] = "";
@@ -51,6 +52,8 @@ static void set_reason(txm_verdict *v, const txm_finding *f)
     snprintf(v->reason, sizeof v->reason, "%s%s", place, f->text);
 }
 
+/* The lowest use of all findings: their enumeration is in the order in which Cycles would give up. A file that
+ * scenes name directly has no name to fit and no time to compare. */
 void txm_verdict_of(const txm_findings *findings, txm_verdict *out)
 {
     *out = (txm_verdict){.use = TXM_USE_LOADED};
@@ -70,6 +73,7 @@ void txm_verdict_of(const txm_findings *findings, txm_verdict *out)
     out->used = out->use == TXM_USE_LOADED || out->use == TXM_USE_DIRECT;
 }
 
+/* Only what decides (use_only): pixels are not recomputed. */
 txm_status txm_judge(txm_context *context, const char *path, const txm_verify_options *options, txm_verdict *out,
                      txm_error *err)
 {

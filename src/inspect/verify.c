@@ -14,12 +14,14 @@
 #include "core/options.h"
 #include "inspect/verify_impl.h"
 
+/* These say something about the file; all other failures are about this machine, now. */
 bool txm_status_is_finding(txm_status status)
 {
     return status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE ||
            status == TXM_STATUS_NEWER;
 }
 
+/* Findings are listed under their file: the path in front of a message would be said twice. */
 const char *txm_message_without_path(const char *message, const char *path)
 {
     size_t n = strlen(path);
@@ -29,6 +31,8 @@ const char *txm_message_without_path(const char *message, const char *path)
 /* Sums of rounded halves of both signs may be that far off. */
 enum { ROUNDED_ULPS = 64 };
 
+/* Files of our own must be exact. Blender's level 0 as well; its other levels may differ as far as its
+ * arithmetic differs between builds and machines. */
 void txm_report_level(const txm_verification *v, enum txm_finding_number number, uint32_t level,
                       const txm_level_diff *d)
 {
@@ -43,6 +47,7 @@ void txm_report_level(const txm_verification *v, enum txm_finding_number number,
              txm_level_diff_unit(v->info->type));
 }
 
+/* We store the requested colour space, Blender its format version. */
 static txm_maker maker_of(const txm_tx_description *d)
 {
     if (*d->requested)
@@ -72,6 +77,7 @@ static txm_status open_file(txm_verification *v, bool *usable, txm_error *err)
     return status ? txm_fail_as(err, &own) : TXM_OK;
 }
 
+/* From cheap to dear: header, origin, tiles or pixels, the source converted again. */
 static txm_status run(txm_verification *v, txm_error *err)
 {
     bool usable = false;
@@ -91,6 +97,8 @@ static txm_status run(txm_verification *v, txm_error *err)
     return v->options->deep ? txm_verify_deep(v, err) : TXM_OK;
 }
 
+/* A file that shrank while it was read shows zeros: such findings are dropped, and the change is what is
+ * reported. */
 txm_status txm_verify(txm_context *context, const char *path, const txm_verify_options *options, txm_findings *findings,
                       txm_error *err)
 {

@@ -2,6 +2,10 @@
  *
  * Deep verification: converts the source again, with the settings that the file states, into a temporary file, and
  * compares the two - sizes, metadata, every tile of every level.
+ *
+ * In: an open file whose pixels were checked, and its source. Out: findings. The copy is made without
+ * compression and without borders, which were compared already, and removed afterwards; it needs as much room
+ * as the image has pixels.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +30,7 @@ typedef struct deep {
     txm_tx_description description;
 } deep;
 
+/* By the text of the matrix, which is what the name was made from. */
 static bool fits_working_space(const deep *d, const txm_context *context)
 {
     return !strcmp(txm_color_xyz_to_scene_linear_text(txm_context_color(context)),
@@ -78,6 +83,7 @@ static txm_status name_file(deep *d, txm_error *err)
     return d->path ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", d->v->path);
 }
 
+/* The settings that decide pixels are the file's own. Compression and borders do not. */
 static txm_status convert_again(deep *d, txm_error *err)
 {
     const txm_tx_info *i = d->v->info;
@@ -99,6 +105,7 @@ static txm_status convert_again(deep *d, txm_error *err)
 
 /* ---- comparing -------------------------------------------------------------------------------------------------- */
 
+/* The stated value and the one that the source gives, in one sentence. */
 static void compare_text(const deep *d, const char *what, const char *found, const char *expected)
 {
     if (txm_casecmp(found, expected) != 0)
@@ -123,6 +130,7 @@ static bool compare_headers(const deep *d)
     return true;
 }
 
+/* Level by level, and what is found by level: one wrong tile of level 0 spoils those above it. */
 static txm_status compare_pixels(const deep *d, txm_job *job, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -136,6 +144,7 @@ static txm_status compare_pixels(const deep *d, txm_job *job, txm_error *err)
     return status;
 }
 
+/* Where sizes or types differ there is nothing more to compare. */
 static txm_status compare(const deep *d, txm_error *err)
 {
     txm_job job;
@@ -165,6 +174,8 @@ static const char *obstacle(const txm_verification *v)
     return NULL;
 }
 
+/* A source that cannot be read, or colours that this config does not know, make a finding: it was asked for,
+ * and could not be done. */
 static txm_status run(deep *d, txm_error *err)
 {
     txm_verification *v = d->v;
@@ -193,6 +204,7 @@ static txm_status run(deep *d, txm_error *err)
     return compare(d, err);
 }
 
+/* The temporary is removed whatever happens. */
 txm_status txm_verify_deep(txm_verification *v, txm_error *err)
 {
     const char *why = obstacle(v);

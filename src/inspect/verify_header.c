@@ -3,6 +3,7 @@
  */
 #include "inspect/verify_impl.h"
 
+/* Each level has half the size of the one before it, rounded down, at least 1; the last one has a single pixel. */
 static void check_levels(txm_verification *v)
 {
     const txm_tx_info *i = v->info;
@@ -32,6 +33,7 @@ static void check_values(txm_verification *v)
                  "a directory points to values outside of the file; it was cut short");
 }
 
+/* What Cycles checks when it opens a file, and what it expects of one that was made for it. */
 static void check_acceptance(txm_verification *v)
 {
     char reason[256];
@@ -47,6 +49,7 @@ static void check_acceptance(txm_verification *v)
                  is_exr ? "OpenEXR" : "TIFF");
 }
 
+/* Files of other programs owe us none. */
 static void check_metadata(txm_verification *v)
 {
     const txm_tx_description *d = &v->description;
@@ -73,6 +76,7 @@ static void check_end(txm_verification *v)
         txm_find(v->findings, TXM_FINDING_SECTION_NONE, TXM_NO_PLACE, "the file ends with its image");
 }
 
+/* Stale: the image was rewritten after the section was. Newer: not for us to judge. */
 static void check_section(txm_verification *v)
 {
     const char *reason = v->info->section_reason;
@@ -94,6 +98,7 @@ static void check_section(txm_verification *v)
     }
 }
 
+/* Fails never; it has the shape of the other stages. */
 txm_status txm_verify_header(txm_verification *v, txm_error *err)
 {
     (void)err;

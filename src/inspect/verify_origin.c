@@ -55,6 +55,8 @@ static bool in_usual_folder(const char *tx_path, bool *exhausted)
     return usual;
 }
 
+/* The image beside the cache folder comes before the path that is stored: projects are moved and copied, and
+ * then the stored path leads to somebody else's file, or to none. */
 char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted, int *trouble)
 {
     struct stat st;
@@ -73,6 +75,7 @@ char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted
     return image_beside(tx_path, stored, exhausted, trouble);
 }
 
+/* An image that is gone is a finding of its own; one that cannot be examined is a failure. */
 static txm_status check_source(txm_verification *v, txm_error *err)
 {
     struct stat tx, source;
@@ -139,6 +142,7 @@ static bool agrees(const txm_verification *v, const txm_name_match *m)
            txm_verify_is_space(v, space, d->detected);
 }
 
+/* Says which settings the name was made with, if any are found that lead to it. */
 static void report_misfit(txm_verification *v, const txm_name_match *m, bool found)
 {
     const txm_tx_description *d = &v->description;
@@ -163,6 +167,7 @@ static void report_misfit(txm_verification *v, const txm_name_match *m, bool fou
                  strcmp(m->xyz_to_scene_linear, d->xyz_to_scene_linear) ? ", another working space" : "");
 }
 
+/* A name that is no cache name at all is a note: scenes may name such files directly. */
 static txm_status check_name(txm_verification *v, txm_error *err)
 {
     const txm_tx_description *d = &v->description;
@@ -234,6 +239,7 @@ static void check_rules(const txm_verification *v)
                  txm_alpha_name(rule->alpha), txm_alpha_name(d->alpha));
 }
 
+/* The source first: its place takes part in the search for the name. */
 txm_status txm_verify_origin(txm_verification *v, txm_error *err)
 {
     txm_status status = check_source(v, err);

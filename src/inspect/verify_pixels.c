@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Verifying pixels: the course of level 0 through hash, statistics and pyramid, and what follows from the results. */
+ *
+ * Verifying pixels: the course of level 0 through hash, statistics and pyramid, and what follows from the results.
+ *
+ * In: an open file. Out: findings about its digest, average, levels and borders. Level 0 is decoded once, band
+ * by band; the hash, the statistics and a pyramid take each band as it comes, and the levels that the pyramid
+ * makes are compared with those of the file on the way. Memory holds a few bands, not the image.
+ */
 #include "inspect/verify_pixels.h"
 
 #include <math.h>
@@ -53,6 +59,7 @@ typedef struct decoding {
     atomic_uint *left;
 } decoding;
 
+/* Stops all threads of the check; the caller just returns. */
 static bool fail_memory(course *c)
 {
     txm_error err = {0};
@@ -63,6 +70,7 @@ static bool fail_memory(course *c)
 
 /* ---- the tiler's sink ------------------------------------------------------------------------------------------- */
 
+/* The sink of the tiler, where a conversion would encode: here bands are compared. */
 static bool take_tiles(void *context, txm_band *band)
 {
     course *c = context;
@@ -70,6 +78,7 @@ static bool take_tiles(void *context, txm_band *band)
     return !band->level || band->level >= c->check.v->info->levels || txm_submit_compare(&c->check, band);
 }
 
+/* Levels that the file lacks have been reported with the header. */
 static bool take_borders(void *context, txm_band *band, txm_band *const around[4])
 {
     course *c = context;
@@ -79,6 +88,7 @@ static bool take_borders(void *context, txm_band *band, txm_band *const around[4
 
 /* ---- what happens to a band of level 0 -------------------------------------------------------------------------- */
 
+/* On a strand: bands must reach the pyramid in their order, one at a time. */
 static void run_pyramid(void *arg)
 {
     delivery *d = arg;
@@ -88,6 +98,7 @@ static void run_pyramid(void *arg)
     free(d);
 }
 
+/* On a strand of its own, beside the pyramid's. */
 static void run_stats(void *arg)
 {
     delivery *d = arg;
@@ -99,6 +110,7 @@ static void run_stats(void *arg)
     free(d);
 }
 
+/* Hands a reference of the band to a strand. */
 static bool deliver(course *c, txm_strand *strand, txm_job_fn fn, txm_band *band)
 {
     delivery *d = malloc(sizeof *d);
@@ -112,6 +124,7 @@ static bool deliver(course *c, txm_strand *strand, txm_job_fn fn, txm_band *band
     return false;
 }
 
+/* Whoever has nothing to check of this file gets nothing. */
 static bool hand_on(course *c, txm_band *band)
 {
     bool ok = true;
@@ -131,6 +144,7 @@ static void clear_tile(const txm_band *band, size_t x, size_t row_bytes)
         memset(band->pixels + y * band->stride_bytes + x, 0, row_bytes);
 }
 
+/* A run of tiles into its place in the band. Damaged tiles are noted, and leave their pixels as they are. */
 static void decode(void *arg)
 {
     decoding *d = arg;
@@ -155,6 +169,7 @@ static bool is_decoded(void *arg)
     return atomic_load((atomic_uint *)arg) == 0;
 }
 
+/* Or the job was stopped: nobody must wait for room that will not come. */
 static bool has_room(void *arg)
 {
     course *c = arg;
@@ -173,6 +188,7 @@ static bool deliver_oldest(course *c)
     return ok;
 }
 
+/* Several bands are decoded at the same time; they are taken from the queue in order. */
 static bool queue_band(course *c, uint32_t tile_y)
 {
     txm_pixel_check *check = &c->check;
@@ -241,6 +257,7 @@ static bool close_enough(double a, double b)
     return fabs(a - b) <= 1e-5 * fmax(fabs(a), fabs(b)) + 1e-9;
 }
 
+/* Of float32 sums, in whatever order Blender added them: equality is not to be expected. */
 static void check_average(const course *c)
 {
     const txm_verification *v = c->check.v;
@@ -257,6 +274,7 @@ static void check_average(const course *c)
     }
 }
 
+/* Stated constant, and yet some pixel differs: a render would show one colour. */
 static void check_constant(const course *c)
 {
     const txm_verification *v = c->check.v;
@@ -273,6 +291,7 @@ static void check_constant(const course *c)
                  c->stats.varies ? "the pixels differ from one another" : "the pixels have another colour");
 }
 
+/* Upper and lower case of the digits do not matter. */
 static txm_status check_hash(const course *c, txm_error *err)
 {
     const txm_verification *v = c->check.v;
@@ -284,6 +303,7 @@ static txm_status check_hash(const course *c, txm_error *err)
     return status;
 }
 
+/* What could not be checked is said, with the reason: silence would look like a pass. */
 static txm_status conclude(course *c, txm_error *err)
 {
     txm_verification *v = c->check.v;
@@ -313,6 +333,7 @@ static txm_status conclude(course *c, txm_error *err)
 
 /* ---- before and after ------------------------------------------------------------------------------------------- */
 
+/* Pairs of blocks are hashed together where the bands in between fit a bound of memory. */
 static txm_status set_up_hash(course *c, txm_error *err)
 {
     const txm_tx_info *i = c->check.v->info;
@@ -328,6 +349,7 @@ static txm_status set_up_hash(course *c, txm_error *err)
     return status;
 }
 
+/* The same tiler and pyramid as in a conversion, so that both make the same pixels. */
 static txm_status set_up_tiler(course *c, txm_error *err)
 {
     const txm_verification *v = c->check.v;
@@ -349,6 +371,8 @@ static txm_status set_up_tiler(course *c, txm_error *err)
     return txm_tiler_new(&c->check.job, &spec, &layout, v->context->ops, &sink, &c->tiler, err);
 }
 
+/* Decides what this file allows: hashing needs a native file, recomputing regular levels and a known class of
+ * colours. */
 static txm_status set_up(course *c, txm_error *err)
 {
     txm_verification *v = c->check.v;
@@ -372,6 +396,7 @@ static txm_status set_up(course *c, txm_error *err)
     return c->recomputes ? set_up_tiler(c, err) : TXM_OK;
 }
 
+/* First waits for jobs that still use what is about to be freed. */
 static void tear_down(course *c)
 {
     if (c->check.job.group)
@@ -385,6 +410,7 @@ static void tear_down(course *c)
     pthread_mutex_destroy(&c->check.lock);
 }
 
+/* Levels that are not recomputed are at least decoded. */
 txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
 {
     course *c = txm_calloc(1, sizeof *c);
@@ -411,6 +437,7 @@ txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
 
 /* ---- tiles alone ------------------------------------------------------------------------------------------------ */
 
+/* For files that are only judged: every tile is decoded, nothing is computed. */
 txm_status txm_verify_decoding(txm_verification *v, txm_error *err)
 {
     txm_pixel_check check = {.v = v};

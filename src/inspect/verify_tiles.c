@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Jobs of a verification that work on a run of tiles: decoding, comparing with recomputed pixels, comparing borders. */
+ *
+ * Jobs of a verification that work on a run of tiles: decoding, comparing with recomputed pixels, comparing borders.
+ *
+ * In: level, row of tiles, and the band to compare with, if there is one. Out: findings, and a mark at damaged
+ * levels. A run is as many tiles as make a worthwhile job.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +22,7 @@ typedef struct run {
     txm_band *band, *around[TXM_BANDS_AROUND];
 } run;
 
+/* By pixels: tiles may be of 16 px or of 1024. */
 uint32_t txm_tile_run_length(const txm_pixel_check *check)
 {
     const txm_tx_info *i = check->v->info;
@@ -40,6 +46,7 @@ static const char *without_place(const char *message, const char *path, uint32_t
     return strncmp(text, place, (size_t)n) ? text : text + n;
 }
 
+/* False stops the check (the system failed); *ok tells whether the tile could be decoded. */
 bool txm_check_decode(txm_pixel_check *check, uint32_t level, uint32_t tile_x, uint32_t tile_y, uint8_t *dst,
                       size_t stride, uint32_t *w, uint32_t *h, bool *ok)
 {
@@ -108,6 +115,7 @@ static void check_tiles(void *arg)
 
 /* ---- borders ----------------------------------------------------------------------------------------------------- */
 
+/* For gathering: a border reaches into the bands above and below. */
 static const uint8_t *band_row(void *context, uint32_t y)
 {
     const run *r = context;
@@ -148,6 +156,7 @@ static bool check_border_in_file(const txm_tile_run *t, uint32_t tile_x)
     return status == TXM_OK;
 }
 
+/* With the recomputed pixels in memory, else with those of the file itself. */
 static void check_borders(void *arg)
 {
     run *r = arg;
@@ -167,6 +176,7 @@ static void check_borders(void *arg)
 
 /* ---- queueing --------------------------------------------------------------------------------------------------- */
 
+/* One job per run; false when memory is out. */
 static bool submit(txm_pixel_check *c, uint32_t level, uint32_t tile_y, txm_band *band, txm_band *const *around,
                    txm_job_fn fn)
 {
