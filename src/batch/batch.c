@@ -31,6 +31,7 @@ static txm_status take_options(txm_batch *b, const txm_batch_options *options, t
     return status;
 }
 
+/* Context and inputs must outlive the batch; options are copied. */
 txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs, const txm_batch_options *options,
                          txm_batch **out, txm_error *err)
 {
@@ -81,12 +82,14 @@ bool txm_batch_cancelled(const txm_batch *batch)
     return txm_is_cancelled(batch->context->cancel);
 }
 
+/* Asked before each item: what runs is finished, what has not begun is not. */
 bool txm_batch_may_start(const txm_batch *batch)
 {
     return !txm_batch_cancelled(batch) && !atomic_load(&batch->exhausted) &&
            !(batch->options.fail_fast && atomic_load(&batch->failed));
 }
 
+/* The batch's own, with what the rules decided for this input. */
 txm_settings txm_batch_settings_of(const txm_batch *batch, size_t index)
 {
     const txm_input *input = txm_inputs_at(batch->inputs, index);
@@ -106,6 +109,7 @@ const char *txm_batch_output_of(const txm_batch *batch, size_t index)
 
 /* ---- reporting -------------------------------------------------------------------------------------------------- */
 
+/* One at a time and with everything that is known of the input; the callback may keep nothing. */
 void txm_batch_tell(txm_batch *batch, size_t index, const txm_result *result, const txm_error *err)
 {
     static const txm_error no_error;
@@ -130,6 +134,7 @@ void txm_batch_tell(txm_batch *batch, size_t index, const txm_result *result, co
     pthread_mutex_unlock(&batch->events_lock);
 }
 
+/* About the run as a whole; failures of inputs are told with them. */
 void txm_batch_warn(txm_batch *batch, const char *format, ...)
 {
     char message[TXM_MESSAGE_BYTES];
@@ -143,6 +148,7 @@ void txm_batch_warn(txm_batch *batch, const char *format, ...)
     pthread_mutex_unlock(&batch->events_lock);
 }
 
+/* The message is kept once, however many inputs share it. */
 void txm_item_fail(txm_batch *b, txm_item *item, const txm_error *err)
 {
     pthread_mutex_lock(&b->names_lock);
@@ -155,6 +161,8 @@ void txm_item_fail(txm_batch *b, txm_item *item, const txm_error *err)
 
 /* ---- results in small ------------------------------------------------------------------------------------------- */
 
+/* A result has room for long strings; half a million of them have not. Items keep pointers into a set of
+ * strings. */
 bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result)
 {
     txm_names *n = &batch->names;
@@ -179,6 +187,7 @@ bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result)
            item->settings_key;
 }
 
+/* The other way round: valid as long as the batch. */
 txm_result txm_item_expand(const txm_item *item)
 {
     txm_result r = {.outcome = (txm_outcome)item->outcome,

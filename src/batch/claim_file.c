@@ -40,6 +40,7 @@ static int print_note(char out[NOTE_BYTES])
                     self.host, self.machine, self.pid, self.start, txm_random_bits(), when);
 }
 
+/* Versions of the note are told apart by the first words; others name nobody. */
 static bool parse_note(const char *text, txm_claim_note *out)
 {
     txm_owner *o = &out->owner;
@@ -132,6 +133,7 @@ static int write_claim(const char *path, int *fd)
     return rc;
 }
 
+/* Never follows links: a claim is a file that we made. */
 int txm_claim_file_read(const char *path, txm_claim_note *out)
 {
     char text[NOTE_BYTES + 1];
@@ -152,6 +154,7 @@ int txm_claim_file_read(const char *path, txm_claim_note *out)
     return 0;
 }
 
+/* By nonce and inode: a path alone may have changed hands. */
 static bool same_claim(const txm_claim_note *a, const txm_claim_note *b)
 {
     return a->named == b->named && a->nonce == b->nonce && a->st.st_ino == b->st.st_ino && a->st.st_dev == b->st.st_dev;
@@ -200,6 +203,8 @@ int txm_claim_file_make(const char *path, int *fd)
  * A right has the form of a claim, and is broken like one when its holder died: `<claim>.<id>.<id>.txm-break` is the
  * right to do so. */
 
+/* The right to break a claim is a file as well, named after that claim: of two who want to break it, one makes
+ * the file. */
 static char *name_of_right(const char *path, const txm_claim_note *note)
 {
     static const char suffix[] = ".txm-break";
@@ -219,12 +224,14 @@ static int take_right(const char *right)
     return rc;
 }
 
+/* Read again under the right: nobody else may remove it now. */
 static bool remove_same(const char *path, const txm_claim_note *note)
 {
     txm_claim_note now;
     return txm_claim_file_read(path, &now) == 0 && same_claim(&now, note) && unlink(path) == 0;
 }
 
+/* The right is given up in any case. */
 bool txm_claim_file_break(const char *path, const txm_claim_note *note)
 {
     char *right = name_of_right(path, note);
@@ -239,6 +246,7 @@ bool txm_claim_file_break(const char *path, const txm_claim_note *note)
     return broken;
 }
 
+/* Of hosts whose processes we can see; others are judged by their age, in claims.c. */
 bool txm_claim_file_sweep(const char *path)
 {
     txm_claim_note note;

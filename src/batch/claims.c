@@ -59,6 +59,7 @@ static double seconds_between(const struct timespec *a, const struct timespec *b
 
 /* ---- renewing --------------------------------------------------------------------------------------------------- */
 
+/* All of the process's claims in one pass. Where the file system is slow, renewals are late but never pile up. */
 static void *renew(void *arg)
 {
     txm_claims *c = arg;
@@ -76,6 +77,7 @@ static void *renew(void *arg)
     return NULL;
 }
 
+/* NULL with errno if there is no thread to be had. */
 txm_claims *txm_claims_new(const txm_claim_times *times)
 {
     txm_claims *c = txm_calloc(1, sizeof *c);
@@ -97,6 +99,7 @@ txm_claims *txm_claims_new(const txm_claim_times *times)
     return c;
 }
 
+/* What is still held is dropped: other processes need not wait for it to become stale. */
 void txm_claims_free(txm_claims **claims)
 {
     txm_claims *c = claims ? *claims : NULL;
@@ -153,6 +156,7 @@ static watched *record_of(txm_claims *c, const char *path)
     return w;
 }
 
+/* Called when a claim that was watched is gone. */
 static void forget(txm_claims *c, const char *path)
 {
     pthread_mutex_lock(&c->lock);
@@ -211,6 +215,7 @@ static txm_status judge(txm_claims *c, const char *path, const char *target, txm
 
 /* ---- taking ----------------------------------------------------------------------------------------------------- */
 
+/* Beside the target and hidden. Long names are cut and told apart by a digest. */
 char *txm_claim_path(const char *target)
 {
     static const char suffix[] = ".txm-claim";
@@ -229,6 +234,7 @@ char *txm_claim_path(const char *target)
     return path;
 }
 
+/* The cache folder may not exist yet; the message says which option names another. */
 static txm_status make_folder_of(const char *target, txm_error *err)
 {
     txm_error own = {0};
@@ -272,6 +278,7 @@ static txm_status make_file(txm_claims *c, const char *path, const char *target,
     return txm_fail(err, TXM_STATUS_LOCKED, "%s: other processes take it again and again", target);
 }
 
+/* BUSY if another process holds it. */
 txm_status txm_claims_take(txm_claims *claims, const char *target, txm_claim **out, txm_error *err)
 {
     txm_claim *claim = txm_calloc(1, sizeof *claim);
@@ -294,6 +301,7 @@ txm_status txm_claims_take(txm_claims *claims, const char *target, txm_claim **o
     return TXM_OK;
 }
 
+/* After the file was published, so that whoever waited finds it. */
 void txm_claims_drop(txm_claims *claims, txm_claim **claim)
 {
     txm_claim *gone = claim ? *claim : NULL;

@@ -21,6 +21,7 @@
 
 enum { PIECE_BYTES = 256 << 10 };
 
+/* Lower case: these are names of files in a store. */
 static void to_hex(const unsigned char digest[TXM_SHA256_BYTES], char out[TXM_CONTENT_HEX])
 {
     static const char digits[] = "0123456789abcdef";
@@ -38,6 +39,7 @@ void txm_content_hash_text(const char *text, char out[TXM_CONTENT_HEX])
     to_hex(digest, out);
 }
 
+/* In pieces, and with a look at cancellation between two of them. */
 static txm_status hash_fd(int fd, const char *path, const volatile int *cancel, txm_sha256 *hash, void *piece,
                           txm_error *err)
 {
@@ -64,6 +66,7 @@ static txm_status hash_fd(int fd, const char *path, const volatile int *cancel, 
     }
 }
 
+/* Through the page cache, which the decoder reads from next. */
 txm_status txm_content_hash(const char *path, const volatile int *cancel, char out[TXM_CONTENT_HEX], txm_error *err)
 {
     unsigned char digest[TXM_SHA256_BYTES];

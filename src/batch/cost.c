@@ -39,17 +39,20 @@ static double encoder_factor(txm_compression c, txm_type type)
     return c.level <= 1 ? 1 : c.level <= 5 ? 2 : 3.5 * pow(1.55, c.level - 6);
 }
 
+/* The one format whose decoder dominates everything else. */
 static bool is_jpeg2000(const char *path)
 {
     return txm_path_has_ext(path, "jp2") || txm_path_has_ext(path, "j2k") || txm_path_has_ext(path, "j2c");
 }
 
+/* The three classes that Blender knows need no conversion. */
 static bool converts_color(const txm_item *item)
 {
     return strcmp(item->detected, "data") && strcmp(item->detected, "scene_linear") &&
            strcmp(item->detected, "scene_linear_srgb");
 }
 
+/* What the pipeline takes by bands, or, where that is less, what a small image takes as a whole. */
 static uint64_t memory(const txm_item *item, const txm_settings *settings, txm_type type, unsigned threads)
 {
     const txm_conform conform = {.width = item->width,
@@ -70,6 +73,7 @@ static uint64_t memory(const txm_item *item, const txm_settings *settings, txm_t
     return bytes;
 }
 
+/* Linear in samples, with factors by reader, type and encoder. */
 txm_cost txm_cost_estimate(const char *path, const txm_item *item, const txm_settings *settings, unsigned threads)
 {
     bool oiio = strcmp(item->reader, "oiio") == 0, color = converts_color(item);

@@ -15,6 +15,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 
+/* Whether an entry is a plain file is remembered where the file system says so: it saves a stat for each. */
 static bool add(txm_entries *e, const struct dirent *d)
 {
     if (e->count == e->capacity) {
@@ -32,11 +33,13 @@ static bool add(txm_entries *e, const struct dirent *d)
     return true;
 }
 
+/* By bytes, not by the locale. */
 static int compare(const void *a, const void *b)
 {
     return strcmp(((const txm_entry *)a)->name, ((const txm_entry *)b)->name);
 }
 
+/* All names at once: a folder of a hundred thousand takes a few megabytes. */
 txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err)
 {
     DIR *dir = opendir(folder);

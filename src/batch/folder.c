@@ -38,6 +38,7 @@ typedef struct walk {
     size_t count, capacity;
 } walk;
 
+/* By extension alone: opening every file of a project would take minutes. */
 static bool is_image_name(const char *name)
 {
     for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
@@ -54,6 +55,7 @@ static bool any_matches(const char *const *globs, const char *path)
     return false;
 }
 
+/* The same answer for a walk and for a single file that changed (watch). */
 bool txm_inputs_want(const txm_inputs_options *options, const char *path, size_t root_bytes, bool is_folder)
 {
     const txm_inputs_options *o = options;
@@ -72,6 +74,7 @@ static bool wanted(const walk *w, const char *path, bool is_folder)
     return txm_inputs_want(&w->inputs->options, path, w->root_bytes, is_folder);
 }
 
+/* Folders that are still to be read are a stack: depth has no limit but memory. */
 static bool push(walk *w, char *path)
 {
     if (!TXM_GROW(w->pending, w->capacity, w->count))
@@ -115,6 +118,7 @@ static txm_status visit(walk *w, char *path, bool is_file, txm_error *err)
     return status;
 }
 
+/* A folder that cannot be read is an input that failed, not the end of the walk. */
 static txm_status read_folder(walk *w, const char *folder, txm_error *err)
 {
     txm_entries entries = {0};
@@ -138,6 +142,7 @@ static txm_status read_folder(walk *w, const char *folder, txm_error *err)
     return status;
 }
 
+/* Known by device and inode, so that each is read once. */
 static txm_status next_folder(walk *w, txm_error *err)
 {
     char *folder = w->pending[--w->count];
@@ -157,6 +162,7 @@ static txm_status next_folder(walk *w, txm_error *err)
     return status;
 }
 
+/* Globs match below the folder that was named, wherever that is. */
 txm_status txm_inputs_add_folder(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
 {
     size_t n = strlen(path);

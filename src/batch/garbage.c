@@ -30,6 +30,7 @@ typedef struct walk {
     size_t count, capacity;
 } walk;
 
+/* Words of reports and JSON. */
 const char *txm_garbage_name(txm_garbage garbage)
 {
     static const char *const names[] = {"orphan", "old-name", "unused", "temporary", "claim"};
@@ -48,6 +49,7 @@ static void add(txm_garbage_sum *sum, uint64_t bytes)
     sum->bytes += bytes;
 }
 
+/* Before or after removing, the same lines: a dry run can be compared with the real one. */
 static void report(const walk *w, const txm_garbage_file *file, uint64_t freed_bytes)
 {
     add(&w->result->garbage[file->why], freed_bytes);
@@ -61,6 +63,7 @@ static void report_failure(const walk *w, const txm_error *err)
         w->options->failed(w->options->user, err);
 }
 
+/* What killed runs left is garbage of two kinds of its own. */
 static void on_swept(void *user, const char *path, bool claim, uint64_t bytes)
 {
     const txm_garbage_file file = {
@@ -70,6 +73,7 @@ static void on_swept(void *user, const char *path, bool claim, uint64_t bytes)
 
 /* ---- one file --------------------------------------------------------------------------------------------------- */
 
+/* Also the time of the inode: a file that was replaced by one of the same inode number is another. */
 static bool same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
@@ -97,6 +101,7 @@ static txm_status remove_file(const walk *w, const char *path, const struct stat
     return status;
 }
 
+/* Young files are kept: a render may be about to use what a scene that is not saved yet refers to. */
 static txm_status settle(walk *w, const char *path, const struct stat *st, const txm_garbage_verdict *verdict,
                          txm_error *err)
 {
@@ -173,6 +178,7 @@ static txm_status visit(walk *w, char *path, txm_error *err)
     return status;
 }
 
+/* Folders below are visited as well; links are not followed. */
 static txm_status read_folder(walk *w, const char *folder, txm_error *err)
 {
     txm_entries entries = {0};
@@ -206,6 +212,7 @@ static txm_status begin(walk *w, const char *path, txm_error *err)
     return visit_file(w, path, &st, err);
 }
 
+/* A dry run takes no claims: it writes nothing. */
 txm_status txm_garbage_collect(const char *path, const txm_garbage_options *options, txm_garbage_result *result,
                                txm_error *err)
 {

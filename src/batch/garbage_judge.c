@@ -6,6 +6,10 @@
  * textures/blender_tx/wood.png.0-....tx is textures/wood.png. It is gone when it is not there and the folder that held
  * it still is. The name tells which of the two counts: the settings inside lead to it either with an absolute cache
  * folder or without one.
+ *
+ * In: one file that is named like a tx file. Out: garbage and why, or kept and why, with the image it belongs
+ * to. Doubt keeps a file: metadata that cannot be read, a folder that is not mounted, a name that fits two
+ * places.
  */
 #include "batch/garbage_judge.h"
 
@@ -57,6 +61,7 @@ void txm_used_free(txm_used **used)
     *used = NULL;
 }
 
+/* By device and inode: scenes may spell the path in any way. A file that is not there is used by nobody. */
 txm_status txm_used_add(txm_used *used, const char *tx_path, txm_error *err)
 {
     txm_error_clear(err);
@@ -68,6 +73,7 @@ txm_status txm_used_add(txm_used *used, const char *tx_path, txm_error *err)
     return txm_names_put(&used->files, id) ? TXM_OK : txm_no_memory(err, tx_path);
 }
 
+/* Packed images have no path; the name must do. */
 txm_status txm_used_add_packed(txm_used *used, const char *name, txm_error *err)
 {
     txm_error_clear(err);
@@ -95,6 +101,7 @@ static txm_status is_there(const char *path, bool folder, bool *there, txm_error
     return TXM_OK;
 }
 
+/* An image whose folder is missing is not known to be gone: a share may not be mounted. */
 static txm_status folder_is_there(const char *path, bool *there, txm_error *err)
 {
     char *folder = txm_path_dir(path);
@@ -118,6 +125,7 @@ static bool keep_path(txm_garbage_verdict *out, const char *path)
 
 /* ---- judging ---------------------------------------------------------------------------------------------------- */
 
+/* For reports: the first reason that applies. */
 static void condemn(txm_garbage_verdict *out, txm_garbage why)
 {
     out->garbage = true;
@@ -160,6 +168,7 @@ static txm_status judge_present(const subject *s, const struct stat *st, txm_gar
     return TXM_OK;
 }
 
+/* Where the image would lie if the project had been moved as a whole. */
 static txm_status place(subject *s, txm_error *err)
 {
     bool exhausted = false;
@@ -172,6 +181,7 @@ static txm_status place(subject *s, txm_error *err)
     return exhausted ? txm_no_memory(err, s->path) : TXM_OK;
 }
 
+/* The stored place, unless the name rules it out, then the one beside the cache folder. */
 static txm_status judge_described(subject *s, const struct stat *st, txm_garbage_verdict *out, txm_error *err)
 {
     /* Where the name leaves no doubt, an image of that name elsewhere, as of a project that was copied, is another. */
@@ -205,6 +215,7 @@ static txm_status describe(subject *s, bool *recognised, txm_error *err)
     return status == TXM_OK ? TXM_OK : txm_fail(err, status, "%s", own.message);
 }
 
+/* With a list of what scenes use, everything else is unused, however fresh. */
 txm_status txm_garbage_judge(const char *tx_path, const struct stat *st, const txm_garbage_options *options,
                              txm_garbage_verdict *out, txm_error *err)
 {

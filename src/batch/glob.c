@@ -27,6 +27,7 @@ static bool take(const char *p, size_t n, char out[COMPONENT_BYTES])
     return true;
 }
 
+/* Case is folded: textures come from systems that do not tell wood.PNG from wood.png. */
 static bool component_matches(const char *glob, size_t glob_bytes, const char *name, size_t name_bytes)
 {
     char g[COMPONENT_BYTES], n[COMPONENT_BYTES];

@@ -21,6 +21,7 @@
 #include "core/options.h"
 #include "core/path.h"
 
+/* Options are copied; the globs in them are not. */
 txm_status txm_inputs_new(const txm_inputs_options *options, txm_inputs **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -57,6 +58,7 @@ const txm_input *txm_inputs_at(const txm_inputs *inputs, size_t index)
     return index < inputs->count ? &inputs->items[index] : NULL;
 }
 
+/* 0 for inputs that are no UDIM tile. */
 uint32_t txm_input_udim(const txm_input *input)
 {
     return input->pattern ? txm_pattern_tile(txm_path_base(input->pattern), txm_path_base(input->path)) : 0;
@@ -70,6 +72,7 @@ static bool keep(txm_inputs *inputs, const char **text)
     return !given || *text;
 }
 
+/* Strings are kept once each in a common set. */
 txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_error *err)
 {
     txm_error_clear(err);
@@ -86,6 +89,7 @@ txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_
     return TXM_OK;
 }
 
+/* Running out of memory is not the input's failure. */
 txm_status txm_inputs_add_failure(txm_inputs *inputs, const char *path, const txm_input *settings,
                                   const txm_error *failure, txm_error *err)
 {
@@ -98,6 +102,7 @@ txm_status txm_inputs_add_failure(txm_inputs *inputs, const char *path, const tx
     return txm_inputs_add_entry(inputs, &e, err);
 }
 
+/* For failures that are found later, such as a project file that cannot be read. */
 txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *failure, txm_error *err)
 {
     txm_error_clear(err);
@@ -110,6 +115,7 @@ txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *fa
     return TXM_OK;
 }
 
+/* What a project file says about an input, filled in afterwards. */
 txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *said, txm_error *err)
 {
     txm_error_clear(err);
@@ -126,6 +132,7 @@ txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *sai
     return TXM_OK;
 }
 
+/* Scenes are handed to a callback, which adds their images in the same place. */
 txm_status txm_inputs_add_file(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
 {
     txm_input e = *settings;
@@ -150,6 +157,7 @@ typedef struct adding {
     txm_error *err;
 } adding;
 
+/* Called for each file of a pattern. */
 static bool add_match(void *user, const char *path)
 {
     adding *a = user;
@@ -160,6 +168,7 @@ static bool add_match(void *user, const char *path)
     return txm_inputs_add_file(a->inputs, path, &a->entry, a->err) == TXM_OK;
 }
 
+/* The pattern is kept with its files, for reports and for UDIM sets. */
 static txm_status add_pattern(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
 {
     adding a = {inputs, *settings, err};
@@ -172,6 +181,7 @@ static txm_status add_pattern(txm_inputs *inputs, const char *path, const txm_in
 
 /* ---- arguments -------------------------------------------------------------------------------------------------- */
 
+/* Not an error, but hardly what was meant. */
 static void tell_empty(const txm_inputs *inputs, const char *format, const char *name)
 {
     char message[TXM_MESSAGE_BYTES];
@@ -181,6 +191,7 @@ static void tell_empty(const txm_inputs *inputs, const char *format, const char 
     inputs->options.empty(inputs->options.empty_user, message);
 }
 
+/* The warning names the reason: filters, or nothing there. */
 static txm_status add_folder(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
 {
     size_t before = inputs->count;
@@ -196,6 +207,7 @@ static txm_status add_folder(txm_inputs *inputs, const char *path, const txm_inp
     return status;
 }
 
+/* A file that is there is never taken for a pattern, whatever its name. */
 txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
 {
     struct stat st;
@@ -233,6 +245,7 @@ static txm_status add_list(txm_inputs *inputs, const char *path, txm_error *err)
     return status;
 }
 
+/* One operand of a command line. */
 txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *err)
 {
     txm_error_clear(err);

@@ -111,6 +111,7 @@ static bool is_ignored_word(const char *word)
     return false;
 }
 
+/* The table is short enough to walk. */
 static txm_map_kind look_up(const char *word, size_t length)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -129,6 +130,7 @@ static txm_map_kind kind_of_word(const char *word)
     return kind;
 }
 
+/* The pair comes first: "base_normal" is a pair that nobody lists, "base_color" one that somebody does. */
 txm_map_kind txm_map_kind_of(const char *path)
 {
     name_words w;

@@ -50,6 +50,7 @@ const char *txm_lint_text(txm_lint finding)
     return "";
 }
 
+/* What needs no pixel. */
 unsigned txm_lint_settings(const char *path, const char *detected, uint32_t width, uint32_t height)
 {
     txm_map_kind kind = txm_map_kind_of(path);
@@ -76,6 +77,7 @@ static bool rows_are_grey(const uint8_t *p, size_t pixels, unsigned channels, si
     return true;
 }
 
+/* Alpha must be the largest value exactly. */
 static bool rows_are_opaque(const uint8_t *p, size_t pixels, unsigned channels, txm_type type)
 {
     static const uint16_t one_u16 = 65535, one_half = 0x3C00;
@@ -101,6 +103,7 @@ static bool rows_are_widened(const uint8_t *p, size_t samples)
     return doubled || shifted;
 }
 
+/* What the header allows. */
 static unsigned suspicions(const txm_source_info *info)
 {
     unsigned s = 0;
@@ -113,6 +116,7 @@ static unsigned suspicions(const txm_source_info *info)
     return s;
 }
 
+/* Each row can only clear a suspicion. */
 static unsigned refute(unsigned left, const txm_source_info *info, const uint8_t *rows, uint32_t count)
 {
     size_t pixels = (size_t)info->width * count, sample = txm_type_bytes(info->type);
@@ -125,6 +129,7 @@ static unsigned refute(unsigned left, const txm_source_info *info, const uint8_t
     return left;
 }
 
+/* Stops at the row that clears the last suspicion. */
 txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, unsigned *findings,
                            txm_error *err)
 {
@@ -153,6 +158,7 @@ txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const vo
     return status;
 }
 
+/* Both kinds of findings, for programs. */
 txm_status txm_lint_image(const txm_color_config *config, const char *path, const char *colorspace,
                           const volatile int *cancel, unsigned *findings, txm_error *err)
 {

@@ -77,6 +77,7 @@ static txm_status take_member(cJSON *member, txm_input *entry, txm_error *err)
                     member->string);
 }
 
+/* The path is the one member that must be there. */
 static txm_status parse_object(cJSON *object, txm_input *entry, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -87,6 +88,7 @@ static txm_status parse_object(cJSON *object, txm_input *entry, txm_error *err)
     return status;
 }
 
+/* A mistake in a line is a failure of that line; the others count. */
 static txm_status add_json(list *l, const char *text, txm_error *err)
 {
     txm_input entry = {.origin = l->origin};
@@ -108,6 +110,7 @@ static txm_status add_json(list *l, const char *text, txm_error *err)
 
 /* ---- the list --------------------------------------------------------------------------------------------------- */
 
+/* Blank lines are nothing; a name that begins with '{' must be written as JSON. */
 static txm_status add_line(list *l, char *line, txm_error *err)
 {
     if (!*line)
@@ -157,6 +160,7 @@ static txm_status split(list *l, txm_bytes *text, txm_error *failure, txm_error 
     return status;
 }
 
+/* Read as a whole, within a bound: /dev/zero is no list. */
 static txm_status read_list(list *l, txm_error *failure, txm_error *err)
 {
     txm_bytes text = {0};
@@ -174,6 +178,7 @@ static txm_status read_list(list *l, txm_error *failure, txm_error *err)
     return status;
 }
 
+/* A list that cannot be opened is a failed input under the list's name. */
 txm_status txm_inputs_add_list(txm_inputs *inputs, const char *path, txm_error *err)
 {
     bool standard = strcmp(path, "-") == 0;

@@ -47,6 +47,7 @@ static ssize_t write_all(void *cookie, const char *data, size_t bytes)
     return file->sys_errno ? 0 : (ssize_t)done;
 }
 
+/* What earlier runs left beside the target when they were killed. */
 static void sweep_beside(const char *path)
 {
     txm_swept swept = {0};
@@ -72,6 +73,7 @@ static txm_status open_target(txm_out_file *file, bool make_folder, txm_error *e
     return status;
 }
 
+/* Devices and standard output are written to as they are; everything else through a temporary file. */
 txm_status txm_out_file_begin(const char *path, bool make_folder, txm_out_file **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -116,6 +118,7 @@ static void close_all(txm_out_file *file)
     file->fd = -1;
 }
 
+/* stdio must be closed, but may write nothing any more. */
 static void discard(txm_out_file *file)
 {
     file->sys_errno = ECANCELED; /* what stdio still holds goes nowhere */
@@ -125,6 +128,7 @@ static void discard(txm_out_file *file)
     free(file);
 }
 
+/* Errors of all writes come out here; *out is consumed in any case. */
 txm_status txm_out_file_commit(txm_out_file **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -161,6 +165,7 @@ txm_status txm_out_file_write(const char *path, const void *data, size_t bytes, 
 
 /* ---- pictures -------------------------------------------------------------------------------------------------- */
 
+/* Encoded in memory first: an encoder that fails has touched nothing. */
 txm_status txm_picture_write(const char *path, const txm_picture *picture, txm_error *err)
 {
     txm_error_clear(err);
@@ -172,6 +177,7 @@ txm_status txm_picture_write(const char *path, const txm_picture *picture, txm_e
     return status;
 }
 
+/* For callers that send pictures elsewhere. */
 txm_status txm_picture_encode(const char *name, const txm_picture *picture, unsigned char **file, size_t *file_bytes,
                               txm_error *err)
 {

@@ -24,6 +24,7 @@ typedef struct token {
     unsigned digits; /* to which a frame is padded; 0: any number, padded or not */
 } token;
 
+/* %d and %04d, which frame ranges are often written as. */
 static token printf_token(const char *p)
 {
     const char *q = p + 1;
@@ -35,6 +36,7 @@ static token printf_token(const char *p)
     return *q == 'd' ? (token){TOKEN_FRAME, (size_t)(q - p) + 1, digits} : (token){0};
 }
 
+/* Kind 0 is no token. */
 static token token_at(const char *p)
 {
     static const struct {
@@ -61,6 +63,7 @@ bool txm_pattern_is(const char *path)
     return false;
 }
 
+/* How many digits a number has in a file name. */
 static size_t digits_at(const char *s)
 {
     return strspn(s, "0123456789");
@@ -141,6 +144,7 @@ static int compare_numbers(const void *a, const void *b)
     return strverscmp(((const txm_entry *)a)->name, ((const txm_entry *)b)->name);
 }
 
+/* In the order of numbers, then of names. */
 txm_status txm_pattern_each(const char *path, txm_pattern_fn fn, void *user, txm_error *err)
 {
     const char *base = txm_path_base(path);

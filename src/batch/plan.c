@@ -134,6 +134,7 @@ static void settle(txm_batch *b, size_t index)
         atomic_store(&b->failed, true);
 }
 
+/* One input: its header is read, its name computed, its tx file looked up. */
 static void look_at(txm_batch *b, size_t index)
 {
     const txm_input *input = txm_inputs_at(b->inputs, index);
@@ -175,6 +176,7 @@ static void look_at_inputs(void *arg)
         l->look(l->batch, i);
 }
 
+/* On all threads: on a share, looking is waiting. */
 static txm_status look_at_all(txm_batch *b, void (*look)(txm_batch *batch, size_t index), txm_error *err)
 {
     txm_pool *pool = txm_context_pool(b->context);
@@ -200,12 +202,14 @@ static int compare_cost(const void *pa, const void *pb, void *user)
     return ca != cb ? (ca < cb ? 1 : -1) : a < b ? -1 : a > b;
 }
 
+/* What is left for run.c. */
 static bool is_work(const txm_item *item)
 {
     return item->looked_at && !item->status && item->same_as == TXM_NO_INDEX &&
            item->outcome == TXM_OUTCOME_WOULD_CREATE;
 }
 
+/* Only this shard's part is ordered and summed. */
 static txm_batch_totals put_in_order(txm_batch *b)
 {
     txm_batch_totals totals = {.listed = b->count, .list_key = b->list_key};
@@ -229,6 +233,7 @@ static txm_batch_totals put_in_order(txm_batch *b)
 
 /* ---- shards ----------------------------------------------------------------------------------------------------- */
 
+/* Inputs of other shards are settled as well, without being told. */
 static txm_status divide(txm_batch *b, txm_error *err)
 {
     txm_status status = txm_shards_assign(b, err);
@@ -239,6 +244,7 @@ static txm_status divide(txm_batch *b, txm_error *err)
 
 /* ---- the plan --------------------------------------------------------------------------------------------------- */
 
+/* Outcomes that are known without running. */
 static void tell_item(txm_batch *b, size_t index)
 {
     txm_item *item = &b->items[index];
@@ -265,6 +271,7 @@ static void tell(txm_batch *b)
             tell_item(b, i);
 }
 
+/* Afterwards either everything is planned, or memory ran out, or it was cancelled. */
 txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
 {
     txm_error_clear(err);

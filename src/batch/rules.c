@@ -50,6 +50,7 @@ void txm_rules_free(txm_rules **rules)
     }
 }
 
+/* In the order of precedence: the first match wins. */
 static txm_status add(txm_rules *r, const txm_rule *rule, txm_error *err)
 {
     if (r->count == MAX_RULES)
@@ -65,6 +66,7 @@ static txm_status add(txm_rules *r, const txm_rule *rule, txm_error *err)
     return TXM_OK;
 }
 
+/* Checked when they are read: a space that the config lacks is found by the command, which has one. */
 txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin, txm_error *err)
 {
     txm_error_clear(err);
@@ -93,6 +95,7 @@ txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin,
     return add(rules, &rule, err);
 }
 
+/* With file and line as origin, for messages. */
 static txm_status load_line(txm_rules *rules, char *line, const char *path, size_t number, txm_error *err)
 {
     char origin[512];
@@ -126,6 +129,7 @@ txm_status txm_rules_load(txm_rules *rules, const char *path, const volatile int
     return status;
 }
 
+/* Presets come after all other rules. */
 txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err)
 {
     txm_error_clear(err);
@@ -148,6 +152,7 @@ const txm_rule *txm_rules_at(const txm_rules *rules, size_t index)
     return rules && index < rules->count ? &rules->items[index] : NULL;
 }
 
+/* What a scene says is final, also where it says 'default'. */
 void txm_rules_apply(const txm_rules *rules, const txm_input *input, txm_settings *settings)
 {
     const txm_rule *rule = input->from_scene || input->ruled ? NULL : txm_rules_match(rules, input->path);

@@ -58,6 +58,7 @@ typedef struct conversion {
     char *object;     /* where the store keeps the file */
 } conversion;
 
+/* From any thread; the callback must be able to take that. */
 static void on_rows(void *user, uint32_t rows_done, uint32_t rows)
 {
     const conversion *u = user;
@@ -76,6 +77,7 @@ static void tell_begin(txm_batch *b, size_t index)
     pthread_mutex_unlock(&b->events_lock);
 }
 
+/* Hooks of the conversion: claims and stores are the batch's business, not the converter's. */
 static txm_status acquire(void *user, const char *target, txm_error *err)
 {
     conversion *c = user;
@@ -146,6 +148,7 @@ static bool convert(txm_batch *b, size_t index, bool last_try)
 
 /* ---- taking turns ----------------------------------------------------------------------------------------------- */
 
+/* By estimate. What is running counts with what it was estimated to take. */
 static bool fits(const running *r, const txm_item *item)
 {
     uint64_t bound = r->batch->options.max_memory_bytes, taken = TXM_PROCESS_BYTES + r->memory_bytes;
@@ -218,6 +221,7 @@ typedef struct finish_wait {
     size_t seen;
 } finish_wait;
 
+/* Wakes threads that wait for memory. */
 static bool another_finished(void *arg)
 {
     const finish_wait *w = arg;
@@ -260,6 +264,8 @@ static void work(void *arg)
     }
 }
 
+/* As many workers as threads, but no more than MOST_AT_ONCE: beyond that, files only take memory from each
+ * other. */
 txm_status txm_batch_run(txm_batch *batch, txm_error *err)
 {
     txm_error_clear(err);

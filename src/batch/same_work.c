@@ -66,6 +66,7 @@ static ptrdiff_t first_of(txm_names *names, const char *key, size_t index)
     return (ptrdiff_t)(entry->value - 1);
 }
 
+/* By real folder and name: links to folders lead to the same file. */
 static ptrdiff_t first_with_target(comparing *c, const txm_batch *b, size_t index)
 {
     const txm_item *item = &b->items[index];
@@ -118,6 +119,7 @@ static void refuse_clash(txm_batch *b, size_t index, size_t first)
     txm_item_fail(b, item, &err);
 }
 
+/* False when memory is out. */
 static bool compare(comparing *c, txm_batch *b, size_t index)
 {
     txm_item *item = &b->items[index];
@@ -137,6 +139,7 @@ static bool compare(comparing *c, txm_batch *b, size_t index)
     return !has_target(item) || compare_spaces(c, b, index);
 }
 
+/* In the order of the inputs: the first one does the work. */
 txm_status txm_find_same_work(txm_batch *b, txm_error *err)
 {
     comparing c = {0};

@@ -82,6 +82,7 @@ typedef struct division {
     double room; /* that a shard has */
 } division;
 
+/* The first of equally empty ones, so that every host divides in the same way. */
 static uint32_t emptiest(const division *d)
 {
     uint32_t best = 0;
@@ -91,6 +92,7 @@ static uint32_t emptiest(const division *d)
     return best;
 }
 
+/* A few places by digest, in an order that only the path decides. */
 static uint32_t choose(const division *d, const entry *e)
 {
     for (unsigned i = 0; i < CHOICES; i++) {
@@ -101,6 +103,7 @@ static uint32_t choose(const division *d, const entry *e)
     return emptiest(d);
 }
 
+/* The largest first: small ones fill what is left. */
 static void divide(txm_batch *b, division *d, const entry *entries, size_t count)
 {
     double total = 0;
@@ -132,6 +135,7 @@ static bool collect(const txm_batch *b, entry *entries, size_t *count)
     return true;
 }
 
+/* Every host computes the whole division by itself: no host talks to another. */
 txm_status txm_shards_assign(txm_batch *batch, txm_error *err)
 {
     entry *entries = txm_calloc(batch->count, sizeof *entries);

@@ -44,6 +44,7 @@ static bool describe(const txm_making *m, const char *settings_key, const char *
     return ok;
 }
 
+/* Two digits are the folder, as in many such stores: no folder gets millions of entries. */
 char *txm_store_path(const char *store, const txm_making *making, const char *settings_key, const char *content)
 {
     txm_bytes text = {0};
@@ -137,6 +138,7 @@ static txm_status check_whole(const char *object, txm_error *err)
     return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the stored file is damaged and was removed", object);
 }
 
+/* The time of the image is given to the copy, since Cycles compares times. */
 txm_status txm_store_fetch(const char *object, const char *target, const struct timespec *mtime, char via[16],
                            txm_error *err)
 {
@@ -159,6 +161,7 @@ txm_status txm_store_fetch(const char *object, const char *target, const struct 
     return status;
 }
 
+/* An object that is there already is the same by its name. */
 txm_status txm_store_keep(const char *object, const char *tx, txm_error *err)
 {
     struct stat st;

@@ -36,6 +36,7 @@ static txm_status describe(const char *tx_path, txm_result *result, txm_error *e
     return TXM_OK;
 }
 
+/* A store that fails is no failure of the conversion: it is then made as if there were none. */
 bool txm_batch_fetch(txm_batch *batch, const txm_making *making, txm_result *result, char **object)
 {
     char content[TXM_CONTENT_HEX], via[sizeof result->via];
@@ -60,6 +61,7 @@ bool txm_batch_fetch(txm_batch *batch, const txm_making *making, txm_result *res
     return false;
 }
 
+/* Nor is one that cannot take the file: a warning says so. */
 void txm_batch_keep(txm_batch *batch, const txm_making *making, const char *object)
 {
     txm_error err = {0};

@@ -36,6 +36,7 @@ typedef struct sweep {
     txm_swept *swept;
 } sweep;
 
+/* By suffix; every kind is hidden, so a name without a dot in front is none. */
 static const kind *kind_of(const char *name)
 {
     size_t n = strlen(name);
@@ -56,6 +57,7 @@ static bool is_old(sweep *s, const struct stat *st)
     return s->now.tv_sec - st->st_mtim.tv_sec > ABANDONED_SECONDS;
 }
 
+/* Claims say in their note whose they are. */
 static txm_owner_state state_by_content(const char *path)
 {
     txm_claim_note note;
@@ -75,6 +77,7 @@ static bool sweep_file(sweep *s, const kind *k, const char *path, const char *na
     return is_old(s, st) && (s->dry_run || unlink(path) == 0);
 }
 
+/* One entry; what cannot be examined is left. */
 static void look_at(sweep *s, const char *name)
 {
     const kind *k = kind_of(name);
@@ -89,6 +92,7 @@ static void look_at(sweep *s, const char *name)
     free(path);
 }
 
+/* Failures do not matter: what is left today is swept tomorrow. */
 void txm_sweep_folder(const char *folder, bool dry_run, txm_swept *swept)
 {
     sweep s = {.folder = folder, .dry_run = dry_run != 0, .swept = swept};

@@ -40,6 +40,7 @@ static bool is_hex(const char *text, size_t digits)
     return strspn(text, "0123456789abcdef") == digits;
 }
 
+/* 62 digits and .tx: with the folder's two, a digest. */
 static bool is_object_name(const char *name)
 {
     enum { DIGITS = TXM_CONTENT_HEX - 3 };
@@ -54,6 +55,7 @@ static bool add(objects *o, const object *item)
     return true;
 }
 
+/* Objects with several links cost nothing to keep: another folder has the same bytes. */
 static bool add_file(objects *o, const char *folder, const char *name, time_t now)
 {
     struct stat st;
@@ -73,6 +75,7 @@ static bool add_file(objects *o, const char *folder, const char *name, time_t no
     return false;
 }
 
+/* What killed runs left in the store goes as well. */
 static txm_status read_shelf(objects *o, const char *store, const char *name, const txm_trim_options *options,
                              time_t now, txm_error *err)
 {
@@ -92,6 +95,7 @@ static txm_status read_shelf(objects *o, const char *store, const char *name, co
     return status;
 }
 
+/* One entry that does not belong is enough to refuse: a mistyped --store must not cost files. */
 static txm_status read_store(objects *o, const char *store, const txm_trim_options *options, txm_error *err)
 {
     txm_entries shelves = {0};
@@ -114,6 +118,7 @@ static int compare(const void *pa, const void *pb)
     return a->unused_s != b->unused_s ? (a->unused_s < b->unused_s ? 1 : -1) : strcmp(a->path, b->path);
 }
 
+/* The folder of an object stays: it will be needed again. */
 static void remove_object(const object *item, const txm_trim_options *options, txm_trim_result *result)
 {
     if (!options->dry_run && unlink(item->path) != 0) {
@@ -126,6 +131,7 @@ static void remove_object(const object *item, const txm_trim_options *options, t
         options->removed(options->user, item->path, item->bytes, item->unused_s);
 }
 
+/* Sorted by last use; ages first, then the size. */
 txm_status txm_store_trim(const char *store, const txm_trim_options *options, txm_trim_result *result, txm_error *err)
 {
     txm_error_clear(err);

@@ -59,6 +59,7 @@ struct txm_watch {
     size_t file_count;
 };
 
+/* About places that cannot be watched, once each. */
 static void warn(const txm_watch *w, const char *path, const char *what)
 {
     char message[TXM_MESSAGE_BYTES];
@@ -82,6 +83,7 @@ static void ask_for_everything(txm_watch *w)
     w->everything = true;
 }
 
+/* Few at a time: files being saved right now. */
 static change *find_change(const txm_watch *w, const char *path)
 {
     for (size_t i = 0; i < w->count; i++)
@@ -111,12 +113,14 @@ static bool note(txm_watch *w, const char *path, double ready)
     return true;
 }
 
+/* A folder that appears brings files with it, which no event will tell of. */
 static bool on_found(void *user, const char *path)
 {
     txm_watch *w = user;
     return w->everything || note(w, path, txm_clock_seconds() + w->options.settle_s);
 }
 
+/* Gone before it was quiet. */
 static void forget(txm_watch *w, const char *path)
 {
     change *c = find_change(w, path);
@@ -135,6 +139,7 @@ static size_t root_bytes(const char *path)
     return n && path[n - 1] == '/' ? n : n + 1;
 }
 
+/* Device and inode tell later whether a folder was replaced under its name. */
 static txm_status open_root(txm_watch *w, root *r, txm_error *err)
 {
     struct stat st;
@@ -232,6 +237,7 @@ void txm_watch_free(txm_watch **watch)
 
 /* ---- what the kernel tells -------------------------------------------------------------------------------------- */
 
+/* New ones are watched with all below them; those that moved away are forgotten. */
 static txm_status on_folder(txm_watch *w, uint32_t mask, const char *path, size_t below, txm_error *err)
 {
     if (mask & (IN_MOVED_FROM | IN_DELETE))
@@ -255,6 +261,7 @@ static void lose(txm_watch *w, const txm_watched_folder *folder, int wd)
     txm_watch_tree_forget(&w->tree, wd);
 }
 
+/* Renaming is a removal here and an arrival there. */
 static txm_status on_event(txm_watch *w, const struct inotify_event *e, txm_error *err)
 {
     if (e->mask & IN_Q_OVERFLOW)
@@ -280,6 +287,7 @@ static txm_status on_event(txm_watch *w, const struct inotify_event *e, txm_erro
     return ok ? status : txm_no_memory(err, NULL);
 }
 
+/* Until the kernel has no more; the descriptor does not block. */
 static txm_status read_events(txm_watch *w, txm_error *err)
 {
     _Alignas(struct inotify_event) char buffer[16 << 10];
@@ -318,6 +326,7 @@ static bool collect(txm_watch *w, double now)
     return true;
 }
 
+/* What is due now: a look at everything, or files that have been quiet long enough. */
 static txm_status look_round(txm_watch *w, double now, txm_watch_work *what, txm_error *err)
 {
     double rescan = w->tree.blind && (w->options.rescan_s <= 0 || w->options.rescan_s > BLIND_RESCAN_SECONDS)
@@ -350,6 +359,7 @@ static double until_ready(const txm_watch *w, double now, double most)
     return most > 0 ? most : 0;
 }
 
+/* Also returns when there is nothing to do, so that callers can look at signals. */
 txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_work *what, txm_error *err)
 {
     txm_error_clear(err);
@@ -377,6 +387,7 @@ char *const *txm_watch_files(const txm_watch *watch, size_t *count)
     return watch->files;
 }
 
+/* NULL asks for everything. A file that changed since has its own time already. */
 txm_status txm_watch_again(txm_watch *watch, const char *path, double seconds, txm_error *err)
 {
     txm_error_clear(err);

@@ -51,6 +51,7 @@ const txm_watched_folder *txm_watch_tree_at(const txm_watch_tree *tree, int wd)
     return i < tree->count && tree->folders[i].wd == wd ? &tree->folders[i] : NULL;
 }
 
+/* Sorted by number: the order is kept. */
 static void drop(txm_watch_tree *tree, size_t i)
 {
     free(tree->folders[i].path);
@@ -65,6 +66,7 @@ void txm_watch_tree_forget(txm_watch_tree *tree, int wd)
         drop(tree, i);
 }
 
+/* With everything below it: the kernel goes on watching what was moved away. */
 void txm_watch_tree_remove(txm_watch_tree *tree, const char *path)
 {
     size_t n = strlen(path);
@@ -119,6 +121,7 @@ static void warn_of_limit(txm_watch_tree *tree)
         "the others is found by looking at everything, each minute");
 }
 
+/* *known tells that the folder is in the tree already, under this or another path. */
 static txm_status watch_one(txm_watch_tree *tree, const char *path, size_t root_bytes, bool *known, txm_error *err)
 {
     int wd = inotify_add_watch(tree->fd, path, events);
@@ -196,6 +199,7 @@ static txm_status add_one(txm_watch_tree *tree, pending *p, const char *path, si
     return ok ? status : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for the watch");
 }
 
+/* A folder below that cannot be watched is a warning; the first one's failure is the caller's. */
 txm_status txm_watch_tree_add(txm_watch_tree *tree, const char *path, size_t root_bytes, txm_watch_found found,
                               void *user, txm_error *err)
 {

@@ -2,6 +2,10 @@
  *
  * Versions of Blender's texture cache format, a row each: what a new one changes is looked up here, by names, files and
  * settings keys alike.
+ *
+ * A new version of Blender's format is a row in blender_format.c: what is written follows the last row, what is
+ * read may be of any. A file of a version that is not in the table was made by a newer Blender; Cycles of the
+ * older one refuses it, and so do we.
  */
 #ifndef TXM_CONTAINER_BLENDER_FORMAT_H
 #define TXM_CONTAINER_BLENDER_FORMAT_H

@@ -6,6 +6,10 @@
  * Decoding is the inverse of border_encode.c, see section_format.h for the order of lines, the prediction and the
  * planes. Four-channel borders of 8 and 16 bits, which is what tx files hold, go a pixel at a time in vector registers:
  * the prediction needs the pixel before, so that the four channels are all there is to do at once.
+ *
+ * Everything that is read here is hostile until it is checked: sizes come from the index, which was checked
+ * against the file when it was opened; payloads are checksummed before they are decoded, and a border whose
+ * pixels do not have the checksum that was stored with them is an error, never wrong pixels.
  */
 #include <zstd.h>
 
@@ -30,6 +34,7 @@ typedef struct border_tile {
 
 enum { MASK_BYTES = 2, SLACK_BYTES = 64 };
 
+/* Room for loads and stores of whole vectors beyond the end, in lines of the cache. */
 static size_t padded_size(size_t bytes)
 {
     return (bytes + SLACK_BYTES + 63) & ~(size_t)63;
@@ -46,6 +51,7 @@ static size_t border_scratch_bytes(uint32_t tile_w, uint32_t tile_h, size_t pixe
 /* ---- planes to residuals -------------------------------------------------------------------------------------- */
 
 #ifdef __SSE2__
+/* Residuals are stored with their sign in the lowest bit, so that small ones of either sign are small numbers. */
 static __m128i unzigzag8(__m128i v)
 {
     __m128i half = _mm_and_si128(_mm_srli_epi16(v, 1), _mm_set1_epi8(0x7f));
@@ -90,6 +96,7 @@ static __m128i samples16(const uint8_t *planes, size_t pixels, unsigned c, size_
     return unzigzag16(_mm_unpacklo_epi8(low, high));
 }
 
+/* Green was subtracted from red and blue when the border was encoded: it is added again on the way. */
 static size_t weave_u16x4(const uint8_t *planes, size_t pixels, uint8_t *out)
 {
     size_t i = 0;
@@ -116,6 +123,7 @@ static uint32_t get_sample(const uint8_t *p, unsigned sample_bytes)
     return sample_bytes == 1 ? *p : sample_bytes == 2 ? txm_load_le16(p) : txm_load_le32(p);
 }
 
+/* memcpy, since samples of 16 and 32 bits lie at any address. */
 static void set_sample(uint8_t *p, unsigned sample_bytes, uint32_t v)
 {
     memcpy(p, &v, sample_bytes); /* little-endian: the low bytes come first */
@@ -169,6 +177,8 @@ static __m128i load_u8x4(const uint8_t *const *p, size_t i)
     return _mm_unpacklo_epi8(_mm_unpacklo_epi32(a, b), _mm_setzero_si128());
 }
 
+/* Two lines at a time, in the halves of one register: each pixel waits for the one before it in its own line
+ * only. */
 static void restore_u8x4(const line_pair *pair)
 {
     const uint8_t *const line[2] = {pair->line[0], pair->line[1]};
@@ -215,6 +225,7 @@ static void restore_u16x4(const line_pair *pair)
 }
 #endif
 
+/* The definition, for all that the vectors above do not do. */
 static void restore_any(uint8_t *line, const uint8_t *reference, size_t samples, uint32_t channels, unsigned n)
 {
     uint32_t mask = n == 4 ? UINT32_MAX : (1u << 8 * n) - 1;
@@ -228,6 +239,7 @@ static void restore_any(uint8_t *line, const uint8_t *reference, size_t samples,
     }
 }
 
+/* The first pixel of each line has no pixel before it: it is predicted from the reference alone. */
 static void restore(const border_tile *tile, const line_pair *pair)
 {
     unsigned n = tile->sample_bytes;
@@ -348,12 +360,15 @@ static bool decode_border(const border_tile *tile, const uint8_t *payload, size_
     return true;
 }
 
+/* Borders are numbered through all levels, row by row. */
 static uint64_t border_number(const txm_tx *tx, const txm_tile_id *tile)
 {
     const txm_reader_level *l = &tx->levels[tile->level];
     return l->first_tile + (uint64_t)tile->y * l->shape.tiles_x + tile->x;
 }
 
+/* A writer that could not encode a border leaves a marker of one byte: the tile is gathered from its neighbours
+ * then. */
 bool txm_section_lacks(const txm_tx *tx, const txm_tile_id *tile)
 {
     const txm_border_place *place = &tx->section->borders[border_number(tx, tile)];
@@ -488,6 +503,8 @@ static void put_middle(const txm_window *window, const repeat_window *r, uint32_
     }
 }
 
+/* Borders hold what the repeat extension shows. At the edge of a level, the rows and columns of other
+ * extensions are picked from the tile and that border. *done is false where the section has no answer. */
 txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, txm_extension extension,
                                    const txm_window *window, txm_scratch *scratch, bool *done, txm_error *err)
 {
@@ -518,6 +535,7 @@ txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t
     return TXM_OK;
 }
 
+/* For verification: whether the stored border is this one. */
 bool txm_tx_border_is(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, const void *pixels,
                       size_t stride_bytes, const void *border)
 {

@@ -44,6 +44,7 @@ static size_t set_parameters(ZSTD_CCtx *zstd)
     return rc;
 }
 
+/* One encoder per thread; its buffers fit the largest border of the layout. */
 txm_status txm_border_encoder_new(const txm_tx_layout *layout, txm_border_encoder **out, txm_error *err)
 {
     if (!layout->channels || layout->channels > TXM_MAX_CHANNELS || !layout->tile_px ||
@@ -224,6 +225,7 @@ static txm_status encode_payload(txm_border_encoder *e, const uint8_t *border, s
     return TXM_OK;
 }
 
+/* Only the outermost pixels of the tile take part in the prediction, which is what a decoder has at hand. */
 txm_status txm_border_encode(txm_border_encoder *e, const void *border, const void *pixels, size_t stride_bytes,
                              uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
                              txm_error *err)
@@ -234,6 +236,7 @@ txm_status txm_border_encode(txm_border_encoder *e, const void *border, const vo
     return txm_border_encode_edges(e, border, &edges, valid_w, valid_h, encoded, encoded_bytes, err);
 }
 
+/* For devices, which hand over edges instead of tiles. */
 txm_status txm_border_encode_edges(txm_border_encoder *e, const void *border, const txm_border_edges *edges,
                                    uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
                                    txm_error *err)

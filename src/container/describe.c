@@ -30,6 +30,7 @@ static void set(char *field, size_t field_bytes, const char *text, size_t n)
     field[n] = 0;
 }
 
+/* Missing metadata leave the field empty. */
 static void set_from(char *field, size_t field_bytes, const txm_tx *tx, const char *name)
 {
     const char *value = txm_tx_metadata_of(tx, name);
@@ -46,6 +47,7 @@ static const char *last_of(const char *text, const char *words)
     return found;
 }
 
+/* 'default' is a word of command lines, never one of files. */
 static bool set_alpha(txm_tx_description *d, const char *word)
 {
     txm_alpha alpha;
@@ -122,6 +124,7 @@ static void set_sha1(txm_tx_description *d, const char *text)
         set(d->sha1, sizeof d->sha1, text, 40);
 }
 
+/* -1 for files that no Blender wrote. */
 static int parse_format_version(const char *software)
 {
     int version;
@@ -129,6 +132,8 @@ static int parse_format_version(const char *software)
     return sscanf(software, TXM_BLENDER_SOFTWARE "%9d%c", &version, &tail) == 1 && version >= 0 ? version : -1;
 }
 
+/* Blender's EXR attributes come before the TIFF tag, since a file that was converted between the two may carry
+ * both. */
 txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error *err)
 {
     txm_error_clear(err);
@@ -185,6 +190,7 @@ enum { USUAL_TILE_PX = 64 };
 static const char version_prefix[] = TXM_BLENDER_SOFTWARE;
 
 static int refuse(char *reason, size_t reason_bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A reason is optional; the answer is not. */
 static int refuse(char *reason, size_t reason_bytes, const char *format, ...)
 {
     va_list args;
@@ -195,11 +201,13 @@ static int refuse(char *reason, size_t reason_bytes, const char *format, ...)
     return 0;
 }
 
+/* zstd in TIFF is our own option, for pipelines that never show the file to Blender. */
 bool txm_tx_codec_is_foreign(const txm_tx *tx)
 {
     return tx->info.container == TXM_CONTAINER_TIFF && !strcmp(tx->info.compression, "zstd");
 }
 
+/* What Cycles checks, in its order, and what its libraries can decode. */
 bool txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes)
 {
     if (!txm_tx_is_pyramid(tx, reason, reason_bytes))
@@ -224,6 +232,7 @@ static bool iff_serves(const char *path)
     return tiles == 1 && width == height && (width == 1 || width >= 8) && !(width & (width - 1));
 }
 
+/* An image that is a pyramid already is rendered as it is: neither Cycles nor we convert it. */
 bool txm_tx_serves_itself(const char *path)
 {
     txm_tx *tx = NULL;
@@ -232,6 +241,7 @@ bool txm_tx_serves_itself(const char *path)
     return serves;
 }
 
+/* The same test as Blender's, sentence by sentence, with the first that fails as the reason. */
 bool txm_tx_is_pyramid(const txm_tx *tx, char *reason, size_t reason_bytes)
 {
     const txm_tx_info *info = &tx->info;

@@ -20,6 +20,7 @@ typedef struct channel_key {
     uint32_t index;
 } channel_key;
 
+/* Names that are not in the list come last, by name. */
 static int rank_of(const char *suffix, bool is_vector)
 {
     /* In colours Y is luminance and Z depth; in vectors they are coordinates. */
@@ -35,6 +36,7 @@ static int rank_of(const char *suffix, bool is_vector)
     return known[rank] ? rank : 1000;
 }
 
+/* By bytes, as OpenEXR sorts; a layer comes before those it is the beginning of. */
 static int compare_layers(const channel_key *a, const channel_key *b)
 {
     size_t common = a->layer_bytes < b->layer_bytes ? a->layer_bytes : b->layer_bytes;
@@ -51,6 +53,7 @@ static int compare_channels(const void *left, const void *right)
     return d ? d : strcmp(a->suffix, b->suffix);
 }
 
+/* Whether X, Y, Z mean coordinates depends on their company. */
 static bool layer_has(const channel_key keys[], uint32_t count, const channel_key *of, const char *suffix)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -59,6 +62,8 @@ static bool layer_has(const channel_key keys[], uint32_t count, const channel_ke
     return false;
 }
 
+/* The order that Blender's image reader presents, by which colours come out as RGBA whatever their order in the
+ * file. */
 void txm_exr_channel_order(const char *const names[], uint32_t count, uint32_t order[])
 {
     channel_key keys[TXM_EXR_MAX_CHANNELS];

@@ -2,7 +2,7 @@
  *
  * The structure of EXR tx files: a header of attributes and a table with the place of every tile. Parsed here, in the
  * map: every number is compared with the file's size before it is used, and nothing is copied but the metadata.
- * OpenEXRCore comes in for the rarer codecs only (exr_reader_core.c).
+ * OpenEXRCore comes in for the rarer codecs only (exr_tile.c).
  */
 #include "container/exr_reader.h"
 
@@ -45,6 +45,7 @@ typedef struct attribute {
     uint32_t bytes;
 } attribute;
 
+/* With the place in the file: whoever looks into it with a hex editor starts there. */
 static txm_status corrupt(parser *p, const char *what)
 {
     return txm_fail(p->err, TXM_STATUS_CORRUPT, "%s: damaged EXR header: %s (byte %zu); the file may be truncated",
@@ -125,6 +126,7 @@ static txm_status take_channels(parser *p, const attribute *a)
     return txm_metadata_add(&tx->metadata, "channels", names, sizeof names) ? TXM_OK : txm_no_memory(p->err, tx->path);
 }
 
+/* In 64 bits: the corners of a hostile window span more than 32. */
 static txm_status take_window(parser *p, const attribute *a)
 {
     if (a->bytes != 16)
@@ -140,6 +142,7 @@ static txm_status take_window(parser *p, const attribute *a)
     return TXM_OK;
 }
 
+/* Rip-maps have levels of other shapes, which nothing here can use. */
 static txm_status take_tiles(parser *p, const attribute *a)
 {
     if (a->bytes != 9)
@@ -159,6 +162,7 @@ static txm_status take_tiles(parser *p, const attribute *a)
     return TXM_OK;
 }
 
+/* Whether the codec can be decoded is found out when a tile is read. */
 static txm_status take_codec(parser *p, const attribute *a)
 {
     static const char *const names[TXM_EXR_CODECS] = {"none",  "rle", "zips", "zip",  "piz",
@@ -209,6 +213,8 @@ static bool keep(parser *p, const attribute *a)
     return true;
 }
 
+/* To the empty name that ends the header. Attributes that nobody knows are kept as metadata or skipped by their
+ * size. */
 static txm_status take_header(parser *p)
 {
     for (unsigned i = 0; i < MAX_ATTRIBUTES; i++) {
@@ -270,6 +276,7 @@ static txm_status take_table(parser *p)
     return TXM_OK;
 }
 
+/* *is tells whether it is an EXR file at all; errors are only about those that are. */
 txm_status txm_exr_reader_open(txm_tx *tx, bool *is, txm_error *err)
 {
     parser p = {.tx = tx, .err = err, .at = 8};
@@ -297,6 +304,7 @@ txm_status txm_exr_reader_open(txm_tx *tx, bool *is, txm_error *err)
     return status;
 }
 
+/* Sizes of chunks are in the chunks themselves. A file that is damaged or has become shorter leaves zeros. */
 void txm_exr_reader_measure(txm_tx *tx)
 {
     uint64_t sums[TXM_MAX_LEVELS] = {0};

@@ -98,6 +98,7 @@ static void stay_quiet(exr_const_context_t context, exr_result_t code, const cha
     (void)context, (void)code, (void)message;
 }
 
+/* OpenEXRCore reads through this, never through a descriptor of its own. */
 static int64_t read_map(exr_const_context_t context, void *user, void *buffer, uint64_t bytes, uint64_t offset,
                         exr_stream_error_func_ptr_t error)
 {
@@ -117,6 +118,7 @@ static int64_t map_size(exr_const_context_t context, void *user)
     return (int64_t)((const txm_tx *)user)->map.bytes;
 }
 
+/* The limits are ours, so that its header parser refuses what ours would. */
 static struct txm_exr_core *core_new(const txm_openexr_core *exr, const txm_tx *tx)
 {
     exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
@@ -150,6 +152,7 @@ static struct txm_exr_core *core_of(const txm_openexr_core *exr, txm_tx *tx)
     return core;
 }
 
+/* Called when the file is closed and no thread reads any more. */
 void txm_exr_core_free(txm_tx *tx)
 {
     struct txm_exr_core *core = atomic_load(&tx->exr_core);
@@ -159,6 +162,7 @@ void txm_exr_core_free(txm_tx *tx)
     atomic_store(&tx->exr_core, NULL);
 }
 
+/* Each scratch has a decoding pipeline of its own, kept from tile to tile. */
 void txm_exr_chunk_free(txm_scratch *scratch)
 {
     exr_decode_pipeline_t *chunk = scratch->exr_chunk;
@@ -215,6 +219,7 @@ static txm_status core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scr
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
+/* A tile's offset and the head of its chunk must agree: offset tables of damaged files point to other tiles. */
 static txm_status exr_find(const txm_tx *tx, const txm_tile_id *tile, txm_span *out, txm_error *err)
 {
     const txm_reader_level *l = &tx->levels[tile->level];
@@ -252,6 +257,7 @@ static txm_status expand(const txm_tx *tx, const txm_span *span, txm_scratch *sc
     return TXM_OK;
 }
 
+/* A chunk as large as its pixels is not compressed, whatever the header says. */
 static txm_status exr_decode(const txm_tx *tx, const txm_tile_id *tile, const txm_span *span, txm_scratch *scratch,
                              txm_pixels *out, txm_error *err)
 {

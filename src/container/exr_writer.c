@@ -27,6 +27,7 @@ typedef struct exr_writer {
 enum { SHORT_NAME_BYTES = 31 };
 static const char filler_name[] = "txmill:reserved";
 
+/* What OpenEXR says is for developers: the message adds the file and what was being written. */
 static txm_status refused(const txm_output *out, const char *what, exr_result_t code, txm_error *err)
 {
     txm_status status = code == EXR_ERR_OUT_OF_MEMORY ? TXM_STATUS_NO_MEMORY : TXM_STATUS_INTERNAL;
@@ -40,6 +41,7 @@ static void ignore_message(exr_const_context_t exr, exr_result_t code, const cha
     (void)exr, (void)code, (void)message;
 }
 
+/* The core's writes go through our buffer, which keeps the first error. */
 static int64_t write_to_output(exr_const_context_t exr, void *user, const void *data, uint64_t size, uint64_t offset,
                                exr_stream_error_func_ptr_t fail)
 {
@@ -79,6 +81,7 @@ static bool needs_long_names(const txm_tx_metadata *m)
     return false;
 }
 
+/* Channel names are those of Blender's writer, odd as they are: the golden files have them. */
 static exr_result_t set_structure(exr_context_t exr, const txm_tx_layout *l, const txm_tx_metadata *m)
 {
     /* As Blender names them. By name they are in the order of the pixel. */
@@ -113,6 +116,7 @@ static void set_density(exr_context_t exr, const txm_density *d, exr_result_t *r
         set_text(exr, "ResolutionUnit", d->unit, rc);
 }
 
+/* In Blender's order, since attributes are written in the order in which they are set. */
 static void set_texts(exr_context_t exr, const txm_tx_metadata *m, exr_result_t *rc)
 {
     char date[TXM_DATE_BYTES];
@@ -178,6 +182,7 @@ static exr_result_t write_header(const exr_writer *w, const txm_tx_summary *late
 
 /* ---- the container ---- */
 
+/* Also after failures: the core frees what it has. */
 static void exr_close(void *self)
 {
     exr_writer *w = self;
@@ -188,6 +193,7 @@ static void exr_close(void *self)
     free(w);
 }
 
+/* The first header has room for texts that are not known yet. */
 static txm_status exr_open(const txm_tx_layout *layout, const txm_tx_metadata *metadata, txm_output *out, void **self,
                            txm_error *err)
 {
@@ -207,6 +213,7 @@ static txm_status exr_open(const txm_tx_layout *layout, const txm_tx_metadata *m
     return TXM_OK;
 }
 
+/* Chunks arrive compressed: the core only enters them in its table. */
 static txm_status exr_add(void *self, const txm_tile_place *place, const void *encoded, size_t size_bytes,
                           txm_error *err)
 {
@@ -222,6 +229,7 @@ static txm_status exr_end_level(void *self, uint32_t level, txm_error *err)
     return TXM_OK;
 }
 
+/* Offsets are final when the core has finished; then the header is made again with the real texts. */
 static txm_status exr_finish_file(void *self, const txm_tx_summary *summary, txm_error *err)
 {
     exr_writer *w = self;

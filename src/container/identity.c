@@ -41,6 +41,7 @@ typedef struct tiff_shape {
     int entries_bytes, entry_bytes; /* of a directory's entry count and of an entry */
 } tiff_shape;
 
+/* In the byte order of the file. */
 static uint64_t number(const image_part *i, const tiff_shape *t, uint64_t offset, int bytes)
 {
     return txm_load_uint(i->p + offset, (size_t)bytes, t->big_endian);
@@ -65,6 +66,8 @@ static void add_value(const image_part *i, const tiff_shape *t, uint64_t at, uin
     add(i, offset, size);
 }
 
+/* Directories one after the other. A chain that leads back ends when as many bytes have been hashed as the
+ * image has. */
 static bool add_tiff(const image_part *i)
 {
     tiff_shape t = {.big_endian = i->p[0] == 'M'};
@@ -102,6 +105,7 @@ static uint64_t behind_string(const image_part *i, uint64_t at)
     return end ? (uint64_t)(end - i->p) + 1 : 0;
 }
 
+/* Attributes and the offset table: what tells a re-written image from the one that the section was made for. */
 static bool add_exr(const image_part *i)
 {
     uint64_t at = 8; /* magic, version and flags */
@@ -124,6 +128,7 @@ static bool add_exr(const image_part *i)
     return true;
 }
 
+/* The size of the image part is hashed as well. */
 bool txm_image_identity(const uint8_t *image, size_t image_bytes, uint64_t *identity)
 {
     static const uint8_t exr_magic[4] = {0x76, 0x2f, 0x31, 0x01};

@@ -15,6 +15,7 @@
 static txm_openexr_core functions;
 static bool complete;
 
+/* All functions or none: a library that lacks one is as good as missing. */
 static void load(void)
 {
     /* By the name of the version whose headers were compiled in: structures differ between versions. */
@@ -30,6 +31,7 @@ static void load(void)
 #undef FIND
 }
 
+/* Never unloaded: contexts of open files point into it. */
 const txm_openexr_core *txm_openexr_core_load(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

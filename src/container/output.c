@@ -16,6 +16,7 @@
 
 enum { BUFFER_BYTES = 1 << 18 };
 
+/* 0 or an errno. A write of nothing would be tried forever: it counts as a full disk. */
 int txm_pwrite_all(int fd, const void *data, size_t size_bytes, uint64_t offset)
 {
     const char *p = data;
@@ -32,6 +33,7 @@ int txm_pwrite_all(int fd, const void *data, size_t size_bytes, uint64_t offset)
     return 0;
 }
 
+/* A file that ends early is EIO: nobody asks for bytes that were not written. */
 int txm_pread_all(int fd, void *data, size_t size_bytes, uint64_t offset)
 {
     char *p = data;
@@ -48,6 +50,7 @@ int txm_pread_all(int fd, void *data, size_t size_bytes, uint64_t offset)
     return 0;
 }
 
+/* `start` is where appending begins; the descriptor stays the caller's. */
 txm_status txm_output_open(txm_output *out, int fd, uint64_t start, const char *name, txm_error *err)
 {
     memset(out, 0, sizeof *out);
@@ -68,6 +71,7 @@ void txm_output_free(txm_output *out)
     memset(out, 0, sizeof *out);
 }
 
+/* Buffered bytes count: they will be there. */
 uint64_t txm_output_end(const txm_output *out)
 {
     return out->written + out->used;
@@ -92,6 +96,7 @@ bool txm_output_flush(txm_output *out)
     return true;
 }
 
+/* Large pieces go past the buffer. */
 bool txm_output_append(txm_output *out, const void *data, size_t size_bytes)
 {
     if (out->error.status != TXM_OK)
@@ -110,6 +115,7 @@ bool txm_output_append(txm_output *out, const void *data, size_t size_bytes)
     return true;
 }
 
+/* Beyond the end the gap is filled with zeros, which libtiff relies on. */
 bool txm_output_write(txm_output *out, uint64_t offset, const void *data, size_t size_bytes)
 {
     static const uint8_t zeros[64];
@@ -130,6 +136,7 @@ bool txm_output_write(txm_output *out, uint64_t offset, const void *data, size_t
     return true;
 }
 
+/* For libraries that read back what they wrote. */
 bool txm_output_read(txm_output *out, uint64_t offset, void *data, size_t size_bytes)
 {
     if (!txm_output_flush(out))
@@ -140,6 +147,7 @@ bool txm_output_read(txm_output *out, uint64_t offset, void *data, size_t size_b
     return rc ? failed(out, rc, "read back", offset) : true;
 }
 
+/* The first failure, as the caller's error unless it has one. */
 txm_status txm_output_status(const txm_output *out, txm_error *err)
 {
     if (out->error.status != TXM_OK && err && err->status == TXM_OK)

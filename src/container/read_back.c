@@ -4,6 +4,10 @@
  *
  * In: the descriptor of the finished file and what was asked for. The file is opened by our own reader as any other
  * would be; every difference in shape, order, text or tables is a failure that names what differs.
+ *
+ * Why at all: a disk or a share may accept writes and store something else, and a bug of ours or of a library
+ * would put wrong textures under names that a farm trusts. Reading back costs little, since the file is in the
+ * page cache and tiles are not decoded.
  */
 #include "container/read_back.h"
 
@@ -27,6 +31,7 @@ typedef struct check {
     txm_error *err;
 } check;
 
+/* The file never gets its final name. */
 static txm_status differs(const check *c, const char *what)
 {
     return txm_fail(c->err, TXM_STATUS_IO, "%s: read back, %s is not what was written; the file was dropped",
@@ -35,6 +40,7 @@ static txm_status differs(const check *c, const char *what)
 
 /* ---- what both containers have ---- */
 
+/* As our reader reports it: every number has been parsed anew. */
 static txm_status check_shape(const check *c, uint64_t image_bytes, bool section)
 {
     const txm_tx_info *info = &c->tx->info;
@@ -56,6 +62,7 @@ static txm_status check_shape(const check *c, uint64_t image_bytes, bool section
 
 /* ---- TIFF: every directory ---- */
 
+/* With the terminating zero, which readers rely on. */
 static txm_status check_text(const check *c, const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag,
                              const char *text)
 {
@@ -118,6 +125,7 @@ static bool is_replaced(const txm_tx_metadata *m, size_t index, uint32_t tag)
     return false;
 }
 
+/* Only the first directory has texts. */
 static txm_status check_texts(const check *c, const txm_tiff *t, const txm_tiff_directory *dir)
 {
     const txm_tx_metadata *m = c->metadata;
@@ -145,6 +153,7 @@ done:
     return status;
 }
 
+/* Each level's directory, and nothing after the last. */
 static txm_status check_tiff(const check *c)
 {
     txm_tiff t = {.tx = c->tx, .err = c->err};
@@ -181,6 +190,7 @@ static bool has(const check *c, const char *name, const char *text)
                       m->text.size + strlen(name) + strlen(text) + 2 > TXM_METADATA_MAX_BYTES;
 }
 
+/* Compared as text: that is what was written. */
 static bool has_color(const check *c, const char *name, const float *color)
 {
     char text[TXM_COLOR_BYTES];
@@ -199,6 +209,7 @@ static bool has_attribute(const check *c, const char *name)
     return false;
 }
 
+/* All attributes that Cycles or this project looks at. */
 static txm_status check_exr(const check *c)
 {
     const txm_tx_metadata *m = c->metadata;
@@ -220,6 +231,7 @@ static txm_status check_exr(const check *c)
     return same ? TXM_OK : differs(c, "its metadata");
 }
 
+/* `name` is for messages; the file has no name yet. */
 txm_status txm_tx_read_back(int fd, const char *name, const txm_tx_layout *layout, const txm_tx_metadata *metadata,
                             const txm_tx_summary *summary, uint64_t image_bytes, bool section, txm_error *err)
 {

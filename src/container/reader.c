@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Opening tx files: the map, the shape of levels, the metadata. reader_tile.c reads the pixels.
+ *
+ * In: a path or a descriptor. Out: an open file: its bytes mapped, its levels checked, its metadata copied. No
+ * pixel is read, and of EXR files not even the sizes of tiles; a renderer opens thousands of files and reads a
+ * few tiles of each. tiff_reader.c and exr_reader.c parse the two containers, section_reader.c the borders at
+ * the end.
  */
 #include "txmill/reader.h"
 
@@ -48,6 +53,8 @@ static txm_status fail_lost(const txm_tx *tx, txm_error *err)
     return txm_fail(err, TXM_STATUS_CHANGED, "%s: became shorter while it was open; open it again", tx->path);
 }
 
+/* Files on shares shrink under a map. The last page is probed before tiles are read, which turns most SIGBUS
+ * signals into an error. */
 txm_status txm_tx_check(const txm_tx *tx, txm_error *err)
 {
     txm_error_clear(err);
@@ -61,6 +68,7 @@ txm_status txm_tx_check(const txm_tx *tx, txm_error *err)
     return fail_lost(tx, err);
 }
 
+/* Reading can only tell afterwards whether a page was lost on the way: then what was read is worth nothing. */
 txm_status txm_tx_settle(const txm_tx *tx, txm_status status, txm_error *err)
 {
     if (!txm_map_lost(&tx->map))
@@ -97,6 +105,7 @@ bool txm_tx_catch_fault(void *address)
     return txm_map_catch(address);
 }
 
+/* The descriptor may be closed afterwards: the map stays. */
 static txm_status open_fd(int fd, const char *path, bool outline, txm_tx **out, txm_error *err)
 {
     *out = NULL;
@@ -128,6 +137,7 @@ static txm_status open_fd(int fd, const char *path, bool outline, txm_tx **out, 
     return TXM_OK;
 }
 
+/* An outline is a file whose tiles nobody will read: kinds that could not be decoded are accepted for it. */
 static txm_status open_path(const char *path, bool outline, txm_tx **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -158,6 +168,7 @@ txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err
     return open_fd(fd, path, false, out, err);
 }
 
+/* No thread may be reading. NULL is fine. */
 void txm_tx_close(txm_tx **tx)
 {
     txm_tx *t = tx ? *tx : NULL;
@@ -179,6 +190,7 @@ uint64_t txm_tx_image_end(const txm_tx *tx)
     return tx->ops->image_end(tx);
 }
 
+/* The kernel copies from the map; a page that is gone makes it fail instead of a signal. */
 txm_status txm_section_copy_image(const txm_tx *tx, int fd, txm_error *err)
 {
     int rc = txm_pwrite_all(fd, tx->map.data, (size_t)tx->info.image_bytes, 0);
@@ -199,6 +211,7 @@ const txm_tx_info *txm_tx_info_of(const txm_tx *tx)
     return &tx->info;
 }
 
+/* NULL beyond the last level. */
 const txm_tx_level *txm_tx_level_of(const txm_tx *tx, uint32_t level)
 {
     if (level >= tx->info.levels)
@@ -210,6 +223,7 @@ const txm_tx_level *txm_tx_level_of(const txm_tx *tx, uint32_t level)
     return &tx->levels[level].shape;
 }
 
+/* All limits in one place, for both containers. */
 txm_status txm_reader_add_level(txm_tx *tx, uint32_t level, uint32_t width, uint32_t height, txm_error *err)
 {
     txm_tx_info *info = &tx->info;
@@ -263,6 +277,7 @@ static bool grow(txm_metadata *m)
     return true;
 }
 
+/* What is beyond the bounds is left out silently: it cannot be what Cycles looks for, which comes early. */
 bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *value, size_t value_bytes)
 {
     size_t name_bytes = strlen(name);
@@ -304,6 +319,7 @@ static bool add_quoted(txm_metadata *metadata, const char *name, const char **p,
     return ok;
 }
 
+/* OpenImageIO puts attributes for which TIFF has no tag into the description, as name=value. */
 bool txm_metadata_add_words(txm_metadata *metadata, const char *text, size_t text_bytes)
 {
     const char *end = text + strnlen(text, text_bytes);
@@ -353,6 +369,7 @@ bool txm_tx_metadata_at(const txm_tx *tx, size_t index, const char **name, const
     return true;
 }
 
+/* The first of that name. */
 const char *txm_tx_metadata_of(const txm_tx *tx, const char *name)
 {
     const char *entry, *value;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Reading tiles: scratch memory, inflating, plain tiles, and padded tiles by the full-image rule. The way of a padded
- * tile ends this file: from the border section (section_border.c) where there is one, else gathered from the
+ * tile ends this file: from the border section (border_decode.c) where there is one, else gathered from the
  * neighbours. Each tile on it is found and decoded by tiff_tile.c or exr_tile.c.
  */
 #include <isa-l/igzip_lib.h>
@@ -22,6 +22,7 @@
 /* Vector code may store up to this much past the last pixel. */
 enum { SLACK_BYTES = 64 };
 
+/* Returns NULL without memory. Buffers inside are made when they are first needed (txm_scratch_need). */
 txm_scratch *txm_scratch_take(txm_tx *tx)
 {
     pthread_mutex_lock(&tx->lock);
@@ -56,6 +57,7 @@ void txm_scratch_free_all(txm_tx *tx)
     }
 }
 
+/* For one tile, plus the slack that vector code reads beyond. */
 txm_status txm_scratch_need(const txm_tx *tx, uint8_t **buffer, txm_error *err)
 {
     if (*buffer)
@@ -73,6 +75,7 @@ txm_status txm_scratch_need(const txm_tx *tx, uint8_t **buffer, txm_error *err)
 
 enum { HEADER_BYTES = 2, CHECK_BYTES = 4, DEFLATE = 8, MAX_WINDOW_BITS = 15 - 8, PRESET_DICTIONARY = 0x20 };
 
+/* What RFC 1950 demands of the first two bytes. */
 static bool is_zlib(const txm_span *span)
 {
     const uint8_t *p = span->data;
@@ -93,6 +96,8 @@ static size_t inflate_any(struct inflate_state *s, const uint8_t *src, size_t sr
     return whole ? src_bytes - s->avail_in : 0;
 }
 
+/* Parts are streams that our own encoder made of pieces that can be inflated side by side; a stream that claims
+ * to be one and is not goes the usual way. */
 txm_status txm_inflate(const txm_span *span, txm_zlib_kind kind, txm_scratch *scratch, uint8_t *dst, size_t dst_bytes,
                        bool *ok, txm_error *err)
 {
@@ -118,6 +123,7 @@ txm_status txm_inflate(const txm_span *span, txm_zlib_kind kind, txm_scratch *sc
 
 /* ---- plain tiles ------------------------------------------------------------------------------------------------- */
 
+/* Checks numbers that come from callers, with messages that say what the file has. */
 txm_status txm_tile_at(const txm_tx *tx, uint32_t level, uint32_t x, uint32_t y, txm_tile_id *out, txm_error *err)
 {
     if (level >= tx->info.levels)
@@ -135,6 +141,7 @@ txm_status txm_tile_at(const txm_tx *tx, uint32_t level, uint32_t x, uint32_t y,
     return TXM_OK;
 }
 
+/* 0 where it is not known. */
 uint64_t txm_tx_tile_bytes(const txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y)
 {
     txm_tile_id tile;
@@ -145,6 +152,7 @@ uint64_t txm_tx_tile_bytes(const txm_tx *tx, uint32_t level, uint32_t tile_x, ui
     return span.bytes;
 }
 
+/* Messages of containers are about a tile; here they get file, level and number in front. */
 txm_status txm_tile_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scratch *scratch, txm_pixels *out,
                            txm_error *err)
 {
@@ -180,6 +188,7 @@ typedef struct axis {
     unsigned count;
 } axis;
 
+/* Modulo in 64 bits, since padding may reach far beyond a small level. */
 int64_t txm_extend(int64_t x, uint32_t size, txm_extension extension)
 {
     if (x >= 0 && x < size)
@@ -239,6 +248,7 @@ static void put_runs(const txm_window *window, const axis *ax, const axis *ay, u
     }
 }
 
+/* The clip extension shows black, and transparent black where there is alpha. */
 static void clear_outside(const txm_window *window, const axis *ax, const axis *ay)
 {
     for (const run *y = ay->runs; y < ay->runs + ay->count; y++)
@@ -256,6 +266,7 @@ static bool seen(const axis *a, unsigned index)
     return a->runs[index].tile == OUTSIDE;
 }
 
+/* Tile by tile, not pixel by pixel: each neighbour is decoded once, whatever it contributes. */
 static txm_status gather(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, txm_extension extension,
                          const txm_window *window, txm_scratch *scratch, txm_error *err)
 {
@@ -292,6 +303,7 @@ static txm_status read_plain(txm_tx *tx, const txm_tile_id *tile, const txm_wind
     return status;
 }
 
+/* Borders hold two pixels: what asks for more is always gathered. */
 static txm_status read_padded(txm_tx *tx, const txm_tile_id *tile, const txm_tx_request *r, const txm_window *window,
                               txm_scratch *scratch, txm_error *err)
 {
@@ -304,6 +316,7 @@ static txm_status read_padded(txm_tx *tx, const txm_tile_id *tile, const txm_tx_
     return status;
 }
 
+/* From any number of threads: scratch memory is taken for the call and given back. */
 txm_status txm_tx_read_tile(txm_tx *tx, const txm_tx_request *r, txm_error *err)
 {
     txm_error_clear(err);
@@ -340,6 +353,7 @@ txm_status txm_tx_read_tile(txm_tx *tx, const txm_tx_request *r, txm_error *err)
     return status;
 }
 
+/* Whether the stored border is intact, without a window to write to. */
 txm_status txm_tx_check_border(txm_tx *tx, uint32_t level, uint32_t tile_x, uint32_t tile_y, txm_error *err)
 {
     txm_error_clear(err);

@@ -35,6 +35,7 @@ static void judge(txm_tx *tx, txm_section_state state, uint64_t image_bytes, con
     va_end(args);
 }
 
+/* Of all levels: the number of borders that an index must have. */
 static uint64_t count_tiles(const txm_tx *tx)
 {
     const txm_reader_level *last = &tx->levels[tx->info.levels - 1];
@@ -85,6 +86,7 @@ static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, co
     return s;
 }
 
+/* The index is decompressed into memory of a size that the image itself dictates. */
 static txm_status load(txm_tx *tx, const txm_section_footer *f, txm_error *err)
 {
     /* index_raw is 8 bytes per tile that the image part really has. */
@@ -105,6 +107,8 @@ static txm_status load(txm_tx *tx, const txm_section_footer *f, txm_error *err)
     return TXM_OK;
 }
 
+/* In the order of cost: the footer, what it says about sizes, the identity of the image part, the index. The
+ * first check that fails decides the state and its reason. */
 txm_status txm_section_find(txm_tx *tx, txm_error *err)
 {
     txm_section_footer f;

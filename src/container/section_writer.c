@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Appending a border section to a finished image part. section_format.h defines its bytes. */
+ *
+ * Appending a border section to a finished image part. section_format.h defines its bytes.
+ *
+ * In: borders, each once, in any order. Out: payloads, index and footer behind the image part of the same
+ * descriptor. Payloads wait in a spill, because they are known tile by tile while the image part is still being
+ * written.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -32,6 +38,7 @@ struct txm_section_writer {
     txm_spill *payloads;
 };
 
+/* The index is filled in place: its layout depends on nothing but the layout of the image. */
 static void lay_out_index(txm_section_writer *w)
 {
     uint8_t *p = w->index;
@@ -45,6 +52,7 @@ static void lay_out_index(txm_section_writer *w)
     w->checks = p + 4 * w->first[w->layout.levels];
 }
 
+/* The spill is a file without a name in `spill_dir` once it exceeds its share of memory. */
 txm_status txm_section_writer_new(const txm_tx_layout *layout, const char *spill_dir, txm_section_writer **out,
                                   txm_error *err)
 {
@@ -89,6 +97,8 @@ void txm_section_writer_free(txm_section_writer **writer)
     *writer = NULL;
 }
 
+/* Keeps a hash of each payload, by which equal ones are found when the section is written: constant tiles have
+ * equal borders. */
 txm_status txm_section_writer_add(txm_section_writer *w, uint32_t level, uint32_t tile, const void *encoded,
                                   size_t size_bytes, txm_error *err)
 {
@@ -126,6 +136,7 @@ static txm_status identify(int fd, uint64_t image_bytes, uint64_t *identity, txm
     return ok ? TXM_OK : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: the file before it is neither TIFF nor EXR", what);
 }
 
+/* From the index itself, which has it already. */
 static uint32_t size_of(const txm_section_writer *w, uint64_t border)
 {
     return txm_load_le32(w->sizes + 4 * border);
@@ -239,6 +250,7 @@ free_tail:
     return status;
 }
 
+/* Every border must have come. The footer is last, so that a file that was cut off has none. */
 txm_status txm_section_writer_finish(txm_section_writer *w, int fd, uint64_t image_bytes, txm_error *err)
 {
     uint64_t tiles = w->first[w->layout.levels];

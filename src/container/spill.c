@@ -4,6 +4,9 @@
  *
  * Bytes go to memory until the budget is spent, then to a file that has no name from the start where the file system
  * allows that. Views of what was written are read back in windows, larger ones as reading goes on in order.
+ *
+ * In: pieces of bytes of which nobody knows yet where they will go. Out: the same, by offset. The file has no
+ * name, so a process that is killed leaves none.
  */
 #include "container/spill.h"
 
@@ -33,6 +36,7 @@ struct txm_spill {
     size_t window_bytes, window_capacity;
 };
 
+/* Nothing is opened until the budget is exceeded. */
 txm_spill *txm_spill_new(const char *dir, size_t budget_bytes)
 {
     txm_spill *s = txm_calloc(1, sizeof *s);
@@ -84,6 +88,7 @@ static int open_unnamed(const char *dir)
     return fd;
 }
 
+/* In the folder of the target: there is room for the file, and often none in /tmp. */
 static txm_status open_file(txm_spill *s, txm_error *err)
 {
     s->fd = open_unnamed(s->dir);
@@ -115,6 +120,7 @@ static bool grow(txm_spill *s, size_t size_bytes)
     return true;
 }
 
+/* Once there is a file, everything goes there: offsets run through both. */
 txm_status txm_spill_add(txm_spill *s, const void *data, size_t size_bytes, txm_error *err)
 {
     /* Memory that the system refuses is no failure while a file can take its place. */
@@ -157,6 +163,7 @@ static txm_status fill_window(txm_spill *s, uint64_t offset, size_t size_bytes, 
     return TXM_OK;
 }
 
+/* Valid until the next call. */
 txm_status txm_spill_view(txm_spill *s, uint64_t offset, size_t size_bytes, const uint8_t **bytes, txm_error *err)
 {
     static const uint8_t nothing;

@@ -20,6 +20,7 @@ static uint8_t type_width(uint16_t type)
     return type < sizeof width ? width[type] : 0;
 }
 
+/* False for what is no TIFF; nothing is reported then. */
 bool txm_tiff_header(txm_tiff *t, uint64_t *first)
 {
     txm_tx *tx = t->tx;
@@ -41,6 +42,7 @@ txm_status txm_tiff_corrupt(const txm_tiff *t, const char *what, uint64_t where)
                     t->tx->path, what, where);
 }
 
+/* Bounded before it is used: no directory has more fields than MAX_FIELDS. */
 txm_status txm_tiff_open_directory(const txm_tiff *t, uint64_t offset, txm_tiff_directory *out)
 {
     const txm_map *map = &t->tx->map;
@@ -55,6 +57,7 @@ txm_status txm_tiff_open_directory(const txm_tiff *t, uint64_t offset, txm_tiff_
     return TXM_OK;
 }
 
+/* False for types that nobody knows and for values that lie outside of the file. */
 bool txm_tiff_field_at(const txm_tiff *t, const txm_tiff_directory *dir, uint64_t index, txm_tiff_field *out)
 {
     bool swap = t->tx->swap;
@@ -77,6 +80,7 @@ bool txm_tiff_field_at(const txm_tiff *t, const txm_tiff_directory *dir, uint64_
     return true;
 }
 
+/* A tag that is there but unusable is damage, one that is missing is not. */
 txm_status txm_tiff_find(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, txm_tiff_field *out,
                          bool *found)
 {
@@ -105,6 +109,7 @@ uint64_t txm_tiff_value(const txm_tiff *t, const txm_tiff_field *field, uint64_t
     return txm_load_uint(field->data + index * field->width, field->width, t->tx->swap);
 }
 
+/* Fields with a value per channel must have equal ones: other files are none of ours. */
 txm_status txm_tiff_number(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, uint32_t fallback,
                            uint32_t *out)
 {
@@ -189,6 +194,7 @@ static void print_value(const txm_tiff_field *f, uint64_t index, bool swap, char
     }
 }
 
+/* Numbers become text; arrays longer than a matrix are cut. */
 bool txm_tiff_keep(const txm_tiff *t, const txm_tiff_field *f)
 {
     txm_metadata *m = &t->tx->metadata;
@@ -220,6 +226,7 @@ typedef struct extent {
     bool lost;            /* a value lies outside of the file */
 } extent;
 
+/* The end of the image is that of the furthest thing that any directory points to. */
 static void reach(extent *e, uint64_t offset, uint64_t bytes)
 {
     if (txm_map_holds(&e->t->tx->map, offset, bytes) && bytes && offset + bytes > e->end)
@@ -242,6 +249,7 @@ static void reach_pieces(extent *e, const txm_tiff_directory *dir, uint16_t offs
 
 static void reach_directory(extent *e, const txm_tiff_directory *dir);
 
+/* Exif and GPS have directories of their own, which point to values as well. */
 static bool is_sub_directory(const txm_tiff_field *f)
 {
     return (f->tag == TXM_TAG_EXIF || f->tag == TXM_TAG_GPS || f->tag == TXM_TAG_SUB_DIRECTORIES) &&
@@ -261,6 +269,7 @@ static void reach_chain(extent *e, uint64_t offset)
     }
 }
 
+/* Values that lie outside count as lost: copying such a file would drop them. */
 static void reach_directory(extent *e, const txm_tiff_directory *dir)
 {
     const uint8_t *data = e->t->tx->map.data;
@@ -280,6 +289,7 @@ static void reach_directory(extent *e, const txm_tiff_directory *dir)
     reach_pieces(e, dir, TXM_TAG_STRIP_OFFSETS, TXM_TAG_STRIP_COUNTS);
 }
 
+/* With a bound on the number of directories, since chains can lead back. */
 static extent measure(const txm_tx *tx)
 {
     txm_tiff t = {.tx = (txm_tx *)tx};

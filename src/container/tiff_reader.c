@@ -18,6 +18,7 @@ typedef struct shape {
     uint32_t compression, predictor;
 } shape;
 
+/* All numbers of a directory at once, with TIFF's defaults for those that are missing. */
 static txm_status read_shape(const txm_tiff *t, const txm_tiff_directory *dir, shape *s)
 {
     const struct {
@@ -95,6 +96,7 @@ static txm_status check_kind(const txm_tiff *t, const shape *s)
     return TXM_OK;
 }
 
+/* Refused here and not when a tile is read: a renderer should know at once. */
 static txm_status check_codec(const txm_tiff *t, const shape *s)
 {
     if (!txm_tiff_codec_name(s->compression))
@@ -140,6 +142,7 @@ static txm_status read_tables(const txm_tiff *t, const txm_tiff_directory *dir, 
     return TXM_OK;
 }
 
+/* Tables of tiles stay in the map; only their place is noted. */
 static txm_status add_level(const txm_tiff *t, const txm_tiff_directory *dir, const shape *s)
 {
     txm_tx *tx = t->tx;
@@ -168,6 +171,8 @@ static bool is_next_level(const txm_tx *tx, const shape *first, const shape *s)
            s->fill_order == 1;
 }
 
+/* A chain of directories as long as each is half of the one before it. What follows (thumbnails, other images)
+ * is no level. */
 static txm_status read_levels(const txm_tiff *t, uint64_t offset, txm_tiff_directory *first_dir)
 {
     txm_tx *tx = t->tx;
@@ -202,6 +207,7 @@ static txm_status read_levels(const txm_tiff *t, uint64_t offset, txm_tiff_direc
     return status;
 }
 
+/* *is tells whether it is a TIFF file at all. */
 txm_status txm_tiff_reader_open(txm_tx *tx, bool *is, txm_error *err)
 {
     txm_tiff t = {.tx = tx, .err = err};

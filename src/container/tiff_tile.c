@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Decoding one TIFF tile: codec, byte order, predictor. TIFF tiles always have their full size in the file.
+ *
+ * In: a tile's number. Out: its pixels in the byte order of this machine, in scratch memory. Three steps, each
+ * on the whole tile: inflate or expand, swap bytes, undo the predictor. The codecs and predictors themselves
+ * are in codec/; which of them a level needs was decided when the file was opened.
  */
 #include <zstd.h>
 
@@ -28,6 +32,7 @@ const char *txm_tiff_codec_name(uint32_t compression)
     }
 }
 
+/* Offset and count from the tables in the map. */
 static txm_status tiff_find(const txm_tx *tx, const txm_tile_id *tile, txm_span *out, txm_error *err)
 {
     const txm_reader_level *l = &tx->levels[tile->level];
@@ -75,6 +80,7 @@ static txm_status expand(uint16_t compression, const txm_span *span, txm_scratch
                          txm_tiff_codec_name(compression));
 }
 
+/* For files of the other byte order, which nobody writes any more and everybody must read. */
 static void swap_samples(uint8_t *p, size_t bytes, unsigned sample_bytes)
 {
     for (uint8_t *end = p + bytes; p < end; p += sample_bytes)
@@ -85,6 +91,8 @@ static void swap_samples(uint8_t *p, size_t bytes, unsigned sample_bytes)
         }
 }
 
+/* Bytes are swapped before the horizontal predictor is undone, which adds samples; the floating-point predictor
+ * works on bytes of a defined order and swaps on the way. */
 static txm_status tiff_decode(const txm_tx *tx, const txm_tile_id *tile, const txm_span *span, txm_scratch *scratch,
                               txm_pixels *out, txm_error *err)
 {

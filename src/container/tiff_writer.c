@@ -38,6 +38,7 @@ typedef struct tiff_writer {
 
 /* ---- the descriptor, as libtiff sees it ---- */
 
+/* libtiff reads and writes through our output, at a position that is its own. */
 static tmsize_t proc_read(thandle_t handle, void *data, tmsize_t size)
 {
     tiff_writer *w = handle;
@@ -70,6 +71,7 @@ static toff_t proc_size(thandle_t handle)
     return txm_output_end(w->out);
 }
 
+/* The descriptor is not libtiff's to close. */
 static int proc_close(thandle_t handle)
 {
     (void)handle;
@@ -87,6 +89,7 @@ static int on_error(TIFF *tiff, void *user, const char *module, const char *form
     return 1;
 }
 
+/* Warnings are about what we do on purpose. */
 static int on_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
 {
     (void)tiff, (void)user, (void)module, (void)format, (void)args;
@@ -119,6 +122,7 @@ static bool needs_big(const txm_tx_layout *l)
     return total > UINT32_MAX;
 }
 
+/* The predictor belongs to the codec: tiles are filtered when they arrive. */
 static int set_compression(TIFF *t, txm_codec codec)
 {
     if (codec == TXM_CODEC_NONE)
@@ -165,6 +169,7 @@ static int set_structure(tiff_writer *w, uint32_t level)
     return ok && set_text(t, TIFFTAG_DATETIME, w->date);
 }
 
+/* 0 is not a unit: no resolution is written then. */
 static uint16_t unit_code(const char *unit)
 {
     if (!strcmp(unit, "none"))
@@ -212,6 +217,7 @@ static int set_texts(tiff_writer *w)
     return ok;
 }
 
+/* Texts go into the first directory only, as Blender's do. */
 static txm_status begin_level(tiff_writer *w, uint32_t level, txm_error *err)
 {
     if (set_structure(w, level) && (level || set_texts(w)))
@@ -281,6 +287,7 @@ close_writer:
     return status;
 }
 
+/* Compressed already: libtiff enters offset and size. */
 static txm_status tiff_add(void *self, const txm_tile_place *place, const void *encoded, size_t size_bytes,
                            txm_error *err)
 {
@@ -291,6 +298,7 @@ static txm_status tiff_add(void *self, const txm_tile_place *place, const void *
     return refused(w, "a tile", err);
 }
 
+/* Directories are written after their tiles, when the tables are complete. */
 static txm_status tiff_end_level(void *self, uint32_t level, txm_error *err)
 {
     tiff_writer *w = self;

@@ -26,6 +26,7 @@ struct txm_tx_writer {
     bool finished;
 };
 
+/* The writer makes native files only; what other files may be is the reader's business. */
 static txm_status check_layout(const txm_tx_layout *l, const char *name, txm_error *err)
 {
     if (!l->width || !l->height || l->width > TXM_MAX_SIZE_PX || l->height > TXM_MAX_SIZE_PX)
@@ -44,6 +45,7 @@ static txm_status check_layout(const txm_tx_layout *l, const char *name, txm_err
     return TXM_OK;
 }
 
+/* Level after level, rows from the top. */
 static void enter_level(txm_tx_writer *w, uint32_t level)
 {
     uint32_t tile = w->layout.tile_px;
@@ -59,6 +61,7 @@ static txm_status settle(const txm_tx_writer *w, txm_status status, const txm_er
     return status == TXM_OK ? TXM_OK : txm_fail(err, status, "%s", said->message);
 }
 
+/* Float types go to EXR, integers to TIFF, as Blender's cache has it. */
 txm_status txm_tx_writer_open(int fd, const char *name, const txm_tx_layout *layout, const txm_tx_metadata *metadata,
                               txm_tx_writer **out, txm_error *err)
 {
@@ -88,6 +91,7 @@ close_writer:
     return status;
 }
 
+/* The position is counted here: a caller that forgets a tile cannot shift the others. */
 txm_status txm_tx_writer_add(txm_tx_writer *w, const void *encoded, size_t size_bytes, txm_error *err)
 {
     txm_error said = {0};
@@ -104,6 +108,7 @@ txm_status txm_tx_writer_add(txm_tx_writer *w, const void *encoded, size_t size_
     return settle(w, status, &said, err);
 }
 
+/* Every tile must have come. Texts that are known only now are filled in. */
 txm_status txm_tx_writer_finish(txm_tx_writer *w, const txm_tx_summary *summary, uint64_t *image_bytes, txm_error *err)
 {
     txm_error said = {0};
@@ -121,6 +126,7 @@ txm_status txm_tx_writer_finish(txm_tx_writer *w, const txm_tx_summary *summary,
     return TXM_OK;
 }
 
+/* Before or after finishing; the file is the caller's to keep or to remove. */
 void txm_tx_writer_close(txm_tx_writer **writer)
 {
     if (!writer || !*writer)

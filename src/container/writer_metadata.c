@@ -60,6 +60,7 @@ const char *txm_tx_wrap_modes(const txm_tx_metadata *m)
     return m->equiangular ? "periodic,clamp" : "black,black";
 }
 
+/* Names are OpenImageIO's, which is what --attrib takes. */
 uint32_t txm_metadata_tiff_tag(const char *name)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -76,6 +77,7 @@ const char *txm_metadata_exr_name(const char *name)
     return name;
 }
 
+/* What the writer itself states cannot be set from outside: a digest that is wrong on purpose helps nobody. */
 bool txm_metadata_is_reserved(const char *name)
 {
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
@@ -93,6 +95,7 @@ static bool copy_string(const char *from, const char **to)
     return *to != NULL;
 }
 
+/* NULL becomes "", so that writers need not ask. */
 txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, txm_error *err)
 {
     txm_tx_metadata m = *from;
@@ -133,6 +136,7 @@ void txm_metadata_clear(txm_tx_metadata *m)
     memset(m, 0, sizeof *m);
 }
 
+/* Local time, as in EXIF and as Blender writes it. */
 void txm_metadata_date(time_t t, char out[TXM_DATE_BYTES])
 {
     struct tm local;
@@ -141,6 +145,7 @@ void txm_metadata_date(time_t t, char out[TXM_DATE_BYTES])
         strcpy(out, "0000:00:00 00:00:00"); /* a time beyond the calendar: a date of the right length all the same */
 }
 
+/* The number of digits is Blender's. */
 void txm_metadata_color(const float *color, uint32_t channels, char out[TXM_COLOR_BYTES])
 {
     size_t used = 0;
@@ -148,6 +153,7 @@ void txm_metadata_color(const float *color, uint32_t channels, char out[TXM_COLO
         used += (size_t)txm_format(out + used, TXM_COLOR_BYTES - used, "%s%.6g", c ? "," : "", (double)color[c]);
 }
 
+/* The line by which Cycles recognises what a file was made from: character by character Blender's. */
 bool txm_metadata_document_name(const txm_tx_metadata *m, txm_bytes *out)
 {
     return txm_bytes_printf(out, "%s (colorspace: %s, xyz_to_scene_linear:%s, alpha: %s)", m->source,
@@ -166,6 +172,7 @@ static bool add_word(txm_bytes *out, const char *name, const char *value)
     return ok && txm_bytes_puts(out, "\"");
 }
 
+/* A description of the source comes first; what is ours follows it. */
 bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels, txm_bytes *out)
 {
     char color[TXM_COLOR_BYTES];

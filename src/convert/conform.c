@@ -143,8 +143,7 @@ static bool has_nan(const float *samples, size_t count)
     return nan;
 }
 
-/* Converted as RGBA with equal channels, since a transform may turn grey into a colour; of the result the first
- * channel is kept. */
+/* Converted as RGBA with equal channels. A transform may make a colour of grey: the mean of the three is kept. */
 static void convert_grey(const txm_conform *c, void *row, float *scratch)
 {
     size_t count = c->width;
