@@ -278,7 +278,7 @@ static txm_status make_file(txm_claims *c, const char *path, const char *target,
     return txm_fail(err, TXM_STATUS_LOCKED, "%s: other processes take it again and again", target);
 }
 
-/* BUSY if another process holds it. */
+/* LOCKED while another process holds it. */
 txm_status txm_claims_take(txm_claims *claims, const char *target, txm_claim **out, txm_error *err)
 {
     txm_claim *claim = txm_calloc(1, sizeof *claim);

@@ -53,6 +53,7 @@ static bool decode_current(const char *header, txm_blend_format *f)
     return f->version >= 0 && header[9] == '-' && header[12] == 'v';
 }
 
+/* A file that is too short to have a header is reported as what it is: not a Blender file, or an empty one. */
 txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_error *err)
 {
     const char *name = txm_stream_name(stream);
@@ -91,6 +92,7 @@ txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_
     return TXM_OK;
 }
 
+/* Bytes only, no stream: the same function reads blocks of the file and of the tape. */
 bool txm_block_decode(const txm_blend_format *format, const uint8_t *head, uint64_t position, txm_block *out)
 {
     bool be = format->big_endian;
@@ -121,6 +123,7 @@ bool txm_block_decode(const txm_blend_format *format, const uint8_t *head, uint6
     return b.bytes <= INT64_MAX - b.position && isupper((unsigned char)b.code[0]);
 }
 
+/* A block that would end beyond the data is refused here, where its place in the file is known. */
 txm_status txm_block_read(txm_stream *stream, const txm_blend_format *format, uint64_t position, txm_block *out,
                           txm_error *err)
 {

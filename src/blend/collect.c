@@ -22,6 +22,7 @@ static const txm_id *image_id_of(const txm_blend *blend, const txm_blend_use *us
     return &blend->files.data[use->image_file].model.ids.data[image_of(blend, use)->id];
 }
 
+/* The scene itself comes before its libraries. */
 static const char *library_path(const txm_blend *blend, uint32_t file)
 {
     return file == 0 ? "" : blend->files.data[file].path;
@@ -35,6 +36,7 @@ static const char *plain_name(const char *id_name)
 
 /* ---- uses ----------------------------------------------------------------------------------------------------- */
 
+/* Nodes whose image cannot be found (a library that is missing) are no uses: the library is a finding already. */
 static bool collect_node(txm_blend *blend, uint32_t file, uint32_t tree, uint32_t node)
 {
     const txm_model *from = &blend->files.data[file].model;
@@ -66,6 +68,7 @@ static bool collect_node(txm_blend *blend, uint32_t file, uint32_t tree, uint32_
     return out != NULL;
 }
 
+/* Only trees that a render can reach. */
 static bool collect_uses(txm_blend *blend)
 {
     for (uint32_t file = 0; file < blend->files.count; file++) {
@@ -84,6 +87,7 @@ static bool collect_uses(txm_blend *blend)
 
 /* ---- order ---------------------------------------------------------------------------------------------------- */
 
+/* Names are unique within a file; with libraries it takes their paths as well. */
 static int compare_origins(const void *a, const void *b, void *scene)
 {
     const txm_blend *blend = scene;
@@ -95,6 +99,7 @@ static int compare_origins(const void *a, const void *b, void *scene)
     return order ? order : left->image < right->image ? -1 : left->image > right->image;
 }
 
+/* By image first, so that the users of an image are next to each other in the table. */
 static int compare_uses(const void *a, const void *b, void *scene)
 {
     const txm_blend *blend = scene;
@@ -114,6 +119,7 @@ static int compare_uses(const void *a, const void *b, void *scene)
     return order ? order : left->node < right->node ? -1 : left->node > right->node;
 }
 
+/* Images get their numbers here: all tables that follow refer to them. */
 static void put_in_order(txm_blend *blend)
 {
     if (blend->origins.count == 0) {
@@ -129,6 +135,7 @@ static void put_in_order(txm_blend *blend)
 
 /* ---- users ---------------------------------------------------------------------------------------------------- */
 
+/* From the two letters in front of an ID's name. */
 static const char *owner_type(const char *id_name)
 {
     static const char *const types[][2] = {
@@ -141,6 +148,7 @@ static const char *owner_type(const char *id_name)
     return "other";
 }
 
+/* Settings that this version does not know are given as the default of the node. */
 static txm_blend_user user_of(const txm_blend *blend, const txm_blend_use *use)
 {
     static const char *const interpolations[] = {"linear", "closest", "cubic", "smart"};
@@ -160,6 +168,7 @@ static txm_blend_user user_of(const txm_blend *blend, const txm_blend_use *use)
     };
 }
 
+/* Afterwards each image has its part of the table. */
 static bool collect_users(txm_blend *blend)
 {
     for (size_t i = 0; i < blend->uses.count; i++) {
@@ -182,6 +191,8 @@ static bool collect_users(txm_blend *blend)
     return true;
 }
 
+/* What an image's settings mean (settle.c), which files it has (expand.c) and what is packed (unpack.c) is
+ * filled in here, one image after the other. */
 txm_status txm_blend_collect(txm_blend *blend, txm_error *err)
 {
     if (!collect_uses(blend)) {
@@ -212,6 +223,7 @@ txm_status txm_blend_collect(txm_blend *blend, txm_error *err)
     return collect_users(blend) ? TXM_OK : txm_blend_exhausted(blend, err);
 }
 
+/* Paths count from the file that the data-block came from, also where a library passed it on. */
 const char *txm_blend_folder_of(txm_blend *blend, const txm_blend_file *file, const txm_id *id)
 {
     const txm_model *model = &file->model;

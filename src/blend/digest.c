@@ -37,6 +37,7 @@ static void digest_storage(const txm_digest *d, txm_run *run, uint64_t address, 
     node->legacy_data = color_space == NON_COLOR_DATA;
 }
 
+/* Without lint only nodes that use a data-block are kept: scenes have hundreds of thousands of others. */
 static bool digest_node(const txm_digest *d, txm_run *run, uint64_t address, txm_record r)
 {
     uint64_t id = txm_record_address(d->schema, r, TXM_NODE_ID);
@@ -90,6 +91,7 @@ static const char *socket_name(const txm_digest *d, txm_run *run, uint64_t addre
     return txm_record_string(d->schema, r, field, d->store);
 }
 
+/* Links are found by the node that they leave. */
 static int compare_links(const void *a, const void *b)
 {
     const txm_link *left = a, *right = b;
@@ -130,12 +132,14 @@ static bool digest_links(const txm_digest *d, txm_run *run, uint64_t next, txm_s
 
 /* ---- trees ---------------------------------------------------------------------------------------------------- */
 
+/* And nodes by the address that links name them with. */
 static int compare_nodes(const void *a, const void *b)
 {
     const txm_node *left = a, *right = b;
     return left->address < right->address ? -1 : left->address > right->address;
 }
 
+/* The list of nodes is followed as Blender does, by its pointers; a pointer that leads nowhere ends it. */
 static bool digest_tree(const txm_digest *d, uint32_t id, txm_run *run, txm_record tree)
 {
     txm_model *m = d->model;
@@ -209,6 +213,7 @@ static bool find_packed(const txm_digest *d, txm_run *run, uint64_t address, txm
     return true;
 }
 
+/* Numbers of UDIM tiles. Images that have no list have tile 1001. */
 static bool digest_tiles(const txm_digest *d, txm_run *run, txm_record image, txm_image *out)
 {
     uint64_t next = txm_record_address(d->schema, image, TXM_IMAGE_TILES);
@@ -270,6 +275,7 @@ static bool digest_packed(const txm_digest *d, txm_run *run, txm_record image, t
     return true;
 }
 
+/* Everything as it is stored; what it means depends on the version and is settle.c's. */
 static bool digest_image(const txm_digest *d, uint32_t id, txm_run *run, const txm_run_block *head)
 {
     txm_record r = txm_run_record(run, head);
@@ -296,6 +302,7 @@ static bool digest_image(const txm_digest *d, uint32_t id, txm_run *run, const t
     return out != NULL;
 }
 
+/* A library may be packed, as a file inside of the file. */
 static bool digest_library(const txm_digest *d, uint32_t id, txm_run *run, const txm_run_block *head)
 {
     txm_record r = txm_run_record(run, head);
@@ -316,6 +323,7 @@ static bool digest_library(const txm_digest *d, uint32_t id, txm_run *run, const
     return true;
 }
 
+/* A run whose head is missing is a data-block that we know by address alone. */
 bool txm_digest_run(const txm_digest *d, uint32_t id, txm_run *run)
 {
     const txm_id *owner = &d->model->ids.data[id];

@@ -5,6 +5,9 @@
  * The four parts come from a file that may be hostile: every count and every string is checked against the block's end
  * before it is used, and a struct's size against the sum of its fields. After parsing, look-ups are by name and cannot
  * fail but by absence.
+ *
+ * SDNA is a description of all C structs of the Blender that wrote the file, in the file. Through it fields are
+ * found by name in files of any version, 32 or 64 bits, either byte order: nothing here knows a version.
  */
 #include "blend/dna.h"
 
@@ -38,6 +41,7 @@ typedef struct cursor {
     size_t at;
 } cursor;
 
+/* Every read goes through this: beyond the end there is nothing. */
 static bool take(cursor *c, size_t bytes, const uint8_t **out)
 {
     if (bytes > c->dna->bytes - c->at) {
@@ -66,6 +70,7 @@ static bool take_tag(cursor *c, const char *tag)
     return take(c, padding, &p) && take(c, 4, &p) && memcmp(p, tag, 4) == 0;
 }
 
+/* Strings stay where they are in the payload, which the parsed DNA owns. */
 static bool take_strings(cursor *c, txm_dna *dna, const char *tag, uint32_t *count, const char ***out)
 {
     if (!take_tag(c, tag) || !take_u32(c, count) || *count > c->dna->bytes - c->at) {
@@ -122,6 +127,7 @@ static bool take_structs(cursor *c, txm_dna *dna)
     return true;
 }
 
+/* Names carry the declarator: *next, mat[4], (*func)(). */
 static bool is_pointer_name(const char *name)
 {
     return name[0] == '*' || name[0] == '('; /* (*function)() */
@@ -158,6 +164,7 @@ static void mark_pointers(txm_dna *dna)
     free(struct_of);
 }
 
+/* Four parts in this order, as every version has written them. */
 static bool parse(txm_dna *dna)
 {
     cursor c = {dna, 0};
@@ -166,6 +173,7 @@ static bool parse(txm_dna *dna)
            take(&c, (size_t)dna->type_count * 2, &dna->lengths) && take_structs(&c, dna);
 }
 
+/* Takes over `payload` in any case. */
 txm_status txm_dna_parse(const txm_blend_format *format, uint8_t *payload, size_t bytes, const char *name,
                          txm_dna **out, txm_error *err)
 {
@@ -214,6 +222,7 @@ uint32_t txm_dna_struct_count(const txm_dna *dna)
     return dna->struct_count;
 }
 
+/* By name, without an index: look-ups happen once per file, not per block. */
 uint32_t txm_dna_struct(const txm_dna *dna, const char *type)
 {
     for (uint32_t i = 0; i < dna->struct_count; i++) {
@@ -254,6 +263,7 @@ static bool same_name(const char *name, const char *wanted, size_t wanted_bytes)
     return strcspn(name, "[)") == wanted_bytes && memcmp(name, wanted, wanted_bytes) == 0;
 }
 
+/* `path` may go into members that are structs themselves: "id.name". */
 txm_dna_field txm_dna_find(const txm_dna *dna, const char *type, const char *path)
 {
     static const txm_dna_field absent = {0, 0, false};

@@ -83,6 +83,7 @@ static unsigned use_of(const txm_node *to, const txm_link *link)
 
 /* ---- groups --------------------------------------------------------------------------------------------------- */
 
+/* By the group that is called, so that all its callers are found together. */
 static int compare_calls(const void *a, const void *b)
 {
     const call *left = a, *right = b;
@@ -92,6 +93,7 @@ static int compare_calls(const void *a, const void *b)
     return left->id < right->id ? -1 : left->id > right->id;
 }
 
+/* Who calls which group, over all files. */
 static bool collect_calls(txm_blend *blend, uint32_t file, uint32_t t, call_table *calls)
 {
     const txm_model *model = &blend->files.data[file].model;
@@ -172,6 +174,7 @@ static void leave_group(walk *w, uint32_t file, const txm_tree *tree, const char
 
 /* ---- walking -------------------------------------------------------------------------------------------------- */
 
+/* In and out of groups as Blender's evaluation goes; where a value is used, the kind of use is noted. */
 static void follow_link(walk *w, uint32_t file, const txm_tree *tree, const txm_link *link, const frame *inside,
                         int depth)
 {
@@ -213,6 +216,7 @@ static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t
 
 /* ---- findings ------------------------------------------------------------------------------------------------- */
 
+/* Takes over the message; false when memory is out. */
 static bool add_finding(txm_blend *blend, const char *id, size_t image, char *message)
 {
     const char *kept = message ? txm_store_string(&blend->store, message, strlen(message)) : NULL;
@@ -229,6 +233,7 @@ static const char *space_name(const txm_blend_image *image)
     return image->colorspace ? image->colorspace : "the default colour space";
 }
 
+/* Two findings that are wrong in nearly every scene that has them. */
 static bool report_uses(txm_blend *blend, size_t i, unsigned uses)
 {
     const txm_blend_image *image = &blend->images.data[i];
@@ -279,6 +284,7 @@ static bool report_shared_files(txm_blend *blend)
     return ok;
 }
 
+/* Walks from each node that shows the image, with steps counted anew. */
 static bool examine_uses(txm_blend *blend, const call_table *calls)
 {
     walk w = {.blend = blend, .calls = calls};
@@ -298,6 +304,7 @@ static bool examine_uses(txm_blend *blend, const call_table *calls)
     return true;
 }
 
+/* Calls first: leaving a group means knowing who entered it. */
 txm_status txm_blend_examine(txm_blend *blend, txm_error *err)
 {
     call_table calls = {0};

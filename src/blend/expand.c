@@ -21,6 +21,7 @@
 
 typedef TXM_TABLE(txm_blend_image_file) file_table;
 
+/* What is there but cannot be examined is another matter. */
 static bool is_missing(int sys_errno)
 {
     return sys_errno == ENOENT || sys_errno == ENOTDIR;
@@ -55,6 +56,7 @@ static txm_status add_file(txm_blend *blend, file_table *files, const char *path
     return TXM_OK;
 }
 
+/* By number, then by name, should two files have one number. */
 static int compare_numbers(const void *a, const void *b)
 {
     const txm_blend_image_file *left = a, *right = b;
@@ -82,6 +84,7 @@ static char *tile_path(const char *path, uint32_t tile)
     return txm_strdup(path);
 }
 
+/* Each tile of the set, there or not: missing ones are listed as such. */
 static txm_status expand_tiles(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
 {
     bool has_token = strstr(image->path, "<UDIM>") || strstr(image->path, "<UVTILE>");
@@ -152,6 +155,7 @@ static txm_status read_frames(txm_blend *blend, const char *folder, const char *
     return status;
 }
 
+/* A name without digits is one file, whatever the image says. */
 static txm_status expand_sequence(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
 {
     const char *like = txm_path_base(image->path);
@@ -168,6 +172,7 @@ static txm_status expand_sequence(txm_blend *blend, const txm_blend_image *image
 
 /* ---- images --------------------------------------------------------------------------------------------------- */
 
+/* Movies, generated and viewer images have no files that Cycles' cache would hold. */
 static txm_status expand(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
 {
     switch (image->source) {
@@ -180,6 +185,7 @@ static txm_status expand(txm_blend *blend, const txm_blend_image *image, file_ta
     }
 }
 
+/* The state says at a glance what kind of answer the list of files is. */
 txm_status txm_blend_expand(txm_blend *blend, const txm_image *image, txm_blend_image *out, txm_error *err)
 {
     file_table files = {0};
@@ -213,6 +219,7 @@ txm_status txm_blend_expand(txm_blend *blend, const txm_image *image, txm_blend_
     return TXM_OK;
 }
 
+/* "//" is the folder of the file. Backslashes are Windows' and mean the same. */
 const char *txm_blend_path(txm_blend *blend, const char *stored, const char *folder)
 {
     char *slashes = txm_strdup(stored), *path = NULL;

@@ -72,6 +72,7 @@ static int temporary(void)
     return fd;
 }
 
+/* Streams need to seek, and packed data may be compressed inside of a compressed file: it is written out once. */
 static txm_status open_packed(const txm_blend *blend, const txm_blend_file *file, txm_stream **out, txm_error *err)
 {
     txm_stream *holder = NULL;
@@ -101,6 +102,7 @@ txm_status txm_blend_stream(const txm_blend *blend, uint32_t file, txm_stream **
     return f->inside == TXM_NO_INDEX ? txm_stream_open(f->path, out, err) : open_packed(blend, f, out, err);
 }
 
+/* The scene is scanned without a graph; libraries with one, since only what is linked counts there. */
 static txm_status read_file(txm_blend *blend, uint32_t file, txm_error *err)
 {
     txm_scan_options options = {.graph = file != 0, .links = blend->lint};
@@ -117,6 +119,7 @@ static txm_status read_file(txm_blend *blend, uint32_t file, txm_error *err)
     return status;
 }
 
+/* Bounded: a chain of libraries ends somewhere. */
 static txm_status add_file(txm_blend *blend, const char *path, uint32_t *index, txm_error *err)
 {
     if (blend->files.count == TXM_BLEND_MAX_FILES) {
@@ -209,6 +212,7 @@ static txm_status open_library(txm_blend *blend, uint32_t from, const txm_librar
 
 /* ---- visiting ------------------------------------------------------------------------------------------------- */
 
+/* Marked when it is put on the stack, so that it is there once. */
 static txm_status reach(linker *l, uint32_t file, uint32_t id, txm_error *err)
 {
     txm_id *target = &l->blend->files.data[file].model.ids.data[id];
@@ -257,6 +261,7 @@ static txm_status visit_placeholder(linker *l, uint32_t file, uint32_t id, txm_e
     return reach(l, other, target, err);
 }
 
+/* A stack instead of recursion: depth is the scene's to choose. */
 static txm_status visit_all(linker *l, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -273,6 +278,7 @@ static txm_status visit_all(linker *l, txm_error *err)
     return status;
 }
 
+/* From all trees of the scene, through everything that they link. */
 txm_status txm_blend_link(txm_blend *blend, const char *path, txm_error *err)
 {
     linker l = {.blend = blend};
@@ -295,6 +301,7 @@ txm_status txm_blend_link(txm_blend *blend, const char *path, txm_error *err)
     return status;
 }
 
+/* From a pointer to the data-block that it means, through placeholders of as many libraries as it takes. */
 bool txm_blend_follow(const txm_blend *blend, uint32_t *file, uint64_t address, uint32_t *id)
 {
     uint32_t at = txm_model_find(&blend->files.data[*file].model, address);

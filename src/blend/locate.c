@@ -17,6 +17,7 @@
 
 enum { TAIL_BYTES = 1 << 20 };
 
+/* The size comes from the file and is bounded before memory is taken. */
 static txm_status parse_at(txm_stream *stream, const txm_blend_format *format, const txm_block *block, txm_dna **out,
                            txm_error *err)
 {
@@ -101,6 +102,7 @@ static txm_status walk(txm_stream *stream, const txm_blend_format *format, txm_t
     }
 }
 
+/* Reading from the end saves a whole pass over files of gigabytes. */
 txm_status txm_locate_dna(txm_stream *stream, const txm_blend_format *format, txm_tape *tape, txm_dna **out,
                           txm_error *err)
 {

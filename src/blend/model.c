@@ -4,6 +4,9 @@
  *
  * IDs are indexed twice: by the address at which their file had them, which is what pointers hold, and by name, which
  * is what links from other files hold. Both indexes are sorted arrays, built once after the scan.
+ *
+ * The model is what one file says, in tables of plain structs that refer to each other by number. It knows
+ * neither streams nor SDNA: scanning fills it, linking and collecting read it.
  */
 #include "blend/model.h"
 
@@ -12,6 +15,7 @@
 
 #include "core/mem.h"
 
+/* The types of data-blocks that matter here; all others may still lead to them. */
 txm_role txm_role_of(const char *code)
 {
     static const struct {
@@ -29,6 +33,7 @@ txm_role txm_role_of(const char *code)
     return TXM_ROLE_OTHER;
 }
 
+/* Indexes instead of pointers: the table of IDs may move while it grows. */
 static int compare_addresses(const void *a, const void *b, void *ids)
 {
     const txm_id *left = (const txm_id *)ids + *(const uint32_t *)a,
@@ -39,6 +44,7 @@ static int compare_addresses(const void *a, const void *b, void *ids)
     return left < right ? -1 : left > right; /* of two with one address the first counts */
 }
 
+/* A data-block comes before a placeholder of the same name: it is the one that links mean. */
 static int compare_names(const void *a, const void *b, void *ids)
 {
     const txm_id *left = (const txm_id *)ids + *(const uint32_t *)a,
@@ -50,6 +56,7 @@ static int compare_names(const void *a, const void *b, void *ids)
     return order ? order : left < right ? -1 : left > right;
 }
 
+/* NULL when memory is out. */
 static uint32_t *order(const txm_model *model, int (*compare)(const void *, const void *, void *))
 {
     uint32_t *indices = txm_calloc(model->ids.count, sizeof *indices);
@@ -76,6 +83,7 @@ bool txm_model_order_names(txm_model *model)
     return model->by_name != NULL;
 }
 
+/* The first of that name. */
 uint32_t txm_model_named(const txm_model *model, const char *name)
 {
     size_t low = 0, high = model->ids.count;
@@ -91,6 +99,7 @@ uint32_t txm_model_named(const txm_model *model, const char *name)
     return found ? model->by_name[low] : TXM_NO_INDEX;
 }
 
+/* Address 0 is no data-block. */
 uint32_t txm_model_find(const txm_model *model, uint64_t address)
 {
     size_t low = 0, high = model->ids.count;

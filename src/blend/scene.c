@@ -17,6 +17,7 @@
 #include "core/options.h"
 #include "core/path.h"
 
+/* Two reasons for one failure: no memory, or more of it than a scene may take. */
 txm_status txm_blend_exhausted(const txm_blend *blend, txm_error *err)
 {
     const char *name = blend->files.count ? blend->files.data[0].path : "scene";
@@ -27,6 +28,7 @@ txm_status txm_blend_exhausted(const txm_blend *blend, txm_error *err)
                     TXM_BLEND_STORE_BYTES >> 20);
 }
 
+/* The working space is given by the config's own name for it, where it knows one. */
 static txm_status fill_info(txm_blend *blend, txm_error *err)
 {
     const txm_blend_file *scene = &blend->files.data[0];
@@ -49,6 +51,7 @@ static txm_status fill_info(txm_blend *blend, txm_error *err)
     return TXM_OK;
 }
 
+/* *out is NULL after a failure; libraries that fail are findings of a scene that opened. */
 txm_status txm_blend_open(const char *path, const txm_blend_options *options, txm_blend **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -89,6 +92,7 @@ txm_status txm_blend_open(const char *path, const txm_blend_options *options, tx
     return TXM_OK;
 }
 
+/* Tables that have memory of their own first, then the store with everything else. */
 void txm_blend_close(txm_blend **blend)
 {
     txm_blend *b = *blend;
@@ -197,6 +201,7 @@ static txm_status add_entry(entry_list *list, size_t image, char *path, txm_erro
     return TXM_OK;
 }
 
+/* Packed images become files here, if a folder for them was given. */
 static txm_status add_image(entry_list *list, size_t image, const char *packed_folder, txm_error *err)
 {
     const txm_blend_image *im = &list->blend->images.data[image];
@@ -219,6 +224,7 @@ static int compare_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
 }
 
+/* Entries that differ in none of these are the same work. */
 static int compare_settings(const void *a, const void *b)
 {
     const txm_blend_entry *left = a, *right = b;
@@ -236,6 +242,7 @@ static int compare_entries(const void *a, const void *b)
     return order ? order : left->image < right->image ? -1 : left->image > right->image;
 }
 
+/* The order that is handed out: by image, then by path. */
 static int compare_images(const void *a, const void *b)
 {
     const txm_blend_entry *left = a, *right = b;
@@ -264,6 +271,7 @@ static size_t drop_repeated(txm_blend_entry *entries, size_t count)
     return kept;
 }
 
+/* One entry per file and settings, however many images ask for it. */
 txm_status txm_blend_entries(txm_blend *blend, const char *packed_folder, txm_blend_entry **out, size_t *count,
                              txm_error *err)
 {

@@ -4,12 +4,16 @@
  *
  * Blocks are kept with their addresses, sorted when first looked up. A bound on the steps that pointers are followed
  * keeps lists that lead back to themselves from taking forever.
+ *
+ * A run is a data-block with the blocks that follow it up to the next one: all that its pointers can reach. It
+ * is gathered, digested and forgotten, so memory holds one at a time.
  */
 #include "blend/scene_run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* Keeps its memory for the next run. */
 void txm_run_reset(txm_run *run)
 {
     run->budget.limit_bytes = TXM_RUN_MAX_BYTES;
@@ -25,6 +29,7 @@ void txm_run_free(txm_run *run)
     memset(run, 0, sizeof *run);
 }
 
+/* Bounded, since one data-block can claim any number of blocks. */
 static bool make_room(txm_run *run, size_t bytes)
 {
     if (bytes > TXM_RUN_MAX_BYTES - run->used) {
@@ -46,6 +51,7 @@ static bool make_room(txm_run *run, size_t bytes)
     return true;
 }
 
+/* A block that is not kept has its place and size remembered: packed files are read later. */
 bool txm_run_add(txm_run *run, const txm_block *block, txm_kind kind, const uint8_t *payload, size_t bytes)
 {
     txm_run_block *b = make_room(run, bytes) ? TXM_STORE_ADD(&run->budget, &run->blocks) : NULL;
@@ -75,6 +81,7 @@ static int compare_blocks(const void *a, const void *b)
     return left->position < right->position ? -1 : left->position > right->position;
 }
 
+/* By address and kind: a pointer that leads to a block of another kind leads nowhere. */
 const txm_run_block *txm_run_find(txm_run *run, uint64_t address, txm_kind kind)
 {
     if (!run->ordered && run->blocks.count > 0) {

@@ -32,6 +32,7 @@ typedef struct scan {
     uint8_t *payload; /* TXM_MAX_EDGE_BLOCK_BYTES: what is looked at of the current block */
 } scan;
 
+/* Of this file; txm_blend_exhausted speaks of the scene as a whole. */
 static txm_status exhausted(const scan *s, txm_error *err)
 {
     if (!s->store->over_limit)
@@ -62,6 +63,7 @@ static bool wants(const scan *s, txm_role role, txm_kind kind)
 
 /* ---- the graph ------------------------------------------------------------------------------------------------ */
 
+/* Every data-block has an entry, also those that only pass links on. */
 static bool add_id(scan *s, const txm_block *block)
 {
     txm_id *id = TXM_STORE_ADD(s->store, &s->model->ids);
@@ -119,6 +121,7 @@ static bool add_edges(scan *s, const uint8_t *payload, size_t bytes)
     return true;
 }
 
+/* Meshes are large and hold none: their arrays are not read. */
 static bool may_hold_pointers(const scan *s, const txm_block *block)
 {
     /* Struct 0 also stands for raw data, such as arrays of pointers. */
@@ -127,6 +130,7 @@ static bool may_hold_pointers(const scan *s, const txm_block *block)
 
 /* ---- runs ----------------------------------------------------------------------------------------------------- */
 
+/* What was gathered is turned into the model. */
 static txm_status end_run(scan *s, txm_error *err)
 {
     if (s->current == TXM_NO_INDEX) {
@@ -172,6 +176,7 @@ static bool digest_id(scan *s, txm_record head)
     return id->name != NULL;
 }
 
+/* Reads a block as far as anybody needs it: the part with pointers, the kept fields, or nothing. */
 static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_error *err)
 {
     txm_role role = s->model->ids.data[s->current].role;
@@ -211,6 +216,7 @@ static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_
     return TXM_OK;
 }
 
+/* Version and working space of the file. */
 static txm_status read_global(scan *s, const txm_block *block, txm_error *err)
 {
     size_t bytes = block->bytes < TXM_RUN_MAX_BLOCK_BYTES ? (size_t)block->bytes : TXM_RUN_MAX_BLOCK_BYTES;
@@ -230,6 +236,7 @@ static txm_status read_global(scan *s, const txm_block *block, txm_error *err)
 
 /* ---- the pass ------------------------------------------------------------------------------------------------- */
 
+/* A block that is no DATA ends the run before it. */
 static txm_status take_block(scan *s, const txm_block *block, txm_error *err)
 {
     bool data = txm_block_is(block, "DATA");
@@ -246,6 +253,7 @@ static txm_status take_block(scan *s, const txm_block *block, txm_error *err)
     return status;
 }
 
+/* To ENDB. A file without it was cut off. */
 static txm_status pass(scan *s, txm_error *err)
 {
     txm_block block;
@@ -266,6 +274,7 @@ static txm_status pass(scan *s, txm_error *err)
     }
 }
 
+/* Once through the file from front to back; compressed files are decompressed once. */
 txm_status txm_scan(txm_stream *stream, const txm_scan_options *options, txm_store *store, txm_model *model,
                     txm_error *err)
 {

@@ -19,6 +19,7 @@ struct txm_store_chunk {
     char data[];
 };
 
+/* Before memory is taken: a refusal costs nothing. */
 static bool charge(txm_store *store, size_t bytes)
 {
     if (bytes > store->limit_bytes - store->used_bytes) {
@@ -29,6 +30,7 @@ static bool charge(txm_store *store, size_t bytes)
     return true;
 }
 
+/* Terminated, and valid as long as the store. */
 const char *txm_store_string(txm_store *store, const char *s, size_t n)
 {
     txm_store_chunk *c = store->chunks;
@@ -61,6 +63,7 @@ void txm_store_free(txm_store *store)
     store->used_bytes = 0;
 }
 
+/* Arrays are charged with what they hold, not with what realloc copies. */
 bool txm_store_grow(txm_store *store, void **array, size_t *capacity, size_t count, size_t element_bytes)
 {
     if (count == *capacity) {

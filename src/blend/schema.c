@@ -79,6 +79,7 @@ static const struct {
     [TXM_GLOBAL_SCENE_LINEAR] = {TXM_KIND_GLOBAL, "colorspace_scene_linear_name"},
 };
 
+/* All fields are looked up once per file: from then on reading one is an addition. */
 void txm_schema_init(txm_schema *schema, const txm_blend_format *format, const txm_dna *dna)
 {
     *schema = (txm_schema){.format = *format, .dna = dna};
@@ -91,6 +92,7 @@ void txm_schema_init(txm_schema *schema, const txm_blend_format *format, const t
     }
 }
 
+/* By the number of the struct, which blocks carry. */
 txm_kind txm_schema_kind(const txm_schema *schema, uint32_t sdna)
 {
     for (int kind = 1; kind < TXM_KIND_COUNT; kind++) {
@@ -101,12 +103,14 @@ txm_kind txm_schema_kind(const txm_schema *schema, uint32_t sdna)
     return TXM_KIND_OTHER;
 }
 
+/* A block may be shorter than its struct: then the fields at its end are missing. */
 bool txm_record_has(const txm_schema *schema, txm_record record, txm_field_id field)
 {
     const txm_dna_field *f = &schema->fields[field];
     return f->bytes > 0 && (uint64_t)f->offset + f->bytes <= record.bytes;
 }
 
+/* Any width that the file's version had. */
 int64_t txm_record_integer(const txm_schema *schema, txm_record record, txm_field_id field, int64_t fallback)
 {
     const txm_dna_field *f = &schema->fields[field];
@@ -127,6 +131,7 @@ uint64_t txm_record_address(const txm_schema *schema, txm_record record, txm_fie
     return txm_load_uint(record.data + f->offset, f->bytes, schema->format.big_endian);
 }
 
+/* Cut at the end of the field, where no terminator is. */
 const char *txm_record_string(const txm_schema *schema, txm_record record, txm_field_id field, txm_store *store)
 {
     const txm_dna_field *f = &schema->fields[field];

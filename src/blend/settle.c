@@ -14,6 +14,7 @@
 
 enum { FIRST_TILE = 1001 };
 
+/* Whether the file was written before that version, in Blender's own counting. */
 static bool before(const txm_model *model, int version, int subversion)
 {
     return model->format.version < version || (model->format.version == version && model->subversion < subversion);
@@ -21,6 +22,7 @@ static bool before(const txm_model *model, int version, int subversion)
 
 /* ---- tiled paths ---------------------------------------------------------------------------------------------- */
 
+/* What stands before and after a UDIM number, as in wood.1001.png. */
 static bool separates(char c)
 {
     return c == '.' || c == '_' || c == '-';
@@ -99,6 +101,7 @@ static const char *with_slashes(txm_blend *blend, const char *path)
     return txm_store_string(&blend->store, text, n);
 }
 
+/* Before tiles were stored in a list of their own, a tiled image had a single one. */
 static bool settle_tiles(txm_blend *blend, const txm_model *model, const txm_image *image, txm_blend_image *out)
 {
     static const uint32_t first_tile[1] = {FIRST_TILE};
@@ -119,12 +122,14 @@ static bool settle_tiles(txm_blend *blend, const txm_model *model, const txm_ima
 
 /* ---- colour and alpha ----------------------------------------------------------------------------------------- */
 
+/* Without a config every name is its own. */
 static const char *canonical(const txm_blend *blend, const char *name)
 {
     const txm_blend_colors *c = &blend->colors;
     return c->canonical ? c->canonical(c->user, name) : name;
 }
 
+/* Without a config, the names that Blender's own configs have had. */
 bool txm_blend_is_data(const txm_blend *blend, const char *colorspace)
 {
     static const char *const data_names[] = {"Non-Color", "Non-Colour Data", "Generic Data",
@@ -140,6 +145,7 @@ bool txm_blend_is_data(const txm_blend *blend, const char *colorspace)
     return false;
 }
 
+/* An unknown space is kept as it was stored, for the message about it. */
 static bool settle_colorspace(txm_blend *blend, const txm_model *model, const txm_image *image, txm_blend_image *out)
 {
     bool legacy_data = image->legacy_data && before(model, 280, 66);
@@ -157,6 +163,7 @@ static bool settle_colorspace(txm_blend *blend, const txm_model *model, const tx
     return out->colorspace != NULL;
 }
 
+/* A mode of a later Blender is what a new image would have. */
 static txm_alpha settle_alpha(const txm_model *model, const txm_image *image)
 {
     static const txm_alpha modes[] = {TXM_ALPHA_STRAIGHT, TXM_ALPHA_PREMULTIPLIED, TXM_ALPHA_CHANNEL_PACKED,
@@ -168,6 +175,7 @@ static txm_alpha settle_alpha(const txm_model *model, const txm_image *image)
     return known ? modes[image->alpha_mode] : TXM_ALPHA_DEFAULT;
 }
 
+/* From stored to meant; nothing here opens a file. */
 txm_status txm_blend_settle(txm_blend *blend, const txm_blend_file *file, const txm_image *image, txm_blend_image *out,
                             txm_error *err)
 {

@@ -33,6 +33,7 @@ struct txm_stream {
     uint8_t buffer[BUFFER_BYTES];
 };
 
+/* Counts what was consumed, which is what the guard against bombs compares output with. */
 txm_status txm_stream_input_read(txm_stream_input *input, void *dst, size_t bytes, size_t *got, txm_error *err)
 {
     ssize_t n;
@@ -51,6 +52,7 @@ txm_status txm_stream_input_read(txm_stream_input *input, void *dst, size_t byte
 
 /* ---- plain files ---------------------------------------------------------------------------------------------- */
 
+/* A plain file needs no state: its position is the input's. */
 static txm_status plain_open(txm_stream_input *input, void **self, txm_error *err)
 {
     (void)input;
@@ -66,6 +68,7 @@ static txm_status plain_pull(void *self, txm_stream_input *input, uint8_t *dst, 
     return txm_stream_input_read(input, dst, bytes, got, err);
 }
 
+/* Seeking is free. */
 static txm_status plain_jump(void *self, txm_stream_input *input, uint64_t from, uint64_t to, uint64_t *landed,
                              txm_error *err)
 {
@@ -94,6 +97,7 @@ const txm_stream_ops txm_stream_plain = {"plain", plain_open, plain_pull, plain_
 
 /* ---- streams -------------------------------------------------------------------------------------------------- */
 
+/* By the first bytes, never by the name. */
 static const txm_stream_ops *decoder_for(const uint8_t *magic, size_t bytes)
 {
     static const uint8_t zstd[4] = {0x28, 0xB5, 0x2F, 0xFD};
@@ -113,6 +117,7 @@ txm_status txm_stream_open(const char *path, txm_stream **out, txm_error *err)
     return txm_stream_from_fd(fd, path, out, err);
 }
 
+/* Takes over the descriptor in any case. */
 txm_status txm_stream_from_fd(int fd, const char *name, txm_stream **out, txm_error *err)
 {
     txm_stream *s = txm_calloc(1, sizeof *s);
@@ -181,6 +186,7 @@ static txm_status pull(txm_stream *s, uint8_t *dst, size_t bytes, size_t *got, t
     return TXM_OK;
 }
 
+/* The usual damage: a copy that was interrupted. */
 static txm_status ended(const txm_stream *s, txm_error *err)
 {
     return txm_fail(err, TXM_STATUS_CORRUPT,
@@ -188,6 +194,7 @@ static txm_status ended(const txm_stream *s, txm_error *err)
                     (unsigned long long)s->decoder_at);
 }
 
+/* All of it or a failure; large reads go past the buffer. */
 txm_status txm_stream_read(txm_stream *s, void *dst, size_t bytes, txm_error *err)
 {
     uint8_t *to = dst;
@@ -220,6 +227,7 @@ txm_status txm_stream_read(txm_stream *s, void *dst, size_t bytes, txm_error *er
     return TXM_OK;
 }
 
+/* Backwards is possible everywhere and expensive in gzip, which begins again. */
 txm_status txm_stream_seek(txm_stream *s, uint64_t position, txm_error *err)
 {
     uint64_t buffered_from = s->decoder_at - s->end;

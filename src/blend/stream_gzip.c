@@ -29,12 +29,14 @@ static txm_status cut(const txm_stream_input *input, txm_error *err)
                     (unsigned long long)input->offset);
 }
 
+/* The position is where the decoder was, as far as it can be told. */
 static txm_status damaged(const gzip_decoder *g, const txm_stream_input *input, txm_error *err)
 {
     return txm_fail(err, TXM_STATUS_CORRUPT, "%s: damaged gzip data before byte %llu", input->name,
                     (unsigned long long)(input->offset - g->state.avail_in));
 }
 
+/* Also for going back: there is no index. */
 static void start(gzip_decoder *g)
 {
     isal_inflate_init(&g->state);
@@ -86,6 +88,7 @@ static txm_status next_member(gzip_decoder *g, txm_stream_input *input, txm_erro
     return TXM_OK;
 }
 
+/* A step of the decoder, with fresh input if it has none. */
 static txm_status inflate_some(gzip_decoder *g, txm_stream_input *input, txm_error *err)
 {
     uint32_t room = g->state.avail_out;
@@ -104,6 +107,7 @@ static txm_status inflate_some(gzip_decoder *g, txm_stream_input *input, txm_err
     return TXM_OK;
 }
 
+/* At least a byte, unless the data ended. */
 static txm_status gzip_pull(void *self, txm_stream_input *input, uint8_t *dst, size_t bytes, size_t *got,
                             txm_error *err)
 {
@@ -120,6 +124,7 @@ static txm_status gzip_pull(void *self, txm_stream_input *input, uint8_t *dst, s
     return TXM_OK;
 }
 
+/* Forwards the caller reads and discards; backwards we begin again. */
 static txm_status gzip_jump(void *self, txm_stream_input *input, uint64_t from, uint64_t to, uint64_t *landed,
                             txm_error *err)
 {
@@ -133,6 +138,7 @@ static txm_status gzip_jump(void *self, txm_stream_input *input, uint64_t from, 
     return TXM_OK;
 }
 
+/* The trailer's size is modulo 2^32 and of the last member only: not to be relied on. */
 static bool gzip_size(const void *self, const txm_stream_input *input, uint64_t *bytes)
 {
     (void)self;

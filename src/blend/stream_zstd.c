@@ -65,6 +65,7 @@ static bool sum_up(frame *frames, size_t count, const uint8_t *entries, size_t e
     return at.compressed == table_at;
 }
 
+/* Read if it is whole and adds up; otherwise the file is still good, but read from front to back. */
 static void read_seek_table(zstd_decoder *z, txm_stream_input *input)
 {
     uint8_t footer[FOOTER_BYTES], head[SKIPPABLE_HEAD_BYTES];
@@ -110,6 +111,7 @@ static void enter(zstd_decoder *z, txm_stream_input *input, uint64_t compressed)
     input->offset = compressed;
 }
 
+/* The size of windows is bounded: a frame may ask for gigabytes. */
 static txm_status zstd_open(txm_stream_input *input, void **self, txm_error *err)
 {
     zstd_decoder *z = txm_calloc(1, sizeof *z);
@@ -124,6 +126,7 @@ static txm_status zstd_open(txm_stream_input *input, void **self, txm_error *err
     return TXM_OK;
 }
 
+/* Frame after frame, skippable ones without output. */
 static txm_status zstd_pull(void *self, txm_stream_input *input, uint8_t *dst, size_t bytes, size_t *got,
                             txm_error *err)
 {
@@ -175,6 +178,7 @@ static size_t frame_at(const zstd_decoder *z, uint64_t position)
     return low;
 }
 
+/* To the start of the frame that has the place; the caller reads on from there. */
 static txm_status zstd_jump(void *self, txm_stream_input *input, uint64_t from, uint64_t to, uint64_t *landed,
                             txm_error *err)
 {

@@ -30,6 +30,7 @@ static size_t kept_of(const txm_tape *tape, const txm_block *block)
     return block->bytes < limit ? (size_t)block->bytes : limit;
 }
 
+/* Called for each block of the first walk, before it is skipped. */
 txm_status txm_tape_record(txm_tape *tape, txm_stream *stream, const txm_block *block, txm_error *err)
 {
     entry e = {.block = *block};
@@ -58,6 +59,7 @@ void txm_tape_free(txm_tape *tape)
     txm_bytes_free(&tape->data);
 }
 
+/* From the tape if there is one, else from the stream: the passes above cannot tell. */
 txm_status txm_walk_next(txm_walk *walk, txm_block *out, txm_error *err)
 {
     if (!walk->tape) {
@@ -75,6 +77,7 @@ txm_status txm_walk_next(txm_walk *walk, txm_block *out, txm_error *err)
     return TXM_OK;
 }
 
+/* What the tape did not keep is read from the stream. */
 txm_status txm_walk_read(txm_walk *walk, const txm_block *block, void *dst, size_t bytes, txm_error *err)
 {
     if (bytes == 0) {

@@ -145,6 +145,7 @@ static const char *packed_name(txm_blend *blend, const txm_blend_file *file, con
     return kept;
 }
 
+/* Names are decided when the scene is opened, so that a list shows what unpacking will write. */
 txm_status txm_blend_name_packed(txm_blend *blend, const txm_blend_file *file, const txm_image *image,
                                  txm_blend_image *out, txm_error *err)
 {
@@ -170,6 +171,7 @@ txm_status txm_blend_name_packed(txm_blend *blend, const txm_blend_file *file, c
 /* Calls `sink` for the packed bytes in order, until it says that it has seen enough. */
 typedef txm_status (*sink_fn)(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err);
 
+/* In chunks: packed images may be of gigabytes. */
 static txm_status pour(txm_stream *stream, const txm_packed *packed, sink_fn sink, void *user, txm_error *err)
 {
     uint8_t *chunk = malloc(CHUNK_BYTES);
@@ -195,6 +197,7 @@ typedef struct written {
     const char *path;
 } written;
 
+/* An interrupted write goes on; one of nothing is a full disk. */
 static txm_status write_sink(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err)
 {
     const written *w = user;
@@ -218,6 +221,7 @@ typedef struct compared {
     uint8_t buffer[CHUNK_BYTES];
 } compared;
 
+/* Stops at the first difference. */
 static txm_status compare_sink(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err)
 {
     compared *c = user;
@@ -266,6 +270,7 @@ static txm_status holds(const char *path, txm_stream *stream, const txm_packed *
     return status;
 }
 
+/* Published whole, as tx files are. */
 static txm_status write_file(const char *path, txm_stream *stream, const txm_packed *packed, txm_error *err)
 {
     txm_publish *publish = NULL;
@@ -295,6 +300,7 @@ static char *numbered(const char *folder, const char *name, unsigned number)
     return path;
 }
 
+/* The first name that is free or holds these very bytes. */
 static txm_status unpack(txm_stream *stream, const txm_packed *packed, const char *folder, const char *name, char **out,
                          txm_error *err)
 {
@@ -322,6 +328,7 @@ static txm_status unpack(txm_stream *stream, const txm_packed *packed, const cha
                     folder, MAX_NAMES, name);
 }
 
+/* Once per packed file and folder; the path is the caller's. */
 txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
                             txm_error *err)
 {

@@ -80,10 +80,10 @@
  *     median, zstd 3                      12.0            15.8             13.1          13.9          2 + 11
  *     + zigzag, minus green, zstd 1       11.6            15.3             11.1          13.0          2 + 8
  *     + matches of 7 bytes up only        11.0            14.9             11.1          12.7          2 + 7
- *     the same, a zstd block a plane      12.2            16.7             11.9          14.1          2 + 10
+ *     the same, a zstd block per plane    12.2            16.7             11.9          14.1          2 + 10
  *     the same, trained dictionary        17.6            14.3             11.2          15.5          2 + 6
  *
- * One frame a border keeps a random read to one small decode. Checksums of frames are off, as border_check covers them.
+ * One frame per border keeps a random read to one small decode. Checksums of frames are off, as border_check covers them.
  */
 #ifndef TXM_CONTAINER_SECTION_FORMAT_H
 #define TXM_CONTAINER_SECTION_FORMAT_H

@@ -35,6 +35,7 @@ static const struct {
     {"", ROLE_BY_FLOATNESS, false, false},
 };
 
+/* The last row is for formats that are not listed. */
 static size_t format_index(const txm_source_info *info)
 {
     size_t i = 0;
@@ -52,6 +53,7 @@ static const char *role_space(const txm_color_config *config, bool is_float)
     return space ? space : txm_color_role(config, "default");
 }
 
+/* Which of the config's two roles a format takes. */
 static bool wants_float(role_rule rule, txm_type type)
 {
     switch (rule) {
@@ -81,12 +83,14 @@ static const char *metadata_space(const txm_source_info *info, bool trusts_hint,
     return space;
 }
 
+/* By extension, as Blender decides it, not by what the file is. */
 static bool extension_is_premultiplied(const char *path)
 {
     return txm_path_has_ext(path, ".exr") || txm_path_has_ext(path, ".cin") || txm_path_has_ext(path, ".dpx") ||
            txm_path_has_ext(path, ".hdr");
 }
 
+/* In Blender's order: what the file says, if its format is one that Blender believes; a file rule; a role. */
 txm_status txm_source_scene_defaults(const txm_source_info *info, const char *path, const txm_color_config *config,
                                      const char **colorspace, txm_alpha *alpha)
 {
@@ -124,6 +128,7 @@ static const char *newer_hint(const txm_source_info *info)
     return strcmp(info->format, "openexr") == 0 ? "" : info->colorspace_hint;
 }
 
+/* What Cycles makes of an image without a colour space of its own. */
 const char *txm_source_auto_space(const txm_source_info *info, const txm_color_config *config)
 {
     const char *hint = newer_hint(info), *space = *hint ? txm_color_canonical(config, hint) : NULL;

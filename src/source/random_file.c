@@ -34,6 +34,7 @@ void txm_random_file_close(txm_random_file *file)
     file->fd = -1;
 }
 
+/* Fewer bytes at the end of the file; -1 and the errno on failure. */
 int64_t txm_random_file_read(txm_random_file *file, void *dst, size_t bytes, uint64_t offset)
 {
     size_t got = 0;
@@ -52,6 +53,7 @@ int64_t txm_random_file_read(txm_random_file *file, void *dst, size_t bytes, uin
     return (int64_t)got;
 }
 
+/* OK as long as no read failed. */
 txm_status txm_random_file_status(const txm_random_file *file, const char *path, txm_error *err)
 {
     return file->sys_errno ? txm_fail_errno(err, file->sys_errno, "%s: cannot be read", path) : TXM_OK;

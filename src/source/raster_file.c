@@ -16,6 +16,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 
+/* The kernel is told that reading goes forward. */
 txm_status txm_raster_file_open(txm_raster_file *file, const char *path, txm_error *err)
 {
     *file = (txm_raster_file){.fd = open(path, O_RDONLY | O_CLOEXEC)};
@@ -39,6 +40,7 @@ void txm_raster_file_close(txm_raster_file *file)
     *file = (txm_raster_file){.fd = -1};
 }
 
+/* False at the end and on failure; sys_errno tells which. */
 bool txm_raster_file_fill(txm_raster_file *file)
 {
     ssize_t n;
@@ -57,6 +59,7 @@ bool txm_raster_file_fill(txm_raster_file *file)
     return true;
 }
 
+/* All of it, or false. */
 bool txm_raster_file_get(txm_raster_file *file, void *dst, size_t bytes)
 {
     uint8_t *to = dst;

@@ -44,6 +44,7 @@ static void clear_info(txm_source_info *info)
     memset(info, 0, sizeof *info);
 }
 
+/* Empty values are no attributes. */
 bool txm_source_keep(txm_source_info *info, const char *name, const char *value)
 {
     if (!value || !*value)
@@ -93,6 +94,7 @@ static txm_status look_at(const char *path, struct stat *st, uint8_t head[HEAD_B
     return status;
 }
 
+/* By a caller, or by $TXMILL_READER, to compare the readers. */
 static bool oiio_is_forced(const txm_source_options *options)
 {
     const char *word = getenv("TXMILL_READER");
@@ -120,6 +122,7 @@ static txm_status choose_reader(txm_source *s, const txm_source_options *options
     return status;
 }
 
+/* The message of the last reader is the one that is reported: it reads everything. */
 txm_status txm_source_open(const char *path, const txm_source_options *options, txm_source **out, txm_error *err)
 {
     static const txm_source_options no_options;
@@ -158,6 +161,7 @@ const txm_source_info *txm_source_info_of(const txm_source *source)
     return &source->info;
 }
 
+/* Order and stride are checked here, so that readers can rely on both. */
 txm_status txm_source_read(txm_source *source, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes,
                            txm_error *err)
 {
@@ -181,6 +185,7 @@ const char *txm_source_warning(const txm_source *source)
     return source->reader->warning ? source->reader->warning(source->self) : NULL;
 }
 
+/* Before the first row only. */
 txm_status txm_source_as_half(txm_source *source, txm_error *err)
 {
     if (!source->info.narrowed || source->next_row > 0)
@@ -201,6 +206,7 @@ txm_status txm_source_rewind(txm_source *source, txm_error *err)
     return status;
 }
 
+/* Size, times and inode, as they were when it was opened. */
 txm_status txm_source_check_unchanged(const txm_source *source, txm_error *err)
 {
     const txm_source_info *info = &source->info;

@@ -13,6 +13,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 
+/* Safe however far opening came. */
 static void close_image(void *self)
 {
     txm_exr *x = self;
@@ -43,6 +44,7 @@ static void remember_message(exr_const_context_t context, exr_result_t code, con
     x->no_memory |= code == EXR_ERR_OUT_OF_MEMORY;
 }
 
+/* OpenEXR reads through this: one descriptor, no position shared. */
 static int64_t read_file(exr_const_context_t context, void *user, void *buffer, uint64_t bytes, uint64_t offset,
                          exr_stream_error_func_ptr_t fail)
 {
@@ -56,6 +58,7 @@ static int64_t file_size(exr_const_context_t context, void *user)
     return (int64_t)((txm_exr *)user)->file.bytes;
 }
 
+/* What really went wrong, where OpenEXR's error is only its consequence. */
 txm_status txm_exr_cause(const txm_exr *x, txm_error *err)
 {
     return x->no_memory ? txm_no_memory(err, x->path) : txm_random_file_status(&x->file, x->path, err);
@@ -90,6 +93,7 @@ static txm_status allocate(txm_exr *x, const txm_source_options *options, txm_er
     return x->packed && x->scratch && x->planes && x->inflater ? TXM_OK : txm_no_memory(err, x->path);
 }
 
+/* UNSUPPORTED hands the file on to the next reader. */
 static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                              txm_error *err)
 {
@@ -145,6 +149,7 @@ static txm_status load_band(txm_exr *x, uint32_t y, txm_error *err)
     return status;
 }
 
+/* Whole rows of chunks go straight to the caller; a part is copied from the one that is kept. */
 static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     txm_exr *x = self;

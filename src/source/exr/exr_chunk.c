@@ -68,6 +68,7 @@ static void deliver(const txm_exr *x, const uint8_t *planes, uint32_t width, uin
 
 /* ---- one chunk ---- */
 
+/* The row is what a person can look at; chunks mean nothing to them. */
 static txm_status bad_chunk(const txm_exr *x, const exr_chunk_info_t *chunk, txm_error *err, const char *what)
 {
     txm_status status = txm_exr_cause(x, err);
@@ -123,6 +124,7 @@ static const uint8_t *unpack_piz(txm_exr *x, const exr_chunk_info_t *chunk, size
     return NULL;
 }
 
+/* Sizes first: everything that follows relies on them. */
 static txm_status decode_chunk(txm_exr *x, const exr_chunk_info_t *chunk, uint8_t *dst, size_t stride, txm_error *err)
 {
     uint32_t width = (uint32_t)chunk->width, height = (uint32_t)chunk->height;
@@ -146,6 +148,7 @@ static txm_status decode_chunk(txm_exr *x, const exr_chunk_info_t *chunk, uint8_
     return TXM_OK;
 }
 
+/* One row of chunks, over the whole width: tiled files have several. */
 txm_status txm_exr_decode_rows(txm_exr *x, uint32_t y, uint8_t *dst, size_t stride_bytes, txm_error *err)
 {
     size_t pixel_bytes = (size_t)x->channels * x->sample_bytes;

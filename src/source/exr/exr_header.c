@@ -25,6 +25,7 @@ static bool is_served(exr_compression_t compression)
            compression == EXR_COMPRESSION_PIZ;
 }
 
+/* Not damage: OpenImageIO reads it. */
 static txm_status refuse(const txm_exr *x, txm_error *err, const char *what)
 {
     txm_status status = txm_exr_cause(x, err);
@@ -68,6 +69,7 @@ static txm_status describe_channels(txm_exr *x, txm_source_info *info, txm_error
     return TXM_OK;
 }
 
+/* The data window is what counts; the display window is ignored, as Blender does. */
 static txm_status describe_layout(txm_exr *x, txm_source_info *info, txm_error *err)
 {
     exr_attr_box2i_t window;
@@ -112,6 +114,7 @@ static txm_status describe_layout(txm_exr *x, txm_source_info *info, txm_error *
 
 /* ---- metadata ---- */
 
+/* OpenImageIO renames two attributes. */
 static const char *oiio_name(const char *name)
 {
     if (strcmp(name, "owner") == 0)
@@ -136,6 +139,7 @@ static const char *text_of(txm_exr *x, const char *name)
     return value;
 }
 
+/* By the flag, or by the primaries of AP0. */
 static bool is_aces(txm_exr *x)
 {
     exr_attr_chromaticities_t c;
@@ -169,6 +173,7 @@ static void describe_density(txm_exr *x, txm_density *density)
     strcpy(density->unit, "in");
 }
 
+/* What may enter a tx file, or decide its colour space. */
 static txm_status describe_metadata(txm_exr *x, txm_source_info *info, txm_error *err)
 {
     strcpy(info->format, "openexr");
@@ -186,6 +191,7 @@ static txm_status describe_metadata(txm_exr *x, txm_source_info *info, txm_error
     return TXM_OK;
 }
 
+/* A read error that OpenEXR swallowed comes out at the end. */
 txm_status txm_exr_describe(txm_exr *x, txm_source_info *info, txm_error *err)
 {
     txm_status status = describe_layout(x, info, err);

@@ -60,6 +60,7 @@ static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
 
 /* ---- the header ------------------------------------------------------------------------------------------------- */
 
+/* The sentence ends in what is unusual. */
 static txm_status refuse(const hdr *h, const char *what, txm_error *err)
 {
     return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: a Radiance picture with %s is not read directly", h->path, what);
@@ -91,6 +92,7 @@ static void take_gamma(txm_source_info *info, float gamma)
         txm_format(info->colorspace_hint, sizeof info->colorspace_hint, "Gamma%.2g", (double)rounded);
 }
 
+/* To the empty line. Lines that nobody needs are skipped; those that change pixels are refused or applied. */
 static txm_status read_lines(hdr *h, txm_source_info *info, txm_error *err)
 {
     char line[LINE_BYTES];
@@ -141,6 +143,7 @@ static void fill_scale(float scale[256])
         scale[low[i]] = nextafterf(scale[low[i]], 0.0f);
 }
 
+/* A file of exactly the size of its pixels has no runs. */
 static txm_status prepare(hdr *h, const txm_source_options *options, txm_error *err)
 {
     size_t row = (size_t)h->width * PIXEL_BYTES;
@@ -194,6 +197,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
+/* Damage and a failing disk must not be confused: one is final, the other may be tried again. */
 static txm_status ended(const hdr *h, uint32_t y, txm_error *err)
 {
     if (h->file.sys_errno)
@@ -252,6 +256,7 @@ static txm_status read_pixels(hdr *h, uint32_t y, const uint8_t first[PIXEL_BYTE
     }
 }
 
+/* Two bytes of 2 and the width announce the newer runs; anything else is a pixel. */
 static txm_status read_row(hdr *h, uint32_t y, txm_error *err)
 {
     uint8_t first[PIXEL_BYTES];
@@ -268,6 +273,7 @@ static txm_status read_row(hdr *h, uint32_t y, txm_error *err)
     return read_components(h, y, err);
 }
 
+/* The shared exponent is a table of 256 scales. */
 static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     hdr *h = self;

@@ -44,6 +44,7 @@ static const char truncated[] = "truncated: the file ends inside the image";
 
 /* ---- what libjpeg calls ------------------------------------------------------------------------------------- */
 
+/* libjpeg reports by not returning: we leave through setjmp. */
 static void give_up(jpeg_source *s, txm_status status, const char *message)
 {
     s->status = status;
@@ -51,6 +52,7 @@ static void give_up(jpeg_source *s, txm_status status, const char *message)
     longjmp(s->escape, 1);
 }
 
+/* Kinds of JPEG that libjpeg does not know are handed on, the rest is damage. */
 static void on_error(j_common_ptr jpeg)
 {
     jpeg_source *s = jpeg->client_data;
@@ -86,12 +88,14 @@ static bool harmless(const jpeg_source *s, int code)
     }
 }
 
+/* Warnings of libjpeg are errors here, but for a few that harm no pixel. */
 static void on_message(j_common_ptr jpeg, int level)
 {
     if (level < 0 && !harmless(jpeg->client_data, jpeg->err->msg_code))
         on_error(jpeg);
 }
 
+/* Progressive files with thousands of scans take minutes per megabyte: nobody makes them by accident. */
 static void on_progress(j_common_ptr jpeg)
 {
     jpeg_source *s = jpeg->client_data;
@@ -100,6 +104,7 @@ static void on_progress(j_common_ptr jpeg)
         give_up(s, TXM_STATUS_CORRUPT, "more than 500 scans");
 }
 
+/* At the end of the file an end marker is made up, once, so that libjpeg comes to an end. */
 static boolean fill_input(j_decompress_ptr jpeg)
 {
     static const JOCTET end_marker[] = {0xff, JPEG_EOI};
@@ -124,6 +129,7 @@ static boolean fill_input(j_decompress_ptr jpeg)
     return TRUE;
 }
 
+/* Skipping may go beyond the buffer. */
 static void skip_input(j_decompress_ptr jpeg, long bytes)
 {
     jpeg_source *s = jpeg->client_data;
@@ -172,6 +178,7 @@ static void read_density(const jpeg_source *s, const txm_raster_meta *meta, txm_
         strcpy(density->unit, units[j->density_unit]);
 }
 
+/* In the order of the markers: a later field replaces an earlier one only where OpenImageIO does so. */
 static bool read_meta(const jpeg_source *s, txm_source_info *info)
 {
     static const char exif[6] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/", photoshop[] = "Photoshop 3.0";
@@ -254,6 +261,7 @@ static uint64_t coefficient_bytes(jpeg_source *s)
     return bytes;
 }
 
+/* What libjpeg would allocate is computed before it does. */
 static txm_status check(jpeg_source *s, const txm_source_options *options, txm_error *err)
 {
     const struct jpeg_decompress_struct *j = &s->jpeg;
@@ -290,6 +298,7 @@ static txm_status describe(const jpeg_source *s, txm_source_info *info, txm_erro
     return TXM_OK;
 }
 
+/* All callbacks, before anything can fail. */
 static void prepare(jpeg_source *s)
 {
     s->jpeg.err = jpeg_std_error(&s->errors);
@@ -398,6 +407,7 @@ static txm_status read_jpeg(void *self, uint32_t y, uint32_t rows, void *dst, si
                     s->message);
 }
 
+/* Reads the header anew, and insists on the same size. */
 static txm_status rewind_jpeg(void *self, txm_error *err)
 {
     jpeg_source *s = self;
@@ -414,6 +424,7 @@ static txm_status rewind_jpeg(void *self, txm_error *err)
     return TXM_OK;
 }
 
+/* For the report: the texture is complete, the file is not. */
 static const char *warning_of(const void *self)
 {
     const jpeg_source *s = self;

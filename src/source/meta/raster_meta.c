@@ -37,6 +37,7 @@ bool txm_raster_meta_set_bytes(txm_raster_meta *meta, int field, const void *tex
     return true;
 }
 
+/* Names that are not listed are dropped. */
 bool txm_raster_meta_set(txm_raster_meta *meta, const char *name, const char *value)
 {
     for (int i = 0; i < TXM_META_FIELDS; i++)
@@ -45,6 +46,7 @@ bool txm_raster_meta_set(txm_raster_meta *meta, const char *name, const char *va
     return true;
 }
 
+/* Software has a place of its own: it decides nothing, but is shown. */
 bool txm_raster_meta_store(const txm_raster_meta *meta, txm_source_info *info)
 {
     const char *software = meta->fields[TXM_META_SOFTWARE];
@@ -111,6 +113,7 @@ static int exif_field(uint32_t tag)
     }
 }
 
+/* The first value counts, and only if all its bytes are there. */
 static bool add_text(txm_raster_meta *meta, const block *b, size_t entry, int field)
 {
     size_t bytes = read32(b, entry + 4);
@@ -129,6 +132,7 @@ static void add_ratio(float *ratio, const block *b, size_t entry)
         *ratio = (float)((double)read32(b, at) / read32(b, at + 4));
 }
 
+/* Twelve bytes: tag, type, count, value or offset. */
 static bool add_entry(txm_raster_meta *meta, const block *b, size_t at)
 {
     uint32_t tag = read16(b, at), type = read16(b, at + 2);
@@ -175,6 +179,7 @@ static bool add_first_list(txm_raster_meta *meta, const block *b, size_t at)
     return true;
 }
 
+/* Damaged blocks leave what was found before; only memory fails. */
 bool txm_raster_meta_add_exif(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
 {
     block b = {data, bytes, false};
@@ -205,6 +210,7 @@ static int iptc_field(uint8_t data_set)
     }
 }
 
+/* Records one after the other; the first that is none ends it. */
 bool txm_raster_meta_add_iim(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
 {
     while (bytes >= RECORD_HEAD && data[0] == RECORD_TAG) {
@@ -222,6 +228,7 @@ bool txm_raster_meta_add_iim(txm_raster_meta *meta, const uint8_t *data, size_t 
     return true;
 }
 
+/* In a Photoshop resource; others of its kind are ignored. */
 bool txm_raster_meta_add_iptc(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
 {
     /* The signature, the number of the resource, an empty name, the upper half of the length. */

@@ -45,6 +45,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+/* Case is ignored, as OpenImageIO does. */
 static bool span_is(span s, const char *name)
 {
     return s.bytes == strlen(name) && txm_ncasecmp(s.text, name, s.bytes) == 0;
@@ -67,6 +68,7 @@ static bool skip_past(walker *w, const char *word)
     return found != NULL;
 }
 
+/* Characters that were written as numbers. */
 static bool add_utf8(txm_bytes *out, unsigned long c)
 {
     char b[4] = {(char)c};
@@ -131,6 +133,7 @@ static bool decode(txm_bytes *out, span raw, int kind)
     return true;
 }
 
+/* -1 for the many that do not matter. */
 static int field_of(span name)
 {
     for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++)
@@ -147,6 +150,7 @@ static void set_field(walker *w, int field)
     w->out_of_memory = w->out_of_memory || !txm_raster_meta_set_bytes(w->meta, field, value, w->value.size);
 }
 
+/* XMP may state properties as attributes of rdf:Description. */
 static void add_attribute(walker *w, span name, span raw)
 {
     int field = field_of(name);
@@ -241,6 +245,7 @@ static bool walk_start(walker *w)
     return w->p < w->end && *w->p++ == '>';
 }
 
+/* Elements must close in order; where they do not, the packet ends for us. */
 static bool walk_end(walker *w)
 {
     w->p += 2;
@@ -283,6 +288,7 @@ static bool walk_next(walker *w)
     return walk_start(w);
 }
 
+/* Each rdf:Description by itself, found by text: what surrounds it varies from program to program. */
 bool txm_raster_meta_add_xmp(txm_raster_meta *meta, const char *packet, size_t bytes)
 {
     static const char begin[] = "<rdf:Description", end[] = "</rdf:Description>";

@@ -23,6 +23,7 @@ static uint64_t row_bytes(uint64_t samples, unsigned bits, bool filled)
     return bits == 8 || bits == 10 || bits == 12 || bits == 16 || bits == 32 || bits == 64 ? samples * bits / 8 : 0;
 }
 
+/* 0 where it cannot be computed (run-length encoding, several elements): the file is then believed. */
 uint64_t txm_film_pixel_end(const char *path, const txm_source_info *info)
 {
     uint8_t h[HEADER_BYTES] = {0};

@@ -42,6 +42,7 @@ static bool outlives_damage(void)
     return word && strcmp(word, "1") == 0;
 }
 
+/* The last reader takes everything; what it cannot read fails when it is opened. */
 static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
 {
     (void)head, (void)head_bytes, (void)path;
@@ -84,6 +85,7 @@ static txm_status ask(oiio_source *s, const txm_worker_request *request, const c
     return status;
 }
 
+/* Strings that came from another process end where their field ends. */
 static void terminate(char *text, size_t capacity)
 {
     text[capacity - 1] = 0;
@@ -116,6 +118,7 @@ static txm_status accept_info(oiio_source *s, txm_source_info *info, const char 
     return TXM_OK;
 }
 
+/* A worker that still answers serves the next image. */
 static void close_image(void *self)
 {
     oiio_source *s = self;
@@ -132,6 +135,7 @@ static void close_image(void *self)
     free(s);
 }
 
+/* The current folder goes along, since the worker was started in another one. */
 static txm_status open_in_worker(oiio_source *s, const txm_source_options *options, txm_source_info *info,
                                  txm_error *err)
 {
@@ -155,6 +159,7 @@ static txm_status open_in_worker(oiio_source *s, const txm_source_options *optio
     return status;
 }
 
+/* The time limit grows with the file and, once it is known, with the image. */
 static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                              txm_error *err)
 {
@@ -187,6 +192,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     return TXM_OK;
 }
 
+/* Rows arrive tight and are spread over the caller's stride. */
 static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     oiio_source *s = self;
@@ -223,6 +229,7 @@ static txm_status rewind_image(void *self, txm_error *err)
     return order(self, TXM_WORKER_REWIND, err);
 }
 
+/* For types that we have no place for: the decoder converts. */
 static txm_status as_half(void *self, txm_error *err)
 {
     oiio_source *s = self;

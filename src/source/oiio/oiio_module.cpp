@@ -141,6 +141,7 @@ txm_file_alpha alpha_of(const std::string &format, const ImageSpec &spec)
     return unassociated ? TXM_FILE_ALPHA_UNASSOCIATED : TXM_FILE_ALPHA_SILENT;
 }
 
+/* The four types of tx files; wider integers lose what Blender loses. */
 txm_type type_of(const ImageSpec &spec)
 {
     switch (spec.format.basetype) {
@@ -156,6 +157,7 @@ txm_type type_of(const ImageSpec &spec)
     }
 }
 
+/* Types that become 8 bits and could be had as half. */
 bool is_narrowed(const ImageSpec &spec)
 {
     return type_of(spec) == TXM_TYPE_U8 && spec.format.basetype != TypeDesc::UINT8;
@@ -288,6 +290,7 @@ void name_for_oiio(Source &s)
         s.name = "/proc/self/fd/" + std::to_string(s.fd);
 }
 
+/* OpenImageIO's own message, on one line. */
 txm_status open_input(Source &s, txm_error *err)
 {
     ImageSpec config;
@@ -320,6 +323,7 @@ txm_status open_input(Source &s, txm_error *err)
  * for those of separate planes. */
 constexpr double LARGEST_STRIP_BYTES = 64 << 20;
 
+/* 0: scanlines can be read one by one. */
 uint32_t band_rows(const ImageSpec &spec, const std::string &format, double limit_bytes)
 {
     const uint32_t height = static_cast<uint32_t>(spec.height);
@@ -371,6 +375,7 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
     return TXM_OK;
 }
 
+/* Decoders throw: guarded turns that into a status. */
 txm_status oiio_open(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                      txm_error *err)
 {
@@ -398,6 +403,7 @@ txm_status verdict(Source &s, bool delivered, uint32_t y, txm_error *err)
     return fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", s.path.c_str(), y, one_line(s.input->geterror()).c_str());
 }
 
+/* One row of tiles or a strip, at most as large as the limit that was given. */
 txm_status load_band(Source &s, uint32_t y, txm_error *err)
 {
     const ImageSpec &spec = s.spec;
@@ -418,6 +424,7 @@ txm_status load_band(Source &s, uint32_t y, txm_error *err)
     return status;
 }
 
+/* Row by row out of the band that holds it. */
 txm_status read_banded(Source &s, uint32_t y, uint32_t rows, char *dst, size_t stride_bytes, txm_error *err)
 {
     for (uint32_t r = 0; r < rows; r++, dst += stride_bytes) {
@@ -474,6 +481,7 @@ txm_status oiio_as_half(void *self, txm_error *)
     return TXM_OK;
 }
 
+/* Destructors of decoders may throw, too. */
 void oiio_close(void *self)
 {
     try {
@@ -520,6 +528,7 @@ struct Encoder {
     }
 };
 
+/* As guarded, for pictures. */
 template <typename Work> txm_status encoding(txm_error *err, Work work)
 {
     try {
@@ -564,6 +573,7 @@ bool holds_alpha(const OIIO::ImageOutput &out, int channels)
     return out.supports("alpha");
 }
 
+/* Into memory where the format can; through a file that only memory holds where it cannot. */
 txm_status open_output(Encoder &e, const char *name, txm_error *err)
 {
     if (e.out->supports("ioproxy")) {
@@ -579,6 +589,7 @@ txm_status open_output(Encoder &e, const char *name, txm_error *err)
     return fail_encoding(e, TXM_STATUS_UNSUPPORTED, err);
 }
 
+/* The format follows from the name's extension. */
 txm_status encoder_begin(const char *name, const txm_picture *picture, void **self, txm_error *err)
 {
     static const TypeDesc types[] = {TypeDesc::UINT8, TypeDesc::UINT16, TypeDesc::HALF, TypeDesc::FLOAT};
@@ -642,6 +653,7 @@ txm_status read_back(const Encoder &e, txm_error *err)
                 : fail(err, TXM_STATUS_IO, "what was encoded cannot be read: %s", one_line(in->geterror()).c_str());
 }
 
+/* Some formats write everything when they close. */
 txm_status encoder_finish(void *self, const void **data, size_t *bytes, txm_error *err)
 {
     Encoder &e = *static_cast<Encoder *>(self);

@@ -20,6 +20,7 @@ static uint32_t time_limit(const txm_picture *p)
     return txm_worker_seconds(600 + (double)p->width * p->height / 1e6 * 60);
 }
 
+/* Pixels follow in pieces: sockets are small. */
 static txm_status send_picture(txm_worker *w, const char *name, const txm_picture *p, txm_error *err)
 {
     const char *colorspace = p->colorspace ? p->colorspace : "", *base = txm_path_base(name);
@@ -40,6 +41,7 @@ static txm_status send_picture(txm_worker *w, const char *name, const txm_pictur
     return status;
 }
 
+/* Its size is checked before memory is taken. */
 static txm_status receive_file(txm_worker *w, const char *name, txm_bytes *out, txm_error *err)
 {
     txm_worker_reply reply;
@@ -60,6 +62,7 @@ static txm_status receive_file(txm_worker *w, const char *name, txm_bytes *out, 
     return status;
 }
 
+/* A worker that failed is not used again. */
 txm_status txm_picture_encode_bytes(const char *name, const txm_picture *picture, txm_bytes *out, txm_error *err)
 {
     txm_error own = {0};

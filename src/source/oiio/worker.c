@@ -93,6 +93,7 @@ static int spawn_worker(const char *program, int socket_fd, pid_t *pid)
     return rc;
 }
 
+/* One end of a socket pair is the worker's descriptor 3; nothing else is inherited. */
 static txm_status start(txm_worker **out, txm_error *err)
 {
     int pair[2], rc;
@@ -130,6 +131,7 @@ static txm_status start(txm_worker **out, txm_error *err)
     return TXM_OK;
 }
 
+/* By force: a worker has nothing to save. */
 static void end(txm_worker *w)
 {
     close(w->fd);
@@ -141,6 +143,7 @@ static void end(txm_worker *w)
     free(w);
 }
 
+/* One that died while it was idle is skipped. */
 txm_status txm_worker_get(txm_worker **out, txm_error *err)
 {
     for (;;) {
@@ -162,6 +165,7 @@ txm_status txm_worker_get(txm_worker **out, txm_error *err)
     }
 }
 
+/* Kept if it is healthy and there are not enough. */
 void txm_worker_put(txm_worker *w, bool healthy)
 {
     if (!w)
@@ -184,6 +188,7 @@ void txm_worker_put(txm_worker *w, bool healthy)
 
 /* ---- talking ---- */
 
+/* $TXMILL_DECODER_SECONDS is for tests, and for people with strange files. */
 uint32_t txm_worker_seconds(double honest)
 {
     const char *word = getenv("TXMILL_DECODER_SECONDS");
@@ -239,6 +244,7 @@ static txm_status explain_end(txm_worker *w, const char *name, txm_error *err)
     return txm_fail(err, fault, "%s: the decoder gave up without a message", name);
 }
 
+/* A worker that is gone is explained by how it ended. */
 txm_status txm_worker_send_bytes(txm_worker *w, const void *data, size_t bytes, const char *name, txm_error *err)
 {
     const char *p = data;
@@ -269,6 +275,7 @@ txm_status txm_worker_send(txm_worker *w, const txm_worker_request *request, con
     return status;
 }
 
+/* Patience is several times the computing time: the machine may be busy. */
 txm_status txm_worker_receive(txm_worker *w, void *dst, size_t bytes, const char *name, txm_error *err)
 {
     char *p = dst;

@@ -27,6 +27,7 @@ static const struct {
     {12, 17, "g26_p3d65_display"}, /* SMPTE ST 428-1, gamma 2.6 */
 };
 
+/* "" for code points that Blender has no name for. */
 const char *txm_interop_from_cicp(unsigned primaries, unsigned transfer)
 {
     for (size_t i = 0; i < sizeof code_points / sizeof code_points[0]; i++)
@@ -35,6 +36,7 @@ const char *txm_interop_from_cicp(unsigned primaries, unsigned transfer)
     return "";
 }
 
+/* Chunks are skipped by their length; a length that leads nowhere ends the search. */
 const char *txm_interop_of_png(const char *path)
 {
     static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};

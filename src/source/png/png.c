@@ -49,6 +49,7 @@ static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
     return head_bytes >= sizeof signature && memcmp(head, signature, sizeof signature) == 0;
 }
 
+/* Also for reading again from the top. */
 static void start(png_source *s)
 {
     memset(s->lines[0], 0, s->row_bytes);
@@ -59,6 +60,7 @@ static void start(png_source *s)
     txm_png_idat_begin(&s->idat);
 }
 
+/* Memory is that of a few rows, whatever the height. */
 static txm_status check_size(const png_source *s, const txm_source_options *options, txm_error *err)
 {
     const txm_png_header *h = &s->header;
@@ -76,6 +78,7 @@ static txm_status check_size(const png_source *s, const txm_source_options *opti
     return TXM_OK;
 }
 
+/* Rows are inflated in batches that fit the cache. */
 static txm_status allocate(png_source *s, txm_error *err)
 {
     const txm_png_header *h = &s->header;
@@ -99,6 +102,7 @@ static txm_status allocate(png_source *s, txm_error *err)
     return TXM_OK;
 }
 
+/* PNG has one kind of alpha: not associated. */
 static void describe(const txm_png_header *h, unsigned channels, txm_source_info *info)
 {
     info->width = h->width;
@@ -156,6 +160,7 @@ static txm_status open_png(const char *path, const txm_source_options *options, 
     return TXM_OK;
 }
 
+/* The row, as a person would look for it. */
 static txm_status fail_row(const png_source *s, uint32_t row, txm_error *err)
 {
     return txm_fail(err, s->idat.status, "%s: row %u of %u: %s", s->path, row, s->header.height,
@@ -235,6 +240,7 @@ static txm_status deliver(png_source *s, uint32_t y, uint32_t limit, uint8_t *ds
     return TXM_OK;
 }
 
+/* Filters need the row before: the last one is kept between calls. */
 static txm_status read_png(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     png_source *s = self;

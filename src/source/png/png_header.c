@@ -33,6 +33,7 @@ typedef struct parser {
     uint8_t chunk[8];  /* the last eight bytes read at once: at the end, the head of the first IDAT chunk */
 } parser;
 
+/* libpng reports by not returning, like libjpeg. */
 static void on_read(png_structp png, png_bytep data, size_t bytes)
 {
     parser *p = png_get_io_ptr(png);
@@ -55,6 +56,7 @@ static void on_error(png_structp png, png_const_charp message)
     png_longjmp(png, 1);
 }
 
+/* With a bound for the file: a few bytes of compressed text may unfold to gigabytes. */
 static png_voidp on_malloc(png_structp png, png_alloc_size_t bytes)
 {
     parser *p = png_get_mem_ptr(png);
@@ -81,6 +83,7 @@ static void on_warning(png_structp png, png_const_charp message)
     (void)png, (void)message; /* what libpng tolerates, OpenImageIO tolerates silently */
 }
 
+/* 256 entries in any case: indexes beyond the palette are black, as with libpng. */
 static void read_palette(png_structp png, png_infop tags, txm_png_header *h)
 {
     png_colorp colors = NULL;
@@ -101,6 +104,7 @@ static void read_palette(png_structp png, png_infop tags, txm_png_header *h)
     }
 }
 
+/* The one colour that is transparent. */
 static void read_key(png_structp png, png_infop tags, txm_png_header *h)
 {
     png_color_16p color = NULL;
@@ -119,6 +123,7 @@ static void read_key(png_structp png, png_infop tags, txm_png_header *h)
     }
 }
 
+/* What unfiltering and expansion depend on. */
 static void read_layout(png_structp png, png_infop tags, txm_png_header *h)
 {
     int color_type = png_get_color_type(png, tags);
@@ -224,6 +229,7 @@ static bool read_texts(png_structp png, png_infop tags, txm_raster_meta *meta, t
     return ok;
 }
 
+/* Texts first, then Exif; which of two wins is OpenImageIO's order. */
 static bool read_meta(png_structp png, png_infop tags, txm_source_info *info)
 {
     txm_raster_meta meta = {0};
@@ -252,6 +258,7 @@ static bool parse(png_structp png, png_infop tags)
     return true;
 }
 
+/* Leaves the file at the first IDAT. */
 txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_header *header, txm_source_info *info,
                                txm_error *err)
 {

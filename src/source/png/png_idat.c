@@ -14,6 +14,7 @@
 
 enum { MAX_CHUNK_BYTES = 0x7fffffff, MAX_MATCH_BYTES = 258 };
 
+/* The first failure stays: later ones follow from it. */
 static bool fail(txm_png_idat *idat, txm_status status, const char *reason)
 {
     idat->status = status;
@@ -29,12 +30,14 @@ static bool fail_read(txm_png_idat *idat)
 
 static const uint8_t idat_type[4] = {'I', 'D', 'A', 'T'};
 
+/* The CRC begins with the chunk's type. */
 static void begin_chunk(txm_png_idat *idat, uint32_t bytes)
 {
     idat->left = bytes;
     idat->crc = crc32_gzip_refl(0, idat_type, sizeof idat_type);
 }
 
+/* The inflater and the file go back to the first chunk. */
 void txm_png_idat_begin(txm_png_idat *idat)
 {
     txm_raster_file_seek(idat->file, idat->start);
@@ -47,6 +50,8 @@ void txm_png_idat_begin(txm_png_idat *idat)
     idat->state.crc_flag = ISAL_ZLIB;
 }
 
+/* CRCs are checked though Adler-32 covers the same bytes: libpng does, and so a file is damaged for both or for
+ * neither. */
 static bool check_crc(txm_png_idat *idat)
 {
     uint8_t stored[4];
@@ -111,6 +116,7 @@ static const char *inflate_reason(int code)
     }
 }
 
+/* Fewer bytes than asked for: the stream ended, or failed. */
 size_t txm_png_idat_read(txm_png_idat *idat, uint8_t *dst, size_t bytes)
 {
     struct inflate_state *s = &idat->state;
@@ -140,6 +146,7 @@ size_t txm_png_idat_read(txm_png_idat *idat, uint8_t *dst, size_t bytes)
     return done;
 }
 
+/* Reads to the end of the last chunk, so that its CRC is checked as well. */
 bool txm_png_idat_finish(txm_png_idat *idat)
 {
     uint8_t extra, *piece;

@@ -9,6 +9,7 @@
 
 #include "core/endian.h"
 
+/* Four samples at a time. */
 static void swap_16(const txm_png_header *h, const uint8_t *row, void *dst)
 {
     const uint64_t low_bytes = 0x00ff00ff00ff00ff;
@@ -26,6 +27,7 @@ static void swap_16(const txm_png_header *h, const uint8_t *row, void *dst)
     }
 }
 
+/* A transparent grey becomes grey and alpha. */
 static void key_gray_8(const txm_png_header *h, const uint8_t *row, void *dst)
 {
     uint8_t *out = dst;
@@ -77,6 +79,7 @@ static inline unsigned packed(const uint8_t *row, size_t x, unsigned depth)
     return (unsigned)row[bit >> 3] >> (8 - depth - (bit & 7)) & ((1u << depth) - 1);
 }
 
+/* 1, 2 and 4 bits are stretched to the whole range. */
 static void widen_gray(const txm_png_header *h, const uint8_t *row, void *dst)
 {
     const unsigned scale = 255 / ((1u << h->depth) - 1);
@@ -90,6 +93,7 @@ static void widen_gray(const txm_png_header *h, const uint8_t *row, void *dst)
     }
 }
 
+/* Entries are RGBA; only three bytes of each are wanted. */
 static void palette_rgb(const txm_png_header *h, const uint8_t *row, void *dst)
 {
     uint8_t *out = dst;
@@ -115,6 +119,7 @@ static void palette_rgba(const txm_png_header *h, const uint8_t *row, void *dst)
         memcpy(out, h->colors[packed(row, x, h->depth)], 4);
 }
 
+/* NULL and the number of channels where rows are delivered as they are. */
 unsigned txm_png_convert_of(const txm_png_header *h, txm_png_convert_fn *convert)
 {
     const bool wide = h->depth == 16;

@@ -81,6 +81,7 @@ const txm_unfilter_ops txm_unfilter_scalar = {
              TXM_PNG_BY_PIXEL_SIZE(undo_average), TXM_PNG_BY_PIXEL_SIZE(undo_paeth)},
 };
 
+/* All that this machine can run, best first: tests compare them. */
 size_t txm_unfilter_all(const txm_unfilter_ops *list[3])
 {
     size_t n = 0;
@@ -95,6 +96,7 @@ size_t txm_unfilter_all(const txm_unfilter_ops *list[3])
     return n;
 }
 
+/* $TXMILL_ISA forces one, as it does elsewhere. */
 const txm_unfilter_ops *txm_unfilter_choose(void)
 {
     const txm_unfilter_ops *list[3];

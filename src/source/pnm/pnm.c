@@ -31,6 +31,7 @@ static void close_pnm(void *self)
     free(s);
 }
 
+/* Bitmaps (P1, P4) and PAM are OpenImageIO's. */
 static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
 {
     (void)path;
@@ -65,6 +66,7 @@ static bool next_number(pnm_source *s, uint32_t *out)
     return true;
 }
 
+/* One white space follows the header, then pixels begin, which may look like a comment. */
 static bool read_header(pnm_source *s)
 {
     char kind[2];
@@ -78,6 +80,7 @@ static bool read_header(pnm_source *s)
     return true;
 }
 
+/* A peak that is not 255 or 65535 means that samples are stretched. */
 static txm_status describe(pnm_source *s, txm_source_info *info, txm_error *err)
 {
     if (!read_header(s) || s->width < 1 || s->height < 1)
@@ -150,6 +153,7 @@ static void stretch(const pnm_source *s, uint8_t *row, size_t samples)
     }
 }
 
+/* Plain files end in the middle of a number as often as binary ones in the middle of a row. */
 static txm_status read_pnm(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     pnm_source *s = self;

@@ -21,6 +21,7 @@
 
 enum { LARGE_STRIP_BYTES = 8 << 20 };
 
+/* One per plane. */
 static void free_streams(txm_tiff *t)
 {
     for (uint32_t p = 0; p < TXM_MAX_CHANNELS; p++) {
@@ -100,6 +101,7 @@ __attribute__((format(printf, 4, 0))) static int judge_warning(TIFF *tif, void *
     return 1;
 }
 
+/* Classic and BigTIFF, either byte order. */
 static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
 {
     (void)path;
@@ -111,6 +113,7 @@ static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
 
 /* ---- the file, as libtiff asks for it ---- */
 
+/* libtiff never maps or opens the file itself. */
 static tmsize_t read_file(thandle_t user, void *dst, tmsize_t bytes)
 {
     txm_tiff *t = user;
@@ -143,6 +146,7 @@ static int close_file(thandle_t user)
     return 0;
 }
 
+/* As txm_exr_cause: failing reads and missing memory come before what libtiff makes of them. */
 txm_status txm_tiff_cause(const txm_tiff *t, txm_error *err)
 {
     return t->no_memory ? txm_no_memory(err, t->path) : txm_random_file_status(&t->file, t->path, err);
@@ -162,6 +166,7 @@ static TIFF *open_guarded(txm_tiff *t, TIFFOpenOptions *options)
     return tif;
 }
 
+/* Messages are collected, memory is bounded by the caller's limit. */
 static TIFF *open_tiff(txm_tiff *t, const txm_source_options *bounds)
 {
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
@@ -177,6 +182,7 @@ static TIFF *open_tiff(txm_tiff *t, const txm_source_options *bounds)
     return tif;
 }
 
+/* What libtiff would hold of a strip that it decodes row by row. */
 static uint64_t largest_strip(TIFF *tif)
 {
     uint64_t largest = 0;
@@ -244,6 +250,7 @@ static txm_status plan(txm_tiff *t, uint16_t compression, size_t *block, size_t 
     return TXM_OK;
 }
 
+/* Decides between whole blocks and single rows by what memory allows. */
 static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_error *err)
 {
     size_t block, band;
@@ -275,6 +282,7 @@ static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_e
     return TXM_OK;
 }
 
+/* Kinds that are not served are known from the header. */
 static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                              txm_error *err)
 {

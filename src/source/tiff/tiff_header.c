@@ -16,6 +16,7 @@
 
 enum { MAX_CHANNELS = 64 };
 
+/* Not damage: OpenImageIO reads it. */
 static txm_status refuse(const txm_tiff *t, txm_error *err, const char *what)
 {
     txm_status status = txm_tiff_cause(t, err);
@@ -23,6 +24,7 @@ static txm_status refuse(const txm_tiff *t, txm_error *err, const char *what)
                             : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s is not read directly", t->path, what);
 }
 
+/* With libtiff's default where the tag is missing. */
 static uint16_t short_tag(txm_tiff *t, uint32_t tag)
 {
     uint16_t v = 0;
@@ -47,6 +49,7 @@ static bool type_of(uint16_t bits, uint16_t format, bool tiled, txm_type *type)
     return true;
 }
 
+/* Codecs without loss that this libtiff was built with. */
 static bool is_served(uint16_t compression)
 {
     switch (compression) {
@@ -62,6 +65,7 @@ static bool is_served(uint16_t compression)
     }
 }
 
+/* What OpenImageIO would make of photometric, bits and format. */
 static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
     uint16_t channels = short_tag(t, TIFFTAG_SAMPLESPERPIXEL), photometric;
@@ -95,6 +99,7 @@ static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error
     return TXM_OK;
 }
 
+/* Volumes are not images; blocks larger than the limits are left to OpenImageIO. */
 static txm_status describe_layout(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
     uint32_t depth = 1, tile_depth = 1, rows = 0;
@@ -124,6 +129,7 @@ static txm_status describe_layout(txm_tiff *t, txm_source_info *info, txm_error 
     return TXM_OK;
 }
 
+/* Tags that are there but empty count as missing. */
 static bool add_text(txm_tiff *t, txm_raster_meta *meta, uint32_t tag, int field)
 {
     const char *text = NULL;
@@ -165,6 +171,7 @@ static bool visit_exif(txm_tiff *t, toff_t offset, uint16_t *space)
     return back;
 }
 
+/* Only the colour space is looked for; the directory is left as it was. */
 static txm_status read_exif(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
     toff_t offset = 0;
@@ -178,6 +185,7 @@ static txm_status read_exif(txm_tiff *t, txm_source_info *info, txm_error *err)
     return status != TXM_OK || back ? status : txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->message);
 }
 
+/* Aspect as OpenImageIO computes it. */
 static void describe_density(txm_tiff *t, txm_density *density)
 {
     static const char *const units[] = {[RESUNIT_NONE] = "none", [RESUNIT_INCH] = "in", [RESUNIT_CENTIMETER] = "cm"};
@@ -190,6 +198,7 @@ static void describe_density(txm_tiff *t, txm_density *density)
         strcpy(density->unit, units[unit]);
 }
 
+/* Blocks of metadata that OpenImageIO reads its own way are left to it. */
 static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
     txm_raster_meta meta = {0};
@@ -212,6 +221,7 @@ static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_erro
     return status == TXM_OK ? read_exif(t, info, err) : status;
 }
 
+/* In this order: layout decides what kinds of samples there may be. */
 txm_status txm_tiff_describe(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
     if (t->doubtful)

@@ -10,6 +10,7 @@
 #include "core/fail.h"
 #include "source/tiff/tiff.h"
 
+/* libtiff's own words, with the row. */
 static txm_status damaged(const txm_tiff *t, uint32_t y, txm_error *err)
 {
     txm_status status = txm_tiff_cause(t, err);
@@ -114,6 +115,7 @@ static txm_status load_band(txm_tiff *t, uint32_t y, txm_error *err)
 
 /* ---- to the caller ---- */
 
+/* With steps, since planes are woven and extra samples skipped. */
 static void copy_samples(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, size_t bytes,
                          uint32_t count)
 {
@@ -121,6 +123,7 @@ static void copy_samples(uint8_t *dst, size_t dst_step, const uint8_t *src, size
         memcpy(dst + i * dst_step, src + i * src_step, bytes);
 }
 
+/* 24-bit floats and doubles. */
 static bool becomes_float(const txm_tiff *t)
 {
     return t->sample_bytes == 3 || t->sample_bytes == 8;
@@ -182,6 +185,7 @@ static void deliver_row(const txm_tiff *t, const uint8_t *row, size_t plane_step
     }
 }
 
+/* Minis white: stored with 0 as white. */
 static void invert_rows(const txm_tiff *t, uint32_t rows, uint8_t *dst, size_t stride_bytes)
 {
     for (uint32_t r = 0; r < rows; r++, dst += stride_bytes)
@@ -189,6 +193,7 @@ static void invert_rows(const txm_tiff *t, uint32_t rows, uint8_t *dst, size_t s
             dst[i] = (uint8_t)~dst[i];
 }
 
+/* Whole blocks straight to the caller where the layout is his. */
 txm_status txm_tiff_read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     txm_tiff *t = self;

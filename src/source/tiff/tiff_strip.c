@@ -55,6 +55,7 @@ struct txm_tiff_strip {
     } state;
 };
 
+/* NULL for other codecs, and without memory. */
 txm_tiff_strip *txm_tiff_strip_new(int fd, uint16_t compression)
 {
     bool known = compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE ||
@@ -133,6 +134,7 @@ static bool begin_deflate(txm_tiff_strip *s)
     return true;
 }
 
+/* A stream may end exactly with the row before: then the next one is missing. */
 static bool read_deflate(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
 {
     struct inflate_state *z = &s->state.inflate;
@@ -160,6 +162,7 @@ static bool read_deflate(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
 
 /* ---- LZW -------------------------------------------------------------------------------------------------------- */
 
+/* After CLEAR only single bytes are known. */
 static void clear_strings(lzw *z)
 {
     z->next = FIRST;
@@ -167,6 +170,7 @@ static void clear_strings(lzw *z)
     z->previous = -1;
 }
 
+/* The bit order of very old files is not served. */
 static bool begin_lzw(txm_tiff_strip *s)
 {
     lzw *z = &s->state.lzw;
@@ -183,6 +187,7 @@ static bool begin_lzw(txm_tiff_strip *s)
     return true;
 }
 
+/* Most significant bit first. */
 static bool next_code(txm_tiff_strip *s, unsigned *code)
 {
     lzw *z = &s->state.lzw;
@@ -219,6 +224,7 @@ static void expand(lzw *z, unsigned code)
         z->pending[i] = z->strings[code].last;
 }
 
+/* A string is written from its end: it is known by its last byte and the string before that. */
 static bool decode_string(txm_tiff_strip *s)
 {
     lzw *z = &s->state.lzw;
@@ -241,6 +247,7 @@ static bool decode_string(txm_tiff_strip *s)
     return true;
 }
 
+/* A string may be longer than what was asked for: the rest waits. */
 static bool read_lzw(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
 {
     lzw *z = &s->state.lzw;
@@ -272,6 +279,7 @@ static bool next_run(txm_tiff_strip *s)
     return p->repeat == 0 || next_byte(s, &p->value);
 }
 
+/* Runs go on over rows. */
 static bool read_packbits(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
 {
     packbits *p = &s->state.packbits;
@@ -299,6 +307,7 @@ static bool read_packbits(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
+/* For each strip anew. */
 bool txm_tiff_strip_begin(txm_tiff_strip *s, uint64_t offset, uint64_t bytes)
 {
     s->offset = offset;

@@ -27,6 +27,7 @@ typedef struct webp_source {
     uint8_t *pixels; /* all of them, once the first row was asked for */
 } webp_source;
 
+/* Once the pixels are there, the file is not needed any more. */
 static void forget_file(webp_source *s)
 {
     WebPDemuxDelete(s->demuxer);
@@ -52,12 +53,14 @@ static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
     return head_bytes >= 16 && memcmp(head, "RIFF", 4) == 0 && memcmp(head + 8, "WEBP", 4) == 0;
 }
 
+/* The whole picture is decoded at once: libwebp has no rows for pictures on a canvas. */
 static txm_status too_large(const webp_source *s, double need, uint64_t limit, txm_error *err)
 {
     return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: decoding it needs %.0f MiB, the limit is %.0f MiB", s->path,
                     need / 1048576, (double)limit / 1048576);
 }
 
+/* Read whole, as the demuxer wants it. */
 static txm_status load(webp_source *s, uint64_t limit, txm_error *err)
 {
     struct stat st;
@@ -80,6 +83,7 @@ static txm_status load(webp_source *s, uint64_t limit, txm_error *err)
     return status;
 }
 
+/* Exif with or without the prefix that JPEG has. */
 static bool read_meta(const webp_source *s, txm_source_info *info)
 {
     static const uint8_t prefix[6] = "Exif\0";
@@ -98,6 +102,7 @@ static bool read_meta(const webp_source *s, txm_source_info *info)
     return ok;
 }
 
+/* The canvas, not the first frame, is the size of the image. */
 static txm_status describe(webp_source *s, const txm_source_options *options, txm_source_info *info, txm_error *err)
 {
     const WebPData data = {s->file, s->file_bytes};
@@ -159,6 +164,7 @@ static bool decode_frame(webp_source *s, const WebPIterator *frame)
                             : WebPDecodeRGBInto(data->bytes, data->size, dst, room, (int)stride) != NULL;
 }
 
+/* What the first frame does not cover is transparent. */
 static txm_status decode(webp_source *s, txm_error *err)
 {
     WebPIterator frame;
@@ -179,6 +185,7 @@ static txm_status decode(webp_source *s, txm_error *err)
     return txm_fail(err, TXM_STATUS_CORRUPT, "%s: libwebp cannot decode it: the file is damaged", s->path);
 }
 
+/* Decoded when the first row is asked for. */
 static txm_status read_webp(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     webp_source *s = self;

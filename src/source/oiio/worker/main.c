@@ -39,6 +39,7 @@ static struct {
 
 /* ---- limits ---- */
 
+/* Soft limits, so that they can be raised again for the next image. */
 static void limit(__rlimit_resource_t resource, rlim_t soft)
 {
     struct rlimit r;
@@ -48,6 +49,7 @@ static void limit(__rlimit_resource_t resource, rlim_t soft)
     }
 }
 
+/* Counted from now: the process has served other images. */
 static void limit_time(uint32_t seconds)
 {
     struct rusage used;
@@ -106,6 +108,7 @@ static _Noreturn void leave(int sys_errno)
     _exit(sys_errno ? TXM_WORKER_LEFT + sys_errno : 0);
 }
 
+/* The other end closing is the usual way to end. */
 static void receive(void *dst, size_t bytes)
 {
     for (char *p = dst; bytes > 0;) {
