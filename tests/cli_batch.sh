@@ -192,7 +192,7 @@ check odd-names-files test "$(find odd/blender_tx -name '*.tx' | tr -cd '\n' | w
 check odd-names-bytes json out 'any(x.get("tx_encoded", "").startswith("odd/blender_tx/latin%E9.png.0-") for x in o)'
 find odd -name '*.png' -print0 | run "$TXMILL" make @-
 check odd-names-list says "10 up to date"
-(cd odd && "$TXMILL" make -- -dash.png) >out
+(cd odd && "$TXMILL" make -v -- -dash.png) >out
 check odd-names-dash prints up-to-date
 check odd-names-no-shell test ! -e x -a ! -e odd/x
 

@@ -50,6 +50,54 @@ dash='' takes report '^txmill: 1 run, 1 image: ' report
 forms=(tex "-r tex" "$wood $grey") list=folders.txt
 takes gc '^txmill: would remove 0 of [12] files?, 0 B$' gc
 
+forms=(tex/deep "tex/deep tex/deep/grey.png") list=deep.txt
+echo tex/deep >deep.txt
+takes settings '^tex/deep: no .txmill' settings
+if [ -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
+    forms=("tex/wood.png tex/deep/grey.png" "-r tex") list=images.txt
+    takes stream '^room: 16 x 9 px' stream budget room -s 16x9
+    txm stream budget grid -s 16x9 --json -r tex
+    check stream-images json out '[x["image"].split("/")[-1] for x in o[0]["images"]] == ["wood.png", "grey.png"]'
+    txm stream budget room tex
+    check stream-folder says "tex: is a folder; -r takes the images in it and in its subfolders"
+    txm stream budget room tex/wood.png @nolist
+    check stream-no-list says "nolist: cannot open the list"
+    txm stream budget udim 'tex/w<UDIM>.png'
+    check stream-no-tile says "tex/w<UDIM>.png: no file has a name of this pattern"
+    cp tex/wood.png tex/w1001.png && cp tex/wood.png tex/w1002.png && "$TXMILL" make -q -r tex
+    txm stream budget udim 'tex/w<UDIM>.png' -s 16x9 --json
+    check stream-udim json out '[x["image"] for x in o[0]["images"]] == ["tex/w<UDIM>.png"]'
+    rm tex/w100?.png tex/blender_tx/w100*
+else
+    skip stream "built without Embree"
+fi
+# A watch goes on until it is ended: that it has found its folders is enough. A name from a list is no list itself.
+mkdir ./@odd && cp "$golden/rgb8.png" @odd/ && printf 'tex/deep\n@odd\n' >watched.txt
+for form in "tex/deep ./@odd" @watched.txt @- -; do
+    rm -rf ./@odd/blender_tx err
+    # shellcheck disable=SC2086
+    "$TXMILL" watch --settle 0 $form <watched.txt >out 2>err &
+    for _ in $(seq 600); do
+        [ -z "$(find ./@odd -name 'rgb8*.tx')" ] || break
+        sleep 0.1
+    done
+    kill -TERM $! && wait $!
+    rc=$?
+    check "watch-${form// /_}" test "$rc" -eq 143 -a "$(grep -c '^txmill: watching 2 folders$' err)" -eq 1 -a -n "$(find ./@odd -name 'rgb8*.tx')"
+done
+rm -r ./@odd
+txm watch @nolist
+check watch-no-list test "$rc $(head -n 1 err)" = "3 txmill: error: nolist: cannot open the list: No such file or directory"
+txm watch tex nowhere
+check watch-nowhere test "$rc" -eq 3 -a "$(grep -c 'nowhere: cannot be watched: No such file' err)" -eq 1
+txm watch tex/wood.png
+check watch-file test "$rc $(head -n 1 err)" = "3 txmill: error: tex/wood.png: is a file, not a folder; name the folder that holds it"
+txm settings nowhere tex/deep
+check settings-goes-on test "$rc $(grep -c '^tex/deep: ' out)" = "3 1"
+txm settings --json nowhere tex/deep
+check settings-object json out 'o[0]["error"]["status"] == "not-found" and o[1]["path"] == "tex/deep"'
+if has_jsonschema; then check settings-schema valid_json settings out; fi
+
 # A log on standard input is itself what report reads.
 txm report - <run.jsonl
 check report-stdin says "1 run, 1 image: 0 failed, 1 created"

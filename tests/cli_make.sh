@@ -19,7 +19,11 @@ check make-no-temporaries no_temporaries
 
 before=$(stat -c %i "$srgb")
 txm make rgb8.png
+check up-to-date-is-no-line test ! -s out
+check up-to-date-is-counted says "txmill: 0 created (0 B), 1 up to date, 0 skipped, 0 failed"
+txm make -v rgb8.png
 check up-to-date-prints prints "up-to-date   $srgb"
+check up-to-date-once test "$(grep -c 'up to date' err)" -eq 0
 check up-to-date-untouched test "$(stat -c %i "$srgb")" = "$before"
 txm make --force rgb8.png
 check force-writes-again test "$(stat -c %i "$srgb")" != "$before"
@@ -55,7 +59,7 @@ expect_name alpha blender_tx/rgba8.png.0-24C6B81FB1805955C3EEE05B89D934DB.tx --a
 expect_name converted blender_tx/rgb8.png.0-852A1764024D88CEB5E3A3678F19CAAC.tx -cACEScg rgb8.png
 expect_name exr-default blender_tx/half-rgb.exr.0-DC4C4597331A5A94F7CC35F85726595F.tx half-rgb.exr
 # The fall-back: a fresh file in blender_tx serves, whatever folder is configured; by force the configured one is written.
-txm make -d elsewhere rgb8.png
+txm make -v -d elsewhere rgb8.png
 check fall-back-serves prints "up-to-date   $srgb"
 check fall-back-writes-nothing test ! -e elsewhere
 txm make --force -d elsewhere rgb8.png

@@ -100,14 +100,63 @@ printf 'rule = wood.*=Non-Colour\n' >show/b/.txmill
 txm make -r show
 check below-bad-rule-exit rc_is 2
 check below-bad-rule-says says "$work/show/b/.txmill:1 'wood.*': colour space \"Non-Colour\" is not in the OCIO config built-in"
-printf 'ocio = other.ocio\n' >show/b/.txmill
+cp "$TXM_TESTDATA/color/small.ocio" show/b/other.ocio && printf 'ocio = other.ocio\n' >show/b/.txmill
 txm make -r show
 check below-ocio-exit rc_is 2
 check below-ocio-says says "$work/show/b/.txmill:1: another OpenColorIO config than that of the run; give this folder to a run of its own"
+# It costs the images of its folder, and is said once.
+cp show/b/deep/wood.png show/b/deep/more.png
+costs() { # NAME EXIT MESSAGE
+    for command in make "plan -N 2" check resolve; do
+        # shellcheck disable=SC2086
+        txm $command -r show
+        check "$1-${command%% *}-exit" rc_is "$2"
+        check "$1-${command%% *}-once" test "$(grep -cF "$3" err)" -eq "$([ "$command" = check ] && [ "$2" != 2 ] && echo 0 || echo 1)"
+    done
+    txm make --json --force -r show
+    check "$1-others-made" json out '{x["input"]: x["state"] for x in o if x["type"] == "file"} == {"show/wood.png": "created", "show/a/wood.png": "created", "show/b/deep/wood.png": "failed", "show/b/deep/more.png": "failed"}'
+    check "$1-objects" json out '[x["error"]["message"] for x in o if x.get("state") == "failed"] == [sys.argv[3]] * 2' "$3"
+    txm check --json -r show
+    check "$1-check" json out 'o[-1]["failed"] == 2 and o[-1]["fresh"] == 2 and not o[-1]["ready"]'
+    if has_jsonschema; then check "$1-check-schema" valid_json check out; fi
+}
+costs below-other 2 "$work/show/b/.txmill:1: another OpenColorIO config than that of the run; give this folder to a run of its own"
+rm show/b/other.ocio
+costs below-bad 3 "$work/show/b/.txmill:1: $work/show/b/other.ocio: the OCIO config cannot be opened: No such file or directory; name another config there, or none for the built-in one"
+printf 'working-space = ACESgc\n' >show/b/.txmill
+costs below-space 2 "$work/show/b/.txmill:1: working space \"ACESgc\" is not in the OCIO config built-in; did you mean \"ACEScg\", \"ACEScc\", \"ACES2065-1\" or \"ACEScct\"?"
 printf 'colour = x\n' >show/b/.txmill
+costs below-word 2 "$work/show/b/.txmill:1: unknown setting 'colour'; there are cache-dir, ocio, working-space, preset, rule, rules and threads"
 txm make -r show
 check below-misspelt says "$work/show/b/.txmill:1: unknown setting 'colour'"
+# A config of the command line is checked once and before any file.
+find show -name '*.tx' -delete
+txm make --ocio none.ocio -r show
+check config-once test "$rc $(grep -c error: err)" = "3 1"
+check config-before-any-file test -z "$(find show -name '*.tx')"
 rm -r show
+
+# What lists the colour spaces, and looks at the place, follows the project.
+mkdir own && cp "$TXM_TESTDATA/color/small.ocio" own/ && printf 'ocio = small.ocio\n' >own/.txmill
+(cd own && "$TXMILL" colorspaces) | head -n 1 >first
+check colorspaces-of-project grep -q "$work/own/small.ocio" first
+(cd own && "$TXMILL" doctor) >doctored
+check doctor-of-project grep -q "^config  *OpenColorIO  *$work/own/small.ocio, " doctored
+printf 'working-space = Nowhere\n' >own/.txmill
+(cd own && txm colorspaces && exit 1)
+check colorspaces-origin says "$work/own/.txmill:1: working space \"Nowhere\" is not in the OCIO config built-in"
+printf 'ocio = gone.ocio\n' >own/.txmill && cp "$golden/rgb8.png" own/
+txm make own/rgb8.png
+check config-origin says "$work/own/.txmill:1: $work/own/gone.ocio: the OCIO config cannot be opened: No such file or directory; name another config there, or none for the built-in one"
+rm -r own doctored
+
+# The command that check recommends can be pasted.
+mkdir "wood's" && cp "$golden/rgb8.png" "wood's/a b.png"
+txm check --rule '* b.png=Non-Color' "wood's" -d 'tx files'
+check pasted-words prints "run: txmill make -r -d 'tx files' --rule '* b.png=Non-Color' 'wood'\\''s'"
+eval "$(sed -n 's/^.*; run: txmill/"$TXMILL"/p' out)" >made
+check pasted-runs test -n "$(find "wood's/tx files" -name '*.tx')"
+rm -r "wood's" made
 
 # ---- what is asked for is checked once -----------------------------------------------------------------------------------
 for how in "-c sRGBB" "--working-space ACESgc" "--ocio none.ocio"; do

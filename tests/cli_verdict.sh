@@ -71,7 +71,7 @@ restore
 state zstd refused unusable
 txm info "$tx"
 check zstd-in-words prints "Blender's libtiff is built without"
-txm make "${settings[@]}" --compression zstd "$image"
+txm make -v "${settings[@]}" --compression zstd "$image"
 check zstd-asked-for-stays prints up-to-date
 txm make "${settings[@]}" "$image"
 check zstd-is-remade prints created

@@ -162,5 +162,5 @@ check missing-folder rc_is 3
 txm watch pool/000000.png
 check no-folder test "$rc" -ne 0
 txm watch @list
-check lists-are-none rc_is 2
+check no-list rc_is 3
 finish

@@ -67,10 +67,11 @@ for line in lines:
     validator.validate(json.loads(line, parse_constant=refuse))
 EOF
 }
-# json FILE EXPRESSION: the expression over `o`, the list of the file's objects, is true.
+# json FILE EXPRESSION ARGUMENT...: the expression over `o`, the list of the file's objects, is true; sys.argv[3] is the
+# first argument.
 json() {
     python3 -c 'import json, sys
 o = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
-sys.exit(0 if eval(sys.argv[2]) else 1)' "$1" "$2"
+sys.exit(0 if eval(sys.argv[2]) else 1)' "$@"
 }
 has_jsonschema() { python3 -c 'import jsonschema' 2>/dev/null; }

@@ -147,8 +147,9 @@ START_TEST(test_formats)
     static const struct {
         double seconds;
         const char *text;
-    } times[] = {{0.0042, "4 ms"},   {0.42, "0.42 s"},        {12.34, "12.3 s"},
-                 {61, "1 min 01 s"}, {3599.9, "59 min 59 s"}, {0, "0 ms"}};
+    } times[] = {{0.0042, "4 ms"},        {0.42, "0.42 s"},     {12.34, "12.3 s"},   {61, "1 min 01 s"},
+                 {3599.9, "59 min 59 s"}, {0, "0 ms"},          {59.9, "59.9 s"},    {59.97, "1 min 00 s"},
+                 {180, "3 min 00 s"},     {3600, "1 h 00 min"}, {7384, "2 h 03 min"}};
     char out[TXM_FORMAT_BYTES];
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         ck_assert_str_eq(txm_format_bytes(sizes[i].bytes, out), sizes[i].text);

@@ -43,7 +43,7 @@ typedef struct check_args {
 /* ---- findings --------------------------------------------------------------------------------------------------- */
 
 /* What keeps a texture from being rendered fresh is an error; what lint sees is a warning. Ids are stable. */
-typedef enum state { FRESH, AS_IS, OUTDATED, MISSING, UNUSABLE, NO_IMAGE, STATES } state;
+typedef enum state { FRESH, AS_IS, OUTDATED, MISSING, UNUSABLE, NO_IMAGE, FAILED, STATES } state;
 
 static const struct {
     const char *id, *word;
@@ -51,13 +51,14 @@ static const struct {
     [FRESH] = {"fresh", "fresh"},          [AS_IS] = {"as-is", "used as they are"},
     [OUTDATED] = {"outdated", "outdated"}, [MISSING] = {"missing", "missing"},
     [UNUSABLE] = {"unusable", "unusable"}, [NO_IMAGE] = {"no-image", "without an image"},
+    [FAILED] = {"failed", "not checked"},
 };
 
 /* An id that does not exist would silently ignore nothing: it is refused, with the list of those that do. */
 static txm_status check_id(const char *text, void *field, txm_error *err)
 {
     (void)field;
-    for (int s = OUTDATED; s < STATES; s++)
+    for (int s = OUTDATED; s < FAILED; s++)
         if (!strcmp(text, states[s].id))
             return TXM_OK;
     for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
@@ -181,7 +182,7 @@ static void on_done(void *user, const txm_batch_file *file)
     checking *c = user;
     const txm_error *err = file->err;
     char text[TXM_MESSAGE_BYTES] = "";
-    state s = NO_IMAGE;
+    state s = err->status == TXM_STATUS_NOT_FOUND ? NO_IMAGE : FAILED;
     if (err->status == TXM_STATUS_CANCELLED)
         return;
     c->total++;
@@ -235,6 +236,14 @@ static bool names_folder(const txm_operands *operands)
     return false;
 }
 
+static void print_option(const txm_operands *operands, const char *name, const char *shown, const char *value)
+{
+    if (!txm_opt_given(operands, name))
+        return;
+    printf(" %s ", shown);
+    txm_print_argument(value);
+}
+
 /* "txmill make -r textures": the command that would put things right. */
 static void print_command(const checking *c, const txm_operands *operands)
 {
@@ -244,15 +253,17 @@ static void print_command(const checking *c, const txm_operands *operands)
     fputs(c->damaged ? " --force" : "", stdout);
     fputs(names_folder(operands) ? " -r" : "", stdout);
     /* What a .txmill says need not be said again. */
-    if (txm_opt_given(operands, "preset"))
-        printf(" --preset %s", a->rules.preset);
-    if (txm_opt_given(operands, "cache-dir")) {
-        fputs(" -d ", stdout);
-        txm_print_safe(a->cache_dir);
-    }
+    print_option(operands, "preset", "--preset", a->rules.preset);
+    print_option(operands, "ocio", "--ocio", a->config.ocio);
+    print_option(operands, "working-space", "--working-space", a->config.working_space);
+    print_option(operands, "cache-dir", "-d", a->cache_dir);
+    for (size_t i = 0; i < txm_project_state()->rules; i++)
+        print_option(operands, "rule", "--rule", a->rules.rules.items[i]);
+    for (size_t i = 0; i < txm_project_state()->rule_files; i++)
+        print_option(operands, "rules", "--rules", a->rules.rule_files.items[i]);
     for (size_t i = 0; i < operands->count; i++) {
         putchar(' ');
-        txm_print_safe(operands->items[i]);
+        txm_print_argument(operands->items[i]);
     }
 }
 

@@ -14,6 +14,7 @@
 #include "core/fail.h"
 #include "tools/options/args.h"
 #include "tools/options/opt.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
@@ -182,20 +183,21 @@ static txm_status list_json(const txm_color_config *config, txm_error *err)
  * belongs to. */
 static int run_colorspaces(void *p, const txm_operands *operands)
 {
-    const colorspaces_args *args = p;
-    txm_color_options color = {.struct_size = sizeof(txm_color_options),
-                               .ocio_path = args->config.ocio,
-                               .working_space = args->config.working_space};
+    colorspaces_args *args = p;
+    const txm_project_targets project = {NULL, &args->config, NULL, NULL};
     txm_color_config *config = NULL;
     txm_error err = {0};
     if (operands->count) {
         txm_fail(&err, TXM_STATUS_USAGE, "unexpected argument '%s'; a config is named with --ocio", operands->items[0]);
         return txm_finish_failed(&err, 0);
     }
-    txm_status status = txm_color_load(&color, &config, &err);
-    if (!strncmp(err.message, "working space ", 14)) {
-        err.status = status = TXM_STATUS_USAGE;
-        txm_error_prefix(&err, "--working-space");
+    txm_status status = txm_project_apply(&project, operands, &err);
+    const txm_color_options color = {.struct_size = sizeof(txm_color_options),
+                                     .ocio_path = args->config.ocio,
+                                     .working_space = args->config.working_space};
+    if (status == TXM_OK && txm_color_load(&color, &config, &err) != TXM_OK) {
+        txm_config_explain(&args->config, &err);
+        status = err.status;
     }
     if (status == TXM_OK)
         status = (args->json ? list_json : args->names ? list_names : list_text)(config, &err);

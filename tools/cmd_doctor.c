@@ -10,8 +10,8 @@
  * hold secrets are not among those listed.
  */
 #include <libdeflate.h>
-#include <openssl/crypto.h>
 #include <openexr.h>
+#include <openssl/crypto.h>
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,6 +191,7 @@ static void examine_config(examination *x, const txm_config_args *args)
     txm_error err = {0};
     char text[VALUE];
     if (txm_color_load(&how, &config, &err) != TXM_OK) {
+        txm_config_explain(args, &err);
         tell(x, BAD, "config", "OpenColorIO", err.message);
         return;
     }
@@ -210,14 +211,14 @@ static const char *file_system(const char *path)
         unsigned long type;
         const char *name;
     } kinds[] = {
-        {0xEF53, "ext4"},           {0x58465342, "xfs"},       {0x9123683E, "btrfs"},    {0x01021994, "tmpfs"},
-        {0x794C7630, "overlayfs"},  {0x6969, "nfs"},           {0xFE534D42, "smb"},      {0xFF534D42, "cifs"},
-        {0x517B, "smb"},            {0x65735546, "fuse"},      {0x2FC12FC1, "zfs"},      {0x00C36400, "ceph"},
-        {0x0BD00BD0, "lustre"},     {0x47504653, "gpfs"},      {0x19830326, "beegfs"},   {0x5346414F, "afs"},
-        {0x01021997, "9p"},         {0x4D44, "vfat"},          {0x5346544E, "ntfs"},     {0x7366746E, "ntfs3"},
-        {0x2011BAB0, "exfat"},      {0xF2F52010, "f2fs"},      {0x73717368, "squashfs"}, {0xE0F5E1E2, "erofs"},
-        {0x858458F6, "ramfs"},      {0x9660, "isofs"},         {0x52654973, "reiserfs"}, {0x3153464A, "jfs"},
-        {0x01161970, "gfs2"},       {0x7461636F, "ocfs2"},     {0x6A656A63, "virtiofs"}, {0xCA451A4E, "bcachefs"},
+        {0xEF53, "ext4"},          {0x58465342, "xfs"},   {0x9123683E, "btrfs"},    {0x01021994, "tmpfs"},
+        {0x794C7630, "overlayfs"}, {0x6969, "nfs"},       {0xFE534D42, "smb"},      {0xFF534D42, "cifs"},
+        {0x517B, "smb"},           {0x65735546, "fuse"},  {0x2FC12FC1, "zfs"},      {0x00C36400, "ceph"},
+        {0x0BD00BD0, "lustre"},    {0x47504653, "gpfs"},  {0x19830326, "beegfs"},   {0x5346414F, "afs"},
+        {0x01021997, "9p"},        {0x4D44, "vfat"},      {0x5346544E, "ntfs"},     {0x7366746E, "ntfs3"},
+        {0x2011BAB0, "exfat"},     {0xF2F52010, "f2fs"},  {0x73717368, "squashfs"}, {0xE0F5E1E2, "erofs"},
+        {0x858458F6, "ramfs"},     {0x9660, "isofs"},     {0x52654973, "reiserfs"}, {0x3153464A, "jfs"},
+        {0x01161970, "gfs2"},      {0x7461636F, "ocfs2"}, {0x6A656A63, "virtiofs"}, {0xCA451A4E, "bcachefs"},
     };
     static char unknown[48];
     struct statfs fs;
@@ -291,7 +292,8 @@ static void examine_project(examination *x)
 /* Exit code 5 if anything is bad, so that a farm can run it as a check of its nodes. */
 static int run_doctor(void *p, const txm_operands *operands)
 {
-    const doctor_args *args = p;
+    doctor_args *args = p;
+    const txm_project_targets project = {NULL, &args->config, NULL, NULL};
     examination x = {.json = args->json, .tally = {.total = 1}};
     txm_error err = {0};
     const char *temp = getenv("TMPDIR");
@@ -300,6 +302,8 @@ static int run_doctor(void *p, const txm_operands *operands)
                  operands->items[0]);
         return txm_finish_failed(&err, 0);
     }
+    /* What is wrong with the project is found below. */
+    txm_project_apply(&project, operands, &err);
     examine_program(&x);
     examine_libraries(&x);
     examine_devices(&x);
@@ -316,5 +320,6 @@ static int run_doctor(void *p, const txm_operands *operands)
     return txm_finish(&x.tally);
 }
 
-TXM_COMMAND(doctor, doctor_args, .purpose = "Print what a bug report needs: versions, libraries, devices, config, limits",
+TXM_COMMAND(doctor, doctor_args,
+            .purpose = "Print what a bug report needs: versions, libraries, devices, config, limits",
             .synopsis = "[OPTION...]", .exits = TXM_EXITS_FINDINGS);

@@ -15,9 +15,11 @@
 #include <unistd.h>
 
 #include "core/fail.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/json.h"
+#include "tools/output/say.h"
 #include "tools/output/text.h"
 
 enum { SETTINGS_SCHEMA_VERSION = 1 };
@@ -85,6 +87,32 @@ static void show(const char *path, const txm_project *project, bool json)
     }
 }
 
+static txm_status show_place(const txm_input *place, bool json, txm_error *err)
+{
+    char *path = (char *)place->path;
+    txm_project project;
+    if (txm_place_check(place, err) != TXM_OK)
+        return err->status;
+    if (access(path, F_OK) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    if (txm_project_find(&path, 1, &project, err) != TXM_OK)
+        return err->status;
+    show(path, &project, json);
+    txm_project_free(&project);
+    return TXM_OK;
+}
+
+static void report_failure(const txm_error *err, bool json)
+{
+    txm_say(TXM_SAY_ERROR, "%s", err->message);
+    if (!json)
+        return;
+    cJSON *o = txm_json_new("txmill.settings", SETTINGS_SCHEMA_VERSION);
+    txm_json_text(o, "type", "error");
+    txm_json_error(o, err);
+    txm_json_emit(o);
+}
+
 /* Without a path, those of this folder. */
 static int run_settings(void *p, const txm_operands *operands)
 {
@@ -92,22 +120,21 @@ static int run_settings(void *p, const txm_operands *operands)
     txm_tally tally = {0};
     txm_error err = {0};
     static char *here[] = {".", NULL};
-    char **paths = operands->count ? operands->items : here;
-    for (size_t i = 0; i < (operands->count ? operands->count : 1); i++) {
-        txm_project project;
-        if (access(paths[i], F_OK) != 0) {
-            txm_fail_errno(&err, errno, "%s: cannot be examined", paths[i]);
-            return txm_finish_failed(&err, 1);
-        }
-        if (txm_project_find(&paths[i], 1, &project, &err) != TXM_OK)
-            return txm_finish_failed(&err, 0);
-        show(paths[i], &project, args->json);
-        txm_project_free(&project);
-        txm_tally_add(&tally, TXM_OK);
+    const txm_operands otherwise_here = {.items = here, .count = 1};
+    txm_inputs *places = NULL;
+    if (args->json)
+        txm_finish_in_json("txmill.settings", SETTINGS_SCHEMA_VERSION);
+    if (txm_places_collect("settings", "path", operands->count ? operands : &otherwise_here, &places, &err) != TXM_OK)
+        return txm_finish_failed(&err, 0);
+    for (size_t i = 0; i < txm_inputs_count(places); i++) {
+        txm_error_clear(&err);
+        if (show_place(txm_inputs_at(places, i), args->json, &err) != TXM_OK)
+            report_failure(&err, args->json);
+        txm_tally_add(&tally, err.status);
     }
+    txm_inputs_free(&places);
     return txm_finish(&tally);
 }
 
 TXM_COMMAND(settings, settings_args, .purpose = "Show the settings for a path, and where each comes from",
-            .synopsis = "[OPTION...] [PATH...]", .operand_values = TXM_VALUES_FILE,
-            .exits = TXM_EXITS_FAIL);
+            .synopsis = "[OPTION...] [PATH...]", .operand_values = TXM_VALUES_FILE, .exits = TXM_EXITS_FAIL);

@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/clock.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
+#include "core/spelling.h"
 #include "core/text.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/guard.h"
@@ -98,15 +101,17 @@ static const txm_option textures[] = {
                .help = "How the level follows from the derivatives (default: cycles)"),
     TXM_OPTION(CHOICE, "mode", AT(mode), .arg = "MODE", .values = "stochastic stochastic-full floor trilinear",
                .help = "What becomes of a level's fraction (default: stochastic)"),
+    TXM_OPTION_CACHE_DIR(AT(cache_dir), "Folder of the tx files (default: blender_tx beside each image)", NULL),
     TXM_OPTION(FLAG, "untextured", AT(untextured), .help = "Look nothing up: what the picture costs without textures"),
     {0},
 };
 static const txm_option engines[] = {
     TXM_OPTION(CHOICE, "engine", AT(engine), .arg = "ENGINE", .values = "wave blocking reference",
                .help = "What runs the paths (default: wave)",
-               .more = "Wave steps many paths at once and loads what they miss in batches, as renderers on GPUs do. "
-                       "Blocking follows one path per thread, which waits for each tile. Reference loads all tiles of all "
-                       "levels first. All three give the same bits."),
+               .more =
+                   "Wave steps many paths at once and loads what they miss in batches, as renderers on GPUs do. "
+                   "Blocking follows one path per thread, which waits for each tile. Reference loads all tiles of all "
+                   "levels first. All three give the same bits."),
     TXM_OPTION(UINT, "lanes", AT(lanes), .arg = "N", .min = 1, .max = 1 << 20,
                .help = "Paths per wave, 1 to 1048576 (default: 65536)"),
     TXM_OPTION_JOBS(AT(threads)),
@@ -133,9 +138,13 @@ static const txm_option outputs[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Picture", pictures, 0}, {"Textures", textures, 0},
-    {"Engine", engines, 0},   {"Colour", txm_config_options, offsetof(txm_stream_args, config)},
-    {"Output", outputs, 0},   {0}};
+    {"Picture", pictures, 0},
+    {"Images of built-in scenes", txm_tx_files_options, offsetof(txm_stream_args, images)},
+    {"Textures", textures, 0},
+    {"Engine", engines, 0},
+    {"Colour", txm_config_options, offsetof(txm_stream_args, config)},
+    {"Output", outputs, 0},
+    {0}};
 
 /* The library's defaults, so that documentation and program cannot differ; but for the tile, where Blender's
  * default is the sensible one. */
@@ -174,19 +183,129 @@ static bool is_builtin(const char *name)
     return false;
 }
 
+/* A scene with the images that the operands name; a UDIM set counts once, by its pattern. */
+static txm_status open_builtin(const txm_stream_args *a, const char *name, const txm_operands *given,
+                               txm_render_scene **scene, txm_error *err)
+{
+    const txm_files_how how = {.command = "stream", .what = "image", .may_be_none = !given->count};
+    txm_inputs *inputs = NULL;
+    txm_status status = txm_files_collect(&how, &a->images, given, &inputs, err);
+    const char **images = status == TXM_OK ? txm_calloc(txm_inputs_count(inputs) + 1, sizeof *images) : NULL;
+    size_t count = 0;
+    if (status == TXM_OK && !images)
+        status = txm_no_memory(err, name);
+    for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++) {
+        const txm_input *input = txm_inputs_at(inputs, i);
+        const char *path = input->pattern ? input->pattern : input->path;
+        status = txm_input_check(input, err);
+        if (!input->pattern || !count || strcmp(images[count - 1], path) != 0)
+            images[count++] = path;
+    }
+    if (status == TXM_OK)
+        status = txm_render_scene_builtin(name, images, count, a->frame, scene, err);
+    free(images);
+    txm_inputs_free(&inputs);
+    return status;
+}
+
+/* A name that is neither a folder's nor a built-in scene's. */
+static txm_status no_scene(const char *name, txm_error *err)
+{
+    const char *near = NULL, *one;
+    unsigned distance, least = 0;
+    if (access(name, F_OK) == 0)
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                        "%s: is %s, but a scene is a folder with a text scene.txt, as txmill-scene(5) describes it; in "
+                        "Blender, the extension's Export Scene writes one",
+                        name, txm_kind_of_file(name));
+    for (size_t i = 0; (one = txm_render_builtin_name(i)); i++)
+        if (txm_spelling_close(name, one, &distance) && (!near || distance < least)) {
+            near = one;
+            least = distance;
+        }
+    return txm_fail(
+        err, TXM_STATUS_NOT_FOUND,
+        "%s: there is no such folder, nor a built-in scene of this name%s%s%s; there are plane, room, grid, "
+        "udim, sphere and fly",
+        name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+}
+
 /* Images on the command line are for built-in scenes; a folder's scene names its own. */
 static txm_status open_scene(const txm_stream_args *a, const txm_operands *operands, txm_render_scene **scene,
                              txm_error *err)
 {
     const char *name = operands->items[1];
+    const txm_operands images = {.items = operands->items + 2, .count = operands->count - 2};
     if (!is_folder(name) && is_builtin(name))
-        return txm_render_scene_builtin(name, (const char *const *)(operands->items + 2), operands->count - 2, a->frame,
-                                        scene, err);
-    if (operands->count > 2)
+        return open_builtin(a, name, &images, scene, err);
+    if (images.count)
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "%s: images are named in a scene's text; only built-in scenes take them here",
-                        operands->items[2]);
-    return txm_render_scene_open(name, scene, err);
+                        "%s: images are named in a scene's text; only built-in scenes take them here", images.items[0]);
+    return is_folder(name) ? txm_render_scene_open(name, scene, err) : no_scene(name, err);
+}
+
+/* ---- what is written ---- */
+
+enum { OUTPUTS = 7 };
+
+static const char *const what_is_written[OUTPUTS] = {"the picture",       "the map of levels", "the map of misses",
+                                                     "the map of passes", "the page",          "the trace",
+                                                     "the table of tiles"};
+
+static void list_outputs(const txm_stream_args *a, txm_output out[OUTPUTS])
+{
+    const txm_output all[OUTPUTS] = {{"-o", a->output, TXM_OUTPUT_PICTURE, a->force},
+                                     {"--heat-level", a->heat_level, TXM_OUTPUT_PICTURE, a->force},
+                                     {"--heat-misses", a->heat_misses, TXM_OUTPUT_PICTURE, a->force},
+                                     {"--heat-passes", a->heat_passes, TXM_OUTPUT_PICTURE, a->force},
+                                     {"--html", a->html, TXM_OUTPUT_PAGE, a->force},
+                                     {"--trace", a->trace, TXM_OUTPUT_TRACE, a->force},
+                                     {"--tiles", a->tiles, TXM_OUTPUT_TABLE, a->force}};
+    memcpy(out, all, sizeof all);
+}
+
+static txm_status check_outputs(const txm_stream_args *a, bool is_budget, txm_error *err)
+{
+    txm_output files[OUTPUTS];
+    list_outputs(a, files);
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        bool of_budget = files[i].kind == TXM_OUTPUT_TABLE;
+        if (files[i].path && of_budget != is_budget)
+            return txm_fail(err, TXM_STATUS_USAGE,
+                            of_budget ? "%s: use 'txmill stream budget'"
+                                      : "%s: a budget makes no picture; use 'txmill stream render'",
+                            files[i].option);
+        for (size_t k = 0; files[i].path && k < i; k++)
+            if (files[k].path && strcmp(files[k].path, files[i].path) == 0)
+                return txm_fail(err, TXM_STATUS_USAGE, "%s %s: is what %s writes already; give each a name of its own",
+                                files[i].option, files[i].path, files[k].option);
+    }
+    return TXM_OK;
+}
+
+/* What a scene is read from; only its images are worth a guard. */
+static const char *image_of_scene(const void *scene, size_t index)
+{
+    return txm_render_image_path(scene, index);
+}
+
+static txm_status guard_outputs(const txm_stream_args *a, const txm_render_scene *scene, txm_error *err)
+{
+    txm_output files[OUTPUTS];
+    txm_status status = TXM_OK;
+    list_outputs(a, files);
+    for (size_t i = 0; status == TXM_OK && i < OUTPUTS; i++)
+        status = txm_guard_output(&files[i], image_of_scene, scene, err);
+    return status;
+}
+
+static void say_written(const txm_stream_args *a)
+{
+    txm_output files[OUTPUTS];
+    list_outputs(a, files);
+    for (size_t i = 0; i < OUTPUTS; i++)
+        if (files[i].path && strcmp(files[i].path, "-") != 0)
+            txm_say(TXM_SAY_INFO, "%s: wrote %s", files[i].path, what_is_written[i]);
 }
 
 /* ---- running ---- */
@@ -198,9 +317,10 @@ static void show_progress(void *user, uint64_t done, uint64_t all)
     char left[TXM_FORMAT_BYTES];
     double seconds = txm_clock_seconds() - *begin;
     if (txm_say_can_animate())
-        txm_say_status("%3.0f%%  %.1f of %.1f million samples, %s left", 100.0 * (double)done / (double)all,
-                       1e-6 * (double)done, 1e-6 * (double)all,
-                       txm_format_seconds(seconds * (double)(all - done) / (double)(done ? done : 1), left));
+        txm_say_status("%3.0f%%  %.1f of %.1f million samples%s%s%s", 100.0 * (double)done / (double)all,
+                       1e-6 * (double)done, 1e-6 * (double)all, done ? ", " : "",
+                       done ? txm_format_seconds(seconds * (double)(all - done) / (double)done, left) : "",
+                       done ? " left" : "");
 }
 
 /* A budget takes one sample per pixel unless --samples asks for more: it is meant to answer quickly. */
@@ -242,6 +362,7 @@ static txm_render_options options_of(const txm_stream_args *a, bool budget, txm_
     o.trace = a->trace;
     o.heat = a->heat_level || a->heat_misses || a->heat_passes || a->html;
     o.context = context;
+    o.cache_dir = a->cache_dir;
     o.cancel = txm_signal_flag();
     return o;
 }
@@ -281,6 +402,7 @@ static txm_status render(const txm_stream_args *a, const char *name, const txm_r
 {
     txm_render_picture p;
     txm_status status = txm_render(scene, o, &p, err);
+    txm_say_status("%s", "");
     if (status)
         return status;
     status = write_rgb(a->output, p.rgb, p.width, p.height, err);
@@ -306,6 +428,7 @@ static txm_status budget(const txm_stream_args *a, const char *name, const txm_r
 {
     txm_render_budget b;
     txm_status status = txm_render_budget_of(scene, o, &b, err);
+    txm_say_status("%s", "");
     if (status)
         return status;
     if (a->tiles)
@@ -330,24 +453,18 @@ static txm_status check(const txm_stream_args *a, const txm_operands *operands, 
         return txm_fail(err, TXM_STATUS_USAGE,
                         "no scene given: a folder with scene.txt, or one of plane, room, grid, udim, sphere, fly and "
                         "images");
-    const txm_output files[] = {{"-o", a->output, TXM_OUTPUT_PICTURE, a->force},
-                                {"--heat-level", a->heat_level, TXM_OUTPUT_PICTURE, a->force},
-                                {"--heat-misses", a->heat_misses, TXM_OUTPUT_PICTURE, a->force},
-                                {"--heat-passes", a->heat_passes, TXM_OUTPUT_PICTURE, a->force},
-                                {"--html", a->html, TXM_OUTPUT_PAGE, a->force},
-                                {"--trace", a->trace, TXM_OUTPUT_PIXELS, a->force},
-                                {"--tiles", a->tiles, TXM_OUTPUT_PIXELS, a->force}};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        bool of_budget = files[i].path == a->tiles;
-        if (files[i].path && of_budget != *is_budget)
-            return txm_fail(err, TXM_STATUS_USAGE,
-                            of_budget ? "%s: use 'txmill stream budget'"
-                                      : "%s: a budget makes no picture; use 'txmill stream render'",
-                            files[i].option);
-        if (txm_guard_operands(&files[i], operands->items + 1, operands->count - 1, err))
-            return err->status;
-    }
-    return TXM_OK;
+    return check_outputs(a, *is_budget, err);
+}
+
+/* Of a scene's folder, or of the images of a built-in one. */
+static txm_status apply_project(txm_stream_args *a, const txm_operands *operands, txm_error *err)
+{
+    const txm_project_targets project = {&a->cache_dir, &a->config, NULL, &a->threads};
+    txm_operands places = *operands;
+    size_t first = operands->count > 2 ? 2 : 1;
+    places.items += first;
+    places.count -= first;
+    return txm_project_apply(&project, &places, err);
 }
 
 /* Errors are JSON as well once --json is given, from here on. */
@@ -361,11 +478,16 @@ static int run_stream(void *p, const txm_operands *operands)
     const txm_jobs_args jobs = {a->threads};
     if (a->json)
         txm_finish_in_json("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
+    txm_say_set_level(a->quiet ? TXM_SAY_ERROR : TXM_SAY_INFO);
     txm_status status = check(a, operands, &is_budget, &err);
+    if (status == TXM_OK)
+        status = apply_project(a, operands, &err);
     if (status == TXM_OK)
         status = txm_context_for_looking(&a->config, &jobs, &context, &err);
     if (status == TXM_OK)
         status = open_scene(a, operands, &scene, &err);
+    if (status == TXM_OK)
+        status = guard_outputs(a, scene, &err);
     if (status == TXM_OK) {
         const txm_cache_options cache = cache_options_of(a);
         txm_render_options o = options_of(a, is_budget, context, &cache);
@@ -379,6 +501,7 @@ static int run_stream(void *p, const txm_operands *operands)
     txm_context_free(&context);
     if (status)
         return txm_finish_failed(&err, 1);
+    say_written(a);
     txm_tally tally = {0};
     txm_tally_add(&tally, TXM_OK);
     return txm_finish(&tally);

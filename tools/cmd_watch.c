@@ -10,11 +10,12 @@
  * pauses.
  */
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "core/fail.h"
 #include "core/mem.h"
-#include "core/path.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/make/make_run.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
@@ -70,8 +71,8 @@ static void defaults(void *p)
 
 typedef struct rounds {
     const watch_args *args;
-    const char *const *folders;
-    size_t folder_count;
+    const txm_operands *folders; /* all that were given */
+    char **there;                /* room for those that are there now */
     txm_watch *watch;
     unsigned retry_s; /* 0: nothing failed in the last round that a retry may cure */
 } rounds;
@@ -92,21 +93,21 @@ static txm_status retry_later(rounds *r, txm_watch_work what, const txm_operands
 }
 
 /* Folders that are not there now come back by themselves. */
-static size_t folders_there(const rounds *r, char **out)
+static size_t folders_there(const rounds *r)
 {
     size_t count = 0;
-    for (size_t i = 0; i < r->folder_count; i++)
+    for (size_t i = 0; i < r->folders->count; i++)
         if (txm_watch_is_there(r->watch, i))
-            out[count++] = (char *)r->folders[i];
+            r->there[count++] = r->folders->items[i];
     return count;
 }
 
 /* A round is `txmill make` on the files that changed, or on all folders when the kernel lost count. */
-static txm_status run_round(rounds *r, txm_watch_work what, char **folders, txm_error *err)
+static txm_status run_round(rounds *r, txm_watch_work what, txm_error *err)
 {
-    txm_operands operands = {.items = folders};
+    txm_operands operands = {.items = r->there};
     if (what == TXM_WATCH_WORK_EVERYTHING)
-        operands.count = folders_there(r, folders);
+        operands.count = folders_there(r);
     else
         operands.items = (char **)txm_watch_files(r->watch, &operands.count);
     if (!operands.count)
@@ -119,34 +120,81 @@ static txm_status run_round(rounds *r, txm_watch_work what, char **folders, txm_
 
 /* Runs until a signal comes or watching itself fails. A round in which files fail has reported them as make
  * does, and is no reason to end. */
-static txm_status watch_folders(rounds *r, char **folders, txm_error *err)
+static txm_status watch_folders(const watch_args *args, const txm_operands *folders, txm_error *err)
 {
-    const txm_input_args *input = &r->args->make.input;
+    const txm_input_args *input = &args->make.input;
     const txm_inputs_options which = {
         .struct_size = sizeof(txm_inputs_options), .include = input->include.items, .exclude = input->exclude.items};
     const txm_watch_options options = {.struct_size = sizeof(txm_watch_options),
                                        .inputs = &which,
-                                       .settle_s = r->args->settle_s,
-                                       .rescan_s = r->args->rescan_s,
+                                       .settle_s = args->settle_s,
+                                       .rescan_s = args->rescan_s,
                                        .cancel = txm_signal_flag(),
                                        .warn = txm_say_warning};
     char folders_text[TXM_FORMAT_COUNT];
-    txm_status status = txm_watch_new(r->folders, r->folder_count, &options, &r->watch, err);
+    rounds r = {.args = args, .folders = folders, .there = txm_calloc(folders->count, sizeof *r.there)};
+    txm_status status =
+        r.there ? txm_watch_new((const char *const *)folders->items, folders->count, &options, &r.watch, err)
+                : txm_no_memory(err, NULL);
     if (status == TXM_OK)
-        txm_say(TXM_SAY_INFO, "watching %s", txm_format_count(txm_watch_folders(r->watch), "folder", folders_text));
+        txm_say(TXM_SAY_INFO, "watching %s", txm_format_count(txm_watch_folders(r.watch), "folder", folders_text));
     while (status == TXM_OK) {
         txm_watch_work what;
-        status = txm_watch_wait(r->watch, WAIT_SECONDS, &what, err);
+        status = txm_watch_wait(r.watch, WAIT_SECONDS, &what, err);
         if (status == TXM_OK && what != TXM_WATCH_WORK_NOTHING)
-            status = run_round(r, what, folders, err);
+            status = run_round(&r, what, err);
     }
-    txm_watch_free(&r->watch);
+    txm_watch_free(&r.watch);
+    free(r.there);
+    return status;
+}
+
+/* ---- what is given ---------------------------------------------------------------------------------------------- */
+
+static void free_folders(txm_operands *folders)
+{
+    for (size_t i = 0; folders->items && i < folders->count; i++)
+        free(folders->items[i]);
+    free(folders->items);
+}
+
+/* The folders that the operands and the lists among them name. Each round takes them for operands again, where a name
+ * from a list may not be taken for a list. */
+static txm_status collect_folders(const txm_operands *operands, txm_operands *folders, txm_error *err)
+{
+    txm_inputs *places = NULL;
+    folders->count = 0;
+    txm_status status = txm_places_collect("watch", "folder", operands, &places, err);
+    size_t count = status == TXM_OK ? txm_inputs_count(places) : 0;
+    folders->items = status == TXM_OK ? txm_calloc(count + 1, sizeof *folders->items) : NULL;
+    if (status == TXM_OK && !folders->items)
+        status = txm_no_memory(err, NULL);
+    for (size_t i = 0; status == TXM_OK && i < count; i++) {
+        const txm_input *place = txm_inputs_at(places, i);
+        bool special = place->path[0] == '@' || strcmp(place->path, "-") == 0;
+        struct stat st;
+        status = txm_place_check(place, err);
+        if (status == TXM_OK && stat(place->path, &st) == 0 && !S_ISDIR(st.st_mode))
+            status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: is a file, not a folder; name the folder that holds it",
+                              place->path);
+        char *path = status == TXM_OK ? txm_asprintf("%s%s", special ? "./" : "", place->path) : NULL;
+        if (path)
+            folders->items[folders->count++] = path;
+        else if (status == TXM_OK)
+            status = txm_no_memory(err, place->path);
+    }
+    txm_inputs_free(&places);
     return status;
 }
 
 /* Once and before waiting: every round would fail of it. */
-static txm_status check_settings(const txm_make_args *make, txm_error *err)
+static txm_status check_settings(watch_args *args, const txm_operands *folders, txm_error *err)
 {
+    txm_make_args *make = &args->make;
+    const txm_project_targets project = {&make->settings.settings.cache_dir, &make->config, &make->rules,
+                                         &make->running.threads};
+    if (txm_project_apply(&project, folders, err) != TXM_OK)
+        return err->status;
     const txm_jobs_args jobs = {make->running.threads};
     txm_rules *rules = NULL;
     txm_context *context = NULL;
@@ -155,6 +203,8 @@ static txm_status check_settings(const txm_make_args *make, txm_error *err)
         txm_settings_check(&make->settings.settings, rules, txm_context_color(context), err);
     txm_context_free(&context);
     txm_rules_free(&rules);
+    if (err->status == TXM_OK)
+        txm_settings_args_warn(&make->settings);
     return err->status;
 }
 
@@ -166,38 +216,14 @@ static int run_watch(void *p, const txm_operands *operands)
     txm_settings_args_finish(&args->make.settings, operands);
     txm_report_args_apply(&args->make.report);
     args->make.input.recursive = args->make.watching = true;
-    if (!operands->count) {
-        txm_fail(&err, TXM_STATUS_USAGE, "no folder given; 'txmill watch --help' lists the options");
-        return txm_finish_failed(&err, 0);
-    }
-    for (size_t i = 0; i < operands->count; i++) {
-        if (operands->items[i][0] == '@') {
-            txm_fail(&err, TXM_STATUS_USAGE, "%s: watch takes folders; ./%s names one that begins with '@'",
-                     operands->items[i], operands->items[i]);
-            return txm_finish_failed(&err, 0);
-        }
-        const char *hint = access(operands->items[i], F_OK) == 0 ? NULL : txm_path_hint(operands->items[i]);
-        if (hint) {
-            txm_fail(&err, TXM_STATUS_USAGE, "%s: %s", operands->items[i], hint);
-            return txm_finish_failed(&err, 0);
-        }
-    }
-    const txm_project_targets project = {&args->make.settings.settings.cache_dir, &args->make.config, &args->make.rules,
-                                         &args->make.running.threads};
-    if (txm_project_apply(&project, operands, &err) != TXM_OK)
-        return txm_finish_failed(&err, 0);
-    if (check_settings(&args->make, &err) != TXM_OK)
-        return txm_finish_failed(&err, 0);
-    txm_settings_args_warn(&args->make.settings);
-    char **folders = txm_calloc(operands->count, sizeof *folders);
-    rounds r = {.args = args, .folders = (const char *const *)operands->items, .folder_count = operands->count};
-    if (!folders)
-        txm_fail(&err, TXM_STATUS_NO_MEMORY, "out of memory");
-    else
-        watch_folders(&r, folders, &err);
-    free(folders);
+    txm_operands folders = *operands;
+    folders.items = NULL;
+    if (collect_folders(operands, &folders, &err) == TXM_OK && check_settings(args, &folders, &err) == TXM_OK)
+        watch_folders(args, &folders, &err);
+    size_t count = folders.count;
+    free_folders(&folders);
     const txm_tally stopped = {0};
-    return err.status == TXM_STATUS_CANCELLED ? txm_finish(&stopped) : txm_finish_failed(&err, operands->count);
+    return err.status == TXM_STATUS_CANCELLED ? txm_finish(&stopped) : txm_finish_failed(&err, count);
 }
 
 TXM_COMMAND(watch, watch_args, .purpose = "Watch folders, and convert what appears or changes there",

@@ -98,6 +98,7 @@ typedef struct txm_render_options {
     /* May be NULL: samples finished so far of all. From the calling thread. */
     void (*progress)(void *user, uint64_t done, uint64_t all);
     void *progress_user;
+    const char *cache_dir; /* the folder of the tx files, as in txm_settings; NULL: blender_tx beside each image */
 } txm_render_options;
 
 /* Opens options of struct_size bytes: 4 samples, 3 bounces, seed 1, one render tile, wave of 65536 lanes, compact

@@ -124,7 +124,8 @@ static float take_number(parser *p, const char *what)
         if (!*end && isfinite(f))
             return f;
     }
-    fail(p, TXM_STATUS_CORRUPT, n ? "%s must be a number, not '%.*s'" : "%s is missing", what, (int)(n < 40 ? n : 40), word);
+    fail(p, TXM_STATUS_CORRUPT, n ? "%s must be a number, not '%.*s'" : "%s is missing", what, (int)(n < 40 ? n : 40),
+         word);
     return 0.0f;
 }
 
@@ -282,8 +283,7 @@ static uint32_t refer(parser *p, char kind, const char *what)
     ((parser_)->failed || (parser_)->scene->kind##_count >= UINT32_MAX - 1 ||                                          \
              !TXM_GROW((parser_)->scene->kind##s, (parser_)->scene->kind##_capacity, (parser_)->scene->kind##_count)   \
          ? (fail_memory(parser_), NULL)                                                                                \
-         : memset(&(parser_)->scene->kind##s[(parser_)->scene->kind##_count++], 0,                                     \
-                  sizeof *(parser_)->scene->kind##s))
+         : memset(&(parser_)->scene->kind##s[(parser_)->scene->kind##_count++], 0, sizeof *(parser_)->scene->kind##s))
 
 /* ---- statements ---- */
 
@@ -537,9 +537,9 @@ static const struct {
     const char *word;
     void (*read)(parser *p);
 } statements[] = {
-    {"title", read_title},       {"size", read_size},         {"camera", read_camera}, {"lens", read_lens},
+    {"title", read_title},       {"size", read_size},         {"camera", read_camera},   {"lens", read_lens},
     {"image", read_image},       {"material", read_material}, {"texture", read_texture}, {"mesh", read_mesh},
-    {"instance", read_instance}, {"quad", read_quad},         {"sphere", read_sphere}, {"light", read_light},
+    {"instance", read_instance}, {"quad", read_quad},         {"sphere", read_sphere},   {"light", read_light},
     {"world", read_world},
 };
 
@@ -634,11 +634,12 @@ txm_status txm_scene_read(txm_render_scene *scene, const char *path, txm_error *
     if (!file || !scene->folder)
         status = txm_no_memory(err, path);
     else if (!text && errno == EINVAL)
-        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a file", file);
+        status =
+            txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a file, but a scene is a folder with a text scene.txt", file);
     else if (!text && errno == EFBIG)
         status = txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %d MB", file, MAX_TEXT_BYTES >> 20);
     else if (!text)
-        status = txm_fail_errno(err, errno, "%s", file);
+        status = txm_fail_errno(err, errno, "%s: the scene cannot be opened", file);
     else
         status = txm_scene_parse(scene, file, path, text, bytes, err);
     free(text);

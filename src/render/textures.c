@@ -57,28 +57,31 @@ txm_status txm_scene_find_udims(txm_scene_image *image, txm_error *err)
 }
 
 /* The tx file that Cycles would load for an image. */
-static txm_status find_tx(txm_context *context, const txm_scene_image *image, const char *path, char **tx,
+static txm_status find_tx(const txm_render_options *o, const txm_scene_image *image, const char *path, char **tx,
                           txm_error *err)
 {
     txm_settings settings;
     txm_resolve_options how;
     txm_resolution r;
-    if (!context || txm_path_has_ext(path, ".tx")) {
+    if (!o->context || txm_path_has_ext(path, ".tx")) {
         *tx = txm_strdup(path);
         return *tx ? TXM_OK : txm_no_memory(err, path);
     }
     txm_settings_init(&settings);
     settings.colorspace = image->colorspace;
     settings.alpha = image->alpha;
+    settings.cache_dir = o->cache_dir;
     txm_resolve_options_init(&how);
     how.no_decoding = true;
-    txm_status status = txm_resolve_image(context, path, &settings, &how, &r, err);
+    txm_status status = txm_resolve_image(o->context, path, &settings, &how, &r, err);
     if (status)
         return status;
     if (r.state != TXM_TX_STATE_FRESH && r.state != TXM_TX_STATE_SOURCE)
         status = txm_fail(err, TXM_STATUS_NOT_FOUND,
-                          "%s: its tx file is %s; make it with 'txmill make -c \"%s\" -a %s \"%s\"'", path,
-                          txm_tx_state_name(r.state), image->colorspace, txm_alpha_name(image->alpha), path);
+                          "%s: its tx file is %s%s%s; make it with 'txmill make -c \"%s\" -a %s%s%s%s \"%s\"'", path,
+                          txm_tx_state_name(r.state), *r.reason ? ": " : "", r.reason, image->colorspace,
+                          txm_alpha_name(image->alpha), o->cache_dir ? " -d \"" : "", o->cache_dir ? o->cache_dir : "",
+                          o->cache_dir ? "\"" : "", path);
     else if (!(*tx = txm_strdup(r.path)))
         status = txm_no_memory(err, path);
     txm_resolution_clear(&r);
@@ -119,12 +122,12 @@ static txm_status enter(txm_render_textures *t, uint32_t texture, uint32_t image
 
 /* The file's header is read now, although the cache would open it later: where a level is chosen needs its
  * size. */
-static txm_status add_file(txm_render_textures *t, txm_context *context, const txm_render_scene *scene, uint32_t image,
-                           const char *path, bool load, uint32_t *texture, txm_error *err)
+static txm_status add_file(txm_render_textures *t, const txm_render_options *o, const txm_render_scene *scene,
+                           uint32_t image, const char *path, bool load, uint32_t *texture, txm_error *err)
 {
     const txm_scene_image *from = &scene->images[image];
     char *tx = NULL;
-    txm_status status = find_tx(context, from, path, &tx, err);
+    txm_status status = find_tx(o, from, path, &tx, err);
     if (status == TXM_OK)
         status = read_shape(tx, &t->bound[image], err);
     if (status == TXM_OK)
@@ -140,15 +143,15 @@ static txm_status add_file(txm_render_textures *t, txm_context *context, const t
 
 /* Its tiles are registered as textures, then the set over them. Nothing serves distant views but the tiles
  * themselves: there is no base texture. */
-static txm_status add_udim(txm_render_textures *t, txm_context *context, const txm_render_scene *scene, uint32_t image,
-                           bool load, uint32_t *texture, txm_error *err)
+static txm_status add_udim(txm_render_textures *t, const txm_render_options *o, const txm_render_scene *scene,
+                           uint32_t image, bool load, uint32_t *texture, txm_error *err)
 {
     const txm_scene_image *from = &scene->images[image];
     uint32_t *parts = txm_calloc(from->udim_count, sizeof *parts);
     txm_status status = parts ? TXM_OK : txm_no_memory(err, from->path);
     for (size_t i = 0; status == TXM_OK && i < from->udim_count; i++) {
         char *path = udim_path(from->path, from->udims[i]);
-        status = path ? add_file(t, context, scene, image, path, load, &parts[i], err) : txm_no_memory(err, from->path);
+        status = path ? add_file(t, o, scene, image, path, load, &parts[i], err) : txm_no_memory(err, from->path);
         free(path);
     }
     const txm_cache_udim udim = {from->udims, parts, from->udim_count, TXM_NO_TEXTURE, 0, 0};
@@ -171,9 +174,8 @@ static txm_status add_image(txm_render_textures *t, const txm_render_options *o,
     bound->how.rule = (uint8_t)o->rule;
     bound->how.mode = (uint8_t)o->mode;
     bound->how.filter = (uint8_t)from->filter;
-    txm_status status = from->udim_count
-                            ? add_udim(t, o->context, scene, image, load, &bound->texture, err)
-                            : add_file(t, o->context, scene, image, from->path, load, &bound->texture, err);
+    txm_status status = from->udim_count ? add_udim(t, o, scene, image, load, &bound->texture, err)
+                                         : add_file(t, o, scene, image, from->path, load, &bound->texture, err);
     if (status)
         return status;
     /* The blocking look-ups of a cache add its bias themselves. */

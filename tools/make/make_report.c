@@ -187,18 +187,20 @@ void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *to
     snprintf(report->list_key, sizeof report->list_key, "%s", totals->list_key);
 }
 
-/* What is up to date is counted; whoever asks for one file alone, or with -v, sees it. */
+/* What is up to date is counted; -v shows it. */
 static bool worth_a_line(const txm_make_report *report, const txm_result *result)
 {
-    return result->outcome != TXM_OUTCOME_UP_TO_DATE || result->otherwise || report->verbose ||
-           (report->inputs == 1 && !report->watching);
+    return result->outcome != TXM_OUTCOME_UP_TO_DATE || result->otherwise || report->verbose;
 }
 
 void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
 {
     const txm_result *result = file->result;
     const txm_error *err = file->err;
+    bool shown =
+        err->status == TXM_OK && !report->json && !report->key && !report->quiet && worth_a_line(report, result);
     pthread_mutex_lock(&report->lock);
+    report->lines += shown;
     txm_tally_add(&report->tally, err->status);
     if (err->status == TXM_OK) {
         report->count[result->outcome]++;
@@ -213,7 +215,7 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
         print_json(report, file);
     if (err->status == TXM_OK && !report->json && report->key)
         txm_make_print_key(file);
-    else if (err->status == TXM_OK && !report->json && !report->quiet && worth_a_line(report, result))
+    else if (shown)
         txm_make_print_file(file, report->plan);
     for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
         if (file->lint & bit)
@@ -311,11 +313,12 @@ static void close_log(txm_make_report *report)
 int txm_make_report_finish(txm_make_report *report)
 {
     double seconds = txm_clock_seconds() - report->begin;
-    /* A summary is worth its line when there were several files or something went wrong. */
+    /* A summary is worth its line when there were several files, something went wrong, or nothing else is said. */
+    bool silent = report->count[TXM_OUTCOME_UP_TO_DATE] && !report->lines && !report->watching;
     if (report->json || report->log)
         print_json_summary(report, seconds);
     if (!report->json && !(report->stopped && !report->count[TXM_OUTCOME_CREATED]) &&
-        ((report->inputs > 1 && !report->key) || report->tally.failed))
+        (((report->inputs > 1 || silent) && !report->key) || report->tally.failed))
         say_summary(report, seconds);
     close_log(report);
     pthread_mutex_destroy(&report->lock);

@@ -10,28 +10,29 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "tools/output/exits.h"
 #include "tools/options/shard_args.h"
+#include "tools/output/exits.h"
 #include "txmill/batch.h"
 
 enum { TXM_MAKE_SCHEMA_VERSION = 1 };
 
 typedef struct txm_make_report {
     pthread_mutex_t lock;
-    bool stopped; /* the run failed as a whole */
+    bool stopped;                    /* the run failed as a whole */
     bool json, quiet, verbose, plan; /* plan: costs are shown */
-    bool watching;                   /* nobody asked for this very file */
-    uint32_t tile_px;       /* of the files that are made */
-    int key;                /* only keys are: 1 of the settings, 2 of the content as well */
-    txm_shard_args shard;   /* count 0: none */
-    size_t inputs;          /* given (of the shard), not all of which need be started */
+    bool watching;                   /* a round that found nothing to do says nothing */
+    size_t lines;                    /* printed, one a file */
+    uint32_t tile_px;                /* of the files that are made */
+    int key;                         /* only keys are: 1 of the settings, 2 of the content as well */
+    txm_shard_args shard;            /* count 0: none */
+    size_t inputs;                   /* given (of the shard), not all of which need be started */
     size_t count[TXM_OUTCOME_SAME + 1];
     txm_batch_totals totals;
     char list_key[TXM_KEY_HEX]; /* copy of what the totals say */
     txm_tally tally;
     uint64_t tx_bytes;
     double begin; /* of the monotonic clock */
-    FILE *log; /* gets the JSON, too; NULL: none */
+    FILE *log;    /* gets the JSON, too; NULL: none */
     const char *log_path;
     int log_errno; /* of a line that could not be written; 0: none */
 } txm_make_report;

@@ -7,10 +7,12 @@
  */
 #include "tools/options/args.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/fail.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 
@@ -266,8 +268,29 @@ txm_status txm_context_make(const txm_context_options *options, txm_context **ou
     txm_status status = txm_context_new(options, out, &own);
     if (status == TXM_OK)
         return status;
-    /* A misspelt name is a mistake of the command line, found once and before any file. */
-    if (options->working_space && !strncmp(own.message, "working space ", 14))
-        return txm_fail(err, TXM_STATUS_USAGE, "--working-space: %s", own.message);
-    return txm_fail(err, status, "%s", own.message);
+    const txm_config_args config = {options->ocio_path, options->working_space};
+    txm_config_explain(&config, &own);
+    return txm_fail(err, own.status, "%s", own.message);
+}
+
+void txm_config_blame(const char *origin, txm_error *err)
+{
+    char *advice = strstr(err->message, "; name another one with --ocio");
+    if (advice)
+        snprintf(advice, sizeof err->message - (size_t)(advice - err->message),
+                 "; name another config there, or none for the built-in one");
+    txm_error_prefix(err, "%s", origin);
+}
+
+void txm_config_explain(const txm_config_args *config, txm_error *err)
+{
+    const char *origin =
+        config->ocio && err->status == TXM_STATUS_CONFIG ? txm_project_origin(config->ocio, NULL) : NULL;
+    if (origin)
+        txm_config_blame(origin, err);
+    /* A misspelt name is a mistake of the command line or the project, found once and before any file. */
+    if (config->working_space && !strncmp(err->message, "working space ", 14)) {
+        err->status = TXM_STATUS_USAGE;
+        txm_error_prefix(err, "%s", txm_project_origin(config->working_space, "--working-space"));
+    }
 }

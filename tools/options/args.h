@@ -23,7 +23,7 @@
     {                                                                                                                  \
         .name = "force", .letter = 'f', .type = TXM_OPT_FLAG, field,                                                   \
         .help = "Write even over a file of another kind, or over the image that a tx file was made from",              \
-        .more = "Without it only what txmill wrote itself is replaced. An input of the command is never overwritten."   \
+        .more = "Without it only what txmill wrote itself is replaced. An input of the command is never overwritten."  \
     }
 
 #define TXM_OPTION_CACHE_DIR(field, text, explanation)                                                                 \
@@ -39,13 +39,13 @@
 /* For commands that give a verdict. */
 #define TXM_OPTION_QUICK(field)                                                                                        \
     {                                                                                                                  \
-        .name = "quick", .type = TXM_OPT_FLAG, field, .help = "Do not decode tiles; damage in them goes unnoticed",      \
-        .more = "Header, levels, name and time are still looked at. For many files on a slow share."                  \
+        .name = "quick", .type = TXM_OPT_FLAG, field, .help = "Do not decode tiles; damage in them goes unnoticed",    \
+        .more = "Header, levels, name and time are still looked at. For many files on a slow share."                   \
     }
 #define TXM_OPTION_JOBS(field)                                                                                         \
     {                                                                                                                  \
         .name = "jobs", .letter = 'j', .type = TXM_OPT_UINT, field, .arg = "N", .min = 1, .max = 1024,                 \
-        .help = "Number of threads (default: as many as the process may use)"                                       \
+        .help = "Number of threads (default: as many as the process may use)"                                          \
     }
 
 /* The OCIO config, for every command that looks up colour spaces. */
@@ -92,7 +92,13 @@ void txm_report_args_apply(const txm_report_args *args);
 txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs_args *jobs, txm_context **out,
                                    txm_error *err);
 
-/* txm_context_new, with USAGE for a working space that the config lacks. */
+/* Says of a config that could not be loaded where it, or its working space, was asked for; USAGE for a working space
+ * that it lacks. */
+void txm_config_explain(const txm_config_args *config, txm_error *err);
+/* Says so of a config that a .txmill or a variable names: `origin`. */
+void txm_config_blame(const char *origin, txm_error *err);
+
+/* txm_context_new, with failures explained so. */
 txm_status txm_context_make(const txm_context_options *options, txm_context **out, txm_error *err);
 
 /* Fills the options of a context from the parsed groups, with messages going to txm_say. */

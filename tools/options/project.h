@@ -45,8 +45,8 @@ typedef struct txm_project {
     size_t count;
 } txm_project;
 
-/* What holds for the operands, if each leads to the same .txmill; where they lead to several, the variables alone. "" and
- * no operands mean the current folder. USAGE for a file that cannot be understood, with its line; NO_MEMORY, what
+/* What holds for the operands, if each leads to the same .txmill; where they lead to several, the variables alone. ""
+ * and no operands mean the current folder. USAGE for a file that cannot be understood, with its line; NO_MEMORY, what
  * reading fails with. */
 txm_status txm_project_find(char *const *paths, size_t count, txm_project *out, txm_error *err);
 void txm_project_free(txm_project *project); /* NULL-safe; zeroes */
@@ -67,8 +67,8 @@ txm_status txm_project_apply(const txm_project_targets *targets, const txm_opera
 typedef struct txm_project_applied {
     txm_project project;
     txm_project_targets targets;
-    bool said[TXM_KEYS];       /* by the command line or a variable */
-    size_t rules, rule_files;  /* of the targets' rules, those that no .txmill holds */
+    bool said[TXM_KEYS];      /* by the command line or a variable */
+    size_t rules, rule_files; /* of the targets' rules, those that no .txmill holds */
 } txm_project_applied;
 const txm_project_applied *txm_project_state(void);
 /* Where a value that was applied is from; `otherwise` for one of the command line. */
@@ -79,8 +79,8 @@ const char *txm_project_origin(const char *value, const char *otherwise);
 txm_status txm_project_path(const char *file, char **path, txm_error *err);
 
 /* Images may lie in projects of their own below a folder that was given: says of each input what its own .txmill says
- * of it. The names of its colour spaces are checked with `config`. An input whose project has another OpenColorIO config
- * fails. USAGE for a file that cannot be understood, NO_MEMORY. */
+ * of it. The names of its colour spaces are checked with `config`. Where a .txmill cannot be understood, or names
+ * another OpenColorIO config, its inputs fail, and no others. NO_MEMORY. */
 txm_status txm_project_inputs(txm_inputs *inputs, const txm_color_config *config, txm_error *err);
 /* The rules of a file's own .txmill; `otherwise` where that is the operands'. They live as long as the program. */
 const txm_rules *txm_project_rules(const char *file, const txm_rules *otherwise);

@@ -16,8 +16,8 @@ typedef struct own_project {
     txm_project project;
     txm_rules *rules;
     const char *values[TXM_KEYS], *origins[TXM_KEYS]; /* of what the command line left open; NULL: not said */
-    txm_status status;                                /* of reading it */
-    char *message;
+    txm_error failure;                                /* of reading or checking it: fails its images, no others */
+    bool checked;
 } own_project;
 
 /* One process, one command: they live as long as it runs. */
@@ -66,11 +66,9 @@ static own_project *project_of(char *path, size_t *number)
 {
     txm_name *entry = txm_names_entry(&own.files, path);
     if (entry && !entry->value && TXM_GROW(own.items, own.capacity, own.count)) {
-        txm_error err = {0};
         own_project *o = &own.items[own.count];
         *o = (own_project){0};
-        o->status = load(o, path, &err);
-        o->message = o->status == TXM_OK ? NULL : txm_strdup(err.message);
+        load(o, path, &o->failure);
         entry->value = ++own.count;
     }
     free(path);
@@ -79,7 +77,7 @@ static own_project *project_of(char *path, size_t *number)
 }
 
 /* The project of a file's folder; NULL where it is the operands' or none: then the operands' counts. */
-static const own_project *find(const char *file, txm_error *err)
+static own_project *find(const char *file, txm_error *err)
 {
     const char *common = txm_project_state()->project.path;
     char *folder = txm_path_dir(file);
@@ -96,11 +94,37 @@ static const own_project *find(const char *file, txm_error *err)
         free(path);
         return NULL;
     }
-    const own_project *o = project_of(path, &number);
+    own_project *o = project_of(path, &number);
     if (!o)
         txm_no_memory(err, NULL);
     entry->value = number;
     return o;
+}
+
+/* A run has one config. Of one that is bad, a run of its own would say no more. */
+static txm_status refuse_config(const char *ocio, const char *origin, txm_error *err)
+{
+    const txm_color_options how = {.struct_size = sizeof(txm_color_options), .ocio_path = ocio};
+    txm_color_config *config = NULL;
+    if (txm_color_load(&how, &config, err) != TXM_OK) {
+        txm_config_blame(origin, err);
+        return err->status;
+    }
+    txm_color_free(&config);
+    return txm_fail(err, TXM_STATUS_USAGE,
+                    "%s: another OpenColorIO config than that of the run; give this folder to a run of its own",
+                    origin);
+}
+
+static txm_status check_working_space(const char *name, const char *ocio, const char *origin, txm_error *err)
+{
+    const txm_color_options how = {.struct_size = sizeof(txm_color_options), .ocio_path = ocio, .working_space = name};
+    txm_color_config *config = NULL;
+    txm_status status = txm_color_load(&how, &config, err);
+    txm_color_free(&config);
+    if (status == TXM_STATUS_COLORSPACE)
+        err->status = TXM_STATUS_USAGE;
+    return status == TXM_OK ? TXM_OK : txm_error_prefix(err, "%s", origin);
 }
 
 static txm_status check(const own_project *o, const txm_color_config *config, txm_error *err)
@@ -108,12 +132,11 @@ static txm_status check(const own_project *o, const txm_color_config *config, tx
     const txm_project_applied *a = txm_project_state();
     const txm_settings settings = {.cache_dir = o->values[TXM_KEY_CACHE_DIR]};
     const char *ocio = o->values[TXM_KEY_OCIO], *common = a->targets.config ? a->targets.config->ocio : NULL;
-    if (o->status != TXM_OK)
-        return txm_fail(err, o->status, "%s", o->message ? o->message : "out of memory for settings");
     if (ocio && a->targets.config && (!common || strcmp(ocio, common) != 0))
-        return txm_fail(err, TXM_STATUS_USAGE,
-                        "%s: another OpenColorIO config than that of the run; give this folder to a run of its own",
-                        o->origins[TXM_KEY_OCIO]);
+        return refuse_config(ocio, o->origins[TXM_KEY_OCIO], err);
+    const char *space = o->values[TXM_KEY_WORKING_SPACE];
+    if (space && config && check_working_space(space, common, o->origins[TXM_KEY_WORKING_SPACE], err) != TXM_OK)
+        return err->status;
     return config ? txm_settings_check(&settings, o->rules, config, err) : TXM_OK;
 }
 
@@ -140,27 +163,31 @@ static txm_status say(txm_inputs *inputs, size_t index, const own_project *o, tx
 
 txm_status txm_project_inputs(txm_inputs *inputs, const txm_color_config *config, txm_error *err)
 {
-    for (size_t i = 0; i < txm_inputs_count(inputs); i++) {
+    txm_status status = TXM_OK;
+    for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++) {
         const txm_input *input = txm_inputs_at(inputs, i);
         txm_error own_err = {0};
-        const own_project *o =
-            input->status == TXM_OK ? find(input->from_scene && input->origin ? input->origin : input->path, &own_err)
-                                    : NULL;
-        if (own_err.status != TXM_OK)
-            return txm_fail(err, own_err.status, "%s", own_err.message);
-        if (!o)
-            continue;
-        if (check(o, config, &own_err) != TXM_OK)
-            return txm_fail(err, own_err.status, "%s", own_err.message);
-        if (say(inputs, i, o, err) != TXM_OK)
-            return err->status;
+        own_project *o = input->status == TXM_OK
+                             ? find(input->from_scene && input->origin ? input->origin : input->path, &own_err)
+                             : NULL;
+        if (o && o->failure.status == TXM_OK && !o->checked)
+            check(o, config, &o->failure);
+        if (o)
+            o->checked = true;
+        const txm_error *failure = o ? &o->failure : &own_err;
+        if (failure->status == TXM_STATUS_NO_MEMORY)
+            return txm_fail_as(err, failure);
+        if (failure->status != TXM_OK)
+            status = txm_inputs_fail(inputs, i, failure, err);
+        else if (o)
+            status = say(inputs, i, o, err);
     }
-    return TXM_OK;
+    return status;
 }
 
 const txm_rules *txm_project_rules(const char *file, const txm_rules *otherwise)
 {
     txm_error err = {0};
     const own_project *o = find(file, &err);
-    return o && o->status == TXM_OK && o->rules ? o->rules : otherwise;
+    return o && o->failure.status == TXM_OK && o->rules ? o->rules : otherwise;
 }

@@ -217,10 +217,30 @@ void txm_finish_in_json(const char *schema, unsigned version)
     json_version = version;
 }
 
+/* Whether a failure says no next step itself, and that of its kind fits whatever it was: a list, a log, a folder. */
+static bool lacks_advice(const txm_error *err)
+{
+    switch (err->status) {
+    case TXM_STATUS_INTERNAL:
+    case TXM_STATUS_NO_MEMORY:
+    case TXM_STATUS_NOT_FOUND:
+    case TXM_STATUS_DENIED:
+    case TXM_STATUS_IO:
+    case TXM_STATUS_DISK_FULL:
+    case TXM_STATUS_LOCKED:
+    case TXM_STATUS_CHANGED:
+        return !strstr(err->message, "; ");
+    default:
+        return false;
+    }
+}
+
 int txm_finish_failed(const txm_error *err, size_t total)
 {
     txm_tally tally = {.total = total, .failed = total};
     txm_say(TXM_SAY_ERROR, "%s", err->message);
+    if (lacks_advice(err))
+        txm_say(TXM_SAY_INFO, "%s", txm_next_step(err->status));
     if (json_schema) {
         cJSON *o = txm_json_new(json_schema, json_version);
         txm_json_text(o, "type", "error");

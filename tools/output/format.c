@@ -6,6 +6,7 @@
  */
 #include "tools/output/format.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,10 +34,13 @@ char *txm_format_seconds(double seconds, char out[TXM_FORMAT_BYTES])
         snprintf(out, TXM_FORMAT_BYTES, "%.0f ms", seconds * 1000);
     else if (seconds < 10)
         snprintf(out, TXM_FORMAT_BYTES, "%.2f s", seconds);
-    else if (seconds < 60)
+    else if (seconds < 59.95)
         snprintf(out, TXM_FORMAT_BYTES, "%.1f s", seconds);
+    else if (seconds < 3600)
+        snprintf(out, TXM_FORMAT_BYTES, "%.0f min %02.0f s", floor(fmax(seconds, 60) / 60),
+                 floor(fmod(fmax(seconds, 60), 60)));
     else
-        snprintf(out, TXM_FORMAT_BYTES, "%.0f min %02d s", seconds / 60 - 0.5, (int)seconds % 60);
+        snprintf(out, TXM_FORMAT_BYTES, "%.0f h %02.0f min", floor(seconds / 3600), floor(fmod(seconds, 3600) / 60));
     return out;
 }
 

@@ -62,16 +62,26 @@ static const char *kind_of_head(const head *h)
         size_t bytes;
         const char *kind;
     } kinds[] = {
-        {"\x89PNG", 4, "a PNG image"},           {"\xFF\xD8\xFF", 3, "a JPEG image"},
-        {"II*\0", 4, "a TIFF image"},            {"MM\0*", 4, "a TIFF image"},
-        {"II+\0", 4, "a TIFF image"},            {"\x76\x2F\x31\x01", 4, "an OpenEXR image"},
-        {"#?RADIANCE", 10, "a Radiance image"},  {"BLENDER", 7, "a Blender scene"},
-        {"RIFF", 4, "a RIFF file"},              {"8BPS", 4, "a Photoshop image"},
-        {"DDS ", 4, "a DDS image"},              {"\0\0\0\x0CjP", 6, "a JPEG 2000 image"},
-        {"SDPX", 4, "a DPX image"},              {"XPDS", 4, "a DPX image"},
-        {"BM", 2, "a BMP image"},                {"GIF8", 4, "a GIF image"},
-        {"\x1F\x8B", 2, "a gzip file"},          {"\x28\xB5\x2F\xFD", 4, "a zstd file"},
-        {"<!doctype html", 14, "an HTML page"},  {"<!DOCTYPE html", 14, "an HTML page"},
+        {"\x89PNG", 4, "a PNG image"},
+        {"\xFF\xD8\xFF", 3, "a JPEG image"},
+        {"II*\0", 4, "a TIFF image"},
+        {"MM\0*", 4, "a TIFF image"},
+        {"II+\0", 4, "a TIFF image"},
+        {"\x76\x2F\x31\x01", 4, "an OpenEXR image"},
+        {"#?RADIANCE", 10, "a Radiance image"},
+        {"BLENDER", 7, "a Blender scene"},
+        {"RIFF", 4, "a RIFF file"},
+        {"8BPS", 4, "a Photoshop image"},
+        {"DDS ", 4, "a DDS image"},
+        {"\0\0\0\x0CjP", 6, "a JPEG 2000 image"},
+        {"SDPX", 4, "a DPX image"},
+        {"XPDS", 4, "a DPX image"},
+        {"BM", 2, "a BMP image"},
+        {"GIF8", 4, "a GIF image"},
+        {"\x1F\x8B", 2, "a gzip file"},
+        {"\x28\xB5\x2F\xFD", 4, "a zstd file"},
+        {"<!doctype html", 14, "an HTML page"},
+        {"<!DOCTYPE html", 14, "an HTML page"},
         {"{\"schema\":\"txmill.", 18, "a log of txmill"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -117,7 +127,8 @@ static bool is_text_of_pixels(const head *h)
         length++;
     memcpy(line, h->data, length);
     line[length] = 0;
-    return sscanf(line, "%d %d %lf%n", &x, &y, &value, &n) == 3 && strspn(line + n, "0123456789.+-einfa ") == length - (size_t)n;
+    return sscanf(line, "%d %d %lf%n", &x, &y, &value, &n) == 3 &&
+           strspn(line + n, "0123456789.+-einfa ") == length - (size_t)n;
 }
 
 /* PNM and PFM files hold no text: nobody keeps textures in what only programs hand to each other. */
@@ -142,6 +153,10 @@ static bool is_of_kind(const char *path, txm_output_kind kind)
         return begins(&h, "{\"schema\":\"txmill.", 18);
     case TXM_OUTPUT_PIXELS:
         return is_text_of_pixels(&h);
+    case TXM_OUTPUT_TRACE:
+        return begins(&h, "TXMTRACE", 8);
+    case TXM_OUTPUT_TABLE:
+        return begins(&h, "# image\tpart\t", 13);
     case TXM_OUTPUT_PICTURE:
         if (holds(&h, TXM_PICTURE_MARK) || is_exchange_picture(&h))
             return true;
@@ -179,9 +194,15 @@ static bool made_from(const char *input, const struct stat *st)
 }
 
 /* What to write, with its article, and a name for it that shows what was meant. */
-static const char *const wanted[] = {"a tx file", "a picture that txmill wrote", "a page that txmill wrote",
-                                     "a log of txmill", "a text of pixels"};
-static const char *const examples[] = {"wood.tx", "picture.png", "page.html", "run.jsonl", "tile.txt"};
+static const char *const wanted[] = {"a tx file",
+                                     "a picture that txmill wrote",
+                                     "a page that txmill wrote",
+                                     "a log of txmill",
+                                     "a text of pixels",
+                                     "a trace of tiles",
+                                     "a table of tiles"};
+static const char *const examples[] = {"wood.tx",  "picture.png",  "page.html", "run.jsonl",
+                                       "tile.txt", "render.trace", "tiles.tsv"};
 
 static txm_status refuse_kind(const txm_output *o, txm_error *err)
 {

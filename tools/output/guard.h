@@ -6,9 +6,9 @@
  *     txmill view --html textures/blender_tx/(all).tx    would write the page over the first of them
  *
  * Refused are a folder; an input of the command, under whatever name or link; and, unless --force is given, the image
- * that an input was made from, and a file of another kind than what is to be written. Pictures and pages are of the same
- * kind only if txmill wrote them: somebody else's picture is somebody's work. No --force replaces anything by a log: with
- * make it means tx files that are up to date.
+ * that an input was made from, and a file of another kind than what is to be written. Pictures and pages are of the
+ * same kind only if txmill wrote them: somebody else's picture is somebody's work. No --force replaces anything by a
+ * log: with make it means tx files that are up to date.
  */
 #ifndef TXM_TOOLS_GUARD_H
 #define TXM_TOOLS_GUARD_H
@@ -21,8 +21,10 @@ typedef enum txm_output_kind {
     TXM_OUTPUT_TX,
     TXM_OUTPUT_PICTURE,
     TXM_OUTPUT_PAGE,
-    TXM_OUTPUT_LOG,   /* JSON lines of txmill */
-    TXM_OUTPUT_PIXELS /* of a tile: text or raw bytes */
+    TXM_OUTPUT_LOG,    /* JSON lines of txmill */
+    TXM_OUTPUT_PIXELS, /* of a tile: text or raw bytes */
+    TXM_OUTPUT_TRACE,  /* of a texture cache */
+    TXM_OUTPUT_TABLE   /* of the tiles that a budget counts */
 } txm_output_kind;
 
 typedef struct txm_output {
@@ -35,8 +37,8 @@ typedef struct txm_output {
 /* The inputs of a command: calls of txm_guard_input give NULL beyond the last. */
 typedef const char *(*txm_guard_input)(const void *user, size_t index);
 
-/* TXM_OK, or USAGE with what is in the way and what to do about it. A name that leads nowhere yet, a device, a pipe or a
- * socket is let pass. */
+/* TXM_OK, or USAGE with what is in the way and what to do about it. A name that leads nowhere yet, a device, a pipe or
+ * a socket is let pass. */
 txm_status txm_guard_output(const txm_output *output, txm_guard_input input, const void *user, txm_error *err);
 
 /* The same for inputs in an array: operands. */

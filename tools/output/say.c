@@ -106,12 +106,26 @@ void txm_say_release(void)
     pthread_mutex_unlock(&lock);
 }
 
-static void put_line(const char *prefix, const char *format, va_list args)
+/* One mistake may cost many files, as a line of a project's .txmill: an error that was the last thing said is not said
+ * again. */
+static bool is_repeated(const char *line, txm_say_level level)
+{
+    static char last[LINE + 64];
+    pthread_mutex_lock(&lock);
+    bool repeated = level == TXM_SAY_ERROR && strcmp(line, last) == 0;
+    snprintf(last, sizeof last, "%s", line);
+    pthread_mutex_unlock(&lock);
+    return repeated;
+}
+
+static void put_line(txm_say_level level, const char *prefix, const char *format, va_list args)
 {
     char raw[LINE], clean[LINE], line[LINE + 64];
     vsnprintf(raw, sizeof raw, format, args);
     sanitize(raw, clean, sizeof clean);
     snprintf(line, sizeof line, "%s%s", prefix, clean);
+    if (is_repeated(line, level))
+        return;
     char *wrapped = isatty(STDERR_FILENO) ? txm_line_wrap(line, txm_terminal_columns(STDERR_FILENO)) : NULL;
     if (!wrapped)
         strcat(line, "\n");
@@ -131,7 +145,7 @@ void txm_say(txm_say_level level, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    put_line((txm_color_wanted(STDERR_FILENO) ? coloured : plain)[level], format, args);
+    put_line(level, (txm_color_wanted(STDERR_FILENO) ? coloured : plain)[level], format, args);
     va_end(args);
 }
 
@@ -145,7 +159,7 @@ void txm_say_last(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    put_line("", format, args);
+    put_line(TXM_SAY_INFO, "", format, args);
     va_end(args);
 }
 

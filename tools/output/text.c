@@ -49,6 +49,25 @@ void txm_print_safe(const char *text)
     print_bytes(text, strlen(text));
 }
 
+void txm_print_argument(const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
+    if (*text && !text[strspn(text, plain)]) {
+        txm_print_safe(text);
+        return;
+    }
+    putchar('\'');
+    for (size_t n; *text; text += n) {
+        n = strcspn(text, "'");
+        print_bytes(text, n);
+        if (text[n]) {
+            fputs("'\\''", stdout);
+            n++;
+        }
+    }
+    putchar('\'');
+}
+
 char *txm_path_shown(const char *path)
 {
     enum { DIGITS = 32, SHOWN = 6 };

@@ -13,6 +13,9 @@ void txm_print_end(void);
  * scripts read nor drive a terminal. */
 void txm_print_safe(const char *text);
 
+/* An argument for a shell: in quotes where it holds more than letters, digits and the like. */
+void txm_print_argument(const char *text);
+
 /* A path. On a terminal the 32 digits in a tx file's name are cut to six: "wood.png.0-926BDA...tx"; whoever needs the
  * name takes it from a pipe or from --json. */
 void txm_print_path(const char *path);

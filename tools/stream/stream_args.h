@@ -2,7 +2,7 @@
  * What `txmill stream` was asked for, and what it prints. */
 #ifndef TXM_TOOLS_STREAM_ARGS_H
 #define TXM_TOOLS_STREAM_ARGS_H
-#include "tools/options/args.h"
+#include "tools/inspect/tx_files.h"
 #include "txmill/render.h"
 
 enum { TXM_STREAM_SCHEMA_VERSION = 1 };
@@ -18,7 +18,8 @@ typedef struct txm_stream_args {
     float resolution, frame;
     int engine, policy, differentials, rule, mode;
     bool narrow, untextured, apart, force, json, quiet;
-    const char *output, *heat_level, *heat_misses, *heat_passes, *html, *trace, *tiles;
+    const char *output, *heat_level, *heat_misses, *heat_passes, *html, *trace, *tiles, *cache_dir;
+    txm_tx_files_args images; /* of a built-in scene */
     txm_config_args config;
 } txm_stream_args;
 
