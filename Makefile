@@ -54,7 +54,7 @@ TILE_SRC   := $(addprefix src/,$(addprefix core/,bytes.c file_map.c mem.c option
 TILE_OBJ   := $(TILE_SRC:%.c=$(B)/%.o)
 TILE_LIBS  := -ldeflate -lisal -lzstd -lxxhash -lpthread -ldl -lm
 # Their headers; libtxmill's are the others.
-TILE_API   := $(addprefix include/txmill/,cache.h describe.h export.h pixel.h ray.h reader.h sampler.h settings.h status.h)
+TILE_API   := $(addprefix include/txmill/,cache.h describe.h export.h pixel.h ray.h reader.h sampler.h settings.h status.h trace.h)
 MILL_API   := $(filter-out $(TILE_API),$(wildcard include/txmill/*.h))
 $(LIB_OBJ): ALL_CFLAGS += -fvisibility=hidden
 $(LIB_OBJ): ALL_CXXFLAGS += -fvisibility=hidden

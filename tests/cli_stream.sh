@@ -74,7 +74,7 @@ refuses percent 2 render room --resolution 0
 refuses budget-picture 2 budget room rgb8.png -o x.png
 refuses tiles-of-picture 2 render room rgb8.png --tiles x.tsv
 refuses images-of-folder 2 render cycles rgb8.png
-refuses trace-of-waves 2 render room rgb8.png --trace waves.trace
+refuses trace-of-reference 2 render room rgb8.png --engine reference --trace none.trace
 txm stream render room rgb8.png "${small[@]}" -q --engine blocking --trace blocking.trace
 check trace-has-tiles test "$(stat -c %s blocking.trace)" -gt 100
 refuses over-input 2 render room rgb8.png -o rgb8.png

@@ -128,7 +128,8 @@ static const txm_option outputs[] = {
     TXM_OPTION(STRING, "html", AT(html), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Write a page with picture, maps and what each texture cost"),
     TXM_OPTION(STRING, "trace", AT(trace), .arg = "FILE", .values = TXM_VALUES_FILE,
-               .help = "Write the tiles in the order of their use; with --engine blocking"),
+               .help = "Write the tiles in the order of their use, for txmill replay"),
+    TXM_OPTION(FLAG, "trace-lookups", AT(trace_lookups), .help = "Write the look-ups to the trace, too"),
     TXM_OPTION(STRING, "tiles", AT(tiles), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Of a budget: write every tile that is used, as lines of image, level, column and row"),
     TXM_OPTION_FORCE(AT(force)),
@@ -360,6 +361,8 @@ static txm_render_options options_of(const txm_stream_args *a, bool budget, txm_
     o.untextured = a->untextured;
     o.cache = cache;
     o.trace = a->trace;
+    if (a->trace_lookups)
+        o.trace_records |= TXM_TRACE_LOOKUPS;
     o.heat = a->heat_level || a->heat_misses || a->heat_passes || a->html;
     o.context = context;
     o.cache_dir = a->cache_dir;

@@ -219,7 +219,8 @@ typedef struct txm_cache_stats {
     uint32_t files_open, files_open_peak, files_opened; /* reopened ones count again */
     uint32_t epoch;
     double load_seconds; /* decoding and reading, of all threads */
-    uint64_t reserved[16];
+    uint64_t reader_bytes, reader_bytes_peak; /* that reading files takes: in allocated_bytes */
+    uint64_t reserved[14];
 } txm_cache_stats;
 
 TXM_API void txm_cache_stats_of(txm_cache *cache, txm_cache_stats *stats);
@@ -228,6 +229,7 @@ TXM_API void txm_cache_stats_of(txm_cache *cache, txm_cache_stats *stats);
 typedef struct txm_cache_level_stats {
     uint32_t width, height;
     uint32_t tiles, resident, loaded_once, failed; /* loaded_once: ever, each tile once */
+    uint64_t loads;                                /* reloads included */
 } txm_cache_level_stats;
 
 typedef struct txm_cache_texture_stats {
@@ -235,6 +237,8 @@ typedef struct txm_cache_texture_stats {
     bool opened, failed;
     uint32_t levels;
     uint64_t resident_bytes, loads, reloads, failures;
+    uint32_t opens;      /* of its file */
+    double load_seconds; /* decoding and reading, of all threads */
     txm_cache_level_stats level[TXM_MAX_LEVELS];
     char message[256]; /* of the first failure */
     uint64_t reserved[8];
@@ -253,13 +257,26 @@ typedef enum txm_cache_report_format {
 /* NUL-terminated; free() it. NULL: no memory. */
 TXM_API char *txm_cache_report(txm_cache *cache, txm_cache_report_format format);
 
-/* ---- traces -------------------------------------------------------------------------------------------------------
- */
+/* ---- traces ----------------------------------------------------------------------------------------------------- */
 
-/* Writes the tiles that look-ups of threads use, hits included, and the ends of epochs, to a file; the head of
- * src/residency/trace.c has its format. Look-ups in a prepared view are not seen, others are slower meanwhile. The file
- * appears under its name when it is complete. USAGE if a trace is being written. */
-TXM_API txm_status txm_cache_trace_start(txm_cache *cache, const char *path, txm_error *err);
+/* What a trace holds: any of these together. */
+enum {
+    TXM_TRACE_TILES = 1,  /* the tiles of each look-up, hits included: 1 to 3 bytes per tile */
+    TXM_TRACE_LOOKUPS = 2 /* the look-ups themselves, about 20 bytes each */
+};
+
+/* Writes what look-ups use to a file as txmill-trace(5) describes it, which trace.h reads: look-ups of threads, those in
+ * a prepared view that txm_cache_trace_look is told of, launches, epochs and tiles of one colour. Look-ups are slower
+ * meanwhile; the memory that it takes, some 100 KiB per thread or lane, is not in the budget. The file appears under its
+ * name when it is complete. USAGE if a trace is being written. */
+TXM_API txm_status txm_cache_trace_start(txm_cache *cache, const char *path, uint32_t records, txm_error *err);
+
+/* A look-up in a prepared view whose result was used; call it once for each, however often it missed before. `lane` is a
+ * number of the caller's, below 2^31: a trace keeps the order in each lane, and launches (the time from one
+ * txm_cache_prepare or txm_cache_process to the next) apart. `random` is the state that the look-up began with. Does
+ * nothing while no trace is written. From any thread, one at a time a lane. */
+TXM_API void txm_cache_trace_look(txm_cache *cache, uint32_t lane, uint32_t texture, const txm_sampler *how,
+                                  const txm_lookup *at, uint32_t random);
 
 /* Completes the file; no thread may look up meanwhile. What went wrong since the start is reported here, and leaves no
  * file. */

@@ -90,7 +90,7 @@ typedef struct txm_render_options {
     float filter_width;             /* px, of the Blackman-Harris pixel filter; 0: pixel centres */
     bool untextured;                /* every look-up gives the image's average: for the price of textures */
     const txm_cache_options *cache; /* budget, policy, resolution ...; NULL: the defaults */
-    const char *trace;              /* a file for txm_cache_trace_start; engine BLOCKING alone. NULL: none */
+    const char *trace;              /* a file for txm_cache_trace_start; not for REFERENCE. NULL: none */
     bool heat;                      /* collect the maps below */
     /* Finds tx files: names, colour spaces. May be NULL if all images of the scene are tx files. */
     txm_context *context;
@@ -99,10 +99,12 @@ typedef struct txm_render_options {
     void (*progress)(void *user, uint64_t done, uint64_t all);
     void *progress_user;
     const char *cache_dir; /* the folder of the tx files, as in txm_settings; NULL: blender_tx beside each image */
+    uint32_t trace_records; /* what a trace holds: TXM_TRACE_TILES, TXM_TRACE_LOOKUPS */
 } txm_render_options;
 
 /* Opens options of struct_size bytes: 4 samples, 3 bounces, seed 1, one render tile, wave of 65536 lanes, compact
- * differentials that are widened, Cycles' levels, filter 1.5 px, the cache's defaults. For other languages; C and C++
+ * differentials that are widened, Cycles' levels, filter 1.5 px, the cache's defaults, traces of
+ * tiles. For other languages; C and C++
  * call txm_render_options_init. */
 TXM_API void txm_render_options_init_sized(txm_render_options *options, size_t struct_size);
 

@@ -213,6 +213,8 @@ static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_
     for (uint32_t i = 0; i < w->spans_max; i++) {
         w->spans[i].wave = w;
         w->spans[i].looker = (txm_looker){.cache = job->textures.cache,
+                                          .traced = job->options->trace ? job->textures.cache : NULL,
+                                          .number = i,
                                           .untextured = job->options->untextured,
                                           .lane = {.capacity = REQUESTS_PER_JOB,
                                                    .requests = w->requests + (size_t)i * REQUESTS_PER_JOB}};

@@ -268,6 +268,8 @@ static void look_up(const txm_path_world *w, txm_looker *looker, uint32_t image,
         ask_biased(bound, looker, &at, out);
         return;
     }
+    if (looker->notes)
+        txm_cache_trace_look(looker->traced, looker->number, texture, &bound->how, &at, looker->lane.random);
     if (looker->cache)
         texture = txm_cache_resolve(looker->cache, texture, &bound->how, &at);
     look = txm_sample(looker->view, texture, &bound->how, &at, &looker->lane, out);
@@ -419,11 +421,34 @@ static void add_light(const txm_path_world *w, const txm_surface *s, const txm_s
 
 /* ---- a step ---- */
 
+/* The colour of what was hit; `s` NULL: of the world. */
+static txm_look look_at_hit(const txm_path_world *w, txm_looker *looker, const txm_surface *s, txm_uv_differential uv,
+                            txm_path *path, float color[3])
+{
+    return s ? surface_color(w, looker, s, uv, path, color) : world_color(w, looker, path, color);
+}
+
+/* The same, and where all of it was there, its look-ups once more for the trace: so that each is in it once, however
+ * often the step was run. */
+static txm_look look_and_note(const txm_path_world *w, txm_looker *looker, const txm_surface *s, txm_uv_differential uv,
+                              txm_path *path, float color[3])
+{
+    const uint32_t random = looker->lane.random;
+    txm_look look = look_at_hit(w, looker, s, uv, path, color);
+    if (!looker->traced || look == TXM_LOOK_MISSED)
+        return look;
+    looker->lane.random = random;
+    looker->notes = true;
+    look_at_hit(w, looker, s, uv, path, color);
+    looker->notes = false;
+    return look;
+}
+
 /* A path that leaves the scene ends here, unless the sky's tile is missing. */
 static txm_step shade_world(const txm_path_world *w, txm_looker *looker, txm_path *path)
 {
     float color[3];
-    if (world_color(w, looker, path, color) == TXM_LOOK_MISSED)
+    if (look_and_note(w, looker, NULL, (txm_uv_differential){0}, path, color) == TXM_LOOK_MISSED)
         return TXM_STEP_MISSED;
     for (int c = 0; c < 3; c++)
         path->radiance[c] += path->throughput[c] * color[c];
@@ -472,7 +497,7 @@ txm_step txm_path_shade(const txm_path_world *w, txm_looker *looker, txm_path *p
     txm_surface_of(w->scene, &path->ray, &path->hit, &s);
     txm_path_differential at_hit = transfer(w, path, &s);
     txm_uv_differential uv = on_surface(w, &at_hit, direction_of(&path->ray), &s);
-    if (surface_color(w, looker, &s, uv, path, color) == TXM_LOOK_MISSED)
+    if (look_and_note(w, looker, &s, uv, path, color) == TXM_LOOK_MISSED)
         return TXM_STEP_MISSED;
     const txm_scene_material *m = &w->scene->materials[s.material];
     if (m->kind == TXM_SURFACE_EMISSION) {

@@ -27,7 +27,10 @@ typedef struct txm_looker {
     const txm_view *view;
     bool untextured; /* nobody: all is grey */
     const txm_view *biased; /* a budget's: `view` and the next ones, for one level of bias more each; NULL: none */
-    txm_lane lane;   /* collects what is missed */
+    txm_cache *traced; /* the cache, while a trace of it is written in a wave; NULL: none */
+    uint32_t number;   /* of this looker in the trace */
+    bool notes;        /* look-ups go to the trace as well */
+    txm_lane lane;     /* collects what is missed */
 } txm_looker;
 
 /* What all paths share. */

@@ -27,7 +27,8 @@ void txm_render_options_init_sized(txm_render_options *options, size_t struct_si
                                     .lanes = 1 << 16,
                                     .widen = true,
                                     .mode = TXM_LEVEL_MODE_STOCHASTIC,
-                                    .filter_width = 1.5f};
+                                    .filter_width = 1.5f,
+                                    .trace_records = TXM_TRACE_TILES};
     txm_options_open(options, struct_size, &all, sizeof all);
 }
 
@@ -62,8 +63,8 @@ txm_status txm_render_options_take(const txm_render_options *given, txm_render_o
         {o->lanes < 1 || o->lanes > 1 << 20, "lanes go from 1 to 1048576"},
         {!txm_level_rule_name((txm_level_rule)o->rule), "there is no such level rule"},
         {!txm_level_mode_name((txm_level_mode)o->mode), "there is no such level mode"},
-        {o->trace && o->engine != TXM_RENDER_ENGINE_BLOCKING,
-         "a trace is written by the blocking engine alone: waves have no order of their own"},
+        {o->trace && o->engine == TXM_RENDER_ENGINE_REFERENCE,
+         "the reference engine uses no cache, so there is nothing to trace"},
         {!(o->filter_width >= 0.0f && o->filter_width <= 64.0f), "the pixel filter is 0 to 64 px wide"},
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
@@ -152,7 +153,10 @@ static txm_status render_tiles(txm_render_job *job, uint32_t height, txm_error *
 static txm_status run_job(txm_render_job *job, uint32_t height, txm_error *err)
 {
     txm_cache *cache = job->textures.cache;
-    txm_status status = cache && job->options->trace ? txm_cache_trace_start(cache, job->options->trace, err) : TXM_OK;
+    txm_status status =
+        cache && job->options->trace
+            ? txm_cache_trace_start(cache, job->options->trace, job->options->trace_records, err)
+            : TXM_OK;
     if (status)
         return status;
     status = render_tiles(job, height, err);

@@ -179,6 +179,7 @@ txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count,
     if (c->ticket && c->ticket->group)
         finish(c->ticket);
     pthread_mutex_lock(&c->lock);
+    txm_trace_launch(c);
     txm_unpin(c, &c->batch_pins);
     uint32_t n = collect(c, lanes, count, jobs);
     for (uint32_t i = 0; i < n; i++)
@@ -203,6 +204,7 @@ txm_status txm_cache_prepare(txm_cache *c, txm_view *view, txm_cache_extent *ext
 {
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
+    txm_trace_launch(c);
     if (c->options.policy == TXM_CACHE_POLICY_LRU || c->options.policy == TXM_CACHE_POLICY_CLOCK4)
         txm_next_epoch(c);
     c->prepared = atomic_load(&c->generation);

@@ -169,7 +169,6 @@ void txm_cache_thread_free(txm_cache_thread **thread)
     if (!t)
         return;
     txm_cache *c = t->cache;
-    txm_trace_lane_free(t);
     pthread_mutex_lock(&c->lock);
     txm_cache_thread **at = &c->threads;
     while (*at != t)

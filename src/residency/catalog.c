@@ -60,7 +60,7 @@ void txm_source_drop(txm_cache *c, txm_source *s)
 /* ---- opening ---- */
 
 /* What a file is; without the lock. */
-static txm_status examine(const txm_cache *c, txm_tx *tx, txm_extension extension, txm_source *s, txm_error *err)
+static txm_status describe(const txm_cache *c, txm_tx *tx, txm_extension extension, txm_source *s, txm_error *err)
 {
     const txm_tx_info *info = txm_tx_info_of(tx);
     uint32_t limit = c->options.limit_px;
@@ -77,6 +77,23 @@ static txm_status examine(const txm_cache *c, txm_tx *tx, txm_extension extensio
     if (hash && c->options.coalesce & TXM_COALESCE_DUPLICATE && strlen(hash) < sizeof s->hash)
         memcpy(s->hash, hash, strlen(hash) + 1);
     return TXM_OK;
+}
+
+static txm_status examine(txm_cache *c, uint32_t texture, txm_extension extension, txm_source *made, txm_error *err)
+{
+    txm_tx *tx;
+    if (c->rehearsed) {
+        txm_rehearse_open(c, texture, made);
+        return TXM_OK;
+    }
+    txm_status status = txm_file_acquire(c, made->file, &tx, err);
+    if (status != TXM_OK)
+        return status;
+    status = describe(c, tx, extension, made, err);
+    if (status != TXM_OK)
+        txm_error_prefix(err, "%s", made->file->path);
+    txm_file_give(c, made->file);
+    return status;
 }
 
 static txm_source *find_duplicate(txm_cache *c, const txm_source *made)
@@ -157,14 +174,7 @@ txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err)
     txm_extension extension = (txm_extension)t->extension;
     pthread_mutex_unlock(&c->lock);
     txm_error cause = {0};
-    txm_tx *tx;
-    txm_status status = txm_file_acquire(c, made.file, &tx, &cause);
-    if (status == TXM_OK) {
-        status = examine(c, tx, extension, &made, &cause);
-        if (status != TXM_OK)
-            txm_error_prefix(&cause, "%s", made.file->path);
-        txm_file_give(c, made.file);
-    }
+    txm_status status = examine(c, texture, extension, &made, &cause);
     pthread_mutex_lock(&c->lock);
     if (status == TXM_OK)
         status = show_opened(c, texture, &made, &cause);
@@ -225,6 +235,25 @@ static uint32_t append_texture(txm_cache *c)
     return id;
 }
 
+txm_status txm_texture_add(txm_cache *c, const char *path, txm_extension extension, uint32_t *texture, txm_error *err)
+{
+    uint32_t first = 0;
+    txm_cache_file *file = NULL;
+    txm_status status = grow_textures(c, err);
+    if (status == TXM_OK && (!(file = txm_file_new(c, path)) || !txm_zone_need(c, 1) ||
+                             !txm_block_new(c, 1, c->stats.textures, NULL, &first))) {
+        txm_file_drop(c, &file);
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", path);
+    }
+    if (status != TXM_OK)
+        return status;
+    c->textures[c->stats.textures] = (txm_texture){
+        .file = file, .extension = (uint8_t)extension, .next = TXM_NO_TEXTURE, .base = TXM_NO_TEXTURE};
+    txm_texture_show(c, c->stats.textures, NULL, first);
+    *texture = append_texture(c);
+    return TXM_OK;
+}
+
 txm_status txm_cache_add(txm_cache *c, const char *path, txm_extension extension, uint32_t *texture, txm_error *err)
 {
     txm_error_clear(err);
@@ -234,20 +263,7 @@ txm_status txm_cache_add(txm_cache *c, const char *path, txm_extension extension
     if (status != TXM_OK)
         return status;
     pthread_mutex_lock(&c->lock);
-    uint32_t first = 0;
-    txm_cache_file *file = NULL;
-    status = grow_textures(c, err);
-    if (status == TXM_OK && (!(file = txm_file_new(c, path)) || !txm_zone_need(c, 1) ||
-                             !txm_block_new(c, 1, c->stats.textures, NULL, &first))) {
-        txm_file_drop(c, &file);
-        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", path);
-    }
-    if (status == TXM_OK) {
-        c->textures[c->stats.textures] = (txm_texture){
-            .file = file, .extension = (uint8_t)extension, .next = TXM_NO_TEXTURE, .base = TXM_NO_TEXTURE};
-        txm_texture_show(c, c->stats.textures, NULL, first);
-        *texture = append_texture(c);
-    }
+    status = txm_texture_add(c, path, extension, texture, err);
     pthread_mutex_unlock(&c->lock);
     return status;
 }
@@ -398,7 +414,8 @@ static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_
     txm_file_drop(c, &t->file);
     txm_cache_free_string(c, &t->message);
     t->file = file;
-    t->failed = t->traced = false;
+    t->failed = false;
+    txm_trace_replace(c, texture);
     txm_notify(c);
     return TXM_OK;
 }

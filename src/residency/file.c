@@ -130,6 +130,7 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
         if (f->tx) {
             link_newest(c, f);
             c->stats.files_opened++;
+            f->opens++;
             if (++c->stats.files_open > c->stats.files_open_peak)
                 c->stats.files_open_peak = c->stats.files_open;
         } else {

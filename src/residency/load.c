@@ -154,6 +154,7 @@ static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *p
     txm_tile_entry *e = &c->tiles[entry];
     bool again = __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != 0;
     s->loads++;
+    s->level_loads[job->level]++;
     c->stats.tiles_loaded++;
     c->stats.loaded_bytes += s->view.tile_bytes;
     c->stats.working_set_bytes += again ? 0 : s->view.tile_bytes;
@@ -162,8 +163,10 @@ static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *p
         c->stats.tiles_reloaded++;
         c->stats.reloaded_bytes += s->view.tile_bytes;
     }
-    if (constant)
+    if (constant) {
+        txm_trace_constant(c, s, job->level, job->tile, job->pixels);
         slot = share(c, &s->view, slot);
+    }
     txm_slot *held = txm_slot_at(c, slot);
     if (held->state == TXM_SLOT_STATE_SHARED) {
         held->entry++;
@@ -216,16 +219,20 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     bool constant = false;
     if (job->slot == TXM_NO_SLOT || (s->widens && !need_unwidened(c, v->tile_bytes, unwidened, unwidened_bytes)))
         status = txm_fail(&err, TXM_STATUS_NO_MEMORY, "%s: no memory for a tile", s->file->path);
-    if (status == TXM_OK)
+    if (status == TXM_OK && c->rehearsed)
+        constant = txm_rehearse_load(c, job);
+    else if (status == TXM_OK)
         status = txm_file_acquire(c, s->file, &tx, &err);
-    if (status == TXM_OK) {
+    if (status == TXM_OK && !c->rehearsed) {
         status = txm_view_read_tile(tx, v, s->skip, job->level, job->tile, job->pixels, *unwidened, &err);
         txm_file_give(c, s->file);
         constant = status == TXM_OK && c->options.coalesce & TXM_COALESCE_CONSTANT &&
                    is_constant(v, job->level, job->tile, job->pixels);
     }
     pthread_mutex_lock(&c->lock);
-    c->stats.load_seconds += txm_clock_seconds() - begin;
+    double seconds = txm_clock_seconds() - begin;
+    c->stats.load_seconds += seconds;
+    s->load_seconds += seconds;
     s->loading--;
     if (!s->textures) { /* replaced meanwhile: nobody asks for it any more */
         if (job->slot != TXM_NO_SLOT)

@@ -34,8 +34,7 @@ uint32_t txm_cache_resolve(const txm_cache *c, uint32_t texture, const txm_sampl
 
 /* ---- misses ---- */
 
-/* Loads what a look-up of this thread has missed. */
-static void fetch(txm_cache_thread *t, uint32_t requests)
+void txm_fetch(txm_cache_thread *t, uint32_t requests)
 {
     txm_cache *c = t->cache;
     uint32_t count = 0;
@@ -53,7 +52,7 @@ static void fetch(txm_cache_thread *t, uint32_t requests)
         txm_load(c, &t->jobs[i], &t->unwidened, &t->unwidened_bytes, &t->pins);
 }
 
-static void release_pins(txm_cache_thread *t)
+void txm_release_pins(txm_cache_thread *t)
 {
     if (!t->pins.count)
         return;
@@ -71,7 +70,7 @@ typedef struct watch {
 static void get(txm_cache_thread *t, uint32_t requests, watch *w)
 {
     if (requests)
-        fetch(t, requests);
+        txm_fetch(t, requests);
     else if (w->watched)
         txm_wait_for_others(t->cache, w->seen);
     w->watched = true;
@@ -119,7 +118,7 @@ static __attribute__((noinline)) txm_look look_until_there(txm_cache_thread *t, 
         get(t, lane->count, &w);
         result = look(t, k, lane);
     }
-    release_pins(t);
+    txm_release_pins(t);
     return result;
 }
 
@@ -304,7 +303,7 @@ static txm_look sample_chunk(txm_cache_thread *t, uint32_t texture, const txm_sa
         txm_enter(t);
         txm_sample_n(&t->view, texture, how, &k->part, &lane);
         txm_leave(t);
-        release_pins(t);
+        txm_release_pins(t);
         bool missed = keep_missed(k);
         for (size_t i = 0; round == 0 && i < k->part.count; i++)
             count(&t->missed, k->mask[i]);
@@ -316,7 +315,7 @@ static txm_look sample_chunk(txm_cache_thread *t, uint32_t texture, const txm_sa
             break;
         }
     }
-    release_pins(t);
+    txm_release_pins(t);
     for (size_t i = 0; i < k->part.count; i++) {
         worst = k->look[i] > worst ? k->look[i] : worst;
         if (looks && (!wanted || wanted[i]))

@@ -26,13 +26,14 @@
 #include "txmill/cache.h"
 
 struct txm_trace;
+struct txm_trace_writer;
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
 typedef struct txm_cache_file {
     char *path;
     txm_tx *tx; /* NULL: not open */
-    uint32_t readers, textures;
+    uint32_t readers, textures, opens;
     bool opening, known;  /* known: `identity` is that of the file that was opened first */
     uint64_t identity[4]; /* device, inode, size, time of change: another file under the same name is not read */
     txm_error *broken;    /* why it cannot be opened: not tried again. NULL: it can */
@@ -55,7 +56,8 @@ typedef struct txm_source {
     bool widens;
     uint64_t file_bytes;
     char hash[TXM_HASH_BYTES]; /* oiio:SHA-1, "" if it has none */
-    uint64_t loads, reloads, failures;
+    uint64_t loads, reloads, failures, level_loads[TXM_MAX_LEVELS];
+    double load_seconds;
     char *message; /* of the first failure */
     struct txm_source *next;
 } txm_source;
@@ -163,7 +165,6 @@ struct txm_cache_thread {
     size_t unwidened_bytes;
     uint64_t chance; /* for spurious misses */
     uint32_t number; /* from 1 on */
-    struct txm_trace_lane *trace;
     txm_cache_thread *next;
 };
 
@@ -225,7 +226,8 @@ struct txm_cache {
     txm_pool *pool;
     txm_ticket *ticket; /* the batch that runs */
     txm_pins batch_pins;
-    struct txm_trace *trace;
+    struct txm_trace_writer *trace;
+    const struct txm_trace *rehearsed; /* a replay: textures are those of this trace, and no file is read */
 };
 
 /* memory.c: all memory of the cache, counted. Under the lock; the first makes room in the budget. `bytes` is remembered
@@ -292,6 +294,7 @@ txm_status txm_source_register(txm_cache *c, txm_source *s, uint32_t level, txm_
 void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint32_t first);
 
 /* catalog.c: with the lock, which is given up while a file is read. */
+txm_status txm_texture_add(txm_cache *c, const char *path, txm_extension extension, uint32_t *texture, txm_error *err);
 txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err);
 void txm_source_drop(txm_cache *c, txm_source *s);
 
@@ -315,6 +318,14 @@ void txm_next_epoch(txm_cache *c);
 bool txm_slot_evictable(const txm_slot *s);
 uint64_t txm_slot_order(const txm_cache *c, const txm_slot *s);
 
+/* look.c: loads the first `requests` that a thread has missed. */
+void txm_fetch(txm_cache_thread *t, uint32_t requests);
+void txm_release_pins(txm_cache_thread *t);
+
+/* replay.c: what stands for files. */
+void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made);
+bool txm_rehearse_load(const txm_cache *c, const txm_job *job);
+
 /* load.c */
 /* Turns a request into a job where it is a tile; with the lock, which may be given up. False: nothing to read. */
 bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job);
@@ -328,6 +339,12 @@ void txm_wait_for_others(txm_cache *c, uint64_t seen);
 /* trace.c */
 void txm_trace_lookup(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                       uint32_t random);
+/* With the lock; nothing while no trace is written. */
+void txm_trace_constant(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile, const uint8_t *pixel);
+void txm_trace_replace(txm_cache *c, uint32_t texture);
+void txm_trace_launch(txm_cache *c);
 void txm_trace_epoch(txm_cache *c);
-void txm_trace_lane_free(txm_cache_thread *t);
+
+/* stats.c: blocking look-ups so far; with the lock. */
+uint64_t txm_lookups_of(const txm_cache *c);
 #endif

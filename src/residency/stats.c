@@ -4,14 +4,21 @@
 
 #include "residency/residency_impl.h"
 
+uint64_t txm_lookups_of(const txm_cache *c)
+{
+    uint64_t n = c->stats.lookups; /* of threads that are gone */
+    for (const txm_cache_thread *t = c->threads; t; t = t->next)
+        n += atomic_load_explicit(&t->lookups, memory_order_relaxed);
+    return n;
+}
+
 void txm_cache_stats_of(txm_cache *c, txm_cache_stats *stats)
 {
     pthread_mutex_lock(&c->lock);
     *stats = c->stats;
-    for (txm_cache_thread *t = c->threads; t; t = t->next) {
-        stats->lookups += atomic_load_explicit(&t->lookups, memory_order_relaxed);
+    stats->lookups = txm_lookups_of(c);
+    for (txm_cache_thread *t = c->threads; t; t = t->next)
         stats->lookups_missed += atomic_load_explicit(&t->missed, memory_order_relaxed);
-    }
     stats->allocated_bytes = c->allocated;
     stats->overhead_bytes = c->allocated - c->stats.slab_bytes;
     stats->epoch = atomic_load(&c->epoch);
@@ -24,6 +31,7 @@ static void count_level(const txm_cache *c, const txm_source *s, uint32_t level,
     l->width = txm_level_size(s->view.width, level);
     l->height = txm_level_size(s->view.height, level);
     l->tiles = txm_view_tiles(&s->view, level);
+    l->loads = s->level_loads[level];
     for (uint32_t i = 0; level >= s->registered && i < l->tiles; i++) {
         txm_tile_entry *e = &c->tiles[txm_entry_index(s, level, i)];
         uint32_t slot = __atomic_load_n(&e->slot, __ATOMIC_RELAXED);
@@ -50,12 +58,15 @@ txm_status txm_cache_texture_stats_of(txm_cache *c, uint32_t texture, txm_cache_
         const char *message = s ? s->message : t->message;
         snprintf(stats->message, sizeof stats->message, "%s", message ? message : "");
         stats->failures = t->failed;
+        stats->opens = t->file ? t->file->opens : 0;
     }
     if (s) {
         stats->levels = s->view.levels;
         stats->loads = s->loads;
         stats->reloads = s->reloads;
         stats->failures = s->failures;
+        stats->opens = s->file->opens;
+        stats->load_seconds = s->load_seconds;
         for (uint32_t i = 0; i < s->view.levels; i++) {
             count_level(c, s, i, &stats->level[i]);
             stats->resident_bytes += (uint64_t)stats->level[i].resident * s->view.tile_bytes;

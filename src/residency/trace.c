@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Traces: which tiles look-ups use, in their order. A thread gathers a block of its own; blocks are written under the
- * cache's lock, which is slow beside a look-up that is not watched.
- *
- * The file is little-endian: "TXMTRACE", version 1 and flags 0 as 32 bits each, then blocks. A block begins with kind,
- * thread, stored and raw bytes in 32 bits each and the xxh64 (seed 0) of the stored bytes, which are a zstd frame.
- *
- *   1 textures  for each: number, width, height, levels, tile_px, tile_bytes, path_bytes in 32 bits, then the path. Width
- *               0: a UDIM set. One that comes again was replaced.
- *   2 tiles     LEB128 numbers: the zigzag difference of each txm_tile_key (udim 0, tile by rows) from the one before,
- *               which is 0 at a block's start. 0 ends an epoch: a thread's repetitions are left out.
- *   3 end       empty; `thread` is how many there were. A file without it is incomplete.
+ * Writing traces, as trace_format.h and txmill-trace(5) have them: what look-ups use, in the order of each thread, or of
+ * each lane of a batch. A lane gathers blocks of its own; they are written under the cache's lock, which is slow beside a
+ * look-up that is not watched. Memory is the process's, not the cache's: a cache that is watched keeps the same tiles.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,30 +16,45 @@
 #include "core/checksum.h"
 #include "core/endian.h"
 #include "core/mem.h"
+#include "residency/blank.h"
 #include "residency/residency_impl.h"
+#include "residency/trace_format.h"
 
-enum { VERSION = 1, HEADER_BYTES = 16, BLOCK_HEADER_BYTES = 24, BLOCK_BYTES = 64 << 10, NUMBER_BYTES = 10 };
-enum { BLOCK_TEXTURES = 1, BLOCK_TILES, BLOCK_END };
+enum { BLOCK_BYTES = 64 << 10, ROW_BYTES = 4 * TXM_TRACE_COLUMNS };
+#define PREPARED_LANE 0x80000000u /* added to the numbers of lanes that are not threads */
 
-/* A thread's block. */
+/* What a thread or lane has used since its last blocks. */
 struct txm_trace_lane {
-    uint8_t raw[BLOCK_BYTES];
-    size_t used;
-    uint64_t previous, last; /* the key that deltas are counted from; the last one of all */
-    txm_explanation explanation;
-    txm_tile_key keys[TXM_MAX_TAPS];
+    uint32_t number;
+    uint64_t previous; /* key that differences are counted from */
+    txm_tile_key last[TXM_BLANK_TILES];
+    uint32_t last_count; /* of its last look-up */
+    txm_bytes tiles, rows;
 };
 
-struct txm_trace {
+struct txm_trace_writer {
     int fd;
     char *path, *part; /* its name, and that while it is not complete */
     uint64_t bytes;
+    uint32_t records, launch, epoch;
+    bool in_launch; /* something was looked up in it */
+    txm_blank blank;
+    txm_sampler *samplers;
+    size_t sampler_count, sampler_capacity;
+    struct txm_trace_lane **lanes; /* by number */
+    size_t lane_count, lane_capacity;
+    txm_cache_stats before;
     txm_error error; /* the first failure */
 };
 
+static void no_memory(struct txm_trace_writer *w)
+{
+    txm_fail(&w->error, TXM_STATUS_NO_MEMORY, "%s: no memory for the trace", w->path);
+}
+
 /* ---- blocks ---- */
 
-static void write_bytes(struct txm_trace *w, const void *data, size_t bytes)
+static void write_bytes(struct txm_trace_writer *w, const void *data, size_t bytes)
 {
     int rc = w->error.status == TXM_OK ? txm_pwrite_all(w->fd, data, bytes, w->bytes) : 0;
     if (rc)
@@ -55,15 +62,16 @@ static void write_bytes(struct txm_trace *w, const void *data, size_t bytes)
     w->bytes += bytes;
 }
 
-static void write_block(struct txm_trace *w, uint32_t kind, uint32_t thread, const void *raw, size_t raw_bytes)
+static void write_block(struct txm_trace_writer *w, txm_trace_block kind, uint32_t thread, const void *raw,
+                        size_t raw_bytes)
 {
-    uint8_t header[BLOCK_HEADER_BYTES];
-    size_t bound = raw_bytes ? ZSTD_compressBound(raw_bytes) : 0, stored = 0;
-    uint8_t *packed = malloc(bound + 1);
-    if (packed && raw_bytes)
+    uint8_t header[TXM_TRACE_BLOCK_HEADER_BYTES];
+    size_t bound = ZSTD_compressBound(raw_bytes), stored = 0;
+    uint8_t *packed = malloc(bound);
+    if (packed)
         stored = ZSTD_compress(packed, bound, raw, raw_bytes, 1);
     if (!packed || ZSTD_isError(stored)) {
-        txm_fail(&w->error, TXM_STATUS_NO_MEMORY, "%s: no memory for the trace", w->path);
+        no_memory(w);
     } else {
         txm_store_le32(header, kind);
         txm_store_le32(header + 4, thread);
@@ -76,190 +84,390 @@ static void write_block(struct txm_trace *w, uint32_t kind, uint32_t thread, con
     free(packed);
 }
 
-static void flush_lane(struct txm_trace *w, uint32_t thread, struct txm_trace_lane *lane)
+/* From rows of look-ups to columns, each value beside the one before it, lowest bytes first. */
+static void write_rows(struct txm_trace_writer *w, const struct txm_trace_lane *lane)
 {
-    if (lane->used)
-        write_block(w, BLOCK_TILES, thread, lane->raw, lane->used);
-    lane->used = 0;
+    size_t rows = lane->rows.size / ROW_BYTES;
+    uint8_t *raw = malloc(TXM_TRACE_LOOKUPS_HEAD_BYTES + lane->rows.size), *to = raw;
+    if (!raw) {
+        no_memory(w);
+        return;
+    }
+    txm_store_le32(to, (uint32_t)rows);
+    txm_store_le32(to + 4, w->launch);
+    txm_store_le32(to + 8, w->epoch);
+    to += TXM_TRACE_LOOKUPS_HEAD_BYTES;
+    for (size_t column = 0; column < TXM_TRACE_COLUMNS; column++, to += 4 * rows) {
+        uint32_t before = 0;
+        for (size_t i = 0; i < rows; i++) {
+            uint32_t value = txm_load_le32(lane->rows.data + i * ROW_BYTES + 4 * column), change = value ^ before;
+            for (size_t plane = 0; plane < 4; plane++)
+                to[plane * rows + i] = (uint8_t)(change >> 8 * plane);
+            before = value;
+        }
+    }
+    write_block(w, TXM_TRACE_BLOCK_LOOKUPS, lane->number, raw, (size_t)(to - raw));
+    free(raw);
+}
+
+static void flush_tiles(struct txm_trace_writer *w, struct txm_trace_lane *lane)
+{
+    if (lane->tiles.size)
+        write_block(w, TXM_TRACE_BLOCK_TILES, lane->number, lane->tiles.data, lane->tiles.size);
+    lane->tiles.size = 0;
     lane->previous = 0;
 }
 
-static void flush_all(txm_cache *c)
+static void flush_rows(struct txm_trace_writer *w, struct txm_trace_lane *lane)
 {
-    for (txm_cache_thread *t = c->threads; t; t = t->next)
-        if (t->trace)
-            flush_lane(c->trace, t->number, t->trace);
+    if (lane->rows.size)
+        write_rows(w, lane);
+    lane->rows.size = 0;
+}
+
+/* Ends what all lanes have: what follows is another launch or epoch. */
+static void flush_all(struct txm_trace_writer *w)
+{
+    for (size_t i = 0; i < w->lane_count; i++) {
+        flush_rows(w, w->lanes[i]);
+        flush_tiles(w, w->lanes[i]);
+        w->lanes[i]->last_count = 0;
+    }
+}
+
+static void write_mark(struct txm_trace_writer *w, txm_trace_mark mark)
+{
+    const uint8_t raw[] = {0, (uint8_t)mark};
+    flush_all(w);
+    if (w->records & TXM_TRACE_TILES)
+        write_block(w, TXM_TRACE_BLOCK_TILES, 0, raw, sizeof raw);
 }
 
 /* ---- records ---- */
 
-static void add_number(struct txm_trace_lane *lane, uint64_t n)
+static size_t put_number(uint8_t *to, uint64_t n)
 {
+    size_t bytes = 0;
     for (; n > 0x7F; n >>= 7)
-        lane->raw[lane->used++] = (uint8_t)(n | 0x80);
-    lane->raw[lane->used++] = (uint8_t)n;
+        to[bytes++] = (uint8_t)(n | 0x80);
+    to[bytes++] = (uint8_t)n;
+    return bytes;
 }
 
-static void add_tile(txm_cache *c, uint32_t thread, struct txm_trace_lane *lane, txm_tile_key key)
+static size_t put_key(struct txm_trace_lane *lane, uint8_t *to, txm_tile_key key)
 {
-    if (key == lane->last && lane->used)
-        return;
-    if (lane->used + NUMBER_BYTES > BLOCK_BYTES)
-        flush_lane(c->trace, thread, lane);
     uint64_t delta = key - lane->previous;
-    add_number(lane, delta << 1 ^ (delta >> 63 ? UINT64_MAX : 0));
-    lane->previous = lane->last = key;
+    lane->previous = key;
+    return put_number(to, delta << 1 ^ (delta >> 63 ? UINT64_MAX : 0));
 }
 
-/* What a texture is, before the first of its tiles. */
+/* The tiles of a look-up, unless they are those of the one before. */
+static void add_tiles(struct txm_trace_writer *w, struct txm_trace_lane *lane, const txm_tile_key *keys, uint32_t count)
+{
+    uint8_t raw[(TXM_BLANK_TILES + 2) * TXM_TRACE_NUMBER_BYTES];
+    size_t bytes = 0;
+    bool again = count == lane->last_count && memcmp(keys, lane->last, count * sizeof *keys) == 0;
+    bool newest = count == 1 && lane->last_count && keys[0] == lane->last[lane->last_count - 1];
+    if (!count || again || newest)
+        return;
+    if (lane->tiles.size + sizeof raw > BLOCK_BYTES)
+        flush_tiles(w, lane);
+    if (count > 1) {
+        bytes += put_number(raw, 0);
+        bytes += put_number(raw + bytes, count);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        bytes += put_key(lane, raw + bytes, keys[i]);
+    memcpy(lane->last, keys, count * sizeof *keys);
+    lane->last_count = count;
+    if (!txm_bytes_add(&lane->tiles, raw, bytes))
+        no_memory(w);
+}
+
+/* The number of a way to look up, which is written where it is new. */
+static uint32_t sampler_of(struct txm_trace_writer *w, const txm_sampler *how)
+{
+    uint8_t raw[TXM_TRACE_SAMPLER_BYTES] = {0};
+    size_t i = 0;
+    while (i < w->sampler_count && memcmp(&w->samplers[i], how, sizeof *how) != 0)
+        i++;
+    if (i < w->sampler_count)
+        return (uint32_t)i;
+    if (!TXM_GROW(w->samplers, w->sampler_capacity, w->sampler_count)) {
+        no_memory(w);
+        return 0;
+    }
+    w->samplers[w->sampler_count++] = *how;
+    uint32_t bias;
+    memcpy(&bias, &how->mip_bias, sizeof bias);
+    const uint8_t members[] = {how->rule, how->mode, how->filter, how->on_miss, how->anisotropy, how->after};
+    txm_store_le32(raw, (uint32_t)i);
+    memcpy(raw + 4, members, sizeof members);
+    txm_store_le32(raw + 12, bias);
+    write_block(w, TXM_TRACE_BLOCK_SAMPLERS, 0, raw, sizeof raw);
+    return (uint32_t)i;
+}
+
+static void add_row(struct txm_trace_writer *w, struct txm_trace_lane *lane, uint32_t texture, const txm_sampler *how,
+                    const txm_lookup *at, uint32_t random)
+{
+    const uint32_t first[] = {texture, sampler_of(w, how), random};
+    const float place[] = {at->u, at->v, at->dudx, at->dvdx, at->dudy, at->dvdy};
+    uint8_t row[ROW_BYTES];
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        txm_store_le32(row + 4 * i, first[i]);
+    memcpy(row + sizeof first, place, sizeof place);
+    if (!txm_bytes_add(&lane->rows, row, sizeof row))
+        no_memory(w);
+    if (lane->rows.size == (size_t)ROW_BYTES * TXM_TRACE_LOOKUPS_MAX)
+        flush_rows(w, lane);
+}
+
+/* What a texture is, before it is looked up the first time. */
 static void describe_texture(txm_cache *c, uint32_t texture)
 {
-    enum { FIXED_BYTES = 28 };
     txm_texture *t = &c->textures[texture];
     const txm_view_texture *v = &c->view_textures[texture];
     if (t->traced)
         return;
     t->traced = true;
     size_t path_bytes = strlen(t->file->path);
-    uint8_t *raw = malloc(FIXED_BYTES + path_bytes);
+    uint8_t *raw = malloc(TXM_TRACE_TEXTURE_BYTES + path_bytes);
     if (!raw) {
-        txm_fail(&c->trace->error, TXM_STATUS_NO_MEMORY, "%s: no memory for the trace", c->trace->path);
+        no_memory(c->trace);
         return;
     }
-    const uint32_t numbers[] = {
-        texture, v->width, v->height, v->levels, 1u << v->tile_shift, v->tile_bytes, (uint32_t)path_bytes};
+    const uint32_t numbers[] = {texture, v->width, v->height, v->levels, 1u << v->tile_shift, v->tile_bytes};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         txm_store_le32(raw + 4 * i, numbers[i]);
-    memcpy(raw + FIXED_BYTES, t->file->path, path_bytes);
-    write_block(c->trace, BLOCK_TEXTURES, 0, raw, FIXED_BYTES + path_bytes);
+    raw[24] = v->type;
+    raw[25] = v->channels;
+    raw[26] = v->extension;
+    raw[27] = t->source->widens ? TXM_TRACE_WIDENED : 0;
+    txm_store_le32(raw + 28, (uint32_t)path_bytes);
+    memcpy(raw + TXM_TRACE_TEXTURE_BYTES, t->file->path, path_bytes);
+    write_block(c->trace, TXM_TRACE_BLOCK_TEXTURES, 0, raw, TXM_TRACE_TEXTURE_BYTES + path_bytes);
     free(raw);
 }
 
-static struct txm_trace_lane *lane_of(txm_cache_thread *t)
+void txm_trace_constant(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile, const uint8_t *pixel)
 {
-    if (!t->trace && (t->trace = txm_cache_allocate(t->cache, sizeof *t->trace, 64)))
-        memset(t->trace, 0, sizeof *t->trace);
-    return t->trace;
+    uint8_t raw[TXM_TRACE_CONSTANT_BYTES] = {0};
+    if (!c->trace)
+        return;
+    describe_texture(c, s->first_texture);
+    txm_store_le64(raw, txm_tile_key_pack((txm_tile_name){s->first_texture, 0, level, tile}));
+    memcpy(raw + sizeof(txm_tile_key), pixel, s->view.pixel_bytes);
+    write_block(c->trace, TXM_TRACE_BLOCK_CONSTANTS, 0, raw, sizeof raw);
 }
 
-/* The tiles that a look-up reads, each once, in its order. */
-static uint32_t list_keys(const txm_view *view, const txm_explanation *e, uint32_t texture, txm_tile_key *keys)
+/* Those that are there when the trace begins. */
+static void describe_constants(txm_cache *c)
 {
-    const txm_view_texture *v = &view->textures[e->texture];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < e->tap_count; i++) {
-        const txm_tap *tap = &e->taps[i];
-        uint32_t tile = tap->tile_y * txm_view_tiles_across(v, tap->level) + tap->tile_x;
-        txm_tile_key key = txm_tile_key_pack((txm_tile_name){texture, 0, tap->level, tile});
-        uint32_t k = 0;
-        while (k < count && keys[k] != key)
-            k++;
-        if (k == count)
-            keys[count++] = key;
+    for (uint32_t i = 0; i < c->block_count; i++) {
+        const txm_block *b = &c->blocks[i];
+        for (uint32_t k = b->source && !b->retired ? b->source->view.levels : b->count; k < b->count; k++) {
+            uint32_t level, tile, slot = __atomic_load_n(&c->tiles[b->first + k].slot, __ATOMIC_RELAXED);
+            if (slot >= TXM_SLOT_UNREGISTERED || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
+                continue;
+            txm_block_locate(b, b->first + k, &level, &tile);
+            txm_trace_constant(c, b->source, level, tile, txm_slot_pixels(c, slot));
+        }
     }
-    return count;
+}
+
+/* ---- look-ups ---- */
+
+/* The lane of a number; NULL: no memory. */
+static struct txm_trace_lane *lane_of(struct txm_trace_writer *w, uint32_t number)
+{
+    size_t low = 0, high = w->lane_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (w->lanes[middle]->number == number)
+            return w->lanes[middle];
+        *(w->lanes[middle]->number < number ? &low : &high) = w->lanes[middle]->number < number ? middle + 1 : middle;
+    }
+    struct txm_trace_lane *lane = TXM_GROW(w->lanes, w->lane_capacity, w->lane_count) ? txm_calloc(1, sizeof *lane) : NULL;
+    if (!lane) {
+        no_memory(w);
+        return NULL;
+    }
+    lane->number = number;
+    memmove(w->lanes + low + 1, w->lanes + low, (w->lane_count - low) * sizeof *w->lanes);
+    w->lanes[low] = lane;
+    w->lane_count++;
+    return lane;
+}
+
+static bool has_failed(const txm_cache *c, const txm_source *s, const txm_tile_name *n)
+{
+    uint32_t entry = n->level < s->registered ? s->view.first + n->level : txm_entry_index(s, n->level, n->tile);
+    return __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED) == TXM_SLOT_FAILED;
+}
+
+/* With the lock, under which nothing moves. */
+static void add_lookup(txm_cache *c, uint32_t number, uint32_t texture, const txm_sampler *how, const txm_lookup *given,
+                       uint32_t random)
+{
+    struct txm_trace_writer *w = c->trace;
+    txm_tile_name tiles[TXM_BLANK_TILES];
+    txm_tile_key keys[TXM_BLANK_TILES];
+    txm_lookup at = *given;
+    uint32_t shown = txm_cache_resolve(c, texture, how, &at), count = 0, kept = 0;
+    const txm_source *s = shown < c->stats.textures ? c->textures[shown].source : NULL;
+    struct txm_trace_lane *lane = s ? lane_of(w, number) : NULL;
+    if (!lane)
+        return;
+    uint32_t first = s->first_texture;
+    describe_texture(c, first);
+    w->in_launch = true;
+    if (w->records & TXM_TRACE_LOOKUPS)
+        add_row(w, lane, first, how, &at, random);
+    if (!(w->records & TXM_TRACE_TILES))
+        return;
+    if (!txm_blank_look(&w->blank, &s->view, how, &at, random, tiles, &count))
+        txm_fail(&w->error, TXM_STATUS_TOO_LARGE, "%s: %s is too large for a trace", w->path, s->file->path);
+    for (uint32_t i = 0; i < count; i++) {
+        tiles[i].texture = first;
+        if (!has_failed(c, s, &tiles[i]))
+            keys[kept++] = txm_tile_key_pack(tiles[i]);
+    }
+    add_tiles(w, lane, keys, kept);
 }
 
 void txm_trace_lookup(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                       uint32_t random)
 {
-    txm_cache *c = t->cache;
+    pthread_mutex_lock(&t->cache->lock);
+    if (t->cache->trace)
+        add_lookup(t->cache, t->number, texture, how, at, random);
+    pthread_mutex_unlock(&t->cache->lock);
+}
+
+void txm_cache_trace_look(txm_cache *c, uint32_t lane, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                          uint32_t random)
+{
+    if (!atomic_load_explicit(&c->watched, memory_order_relaxed))
+        return;
     pthread_mutex_lock(&c->lock);
-    struct txm_trace_lane *lane = c->trace ? lane_of(t) : NULL;
-    txm_lookup there = *at;
-    uint32_t shown = lane ? txm_cache_resolve(c, texture, how, &there) : TXM_NO_TEXTURE;
-    if (shown != TXM_NO_TEXTURE && c->textures[shown].source) {
-        txm_lane nobody = {.random = random};
-        float out[4];
-        txm_view view = c->view; /* nothing moves under the lock */
-        txm_sample_explain(&view, shown, how, &there, &nobody, out, &lane->explanation);
-        uint32_t first = c->textures[shown].source->first_texture;
-        uint32_t count = list_keys(&view, &lane->explanation, first, lane->keys);
-        describe_texture(c, first);
-        for (uint32_t i = 0; i < count; i++)
-            add_tile(c, t->number, lane, lane->keys[i]);
-    }
+    if (c->trace)
+        add_lookup(c, lane | PREPARED_LANE, texture, how, at, random);
     pthread_mutex_unlock(&c->lock);
+}
+
+void txm_trace_launch(txm_cache *c)
+{
+    if (!c->trace || !c->trace->in_launch)
+        return;
+    write_mark(c->trace, TXM_TRACE_MARK_LAUNCH);
+    c->trace->launch++;
+    c->trace->in_launch = false;
+}
+
+void txm_trace_replace(txm_cache *c, uint32_t texture)
+{
+    c->textures[texture].traced = false;
+    if (c->trace)
+        flush_all(c->trace); /* what lanes have is of the file that was */
 }
 
 void txm_trace_epoch(txm_cache *c)
 {
-    static const uint8_t end = 0;
     if (!c->trace)
         return;
-    flush_all(c);
-    write_block(c->trace, BLOCK_TILES, 0, &end, sizeof end);
-}
-
-void txm_trace_lane_free(txm_cache_thread *t)
-{
-    txm_cache *c = t->cache;
-    pthread_mutex_lock(&c->lock);
-    if (t->trace && c->trace)
-        flush_lane(c->trace, t->number, t->trace);
-    txm_cache_release(c, t->trace, sizeof *t->trace);
-    t->trace = NULL;
-    pthread_mutex_unlock(&c->lock);
+    write_mark(c->trace, TXM_TRACE_MARK_EPOCH);
+    c->trace->epoch++;
 }
 
 /* ---- beginning and end ---- */
 
-static void free_trace(struct txm_trace *w)
+static void free_writer(struct txm_trace_writer *w)
 {
+    for (size_t i = 0; i < w->lane_count; i++) {
+        txm_bytes_free(&w->lanes[i]->tiles);
+        txm_bytes_free(&w->lanes[i]->rows);
+        free(w->lanes[i]);
+    }
+    free(w->lanes);
+    free(w->samplers);
+    txm_blank_free(&w->blank);
     free(w->path);
     free(w->part);
     free(w);
 }
 
-static txm_status open_trace(const char *path, struct txm_trace **out, txm_error *err)
+static txm_status open_writer(const char *path, uint32_t records, struct txm_trace_writer **out, txm_error *err)
 {
-    struct txm_trace *w = txm_calloc(1, sizeof *w);
+    struct txm_trace_writer *w = txm_calloc(1, sizeof *w);
     if (!w || !(w->path = txm_strdup(path)) || !(w->part = txm_asprintf("%s.%ld.part", path, (long)getpid()))) {
         if (w)
-            free_trace(w);
+            free_writer(w);
         return txm_no_memory(err, path);
     }
     w->fd = open(w->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (w->fd < 0) {
         txm_status status = txm_fail_errno(err, errno, "%s: cannot write the trace", path);
-        free_trace(w);
+        free_writer(w);
         return status;
     }
-    uint8_t header[HEADER_BYTES] = "TXMTRACE";
-    txm_store_le32(header + 8, VERSION);
-    txm_store_le32(header + 12, 0);
+    uint8_t header[TXM_TRACE_HEADER_BYTES] = TXM_TRACE_MAGIC;
+    w->records = records;
+    txm_store_le32(header + 8, TXM_TRACE_VERSION);
+    txm_store_le32(header + 12, records);
     write_bytes(w, header, sizeof header);
     *out = w;
     return TXM_OK;
 }
 
-txm_status txm_cache_trace_start(txm_cache *c, const char *path, txm_error *err)
+txm_status txm_cache_trace_start(txm_cache *c, const char *path, uint32_t records, txm_error *err)
 {
     txm_error_clear(err);
+    if (!records || records & ~(uint32_t)(TXM_TRACE_TILES | TXM_TRACE_LOOKUPS))
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: a trace holds tiles, look-ups or both", path);
     pthread_mutex_lock(&c->lock);
     txm_status status = c->trace
                             ? txm_fail(err, TXM_STATUS_USAGE, "%s: the cache writes %s already", path, c->trace->path)
-                            : open_trace(path, &c->trace, err);
+                            : open_writer(path, records, &c->trace, err);
     if (status == TXM_OK) {
         for (uint32_t i = 0; i < c->stats.textures; i++)
             c->textures[i].traced = false;
-        for (txm_cache_thread *t = c->threads; t; t = t->next)
-            if (t->trace)
-                t->trace->used = 0;
+        c->trace->before = c->stats;
+        c->trace->before.lookups = txm_lookups_of(c);
+        describe_constants(c);
         atomic_store(&c->watched, true);
     }
     pthread_mutex_unlock(&c->lock);
     return status;
 }
 
+static void write_end(txm_cache *c)
+{
+    struct txm_trace_writer *w = c->trace;
+    const txm_cache_stats *now = &c->stats, *before = &w->before;
+    const uint64_t numbers[] = {c->options.policy,
+                                c->options.keep_epochs,
+                                c->options.max_bytes,
+                                now->tiles_loaded - before->tiles_loaded,
+                                now->loaded_bytes - before->loaded_bytes,
+                                now->tiles_reloaded - before->tiles_reloaded,
+                                (uint64_t)((now->load_seconds - before->load_seconds) * 1e9),
+                                txm_lookups_of(c) - before->lookups};
+    uint8_t raw[TXM_TRACE_END_BYTES];
+    _Static_assert(sizeof numbers == sizeof raw, "as the format has it");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        txm_store_le64(raw + 8 * i, numbers[i]);
+    flush_all(w);
+    write_block(w, TXM_TRACE_BLOCK_END, (uint32_t)w->lane_count, raw, sizeof raw);
+}
+
 txm_status txm_cache_trace_stop(txm_cache *c, txm_error *err)
 {
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
-    struct txm_trace *w = c->trace;
+    struct txm_trace_writer *w = c->trace;
     if (w) {
-        flush_all(c);
-        write_block(w, BLOCK_END, c->thread_count, NULL, 0);
+        write_end(c);
         c->trace = NULL;
         atomic_store(&c->watched, c->options.spurious > 0.0f);
     }
@@ -273,6 +481,6 @@ txm_status txm_cache_trace_stop(txm_cache *c, txm_error *err)
     if (w->error.status != TXM_OK)
         unlink(w->part);
     txm_status status = w->error.status == TXM_OK ? TXM_OK : txm_fail_as(err, &w->error);
-    free_trace(w);
+    free_writer(w);
     return status;
 }

@@ -1,0 +1,664 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reading traces. The file is walked once when it is opened: its blocks, and what they say about textures, ways to look
+ * up and tiles of one colour. The rest, which may be far larger than memory, is unpacked a block at a time by cursors.
+ */
+#include "residency/trace_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "container/output.h"
+#include "core/checksum.h"
+#include "core/endian.h"
+#include "core/fail.h"
+#include "core/mem.h"
+#include "residency/blank.h"
+#include "residency/trace_format.h"
+#include "sample/view_file.h"
+
+typedef struct block {
+    uint64_t offset; /* of the stored bytes */
+    uint64_t check;
+    uint32_t kind, thread, stored, raw;
+} block;
+
+typedef struct constant {
+    txm_tile_name tile;
+    uint8_t pixel[TXM_TRACE_PIXEL_BYTES];
+} constant;
+
+/* A texture's number from a block on. */
+typedef struct naming {
+    uint32_t number, texture;
+    size_t block;
+} naming;
+
+struct txm_trace {
+    int fd;
+    char *path;
+    uint64_t bytes;
+    block *blocks;
+    size_t block_count, block_capacity;
+    txm_trace_texture *textures;
+    size_t texture_count, texture_capacity;
+    naming *namings; /* by number, then by block */
+    size_t naming_count, naming_capacity;
+    txm_sampler *samplers;
+    size_t sampler_count, sampler_capacity;
+    constant *constants; /* by tile */
+    size_t constant_count, constant_capacity;
+    txm_trace_info info;
+};
+
+/* ---- blocks ---- */
+
+static txm_status corrupt(const txm_trace *t, txm_error *err, const char *why)
+{
+    return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the trace is damaged: %s", t->path, why);
+}
+
+static txm_status read_at(const txm_trace *t, uint64_t offset, void *to, size_t bytes, txm_error *err)
+{
+    int rc = txm_pread_all(t->fd, to, bytes, offset);
+    return rc ? txm_fail_errno(err, rc, "%s: cannot read the trace", t->path) : TXM_OK;
+}
+
+/* Unpacks a block to *raw, which is TXM_TRACE_BLOCK_MAX bytes long, over *stored. */
+static txm_status unpack(const txm_trace *t, const block *b, ZSTD_DCtx *zstd, uint8_t *stored, uint8_t *raw,
+                         txm_error *err)
+{
+    txm_status status = read_at(t, b->offset, stored, b->stored, err);
+    if (status != TXM_OK)
+        return status;
+    if (txm_xxh64(stored, b->stored, 0) != b->check)
+        return corrupt(t, err, "a checksum does not hold");
+    size_t got = ZSTD_decompressDCtx(zstd, raw, TXM_TRACE_BLOCK_MAX, stored, b->stored);
+    return ZSTD_isError(got) || got != b->raw ? corrupt(t, err, "a block does not unpack to its size") : TXM_OK;
+}
+
+static size_t stored_max(void)
+{
+    return ZSTD_compressBound(TXM_TRACE_BLOCK_MAX);
+}
+
+/* Walks the headers of all blocks. */
+static txm_status list_blocks(txm_trace *t, txm_error *err)
+{
+    uint8_t h[TXM_TRACE_BLOCK_HEADER_BYTES];
+    uint64_t at = TXM_TRACE_HEADER_BYTES;
+    uint32_t kind = 0;
+    while (kind != TXM_TRACE_BLOCK_END) {
+        if (t->bytes - at < sizeof h)
+            return txm_fail(err, TXM_STATUS_CORRUPT,
+                            "%s: the trace is incomplete: the program that wrote it was stopped, or the file was cut "
+                            "short", t->path);
+        txm_status status = read_at(t, at, h, sizeof h, err);
+        if (status != TXM_OK)
+            return status;
+        at += sizeof h;
+        kind = txm_load_le32(h);
+        const block b = {at, txm_load_le64(h + 16), kind, txm_load_le32(h + 4), txm_load_le32(h + 8),
+                         txm_load_le32(h + 12)};
+        if (b.raw > TXM_TRACE_BLOCK_MAX || b.stored > stored_max() || b.stored > t->bytes - at)
+            return corrupt(t, err, "a block is too large");
+        if (!kind || kind > TXM_TRACE_BLOCK_CONSTANTS)
+            return corrupt(t, err, "a block is of no known kind");
+        if (!TXM_GROW(t->blocks, t->block_capacity, t->block_count))
+            return txm_no_memory(err, t->path);
+        t->blocks[t->block_count++] = b;
+        at += b.stored;
+    }
+    return at == t->bytes ? TXM_OK : corrupt(t, err, "something follows its end");
+}
+
+/* ---- textures ---- */
+
+static uint32_t find_naming(const txm_trace *t, uint32_t number, size_t at_block)
+{
+    size_t low = 0, high = t->naming_count; /* the last one that is not beyond */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const naming *n = &t->namings[middle];
+        if (n->number < number || (n->number == number && n->block <= at_block))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && t->namings[low - 1].number == number ? t->namings[low - 1].texture : TXM_NO_TEXTURE;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const naming *x = a, *y = b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return x->texture < y->texture ? -1 : x->texture > y->texture;
+}
+
+void txm_trace_shape(const txm_trace *t, uint32_t texture, txm_view_texture *v)
+{
+    const txm_trace_texture *x = &t->textures[texture];
+    uint32_t shift = 0;
+    while (x->tile_px >> shift > 1)
+        shift++;
+    *v = (txm_view_texture){.width = x->width,
+                            .height = x->height,
+                            .levels = x->levels,
+                            .type = (uint8_t)x->type,
+                            .channels = (uint8_t)x->channels,
+                            .extension = (uint8_t)x->extension,
+                            .tile_shift = (uint8_t)shift,
+                            .pixel_bytes = x->channels * (uint32_t)txm_type_bytes(x->type),
+                            .tile_bytes = x->tile_bytes,
+                            .scale = 1.0f};
+    v->row_bytes = (x->tile_px + 2 * TXM_BORDER_PX) * v->pixel_bytes;
+    for (v->tiled_levels = 1; v->tiled_levels < x->levels; v->tiled_levels++)
+        if (txm_level_size(x->width, v->tiled_levels - 1) <= x->tile_px &&
+            txm_level_size(x->height, v->tiled_levels - 1) <= x->tile_px)
+            break;
+}
+
+/* Levels that a texture has: down to 1 x 1. */
+static uint32_t most_levels(uint32_t width, uint32_t height)
+{
+    uint32_t n = 1;
+    while (width >> n || height >> n)
+        n++;
+    return n;
+}
+
+static bool is_shape(const txm_trace_texture *x)
+{
+    uint64_t edge = x->tile_px;
+    if (!x->width || !x->height || x->width > TXM_MAX_SIZE_PX || x->height > TXM_MAX_SIZE_PX || !x->levels ||
+        x->levels > most_levels(x->width, x->height) || x->levels > TXM_MAX_LEVELS || !edge || edge & (edge - 1) ||
+        edge > TXM_MAX_TILE_PX || (uint32_t)x->type > TXM_TYPE_FLOAT || (x->channels != 1 && x->channels != 4) ||
+        (uint32_t)x->extension > TXM_EXTENSION_MIRROR || x->number >> 23)
+        return false;
+    uint64_t padded = edge + 2 * TXM_BORDER_PX, tiles = (x->width + edge - 1) / edge * ((x->height + edge - 1) / edge);
+    return x->tile_bytes == padded * padded * x->channels * txm_type_bytes(x->type) && tiles <= TXM_BLANK_LEVEL_TILES;
+}
+
+static txm_status read_textures(txm_trace *t, size_t at_block, const uint8_t *raw, size_t bytes, txm_error *err)
+{
+    while (bytes) {
+        if (bytes < TXM_TRACE_TEXTURE_BYTES || txm_load_le32(raw + 28) > bytes - TXM_TRACE_TEXTURE_BYTES)
+            return corrupt(t, err, "a texture is cut short");
+        const size_t path_bytes = txm_load_le32(raw + 28);
+        txm_trace_texture x = {.number = txm_load_le32(raw),
+                               .width = txm_load_le32(raw + 4),
+                               .height = txm_load_le32(raw + 8),
+                               .levels = txm_load_le32(raw + 12),
+                               .tile_px = txm_load_le32(raw + 16),
+                               .tile_bytes = txm_load_le32(raw + 20),
+                               .type = (txm_type)raw[24],
+                               .channels = raw[25],
+                               .extension = (txm_extension)raw[26],
+                               .widened = raw[27] & TXM_TRACE_WIDENED};
+        if (!is_shape(&x) || memchr(raw + TXM_TRACE_TEXTURE_BYTES, 0, path_bytes))
+            return corrupt(t, err, "a texture makes no sense");
+        if (!TXM_GROW(t->textures, t->texture_capacity, t->texture_count) ||
+            !TXM_GROW(t->namings, t->naming_capacity, t->naming_count) ||
+            !(x.path = txm_strndup((const char *)raw + TXM_TRACE_TEXTURE_BYTES, path_bytes)))
+            return txm_no_memory(err, t->path);
+        t->namings[t->naming_count++] = (naming){x.number, (uint32_t)t->texture_count, at_block};
+        t->textures[t->texture_count++] = x;
+        raw += TXM_TRACE_TEXTURE_BYTES + path_bytes;
+        bytes -= TXM_TRACE_TEXTURE_BYTES + path_bytes;
+    }
+    return TXM_OK;
+}
+
+/* ---- samplers, tiles of one colour, the end ---- */
+
+static txm_status read_samplers(txm_trace *t, const uint8_t *raw, size_t bytes, txm_error *err)
+{
+    for (; bytes; raw += TXM_TRACE_SAMPLER_BYTES, bytes -= TXM_TRACE_SAMPLER_BYTES) {
+        if (bytes < TXM_TRACE_SAMPLER_BYTES)
+            return corrupt(t, err, "a way to look up is cut short");
+        txm_sampler how = {raw[4], raw[5], raw[6], raw[7], raw[8], raw[9], {0, 0}, 0.0f};
+        memcpy(&how.mip_bias, raw + 12, sizeof how.mip_bias);
+        if (txm_load_le32(raw) != t->sampler_count || txm_sampler_check(&how, NULL) != TXM_OK)
+            return corrupt(t, err, "a way to look up makes no sense");
+        if (!TXM_GROW(t->samplers, t->sampler_capacity, t->sampler_count))
+            return txm_no_memory(err, t->path);
+        t->samplers[t->sampler_count++] = how;
+    }
+    return TXM_OK;
+}
+
+/* A tile that its texture has; its texture as an index. */
+static bool name_tile(const txm_trace *t, uint32_t texture, txm_tile_key key, txm_tile_name *out)
+{
+    *out = txm_tile_key_unpack(key);
+    out->texture = texture;
+    if (texture == TXM_NO_TEXTURE || out->udim || out->level >= t->textures[texture].levels)
+        return false;
+    const txm_trace_texture *x = &t->textures[texture];
+    uint32_t across = (txm_level_size(x->width, out->level) + x->tile_px - 1) / x->tile_px;
+    uint32_t down = (txm_level_size(x->height, out->level) + x->tile_px - 1) / x->tile_px;
+    return out->tile < across * down;
+}
+
+/* Named when all textures are known. */
+static txm_status read_constants(txm_trace *t, size_t at_block, const uint8_t *raw, size_t bytes, txm_error *err)
+{
+    for (; bytes; raw += TXM_TRACE_CONSTANT_BYTES, bytes -= TXM_TRACE_CONSTANT_BYTES) {
+        constant c;
+        if (bytes < TXM_TRACE_CONSTANT_BYTES)
+            return corrupt(t, err, "a tile of one colour is cut short");
+        txm_tile_key key = txm_load_le64(raw);
+        if (!name_tile(t, find_naming(t, (uint32_t)key & 0x7FFFFF, at_block), key, &c.tile))
+            return corrupt(t, err, "a tile of one colour is of no texture");
+        memcpy(c.pixel, raw + sizeof key, sizeof c.pixel);
+        if (!TXM_GROW(t->constants, t->constant_capacity, t->constant_count))
+            return txm_no_memory(err, t->path);
+        t->constants[t->constant_count++] = c;
+    }
+    return TXM_OK;
+}
+
+static uint64_t order_of(txm_tile_name n)
+{
+    return (uint64_t)n.texture << 32 | n.level << 20 | n.tile; /* the valid flag plays no part */
+}
+
+static int by_tile(const void *a, const void *b)
+{
+    uint64_t x = order_of(((const constant *)a)->tile), y = order_of(((const constant *)b)->tile);
+    return x < y ? -1 : x > y;
+}
+
+const uint8_t *txm_trace_pixel(const txm_trace *t, txm_tile_name tile)
+{
+    constant wanted = {.tile = tile};
+    const constant *c = t->constant_count ? bsearch(&wanted, t->constants, t->constant_count, sizeof wanted, by_tile) : NULL;
+    return c ? c->pixel : NULL;
+}
+
+static txm_status read_end(txm_trace *t, const block *b, const uint8_t *raw, txm_error *err)
+{
+    uint64_t n[TXM_TRACE_END_BYTES / 8];
+    if (b->raw != TXM_TRACE_END_BYTES)
+        return corrupt(t, err, "its end has another size");
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++)
+        n[i] = txm_load_le64(raw + 8 * i);
+    if (n[0] >= TXM_CACHE_POLICY_COUNT)
+        return corrupt(t, err, "it was written by no known policy");
+    t->info.lanes = b->thread;
+    t->info.policy = (txm_cache_policy)n[0];
+    t->info.keep_epochs = n[1] == 2 ? 2 : 1;
+    t->info.max_bytes = n[2];
+    t->info.tiles_loaded = n[3];
+    t->info.loaded_bytes = n[4];
+    t->info.tiles_reloaded = n[5];
+    t->info.load_seconds = 1e-9 * (double)n[6];
+    t->info.lookups = n[7];
+    return TXM_OK;
+}
+
+/* ---- opening ---- */
+
+/* Reads the blocks of one kind that are not the look-ups'. */
+static txm_status read_kind(txm_trace *t, txm_trace_block kind, ZSTD_DCtx *zstd, uint8_t *stored, uint8_t *raw,
+                            uint64_t *left, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    for (size_t i = 0; status == TXM_OK && i < t->block_count; i++) {
+        const block *b = &t->blocks[i];
+        if (b->kind != kind)
+            continue;
+        if (b->raw > *left)
+            return corrupt(t, err, "it unpacks to far more than it holds");
+        *left -= b->raw;
+        status = unpack(t, b, zstd, stored, raw, err);
+        if (status != TXM_OK)
+            return status;
+        status = kind == TXM_TRACE_BLOCK_TEXTURES    ? read_textures(t, i, raw, b->raw, err)
+                 : kind == TXM_TRACE_BLOCK_SAMPLERS  ? read_samplers(t, raw, b->raw, err)
+                 : kind == TXM_TRACE_BLOCK_CONSTANTS ? read_constants(t, i, raw, b->raw, err)
+                                                     : read_end(t, b, raw, err);
+    }
+    return status;
+}
+
+static txm_status read_header(txm_trace *t, txm_error *err)
+{
+    uint8_t h[TXM_TRACE_HEADER_BYTES];
+    if (t->bytes < sizeof h)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: is no trace", t->path);
+    txm_status status = read_at(t, 0, h, sizeof h, err);
+    if (status != TXM_OK)
+        return status;
+    if (memcmp(h, TXM_TRACE_MAGIC, 8) != 0)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: is no trace", t->path);
+    if (txm_load_le32(h + 8) != TXM_TRACE_VERSION)
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is a trace of version %u; this txmill reads version %d", t->path,
+                        txm_load_le32(h + 8), TXM_TRACE_VERSION);
+    t->info.records = txm_load_le32(h + 12);
+    if (!t->info.records || t->info.records & ~(uint32_t)(TXM_TRACE_TILES | TXM_TRACE_LOOKUPS))
+        return corrupt(t, err, "it holds neither tiles nor look-ups");
+    return TXM_OK;
+}
+
+static txm_status read_all(txm_trace *t, txm_error *err)
+{
+    enum { MORE = 2 << 20, TIMES = 8 }; /* of the file's size; in memory, records take up to seven times as much */
+    static const txm_trace_block kinds[] = {TXM_TRACE_BLOCK_TEXTURES, TXM_TRACE_BLOCK_SAMPLERS,
+                                            TXM_TRACE_BLOCK_CONSTANTS, TXM_TRACE_BLOCK_END};
+    txm_status status = read_header(t, err);
+    if (status == TXM_OK)
+        status = list_blocks(t, err);
+    if (status != TXM_OK)
+        return status;
+    ZSTD_DCtx *zstd = ZSTD_createDCtx();
+    uint8_t *stored = malloc(stored_max()), *raw = malloc(TXM_TRACE_BLOCK_MAX);
+    uint64_t left = t->bytes * TIMES + MORE;
+    if (!zstd || !stored || !raw)
+        status = txm_no_memory(err, t->path);
+    for (size_t i = 0; status == TXM_OK && i < sizeof kinds / sizeof *kinds; i++) {
+        status = read_kind(t, kinds[i], zstd, stored, raw, &left, err);
+        if (kinds[i] == TXM_TRACE_BLOCK_TEXTURES && t->naming_count)
+            qsort(t->namings, t->naming_count, sizeof *t->namings, by_number);
+    }
+    if (t->constant_count)
+        qsort(t->constants, t->constant_count, sizeof *t->constants, by_tile);
+    t->info.textures = (uint32_t)t->texture_count;
+    t->info.constants = t->constant_count;
+    ZSTD_freeDCtx(zstd);
+    free(stored);
+    free(raw);
+    return status;
+}
+
+txm_status txm_trace_open(const char *path, txm_trace **out, txm_error *err)
+{
+    struct stat st;
+    txm_error_clear(err);
+    *out = NULL;
+    txm_trace *t = txm_calloc(1, sizeof *t);
+    if (!t || !(t->path = txm_strdup(path))) {
+        free(t);
+        return txm_no_memory(err, path);
+    }
+    txm_status status = TXM_OK;
+    t->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (t->fd < 0 || fstat(t->fd, &st) != 0)
+        status = txm_fail_errno(err, errno, "%s: cannot open", path);
+    else if (!S_ISREG(st.st_mode))
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", path);
+    if (status == TXM_OK) {
+        t->bytes = (uint64_t)st.st_size;
+        status = read_all(t, err);
+    }
+    if (status != TXM_OK)
+        txm_trace_free(&t);
+    *out = t;
+    return status;
+}
+
+void txm_trace_free(txm_trace **trace)
+{
+    txm_trace *t = trace ? *trace : NULL;
+    if (!t)
+        return;
+    if (t->fd >= 0)
+        close(t->fd);
+    for (size_t i = 0; i < t->texture_count; i++)
+        free((char *)t->textures[i].path);
+    free(t->textures);
+    free(t->namings);
+    free(t->samplers);
+    free(t->constants);
+    free(t->blocks);
+    free(t->path);
+    free(t);
+    *trace = NULL;
+}
+
+const txm_trace_info *txm_trace_info_of(const txm_trace *t)
+{
+    return &t->info;
+}
+
+const txm_trace_texture *txm_trace_texture_at(const txm_trace *t, uint32_t index)
+{
+    return index < t->texture_count ? &t->textures[index] : NULL;
+}
+
+/* ---- cursors ---- */
+
+struct txm_trace_cursor {
+    const txm_trace *trace;
+    ZSTD_DCtx *zstd;
+    uint8_t *stored, *raw;
+    size_t next;  /* block to be read */
+    size_t block; /* that is being read */
+    size_t at, end; /* in `raw`, of a block of tiles; of one of look-ups a row */
+    uint64_t key;
+    uint32_t launch, epoch, rows_launch, rows_epoch;
+    uint32_t values[TXM_TRACE_COLUMNS]; /* of the row before */
+    uint32_t number, texture;           /* the last one that was found, in `block` */
+    size_t texture_next;                /* naming that may replace another */
+    txm_blank blank;
+    txm_tile_name tiles[TXM_BLANK_TILES];
+};
+
+txm_status txm_trace_cursor_new(const txm_trace *trace, txm_trace_cursor **out, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_trace_cursor *c = txm_calloc(1, sizeof *c);
+    *out = c;
+    if (!c)
+        return txm_no_memory(err, trace->path);
+    c->trace = trace;
+    c->number = UINT32_MAX;
+    c->zstd = ZSTD_createDCtx();
+    c->stored = malloc(stored_max());
+    c->raw = malloc(TXM_TRACE_BLOCK_MAX);
+    if (c->zstd && c->stored && c->raw)
+        return TXM_OK;
+    txm_trace_cursor_free(out);
+    return txm_no_memory(err, trace->path);
+}
+
+void txm_trace_cursor_free(txm_trace_cursor **cursor)
+{
+    txm_trace_cursor *c = cursor ? *cursor : NULL;
+    if (!c)
+        return;
+    ZSTD_freeDCtx(c->zstd);
+    free(c->stored);
+    free(c->raw);
+    txm_blank_free(&c->blank);
+    free(c);
+    *cursor = NULL;
+}
+
+/* The texture that a number is in the current block. */
+static uint32_t texture_of(txm_trace_cursor *c, uint32_t number)
+{
+    if (number != c->number) {
+        c->number = number;
+        c->texture = find_naming(c->trace, number, c->block);
+    }
+    return c->texture;
+}
+
+/* ---- tiles ---- */
+
+static bool get_number(txm_trace_cursor *c, uint64_t *n)
+{
+    unsigned shift = 0;
+    *n = 0;
+    while (c->at < c->end && shift < 64) {
+        uint8_t byte = c->raw[c->at++];
+        if (shift == 63 && byte > 1)
+            return false;
+        *n |= (uint64_t)(byte & 0x7F) << shift;
+        if (!(byte & 0x80))
+            return true;
+        shift += 7;
+    }
+    return false;
+}
+
+static txm_status next_tile(txm_trace_cursor *c, uint64_t n, txm_trace_event *e, txm_error *err)
+{
+    c->key += n >> 1 ^ (n & 1 ? UINT64_MAX : 0);
+    if (!(c->key >> 23 & 1) ||
+        !name_tile(c->trace, texture_of(c, (uint32_t)c->key & 0x7FFFFF), c->key, &c->tiles[e->tile_count]))
+        return corrupt(c->trace, err, "a tile is of no texture");
+    e->texture = c->tiles[e->tile_count++].texture;
+    return TXM_OK;
+}
+
+static txm_status next_tiles(txm_trace_cursor *c, txm_trace_event *e, txm_error *err)
+{
+    uint64_t n, count = 1;
+    e->tiles = c->tiles;
+    e->kind = TXM_TRACE_EVENT_TILES;
+    if (!get_number(c, &n))
+        return corrupt(c->trace, err, "a number is cut short");
+    if (n)
+        return next_tile(c, n, e, err);
+    if (!get_number(c, &count) || count > TXM_BLANK_TILES)
+        return corrupt(c->trace, err, "a look-up has too many tiles");
+    if (count == TXM_TRACE_MARK_EPOCH || count == TXM_TRACE_MARK_LAUNCH) {
+        e->kind = count == TXM_TRACE_MARK_EPOCH ? TXM_TRACE_EVENT_EPOCH : TXM_TRACE_EVENT_LAUNCH;
+        c->epoch += count == TXM_TRACE_MARK_EPOCH;
+        c->launch += count == TXM_TRACE_MARK_LAUNCH;
+        return TXM_OK;
+    }
+    txm_status status = TXM_OK;
+    for (; status == TXM_OK && count; count--)
+        status = get_number(c, &n) ? next_tile(c, n, e, err) : corrupt(c->trace, err, "a number is cut short");
+    return status;
+}
+
+/* ---- look-ups ---- */
+
+static txm_status begin_rows(txm_trace_cursor *c, const block *b, txm_error *err)
+{
+    uint64_t rows = b->raw < TXM_TRACE_LOOKUPS_HEAD_BYTES ? 0 : txm_load_le32(c->raw);
+    if (!rows || rows > TXM_TRACE_LOOKUPS_MAX || b->raw != TXM_TRACE_LOOKUPS_HEAD_BYTES + rows * 4 * TXM_TRACE_COLUMNS)
+        return corrupt(c->trace, err, "a block of look-ups has another size");
+    c->at = 0;
+    c->end = (size_t)rows;
+    c->rows_launch = txm_load_le32(c->raw + 4);
+    c->rows_epoch = txm_load_le32(c->raw + 8);
+    memset(c->values, 0, sizeof c->values);
+    return TXM_OK;
+}
+
+static txm_status next_row(txm_trace_cursor *c, txm_trace_event *e, txm_error *err)
+{
+    const txm_trace *t = c->trace;
+    const bool alone = !(t->info.records & TXM_TRACE_TILES);
+    e->kind = TXM_TRACE_EVENT_LOOKUP;
+    /* Where there are no records of tiles, whose marks tell, a change tells. */
+    if (alone && (c->epoch != c->rows_epoch || c->launch != c->rows_launch)) {
+        e->kind = c->epoch != c->rows_epoch ? TXM_TRACE_EVENT_EPOCH : TXM_TRACE_EVENT_LAUNCH;
+        *(c->epoch != c->rows_epoch ? &c->epoch : &c->launch) =
+            c->epoch != c->rows_epoch ? c->rows_epoch : c->rows_launch;
+        return TXM_OK;
+    }
+    const uint8_t *from = c->raw + TXM_TRACE_LOOKUPS_HEAD_BYTES + c->at;
+    for (size_t column = 0; column < TXM_TRACE_COLUMNS; column++, from += 4 * c->end)
+        for (size_t plane = 0; plane < 4; plane++)
+            c->values[column] ^= (uint32_t)from[plane * c->end] << 8 * plane;
+    c->at++;
+    uint32_t sampler = c->values[TXM_TRACE_COLUMN_SAMPLER];
+    e->texture = c->values[TXM_TRACE_COLUMN_TEXTURE] >> 23 ? TXM_NO_TEXTURE
+                                                          : texture_of(c, c->values[TXM_TRACE_COLUMN_TEXTURE]);
+    if (e->texture == TXM_NO_TEXTURE || sampler >= t->sampler_count)
+        return corrupt(t, err, "a look-up is of no texture");
+    e->how = t->samplers[sampler];
+    e->random = c->values[TXM_TRACE_COLUMN_RANDOM];
+    memcpy(&e->at, c->values + TXM_TRACE_COLUMN_PLACE, sizeof e->at);
+    if (!alone)
+        return TXM_OK;
+    txm_view_texture shape;
+    txm_trace_shape(t, e->texture, &shape);
+    if (!txm_blank_look(&c->blank, &shape, &e->how, &e->at, e->random, c->tiles, &e->tile_count))
+        return txm_no_memory(err, t->path);
+    for (uint32_t i = 0; i < e->tile_count; i++)
+        c->tiles[i].texture = e->texture;
+    e->tiles = c->tiles;
+    return TXM_OK;
+}
+
+/* ---- the next event ---- */
+
+/* Whether a block of textures takes a number away from another one; tells of each. */
+static bool next_replaced(txm_trace_cursor *c, txm_trace_event *e)
+{
+    const txm_trace *t = c->trace;
+    /* Textures are listed in the order of their blocks. */
+    for (; c->texture_next < t->texture_count; c->texture_next++) {
+        uint32_t number = t->textures[c->texture_next].number;
+        size_t low = 0, high = t->naming_count; /* its naming */
+        while (low + 1 < high) {
+            size_t middle = low + (high - low) / 2;
+            const naming *n = &t->namings[middle];
+            bool beyond = n->number > number || (n->number == number && n->texture > c->texture_next);
+            *(beyond ? &high : &low) = middle;
+        }
+        if (t->namings[low].block > c->block)
+            return false;
+        if (low && t->namings[low - 1].number == number) {
+            e->kind = TXM_TRACE_EVENT_REPLACED;
+            e->texture = t->namings[low - 1].texture;
+            c->texture_next++;
+            return true;
+        }
+    }
+    return false;
+}
+
+static txm_status next_block(txm_trace_cursor *c, txm_error *err)
+{
+    const block *b = &c->trace->blocks[c->next];
+    c->block = c->next++;
+    c->number = UINT32_MAX;
+    c->at = c->end = 0;
+    if (b->kind != TXM_TRACE_BLOCK_TILES && b->kind != TXM_TRACE_BLOCK_LOOKUPS)
+        return TXM_OK;
+    txm_status status = unpack(c->trace, b, c->zstd, c->stored, c->raw, err);
+    if (status != TXM_OK)
+        return status;
+    if (b->kind == TXM_TRACE_BLOCK_LOOKUPS)
+        return begin_rows(c, b, err);
+    c->end = b->raw;
+    c->key = 0;
+    return TXM_OK;
+}
+
+txm_status txm_trace_next(txm_trace_cursor *c, txm_trace_event *e, txm_error *err)
+{
+    txm_error_clear(err);
+    const txm_trace *t = c->trace;
+    *e = (txm_trace_event){.kind = TXM_TRACE_EVENT_END};
+    for (;;) {
+        if (c->next && next_replaced(c, e))
+            return TXM_OK;
+        if (c->at < c->end)
+            break;
+        if (c->next == t->block_count)
+            return TXM_OK;
+        txm_status status = next_block(c, err);
+        if (status != TXM_OK)
+            return status;
+    }
+    const block *b = &t->blocks[c->block];
+    e->thread = b->thread;
+    e->launch = b->kind == TXM_TRACE_BLOCK_LOOKUPS ? c->rows_launch : c->launch;
+    e->epoch = b->kind == TXM_TRACE_BLOCK_LOOKUPS ? c->rows_epoch : c->epoch;
+    return b->kind == TXM_TRACE_BLOCK_LOOKUPS ? next_row(c, e, err) : next_tiles(c, e, err);
+}
