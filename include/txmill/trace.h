@@ -29,7 +29,7 @@ extern "C" {
 
 typedef struct txm_trace txm_trace;
 
-/* CORRUPT (damaged, or incomplete: its writer was stopped), UNSUPPORTED (a newer version), NOT_FOUND, DENIED, IO,
+/* CORRUPT (damaged, or incomplete: its writer was stopped), NEWER, NOT_FOUND, NOT_A_FILE, DENIED, IO,
  * NO_MEMORY. */
 TXM_API txm_status txm_trace_open(const char *path, txm_trace **out, txm_error *err);
 TXM_API void txm_trace_free(txm_trace **trace); /* NULL-safe; sets *trace to NULL */

@@ -339,7 +339,7 @@ static txm_status read_header(txm_trace *t, txm_error *err)
     if (memcmp(h, TXM_TRACE_MAGIC, 8) != 0)
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: is no trace", t->path);
     if (txm_load_le32(h + 8) != TXM_TRACE_VERSION)
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is a trace of version %u; this txmill reads version %d", t->path,
+        return txm_fail(err, TXM_STATUS_NEWER, "%s: is a trace of version %u; this txmill reads version %d", t->path,
                         txm_load_le32(h + 8), TXM_TRACE_VERSION);
     t->info.records = txm_load_le32(h + 12);
     if (!t->info.records || t->info.records & ~(uint32_t)(TXM_TRACE_TILES | TXM_TRACE_LOOKUPS))
