@@ -68,8 +68,9 @@ END
     find "$work/$1" -type d -exec chmod 755 {} +
     find "$work/$1/usr/lib" -type f -name '*.so*' -exec chmod 644 {} +
 }
-# Whoever hands packages on names himself.
-maintainer=${TXM_MAINTAINER:-The txmill authors <txmill@lists.txmill.org>}
+# Who builds the packages answers for them, as Debian's tools ask it (DEBFULLNAME, DEBEMAIL). Nobody reads the address
+# that they have otherwise.
+maintainer="${DEBFULLNAME:-txmill maintainers} <${DEBEMAIL:-maintainers@txmill.invalid}>"
 needs() { # PACKAGE: what its programs and libraries are linked with
     mkdir -p "$work/shlibs/debian"
     printf 'Source: txmill\n\nPackage: %s\nArchitecture: any\n' "$1" >"$work/shlibs/debian/control"

@@ -31,7 +31,8 @@ build_suite() {
     if [ ! -e "$root/deb-build-$suite/ready" ]; then
         say "$suite: setting up the chroot that builds"
         bootstrap "deb-build-$suite" "$suite"
-        inside "deb-build-$suite" "packages cannot be installed" "DEBIAN_FRONTEND=noninteractive apt-get install -y $packages dpkg-dev lintian git mandoc"
+        apt_install "deb-build-$suite" "$packages" dpkg-dev lintian git mandoc
+        touch "$root/deb-build-$suite/ready"
     fi
     say "$suite: building"
     rm -rf "$root/deb-$suite" && mkdir -p "$root/deb-$suite"
@@ -49,7 +50,11 @@ use_packages() {
     mkdir -p "$root/deb-$suite"
 
     # A clean chroot, from a copy that was never used.
-    [ -e "$root/deb-base-$suite/ready" ] || { say "$suite: setting up the clean chroot"; bootstrap "deb-base-$suite" "$suite"; }
+    if [ ! -e "$root/deb-base-$suite/ready" ]; then
+        say "$suite: setting up the clean chroot"
+        bootstrap "deb-base-$suite" "$suite"
+        touch "$root/deb-base-$suite/ready"
+    fi
     at=$root/deb-clean-$suite
     rm -rf --one-file-system "$at" && cp -a "$root/deb-base-$suite" "$at"
     mkdir -p "$at/opt/debs" "$at/opt/stranger"
