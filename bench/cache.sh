@@ -6,7 +6,7 @@ build=${1:-build}
 images=${2:-bench-images}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-bench/photo4k.sh "$images"
+bench/images.sh "$images" photo4k.png
 TXMILL_PLUGINS=$PWD/$build
 export TXMILL_PLUGINS
 "$build/txmill" make -q "$images/photo4k.png" -o "$out/photo4k.tx"

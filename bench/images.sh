@@ -1,17 +1,32 @@
 #!/bin/sh
 # Makes the benchmark images in the folder given (default ./bench-images) from Debian's own photographs.
-# Needs: openimageio-tools, plasma-workspace-wallpapers. What is there already is kept. "images.sh FOLDER textures" makes those
-# alone that a scene may have: without the ones that measure memory.
+# Needs: openimageio-tools, plasma-workspace-wallpapers. What is there already is kept.
+#   images.sh [FOLDER]             all
+#   images.sh FOLDER textures      those that a scene may have: without the ones that measure memory
+#   images.sh FOLDER NAME...       these (photo4k.png, hdr4k.exr ...)
 set -eu
 out=${1:-bench-images}
+[ $# -eq 0 ] || shift
+textures='' names=''
+case ${1-} in
+    '') ;;
+    textures) textures=yes ;;
+    *) names=" $* " ;;
+esac
+if ! command -v oiiotool >/dev/null || [ ! -d /usr/share/wallpapers/Patak ]; then
+    echo "images.sh: photographs or oiiotool are missing; scripts/setup.sh bench installs them" >&2
+    exit 1
+fi
 wallpapers=/usr/share/wallpapers
-mkdir -p "$out/photos" "$out/batch"
+mkdir -p "$out"
+[ -n "$names" ] || mkdir -p "$out/photos" "$out/batch"
 
 # make FILE COMMAND...: runs the command with the name of a temporary in place of @, then renames it.
 make_once() {
     target=$1
     shift
     [ -e "$target" ] && return
+    [ -z "$names" ] || case $names in *" ${target#"$out/"} "*) ;; *) return 0 ;; esac
     temporary="$(dirname "$target")/.part-$(basename "$target")"
     for word; do
         shift
@@ -33,13 +48,15 @@ make_once "$out/hdr4k.exr" oiiotool "$out/photo4k.png" --colorconvert sRGB linea
     --compression zip -o @
 
 # For memory: the same width at four heights, and two that are larger than the memory that they may take.
-if [ "${2:-}" != textures ]; then
+if [ -z "$textures" ]; then
     for height in 2048 4096 8192 16384; do
         make_once "$out/tall-$height.png" oiiotool "$volna" --resize "4096x$height" --ch R,G,B -d uint8 -o @
     done
     make_once "$out/rgb16k.png" oiiotool "$volna" --resize 16384x16384 --ch R,G,B -d uint8 -o @
     make_once "$out/grey32k.tif" oiiotool "$volna" --resize 32768x32768 --ch R -d uint8 --compression lzw -o @
 fi
+
+[ -z "$names" ] || exit 0
 
 # Twenty other photographs at their own size.
 count=0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What linking the libraries costs: start-up of a program that opens a tx file, by the processor's clock, for libtxtile,
-for libtxmill and for a program that links neither. library.py BUILD TX"""
+for libtxmill and for a program that links neither. library.py BUILD TX [OLD], the build of another version beside its
+sources"""
 import os
 import resource
 import statistics
@@ -9,6 +10,7 @@ import sys
 import tempfile
 
 BUILD, TX = os.path.abspath(sys.argv[1]), sys.argv[2]
+OLD = os.path.abspath(sys.argv[3]) if len(sys.argv) > 3 else None
 ROUNDS, TARGET_MS = 200, 3.0
 
 NOTHING = "int main(void) { return 0; }\n"
@@ -28,11 +30,11 @@ int main(void) { return !txm_version(); }
 """
 
 
-def build(folder, name, source, *flags):
+def build(folder, name, source, *flags, of=BUILD):
     path = os.path.join(folder, name)
     with open(path + ".c", "w") as f:
         f.write(source)
-    subprocess.run(["cc", "-O2", "-Iinclude", path + ".c", "-o", path, "-L" + BUILD, *flags], check=True)
+    subprocess.run(["cc", "-O2", f"-I{of}/../include", path + ".c", "-o", path, "-L" + of, *flags], check=True)
     return path
 
 
@@ -47,18 +49,30 @@ def milliseconds(program, environment):
     return 1000 * statistics.median(times)
 
 
-with tempfile.TemporaryDirectory() as folder:
+def libraries(folder, of):
+    """The environment in which programs find the libraries of a build."""
+    os.makedirs(folder, exist_ok=True)
     for library in ("libtxtile", "libtxmill"):
-        os.symlink(f"{BUILD}/{library}.so", f"{folder}/{library}.so.0")
-    environment = {**os.environ, "LD_LIBRARY_PATH": folder}
+        if os.path.exists(f"{of}/{library}.so"):
+            os.symlink(f"{of}/{library}.so", f"{folder}/{library}.so.0")
+            os.symlink(f"{of}/{library}.so", f"{folder}/{library}.so")
+    return {**os.environ, "LD_LIBRARY_PATH": folder}
+
+
+with tempfile.TemporaryDirectory() as folder:
+    environment = libraries(folder, BUILD)
     programs = [
-        ("neither library", build(folder, "nothing", NOTHING)),
-        ("libtxtile, a tx file opened", build(folder, "opens", OPENS, "-ltxtile")),
-        ("libtxmill", build(folder, "converts", CONVERTS, "-ltxmill", "-ltxtile")),
+        ("neither library", build(folder, "nothing", NOTHING), environment),
+        ("libtxtile, a tx file opened", build(folder, "opens", OPENS, "-ltxtile"), environment),
+        ("libtxmill", build(folder, "converts", CONVERTS, "-ltxmill", "-ltxtile"), environment),
     ]
+    if OLD:
+        own = "-ltxtile" if os.path.exists(f"{OLD}/libtxtile.so") else "-ltxmill"
+        path = build(folder, "old", OPENS, own, of=OLD)
+        programs.append((f"before: {own[2:]}, a tx file opened", path, libraries(folder + "/before", OLD)))
     print("| start-up of a program that links | CPU ms |")
     print("|---|---|")
-    measured = [(name, milliseconds(path, environment)) for name, path in programs]
+    measured = [(name, milliseconds(path, environment)) for name, path, environment in programs]
     for name, ms in measured:
         print(f"| {name} | {ms:.2f} |")
     tile = measured[1][1] - measured[0][1]

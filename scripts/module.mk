@@ -20,7 +20,8 @@ deb:
 check-deb:
 	tests/deb/check.sh
 
-# What linking the libraries costs: start-up, padded tiles a second. `make bench` measures it with the rest.
+# What linking the libraries costs: start-up, padded tiles a second. `make bench` measures it with the rest. OLD=BUILD, of
+# another version, is measured in the same run.
 .PHONY: bench-library
 bench-library: all
-	bench/library.sh $(B)
+	bench/library.sh $(B) bench-images $(OLD)
