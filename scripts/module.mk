@@ -1,10 +1,14 @@
 # What is made of the libraries for people and packagers: reference, ABI check, Debian packages.
 .PHONY: docs check-abi abi-reference deb check-deb
-# The reference of the public headers, in $(B)/docs/html; anything that Doxygen warns of fails.
+# The reference of the public headers, in $(B)/docs/html. A comment that names what is not there fails, and so does
+# anything that Doxygen warns of.
+HEADERS := include/txmill
 docs:
 	@command -v doxygen >/dev/null || { echo "make docs: doxygen is missing (apt-get install doxygen)" >&2; exit 1; }
+	scripts/check_comments.py $(wildcard $(HEADERS)/*.h)
 	@mkdir -p $(B)/docs
-	{ cat docs/Doxyfile && echo 'OUTPUT_DIRECTORY = $(B)/docs' && echo 'PROJECT_NUMBER = $(VERSION)'; } | doxygen -
+	{ cat docs/Doxyfile && echo 'INPUT = $(HEADERS)' && echo 'OUTPUT_DIRECTORY = $(B)/docs' && \
+	  echo 'PROJECT_NUMBER = $(VERSION)'; } | doxygen -
 	@echo '$(B)/docs/html/index.html'
 
 # What programs that are compiled already rely on. The references are renewed on purpose only, with `make abi-reference`

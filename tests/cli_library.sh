@@ -62,6 +62,27 @@ EOF
 check functions-that-fail test "$(head -n 1 uncleared)" -gt 60
 check errors-are-cleared-first test -z "$(tail -n +2 uncleared)"
 
+# make docs: comments that are right pass, those that name what is not there, or that Doxygen cannot place, fail.
+docs() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" B="$work/docs" HEADERS="$work/headers" docs; }
+if command -v doxygen >/dev/null; then
+    cp -r "$repo/include/txmill" headers
+    run docs
+    check docs-of-the-headers rc_is 0
+    check docs-have-every-function test -z "$(while read -r f; do grep -rqsF "$f" docs/docs/html || echo "$f"; done < <(cat tile.declared mill.declared))"
+    bad() { # NAME TEXT: at the end of a header
+        cp "$repo/include/txmill/watch.h" headers/watch.h
+        printf '%s\n' "$2" >>headers/watch.h
+        run docs
+        check "docs-refuse-$1" test "$rc" -ne 0
+        check "docs-refuse-$1-with-place" grep -q 'watch.h:[0-9]' err
+    }
+    bad unknown-function '/* As txm_watch_everything. */'
+    bad unknown-parameter '/* `folder_count` is a number. */'
+    bad unfinished-comment '/* Without an end.'
+else
+    skip docs "doxygen is not installed"
+fi
+
 # needed LIBRARY: what it is linked with, versions cut off.
 needed() { objdump -p "$1" | sed -nE 's/^ *NEEDED *(lib[A-Za-z_+-]+).*/\1/p' | LC_ALL=C sort | tr '\n' ' '; }
 run needed "$build/libtxtile.so"
