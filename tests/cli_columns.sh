@@ -63,6 +63,27 @@ fits mistake-space make -c "no such colour space at all" "$folder"/*.png
 fits mistake-output view --html "$tx" "$tx"
 for c in $("$TXMILL" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do sizes="40 80" fits "help-$c" "$c" --help; done
 
+fits mistake-watch watch "$folder" nowhere
+fits mistake-settings settings "$folder" "$folder/nowhere" @nowhere
+if [ -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
+    sizes="80 120"
+    fits stream-render stream render room -s 64x36 --samples 8 "$folder/a_long_name"*.png -o "a picture of a room with a long name.png"
+    fits stream-budget stream budget grid -s 64x36 -r "$folder" --exclude '*cut*' --exclude old.png
+    fits mistake-stream-scene stream budget "$folder"
+    fits mistake-stream-word stream budget rom
+    fits mistake-stream-tx stream budget room -r "$folder" --include '*cut*'
+    unset sizes
+    # The line of progress comes and goes; what is left over of it would be seen on every line after.
+    for columns in 80 120; do
+        on_terminal "${columns}x24" "$TXMILL" stream render room -s 320x180 --samples 4 "$folder/a_long_name"*.png
+        check "stream-progress-$columns" test "$(grep -c '% .* million samples, .* left' out)" -ge 1
+        on_terminal --screen "${columns}x24" "$TXMILL" stream render room -s 320x180 --samples 4 "$folder/a_long_name"*.png
+        check "stream-nothing-left-$columns" test "$(head -n 1 out | tr -d '\r') $(grep -c 'left\|million samples' out)" = "room: 320 x 180 px, 4 samples, 3 bounces, wave 0"
+        on_terminal "${columns}x24" "$TXMILL" stream render room -q -s 64x36 --samples 8 "$folder/a_long_name"*.png
+        check "stream-quiet-$columns" test ! -s out
+    done
+fi
+
 touch -d '2026-01-03 03:04:05' "$folder/sub/old.png"
 # Where something is cut, what matters stays.
 on_terminal --screen 80x24 "$TXMILL" verify "$tx"

@@ -81,6 +81,56 @@ refuses over-input 2 render room rgb8.png -o rgb8.png
 cp "$golden/rgb8.png" unmade.png
 refuses missing-tx 3 render room unmade.png
 check names-command says "txmill make"
+# What is there and of no use: why, and the command that helps.
+"$TXMILL" make -q --force --compression zstd -c sRGB -a straight unmade.png 2>/dev/null
+refuses unusable-tx 3 budget room unmade.png
+check unusable-why says "unmade.png: its tx file is unusable: "
+check unusable-zstd says "zstd, which Blender's libtiff is built without; make it with 'txmill make -c \"sRGB\" -a straight \"unmade.png\"'"
+# A cache folder is said by an option, or by the project; so is what helps.
+mkdir project && cp "$golden/rgb8.png" project/wood.png && printf 'cache-dir = tx files\n' >project/.txmill
+refuses project-missing 3 budget room project/wood.png
+check project-command says "make it with 'txmill make -c \"sRGB\" -a straight -d \"tx files\" \"project/wood.png\"'"
+"$TXMILL" make -q project/wood.png
+txm stream budget room "${small[@]}" project/wood.png
+check project-found rc_is 0
+mv project/.txmill . && txm stream budget room "${small[@]}" -d 'tx files' project/wood.png
+check option-found rc_is 0
+rm .txmill
+# Names that are near, and what is no scene.
+refuses near-name 3 budget rom
+check near-says says "rom: there is no such folder, nor a built-in scene of this name (did you mean 'room'?)"
+refuses picture-as-scene 3 render rgb8.png
+check picture-as-scene-says says "rgb8.png: is a PNG image, but a scene is a folder with a text scene.txt"
+
+# Every output has a guard: an input, a file of another kind, the same name twice.
+sums() { md5sum rgb8.png rgba8.png unmade.png notes.txt; }
+echo notes >notes.txt
+before=$(sums)
+guards() { # NAME OPTION-AND-FILE... : refused with exit 2, in words, and nothing is lost
+    local name=$1
+    shift
+    txm stream "$@" room rgb8.png "${small[@]}"
+    check "guard-$name" test "$rc" -eq 2 -a "$(sums)" = "$before"
+    check "guard-$name-says" says "nothing was written"
+}
+for option in -o --heat-level --heat-misses --heat-passes --html; do
+    guards "input$option" render $option rgb8.png
+    guards "forced$option" render --force $option rgb8.png
+    guards "other$option" render $option rgba8.png
+    guards "text$option" render $option notes.txt
+done
+guards trace render --engine blocking --trace rgba8.png
+guards tiles budget --tiles rgba8.png
+txm stream render room rgb8.png "${small[@]}" -o twice.png --heat-level twice.png
+check guard-twice test "$rc" -eq 2 -a ! -e twice.png
+check guard-twice-says says "--heat-level twice.png: is what -o writes already; give each a name of its own"
+for _ in 1 2; do
+    txm stream render room rgb8.png "${small[@]}" --engine blocking --trace again.trace -o again.png --heat-passes passes.png --html again.html
+    check again-render rc_is 0
+    check again-says test "$(grep -c ': wrote the ' err)" -eq 4
+    txm stream budget room rgb8.png "${small[@]}" --tiles again.tsv
+    check again-budget rc_is 0
+done
 printf 'txmill-scene 1\nsize 5 5\nquad x 0 0 0 1 0 0 0 1 0\n' >bad.txt && mkdir bad && mv bad.txt bad/scene.txt
 refuses bad-scene 3 render bad
 check names-line says "scene.txt:3: there is no material 'x' above"
