@@ -245,6 +245,16 @@ static txm_status make_folder_of(const char *target, txm_error *err)
     return status == TXM_OK ? status : txm_fail(err, status, "%s; choose another folder with --cache-dir", own.message);
 }
 
+static txm_status fail(txm_error *err, int sys_errno, const char *target, const char *what, const char *advice)
+{
+    txm_error own = {0};
+    txm_status status = txm_fail_errno(&own, sys_errno, "%s: %s", target, what);
+    txm_fail(err, status, "%s; %s", own.message, advice);
+    if (err)
+        err->sys_errno = sys_errno;
+    return status;
+}
+
 /* Makes the claim's file, past stale ones. */
 static txm_status make_file(txm_claims *c, const char *path, const char *target, int *fd, txm_error *err)
 {
@@ -259,14 +269,18 @@ static txm_status make_file(txm_claims *c, const char *path, const char *target,
             txm_status made = make_folder_of(target, err);
             if (made != TXM_OK)
                 return made;
-        } else if (rc == EROFS || rc == EACCES || rc == EPERM) {
-            txm_fail_errno(err, rc, "%s", target);
-            return txm_fail(err, err->status, "%s: its folder %s", target,
-                            rc == EROFS ? "is on a file system that is mounted read-only"
-                                        : "is not writable for this user");
+        } else if (rc == EROFS) {
+            return fail(err, rc, target, "cannot be written", "choose another folder with --cache-dir or -o");
+        } else if (rc == EACCES || rc == EPERM) {
+            return fail(
+                err, rc, target, "cannot be written",
+                "its folder is read-only for this user: have that changed, or choose another with --cache-dir or -o");
+        } else if (rc == ENOSPC || rc == EDQUOT) {
+            return fail(err, rc, target, "cannot be claimed",
+                        "free space on that file system or choose another folder with --cache-dir");
         } else if (rc != EEXIST) {
-            return txm_fail_errno(err, rc, "%s: cannot claim it; --no-claims does without, --cache-dir goes elsewhere",
-                                  target);
+            return fail(err, rc, target, "cannot be claimed",
+                        "--no-claims does without, --cache-dir chooses another folder");
         } else {
             txm_status judged = judge(c, path, target, err);
             if (judged != TXM_OK)

@@ -88,8 +88,14 @@ static txm_status remove_file(const walk *w, const char *path, const struct stat
     txm_error own = {0};
     txm_status status = txm_claims_take(w->claims, path, &claim, &own);
     *busy = status == TXM_STATUS_LOCKED;
+    /* A full disk has no room for a claim, and is why this was called: that it came to making one says that nobody
+     * holds it. Who takes the file for a fresh one at this very moment makes it anew. */
+    if (status == TXM_STATUS_DISK_FULL)
+        status = TXM_OK;
+    if (status == TXM_STATUS_DENIED && own.sys_errno)
+        return txm_fail_errno(err, own.sys_errno, "%s: cannot be removed", path);
     if (status != TXM_OK)
-        return *busy ? TXM_OK : txm_fail(err, status, "%s", own.message);
+        return *busy ? TXM_OK : txm_fail_as(err, &own);
     int looked = lstat(path, &now) == 0 ? 0 : errno;
     if (looked && looked != ENOENT)
         status = txm_fail_errno(err, looked, "%s: cannot be examined", path);

@@ -97,7 +97,7 @@ static txm_status is_there(const char *path, bool folder, bool *there, txm_error
     if (stat(path, &st) == 0)
         *there = folder ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode);
     else if (errno != ENOENT && errno != ENOTDIR)
-        return txm_fail_errno(err, errno, "%s: cannot be examined; its tx files are left alone", path);
+        return txm_fail_errno(err, errno, "%s (its tx files are left alone): cannot be examined", path);
     return TXM_OK;
 }
 

@@ -275,7 +275,7 @@ static txm_status write_file(const char *path, txm_stream *stream, const txm_pac
 {
     txm_publish *publish = NULL;
     struct timespec now;
-    txm_status status = txm_publish_begin(path, TXM_PUBLISH_IN_CACHE, &publish, err);
+    txm_status status = txm_publish_begin(path, TXM_PUBLISH_IN_NEW_FOLDER, &publish, err);
     if (status != TXM_OK) {
         return status;
     }

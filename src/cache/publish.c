@@ -109,12 +109,12 @@ static const char *advice(int sys_errno, txm_publish_place place)
         return cache ? "the disk quota is used up: free space or choose another folder with --cache-dir"
                      : "the disk quota is used up: free space or write it elsewhere";
     case EROFS:
-        return cache ? "the file system is mounted read-only: choose another folder with --cache-dir"
-                     : "the file system is mounted read-only: write it elsewhere";
+        return cache ? "choose another folder with --cache-dir or -o" : "write it elsewhere";
     case EACCES:
     case EPERM:
-        return cache ? "no permission to write there: choose another folder with --cache-dir"
-                     : "no permission to write there: write it elsewhere";
+        return cache ? "its folder is read-only for this user: have that changed, or choose another with --cache-dir "
+                       "or -o"
+                     : "its folder is read-only for this user: have that changed, or write it elsewhere";
     case ENOENT:
     case ELOOP:
         return cache ? "mend that or choose another folder with --cache-dir" : "mend that or write it elsewhere";

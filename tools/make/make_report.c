@@ -227,7 +227,7 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
 
 void txm_make_report_stop(txm_make_report *report, const txm_error *err)
 {
-    txm_say(TXM_SAY_ERROR, "%s", err->message);
+    txm_say_failure(err);
     if (report->json || report->log) {
         cJSON *o = new_object("error");
         txm_json_error(o, err);
@@ -305,8 +305,9 @@ static void close_log(txm_make_report *report)
     report->log = NULL;
     if (!lost)
         return;
-    txm_say(TXM_SAY_ERROR, "%s: writing the log failed: %s; results are missing", report->log_path,
-            strerror(report->log_errno));
+    txm_say(TXM_SAY_ERROR, "%s: writing the log failed: %s; results are missing: %srun the same again",
+            report->log_path, strerror(report->log_errno),
+            report->log_errno == ENOSPC || report->log_errno == EDQUOT ? "free space, then " : "");
     report->tally.retryable = true;
 }
 

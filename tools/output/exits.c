@@ -160,7 +160,8 @@ const char *txm_next_step(txm_status status)
         [TXM_STATUS_NOT_FOUND] =
             "check the names, and whether the share is mounted; 'txmill list' shows what a scene names",
         [TXM_STATUS_NOT_A_FILE] = "name files; -r takes the files in folders",
-        [TXM_STATUS_DENIED] = "have the permissions changed; tx files can go to another folder with --cache-dir",
+        [TXM_STATUS_DENIED] =
+            "have the permissions changed, or write elsewhere; tx files go to another folder with --cache-dir",
         [TXM_STATUS_IO] = "check the disk and the network, then run the same again; what is done stays",
         [TXM_STATUS_DISK_FULL] = "free space ('txmill gc' finds tx files that nobody needs), then run the same again",
         [TXM_STATUS_CORRUPT] = "save or copy these files again: they are damaged or cut short",
@@ -235,12 +236,17 @@ static bool lacks_advice(const txm_error *err)
     }
 }
 
-int txm_finish_failed(const txm_error *err, size_t total)
+void txm_say_failure(const txm_error *err)
 {
-    txm_tally tally = {.total = total, .failed = total};
     txm_say(TXM_SAY_ERROR, "%s", err->message);
     if (lacks_advice(err))
         txm_say(TXM_SAY_INFO, "%s", txm_next_step(err->status));
+}
+
+int txm_finish_failed(const txm_error *err, size_t total)
+{
+    txm_tally tally = {.total = total, .failed = total};
+    txm_say_failure(err);
     if (json_schema) {
         cJSON *o = txm_json_new(json_schema, json_version);
         txm_json_text(o, "type", "error");

@@ -57,6 +57,9 @@ void txm_finish_in_json(const char *schema, unsigned version);
 /* What to do about a kind of failure, in one clause that names a command or an option where there is one. Never NULL. */
 const char *txm_next_step(txm_status status);
 
+/* Says what ended a run, and, where the message does not, the next step. */
+void txm_say_failure(const txm_error *err);
+
 /* For failures before any input was looked at (broken config, no memory): reports `err`, as text and, where that was
  * asked for, as an object, and counts `total` inputs as failed. */
 int txm_finish_failed(const txm_error *err, size_t total);
