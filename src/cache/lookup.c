@@ -103,6 +103,7 @@ static char *fresh_default(const char *source_path, const char *cache_dir, const
     return NULL;
 }
 
+/* Not finding a file is an answer, not a failure. */
 txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key, txm_found *out,
                          txm_error *err)
 {

@@ -19,6 +19,7 @@
 
 enum { MD5_DIGITS = 32 };
 
+/* Cycles treats an empty folder as its default. */
 static bool is_default_dir(const char *cache_dir)
 {
     return !cache_dir || !*cache_dir;
@@ -52,6 +53,7 @@ static bool digest(const char *source_path, const char *cache_dir, const txm_tx_
     return ok;
 }
 
+/* NULL when memory is out, or the current folder is unknown. */
 char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_key *key)
 {
     char hex[TXM_MD5_HEX];
@@ -83,6 +85,7 @@ static const char *version_before(const char *start, const char *end, unsigned *
     return p - 1;
 }
 
+/* From the end: the source's name may hold anything. */
 bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned *version, char md5_hex[33])
 {
     static const char extension[] = ".tx";
@@ -102,6 +105,7 @@ bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned 
     return *version == txm_blender_format_now()->version;
 }
 
+/* Only for files that state all of their settings, which ours do. */
 bool txm_own_name_fits(const char *tx_path, const txm_tx_description *description, const char *source, const char *dir,
                        bool *exhausted)
 {

@@ -43,6 +43,7 @@ struct txm_publish {
     txm_publish_place place;
 };
 
+/* A fixed table without a lock: a signal handler reads it. */
 static int take_slot(char *temp)
 {
     for (int i = 0; i < SLOTS; i++) {
@@ -53,6 +54,7 @@ static int take_slot(char *temp)
     return -1;
 }
 
+/* Safe in a handler of signals; the process is about to end. */
 void txm_publish_abort_all(void)
 {
     atomic_store(&aborted, true);
@@ -80,6 +82,7 @@ static void drop_name(txm_publish *p)
     p->temp = NULL;
 }
 
+/* The temporary itself is gone, or has its final name. */
 static void discard(txm_publish *p)
 {
     drop_name(p);
@@ -89,6 +92,7 @@ static void discard(txm_publish *p)
     free(p);
 }
 
+/* In the folder of the target, since rename works within a file system only. The name says whose it is. */
 static char *temp_name(const char *target)
 {
     char *dir = txm_path_dir(target);
@@ -128,6 +132,7 @@ static const char *advice(int sys_errno, txm_publish_place place)
     }
 }
 
+/* The reason, and what to do about it: where to write instead, what to free. */
 static txm_status fail(txm_error *err, int sys_errno, const txm_publish *p, const char *what)
 {
     if (atomic_load(&aborted))
@@ -191,6 +196,7 @@ static txm_status prepare_target(const txm_publish *p, txm_error *err)
     return status;
 }
 
+/* Nothing is visible under the target's name until it is committed. */
 txm_status txm_publish_begin(const char *target, txm_publish_place place, txm_publish **out, txm_error *err)
 {
     txm_publish *p = txm_calloc(1, sizeof *p);
@@ -222,11 +228,13 @@ const char *txm_publish_temp_path(const txm_publish *publish)
     return publish->temp;
 }
 
+/* A reflink, where the file system has them. */
 bool txm_publish_share(const txm_publish *publish, int from)
 {
     return ioctl(publish->fd, FICLONE, from) == 0;
 }
 
+/* The kernel cannot do it between these files: we can. */
 static bool copies_elsewhere(int sys_errno)
 {
     return sys_errno == EXDEV || sys_errno == EINVAL || sys_errno == ENOSYS || sys_errno == EOPNOTSUPP;
@@ -247,6 +255,7 @@ static int copy_in_kernel(int from, int to, uint64_t size, uint64_t *done)
     return 0;
 }
 
+/* From where the kernel stopped. */
 static int copy_by_hand(int from, int to, uint64_t *done)
 {
     char piece[64 << 10];
@@ -294,6 +303,7 @@ static void sync_folder(const char *target)
     free(dir);
 }
 
+/* *publish is consumed, whatever happens. */
 txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtime, txm_error *err)
 {
     txm_publish *p = *publish;

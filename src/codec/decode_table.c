@@ -64,6 +64,7 @@ static int order_symbols(txm_decode_code *c, const uint8_t *lengths, size_t symb
     return left;
 }
 
+/* Symbol, length and a mark for all that is not a literal in 16 bits. */
 static uint16_t entry_of(unsigned symbol, unsigned length)
 {
     return (uint16_t)(symbol << 8 | (symbol > 255 ? TXM_DECODE_RARE : 0) | length);
@@ -97,6 +98,7 @@ static void fill(const txm_decode_code *c, uint16_t *table, unsigned table_bits)
     }
 }
 
+/* Bit by bit, by the canonical order of codes. */
 unsigned txm_decode_slowly(const txm_decode_code *c, txm_bit_reader *r)
 {
     unsigned code = 0, first = 0, n = 0;
@@ -142,6 +144,7 @@ typedef struct code_lengths {
     uint8_t of[TXM_DECODE_LITLENS + TXM_DECODE_DISTANCES];
 } code_lengths;
 
+/* Code lengths are coded themselves. */
 static bool read_code_lengths(code_lengths *l, txm_bit_reader *r)
 {
     static const uint8_t order[PRECODE_SYMBOLS] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
@@ -161,6 +164,7 @@ static bool read_code_lengths(code_lengths *l, txm_bit_reader *r)
            read_lengths(r, &precode, l->of, l->litlens + l->distances) && l->of[END_OF_BLOCK];
 }
 
+/* False for what no encoder writes: incomplete or overfull sets. */
 bool txm_decode_table_read(txm_decode_table *t, txm_bit_reader *r)
 {
     code_lengths l;

@@ -25,6 +25,7 @@ struct txm_deflate {
     struct libdeflate_compressor *compressors[MAX_LEVEL + 1]; /* by level, made when first used */
 };
 
+/* libdeflate's compressors are made when they are first used: a level takes up to a megabyte. */
 txm_status txm_deflate_new(int level, const txm_deflate_shape *shape, txm_deflate **out, txm_error *err)
 {
     if (level < 0 || level > MAX_LEVEL)
@@ -62,6 +63,7 @@ static size_t block_bytes(const txm_deflate *d, size_t size_bytes)
     return (part + pieces - 1) / pieces;
 }
 
+/* For whichever encoder is chosen. */
 size_t txm_deflate_bound(const txm_deflate *d)
 {
     size_t most = libdeflate_zlib_compress_bound(NULL, d->shape.max_bytes);
@@ -95,6 +97,7 @@ static int choose_level(const txm_deflate *d, const uint8_t *src, size_t size_by
     return by_4 < (d->shape.wide ? 0.01 : 0.03) && by_8 < (share < 0.25 ? 0.10 : 0.15) ? SPARSE : 4;
 }
 
+/* Streams in parts look like any other zlib stream to readers that do not know about parts. */
 static void run_sparse(txm_deflate *d, const uint8_t *src, size_t size_bytes, uint8_t *dst, size_t *encoded_bytes)
 {
     dst[0] = 0x78; /* deflate, window of 32 KiB */
@@ -109,6 +112,7 @@ static void run_sparse(txm_deflate *d, const uint8_t *src, size_t size_bytes, ui
     *encoded_bytes = n + ZLIB_TRAILER_BYTES;
 }
 
+/* The choice depends on the bytes alone. */
 txm_status txm_deflate_run(txm_deflate *d, const uint8_t *src, size_t size_bytes, uint8_t *dst, size_t *encoded_bytes,
                            txm_error *err)
 {

@@ -89,6 +89,7 @@ static void limit_depths(uint32_t *depths, int max_bits)
     }
 }
 
+/* Lengths beyond the limit are rare: limit_depths pushes them back, at next to no cost. */
 void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits, uint8_t *lengths)
 {
     uint64_t sorted[TXM_HUFFMAN_MAX_SYMBOLS];
@@ -109,6 +110,7 @@ void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits
             lengths[sorted[i++] & 0xffffffff] = (uint8_t)d;
 }
 
+/* Deflate writes codes from their other end. */
 static uint16_t reverse(unsigned code, int bits)
 {
     code = (code & 0x5555) << 1 | (code >> 1 & 0x5555);
@@ -159,6 +161,7 @@ static size_t pack_lengths(const uint8_t *lengths, size_t count, uint16_t *items
     return n;
 }
 
+/* Lengths are run-length coded, then coded by a code of their own. */
 static void write_header(txm_bit_writer *w, const uint8_t *litlen, const uint8_t *distance, bool last)
 {
     static const uint8_t order[PRECODE_SYMBOLS] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
@@ -203,6 +206,7 @@ static inline void put_literal(txm_bit_writer *w, uint32_t entry)
     txm_put_bits(w, entry >> 8, entry & 255);
 }
 
+/* Four at a time fit the bit buffer between two flushes. */
 static const uint8_t *write_literals(txm_bit_writer *w, const uint32_t *entries, const uint8_t *p, size_t n)
 {
     for (; n >= 4; n -= 4, p += 4) {
@@ -218,6 +222,7 @@ static const uint8_t *write_literals(txm_bit_writer *w, const uint32_t *entries,
     return p;
 }
 
+/* Literals that no match covers, matches, the end of the block. */
 void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const txm_sequence *sequences, size_t matches,
                        uint32_t *litlen, const uint32_t *distance_counts, bool last)
 {

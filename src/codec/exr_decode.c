@@ -14,6 +14,7 @@
 #include <immintrin.h>
 #endif
 
+/* False unless it makes exactly what was announced. */
 bool txm_exr_rle_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes)
 {
     size_t in = 0, out = 0;
@@ -89,6 +90,7 @@ static void sum_differences(uint8_t *p, size_t bytes)
         p[i] = (uint8_t)(p[i - 1] + p[i] - 128);
 }
 
+/* `src` is overwritten: it is scratch memory of the caller. */
 void txm_exr_unsplit(uint8_t *src, uint8_t *dst, size_t bytes)
 {
     sum_differences(src, bytes);

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Two or three deflate blocks at a time. */
+ *
+ * Two or three deflate blocks at a time.
+ *
+ * In: a zlib stream that our encoder wrote in parts, each a block that refers to nothing outside of it, with a
+ * mark between them. Out: its bytes, all parts inflated in turns by one thread. A symbol depends on the one
+ * before it, so a single stream leaves most of a processor idle; two or three at once use it. Any other stream
+ * is refused, and goes the usual way.
+ */
 #include "codec/inflate_parts.h"
 
 #include <stdlib.h>
@@ -81,6 +88,7 @@ static match take_match(part *p, unsigned symbol)
     return m;
 }
 
+/* Byte by byte: at the end of the output, or where source and destination overlap closely. */
 static void copy_carefully(part *p, match m)
 {
     for (; m.length; m.length--, p->out++)
@@ -143,6 +151,7 @@ static bool step_rare(part *p, unsigned entry)
     return false;
 }
 
+/* Far enough from both ends for steps without checks. */
 static inline bool can_run(const part *p)
 {
     return !p->done && !p->bad && p->end - p->out >= OUT_ROOM && p->reader.end - p->reader.in >= IN_ROOM;
@@ -158,6 +167,7 @@ typedef struct lane {
     const uint8_t *last_in, *last_out; /* up to where there is room */
 } lane;
 
+/* The reader's state in local variables: registers, if all goes well. */
 static inline lane enter(const part *p)
 {
     const txm_bit_reader *r = &p->reader;
@@ -289,6 +299,7 @@ static const uint8_t *position(const txm_bit_reader *r)
     return r->in + r->past - r->count / 8;
 }
 
+/* The two lengths of an empty stored block. */
 static bool is_mark(const uint8_t *p)
 {
     static const uint8_t mark[MARK_BYTES] = {0, 0, 0xff, 0xff};
@@ -328,6 +339,7 @@ static bool ended_at(part *p, const uint8_t *next)
     return txm_take_bits(&p->reader, 3) == STORED && position(&p->reader) + MARK_BYTES == next;
 }
 
+/* 0: not a stream in parts, or damaged. */
 size_t txm_parts_inflate(txm_parts *parts, const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes)
 {
     part p[TXM_MAX_PARTS] = {0};

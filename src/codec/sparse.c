@@ -36,6 +36,7 @@ struct txm_sparse {
     uint16_t cost[TXM_LITERALS]; /* estimated cost of a literal, in COST_ONE-ths of a bit */
 };
 
+/* Room for as many matches as the input could hold. */
 txm_sparse *txm_sparse_new(size_t max_bytes)
 {
     txm_sparse *s = txm_calloc(1, sizeof *s);
@@ -68,6 +69,7 @@ static unsigned log2_scaled(uint32_t v)
     return e * COST_ONE + mantissa[m];
 }
 
+/* In several counters: the same byte again and again would wait for itself. */
 static void count_bytes(txm_sparse *s, const uint8_t *src, size_t n)
 {
     size_t i = 0;
@@ -98,6 +100,7 @@ static uint64_t set_costs(txm_sparse *s, size_t n)
     return sum;
 }
 
+/* By the estimated code of the block. */
 static unsigned literals_cost(const txm_sparse *s, const uint8_t *p, size_t n)
 {
     unsigned sum = 0;
@@ -129,6 +132,7 @@ static inline void survey_position(match_survey *m, unsigned distance, bool equa
     m->saved += worth ? literals - price : 0;
 }
 
+/* Matches of four and of eight bytes are looked for at the same time. */
 static void survey_stripe(const txm_sparse *s, const uint8_t *base, size_t from, size_t to, size_t step,
                           match_survey *by_4, match_survey *by_8)
 {
@@ -151,6 +155,7 @@ static void survey_stripe(const txm_sparse *s, const uint8_t *base, size_t from,
     }
 }
 
+/* Looks at stripes only, which are enough to decide. */
 txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes,
                              size_t step_bytes, uint64_t few_bits)
 {
@@ -249,6 +254,7 @@ static void put_mark(txm_bit_writer *w)
     txm_flush_bits(w);
 }
 
+/* Blocks of equal size, or as many parts as a reader inflates at once. */
 static size_t block_end(size_t size_bytes, size_t block_bytes, size_t at)
 {
     size_t ends[TXM_MAX_PARTS], i = 0;
@@ -260,6 +266,7 @@ static size_t block_end(size_t size_bytes, size_t block_bytes, size_t at)
     return ends[i];
 }
 
+/* Also where every literal takes the longest code. */
 size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes)
 {
     /* No literal takes more than TXM_LITLEN_BITS; a flush writes eight bytes, of which some do not count. */
@@ -267,6 +274,7 @@ size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes)
     return 2 * size_bytes + blocks * TXM_BLOCK_HEADER_BYTES + sizeof(uint64_t);
 }
 
+/* In parts, matches never reach back over a mark. */
 size_t txm_sparse_run(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
                       uint8_t *dst)
 {

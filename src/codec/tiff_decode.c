@@ -108,6 +108,7 @@ static void sum_row(uint8_t *row, size_t from, size_t bytes, size_t pixel_bytes,
     }
 }
 
+/* Rows are independent. */
 void txm_unpredict_horizontal(uint8_t *pixels, uint32_t width, uint32_t rows, uint32_t channels, unsigned sample_bytes)
 {
     size_t pixel_bytes = (size_t)channels * sample_bytes, bytes = width * pixel_bytes;
@@ -117,6 +118,7 @@ void txm_unpredict_horizontal(uint8_t *pixels, uint32_t width, uint32_t rows, ui
     }
 }
 
+/* Bytes of one significance lie next to each other in the file; here they find their samples again. */
 void txm_unpredict_float(uint8_t *pixels, uint32_t width, uint32_t rows, uint32_t channels, unsigned sample_bytes,
                          uint8_t *line)
 {
@@ -149,6 +151,7 @@ typedef struct lzw_string {
     size_t at, length;
 } lzw_string;
 
+/* False unless it makes exactly what was announced. */
 bool txm_lzw_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes)
 {
     lzw_string strings[LZW_CODES];
@@ -198,6 +201,7 @@ bool txm_lzw_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t d
     return true;
 }
 
+/* A run that would exceed the output is damage. */
 bool txm_packbits_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes)
 {
     size_t in = 0, out = 0;

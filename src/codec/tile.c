@@ -30,6 +30,7 @@ struct txm_tile_encoder {
     size_t packed_capacity;
 };
 
+/* What no container can hold is refused when the encoder is made, not per tile. */
 static txm_status check_format(const txm_tile_format *f, txm_error *err)
 {
     if (f->channels < 1 || f->channels > TXM_MAX_CHANNELS)
@@ -73,6 +74,7 @@ static txm_status open_codec(txm_tile_encoder *e, txm_error *err)
                             : TXM_OK;
 }
 
+/* All buffers for the largest tile: encoding allocates nothing. */
 txm_status txm_tile_encoder_new(const txm_tile_format *format, txm_tile_encoder **out, txm_error *err)
 {
     txm_status status = check_format(format, err);
@@ -136,6 +138,7 @@ static void tiff_row(txm_tile_encoder *e, const uint8_t *src, uint32_t valid_w, 
         dst[i] = dst[i - e->pixel_bytes];
 }
 
+/* TIFF tiles are full: the last row and column are repeated, which compresses best. */
 static void tiff_raw(txm_tile_encoder *e, const uint8_t *pixels, size_t stride_bytes, uint32_t valid_w,
                      uint32_t valid_h)
 {
@@ -161,11 +164,13 @@ static void exr_raw(txm_tile_encoder *e, const uint8_t *pixels, size_t stride_by
     }
 }
 
+/* EXR tiles hold valid pixels only. */
 size_t txm_tile_raw_bytes(const txm_tile_encoder *e, uint32_t valid_w, uint32_t valid_h)
 {
     return txm_type_is_float(e->format.type) ? (size_t)valid_w * valid_h * e->pixel_bytes : e->raw_bytes;
 }
 
+/* A mistake of the pipeline, not of the user. */
 static txm_status check_valid(const txm_tile_encoder *e, uint32_t valid_w, uint32_t valid_h, txm_error *err)
 {
     if (valid_w && valid_h && valid_w <= e->format.tile_px && valid_h <= e->format.tile_px)
@@ -193,6 +198,7 @@ static bool is_stored(const txm_tile_encoder *e, size_t packed_bytes, size_t raw
            (txm_type_is_float(e->format.type) && packed_bytes >= raw_bytes);
 }
 
+/* *encoded belongs to the encoder and is valid until the next call. */
 txm_status txm_tile_encode(txm_tile_encoder *e, const void *pixels, size_t stride_bytes, uint32_t valid_w,
                            uint32_t valid_h, const void **encoded, size_t *encoded_bytes, txm_error *err)
 {
@@ -215,6 +221,7 @@ txm_status txm_tile_encode(txm_tile_encoder *e, const void *pixels, size_t strid
     return TXM_OK;
 }
 
+/* For devices, which have done the filtering. */
 txm_status txm_tile_encode_filtered(txm_tile_encoder *e, const void *filtered, uint32_t valid_w, uint32_t valid_h,
                                     const void **encoded, size_t *encoded_bytes, txm_error *err)
 {

@@ -4,6 +4,9 @@
  *
  * It holds the scene-linear and display spaces of Blender's default config under the same names, without what needs
  * look-up tables: those are listed here with the reason and the way out.
+ *
+ * Apart from config.c because the program that makes known.inc (generate/known.c) is linked with it: the config
+ * must be there before the tables that are made from it.
  */
 #include "color/builtin.h"
 

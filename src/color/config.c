@@ -17,6 +17,7 @@
 #include "core/mem.h"
 #include "core/options.h"
 
+/* A failure here is a broken build, and says so. */
 txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err)
 {
     txm_status status = txm_ocio_from_text(txm_builtin_config, txm_builtin_config_bytes, NULL, false, out, err);
@@ -34,6 +35,7 @@ static bool is_known(const txm_known_config *known, const char *working_space)
     return wanted && strcmp(wanted, txm_known_role_space(known, "scene_linear")) == 0;
 }
 
+/* OpenColorIO is started only when a conversion needs a processor: names and roles are in tables. */
 static txm_status load_builtin(txm_color_config *config, const char *working_space, txm_error *err)
 {
     config->name = txm_strdup("built-in");
@@ -90,6 +92,7 @@ static txm_status set_working_space(txm_color_config *config, const char *name, 
     return txm_ocio_set_role(config->library->ocio, "scene_linear", space->name, err);
 }
 
+/* What every config needs, wherever it came from: its spaces, its version, the matrix. */
 static txm_status finish(txm_color_config *config, const txm_color_options *options, txm_error *err)
 {
     unsigned major, minor;
@@ -114,6 +117,7 @@ static txm_status finish(txm_color_config *config, const txm_color_options *opti
     return status == TXM_OK ? txm_color_compute_matrix(config, err) : status;
 }
 
+/* --ocio, then $OCIO, then the built-in config; what was named and fails is an error. */
 txm_status txm_color_load(const txm_color_options *options, txm_color_config **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -207,6 +211,7 @@ bool txm_color_is_data(const txm_color_config *config, const char *name)
     return space && space->is_data;
 }
 
+/* The built-in config has no file rules. */
 const char *txm_color_file_rule(const txm_color_config *config, const char *path)
 {
     if (!path || config->known)

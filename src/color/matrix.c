@@ -43,6 +43,7 @@ static bool invert(const matrix3 m, matrix3 out)
     return true;
 }
 
+/* In this order of additions: the text of the matrix is part of names. */
 static void multiply(const matrix3 a, const matrix3 b, matrix3 out)
 {
     for (int r = 0; r < 3; r++)
@@ -136,6 +137,7 @@ static const char *interop_id(const txm_color_config *config)
     return "";
 }
 
+/* Number and text together, so that nobody formats it again. */
 txm_status txm_color_compute_matrix(txm_color_config *config, txm_error *err)
 {
     matrix3 m;

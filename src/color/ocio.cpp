@@ -51,6 +51,7 @@ struct text_buffer : std::streambuf {
 /* What the library has to say on this thread while a text is loaded strictly. */
 thread_local std::string *warnings = nullptr;
 
+/* Messages of this thread's call, collected by in_ocio. */
 void on_message(const char *message)
 {
     if (warnings)
@@ -146,6 +147,7 @@ void on_no_memory()
     std::abort();
 }
 
+/* Spaces are fetched once: the library looks them up by name each time. */
 txm_ocio *wrap(const OCIO::ConstConfigRcPtr &config)
 {
     auto ocio = std::make_unique<txm_ocio>();
@@ -178,6 +180,7 @@ bool txm_ocio_has_archives(void)
     return OCIO_VERSION_HEX >= 0x02020000;
 }
 
+/* The library ends the process where memory runs out in the wrong place. */
 void txm_ocio_before_abort(void (*end)(bool lacks_memory))
 {
     before_abort = end;

@@ -24,6 +24,7 @@
 #include "core/text.h"
 #include "core/path.h"
 
+/* NULL: the built-in config. */
 const char *txm_color_origin(const txm_color_options *options)
 {
     const char *env = options && options->ignore_environment ? NULL : getenv("OCIO");
@@ -34,6 +35,7 @@ const char *txm_color_origin(const txm_color_options *options)
 
 /* Adds to a recorded message. */
 static void append(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Messages of the library are completed with what helps. */
 static void append(txm_error *err, const char *format, ...)
 {
     if (!err)
@@ -53,6 +55,7 @@ static txm_status unreadable(const char *path, const char *what, txm_error *err)
     return txm_fail(err, txm_status_retryable(status) ? status : TXM_STATUS_CONFIG, "%s", why.message);
 }
 
+/* Bounded: /dev/zero must not fill the memory. */
 static txm_status read_all(int fd, const char *path, txm_bytes *text, txm_error *err)
 {
     char chunk[65536];
@@ -89,6 +92,7 @@ static txm_status read_file(const char *path, txm_bytes *text, txm_error *err)
     return status;
 }
 
+/* Names and archives are the library's to resolve. */
 static txm_status load_from_library(txm_color_config *config, const char *kind, txm_error *err)
 {
     unsigned major, minor;
@@ -122,6 +126,7 @@ static txm_status load_newer(txm_color_config *config, const txm_bytes *text, co
     return status;
 }
 
+/* Scanned before it is parsed: see scan.c for why. */
 static txm_status load_text(txm_color_config *config, const txm_bytes *text, txm_error *err)
 {
     txm_config_scan scan;
@@ -141,6 +146,7 @@ static txm_status load_text(txm_color_config *config, const txm_bytes *text, txm
     return status;
 }
 
+/* The parser says little about an empty file, so we do. */
 static txm_status load_file(txm_color_config *config, txm_error *err)
 {
     txm_bytes text = {0};
@@ -168,6 +174,7 @@ txm_status txm_color_load_origin(txm_color_config *config, const char *origin, t
     return status;
 }
 
+/* The way out, at the end of every failure of a config. */
 void txm_color_advise(txm_error *err)
 {
     append(err, "; name another one with --ocio, or leave out --ocio and unset $OCIO for the built-in config");

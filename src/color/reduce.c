@@ -69,6 +69,7 @@ static bool listed(const char *const *words, size_t count, const char *word)
     return false;
 }
 
+/* Names for the report of what fell away. */
 static bool note(txm_bytes *names, const char *name)
 {
     return txm_bytes_printf(names, "%s%s", names->size ? ", " : "", name);
@@ -108,6 +109,7 @@ static bool name_taken(reduction *r, int list, const char *name)
     return false;
 }
 
+/* Roles are referred to by rules, which must not lose what they name. */
 static bool role_exists(reduction *r, const char *name)
 {
     int roles = txm_tree_value(&r->tree, r->root, "roles");
@@ -150,6 +152,7 @@ static bool prepare_rules(reduction *r)
 
 /* ---- trials -------------------------------------------------------------------------------------------------- */
 
+/* The tree as it is now, written out and parsed: milliseconds for most configs. */
 static txm_status load(reduction *r, bool strict, txm_ocio **out, txm_error *err)
 {
     txm_bytes text = {0};
@@ -274,12 +277,14 @@ static txm_status try_items(reduction *r, const char *section, refused_fn on_ref
     return status == TXM_OK ? status : txm_fail(err, status, "out of memory");
 }
 
+/* A refused space is listed with the library's reason. */
 static bool refused_space(reduction *r, int item, size_t kept, const char *message)
 {
     const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
     return add_missing(r, item, kept, message) && note(&r->spaces, name ? name : "?");
 }
 
+/* Rules have no users to ask for them by name. */
 static bool refused_other(reduction *r, int item, size_t kept, const char *message)
 {
     const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
@@ -302,6 +307,7 @@ static bool default_view_lost(reduction *r)
     return false;
 }
 
+/* Item by item, in an order in which what is tried depends on nothing that is still untried. */
 static txm_status try_everything(reduction *r, txm_error *err)
 {
     size_t kept = 0, others = 0;
@@ -332,6 +338,7 @@ static txm_status try_everything(reduction *r, txm_error *err)
 
 /* ---- the whole ----------------------------------------------------------------------------------------------- */
 
+/* For --verbose and doctor: in words, by kind. */
 static char *describe(const reduction *r)
 {
     txm_bytes text = {0};
@@ -351,6 +358,7 @@ static char *describe(const reduction *r)
     return text.data ? text.data : txm_strdup("");
 }
 
+/* The version is set to the library's own: otherwise nothing would load at all. */
 static txm_status reduce(reduction *r, txm_ocio **out, txm_error *err)
 {
     char version[24];
@@ -371,6 +379,7 @@ static txm_status reduce(reduction *r, txm_ocio **out, txm_error *err)
     return status == TXM_OK ? load(r, false, out, err) : status;
 }
 
+/* *left_out is the caller's to free. */
 txm_status txm_color_load_reduced(const char *text, size_t size_bytes, const char *folder, txm_ocio **out,
                                   txm_color_missing_list *missing, char **left_out, txm_error *err)
 {

@@ -36,6 +36,7 @@ typedef struct scanner {
     txm_config_scan found;
 } scanner;
 
+/* "2" and "2.3"; anything else is no version. */
 bool txm_config_parse_version(const char *text, unsigned *major, unsigned *minor)
 {
     size_t digits = strspn(text, "0123456789");
@@ -85,6 +86,7 @@ static txm_status open_anchor(scanner *s, const yaml_char_t *name, size_t line, 
     return TXM_OK;
 }
 
+/* Depth is what recursive parsers die of. */
 static txm_status open_container(scanner *s, const yaml_char_t *anchor_name, size_t line, txm_error *err)
 {
     int index;
@@ -96,6 +98,7 @@ static txm_status open_container(scanner *s, const yaml_char_t *anchor_name, siz
     return status;
 }
 
+/* An anchor is known by what its node holds, once that is complete. */
 static txm_status close_container(scanner *s, size_t line, txm_error *err)
 {
     frame closed = s->stack[s->depth--];
@@ -119,6 +122,7 @@ static txm_status scalar(scanner *s, const yaml_event_t *event, size_t line, txm
     return status == TXM_OK ? count_into_parent(s, 1, line, err) : status;
 }
 
+/* An alias counts as all that it means: nesting of aliases multiplies. */
 static txm_status alias(scanner *s, const yaml_char_t *name, size_t line, txm_error *err)
 {
     for (int i = s->anchor_count - 1; i >= 0; i--) {
@@ -152,6 +156,7 @@ static txm_status handle(scanner *s, const yaml_event_t *event, txm_error *err)
     }
 }
 
+/* Messages have the line: configs are edited by hand. */
 txm_status txm_config_scan_text(const char *text, size_t size_bytes, txm_config_scan *out, txm_error *err)
 {
     yaml_parser_t parser;

@@ -17,6 +17,7 @@
 
 /* ---- the list ------------------------------------------------------------------------------------------------ */
 
+/* Strings stay the library's. */
 static bool fill_from_library(const txm_ocio *ocio, size_t index, txm_color_space *space)
 {
     txm_ocio_space s;
@@ -49,6 +50,7 @@ static bool fill_from_known(const txm_known_space *known, txm_color_space *space
     return space->aliases != NULL;
 }
 
+/* Spaces that cannot be used are listed among the others, with the reason. */
 static bool fill_from_missing(const txm_color_missing *missing, txm_color_space *space)
 {
     size_t n = 0;
@@ -65,6 +67,7 @@ static bool fill_from_missing(const txm_color_missing *missing, txm_color_space 
     return space->aliases && space->reason;
 }
 
+/* In the config's order, those that were left out in their old places. */
 txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
 {
     size_t known = config->known ? config->known->space_count : txm_ocio_count(config->library->ocio), m = 0;
@@ -96,6 +99,7 @@ void txm_color_free_spaces(txm_color_config *config)
     free(config->spaces);
 }
 
+/* OpenColorIO ignores case; so does Blender's look-up of what it stored. */
 static bool is_called(const txm_color_space *space, const char *name)
 {
     for (const char **alias = space->aliases; *alias; alias++)
@@ -114,6 +118,7 @@ const char *txm_color_role_space(const txm_color_config *config, const char *rol
     return config->known ? txm_known_role_space(config->known, role) : txm_ocio_role(config->library->ocio, role);
 }
 
+/* By name, alias or role. */
 txm_color_space *txm_color_lookup(const txm_color_config *config, const char *name)
 {
     /* The library knows its own order of precedence; what it was not given, also by way of a role, is ours to know. */
@@ -206,6 +211,7 @@ static txm_status build(const txm_color_config *config, txm_color_space *space, 
     return TXM_OK;
 }
 
+/* Under a lock: two threads may ask for one space at the same time. */
 static txm_status ensure_built(const txm_color_config *config, txm_color_space *space, txm_error *err)
 {
     pthread_mutex_lock(&config->library->lock);
@@ -214,6 +220,7 @@ static txm_status ensure_built(const txm_color_config *config, txm_color_space *
     return status;
 }
 
+/* With near names: most unknown ones are misspelt. */
 static txm_status unknown(const txm_color_config *config, const char *name, txm_error *err)
 {
     txm_fail(err, TXM_STATUS_COLORSPACE, "colour space \"%.200s\" is not in the OCIO config %.400s", name,
@@ -223,6 +230,7 @@ static txm_status unknown(const txm_color_config *config, const char *name, txm_
     return TXM_STATUS_COLORSPACE;
 }
 
+/* NULL or a space that is not there: COLORSPACE. */
 txm_status txm_color_find(const txm_color_config *config, const char *name, const txm_color_space **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -255,11 +263,13 @@ const char *txm_color_space_detected(const txm_color_space *space)
     return space->color_class == TXM_COLOR_CLASS_OTHER ? space->name : words[space->color_class];
 }
 
+/* Equal ids, equal pixels: what keys are made of. */
 const char *txm_color_space_transform_id(const txm_color_space *space)
 {
     return space->processor ? txm_ocio_processor_id(space->processor) : "";
 }
 
+/* Spaces without a processor need no conversion. */
 void txm_color_apply(const txm_color_space *space, float *rgba, size_t count)
 {
     if (space->processor)

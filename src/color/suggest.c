@@ -36,6 +36,7 @@ static unsigned score(const char *typed, const char *known)
     return d;
 }
 
+/* The best of all the names that a space has. */
 static unsigned space_score(const txm_color_space *space, const char *typed)
 {
     unsigned best = score(typed, space->name);
@@ -46,6 +47,7 @@ static unsigned space_score(const txm_color_space *space, const char *typed)
     return best;
 }
 
+/* The nearest few, best first. */
 void txm_color_suggest(const txm_color_config *config, const char *name, char *message, size_t message_bytes)
 {
     const txm_color_space *near[SHOWN];

@@ -13,6 +13,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 
+/* Libyaml owns the document; dropped nodes are marked in a table beside it. */
 txm_status txm_tree_load(txm_tree *tree, const char *text, size_t size_bytes, txm_error *err)
 {
     yaml_parser_t parser;
@@ -44,6 +45,7 @@ void txm_tree_free(txm_tree *tree)
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
+/* NULL where the node is of another type, so that callers need not test first. */
 static yaml_node_t *node_of(txm_tree *tree, int node, yaml_node_type_t type)
 {
     yaml_node_t *n = node > 0 ? yaml_document_get_node(&tree->document, node) : NULL;
@@ -72,6 +74,7 @@ static yaml_node_pair_t *find_pair(txm_tree *tree, int node, const char *key)
     return NULL;
 }
 
+/* 0 where there is no such key. */
 int txm_tree_value(txm_tree *tree, int node, const char *key)
 {
     yaml_node_pair_t *p = find_pair(tree, node, key);
@@ -98,6 +101,7 @@ int txm_tree_item(txm_tree *tree, int node, size_t n, int *key)
 
 /* ---- editing ------------------------------------------------------------------------------------------------- */
 
+/* Dropped nodes are left out when the tree is written, and can come back. */
 void txm_tree_drop(txm_tree *tree, int node, bool drop)
 {
     if (node > 0 && (size_t)node <= tree->nodes)
@@ -109,6 +113,7 @@ bool txm_tree_is_dropped(const txm_tree *tree, int node)
     return node > 0 && (size_t)node <= tree->nodes && tree->dropped[node];
 }
 
+/* 0 when memory is out. */
 static int add_text(txm_tree *tree, const char *text)
 {
     return yaml_document_add_scalar(&tree->document, NULL, (const yaml_char_t *)text, -1, YAML_ANY_SCALAR_STYLE);
@@ -172,6 +177,7 @@ static yaml_char_t *tag_of(yaml_node_t *n, const char *implicit)
     return n->tag && strcmp((const char *)n->tag, implicit) != 0 ? n->tag : NULL;
 }
 
+/* Aliases are written out in full: the scan has bounded what that makes. */
 static bool write_node(txm_tree *tree, yaml_emitter_t *emitter, int node)
 {
     yaml_node_t *n = yaml_document_get_node(&tree->document, node);
@@ -207,6 +213,7 @@ static bool write_node(txm_tree *tree, yaml_emitter_t *emitter, int node)
            yaml_emitter_emit(emitter, &event);
 }
 
+/* On long lines: nobody reads it but the library. */
 txm_status txm_tree_write(txm_tree *tree, txm_bytes *out, txm_error *err)
 {
     yaml_emitter_t emitter;

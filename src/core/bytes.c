@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Doubles: adding byte by byte costs no more than adding at once. */
 bool txm_bytes_reserve(txm_bytes *b, size_t extra_bytes)
 {
     if (extra_bytes > SIZE_MAX / 4 - b->size)
@@ -48,6 +49,7 @@ bool txm_bytes_puts(txm_bytes *b, const char *s)
     return txm_bytes_add(b, s, strlen(s));
 }
 
+/* On failure the text is as it was. */
 bool txm_bytes_printf(txm_bytes *b, const char *format, ...)
 {
     va_list args, again;

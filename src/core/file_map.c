@@ -16,6 +16,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static txm_map *maps;
 
+/* 0 or an errno. Shared and read-only: the page cache is the memory. */
 int txm_map_open(txm_map *map, int fd, size_t bytes)
 {
     void *data = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
@@ -34,6 +35,7 @@ int txm_map_open(txm_map *map, int fd, size_t bytes)
     return 0;
 }
 
+/* Taken from the list before it is unmapped, so that a fault never finds a map that is gone. */
 void txm_map_close(txm_map *map)
 {
     if (!map->data)
@@ -47,6 +49,7 @@ void txm_map_close(txm_map *map)
     map->data = NULL;
 }
 
+/* Called from the handler of SIGBUS of a program that installs one. */
 bool txm_map_catch(void *address)
 {
     uintptr_t at = (uintptr_t)address, page = (uintptr_t)sysconf(_SC_PAGESIZE);

@@ -11,6 +11,7 @@
 #include <openssl/sha.h>
 #include <stdlib.h>
 
+/* Upper case, as Blender writes digests. */
 static void to_hex(const unsigned char *digest, size_t n, char *out)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -48,6 +49,7 @@ void txm_sha1_add(txm_sha1 *h, const void *data, size_t size_bytes)
     SHA1_Update(&h->sha, data, size_bytes);
 }
 
+/* Ready for another message afterwards. */
 void txm_sha1_finish(txm_sha1 *h, char out[TXM_SHA1_HEX])
 {
     unsigned char digest[SHA_DIGEST_LENGTH];

@@ -13,16 +13,19 @@
 
 #include "core/fail.h"
 
+/* The one message for it: 'out of memory', after what it was for. */
 txm_status txm_no_memory(txm_error *err, const char *subject)
 {
     return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s%sout of memory", subject ? subject : "", subject ? ": " : "");
 }
 
+/* Never NULL for a size of 0. */
 void *txm_calloc(size_t count, size_t size)
 {
     return calloc(count ? count : 1, size ? size : 1);
 }
 
+/* Aligned to a line of the cache, not zeroed. NULL where the product overflows. */
 void *txm_alloc_pixels(size_t count, size_t size)
 {
     size_t bytes = txm_mul(count, size);
@@ -32,6 +35,7 @@ void *txm_alloc_pixels(size_t count, size_t size)
     return p;
 }
 
+/* Behind the macro TXM_GROW, which knows the size of an item. */
 bool txm_grow(void **items, size_t *capacity, size_t count, size_t item_bytes)
 {
     enum { FIRST = 16 };
@@ -46,6 +50,7 @@ bool txm_grow(void **items, size_t *capacity, size_t count, size_t item_bytes)
     return true;
 }
 
+/* NULL for NULL. */
 char *txm_strdup(const char *s)
 {
     return s ? strdup(s) : NULL;

@@ -24,6 +24,7 @@ struct txm_names_chunk {
     char text[];
 };
 
+/* Without looking for an equal one: for strings that are known to differ. */
 const char *txm_names_copy(txm_names *names, const char *text)
 {
     if (!text)
@@ -66,6 +67,7 @@ static bool grow(txm_names *names)
     return true;
 }
 
+/* Made if it is not there, with value 0. */
 txm_name *txm_names_entry(txm_names *names, const char *text)
 {
     /* Two thirds full at most: runs of full slots stay short. */
@@ -103,6 +105,7 @@ void txm_names_free(txm_names *names)
     *names = (txm_names){0};
 }
 
+/* For sets of files: the same file has one id whatever its paths. */
 void txm_file_id(const struct stat *st, char out[TXM_FILE_ID_BYTES])
 {
     snprintf(out, TXM_FILE_ID_BYTES, "%" PRIx64 ":%" PRIx64, (uint64_t)st->st_dev, (uint64_t)st->st_ino);

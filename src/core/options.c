@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Taking options from programs that are older or newer than the library. */
+ *
+ * Taking options from programs that are older or newer than the library.
+ *
+ * Every struct of options begins with its size, filled in by its init function. A program that was compiled
+ * with an older header hands over a shorter struct, one with a newer header a longer one, of which the part
+ * that this library does not know must be zero: what it asks for would silently not happen.
+ */
 #include "core/options.h"
 
 #include <string.h>

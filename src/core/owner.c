@@ -27,6 +27,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char own_host[TXM_HOST_BYTES];
 static uint32_t own_machine;
 
+/* As much as fits: /proc files have no size. */
 static size_t read_start(const char *path, char *out, size_t bytes)
 {
     FILE *f = fopen(path, "re");
@@ -69,6 +70,7 @@ static bool process_status(long pid, char *state, uint64_t *start)
     return true;
 }
 
+/* The start time tells a process from a later one with the same number. */
 txm_owner txm_owner_self(void)
 {
     pthread_once(&once, look_at_machine);
@@ -79,6 +81,7 @@ txm_owner txm_owner_self(void)
     return o;
 }
 
+/* A zombie is dead: it holds nothing any more. */
 txm_owner_state txm_owner_state_of(const txm_owner *owner)
 {
     pthread_once(&once, look_at_machine);
@@ -95,6 +98,7 @@ txm_owner_state txm_owner_state_of(const txm_owner *owner)
     return state == 'Z' || state == 'X' || other ? TXM_OWNER_DEAD : TXM_OWNER_ALIVE;
 }
 
+/* Not for secrets: names only have to differ. */
 uint64_t txm_random_bits(void)
 {
     uint64_t bits;
@@ -138,6 +142,7 @@ int txm_owner_parse(const char *text, size_t bytes, txm_owner *out)
 
 enum { NAME_BYTES = 255, RANDOM_DIGITS = 16, SUFFIX_BYTES = 32 };
 
+/* The name is cut where it would exceed what file systems allow. */
 char *txm_owned_path(const char *folder, const char *what, const char *suffix)
 {
     const txm_owner self = txm_owner_self();
@@ -160,6 +165,7 @@ bool txm_owned_remove(const char *path)
     return false;
 }
 
+/* The owner is read from the end: what comes before may hold dots and dashes. */
 txm_owner_state txm_owned_name_state(const char *name, const char *suffix)
 {
     size_t n = strlen(name), s = strlen(suffix);

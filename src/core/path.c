@@ -26,6 +26,7 @@ const char *txm_path_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* "." for a bare name, "/" for what is in the root. */
 char *txm_path_dir(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -36,6 +37,7 @@ char *txm_path_dir(const char *path)
     return slash == path ? txm_strdup("/") : txm_strndup(path, (size_t)(slash - path));
 }
 
+/* An absolute name replaces the folder. */
 char *txm_path_join(const char *dir, const char *name)
 {
     size_t n = strlen(dir);
@@ -51,12 +53,14 @@ const char *txm_path_ext(const char *path)
     return dot && dot != base ? dot : path + strlen(path);
 }
 
+/* With or without the dot, in any case. */
 bool txm_path_has_ext(const char *path, const char *ext)
 {
     const char *own = txm_path_ext(path);
     return *own && txm_casecmp(own + 1, ext + (*ext == '.')) == 0;
 }
 
+/* At most that many bytes, never in the middle of a UTF-8 sequence. */
 size_t txm_path_cut(const char *name, size_t limit)
 {
     size_t n = strnlen(name, limit);
@@ -83,6 +87,7 @@ static bool drop_last(txm_bytes *b, size_t root)
     return true;
 }
 
+/* As text: links are not looked at. */
 char *txm_path_normal(const char *path)
 {
     txm_bytes b = {0};
@@ -118,6 +123,7 @@ static size_t component(const char **p, const char **start)
     return n;
 }
 
+/* Both as text, both absolute. */
 char *txm_path_relative(const char *path, const char *base)
 {
     char *a = txm_path_normal(path), *b = txm_path_normal(base);
@@ -149,6 +155,7 @@ char *txm_path_relative(const char *path, const char *base)
     return out.data;
 }
 
+/* NULL where there is nothing to say. */
 const char *txm_path_hint(const char *path)
 {
     bool drive =
@@ -161,6 +168,7 @@ const char *txm_path_hint(const char *path)
     return NULL;
 }
 
+/* NULL with errno: ENOMEM, or why the current folder is unknown. */
 char *txm_path_absolute(const char *path)
 {
     errno = ENOMEM;
@@ -196,6 +204,7 @@ static txm_status explain(const char *path, int sys_errno, txm_error *err)
                           target);
 }
 
+/* Folders that another process makes at the same time are fine. */
 txm_status txm_folders_make(const char *path, txm_error *err)
 {
     struct stat st;

@@ -16,6 +16,7 @@ const char *txm_type_name(txm_type type)
     return names[(unsigned)type <= TXM_TYPE_FLOAT ? type : TXM_TYPE_FLOAT];
 }
 
+/* Halved, rounded down, until the longer side is 1. */
 uint32_t txm_level_count(uint32_t width_px, uint32_t height_px)
 {
     uint32_t longest = width_px > height_px ? width_px : height_px, levels = 1;
@@ -24,6 +25,7 @@ uint32_t txm_level_count(uint32_t width_px, uint32_t height_px)
     return levels;
 }
 
+/* 0 is 'not stated'. */
 void txm_density_drop_nonsense(txm_density *density)
 {
     float *numbers[] = {&density->aspect, &density->x, &density->y};

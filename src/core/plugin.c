@@ -37,6 +37,7 @@ static char *library_folder(void)
     return txm_path_dir(real);
 }
 
+/* NULL where it is nowhere; *looked_in then says where it was looked for. */
 char *txm_plugin_path(const char *file, char **looked_in)
 {
     char *program = program_folder(), *library = library_folder(), *path = NULL;

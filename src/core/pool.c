@@ -2,6 +2,10 @@
  *
  * The pool of threads. One mutex guards both queues: jobs are tiles and bands (tens of microseconds and more), so the
  * lock is taken some ten thousand times a second at most.
+ *
+ * Three kinds of work. A group is a set of jobs that somebody waits for, and who waits works. A strand runs its
+ * jobs one at a time, in order, on whatever thread is free. Outer groups are for whole conversions: their jobs
+ * start only when nothing inside of one is left to do, so that files are finished rather than begun.
  */
 #include "core/pool.h"
 
@@ -52,6 +56,7 @@ struct txm_strand {
 /* How many jobs this thread is inside of. */
 static _Thread_local unsigned depth;
 
+/* At the end: jobs start in the order in which they were submitted. */
 static void push(queue *q, job *j)
 {
     j->next = NULL;
@@ -67,6 +72,7 @@ static job *pop(queue *q)
     return j;
 }
 
+/* All of them: who waits for a condition and who waits for work cannot be told apart. */
 static void wake(txm_pool *pool)
 {
     if (pool->waiting)
@@ -108,6 +114,7 @@ static void sleep_until_changed(txm_pool *pool)
     pool->waiting--;
 }
 
+/* Writers wait for the disk; they are threads of their own, so that workers need not. */
 static void *writer(void *arg)
 {
     txm_pool *pool = arg;
@@ -123,6 +130,7 @@ static void *writer(void *arg)
     return NULL;
 }
 
+/* Until the pool closes; jobs that are left then are nobody's. */
 static void *worker(void *arg)
 {
     txm_pool *pool = arg;
@@ -135,6 +143,7 @@ static void *worker(void *arg)
     return NULL;
 }
 
+/* The caller's thread counts: it works while it waits. */
 txm_pool *txm_pool_new(unsigned threads)
 {
     if (!threads) {
@@ -178,6 +187,7 @@ static void free_jobs(job *j)
     }
 }
 
+/* All groups must have ended. */
 void txm_pool_free(txm_pool *pool)
 {
     if (!pool)
@@ -232,6 +242,7 @@ static unsigned affinity_cpus(void)
     return 0;
 }
 
+/* What the process may use, not what the machine has: affinity and cgroups are respected. */
 unsigned txm_cpu_count(void)
 {
     unsigned cpus = affinity_cpus(), quota = cgroup_cpus();
@@ -248,6 +259,7 @@ txm_group *txm_group_new(txm_pool *pool)
     return group;
 }
 
+/* From inside of a job it is an ordinary group: its jobs must not wait for the one they are part of. */
 txm_group *txm_group_new_outer(txm_pool *pool)
 {
     txm_group *group = txm_group_new(pool);
@@ -256,6 +268,7 @@ txm_group *txm_group_new_outer(txm_pool *pool)
     return group;
 }
 
+/* Waits. */
 void txm_group_free(txm_group *group)
 {
     if (!group)
@@ -277,6 +290,7 @@ static job *new_job(txm_group *group, txm_job_fn fn, void *arg)
     return j;
 }
 
+/* Urgent jobs are those that free memory. */
 bool txm_group_submit(txm_group *group, bool urgent, txm_job_fn fn, void *arg)
 {
     txm_pool *pool = group->pool;
@@ -290,6 +304,7 @@ bool txm_group_submit(txm_group *group, bool urgent, txm_job_fn fn, void *arg)
     return j != NULL;
 }
 
+/* Works until `done` says so; `done` is called under the lock. */
 void txm_pool_wait_until(txm_pool *pool, bool (*done)(void *arg), void *arg)
 {
     pthread_mutex_lock(&pool->lock);
@@ -305,6 +320,7 @@ struct group_limit {
     size_t limit;
 };
 
+/* Waiting for a few jobs to be left is how producers are slowed down. */
 static bool below_limit(void *arg)
 {
     const struct group_limit *g = arg;
@@ -326,6 +342,7 @@ txm_strand *txm_strand_new(txm_group *group)
     return strand;
 }
 
+/* For work that mostly waits for a disk. */
 txm_strand *txm_strand_new_writer(txm_group *group)
 {
     txm_strand *strand = txm_strand_new(group);
@@ -347,6 +364,7 @@ static void run_strand(void *arg)
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* A strand is in the queue once, however many jobs it holds. */
 bool txm_strand_submit(txm_strand *strand, txm_job_fn fn, void *arg)
 {
     txm_group *group = strand->group;

@@ -24,6 +24,7 @@ static const struct {
     [TXM_ALPHA_AUTO] = {"auto", "auto"},
 };
 
+/* Values of newer headers count as default. */
 static txm_alpha known(txm_alpha alpha)
 {
     return (unsigned)alpha <= TXM_ALPHA_AUTO ? alpha : TXM_ALPHA_DEFAULT;
@@ -39,6 +40,7 @@ const char *txm_alpha_stored_name(txm_alpha alpha)
     return words[known(alpha)].stored;
 }
 
+/* Words of options and of files: both appear where people type. */
 bool txm_alpha_parse(const char *word, txm_alpha *out)
 {
     for (int i = 0; i <= TXM_ALPHA_AUTO; i++)

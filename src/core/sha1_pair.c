@@ -21,6 +21,7 @@ bool txm_sha1_pair_available(void)
 #endif
 }
 
+/* Never called where the machine lacks the instructions. */
 static void blocks(txm_sha1_pair *p, const uint8_t *a, const uint8_t *b, size_t count)
 {
 #if defined(__x86_64__)
@@ -38,6 +39,7 @@ void txm_sha1_pair_begin(txm_sha1_pair *p)
     memcpy(p->state[1], initial, sizeof initial);
 }
 
+/* Both messages grow by the same number of bytes. */
 void txm_sha1_pair_add(txm_sha1_pair *p, const void *a, const void *b, size_t size_bytes)
 {
     const uint8_t *pa = a, *pb = b;
@@ -60,6 +62,7 @@ void txm_sha1_pair_add(txm_sha1_pair *p, const void *a, const void *b, size_t si
     memcpy(p->rest[1], pb + size_bytes - p->rest_bytes, p->rest_bytes);
 }
 
+/* They end together: the padding is the same. */
 void txm_sha1_pair_finish(txm_sha1_pair *p, char a[TXM_SHA1_HEX], char b[TXM_SHA1_HEX])
 {
     /* 0x80, zeros up to 8 bytes before a block's end, the length in bits, big-endian. */

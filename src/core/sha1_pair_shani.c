@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The compression function of SHA-1 on two messages, with x86's SHA instructions. */
+ *
+ * The compression function of SHA-1 on two messages, with x86's SHA instructions.
+ *
+ * The instructions of one message wait for each other most of the time; two messages, interleaved, take hardly
+ * longer than one. This is what makes hashing keep up with the other stages.
+ */
 #include "core/sha1_pair_blocks.h"
 
 #if defined(__x86_64__)
@@ -21,6 +26,7 @@ typedef struct lane {
 
 #define TXM_SHA __attribute__((target("sha,sse4.1"), always_inline)) static inline
 
+/* SHA-1 is big-endian. */
 TXM_SHA void load_words(lane *l, const uint8_t *block)
 {
     const __m128i swap = _mm_set_epi64x(0x0001020304050607ll, 0x08090a0b0c0d0e0fll);

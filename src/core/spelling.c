@@ -3,6 +3,10 @@
  * Edit distance in the restricted Damerau form.
  *
  * A table of two rows is enough for the distance; a third serves swaps of neighbours.
+ *
+ * In: what somebody typed and a name that exists. Out: how far they are apart, or whether one is close enough
+ * to suggest. Used for commands, options, colour spaces and words of scenes alike, so that all suggestions are
+ * equally bold.
  */
 #include "core/spelling.h"
 #include "core/text.h"
@@ -12,6 +16,7 @@
 
 enum { WORD = 63 };
 
+/* Blanks, dashes and underscores are the same key to most people. */
 static unsigned char fold(char c)
 {
     if (c == '_' || c == ' ')
@@ -46,6 +51,7 @@ unsigned txm_spelling_distance(const char *a, const char *b)
     return rows[na % 3][nb];
 }
 
+/* A prefix counts: "colorspace" is meant by "color". */
 int txm_spelling_close(const char *word, const char *candidate, unsigned *distance)
 {
     size_t nw = strlen(word), nc = strlen(candidate), shorter = nw < nc ? nw : nc;

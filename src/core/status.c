@@ -61,6 +61,7 @@ const char *txm_status_text(txm_status status)
     return table[known(status) ? status : TXM_STATUS_INTERNAL].text;
 }
 
+/* What may go away by itself: disks, shares, locks, memory. */
 bool txm_status_retryable(txm_status status)
 {
     return known(status) && table[status].retryable;
@@ -90,6 +91,7 @@ static void compose(char message[TXM_MESSAGE_BYTES], const char *suffix, const c
     free(whole);
 }
 
+/* The first failure stays; NULL only returns the status. */
 txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...)
 {
     if (err && err->status == TXM_OK) {
@@ -103,6 +105,7 @@ txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...)
     return status;
 }
 
+/* One table for all calls. */
 static txm_status status_of_errno(int sys_errno)
 {
     switch (sys_errno) {
@@ -132,6 +135,7 @@ static txm_status status_of_errno(int sys_errno)
     }
 }
 
+/* The system's reason is appended. */
 txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...)
 {
     txm_status status = status_of_errno(sys_errno);
@@ -156,6 +160,7 @@ txm_status txm_fail_as(txm_error *err, const txm_error *cause)
     return cause->status;
 }
 
+/* Adds who was at work, further out. */
 txm_status txm_error_prefix(txm_error *err, const char *format, ...)
 {
     if (!err)
@@ -169,6 +174,7 @@ txm_status txm_error_prefix(txm_error *err, const char *format, ...)
     return err->status;
 }
 
+/* The message is not wiped, only ended: it is long, and this is called often. */
 void txm_error_clear(txm_error *err)
 {
     if (err)

@@ -29,6 +29,7 @@ static locale_t the_c_locale(void)
     return c_locale;
 }
 
+/* Decimal points, whatever the locale says. */
 int txm_vformat(char *out, size_t bytes, const char *format, va_list args)
 {
     /* There is no vsnprintf_l. uselocale() concerns this thread alone, and it is set back at once. */
@@ -76,6 +77,7 @@ static int hex_digit(char c)
     return at ? (int)(at - digits) : -1;
 }
 
+/* In place; false for what is no encoding, and for a NUL. */
 bool txm_percent_decode(char *text)
 {
     char *out = text;
@@ -96,6 +98,7 @@ bool txm_percent_decode(char *text)
 
 /* ---- UTF-8 ------------------------------------------------------------------------------------------------------- */
 
+/* 0 for what is not UTF-8: printers put a replacement there. */
 size_t txm_utf8_sequence(const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
@@ -132,6 +135,7 @@ const char *txm_time_text(time_t time, char out[TXM_TIME_BYTES])
     return out;
 }
 
+/* One unit, rounded: 'by 3 days'. */
 const char *txm_duration_text(double seconds, char out[TXM_TIME_BYTES])
 {
     static const struct {

@@ -27,6 +27,7 @@ typedef struct text_file {
     const volatile int *cancel;
 } text_file;
 
+/* As fread expects: fewer bytes are fine, 0 is the end. */
 static ssize_t read_some(void *cookie, char *out, size_t size)
 {
     text_file *f = cookie;
@@ -57,6 +58,7 @@ static int close_file(void *cookie)
     return rc;
 }
 
+/* "-" is standard input, which is not closed. */
 FILE *txm_text_file_open(const char *path, const volatile int *cancel)
 {
     const cookie_io_functions_t calls = {.read = read_some, .close = close_file};

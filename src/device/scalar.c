@@ -58,6 +58,7 @@ static void from_float(txm_type type, const float *src, void *dst, size_t sample
     }
 }
 
+/* Colour, divided by alpha, decoded and multiplied again, is a function of two bytes: a table. */
 static void decode_u8_rgba(const uint8_t *src, float *dst, size_t count)
 {
     const txm_tables *t = txm_tables_of_u8();
@@ -70,6 +71,7 @@ static void decode_u8_rgba(const uint8_t *src, float *dst, size_t count)
     }
 }
 
+/* A table for opaque pixels, arithmetic for the rest. */
 static void decode_u16_rgba(const uint16_t *src, float *dst, size_t count)
 {
     const txm_tables *t = txm_tables_of_u16();
@@ -127,6 +129,7 @@ static uint8_t encode8(const txm_tables *t, float v)
     return (uint8_t)(t->bin_code[bin] + (v >= t->bin_next[bin]));
 }
 
+/* Nearest code by the table of first floats, exact as a search would be. */
 static void encode_u8(uint32_t channels, const float *src, uint8_t *dst, size_t count)
 {
     const txm_tables *t = txm_tables_of_u8();
@@ -172,6 +175,7 @@ static void srgb_encode(txm_type type, uint32_t channels, const float *src, void
     }
 }
 
+/* A quarter of each of four, in a fixed order of additions. */
 static void box(uint32_t channels, const float *row0, const float *row1, float *dst, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -182,6 +186,7 @@ static void box(uint32_t channels, const float *row0, const float *row1, float *
     }
 }
 
+/* For odd sizes: two pixels of each row, by position. */
 static void bilinear(uint32_t channels, const float *row0, const float *row1, float g, size_t src_width, float *dst,
                      size_t count)
 {
@@ -204,6 +209,7 @@ static void clamp_half(float *row, size_t samples)
         row[i] = txm_clamp_level(row[i]);
 }
 
+/* Integers are multiplied and divided as Blender does, with its rounding. */
 static void associate(txm_type type, void *rgba, size_t count)
 {
     if (type == TXM_TYPE_U8) {
@@ -270,6 +276,7 @@ static int finite_sample(txm_type type, const uint8_t *sample)
     return isfinite(f) != 0;
 }
 
+/* The whole pixel: what is left of a broken one is no colour. */
 static void zero_nonfinite(txm_type type, uint32_t channels, void *pixels, size_t count)
 {
     if (!txm_type_is_float(type))
@@ -321,6 +328,7 @@ static float value_of(txm_type type, float code)
     return type == TXM_TYPE_U8 ? txm_u8_to_float((uint8_t)code) : txm_u16_to_float((uint16_t)code);
 }
 
+/* One row. Integers are summed as whole numbers, which no order can change. */
 static void stats(txm_type type, uint32_t channels, const void *row, size_t count, txm_stats *st)
 {
     double sum[4] = {0};

@@ -32,6 +32,8 @@ static uint32_t first_with_code(uint32_t code, uint32_t low, uint32_t high)
     return high;
 }
 
+/* For each bin of floats the code of its start and the float at which the next begins; no bin holds three
+ * codes. */
 static void make_encode(void)
 {
     for (uint32_t bin = 0; bin < TXM_SRGB8_BINS; bin++) {
@@ -46,6 +48,7 @@ static void make_encode(void)
     }
 }
 
+/* 65536 entries for colour and alpha together. */
 static void make_u8(void)
 {
     for (uint32_t c = 0; c < 256; c++) {
@@ -74,6 +77,7 @@ const txm_tables *txm_tables_of_u8(void)
     return &tables;
 }
 
+/* Made apart from those of 8 bits: they take longer, and fewer images need them. */
 const txm_tables *txm_tables_of_u16(void)
 {
     pthread_once(&once_u16, make_u16);

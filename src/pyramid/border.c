@@ -24,6 +24,7 @@ static uint8_t *copy_wrapped(const uint8_t *row, uint32_t level_w, size_t pixel_
     return dst;
 }
 
+/* In the order of section_format.h: two rows above, the sides row by row, two rows below. */
 void txm_border_gather(txm_row_fn row, void *context, uint32_t level_w, uint32_t level_h, size_t pixel_bytes,
                        uint32_t x0, uint32_t y0, uint32_t w, uint32_t h, uint8_t *border)
 {

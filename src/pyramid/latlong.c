@@ -10,17 +10,20 @@
 #include <math.h>
 #include <string.h>
 
+/* What a row covers on the sphere, up to a factor. */
 static float area(uint32_t y, uint32_t height)
 {
     return sinf(3.14159265f * ((float)y + 0.5f) / (float)height);
 }
 
+/* The share of the second row, instead of the plain half. */
 float txm_latlong_weight(uint32_t first, uint32_t second, uint32_t height, float g)
 {
     float w0 = (1.0f - g) * area(first, height), w1 = g * area(second, height);
     return w1 / (w0 + w1);
 }
 
+/* The mean, summed from left to right as Cycles does. */
 static void make_solid(float *row, uint32_t channels, uint32_t width)
 {
     float share = 1.0f / (float)width;
@@ -38,6 +41,7 @@ static bool is_pole(uint32_t y, uint32_t height)
     return y == 0 || y + 1 == height;
 }
 
+/* The first and last column are the same meridian. */
 void txm_latlong_edges(float *row, uint32_t channels, uint32_t width, uint32_t y, uint32_t height)
 {
     if (is_pole(y, height))
@@ -47,6 +51,7 @@ void txm_latlong_edges(float *row, uint32_t channels, uint32_t width, uint32_t y
         row[c] = last[c] = 0.5f * row[c] + 0.5f * last[c];
 }
 
+/* In the storage type, for level 0: only what changes is converted. */
 void txm_latlong_stored_edges(const txm_ops *ops, txm_type type, uint32_t channels, void *row, uint32_t width,
                               uint32_t y, uint32_t height, float *scratch)
 {

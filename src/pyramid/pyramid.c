@@ -38,11 +38,13 @@ struct txm_pyramid {
     float *level0_row; /* of latitude-longitude images in sRGB: closed before it is decoded */
 };
 
+/* Rows overwrite each other in turn: four are all that meet. */
 static float *window_row(const txm_pyramid *p, const level *l, uint32_t y)
 {
     return l->window + (size_t)(y % WINDOW) * l->src_width * p->spec.channels;
 }
 
+/* The sink provides memory for rows and hears when they are complete. */
 txm_status txm_pyramid_new(const txm_pyramid_spec *spec, const txm_ops *ops, const txm_pyramid_sink *sink,
                            txm_pyramid **out, txm_error *err)
 {
@@ -165,6 +167,7 @@ static void load(const txm_pyramid *p, const void *src, uint32_t y, float *dst)
         p->ops->to_float(type, src, dst, (size_t)s->width * s->channels);
 }
 
+/* Rows of level 0 from the top; false when the sink has no memory. */
 bool txm_pyramid_push(txm_pyramid *p, const void *pixels, size_t stride_bytes, uint32_t rows)
 {
     if (p->levels < 2)

@@ -15,6 +15,7 @@ typedef struct stretch {
     uint32_t begin, end;
 } stretch;
 
+/* A stretch of a file's tiles by one thread: neighbours in the file are neighbours on the disk. */
 static void run_part(void *arg)
 {
     stretch *p = arg;
@@ -44,6 +45,7 @@ static bool submit_part(txm_ticket *t, uint32_t begin, uint32_t end)
     return false;
 }
 
+/* Without memory for a job the caller does it. */
 static void run_here(txm_ticket *t, uint32_t begin, uint32_t end)
 {
     uint8_t *unwidened = NULL;
@@ -57,6 +59,7 @@ static void run_here(txm_ticket *t, uint32_t begin, uint32_t end)
     pthread_mutex_unlock(&t->cache->lock);
 }
 
+/* By file, level and tile: that is how they lie. */
 static int by_place(const void *a, const void *b)
 {
     const txm_job *x = a, *y = b;
@@ -106,6 +109,7 @@ uint32_t txm_ticket_remaining(const txm_ticket *ticket)
     return atomic_load(&((txm_ticket *)ticket)->remaining);
 }
 
+/* Waits for the threads. */
 static void finish(txm_ticket *t)
 {
     txm_group_wait(t->group, 0);
@@ -115,6 +119,7 @@ static void finish(txm_ticket *t)
     t->jobs = NULL;
 }
 
+/* NULL-safe, and required: a ticket holds pins. */
 void txm_ticket_wait(txm_ticket **ticket)
 {
     txm_ticket *t = ticket ? *ticket : NULL;
@@ -148,6 +153,7 @@ static void drop_request(txm_cache *c, const txm_job *job)
                      __ATOMIC_RELEASE);
 }
 
+/* Lists are emptied whether or not all of it fits. */
 static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_job *jobs)
 {
     uint32_t n = 0;
@@ -166,6 +172,7 @@ static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_
     return n;
 }
 
+/* One ticket at a time: a second call waits for the first. */
 txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count, txm_ticket **ticket, txm_error *err)
 {
     txm_error_clear(err);
@@ -200,6 +207,7 @@ txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count,
     return TXM_OK;
 }
 
+/* The view is a copy of pointers and sizes; it is valid until the next process. */
 txm_status txm_cache_prepare(txm_cache *c, txm_view *view, txm_cache_extent *extent, txm_error *err)
 {
     txm_error_clear(err);
@@ -280,6 +288,7 @@ static txm_status want_part(txm_cache *c, uint32_t texture, const txm_cache_part
     return status;
 }
 
+/* Some at a time, so that a large part does not pin the whole cache. */
 txm_status txm_cache_preload(txm_cache *c, uint32_t texture, const txm_cache_part *given, txm_error *err)
 {
     enum { AT_A_TIME = 1024 };

@@ -29,6 +29,7 @@ void txm_cache_options_init_sized(txm_cache_options *options, size_t struct_size
     txm_options_open(options, struct_size, &all, sizeof all);
 }
 
+/* Each bound with its sentence. */
 static txm_status check(const txm_cache_options *o, txm_error *err)
 {
     if (o->policy >= TXM_CACHE_POLICY_COUNT)
@@ -56,6 +57,7 @@ static uint32_t constants_of(uint64_t max_bytes)
     return !max_bytes || n > TXM_CONSTANTS ? TXM_CONSTANTS : (uint32_t)n;
 }
 
+/* Threads for loading start with the first batch. */
 txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_error *err)
 {
     txm_cache_options o;
@@ -90,6 +92,7 @@ txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_
     return TXM_OK;
 }
 
+/* Files are shared by textures: the last one closes them. */
 static void free_textures(txm_cache *c)
 {
     for (uint32_t i = 0; i < c->stats.textures; i++) {
@@ -107,6 +110,7 @@ static void free_textures(txm_cache *c)
     }
 }
 
+/* Nobody may look up any more. */
 void txm_cache_free(txm_cache **cache)
 {
     txm_cache *c = cache ? *cache : NULL;
@@ -128,6 +132,7 @@ void txm_cache_free(txm_cache **cache)
     *cache = NULL;
 }
 
+/* A smaller budget takes effect at once. */
 txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *err)
 {
     txm_error_clear(err);
@@ -141,6 +146,7 @@ txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *
 
 /* ---- threads ---- */
 
+/* Its memory counts against the budget, as everything does. */
 txm_status txm_cache_thread_new(txm_cache *c, txm_cache_thread **out, txm_error *err)
 {
     txm_error_clear(err);

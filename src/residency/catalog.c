@@ -7,6 +7,7 @@
 
 /* ---- sources ---- */
 
+/* FNV-1a: the digests are random already. */
 static uint32_t bucket_of(const char *hash)
 {
     uint32_t h = 2166136261u;
@@ -20,6 +21,7 @@ static txm_source **list_of(txm_cache *c, const txm_source *s)
     return s->hash[0] ? &c->sources[bucket_of(s->hash)] : &c->unhashed;
 }
 
+/* By digest and by everything that decides what a look-up returns. */
 static bool same_pixels(const txm_source *a, const txm_source *b)
 {
     const txm_view_texture *v = &a->view, *w = &b->view;
@@ -29,6 +31,7 @@ static bool same_pixels(const txm_source *a, const txm_source *b)
            a->widens == b->widens && memcmp(v->average, w->average, sizeof v->average) == 0;
 }
 
+/* A texture becomes one more user of a source. */
 static void show_source(txm_cache *c, uint32_t texture, txm_source *s)
 {
     c->textures[texture].source = s;
@@ -79,6 +82,7 @@ static txm_status describe(const txm_cache *c, txm_tx *tx, txm_extension extensi
     return TXM_OK;
 }
 
+/* Copies of a texture are common in productions: they share tiles. */
 static txm_status examine(txm_cache *c, uint32_t texture, txm_extension extension, txm_source *made, txm_error *err)
 {
     txm_tx *tx;
@@ -130,6 +134,7 @@ static uint64_t bytes_of(const txm_source *s)
     return (uint64_t)txm_source_tiles(s, 0) * s->view.tile_bytes;
 }
 
+/* Under the lock, after the file was read without it. */
 static txm_status show_opened(txm_cache *c, uint32_t texture, const txm_source *made, txm_error *err)
 {
     txm_source *s = find_duplicate(c, made);
@@ -150,6 +155,7 @@ static txm_status show_opened(txm_cache *c, uint32_t texture, const txm_source *
     return TXM_OK;
 }
 
+/* The whole texture: look-ups in it are magenta. */
 static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause)
 {
     txm_texture *t = &c->textures[texture];
@@ -160,6 +166,7 @@ static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause)
     __atomic_store_n(&c->tiles[c->view_textures[texture].first].slot, TXM_SLOT_FAILED, __ATOMIC_RELEASE);
 }
 
+/* Under the lock, which is given up while the file is read; others wait for the same texture only. */
 txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err)
 {
     while (c->textures[texture].opening)
@@ -205,6 +212,7 @@ txm_status txm_cache_open(txm_cache *c, uint32_t texture, txm_view_texture *info
 
 /* ---- registering ---- */
 
+/* Missing files are reported when they are added, not in the middle of a render. */
 static txm_status look_at(const char *path, txm_error *err)
 {
     struct stat st;
@@ -215,6 +223,7 @@ static txm_status look_at(const char *path, txm_error *err)
     return TXM_OK;
 }
 
+/* Look-ups that run keep the old arrays until they have moved on. */
 static txm_status grow_textures(txm_cache *c, txm_error *err)
 {
     uint64_t needed = (uint64_t)c->stats.textures + 1;
@@ -270,6 +279,7 @@ txm_status txm_cache_add(txm_cache *c, const char *path, txm_extension extension
 
 /* ---- UDIM sets ---- */
 
+/* Numbers and textures of a set. */
 static txm_status check_udim(const txm_cache *c, const txm_cache_udim *u, uint32_t *rows, txm_error *err)
 {
     uint32_t last = 0;
@@ -353,6 +363,7 @@ static void forget_shared(txm_cache *c, const txm_source *s)
     }
 }
 
+/* Tiles go, entries of the page table stay. */
 static void drop_tiles(txm_cache *c, txm_source *s)
 {
     txm_evict_if(c, is_of_source, s);
@@ -360,6 +371,7 @@ static void drop_tiles(txm_cache *c, txm_source *s)
     txm_slabs_drop_empty(c);
 }
 
+/* The last texture takes the source with it. */
 static void leave_source(txm_cache *c, uint32_t texture)
 {
     txm_source *s = c->textures[texture].source;
@@ -384,6 +396,7 @@ static txm_status check_texture(const txm_cache *c, uint32_t texture, txm_error 
     return TXM_OK;
 }
 
+/* The same number, another file: a renderer need not rebuild its shaders. */
 static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_error *err)
 {
     txm_status status = check_texture(c, texture, err);

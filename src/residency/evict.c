@@ -2,11 +2,13 @@
  * Which tiles go: by epochs of their last use, as look-ups have marked them. */
 #include "residency/residency_impl.h"
 
+/* Pinned tiles are those that a look-up is about to use. */
 bool txm_slot_evictable(const txm_slot *s)
 {
     return s->state == TXM_SLOT_STATE_HELD && !s->pins;
 }
 
+/* Written by look-ups without a lock; a mark that is a moment old does no harm. */
 static uint32_t mark_of(const txm_cache *c, const txm_slot *s)
 {
     return __atomic_load_n(&c->tiles[s->entry].mark, __ATOMIC_RELAXED);
@@ -22,6 +24,7 @@ uint64_t txm_slot_order(const txm_cache *c, const txm_slot *s)
     return (uint64_t)used << 32 | s->stamp;
 }
 
+/* First nobody can find them any more, then nobody can be reading them, then they are free. */
 void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count)
 {
     if (!count)
@@ -63,6 +66,7 @@ static void select_lowest(uint64_t *v, int64_t count, int64_t first)
     }
 }
 
+/* By age, the oldest first, as many as asked for if there are so many. */
 uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count)
 {
     enum { MOST = 1024 };
@@ -131,6 +135,7 @@ static bool drop_constants(txm_cache *c)
     return true;
 }
 
+/* Called before memory is taken. */
 void txm_make_room(txm_cache *c, size_t bytes)
 {
     uint64_t most = c->options.max_bytes;
@@ -143,6 +148,7 @@ void txm_make_room(txm_cache *c, size_t bytes)
 
 /* ---- epochs ---- */
 
+/* CLOCK4: the older a tile is, the rarer its counter moves, spread over the epochs. */
 static void age(txm_cache *c, uint32_t epoch)
 {
     enum { MOST = 14 };
@@ -158,6 +164,7 @@ static void age(txm_cache *c, uint32_t epoch)
         }
 }
 
+/* 0 is 'never', so it is skipped. */
 void txm_next_epoch(txm_cache *c)
 {
     uint32_t epoch = atomic_load_explicit(&c->epoch, memory_order_relaxed);
@@ -174,6 +181,7 @@ static bool is_stale(txm_cache *c, uint32_t slot, void *arg)
     return !s->pins && mark_of(c, s) < *(const uint32_t *)arg;
 }
 
+/* Cycles' policy lets go here, and only here. */
 void txm_cache_end_epoch(txm_cache *c)
 {
     pthread_mutex_lock(&c->lock);

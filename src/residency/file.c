@@ -22,6 +22,7 @@ txm_cache_file *txm_file_new(txm_cache *c, const char *path)
 
 /* ---- open files by their last use ---- */
 
+/* A list by last use; both ends are known. */
 static void unlink_open(txm_cache *c, txm_cache_file *f)
 {
     *(f->newer ? &f->newer->older : &c->newest) = f->older;
@@ -36,6 +37,7 @@ static void link_newest(txm_cache *c, txm_cache_file *f)
     c->newest = f;
 }
 
+/* Nobody reads it: readers are counted. */
 static void close_file(txm_cache *c, txm_cache_file *f)
 {
     unlink_open(c, f);
@@ -53,6 +55,7 @@ static void close_some(txm_cache *c, uint32_t left)
     }
 }
 
+/* Shared by textures of the same path. */
 void txm_file_drop(txm_cache *c, txm_cache_file **file)
 {
     txm_cache_file *f = *file;
@@ -69,6 +72,7 @@ void txm_file_drop(txm_cache *c, txm_cache_file **file)
 
 /* ---- opening ---- */
 
+/* Device, inode, size and time: a file that was replaced is another one. */
 static bool look_at(const char *path, uint64_t identity[4])
 {
     struct stat st;
@@ -107,6 +111,7 @@ static void remember(txm_cache *c, txm_cache_file *f, const txm_error *err)
         *f->broken = *err;
 }
 
+/* Opened without the lock; whoever wants the same file waits for it. */
 txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_error *err)
 {
     pthread_mutex_lock(&c->lock);

@@ -3,11 +3,13 @@
 #include "core/clock.h"
 #include "residency/residency_impl.h"
 
+/* Released after the pixels: a look-up that sees the slot sees them. */
 static void store_slot(txm_cache *c, uint32_t entry, uint32_t slot)
 {
     __atomic_store_n(&c->tiles[entry].slot, slot, __ATOMIC_RELEASE);
 }
 
+/* Called with the lock. */
 void txm_notify(txm_cache *c)
 {
     atomic_fetch_add(&c->completions, 1);
@@ -15,6 +17,7 @@ void txm_notify(txm_cache *c)
         pthread_cond_broadcast(&c->changed);
 }
 
+/* Until any tile has been completed since `seen` was read. */
 void txm_wait_for_others(txm_cache *c, uint64_t seen)
 {
     pthread_mutex_lock(&c->lock);
@@ -28,6 +31,7 @@ void txm_wait_for_others(txm_cache *c, uint64_t seen)
 
 /* ---- pins ---- */
 
+/* A tile is kept until the look-up that wanted it has used it. */
 static bool pin(txm_cache *c, txm_pins *pins, uint32_t slot)
 {
     if (!txm_cache_grow(c, (void **)&pins->items, &pins->capacity, (uint64_t)pins->count + 1, sizeof *pins->items,
@@ -37,6 +41,7 @@ static bool pin(txm_cache *c, txm_pins *pins, uint32_t slot)
     return true;
 }
 
+/* Stamps tell whether the slot still holds the tile that was pinned. */
 void txm_unpin(txm_cache *c, txm_pins *pins)
 {
     for (uint32_t i = 0; i < pins->count; i++) {
@@ -50,6 +55,7 @@ void txm_unpin(txm_cache *c, txm_pins *pins)
 
 /* ---- planning ---- */
 
+/* The whole level, where there is no memory for its entries. */
 static void fail_level(txm_cache *c, txm_source *s, uint32_t level, const txm_error *cause)
 {
     store_slot(c, s->view.first + level, TXM_SLOT_FAILED);
@@ -89,6 +95,7 @@ bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
     return true;
 }
 
+/* May evict; with the lock. */
 bool txm_plan_slot(txm_cache *c, txm_job *job)
 {
     job->slot = txm_slot_take(c, job->source->view.tile_bytes);
@@ -98,6 +105,7 @@ bool txm_plan_slot(txm_cache *c, txm_job *job)
 
 /* ---- tiles of one colour ---- */
 
+/* Border included: filters read it. */
 static bool is_constant(const txm_view_texture *v, uint32_t level, uint32_t tile, const uint8_t *pixels)
 {
     uint32_t across = txm_view_tiles_across(v, level), edge = 1u << v->tile_shift;
@@ -114,6 +122,7 @@ static bool is_constant(const txm_view_texture *v, uint32_t level, uint32_t tile
     return true;
 }
 
+/* A short list: most textures have few colours all over. */
 static txm_constant *find_constant(txm_cache *c, const txm_view_texture *v, const uint8_t *pixel)
 {
     for (uint32_t i = 0; i < c->constant_count; i++)
@@ -147,6 +156,7 @@ static uint32_t share(txm_cache *c, const txm_view_texture *v, uint32_t slot)
 
 /* ---- publishing ---- */
 
+/* From here on look-ups find the tile. */
 static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *pins)
 {
     txm_source *s = job->source;
@@ -183,6 +193,7 @@ static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *p
         txm_next_epoch(c);
 }
 
+/* The first message of a texture is kept, all failures are counted. */
 static void publish_failure(txm_cache *c, const txm_job *job, const txm_error *cause)
 {
     txm_source *s = job->source;
@@ -208,6 +219,7 @@ static bool need_unwidened(txm_cache *c, size_t bytes, uint8_t **buffer, size_t 
     return *buffer;
 }
 
+/* Without the lock, but for the last step. */
 void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unwidened_bytes, txm_pins *pins)
 {
     txm_source *s = job->source;

@@ -18,6 +18,7 @@ static bool base_serves(const txm_cache *c, const txm_texture *set, const txm_sa
     return true;
 }
 
+/* Sets within sets do not exist. */
 uint32_t txm_cache_resolve(const txm_cache *c, uint32_t texture, const txm_sampler *how, txm_lookup *at)
 {
     if (texture >= c->view.texture_count)
@@ -67,6 +68,7 @@ typedef struct watch {
     bool watched;
 } watch;
 
+/* Loads what is missing, or waits for others who do. */
 static void get(txm_cache_thread *t, uint32_t requests, watch *w)
 {
     if (requests)
@@ -95,6 +97,7 @@ static txm_look look_in_set(txm_cache_thread *t, const call *k, txm_lane *lane)
                  : txm_sample(&t->view, texture, k->how, &at, lane, k->out);
 }
 
+/* Between enter and leave nothing that is seen can be freed. */
 static inline txm_look look(txm_cache_thread *t, const call *k, txm_lane *lane)
 {
     txm_look result;
@@ -122,6 +125,7 @@ static __attribute__((noinline)) txm_look look_until_there(txm_cache_thread *t, 
     return result;
 }
 
+/* No atomic addition: each thread has counters of its own. */
 static void count(atomic_uint_least64_t *counter, uint64_t n)
 {
     /* One thread writes it. */
@@ -135,6 +139,7 @@ typedef struct dropping {
     uint32_t begin, end, epoch;
 } dropping;
 
+/* A generator per thread: tests are repeatable. */
 static bool chance(txm_cache_thread *t)
 {
     t->chance = t->chance * 6364136223846793005u + 1442695040888963407u;
@@ -267,6 +272,7 @@ static bool keep_missed(chunk *k)
     return any;
 }
 
+/* Batches are structures of arrays. */
 static void put(const chunk *k, size_t i, const float out[4])
 {
     for (int n = 0; n < 4; n++)
@@ -291,6 +297,7 @@ static void finish_chunk(txm_cache_thread *t, uint32_t texture, const txm_sample
     }
 }
 
+/* Elements that missed are looked up again together; after some rounds one by one, which always ends. */
 static txm_look sample_chunk(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, chunk *k, uint8_t *looks)
 {
     enum { ROUNDS = 8 }; /* a budget that is far too small would drop what other look-ups of the chunk need */
@@ -352,6 +359,7 @@ static bool has_base(txm_cache_thread *t, uint32_t texture)
     return has;
 }
 
+/* In chunks, so that what one needs is not dropped for the next. */
 txm_look txm_cache_sample_n(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *batch)
 {
     txm_look worst = TXM_LOOK_RESIDENT;

@@ -6,6 +6,7 @@
 
 enum { ALIGNMENT = 64, FIRST_ITEMS = 16, MANY_ITEMS = 1 << 10 };
 
+/* Counted before anybody can see it. */
 void *txm_cache_allocate(txm_cache *c, size_t bytes, size_t alignment)
 {
     void *memory = NULL;
@@ -23,6 +24,7 @@ void *txm_cache_allocate(txm_cache *c, size_t bytes, size_t alignment)
     return memory;
 }
 
+/* `bytes` must be what was asked for. */
 void txm_cache_release(txm_cache *c, void *memory, size_t bytes)
 {
     if (!memory)
@@ -48,6 +50,7 @@ void txm_cache_free_string(txm_cache *c, char **text)
     *text = NULL;
 }
 
+/* `stops` is for arrays that look-ups read: they are stopped while it moves. */
 bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t needed, size_t item_bytes, bool stops)
 {
     if (needed <= *capacity)
@@ -74,6 +77,7 @@ bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t nee
     return true;
 }
 
+/* What threads copy when the generation has changed. */
 void txm_cache_refresh(txm_cache *c)
 {
     c->view = (txm_view){.textures = c->view_textures,

@@ -12,6 +12,7 @@
 
 #include "residency/residency_impl.h"
 
+/* Where the kernel has no membarrier, look-ups carry fences themselves (c->fences). */
 static void barrier_everywhere(const txm_cache *c)
 {
     atomic_signal_fence(memory_order_seq_cst);
@@ -19,6 +20,7 @@ static void barrier_everywhere(const txm_cache *c)
         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
+/* Look-ups are short: yielding is enough. */
 void txm_wait_quiet(txm_cache *c)
 {
     uint64_t now = atomic_load_explicit(&c->grace, memory_order_relaxed) + 1;
@@ -32,6 +34,7 @@ void txm_wait_quiet(txm_cache *c)
     c->stats.graces++;
 }
 
+/* An odd generation sends look-ups to the slow way, where they wait for the lock. */
 void txm_stop_world(txm_cache *c)
 {
     atomic_fetch_add(&c->generation, 1);

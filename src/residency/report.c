@@ -9,6 +9,7 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
+/* As Cycles prints sizes. */
 static void print_bytes(char text[32], uint64_t bytes)
 {
     static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
@@ -53,6 +54,7 @@ static void line_share(txm_bytes *b, const char *name, uint64_t n, uint64_t of)
     txm_bytes_printf(b, "  %-26s %llu (%.1f%%)\n", name, (unsigned long long)n, percent(n, of));
 }
 
+/* Textures that nobody looked up are left out. */
 static void add_texture_text(txm_cache *c, txm_bytes *b, uint32_t id)
 {
     txm_cache_texture_stats t;
@@ -73,6 +75,7 @@ static void add_texture_text(txm_cache *c, txm_bytes *b, uint32_t id)
         txm_bytes_printf(b, "    failed: %llu (%s)\n", (unsigned long long)t.failures, t.message);
 }
 
+/* Names and order are those of Cycles' statistics, for people who know them. */
 static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentence, txm_bytes *b)
 {
     txm_bytes_printf(b, "Tiled Images:\n");
@@ -107,6 +110,7 @@ static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentenc
 
 /* ---- JSON ---- */
 
+/* Paths may hold any bytes: what is not UTF-8 is replaced. */
 static void add_string(txm_bytes *b, const char *text)
 {
     txm_bytes_add(b, "\"", 1);
@@ -198,6 +202,7 @@ static void add_json(txm_cache *c, const txm_cache_stats *s, const char *sentenc
     txm_bytes_puts(b, "]}\n");
 }
 
+/* NULL when memory is out. */
 char *txm_cache_report(txm_cache *c, txm_cache_report_format format)
 {
     txm_cache_stats s;

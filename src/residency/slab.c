@@ -35,6 +35,7 @@ static uint32_t arena_with_room(const txm_cache *c, size_t bytes)
     return i;
 }
 
+/* The first that is free. */
 static uint8_t *piece_of(txm_cache *c, uint32_t arena)
 {
     txm_arena *a = &c->arenas[arena];
@@ -52,6 +53,7 @@ static bool fits(const txm_cache *c, size_t bytes)
            c->allocated + bytes <= c->options.max_bytes;
 }
 
+/* Huge pages from a budget on that is large beside them. */
 static uint8_t *new_arena(txm_cache *c, size_t bytes, bool beyond, uint32_t *arena)
 {
     bool huge = bytes <= TXM_SLAB_BYTES && (!c->options.max_bytes || c->options.max_bytes >= HUGE_FROM_BYTES) &&
@@ -75,6 +77,7 @@ static uint8_t *new_arena(txm_cache *c, size_t bytes, bool beyond, uint32_t *are
     return memory;
 }
 
+/* The last piece gives the arena back. */
 static void give_piece(txm_cache *c, uint32_t arena, const uint8_t *pixels)
 {
     txm_arena *a = &c->arenas[arena];
@@ -88,6 +91,7 @@ static void give_piece(txm_cache *c, uint32_t arena, const uint8_t *pixels)
 
 /* ---- slabs ---- */
 
+/* At least one, for tiles that are larger than a slab. */
 static uint32_t slots_of(uint32_t tile_bytes)
 {
     uint32_t n = TXM_SLAB_BYTES / tile_bytes;
@@ -181,6 +185,7 @@ static void drop_slab(txm_cache *c, uint32_t number)
     *s = (txm_slab){0};
 }
 
+/* What is free in one class may serve another. */
 void txm_slabs_drop_empty(txm_cache *c)
 {
     for (uint32_t i = 0; i < c->slab_count; i++)
@@ -200,6 +205,7 @@ static uint64_t slab_order(txm_cache *c, const txm_slab *s)
     return sum / s->slots;
 }
 
+/* The slab whose tiles were used longest ago, all of them at once. */
 bool txm_slab_drop_one(txm_cache *c, uint32_t not_of_class)
 {
     uint32_t best = TXM_NO_SLOT, slots[TXM_SLOTS], count = 0;
@@ -272,6 +278,7 @@ static bool others_are_older(txm_cache *c, uint32_t class)
     return other < own;
 }
 
+/* From the class's free slots, a new slab, another class, or by eviction, in this order. */
 uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes)
 {
     uint32_t class = class_of(c, tile_bytes);
@@ -299,6 +306,7 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes)
     return slot;
 }
 
+/* Nobody may be able to find it any more. */
 void txm_slot_give(txm_cache *c, uint32_t slot)
 {
     txm_slab *s = &c->slabs[slot >> TXM_SLOT_BITS];

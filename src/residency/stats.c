@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Figures of the cache. */
+ *
+ * Figures of the cache.
+ *
+ * Counters of threads are added up here, so that look-ups never share one.
+ */
 #include <stdio.h>
 
 #include "residency/residency_impl.h"
@@ -41,6 +45,7 @@ static void count_level(const txm_cache *c, const txm_source *s, uint32_t level,
     }
 }
 
+/* Walks the texture's entries: for reports, not for every frame. */
 txm_status txm_cache_texture_stats_of(txm_cache *c, uint32_t texture, txm_cache_texture_stats *stats, txm_error *err)
 {
     txm_error_clear(err);

@@ -29,6 +29,7 @@ static txm_block *find_retired(txm_cache *c, uint32_t count)
     return NULL;
 }
 
+/* At the end: entries never move, since look-ups hold their numbers. */
 static txm_block *append_block(txm_cache *c, uint32_t count)
 {
     if (!txm_cache_grow(c, (void **)&c->blocks, &c->block_capacity, (uint64_t)c->block_count + 1, sizeof *c->blocks,
@@ -43,6 +44,7 @@ static txm_block *append_block(txm_cache *c, uint32_t count)
     return b;
 }
 
+/* Retired blocks are used again once nobody can see them. */
 bool txm_block_new(txm_cache *c, uint32_t count, uint32_t texture, txm_source *source, uint32_t *first)
 {
     txm_block *b = find_retired(c, count);
@@ -60,6 +62,7 @@ bool txm_block_new(txm_cache *c, uint32_t count, uint32_t texture, txm_source *s
     return true;
 }
 
+/* By binary search; NULL for an entry that is nobody's. */
 txm_block *txm_block_of(txm_cache *c, uint32_t entry)
 {
     uint32_t low = 0, high = c->block_count;
@@ -71,6 +74,7 @@ txm_block *txm_block_of(txm_cache *c, uint32_t entry)
     return low < high && entry >= b->first && entry - b->first < b->count ? b : NULL;
 }
 
+/* With the generation, before which look-ups may still hold its numbers. */
 void txm_block_retire(txm_cache *c, uint32_t first)
 {
     txm_block *b = txm_block_of(c, first);
@@ -80,6 +84,7 @@ void txm_block_retire(txm_cache *c, uint32_t first)
 
 /* ---- levels ---- */
 
+/* Of this and all coarser levels. */
 uint32_t txm_source_tiles(const txm_source *s, uint32_t from_level)
 {
     uint32_t n = 0; /* 1.4 million at most: 65536 x 65536 px in tiles of 64 */
@@ -93,6 +98,7 @@ uint32_t txm_entry_index(const txm_source *s, uint32_t level, uint32_t tile)
     return s->view.first + s->view.level_first[level] + tile;
 }
 
+/* The inverse of txm_entry_index. */
 void txm_block_locate(const txm_block *b, uint32_t entry, uint32_t *level, uint32_t *tile)
 {
     const txm_source *s = b->source;
@@ -107,6 +113,7 @@ void txm_block_locate(const txm_block *b, uint32_t entry, uint32_t *level, uint3
     *tile = at;
 }
 
+/* Shared by all levels that nobody has registered: looking there asks for the level. */
 bool txm_zone_need(txm_cache *c, uint32_t count)
 {
     if (count <= c->zone_count)
@@ -124,6 +131,7 @@ bool txm_zone_need(txm_cache *c, uint32_t count)
     return true;
 }
 
+/* With a source its description, without one a stand-in of one pixel. */
 void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint32_t first)
 {
     txm_view_texture *v = &c->view_textures[texture];
@@ -172,6 +180,7 @@ static void move_entries(txm_cache *c, const txm_source *s, const txm_view_textu
     }
 }
 
+/* The new block replaces the old one; tiles in memory keep their places. */
 txm_status txm_source_register(txm_cache *c, txm_source *s, uint32_t level, txm_error *err)
 {
     uint32_t first, old_registered = s->registered;

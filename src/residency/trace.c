@@ -54,6 +54,7 @@ static void no_memory(struct txm_trace_writer *w)
 
 /* ---- blocks ---- */
 
+/* After a failure nothing more is written. */
 static void write_bytes(struct txm_trace_writer *w, const void *data, size_t bytes)
 {
     int rc = w->error.status == TXM_OK ? txm_pwrite_all(w->fd, data, bytes, w->bytes) : 0;
@@ -62,6 +63,7 @@ static void write_bytes(struct txm_trace_writer *w, const void *data, size_t byt
     w->bytes += bytes;
 }
 
+/* Each block is a frame of its own: a reader can skip it. */
 static void write_block(struct txm_trace_writer *w, txm_trace_block kind, uint32_t thread, const void *raw,
                         size_t raw_bytes)
 {
@@ -154,6 +156,7 @@ static size_t put_number(uint8_t *to, uint64_t n)
     return bytes;
 }
 
+/* A tile that follows itself is left out. */
 static size_t put_key(struct txm_trace_lane *lane, uint8_t *to, txm_tile_key key)
 {
     uint64_t delta = key - lane->previous;
@@ -336,6 +339,7 @@ static void add_lookup(txm_cache *c, uint32_t number, uint32_t texture, const tx
     add_tiles(w, lane, keys, kept);
 }
 
+/* Looks up once more, to see which tiles are read: tracing is slow and says so. */
 void txm_trace_lookup(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                       uint32_t random)
 {
@@ -356,6 +360,7 @@ void txm_cache_trace_look(txm_cache *c, uint32_t lane, uint32_t texture, const t
     pthread_mutex_unlock(&c->lock);
 }
 
+/* All threads' blocks first: what follows belongs to the next epoch. */
 void txm_trace_launch(txm_cache *c)
 {
     if (!c->trace || !c->trace->in_launch)
@@ -397,6 +402,7 @@ static void free_writer(struct txm_trace_writer *w)
     free(w);
 }
 
+/* Under another name until it is complete. */
 static txm_status open_writer(const char *path, uint32_t records, struct txm_trace_writer **out, txm_error *err)
 {
     struct txm_trace_writer *w = txm_calloc(1, sizeof *w);
@@ -441,6 +447,7 @@ txm_status txm_cache_trace_start(txm_cache *c, const char *path, uint32_t record
     return status;
 }
 
+/* Renamed when everything is written. */
 static void write_end(txm_cache *c)
 {
     struct txm_trace_writer *w = c->trace;

@@ -48,6 +48,7 @@ static void add_tap(const walk *s, uint32_t level, int64_t x, int64_t y, float w
         tap->value[i] = t->channels == 4 ? c[i] : i < 3 ? c[0] : 1.0f;
 }
 
+/* Rows of taps, as the filter weighs them. */
 static void add_grid(const walk *s, uint32_t level, const txm_place *p, int n, const float *wx, const float *wy,
                      float weight)
 {
@@ -57,6 +58,7 @@ static void add_grid(const walk *s, uint32_t level, const txm_place *p, int n, c
             add_tap(s, level, p->x + first + i, p->y + first + j, weight * (wx[i] * wy[j]));
 }
 
+/* One level: with trilinear look-ups there are two. */
 static void walk_level(const walk *s, uint32_t level, float u, float v, float weight)
 {
     float x = txm_pixel_x(u, txm_level_size(s->texture->width, level));
@@ -102,6 +104,7 @@ static int walk_probes(walk *s, const txm_lookup *at, const txm_footprint *f)
     return any;
 }
 
+/* The colour is that of the real look-up, the taps are written down beside it. */
 txm_look txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *given,
                             txm_lane *lane, float out[4], txm_explanation *e)
 {

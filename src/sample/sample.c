@@ -12,6 +12,7 @@
 #include "sample/sample_ops.h"
 #include "sample/wrap.h"
 
+/* NULL for one that the build or the machine lacks. */
 const txm_sample_ops *txm_sample_ops_isa(const char *isa)
 {
     static const txm_sample_ops *const tables[] = {
@@ -91,6 +92,7 @@ void txm_sampler_init(txm_sampler *how)
     *how = (txm_sampler){.filter = TXM_FILTER_LINEAR, .anisotropy = TXM_MAX_ANISOTROPY};
 }
 
+/* Names the member and its value. */
 txm_status txm_sampler_check(const txm_sampler *how, txm_error *err)
 {
     txm_error_clear(err);
@@ -114,6 +116,7 @@ txm_status txm_sampler_check(const txm_sampler *how, txm_error *err)
     return TXM_OK;
 }
 
+/* For callers that want to know without looking anything up. */
 float txm_level_of(uint32_t width, uint32_t height, const txm_sampler *how, const txm_lookup *at, uint32_t *random)
 {
     txm_footprint f = txm_footprint_of(how, (float)width, (float)height, at->dudx, at->dvdx, at->dudy, at->dvdy);

@@ -7,6 +7,7 @@
  */
 #include "sample/entries.h"
 
+/* One element after the other: what a batch is defined by. */
 static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
                              txm_lane *lane)
 {

@@ -57,6 +57,7 @@ static void *grow(array *a, size_t more)
     return (uint8_t *)a->items + a->count * a->bytes;
 }
 
+/* Arrays may have moved: the view points into them. */
 static void refresh(txm_texture_set *set)
 {
     set->view = (txm_view){.textures = set->views.items,
@@ -141,6 +142,7 @@ static txm_status enter(txm_texture_set *set, texture t, txm_view_texture *v, ui
     return TXM_OK;
 }
 
+/* Opens the file; tiles are read when they are asked for. */
 txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_extension extension, uint32_t *id,
                                txm_error *err)
 {
@@ -175,6 +177,7 @@ txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_exten
     return status;
 }
 
+/* Its tiles must have been added as textures. */
 txm_status txm_texture_set_add_udim(txm_texture_set *set, const uint32_t *numbers, const uint32_t *textures,
                                     size_t count, uint32_t *id, txm_error *err)
 {
@@ -252,6 +255,7 @@ static uint32_t find_entry(const txm_texture_set *set, uint32_t entry, uint32_t 
     return i;
 }
 
+/* A tile that cannot be read is FAILED from then on. */
 static txm_status load_entry(txm_texture_set *set, uint32_t entry, txm_error *err)
 {
     uint32_t level, tile, i = find_entry(set, entry, &level, &tile);
@@ -280,6 +284,7 @@ static txm_status load_entry(txm_texture_set *set, uint32_t entry, txm_error *er
     return TXM_OK;
 }
 
+/* All that can be loaded is; the first failure is reported. */
 txm_status txm_texture_set_load(txm_texture_set *set, txm_lane *lane, txm_error *err)
 {
     txm_error_clear(err);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A tx file as a view sees it. */
+ *
+ * A tx file as a view sees it.
+ *
+ * In: an open tx file. Out: its description for look-ups, and its tiles as a slab holds them. Shared by the set
+ * that keeps everything and by the cache that does not.
+ */
 #include "sample/view_file.h"
 
 #include <string.h>
@@ -45,6 +50,7 @@ static void count_levels(const txm_tx *tx, uint32_t skip, uint32_t tile_px, txm_
         v->tiled_levels = v->levels;
 }
 
+/* `skip` leaves out the finest levels, where a bound on resolution asks for that. */
 txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t skip, txm_view_texture *v,
                              txm_error *err)
 {
@@ -92,6 +98,7 @@ uint32_t txm_view_tiles(const txm_view_texture *v, uint32_t level)
     return txm_view_tiles_across(v, level) * tiles_along(txm_level_size(v->height, level), v->tile_shift);
 }
 
+/* With its border, widened to four channels where the file has two or three. */
 txm_status txm_view_read_tile(txm_tx *tx, const txm_view_texture *v, uint32_t skip, uint32_t level, uint32_t tile,
                               uint8_t *dst, uint8_t *unwidened, txm_error *err)
 {

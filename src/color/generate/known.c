@@ -23,12 +23,14 @@ const char *txm_known_role_space(const txm_known_config *known, const char *role
     abort();
 }
 
+/* A message and a failed build. */
 static void fail(const char *what, const char *why)
 {
     fprintf(stderr, "the built-in OCIO config: %s: %s\n", what, why);
     exit(1);
 }
 
+/* Names are ASCII; quotes and backslashes are all that needs escaping. */
 static void print_string(const char *text)
 {
     putchar('"');
@@ -50,6 +52,7 @@ static void print_aliases(const txm_ocio *ocio, size_t index, size_t count)
     printf("NULL};\n");
 }
 
+/* The class is found by building the space, as a conversion would. */
 static void print_space(const txm_color_config *config, size_t index)
 {
     static const char *const classes[] = {"TXM_COLOR_CLASS_DATA", "TXM_COLOR_CLASS_SCENE_LINEAR",
@@ -99,6 +102,7 @@ static void print_roles(const txm_ocio *ocio)
     printf("};\n");
 }
 
+/* Prints C; module.mk puts it where known.c includes it. */
 int main(void)
 {
     const txm_color_options options = {.struct_size = sizeof(txm_color_options), .ignore_environment = true};

@@ -23,6 +23,7 @@ typedef struct bench {
 
 typedef int (*step_fn)(bench *b);
 
+/* The best of the rounds: others were disturbed. */
 static txm_status measure(bench *b, const char *name, step_fn step, uint64_t bytes, txm_error *err)
 {
     double best = 0;
@@ -138,6 +139,7 @@ static int borders(bench *b)
     return txm_rt_borders(&a, b->stream);
 }
 
+/* The job's buffers serve as input; what is in them does not matter. */
 static txm_status run(bench *b, txm_error *err)
 {
     const txm_gpu_plan *p = &b->job->plan;
@@ -158,6 +160,7 @@ static txm_status run(bench *b, txm_error *err)
     return TXM_OK;
 }
 
+/* For bench/, through the plug-in's table. */
 txm_status gpu_bench(uint32_t device, const txm_gpu_plan *plan, txm_gpu_measure *out, size_t *count, txm_error *err)
 {
     txm_gpu_job *j = NULL;

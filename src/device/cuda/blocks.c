@@ -25,6 +25,7 @@ struct gpu_block {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static gpu_block *idle;
 
+/* Rounded up by steps that grow with the size, so that images of nearly one size share blocks. */
 uint64_t gpu_block_bytes(uint64_t bytes)
 {
     uint64_t step = 4096;
@@ -73,6 +74,7 @@ static void free_blocks(gpu_block *b)
     }
 }
 
+/* A block of that size, or memory that others' idle blocks are freed for. */
 int gpu_block_get(uint32_t device, bool pinned, uint64_t bytes, gpu_block **out)
 {
     bytes = gpu_block_bytes(bytes);
@@ -107,6 +109,7 @@ void gpu_block_put(gpu_block *block)
     pthread_mutex_unlock(&lock);
 }
 
+/* When the process is done with the device. */
 void gpu_trim(uint32_t device)
 {
     (void)txm_rt_use(device);

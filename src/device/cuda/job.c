@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The life of a job: its memory, its slots, chunks in and results out. */
+ *
+ * The life of a job: its memory, its slots, chunks in and results out.
+ *
+ * A job is one image on one device. All its memory is two blocks, one on the device and one pinned, laid out
+ * when it is opened: nothing is allocated while chunks run. Chunks go round a few slots, so that upload,
+ * kernels, download and the encoding of results overlap.
+ */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +26,7 @@ typedef struct layout {
     uint64_t used;
 } layout;
 
+/* Run once without a base, to learn the size, and once with it. */
 static void *take(layout *l, uint64_t bytes)
 {
     void *at = l->base ? l->base + l->used : NULL;
@@ -42,6 +49,7 @@ static uint64_t stored_row(const txm_gpu_job *j, uint32_t width)
     return (uint64_t)width * j->plan.channels * txm_gpu_bytes(j->plan.type);
 }
 
+/* Before or after conforming, whichever is wider. */
 static uint64_t raw_row(const txm_gpu_job *j)
 {
     uint32_t src = j->plan.conform.src_channels, most = src > j->plan.channels ? src : j->plan.channels;
@@ -120,6 +128,7 @@ static void lay_out_slots(txm_gpu_job *j, layout *device, layout *pinned)
     }
 }
 
+/* The same walk gives sizes and places: they cannot disagree. */
 static void lay_out(txm_gpu_job *j, uint64_t *device_bytes, uint64_t *pinned_bytes)
 {
     layout device = {j->device_block ? gpu_block_memory(j->device_block) : NULL, 0};
@@ -130,6 +139,7 @@ static void lay_out(txm_gpu_job *j, uint64_t *device_bytes, uint64_t *pinned_byt
     *pinned_bytes = gpu_block_bytes(pinned.used);
 }
 
+/* Exactly what a job of that plan will take. */
 void gpu_memory(const txm_gpu_plan *plan, uint64_t *device_bytes, uint64_t *pinned_bytes)
 {
     txm_gpu_job j = {.plan = *plan};
@@ -140,6 +150,7 @@ void gpu_memory(const txm_gpu_plan *plan, uint64_t *device_bytes, uint64_t *pinn
 
 /* ---- opening and closing ---------------------------------------------------------------------------------------- */
 
+/* Errors of devices are turned into a status that lets the conversion go on without them. */
 txm_status gpu_check(int code, const char *what, txm_error *err)
 {
     if (!code)
@@ -152,6 +163,7 @@ txm_status gpu_check(int code, const char *what, txm_error *err)
                     txm_rt_text(code));
 }
 
+/* Plans come from our own code: this is for mistakes in it. */
 static bool sensible(const txm_gpu_plan *p)
 {
     const txm_gpu_conform *c = &p->conform;
@@ -176,6 +188,7 @@ static txm_status open_memory(txm_gpu_job *j, txm_error *err)
     return status;
 }
 
+/* Events mark when a slot was computed and when it is back. */
 static txm_status open_streams(txm_gpu_job *j, txm_error *err)
 {
     int code = 0;
@@ -187,6 +200,7 @@ static txm_status open_streams(txm_gpu_job *j, txm_error *err)
     return gpu_check(code, "streams", err);
 }
 
+/* gpu_close serves for what a failure leaves. */
 txm_status gpu_open(uint32_t device, const txm_gpu_plan *plan, txm_gpu_job **out, txm_error *err)
 {
     if (!sensible(plan))
@@ -232,6 +246,7 @@ void gpu_close(txm_gpu_job **job)
 
 /* ---- chunks ----------------------------------------------------------------------------------------------------- */
 
+/* NULL while all slots are in use. */
 uint8_t *gpu_place(txm_gpu_job *j)
 {
     for (uint32_t i = 0; !j->placed && i < j->plan.slots; i++) {
@@ -244,6 +259,7 @@ uint8_t *gpu_place(txm_gpu_job *j)
     return j->placed ? j->placed->in : NULL;
 }
 
+/* Returns at once: everything is queued on the device. */
 txm_status gpu_submit(txm_gpu_job *j, uint32_t rows, bool conformed, txm_error *err)
 {
     gpu_slot *s = j->placed;
@@ -261,6 +277,7 @@ txm_status gpu_submit(txm_gpu_job *j, uint32_t rows, bool conformed, txm_error *
     return TXM_OK;
 }
 
+/* In the order of submission. *out is NULL if nothing is ready. */
 txm_status gpu_collect(txm_gpu_job *j, bool wait, txm_gpu_result **out, txm_error *err)
 {
     *out = NULL;
@@ -282,6 +299,7 @@ txm_status gpu_collect(txm_gpu_job *j, bool wait, txm_gpu_result **out, txm_erro
     return TXM_OK;
 }
 
+/* The slot may be filled again. */
 void gpu_release(txm_gpu_job *j, txm_gpu_result *result)
 {
     gpu_slot *s = (gpu_slot *)(void *)((char *)result - offsetof(gpu_slot, result));

@@ -55,6 +55,7 @@ static uint64_t raw_stride(const chunk *c)
     return (uint64_t)c->job->plan.width * conform_of(c).src_channels * txm_gpu_bytes(c->job->plan.type);
 }
 
+/* Conforms level 0 and makes level 1 from it while the pixels are at hand. */
 static int ingest(chunk *c)
 {
     txm_gpu_job *j = c->job;
@@ -86,6 +87,7 @@ static int ingest(chunk *c)
     return 0;
 }
 
+/* Sums per row: the host adds them up, in its order. */
 static int count_rows(const chunk *c)
 {
     const txm_gpu_plan *p = &c->job->plan;
@@ -116,6 +118,7 @@ static uint32_t makeable(const gpu_level *l, uint32_t src_height, uint32_t below
     return y;
 }
 
+/* As many rows as the level below allows. */
 static int make_level(chunk *c, uint32_t index)
 {
     txm_gpu_job *j = c->job;
@@ -152,6 +155,7 @@ static uint32_t rows_at(const chunk *c, const gpu_level *l, uint32_t y)
     return l->height - y < px ? l->height - y : px;
 }
 
+/* Whole rows of tiles only, filtered for the encoder. */
 static int make_tiles(chunk *c, uint32_t index)
 {
     const txm_gpu_plan *p = &c->job->plan;
@@ -176,6 +180,7 @@ static int add_borders(chunk *c, uint32_t index, uint32_t y, txm_gpu_borders *a)
     return add_piece(c, (txm_gpu_piece){TXM_GPU_BORDERS, index, y, rows, NULL, bytes}, a->bands++ > 0, &a->out);
 }
 
+/* A row of tiles waits for two rows of the next one; the first for the last, where the image wraps round. */
 static int make_borders(chunk *c, uint32_t index)
 {
     const txm_gpu_plan *p = &c->job->plan;
@@ -200,6 +205,7 @@ static int make_borders(chunk *c, uint32_t index)
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
 
+/* All of it is queued on the chunk's stream; nothing waits here. */
 static int run(chunk *c)
 {
     txm_gpu_job *j = c->job;
@@ -225,6 +231,7 @@ static int run(chunk *c)
     return txm_rt_record(s->done, c->stream);
 }
 
+/* The next chunk follows this one's kernels, through `before`. */
 txm_status gpu_launch(txm_gpu_job *job, gpu_slot *slot, uint32_t rows, bool conformed, txm_error *err)
 {
     chunk c = {job, slot, job->streams[job->submitted % TXM_GPU_STREAMS], job->level[0].made, rows, conformed};

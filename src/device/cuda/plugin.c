@@ -11,6 +11,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *device_tables[TXM_GPU_MAX_DEVICES];
 
+/* The host's own tables: device and host compute with the same numbers. */
 static txm_status upload_tables(void *device, txm_error *err)
 {
     txm_rt_stream stream = NULL;
@@ -32,6 +33,7 @@ static txm_status upload_tables(void *device, txm_error *err)
     return gpu_check(code, "tables", err);
 }
 
+/* Once per device and process. */
 txm_status gpu_tables(uint32_t device, const txm_tables **out, txm_error *err)
 {
     txm_status status = TXM_OK;

@@ -37,6 +37,7 @@ static char *find_file(const txm_gpu_backend *b, char **looked_in)
     return txm_plugin_path(file, looked_in);
 }
 
+/* Versions and sizes: a plug-in of another build would read structs wrongly. */
 static bool fits(const txm_gpu_plugin *p, const char *backend)
 {
     return p->abi == TXM_GPU_ABI && p->plan_bytes == sizeof(txm_gpu_plan) && p->info_bytes == sizeof(txm_gpu_info) &&
@@ -44,6 +45,7 @@ static bool fits(const txm_gpu_plugin *p, const char *backend)
            !strcmp(p->name, backend);
 }
 
+/* Never unloaded: drivers do not like it. */
 static const txm_gpu_plugin *load(const txm_gpu_backend *b, txm_error *err)
 {
     char *looked_in = NULL, *path = find_file(b, &looked_in);
@@ -74,6 +76,7 @@ const txm_gpu_plugin *txm_gpu_plugin_load(const txm_gpu_backend *backend, txm_er
     return loaded;
 }
 
+/* Without loading anything. */
 bool txm_gpu_plugin_exists(void)
 {
     bool any = false;

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Look-ups with AVX-512 (F, BW, DQ, VL): vectors of sixteen. */
+ *
+ * Look-ups with AVX-512 (F, BW, DQ, VL): vectors of sixteen.
+ *
+ * As sample_avx2.c, with vectors twice as long and masks in registers of their own. Single look-ups stay with
+ * vectors of four: a pixel has no more channels.
+ */
 #define TXM_LANES 16
 #include "sample/x86/load_avx2.h"
 
