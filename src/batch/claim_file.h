@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The file of a claim: who holds it; and the clock by which its age counts. */
+ *
+ * The file of a claim: who holds it; and the clock by which its age counts.
+ *
+ * Claims keep two hosts from making the same tx file (claims.h says how they are used). A claim is one small file that
+ * names its owner and carries a random number; here it is made, read, removed and broken. It appears by link(), which
+ * file servers do atomically, so that of all who try one succeeds and nobody reads half a claim; and before one is
+ * removed it is read again, since hosts may race at any point.
+ *
+ * Ages cannot be told by the host's own clock, since clocks of a farm disagree by minutes. The server stamps
+ * every file that it makes, so a file made now tells its time.
+ */
 #ifndef TXM_BATCH_CLAIM_FILE_H
 #define TXM_BATCH_CLAIM_FILE_H
 #include <stdbool.h>

@@ -2,7 +2,7 @@
  *
  * Claims: of all processes on all hosts that want to make a tx file, one does.
  *
- * A claim is a file `.<tx name>.txm-claim` beside the target, made with O_EXCL, which network file systems honour. It
+ * A claim is a file `.<tx name>.txm-claim` beside the target, put there by link(), which file servers do atomically. It
  * names its owner and is renewed (its time set by the file server) every few seconds while the owner lives. A claim is
  * stale when its owner is known to be dead (same host), or when it was seen without a change for a while. How long that
  * while is goes by the watcher's own stopwatch alone, so no two clocks are ever compared for it; only to shorten it, a

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The collection of inputs, as its parts see it. */
+ *
+ * The collection of inputs, as its parts see it.
+ *
+ * inputs.c owns the list and adds single files; folder.c walks folders; list.c reads lists and pattern.c
+ * expands patterns. Each turns what it cannot read into an item with a status, so that a bad entry is reported
+ * in its place and costs no other. The strings of items are kept once each, in `names`: a million images of a
+ * farm share their folders' settings and their origin.
+ */
 #ifndef TXM_BATCH_INPUTS_H
 #define TXM_BATCH_INPUTS_H
 #include "core/names.h"

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The folders under watch: which of the kernel's numbers is which folder. */
+ *
+ * The folders under watch: which of the kernel's numbers is which folder.
+ *
+ * inotify reports a number per folder and a name in it, and never looks below. This keeps which number is which
+ * folder, follows folders that appear, move and vanish, and remembers when the kernel's limit on watches was
+ * reached: from then on the tree is `blind`, and the watcher looks for itself now and then.
+ */
 #ifndef TXM_BATCH_WATCH_TREE_H
 #define TXM_BATCH_WATCH_TREE_H
 #include "txmill/watch.h"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The frame of a .blend file: its header and the heads of its blocks, in every layout since 2.4.
+ *
+ * In: the bytes of an uncompressed .blend file as a stream. Out: one head after the other, checked against the
+ * end of the file before anything is allocated for it. What a payload means is schema.h's.
  */
 #ifndef TXM_BLEND_BLOCK_H
 #define TXM_BLEND_BLOCK_H

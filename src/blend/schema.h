@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The few structs and fields that matter, resolved once a file, and reading them from a block's payload.
+ *
+ * A .blend file describes its own structs (dna.h), and their layout changes with Blender's version and the
+ * machine that wrote it. The fields that txmill reads are looked up by name once, when a file is opened, and
+ * numbered here: reading one is then a table access, and a file that lacks a field of newer Blenders gives its
+ * default.
  */
 #ifndef TXM_BLEND_SCHEMA_H
 #define TXM_BLEND_SCHEMA_H

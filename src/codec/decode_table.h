@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Tables that decode one deflate block with dynamic codes (RFC 1951).
+ *
+ * They serve inflate_parts.h, which decodes the streams of our own encoder (sparse.h). Its codes have at most
+ * eleven bits, so one look-up gives symbol and length; longer codes are legal and take the slow way by the
+ * canonical code. An entry has 16 bits, so that both tables stay in the first cache.
  */
 #ifndef TXM_CODEC_DECODE_TABLE_H
 #define TXM_CODEC_DECODE_TABLE_H

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * zlib streams (RFC 1950) of one tile each, at a fixed level or in the way that the tile deserves.
+ *
+ * In: the filtered bytes of a tile. Out: a zlib stream that every reader takes. Our own encoder (sparse.h) is
+ * as fast as the disk and best on noise, libdeflate's on what repeats; level 0 surveys the bytes of each tile
+ * and takes the one that fits.
  */
 #ifndef TXM_CODEC_DEFLATE_H
 #define TXM_CODEC_DEFLATE_H

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the files of this folder share about a loaded config. */
+ *
+ * What the files of this folder share about a loaded config.
+ *
+ * Two kinds of config look the same from outside. A config that txmill knows byte for byte (known.h) answers
+ * for names, classes and the matrix from a table that was made at build time, and OpenColorIO is loaded only
+ * once a transform is needed, since loading takes longer than a small image. Any other config is loaded at
+ * once. A space is classified when somebody first asks for it, because classifying needs its transform.
+ */
 #ifndef TXM_COLOR_CONFIG_H
 #define TXM_COLOR_CONFIG_H
 #include <pthread.h>

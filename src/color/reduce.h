@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Configs that are newer than the library: what textures do not need is taken out of the YAML text before loading.
+ *
+ * A studio's config follows Blender's version, the distribution's OpenColorIO does not: without this every
+ * image would fail for a view transform that textures never use. What was left out is said once, and a space
+ * that is missing gives its own reason only to those who ask for it.
  */
 #ifndef TXM_COLOR_REDUCE_H
 #define TXM_COLOR_REDUCE_H

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A config as a tree of YAML nodes, from which parts can be taken out before it is written again.
+ *
+ * libyaml's document with a mark per node. Taking a part out must be cheap to undo, since reduce.c tries one
+ * part after another; so nodes are marked and skipped when the tree is written, and never removed.
  */
 #ifndef TXM_COLOR_TREE_H
 #define TXM_COLOR_TREE_H

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the stages of one conversion share: the pool, the first error, the clock of the stages.
+ *
+ * A conversion is a row of stages on a pool of threads that other conversions use as well: bands of rows go
+ * from stage to stage, and the group knows what is still under way. The first error wins and makes the others
+ * stop early; the file that was begun is thrown away.
  */
 #ifndef TXM_CONVERT_JOB_H
 #define TXM_CONVERT_JOB_H

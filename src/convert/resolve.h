@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From what was asked for to what is done: defaults filled in, the colour space found, the name of the tx file made. */
+ *
+ * From what was asked for to what is done: defaults filled in, the colour space found, the name of the tx file made.
+ *
+ * The one place where a tx file's name is decided. Conversion, `resolve`, `list`, gc and the library's public
+ * functions all come here, with what the caller asked for and what the source says, so that none of them can
+ * look for a file under another name than it was made.
+ */
 #ifndef TXM_CONVERT_RESOLVE_H
 #define TXM_CONVERT_RESOLVE_H
 #include "cache/name.h"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Numbers in files: unaligned, of either byte order. Compilers turn each of these into one or two instructions.
+ *
+ * They go through memcpy because a pointer cast would promise an alignment that files do not keep. Pixels are
+ * another matter: they are used as they lie in the file, hence the check below.
  */
 #ifndef TXM_CORE_ENDIAN_H
 #define TXM_CORE_ENDIAN_H

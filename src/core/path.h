@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
+ *
  * Paths as strings: nothing here touches the file system unless it says so. Results are new strings (free()), NULL
- * when memory is exhausted. Paths are bytes: no encoding is assumed. */
+ * when memory is exhausted. Paths are bytes: no encoding is assumed.
+ *
+ * Where Blender uses C++'s std::filesystem the results here equal it to the byte: names of tx files depend on
+ * paths, and one "/" more or less gives a file that Cycles does not look for.
+ */
 #ifndef TXM_CORE_PATH_H
 #define TXM_CORE_PATH_H
 #include <stdbool.h>

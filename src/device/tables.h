@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tables of the sRGB curve for integer samples, made from arith.h on first use: exact by construction. */
+ *
+ * Tables of the sRGB curve for integer samples, made from arith.h on first use: exact by construction.
+ *
+ * Most textures have 8-bit samples, which have only 256 values: a table does in one load what the curve does in
+ * twenty operations, and gives the same bits since it was filled by the curve itself.
+ */
 #ifndef TXM_DEVICE_TABLES_H
 #define TXM_DEVICE_TABLES_H
 #include <stdint.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rows of pixels as floats, from a level of a tx file or from a plain image. */
+ *
+ * Rows of pixels as floats, from a level of a tx file or from a plain image.
+ *
+ * diff and `verify --deep` compare two things of which each may be either kind. Both sides come through here as
+ * floats, so that the comparison knows neither containers nor types.
+ */
 #ifndef TXM_INSPECT_ROWS_H
 #define TXM_INSPECT_ROWS_H
 #include "convert/context.h"

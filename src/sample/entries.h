@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The entries of a table of look-ups over lookup.h, for a file that has set up its back-end before.
+ *
+ * Included last by each back-end of the sampler (scalar, and vectors of four, eight or sixteen), after it has
+ * set its macros: the functions here are the same for all, compiled with each one's instructions. Static
+ * functions in a header are meant: no back-end may call another's, which would run instructions that the
+ * processor lacks.
  */
 #ifndef TXM_SAMPLE_ENTRIES_H
 #define TXM_SAMPLE_ENTRIES_H

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The readers that source.c asks, and what they share.
+ *
+ * A reader is a table of functions (reader.h) for one format. source.c tries them in the order of its table;
+ * each looks at the first bytes and either takes the file or leaves it. The direct ones are fast and know the
+ * common forms of their format; what they do not take is OpenImageIO's, with the same pixels.
  */
 #ifndef TXM_SOURCE_READERS_H
 #define TXM_SOURCE_READERS_H

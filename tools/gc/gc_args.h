@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `txmill gc` was asked for, and the two things that it can do. */
+ *
+ * What `txmill gc` was asked for, and the two things that it can do.
+ *
+ * cmd_gc.c holds the options; gc_folders.c removes what nobody needs, gc_used.c finds what scenes still need.
+ * Both halves read this struct and nothing else of the command line.
+ */
 #ifndef TXM_TOOLS_GC_ARGS_H
 #define TXM_TOOLS_GC_ARGS_H
 #include "tools/options/args.h"

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill gc DIR...: removes tx files that nobody needs, or says which they are. */
+ *
+ * txmill gc DIR...: removes tx files that nobody needs, or says which they are.
+ *
+ * In: folders, the age that spares a file, and the tx files that scenes still ask for. Out: a line or JSON
+ * object per garbage file, counts of what was removed and of what was kept and why. Nothing is removed unless
+ * --remove is given; the words differ ("would-remove"), the way there does not, so a dry run shows exactly what
+ * a run will do.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -41,6 +48,8 @@ static void print_json(const txm_gc_args *args, const txm_garbage_file *file)
     txm_json_emit(o);
 }
 
+/* Every line names its reason and, where there is one, the image, so that a user who disagrees can see what to
+ * look for before the file is gone. */
 static void print_text(const txm_gc_args *args, const txm_garbage_file *file)
 {
     static const char *const texts[TXM_GARBAGE_COUNT] = {
@@ -61,6 +70,8 @@ static void on_found(void *user, const txm_garbage_file *file)
         print_text(s->args, file);
 }
 
+/* A folder that cannot be read costs no more than itself: the rest is swept, and the exit code says that
+ * something was left. */
 static void on_failed(void *user, const txm_error *err)
 {
     sweep *s = user;
@@ -70,6 +81,7 @@ static void on_failed(void *user, const txm_error *err)
 
 /* ---- the sum ---------------------------------------------------------------------------------------------------- */
 
+/* Over all reasons. */
 static txm_garbage_sum total(const txm_garbage_sum *sums, size_t count)
 {
     txm_garbage_sum all = {0};
@@ -105,6 +117,8 @@ static void print_json_summary(const sweep *s)
     txm_json_emit(o);
 }
 
+/* What was kept is said as well: somebody who expected more room wants to know which rule saved the rest, and
+ * which option lifts it. */
 static void say_summary(const sweep *s)
 {
     static const struct {
@@ -165,6 +179,8 @@ static txm_status collect(sweep *s, const txm_used *used, const txm_inputs *plac
     return status == TXM_STATUS_NO_MEMORY ? status : TXM_OK;
 }
 
+/* The files in use are found first and completely. Were a scene unreadable, the sweep would take the tx files
+ * that only that scene asks for, so any failure there ends the command before it looks at a folder. */
 int txm_gc_folders(const txm_gc_args *args, const txm_inputs *places)
 {
     sweep s = {.args = args};

@@ -17,12 +17,15 @@ typedef struct finding {
     txm_error err; /* the first one */
 } finding;
 
+/* Failures are kept until the dry run is over, since its callbacks cannot stop it. */
 static void note(finding *f, txm_status status, const txm_error *err)
 {
     if (status != TXM_OK)
         txm_fail_as(&f->err, err);
 }
 
+/* An image that a scene names but that is not there needs no tx file; whatever else keeps an image from being
+ * resolved leaves unknown which tx file it uses, and must stop the sweep. */
 static void on_done(void *user, const txm_batch_file *file)
 {
     finding *f = user;
@@ -38,6 +41,8 @@ static void on_done(void *user, const txm_batch_file *file)
                  file->input->origin ? file->input->origin : file->input->path);
 }
 
+/* The tx file of a packed image carries the name of the file that it would be unpacked to; the folder is not
+ * known here, so the name alone protects it wherever it lies. */
 static void on_packed(void *user, const char *name)
 {
     finding *f = user;
@@ -55,6 +60,7 @@ static txm_status add(txm_inputs *inputs, const char *name, txm_error *err)
     return status;
 }
 
+/* Settings and rules count: another colour space gives another name, and so another file. */
 txm_status txm_gc_find_used(const txm_gc_args *args, txm_used **used, txm_error *err)
 {
     static const txm_input_args input;

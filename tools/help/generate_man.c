@@ -47,6 +47,7 @@ typedef struct lister {
     const txm_option_group *group;
 } lister;
 
+/* One list per group, as in --help: a reader of either finds an option at the same place in the other. */
 static void put_option(void *user, const txm_option_group *group, const txm_option *option)
 {
     lister *l = user;
@@ -75,6 +76,8 @@ void txm_generate_man_options(FILE *out, const txm_command *command)
     fputs(".El\n", out);
 }
 
+/* Only the codes that the command can return: a page that lists them all would have scripts test for what never
+ * comes. */
 void txm_generate_man_exits(FILE *out, const txm_command *command)
 {
     static const struct {
@@ -109,6 +112,8 @@ void txm_generate_man_commands(FILE *out)
     fputs(".El\n", out);
 }
 
+/* The table of src/inspect is the only place where findings are described; a new one is in the manual by being
+ * there. */
 void txm_generate_man_findings(FILE *out)
 {
     const txm_finding_kind *kind;

@@ -32,6 +32,7 @@ static const char *extensions_of(const char *values)
     return NULL;
 }
 
+/* Kinds of values are told apart by constants of opt.h, which no real set of words can equal. */
 static bool is_spaces(const char *values)
 {
     return values && !strcmp(values, TXM_VALUES_SPACE);
@@ -97,6 +98,8 @@ static void bash_argument(void *user, const txm_option_group *group, const txm_o
     fputs("; return ;;\n", out);
 }
 
+/* Functions that complete files and colour spaces come first, then a `case` over the commands. Names of spaces
+ * are asked from the program at completion time, since they depend on the config that is in force. */
 void txm_generate_bash(FILE *out)
 {
     fprintf(out, header, TXM_VERSION);
@@ -161,6 +164,7 @@ static void zsh_text(FILE *out, const char *text)
     }
 }
 
+/* What follows an option: a state that asks the program, files by extension, folders, or the words themselves. */
 static void zsh_values(FILE *out, const char *values)
 {
     const char *extensions = extensions_of(values);
@@ -180,6 +184,8 @@ static void zsh_values(FILE *out, const char *values)
         fprintf(out, "(%s)", values);
 }
 
+/* One spec for _arguments. The "+" and "=" say that the argument may be joined to the option, in the way of
+ * getopt. */
 static void zsh_form(FILE *out, const txm_option *option, bool letter)
 {
     bool repeats = option->type == TXM_OPT_LIST;
@@ -207,6 +213,7 @@ static void zsh_option(void *user, const txm_option_group *group, const txm_opti
     zsh_form(user, option, false);
 }
 
+/* zsh completes in two steps: the outer call finds the command, an inner one per command its options. */
 void txm_generate_zsh(FILE *out)
 {
     fputs("#compdef txmill\n", out);
@@ -253,6 +260,7 @@ void txm_generate_zsh(FILE *out)
 
 /* ---- fish ------------------------------------------------------------------------------------------------------- */
 
+/* Single quotes of fish know two escapes and nothing else. */
 static void fish_text(FILE *out, const char *text)
 {
     fputc('\'', out);

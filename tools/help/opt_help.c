@@ -36,6 +36,7 @@ typedef struct printer {
     const txm_option_group *group;
 } printer;
 
+/* Options without a letter are indented as if they had one, so that long names line up. */
 static void print_option(void *user, const txm_option_group *group, const txm_option *option)
 {
     printer *p = user;
@@ -57,6 +58,7 @@ static void print_option(void *user, const txm_option_group *group, const txm_op
     wrap(p->out, option->help, TEXT_COLUMN, TEXT_COLUMN, p->columns);
 }
 
+/* One line per option and no more: the manual has the rest, and the last line says so. */
 void txm_help_print(FILE *out, const txm_command *command, unsigned columns)
 {
     printer p = {.out = out, .columns = columns};

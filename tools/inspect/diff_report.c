@@ -20,6 +20,7 @@
 
 /* ---- metadata --------------------------------------------------------------------------------------------------- */
 
+/* NULL on a side: it lacks the entry. Without `fn` entries are only counted. */
 static size_t compare_entry(txm_diff_entry_fn fn, void *user, const char *name, const char *a, const char *b)
 {
     if (a && b && !strcmp(a, b))
@@ -29,6 +30,8 @@ static size_t compare_entry(txm_diff_entry_fn fn, void *user, const char *name, 
     return 1;
 }
 
+/* Tile size and compression are no metadata of the file, yet whoever compares two files wants to see that they
+ * differ there: they are compared as texts like the rest. */
 static size_t compare_properties(const txm_diff_report *r, txm_diff_entry_fn fn, void *user)
 {
     char text[2][4][48];
@@ -46,6 +49,8 @@ static size_t compare_properties(const txm_diff_report *r, txm_diff_entry_fn fn,
     return count;
 }
 
+/* Entries of the first file in its order, then those that only the second has. A plain image has no entries to
+ * compare. */
 size_t txm_diff_each_entry(const txm_diff_report *r, txm_diff_entry_fn fn, void *user)
 {
     const char *name, *value;
@@ -74,6 +79,7 @@ static void print_entry(void *user, const char *name, const char *a, const char 
     putchar('\n');
 }
 
+/* Levels of different sizes are shown with both sizes, since that alone is what one looks for then. */
 static void print_level(const txm_difference *d, uint32_t l)
 {
     const txm_level_error *e = &d->level[l];
@@ -177,6 +183,8 @@ static void heat(double share, uint8_t rgb[3])
         rgb[c] = (uint8_t)(stops[below][c] + (place - below) * (stops[below + 1][c] - stops[below][c]) + 0.5);
 }
 
+/* The scale ends at the largest error of the picture. Where that is infinite, only infinite pixels are hot: any
+ * finite scale would hide them among the rest. */
 txm_status txm_diff_write_map(const txm_difference *d, const char *path, txm_error *err)
 {
     size_t pixels = txm_mul(d->map_width, d->map_height);

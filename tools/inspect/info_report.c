@@ -33,6 +33,8 @@ static txm_source_state source_state(const char *tx_path, const char *source)
     return tx.st_mtime == src.st_mtime ? TXM_SOURCE_FRESH : TXM_SOURCE_OUTDATED;
 }
 
+/* The verdict is that of verify and resolve (inspect/judge.h): three commands that looked for themselves would
+ * sooner or later disagree about one file. */
 txm_status txm_info_load(txm_context *context, const char *path, bool decode, txm_info *out, txm_error *err)
 {
     const txm_verify_options how = {.struct_size = sizeof(txm_verify_options), .no_decoding = !decode};
@@ -107,6 +109,8 @@ static void print_date(const char *stored)
     print_field("source's date", date);
 }
 
+/* A source that changed is the commonest reason why Cycles makes a file anew, so it is said beside the path and
+ * not only in the verdict. */
 static void print_source(const txm_info *info)
 {
     static const char *const remarks[] = {"", "", " (changed since: its time differs)", " (not there any more)"};
@@ -146,6 +150,8 @@ static void print_statistics(const txm_tx_description *d)
         print_field("SHA-1", d->sha1);
 }
 
+/* Bytes are beside the ratio, which looks wrong by itself for the last levels: a tile of a few pixels is
+ * smaller than what frames it. */
 static void print_levels(const txm_tx *tx)
 {
     const txm_tx_info *i = txm_tx_info_of(tx);
@@ -190,6 +196,7 @@ static void print_file(const txm_tx_info *i)
         printf(", border section %s: %s\n", txm_section_state_name(i->section), i->section_reason);
 }
 
+/* In the words of a user, not of the enum: what Cycles will do with this file when it comes across it. */
 static void print_verdict(const txm_info *info)
 {
     const txm_verdict *v = &info->verdict;
@@ -206,6 +213,7 @@ static void print_verdict(const txm_info *info)
     puts(!info->decoded && v->use >= TXM_USE_NO_IMAGE ? "; its tiles were not decoded" : "");
 }
 
+/* What is always wanted comes first; tiles and metadata, which may be long, only where they were asked for. */
 bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
 {
     const txm_tx_info *i = txm_tx_info_of(info->tx);
@@ -230,6 +238,7 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
 
 /* ---- short ------------------------------------------------------------------------------------------------------- */
 
+/* For `txmill view` in a terminal, where every row that text takes is missing from the picture. */
 void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns)
 {
     const txm_tx_info *i = txm_tx_info_of(info->tx);
@@ -271,6 +280,7 @@ static cJSON *new_object(const char *path)
     return o;
 }
 
+/* A field that the file lacks is null and not absent: programs find every name of the schema in every object. */
 static void text_or_null(cJSON *o, const char *name, const char *text)
 {
     txm_json_text(o, name, *text ? text : NULL);
@@ -367,6 +377,8 @@ static void add_metadata(cJSON *o, const txm_tx *tx)
     }
 }
 
+/* `use` is the whole verdict, `accepted` its short form for scripts that only ask whether Cycles takes the
+ * file. */
 cJSON *txm_info_json(const txm_info *info, bool all_metadata)
 {
     cJSON *o = new_object(info->path);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `txmill info` shows of one tx file, as text and as JSON (docs/schema/info.schema.json). */
+ *
+ * What `txmill info` shows of one tx file, as text and as JSON (docs/schema/info.schema.json).
+ *
+ * Loading and printing are apart: `txmill view` prints the short form of what `txmill info` loads, and a page
+ * of view embeds the JSON.
+ */
 #ifndef TXM_TOOLS_INFO_REPORT_H
 #define TXM_TOOLS_INFO_REPORT_H
 #include <stdbool.h>

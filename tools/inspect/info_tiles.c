@@ -33,6 +33,7 @@ static int by_size(const void *pa, const void *pb)
     return 0;
 }
 
+/* Copied out of the census because they are sorted by size, while the census keeps the order of the file. */
 static tile_row *all_rows(const txm_tx *tx, const txm_tile_census *c, size_t *count)
 {
     uint32_t levels = txm_tx_info_of(tx)->levels;
@@ -49,6 +50,7 @@ static tile_row *all_rows(const txm_tx *tx, const txm_tile_census *c, size_t *co
     return rows;
 }
 
+/* Tiles at the right and lower edge hold fewer pixels than others: the ratio is that of the pixels that count. */
 static void print_row(const txm_tx *tx, const tile_row *row)
 {
     const txm_tx_info *i = txm_tx_info_of(tx);
@@ -65,6 +67,8 @@ static void print_row(const txm_tx *tx, const tile_row *row)
                                   : "");
 }
 
+/* A large file has a hundred thousand tiles. Unless all are asked for, the largest ones are shown: those are
+ * what one looks for when a file is bigger than expected. */
 static bool print_tiles(const txm_tx *tx, const txm_tile_census *c, bool all)
 {
     size_t count, shown;
@@ -83,6 +87,8 @@ static bool print_tiles(const txm_tx *tx, const txm_tile_census *c, bool all)
     return true;
 }
 
+/* Classes double in size. Tiles of one colour are counted apart, since they make up most of the smallest class
+ * and say nothing about how well the others compress. */
 static void print_histogram(const txm_tile_census *c)
 {
     static const char bar[] = "########################################";

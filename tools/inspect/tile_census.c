@@ -22,6 +22,7 @@ typedef struct counting {
     txm_tile_census *out;
 } counting;
 
+/* Each pixel equals the one before it: the block compared with itself, one pixel on. */
 static bool is_constant(const uint8_t *pixels, size_t pixel_bytes, size_t count)
 {
     return count < 2 || !memcmp(pixels, pixels + pixel_bytes, (count - 1) * pixel_bytes);
@@ -75,6 +76,7 @@ static void count(txm_tile_census *out, uint32_t level, const txm_tile_entry *en
     out->constant[n] += entry->constant;
 }
 
+/* A damaged tile is counted and passed over; only what makes the file unreadable as a whole ends the census. */
 static txm_status take_level(const counting *c, uint32_t level, const volatile int *cancel, txm_error *err)
 {
     const txm_tx_level *l = txm_tx_level_of(c->tx, level);
@@ -95,6 +97,8 @@ static txm_status take_level(const counting *c, uint32_t level, const volatile i
     return TXM_OK;
 }
 
+/* One buffer serves all tiles. The visitor sees each tile's pixels while they are there, so that a report that
+ * needs them as well decodes nothing twice. */
 txm_status txm_tile_census_take(txm_tx *tx, const volatile int *cancel, txm_tile_visit_fn visit, void *user,
                                 txm_tile_census *out, txm_error *err)
 {

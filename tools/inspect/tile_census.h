@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Every tile of a tx file looked at: how many bytes it takes, whether it holds one colour, whether it can be decoded.
+ *
+ * The census is taken once per file and can be printed twice, as a table and as JSON; `txmill view` visits each
+ * tile's pixels as they are decoded. Memory is one entry per tile, some tens of bytes, however large the image
+ * is.
  */
 #ifndef TXM_TOOLS_TILE_CENSUS_H
 #define TXM_TOOLS_TILE_CENSUS_H

@@ -42,6 +42,8 @@ static void on_empty(void *user, const char *message)
         txm_say(TXM_SAY_WARNING, "%s", message);
 }
 
+/* Operands were given and nothing came of them: almost always a mistyped folder or a missing -r, and never a
+ * success. */
 static txm_status check_any(const txm_files_how *how, const txm_operands *operands, const txm_inputs *inputs,
                             txm_error *err)
 {
@@ -57,6 +59,7 @@ static txm_status check_any(const txm_files_how *how, const txm_operands *operan
                     how->what);
 }
 
+/* A user's own --include replaces the usual patterns; joined with them it could never narrow anything. */
 txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *args, const txm_operands *operands,
                              txm_inputs **out, txm_error *err)
 {
@@ -91,6 +94,7 @@ txm_status txm_tx_files_collect(const char *command, const txm_tx_files_args *ar
     return txm_files_collect(&how, args, operands, out, err);
 }
 
+/* Folders are operands here in their own right and are not gone into. */
 txm_status txm_places_collect(const char *command, const char *what, const txm_operands *operands, txm_inputs **out,
                               txm_error *err)
 {
@@ -110,6 +114,7 @@ txm_status txm_input_check(const txm_input *input, txm_error *err)
     return input->status == TXM_OK ? TXM_OK : txm_fail(err, input->status, "%s", input->message);
 }
 
+/* For the sums at the end of a run, where each word follows a number. */
 const char *txm_use_word(txm_use use)
 {
     static const char *const words[] = {"unreadable", "refused by Cycles", "under a wrong name",   "outdated",
@@ -123,6 +128,8 @@ const char *txm_files_path(const void *inputs, size_t index)
     return input ? input->path : NULL;
 }
 
+/* "Not a tx file" leaves a user who named the image itself without a clue: the message says what the file is
+ * and which command takes it. */
 void txm_tx_explain(const char *path, txm_error *err)
 {
     if (err->status != TXM_STATUS_UNSUPPORTED)

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tx files from the command line, for the commands that look into them: files, folders with -r, lists, patterns. */
+ *
+ * Tx files from the command line, for the commands that look into them: files, folders with -r, lists, patterns.
+ *
+ * Shared by info, verify, diff, view and the others that take many files, so that folders, lists and patterns
+ * mean the same everywhere and a mistake in one operand reads the same.
+ */
 #ifndef TXM_TOOLS_TX_FILES_H
 #define TXM_TOOLS_TX_FILES_H
 #include "tools/options/args.h"

@@ -12,6 +12,8 @@
 #include "tools/output/json.h"
 #include "tools/output/line.h"
 
+/* Notes tell of choices (other tiles than Blender's, another program); warnings and errors of files that give
+ * other pixels, or none. */
 bool txm_verify_failed(const txm_findings *f)
 {
     return f->severities[TXM_SEVERITY_WARNING] || f->severities[TXM_SEVERITY_ERROR];
@@ -32,6 +34,8 @@ static void print_finding(const txm_finding *f)
     printf(")\n");
 }
 
+/* The first line answers the question that was asked, whether Cycles will use the file; the findings below say
+ * why not. */
 void txm_verify_print_text(const txm_verify_report *r, bool quiet)
 {
     const txm_findings *f = r->findings;
@@ -52,6 +56,7 @@ void txm_verify_print_text(const txm_verify_report *r, bool quiet)
         printf("  and %zu more of the same kinds\n", f->left_out);
 }
 
+/* A finding about the whole file has no level, one about a level no tile. */
 static void add_place(cJSON *o, const char *name, int value)
 {
     if (value < 0)

@@ -27,6 +27,7 @@ static bool add(txm_list_report *report, const char *id, char *message, const tx
     return message != NULL;
 }
 
+/* What the scene itself gives away, without opening the image. */
 static bool examine_image(txm_list_report *report, const txm_blend_image *image)
 {
     bool ok = true;
@@ -43,6 +44,8 @@ static bool examine_image(txm_list_report *report, const txm_blend_image *image)
     return ok;
 }
 
+/* A library that is not there and one that cannot be read are two findings: the first is cured by a mount or a
+ * path, the second is not. */
 static bool examine_library(txm_list_report *report, const txm_blend_library *library)
 {
     bool ok = true;
@@ -115,6 +118,7 @@ static txm_status examine_files(txm_list_report *report, const txm_blend_image *
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
+/* The table is made for the most that can be found, so that adding one cannot fail in the middle. */
 txm_status txm_list_find_faults(txm_list_report *report, const txm_color_config *config, const volatile int *cancel,
                                 txm_error *err)
 {

@@ -8,6 +8,8 @@
 #include "tools/output/json.h"
 #include "tools/list/list_report.h"
 
+/* Every object names its scene: objects of many scenes come in one stream, and are sorted and filtered one by
+ * one. */
 static cJSON *record(const char *type, const char *scene)
 {
     cJSON *o = txm_json_new("txmill.list", 1);
@@ -61,6 +63,7 @@ static bool print_library(const txm_list_report *report, const txm_blend_library
     return txm_json_print(o);
 }
 
+/* A file that is not there has no tx file either, whatever lies in the cache under its name. */
 static void add_file(cJSON *files, const txm_blend_image_file *file, const txm_found *lookup)
 {
     cJSON *f = txm_json_append(files);
@@ -142,6 +145,7 @@ static bool print_finding(const txm_list_report *report, const txm_list_finding 
     return txm_json_print(o);
 }
 
+/* Look-ups are one table over the files of all images, in their order: a running index finds those of an image. */
 bool txm_list_print_json(const txm_list_report *report)
 {
     size_t lookup = 0;

@@ -16,6 +16,7 @@
 
 /* ---- colour ----------------------------------------------------------------------------------------------------- */
 
+/* The scene's own working space decides the names of its tx files, unless the user insists on another. */
 txm_status txm_list_load_config(const txm_config_args *args, const char *scene_space, txm_color_config **out,
                                 txm_error *err)
 {
@@ -67,6 +68,7 @@ static txm_status look_up(const txm_blend_image *image, const char *path, txm_co
     return out->reason ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to look its tx file up", path);
 }
 
+/* The question of `txmill resolve`, asked for each file of each image by the same function. */
 txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const txm_list_how *how, txm_error *err)
 {
     size_t count = 0;
@@ -90,6 +92,8 @@ txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const
     return status;
 }
 
+/* A tx file that is absent is an answer; one that could not be looked at is none. This finds the first of
+ * those, so that the exit code says that the list may be wrong. */
 txm_status txm_list_trouble(const txm_list_report *report, txm_error *err)
 {
     for (size_t i = 0; i < report->lookup_count; i++) {

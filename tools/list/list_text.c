@@ -78,6 +78,7 @@ static void print_packed(const txm_blend_image *image)
     }
 }
 
+/* Owner and node are the names that an artist sees in Blender's editors, which is where the image is put right. */
 static void print_user(const txm_blend_user *user)
 {
     printf("    %s \"", user->owner_type);
@@ -93,6 +94,8 @@ static void print_user(const txm_blend_user *user)
     putchar('\n');
 }
 
+/* From what the scene says to what is on disk: source and colour space, files, tx files, and last the nodes
+ * that use it. */
 static void print_image(const txm_blend_image *image, const txm_found *lookups)
 {
     putchar('\n');
@@ -144,6 +147,8 @@ void txm_list_print_text(const txm_list_report *report)
     }
 }
 
+/* One word per file; an image whose files are all missing still counts once, or a scene of lost images would
+ * sum to nothing. */
 void txm_list_sum(const txm_list_report *report, txm_summary *summary)
 {
     const txm_found *lookup = report->lookups;

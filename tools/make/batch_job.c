@@ -44,6 +44,8 @@ static void on_empty(void *user, const char *message)
     txm_say(TXM_SAY_WARNING, "%s", message);
 }
 
+/* A run over nothing that ended with 0 would pass in a farm's script as a success. `watch` alone may begin
+ * empty. */
 static txm_status check_any(const txm_batch_job *job, const txm_operands *operands, txm_error *err)
 {
     char more[TXM_FORMAT_COUNT];
@@ -54,6 +56,8 @@ static txm_status check_any(const txm_batch_job *job, const txm_operands *operan
                     operands->count > 1 ? txm_format_count(operands->count - 1, "other argument", more) : "");
 }
 
+/* Apart from the plan, because guards look at the inputs in between: nothing may be opened for writing before
+ * they agree. */
 txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *args, const txm_operands *operands,
                                  txm_error *err)
 {
@@ -79,6 +83,8 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
     return status == TXM_OK ? check_any(job, operands, err) : status;
 }
 
+/* Settings are checked against the colour config before the first image: a misspelt space is one mistake, not a
+ * thousand failures. */
 txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args, const txm_batch_options *options,
                               txm_error *err)
 {

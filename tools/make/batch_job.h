@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A batch from the command line: inputs and rules from the arguments, planned with the options of the command. */
+ *
+ * A batch from the command line: inputs and rules from the arguments, planned with the options of the command.
+ *
+ * Collect, then plan; between the two a command may guard its outputs or split off its shard. Zero-initialise a
+ * job, and free it whatever happened in between.
+ */
 #ifndef TXM_TOOLS_BATCH_JOB_H
 #define TXM_TOOLS_BATCH_JOB_H
 #include "tools/options/args.h"

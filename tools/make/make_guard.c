@@ -22,6 +22,8 @@ typedef struct same_input {
     const char *output;
 } same_input;
 
+/* The guard asks for one input after another; here the table of identities answers at once, since a batch of a
+ * million outputs would compare each with a million inputs. */
 static const char *same_as_output(const void *user, size_t index)
 {
     const same_input *s = user;
@@ -34,6 +36,7 @@ static const char *same_as_output(const void *user, size_t index)
     return entry ? txm_inputs_at(s->inputs, entry->value - 1)->path : NULL;
 }
 
+/* Device and inode, not names: a link to a source, or the same file by another path, is the source. */
 static txm_status number_inputs(const txm_inputs *inputs, txm_names *ids, txm_error *err)
 {
     struct stat st;
@@ -50,6 +53,8 @@ static txm_status number_inputs(const txm_inputs *inputs, txm_names *ids, txm_er
     return TXM_OK;
 }
 
+/* Entries of a list carry outputs of their own. A refused one becomes a failed input and the others go on: a
+ * list is often made by a program, and one bad line must not cost the night. */
 static txm_status guard_entries(same_input *s, txm_inputs *inputs, bool force, txm_error *err)
 {
     txm_status status = TXM_OK;

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Logs of runs: what `txmill make --json` printed, read back. */
+ *
+ * Logs of runs: what `txmill make --json` printed, read back.
+ *
+ * A log is a line per object, possibly from several runs and from several hosts that appended to one file. A
+ * last line that was cut off, as by a full disk or a kill, is counted and passed over; lines that are no
+ * objects of txmill's are counted as foreign. `report` reads whole logs through here, `verify` the names of the
+ * tx files that a run made.
+ */
 #ifndef TXM_TOOLS_RUN_LOG_H
 #define TXM_TOOLS_RUN_LOG_H
 #include <cjson/cJSON.h>

@@ -50,6 +50,7 @@ static txm_status parse_compression(const char *text, void *field, txm_error *er
     return txm_fail(err, TXM_STATUS_USAGE, "must be zip, zip:1 to zip:12, zstd, zstd:1 to zstd:19, or none");
 }
 
+/* Powers of two, which Cycles demands, written without sign or leading zero. */
 static txm_status parse_tile(const char *text, void *field, txm_error *err)
 {
     char *end;
@@ -60,6 +61,7 @@ static txm_status parse_tile(const char *text, void *field, txm_error *err)
     return TXM_OK;
 }
 
+/* Only the form: which names are taken is the writer's to say, with the file at hand. */
 static txm_status check_attribute(const char *text, void *field, txm_error *err)
 {
     (void)field;
@@ -68,6 +70,7 @@ static txm_status check_attribute(const char *text, void *field, txm_error *err)
     return TXM_OK;
 }
 
+/* Whether there is such a device is found out when it is opened; doctor and the message there know why not. */
 static txm_status parse_device(const char *text, void *field, txm_error *err)
 {
     const char *number = strncmp(text, "cuda:", 5) == 0 ? text + 5 : NULL;
@@ -192,6 +195,8 @@ void txm_settings_args_default(txm_settings_args *args)
     txm_settings_init(&args->settings);
 }
 
+/* Which options were given, as opposed to left at their default: an existing file is remade only for what was
+ * asked for. */
 void txm_settings_args_finish(txm_settings_args *args, const txm_operands *operands)
 {
     static const struct {
@@ -210,6 +215,8 @@ void txm_settings_args_finish(txm_settings_args *args, const txm_operands *opera
         args->settings.mono = args->settings.borders = false;
 }
 
+/* Settings that are legal and that Blender will not read. They are allowed, since other readers exist, but
+ * never silently. */
 void txm_settings_args_warn(const txm_settings_args *args)
 {
     const txm_settings *s = &args->settings;
@@ -254,6 +261,7 @@ txm_context_options txm_context_options_from(const txm_config_args *config, cons
     };
 }
 
+/* Commands that only look need no GPU, and must not wait for one to start. */
 txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs_args *jobs, txm_context **out,
                                    txm_error *err)
 {

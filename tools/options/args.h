@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Groups of options that several commands share, with the structs they are parsed into. */
+ *
+ * Groups of options that several commands share, with the structs they are parsed into.
+ *
+ * A group is a table of options and the struct that they fill; a command lists the groups that it takes with
+ * the place of each struct in its own. Functions below the structs turn them into what the library's functions
+ * take.
+ */
 #ifndef TXM_TOOLS_ARGS_H
 #define TXM_TOOLS_ARGS_H
 #include "tools/options/opt.h"

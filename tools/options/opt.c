@@ -44,6 +44,8 @@ bool txm_opt_takes_argument(const txm_option *option)
     return option->type != TXM_OPT_FLAG && option->type != TXM_OPT_CLEAR && option->type != TXM_OPT_WORD;
 }
 
+/* Parsing, --help, the manual and the completions all walk through here: none can know an option that another
+ * lacks. */
 void txm_each_option(const txm_command *command, txm_option_fn fn, void *user)
 {
     static const txm_option_group help = {"Help", txm_help_options, 0};
@@ -66,6 +68,7 @@ typedef struct search {
     unsigned distance;
 } search;
 
+/* No early end: the walk is over a few dozen options, once per word of the command line. */
 static void match(void *user, const txm_option_group *group, const txm_option *option)
 {
     search *s = user;
@@ -90,6 +93,7 @@ static void match_near(void *user, const txm_option_group *group, const txm_opti
     }
 }
 
+/* A letter is most often wrong by its case, a name by a keystroke. */
 static txm_status unknown(const txm_command *command, search *s, txm_error *err)
 {
     search other = {.letter = s->letter ^ 0x20};
@@ -114,6 +118,8 @@ static txm_status unknown(const txm_command *command, search *s, txm_error *err)
 
 /* ---- arguments -------------------------------------------------------------------------------------------------- */
 
+/* Units are powers of 1024 as in every tool that takes such an option; the output of commands counts in
+ * thousands as disks are sold. Signs, hex and "inf", which strtod would take, are refused. */
 txm_status txm_parse_size(const char *text, void *field, txm_error *err)
 {
     static const char units[] = "KMGT";
@@ -130,6 +136,7 @@ txm_status txm_parse_size(const char *text, void *field, txm_error *err)
     return TXM_OK;
 }
 
+/* Digits only: strtoul takes "-1" for a very large number. */
 static txm_status parse_uint(const txm_option *o, const char *text, uint32_t *field, txm_error *err)
 {
     char *end;
@@ -142,6 +149,8 @@ static txm_status parse_uint(const txm_option *o, const char *text, uint32_t *fi
     return TXM_OK;
 }
 
+/* The words of the table are the help, the completion and the parser's set in one; the number stored is the
+ * word's place. */
 static txm_status parse_choice(const txm_option *o, const char *text, int *field, txm_error *err)
 {
     int index = 0;
@@ -176,6 +185,7 @@ static txm_status parse_yesno(const char *text, bool *field, txm_error *err)
     return TXM_OK;
 }
 
+/* Room for a NULL at the end: globs are handed on to the library as such arrays. */
 static txm_status add_to_list(const txm_option *o, const char *text, txm_opt_list *list, txm_error *err)
 {
     txm_status status = o->parse ? o->parse(text, NULL, err) : TXM_OK;
@@ -236,6 +246,7 @@ bool txm_opt_given(const txm_operands *operands, const char *name)
     return false;
 }
 
+/* Whether an option was given at all matters where a project's settings would otherwise fill it in. */
 static void remember(txm_operands *operands, const txm_option *option)
 {
     size_t most = sizeof operands->given / sizeof *operands->given;
@@ -296,6 +307,7 @@ static txm_status parse_short(const txm_command *command, cursor *c, const char 
     return TXM_OK;
 }
 
+/* Options and operands may be mixed, as GNU programs allow; after "--" everything is an operand. */
 txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, void *args, txm_operands *operands,
                             txm_error *err)
 {

@@ -29,6 +29,7 @@ const char *txm_project_key_name(txm_project_key key)
     return names[key];
 }
 
+/* Every value of these counts; of other settings the first does, which is the strongest. */
 static bool repeats(txm_project_key key)
 {
     return key == TXM_KEY_RULE || key == TXM_KEY_RULES;
@@ -63,6 +64,7 @@ void txm_project_free(txm_project *project)
     *project = (txm_project){0};
 }
 
+/* Checked where the value is read, so that a message names the line and not an option that nobody gave. */
 static txm_status check_value(txm_project_key key, const char *value, const char *origin, txm_error *err)
 {
     char *end;
@@ -79,6 +81,8 @@ static txm_status check_value(txm_project_key key, const char *value, const char
 
 /* ---- variables -------------------------------------------------------------------------------------------------- */
 
+/* TXMILL_CACHE_DIR for cache-dir, and so on: the names follow from the keys, so a new key has its variable at
+ * once. */
 static txm_status add_variables(txm_project *p, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -125,6 +129,8 @@ static txm_status unknown_key(const char *word, const char *origin, txm_error *e
                     origin, word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
+/* An unknown setting fails the run: a misspelt one that was skipped would convert a whole project with
+ * defaults. */
 static txm_status take_line(txm_project *p, char *line, const char *origin, txm_error *err)
 {
     char *text = trim(line), *equals = strchr(text, '=');
@@ -151,6 +157,7 @@ static txm_status take_line(txm_project *p, char *line, const char *origin, txm_
     return add(p, (txm_project_key)key, full, txm_strdup(origin), err);
 }
 
+/* Bounded in lines and length, since the file is found by searching upwards and may be anything. */
 static txm_status read_file(txm_project *p, txm_error *err)
 {
     char line[MAX_LINE], origin[MAX_LINE + 32];
@@ -309,6 +316,8 @@ const txm_project_applied *txm_project_state(void)
     return &applied;
 }
 
+/* Found by the address of the string, which is this module's own where it came from a project: equal texts from
+ * the command line are not mistaken for it. */
 const char *txm_project_origin(const char *value, const char *otherwise)
 {
     for (size_t i = 0; i < applied.project.count; i++)
@@ -317,6 +326,7 @@ const char *txm_project_origin(const char *value, const char *otherwise)
     return otherwise;
 }
 
+/* The rest came from variables. */
 static bool is_from_file(const txm_project *project, const txm_project_value *v)
 {
     size_t n = project->path ? strlen(project->path) : 0;
@@ -332,6 +342,8 @@ static void note(const bool said[TXM_KEYS])
     applied.rule_files = rules ? rules->rule_files.count : 0;
 }
 
+/* Options that were given keep their values; each setting that takes effect is named once at -v, since a file
+ * that nobody remembers is the first thing to suspect when a run does something odd. */
 txm_status txm_project_apply(const txm_project_targets *targets, const txm_operands *operands, txm_error *err)
 {
     static const char *const options[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "preset", "", "", "jobs"};

@@ -27,6 +27,8 @@ static struct {
     size_t count, capacity;
 } own;
 
+/* Rules of the command line come before those of the project, with those of the run's own project cut off:
+ * `rules` and `rule_files` count how many were there before it was applied. */
 static txm_status read_rules(own_project *o, txm_error *err)
 {
     const txm_project_applied *a = txm_project_state();
@@ -47,6 +49,7 @@ static txm_status read_rules(own_project *o, txm_error *err)
     return status == TXM_OK && preset ? txm_rules_preset(o->rules, preset, err) : status;
 }
 
+/* What the user said on the command line counts for every project. */
 static txm_status load(own_project *o, char *path, txm_error *err)
 {
     const txm_project_applied *a = txm_project_state();
@@ -161,6 +164,7 @@ static txm_status say(txm_inputs *inputs, size_t index, const own_project *o, tx
     return txm_inputs_say(inputs, index, &said, err);
 }
 
+/* An image of a scene belongs to the project of the scene: that is where its user would look for settings. */
 txm_status txm_project_inputs(txm_inputs *inputs, const txm_color_config *config, txm_error *err)
 {
     txm_status status = TXM_OK;

@@ -36,6 +36,8 @@ const txm_option txm_rule_options[] = {
 };
 #undef AT
 
+/* The first rule that fits wins, so the strongest are read first: single rules, then files, then a preset that
+ * knows common names only. */
 txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_error *err)
 {
     txm_status status = txm_rules_new(out, err);
@@ -93,6 +95,7 @@ static txm_status check_space(const char *space, const char *who, const txm_colo
     return TXM_STATUS_USAGE;
 }
 
+/* Every rule, used or not: which of them an image will meet is not known yet. */
 static txm_status check_rules(const txm_rules *rules, const txm_color_config *config, txm_error *err)
 {
     const txm_rule *rule;

@@ -55,6 +55,7 @@ static txm_status from_environment(const char *name, uint32_t otherwise, uint32_
                     "%s is \"%s\", which is no number; --shard I/N says which part is this task's", name, text);
 }
 
+/* Slurm's ids begin and step as the user of sbatch liked (--array=5-20:5); the shard is the place in that row. */
 txm_status txm_shard_args_finish(txm_shard_args *args, txm_error *err)
 {
     enum { NONE = UINT32_MAX };

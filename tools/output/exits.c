@@ -26,6 +26,7 @@
 /* Written by the handler, read by any thread: only as an atomic, as txm_is_cancelled does. */
 static volatile int caught;
 
+/* Only what a handler may do: a flag, unlink, signal. */
 static void on_signal(int number)
 {
     int saved_errno = errno;
@@ -121,6 +122,8 @@ void txm_tally_add(txm_tally *tally, txm_status status)
     }
 }
 
+/* The worst that a script must know first: stopped; worth a retry; a bug; a mistake in the arguments; inputs
+ * that fail for good. */
 txm_exit txm_tally_exit(const txm_tally *tally)
 {
     if (txm_signal_caught())
@@ -145,6 +148,7 @@ static bool reader_left(void)
 
 static atomic_bool missing;
 
+/* Output was lost, though every file may be fine: what the caller was going to read is incomplete. */
 void txm_results_missing(void)
 {
     atomic_store(&missing, true);
@@ -188,6 +192,8 @@ static void say_failures(const txm_tally *t)
                     txm_next_step((txm_status)s));
 }
 
+/* Nothing in C reports that standard output went to a full disk unless somebody asks. A run whose results are
+ * lost counts as failed and may be retried. */
 int txm_finish(const txm_tally *tally)
 {
     txm_tally t = *tally;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Thousands, as file managers and disks count. */
 char *txm_format_bytes(uint64_t bytes, char out[TXM_FORMAT_BYTES])
 {
     static const char *const units[] = {"kB", "MB", "GB", "TB"};
@@ -28,6 +29,7 @@ char *txm_format_bytes(uint64_t bytes, char out[TXM_FORMAT_BYTES])
     return out;
 }
 
+/* Three digits or so at every size: more would be noise in a measured time. */
 char *txm_format_seconds(double seconds, char out[TXM_FORMAT_BYTES])
 {
     if (seconds < 0.1)
@@ -44,6 +46,7 @@ char *txm_format_seconds(double seconds, char out[TXM_FORMAT_BYTES])
     return out;
 }
 
+/* The plural of regular nouns, which is all that messages use. */
 const char *txm_format_count(size_t count, const char *noun, char out[TXM_FORMAT_COUNT])
 {
     size_t n = strlen(noun);

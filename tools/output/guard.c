@@ -55,6 +55,7 @@ static bool begins(const head *h, const char *magic, size_t bytes)
     return h->bytes >= bytes && memcmp(h->data, magic, bytes) == 0;
 }
 
+/* The first bytes, never the extension: a name is what the user got wrong when this is asked. */
 static const char *kind_of_head(const head *h)
 {
     static const struct {
@@ -204,6 +205,8 @@ static const char *const wanted[] = {"a tx file",
 static const char *const examples[] = {"wood.tx",  "picture.png",  "page.html", "run.jsonl",
                                        "tile.txt", "render.trace", "tiles.tsv"};
 
+/* Nearly always `--log *.png` or the like: the shell put an image where the output's name was left out. The
+ * message says that, with an example of the right form. */
 static txm_status refuse_kind(const txm_output *o, txm_error *err)
 {
     return txm_fail(
@@ -214,6 +217,7 @@ static txm_status refuse_kind(const txm_output *o, txm_error *err)
         o->kind == TXM_OUTPUT_LOG ? "remove the file" : "--force to replace the file");
 }
 
+/* Devices and pipes pass: writing to them destroys nothing. */
 txm_status txm_guard_output(const txm_output *o, txm_guard_input input, const void *user, txm_error *err)
 {
     struct stat st;

@@ -12,6 +12,7 @@
 #include "core/hash.h"
 #include "core/text.h"
 
+/* Bytes that are no UTF-8 become U+FFFD, so that the page is valid whatever a file is called. */
 void txm_html_text(FILE *out, const char *text)
 {
     static const char replacement[] = "\xEF\xBF\xBD";
@@ -36,6 +37,8 @@ void txm_html_text(FILE *out, const char *text)
     }
 }
 
+/* For the page's security policy: the browser runs the script with this digest and no other, whatever a file
+ * name smuggles in. */
 void txm_html_digest(FILE *out, const void *data, size_t bytes)
 {
     unsigned char digest[TXM_SHA256_BYTES], text[2 * TXM_SHA256_BYTES];

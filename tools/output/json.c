@@ -36,6 +36,8 @@ static char *to_utf8(const char *text, bool *exact)
     return b.data;
 }
 
+/* Names that are no UTF-8 cannot stand in JSON; an encoded copy beside the readable one lets programs get the
+ * bytes back. */
 static char *percent_encoded(const char *text)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
@@ -51,6 +53,7 @@ static char *percent_encoded(const char *text)
 /* Set when a member could not be added, which cJSON itself does not remember. */
 static _Thread_local bool lost;
 
+/* Noted for the line that is being built; txm_json_take reports it once. */
 static void added(const void *item)
 {
     lost |= !item;
@@ -82,6 +85,7 @@ void txm_json_text(cJSON *object, const char *name, const char *text)
     }
 }
 
+/* Written as digits: cJSON's numbers are doubles, which lose sizes from 2^53 on. */
 void txm_json_uint(cJSON *object, const char *name, uint64_t value)
 {
     char digits[32];
@@ -173,6 +177,8 @@ char *txm_json_take(cJSON *object)
     return text;
 }
 
+/* Each line is flushed, since a program at the other end of the pipe waits for it; a log that is cut off ends
+ * with a whole object. */
 int txm_json_line(FILE *out, const char *text)
 {
     /* One locked sequence: lines of several threads never mix, and a reader sees each at once. */
@@ -196,6 +202,7 @@ bool txm_json_print(cJSON *object)
     return ok;
 }
 
+/* The exit code must show that an object is missing: a program counts what it reads. */
 void txm_json_missing(void)
 {
     txm_say(TXM_SAY_ERROR, "out of memory: a JSON object is missing from the output");

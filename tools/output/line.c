@@ -15,6 +15,7 @@
 
 enum { INDENT = 2, MIN_PATH = 8 };
 
+/* Without limit into pipes and files: lines that programs read are never folded. */
 unsigned txm_line_columns(void)
 {
     return isatty(STDOUT_FILENO) ? txm_terminal_columns(STDOUT_FILENO) : UINT_MAX;
@@ -81,6 +82,8 @@ static unsigned add_word(txm_bytes *out, const char *word, size_t bytes, unsigne
     return at;
 }
 
+/* Continued lines are indented below the text of the first, so that a list of wrapped lines still reads as a
+ * list. A word longer than a line is left whole: it is a path, which somebody will copy. */
 char *txm_line_wrap(const char *text, unsigned columns)
 {
     txm_bytes out = {0};
@@ -127,6 +130,7 @@ static bool write_all(const char *text, size_t bytes)
     return true;
 }
 
+/* Wrapped as a whole, since words that end a line come in pieces from many printf calls. */
 static bool write_line(void)
 {
     char *wrapped = txm_line_wrap(lines.line.data, txm_line_columns());
@@ -137,6 +141,7 @@ static bool write_line(void)
     return ok;
 }
 
+/* Returning fewer bytes than were given is how a cookie reports failure to stdio. */
 static ssize_t take(void *user, const char *data, size_t bytes)
 {
     (void)user;
@@ -152,6 +157,7 @@ static ssize_t take(void *user, const char *data, size_t bytes)
     return (ssize_t)bytes;
 }
 
+/* Only on a terminal: elsewhere stdout stays what it was, with its own buffer. */
 void txm_lines_install(void)
 {
     static const cookie_io_functions_t functions = {.write = take};
@@ -173,6 +179,7 @@ int txm_lines_flush(void)
     return ok ? rc : EOF;
 }
 
+/* Pictures in a terminal must go through untouched, escape sequences and all. */
 void txm_lines_wrapped(bool on)
 {
     txm_lines_flush();
@@ -192,6 +199,7 @@ void txm_print_path_in(const char *path, unsigned spare)
     free(shown);
 }
 
+/* Path, word, details in one line where they fit; else the details go below, and the path gets the room. */
 void txm_print_line(const char *path, txm_style style, const char *state, const char *details)
 {
     unsigned columns = txm_line_columns(), told = details && *details ? txm_text_columns(details) + 2 : 0;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
+ *
  * Lines that fit the terminal: wrapped at spaces, further lines indented as far as the text that they go on with. In
- * pipes and files nothing is cut and nothing is wrapped: scripts get whole lines. */
+ * pipes and files nothing is cut and nothing is wrapped: scripts get whole lines.
+ *
+ * stdout itself is replaced on a terminal by a stream that folds whole lines before they are written, so that
+ * printf and puts anywhere in the program need not know about widths.
+ */
 #ifndef TXM_TOOLS_LINE_H
 #define TXM_TOOLS_LINE_H
 #include <stdbool.h>

@@ -20,6 +20,7 @@
  * a moment. */
 static const double min_interval_s = 0.1, min_rate_s = 0.5;
 
+/* Without memory for the shares progress counts files only: no run fails for its progress line. */
 void txm_progress_init(txm_progress *progress, size_t files, bool asked, bool quiet)
 {
     *progress = (txm_progress){.files = files, .percent = -1};
@@ -90,6 +91,8 @@ static void book(txm_progress *p, txm_progress_share *share, float done)
     share->done = done;
 }
 
+/* Each file's estimate is kept until it is done: shares are booked against the total that was planned, not
+ * against what the file turns out to cost. */
 void txm_progress_begin(txm_progress *progress, const txm_batch_file *file)
 {
     pthread_mutex_lock(&progress->lock);

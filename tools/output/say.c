@@ -46,6 +46,8 @@ unsigned txm_terminal_columns(int fd)
     return 80;
 }
 
+/* Bytes of the character at `text` that may go to a terminal as they are; 0 for what must be shown as an
+ * escape: control characters of ASCII and of U+0080 to U+009F, which terminals obey as well. */
 size_t txm_shown_bytes(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
@@ -95,6 +97,8 @@ static void clear_status(void)
     status_shown = false;
 }
 
+/* Between hold and release nobody else writes, and no status line is in the way: standard output may share the
+ * terminal. */
 void txm_say_hold(void)
 {
     pthread_mutex_lock(&lock);
@@ -163,6 +167,8 @@ void txm_say_last(const char *format, ...)
     va_end(args);
 }
 
+/* The line that is overwritten in place: cut to the terminal's width, since a wrapped one could not be taken
+ * back. */
 void txm_say_status(const char *format, ...)
 {
     if (!txm_say_can_animate() || most < TXM_SAY_INFO)

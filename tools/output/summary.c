@@ -15,6 +15,7 @@
 
 enum { SUMMARY_BYTES = 1024 };
 
+/* Words beyond the table's room share its last place; there are fewer states than places. */
 void txm_summary_add(txm_summary *summary, const char *word)
 {
     size_t i = 0;

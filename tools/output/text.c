@@ -18,6 +18,7 @@
 #include "tools/output/say.h"
 #include "txmill/inspect.h"
 
+/* Whole blocks of text from one thread, with the status line out of the way. */
 void txm_print_begin(void)
 {
     txm_say_hold();
@@ -33,6 +34,7 @@ void txm_print_end(void)
     txm_say_release();
 }
 
+/* Names of files may hold anything: escape sequences become visible instead of being obeyed. */
 static void print_bytes(const char *text, size_t bytes)
 {
     for (size_t i = 0, shown; i < bytes; i += shown ? shown : 1) {
@@ -49,6 +51,8 @@ void txm_print_safe(const char *text)
     print_bytes(text, strlen(text));
 }
 
+/* Names of tx files end in 32 hex digits, of which a terminal shows the first few: nobody compares more by eye.
+ * Pipes get the name as it is. */
 void txm_print_argument(const char *text)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
@@ -122,6 +126,7 @@ unsigned txm_text_columns(const char *text)
     return sum;
 }
 
+/* Cut at its beginning: the end of a path says which file it is. */
 void txm_print_fitted(const char *path, unsigned columns)
 {
     unsigned all = txm_text_columns(path), skipped = 0, own;
@@ -160,6 +165,7 @@ void txm_color_set(txm_color_when asked)
     when = asked;
 }
 
+/* An explicit --color wins; otherwise NO_COLOR (no-color.org), dumb terminals and pipes mean none. */
 bool txm_color_wanted(int fd)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Text on standard output: whole pieces, safe to show, with colours where they are wanted. */
+ *
+ * Text on standard output: whole pieces, safe to show, with colours where they are wanted.
+ *
+ * Columns are not bytes: a name may hold accents, which take two bytes and one column.
+ */
 #ifndef TXM_TOOLS_TEXT_H
 #define TXM_TOOLS_TEXT_H
 #include <stdbool.h>

@@ -70,6 +70,8 @@ static void put_pixel(uint8_t *dst, const uint8_t *src, uint32_t channels, bool 
     }
 }
 
+/* Padding is read the way a renderer reads it, from the border section where there is one: what the sheet shows
+ * is what look-ups see. */
 static txm_status read_padded(const sheet *s, uint32_t x, uint32_t y, txm_level_picture *p, txm_error *err)
 {
     const txm_tx_info *i = s->info;
@@ -130,6 +132,7 @@ static uint32_t cell_width(const sheet *s)
     return (tile > words ? tile : words) + LINE_PX;
 }
 
+/* All cells have the size of a full tile; those at the edges are smaller inside theirs. */
 txm_status txm_tile_sheet(txm_tx *tx, uint32_t level, uint32_t padding_px, txm_extension extension,
                           txm_level_picture *out, txm_error *err)
 {

@@ -66,6 +66,7 @@ static bool keep(txm_report *r, const cJSON *object, const char *name, const cha
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
+/* A word from a newer txmill is no known state; the object is passed over, not guessed at. */
 static txm_report_state state_of(const char *word)
 {
     static const char *const words[] = {"failed", "created", "up-to-date", "skipped", "would-create"};
@@ -113,6 +114,7 @@ static void take_made(txm_report_file *f, const cJSON *object)
     f->made++;
 }
 
+/* Strings are kept once however many images share them: a log of a million images names five colour spaces. */
 static bool take_texts(txm_report *r, txm_report_file *f, const cJSON *object)
 {
     const cJSON *error = cJSON_GetObjectItemCaseSensitive(object, "error");
@@ -124,6 +126,8 @@ static bool take_texts(txm_report *r, txm_report_file *f, const cJSON *object)
            keep(r, error, "status", &f->status) && keep(r, error, "message", &f->message);
 }
 
+/* Logs are appended to when a run is repeated, so a later object about a file replaces the earlier one;
+ * findings are joined, since a file that is up to date is not examined again. */
 static txm_status take_file(adding *a, const cJSON *object, txm_error *err)
 {
     const char *input = txm_run_log_text(object, "input"), *tx = txm_run_log_text(object, "tx");
@@ -163,6 +167,7 @@ static txm_status end_run(adding *a, txm_error *err)
     return TXM_OK;
 }
 
+/* The last object of a complete run. Without it the run was killed, or is still going. */
 static txm_status take_summary(adding *a, const cJSON *object, txm_error *err)
 {
     const cJSON *shard = cJSON_GetObjectItemCaseSensitive(object, "shard");
@@ -212,6 +217,8 @@ txm_status txm_report_add(txm_report *report, const char *log, txm_error *err)
 
 /* ---- what the logs do not say ------------------------------------------------------------------------------------ */
 
+/* Files that were up to date have no size in the log; the tx files are asked where they can be reached. Where
+ * they cannot, the table says less, and nothing fails. */
 void txm_report_look(txm_report *report)
 {
     for (size_t i = 0; i < report->file_count; i++) {

@@ -23,6 +23,8 @@ static const unsigned char script[] = {
 
 /* ---- head ------------------------------------------------------------------------------------------------------- */
 
+/* The policy forbids every source from outside and allows the page's own style and script by digest: a report
+ * may be opened from anywhere, with file names in it that somebody else chose. */
 static void put_head(FILE *out, const char *title)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -68,6 +70,7 @@ static void put_broken(FILE *out, const txm_report_sums *s)
     }
 }
 
+/* The first screen answers whether the textures are fit to render with; tables come after. */
 static void put_verdict(FILE *out, const txm_report_sums *s)
 {
     char text[TXM_FORMAT_COUNT];

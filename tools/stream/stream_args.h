@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `txmill stream` was asked for, and what it prints. */
+ *
+ * What `txmill stream` was asked for, and what it prints.
+ *
+ * cmd_stream.c parses and renders; stream_report.c prints what the render room measured (txmill/render.h),
+ * stream_page.c draws it. Neither computes anything that a caller of the library could not have as well.
+ */
 #ifndef TXM_TOOLS_STREAM_ARGS_H
 #define TXM_TOOLS_STREAM_ARGS_H
 #include "tools/inspect/tx_files.h"

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A job inside: the levels with what they hold of their rows, and the slots through which chunks pass.
+ *
+ * In: chunks of rows in pinned memory. Out: finished tiles of all levels, in pinned memory again. Two streams
+ * alternate, so that one chunk is copied while another is computed; a ring of slots lets the host fill chunks
+ * ahead and collect results late. A level keeps only the rows that the next level or a tile still needs.
  */
 #ifndef TXM_DEVICE_CUDA_JOB_IMPL_H
 #define TXM_DEVICE_CUDA_JOB_IMPL_H

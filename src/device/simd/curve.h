@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The sRGB curve on vectors: the formulas of arith.h, operation by operation. */
+ *
+ * The sRGB curve on vectors: the formulas of arith.h, operation by operation.
+ *
+ * The one curve that every image in sRGB goes through, for whole vectors. Results equal those of arith.h bit
+ * for bit: the operations and their order are the same, lane by lane, so that all processors write the same
+ * files. Vector width and instructions come from the file that includes this one.
+ */
 #ifndef TXM_DEVICE_SIMD_CURVE_H
 #define TXM_DEVICE_SIMD_CURVE_H
 #include "device/pow_table.h"

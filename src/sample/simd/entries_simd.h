@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The entries of a back-end's table over batch_simd.h and single_simd.h.
+ *
+ * A batch is done in two passes over a few groups: the first works out which texels are needed and sends for
+ * them, the second filters. By the time the second pass reads a texel it has come from memory; done one by one,
+ * each element would wait for its own.
  */
 #ifndef TXM_SAMPLE_SIMD_ENTRIES_H
 #define TXM_SAMPLE_SIMD_ENTRIES_H

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One and two RGBA pixels as floats, with AVX2 and F16C. */
+ *
+ * One and two RGBA pixels as floats, with AVX2 and F16C.
+ *
+ * Each stored type has one instruction or two that widen four samples at once. Two neighbours in a row make a
+ * vector of eight, which halves the loads of a bilinear look-up. Other channel counts go the general way
+ * (lookup.h).
+ */
 #ifndef TXM_SAMPLE_X86_LOAD_AVX2_H
 #define TXM_SAMPLE_X86_LOAD_AVX2_H
 #include <immintrin.h>

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The few descriptive fields that the direct readers of PNG, JPEG and TIFF take from a file, found where OpenImageIO
- * finds them: named texts, Exif, XMP, IPTC. */
+ * finds them: named texts, Exif, XMP, IPTC.
+ *
+ * In: the raw blocks that a reader met, in the order of the file. Out: at most four texts, a resolution, and
+ * whether Exif claims sRGB. Where two blocks say different things, the winner is the one that OpenImageIO would
+ * name, because the fields end up in the tx file's metadata and must not depend on which reader made it.
+ */
 #ifndef TXM_SOURCE_RASTER_META_H
 #define TXM_SOURCE_RASTER_META_H
 #include "source/source.h"

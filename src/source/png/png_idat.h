@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The zlib stream inside a PNG's IDAT chunks, inflated piece by piece. */
+ * The zlib stream inside a PNG's IDAT chunks, inflated piece by piece.
+ *
+ * A PNG's pixels are one zlib stream cut into chunks of any length. It is read as rows are asked for: no image
+ * is ever whole in memory. Checksums are verified along the way; a file that was cut or changed gets the same
+ * verdict as from libpng.
+ */
 #ifndef TXM_SOURCE_PNG_IDAT_H
 #define TXM_SOURCE_PNG_IDAT_H
 #include <isa-l/igzip_lib.h>
