@@ -13,6 +13,7 @@
 #include "core/mem.h"
 #include "core/text.h"
 #include "source/source.h"
+#include "txmill/cache.h"
 #include "txmill/convert.h"
 #include "txmill/describe.h"
 #include "txmill/inspect.h"
@@ -183,6 +184,29 @@ START_TEST(test_radiance_gamma)
 }
 END_TEST
 
+/* Numbers in messages, and in the report of a texture cache. */
+START_TEST(test_messages_and_reports)
+{
+    if (!enter(_i))
+        return;
+    txm_error err;
+    txm_cache *cache = NULL;
+    txm_cache_options options;
+    txm_cache_options_init(&options);
+    options.resolution = 1.5f;
+    ck_assert_int_eq(txm_cache_new(&options, &cache, &err), TXM_STATUS_USAGE);
+    ck_assert_msg(strstr(err.message, "1.5") != NULL, "%s", err.message);
+    ck_assert_int_eq(txm_cache_new(NULL, &cache, &err), TXM_OK);
+    for (int format = TXM_CACHE_REPORT_FORMAT_TEXT; format <= TXM_CACHE_REPORT_FORMAT_JSON; format++) {
+        char *report = txm_cache_report(cache, (txm_cache_report_format)format);
+        ck_assert_msg(strstr(report, "0.0") != NULL && !strstr(report, "0,0"), "%s", report);
+        free(report);
+    }
+    txm_cache_free(&cache);
+    leave();
+}
+END_TEST
+
 int main(void)
 {
     make_locales();
@@ -193,6 +217,7 @@ int main(void)
     tcase_add_loop_test(tc, test_files_and_names, 0, LOCALES * IMAGES);
     tcase_add_loop_test(tc, test_metadata, 0, LOCALES * IMAGES);
     tcase_add_loop_test(tc, test_radiance_gamma, 0, LOCALES);
+    tcase_add_loop_test(tc, test_messages_and_reports, 0, LOCALES);
     SRunner *sr = srunner_create(s);
     srunner_run_all(sr, CK_NORMAL);
     int failed = srunner_ntests_failed(sr);

@@ -75,13 +75,13 @@ static void compose(char message[TXM_MESSAGE_BYTES], const char *suffix, const c
     const size_t head = TXM_MESSAGE_BYTES / 2, tail = TXM_MESSAGE_BYTES - head - (sizeof gap - 1), s = strlen(suffix);
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(message, TXM_MESSAGE_BYTES, format, args);
+    int length = txm_vformat(message, TXM_MESSAGE_BYTES, format, args);
     size_t n = length > 0 ? (size_t)length : 0;
     char *whole = n + s < TXM_MESSAGE_BYTES ? NULL : malloc(n + s + 1);
     if (n + s < TXM_MESSAGE_BYTES) {
         memcpy(message + n, suffix, s + 1);
     } else if (whole) {
-        vsnprintf(whole, n + 1, format, again);
+        txm_vformat(whole, n + 1, format, again);
         memcpy(whole + n, suffix, s + 1);
         memcpy(message, whole, head);
         memcpy(message + head, gap, sizeof gap - 1);
