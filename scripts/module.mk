@@ -19,7 +19,7 @@ abi-reference: $(B)/libtxtile.so $(B)/libtxmill.so
 	scripts/abi.sh renew $(B)
 
 # Packages for the Debian that this is, in $(B)/deb; installed, used and removed in clean chroots (root, network).
-deb:
+deb: all
 	scripts/deb.sh $(B)
 check-deb:
 	tests/deb/check.sh
