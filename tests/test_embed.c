@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,10 +16,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "txmill/batch.h"
+#include "txmill/blend.h"
 #include "txmill/convert.h"
+#include "txmill/garbage.h"
 #include "txmill/inspect.h"
 #include "txmill/picture.h"
 #include "txmill/reader.h"
+#include "txmill/watch.h"
 #include "util_tx.h"
 
 static char image[600];
@@ -93,6 +98,81 @@ START_TEST(test_settings_are_checked)
         ck_assert_int_eq(err.status, TXM_STATUS_USAGE);
         ck_assert_msg(strstr(err.message, wrong[i].says) != NULL, "%s: %s", wrong[i].says, err.message);
         ck_assert(is_zero(&result, sizeof result));
+    }
+}
+END_TEST
+
+/* Settings of every call that takes some, and inputs that are said to have what there is none of. */
+START_TEST(test_entries_are_checked)
+{
+    txm_settings settings;
+    txm_found found;
+    txm_resolution resolution;
+    txm_inputs *inputs = NULL;
+    txm_batch *batch = NULL;
+    txm_batch_options how;
+    txm_watch *watch = NULL;
+    txm_watch_options watching;
+    txm_garbage_options garbage;
+    txm_garbage_result found_garbage = {0};
+    txm_trim_options trim;
+    txm_trim_result trimmed;
+    txm_error err;
+    const txm_color_config *colors = txm_context_color(context);
+    const txm_input bad = {.path = image, .alpha = (txm_alpha)99}, good = {.path = image};
+    txm_settings_init(&settings);
+    settings.alpha = (txm_alpha)99;
+    txm_batch_options_init(&how);
+    how.settings = &settings;
+    ck_assert_int_eq(txm_look_up(colors, image, &settings, &found, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_resolve_image(context, image, &settings, NULL, &resolution, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_inputs_new(NULL, &inputs, &err), TXM_OK);
+    ck_assert_int_eq(txm_batch_new(context, inputs, &how, &batch, &err), TXM_STATUS_USAGE);
+    how.settings = NULL;
+    how.shards = 2;
+    how.shard = 3;
+    ck_assert_int_eq(txm_batch_new(context, inputs, &how, &batch, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_inputs_add_entry(inputs, &bad, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_inputs_add_entry(inputs, &good, &err), TXM_OK);
+    ck_assert_int_eq(txm_inputs_say(inputs, 0, &bad, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_inputs_say(inputs, 1, &good, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_inputs_fail(inputs, 1, &err, NULL), TXM_STATUS_USAGE);
+    txm_inputs_free(&inputs);
+
+    txm_watch_options_init(&watching);
+    watching.settle_s = (double)NAN;
+    ck_assert_int_eq(txm_watch_new(NULL, 0, &watching, &watch, &err), TXM_STATUS_USAGE);
+    txm_garbage_options_init(&garbage);
+    garbage.older_than_s = (double)NAN;
+    ck_assert_int_eq(txm_garbage_collect(".", &garbage, &found_garbage, &err), TXM_STATUS_USAGE);
+    txm_trim_options_init(&trim);
+    ck_assert(trim.older_than_s < 0 && trim.max_bytes == UINT64_MAX); /* nothing goes unless it is asked for */
+    trim.older_than_s = (double)NAN;
+    ck_assert_int_eq(txm_store_trim(".", &trim, &trimmed, &err), TXM_STATUS_USAGE);
+
+    const uint8_t pixels[16] = {0};
+    const txm_picture pictures[] = {{pixels, 4, 0, 1, 4, TXM_TYPE_U8, NULL},
+                                    {pixels, 4, 1, 1, 4, (txm_type)9, NULL},
+                                    {pixels, 4, 2, 1, 4, TXM_TYPE_U8, NULL},
+                                    {NULL, 4, 1, 1, 4, TXM_TYPE_U8, NULL}};
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
+        ck_assert_int_eq(txm_picture_write(temp_file("bad.png"), &pictures[i], &err), TXM_STATUS_USAGE);
+}
+END_TEST
+
+/* Words for enumerators that a newer program, or none, knows. */
+START_TEST(test_unknown_enumerators_have_words)
+{
+    for (int i = -1; i < 10000; i += 5000) {
+        const char *const words[] = {
+            txm_blend_source_name((txm_blend_source)i), txm_blend_state_name((txm_blend_state)i),
+            txm_blend_library_state_name((txm_blend_library_state)i), txm_garbage_name((txm_garbage)i),
+            txm_kept_name((txm_kept)i), txm_severity_name((txm_severity)i), txm_use_name((txm_use)i),
+            txm_tx_state_name((txm_tx_state)i), txm_type_name((txm_type)i), txm_extension_name((txm_extension)i),
+            txm_container_name((txm_container)i), txm_section_state_name((txm_section_state)i),
+            txm_codec_name((txm_codec)i)};
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+            ck_assert_str_eq(words[k], "unknown");
     }
 }
 END_TEST
@@ -358,6 +438,8 @@ int main(void)
     suite_add_tcase(s, tc);
     tcase_add_checked_fixture(tc, begin, end);
     tcase_add_test(tc, test_settings_are_checked);
+    tcase_add_test(tc, test_entries_are_checked);
+    tcase_add_test(tc, test_unknown_enumerators_have_words);
     tcase_add_test(tc, test_devices_are_checked);
     tcase_add_test(tc, test_errors_are_fresh);
     tcase_add_loop_test(tc, test_work_is_shared, 0, 2);

@@ -94,7 +94,7 @@ typedef struct txm_garbage_result {
 
 /* Goes through a folder and its subfolders, or looks at a single file that has the name of a tx file; links are not
  * followed. Single files that fail go to `failed`. NOT_FOUND, DENIED, IO for what was named, UNSUPPORTED for a file of
- * another name, NO_MEMORY, CANCELLED. */
+ * another name, USAGE, NO_MEMORY, CANCELLED. */
 TXM_API txm_status txm_garbage_collect(const char *path, const txm_garbage_options *options, txm_garbage_result *result,
                                        txm_error *err);
 
@@ -128,11 +128,13 @@ typedef struct txm_trim_options {
     void (*removed)(void *user, const char *path, uint64_t bytes, double unused_s);
 } txm_trim_options;
 
-/* Opens options: every member asks for nothing in particular. */
+/* Opens options: nothing is trimmed, whatever its age and size. */
 static inline void txm_trim_options_init(txm_trim_options *options)
 {
     memset(options, 0, sizeof *options);
     options->struct_size = sizeof *options;
+    options->older_than_s = -1;
+    options->max_bytes = UINT64_MAX;
 }
 
 typedef struct txm_trim_result {

@@ -22,12 +22,13 @@
 /* Settings and events, too, which the caller may change afterwards. */
 static txm_status take_options(txm_batch *b, const txm_batch_options *options, txm_error *err)
 {
-    txm_settings_init(&b->settings);
     txm_status status = txm_options_take(&b->options, sizeof b->options, options, "txm_batch_options", err);
     if (!status)
-        status = txm_options_take(&b->settings, sizeof b->settings, b->options.settings, "txm_settings", err);
+        status = txm_settings_take(&b->settings, b->options.settings, err);
     if (!status)
         status = txm_options_take(&b->events, sizeof b->events, b->options.events, "txm_batch_events", err);
+    if (!status && b->options.shard > b->options.shards)
+        status = txm_fail(err, TXM_STATUS_USAGE, "there is no shard %u of %u", b->options.shard, b->options.shards);
     return status;
 }
 

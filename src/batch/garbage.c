@@ -6,6 +6,7 @@
 #include "txmill/garbage.h"
 
 #include <errno.h>
+#include <math.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "core/mem.h"
 #include "core/options.h"
 #include "core/path.h"
+#include "core/words.h"
 #include "txmill/garbage.h"
 
 typedef struct walk {
@@ -34,13 +36,13 @@ typedef struct walk {
 const char *txm_garbage_name(txm_garbage garbage)
 {
     static const char *const names[] = {"orphan", "old-name", "unused", "temporary", "claim"};
-    return garbage < TXM_GARBAGE_COUNT ? names[garbage] : "unknown";
+    return TXM_WORD_OF(names, garbage);
 }
 
 const char *txm_kept_name(txm_kept kept)
 {
     static const char *const names[] = {"used", "young", "unrecognised", "unknown-image", "no-folder", "busy"};
-    return kept < TXM_KEPT_COUNT ? names[kept] : "unknown";
+    return TXM_WORD_OF(names, kept);
 }
 
 static void add(txm_garbage_sum *sum, uint64_t bytes)
@@ -225,6 +227,8 @@ txm_status txm_garbage_collect(const char *path, const txm_garbage_options *opti
     txm_error_clear(err);
     txm_garbage_options o = {0};
     txm_status status = txm_options_take(&o, sizeof o, options, "txm_garbage_options", err);
+    if (status == TXM_OK && isnan(o.older_than_s))
+        status = txm_fail(err, TXM_STATUS_USAGE, "an age that is no number");
     walk w = {.options = &o, .result = result, .now = time(NULL)};
     if (status == TXM_OK && !o.dry_run && !(w.claims = txm_claims_new(NULL)))
         status = txm_fail_errno(err, errno, "cannot start the thread that renews claims");

@@ -77,6 +77,8 @@ txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_
 {
     txm_error_clear(err);
     txm_input e = *entry;
+    if ((unsigned)e.alpha > TXM_ALPHA_AUTO)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no alpha type %d", e.path, (int)e.alpha);
     if (!TXM_GROW(inputs->items, inputs->capacity, inputs->count))
         return txm_no_memory(err, NULL);
     /* Paths differ, the rest repeats. */
@@ -102,10 +104,17 @@ txm_status txm_inputs_add_failure(txm_inputs *inputs, const char *path, const tx
     return txm_inputs_add_entry(inputs, &e, err);
 }
 
+static txm_status no_input(const txm_inputs *inputs, size_t index, txm_error *err)
+{
+    return txm_fail(err, TXM_STATUS_USAGE, "there is no input %zu of %zu", index, inputs->count);
+}
+
 /* For failures that are found later, such as a project file that cannot be read. */
 txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *failure, txm_error *err)
 {
     txm_error_clear(err);
+    if (index >= inputs->count)
+        return no_input(inputs, index, err);
     txm_input *e = &inputs->items[index];
     const char *message = txm_names_put(&inputs->names, failure->message);
     if (!message)
@@ -119,7 +128,11 @@ txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *fa
 txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *said, txm_error *err)
 {
     txm_error_clear(err);
+    if (index >= inputs->count)
+        return no_input(inputs, index, err);
     txm_input s = *said, *e = &inputs->items[index];
+    if ((unsigned)s.alpha > TXM_ALPHA_AUTO)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no alpha type %d", e->path, (int)s.alpha);
     if (!keep(inputs, &s.colorspace) || !keep(inputs, &s.working_space) || !keep(inputs, &s.cache_dir) ||
         !keep(inputs, &s.decided_by))
         return txm_no_memory(err, NULL);

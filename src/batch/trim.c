@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,8 @@ txm_status txm_store_trim(const char *store, const txm_trim_options *options, tx
     txm_error_clear(err);
     txm_trim_options own = {.struct_size = sizeof(txm_trim_options), .older_than_s = -1, .max_bytes = UINT64_MAX};
     txm_status status = txm_options_take(&own, sizeof own, options, "txm_trim_options", err);
+    if (status == TXM_OK && isnan(own.older_than_s))
+        status = txm_fail(err, TXM_STATUS_USAGE, "an age that is no number");
     if (status != TXM_OK)
         return status;
     options = &own;

@@ -16,6 +16,7 @@
 #include "core/mem.h"
 #include "core/options.h"
 #include "core/path.h"
+#include "core/words.h"
 
 /* Two reasons for one failure: no memory, or more of it than a scene may take. */
 txm_status txm_blend_exhausted(const txm_blend *blend, txm_error *err)
@@ -164,13 +165,13 @@ const char *txm_blend_source_name(txm_blend_source source)
 const char *txm_blend_state_name(txm_blend_state state)
 {
     static const char *const names[] = {"ready", "missing", "packed", "no-path", "no-file"};
-    return names[state];
+    return TXM_WORD_OF(names, state);
 }
 
 const char *txm_blend_library_state_name(txm_blend_library_state state)
 {
     static const char *const names[] = {"read", "packed", "missing", "broken"};
-    return names[state];
+    return TXM_WORD_OF(names, state);
 }
 
 /* ---- entries ----------------------------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@
 #include "container/section_reader.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/words.h"
 
 /* Maps the whole file. */
 static txm_status map_file(txm_tx *tx, int fd, txm_error *err)
@@ -77,27 +78,22 @@ txm_status txm_tx_settle(const txm_tx *tx, txm_status status, txm_error *err)
     return fail_lost(tx, err);
 }
 
-static const char *word_of(const char *const *words, unsigned count, unsigned value)
-{
-    return value < count ? words[value] : "unknown";
-}
-
 const char *txm_extension_name(txm_extension extension)
 {
     static const char *const words[] = {"repeat", "extend", "clip", "mirror"};
-    return word_of(words, 4, (unsigned)extension);
+    return TXM_WORD_OF(words, extension);
 }
 
 const char *txm_container_name(txm_container container)
 {
     static const char *const words[] = {"TIFF", "OpenEXR"};
-    return word_of(words, 2, (unsigned)container);
+    return TXM_WORD_OF(words, container);
 }
 
 const char *txm_section_state_name(txm_section_state state)
 {
     static const char *const words[] = {"none", "valid", "stale", "damaged", "newer"};
-    return word_of(words, 5, (unsigned)state);
+    return TXM_WORD_OF(words, state);
 }
 
 bool txm_tx_catch_fault(void *address)

@@ -25,28 +25,6 @@
 #include "core/options.h"
 #include "core/path.h"
 
-/* Bounds are the libraries': deflate to 12, zstd to 19, since the levels above take memory that no tile needs. */
-static txm_status check_compression(const txm_compression *c, txm_error *err)
-{
-    static const int highest[] = {[TXM_CODEC_ZIP] = 12, [TXM_CODEC_ZSTD] = 19, [TXM_CODEC_NONE] = 0};
-    if ((unsigned)c->codec > TXM_CODEC_NONE)
-        return txm_fail(err, TXM_STATUS_USAGE, "there is no compression %d", (int)c->codec);
-    if (c->level < 0 || c->level > highest[c->codec])
-        return txm_fail(err, TXM_STATUS_USAGE, "compression level %d: use 0 to %d", c->level, highest[c->codec]);
-    return TXM_OK;
-}
-
-/* Programs may set anything; what came from a command line was checked before. */
-static txm_status check_settings(const txm_settings *s, txm_error *err)
-{
-    if (s->tile_px < TXM_MIN_TILE_PX || s->tile_px > TXM_MAX_TILE_PX || (s->tile_px & (s->tile_px - 1)))
-        return txm_fail(err, TXM_STATUS_USAGE, "tile size %u: use a power of two from %d to %d", s->tile_px,
-                        TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
-    if ((unsigned)s->alpha > TXM_ALPHA_AUTO)
-        return txm_fail(err, TXM_STATUS_USAGE, "there is no alpha type %d", (int)s->alpha);
-    return check_compression(&s->compression, err);
-}
-
 /* What Blender itself would write has neither borders nor dropped channels. */
 static txm_settings effective(const txm_settings *settings)
 {
@@ -378,8 +356,7 @@ txm_status txm_convert(txm_context *context, const char *source, const txm_setti
     txm_settings s;
     txm_convert_options o = {0};
     memset(result, 0, sizeof *result);
-    txm_settings_init(&s);
-    txm_status status = txm_options_take(&s, sizeof s, settings, "txm_settings", err);
+    txm_status status = txm_settings_take(&s, settings, err);
     if (!status)
         status = txm_options_take(&o, sizeof o, options, "txm_convert_options", err);
     return status ? status : txm_convert_hooked(context, source, &s, &o, NULL, result, err);
@@ -398,7 +375,7 @@ txm_status txm_convert_hooked(txm_context *context, const char *source, const tx
                     .options = options ? options : &no_options,
                     .hooks = hooks};
     memset(result, 0, sizeof *result);
-    txm_status status = check_settings(&c.settings, err);
+    txm_status status = txm_settings_in_bounds(&c.settings, err);
     if (!status)
         status = run(&c, result, err);
     txm_source_close(&c.source);

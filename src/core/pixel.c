@@ -9,11 +9,12 @@
 #include <stddef.h>
 
 #include "core/density.h"
+#include "core/words.h"
 
 const char *txm_type_name(txm_type type)
 {
     static const char *const names[] = {"uint8", "uint16", "half", "float"};
-    return names[(unsigned)type <= TXM_TYPE_FLOAT ? type : TXM_TYPE_FLOAT];
+    return TXM_WORD_OF(names, type);
 }
 
 /* Halved, rounded down, until the longer side is 1. */

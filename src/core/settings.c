@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Words of the alpha types, default settings.
+ * Words of the alpha types, default settings, bounds of settings.
  *
  * The words of the options and those stored in files differ; both are in one table, so that neither can be forgotten
  * when a type is added.
@@ -9,7 +9,9 @@
 
 #include <string.h>
 
+#include "core/fail.h"
 #include "core/options.h"
+#include "core/words.h"
 #include "txmill/pixel.h"
 
 static const struct {
@@ -54,11 +56,40 @@ bool txm_alpha_parse(const char *word, txm_alpha *out)
 const char *txm_codec_name(txm_codec codec)
 {
     static const char *const codecs[] = {"zip", "zstd", "none"};
-    return (unsigned)codec < 3 ? codecs[codec] : "unknown";
+    return TXM_WORD_OF(codecs, codec);
 }
 
 void txm_settings_init_sized(txm_settings *settings, size_t struct_size)
 {
     txm_settings all = {.struct_size = struct_size, .mono = true, .borders = true, .tile_px = TXM_DEFAULT_TILE_PX};
     txm_options_open(settings, struct_size, &all, sizeof all);
+}
+
+/* Bounds are the libraries': deflate to 12, zstd to 19, since the levels above take memory that no tile needs. */
+static txm_status check_compression(const txm_compression *c, txm_error *err)
+{
+    static const int highest[] = {[TXM_CODEC_ZIP] = 12, [TXM_CODEC_ZSTD] = 19, [TXM_CODEC_NONE] = 0};
+    if ((unsigned)c->codec > TXM_CODEC_NONE)
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no compression %d", (int)c->codec);
+    if (c->level < 0 || c->level > highest[c->codec])
+        return txm_fail(err, TXM_STATUS_USAGE, "compression level %d: use 0 to %d", c->level, highest[c->codec]);
+    return TXM_OK;
+}
+
+/* Programs may set anything; what came from a command line was checked before. */
+txm_status txm_settings_in_bounds(const txm_settings *s, txm_error *err)
+{
+    if (s->tile_px < TXM_MIN_TILE_PX || s->tile_px > TXM_MAX_TILE_PX || (s->tile_px & (s->tile_px - 1)))
+        return txm_fail(err, TXM_STATUS_USAGE, "tile size %u: use a power of two from %d to %d", s->tile_px,
+                        TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
+    if ((unsigned)s->alpha > TXM_ALPHA_AUTO)
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no alpha type %d", (int)s->alpha);
+    return check_compression(&s->compression, err);
+}
+
+txm_status txm_settings_take(txm_settings *own, const txm_settings *given, txm_error *err)
+{
+    txm_settings_init(own);
+    txm_status status = txm_options_take(own, sizeof *own, given, "txm_settings", err);
+    return status == TXM_OK ? txm_settings_in_bounds(own, err) : status;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/text.h"
+#include "core/words.h"
 
 static const txm_finding_kind kinds[] = {
 #define FINDING(name, id, severity, meaning) {id, TXM_SEVERITY_##severity, meaning},
@@ -23,7 +24,7 @@ static const txm_finding_kind kinds[] = {
 const char *txm_severity_name(txm_severity severity)
 {
     static const char *const names[] = {"note", "warning", "error"};
-    return names[severity];
+    return TXM_WORD_OF(names, severity);
 }
 
 /* All kinds in the order of the table, which is that of reports: the manual page is made from it. */

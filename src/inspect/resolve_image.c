@@ -23,6 +23,7 @@
 #include "core/mem.h"
 #include "core/options.h"
 #include "core/path.h"
+#include "core/words.h"
 #include "source/defaults.h"
 #include "source/source.h"
 #include "txmill/inspect.h"
@@ -30,7 +31,7 @@
 const char *txm_tx_state_name(txm_tx_state state)
 {
     static const char *const names[] = {"fresh", "source", "outdated", "unusable", "missing"};
-    return names[state];
+    return TXM_WORD_OF(names, state);
 }
 
 void txm_resolution_clear(txm_resolution *r)
@@ -316,8 +317,7 @@ txm_status txm_resolve_image(txm_context *context, const char *image, const txm_
     txm_source *source = NULL;
     txm_settings s;
     memset(out, 0, sizeof *out);
-    txm_settings_init(&s);
-    txm_status status = txm_options_take(&s, sizeof s, settings, "txm_settings", err);
+    txm_status status = txm_settings_take(&s, settings, err);
     if (!status)
         status = txm_options_take(&r.how, sizeof r.how, options, "txm_resolve_options", err);
     if (!status)
@@ -330,7 +330,8 @@ txm_status txm_resolve_image(txm_context *context, const char *image, const txm_
     return status;
 }
 
-/* ---- look-ups without more of an image than its header ------------------------------------------------------------- */
+/* ---- look-ups without more of an image than its header -------------------------------------------------------------
+ */
 
 /* For programs that want to know what 'default' will mean, before they choose anything else. */
 txm_status txm_image_defaults(const txm_color_config *config, const char *image, const char **colorspace,
@@ -357,8 +358,7 @@ txm_status txm_look_up(const txm_color_config *config, const char *image, const 
     txm_alpha default_alpha = TXM_ALPHA_STRAIGHT;
     txm_settings s;
     *out = (txm_found){0};
-    txm_settings_init(&s);
-    txm_status status = txm_options_take(&s, sizeof s, settings, "txm_settings", err);
+    txm_status status = txm_settings_take(&s, settings, err);
     bool no_space = !s.colorspace || !strcmp(s.colorspace, "default");
     if (status == TXM_OK && (no_space || s.alpha == TXM_ALPHA_DEFAULT))
         status = txm_image_defaults(config, image, &default_space, &default_alpha, err);

@@ -11,12 +11,13 @@
 #include "inspect/findings.h"
 
 #include "core/options.h"
+#include "core/words.h"
 
 const char *txm_use_name(txm_use use)
 {
     static const char *const names[] = {"unreadable", "refused",  "name",   "outdated",
                                         "damaged",    "no-image", "direct", "loaded"};
-    return names[use];
+    return TXM_WORD_OF(names, use);
 }
 
 /* What a kind of finding means for the use of a file; TXM_USE_LOADED where it changes nothing. */

@@ -63,9 +63,25 @@ static txm_status receive_file(txm_worker *w, const char *name, txm_bytes *out, 
 }
 
 /* A worker that failed is not used again. */
+/* Programs may hand over anything; the worker reads rows of this size. */
+static txm_status check(const char *name, const txm_picture *p, txm_error *err)
+{
+    if ((unsigned)p->type > TXM_TYPE_FLOAT)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no sample type %d", name, (int)p->type);
+    if (!p->pixels || !p->width || !p->height || !p->channels)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: %u x %u px of %u channels are no picture", name, p->width,
+                        p->height, p->channels);
+    if (p->stride_bytes < txm_mul(txm_mul(p->width, p->channels), txm_type_bytes(p->type)))
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: rows of %zu bytes hold no %u px of %u channels", name,
+                        p->stride_bytes, p->width, p->channels);
+    return TXM_OK;
+}
+
 txm_status txm_picture_encode_bytes(const char *name, const txm_picture *picture, txm_bytes *out, txm_error *err)
 {
     txm_error own = {0};
+    if (check(name, picture, err) != TXM_OK)
+        return TXM_STATUS_USAGE;
     txm_worker *worker = NULL;
     txm_status status = txm_worker_get(&worker, &own);
     if (status != TXM_OK)
