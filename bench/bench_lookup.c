@@ -146,9 +146,10 @@ static void ours(const pattern *p, size_t begin, size_t end)
     for (int k = 0; k < BATCH; k++)
         random[k] = 4711u * (uint32_t)(k + 1);
     if (p->call == ONE_BY_ONE) {
+        const float *u = bench.in[0], *v = bench.in[1], *dudx = bench.in[2], *dvdx = bench.in[3], *dudy = bench.in[4],
+                    *dvdy = bench.in[5];
         for (size_t i = begin; i < end; i++) {
-            txm_lookup at = {bench.in[0][i], bench.in[1][i], bench.in[2][i],
-                             bench.in[3][i], bench.in[4][i], bench.in[5][i]};
+            txm_lookup at = {u[i], v[i], dudx[i], dvdx[i], dudy[i], dvdy[i]};
             if (txm_sample(view, bench.id, &how, &at, &lane, out[0]) != TXM_LOOK_RESIDENT)
                 die("a tile is missing");
             sum += out[0][0];

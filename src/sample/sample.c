@@ -30,16 +30,46 @@ const txm_sample_ops *txm_sample_ops_isa(const char *isa)
     return NULL;
 }
 
-/* Chosen on the first look-up: whoever comes at the same time chooses the same. */
+static txm_look choose_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                              txm_lane *lane, float out[4]);
+static txm_look choose_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                txm_lane *lane, float out[4], float du[4], float dv[4]);
+static txm_look choose_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                const txm_lookups *batch, txm_lane *lane);
+
+/* Until the first look-up a table of functions that choose one for this machine; whoever comes at the same time chooses
+ * the same. So a look-up has nothing to ask: it is two loads and a jump away. */
+static const txm_sample_ops choosing = {"none", choose_sample, choose_sample_d, choose_sample_n};
+static const txm_sample_ops *chosen = &choosing;
+
 static const txm_sample_ops *ops(void)
 {
-    static const txm_sample_ops *best;
-    const txm_sample_ops *chosen = __atomic_load_n(&best, __ATOMIC_RELAXED);
-    if (__builtin_expect(!chosen, 0)) {
-        chosen = txm_sample_ops_isa(txm_ops_best()->isa);
-        __atomic_store_n(&best, chosen, __ATOMIC_RELAXED);
-    }
-    return chosen;
+    return __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+}
+
+static const txm_sample_ops *choose(void)
+{
+    const txm_sample_ops *best = txm_sample_ops_isa(txm_ops_best()->isa);
+    __atomic_store_n(&chosen, best, __ATOMIC_RELAXED);
+    return best;
+}
+
+static txm_look choose_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                              txm_lane *lane, float out[4])
+{
+    return choose()->sample(view, texture, how, at, lane, out);
+}
+
+static txm_look choose_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                txm_lane *lane, float out[4], float du[4], float dv[4])
+{
+    return choose()->sample_d(view, texture, how, at, lane, out, du, dv);
+}
+
+static txm_look choose_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                const txm_lookups *batch, txm_lane *lane)
+{
+    return choose()->sample_n(view, texture, how, batch, lane);
 }
 
 txm_look txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,

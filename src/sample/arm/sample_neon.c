@@ -61,9 +61,10 @@ TXM_FAST txm_rgba v4_gather(const float *a, const float *b)
     return (txm_rgba){*a, *b};
 }
 
-TXM_FAST int v4_is_nan(txm_rgba v)
+TXM_FAST int v4_is_placed(txm_rgba uv, v4i tile)
 {
-    return vmaxvq_u32((uint32x4_t)(v != v)) != 0;
+    (void)tile; /* of NaN the conversion makes 0 */
+    return vmaxvq_u32((uint32x4_t)(uv != uv)) == 0;
 }
 
 TXM_FAST v4i v4i_load_two(const uint32_t *p)

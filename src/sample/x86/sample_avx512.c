@@ -32,12 +32,13 @@ TXM_FAST txm_rgba v4_min(txm_rgba a, txm_rgba b)
 
 TXM_FAST txm_rgba v4_gather(const float *a, const float *b)
 {
-    return (txm_rgba)_mm_insert_ps(_mm_load_ss(a), _mm_load_ss(b), 0x10);
+    return (txm_rgba)_mm_insert_ps((__m128)_mm_loadu_si32(a), _mm_load_ss(b), 0x10);
 }
 
-TXM_FAST int v4_is_nan(txm_rgba v)
+TXM_FAST int v4_is_placed(txm_rgba uv, v4i tile)
 {
-    return _mm_movemask_ps(_mm_cmpunord_ps((__m128)v, (__m128)v)) != 0;
+    (void)uv; /* of NaN the conversion makes the least integer, and no other place is negative */
+    return (tile[0] | tile[1]) >= 0;
 }
 
 TXM_FAST v4i v4i_load_two(const uint32_t *p)
