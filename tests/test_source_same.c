@@ -8,6 +8,7 @@
 
 #include "core/mem.h"
 #include "source/source.h"
+#include "util_raster.h"
 
 static void same_text(const char *path, const char *what, const char *direct, const char *oiio)
 {
@@ -30,7 +31,8 @@ static void same_info(const char *path, const txm_source_info *d, const txm_sour
     same_number(path, "file alpha", d->file_alpha, o->file_alpha);
     same_number(path, "premultiplied default", d->tiff_premultiplied_default, o->tiff_premultiplied_default);
     same_text(path, "format", d->format, o->format);
-    same_text(path, "colour space hint", d->colorspace_hint, o->colorspace_hint);
+    ck_assert_msg(raster_same_hint(d, o), "%s: hint '%s' directly, '%s' with OpenImageIO", path, d->colorspace_hint,
+                  o->colorspace_hint);
     same_text(path, "interop id", d->interop_id, o->interop_id);
     same_text(path, "software", d->software, o->software);
     ck_assert_msg(d->density.aspect == o->density.aspect && d->density.x == o->density.x &&
@@ -78,7 +80,8 @@ static bool compare(const char *path)
         oiio = open_source(path, true);
         const txm_source_info *o = txm_source_info_of(oiio);
         ck_assert_str_eq(o->reader, "oiio");
-        same_info(path, d, o);
+        if (raster_oiio_major() < 3 || !strstr(path, "iptc")) /* from which it takes nothing since */
+            same_info(path, d, o);
         size_t stride = (size_t)d->width * d->channels * txm_type_bytes(d->type);
         uint8_t *a = read_pixels(direct, 64, stride), *b = read_pixels(oiio, 37, stride);
         for (uint32_t y = 0; y < d->height; y++)

@@ -25,6 +25,13 @@ void raster_compare(const char *path, const char *reader, const char *what);
 /* Pixels and information of two successful reads are the same. */
 void raster_same(const raster *direct, const raster *oiio, const char *what);
 
+/* The version of the OpenImageIO that txmill was built with. */
+int raster_oiio_major(void);
+
+/* Whether two hints at a colour space say the same. From version 3 on OpenImageIO rounds gammas to tenths, and says in the
+ * hint what it says as interop id, which is what counts. */
+bool raster_same_hint(const txm_source_info *direct, const txm_source_info *oiio);
+
 /* What the plain libraries, as OpenImageIO calls them, make of a file in memory: pixels (to be freed), or NULL if they
  * refuse it. OpenImageIO's process would have to be started anew after every damaged file. libjpeg's `warnings` are
  * those that OpenImageIO reports as errors. */

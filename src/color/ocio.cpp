@@ -122,8 +122,14 @@ void (*before_abort)(bool lacks_memory);
 /* How deep this thread is in calls of OpenColorIO. */
 thread_local unsigned depth;
 struct in_ocio {
-    in_ocio() { depth++; }
-    ~in_ocio() { depth--; }
+    in_ocio()
+    {
+        depth++;
+    }
+    ~in_ocio()
+    {
+        depth--;
+    }
 };
 
 /* Where operator new finds no memory. */
@@ -350,10 +356,8 @@ void txm_ocio_apply_rgb(const txm_ocio_processor *processor, float rgb[3])
     processor->cpu->applyRGB(rgb);
 }
 
-void txm_ocio_apply_rgba(const txm_ocio_processor *processor, float *rgba, size_t count)
+static void apply(const txm_ocio_processor *processor, float *rgba, size_t count)
 {
-    if (count == 0)
-        return;
     try {
         OCIO::PackedImageDesc pixels(rgba, static_cast<long>(count), 1, 4);
         processor->cpu->apply(pixels);
@@ -361,5 +365,20 @@ void txm_ocio_apply_rgba(const txm_ocio_processor *processor, float *rgba, size_
         /* Only memory for its row buffers can be missing, before any pixel is touched. One pixel needs none. */
         for (size_t i = 0; i < count; i++)
             processor->cpu->applyRGBA(rgba + 4 * i);
+    }
+}
+
+/* From version 2.5 on the tables of some curves are applied to four pixels at once, and to what is left of a run by
+ * other arithmetic. The last pixels are filled up to four: a pixel becomes the same whatever the length of its run. */
+void txm_ocio_apply_rgba(const txm_ocio_processor *processor, float *rgba, size_t count)
+{
+    const size_t left = count % 4, whole = count - left;
+    if (whole)
+        apply(processor, rgba, whole);
+    if (left) {
+        float four[4 * 4] = {};
+        memcpy(four, rgba + 4 * whole, left * 4 * sizeof *rgba);
+        apply(processor, four, 4);
+        memcpy(rgba + 4 * whole, four, left * 4 * sizeof *rgba);
     }
 }

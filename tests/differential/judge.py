@@ -109,6 +109,14 @@ def names_in_exr(path):
         return set()
 
 
+def iptc_says(path, text):
+    """Whether the source has this text in an IPTC record."""
+    data = open(path, "rb").read()
+    value = text.encode() if isinstance(text, str) else b""
+    return value and any(b"\x1c\x02" + bytes([record]) + struct.pack(">H", len(value)) + value in data
+                         for record in (80, 116, 120))
+
+
 def intended_metadata(name, theirs, ours, source):
     """The differences that are meant, by field. Returns the reason, or None."""
     if ours is None and name == "openexr:luminancechroma":
@@ -117,6 +125,8 @@ def intended_metadata(name, theirs, ours, source):
         return "of a source's attributes only some are kept"
     if theirs is None and (name == "txmill:ColorSpace" or name == "ImageDescription" and is_our_colorspace(ours)):
         return "txmill:ColorSpace is ours alone"
+    if theirs is None and name in ("level 0 tag 315", "level 0 tag 33432") and iptc_says(source, ours):
+        return "what IPTC says is kept"
     if name in ("txmill:reserved", "type") and theirs is None:
         return "what the writer of our OpenEXR headers needs"
     if name in COPIED_LAYOUT:

@@ -230,21 +230,23 @@ std::string interop_of(const ImageSpec &spec)
     return std::string(spec.get_string_attribute("colorInteropID"));
 }
 
-/* From 3.1 on OpenImageIO names colour spaces by interop ids, says sRGB of BMP files, and nothing of OpenEXR files without
- * an id. The rest of txmill, its own readers among it, has the words of the versions before. */
+/* From 3.1 on OpenImageIO names colour spaces by interop ids, says sRGB of BMP files, and nothing of OpenEXR files
+ * without an id. The rest of txmill, its own readers among it, has the words of the versions before. */
 std::string hint_of(const ImageSpec &spec, const std::string &format)
 {
-    static const char *const words[][2] = {{"srgb_rec709_scene", "sRGB"},    {"lin_rec709_scene", "linear"},
-                                           {"g18_rec709_scene", "Gamma1.8"}, {"g20_rec709_scene", "Gamma2"},
-                                           {"g22_rec709_scene", "Gamma2.2"}, {"g24_rec709_scene", "Gamma2.4"}};
+    int tenths = 0, end = 0;
     const std::string hint = std::string(spec.get_string_attribute("oiio:ColorSpace"));
     if (format == "openexr")
         return "Linear";
     if (format == "bmp")
         return "";
-    for (const auto &word : words)
-        if (hint == word[0])
-            return word[1];
+    if (hint == "srgb_rec709_scene")
+        return "sRGB";
+    if (hint == "lin_rec709_scene")
+        return "linear";
+    if (sscanf(hint.c_str(), "g%d_rec709_scene%n", &tenths, &end) == 1 && end == static_cast<int>(hint.size()))
+        return tenths % 10 ? OIIO::Strutil::sprintf("Gamma%d.%d", tenths / 10, tenths % 10)
+                           : OIIO::Strutil::sprintf("Gamma%d", tenths / 10);
     return hint;
 }
 
@@ -610,6 +612,10 @@ txm_status encoder_begin(const char *name, const txm_picture *picture, void **se
         e->row_bytes = e->pixel_bytes * picture->width;
         e->spec =
             ImageSpec(static_cast<int>(picture->width), static_cast<int>(picture->height), channels - drop, e->type);
+        /* From version 3 on OpenImageIO writes floats as PFM whatever the file is called. */
+        if (e->format == "pnm" && e->type.is_floating_point() &&
+            !OIIO::Strutil::iends_with(OIIO::string_view(name), ".pfm"))
+            e->spec.set_format(TypeDesc::UINT8);
         if (picture->colorspace)
             e->spec.attribute("oiio:ColorSpace", picture->colorspace);
         e->spec.attribute("Software", TXM_PICTURE_MARK " " TXM_VERSION);
@@ -626,10 +632,15 @@ txm_status encoder_rows(void *self, uint32_t y, uint32_t rows, const void *data,
     const int begin = static_cast<int>(y), end = static_cast<int>(y + rows);
     return encoding(err, [&]() -> txm_status {
         /* IFF alone is written in tiles, of 64 rows: what the worker has at a time. */
-        const bool done =
-            e.out->spec().tile_width
-                ? e.out->write_tiles(0, e.spec.width, begin, end, 0, 1, e.type, data, e.pixel_bytes, e.row_bytes)
-                : e.out->write_scanlines(begin, end, 0, e.type, data, e.pixel_bytes, e.row_bytes);
+        bool done = true;
+        if (e.out->spec().tile_width)
+            done = e.out->write_tiles(0, e.spec.width, begin, end, 0, 1, e.type, data, e.pixel_bytes, e.row_bytes);
+        else if (e.format != "pnm")
+            done = e.out->write_scanlines(begin, end, 0, e.type, data, e.pixel_bytes, e.row_bytes);
+        /* Of floats, OpenImageIO 3.1 writes the rows of a call in reverse order. */
+        for (int row = begin; e.format == "pnm" && row < end && done; row++)
+            done = e.out->write_scanline(row, 0, e.type, static_cast<const char *>(data) + (row - begin) * e.row_bytes,
+                                         e.pixel_bytes);
         if (done)
             return TXM_OK;
         return fail_encoding(e, TXM_STATUS_INTERNAL, err);
