@@ -55,6 +55,10 @@ fits report report run.jsonl
 fits settings settings "$folder"
 fits doctor doctor
 fits devices devices
+if [ -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
+    "$TXMILL" stream render plane "$tx" --size 64x36 --trace "$folder/a_shot_with_a_long_name_sequence_010_shot_0200.trace" -q
+    fits replay replay "$folder"/*.trace
+fi
 fits colorspaces colorspaces
 fits commands --help
 fits mistake-image info "$folder"/*.png

@@ -126,7 +126,8 @@ static const txm_option outputs[] = {
     TXM_OPTION(STRING, "heat-passes", AT(heat_passes), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Write a map of the launches until each pixel was complete"),
     TXM_OPTION(STRING, "html", AT(html), .arg = "FILE", .values = TXM_VALUES_FILE,
-               .help = "Write a page with picture, maps and what each texture cost"),
+               .help = "Write a page with picture, maps and what each texture cost",
+               .more = "With --trace also what caches of other sizes and policies would have read."),
     TXM_OPTION(STRING, "trace", AT(trace), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Write the tiles in the order of their use, for txmill replay"),
     TXM_OPTION(FLAG, "trace-lookups", AT(trace_lookups), .help = "Write the look-ups to the trace, too"),
@@ -399,6 +400,23 @@ static txm_status write_heat(const char *path, const float *map, const txm_rende
     return status;
 }
 
+/* The page, with what other caches would have read where there is a trace. */
+static txm_status write_html(const txm_stream_args *a, const char *name, const txm_render_options *o,
+                             const txm_render_picture *p, txm_error *err)
+{
+    const txm_replay_ask usual = {.keep_epochs = o->cache->keep_epochs, .threads = a->threads};
+    txm_replay_table table = {0};
+    txm_trace *trace = NULL;
+    txm_status status = a->trace ? txm_trace_open(a->trace, &trace, err) : TXM_OK;
+    if (status == TXM_OK && trace)
+        status = txm_replay_table_make(a->trace, trace, &usual, o->cancel, NULL, &table, err);
+    if (status == TXM_OK)
+        status = txm_stream_page(a->html, name, o, p, trace ? &table : NULL, err);
+    txm_replay_table_free(&table);
+    txm_trace_free(&trace);
+    return status;
+}
+
 /* Pictures are written before anything is printed: a failure to write is the result then. */
 static txm_status render(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
                          const txm_render_options *o, txm_error *err)
@@ -416,7 +434,7 @@ static txm_status render(const txm_stream_args *a, const char *name, const txm_r
     if (status == TXM_OK)
         status = write_heat(a->heat_passes, p.passes, &p, err);
     if (status == TXM_OK && a->html)
-        status = txm_stream_page(a->html, name, o, &p, err);
+        status = write_html(a, name, o, &p, err);
     if (status == TXM_OK && a->json)
         txm_stream_json_picture(name, o, &p);
     else if (status == TXM_OK && !a->quiet)

@@ -8,10 +8,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
-#include "container/output.h"
 #include "core/bytes.h"
 #include "core/checksum.h"
 #include "core/endian.h"
@@ -34,8 +34,7 @@ struct txm_trace_lane {
 
 struct txm_trace_writer {
     int fd;
-    char *path, *part; /* its name, and that while it is not complete */
-    uint64_t bytes;
+    char *path, *part; /* its name, and that while it is not complete; NULL: a device or pipe gets it as it comes */
     uint32_t records, launch, epoch;
     bool in_launch; /* something was looked up in it */
     txm_blank blank;
@@ -57,10 +56,14 @@ static void no_memory(struct txm_trace_writer *w)
 /* After a failure nothing more is written. */
 static void write_bytes(struct txm_trace_writer *w, const void *data, size_t bytes)
 {
-    int rc = w->error.status == TXM_OK ? txm_pwrite_all(w->fd, data, bytes, w->bytes) : 0;
-    if (rc)
-        txm_fail_errno(&w->error, rc, "%s: cannot write the trace", w->path);
-    w->bytes += bytes;
+    const uint8_t *from = data;
+    while (bytes && w->error.status == TXM_OK) {
+        ssize_t n = write(w->fd, from, bytes);
+        if (n < 0 && errno != EINTR)
+            txm_fail_errno(&w->error, errno, "%s: cannot write the trace", w->path);
+        from += n > 0 ? n : 0;
+        bytes -= n > 0 ? (size_t)n : 0;
+    }
 }
 
 /* Each block is a frame of its own: a reader can skip it. */
@@ -406,12 +409,15 @@ static void free_writer(struct txm_trace_writer *w)
 static txm_status open_writer(const char *path, uint32_t records, struct txm_trace_writer **out, txm_error *err)
 {
     struct txm_trace_writer *w = txm_calloc(1, sizeof *w);
-    if (!w || !(w->path = txm_strdup(path)) || !(w->part = txm_asprintf("%s.%ld.part", path, (long)getpid()))) {
+    struct stat st;
+    bool beside = stat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode);
+    if (!w || !(w->path = txm_strdup(path)) ||
+        (beside && !(w->part = txm_asprintf("%s.%ld.part", path, (long)getpid())))) {
         if (w)
             free_writer(w);
         return txm_no_memory(err, path);
     }
-    w->fd = open(w->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    w->fd = open(beside ? w->part : path, O_WRONLY | (beside ? O_CREAT | O_TRUNC : 0) | O_CLOEXEC, 0666);
     if (w->fd < 0) {
         txm_status status = txm_fail_errno(err, errno, "%s: cannot write the trace", path);
         free_writer(w);
@@ -483,9 +489,9 @@ txm_status txm_cache_trace_stop(txm_cache *c, txm_error *err)
         return TXM_OK;
     if (close(w->fd) != 0 && w->error.status == TXM_OK)
         txm_fail_errno(&w->error, errno, "%s: cannot write the trace", w->path);
-    if (w->error.status == TXM_OK && rename(w->part, w->path) != 0)
+    if (w->error.status == TXM_OK && w->part && rename(w->part, w->path) != 0)
         txm_fail_errno(&w->error, errno, "%s: cannot write the trace", w->path);
-    if (w->error.status != TXM_OK)
+    if (w->error.status != TXM_OK && w->part)
         unlink(w->part);
     txm_status status = w->error.status == TXM_OK ? TXM_OK : txm_fail_as(err, &w->error);
     free_writer(w);

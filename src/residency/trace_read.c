@@ -63,6 +63,13 @@ static txm_status corrupt(const txm_trace *t, txm_error *err, const char *why)
     return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the trace is damaged: %s", t->path, why);
 }
 
+static txm_status incomplete(const txm_trace *t, txm_error *err)
+{
+    return txm_fail(err, TXM_STATUS_CORRUPT,
+                    "%s: the trace is incomplete: the program that wrote it was stopped, or the file was cut short",
+                    t->path);
+}
+
 static txm_status read_at(const txm_trace *t, uint64_t offset, void *to, size_t bytes, txm_error *err)
 {
     int rc = txm_pread_all(t->fd, to, bytes, offset);
@@ -95,9 +102,7 @@ static txm_status list_blocks(txm_trace *t, txm_error *err)
     uint32_t kind = 0;
     while (kind != TXM_TRACE_BLOCK_END) {
         if (t->bytes - at < sizeof h)
-            return txm_fail(err, TXM_STATUS_CORRUPT,
-                            "%s: the trace is incomplete: the program that wrote it was stopped, or the file was cut "
-                            "short", t->path);
+            return incomplete(t, err);
         txm_status status = read_at(t, at, h, sizeof h, err);
         if (status != TXM_OK)
             return status;
@@ -105,10 +110,12 @@ static txm_status list_blocks(txm_trace *t, txm_error *err)
         kind = txm_load_le32(h);
         const block b = {at, txm_load_le64(h + 16), kind, txm_load_le32(h + 4), txm_load_le32(h + 8),
                          txm_load_le32(h + 12)};
-        if (b.raw > TXM_TRACE_BLOCK_MAX || b.stored > stored_max() || b.stored > t->bytes - at)
+        if (b.raw > TXM_TRACE_BLOCK_MAX || b.stored > stored_max())
             return corrupt(t, err, "a block is too large");
         if (!kind || kind > TXM_TRACE_BLOCK_CONSTANTS)
             return corrupt(t, err, "a block is of no known kind");
+        if (b.stored > t->bytes - at)
+            return incomplete(t, err);
         if (!TXM_GROW(t->blocks, t->block_capacity, t->block_count))
             return txm_no_memory(err, t->path);
         t->blocks[t->block_count++] = b;

@@ -158,6 +158,8 @@ static bool is_of_kind(const char *path, txm_output_kind kind)
         return begins(&h, "TXMTRACE", 8);
     case TXM_OUTPUT_TABLE:
         return begins(&h, "# image\tpart\t", 13);
+    case TXM_OUTPUT_PLOT:
+        return holds(&h, "<!-- made by txmill -->");
     case TXM_OUTPUT_PICTURE:
         if (holds(&h, TXM_PICTURE_MARK) || is_exchange_picture(&h))
             return true;
@@ -201,9 +203,10 @@ static const char *const wanted[] = {"a tx file",
                                      "a log of txmill",
                                      "a text of pixels",
                                      "a trace of tiles",
-                                     "a table of tiles"};
+                                     "a table of tiles",
+                                     "a plot that txmill wrote"};
 static const char *const examples[] = {"wood.tx",  "picture.png",  "page.html", "run.jsonl",
-                                       "tile.txt", "render.trace", "tiles.tsv"};
+                                       "tile.txt", "render.trace", "tiles.tsv",  "plot.svg"};
 
 /* Nearly always `--log *.png` or the like: the shell put an image where the output's name was left out. The
  * message says that, with an example of the right form. */

@@ -8,6 +8,7 @@
 #ifndef TXM_TOOLS_STREAM_ARGS_H
 #define TXM_TOOLS_STREAM_ARGS_H
 #include "tools/inspect/tx_files.h"
+#include "tools/replay/replay_table.h"
 #include "txmill/render.h"
 
 enum { TXM_STREAM_SCHEMA_VERSION = 1 };
@@ -44,7 +45,8 @@ void txm_stream_json_budget(const char *scene, const txm_render_budget *budget);
 /* The tiles of a budget, as a table of tabs. */
 txm_status txm_stream_tiles(const char *path, const txm_render_budget *budget, txm_error *err);
 
-/* A page with the picture, its heat maps, and what each texture cost. */
+/* A page with the picture, its heat maps, what each texture cost, and, unless it is NULL, what other caches would have
+ * read. */
 txm_status txm_stream_page(const char *path, const char *scene, const txm_render_options *options,
-                           const txm_render_picture *picture, txm_error *err);
+                           const txm_render_picture *picture, const txm_replay_table *replay, txm_error *err);
 #endif

@@ -17,7 +17,7 @@
 
 static const char style[] =
     "body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em;color:#222;background:#fff}"
-    "h1{font-size:1.4em}h2{font-size:1.1em;margin:1.6em 0 .4em}img{max-width:100%;display:block;background:#000}"
+    "h1{font-size:1.4em}h2{font-size:1.1em;margin:1.6em 0 .4em}img{max-width:100%;display:block;background:#000}svg{max-width:48em}"
     "figure{margin:0 0 1em}figcaption{color:#666;font-size:.9em}.maps{display:grid;grid-template-columns:repeat(auto-fit,minmax(18em,1fr));gap:1em}"
     "table{border-collapse:collapse;width:100%}th,td{padding:.25em .6em;text-align:right;border-bottom:1px solid #ddd;font-variant-numeric:tabular-nums}"
     "th:first-child,td:first-child{text-align:left;word-break:break-all}"
@@ -115,8 +115,20 @@ static void write_images(FILE *out, const txm_render_picture *p)
     fputs("</table>\n", out);
 }
 
+/* What caches of other sizes and policies would have read. */
+static void write_replay(FILE *out, const txm_replay_table *replay)
+{
+    char *verdict = txm_replay_verdict(replay);
+    fputs("<h2>Other caches</h2>\n<figure>", out);
+    txm_replay_plot(out, replay, false);
+    fputs("<figcaption>", out);
+    txm_html_text(out, verdict);
+    fputs("</figcaption></figure>\n", out);
+    free(verdict);
+}
+
 static txm_status write_page(FILE *out, const char *scene, const txm_render_options *o, const txm_render_picture *p,
-                             txm_error *err)
+                             const txm_replay_table *replay, txm_error *err)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"generator\" content=\"txmill\">"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src ", out);
@@ -136,18 +148,20 @@ static txm_status write_page(FILE *out, const char *scene, const txm_render_opti
     if (status == TXM_OK)
         status = write_map(out, p->passes, p, "Launches until the pixel was complete", err);
     fputs("</div>\n", out);
+    if (replay)
+        write_replay(out, replay);
     write_images(out, p);
     fputs("</body></html>\n", out);
     return status;
 }
 
 txm_status txm_stream_page(const char *path, const char *scene, const txm_render_options *options,
-                           const txm_render_picture *picture, txm_error *err)
+                           const txm_render_picture *picture, const txm_replay_table *replay, txm_error *err)
 {
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
-    txm_status status = out ? write_page(out, scene, options, picture, err) : txm_no_memory(err, path);
+    txm_status status = out ? write_page(out, scene, options, picture, replay, err) : txm_no_memory(err, path);
     if (out && fclose(out) && status == TXM_OK)
         status = txm_no_memory(err, path);
     if (status == TXM_OK)

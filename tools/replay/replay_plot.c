@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The table of a replay as a plot: tiles read over the size of the cache, both by their logarithms, and on the right the
+ * time that they take. */
+#include <math.h>
+#include <stdio.h>
+
+#include "tools/output/html.h"
+#include "tools/replay/replay_table.h"
+
+enum { WIDTH = 760, HEIGHT = 420, LEFT = 86, RIGHT = 664, TOP = 48, BOTTOM = 356 };
+
+/* Of tiles, lru, clock, none, opt: told apart by people who do not see all colours, too. */
+static const char *const colors[TXM_REPLAY_POLICIES] = {"#009e73", "#0072b2", "#d55e00", "#999999", "#cc79a7"};
+static const char *const dashes[TXM_REPLAY_POLICIES] = {"", "", "7 3", "2 3", "10 4 2 4"};
+
+/* Logarithms of what is shown; lowest and highest. */
+typedef struct scale {
+    double low, high;
+} scale;
+
+static double place(scale s, double value, double from, double to)
+{
+    return s.high > s.low ? from + (log2(value) - s.low) / (s.high - s.low) * (to - from) : (from + to) / 2;
+}
+
+static double x_of(scale s, uint64_t bytes)
+{
+    return place(s, (double)bytes, LEFT + 12, RIGHT - 12);
+}
+
+static double y_of(scale s, double reads)
+{
+    return place(s, reads < 1.0 ? 1.0 : reads, BOTTOM, TOP);
+}
+
+static void text(FILE *out, double x, double y, const char *anchor, const char *words)
+{
+    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+    txm_html_text(out, words);
+    fputs("</text>\n", out);
+}
+
+static void line(FILE *out, double x0, double y0, double x1, double y1, const char *opacity)
+{
+    fprintf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"currentColor\" stroke-opacity=\"%s\"/>\n",
+            x0, y0, x1, y1, opacity);
+}
+
+/* ---- axes ---- */
+
+static void draw_sizes(FILE *out, const txm_replay_table *t, scale x)
+{
+    char size[TXM_REPLAY_SIZE_TEXT];
+    double last = -1e9;
+    for (size_t i = 0; i < t->ask.size_count; i++) {
+        double at = x_of(x, t->ask.sizes[i]);
+        line(out, at, TOP, at, BOTTOM, "0.12");
+        if (at - last < 44) /* no room for its name */
+            continue;
+        text(out, at, BOTTOM + 18, "middle", txm_replay_size_text(t->ask.sizes[i], size));
+        last = at;
+    }
+    text(out, (LEFT + RIGHT) / 2, BOTTOM + 42, "middle", "size of the cache");
+}
+
+static void draw_reads(FILE *out, const txm_replay_table *t, scale y)
+{
+    const double read = t->ask.read_seconds;
+    const int steps = y.high - y.low < 4 ? 1 : 0; /* 1, 2, 5, 10 ... of a short axis, else 1, 10, 100 ... */
+    static const double of_ten[] = {1, 2, 5};
+    char words[32];
+    for (double ten = pow(10, floor(y.low * log10(2))); ten <= exp2(y.high); ten *= 10)
+        for (int k = 0; k < (steps ? 3 : 1); k++) {
+            double reads = ten * of_ten[k], at = y_of(y, reads), seconds = reads * read;
+            if (log2(reads) < y.low - 1e-9 || log2(reads) > y.high + 1e-9)
+                continue;
+            line(out, LEFT, at, RIGHT, at, "0.12");
+            snprintf(words, sizeof words, "%.0f", reads);
+            text(out, LEFT - 8, at + 4, "end", words);
+            snprintf(words, sizeof words, seconds < 1 ? "%.3g ms" : "%.3g s", seconds < 1 ? 1e3 * seconds : seconds);
+            if (read > 0)
+                text(out, RIGHT + 8, at + 4, "start", words);
+        }
+    text(out, LEFT - 8, TOP - 16, "end", "tiles read");
+    if (read > 0)
+        text(out, RIGHT + 8, TOP - 16, "start", "time");
+    line(out, LEFT, TOP, LEFT, BOTTOM, "0.6");
+    line(out, LEFT, BOTTOM, RIGHT, BOTTOM, "0.6");
+}
+
+/* ---- curves ---- */
+
+static void draw_policy(FILE *out, const txm_replay_table *t, size_t policy, scale x, scale y)
+{
+    const uint32_t which = t->ask.policies[policy];
+    fprintf(out, "<g stroke=\"%s\" fill=\"%s\">\n<polyline fill=\"none\" stroke-width=\"2\" stroke-dasharray=\"%s\" points=\"",
+            colors[which], colors[which], *dashes[which] ? dashes[which] : "none");
+    for (size_t i = 0; i < t->ask.size_count; i++)
+        fprintf(out, "%s%.1f,%.1f", i ? " " : "", x_of(x, t->ask.sizes[i]),
+                y_of(y, (double)txm_replay_counts_at(t, i, policy)->reads));
+    fputs("\"/>\n", out);
+    for (size_t i = 0; i < t->ask.size_count; i++) {
+        const txm_replay_counts *c = txm_replay_counts_at(t, i, policy);
+        char size[TXM_REPLAY_SIZE_TEXT];
+        fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>%s, %s: %llu tiles read, %.3g s</title></circle>\n",
+                x_of(x, t->ask.sizes[i]), y_of(y, (double)c->reads), txm_replay_policy_name(which),
+                txm_replay_size_text(t->ask.sizes[i], size), (unsigned long long)c->reads, txm_replay_seconds(t, c));
+    }
+    double at = LEFT + 120 + 84 * (double)policy;
+    fprintf(out, "<line x1=\"%.0f\" y1=\"%d\" x2=\"%.0f\" y2=\"%d\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n</g>\n", at,
+            TOP - 20, at + 30, TOP - 20, *dashes[which] ? dashes[which] : "none");
+    text(out, at + 36, TOP - 16, "start", txm_replay_policy_name(which));
+}
+
+void txm_replay_plot(FILE *out, const txm_replay_table *t, int alone)
+{
+    scale x = {1e9, -1e9}, y = {1e9, -1e9};
+    for (size_t i = 0; i < t->ask.size_count; i++) {
+        double size = log2((double)t->ask.sizes[i]);
+        x = (scale){fmin(x.low, size), fmax(x.high, size)};
+        for (size_t k = 0; k < t->ask.policy_count; k++) {
+            double reads = log2(fmax(1.0, (double)txm_replay_counts_at(t, i, k)->reads));
+            y = (scale){fmin(y.low, reads), fmax(y.high, reads)};
+        }
+    }
+    /* All tiles once is the bottom that matters; some air round the curves. */
+    y = (scale){fmax(0.0, y.low - 0.15), y.high + 0.15};
+    if (alone)
+        fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- made by txmill -->\n", out);
+    fprintf(out, "<svg %sviewBox=\"0 0 %d %d\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"13\" "
+                 "fill=\"currentColor\"%s>\n<title>Tiles read over the size of the cache</title>\n",
+            alone ? "xmlns=\"http://www.w3.org/2000/svg\" " : "", WIDTH, HEIGHT, alone ? " color=\"#222\"" : "");
+    if (alone)
+        fprintf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", WIDTH, HEIGHT);
+    draw_reads(out, t, y);
+    draw_sizes(out, t, x);
+    for (size_t k = 0; k < t->ask.policy_count; k++)
+        draw_policy(out, t, k, x, y);
+    fputs("</svg>\n", out);
+}
