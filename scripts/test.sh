@@ -72,9 +72,7 @@ fi
 
 part "faults, $fault_seconds s"
 if [ "$fault_seconds" -gt 0 ]; then
-    # Left out: the scenarios whose open cases docs/reliability.md lists. A random sample meets them now and then.
-    counted make -s -j"$jobs" check-faults FAULT_SECONDS="$fault_seconds" \
-        FAULTS="--only '!(resolve-touch|watch|extract*|tile-sheet|diff-picture|scene-packed)'"
+    counted make -s -j"$jobs" check-faults FAULT_SECONDS="$fault_seconds"
 else
     skipped=$((skipped + 1))
     echo "skip faults (FAULT_SECONDS=0)"

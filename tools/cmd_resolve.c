@@ -74,13 +74,11 @@ static bool is_loaded(const txm_resolution *r)
 /* The state first; below it what explains it: the two times, or the files that are there under other names. */
 static void print_text(const char *image, const txm_resolution *r)
 {
-    char image_time[TXM_TIME_BYTES], tx_time[TXM_TIME_BYTES];
-    char *shown = txm_path_shown(r->path), *state = txm_asprintf("%s%s", txm_tx_state_name(r->state),
-                                                                   r->touched ? " (touched)" : "");
-    txm_print_line(image, is_loaded(r) ? TXM_GOOD : TXM_BAD, state ? state : txm_tx_state_name(r->state),
-                   shown ? shown : r->path);
+    char image_time[TXM_TIME_BYTES], tx_time[TXM_TIME_BYTES], state[64];
+    char *shown = txm_path_shown(r->path);
+    snprintf(state, sizeof state, "%s%s", txm_tx_state_name(r->state), r->touched ? " (touched)" : "");
+    txm_print_line(image, is_loaded(r) ? TXM_GOOD : TXM_BAD, state, shown ? shown : r->path);
     free(shown);
-    free(state);
     if (r->state == TXM_TX_STATE_OUTDATED)
         printf("  the image is of %s, the tx file of %s\n", txm_time_text(r->image_time, image_time),
                txm_time_text(r->tx_time, tx_time));

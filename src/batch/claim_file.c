@@ -241,7 +241,7 @@ bool txm_claim_file_break(const char *path, const txm_claim_note *note)
         rc = take_right(right);
     bool broken = rc == 0 && remove_same(path, note);
     if (rc == 0)
-        unlink(right);
+        txm_owned_remove(right);
     free(right);
     return broken;
 }
@@ -268,7 +268,7 @@ bool txm_server_clock(const char *folder, struct timespec *now)
         if (known)
             *now = st.st_mtim;
         close(fd);
-        unlink(probe);
+        txm_owned_remove(probe);
     }
     free(probe);
     return known;

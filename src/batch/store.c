@@ -69,7 +69,7 @@ static int hard_link(const char *from, const char *target)
         if (rename(temp, target) != 0)
             rc = errno;
         /* Renaming one name of a file over another of the same file does nothing: the first one is left. */
-        unlink(temp);
+        txm_owned_remove(temp);
     }
     free(temp);
     free(dir);
@@ -134,8 +134,9 @@ static txm_status check_whole(const char *object, txm_error *err)
         return TXM_OK;
     if (status != TXM_OK && status != TXM_STATUS_CORRUPT && status != TXM_STATUS_UNSUPPORTED)
         return txm_fail(err, status, "%s", own.message);
-    unlink(object);
-    return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the stored file is damaged and was removed", object);
+    bool gone = txm_owned_remove(object);
+    return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the stored file is damaged and %s", object,
+                    gone ? "was removed" : "cannot be removed");
 }
 
 /* The time of the image is given to the copy, since Cycles compares times. */

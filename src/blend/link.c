@@ -18,6 +18,7 @@
 #include "blend/scene_scan.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/owner.h"
 #include "core/path.h"
 
 /* A data-block to visit. */
@@ -59,19 +60,6 @@ static txm_status copy_packed(txm_stream *from, const txm_packed *packed, int fd
     return status;
 }
 
-/* An unlinked temporary file, below $TMPDIR or /tmp; -1 with errno. */
-static int temporary(void)
-{
-    const char *folder = getenv("TMPDIR");
-    char *name = txm_asprintf("%s/txmill-packed-XXXXXX", folder && *folder ? folder : "/tmp");
-    int fd = name ? mkostemp(name, O_CLOEXEC) : -1;
-    if (fd >= 0) {
-        unlink(name);
-    }
-    free(name);
-    return fd;
-}
-
 /* Streams need to seek, and packed data may be compressed inside of a compressed file: it is written out once. */
 static txm_status open_packed(const txm_blend *blend, const txm_blend_file *file, txm_stream **out, txm_error *err)
 {
@@ -80,7 +68,8 @@ static txm_status open_packed(const txm_blend *blend, const txm_blend_file *file
     if (status != TXM_OK) {
         return status;
     }
-    int fd = temporary();
+    const char *folder = getenv("TMPDIR");
+    int fd = txm_nameless_file(folder && *folder ? folder : "/tmp", "packed");
     if (fd < 0) {
         status = txm_fail_errno(err, errno, "%s: cannot make a temporary file for a packed library (set TMPDIR)",
                                 file->path);

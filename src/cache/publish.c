@@ -61,7 +61,7 @@ void txm_publish_abort_all(void)
     for (int i = 0; i < SLOTS; i++) {
         char *temp = atomic_load(&live[i]);
         if (temp)
-            unlink(temp);
+            txm_owned_remove(temp);
     }
 }
 
@@ -156,7 +156,7 @@ static int open_temp(txm_publish *p)
         p->slot = take_slot(p->temp);
         p->fd = open(p->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (p->fd >= 0 && atomic_load(&aborted)) {
-            unlink(p->temp);
+            txm_owned_remove(p->temp);
             return ECANCELED;
         }
         if (p->fd >= 0)
@@ -333,7 +333,7 @@ txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtim
         return TXM_OK;
     }
     txm_status status = fail(err, rc, p, what);
-    unlink(p->temp);
+    txm_owned_remove(p->temp);
     discard(p);
     return status;
 }
@@ -341,7 +341,7 @@ txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtim
 void txm_publish_abort(txm_publish **publish)
 {
     if (publish && *publish) {
-        unlink((*publish)->temp);
+        txm_owned_remove((*publish)->temp);
         discard(*publish);
         *publish = NULL;
     }

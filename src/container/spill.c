@@ -21,6 +21,7 @@
 #include "container/output.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/owner.h"
 
 enum { FIRST_BYTES = 1 << 16, WINDOW_BYTES = 1 << 18 };
 
@@ -70,28 +71,10 @@ uint64_t txm_spill_size(const txm_spill *s)
     return s->used + (s->fd >= 0 ? txm_output_end(&s->file) : 0);
 }
 
-/* A file without a name. Not every file system (NFS, FUSE) knows O_TMPFILE: there one is made and unlinked at once. */
-static int open_unnamed(const char *dir)
-{
-    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0 || errno == ENOENT || errno == EACCES || errno == EROFS)
-        return fd;
-    char *path = txm_asprintf("%s/.txmill-spill-XXXXXX", dir);
-    if (!path) {
-        errno = ENOMEM;
-        return -1;
-    }
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    free(path);
-    return fd;
-}
-
 /* In the folder of the target: there is room for the file, and often none in /tmp. */
 static txm_status open_file(txm_spill *s, txm_error *err)
 {
-    s->fd = open_unnamed(s->dir);
+    s->fd = txm_nameless_file(s->dir, "spill");
     if (s->fd < 0)
         return txm_fail_errno(err, errno, "%s: cannot make a temporary file", s->dir);
     char *name = txm_asprintf("%s: temporary file", s->dir);

@@ -9,6 +9,7 @@
 #include "core/owner.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -155,14 +156,31 @@ char *txm_owned_path(const char *folder, const char *what, const char *suffix)
     return path;
 }
 
-/* The names of files and hosts may hold dots and dashes, so every dot may be where the owner begins. Only an owner of
- * this very host and kernel can be known to be dead: a wrong guess is somebody elsewhere. */
 bool txm_owned_remove(const char *path)
 {
     for (int i = 0; i < 3; i++)
         if (unlink(path) == 0 || errno == ENOENT)
             return true;
     return false;
+}
+
+int txm_nameless_file(const char *folder, const char *what)
+{
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0 || errno == ENOENT || errno == EACCES || errno == EROFS)
+        return fd;
+    char *path = txm_owned_path(folder, what, ".txm-tmp");
+    if (!path) {
+        errno = ENOMEM;
+        return -1;
+    }
+    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int why = errno;
+    if (fd >= 0)
+        txm_owned_remove(path);
+    free(path);
+    errno = why;
+    return fd;
 }
 
 /* The owner is read from the end: what comes before may hold dots and dashes. */

@@ -25,8 +25,8 @@ typedef bool (*word_fn)(void *user, const char *word); /* true: found, stop */
 typedef struct search {
     const char *name;  /* file name of the tx file */
     char *source_name; /* its first part */
-    const char *source;
-    char *dir; /* of the tx file, absolute: NULL if names with places are not tried */
+    char *source;      /* absolute */
+    char *dir;         /* of the tx file, absolute; both are NULL if names with places are not tried */
     const txm_color_config *config;
     const char *xyz;
     txm_name_match *match;
@@ -134,7 +134,7 @@ txm_status txm_name_search(txm_context *context, const char *tx_path, const char
     size_t source_bytes = 0;
     unsigned version;
     char md5[33];
-    search s = {.name = txm_path_base(tx_path), .source = source, .config = txm_context_color(context), .match = match};
+    search s = {.name = txm_path_base(tx_path), .config = txm_context_color(context), .match = match};
     const char *own = txm_color_xyz_to_scene_linear_text(s.config);
     txm_status status = TXM_OK;
     *found = false;
@@ -142,7 +142,7 @@ txm_status txm_name_search(txm_context *context, const char *tx_path, const char
         return TXM_OK;
     s.source_name = txm_strndup(s.name, source_bytes);
     bool with_place = source && s.source_name && !strcmp(txm_path_base(source), s.source_name);
-    if (with_place)
+    if (with_place && (s.source = txm_path_absolute(source)))
         s.dir = absolute_folder(tx_path);
     s.exhausted = !s.source_name || (with_place && !s.dir);
     s.xyz = own;
@@ -156,6 +156,7 @@ txm_status txm_name_search(txm_context *context, const char *tx_path, const char
     if (!status && s.exhausted && !*found)
         status = txm_path_absolute_failed(tx_path, err);
     free(s.source_name);
+    free(s.source);
     free(s.dir);
     return status;
 }

@@ -24,6 +24,7 @@
 #include "core/options.h"
 #include "core/path.h"
 #include "core/words.h"
+#include "inspect/verify_impl.h"
 #include "source/defaults.h"
 #include "source/source.h"
 #include "txmill/inspect.h"
@@ -123,15 +124,21 @@ static txm_status find_in(resolving *r, const char *folder, txm_error *err)
 {
     DIR *dir = opendir(folder);
     txm_status status = TXM_OK;
-    struct dirent *entry;
-    while (!status && dir && r->out->other_count < TXM_MAX_OTHER_NAMES && (entry = readdir(dir))) {
+    struct dirent *entry = NULL;
+    if (!dir && (errno == ENOENT || errno == ENOTDIR))
+        return TXM_OK;
+    if (!dir)
+        return txm_fail_errno(err, errno, "%s: cannot be listed", folder);
+    errno = 0;
+    while (!status && r->out->other_count < TXM_MAX_OTHER_NAMES && (errno = 0, entry = readdir(dir))) {
         if (!is_other(r, entry->d_name))
             continue;
         char *path = txm_path_join(folder, entry->d_name);
         status = path ? add_other(r, path, err) : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
     }
-    if (dir)
-        closedir(dir);
+    if (!status && !entry && errno != 0)
+        status = txm_fail_errno(err, errno, "%s: cannot be listed", folder);
+    closedir(dir);
     return status;
 }
 
@@ -302,6 +309,9 @@ static txm_status run(resolving *r, txm_source *source, const txm_settings *sett
     }
     if ((status = look_up(r, settings, err)))
         return status;
+    /* A comparison that was cut short may have come as far as the time: nothing would be compared again. */
+    if (r->how.touch)
+        txm_verify_sweep();
     if (out->state == TXM_TX_STATE_OUTDATED && r->how.touch)
         return touch(r, err);
     return out->state == TXM_TX_STATE_MISSING ? find_others(r, err) : TXM_OK;

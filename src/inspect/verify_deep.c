@@ -7,6 +7,7 @@
  * compression and without borders, which were compared already, and removed afterwards; it needs as much room
  * as the image has pixels.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,13 +74,29 @@ static const char *colorspace_of(const deep *d)
     return name;
 }
 
+static const char *folder_of_conversions(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    return tmp && *tmp ? tmp : "/tmp";
+}
+
+static void sweep(void)
+{
+    txm_swept swept = {0};
+    txm_sweep_folder(folder_of_conversions(), false, &swept);
+}
+
+void txm_verify_sweep(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, sweep);
+}
+
 /* A name that says whose it is: what a killed run left there is swept by the next. */
 static txm_status name_file(deep *d, txm_error *err)
 {
-    const char *tmp = getenv("TMPDIR"), *folder = tmp && *tmp ? tmp : "/tmp";
-    txm_swept swept = {0};
-    txm_sweep_folder(folder, false, &swept);
-    d->path = txm_owned_path(folder, "txmill-verify", ".txm-tmp");
+    txm_verify_sweep();
+    d->path = txm_owned_path(folder_of_conversions(), "txmill-verify", ".txm-tmp");
     return d->path ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", d->v->path);
 }
 

@@ -45,6 +45,9 @@ txm_status txm_verify_pixels(txm_verification *v, txm_error *err); /* tiles, lev
 txm_status txm_verify_decoding(txm_verification *v, txm_error *err); /* tiles alone */
 txm_status txm_verify_deep(txm_verification *v, txm_error *err);     /* against the source */
 
+/* Removes what killed processes left of deep comparisons, the first time that it is called. */
+void txm_verify_sweep(void);
+
 /* The word for the requested colour space that is in names; only of files that hold one. */
 static inline const char *txm_name_word(const txm_tx_description *d)
 {

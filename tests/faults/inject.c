@@ -28,6 +28,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "inject.h"
@@ -128,6 +129,19 @@ void *dlopen(const char *path, int flags)
     return library;
 }
 
+/* ---- the time ---------------------------------------------------------------------------------------------------- */
+
+/* Encoders write into a picture when it was made: pictures of two runs can be compared if that was the same second. */
+time_t time(time_t *out)
+{
+    struct timespec now = {.tv_sec = 1600000000};
+    if (!shared || strcmp(program_invocation_short_name, "txmill-oiio-worker") != 0)
+        clock_gettime(CLOCK_REALTIME, &now);
+    if (out)
+        *out = now.tv_sec;
+    return now.tv_sec;
+}
+
 /* ---- system calls ----------------------------------------------------------------------------------------------- */
 
 static void install_filter(void)
@@ -220,8 +234,12 @@ static void serve_decoders(void)
         fd_message room;
         struct msghdr m = message_of(&one, &room);
         int status, theirs, from = accept4(FAULTS_SERVER_FD, NULL, NULL, SOCK_CLOEXEC);
-        if (from < 0 || recvmsg(from, &m, 0) != 1 || !CMSG_FIRSTHDR(&m))
+        if (from < 0)
             give_up("decoders");
+        if (recvmsg(from, &m, 0) != 1 || !CMSG_FIRSTHDR(&m)) {
+            close(from); /* whoever asked has been killed meanwhile */
+            continue;
+        }
         memcpy(&theirs, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof theirs);
         pid_t pid = fork();
         if (pid == 0) {

@@ -41,6 +41,27 @@ static bool matches(char *const *globs, const char *name)
     return false;
 }
 
+/* ---- the input --------------------------------------------------------------------------------------------------- */
+
+/* Whether the call that was struck is about something that was there from the beginning. */
+static bool is_input(const trial *t)
+{
+    const stage *g = t->stage;
+    const char *where = t->result->where;
+    for (size_t i = 0; i < g->before.count; i++)
+        if (strcmp(base(where), base(g->before.files[i].name)) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the fault made the command see other input, as somebody could have left it there. */
+static bool has_other_task(const trial *t)
+{
+    const scenario *s = t->stage->scenario;
+    return (s->walks && t->fault->error == ENOENT && is_input(t)) ||
+           (t->fault->kind == FAULT_ZERO && matches(s->texts, base(t->result->where)));
+}
+
 /* ---- the folder ------------------------------------------------------------------------------------------------- */
 
 static bool as_in(const stage *g, const tree_file *f, const tree *t)
@@ -54,14 +75,18 @@ static bool known(const stage *g, const char *name)
     return tree_find(&g->before, name) || tree_find(&g->after, name) || tree_find(&g->after_again, name);
 }
 
+/* From another input something else may come, but no file that only txmill knows. */
 static void list_leftovers(trial *t, const char *when)
 {
-    for (size_t i = 0; i < t->now.count; i++)
-        if (!known(t->stage, t->now.files[i].name))
-            fprintf(t->wrong, "left %s: %s\n", when, t->now.files[i].name);
+    for (size_t i = 0; i < t->now.count; i++) {
+        const char *name = t->now.files[i].name;
+        if (!known(t->stage, name) && (*base(name) == '.' || !has_other_task(t)))
+            fprintf(t->wrong, "left %s: %s\n", when, name);
+    }
 }
 
-/* Old or new, nothing in between, and no old file is gone that should have stayed. */
+/* Old or new, nothing in between, and no old file is gone that should have stayed; what was made from an image that
+ * disappeared may go along. */
 static void check_names(trial *t)
 {
     const stage *g = t->stage;
@@ -70,7 +95,7 @@ static void check_names(trial *t)
         if (known(g, f->name) && !as_in(g, f, &g->before) && !as_in(g, f, &g->after) && !as_in(g, f, &g->after_again))
             fprintf(t->wrong, "neither the old nor the new file: %s (%zu bytes)\n", f->name, f->size);
     }
-    for (size_t i = 0; i < g->before.count; i++) {
+    for (size_t i = 0; i < g->before.count && !has_other_task(t); i++) {
         const char *name = g->before.files[i].name;
         if (tree_find(&g->after, name) && !tree_find(&t->now, name))
             fprintf(t->wrong, "lost: %s\n", name);
@@ -102,14 +127,6 @@ static void list_differences(trial *t, const tree *wanted, const char *when)
     for (size_t i = 0; i < t->now.count; i++)
         if (!tree_find(wanted, t->now.files[i].name))
             fprintf(t->wrong, "too much %s: %s\n", when, t->now.files[i].name);
-}
-
-/* Whether the fault made the command see other input, as somebody could have left it there. */
-static bool has_other_task(const trial *t)
-{
-    const scenario *s = t->stage->scenario;
-    return (s->walks && t->fault->error == ENOENT) ||
-           (t->fault->kind == FAULT_ZERO && matches(s->texts, base(t->result->where)));
 }
 
 /* ---- what was said ---------------------------------------------------------------------------------------------- */
@@ -174,12 +191,13 @@ static void check_last_line(trial *t, int rc)
         fprintf(t->wrong, "the last line is not \"%s...\"\n", wanted);
 }
 
-/* Whoever is killed, cannot remove a file, or does not get to know that one was made. */
+/* Whoever is killed, cannot remove a file for good, or does not get to know that one was made. */
 static bool may_leave(const trial *t)
 {
     const fault *f = t->fault;
-    return f->kind == FAULT_KILL || f->kind == FAULT_ERROR_LATE || t->result->hung ||
-           (f->call >= 0 && strncmp(fault_calls[f->call].name, "unlink", 6) == 0);
+    const char *call = f->call >= 0 ? fault_calls[f->call].name : "";
+    return f->kind == FAULT_KILL || t->result->hung || (f->kind == FAULT_ERROR_ON && strncmp(call, "unlink", 6) == 0) ||
+           (f->kind == FAULT_ERROR_LATE && (strcmp(call, "openat") == 0 || strncmp(call, "link", 4) == 0));
 }
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
@@ -213,7 +231,7 @@ static bool code_fits(const trial *t, int rc)
         return t->stage->scenario->findings && !fault_is_passing(f) && !fault_is_allocation(f);
     if (fault_is_allocation(f) || fault_is_passing(f))
         return rc == 4;
-    if (rc == 2 && (f->kind == FAULT_ZERO || has_other_task(t))) /* an empty list, an empty folder */
+    if (rc == 2 && has_other_task(t)) /* an empty list, an empty folder */
         return true;
     return rc == 3 || rc == 4;
 }
@@ -256,7 +274,7 @@ static void check_end(trial *t)
     } else if (rc != g->rc) {
         check_failure(t, rc);
     } else if (t->result->given_up) {
-        if (!tells_cause(t))
+        if (!tells_cause(t) || (!says(t, "error: ") && !says(t, "warning: ")))
             fprintf(t->wrong, "what it was to make is not there, and the message does not tell the cause\n");
     } else if (!g->scenario->peers && !g->scenario->until && !complete(t, rc)) {
         fprintf(t->wrong, "exit code %d, but the result is not complete\n", rc);
@@ -332,12 +350,12 @@ char *judge(const surroundings *around, const stage *g, const fault *f, const ru
         err(2, "memory");
     make_comparable(t.out);
     check_end(&t);
-    bool other_task = has_other_task(&t);
-    if (!other_task)
-        check_names(&t);
-    if (!other_task && !may_leave(&t))
+    check_names(&t);
+    if (!may_leave(&t))
         list_leftovers(&t, "by a process that ended by itself");
-    if (!other_task && !same_folder(g, &t.now, &g->after, g->scenario->optional, false))
+    if (g->scenario->peers && !result->peers_failed && !same_folder(g, &t.now, &g->after, g->scenario->optional, true))
+        list_differences(&t, &g->after, "after the others had ended");
+    if (!has_other_task(&t) && !same_folder(g, &t.now, &g->after, g->scenario->optional, false))
         check_again(around, &t);
     fclose(t.wrong);
     tree_free(&t.now);

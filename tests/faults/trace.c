@@ -26,7 +26,7 @@
 
 #include "inject.h"
 
-enum { PEERS = 8, TICK_MILLISECONDS = 20, TASKS = 1024 };
+enum { PEERS = 8, TICK_MILLISECONDS = 20, TASKS = 1024, EARLY = 64 };
 
 static faults_shared *shared;
 /* Processes that commands, and the decoders that they start, are forked from; 0: none. */
@@ -34,6 +34,13 @@ static struct {
     pid_t commands, decoders;
     int ask; /* a byte asks for a command */
 } server;
+
+/* The last processes whose end was reported before their beginning; that may be reported to the next run. */
+static struct {
+    pid_t pid;
+    int status;
+} early[EARLY];
+static unsigned early_count;
 
 typedef struct session {
     const run_request *request;
@@ -324,23 +331,42 @@ static void on_return(session *s, pid_t t)
 
 /* ---- the loop --------------------------------------------------------------------------------------------------- */
 
+/* A process may come to its end before the one that began it reports that it did. */
+static bool ended_early(pid_t t, int *status)
+{
+    for (unsigned i = 0; i < EARLY; i++)
+        if (early[i].pid == t) {
+            *status = early[i].status;
+            early[i].pid = 0;
+            return true;
+        }
+    return false;
+}
+
 static void add_task(session *s, pid_t t)
 {
-    for (unsigned i = 0; i < s->task_count; i++)
-        if (s->tasks[i] == t)
-            return;
+    int status;
+    if (ended_early(t, &status)) {
+        if (t == s->pid)
+            s->result->status = status;
+        return;
+    }
     if (s->task_count == TASKS)
         errx(2, "more than %d threads and processes", TASKS);
     s->tasks[s->task_count++] = t;
 }
 
-static void remove_task(session *s, pid_t t)
+static void remove_task(session *s, pid_t t, int status)
 {
     unsigned i = 0;
     while (i < s->task_count && s->tasks[i] != t)
         i++;
-    if (i < s->task_count)
+    if (i < s->task_count) {
         s->tasks[i] = s->tasks[--s->task_count];
+    } else {
+        early[early_count % EARLY].pid = t;
+        early[early_count++ % EARLY].status = status;
+    }
 }
 
 static void on_event(session *s, pid_t t, int event)
@@ -349,10 +375,10 @@ static void on_event(session *s, pid_t t, int event)
     if (ptrace(PTRACE_GETEVENTMSG, t, 0, &message) != 0)
         return;
     bool by_server = t == server.commands || t == server.decoders;
-    if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || (event == PTRACE_EVENT_CLONE && !by_server))
-        add_task(s, (pid_t)message);
     if (event == PTRACE_EVENT_FORK && t == server.commands)
         s->pid = (pid_t)message;
+    if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || (event == PTRACE_EVENT_CLONE && !by_server))
+        add_task(s, (pid_t)message);
     /* Until its main begins, what it does is the dynamic linker's. */
     if (event == PTRACE_EVENT_EXEC && !by_server)
         shared->starting = t;
@@ -376,7 +402,7 @@ static void on_end(session *s, pid_t t, int status)
 {
     if (t == server.commands || t == server.decoders)
         errx(2, "the server of %s ended with status %#x", t == server.commands ? "commands" : "decoders", status);
-    remove_task(s, t);
+    remove_task(s, t, status);
     if (t == s->pid)
         s->result->status = status;
     for (unsigned i = 0; i < s->peer_count; i++)

@@ -25,6 +25,7 @@
 #include <OpenImageIO/imageio.h>
 #include <string>
 #include <sys/mman.h>
+#include <system_error>
 #include <unistd.h>
 #include <vector>
 
@@ -86,6 +87,12 @@ std::string one_line(std::string message)
     return message.empty() ? "OpenImageIO gives no reason" : message;
 }
 
+/* A library that could not start a thread: the same may work a moment later. */
+bool lacks_thread(const std::system_error &e)
+{
+    return e.code() == std::errc::resource_unavailable_try_again || e.code() == std::errc::not_enough_memory;
+}
+
 /* Runs `work` and turns whatever it throws into a status: nothing may pass the C boundary. */
 template <typename Work> txm_status guarded(const std::string &path, txm_error *err, Work work)
 {
@@ -93,6 +100,9 @@ template <typename Work> txm_status guarded(const std::string &path, txm_error *
         return work();
     } catch (const std::bad_alloc &) {
         return fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode the image", path.c_str());
+    } catch (const std::system_error &e) {
+        return fail(err, lacks_thread(e) ? TXM_STATUS_NO_MEMORY : TXM_STATUS_CORRUPT, "%s: the decoder: %s",
+                    path.c_str(), one_line(e.what()).c_str());
     } catch (const std::exception &e) {
         return fail(err, TXM_STATUS_CORRUPT, "%s: %s", path.c_str(), one_line(e.what()).c_str());
     } catch (...) {
@@ -537,6 +547,9 @@ template <typename Work> txm_status encoding(txm_error *err, Work work)
         return work();
     } catch (const std::bad_alloc &) {
         return fail(err, TXM_STATUS_NO_MEMORY, "no memory to encode it");
+    } catch (const std::system_error &e) {
+        return fail(err, lacks_thread(e) ? TXM_STATUS_NO_MEMORY : TXM_STATUS_INTERNAL, "OpenImageIO: %s",
+                    one_line(e.what()).c_str());
     } catch (const std::exception &e) {
         return fail(err, TXM_STATUS_INTERNAL, "OpenImageIO: %s", one_line(e.what()).c_str());
     } catch (...) {
@@ -547,7 +560,7 @@ template <typename Work> txm_status encoding(txm_error *err, Work work)
 /* Libraries of C say in words that they had no memory; libpng takes the texts that it could not keep for too many. */
 bool lacks_memory(const std::string &words)
 {
-    static const char *const about[] = {"emory", "alloc", "too many text chunks", "nsufficient"};
+    static const char *const about[] = {"emory", "alloc", "too many text chunks", "nsufficient", "create PNG"};
     for (const char *word : about)
         if (words.find(word) != std::string::npos)
             return true;

@@ -108,6 +108,13 @@ static _Noreturn void leave(int sys_errno)
     _exit(sys_errno ? TXM_WORKER_LEFT + sys_errno : 0);
 }
 
+/* Some libraries end the program when they run out of memory, as libjpeg does: then too nothing is taken down. */
+static void leave_at_once(int status, void *unused)
+{
+    (void)unused;
+    _exit(status);
+}
+
 /* The other end closing is the usual way to end. */
 static void receive(void *dst, size_t bytes)
 {
@@ -339,6 +346,7 @@ int main(void)
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);
     load_decoder();
+    on_exit(leave_at_once, NULL); /* runs before what the module's libraries have registered */
     for (;;) {
         txm_worker_request request;
         receive(&request, sizeof request);
