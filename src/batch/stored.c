@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "core/mem.h"
 #include "source/source.h"
@@ -55,7 +56,8 @@ bool txm_batch_fetch(txm_batch *batch, const txm_making *making, txm_result *res
             txm_batch_warn(batch, "%s; it is in its place, but its size is not known", err.message);
         return true;
     }
-    bool not_kept = *object && err.sys_errno == ENOENT;
+    /* The object itself: the folder that it was to go to may be what is not there any more. */
+    bool not_kept = *object && err.sys_errno == ENOENT && access(*object, F_OK) != 0;
     if (status != TXM_OK && !not_kept && status != TXM_STATUS_CANCELLED)
         txm_batch_warn(batch, "%s; converted instead", err.message);
     return false;

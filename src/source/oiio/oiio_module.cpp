@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "source/oiio/luminance_chroma.h"
+#include "source/oiio/worker.h"
 #include "source/readers.h"
 
 namespace
@@ -540,12 +541,23 @@ struct Encoder {
     }
 };
 
+/* While a picture is encoded, the process ends as soon as memory does: OpenImageIO drops attributes that it has no
+ * memory for and goes on, and std::regex, which it asks about them, crashes. */
+struct EndWithoutMemory {
+    std::new_handler before = std::set_new_handler([] { _exit(TXM_WORKER_LEFT + ENOMEM); });
+    EndWithoutMemory() = default;
+    EndWithoutMemory(const EndWithoutMemory &) = delete;
+    EndWithoutMemory &operator=(const EndWithoutMemory &) = delete;
+    ~EndWithoutMemory() { std::set_new_handler(before); }
+};
+
 /* As guarded, for pictures. */
 template <typename Work> txm_status encoding(txm_error *err, Work work)
 {
+    const EndWithoutMemory end;
     try {
         return work();
-    } catch (const std::bad_alloc &) {
+    } catch (const std::bad_alloc &) { /* more than an object can be */
         return fail(err, TXM_STATUS_NO_MEMORY, "no memory to encode it");
     } catch (const std::system_error &e) {
         return fail(err, lacks_thread(e) ? TXM_STATUS_NO_MEMORY : TXM_STATUS_INTERNAL, "OpenImageIO: %s",
