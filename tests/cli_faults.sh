@@ -141,7 +141,13 @@ if $can_trace; then
     run timeout 60 strace -f -o trace -P "$work/blender_tx/gone.png.0-00000000000000000000000000000000.tx" \
         -e inject=newfstatat:error=EIO "$TXMILL" gc --delete .
     check garbage eval 'rc_is 4 && says "gone.png.0-00000000000000000000000000000000.tx: cannot "'
-    rm -rf blender_tx textures materials.blend
+    cp "$TXM_TESTDATA/blend/small/packed_big_endian.blend" packed.blend
+    run timeout 60 strace -f -o trace -P "$work/packed.blend" -e inject=pread64:retval=0:when=4 "$TXMILL" make --packed unpacked packed.blend
+    check packed-ended-early eval 'rc_is 4 && says "packed.blend: ended after" && [ ! -e unpacked ]'
+    mkdir watched
+    run timeout -s TERM 6 strace -f -o trace -P watched -e inject=newfstatat:error=EIO:when=9+ "$TXMILL" watch --settle 0 --rescan 1 watched
+    check watched-unreadable says "watched: cannot be examined: Input/output error; waiting"
+    rm -rf blender_tx textures materials.blend packed.blend watched
 fi
 soon make @/dev/zero
 check list-of-a-device eval 'rc_is 2 && says "/dev/zero: does not end within"'
@@ -238,6 +244,15 @@ if $can_trace; then
         check "store-$error-keeps-object" test "$rc" -eq 0 -a "$(md5sum <"$object")" = "$whole"
     done
 fi
+# A name that cannot be removed once is removed all the same.
+if $can_trace; then
+    for n in 1 2 3 4 5 6; do
+        rm -rf two/blender_tx fresh
+        run timeout 20 strace -f -o trace -e "inject=unlink:error=EIO:when=$n" "$TXMILL" make --store fresh two/b.png
+        check "store-unlink-$n" test "$rc:$(find fresh two -name '.*' | wc -l)" = 0:0
+    done
+    rm -rf fresh
+fi
 rm "$object" && mkfifo "$object"
 soon make --store store --force two/b.png
 check store-pipe test "$rc" -eq 0 -a -p "$object"
@@ -255,6 +270,21 @@ check touch-other-name-untouched test "$(stat -c %Y one/blender_tx/*.tx)" = "$(s
 check touch-same-content cmp one/blender_tx/*.tx two/blender_tx/*.tx
 txm resolve one/a.png
 check touch-other-image-fresh prints fresh
+
+# ---- looking for tx files ------------------------------------------------------------------------------------------------
+# What a comparison left because it could not be removed is gone after the next run.
+touch -d '2021-02-01' two/blender_tx/*.tx
+if $can_trace; then
+    mkdir tmp
+    TMPDIR=$work/tmp run timeout 60 strace -f -o trace -e inject=unlink:error=EIO "$TXMILL" resolve --touch two/a.png
+    check touch-unlink test "$rc:$(find tmp -type f | wc -l)" = 0:1
+    TMPDIR=$work/tmp run "$TXMILL" resolve --touch two/a.png
+    check touch-unlink-swept test "$rc:$(find tmp -type f | wc -l)" = 0:0
+    run timeout 60 strace -f -o trace -P two/blender_tx -e inject=getdents64:error=EIO "$TXMILL" resolve -c Non-Color two/a.png
+    check other-names-unreadable eval 'rc_is 4 && says "two/blender_tx: cannot be listed: Input/output error"'
+    run timeout 60 strace -f -o trace -e inject=getcwd:error=ENOENT:when=3+ "$TXMILL" resolve -c Non-Color two/a.png
+    check other-names-without-folder eval '! says memory && { rc_is 5 || says "No such file or directory"; }'
+fi
 
 # ---- what fails is named -------------------------------------------------------------------------------------------------
 if $can_trace; then

@@ -13,13 +13,26 @@ typedef struct fake {
     char deed[32];
 } fake;
 
+/* As in the libraries of real modules: what is to run at the end of the process waits for a thread that is gone. */
+static void wait_for_ever(void)
+{
+    for (;;)
+        pause();
+}
+
+__attribute__((constructor)) static void on_load(void)
+{
+    atexit(wait_for_ever);
+}
+
 static void misbehave(const char *deed, const char *when)
 {
-    char crash[40], loop[40], killed[40], leave[40], eat[40];
+    char crash[40], loop[40], killed[40], leave[40], call_exit[40], eat[40];
     snprintf(crash, sizeof crash, "crash in %s", when);
     snprintf(loop, sizeof loop, "loop in %s", when);
     snprintf(killed, sizeof killed, "killed in %s", when);
     snprintf(leave, sizeof leave, "leave in %s", when);
+    snprintf(call_exit, sizeof call_exit, "exit in %s", when);
     snprintf(eat, sizeof eat, "eat in %s", when);
     if (strcmp(deed, crash) == 0) {
         signal(SIGSEGV, SIG_DFL); /* a sanitizer would turn it into an exit */
@@ -32,6 +45,8 @@ static void misbehave(const char *deed, const char *when)
         raise(SIGKILL);
     if (strcmp(deed, leave) == 0)
         _exit(3);
+    if (strcmp(deed, call_exit) == 0)
+        exit(1);
     if (strcmp(deed, "vanish in read") == 0 && strcmp(when, "read") == 0) {
         close(3); /* the socket; the process stays */
         sleep(1000);

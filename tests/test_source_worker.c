@@ -112,6 +112,7 @@ static const struct {
     {"killed in begin", TXM_STATUS_NO_MEMORY, "the encoder was killed"},
     {"leave in finish", TXM_STATUS_NO_MEMORY, "the encoder gave up"},
     {"leave in rows", TXM_STATUS_NO_MEMORY, "the encoder gave up"},
+    {"exit in rows", TXM_STATUS_NO_MEMORY, "the encoder gave up"},
     {"fail in rows", TXM_STATUS_INTERNAL, "picture.fake: row: cannot be encoded"},
 };
 

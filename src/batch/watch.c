@@ -159,11 +159,17 @@ static txm_status look_after(txm_watch *w, root *r, txm_error *err)
 {
     struct stat st;
     txm_error own = {0};
-    bool there = stat(r->path, &st) == 0 && S_ISDIR(st.st_mode);
+    int why = stat(r->path, &st) == 0 ? 0 : errno;
+    bool there = why == 0 && S_ISDIR(st.st_mode);
     if (r->there && there && st.st_dev == r->device && st.st_ino == r->inode)
         return TXM_OK;
     if (r->there) {
-        warn(w, r->path, there ? "another folder has taken its place" : "is gone; waiting for it to come back");
+        char text[160] = "is gone; waiting for it to come back";
+        if (there)
+            snprintf(text, sizeof text, "another folder has taken its place");
+        else if (why && why != ENOENT && why != ENOTDIR)
+            snprintf(text, sizeof text, "cannot be examined: %s; waiting until it can", strerror(why));
+        warn(w, r->path, text);
         txm_watch_tree_remove(&w->tree, r->path);
         r->there = false;
     }

@@ -33,6 +33,20 @@ struct txm_stream {
     uint8_t buffer[BUFFER_BYTES];
 };
 
+/* A file that is longer than what could be read of it is not damaged: it is being written, or its disk fails. */
+static txm_status check_end(const txm_stream_input *input, txm_error *err)
+{
+    struct stat st;
+    if (fstat(input->fd, &st) != 0) {
+        return txm_fail_errno(err, errno, "%s: cannot be examined", input->name);
+    }
+    if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > input->offset) {
+        return txm_fail(err, TXM_STATUS_CHANGED, "%s: ended after %llu of %llu bytes while it was read", input->name,
+                        (unsigned long long)input->offset, (unsigned long long)st.st_size);
+    }
+    return TXM_OK;
+}
+
 /* Counts what was consumed, which is what the guard against bombs compares output with. */
 txm_status txm_stream_input_read(txm_stream_input *input, void *dst, size_t bytes, size_t *got, txm_error *err)
 {
@@ -43,6 +57,10 @@ txm_status txm_stream_input_read(txm_stream_input *input, void *dst, size_t byte
     if (n < 0) {
         return txm_fail_errno(err, errno, "%s: reading at byte %llu failed", input->name,
                               (unsigned long long)input->offset);
+    }
+    if (n == 0 && bytes > 0) {
+        *got = 0;
+        return check_end(input, err);
     }
     input->offset += (uint64_t)n;
     input->consumed += (uint64_t)n;
