@@ -89,7 +89,7 @@ mistake 2 'no output given; name one with -o, as in -o picture.png' \
     extract "$tx"
 mistake 2 "-o tex/wood.png: is the image that $tx was made from, which would be lost; nothing was written. Give the output another name, as in -o picture.png, or --force to replace the image" \
     extract -o tex/wood.png "$tx"
-mistake 3 'picture.xyz: OpenImageIO could not find a format writer for "picture.xyz". Is it a file format that OpenImageIO doesn'"'"'t know about?' \
+mistake 3 'picture.xyz: no picture format has this extension; give it one as .png, .tif or .exr' \
     extract -o picture.xyz "$tx"
 mistake 2 "$tx: no level 12, the last is 8" \
     extract -l 12 -o picture.png "$tx"
@@ -142,6 +142,42 @@ mistake 2 'unknown option -x; '"'"'txmill make --help'"'"' lists the options' \
 mistake 2 '--device gpu: must be auto, cpu, cuda or cuda:N' \
     make --device gpu tex/wood.png
 
+# One name, and an option took it.
+mistake 2 'no tx file given besides the name after --html; '"'"'txmill view --help'"'"' lists the options' \
+    view --html "$tx"
+mistake 2 'no image given besides the name after --log; '"'"'txmill make --help'"'"' lists the options' \
+    make --log tex/wood.png
+mistake 3 'wood.tx: is a tx file'"'"'s name, and this writes a picture; give it an extension as .png, .tif or .exr' \
+    extract -o wood.tx "$tx"
+mistake 2 '--alpha-type strait: must be straight, premultiplied, channel_packed, none, default or auto; did you mean straight?' \
+    make -a strait tex/wood.png
+mistake 2 '--format symbol: must be one of: auto symbols sixel kitty; did you mean symbols?' \
+    view -F symbol "$tx"
+mistake 3 '--source tex/wodo.png: cannot be read: No such file or directory' \
+    verify --source tex/wodo.png "$tx"
+mistake 3 'shot.blend: is a scene, not an image; '"'"'txmill list shot.blend'"'"' shows its images' \
+    resolve shot.blend
+mistake 3 'notes.txt: is not an image of any kind that can be read' \
+    make notes.txt
+mistake 3 'tex: is a folder; -r takes the scenes in it and in its subfolders' \
+    list tex
+mistake 3 "$tx: not a .blend file, but a tx file; 'txmill info $tx' shows what is in it" \
+    list "$tx"
+mistake 2 'notes.txt: not a log of txmill; '"'"'txmill make --log run.jsonl'"'"' writes one' \
+    report notes.txt
+check no-page-of-nothing test "$(grep -c ' runs\?,' err)" -eq 0
+mistake 3 'tex/wood.png: is a file, not a folder; name the folder that holds it' \
+    watch tex/wood.png
+mistake 2 '--max-size is for a store, where it is known what was not used for longest; name one with --store' \
+    gc --max-size 1G tex
+mistake 3 'rom: there is no such folder, nor a built-in scene of this name (did you mean '"'"'room'"'"'?); there are plane, room, grid, udim, sphere and fly' \
+    stream budget rom
+mistake 3 'shot.blend: is a zstd file, but a scene is a folder with a text scene.txt, as txmill-scene(5) describes it; in Blender, the extension'"'"'s Export Scene writes one' \
+    stream render shot.blend
+# A scene whose name was mistyped is no scene without its images: not a finding.
+txm check shto.blend
+check mistyped-scene test "$rc $(tail -n 1 out)" = "3 not ready to render: 0 of 1 texture fresh, 1 not checked"
+
 # Words that depend on the place or the machine.
 begins() { # NAME EXIT PART... -- ARGUMENT...
     local name=$1 code=$2 parts=() part
@@ -154,7 +190,7 @@ begins() { # NAME EXIT PART... -- ARGUMENT...
     for part in "${parts[@]}"; do check "$name-says-$part" says "$part"; done
 }
 begins memory 3 "more than --max-memory allows" "would suffice" -- make --max-memory 1M --force tex/wood.png
-begins scene-for-png 3 "tex/wood.png: not a .blend file" -- list tex/wood.png
+begins scene-for-png 3 "tex/wood.png: not a .blend file, but a PNG image; 'txmill resolve tex/wood.png' shows the tx file of an image" -- list tex/wood.png
 begins settings-misspelt 2 "empty/.txmill:1: unknown setting 'cache_dirr' (did you mean 'cache-dir'?)" -- make -r empty
 begins report-of-png 2 "tex/wood.png: not a log of txmill" -- report tex/wood.png
 begins two-kinds-of-failure 3 "1 failed: the file does not exist; check the names" "1 failed: the data is damaged" -- \

@@ -177,12 +177,20 @@ static state judge(checking *c, const txm_batch_file *file, char *text, size_t t
 
 /* Called by the batch for each input, one at a time, as it is judged. Inputs that share a tx file with an
  * earlier one are counted with that one. */
+/* An image that a scene names: the scene itself, or what the command line names, is not one. */
+static bool is_gone(const txm_batch_file *file)
+{
+    const txm_input *input = file->input;
+    return file->err->status == TXM_STATUS_NOT_FOUND && input->from_scene &&
+           (!input->origin || strcmp(input->origin, input->path) != 0);
+}
+
 static void on_done(void *user, const txm_batch_file *file)
 {
     checking *c = user;
     const txm_error *err = file->err;
     char text[TXM_MESSAGE_BYTES] = "";
-    state s = err->status == TXM_STATUS_NOT_FOUND ? NO_IMAGE : FAILED;
+    state s = is_gone(file) ? NO_IMAGE : FAILED;
     if (err->status == TXM_STATUS_CANCELLED)
         return;
     c->total++;
@@ -205,13 +213,14 @@ static void on_done(void *user, const txm_batch_file *file)
         size_t path = strlen(file->input->path);
         bool repeats = !strncmp(err->message, file->input->path, path) && !strncmp(err->message + path, ": ", 2);
         snprintf(text, sizeof text, "%s", err->message + (repeats ? path + 2 : 0));
-        /* A texture that is gone is a finding; a disk that cannot be read is a failure of the check. */
-        if (err->status != TXM_STATUS_NOT_FOUND)
+        /* A texture that is gone is a finding; a name that was mistyped, or a disk that cannot be read, is a failure of
+         * the check. */
+        if (s == FAILED)
             txm_tally_add(&c->tally, err->status);
         if (err->status == TXM_STATUS_USAGE)
             txm_say(TXM_SAY_ERROR, "%s", err->message);
     }
-    if (err->status == TXM_OK || err->status == TXM_STATUS_NOT_FOUND)
+    if (s != FAILED)
         txm_tally_add(&c->tally, TXM_OK);
     c->counts[s]++;
     tell(c, file, states[s].id, s == FRESH || s == AS_IS ? "note" : "error",

@@ -166,7 +166,7 @@ static txm_status check_usage(const txm_gc_args *args, const txm_operands *opera
         return txm_fail(err, TXM_STATUS_USAGE, "no folder given, and no --store; 'txmill gc --help' lists the options");
     if (!args->store && args->max_size != UINT64_MAX)
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "--max-size is for a store: it is known there what was not used for longest");
+                        "--max-size is for a store, where it is known what was not used for longest; name one with --store");
     return TXM_OK;
 }
 

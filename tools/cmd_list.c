@@ -17,6 +17,7 @@
 #include "tools/options/opt.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
+#include "tools/output/guard.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
 #include "txmill/blend.h"
@@ -37,8 +38,7 @@ typedef struct list_args {
 #define AT(member) .offset = offsetof(list_options, member)
 static const txm_option options[] = {
     TXM_OPTION(
-        FLAG, "lint", AT(lint),
-        .help = "Report what is missing and likely mistakes; exit with 5 if anything is found",
+        FLAG, "lint", AT(lint), .help = "Report what is missing and likely mistakes; exit with 5 if anything is found",
         .more =
             "An image that feeds a Normal Map node but is no data; one image used as colour and as data; one file in "
             "two colour spaces; missing files and libraries; unknown colour spaces; and of the images what make "
@@ -80,7 +80,7 @@ static txm_status list_scene(const txm_input *input, const list_args *args, txm_
     txm_context *own = NULL;
     const txm_list_how how = {input->cache_dir ? input->cache_dir : args->list.cache_dir, args->list.quick};
     const txm_blend_options blend_options = {.struct_size = sizeof(txm_blend_options),
-                                              .colors = txm_blend_colors_of(txm_context_color(context)),
+                                             .colors = txm_blend_colors_of(txm_context_color(context)),
                                              .lint = args->list.lint};
     txm_status status = txm_blend_open(path, &blend_options, &report.blend, err);
     if (status == TXM_OK) {
@@ -108,6 +108,26 @@ static txm_status list_scene(const txm_input *input, const list_args *args, txm_
     return status;
 }
 
+/* Says what a file is that is no scene. */
+static void explain(const char *path, txm_error *err)
+{
+    const char *kind = strstr(err->message, ": not a .blend file: ") ? txm_kind_of_file(path) : "a Blender scene";
+    if (!strcmp(kind, "a Blender scene") || !strcmp(kind, "a zstd file") || !strcmp(kind, "a gzip file")) {
+        return; /* a damaged one */
+    }
+    txm_error_clear(err);
+    if (!strcmp(kind, "a tx file")) {
+        txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                 "%s: not a .blend file, but a tx file; 'txmill info %s' shows what is in it", path, path);
+    } else if (strstr(kind, "image")) {
+        txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                 "%s: not a .blend file, but %s; 'txmill resolve %s' shows the tx file of an image", path, kind, path);
+    } else {
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: not a .blend file, but %s; name a scene that Blender saved", path,
+                 kind);
+    }
+}
+
 /* Scenes one after the other, with a blank line between; each can take its libraries with it. */
 static void list_all(const txm_inputs *inputs, const list_args *args, txm_context *context, txm_tally *tally)
 {
@@ -125,7 +145,10 @@ static void list_all(const txm_inputs *inputs, const list_args *args, txm_contex
         if (status == TXM_STATUS_CANCELLED) {
             break;
         }
-        txm_tally_add(tally, status);
+        if (status != TXM_OK) {
+            explain(input->path, &err);
+        }
+        txm_tally_add(tally, err.status);
         if (status != TXM_OK) {
             txm_say(TXM_SAY_ERROR, "%s", err.message);
             if (args->list.json) {

@@ -9,6 +9,7 @@
  * next would hide.
  */
 #include "core/fail.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/make/make_run.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
@@ -71,7 +72,8 @@ static void defaults(void *p)
 static txm_status check_usage(const txm_make_args *args, const txm_operands *operands, txm_error *err)
 {
     if (!operands->count)
-        return txm_fail(err, TXM_STATUS_USAGE, "no image given; 'txmill make --help' lists the options");
+        return txm_fail(err, TXM_STATUS_USAGE, "no image given%s; 'txmill make --help' lists the options",
+                        txm_besides_output(operands));
     if (args->output && operands->count > 1)
         return txm_fail(err, TXM_STATUS_USAGE, "--output takes a single image, but %zu are given; use --cache-dir",
                         operands->count);

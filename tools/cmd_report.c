@@ -153,7 +153,8 @@ static int run_report(void *p, const txm_operands *operands)
     txm_report_args_apply(&args->report);
     txm_status status = TXM_OK;
     if (!operands->count)
-        status = txm_fail(&err, TXM_STATUS_USAGE, "no log given; txmill make --json writes them");
+        status = txm_fail(&err, TXM_STATUS_USAGE, "no log given%s; txmill make --json writes them",
+                          txm_besides_output(operands));
     else if (args->output && (!*args->output || (!strcmp(args->output, "-") && args->report.json)))
         status = txm_fail(&err, TXM_STATUS_USAGE, "--output: name a file; with --json standard output is taken");
     if (status == TXM_OK)
@@ -167,18 +168,17 @@ static int run_report(void *p, const txm_operands *operands)
         txm_report_look(&report);
         status = txm_report_sum(&report, &sums, &err);
     }
-    if (status == TXM_OK && args->output)
-        status = txm_report_page(&report, &sums, args->title, args->output, &err);
     if (status == TXM_OK && args->report.json)
         print_json(&report, &sums);
-    else if (status == TXM_OK)
-        say_sums(&report, &sums);
     /* Nothing that was read is a log: an empty page would look like a result. */
-    if (status == TXM_OK && report.foreign && !sums.images && sums.incomplete == report.run_count) {
-        txm_say(TXM_SAY_ERROR, "%s: not a log of txmill; 'txmill make --log run.jsonl' writes one",
-                strcmp(operands->items[0], "-") ? operands->items[0] : "standard input");
-        txm_tally_fail(&tally, TXM_STATUS_USAGE);
-    }
+    if (status == TXM_OK && report.foreign && !sums.images && sums.incomplete == report.run_count)
+        status = txm_fail(&err, TXM_STATUS_USAGE, "%s: not a log of txmill; 'txmill make --log run.jsonl' writes one",
+                          strcmp(operands->items[0], "-") ? operands->items[0] : "standard input");
+    bool nothing = !report.run_count && tally.failed;
+    if (status == TXM_OK && args->output && !nothing)
+        status = txm_report_page(&report, &sums, args->title, args->output, &err);
+    if (status == TXM_OK && !args->report.json && !nothing)
+        say_sums(&report, &sums);
     txm_report_free(&report);
     txm_inputs_free(&inputs);
     return status == TXM_OK ? txm_finish(&tally) : txm_finish_failed(&err, operands->count);

@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/fail.h"
 #include "core/mem.h"
+#include "core/path.h"
 #include "core/text.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
@@ -168,6 +170,15 @@ static txm_status resolve_one(txm_context *context, const txm_input *input, cons
     return TXM_OK;
 }
 
+static void explain_scene(const char *path, txm_error *err)
+{
+    if (err->status != TXM_STATUS_UNSUPPORTED || !txm_path_has_ext(path, "blend"))
+        return;
+    txm_error_clear(err);
+    txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is a scene, not an image; 'txmill list %s' shows its images", path,
+             path);
+}
+
 static void resolve_all(txm_context *context, const txm_rules *rules, const resolve_args *args,
                         const txm_inputs *inputs, txm_tally *tally)
 {
@@ -183,6 +194,7 @@ static void resolve_all(txm_context *context, const txm_rules *rules, const reso
         txm_tally_add(tally, status);
         if (status == TXM_OK)
             continue;
+        explain_scene(input->path, &own);
         txm_summary_add(&summary, "failed");
         txm_say(TXM_SAY_ERROR, "%s", own.message);
         if (args->report.json)

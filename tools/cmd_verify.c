@@ -9,6 +9,9 @@
  * make. What is found is listed by the finding's cost to a render, errors first (src/inspect/finding_table.h
  * has all kinds).
  */
+#include <errno.h>
+#include <unistd.h>
+
 #include "core/fail.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/inspect/verify_report.h"
@@ -68,8 +71,10 @@ static const char *word_of(const txm_findings *findings)
 static txm_status verify_one(txm_context *context, const txm_rules *rules, const char *path, const verify_args *args,
                              txm_tally *tally, txm_summary *summary, txm_error *err)
 {
-    const txm_verify_options how = {
-        .struct_size = sizeof(txm_verify_options), .deep = args->deep, .source = args->source, .rules = txm_project_rules(path, rules)};
+    const txm_verify_options how = {.struct_size = sizeof(txm_verify_options),
+                                    .deep = args->deep,
+                                    .source = args->source,
+                                    .rules = txm_project_rules(path, rules)};
     txm_findings findings = {0};
     txm_status status = txm_verify(context, path, &how, &findings, err);
     if (status == TXM_OK) {
@@ -123,6 +128,8 @@ static txm_status collect(const verify_args *args, const txm_operands *operands,
     if (status == TXM_OK && args->source && txm_inputs_count(*inputs) > 1)
         status = txm_fail(err, TXM_STATUS_USAGE, "--source goes with a single tx file, but %zu are given",
                           txm_inputs_count(*inputs));
+    if (status == TXM_OK && args->source && access(args->source, R_OK) != 0)
+        status = txm_fail_errno(err, errno, "--source %s: cannot be read", args->source);
     return status;
 }
 

@@ -19,10 +19,10 @@
 
 #define AT(member) .offset = offsetof(txm_tx_files_args, member)
 const txm_option txm_tx_files_options[] = {
-    TXM_OPTION(
-        FLAG, "recursive", .letter = 'r', AT(recursive), .help = "Take the files in folders and their subfolders",
-        .more =
-            "Those that bear the extension. A list, one path per line, is taken with @FILE, from standard input with -."),
+    TXM_OPTION(FLAG, "recursive", .letter = 'r', AT(recursive),
+               .help = "Take the files in folders and their subfolders",
+               .more = "Those that bear the extension. A list, one path per line, is taken with @FILE, from standard "
+                       "input with -."),
     TXM_OPTION(LIST, "include", AT(include), .arg = "GLOB",
                .help = "In folders, take the files that match (repeatable)"),
     TXM_OPTION(LIST, "exclude", AT(exclude), .arg = "GLOB",
@@ -42,6 +42,17 @@ static void on_empty(void *user, const char *message)
         txm_say(TXM_SAY_WARNING, "%s", message);
 }
 
+const char *txm_besides_output(const txm_operands *operands)
+{
+    static const char *const takers[][2] = {{"html", " besides the name after --html"},
+                                            {"output", " besides the name after -o"},
+                                            {"log", " besides the name after --log"}};
+    for (size_t i = 0; i < sizeof takers / sizeof *takers; i++)
+        if (txm_opt_given(operands, takers[i][0]))
+            return takers[i][1];
+    return "";
+}
+
 /* Operands were given and nothing came of them: almost always a mistyped folder or a missing -r, and never a
  * success. */
 static txm_status check_any(const txm_files_how *how, const txm_operands *operands, const txm_inputs *inputs,
@@ -51,12 +62,28 @@ static txm_status check_any(const txm_files_how *how, const txm_operands *operan
     if (txm_inputs_count(inputs) || how->may_be_none)
         return TXM_OK;
     if (!operands->count)
-        return txm_fail(err, TXM_STATUS_USAGE, "no %s given; 'txmill %s --help' lists the options", how->what,
-                        how->command);
+        return txm_fail(err, TXM_STATUS_USAGE, "no %s given%s; 'txmill %s --help' lists the options", how->what,
+                        txm_besides_output(operands), how->command);
     return txm_fail(err, TXM_STATUS_USAGE, "%s%s%s: no %s there; nothing was done", operands->items[0],
                     operands->count > 1 ? " and " : "",
                     operands->count > 1 ? txm_format_count(operands->count - 1, "other argument", more) : "",
                     how->what);
+}
+
+/* Folders without -r, where neither images nor tx files are looked for. */
+static txm_status name_folders(const txm_files_how *how, txm_inputs *inputs, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++) {
+        const txm_input *input = txm_inputs_at(inputs, i);
+        txm_error failure = {0};
+        if (input->status != TXM_STATUS_NOT_A_FILE)
+            continue;
+        txm_fail(&failure, input->status, "%s: is a folder; -r takes the %ss in it and in its subfolders", input->path,
+                 how->what);
+        status = txm_inputs_fail(inputs, i, &failure, err);
+    }
+    return status;
 }
 
 /* A user's own --include replaces the usual patterns; joined with them it could never narrow anything. */
@@ -80,6 +107,8 @@ txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *
         status = how->dash_is_file && !strcmp(operands->items[i], "-")
                      ? txm_inputs_add_entry(*out, &(txm_input){.path = "-"}, err)
                      : txm_inputs_add(*out, operands->items[i], err);
+    if (status == TXM_OK && how->usual)
+        status = name_folders(how, *out, err);
     if (status == TXM_OK)
         status = check_any(how, operands, *out, err);
     if (status != TXM_OK)

@@ -25,17 +25,21 @@ txm_status txm_tx_files_collect(const char *command, const txm_tx_files_args *ar
 
 /* The same where the operands may be missing because there is more to come, and for other files than tx files. */
 typedef struct txm_files_how {
-    const char *command; /* for the message that nothing was given */
-    const char *what;    /* "tx file" */
-    bool tx;             /* tx files in folders, else images */
+    const char *command;      /* for the message that nothing was given */
+    const char *what;         /* "tx file" */
+    bool tx;                  /* tx files in folders, else images */
     const char *const *usual; /* globs that are taken in folders where --include says nothing; may be NULL */
     bool may_be_none;
-    bool dash_is_file; /* "-" is standard input itself, not a list; @- is the list */
+    bool dash_is_file;      /* "-" is standard input itself, not a list; @- is the list */
     txm_inputs_scene scene; /* as in txm_inputs_options; may be NULL */
     void *scene_user;
 } txm_files_how;
 txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *args, const txm_operands *operands,
                              txm_inputs **out, txm_error *err);
+
+/* Where nothing is given, an option for an output may have taken the only name, as in view --html *.tx: says so behind
+ * "no tx file given". "" where there is no such option. */
+const char *txm_besides_output(const txm_operands *operands);
 
 /* The folders and files that the operands name, folders as such: for commands that go through folders themselves. USAGE
  * when there is none, NO_MEMORY. */

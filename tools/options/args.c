@@ -13,6 +13,7 @@
 
 #include "core/fail.h"
 #include "tools/options/project.h"
+#include "tools/options/rule_args.h"
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 
@@ -20,10 +21,12 @@
 
 static txm_status parse_alpha(const char *text, void *field, txm_error *err)
 {
-    if (!txm_alpha_parse(text, field))
-        return txm_fail(err, TXM_STATUS_USAGE,
-                        "must be straight, premultiplied, channel_packed, none, default or auto");
-    return TXM_OK;
+    if (txm_alpha_parse(text, field))
+        return TXM_OK;
+    const char *near = txm_alpha_near(text);
+    return txm_fail(err, TXM_STATUS_USAGE,
+                    "must be straight, premultiplied, channel_packed, none, default or auto%s%s%s",
+                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 static txm_status parse_compression(const char *text, void *field, txm_error *err)

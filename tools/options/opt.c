@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,15 +156,23 @@ static txm_status parse_choice(const txm_option *o, const char *text, int *field
 {
     int index = 0;
     size_t n = strlen(text);
+    char near[64] = "", one[64];
+    unsigned distance, least = 0;
     for (const char *w = o->values; *w; index++) {
         size_t word = strcspn(w, " ");
+        snprintf(one, sizeof one, "%.*s", (int)word, w);
+        if (txm_spelling_close(text, one, &distance) && (!*near || distance < least)) {
+            memcpy(near, one, sizeof near);
+            least = distance;
+        }
         if (word == n && memcmp(w, text, n) == 0) {
             *field = index;
             return TXM_OK;
         }
         w += word + (w[word] == ' ');
     }
-    return txm_fail(err, TXM_STATUS_USAGE, "must be one of: %s", o->values);
+    return txm_fail(err, TXM_STATUS_USAGE, "must be one of: %s%s%s%s", o->values, *near ? "; did you mean " : "", near,
+                    *near ? "?" : "");
 }
 
 /* A word that may be left away. */
@@ -271,8 +280,8 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
     }
     bool is_text = o->type == TXM_OPT_STRING || (o->type == TXM_OPT_LIST && !o->parse);
     if (is_text && text && !*text)
-        return txm_fail(err, TXM_STATUS_USAGE, "--%s: its argument %s is empty; is a variable of a script unset?", o->name,
-                        o->arg);
+        return txm_fail(err, TXM_STATUS_USAGE, "--%s: its argument %s is empty; is a variable of a script unset?",
+                        o->name, o->arg);
     txm_status status = store(o, text, (char *)c->args + s->group->offset + o->offset, err);
     if (status != TXM_OK)
         txm_error_prefix(err, "--%s %s", o->name, text && *text ? text : "''");

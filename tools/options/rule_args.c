@@ -54,8 +54,7 @@ txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_er
 
 /* ---- the check -------------------------------------------------------------------------------------------------- */
 
-/* The alpha type that a word was probably meant to be; NULL if none is near. */
-static const char *near_alpha(const char *word)
+const char *txm_alpha_near(const char *word)
 {
     const char *best = NULL;
     unsigned distance, least = 0;
@@ -83,7 +82,7 @@ static txm_status check_space(const char *space, const char *who, const txm_colo
     const char *comma = strrchr(space, ',');
     char *front = comma ? txm_strndup(space, (size_t)(comma - space)) : NULL;
     if (front && txm_color_canonical(config, front)) {
-        const char *near = near_alpha(comma + 1);
+        const char *near = txm_alpha_near(comma + 1);
         txm_fail(err, TXM_STATUS_USAGE,
                  "%s: '%s' is no alpha type%s%s%s; there are straight, premultiplied, channel_packed, none, default "
                  "and auto",

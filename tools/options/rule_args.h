@@ -16,6 +16,9 @@ extern const txm_option txm_rule_options[]; /* --rule, --rules, --preset */
 /* Reads them all, in the order in which they count. USAGE, NOT_FOUND ..., NO_MEMORY. Free with txm_rules_free. */
 txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_error *err);
 
+/* The alpha type that a word was probably meant to be; NULL if none is near. */
+const char *txm_alpha_near(const char *word);
+
 /* What is asked for is checked once, before any file: the colour spaces of the settings and of all rules, and the cache
  * folder. USAGE, with near names and the option or the rule that is wrong. */
 txm_status txm_settings_check(const txm_settings *settings, const txm_rules *rules, const txm_color_config *config,

@@ -169,7 +169,7 @@ const char *txm_next_step(txm_status status)
         [TXM_STATUS_IO] = "check the disk and the network, then run the same again; what is done stays",
         [TXM_STATUS_DISK_FULL] = "free space ('txmill gc' finds tx files that nobody needs), then run the same again",
         [TXM_STATUS_CORRUPT] = "save or copy these files again: they are damaged or cut short",
-        [TXM_STATUS_UNSUPPORTED] = "save them as PNG, TIFF or OpenEXR, or leave them out",
+        [TXM_STATUS_UNSUPPORTED] = "give files of the kinds that the messages ask for; images can be saved as PNG, TIFF or OpenEXR",
         [TXM_STATUS_TOO_LARGE] = "make them smaller, or raise the limit that the messages name",
         [TXM_STATUS_COLORSPACE] = "'txmill colorspaces' lists the names that the config knows",
         [TXM_STATUS_CONFIG] = "name an OpenColorIO config with --ocio, or unset OCIO for the built-in one",

@@ -25,6 +25,7 @@
 #include <OpenImageIO/imageio.h>
 #include <string>
 #include <sys/mman.h>
+#include <strings.h>
 #include <system_error>
 #include <unistd.h>
 #include <vector>
@@ -324,6 +325,9 @@ txm_status open_input(Source &s, txm_error *err)
     }
     if (!s.input) {
         std::string message = OIIO::geterror();
+        if (message.find("could not find a format reader") != std::string::npos)
+            return fail(err, TXM_STATUS_UNSUPPORTED, "%s: is not an image of any kind that can be read",
+                        s.path.c_str());
         return fail(err, sounds_unsupported(message) ? TXM_STATUS_UNSUPPORTED : TXM_STATUS_CORRUPT, "%s: %s",
                     s.path.c_str(), one_line(message).c_str());
     }
@@ -616,6 +620,12 @@ txm_status open_output(Encoder &e, const char *name, txm_error *err)
     return fail_encoding(e, TXM_STATUS_UNSUPPORTED, err);
 }
 
+bool ends_in_tx(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 3 && strcasecmp(name + n - 3, ".tx") == 0;
+}
+
 /* The format follows from the name's extension. */
 txm_status encoder_begin(const char *name, const txm_picture *picture, void **self, txm_error *err)
 {
@@ -623,11 +633,18 @@ txm_status encoder_begin(const char *name, const txm_picture *picture, void **se
     return encoding(err, [&]() -> txm_status {
         configure_once();
         std::unique_ptr<Encoder> e(new Encoder);
+        /* OpenImageIO would write a plain TIFF under the name of a tx file. */
+        if (ends_in_tx(name))
+            return fail(err, TXM_STATUS_UNSUPPORTED,
+                        "is a tx file's name, and this writes a picture; give it an extension as .png, .tif or .exr");
         e->out = OIIO::ImageOutput::create(name);
         if (!e->out) {
             const std::string words = OIIO::geterror();
             return words.empty() ? fail(err, TXM_STATUS_NO_MEMORY, "no memory for an encoder")
-                                 : fail(err, TXM_STATUS_UNSUPPORTED, "%s", one_line(words).c_str());
+                   : words.find("could not find a format writer") != std::string::npos
+                       ? fail(err, TXM_STATUS_UNSUPPORTED,
+                              "no picture format has this extension; give it one as .png, .tif or .exr")
+                       : fail(err, TXM_STATUS_UNSUPPORTED, "%s", one_line(words).c_str());
         }
         const int channels = static_cast<int>(picture->channels);
         const bool drop = channels % 2 == 0 && !holds_alpha(*e->out, channels);
