@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A texture viewer that needs no window: the level of a tx file that fits the terminal, two pixels a character, or any
  * level as a PPM file:
- *
  *     cc view_texture.c $(pkg-config --cflags --libs txtile) -o view_texture
- *     ./view_texture blender_tx/wood.png.*.tx
- *     ./view_texture blender_tx/wood.png.*.tx 0 wood.ppm */
+ *     ./view_texture blender_tx/wood.png.*.tx [0 wood.ppm] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <txmill/reader.h>
 
-/* Codes of what is displayed: floats are scene-linear, and shown through the square root, which is
- * close to a display's curve; integers are as the image was. */
+/* Codes of what is displayed: floats are scene-linear, and shown through the square root, which is close to a display's
+ * curve; integers are as the image was. */
 static unsigned char shown(float v, txm_type type)
 {
-    if (!(v > 0))
-        return 0;
-    if (txm_type_is_float(type)) { /* Newton's steps towards the square root of at most 1 */
-        float root = 1, square = v < 1 ? v : 1;
-        for (int i = 0; i < 12; i++)
-            root = 0.5f * (root + square / root);
-        v = root;
-    }
-    return (unsigned char)(v < 1 ? v * 255 + 0.5f : 255);
+    float value = v > 0 ? v < 1 ? v : 1 : 0, root = 1;
+    for (int i = 0; txm_type_is_float(type) && i < 12; i++) /* Newton's steps */
+        root = 0.5f * (root + value / root);
+    return (unsigned char)((txm_type_is_float(type) ? root : value) * 255 + 0.5f);
 }
 
 /* Puts one tile into the picture, as RGB. `raw` and `row` are room for a tile, and for a row of it as float. */
@@ -38,9 +31,8 @@ static txm_status put_tile(txm_tx *tx, txm_tx_request *request, unsigned char *r
         size_t at = (size_t)(request->tile_y * info->tile_h + y) * line + request->tile_x * info->tile_w;
         txm_samples_to_float(info->type, raw + (size_t)y * info->tile_w * c * txm_type_bytes(info->type), row,
                              (size_t)width * c);
-        for (uint32_t x = 0; x < width; x++)
-            for (uint32_t k = 0; k < 3; k++)
-                picture[(at + x) * 3 + k] = shown(row[x * c + (c >= 3 ? k : 0)], info->type);
+        for (uint32_t k = 0; k < 3 * width; k++)
+            picture[at * 3 + k] = shown(row[k / 3 * c + (c >= 3 ? k % 3 : 0)], info->type);
     }
     return status;
 }
@@ -84,7 +76,7 @@ static void print_terminal(const unsigned char *p, uint32_t width, uint32_t heig
 int main(int argc, char **argv)
 {
     txm_error err;
-    txm_tx *tx = NULL;
+    txm_tx *tx;
     if (argc != 2 && argc != 4)
         return fprintf(stderr, "usage: %s FILE.tx [LEVEL FILE.ppm]\n", argv[0]), 2;
     if (txm_tx_open(argv[1], &tx, &err) != TXM_OK)

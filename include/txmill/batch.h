@@ -77,14 +77,14 @@ TXM_API void txm_inputs_free(txm_inputs **inputs); /* NULL-safe */
  * that very name), or a list, @FILE, or @- or - for standard input. What cannot be read becomes an input with a status:
  * it is reported with the others and stops nothing. NO_MEMORY, and CANCELLED while a list was read. */
 TXM_API txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *err);
-/* Adds one entry as it is. NO_MEMORY only. */
+/* Adds one entry as it is. NO_MEMORY, and USAGE for an alpha type that there is none of. */
 TXM_API txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_error *err);
 
-/* Makes an input one that cannot be converted, for what is wrong with it. NO_MEMORY only. */
+/* Makes an input one that cannot be converted, for what is wrong with it. NO_MEMORY, and USAGE beyond the last. */
 TXM_API txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *failure, txm_error *err);
 
 /* Replaces what is said about an input: colour space, alpha type, working space, cache folder, whether rules apply, and
- * who decided. NO_MEMORY only. */
+ * who decided. NO_MEMORY, and USAGE beyond the last and for an alpha type that there is none of. */
 TXM_API txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *said, txm_error *err);
 
 TXM_API size_t txm_inputs_count(const txm_inputs *inputs);

@@ -233,7 +233,7 @@ class Tiles:
 
     def _shaped(self, memory: bytearray, width: int, height: int) -> Any:
         try:
-            import numpy
+            import numpy  # type: ignore[import-not-found, unused-ignore]
         except ImportError:
             shape = (height, width, self.channels)
             plain = memoryview(memory)
@@ -242,8 +242,8 @@ class Tiles:
                 wide = (ctypes.c_float * count)()
                 half = (ctypes.c_char * len(memory)).from_buffer(memory)
                 self._library.txm_samples_to_float(self._type, half, wide, count)
-                return memoryview(wide).cast("B").cast("f", shape=shape)  # type: ignore[call-overload]
-            return plain.cast(_FORMATS[self._type], shape=shape)  # type: ignore[call-overload]
+                return memoryview(wide).cast("B").cast("f", shape=shape)  # type: ignore[call-overload, unused-ignore]
+            return plain.cast(_FORMATS[self._type], shape=shape)  # type: ignore[call-overload, unused-ignore]
         return numpy.frombuffer(memory, dtype=_FORMATS[self._type]).reshape(height, width, self.channels)
 
     def __iter__(self) -> Iterator[Tile]:
