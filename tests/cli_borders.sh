@@ -161,6 +161,8 @@ txm tile "$t" -t 9
 check no-place rc_is 2
 txm tile "$t" -p 9
 check too-much-padding rc_is 2
+run env OCIO=/nowhere/config.ocio "$TXMILL" borders --check "$t"
+check borders-need-no-config test "$rc" -ne 3
 txm tile "$tx/bad-lzw-data.tx"
 check damaged-tile rc_is 3
 check damaged-tile-says says "level 0, tile 0,0"

@@ -19,6 +19,9 @@ cp "$golden/gray8.png" . && "$TXMILL" make -q -o grey.tx gray8.png && "$TXMILL" 
 
 txm diff a.tx a.tx
 check same rc_is 0
+# What is stored is compared: no colour config is needed, and a broken one is no hindrance.
+run env OCIO=/nowhere/config.ocio "$TXMILL" diff a.tx a.tx
+check needs-no-config rc_is 0
 txm diff --json a.tx b.tx
 check one-sample-exit rc_is 5
 check one-sample json out 'o[0]["levels"][0]["different"] == 1 and abs(o[0]["levels"][0]["max_error"] - 0.2) < 1e-6'

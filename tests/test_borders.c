@@ -173,6 +173,30 @@ START_TEST(damaged_tiles_stop_it)
 }
 END_TEST
 
+/* A context that was asked to stop: nothing is changed, and a check says nothing. */
+START_TEST(cancelled)
+{
+    static volatile int stop;
+    const txm_context_options options = {
+        .struct_size = sizeof(txm_context_options), .threads = 2, .device = "cpu", .cancel = &stop};
+    txm_context *context;
+    txm_borders_result result;
+    txm_error err;
+    size_t bytes;
+    ck_assert_int_eq(txm_context_new(&options, &context, &err), TXM_OK);
+    uint8_t *file = load_file(path, &bytes);
+    txm_cancel_request(&stop);
+    ck_assert_int_eq(txm_borders_add(context, path, &result, &err), TXM_STATUS_CANCELLED);
+    ck_assert(!result.changed);
+    same_file(path, file, bytes);
+    append_section(path, &image);
+    ck_assert_int_eq(txm_borders_check(context, path, &result, &err), TXM_STATUS_CANCELLED);
+    ck_assert_str_eq(result.finding, "");
+    txm_context_free(&context);
+    free(file);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("borders");
@@ -186,6 +210,7 @@ int main(void)
     tcase_add_test(tc, wrong_pixels_are_found);
     tcase_add_test(tc, refusals);
     tcase_add_test(tc, damaged_tiles_stop_it);
+    tcase_add_test(tc, cancelled);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
