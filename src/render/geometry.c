@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "core/mem.h"
 #include "core/plugin.h"
 
 #define MODULE_FILE "txmill-embree.so"
@@ -32,9 +33,10 @@ static void load(txm_error *err)
     char *looked_in = NULL, *path = txm_plugin_path(MODULE_FILE, &looked_in);
     void *handle = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     const txm_geometry_table *t = handle ? dlsym(handle, TXM_GEOMETRY_SYMBOL) : NULL;
-    if (!path)
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "rays cannot be traced without Embree: %s",
-                 looked_in ? looked_in : "there is no " MODULE_FILE);
+    if (!path && !looked_in)
+        txm_no_memory(err, NULL);
+    else if (!path)
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "rays cannot be traced without Embree: %s", looked_in);
     else if (!t)
         txm_fail(err, TXM_STATUS_UNSUPPORTED, "rays cannot be traced without Embree: %s", dlerror());
     else if (t->abi != TXM_GEOMETRY_ABI || t->hit_bytes != sizeof(txm_ray_hit) || t->ray_bytes != sizeof(txm_ray))

@@ -51,30 +51,32 @@ static double percent(uint64_t part, uint64_t of)
     return of ? 100.0 * (double)part / (double)of : 0.0;
 }
 
-/* The images, most memory first. */
-static const txm_render_image_use **sorted(const txm_render_image_use *uses, size_t count)
+enum { SHOWN_IMAGES = 20 };
+
+/* Those images that take most memory, most first. Returns how many. */
+static size_t largest(const txm_render_image_use *uses, size_t count, const txm_render_image_use *order[SHOWN_IMAGES])
 {
-    const txm_render_image_use **order = txm_calloc(count + 1, sizeof(*order));
-    for (size_t i = 0; order && i < count; i++) {
-        size_t k = i;
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t k = n < SHOWN_IMAGES ? n++ : SHOWN_IMAGES;
         for (; k > 0 && order[k - 1]->used_bytes < uses[i].used_bytes; k--)
-            order[k] = order[k - 1];
-        order[k] = &uses[i];
+            if (k < SHOWN_IMAGES)
+                order[k] = order[k - 1];
+        if (k < SHOWN_IMAGES)
+            order[k] = &uses[i];
     }
-    return order;
+    return n;
 }
 
 static void print_images(const txm_render_image_use *uses, size_t count)
 {
-    enum { SHOWN = 20 };
     char used[TXM_FORMAT_BYTES], all[TXM_FORMAT_BYTES];
-    const txm_render_image_use **order = sorted(uses, count);
-    if (!order || !count) {
-        free(order);
+    const txm_render_image_use *order[SHOWN_IMAGES];
+    size_t shown = largest(uses, count, order);
+    if (!shown)
         return;
-    }
     puts("\n     used        of          by level, tiles used of all    image");
-    for (size_t i = 0; i < count && i < SHOWN; i++) {
+    for (size_t i = 0; i < shown; i++) {
         char levels[64] = "";
         for (uint32_t l = 0, n = 0; l < order[i]->levels && n < 3; l++)
             if (order[i]->level_used[l]) {
@@ -87,9 +89,8 @@ static void print_images(const txm_render_image_use *uses, size_t count)
         txm_print_fitted(txm_path_base(order[i]->path), 22);
         putchar('\n');
     }
-    if (count > SHOWN)
-        printf("... and %zu more; --json lists all\n", count - SHOWN);
-    free(order);
+    if (count > shown)
+        printf("... and %zu more; --json lists all\n", count - shown);
 }
 
 void txm_stream_print_picture(const char *scene, const txm_render_options *o, const txm_render_picture *p)
