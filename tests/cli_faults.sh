@@ -110,7 +110,8 @@ fi
 if $can_trace; then
     cp "$TXM_TESTDATA/sources/strip-lzw.tif" a.tif
     cp "$TXM_TESTDATA/sources/half-zip.exr" a.exr
-    for image in a.tif a.exr; do
+    cp "$TXM_TESTDATA/oiio/peak100.ppm" a.ppm
+    for image in a.tif a.exr a.ppm; do
         for n in 1 2 3 4 6; do
             rm -rf blender_tx
             run timeout 60 strace -f -o trace -P "$work/$image" -e inject=pread64:error=EIO:when=$n "$TXMILL" make "$image"
@@ -124,7 +125,7 @@ if $can_trace; then
     # What was read of a beginning has no place in the store.
     run timeout 60 strace -f -o trace -P "$work/tile64.png" -e inject=read:retval=0 "$TXMILL" make --store short tile64.png
     check read-digest-of-beginning test "$rc:$(grep -c 'ended after 0 of .*converted instead' err):$(find short -name '*.tx' 2>/dev/null | wc -l)" = 0:1:0
-    rm -rf blender_tx short a.tif a.exr
+    rm -rf blender_tx short a.tif a.exr a.ppm
 fi
 
 # ---- what is left out without a word -------------------------------------------------------------------------------------

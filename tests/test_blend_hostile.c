@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "blend/stream.h"
 #include "core/bytes.h"
 #include "core/mem.h"
 #include "core/path.h"
@@ -90,6 +92,41 @@ START_TEST(cut_at_every_byte)
     free(data);
     free(zstd);
     free(gzip);
+}
+END_TEST
+
+/* There is room for a stream, but not for the 128 KiB of its decoder. */
+START_TEST(a_decoder_without_memory)
+{
+#ifndef __SANITIZE_ADDRESS__
+    enum { PIECE_BYTES = 110 * 1024, PIECES = 4096 };
+    static void *pieces[PIECES];
+    size_t bytes, packed_bytes, count = 0;
+    uint8_t *data = tiny(&bytes), *packed = scene_zstd(data, bytes, 2000, true, &packed_bytes);
+    char *folder = make_folder(), *path = txm_path_join(folder, "packed.blend");
+    txm_stream *stream = NULL;
+    txm_error err = {0};
+    struct rlimit limit, none;
+    spill(path, packed, packed_bytes);
+    void *room = malloc(PIECE_BYTES);
+    ck_assert_int_eq(getrlimit(RLIMIT_AS, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    setrlimit(RLIMIT_AS, &none);
+    while (count < PIECES && (pieces[count] = malloc(PIECE_BYTES)))
+        count++;
+    free(room);
+    txm_status status = txm_stream_open(path, &stream, &err);
+    setrlimit(RLIMIT_AS, &limit);
+    while (count > 0)
+        free(pieces[--count]);
+    ck_assert_msg(status == TXM_STATUS_NO_MEMORY, "%d: %s", (int)status, err.message);
+    ck_assert_ptr_null(stream);
+    free(path);
+    remove_folder(folder);
+    free(packed);
+    free(data);
+#endif
 }
 END_TEST
 
@@ -391,6 +428,7 @@ int main(void)
     TCase *t = tcase_create("hostile");
     tcase_add_loop_test(t, small_scenes_open, 0, SMALLS);
     tcase_add_test(t, cut_at_every_byte);
+    tcase_add_test(t, a_decoder_without_memory);
     tcase_add_test(t, any_byte_may_be_wrong);
     tcase_add_test(t, garbage_is_no_scene);
     tcase_add_test(t, only_files_are_scenes);

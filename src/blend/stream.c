@@ -115,6 +115,21 @@ const txm_stream_ops txm_stream_plain = {"plain", plain_open, plain_pull, plain_
 
 /* ---- streams -------------------------------------------------------------------------------------------------- */
 
+enum { MAGIC_BYTES = 4 };
+
+/* All of them that the file has: it may give some at a time. */
+static txm_status read_magic(txm_stream_input *input, uint8_t magic[MAGIC_BYTES], size_t *got, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    size_t n = 1;
+    *got = 0;
+    while (status == TXM_OK && *got < MAGIC_BYTES && n > 0) {
+        status = txm_stream_input_read(input, magic + *got, MAGIC_BYTES - *got, &n, err);
+        *got += status == TXM_OK ? n : 0;
+    }
+    return status;
+}
+
 /* By the first bytes, never by the name. */
 static const txm_stream_ops *decoder_for(const uint8_t *magic, size_t bytes)
 {
@@ -140,7 +155,7 @@ txm_status txm_stream_from_fd(int fd, const char *name, txm_stream **out, txm_er
 {
     txm_stream *s = txm_calloc(1, sizeof *s);
     struct stat st;
-    uint8_t magic[4];
+    uint8_t magic[MAGIC_BYTES];
     size_t got = 0;
     txm_status status = TXM_OK;
     if (!s || !(s->name = txm_strdup(name))) {
@@ -156,12 +171,13 @@ txm_status txm_stream_from_fd(int fd, const char *name, txm_stream **out, txm_er
         status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file: give the path of a .blend file", name);
     } else {
         s->input.file_bytes = (uint64_t)st.st_size;
-        status = txm_stream_input_read(&s->input, magic, sizeof magic, &got, err);
+        status = read_magic(&s->input, magic, &got, err);
     }
     if (status == TXM_OK) {
+        const txm_stream_ops *ops = decoder_for(magic, got);
         s->input.offset = s->input.consumed = 0;
-        s->ops = decoder_for(magic, got);
-        status = s->ops->open(&s->input, &s->decoder, err);
+        status = ops->open(&s->input, &s->decoder, err);
+        s->ops = status == TXM_OK ? ops : NULL; /* without a decoder there is none to close */
     }
     if (status != TXM_OK) {
         txm_stream_close(&s);

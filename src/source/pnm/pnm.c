@@ -83,7 +83,10 @@ static bool read_header(pnm_source *s)
 /* A peak that is not 255 or 65535 means that samples are stretched. */
 static txm_status describe(pnm_source *s, txm_source_info *info, txm_error *err)
 {
-    if (!read_header(s) || s->width < 1 || s->height < 1)
+    bool whole = read_header(s);
+    if (!whole && s->file.sys_errno)
+        return txm_fail_errno(err, s->file.sys_errno, "%s: cannot be read", s->path);
+    if (!whole || s->width < 1 || s->height < 1)
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the PNM header is damaged", s->path);
     if (s->peak < 1 || s->peak > 65535)
         return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: samples of up to %u are not read directly", s->path, s->peak);

@@ -106,8 +106,11 @@ static bool read_meta(const webp_source *s, txm_source_info *info)
 static txm_status describe(webp_source *s, const txm_source_options *options, txm_source_info *info, txm_error *err)
 {
     const WebPData data = {s->file, s->file_bytes};
+    errno = 0; /* libwebp says nothing of memory here */
     if (!(s->demuxer = WebPDemux(&data)))
-        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: not a whole WebP file: truncated or damaged", s->path);
+        return errno == ENOMEM
+                   ? txm_no_memory(err, s->path)
+                   : txm_fail(err, TXM_STATUS_CORRUPT, "%s: not a whole WebP file: truncated or damaged", s->path);
     s->width = WebPDemuxGetI(s->demuxer, WEBP_FF_CANVAS_WIDTH);
     s->height = WebPDemuxGetI(s->demuxer, WEBP_FF_CANVAS_HEIGHT);
     s->channels = WebPDemuxGetI(s->demuxer, WEBP_FF_FORMAT_FLAGS) & ALPHA_FLAG ? 4 : 3;
@@ -150,38 +153,47 @@ static txm_status open_webp(const char *path, const txm_source_options *options,
 }
 
 /* An animation's first picture may be smaller than the canvas, which is transparent or black around it. */
-static bool decode_frame(webp_source *s, const WebPIterator *frame)
+static VP8StatusCode decode_frame(webp_source *s, const WebPIterator *frame)
 {
     size_t stride = (size_t)s->width * s->channels;
     int64_t right = (int64_t)frame->x_offset + frame->width, bottom = (int64_t)frame->y_offset + frame->height;
     if (frame->x_offset < 0 || frame->y_offset < 0 || right > s->width || bottom > s->height)
-        return false;
+        return VP8_STATUS_BITSTREAM_ERROR;
     size_t offset = (size_t)frame->y_offset * stride + (size_t)frame->x_offset * s->channels;
-    uint8_t *dst = s->pixels + offset;
-    size_t room = stride * s->height - offset;
-    const WebPData *data = &frame->fragment;
-    return s->channels == 4 ? WebPDecodeRGBAInto(data->bytes, data->size, dst, room, (int)stride) != NULL
-                            : WebPDecodeRGBInto(data->bytes, data->size, dst, room, (int)stride) != NULL;
+    WebPDecoderConfig config;
+    if (!WebPInitDecoderConfig(&config))
+        return VP8_STATUS_INVALID_PARAM;
+    config.output.colorspace = s->channels == 4 ? MODE_RGBA : MODE_RGB;
+    config.output.is_external_memory = 1;
+    config.output.u.RGBA =
+        (WebPRGBABuffer){.rgba = s->pixels + offset, .stride = (int)stride, .size = stride * s->height - offset};
+    VP8StatusCode code = WebPDecode(frame->fragment.bytes, frame->fragment.size, &config);
+    WebPFreeDecBuffer(&config.output);
+    return code;
 }
 
 /* What the first frame does not cover is transparent. */
 static txm_status decode(webp_source *s, txm_error *err)
 {
     WebPIterator frame;
+    VP8StatusCode code = VP8_STATUS_BITSTREAM_ERROR;
     s->pixels = txm_calloc((size_t)s->width * s->height, s->channels);
     if (!s->pixels)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode %u x %u px", s->path, s->width, s->height);
-    bool ok = WebPDemuxGetFrame(s->demuxer, 1, &frame);
-    if (ok) {
-        ok = decode_frame(s, &frame);
+    errno = 0;
+    if (WebPDemuxGetFrame(s->demuxer, 1, &frame)) {
+        code = decode_frame(s, &frame);
         WebPDemuxReleaseIterator(&frame);
     }
-    if (ok) {
+    if (code == VP8_STATUS_OK) {
         forget_file(s);
         return TXM_OK;
     }
+    bool exhausted = code == VP8_STATUS_OUT_OF_MEMORY || errno == ENOMEM;
     free(s->pixels);
     s->pixels = NULL;
+    if (exhausted)
+        return txm_no_memory(err, s->path);
     return txm_fail(err, TXM_STATUS_CORRUPT, "%s: libwebp cannot decode it: the file is damaged", s->path);
 }
 
