@@ -174,6 +174,32 @@ mistake 3 'rom: there is no such folder, nor a built-in scene of this name (did 
     stream budget rom
 mistake 3 'shot.blend: is a zstd file, but a scene is a folder with a text scene.txt, as txmill-scene(5) describes it; in Blender, the extension'"'"'s Export Scene writes one' \
     stream render shot.blend
+mistake 3 'void: is no scene: there is no scene.txt in this folder; in Blender, the extension'"'"'s Export Scene writes one' \
+    stream render void
+mistake 2 "'': an argument is empty; is a variable of a script unset?" \
+    make ""
+mistake 2 "'': an argument is empty; is a variable of a script unset?" \
+    info ""
+mistake 2 '~/wood.png: begins with ~, which the shell replaces only outside of quotes; leave them out, or write $HOME' \
+    make '~/wood.png'
+mistake 2 'https://example.org/wood.png: is an address, not a file; download it first, then name the file' \
+    make https://example.org/wood.png
+mistake 2 'file:///tmp/wood.png: is an address, not a path; leave out file:// in front of it' \
+    resolve file:///tmp/wood.png
+mistake 2 '--colorspace sRGB,straight: must be a colour space alone; say the alpha type with -a straight' \
+    make -c sRGB,straight tex/wood.png
+TXMILL_CACHEDIR=elsewhere txm settings
+check near-variable test "$(head -n 1 err)" = "txmill: warning: TXMILL_CACHEDIR: no such variable, so it is not heard; did you mean TXMILL_CACHE_DIR?"
+TXMILL_READER=libpng TXMILL_PLUGINS="" TXMILL_FSYNC=no TXMILL_PRESET=pbr TXMILL_RULE='*=sRGB' txm settings
+check own-variables test ! -s err
+# The limit of memory is named, and what is said to suffice does, for each reader's own limits as well.
+for image in rgb8.png half-rgb.exr rgba16-straight.tif photo.jpg rgba8.tga light.hdr; do
+    cp "$golden/$image" "mem_$image"
+    txm make --max-memory 1 "mem_$image"
+    enough=$(sed -n 's/.*more than --max-memory allows; --max-memory \([0-9]*M\) would suffice$/\1/p' err)
+    txm make --max-memory "${enough:-nothing}" "mem_$image"
+    check "memory-of-$image" rc_is 0
+done
 # A scene whose name was mistyped is no scene without its images: not a finding.
 txm check shto.blend
 check mistyped-scene test "$rc $(tail -n 1 out)" = "3 not ready to render: 0 of 1 texture fresh, 1 not checked"

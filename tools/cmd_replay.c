@@ -96,9 +96,9 @@ static txm_status parse_policies(const char *text, void *field, txm_error *err)
 
 #define AT(member) .offset = offsetof(replay_args, member)
 static const txm_option caches[] = {
-    TXM_OPTION(CUSTOM, "cache", .letter = 'c', AT(ask), .arg = "SIZE,...", .parse = parse_sizes,
+    TXM_OPTION(CUSTOM, "cache", AT(ask), .arg = "SIZE,...", .parse = parse_sizes,
                .help = "Sizes of the cache (default: some from a sixteenth of the working set on)"),
-    TXM_OPTION(CUSTOM, "policy", .letter = 'p', AT(ask), .arg = "POLICY,...", .values = "lru clock tiles none opt",
+    TXM_OPTION(CUSTOM, "policy", AT(ask), .arg = "POLICY,...", .values = "lru clock tiles none opt",
                .parse = parse_policies,
                .help = "What goes when memory is needed (default: lru,clock,tiles,opt)",
                .more = "Least recently used; OptiX Toolkit's logarithmic clock; what the last render tile did not use, as "

@@ -242,7 +242,7 @@ txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_i
         return add_pattern(inputs, path, settings, err);
     if (!there && txm_path_hint(path)) {
         txm_error failure = {0};
-        txm_fail(&failure, TXM_STATUS_USAGE, "%s: %s", path, txm_path_hint(path));
+        txm_fail(&failure, TXM_STATUS_USAGE, "%s: %s", *path ? path : "''", txm_path_hint(path));
         return txm_inputs_add_failure(inputs, path, settings, &failure, err);
     }
     /* A file, or nothing: opening it says best what is wrong. */

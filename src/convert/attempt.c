@@ -293,9 +293,7 @@ static txm_status plan_memory(attempt *a, unsigned *bands, txm_error *err)
     uint64_t bound = r->context->max_memory_bytes, needed = 0;
     *bands = txm_convert_bands(c, r->settings, threads, bound, &needed);
     if (!*bands)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE,
-                        "%s: needs about %llu MB, more than --max-memory allows; --max-memory %lluM would suffice",
-                        r->target, (unsigned long long)(needed / 1000000 + 1), (unsigned long long)(needed >> 20) + 1);
+        return txm_convert_refuse(r->target, needed, err);
     uint64_t held_bytes = (uint64_t)held * r->settings->tile_px * c->width * c->channels * txm_type_bytes(c->type);
     a->hash_pairs = held_bytes <= HELD_FOR_HASH_BYTES &&
                     (!bound || txm_convert_memory(c, r->settings, *bands + held, threads) <= bound);

@@ -17,6 +17,7 @@
 #include "cache/lookup.h"
 #include "convert/attempt.h"
 #include "convert/hooks.h"
+#include "convert/memory.h"
 #include "convert/otherwise.h"
 #include "convert/resolve.h"
 #include "core/clock.h"
@@ -322,6 +323,37 @@ static txm_status make_hooked(conversion *c, txm_result *result, txm_error *err)
     return status;
 }
 
+static bool opens_within(const char *path, uint64_t bytes)
+{
+    const txm_source_options options = {.max_memory_bytes = bytes};
+    txm_source *source = NULL;
+    txm_error ignored = {0};
+    txm_status status = txm_source_open(path, &options, &source, &ignored);
+    txm_source_close(&source);
+    return status != TXM_STATUS_TOO_LARGE;
+}
+
+/* A reader knows what it takes itself; what the whole conversion takes is worth more to who has to choose the limit.
+ * What is beyond other limits keeps its failure. */
+static txm_status refuse_memory(conversion *c, txm_error *err)
+{
+    const uint64_t most = (uint64_t)1 << 44;
+    const txm_source_options unbounded = {0};
+    txm_error ignored = {0};
+    uint64_t needed = 0;
+    if (txm_source_open(c->path, &unbounded, &c->source, &ignored) != TXM_OK)
+        return err->status;
+    c->info = txm_source_info_of(c->source);
+    if (txm_resolve(c->context, &c->settings, c->path, c->info, !c->hooks, &c->resolved, &ignored) != TXM_OK)
+        return err->status;
+    const txm_conform conform = txm_conform_plan(c->info, c->resolved.space, c->resolved.alpha, c->context->ops);
+    txm_convert_bands(&conform, &c->settings, txm_pool_threads(c->context->pool), 1, &needed);
+    while (needed < most && !opens_within(c->path, needed))
+        needed += needed / 4;
+    txm_error_clear(err);
+    return txm_convert_refuse(c->path, needed, err);
+}
+
 /* Open, resolve, look up, make: each step may end it, with success as well. */
 static txm_status run(conversion *c, txm_result *result, txm_error *err)
 {
@@ -329,7 +361,7 @@ static txm_status run(conversion *c, txm_result *result, txm_error *err)
     bool needed = false;
     txm_status status = txm_source_open(c->path, &source, &c->source, err);
     if (status)
-        return status;
+        return status == TXM_STATUS_TOO_LARGE && source.max_memory_bytes ? refuse_memory(c, err) : status;
     c->info = txm_source_info_of(c->source);
     if ((status = txm_resolve(c->context, &c->settings, c->path, c->info, !c->hooks, &c->resolved, err)))
         return status;

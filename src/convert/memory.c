@@ -8,6 +8,8 @@
  */
 #include "convert/memory.h"
 
+#include "core/fail.h"
+
 enum {
     QUEUE_BYTES = 20 << 20, /* spills of tiles and borders up to their budgets, descriptors of tiles */
     THREAD_BYTES = 2 << 20  /* compressors and scratch of one thread */
@@ -40,4 +42,11 @@ unsigned txm_convert_bands(const txm_conform *c, const txm_settings *s, unsigned
     if (needed_bytes)
         *needed_bytes = needed;
     return 0;
+}
+
+txm_status txm_convert_refuse(const char *path, uint64_t needed_bytes, txm_error *err)
+{
+    return txm_fail(err, TXM_STATUS_TOO_LARGE,
+                    "%s: needs about %llu MB, more than --max-memory allows; --max-memory %lluM would suffice", path,
+                    (unsigned long long)(needed_bytes / 1000000 + 1), (unsigned long long)(needed_bytes >> 20) + 1);
 }

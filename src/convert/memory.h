@@ -19,4 +19,7 @@ uint64_t txm_convert_memory(const txm_conform *conform, const txm_settings *sett
  * fit: *needed_bytes (may be NULL) then says what they need. */
 unsigned txm_convert_bands(const txm_conform *conform, const txm_settings *settings, unsigned threads,
                            uint64_t max_memory_bytes, uint64_t *needed_bytes);
+
+/* Says that a conversion does not fit, and how much would do. TOO_LARGE. */
+txm_status txm_convert_refuse(const char *path, uint64_t needed_bytes, txm_error *err);
 #endif

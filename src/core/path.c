@@ -163,6 +163,14 @@ const char *txm_path_hint(const char *path)
     if (drive || strchr(path, '\\'))
         return "is a Windows path, which means nothing here; give it as this machine sees it, with slashes, as "
                "/mnt/c/textures/wood.png for C:\\textures\\wood.png";
+    if (strncmp(path, "file://", 7) == 0)
+        return "is an address, not a path; leave out file:// in front of it";
+    if (strstr(path, "://"))
+        return "is an address, not a file; download it first, then name the file";
+    if (strncmp(path, "~/", 2) == 0)
+        return "begins with ~, which the shell replaces only outside of quotes; leave them out, or write $HOME";
+    if (!*path)
+        return "an argument is empty; is a variable of a script unset?";
     if (strpbrk(path, "*?["))
         return "no file matches this pattern, so the shell handed it on as it is; look with ls what is there";
     return NULL;

@@ -638,6 +638,11 @@ txm_status txm_scene_read(txm_render_scene *scene, const char *path, txm_error *
             txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a file, but a scene is a folder with a text scene.txt", file);
     else if (!text && errno == EFBIG)
         status = txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %d MB", file, MAX_TEXT_BYTES >> 20);
+    else if (!text && errno == ENOENT)
+        status = txm_fail(err, TXM_STATUS_NOT_FOUND,
+                          "%s: is no scene: there is no scene.txt in this folder; in Blender, the extension's Export "
+                          "Scene writes one",
+                          path);
     else if (!text)
         status = txm_fail_errno(err, errno, "%s: the scene cannot be opened", file);
     else

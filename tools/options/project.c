@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/fail.h"
 #include "core/mem.h"
@@ -83,9 +84,37 @@ static txm_status check_value(txm_project_key key, const char *value, const char
 
 /* TXMILL_CACHE_DIR for cache-dir, and so on: the names follow from the keys, so a new key has its variable at
  * once. */
+/* A variable that is nearly one of ours is not heard, and nobody would know. Once a run. */
+static void warn_of_near_variables(void)
+{
+    static bool done;
+    char word[32];
+    for (char **e = environ; e && *e && !done; e++) {
+        size_t n = strcspn(*e, "=");
+        if (strncmp(*e, "TXMILL_", 7) != 0 || n - 7 >= sizeof word)
+            continue;
+        const char *near = NULL;
+        unsigned distance, least = 1000;
+        snprintf(word, sizeof word, "%.*s", (int)(n - 7), *e + 7);
+        for (int k = 0; k < TXM_KEYS; k++)
+            if (txm_spelling_close(word, names[k], &distance) && distance <= 2 && distance < least) {
+                near = names[k];
+                least = distance;
+            }
+        char variable[64] = "TXMILL_";
+        for (size_t i = 0; near && near[i]; i++)
+            variable[7 + i] = near[i] == '-' ? '_' : (char)toupper((unsigned char)near[i]);
+        if (near && strncmp(variable, *e, n) != 0)
+            txm_say(TXM_SAY_WARNING, "%.*s: no such variable, so it is not heard; did you mean %s?", (int)n, *e,
+                    variable);
+    }
+    done = true;
+}
+
 static txm_status add_variables(txm_project *p, txm_error *err)
 {
     txm_status status = TXM_OK;
+    warn_of_near_variables();
     for (int key = 0; status == TXM_OK && key < TXM_KEYS; key++) {
         char variable[64] = "TXMILL_";
         size_t n = strlen(variable);
@@ -180,8 +209,8 @@ static txm_status read_file(txm_project *p, txm_error *err)
 
 /* ---- finding it ------------------------------------------------------------------------------------------------- */
 
-/* *found: the .txmill of `start` or of a folder above it; NULL if there is none. One that cannot be distinguished from none is a
- * failure. */
+/* *found: the .txmill of `start` or of a folder above it; NULL if there is none. One that cannot be distinguished from
+ * none is a failure. */
 static txm_status search(const char *start, char **found, txm_error *err)
 {
     struct stat st;

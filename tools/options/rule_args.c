@@ -81,7 +81,11 @@ static txm_status check_space(const char *space, const char *who, const txm_colo
     /* A rule's text after its last comma may be a mistyped alpha type: name the word that is wrong. */
     const char *comma = strrchr(space, ',');
     char *front = comma ? txm_strndup(space, (size_t)(comma - space)) : NULL;
-    if (front && txm_color_canonical(config, front)) {
+    txm_alpha alpha;
+    if (front && !strcmp(who, "--colorspace") && txm_alpha_parse(comma + 1, &alpha)) {
+        txm_fail(err, TXM_STATUS_USAGE, "--colorspace %s: must be a colour space alone; say the alpha type with -a %s",
+                 space, comma + 1);
+    } else if (front && txm_color_canonical(config, front)) {
         const char *near = txm_alpha_near(comma + 1);
         txm_fail(err, TXM_STATUS_USAGE,
                  "%s: '%s' is no alpha type%s%s%s; there are straight, premultiplied, channel_packed, none, default "
