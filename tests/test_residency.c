@@ -86,15 +86,16 @@ static bool same_one(txm_cache_thread *t, const scene *s, uint32_t i, const txm_
     return a == b && a == TXM_LOOK_RESIDENT && random == lane.random && memcmp(got, want, sizeof got) == 0;
 }
 
-/* Many at once. */
+/* Many at once: now and then so many that they get memory of their own. */
 static bool same_many(txm_cache_thread *t, const scene *s, uint32_t i, const txm_sampler *how, uint64_t *state)
 {
-    enum { N = 150 };
+    enum { N = 2500 };
+    const int count = sample_random(state) % 4 ? 150 : N;
     float in[6][N], got[4][N] = {{0}}, want[4][N] = {{0}};
     uint32_t random[2][N];
     uint8_t mask[N], look[N];
     memset(look, TXM_LOOK_RESIDENT, sizeof look);
-    for (int n = 0; n < N; n++) {
+    for (int n = 0; n < count; n++) {
         txm_lookup at = sample_random_lookup(state, s->width[i], s->height[i], 1);
         const float *p = &at.u;
         for (int k = 0; k < 6; k++)
@@ -102,8 +103,8 @@ static bool same_many(txm_cache_thread *t, const scene *s, uint32_t i, const txm
         random[0][n] = random[1][n] = sample_random(state);
         mask[n] = sample_random(state) % 4 != 0;
     }
-    txm_lookups a = {N,   in[0], in[1], in[2], in[3], in[4], in[5], random[0], mask, {got[0], got[1], got[2], got[3]},
-                     look};
+    txm_lookups a = {(size_t)count, in[0], in[1], in[2], in[3], in[4], in[5], random[0],
+                     mask,          {got[0], got[1], got[2], got[3]}, look};
     txm_lookups b = a;
     txm_lane lane = {0};
     b.random = random[1];
@@ -112,11 +113,11 @@ static bool same_many(txm_cache_thread *t, const scene *s, uint32_t i, const txm
         b.out[k] = want[k];
     txm_sample_n(txm_texture_set_view(s->set), s->set_ids[i], how, &b, &lane);
     txm_look worst = txm_cache_sample_n(t, s->ids[i], how, &a);
-    for (int n = 0; n < N; n++)
+    for (int n = 0; n < count; n++)
         if (mask[n] && look[n] != TXM_LOOK_RESIDENT)
             return false;
     return worst == TXM_LOOK_RESIDENT && !memcmp(got, want, sizeof got) &&
-           !memcmp(random[0], random[1], sizeof random[0]);
+           !memcmp(random[0], random[1], (size_t)count * sizeof *random[0]);
 }
 
 typedef struct worker {

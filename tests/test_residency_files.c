@@ -119,6 +119,47 @@ START_TEST(budgets_are_kept_at_every_instant)
 }
 END_TEST
 
+/* Look-ups of many at a time load a tile once for all that need it, however little memory there is. */
+START_TEST(many_look_ups_share_their_loads)
+{
+    enum { COUNT = 100000 };
+    char *path = write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    float *in[6], *out[4];
+    uint64_t seed = 3;
+    counted memory = {0};
+    txm_cache_options o = options(1300 << 10, TXM_CACHE_POLICY_LRU);
+    o.allocator = count_in(&memory);
+    for (int k = 0; k < 6; k++)
+        in[k] = calloc(COUNT, sizeof(float));
+    for (int k = 0; k < 4; k++)
+        out[k] = calloc(COUNT, sizeof(float));
+    for (int i = 0; i < COUNT; i++) {
+        in[0][i] = unit(&seed);
+        in[1][i] = unit(&seed);
+        in[2][i] = in[5][i] = 1.0f / 1024;
+    }
+    txm_cache *c = new_cache(&o);
+    uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
+    txm_cache_thread *t = new_thread(c);
+    txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    const txm_lookups all = {COUNT, in[0], in[1], in[2], in[3], in[4], in[5], NULL, NULL, {out[0], out[1], out[2], out[3]},
+                             NULL};
+    ck_assert_int_eq(txm_cache_sample_n(t, id, &how, &all), TXM_LOOK_RESIDENT);
+    txm_cache_stats s = stats_of(c);
+    ck_assert_uint_ge(s.tiles_loaded, 256);
+    ck_assert_uint_le(s.tiles_loaded, 1280); /* 256 tiles for each of five parts of the batch; 75,000 one by one */
+    ck_assert_uint_eq(s.lookups, COUNT);
+    ck_assert_uint_le(memory.most, (1300u << 10) + (512u << 10));
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    for (int k = 0; k < 6; k++)
+        free(in[k]);
+    for (int k = 0; k < 4; k++)
+        free(out[k]);
+    free(path);
+}
+END_TEST
+
 START_TEST(memory_that_is_refused_costs_tiles_alone)
 {
     char *path = write_cached("a.tx", 300, 300, 4, TXM_TYPE_U8, MADE_NOISE, 1);
@@ -623,6 +664,7 @@ int main(void)
     temp_file("");
     tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, budgets_are_kept_at_every_instant);
+    tcase_add_test(tcase, many_look_ups_share_their_loads);
     tcase_add_test(tcase, memory_that_is_refused_costs_tiles_alone);
     tcase_add_test(tcase, hits_take_no_lock);
     tcase_add_loop_test(tcase, files_that_vanish_cost_their_tiles, 0, 3);

@@ -161,7 +161,9 @@ TXM_API txm_look txm_cache_sample(txm_cache_thread *thread, uint32_t texture, co
 TXM_API txm_look txm_cache_sample_d(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
                                     const txm_lookup *at, uint32_t *random, float out[4], float du[4], float dv[4]);
 
-/* Many look-ups in one texture; the worst of their results. */
+/* Many look-ups in one texture; the worst of their results. Up to 2^20 that come in one call share what they load, so
+ * that memory which is short costs a tile once, not once a look-up: large batches pay off. What they take beside tiles is
+ * at most a sixteenth of the budget. */
 TXM_API txm_look txm_cache_sample_n(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
                                     const txm_lookups *batch);
 

@@ -137,7 +137,7 @@ txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *
 {
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
-    c->options.max_bytes = max_bytes;
+    __atomic_store_n(&c->options.max_bytes, max_bytes, __ATOMIC_RELAXED); /* look-ups of many read it */
     c->constants_most = constants_of(max_bytes);
     txm_make_room(c, 0);
     pthread_mutex_unlock(&c->lock);
@@ -158,9 +158,13 @@ txm_status txm_cache_thread_new(txm_cache *c, txm_cache_thread **out, txm_error 
         t->ops = txm_sample_ops_isa(txm_ops_best()->isa);
         t->view = c->view;
         t->generation = atomic_load(&c->generation);
+        t->requests = t->few_requests;
+        t->requests_most = TXM_LOOKUP_TILES;
+        t->jobs = t->few_jobs;
         t->chance = t->number = ++c->thread_count;
         t->next = c->threads;
         c->threads = t;
+        atomic_fetch_add(&c->live_threads, 1);
     }
     pthread_mutex_unlock(&c->lock);
     if (!t)
@@ -180,9 +184,11 @@ void txm_cache_thread_free(txm_cache_thread **thread)
     while (*at != t)
         at = &(*at)->next;
     *at = t->next;
+    atomic_fetch_sub(&c->live_threads, 1);
     txm_unpin(c, &t->pins);
     txm_cache_release(c, t->pins.items, t->pins.capacity * sizeof *t->pins.items);
     txm_cache_release(c, t->unwidened, t->unwidened_bytes);
+    txm_cache_release(c, t->many, t->many_bytes);
     c->stats.lookups += atomic_load(&t->lookups);
     c->stats.lookups_missed += atomic_load(&t->missed);
     txm_cache_release(c, t, sizeof *t);

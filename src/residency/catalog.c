@@ -122,6 +122,8 @@ static txm_status keep_source(txm_cache *c, const txm_source *made, txm_source *
         return status;
     }
     s->file->textures++;
+    if (s->view.tile_bytes > atomic_load(&c->largest_tile))
+        atomic_store(&c->largest_tile, s->view.tile_bytes);
     txm_source **list = list_of(c, s);
     s->next = *list;
     *list = s;

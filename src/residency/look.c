@@ -231,18 +231,82 @@ txm_look txm_cache_sample_d(txm_cache_thread *t, uint32_t texture, const txm_sam
 
 /* ---- many ---- */
 
-enum { CHUNK = 128 };
+enum {
+    FEW = 128,           /* look-ups that need no memory of their own */
+    MOST = 1 << 20,      /* that are looked up together */
+    MOST_TILES = 1 << 12 /* that are loaded together */
+};
 
 /* A part of a batch, and what its look-ups need to be repeated. */
 typedef struct chunk {
     txm_lookups part;
-    uint8_t mask[CHUNK], look[CHUNK];
-    uint32_t random[CHUNK];
+    uint8_t *mask, *look;
+    uint32_t *random;
 } chunk;
 
-static void cut(chunk *k, const txm_lookups *b, size_t begin)
+typedef struct few {
+    uint8_t mask[FEW], look[FEW];
+    uint32_t random[FEW];
+} few;
+
+/* What is kept of each look-up of a batch: two bytes, and its random state if it has one. */
+static size_t bytes_of_one(const txm_lookups *b)
 {
-    size_t n = b->count - begin < CHUNK ? b->count - begin : CHUNK;
+    return 2 + (b->random ? sizeof(uint32_t) : 0);
+}
+
+/* A thread's share of a part of the budget; without a bound all that may be wanted. */
+static uint64_t share_of(const txm_cache *c, unsigned part)
+{
+    const uint64_t most = __atomic_load_n(&c->options.max_bytes, __ATOMIC_RELAXED);
+    return most && c->options.policy != TXM_CACHE_POLICY_NONE
+               ? most / part / atomic_load_explicit(&c->live_threads, memory_order_relaxed)
+               : UINT64_MAX;
+}
+
+/* Memory to look up many at a time, so that a tile that many of them need is loaded once even where memory is short: a
+ * sixteenth of the budget for look-ups and for the lists of tiles. Where there is none, few are looked up at a time. */
+static void make_many(txm_cache_thread *t, size_t wanted)
+{
+    enum { PART = 32, EACH_TILE = sizeof(txm_job) + sizeof(uint32_t) };
+    txm_cache *c = t->cache;
+    pthread_mutex_lock(&c->lock);
+    uint64_t share = share_of(c, PART), space = wanted < share ? wanted : share, tiles = share / EACH_TILE;
+    space -= space % sizeof(uint32_t);
+    tiles = tiles < MOST_TILES ? tiles : MOST_TILES;
+    const size_t bytes = tiles * EACH_TILE + space;
+    uint8_t *many = NULL;
+    if (tiles > TXM_LOOKUP_TILES && space > sizeof(few) && space > t->many_space)
+        many = txm_cache_allocate(c, bytes, _Alignof(txm_job));
+    if (many) {
+        txm_cache_release(c, t->many, t->many_bytes);
+        t->many = many;
+        t->many_bytes = bytes;
+        t->many_space = space;
+        t->jobs = (txm_job *)(void *)many;
+        t->requests = (uint32_t *)(void *)(t->jobs + tiles);
+        t->requests_most = (uint32_t)tiles;
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Tiles that a thread may load, and hold, together: those of one look-up, or half the budget of all threads. */
+static uint32_t tiles_of_round(const txm_cache_thread *t)
+{
+    const uint32_t largest = atomic_load_explicit(&t->cache->largest_tile, memory_order_relaxed);
+    const uint64_t fit = share_of(t->cache, 2) / (largest ? largest : 1);
+    const uint32_t most = fit < t->requests_most ? (uint32_t)fit : t->requests_most;
+    return most > TXM_LOOKUP_TILES ? most : TXM_LOOKUP_TILES;
+}
+
+/* The part of a batch from `begin` on that is looked up together. */
+static void cut(const txm_cache_thread *t, chunk *k, few *own, const txm_lookups *b, size_t begin)
+{
+    const size_t most = t->many ? t->many_space / bytes_of_one(b) : FEW;
+    const size_t n = b->count - begin < most ? b->count - begin : most;
+    k->random = t->many ? t->requests + t->requests_most : own->random;
+    k->mask = t->many ? (uint8_t *)(k->random + (b->random ? n : 0)) : own->mask;
+    k->look = t->many ? k->mask + n : own->look;
     k->part = (txm_lookups){n,
                             b->u + begin,
                             b->v + begin,
@@ -258,18 +322,18 @@ static void cut(chunk *k, const txm_lookups *b, size_t begin)
         memcpy(k->random, b->random + begin, n * sizeof *k->random);
 }
 
-/* Leaves those to be repeated that have missed; none: false. */
-static bool keep_missed(chunk *k)
+/* Leaves those to be repeated that have missed; how many. */
+static size_t keep_missed(chunk *k)
 {
-    bool any = false;
+    size_t count = 0;
     for (size_t i = 0; i < k->part.count; i++) {
         k->mask[i] = (!k->part.mask || k->part.mask[i]) && k->look[i] == TXM_LOOK_MISSED;
-        any |= k->mask[i];
+        count += k->mask[i];
         if (k->mask[i] && k->part.random)
             k->part.random[i] = k->random[i];
     }
     k->part.mask = k->mask;
-    return any;
+    return count;
 }
 
 /* Batches are structures of arrays. */
@@ -297,27 +361,30 @@ static void finish_chunk(txm_cache_thread *t, uint32_t texture, const txm_sample
     }
 }
 
-/* Elements that missed are looked up again together; after some rounds one by one, which always ends. */
+/* Elements that missed are looked up again together; where that leads nowhere one by one, which always ends. */
 static txm_look sample_chunk(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, chunk *k, uint8_t *looks)
 {
-    enum { ROUNDS = 8 }; /* a budget that is far too small would drop what other look-ups of the chunk need */
+    enum { IDLE_ROUNDS = 8 }; /* a budget that is far too small drops what other look-ups of the chunk need */
     watch w = {0};
+    size_t before = SIZE_MAX;
     txm_look worst = TXM_LOOK_RESIDENT;
     const uint8_t *wanted = k->part.mask;
     memset(k->look, TXM_LOOK_RESIDENT, k->part.count);
-    for (int round = 0;; round++) {
-        txm_lane lane = {0, TXM_LOOKUP_TILES, 0, t->requests};
+    for (int idle = 0;;) {
+        txm_lane lane = {0, tiles_of_round(t), 0, t->requests};
         txm_enter(t);
         txm_sample_n(&t->view, texture, how, &k->part, &lane);
         txm_leave(t);
         txm_release_pins(t);
-        bool missed = keep_missed(k);
-        for (size_t i = 0; round == 0 && i < k->part.count; i++)
-            count(&t->missed, k->mask[i]);
+        size_t missed = keep_missed(k);
+        if (before == SIZE_MAX)
+            count(&t->missed, missed);
         if (!missed && !lane.count)
             break;
         get(t, lane.count, &w);
-        if (round == ROUNDS) {
+        idle = missed < before ? 0 : idle + 1;
+        before = missed;
+        if (idle == IDLE_ROUNDS) {
             finish_chunk(t, texture, how, k);
             break;
         }
@@ -359,19 +426,23 @@ static bool has_base(txm_cache_thread *t, uint32_t texture)
     return has;
 }
 
-/* In chunks, so that what one needs is not dropped for the next. */
 txm_look txm_cache_sample_n(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *batch)
 {
     txm_look worst = TXM_LOOK_RESIDENT;
     txm_sampler biased = *how;
     biased.mip_bias += t->cache->bias;
-    if (atomic_load_explicit(&t->cache->watched, memory_order_relaxed) || has_base(t, texture))
+    if (has_base(t, texture) || atomic_load_explicit(&t->cache->watched, memory_order_relaxed))
         return sample_each(t, texture, how, batch);
-    for (size_t begin = 0; begin < batch->count; begin += CHUNK) {
+    const size_t space = (batch->count < MOST ? batch->count : MOST) * bytes_of_one(batch);
+    if (batch->count > FEW && space > t->many_space)
+        make_many(t, space);
+    for (size_t begin = 0; begin < batch->count;) {
         chunk k;
-        cut(&k, batch, begin);
+        few own;
+        cut(t, &k, &own, batch, begin);
         txm_look result = sample_chunk(t, texture, &biased, &k, batch->look ? batch->look + begin : NULL);
         worst = result > worst ? result : worst;
+        begin += k.part.count;
         count(&t->lookups, k.part.count);
     }
     return worst;

@@ -158,8 +158,12 @@ struct txm_cache_thread {
     uint64_t generation;       /* of the view below */
     txm_view view;
     txm_cache *cache;
-    uint32_t requests[TXM_LOOKUP_TILES];
-    txm_job jobs[TXM_LOOKUP_TILES];
+    uint32_t *requests, requests_most; /* `few`, or those of `many` */
+    txm_job *jobs;
+    uint32_t few_requests[TXM_LOOKUP_TILES];
+    txm_job few_jobs[TXM_LOOKUP_TILES];
+    uint8_t *many; /* for look-ups of many at a time: see make_many; NULL: there were none */
+    size_t many_bytes, many_space; /* all of it; of these, what look-ups share */
     txm_pins pins;
     uint8_t *unwidened;
     size_t unwidened_bytes;
@@ -186,6 +190,7 @@ struct txm_cache {
     atomic_uint epoch;
     atomic_bool watched; /* a trace is written, or misses are invented */
     float bias;
+    atomic_uint largest_tile, live_threads; /* bytes; threads that there are now */
     bool fences; /* no membarrier(2) here: look-ups bring barriers of their own */
 
     _Alignas(64) pthread_mutex_t lock;
