@@ -170,7 +170,7 @@ install: all
 	install -m 644 include/txmill/*.h $(DESTDIR)$(INCLUDEDIR)/txmill/
 	install -d $(DESTDIR)$(PYTHONDIR)/txmill
 	install -m 644 python/txmill/*.py python/txmill/py.typed $(DESTDIR)$(PYTHONDIR)/txmill/
-	for f in farm/*/*; do install -D -m "$$(stat -c %a $$f)" $$f $(DESTDIR)$(DATADIR)/$$f || exit; done
+	for f in farm/*/*; do install -D -m $$([ -x $$f ] && echo 755 || echo 644) $$f $(DESTDIR)$(DATADIR)/$$f || exit; done
 	for l in txmill txtile; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBS_PRIVATE@|$(LIBS)|; s|@TILE_LIBS_PRIVATE@|$(TILE_LIBS)|' scripts/$$l.pc.in \
