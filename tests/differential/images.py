@@ -102,12 +102,13 @@ def draw_exr(rng, stem):
 
 
 def draw_luminance_chroma(rng, stem):
-    """Y with RY and BY of half the width and height, and perhaps A."""
+    """Y with RY and BY of half the width and height, and perhaps A. Finite: where the colours are NaN would not be known."""
     width, height = (2 * max(1, side // 2) for side in contents.size(rng))
     names = ["Y", "A"] if rng.random() < 0.5 else ["Y"]
-    channels = {name: (contents.floats(rng, width, height, 1, np.float16)[:, :, 0], 1) for name in names}
+    channels = {name: (contents.floats(rng, width, height, 1, np.float16, plain=1)[:, :, 0], 1) for name in names}
+    channels["Y"] = (channels["Y"][0] * np.float16(10 ** rng.uniform(-2, 3)), 1)
     for name in ("RY", "BY"):
-        channels[name] = (contents.floats(rng, width // 2, height // 2, 1, np.float16)[:, :, 0] - np.float16(0.5), 2)
+        channels[name] = (contents.floats(rng, width // 2, height // 2, 1, np.float16, plain=1)[:, :, 0] - np.float16(0.5), 2)
     writers.exr(stem + ".exr", channels, width, height)
     return stem + ".exr"
 

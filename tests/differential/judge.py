@@ -55,9 +55,7 @@ def misread_by_blender(path):
         return "doubles and 24-bit floats in tiles: Blender reads memory that nobody wrote"  # two runs differ
     if spec.height == 1 and spec.format == oiio.DOUBLE and spec.get_string_attribute("planarconfig") != "separate":
         return "doubles of one row: Blender reads memory that nobody wrote"
-    if spec.tile_width > 0 and spec.get_int_attribute("tiff:PhotometricInterpretation") == 5:
-        return "CMYK in tiles: Blender writes beyond its memory"  # or crashes
-    if spec.get_string_attribute("compression") == "zstd":
+    if txfile.metadata(path)[1].get("level 0 tag 259") == (50000,):
         return "zstd in TIFF: Blender's libtiff lacks it and Blender goes on with black"
     return None
 
@@ -95,18 +93,19 @@ def no_density(ratio):
     return len(ratio) == 2 and (ratio[0] == 0 or ratio[1] == 0 or ratio[0] / ratio[1] >= 2**32)
 
 
-# What is kept of a source, under the names that tx files have for it.
+# What is kept of a source, under the names that OpenEXR and TIFF have for it.
 KEPT = {"Artist", "Copyright", "ImageDescription", "owner", "comments", "pixelAspectRatio", "xDensity"}
+KEPT_TAGS = {"level 0 tag 315", "level 0 tag 33432"}
 
 
 @functools.lru_cache(maxsize=4)
-def names_in_exr(path):
-    """The attributes in the header of an OpenEXR source."""
-    try:
-        container, fields = txfile.metadata(path)
-        return set(fields) if container == "EXR" else set()
-    except (txfile.TxError, IndexError, struct.error, UnicodeDecodeError):
-        return set()
+def names_in(path):
+    """The attributes of a source, under the names that they have in OpenEXR."""
+    source = oiio.ImageInput.open(path)
+    names = {a.name for a in source.spec().extra_attribs} if source else set()
+    if open(path, "rb").read(4) == b"\x76\x2f\x31\x01":
+        names |= set(txfile.metadata(path)[1])
+    return names | {"timeCode" for name in names if name == "smpte:TimeCode"}
 
 
 def iptc_says(path, text):
@@ -121,11 +120,11 @@ def intended_metadata(name, theirs, ours, source):
     """The differences that are meant, by field. Returns the reason, or None."""
     if ours is None and name == "openexr:luminancechroma":
         return "how the source stores its colours is not copied"
-    if ours is None and name in names_in_exr(source) - KEPT:
+    if ours is None and name in names_in(source) - KEPT:
         return "of a source's attributes only some are kept"
     if theirs is None and (name == "txmill:ColorSpace" or name == "ImageDescription" and is_our_colorspace(ours)):
         return "txmill:ColorSpace is ours alone"
-    if theirs is None and name in ("level 0 tag 315", "level 0 tag 33432") and iptc_says(source, ours):
+    if theirs is None and name in KEPT | KEPT_TAGS and iptc_says(source, ours):
         return "what IPTC says is kept"
     if name in ("txmill:reserved", "type") and theirs is None:
         return "what the writer of our OpenEXR headers needs"
@@ -220,9 +219,22 @@ def not_a_number_before_loss(theirs, ours, level):
         abs(b - a - 65504 * share) <= 1e-4 * max(abs(a), abs(b)) for a, b in zip(*averages))
 
 
-def fewer_bits(metadata):
-    """Level 0 of a TIFF tx file with the bits per sample of the source: what Blender makes of 10-bit and 12-bit DPX."""
-    return metadata.get("level 0 tag 258", (16,))[0] in (10, 12)
+def fewer_bits(metadata, theirs, ours):
+    """Level 0 of a TIFF tx file with the bits per sample of the source: what Blender makes of 10-bit and 12-bit DPX files,
+    and of palettes in ICO and TGA files, whose bits it divides by three. `theirs`, `ours`: level 0."""
+    bits = metadata.get("level 0 tag 258", (16,))[0]
+    if bits in (10, 12):
+        return bool((txfile.steps(theirs, ours) <= 1).all())
+    if bits >= 8 or ours.dtype != np.uint8:
+        return False
+    top = (1 << bits) - 1
+    return bool((theirs == (ours >> (8 - bits)) * (255 // top)).all())
+
+
+def is_wide_pnm(path):
+    """PNM of more than 8 bits: of half of the samples, OpenImageIO makes one code less."""
+    head = open(path, "rb").read(64).split()
+    return len(head) > 3 and head[0] in (b"P5", b"P6") and head[3].isdigit() and int(head[3]) > 255
 
 
 def compare_files(run, theirs, ours):
@@ -258,8 +270,10 @@ def compare_files(run, theirs, ours):
     if pixels[0].verdict != WRONG and is_not_a_number(levels_a, levels_b):
         pixels = [Finding(f.aspect, INTENDED, "NaN where decoding sRGB overflows is 0") if f.verdict == WRONG else f
                   for f in pixels]
-    if pixels[0].verdict == CLOSE and fewer_bits(meta_a):
-        pixels[0] = Finding(pixels[0].aspect, INTENDED, "10-bit and 12-bit sources keep 16 bits")
+    if pixels[0].verdict in (CLOSE, WRONG) and fewer_bits(meta_a, levels_a[0], levels_b[0]):
+        pixels[0] = Finding(pixels[0].aspect, INTENDED, "level 0 keeps its bits where the source had fewer or more than 8 or 16")
+    if is_wide_pnm(run["path"]):
+        pixels = [Finding(f.aspect, INTENDED, "PNM of 16 bits keeps its values") if f.verdict == WRONG else f for f in pixels]
     findings += pixels
     if misread_by_blender(run["path"]) and any(f.verdict == WRONG for f in findings):
         return [Finding("level 0", INTENDED, misread_by_blender(run["path"]))]
@@ -285,6 +299,8 @@ def compare(run, theirs, ours):
         return [Finding("made", INTENDED, "a space that txmill's OpenColorIO cannot build is an error")]
     if ours is None and "of subsampled channels" in run["txmill_error"]:
         return [Finding("made", INTENDED, "luminance and chroma of a layer are black in Blender")]
+    if ours is None and "CMYK in tiles" in run["txmill_error"]:
+        return [Finding("made", INTENDED, "CMYK in tiles: Blender writes beyond its memory")]
     if ours is None:
         return [Finding("made", WRONG, "refused by txmill alone", run["txmill_error"])]
     if serves[0] or serves[1]:

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Any bytes as an image that may serve itself: its outline alone is read, whatever its samples are.
+ * Seeds: testdata/tx/[gbu]*.tx testdata/sources/*tiled* testdata/real/*tiled* testdata/oiio/*.iff */
+#include <stdio.h>
+#include <string.h>
+
+#include "container/reader_impl.h"
+#include "fuzz_input.h"
+#include "txmill/describe.h"
+
+/* What may be asked of an outline. */
+static bool look(const txm_tx *tx)
+{
+    const txm_tx_info *info = txm_tx_info_of(tx);
+    const char *name, *value;
+    char reason[64];
+    if (info->width < 1 || info->height < 1 || info->tile_w < 1 || info->tile_h < 1 || info->levels < 1)
+        abort();
+    for (size_t i = 0; txm_tx_metadata_at(tx, i, &name, &value); i++)
+        if (strlen(name) > 1000000 || strlen(value) > 1000000)
+            abort(); /* beyond the stated bound */
+    bool serves = txm_tx_is_pyramid(tx, reason, sizeof reason);
+    if (!serves && !*reason)
+        abort(); /* every refusal has a reason */
+    return serves;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *path = fuzz_input_path(data, size);
+    txm_tx *tx = NULL;
+    txm_error err = {0};
+    bool opened = txm_tx_open_outline(path, &tx, &err) == TXM_OK, serves = opened && look(tx);
+    if (!opened && !err.message[0])
+        abort(); /* every failure has a message */
+    if (opened && txm_tx_serves_itself(path) != serves)
+        abort();
+    if (!opened)
+        txm_tx_serves_itself(path); /* IFF */
+    txm_tx_close(&tx);
+    return 0;
+}
