@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lookup_util.h"
 #include "oiio_lookup.h"
 #include "txmill/cache.h"
 
@@ -22,30 +23,14 @@ static struct {
     const char *path;
     uint32_t width, height;
     float *in[6]; /* PLACES look-ups */
-    uint64_t random;
     txm_texture_set *set;
     uint32_t whole;
-} bench = {.random = 88172645463325252u};
+} bench;
 
 static _Noreturn void die(const char *what)
 {
     fprintf(stderr, "bench_cache: %s\n", what);
     exit(1);
-}
-
-static double seconds(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static float unit(void)
-{
-    bench.random ^= bench.random << 13;
-    bench.random ^= bench.random >> 7;
-    bench.random ^= bench.random << 17;
-    return (float)(bench.random >> 40) / 16777216.0f;
 }
 
 /* ---- patterns ---- */
@@ -66,9 +51,9 @@ enum { PATTERNS = sizeof patterns / sizeof *patterns };
 static void make_places(const pattern *p)
 {
     for (size_t i = 0; i < PLACES; i++) {
-        float level = p->level < 0 ? 8 * unit() : p->level, step = exp2f(level);
-        bench.in[0][i] = p->coherent ? 0.03f + ((float)(i % 1024) + 0.3f) * step / (float)bench.width : unit();
-        bench.in[1][i] = p->coherent ? 0.05f + ((float)(i / 1024) + 0.3f) * step / (float)bench.height : unit();
+        float level = p->level < 0 ? 8 * bench_unit() : p->level, step = exp2f(level);
+        bench.in[0][i] = p->coherent ? 0.03f + ((float)(i % 1024) + 0.3f) * step / (float)bench.width : bench_unit();
+        bench.in[1][i] = p->coherent ? 0.05f + ((float)(i / 1024) + 0.3f) * step / (float)bench.height : bench_unit();
         bench.in[2][i] = step / (float)bench.width;
         bench.in[3][i] = bench.in[4][i] = 0;
         bench.in[5][i] = step / (float)bench.height;
@@ -190,13 +175,13 @@ static txm_cache_thread *new_thread(txm_cache *c)
 
 static double rate(double start, size_t count, double best)
 {
-    double r = (double)count / (seconds(CLOCK_THREAD_CPUTIME_ID) - start) / 1e6;
+    double r = (double)count / (bench_seconds(CLOCK_THREAD_CPUTIME_ID) - start) / 1e6;
     return r > best ? r : best;
 }
 
 #define TIMED(BEST, COUNT, ...)                                                                                        \
     do {                                                                                                               \
-        double start = seconds(CLOCK_THREAD_CPUTIME_ID);                                                               \
+        double start = bench_seconds(CLOCK_THREAD_CPUTIME_ID);                                                               \
         __VA_ARGS__;                                                                                                   \
         BEST = rate(start, COUNT, BEST);                                                                               \
     } while (0)
@@ -256,13 +241,13 @@ static void cold(int rounds)
             txm_cache_thread *t = new_thread(c);
             txm_cache_stats s;
             TIMED(a, PLACES, theirs(oiio, 0, PLACES));
-            double begin = seconds(CLOCK_THREAD_CPUTIME_ID), first, again;
+            double begin = bench_seconds(CLOCK_THREAD_CPUTIME_ID), first, again;
             cached(t, 0, PLACES);
-            first = seconds(CLOCK_THREAD_CPUTIME_ID) - begin;
+            first = bench_seconds(CLOCK_THREAD_CPUTIME_ID) - begin;
             b = rate(begin, PLACES, b);
-            begin = seconds(CLOCK_THREAD_CPUTIME_ID);
+            begin = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
             cached(t, 0, PLACES);
-            again = seconds(CLOCK_THREAD_CPUTIME_ID) - begin;
+            again = bench_seconds(CLOCK_THREAD_CPUTIME_ID) - begin;
             txm_cache_stats_of(c, &s);
             tiles = tiles_a_second(first, again, s.tiles_loaded, tiles);
             txm_cache_thread_free(&t);
@@ -357,10 +342,10 @@ static double clock_rate(txm_cache *c, int threads, double best)
             die("no thread");
     }
     pthread_barrier_wait(&start);
-    double begin = seconds(CLOCK_MONOTONIC);
+    double begin = bench_seconds(CLOCK_MONOTONIC);
     for (int i = 0; i < threads; i++)
         pthread_join(w[i].thread, NULL);
-    double r = (double)threads * (LOOKUPS / 2) / (seconds(CLOCK_MONOTONIC) - begin) / 1e6;
+    double r = (double)threads * (LOOKUPS / 2) / (bench_seconds(CLOCK_MONOTONIC) - begin) / 1e6;
     pthread_barrier_destroy(&start);
     return r > best ? r : best;
 }
@@ -394,11 +379,11 @@ static void memory(void)
     txm_cache *c = new_cache(0, TXM_CACHE_POLICY_LRU);
     txm_cache_stats s;
     uint32_t id;
-    double begin = seconds(CLOCK_MONOTONIC);
+    double begin = bench_seconds(CLOCK_MONOTONIC);
     for (int i = 1; i < TEXTURES; i++)
         if (txm_cache_add(c, bench.path, TXM_EXTENSION_REPEAT, &id, NULL))
             die("registering failed");
-    double took = seconds(CLOCK_MONOTONIC) - begin;
+    double took = bench_seconds(CLOCK_MONOTONIC) - begin;
     txm_cache_stats_of(c, &s);
     printf("\n| 64,000 textures registered | %.2f s | %.1f MB | %s |\n|---|---|---|---|\n", took,
            (double)s.allocated_bytes_peak / 1048576, verdict(took < 1 && s.allocated_bytes_peak < 64 << 20));

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lookup_util.h"
 #include "oiio_lookup.h"
 #include "txmill/sampler.h"
 
@@ -72,9 +73,8 @@ static struct {
     uint32_t id, width, height;
     oiio_textures *oiio;
     float *in[6]; /* LOOKUPS look-ups */
-    uint64_t random;
     const char *only; /* patterns whose names have this text; NULL: all */
-} bench = {.random = 88172645463325252u};
+} bench;
 
 static int chosen(const pattern *p)
 {
@@ -87,33 +87,18 @@ static _Noreturn void die(const char *what)
     exit(1);
 }
 
-static double seconds(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static float unit(void)
-{
-    bench.random ^= bench.random << 13;
-    bench.random ^= bench.random >> 7;
-    bench.random ^= bench.random << 17;
-    return (float)(bench.random >> 40) / 16777216.0f;
-}
-
 /* Coherent: rows of 1024 places in a picture, a pixel of the level apart, rows likewise; as the camera's rays are. */
 static void make_places(const pattern *p)
 {
     for (size_t i = 0; i < LOOKUPS; i++) {
-        float level = p->level < 0 ? 8 * unit() : p->level, step = exp2f(level), turn = 6.2831853f * unit();
+        float level = p->level < 0 ? 8 * bench_unit() : p->level, step = exp2f(level), turn = 6.2831853f * bench_unit();
         if (p->where == COHERENT) {
             bench.in[0][i] = 0.03f + ((float)(i % 1024) + 0.3f) * step / (float)bench.width;
             bench.in[1][i] = 0.05f + ((float)(i / 1024 % 1024) + 0.3f) * step / (float)bench.height;
             turn = 0.6f;
         } else {
-            bench.in[0][i] = unit();
-            bench.in[1][i] = unit();
+            bench.in[0][i] = bench_unit();
+            bench.in[1][i] = bench_unit();
         }
         if (p->elongation == 1)
             turn = 0;
@@ -214,9 +199,9 @@ static void check_same(const pattern *p)
 
 static double best_rate(void (*work)(const pattern *, size_t, size_t), const pattern *p, size_t count, double best)
 {
-    double start = seconds(CLOCK_THREAD_CPUTIME_ID);
+    double start = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
     work(p, 0, count);
-    double rate = (double)count / (seconds(CLOCK_THREAD_CPUTIME_ID) - start) / 1e6;
+    double rate = (double)count / (bench_seconds(CLOCK_THREAD_CPUTIME_ID) - start) / 1e6;
     return rate > best ? rate : best;
 }
 
@@ -278,10 +263,10 @@ static double clock_rate(void (*work)(const pattern *, size_t, size_t), const pa
             die("no thread");
     }
     pthread_barrier_wait(&start);
-    double begin = seconds(CLOCK_MONOTONIC);
+    double begin = bench_seconds(CLOCK_MONOTONIC);
     for (int i = 0; i < threads; i++)
         pthread_join(w[i].thread, NULL);
-    double rate = (double)count / (seconds(CLOCK_MONOTONIC) - begin) / 1e6;
+    double rate = (double)count / (bench_seconds(CLOCK_MONOTONIC) - begin) / 1e6;
     pthread_barrier_destroy(&start);
     return rate > best ? rate : best;
 }
@@ -321,7 +306,7 @@ static double nanoseconds(int rounds, const pattern *p, uint32_t filter, txm_lev
         how.rule = (uint8_t)rule;
         txm_lane lane = {.random = 4711};
         float out[4][BATCH], sum = 0;
-        double start = seconds(CLOCK_THREAD_CPUTIME_ID);
+        double start = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
         for (size_t i = 0; how_called == ONE_BY_ONE && i < LOOKUPS; i++) {
             txm_lookup at = {bench.in[0][i], bench.in[1][i], bench.in[2][i],
                              bench.in[3][i], bench.in[4][i], bench.in[5][i]};
@@ -340,7 +325,7 @@ static double nanoseconds(int rounds, const pattern *p, uint32_t filter, txm_lev
             txm_sample_n(view, bench.id, &how, &batch, &lane);
             sum += out[0][0];
         }
-        double ns = (seconds(CLOCK_THREAD_CPUTIME_ID) - start) * 1e9 / LOOKUPS;
+        double ns = (bench_seconds(CLOCK_THREAD_CPUTIME_ID) - start) * 1e9 / LOOKUPS;
         best = ns < best ? ns : best;
         sink += sum;
     }

@@ -3,7 +3,7 @@
  * Padded tiles a second, one thread, warm cache, random order, the same tiles for all: from the border section, by
  * gathering with our reader, by gathering through OpenImageIO's ImageInput.
  *     bench_padded [-t] [-s SECONDS] TX...
- * prints a line a file: name, tiles a second of the three, and the first over the third; -t leaves out the names of
+ * prints one line per file: name, tiles per second of the three, and the first over the third; -t leaves out the names of
  * columns. All three windows of every tile that is measured are compared first: only equal work is worth comparing.
  */
 #include <stdio.h>

@@ -4,10 +4,5 @@
 set -eu
 build=${1:-build}
 images=${2:-bench-images}
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-bench/images.sh "$images" photo4k.png
-TXMILL_PLUGINS=$PWD/$build
-export TXMILL_PLUGINS
-"$build/txmill" make -q "$images/photo4k.png" -o "$out/photo4k.tx"
+. bench/photo4k.sh
 "$build/bench_cache" "$out/photo4k.tx"

@@ -6,12 +6,7 @@ set -eu
 build=${1:-build}
 images=${2:-bench-images}
 results=${3:-bench/results.md}
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-bench/images.sh "$images" photo4k.png
-TXMILL_PLUGINS=$PWD/$build
-export TXMILL_PLUGINS
-"$build/txmill" make -q "$images/photo4k.png" -o "$out/photo4k.tx"
+. bench/photo4k.sh
 {
     echo "## Texture look-ups (make bench-lookup)"
     echo

@@ -196,7 +196,7 @@ END_TEST
 
 enum { DPX_HEAD = 816 };
 
-/* The head of a DPX file of one element with `bits` bits a sample, whose pixels begin at byte 2048. */
+/* The head of a DPX file of one element with `bits` bits per sample, whose pixels begin at byte 2048. */
 static void write_dpx(unsigned bits, bool filled, unsigned elements, unsigned encoding)
 {
     uint8_t h[DPX_HEAD] = {0};

@@ -274,6 +274,15 @@ static txm_status run(budget *b, const txm_render_scene *scene, txm_render_budge
     return status == TXM_OK ? sum_images(b, scene, out, err) : status;
 }
 
+void txm_render_budget_clear(txm_render_budget *out)
+{
+    if (!out)
+        return;
+    free(out->images);
+    free(out->tiles);
+    memset(out, 0, sizeof *out);
+}
+
 /* The size of cells follows from the render tile: half and a quarter of it are counted as well, so a quarter is
  * the cell. Without a render tile 2048 px take its place, Blender's default. */
 txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_options *given, txm_render_budget *out,
@@ -304,13 +313,4 @@ txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_
     if (status)
         txm_render_budget_clear(out);
     return status;
-}
-
-void txm_render_budget_clear(txm_render_budget *out)
-{
-    if (!out)
-        return;
-    free(out->images);
-    free(out->tiles);
-    memset(out, 0, sizeof *out);
 }

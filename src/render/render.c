@@ -196,6 +196,19 @@ static txm_status collect(const txm_render_scene *scene, txm_render_job *job, ui
     return TXM_OK;
 }
 
+void txm_render_picture_clear(txm_render_picture *picture)
+{
+    if (!picture)
+        return;
+    free(picture->rgb);
+    free(picture->level);
+    free(picture->misses);
+    free(picture->passes);
+    free(picture->report);
+    free(picture->images);
+    memset(picture, 0, sizeof *picture);
+}
+
 /* Textures are opened before rays are: a missing tx file is the usual mistake, and known at once. */
 txm_status txm_render(const txm_render_scene *scene, const txm_render_options *given, txm_render_picture *out,
                       txm_error *err)
@@ -240,19 +253,6 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
     if (status)
         txm_render_picture_clear(out);
     return status;
-}
-
-void txm_render_picture_clear(txm_render_picture *picture)
-{
-    if (!picture)
-        return;
-    free(picture->rgb);
-    free(picture->level);
-    free(picture->misses);
-    free(picture->passes);
-    free(picture->report);
-    free(picture->images);
-    memset(picture, 0, sizeof *picture);
 }
 
 /* ---- scenes, from outside ---- */

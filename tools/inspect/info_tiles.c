@@ -16,7 +16,7 @@
 #include "tools/output/json.h"
 
 typedef struct tile_row {
-    const txm_tile_entry *entry;
+    const txm_census_tile *entry;
     uint32_t level, x, y;
 } tile_row;
 
@@ -122,7 +122,7 @@ bool txm_tile_census_print(const txm_tx *tx, const txm_tile_census *c, bool all)
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
 /* One array per fact, each row by row: a tenth of what one object per tile would take. */
-static void add_entries(cJSON *level, const txm_tile_sizes *sizes, const txm_tile_entry *entries)
+static void add_entries(cJSON *level, const txm_tile_sizes *sizes, const txm_census_tile *entries)
 {
     cJSON *bytes = txm_json_array(level, "tile_bytes"), *constant = txm_json_array(level, "tile_constant"),
           *damaged = txm_json_array(level, "tile_damaged");

@@ -35,7 +35,7 @@ static unsigned size_class(uint64_t bytes)
 }
 
 /* What is wrong with the tile itself is damage; memory or a server that failed is a failure of the look. */
-static txm_status look_at(const counting *c, uint32_t level, uint32_t x, uint32_t y, txm_tile_entry *entry,
+static txm_status look_at(const counting *c, uint32_t level, uint32_t x, uint32_t y, txm_census_tile *entry,
                           txm_error *err)
 {
     const txm_tx_info *i = c->info;
@@ -62,7 +62,7 @@ static txm_status look_at(const counting *c, uint32_t level, uint32_t x, uint32_
     return TXM_OK;
 }
 
-static void count(txm_tile_census *out, uint32_t level, const txm_tile_entry *entry)
+static void count(txm_tile_census *out, uint32_t level, const txm_census_tile *entry)
 {
     txm_tile_sizes *s = &out->level[level];
     unsigned n = size_class(entry->bytes);
@@ -80,7 +80,7 @@ static void count(txm_tile_census *out, uint32_t level, const txm_tile_entry *en
 static txm_status take_level(const counting *c, uint32_t level, const volatile int *cancel, txm_error *err)
 {
     const txm_tx_level *l = txm_tx_level_of(c->tx, level);
-    txm_tile_entry *entry = txm_calloc(txm_mul(l->tiles_x, l->tiles_y), sizeof *entry);
+    txm_census_tile *entry = txm_calloc(txm_mul(l->tiles_x, l->tiles_y), sizeof *entry);
     if (!entry)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a table of %u x %u tiles", l->tiles_x, l->tiles_y);
     c->out->entries[level] = entry;

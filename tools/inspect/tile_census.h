@@ -13,11 +13,11 @@
 
 enum { TXM_TILE_SIZE_CLASSES = 33 };
 
-typedef struct txm_tile_entry {
+typedef struct txm_census_tile {
     uint64_t bytes; /* encoded */
     bool constant;  /* all of its pixels are alike, bit for bit */
     bool damaged;   /* cannot be decoded */
-} txm_tile_entry;
+} txm_census_tile;
 
 typedef struct txm_tile_sizes {
     uint64_t tiles, constant, damaged;
@@ -27,7 +27,7 @@ typedef struct txm_tile_sizes {
 /* Zero-initialise before first use. */
 typedef struct txm_tile_census {
     txm_tile_sizes level[TXM_MAX_LEVELS];
-    txm_tile_entry *entries[TXM_MAX_LEVELS]; /* of each level, row by row; owned */
+    txm_census_tile *entries[TXM_MAX_LEVELS]; /* of each level, row by row; owned */
     /* Tiles of 2^n to 2^(n+1) - 1 encoded bytes, over all levels, and those among them that hold one colour. */
     uint64_t sizes[TXM_TILE_SIZE_CLASSES], constant[TXM_TILE_SIZE_CLASSES];
 } txm_tile_census;

@@ -115,31 +115,26 @@ static void leave_at_once(int status, void *unused)
     _exit(status);
 }
 
-/* The other end closing is the usual way to end. */
+/* How far one call came, 0 where a signal broke it off. The other end closing is the usual way to end. */
+static size_t moved(ssize_t n)
+{
+    if (n < 0 && errno == EINTR)
+        return 0;
+    if (n <= 0)
+        leave(n < 0 ? errno : 0);
+    return (size_t)n;
+}
+
 static void receive(void *dst, size_t bytes)
 {
-    for (char *p = dst; bytes > 0;) {
-        ssize_t n = read(TXM_WORKER_FD, p, bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            leave(n < 0 ? errno : 0);
-        p += n;
-        bytes -= (size_t)n;
-    }
+    for (size_t done = 0; done < bytes;)
+        done += moved(read(TXM_WORKER_FD, (char *)dst + done, bytes - done));
 }
 
 static void send_bytes(const void *data, size_t bytes)
 {
-    for (const char *p = data; bytes > 0;) {
-        ssize_t n = write(TXM_WORKER_FD, p, bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            leave(n < 0 ? errno : 0);
-        p += n;
-        bytes -= (size_t)n;
-    }
+    for (size_t done = 0; done < bytes;)
+        done += moved(write(TXM_WORKER_FD, (const char *)data + done, bytes - done));
 }
 
 static void reply_failure(const txm_error *err)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the benchmarks of look-ups share: clocks and the places at which they look. */
+#ifndef TXM_BENCH_LOOKUP_UTIL_H
+#define TXM_BENCH_LOOKUP_UTIL_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline double bench_seconds(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* From 0 to below 1, by xorshift: the same places in every run. */
+static inline float bench_unit(void)
+{
+    static uint64_t random = 88172645463325252u;
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    return (float)(random >> 40) / 16777216.0f;
+}
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How the program's output is formed: HTML, widths and wrapped lines, sums, and the guard in front of output files. */
+#include <check.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/fail.h"
+#include "tools/output/guard.h"
+#include "tools/output/html.h"
+#include "tools/output/line.h"
+#include "tools/output/summary.h"
+#include "tools/output/text.h"
+#include "util_batch.h"
+
+/* ---- what goes to standard output, caught in a file ----------------------------------------------------------------- */
+
+static int kept_stdout = -1;
+
+static void catch_begin(void)
+{
+    fflush(stdout);
+    kept_stdout = dup(STDOUT_FILENO);
+    ck_assert_ptr_nonnull(freopen("caught", "w", stdout));
+}
+
+static const char *catch_end(void)
+{
+    static char text[4096];
+    fflush(stdout);
+    ck_assert_int_ge(dup2(kept_stdout, STDOUT_FILENO), 0);
+    close(kept_stdout);
+    FILE *f = fopen("caught", "r");
+    ck_assert_ptr_nonnull(f);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    return text;
+}
+
+/* ---- HTML ----------------------------------------------------------------------------------------------------------- */
+
+static const char *html(const char *text)
+{
+    static char out[256];
+    FILE *f = fmemopen(out, sizeof out, "w");
+    ck_assert_ptr_nonnull(f);
+    txm_html_text(f, text);
+    fputc(0, f);
+    fclose(f);
+    return out;
+}
+
+START_TEST(html_escapes_what_means_something)
+{
+    ck_assert_str_eq(html("wood & <b>\"x\"</b>"), "wood &amp; &lt;b&gt;&quot;x&quot;&lt;/b&gt;");
+    ck_assert_str_eq(html("caf\xC3\xA9"), "caf\xC3\xA9");
+    ck_assert_str_eq(html("caf\xE9"), "caf\xEF\xBF\xBD");
+    ck_assert_str_eq(html("a\x1B[2J"), "a\xEF\xBF\xBD[2J");
+    ck_assert_str_eq(html(NULL), "");
+}
+END_TEST
+
+START_TEST(html_digest_is_that_of_a_browser)
+{
+    char out[128] = "";
+    FILE *f = fmemopen(out, sizeof out, "w");
+    txm_html_digest(f, "alert('Hello, world.');", 23);
+    fclose(f);
+    /* The example of the CSP specification. */
+    ck_assert_str_eq(out, "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='");
+}
+END_TEST
+
+/* ---- widths --------------------------------------------------------------------------------------------------------- */
+
+START_TEST(columns_are_not_bytes)
+{
+    ck_assert_uint_eq(txm_text_columns(""), 0);
+    ck_assert_uint_eq(txm_text_columns("wood"), 4);
+    ck_assert_uint_eq(txm_text_columns("caf\xC3\xA9"), 4);
+    ck_assert_uint_eq(txm_text_columns("cafe\xCC\x81"), 4);
+    ck_assert_uint_eq(txm_text_columns("\xE6\x9C\xA8"), 2);
+    ck_assert_uint_eq(txm_text_columns("a\nb"), 6);
+    ck_assert_uint_eq(txm_text_columns("\xFF"), 1);
+    ck_assert_uint_eq(txm_text_columns("\x85"), 4);
+}
+END_TEST
+
+START_TEST(paths_lose_their_beginning_and_texts_their_end)
+{
+    batch_enter();
+    catch_begin();
+    txm_print_fitted("/a/long/way/to/wood.png", 10);
+    putchar('|');
+    txm_print_fitted("wood.png", 10);
+    putchar('|');
+    txm_print_cut("a sentence", 6);
+    putchar('|');
+    txm_print_cut("short", 6);
+    ck_assert_str_eq(catch_end(), "..wood.png|wood.png|a se..|short");
+    batch_leave();
+}
+END_TEST
+
+START_TEST(control_characters_are_shown)
+{
+    batch_enter();
+    catch_begin();
+    txm_print_safe("a\nb\x1B[1m\xC2\x85\xC3\xA9");
+    ck_assert_str_eq(catch_end(), "a\\x0Ab\\x1B[1m\\xC2\\x85\xC3\xA9");
+    batch_leave();
+}
+END_TEST
+
+START_TEST(arguments_survive_a_shell)
+{
+    batch_enter();
+    catch_begin();
+    txm_print_argument("a/b-1.png");
+    putchar(' ');
+    txm_print_argument("two words");
+    putchar(' ');
+    txm_print_argument("it's");
+    putchar(' ');
+    txm_print_argument("");
+    ck_assert_str_eq(catch_end(), "a/b-1.png 'two words' 'it'\\''s' ''");
+    batch_leave();
+}
+END_TEST
+
+/* ---- lines ---------------------------------------------------------------------------------------------------------- */
+
+static void check_wrapped(const char *text, unsigned columns, const char *expected)
+{
+    char *got = txm_line_wrap(text, columns);
+    ck_assert_str_eq(got, expected);
+    free(got);
+}
+
+START_TEST(lines_are_wrapped_at_spaces)
+{
+    check_wrapped("short", 40, "short\n");
+    check_wrapped("", 40, "\n");
+    check_wrapped("  label   one two three four five", 22, "  label   one two\n          three four\n          five\n");
+    /* Escape sequences take no columns. */
+    check_wrapped("\033[1mone\033[0m two", 8, "\033[1mone\033[0m two\n");
+}
+END_TEST
+
+START_TEST(pipes_get_whole_lines)
+{
+    batch_enter();
+    catch_begin();
+    ck_assert_uint_eq(txm_line_columns(), UINT_MAX);
+    txm_print_line("wood.png", TXM_GOOD, "created", "4 levels");
+    txm_print_line("wood.png", TXM_GOOD, "created", NULL);
+    ck_assert_str_eq(catch_end(), "wood.png: created: 4 levels\nwood.png: created\n");
+    batch_leave();
+}
+END_TEST
+
+/* ---- sums ----------------------------------------------------------------------------------------------------------- */
+
+START_TEST(sums_keep_the_order_of_their_words)
+{
+    batch_enter();
+    txm_summary s = {.words = {"fresh", "outdated"}};
+    catch_begin();
+    txm_summary_print(&s, "file"); /* nothing was counted */
+    txm_summary_add(&s, "outdated");
+    txm_summary_add(&s, "missing");
+    txm_summary_add(&s, "fresh");
+    txm_summary_add(&s, "outdated");
+    txm_summary_print(&s, "file");
+    txm_summary one = {0};
+    txm_summary_add(&one, "missing");
+    txm_summary_print(&one, "file");
+    ck_assert_str_eq(catch_end(), "4 files: 1 fresh, 2 outdated, 1 missing\n1 file: 1 missing\n");
+    batch_leave();
+}
+END_TEST
+
+/* ---- the guard ------------------------------------------------------------------------------------------------------ */
+
+static txm_status guard(const char *path, txm_output_kind kind, bool force, txm_error *err)
+{
+    static char wood[] = "wood.png";
+    char *inputs[] = {wood};
+    txm_error_clear(err);
+    return txm_guard_operands(&(txm_output){"--html", path, kind, force}, inputs, 1, err);
+}
+
+START_TEST(no_output_replaces_an_input)
+{
+    txm_error err = {0};
+    batch_enter();
+    batch_png("wood.png", 1);
+    batch_png("other.png", 2);
+    batch_folder("folder");
+    ck_assert_int_eq(symlink("wood.png", "link"), 0);
+    ck_assert_int_eq(guard("new.html", TXM_OUTPUT_PAGE, false, &err), TXM_OK);
+    ck_assert_int_eq(guard(NULL, TXM_OUTPUT_PAGE, false, &err), TXM_OK);
+    ck_assert_int_eq(guard("-", TXM_OUTPUT_PAGE, false, &err), TXM_OK);
+    ck_assert_int_eq(guard("/dev/null", TXM_OUTPUT_PAGE, false, &err), TXM_OK);
+    ck_assert_int_eq(guard("folder", TXM_OUTPUT_PAGE, true, &err), TXM_STATUS_USAGE);
+    /* The input itself, under whatever name; --force does not help. */
+    ck_assert_int_eq(guard("wood.png", TXM_OUTPUT_PAGE, true, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(guard("link", TXM_OUTPUT_PAGE, true, &err), TXM_STATUS_USAGE);
+    /* Somebody's picture where a page was to be: only with --force. */
+    ck_assert_int_eq(guard("other.png", TXM_OUTPUT_PAGE, false, &err), TXM_STATUS_USAGE);
+    ck_assert_ptr_nonnull(strstr(err.message, "a PNG image"));
+    ck_assert_int_eq(guard("other.png", TXM_OUTPUT_PAGE, true, &err), TXM_OK);
+    ck_assert_int_eq(guard("other.png", TXM_OUTPUT_LOG, true, &err), TXM_STATUS_USAGE);
+    batch_leave();
+}
+END_TEST
+
+START_TEST(kinds_go_by_the_first_bytes)
+{
+    batch_enter();
+    batch_png("wood.jpg", 1);
+    batch_file("scene.png", "BLENDER-v500");
+    batch_folder("folder");
+    ck_assert_str_eq(txm_kind_of_file("wood.jpg"), "a PNG image");
+    ck_assert_str_eq(txm_kind_of_file("scene.png"), "a Blender scene");
+    ck_assert_str_eq(txm_kind_of_file("folder"), "a folder");
+    batch_leave();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("output");
+    TCase *t = tcase_create("output");
+    tcase_add_test(t, html_escapes_what_means_something);
+    tcase_add_test(t, html_digest_is_that_of_a_browser);
+    tcase_add_test(t, columns_are_not_bytes);
+    tcase_add_test(t, paths_lose_their_beginning_and_texts_their_end);
+    tcase_add_test(t, control_characters_are_shown);
+    tcase_add_test(t, arguments_survive_a_shell);
+    tcase_add_test(t, lines_are_wrapped_at_spaces);
+    tcase_add_test(t, pipes_get_whole_lines);
+    tcase_add_test(t, sums_keep_the_order_of_their_words);
+    tcase_add_test(t, no_output_replaces_an_input);
+    tcase_add_test(t, kinds_go_by_the_first_bytes);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Parts of the rooms convert and batch that otherwise are only reached through whole conversions. */
+#include <check.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "batch/batch.h"
+#include "batch/content.h"
+#include "batch/garbage_judge.h"
+#include "batch/lint.h"
+#include "convert/band.h"
+#include "convert/conform.h"
+#include "convert/job.h"
+#include "convert/memory.h"
+#include "convert/otherwise.h"
+#include "convert/resolve.h"
+#include "core/fail.h"
+#include "txmill/color.h"
+#include "txmill/garbage.h"
+#include "txmill/out_file.h"
+#include "util_batch.h"
+#include "util_tx.h"
+#include "util_writer.h"
+
+/* ---- bands ----------------------------------------------------------------------------------------------------------- */
+
+START_TEST(bands_live_as_long_as_they_are_kept)
+{
+    txm_band_pool *pool = txm_band_pool_new();
+    atomic_uint alive = 0;
+    txm_band *a = txm_band_new(pool, 0, 0, 16, 64, &alive);
+    ck_assert_ptr_nonnull(a);
+    ck_assert_ptr_eq(txm_band_keep(a), a);
+    txm_band_drop(a);
+    ck_assert_uint_eq(alive, 1);
+    uint8_t *memory = a->pixels;
+    txm_band_drop(a);
+    ck_assert_uint_eq(alive, 0);
+    /* The next one gets the same memory. */
+    a = txm_band_new(pool, 1, 16, 8, 64, &alive);
+    ck_assert_ptr_eq(a->pixels, memory);
+    ck_assert_uint_eq(a->rows, 8);
+    txm_band_drop(a);
+    txm_band_drop(NULL);
+    ck_assert_ptr_null(txm_band_keep(NULL));
+    txm_band_pool_free(&pool);
+}
+END_TEST
+
+static void count_return(void *owner)
+{
+    ++*(int *)owner;
+}
+
+START_TEST(rows_are_found_in_the_bands_around)
+{
+    static const uint8_t pixels[3][4 * 8];
+    int returned = 0;
+    txm_band *bands[3];
+    for (uint32_t i = 0; i < 3; i++)
+        ck_assert_ptr_nonnull(bands[i] = txm_band_lend(0, 4 * i, 4, 8, pixels[i], count_return, &returned));
+    txm_band *const around[TXM_BANDS_AROUND] = {bands[0], NULL, bands[2], NULL};
+    ck_assert_ptr_eq(txm_band_row_near(bands[1], around, 5), pixels[1] + 8);
+    ck_assert_ptr_eq(txm_band_row_near(bands[1], around, 3), pixels[0] + 24);
+    ck_assert_ptr_eq(txm_band_row_near(bands[1], around, 8), pixels[2]);
+    for (int i = 0; i < 3; i++)
+        txm_band_drop(bands[i]);
+    ck_assert_int_eq(returned, 3);
+}
+END_TEST
+
+/* ---- jobs ------------------------------------------------------------------------------------------------------------ */
+
+START_TEST(the_first_error_stops_a_job)
+{
+    volatile int cancel = 0;
+    txm_job job;
+    txm_error err = {0}, late = {0};
+    txm_pool *pool = txm_pool_new(1);
+    ck_assert_int_eq(txm_job_init(&job, pool, &cancel, false, &err), TXM_OK);
+    ck_assert(txm_job_runs(&job));
+    ck_assert_uint_eq(txm_job_clock(&job), 0); /* nobody asked for times */
+    cancel = 1;
+    ck_assert(!txm_job_runs(&job));
+    txm_fail(&late, TXM_STATUS_IO, "late");
+    txm_job_fail(&job, &late);
+    ck_assert_int_eq(job.error.status, TXM_STATUS_CANCELLED);
+    txm_job_destroy(&job);
+    txm_pool_free(pool);
+}
+END_TEST
+
+/* ---- what is done to the pixels ---------------------------------------------------------------------------------------- */
+
+typedef struct spaces {
+    txm_color_config *config;
+    const txm_color_space *data, *srgb, *other;
+} spaces;
+
+static const txm_color_space *space_of(const txm_color_config *config, const char *name)
+{
+    const txm_color_space *space = NULL;
+    txm_error err = {0};
+    ck_assert_msg(txm_color_find(config, name, &space, &err) == TXM_OK, "%s", err.message);
+    return space;
+}
+
+static spaces load_spaces(void)
+{
+    const txm_color_options options = {.struct_size = sizeof options, .ignore_environment = true};
+    spaces s = {0};
+    ck_assert_int_eq(txm_color_load(&options, &s.config, NULL), TXM_OK);
+    s.data = space_of(s.config, "Non-Color");
+    s.srgb = space_of(s.config, "sRGB");
+    s.other = space_of(s.config, "ACEScg");
+    return s;
+}
+
+START_TEST(plans_follow_class_type_and_alpha)
+{
+    spaces s = load_spaces();
+    txm_source_info info = {.width = 64, .height = 64, .file_channels = 4, .channels = 4, .type = TXM_TYPE_U8,
+                            .file_alpha = TXM_FILE_ALPHA_UNASSOCIATED};
+    txm_conform c = txm_conform_plan(&info, s.srgb, TXM_ALPHA_STRAIGHT, NULL);
+    ck_assert(c.associate && !c.set_opaque && !c.space && c.type == TXM_TYPE_U8);
+    ck_assert(txm_conform_in_place(&c));
+    c = txm_conform_plan(&info, s.data, TXM_ALPHA_STRAIGHT, NULL);
+    ck_assert(!c.associate); /* data is never associated */
+    c = txm_conform_plan(&info, s.srgb, TXM_ALPHA_NONE, NULL);
+    ck_assert(c.set_opaque && !c.divide);
+    /* Integers become half where they are converted. */
+    c = txm_conform_plan(&info, s.other, TXM_ALPHA_STRAIGHT, NULL);
+    ck_assert(c.space == s.other && c.type == TXM_TYPE_HALF && !txm_conform_in_place(&c));
+    info.file_channels = info.channels = 3;
+    c = txm_conform_plan(&info, s.srgb, TXM_ALPHA_STRAIGHT, NULL);
+    ck_assert(c.channels == 4 && !c.associate && !txm_conform_in_place(&c));
+    info.file_channels = info.channels = 1;
+    ck_assert_uint_eq(txm_conform_plan(&info, s.srgb, TXM_ALPHA_STRAIGHT, NULL).channels, 1);
+    ck_assert_str_eq(txm_conform_detected(&info, s.data, "Non-Color"), "data");
+    ck_assert_str_eq(txm_conform_detected(&info, s.srgb, "sRGB"), "scene_linear_srgb");
+    ck_assert_str_eq(txm_conform_detected(&info, s.other, "my alias"), "my alias");
+    txm_color_free(&s.config);
+}
+END_TEST
+
+/* Equal keys mean equal pixels, and only those. */
+START_TEST(settings_keys_tell_pixels_apart)
+{
+    enum { KEYS = 5 };
+    char key[KEYS][TXM_KEY_HEX], other[TXM_KEY_HEX];
+    spaces s = load_spaces();
+    txm_settings settings;
+    txm_settings_init(&settings);
+    txm_source_info info = {.width = 64, .height = 64, .file_channels = 4, .channels = 4, .type = TXM_TYPE_U8,
+                            .file_alpha = TXM_FILE_ALPHA_UNASSOCIATED};
+    txm_settings_key(&info, s.srgb, TXM_ALPHA_STRAIGHT, &settings, key[0]);
+    txm_settings_key(&info, s.data, TXM_ALPHA_STRAIGHT, &settings, key[1]);
+    txm_settings_key(&info, s.other, TXM_ALPHA_STRAIGHT, &settings, key[2]);
+    txm_settings_key(&info, s.srgb, TXM_ALPHA_NONE, &settings, key[3]);
+    settings.equiangular = true;
+    txm_settings_key(&info, s.srgb, TXM_ALPHA_STRAIGHT, &settings, key[4]);
+    for (int i = 0; i < KEYS; i++)
+        for (int j = 0; j < i; j++)
+            ck_assert_str_ne(key[i], key[j]);
+    /* Tiles and compression change no pixel. */
+    settings.equiangular = false;
+    settings.tile_px = 64;
+    settings.compression = (txm_compression){TXM_CODEC_NONE, 0};
+    txm_settings_key(&info, s.srgb, TXM_ALPHA_STRAIGHT, &settings, other);
+    ck_assert_str_eq(other, key[0]);
+    txm_color_free(&s.config);
+}
+END_TEST
+
+START_TEST(bands_obey_the_memory_bound)
+{
+    const txm_conform c = {.width = 8192, .src_channels = 4, .channels = 4, .src_type = TXM_TYPE_U8, .type = TXM_TYPE_U8};
+    uint64_t needed = 0;
+    txm_settings s;
+    txm_settings_init(&s);
+    unsigned free_choice = txm_convert_bands(&c, &s, 8, 0, NULL);
+    ck_assert_uint_gt(free_choice, TXM_MIN_BANDS);
+    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, 1, &needed), 0);
+    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, needed, NULL), TXM_MIN_BANDS);
+    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, needed - 1, NULL), 0);
+    ck_assert_uint_gt(txm_convert_memory(&c, &s, 9, 8), txm_convert_memory(&c, &s, 8, 8));
+    s.equiangular = true; /* the hash reads copies */
+    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, 0, NULL), free_choice + TXM_MIN_BANDS);
+}
+END_TEST
+
+START_TEST(only_what_was_asked_for_is_missed)
+{
+    char text[256] = "";
+    made_image image = make_image(100, 80, 4, TXM_TYPE_U8, 64, (txm_compression){TXM_CODEC_NONE, 0}, MADE_SMOOTH);
+    const char *path = temp_file("otherwise.tx");
+    txm_settings s;
+    write_foreign_tiff(path, &image, (foreign_tiff){.compression = 1});
+    txm_settings_init(&s);
+    ck_assert(!txm_made_otherwise(path, &s, 4, text, sizeof text));
+    s.asked = TXM_ASKED_TILE | TXM_ASKED_COMPRESSION;
+    s.tile_px = 128;
+    ck_assert(txm_made_otherwise(path, &s, 4, text, sizeof text));
+    ck_assert_str_eq(text, "compression none, not zip; tiles of 64 px, not 128");
+    s.asked = TXM_ASKED_BORDERS;
+    s.borders = false;
+    ck_assert(!txm_made_otherwise(path, &s, 4, text, sizeof text));
+    ck_assert(!txm_made_otherwise("no such file", &s, 4, text, sizeof text));
+    free_image(&image);
+}
+END_TEST
+
+/* ---- batches ---------------------------------------------------------------------------------------------------------- */
+
+static double seconds_of(const char *path, txm_item item, txm_compression compression)
+{
+    txm_settings s;
+    txm_settings_init(&s);
+    s.compression = compression;
+    return txm_cost_estimate(path, &item, &s, 4).seconds;
+}
+
+START_TEST(costs_order_what_takes_longer)
+{
+    const txm_compression zip = {TXM_CODEC_ZIP, 1}, best = {TXM_CODEC_ZIP, 12}, none = {TXM_CODEC_NONE, 0};
+    txm_item small = {.detected = "scene_linear_srgb", .reader = "png", .type = TXM_TYPE_U8, .channels = 4,
+                      .width = 512, .height = 512};
+    txm_item large = small, wide = small, converted = small;
+    large.width = 4096;
+    wide.type = TXM_TYPE_FLOAT;
+    converted.detected = "ACEScg";
+    double base = seconds_of("a.png", small, zip);
+    ck_assert(base > 0 && seconds_of("a.png", large, zip) > base && seconds_of("a.png", wide, zip) > base);
+    ck_assert(seconds_of("a.png", converted, zip) > base && seconds_of("a.jp2", small, zip) > base);
+    ck_assert(seconds_of("a.png", small, best) > base && seconds_of("a.png", small, none) < base);
+}
+END_TEST
+
+START_TEST(contents_are_told_by_sha256)
+{
+    char hex[TXM_CONTENT_HEX], text[TXM_CONTENT_HEX];
+    txm_error err = {0};
+    volatile int cancel = 1;
+    batch_enter();
+    batch_file("abc", "abc");
+    ck_assert_int_eq(txm_content_hash("abc", NULL, hex, &err), TXM_OK);
+    ck_assert_str_eq(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    txm_content_hash_text("abc", text);
+    ck_assert_str_eq(hex, text);
+    ck_assert_int_eq(txm_content_hash("nothing", NULL, hex, &err), TXM_STATUS_NOT_FOUND);
+    txm_error_clear(&err);
+    ck_assert_int_eq(txm_content_hash("abc", &cancel, hex, &err), TXM_STATUS_CANCELLED);
+    batch_leave();
+}
+END_TEST
+
+START_TEST(names_against_classes)
+{
+    ck_assert_uint_eq(txm_lint_settings("wood_normal.png", "scene_linear_srgb", 64, 64), TXM_LINT_DATA_AS_COLOR);
+    ck_assert_uint_eq(txm_lint_settings("wood_normal.png", "data", 64, 64), 0);
+    ck_assert_uint_eq(txm_lint_settings("wood_normal.exr", "scene_linear", 64, 64), 0);
+    ck_assert_uint_eq(txm_lint_settings("wood_basecolor.png", "data", 64, 64), TXM_LINT_COLOR_AS_DATA);
+    ck_assert_uint_eq(txm_lint_settings("wood.png", "data", 16385, 64), TXM_LINT_LARGE);
+    ck_assert_str_eq(txm_lint_name(TXM_LINT_GREY), "grey-rgb");
+    ck_assert_str_eq(txm_lint_name(TXM_LINT_END), "");
+}
+END_TEST
+
+START_TEST(output_appears_whole_or_not_at_all)
+{
+    txm_out_file *f = NULL;
+    txm_error err = {0};
+    batch_enter();
+    batch_file("log", "old");
+    ck_assert_int_eq(txm_out_file_begin("log", false, &f, &err), TXM_OK);
+    fputs("new", txm_out_file_stream(f));
+    txm_out_file_abort(&f);
+    ck_assert_ptr_null(f);
+    size_t bytes;
+    uint8_t *text = load_file("log", &bytes);
+    ck_assert(bytes == 3 && !memcmp(text, "old", 3));
+    free(text);
+    ck_assert_int_eq(txm_out_file_begin("folder/log", false, &f, &err), TXM_STATUS_NOT_FOUND);
+    ck_assert_int_eq(txm_out_file_begin("folder/log", true, &f, &err), TXM_OK);
+    fputs("new", txm_out_file_stream(f));
+    ck_assert_int_eq(txm_out_file_commit(&f, &err), TXM_OK);
+    text = load_file("folder/log", &bytes);
+    ck_assert(bytes == 3 && !memcmp(text, "new", 3));
+    free(text);
+    ck_assert_uint_eq(batch_count(), 2);
+    batch_leave();
+}
+END_TEST
+
+/* What lies under the name of a tx file is garbage only where its image is known to be gone. */
+START_TEST(garbage_is_judged_by_the_image)
+{
+    const txm_garbage_options options = {.struct_size = sizeof options};
+    txm_garbage_verdict v;
+    txm_error err = {0};
+    struct stat st;
+    batch_enter();
+    batch_file("wood.png.0-00000000000000000000000000000000.tx", "no tx file");
+    ck_assert_int_eq(stat("wood.png.0-00000000000000000000000000000000.tx", &st), 0);
+    ck_assert_int_eq(txm_garbage_judge("wood.png.0-00000000000000000000000000000000.tx", &st, &options, &v, &err), TXM_OK);
+    ck_assert(!v.garbage);
+    ck_assert_int_eq(v.kept, TXM_KEPT_UNRECOGNISED);
+    free(v.image);
+    batch_leave();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("parts of convert and batch");
+    TCase *t = tcase_create("parts");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, bands_live_as_long_as_they_are_kept);
+    tcase_add_test(t, rows_are_found_in_the_bands_around);
+    tcase_add_test(t, the_first_error_stops_a_job);
+    tcase_add_test(t, plans_follow_class_type_and_alpha);
+    tcase_add_test(t, settings_keys_tell_pixels_apart);
+    tcase_add_test(t, bands_obey_the_memory_bound);
+    tcase_add_test(t, only_what_was_asked_for_is_missed);
+    tcase_add_test(t, costs_order_what_takes_longer);
+    tcase_add_test(t, contents_are_told_by_sha256);
+    tcase_add_test(t, names_against_classes);
+    tcase_add_test(t, output_appears_whole_or_not_at_all);
+    tcase_add_test(t, garbage_is_judged_by_the_image);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Parts of the rooms core, blend and codec that otherwise are only reached through larger ones. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "blend/scene_run.h"
+#include "core/fail.h"
+#include "core/file_map.h"
+#include "core/plugin.h"
+#include "core/text_file.h"
+#include "util_batch.h"
+
+/* ---- text files ------------------------------------------------------------------------------------------------------ */
+
+START_TEST(text_files_are_read_whole)
+{
+    char line[64];
+    batch_enter();
+    batch_file("list", "one\ntwo\n");
+    FILE *f = txm_text_file_open("list", NULL);
+    ck_assert_ptr_nonnull(f);
+    ck_assert_ptr_nonnull(fgets(line, sizeof line, f));
+    ck_assert_str_eq(line, "one\n");
+    fclose(f);
+    ck_assert_ptr_null(txm_text_file_open("nothing", NULL));
+    ck_assert_int_eq(errno, ENOENT);
+    batch_leave();
+}
+END_TEST
+
+static void *stop_soon(void *flag)
+{
+    usleep(50000);
+    __atomic_store_n((int *)flag, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* A FIFO without a writer must hold neither the opening nor, once asked to stop, the reading. */
+START_TEST(a_silent_pipe_can_be_left)
+{
+    static volatile int cancel;
+    char line[64];
+    pthread_t thread;
+    batch_enter();
+    ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+    FILE *f = txm_text_file_open("pipe", &cancel);
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(pthread_create(&thread, NULL, stop_soon, (void *)(uintptr_t)&cancel), 0);
+    ck_assert_ptr_null(fgets(line, sizeof line, f));
+    ck_assert_int_eq(errno, ECANCELED);
+    pthread_join(thread, NULL);
+    fclose(f);
+    batch_leave();
+}
+END_TEST
+
+/* ---- maps ------------------------------------------------------------------------------------------------------------ */
+
+START_TEST(maps_know_what_they_hold)
+{
+    txm_map map = {0};
+    batch_enter();
+    batch_file("data", "0123456789");
+    int fd = open("data", O_RDONLY | O_CLOEXEC);
+    ck_assert_int_eq(txm_map_open(&map, fd, 10), 0);
+    close(fd);
+    ck_assert_mem_eq(map.data, "0123456789", 10);
+    ck_assert(txm_map_holds(&map, 0, 10) && txm_map_holds(&map, 10, 0));
+    ck_assert(!txm_map_holds(&map, 1, 10) && !txm_map_holds(&map, 11, 0) && !txm_map_holds(&map, UINT64_MAX, 2));
+    /* An address outside of every map is nobody's fault that could be caught. */
+    ck_assert(!txm_map_catch(&fd));
+    ck_assert(!txm_map_lost(&map));
+    ck_assert(txm_map_catch((void *)(uintptr_t)map.data));
+    ck_assert(txm_map_lost(&map));
+    ck_assert_int_eq(map.data[0], 0);
+    txm_map_close(&map);
+    txm_map_close(&map);
+    batch_leave();
+}
+END_TEST
+
+/* ---- modules --------------------------------------------------------------------------------------------------------- */
+
+START_TEST(modules_are_found_where_the_user_says)
+{
+    char *looked_in = NULL;
+    batch_enter();
+    batch_file("module.so", "");
+    setenv("TXMILL_PLUGINS", ".", 1);
+    char *path = txm_plugin_path("module.so", NULL);
+    ck_assert_str_eq(path, "./module.so");
+    free(path);
+    unsetenv("TXMILL_PLUGINS");
+    ck_assert_ptr_null(txm_plugin_path("no-such-module.so", &looked_in));
+    ck_assert_ptr_nonnull(strstr(looked_in, "no-such-module.so"));
+    free(looked_in);
+    batch_leave();
+}
+END_TEST
+
+/* ---- runs of blocks of a scene ----------------------------------------------------------------------------------------- */
+
+static const txm_run_block *add(txm_run *run, uint64_t address, uint64_t position, txm_kind kind, const char *text)
+{
+    const txm_block block = {.code = "DATA", .address = address, .position = position, .bytes = strlen(text)};
+    ck_assert(txm_run_add(run, &block, kind, (const uint8_t *)text, strlen(text)));
+    return txm_run_find(run, address, kind);
+}
+
+START_TEST(blocks_are_found_by_address_and_kind)
+{
+    txm_run run = {0};
+    txm_run_reset(&run);
+    ck_assert_ptr_null(txm_run_find(&run, 0x100, TXM_KIND_NODE));
+    add(&run, 0x300, 10, TXM_KIND_LINK, "link");
+    add(&run, 0x100, 20, TXM_KIND_NODE, "node");
+    add(&run, 0x100, 30, TXM_KIND_SOCKET, "socket");
+    const txm_run_block *b = txm_run_find(&run, 0x100, TXM_KIND_SOCKET);
+    ck_assert_ptr_nonnull(b);
+    ck_assert_mem_eq(txm_run_record(&run, b).data, "socket", 6);
+    ck_assert_mem_eq(txm_run_record(&run, txm_run_find(&run, 0x100, TXM_KIND_NODE)).data, "node", 4);
+    /* A pointer to a block of another kind leads nowhere, and so does NULL. */
+    ck_assert_ptr_null(txm_run_find(&run, 0x300, TXM_KIND_NODE));
+    add(&run, 0, 40, TXM_KIND_NODE, "zero");
+    ck_assert_ptr_null(txm_run_find(&run, 0, TXM_KIND_NODE));
+    /* Lists may be followed for as many steps as there are blocks, however they are linked. */
+    for (int i = 0; i < 4; i++)
+        ck_assert(txm_run_step(&run));
+    ck_assert(!txm_run_step(&run));
+    txm_run_reset(&run);
+    ck_assert_ptr_null(txm_run_find(&run, 0x100, TXM_KIND_NODE));
+    txm_run_free(&run);
+}
+END_TEST
+
+START_TEST(runs_are_bounded)
+{
+    const txm_block block = {.code = "DATA", .address = 16, .bytes = TXM_RUN_MAX_BLOCK_BYTES};
+    uint8_t *payload = calloc(1, TXM_RUN_MAX_BLOCK_BYTES);
+    txm_run run = {0};
+    size_t added = 0;
+    txm_run_reset(&run);
+    while (txm_run_add(&run, &block, TXM_KIND_NODE, payload, TXM_RUN_MAX_BLOCK_BYTES))
+        added++;
+    ck_assert_uint_eq(added, TXM_RUN_MAX_BYTES / TXM_RUN_MAX_BLOCK_BYTES);
+    ck_assert(run.budget.over_limit);
+    txm_run_free(&run);
+    free(payload);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("parts of core and blend");
+    TCase *t = tcase_create("parts");
+    tcase_add_test(t, text_files_are_read_whole);
+    tcase_add_test(t, a_silent_pipe_can_be_left);
+    tcase_add_test(t, maps_know_what_they_hold);
+    tcase_add_test(t, modules_are_found_where_the_user_says);
+    tcase_add_test(t, blocks_are_found_by_address_and_kind);
+    tcase_add_test(t, runs_are_bounded);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
