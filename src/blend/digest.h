@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * From the blocks of a run to entries of the model.
+ *
+ * In: one data-block with its DATA blocks, whose pointers are addresses in the memory of the Blender that saved
+ * the file. Out: images, trees, nodes and links as the model keeps them, by index. Anything else of a
+ * data-block is forgotten here, so that memory follows what renders look up and not what a scene weighs.
  */
 #ifndef TXM_BLEND_DIGEST_H
 #define TXM_BLEND_DIGEST_H

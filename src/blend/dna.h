@@ -2,6 +2,9 @@
  *
  * Struct definitions (SDNA): every .blend file describes the structs that it holds. Fields are looked up by name, since
  * their places change with every version, pointer size and platform.
+ *
+ * In: the payload of the DNA1 block, which comes from anybody and is checked as it is parsed. Out: for a struct
+ * and a field by their names, the place, size and kind of the field in blocks of this file.
  */
 #ifndef TXM_BLEND_DNA_H
 #define TXM_BLEND_DNA_H

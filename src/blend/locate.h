@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finding the struct definitions, which are at the end of the file, after everything that they explain. */
+ * Finding the struct definitions, which are at the end of the file, after everything that they explain.
+ *
+ * Without them no struct can be read. Where the stream can move freely (plain files, zstd with a seek table)
+ * the end is looked at first, which for a scene of gigabytes takes milliseconds; otherwise all blocks are
+ * walked, and what will be needed again is recorded so that the file is decompressed only once.
+ */
 #ifndef TXM_BLEND_LOCATE_H
 #define TXM_BLEND_LOCATE_H
 #include "blend/dna.h"

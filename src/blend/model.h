@@ -2,6 +2,9 @@
  *
  * What is kept of one .blend file: its data-blocks (IDs), images, node trees and libraries. Addresses in it are those
  * of the file; everything else refers by index. Strings belong to the scene's store.
+ *
+ * Nothing in it points into the file, so a file can be closed after its scan; nothing owns anything but the
+ * tables, so freeing it is freeing those. link.c joins the models of a scene and its libraries.
  */
 #ifndef TXM_BLEND_MODEL_H
 #define TXM_BLEND_MODEL_H

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Going through the blocks of a .blend file once and keeping what matters of it.
+ *
+ * In: the stream and the struct definitions. Out: a model, by way of runs (scene_run.h) and digests (digest.h).
+ * A file is walked once from its start to its end, however large: whatever later stages need is kept now.
  */
 #ifndef TXM_BLEND_SCENE_SCAN_H
 #define TXM_BLEND_SCENE_SCAN_H

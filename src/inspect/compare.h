@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A level of a tx file against the same level of another, tile by tile on all threads. */
+ *
+ * A level of a tx file against the same level of another, tile by tile on all threads.
+ *
+ * Used by `verify --deep`, where `expected` is made anew from the source, to find out which tiles differ. Tiles
+ * are decoded by the readers that everybody uses; how far samples are apart is level_diff.h's business.
+ */
 #ifndef TXM_INSPECT_COMPARE_H
 #define TXM_INSPECT_COMPARE_H
 #include "convert/job.h"

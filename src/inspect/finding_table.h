@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The one table of findings: FINDING(name, id, severity, meaning). Ids are stable; the manual page is made from it. */
+ *
+ * The one table of findings: FINDING(name, id, severity, meaning). Ids are stable; the manual page is made from it.
+ *
+ * Included several times with FINDING defined differently: for the numbers, for the kinds with their texts. A
+ * finding that is not in here cannot be reported, and one that is has its id in JSON and its line in the manual
+ * by that alone. Scripts match ids: they may be added, and neither changed nor used again.
+ */
 FINDING(UNREADABLE, "TXM-101", ERROR, "The file cannot be read as a tx file: damaged, cut short, or something else")
 FINDING(TILE, "TXM-102", ERROR, "A tile cannot be decoded")
 FINDING(LEVEL_SIZE, "TXM-103", ERROR, "A level does not have half the size of the one below it")

@@ -2,6 +2,10 @@
  *
  * How far two versions of a level are apart, collected tile by tile: exactly, and in the measure that parity with
  * Blender is defined in - code values for integers, units in the last place for half, the level's maximum for float.
+ *
+ * "Exactly" matters because txmill's files are meant to equal Blender's bit for bit; "parity" because different
+ * compilers may round the same formula differently, which is no defect. Both come from one pass over the
+ * samples. Parts that threads collected are merged in any order with the same result.
  */
 #ifndef TXM_INSPECT_LEVEL_DIFF_H
 #define TXM_INSPECT_LEVEL_DIFF_H

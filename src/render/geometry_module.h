@@ -2,6 +2,9 @@
  *
  * What the module txmill-embree.so offers: rays against triangles, parallelograms and spheres. Embree and the thread
  * library below it are loaded with it, by the one command that traces rays, and by nobody else.
+ *
+ * A table of C functions, so that nothing of Embree's C++ reaches the library and a missing Embree is a message
+ * and not a program that cannot start.
  */
 #ifndef TXM_RENDER_GEOMETRY_MODULE_H
 #define TXM_RENDER_GEOMETRY_MODULE_H

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How much of each image was used. */
+ *
+ * How much of each image was used.
+ *
+ * What a picture took is asked twice: after a render, from the cache's counts or the set's marks, and for a
+ * budget, from page tables that remember what was asked for. All answer in the same form, tiles by level for
+ * each image of the scene.
+ */
 #ifndef TXM_RENDER_USE_H
 #define TXM_RENDER_USE_H
 #include "render/textures.h"

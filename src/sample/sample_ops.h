@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The table of look-ups. Scalar C is the specification; an ISA's entries give the same bits faster.
+ *
+ * Which entry serves is decided once per process, by what the processor has (device/ops.h); tests and
+ * benchmarks may ask for one by name. Equal bits are what makes a picture the same on every machine of a farm.
  */
 #ifndef TXM_SAMPLE_OPS_H
 #define TXM_SAMPLE_OPS_H

@@ -49,11 +49,14 @@ static txm_status measure(bench *b, const char *name, step_fn step, uint64_t byt
     return TXM_OK;
 }
 
+/* The bound of everything that stays on the device: reading and writing each byte once. */
 static int copy(bench *b)
 {
     return txm_rt_copy(b->slot->device_out, b->slot->device_in, b->chunk_bytes, b->stream);
 }
 
+/* The bounds of what the bus carries, one each way; a conversion on the device cannot be faster than the slower
+ * of them. */
 static int upload(bench *b)
 {
     return txm_rt_upload(b->slot->device_in, b->slot->in, b->chunk_bytes, b->stream);
@@ -64,6 +67,7 @@ static int download(bench *b)
     return txm_rt_download(b->slot->out, b->slot->device_out, b->chunk_bytes, b->stream);
 }
 
+/* From here on each kernel by itself, with the arguments that a job gives it for one chunk. */
 static int ingest(bench *b)
 {
     const txm_gpu_plan *p = &b->job->plan;

@@ -44,6 +44,7 @@ static uint32_t ceil_div(uint32_t a, uint32_t b)
     return (a + b - 1) / b;
 }
 
+/* Bytes of a row as the tx file has it, which is what tiles are cut from. */
 static uint64_t stored_row(const txm_gpu_job *j, uint32_t width)
 {
     return (uint64_t)width * j->plan.channels * txm_gpu_bytes(j->plan.type);
@@ -114,6 +115,7 @@ static void plan_output(txm_gpu_job *j)
     }
 }
 
+/* Called twice: without memory to learn how much is needed, then to hand it out. So the two cannot disagree. */
 static void lay_out_slots(txm_gpu_job *j, layout *device, layout *pinned)
 {
     uint64_t in = j->plan.chunk_rows * raw_row(j), stats = j->plan.chunk_rows * sizeof(txm_gpu_row_stats);
@@ -175,6 +177,8 @@ static bool sensible(const txm_gpu_plan *p)
            (p->channels == c->channels || p->channels == 1);
 }
 
+/* One block on the device and one that is pinned hold everything of a job: two allocations, and nothing to give
+ * back in pieces when one fails. */
 static txm_status open_memory(txm_gpu_job *j, txm_error *err)
 {
     uint64_t device_bytes, pinned_bytes;

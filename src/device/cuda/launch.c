@@ -149,6 +149,7 @@ static int make_level(chunk *c, uint32_t index)
 
 /* ---- tiles and borders ------------------------------------------------------------------------------------------- */
 
+/* The last row of tiles may have fewer rows than a tile. */
 static uint32_t rows_at(const chunk *c, const gpu_level *l, uint32_t y)
 {
     uint32_t px = c->job->plan.tile_px;

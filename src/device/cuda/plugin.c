@@ -55,6 +55,7 @@ txm_status gpu_tables(uint32_t device, const txm_tables **out, txm_error *err)
 
 /* ---- devices ---------------------------------------------------------------------------------------------------- */
 
+/* No driver and no device are one answer here; doctor and `txmill devices` pass the text on. */
 static txm_status count(uint32_t *devices, txm_error *err)
 {
     uint32_t n = 0;

@@ -5,6 +5,9 @@
  *
  * Functions return 0, or a code that txm_rt_text turns into a message. The calling thread works on the device that it
  * used last.
+ *
+ * Keeping them behind functions is what lets the ordering of copies and kernels be tested without a GPU: a wait
+ * that is missing shows there every time, and on a device once a month.
  */
 #ifndef TXM_DEVICE_CUDA_RUNTIME_H
 #define TXM_DEVICE_CUDA_RUNTIME_H

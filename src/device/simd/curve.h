@@ -29,6 +29,8 @@ static inline vf vf_pow_positive(vf x, double e)
     return vf_select(x > 3.40282347e38f, x, __builtin_convertvector(power * scale, vf));
 }
 
+/* Both branches are computed and one selected, lane by lane. The power would be NaN for what the linear branch
+ * serves, so those lanes are given 1 in its place. */
 static inline vf vf_srgb_encode(vf v)
 {
     vi high = v >= 0.0031308f;
@@ -37,6 +39,8 @@ static inline vf vf_srgb_encode(vf v)
     return vf_select(high, 1.055f * vf_pow_positive(safe, (double)(1.0f / 2.4f)) - 0.055f, low);
 }
 
+/* Grey and RGBA differ in Blender, whose vector code approximates the power: each is repeated here as it is
+ * there. */
 static inline vf vf_srgb_decode_grey(vf v)
 {
     vi high = v >= 0.04045f;

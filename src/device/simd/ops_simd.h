@@ -14,6 +14,7 @@ static txm_ops scalar;
 
 /* ---- to and from float ----------------------------------------------------------------------------------------- */
 
+/* `type` is a constant wherever this is inlined, so that each loop has one case left. */
 static inline vf load_samples(txm_type type, const uint8_t *p)
 {
     switch (type) {
@@ -45,6 +46,8 @@ static inline vf half_infinity(vf v)
     return limit_half(v, 65536.0f);
 }
 
+/* Rounds half up by comparing the fraction, as the specification does: adding a half first would round once
+ * more. The order of the selects makes 0 of NaN. */
 static inline vi to_codes(vf v, float scale)
 {
     vf clamped = vf_select(v > 0.0f, vf_select(v < 1.0f, v, vf_set(1.0f)), vf_set(0.0f));
@@ -88,6 +91,8 @@ static inline void store_samples(txm_type type, vf v, uint8_t *p)
         break;                                                                                                         \
     }
 
+/* Whole vectors here, the rest by the scalar function: it gives the same bits, so where the one ends and the
+ * other begins cannot be seen. */
 static void to_float_simd(txm_type type, const void *src, float *dst, size_t samples)
 {
     const uint8_t *s = src;
@@ -128,6 +133,7 @@ static void clamp_half_simd(float *row, size_t samples)
 
 /* ---- the sRGB curve -------------------------------------------------------------------------------------------- */
 
+/* What is left for the formula are floats, and pixels whose colour is divided by their alpha. */
 static void srgb_decode_simd(txm_type type, uint32_t channels, const void *src, float *dst, size_t count)
 {
     const uint8_t *s = src;
@@ -168,6 +174,8 @@ static inline void encode_u8_pixels(vf v, uint8_t *dst)
         TXM_STORE(vb, dst, __builtin_convertvector(codes, vb));
 }
 
+/* Opaque pixels, nearly all of most textures, take the table; a vector with any other takes the formula for all
+ * its lanes. */
 static void srgb_encode_u8_rgba(const float *src, uint8_t *dst, size_t count)
 {
     size_t i = 0, samples = 4 * count;
@@ -205,6 +213,8 @@ static void srgb_encode_simd(txm_type type, uint32_t channels, const float *src,
 
 /* ---- filters --------------------------------------------------------------------------------------------------- */
 
+/* Neighbours in a row first, then the two rows, half of each sum: the order of the specification. Which lanes
+ * are neighbours depends on the number of channels. */
 static void box_simd(uint32_t channels, const float *row0, const float *row1, float *dst, size_t count)
 {
     size_t i = 0, samples = count * channels;
@@ -261,6 +271,7 @@ typedef TXM_VECTOR(uint32_t, 4) u4;
 #define TXM_DIVIDE_255(x) (((x) + 1 + (((x) + 1) >> 8)) >> 8)
 #define TXM_DIVIDE_65535(x) (((x) + 1 + (((x) + 1) >> 16)) >> 16)
 
+/* Products of integers are divided with exact rounding. Alpha keeps its value, of half floats even its bits. */
 static void associate_simd(txm_type type, void *rgba, size_t count)
 {
     size_t i = 0;
@@ -365,6 +376,8 @@ static void take_first_simd(txm_type type, const void *rgba, void *grey, size_t 
 /* Sums of integer samples: float64 lanes hold those of so many samples exactly, whole numbers the rest. */
 enum { EXACT_SAMPLES = 8192 };
 
+/* Shares of integer samples are whole multiples of 2^-39, so that sums are exact in any order, and equal to the
+ * scalar ones. */
 static inline void add_shares(vd lanes, uint64_t *shares)
 {
     for (int k = 0; k < TXM_LANES; k++)
@@ -386,6 +399,8 @@ static void stats_rest(txm_type type, uint32_t channels, const uint8_t *row, siz
         st->sum[c] += txm_shares_sum(shares[c]);
 }
 
+/* Four sums, whether pixels differ from the first and whether they are grey, in one pass over the row. Returns
+ * how many pixels were done. */
 static size_t stats_u8_rgba(const uint8_t *row, size_t count, uint64_t shares[4], txm_stats *st)
 {
     uint32_t first;
@@ -509,6 +524,7 @@ static void stats_simd(txm_type type, uint32_t channels, const void *row, size_t
     }
 }
 
+/* `scalar` stays at hand for what is left of a row after the last whole vector. */
 static void fill_simd(txm_ops *ops)
 {
     txm_ops_fill_scalar(&scalar);

@@ -87,6 +87,7 @@ static inline int vu_any(vu v)
 #error "TXM_LANES must be 4, 8 or 16"
 #endif
 
+/* Each pixel's alpha in all four of its lanes. */
 static inline vf vf_alpha(vf v)
 {
     return __builtin_shufflevector(v, v, TXM_ALPHA_SPREAD);

@@ -2,6 +2,10 @@
  *
  * The parts of the direct EXR reader: header (exr_header.c), rows (exr.c), chunks (exr_chunk.c, with
  * codec/exr_decode.c).
+ *
+ * OpenImageIO delivers whole images of many EXR files; this reader delivers rows as rows of chunks come, and
+ * decodes them straight into the caller's memory where it can. What it does not know (several parts, deep data,
+ * lossy compression) it leaves to OpenImageIO, with the same samples.
  */
 #ifndef TXM_SOURCE_EXR_H
 #define TXM_SOURCE_EXR_H

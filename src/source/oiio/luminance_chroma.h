@@ -2,6 +2,9 @@
  *
  * OpenEXR images of luminance and subsampled chroma (channels Y, RY, BY), which OpenImageIO reads since 3.1 alone, and
  * not where their data window is elsewhere than at 0. OpenEXR's own RGBA interface makes the colours, as halves.
+ *
+ * Cycles reads such files as colours, so a reader that delivered Y alone would give another picture. Files that
+ * OpenImageIO serves rightly are left to it.
  */
 #ifndef TXM_SOURCE_OIIO_LUMINANCE_CHROMA_H
 #define TXM_SOURCE_OIIO_LUMINANCE_CHROMA_H

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pictures in any format that OpenImageIO writes, for people to look at: tiles, levels, differences. */
+ *
+ * Pictures in any format that OpenImageIO writes, for people to look at: tiles, levels, differences.
+ *
+ * In: rows of samples with their colour space by name. Out: a file, or the bytes of one, in the format that its
+ * extension says. Encoding runs in the worker process, since encoders crash and exit as decoders do.
+ */
 #ifndef TXM_SOURCE_PICTURE_H
 #define TXM_SOURCE_PICTURE_H
 #include <stddef.h>

@@ -2,6 +2,9 @@
  *
  * The bytes of one TIFF strip, decompressed in order and piece by piece. libtiff reads a strip into memory whole before
  * it decodes the first row; for images that are stored as one strip that is the whole file.
+ *
+ * In: a strip's place and compression. Out: its bytes in order, a piece at a time, with the decoder's window in
+ * memory instead of the strip. Deflate, LZW and PackBits can be followed so; other compressions are libtiff's.
  */
 #ifndef TXM_SOURCE_TIFF_STRIP_H
 #define TXM_SOURCE_TIFF_STRIP_H
