@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What nobody needs any more in folders of tx files. A file is garbage only when that is known: one that is no tx file
- * of Cycles' naming, or whose image cannot be told or lies in a folder that is not there (a share that is not mounted),
+ * of Cycles' naming, or whose image is unknown or lies in a folder that is not there (a share that is not mounted),
  * is left and counted.
  */
 #ifndef TXMILL_GARBAGE_H

@@ -135,7 +135,7 @@ void txm_batch_tell(txm_batch *batch, size_t index, const txm_result *result, co
     pthread_mutex_unlock(&batch->events_lock);
 }
 
-/* About the run as a whole; failures of inputs are told with them. */
+/* About the run as a whole; failures of inputs are reported with them. */
 void txm_batch_warn(txm_batch *batch, const char *format, ...)
 {
     char message[TXM_MESSAGE_BYTES];

@@ -157,8 +157,8 @@ static txm_status judge_missing(const subject *s, txm_garbage_verdict *out, txm_
 /* The image is there: is this its tx file, and wanted? */
 static txm_status judge_present(const subject *s, const struct stat *st, txm_garbage_verdict *out, txm_error *err)
 {
-    bool exhausted = false, told = *s->description.requested != 0;
-    bool fits = !told || s->relative || txm_own_name_fits(s->path, &s->description, out->image, s->dir, &exhausted);
+    bool exhausted = false, known = *s->description.requested != 0;
+    bool fits = !known || s->relative || txm_own_name_fits(s->path, &s->description, out->image, s->dir, &exhausted);
     if (exhausted)
         return txm_no_memory(err, s->path);
     if (!fits)

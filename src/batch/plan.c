@@ -233,7 +233,7 @@ static txm_batch_totals put_in_order(txm_batch *b)
 
 /* ---- shards ----------------------------------------------------------------------------------------------------- */
 
-/* Inputs of other shards are settled as well, without being told. */
+/* Inputs of other shards are settled as well, without a report. */
 static txm_status divide(txm_batch *b, txm_error *err)
 {
     txm_status status = txm_shards_assign(b, err);

@@ -2,7 +2,7 @@
  *
  * Appending a border section to a finished image part. section_format.h defines its bytes.
  *
- * In: borders, each once, in any order. Out: payloads, index and footer behind the image part of the same
+ * In: borders, each once, in any order. Out: payloads, index and footer after the image part of the same
  * descriptor. Payloads wait in a spill, because they are known tile by tile while the image part is still being
  * written.
  */

@@ -144,7 +144,7 @@ static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
             width = count / 2;
         else if (left < count)
             width = width < active / 2 ? width * 2 : active;
-        /* Those that were not launched move up behind those that missed. */
+        /* Those that were not launched move up after those that missed. */
         for (uint32_t i = count; i < pending; i++)
             w->pending[left + i - count] = w->pending[i];
         pending = left + (pending - count);

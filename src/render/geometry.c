@@ -81,7 +81,7 @@ static bool add_all(const txm_render_scene *scene, const txm_scene_geometry *g, 
     return g->call->commit(g->data);
 }
 
-/* Whatever fails inside the module is told by its own message, which names Embree. */
+/* Whatever fails inside the module has its own message, which names Embree. */
 txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned threads, txm_scene_geometry *out,
                                   txm_error *err)
 {

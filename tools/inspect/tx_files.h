@@ -37,7 +37,7 @@ typedef struct txm_files_how {
 txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *args, const txm_operands *operands,
                              txm_inputs **out, txm_error *err);
 
-/* Where nothing is given, an option for an output may have taken the only name, as in view --html *.tx: says so behind
+/* Where nothing is given, an option for an output may have taken the only name, as in view --html *.tx: says so after
  * "no tx file given". "" where there is no such option. */
 const char *txm_besides_output(const txm_operands *operands);
 

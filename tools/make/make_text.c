@@ -128,9 +128,9 @@ static void print_fitted(const txm_batch_file *file, const details *d, unsigned 
     const txm_result *r = file->result;
     const char *state = txm_make_state(r->outcome);
     unsigned name = txm_text_columns(file->input->path), rest = (unsigned)strlen(state) + 2 + (d->used ? 2 : 0);
-    unsigned told = txm_text_columns(d->text), most = columns - rest;
+    unsigned taken = txm_text_columns(d->text), most = columns - rest;
     /* The name gets what the details leave, and at least half of the line. */
-    unsigned room = most > told ? most - told : 0;
+    unsigned room = most > taken ? most - taken : 0;
     if (room < most / 2)
         room = most / 2;
     name = name < room ? name : room;

@@ -52,7 +52,7 @@ static size_t word_at(const char *text, unsigned *columns)
     return n;
 }
 
-/* Where the text of a line begins: behind what looks like labels, which two spaces end, in its left half. */
+/* Where the text of a line begins: after what looks like labels, which two spaces end, in its left half. */
 static unsigned indent_of(const char *text, unsigned columns)
 {
     unsigned at = 0, indent = 0, own;
@@ -202,15 +202,15 @@ void txm_print_path_in(const char *path, unsigned spare)
 /* Path, word, details in one line where they fit; else the details go below, and the path gets the room. */
 void txm_print_line(const char *path, txm_style style, const char *state, const char *details)
 {
-    unsigned columns = txm_line_columns(), told = details && *details ? txm_text_columns(details) + 2 : 0;
+    unsigned columns = txm_line_columns(), taken = details && *details ? txm_text_columns(details) + 2 : 0;
     unsigned word = txm_text_columns(state) + 2;
-    char *shown = columns == UINT_MAX || !told ? NULL : txm_path_shown(path);
-    bool below = shown && txm_text_columns(shown) + word + told > columns;
+    char *shown = columns == UINT_MAX || !taken ? NULL : txm_path_shown(path);
+    bool below = shown && txm_text_columns(shown) + word + taken > columns;
     free(shown);
-    txm_print_path_in(path, word + (below ? 1 : told));
+    txm_print_path_in(path, word + (below ? 1 : taken));
     fputs(": ", stdout);
     txm_print_styled(style, state);
-    if (told) {
+    if (taken) {
         fputs(below ? ":\n  " : ": ", stdout);
         txm_print_safe(details);
     }
