@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Any bytes as an EXR tx file.
- * Seeds: testdata/tx/[gbu]*.exr.tx */
+ * Seeds: testdata/tx/[gbu]*.exr.tx testdata/fuzz/exr-* */
 #include <stdio.h>
 
 #include "fuzz_reader.h"

@@ -2,7 +2,7 @@
  *
  * Fuzzing the direct JPEG reader: markers, metadata, and libjpeg's ways out of damaged data.
  *
- * Seeds: testdata/jpeg/[a-z]*.jpg testdata/sources/[a-z]*.jpg testdata/density/[a-z]*.jpg */
+ * Seeds: testdata/jpeg/[a-z]*.jpg testdata/sources/[a-z]*.jpg testdata/density/[a-z]*.jpg testdata/fuzz/jpeg-* */
 #include "fuzz_input.h"
 #include "source/readers.h"
 
@@ -29,11 +29,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     txm_error err = {0};
     void *self = NULL;
 
+    if (!txm_jpeg_reader.probe(data, bytes, "fuzz"))
+        return -1;
     if (!txm_jpeg_reader.open(fuzz_input_path(data, bytes), NULL, &info, &self, &err)) {
         if ((uint64_t)info.width * info.height <= MAX_PIXELS) {
             read_some(self, &info, info.height / 2);
             txm_jpeg_reader.rewind(self, &err);
             read_some(self, &info, info.height);
+            txm_jpeg_reader.warning(self);
         }
         txm_jpeg_reader.close(self);
     }
