@@ -282,6 +282,8 @@ static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_e
     return TXM_OK;
 }
 
+enum { TAGS_BYTES = 1 << 20 };
+
 /* Kinds that are not served are known from the header. */
 static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                              txm_error *err)
@@ -297,6 +299,10 @@ static txm_status open_image(const char *path, const txm_source_options *options
         /* Where it could not read a tag, libtiff may have gone on without. */
         status = txm_tiff_cause(t, err);
     }
+    /* A limit that no TIFF file fits into, not even its tags. */
+    if (status == TXM_OK && !t->tif && options->max_memory_bytes && options->max_memory_bytes < TAGS_BYTES)
+        status = txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: its tags need up to 1 MiB, the limit is %.1f MiB", path,
+                          (double)options->max_memory_bytes / 1048576);
     /* Of damage it speaks. */
     if (status == TXM_OK && !t->tif)
         status = *t->message ? txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", path, t->message) : txm_no_memory(err, path);
