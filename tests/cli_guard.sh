@@ -41,6 +41,10 @@ check extract-input-says says "is an input of this command"
 spares extract-other -o extract -o tex/tile64.png "$tx"
 spares tile-source -o tile -o tex/rgb8.png "$tx"
 spares tile-other -o tile --format raw -o tex/rgba8.png "$tx"
+spares sample-source -o sample --grid 8x8 -o tex/rgb8.png "$tx"
+spares sample-other -o sample --grid 8x8 -o tex/tile64.png "$tx"
+spares sample-input -o sample --force --grid 8x8 -o "$tx" "$tx"
+spares sheet-other -o tile --all -o tex/rgba8.png "$tx"
 ln tex/rgb8.png tex/hard.png && ln -s rgb8.png tex/soft.png
 before=$(sums)
 spares hard-link -o extract -o tex/hard.png "$tx"

@@ -97,7 +97,9 @@ static txm_status add_json(list *l, const char *text, txm_error *err)
     cJSON *object = cJSON_ParseWithOpts(text, &end, 1);
     txm_status status;
     if (!cJSON_IsObject(object))
-        txm_fail(&failure, TXM_STATUS_USAGE, "%s: not a JSON object on one line", l->origin);
+        txm_fail(&failure, TXM_STATUS_USAGE,
+                 "%s: not a JSON object on one line; give one as {\"path\": \"wood.png\"}, or the path alone",
+                 l->origin);
     else if (parse_object(object, &entry, &failure) != TXM_OK)
         txm_error_prefix(&failure, "%s", l->origin);
     if (failure.status)

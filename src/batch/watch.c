@@ -208,7 +208,8 @@ txm_status txm_watch_new(const char *const *folders, size_t count, const txm_wat
     w->root_count = count;
     w->tree = (txm_watch_tree){.fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), .options = &w->options};
     if (w->tree.fd < 0)
-        status = txm_fail_errno(err, errno, "inotify: cannot watch folders on this system");
+        status = txm_fail_errno(err, errno, "folders cannot be watched%s",
+                                errno == EMFILE ? " (too many watches run: see fs.inotify.max_user_instances)" : "");
     for (size_t i = 0; status == TXM_OK && i < count; i++) {
         w->roots[i].path = folders[i];
         status = open_root(w, &w->roots[i], err);

@@ -197,7 +197,8 @@ txm_status txm_path_absolute_failed(const char *path, txm_error *err)
 {
     if (errno == ENOMEM)
         return txm_no_memory(err, path);
-    return txm_fail_errno(err, errno, "%s: the current folder is unknown", path);
+    return txm_fail_errno(err, errno,
+                          "%s: the current folder cannot be found (was it removed? change to one that is there)", path);
 }
 
 /* Something has the name, but it is no folder that can be reached. */
