@@ -233,10 +233,11 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
         return txm_fail_errno(err, errno, "threads cannot be started");
     txm_path_filter(options->filter_width, filter);
     status = film_new(&job.film, options, width, height, err);
-    if (status == TXM_OK)
-        status = txm_scene_geometry_new(scene, job.threads, &geometry, err);
+    /* First what may be wrong with the options: a module is looked for afterwards. */
     if (status == TXM_OK)
         status = txm_render_textures_new(scene, options, reference, reference, &job.textures, err);
+    if (status == TXM_OK)
+        status = txm_scene_geometry_new(scene, job.threads, &geometry, err);
     if (status == TXM_OK) {
         job.world = txm_path_world_of(scene, &geometry, options, width, height);
         job.world.images = job.textures.bound;
