@@ -119,6 +119,41 @@ START_TEST(budgets_are_kept_at_every_instant)
 }
 END_TEST
 
+/* Readers of many files hold little memory together, and none when all files are closed. */
+START_TEST(readers_keep_little)
+{
+    enum { FILES = 40 };
+    txm_cache_options o = options(16 << 20, TXM_CACHE_POLICY_LRU);
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    uint32_t ids[FILES];
+    for (int i = 0; i < FILES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d.tx", i);
+        char *path = write_cached(name, 128, 128, 4, TXM_TYPE_U8, MADE_NOISE, (unsigned)i);
+        ids[i] = add_texture(c, path, TXM_EXTENSION_REPEAT);
+        free(path);
+    }
+    for (int i = 0; i < FILES; i++) {
+        float out[4];
+        const txm_lookup at = at_level(0.3f, 0.3f, 0, 128);
+        ck_assert_int_eq(txm_cache_sample(t, ids[i], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+        txm_cache_stats s = stats_of(c);
+        ck_assert_uint_gt(s.reader_bytes, 0);
+        ck_assert_uint_le(s.reader_bytes, (1u << 20) + (400u << 10)); /* a sixteenth, and the newest file's */
+    }
+    txm_cache_stats s = stats_of(c);
+    ck_assert_uint_eq(s.files_open, FILES);
+    ck_assert_uint_ge(s.reader_bytes_peak, s.reader_bytes);
+    for (int i = 0; i < FILES; i++)
+        ck_assert_int_eq(txm_cache_replace(c, ids[i], NULL, NULL), TXM_OK);
+    ck_assert_uint_eq(stats_of(c).reader_bytes, 0);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+}
+END_TEST
+
 /* Look-ups of many at a time load a tile once for all that need it, however little memory there is. */
 START_TEST(many_look_ups_share_their_loads)
 {
@@ -585,7 +620,7 @@ START_TEST(reports_say_what_was_read_again)
                                         "Evicted",
                                         "Reloaded",
                                         "Main cache misses",
-                                        "Redundant reads",
+                                        "Redundant reads", "Micro-cache misses", "Peak cache memory", "MIP-COUNT [", "I/O time",
                                         "1024x1024: ",
                                         "Total tile requests",
                                         "Verdict: "};
@@ -664,6 +699,7 @@ int main(void)
     temp_file("");
     tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, budgets_are_kept_at_every_instant);
+    tcase_add_test(tcase, readers_keep_little);
     tcase_add_test(tcase, many_look_ups_share_their_loads);
     tcase_add_test(tcase, memory_that_is_refused_costs_tiles_alone);
     tcase_add_test(tcase, hits_take_no_lock);

@@ -15,8 +15,9 @@
  *
  * Memory: what the cache has allocated (tiles and tables: txm_cache_stats.allocated_bytes) stays at or below max_bytes
  * plus one batch at every instant; a batch is what txm_cache_process was given last, or a slab of 512 KiB for each
- * thread that is waiting for a tile. A budget that is too small costs time, never a colour. Open files are mapped; what
- * reading them needs beside that (200 KiB per file and reading thread with Blender's tiles) is bounded by max_open.
+ * thread that is waiting for a tile. A budget that is too small costs time, never a colour. Open files are mapped.
+ * What readers keep for the next tile is counted beside it (reader_bytes): at most a sixteenth of the budget and what the
+ * file takes that was read last (200 KiB per reading thread with Blender's tiles).
  *
  * Tiles that cannot be read (a file that vanished, shrank, was replaced or is damaged) are FAILED until
  * txm_cache_replace: magenta, counted, not tried again. See reader.h about SIGBUS.
@@ -221,7 +222,7 @@ typedef struct txm_cache_stats {
     uint32_t files_open, files_open_peak, files_opened; /* reopened ones count again */
     uint32_t epoch;
     double load_seconds; /* decoding and reading, of all threads */
-    uint64_t reader_bytes, reader_bytes_peak; /* that reading files takes: in allocated_bytes */
+    uint64_t reader_bytes, reader_bytes_peak; /* that readers keep for the next tile: beside the budget */
     uint64_t reserved[14];
 } txm_cache_stats;
 
@@ -240,6 +241,7 @@ typedef struct txm_cache_texture_stats {
     uint32_t levels;
     uint64_t resident_bytes, loads, reloads, failures;
     uint32_t opens;      /* of its file */
+    uint32_t tile_bytes; /* of a tile in memory */
     double load_seconds; /* decoding and reading, of all threads */
     txm_cache_level_stats level[TXM_MAX_LEVELS];
     char message[256]; /* of the first failure */

@@ -6,11 +6,13 @@
  */
 #include <isa-l/igzip_lib.h>
 #include <libdeflate.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <zstd.h>
 
 #include "codec/inflate_parts.h"
 #include "container/reader_impl.h"
+#include "container/reader_memory.h"
 #include "container/section_reader.h"
 #include "core/fail.h"
 #include "core/mem.h"
@@ -58,6 +60,25 @@ void txm_scratch_free_all(txm_tx *tx)
 }
 
 /* For one tile, plus the slack that vector code reads beyond. */
+uint64_t txm_scratch_idle_bytes(txm_tx *tx)
+{
+    uint64_t bytes = 0;
+    pthread_mutex_lock(&tx->lock);
+    for (const txm_scratch *s = tx->scratch; s; s = s->next)
+        bytes += malloc_usable_size((void *)s) + malloc_usable_size(s->inflate) + malloc_usable_size(s->parts) +
+                 malloc_usable_size(s->raw) + malloc_usable_size(s->tile) + malloc_usable_size(s->border) +
+                 malloc_usable_size(s->exr_chunk) + ZSTD_sizeof_DCtx(s->zstd);
+    pthread_mutex_unlock(&tx->lock);
+    return bytes;
+}
+
+void txm_scratch_trim(txm_tx *tx)
+{
+    pthread_mutex_lock(&tx->lock);
+    txm_scratch_free_all(tx);
+    pthread_mutex_unlock(&tx->lock);
+}
+
 txm_status txm_scratch_need(const txm_tx *tx, uint8_t **buffer, txm_error *err)
 {
     if (*buffer)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "container/reader_memory.h"
 #include "residency/residency_impl.h"
 
 txm_cache_file *txm_file_new(txm_cache *c, const char *path)
@@ -38,8 +39,29 @@ static void link_newest(txm_cache *c, txm_cache_file *f)
 }
 
 /* Nobody reads it: readers are counted. */
+/* What readers keep for their next tile is at most a sixteenth of the budget: files that are read rarely give it back. */
+static void count_idle(txm_cache *c, txm_cache_file *f, uint64_t bytes)
+{
+    c->stats.reader_bytes += bytes - f->idle_bytes;
+    f->idle_bytes = bytes;
+    if (c->stats.reader_bytes > c->stats.reader_bytes_peak)
+        c->stats.reader_bytes_peak = c->stats.reader_bytes;
+}
+
+static void trim_readers(txm_cache *c)
+{
+    enum { PART = 16 };
+    const uint64_t most = c->options.max_bytes ? c->options.max_bytes / PART : UINT64_MAX;
+    for (txm_cache_file *f = c->oldest; f && f != c->newest && c->stats.reader_bytes > most; f = f->newer)
+        if (f->idle_bytes) {
+            txm_scratch_trim(f->tx);
+            count_idle(c, f, 0);
+        }
+}
+
 static void close_file(txm_cache *c, txm_cache_file *f)
 {
+    count_idle(c, f, 0);
     unlink_open(c, f);
     txm_tx_close(&f->tx);
     c->stats.files_open--;
@@ -162,6 +184,8 @@ void txm_file_give(txm_cache *c, txm_cache_file *f)
 {
     pthread_mutex_lock(&c->lock);
     f->readers--;
+    count_idle(c, f, txm_scratch_idle_bytes(f->tx));
+    trim_readers(c);
     if (c->stats.files_open > c->options.max_open)
         close_some(c, c->options.max_open);
     pthread_mutex_unlock(&c->lock);

@@ -71,6 +71,14 @@ static void add_texture_text(txm_cache *c, txm_bytes *b, uint32_t id)
             txm_bytes_printf(b, "    %ux%u: %u / %u (%.1f%%)\n", t.level[i].width, t.level[i].height,
                              t.level[i].loaded_once, t.level[i].tiles,
                              percent(t.level[i].loaded_once, t.level[i].tiles));
+    char read[32], again[32];
+    print_bytes(read, t.loads * t.tile_bytes);
+    print_bytes(again, t.reloads * t.tile_bytes);
+    txm_bytes_printf(b, "    opens %u, tiles %llu, %s, redundant %llu tiles, %s, I/O time %.2f s, MIP-COUNT [", t.opens,
+                     (unsigned long long)t.loads, read, (unsigned long long)t.reloads, again, t.load_seconds);
+    for (uint32_t i = 0; i < t.levels; i++)
+        txm_bytes_printf(b, "%s%llu", i ? "," : "", (unsigned long long)t.level[i].loads);
+    txm_bytes_printf(b, "]\n");
     if (t.failures)
         txm_bytes_printf(b, "    failed: %llu (%s)\n", (unsigned long long)t.failures, t.message);
 }
@@ -88,6 +96,8 @@ static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentenc
     line_bytes(b, "Total image memory", s->allocated_bytes);
     line_bytes(b, "Peak total image memory", s->allocated_bytes_peak);
     line_bytes(b, "Virtual image memory", s->virtual_bytes);
+    line_bytes(b, "Peak cache memory", s->allocated_bytes_peak);
+    line_bytes(b, "Peak reader memory", s->reader_bytes_peak);
     txm_bytes_printf(b, "Tiles:\n  %-26s %llu\n", "Loaded", (unsigned long long)s->tiles_loaded);
     line_share(b, "Peak", s->tiles_peak, s->tiles_loaded);
     line_share(b, "Evicted", s->tiles_evicted, s->tiles_loaded);
@@ -95,6 +105,7 @@ static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentenc
     line_share(b, "Coalesced", s->tiles_coalesced, s->tiles_loaded);
     txm_bytes_printf(b, "  %-26s %llu\n", "Failed", (unsigned long long)s->tiles_failed);
     txm_bytes_printf(b, "Requests:\n  %-26s %llu\n", "Look-ups", (unsigned long long)s->lookups);
+    txm_bytes_printf(b, "  %-26s none: the page table needs no cache in front of it\n", "Micro-cache misses");
     line_share(b, "Main cache misses", s->lookups_missed, s->lookups);
     txm_bytes_printf(b, "  %-26s %llu\n", "Total tile requests", (unsigned long long)s->tile_requests);
     char again[32];
@@ -140,16 +151,17 @@ static void add_texture_json(txm_cache *c, txm_bytes *b, uint32_t id)
     else
         txm_bytes_puts(b, "null");
     txm_bytes_printf(b,
-                     ",\"opened\":%s,\"failed\":%s,\"resident_bytes\":%llu,\"loads\":%llu,\"reloads\":%llu,"
-                     "\"failures\":%llu,\"message\":",
-                     t.opened ? "true" : "false", t.failed ? "true" : "false", (unsigned long long)t.resident_bytes,
-                     (unsigned long long)t.loads, (unsigned long long)t.reloads, (unsigned long long)t.failures);
+                     ",\"opened\":%s,\"failed\":%s,\"opens\":%u,\"load_seconds\":%.6f,\"resident_bytes\":%llu,"
+                     "\"loads\":%llu,\"reloads\":%llu,\"failures\":%llu,\"message\":",
+                     t.opened ? "true" : "false", t.failed ? "true" : "false", t.opens, t.load_seconds,
+                     (unsigned long long)t.resident_bytes, (unsigned long long)t.loads, (unsigned long long)t.reloads, (unsigned long long)t.failures);
     add_string(b, t.message);
     txm_bytes_puts(b, ",\"levels\":[");
     for (uint32_t i = 0; i < t.levels; i++)
-        txm_bytes_printf(b, "%s{\"width\":%u,\"height\":%u,\"tiles\":%u,\"resident\":%u,\"loaded\":%u,\"failed\":%u}",
+        txm_bytes_printf(b, "%s{\"width\":%u,\"height\":%u,\"tiles\":%u,\"resident\":%u,\"loaded\":%u,\"loads\":%llu,"
+                         "\"failed\":%u}",
                          i ? "," : "", t.level[i].width, t.level[i].height, t.level[i].tiles, t.level[i].resident,
-                         t.level[i].loaded_once, t.level[i].failed);
+                         t.level[i].loaded_once, (unsigned long long)t.level[i].loads, t.level[i].failed);
     txm_bytes_puts(b, "]}");
 }
 
@@ -181,6 +193,8 @@ static void add_json(txm_cache *c, const txm_cache_stats *s, const char *sentenc
     NUMBER(virtual_bytes);
     NUMBER(loaded_bytes);
     NUMBER(reloaded_bytes);
+    NUMBER(reader_bytes);
+    NUMBER(reader_bytes_peak);
     NUMBER(waits);
     NUMBER(locks);
     NUMBER(graces);

@@ -34,6 +34,7 @@ typedef struct txm_cache_file {
     char *path;
     txm_tx *tx; /* NULL: not open */
     uint32_t readers, textures, opens;
+    uint64_t idle_bytes; /* that its reader keeps for the next tile */
     bool opening, known;  /* known: `identity` is that of the file that was opened first */
     uint64_t identity[4]; /* device, inode, size, time of change: another file under the same name is not read */
     txm_error *broken;    /* why it cannot be opened: not tried again. NULL: it can */

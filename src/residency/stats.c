@@ -67,6 +67,7 @@ txm_status txm_cache_texture_stats_of(txm_cache *c, uint32_t texture, txm_cache_
     }
     if (s) {
         stats->levels = s->view.levels;
+        stats->tile_bytes = s->view.tile_bytes;
         stats->loads = s->loads;
         stats->reloads = s->reloads;
         stats->failures = s->failures;
