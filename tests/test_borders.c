@@ -74,7 +74,7 @@ START_TEST(every_size)
 {
     txm_context *context = threads(3);
     for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++) {
-        uint32_t tile = type == TXM_TYPE_U16 ? 64 : 16 << (type & 1), channels = (uint32_t)(1 + (_i + type) % 4);
+        uint32_t tile = type == TXM_TYPE_U16 ? 64u : 16u << (type & 1), channels = (uint32_t)(1 + (_i + type) % 4);
         made_image m =
             make_image(sizes[_i][0], sizes[_i][1], channels, (txm_type)type, tile, (txm_compression){0}, MADE_SMOOTH);
         add_check_strip(&m, NULL);
