@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Any bytes as an image that may serve itself: its outline alone is read, whatever its samples are.
- * Seeds: testdata/tx/[gbu]*.tx testdata/sources/*tiled* testdata/real/*tiled* testdata/oiio/*.iff */
+ * Seeds: testdata/tx/[gbu]*.tx testdata/sources/[pt]*iled*.[et]* testdata/real/s*tiled.tif testdata/oiio/t*.iff */
 #include <stdio.h>
 #include <string.h>
 
