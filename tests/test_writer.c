@@ -608,7 +608,7 @@ START_TEST(read_back_tiff)
     uint8_t *file = malloc((size_t)w.bytes);
     ck_assert_int_eq(pread(w.fd, file, (size_t)w.bytes, 0), (ssize_t)w.bytes);
     for (uint32_t at = txm_load_le32(file + 4); at; levels++) {
-        uint32_t count = file[at] | file[at + 1] << 8;
+        uint32_t count = txm_load_le16(file + at);
         if (levels) /* the level is not reached */
             refuses_byte(&w, at + 2 + 12 * count, 0x77, "the next directory");
         for (uint32_t i = 0; i < count; i++) {

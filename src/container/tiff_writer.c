@@ -38,23 +38,26 @@ typedef struct tiff_writer {
 
 /* ---- the descriptor, as libtiff sees it ---- */
 
-/* libtiff reads and writes through our output, at a position that is its own. */
-static tmsize_t proc_read(thandle_t handle, void *data, tmsize_t size)
+/* The answer to libtiff about a transfer: all of it or nothing. */
+static tmsize_t moved(tiff_writer *w, bool ok, tmsize_t size)
 {
-    tiff_writer *w = handle;
-    if (!txm_output_read(w->out, w->position, data, (size_t)size))
+    if (!ok)
         return 0;
     w->position += (uint64_t)size;
     return size;
 }
 
+/* libtiff reads and writes through our output, at a position that is its own. */
+static tmsize_t proc_read(thandle_t handle, void *data, tmsize_t size)
+{
+    tiff_writer *w = handle;
+    return moved(w, txm_output_read(w->out, w->position, data, (size_t)size), size);
+}
+
 static tmsize_t proc_write(thandle_t handle, void *data, tmsize_t size)
 {
     tiff_writer *w = handle;
-    if (!txm_output_write(w->out, w->position, data, (size_t)size))
-        return 0;
-    w->position += (uint64_t)size;
-    return size;
+    return moved(w, txm_output_write(w->out, w->position, data, (size_t)size), size);
 }
 
 static toff_t proc_seek(thandle_t handle, toff_t offset, int whence)

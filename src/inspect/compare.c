@@ -41,29 +41,19 @@ static bool compare_row(const tile_row *row, uint8_t *pixels, txm_level_diff *di
     uint8_t *other = pixels + i->tile_h * stride;
     for (uint32_t x = 0; x < txm_tx_level_of(c->found, c->level)->tiles_x && txm_job_runs(c->job); x++) {
         uint32_t w, h;
-        if (txm_tx_read_tile(c->expected,
-                             &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                               .level = c->level,
-                                               .tile_x = x,
-                                               .tile_y = row->y,
-                                               .pixels = other,
-                                               .pixel_stride_bytes = px,
-                                               .row_stride_bytes = stride,
-                                               .width = &w,
-                                               .height = &h},
-                             err) != TXM_OK)
+        txm_tx_request tile = {.struct_size = sizeof(txm_tx_request),
+                               .level = c->level,
+                               .tile_x = x,
+                               .tile_y = row->y,
+                               .pixels = other,
+                               .pixel_stride_bytes = px,
+                               .row_stride_bytes = stride,
+                               .width = &w,
+                               .height = &h};
+        if (txm_tx_read_tile(c->expected, &tile, err) != TXM_OK)
             return false;
-        if (txm_tx_read_tile(c->found,
-                             &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                               .level = c->level,
-                                               .tile_x = x,
-                                               .tile_y = row->y,
-                                               .pixels = pixels,
-                                               .pixel_stride_bytes = px,
-                                               .row_stride_bytes = stride,
-                                               .width = &w,
-                                               .height = &h},
-                             NULL) == TXM_OK)
+        tile.pixels = pixels;
+        if (txm_tx_read_tile(c->found, &tile, NULL) == TXM_OK)
             txm_level_diff_tile(diff, i->type, i->channels, other, stride, pixels, stride, w, h, x, row->y);
     }
     return true;

@@ -222,6 +222,15 @@ static txm_status sum_images(budget *b, const txm_render_scene *scene, txm_rende
 
 /* ---- the budget ---- */
 
+void txm_render_budget_clear(txm_render_budget *out)
+{
+    if (!out)
+        return;
+    free(out->images);
+    free(out->tiles);
+    memset(out, 0, sizeof *out);
+}
+
 /* The cells' lists first: how many there are is known only as long as the cell size is. */
 static void budget_free(budget *b)
 {
@@ -272,15 +281,6 @@ static txm_status run(budget *b, const txm_render_scene *scene, txm_render_budge
     if (status == TXM_OK)
         status = count_all(b, o, out, err);
     return status == TXM_OK ? sum_images(b, scene, out, err) : status;
-}
-
-void txm_render_budget_clear(txm_render_budget *out)
-{
-    if (!out)
-        return;
-    free(out->images);
-    free(out->tiles);
-    memset(out, 0, sizeof *out);
 }
 
 /* The size of cells follows from the render tile: half and a quarter of it are counted as well, so a quarter is

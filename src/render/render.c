@@ -107,6 +107,19 @@ static txm_status film_new(txm_film *film, const txm_render_options *o, uint32_t
     return TXM_OK;
 }
 
+void txm_render_picture_clear(txm_render_picture *picture)
+{
+    if (!picture)
+        return;
+    free(picture->rgb);
+    free(picture->level);
+    free(picture->misses);
+    free(picture->passes);
+    free(picture->report);
+    free(picture->images);
+    memset(picture, 0, sizeof *picture);
+}
+
 static void film_free(txm_film *film)
 {
     free(film->rgb);
@@ -194,19 +207,6 @@ static txm_status collect(const txm_render_scene *scene, txm_render_job *job, ui
     free(job->film.level_count);
     job->film = (txm_film){0};
     return TXM_OK;
-}
-
-void txm_render_picture_clear(txm_render_picture *picture)
-{
-    if (!picture)
-        return;
-    free(picture->rgb);
-    free(picture->level);
-    free(picture->misses);
-    free(picture->passes);
-    free(picture->report);
-    free(picture->images);
-    memset(picture, 0, sizeof *picture);
 }
 
 /* Textures are opened before rays are: a missing tx file is the usual mistake, and known at once. */

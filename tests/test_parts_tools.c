@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Parts of the program that otherwise only its commands reach: words, differences of files, colours of heat maps,
+ * completion; and parts of the rooms batch and codec that take no image. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "batch/inputs.h"
+#include "batch/store.h"
+#include "batch/watch_tree.h"
+#include "codec/decode_table.h"
+#include "convert/hooks.h"
+#include "convert/resolve.h"
+#include "core/fail.h"
+#include "device/tables.h"
+#include "tools/commands.h"
+#include "tools/help/generate.h"
+#include "tools/inspect/diff_report.h"
+#include "tools/inspect/verify_report.h"
+#include "tools/make/make_text.h"
+#include "tools/stream/stream_args.h"
+#include "util_batch.h"
+#include "util_tx.h"
+#include "util_writer.h"
+
+/* ---- words ------------------------------------------------------------------------------------------------------------ */
+
+START_TEST(outcomes_have_stable_words)
+{
+    ck_assert_str_eq(txm_make_state(TXM_OUTCOME_CREATED), "created");
+    ck_assert_str_eq(txm_make_state(TXM_OUTCOME_IS_TX), "skipped");
+    ck_assert_str_eq(txm_make_state(TXM_OUTCOME_SAME), "skipped");
+    ck_assert_str_eq(txm_make_state(TXM_OUTCOME_WOULD_CREATE), "would-create");
+    txm_result result = {.outcome = TXM_OUTCOME_IS_TX};
+    ck_assert_str_eq(txm_make_reason(&result), "is a tx file itself");
+    result = (txm_result){.outcome = TXM_OUTCOME_CREATED, .reason = "no tx file yet"};
+    ck_assert_str_eq(txm_make_reason(&result), "no tx file yet");
+}
+END_TEST
+
+START_TEST(notes_are_no_failure)
+{
+    txm_findings f = {0};
+    f.severities[TXM_SEVERITY_NOTE] = 3;
+    ck_assert(!txm_verify_failed(&f));
+    f.severities[TXM_SEVERITY_WARNING] = 1;
+    ck_assert(txm_verify_failed(&f));
+}
+END_TEST
+
+START_TEST(near_commands_are_found)
+{
+    ck_assert_ptr_nonnull(txm_command_find("make"));
+    ck_assert_ptr_null(txm_command_find("mak")); /* no abbreviations */
+    ck_assert_ptr_eq(txm_command_near("maek"), txm_command_find("make"));
+    ck_assert_ptr_null(txm_command_near("quite-something-else"));
+}
+END_TEST
+
+/* ---- differences ------------------------------------------------------------------------------------------------------ */
+
+static void note_entry(void *user, const char *name, const char *a, const char *b)
+{
+    char *text = user;
+    snprintf(text + strlen(text), 512 - strlen(text), "%s:%s|%s;", name, a ? a : "-", b ? b : "-");
+}
+
+START_TEST(files_differ_in_tiles_and_metadata)
+{
+    char text[512] = "";
+    const txm_compression zip = {TXM_CODEC_ZIP, 1};
+    made_image a = make_image(100, 80, 4, TXM_TYPE_U8, 64, zip, MADE_SMOOTH);
+    made_image b = make_image(100, 80, 4, TXM_TYPE_U8, 32, zip, MADE_SMOOTH);
+    const char *first = temp_file("a.tx"), *second = temp_file("b.tx");
+    write_foreign_tiff(first, &a, (foreign_tiff){.compression = 8, .predictor = 1});
+    write_foreign_tiff(second, &b, (foreign_tiff){.compression = 8, .predictor = 1});
+    txm_diff_report r = {.paths = {first, second}, .tx = {open_tx(first), open_tx(second)}};
+    ck_assert_uint_ge(txm_diff_each_entry(&r, note_entry, text), 1);
+    ck_assert_ptr_nonnull(strstr(text, "tiles:64x64|32x32;"));
+    ck_assert_ptr_null(strstr(text, "pixels:"));
+    txm_tx *other = r.tx[1];
+    r.tx[1] = r.tx[0];
+    ck_assert_uint_eq(txm_diff_each_entry(&r, NULL, NULL), 0);
+    r.tx[1] = NULL; /* a plain image has nothing to compare */
+    ck_assert_uint_eq(txm_diff_each_entry(&r, NULL, NULL), 0);
+    txm_tx_close(&r.tx[0]);
+    txm_tx_close(&other);
+    free_image(&a);
+    free_image(&b);
+}
+END_TEST
+
+/* ---- pictures of numbers ------------------------------------------------------------------------------------------------ */
+
+START_TEST(heat_runs_from_dark_to_white)
+{
+    const float map[] = {0, 2, 8, -1};
+    float most, *colors = txm_heat_colors(map, 4, &most);
+    ck_assert_ptr_nonnull(colors);
+    ck_assert(most >= 8 && most <= 8);
+    for (int c = 0; c < 3; c++) {
+        ck_assert(fabsf(colors[6 + c] - 1.0f) < 1e-6f); /* the most is white */
+        ck_assert(colors[9 + c] <= 0.0f);               /* nothing there: black */
+        ck_assert(colors[c] < colors[6 + c]);
+    }
+    free(colors);
+    const float zero[] = {0, 0};
+    colors = txm_heat_colors(zero, 2, &most);
+    ck_assert(colors && most <= 0 && colors[0] < 0.1f);
+    free(colors);
+}
+END_TEST
+
+START_TEST(linear_values_become_srgb_codes)
+{
+    const float linear[] = {-1, 0, 0.0031308f, 0.21404114f, 1, 7};
+    uint8_t *codes = txm_srgb_codes(linear, 6);
+    ck_assert_mem_eq(codes, "\x00\x00\x0A\x80\xFF\xFF", 6);
+    free(codes);
+}
+END_TEST
+
+/* ---- completion --------------------------------------------------------------------------------------------------------- */
+
+/* Every command is in every shell's script. */
+START_TEST(completion_knows_every_command)
+{
+    void (*const generate[])(FILE *) = {txm_generate_bash, txm_generate_zsh, txm_generate_fish};
+    for (int i = 0; i < 3; i++) {
+        char *text = NULL;
+        size_t bytes;
+        FILE *f = open_memstream(&text, &bytes);
+        generate[i](f);
+        fclose(f);
+        for (const txm_command *const *c = txm_commands; *c; c++)
+            ck_assert_msg(strstr(text, (*c)->name), "%d: %s", i, (*c)->name);
+        ck_assert_ptr_nonnull(strstr(text, "colorspaces --names"));
+        free(text);
+    }
+}
+END_TEST
+
+/* ---- what batches want --------------------------------------------------------------------------------------------------- */
+
+START_TEST(folders_give_what_is_wanted)
+{
+    const char *no_masks[] = {"*_mask.*", NULL}, *only_exr[] = {"*.exr", NULL};
+    txm_inputs_options o = {.struct_size = sizeof o};
+    ck_assert(txm_inputs_want(&o, "in/wood.png", 3, false));
+    ck_assert(!txm_inputs_want(&o, "in/notes.txt", 3, false));
+    ck_assert(!txm_inputs_want(&o, "in/.hidden.png", 3, false));
+    ck_assert(!txm_inputs_want(&o, "in/wood.tx", 3, false));
+    ck_assert(txm_inputs_want(&o, "in/sub", 3, true));
+    ck_assert(!txm_inputs_want(&o, "in/blender_tx", 3, true));
+    o.exclude = no_masks;
+    ck_assert(!txm_inputs_want(&o, "in/wood_mask.png", 3, false));
+    o.include = only_exr;
+    ck_assert(txm_inputs_want(&o, "in/wood.exr", 3, false));
+    ck_assert(!txm_inputs_want(&o, "in/wood.png", 3, false));
+    o = (txm_inputs_options){.struct_size = sizeof o, .tx_files = true};
+    ck_assert(txm_inputs_want(&o, "in/wood.tx", 3, false));
+    ck_assert(txm_inputs_want(&o, "in/blender_tx", 3, true));
+    ck_assert(!txm_inputs_want(&o, "in/wood.png", 3, false));
+}
+END_TEST
+
+/* Whatever shapes the tx file is in the name of its object, and nothing else. */
+START_TEST(objects_are_named_by_what_shapes_them)
+{
+    txm_settings settings;
+    txm_settings_init(&settings);
+    txm_resolved resolved = {.requested = "sRGB", .alpha = TXM_ALPHA_STRAIGHT};
+    txm_making making = {.source = "/a/wood.png", .target = "/t", .settings = &settings, .resolved = &resolved};
+    char *base = txm_store_path("/store", &making, "key", "content"), *other;
+    ck_assert_int_eq(strncmp(base, "/store/", 7), 0);
+    ck_assert_uint_eq(strlen(base), strlen("/store/ab/.tx") + 62);
+    making.source = "/b/oak.png"; /* where the image lies does not matter */
+    ck_assert_str_eq(base, other = txm_store_path("/store", &making, "key", "content"));
+    free(other);
+    settings.tile_px = 128;
+    ck_assert_str_ne(base, other = txm_store_path("/store", &making, "key", "content"));
+    free(other);
+    txm_settings_init(&settings);
+    settings.redact = true; /* the file bears the source's name then */
+    char *oak = txm_store_path("/store", &making, "key", "content");
+    making.source = "/a/wood.png";
+    ck_assert_str_ne(oak, other = txm_store_path("/store", &making, "key", "content"));
+    free(other);
+    free(oak);
+    free(base);
+}
+END_TEST
+
+static bool note_path(void *user, const char *path)
+{
+    char *text = user;
+    snprintf(text + strlen(text), 512 - strlen(text), "%s;", path);
+    return true;
+}
+
+START_TEST(watched_folders_follow_the_tree)
+{
+    char found[512] = "";
+    txm_error err = {0};
+    const txm_inputs_options inputs = {.struct_size = sizeof inputs, .recursive = true};
+    const txm_watch_options options = {.struct_size = sizeof options, .inputs = &inputs};
+    txm_watch_tree tree = {.fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), .options = &options};
+    ck_assert_int_ge(tree.fd, 0);
+    batch_enter();
+    batch_folder("in");
+    batch_folder("in/a");
+    batch_folder("in/a/deep");
+    batch_folder("in/ab");
+    batch_png("in/a/wood.png", 1);
+    ck_assert_msg(txm_watch_tree_add(&tree, "in", 3, note_path, found, &err) == TXM_OK, "%s", err.message);
+    ck_assert_uint_eq(tree.count, 4);
+    ck_assert_ptr_nonnull(strstr(found, "in/a/wood.png;"));
+    int wd = tree.folders[0].wd;
+    ck_assert_str_eq(txm_watch_tree_at(&tree, wd)->path, "in");
+    ck_assert_ptr_null(txm_watch_tree_at(&tree, 12345));
+    /* A folder goes with what is below it, and nothing that merely begins like it. */
+    txm_watch_tree_remove(&tree, "in/a");
+    ck_assert_uint_eq(tree.count, 2);
+    txm_watch_tree_forget(&tree, wd);
+    ck_assert_uint_eq(tree.count, 1);
+    txm_watch_tree_clear(&tree);
+    txm_error_clear(&err);
+    ck_assert_int_eq(txm_watch_tree_add(&tree, "nowhere", 0, NULL, NULL, &err), TXM_STATUS_NOT_FOUND);
+    txm_watch_tree_clear(&tree);
+    close(tree.fd);
+    batch_leave();
+}
+END_TEST
+
+/* ---- tables -------------------------------------------------------------------------------------------------------------- */
+
+static bool read_table(const uint8_t *bytes, size_t n)
+{
+    static txm_decode_table table;
+    txm_bit_reader r = {.in = bytes, .end = bytes + n};
+    return txm_decode_table_read(&table, &r);
+}
+
+/* What no encoder writes is refused and left to the library, never decoded by guess. */
+START_TEST(codes_that_are_none_are_refused)
+{
+    static const uint8_t zeros[64] = {0};
+    uint8_t ones[64];
+    memset(ones, 0xFF, sizeof ones);
+    ck_assert(!read_table(zeros, sizeof zeros));
+    ck_assert(!read_table(ones, sizeof ones));
+    ck_assert(!read_table(zeros, 0));
+}
+END_TEST
+
+START_TEST(srgb_tables_are_the_curve)
+{
+    const txm_tables *t = txm_tables_of_u8();
+    ck_assert(t->u8_grey[0] <= 0.0f && t->u8_grey[255] >= 1.0f);
+    ck_assert(fabsf(t->u8_grey[128] - 0.2158605f) < 1e-6f);
+    for (int i = 1; i < 256; i++)
+        ck_assert(t->u8_grey[i] > t->u8_grey[i - 1]);
+    ck_assert_ptr_eq(txm_tables_of_u16(), t);
+    ck_assert(fabsf(t->u16_grey[128 * 257] - t->u8_grey[128]) < 1e-6f);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("parts of the tools, batch and codec");
+    TCase *t = tcase_create("parts");
+    tcase_add_test(t, outcomes_have_stable_words);
+    tcase_add_test(t, notes_are_no_failure);
+    tcase_add_test(t, near_commands_are_found);
+    tcase_add_test(t, files_differ_in_tiles_and_metadata);
+    tcase_add_test(t, heat_runs_from_dark_to_white);
+    tcase_add_test(t, linear_values_become_srgb_codes);
+    tcase_add_test(t, completion_knows_every_command);
+    tcase_add_test(t, folders_give_what_is_wanted);
+    tcase_add_test(t, objects_are_named_by_what_shapes_them);
+    tcase_add_test(t, watched_folders_follow_the_tree);
+    tcase_add_test(t, codes_that_are_none_are_refused);
+    tcase_add_test(t, srgb_tables_are_the_curve);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
