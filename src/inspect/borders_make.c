@@ -16,7 +16,7 @@
 #include "inspect/borders_make.h"
 #include "pyramid/border.h"
 
-enum { BANDS = 5, JOBS_A_THREAD = 3 };
+enum { BANDS = 5, JOBS_PER_THREAD = 3 };
 
 typedef struct band {
     uint32_t index; /* row of tiles; UINT32_MAX: none */
@@ -193,7 +193,7 @@ static txm_status make_level(borders *r, uint32_t level, txm_error *err)
 static txm_status make_shares(borders *r, const txm_tx_layout *layout, txm_pool *pool, txm_error *err)
 {
     uint32_t widest = txm_tx_level_of(r->tx, 0)->tiles_x;
-    unsigned threads = pool ? txm_pool_threads(pool) : 1, most = threads > 1 ? threads * JOBS_A_THREAD : 1;
+    unsigned threads = pool ? txm_pool_threads(pool) : 1, most = threads > 1 ? threads * JOBS_PER_THREAD : 1;
     r->share_count = widest < most ? widest : most;
     r->shares = txm_calloc(r->share_count, sizeof *r->shares);
     for (unsigned i = 0; r->shares && i < r->share_count; i++) {
