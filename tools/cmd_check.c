@@ -175,8 +175,6 @@ static state judge(checking *c, const txm_batch_file *file, char *text, size_t t
     return UNUSABLE;
 }
 
-/* Called by the batch for each input, one at a time, as it is judged. Inputs that share a tx file with an
- * earlier one are counted with that one. */
 /* An image that a scene names: the scene itself, or what the command line names, is not one. */
 static bool is_gone(const txm_batch_file *file)
 {
@@ -185,6 +183,8 @@ static bool is_gone(const txm_batch_file *file)
            (!input->origin || strcmp(input->origin, input->path) != 0);
 }
 
+/* Called by the batch for each input, one at a time, as it is judged. Inputs that share a tx file with an
+ * earlier one are counted with that one. */
 static void on_done(void *user, const txm_batch_file *file)
 {
     checking *c = user;

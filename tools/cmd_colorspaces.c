@@ -102,6 +102,7 @@ static void print_entry(void *user, const txm_color_entry *e)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
+/* What a config does not have is null, so the same members are always there. */
 static void add_config(cJSON *o, const txm_color_config *config)
 {
     const char *left_out = txm_color_config_left_out(config), *id = txm_color_working_interop_id(config);
@@ -117,6 +118,7 @@ static void add_config(cJSON *o, const txm_color_config *config)
     txm_json_text(w, "xyz_to_scene_linear", txm_color_xyz_to_scene_linear_text(config));
 }
 
+/* A space that cannot be used has a reason in place of a class. */
 static void add_entry(void *array, const txm_color_entry *e)
 {
     cJSON *o = txm_json_append(array);
@@ -148,6 +150,7 @@ static txm_status each_entry(const txm_color_config *config, entry_fn fn, void *
     return TXM_OK;
 }
 
+/* Entries go out as they are read; an error in the middle leaves what is before it. */
 static txm_status list_text(const txm_color_config *config, txm_error *err)
 {
     print_config(config);
@@ -167,6 +170,7 @@ static txm_status list_names(const txm_color_config *config, txm_error *err)
     return each_entry(config, print_name, NULL, err);
 }
 
+/* One object, and so nothing at all where an entry fails. */
 static txm_status list_json(const txm_color_config *config, txm_error *err)
 {
     cJSON *object = txm_json_new("txmill.colorspaces", TXM_COLORSPACES_SCHEMA_VERSION);

@@ -92,6 +92,7 @@ static void print_text(const devices *d)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
+/* `index` is what --device takes after "cuda:". */
 static void add_gpu(cJSON *array, const txm_device_info *d)
 {
     cJSON *o = txm_json_append(array);
@@ -106,6 +107,7 @@ static void add_gpu(cJSON *array, const txm_device_info *d)
     txm_json_text(o, "reason", d->usable ? NULL : d->reason);
 }
 
+/* A machine without a GPU has an empty list and the reason why, not a missing member. */
 static void print_json(const devices *d)
 {
     cJSON *object = txm_json_new("txmill.devices", TXM_DEVICES_SCHEMA_VERSION);

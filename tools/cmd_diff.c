@@ -251,6 +251,7 @@ static txm_status compare_folders(diffing *x, const txm_operands *operands, txm_
 
 /* ---- the command ------------------------------------------------------------------------------------------------ */
 
+/* What cannot be examined is no folder here; the comparison then says what is wrong with it. */
 static bool is_folder(const char *path)
 {
     struct stat st;

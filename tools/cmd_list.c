@@ -71,7 +71,8 @@ static txm_status context_for(const txm_blend *blend, const txm_input *input, co
     return txm_context_derive(plain, space, own, err);
 }
 
-/* The working space of a scene may differ from the config's: then a context of its own is made for it. */
+/* The working space of a scene may differ from the config's: then a context of its own is made for it. What
+ * could be read of a scene is printed before the trouble with it is reported. */
 static txm_status list_scene(const txm_input *input, const list_args *args, txm_context *context, txm_tally *tally,
                              txm_summary *summary, txm_error *err)
 {

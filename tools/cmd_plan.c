@@ -55,6 +55,7 @@ static const txm_option_group groups[] = {
     {0},
 };
 
+/* Settings are those of make: a plan under other settings would count other files as fresh. */
 static void defaults(void *p)
 {
     txm_settings_args_default(&((plan_args *)p)->settings);
@@ -98,6 +99,7 @@ static void add(share *s, const txm_batch_file *file)
         s->cost.memory_bytes = file->cost.memory_bytes;
 }
 
+/* Three types: file, shard and, last, summary. */
 static cJSON *new_object(const char *type)
 {
     cJSON *o = txm_json_new("txmill.plan", PLAN_SCHEMA_VERSION);
@@ -162,6 +164,7 @@ static void add_share(cJSON *o, const share *s)
     txm_json_number(c, "cpu_seconds", s->cost.seconds, 6);
 }
 
+/* Shards are numbered from 1, as make --shard counts them. */
 static void print_json(const plan *p)
 {
     for (uint32_t i = 0; i < p->args->shards; i++) {

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * txmill replay: a trace of a render, played to texture caches of other sizes and policies. */
+ * txmill replay: a trace of a render, played to texture caches of other sizes and policies.
+ *
+ * In: a trace that `txmill stream render --trace` or a renderer has written. Out: for each size and policy
+ * what would have been read, as a table, JSON or plot, and a sentence that says which size is enough. No
+ * texture is opened: the trace has all that a cache needs to know, so a trace can be studied on another
+ * machine. tools/replay plays and prints; this file asks and decides where it goes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +28,8 @@ typedef struct replay_args {
 
 /* ---- options ---- */
 
-/* Calls `take` for each word between commas. */
+/* Calls `take` for each word between commas. Empty words are refused, as strtok would pass over them:
+ * "16M,,32M" is a slip, not a list of two. */
 static txm_status each_word(const char *text, txm_status (*take)(const char *word, void *user, txm_error *err),
                             void *user, txm_error *err)
 {
@@ -40,6 +46,7 @@ static txm_status each_word(const char *text, txm_status (*take)(const char *wor
     return status;
 }
 
+/* Kept in ascending order and each once, which the table and its verdict rely on. */
 static txm_status take_size(const char *word, void *user, txm_error *err)
 {
     txm_replay_ask *ask = user;
@@ -62,6 +69,7 @@ static txm_status take_size(const char *word, void *user, txm_error *err)
     return TXM_OK;
 }
 
+/* Both the short names and those of the library; a policy named twice is played once. */
 static txm_status take_policy(const char *word, void *user, txm_error *err)
 {
     static const char *const longer[TXM_REPLAY_POLICIES] = {"render-tiles", "lru", "clock4", "none", "opt"};
@@ -87,6 +95,7 @@ static txm_status parse_sizes(const char *text, void *field, txm_error *err)
     return each_word(text, take_size, ask, err);
 }
 
+/* A later --policy replaces an earlier one, as for options with one value. */
 static txm_status parse_policies(const char *text, void *field, txm_error *err)
 {
     txm_replay_ask none = {0}, *ask = field ? field : &none;
@@ -122,6 +131,7 @@ static const txm_option outputs[] = {
 };
 static const txm_option_group groups[] = {{"Caches", caches, 0}, {"Output", outputs, 0}, {0}};
 
+/* Everything else is 0: sizes, policies and time are then chosen from the trace. */
 static void defaults(void *p)
 {
     replay_args *a = p;
@@ -130,12 +140,14 @@ static void defaults(void *p)
 
 /* ---- running ---- */
 
+/* By caches: how long each takes is not known before. */
 static void show_progress(size_t done, size_t all)
 {
     if (txm_say_can_animate())
         txm_say_status("%3.0f%%  %zu of %zu caches", 100.0 * (double)done / (double)all, done, all);
 }
 
+/* The file appears when it is complete. */
 static txm_status write_plot(const char *path, const txm_replay_table *table, txm_error *err)
 {
     txm_out_file *file = NULL;
@@ -146,6 +158,7 @@ static txm_status write_plot(const char *path, const txm_replay_table *table, tx
     return txm_out_file_commit(&file, err);
 }
 
+/* The plot is written before the table is printed: a failure to write is then the only result. */
 static txm_status replay(const replay_args *a, const char *path, txm_error *err)
 {
     txm_trace *trace;
@@ -166,6 +179,7 @@ static txm_status replay(const replay_args *a, const char *path, txm_error *err)
     return status;
 }
 
+/* One trace at a time, since a table of several would compare sizes of caches for different pictures. */
 static int run_replay(void *p, const txm_operands *operands)
 {
     replay_args *a = p;

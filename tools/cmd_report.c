@@ -121,7 +121,8 @@ static void say_sums(const txm_report *r, const txm_report_sums *s)
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
-/* Only what is wrong with memory or a newer format ends it: a log that cannot be read fails alone. */
+/* Only what is wrong with memory or a newer format ends it: a log that cannot be read fails alone. In the
+ * order of the operands: later logs are taken for later runs. */
 static txm_status add_logs(txm_report *report, const txm_inputs *inputs, txm_tally *tally, txm_error *err)
 {
     for (size_t i = 0; i < txm_inputs_count(inputs); i++) {

@@ -102,6 +102,7 @@ static void print_text(const char *image, const txm_resolution *r)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
+/* For answers and errors alike, so that a script finds the image in either. */
 static cJSON *new_object(const char *image)
 {
     cJSON *o = txm_json_new("txmill.resolve", TXM_RESOLVE_SCHEMA_VERSION);
@@ -109,6 +110,7 @@ static cJSON *new_object(const char *image)
     return o;
 }
 
+/* Times are seconds since 1970, as Cycles compares them; a missing tx file has null. */
 static void print_json(const char *image, const txm_resolution *r)
 {
     cJSON *o = new_object(image);
@@ -170,6 +172,7 @@ static txm_status resolve_one(txm_context *context, const txm_input *input, cons
     return TXM_OK;
 }
 
+/* The usual mistake: list takes scenes, resolve the images in them. */
 static void explain_scene(const char *path, txm_error *err)
 {
     if (err->status != TXM_STATUS_UNSUPPORTED || !txm_path_has_ext(path, "blend"))
@@ -179,6 +182,7 @@ static void explain_scene(const char *path, txm_error *err)
              path);
 }
 
+/* One image after the other; --touch converts, and does that with all threads. */
 static void resolve_all(txm_context *context, const txm_rules *rules, const resolve_args *args,
                         const txm_inputs *inputs, txm_tally *tally)
 {

@@ -285,6 +285,7 @@ static void print_explanation(const texture *from, txm_lookup at, const txm_expl
     }
 }
 
+/* Nine digits here as well. */
 static void json_values(cJSON *object, const char *name, const float *c)
 {
     cJSON *values = txm_json_array(object, name);
@@ -342,7 +343,8 @@ static bool print_json(const texture *from, const txm_sampler *how, const sample
     return txm_json_print(object);
 }
 
-/* Repeats the look-up until all its tiles are there. */
+/* Repeats the look-up until all its tiles are there. Each round starts from the seed, so that the answer
+ * does not depend on what was loaded when. */
 static txm_status look_up(txm_texture_set *set, uint32_t id, const txm_sampler *how, const txm_lookup *at,
                           uint32_t seed, float out[4], txm_explanation *e, txm_error *err)
 {
@@ -487,6 +489,7 @@ static txm_status render_patch(const texture *t, const sample_args *args, txm_er
 
 /* ---- the command ---- */
 
+/* All ones is no seed that anybody types, so it can stand for 'not given'; check replaces it. */
 static void defaults(void *p)
 {
     sample_args *args = p;
@@ -513,6 +516,7 @@ static txm_status check(sample_args *args, txm_error *err)
     return txm_sampler_check(&how, err);
 }
 
+/* Under the name that a success would have had: the file, or the pattern of a UDIM set. */
 static void print_json_error(const char *path, const txm_error *err)
 {
     cJSON *o = txm_json_new("txmill.sample", TXM_SAMPLE_SCHEMA_VERSION);

@@ -87,6 +87,7 @@ static void show(const char *path, const txm_project *project, bool json)
     }
 }
 
+/* A path that is not there has settings too, but is more likely mistyped; so it is an error. */
 static txm_status show_place(const txm_input *place, bool json, txm_error *err)
 {
     char *path = (char *)place->path;
@@ -102,6 +103,7 @@ static txm_status show_place(const txm_input *place, bool json, txm_error *err)
     return TXM_OK;
 }
 
+/* A path that fails does not end the run; its object stands among the others. */
 static void report_failure(const txm_error *err, bool json)
 {
     txm_say(TXM_SAY_ERROR, "%s", err->message);

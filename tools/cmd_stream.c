@@ -5,7 +5,10 @@
  * `render` proves the cache on a scene: pictures are the same whatever the budget. `budget` traces the same
  * rays without reading a tile and says what memory textures will take. Both print text, --json or a page
  * (tools/stream); the library does the rendering (src/render).
- */
+ *
+ * Order of a run: options, project settings, config, scene, outputs. Outputs are guarded before the first
+ * ray, since a render may take an hour and must not find at its end that its picture would replace one of
+ * its textures. What was written is named last. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +173,7 @@ static void defaults(void *p)
 
 /* ---- the scene ---- */
 
+/* Through symbolic links: scenes are often linked from elsewhere. */
 static bool is_folder(const char *path)
 {
     struct stat s;
@@ -254,6 +258,7 @@ static const char *const what_is_written[OUTPUTS] = {"the picture",       "the m
                                                      "the map of passes", "the page",          "the trace",
                                                      "the table of tiles"};
 
+/* One list for all that is checked, guarded and named; its order is that of what_is_written. */
 static void list_outputs(const txm_stream_args *a, txm_output out[OUTPUTS])
 {
     const txm_output all[OUTPUTS] = {{"-o", a->output, TXM_OUTPUT_PICTURE, a->force},
@@ -266,6 +271,7 @@ static void list_outputs(const txm_stream_args *a, txm_output out[OUTPUTS])
     memcpy(out, all, sizeof all);
 }
 
+/* Names are compared as they are given: the usual slip is the same one twice. */
 static txm_status check_outputs(const txm_stream_args *a, bool is_budget, txm_error *err)
 {
     txm_output files[OUTPUTS];
@@ -291,6 +297,7 @@ static const char *image_of_scene(const void *scene, size_t index)
     return txm_render_image_path(scene, index);
 }
 
+/* Needs the scene open, for its images are what must not be overwritten. */
 static txm_status guard_outputs(const txm_stream_args *a, const txm_render_scene *scene, txm_error *err)
 {
     txm_output files[OUTPUTS];
@@ -301,6 +308,7 @@ static txm_status guard_outputs(const txm_stream_args *a, const txm_render_scene
     return status;
 }
 
+/* On stderr, and only after success; what went to standard output needs no name. */
 static void say_written(const txm_stream_args *a)
 {
     txm_output files[OUTPUTS];
@@ -312,7 +320,8 @@ static void say_written(const txm_stream_args *a)
 
 /* ---- running ---- */
 
-/* Only on a terminal, and only where the line can be overwritten. */
+/* Only on a terminal, and only where the line can be overwritten. The time left assumes that the rest is
+ * like what is done, which early tiles with a cold cache overstate. */
 static void show_progress(void *user, uint64_t done, uint64_t all)
 {
     const double *begin = user;
@@ -325,7 +334,7 @@ static void show_progress(void *user, uint64_t done, uint64_t all)
                        done ? " left" : "");
 }
 
-/* A budget takes one sample per pixel unless --samples asks for more: it is meant to answer quickly. */
+/* What is not asked for keeps the library's default. */
 static txm_cache_options cache_options_of(const txm_stream_args *a)
 {
     txm_cache_options o;
@@ -341,6 +350,9 @@ static txm_cache_options cache_options_of(const txm_stream_args *a)
     return o;
 }
 
+/* A budget takes one sample per pixel unless --samples asks for more: it is meant to answer quickly. Maps
+ * are gathered only where something shows them, as they cost memory of the picture's size each. `cache`
+ * must outlive the options. */
 static txm_render_options options_of(const txm_stream_args *a, bool budget, txm_context *context,
                                      const txm_cache_options *cache)
 {

@@ -261,6 +261,7 @@ static void defaults(void *p)
 
 /* ---- the files -------------------------------------------------------------------------------------------------- */
 
+/* The schema is that of tiles, so that one reader takes both. */
 static void print_json_error(const char *path, const txm_error *err)
 {
     cJSON *o = txm_json_new("txmill.tile", TXM_TILE_SCHEMA_VERSION);

@@ -151,6 +151,7 @@ static txm_status watch_folders(const watch_args *args, const txm_operands *fold
 
 /* ---- what is given ---------------------------------------------------------------------------------------------- */
 
+/* The names are copies of ours; those of the command line are left alone. */
 static void free_folders(txm_operands *folders)
 {
     for (size_t i = 0; folders->items && i < folders->count; i++)

@@ -20,6 +20,7 @@
 #include "tools/output/line.h"
 #include "tools/output/say.h"
 
+/* Of no input: the total in the last line is 0. */
 static int usage_error(const txm_error *err)
 {
     return txm_finish_failed(err, 0);

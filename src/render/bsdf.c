@@ -18,11 +18,13 @@ void txm_frame_of(txm_vec3 n, txm_vec3 *x, txm_vec3 *y)
     *y = txm_vec_cross(n, *x);
 }
 
+/* a x + b y + c n. */
 static txm_vec3 from_frame(txm_vec3 x, txm_vec3 y, txm_vec3 n, float a, float b, float c)
 {
     return txm_vec_add(txm_vec_add(txm_vec_scale(x, a), b, y), c, n);
 }
 
+/* Of vectors that are known to have a length. */
 static txm_vec3 unit(txm_vec3 v)
 {
     return txm_vec_scale(v, 1.0f / txm_vec_length(v));

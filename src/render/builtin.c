@@ -81,6 +81,8 @@ static void repeat(builder *b, uint32_t of, float times_u, float times_v)
     b->scene->materials[of].textures[0].transform[4] = times_v;
 }
 
+/* Takes and gives nothing when memory is out: `failed` is looked at once, at the end, so that scenes read
+ * as descriptions. */
 static void quad(builder *b, uint32_t of, txm_vec3 corner, txm_vec3 u, txm_vec3 v)
 {
     txm_scene_object *o = NEW_ITEM(b, object);
@@ -95,6 +97,7 @@ static void sphere(builder *b, uint32_t of, txm_vec3 center, float radius)
         *o = (txm_scene_object){.kind = TXM_OBJECT_SPHERE, .material = of, .center = center, .radius = radius};
 }
 
+/* A square that faces down, in watts. */
 static void area_light(builder *b, txm_vec3 at, float size, float power)
 {
     txm_scene_light *l = NEW_ITEM(b, light);
@@ -166,6 +169,8 @@ static void build_room(builder *b)
     area_light(b, txm_vec_make(2.0f, 2.0f, h - 0.01f), 1.2f, 400.0f);
 }
 
+/* 256 materials over the images given: many textures that are seen small, so that the coarse levels and the
+ * number of open files count. */
 static void build_grid(builder *b)
 {
     look_at(b, txm_vec_make(0.0f, -11.0f, 5.0f), txm_vec_make(0.0f, 0.0f, 0.0f), 0.75f);
@@ -190,6 +195,8 @@ static void build_udim(builder *b)
     sun(b);
 }
 
+/* The world alone gives light: every path ends in a look-up of the same image, with directions from sharp
+ * to wholly scattered. */
 static void build_sphere(builder *b)
 {
     look_at(b, txm_vec_make(0.0f, -4.0f, 1.0f), txm_vec_make(0.0f, 0.0f, 0.6f), 0.7f);
@@ -228,6 +235,7 @@ static const struct {
     {"fly", "a floor and 40 pictures that a camera passes: --frame 0 to 1", build_fly},
 };
 
+/* NULL ends the list. */
 const char *txm_render_builtin_name(size_t index)
 {
     return index < sizeof scenes / sizeof *scenes ? scenes[index].name : NULL;

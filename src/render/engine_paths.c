@@ -12,6 +12,7 @@
 
 enum { PIXELS_PER_TURN = 256 };
 
+/* What all workers see. The counters are the only things that they write together. */
 typedef struct shared {
     txm_render_job *job;
     txm_render_rect rect;

@@ -56,6 +56,7 @@ static void intersect_span(void *arg)
         txm_path_intersect(&s->wave->job->world, &s->wave->paths[s->wave->active[i]]);
 }
 
+/* Threads write `steps` of different paths, and each its own lane: no lock. */
 static void shade_span(void *arg)
 {
     span *s = arg;
@@ -65,7 +66,8 @@ static void shade_span(void *arg)
     }
 }
 
-/* Runs `fn` over `count` items, some at a time. */
+/* Runs `fn` over `count` items, some at a time. Returns when all of them are through. Spans are numbered by
+ * the list, so a span's lane collects from neighbouring paths. */
 static txm_status over(wave *w, uint32_t count, txm_job_fn fn, uint32_t *spans, txm_error *err)
 {
     txm_group *group = txm_group_new(w->job->pool);
@@ -84,7 +86,8 @@ static txm_status over(wave *w, uint32_t count, txm_job_fn fn, uint32_t *spans, 
 
 /* ---- a launch ---- */
 
-/* Loads what the spans missed. */
+/* Loads what the spans missed. The wave waits: other work for this time, such as the next wave, would need
+ * its own paths and so more memory. */
 static txm_status load(wave *w, uint32_t spans, txm_error *err)
 {
     txm_ticket *ticket = NULL;
@@ -184,6 +187,7 @@ static txm_status run_wave(wave *w, uint32_t count, txm_error *err)
 
 /* ---- a rectangle ---- */
 
+/* Also of a wave that could not be made. */
 static void wave_free(wave *w)
 {
     free(w->paths);

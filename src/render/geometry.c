@@ -49,6 +49,7 @@ static void load(txm_error *err)
     free(looked_in);
 }
 
+/* The module knows none of our types, only arrays of floats. */
 static bool add_object(const txm_scene_geometry *g, const txm_scene_object *o, const int *meshes)
 {
     const float corner[3] = {o->corner.x, o->corner.y, o->corner.z}, u[3] = {o->u.x, o->u.y, o->u.z},
@@ -110,6 +111,7 @@ txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned thread
     return TXM_OK;
 }
 
+/* The module itself stays: its threads would run on in code that is gone. */
 void txm_scene_geometry_free(txm_scene_geometry *g)
 {
     if (g->data)
@@ -126,6 +128,7 @@ static txm_vec3 unit(txm_vec3 v, txm_vec3 otherwise)
     return length > 0.0f && isfinite(length) ? txm_vec_scale(v, 1.0f / length) : otherwise;
 }
 
+/* In the mesh's own space. */
 static txm_vec3 vertex(const float *of, uint32_t i)
 {
     return txm_vec_make(of[3 * (size_t)i], of[3 * (size_t)i + 1], of[3 * (size_t)i + 2]);
@@ -161,6 +164,7 @@ static void triangle_surface(const txm_scene_object *o, const txm_scene_mesh *me
     }
 }
 
+/* Flat: the normal does not change, and its derivatives stay 0. */
 static void quad_surface(const txm_scene_object *o, const txm_ray_hit *hit, txm_surface *s)
 {
     s->dPds = o->u;
@@ -169,6 +173,7 @@ static void quad_surface(const txm_scene_object *o, const txm_ray_hit *hit, txm_
     s->normal = s->shading = unit(txm_vec_cross(o->u, o->v), txm_vec_make(0.0f, 0.0f, 1.0f));
 }
 
+/* The point is taken from the normal, not from the ray, so that it lies on the sphere to the last digit. */
 static void sphere_surface(const txm_scene_object *o, const txm_ray *ray, const txm_ray_hit *hit, txm_surface *s)
 {
     const txm_vec3 from = txm_vec_make(ray->origin[0], ray->origin[1], ray->origin[2]);

@@ -19,6 +19,7 @@ enum { DIMENSION_CAMERA = 0, DIMENSION_BOUNCE = 8, PER_BOUNCE = 8, BSDF = 0, LIG
 
 static const float pi = 3.14159265f;
 
+/* Of length 1 for every ray that a path follows. */
 static txm_vec3 direction_of(const txm_ray *ray)
 {
     return txm_vec_make(ray->direction[0], ray->direction[1], ray->direction[2]);
@@ -35,6 +36,7 @@ static void set_ray(txm_ray *ray, txm_vec3 from, txm_vec3 direction, float near_
     *ray = (txm_ray){{from.x, from.y, from.z}, {direction.x, direction.y, direction.z}, near_t, far_t};
 }
 
+/* Borrows the scene and the geometry. */
 txm_path_world txm_path_world_of(const txm_render_scene *scene, const txm_scene_geometry *geometry,
                                  const txm_render_options *options, uint32_t width, uint32_t height)
 {
@@ -139,6 +141,7 @@ void txm_path_start(const txm_path_world *w, uint32_t pixel, uint32_t sample, tx
     start_differential(w, direction, length, path);
 }
 
+/* Changes nothing but the hit, so it too may be repeated. */
 void txm_path_intersect(const txm_path_world *w, txm_path *path)
 {
     w->geometry->call->intersect(w->geometry->data, &path->ray, &path->hit);
@@ -177,6 +180,7 @@ static txm_uv_differential on_surface(const txm_path_world *w, const txm_path_di
     }
 }
 
+/* How the shading normal turns where the surface's parameters change by ds and dt. */
 static txm_vec3 normal_change(const txm_surface *s, float ds, float dt)
 {
     return txm_vec_add(txm_vec_scale(s->dNds, ds), dt, s->dNdt);
@@ -220,7 +224,8 @@ static txm_path_differential bounce(const txm_path_world *w, txm_path_differenti
     return d;
 }
 
-/* How much the direction turns from one pixel to the next. */
+/* How much the direction turns from one pixel to the next. The compact and the cone form know only how
+ * much, so any two directions across the ray will do. */
 static void spread_of(const txm_path_world *w, const txm_path *path, txm_vec3 direction, txm_vec3 *by_x, txm_vec3 *by_y)
 {
     txm_vec3 x, y;
@@ -297,7 +302,8 @@ static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const
     return worst;
 }
 
-/* Where a lat-long image or a mirror ball shows a direction. */
+/* Where a lat-long image or a mirror ball shows a direction. As Cycles' environment node has them: z is up,
+ * and the middle of a lat-long image lies towards +x. */
 static void world_place(bool mirror_ball, txm_vec3 d, float *u, float *v)
 {
     if (mirror_ball) {
@@ -386,14 +392,16 @@ static bool sample_light(const txm_scene_light *l, txm_vec3 from, const float ra
     return out->irradiance > 0.0f;
 }
 
-/* A little above the surface, by the digits that its place has. */
+/* A little above the surface, by the digits that its place has. Relative to the place: a fixed distance
+ * would be too small far from the origin and too large near it. */
 static txm_vec3 leave(const txm_surface *s, float side)
 {
     float size = fmaxf(fmaxf(fabsf(s->at.x), fabsf(s->at.y)), fmaxf(fabsf(s->at.z), 1e-3f));
     return txm_vec_add(s->at, side * size * 2e-5f, s->normal);
 }
 
-/* Adds the light of one lamp, chosen at random. */
+/* Adds the light of one lamp, chosen at random. All lamps are equally likely, so its light counts as often
+ * as there are lamps. Lamps cannot be hit by rays, so nothing is counted twice. */
 static void add_light(const txm_path_world *w, const txm_surface *s, const txm_scene_material *m, const float color[3],
                       txm_path *path)
 {
@@ -455,7 +463,8 @@ static txm_step shade_world(const txm_path_world *w, txm_looker *looker, txm_pat
     return TXM_STEP_DONE;
 }
 
-/* Sends the path on. */
+/* Sends the path on. No Russian roulette: paths end by the number of bounces, so that the tiles they look
+ * up don't depend on brightness. */
 static txm_step scatter(const txm_path_world *w, const txm_surface *s, txm_path_differential at_hit,
                         txm_uv_differential uv, const float color[3], txm_path *path)
 {

@@ -32,6 +32,7 @@ void txm_render_options_init_sized(txm_render_options *options, size_t struct_si
     txm_options_open(options, struct_size, &all, sizeof all);
 }
 
+/* The words of the command line; NULL ends the list. */
 const char *txm_render_engine_name(txm_render_engine engine)
 {
     static const char *const names[] = {"wave", "blocking", "reference"};
@@ -107,6 +108,7 @@ static txm_status film_new(txm_film *film, const txm_render_options *o, uint32_t
     return TXM_OK;
 }
 
+/* Zeroed, so that clearing twice is harmless. */
 void txm_render_picture_clear(txm_render_picture *picture)
 {
     if (!picture)
@@ -120,6 +122,7 @@ void txm_render_picture_clear(txm_render_picture *picture)
     memset(picture, 0, sizeof *picture);
 }
 
+/* What collect has handed to the picture is no longer the film's. */
 static void film_free(txm_film *film)
 {
     free(film->rgb);
@@ -129,7 +132,8 @@ static void film_free(txm_film *film)
     free(film->level_count);
 }
 
-/* From sums to means. */
+/* From sums to means. Levels are a mean over the samples that saw a texture; -1 where none did. Misses and
+ * passes stay sums. */
 static void film_finish(txm_film *film, uint32_t samples, uint32_t height)
 {
     size_t pixels = (size_t)film->width * height;
@@ -258,6 +262,7 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
 
 /* ---- scenes, from outside ---- */
 
+/* All or nothing: a scene that fails half-way is freed. */
 txm_status txm_render_scene_open(const char *folder, txm_render_scene **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -286,6 +291,7 @@ void txm_render_scene_describe(const txm_render_scene *scene, txm_render_scene_i
             out->triangles += scene->meshes[scene->objects[i].mesh].triangle_count;
 }
 
+/* The scene's own string, valid as long as the scene. NULL ends the list. */
 const char *txm_render_image_path(const txm_render_scene *scene, size_t image)
 {
     return image < scene->image_count ? scene->images[image].path : NULL;

@@ -24,6 +24,7 @@ txm_render_scene *txm_scene_new(void)
     return scene;
 }
 
+/* Whatever was read of it; the mesh itself is an item of the scene's array. */
 static void free_mesh(txm_scene_mesh *mesh)
 {
     for (size_t i = 0; i < mesh->map_count; i++) {
@@ -38,6 +39,7 @@ static void free_mesh(txm_scene_mesh *mesh)
     free(mesh->path);
 }
 
+/* Everything that hangs on a scene was allocated for it: no string and no array is shared with anybody. */
 void txm_render_scene_free(txm_render_scene **out)
 {
     txm_render_scene *scene = *out;

@@ -59,6 +59,7 @@ static void fail(parser *p, txm_status status, const char *format, ...)
     txm_fail(p->err, status, "%s:%zu: %s", p->file, p->line, message);
 }
 
+/* With the line as well: it tells how far a large scene came. */
 static void fail_memory(parser *p)
 {
     fail(p, TXM_STATUS_NO_MEMORY, "out of memory");
@@ -71,6 +72,7 @@ static void skip_blanks(parser *p)
         p->at++;
 }
 
+/* False after a failure too, which ends every loop over words. */
 static bool more(parser *p)
 {
     skip_blanks(p);
@@ -87,6 +89,7 @@ static size_t take_word(parser *p, const char **word)
     return (size_t)(p->at - *word);
 }
 
+/* Words are not terminated: they lie in the text. */
 static bool is_word(const char *word, size_t n, const char *expected)
 {
     return strlen(expected) == n && memcmp(word, expected, n) == 0;
@@ -103,6 +106,7 @@ static bool take_if(parser *p, const char *expected)
     return false;
 }
 
+/* Keywords between values make a scene readable, and a missing value show as what it is. */
 static void expect(parser *p, const char *expected)
 {
     if (!p->failed && !take_if(p, expected))
@@ -129,6 +133,7 @@ static float take_number(parser *p, const char *what)
     return 0.0f;
 }
 
+/* All are written, with 0 after a failure. */
 static void take_numbers(parser *p, const char *what, float *out, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -169,6 +174,7 @@ static txm_vec3 take_direction(parser *p, const char *what)
     return p->failed ? txm_vec_make(0.0f, 0.0f, 1.0f) : txm_vec_scale(d, 1.0f / length);
 }
 
+/* Twelve numbers, row by row. A matrix that flattens is allowed: Blender's objects can be scaled to 0. */
 static txm_matrix take_matrix(parser *p)
 {
     txm_matrix m = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
@@ -294,6 +300,7 @@ static void read_title(parser *p)
     p->scene->title = take_text(p, "the title");
 }
 
+/* In pixels. Options may give another size. */
 static void read_size(parser *p)
 {
     p->scene->width = take_count(p, "the width", 1, MAX_PICTURE_PX);
@@ -321,6 +328,7 @@ static void read_camera(parser *p)
     p->scene->has_camera = true;
 }
 
+/* In metres: the radius of the opening, and the distance along the axis that is sharp. */
 static void read_lens(parser *p)
 {
     p->scene->camera.lens_radius = take_number(p, "the lens radius");
@@ -375,6 +383,7 @@ static void read_image(parser *p)
         read_udims(p, image);
 }
 
+/* A roughness above 1 is taken for 1. 0 is refused: that is a mirror, and has a word of its own. */
 static void read_material(parser *p)
 {
     static const char *const kinds[] = {"diffuse", "glossy", "mirror", "glass", "emission", NULL};
@@ -441,6 +450,7 @@ static void read_mesh(parser *p)
         fail(p, own.status, "%s", own.message);
 }
 
+/* Added when its statement was read to the end: an object is whole or not there. */
 static void add_object(parser *p, const txm_scene_object *object)
 {
     txm_scene_object *kept = NEW_ITEM(p, object);
@@ -448,6 +458,7 @@ static void add_object(parser *p, const txm_scene_object *object)
         *kept = *object;
 }
 
+/* Names are of what stands above, so indices are final when they are read. */
 static void read_instance(parser *p)
 {
     txm_scene_object o = {.kind = TXM_OBJECT_INSTANCE};
@@ -470,6 +481,7 @@ static void read_quad(parser *p)
     add_object(p, &o);
 }
 
+/* No rotation: its poles are those of z. */
 static void read_sphere(parser *p)
 {
     txm_scene_object o = {.kind = TXM_OBJECT_SPHERE};
@@ -519,6 +531,7 @@ static void read_light(parser *p)
         *kept = l;
 }
 
+/* A colour or an image; the later statement replaces the earlier one. */
 static void read_world(parser *p)
 {
     static const char *const projections[] = {"latlong", "mirror-ball", NULL};
@@ -594,7 +607,8 @@ txm_status txm_scene_parse(txm_render_scene *scene, const char *name, const char
     return p.failed ? (err ? err->status : TXM_STATUS_CORRUPT) : TXM_OK;
 }
 
-/* The whole file; NULL with errno. */
+/* The whole file; NULL with errno. Non-blocking, so that a pipe of that name hangs nobody; only a regular
+ * file is read. A file that shrinks gives what is there. */
 static char *read_whole(const char *path, size_t *bytes)
 {
     struct stat s;

@@ -56,7 +56,8 @@ txm_status txm_scene_find_udims(txm_scene_image *image, txm_error *err)
                              : txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: none of its UDIM tiles is there", image->path);
 }
 
-/* The tx file that Cycles would load for an image. */
+/* The tx file that Cycles would load for an image. Without a context the path is a tx file's already. Tiles
+ * are not decoded to judge it: a damaged one shows when it is looked up. The caller frees *tx. */
 static txm_status find_tx(const txm_render_options *o, const txm_scene_image *image, const char *path, char **tx,
                           txm_error *err)
 {
@@ -206,6 +207,7 @@ txm_status txm_render_textures_new(const txm_render_scene *scene, const txm_rend
     return TXM_OK;
 }
 
+/* The cache goes first; threads of it must have been freed before. */
 void txm_render_textures_free(txm_render_textures *t)
 {
     txm_cache_free(&t->cache);

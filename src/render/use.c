@@ -9,7 +9,8 @@
 
 #include "core/mem.h"
 
-/* Adds a texture of a set. */
+/* Adds a texture of a set. A mark other than 0 says that a look-up has read the tile. Bytes are those of
+ * tiles in memory, borders included. */
 static void add_marked(const txm_view *view, uint32_t texture, txm_render_image_use *use)
 {
     const txm_view_texture *t = &view->textures[texture];

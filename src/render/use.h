@@ -14,7 +14,7 @@
 txm_status txm_render_uses_of(const txm_render_scene *scene, const txm_render_textures *textures,
                               txm_render_image_use **out, txm_error *err);
 
-/* Bytes of a padded tile in memory. */
+/* How many tiles a level has, those included that its edge cuts. */
 static inline uint64_t txm_use_tiles_of(const txm_view_texture *t, uint32_t level)
 {
     uint64_t edge = 1u << t->tile_shift;

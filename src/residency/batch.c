@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Batches: what a launch of look-ups has missed, loaded in the order of the files by threads of the cache's own. */
+ * Batches: what a launch of look-ups has missed, loaded in the order of the files by threads of the cache's own.
+ *
+ * In come the request lists of a wavefront's lanes; out goes a ticket that the renderer waits for while it
+ * does other work. Three steps, of which only the middle one may evict: requests become jobs (txm_plan),
+ * jobs get slots, threads fill the slots. All slots are taken before the first read, so that one tile of a
+ * batch can never be evicted for the sake of another: tiles that are loading are not evictable. Blocking
+ * look-ups share all of this but the ticket; they are in look.c. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "residency/residency_impl.h"
 
+/* Long enough that a thread reads ahead in one file, and short enough that a batch from a single file still
+ * keeps all threads busy. */
 enum { TILES_OF_A_PART = 32 };
 
 /* ---- running ---- */
@@ -15,7 +23,9 @@ typedef struct stretch {
     uint32_t begin, end;
 } stretch;
 
-/* A stretch of a file's tiles by one thread: neighbours in the file are neighbours on the disk. */
+/* A stretch of a file's tiles by one thread: neighbours in the file are neighbours on the disk. The scratch
+ * memory for widening lives as long as the part: it counts against the budget, and threads of the pool keep
+ * nothing. */
 static void run_part(void *arg)
 {
     stretch *p = arg;
@@ -33,6 +43,7 @@ static void run_part(void *arg)
     free(p);
 }
 
+/* The job owns its stretch and frees it; a job that was not accepted leaves it to us. */
 static bool submit_part(txm_ticket *t, uint32_t begin, uint32_t end)
 {
     stretch *p = malloc(sizeof *p);
@@ -45,7 +56,8 @@ static bool submit_part(txm_ticket *t, uint32_t begin, uint32_t end)
     return false;
 }
 
-/* Without memory for a job the caller does it. */
+/* Without memory for a job the caller does it. A batch therefore never fails for want of memory: it is only
+ * slower. */
 static void run_here(txm_ticket *t, uint32_t begin, uint32_t end)
 {
     uint8_t *unwidened = NULL;
@@ -59,7 +71,8 @@ static void run_here(txm_ticket *t, uint32_t begin, uint32_t end)
     pthread_mutex_unlock(&t->cache->lock);
 }
 
-/* By file, level and tile: that is how they lie. */
+/* By file, level and tile: that is how they lie. Sources of one file, with different extensions, stay apart
+ * but adjacent. */
 static int by_place(const void *a, const void *b)
 {
     const txm_job *x = a, *y = b;
@@ -73,7 +86,8 @@ static int by_place(const void *a, const void *b)
     return x->tile < y->tile ? -1 : x->tile > y->tile;
 }
 
-/* Loads jobs, whose array becomes the ticket's: in other threads, and in the one that waits. */
+/* Loads jobs, whose array becomes the ticket's: in other threads, and in the one that waits. On failure
+ * they remain the caller's. Tiles that this call loads are pinned on `pins`, which must outlive the ticket. */
 static txm_status start(txm_cache *c, txm_job *jobs, uint32_t count, txm_pins *pins, txm_ticket **out, txm_error *err)
 {
     txm_ticket *t = calloc(1, sizeof *t);
@@ -104,12 +118,14 @@ uint32_t txm_ticket_total(const txm_ticket *ticket)
     return ticket->total;
 }
 
+/* May be polled by any thread. The cast takes const away only for atomic_load, which wants a plain pointer. */
 uint32_t txm_ticket_remaining(const txm_ticket *ticket)
 {
     return atomic_load(&((txm_ticket *)ticket)->remaining);
 }
 
-/* Waits for the threads. */
+/* Waits for the threads. Twice is possible: the next process may have waited before the owner of the ticket
+ * does, so the group is cleared. */
 static void finish(txm_ticket *t)
 {
     txm_group_wait(t->group, 0);
@@ -144,7 +160,8 @@ static bool has_room(const txm_cache *c, uint32_t count, uint64_t bytes)
                                                !count || bytes <= c->options.max_bytes / 2);
 }
 
-/* Nobody loads it: the next look-up asks again. */
+/* Nobody loads it: the next look-up asks again. The entry goes from REQUESTED back to NONE, or nobody could
+ * ever ask for the tile again. */
 static void drop_request(txm_cache *c, const txm_job *job)
 {
     job->source->loading--;
@@ -153,7 +170,9 @@ static void drop_request(txm_cache *c, const txm_job *job)
                      __ATOMIC_RELEASE);
 }
 
-/* Lists are emptied whether or not all of it fits. */
+/* Lists are emptied whether or not all of it fits. `jobs` has one place more than a batch may have: the one
+ * that does not fit is planned there and dropped. Two lanes may not hold the same tile: the first to ask
+ * turned its entry to REQUESTED, and the second saw that. */
 static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_job *jobs)
 {
     uint32_t n = 0;
@@ -172,7 +191,8 @@ static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_
     return n;
 }
 
-/* One ticket at a time: a second call waits for the first. */
+/* One ticket at a time: a second call waits for the first. What the batch before it has pinned may go from
+ * here on: the launch that asked for it has had its turn. */
 txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count, txm_ticket **ticket, txm_error *err)
 {
     txm_error_clear(err);
@@ -207,7 +227,9 @@ txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count,
     return TXM_OK;
 }
 
-/* The view is a copy of pointers and sizes; it is valid until the next process. */
+/* The view is a copy of pointers and sizes; it is valid until the next process. For policies that count by
+ * launch an epoch begins here. The generation is kept so that page-table blocks that this view shows are
+ * not reused while a device may still hold entries of them (table.c). */
 txm_status txm_cache_prepare(txm_cache *c, txm_view *view, txm_cache_extent *extent, txm_error *err)
 {
     txm_error_clear(err);
@@ -231,7 +253,9 @@ float txm_cache_bias(const txm_cache *c)
 
 /* ---- preloading ---- */
 
-/* The range of tiles that [a, b] of a side of `size` pixels touches. */
+/* The range of tiles that [a, b] of a side of `size` pixels touches. Clamped to the texture, whatever its
+ * extension: a part names pixels, not a place in a repeating pattern. An empty range is the one tile that
+ * it lies in. */
 static void range_of(float a, float b, uint32_t size, uint32_t shift, uint32_t *first, uint32_t *last)
 {
     float low = fminf(fmaxf(fminf(a, b), 0.0f), 1.0f) * (float)size;
@@ -242,7 +266,9 @@ static void range_of(float a, float b, uint32_t size, uint32_t shift, uint32_t *
     *last = (to < size ? to : size - 1) >> shift;
 }
 
-/* Puts the tiles of one level that are not there on a list; returns how many. */
+/* Puts the tiles of one level that are not there on a list; returns how many. v counts from the bottom and
+ * rows from the top, hence 1 - v. Preloading stops at seven eighths of the budget: beyond, each tile would
+ * evict one that was preloaded before it. */
 static uint32_t want_level(txm_cache *c, txm_source *s, uint32_t level, const txm_cache_part *part, txm_job *jobs,
                            uint32_t most, uint64_t *bytes)
 {
@@ -266,7 +292,8 @@ static uint32_t want_level(txm_cache *c, txm_source *s, uint32_t level, const tx
     return n;
 }
 
-/* Plans a number of tiles of a part, coarse levels first; with the lock. */
+/* Plans a number of tiles of a part, coarse levels first; with the lock. Coarse levels cost little and
+ * serve as stand-ins for what did not fit. */
 static txm_status want_part(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_job *jobs, uint32_t most,
                             uint32_t *count, txm_error *err)
 {
@@ -288,7 +315,8 @@ static txm_status want_part(txm_cache *c, uint32_t texture, const txm_cache_part
     return status;
 }
 
-/* Some at a time, so that a large part does not pin the whole cache. */
+/* Some at a time, so that a large part does not pin the whole cache. A full round means that there may be
+ * more; the next one skips what is there, since those entries are no longer NONE. */
 txm_status txm_cache_preload(txm_cache *c, uint32_t texture, const txm_cache_part *given, txm_error *err)
 {
     enum { AT_A_TIME = 1024 };

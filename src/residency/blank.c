@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A page table of one texture in which nothing is there. */
+ * A page table of one texture in which nothing is there.
+ *
+ * Asked of an empty page table, the sampler requests precisely the tiles that it would read: so traces and
+ * replays learn them from the sampler itself, and no second copy of the filter's footprint can drift from
+ * the first. */
 #include "residency/blank.h"
 
 #include <stdlib.h>
@@ -7,7 +11,8 @@
 #include "core/mem.h"
 #include "sample/view_file.h"
 
-/* Lays out the levels one after the other, and makes room for their tiles. */
+/* Lays out the levels one after the other, and makes room for their tiles. Entries are kept from call to
+ * call, and grow only: traces ask millions of times. */
 static bool lay_out(txm_blank *b, const txm_view_texture *shape)
 {
     uint32_t tiles = 0;
@@ -31,6 +36,9 @@ static bool lay_out(txm_blank *b, const txm_view_texture *shape)
     return true;
 }
 
+/* Only entries that were asked for have changed, so only they are put back to NONE; clearing the table
+ * would cost more than the look-up. The level of an entry is found by walking level_first: there are at
+ * most 17 of them. */
 bool txm_blank_look(txm_blank *b, const txm_view_texture *shape, const txm_sampler *how, const txm_lookup *at,
                     uint32_t random, txm_tile_name tiles[TXM_BLANK_TILES], uint32_t *count)
 {

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The cache as a whole: options, beginning and end, threads, the budget. */
+ * The cache as a whole: options, beginning and end, threads, the budget.
+ *
+ * What is created here is what every other file of the room works on: the budget and policy from the
+ * caller's options, one lock, one pool of threads for loading. Textures are catalog.c's, tiles slab.c's,
+ * look-ups look.c's.
+ *
+ * A thread object belongs to one thread of the renderer at a time; it holds that thread's view, its
+ * counters and its pins. The cache owns it only in so far as it must visit all of them when the world is
+ * stopped. */
 #include <linux/membarrier.h>
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +37,7 @@ void txm_cache_options_init_sized(txm_cache_options *options, size_t struct_size
     txm_options_open(options, struct_size, &all, sizeof all);
 }
 
-/* Each bound with its sentence. */
+/* Each bound with its sentence. Comparisons of floats are negated so that a NaN fails them. */
 static txm_status check(const txm_cache_options *o, txm_error *err)
 {
     if (o->policy >= TXM_CACHE_POLICY_COUNT)
@@ -57,7 +65,10 @@ static uint32_t constants_of(uint64_t max_bytes)
     return !max_bytes || n > TXM_CONSTANTS ? TXM_CONSTANTS : (uint32_t)n;
 }
 
-/* Threads for loading start with the first batch. */
+/* Threads for loading start with the first batch. The object is aligned because its hot and cold members
+ * are kept on cache lines of their own. A resolution below 1 is turned into a bias of the mip level here
+ * once: half the resolution is one level. Where the kernel refuses membarrier(2), as some sandboxes do,
+ * look-ups carry a full fence instead (quiet.c). */
 txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_error *err)
 {
     txm_cache_options o;
@@ -92,7 +103,8 @@ txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_
     return TXM_OK;
 }
 
-/* Files are shared by textures: the last one closes them. */
+/* Files are shared by textures: the last one closes them. Sources in the hash table may outlive their
+ * textures while tiles of them load; by now the pool has stopped. */
 static void free_textures(txm_cache *c)
 {
     for (uint32_t i = 0; i < c->stats.textures; i++) {
@@ -110,7 +122,8 @@ static void free_textures(txm_cache *c)
     }
 }
 
-/* Nobody may look up any more. */
+/* Nobody may look up any more. Threads of the cache must have been freed before. A trace that is still
+ * being written is completed; its errors have nobody left to go to, so callers who care stop it themselves. */
 void txm_cache_free(txm_cache **cache)
 {
     txm_cache *c = cache ? *cache : NULL;
@@ -132,7 +145,8 @@ void txm_cache_free(txm_cache **cache)
     *cache = NULL;
 }
 
-/* A smaller budget takes effect at once. */
+/* A smaller budget takes effect at once. What look-ups hold pinned stays until they let go, so the figure
+ * may be exceeded for a moment. */
 txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *err)
 {
     txm_error_clear(err);
@@ -146,7 +160,9 @@ txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *
 
 /* ---- threads ---- */
 
-/* Its memory counts against the budget, as everything does. */
+/* Its memory counts against the budget, as everything does. It begins with room for one look-up's requests;
+ * look.c gives it more when it looks up many at a time. The number seeds the generator of spurious misses,
+ * so that a test's run can be repeated. */
 txm_status txm_cache_thread_new(txm_cache *c, txm_cache_thread **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -173,6 +189,7 @@ txm_status txm_cache_thread_new(txm_cache *c, txm_cache_thread **out, txm_error 
     return TXM_OK;
 }
 
+/* Its counters are added to those of the cache, which would otherwise fall when a thread ends. */
 void txm_cache_thread_free(txm_cache_thread **thread)
 {
     txm_cache_thread *t = thread ? *thread : NULL;

@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Textures of the cache: registered by name, opened when they are looked up, replaced, put together to UDIM sets. */
+ * Textures of the cache: registered by name, opened when they are looked up, replaced, put together to UDIM
+ * sets.
+ *
+ * A texture is what a renderer names, a source what a file holds. Several textures may show one source:
+ * those of equal pixels and equal extension, found by the digest that the maker of the file wrote into it.
+ * Until the first look-up a texture is a stub of one pixel whose only level is not registered: the look-up
+ * misses, the miss names an entry of the stub's block, and the block names the texture to open. So a scene
+ * of ten thousand textures costs ten thousand stats and no open file.
+ *
+ * Opening gives the lock up while the file is read. `opening` keeps others from the same texture meanwhile;
+ * whatever else was known before must be looked at again afterwards, above all pointers into arrays that
+ * may have moved. */
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -7,7 +18,7 @@
 
 /* ---- sources ---- */
 
-/* FNV-1a: the digests are random already. */
+/* FNV-1a: the digests are random already. Any mixing would do, as long as it takes all characters in. */
 static uint32_t bucket_of(const char *hash)
 {
     uint32_t h = 2166136261u;
@@ -16,12 +27,14 @@ static uint32_t bucket_of(const char *hash)
     return h % TXM_SOURCE_BUCKETS;
 }
 
+/* Files without a digest are never shared, and have a list of their own so that no bucket grows long. */
 static txm_source **list_of(txm_cache *c, const txm_source *s)
 {
     return s->hash[0] ? &c->sources[bucket_of(s->hash)] : &c->unhashed;
 }
 
-/* By digest and by everything that decides what a look-up returns. */
+/* By digest and by everything that decides what a look-up returns. The digest covers level 0 alone, and two
+ * makers may have tiled it or filtered the other levels differently: hence the rest. */
 static bool same_pixels(const txm_source *a, const txm_source *b)
 {
     const txm_view_texture *v = &a->view, *w = &b->view;
@@ -41,7 +54,9 @@ static void show_source(txm_cache *c, uint32_t texture, txm_source *s)
     txm_texture_show(c, texture, s, 0);
 }
 
-/* Frees a source that no texture shows and no thread reads. */
+/* Frees a source that no texture shows and no thread reads. Called by whoever brings either count to 0, so
+ * it is freed once. Its blocks stay in the table, but name nobody: requests that are still under way for
+ * them then lead nowhere. */
 void txm_source_drop(txm_cache *c, txm_source *s)
 {
     if (s->textures || s->loading)
@@ -62,7 +77,9 @@ void txm_source_drop(txm_cache *c, txm_source *s)
 
 /* ---- opening ---- */
 
-/* What a file is; without the lock. */
+/* What a file is; without the lock. `limit_px` is kept by leaving fine levels out; the coarsest one is kept
+ * whatever its size. `registered` is one past any level, which tells txm_source_register that not even the
+ * levels have entries. */
 static txm_status describe(const txm_cache *c, txm_tx *tx, txm_extension extension, txm_source *s, txm_error *err)
 {
     const txm_tx_info *info = txm_tx_info_of(tx);
@@ -82,7 +99,8 @@ static txm_status describe(const txm_cache *c, txm_tx *tx, txm_extension extensi
     return TXM_OK;
 }
 
-/* Copies of a texture are common in productions: they share tiles. */
+/* Copies of a texture are common in productions: they share tiles. That is for show_opened to find; here
+ * the file is read without the lock, or, in a replay, its shape taken from the trace. */
 static txm_status examine(txm_cache *c, uint32_t texture, txm_extension extension, txm_source *made, txm_error *err)
 {
     txm_tx *tx;
@@ -100,6 +118,7 @@ static txm_status examine(txm_cache *c, uint32_t texture, txm_extension extensio
     return status;
 }
 
+/* A source that no texture shows any more is on its way out, and must not be picked up again. */
 static txm_source *find_duplicate(txm_cache *c, const txm_source *made)
 {
     txm_source *s = *list_of(c, made);
@@ -108,7 +127,9 @@ static txm_source *find_duplicate(txm_cache *c, const txm_source *made)
     return s;
 }
 
-/* A source of its own for a file; its levels get entries. */
+/* A source of its own for a file; its levels get entries. It counts as one more user of the file, which so
+ * stays known as long as its tiles may be read again. The largest tile bounds how many tiles a thread may
+ * load at a time (look.c). */
 static txm_status keep_source(txm_cache *c, const txm_source *made, txm_source **out, txm_error *err)
 {
     txm_source *s = txm_cache_allocate(c, sizeof *s, _Alignof(txm_source));
@@ -131,12 +152,15 @@ static txm_status keep_source(txm_cache *c, const txm_source *made, txm_source *
     return TXM_OK;
 }
 
+/* What the texture would take if all its levels were in memory, borders included: Cycles' "virtual" memory. */
 static uint64_t bytes_of(const txm_source *s)
 {
     return (uint64_t)txm_source_tiles(s, 0) * s->view.tile_bytes;
 }
 
-/* Under the lock, after the file was read without it. */
+/* Under the lock, after the file was read without it. Another thread may have opened a copy in the
+ * meantime, so duplicates are looked for now, not earlier. The stub's block is retired, not reused at once:
+ * look-ups may still hold its number. */
 static txm_status show_opened(txm_cache *c, uint32_t texture, const txm_source *made, txm_error *err)
 {
     txm_source *s = find_duplicate(c, made);
@@ -157,7 +181,8 @@ static txm_status show_opened(txm_cache *c, uint32_t texture, const txm_source *
     return TXM_OK;
 }
 
-/* The whole texture: look-ups in it are magenta. */
+/* The whole texture: look-ups in it are magenta. The stub's entry says FAILED, so that they don't ask
+ * again; only replacing the file helps. */
 static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause)
 {
     txm_texture *t = &c->textures[texture];
@@ -168,7 +193,9 @@ static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause)
     __atomic_store_n(&c->tiles[c->view_textures[texture].first].slot, TXM_SLOT_FAILED, __ATOMIC_RELEASE);
 }
 
-/* Under the lock, which is given up while the file is read; others wait for the same texture only. */
+/* Under the lock, which is given up while the file is read; others wait for the same texture only.
+ * Idempotent: an opened texture is a success, one that failed fails again with its first message. UDIM sets
+ * have nothing to open. `t` is not used after the lock was given up: the array may have moved. */
 txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err)
 {
     while (c->textures[texture].opening)
@@ -225,7 +252,8 @@ static txm_status look_at(const char *path, txm_error *err)
     return TXM_OK;
 }
 
-/* Look-ups that run keep the old arrays until they have moved on. */
+/* Look-ups that run keep the old arrays until they have moved on. Both arrays grow before either is written
+ * to, so a failure leaves the catalogue as it was. */
 static txm_status grow_textures(txm_cache *c, txm_error *err)
 {
     uint64_t needed = (uint64_t)c->stats.textures + 1;
@@ -237,7 +265,8 @@ static txm_status grow_textures(txm_cache *c, txm_error *err)
     return TXM_OK;
 }
 
-/* Threads see the new texture when they look at the view again. */
+/* Threads see the new texture when they look at the view again. By 2, since an odd generation would say
+ * that the world is stopped. */
 static uint32_t append_texture(txm_cache *c)
 {
     uint32_t id = c->stats.textures++;
@@ -246,6 +275,8 @@ static uint32_t append_texture(txm_cache *c)
     return id;
 }
 
+/* Registers a stub; the file is not looked at, which replays rely on: their textures need not exist any
+ * more. */
 txm_status txm_texture_add(txm_cache *c, const char *path, txm_extension extension, uint32_t *texture, txm_error *err)
 {
     uint32_t first = 0;
@@ -281,7 +312,8 @@ txm_status txm_cache_add(txm_cache *c, const char *path, txm_extension extension
 
 /* ---- UDIM sets ---- */
 
-/* Numbers and textures of a set. */
+/* Numbers and textures of a set. UDIM 1001 + u + 10 v: ten columns, and as many rows as the highest number
+ * needs. A base texture covers base_columns x base_rows of these with one image of less detail. */
 static txm_status check_udim(const txm_cache *c, const txm_cache_udim *u, uint32_t *rows, txm_error *err)
 {
     uint32_t last = 0;
@@ -306,6 +338,8 @@ static txm_status check_udim(const txm_cache *c, const txm_cache_udim *u, uint32
     return TXM_OK;
 }
 
+/* The grid lies in one array with those of all sets, TXM_NO_TEXTURE where a number has no tile; kernels
+ * index it by u and v alone. */
 static txm_status add_udim(txm_cache *c, const txm_cache_udim *u, uint32_t *texture, txm_error *err)
 {
     uint32_t rows = 0;
@@ -344,6 +378,7 @@ txm_status txm_cache_add_udim(txm_cache *c, const txm_cache_udim *udim, uint32_t
 
 /* ---- dropping tiles, replacing files ---- */
 
+/* A slot knows only its entry; the block that the entry lies in knows the source. */
 static bool is_of_source(txm_cache *c, uint32_t slot, void *arg)
 {
     const txm_source *s = arg;
@@ -352,7 +387,8 @@ static bool is_of_source(txm_cache *c, uint32_t slot, void *arg)
     return b && b->source == s;
 }
 
-/* Tiles of one colour are nobody's own: entries just cease to show them. */
+/* Tiles of one colour are nobody's own: entries just cease to show them. For shared slots `entry` counts
+ * how many show them; the slot itself stays for other textures. */
 static void forget_shared(txm_cache *c, const txm_source *s)
 {
     uint32_t count = txm_source_tiles(s, s->registered), first = s->view.first + s->view.levels;
@@ -373,7 +409,8 @@ static void drop_tiles(txm_cache *c, txm_source *s)
     txm_slabs_drop_empty(c);
 }
 
-/* The last texture takes the source with it. */
+/* The last texture takes the source with it. Tiles that are being read at this moment keep it alive until
+ * they are done: txm_load sees that nobody wants them and drops it. */
 static void leave_source(txm_cache *c, uint32_t texture)
 {
     txm_source *s = c->textures[texture].source;
@@ -398,7 +435,9 @@ static txm_status check_texture(const txm_cache *c, uint32_t texture, txm_error 
     return TXM_OK;
 }
 
-/* The same number, another file: a renderer need not rebuild its shaders. */
+/* The same number, another file: a renderer need not rebuild its shaders. Everything that can fail comes
+ * first. The texture becomes a stub again and opens its new file with the next look-up; without a path the
+ * same file is read anew, for an artist who has saved over it. */
 static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_error *err)
 {
     txm_status status = check_texture(c, texture, err);
@@ -447,6 +486,8 @@ txm_status txm_cache_replace(txm_cache *c, uint32_t texture, const char *path, t
     return status;
 }
 
+/* Frees the tiles, for textures that share the source as well, but keeps the file known: the next look-up
+ * reads them again. */
 txm_status txm_cache_unload(txm_cache *c, uint32_t texture, txm_error *err)
 {
     txm_error_clear(err);

@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which tiles go: by epochs of their last use, as look-ups have marked them. */
+ * Which tiles go: by epochs of their last use, as look-ups have marked them.
+ *
+ * Policies differ in when tiles go and in how they are ordered, not in how they are let go:
+ *  - render-tiles, Cycles' own: whole epochs at a time when a render tile ends, and by last use only if
+ *    the budget is exceeded;
+ *  - lru: by the epoch of the last use, where epochs are short (load.c begins one after a sixteenth of the
+ *    tiles was loaded);
+ *  - clock4: by a four-bit age that moves more rarely the older it is;
+ *  - none: nothing goes, and the budget is not kept.
+ *
+ * A look-up marks an entry with the epoch and does nothing else, so ordering costs time here, when
+ * something must go, and none while everything fits. */
 #include "residency/residency_impl.h"
 
-/* Pinned tiles are those that a look-up is about to use. */
+/* Pinned tiles are those that a look-up is about to use. Tiles of one colour are shared, and go all
+ * together or not at all (drop_constants). */
 bool txm_slot_evictable(const txm_slot *s)
 {
     return s->state == TXM_SLOT_STATE_HELD && !s->pins;
@@ -14,7 +26,8 @@ static uint32_t mark_of(const txm_cache *c, const txm_slot *s)
     return __atomic_load_n(&c->tiles[s->entry].mark, __ATOMIC_RELAXED);
 }
 
-/* The lowest goes first: by the last use, then by age in the cache. */
+/* The lowest goes first: by the last use, then by age in the cache. The upper half is the epoch, or for
+ * clock4 15 minus the age; the lower half is the stamp, which makes every order unique. */
 uint64_t txm_slot_order(const txm_cache *c, const txm_slot *s)
 {
     enum { OLDEST_AGE = 15 };
@@ -24,7 +37,8 @@ uint64_t txm_slot_order(const txm_cache *c, const txm_slot *s)
     return (uint64_t)used << 32 | s->stamp;
 }
 
-/* First nobody can find them any more, then nobody can be reading them, then they are free. */
+/* First nobody can find them any more, then nobody can be reading them, then they are free. Waiting is the
+ * expensive part, so callers gather many slots for one call. */
 void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count)
 {
     if (!count)
@@ -39,7 +53,8 @@ void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count)
 
 /* ---- a number of tiles ---- */
 
-/* Puts the `first` lowest of `count` numbers in front. */
+/* Puts the `first` lowest of `count` numbers in front. Hoare's quickselect: linear on average, and no order
+ * within either part is needed. */
 static void select_lowest(uint64_t *v, int64_t count, int64_t first)
 {
     int64_t low = 0, high = count - 1;
@@ -66,7 +81,9 @@ static void select_lowest(uint64_t *v, int64_t count, int64_t first)
     }
 }
 
-/* By age, the oldest first, as many as asked for if there are so many. */
+/* By age, the oldest first, as many as asked for if there are so many. Marks may change between the two
+ * walks, since look-ups go on: a slot that was used meanwhile has moved above the bound and stays, which is
+ * what we want, and `count` keeps the list from overflowing. Growing the array of orders may itself drop slabs. */
 uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count)
 {
     enum { MOST = 1024 };
@@ -97,6 +114,7 @@ uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count)
     return gone;
 }
 
+/* Pins are for `goes` to heed: a texture that is replaced loses pinned tiles as well. */
 uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg)
 {
     enum { AT_A_TIME = 512 };
@@ -118,7 +136,9 @@ uint32_t txm_evict_if(txm_cache *c, bool (*goes)(txm_cache *, uint32_t slot, voi
 
 /* ---- memory ---- */
 
-/* Tiles that many entries show go together, and last: they serve more than any other. */
+/* Tiles that many entries show go together, and last: they serve more than any other. Their slots don't
+ * list who shows them, so the whole page table is walked; this happens only when nothing else is left to
+ * drop. */
 static bool drop_constants(txm_cache *c)
 {
     if (!c->constant_count)
@@ -135,7 +155,9 @@ static bool drop_constants(txm_cache *c)
     return true;
 }
 
-/* Called before memory is taken. */
+/* Called before memory is taken. Empty slabs go first, then the slab that was used longest ago, then shared
+ * tiles. If all is pinned or loading the budget is exceeded rather than a look-up failed: callers that can
+ * do without memory check for themselves. */
 void txm_make_room(txm_cache *c, size_t bytes)
 {
     uint64_t most = c->options.max_bytes;
@@ -148,7 +170,8 @@ void txm_make_room(txm_cache *c, size_t bytes)
 
 /* ---- epochs ---- */
 
-/* CLOCK4: the older a tile is, the rarer its counter moves, spread over the epochs. */
+/* CLOCK4: the older a tile is, the rarer its counter moves, spread over the epochs. A tile of age n grows
+ * older every 2^n epochs; the slot's number is added so that not all of an age move in the same one. */
 static void age(txm_cache *c, uint32_t epoch)
 {
     enum { MOST = 14 };
@@ -164,7 +187,8 @@ static void age(txm_cache *c, uint32_t epoch)
         }
 }
 
-/* 0 is 'never', so it is skipped. */
+/* 0 is 'never', so it is skipped. Wraps after four thousand million; marks of before then count as newer
+ * than they are, which costs a few reads, no correctness. */
 void txm_next_epoch(txm_cache *c)
 {
     uint32_t epoch = atomic_load_explicit(&c->epoch, memory_order_relaxed);
@@ -174,14 +198,15 @@ void txm_next_epoch(txm_cache *c)
     atomic_store_explicit(&c->epoch, epoch + 1 ? epoch + 1 : 1, memory_order_relaxed);
 }
 
-/* Not used in the last epochs. */
+/* Not used in the last epochs. `arg` is the oldest epoch that is kept. */
 static bool is_stale(txm_cache *c, uint32_t slot, void *arg)
 {
     const txm_slot *s = txm_slot_at(c, slot);
     return !s->pins && mark_of(c, s) < *(const uint32_t *)arg;
 }
 
-/* Cycles' policy lets go here, and only here. */
+/* Where Cycles lets tiles go, and the only place; here a full budget is another. Called by the renderer
+ * when a render tile is finished. For the other policies it only begins an epoch. */
 void txm_cache_end_epoch(txm_cache *c)
 {
     pthread_mutex_lock(&c->lock);

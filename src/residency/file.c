@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Files of the cache: opened when they are read, at most max_open of them, closed by their last use. A file that became
- * another one under the same name while it was closed is not read any more. */
+ * another one under the same name while it was closed is not read any more.
+ *
+ * A descriptor is dearer than it looks: a scene may have more textures than the process may have files, and
+ * a file server counts opens. So files close when others need their place and open again when a tile of
+ * them is missed. That makes identity a matter of correctness: tiles of two different files in one texture
+ * would be a seam in the picture, so a changed file fails with TXM_STATUS_CHANGED until the texture is
+ * replaced. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -8,6 +14,7 @@
 #include "container/reader_memory.h"
 #include "residency/residency_impl.h"
 
+/* With one user, whoever asked. The file is not touched yet. */
 txm_cache_file *txm_file_new(txm_cache *c, const char *path)
 {
     txm_cache_file *f = txm_cache_allocate(c, sizeof *f, _Alignof(txm_cache_file));
@@ -23,7 +30,8 @@ txm_cache_file *txm_file_new(txm_cache *c, const char *path)
 
 /* ---- open files by their last use ---- */
 
-/* A list by last use; both ends are known. */
+/* A list by last use; both ends are known. The ternaries pick the neighbour's link or, at an end, the
+ * list's own. */
 static void unlink_open(txm_cache *c, txm_cache_file *f)
 {
     *(f->newer ? &f->newer->older : &c->newest) = f->older;
@@ -39,7 +47,8 @@ static void link_newest(txm_cache *c, txm_cache_file *f)
 }
 
 /* Nobody reads it: readers are counted. */
-/* What readers keep for their next tile is at most a sixteenth of the budget: files that are read rarely give it back. */
+/* A reader keeps its scratch memory for the next tile; it comes from the process, not from
+ * txm_cache_allocate, and is counted apart. */
 static void count_idle(txm_cache *c, txm_cache_file *f, uint64_t bytes)
 {
     c->stats.reader_bytes += bytes - f->idle_bytes;
@@ -48,6 +57,8 @@ static void count_idle(txm_cache *c, txm_cache_file *f, uint64_t bytes)
         c->stats.reader_bytes_peak = c->stats.reader_bytes;
 }
 
+/* What readers keep for their next tile is at most a sixteenth of the budget: files that are read rarely
+ * give it back. The newest file is spared, since it is the likeliest to be read next. */
 static void trim_readers(txm_cache *c)
 {
     enum { PART = 16 };
@@ -59,6 +70,7 @@ static void trim_readers(txm_cache *c)
         }
 }
 
+/* Only while `readers` is 0. The identity stays: it is what the next open is compared with. */
 static void close_file(txm_cache *c, txm_cache_file *f)
 {
     count_idle(c, f, 0);
@@ -67,7 +79,8 @@ static void close_file(txm_cache *c, txm_cache_file *f)
     c->stats.files_open--;
 }
 
-/* Closes what was used longest ago until `left` files are open, as far as nobody reads them. */
+/* Closes what was used longest ago until `left` files are open, as far as nobody reads them. With many
+ * readers more than max_open files may stay open; txm_file_give closes them when the last reader leaves. */
 static void close_some(txm_cache *c, uint32_t left)
 {
     for (txm_cache_file *f = c->oldest, *newer; f && c->stats.files_open > left; f = newer) {
@@ -94,7 +107,8 @@ void txm_file_drop(txm_cache *c, txm_cache_file **file)
 
 /* ---- opening ---- */
 
-/* Device, inode, size and time: a file that was replaced is another one. */
+/* Device, inode, size and time: a file that was replaced is another one. Times count in nanoseconds, since
+ * a file may be written twice within a second. */
 static bool look_at(const char *path, uint64_t identity[4])
 {
     struct stat st;
@@ -123,7 +137,8 @@ static txm_status open_file(txm_cache_file *f, txm_tx **tx, txm_error *err)
     return TXM_OK;
 }
 
-/* What will be no better the next time is remembered. */
+/* What will be no better the next time is remembered. Shortage of memory or descriptors passes, so it is
+ * tried again; a damaged file is not opened once for each of its tiles. */
 static void remember(txm_cache *c, txm_cache_file *f, const txm_error *err)
 {
     if (err->status == TXM_STATUS_NO_MEMORY || err->sys_errno == EMFILE || err->sys_errno == ENFILE)
@@ -133,7 +148,8 @@ static void remember(txm_cache *c, txm_cache_file *f, const txm_error *err)
         *f->broken = *err;
 }
 
-/* Opened without the lock; whoever wants the same file waits for it. */
+/* Opened without the lock; whoever wants the same file waits for it. On success the file cannot close until
+ * txm_file_give. A second attempt is made only where closing all idle files may have helped. */
 txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_error *err)
 {
     pthread_mutex_lock(&c->lock);
@@ -180,6 +196,8 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
     return status;
 }
 
+/* Counts what the reader has kept, and brings both bounds back into force that a burst of readers may have
+ * exceeded. */
 void txm_file_give(txm_cache *c, txm_cache_file *f)
 {
     pthread_mutex_lock(&c->lock);

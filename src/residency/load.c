@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From requests to tiles in memory. */
+ * From requests to tiles in memory.
+ *
+ * A request is the number of a page-table entry that some look-up has turned from NONE to REQUESTED;
+ * whoever did so must see it through. txm_plan finds out what it means (a texture to open, a level to
+ * register, a tile to read), txm_plan_slot finds memory, txm_load reads without the lock and publishes with
+ * it. Whatever happens, the entry leaves REQUESTED: to a slot, or to FAILED, which samplers show as
+ * magenta. An entry that stayed REQUESTED would hang every thread that waits for the tile. */
 #include "core/clock.h"
 #include "residency/residency_impl.h"
 
@@ -9,7 +15,7 @@ static void store_slot(txm_cache *c, uint32_t entry, uint32_t slot)
     __atomic_store_n(&c->tiles[entry].slot, slot, __ATOMIC_RELEASE);
 }
 
-/* Called with the lock. */
+/* Called with the lock. The count changes even if nobody waits: somebody may have read it and be about to. */
 void txm_notify(txm_cache *c)
 {
     atomic_fetch_add(&c->completions, 1);
@@ -17,7 +23,8 @@ void txm_notify(txm_cache *c)
         pthread_cond_broadcast(&c->changed);
 }
 
-/* Until any tile has been completed since `seen` was read. */
+/* Until any tile has been completed since `seen` was read. Any tile, not a certain one: the look-up is
+ * simply tried again, and if its own is still missing waits once more. */
 void txm_wait_for_others(txm_cache *c, uint64_t seen)
 {
     pthread_mutex_lock(&c->lock);
@@ -31,7 +38,8 @@ void txm_wait_for_others(txm_cache *c, uint64_t seen)
 
 /* ---- pins ---- */
 
-/* A tile is kept until the look-up that wanted it has used it. */
+/* A tile is kept until the look-up that wanted it has used it. Without memory for the list the tile is
+ * published unpinned: it may then be evicted before its use and be read twice. */
 static bool pin(txm_cache *c, txm_pins *pins, uint32_t slot)
 {
     if (!txm_cache_grow(c, (void **)&pins->items, &pins->capacity, (uint64_t)pins->count + 1, sizeof *pins->items,
@@ -41,7 +49,8 @@ static bool pin(txm_cache *c, txm_pins *pins, uint32_t slot)
     return true;
 }
 
-/* Stamps tell whether the slot still holds the tile that was pinned. */
+/* Stamps tell whether the slot still holds the tile that was pinned. Slots lose pinned tiles when a texture
+ * is replaced; one that was given to another tile since must not be unpinned. */
 void txm_unpin(txm_cache *c, txm_pins *pins)
 {
     for (uint32_t i = 0; i < pins->count; i++) {
@@ -55,7 +64,8 @@ void txm_unpin(txm_cache *c, txm_pins *pins)
 
 /* ---- planning ---- */
 
-/* The whole level, where there is no memory for its entries. */
+/* The whole level, where there is no memory for its entries. Said once in the level's own entry; look-ups
+ * of any tile of it find it there. */
 static void fail_level(txm_cache *c, txm_source *s, uint32_t level, const txm_error *cause)
 {
     store_slot(c, s->view.first + level, TXM_SLOT_FAILED);
@@ -65,6 +75,10 @@ static void fail_level(txm_cache *c, txm_source *s, uint32_t level, const txm_er
         s->message = txm_cache_strdup(c, cause->message);
 }
 
+/* `entry` may be of a block that was left since the request was made; its block still says which tile was
+ * meant, and the entry of that tile today decides. Opening a texture and registering a level give no job:
+ * the look-up is repeated, and then asks for tiles. A source without textures was replaced, and its
+ * requests die with it. */
 bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
 {
     txm_error err = {0};
@@ -95,7 +109,8 @@ bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
     return true;
 }
 
-/* May evict; with the lock. */
+/* May evict; with the lock. A job without a slot goes on to txm_load all the same, which publishes the
+ * failure. */
 bool txm_plan_slot(txm_cache *c, txm_job *job)
 {
     job->slot = txm_slot_take(c, job->source->view.tile_bytes);
@@ -105,7 +120,9 @@ bool txm_plan_slot(txm_cache *c, txm_job *job)
 
 /* ---- tiles of one colour ---- */
 
-/* Border included: filters read it. */
+/* Border included: filters read it. Tiles at the right and lower edge are compared only as far as they hold
+ * pixels. The first row is compared with itself shifted by a pixel, the others with the first: most tiles
+ * are told apart by the first few bytes. */
 static bool is_constant(const txm_view_texture *v, uint32_t level, uint32_t tile, const uint8_t *pixels)
 {
     uint32_t across = txm_view_tiles_across(v, level), edge = 1u << v->tile_shift;
@@ -122,7 +139,8 @@ static bool is_constant(const txm_view_texture *v, uint32_t level, uint32_t tile
     return true;
 }
 
-/* A short list: most textures have few colours all over. */
+/* A short list: most textures have few colours all over. Equal bytes of equal size: a slot may serve
+ * textures of different types that happen to agree, since only bytes are stored. */
 static txm_constant *find_constant(txm_cache *c, const txm_view_texture *v, const uint8_t *pixel)
 {
     for (uint32_t i = 0; i < c->constant_count; i++)
@@ -132,8 +150,9 @@ static txm_constant *find_constant(txm_cache *c, const txm_view_texture *v, cons
     return NULL;
 }
 
-/* The slot that all tiles of this colour share: `slot` itself becomes it where there is none yet and one more may be
- * kept. */
+/* The slot that all tiles of this colour share: `slot` itself becomes it where there is none yet and one
+ * more may be kept. It is filled to its last byte, for it may come to serve tiles that are not cut at the
+ * edge. When the list is full the tile keeps its slot and is an ordinary one. */
 static uint32_t share(txm_cache *c, const txm_view_texture *v, uint32_t slot)
 {
     uint8_t *pixels = txm_slot_pixels(c, slot);
@@ -156,7 +175,9 @@ static uint32_t share(txm_cache *c, const txm_view_texture *v, uint32_t slot)
 
 /* ---- publishing ---- */
 
-/* From here on look-ups find the tile. */
+/* From here on look-ups find the tile. A mark other than 0 says that the tile was here before: marks
+ * survive eviction, which is how reloads are counted without a list of all tiles ever seen. The order at
+ * the end matters: slot and mark are complete before the entry names the slot. */
 static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *pins)
 {
     txm_source *s = job->source;
@@ -193,7 +214,7 @@ static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *p
         txm_next_epoch(c);
 }
 
-/* The first message of a texture is kept, all failures are counted. */
+/* The first message of a texture is kept, all failures are counted. The slot goes back; FAILED needs none. */
 static void publish_failure(txm_cache *c, const txm_job *job, const txm_error *cause)
 {
     txm_source *s = job->source;
@@ -206,7 +227,8 @@ static void publish_failure(txm_cache *c, const txm_job *job, const txm_error *c
     store_slot(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_FAILED);
 }
 
-/* Files of two and three channels are read to memory of the thread's own first. */
+/* Files of two and three channels are read to memory of the thread's own first. There they are tight, and
+ * spread to four channels on their way to the slot. The buffer only grows, and is released by its owner. */
 static bool need_unwidened(txm_cache *c, size_t bytes, uint8_t **buffer, size_t *buffer_bytes)
 {
     if (*buffer_bytes >= bytes)
@@ -219,7 +241,8 @@ static bool need_unwidened(txm_cache *c, size_t bytes, uint8_t **buffer, size_t 
     return *buffer;
 }
 
-/* Without the lock, but for the last step. */
+/* Without the lock, but for the last step. The source cannot vanish meanwhile: `loading` holds it. Time is
+ * that of the whole load, waiting for the file included: what a render lost to it. */
 void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unwidened_bytes, txm_pins *pins)
 {
     txm_source *s = job->source;

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Look-ups of threads: the sampler, and what is missing loaded until nothing is. */
+ * Look-ups of threads: the sampler, and what is missing loaded until nothing is.
+ *
+ * The fast path of the cache: a hit takes no lock, and of what threads share it writes nothing but a mark,
+ * where that is not set yet. A miss leaves the guarded section, loads what it asked for itself or waits for
+ * whoever has it, and looks up again from the beginning, with the random state of its first attempt: so the
+ * answer is that of a cache that held everything, whatever was missing and in whatever order it came.
+ *
+ * Termination: what a thread has loaded is pinned until its look-up has succeeded, so each round leaves
+ * fewer tiles to miss, and tiles that cannot be read count as found. Look-ups of many may give their pins
+ * up between rounds, and so end one by one. */
 #include "residency/residency_impl.h"
 
 /* ---- UDIM sets ---- */
 
-/* Whether the base texture of a set has the level that a look-up wants; makes it a look-up there. */
+/* Whether the base texture of a set has the level that a look-up wants; makes it a look-up there.
+ * Derivatives scale with the place: one tile's width is 1 / columns of the base's. */
 static bool base_serves(const txm_cache *c, const txm_texture *set, const txm_sampler *how, txm_lookup *at)
 {
     const txm_view_texture *base = &c->view_textures[set->base];
@@ -18,7 +28,8 @@ static bool base_serves(const txm_cache *c, const txm_texture *set, const txm_sa
     return true;
 }
 
-/* Sets within sets do not exist. */
+/* Sets within sets do not exist. Called between enter and leave, or with the lock. Outside the set is
+ * TXM_NO_TEXTURE, as is a number that has no tile. */
 uint32_t txm_cache_resolve(const txm_cache *c, uint32_t texture, const txm_sampler *how, txm_lookup *at)
 {
     if (texture >= c->view.texture_count)
@@ -35,6 +46,9 @@ uint32_t txm_cache_resolve(const txm_cache *c, uint32_t texture, const txm_sampl
 
 /* ---- misses ---- */
 
+/* Planned and slotted under one lock, then read without it. Where nothing was to be read, because a texture
+ * was opened or a level registered, others who wait are woken all the same: that may be what they waited
+ * for. */
 void txm_fetch(txm_cache_thread *t, uint32_t requests)
 {
     txm_cache *c = t->cache;
@@ -53,6 +67,7 @@ void txm_fetch(txm_cache_thread *t, uint32_t requests)
         txm_load(c, &t->jobs[i], &t->unwidened, &t->unwidened_bytes, &t->pins);
 }
 
+/* Most look-ups have none, and take no lock. */
 void txm_release_pins(txm_cache_thread *t)
 {
     if (!t->pins.count)
@@ -68,7 +83,9 @@ typedef struct watch {
     bool watched;
 } watch;
 
-/* Loads what is missing, or waits for others who do. */
+/* Loads what is missing, or waits for others who do. The first round never waits: the count must be read
+ * before a look-up whose misses it is to cover. Looking up twice is cheaper than reading a shared counter
+ * in every look-up that hits. */
 static void get(txm_cache_thread *t, uint32_t requests, watch *w)
 {
     if (requests)
@@ -89,6 +106,7 @@ typedef struct call {
     float *out, *du, *dv; /* du may be NULL */
 } call;
 
+/* Sets are resolved under the guard of look, since grids and textures may move. */
 static txm_look look_in_set(txm_cache_thread *t, const call *k, txm_lane *lane)
 {
     txm_lookup at = *k->at;
@@ -97,7 +115,8 @@ static txm_look look_in_set(txm_cache_thread *t, const call *k, txm_lane *lane)
                  : txm_sample(&t->view, texture, k->how, &at, lane, k->out);
 }
 
-/* Between enter and leave nothing that is seen can be freed. */
+/* Between enter and leave nothing that is seen can be freed. The lane starts from the caller's random state
+ * every time, and asks for at most TXM_LOOKUP_TILES; what is left is asked for in the next round. */
 static inline txm_look look(txm_cache_thread *t, const call *k, txm_lane *lane)
 {
     txm_look result;
@@ -113,6 +132,8 @@ static inline txm_look look(txm_cache_thread *t, const call *k, txm_lane *lane)
     return result;
 }
 
+/* A look-up can return a colour and yet have asked for something: a stand-in was shown. Blocking look-ups
+ * don't settle for that. */
 static __attribute__((noinline)) txm_look look_until_there(txm_cache_thread *t, const call *k, txm_lane *lane,
                                                            txm_look result)
 {
@@ -139,7 +160,8 @@ typedef struct dropping {
     uint32_t begin, end, epoch;
 } dropping;
 
-/* A generator per thread: tests are repeatable. */
+/* A generator per thread: tests are repeatable. Knuth's 64-bit congruential step; its upper 24 bits, of
+ * which a float keeps every one. */
 static bool chance(txm_cache_thread *t)
 {
     t->chance = t->chance * 6364136223846793005u + 1442695040888963407u;
@@ -153,7 +175,8 @@ static bool is_dropped(txm_cache *c, uint32_t slot, void *arg)
     return !s->pins && s->entry >= d->begin && s->entry < d->end && chance(d->thread);
 }
 
-/* Drops tiles of the texture that is about to be looked up. */
+/* Drops tiles of the texture that is about to be looked up. So every path that a tight budget would take is
+ * taken in tests of a few tiles, with results that must not change. */
 static void drop_some(txm_cache_thread *t, const call *k)
 {
     txm_cache *c = t->cache;
@@ -172,7 +195,8 @@ static void drop_some(txm_cache_thread *t, const call *k)
 
 /* ---- calls ---- */
 
-/* Any look-up, in any state of the cache. */
+/* Any look-up, in any state of the cache. The sampler is copied only where a bias applies. What a trace
+ * records is the random state before the look-up, not after it. */
 static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call *given)
 {
     txm_lane lane;
@@ -200,7 +224,8 @@ static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call
     return result;
 }
 
-/* The usual look-up hits; what does not goes the general way from the beginning. */
+/* The usual look-up hits; what does not goes the general way from the beginning. The lane has room for no
+ * request, so a miss leaves the page table untouched and the general way asks for everything itself. */
 txm_look txm_cache_sample(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                           uint32_t *random, float out[4])
 {
@@ -223,6 +248,7 @@ txm_look txm_cache_sample(txm_cache_thread *t, uint32_t texture, const txm_sampl
     return sample(t, &(call){texture, how, at, random, out, NULL, NULL});
 }
 
+/* Slopes are rare (bump mapping), so they have no fast path of their own. */
 txm_look txm_cache_sample_d(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                             uint32_t *random, float out[4], float du[4], float dv[4])
 {
@@ -255,7 +281,8 @@ static size_t bytes_of_one(const txm_lookups *b)
     return 2 + (b->random ? sizeof(uint32_t) : 0);
 }
 
-/* A thread's share of a part of the budget; without a bound all that may be wanted. */
+/* A thread's share of a part of the budget; without a bound all that may be wanted. Threads that do nothing
+ * at the moment count as well: their share must be there when they begin. */
 static uint64_t share_of(const txm_cache *c, unsigned part)
 {
     const uint64_t most = __atomic_load_n(&c->options.max_bytes, __ATOMIC_RELAXED);
@@ -264,8 +291,10 @@ static uint64_t share_of(const txm_cache *c, unsigned part)
                : UINT64_MAX;
 }
 
-/* Memory to look up many at a time, so that a tile that many of them need is loaded once even where memory is short: a
- * sixteenth of the budget for look-ups and for the lists of tiles. Where there is none, few are looked up at a time. */
+/* Memory to look up many at a time, so that a tile that many of them need is loaded once even where memory
+ * is short: a sixteenth of the budget for look-ups and for the lists of tiles. Where there is none, few are
+ * looked up at a time. One piece of memory: jobs first, then requests, then what look-ups share, in falling
+ * order of alignment. It is only ever exchanged for a larger one, and goes with the thread. */
 static void make_many(txm_cache_thread *t, size_t wanted)
 {
     enum { PART = 32, EACH_TILE = sizeof(txm_job) + sizeof(uint32_t) };
@@ -290,7 +319,8 @@ static void make_many(txm_cache_thread *t, size_t wanted)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Tiles that a thread may load, and hold, together: those of one look-up, or half the budget of all threads. */
+/* Tiles that a thread may load, and hold, together: those of one look-up, or half the budget of all
+ * threads. The largest tile of all textures is assumed, so that no mixture can exceed the share. */
 static uint32_t tiles_of_round(const txm_cache_thread *t)
 {
     const uint32_t largest = atomic_load_explicit(&t->cache->largest_tile, memory_order_relaxed);
@@ -299,7 +329,9 @@ static uint32_t tiles_of_round(const txm_cache_thread *t)
     return most > TXM_LOOKUP_TILES ? most : TXM_LOOKUP_TILES;
 }
 
-/* The part of a batch from `begin` on that is looked up together. */
+/* The part of a batch from `begin` on that is looked up together. The caller's mask is only read; what is
+ * left to do is noted in ours. Random states are saved, since look-ups that miss must be repeated from
+ * where they began. */
 static void cut(const txm_cache_thread *t, chunk *k, few *own, const txm_lookups *b, size_t begin)
 {
     const size_t most = t->many ? t->many_space / bytes_of_one(b) : FEW;
@@ -322,7 +354,8 @@ static void cut(const txm_cache_thread *t, chunk *k, few *own, const txm_lookups
         memcpy(k->random, b->random + begin, n * sizeof *k->random);
 }
 
-/* Leaves those to be repeated that have missed; how many. */
+/* Leaves those to be repeated that have missed; how many. Elements that have hit are finished: their
+ * results stay in the caller's arrays, and they are masked out of the next round. */
 static size_t keep_missed(chunk *k)
 {
     size_t count = 0;
@@ -343,7 +376,8 @@ static void put(const chunk *k, size_t i, const float out[4])
         k->part.out[n][i] = out[n];
 }
 
-/* Those that are left, each until its tiles are there. */
+/* Those that are left, each until its tiles are there. One look-up's tiles always fit, since a slab is
+ * taken beyond the budget if it must be. */
 static void finish_chunk(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, chunk *k)
 {
     for (size_t i = 0; i < k->part.count; i++) {
@@ -361,7 +395,9 @@ static void finish_chunk(txm_cache_thread *t, uint32_t texture, const txm_sample
     }
 }
 
-/* Elements that missed are looked up again together; where that leads nowhere one by one, which always ends. */
+/* Elements that missed are looked up again together; where that leads nowhere one by one, which always
+ * ends. Returns the worst result of its elements. `looks` is the caller's, and written only where its mask
+ * asked for a look-up. */
 static txm_look sample_chunk(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, chunk *k, uint8_t *looks)
 {
     enum { IDLE_ROUNDS = 8 }; /* a budget that is far too small drops what other look-ups of the chunk need */
@@ -417,6 +453,8 @@ static txm_look sample_each(txm_cache_thread *t, uint32_t texture, const txm_sam
     return worst;
 }
 
+/* Sets with a base choose between two textures for each element, which the batch sampler cannot; plain sets
+ * it resolves itself. */
 static bool has_base(txm_cache_thread *t, uint32_t texture)
 {
     txm_enter(t);
@@ -426,6 +464,8 @@ static bool has_base(txm_cache_thread *t, uint32_t texture)
     return has;
 }
 
+/* Chunks bound what is kept for repeating; within one, a tile that a thousand elements need is asked for
+ * once. */
 txm_look txm_cache_sample_n(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *batch)
 {
     txm_look worst = TXM_LOOK_RESIDENT;

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Memory of the cache: every byte is counted, and room is made for it in the budget first. */
+ * Memory of the cache: every byte is counted, and room is made for it in the budget first.
+ *
+ * Called with the lock held, so the counters need no atomics. Callers keep the size of what they hold and
+ * give it back with it: an allocator of the renderer's own may need it, and no header in front of the
+ * memory breaks alignment. Freeing is not a way to make room: it is txm_make_room that decides what goes,
+ * before the memory is taken. */
 #include <stdlib.h>
 
 #include "residency/residency_impl.h"
 
+/* Arrays begin on a cache line. They grow by half while small and by an eighth when large, since the budget
+ * pays for the slack. */
 enum { ALIGNMENT = 64, FIRST_ITEMS = 16, MANY_ITEMS = 1 << 10 };
 
-/* Counted before anybody can see it. */
+/* Counted before anybody can see it. Making room may evict tiles, so nothing that the caller has read from
+ * a slot before may be trusted after. */
 void *txm_cache_allocate(txm_cache *c, size_t bytes, size_t alignment)
 {
     void *memory = NULL;
@@ -50,7 +58,8 @@ void txm_cache_free_string(txm_cache *c, char **text)
     *text = NULL;
 }
 
-/* `stops` is for arrays that look-ups read: they are stopped while it moves. */
+/* `stops` is for arrays that look-ups read: they are stopped while it moves. New items are zero. On failure
+ * the array is as it was. */
 bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t needed, size_t item_bytes, bool stops)
 {
     if (needed <= *capacity)

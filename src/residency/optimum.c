@@ -42,6 +42,7 @@ typedef struct optimum {
 
 /* ---- numbering tiles ---- */
 
+/* Fibonacci hashing, and the upper half folded into the lower, which alone picks the place. */
 static uint64_t hash_of(txm_tile_name n)
 {
     uint64_t h = ((uint64_t)n.texture << 32 | n.level << 24) ^ n.tile;
@@ -54,6 +55,7 @@ static bool same(txm_tile_name a, txm_tile_name b)
     return a.texture == b.texture && a.level == b.level && a.tile == b.tile;
 }
 
+/* Linear probing; the table is never more than half full, so there is always an empty place to end at. */
 static uint32_t *slot_of(const optimum *o, txm_tile_name n)
 {
     size_t i = hash_of(n) & (o->slot_count - 1);
@@ -62,6 +64,7 @@ static uint32_t *slot_of(const optimum *o, txm_tile_name n)
     return &o->slots[i];
 }
 
+/* Places are indices of items, so the new table is filled from the list of items alone. */
 static bool widen_table(optimum *o)
 {
     size_t count = o->slot_count ? 2 * o->slot_count : 1024;
@@ -80,6 +83,8 @@ static bool widen_table(optimum *o)
     return true;
 }
 
+/* Sizes are noted when a tile is first seen; the smallest and largest tell later whether the budget is a
+ * whole number of tiles. */
 static bool add_use(optimum *o, txm_tile_name n)
 {
     if (2 * (o->item_count + 1) > o->slot_count && !widen_table(o))
@@ -101,6 +106,8 @@ static bool add_use(optimum *o, txm_tile_name n)
     return true;
 }
 
+/* A trace with both kinds of records holds each look-up twice: tiles are preferred, as they say what was
+ * read. Epochs, launches and replaced files mean nothing to somebody who knows the future. */
 static txm_status list_uses(optimum *o, const volatile int *cancel, txm_replay_counts *out, txm_error *err)
 {
     const bool tiles = txm_trace_info_of(o->trace)->records & TXM_TRACE_TILES;
@@ -123,7 +130,8 @@ static txm_status list_uses(optimum *o, const volatile int *cancel, txm_replay_c
     return status;
 }
 
-/* When the item of each use is used again: found from the end. */
+/* When the item of each use is used again: found from the end. Afterwards `next` of an item is its first
+ * use. */
 static bool find_next(optimum *o)
 {
     o->next = malloc(txm_mul(o->use_count + 1, sizeof *o->next));
@@ -148,6 +156,7 @@ static bool later(const optimum *o, uint32_t a, uint32_t b)
     return o->items[a].next > o->items[b].next;
 }
 
+/* Towards the top while used later than its parent. A hole moves, not pairs: each item is written once. */
 static void rise(optimum *o, uint32_t place)
 {
     uint32_t moving = o->heap[place];
@@ -169,6 +178,7 @@ static void sink(optimum *o, uint32_t place)
     put(o, place, moving);
 }
 
+/* The last item takes the place of the first and sinks. */
 static void drop_top(optimum *o)
 {
     o->items[o->heap[0]].place = NOWHERE;
@@ -181,7 +191,8 @@ static void drop_top(optimum *o)
 
 /* ---- playing ---- */
 
-/* Lets go of what is used last, but for `kept`, until `bytes` more fit. */
+/* Lets go of what is used last, but for `kept`, until `bytes` more fit. A tile may lose a part of its bytes
+ * and stay on the heap; it counts as evicted when the last of them goes. */
 static void make_room(optimum *o, uint32_t bytes, txm_replay_counts *out)
 {
     while (o->held + bytes > o->most && o->heap_count) {
@@ -197,6 +208,8 @@ static void make_room(optimum *o, uint32_t bytes, txm_replay_counts *out)
     }
 }
 
+/* Tiles of one colour are read once and cost nothing from then on, as the cache keeps them. Parts that are
+ * read again count as the fraction of the tile that they are. */
 static void use(optimum *o, uint32_t index, uint32_t next, double *reads_again, txm_replay_counts *out)
 {
     item *used = &o->items[index];
@@ -224,6 +237,8 @@ static void use(optimum *o, uint32_t index, uint32_t next, double *reads_again, 
     rise(o, used->place);
 }
 
+/* Where all tiles have one size, the budget is rounded down to whole tiles, so that the result is Belady's
+ * own and can be compared tile by tile. A budget below one tile is taken as one: less would say nothing. */
 static txm_status play(optimum *o, const txm_replay_options *options, txm_replay_counts *out, txm_error *err)
 {
     double again = 0.0;

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The optimum of whoever knows the future. */
+ * The optimum of whoever knows the future.
+ *
+ * What `txmill replay --policy opt` reports as the floor: how much would be read if the cache knew what
+ * comes. It plays no cache at all, only counts, so its memory is that of its lists: about eight bytes for
+ * each use of a tile. */
 #ifndef TXM_RESIDENCY_OPTIMUM_H
 #define TXM_RESIDENCY_OPTIMUM_H
 #include "txmill/trace.h"

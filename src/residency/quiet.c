@@ -20,7 +20,8 @@ static void barrier_everywhere(const txm_cache *c)
         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
-/* Look-ups are short: yielding is enough. */
+/* Look-ups are short: yielding is enough. With the lock held. Look-ups that begin from now on note the new
+ * period and are not waited for: they can't have seen what was taken out before the barrier. */
 void txm_wait_quiet(txm_cache *c)
 {
     uint64_t now = atomic_load_explicit(&c->grace, memory_order_relaxed) + 1;
@@ -41,12 +42,14 @@ void txm_stop_world(txm_cache *c)
     txm_wait_quiet(c);
 }
 
+/* The view is made anew before the generation is even again: whoever sees the one has the other. */
 void txm_resume_world(txm_cache *c)
 {
     txm_cache_refresh(c);
     atomic_fetch_add(&c->generation, 1);
 }
 
+/* Not active while it waits for the lock, or the holder, who waits for it, would never give the lock up. */
 void txm_enter_slowly(txm_cache_thread *t)
 {
     txm_leave(t);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Replays: the cache as it is, with a trace in place of look-ups and of files. Slabs are asked for without being
- * written to, so that they cost addresses, not memory.
- */
+ * Replays: the cache as it is, with a trace in place of look-ups and of files. Slabs are asked for without
+ * being written to, so that they cost addresses, not memory.
+ *
+ * What is compared are policies and budgets, so nothing of the cache is imitated: page table, slabs,
+ * eviction and epochs are the real ones; only pixels are missing. Lanes of the trace are played one after
+ * the other as the file has them, by one thread: who waits for whom is not part of the result. */
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -21,6 +24,8 @@ void txm_replay_options_init_sized(txm_replay_options *options, size_t struct_si
 
 /* ---- what stands for files ---- */
 
+/* In place of reading a header: the shape as the trace has it. No digest: textures that shared tiles are
+ * one texture in a trace. */
 void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made)
 {
     txm_trace_shape(c->rehearsed, texture, &made->view);
@@ -28,6 +33,8 @@ void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made)
     made->widens = txm_trace_texture_at(c->rehearsed, texture)->widened;
 }
 
+/* In place of reading a tile; whether it is of one colour. Its pixel is all that is written, and is enough
+ * for tiles to be shared. */
 bool txm_rehearse_load(const txm_cache *c, const txm_job *job)
 {
     const txm_source *s = job->source;
@@ -94,6 +101,7 @@ static txm_status look(txm_cache_thread *t, const txm_trace_event *e, txm_error 
     return TXM_OK;
 }
 
+/* As txm_cache_prepare does for these policies, without handing a view out. */
 static void end_launch(txm_cache *c)
 {
     if (c->options.policy == TXM_CACHE_POLICY_LRU || c->options.policy == TXM_CACHE_POLICY_CLOCK4)
@@ -102,6 +110,9 @@ static void end_launch(txm_cache *c)
 
 /* ---- a replay ---- */
 
+/* Where a trace has tiles, its look-ups are skipped: they are the same ones, and computing their tiles
+ * costs more than reading them. A replaced file loses its tiles; the trace lists the new one as a texture
+ * of its own. */
 static txm_status play(txm_cache *c, txm_cache_thread *t, txm_trace_cursor *cursor, const txm_replay_options *o,
                        txm_replay_counts *out, txm_error *err)
 {
@@ -137,6 +148,7 @@ static txm_status play(txm_cache *c, txm_cache_thread *t, txm_trace_cursor *curs
     return status;
 }
 
+/* Indices of textures are those of the trace, since they are added in its order. */
 static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o, txm_cache **out, txm_error *err)
 {
     txm_cache_options how;
@@ -158,6 +170,8 @@ static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o,
     return status;
 }
 
+/* A tile that failed was never loaded, and the figures would flatter the policy: so any failure fails the
+ * replay. */
 static txm_status rehearse(const txm_trace *trace, const txm_replay_options *o, txm_replay_counts *out, txm_error *err)
 {
     txm_cache *c = NULL;

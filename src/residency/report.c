@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The report: figures under the names that Cycles and OpenImageIO print, and what they mean. */
+ * The report: figures under the names that Cycles and OpenImageIO print, and what they mean.
+ *
+ * For people who tune a budget: the text has the order and words of Cycles' statistics, the JSON every
+ * member of txm_cache_stats under its own name, and both end in one sentence that says what to do. Nothing
+ * is measured here; figures come from stats.c. */
 #include "core/bytes.h"
 #include "core/text.h"
 #include "residency/residency_impl.h"
@@ -9,7 +13,8 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/* As Cycles prints sizes. */
+/* As Cycles prints sizes. It divides by 1024 but changes the unit at 1000, so that no figure has four
+ * digits before the point. */
 static void print_bytes(char text[32], uint64_t bytes)
 {
     static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
@@ -20,7 +25,9 @@ static void print_bytes(char text[32], uint64_t bytes)
     txm_format(text, 32, unit ? "%.1f %s" : "%.0f %s", n, units[unit]);
 }
 
-/* One sentence: what is wrong, and what to do. */
+/* One sentence: what is wrong, and what to do. In order of urgency: failures first, then a cache that reads
+ * one tile in a hundred again, then one that used less than a quarter of its budget. The working set is
+ * what was read at least once, plus what the cache needs around it. */
 static void verdict(const txm_cache *c, const txm_cache_stats *s, char text[256])
 {
     char set[32];
@@ -54,7 +61,8 @@ static void line_share(txm_bytes *b, const char *name, uint64_t n, uint64_t of)
     txm_bytes_printf(b, "  %-26s %llu (%.1f%%)\n", name, (unsigned long long)n, percent(n, of));
 }
 
-/* Textures that nobody looked up are left out. */
+/* Textures that nobody looked up are left out. The line of opens has the words of OpenImageIO's statistics,
+ * which people search for. */
 static void add_texture_text(txm_cache *c, txm_bytes *b, uint32_t id)
 {
     txm_cache_texture_stats t;
@@ -140,6 +148,7 @@ static void add_string(txm_bytes *b, const char *text)
     txm_bytes_add(b, "\"", 1);
 }
 
+/* A UDIM set has no path; it is listed with null, so that indices remain those of the renderer. */
 static void add_texture_json(txm_cache *c, txm_bytes *b, uint32_t id)
 {
     txm_cache_texture_stats t;
@@ -216,7 +225,8 @@ static void add_json(txm_cache *c, const txm_cache_stats *s, const char *sentenc
     txm_bytes_puts(b, "]}\n");
 }
 
-/* NULL when memory is out. */
+/* NULL when memory is out. The caller frees it. Textures are visited one by one, each under the lock: while
+ * a render runs, the figures of two textures may be moments apart. */
 char *txm_cache_report(txm_cache *c, txm_cache_report_format format)
 {
     txm_cache_stats s;

@@ -2,13 +2,18 @@
  *
  * Memory for tiles: slabs of 512 KiB, each for tiles of one size. Slabs are cut from arenas; a large budget takes
  * arenas that huge pages fit, so that random look-ups miss fewer TLB entries.
- */
+ *
+ * A slot is named by one number: slab in the upper bits, place in the lower TXM_SLOT_BITS. The page table
+ * holds that number, and kernels turn it into an address by one table and one multiplication. A slab serves
+ * one size of tile, its class, so nothing is ever fragmented; what is free in one class reaches another
+ * only as a whole slab. All of it runs with the lock held. */
 #include <sys/mman.h>
 
 #include "residency/residency_impl.h"
 
 enum { SMALL_ALIGNMENT = 64, HUGE_BYTES = 2 << 20, HUGE_FROM_BYTES = 64 << 20 };
 
+/* The slab must exist: numbers from the page table are below TXM_SLOT_UNREGISTERED and held by a tile. */
 txm_slot *txm_slot_at(txm_cache *c, uint32_t slot)
 {
     return &c->slabs[slot >> TXM_SLOT_BITS].slot[slot & (TXM_SLOTS - 1)];
@@ -26,7 +31,8 @@ uint8_t *txm_slot_pixels(txm_cache *c, uint32_t slot)
 
 /* ---- arenas ---- */
 
-/* An arena that has room for a slab of `bytes`; c->arena_count: none. */
+/* An arena that has room for a slab of `bytes`; c->arena_count: none. A slab for a single tile that is
+ * larger than TXM_SLAB_BYTES always has an arena to itself. */
 static uint32_t arena_with_room(const txm_cache *c, size_t bytes)
 {
     uint32_t i = bytes <= TXM_SLAB_BYTES ? 0 : c->arena_count;
@@ -46,14 +52,16 @@ static uint8_t *piece_of(txm_cache *c, uint32_t arena)
     return a->memory + (size_t)n * TXM_SLAB_BYTES;
 }
 
-/* Whether memory for `bytes` more fits the budget, or must come from it all the same. */
+/* Whether memory for `bytes` more fits the budget, or must come from it all the same. Without a budget, or
+ * under the policy that keeps none, everything does. */
 static bool fits(const txm_cache *c, size_t bytes)
 {
     return !c->options.max_bytes || c->options.policy == TXM_CACHE_POLICY_NONE ||
            c->allocated + bytes <= c->options.max_bytes;
 }
 
-/* Huge pages from a budget on that is large beside them. */
+/* Huge pages from a budget on that is large beside them. Whether the kernel really gives them is its own
+ * affair; madvise is a wish. Its first slab is taken at once. */
 static uint8_t *new_arena(txm_cache *c, size_t bytes, bool beyond, uint32_t *arena)
 {
     bool huge = bytes <= TXM_SLAB_BYTES && (!c->options.max_bytes || c->options.max_bytes >= HUGE_FROM_BYTES) &&
@@ -91,13 +99,15 @@ static void give_piece(txm_cache *c, uint32_t arena, const uint8_t *pixels)
 
 /* ---- slabs ---- */
 
-/* At least one, for tiles that are larger than a slab. */
+/* At least one, for tiles that are larger than a slab. And at most what TXM_SLOT_BITS can number, for tiny
+ * tiles. */
 static uint32_t slots_of(uint32_t tile_bytes)
 {
     uint32_t n = TXM_SLAB_BYTES / tile_bytes;
     return n > TXM_SLOTS ? TXM_SLOTS : n ? n : 1;
 }
 
+/* Rounded up, so that the slab after it in memory begins on a cache line too. */
 static size_t slab_bytes_of(uint32_t tile_bytes)
 {
     return ((size_t)slots_of(tile_bytes) * tile_bytes + SMALL_ALIGNMENT - 1) & ~(size_t)(SMALL_ALIGNMENT - 1);
@@ -109,7 +119,8 @@ static bool widen_class(txm_cache *c, txm_class *k, uint32_t slots)
     return txm_cache_grow(c, (void **)&k->free, &k->free_capacity, (uint64_t)k->slots + slots, sizeof *k->free, false);
 }
 
-/* A number for a new slab; TXM_NO_SLOT: no memory. */
+/* A number for a new slab; TXM_NO_SLOT: no memory. Numbers of dropped slabs are used again. Look-ups read
+ * the addresses, so only that array is exchanged with the world stopped. */
 static uint32_t slab_number(txm_cache *c)
 {
     uint32_t i = 0;
@@ -124,7 +135,8 @@ static uint32_t slab_number(txm_cache *c)
     return i;
 }
 
-/* Whether there is room for another slab and what is kept about it, so that making it evicts nothing. */
+/* Whether there is room for another slab and what is kept about it, so that making it evicts nothing. An
+ * estimate from above of what new_slab and txm_evict may allocate: arrays grow by half. */
 static bool slab_fits(const txm_cache *c, const txm_class *k)
 {
     enum { GROWTH = 3, ITEMS = sizeof *k->free + sizeof *k->order };
@@ -139,7 +151,8 @@ static bool slab_fits(const txm_cache *c, const txm_class *k)
     return fits(c, more);
 }
 
-/* A new slab of a class; `beyond`: even where the budget has no room for it. */
+/* A new slab of a class; `beyond`: even where the budget has no room for it. Slots go on the free list from
+ * the last to the first, so that they are handed out in the order in which they lie. */
 static bool new_slab(txm_cache *c, uint32_t class, bool beyond)
 {
     txm_class *k = &c->classes[class];
@@ -193,7 +206,8 @@ void txm_slabs_drop_empty(txm_cache *c)
             drop_slab(c, i);
 }
 
-/* How long ago the tiles of a slab were used, on average; UINT64_MAX where one may not go. */
+/* How long ago the tiles of a slab were used, on average; UINT64_MAX where one may not go. Free slots count
+ * as never used, so that half-empty slabs go before full ones. */
 static uint64_t slab_order(txm_cache *c, const txm_slab *s)
 {
     uint64_t sum = 0;
@@ -205,7 +219,8 @@ static uint64_t slab_order(txm_cache *c, const txm_slab *s)
     return sum / s->slots;
 }
 
-/* The slab whose tiles were used longest ago, all of them at once. */
+/* The slab whose tiles were used longest ago, all of them at once. TXM_NO_SLOT for a class excludes none.
+ * False: every slab has a tile that may not go. */
 bool txm_slab_drop_one(txm_cache *c, uint32_t not_of_class)
 {
     uint32_t best = TXM_NO_SLOT, slots[TXM_SLOTS], count = 0;
@@ -245,7 +260,8 @@ void txm_slabs_free(txm_cache *c)
 
 /* ---- slots ---- */
 
-/* The class of a size; TXM_CLASSES: too many. */
+/* The class of a size; TXM_CLASSES: too many. Classes are never removed: there are few sizes, and an empty
+ * class costs nothing. */
 static uint32_t class_of(txm_cache *c, uint32_t tile_bytes)
 {
     uint32_t i = 0;
@@ -256,14 +272,16 @@ static uint32_t class_of(txm_cache *c, uint32_t tile_bytes)
     return i;
 }
 
-/* Tiles of a class that go at a time: enough that waiting for look-ups costs little a tile. */
+/* Tiles of a class that go at a time: enough that waiting for look-ups costs little a tile. A thirty-second
+ * part of the class, within bounds. */
 static uint32_t few_of(uint32_t slots)
 {
     uint32_t n = slots / 32;
     return n < 4 ? 4 : n > 1024 ? 1024 : n;
 }
 
-/* Whether another class has a slab that was used longer ago than the oldest tiles of this one. */
+/* Whether another class has a slab that was used longer ago than the oldest tiles of this one. Otherwise
+ * classes would keep the share of memory that they happened to take first, however the scene changes. */
 static bool others_are_older(txm_cache *c, uint32_t class)
 {
     uint64_t own = UINT64_MAX, other = UINT64_MAX;
@@ -278,7 +296,9 @@ static bool others_are_older(txm_cache *c, uint32_t class)
     return other < own;
 }
 
-/* From the class's free slots, a new slab, another class, or by eviction, in this order. */
+/* From the class's free slots, a new slab, another class, or by eviction, in this order. The slot is
+ * LOADING, hence safe from eviction, until it is published or given back. As a last resort the budget is
+ * exceeded: a look-up that holds pins and cannot get one tile more would wait for itself. */
 uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes)
 {
     uint32_t class = class_of(c, tile_bytes);
@@ -306,7 +326,8 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes)
     return slot;
 }
 
-/* Nobody may be able to find it any more. */
+/* Nobody may be able to find it any more. Its memory stays with the slab. Pushed last, it is taken first:
+ * its pixels are the likeliest to be in the processor's caches. */
 void txm_slot_give(txm_cache *c, uint32_t slot)
 {
     txm_slab *s = &c->slabs[slot >> TXM_SLOT_BITS];

@@ -8,6 +8,7 @@
 
 #include "residency/residency_impl.h"
 
+/* Threads go on while it adds, so the sum is exact only when they rest. */
 uint64_t txm_lookups_of(const txm_cache *c)
 {
     uint64_t n = c->stats.lookups; /* of threads that are gone */
@@ -16,6 +17,7 @@ uint64_t txm_lookups_of(const txm_cache *c)
     return n;
 }
 
+/* Overhead is everything that is not memory for tiles: tables, lists, threads, strings. */
 void txm_cache_stats_of(txm_cache *c, txm_cache_stats *stats)
 {
     pthread_mutex_lock(&c->lock);
@@ -29,7 +31,9 @@ void txm_cache_stats_of(txm_cache *c, txm_cache_stats *stats)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Counts the entries of a level. */
+/* Counts the entries of a level. Levels without entries have never been asked for, and count nothing but
+ * their size. A mark is left in the entry when its tile is evicted, so `loaded_once` counts tiles, not
+ * reads. */
 static void count_level(const txm_cache *c, const txm_source *s, uint32_t level, txm_cache_level_stats *l)
 {
     l->width = txm_level_size(s->view.width, level);
@@ -45,7 +49,8 @@ static void count_level(const txm_cache *c, const txm_source *s, uint32_t level,
     }
 }
 
-/* Walks the texture's entries: for reports, not for every frame. */
+/* Walks the texture's entries: for reports, not for every frame. Textures that share a source each report
+ * all of it: adding them up counts it twice. */
 txm_status txm_cache_texture_stats_of(txm_cache *c, uint32_t texture, txm_cache_texture_stats *stats, txm_error *err)
 {
     txm_error_clear(err);

@@ -3,12 +3,17 @@
  * The page table: blocks of entries, and which levels of a source have any. A source begins with an entry for each of
  * its levels; tiles get entries when their level is asked for the first time, together with all coarser ones: so a
  * texture of 8192 px that is seen from afar takes 15 entries, not 21,860.
- */
+ *
+ * An entry is eight bytes: the slot and the epoch of the last use. Kernels reach it by adding (view.first +
+ * level_first[level] + tile), so a level that has no entries needs some place all the same that says so:
+ * the zone, a run of UNREGISTERED entries that is as long as the largest level of any texture, and that all
+ * such levels share. */
 #include "residency/residency_impl.h"
 
 /* ---- blocks ---- */
 
-/* The oldest view that somebody may hold requests from. */
+/* The oldest view that somebody may hold requests from. A view that was handed out counts until the next
+ * one is, since a device keeps it for a whole launch. */
 static uint64_t oldest_generation(const txm_cache *c)
 {
     uint64_t oldest = c->ticket || c->prepared ? c->prepared : UINT64_MAX;
@@ -17,7 +22,8 @@ static uint64_t oldest_generation(const txm_cache *c)
     return oldest;
 }
 
-/* A block of this size that was left before any view that is still in use. */
+/* A block of this size that was left before any view that is still in use. Only of equal size: blocks are
+ * kept in the order of their first entries, and are never split. */
 static txm_block *find_retired(txm_cache *c, uint32_t count)
 {
     uint64_t oldest = c->retired_blocks ? oldest_generation(c) : 0;
@@ -29,7 +35,8 @@ static txm_block *find_retired(txm_cache *c, uint32_t count)
     return NULL;
 }
 
-/* At the end: entries never move, since look-ups hold their numbers. */
+/* At the end: entries never move, since look-ups hold their numbers. The arrays may move, with the world
+ * stopped; the numbers remain. */
 static txm_block *append_block(txm_cache *c, uint32_t count)
 {
     if (!txm_cache_grow(c, (void **)&c->blocks, &c->block_capacity, (uint64_t)c->block_count + 1, sizeof *c->blocks,
@@ -62,7 +69,8 @@ bool txm_block_new(txm_cache *c, uint32_t count, uint32_t texture, txm_source *s
     return true;
 }
 
-/* By binary search; NULL for an entry that is nobody's. */
+/* By binary search; NULL for an entry that is nobody's. Blocks are appended in ascending order, so the list
+ * is sorted from the start. */
 txm_block *txm_block_of(txm_cache *c, uint32_t entry)
 {
     uint32_t low = 0, high = c->block_count;
@@ -74,7 +82,8 @@ txm_block *txm_block_of(txm_cache *c, uint32_t entry)
     return low < high && entry >= b->first && entry - b->first < b->count ? b : NULL;
 }
 
-/* With the generation, before which look-ups may still hold its numbers. */
+/* With the generation, before which look-ups may still hold its numbers. Odd, whether or not the world is
+ * stopped: the block is free when every view is of a later, even one. */
 void txm_block_retire(txm_cache *c, uint32_t first)
 {
     txm_block *b = txm_block_of(c, first);
@@ -93,12 +102,15 @@ uint32_t txm_source_tiles(const txm_source *s, uint32_t from_level)
     return n;
 }
 
+/* As kernels compute it, in 32 bits that may wrap: for levels in the zone level_first is a difference that
+ * may be negative. */
 uint32_t txm_entry_index(const txm_source *s, uint32_t level, uint32_t tile)
 {
     return s->view.first + s->view.level_first[level] + tile;
 }
 
-/* The inverse of txm_entry_index. */
+/* The inverse of txm_entry_index. By the block's own `registered`, not the source's: the block may be one
+ * that the source has left. */
 void txm_block_locate(const txm_block *b, uint32_t entry, uint32_t *level, uint32_t *tile)
 {
     const txm_source *s = b->source;
@@ -113,7 +125,8 @@ void txm_block_locate(const txm_block *b, uint32_t entry, uint32_t *level, uint3
     *tile = at;
 }
 
-/* Shared by all levels that nobody has registered: looking there asks for the level. */
+/* Shared by all levels that nobody has registered: looking there asks for the level. By powers of two, and
+ * the old one is left where it is: textures that were placed before go on using it. */
 bool txm_zone_need(txm_cache *c, uint32_t count)
 {
     if (count <= c->zone_count)
@@ -155,7 +168,8 @@ void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint3
                             .average = {0.5f, 0.5f, 0.5f, 1.0f}};
 }
 
-/* Where the levels of a source begin in a block that holds those from `registered` on. */
+/* Where the levels of a source begin in a block that holds those from `registered` on. Unregistered ones
+ * point into the zone, as a difference from the block's own first entry. */
 static void place_levels(txm_cache *c, txm_source *s, uint32_t first)
 {
     uint32_t at = s->view.levels;
@@ -166,7 +180,9 @@ static void place_levels(txm_cache *c, txm_source *s, uint32_t first)
     }
 }
 
-/* Carries the entries of levels that had some to their new place, and tells slots of it. */
+/* Carries the entries of levels that had some to their new place, and tells slots of it. Marks move along,
+ * REQUESTED as well: txm_plan looks at the new entry. Shared slots only count their entries, and need not
+ * be told. */
 static void move_entries(txm_cache *c, const txm_source *s, const txm_view_texture *old, uint32_t old_registered)
 {
     for (uint32_t i = old_registered; i < s->view.levels; i++) {
@@ -180,7 +196,8 @@ static void move_entries(txm_cache *c, const txm_source *s, const txm_view_textu
     }
 }
 
-/* The new block replaces the old one; tiles in memory keep their places. */
+/* The new block replaces the old one; tiles in memory keep their places. Everything that may fail is done
+ * before the world is stopped. All textures of the source show the new place before it resumes. */
 txm_status txm_source_register(txm_cache *c, txm_source *s, uint32_t level, txm_error *err)
 {
     uint32_t first, old_registered = s->registered;

@@ -3,7 +3,10 @@
  * Writing traces, as trace_format.h and txmill-trace(5) have them: what look-ups use, in the order of each thread, or of
  * each lane of a batch. A lane gathers blocks of its own; they are written under the cache's lock, which is slow beside a
  * look-up that is not watched. Memory is the process's, not the cache's: a cache that is watched keeps the same tiles.
- */
+ *
+ * A lane's tiles and rows are gathered apart, in two buffers; a trace may hold either or both. Errors are
+ * kept in the writer and given when the trace is stopped: a render is not interrupted because a disk is
+ * full, and the incomplete file never gets its name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -66,7 +69,9 @@ static void write_bytes(struct txm_trace_writer *w, const void *data, size_t byt
     }
 }
 
-/* Each block is a frame of its own: a reader can skip it. */
+/* Each block is a frame of its own: a reader can skip it. Level 1: the data are columns and differences
+ * already, and tracing holds the lock. The checksum is of the stored bytes, so that damage is found before
+ * anything is unpacked. */
 static void write_block(struct txm_trace_writer *w, txm_trace_block kind, uint32_t thread, const void *raw,
                         size_t raw_bytes)
 {
@@ -89,7 +94,9 @@ static void write_block(struct txm_trace_writer *w, txm_trace_block kind, uint32
     free(packed);
 }
 
-/* From rows of look-ups to columns, each value beside the one before it, lowest bytes first. */
+/* From rows of look-ups to columns, each value beside the one before it, lowest bytes first. Neighbouring
+ * look-ups share texture, sampler and exponents, so most planes of the differences are zero and pack to
+ * nothing. */
 static void write_rows(struct txm_trace_writer *w, const struct txm_trace_lane *lane)
 {
     size_t rows = lane->rows.size / ROW_BYTES;
@@ -115,6 +122,7 @@ static void write_rows(struct txm_trace_writer *w, const struct txm_trace_lane *
     free(raw);
 }
 
+/* Differences begin at 0 again, so that each block can be read by itself. */
 static void flush_tiles(struct txm_trace_writer *w, struct txm_trace_lane *lane)
 {
     if (lane->tiles.size)
@@ -130,7 +138,8 @@ static void flush_rows(struct txm_trace_writer *w, struct txm_trace_lane *lane)
     lane->rows.size = 0;
 }
 
-/* Ends what all lanes have: what follows is another launch or epoch. */
+/* Ends what all lanes have: what follows is another launch or epoch. In the order of the lanes' numbers,
+ * which makes traces of one thread reproducible. */
 static void flush_all(struct txm_trace_writer *w)
 {
     for (size_t i = 0; i < w->lane_count; i++) {
@@ -140,6 +149,7 @@ static void flush_all(struct txm_trace_writer *w)
     }
 }
 
+/* 0 announces a mark, as no difference is 0. Rows carry launch and epoch in their own head and need none. */
 static void write_mark(struct txm_trace_writer *w, txm_trace_mark mark)
 {
     const uint8_t raw[] = {0, (uint8_t)mark};
@@ -150,6 +160,7 @@ static void write_mark(struct txm_trace_writer *w, txm_trace_mark mark)
 
 /* ---- records ---- */
 
+/* LEB128: seven bits a byte, lowest first. */
 static size_t put_number(uint8_t *to, uint64_t n)
 {
     size_t bytes = 0;
@@ -159,7 +170,8 @@ static size_t put_number(uint8_t *to, uint64_t n)
     return bytes;
 }
 
-/* A tile that follows itself is left out. */
+/* Zigzag, so that small steps back are as short as steps forward. A single tile never follows itself
+ * (add_tiles), so 0 is free for marks. */
 static size_t put_key(struct txm_trace_lane *lane, uint8_t *to, txm_tile_key key)
 {
     uint64_t delta = key - lane->previous;
@@ -167,7 +179,8 @@ static size_t put_key(struct txm_trace_lane *lane, uint8_t *to, txm_tile_key key
     return put_number(to, delta << 1 ^ (delta >> 63 ? UINT64_MAX : 0));
 }
 
-/* The tiles of a look-up, unless they are those of the one before. */
+/* The tiles of a look-up, unless they are those of the one before. What a lane has just used is hardly ever
+ * gone again, so a repetition would say little about a cache and make up most of the trace. */
 static void add_tiles(struct txm_trace_writer *w, struct txm_trace_lane *lane, const txm_tile_key *keys, uint32_t count)
 {
     uint8_t raw[(TXM_BLANK_TILES + 2) * TXM_TRACE_NUMBER_BYTES];
@@ -190,7 +203,8 @@ static void add_tiles(struct txm_trace_writer *w, struct txm_trace_lane *lane, c
         no_memory(w);
 }
 
-/* The number of a way to look up, which is written where it is new. */
+/* The number of a way to look up, which is written where it is new. Compared byte by byte; a renderer has
+ * few, so a list will do. */
 static uint32_t sampler_of(struct txm_trace_writer *w, const txm_sampler *how)
 {
     uint8_t raw[TXM_TRACE_SAMPLER_BYTES] = {0};
@@ -214,6 +228,7 @@ static uint32_t sampler_of(struct txm_trace_writer *w, const txm_sampler *how)
     return (uint32_t)i;
 }
 
+/* Floats are kept as their bits: a replay looks up at precisely the same place. */
 static void add_row(struct txm_trace_writer *w, struct txm_trace_lane *lane, uint32_t texture, const txm_sampler *how,
                     const txm_lookup *at, uint32_t random)
 {
@@ -229,7 +244,8 @@ static void add_row(struct txm_trace_writer *w, struct txm_trace_lane *lane, uin
         flush_rows(w, lane);
 }
 
-/* What a texture is, before it is looked up the first time. */
+/* What a texture is, before it is looked up the first time. Once for each file: replacing it clears
+ * `traced`, and the new description takes the number over from there on. */
 static void describe_texture(txm_cache *c, uint32_t texture)
 {
     txm_texture *t = &c->textures[texture];
@@ -256,6 +272,8 @@ static void describe_texture(txm_cache *c, uint32_t texture)
     free(raw);
 }
 
+/* Which tiles share memory decides what fits, so a replay must know. Written when the tile is loaded,
+ * before it is shared. */
 void txm_trace_constant(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile, const uint8_t *pixel)
 {
     uint8_t raw[TXM_TRACE_CONSTANT_BYTES] = {0};
@@ -284,7 +302,7 @@ static void describe_constants(txm_cache *c)
 
 /* ---- look-ups ---- */
 
-/* The lane of a number; NULL: no memory. */
+/* The lane of a number; NULL: no memory. By binary search, kept sorted: a wavefront may have thousands. */
 static struct txm_trace_lane *lane_of(struct txm_trace_writer *w, uint32_t number)
 {
     size_t low = 0, high = w->lane_count;
@@ -306,13 +324,16 @@ static struct txm_trace_lane *lane_of(struct txm_trace_writer *w, uint32_t numbe
     return lane;
 }
 
+/* Tiles that could not be read are not in the trace: replays would count reads that never succeeded. */
 static bool has_failed(const txm_cache *c, const txm_source *s, const txm_tile_name *n)
 {
     uint32_t entry = n->level < s->registered ? s->view.first + n->level : txm_entry_index(s, n->level, n->tile);
     return __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED) == TXM_SLOT_FAILED;
 }
 
-/* With the lock, under which nothing moves. */
+/* With the lock, under which nothing moves. A source is recorded under its first texture, so duplicates
+ * share their tiles in a replay as they do in the cache. A texture that could not be opened is not
+ * recorded. */
 static void add_lookup(txm_cache *c, uint32_t number, uint32_t texture, const txm_sampler *how, const txm_lookup *given,
                        uint32_t random)
 {
@@ -342,7 +363,8 @@ static void add_lookup(txm_cache *c, uint32_t number, uint32_t texture, const tx
     add_tiles(w, lane, keys, kept);
 }
 
-/* Looks up once more, to see which tiles are read: tracing is slow and says so. */
+/* Looks up once more, to see which tiles are read: tracing is slow and says so. The trace may have stopped
+ * between the caller's check and the lock. */
 void txm_trace_lookup(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                       uint32_t random)
 {
@@ -352,6 +374,8 @@ void txm_trace_lookup(txm_cache_thread *t, uint32_t texture, const txm_sampler *
     pthread_mutex_unlock(&t->cache->lock);
 }
 
+/* For renderers that sample a prepared view themselves, on a device or with their own loop: they report
+ * what they looked up. The top bit keeps their lanes apart from threads of the cache. */
 void txm_cache_trace_look(txm_cache *c, uint32_t lane, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                           uint32_t random)
 {
@@ -405,7 +429,8 @@ static void free_writer(struct txm_trace_writer *w)
     free(w);
 }
 
-/* Under another name until it is complete. */
+/* Under another name until it is complete. A pipe or device has no other name; it is opened as it is, and a
+ * reader must notice by itself that the end is missing. */
 static txm_status open_writer(const char *path, uint32_t records, struct txm_trace_writer **out, txm_error *err)
 {
     struct txm_trace_writer *w = txm_calloc(1, sizeof *w);
@@ -432,6 +457,7 @@ static txm_status open_writer(const char *path, uint32_t records, struct txm_tra
     return TXM_OK;
 }
 
+/* Figures at the start are kept, so that the end block tells of the traced part alone. */
 txm_status txm_cache_trace_start(txm_cache *c, const char *path, uint32_t records, txm_error *err)
 {
     txm_error_clear(err);
@@ -453,7 +479,8 @@ txm_status txm_cache_trace_start(txm_cache *c, const char *path, uint32_t record
     return status;
 }
 
-/* Renamed when everything is written. */
+/* What the cache did meanwhile, for a replay of the same policy to be checked against. The end block is
+ * also what makes a trace complete: without it readers refuse the file. */
 static void write_end(txm_cache *c)
 {
     struct txm_trace_writer *w = c->trace;
@@ -474,6 +501,8 @@ static void write_end(txm_cache *c)
     write_block(w, TXM_TRACE_BLOCK_END, (uint32_t)w->lane_count, raw, sizeof raw);
 }
 
+/* Look-ups stop reporting under the lock; closing and renaming need it no more. The first error of the
+ * whole trace is the one given. Renamed when everything is written. */
 txm_status txm_cache_trace_stop(txm_cache *c, txm_error *err)
 {
     txm_error_clear(err);

@@ -2,7 +2,11 @@
  *
  * Reading traces. The file is walked once when it is opened: its blocks, and what they say about textures, ways to look
  * up and tiles of one colour. The rest, which may be far larger than memory, is unpacked a block at a time by cursors.
- */
+ *
+ * Nothing in the file is believed: every block is checked against its checksum, every size against the
+ * file, every tile against its texture's shape, and what is unpacked when opening is bounded by a multiple
+ * of the file's size, so that a small file cannot ask for gigabytes. A cursor is one pass over the events
+ * and has memory of its own; a trace may have any number of cursors, in any threads. */
 #include "residency/trace_read.h"
 
 #include <errno.h>
@@ -63,6 +67,7 @@ static txm_status corrupt(const txm_trace *t, txm_error *err, const char *why)
     return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the trace is damaged: %s", t->path, why);
 }
 
+/* Told apart from damage because the cure is another: write the trace again. */
 static txm_status incomplete(const txm_trace *t, txm_error *err)
 {
     return txm_fail(err, TXM_STATUS_CORRUPT,
@@ -89,12 +94,14 @@ static txm_status unpack(const txm_trace *t, const block *b, ZSTD_DCtx *zstd, ui
     return ZSTD_isError(got) || got != b->raw ? corrupt(t, err, "a block does not unpack to its size") : TXM_OK;
 }
 
+/* zstd's own bound: what the largest block may take when it does not compress at all. */
 static size_t stored_max(void)
 {
     return ZSTD_compressBound(TXM_TRACE_BLOCK_MAX);
 }
 
-/* Walks the headers of all blocks. */
+/* Walks the headers of all blocks. The end block must be the last thing in the file. Contents are not read
+ * here, so listing costs one small read a block. */
 static txm_status list_blocks(txm_trace *t, txm_error *err)
 {
     uint8_t h[TXM_TRACE_BLOCK_HEADER_BYTES];
@@ -126,6 +133,8 @@ static txm_status list_blocks(txm_trace *t, txm_error *err)
 
 /* ---- textures ---- */
 
+/* A number may be several textures in turn, where files were replaced: the one that was described last
+ * before the block counts. */
 static uint32_t find_naming(const txm_trace *t, uint32_t number, size_t at_block)
 {
     size_t low = 0, high = t->naming_count; /* the last one that is not beyond */
@@ -140,6 +149,7 @@ static uint32_t find_naming(const txm_trace *t, uint32_t number, size_t at_block
     return low && t->namings[low - 1].number == number ? t->namings[low - 1].texture : TXM_NO_TEXTURE;
 }
 
+/* Textures are numbered in the order of their blocks, so their index orders namings of one number in time. */
 static int by_number(const void *a, const void *b)
 {
     const naming *x = a, *y = b;
@@ -148,6 +158,8 @@ static int by_number(const void *a, const void *b)
     return x->texture < y->texture ? -1 : x->texture > y->texture;
 }
 
+/* What the sampler needs to find tiles; `first` and `level_first` are for whoever lays them out. Tiled
+ * levels end with the first one that fits a tile. */
 void txm_trace_shape(const txm_trace *t, uint32_t texture, txm_view_texture *v)
 {
     const txm_trace_texture *x = &t->textures[texture];
@@ -180,6 +192,8 @@ static uint32_t most_levels(uint32_t width, uint32_t height)
     return n;
 }
 
+/* As the cache could have written it. Numbers have 23 bits, as in keys; the size of a tile must be that of
+ * its padded pixels, since replays allocate by it. */
 static bool is_shape(const txm_trace_texture *x)
 {
     uint64_t edge = x->tile_px;
@@ -192,6 +206,7 @@ static bool is_shape(const txm_trace_texture *x)
     return x->tile_bytes == padded * padded * x->channels * txm_type_bytes(x->type) && tiles <= TXM_BLANK_LEVEL_TILES;
 }
 
+/* A path with a zero byte would be another path to whoever opens it, so it is refused. */
 static txm_status read_textures(txm_trace *t, size_t at_block, const uint8_t *raw, size_t bytes, txm_error *err)
 {
     while (bytes) {
@@ -224,6 +239,8 @@ static txm_status read_textures(txm_trace *t, size_t at_block, const uint8_t *ra
 
 /* ---- samplers, tiles of one colour, the end ---- */
 
+/* Numbered in the order in which they come; anything else is damage. Checked as the sampler itself checks
+ * its callers. */
 static txm_status read_samplers(txm_trace *t, const uint8_t *raw, size_t bytes, txm_error *err)
 {
     for (; bytes; raw += TXM_TRACE_SAMPLER_BYTES, bytes -= TXM_TRACE_SAMPLER_BYTES) {
@@ -271,6 +288,7 @@ static txm_status read_constants(txm_trace *t, size_t at_block, const uint8_t *r
     return TXM_OK;
 }
 
+/* Texture, level and tile in one number: an order, nothing more. */
 static uint64_t order_of(txm_tile_name n)
 {
     return (uint64_t)n.texture << 32 | n.level << 20 | n.tile; /* the valid flag plays no part */
@@ -289,6 +307,7 @@ const uint8_t *txm_trace_pixel(const txm_trace *t, txm_tile_name tile)
     return c ? c->pixel : NULL;
 }
 
+/* The thread's field of the end block counts lanes. */
 static txm_status read_end(txm_trace *t, const block *b, const uint8_t *raw, txm_error *err)
 {
     uint64_t n[TXM_TRACE_END_BYTES / 8];
@@ -312,7 +331,8 @@ static txm_status read_end(txm_trace *t, const block *b, const uint8_t *raw, txm
 
 /* ---- opening ---- */
 
-/* Reads the blocks of one kind that are not the look-ups'. */
+/* Reads the blocks of one kind that are not the look-ups'. One kind after the other, since tiles of one
+ * colour can be named only when all textures are known. `left` is what may still be unpacked. */
 static txm_status read_kind(txm_trace *t, txm_trace_block kind, ZSTD_DCtx *zstd, uint8_t *stored, uint8_t *raw,
                             uint64_t *left, txm_error *err)
 {
@@ -335,6 +355,7 @@ static txm_status read_kind(txm_trace *t, txm_trace_block kind, ZSTD_DCtx *zstd,
     return status;
 }
 
+/* A newer version is said to be newer, not damaged: the cure is another txmill. */
 static txm_status read_header(txm_trace *t, txm_error *err)
 {
     uint8_t h[TXM_TRACE_HEADER_BYTES];
@@ -384,6 +405,7 @@ static txm_status read_all(txm_trace *t, txm_error *err)
     return status;
 }
 
+/* O_NONBLOCK keeps a pipe under that name from hanging us before we see that it is no file. */
 txm_status txm_trace_open(const char *path, txm_trace **out, txm_error *err)
 {
     struct stat st;
@@ -488,7 +510,8 @@ void txm_trace_cursor_free(txm_trace_cursor **cursor)
     *cursor = NULL;
 }
 
-/* The texture that a number is in the current block. */
+/* The texture that a number is in the current block. Consecutive tiles are mostly of one texture, so the
+ * last answer is kept for the block. */
 static uint32_t texture_of(txm_trace_cursor *c, uint32_t number)
 {
     if (number != c->number) {
@@ -500,6 +523,7 @@ static uint32_t texture_of(txm_trace_cursor *c, uint32_t number)
 
 /* ---- tiles ---- */
 
+/* False where it is cut short or has more than 64 bits. */
 static bool get_number(txm_trace_cursor *c, uint64_t *n)
 {
     unsigned shift = 0;
@@ -516,6 +540,7 @@ static bool get_number(txm_trace_cursor *c, uint64_t *n)
     return false;
 }
 
+/* Bit 23 of a key is its valid flag; a difference that leads anywhere else is damage. */
 static txm_status next_tile(txm_trace_cursor *c, uint64_t n, txm_trace_event *e, txm_error *err)
 {
     c->key += n >> 1 ^ (n & 1 ? UINT64_MAX : 0);
@@ -526,6 +551,7 @@ static txm_status next_tile(txm_trace_cursor *c, uint64_t n, txm_trace_event *e,
     return TXM_OK;
 }
 
+/* One event: a tile, the tiles of one look-up, or a mark, after which launch and epoch are the next. */
 static txm_status next_tiles(txm_trace_cursor *c, txm_trace_event *e, txm_error *err)
 {
     uint64_t n, count = 1;
@@ -551,6 +577,7 @@ static txm_status next_tiles(txm_trace_cursor *c, txm_trace_event *e, txm_error 
 
 /* ---- look-ups ---- */
 
+/* The size must be exactly that of the rows: next_row reads planes without further checks. */
 static txm_status begin_rows(txm_trace_cursor *c, const block *b, txm_error *err)
 {
     uint64_t rows = b->raw < TXM_TRACE_LOOKUPS_HEAD_BYTES ? 0 : txm_load_le32(c->raw);
@@ -564,6 +591,8 @@ static txm_status begin_rows(txm_trace_cursor *c, const block *b, txm_error *err
     return TXM_OK;
 }
 
+/* Undoes the differences of one row. Without records of tiles the tiles are computed here, as the sampler
+ * would ask for them. */
 static txm_status next_row(txm_trace_cursor *c, txm_trace_event *e, txm_error *err)
 {
     const txm_trace *t = c->trace;
@@ -603,7 +632,8 @@ static txm_status next_row(txm_trace_cursor *c, txm_trace_event *e, txm_error *e
 
 /* ---- the next event ---- */
 
-/* Whether a block of textures takes a number away from another one; tells of each. */
+/* Whether a block of textures takes a number away from another one; tells of each. One at a time, before
+ * the first event of the block that comes next, so that a replay drops the old tiles in time. */
 static bool next_replaced(txm_trace_cursor *c, txm_trace_event *e)
 {
     const txm_trace *t = c->trace;
@@ -629,6 +659,7 @@ static bool next_replaced(txm_trace_cursor *c, txm_trace_event *e)
     return false;
 }
 
+/* Blocks that were read when the trace was opened are passed over; they only matter to next_replaced. */
 static txm_status next_block(txm_trace_cursor *c, txm_error *err)
 {
     const block *b = &c->trace->blocks[c->next];
@@ -647,6 +678,7 @@ static txm_status next_block(txm_trace_cursor *c, txm_error *err)
     return TXM_OK;
 }
 
+/* The event's pointers are the cursor's, and valid until the next call. */
 txm_status txm_trace_next(txm_trace_cursor *c, txm_trace_event *e, txm_error *err)
 {
     txm_error_clear(err);

@@ -47,7 +47,8 @@ typedef struct lister {
     const txm_option_group *group;
 } lister;
 
-/* One list per group, as in --help: a reader of either finds an option at the same place in the other. */
+/* One list per group, as in --help: a reader of either finds an option at the same place in the other. The
+ * list of a group is closed when the next group begins, the last one by the caller. */
 static void put_option(void *user, const txm_option_group *group, const txm_option *option)
 {
     lister *l = user;
@@ -69,6 +70,7 @@ static void put_option(void *user, const txm_option_group *group, const txm_opti
         put_text(l->out, option->more);
 }
 
+/* Every command has options, so a list is always open at the end. */
 void txm_generate_man_options(FILE *out, const txm_command *command)
 {
     lister l = {.out = out};
@@ -102,6 +104,7 @@ void txm_generate_man_exits(FILE *out, const txm_command *command)
           out);
 }
 
+/* For txmill(1), in the order in which --help lists them. */
 void txm_generate_man_commands(FILE *out)
 {
     fputs(".Bl -tag -width Ds\n", out);

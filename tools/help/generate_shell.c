@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Completion for bash, zsh and fish: every command with its options, the words of the options that have a fixed set,
- * files and folders where those belong.
- */
+ * Completion for bash, zsh and fish: every command with its options, the words of the options that have a
+ * fixed set, files and folders where those belong.
+ *
+ * In: the tables that the parser itself uses. Out: a script per shell, which the build installs. What
+ * changes with the machine, such as names of colour spaces, is asked from the program while completing;
+ * everything else is fixed when the script is made, so completing is quick where starting the program is
+ * not. The three shells are written side by side, not through a common layer: they agree on what is
+ * completed, and on nothing about how.
+ *
+ * Help texts are quoted as zsh and fish each want it: they are our own, but an apostrophe in one must not
+ * break somebody's shell. */
 #include <string.h>
 
 #include "tools/help/generate.h"
 
+/* fish, bash and zsh all take # for a comment. */
 static const char header[] = "# Generated from the tables of options of txmill %s.\n";
 
 /* Files of a kind, by their extensions, in lower case; without any: every file. */
@@ -23,7 +32,7 @@ static const struct {
     {TXM_VALUES_PAGE, "html htm"},
 };
 
-/* NULL: no files complete it. */
+/* NULL: no files complete it. "" means any file. */
 static const char *extensions_of(const char *values)
 {
     for (size_t i = 0; values && i < sizeof kinds / sizeof *kinds; i++)
@@ -49,6 +58,7 @@ static void put_extensions(FILE *out, const char *extensions, const char *before
     }
 }
 
+/* Of a folder only folders are of use, so files are not offered. */
 static bool is_folders(const char *values)
 {
     return values && !strcmp(values, TXM_VALUES_DIR);
@@ -56,7 +66,8 @@ static bool is_folders(const char *values)
 
 /* ---- bash ------------------------------------------------------------------------------------------------------- */
 
-/* Folders always complete: what is looked for may be in them. */
+/* Folders always complete: what is looked for may be in them. Values without a kind are the words
+ * themselves; none at all completes nothing. */
 static void bash_values(FILE *out, const char *values)
 {
     const char *extensions = extensions_of(values);
@@ -75,6 +86,7 @@ static void bash_values(FILE *out, const char *values)
     }
 }
 
+/* Words of one compgen -W list, separated by blanks. */
 static void bash_word(void *user, const txm_option_group *group, const txm_option *option)
 {
     (void)group;
@@ -205,6 +217,7 @@ static void zsh_form(FILE *out, const txm_option *option, bool letter)
     fputs("' \\\n", out);
 }
 
+/* Letter and name are two specifications of _arguments. */
 static void zsh_option(void *user, const txm_option_group *group, const txm_option *option)
 {
     (void)group;
@@ -272,6 +285,7 @@ static void fish_text(FILE *out, const char *text)
     fputc('\'', out);
 }
 
+/* `how` keeps fish's own list of files out: -x for the argument of an option, -f for operands. */
 static void fish_files(FILE *out, const char *extensions, const char *how)
 {
     fprintf(out, " %s -a '(__txmill_files \"", how);
@@ -284,6 +298,7 @@ typedef struct fish {
     const char *command;
 } fish;
 
+/* A line per option, each with the condition that its command was typed. */
 static void fish_option(void *user, const txm_option_group *group, const txm_option *option)
 {
     const fish *f = user;
@@ -307,6 +322,8 @@ static void fish_option(void *user, const txm_option_group *group, const txm_opt
     fputc('\n', f->out);
 }
 
+/* Commands first, then for each its operands and options. A command without a kind of operands takes no
+ * file at all (-f). */
 void txm_generate_fish(FILE *out)
 {
     fprintf(out, header, TXM_VERSION);

@@ -10,6 +10,8 @@
 #include "tools/commands.h"
 #include "tools/options/opt.h"
 
+/* Help begins in this column; on a terminal that is too narrow for both it is never squeezed below
+ * MIN_TEXT, and runs over instead. */
 enum { TEXT_COLUMN = 30, MIN_TEXT = 24 };
 
 /* Prints `text` from column `at` on, wrapped at spaces, further lines indented by `indent`. */
@@ -30,6 +32,7 @@ static void wrap(FILE *out, const char *text, unsigned at, unsigned indent, unsi
     fputc('\n', out);
 }
 
+/* What the walk over options carries along; `group` is the one whose title was printed last. */
 typedef struct printer {
     FILE *out;
     unsigned columns;
@@ -68,6 +71,7 @@ void txm_help_print(FILE *out, const txm_command *command, unsigned columns)
     fprintf(out, "\nThe manual page txmill-%s(1) says more.\n", command->name);
 }
 
+/* A line per command, never wrapped, so that it can be searched with grep. */
 void txm_commands_help(FILE *out)
 {
     fputs("Usage: txmill COMMAND [OPTION...] [FILE...]\n"

@@ -30,6 +30,7 @@ typedef struct sheet {
     txm_level_picture *out;
 } sheet;
 
+/* RGB, tight; callers stay inside by the sizes of the cells. */
 static uint8_t *at(const sheet *s, uint32_t x, uint32_t y)
 {
     return s->out->pixels + ((size_t)y * s->out->width + x) * 3;
@@ -99,6 +100,8 @@ static txm_status read_padded(const sheet *s, uint32_t x, uint32_t y, txm_level_
     return status ? status : txm_level_picture_to_8_bits(p, err);
 }
 
+/* Each tile is read and encoded by itself: a sheet of a large level takes the memory of the sheet and of
+ * one tile. */
 static txm_status draw_tile(const sheet *s, uint32_t tx, uint32_t ty, txm_error *err)
 {
     char label[32];

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of a replay as a plot: tiles read over the size of the cache, both by their logarithms, and on the right the
- * time that they take. */
+ * The table of a replay as a plot: tiles read over the size of the cache, both by their logarithms, and on
+ * the right the time that they take.
+ *
+ * SVG, so that it is sharp at any size and can be part of a page. Both axes are logarithmic because caches
+ * double and so do reads. No script, no font of its own; points carry their figures as titles, which
+ * browsers show. Coordinates are those of the viewBox, y downwards. */
 #include <math.h>
 #include <stdio.h>
 
 #include "tools/output/html.h"
 #include "tools/replay/replay_table.h"
 
+/* The frame of the curves lies inside the picture; the room around it is for labels: reads on the left,
+ * seconds on the right, sizes below, policies above. */
 enum { WIDTH = 760, HEIGHT = 420, LEFT = 86, RIGHT = 664, TOP = 48, BOTTOM = 356 };
 
 /* Of tiles, lru, clock, none, opt: told apart by people who do not see all colours, too. */
@@ -18,21 +24,25 @@ typedef struct scale {
     double low, high;
 } scale;
 
+/* One value only, such as a single size, is drawn in the middle. */
 static double place(scale s, double value, double from, double to)
 {
     return s.high > s.low ? from + (log2(value) - s.low) / (s.high - s.low) * (to - from) : (from + to) / 2;
 }
 
+/* Twelve units from the frame, so that points at the ends stay whole. */
 static double x_of(scale s, uint64_t bytes)
 {
     return place(s, (double)bytes, LEFT + 12, RIGHT - 12);
 }
 
+/* No reads at all cannot be drawn by logarithm; they are at the bottom, as one. */
 static double y_of(scale s, double reads)
 {
     return place(s, reads < 1.0 ? 1.0 : reads, BOTTOM, TOP);
 }
 
+/* `anchor` says which end of the words is at x. */
 static void text(FILE *out, double x, double y, const char *anchor, const char *words)
 {
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
@@ -40,6 +50,7 @@ static void text(FILE *out, double x, double y, const char *anchor, const char *
     fputs("</text>\n", out);
 }
 
+/* In the colour of the text around it, fainter: the plot suits light and dark pages. */
 static void line(FILE *out, double x0, double y0, double x1, double y1, const char *opacity)
 {
     fprintf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"currentColor\" stroke-opacity=\"%s\"/>\n",
@@ -48,6 +59,8 @@ static void line(FILE *out, double x0, double y0, double x1, double y1, const ch
 
 /* ---- axes ---- */
 
+/* A line for each size that was played, not at round numbers: those are the sizes that somebody can choose
+ * from. */
 static void draw_sizes(FILE *out, const txm_replay_table *t, scale x)
 {
     char size[TXM_REPLAY_SIZE_TEXT];
@@ -63,6 +76,8 @@ static void draw_sizes(FILE *out, const txm_replay_table *t, scale x)
     text(out, (LEFT + RIGHT) / 2, BOTTOM + 42, "middle", "size of the cache");
 }
 
+/* Time is reads times the time of one, so one set of lines serves both sides. Without that time the right
+ * side stays empty. */
 static void draw_reads(FILE *out, const txm_replay_table *t, scale y)
 {
     const double read = t->ask.read_seconds;
@@ -90,6 +105,7 @@ static void draw_reads(FILE *out, const txm_replay_table *t, scale y)
 
 /* ---- curves ---- */
 
+/* The curve, its points, and its key above the frame, 84 units for each policy. */
 static void draw_policy(FILE *out, const txm_replay_table *t, size_t policy, scale x, scale y)
 {
     const uint32_t which = t->ask.policies[policy];
@@ -112,6 +128,8 @@ static void draw_policy(FILE *out, const txm_replay_table *t, size_t policy, sca
     text(out, at + 36, TOP - 16, "start", txm_replay_policy_name(which));
 }
 
+/* A file of its own needs a name space, a background and a colour; a part of a page has all three from
+ * there. */
 void txm_replay_plot(FILE *out, const txm_replay_table *t, int alone)
 {
     scale x = {1e9, -1e9}, y = {1e9, -1e9};

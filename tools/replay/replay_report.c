@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of a replay, as text and as JSON. */
+ * The table of a replay, as text and as JSON.
+ *
+ * Reads and time stand side by side for every size and policy: reads are what was counted, time is reads
+ * times what one took in the traced run, or what --read-time says, and so no measurement of this machine.
+ * The JSON has in addition what was evicted and the peaks, for plots of one's own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +14,7 @@
 #include "tools/output/text.h"
 #include "tools/replay/replay_table.h"
 
+/* 0 of 0 is 0. */
 static double percent(uint64_t part, uint64_t of)
 {
     return of ? 100.0 * (double)part / (double)of : 0.0;
@@ -23,6 +28,8 @@ static void print_seconds(double seconds)
     printf(" %7.*f s", seconds < 100.0 ? 3 : 0, seconds);
 }
 
+/* In characters. More than 80 are not used even where there are: four policies fit, which is what is played
+ * by default. */
 enum { SIZE_COLUMNS = 8, POLICY_COLUMNS = 18, USUAL_COLUMNS = 80 };
 
 /* As many policies beside each other as fit. */
@@ -44,6 +51,8 @@ static void print_policies(const txm_replay_table *t, size_t first, size_t count
     }
 }
 
+/* What the cache really did while the trace was written, to hold the table against. A trace whose run
+ * loaded nothing has no such line. */
 static void print_traced(const txm_replay_table *t)
 {
     char size[TXM_REPLAY_SIZE_TEXT], seconds[TXM_FORMAT_BYTES];
@@ -56,6 +65,7 @@ static void print_traced(const txm_replay_table *t)
            percent(t->info->tiles_reloaded, t->info->tiles_loaded), txm_format_seconds(t->info->load_seconds, seconds));
 }
 
+/* The verdict comes before the table: many read no further. */
 void txm_replay_print(const txm_replay_table *t)
 {
     char set[TXM_FORMAT_BYTES], textures[TXM_FORMAT_COUNT];
@@ -77,6 +87,7 @@ void txm_replay_print(const txm_replay_table *t)
 
 /* ---- JSON ---- */
 
+/* cache_bytes 0: that run had no bound. */
 static void json_traced(cJSON *object, const txm_trace_info *info)
 {
     cJSON *o = txm_json_object(object, "traced");
@@ -89,6 +100,8 @@ static void json_traced(cJSON *object, const txm_trace_info *info)
     txm_json_number(o, "seconds", info->load_seconds, 6);
 }
 
+/* One object per size and policy, each complete in itself, so that they can be filtered without looking
+ * around. */
 static void json_run(cJSON *runs, const txm_replay_table *t, size_t size, size_t policy)
 {
     const txm_replay_counts *c = txm_replay_counts_at(t, size, policy);
@@ -104,6 +117,7 @@ static void json_run(cJSON *runs, const txm_replay_table *t, size_t size, size_t
     txm_json_number(o, "seconds", txm_replay_seconds(t, c), 6);
 }
 
+/* Runs are listed by size, the smallest first, then by policy in the order in which they were asked for. */
 void txm_replay_json(const txm_replay_table *t)
 {
     char *verdict = txm_replay_verdict(t);

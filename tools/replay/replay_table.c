@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One trace played to caches of several sizes and policies: each a job of its own. */
+ * One trace played to caches of several sizes and policies: each a job of its own.
+ *
+ * First the trace is played without a bound, which tells the working set and how far sizes are worth
+ * looking at; then every pair of a size and a policy by itself, as many at a time as there are threads.
+ * Each has a cursor of its own over the same open trace, so the file is unpacked once for each of them;
+ * memory stays small however long the trace is. */
 #include "tools/replay/replay_table.h"
 
 #include <pthread.h>
@@ -12,6 +17,7 @@
 #include "core/pool.h"
 #include "tools/output/format.h"
 
+/* Shorter than the library's names, which the command line takes as well: these head the columns. */
 const char *txm_replay_policy_name(uint32_t policy)
 {
     static const char *const names[TXM_REPLAY_POLICIES] = {"tiles", "lru", "clock", "none", "opt"};
@@ -37,6 +43,8 @@ typedef struct turn {
     txm_replay_counts *out;
 } turn;
 
+/* After a cancellation the turns that are left are still called, and end at their first event. Only the
+ * first error is kept; the others mostly say the same. */
 static void play(void *arg)
 {
     const turn *t = arg;
@@ -57,7 +65,8 @@ static void play(void *arg)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* Sizes from a sixteenth of the working set to a quarter more than it. */
+/* Sizes from a sixteenth of the working set to a quarter more than it. In whole megabytes, and never the
+ * same twice: small working sets get fewer sizes. */
 static void choose_sizes(txm_replay_ask *ask, uint64_t whole)
 {
     static const unsigned eighths[] = {1, 2, 4, 8, 12, 16, 20};
@@ -70,6 +79,8 @@ static void choose_sizes(txm_replay_ask *ask, uint64_t whole)
     }
 }
 
+/* Freeing the group waits for all that was submitted, also after a submission has failed, so `turns`
+ * outlives its jobs. */
 static txm_status play_all(run *r, txm_error *err)
 {
     txm_replay_table *t = r->table;
@@ -90,6 +101,7 @@ static txm_status play_all(run *r, txm_error *err)
     return r->error.status == TXM_OK ? TXM_OK : txm_fail_as(err, &r->error);
 }
 
+/* `path` and `trace` are borrowed, and must outlive the table. On failure there is nothing to free. */
 txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const txm_replay_ask *ask,
                                  const volatile int *cancel, void (*progress)(size_t done, size_t all),
                                  txm_replay_table *out, txm_error *err)
@@ -130,11 +142,13 @@ void txm_replay_table_free(txm_replay_table *table)
     table->counts = NULL;
 }
 
+/* Both are indices into what was asked for, not bytes and not a policy's number. */
 const txm_replay_counts *txm_replay_counts_at(const txm_replay_table *t, size_t size, size_t policy)
 {
     return &t->counts[size * t->ask.policy_count + policy];
 }
 
+/* A model: tiles cost the same, and one is read at a time. */
 double txm_replay_seconds(const txm_replay_table *t, const txm_replay_counts *counts)
 {
     return (double)counts->reads * t->ask.read_seconds;
@@ -142,6 +156,7 @@ double txm_replay_seconds(const txm_replay_table *t, const txm_replay_counts *co
 
 /* ---- words ---- */
 
+/* Exact: the unit grows only while no byte is lost, so what is printed can be given back with --cache. */
 char *txm_replay_size_text(uint64_t bytes, char out[TXM_REPLAY_SIZE_TEXT])
 {
     static const char units[] = {0, 'K', 'M', 'G', 'T'};
@@ -163,6 +178,9 @@ static size_t find_policy(const txm_replay_ask *ask, uint32_t policy)
     return i;
 }
 
+/* About lru where it was played, since most caches are that; else about the first policy asked for. The
+ * knee is the smallest size that reads at most a twentieth of its tiles again. The optimum is only
+ * mentioned where it is better by five percent or more. */
 char *txm_replay_verdict(const txm_replay_table *t)
 {
     enum { FEW = 20 }; /* at most a twentieth of the tiles read again: nobody notices */

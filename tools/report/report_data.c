@@ -77,6 +77,7 @@ static txm_report_state state_of(const char *word)
     return (txm_report_state)state;
 }
 
+/* Ids that this version does not know are passed over: a newer txmill may have written the log. */
 static unsigned lint_of(const cJSON *object)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(object, "lint"), *item;
@@ -91,6 +92,7 @@ static unsigned lint_of(const cJSON *object)
     return findings;
 }
 
+/* 0 for a type that we don't know: the memory sums leave such images out. */
 static uint32_t type_bytes(const char *type)
 {
     for (int t = TXM_TYPE_U8; type && t <= TXM_TYPE_FLOAT; t++)
@@ -156,6 +158,7 @@ static txm_status take_file(adding *a, const cJSON *object, txm_error *err)
 
 /* ---- runs ------------------------------------------------------------------------------------------------------- */
 
+/* One log may hold several runs, appended one after the other; the next begins empty. */
 static txm_status end_run(adding *a, txm_error *err)
 {
     txm_report *r = a->report;
@@ -187,6 +190,7 @@ static txm_status take_summary(adding *a, const cJSON *object, txm_error *err)
     return end_run(a, err);
 }
 
+/* Objects of types that we don't know count as inputs of the run and are otherwise passed over. */
 static txm_status take(void *user, const cJSON *object, txm_error *err)
 {
     adding *a = user;
@@ -203,6 +207,8 @@ static txm_status take(void *user, const cJSON *object, txm_error *err)
     return type && !strcmp(type, "file") ? take_file(a, object, err) : TXM_OK;
 }
 
+/* Order matters: what is added later is taken for what happened later. Lines of other programs are counted,
+ * since logs of a farm are often mixed. */
 txm_status txm_report_add(txm_report *report, const char *log, txm_error *err)
 {
     adding a = {.report = report, .log = log};
@@ -239,6 +245,7 @@ void txm_report_look(txm_report *report)
     }
 }
 
+/* Strings are the names' of the report, so files and runs own nothing. */
 void txm_report_free(txm_report *report)
 {
     txm_names_free(&report->strings);

@@ -43,6 +43,7 @@ static void put_head(FILE *out, const char *title)
     fputs("</style>\n</head>\n<body>\n<main>\n", out);
 }
 
+/* UTC, because farm and reader are often in different zones. */
 static void put_header(FILE *out, const txm_report *r, const char *title)
 {
     char when[40] = "";
@@ -58,6 +59,7 @@ static void put_header(FILE *out, const txm_report *r, const char *title)
 
 /* ---- verdict ---------------------------------------------------------------------------------------------------- */
 
+/* Before everything else: a run that could not do its work says nothing about images. */
 static void put_broken(FILE *out, const txm_report_sums *s)
 {
     fputs("<p><strong>", out);
@@ -118,6 +120,8 @@ static void put_verdict(FILE *out, const txm_report_sums *s)
 
 /* ---- totals ----------------------------------------------------------------------------------------------------- */
 
+/* Ids are for scripts that look for a figure, and for tests. Texts are ours, and not escaped
+ * again. */
 static void put_card(FILE *out, const char *id, const char *name, const char *value, const char *note)
 {
     fprintf(out, "<div><dt>%s</dt><dd id=\"%s\">%s", name, id, value);
@@ -133,6 +137,8 @@ static void put_count(FILE *out, const char *id, const char *name, size_t count,
     put_card(out, id, name, text, note);
 }
 
+/* Processor time is the sum over all threads and stages, time of runs that of the clock; neither follows
+ * from the other. */
 static void put_totals(FILE *out, const txm_report_sums *s)
 {
     char bytes[TXM_FORMAT_BYTES], note[80], time[TXM_FORMAT_BYTES];
@@ -159,6 +165,7 @@ static void put_totals(FILE *out, const txm_report_sums *s)
 
 /* ---- the page --------------------------------------------------------------------------------------------------- */
 
+/* In the order of urgency: verdict, failures, figures, and what may be improved last. */
 static void put_page(FILE *out, const txm_report *r, const txm_report_sums *s, const char *title)
 {
     put_head(out, title);
@@ -181,6 +188,7 @@ static void put_page(FILE *out, const txm_report *r, const txm_report_sums *s, c
     fputs("</script>\n</body>\n</html>\n", out);
 }
 
+/* Write errors are collected by the stream and show when it is committed. */
 txm_status txm_report_page(const txm_report *report, const txm_report_sums *sums, const char *title, const char *output,
                            txm_error *err)
 {

@@ -60,6 +60,7 @@ static void add_memory(txm_report_memory *m, const txm_report_file *f)
     }
 }
 
+/* Bytes on disk count only where there is a tx file to compare the image with. */
 static void add_file(txm_report_sums *s, const txm_report_file *f)
 {
     s->images++;
@@ -103,6 +104,7 @@ static void count_broken(const txm_report *r, txm_report_sums *s)
     }
 }
 
+/* A broken run without a message whose images failed is told by its images: that is the cause. */
 txm_report_verdict txm_report_verdict_of(const txm_report_sums *s)
 {
     size_t failed = s->states[TXM_REPORT_FAILED], waiting = s->states[TXM_REPORT_WOULD_CREATE];
@@ -121,6 +123,8 @@ const char *txm_report_verdict_name(txm_report_verdict verdict)
     return names[verdict];
 }
 
+/* Shards make sense only if all complete runs were divided into equally many; otherwise the log mixes jobs
+ * and nothing can be missing. Numbers come from a file, so there is a bound on what is walked. */
 static txm_status sum_runs(const txm_report *r, txm_report_sums *s, txm_error *err)
 {
     enum { MOST_SHARDS = 100000 };
@@ -148,6 +152,7 @@ static txm_status sum_runs(const txm_report *r, txm_report_sums *s, txm_error *e
     return exhausted ? txm_no_memory(err, NULL) : TXM_OK;
 }
 
+/* Failures are dropped before anything is counted, so no figure has to be taken back. */
 txm_status txm_report_sum(txm_report *report, txm_report_sums *sums, txm_error *err)
 {
     txm_names done = {0};

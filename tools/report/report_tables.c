@@ -15,6 +15,7 @@
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
 
+/* Sections are found by their ids, in links to the page as well. */
 static void begin(FILE *out, const char *id, const char *title)
 {
     fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n", id, title);
@@ -37,11 +38,13 @@ static void begin_table(FILE *out, bool sortable, const char *names)
     fputs("</tr></thead>\n<tbody>\n", out);
 }
 
+/* For tables without a foot; that of the disk ends its body itself. */
 static void end_table(FILE *out)
 {
     fputs("</tbody></table></div>\n", out);
 }
 
+/* Paths may break anywhere, by the style, so that long ones don't push the figures out of sight. */
 static void put_path(FILE *out, const char *path)
 {
     fputs("<td class=\"path\">", out);
@@ -56,6 +59,7 @@ static void put_word(FILE *out, const char *word)
     fputs("</td>", out);
 }
 
+/* data-v is what the script sorts by: the number, whatever is shown. */
 static void put_count(FILE *out, uint64_t count)
 {
     fprintf(out, "<td class=\"n\" data-v=\"%" PRIu64 "\">%" PRIu64 "</td>", count, count);
@@ -73,6 +77,7 @@ static void put_seconds(FILE *out, double seconds)
     fprintf(out, "<td class=\"n\" data-v=\"%.6g\">%s</td>", seconds, txm_format_seconds(seconds, text));
 }
 
+/* 0 where there is no whole, as before the first byte. */
 static double share(double part, double whole)
 {
     return whole > 0 ? part / whole : 0;
@@ -88,6 +93,7 @@ static void put_bar(FILE *out, double part, const char *label)
             label, percent);
 }
 
+/* A table that was cut must say so. */
 static void put_left_out(FILE *out, size_t count)
 {
     if (count)
@@ -96,6 +102,8 @@ static void put_left_out(FILE *out, size_t count)
 
 /* ---- failures --------------------------------------------------------------------------------------------------- */
 
+/* The message is the program's own, with file, cause and next step; the page adds whether a retry is worth
+ * it. */
 static void put_failure(FILE *out, const txm_report_file *f)
 {
     fputs("<tr>", out);
@@ -107,6 +115,7 @@ static void put_failure(FILE *out, const txm_report_file *f)
     fputs("</tr>\n", out);
 }
 
+/* Two walks over the files in place of a sort: the order of the logs is kept within each kind. */
 void txm_report_failures(FILE *out, const txm_report *report, const txm_report_sums *sums)
 {
     size_t failed = sums->states[TXM_REPORT_FAILED], shown = 0;
@@ -131,6 +140,7 @@ void txm_report_failures(FILE *out, const txm_report *report, const txm_report_s
 
 /* ---- runs and shards -------------------------------------------------------------------------------------------- */
 
+/* Twelve digits of the list's key are enough to see that two runs differ. */
 static void put_run(FILE *out, const txm_report_run *run)
 {
     fputs("<tr>", out);
@@ -160,6 +170,7 @@ static void put_run(FILE *out, const txm_report_run *run)
     fputs("</td></tr>\n", out);
 }
 
+/* A single complete run is not worth a table. */
 void txm_report_runs(FILE *out, const txm_report *report, const txm_report_sums *sums)
 {
     if (report->run_count < 2 && !sums->incomplete && !sums->shards)
@@ -185,6 +196,8 @@ typedef struct kind {
 /* 4 types of 1 to 4 channels, and what a log calls otherwise. */
 enum { MOST_KINDS = 17 };
 
+/* Linear search: there are seventeen kinds at most. Images whose pixels the log does not tell are "other",
+ * whatever they are. */
 static size_t sort_out(const txm_report *report, kind kinds[MOST_KINDS])
 {
     size_t count = 0;
@@ -208,6 +221,8 @@ static size_t sort_out(const txm_report *report, kind kinds[MOST_KINDS])
     return count;
 }
 
+/* The ratio is tx bytes over image bytes; above 1 is usual for JPEG, whose pixels are stored without loss
+ * here. */
 static void put_kind(FILE *out, const char *name, const char *channels, const kind *k, uint64_t most)
 {
     char label[64];
@@ -244,6 +259,7 @@ void txm_report_disk(FILE *out, const txm_report *report, const txm_report_sums 
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
+/* data-bytes and data-full let the script scale the row by the share of tiles that a picture sees. */
 static void put_level(FILE *out, const txm_report_memory *m, uint32_t level)
 {
     char size[TXM_FORMAT_BYTES], label[64];
@@ -260,6 +276,7 @@ static void put_level(FILE *out, const txm_report_memory *m, uint32_t level)
     fputs("</tr>\n", out);
 }
 
+/* The slider is hidden until the script shows it: without scripts it would do nothing. */
 void txm_report_memory_section(FILE *out, const txm_report_sums *sums)
 {
     enum { LEVELS = 6 };
@@ -288,6 +305,7 @@ void txm_report_memory_section(FILE *out, const txm_report_sums *sums)
 
 /* ---- time ------------------------------------------------------------------------------------------------------- */
 
+/* Texts are in the order of txm_stage_names. */
 void txm_report_times(FILE *out, const txm_report_sums *sums)
 {
     static const char *const texts[TXM_STAGES] = {"reading and decoding",
@@ -317,6 +335,7 @@ void txm_report_times(FILE *out, const txm_report_sums *sums)
     end(out);
 }
 
+/* Equal times by name, so that the page does not change from one run of the report to the next. */
 static int compare_time(const void *pa, const void *pb)
 {
     const txm_report_file *a = *(const txm_report_file *const *)pa, *b = *(const txm_report_file *const *)pb;
@@ -346,6 +365,7 @@ static size_t find_slowest(const txm_report *report, const txm_report_file *slow
     return count;
 }
 
+/* Images that were made only; the rest took no time worth telling. */
 void txm_report_slowest(FILE *out, const txm_report *report)
 {
     const txm_report_file *slowest[TXM_REPORT_SLOWEST];
@@ -374,6 +394,7 @@ void txm_report_slowest(FILE *out, const txm_report *report)
 
 /* ---- lint ------------------------------------------------------------------------------------------------------- */
 
+/* Open where the list is short, folded where it would push the next one out of sight. */
 static void put_finding(FILE *out, const txm_report *report, unsigned bit, size_t count)
 {
     size_t shown = 0;
@@ -395,6 +416,7 @@ static void put_finding(FILE *out, const txm_report *report, unsigned bit, size_
     fputs("</details>\n", out);
 }
 
+/* In the order of the bits, which is that of the manual. */
 void txm_report_lint(FILE *out, const txm_report *report, const txm_report_sums *sums)
 {
     size_t all = 0;

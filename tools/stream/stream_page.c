@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The page of a render: its picture, its heat maps, and what each texture cost. One file, no scripts. */
+ * The page of a render: its picture, its heat maps, and what each texture cost. One file, no scripts.
+ *
+ * For looking at a render beside its figures, on a machine that may have no network: pictures are inside as
+ * PNG, the style is named by its digest in the security policy, and there is no script to allow. Numbers
+ * come from the render room as they are; the plot of other caches is that of `txmill replay`. Everything is
+ * written to memory first and published whole, so a failing encoder leaves no page. */
 #include <limits.h>
 #include <math.h>
 #include <openssl/evp.h>
@@ -23,6 +28,7 @@ static const char style[] =
     "th:first-child,td:first-child{text-align:left;word-break:break-all}"
     "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th,td{border-color:#444}figcaption{color:#999}}";
 
+/* OpenSSL counts in int, and makes four characters of three bytes plus a zero at the end. */
 static txm_status write_base64(FILE *out, const void *data, size_t bytes, txm_error *err)
 {
     unsigned char *text = bytes < INT_MAX / 2 ? malloc(bytes / 3 * 4 + 5) : NULL;
@@ -34,7 +40,7 @@ static txm_status write_base64(FILE *out, const void *data, size_t bytes, txm_er
     return TXM_OK;
 }
 
-/* Linear colours as a picture that a browser shows. */
+/* Linear colours as a picture that a browser shows. The name only chooses the format; no file is written. */
 static txm_status write_figure(FILE *out, const float *rgb, uint32_t width, uint32_t height, const char *caption,
                                txm_error *err)
 {
@@ -58,6 +64,8 @@ static txm_status write_figure(FILE *out, const float *rgb, uint32_t width, uint
     return status;
 }
 
+/* Each map is scaled by itself, to its own largest value, which the caption therefore names: two pages
+ * compare by it only. */
 static txm_status write_map(FILE *out, const float *map, const txm_render_picture *p, const char *what, txm_error *err)
 {
     float most, *colors = txm_heat_colors(map, (size_t)p->width * p->height, &most);
@@ -70,6 +78,8 @@ static txm_status write_map(FILE *out, const float *map, const txm_render_pictur
     return status;
 }
 
+/* Both cells are escaped, though only texts of ours come here: a row must not be the place where that is
+ * forgotten. */
 static void write_row(FILE *out, const char *name, const char *value)
 {
     fputs("<tr><td>", out);
@@ -79,6 +89,8 @@ static void write_row(FILE *out, const char *name, const char *value)
     fputs("</td></tr>\n", out);
 }
 
+/* What a person asks first: how large, how long, how much of that was waiting, and whether the cache read
+ * tiles twice. */
 static void write_summary(FILE *out, const txm_render_options *o, const txm_render_picture *p)
 {
     char text[160], a[TXM_FORMAT_BYTES];
@@ -97,6 +109,8 @@ static void write_summary(FILE *out, const txm_render_options *o, const txm_rend
     fputs("</table>\n", out);
 }
 
+/* All images, in the scene's order, unlike the text, which shows the largest: a page can be searched. Sizes
+ * are those of the tiles used and of the whole texture with all levels. */
 static void write_images(FILE *out, const txm_render_picture *p)
 {
     char used[TXM_FORMAT_BYTES], all[TXM_FORMAT_BYTES];
@@ -115,7 +129,8 @@ static void write_images(FILE *out, const txm_render_picture *p)
     fputs("</table>\n", out);
 }
 
-/* What caches of other sizes and policies would have read. */
+/* What caches of other sizes and policies would have read. The plot takes its colours from the page, as it
+ * is no file of its own. */
 static void write_replay(FILE *out, const txm_replay_table *replay)
 {
     char *verdict = txm_replay_verdict(replay);
@@ -127,6 +142,8 @@ static void write_replay(FILE *out, const txm_replay_table *replay)
     free(verdict);
 }
 
+/* After a failure the rest is written all the same: the caller throws the text away, and the code stays
+ * straight. */
 static txm_status write_page(FILE *out, const char *scene, const txm_render_options *o, const txm_render_picture *p,
                              const txm_replay_table *replay, txm_error *err)
 {
@@ -155,6 +172,7 @@ static txm_status write_page(FILE *out, const char *scene, const txm_render_opti
     return status;
 }
 
+/* A memory stream fails by fclose at the latest, so that is where memory is found to be short. */
 txm_status txm_stream_page(const char *path, const char *scene, const txm_render_options *options,
                            const txm_render_picture *picture, const txm_replay_table *replay, txm_error *err)
 {

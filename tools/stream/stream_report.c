@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a render took, or will take: as text and as JSON. */
+ * What a render took, or will take: as text and as JSON.
+ *
+ * Two audiences: a person in a terminal, who gets the totals and the twenty images that take most; and
+ * scripts, which get every image and level. Sizes are bytes, times seconds, shares percent; `used` counts
+ * each tile once, however often it was read. The colours of heat maps are here as well, since pictures and
+ * page share them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +21,8 @@
 
 /* ---- heat ---- */
 
+/* Linear RGB, between five stops whose brightness rises, so that a print in grey still shows the order.
+ * Negative values mean that there is nothing to show and stay black. */
 float *txm_heat_colors(const float *map, size_t count, float *most)
 {
     /* From dark blue over red and yellow to white; below 0 is black. */
@@ -33,6 +40,7 @@ float *txm_heat_colors(const float *map, size_t count, float *most)
     return colors;
 }
 
+/* The curve of IEC 61966-2-1, rounded to the nearest code. NaN becomes white: fminf prefers a number. */
 uint8_t *txm_srgb_codes(const float *linear, size_t count)
 {
     uint8_t *codes = txm_calloc(count, 1);
@@ -46,6 +54,7 @@ uint8_t *txm_srgb_codes(const float *linear, size_t count)
 
 /* ---- text ---- */
 
+/* 0 of 0 is 0 percent: a scene without textures uses none of them. */
 static double percent(uint64_t part, uint64_t of)
 {
     return of ? 100.0 * (double)part / (double)of : 0.0;
@@ -53,7 +62,8 @@ static double percent(uint64_t part, uint64_t of)
 
 enum { SHOWN_IMAGES = 20 };
 
-/* Those images that take most memory, most first. Returns how many. */
+/* Those images that take most memory, most first. Returns how many. By insertion into a short list, since a
+ * scene may have thousands; equal ones keep the scene's order. */
 static size_t largest(const txm_render_image_use *uses, size_t count, const txm_render_image_use *order[SHOWN_IMAGES])
 {
     size_t n = 0;
@@ -68,6 +78,7 @@ static size_t largest(const txm_render_image_use *uses, size_t count, const txm_
     return n;
 }
 
+/* Three levels at most, the finest that are used, fit their column; of a long name the end is shown. */
 static void print_images(const txm_render_image_use *uses, size_t count)
 {
     char used[TXM_FORMAT_BYTES], all[TXM_FORMAT_BYTES];
@@ -93,6 +104,8 @@ static void print_images(const txm_render_image_use *uses, size_t count)
         printf("... and %zu more; --json lists all\n", count - shown);
 }
 
+/* Lines that mean nothing for an engine are left out: only a wave is relaunched, and the reference has no
+ * cache to fill. */
 void txm_stream_print_picture(const char *scene, const txm_render_options *o, const txm_render_picture *p)
 {
     char a[TXM_FORMAT_BYTES], b[TXM_FORMAT_BYTES];
@@ -122,6 +135,9 @@ void txm_stream_print_picture(const char *scene, const txm_render_options *o, co
     print_images(p->images, p->image_count);
 }
 
+/* The answer is in the first two lines; the tables answer what a smaller render tile or a lower resolution
+ * would save. "At once" is what must be in memory at the same time, "loaded" what is read in all, with what
+ * is read again. */
 void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
 {
     char peak[TXM_FORMAT_BYTES], loaded[TXM_FORMAT_BYTES], text[TXM_FORMAT_BYTES];
@@ -146,6 +162,8 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
     print_images(b->images, b->image_count);
 }
 
+/* Tabs, and one line that begins with #: what cut and awk take. Images are named without their folders;
+ * only UDIM sets have parts other than 0. */
 txm_status txm_stream_tiles(const char *path, const txm_render_budget *b, txm_error *err)
 {
     txm_bytes text = {0};
@@ -160,6 +178,7 @@ txm_status txm_stream_tiles(const char *path, const txm_render_budget *b, txm_er
 
 /* ---- JSON ---- */
 
+/* Levels are listed from the finest, so a level's index is its number. */
 static void json_images(cJSON *object, const txm_render_image_use *uses, size_t count)
 {
     cJSON *images = txm_json_array(object, "images");
@@ -179,6 +198,7 @@ static void json_images(cJSON *object, const txm_render_image_use *uses, size_t 
     }
 }
 
+/* What a render and a budget have in common; `action` tells them apart, as they share a schema. */
 static cJSON *new_object(const char *action, const char *scene, uint32_t width, uint32_t height, uint32_t samples)
 {
     cJSON *o = txm_json_new("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
@@ -190,6 +210,8 @@ static cJSON *new_object(const char *action, const char *scene, uint32_t width, 
     return o;
 }
 
+/* The cache's own report is JSON already and is taken in whole, under "cache"; the three figures before it
+ * are for scripts that look no further. */
 void txm_stream_json_picture(const char *scene, const txm_render_options *options, const txm_render_picture *p)
 {
     const struct {
@@ -221,6 +243,7 @@ void txm_stream_json_picture(const char *scene, const txm_render_options *option
     txm_json_emit(o);
 }
 
+/* A render tile of 0 px is the whole picture without tiles. */
 void txm_stream_json_budget(const char *scene, const txm_render_budget *b)
 {
     cJSON *o = new_object("budget", scene, b->width, b->height, b->samples);

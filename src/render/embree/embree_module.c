@@ -24,6 +24,7 @@
 
 typedef enum shape_kind { INSTANCE, QUAD, SPHERE } shape_kind;
 
+/* What an object is, by its number; instances need nothing of it but the number. In world space. */
 typedef struct shape {
     shape_kind kind;
     float corner[3], u[3], v[3], normal[3]; /* of a quad */
@@ -60,7 +61,8 @@ static bool ok(txm_geometry *g)
 }
 
 /* Robust scenes: rays that run along the edge between two triangles must hit one of them, or single pixels
- * would differ from machine to machine. */
+ * would differ from machine to machine. `threads` bounds Embree's own pool, which builds the tree; rays are
+ * traced in the caller's threads. NULL: no memory, or no device. */
 static txm_geometry *geometry_new(unsigned threads)
 {
     char config[64];
@@ -99,12 +101,13 @@ static void geometry_free(txm_geometry *g)
     free(g);
 }
 
+/* Only after a failure. Valid as long as the geometry. */
 static const char *geometry_message(const txm_geometry *g)
 {
     return *g->message ? g->message : "out of memory";
 }
 
-/* The library's own helpers are not linked here. */
+/* The library's own helpers are not linked here. Room for one more item. */
 static bool grow(void **items, size_t *capacity, size_t count, size_t bytes)
 {
     if (count < *capacity)
@@ -120,8 +123,9 @@ static bool grow(void **items, size_t *capacity, size_t count, size_t bytes)
 
 /* ---- triangles ---- */
 
-/* Every mesh is a scene of its own, to be instanced any number of times. A mesh without triangles stays empty,
- * and is instanced like the others: the numbers of objects must not shift. */
+/* Every mesh is a scene of its own, to be instanced any number of times. A mesh without triangles stays
+ * empty, and is instanced like the others: the numbers of objects must not shift. Indices were checked when
+ * the mesh was read; Embree does not check them. */
 static int geometry_add_mesh(txm_geometry *g, const float *positions, size_t vertices, const uint32_t *corners,
                              size_t triangles)
 {
@@ -149,11 +153,13 @@ static int geometry_add_mesh(txm_geometry *g, const float *positions, size_t ver
 
 /* ---- parallelograms and spheres ---- */
 
+/* In float and in this order: the build forbids contraction, so that every machine finds the same hits. */
 static float dot(const float *a, const float *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+/* `out` may be neither of the two. */
 static void cross(const float *a, const float *b, float *out)
 {
     out[0] = a[1] * b[2] - a[2] * b[1];
@@ -161,8 +167,9 @@ static void cross(const float *a, const float *b, float *out)
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* The parameters come from areas, by cross products against the normal, which holds for parallelograms of any
- * angle. */
+/* The parameters come from areas, by cross products against the normal, which holds for parallelograms of
+ * any angle. Both sides are hit. The normal is not of length 1: its square is the area's, by which the
+ * parameters are divided. */
 static bool hit_quad(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
 {
     const float d[3] = {ray->dir_x, ray->dir_y, ray->dir_z};
@@ -182,7 +189,9 @@ static bool hit_quad(const shape *s, const struct RTCRay *ray, float *t, float *
     return *u >= 0.0f && *u <= 1.0f && *v >= 0.0f && *v <= 1.0f;
 }
 
-/* In double: the difference of squares of a large sphere far away has no digits left in float. */
+/* In double: the difference of squares of a large sphere far away has no digits left in float. Longitude
+ * from -x round to -x and latitude from the south pole, each from 0 to 1; z is up. A ray from inside hits
+ * the far side. */
 static bool hit_sphere(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
 {
     const double d[3] = {(double)ray->dir_x, (double)ray->dir_y, (double)ray->dir_z};
@@ -213,7 +222,8 @@ static bool hit_shape(const shape *s, const struct RTCRay *ray, float *t, float 
     return s->kind == QUAD ? hit_quad(s, ray, t, u, v) : hit_sphere(s, ray, t, u, v);
 }
 
-/* Embree calls this with one ray at a time; `valid` says whether that one is still wanted. */
+/* Embree calls this with one ray at a time; `valid` says whether that one is still wanted. The far end
+ * moves to the hit, which is how Embree knows that nothing beyond matters. */
 static void intersect_shape(const struct RTCIntersectFunctionNArguments *args)
 {
     struct RTCRayHit *r = (struct RTCRayHit *)args->rayhit;
@@ -237,6 +247,7 @@ static void occlude_shape(const struct RTCOccludedFunctionNArguments *args)
         ray->tfar = -INFINITY;
 }
 
+/* In world space. A box that is too small loses hits silently; one that is too large only costs time. */
 static void bound_shape(const struct RTCBoundsFunctionArguments *args)
 {
     const shape *s = args->geometryUserPtr;
@@ -261,6 +272,7 @@ static void bound_shape(const struct RTCBoundsFunctionArguments *args)
 
 /* ---- objects ---- */
 
+/* Counted at once, so that it is freed with the geometry whatever happens next. NULL: no memory. */
 static shape *new_shape(txm_geometry *g, shape_kind kind)
 {
     shape *s = grow((void **)&g->shapes, &g->shape_capacity, g->shape_count, sizeof *g->shapes) ? calloc(1, sizeof *s)
@@ -281,6 +293,7 @@ static bool attach(txm_geometry *g, RTCGeometry geometry)
     return ok(g);
 }
 
+/* Rows of a matrix for column vectors, the translation last in each, as Embree's row-major format has them. */
 static bool geometry_add_instance(txm_geometry *g, int mesh, const float to_world[12])
 {
     if (!new_shape(g, INSTANCE))
@@ -291,7 +304,8 @@ static bool geometry_add_instance(txm_geometry *g, int mesh, const float to_worl
     return attach(g, instance);
 }
 
-/* One primitive each: there are few of them, and each has its own material. */
+/* One primitive each: there are few of them, and each has its own material. Embree keeps the shape's
+ * address, which therefore must not move. */
 static bool add_user(txm_geometry *g, shape *s)
 {
     RTCGeometry user = rtcNewGeometry(g->device, RTC_GEOMETRY_TYPE_USER);
@@ -303,6 +317,7 @@ static bool add_user(txm_geometry *g, shape *s)
     return attach(g, user);
 }
 
+/* The normal is computed here once; the scene's reader has seen to it that it is not 0. */
 static bool geometry_add_quad(txm_geometry *g, const float corner[3], const float u[3], const float v[3])
 {
     shape *s = new_shape(g, QUAD);
@@ -325,6 +340,7 @@ static bool geometry_add_sphere(txm_geometry *g, const float center[3], float ra
     return add_user(g, s);
 }
 
+/* Builds the tree over all objects. From here on the scene is only read, from any thread. */
 static bool geometry_commit(txm_geometry *g)
 {
     rtcCommitScene(g->scene);
@@ -333,6 +349,8 @@ static bool geometry_commit(txm_geometry *g)
 
 /* ---- rays ---- */
 
+/* Time and flags stay 0; the mask lets every object be hit. The direction need not be of length 1: t counts
+ * in its lengths. */
 static void fill_ray(struct RTCRay *out, const txm_ray *ray)
 {
     *out = (struct RTCRay){.org_x = ray->origin[0], .org_y = ray->origin[1], .org_z = ray->origin[2],
@@ -360,6 +378,7 @@ static void geometry_intersect(const txm_geometry *g, const txm_ray *ray, txm_ra
                          .object = instance ? r.hit.instID[0] : r.hit.geomID, .primitive = r.hit.primID};
 }
 
+/* Any hit between the ends, not the nearest: that is what makes shadow rays cheaper. */
 static bool geometry_occluded(const txm_geometry *g, const txm_ray *ray)
 {
     struct RTCRay r;
@@ -374,6 +393,7 @@ static bool geometry_occluded(const txm_geometry *g, const txm_ray *ray)
     return r.tfar < 0.0f;
 }
 
+/* The one symbol that is seen from outside, under the name that the loader asks for. */
 EXPORT extern const txm_geometry_table txm_geometry_table_of_embree __asm__(TXM_GEOMETRY_SYMBOL);
 const txm_geometry_table txm_geometry_table_of_embree = {
     .abi = TXM_GEOMETRY_ABI,

@@ -40,6 +40,7 @@ typedef struct hdr {
     float scale[256]; /* of each exponent */
 } hdr;
 
+/* Takes a picture at any stage, NULL included. */
 static void close_image(void *self)
 {
     hdr *h = self;
@@ -52,6 +53,7 @@ static void close_image(void *self)
     free(h);
 }
 
+/* "#?RADIANCE" or "#?RGBE": what follows is a program's name, and not to be relied on. */
 static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
 {
     (void)path;
@@ -92,7 +94,9 @@ static void take_gamma(txm_source_info *info, float gamma)
         txm_format(info->colorspace_hint, sizeof info->colorspace_hint, "Gamma%.2g", (double)rounded);
 }
 
-/* To the empty line. Lines that nobody needs are skipped; those that change pixels are refused or applied. */
+/* To the empty line. Lines that nobody needs are skipped; those that change pixels are refused or applied.
+ * EXPOSURE is not applied, as in OpenImageIO. The bound on lines keeps a file without an empty one from
+ * being read to its end. */
 static txm_status read_lines(hdr *h, txm_source_info *info, txm_error *err)
 {
     char line[LINE_BYTES];
@@ -160,6 +164,7 @@ static txm_status prepare(hdr *h, const txm_source_options *options, txm_error *
     return TXM_OK;
 }
 
+/* Float, although eight bits of mantissa would fit half: the range of exponents would not. */
 static void describe(const hdr *h, txm_source_info *info)
 {
     info->width = h->width;
@@ -171,6 +176,7 @@ static void describe(const hdr *h, txm_source_info *info)
     strcpy(info->reader, "hdr");
 }
 
+/* UNSUPPORTED hands the file on to OpenImageIO, so anything odd is refused rather than guessed at. */
 static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                              txm_error *err)
 {
@@ -291,6 +297,7 @@ static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, si
     return TXM_OK;
 }
 
+/* No state goes from row to row, so the place in the file is all. */
 static txm_status rewind_image(void *self, txm_error *err)
 {
     hdr *h = self;

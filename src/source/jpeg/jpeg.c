@@ -144,6 +144,7 @@ static void skip_input(j_decompress_ptr jpeg, long bytes)
     }
 }
 
+/* Beginning and end are open_jpeg's and close_jpeg's. */
 static void ignore(j_decompress_ptr jpeg)
 {
     (void)jpeg;
@@ -151,6 +152,7 @@ static void ignore(j_decompress_ptr jpeg)
 
 /* ---- metadata ----------------------------------------------------------------------------------------------- */
 
+/* Markers of one number are shared by several kinds of data, told apart by how they begin. */
 static bool has_prefix(const struct jpeg_marker_struct *m, const char *prefix, size_t bytes)
 {
     return m->data_length >= bytes && memcmp(m->data, prefix, bytes) == 0;
@@ -204,12 +206,14 @@ static bool read_meta(const jpeg_source *s, txm_source_info *info)
 
 /* ---- the reader --------------------------------------------------------------------------------------------- */
 
+/* The start of the image and the first byte of any marker. */
 static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
 {
     (void)path;
     return head_bytes >= 3 && head[0] == 0xff && head[1] == 0xd8 && head[2] == 0xff;
 }
 
+/* After a long jump as well: libjpeg's own memory goes with its object. */
 static void close_jpeg(void *self)
 {
     jpeg_source *s = self;
@@ -283,6 +287,8 @@ static txm_status check(jpeg_source *s, const txm_source_options *options, txm_e
     return TXM_OK;
 }
 
+/* CMYK is delivered as RGB. The profile of the file is not looked at: colours are what the user or the
+ * rules say. */
 static txm_status describe(const jpeg_source *s, txm_source_info *info, txm_error *err)
 {
     info->width = s->jpeg.output_width;
@@ -313,6 +319,8 @@ static void prepare(jpeg_source *s)
     s->input.term_source = ignore;
 }
 
+/* Only the header is decoded. Rows of CMYK need room of their own, as libjpeg delivers four channels where
+ * three go out. */
 static txm_status open_jpeg(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                             txm_error *err)
 {
@@ -366,6 +374,8 @@ static void cmyk_to_rgb(const uint8_t *cmyk, uint32_t pixels, uint8_t *rgb)
             rgb[c] = (uint8_t)((cmyk[c] * cmyk[3] + 127) / 255);
 }
 
+/* Leaves by a long jump on a failure, so nothing here may own memory. A progressive file is read whole by
+ * jpeg_start_decompress. */
 static void decode_rows(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stride_bytes)
 {
     if (!s->started) {
@@ -396,6 +406,8 @@ static bool decode(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stride_by
     return true;
 }
 
+/* Once something has failed every further call fails the same way: libjpeg's state is not to be used again
+ * before a rewind. */
 static txm_status read_jpeg(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     jpeg_source *s = self;

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The direct reader of PGM and PPM, plain and binary. OpenImageIO before version 2.5 makes 16-bit samples one too small
- * here and there. */
+ * here and there.
+ *
+ * In: P2, P3, P5 and P6, of any peak from 1 to 65535. Out: 8- or 16-bit samples stretched to the whole
+ * range of their type, rows from the top. Left to OpenImageIO: bitmaps and PAM. The header is read
+ * through the same buffer as the pixels, so a file that is growing or cut short is noticed wherever it
+ * ends. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +26,7 @@ typedef struct pnm_source {
     uint64_t pixels_at; /* bytes from the start of the file */
 } pnm_source;
 
+/* Takes what open_pnm had come to when it failed, NULL included. */
 static void close_pnm(void *self)
 {
     pnm_source *s = self;
@@ -40,13 +46,14 @@ static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
            (isspace(head[2]) || head[2] == '#');
 }
 
-/* The next byte, -1 at the end. */
+/* The next byte, -1 at the end. Also where reading failed: file.sys_errno tells the two apart. */
 static int peek(pnm_source *s)
 {
     return txm_raster_file_fill(&s->file) ? s->file.buffer[s->file.pos] : -1;
 }
 
-/* The next decimal number, after white space and comments; capped far above what any may be. */
+/* The next decimal number, after white space and comments; capped far above what any may be. A comment runs
+ * to the end of its line, and may stand between any two numbers. */
 static bool next_number(pnm_source *s, uint32_t *out)
 {
     int c = peek(s);
@@ -66,7 +73,8 @@ static bool next_number(pnm_source *s, uint32_t *out)
     return true;
 }
 
-/* One white space follows the header, then pixels begin, which may look like a comment. */
+/* One white space follows the header, then pixels begin, which may look like a comment. Damaged headers are
+ * not told apart: describe says what it can. */
 static bool read_header(pnm_source *s)
 {
     char kind[2];
@@ -80,7 +88,8 @@ static bool read_header(pnm_source *s)
     return true;
 }
 
-/* A peak that is not 255 or 65535 means that samples are stretched. */
+/* A peak that is not 255 or 65535 means that samples are stretched. Rec709 is what the specification says
+ * samples are encoded by, and what OpenImageIO reports. */
 static txm_status describe(pnm_source *s, txm_source_info *info, txm_error *err)
 {
     bool whole = read_header(s);
@@ -104,6 +113,7 @@ static txm_status describe(pnm_source *s, txm_source_info *info, txm_error *err)
     return TXM_OK;
 }
 
+/* Needs no memory beyond the buffer, so max_memory_bytes does not matter. */
 static txm_status open_pnm(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                            txm_error *err)
 {
@@ -124,7 +134,8 @@ static txm_status open_pnm(const char *path, const txm_source_options *options, 
     return status;
 }
 
-/* A row as the file has it, to the start of a row of `bytes` bytes per sample. */
+/* A row as the file has it, to the start of a row of `bytes` bytes per sample. Numbers above the peak are
+ * taken for the peak. Two bytes are big-endian here as in binary files, so that stretch sees one kind. */
 static bool read_samples(pnm_source *s, uint8_t *row, size_t samples, size_t bytes)
 {
     if (!s->plain)
@@ -141,7 +152,8 @@ static bool read_samples(pnm_source *s, uint8_t *row, size_t samples, size_t byt
     return true;
 }
 
-/* Stretches samples, those of two bytes big-endian, to the whole range of their type. */
+/* Stretches samples, those of two bytes big-endian, to the whole range of their type. Rounded down. 32 bits
+ * hold the product: 65535 times 65535 is the largest. */
 static void stretch(const pnm_source *s, uint8_t *row, size_t samples)
 {
     if (s->peak <= 255) {
@@ -175,6 +187,7 @@ static txm_status read_pnm(void *self, uint32_t y, uint32_t rows, void *dst, siz
     return TXM_OK;
 }
 
+/* Seeking cannot fail here; the read after it can. */
 static txm_status rewind_pnm(void *self, txm_error *err)
 {
     pnm_source *s = self;

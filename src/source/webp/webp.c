@@ -2,7 +2,11 @@
  *
  * The direct reader of WebP, decoded by libwebp: the first picture of the file, on its canvas.
  *
- * Alpha comes as it is in the file, not associated, which OpenImageIO does from version 2.5 on only. */
+ * Alpha comes as it is in the file, not associated, which OpenImageIO does from version 2.5 on only.
+ *
+ * In: lossy, lossless and animated files. Out: 8-bit RGB or RGBA, rows from the top, the size of the
+ * canvas. What costs memory is known before it is taken: the file when it is opened, the picture when its
+ * first row is asked for, so that looking at headers is cheap. From then on rewinding costs nothing. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,20 +51,22 @@ static void close_webp(void *self)
     free(s);
 }
 
+/* RIFF is the container of WAV and AVI as well; the name of the form is what counts. */
 static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
 {
     (void)path;
     return head_bytes >= 16 && memcmp(head, "RIFF", 4) == 0 && memcmp(head + 8, "WEBP", 4) == 0;
 }
 
-/* The whole picture is decoded at once: libwebp has no rows for pictures on a canvas. */
+/* Both figures in MiB. The whole picture is decoded at once: libwebp has no rows for pictures on a canvas. */
 static txm_status too_large(const webp_source *s, double need, uint64_t limit, txm_error *err)
 {
     return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: decoding it needs %.0f MiB, the limit is %.0f MiB", s->path,
                     need / 1048576, (double)limit / 1048576);
 }
 
-/* Read whole, as the demuxer wants it. */
+/* Read whole, as the demuxer wants it. Its size is looked at before it is opened, and a file that shrinks
+ * in between is reported as changed, not as damaged. */
 static txm_status load(webp_source *s, uint64_t limit, txm_error *err)
 {
     struct stat st;
@@ -83,7 +89,7 @@ static txm_status load(webp_source *s, uint64_t limit, txm_error *err)
     return status;
 }
 
-/* Exif with or without the prefix that JPEG has. */
+/* Exif with or without the prefix that JPEG has. XMP and colour profiles are left alone. False: no memory. */
 static bool read_meta(const webp_source *s, txm_source_info *info)
 {
     static const uint8_t prefix[6] = "Exif\0";
@@ -102,7 +108,8 @@ static bool read_meta(const webp_source *s, txm_source_info *info)
     return ok;
 }
 
-/* The canvas, not the first frame, is the size of the image. */
+/* The canvas, not the first frame, is the size of the image. Whether there is alpha is said by a flag of
+ * the file, not by its pixels, so an opaque picture may have four channels. */
 static txm_status describe(webp_source *s, const txm_source_options *options, txm_source_info *info, txm_error *err)
 {
     const WebPData data = {s->file, s->file_bytes};
@@ -134,6 +141,7 @@ static txm_status describe(webp_source *s, const txm_source_options *options, tx
     return read_meta(s, info) ? TXM_OK : txm_no_memory(err, s->path);
 }
 
+/* close_webp takes a source at any stage, so every failure ends in it. */
 static txm_status open_webp(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                             txm_error *err)
 {
@@ -152,7 +160,8 @@ static txm_status open_webp(const char *path, const txm_source_options *options,
     return status;
 }
 
-/* An animation's first picture may be smaller than the canvas, which is transparent or black around it. */
+/* An animation's first picture may be smaller than the canvas, which is transparent or black around it.
+ * Decoded to its place on the canvas without a copy; the file says where that is, so it is checked first. */
 static VP8StatusCode decode_frame(webp_source *s, const WebPIterator *frame)
 {
     size_t stride = (size_t)s->width * s->channels;
@@ -172,7 +181,9 @@ static VP8StatusCode decode_frame(webp_source *s, const WebPIterator *frame)
     return code;
 }
 
-/* What the first frame does not cover is transparent. */
+/* What the first frame does not cover is transparent. After a failure it may be called again: the file is
+ * still there. libwebp reports a lack of memory in some places as damage, which is why errno is asked as
+ * well. */
 static txm_status decode(webp_source *s, txm_error *err)
 {
     WebPIterator frame;
@@ -208,6 +219,7 @@ static txm_status read_webp(void *self, uint32_t y, uint32_t rows, void *dst, si
     return status;
 }
 
+/* All rows are in memory, or will be. */
 static txm_status rewind_webp(void *self, txm_error *err)
 {
     (void)self, (void)err;

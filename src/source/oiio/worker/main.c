@@ -3,9 +3,16 @@
  * txmill-oiio-worker: loads the OpenImageIO module and serves one image after the other over descriptor 3
  * (source/oiio/worker.h). Started by libtxmill, never by people.
  *
- * What a decoder may do here is limited by the system: computing time per request, memory per image, no file may be
- * written. An encoder may write to a file that only memory holds.
- */
+ * What a decoder may do here is limited by the system: computing time per request, memory per image, no
+ * file may be written. An encoder may write to a file that only memory holds.
+ *
+ * The loop at the end is the whole life of the process: a request, an answer, the next request. At most one
+ * image is open. Requests come from our own library and are trusted to be well-formed, images are not; so
+ * what can't be right in a request ends the process instead of being answered. A failure in an image is
+ * answered with a message; whether the worker serves on is for the asking side to decide.
+ *
+ * Nothing is printed, and no signal handler is installed: a crash is the answer that the asking side is
+ * prepared for. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -26,10 +33,13 @@
 /* Room for a decoder's own tables beyond the pixels that the memory bound counts. */
 enum { SLACK_BYTES = 512 << 20, MAX_PATH_BYTES = 1 << 16 };
 
+/* Of the module; NULL while it could not be loaded, which is said when something is asked for, not at the
+ * start. */
 static const txm_reader_ops *decoder;
 static const txm_encoder_ops *encoder;
 static char no_decoder[512] = "out of memory"; /* why there is none */
 
+/* The image that is open. `rows` is kept from request to request, as large as the largest so far. */
 static struct {
     void *self; /* NULL: no image is open */
     txm_source_info info;
@@ -39,7 +49,8 @@ static struct {
 
 /* ---- limits ---- */
 
-/* Soft limits, so that they can be raised again for the next image. */
+/* Soft limits, so that they can be raised again for the next image. A limit that cannot be set is no reason
+ * to refuse the image; hard limits of the user stay in force. */
 static void limit(__rlimit_resource_t resource, rlim_t soft)
 {
     struct rlimit r;
@@ -49,7 +60,8 @@ static void limit(__rlimit_resource_t resource, rlim_t soft)
     }
 }
 
-/* Counted from now: the process has served other images. */
+/* Counted from now: the process has served other images. RLIMIT_CPU counts whole seconds; one more makes up
+ * for the part that was cut off. Beyond it the kernel sends SIGXCPU. */
 static void limit_time(uint32_t seconds)
 {
     struct rusage used;
@@ -57,7 +69,8 @@ static void limit_time(uint32_t seconds)
         limit(RLIMIT_CPU, (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + seconds + 1);
 }
 
-/* Address space: what is mapped now and what the image may need, at most all the machine has. */
+/* Address space: what is mapped now and what the image may need, at most all the machine has. 0 asks for no
+ * bound of its own. Raised or lowered for every image, since libraries keep what the one before has mapped. */
 static void limit_memory(uint64_t max_memory_bytes)
 {
 #ifndef __SANITIZE_ADDRESS__ /* whose shadow memory is larger than any limit */
@@ -78,7 +91,9 @@ static void limit_memory(uint64_t max_memory_bytes)
 
 /* ---- the module ---- */
 
-/* The handle is kept for good: the libraries it brings do not survive being unloaded. */
+/* The handle is kept for good: the libraries it brings do not survive being unloaded. RTLD_LOCAL keeps its
+ * symbols from being taken for others'. The sizes are compared because structures cross this border as they
+ * are. */
 static void load_decoder(void)
 {
     char *looked_in = NULL, *path = txm_plugin_path(MODULE_FILE, &looked_in);
@@ -125,6 +140,7 @@ static size_t moved(ssize_t n)
     return (size_t)n;
 }
 
+/* Returns with all bytes or not at all. */
 static void receive(void *dst, size_t bytes)
 {
     for (size_t done = 0; done < bytes;)
@@ -137,6 +153,7 @@ static void send_bytes(const void *data, size_t bytes)
         done += moved(write(TXM_WORKER_FD, (const char *)data + done, bytes - done));
 }
 
+/* A failure without a status would look like a success to the other side. */
 static void reply_failure(const txm_error *err)
 {
     txm_worker_reply reply = {.status = err->status ? err->status : TXM_STATUS_INTERNAL, .sys_errno = err->sys_errno};
@@ -145,6 +162,7 @@ static void reply_failure(const txm_error *err)
     send_bytes(err->message, reply.text_bytes);
 }
 
+/* For requests whose answer has no data. */
 static void reply_done(void)
 {
     txm_worker_reply reply = {.status = TXM_OK};
@@ -153,6 +171,7 @@ static void reply_done(void)
 
 /* ---- requests ---- */
 
+/* Attributes were allocated by the module with malloc, and are ours to free. */
 static void forget_image(void)
 {
     if (image.self)
@@ -166,6 +185,7 @@ static void forget_image(void)
     memset(&image, 0, sizeof image);
 }
 
+/* Ends with a zero that was not sent. The caller frees it. */
 static char *receive_string(uint32_t bytes)
 {
     char *s = bytes <= MAX_PATH_BYTES ? txm_calloc((size_t)bytes + 1, 1) : NULL;
@@ -175,6 +195,8 @@ static char *receive_string(uint32_t bytes)
     return s;
 }
 
+/* Attributes that do not fit are left out from the end on; they describe the image, and none is needed to
+ * read it. */
 static void reply_opened(void)
 {
     txm_worker_reply reply = {.status = TXM_OK};
@@ -194,6 +216,8 @@ static void reply_opened(void)
     send_bytes(&image.info, sizeof image.info);
 }
 
+/* Relative paths count from the folder of the asking process, which may have changed since the worker was
+ * started. Both strings are read before anything may fail, so that the stream stays in step. */
 static void open_image(const txm_worker_request *request)
 {
     txm_error err = {0};
@@ -219,6 +243,7 @@ static void open_image(const txm_worker_request *request)
     free(path);
 }
 
+/* Rows that the image does not have are never asked for; if they are, the stream is out of step. */
 static void read_rows(const txm_worker_request *request)
 {
     txm_error err = {0};
@@ -244,6 +269,7 @@ static void read_rows(const txm_worker_request *request)
     send_bytes(image.rows, bytes);
 }
 
+/* The info stays as it was when the image was opened. */
 static void rewind_image(void)
 {
     txm_error err = {0};
@@ -255,6 +281,8 @@ static void rewind_image(void)
         reply_failure(&err);
 }
 
+/* Only where the image was narrowed when it was opened may it be read as half; the info then says half to
+ * read_rows. */
 static void read_as_half(void)
 {
     txm_error err = {0};
@@ -296,6 +324,8 @@ static txm_status encode_rows(void *self, const txm_worker_request *request, txm
     return err->status;
 }
 
+/* An open image is dropped first: its memory may be needed. The file is made in memory and sent;
+ * RLIMIT_FSIZE counts for that kind of file too, so it is lifted meanwhile. */
 static void encode(const txm_worker_request *request)
 {
     txm_error err = {0};
@@ -333,6 +363,7 @@ static void encode(const txm_worker_request *request)
     free(name);
 }
 
+/* Descriptor 3 was prepared by the asking side; its end of file is how the worker is told to go. */
 int main(void)
 {
     /* The terminal's interrupts are the asking side's to handle; a crash needs no core file. */
