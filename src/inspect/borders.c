@@ -33,6 +33,7 @@ typedef struct edit {
     txm_publish *publish;
 } edit;
 
+/* At any stage: what was not committed is removed, and the file is as it was. */
 static void edit_end(edit *e)
 {
     txm_publish_abort(&e->publish);
@@ -40,6 +41,7 @@ static void edit_end(edit *e)
     free(e->path);
 }
 
+/* The file's identity is taken before it is opened, for edit_commit to compare with. */
 static txm_status edit_begin(edit *e, const char *path, txm_error *err)
 {
     e->path = realpath(path, NULL);
@@ -63,6 +65,8 @@ static txm_status edit_copy_image(edit *e, txm_error *err)
     return txm_section_copy_image(e->tx, fd, err);
 }
 
+/* Between this look and the rename another writer may still come in: the window is small, not closed. The
+ * new file gets the old one's time, by which Cycles tells whether it fits its image. */
 static txm_status edit_commit(edit *e, txm_error *err)
 {
     struct stat now;
@@ -78,6 +82,8 @@ static txm_status edit_commit(edit *e, txm_error *err)
     return txm_publish_commit(&e->publish, &e->st.st_mtim, err);
 }
 
+/* The image part is in the new file already, and the section goes behind it. Borders are read from the old
+ * file, which does not change. */
 static txm_status append_section(edit *e, txm_context *context, txm_error *err)
 {
     const txm_tx_info *info = txm_tx_info_of(e->tx);
@@ -108,6 +114,8 @@ static txm_status measure(const edit *e, txm_borders_result *result, txm_error *
     return TXM_OK;
 }
 
+/* A section of a newer version is not replaced: whoever wrote it may rely on it. Anything else that is not
+ * valid is made again. */
 txm_status txm_borders_add(txm_context *context, const char *path, txm_borders_result *result, txm_error *err)
 {
     edit e = {0};
@@ -142,6 +150,8 @@ end:
     return status;
 }
 
+/* Whatever follows the image part goes, be it valid, damaged or newer. Sound files without a section are
+ * not touched. */
 txm_status txm_borders_strip(txm_context *context, const char *path, txm_borders_result *result, txm_error *err)
 {
     edit e = {0};
@@ -199,6 +209,7 @@ static void check_rows(void *arg)
         }
 }
 
+/* The caller's thread works too, so a level is finished even if no job could be queued. */
 static void check_level(check *c, txm_pool *pool)
 {
     unsigned threads = pool ? txm_pool_threads(pool) : 1;
@@ -212,6 +223,8 @@ static void check_level(check *c, txm_pool *pool)
     txm_group_free(group);
 }
 
+/* TXM_OK with a finding is the answer for a file that is wrong; a failure means that nobody knows. Which of
+ * several wrong tiles is named depends on threads, their number does not. */
 txm_status txm_borders_check(txm_context *context, const char *path, txm_borders_result *result, txm_error *err)
 {
     check c = {

@@ -53,6 +53,7 @@ typedef struct borders {
     unsigned share_count;
 } borders;
 
+/* Into the band at full width, so that rows run through; columns of different shares don't overlap. */
 static void decode_share(void *arg)
 {
     share *s = arg;
@@ -82,6 +83,7 @@ static const uint8_t *row_of(void *context, uint32_t y)
     return NULL; /* never: need_bands fetched it */
 }
 
+/* Bands are only read here, so shares need no lock. Payloads are kept in order, for add_band to hand on. */
 static void encode_share(void *arg)
 {
     share *s = arg;
@@ -102,7 +104,8 @@ static void encode_share(void *arg)
     }
 }
 
-/* Runs `fn` over all tiles of a band, in shares. */
+/* Runs `fn` over all tiles of a band, in shares. A share that cannot be queued is done at once. The first
+ * failure from the left is the one reported, whatever came first in time. */
 static txm_status run(borders *r, txm_job_fn fn, txm_error *err)
 {
     uint32_t tiles = r->shape->tiles_x;
@@ -121,7 +124,8 @@ static txm_status run(borders *r, txm_job_fn fn, txm_error *err)
     return TXM_OK;
 }
 
-/* Sees to it that the band that holds row `y` of the level is at hand. */
+/* Sees to it that the band that holds row `y` of the level is at hand. The band used longest ago makes
+ * room. Only one is decoded at a time, by all threads. */
 static txm_status need_row(borders *r, uint32_t y, txm_error *err)
 {
     uint32_t index = y / txm_tx_info_of(r->tx)->tile_h;
@@ -154,6 +158,7 @@ static txm_status need_bands(borders *r, uint32_t y0, uint32_t h, txm_error *err
     return status;
 }
 
+/* In the order of the tiles, which is what the section is written in. */
 static txm_status add_band(borders *r, txm_error *err)
 {
     uint32_t tile = r->tile_y * r->shape->tiles_x;
@@ -169,6 +174,7 @@ static txm_status add_band(borders *r, txm_error *err)
     return TXM_OK;
 }
 
+/* Bands of the level before are forgotten, their memory stays: no later level is wider. */
 static txm_status make_level(borders *r, uint32_t level, txm_error *err)
 {
     uint32_t tile_h = txm_tx_info_of(r->tx)->tile_h;
@@ -190,6 +196,8 @@ static txm_status make_level(borders *r, uint32_t level, txm_error *err)
     return status;
 }
 
+/* For the widest level; narrower ones leave shares empty. Several a thread, so that one slow tile does not
+ * hold all of them up. */
 static txm_status make_shares(borders *r, const txm_tx_layout *layout, txm_pool *pool, txm_error *err)
 {
     uint32_t widest = txm_tx_level_of(r->tx, 0)->tiles_x;
@@ -210,6 +218,7 @@ static txm_status make_shares(borders *r, const txm_tx_layout *layout, txm_pool 
     return r->shares ? TXM_OK : txm_no_memory(err, NULL);
 }
 
+/* Freeing the group waits for its jobs, hence first. */
 static void free_borders(borders *r)
 {
     txm_group_free(r->group);

@@ -319,6 +319,7 @@ txm_status txm_diff(txm_context *context, const char *a, const char *b, bool wit
     return status;
 }
 
+/* NULL-safe, and harmless twice. */
 void txm_difference_clear(txm_difference *difference)
 {
     if (difference) {

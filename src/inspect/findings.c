@@ -21,6 +21,7 @@ static const txm_finding_kind kinds[] = {
 #undef FINDING
 };
 
+/* As in JSON and in the manual. */
 const char *txm_severity_name(txm_severity severity)
 {
     static const char *const names[] = {"note", "warning", "error"};
@@ -33,6 +34,7 @@ const txm_finding_kind *txm_finding_kind_at(size_t index)
     return index < sizeof kinds / sizeof *kinds ? &kinds[index] : NULL;
 }
 
+/* Texts are inside the items. */
 void txm_findings_clear(txm_findings *findings)
 {
     if (!findings)
@@ -41,6 +43,7 @@ void txm_findings_clear(txm_findings *findings)
     memset(findings, 0, sizeof *findings);
 }
 
+/* `findings` is the caller's and is filled; the collector is only needed while threads add. */
 void txm_collector_init(txm_collector *c, txm_findings *findings)
 {
     memset(c, 0, sizeof *c);
@@ -102,6 +105,7 @@ static int by_place(const void *pa, const void *pb)
     return strcmp(a->text, b->text);
 }
 
+/* After all threads have finished: it takes no lock. */
 void txm_collector_sort(txm_collector *c)
 {
     if (c->findings->count)

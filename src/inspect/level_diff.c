@@ -15,6 +15,7 @@
 /* Samples that may differ by rounding: one in 100,000, and one in any level; floats by 1e-6 of the level's maximum. */
 static const double parity_share = 1e-5, parity_relative = 1e-6;
 
+/* Samples of a tile need not be aligned. */
 static float load_float(const uint8_t *p)
 {
     float v;
@@ -94,6 +95,7 @@ void txm_level_diff_tile(txm_level_diff *diff, txm_type type, uint32_t channels,
     diff->tiles += diff->different > before;
 }
 
+/* Sums of counts and maxima of distances: the same in any order, but for ties, which are settled by place. */
 void txm_level_diff_merge(txm_level_diff *sum, const txm_level_diff *part)
 {
     /* Of equally bad tiles the first one is reported: the merging order must not show. */
@@ -122,6 +124,7 @@ bool txm_level_diff_is_parity(const txm_level_diff *diff, txm_type type)
     return diff->worst <= 1 && (double)diff->different <= (allowed > 1 ? allowed : 1);
 }
 
+/* To be put after the number in a sentence; floats have none. */
 const char *txm_level_diff_unit(txm_type type)
 {
     return type == TXM_TYPE_HALF ? " units in the last place" : type == TXM_TYPE_FLOAT ? "" : " code values";

@@ -71,7 +71,8 @@ static bool try_word(void *user, const char *word)
     return false;
 }
 
-/* Every word that a colour space may be asked for by. */
+/* Every word that a colour space may be asked for by. The likely ones first: data, nothing at all, roles;
+ * then every space under its name and aliases. An entry that cannot be read is passed over. */
 static bool each_word(const txm_color_config *config, word_fn fn, void *user)
 {
     if (fn(user, "data") || fn(user, ""))
@@ -126,7 +127,8 @@ static char *absolute_folder(const char *path)
     return absolute;
 }
 
-/* Working spaces in turn: the config's own, the file's, then the usual ones. */
+/* Working spaces in turn: the config's own, the file's, then the usual ones. A name that is none of Cycles'
+ * leads to nothing, which is no failure. Places are only tried if the source's name is that of the file. */
 txm_status txm_name_search(txm_context *context, const char *tx_path, const char *source, const char *xyz,
                            txm_name_match *match, bool *found, txm_error *err)
 {

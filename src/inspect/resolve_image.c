@@ -29,12 +29,14 @@
 #include "source/source.h"
 #include "txmill/inspect.h"
 
+/* The words of the output and of JSON. */
 const char *txm_tx_state_name(txm_tx_state state)
 {
     static const char *const names[] = {"fresh", "source", "outdated", "unusable", "missing"};
     return TXM_WORD_OF(names, state);
 }
 
+/* NULL-safe, and harmless twice. */
 void txm_resolution_clear(txm_resolution *r)
 {
     if (!r)
@@ -57,6 +59,7 @@ typedef struct resolving {
 
 /* ---- other names ------------------------------------------------------------------------------------------------ */
 
+/* Several are joined by semicolons; what no longer fits is cut off. */
 static void add_difference(char *text, size_t text_bytes, const char *what, const char *found, const char *asked)
 {
     size_t used = strlen(text);
@@ -114,6 +117,7 @@ static bool is_other(const resolving *r, const char *name)
            !strncmp(name, base, source_bytes) && strcmp(name, txm_path_base(r->out->path)) != 0;
 }
 
+/* readdir has no order of its own. */
 static int by_path(const void *a, const void *b)
 {
     return strcmp(((const txm_other_name *)a)->path, ((const txm_other_name *)b)->path);
@@ -174,6 +178,7 @@ static txm_status find_others(resolving *r, txm_error *err)
 
 /* ---- time ------------------------------------------------------------------------------------------------------- */
 
+/* In place of the one before, which is freed. */
 static txm_status set_reason(txm_resolution *r, const char *text, txm_error *err)
 {
     free(r->reason);
@@ -222,7 +227,8 @@ static txm_status set_time(const char *path, const struct timespec *time, txm_er
     return status;
 }
 
-/* Gives an outdated file the image's time if it is what the image gives. */
+/* Gives an outdated file the image's time if it is what the image gives. Nothing else is changed, so a file
+ * that differs stays outdated and says by what. Notes are no obstacle. */
 static txm_status touch(resolving *r, txm_error *err)
 {
     const txm_verify_options deep = {.struct_size = sizeof(txm_verify_options), .deep = true, .source = r->image};

@@ -12,12 +12,14 @@
 #include "sample/lookup.h"
 #include "sample/sample_ops.h"
 
+/* Apart from the one with derivatives, so that the compiler leaves out all that they need. */
 static txm_look sample_one(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                            txm_lane *lane, float out[4])
 {
     return txm_lookup_sample(view, texture, how, at, lane, out, NULL, NULL);
 }
 
+/* du and dv are per unit of u and v, not per pixel. */
 static txm_look sample_with_derivatives(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                         const txm_lookup *at, txm_lane *lane, float out[4], float du[4], float dv[4])
 {

@@ -20,7 +20,8 @@ typedef struct walk {
     uint32_t probe;
 } walk;
 
-/* A pixel of the plane, read through the extension from the tile that has it. */
+/* A pixel of the plane, read through the extension from the tile that has it. x and y are kept as they were
+ * before the extension: they say what was asked for, the tile says where it was found. */
 static void add_tap(const walk *s, uint32_t level, int64_t x, int64_t y, float weight)
 {
     const txm_view_texture *t = s->texture;
@@ -58,7 +59,7 @@ static void add_grid(const walk *s, uint32_t level, const txm_place *p, int n, c
             add_tap(s, level, p->x + first + i, p->y + first + j, weight * (wx[i] * wy[j]));
 }
 
-/* One level: with trilinear look-ups there are two. */
+/* One level: with trilinear look-ups there are two. u and v are wrapped already. */
 static void walk_level(const walk *s, uint32_t level, float u, float v, float weight)
 {
     float x = txm_pixel_x(u, txm_level_size(s->texture->width, level));

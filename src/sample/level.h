@@ -44,6 +44,7 @@ TXM_ARITH float txm_log2(float x)
 
 /* ---- random numbers ---- */
 
+/* Cycles' own generator, a congruential one of 32 bits: equal states must give equal levels there and here. */
 TXM_ARITH uint32_t txm_random_step(uint32_t state)
 {
     return 1103515245u * state + 12345u;
@@ -89,6 +90,7 @@ typedef struct txm_ellipse {
     float uu, uv, vv;    /* J J^T */
 } txm_ellipse;
 
+/* The larger eigenvalue of J J^T in closed form: half the trace plus a root. */
 TXM_ARITH txm_ellipse txm_ellipse_of(float w, float h, float anisotropy, float dudx, float dvdx, float dudy, float dvdy)
 {
     float ux = txm_gradient(dudx, w), vx = txm_gradient(dvdx, h);
@@ -137,6 +139,7 @@ TXM_ARITH float txm_probe_weight(const txm_footprint *f, uint32_t i)
     return w * w;
 }
 
+/* w and h are those of level 0, as floats because all that is done with them is done in float. */
 TXM_ARITH txm_footprint txm_footprint_of(const txm_sampler *how, float w, float h, float dudx, float dvdx, float dudy,
                                          float dvdy)
 {
@@ -153,7 +156,8 @@ TXM_ARITH txm_footprint txm_footprint_of(const txm_sampler *how, float w, float 
     return f;
 }
 
-/* Bias, and chance where the mode wants it. */
+/* Bias, and chance where the mode wants it. A state of 0 means that there is no chance, and stays 0. The
+ * generator steps only in the two modes that ask for it. */
 TXM_ARITH float txm_level_jitter(const txm_sampler *how, float level, uint32_t *random)
 {
     if (*random && (how->mode == TXM_LEVEL_MODE_STOCHASTIC || how->mode == TXM_LEVEL_MODE_STOCHASTIC_FULL)) {

@@ -30,7 +30,8 @@
 
 /* ---- tiles ---- */
 
-/* What is not there: puts it on the lane's list, unless some lane has it already or the list is full. */
+/* What is not there: puts it on the lane's list, unless some lane has it already or the list is full. The
+ * exchange is what makes the tile this lane's to ask for: of many lanes that miss it, precisely one wins. */
 TXM_ARITH txm_look txm_tile_missing(const txm_view *view, const txm_view_texture *t, uint32_t level, uint32_t index,
                                     txm_lane *lane)
 {
@@ -46,7 +47,9 @@ TXM_ARITH txm_look txm_tile_missing(const txm_view *view, const txm_view_texture
     return TXM_LOOK_MISSED;
 }
 
-/* The pixels of entry `index`, which is one of the level's; NULL if they are not there. */
+/* The pixels of entry `index`, which is one of the level's; NULL if they are not there. A slot that is seen
+ * has its pixels: acquire here pairs with release where the tile is published. The mark is tested before it
+ * is set, so that threads that read the same tile don't take its cache line from each other. */
 TXM_FLOW const uint8_t *txm_tile_pixels(const txm_view *view, const txm_view_texture *t, uint32_t level, uint32_t index,
                                         txm_lane *lane, txm_look *look)
 {
@@ -62,6 +65,7 @@ TXM_FLOW const uint8_t *txm_tile_pixels(const txm_view *view, const txm_view_tex
            (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * t->tile_bytes;
 }
 
+/* Tiles of a level lie row by row. `w` is the level's width, which the caller has already. */
 TXM_ARITH uint32_t txm_entry_of(const txm_view_texture *t, uint32_t level, uint32_t w, uint32_t tile_x, uint32_t tile_y)
 {
     uint32_t across = (w + (1u << t->tile_shift) - 1) >> t->tile_shift;
@@ -75,7 +79,9 @@ typedef struct txm_sum {
     txm_rgba color, du, dv;
 } txm_sum;
 
-/* Linear and cubic: the taps lie in one padded tile. `slope` is the direction of u and v in the wrapped coordinate. */
+/* Linear and cubic: the taps lie in one padded tile. `slope` is the direction of u and v in the wrapped
+ * coordinate. Tiles have borders of two pixels for this: no look-up of these filters ever needs a second
+ * tile. */
 TXM_FLOW txm_look txm_level_interpolate(const txm_view *view, const txm_view_texture *t, uint32_t level, float x,
                                         float y, int cubic, const float *slope, txm_lane *lane, txm_sum *out)
 {
@@ -166,7 +172,8 @@ TXM_FLOW txm_look txm_level_sample(const txm_view *view, const txm_view_texture 
     return look;
 }
 
-/* What stands in for a level that is not there, not scaled. */
+/* What stands in for a level that is not there, not scaled. Divided by the scale, since the sum it joins is
+ * scaled afterwards. */
 TXM_ARITH txm_sum txm_stand_in(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, uint32_t level,
                                float u, float v, const txm_jitter *jitter)
 {
@@ -190,6 +197,8 @@ typedef struct txm_levels {
     float blend;
 } txm_levels;
 
+/* One level, or two that are blended. A level that is missing is stood in for by itself, so that the other
+ * still counts; the worse of the two results is returned. */
 TXM_FLOW txm_look txm_probe_sample(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
                                    txm_levels levels, float u, float v, const txm_jitter *jitter, const float *slope,
                                    txm_lane *lane, txm_sum *out)
@@ -224,12 +233,14 @@ TXM_FLOW int txm_probe_wrap(const txm_view_texture *t, float *u, float *v, float
 
 /* ---- the whole look-up ---- */
 
+/* Element by element: `out` need not be aligned. */
 TXM_ARITH void txm_color_store(txm_rgba c, float out[4])
 {
     for (int i = 0; i < 4; i++)
         out[i] = c[i];
 }
 
+/* Magenta for failures, clear for what CLIP rejects; neither changes with u or v. */
 TXM_ARITH void txm_color_constant(float r, float g, float b, float a, float out[4], float *du, float *dv)
 {
     out[0] = r, out[1] = g, out[2] = b, out[3] = a;
@@ -244,6 +255,8 @@ TXM_FLOW txm_rgba txm_color_scale(const txm_view_texture *t, txm_rgba sum, float
     return t->channels == 1 ? txm_rgba_make(c[0], c[0], c[0], covered) : c;
 }
 
+/* NaN is made the same everywhere before and after the operations: processors differ in the bits of the
+ * ones they produce. */
 TXM_FLOW void txm_color_finish(const txm_view_texture *t, const txm_sampler *how, const txm_sum *sum, float covered,
                                float out[4], float *du, float *dv)
 {
@@ -277,7 +290,8 @@ TXM_FLOW const txm_view_texture *txm_texture_at(const txm_view *view, uint32_t t
     return id < view->texture_count ? view->textures + id : 0;
 }
 
-/* Several probes along the long axis of the footprint. */
+/* Several probes along the long axis of the footprint. Every probe has the same jitter and levels. Those
+ * that CLIP rejects count as clear, by adding to the total and to nothing else. */
 TXM_FLOW txm_look txm_probes_sample(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
                                     const txm_lookup *at, const txm_footprint *f, txm_levels levels,
                                     const txm_jitter *jitter, txm_lane *lane, int with_slopes, txm_sum *out,
@@ -312,7 +326,9 @@ TXM_FLOW txm_look txm_probes_sample(const txm_view *view, const txm_view_texture
     return look;
 }
 
-/* du and dv are both NULL or both not. */
+/* du and dv are both NULL or both not. No texture of that number, and a UDIM tile that is not there, are
+ * magenta. The order in which the random state is used, first the level and then the taps, is part of what
+ * callers may rely on. */
 TXM_FLOW txm_look txm_lookup_sample(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                     const txm_lookup *given, txm_lane *lane, float out[4], float *du, float *dv)
 {

@@ -42,11 +42,13 @@ static txm_look choose_sample_n(const txm_view *view, uint32_t texture, const tx
 static const txm_sample_ops choosing = {"none", choose_sample, choose_sample_d, choose_sample_n};
 static const txm_sample_ops *chosen = &choosing;
 
+/* Relaxed is enough: both tables are constant data. */
 static const txm_sample_ops *ops(void)
 {
     return __atomic_load_n(&chosen, __ATOMIC_RELAXED);
 }
 
+/* May run in several threads at once; each stores the same pointer. */
 static const txm_sample_ops *choose(void)
 {
     const txm_sample_ops *best = txm_sample_ops_isa(txm_ops_best()->isa);
@@ -102,6 +104,7 @@ enum {
     FILTERS = sizeof filters / sizeof *filters
 };
 
+/* NULL beyond the last, here and below: that is how options are checked and listed. */
 const char *txm_level_rule_name(txm_level_rule rule)
 {
     return (unsigned)rule < RULES ? rules[rule] : NULL;
@@ -117,6 +120,7 @@ const char *txm_filter_name(txm_filter filter)
     return (unsigned)filter < FILTERS ? filters[filter] : NULL;
 }
 
+/* Rule and mode 0 are Cycles'. */
 void txm_sampler_init(txm_sampler *how)
 {
     *how = (txm_sampler){.filter = TXM_FILTER_LINEAR, .anisotropy = TXM_MAX_ANISOTROPY};
@@ -153,6 +157,7 @@ float txm_level_of(uint32_t width, uint32_t height, const txm_sampler *how, cons
     return txm_level_jitter(how, f.level, random);
 }
 
+/* 899 rows take the numbers to 9990, the last whole row below 10000. */
 uint32_t txm_udim_of(float *u, float *v)
 {
     uint32_t index;

@@ -49,6 +49,7 @@ TXM_ARITH void txm_random_normal(uint32_t *state, float deviation, float *x, flo
     *y = radius * s;
 }
 
+/* By the inverse of its integral, one side of the peak at a time. */
 TXM_ARITH float txm_random_tent(uint32_t *state)
 {
     float a = 2.0f * txm_random_next(state);
@@ -91,6 +92,7 @@ TXM_ARITH void txm_jitter_lobes(uint32_t *state, int mitchell, txm_jitter *j)
     j->weight[1] = -(2.0f * p * n);
 }
 
+/* Without a state there is no chance: all of these filters are then the closest pixel. */
 TXM_ARITH txm_jitter txm_jitter_of(int filter, uint32_t *state)
 {
     txm_jitter j = {1, {0.0f, 0.0f}, {0.0f, 0.0f}, {1.0f, 0.0f}};

@@ -62,6 +62,7 @@ TXM_ARITH txm_rgba txm_sum_linear(const float wx[2], const float wy[2], const tx
     return left + right;
 }
 
+/* Down first, then across: four multiplications across are then of whole columns. */
 TXM_ARITH txm_rgba txm_sum_cubic(const float wx[4], const float wy[4], const txm_rgba t[4][4])
 {
     txm_rgba column[4];
@@ -93,6 +94,7 @@ TXM_ARITH txm_rgba txm_taps_cubic(const txm_view_texture *t, const uint8_t *p, c
     return txm_sum_cubic(wx, wy, texels);
 }
 
+/* Replaced as well, where a back-end has one. */
 TXM_ARITH txm_rgba txm_taps_closest(const txm_view_texture *t, const uint8_t *p)
 {
     return txm_texel(t->type, t->channels, p);

@@ -39,7 +39,8 @@ struct txm_texture_set {
     txm_view view;
 };
 
-/* Room for `more` elements at the end; NULL: no memory. */
+/* Room for `more` elements at the end; NULL: no memory. Not counted yet: whoever has filled them in raises
+ * `count`. */
 static void *grow(array *a, size_t more)
 {
     if (more > SIZE_MAX / 2 - a->count)
@@ -67,6 +68,7 @@ static void refresh(txm_texture_set *set)
                            .texture_count = (uint32_t)set->views.count};
 }
 
+/* Its view is empty until the first texture is added. */
 txm_status txm_texture_set_new(txm_texture_set **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -83,6 +85,7 @@ txm_status txm_texture_set_new(txm_texture_set **out, txm_error *err)
     return TXM_OK;
 }
 
+/* Views that were handed out are gone with it. */
 void txm_texture_set_free(txm_texture_set **set)
 {
     if (!*set)
@@ -102,11 +105,13 @@ void txm_texture_set_free(txm_texture_set **set)
     *set = NULL;
 }
 
+/* The same pointer throughout, but what it points to changes with every texture and slab that is added. */
 const txm_view *txm_texture_set_view(const txm_texture_set *set)
 {
     return &set->view;
 }
 
+/* NULL for a UDIM set, and for numbers that there are none of. */
 txm_tx *txm_texture_set_tx(const txm_texture_set *set, uint32_t id)
 {
     return id < set->textures.count ? ((texture *)set->textures.items)[id].tx : NULL;
@@ -114,7 +119,8 @@ txm_tx *txm_texture_set_tx(const txm_texture_set *set, uint32_t id)
 
 /* ---- adding ---- */
 
-/* Enters a texture whose view is complete but for its place in the page table. */
+/* Enters a texture whose view is complete but for its place in the page table. All three arrays have room
+ * before the first is written to, so a failure changes nothing that can be seen. */
 static txm_status enter(txm_texture_set *set, texture t, txm_view_texture *v, uint64_t tiles, uint32_t *id,
                         txm_error *err)
 {
@@ -238,7 +244,9 @@ static uint8_t *new_slab(txm_texture_set *set, uint32_t bytes, uint32_t *slots)
     return at;
 }
 
-/* Texture, level and tile of an entry of the page table, which is one of the set's. */
+/* Texture, level and tile of an entry of the page table, which is one of the set's. Textures lie in
+ * ascending order, so the last that begins at or before the entry has it. Levels are few: both are simple
+ * searches. */
 static uint32_t find_entry(const txm_texture_set *set, uint32_t entry, uint32_t *level, uint32_t *tile)
 {
     const txm_view_texture *v = set->views.items;
@@ -255,7 +263,8 @@ static uint32_t find_entry(const txm_texture_set *set, uint32_t entry, uint32_t 
     return i;
 }
 
-/* A tile that cannot be read is FAILED from then on. */
+/* A tile that cannot be read is FAILED from then on. Each texture fills slabs of its own, so neighbours in
+ * a file are neighbours in memory. Without memory the entry is open to be asked for again. */
 static txm_status load_entry(txm_texture_set *set, uint32_t entry, txm_error *err)
 {
     uint32_t level, tile, i = find_entry(set, entry, &level, &tile);
@@ -300,6 +309,7 @@ txm_status txm_texture_set_load(txm_texture_set *set, txm_lane *lane, txm_error 
     return first;
 }
 
+/* Entries of a texture lie in one piece, level after level. */
 txm_status txm_texture_set_load_all(txm_texture_set *set, uint32_t id, txm_error *err)
 {
     txm_error_clear(err);

@@ -13,7 +13,8 @@
 #include "core/text.h"
 #include "device/ops.h"
 
-/* The average that the file names, else mid grey: only stand-ins show it. */
+/* The average that the file names, else mid grey: only stand-ins show it. A constant colour is preferred,
+ * since it is exact. Commas separate the numbers, whatever the locale. */
 static void read_average(const txm_tx *tx, txm_view_texture *v)
 {
     const char *text = txm_tx_metadata_of(tx, "oiio:ConstantColor");
@@ -83,6 +84,7 @@ txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t
     return TXM_OK;
 }
 
+/* The last may be cut. */
 static uint32_t tiles_along(uint32_t size, uint32_t tile_shift)
 {
     return (size + (1u << tile_shift) - 1) >> tile_shift;
@@ -98,7 +100,8 @@ uint32_t txm_view_tiles(const txm_view_texture *v, uint32_t level)
     return txm_view_tiles_across(v, level) * tiles_along(txm_level_size(v->height, level), v->tile_shift);
 }
 
-/* With its border, widened to four channels where the file has two or three. */
+/* With its border, widened to four channels where the file has two or three. Where the tile is cut at the
+ * level's edge the rest of `dst` is left as it was; no look-up reads it. */
 txm_status txm_view_read_tile(txm_tx *tx, const txm_view_texture *v, uint32_t skip, uint32_t level, uint32_t tile,
                               uint8_t *dst, uint8_t *unwidened, txm_error *err)
 {

@@ -13,7 +13,9 @@
 enum { HEADER_BYTES = 816 };
 #define CINEON_MAGIC 0x802a5fd7u
 
-/* Least bytes of a row of `samples` samples; padding at its end is left out. 0: not known. */
+/* Least bytes of a row of `samples` samples; padding at its end is left out. 0: not known. `filled`:
+ * samples are put into words of 16 or 32 bits with room left over, method A or B of the standard; both take
+ * as much. */
 static uint64_t row_bytes(uint64_t samples, unsigned bits, bool filled)
 {
     if (bits == 10 && filled)
@@ -23,7 +25,9 @@ static uint64_t row_bytes(uint64_t samples, unsigned bits, bool filled)
     return bits == 8 || bits == 10 || bits == 12 || bits == 16 || bits == 32 || bits == 64 ? samples * bits / 8 : 0;
 }
 
-/* 0 where it cannot be computed (run-length encoding, several elements): the file is then believed. */
+/* 0 where it cannot be computed (run-length encoding, several elements): the file is then believed. Reads
+ * the header a second time, by itself: OpenImageIO does not tell where pixels begin. Both orders of bytes
+ * are in use. */
 uint64_t txm_film_pixel_end(const char *path, const txm_source_info *info)
 {
     uint8_t h[HEADER_BYTES] = {0};

@@ -49,14 +49,16 @@ static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
     return true;
 }
 
+/* What all requests have; the rest is 0, which is right for those that need no more. */
 static txm_worker_request request_for(const oiio_source *s, txm_worker_op op)
 {
     return (txm_worker_request){
         .version = TXM_WORKER_VERSION, .info_bytes = sizeof(txm_source_info), .op = op, .cpu_seconds = s->cpu_seconds};
 }
 
-/* Sends a request and receives the reply with its text (new string, NUL-terminated). A failure that the worker reports
- * is recorded in its own message. */
+/* Sends a request and receives the reply with its text (new string, NUL-terminated). A failure that the
+ * worker reports is recorded in its own message. What follows the text, info or rows, is for the caller to
+ * receive. `text` may be NULL. On success its string is the caller's to free. */
 static txm_status ask(oiio_source *s, const txm_worker_request *request, const char *cwd, txm_worker_reply *reply,
                       char **text, txm_error *err)
 {
@@ -91,7 +93,8 @@ static void terminate(char *text, size_t capacity)
     text[capacity - 1] = 0;
 }
 
-/* Takes over what the worker says of the image, if it can be true. */
+/* Takes over what the worker says of the image, if it can be true. Pointers in it are of another process
+ * and are dropped before anything else; attributes come as text instead. */
 static txm_status accept_info(oiio_source *s, txm_source_info *info, const char *text, size_t text_bytes,
                               txm_error *err)
 {
@@ -135,7 +138,8 @@ static void close_image(void *self)
     free(s);
 }
 
-/* The current folder goes along, since the worker was started in another one. */
+/* The current folder goes along, since the worker was started in another one. Without a current folder, as
+ * where it was removed, an absolute path still works. */
 static txm_status open_in_worker(oiio_source *s, const txm_source_options *options, txm_source_info *info,
                                  txm_error *err)
 {
@@ -159,7 +163,8 @@ static txm_status open_in_worker(oiio_source *s, const txm_source_options *optio
     return status;
 }
 
-/* The time limit grows with the file and, once it is known, with the image. */
+/* The time limit grows with the file and, once it is known, with the image. OpenImageIO does not report
+ * that a film scan is truncated, so its length is checked here. */
 static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                              txm_error *err)
 {
@@ -192,7 +197,8 @@ static txm_status open_image(const char *path, const txm_source_options *options
     return TXM_OK;
 }
 
-/* Rows arrive tight and are spread over the caller's stride. */
+/* Rows arrive tight and are spread over the caller's stride. The worker may not decide how much is written:
+ * the number of bytes is known beforehand. */
 static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     oiio_source *s = self;
@@ -224,12 +230,14 @@ static txm_status order(oiio_source *s, txm_worker_op op, txm_error *err)
     return ask(s, &request, NULL, &reply, NULL, err);
 }
 
+/* The module opens the file again, and notices if it is another one. */
 static txm_status rewind_image(void *self, txm_error *err)
 {
     return order(self, TXM_WORKER_REWIND, err);
 }
 
-/* For types that we have no place for: the decoder converts. */
+/* For types that we have no place for: the decoder converts. Rows were of 8 bits before, so their size
+ * grows by that of a half. */
 static txm_status as_half(void *self, txm_error *err)
 {
     oiio_source *s = self;

@@ -20,7 +20,8 @@ static uint32_t time_limit(const txm_picture *p)
     return txm_worker_seconds(600 + (double)p->width * p->height / 1e6 * 60);
 }
 
-/* Pixels follow in pieces: sockets are small. */
+/* Pixels follow in pieces: sockets are small. Row by row, since rows of the caller may be further apart
+ * than they are long. */
 static txm_status send_picture(txm_worker *w, const char *name, const txm_picture *p, txm_error *err)
 {
     const char *colorspace = p->colorspace ? p->colorspace : "", *base = txm_path_base(name);
@@ -62,7 +63,6 @@ static txm_status receive_file(txm_worker *w, const char *name, txm_bytes *out, 
     return status;
 }
 
-/* A worker that failed is not used again. */
 /* Programs may hand over anything; the worker reads rows of this size. */
 static txm_status check(const char *name, const txm_picture *p, txm_error *err)
 {
@@ -77,6 +77,7 @@ static txm_status check(const char *name, const txm_picture *p, txm_error *err)
     return TXM_OK;
 }
 
+/* A worker that failed is not used again. */
 txm_status txm_picture_encode_bytes(const char *name, const txm_picture *picture, txm_bytes *out, txm_error *err)
 {
     txm_error own = {0};

@@ -61,7 +61,8 @@ static int signals_as_new(posix_spawnattr_t *attributes)
     return rc == 0 ? posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) : rc;
 }
 
-/* The worker sees its socket as descriptor 3 and nothing else of ours. */
+/* The worker sees its socket as descriptor 3 and nothing else of ours. posix_spawn, not fork: this process
+ * may have many threads and gigabytes mapped. Actions run in the order in which they are added. */
 static int spawn_worker(const char *program, int socket_fd, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
@@ -131,7 +132,7 @@ static txm_status start(txm_worker **out, txm_error *err)
     return TXM_OK;
 }
 
-/* By force: a worker has nothing to save. */
+/* By force: a worker has nothing to save. Waited for, so that no zombie stays behind. */
 static void end(txm_worker *w)
 {
     close(w->fd);
@@ -143,7 +144,8 @@ static void end(txm_worker *w)
     free(w);
 }
 
-/* One that died while it was idle is skipped. */
+/* One that died while it was idle is skipped. The one used last comes first: its libraries are loaded and
+ * its memory is warm. */
 txm_status txm_worker_get(txm_worker **out, txm_error *err)
 {
     for (;;) {
@@ -196,7 +198,8 @@ uint32_t txm_worker_seconds(double honest)
     return seconds > 0 && seconds < 1000000 ? (uint32_t)seconds : (uint32_t)honest;
 }
 
-/* Waits for the end of a worker that has closed its socket. One that only closed it, and lives on, is ended. */
+/* Waits for the end of a worker that has closed its socket. One that only closed it, and lives on, is
+ * ended. Up to two seconds: a crash may first write a report. */
 static pid_t reap(txm_worker *w, int *how)
 {
     const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
@@ -215,7 +218,8 @@ static pid_t reap(txm_worker *w, int *how)
     return got;
 }
 
-/* Why the worker is gone, as a message about the image. */
+/* Why the worker is gone, as a message about the image. The status decides whether a retry makes sense:
+ * lack of memory may pass, a crash over a file will not. */
 static txm_status explain_end(txm_worker *w, const char *name, txm_error *err)
 {
     int how = 0;
@@ -262,6 +266,7 @@ txm_status txm_worker_send_bytes(txm_worker *w, const void *data, size_t bytes, 
     return TXM_OK;
 }
 
+/* The limit and the kind are remembered for the message, should this request be the worker's last. */
 txm_status txm_worker_send(txm_worker *w, const txm_worker_request *request, const char *cwd, const char *path,
                            txm_error *err)
 {
@@ -275,7 +280,8 @@ txm_status txm_worker_send(txm_worker *w, const txm_worker_request *request, con
     return status;
 }
 
-/* Patience is several times the computing time: the machine may be busy. */
+/* Patience is several times the computing time: the machine may be busy. Counted anew for every piece that
+ * arrives, so that slow is not mistaken for dead. */
 txm_status txm_worker_receive(txm_worker *w, void *dst, size_t bytes, const char *name, txm_error *err)
 {
     char *p = dst;
