@@ -291,7 +291,9 @@ START_TEST(unpacks_as_blender_would)
     spill(wood, "other", 5);
     check_unpacked(blend, "packed wood", 0, folder, "wood.001.png", "textures/wood.png");
     check_unpacked(blend, "packed wood", 0, folder, "wood.001.png", "textures/wood.png");
-    ck_assert_int_eq(txm_blend_unpack(blend, 99, 0, folder, &wood, NULL), TXM_STATUS_USAGE);
+    char *none = wood;
+    ck_assert_int_eq(txm_blend_unpack(blend, 99, 0, folder, &none, NULL), TXM_STATUS_USAGE);
+    ck_assert_ptr_null(none);
     txm_blend_close(&blend);
     cJSON_Delete(names);
     free(text);
@@ -351,7 +353,12 @@ START_TEST(unpacks_for_a_batch_when_asked)
     }
     txm_blend_entries_free(&entries, count);
     char *below = txm_path_join(folder, "wood.png/impossible");
+    txm_blend_entry rubbish;
+    entries = &rubbish;
+    count = 1;
     ck_assert_int_ne(txm_blend_entries(blend, below, &entries, &count, NULL), TXM_OK);
+    ck_assert_ptr_null(entries);
+    ck_assert_uint_eq(count, 0);
     free(below);
     txm_blend_close(&blend);
     free(path);

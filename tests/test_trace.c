@@ -425,8 +425,10 @@ static txm_status read_through(const char *path)
     while (status == TXM_OK && (status = txm_trace_next(cursor, &e, &err)) == TXM_OK &&
            e.kind != TXM_TRACE_EVENT_END)
         ;
-    if (status != TXM_OK)
+    if (status != TXM_OK) {
         ck_assert_str_ne(err.message, "");
+        ck_assert(!cursor || (e.kind == TXM_TRACE_EVENT_END && !e.tiles && !e.tile_count && !e.thread));
+    }
     txm_trace_cursor_free(&cursor);
     txm_trace_free(&trace);
     return status;

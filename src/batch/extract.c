@@ -49,6 +49,8 @@ txm_status txm_extract(const char *tx_path, const char *output, const txm_extrac
     txm_extract_options how = {0};
     txm_extracted written = {0};
     txm_tx *tx = NULL;
+    if (result)
+        *result = written;
     txm_status status = txm_options_take(&how, sizeof how, options, "txm_extract_options", err);
     if (status == TXM_OK)
         status = txm_tx_open(tx_path, &tx, err);

@@ -78,6 +78,7 @@ txm_status txm_out_file_begin(const char *path, bool make_folder, txm_out_file *
 {
     txm_error_clear(err);
     static const cookie_io_functions_t functions = {.write = write_all};
+    *out = NULL;
     txm_out_file *file = txm_calloc(1, sizeof *file);
     if (file)
         file->fd = -1;

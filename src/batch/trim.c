@@ -137,6 +137,7 @@ txm_status txm_store_trim(const char *store, const txm_trim_options *options, tx
 {
     txm_error_clear(err);
     txm_trim_options own = {.struct_size = sizeof(txm_trim_options), .older_than_s = -1, .max_bytes = UINT64_MAX};
+    *result = (txm_trim_result){0};
     txm_status status = txm_options_take(&own, sizeof own, options, "txm_trim_options", err);
     if (status == TXM_OK && isnan(own.older_than_s))
         status = txm_fail(err, TXM_STATUS_USAGE, "an age that is no number");

@@ -341,9 +341,11 @@ static txm_status look_round(txm_watch *w, double now, txm_watch_work *what, txm
     double rescan = w->tree.blind && (w->options.rescan_s <= 0 || w->options.rescan_s > BLIND_RESCAN_SECONDS)
                         ? BLIND_RESCAN_SECONDS
                         : w->options.rescan_s;
-    for (size_t i = 0; i < w->root_count; i++)
-        if (look_after(w, &w->roots[i], err) != TXM_OK)
-            return err->status;
+    for (size_t i = 0; i < w->root_count; i++) {
+        txm_status status = look_after(w, &w->roots[i], err);
+        if (status != TXM_OK)
+            return status;
+    }
     if ((rescan > 0 && now - w->last_everything >= rescan) || (w->everything_at > 0 && now >= w->everything_at))
         ask_for_everything(w);
     if (w->everything) {

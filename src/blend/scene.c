@@ -279,6 +279,8 @@ txm_status txm_blend_entries(txm_blend *blend, const char *packed_folder, txm_bl
     txm_error_clear(err);
     entry_list list = {.blend = blend};
     txm_status status = TXM_OK;
+    *out = NULL;
+    *count = 0;
     for (size_t i = 0; status == TXM_OK && i < blend->images.count; i++) {
         status = add_image(&list, i, packed_folder, err);
     }

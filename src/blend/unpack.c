@@ -152,11 +152,12 @@ txm_status txm_blend_name_packed(txm_blend *blend, const txm_blend_file *file, c
     TXM_TABLE(txm_blend_packed_file) table = {0};
     for (uint32_t i = image->packed.begin; out->state == TXM_BLEND_STATE_PACKED && i < image->packed.end; i++) {
         const txm_packed *packed = &file->model.packed.data[i];
-        const char *name = packed_name(blend, file, image, packed, out, err);
+        txm_error own = {0};
+        const char *name = packed_name(blend, file, image, packed, out, &own);
         txm_blend_packed_file *p = name ? TXM_STORE_ADD(&blend->store, &table) : NULL;
         if (!p) {
             free(table.data);
-            return name ? txm_blend_exhausted(blend, err) : err->status;
+            return name ? txm_blend_exhausted(blend, err) : txm_fail_as(err, &own);
         }
         /* Images that are no UDIM set carry the number of a first tile. */
         *p = (txm_blend_packed_file){name, out->source == TXM_BLEND_SOURCE_TILED ? packed->tile : 0, packed->bytes};
@@ -333,6 +334,7 @@ txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const
                             txm_error *err)
 {
     txm_error_clear(err);
+    *path = NULL;
     if (image >= blend->images.count || packed >= blend->images.data[image].packed_count) {
         return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no packed image of that number", blend->info.path);
     }

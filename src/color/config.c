@@ -121,6 +121,7 @@ static txm_status finish(txm_color_config *config, const txm_color_options *opti
 txm_status txm_color_load(const txm_color_options *options, txm_color_config **out, txm_error *err)
 {
     txm_error_clear(err);
+    *out = NULL;
     txm_color_options own = {.struct_size = sizeof own};
     txm_status status = txm_options_take(&own, sizeof own, options, "txm_color_options", err);
     if (status != TXM_OK)

@@ -234,6 +234,7 @@ static txm_status unknown(const txm_color_config *config, const char *name, txm_
 txm_status txm_color_find(const txm_color_config *config, const char *name, const txm_color_space **out, txm_error *err)
 {
     txm_error_clear(err);
+    *out = NULL;
     txm_color_space *space = txm_color_lookup(config, name);
     if (!space)
         return unknown(config, name ? name : "", err);
@@ -284,6 +285,7 @@ size_t txm_color_count(const txm_color_config *config)
 txm_status txm_color_entry_at(const txm_color_config *config, size_t index, txm_color_entry *out, txm_error *err)
 {
     txm_error_clear(err);
+    *out = (txm_color_entry){0};
     if (index >= config->count)
         return txm_fail(err, TXM_STATUS_USAGE, "colour space %zu of %zu does not exist", index, config->count);
     txm_color_space *space = &config->spaces[index];

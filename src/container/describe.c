@@ -138,6 +138,7 @@ txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error 
 {
     txm_error_clear(err);
     txm_tx_description d = {0};
+    *out = d;
     const char *document = txm_tx_metadata_of(tx, "DocumentName");
     const char *source = txm_tx_metadata_of(tx, "blender:SourceFile");
     const char *alpha = txm_tx_metadata_of(tx, "blender:SourceAlpha");

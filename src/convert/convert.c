@@ -342,10 +342,10 @@ static txm_status refuse_memory(conversion *c, txm_error *err)
     txm_error ignored = {0};
     uint64_t needed = 0;
     if (txm_source_open(c->path, &unbounded, &c->source, &ignored) != TXM_OK)
-        return err->status;
+        return TXM_STATUS_TOO_LARGE;
     c->info = txm_source_info_of(c->source);
     if (txm_resolve(c->context, &c->settings, c->path, c->info, !c->hooks, &c->resolved, &ignored) != TXM_OK)
-        return err->status;
+        return TXM_STATUS_TOO_LARGE;
     const txm_conform conform = txm_conform_plan(c->info, c->resolved.space, c->resolved.alpha, c->context->ops);
     txm_convert_bands(&conform, &c->settings, txm_pool_threads(c->context->pool), 1, &needed);
     while (needed < most && !opens_within(c->path, needed))

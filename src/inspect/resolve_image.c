@@ -355,6 +355,8 @@ txm_status txm_image_defaults(const txm_color_config *config, const char *image,
 {
     txm_error_clear(err);
     txm_source *source = NULL;
+    if (colorspace)
+        *colorspace = NULL;
     txm_status status = txm_source_open(image, NULL, &source, err);
     if (status != TXM_OK)
         return status;

@@ -81,6 +81,7 @@ txm_status txm_judge(txm_context *context, const char *path, const txm_verify_op
     txm_verify_options how;
     txm_findings findings = {0};
     txm_error_clear(err);
+    *out = (txm_verdict){0};
     txm_verify_options_init(&how);
     txm_status status = txm_options_take(&how, sizeof how, options, "txm_verify_options", err);
     how.use_only = true;

@@ -196,6 +196,7 @@ static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_
 txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count, txm_ticket **ticket, txm_error *err)
 {
     txm_error_clear(err);
+    *ticket = NULL;
     size_t requests = 1;
     for (size_t i = 0; i < count; i++)
         requests += lanes[i]->count;

@@ -166,6 +166,7 @@ txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *
 txm_status txm_cache_thread_new(txm_cache *c, txm_cache_thread **out, txm_error *err)
 {
     txm_error_clear(err);
+    *out = NULL;
     pthread_mutex_lock(&c->lock);
     txm_cache_thread *t = txm_cache_allocate(c, sizeof *t, _Alignof(txm_cache_thread));
     if (t) {

@@ -233,8 +233,8 @@ txm_status txm_cache_open(txm_cache *c, uint32_t texture, txm_view_texture *info
         status = txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u", texture);
     else
         status = txm_texture_open(c, texture, err);
-    if (status == TXM_OK && info)
-        *info = c->view_textures[texture];
+    if (info)
+        *info = status == TXM_OK ? c->view_textures[texture] : (txm_view_texture){0};
     pthread_mutex_unlock(&c->lock);
     return status;
 }

@@ -215,5 +215,8 @@ txm_status txm_replay(const txm_trace *trace, const txm_replay_options *options,
         return status;
     if (o.policy > TXM_REPLAY_OPT)
         return txm_fail(err, TXM_STATUS_USAGE, "replay: no policy %u", o.policy);
-    return o.policy == TXM_REPLAY_OPT ? txm_optimum(trace, &o, out, err) : rehearse(trace, &o, out, err);
+    status = o.policy == TXM_REPLAY_OPT ? txm_optimum(trace, &o, out, err) : rehearse(trace, &o, out, err);
+    if (status != TXM_OK)
+        *out = (txm_replay_counts){0};
+    return status;
 }

@@ -699,5 +699,8 @@ txm_status txm_trace_next(txm_trace_cursor *c, txm_trace_event *e, txm_error *er
     e->thread = b->thread;
     e->launch = b->kind == TXM_TRACE_BLOCK_LOOKUPS ? c->rows_launch : c->launch;
     e->epoch = b->kind == TXM_TRACE_BLOCK_LOOKUPS ? c->rows_epoch : c->epoch;
-    return b->kind == TXM_TRACE_BLOCK_LOOKUPS ? next_row(c, e, err) : next_tiles(c, e, err);
+    txm_status status = b->kind == TXM_TRACE_BLOCK_LOOKUPS ? next_row(c, e, err) : next_tiles(c, e, err);
+    if (status != TXM_OK)
+        *e = (txm_trace_event){.kind = TXM_TRACE_EVENT_END};
+    return status;
 }

@@ -72,6 +72,7 @@ static void refresh(txm_texture_set *set)
 txm_status txm_texture_set_new(txm_texture_set **out, txm_error *err)
 {
     txm_error_clear(err);
+    *out = NULL;
     txm_texture_set *set = calloc(1, sizeof *set);
     if (!set)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a set of textures");
