@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Comments of the public headers that name what is not there: check_comments.py HEADER...
+"""Checks the comments of the public headers: check_comments.py HEADER...
 
-What a comment calls txm_... or TXM_..., and what it puts in backquotes where that is a name, is a name in the code of one
-of the headers. One that is cut with ... or * stands for many."""
+Every declaration and macro has a comment in front of it or behind it, or is in a group (no blank lines) that a comment
+opens. Headings (---- ... ----) and comments of members are none.
+
+Whatever a comment calls txm_... or TXM_..., or puts in backquotes if it looks like a name, is a name in the code of one
+of the headers. A name that is cut off with ... or * stands for many."""
 import re
 import sys
 
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
+OWN_LINES, BESIDE_CODE = "\b", "\a"  # what stands for a comment while declarations are looked for
 
 
-def problems(path, text, names):
+def unknown_names(path, text, names):
     for comment in COMMENT.finditer(text):
         for m in re.finditer(r"\b(?:txm|TXM)_\w+(?:\*|\.\.\.)?|`\w+`", comment[0]):
             name = m[0].strip("`")
@@ -20,9 +24,55 @@ def problems(path, text, names):
             yield f"{path}:{line}: a comment names {name}, which is not declared"
 
 
+def marked(text):
+    """The text with marks in place of its comments: lines keep their numbers."""
+
+    def mark(comment):
+        breaks = comment[0].count("\n")
+        if text[: comment.start()].rpartition("\n")[2]:
+            return BESIDE_CODE + "\n" * breaks
+        if re.match(r"/\* ?-{4}", comment[0]):
+            return "\n" * breaks
+        return "\n".join(OWN_LINES * (breaks + 1))
+
+    return COMMENT.sub(mark, text)
+
+
+def declarations(text):
+    """Line, first line of code, and whether there is a comment, of each declaration and each macro with a value."""
+    commented, lines, start = False, [], 0
+    for number, line in enumerate(marked(text).split("\n"), 1):
+        if not lines:
+            if line == OWN_LINES or not line.strip():
+                commented = line == OWN_LINES
+                continue
+            if line.startswith("#"):
+                if re.match(r"#\s*define \w+(\(|\s+[^\s\a])", line):
+                    yield number, line, commented or BESIDE_CODE in line
+                continue
+            if line in ('extern "C" {', "}"):
+                continue
+            start = number
+        lines.append(line)
+        code = "\n".join(lines).replace(BESIDE_CODE, "").rstrip()
+        if code.endswith((";", "}")) and code.count("{") == code.count("}"):
+            yield start, lines[0], commented or line.endswith(BESIDE_CODE)
+            lines = []
+
+
+def uncommented(path, text):
+    for line, code, commented in declarations(text):
+        if not commented:
+            yield f"{path}:{line}: no comment: {code.strip().replace(BESIDE_CODE, '')}"
+
+
 texts = {path: open(path, encoding="utf-8").read() for path in sys.argv[1:]}
 declared = {name for text in texts.values() for name in re.findall(r"\w+", COMMENT.sub(" ", text))}
-found = [problem for path, text in texts.items() for problem in problems(path, text, declared)]
+found = [
+    problem
+    for path, text in texts.items()
+    for problem in (*unknown_names(path, text, declared), *uncommented(path, text))
+]
 for problem in found:
     print(problem, file=sys.stderr)
 sys.exit(1 if found else 0)

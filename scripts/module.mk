@@ -1,7 +1,7 @@
 # What is made of the libraries for people and packagers: reference, ABI check, Debian packages.
 .PHONY: docs check-abi abi-reference deb check-deb
-# The reference of the public headers, in $(B)/docs/html. A comment that names what is not there fails, and so does
-# anything that Doxygen warns of.
+# The reference of the public headers, in $(B)/docs/html. A declaration without a comment fails, and so do a comment that
+# names what is not there and anything that Doxygen warns of.
 HEADERS := include/txmill
 docs:
 	@command -v doxygen >/dev/null || { echo "make docs: doxygen is missing (apt-get install doxygen)" >&2; exit 1; }

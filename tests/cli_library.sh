@@ -62,7 +62,8 @@ EOF
 check functions-that-fail test "$(head -n 1 uncleared)" -gt 60
 check errors-are-cleared-first test -z "$(tail -n +2 uncleared)"
 
-# make docs: comments that are right pass, those that name what is not there, or that Doxygen cannot place, fail.
+# make docs: comments that are right pass; those that name what is not there, or that Doxygen cannot place, fail, and so do
+# declarations without one.
 docs() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" B="$work/docs" HEADERS="$work/headers" docs; }
 if command -v doxygen >/dev/null; then
     cp -r "$repo/include/txmill" headers
@@ -79,6 +80,21 @@ if command -v doxygen >/dev/null; then
     bad unknown-function '/* As txm_watch_everything. */'
     bad unknown-parameter '/* `folder_count` is a number. */'
     bad unfinished-comment '/* Without an end.'
+    bad bare-function $'\nTXM_API int txm_bare(\n    int a);'
+    bad bare-struct $'\ntypedef struct txm_bare {\n    int a; /* of a member */\n} txm_bare;'
+    bad bare-inline $'\nstatic inline int txm_bare(void)\n{\n    /* Inside. */\n    return 0;\n}'
+    bad bare-macro $'\n#define TXM_BARE 1'
+    bad far-comment $'/* Of nothing. */\n\ntypedef struct txm_bare txm_bare;'
+    bad heading-alone $'\n/* ---- bare ---- */\ntypedef struct txm_bare txm_bare;'
+    good() { # NAME TEXT: at the end of a header
+        cp "$repo/include/txmill/watch.h" headers/watch.h
+        printf '%s\n' "$2" >>headers/watch.h
+        run "$repo/scripts/check_comments.py" headers/*.h
+        check "docs-take-$1" rc_is 0
+    }
+    good comment-in-front $'\n/* One\n * line. */\ntypedef struct txm_bare {\n    int a;\n\n    int b;\n} txm_bare;'
+    good comment-behind $'\nTXM_API int txm_bare(void); /* nothing */'
+    good group $'\n/* Both. */\nTXM_API int txm_bare(void);\nTXM_API int txm_barer(void);'
 else
     skip docs "doxygen is not installed"
 fi

@@ -8,7 +8,8 @@
  *     txm_batch_plan                        looks at every input: what would happen, why, at what cost
  *     txm_batch_run                         makes what is missing, biggest first, in parallel
  *
- * Ownership: inputs and rules must outlive the batch, the context too. Strings are copied unless said otherwise.
+ * Ownership: inputs, rules and context must outlive the batch, and so must the strings in its options and settings.
+ * Inputs and rules copy the strings that they are given.
  */
 #ifndef TXMILL_BATCH_H
 #define TXMILL_BATCH_H
@@ -41,6 +42,7 @@ typedef struct txm_input {
     const char *message;
 } txm_input;
 
+/* The inputs of a batch, in the order in which they were added. For one thread at a time. */
 typedef struct txm_inputs txm_inputs;
 
 /* Adds the images of a Blender scene. `settings` holds what is said about it: where it was named, working_space and
@@ -49,6 +51,8 @@ typedef struct txm_inputs txm_inputs;
 typedef txm_status (*txm_inputs_scene)(void *user, txm_inputs *inputs, const char *path, const txm_input *settings,
                                        txm_error *err);
 
+/* How inputs are collected. Callbacks run on the thread that adds inputs; `user` members are handed to them as they
+ * are. */
 typedef struct txm_inputs_options {
     size_t struct_size;         /* set by txm_inputs_options_init */
     bool recursive;             /* folders with their subfolders; without it a folder is a failed input */
@@ -87,6 +91,7 @@ TXM_API txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_e
  * who decided. NO_MEMORY, and USAGE beyond the last and for an alpha type that there is none of. */
 TXM_API txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *said, txm_error *err);
 
+/* Inputs by index. What is returned belongs to the inputs, and is valid until one is added or changed. */
 TXM_API size_t txm_inputs_count(const txm_inputs *inputs);
 TXM_API const txm_input *txm_inputs_at(const txm_inputs *inputs, size_t index); /* NULL beyond the last */
 
@@ -95,6 +100,7 @@ TXM_API uint32_t txm_input_udim(const txm_input *input);
 
 /* ---- rules ------------------------------------------------------------------------------------------------------ */
 
+/* One rule: what it says about the files whose path matches its glob. */
 typedef struct txm_rule {
     const char *glob;
     const char *colorspace; /* NULL: not said */
@@ -102,14 +108,15 @@ typedef struct txm_rule {
     const char *origin;     /* "--rule", "FILE:LINE", "preset pbr" */
 } txm_rule;
 
+/* Rules in the order in which they count: the first whose glob matches decides. */
 typedef struct txm_rules txm_rules;
 
 TXM_API txm_status txm_rules_new(txm_rules **out, txm_error *err); /* NO_MEMORY */
 TXM_API void txm_rules_free(txm_rules **rules);                    /* NULL-safe */
 /* Adds "GLOB=SPACE", "GLOB=SPACE,ALPHA" or "GLOB=,ALPHA" after those that are there. USAGE, NO_MEMORY. */
 TXM_API txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin, txm_error *err);
-/* One such rule per line; empty lines and lines that begin with '#' are skipped. USAGE with the line's number, NOT_FOUND,
- * DENIED, IO, NO_MEMORY; CANCELLED once *cancel (`cancel` may be NULL) is not 0. */
+/* One such rule per line; empty lines and lines that begin with '#' are skipped. USAGE with the line's number,
+ * NOT_FOUND, DENIED, IO, NO_MEMORY; CANCELLED once *cancel (`cancel` may be NULL) is not 0. */
 TXM_API txm_status txm_rules_load(txm_rules *rules, const char *path, const volatile int *cancel, txm_error *err);
 /* "pbr": normal, roughness, metalness, occlusion, displacement maps, masks and their like are Non-Color. */
 TXM_API txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err);
@@ -170,6 +177,7 @@ typedef struct txm_batch_file {
     const char *content;      /* SHA-256 of the source; NULL unless asked for */
 } txm_batch_file;
 
+/* What a plan adds up to; its list_key is valid during the call that hands it out. */
 typedef struct txm_batch_totals {
     size_t inputs;        /* of this shard; without shards all */
     size_t to_create;     /* of them */
@@ -199,6 +207,7 @@ static inline void txm_batch_events_init(txm_batch_events *options)
     options->struct_size = sizeof *options;
 }
 
+/* How a batch runs. What it points at must outlive the batch, but for what is copied. */
 typedef struct txm_batch_options {
     size_t struct_size;             /* set by txm_batch_options_init */
     const txm_settings *settings;   /* for inputs of which nothing else is said; copied; NULL: the defaults */
@@ -226,6 +235,7 @@ static inline void txm_batch_options_init(txm_batch_options *options)
     options->struct_size = sizeof *options;
 }
 
+/* Planned with txm_batch_plan, then run with txm_batch_run. */
 typedef struct txm_batch txm_batch;
 
 /* `options` is copied; it may be NULL. USAGE, NO_MEMORY. */

@@ -28,6 +28,7 @@
 extern "C" {
 #endif
 
+/* A scene that was read, with the libraries that it links. */
 typedef struct txm_blend txm_blend;
 
 /* What the colour config says about names that scenes hold. Members may be NULL: names then stand for themselves, and
@@ -43,6 +44,7 @@ typedef struct txm_blend_colors {
 /* What a config says. It must outlive the call of txm_blend_open. */
 TXM_API txm_blend_colors txm_blend_colors_of(const txm_color_config *config);
 
+/* How a scene is read; looked at during txm_blend_open alone. */
 typedef struct txm_blend_options {
     size_t struct_size; /* set by txm_blend_options_init */
     txm_blend_colors colors;
@@ -101,6 +103,8 @@ typedef struct txm_blend_packed_file {
     uint64_t bytes;
 } txm_blend_packed_file;
 
+/* An image data-block that shader trees use, and its files. Lists have as many elements as the count behind them says.
+ * */
 typedef struct txm_blend_image {
     const char *name;        /* of the data-block */
     const char *stored_path; /* as in the file, after the fix-ups for old versions */
@@ -123,6 +127,7 @@ typedef struct txm_blend_image {
     size_t user_count;
 } txm_blend_image;
 
+/* What became of a linked library. */
 typedef enum txm_blend_library_state {
     TXM_BLEND_LIBRARY_STATE_READ,
     TXM_BLEND_LIBRARY_STATE_PACKED,  /* read from inside the file that links it */
@@ -130,6 +135,7 @@ typedef enum txm_blend_library_state {
     TXM_BLEND_LIBRARY_STATE_BROKEN   /* there, but not readable as .blend file */
 } txm_blend_library_state;
 
+/* A library that the scene, or one of its libraries, links. */
 typedef struct txm_blend_library {
     const char *path;   /* absolute */
     const char *parent; /* path of the file that links it */
@@ -146,6 +152,7 @@ typedef struct txm_blend_finding {
     size_t image; /* index */
 } txm_blend_finding;
 
+/* The scene's own file. */
 typedef struct txm_blend_info {
     const char *path;        /* absolute */
     int version, subversion; /* 405, 501 ...: of the Blender that wrote it */
@@ -160,6 +167,7 @@ typedef struct txm_blend_info {
 TXM_API txm_status txm_blend_open(const char *path, const txm_blend_options *options, txm_blend **out, txm_error *err);
 TXM_API void txm_blend_close(txm_blend **blend); /* NULL-safe; sets *blend to NULL */
 
+/* The scene's own file. Never NULL. */
 TXM_API const txm_blend_info *txm_blend_info_of(const txm_blend *blend);
 /* Images in the order of their names (then libraries); NULL beyond the last. */
 TXM_API size_t txm_blend_image_count(const txm_blend *blend);

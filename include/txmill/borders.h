@@ -22,6 +22,7 @@
 extern "C" {
 #endif
 
+/* What one of the calls below found and did. Sizes are in bytes. */
 typedef struct txm_borders_result {
     bool changed;                    /* the file was replaced */
     txm_section_state before;        /* what was found */
@@ -34,16 +35,18 @@ typedef struct txm_borders_result {
 
 /* Appends a section made from the file's own pixels; one that cannot be used (stale, damaged) is replaced, a valid one
  * left alone. NEWER if the section there is newer than this build: strip it first. UNSUPPORTED for tiles that are not
- * square. CHANGED if the file was replaced meanwhile. On failure the file is untouched. `context` here and below lends
- * its threads and may be asked to stop (CANCELLED); NULL: the caller's thread alone. */
+ * square. CHANGED if the file was replaced meanwhile. On failure the file is untouched, unless `changed` says that only
+ * the look at the new one failed; `before` is kept, all else is zero. `context` here and below lends its threads and
+ * may be asked to stop (CANCELLED); NULL: the caller's thread alone. */
 TXM_API txm_status txm_borders_add(txm_context *context, const char *path, txm_borders_result *result, txm_error *err);
 
 /* Cuts off whatever follows the image part, whether it can be used or not: restores the bytes as they were before a
- * section was added. */
+ * section was added. On failure as txm_borders_add. */
 TXM_API txm_status txm_borders_strip(txm_context *context, const char *path, txm_borders_result *result,
                                      txm_error *err);
 
-/* Compares every border with the neighbours' pixels. TXM_OK: the check was done, and what it found is in *result. */
+/* Compares every border with the neighbours' pixels. TXM_OK: the check was done, and what it found is in *result. On
+ * failure *result holds what was found until then. */
 TXM_API txm_status txm_borders_check(txm_context *context, const char *path, txm_borders_result *result,
                                      txm_error *err);
 

@@ -16,8 +16,8 @@
  * Memory: what the cache has allocated (tiles and tables: txm_cache_stats.allocated_bytes) stays at or below max_bytes
  * plus one batch at every instant; a batch is what txm_cache_process was given last, or a slab of 512 KiB for each
  * thread that is waiting for a tile. A budget that is too small costs time, never a colour. Open files are mapped.
- * What readers keep for the next tile is counted beside it (reader_bytes): at most a sixteenth of the budget and what the
- * file takes that was read last (200 KiB per reading thread with Blender's tiles).
+ * What readers keep for the next tile is counted beside it (reader_bytes): at most a sixteenth of the budget and what
+ * the file takes that was read last (200 KiB per reading thread with Blender's tiles).
  *
  * Tiles that cannot be read (a file that vanished, shrank, was replaced or is damaged) are FAILED until
  * txm_cache_replace: magenta, counted, not tried again. See reader.h about SIGBUS.
@@ -37,6 +37,7 @@
 extern "C" {
 #endif
 
+/* The cache, what each thread needs to look up in it, and a batch of tiles that is being loaded. */
 typedef struct txm_cache txm_cache;
 typedef struct txm_cache_thread txm_cache_thread;
 typedef struct txm_ticket txm_ticket;
@@ -58,6 +59,7 @@ typedef enum txm_cache_policy {
     TXM_CACHE_POLICY_COUNT
 } txm_cache_policy;
 
+/* Which tiles share memory: any of these together. */
 enum {
     TXM_COALESCE_CONSTANT = 1, /* tiles of one colour share one tile in memory */
     TXM_COALESCE_DUPLICATE = 2 /* files with the same pixels (oiio:SHA-1 and the sizes of all levels) share tiles */
@@ -70,6 +72,7 @@ typedef struct txm_cache_allocator {
     void *user;
 } txm_cache_allocator;
 
+/* What a cache may take, and how it works; copied. */
 typedef struct txm_cache_options {
     size_t struct_size;    /* set by txm_cache_options_init */
     uint64_t max_bytes;    /* the budget; 0: no bound */
@@ -89,6 +92,7 @@ typedef struct txm_cache_options {
  * resolution, everything coalesced. For other languages; C and C++ call txm_cache_options_init. */
 TXM_API void txm_cache_options_init_sized(txm_cache_options *options, size_t struct_size);
 
+/* Opens options with these defaults. */
 static inline void txm_cache_options_init(txm_cache_options *options)
 {
     txm_cache_options_init_sized(options, sizeof *options);
@@ -125,6 +129,9 @@ typedef struct txm_cache_udim {
     uint32_t base, base_columns, base_rows;
 } txm_cache_udim;
 
+/* Registers a UDIM set of textures that were added, and answers its number in the view; *udim is copied. Opens the base
+ * texture. USAGE for a number out of range or a texture that is not there, NO_MEMORY, and what txm_cache_open returns
+ * for the base. */
 TXM_API txm_status txm_cache_add_udim(txm_cache *cache, const txm_cache_udim *udim, uint32_t *texture, txm_error *err);
 
 /* Forgets the file, its tiles and its failures, and registers `path` (NULL: the same one) under the same number. For
@@ -151,6 +158,7 @@ TXM_API void txm_cache_end_epoch(txm_cache *cache);
 
 /* ---- blocking look-ups ------------------------------------------------------------------------------------------ */
 
+/* What a thread looks up with; its memory counts in the budget. To be freed before the cache. NO_MEMORY. */
 TXM_API txm_status txm_cache_thread_new(txm_cache *cache, txm_cache_thread **out, txm_error *err);
 TXM_API void txm_cache_thread_free(txm_cache_thread **thread); /* NULL-safe; sets *thread to NULL */
 
@@ -163,8 +171,8 @@ TXM_API txm_look txm_cache_sample_d(txm_cache_thread *thread, uint32_t texture, 
                                     const txm_lookup *at, uint32_t *random, float out[4], float du[4], float dv[4]);
 
 /* Many look-ups in one texture; the worst of their results. Up to 2^20 that come in one call share what they load, so
- * that memory which is short costs a tile once, not once a look-up: large batches pay off. What they take beside tiles is
- * at most a sixteenth of the budget. */
+ * that memory which is short costs a tile once, not once a look-up: large batches pay off. What they take beside tiles
+ * is at most a sixteenth of the budget. */
 TXM_API txm_look txm_cache_sample_n(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
                                     const txm_lookups *batch);
 
@@ -188,7 +196,8 @@ TXM_API uint32_t txm_cache_resolve(const txm_cache *cache, uint32_t texture, con
 
 /* Takes over what lanes have missed, empties their lists, and loads it in the order of the files, in threads of the
  * cache's own. At most max_requests and half the budget; look-ups that need what was left out miss again. Tiles that
- * were loaded stay until the next process. One ticket at a time: waits for the one before. */
+ * were loaded stay until the next process. One ticket at a time: waits for the one before. *ticket is NULL where
+ * everything was loaded at once. NO_MEMORY: nothing was taken over. */
 TXM_API txm_status txm_cache_process(txm_cache *cache, txm_lane *const *lanes, size_t count, txm_ticket **ticket,
                                      txm_error *err);
 
@@ -201,6 +210,7 @@ TXM_API void txm_ticket_wait(txm_ticket **ticket);
 /* ---- statistics ---------------------------------------------------------------------------------------------------
  */
 
+/* Counts since the cache was made; what is in memory, open or allocated is as of now. */
 typedef struct txm_cache_stats {
     uint64_t lookups, lookups_missed; /* blocking ones */
     uint64_t tile_requests;           /* tiles that look-ups asked to load */
@@ -221,11 +231,12 @@ typedef struct txm_cache_stats {
     uint32_t textures, textures_opened, textures_failed, duplicates, udim_sets;
     uint32_t files_open, files_open_peak, files_opened; /* reopened ones count again */
     uint32_t epoch;
-    double load_seconds; /* decoding and reading, of all threads */
+    double load_seconds;                      /* decoding and reading, of all threads */
     uint64_t reader_bytes, reader_bytes_peak; /* that readers keep for the next tile: beside the budget */
     uint64_t reserved[14];
 } txm_cache_stats;
 
+/* Fills in *stats. While threads look up, their latest look-ups may be missing. */
 TXM_API void txm_cache_stats_of(txm_cache *cache, txm_cache_stats *stats);
 
 /* One level of a texture. */
@@ -235,6 +246,7 @@ typedef struct txm_cache_level_stats {
     uint64_t loads;                                /* reloads included */
 } txm_cache_level_stats;
 
+/* One texture. Tiles that coalesced textures share count in each of them. */
 typedef struct txm_cache_texture_stats {
     const char *path; /* valid until the texture is replaced; NULL: a UDIM set */
     bool opened, failed;
@@ -269,14 +281,14 @@ enum {
     TXM_TRACE_LOOKUPS = 2 /* the look-ups themselves, about 20 bytes each */
 };
 
-/* Writes what look-ups use to a file as txmill-trace(5) describes it, which trace.h reads: look-ups of threads, those in
- * a prepared view that txm_cache_trace_look is told of, launches, epochs and tiles of one colour. Look-ups are slower
- * meanwhile; the memory that it takes, some 100 KiB per thread or lane, is not in the budget. The file appears under its
- * name when it is complete. USAGE if a trace is being written. */
+/* Writes what look-ups use to a file as txmill-trace(5) describes it, which trace.h reads: look-ups of threads, those
+ * in a prepared view that txm_cache_trace_look is told of, launches, epochs and tiles of one colour. Look-ups are
+ * slower meanwhile; the memory that it takes, some 100 KiB per thread or lane, is not in the budget. The file appears
+ * under its name when it is complete. USAGE if a trace is being written. */
 TXM_API txm_status txm_cache_trace_start(txm_cache *cache, const char *path, uint32_t records, txm_error *err);
 
-/* A look-up in a prepared view whose result was used; call it once for each, however often it missed before. `lane` is a
- * number of the caller's, below 2^31: a trace keeps the order in each lane, and launches (the time from one
+/* A look-up in a prepared view whose result was used; call it once for each, however often it missed before. `lane` is
+ * a number of the caller's, below 2^31: a trace keeps the order in each lane, and launches (the time from one
  * txm_cache_prepare or txm_cache_process to the next) apart. `random` is the state that the look-up began with. Does
  * nothing while no trace is written. From any thread, one at a time a lane. */
 TXM_API void txm_cache_trace_look(txm_cache *cache, uint32_t lane, uint32_t texture, const txm_sampler *how,

@@ -22,9 +22,11 @@
 extern "C" {
 #endif
 
+/* A config, and a colour space of it: spaces, and the names that functions return, live as long as their config. */
 typedef struct txm_color_config txm_color_config;
 typedef struct txm_color_space txm_color_space;
 
+/* Which config is loaded, and its working space. */
 typedef struct txm_color_options {
     size_t struct_size;        /* set by txm_color_options_init */
     const char *ocio_path;     /* --ocio: a config file, archive or ocio:// name; NULL: $OCIO, then the built-in one */
@@ -86,8 +88,8 @@ TXM_API const char *txm_color_file_rule(const txm_color_config *config, const ch
 TXM_API txm_status txm_color_find(const txm_color_config *config, const char *name, const txm_color_space **out,
                                   txm_error *err);
 
-TXM_API const char *txm_color_space_name(const txm_color_space *space); /* canonical */
-TXM_API txm_color_class txm_color_space_class(const txm_color_space *space);
+TXM_API const char *txm_color_space_name(const txm_color_space *space);      /* canonical */
+TXM_API txm_color_class txm_color_space_class(const txm_color_space *space); /* as Cycles sees it */
 /* As it is stored in tx files: "data", "scene_linear", "scene_linear_srgb" or the space's own name. */
 TXM_API const char *txm_color_space_detected(const txm_color_space *space);
 
@@ -102,6 +104,7 @@ TXM_API void txm_color_apply(const txm_color_space *space, float *rgba, size_t c
 
 /* ---- listing (txmill colorspaces) --------------------------------------------------------------------------- */
 
+/* A colour space as it is listed. */
 typedef struct txm_color_entry {
     const char *name, *family, *description;
     const char *const *aliases; /* NULL-terminated */

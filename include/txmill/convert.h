@@ -21,10 +21,12 @@ extern "C" {
 /* What many conversions share: threads, colour config, devices, memory budget. */
 typedef struct txm_context txm_context;
 
+/* How much a log message matters. */
 typedef enum txm_log_level { TXM_LOG_LEVEL_WARNING, TXM_LOG_LEVEL_INFO } txm_log_level;
 /* May be called from any thread. */
 typedef void (*txm_log_fn)(void *user, txm_log_level level, const char *message);
 
+/* What a context may use, and whom it tells. */
 typedef struct txm_context_options {
     size_t struct_size;           /* set by txm_context_options_init */
     unsigned threads;             /* threads that compute, the caller included; 0: all that this process may use */
@@ -79,6 +81,7 @@ TXM_API void txm_remove_temporaries(void);
  * the process in its own way. Without that the library installs nothing. */
 TXM_API void txm_before_abort(void (*end)(bool lacks_memory));
 
+/* What became of a conversion that did not fail. */
 typedef enum txm_outcome {
     TXM_OUTCOME_CREATED,      /* written */
     TXM_OUTCOME_UP_TO_DATE,   /* a fresh tx file is there */
@@ -95,6 +98,7 @@ typedef struct txm_stage_seconds {
     double decode, conform, color, pyramid, hash, encode, borders, write;
 } txm_stage_seconds;
 
+/* What a conversion made or found: the tx file, how it was made, and its image (level 0, px). */
 typedef struct txm_result {
     txm_outcome outcome;
     char *tx_path;        /* owned by the result */
@@ -117,6 +121,7 @@ typedef struct txm_result {
     uint64_t reserved[8];
 } txm_result;
 
+/* How one conversion runs. */
 typedef struct txm_convert_options {
     size_t struct_size; /* set by txm_convert_options_init */
     const char *output; /* write exactly here instead of the place that Cycles looks at; may be NULL */
@@ -140,7 +145,7 @@ static inline void txm_convert_options_init(txm_convert_options *options)
  * with txm_result_clear. */
 TXM_API txm_status txm_convert(txm_context *context, const char *source, const txm_settings *settings,
                                const txm_convert_options *options, txm_result *result, txm_error *err);
-TXM_API void txm_result_clear(txm_result *result);
+TXM_API void txm_result_clear(txm_result *result); /* NULL-safe; zeroes */
 
 #ifdef __cplusplus
 }

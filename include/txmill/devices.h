@@ -15,8 +15,10 @@
 extern "C" {
 #endif
 
+/* Room for the kinds of vector code, the NULL at their end included. */
 enum { TXM_MAX_ISAS = 8 };
 
+/* The CPU as this process may use it. */
 typedef struct txm_cpu_info {
     unsigned cores;                 /* that this process may use */
     const char *isa;                /* vector code in use: "scalar", "avx2", "avx512", "neon" */

@@ -3,6 +3,7 @@
 #ifndef TXMILL_EXPORT_H
 #define TXMILL_EXPORT_H
 
+/* Marks a function that programs may call. */
 #if defined __GNUC__
 #define TXM_API __attribute__((visibility("default")))
 #else

@@ -54,6 +54,7 @@ TXM_API txm_status txm_used_add(txm_used *used, const char *tx_path, txm_error *
  * used. NO_MEMORY. */
 TXM_API txm_status txm_used_add_packed(txm_used *used, const char *name, txm_error *err);
 
+/* A file that goes. Pointers are valid during the call that hands it out. */
 typedef struct txm_garbage_file {
     const char *path;
     txm_garbage why;
@@ -62,6 +63,7 @@ typedef struct txm_garbage_file {
     double age_s; /* since it was made or put here; 0 for what dead processes left */
 } txm_garbage_file;
 
+/* What counts as garbage, and who hears of it. Callbacks may be NULL and run on the calling thread. */
 typedef struct txm_garbage_options {
     size_t struct_size;   /* set by txm_garbage_options_init */
     double older_than_s;  /* made or put here longer ago; negative: whatever the age */
@@ -81,6 +83,7 @@ static inline void txm_garbage_options_init(txm_garbage_options *options)
     options->struct_size = sizeof *options;
 }
 
+/* How many files, and what they occupy. */
 typedef struct txm_garbage_sum {
     size_t files;
     uint64_t bytes; /* files with another name (hard links) occupy nothing here and count as none */
@@ -118,6 +121,7 @@ TXM_API void txm_sweep_folder(const char *folder, bool dry_run, txm_swept *swept
 
 /* ---- trimming a store -------------------------------------------------------------------------------------------- */
 
+/* What of a store may stay. A callback runs on the calling thread. */
 typedef struct txm_trim_options {
     size_t struct_size;  /* set by txm_trim_options_init */
     double older_than_s; /* not used for so long; negative: whatever the age */
@@ -137,6 +141,7 @@ static inline void txm_trim_options_init(txm_trim_options *options)
     options->max_bytes = UINT64_MAX;
 }
 
+/* What a store held, and what went. */
 typedef struct txm_trim_result {
     size_t objects, removed, failed;
     uint64_t bytes, removed_bytes; /* of files that have no other name: hard-linked ones occupy nothing here */

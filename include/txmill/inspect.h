@@ -32,6 +32,7 @@ typedef struct txm_finding_kind {
 /* The table of all kinds, in the order of their ids; NULL beyond the last. */
 TXM_API const txm_finding_kind *txm_finding_kind_at(size_t index);
 
+/* One finding about a tx file. */
 typedef struct txm_finding {
     const txm_finding_kind *kind;
     int level, tile_x, tile_y; /* place; -1 where the finding is about more than one */
@@ -49,6 +50,7 @@ typedef struct txm_findings {
 
 TXM_API void txm_findings_clear(txm_findings *findings); /* NULL-safe; zeroes */
 
+/* How a tx file is verified; looked at during the call alone. */
 typedef struct txm_verify_options {
     size_t struct_size;            /* set by txm_verify_options_init */
     bool deep;                     /* convert the source again and compare */
@@ -88,6 +90,7 @@ typedef enum txm_use {
 /* "unreadable", "refused", "name", "outdated", "damaged", "no-image", "direct", "loaded". Never NULL. */
 TXM_API const char *txm_use_name(txm_use use);
 
+/* Whether a render uses a file, and why not. */
 typedef struct txm_verdict {
     txm_use use;
     bool used;        /* LOADED and DIRECT: nothing keeps Cycles from it */
@@ -119,7 +122,7 @@ typedef struct txm_name_match {
 /* Which settings give the MD5 in the name of `tx_path`: tries the names, aliases and roles of the context's config, the
  * words data and auto, all alpha types and formats, common working spaces, and `xyz` (may be NULL), the matrix that the
  * file itself holds. `source` (may be NULL) is needed to try names for absolute cache folders. *found is false when
- * nothing leads there or the name is none of a tx file. */
+ * nothing leads there or the name is none of a tx file; *match means something only where it is true. */
 TXM_API txm_status txm_name_search(txm_context *context, const char *tx_path, const char *source, const char *xyz,
                                    txm_name_match *match, bool *found, txm_error *err);
 
@@ -134,6 +137,8 @@ typedef struct txm_level_error {
     uint32_t worst_x, worst_y; /* pixel of the largest error */
 } txm_level_error;
 
+/* How far two files are apart, level by level: `levels` elements of `level` count. `map` is owned, map_width by
+ * map_height, rows from the top. */
 typedef struct txm_difference {
     bool plain; /* one side is no pyramid: level 0 alone was compared */
     uint32_t levels;
@@ -152,6 +157,7 @@ TXM_API txm_status txm_diff(txm_context *context, const char *a, const char *b, 
                             txm_error *err);
 TXM_API void txm_difference_clear(txm_difference *difference); /* NULL-safe; zeroes */
 
+/* The state of an image's tx file. */
 typedef enum txm_tx_state {
     TXM_TX_STATE_FRESH,    /* Cycles loads the tx file */
     TXM_TX_STATE_SOURCE,   /* the image is a tx file itself, or 1x1: Cycles loads it as it is */
@@ -169,6 +175,7 @@ typedef struct txm_other_name {
     char difference[320]; /* how its settings differ from those asked for, in words */
 } txm_other_name;
 
+/* Other names that are kept; further ones are not looked for. */
 enum { TXM_MAX_OTHER_NAMES = 16 };
 
 /* The tx file of an image by its name and time alone. */
@@ -194,6 +201,7 @@ TXM_API void txm_found_clear(txm_found *found); /* NULL-safe; zeroes */
 TXM_API txm_status txm_image_defaults(const txm_color_config *config, const char *image, const char **colorspace,
                                       txm_alpha *alpha, txm_error *err);
 
+/* How txm_resolve_image looks at a tx file. */
 typedef struct txm_resolve_options {
     size_t struct_size; /* set by txm_resolve_options_init */
     bool touch;         /* give an outdated tx file its image's time, if all else is right */
@@ -207,6 +215,7 @@ static inline void txm_resolve_options_init(txm_resolve_options *options)
     options->struct_size = sizeof *options;
 }
 
+/* What Cycles would load for an image. What it points at is owned. */
 typedef struct txm_resolution {
     txm_tx_state state;
     char *path;           /* that Cycles loads, or would look for */

@@ -21,6 +21,7 @@
 extern "C" {
 #endif
 
+/* An output that is being written. */
 typedef struct txm_out_file txm_out_file;
 
 /* Opens the output; `make_folder` creates the folder and its parents. */

@@ -22,8 +22,10 @@ typedef enum txm_values {
     TXM_VALUES_LINEAR   /* scene-linear: to be encoded for viewing */
 } txm_values;
 
+/* By the colour space that the file says its source had; where it says none, integers are ENCODED, floats LINEAR. */
 TXM_API txm_values txm_values_of(const txm_tx_description *description, txm_type type);
 
+/* A level, or all of them, in memory: rows from the top, width * channels samples of `type` each. */
 typedef struct txm_level_picture {
     uint8_t *pixels; /* tight, channels interleaved; owned */
     uint32_t width, height, channels;
@@ -40,9 +42,10 @@ typedef struct txm_level_picture {
 TXM_API txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_level_picture *out,
                                           txm_error *err);
 
-/* Turns scene-linear values into 8 bits for viewing; pictures of data or with encoded values stay as they are. */
+/* Turns scene-linear values into 8 bits for viewing; pictures of data or with encoded values stay as they are. On
+ * failure (NO_MEMORY) its pixels are as they were. */
 TXM_API txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *picture, txm_error *err);
-/* Whatever that left as it was becomes 8 bits. */
+/* Whatever that left as it was becomes 8 bits. On failure (NO_MEMORY) the picture is as it was. */
 TXM_API txm_status txm_level_picture_to_8_bits(txm_level_picture *picture, txm_error *err);
 TXM_API void txm_level_picture_clear(txm_level_picture *picture); /* NULL-safe; zeroes */
 
@@ -52,6 +55,7 @@ TXM_API void txm_level_picture_clear(txm_level_picture *picture); /* NULL-safe; 
 /* What tells a picture that txmill wrote from one of somebody's own: in the metadata, where the format has any. */
 #define TXM_PICTURE_MARK "txmill picture"
 
+/* A picture to write, rows from the top; nothing in it is owned. */
 typedef struct txm_picture {
     const void *pixels; /* channels interleaved, rows stride_bytes apart */
     size_t stride_bytes;
@@ -70,6 +74,7 @@ TXM_API txm_status txm_picture_write(const char *path, const txm_picture *pictur
 TXM_API txm_status txm_picture_encode(const char *name, const txm_picture *picture, unsigned char **file,
                                       size_t *file_bytes, txm_error *err);
 
+/* Which level is extracted, and how. */
 typedef struct txm_extract_options {
     size_t struct_size; /* set by txm_extract_options_init */
     uint32_t level;

@@ -25,6 +25,7 @@ extern "C" {
 /* How a sample is stored. Multi-byte samples are in the machine's byte order (little-endian machines only). */
 typedef enum txm_type { TXM_TYPE_U8 = 0, TXM_TYPE_U16 = 1, TXM_TYPE_HALF = 2, TXM_TYPE_FLOAT = 3 } txm_type;
 
+/* Limits and sizes. */
 enum {
     TXM_MAX_SIZE_PX = 65536,  /* width and height of a source or tx image */
     TXM_MAX_LEVELS = 17,      /* 65536 down to 1 */

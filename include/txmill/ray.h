@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+/* A function of this header, in device code too. */
 #ifdef __CUDACC__
 #define TXM_RAY static __host__ __device__ inline
 #else
@@ -27,6 +28,7 @@
 extern "C" {
 #endif
 
+/* A point, direction or derivative in space, in the scene's units. */
 typedef struct txm_vec3 {
     float x, y, z;
 } txm_vec3;
@@ -36,6 +38,7 @@ typedef struct txm_uv_differential {
     float dudx, dudy, dvdx, dvdy;
 } txm_uv_differential;
 
+/* (x, y, z) */
 TXM_RAY txm_vec3 txm_vec_make(float x, float y, float z)
 {
     txm_vec3 v;
@@ -51,21 +54,25 @@ TXM_RAY txm_vec3 txm_vec_add(txm_vec3 a, float s, txm_vec3 b)
     return txm_vec_make(a.x + s * b.x, a.y + s * b.y, a.z + s * b.z);
 }
 
+/* s a */
 TXM_RAY txm_vec3 txm_vec_scale(txm_vec3 a, float s)
 {
     return txm_vec_make(a.x * s, a.y * s, a.z * s);
 }
 
+/* a . b */
 TXM_RAY float txm_vec_dot(txm_vec3 a, txm_vec3 b)
 {
     return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
+/* a x b */
 TXM_RAY txm_vec3 txm_vec_cross(txm_vec3 a, txm_vec3 b)
 {
     return txm_vec_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
 
+/* |a| */
 TXM_RAY float txm_vec_length(txm_vec3 a)
 {
     return sqrtf(txm_vec_dot(a, a));
@@ -103,6 +110,7 @@ TXM_RAY txm_uv_differential txm_uv_of(txm_vec3 normal, txm_vec3 dPdu, txm_vec3 d
 
 /* ---- compact ---- */
 
+/* A compact differential: a disc that grows linearly along the ray. */
 typedef struct txm_compact {
     float dP; /* radius of the footprint at the ray's origin */
     float dD; /* what it grows by per unit of length */
@@ -152,6 +160,7 @@ TXM_RAY txm_compact txm_compact_widen(txm_compact c, float roughness2)
 
 /* ---- cones ---- */
 
+/* A ray cone; `angle` is small and stands for its tangent, as in Akenine-Moeller and others 2019. */
 typedef struct txm_cone {
     float width; /* of the footprint across the ray; negative behind the focus of a converging cone */
     float angle; /* what it grows by per unit of length */
@@ -166,6 +175,7 @@ TXM_RAY txm_cone txm_cone_camera(float pixel_angle)
     return c;
 }
 
+/* After t units of length: the width at the hit. */
 TXM_RAY txm_cone txm_cone_transfer(txm_cone c, float t)
 {
     c.width = c.width + c.angle * t;
@@ -211,6 +221,7 @@ TXM_RAY txm_uv_differential txm_cone_uv(txm_cone at_hit, txm_vec3 direction, txm
 
 /* ---- full ---- */
 
+/* A full differential: derivatives of the ray by the pixel's x and y (Igehy 1999). */
 typedef struct txm_full {
     txm_vec3 dPdx, dPdy; /* of the origin by the pixel */
     txm_vec3 dDdx, dDdy; /* of the direction */
@@ -232,6 +243,7 @@ TXM_RAY txm_full txm_full_transfer(txm_full f, txm_vec3 direction, float t, txm_
     return f;
 }
 
+/* The footprint on the surface: the derivatives of the hit point, which txm_full_transfer gave, in u and v. */
 TXM_RAY txm_uv_differential txm_full_uv(txm_full at_hit, txm_vec3 normal, txm_vec3 dPdu, txm_vec3 dPdv)
 {
     return txm_uv_of(normal, dPdu, dPdv, at_hit.dPdx, at_hit.dPdy);
@@ -245,6 +257,8 @@ TXM_RAY txm_vec3 txm_full_reflect_one(txm_vec3 direction, txm_vec3 dD, txm_vec3 
     return txm_vec_add(txm_vec_add(dD, -2.0f * cosine, dn), -2.0f * change, normal);
 }
 
+/* Reflection at a hit (Igehy 1999). `direction` is the ray's before it; dNdx and dNdy are how the normal changes by the
+ * pixel's x and y. */
 TXM_RAY txm_full txm_full_reflect(txm_full at_hit, txm_vec3 direction, txm_vec3 normal, txm_vec3 dNdx, txm_vec3 dNdy)
 {
     at_hit.dDdx = txm_full_reflect_one(direction, at_hit.dDdx, normal, dNdx);

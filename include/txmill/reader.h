@@ -28,6 +28,7 @@
 extern "C" {
 #endif
 
+/* A tx file that is open: mapped, its headers checked. */
 typedef struct txm_tx txm_tx;
 
 /* What is beyond the edges of an image. */
@@ -46,11 +47,13 @@ TXM_API const char *txm_extension_name(txm_extension extension);
  * one (CLIP, beyond the edges). */
 TXM_API int64_t txm_extend(int64_t x, uint32_t size, txm_extension extension);
 
+/* The file format. */
 typedef enum txm_container { TXM_CONTAINER_TIFF = 0, TXM_CONTAINER_EXR } txm_container;
 
 /* "TIFF", "OpenEXR". Never NULL. */
 TXM_API const char *txm_container_name(txm_container container);
 
+/* Whether a file has a border section that is of use. */
 typedef enum txm_section_state {
     TXM_SECTION_STATE_NONE = 0, /* the file ends with the image part */
     TXM_SECTION_STATE_VALID,
@@ -62,12 +65,14 @@ typedef enum txm_section_state {
 /* "none", "valid", "stale", "damaged", "newer". Never NULL. */
 TXM_API const char *txm_section_state_name(txm_section_state state);
 
+/* The shape of one level. */
 typedef struct txm_tx_level {
     uint32_t width, height;    /* px */
     uint32_t tiles_x, tiles_y; /* tile grid */
     uint64_t encoded_bytes;    /* sum over its tiles */
 } txm_tx_level;
 
+/* What a tx file holds. width and height are those of level 0; tiles have one size in all levels. */
 typedef struct txm_tx_info {
     txm_container container;
     uint32_t width, height, levels, tile_w, tile_h;
@@ -80,8 +85,8 @@ typedef struct txm_tx_info {
     char section_reason[160]; /* why a section is not used, "" otherwise */
 } txm_tx_info;
 
-/* Opens a tx file. Allocates at most 64 bytes per tile that the file really can hold (its size bounds their number) plus
- * 1 MiB. CORRUPT, UNSUPPORTED, NOT_FOUND, DENIED, IO, NO_MEMORY. */
+/* Opens a tx file. Allocates at most 64 bytes per tile that the file really can hold (its size bounds their number)
+ * plus 1 MiB. CORRUPT, UNSUPPORTED, NOT_FOUND, DENIED, IO, NO_MEMORY. */
 TXM_API txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err);
 TXM_API void txm_tx_close(txm_tx **tx); /* NULL-safe; sets *tx to NULL */
 
@@ -96,6 +101,7 @@ TXM_API bool txm_tx_catch_fault(void *address);
  * For what functions without a status answered before. */
 TXM_API txm_status txm_tx_check(const txm_tx *tx, txm_error *err);
 
+/* What the file holds, and one of its levels: valid until it is closed. */
 TXM_API const txm_tx_info *txm_tx_info_of(const txm_tx *tx);
 TXM_API const txm_tx_level *txm_tx_level_of(const txm_tx *tx, uint32_t level); /* NULL beyond the last */
 

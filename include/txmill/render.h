@@ -25,6 +25,7 @@ extern "C" {
 
 /* ---- scenes ----------------------------------------------------------------------------------------------------- */
 
+/* A scene in memory, constant once it is made: any number of renders may share it. */
 typedef struct txm_render_scene txm_render_scene;
 
 /* Reads a folder with scene.txt and its meshes. What is wrong is named with its line. */
@@ -42,6 +43,7 @@ TXM_API const char *txm_render_builtin_purpose(size_t index);
 
 TXM_API void txm_render_scene_free(txm_render_scene **scene); /* NULL-safe; sets *scene to NULL */
 
+/* What a scene consists of; width and height are of its picture, px. */
 typedef struct txm_render_scene_info {
     const char *title; /* NULL: none */
     uint32_t width, height;
@@ -49,11 +51,13 @@ typedef struct txm_render_scene_info {
     uint64_t triangles; /* of instances */
 } txm_render_scene_info;
 
+/* Size and images of a scene. Texts live as long as the scene. */
 TXM_API void txm_render_scene_describe(const txm_render_scene *scene, txm_render_scene_info *out);
 TXM_API const char *txm_render_image_path(const txm_render_scene *scene, size_t image); /* NULL beyond the last */
 
 /* ---- rendering --------------------------------------------------------------------------------------------------- */
 
+/* How paths are traced, and what happens when they miss a tile. */
 typedef enum txm_render_engine {
     /* Many paths per launch; what they miss is loaded in a batch, and those that missed are run again. */
     TXM_RENDER_ENGINE_WAVE = 0,
@@ -74,6 +78,7 @@ typedef enum txm_render_differentials {
 TXM_API const char *txm_render_engine_name(txm_render_engine engine);
 TXM_API const char *txm_render_differentials_name(txm_render_differentials differentials);
 
+/* How a scene is rendered; looked at during the call alone. */
 typedef struct txm_render_options {
     size_t struct_size;     /* set by txm_render_options_init */
     uint32_t width, height; /* px; 0: the scene's */
@@ -98,16 +103,16 @@ typedef struct txm_render_options {
     /* May be NULL: samples finished so far of all. From the calling thread. */
     void (*progress)(void *user, uint64_t done, uint64_t all);
     void *progress_user;
-    const char *cache_dir; /* the folder of the tx files, as in txm_settings; NULL: blender_tx beside each image */
+    const char *cache_dir;  /* the folder of the tx files, as in txm_settings; NULL: blender_tx beside each image */
     uint32_t trace_records; /* what a trace holds: TXM_TRACE_TILES, TXM_TRACE_LOOKUPS */
 } txm_render_options;
 
 /* Opens options of struct_size bytes: 4 samples, 3 bounces, seed 1, one render tile, wave of 65536 lanes, compact
- * differentials that are widened, Cycles' levels, filter 1.5 px, the cache's defaults, traces of
- * tiles. For other languages; C and C++
- * call txm_render_options_init. */
+ * differentials that are widened, Cycles' levels, filter 1.5 px, the cache's defaults, traces of tiles. For other
+ * languages; C and C++ call txm_render_options_init. */
 TXM_API void txm_render_options_init_sized(txm_render_options *options, size_t struct_size);
 
+/* Opens options with these defaults. */
 static inline void txm_render_options_init(txm_render_options *options)
 {
     txm_render_options_init_sized(options, sizeof *options);
@@ -132,6 +137,7 @@ typedef struct txm_render_image_use {
     uint64_t used_bytes; /* of tiles that were used once or more */
 } txm_render_image_use;
 
+/* A picture, and what it took. Its arrays and its report are owned. */
 typedef struct txm_render_picture {
     uint32_t width, height;
     float *rgb; /* three per pixel, rows from the top */
@@ -155,6 +161,7 @@ TXM_API void txm_render_picture_clear(txm_render_picture *picture); /* NULL-safe
 /* ---- budgets ------------------------------------------------------------------------------------------------------
  */
 
+/* How many sizes of render tiles, and texture resolutions, a budget compares. */
 enum { TXM_BUDGET_TILES = 4, TXM_BUDGET_RESOLUTIONS = 3 };
 
 /* A tile that is used: of the scene's image, and of a UDIM set its part (0 otherwise). */

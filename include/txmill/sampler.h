@@ -83,6 +83,7 @@ enum {
     TXM_AFTER_SRGB = 2         /* colour decoded from sRGB */
 };
 
+/* The longest footprint, as a ratio, that is not blurred. */
 enum { TXM_MAX_ANISOTROPY = 16 };
 
 /* Constant over many look-ups. Small integers, so that it may live in constant memory of a device. */
@@ -119,6 +120,7 @@ typedef struct txm_tile_entry {
     uint32_t mark;
 } txm_tile_entry;
 
+/* A slab holds 1 << TXM_SLOT_BITS tiles. */
 enum { TXM_SLOT_BITS = 7 };
 #define TXM_SLOT_NONE 0xFFFFFFFFu      /* not in memory, nobody asked */
 #define TXM_SLOT_REQUESTED 0xFFFFFFFEu /* not in memory, on some lane's list */
@@ -146,6 +148,7 @@ typedef struct txm_view_texture {
     float average[4];                     /* RGBA, as looked up */
 } txm_view_texture;
 
+/* The number of no texture. */
 #define TXM_NO_TEXTURE 0xFFFFFFFFu
 
 /* The arrays of one device; the pointers are those of that device. */
@@ -160,10 +163,12 @@ typedef struct txm_view {
 
 /* ---- looking up ------------------------------------------------------------------------------------------------ */
 
+/* A place in a texture, and its derivatives by the pixel's x and y; units as above. */
 typedef struct txm_lookup {
     float u, v, dudx, dvdx, dudy, dvdy;
 } txm_lookup;
 
+/* How a look-up went. The order is from best to worst. */
 typedef enum txm_look {
     TXM_LOOK_RESIDENT = 0,
     TXM_LOOK_MISSED, /* a tile is not in memory: the colour is a stand-in (on_miss) */
@@ -217,6 +222,7 @@ TXM_API uint32_t txm_udim_of(float *u, float *v);
  * rows of the level's grid). */
 typedef uint64_t txm_tile_key;
 
+/* What a tile key is made of. */
 typedef struct txm_tile_name {
     uint32_t texture, udim, level, tile;
 } txm_tile_name;
@@ -229,6 +235,7 @@ static inline txm_tile_key txm_tile_key_pack(txm_tile_name n)
     return n.texture | (uint64_t)1 << 23 | (uint64_t)n.udim << 24 | (uint64_t)n.level << 39 | (uint64_t)n.tile << 44;
 }
 
+/* The tile of a key that txm_tile_key_pack made. */
 static inline txm_tile_name txm_tile_key_unpack(txm_tile_key key)
 {
     txm_tile_name n = {(uint32_t)key & 0x7FFFFF, (uint32_t)(key >> 24) & 0x7FFF, (uint32_t)(key >> 39) & 31,
@@ -247,8 +254,10 @@ typedef struct txm_tap {
     float value[4]; /* scaled, as in a colour */
 } txm_tap;
 
+/* 31 probes, two levels, 16 taps. */
 enum { TXM_MAX_TAPS = 31 * 2 * 16 };
 
+/* How a look-up came to its colour: tap_count of the taps count. Some 55 KB: too large for a small stack. */
 typedef struct txm_explanation {
     uint32_t texture;   /* of a UDIM set: the tile's */
     uint32_t udim;      /* number of the UDIM tile, 0 if the texture is none */
@@ -271,6 +280,7 @@ TXM_API txm_look txm_sample_explain(const txm_view *view, uint32_t texture, cons
  * not run at the same time as look-ups. */
 typedef struct txm_texture_set txm_texture_set;
 
+/* An empty set. NO_MEMORY. */
 TXM_API txm_status txm_texture_set_new(txm_texture_set **out, txm_error *err);
 TXM_API void txm_texture_set_free(txm_texture_set **set); /* NULL-safe; sets *set to NULL */
 

@@ -31,11 +31,13 @@ TXM_API const char *txm_alpha_stored_name(txm_alpha alpha);
 /* Parses a command-line or stored word; false, with *out as it was, if it is neither. */
 TXM_API bool txm_alpha_parse(const char *word, txm_alpha *out);
 
+/* How tiles are compressed. */
 typedef enum txm_codec { TXM_CODEC_ZIP = 0, TXM_CODEC_ZSTD, TXM_CODEC_NONE } txm_codec;
 
 /* "zip", "zstd", "none". Never NULL. */
 TXM_API const char *txm_codec_name(txm_codec codec);
 
+/* A codec and how hard it tries. */
 typedef struct txm_compression {
     txm_codec codec;
     int level; /* 0: zip chosen for each tile, zstd 3; zip 1 (fastest) to 12 (smallest), zstd 1 to 19 */
@@ -74,6 +76,7 @@ typedef struct txm_settings {
  * borders, 64 px tiles, adaptive zip. For other languages; C and C++ call txm_settings_init. */
 TXM_API void txm_settings_init_sized(txm_settings *settings, size_t struct_size);
 
+/* Opens settings with these defaults. */
 static inline void txm_settings_init(txm_settings *settings)
 {
     txm_settings_init_sized(settings, sizeof *settings);

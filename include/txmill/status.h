@@ -4,8 +4,13 @@
  *
  * Convention: a function that can fail returns a txm_status and takes a `txm_error *` as its last parameter. The object
  * needs no initialisation: it is cleared first, and on failure holds the status and a message that names the file, what
- * is wrong, where (level, tile, byte) and what to do. The pointer may be NULL. Outputs are untouched by a failed call
- * unless the function says otherwise. The library never prints and never exits.
+ * is wrong, where (level, tile, byte) and what to do. The pointer may be NULL. The library never prints and never
+ * exits.
+ *
+ * Outputs of a failed call, unless the function says otherwise: pointers that it would have returned are NULL, lists
+ * have no elements, and structs that it fills in are zero, so that freeing or clearing them is always safe. Other
+ * values (indices, flags, pixels) mean nothing. What a call adds to (inputs, findings, sums) keeps what was added
+ * before it failed.
  *
  * How structs grow, so that programs that are compiled keep running: settings, options and requests begin with
  * `struct_size` and are opened by their txm_..._init. What the library hands out by pointer may gain members at its
@@ -49,8 +54,10 @@ typedef enum txm_status {
 /* The short name of what every call is compared with. */
 #define TXM_OK TXM_STATUS_OK
 
+/* Room for a message and its NUL; longer ones are cut. */
 enum { TXM_MESSAGE_BYTES = 2048 };
 
+/* Why a call failed. Belongs to the caller; any number of calls may use it, one after the other. */
 typedef struct txm_error {
     txm_status status;
     int sys_errno; /* errno of the failing call, 0 if there was none */

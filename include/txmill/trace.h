@@ -27,6 +27,7 @@ extern "C" {
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
 
+/* A trace that was read. It owns whatever its functions return pointers to. */
 typedef struct txm_trace txm_trace;
 
 /* CORRUPT (damaged, or incomplete: its writer was stopped), NEWER, NOT_FOUND, NOT_A_FILE, DENIED, IO,
@@ -47,6 +48,7 @@ typedef struct txm_trace_texture {
     uint64_t reserved[4];
 } txm_trace_texture;
 
+/* What a trace holds, and what its cache did. */
 typedef struct txm_trace_info {
     uint32_t records; /* TXM_TRACE_TILES, TXM_TRACE_LOOKUPS */
     uint32_t lanes;   /* threads, or lanes of batches */
@@ -61,12 +63,14 @@ typedef struct txm_trace_info {
     uint64_t reserved[8];
 } txm_trace_info;
 
+/* The trace as a whole, never NULL, and its textures, NULL beyond the last. */
 TXM_API const txm_trace_info *txm_trace_info_of(const txm_trace *trace);
-TXM_API const txm_trace_texture *txm_trace_texture_at(const txm_trace *trace, uint32_t index); /* NULL beyond the last */
+TXM_API const txm_trace_texture *txm_trace_texture_at(const txm_trace *trace, uint32_t index);
 
 /* The trace in its order: that of each thread or lane, whose blocks follow each other as they were filled. */
 typedef struct txm_trace_cursor txm_trace_cursor;
 
+/* What an event tells. */
 typedef enum txm_trace_event_kind {
     TXM_TRACE_EVENT_END = 0,
     TXM_TRACE_EVENT_TILES,   /* of one look-up; those of a repetition are left out */
@@ -76,6 +80,7 @@ typedef enum txm_trace_event_kind {
     TXM_TRACE_EVENT_REPLACED /* `texture` is not looked up any more: its number is that of another file from now on */
 } txm_trace_event_kind;
 
+/* One event. Its kind says which members count. */
 typedef struct txm_trace_event {
     txm_trace_event_kind kind;
     uint32_t thread;            /* from 1 on; lanes of batches: 2^31 and their number */
@@ -88,6 +93,7 @@ typedef struct txm_trace_event {
     uint64_t reserved[4];
 } txm_trace_event;
 
+/* A cursor before the first event; the trace must outlive it. NO_MEMORY. */
 TXM_API txm_status txm_trace_cursor_new(const txm_trace *trace, txm_trace_cursor **out, txm_error *err);
 /* CORRUPT, CHANGED, IO, NO_MEMORY. */
 TXM_API txm_status txm_trace_next(txm_trace_cursor *cursor, txm_trace_event *event, txm_error *err);
@@ -95,11 +101,12 @@ TXM_API void txm_trace_cursor_free(txm_trace_cursor **cursor); /* NULL-safe; set
 
 /* ---- replaying -------------------------------------------------------------------------------------------------- */
 
-/* A policy beside those of txm_cache_policy: when memory is needed, what is used again last goes (Belady's MIN), and all
- * of the budget holds tiles. The fewest reads there can be where tiles have one size; else the fewest bytes, where parts
- * of tiles could be read. Takes 8 bytes per tile of the trace. */
+/* A policy beside those of txm_cache_policy: when memory is needed, what is used again last goes (Belady's MIN), and
+ * all of the budget holds tiles. The fewest reads there can be where tiles have one size; else the fewest bytes, where
+ * parts of tiles could be read. Takes 8 bytes per tile of the trace. */
 enum { TXM_REPLAY_OPT = TXM_CACHE_POLICY_COUNT };
 
+/* The cache that a trace is played to. */
 typedef struct txm_replay_options {
     size_t struct_size;         /* set by txm_replay_options_init */
     uint64_t max_bytes;         /* the budget; 0: no bound */
@@ -112,18 +119,20 @@ typedef struct txm_replay_options {
  * txm_replay_options_init. */
 TXM_API void txm_replay_options_init_sized(txm_replay_options *options, size_t struct_size);
 
+/* Opens options with these defaults. */
 static inline void txm_replay_options_init(txm_replay_options *options)
 {
     txm_replay_options_init_sized(options, sizeof *options);
 }
 
+/* What a replay took: look-ups, tiles and bytes. */
 typedef struct txm_replay_counts {
-    uint64_t lookups;                 /* but for those that repeat the tiles of the one before */
-    uint64_t tiles, tile_bytes;       /* different ones, each once: the working set */
-    uint64_t reads, reads_again;      /* tiles read; of these, those that had been there before */
+    uint64_t lookups;            /* but for those that repeat the tiles of the one before */
+    uint64_t tiles, tile_bytes;  /* different ones, each once: the working set */
+    uint64_t reads, reads_again; /* tiles read; of these, those that had been there before */
     uint64_t read_bytes, evicted;
-    uint64_t peak_bytes;              /* of tiles at once */
-    uint64_t peak_allocated_bytes;    /* with all that the cache keeps about them */
+    uint64_t peak_bytes;           /* of tiles at once */
+    uint64_t peak_allocated_bytes; /* with all that the cache keeps about them */
     uint64_t reserved[8];
 } txm_replay_counts;
 

@@ -19,11 +19,13 @@
 extern "C" {
 #endif
 
+/* Folders under watch. For one thread at a time. */
 typedef struct txm_watch txm_watch;
 
 /* Files that are kept in mind, beyond which everything is looked at; files that are handed out at once. */
 enum { TXM_WATCH_MOST_PENDING = 4096, TXM_WATCH_MOST_AT_ONCE = 1024 };
 
+/* What is watched for, and how patiently: times in seconds, 0 or more. */
 typedef struct txm_watch_options {
     size_t struct_size;               /* set by txm_watch_options_init */
     const txm_inputs_options *inputs; /* which files count; folders are always gone into; NULL: all images */
