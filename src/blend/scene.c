@@ -119,6 +119,7 @@ void txm_blend_close(txm_blend **blend)
     *blend = NULL;
 }
 
+/* This and what follows: valid until the scene is closed, and NULL beyond the last item. */
 const txm_blend_info *txm_blend_info_of(const txm_blend *blend)
 {
     return &blend->info;
@@ -156,6 +157,7 @@ const txm_blend_finding *txm_blend_finding_at(const txm_blend *blend, size_t ind
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
+/* Numbers of newer Blenders may come from the file: they are "unknown". */
 const char *txm_blend_source_name(txm_blend_source source)
 {
     static const char *const names[] = {"unknown", "file", "sequence", "movie", "generated", "viewer", "tiled"};
@@ -220,6 +222,7 @@ static txm_status add_image(entry_list *list, size_t image, const char *packed_f
     return status;
 }
 
+/* NULL comes before every text. */
 static int compare_text(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
@@ -236,6 +239,7 @@ static int compare_settings(const void *a, const void *b)
     return order ? order : (int)left->alpha - (int)right->alpha;
 }
 
+/* The first image comes first among entries that are the same work, so that it is the one kept. */
 static int compare_entries(const void *a, const void *b)
 {
     const txm_blend_entry *left = a, *right = b;
@@ -293,6 +297,7 @@ txm_status txm_blend_entries(txm_blend *blend, const char *packed_folder, txm_bl
     return TXM_OK;
 }
 
+/* Paths are the entries' own; other strings are the scene's. */
 void txm_blend_entries_free(txm_blend_entry **entries, size_t count)
 {
     for (size_t i = 0; *entries && i < count; i++) {

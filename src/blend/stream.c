@@ -79,6 +79,7 @@ static txm_status plain_open(txm_stream_input *input, void **self, txm_error *er
     return TXM_OK;
 }
 
+/* What is on disk is what there is. */
 static txm_status plain_pull(void *self, txm_stream_input *input, uint8_t *dst, size_t bytes, size_t *got,
                              txm_error *err)
 {
@@ -99,6 +100,7 @@ static txm_status plain_jump(void *self, txm_stream_input *input, uint64_t from,
     return TXM_OK;
 }
 
+/* False only for compressions that do not say how much they will give. */
 static bool plain_size(const void *self, const txm_stream_input *input, uint64_t *bytes)
 {
     (void)self;
@@ -140,6 +142,7 @@ static const txm_stream_ops *decoder_for(const uint8_t *magic, size_t bytes)
     return bytes >= 4 && !memcmp(magic, zstd, 4) ? &txm_stream_zstd : &txm_stream_plain;
 }
 
+/* At the beginning of what the file unfolds to. */
 txm_status txm_stream_open(const char *path, txm_stream **out, txm_error *err)
 {
     /* O_NONBLOCK: a FIFO in place of the file must not hang the call; it has no effect on regular files. */
@@ -187,6 +190,7 @@ txm_status txm_stream_from_fd(int fd, const char *name, txm_stream **out, txm_er
     return TXM_OK;
 }
 
+/* NULL-safe inside; closes the descriptor. */
 void txm_stream_close(txm_stream **stream)
 {
     txm_stream *s = *stream;
@@ -292,6 +296,7 @@ txm_status txm_stream_seek(txm_stream *s, uint64_t position, txm_error *err)
     return TXM_OK;
 }
 
+/* In unpacked bytes, as all positions here. */
 uint64_t txm_stream_tell(const txm_stream *s)
 {
     return s->decoder_at - (s->end - s->begin);
@@ -302,6 +307,7 @@ bool txm_stream_size(const txm_stream *s, uint64_t *bytes)
     return s->ops->size(s->decoder, &s->input, bytes);
 }
 
+/* For messages. */
 const char *txm_stream_name(const txm_stream *s)
 {
     return s->name;

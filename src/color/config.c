@@ -149,6 +149,7 @@ txm_status txm_color_load(const txm_color_options *options, txm_color_config **o
     return status;
 }
 
+/* Spaces hold processors of the library, so they go before it. */
 void txm_color_free(txm_color_config **config)
 {
     if (!config || !*config)
@@ -165,6 +166,7 @@ void txm_color_free(txm_color_config **config)
     *config = NULL;
 }
 
+/* For messages: a path, a name, or "built-in". */
 const char *txm_color_config_name(const txm_color_config *config)
 {
     return config->name;
@@ -175,16 +177,19 @@ const char *txm_color_config_version(const txm_color_config *config)
     return config->version;
 }
 
+/* What had to be taken out of a newer config so that the library would load it; "" if nothing had. */
 const char *txm_color_config_left_out(const txm_color_config *config)
 {
     return config->left_out ? config->left_out : "";
 }
 
+/* Three rows of four, as Cycles holds it. */
 void txm_color_xyz_to_scene_linear(const txm_color_config *config, float matrix[12])
 {
     memcpy(matrix, config->matrix, sizeof config->matrix);
 }
 
+/* The text that enters the names of tx files: a digit that differs is another name. */
 const char *txm_color_xyz_to_scene_linear_text(const txm_color_config *config)
 {
     return config->matrix_text;
@@ -195,17 +200,20 @@ const char *txm_color_working_interop_id(const txm_color_config *config)
     return config->interop_id;
 }
 
+/* The space's own name; NULL where there is no such role. */
 const char *txm_color_role(const txm_color_config *config, const char *role)
 {
     return role ? txm_color_canonical(config, txm_color_role_space(config, role)) : NULL;
 }
 
+/* For a name, an alias or a role; NULL: unknown. */
 const char *txm_color_canonical(const txm_color_config *config, const char *name)
 {
     const txm_color_space *space = txm_color_lookup(config, name);
     return space ? space->name : NULL;
 }
 
+/* Answered without building the space. */
 bool txm_color_is_data(const txm_color_config *config, const char *name)
 {
     const txm_color_space *space = txm_color_lookup(config, name);

@@ -89,6 +89,7 @@ txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
     return TXM_OK;
 }
 
+/* Names and descriptions are the library's or the table's. */
 void txm_color_free_spaces(txm_color_config *config)
 {
     for (size_t i = 0; i < config->count; i++) {
@@ -108,6 +109,7 @@ static bool is_called(const txm_color_space *space, const char *name)
     return txm_casecmp(space->name, name) == 0;
 }
 
+/* The table answers as the library would. */
 static const char *canonical_of(const txm_color_config *config, const char *name)
 {
     return config->known ? txm_known_canonical(config->known, name) : txm_ocio_canonical(config->library->ocio, name);
@@ -133,6 +135,7 @@ txm_color_space *txm_color_lookup(const txm_color_config *config, const char *na
 
 /* ---- classes ------------------------------------------------------------------------------------------------- */
 
+/* With the constants of Cycles' own function: the comparison below is within 1e-4 of it. */
 static float srgb_to_linear(float v)
 {
     return v < 0.04045f ? v * (1.0f / 12.92f) : powf((v + 0.055f) * (1.0f / 1.055f), 2.4f);
@@ -253,11 +256,13 @@ const char *txm_color_space_name(const txm_color_space *space)
     return space->name;
 }
 
+/* Of a space that txm_color_find has handed out, hence built. */
 txm_color_class txm_color_space_class(const txm_color_space *space)
 {
     return space->color_class;
 }
 
+/* The word that Cycles writes into the file: of a class, or the space's name where it had to be converted. */
 const char *txm_color_space_detected(const txm_color_space *space)
 {
     static const char *const words[] = {"data", "scene_linear", "scene_linear_srgb"};
@@ -282,6 +287,7 @@ size_t txm_color_count(const txm_color_config *config)
     return config->count;
 }
 
+/* Builds the space, to be able to say its class; a list of all takes a while with a large config. */
 txm_status txm_color_entry_at(const txm_color_config *config, size_t index, txm_color_entry *out, txm_error *err)
 {
     txm_error_clear(err);

@@ -35,6 +35,7 @@ txm_status txm_tree_load(txm_tree *tree, const char *text, size_t size_bytes, tx
     return tree->dropped ? TXM_OK : txm_no_memory(err, NULL);
 }
 
+/* Also of one that could not be loaded. */
 void txm_tree_free(txm_tree *tree)
 {
     if (tree->has_document)
@@ -52,17 +53,20 @@ static yaml_node_t *node_of(txm_tree *tree, int node, yaml_node_type_t type)
     return n && n->type == type ? n : NULL;
 }
 
+/* Nodes are numbered from 1, the root first, as libyaml does; 0 is no node. */
 int txm_tree_root(txm_tree *tree)
 {
     return yaml_document_get_root_node(&tree->document) ? 1 : 0;
 }
 
+/* NULL for what is no scalar. Valid until the tree is freed. */
 const char *txm_tree_text(txm_tree *tree, int node)
 {
     yaml_node_t *n = node_of(tree, node, YAML_SCALAR_NODE);
     return n ? (const char *)n->data.scalar.value : NULL;
 }
 
+/* The first of that name; pointers into the document are good until it is edited. */
 static yaml_node_pair_t *find_pair(txm_tree *tree, int node, const char *key)
 {
     yaml_node_t *n = node_of(tree, node, YAML_MAPPING_NODE);
@@ -81,6 +85,7 @@ int txm_tree_value(txm_tree *tree, int node, const char *key)
     return p ? p->value : 0;
 }
 
+/* Of items or of pairs; 0 for a scalar. Dropped ones count. */
 size_t txm_tree_count(txm_tree *tree, int node)
 {
     yaml_node_t *list = node_of(tree, node, YAML_SEQUENCE_NODE), *map = node_of(tree, node, YAML_MAPPING_NODE);
@@ -89,6 +94,7 @@ size_t txm_tree_count(txm_tree *tree, int node)
     return map ? (size_t)(map->data.mapping.pairs.top - map->data.mapping.pairs.start) : 0;
 }
 
+/* `n` must be below the count. Of sequences *key is left as it was. */
 int txm_tree_item(txm_tree *tree, int node, size_t n, int *key)
 {
     yaml_node_t *list = node_of(tree, node, YAML_SEQUENCE_NODE), *map = node_of(tree, node, YAML_MAPPING_NODE);
@@ -108,6 +114,7 @@ void txm_tree_drop(txm_tree *tree, int node, bool drop)
         tree->dropped[node] = drop;
 }
 
+/* Nodes that were added after loading can't be dropped. */
 bool txm_tree_is_dropped(const txm_tree *tree, int node)
 {
     return node > 0 && (size_t)node <= tree->nodes && tree->dropped[node];
@@ -119,6 +126,7 @@ static int add_text(txm_tree *tree, const char *text)
     return yaml_document_add_scalar(&tree->document, NULL, (const yaml_char_t *)text, -1, YAML_ANY_SCALAR_STYLE);
 }
 
+/* Only what is there is replaced; false: no such key, or no memory. */
 bool txm_tree_set(txm_tree *tree, int mapping, const char *key, const char *text)
 {
     int value = add_text(tree, text);
@@ -128,6 +136,7 @@ bool txm_tree_set(txm_tree *tree, int mapping, const char *key, const char *text
     return value && p;
 }
 
+/* Doesn't look whether there is one already. */
 static bool add_entry(txm_tree *tree, int mapping, const char *key, int value)
 {
     int name = add_text(tree, key);
@@ -149,6 +158,7 @@ static bool append_item(txm_tree *tree, int mapping, const char *key, int item)
     return item && yaml_document_append_sequence_item(&tree->document, list, item);
 }
 
+/* The text is copied. */
 bool txm_tree_append(txm_tree *tree, int mapping, const char *key, const char *text)
 {
     return append_item(tree, mapping, key, add_text(tree, text));
@@ -166,6 +176,7 @@ bool txm_tree_append_mapping(txm_tree *tree, int mapping, const char *key, const
 
 /* ---- writing ------------------------------------------------------------------------------------------------- */
 
+/* In the form that libyaml calls: 1 for success. */
 static int add_output(void *user, unsigned char *data, size_t size)
 {
     return txm_bytes_add(user, data, size);

@@ -78,6 +78,7 @@ txm_status txm_tx_settle(const txm_tx *tx, txm_status status, txm_error *err)
     return fail_lost(tx, err);
 }
 
+/* As on the command line and in scenes. */
 const char *txm_extension_name(txm_extension extension)
 {
     static const char *const words[] = {"repeat", "extend", "clip", "mirror"};
@@ -96,6 +97,7 @@ const char *txm_section_state_name(txm_section_state state)
     return TXM_WORD_OF(words, state);
 }
 
+/* For a program's SIGBUS handler. False for addresses that no open file has. */
 bool txm_tx_catch_fault(void *address)
 {
     return txm_map_catch(address);
@@ -148,6 +150,7 @@ static txm_status open_path(const char *path, bool outline, txm_tx **out, txm_er
     return status;
 }
 
+/* The usual way in: everything that reading tiles relies on has been checked when it returns. */
 txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -159,6 +162,8 @@ txm_status txm_tx_open_outline(const char *path, txm_tx **out, txm_error *err)
     return open_path(path, true, out, err);
 }
 
+/* The descriptor stays the caller's. `path` is for messages, and for looking at the file again when pages
+ * are lost. */
 txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err)
 {
     return open_fd(fd, path, false, out, err);
@@ -181,6 +186,7 @@ void txm_tx_close(txm_tx **tx)
     *tx = NULL;
 }
 
+/* Where the image part ends and a section may begin, as the container itself says. */
 uint64_t txm_tx_image_end(const txm_tx *tx)
 {
     return tx->ops->image_end(tx);
@@ -197,11 +203,14 @@ txm_status txm_section_copy_image(const txm_tx *tx, int fd, txm_error *err)
     return txm_tx_settle(tx, TXM_OK, err);
 }
 
+/* Whether entries lie beyond the end of the file, as in one that was cut short; the pixels may be whole all
+ * the same. */
 bool txm_tx_lost_metadata(const txm_tx *tx)
 {
     return tx->info.container == TXM_CONTAINER_TIFF && txm_tiff_lost_values(tx);
 }
 
+/* Valid as long as the file is open. */
 const txm_tx_info *txm_tx_info_of(const txm_tx *tx)
 {
     return &tx->info;
@@ -262,6 +271,7 @@ static bool add_clean(txm_bytes *text, const char *s, size_t n)
     return true;
 }
 
+/* Entries are offsets into one text, so they survive when that moves. */
 static bool grow(txm_metadata *m)
 {
     size_t capacity = m->capacity ? m->capacity * 2 : 32;
@@ -294,6 +304,7 @@ bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *valu
     return true;
 }
 
+/* What OpenImageIO's names consist of. */
 static bool is_name(char c)
 {
     return isalnum((unsigned char)c) || (c && strchr(":_-.", c));
@@ -348,6 +359,7 @@ bool txm_metadata_add_words(txm_metadata *metadata, const char *text, size_t tex
     return true;
 }
 
+/* Ready to be filled again. */
 void txm_metadata_free(txm_metadata *metadata)
 {
     txm_bytes_free(&metadata->text);
@@ -355,6 +367,7 @@ void txm_metadata_free(txm_metadata *metadata)
     memset(metadata, 0, sizeof *metadata);
 }
 
+/* In the order of the file. The strings are the file's. */
 bool txm_tx_metadata_at(const txm_tx *tx, size_t index, const char **name, const char **value)
 {
     const txm_metadata *m = &tx->metadata;

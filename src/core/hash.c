@@ -22,6 +22,7 @@ static void to_hex(const unsigned char *digest, size_t n, char *out)
     out[2 * n] = 0;
 }
 
+/* For names only, where Cycles asks for it: nothing relies on it against forgery. */
 void txm_md5_hex(const void *data, size_t size_bytes, char out[TXM_MD5_HEX])
 {
     unsigned char digest[MD5_DIGEST_LENGTH];
@@ -36,6 +37,7 @@ struct txm_sha1 {
     SHA_CTX sha;
 };
 
+/* On the heap, as the type is not shown to others. NULL: no memory. */
 txm_sha1 *txm_sha1_new(void)
 {
     txm_sha1 *h = malloc(sizeof *h);
@@ -88,6 +90,7 @@ void txm_sha256_add(txm_sha256 *h, const void *data, size_t size_bytes)
     SHA256_Update(&h->sha, data, size_bytes);
 }
 
+/* Bytes, not digits; the object can only be freed afterwards. */
 void txm_sha256_finish(txm_sha256 *h, unsigned char out[TXM_SHA256_BYTES])
 {
     SHA256_Final(out, &h->sha);

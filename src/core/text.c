@@ -17,6 +17,7 @@
 /* glibc hands out its static "C" locale, so this neither allocates nor fails there. */
 static locale_t c_locale;
 
+/* Once a process, and never freed. */
 static void make_c_locale(void)
 {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -39,6 +40,7 @@ int txm_vformat(char *out, size_t bytes, const char *format, va_list args)
     return n;
 }
 
+/* As snprintf, the returned length included. */
 int txm_format(char *out, size_t bytes, const char *format, ...)
 {
     va_list args;
@@ -48,6 +50,7 @@ int txm_format(char *out, size_t bytes, const char *format, ...)
     return n;
 }
 
+/* strtof itself, so "inf", "nan" and hexadecimal are taken: callers that mind look. */
 float txm_parse_float(const char *text, char **end)
 {
     return strtof_l(text, end, the_c_locale());
@@ -58,6 +61,7 @@ double txm_parse_double(const char *text, char **end)
     return strtod_l(text, end, the_c_locale());
 }
 
+/* ASCII letters alone are folded: a Turkish locale must not change which extension a file has. */
 int txm_casecmp(const char *a, const char *b)
 {
     return strcasecmp_l(a, b, the_c_locale());
@@ -70,6 +74,7 @@ int txm_ncasecmp(const char *a, const char *b, size_t n)
 
 /* ---- percent-encoding -------------------------------------------------------------------------------------------- */
 
+/* -1 for what is none, the end of the text included. */
 static int hex_digit(char c)
 {
     static const char digits[] = "0123456789abcdef";
@@ -127,6 +132,7 @@ size_t txm_utf8_sequence(const char *text)
 
 /* ---- times ------------------------------------------------------------------------------------------------------- */
 
+/* Local time, for people; the number itself where the calendar has no such day. */
 const char *txm_time_text(time_t time, char out[TXM_TIME_BYTES])
 {
     struct tm local;

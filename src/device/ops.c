@@ -73,6 +73,8 @@ static txm_ops tables[BACKENDS];
 static int best;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* Called once. An unknown or unavailable $TXMILL_ISA is ignored: it is for tests, which look at what came
+ * of it. */
 static void build(void)
 {
     for (int i = 0; i < BACKENDS; i++) {
@@ -95,12 +97,14 @@ static void build(void)
     }
 }
 
+/* The same table for the whole life of the process. */
 const txm_ops *txm_ops_best(void)
 {
     pthread_once(&once, build);
     return &tables[best];
 }
 
+/* Only those that this machine can run, scalar first. NULL ends the list. */
 const char *txm_ops_isa_name(size_t index)
 {
     pthread_once(&once, build);
@@ -111,6 +115,7 @@ const char *txm_ops_isa_name(size_t index)
     return NULL;
 }
 
+/* For tests and measurements, which compare tables. NULL: not here. */
 const txm_ops *txm_ops_isa(const char *isa)
 {
     pthread_once(&once, build);

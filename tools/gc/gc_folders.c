@@ -4,7 +4,7 @@
  *
  * In: folders, the age that spares a file, and the tx files that scenes still ask for. Out: a line or JSON
  * object per garbage file, counts of what was removed and of what was kept and why. Nothing is removed unless
- * --remove is given; the words differ ("would-remove"), the way there does not, so a dry run shows exactly what
+ * --delete is given; the words differ ("would-remove"), the way there does not, so a dry run shows exactly what
  * a run will do.
  */
 #include <errno.h>

@@ -67,6 +67,7 @@ size_t txm_diff_each_entry(const txm_diff_report *r, txm_diff_entry_fn fn, void 
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
+/* First | second, as the two paths above. */
 static void print_entry(void *user, const char *name, const char *a, const char *b)
 {
     (void)user;
@@ -97,6 +98,7 @@ static void print_level(const txm_difference *d, uint32_t l)
     putchar('\n');
 }
 
+/* The verdict is the command's to print: it knows the thresholds. */
 void txm_diff_print_text(const txm_diff_report *r)
 {
     const txm_difference *d = r->difference;
@@ -112,6 +114,7 @@ void txm_diff_print_text(const txm_diff_report *r)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
+/* For results and failures alike. */
 static cJSON *new_object(const char *const paths[2])
 {
     cJSON *o = txm_json_new("txmill.diff", TXM_DIFF_SCHEMA_VERSION);
@@ -120,6 +123,7 @@ static cJSON *new_object(const char *const paths[2])
     return o;
 }
 
+/* null: that side has no such entry. */
 static void add_entry(void *user, const char *name, const char *a, const char *b)
 {
     cJSON *e = txm_json_append(user);
@@ -128,6 +132,7 @@ static void add_entry(void *user, const char *name, const char *a, const char *b
     txm_json_text(e, "b", b);
 }
 
+/* Sizes of a level that only one side has are 0 on the other. An infinite PSNR, of equal levels, is null. */
 static void add_level(cJSON *list, const txm_difference *d, uint32_t l)
 {
     const txm_level_error *e = &d->level[l];
@@ -151,6 +156,7 @@ static void add_level(cJSON *list, const txm_difference *d, uint32_t l)
     txm_json_uint(o, "worst_tile_y", e->worst_y / d->tile_px);
 }
 
+/* All metadata that differs is listed, whether it counts or not. */
 void txm_diff_print_json(const txm_diff_report *r)
 {
     cJSON *o = new_object(r->paths);

@@ -59,6 +59,7 @@ txm_status txm_info_load(txm_context *context, const char *path, bool decode, tx
     return TXM_OK;
 }
 
+/* Also after a load that failed half-way: what was not reached is zero. */
 void txm_info_clear(txm_info *info)
 {
     if (!info)
@@ -71,6 +72,7 @@ void txm_info_clear(txm_info *info)
 
 /* ---- what both forms share -------------------------------------------------------------------------------------- */
 
+/* The word of the schema; people are told "OpenEXR" (txm_container_name). */
 static const char *container_word(const txm_tx_info *i)
 {
     return i->container == TXM_CONTAINER_EXR ? "exr" : "tiff";
@@ -84,6 +86,7 @@ static uint64_t raw_bytes(const txm_tx_info *i, const txm_tx_level *level)
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
+/* Values come from the file, so control characters are shown rather than sent to the terminal. */
 static void print_field(const char *label, const char *value)
 {
     printf("  %-14s", label);
@@ -91,6 +94,7 @@ static void print_field(const char *label, const char *value)
     putchar('\n');
 }
 
+/* As many numbers as the file states, which may be fewer than it has channels. */
 static void print_color(const char *label, const float *color, unsigned count)
 {
     printf("  %-14s", label);
@@ -124,6 +128,7 @@ static void print_source(const txm_info *info)
         print_date(d->date);
 }
 
+/* A working space is stored as a matrix, and named only where the matrix is a usual one. */
 static void print_color_settings(const txm_tx_description *d)
 {
     if (*d->requested)
@@ -140,6 +145,7 @@ static void print_color_settings(const txm_tx_description *d)
         print_field("format", "lat-long environment");
 }
 
+/* What the file says of itself; `txmill verify` is there to check it. */
 static void print_statistics(const txm_tx_description *d)
 {
     if (d->average_count)
@@ -170,6 +176,7 @@ static void print_levels(const txm_tx *tx)
     }
 }
 
+/* Every entry in the order of the file, those included that were shown above in other words. */
 static void print_metadata(const txm_tx *tx)
 {
     const char *name, *value;
@@ -183,6 +190,7 @@ static void print_metadata(const txm_tx *tx)
     }
 }
 
+/* A section that is there and not valid is named with the reason: readers ignore it, and that costs speed. */
 static void print_file(const txm_tx_info *i)
 {
     char all[TXM_FORMAT_BYTES], section[TXM_FORMAT_BYTES];
@@ -273,6 +281,7 @@ void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
+/* For files and failures alike, so that a script finds the name in either. */
 static cJSON *new_object(const char *path)
 {
     cJSON *o = txm_json_new("txmill.info", TXM_INFO_SCHEMA_VERSION);
@@ -286,6 +295,7 @@ static void text_or_null(cJSON *o, const char *name, const char *text)
     txm_json_text(o, name, *text ? text : NULL);
 }
 
+/* null where the name is none that Cycles would look up. */
 static void add_name(cJSON *o, const char *path)
 {
     size_t source_bytes;
@@ -303,6 +313,8 @@ static void add_name(cJSON *o, const char *path)
     txm_json_text(n, "md5", md5);
 }
 
+/* file_bytes is the whole file, image_bytes the part that every reader of TIFF or OpenEXR sees; the rest is
+ * the section. */
 static void add_image(cJSON *o, const txm_tx_info *i)
 {
     txm_json_text(o, "container", container_word(i));
@@ -320,6 +332,7 @@ static void add_image(cJSON *o, const txm_tx_info *i)
     text_or_null(section, "reason", i->section_reason);
 }
 
+/* null where the file states none. */
 static void add_colors(cJSON *o, const char *name, const float *color, unsigned count)
 {
     if (!count) {
@@ -351,6 +364,7 @@ static void add_description(cJSON *o, const txm_info *info)
     text_or_null(o, "sha1", d->sha1);
 }
 
+/* From level 0 on, so that a level's index is its number. pixel_bytes is what they take unpacked. */
 static void add_levels(cJSON *o, const txm_tx *tx)
 {
     const txm_tx_info *i = txm_tx_info_of(tx);
@@ -366,6 +380,7 @@ static void add_levels(cJSON *o, const txm_tx *tx)
     }
 }
 
+/* A list, not an object: a name may occur twice. */
 static void add_metadata(cJSON *o, const txm_tx *tx)
 {
     const char *name, *value;

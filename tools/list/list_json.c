@@ -34,6 +34,7 @@ static void optional_number(cJSON *object, const char *name, uint64_t value)
     }
 }
 
+/* First, so that a reader knows what follows and how much of it. */
 static bool print_scene(const txm_list_report *report)
 {
     const txm_blend_info *info = txm_blend_info_of(report->blend);
@@ -51,6 +52,7 @@ static bool print_scene(const txm_list_report *report)
     return txm_json_print(o);
 }
 
+/* `lost` counts data-blocks that the scene wants and the library does not have. */
 static bool print_library(const txm_list_report *report, const txm_blend_library *library)
 {
     cJSON *o = record("library", report->scene);
@@ -81,6 +83,7 @@ static void add_file(cJSON *files, const txm_blend_image_file *file, const txm_f
     optional_text(tx, "reason", lookup->reason);
 }
 
+/* A user is a node with an image in it; `owner` is what the node's tree belongs to. */
 static void add_user(cJSON *users, const txm_blend_user *user)
 {
     cJSON *u = txm_json_append(users);
@@ -93,6 +96,7 @@ static void add_user(cJSON *users, const txm_blend_user *user)
     txm_json_text(u, "interpolation", user->interpolation);
 }
 
+/* `stored` is the word in the file, `name` what the config calls it. */
 static void add_settings(cJSON *o, const txm_blend_image *image)
 {
     cJSON *space = txm_json_object(o, "colorspace");
@@ -107,6 +111,7 @@ static void add_settings(cJSON *o, const txm_blend_image *image)
     }
 }
 
+/* `lookups` holds one for each of the image's files, in their order. */
 static bool print_image(const txm_list_report *report, const txm_blend_image *image, const txm_found *lookups)
 {
     cJSON *o = record("image", report->scene);

@@ -23,6 +23,7 @@
 #include "tools/output/say.h"
 #include "tools/output/text.h"
 
+/* The clock starts here, so that the time of the run includes looking at inputs. */
 void txm_make_report_init(txm_make_report *report, bool json, bool quiet, bool plan, int key)
 {
     *report = (txm_make_report){.json = json, .quiet = quiet, .plan = plan, .key = key};
@@ -30,6 +31,7 @@ void txm_make_report_init(txm_make_report *report, bool json, bool quiet, bool p
     report->begin = txm_clock_seconds();
 }
 
+/* Begun anew, in a folder that is made for it. `path` must outlive the report. */
 txm_status txm_make_report_open_log(txm_make_report *report, const char *path, txm_error *err)
 {
     if (!path)
@@ -46,6 +48,7 @@ txm_status txm_make_report_open_log(txm_make_report *report, const char *path, t
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
+/* Three types: file, error and, last, summary. */
 static cJSON *new_object(const char *type)
 {
     cJSON *o = txm_json_new("txmill.make", TXM_MAKE_SCHEMA_VERSION);
@@ -53,6 +56,7 @@ static cJSON *new_object(const char *type)
     return o;
 }
 
+/* Members about pixels only where the file was made by this run: of others nobody has looked inside. */
 static void add_result(cJSON *o, const txm_result *r)
 {
     txm_json_text(o, "tx", r->tx_path);
@@ -85,6 +89,7 @@ static void add_result(cJSON *o, const txm_result *r)
     txm_json_number(o, "seconds", r->seconds, 6);
 }
 
+/* From the image's header alone, before it is decoded. */
 static void add_cost(cJSON *o, const txm_cost *cost)
 {
     cJSON *c = txm_json_object(o, "estimate");
@@ -93,6 +98,7 @@ static void add_cost(cJSON *o, const txm_cost *cost)
     txm_json_number(c, "cpu_seconds", cost->seconds, 3);
 }
 
+/* No member where there are no findings. */
 static void add_lint(cJSON *o, unsigned findings)
 {
     cJSON *list = findings ? txm_json_array(o, "lint") : NULL;
@@ -105,6 +111,7 @@ static void add_lint(cJSON *o, unsigned findings)
     }
 }
 
+/* The content is hashed only if it was asked for; the key of the settings costs nothing. */
 static void add_keys(cJSON *o, const txm_batch_file *file)
 {
     char key[TXM_SHA1_HEX];
@@ -144,6 +151,7 @@ static void emit(txm_make_report *report, cJSON *object)
     free(text);
 }
 
+/* One object for every input, whatever became of it: a script may count them. */
 static void print_json(txm_make_report *report, const txm_batch_file *file)
 {
     cJSON *o = new_object("file");
@@ -180,6 +188,7 @@ static void say_details(const char *input, const txm_result *r)
 
 /* ---- the report ------------------------------------------------------------------------------------------------- */
 
+/* Called once, before the first file. */
 void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *totals)
 {
     report->totals = *totals;
@@ -193,6 +202,7 @@ static bool worth_a_line(const txm_make_report *report, const txm_result *result
     return result->outcome != TXM_OUTCOME_UP_TO_DATE || result->otherwise || report->verbose;
 }
 
+/* Only counting is under the lock: printing has locks of its own. */
 void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
 {
     const txm_result *result = file->result;
@@ -225,6 +235,7 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
         say_details(file->input->path, result);
 }
 
+/* For what ends the whole run; files that had not been begun count as failed with it. */
 void txm_make_report_stop(txm_make_report *report, const txm_error *err)
 {
     txm_say_failure(err);
@@ -250,6 +261,7 @@ static void add_shard(cJSON *o, const txm_make_report *report)
     txm_json_text(shard, "list_key", report->list_key);
 }
 
+/* The last object of a run that came to its end: readers of the log tell by it that the run is complete. */
 static void print_json_summary(txm_make_report *report, double seconds)
 {
     const size_t *n = report->count;
@@ -271,6 +283,7 @@ static void print_json_summary(txm_make_report *report, double seconds)
     emit(report, o);
 }
 
+/* A dry run says what would be done, a real one what was done: the two are never mixed in one run. */
 static void say_summary(const txm_make_report *report, double seconds)
 {
     char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
@@ -311,6 +324,7 @@ static void close_log(txm_make_report *report)
     report->tally.retryable = true;
 }
 
+/* Returns the exit code. The report may not be used afterwards. */
 int txm_make_report_finish(txm_make_report *report)
 {
     double seconds = txm_clock_seconds() - report->begin;

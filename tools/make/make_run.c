@@ -22,6 +22,7 @@ typedef struct make_run {
 
 /* ---- events ----------------------------------------------------------------------------------------------------- */
 
+/* The shard's line is for the log of a farm: two nodes whose lists differ show it here. */
 static void on_planned(void *user, const txm_batch_totals *totals)
 {
     make_run *run = user;
@@ -32,6 +33,7 @@ static void on_planned(void *user, const txm_batch_totals *totals)
     txm_progress_planned(&run->progress, totals);
 }
 
+/* Progress alone: a report tells of what is finished. */
 static void on_begin(void *user, const txm_batch_file *file)
 {
     txm_progress_begin(&((make_run *)user)->progress, file);
@@ -42,6 +44,7 @@ static void on_rows(void *user, size_t index, uint32_t rows_done, uint32_t rows)
     txm_progress_rows(&((make_run *)user)->progress, index, rows_done, rows);
 }
 
+/* The report first, since it clears the status line that progress then draws anew. */
 static void on_done(void *user, const txm_batch_file *file)
 {
     make_run *run = user;
@@ -51,6 +54,7 @@ static void on_done(void *user, const txm_batch_file *file)
 
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
+/* Packed images are unpacked only by a run that converts: a dry one leaves nothing behind. */
 static txm_batch_job_args job_args(const txm_make_args *a)
 {
     return (txm_batch_job_args){.input = &a->input,
@@ -61,6 +65,7 @@ static txm_batch_job_args job_args(const txm_make_args *a)
                                 .unpack = !a->dry_run && !a->plan && !a->key};
 }
 
+/* --plan and --key are dry runs that print something else. */
 static txm_status convert(make_run *run, txm_error *err)
 {
     const txm_make_args *a = run->args;
@@ -104,6 +109,7 @@ static txm_status begin(make_run *run, const txm_operands *operands, txm_error *
     return status == TXM_OK ? txm_make_guard(a, run->job.inputs, err) : status;
 }
 
+/* Returns the exit code. A signal is no failure of the run: what was done is summed up. */
 int txm_make_run(const txm_make_args *args, const txm_operands *operands)
 {
     make_run run = {.args = args};

@@ -31,11 +31,13 @@ typedef struct reading {
     size_t line;
 } reading;
 
+/* NULL where the member is missing or no text; valid as long as the object. */
 const char *txm_run_log_text(const cJSON *object, const char *name)
 {
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
 }
 
+/* 0 where it is missing, negative or absurd: a log is a file that anybody may have written. */
 double txm_run_log_number(const cJSON *object, const char *name)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
@@ -43,17 +45,21 @@ double txm_run_log_number(const cJSON *object, const char *name)
     return cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 1e300 ? item->valuedouble : 0;
 }
 
+/* Missing is false. */
 bool txm_run_log_flag(const cJSON *object, const char *name)
 {
     return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(object, name));
 }
 
+/* 0 beyond `most`, which callers set to what they can hold. */
 uint64_t txm_run_log_count(const cJSON *object, const char *name, uint64_t most)
 {
     double value = txm_run_log_number(object, name);
     return value <= (double)most && value < 1e18 ? (uint64_t)value : 0;
 }
 
+/* The bytes of the name as they are on disk: from NAME_encoded where there is one. The caller frees it.
+ * NULL: missing, or no memory. */
 char *txm_run_log_path(const cJSON *object, const char *name)
 {
     char member[64];
@@ -116,6 +122,7 @@ static bool read_line(pieces *p, txm_bytes *line, bool *whole)
     return line->size || *whole;
 }
 
+/* Stops at the first failure of the caller's function. Empty lines are passed over, and counted as lines. */
 static txm_status read_lines(reading *r, FILE *f, txm_error *err)
 {
     txm_bytes line = {0};
@@ -143,6 +150,7 @@ static txm_status read_lines(reading *r, FILE *f, txm_error *err)
     return status;
 }
 
+/* "-" is standard input. A signal ends the waiting for a pipe. */
 txm_status txm_run_log_read(const char *path, txm_run_log_fn fn, void *user, txm_run_log_counts *counts, txm_error *err)
 {
     bool standard = strcmp(path, "-") == 0;
@@ -161,6 +169,7 @@ txm_status txm_run_log_read(const char *path, txm_run_log_fn fn, void *user, txm
 const char *const txm_stage_names[TXM_STAGES] = {"decode", "conform", "color",   "pyramid",
                                                  "hash",   "encode",  "borders", "write"};
 
+/* In the order of txm_stage_names, for code that treats all stages alike. */
 void txm_stages_from(const txm_stage_seconds *s, double out[TXM_STAGES])
 {
     const double seconds[TXM_STAGES] = {s->decode, s->conform, s->color,   s->pyramid,
@@ -182,6 +191,7 @@ typedef struct adding {
     txm_names seen;
 } adding;
 
+/* A retried run names the same files again; each is verified once. */
 static txm_status remember(adding *a, const char *path, bool *is_new, txm_error *err)
 {
     txm_name *entry = txm_names_entry(&a->seen, path);
@@ -191,6 +201,7 @@ static txm_status remember(adding *a, const char *path, bool *is_new, txm_error 
     return TXM_OK;
 }
 
+/* What failed or was skipped has no tx file of this run. */
 static txm_status take(void *user, const cJSON *object, txm_error *err)
 {
     adding *a = user;
@@ -207,6 +218,7 @@ static txm_status take(void *user, const cJSON *object, txm_error *err)
     return status;
 }
 
+/* What is among the inputs already is not added a second time. */
 txm_status txm_run_tx_read(txm_inputs *inputs, const txm_opt_list *logs, txm_error *err)
 {
     adding a = {.inputs = inputs};

@@ -19,6 +19,7 @@
 
 /* ---- parsers ---------------------------------------------------------------------------------------------------- */
 
+/* Blender's own words. */
 static txm_status parse_alpha(const char *text, void *field, txm_error *err)
 {
     if (txm_alpha_parse(text, field))
@@ -29,6 +30,7 @@ static txm_status parse_alpha(const char *text, void *field, txm_error *err)
                     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
+/* Level 0 means that the writer chooses; it cannot be asked for by number. */
 static txm_status parse_compression(const char *text, void *field, txm_error *err)
 {
     static const struct {
@@ -193,6 +195,7 @@ const txm_option txm_report_options[] = {
 
 /* ---- from arguments to what the library takes ------------------------------------------------------------------- */
 
+/* The library's, so that program and library cannot differ. */
 void txm_settings_args_default(txm_settings_args *args)
 {
     txm_settings_init(&args->settings);
@@ -238,17 +241,20 @@ void txm_settings_args_warn(const txm_settings_args *args)
                 s->tile_px, TXM_DEFAULT_TILE_PX);
 }
 
+/* --quiet wins over --verbose. */
 void txm_report_args_apply(const txm_report_args *args)
 {
     txm_say_set_level(args->quiet ? TXM_SAY_ERROR : args->verbose ? TXM_SAY_DETAIL : TXM_SAY_INFO);
 }
 
+/* What the library explains is shown at -v, what it warns of always. */
 static void log_message(void *user, txm_log_level level, const char *message)
 {
     (void)user;
     txm_say(level == TXM_LOG_LEVEL_WARNING ? TXM_SAY_WARNING : TXM_SAY_DETAIL, "%s", message);
 }
 
+/* Borrows the strings of the arguments. */
 txm_context_options txm_context_options_from(const txm_config_args *config, const txm_running_args *running)
 {
     return (txm_context_options){
@@ -273,6 +279,7 @@ txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs
     return txm_context_make(&options, out, err);
 }
 
+/* As txm_context_new, with failures explained in terms of options and settings. */
 txm_status txm_context_make(const txm_context_options *options, txm_context **out, txm_error *err)
 {
     txm_error own = {0};
@@ -284,6 +291,7 @@ txm_status txm_context_make(const txm_context_options *options, txm_context **ou
     return txm_fail(err, own.status, "%s", own.message);
 }
 
+/* Advice to use --ocio would be wrong where a file or a variable named the config. */
 void txm_config_blame(const char *origin, txm_error *err)
 {
     char *advice = strstr(err->message, "; name another one with --ocio");

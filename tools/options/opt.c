@@ -40,6 +40,7 @@ const txm_option txm_help_options[] = {
     {0},
 };
 
+/* In the next word, if it is not joined; a WORD's argument can only be joined. */
 bool txm_opt_takes_argument(const txm_option *option)
 {
     return option->type != TXM_OPT_FLAG && option->type != TXM_OPT_CLEAR && option->type != TXM_OPT_WORD;
@@ -81,6 +82,7 @@ static void match(void *user, const txm_option_group *group, const txm_option *o
     }
 }
 
+/* Only after nothing has matched: it costs more. */
 static void match_near(void *user, const txm_option_group *group, const txm_option *option)
 {
     search *s = user;
@@ -185,6 +187,7 @@ static txm_status parse_word(const txm_option *o, const char *text, int *field, 
     return status;
 }
 
+/* Nothing else is taken, so that a value never depends on what somebody thinks is true. */
 static txm_status parse_yesno(const char *text, bool *field, txm_error *err)
 {
     bool yes = !strcmp(text, "yes");
@@ -209,6 +212,7 @@ static txm_status add_to_list(const txm_option *o, const char *text, txm_opt_lis
     return TXM_OK;
 }
 
+/* `text` belongs to argv, which lives as long as the process: strings are kept, not copied. */
 static txm_status store(const txm_option *o, const char *text, void *field, txm_error *err)
 {
     switch (o->type) {
@@ -247,6 +251,7 @@ typedef struct cursor {
     txm_operands *operands;
 } cursor;
 
+/* By long name, whichever form was used. */
 bool txm_opt_given(const txm_operands *operands, const char *name)
 {
     for (size_t i = 0; i < operands->given_count; i++)
@@ -290,6 +295,7 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
     return status;
 }
 
+/* --name=value or --name; an empty value after the = is one. */
 static txm_status parse_long(const txm_command *command, cursor *c, const char *word, txm_error *err)
 {
     search s = {.name = word, .name_bytes = strcspn(word, "=")};
@@ -353,6 +359,7 @@ static void free_list(void *args, const txm_option_group *group, const txm_optio
     }
 }
 
+/* Lists are all that parsing allocates. */
 void txm_args_free(const txm_command *command, void *args)
 {
     txm_each_option(command, free_list, args);

@@ -25,6 +25,7 @@ enum { MAX_LINE = 4096, MAX_LINES = 10000 };
 
 static const char *const names[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "preset", "rule", "rules", "threads"};
 
+/* As it is written in a .txmill. */
 const char *txm_project_key_name(txm_project_key key)
 {
     return names[key];
@@ -52,6 +53,7 @@ static txm_status add(txm_project *p, txm_project_key key, char *value, char *or
     return TXM_OK;
 }
 
+/* Zeroed, so that it can be filled again. */
 void txm_project_free(txm_project *project)
 {
     if (!project)
@@ -82,8 +84,6 @@ static txm_status check_value(txm_project_key key, const char *value, const char
 
 /* ---- variables -------------------------------------------------------------------------------------------------- */
 
-/* TXMILL_CACHE_DIR for cache-dir, and so on: the names follow from the keys, so a new key has its variable at
- * once. */
 /* A variable that is nearly one of ours is not heard, and nobody would know. Once a run. */
 static void warn_of_near_variables(void)
 {
@@ -111,6 +111,8 @@ static void warn_of_near_variables(void)
     done = true;
 }
 
+/* TXMILL_CACHE_DIR for cache-dir, and so on: the names follow from the keys, so a new key has its variable at
+ * once. */
 static txm_status add_variables(txm_project *p, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -133,6 +135,8 @@ static txm_status add_variables(txm_project *p, txm_error *err)
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
 
+/* In place; returns the first character that counts. A carriage return is blank: files are edited on
+ * Windows as well. */
 static char *trim(char *text)
 {
     text += strspn(text, " \t");
@@ -142,6 +146,7 @@ static char *trim(char *text)
     return text;
 }
 
+/* Names the nearest setting, then all: there are few. */
 static txm_status unknown_key(const char *word, const char *origin, txm_error *err)
 {
     const char *near = NULL;
@@ -247,6 +252,7 @@ static char *start_of(const char *operand)
     return stat(operand, &st) == 0 && S_ISDIR(st.st_mode) ? txm_strdup(operand) : txm_path_dir(operand);
 }
 
+/* *path is the caller's to free; NULL where no folder above has one, which is no failure. */
 txm_status txm_project_path(const char *file, char **path, txm_error *err)
 {
     char *start = start_of(file);
@@ -278,6 +284,7 @@ static txm_status find_file(char *const *paths, size_t count, txm_project *p, tx
     return TXM_OK;
 }
 
+/* Variables come before the file in the list, and the first value of a setting wins. */
 txm_status txm_project_find(char *const *paths, size_t count, txm_project *out, txm_error *err)
 {
     *out = (txm_project){0};
@@ -293,6 +300,7 @@ txm_status txm_project_find(char *const *paths, size_t count, txm_project *out, 
 
 /* ---- applying it ------------------------------------------------------------------------------------------------ */
 
+/* NULL-terminated as those of the parser. The string stays the project's. */
 static txm_status add_item(txm_opt_list *list, const char *item, txm_error *err)
 {
     const char **items = realloc(list->items, txm_mul(list->count + 2, sizeof *items));
@@ -304,6 +312,7 @@ static txm_status add_item(txm_opt_list *list, const char *item, txm_error *err)
     return TXM_OK;
 }
 
+/* A target that is NULL is a setting that the command has no use for. */
 static txm_status apply_value(const txm_project_targets *t, const txm_project_value *v, txm_error *err)
 {
     switch (v->key) {

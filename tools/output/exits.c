@@ -51,6 +51,8 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     errno = saved_errno;
 }
 
+/* SA_RESTART lets system calls go on: the flag is looked at between pieces of work, not in the middle of a
+ * read. */
 void txm_signals_install(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
@@ -77,16 +79,19 @@ static void on_abort(bool lacks_memory)
     _exit(code);
 }
 
+/* OpenColorIO ends the process by an exception that nothing catches; this gets the last word. */
 void txm_aborts_install(void)
 {
     txm_before_abort(on_abort);
 }
 
+/* For the library's `cancel` members, which want an address. */
 const volatile int *txm_signal_flag(void)
 {
     return &caught;
 }
 
+/* The number of the signal; 0: none. */
 int txm_signal_caught(void)
 {
     return __atomic_load_n(&caught, __ATOMIC_ACQUIRE);
@@ -107,11 +112,13 @@ static void note(txm_tally *tally, txm_status status)
         tally->permanent = true;
 }
 
+/* Changes the exit code, not the counts. */
 void txm_tally_fail(txm_tally *tally, txm_status status)
 {
     note(tally, status);
 }
 
+/* A status from a newer library counts as internal, so that the array is never left. */
 void txm_tally_add(txm_tally *tally, txm_status status)
 {
     tally->total++;
@@ -154,6 +161,8 @@ void txm_results_missing(void)
     atomic_store(&missing, true);
 }
 
+/* Imperative, and naming a command or an option where one helps: these lines are what most users read
+ * first. */
 const char *txm_next_step(txm_status status)
 {
     static const char *const steps[TXM_STATUS_COUNT] = {
@@ -218,6 +227,7 @@ int txm_finish(const txm_tally *tally)
 static const char *json_schema;
 static unsigned json_version;
 
+/* Called before options are parsed where --json is among them, so that even a mistake in them is an object. */
 void txm_finish_in_json(const char *schema, unsigned version)
 {
     json_schema = schema;
@@ -249,6 +259,7 @@ void txm_say_failure(const txm_error *err)
         txm_say(TXM_SAY_INFO, "%s", txm_next_step(err->status));
 }
 
+/* For failures that leave no input its own: all of them count as failed. */
 int txm_finish_failed(const txm_error *err, size_t total)
 {
     txm_tally tally = {.total = total, .failed = total};
@@ -263,6 +274,7 @@ int txm_finish_failed(const txm_error *err, size_t total)
     return txm_finish(&tally);
 }
 
+/* Printed into the manual by the build. NULL for a code that no command has. */
 const char *txm_exit_text(int code)
 {
     static const struct {

@@ -4,7 +4,10 @@
  *
  * In: values. Out: lines. Failures of memory are noted once and make the command fail at its end, so that callers need
  * not check each member.
- */
+ *
+ * A line is built in one thread from beginning to end, so that what was lost while it was built can be
+ * noted in a variable of the thread. Text is UTF-8 in the output whatever names are on disk; where that
+ * loses something, a second member has the bytes. */
 #include "tools/output/json.h"
 
 #include <errno.h>
@@ -59,6 +62,7 @@ static void added(const void *item)
     lost |= !item;
 }
 
+/* Every line says what it is: streams of several commands can be mixed and told apart. */
 cJSON *txm_json_new(const char *schema, unsigned version)
 {
     cJSON *object = cJSON_CreateObject();
@@ -67,6 +71,7 @@ cJSON *txm_json_new(const char *schema, unsigned version)
     return object;
 }
 
+/* NULL becomes null. Text that is no UTF-8 gets a second member NAME_encoded, percent-encoded. */
 void txm_json_text(cJSON *object, const char *name, const char *text)
 {
     if (!text) {
@@ -93,18 +98,21 @@ void txm_json_uint(cJSON *object, const char *name, uint64_t value)
     added(cJSON_AddRawToObject(object, name, digits));
 }
 
+/* Under the same two names everywhere. */
 void txm_json_size(cJSON *object, uint32_t width, uint32_t height)
 {
     txm_json_uint(object, "width", width);
     txm_json_uint(object, "height", height);
 }
 
-/* `out` of 40 bytes. */
+/* `out` of 40 bytes. JSON knows neither NaN nor infinity: they become null. */
 static void number_text(double value, int digits, char *out)
 {
     snprintf(out, 40, isfinite(value) ? "%.*g" : "null", digits, value);
 }
 
+/* `digits` are significant ones: as many as the value deserves, 9 for a float32 that must come back
+ * exactly. */
 void txm_json_number(cJSON *object, const char *name, double value, int digits)
 {
     char text[40];
@@ -117,6 +125,7 @@ void txm_json_bool(cJSON *object, const char *name, bool value)
     added(cJSON_AddBoolToObject(object, name, value));
 }
 
+/* NULL without memory, which all functions here take: the loss is reported when the line is printed. */
 cJSON *txm_json_object(cJSON *object, const char *name)
 {
     cJSON *item = cJSON_AddObjectToObject(object, name);
@@ -131,6 +140,7 @@ cJSON *txm_json_array(cJSON *object, const char *name)
     return item;
 }
 
+/* Takes the item over, also where it fails. */
 static cJSON *append(cJSON *array, cJSON *item)
 {
     if (item && !cJSON_AddItemToArray(array, item)) {
@@ -141,6 +151,7 @@ static cJSON *append(cJSON *array, cJSON *item)
     return item;
 }
 
+/* An empty object at the end; it belongs to the array. */
 cJSON *txm_json_append(cJSON *array)
 {
     return append(array, cJSON_CreateObject());
@@ -153,6 +164,7 @@ void txm_json_append_number(cJSON *array, double value, int digits)
     append(array, cJSON_CreateRaw(text));
 }
 
+/* Without an encoded copy: only words of ours and names of colour spaces go into arrays. */
 void txm_json_append_text(cJSON *array, const char *text)
 {
     bool exact;
@@ -161,6 +173,7 @@ void txm_json_append_text(cJSON *array, const char *text)
     free(utf8);
 }
 
+/* The same three members in every schema, so that one piece of a script handles failures of all commands. */
 void txm_json_error(cJSON *object, const txm_error *err)
 {
     cJSON *e = txm_json_object(object, "error");
@@ -169,6 +182,7 @@ void txm_json_error(cJSON *object, const txm_error *err)
     txm_json_text(e, "message", err->message);
 }
 
+/* Frees the object in any case. NULL if any part of it is missing: half an object is worse than none. */
 char *txm_json_take(cJSON *object)
 {
     char *text = object && !lost ? cJSON_PrintUnformatted(object) : NULL;
@@ -192,6 +206,7 @@ int txm_json_line(FILE *out, const char *text)
     return rc;
 }
 
+/* False without memory; a failing standard output is found at the end of the command. */
 bool txm_json_print(cJSON *object)
 {
     char *text = txm_json_take(object);

@@ -27,17 +27,20 @@ static bool status_shown;
 
 enum { LINE = 4096 };
 
+/* Before threads start; it is read without a lock. */
 void txm_say_set_level(txm_say_level level)
 {
     most = level;
 }
 
+/* A log file must not fill with progress, nor a terminal that cannot go back in its line. */
 bool txm_say_can_animate(void)
 {
     const char *term = getenv("TERM");
     return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
+/* 80 where nobody knows, and where so little is reported that nothing would fit. */
 unsigned txm_terminal_columns(int fd)
 {
     struct winsize size;
@@ -90,6 +93,7 @@ static void put(const char *text)
     }
 }
 
+/* With the lock held. */
 static void clear_status(void)
 {
     if (status_shown)
@@ -122,6 +126,8 @@ static bool is_repeated(const char *line, txm_say_level level)
     return repeated;
 }
 
+/* Written with one call, so that lines of several processes on one terminal stay whole. What is longer than
+ * LINE is cut. */
 static void put_line(txm_say_level level, const char *prefix, const char *format, va_list args)
 {
     char raw[LINE], clean[LINE], line[LINE + 64];
@@ -140,6 +146,7 @@ static void put_line(txm_say_level level, const char *prefix, const char *format
     free(wrapped);
 }
 
+/* From any thread. Below the level that was set nothing is even formatted. */
 void txm_say(txm_say_level level, const char *format, ...)
 {
     static const char *const plain[] = {"txmill: error: ", "txmill: warning: ", "txmill: ", "txmill: "};
@@ -153,12 +160,14 @@ void txm_say(txm_say_level level, const char *format, ...)
     va_end(args);
 }
 
+/* In the form that the library calls for its warnings. */
 void txm_say_warning(void *user, const char *message)
 {
     (void)user;
     txm_say(TXM_SAY_WARNING, "%s", message);
 }
 
+/* Without the program's name in front and at any level: scripts look for this line. */
 void txm_say_last(const char *format, ...)
 {
     va_list args;

@@ -25,6 +25,7 @@ void txm_print_begin(void)
     flockfile(stdout);
 }
 
+/* Without it everything that prints would wait for ever: begin and end always come in pairs. */
 void txm_print_end(void)
 {
     /* On a terminal it must be there before the next status line is. */
@@ -46,13 +47,13 @@ static void print_bytes(const char *text, size_t bytes)
     }
 }
 
+/* The one way for text that we did not write ourselves. */
 void txm_print_safe(const char *text)
 {
     print_bytes(text, strlen(text));
 }
 
-/* Names of tx files end in 32 hex digits, of which a terminal shows the first few: nobody compares more by eye.
- * Pipes get the name as it is. */
+/* Quoted for a shell, so that a command in a message can be copied as it is. */
 void txm_print_argument(const char *text)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
@@ -72,6 +73,8 @@ void txm_print_argument(const char *text)
     putchar('\'');
 }
 
+/* Names of tx files end in 32 hex digits, of which a terminal shows the first few: nobody compares more by
+ * eye. Pipes get the name as it is. The caller frees it. NULL: no memory. */
 char *txm_path_shown(const char *path)
 {
     enum { DIGITS = 32, SHOWN = 6 };
@@ -84,6 +87,7 @@ char *txm_path_shown(const char *path)
     return txm_asprintf("%.*s..%s", (int)(dash + 1 + SHOWN - path), path, dash + 1 + DIGITS);
 }
 
+/* Shortened on terminals only. */
 void txm_print_path(const char *path)
 {
     char *shown = txm_path_shown(path);
@@ -116,6 +120,7 @@ static size_t measure(const char *text, unsigned *columns)
     return n;
 }
 
+/* As the terminal will count them, more or less: tables need no more. */
 unsigned txm_text_columns(const char *text)
 {
     unsigned sum = 0, columns;
@@ -142,6 +147,7 @@ void txm_print_fitted(const char *path, unsigned columns)
     txm_print_safe(path);
 }
 
+/* Cut at its end, between characters, with ".." for what is missing. */
 void txm_print_cut(const char *text, unsigned columns)
 {
     bool cut = txm_text_columns(text) > columns;
@@ -160,6 +166,7 @@ void txm_print_cut(const char *text, unsigned columns)
 /* One process, one answer: an option of every command. */
 static txm_color_when when;
 
+/* Before anything is printed. */
 void txm_color_set(txm_color_when asked)
 {
     when = asked;
@@ -174,12 +181,14 @@ bool txm_color_wanted(int fd)
     return isatty(fd) && term && *term && strcmp(term, "dumb") != 0 && !(no_color && *no_color);
 }
 
+/* "" where no colours are wanted, so that callers need not ask. */
 const char *txm_style_on(txm_style style)
 {
     static const char *const sequences[] = {"\033[0m", "\033[32m", "\033[33m", "\033[1;31m", "\033[2m", "\033[1m"};
     return txm_color_wanted(STDOUT_FILENO) ? sequences[style] : "";
 }
 
+/* `word` is ours: it is not made safe. */
 void txm_print_styled(txm_style style, const char *word)
 {
     printf("%s%s%s", txm_style_on(style), word, txm_style_on(TXM_PLAIN));

@@ -2,9 +2,13 @@
  *
  * Pixels of a level as text inside a page.
  *
- * In: a level and a number of bytes. Out: the level's samples, packed without loss, block by block, as text that the
- * page's script decodes when a block comes into view.
- */
+ * In: a level and a number of bytes. Out: the level's samples, packed without loss, block by block, as text
+ * that the page's script decodes when a block comes into view.
+ *
+ * A block is a whole number of tiles, of some 256 px: large enough to pack well, small enough that a page
+ * opens at once and unpacks only what is looked at. Samples are predicted from their neighbours as in
+ * JPEG-LS (LOCO-I), the bytes of the residuals put into planes, the planes deflated, which browsers undo by
+ * themselves. All arithmetic is on codes, so what the page shows are the stored bits. */
 #include "tools/view/view_blocks.h"
 
 #include <libdeflate.h>
@@ -32,11 +36,13 @@ typedef struct coder {
     struct libdeflate_compressor *compressor;
 } coder;
 
+/* The least multiple of a tile's edge that is not below BLOCK_PX: no tile is decoded for two blocks. */
 uint32_t txm_view_block_px(uint32_t tile_px)
 {
     return tile_px >= BLOCK_PX ? tile_px : (BLOCK_PX + tile_px - 1) / tile_px * tile_px;
 }
 
+/* Also of one that could be opened in part only. */
 static void close_coder(coder *c)
 {
     if (c->compressor)
@@ -46,6 +52,7 @@ static void close_coder(coder *c)
     free(c->packed);
 }
 
+/* All memory that a block takes, once: none is asked for while blocks are coded. */
 static bool open_coder(coder *c, txm_tx *tx)
 {
     const txm_tx_info *i = txm_tx_info_of(tx);
@@ -64,6 +71,8 @@ static bool open_coder(coder *c, txm_tx *tx)
 
 /* ---- one block -------------------------------------------------------------------------------------------------- */
 
+/* The sample's bits as a number, floats included: the order of their bits is near enough to that of their
+ * values to predict from. */
 static inline int64_t load(const uint8_t *p, size_t bytes)
 {
     uint32_t v = 0;
@@ -79,6 +88,7 @@ static inline int64_t predict(int64_t a, int64_t b, int64_t c)
     return sum < high ? sum : high;
 }
 
+/* Modulo the size of the sample; the reader adds modulo the same. Lowest bytes are in the first plane. */
 static inline void put(uint8_t *out, size_t plane, size_t bytes, int64_t residual)
 {
     for (size_t n = 0; n < bytes; n++)
@@ -104,6 +114,7 @@ static inline void subtract(const uint8_t *pixels, uint32_t w, uint32_t h, size_
     }
 }
 
+/* Channel after channel: neighbours in memory are then neighbours in the picture. */
 static void subtract_all(const coder *k, uint32_t w, uint32_t h)
 {
     size_t bytes = txm_type_bytes(k->info->type), px = k->info->channels * bytes, plane = (size_t)w * h;
@@ -119,7 +130,8 @@ static void subtract_all(const coder *k, uint32_t w, uint32_t h)
     }
 }
 
-/* The tiles of the block at (x0, y0) px of the level. */
+/* The tiles of the block at (x0, y0) px of the level. A tile that is damaged is black, and the page says so
+ * elsewhere; what may be read at another time fails the level. */
 static void read_tiles(coder *k, uint32_t level, uint32_t x0, uint32_t y0, uint32_t w, uint32_t h)
 {
     const txm_tx_info *i = k->info;
@@ -158,6 +170,7 @@ static bool append(txm_bytes *out, bool first, const uint8_t *data, size_t bytes
     return true;
 }
 
+/* On a thread of the pool; touches nothing but its own coder. */
 static void code_block(void *coders, size_t index)
 {
     coder *k = (coder *)coders + index;
@@ -206,6 +219,8 @@ static uint32_t open_coders(coder *coders, txm_tx *tx, uint32_t blocks, unsigned
     return count;
 }
 
+/* The limit is on text, as it counts towards the page. A level that does not fit leaves `out` as it was:
+ * that is no failure. */
 txm_status txm_view_blocks(txm_context *context, txm_tx *tx, uint32_t level, size_t limit, const volatile int *cancel,
                            txm_bytes *out, bool *fits, txm_error *err)
 {

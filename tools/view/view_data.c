@@ -21,6 +21,7 @@ typedef struct statistics {
     uint64_t count[TXM_MAX_CHANNELS], other[TXM_MAX_CHANNELS];
 } statistics;
 
+/* Channels may have different counts, as each leaves out its own NaN. */
 static void add_sample(statistics *s, uint32_t c, double v)
 {
     if (!isfinite(v)) {
@@ -33,6 +34,7 @@ static void add_sample(statistics *s, uint32_t c, double v)
     s->count[c]++;
 }
 
+/* Tile by tile while the census reads them: no tile is decoded a second time for this. */
 static void visit(void *user, uint32_t level, const uint8_t *pixels, uint32_t w, uint32_t h)
 {
     statistics *s = user;
@@ -46,6 +48,7 @@ static void visit(void *user, uint32_t level, const uint8_t *pixels, uint32_t w,
     }
 }
 
+/* A channel without a finite value has null for all three. */
 static void add_statistics(cJSON *object, const statistics *s)
 {
     cJSON *list = txm_json_array(object, "statistics");
@@ -59,6 +62,7 @@ static void add_statistics(cJSON *object, const statistics *s)
     }
 }
 
+/* Beyond TXM_VIEW_MAX_TILES the list of tiles is left out: it would be larger than the pixels. */
 txm_status txm_view_data(txm_info *info, const volatile int *cancel, cJSON **out, txm_error *err)
 {
     static const char *const values[] = {"data", "encoded", "linear"};
@@ -79,6 +83,7 @@ txm_status txm_view_data(txm_info *info, const volatile int *cancel, cJSON **out
     return TXM_OK;
 }
 
+/* Known only when the levels have been written. */
 void txm_view_data_embedded(cJSON *object, const bool *embedded, uint32_t levels)
 {
     cJSON *list = txm_json_array(object, "embedded");
@@ -113,6 +118,7 @@ static void add_thresholds(cJSON *object)
     }
 }
 
+/* Takes `files` over in any case. The caller frees the text. NULL: no memory. */
 char *txm_view_data_finish(cJSON *files, int level, uint64_t page_bytes)
 {
     cJSON *o = txm_json_new("txmill.view.page", 1);

@@ -22,6 +22,7 @@
 /* Where nothing says otherwise. The rows leave room for the text below the picture, and for a prompt. */
 enum { COLUMNS = 80, ROWS = 24, CELL_W = 8, CELL_H = 16, TEXT_ROWS = 6, MAX_CELLS = 1000 };
 
+/* From TERM and its like: the terminal itself is not asked, since it may not answer. */
 static ChafaTermInfo *terminal_info(void)
 {
     gchar **environment = g_get_environ();
@@ -30,6 +31,7 @@ static ChafaTermInfo *terminal_info(void)
     return info;
 }
 
+/* Kitty's protocol before sixel, which has fewer colours. */
 static txm_view_format what_it_can(void)
 {
     ChafaTermInfo *info = terminal_info();
@@ -41,6 +43,8 @@ static txm_view_format what_it_can(void)
     return format;
 }
 
+/* Fills in what was not given. Terminals that don't tell the size of a cell are taken to have one of 8 x 16
+ * px. */
 void txm_view_terminal_look(txm_view_terminal *t)
 {
     struct winsize size = {0};
@@ -59,6 +63,7 @@ void txm_view_terminal_look(txm_view_terminal *t)
         t->format = what_it_can();
 }
 
+/* The pixels that there are to fill, by which the level is chosen. */
 void txm_view_terminal_target(const txm_view_terminal *t, uint32_t *width_px, uint32_t *height_px)
 {
     *width_px = t->columns * t->cell_w;
@@ -107,6 +112,8 @@ static ChafaCanvasMode canvas_mode(const ChafaTermInfo *info)
     return CHAFA_CANVAS_MODE_FGBG;
 }
 
+/* By the first variable that is set, in the order in which the C library looks; the locale itself stays
+ * "C". */
 static bool speaks_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -129,6 +136,7 @@ static void fit(const txm_view_terminal *t, const txm_level_picture *p, int *col
     *rows = (int)fmax(1, floor(h * scale + 0.5));
 }
 
+/* The caller unrefs it. Colours matter for symbols alone: the other formats carry their own. */
 static ChafaCanvasConfig *configure(const txm_view_terminal *t, const txm_level_picture *p, const ChafaTermInfo *info)
 {
     ChafaCanvasConfig *config = chafa_canvas_config_new();
@@ -149,6 +157,7 @@ static ChafaCanvasConfig *configure(const txm_view_terminal *t, const txm_level_
     return config;
 }
 
+/* GLib ends the process when memory is out; only the picture's own is ours to report. */
 txm_status txm_view_terminal_print(const txm_view_terminal *t, const txm_level_picture *p, txm_error *err)
 {
     uint8_t *rgba = to_rgba(p);
