@@ -8,7 +8,8 @@
  *
  * Order of a run: options, project settings, config, scene, outputs. Outputs are guarded before the first
  * ray, since a render may take an hour and must not find at its end that its picture would replace one of
- * its textures. What was written is named last. */
+ * its textures. What was written is named last.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

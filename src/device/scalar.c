@@ -4,6 +4,10 @@
  *
  * Written for being read and checked: one pixel after the other, in float32, in the order that the specification says.
  * Vector code is tested against these functions to the bit, on random and on edge values.
+ *
+ * What an entry of the table promises is said in ops.h; here is how. Nothing checks arguments: a type, a
+ * channel count or a width that makes no sense never gets past the callers. Rows may lie anywhere, but
+ * samples are read as their type, so a row begins at a multiple of a sample's size.
  */
 #include <math.h>
 #include <string.h>
@@ -12,6 +16,7 @@
 #include "device/ops.h"
 #include "device/tables.h"
 
+/* The plain value of a sample, without a curve; infinite halves stay infinite. */
 static void to_float(txm_type type, const void *src, float *dst, size_t samples)
 {
     const uint8_t *s8 = src;
@@ -35,6 +40,7 @@ static void to_float(txm_type type, const void *src, float *dst, size_t samples)
     }
 }
 
+/* Halves are clamped to the finite ones, which srgb_encode does not do. */
 static void from_float(txm_type type, const float *src, void *dst, size_t samples)
 {
     uint8_t *d8 = dst;
@@ -88,6 +94,8 @@ static void decode_u16_rgba(const uint16_t *src, float *dst, size_t count)
     }
 }
 
+/* Grey has a curve of its own in Cycles, with powf in place of the fifth root, so its tables are not a
+ * column of those for RGBA. */
 static void decode_grey(txm_type type, const void *src, float *dst, size_t count)
 {
     const uint8_t *s8 = src;
@@ -107,6 +115,8 @@ static void decode_grey(txm_type type, const void *src, float *dst, size_t count
     }
 }
 
+/* The tables give the bits that the arithmetic gives: they were filled by the same functions. Floats and
+ * halves always take the long way. */
 static void srgb_decode(txm_type type, uint32_t channels, const void *src, float *dst, size_t count)
 {
     if (channels == 1) {
@@ -122,14 +132,17 @@ static void srgb_decode(txm_type type, uint32_t channels, const void *src, float
     }
 }
 
-/* One sample through the exact table. */
+/* One sample through the exact table. No bin is as wide as a code, so one comparison settles which of two
+ * codes it is. */
 static uint8_t encode8(const txm_tables *t, float v)
 {
     uint32_t bin = txm_srgb8_bin(txm_float_bits(v));
     return (uint8_t)(t->bin_code[bin] + (v >= t->bin_next[bin]));
 }
 
-/* Nearest code by the table of first floats, exact as a search would be. */
+/* Nearest code by the table of first floats, exact as a search would be. Where alpha divides, colour is
+ * multiplied again after the curve, and what must be rounded is that product: the table, which knows the
+ * curve alone, is of no use there. */
 static void encode_u8(uint32_t channels, const float *src, uint8_t *dst, size_t count)
 {
     const txm_tables *t = txm_tables_of_u8();
@@ -152,6 +165,7 @@ static void encode_u8(uint32_t channels, const float *src, uint8_t *dst, size_t 
     }
 }
 
+/* Halves are converted without from_float's clamp on purpose: Cycles clamps the linear values alone. */
 static void srgb_encode(txm_type type, uint32_t channels, const float *src, void *dst, size_t count)
 {
     if (type == TXM_TYPE_U8) {
@@ -175,7 +189,8 @@ static void srgb_encode(txm_type type, uint32_t channels, const float *src, void
     }
 }
 
-/* A quarter of each of four, in a fixed order of additions. */
+/* A quarter of each of four, in a fixed order of additions. Rows before columns: pairs within a row first,
+ * then the two rows, as a sum of four floats depends on the order. */
 static void box(uint32_t channels, const float *row0, const float *row1, float *dst, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -186,7 +201,8 @@ static void box(uint32_t channels, const float *row0, const float *row1, float *
     }
 }
 
-/* For odd sizes: two pixels of each row, by position. */
+/* For odd sizes: two pixels of each row, by position. The second column or row of a source that has one
+ * only is never read; it counts as zero, with a weight of zero. */
 static void bilinear(uint32_t channels, const float *row0, const float *row1, float g, size_t src_width, float *dst,
                      size_t count)
 {
@@ -203,6 +219,8 @@ static void bilinear(uint32_t channels, const float *row0, const float *row1, fl
     }
 }
 
+/* For levels of halves, after one was stored and before the next is filtered from it, so that an overflow
+ * does not spread upwards. */
 static void clamp_half(float *row, size_t samples)
 {
     for (size_t i = 0; i < samples; i++)
@@ -241,6 +259,8 @@ static void full(txm_type type, uint8_t *sample)
     memcpy(sample, values[type], txm_type_bytes(type));
 }
 
+/* Samples are copied, not converted. It works forwards, so the source may be the end of the destination's
+ * own row, where conform.c moves a row that grows. */
 static void widen(txm_type type, uint32_t src_channels, const void *src, void *rgba, size_t count)
 {
     size_t b = txm_type_bytes(type);
@@ -255,6 +275,7 @@ static void widen(txm_type type, uint32_t src_channels, const void *src, void *r
     }
 }
 
+/* For images whose alpha is to be ignored: their colour is taken as it is. */
 static void set_opaque(txm_type type, void *rgba, size_t count)
 {
     size_t b = txm_type_bytes(type);
@@ -264,6 +285,7 @@ static void set_opaque(txm_type type, void *rgba, size_t count)
         memcpy(p + (4 * i + 3) * b, one, b);
 }
 
+/* An exponent of all ones is infinity or NaN. The sample is copied out, so that it may lie at any byte. */
 static int finite_sample(txm_type type, const uint8_t *sample)
 {
     if (type == TXM_TYPE_HALF) {
@@ -292,6 +314,7 @@ static void zero_nonfinite(txm_type type, uint32_t channels, void *pixels, size_
     }
 }
 
+/* For images that are stored as one channel: whether the other three may go is the caller's to know. */
 static void take_first(txm_type type, const void *rgba, void *grey, size_t count)
 {
     size_t b = txm_type_bytes(type);
@@ -328,7 +351,8 @@ static float value_of(txm_type type, float code)
     return type == TXM_TYPE_U8 ? txm_u8_to_float((uint8_t)code) : txm_u16_to_float((uint16_t)code);
 }
 
-/* One row. Integers are summed as whole numbers, which no order can change. */
+/* One row. Integers are summed as whole numbers, which no order can change. Values are compared as floats,
+ * so a NaN differs from itself and an image with one always varies; 0 and -0 are equal. */
 static void stats(txm_type type, uint32_t channels, const void *row, size_t count, txm_stats *st)
 {
     double sum[4] = {0};
@@ -359,6 +383,7 @@ static void stats(txm_type type, uint32_t channels, const void *row, size_t coun
         st->sum[c] += integers ? txm_shares_sum(shares[c]) : sum[c];
 }
 
+/* Every entry, so that a back-end that comes after may leave out what it does no faster. */
 void txm_ops_fill_scalar(txm_ops *ops)
 {
     *ops = (txm_ops){

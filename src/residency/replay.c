@@ -5,7 +5,8 @@
  *
  * What is compared are policies and budgets, so nothing of the cache is imitated: page table, slabs,
  * eviction and epochs are the real ones; only pixels are missing. Lanes of the trace are played one after
- * the other as the file has them, by one thread: who waits for whom is not part of the result. */
+ * the other as the file has them, by one thread: who waits for whom is not part of the result.
+ */
 #include <stdlib.h>
 #include <sys/mman.h>
 

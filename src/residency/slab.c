@@ -6,7 +6,8 @@
  * A slot is named by one number: slab in the upper bits, place in the lower TXM_SLOT_BITS. The page table
  * holds that number, and kernels turn it into an address by one table and one multiplication. A slab serves
  * one size of tile, its class, so nothing is ever fragmented; what is free in one class reaches another
- * only as a whole slab. All of it runs with the lock held. */
+ * only as a whole slab. All of it runs with the lock held.
+ */
 #include <sys/mman.h>
 
 #include "residency/residency_impl.h"

@@ -7,7 +7,8 @@
  * An entry is eight bytes: the slot and the epoch of the last use. Kernels reach it by adding (view.first +
  * level_first[level] + tile), so a level that has no entries needs some place all the same that says so:
  * the zone, a run of UNREGISTERED entries that is as long as the largest level of any texture, and that all
- * such levels share. */
+ * such levels share.
+ */
 #include "residency/residency_impl.h"
 
 /* ---- blocks ---- */

@@ -6,7 +6,8 @@
  *
  * A lane's tiles and rows are gathered apart, in two buffers; a trace may hold either or both. Errors are
  * kept in the writer and given when the trace is stopped: a render is not interrupted because a disk is
- * full, and the incomplete file never gets its name. */
+ * full, and the incomplete file never gets its name.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -6,7 +6,8 @@
  * Nothing in the file is believed: every block is checked against its checksum, every size against the
  * file, every tile against its texture's shape, and what is unpacked when opening is bounded by a multiple
  * of the file's size, so that a small file cannot ask for gigabytes. A cursor is one pass over the events
- * and has memory of its own; a trace may have any number of cursors, in any threads. */
+ * and has memory of its own; a trace may have any number of cursors, in any threads.
+ */
 #include "residency/trace_read.h"
 
 #include <errno.h>

@@ -10,7 +10,8 @@
  * completed, and on nothing about how.
  *
  * Help texts are quoted as zsh and fish each want it: they are our own, but an apostrophe in one must not
- * break somebody's shell. */
+ * break somebody's shell.
+ */
 #include <string.h>
 
 #include "tools/help/generate.h"

@@ -7,7 +7,8 @@
  *
  * A line is built in one thread from beginning to end, so that what was lost while it was built can be
  * noted in a variable of the thread. Text is UTF-8 in the output whatever names are on disk; where that
- * loses something, a second member has the bytes. */
+ * loses something, a second member has the bytes.
+ */
 #include "tools/output/json.h"
 
 #include <errno.h>

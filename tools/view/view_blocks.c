@@ -8,7 +8,8 @@
  * A block is a whole number of tiles, of some 256 px: large enough to pack well, small enough that a page
  * opens at once and unpacks only what is looked at. Samples are predicted from their neighbours as in
  * JPEG-LS (LOCO-I), the bytes of the residuals put into planes, the planes deflated, which browsers undo by
- * themselves. All arithmetic is on codes, so what the page shows are the stored bits. */
+ * themselves. All arithmetic is on codes, so what the page shows are the stored bits.
+ */
 #include "tools/view/view_blocks.h"
 
 #include <libdeflate.h>

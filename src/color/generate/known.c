@@ -11,6 +11,8 @@
 
 const txm_known_config txm_builtin_known = {.version = ""};
 
+/* The two functions of known.c that config.c is linked against. The table above is empty, so that config.c
+ * loads the config: a call of these would mean that a table is made from a table. */
 const char *txm_known_canonical(const txm_known_config *known, const char *name)
 {
     (void)known, (void)name;
@@ -42,6 +44,7 @@ static void print_string(const char *text)
     putchar('"');
 }
 
+/* An array of its own for each space, as C has no nested arrays of different lengths; NULL ends it. */
 static void print_aliases(const txm_ocio *ocio, size_t index, size_t count)
 {
     printf("static const char *const aliases_%zu[] = {", index);
@@ -72,6 +75,7 @@ static void print_space(const txm_color_config *config, size_t index)
     printf(", aliases_%zu, %s, %s},\n", index, space.is_data ? "true" : "false", classes[built->color_class]);
 }
 
+/* In the library's order. All aliases come first, since the table of spaces refers to them. */
 static void print_spaces(const txm_color_config *config)
 {
     const txm_ocio *ocio = config->library->ocio;
@@ -86,6 +90,7 @@ static void print_spaces(const txm_color_config *config)
     printf("};\n");
 }
 
+/* A role is written with the canonical name of its space: what looks one up need not resolve aliases again. */
 static void print_roles(const txm_ocio *ocio)
 {
     printf("static const txm_known_role roles[] = {\n");
@@ -102,7 +107,9 @@ static void print_roles(const txm_ocio *ocio)
     printf("};\n");
 }
 
-/* Prints C; module.mk puts it where known.c includes it. */
+/* Prints C; module.mk puts it where known.c includes it. Environment variables are ignored: the build must
+ * not depend on whoever runs it. The matrix is printed in hexadecimal, so that the table has its bits and
+ * not a decimal near them. */
 int main(void)
 {
     const txm_color_options options = {.struct_size = sizeof(txm_color_options), .ignore_environment = true};

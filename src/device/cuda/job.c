@@ -204,7 +204,8 @@ static txm_status open_streams(txm_gpu_job *j, txm_error *err)
     return gpu_check(code, "streams", err);
 }
 
-/* gpu_close serves for what a failure leaves. */
+/* gpu_close serves for what a failure leaves. The tables of curves are the device's, not the job's: the
+ * first job that needs them uploads them. */
 txm_status gpu_open(uint32_t device, const txm_gpu_plan *plan, txm_gpu_job **out, txm_error *err)
 {
     if (!sensible(plan))
@@ -229,6 +230,8 @@ txm_status gpu_open(uint32_t device, const txm_gpu_plan *plan, txm_gpu_job **out
     return status;
 }
 
+/* Takes a job that was opened halfway, too. The blocks go back to a store that the next job takes them
+ * from, as pinning memory is slow. */
 void gpu_close(txm_gpu_job **job)
 {
     txm_gpu_job *j = job ? *job : NULL;
@@ -250,7 +253,8 @@ void gpu_close(txm_gpu_job **job)
 
 /* ---- chunks ----------------------------------------------------------------------------------------------------- */
 
-/* NULL while all slots are in use. */
+/* NULL while all slots are in use. Asking again before submitting gives the same place: one chunk is filled
+ * at a time. */
 uint8_t *gpu_place(txm_gpu_job *j)
 {
     for (uint32_t i = 0; !j->placed && i < j->plan.slots; i++) {
@@ -263,7 +267,8 @@ uint8_t *gpu_place(txm_gpu_job *j)
     return j->placed ? j->placed->in : NULL;
 }
 
-/* Returns at once: everything is queued on the device. */
+/* Returns at once: everything is queued on the device. Only the last chunk may have rows that are no whole
+ * rows of tiles. */
 txm_status gpu_submit(txm_gpu_job *j, uint32_t rows, bool conformed, txm_error *err)
 {
     gpu_slot *s = j->placed;
@@ -303,7 +308,8 @@ txm_status gpu_collect(txm_gpu_job *j, bool wait, txm_gpu_result **out, txm_erro
     return TXM_OK;
 }
 
-/* The slot may be filled again. */
+/* The slot may be filled again. Any thread may call it, which is why a slot's state is atomic; all else of
+ * a job is one thread's at a time. */
 void gpu_release(txm_gpu_job *j, txm_gpu_result *result)
 {
     gpu_slot *s = (gpu_slot *)(void *)((char *)result - offsetof(gpu_slot, result));

@@ -50,6 +50,7 @@ static txm_gpu_conform conform_of(const chunk *c)
     return c->conformed ? (txm_gpu_conform){.src_channels = p->channels, .channels = p->channels} : p->conform;
 }
 
+/* Of this chunk, not of the plan: rows that the caller conformed may have other channels than raw ones. */
 static uint64_t raw_stride(const chunk *c)
 {
     return (uint64_t)c->job->plan.width * conform_of(c).src_channels * txm_gpu_bytes(c->job->plan.type);

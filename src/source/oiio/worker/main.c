@@ -12,7 +12,8 @@
  * answered with a message; whether the worker serves on is for the asking side to decide.
  *
  * Nothing is printed, and no signal handler is installed: a crash is the answer that the asking side is
- * prepared for. */
+ * prepared for.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
