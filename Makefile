@@ -65,7 +65,7 @@ TESTS      := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c))
 TEST_UTIL  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/util_*.c))
 SCRIPTS    := $(wildcard tests/cli_*.sh)
 
-.PHONY: all check check-one check-slurm bench install uninstall clean fuzz FORCE
+.PHONY: all check check-one check-slurm check-avx512 bench install uninstall clean fuzz FORCE
 .DELETE_ON_ERROR:
 # Nothing that was built on the way is deleted, to be built again the next time.
 .SECONDARY:
@@ -145,6 +145,10 @@ check-one: all $(B)/tests/$(T)
 # The Slurm scripts of farm/ on a Slurm of three nodes on this machine, one of which is switched off: minutes, as root.
 check-slurm: all
 	@tests/run.sh $(B) tests/slurm/check.sh
+
+# The AVX-512 back-end in an emulated processor, for machines that have none: minutes, any user.
+check-avx512: all
+	@tests/run.sh $(B) tests/bochs/check.sh
 
 bench: all
 	bench/run.sh $(B)
