@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Comparing row operations of two ISAs. Needs no test framework, so that it runs cross-compiled too. */
+ * Comparing an ISA's row operations with scalar C. Needs no test framework, so that it runs cross-compiled too. */
 #include "util_isa.h"
 
 #include <inttypes.h>
@@ -70,11 +70,26 @@ static void differ(const char *format, ...)
     va_end(args);
 }
 
+/* Machines whose conversion to halves rounds ties up make the odd code above where the even one is right. */
+static bool ties_go_up;
+
+static bool same_but_for_ties(const void *a, const void *b, size_t bytes)
+{
+    const uint16_t *wanted = a, *got = b;
+    for (size_t i = 0; i < bytes / 2; i++)
+        if (got[i] != wanted[i] && (wanted[i] % 2 || got[i] != wanted[i] + 1))
+            return false;
+    return true;
+}
+
 static void same(const void *a, const void *b, size_t bytes, const char *op, const char *isa, txm_type type,
                  size_t length)
 {
     size_t i = 0;
     if (memcmp(a, b, bytes) == 0)
+        return;
+    if (ties_go_up && type == TXM_TYPE_HALF && strcmp(op, "to_float") != 0 && strcmp(op, "srgb_decode") != 0 &&
+        same_but_for_ties(a, b, bytes))
         return;
     while (((const uint8_t *)a)[i] == ((const uint8_t *)b)[i])
         i++;
@@ -220,9 +235,20 @@ static void compare_u8_encoding(const txm_ops *ops)
     }
 }
 
-const char *isa_compare(const txm_ops *ops, const txm_ops *with)
+static bool rounds_up(const txm_ops *ops)
 {
-    reference = with;
+    float ties[16];
+    uint16_t halves[16];
+    for (int i = 0; i < 16; i++)
+        ties[i] = 1.0f + 0x1p-11f; /* between 0x3C00 and 0x3C01 */
+    ops->from_float(TXM_TYPE_HALF, ties, (uint8_t *)halves, 16);
+    return halves[0] != 0x3C00;
+}
+
+const char *isa_compare(const txm_ops *ops, const txm_ops *proven)
+{
+    reference = txm_ops_isa("scalar");
+    ties_go_up = proven && rounds_up(proven);
     *difference = 0;
     for (int round = 0; round < 20 && !*difference; round++)
         for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The texture cache while the system refuses it something: this program's own open, mmap, malloc, calloc and realloc
+ * stand before the C library's and fail at their n-th call, once or from then on, for every n that a run of look-ups
+ * makes. A look-up has its colour to the bit or is magenta, what failed is counted and not tried again, memory stays
+ * in the budget, and nothing is left open.
+ */
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "util_residency.h"
+#include "util_sample.h"
+#include "util_tx.h"
+
+/* ---- faults ---- */
+
+typedef enum fault { FAULT_OPEN, FAULT_MMAP, FAULT_MEMORY, FAULTS } fault;
+
+static _Thread_local struct {
+    bool armed, lasting;
+    fault kind;
+    long left; /* calls until one fails */
+    long failed;
+} faults;
+
+static bool fails(fault kind)
+{
+    if (!faults.armed || faults.kind != kind)
+        return false;
+    bool now = --faults.left == 0 || (faults.lasting && faults.left < 0);
+    faults.failed += now;
+    return now;
+}
+
+/* 64-bit offsets: the names that the C library has for them. */
+int open64(const char *path, int flags, ...)
+{
+    mode_t mode = 0;
+    va_list rest;
+    va_start(rest, flags);
+    if (flags & O_CREAT)
+        mode = va_arg(rest, mode_t);
+    va_end(rest);
+    if (fails(FAULT_OPEN)) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+void *mmap64(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+    if (fd >= 0 && fails(FAULT_MMAP)) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset); // NOLINT
+}
+
+/* The C library's own, under its own names. Sanitizers bring allocators that must not be gone round. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define REFUSES_MEMORY 1
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *memory, size_t bytes);
+
+void *malloc(size_t bytes)
+{
+    return fails(FAULT_MEMORY) ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+    return fails(FAULT_MEMORY) ? NULL : __libc_calloc(count, bytes);
+}
+
+void *realloc(void *memory, size_t bytes)
+{
+    return fails(FAULT_MEMORY) ? NULL : __libc_realloc(memory, bytes);
+}
+#else
+#define REFUSES_MEMORY 0
+#endif
+
+/* ---- look-ups ---- */
+
+enum { LOOKS = 40, BUDGET = 1 << 20 };
+
+typedef struct answers {
+    txm_look look[LOOKS];
+    float color[LOOKS][4];
+} answers;
+
+static int open_files(void)
+{
+    int n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+/* Look-ups of two files, in a cache that is made for them, with the fault armed while the cache is used. */
+static void run(char *const paths[2], answers *a, fault kind, long at, bool lasting, long *failed)
+{
+    counted memory = {0};
+    txm_cache_options o;
+    txm_cache_options_init(&o);
+    o.max_bytes = BUDGET;
+    o.policy = TXM_CACHE_POLICY_LRU;
+    o.threads = 1;
+    o.max_open = 1; /* files are opened again and again */
+    o.allocator = count_in(&memory);
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    uint32_t ids[2];
+    for (int i = 0; i < 2; i++)
+        ids[i] = add_texture(c, paths[i], TXM_EXTENSION_REPEAT);
+    txm_sampler how;
+    txm_sampler_init(&how);
+    how.mode = TXM_LEVEL_MODE_TRILINEAR;
+    uint64_t seed = 11;
+    faults.kind = kind;
+    faults.lasting = lasting;
+    faults.left = at;
+    faults.failed = 0;
+    for (int i = 0; i < LOOKS; i++) {
+        float u = (float)(sample_random(&seed) >> 8) / 16777216.0f, v = (float)(sample_random(&seed) >> 8) / 16777216.0f;
+        float step = exp2f((float)(i % 4)) / 150.0f;
+        txm_lookup at_place = {u, v, step, 0, 0, step};
+        faults.armed = at > 0;
+        a->look[i] = txm_cache_sample(t, ids[i % 2], &how, &at_place, NULL, a->color[i]);
+        faults.armed = false;
+    }
+    *failed = faults.failed;
+    txm_cache_stats s = stats_of(c);
+    int magenta = 0;
+    for (int i = 0; i < LOOKS; i++)
+        magenta += a->look[i] == TXM_LOOK_FAILED;
+    ck_assert_msg(!magenta || s.tiles_failed + s.textures_failed > 0, "%d look-ups failed, and nothing is counted",
+                  magenta);
+    /* What failed is remembered: no more is tried than there are tiles and files. */
+    ck_assert_uint_le(s.tiles_failed, 2 * 12);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    ck_assert_uint_eq(memory.now, 0);
+    ck_assert_uint_le(memory.most, 2 * BUDGET);
+}
+
+/* _i: kind of fault, and whether it lasts. */
+START_TEST(what_is_refused_costs_tiles_alone)
+{
+    fault kind = (fault)(_i / 2);
+    bool lasting = _i % 2;
+    char *paths[2] = {write_cached("a.tx", 150, 140, 4, TXM_TYPE_U8, MADE_NOISE, 1),
+                      write_cached("b.tx", 130, 150, 4, TXM_TYPE_HALF, MADE_NOISE, 2)};
+    if (kind == FAULT_MEMORY && !REFUSES_MEMORY) {
+        free(paths[0]);
+        free(paths[1]);
+        return;
+    }
+    static answers right, a;
+    long failed, runs = 0;
+    run(paths, &right, kind, 0, false, &failed);
+    for (int i = 0; i < LOOKS; i++)
+        ck_assert_int_eq(right.look[i], TXM_LOOK_RESIDENT);
+    int files = open_files(), magenta = 0;
+    for (long n = 1; n < 3000; n++, runs++) {
+        run(paths, &a, kind, n, lasting, &failed);
+        if (!failed)
+            break;
+        for (int i = 0; i < LOOKS; i++) {
+            const float *c = a.color[i];
+            if (a.look[i] == TXM_LOOK_RESIDENT)
+                ck_assert_msg(memcmp(c, right.color[i], sizeof a.color[i]) == 0, "call %ld, look-up %d", n, i);
+            else
+                ck_assert_msg(a.look[i] == TXM_LOOK_FAILED && c[0] == 1 && c[1] == 0 && c[2] == 1 && c[3] == 1,
+                              "call %ld, look-up %d", n, i);
+            magenta += a.look[i] == TXM_LOOK_FAILED;
+        }
+        ck_assert_int_eq(open_files(), files);
+    }
+    ck_assert_int_gt(runs, 1);
+    ck_assert_int_lt(runs, 2999);
+    ck_assert(magenta > 0 || !lasting); /* what fails once may succeed when the tile is asked for again */
+    free(paths[0]);
+    free(paths[1]);
+}
+END_TEST
+
+/* Cut short in place while the cache has it open: its tiles that are not in memory fail, what is there stays, other
+ * files know nothing of it. */
+START_TEST(a_file_cut_short_while_it_is_open)
+{
+    char *victim = write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 3);
+    char *other = write_cached("other.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 4);
+    txm_cache *c = new_cache(NULL);
+    txm_cache_thread *t = new_thread(c);
+    uint32_t a = add_texture(c, victim, TXM_EXTENSION_REPEAT), b = add_texture(c, other, TXM_EXTENSION_REPEAT);
+    txm_sampler how;
+    txm_sampler_init(&how);
+    how.mode = TXM_LEVEL_MODE_FLOOR;
+    const txm_lookup here = {0.1f, 0.1f, 1.0f / 512, 0, 0, 1.0f / 512}, there = {0.9f, 0.9f, 1.0f / 512, 0, 0, 1.0f / 512};
+    float first[4], out[4];
+    ck_assert_int_eq(txm_cache_sample(t, a, &how, &here, NULL, first), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(truncate(victim, 5000), 0);
+    for (int i = 0; i < 5; i++) {
+        ck_assert_int_eq(txm_cache_sample(t, a, &how, &there, NULL, out), TXM_LOOK_FAILED);
+        ck_assert(out[0] == 1 && out[1] == 0 && out[2] == 1 && out[3] == 1);
+        ck_assert_int_eq(txm_cache_sample(t, a, &how, &here, NULL, out), TXM_LOOK_RESIDENT);
+        ck_assert(memcmp(out, first, sizeof out) == 0);
+        ck_assert_int_eq(txm_cache_sample(t, b, &how, i % 2 ? &here : &there, NULL, out), TXM_LOOK_RESIDENT);
+    }
+    ck_assert_uint_eq(stats_of(c).tiles_failed, 1);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(victim);
+    free(other);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("residency faults");
+    TCase *tcase = tcase_create("residency faults");
+    temp_file("");
+    tcase_set_timeout(tcase, 300);
+    tcase_add_loop_test(tcase, what_is_refused_costs_tiles_alone, 0, 2 * FAULTS);
+    tcase_add_test(tcase, a_file_cut_short_while_it_is_open);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
