@@ -142,6 +142,12 @@ if $can_trace; then
     run timeout 60 strace -f -o trace -P "$work/blender_tx/gone.png.0-00000000000000000000000000000000.tx" \
         -e inject=newfstatat:error=EIO "$TXMILL" gc --delete .
     check garbage eval 'rc_is 4 && says "gone.png.0-00000000000000000000000000000000.tx: cannot "'
+    # What cannot be looked at is neither fresh nor unusable, and the cause is said where others say it.
+    tx=$(echo blender_tx/tile64.png.*.tx)
+    run timeout 60 strace -f -o trace -P "$work/$tx" -P "$tx" -e inject=openat:error=EIO "$TXMILL" check tile64.png
+    check checked-unreadable eval 'rc_is 4 && says ": Input/output error" && says "$tx" && prints "not ready to render: 0 of 1 texture fresh, 1 not checked"'
+    run timeout 60 strace -f -o trace -P "$work/$tx" -P "$tx" -e inject=openat:error=EIO:when=1 "$TXMILL" check -j 1 tile64.png
+    check checked-again eval 'rc_is 0 && grep -q INJECTED trace && prints "ready to render: 1 of 1 texture fresh"'
     cp "$TXM_TESTDATA/blend/small/packed_big_endian.blend" packed.blend
     run timeout 60 strace -f -o trace -P "$work/packed.blend" -e inject=pread64:retval=0:when=4 "$TXMILL" make --packed unpacked packed.blend
     check packed-ended-early eval 'rc_is 4 && says "packed.blend: ended after" && [ ! -e unpacked ]'

@@ -203,6 +203,7 @@ done
 # A scene whose name was mistyped is no scene without its images: not a finding.
 txm check shto.blend
 check mistyped-scene test "$rc $(tail -n 1 out)" = "3 not ready to render: 0 of 1 texture fresh, 1 not checked"
+check mistyped-scene-is-named says "shto.blend: cannot open: No such file"
 
 # Words that depend on the place or the machine.
 begins() { # NAME EXIT PART... -- ARGUMENT...

@@ -156,23 +156,48 @@ static state state_of(const txm_result *r)
     return !strncmp(r->reason, "missing", 7) ? MISSING : !strncmp(r->reason, "outdated", 8) ? OUTDATED : UNUSABLE;
 }
 
-/* A file of the right name and time is judged by all that is in it. */
-static state judge(checking *c, const txm_batch_file *file, char *text, size_t text_bytes)
+/* A file of the right name and time is judged by all that is in it, and one that the plan calls unusable is looked at once
+ * more. What cannot be read is neither fresh nor damaged: that is a failure of the check. */
+static txm_status judge(checking *c, const txm_batch_file *file, state *s, char *text, size_t text_bytes,
+                        txm_error *err)
 {
     const txm_verify_options how = {
         .struct_size = sizeof(txm_verify_options), .no_decoding = c->args->quick, .source = file->input->path};
+    const bool again = *s == UNUSABLE;
     txm_verdict verdict;
-    txm_error err = {0};
-    txm_status status = txm_judge(c->context, file->result->tx_path, &how, &verdict, &err);
-    if (status == TXM_STATUS_CANCELLED)
-        return FRESH;
-    snprintf(text, text_bytes, "%s", status == TXM_OK ? verdict.reason : err.message);
-    if (status == TXM_OK && verdict.used) {
+    txm_status status = txm_judge(c->context, file->result->tx_path, &how, &verdict, err);
+    if (status == TXM_STATUS_NOT_FOUND) { /* removed since it was looked up */
+        *s = MISSING;
         *text = 0;
-        return FRESH;
+        return TXM_OK;
     }
-    c->damaged++;
-    return UNUSABLE;
+    if (status != TXM_OK) /* what is unusable for good stays that: a folder of this name, a file of somebody else's */
+        return again && !txm_status_retryable(status) && status != TXM_STATUS_CANCELLED ? TXM_OK : status;
+    if (verdict.used) {
+        *s = FRESH;
+        *text = 0;
+    } else if (!again) {
+        *s = UNUSABLE;
+        snprintf(text, text_bytes, "%s", verdict.reason);
+        c->damaged++;
+    }
+    return TXM_OK;
+}
+
+/* Which state it is in, and in what respect. Fails where that could not be found out. */
+static txm_status look_at(checking *c, const txm_batch_file *file, state *s, char *text, size_t text_bytes,
+                          txm_error *err)
+{
+    if (file->err->status != TXM_OK)
+        return txm_fail_as(err, file->err);
+    *s = state_of(file->result);
+    const char *reason = file->result->reason;
+    /* "outdated: ..." goes without the word that is said anyway. */
+    size_t word = strlen(states[*s].id);
+    bool repeats = !strncmp(reason, states[*s].id, word);
+    reason += repeats ? word + (reason[word] == ':' ? 2 : 0) : 0;
+    snprintf(text, text_bytes, "%s", *s == FRESH || *s == AS_IS ? "" : reason);
+    return *s == FRESH || *s == UNUSABLE ? judge(c, file, s, text, text_bytes, err) : TXM_OK;
 }
 
 /* An image that a scene names: the scene itself, or what the command line names, is not one. */
@@ -183,53 +208,45 @@ static bool is_gone(const txm_batch_file *file)
            (!input->origin || strcmp(input->origin, input->path) != 0);
 }
 
-/* Called by the batch for each input, one at a time, as it is judged. Inputs that share a tx file with an
- * earlier one are counted with that one. */
+/* A texture that is gone is a finding; a name that was mistyped, or a disk that cannot be read, is a failure of the
+ * check, and its cause is told as other commands tell it. */
+static state state_of_failure(const txm_batch_file *file, const txm_error *err, char *text, size_t text_bytes)
+{
+    /* The line begins with the path already. */
+    size_t path = strlen(file->input->path);
+    bool repeats = !strncmp(err->message, file->input->path, path) && !strncmp(err->message + path, ": ", 2);
+    snprintf(text, text_bytes, "%s", err->message + (repeats ? path + 2 : 0));
+    if (is_gone(file))
+        return NO_IMAGE;
+    txm_say(TXM_SAY_ERROR, "%s", err->message);
+    return FAILED;
+}
+
+/* Called by the batch for each input, one at a time, as it is judged. Inputs that share a tx file with an earlier one
+ * are counted with that one. */
 static void on_done(void *user, const txm_batch_file *file)
 {
     checking *c = user;
-    const txm_error *err = file->err;
+    txm_error err = {0};
     char text[TXM_MESSAGE_BYTES] = "";
-    state s = is_gone(file) ? NO_IMAGE : FAILED;
-    if (err->status == TXM_STATUS_CANCELLED)
+    state s = FAILED;
+    if (file->err->status == TXM_OK && file->result->outcome == TXM_OUTCOME_SAME)
+        return; /* one texture, however often it is named */
+    txm_status status = look_at(c, file, &s, text, sizeof text, &err);
+    if (status == TXM_STATUS_CANCELLED)
         return;
+    if (status != TXM_OK)
+        s = state_of_failure(file, &err, text, sizeof text);
+    const char *tx = file->err->status == TXM_OK ? file->result->tx_path : NULL;
+    txm_tally_add(&c->tally, s == FAILED ? status : TXM_OK);
     c->total++;
-    if (err->status == TXM_OK) {
-        if (file->result->outcome == TXM_OUTCOME_SAME) {
-            c->total--; /* one texture, however often it is named */
-            return;
-        }
-        s = state_of(file->result);
-        const char *reason = file->result->reason;
-        /* "outdated: ..." goes without the word that is said anyway. */
-        size_t word = strlen(states[s].id);
-        bool repeats = !strncmp(reason, states[s].id, word);
-        reason += repeats ? word + (reason[word] == ':' ? 2 : 0) : 0;
-        snprintf(text, sizeof text, "%s", s == FRESH || s == AS_IS ? "" : reason);
-        if (s == FRESH)
-            s = judge(c, file, text, sizeof text);
-    } else {
-        /* The line begins with the path already. */
-        size_t path = strlen(file->input->path);
-        bool repeats = !strncmp(err->message, file->input->path, path) && !strncmp(err->message + path, ": ", 2);
-        snprintf(text, sizeof text, "%s", err->message + (repeats ? path + 2 : 0));
-        /* A texture that is gone is a finding; a name that was mistyped, or a disk that cannot be read, is a failure of
-         * the check. */
-        if (s == FAILED)
-            txm_tally_add(&c->tally, err->status);
-        if (err->status == TXM_STATUS_USAGE)
-            txm_say(TXM_SAY_ERROR, "%s", err->message);
-    }
-    if (s != FAILED)
-        txm_tally_add(&c->tally, TXM_OK);
     c->counts[s]++;
-    tell(c, file, states[s].id, s == FRESH || s == AS_IS ? "note" : "error",
-         err->status == TXM_OK ? file->result->tx_path : NULL, text);
+    if (s != FAILED || c->args->report.json) /* as text it was said on standard error */
+        tell(c, file, states[s].id, s == FRESH || s == AS_IS ? "note" : "error", tx, text);
     for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
         if (file->lint & bit) {
             c->warnings++;
-            tell(c, file, txm_lint_name((txm_lint)bit), "warning", err->status == TXM_OK ? file->result->tx_path : NULL,
-                 txm_lint_text((txm_lint)bit));
+            tell(c, file, txm_lint_name((txm_lint)bit), "warning", tx, txm_lint_text((txm_lint)bit));
         }
 }
 
@@ -276,10 +293,16 @@ static void print_command(const checking *c, const txm_operands *operands)
     }
 }
 
+/* What a signal kept from being looked at may be anything. */
+static bool is_ready(const checking *c)
+{
+    return !c->tally.findings && !c->tally.failed && !txm_signal_caught();
+}
+
 /* The last line is the answer, and ends in the command that would make it 'ready to render'. */
 static void print_sum(const checking *c, const txm_operands *operands)
 {
-    bool ready = !c->tally.findings && !c->tally.failed;
+    bool ready = is_ready(c);
     size_t good = c->counts[FRESH] + c->counts[AS_IS];
     char textures[TXM_FORMAT_COUNT], warnings[TXM_FORMAT_COUNT];
     txm_print_begin();
@@ -302,7 +325,7 @@ static void print_json_sum(const checking *c)
 {
     cJSON *o = txm_json_new("txmill.check", CHECK_SCHEMA_VERSION);
     txm_json_text(o, "type", "summary");
-    txm_json_bool(o, "ready", !c->tally.findings && !c->tally.failed);
+    txm_json_bool(o, "ready", is_ready(c));
     txm_json_uint(o, "textures", c->total);
     for (int s = FRESH; s < STATES; s++)
         txm_json_uint(o, states[s].id, c->counts[s]);
