@@ -250,6 +250,44 @@ START_TEST(test_store)
 }
 END_TEST
 
+/* What each input is converted with is what `contexts` says of it; what is derived further keeps the config. */
+START_TEST(test_contexts)
+{
+    char config[512];
+    txm_context *base = NULL, *other = NULL, *linear = NULL;
+    txm_batch *batch = NULL;
+    txm_inputs *inputs;
+    txm_error err = {0};
+    snprintf(config, sizeof config, "%s/color/small.ocio", getenv("TXM_TESTDATA"));
+    ck_assert_int_eq(txm_context_new(NULL, &base, &err), TXM_OK);
+    ck_assert_int_eq(txm_context_derive_config(base, "none.ocio", NULL, &other, &err), TXM_STATUS_CONFIG);
+    ck_assert_ptr_null(other);
+    ck_assert_int_eq(txm_context_derive_config(base, config, "ACEScg", &other, &err), TXM_STATUS_COLORSPACE);
+    ck_assert_int_eq(txm_context_derive_config(base, config, NULL, &other, &err), TXM_OK);
+    ck_assert_int_eq(txm_context_derive(other, "ACES2065-1", &linear, &err), TXM_OK);
+    ck_assert_str_eq(txm_color_config_name(txm_context_color(other)), config);
+    ck_assert_str_eq(txm_color_config_name(txm_context_color(linear)), config);
+    txm_context *const contexts[] = {NULL, other, other};
+    const txm_input space = {.path = "middle.png", .working_space = "ACES2065-1"};
+    const txm_batch_options options = {.struct_size = sizeof options, .dry_run = true, .contexts = contexts};
+    ck_assert_int_eq(txm_inputs_new(NULL, &inputs, &err), TXM_OK);
+    ck_assert_int_eq(txm_inputs_add(inputs, "small.png", &err), TXM_OK);
+    ck_assert_int_eq(txm_inputs_add(inputs, "large.png", &err), TXM_OK);
+    ck_assert_int_eq(txm_inputs_add_entry(inputs, &space, &err), TXM_OK);
+    ck_assert_int_eq(txm_batch_new(base, inputs, &options, &batch, &err), TXM_OK);
+    ck_assert_int_eq(txm_batch_plan(batch, &err), TXM_OK);
+    ck_assert_ptr_eq(batch->items[0].context, base);
+    ck_assert_ptr_eq(batch->items[1].context, other);
+    ck_assert_str_eq(txm_color_config_name(txm_context_color(batch->items[2].context)), config);
+    ck_assert_str_eq(txm_color_role(txm_context_color(batch->items[2].context), "scene_linear"), "ACES2065-1");
+    txm_batch_free(&batch);
+    txm_inputs_free(&inputs);
+    txm_context_free(&linear);
+    txm_context_free(&other);
+    txm_context_free(&base);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("batch");
@@ -263,6 +301,7 @@ int main(void)
     tcase_add_test(t, test_cancel);
     tcase_add_test(t, test_waits_for_claims);
     tcase_add_test(t, test_store);
+    tcase_add_test(t, test_contexts);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -95,7 +95,7 @@ static const txm_option_group groups[] = {
 
 typedef struct checking {
     const check_args *args;
-    txm_context *context; /* for verdicts */
+    txm_batch_job job;
     txm_tally tally;
     size_t counts[STATES], warnings, ignored, damaged, total;
     txm_error err;
@@ -163,9 +163,10 @@ static txm_status judge(checking *c, const txm_batch_file *file, state *s, char 
 {
     const txm_verify_options how = {
         .struct_size = sizeof(txm_verify_options), .no_decoding = c->args->quick, .source = file->input->path};
+    txm_context *context = txm_project_context(&c->job.contexts, file->index);
     const bool again = *s == UNUSABLE;
     txm_verdict verdict;
-    txm_status status = txm_judge(c->context, file->result->tx_path, &how, &verdict, err);
+    txm_status status = txm_judge(context, file->result->tx_path, &how, &verdict, err);
     if (status == TXM_STATUS_NOT_FOUND) { /* removed since it was looked up */
         *s = MISSING;
         *text = 0;
@@ -348,16 +349,12 @@ static txm_status check(checking *c, const txm_operands *operands, txm_error *er
     txm_settings settings;
     const txm_batch_options batch = {
         .struct_size = sizeof(txm_batch_options), .settings = &settings, .dry_run = true, .events = &events};
-    txm_batch_job job = {0};
     txm_settings_init(&settings);
     settings.cache_dir = a->cache_dir;
-    txm_status status = txm_context_for_looking(&a->config, &a->jobs, &c->context, err);
+    txm_status status = txm_batch_job_collect(&c->job, &how, operands, err);
     if (status == TXM_OK)
-        status = txm_batch_job_collect(&job, &how, operands, err);
-    if (status == TXM_OK)
-        status = txm_batch_job_plan(&job, &how, &batch, err);
-    txm_batch_job_free(&job);
-    txm_context_free(&c->context);
+        status = txm_batch_job_plan(&c->job, &how, &batch, err);
+    txm_batch_job_free(&c->job);
     return status;
 }
 

@@ -65,7 +65,8 @@ static txm_status context_for(const txm_blend *blend, const txm_input *input, co
 {
     const char *space = input->working_space ? input->working_space : txm_blend_info_of(blend)->working_space;
     const char *current = txm_color_role(txm_context_color(plain), "scene_linear");
-    if (!space || (args->config.working_space && !input->working_space) || (current && strcmp(current, space) == 0)) {
+    const char *said = txm_project_config(input->path, &args->config).working_space;
+    if (!space || (said && !input->working_space) || (current && strcmp(current, space) == 0)) {
         return TXM_OK;
     }
     return txm_context_derive(plain, space, own, err);
@@ -130,7 +131,8 @@ static void explain(const char *path, txm_error *err)
 }
 
 /* Scenes one after the other, with a blank line between; each can take its libraries with it. */
-static void list_all(const txm_inputs *inputs, const list_args *args, txm_context *context, txm_tally *tally)
+static void list_all(const txm_inputs *inputs, const list_args *args, const txm_project_contexts *contexts,
+                     txm_tally *tally)
 {
     txm_summary summary = {.words = {"fresh"}};
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
@@ -141,7 +143,7 @@ static void list_all(const txm_inputs *inputs, const list_args *args, txm_contex
         }
         txm_status status = txm_input_check(input, &err);
         if (status == TXM_OK) {
-            status = list_scene(input, args, context, tally, &summary, &err);
+            status = list_scene(input, args, txm_project_context(contexts, i), tally, &summary, &err);
         }
         if (status == TXM_STATUS_CANCELLED) {
             break;
@@ -169,7 +171,7 @@ static int run_list(void *p, const txm_operands *operands)
     list_args *args = p;
     const txm_files_how how = {.command = "list", .what = "scene", .usual = scenes};
     txm_tally tally = {0};
-    txm_context *context = NULL;
+    txm_project_contexts contexts = {0};
     txm_inputs *inputs = NULL;
     txm_error err = {0};
     /* What a scene says is final; the rules are checked, so that one line of options fits all commands. */
@@ -179,14 +181,13 @@ static int run_list(void *p, const txm_operands *operands)
     if (txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
         txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
-        txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK &&
-        txm_settings_check(&settings, rules, txm_context_color(context), &err) == TXM_OK &&
-        txm_project_inputs(inputs, txm_context_color(context), &err) == TXM_OK) {
-        list_all(inputs, args, context, &tally);
+        txm_context_for_looking(&args->config, &args->jobs, &contexts.common, &err) == TXM_OK &&
+        txm_project_inputs(inputs, &settings, rules, &contexts, &err) == TXM_OK) {
+        list_all(inputs, args, &contexts, &tally);
     }
     size_t count = inputs ? txm_inputs_count(inputs) : 0;
     txm_rules_free(&rules);
-    txm_context_free(&context);
+    txm_project_contexts_free(&contexts);
     txm_inputs_free(&inputs);
     return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }

@@ -183,7 +183,7 @@ static void explain_scene(const char *path, txm_error *err)
 }
 
 /* One image after the other; --touch converts, and does that with all threads. */
-static void resolve_all(txm_context *context, const txm_rules *rules, const resolve_args *args,
+static void resolve_all(const txm_project_contexts *contexts, const txm_rules *rules, const resolve_args *args,
                         const txm_inputs *inputs, txm_tally *tally)
 {
     txm_summary summary = {.words = {"fresh"}};
@@ -192,7 +192,7 @@ static void resolve_all(txm_context *context, const txm_rules *rules, const reso
         txm_error own = {0};
         txm_status status = txm_input_check(input, &own);
         if (status == TXM_OK)
-            status = resolve_one(context, input, rules, args, tally, &summary, &own);
+            status = resolve_one(txm_project_context(contexts, i), input, rules, args, tally, &summary, &own);
         if (status == TXM_STATUS_CANCELLED)
             break;
         txm_tally_add(tally, status);
@@ -215,7 +215,7 @@ static int run_resolve(void *p, const txm_operands *operands)
     resolve_args *args = p;
     txm_tally tally = {0};
     txm_error err = {0};
-    txm_context *context = NULL;
+    txm_project_contexts contexts = {0};
     txm_inputs *inputs = NULL;
     txm_settings_args_finish(&args->settings, operands);
     txm_report_args_apply(&args->report);
@@ -225,13 +225,12 @@ static int run_resolve(void *p, const txm_operands *operands)
     if (txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
         txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
-        txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK &&
-        txm_settings_check(&args->settings.settings, rules, txm_context_color(context), &err) == TXM_OK &&
-        txm_project_inputs(inputs, txm_context_color(context), &err) == TXM_OK)
-        resolve_all(context, rules, args, inputs, &tally);
+        txm_context_for_looking(&args->config, &args->jobs, &contexts.common, &err) == TXM_OK &&
+        txm_project_inputs(inputs, &args->settings.settings, rules, &contexts, &err) == TXM_OK)
+        resolve_all(&contexts, rules, args, inputs, &tally);
     txm_rules_free(&rules);
     size_t count = inputs ? txm_inputs_count(inputs) : 0;
-    txm_context_free(&context);
+    txm_project_contexts_free(&contexts);
     txm_inputs_free(&inputs);
     return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }

@@ -91,8 +91,8 @@ static txm_status verify_one(txm_context *context, const txm_rules *rules, const
 }
 
 /* Tiles of one file are checked by all threads; files one after the other. */
-static void verify_all(txm_context *context, const txm_rules *rules, const verify_args *args, const txm_inputs *inputs,
-                       txm_tally *tally)
+static void verify_all(const txm_project_contexts *contexts, const txm_rules *rules, const verify_args *args,
+                       const txm_inputs *inputs, txm_tally *tally)
 {
     txm_summary summary = {.words = {"good"}};
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
@@ -100,7 +100,7 @@ static void verify_all(txm_context *context, const txm_rules *rules, const verif
         txm_error err = {0};
         txm_status status = txm_input_check(input, &err);
         if (status == TXM_OK)
-            status = verify_one(context, rules, input->path, args, tally, &summary, &err);
+            status = verify_one(txm_project_context(contexts, i), rules, input->path, args, tally, &summary, &err);
         if (status == TXM_STATUS_CANCELLED)
             return;
         txm_tally_add(tally, status);
@@ -142,17 +142,17 @@ static int run_verify(void *p, const txm_operands *operands)
     const txm_project_targets project = {NULL, &args->config, &args->rules, &args->jobs.threads};
     txm_tally tally = {0};
     txm_error err = {0};
-    txm_context *context = NULL;
+    txm_project_contexts contexts = {0};
     txm_inputs *inputs = NULL;
     txm_report_args_apply(&args->report);
     if (collect(args, operands, &inputs, &err) == TXM_OK && txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
-        txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK &&
-        txm_settings_check(&settings, rules, txm_context_color(context), &err) == TXM_OK)
-        verify_all(context, rules, args, inputs, &tally);
+        txm_context_for_looking(&args->config, &args->jobs, &contexts.common, &err) == TXM_OK &&
+        txm_project_inputs(inputs, &settings, rules, &contexts, &err) == TXM_OK)
+        verify_all(&contexts, rules, args, inputs, &tally);
     txm_rules_free(&rules);
     size_t count = inputs && err.status != TXM_STATUS_USAGE ? txm_inputs_count(inputs) : 0;
-    txm_context_free(&context);
+    txm_project_contexts_free(&contexts);
     txm_inputs_free(&inputs);
     return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }

@@ -226,6 +226,9 @@ typedef struct txm_batch_options {
     unsigned shards;                /* into how many the inputs are divided; 0: not at all */
     unsigned shard;                 /* the one to settle, 1 to `shards`; 0: all */
     const txm_batch_events *events; /* copied; may be NULL */
+    /* One an input: a context that was derived from the batch's, NULL: the batch's itself. They and the array must
+     * outlive the batch. NULL: that for all. */
+    txm_context *const *contexts;
 } txm_batch_options;
 
 /* Opens options: every member asks for nothing in particular. */

@@ -63,6 +63,11 @@ TXM_API void txm_context_free(txm_context **context); /* NULL-safe */
 TXM_API txm_status txm_context_derive(const txm_context *base, const char *working_space, txm_context **out,
                                       txm_error *err);
 
+/* A context with another OpenColorIO config, too: `ocio_path` and `working_space` as in txm_context_options, each may
+ * be NULL. As txm_context_derive. */
+TXM_API txm_status txm_context_derive_config(const txm_context *base, const char *ocio_path, const char *working_space,
+                                             txm_context **out, txm_error *err);
+
 /* The context's colour config. It lives as long as the context does. */
 TXM_API const txm_color_config *txm_context_color(const txm_context *context);
 

@@ -44,8 +44,9 @@ typedef struct txm_item {
     ptrdiff_t same_as; /* index of the input that makes the same tx file, TXM_NO_INDEX: none */
 } txm_item;
 
-/* A context for another working space than the first one's. */
+/* A context for another working space than that of the context it is derived from. */
 typedef struct txm_batch_space {
+    const txm_context *base;
     const char *name;
     txm_context *context;
 } txm_batch_space;

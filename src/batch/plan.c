@@ -21,15 +21,17 @@
 
 /* ---- settings --------------------------------------------------------------------------------------------------- */
 
-/* The context of a working space: the batch's own where that is the same space. */
-static txm_context *context_for(txm_batch *b, const char *working_space, txm_error *err)
+/* The context of a working space: that of the input's config where it is the same space. */
+static txm_context *context_for(txm_batch *b, size_t index, const char *working_space, txm_error *err)
 {
-    const char *own = txm_color_role(b->context->color, "scene_linear");
-    const char *asked = working_space ? txm_color_canonical(b->context->color, working_space) : NULL;
+    txm_context *config = b->options.contexts ? b->options.contexts[index] : NULL;
+    txm_context *base = config ? config : b->context;
+    const char *own = txm_color_role(base->color, "scene_linear");
+    const char *asked = working_space ? txm_color_canonical(base->color, working_space) : NULL;
     if (!working_space || (own && asked && strcmp(own, asked) == 0))
-        return b->context;
+        return base;
     for (size_t i = 0; i < b->space_count; i++)
-        if (strcmp(b->spaces[i].name, working_space) == 0)
+        if (b->spaces[i].base == base && strcmp(b->spaces[i].name, working_space) == 0)
             return b->spaces[i].context;
     txm_batch_space *grown = realloc(b->spaces, txm_mul(b->space_count + 1, sizeof *grown));
     if (!grown) {
@@ -37,8 +39,8 @@ static txm_context *context_for(txm_batch *b, const char *working_space, txm_err
         return NULL;
     }
     b->spaces = grown;
-    txm_batch_space s = {.name = working_space};
-    if (txm_context_derive(b->context, working_space, &s.context, err) != TXM_OK)
+    txm_batch_space s = {.base = base, .name = working_space};
+    if (txm_context_derive(base, working_space, &s.context, err) != TXM_OK)
         return NULL;
     b->spaces[b->space_count++] = s;
     return s.context;
@@ -65,7 +67,7 @@ static bool decide(txm_batch *b, size_t index, txm_error *err)
         item->colorspace = b->settings.colorspace;
     if (!item->asked_alpha && !input->from_scene)
         item->asked_alpha = b->settings.alpha;
-    item->context = context_for(b, input->working_space, err);
+    item->context = context_for(b, index, input->working_space, err);
     return item->context != NULL;
 }
 

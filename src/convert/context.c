@@ -3,7 +3,7 @@
  * What conversions share.
  *
  * Threads, colour config, row operations and devices are made once and shared by any number of conversions. A derived
- * context shares all of it but the colour config, for scenes with another working space.
+ * context shares all of it but the colour config: scenes have working spaces of their own, and projects configs.
  */
 #include "convert/context.h"
 
@@ -31,6 +31,26 @@ static txm_status find_devices(txm_context *c, const txm_context_options *o, uns
     return status;
 }
 
+/* Keeps the path for contexts that are derived from this one. */
+static txm_status load_color(txm_context *c, const char *ocio_path, const char *working_space, txm_error *err)
+{
+    if (ocio_path && !(c->ocio_path = txm_strdup(ocio_path)))
+        return txm_no_memory(err, NULL);
+    const txm_color_options options = {.struct_size = sizeof(txm_color_options),
+                                       .ocio_path = c->ocio_path,
+                                       .ignore_environment = c->ignore_environment,
+                                       .working_space = working_space};
+    return txm_color_load(&options, &c->color, err);
+}
+
+static void tell_left_out(const txm_context *c)
+{
+    if (*txm_color_config_left_out(c->color))
+        txm_context_log(c, TXM_LOG_LEVEL_INFO, "%s: profile %s is newer than the library; left out: %s",
+                        txm_color_config_name(c->color), txm_color_config_version(c->color),
+                        txm_color_config_left_out(c->color));
+}
+
 /* Each part that fails takes the ones before it along. */
 txm_status txm_context_new(const txm_context_options *options, txm_context **out, txm_error *err)
 {
@@ -49,21 +69,10 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
     c->log_user = o->log_user;
     c->cancel = o->cancel;
     c->ignore_environment = o->ignore_environment;
-    if (o->ocio_path && !(c->ocio_path = txm_strdup(o->ocio_path))) {
-        txm_context_free(&c);
-        return txm_no_memory(err, NULL);
-    }
-    const txm_color_options color = {.struct_size = sizeof(txm_color_options),
-                                     .ocio_path = o->ocio_path,
-                                     .ignore_environment = o->ignore_environment,
-                                     .working_space = o->working_space};
-    status = txm_color_load(&color, &c->color, err);
+    status = load_color(c, o->ocio_path, o->working_space, err);
     if (status)
         goto fail;
-    if (*txm_color_config_left_out(c->color))
-        txm_context_log(c, TXM_LOG_LEVEL_INFO, "%s: profile %s is newer than the library; left out: %s",
-                        txm_color_config_name(c->color), txm_color_config_version(c->color),
-                        txm_color_config_left_out(c->color));
+    tell_left_out(c);
     unsigned threads = o->threads ? o->threads : txm_cpu_count();
     c->pool = txm_pool_new(threads);
     if (!c->pool) {
@@ -85,10 +94,10 @@ void txm_cancel_request(volatile int *cancel)
     __atomic_store_n(cancel, 1, __ATOMIC_RELEASE);
 }
 
-/* For one scene at a time: the pool and the devices stay the base's, which must live longer. */
-txm_status txm_context_derive(const txm_context *base, const char *working_space, txm_context **out, txm_error *err)
+/* The pool and the devices stay the base's, which must live longer. */
+static txm_status derive(const txm_context *base, const char *ocio_path, const char *working_space, txm_context **out,
+                         txm_error *err)
 {
-    txm_error_clear(err);
     *out = NULL;
     txm_context *c = txm_calloc(1, sizeof *c);
     if (!c)
@@ -97,15 +106,29 @@ txm_status txm_context_derive(const txm_context *base, const char *working_space
     c->color = NULL;
     c->ocio_path = NULL;
     c->borrows_pool = true;
-    const txm_color_options color = {.struct_size = sizeof(txm_color_options),
-                                     .ocio_path = base->ocio_path,
-                                     .ignore_environment = base->ignore_environment,
-                                     .working_space = working_space};
-    txm_status status = txm_color_load(&color, &c->color, err);
+    txm_status status = load_color(c, ocio_path, working_space, err);
     if (status)
         txm_context_free(&c);
     else
         *out = c;
+    return status;
+}
+
+/* For one scene at a time. */
+txm_status txm_context_derive(const txm_context *base, const char *working_space, txm_context **out, txm_error *err)
+{
+    txm_error_clear(err);
+    return derive(base, base->ocio_path, working_space, out, err);
+}
+
+/* For the images of a project. What is left out of its config nobody has been told yet. */
+txm_status txm_context_derive_config(const txm_context *base, const char *ocio_path, const char *working_space,
+                                     txm_context **out, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_status status = derive(base, ocio_path, working_space, out, err);
+    if (!status)
+        tell_left_out(*out);
     return status;
 }
 

@@ -93,13 +93,12 @@ txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args
     o.rules = job->rules;
     o.lint = args->lint;
     o.max_memory_bytes = args->running->max_memory_bytes;
-    txm_status status = txm_context_make(&context, &job->context, err);
+    txm_status status = txm_context_make(&context, &job->contexts.common, err);
     if (status == TXM_OK)
-        status = txm_settings_check(o.settings, o.rules, txm_context_color(job->context), err);
+        status = txm_project_inputs(job->inputs, o.settings, o.rules, &job->contexts, err);
+    o.contexts = job->contexts.of;
     if (status == TXM_OK)
-        status = txm_project_inputs(job->inputs, txm_context_color(job->context), err);
-    if (status == TXM_OK)
-        status = txm_batch_new(job->context, job->inputs, &o, &job->batch, err);
+        status = txm_batch_new(job->contexts.common, job->inputs, &o, &job->batch, err);
     return status == TXM_OK ? txm_batch_plan(job->batch, err) : status;
 }
 
@@ -109,5 +108,5 @@ void txm_batch_job_free(txm_batch_job *job)
     txm_rules_free(&job->rules);
     txm_inputs_free(&job->inputs);
     txm_make_scenes_free(&job->scenes);
-    txm_context_free(&job->context);
+    txm_project_contexts_free(&job->contexts);
 }

@@ -8,6 +8,7 @@
 #ifndef TXM_TOOLS_BATCH_JOB_H
 #define TXM_TOOLS_BATCH_JOB_H
 #include "tools/options/args.h"
+#include "tools/options/project.h"
 #include "tools/options/rule_args.h"
 #include "tools/make/make_scene.h"
 #include "txmill/batch.h"
@@ -36,7 +37,7 @@ typedef struct txm_batch_job {
     txm_make_scenes scenes;
     txm_rules *rules;
     txm_inputs *inputs;
-    txm_context *context;
+    txm_project_contexts contexts; /* for what is done with its files besides */
     txm_batch *batch;
 } txm_batch_job;
 

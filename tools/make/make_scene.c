@@ -13,6 +13,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "tools/list/list_scene.h"
+#include "tools/options/project.h"
 #include "tools/output/say.h"
 #include "txmill/blend.h"
 
@@ -29,13 +30,33 @@ static txm_status add_failure(txm_inputs *inputs, const char *scene, const char 
     return status;
 }
 
+/* The config of the scene's project: scenes of one project come one after the other. Where it cannot be had, the images
+ * of the scene fail later, with the others of the project. */
+static txm_status load_config(txm_make_scenes *scenes, const char *scene, txm_error *err)
+{
+    const txm_config_args args = txm_project_config(scene, scenes->config_args);
+    txm_error why = {0};
+    if (scenes->config && txm_config_args_same(&args, &scenes->loaded)) {
+        return TXM_OK;
+    }
+    txm_color_free(&scenes->config);
+    scenes->loaded = args;
+    if (txm_list_load_config(&args, NULL, &scenes->config, &why) == TXM_OK) {
+        return TXM_OK;
+    }
+    if (why.status == TXM_STATUS_NO_MEMORY || txm_config_args_same(&args, scenes->config_args)) {
+        return txm_fail_as(err, &why);
+    }
+    return txm_list_load_config(scenes->config_args, NULL, &scenes->config, err);
+}
+
 /* The scene's working space, where it differs from what the config converts to anyway; --working-space wins. */
 static const char *working_space(const txm_make_scenes *scenes, const txm_blend *blend)
 {
     const char *space = txm_blend_info_of(blend)->working_space;
     const char *current = txm_color_role(scenes->config, "scene_linear");
     bool same = space && current && strcmp(space, current) == 0;
-    return scenes->config_args->working_space || same ? NULL : space;
+    return scenes->loaded.working_space || same ? NULL : space;
 }
 
 static txm_status add_files(txm_make_scenes *scenes, txm_inputs *inputs, const char *scene, const txm_input *settings,
@@ -112,10 +133,7 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
     txm_make_scenes *scenes = user;
     txm_blend *blend = NULL;
     txm_error why = {0};
-    txm_status status = TXM_OK;
-    if (!scenes->config) {
-        status = txm_list_load_config(scenes->config_args, NULL, &scenes->config, err);
-    }
+    txm_status status = load_config(scenes, path, err);
     if (status != TXM_OK) {
         return status;
     }

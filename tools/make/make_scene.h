@@ -11,7 +11,8 @@ typedef struct txm_make_scenes {
     const txm_config_args *config_args;
     const char *packed_folder; /* where packed images go; NULL: they are left alone */
     bool lint;                 /* say what the nodes do wrong */
-    txm_color_config *config;  /* loaded with the first scene */
+    txm_color_config *config;  /* of the scene that is read */
+    txm_config_args loaded;    /* what it was loaded for */
     void *packed_user;
     void (*packed)(void *user, const char *name); /* called with the name of every packed file; may be NULL */
 } txm_make_scenes;

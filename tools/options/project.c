@@ -2,8 +2,8 @@
  *
  * Settings that are said once.
  *
- * In: operands. Out: values with the place where each was said. Variables win over files, options over both; operands
- * of different projects with different settings are refused, because one run has one set of them.
+ * In: operands. Out: values with the place where each was said. Variables win over files, options over both. Operands
+ * of different projects have no file in common: each image then follows its own, see project_inputs.c.
  */
 #include "tools/options/project.h"
 

@@ -78,10 +78,26 @@ const char *txm_project_origin(const char *value, const char *otherwise);
  * looking fails with. */
 txm_status txm_project_path(const char *file, char **path, txm_error *err);
 
+/* What inputs are looked at and converted with. Zero-initialise but for `common`. */
+typedef struct txm_project_contexts {
+    txm_context *common;               /* of the command line, the variables and the operands' .txmill; owned */
+    txm_context **of;                  /* one an input; NULL: the common one */
+    struct txm_loaded_config *configs; /* with those that differ from the common one; owned */
+    size_t count, capacity;
+} txm_project_contexts;
+void txm_project_contexts_free(txm_project_contexts *contexts); /* zeroes */
+txm_context *txm_project_context(const txm_project_contexts *contexts, size_t input);
+
 /* Images may lie in projects of their own below a folder that was given: says of each input what its own .txmill says
- * of it. The names of its colour spaces are checked with `config`. Where a .txmill cannot be understood, or names
- * another OpenColorIO config, its inputs fail, and no others. NO_MEMORY. */
-txm_status txm_project_inputs(txm_inputs *inputs, const txm_color_config *config, txm_error *err);
+ * of it, and loads the OpenColorIO configs that they name. `settings` and `rules`, those of the run, and the rules of
+ * each .txmill are checked with the configs that they are used with. Where a .txmill or its config cannot be used, its
+ * inputs fail, and no others. NO_MEMORY, and what txm_settings_check fails with for the run. */
+txm_status txm_project_inputs(txm_inputs *inputs, const txm_settings *settings, const txm_rules *rules,
+                              txm_project_contexts *contexts, txm_error *err);
 /* The rules of a file's own .txmill; `otherwise` where that is the operands'. They live as long as the program. */
 const txm_rules *txm_project_rules(const char *file, const txm_rules *otherwise);
+/* Likewise the config and the working space. */
+txm_config_args txm_project_config(const char *file, const txm_config_args *otherwise);
+/* Whether both ask for the same. */
+bool txm_config_args_same(const txm_config_args *a, const txm_config_args *b);
 #endif

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Projects below the folders that were given: each image follows its own .txmill. */
+ *
+ * Projects below the folders that were given: each image follows its own .txmill.
+ *
+ * In: inputs, and what the command line said. Out: inputs that say what their projects say, and the context of each: a
+ * config and working space that differ from the run's are loaded once for all projects that share them.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,43 +109,117 @@ static own_project *find(const char *file, txm_error *err)
     return o;
 }
 
-/* A run has one config. Of one that is bad, a run of its own would say no more. */
-static txm_status refuse_config(const char *ocio, const char *origin, txm_error *err)
+/* ---- configs ---------------------------------------------------------------------------------------------------- */
+
+/* One that differs from the run's, or could not be loaded. */
+typedef struct txm_loaded_config {
+    txm_config_args args;
+    txm_context *context;
+    txm_error failure;
+} txm_loaded_config;
+
+static bool same_text(const char *a, const char *b)
 {
-    const txm_color_options how = {.struct_size = sizeof(txm_color_options), .ocio_path = ocio};
-    txm_color_config *config = NULL;
-    if (txm_color_load(&how, &config, err) != TXM_OK) {
-        txm_config_blame(origin, err);
-        return err->status;
-    }
-    txm_color_free(&config);
-    return txm_fail(err, TXM_STATUS_USAGE,
-                    "%s: another OpenColorIO config than that of the run; give this folder to a run of its own",
-                    origin);
+    return a && b ? !strcmp(a, b) : a == b;
 }
 
-static txm_status check_working_space(const char *name, const char *ocio, const char *origin, txm_error *err)
+bool txm_config_args_same(const txm_config_args *a, const txm_config_args *b)
 {
-    const txm_color_options how = {.struct_size = sizeof(txm_color_options), .ocio_path = ocio, .working_space = name};
-    txm_color_config *config = NULL;
-    txm_status status = txm_color_load(&how, &config, err);
-    txm_color_free(&config);
-    if (status == TXM_STATUS_COLORSPACE)
-        err->status = TXM_STATUS_USAGE;
-    return status == TXM_OK ? TXM_OK : txm_error_prefix(err, "%s", origin);
+    return same_text(a->ocio, b->ocio) && same_text(a->working_space, b->working_space);
 }
 
-static txm_status check(const own_project *o, const txm_color_config *config, txm_error *err)
+/* What the run's own .txmill says counts for no other project. */
+static txm_config_args config_of(const own_project *o)
 {
     const txm_project_applied *a = txm_project_state();
-    const txm_settings settings = {.cache_dir = o->values[TXM_KEY_CACHE_DIR]};
-    const char *ocio = o->values[TXM_KEY_OCIO], *common = a->targets.config ? a->targets.config->ocio : NULL;
-    if (ocio && a->targets.config && (!common || strcmp(ocio, common) != 0))
-        return refuse_config(ocio, o->origins[TXM_KEY_OCIO], err);
-    const char *space = o->values[TXM_KEY_WORKING_SPACE];
-    if (space && config && check_working_space(space, common, o->origins[TXM_KEY_WORKING_SPACE], err) != TXM_OK)
-        return err->status;
-    return config ? txm_settings_check(&settings, o->rules, config, err) : TXM_OK;
+    txm_config_args args = {o->values[TXM_KEY_OCIO], o->values[TXM_KEY_WORKING_SPACE]};
+    if (a->said[TXM_KEY_OCIO])
+        args.ocio = a->targets.config->ocio;
+    if (a->said[TXM_KEY_WORKING_SPACE])
+        args.working_space = a->targets.config->working_space;
+    return args;
+}
+
+/* Loaded once for all projects that ask for it. NULL when memory is exhausted. */
+static txm_loaded_config *load_config(txm_project_contexts *contexts, const txm_config_args *args)
+{
+    for (size_t i = 0; i < contexts->count; i++)
+        if (txm_config_args_same(&contexts->configs[i].args, args))
+            return &contexts->configs[i];
+    if (!TXM_GROW(contexts->configs, contexts->capacity, contexts->count))
+        return NULL;
+    txm_loaded_config *c = &contexts->configs[contexts->count++];
+    *c = (txm_loaded_config){.args = *args};
+    txm_context_derive_config(contexts->common, args->ocio, args->working_space, &c->context, &c->failure);
+    return c;
+}
+
+/* Says where the project, or the command line, asked for what there is not. */
+static txm_status blame(const own_project *o, const txm_config_args *args, txm_error *err)
+{
+    if (err->status == TXM_STATUS_COLORSPACE) {
+        const char *origin = o->origins[TXM_KEY_WORKING_SPACE];
+        err->status = TXM_STATUS_USAGE;
+        txm_error_prefix(err, "%s", origin ? origin : txm_project_origin(args->working_space, "--working-space"));
+    } else if (o->origins[TXM_KEY_OCIO]) {
+        txm_config_blame(o->origins[TXM_KEY_OCIO], err);
+    }
+    return err->status;
+}
+
+/* *context: that of the project, NULL where that is the common one. */
+static txm_status find_context(const own_project *o, txm_project_contexts *contexts, txm_context **context,
+                               txm_error *err)
+{
+    const txm_config_args args = config_of(o);
+    *context = NULL;
+    if (txm_config_args_same(&args, txm_project_state()->targets.config))
+        return TXM_OK;
+    const txm_loaded_config *c = load_config(contexts, &args);
+    if (!c)
+        return txm_no_memory(err, NULL);
+    *context = c->context;
+    if (c->context)
+        return TXM_OK;
+    txm_fail_as(err, &c->failure);
+    return blame(o, &args, err);
+}
+
+txm_context *txm_project_context(const txm_project_contexts *contexts, size_t input)
+{
+    return contexts->of && contexts->of[input] ? contexts->of[input] : contexts->common;
+}
+
+/* The common one last: the others share its threads. */
+void txm_project_contexts_free(txm_project_contexts *contexts)
+{
+    for (size_t i = 0; i < contexts->count; i++)
+        txm_context_free(&contexts->configs[i].context);
+    free(contexts->configs);
+    free(contexts->of);
+    txm_context_free(&contexts->common);
+    *contexts = (txm_project_contexts){0};
+}
+
+/* ---- inputs ----------------------------------------------------------------------------------------------------- */
+
+/* NULL, the run's own, where the command line or a variable says it; else no other project's. */
+static const char *cache_dir_of(const own_project *o)
+{
+    const char *said = o->values[TXM_KEY_CACHE_DIR];
+    return txm_project_state()->said[TXM_KEY_CACHE_DIR] ? NULL : said ? said : "";
+}
+
+/* Once a project: what the run asks for must be right with its config, too. */
+static txm_status check(own_project *o, const txm_settings *run, const txm_context *context, txm_error *err)
+{
+    txm_settings settings = *run;
+    if (cache_dir_of(o))
+        settings.cache_dir = cache_dir_of(o);
+    if (o->failure.status == TXM_OK && !o->checked)
+        txm_settings_check(&settings, o->rules, txm_context_color(context), &o->failure);
+    o->checked = true;
+    return txm_fail_as(err, &o->failure);
 }
 
 /* What the project says of an input, where the input does not say it itself. */
@@ -157,35 +236,48 @@ static txm_status say(txm_inputs *inputs, size_t index, const own_project *o, tx
         said.alpha = said.alpha ? said.alpha : rule->alpha;
     }
     if (!said.cache_dir)
-        said.cache_dir = o->values[TXM_KEY_CACHE_DIR];
+        said.cache_dir = cache_dir_of(o);
     /* As with the operands' project: it says more than the scene. */
     if (o->values[TXM_KEY_WORKING_SPACE] && (!said.working_space || said.from_scene))
         said.working_space = o->values[TXM_KEY_WORKING_SPACE];
     return txm_inputs_say(inputs, index, &said, err);
 }
 
-/* An image of a scene belongs to the project of the scene: that is where its user would look for settings. */
-txm_status txm_project_inputs(txm_inputs *inputs, const txm_color_config *config, txm_error *err)
+/* An image of a scene belongs to the project of the scene: that is where its user would look for settings. *context:
+ * that of its project, NULL for the common one. */
+static txm_status follow(txm_inputs *inputs, size_t index, const txm_settings *settings, txm_project_contexts *contexts,
+                         txm_context **context, txm_error *err)
 {
-    txm_status status = TXM_OK;
-    for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++) {
-        const txm_input *input = txm_inputs_at(inputs, i);
-        txm_error own_err = {0};
-        own_project *o = input->status == TXM_OK
-                             ? find(input->from_scene && input->origin ? input->origin : input->path, &own_err)
-                             : NULL;
-        if (o && o->failure.status == TXM_OK && !o->checked)
-            check(o, config, &o->failure);
-        if (o)
-            o->checked = true;
-        const txm_error *failure = o ? &o->failure : &own_err;
-        if (failure->status == TXM_STATUS_NO_MEMORY)
-            return txm_fail_as(err, failure);
-        if (failure->status != TXM_OK)
-            status = txm_inputs_fail(inputs, i, failure, err);
-        else if (o)
-            status = say(inputs, i, o, err);
+    const txm_input *input = txm_inputs_at(inputs, index);
+    txm_error failure = {0};
+    own_project *o = find(input->from_scene && input->origin ? input->origin : input->path, &failure);
+    *context = NULL;
+    if (o && txm_fail_as(&failure, &o->failure) == TXM_OK && find_context(o, contexts, context, &failure) == TXM_OK)
+        check(o, settings, *context ? *context : contexts->common, &failure);
+    if (failure.status == TXM_STATUS_NO_MEMORY)
+        return txm_fail_as(err, &failure);
+    if (failure.status != TXM_OK)
+        return txm_inputs_fail(inputs, index, &failure, err);
+    return o ? say(inputs, index, o, err) : TXM_OK;
+}
+
+txm_status txm_project_inputs(txm_inputs *inputs, const txm_settings *settings, const txm_rules *rules,
+                              txm_project_contexts *contexts, txm_error *err)
+{
+    size_t count = txm_inputs_count(inputs), common = 0, others = 0;
+    free(contexts->of);
+    contexts->of = txm_calloc(count, sizeof(txm_context *));
+    txm_status status = count && !contexts->of ? txm_no_memory(err, NULL) : TXM_OK;
+    for (size_t i = 0; status == TXM_OK && i < count; i++) {
+        if (txm_inputs_at(inputs, i)->status != TXM_OK)
+            continue;
+        status = follow(inputs, i, settings, contexts, &contexts->of[i], err);
+        others += contexts->of[i] != NULL;
+        common += !contexts->of[i] && txm_inputs_at(inputs, i)->status == TXM_OK;
     }
+    /* Where each image has a config of its own, a colour space need not be in one that none is converted with. */
+    if (status == TXM_OK && (common || !others))
+        status = txm_settings_check(settings, rules, txm_context_color(contexts->common), err);
     return status;
 }
 
@@ -194,4 +286,11 @@ const txm_rules *txm_project_rules(const char *file, const txm_rules *otherwise)
     txm_error err = {0};
     const own_project *o = find(file, &err);
     return o && o->failure.status == TXM_OK && o->rules ? o->rules : otherwise;
+}
+
+txm_config_args txm_project_config(const char *file, const txm_config_args *otherwise)
+{
+    txm_error err = {0};
+    const own_project *o = find(file, &err);
+    return o && o->failure.status == TXM_OK ? config_of(o) : *otherwise;
 }
