@@ -119,13 +119,24 @@ if $can_trace; then
         done
         check "read-$image-met" grep -q pread64 trace
     done
+    # Libraries that call it damage, or go on with what was in memory.
+    cp "$TXM_TESTDATA/oiio/uint8.sgi" a.sgi
+    cp "$TXM_TESTDATA/oiio/bits10.dpx" a.dpx
+    for image in a.sgi a.dpx; do
+        for n in 1 2 3; do
+            rm -rf blender_tx
+            run timeout 60 strace -f -o trace -P "$work/$image" -e inject=read:error=EIO:when=$n "$TXMILL" make -j 1 "$image"
+            check "read-$image-$n" eval 'rc_is 4 && says "$image: cannot be read: Input/output error" && nothing_in blender_tx || { rc_is 0 && ! grep -q INJECTED trace; }'
+        done
+        check "read-$image-met" grep -q read trace
+    done
     rm -rf blender_tx
     run timeout 60 strace -f -o trace -P "$work/tile64.png" -e inject=pread64:retval=0:when=1 "$TXMILL" make tile64.png
     check read-ended-early eval 'rc_is 4 && says "tile64.png: ended after 0 of"'
     # What was read of a beginning has no place in the store.
     run timeout 60 strace -f -o trace -P "$work/tile64.png" -e inject=read:retval=0 "$TXMILL" make --store short tile64.png
     check read-digest-of-beginning test "$rc:$(grep -c 'ended after 0 of .*converted instead' err):$(find short -name '*.tx' 2>/dev/null | wc -l)" = 0:1:0
-    rm -rf blender_tx short a.tif a.exr a.ppm
+    rm -rf blender_tx short a.tif a.exr a.ppm a.sgi a.dpx
 fi
 
 # ---- what is left out without a word -------------------------------------------------------------------------------------

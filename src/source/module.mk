@@ -8,9 +8,9 @@ $(B)/src/source/png/png_unfilter_avx2.o: ISA := -mavx2
 
 # OpenImageIO's decoders run in a process of their own, which loads the module.
 all: $(B)/txmill-oiio-worker
-$(B)/txmill-oiio-worker: $(B)/src/source/oiio/worker/main.o $(B)/libtxmill.a
+$(B)/txmill-oiio-worker: $(B)/src/source/oiio/worker/main.o $(B)/src/source/oiio/worker/reads.o $(B)/libtxmill.a
 	$(CC) $(ALL_LDFLAGS) $^ -ldl -o $@
--include $(B)/src/source/oiio/worker/main.d
+-include $(B)/src/source/oiio/worker/main.d $(B)/src/source/oiio/worker/reads.d
 
 # A module that crashes, loops and hangs on demand, with a worker beside it, for the tests of what that costs.
 $(B)/tests/decoders/txmill-oiio.so: tests/decoder_module.c | $(B)/txmill-oiio-worker

@@ -36,6 +36,8 @@ extern const txm_reader_ops txm_oiio_reader;
 
 /* Adds a copy of a descriptive field to `info`; empty values are left out. False when memory is exhausted. */
 bool txm_source_keep(txm_source_info *info, const char *name, const char *value);
+/* Frees what was kept, and zeroes the rest. */
+void txm_source_forget(txm_source_info *info);
 
 /* The interop id for the first two code points of a cICP chunk (ITU-T H.273 primaries and transfer); matrix and range
  * do not matter, decoders deliver full-range RGB. "" where no interop id says the same. */

@@ -34,7 +34,7 @@ struct txm_source {
     uint32_t next_row;
 };
 
-static void clear_info(txm_source_info *info)
+void txm_source_forget(txm_source_info *info)
 {
     for (size_t i = 0; i < info->attribute_count; i++) {
         free(info->attributes[i].name);
@@ -112,7 +112,7 @@ static txm_status choose_reader(txm_source *s, const txm_source_options *options
         if ((forced && reader != &txm_oiio_reader) || !reader->probe(head, head_bytes, s->path))
             continue;
         txm_error_clear(err);
-        clear_info(&s->info);
+        txm_source_forget(&s->info);
         status = reader->open(s->path, options, &s->info, &s->self, err);
         if (status != TXM_OK)
             continue;
@@ -228,7 +228,7 @@ void txm_source_close(txm_source **source)
         return;
     if (s->reader)
         s->reader->close(s->self);
-    clear_info(&s->info);
+    txm_source_forget(&s->info);
     free(s->path);
     free(s);
     *source = NULL;

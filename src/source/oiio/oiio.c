@@ -4,6 +4,10 @@
  *
  * Every call becomes a request and an answer on a socket. Sizes in an answer are checked against what was announced
  * before memory is asked for; a worker that dies or stays silent costs this image and nothing else.
+ *
+ * Libraries know no failed read: to them it is damage, or no image at all. What a decoder refuses is therefore read
+ * through here; where that fails, it is the cause, and where it does not, the decoder has a second try before its word
+ * counts. Only images that fail cost this.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,13 +19,19 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "source/oiio/worker.h"
+#include "source/random_file.h"
 #include "source/readers.h"
 
 typedef struct oiio_source {
     txm_worker *worker;
     char *path;
+    uint64_t max_memory_bytes;
+    uint32_t width, height, channels;
+    txm_type type; /* as it was opened */
+    bool half;     /* it was asked for as half */
     size_t row_bytes;
     uint32_t cpu_seconds;
+    bool answered; /* the last request was, if only by a failure */
     bool failed; /* some call did: there is no more to be read */
     bool spent;  /* the worker is not used for another image */
 } oiio_source;
@@ -72,8 +82,8 @@ static txm_status ask(oiio_source *s, const txm_worker_request *request, const c
         status = txm_no_memory(err, s->path);
     if (status == TXM_OK)
         status = txm_worker_receive(s->worker, message, reply->text_bytes, s->path, err);
-    bool answered = status == TXM_OK;
-    if (answered && reply->status != TXM_OK)
+    s->answered = status == TXM_OK;
+    if (s->answered && reply->status != TXM_OK)
         status = txm_fail(err, (txm_status)reply->status, "%s", message);
     if (status == TXM_OK && text) {
         *text = message;
@@ -83,7 +93,7 @@ static txm_status ask(oiio_source *s, const txm_worker_request *request, const c
     /* A refusal is no failure of the decoder. */
     bool refused = status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE;
     s->failed |= status != TXM_OK && !refused;
-    s->spent |= status != TXM_OK && !(answered && (refused || outlives_damage()));
+    s->spent |= status != TXM_OK && !(s->answered && (refused || outlives_damage()));
     return status;
 }
 
@@ -140,13 +150,15 @@ static void close_image(void *self)
 
 /* The current folder goes along, since the worker was started in another one. Without a current folder, as
  * where it was removed, an absolute path still works. */
-static txm_status open_in_worker(oiio_source *s, const txm_source_options *options, txm_source_info *info,
-                                 txm_error *err)
+static txm_status open_in_worker(oiio_source *s, txm_source_info *info, txm_error *err)
 {
     txm_worker_request request = request_for(s, TXM_WORKER_OPEN);
     txm_worker_reply reply;
+    s->answered = false;
+    if (txm_worker_get(&s->worker, err) != TXM_OK)
+        return txm_error_prefix(err, "%s", s->path);
     char *cwd = getcwd(NULL, 0), *text = NULL;
-    request.max_memory_bytes = options->max_memory_bytes;
+    request.max_memory_bytes = s->max_memory_bytes;
     request.cwd_bytes = cwd ? (uint32_t)strlen(cwd) : 0;
     request.path_bytes = (uint32_t)strlen(s->path);
     txm_status status = ask(s, &request, cwd, &reply, &text, err);
@@ -163,24 +175,66 @@ static txm_status open_in_worker(oiio_source *s, const txm_source_options *optio
     return status;
 }
 
+/* ---- a second try ---- */
+
+/* Whether the decoder's refusal may come of a read that failed. One that crashed, or was stopped, is not asked twice. */
+static bool is_doubtful(const oiio_source *s, txm_status status)
+{
+    return s->answered && (status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED);
+}
+
+/* OK where the whole file can be read, else why not. */
+static txm_status read_through(const char *path, txm_error *err)
+{
+    char piece[1 << 16];
+    int64_t got = 1;
+    txm_random_file file;
+    txm_status status = txm_random_file_open(&file, path, err);
+    if (status != TXM_OK)
+        return status;
+    for (uint64_t at = 0; got > 0; at += (uint64_t)got)
+        got = txm_random_file_read(&file, piece, sizeof piece, at);
+    status = txm_random_file_status(&file, path, err);
+    txm_random_file_close(&file);
+    return status;
+}
+
+/* Opens the image once more, if the file can be read: OK when another worker is where the first was when it had opened
+ * it. */
+static txm_status try_again(oiio_source *s, txm_source_info *info, txm_error *err)
+{
+    txm_status status = read_through(s->path, err);
+    if (status != TXM_OK)
+        return status;
+    txm_worker_put(s->worker, !s->spent);
+    s->worker = NULL;
+    s->failed = s->spent = false;
+    txm_source_forget(info);
+    return open_in_worker(s, info, err);
+}
+
 /* The time limit grows with the file and, once it is known, with the image. OpenImageIO does not report
  * that a film scan is truncated, so its length is checked here. */
 static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                              txm_error *err)
 {
-    struct stat st = {0};
-    double megabytes = stat(path, &st) == 0 ? (double)st.st_size / 1e6 : 0;
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    const double megabytes = (double)st.st_size / 1e6;
     oiio_source *s = txm_calloc(1, sizeof *s);
     if (!s || !(s->path = txm_strdup(path))) {
         close_image(s);
         return txm_no_memory(err, path);
     }
     s->cpu_seconds = time_limit(megabytes, 0);
-    txm_status status = txm_worker_get(&s->worker, err);
-    if (status != TXM_OK)
-        txm_error_prefix(err, "%s", path);
-    else
-        status = open_in_worker(s, options, info, err);
+    s->max_memory_bytes = options->max_memory_bytes;
+    txm_error first = {0};
+    txm_status status = open_in_worker(s, info, &first);
+    if (is_doubtful(s, status))
+        status = try_again(s, info, err);
+    else if (status != TXM_OK)
+        txm_fail_as(err, &first);
     if (status == TXM_OK && (strcmp(info->format, "dpx") == 0 || strcmp(info->format, "cineon") == 0) &&
         txm_film_pixel_end(path, info) > (uint64_t)st.st_size)
         status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: the file is truncated: %llu bytes, its pixels end at %llu",
@@ -189,6 +243,10 @@ static txm_status open_image(const char *path, const txm_source_options *options
         close_image(s);
         return status;
     }
+    s->width = info->width;
+    s->height = info->height;
+    s->channels = info->channels;
+    s->type = info->type;
     s->row_bytes = (size_t)info->width * info->channels * txm_type_bytes(info->type);
     s->cpu_seconds = time_limit(megabytes, (double)info->width * info->height / 1e6);
     if (strcmp(info->format, "png") == 0)
@@ -197,15 +255,37 @@ static txm_status open_image(const char *path, const txm_source_options *options
     return TXM_OK;
 }
 
-/* Rows arrive tight and are spread over the caller's stride. The worker may not decide how much is written:
- * the number of bytes is known beforehand. */
-static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+/* Asks for something that has no answer but success. A decoder that failed once is asked nothing more. */
+static txm_status order(oiio_source *s, txm_worker_op op, txm_error *err)
 {
-    oiio_source *s = self;
-    txm_worker_request request = request_for(s, TXM_WORKER_READ);
+    txm_worker_request request = request_for(s, op);
     txm_worker_reply reply;
     if (s->failed)
         return txm_fail(err, TXM_STATUS_IO, "%s: decoding it failed before", s->path);
+    return ask(s, &request, NULL, &reply, NULL, err);
+}
+
+/* In the middle of an image: what is opened then must be what was opened before. */
+static txm_status resume(oiio_source *s, txm_error *err)
+{
+    txm_source_info now = {0};
+    txm_status status = try_again(s, &now, err);
+    if (status == TXM_OK && (now.width != s->width || now.height != s->height || now.channels != s->channels ||
+                             now.type != s->type))
+        status = txm_fail(err, TXM_STATUS_CHANGED, "%s: the file changed while it was read", s->path);
+    txm_source_forget(&now);
+    if (status == TXM_OK && s->half)
+        status = order(s, TXM_WORKER_AS_HALF, err);
+    s->failed |= status != TXM_OK;
+    return status;
+}
+
+/* Rows arrive tight and are spread over the caller's stride. The worker may not decide how much is written:
+ * the number of bytes is known beforehand. */
+static txm_status read_once(oiio_source *s, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
+{
+    txm_worker_request request = request_for(s, TXM_WORKER_READ);
+    txm_worker_reply reply;
     request.y = y;
     request.rows = rows;
     txm_status status = ask(s, &request, NULL, &reply, NULL, err);
@@ -220,20 +300,28 @@ static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, si
     return status;
 }
 
-/* Asks for something that has no answer but success. A decoder that failed once is asked nothing more. */
-static txm_status order(oiio_source *s, txm_worker_op op, txm_error *err)
+static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
-    txm_worker_request request = request_for(s, op);
-    txm_worker_reply reply;
+    oiio_source *s = self;
+    txm_error first = {0};
     if (s->failed)
         return txm_fail(err, TXM_STATUS_IO, "%s: decoding it failed before", s->path);
-    return ask(s, &request, NULL, &reply, NULL, err);
+    txm_status status = read_once(s, y, rows, dst, stride_bytes, &first);
+    if (!is_doubtful(s, status))
+        return status == TXM_OK ? TXM_OK : txm_fail_as(err, &first);
+    status = resume(s, err);
+    return status == TXM_OK ? read_once(s, y, rows, dst, stride_bytes, err) : status;
 }
 
-/* The module opens the file again, and notices if it is another one. */
+/* What is opened anew is at its first row. */
 static txm_status rewind_image(void *self, txm_error *err)
 {
-    return order(self, TXM_WORKER_REWIND, err);
+    oiio_source *s = self;
+    txm_error first = {0};
+    txm_status status = order(s, TXM_WORKER_REWIND, &first);
+    if (is_doubtful(s, status))
+        return resume(s, err);
+    return status == TXM_OK ? TXM_OK : txm_fail_as(err, &first);
 }
 
 /* For types that we have no place for: the decoder converts. Rows were of 8 bits before, so their size
@@ -242,8 +330,10 @@ static txm_status as_half(void *self, txm_error *err)
 {
     oiio_source *s = self;
     txm_status status = order(s, TXM_WORKER_AS_HALF, err);
-    if (status == TXM_OK)
+    if (status == TXM_OK) {
         s->row_bytes *= txm_type_bytes(TXM_TYPE_HALF);
+        s->half = true;
+    }
     return status;
 }
 

@@ -220,7 +220,7 @@ static pid_t reap(txm_worker *w, int *how)
 
 /* Why the worker is gone, as a message about the image. The status decides whether a retry makes sense:
  * lack of memory may pass, a crash over a file will not. */
-static txm_status explain_end(txm_worker *w, const char *name, txm_error *err)
+static txm_status explain_end(txm_worker *w, int sys_errno, const char *name, txm_error *err)
 {
     int how = 0;
     pid_t got = reap(w, &how);
@@ -240,7 +240,13 @@ static txm_status explain_end(txm_worker *w, const char *name, txm_error *err)
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: the encoder gave up, most likely for lack of memory", name);
         return txm_fail(err, fault, "%s: the %s crashed on it (%s)", name, who, strsignal(sig));
     }
-    if (got == w->pid && WEXITSTATUS(how) > TXM_WORKER_LEFT && WEXITSTATUS(how) != LINKER_FAILED)
+    if (got == 0 && sys_errno) /* of the call that met it: it lived, and could not be reached */
+        return txm_fail_errno(err, sys_errno, "%s: the %s cannot be reached", name, who);
+    /* It is about the file in no way. */
+    if (got == w->pid && WEXITSTATUS(how) == LINKER_FAILED)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: the %s could not be started, most likely for lack of memory",
+                        name, who);
+    if (got == w->pid && WEXITSTATUS(how) > TXM_WORKER_LEFT)
         return txm_fail_errno(err, WEXITSTATUS(how) - TXM_WORKER_LEFT, "%s: the %s gave up", name, who);
     if (w->encodes) /* as libjpeg does */
         return txm_fail(err, TXM_STATUS_NO_MEMORY,
@@ -258,7 +264,7 @@ txm_status txm_worker_send_bytes(txm_worker *w, const void *data, size_t bytes, 
             continue;
         if (n < 0)
             return errno == EPIPE || errno == ECONNRESET
-                       ? explain_end(w, name, err)
+                       ? explain_end(w, errno, name, err)
                        : txm_fail_errno(err, errno, "%s: the worker cannot be reached", name);
         p += n;
         bytes -= (size_t)n;
@@ -304,7 +310,7 @@ txm_status txm_worker_receive(txm_worker *w, void *dst, size_t bytes, const char
         if (n < 0 && errno == EINTR)
             continue;
         if (n == 0 || (n < 0 && errno == ECONNRESET))
-            return explain_end(w, name, err);
+            return explain_end(w, 0, name, err);
         if (n < 0)
             return txm_fail_errno(err, errno, "%s: the worker cannot be reached", name);
         p += n;

@@ -28,6 +28,7 @@
 #include "core/plugin.h"
 #include "source/oiio/oiio_module.h"
 #include "source/oiio/worker.h"
+#include "source/oiio/worker/reads.h"
 
 #define MODULE_FILE "txmill-oiio.so"
 
@@ -43,6 +44,7 @@ static char no_decoder[512] = "out of memory"; /* why there is none */
 /* The image that is open. `rows` is kept from request to request, as large as the largest so far. */
 static struct {
     void *self; /* NULL: no image is open */
+    char *path;
     txm_source_info info;
     uint8_t *rows;
     size_t rows_bytes;
@@ -183,6 +185,7 @@ static void forget_image(void)
     }
     free(image.info.attributes);
     free(image.rows);
+    free(image.path);
     memset(&image, 0, sizeof image);
 }
 
@@ -217,6 +220,16 @@ static void reply_opened(void)
     send_bytes(&image.info, sizeof image.info);
 }
 
+/* A read that failed is what went wrong, whatever the decoder made of it. */
+static void blame_reads(const char *path, txm_error *err)
+{
+    int sys_errno = txm_reads_failed();
+    if (!sys_errno || err->status == TXM_STATUS_NO_MEMORY)
+        return;
+    txm_error_clear(err);
+    txm_fail_errno(err, sys_errno, "%s: cannot be read", path);
+}
+
 /* Relative paths count from the folder of the asking process, which may have changed since the worker was
  * started. Both strings are read before anything may fail, so that the stream stays in step. */
 static void open_image(const txm_worker_request *request)
@@ -234,14 +247,16 @@ static void open_image(const txm_worker_request *request)
         txm_fail_errno(&err, errno, "%s: the folder %s cannot be entered", path, cwd);
     } else {
         limit_memory(request->max_memory_bytes);
+        txm_reads_failed(); /* of an earlier image */
         decoder->open(path, &options, &image.info, &image.self, &err);
+        blame_reads(path, &err);
     }
-    if (image.self)
+    image.path = path;
+    if (err.status == TXM_OK)
         reply_opened();
     else
         reply_failure(&err);
     free(cwd);
-    free(path);
 }
 
 /* Rows that the image does not have are never asked for; if they are, the stream is out of step. */
@@ -261,6 +276,7 @@ static void read_rows(const txm_worker_request *request)
         txm_fail(&err, TXM_STATUS_NO_MEMORY, "no memory for %u rows", request->rows);
     else
         decoder->read(image.self, request->y, request->rows, image.rows, stride, &err);
+    blame_reads(image.path, &err);
     if (err.status != TXM_OK) {
         reply_failure(&err);
         return;
@@ -276,7 +292,9 @@ static void rewind_image(void)
     txm_error err = {0};
     if (!image.self)
         leave(0);
-    if (decoder->rewind(image.self, &err) == TXM_OK)
+    decoder->rewind(image.self, &err);
+    blame_reads(image.path, &err);
+    if (err.status == TXM_OK)
         reply_done();
     else
         reply_failure(&err);
