@@ -138,9 +138,9 @@ static sums read_both(const whole_image *m, const txm_sampler *how, uint32_t low
 static int read_place(const whole_image *m, const txm_sampler *how, uint32_t low, float blend, float u, float v,
                       const txm_jitter *jitter, sums *out)
 {
-    const float slope[2] = {txm_wrap_slope(u, m->extension), txm_wrap_slope(v, m->extension)};
-    int inside = txm_wrap(&u, m->extension);
-    if (!txm_wrap(&v, m->extension) || !inside)
+    const float slope[2] = {txm_wrap_slope(u, (int)m->extension), txm_wrap_slope(v, (int)m->extension)};
+    int inside = txm_wrap(&u, (int)m->extension);
+    if (!txm_wrap(&v, (int)m->extension) || !inside)
         return 0;
     *out = read_both(m, how, low, blend, u, v, jitter, slope);
     return 1;
