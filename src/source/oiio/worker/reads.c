@@ -7,12 +7,12 @@
 #undef _FILE_OFFSET_BITS
 #include "source/oiio/worker/reads.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static atomic_int failed;
@@ -72,9 +72,27 @@ int fseek(FILE *f, long offset, int from)
     return fseeko(f, offset, from);
 }
 
+/* What comes after this file: the C library's, or a preloaded library's before it. */
+typedef union next_call {
+    void *symbol;
+    ssize_t (*read)(int, void *, size_t);
+    ssize_t (*pread)(int, void *, size_t, off_t);
+} next_call;
+
+static next_call next(_Atomic(void *) *known, const char *name)
+{
+    next_call call = {atomic_load_explicit(known, memory_order_relaxed)};
+    if (!call.symbol) {
+        call.symbol = dlsym(RTLD_NEXT, name);
+        atomic_store_explicit(known, call.symbol, memory_order_relaxed);
+    }
+    return call;
+}
+
 ssize_t pread(int fd, void *dst, size_t bytes, off_t offset)
 {
-    ssize_t n = syscall(SYS_pread64, fd, dst, bytes, offset);
+    static _Atomic(void *) known;
+    ssize_t n = next(&known, "pread64").pread(fd, dst, bytes, offset);
     if (n < 0)
         note(errno);
     return n;
@@ -83,7 +101,8 @@ ssize_t pread(int fd, void *dst, size_t bytes, off_t offset)
 /* Of the file streams of C++. */
 ssize_t read(int fd, void *dst, size_t bytes)
 {
-    ssize_t n = syscall(SYS_read, fd, dst, bytes);
+    static _Atomic(void *) known;
+    ssize_t n = next(&known, "read").read(fd, dst, bytes);
     if (n < 0)
         note(errno);
     return n;
