@@ -69,7 +69,7 @@ refuses nothing 2
 refuses two 2 waves.trace other.trace
 refuses missing 3 nowhere.trace
 refuses other 3 a.png
-check names-kind says "is no trace"
+check names-kind says "not a trace"
 head -c 500 waves.trace >cut.trace
 refuses cut 3 cut.trace
 check says-incomplete says incomplete

@@ -128,16 +128,14 @@ static void run(char *const paths[2], answers *a, fault kind, long at, bool last
     uint32_t ids[2];
     for (int i = 0; i < 2; i++)
         ids[i] = add_texture(c, paths[i], TXM_EXTENSION_REPEAT);
-    txm_sampler how;
-    txm_sampler_init(&how);
-    how.mode = TXM_LEVEL_MODE_TRILINEAR;
+    txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
     uint64_t seed = 11;
     faults.kind = kind;
     faults.lasting = lasting;
     faults.left = at;
     faults.failed = 0;
     for (int i = 0; i < LOOKS; i++) {
-        float u = (float)(sample_random(&seed) >> 8) / 16777216.0f, v = (float)(sample_random(&seed) >> 8) / 16777216.0f;
+        float u = unit(&seed), v = unit(&seed);
         float step = exp2f((float)(i % 4)) / 150.0f;
         txm_lookup at_place = {u, v, step, 0, 0, step};
         faults.armed = at > 0;
@@ -209,9 +207,7 @@ START_TEST(a_file_cut_short_while_it_is_open)
     txm_cache *c = new_cache(NULL);
     txm_cache_thread *t = new_thread(c);
     uint32_t a = add_texture(c, victim, TXM_EXTENSION_REPEAT), b = add_texture(c, other, TXM_EXTENSION_REPEAT);
-    txm_sampler how;
-    txm_sampler_init(&how);
-    how.mode = TXM_LEVEL_MODE_FLOOR;
+    txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     const txm_lookup here = {0.1f, 0.1f, 1.0f / 512, 0, 0, 1.0f / 512}, there = {0.9f, 0.9f, 1.0f / 512, 0, 0, 1.0f / 512};
     float first[4], out[4];
     ck_assert_int_eq(txm_cache_sample(t, a, &how, &here, NULL, first), TXM_LOOK_RESIDENT);

@@ -31,23 +31,10 @@ static txm_cache_options options(uint64_t max_bytes, uint32_t policy)
     return o;
 }
 
-static txm_sampler sampler(txm_level_mode mode)
-{
-    txm_sampler how;
-    txm_sampler_init(&how);
-    how.mode = (uint8_t)mode;
-    return how;
-}
-
 static txm_lookup at_level(float u, float v, float level, uint32_t size)
 {
     float step = exp2f(level) / (float)size;
     return (txm_lookup){u, v, step, 0, 0, step};
-}
-
-static float unit(uint64_t *state)
-{
-    return (float)(sample_random(state) >> 8) / 16777216.0f;
 }
 
 static bool magenta(const float c[4])

@@ -130,11 +130,6 @@ static char *write_sparse(void)
 
 /* ---- looking up ---- */
 
-static float unit(uint64_t *state)
-{
-    return (float)(sample_random(state) >> 8) / 16777216.0f;
-}
-
 /* The middle of a tile of level 0 that has a colour. */
 static void check_marked(txm_cache_thread *t, uint32_t id, const txm_sampler *how, uint32_t n)
 {

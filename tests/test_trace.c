@@ -18,11 +18,6 @@
 
 enum { FILES = 5 };
 
-static float unit(uint64_t *state)
-{
-    return (float)(sample_random(state) >> 8) / 16777216.0f;
-}
-
 static txm_cache_options options(uint64_t max_bytes, uint32_t policy)
 {
     txm_cache_options o;
@@ -31,14 +26,6 @@ static txm_cache_options options(uint64_t max_bytes, uint32_t policy)
     o.policy = policy;
     o.threads = 1;
     return o;
-}
-
-static txm_sampler sampler(txm_level_mode mode)
-{
-    txm_sampler how;
-    txm_sampler_init(&how);
-    how.mode = (uint8_t)mode;
-    return how;
 }
 
 /* A cache of files of several kinds: of one, three and four channels, of one colour. */

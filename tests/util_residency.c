@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util_sample.h"
 #include "util_tx.h"
 
 char *write_cached(const char *name, uint32_t width, uint32_t height, uint32_t channels, txm_type type,
@@ -30,6 +31,19 @@ char *write_cached(const char *name, uint32_t width, uint32_t height, uint32_t c
     }
     free_image(&m);
     return path;
+}
+
+txm_sampler sampler(txm_level_mode mode)
+{
+    txm_sampler how;
+    txm_sampler_init(&how);
+    how.mode = (uint8_t)mode;
+    return how;
+}
+
+float unit(uint64_t *state)
+{
+    return (float)(sample_random(state) >> 8) / 16777216.0f;
 }
 
 txm_cache *new_cache(const txm_cache_options *o)

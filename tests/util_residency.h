@@ -9,6 +9,10 @@
 char *write_cached(const char *name, uint32_t width, uint32_t height, uint32_t channels, txm_type type,
                    made_content content, unsigned seed);
 
+/* What look-ups of these tests are made of: linear in one mode, a number from 0 to 1. */
+txm_sampler sampler(txm_level_mode mode);
+float unit(uint64_t *state);
+
 txm_cache *new_cache(const txm_cache_options *o);
 txm_cache_thread *new_thread(txm_cache *c);
 uint32_t add_texture(txm_cache *c, const char *path, txm_extension extension);
