@@ -1,11 +1,12 @@
 # Fuzz targets: tests/fuzz.sh builds the library with coverage and sanitizers into a build folder of its own first.
 ifdef FUZZING
+# -fsanitize-link-c++-runtime: what reads a config brings the shim over OpenColorIO, which is C++.
 $(B)/fuzz_%: tests/fuzz_%.c $(B)/libtxmill.a
 	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -MF $@.d -Itests -I. $< $(FUZZ_TOOLS) $(B)/libtxmill.a $(ALL_LDFLAGS) \
-	  -fsanitize=fuzzer $(LIBS) $(FUZZ_TOOL_LIBS) -o $@
-# What the commands do with a file is partly theirs alone. They bring the shim over OpenColorIO, which is C++.
+	  -fsanitize=fuzzer -fsanitize-link-c++-runtime $(LIBS) $(FUZZ_TOOL_LIBS) -o $@
+# What the commands do with a file is partly theirs alone.
 $(B)/fuzz_verify: FUZZ_TOOLS := $(TOOL_LIB)
-$(B)/fuzz_verify: FUZZ_TOOL_LIBS = $(TOOL_LIBS) -fsanitize-link-c++-runtime
+$(B)/fuzz_verify: FUZZ_TOOL_LIBS = $(TOOL_LIBS)
 $(B)/fuzz_verify: $(TOOL_LIB)
 -include $(wildcard $(B)/fuzz_*.d)
 endif
