@@ -13,6 +13,7 @@
 #include "batch/store.h"
 #include "txmill/batch.h"
 #include "util_batch.h"
+#include "util_check.h"
 #include "util_png.h"
 
 /* What the events said. */
@@ -291,21 +292,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("batch");
-    TCase *t = tcase_create("batch");
+    TCase *t = add_case(suite, "batch");
     tcase_add_checked_fixture(t, make_images, batch_leave);
-    tcase_add_test(t, test_order_and_totals);
-    tcase_add_test(t, test_runs_within_memory);
-    tcase_add_test(t, test_same_work);
-    tcase_add_test(t, test_clash);
-    tcase_add_test(t, test_fail_fast);
-    tcase_add_test(t, test_cancel);
-    tcase_add_test(t, test_waits_for_claims);
-    tcase_add_test(t, test_store);
-    tcase_add_test(t, test_contexts);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(t, test_order_and_totals, test_runs_within_memory, test_same_work, test_clash, test_fail_fast,
+              test_cancel, test_waits_for_claims, test_store, test_contexts);
+    return run_suite(suite);
 }

@@ -14,6 +14,7 @@
 #include "core/names.h"
 #include "txmill/batch.h"
 #include "util_batch.h"
+#include "util_check.h"
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
@@ -470,31 +471,19 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("batch inputs");
-    TCase *t = tcase_create("names");
-    tcase_add_test(t, test_names);
+    TCase *t = add_case(suite, "names");
+    add_tests(t, test_names);
     tcase_add_loop_test(t, test_globs, 0, sizeof globs / sizeof *globs);
-    tcase_add_test(t, test_glob_takes_no_exponential_time);
+    add_tests(t, test_glob_takes_no_exponential_time);
     tcase_add_loop_test(t, test_patterns, 0, sizeof patterns / sizeof *patterns);
-    tcase_add_test(t, test_what_is_a_pattern);
-    tcase_add_test(t, test_tiles_of_patterns);
+    add_tests(t, test_what_is_a_pattern, test_tiles_of_patterns);
     tcase_add_loop_test(t, test_kinds, 0, sizeof kinds / sizeof *kinds);
-    tcase_add_test(t, test_kind_of_long_names);
-    suite_add_tcase(suite, t);
-    t = tcase_create("rules");
-    tcase_add_test(t, test_rules_first_match_counts);
+    add_tests(t, test_kind_of_long_names);
+    t = add_case(suite, "rules");
+    add_tests(t, test_rules_first_match_counts);
     tcase_add_loop_test(t, test_bad_rules, 0, sizeof bad_rules / sizeof *bad_rules);
-    tcase_add_test(t, test_rules_file);
-    suite_add_tcase(suite, t);
-    t = tcase_create("inputs");
-    tcase_add_test(t, test_folder);
-    tcase_add_test(t, test_include_exclude);
-    tcase_add_test(t, test_deep_and_unreadable);
-    tcase_add_test(t, test_pattern_inputs);
-    tcase_add_test(t, test_lists);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(t, test_rules_file);
+    t = add_case(suite, "inputs");
+    add_tests(t, test_folder, test_include_exclude, test_deep_and_unreadable, test_pattern_inputs, test_lists);
+    return run_suite(suite);
 }

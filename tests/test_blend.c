@@ -10,6 +10,7 @@
 #include "core/path.h"
 #include "txmill/blend.h"
 #include "util_blend.h"
+#include "util_check.h"
 
 /* ---- against Blender's own list ------------------------------------------------------------------------------- */
 
@@ -429,25 +430,12 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("blend");
-    TCase *t = tcase_create("scenes");
+    TCase *t = add_case(suite, "scenes");
     tcase_add_loop_test(t, agrees_with_blender, 0, sizeof scenes / sizeof *scenes);
-    tcase_add_test(t, tells_about_the_file);
-    tcase_add_test(t, finds_the_files_of_an_image);
-    tcase_add_test(t, says_why_there_is_nothing_to_convert);
-    tcase_add_test(t, takes_the_configs_names);
-    tcase_add_test(t, follows_what_is_linked_and_no_more);
-    tcase_add_test(t, reports_missing_libraries);
-    tcase_add_test(t, reports_broken_and_changed_libraries);
-    tcase_add_test(t, reads_packed_libraries);
-    tcase_add_test(t, unpacks_as_blender_would);
-    tcase_add_test(t, lists_what_a_render_loads);
-    tcase_add_test(t, unpacks_for_a_batch_when_asked);
-    tcase_add_test(t, finds_what_nodes_do_wrong);
+    add_tests(t, tells_about_the_file, finds_the_files_of_an_image, says_why_there_is_nothing_to_convert,
+              takes_the_configs_names, follows_what_is_linked_and_no_more, reports_missing_libraries,
+              reports_broken_and_changed_libraries, reads_packed_libraries, unpacks_as_blender_would,
+              lists_what_a_render_loads, unpacks_for_a_batch_when_asked, finds_what_nodes_do_wrong);
     tcase_add_loop_test(t, reads_blenders_own_files, 0, 6);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suite(suite);
 }

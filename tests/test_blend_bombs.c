@@ -10,6 +10,7 @@
 #include "core/bytes.h"
 #include "core/path.h"
 #include "util_blend.h"
+#include "util_check.h"
 
 /* What the process has held at most, in MB; 0 under sanitizers, which have their own idea of memory. */
 static long peak_megabytes(void)
@@ -133,13 +134,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("blend_bombs");
-    TCase *t = tcase_create("bombs");
-    tcase_add_test(t, bombs_are_refused);
-    tcase_add_test(t, masses_of_data_blocks_are_refused);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    TCase *t = add_case(suite, "bombs");
+    add_tests(t, bombs_are_refused, masses_of_data_blocks_are_refused);
+    return run_suite(suite);
 }

@@ -19,6 +19,7 @@
 #include "core/mem.h"
 #include "core/path.h"
 #include "util_blend.h"
+#include "util_check.h"
 #include "util_scene_file.h"
 
 /* ---- small scenes --------------------------------------------------------------------------------------------- */
@@ -425,26 +426,11 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("blend_hostile");
-    TCase *t = tcase_create("hostile");
+    TCase *t = add_case(suite, "hostile");
     tcase_add_loop_test(t, small_scenes_open, 0, SMALLS);
-    tcase_add_test(t, cut_at_every_byte);
-    tcase_add_test(t, a_decoder_without_memory);
-    tcase_add_test(t, any_byte_may_be_wrong);
-    tcase_add_test(t, garbage_is_no_scene);
-    tcase_add_test(t, only_files_are_scenes);
-    tcase_add_test(t, lengths_are_checked);
-    tcase_add_test(t, definitions_are_checked);
-    tcase_add_test(t, definitions_must_be_there);
-    tcase_add_test(t, lists_may_bite_their_tails);
-    tcase_add_test(t, groups_may_hold_themselves);
-    tcase_add_test(t, libraries_may_be_the_scene_itself);
-    tcase_add_test(t, packed_libraries_nest_to_a_bound);
-    tcase_add_test(t, pointers_may_lead_anywhere);
-    tcase_add_test(t, inputs_that_once_crashed);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    add_tests(t, cut_at_every_byte, a_decoder_without_memory, any_byte_may_be_wrong, garbage_is_no_scene,
+              only_files_are_scenes, lengths_are_checked, definitions_are_checked, definitions_must_be_there,
+              lists_may_bite_their_tails, groups_may_hold_themselves, libraries_may_be_the_scene_itself,
+              packed_libraries_nest_to_a_bound, pointers_may_lead_anywhere, inputs_that_once_crashed);
+    return run_suite(suite);
 }

@@ -11,6 +11,7 @@
 #include "core/mem.h"
 #include "core/path.h"
 #include "util_blend.h"
+#include "util_check.h"
 #include "util_scene_file.h"
 
 static const scene_layout as_written = {8, false, false, 304, false};
@@ -404,26 +405,15 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("blend_layouts");
-    TCase *t = tcase_create("layouts");
+    TCase *t = add_case(suite, "layouts");
     tcase_add_checked_fixture(t, make_place, remove_place);
     tcase_add_loop_test(t, every_layout_reads_the_same, 0, LAYOUTS);
     tcase_add_loop_test(t, libraries_of_every_layout_read_the_same, 0, LAYOUTS);
-    tcase_add_test(t, reads_the_structs_of_blender_5);
-    tcase_add_test(t, paths_of_packed_data_blocks_belong_to_their_library);
-    tcase_add_test(t, every_compression_reads_the_same);
-    tcase_add_test(t, unpacks_from_every_compression);
-    suite_add_tcase(suite, t);
-    t = tcase_create("versions");
+    add_tests(t, reads_the_structs_of_blender_5, paths_of_packed_data_blocks_belong_to_their_library,
+              every_compression_reads_the_same, unpacks_from_every_compression);
+    t = add_case(suite, "versions");
     tcase_add_checked_fixture(t, make_place, remove_place);
-    tcase_add_test(t, data_nodes_make_data_images);
-    tcase_add_test(t, the_old_flag_ignores_alpha);
-    tcase_add_test(t, images_without_tile_list_have_one_tile);
-    tcase_add_test(t, old_tiled_paths_get_their_token);
-    tcase_add_test(t, old_files_have_one_packed_file);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    add_tests(t, data_nodes_make_data_images, the_old_flag_ignores_alpha, images_without_tile_list_have_one_tile,
+              old_tiled_paths_get_their_token, old_files_have_one_packed_file);
+    return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 #include "blend/scene_run.h"
 #include "blend/tape.h"
 #include "util_blend.h"
+#include "util_check.h"
 #include "util_scene_file.h"
 
 /* A scene as one gzip stream in memory, recorded. */
@@ -171,15 +172,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("blend_tape");
-    TCase *t = tcase_create("tape");
-    tcase_add_test(t, a_second_walk_needs_no_stream);
-    tcase_add_test(t, libraries_keep_every_data_block);
-    tcase_add_test(t, a_full_tape_is_thrown_away);
-    tcase_add_test(t, seekable_files_need_no_tape);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    TCase *t = add_case(suite, "tape");
+    add_tests(t, a_second_walk_needs_no_stream, libraries_keep_every_data_block, a_full_tape_is_thrown_away,
+              seekable_files_need_no_tape);
+    return run_suite(suite);
 }

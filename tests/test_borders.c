@@ -10,6 +10,7 @@
 
 #include "container/section_format.h"
 #include "txmill/borders.h"
+#include "util_check.h"
 #include "util_tx.h"
 
 static const uint32_t sizes[][2] = {{1, 1},     {2, 2},     {1, 500},  {500, 3},  {65, 64},  {63, 129},
@@ -200,20 +201,11 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("borders");
-    TCase *tc = tcase_create("borders");
+    TCase *tc = add_case(suite, "borders");
     temp_file(""); /* the folder belongs to this process, not to a test's */
-    suite_add_tcase(suite, tc);
     tcase_add_loop_test(tc, every_size, 0, SIZES);
-    tc = tcase_create("one image");
-    suite_add_tcase(suite, tc);
+    tc = add_case(suite, "one image");
     tcase_add_checked_fixture(tc, make_file, drop_file);
-    tcase_add_test(tc, wrong_pixels_are_found);
-    tcase_add_test(tc, refusals);
-    tcase_add_test(tc, damaged_tiles_stop_it);
-    tcase_add_test(tc, cancelled);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    add_tests(tc, wrong_pixels_are_found, refusals, damaged_tiles_stop_it, cancelled);
+    return run_suite(suite);
 }

@@ -17,6 +17,7 @@
 #include "cache/publish.h"
 #include "container/blender_format.h"
 #include "core/path.h"
+#include "util_check.h"
 
 static const char xyz[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0";
 
@@ -379,27 +380,10 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("cache");
-    TCase *names = tcase_create("names"), *publish = tcase_create("publish");
-    tcase_add_test(names, test_golden_names);
-    tcase_add_test(names, test_places);
-    tcase_add_test(names, test_equiangular);
-    tcase_add_test(names, test_format_versions);
-    tcase_add_test(names, test_parse_names);
+    TCase *names = add_case(suite, "names"), *publish = add_case(suite, "publish");
+    add_tests(names, test_golden_names, test_places, test_equiangular, test_format_versions, test_parse_names);
     tcase_add_checked_fixture(publish, make_dir, remove_dir);
-    tcase_add_test(publish, test_publish);
-    tcase_add_test(publish, test_abort);
-    tcase_add_test(publish, test_unique_temporaries);
-    tcase_add_test(publish, test_long_name);
-    tcase_add_test(publish, test_long_name_utf8);
-    tcase_add_test(publish, test_refusals);
-    tcase_add_test(publish, test_denied);
-    tcase_add_test(publish, test_abort_all);
-    tcase_add_test(publish, test_lost_temporary);
-    suite_add_tcase(suite, names);
-    suite_add_tcase(suite, publish);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(publish, test_publish, test_abort, test_unique_temporaries, test_long_name, test_long_name_utf8,
+              test_refusals, test_denied, test_abort_all, test_lost_temporary);
+    return run_suite(suite);
 }

@@ -18,6 +18,7 @@
 #include "batch/claims.h"
 #include "txmill/garbage.h"
 #include "util_batch.h"
+#include "util_check.h"
 
 /* Short enough to wait for, long enough for a busy machine. */
 static const txm_claim_times quick = {.renew = 0.05, .stale = 0.6, .confirm = 0.2, .unnamed = 0.2};
@@ -415,23 +416,13 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("claims");
-    TCase *t = tcase_create("claims");
-    tcase_add_test(t, test_take_and_drop);
-    tcase_add_test(t, test_makes_folders_and_long_names);
-    tcase_add_test(t, test_dead_owner);
-    tcase_add_test(t, test_dead_breaker);
+    TCase *t = add_case(suite, "claims");
+    add_tests(t, test_take_and_drop, test_makes_folders_and_long_names, test_dead_owner, test_dead_breaker);
     tcase_add_loop_test(t, test_lost_before_it_was_held, 0, 2);
-    tcase_add_test(t, test_killed_while_writing);
-    tcase_add_test(t, test_stale_elsewhere);
+    add_tests(t, test_killed_while_writing, test_stale_elsewhere);
     tcase_add_loop_test(t, test_clock_skew, 0, 2);
-    tcase_add_test(t, test_renewal);
+    add_tests(t, test_renewal);
     tcase_add_loop_test(t, test_one_takes_over, 0, 2);
-    tcase_add_test(t, test_owner_text);
-    tcase_add_test(t, test_owner_states);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(t, test_owner_text, test_owner_states);
+    return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 #include "codec/sparse.h"
 #include "codec/tile.h"
 #include "core/mem.h"
+#include "util_check.h"
 
 static uint64_t seed;
 
@@ -370,27 +371,13 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("codec");
-    TCase *filters = tcase_create("filters"), *codes = tcase_create("codes"), *tiles = tcase_create("tiles");
+    TCase *filters = add_case(s, "filters"), *codes = add_case(s, "codes"), *tiles = add_case(s, "tiles");
     tcase_set_timeout(codes, 120);
-    tcase_add_test(filters, predictors);
-    tcase_add_test(filters, zip_filter);
-    tcase_add_test(filters, planes);
-    tcase_add_test(codes, huffman_random);
-    tcase_add_test(codes, huffman_known);
+    add_tests(filters, predictors, zip_filter, planes);
+    add_tests(codes, huffman_random, huffman_known);
     tcase_add_loop_test(codes, sparse_round_trip, 0, 7);
-    tcase_add_test(codes, sparse_small);
-    tcase_add_test(codes, survey);
-    tcase_add_test(codes, zlib_streams);
-    tcase_add_test(tiles, wrong_formats);
-    tcase_add_test(tiles, wrong_tile);
-    tcase_add_test(tiles, incompressible);
+    add_tests(codes, sparse_small, survey, zlib_streams);
+    add_tests(tiles, wrong_formats, wrong_tile, incompressible);
     tcase_add_loop_test(tiles, no_memory_of_earlier_tiles, 0, 4);
-    suite_add_tcase(s, filters);
-    suite_add_tcase(s, codes);
-    suite_add_tcase(s, tiles);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

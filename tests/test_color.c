@@ -12,6 +12,7 @@
 
 #include "color/builtin.h"
 #include "txmill/color.h"
+#include "util_check.h"
 
 static const char BLENDER_MATRIX[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0";
 
@@ -210,25 +211,14 @@ START_TEST(working_spaces)
 }
 END_TEST
 
-static Suite *suite(void)
+int main(void)
 {
     Suite *s = suite_create("color");
-    TCase *tc = tcase_create("config");
+    TCase *tc = add_case(s, "config");
     tcase_add_loop_test(tc, matrix_text_is_blenders, 0, 2);
     tcase_add_loop_test(tc, roles_and_names, 0, 2);
     tcase_add_loop_test(tc, golden_classes, 0, 2);
     tcase_add_loop_test(tc, default_roles_are_classed, 0, 2);
-    tcase_add_test(tc, known_as_loaded);
-    tcase_add_test(tc, working_spaces);
-    suite_add_tcase(s, tc);
-    return s;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(tc, known_as_loaded, working_spaces);
+    return run_suite(s);
 }

@@ -14,6 +14,7 @@
 #include "color/ocio.h"
 #include "color/scan.h"
 #include "txmill/color.h"
+#include "util_check.h"
 #include "util_gamut.h"
 
 static char folder[] = "/tmp/txmill-color-XXXXXX";
@@ -666,43 +667,18 @@ START_TEST(strange_names_are_just_unknown)
 }
 END_TEST
 
-static Suite *suite(void)
-{
-    Suite *s = suite_create("color configs");
-    TCase *tc = tcase_create("configs");
-    tcase_add_checked_fixture(tc, setup, teardown);
-    tcase_add_test(tc, environment_names_the_config);
-    tcase_add_test(tc, what_is_no_config_is_refused);
-    tcase_add_test(tc, archives_need_a_newer_library);
-    tcase_add_test(tc, scan_finds_the_version);
-    tcase_add_test(tc, versions_are_read);
-    tcase_add_test(tc, scan_bounds_depth_and_size);
-    tcase_add_test(tc, scan_counts_what_aliases_stand_for);
-    tcase_add_test(tc, xyz_role_gives_the_matrix);
-    tcase_add_test(tc, no_interchange_role_is_rec709);
-    tcase_add_test(tc, scene_linear_is_needed);
-    tcase_add_test(tc, tables_beside_the_config);
-    tcase_add_test(tc, spaces_in_a_circle);
-    tcase_add_test(tc, spaces_that_multiply);
-    tcase_add_test(tc, tables_that_are_no_files);
-    tcase_add_test(tc, file_rules_that_match);
-    tcase_add_test(tc, newer_config_keeps_what_textures_need);
-    tcase_add_test(tc, newer_config_says_what_is_left_out);
-    tcase_add_loop_test(tc, lost_default_view_is_not_replaced, 0, 2);
-    tcase_add_test(tc, newer_config_may_still_be_broken);
-    tcase_add_test(tc, roles_that_cannot_be_left_out);
-    tcase_add_test(tc, interop_ids_do_not_clash);
-    tcase_add_test(tc, unknown_names_get_suggestions);
-    tcase_add_test(tc, strange_names_are_just_unknown);
-    suite_add_tcase(s, tc);
-    return s;
-}
-
 int main(void)
 {
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    Suite *s = suite_create("color configs");
+    TCase *tc = add_case(s, "configs");
+    tcase_add_checked_fixture(tc, setup, teardown);
+    add_tests(tc, environment_names_the_config, what_is_no_config_is_refused, archives_need_a_newer_library,
+              scan_finds_the_version, versions_are_read, scan_bounds_depth_and_size, scan_counts_what_aliases_stand_for,
+              xyz_role_gives_the_matrix, no_interchange_role_is_rec709, scene_linear_is_needed,
+              tables_beside_the_config, spaces_in_a_circle, spaces_that_multiply, tables_that_are_no_files,
+              file_rules_that_match, newer_config_keeps_what_textures_need, newer_config_says_what_is_left_out);
+    tcase_add_loop_test(tc, lost_default_view_is_not_replaced, 0, 2);
+    add_tests(tc, newer_config_may_still_be_broken, roles_that_cannot_be_left_out, interop_ids_do_not_clash,
+              unknown_names_get_suggestions, strange_names_are_just_unknown);
+    return run_suite(s);
 }

@@ -13,6 +13,7 @@
 
 #include "color/ocio.h"
 #include "txmill/color.h"
+#include "util_check.h"
 #include "util_gamut.h"
 
 /* ---- primaries and whites --------------------------------------------------------------------------------------- */
@@ -566,29 +567,14 @@ START_TEST(aliases_lead_to_their_space)
 }
 END_TEST
 
-static Suite *suite(void)
+int main(void)
 {
     Suite *s = suite_create("color spaces");
-    TCase *tc = tcase_create("spaces");
+    TCase *tc = add_case(s, "spaces");
     tcase_add_unchecked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, space_matches_its_publication, 0, EXPECTATIONS);
     tcase_add_loop_test(tc, negative_values_follow_the_curve, 0, EXPECTATIONS);
-    tcase_add_test(tc, xyz_matches_its_white);
-    tcase_add_test(tc, hlg_matches_bt2100);
-    tcase_add_test(tc, agx_log_is_inset_rec2020);
-    tcase_add_test(tc, adx_matches_published_values);
-    tcase_add_test(tc, newer_builtins_are_matched);
-    tcase_add_test(tc, the_list_is_complete);
-    tcase_add_test(tc, aliases_lead_to_their_space);
-    suite_add_tcase(s, tc);
-    return s;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(tc, xyz_matches_its_white, hlg_matches_bt2100, agx_log_is_inset_rec2020, adx_matches_published_values,
+              newer_builtins_are_matched, the_list_is_complete, aliases_lead_to_their_space);
+    return run_suite(s);
 }

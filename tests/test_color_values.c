@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "txmill/color.h"
+#include "util_check.h"
 #include "util_gamut.h"
 
 static txm_color_config *load(const char *working_space)
@@ -255,27 +256,16 @@ START_TEST(threads_share_a_config)
 }
 END_TEST
 
-static Suite *suite(void)
+int main(void)
 {
     Suite *s = suite_create("color values");
-    TCase *tc = tcase_create("values");
+    TCase *tc = add_case(s, "values");
     tcase_add_loop_test(tc, working_space_is_scene_linear, 0, WORKING_SPACES);
-    tcase_add_test(tc, working_space_may_be_an_alias);
-    tcase_add_test(tc, srgb_is_of_the_working_space);
+    add_tests(tc, working_space_may_be_an_alias, srgb_is_of_the_working_space);
     tcase_add_loop_test(tc, white_stays_white, 0, WORKING_SPACES);
     tcase_add_loop_test(tc, subnormals_are_like_zero, 0, CURVES);
     tcase_add_loop_test(tc, bad_pixels_do_not_spread, 0, CURVES);
     tcase_add_loop_test(tc, runs_are_as_single_pixels, 0, CURVES);
-    tcase_add_test(tc, threads_share_a_config);
-    suite_add_tcase(s, tc);
-    return s;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(suite());
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(tc, threads_share_a_config);
+    return run_suite(s);
 }

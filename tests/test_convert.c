@@ -16,6 +16,7 @@
 #include "core/path.h"
 #include "txmill/convert.h"
 #include "txmill/reader.h"
+#include "util_check.h"
 
 static char base[] = "/tmp/txmill-convert-XXXXXX";
 
@@ -465,24 +466,18 @@ int main(void)
     if (!mkdtemp(base))
         return 1;
     Suite *suite = suite_create("convert");
-    TCase *t = tcase_create("convert");
+    TCase *t = add_case(suite, "convert");
     tcase_add_loop_test(t, bytes_do_not_depend_on_threads_or_isa, 0, sizeof reproduced / sizeof *reproduced);
     tcase_add_loop_test(t, pairs_of_blocks_hash_alike, 0, 4);
     tcase_add_loop_test(t, guesses_end_right, 0, sizeof guesses / sizeof *guesses);
     tcase_add_loop_test(t, borders_in_flight_equal_gathering, 0, sizeof border_sizes / sizeof *border_sizes);
-    tcase_add_test(t, a_truncated_source_publishes_nothing);
+    add_tests(t, a_truncated_source_publishes_nothing);
     tcase_add_loop_test(t, a_source_that_changes_publishes_nothing, 0, 4);
-    tcase_add_test(t, cancelling_leaves_nothing);
-    tcase_add_test(t, odd_settings_are_refused);
-    tcase_add_test(t, a_missing_device_is_an_error);
-    tcase_add_test(t, memory_bound_is_obeyed_or_refused);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    add_tests(t, cancelling_leaves_nothing, odd_settings_are_refused, a_missing_device_is_an_error,
+              memory_bound_is_obeyed_or_refused);
+    int failed = run_suite(suite);
     snprintf(command, sizeof command, "rm -rf '%s'", base);
     if (system(command))
         printf("note %s was not removed\n", base);
-    return failed != 0;
+    return failed;
 }

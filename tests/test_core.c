@@ -22,6 +22,7 @@
 #include "core/sha1_pair.h"
 #include "txmill/pixel.h"
 #include "txmill/status.h"
+#include "util_check.h"
 
 START_TEST(first_error_is_kept)
 {
@@ -352,26 +353,14 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("core");
-    TCase *t = tcase_create("core");
-    tcase_add_test(t, first_error_is_kept);
-    tcase_add_test(t, long_messages_are_cut);
-    tcase_add_test(t, every_status_has_words);
-    tcase_add_test(t, overflow_is_no_allocation);
-    tcase_add_test(t, level_sizes);
+    TCase *t = add_case(suite, "core");
+    add_tests(t, first_error_is_kept, long_messages_are_cut, every_status_has_words, overflow_is_no_allocation,
+              level_sizes);
     tcase_add_loop_test(t, paths_normalise, 0, sizeof normal_cases / sizeof *normal_cases);
     tcase_add_loop_test(t, paths_relate, 0, sizeof relative_cases / sizeof *relative_cases);
-    tcase_add_test(t, path_parts);
-    tcase_add_test(t, digests);
-    tcase_add_test(t, two_digests_at_once);
-    tcase_add_test(t, bytes_grow);
+    add_tests(t, path_parts, digests, two_digests_at_once, bytes_grow);
     tcase_add_loop_test(t, nested_tasks_finish, 1, 6);
     tcase_add_loop_test(t, strands_keep_order, 0, 4);
-    tcase_add_test(t, many_processors_are_counted);
-    tcase_add_test(t, writers_hold_nobody_up);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    add_tests(t, many_processors_are_counted, writers_hold_nobody_up);
+    return run_suite(suite);
 }

@@ -15,6 +15,7 @@
 #define TXM_LANES 4
 #include "device/simd/curve.h"
 #include "device/tables.h"
+#include "util_check.h"
 #include "util_isa.h"
 
 #define POWERS_ENCODE 2661262692354915386ull
@@ -277,23 +278,10 @@ int main(void)
 {
     reference = txm_ops_isa("scalar");
     Suite *suite = suite_create("device");
-    TCase *t = tcase_create("device");
+    TCase *t = add_case(suite, "device");
     tcase_add_loop_test(t, isa_equals_scalar, 0, sizeof isas / sizeof *isas);
-    tcase_add_test(t, half_round_trips);
-    tcase_add_test(t, powers_are_those_of_glibc);
-    tcase_add_test(t, codes_round_half_up);
-    tcase_add_test(t, curves_follow_the_standard);
-    tcase_add_test(t, table_encodes_exactly);
-    tcase_add_test(t, near_curve_is_near);
-    tcase_add_test(t, every_code_survives_the_curve);
-    tcase_add_test(t, association_truncates);
-    tcase_add_test(t, association_of_halves);
-    tcase_add_test(t, encoded_halves_overflow);
-    tcase_add_test(t, bilinear_positions);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    add_tests(t, half_round_trips, powers_are_those_of_glibc, codes_round_half_up, curves_follow_the_standard,
+              table_encodes_exactly, near_curve_is_near, every_code_survives_the_curve, association_truncates,
+              association_of_halves, encoded_halves_overflow, bilinear_positions);
+    return run_suite(suite);
 }

@@ -24,6 +24,7 @@
 #include "txmill/picture.h"
 #include "txmill/reader.h"
 #include "txmill/watch.h"
+#include "util_check.h"
 #include "util_tx.h"
 
 static char image[600];
@@ -434,22 +435,11 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("embed");
-    TCase *tc = tcase_create("embed");
-    suite_add_tcase(s, tc);
+    TCase *tc = add_case(s, "embed");
     tcase_add_checked_fixture(tc, begin, end);
-    tcase_add_test(tc, test_settings_are_checked);
-    tcase_add_test(tc, test_entries_are_checked);
-    tcase_add_test(tc, test_unknown_enumerators_have_words);
-    tcase_add_test(tc, test_devices_are_checked);
-    tcase_add_test(tc, test_errors_are_fresh);
+    add_tests(tc, test_settings_are_checked, test_entries_are_checked, test_unknown_enumerators_have_words,
+              test_devices_are_checked, test_errors_are_fresh);
     tcase_add_loop_test(tc, test_work_is_shared, 0, 2);
-    tcase_add_test(tc, test_extract);
-    tcase_add_test(tc, test_requests_are_checked);
-    tcase_add_test(tc, test_cancel);
-    tcase_add_test(tc, test_process_is_left_alone);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(tc, test_extract, test_requests_are_checked, test_cancel, test_process_is_left_alone);
+    return run_suite(s);
 }

@@ -16,6 +16,7 @@
 #include "txmill/render.h"
 #include "txmill/trace.h"
 #include "txmill/watch.h"
+#include "util_check.h"
 #include "util_tx.h"
 
 static const char *const nowhere = "no/such/file.tx";
@@ -169,15 +170,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("failed calls");
-    TCase *tc = tcase_create("outputs");
-    tcase_add_test(tc, objects_are_null);
-    tcase_add_test(tc, results_are_zero);
-    tcase_add_test(tc, color_spaces_are_null);
-    tcase_add_test(tc, caches_hand_out_nothing);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    TCase *tc = add_case(suite, "outputs");
+    add_tests(tc, objects_are_null, results_are_zero, color_spaces_are_null, caches_hand_out_nothing);
+    return run_suite(suite);
 }

@@ -11,6 +11,7 @@
 #include "core/density.h"
 #include "inspect/findings.h"
 #include "inspect/level_diff.h"
+#include "util_check.h"
 
 /* ---- level_diff ------------------------------------------------------------------------------------------------- */
 
@@ -221,24 +222,12 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("figures");
-    TCase *t = tcase_create("all");
-    tcase_add_test(t, equal_tiles_have_no_difference);
-    tcase_add_test(t, integers_are_apart_by_codes);
-    tcase_add_test(t, halves_are_apart_by_places);
-    tcase_add_test(t, floats_are_apart_by_value_and_nan_by_everything);
-    tcase_add_test(t, merging_does_not_depend_on_order);
-    tcase_add_test(t, parity_is_rare_rounding);
-    tcase_add_test(t, nothing_found_means_loaded);
-    tcase_add_test(t, the_first_obstacle_counts);
-    tcase_add_test(t, borders_do_not_keep_a_file_from_a_render);
-    tcase_add_test(t, files_of_other_names_have_no_image);
-    tcase_add_test(t, impossible_densities_are_dropped);
-    tcase_add_test(t, packbits);
+    TCase *t = add_case(s, "all");
+    add_tests(t, equal_tiles_have_no_difference, integers_are_apart_by_codes, halves_are_apart_by_places,
+              floats_are_apart_by_value_and_nan_by_everything, merging_does_not_depend_on_order,
+              parity_is_rare_rounding, nothing_found_means_loaded, the_first_obstacle_counts,
+              borders_do_not_keep_a_file_from_a_render, files_of_other_names_have_no_image,
+              impossible_densities_are_dropped, packbits);
     tcase_add_loop_test(t, horizontal_prediction, 0, 12);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? 1 : 0;
+    return run_suite(s);
 }

@@ -15,6 +15,7 @@
 #include "source/random_file.h"
 #include "source/raster_file.h"
 #include "source/readers.h"
+#include "util_check.h"
 
 static char path[] = "/tmp/test_file_access-XXXXXX";
 /* More than two pieces, and no whole number of them. */
@@ -259,23 +260,11 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("file access");
-    TCase *t = tcase_create("all");
+    TCase *t = add_case(s, "all");
     tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, raster_reads_across_pieces);
-    tcase_add_test(t, raster_seeks);
-    tcase_add_test(t, raster_names_what_it_cannot_open);
-    tcase_add_test(t, random_reads_what_there_is);
-    tcase_add_test(t, random_keeps_the_first_failure);
-    tcase_add_test(t, output_appends_patches_and_reads_back);
-    tcase_add_test(t, output_fills_gaps_with_zeros);
-    tcase_add_test(t, output_fails_for_good);
-    tcase_add_test(t, film_ends_are_computed);
-    tcase_add_test(t, film_ends_are_left_open_where_unknown);
-    tcase_add_test(t, film_knows_cineon_in_both_byte_orders);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? 1 : 0;
+    add_tests(t, raster_reads_across_pieces, raster_seeks, raster_names_what_it_cannot_open, random_reads_what_there_is,
+              random_keeps_the_first_failure, output_appends_patches_and_reads_back, output_fills_gaps_with_zeros,
+              output_fails_for_good, film_ends_are_computed, film_ends_are_left_open_where_unknown,
+              film_knows_cineon_in_both_byte_orders);
+    return run_suite(s);
 }

@@ -21,6 +21,7 @@
 #include "txmill/color.h"
 #include "txmill/convert.h"
 #include "txmill/reader.h"
+#include "util_check.h"
 
 enum { COLUMNS = 16, MAX_ROWS = 200, MAX_LEVEL_ROWS = 1000 };
 enum {
@@ -406,19 +407,13 @@ int main(void)
     load_set(&golden, "TXM_GOLDEN_TX");
     load_set(&real, "TXM_REAL_TX");
     Suite *suite = suite_create("golden");
-    TCase *rows = tcase_create("rows"), *sets = tcase_create("sets");
+    TCase *rows = add_case(suite, "rows"), *sets = add_case(suite, "sets");
     tcase_add_loop_test(rows, golden_row, 0, golden.manifest_rows);
     tcase_add_loop_test(rows, real_row, 0, real.manifest_rows);
-    tcase_add_test(sets, parity_over_the_sets);
-    suite_add_tcase(suite, rows);
-    suite_add_tcase(suite, sets);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    add_tests(sets, parity_over_the_sets);
+    int failed = run_suite_in_one_process(suite);
     snprintf(path, sizeof path, "rm -rf '%s'", base);
     if (system(path))
         printf("note %s was not removed\n", base);
-    return failed != 0;
+    return failed;
 }

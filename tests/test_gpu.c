@@ -16,6 +16,7 @@
 #include "device/ops.h"
 #include "pyramid/border.h"
 #include "pyramid/pyramid.h"
+#include "util_check.h"
 
 static const txm_gpu_plugin *gpu;
 static const txm_ops *ops;
@@ -551,19 +552,10 @@ int main(void)
     }
     ops = txm_ops_isa("scalar");
     Suite *suite = suite_create("gpu");
-    TCase *t = tcase_create("gpu");
+    TCase *t = add_case(suite, "gpu");
     tcase_add_loop_test(t, jobs_equal_scalar, 0, 4 * SIZES);
     tcase_add_loop_test(t, filtered_tiles_encode_alike, 0, 24);
-    tcase_add_test(t, senseless_plans);
-    tcase_add_test(t, memory_is_as_planned);
-    tcase_add_test(t, bench_runs);
-    tcase_add_test(t, table_says_what_it_is);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    if (asked)
-        srunner_set_fork_status(runner, CK_NOFORK); /* a CUDA context does not survive a fork */
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    add_tests(t, senseless_plans, memory_is_as_planned, bench_runs, table_says_what_it_is);
+    /* A device's context does not survive a fork. */
+    return asked ? run_suite_in_one_process(suite) : run_suite(suite);
 }

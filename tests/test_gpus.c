@@ -11,6 +11,7 @@
 
 #include "convert/gpu_rates.h"
 #include "convert/gpus.h"
+#include "util_check.h"
 
 static char why[TXM_MESSAGE_BYTES];
 
@@ -198,17 +199,7 @@ int main(void)
     snprintf(folder, sizeof folder, "%s/tests/gpu", getenv("TXM_BUILD"));
     setenv("TXMILL_PLUGINS", folder, 1);
     Suite *suite = suite_create("gpus");
-    TCase *t = tcase_create("gpus");
-    tcase_add_test(t, words);
-    tcase_add_test(t, places);
-    tcase_add_test(t, memory);
-    tcase_add_test(t, auto_decides_by_measuring);
-    tcase_add_test(t, auto_takes_what_pays);
-    tcase_add_test(t, rates);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    TCase *t = add_case(suite, "gpus");
+    add_tests(t, words, places, memory, auto_decides_by_measuring, auto_takes_what_pays, rates);
+    return run_suite(suite);
 }

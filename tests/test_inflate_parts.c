@@ -9,6 +9,7 @@
 #include "codec/inflate_parts.h"
 #include "codec/sparse.h"
 #include "core/mem.h"
+#include "util_check.h"
 
 static uint64_t seed = 7;
 
@@ -229,19 +230,12 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("inflate_parts");
-    TCase *t = tcase_create("parts");
+    TCase *t = add_case(suite, "parts");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, own_streams, 0, SIZES);
-    tcase_add_test(t, stops_at_the_end);
-    tcase_add_test(t, foreign_parts);
-    tcase_add_test(t, not_in_parts);
+    add_tests(t, stops_at_the_end, foreign_parts, not_in_parts);
     tcase_add_loop_test(t, truncated, 0, 2);
     tcase_add_loop_test(t, flipped_bits, 3, SIZES - 3);
-    tcase_add_test(t, marks_in_the_data);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    add_tests(t, marks_in_the_data);
+    return run_suite(suite);
 }

@@ -15,6 +15,7 @@
 #include "container/section_reader.h"
 #include "core/path.h"
 #include "txmill/inspect.h"
+#include "util_check.h"
 #include "util_tx.h"
 
 static txm_context *context;
@@ -535,30 +536,20 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("inspect");
-    TCase *pixels = tcase_create("pixels"), *origin = tcase_create("origin"), *failures = tcase_create("failures");
+    TCase *pixels = add_case(s, "pixels"), *origin = add_case(s, "origin"), *failures = add_case(s, "failures");
     TCase *all[] = {pixels, origin, failures};
     for (int i = 0; i < 3; i++) {
         tcase_add_checked_fixture(all[i], start, stop);
         tcase_set_timeout(all[i], 300);
-        suite_add_tcase(s, all[i]);
     }
     tcase_add_loop_test(pixels, own_files_are_good, 0, sizeof sources / sizeof *sources);
     tcase_add_loop_test(pixels, a_flipped_byte_in_any_tile_is_found, 0, 5);
     tcase_add_loop_test(pixels, any_cut_is_found, 0, 2);
     tcase_add_loop_test(pixels, a_cut_at_every_byte_is_found, 0, 2);
     tcase_add_loop_test(pixels, a_swapped_level_is_found, 0, 2);
-    tcase_add_test(pixels, levels_in_the_wrong_order_are_found);
-    tcase_add_test(pixels, a_flipped_byte_in_the_section_is_found);
-    tcase_add_test(pixels, an_exchanged_level_is_found);
-    tcase_add_test(pixels, wrong_metadata_is_found);
-    tcase_add_test(origin, names_stand_for_settings);
-    tcase_add_test(origin, a_misfit_name_is_found);
-    tcase_add_test(origin, a_stale_source_is_found);
-    tcase_add_test(failures, what_cannot_be_read_is_a_failure);
-    tcase_add_test(failures, ids_are_in_order_and_unique);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    int failed_tests = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed_tests ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(pixels, levels_in_the_wrong_order_are_found, a_flipped_byte_in_the_section_is_found,
+              an_exchanged_level_is_found, wrong_metadata_is_found);
+    add_tests(origin, names_stand_for_settings, a_misfit_name_is_found, a_stale_source_is_found);
+    add_tests(failures, what_cannot_be_read_is_a_failure, ids_are_in_order_and_unique);
+    return run_suite(s);
 }

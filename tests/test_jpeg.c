@@ -10,6 +10,7 @@
 #include <jpeglib.h>
 
 #include "core/mem.h"
+#include "util_check.h"
 #include "util_png.h"
 #include "util_raster.h"
 
@@ -469,25 +470,12 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("jpeg");
-    TCase *good = tcase_create("good"), *meta = tcase_create("metadata"), *bad = tcase_create("bad");
+    TCase *good = add_case(s, "good"), *meta = add_case(s, "metadata"), *bad = add_case(s, "bad");
 
-    tcase_add_test(good, files_of_all_kinds_are_as_oiio_reads_them);
-    tcase_add_test(good, bands_strides_and_rewind);
-    tcase_add_test(good, inks_become_the_colours_of_oiio);
-    tcase_add_test(meta, which_metadata_wins_is_as_oiio_has_it);
-    tcase_add_test(meta, xmp_is_read_as_oiio_reads_it);
-    tcase_add_test(bad, truncated_anywhere);
-    tcase_add_test(bad, every_byte_damaged);
-    tcase_add_test(bad, a_truncated_file_names_its_row);
-    tcase_add_test(bad, odd_headers_leave_the_pixels_alone);
-    tcase_add_test(bad, too_many_scans_are_refused);
-    tcase_add_test(bad, memory_is_asked_for_before_it_is_taken);
-    suite_add_tcase(s, good);
-    suite_add_tcase(s, meta);
-    suite_add_tcase(s, bad);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    add_tests(good, files_of_all_kinds_are_as_oiio_reads_them, bands_strides_and_rewind,
+              inks_become_the_colours_of_oiio);
+    add_tests(meta, which_metadata_wins_is_as_oiio_has_it, xmp_is_read_as_oiio_reads_it);
+    add_tests(bad, truncated_anywhere, every_byte_damaged, a_truncated_file_names_its_row,
+              odd_headers_leave_the_pixels_alone, too_many_scans_are_refused, memory_is_asked_for_before_it_is_taken);
+    return run_suite(s);
 }

@@ -17,6 +17,7 @@
 #include "txmill/convert.h"
 #include "txmill/describe.h"
 #include "txmill/inspect.h"
+#include "util_check.h"
 #include "util_tx.h"
 
 /* German writes 0,5. In Turkish the capital of "i" is not "I". */
@@ -211,16 +212,11 @@ int main(void)
 {
     make_locales();
     Suite *s = suite_create("locale");
-    TCase *tc = tcase_create("locale");
-    suite_add_tcase(s, tc);
+    TCase *tc = add_case(s, "locale");
     tcase_add_loop_test(tc, test_numbers_and_letters, 0, LOCALES);
     tcase_add_loop_test(tc, test_files_and_names, 0, LOCALES * IMAGES);
     tcase_add_loop_test(tc, test_metadata, 0, LOCALES * IMAGES);
     tcase_add_loop_test(tc, test_radiance_gamma, 0, LOCALES);
     tcase_add_loop_test(tc, test_messages_and_reports, 0, LOCALES);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

@@ -16,6 +16,7 @@
 #include "txmill/describe.h"
 #include "txmill/inspect.h"
 #include "txmill/reader.h"
+#include "util_check.h"
 
 static const char xyz[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0";
 static const txm_tx_key key = {.xyz_text = xyz, .colorspace = "sRGB", .alpha = TXM_ALPHA_STRAIGHT};
@@ -428,26 +429,13 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("lookup");
-    TCase *t = tcase_create("lookup");
+    TCase *t = add_case(suite, "lookup");
     tcase_add_checked_fixture(t, set_up, tear_down);
-    tcase_add_test(t, test_missing_and_fresh);
-    tcase_add_test(t, test_freshness_to_the_second);
-    tcase_add_test(t, test_order_of_places);
-    tcase_add_test(t, test_absolute_falls_back);
-    tcase_add_test(t, test_unusable);
-    tcase_add_test(t, test_source_serves);
+    add_tests(t, test_missing_and_fresh, test_freshness_to_the_second, test_order_of_places, test_absolute_falls_back,
+              test_unusable, test_source_serves);
     tcase_add_loop_test(t, test_tiff_serves_itself, 0, sizeof tiled_tiffs / sizeof *tiled_tiffs);
     tcase_add_loop_test(t, test_exr_serves_itself, 0, 9);
-    tcase_add_test(t, test_iff_serves_itself);
-    tcase_add_test(t, test_odd_samples_serve);
-    tcase_add_test(t, test_bad_sources);
-    tcase_add_test(t, test_describe);
-    tcase_add_test(t, test_describe_confusing_source);
-    tcase_add_test(t, test_working_space_names);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(t, test_iff_serves_itself, test_odd_samples_serve, test_bad_sources, test_describe,
+              test_describe_confusing_source, test_working_space_names);
+    return run_suite(suite);
 }

@@ -9,6 +9,7 @@
 #include "core/spelling.h"
 #include "tools/commands.h"
 #include "tools/options/args.h"
+#include "util_check.h"
 
 /* ---- a command of our own ---------------------------------------------------------------------------------------- */
 
@@ -393,26 +394,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("opt");
-    TCase *t = tcase_create("opt");
-    tcase_add_test(t, test_defaults);
-    tcase_add_test(t, test_every_type);
-    tcase_add_test(t, test_mixed_operands);
-    tcase_add_test(t, test_bundles);
-    tcase_add_test(t, test_last_wins);
-    tcase_add_test(t, test_refusals);
-    tcase_add_test(t, test_sizes);
-    tcase_add_test(t, test_settings);
-    tcase_add_test(t, test_settings_refused);
-    tcase_add_test(t, test_help);
-    tcase_add_test(t, test_tables);
-    tcase_add_test(t, test_completion);
-    tcase_add_test(t, test_unknown_generator);
-    tcase_add_test(t, test_near);
-    tcase_add_test(t, test_alpha_words);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    TCase *t = add_case(suite, "opt");
+    add_tests(t, test_defaults, test_every_type, test_mixed_operands, test_bundles, test_last_wins, test_refusals,
+              test_sizes, test_settings, test_settings_refused, test_help, test_tables, test_completion,
+              test_unknown_generator, test_near, test_alpha_words);
+    return run_suite(suite);
 }

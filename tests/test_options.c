@@ -12,6 +12,7 @@
 #include "txmill/picture.h"
 #include "txmill/render.h"
 #include "txmill/watch.h"
+#include "util_check.h"
 
 /* A type as this library knows it, and as the next one will. */
 typedef struct now {
@@ -198,19 +199,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("options");
-    TCase *tc = tcase_create("sizes");
-    tcase_add_test(tc, older_keeps_defaults);
-    tcase_add_test(tc, newer_may_ask_for_nothing_unknown);
-    tcase_add_test(tc, null_is_defaults);
-    tcase_add_test(tc, settings_of_any_size);
-    tcase_add_test(tc, unopened_is_usage);
-    tcase_add_test(tc, unopened_is_usage_everywhere);
-    tcase_add_test(tc, inits_of_any_size);
-    tcase_add_test(tc, older_cache_options);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    TCase *tc = add_case(suite, "sizes");
+    add_tests(tc, older_keeps_defaults, newer_may_ask_for_nothing_unknown, null_is_defaults, settings_of_any_size,
+              unopened_is_usage, unopened_is_usage_everywhere, inits_of_any_size, older_cache_options);
+    return run_suite(suite);
 }

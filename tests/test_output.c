@@ -14,6 +14,7 @@
 #include "tools/output/summary.h"
 #include "tools/output/text.h"
 #include "util_batch.h"
+#include "util_check.h"
 
 /* ---- what goes to standard output, caught in a file ----------------------------------------------------------------- */
 
@@ -233,22 +234,10 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("output");
-    TCase *t = tcase_create("output");
-    tcase_add_test(t, html_escapes_what_means_something);
-    tcase_add_test(t, html_digest_is_that_of_a_browser);
-    tcase_add_test(t, columns_are_not_bytes);
-    tcase_add_test(t, paths_lose_their_beginning_and_texts_their_end);
-    tcase_add_test(t, control_characters_are_shown);
-    tcase_add_test(t, arguments_survive_a_shell);
-    tcase_add_test(t, lines_are_wrapped_at_spaces);
-    tcase_add_test(t, pipes_get_whole_lines);
-    tcase_add_test(t, sums_keep_the_order_of_their_words);
-    tcase_add_test(t, no_output_replaces_an_input);
-    tcase_add_test(t, kinds_go_by_the_first_bytes);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    TCase *t = add_case(suite, "output");
+    add_tests(t, html_escapes_what_means_something, html_digest_is_that_of_a_browser, columns_are_not_bytes,
+              paths_lose_their_beginning_and_texts_their_end, control_characters_are_shown, arguments_survive_a_shell,
+              lines_are_wrapped_at_spaces, pipes_get_whole_lines, sums_keep_the_order_of_their_words,
+              no_output_replaces_an_input, kinds_go_by_the_first_bytes);
+    return run_suite(suite);
 }

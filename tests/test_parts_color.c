@@ -12,6 +12,7 @@
 #include "color/origin.h"
 #include "color/reduce.h"
 #include "core/fail.h"
+#include "util_check.h"
 
 START_TEST(the_built_in_config_is_known)
 {
@@ -127,18 +128,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("parts of color");
-    TCase *t = tcase_create("parts");
+    TCase *t = add_case(suite, "parts");
     tcase_set_timeout(t, 60);
-    tcase_add_test(t, the_built_in_config_is_known);
-    tcase_add_test(t, the_matrix_is_that_of_linear_rec709);
-    tcase_add_test(t, near_names_are_suggested);
-    tcase_add_test(t, options_win_over_the_environment);
-    tcase_add_test(t, advice_follows_the_reason);
-    tcase_add_test(t, missing_spaces_own_their_strings);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(t, the_built_in_config_is_known, the_matrix_is_that_of_linear_rec709, near_names_are_suggested,
+              options_win_over_the_environment, advice_follows_the_reason, missing_spaces_own_their_strings);
+    return run_suite(suite);
 }

@@ -22,6 +22,7 @@
 #include "txmill/garbage.h"
 #include "txmill/out_file.h"
 #include "util_batch.h"
+#include "util_check.h"
 #include "util_tx.h"
 #include "util_writer.h"
 
@@ -316,24 +317,11 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("parts of convert and batch");
-    TCase *t = tcase_create("parts");
+    TCase *t = add_case(suite, "parts");
     tcase_set_timeout(t, 60);
-    tcase_add_test(t, bands_live_as_long_as_they_are_kept);
-    tcase_add_test(t, rows_are_found_in_the_bands_around);
-    tcase_add_test(t, the_first_error_stops_a_job);
-    tcase_add_test(t, plans_follow_class_type_and_alpha);
-    tcase_add_test(t, settings_keys_tell_pixels_apart);
-    tcase_add_test(t, bands_obey_the_memory_bound);
-    tcase_add_test(t, only_what_was_asked_for_is_missed);
-    tcase_add_test(t, costs_order_what_takes_longer);
-    tcase_add_test(t, contents_are_told_by_sha256);
-    tcase_add_test(t, names_against_classes);
-    tcase_add_test(t, output_appears_whole_or_not_at_all);
-    tcase_add_test(t, garbage_is_judged_by_the_image);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(t, bands_live_as_long_as_they_are_kept, rows_are_found_in_the_bands_around, the_first_error_stops_a_job,
+              plans_follow_class_type_and_alpha, settings_keys_tell_pixels_apart, bands_obey_the_memory_bound,
+              only_what_was_asked_for_is_missed, costs_order_what_takes_longer, contents_are_told_by_sha256,
+              names_against_classes, output_appears_whole_or_not_at_all, garbage_is_judged_by_the_image);
+    return run_suite(suite);
 }

@@ -15,6 +15,7 @@
 #include "core/plugin.h"
 #include "core/text_file.h"
 #include "util_batch.h"
+#include "util_check.h"
 
 /* ---- text files ------------------------------------------------------------------------------------------------------ */
 
@@ -158,17 +159,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("parts of core and blend");
-    TCase *t = tcase_create("parts");
-    tcase_add_test(t, text_files_are_read_whole);
-    tcase_add_test(t, a_silent_pipe_can_be_left);
-    tcase_add_test(t, maps_know_what_they_hold);
-    tcase_add_test(t, modules_are_found_where_the_user_says);
-    tcase_add_test(t, blocks_are_found_by_address_and_kind);
-    tcase_add_test(t, runs_are_bounded);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    TCase *t = add_case(suite, "parts");
+    add_tests(t, text_files_are_read_whole, a_silent_pipe_can_be_left, maps_know_what_they_hold,
+              modules_are_found_where_the_user_says, blocks_are_found_by_address_and_kind, runs_are_bounded);
+    return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 #include "source/png/png_header.h"
 #include "source/png/png_pixels.h"
 #include "tools/inspect/tile_census.h"
+#include "util_check.h"
 #include "util_png.h"
 #include "util_tx.h"
 #include "util_writer.h"
@@ -194,17 +195,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("parts of source, sample and inspect");
-    TCase *t = tcase_create("parts");
-    tcase_add_test(t, png_depths_become_bytes);
-    tcase_add_test(t, png_keys_become_alpha);
-    tcase_add_test(t, png_headers_are_checked);
-    tcase_add_test(t, views_describe_tiles_of_each_level);
-    tcase_add_test(t, rows_come_from_either_kind_of_file);
-    tcase_add_test(t, the_census_counts_every_tile);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    TCase *t = add_case(suite, "parts");
+    add_tests(t, png_depths_become_bytes, png_keys_become_alpha, png_headers_are_checked,
+              views_describe_tiles_of_each_level, rows_come_from_either_kind_of_file, the_census_counts_every_tile);
+    return run_suite(suite);
 }

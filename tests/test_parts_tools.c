@@ -24,6 +24,7 @@
 #include "tools/make/make_text.h"
 #include "tools/stream/stream_args.h"
 #include "util_batch.h"
+#include "util_check.h"
 #include "util_tx.h"
 #include "util_writer.h"
 
@@ -272,23 +273,10 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("parts of the tools, batch and codec");
-    TCase *t = tcase_create("parts");
-    tcase_add_test(t, outcomes_have_stable_words);
-    tcase_add_test(t, notes_are_no_failure);
-    tcase_add_test(t, near_commands_are_found);
-    tcase_add_test(t, files_differ_in_tiles_and_metadata);
-    tcase_add_test(t, heat_runs_from_dark_to_white);
-    tcase_add_test(t, linear_values_become_srgb_codes);
-    tcase_add_test(t, completion_knows_every_command);
-    tcase_add_test(t, folders_give_what_is_wanted);
-    tcase_add_test(t, objects_are_named_by_what_shapes_them);
-    tcase_add_test(t, watched_folders_follow_the_tree);
-    tcase_add_test(t, codes_that_are_none_are_refused);
-    tcase_add_test(t, srgb_tables_are_the_curve);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    TCase *t = add_case(suite, "parts");
+    add_tests(t, outcomes_have_stable_words, notes_are_no_failure, near_commands_are_found,
+              files_differ_in_tiles_and_metadata, heat_runs_from_dark_to_white, linear_values_become_srgb_codes,
+              completion_knows_every_command, folders_give_what_is_wanted, objects_are_named_by_what_shapes_them,
+              watched_folders_follow_the_tree, codes_that_are_none_are_refused, srgb_tables_are_the_curve);
+    return run_suite(suite);
 }

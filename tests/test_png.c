@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "util_check.h"
 #include "util_png.h"
 #include "util_raster.h"
 
@@ -476,27 +477,11 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("png");
-    TCase *good = tcase_create("good"), *meta = tcase_create("metadata"), *bad = tcase_create("bad");
+    TCase *good = add_case(s, "good"), *meta = add_case(s, "metadata"), *bad = add_case(s, "bad");
 
-    tcase_add_test(good, every_layout_width_and_filter_is_as_oiio_reads_it);
-    tcase_add_test(good, every_filter_alone);
-    tcase_add_test(good, large_wide_and_narrow);
-    tcase_add_test(good, bands_strides_and_rewind);
-    tcase_add_test(good, idat_chunks_of_any_size);
-    tcase_add_test(good, files_of_other_programs);
-    tcase_add_test(meta, colour_chunks_are_told_as_oiio_tells_them);
-    tcase_add_test(meta, texts_become_fields);
-    tcase_add_test(meta, exif_is_read_as_oiio_reads_it);
-    tcase_add_test(bad, truncated_anywhere);
-    tcase_add_test(bad, a_truncated_file_names_its_row);
-    tcase_add_test(bad, every_byte_damaged);
-    tcase_add_test(bad, refused_and_left_to_others);
-    suite_add_tcase(s, good);
-    suite_add_tcase(s, meta);
-    suite_add_tcase(s, bad);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    add_tests(good, every_layout_width_and_filter_is_as_oiio_reads_it, every_filter_alone, large_wide_and_narrow,
+              bands_strides_and_rewind, idat_chunks_of_any_size, files_of_other_programs);
+    add_tests(meta, colour_chunks_are_told_as_oiio_tells_them, texts_become_fields, exif_is_read_as_oiio_reads_it);
+    add_tests(bad, truncated_anywhere, a_truncated_file_names_its_row, every_byte_damaged, refused_and_left_to_others);
+    return run_suite(s);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "source/png/png_unfilter.h"
+#include "util_check.h"
 #include "util_png.h"
 
 static const size_t pixel_sizes[] = {1, 2, 3, 4, 6, 8};
@@ -119,15 +120,8 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("png filters");
-    TCase *filters = tcase_create("filters");
+    TCase *filters = add_case(s, "filters");
 
-    tcase_add_test(filters, vector_filters_agree_with_scalar);
-    tcase_add_test(filters, several_rows_agree_with_one_by_one);
-    tcase_add_test(filters, paeth_of_every_a_b_c);
-    suite_add_tcase(s, filters);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    add_tests(filters, vector_filters_agree_with_scalar, several_rows_agree_with_one_by_one, paeth_of_every_a_b_c);
+    return run_suite(s);
 }

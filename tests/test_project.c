@@ -11,6 +11,7 @@
 #include "tools/options/rule_args.h"
 #include "txmill/batch.h"
 #include "util_batch.h"
+#include "util_check.h"
 
 static void forget_variables(void)
 {
@@ -155,16 +156,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("project");
-    TCase *t = tcase_create("project");
-    tcase_add_test(t, the_nearest_file_above_holds);
-    tcase_add_test(t, variables_come_first);
-    tcase_add_test(t, mistakes_are_named_with_their_line);
-    tcase_add_test(t, several_projects_are_none);
-    tcase_add_test(t, the_first_rule_that_fits_wins);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    TCase *t = add_case(suite, "project");
+    add_tests(t, the_nearest_file_above_holds, variables_come_first, mistakes_are_named_with_their_line,
+              several_projects_are_none, the_first_rule_that_fits_wins);
+    return run_suite(suite);
 }

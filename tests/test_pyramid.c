@@ -12,6 +12,7 @@
 #include "pyramid/border.h"
 #include "pyramid/latlong.h"
 #include "pyramid/pyramid.h"
+#include "util_check.h"
 
 typedef struct size2 {
     uint32_t w, h;
@@ -367,18 +368,12 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("pyramid");
-    TCase *t = tcase_create("pyramid");
+    TCase *t = add_case(suite, "pyramid");
     tcase_add_loop_test(t, cascade_equals_whole_image, 0, SIZES);
-    tcase_add_test(t, failure_of_the_sink_stops);
+    add_tests(t, failure_of_the_sink_stops);
     tcase_add_loop_test(t, infinite_edges_of_one_pixel, 0, 8);
-    tcase_add_test(t, latlong_weighs_rows_and_closes_the_sphere);
-    tcase_add_test(t, latlong_closes_level_0_before_decoding);
-    tcase_add_test(t, latlong_closes_stored_rows);
+    add_tests(t, latlong_weighs_rows_and_closes_the_sphere, latlong_closes_level_0_before_decoding,
+              latlong_closes_stored_rows);
     tcase_add_loop_test(t, borders_follow_the_full_image_rule, 0, SIZES);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "txmill/ray.h"
+#include "util_check.h"
 
 /* ---- rays in double precision ---- */
 
@@ -345,21 +346,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("ray");
-    TCase *tc = tcase_create("ray");
-    suite_add_tcase(suite, tc);
-    tcase_add_test(tc, a_plane_alone);
-    tcase_add_test(tc, mirror_balls);
-    tcase_add_test(tc, hollow_mirrors);
-    tcase_add_test(tc, glass_balls);
-    tcase_add_test(tc, mirrors_behind_glass);
-    tcase_add_test(tc, total_reflection);
-    tcase_add_test(tc, cones_near_the_axis);
-    tcase_add_test(tc, cones_on_slanted_surfaces);
-    tcase_add_test(tc, widening);
-    tcase_add_test(tc, cameras);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    TCase *tc = add_case(suite, "ray");
+    add_tests(tc, a_plane_alone, mirror_balls, hollow_mirrors, glass_balls, mirrors_behind_glass, total_reflection,
+              cones_near_the_axis, cones_on_slanted_surfaces, widening, cameras);
+    return run_suite(suite);
 }

@@ -9,6 +9,7 @@
 #include <tiffio.h>
 #include <unistd.h>
 
+#include "util_check.h"
 #include "util_tx.h"
 
 /* Reads every tile of every level, with gaps between pixels and rows, and compares it with the image. */
@@ -448,26 +449,14 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("reader");
-    TCase *tc = tcase_create("reader");
+    TCase *tc = add_case(suite, "reader");
     temp_file(""); /* the folder belongs to this process, not to a test's */
-    suite_add_tcase(suite, tc);
     tcase_add_loop_test(tc, tiff_codecs_types_and_channels, 0, 6);
-    tcase_add_test(tc, tiff_both_byte_orders_classic_and_big);
-    tcase_add_test(tc, tiff_tile_sizes);
+    add_tests(tc, tiff_both_byte_orders_classic_and_big, tiff_tile_sizes);
     tcase_add_loop_test(tc, exr_codecs_types_and_channels, 0, 5);
     tcase_add_loop_test(tc, exr_tile_sizes, 0, 5);
-    tcase_add_test(tc, own_files);
-    tcase_add_test(tc, metadata_entries);
-    tcase_add_test(tc, what_is_no_tx_file);
-    tcase_add_test(tc, truncated_files);
-    tcase_add_test(tc, flipped_bytes_in_tiles_are_found);
-    tcase_add_test(tc, a_file_that_shrinks_while_open);
-    tcase_add_test(tc, cycles_wants_levels);
-    tcase_add_test(tc, cycles_refuses_newer_writers);
-    tcase_add_test(tc, cycles_sees_no_levels_without_texture_format);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    add_tests(tc, own_files, metadata_entries, what_is_no_tx_file, truncated_files, flipped_bytes_in_tiles_are_found,
+              a_file_that_shrinks_while_open, cycles_wants_levels, cycles_refuses_newer_writers,
+              cycles_sees_no_levels_without_texture_format);
+    return run_suite(suite);
 }

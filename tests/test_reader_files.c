@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "txmill/reader.h"
+#include "util_check.h"
 
 static const char *golden;
 static const char testdata[] = "testdata/tx";
@@ -228,20 +229,12 @@ int main(void)
 {
     golden = getenv("TXM_GOLDEN_TX");
     Suite *suite = suite_create("reader_files");
-    TCase *tc = tcase_create("reader_files");
-    suite_add_tcase(suite, tc);
-    tcase_add_test(tc, levels_of_test_files);
-    tcase_add_test(tc, good_bad_and_unsupported_files);
-    tcase_add_test(tc, sections_that_txmill_made_are_valid);
+    TCase *tc = add_case(suite, "reader_files");
+    add_tests(tc, levels_of_test_files, good_bad_and_unsupported_files, sections_that_txmill_made_are_valid);
     if (golden) {
-        tcase_add_test(tc, levels_of_golden_files);
-        tcase_add_test(tc, every_file_is_accepted);
+        add_tests(tc, levels_of_golden_files, every_file_is_accepted);
     } else {
         puts("skip reader_golden (TXM_GOLDEN_TX does not name a folder of golden tx files)");
     }
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

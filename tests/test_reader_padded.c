@@ -8,6 +8,7 @@
 #include <string.h>
 #include <tiffio.h>
 
+#include "util_check.h"
 #include "util_tx.h"
 
 static const uint32_t sizes[][2] = {{1, 1},    {2, 2},     {1, 500},   {500, 3},  {65, 64},
@@ -261,18 +262,12 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("reader_padded");
-    TCase *tc = tcase_create("reader_padded");
+    TCase *tc = add_case(suite, "reader_padded");
     temp_file(""); /* the folder belongs to this process, not to a test's */
-    suite_add_tcase(suite, tc);
     tcase_add_loop_test(tc, all_sizes_u8, 0, SIZES);
     tcase_add_loop_test(tc, all_sizes_half, 0, SIZES);
     tcase_add_loop_test(tc, all_types_and_channels, 0, 6);
-    tcase_add_test(tc, borders_of_noise_and_of_one_colour);
-    tcase_add_test(tc, nonsense_is_refused);
+    add_tests(tc, borders_of_noise_and_of_one_colour, nonsense_is_refused);
     tcase_add_loop_test(tc, concurrent_readers_see_the_same, 0, 2);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

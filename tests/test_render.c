@@ -17,6 +17,7 @@
 #include "render/path.h"
 #include "render/random.h"
 #include "render/use.h"
+#include "util_check.h"
 #include "util_tx.h"
 
 static const char camera[] =
@@ -512,26 +513,16 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("render");
-    TCase *c = tcase_create("render");
+    TCase *c = add_case(suite, "render");
     make_images();
     tcase_set_timeout(c, 240);
-    tcase_add_test(c, whole_scene);
+    add_tests(c, whole_scene);
     tcase_add_loop_test(c, wrong_text, 0, sizeof wrong / sizeof *wrong);
-    tcase_add_test(c, no_text);
-    tcase_add_test(c, ply);
+    add_tests(c, no_text, ply);
     tcase_add_loop_test(c, wrong_meshes, 0, sizeof wrong_ply / sizeof *wrong_ply);
     tcase_add_loop_test(c, glossy_is_drawn_as_it_is, 0, 4);
-    tcase_add_test(c, mirror_and_glass);
-    tcase_add_test(c, camera_differentials);
-    tcase_add_test(c, surfaces);
+    add_tests(c, mirror_and_glass, camera_differentials, surfaces);
     tcase_add_loop_test(c, same_bits, 0, 5);
-    tcase_add_test(c, seeds);
-    tcase_add_test(c, budget);
-    tcase_add_test(c, refused);
-    suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    add_tests(c, seeds, budget, refused);
+    return run_suite(suite);
 }

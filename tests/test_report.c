@@ -8,6 +8,7 @@
 #include "tools/make/run_log.h"
 #include "tools/report/report_data.h"
 #include "util_batch.h"
+#include "util_check.h"
 
 #define FILE_OBJECT(input, state, more)                                                                                \
     "{\"schema\":\"txmill.make\",\"version\":1,\"type\":\"file\",\"input\":\"" input "\",\"tx\":\"" input              \
@@ -113,15 +114,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("report");
-    TCase *t = tcase_create("report");
-    tcase_add_test(t, foreign_and_cut_lines_are_passed_over);
-    tcase_add_test(t, members_of_another_kind_count_as_absent);
-    tcase_add_test(t, verdicts);
-    tcase_add_test(t, later_runs_make_up_for_failures);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    TCase *t = add_case(suite, "report");
+    add_tests(t, foreign_and_cut_lines_are_passed_over, members_of_another_kind_count_as_absent, verdicts,
+              later_runs_make_up_for_failures);
+    return run_suite(suite);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util_check.h"
 #include "util_residency.h"
 #include "util_sample.h"
 #include "util_tx.h"
@@ -221,15 +222,10 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("residency");
-    TCase *tcase = tcase_create("residency");
+    TCase *tcase = add_case(suite, "residency");
     temp_file("");
     tcase_set_timeout(tcase, 600);
     tcase_add_loop_test(tcase, bits_for_every_budget_and_policy, 0, 4);
     tcase_add_loop_test(tcase, bits_with_invented_misses, 0, TXM_CACHE_POLICY_COUNT);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

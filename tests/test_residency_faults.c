@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "util_check.h"
 #include "util_residency.h"
 #include "util_sample.h"
 #include "util_tx.h"
@@ -230,15 +231,10 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("residency faults");
-    TCase *tcase = tcase_create("residency faults");
+    TCase *tcase = add_case(suite, "residency faults");
     temp_file("");
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, what_is_refused_costs_tiles_alone, 0, 2 * FAULTS);
-    tcase_add_test(tcase, a_file_cut_short_while_it_is_open);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    add_tests(tcase, a_file_cut_short_while_it_is_open);
+    return run_suite(suite);
 }

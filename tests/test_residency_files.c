@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "txmill/trace.h"
+#include "util_check.h"
 #include "util_residency.h"
 #include "util_sample.h"
 #include "util_tx.h"
@@ -682,30 +683,18 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("residency files");
-    TCase *tcase = tcase_create("residency files");
+    TCase *tcase = add_case(suite, "residency files");
     temp_file("");
     tcase_set_timeout(tcase, 300);
-    tcase_add_test(tcase, budgets_are_kept_at_every_instant);
-    tcase_add_test(tcase, readers_keep_little);
-    tcase_add_test(tcase, many_look_ups_share_their_loads);
-    tcase_add_test(tcase, memory_that_is_refused_costs_tiles_alone);
-    tcase_add_test(tcase, hits_take_no_lock);
+    add_tests(tcase, budgets_are_kept_at_every_instant, readers_keep_little, many_look_ups_share_their_loads,
+              memory_that_is_refused_costs_tiles_alone, hits_take_no_lock);
     tcase_add_loop_test(tcase, files_that_vanish_cost_their_tiles, 0, 3);
-    tcase_add_test(tcase, what_is_no_tx_file_is_magenta);
+    add_tests(tcase, what_is_no_tx_file_is_magenta);
     tcase_add_loop_test(tcase, duplicates_and_colours_are_shared, 0, 2);
-    tcase_add_test(tcase, udim_sets_use_their_base_from_afar);
-    tcase_add_test(tcase, resolution_and_limits_drop_levels);
-    tcase_add_test(tcase, preloading_a_part);
-    tcase_add_test(tcase, a_thousand_files_with_few_open);
-    tcase_add_test(tcase, many_textures_cost_little);
+    add_tests(tcase, udim_sets_use_their_base_from_afar, resolution_and_limits_drop_levels, preloading_a_part,
+              a_thousand_files_with_few_open, many_textures_cost_little);
     tcase_add_loop_test(tcase, waves_have_the_same_bits, 0, 9);
     tcase_add_loop_test(tcase, reports_say_what_was_read_again, 0, 2);
-    tcase_add_test(tcase, traces_are_complete_or_not_there);
-    tcase_add_test(tcase, options_are_checked);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    add_tests(tcase, traces_are_complete_or_not_there, options_are_checked);
+    return run_suite(suite);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/endian.h"
+#include "util_check.h"
 #include "util_residency.h"
 #include "util_sample.h"
 #include "util_tx.h"
@@ -209,14 +210,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("residency huge");
-    TCase *tcase = tcase_create("residency huge");
+    TCase *tcase = add_case(suite, "residency huge");
     temp_file("");
     tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, terabytes_through_a_budget);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    add_tests(tcase, terabytes_through_a_budget);
+    return run_suite(suite);
 }

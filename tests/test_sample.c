@@ -14,6 +14,7 @@
 #include "device/ops.h"
 #include "sample/lobes.h"
 #include "sample/stochastic.h"
+#include "util_check.h"
 #include "util_sample.h"
 #include "util_tx.h"
 #include "util_whole.h"
@@ -559,29 +560,13 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("sample");
-    TCase *tc = tcase_create("sample"), *many = tcase_create("many");
+    TCase *tc = add_case(suite, "sample"), *many = add_case(suite, "many");
     temp_file("");
-    suite_add_tcase(suite, tc);
-    suite_add_tcase(suite, many);
     tcase_set_timeout(many, 300 + (double)lookups() / 20000);
     tcase_add_loop_test(many, tiles_equal_whole_levels, 0, 8);
     tcase_add_loop_test(many, isas_equal_scalar, 1, 4);
-    tcase_add_test(tc, misses_are_requested_once_and_cured);
-    tcase_add_test(tc, stand_ins_marks_and_failures);
-    tcase_add_test(tc, damaged_tiles_fail_alone);
-    tcase_add_test(tc, udim_sets_have_holes);
-    tcase_add_test(tc, tile_keys);
-    tcase_add_test(tc, samplers_are_checked);
-    tcase_add_test(tc, logarithm);
-    tcase_add_test(tc, ellipses_turn);
-    tcase_add_test(tc, lobes);
-    tcase_add_test(tc, jitter_has_the_filters_moments);
-    tcase_add_test(tc, boxes_are_linear_on_average);
-    tcase_add_test(tc, derivatives_are_slopes);
-    tcase_add_test(tc, explanations_add_up);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    add_tests(tc, misses_are_requested_once_and_cured, stand_ins_marks_and_failures, damaged_tiles_fail_alone,
+              udim_sets_have_holes, tile_keys, samplers_are_checked, logarithm, ellipses_turn, lobes,
+              jitter_has_the_filters_moments, boxes_are_linear_on_average, derivatives_are_slopes, explanations_add_up);
+    return run_suite(suite);
 }

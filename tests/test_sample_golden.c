@@ -15,6 +15,7 @@
 #include "sample/wrap.h"
 #include "txmill/ray.h"
 #include "txmill/sampler.h"
+#include "util_check.h"
 #include "util_table.h"
 #include "util_tx.h"
 
@@ -373,18 +374,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("sample_golden");
-    TCase *tc = tcase_create("sample_golden");
+    TCase *tc = add_case(suite, "sample_golden");
     temp_file("");
-    suite_add_tcase(suite, tc);
-    tcase_add_test(tc, levels_tiles_and_coordinates);
-    tcase_add_test(tc, colours);
-    tcase_add_test(tc, full_images);
-    tcase_add_test(tc, udim_tiles);
-    tcase_add_test(tc, compact_differentials);
-    tcase_add_test(tc, full_differentials);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    add_tests(tc, levels_tiles_and_coordinates, colours, full_images, udim_tiles, compact_differentials,
+              full_differentials);
+    return run_suite(suite);
 }

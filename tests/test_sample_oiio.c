@@ -13,6 +13,7 @@
 
 #include "bench/oiio_lookup.h"
 #include "txmill/sampler.h"
+#include "util_check.h"
 #include "util_sample.h"
 #include "util_tx.h"
 
@@ -193,15 +194,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("sample_oiio");
-    TCase *tc = tcase_create("sample_oiio");
+    TCase *tc = add_case(suite, "sample_oiio");
     temp_file("");
-    suite_add_tcase(suite, tc);
     tcase_add_loop_test(tc, one_level_is_the_same, 0, 4);
-    tcase_add_test(tc, zone_plates_are_alike);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK); /* OpenImageIO's threads do not live on in a child */
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    add_tests(tc, zone_plates_are_alike);
+    return run_suite_in_one_process(suite); /* OpenImageIO's threads do not live on in a child */
 }

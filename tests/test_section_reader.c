@@ -8,6 +8,7 @@
 
 #include "container/section_format.h"
 #include "core/checksum.h"
+#include "util_check.h"
 #include "util_tx.h"
 
 static made_image image;
@@ -289,29 +290,12 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("section_reader");
-    TCase *tiff = tcase_create("tiff"), *exr = tcase_create("exr");
+    TCase *tiff = add_case(suite, "tiff"), *exr = add_case(suite, "exr");
     temp_file(""); /* the folder belongs to this process, not to a test's */
-    suite_add_tcase(suite, tiff);
-    suite_add_tcase(suite, exr);
     tcase_add_checked_fixture(tiff, make_tiff, unmake);
     tcase_add_checked_fixture(exr, make_exr, unmake);
-    tcase_add_test(tiff, valid);
-    tcase_add_test(tiff, cut_anywhere);
-    tcase_add_test(tiff, flipped_anywhere);
-    tcase_add_test(tiff, damaged_borders_are_named);
-    tcase_add_test(tiff, newer_version);
-    tcase_add_test(tiff, lies_in_the_footer);
-    tcase_add_test(tiff, edited_image);
-    tcase_add_test(tiff, section_of_another_file);
-    tcase_add_test(tiff, foreign_tails);
-    tcase_add_test(exr, valid);
-    tcase_add_test(exr, cut_anywhere);
-    tcase_add_test(exr, flipped_anywhere);
-    tcase_add_test(exr, newer_version);
-    tcase_add_test(exr, edited_exr);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    add_tests(tiff, valid, cut_anywhere, flipped_anywhere, damaged_borders_are_named, newer_version, lies_in_the_footer,
+              edited_image, section_of_another_file, foreign_tails);
+    add_tests(exr, valid, cut_anywhere, flipped_anywhere, newer_version, edited_exr);
+    return run_suite(suite);
 }

@@ -19,6 +19,7 @@
 #include "core/mem.h"
 #include "pyramid/border.h"
 #include "txmill/reader.h"
+#include "util_check.h"
 #include "util_writer.h"
 
 static const txm_compression zip = {TXM_CODEC_ZIP, 1};
@@ -597,25 +598,17 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("section_writer");
-    TCase *borders = tcase_create("borders"), *bad = tcase_create("failures");
+    TCase *borders = add_case(s, "borders"), *bad = add_case(s, "failures");
     tcase_set_timeout(borders, 120);
     tcase_add_loop_test(borders, every_type, 0, 4);
     tcase_add_loop_test(borders, odd_sizes, 0, 4);
     tcase_add_loop_test(borders, every_tile_size, 0, 4);
-    tcase_add_test(borders, two_and_three_channels);
+    add_tests(borders, two_and_three_channels);
     tcase_add_loop_test(borders, flat_borders, 0, 4);
     tcase_add_loop_test(borders, repeated_borders, 0, 4);
     tcase_add_loop_test(borders, bounded, 0, 4);
     tcase_add_loop_test(borders, any_order, 0, 4);
     tcase_add_loop_test(borders, identity, 0, 4);
-    tcase_add_test(bad, identity_of_hostile_bytes);
-    tcase_add_test(bad, wrong_use);
-    tcase_add_test(bad, file_too_large);
-    suite_add_tcase(s, borders);
-    suite_add_tcase(s, bad);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    add_tests(bad, identity_of_hostile_bytes, wrong_use, file_too_large);
+    return run_suite(s);
 }

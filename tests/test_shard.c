@@ -8,6 +8,7 @@
 #include "batch/shard.h"
 #include "core/mem.h"
 #include "tools/options/shard_args.h"
+#include "util_check.h"
 
 /* A batch of files that were looked at: what the division sees. */
 typedef struct sample {
@@ -251,18 +252,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("shard");
-    TCase *t = tcase_create("shard");
-    tcase_add_test(t, test_balance);
-    tcase_add_test(t, test_order_does_not_count);
-    tcase_add_test(t, test_few_moves);
-    tcase_add_test(t, test_list_key);
-    tcase_add_test(t, test_same_work_stays_together);
-    tcase_add_test(t, test_slurm);
-    tcase_add_test(t, test_option);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    TCase *t = add_case(suite, "shard");
+    add_tests(t, test_balance, test_order_does_not_count, test_few_moves, test_list_key, test_same_work_stays_together,
+              test_slurm, test_option);
+    return run_suite(suite);
 }

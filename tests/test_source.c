@@ -10,6 +10,7 @@
 
 #include "core/mem.h"
 #include "source/source.h"
+#include "util_check.h"
 
 static char folder[64];
 
@@ -298,23 +299,12 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("source");
-    TCase *refusing = tcase_create("refusing"), *reading = tcase_create("reading");
+    TCase *refusing = add_case(suite, "refusing"), *reading = add_case(suite, "reading");
     tcase_add_checked_fixture(refusing, make_folder, remove_folder);
-    tcase_add_test(refusing, refuses_what_is_no_image);
-    tcase_add_test(refusing, refuses_what_may_not_be_read);
-    tcase_add_test(refusing, odd_names);
+    add_tests(refusing, refuses_what_is_no_image, refuses_what_may_not_be_read, odd_names);
     tcase_add_loop_test(refusing, refuses_truncated_files, 0, sizeof cut_short / sizeof cut_short[0]);
-    tcase_add_test(refusing, refuses_absurd_sizes);
-    tcase_add_test(refusing, notices_changes);
-    tcase_add_test(refusing, obeys_the_memory_bound);
-    suite_add_tcase(suite, refusing);
+    add_tests(refusing, refuses_absurd_sizes, notices_changes, obeys_the_memory_bound);
     tcase_add_loop_test(reading, describes_files, 0, sizeof files / sizeof files[0]);
     tcase_add_loop_test(reading, delivers_rows_in_bands, 0, sizeof files / sizeof files[0]);
-    suite_add_tcase(suite, reading);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK); /* one process, so that all share one decoder */
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite_in_one_process(suite); /* all share one decoder */
 }

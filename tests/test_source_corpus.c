@@ -9,6 +9,7 @@
 
 #include "core/mem.h"
 #include "source/source.h"
+#include "util_check.h"
 
 /* What a picture shows (testdata/sources/README.md), and how near it must come. */
 typedef enum motif { RGB, RGBA, GRAY, RGB16, RGBA16, NONE } motif;
@@ -359,17 +360,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("source_corpus");
-    TCase *corpus = tcase_create("corpus");
+    TCase *corpus = add_case(suite, "corpus");
     tcase_add_loop_test(corpus, reads_as_expected, 0, FILE_COUNT);
-    tcase_add_test(corpus, exr_ways_agree);
-    tcase_add_test(corpus, metadata);
-    tcase_add_test(corpus, unsupported_files);
-    tcase_add_test(corpus, every_file_has_a_line);
-    suite_add_tcase(suite, corpus);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK); /* one process, so that all share one decoder */
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(corpus, exr_ways_agree, metadata, unsupported_files, every_file_has_a_line);
+    return run_suite_in_one_process(suite); /* all share one decoder */
 }

@@ -9,6 +9,7 @@
 #include "core/mem.h"
 #include "source/defaults.h"
 #include "source/readers.h"
+#include "util_check.h"
 
 static txm_color_config *config;
 
@@ -174,16 +175,9 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("source_defaults");
-    TCase *defaults = tcase_create("defaults");
+    TCase *defaults = add_case(suite, "defaults");
     tcase_add_unchecked_fixture(defaults, load_config, free_config);
     tcase_add_loop_test(defaults, defaults_by_format, 0, sizeof cases / sizeof cases[0]);
-    tcase_add_test(defaults, gammas_of_auto);
-    tcase_add_test(defaults, file_rules);
-    tcase_add_test(defaults, code_points);
-    suite_add_tcase(suite, defaults);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(defaults, gammas_of_auto, file_rules, code_points);
+    return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 #include "core/mem.h"
 #include "codec/exr_decode.h"
 #include "source/source.h"
+#include "util_check.h"
 
 static char path[64];
 
@@ -294,20 +295,12 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("source_exr");
-    TCase *codecs = tcase_create("codecs"), *exr = tcase_create("files");
+    TCase *codecs = add_case(suite, "codecs"), *exr = add_case(suite, "files");
     int count = sizeof kinds / sizeof kinds[0];
-    tcase_add_test(codecs, unpredict_every_size);
-    tcase_add_test(codecs, runs);
-    tcase_add_test(codecs, channel_order);
-    suite_add_tcase(suite, codecs);
+    add_tests(codecs, unpredict_every_size, runs, channel_order);
     tcase_add_checked_fixture(exr, make_path, remove_path);
     tcase_add_loop_test(exr, reads_what_openexr_writes, 0, count);
     tcase_add_loop_test(exr, truncation, 0, count);
     tcase_add_loop_test(exr, damaged_blocks, 0, count);
-    suite_add_tcase(suite, exr);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 #include "core/bytes.h"
 #include "core/mem.h"
 #include "source/source.h"
+#include "util_check.h"
 
 #define HEADER "#?RADIANCE\n# made by hand\nFORMAT=32-bit_rle_rgbe\n\n"
 
@@ -319,22 +320,10 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("source_hdr");
-    TCase *t = tcase_create("hdr");
-    tcase_add_test(t, headers_as_openimageio);
-    tcase_add_test(t, pixels_as_openimageio);
-    tcase_add_test(t, runs_of_components_as_openimageio);
-    tcase_add_test(t, old_runs_are_the_same_picture);
-    tcase_add_test(t, counts_add_up);
-    tcase_add_test(t, impossible_runs);
-    tcase_add_test(t, counts_of_zero);
-    tcase_add_test(t, sizes_are_bounded);
-    tcase_add_test(t, odd_headers);
-    tcase_add_test(t, cut_and_damaged);
+    TCase *t = add_case(suite, "hdr");
+    add_tests(t, headers_as_openimageio, pixels_as_openimageio, runs_of_components_as_openimageio,
+              old_runs_are_the_same_picture, counts_add_up, impossible_runs, counts_of_zero, sizes_are_bounded,
+              odd_headers, cut_and_damaged);
     tcase_set_timeout(t, 60);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -9,6 +9,7 @@
 
 #include "core/mem.h"
 #include "source/source.h"
+#include "util_check.h"
 
 enum { MAX_ROWS = 400 };
 
@@ -97,7 +98,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("source_oiio");
-    TCase *t = tcase_create("oiio");
+    TCase *t = add_case(suite, "oiio");
     load();
     if (row_count < 200) {
         fprintf(stderr, "testdata/oiio/pixels.tsv is missing or damaged\n");
@@ -106,10 +107,5 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, pixels, 0, row_count);
     tcase_add_loop_test(t, half_is_for_what_was_narrowed, 0, 3);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

@@ -8,6 +8,7 @@
 
 #include "core/mem.h"
 #include "source/source.h"
+#include "util_check.h"
 #include "util_raster.h"
 
 static void same_text(const char *path, const char *what, const char *direct, const char *oiio)
@@ -163,15 +164,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("source_same");
-    TCase *same = tcase_create("same");
-    tcase_add_test(same, corpus);
-    tcase_add_test(same, golden);
-    tcase_add_test(same, density);
-    tcase_add_test(same, other_folder);
-    suite_add_tcase(suite, same);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    TCase *same = add_case(suite, "same");
+    add_tests(same, corpus, golden, density, other_folder);
+    return run_suite(suite);
 }

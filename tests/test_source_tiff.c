@@ -12,6 +12,7 @@
 
 #include "core/mem.h"
 #include "source/source.h"
+#include "util_check.h"
 
 static char path[64];
 
@@ -384,19 +385,13 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("source_tiff");
-    TCase *tiff = tcase_create("tiff");
+    TCase *tiff = add_case(suite, "tiff");
     tcase_add_checked_fixture(tiff, make_path, remove_path);
     tcase_add_loop_test(tiff, large_and_odd, 0, sizeof layouts / sizeof layouts[0]);
     tcase_add_loop_test(tiff, rewinds_large_strips, 0, 8);
     tcase_add_loop_test(tiff, large_strips_count_as_memory, 0, 8);
     tcase_add_loop_test(tiff, odd_tags_leave_the_image_alone, 0, 20);
     tcase_add_loop_test(tiff, lost_tags_of_pixels_are_damage, 0, 4);
-    tcase_add_test(tiff, truncation);
-    tcase_add_test(tiff, damaged_bytes);
-    suite_add_tcase(suite, tiff);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(tiff, truncation, damaged_bytes);
+    return run_suite(suite);
 }

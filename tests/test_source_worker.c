@@ -12,6 +12,7 @@
 #include "core/mem.h"
 #include "source/oiio/picture.h"
 #include "source/source.h"
+#include "util_check.h"
 
 static char path[64];
 
@@ -266,22 +267,11 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("source_worker");
-    TCase *worker = tcase_create("worker");
+    TCase *worker = add_case(suite, "worker");
     tcase_add_checked_fixture(worker, set_up, tear_down);
     tcase_add_loop_test(worker, costs_one_image, 0, sizeof deeds / sizeof deeds[0]);
     tcase_add_loop_test(worker, encoders_cost_one_picture, 0, sizeof encoder_deeds / sizeof encoder_deeds[0]);
-    tcase_add_test(worker, crash_while_closing);
-    tcase_add_test(worker, a_worker_serves_many_images);
-    tcase_add_test(worker, memory_is_limited);
-    tcase_add_test(worker, limits_with_blocked_signals);
-    tcase_add_test(worker, several_at_once);
-    tcase_add_test(worker, relative_paths);
-    tcase_add_test(worker, without_standard_files);
-    tcase_add_test(worker, says_what_is_missing);
-    suite_add_tcase(suite, worker);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(worker, crash_while_closing, a_worker_serves_many_images, memory_is_limited, limits_with_blocked_signals,
+              several_at_once, relative_paths, without_standard_files, says_what_is_missing);
+    return run_suite(suite);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "container/spill.h"
+#include "util_check.h"
 
 /* Bytes that are there, copied. */
 static void read_back(txm_spill *s, uint64_t offset, size_t size_bytes, uint8_t *dst)
@@ -109,15 +110,8 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("spill");
-    TCase *t = tcase_create("spill");
+    TCase *t = add_case(s, "spill");
     tcase_add_loop_test(t, round_trip, 0, 5);
-    tcase_add_test(t, in_any_order);
-    tcase_add_test(t, no_file_is_left);
-    tcase_add_test(t, failures);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    add_tests(t, in_any_order, no_file_is_left, failures);
+    return run_suite(s);
 }

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "blend/stream.h"
+#include "util_check.h"
 #include "util_deflate.h"
 
 enum { SOURCE_BYTES = 600000, PULL_BYTES = 70001 };
@@ -326,20 +327,13 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("gzip scenes");
-    TCase *t = tcase_create("streams");
+    TCase *t = add_case(s, "streams");
     tcase_set_timeout(t, 300);
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, every_kind_of_stream, 0, KINDS);
-    tcase_add_test(t, several_members_and_what_follows);
-    tcase_add_test(t, members_across_the_buffer);
-    tcase_add_test(t, back_to_the_start);
-    tcase_add_test(t, every_part_of_a_header);
+    add_tests(t, several_members_and_what_follows, members_across_the_buffer, back_to_the_start,
+              every_part_of_a_header);
     tcase_add_loop_test(t, truncated_anywhere, 0, KINDS);
     tcase_add_loop_test(t, damaged_anywhere, 0, KINDS);
-    suite_add_tcase(s, t);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

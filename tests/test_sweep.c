@@ -18,6 +18,7 @@
 #include "core/path.h"
 #include "txmill/garbage.h"
 #include "util_batch.h"
+#include "util_check.h"
 
 static const char claim_path[] = ".a.tx.txm-claim";
 static const txm_claim_times patient = {.renew = 0.05, .stale = 1e6, .confirm = 1e6, .unnamed = 1e6};
@@ -363,20 +364,13 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("sweep");
-    TCase *t = tcase_create("sweep");
-    tcase_add_test(t, test_owned_names);
-    tcase_add_test(t, test_owned_names_of_others);
-    tcase_add_test(t, test_server_clock);
+    TCase *t = add_case(suite, "sweep");
+    add_tests(t, test_owned_names, test_owned_names_of_others, test_server_clock);
     tcase_add_loop_test(t, test_swept_by_name, 0, 2);
     tcase_add_loop_test(t, test_swept_by_content, 0, 2);
-    tcase_add_test(t, test_name_too_long_to_break);
+    add_tests(t, test_name_too_long_to_break);
     tcase_add_loop_test(t, test_killed_while_breaking, 0, 2);
     tcase_add_loop_test(t, test_dead_breakers, 0, 2);
     tcase_add_loop_test(t, test_without_links, 0, 2);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(suite);
 }

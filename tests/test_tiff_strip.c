@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "source/tiff/tiff_strip.h"
+#include "util_check.h"
 
 enum { WIDTH = 500, HEIGHT = 90, BYTES = WIDTH * HEIGHT };
 
@@ -163,15 +164,10 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("tiff_strip");
-    TCase *t = tcase_create("strip");
+    TCase *t = add_case(suite, "strip");
     tcase_add_loop_test(t, pieces_of_any_size, 0, COMPRESSIONS * CONTENTS);
     tcase_add_loop_test(t, cut_short, 0, COMPRESSIONS);
     tcase_add_loop_test(t, damaged, 0, COMPRESSIONS);
-    tcase_add_test(t, refusals);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    add_tests(t, refusals);
+    return run_suite(suite);
 }

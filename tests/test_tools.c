@@ -15,6 +15,7 @@
 #include "tools/output/json.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
+#include "util_check.h"
 
 /* ---- exit codes -------------------------------------------------------------------------------------------------- */
 
@@ -283,22 +284,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("tools");
-    TCase *t = tcase_create("tools");
-    tcase_add_test(t, test_exit_codes);
-    tcase_add_test(t, test_exit_texts);
-    tcase_add_test(t, test_json_text);
-    tcase_add_test(t, test_json_bad_utf8);
-    tcase_add_test(t, test_json_numbers);
-    tcase_add_test(t, test_json_error);
-    tcase_add_test(t, test_formats);
-    tcase_add_test(t, test_messages);
-    tcase_add_test(t, test_long_message);
-    tcase_add_test(t, test_last_line);
-    tcase_add_test(t, test_progress);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    TCase *t = add_case(suite, "tools");
+    add_tests(t, test_exit_codes, test_exit_texts, test_json_text, test_json_bad_utf8, test_json_numbers,
+              test_json_error, test_formats, test_messages, test_long_message, test_last_line, test_progress);
+    return run_suite(suite);
 }

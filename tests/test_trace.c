@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "txmill/trace.h"
+#include "util_check.h"
 #include "util_residency.h"
 #include "util_sample.h"
 #include "util_tx.h"
@@ -495,21 +496,11 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("trace");
-    TCase *tcase = tcase_create("trace");
+    TCase *tcase = add_case(suite, "trace");
     temp_file("");
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, replays_count_what_the_cache_counted, 0, BUDGETS);
-    tcase_add_test(tcase, the_optimum_is_a_bound);
-    tcase_add_test(tcase, the_optimum_is_reached);
-    tcase_add_test(tcase, look_ups_and_tiles_agree);
-    tcase_add_test(tcase, waves_are_traced);
-    tcase_add_test(tcase, replaced_files_are_other_textures);
-    tcase_add_test(tcase, damage_is_found);
-    tcase_add_test(tcase, options_are_checked);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    add_tests(tcase, the_optimum_is_a_bound, the_optimum_is_reached, look_ups_and_tiles_agree, waves_are_traced,
+              replaced_files_are_other_textures, damage_is_found, options_are_checked);
+    return run_suite(suite);
 }

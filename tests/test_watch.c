@@ -9,6 +9,7 @@
 
 #include "txmill/watch.h"
 #include "util_batch.h"
+#include "util_check.h"
 
 static volatile int cancel;
 
@@ -221,18 +222,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("watch");
-    TCase *t = tcase_create("watch");
-    tcase_add_test(t, test_files);
-    tcase_add_test(t, test_folders);
-    tcase_add_test(t, test_settles);
-    tcase_add_test(t, test_bounded);
-    tcase_add_test(t, test_again);
-    tcase_add_test(t, test_folder_vanishes);
-    tcase_add_test(t, test_refusals);
-    suite_add_tcase(suite, t);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    TCase *t = add_case(suite, "watch");
+    add_tests(t, test_files, test_folders, test_settles, test_bounded, test_again, test_folder_vanishes, test_refusals);
+    return run_suite(suite);
 }

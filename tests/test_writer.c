@@ -19,6 +19,7 @@
 #include "container/writer_metadata.h"
 #include "core/endian.h"
 #include "core/mem.h"
+#include "util_check.h"
 #include "util_writer.h"
 
 static const txm_compression zip = {TXM_CODEC_ZIP, 0}, none = {TXM_CODEC_NONE, 0}, zstd = {TXM_CODEC_ZSTD, 0};
@@ -687,32 +688,22 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("writer");
-    TCase *pixels = tcase_create("pixels"), *meta = tcase_create("metadata"), *bad = tcase_create("failures");
+    TCase *pixels = add_case(s, "pixels"), *meta = add_case(s, "metadata"), *bad = add_case(s, "failures");
     tcase_set_timeout(pixels, 120);
     tcase_add_loop_test(pixels, every_type_and_compression, 0, 4);
     tcase_add_loop_test(pixels, odd_sizes, 0, 4);
     tcase_add_loop_test(pixels, every_tile_size, 0, 4);
     tcase_add_loop_test(pixels, deterministic, 0, 4);
-    tcase_add_test(meta, big_tiff);
-    tcase_add_test(meta, big_tiff_whole);
-    tcase_add_test(meta, tiff_metadata);
-    tcase_add_test(meta, exr_metadata);
+    add_tests(meta, big_tiff, big_tiff_whole, tiff_metadata, exr_metadata);
     tcase_add_loop_test(meta, density, 0, (int)(sizeof densities / sizeof *densities));
-    tcase_add_test(meta, density_is_reserved);
+    add_tests(meta, density_is_reserved);
     tcase_add_loop_test(meta, longest_late_values, 0, 4);
     tcase_add_loop_test(bad, file_too_large, 0, 4);
     tcase_add_loop_test(bad, full_disk, 0, 4);
     tcase_add_loop_test(bad, bad_descriptor, 0, 4);
-    tcase_add_test(bad, wrong_use);
+    add_tests(bad, wrong_use);
     tcase_add_loop_test(bad, read_back_tiff, 0, 3);
     tcase_add_loop_test(bad, read_back_exr, 0, 2);
     tcase_add_loop_test(bad, read_back_shape, 0, 4);
-    suite_add_tcase(s, pixels);
-    suite_add_tcase(s, meta);
-    suite_add_tcase(s, bad);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return run_suite(s);
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util_check.h"
+
+#include <stdlib.h>
+
+TCase *add_case(Suite *suite, const char *name)
+{
+    TCase *tcase = tcase_create(name);
+    suite_add_tcase(suite, tcase);
+    return tcase;
+}
+
+void add_test_list(TCase *tcase, const TTest *const *tests)
+{
+    for (; *tests; tests++)
+        tcase_add_test(tcase, *tests);
+}
+
+static int run(SRunner *runner)
+{
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int run_suite(Suite *suite)
+{
+    return run(srunner_create(suite));
+}
+
+int run_suite_in_one_process(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+    srunner_set_fork_status(runner, CK_NOFORK);
+    return run(runner);
+}
