@@ -19,29 +19,12 @@
 #include <unistd.h>
 
 #include "util_check.h"
+#include "util_faults.h"
 #include "util_residency.h"
 #include "util_sample.h"
 #include "util_tx.h"
 
-/* ---- faults ---- */
-
-typedef enum fault { FAULT_OPEN, FAULT_MMAP, FAULT_MEMORY, FAULTS } fault;
-
-static _Thread_local struct {
-    bool armed, lasting;
-    fault kind;
-    long left; /* calls until one fails */
-    long failed;
-} faults;
-
-static bool fails(fault kind)
-{
-    if (!faults.armed || faults.kind != kind)
-        return false;
-    bool now = --faults.left == 0 || (faults.lasting && faults.left < 0);
-    faults.failed += now;
-    return now;
-}
+/* ---- faults of files; those of memory are in util_faults.h ---- */
 
 /* 64-bit offsets: the names that the C library has for them. */
 int open64(const char *path, int flags, ...)
@@ -67,31 +50,6 @@ void *mmap64(void *address, size_t bytes, int protection, int flags, int fd, off
     }
     return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset); // NOLINT
 }
-
-/* The C library's own, under its own names. Sanitizers bring allocators that must not be gone round. */
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define REFUSES_MEMORY 1
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *memory, size_t bytes);
-
-void *malloc(size_t bytes)
-{
-    return fails(FAULT_MEMORY) ? NULL : __libc_malloc(bytes);
-}
-
-void *calloc(size_t count, size_t bytes)
-{
-    return fails(FAULT_MEMORY) ? NULL : __libc_calloc(count, bytes);
-}
-
-void *realloc(void *memory, size_t bytes)
-{
-    return fails(FAULT_MEMORY) ? NULL : __libc_realloc(memory, bytes);
-}
-#else
-#define REFUSES_MEMORY 0
-#endif
 
 /* ---- look-ups ---- */
 
