@@ -55,10 +55,7 @@ static const txm_option options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Actions, exactly one", actions, 0},
-    {"Inputs", txm_tx_files_options, offsetof(borders_args, files)},
-    {"Running", options, 0},
-    {0},
+    {"Actions, exactly one", actions, 0}, TXM_FILES_GROUP(borders_args), {"Running", options, 0}, {0},
 };
 
 /* One file, and what all files share. */
@@ -219,9 +216,7 @@ static int run_borders(void *p, const txm_operands *operands)
         txm_fail(&err, TXM_STATUS_USAGE, "exactly one of --add, --strip and --check is needed");
     else if (txm_tx_files_collect("borders", &args->files, operands, &inputs, &err) == TXM_OK)
         work_on(args, inputs, &tally, &err);
-    size_t count = inputs ? txm_inputs_count(inputs) : 0;
-    txm_inputs_free(&inputs);
-    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
+    return txm_files_finish(&inputs, &tally, &err);
 }
 
 TXM_COMMAND(borders, borders_args, .purpose = "Add, strip or check the border section of tx files",

@@ -84,13 +84,8 @@ static const txm_option options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Checks", options, 0},
-    {"Inputs", txm_input_options, offsetof(check_args, input)},
-    {"Rules", txm_rule_options, offsetof(check_args, rules)},
-    {"Colour", txm_config_options, offsetof(check_args, config)},
-    {"Running", txm_jobs_options, offsetof(check_args, jobs)},
-    {"Reports", txm_report_options, offsetof(check_args, report)},
-    {0},
+    {"Checks", options, 0}, TXM_INPUTS_GROUP(check_args), TXM_RULES_GROUP(check_args), TXM_COLOUR_GROUP(check_args),
+    TXM_JOBS_GROUP(check_args), TXM_REPORTS_GROUP(check_args), {0},
 };
 
 typedef struct checking {

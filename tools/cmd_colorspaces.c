@@ -35,8 +35,7 @@ static const txm_option options[] = {
     {0},
 };
 
-static const txm_option_group groups[] = {
-    {"Colour", txm_config_options, offsetof(colorspaces_args, config)}, {"Reports", options, 0}, {0}};
+static const txm_option_group groups[] = {TXM_COLOUR_GROUP(colorspaces_args), {"Reports", options, 0}, {0}};
 
 /* Roles that decide something about textures. */
 static const char *const roles[] = {"scene_linear", "default_byte",     "default_float",

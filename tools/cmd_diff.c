@@ -73,12 +73,8 @@ static const txm_option outputs[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Thresholds", thresholds, 0},
-    {"Inputs", txm_tx_files_options, offsetof(diff_args, files)},
-    {"Output", outputs, 0},
-    {"Running", txm_jobs_options, offsetof(diff_args, jobs)},
-    {"Reports", txm_report_options, offsetof(diff_args, report)},
-    {0},
+    {"Thresholds", thresholds, 0}, TXM_FILES_GROUP(diff_args), {"Output", outputs, 0}, TXM_JOBS_GROUP(diff_args),
+    TXM_REPORTS_GROUP(diff_args), {0},
 };
 
 /* Below 0 is 'no threshold'. */

@@ -46,8 +46,7 @@ static const txm_option options[] = {
     TXM_OPTION(FLAG, "json", .offset = offsetof(doctor_args, json), .help = "Print one JSON object per line of text"),
     {0},
 };
-static const txm_option_group groups[] = {
-    {"Colour", txm_config_options, offsetof(doctor_args, config)}, {"Reports", options, 0}, {0}};
+static const txm_option_group groups[] = {TXM_COLOUR_GROUP(doctor_args), {"Reports", options, 0}, {0}};
 
 typedef enum health { GOOD, NOTE, BAD } health;
 

@@ -74,10 +74,7 @@ static const txm_option outputs[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Which pixels", options, 0},
-    {"Inputs", txm_tx_files_options, offsetof(extract_args, files)},
-    {"Output", outputs, 0},
-    {0},
+    {"Which pixels", options, 0}, TXM_FILES_GROUP(extract_args), {"Output", outputs, 0}, {0},
 };
 
 /* PNG holds what most textures hold; floats are written as they are only in formats that can (EXR, TIFF). */
@@ -240,9 +237,7 @@ static int run_extract(void *p, const txm_operands *operands)
     else if (txm_tx_files_collect("extract", &args->files, operands, &inputs, &err) == TXM_OK &&
              check(args, inputs, &err) == TXM_OK)
         extract_all(args, inputs, &tally);
-    size_t count = inputs ? txm_inputs_count(inputs) : 0;
-    txm_inputs_free(&inputs);
-    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
+    return txm_files_finish(&inputs, &tally, &err);
 }
 
 TXM_COMMAND(extract, extract_args, .purpose = "Write a level of tx files, or all of them, as pictures",

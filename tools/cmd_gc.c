@@ -70,11 +70,8 @@ static const txm_option what_options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"What", what_options, 0},
-    {"Rules", txm_rule_options, offsetof(txm_gc_args, rules)},
-    {"Colour", txm_config_options, offsetof(txm_gc_args, config)},
-    {"Reports", txm_report_options, offsetof(txm_gc_args, report)},
-    {0},
+    {"What", what_options, 0}, TXM_RULES_GROUP(txm_gc_args), TXM_COLOUR_GROUP(txm_gc_args),
+    TXM_REPORTS_GROUP(txm_gc_args), {0},
 };
 
 /* No age and no size: neither bound is in force unless given. */

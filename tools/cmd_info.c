@@ -45,11 +45,7 @@ static const txm_option options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Reports", options, 0},
-    {"Inputs", txm_tx_files_options, offsetof(info_args, files)},
-    {"Colour", txm_config_options, offsetof(info_args, config)},
-    {"Running", txm_jobs_options, offsetof(info_args, jobs)},
-    {0},
+    {"Reports", options, 0}, TXM_FILES_GROUP(info_args), TXM_COLOUR_GROUP(info_args), TXM_JOBS_GROUP(info_args), {0},
 };
 
 /* One file. The summary counts its verdict, not whether it could be read: that is the tally's. */
@@ -113,10 +109,8 @@ static int run_info(void *p, const txm_operands *operands)
         txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK)
         show_all(context, inputs, args, &tally);
-    size_t count = inputs ? txm_inputs_count(inputs) : 0;
     txm_context_free(&context);
-    txm_inputs_free(&inputs);
-    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
+    return txm_files_finish(&inputs, &tally, &err);
 }
 
 TXM_COMMAND(info, info_args, .purpose = "Show what is inside tx files", .synopsis = "[OPTION...] TX...",

@@ -51,12 +51,8 @@ static const txm_option options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Listing", options, offsetof(list_args, list)},
-    {"Inputs", txm_tx_files_options, offsetof(list_args, files)},
-    {"Rules", txm_rule_options, offsetof(list_args, rules)},
-    {"Colour", txm_config_options, offsetof(list_args, config)},
-    {"Running", txm_jobs_options, offsetof(list_args, jobs)},
-    {0},
+    {"Listing", options, offsetof(list_args, list)}, TXM_FILES_GROUP(list_args), TXM_RULES_GROUP(list_args),
+    TXM_COLOUR_GROUP(list_args), TXM_JOBS_GROUP(list_args), {0},
 };
 
 /* The context as the scene's render sees it: with the scene's own working space, where the file has one. */
@@ -185,11 +181,9 @@ static int run_list(void *p, const txm_operands *operands)
         txm_project_inputs(inputs, &settings, rules, &contexts, &err) == TXM_OK) {
         list_all(inputs, args, &contexts, &tally);
     }
-    size_t count = inputs ? txm_inputs_count(inputs) : 0;
     txm_rules_free(&rules);
     txm_project_contexts_free(&contexts);
-    txm_inputs_free(&inputs);
-    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
+    return txm_files_finish(&inputs, &tally, &err);
 }
 
 TXM_COMMAND(list, list_args, .purpose = "List the images of Blender scenes and the state of their tx files",

@@ -50,16 +50,10 @@ static const txm_option course_options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Inputs", txm_input_options, offsetof(txm_make_args, input)},
-    {"Rules", txm_rule_options, offsetof(txm_make_args, rules)},
-    {"Settings", txm_settings_options, offsetof(txm_make_args, settings)},
-    {"Colour", txm_config_options, offsetof(txm_make_args, config)},
-    {"Output", output_options, 0},
-    {"Running", txm_running_options, offsetof(txm_make_args, running)},
+    TXM_INPUTS_GROUP(txm_make_args), TXM_RULES_GROUP(txm_make_args), TXM_SETTINGS_GROUP(txm_make_args),
+    TXM_COLOUR_GROUP(txm_make_args), {"Output", output_options, 0}, TXM_RUNNING_GROUP(txm_make_args),
     {"Sharing the work", txm_shard_options, offsetof(txm_make_args, shard)},
-    {"Failures and messages", course_options, 0},
-    {"Reports", txm_report_options, offsetof(txm_make_args, report)},
-    {0},
+    {"Failures and messages", course_options, 0}, TXM_REPORTS_GROUP(txm_make_args), {0},
 };
 
 /* The project's .txmill files fill in what the command line left open: see txm_project_apply. */

@@ -45,14 +45,9 @@ static const txm_option shard_options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Shards", shard_options, 0},
-    {"Inputs", txm_input_options, offsetof(plan_args, input)},
-    {"Rules", txm_rule_options, offsetof(plan_args, rules)},
-    {"Settings", txm_settings_options, offsetof(plan_args, settings)},
-    {"Colour", txm_config_options, offsetof(plan_args, config)},
-    {"Running", txm_running_options, offsetof(plan_args, running)},
-    {"Reports", txm_report_options, offsetof(plan_args, report)},
-    {0},
+    {"Shards", shard_options, 0}, TXM_INPUTS_GROUP(plan_args), TXM_RULES_GROUP(plan_args),
+    TXM_SETTINGS_GROUP(plan_args), TXM_COLOUR_GROUP(plan_args), TXM_RUNNING_GROUP(plan_args),
+    TXM_REPORTS_GROUP(plan_args), {0},
 };
 
 /* Settings are those of make: a plan under other settings would count other files as fresh. */

@@ -38,10 +38,7 @@ static const txm_option page_options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Page", page_options, 0},
-    {"Inputs", txm_tx_files_options, offsetof(report_args, files)},
-    {"Reports", txm_report_options, offsetof(report_args, report)},
-    {0},
+    {"Page", page_options, 0}, TXM_FILES_GROUP(report_args), TXM_REPORTS_GROUP(report_args), {0},
 };
 
 /* ---- reporting -------------------------------------------------------------------------------------------------- */

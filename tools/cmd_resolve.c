@@ -49,14 +49,9 @@ static const txm_option options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Action", options, 0},
-    {"Inputs", txm_tx_files_options, offsetof(resolve_args, files)},
-    {"Rules", txm_rule_options, offsetof(resolve_args, rules)},
-    {"Settings", txm_settings_options, offsetof(resolve_args, settings)},
-    {"Colour", txm_config_options, offsetof(resolve_args, config)},
-    {"Running", txm_jobs_options, offsetof(resolve_args, jobs)},
-    {"Reports", txm_report_options, offsetof(resolve_args, report)},
-    {0},
+    {"Action", options, 0}, TXM_FILES_GROUP(resolve_args), TXM_RULES_GROUP(resolve_args),
+    TXM_SETTINGS_GROUP(resolve_args), TXM_COLOUR_GROUP(resolve_args), TXM_JOBS_GROUP(resolve_args),
+    TXM_REPORTS_GROUP(resolve_args), {0},
 };
 
 /* The settings are those that make would be given: the name depends on them. */
@@ -229,10 +224,8 @@ static int run_resolve(void *p, const txm_operands *operands)
         txm_project_inputs(inputs, &args->settings.settings, rules, &contexts, &err) == TXM_OK)
         resolve_all(&contexts, rules, args, inputs, &tally);
     txm_rules_free(&rules);
-    size_t count = inputs ? txm_inputs_count(inputs) : 0;
     txm_project_contexts_free(&contexts);
-    txm_inputs_free(&inputs);
-    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
+    return txm_files_finish(&inputs, &tally, &err);
 }
 
 TXM_COMMAND(resolve, resolve_args, .purpose = "Say which tx file Cycles would load for an image, and why",

@@ -138,11 +138,7 @@ static const txm_option outputs[] = {
 #undef NUMBER
 
 static const txm_option_group groups[] = {
-    {"Where", places, 0},
-    {"How", hows, 0},
-    {"Inputs", txm_tx_files_options, offsetof(sample_args, files)},
-    {"Output", outputs, 0},
-    {0},
+    {"Where", places, 0}, {"How", hows, 0}, TXM_FILES_GROUP(sample_args), {"Output", outputs, 0}, {0},
 };
 
 /* From options to the struct that a renderer would fill in. */
@@ -578,9 +574,7 @@ static int run_sample(void *p, const txm_operands *operands)
         else if (!args->grid.w || txm_guard_output(&output, txm_files_path, inputs, &err) == TXM_OK)
             sample_all(args, inputs, &tally);
     }
-    size_t count = inputs ? txm_inputs_count(inputs) : 0;
-    txm_inputs_free(&inputs);
-    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
+    return txm_files_finish(&inputs, &tally, &err);
 }
 
 TXM_COMMAND(sample, sample_args, .purpose = "Look up a colour in a tx file as a renderer does, and explain it",

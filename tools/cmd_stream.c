@@ -144,13 +144,9 @@ static const txm_option outputs[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Picture", pictures, 0},
-    {"Images of built-in scenes", txm_tx_files_options, offsetof(txm_stream_args, images)},
-    {"Textures", textures, 0},
-    {"Engine", engines, 0},
-    {"Colour", txm_config_options, offsetof(txm_stream_args, config)},
-    {"Output", outputs, 0},
-    {0}};
+    {"Picture", pictures, 0}, {"Images of built-in scenes", txm_tx_files_options, offsetof(txm_stream_args, images)},
+    {"Textures", textures, 0}, {"Engine", engines, 0}, TXM_COLOUR_GROUP(txm_stream_args), {"Output", outputs, 0}, {0},
+};
 
 /* The library's defaults, so that documentation and program cannot differ; but for the tile, where Blender's
  * default is the sensible one. */

@@ -91,10 +91,7 @@ static const txm_option outputs[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Which pixels", options, 0},
-    {"Inputs", txm_tx_files_options, offsetof(tile_args, files)},
-    {"Output", outputs, 0},
-    {0},
+    {"Which pixels", options, 0}, TXM_FILES_GROUP(tile_args), {"Output", outputs, 0}, {0},
 };
 
 /* A padded tile in memory, tight. */
@@ -346,9 +343,7 @@ static int run_tile(void *p, const txm_operands *operands)
         else if (txm_guard_output(&output, txm_files_path, inputs, &err) == TXM_OK)
             show_all(args, inputs, &tally);
     }
-    size_t count = inputs ? txm_inputs_count(inputs) : 0;
-    txm_inputs_free(&inputs);
-    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
+    return txm_files_finish(&inputs, &tally, &err);
 }
 
 TXM_COMMAND(tile, tile_args, .purpose = "Show one tile of a tx file, with the pixels around it",

@@ -48,13 +48,8 @@ static const txm_option options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Checks", options, 0},
-    {"Inputs", txm_tx_files_options, offsetof(verify_args, files)},
-    {"Rules", txm_rule_options, offsetof(verify_args, rules)},
-    {"Colour", txm_config_options, offsetof(verify_args, config)},
-    {"Running", txm_jobs_options, offsetof(verify_args, jobs)},
-    {"Reports", txm_report_options, offsetof(verify_args, report)},
-    {0},
+    {"Checks", options, 0}, TXM_FILES_GROUP(verify_args), TXM_RULES_GROUP(verify_args), TXM_COLOUR_GROUP(verify_args),
+    TXM_JOBS_GROUP(verify_args), TXM_REPORTS_GROUP(verify_args), {0},
 };
 
 /* What the summary counts the file under: why Cycles does not use it, or else what is wrong with it. */

@@ -97,12 +97,8 @@ static const txm_option page_options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Picture", picture_options, 0},
-    {"Page", page_options, 0},
-    {"Inputs", txm_tx_files_options, offsetof(view_args, files)},
-    {"Colour", txm_config_options, offsetof(view_args, config)},
-    {"Running", txm_jobs_options, offsetof(view_args, jobs)},
-    {0},
+    {"Picture", picture_options, 0}, {"Page", page_options, 0}, TXM_FILES_GROUP(view_args),
+    TXM_COLOUR_GROUP(view_args), TXM_JOBS_GROUP(view_args), {0},
 };
 
 /* The level that fits the terminal, a page of 16 MB: both can be exceeded on request. */
@@ -327,10 +323,8 @@ static int run_view(void *p, const txm_operands *operands)
         v.inputs = inputs;
         view_all(&v, &tally, &err);
     }
-    size_t count = inputs ? txm_inputs_count(inputs) : 0;
     txm_context_free(&v.context);
-    txm_inputs_free(&inputs);
-    return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
+    return txm_files_finish(&inputs, &tally, &err);
 }
 
 TXM_COMMAND(view, view_args, .purpose = "Show tx files in the terminal, or as a page for the browser",

@@ -123,6 +123,13 @@ txm_status txm_tx_files_collect(const char *command, const txm_tx_files_args *ar
     return txm_files_collect(&how, args, operands, out, err);
 }
 
+int txm_files_finish(txm_inputs **inputs, const txm_tally *tally, const txm_error *err)
+{
+    size_t count = *inputs ? txm_inputs_count(*inputs) : 0;
+    txm_inputs_free(inputs);
+    return err->status ? txm_finish_failed(err, count) : txm_finish(tally);
+}
+
 /* Folders are operands here in their own right and are not gone into. */
 txm_status txm_places_collect(const char *command, const char *what, const txm_operands *operands, txm_inputs **out,
                               txm_error *err)

@@ -8,6 +8,7 @@
 #ifndef TXM_TOOLS_TX_FILES_H
 #define TXM_TOOLS_TX_FILES_H
 #include "tools/options/args.h"
+#include "tools/output/exits.h"
 #include "txmill/batch.h"
 #include "txmill/inspect.h"
 
@@ -16,12 +17,17 @@ typedef struct txm_tx_files_args {
     txm_opt_list include, exclude;
 } txm_tx_files_args;
 extern const txm_option txm_tx_files_options[]; /* -r, --include, --exclude */
+#define TXM_FILES_GROUP(args) {"Inputs", txm_tx_files_options, offsetof(args, files)}
 
 /* The tx files that the operands name; in folders, blender_tx folders included, those with the extension. What cannot
  * be read is among them as a failure. USAGE when there is none at all (`command` is named then), NO_MEMORY. Free
  * with txm_inputs_free. */
 txm_status txm_tx_files_collect(const char *command, const txm_tx_files_args *args, const txm_operands *operands,
                                 txm_inputs **out, txm_error *err);
+
+/* The last call of a command over such inputs, NULL where they were not collected: frees them; the exit code, of what
+ * ended the run (`err`) or else of `tally`. */
+int txm_files_finish(txm_inputs **inputs, const txm_tally *tally, const txm_error *err);
 
 /* The same where the operands may be missing because there is more to come, and for other files than tx files. */
 typedef struct txm_files_how {

@@ -20,6 +20,7 @@ typedef struct txm_input_args {
     const char *packed; /* folder for packed images of scenes */
 } txm_input_args;
 extern const txm_option txm_input_options[];
+#define TXM_INPUTS_GROUP(args) {"Inputs", txm_input_options, offsetof(args, input)}
 
 /* What a job takes from the groups of options. */
 typedef struct txm_batch_job_args {

@@ -2,9 +2,9 @@
  *
  * Groups of options that several commands share, with the structs they are parsed into.
  *
- * A group is a table of options and the struct that they fill; a command lists the groups that it takes with
- * the place of each struct in its own. Functions below the structs turn them into what the library's functions
- * take.
+ * A group is a table of options and the struct that they fill. A command whose own struct, `args`, has that struct as
+ * the member that the group's macro names lists the group by that macro. Functions below the structs turn them into
+ * what the library's functions take.
  */
 #ifndef TXM_TOOLS_ARGS_H
 #define TXM_TOOLS_ARGS_H
@@ -59,6 +59,7 @@ typedef struct txm_config_args {
     const char *ocio, *working_space;
 } txm_config_args;
 extern const txm_option txm_config_options[]; /* --ocio, --working-space */
+#define TXM_COLOUR_GROUP(args) {"Colour", txm_config_options, offsetof(args, config)}
 
 /* What a tx file is asked to be: make, resolve, list. */
 typedef struct txm_settings_args {
@@ -66,6 +67,7 @@ typedef struct txm_settings_args {
     txm_opt_list attributes;
 } txm_settings_args;
 extern const txm_option txm_settings_options[];
+#define TXM_SETTINGS_GROUP(args) {"Settings", txm_settings_options, offsetof(args, settings)}
 void txm_settings_args_default(txm_settings_args *args);
 /* Ties the parsed lists to the settings, and notes which were asked for by name; call once after parsing. */
 void txm_settings_args_finish(txm_settings_args *args, const txm_operands *operands);
@@ -77,6 +79,7 @@ typedef struct txm_jobs_args {
     uint32_t threads;
 } txm_jobs_args;
 extern const txm_option txm_jobs_options[]; /* -j */
+#define TXM_JOBS_GROUP(args) {"Running", txm_jobs_options, offsetof(args, jobs)}
 
 /* How to run. */
 typedef struct txm_running_args {
@@ -85,12 +88,14 @@ typedef struct txm_running_args {
     const char *device;
 } txm_running_args;
 extern const txm_option txm_running_options[]; /* -j, --max-memory, --device, --device-memory */
+#define TXM_RUNNING_GROUP(args) {"Running", txm_running_options, offsetof(args, running)}
 
 /* What is reported about it. */
 typedef struct txm_report_args {
     bool json, quiet, verbose;
 } txm_report_args;
 extern const txm_option txm_report_options[]; /* --json, -q, -v */
+#define TXM_REPORTS_GROUP(args) {"Reports", txm_report_options, offsetof(args, report)}
 /* Applies -q and -v to messages. */
 void txm_report_args_apply(const txm_report_args *args);
 
