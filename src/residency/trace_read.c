@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading traces. The file is walked once when it is opened: its blocks, and what they say about textures, ways to look
- * up and tiles of one colour. The rest, which may be far larger than memory, is unpacked a block at a time by cursors.
+ * Opening a trace. The file is walked once: its blocks, and what they say about textures, ways to look up and tiles of
+ * one colour. The rest, which may be far larger than memory, is left to cursors (trace_cursor.c).
  *
  * Nothing in the file is believed: every block is checked against its checksum, every size against the
  * file, every tile against its texture's shape, and what is unpacked when opening is bounded by a multiple
- * of the file's size, so that a small file cannot ask for gigabytes. A cursor is one pass over the events
- * and has memory of its own; a trace may have any number of cursors, in any threads.
+ * of the file's size, so that a small file cannot ask for gigabytes.
  */
 #include "residency/trace_read.h"
 
@@ -24,46 +23,12 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "residency/blank.h"
-#include "residency/trace_format.h"
+#include "residency/trace_impl.h"
 #include "sample/view_file.h"
-
-typedef struct block {
-    uint64_t offset; /* of the stored bytes */
-    uint64_t check;
-    uint32_t kind, thread, stored, raw;
-} block;
-
-typedef struct constant {
-    txm_tile_name tile;
-    uint8_t pixel[TXM_TRACE_PIXEL_BYTES];
-} constant;
-
-/* A texture's number from a block on. */
-typedef struct naming {
-    uint32_t number, texture;
-    size_t block;
-} naming;
-
-struct txm_trace {
-    int fd;
-    char *path;
-    uint64_t bytes;
-    block *blocks;
-    size_t block_count, block_capacity;
-    txm_trace_texture *textures;
-    size_t texture_count, texture_capacity;
-    naming *namings; /* by number, then by block */
-    size_t naming_count, naming_capacity;
-    txm_sampler *samplers;
-    size_t sampler_count, sampler_capacity;
-    constant *constants; /* by tile */
-    size_t constant_count, constant_capacity;
-    txm_trace_info info;
-};
 
 /* ---- blocks ---- */
 
-static txm_status corrupt(const txm_trace *t, txm_error *err, const char *why)
+txm_status txm_trace_corrupt(const txm_trace *t, txm_error *err, const char *why)
 {
     return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the trace is damaged: %s", t->path, why);
 }
@@ -83,20 +48,21 @@ static txm_status read_at(const txm_trace *t, uint64_t offset, void *to, size_t 
 }
 
 /* Unpacks a block to *raw, which is TXM_TRACE_BLOCK_MAX bytes long, over *stored. */
-static txm_status unpack(const txm_trace *t, const block *b, ZSTD_DCtx *zstd, uint8_t *stored, uint8_t *raw,
-                         txm_error *err)
+txm_status txm_trace_unpack(const txm_trace *t, const txm_trace_stored *b, ZSTD_DCtx *zstd, uint8_t *stored,
+                            uint8_t *raw, txm_error *err)
 {
     txm_status status = read_at(t, b->offset, stored, b->stored, err);
     if (status != TXM_OK)
         return status;
     if (txm_xxh64(stored, b->stored, 0) != b->check)
-        return corrupt(t, err, "a checksum does not hold");
+        return txm_trace_corrupt(t, err, "a checksum does not hold");
     size_t got = ZSTD_decompressDCtx(zstd, raw, TXM_TRACE_BLOCK_MAX, stored, b->stored);
-    return ZSTD_isError(got) || got != b->raw ? corrupt(t, err, "a block does not unpack to its size") : TXM_OK;
+    return ZSTD_isError(got) || got != b->raw ? txm_trace_corrupt(t, err, "a block does not unpack to its size")
+                                              : TXM_OK;
 }
 
 /* zstd's own bound: what the largest block may take when it does not compress at all. */
-static size_t stored_max(void)
+size_t txm_trace_stored_max(void)
 {
     return ZSTD_compressBound(TXM_TRACE_BLOCK_MAX);
 }
@@ -116,12 +82,12 @@ static txm_status list_blocks(txm_trace *t, txm_error *err)
             return status;
         at += sizeof h;
         kind = txm_load_le32(h);
-        const block b = {at, txm_load_le64(h + 16), kind, txm_load_le32(h + 4), txm_load_le32(h + 8),
-                         txm_load_le32(h + 12)};
-        if (b.raw > TXM_TRACE_BLOCK_MAX || b.stored > stored_max())
-            return corrupt(t, err, "a block is too large");
+        const txm_trace_stored b = {
+            at, txm_load_le64(h + 16), kind, txm_load_le32(h + 4), txm_load_le32(h + 8), txm_load_le32(h + 12)};
+        if (b.raw > TXM_TRACE_BLOCK_MAX || b.stored > txm_trace_stored_max())
+            return txm_trace_corrupt(t, err, "a block is too large");
         if (!kind || kind > TXM_TRACE_BLOCK_CONSTANTS)
-            return corrupt(t, err, "a block is of no known kind");
+            return txm_trace_corrupt(t, err, "a block is of no known kind");
         if (b.stored > t->bytes - at)
             return incomplete(t, err);
         if (!TXM_GROW(t->blocks, t->block_capacity, t->block_count))
@@ -129,19 +95,19 @@ static txm_status list_blocks(txm_trace *t, txm_error *err)
         t->blocks[t->block_count++] = b;
         at += b.stored;
     }
-    return at == t->bytes ? TXM_OK : corrupt(t, err, "something follows its end");
+    return at == t->bytes ? TXM_OK : txm_trace_corrupt(t, err, "something follows its end");
 }
 
 /* ---- textures ---- */
 
 /* A number may be several textures in turn, where files were replaced: the one that was described last
  * before the block counts. */
-static uint32_t find_naming(const txm_trace *t, uint32_t number, size_t at_block)
+uint32_t txm_trace_find_naming(const txm_trace *t, uint32_t number, size_t at_block)
 {
     size_t low = 0, high = t->naming_count; /* the last one that is not beyond */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const naming *n = &t->namings[middle];
+        const txm_trace_naming *n = &t->namings[middle];
         if (n->number < number || (n->number == number && n->block <= at_block))
             low = middle + 1;
         else
@@ -153,7 +119,7 @@ static uint32_t find_naming(const txm_trace *t, uint32_t number, size_t at_block
 /* Textures are numbered in the order of their blocks, so their index orders namings of one number in time. */
 static int by_number(const void *a, const void *b)
 {
-    const naming *x = a, *y = b;
+    const txm_trace_naming *x = a, *y = b;
     if (x->number != y->number)
         return x->number < y->number ? -1 : 1;
     return x->texture < y->texture ? -1 : x->texture > y->texture;
@@ -212,7 +178,7 @@ static txm_status read_textures(txm_trace *t, size_t at_block, const uint8_t *ra
 {
     while (bytes) {
         if (bytes < TXM_TRACE_TEXTURE_BYTES || txm_load_le32(raw + 28) > bytes - TXM_TRACE_TEXTURE_BYTES)
-            return corrupt(t, err, "a texture is cut short");
+            return txm_trace_corrupt(t, err, "a texture is cut short");
         const size_t path_bytes = txm_load_le32(raw + 28);
         txm_trace_texture x = {.number = txm_load_le32(raw),
                                .width = txm_load_le32(raw + 4),
@@ -225,12 +191,12 @@ static txm_status read_textures(txm_trace *t, size_t at_block, const uint8_t *ra
                                .extension = (txm_extension)raw[26],
                                .widened = raw[27] & TXM_TRACE_WIDENED};
         if (!is_shape(&x) || memchr(raw + TXM_TRACE_TEXTURE_BYTES, 0, path_bytes))
-            return corrupt(t, err, "a texture makes no sense");
+            return txm_trace_corrupt(t, err, "a texture makes no sense");
         if (!TXM_GROW(t->textures, t->texture_capacity, t->texture_count) ||
             !TXM_GROW(t->namings, t->naming_capacity, t->naming_count) ||
             !(x.path = txm_strndup((const char *)raw + TXM_TRACE_TEXTURE_BYTES, path_bytes)))
             return txm_no_memory(err, t->path);
-        t->namings[t->naming_count++] = (naming){x.number, (uint32_t)t->texture_count, at_block};
+        t->namings[t->naming_count++] = (txm_trace_naming){x.number, (uint32_t)t->texture_count, at_block};
         t->textures[t->texture_count++] = x;
         raw += TXM_TRACE_TEXTURE_BYTES + path_bytes;
         bytes -= TXM_TRACE_TEXTURE_BYTES + path_bytes;
@@ -246,11 +212,11 @@ static txm_status read_samplers(txm_trace *t, const uint8_t *raw, size_t bytes, 
 {
     for (; bytes; raw += TXM_TRACE_SAMPLER_BYTES, bytes -= TXM_TRACE_SAMPLER_BYTES) {
         if (bytes < TXM_TRACE_SAMPLER_BYTES)
-            return corrupt(t, err, "a way to look up is cut short");
+            return txm_trace_corrupt(t, err, "a way to look up is cut short");
         txm_sampler how = {raw[4], raw[5], raw[6], raw[7], raw[8], raw[9], {0, 0}, 0.0f};
         memcpy(&how.mip_bias, raw + 12, sizeof how.mip_bias);
         if (txm_load_le32(raw) != t->sampler_count || txm_sampler_check(&how, NULL) != TXM_OK)
-            return corrupt(t, err, "a way to look up makes no sense");
+            return txm_trace_corrupt(t, err, "a way to look up makes no sense");
         if (!TXM_GROW(t->samplers, t->sampler_capacity, t->sampler_count))
             return txm_no_memory(err, t->path);
         t->samplers[t->sampler_count++] = how;
@@ -259,7 +225,7 @@ static txm_status read_samplers(txm_trace *t, const uint8_t *raw, size_t bytes, 
 }
 
 /* A tile that its texture has; its texture as an index. */
-static bool name_tile(const txm_trace *t, uint32_t texture, txm_tile_key key, txm_tile_name *out)
+bool txm_trace_name_tile(const txm_trace *t, uint32_t texture, txm_tile_key key, txm_tile_name *out)
 {
     *out = txm_tile_key_unpack(key);
     out->texture = texture;
@@ -275,12 +241,12 @@ static bool name_tile(const txm_trace *t, uint32_t texture, txm_tile_key key, tx
 static txm_status read_constants(txm_trace *t, size_t at_block, const uint8_t *raw, size_t bytes, txm_error *err)
 {
     for (; bytes; raw += TXM_TRACE_CONSTANT_BYTES, bytes -= TXM_TRACE_CONSTANT_BYTES) {
-        constant c;
+        txm_trace_constant_tile c;
         if (bytes < TXM_TRACE_CONSTANT_BYTES)
-            return corrupt(t, err, "a tile of one colour is cut short");
+            return txm_trace_corrupt(t, err, "a tile of one colour is cut short");
         txm_tile_key key = txm_load_le64(raw);
-        if (!name_tile(t, find_naming(t, (uint32_t)key & 0x7FFFFF, at_block), key, &c.tile))
-            return corrupt(t, err, "a tile of one colour is of no texture");
+        if (!txm_trace_name_tile(t, txm_trace_find_naming(t, (uint32_t)key & 0x7FFFFF, at_block), key, &c.tile))
+            return txm_trace_corrupt(t, err, "a tile of one colour is of no texture");
         memcpy(c.pixel, raw + sizeof key, sizeof c.pixel);
         if (!TXM_GROW(t->constants, t->constant_capacity, t->constant_count))
             return txm_no_memory(err, t->path);
@@ -297,27 +263,29 @@ static uint64_t order_of(txm_tile_name n)
 
 static int by_tile(const void *a, const void *b)
 {
-    uint64_t x = order_of(((const constant *)a)->tile), y = order_of(((const constant *)b)->tile);
+    uint64_t x = order_of(((const txm_trace_constant_tile *)a)->tile),
+             y = order_of(((const txm_trace_constant_tile *)b)->tile);
     return x < y ? -1 : x > y;
 }
 
 const uint8_t *txm_trace_pixel(const txm_trace *t, txm_tile_name tile)
 {
-    constant wanted = {.tile = tile};
-    const constant *c = t->constant_count ? bsearch(&wanted, t->constants, t->constant_count, sizeof wanted, by_tile) : NULL;
+    txm_trace_constant_tile wanted = {.tile = tile};
+    const txm_trace_constant_tile *c =
+        t->constant_count ? bsearch(&wanted, t->constants, t->constant_count, sizeof wanted, by_tile) : NULL;
     return c ? c->pixel : NULL;
 }
 
 /* The thread's field of the end block counts lanes. */
-static txm_status read_end(txm_trace *t, const block *b, const uint8_t *raw, txm_error *err)
+static txm_status read_end(txm_trace *t, const txm_trace_stored *b, const uint8_t *raw, txm_error *err)
 {
     uint64_t n[TXM_TRACE_END_BYTES / 8];
     if (b->raw != TXM_TRACE_END_BYTES)
-        return corrupt(t, err, "its end has another size");
+        return txm_trace_corrupt(t, err, "its end has another size");
     for (size_t i = 0; i < sizeof n / sizeof *n; i++)
         n[i] = txm_load_le64(raw + 8 * i);
     if (n[0] >= TXM_CACHE_POLICY_COUNT)
-        return corrupt(t, err, "it was written by no known policy");
+        return txm_trace_corrupt(t, err, "it was written by no known policy");
     t->info.lanes = b->thread;
     t->info.policy = (txm_cache_policy)n[0];
     t->info.keep_epochs = n[1] == 2 ? 2 : 1;
@@ -339,13 +307,13 @@ static txm_status read_kind(txm_trace *t, txm_trace_block kind, ZSTD_DCtx *zstd,
 {
     txm_status status = TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < t->block_count; i++) {
-        const block *b = &t->blocks[i];
+        const txm_trace_stored *b = &t->blocks[i];
         if (b->kind != kind)
             continue;
         if (b->raw > *left)
-            return corrupt(t, err, "it unpacks to far more than it holds");
+            return txm_trace_corrupt(t, err, "it unpacks to far more than it holds");
         *left -= b->raw;
-        status = unpack(t, b, zstd, stored, raw, err);
+        status = txm_trace_unpack(t, b, zstd, stored, raw, err);
         if (status != TXM_OK)
             return status;
         status = kind == TXM_TRACE_BLOCK_TEXTURES    ? read_textures(t, i, raw, b->raw, err)
@@ -372,7 +340,7 @@ static txm_status read_header(txm_trace *t, txm_error *err)
                         txm_load_le32(h + 8), TXM_TRACE_VERSION);
     t->info.records = txm_load_le32(h + 12);
     if (!t->info.records || t->info.records & ~(uint32_t)(TXM_TRACE_TILES | TXM_TRACE_LOOKUPS))
-        return corrupt(t, err, "it holds neither tiles nor look-ups");
+        return txm_trace_corrupt(t, err, "it holds neither tiles nor look-ups");
     return TXM_OK;
 }
 
@@ -387,7 +355,7 @@ static txm_status read_all(txm_trace *t, txm_error *err)
     if (status != TXM_OK)
         return status;
     ZSTD_DCtx *zstd = ZSTD_createDCtx();
-    uint8_t *stored = malloc(stored_max()), *raw = malloc(TXM_TRACE_BLOCK_MAX);
+    uint8_t *stored = malloc(txm_trace_stored_max()), *raw = malloc(TXM_TRACE_BLOCK_MAX);
     uint64_t left = t->bytes * TIMES + MORE;
     if (!zstd || !stored || !raw)
         status = txm_no_memory(err, t->path);
@@ -460,248 +428,4 @@ const txm_trace_info *txm_trace_info_of(const txm_trace *t)
 const txm_trace_texture *txm_trace_texture_at(const txm_trace *t, uint32_t index)
 {
     return index < t->texture_count ? &t->textures[index] : NULL;
-}
-
-/* ---- cursors ---- */
-
-struct txm_trace_cursor {
-    const txm_trace *trace;
-    ZSTD_DCtx *zstd;
-    uint8_t *stored, *raw;
-    size_t next;  /* block to be read */
-    size_t block; /* that is being read */
-    size_t at, end; /* in `raw`, of a block of tiles; of one of look-ups a row */
-    uint64_t key;
-    uint32_t launch, epoch, rows_launch, rows_epoch;
-    uint32_t values[TXM_TRACE_COLUMNS]; /* of the row before */
-    uint32_t number, texture;           /* the last one that was found, in `block` */
-    size_t texture_next;                /* naming that may replace another */
-    txm_blank blank;
-    txm_tile_name tiles[TXM_BLANK_TILES];
-};
-
-txm_status txm_trace_cursor_new(const txm_trace *trace, txm_trace_cursor **out, txm_error *err)
-{
-    txm_error_clear(err);
-    txm_trace_cursor *c = txm_calloc(1, sizeof *c);
-    *out = c;
-    if (!c)
-        return txm_no_memory(err, trace->path);
-    c->trace = trace;
-    c->number = UINT32_MAX;
-    c->zstd = ZSTD_createDCtx();
-    c->stored = malloc(stored_max());
-    c->raw = malloc(TXM_TRACE_BLOCK_MAX);
-    if (c->zstd && c->stored && c->raw)
-        return TXM_OK;
-    txm_trace_cursor_free(out);
-    return txm_no_memory(err, trace->path);
-}
-
-void txm_trace_cursor_free(txm_trace_cursor **cursor)
-{
-    txm_trace_cursor *c = cursor ? *cursor : NULL;
-    if (!c)
-        return;
-    ZSTD_freeDCtx(c->zstd);
-    free(c->stored);
-    free(c->raw);
-    txm_blank_free(&c->blank);
-    free(c);
-    *cursor = NULL;
-}
-
-/* The texture that a number is in the current block. Consecutive tiles are mostly of one texture, so the
- * last answer is kept for the block. */
-static uint32_t texture_of(txm_trace_cursor *c, uint32_t number)
-{
-    if (number != c->number) {
-        c->number = number;
-        c->texture = find_naming(c->trace, number, c->block);
-    }
-    return c->texture;
-}
-
-/* ---- tiles ---- */
-
-/* False where it is cut short or has more than 64 bits. */
-static bool get_number(txm_trace_cursor *c, uint64_t *n)
-{
-    unsigned shift = 0;
-    *n = 0;
-    while (c->at < c->end && shift < 64) {
-        uint8_t byte = c->raw[c->at++];
-        if (shift == 63 && byte > 1)
-            return false;
-        *n |= (uint64_t)(byte & 0x7F) << shift;
-        if (!(byte & 0x80))
-            return true;
-        shift += 7;
-    }
-    return false;
-}
-
-/* Bit 23 of a key is its valid flag; a difference that leads anywhere else is damage. */
-static txm_status next_tile(txm_trace_cursor *c, uint64_t n, txm_trace_event *e, txm_error *err)
-{
-    c->key += n >> 1 ^ (n & 1 ? UINT64_MAX : 0);
-    if (!(c->key >> 23 & 1) ||
-        !name_tile(c->trace, texture_of(c, (uint32_t)c->key & 0x7FFFFF), c->key, &c->tiles[e->tile_count]))
-        return corrupt(c->trace, err, "a tile is of no texture");
-    e->texture = c->tiles[e->tile_count++].texture;
-    return TXM_OK;
-}
-
-/* One event: a tile, the tiles of one look-up, or a mark, after which launch and epoch are the next. */
-static txm_status next_tiles(txm_trace_cursor *c, txm_trace_event *e, txm_error *err)
-{
-    uint64_t n, count = 1;
-    e->tiles = c->tiles;
-    e->kind = TXM_TRACE_EVENT_TILES;
-    if (!get_number(c, &n))
-        return corrupt(c->trace, err, "a number is cut short");
-    if (n)
-        return next_tile(c, n, e, err);
-    if (!get_number(c, &count) || count > TXM_BLANK_TILES)
-        return corrupt(c->trace, err, "a look-up has too many tiles");
-    if (count == TXM_TRACE_MARK_EPOCH || count == TXM_TRACE_MARK_LAUNCH) {
-        e->kind = count == TXM_TRACE_MARK_EPOCH ? TXM_TRACE_EVENT_EPOCH : TXM_TRACE_EVENT_LAUNCH;
-        c->epoch += count == TXM_TRACE_MARK_EPOCH;
-        c->launch += count == TXM_TRACE_MARK_LAUNCH;
-        return TXM_OK;
-    }
-    txm_status status = TXM_OK;
-    for (; status == TXM_OK && count; count--)
-        status = get_number(c, &n) ? next_tile(c, n, e, err) : corrupt(c->trace, err, "a number is cut short");
-    return status;
-}
-
-/* ---- look-ups ---- */
-
-/* The size must be exactly that of the rows: next_row reads planes without further checks. */
-static txm_status begin_rows(txm_trace_cursor *c, const block *b, txm_error *err)
-{
-    uint64_t rows = b->raw < TXM_TRACE_LOOKUPS_HEAD_BYTES ? 0 : txm_load_le32(c->raw);
-    if (!rows || rows > TXM_TRACE_LOOKUPS_MAX || b->raw != TXM_TRACE_LOOKUPS_HEAD_BYTES + rows * 4 * TXM_TRACE_COLUMNS)
-        return corrupt(c->trace, err, "a block of look-ups has another size");
-    c->at = 0;
-    c->end = (size_t)rows;
-    c->rows_launch = txm_load_le32(c->raw + 4);
-    c->rows_epoch = txm_load_le32(c->raw + 8);
-    memset(c->values, 0, sizeof c->values);
-    return TXM_OK;
-}
-
-/* Undoes the differences of one row. Without records of tiles the tiles are computed here, as the sampler
- * would ask for them. */
-static txm_status next_row(txm_trace_cursor *c, txm_trace_event *e, txm_error *err)
-{
-    const txm_trace *t = c->trace;
-    const bool alone = !(t->info.records & TXM_TRACE_TILES);
-    e->kind = TXM_TRACE_EVENT_LOOKUP;
-    /* Where there are no records of tiles, whose marks tell, a change tells. */
-    if (alone && (c->epoch != c->rows_epoch || c->launch != c->rows_launch)) {
-        e->kind = c->epoch != c->rows_epoch ? TXM_TRACE_EVENT_EPOCH : TXM_TRACE_EVENT_LAUNCH;
-        *(c->epoch != c->rows_epoch ? &c->epoch : &c->launch) =
-            c->epoch != c->rows_epoch ? c->rows_epoch : c->rows_launch;
-        return TXM_OK;
-    }
-    const uint8_t *from = c->raw + TXM_TRACE_LOOKUPS_HEAD_BYTES + c->at;
-    for (size_t column = 0; column < TXM_TRACE_COLUMNS; column++, from += 4 * c->end)
-        for (size_t plane = 0; plane < 4; plane++)
-            c->values[column] ^= (uint32_t)from[plane * c->end] << 8 * plane;
-    c->at++;
-    uint32_t sampler = c->values[TXM_TRACE_COLUMN_SAMPLER];
-    e->texture = c->values[TXM_TRACE_COLUMN_TEXTURE] >> 23 ? TXM_NO_TEXTURE
-                                                          : texture_of(c, c->values[TXM_TRACE_COLUMN_TEXTURE]);
-    if (e->texture == TXM_NO_TEXTURE || sampler >= t->sampler_count)
-        return corrupt(t, err, "a look-up is of no texture");
-    e->how = t->samplers[sampler];
-    e->random = c->values[TXM_TRACE_COLUMN_RANDOM];
-    memcpy(&e->at, c->values + TXM_TRACE_COLUMN_PLACE, sizeof e->at);
-    if (!alone)
-        return TXM_OK;
-    txm_view_texture shape;
-    txm_trace_shape(t, e->texture, &shape);
-    if (!txm_blank_look(&c->blank, &shape, &e->how, &e->at, e->random, c->tiles, &e->tile_count))
-        return txm_no_memory(err, t->path);
-    for (uint32_t i = 0; i < e->tile_count; i++)
-        c->tiles[i].texture = e->texture;
-    e->tiles = c->tiles;
-    return TXM_OK;
-}
-
-/* ---- the next event ---- */
-
-/* Whether a block of textures takes a number away from another one; tells of each. One at a time, before
- * the first event of the block that comes next, so that a replay drops the old tiles in time. */
-static bool next_replaced(txm_trace_cursor *c, txm_trace_event *e)
-{
-    const txm_trace *t = c->trace;
-    /* Textures are listed in the order of their blocks. */
-    for (; c->texture_next < t->texture_count; c->texture_next++) {
-        uint32_t number = t->textures[c->texture_next].number;
-        size_t low = 0, high = t->naming_count; /* its naming */
-        while (low + 1 < high) {
-            size_t middle = low + (high - low) / 2;
-            const naming *n = &t->namings[middle];
-            bool beyond = n->number > number || (n->number == number && n->texture > c->texture_next);
-            *(beyond ? &high : &low) = middle;
-        }
-        if (t->namings[low].block > c->block)
-            return false;
-        if (low && t->namings[low - 1].number == number) {
-            e->kind = TXM_TRACE_EVENT_REPLACED;
-            e->texture = t->namings[low - 1].texture;
-            c->texture_next++;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Blocks that were read when the trace was opened are passed over; they only matter to next_replaced. */
-static txm_status next_block(txm_trace_cursor *c, txm_error *err)
-{
-    const block *b = &c->trace->blocks[c->next];
-    c->block = c->next++;
-    c->number = UINT32_MAX;
-    c->at = c->end = 0;
-    if (b->kind != TXM_TRACE_BLOCK_TILES && b->kind != TXM_TRACE_BLOCK_LOOKUPS)
-        return TXM_OK;
-    txm_status status = unpack(c->trace, b, c->zstd, c->stored, c->raw, err);
-    if (status != TXM_OK)
-        return status;
-    if (b->kind == TXM_TRACE_BLOCK_LOOKUPS)
-        return begin_rows(c, b, err);
-    c->end = b->raw;
-    c->key = 0;
-    return TXM_OK;
-}
-
-/* The event's pointers are the cursor's, and valid until the next call. */
-txm_status txm_trace_next(txm_trace_cursor *c, txm_trace_event *e, txm_error *err)
-{
-    txm_error_clear(err);
-    const txm_trace *t = c->trace;
-    *e = (txm_trace_event){.kind = TXM_TRACE_EVENT_END};
-    for (;;) {
-        if (c->next && next_replaced(c, e))
-            return TXM_OK;
-        if (c->at < c->end)
-            break;
-        if (c->next == t->block_count)
-            return TXM_OK;
-        txm_status status = next_block(c, err);
-        if (status != TXM_OK)
-            return status;
-    }
-    const block *b = &t->blocks[c->block];
-    e->thread = b->thread;
-    e->launch = b->kind == TXM_TRACE_BLOCK_LOOKUPS ? c->rows_launch : c->launch;
-    e->epoch = b->kind == TXM_TRACE_BLOCK_LOOKUPS ? c->rows_epoch : c->epoch;
-    txm_status status = b->kind == TXM_TRACE_BLOCK_LOOKUPS ? next_row(c, e, err) : next_tiles(c, e, err);
-    if (status != TXM_OK)
-        *e = (txm_trace_event){.kind = TXM_TRACE_EVENT_END};
-    return status;
 }
