@@ -83,6 +83,59 @@ check bad-rule-says says "$work/show/bad/.txmill:2 'grey.*': colour space \"ACES
 check bad-rule-others says "4 up to date"
 rm -r show/bad
 
+# Where it is the operands' own .txmill, too: images below that have another one are converted.
+mkdir lone && cp -r show/a show/wood.png lone/ && find lone -name '*.tx' -delete
+for line in 'ocio = gone.ocio' 'working-space = Nowhere'; do
+    printf '%s\n' "$line" >lone/.txmill
+    name=${line%% *}
+    txm make --json --force -r lone
+    check "own-$name-costs-its-own" json out '{x["input"]: x["state"] for x in o if x["type"] == "file"} == {"lone/wood.png": "failed", "lone/a/wood.png": "created", "lone/a/deep/wood.png": "created"}'
+    check "own-$name-said-once" test "$(grep -c 'error: ' err)" -eq 1
+    for command in check resolve "plan -N 2"; do
+        # shellcheck disable=SC2086
+        txm $command --json -r lone
+        check "own-$name-${command%% *}" json out '[x for x in o if "error" in x or x.get("failed") == 1] != []'
+        check "own-$name-${command%% *}-others" json out '[x.get("state") or x.get("id") or x.get("to_create") for x in o].count("fresh") == 2 or o[-1].get("to_create") == 0'
+    done
+    txm make lone/wood.png
+    check "own-$name-alone" test "$rc $(grep -c 'error: ' err)" = "$([ "$name" = ocio ] && echo 3 || echo 2) 1"
+done
+# The closing line names the file in which to name another one, not an option that nobody gave.
+printf 'ocio = gone.ocio\n' >lone/.txmill
+txm make -r lone
+check own-advice says "1 failed: the OCIO config cannot be used; name another OpenColorIO config in $work/lone/.txmill, or none for the built-in one"
+printf 'ocio = gone2.ocio\n' >lone/a/.txmill
+txm make -r lone
+check advice-of-several says "3 failed: the OCIO config cannot be used; name another OpenColorIO config in the files that the messages name, or none for the built-in one"
+txm make --ocio gone.ocio -r lone
+check said-fails-the-run test "$rc $(grep -c 'error: ' err)" = "3 1"
+check said-is-no-advice-for-a-file test "$(grep -c 'txmill, or' err)" -eq 0
+rm -r lone
+
+# ---- tx files belong to the project of their image ---------------------------------------------------------------------
+# Their folder may lie anywhere: names are judged with the config that the image's .txmill names.
+mkdir -p film/tex elsewhere && cp "$golden/rgb8.png" film/tex/ && cp show/b/b.ocio film/
+printf 'ocio = b.ocio\nrule = rgb8.*=Film\ncache-dir = %s\n' "$work/elsewhere" >film/.txmill
+txm make -q film/tex/rgb8.png
+for command in info verify "verify --deep"; do
+    # shellcheck disable=SC2086
+    txm $command --json -r elsewhere
+    check "place-${command// /}" rc_is 0
+    check "place-${command// /}-verdict" json out 'o[0].get("use", "loaded") == "loaded" and o[0].get("findings", []) == []'
+done
+txm view --json --html page.html -r elsewhere
+check place-view rc_is 0
+sed -i 's/Film/sRGB/' film/.txmill
+txm verify --json -r elsewhere
+check place-rules json out '"Film" in str(o[0]["findings"]) and "sRGB" in str(o[0]["findings"])'
+printf 'ocio = gone.ocio\n' >film/.txmill
+for command in info verify "view --html page.html --force"; do
+    # shellcheck disable=SC2086
+    txm $command --json -r elsewhere show/a
+    check "place-bad-${command%% *}" json out '[("gone.ocio" in x["error"]["message"]) for x in o if "error" in x] == [True] and len(o) > 1'
+done
+rm -r film elsewhere page.html
+
 # ---- the commands that look names up agree -----------------------------------------------------------------------------
 txm check -r show
 check check-agrees rc_is 0

@@ -72,7 +72,7 @@ static txm_status show(txm_context *context, const char *path, const info_args *
 }
 
 /* A blank line between files for people, none in JSON; a file that fails does not stop the next. */
-static void show_all(txm_context *context, const txm_inputs *inputs, const info_args *args, txm_tally *tally)
+static void show_all(const txm_project_contexts *contexts, const txm_inputs *inputs, const info_args *args, txm_tally *tally)
 {
     txm_summary summary = {.words = {"used"}};
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
@@ -80,7 +80,7 @@ static void show_all(txm_context *context, const txm_inputs *inputs, const info_
         txm_error err = {0};
         txm_status status = txm_input_check(input, &err);
         if (status == TXM_OK)
-            status = show(context, input->path, args, &summary, &err);
+            status = show(txm_project_context(contexts, i), input->path, args, &summary, &err);
         if (status == TXM_STATUS_CANCELLED)
             return;
         txm_tally_add(tally, status);
@@ -96,7 +96,7 @@ static void show_all(txm_context *context, const txm_inputs *inputs, const info_
         txm_summary_print(&summary, "file");
 }
 
-/* Colours are needed only to name spaces: a config that cannot be loaded fails here, before any file. */
+/* Colours are needed to name spaces and to judge names, with the config of the project that each file was made for. */
 static int run_info(void *p, const txm_operands *operands)
 {
     info_args *args = p;
@@ -104,12 +104,13 @@ static int run_info(void *p, const txm_operands *operands)
     txm_tally tally = {0};
     txm_error err = {0};
     txm_inputs *inputs = NULL;
-    txm_context *context = NULL;
+    txm_project_contexts contexts = {.place = txm_tx_place};
+    const txm_settings settings = {.cache_dir = NULL};
     if (txm_tx_files_collect("info", &args->files, operands, &inputs, &err) == TXM_OK &&
         txm_project_apply(&project, operands, &err) == TXM_OK &&
-        txm_context_for_looking(&args->config, &args->jobs, &context, &err) == TXM_OK)
-        show_all(context, inputs, args, &tally);
-    txm_context_free(&context);
+        txm_project_look(inputs, &args->config, &args->jobs, &settings, NULL, &contexts, &err) == TXM_OK)
+        show_all(&contexts, inputs, args, &tally);
+    txm_project_contexts_free(&contexts);
     return txm_files_finish(&inputs, &tally, &err);
 }
 

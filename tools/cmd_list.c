@@ -177,8 +177,7 @@ static int run_list(void *p, const txm_operands *operands)
     if (txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
         txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
-        txm_context_for_looking(&args->config, &args->jobs, &contexts.common, &err) == TXM_OK &&
-        txm_project_inputs(inputs, &settings, rules, &contexts, &err) == TXM_OK) {
+        txm_project_look(inputs, &args->config, &args->jobs, &settings, rules, &contexts, &err) == TXM_OK) {
         list_all(inputs, args, &contexts, &tally);
     }
     txm_rules_free(&rules);

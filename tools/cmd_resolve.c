@@ -220,8 +220,8 @@ static int run_resolve(void *p, const txm_operands *operands)
     if (txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
         txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
-        txm_context_for_looking(&args->config, &args->jobs, &contexts.common, &err) == TXM_OK &&
-        txm_project_inputs(inputs, &args->settings.settings, rules, &contexts, &err) == TXM_OK)
+        txm_project_look(inputs, &args->config, &args->jobs, &args->settings.settings, rules, &contexts,
+                         &err) == TXM_OK)
         resolve_all(&contexts, rules, args, inputs, &tally);
     txm_rules_free(&rules);
     txm_project_contexts_free(&contexts);

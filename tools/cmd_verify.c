@@ -69,7 +69,7 @@ static txm_status verify_one(txm_context *context, const txm_rules *rules, const
     const txm_verify_options how = {.struct_size = sizeof(txm_verify_options),
                                     .deep = args->deep,
                                     .source = args->source,
-                                    .rules = txm_project_rules(path, rules)};
+                                    .rules = rules};
     txm_findings findings = {0};
     txm_status status = txm_verify(context, path, &how, &findings, err);
     if (status == TXM_OK) {
@@ -95,7 +95,8 @@ static void verify_all(const txm_project_contexts *contexts, const txm_rules *ru
         txm_error err = {0};
         txm_status status = txm_input_check(input, &err);
         if (status == TXM_OK)
-            status = verify_one(txm_project_context(contexts, i), rules, input->path, args, tally, &summary, &err);
+            status = verify_one(txm_project_context(contexts, i), txm_project_rules(contexts, i, rules), input->path,
+                                args, tally, &summary, &err);
         if (status == TXM_STATUS_CANCELLED)
             return;
         txm_tally_add(tally, status);
@@ -137,13 +138,12 @@ static int run_verify(void *p, const txm_operands *operands)
     const txm_project_targets project = {NULL, &args->config, &args->rules, &args->jobs.threads};
     txm_tally tally = {0};
     txm_error err = {0};
-    txm_project_contexts contexts = {0};
+    txm_project_contexts contexts = {.place = txm_tx_place};
     txm_inputs *inputs = NULL;
     txm_report_args_apply(&args->report);
     if (collect(args, operands, &inputs, &err) == TXM_OK && txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
-        txm_context_for_looking(&args->config, &args->jobs, &contexts.common, &err) == TXM_OK &&
-        txm_project_inputs(inputs, &settings, rules, &contexts, &err) == TXM_OK)
+        txm_project_look(inputs, &args->config, &args->jobs, &settings, rules, &contexts, &err) == TXM_OK)
         verify_all(&contexts, rules, args, inputs, &tally);
     txm_rules_free(&rules);
     size_t count = inputs && err.status != TXM_STATUS_USAGE ? txm_inputs_count(inputs) : 0;

@@ -50,8 +50,8 @@ typedef struct view_args {
 /* What is worked on, and by what. */
 typedef struct viewing {
     const view_args *args;
-    const txm_inputs *inputs;
-    txm_context *context;
+    txm_inputs *inputs;
+    txm_project_contexts contexts;
 } viewing;
 
 enum { FITTING = UINT32_MAX, PAGE_MEGABYTES = 16 };
@@ -138,11 +138,12 @@ static txm_status print_picture(txm_tx *tx, uint32_t level, const txm_view_termi
 
 /* Below the picture: a few lines that fit a terminal's width; where there is no terminal, the level and all
  * facts of the header. */
-static txm_status show(const viewing *v, const char *path, const txm_view_terminal *terminal, txm_error *err)
+static txm_status show(const viewing *v, size_t index, const txm_view_terminal *terminal, txm_error *err)
 {
     static const txm_info_extent header_only;
+    const char *path = txm_inputs_at(v->inputs, index)->path;
     txm_info info;
-    txm_status status = txm_info_load(v->context, path, true, &info, err);
+    txm_status status = txm_info_load(txm_project_context(&v->contexts, index), path, true, &info, err);
     if (status)
         return status;
     uint32_t level = v->args->level == FITTING ? fitting_level(info.tx, terminal) : v->args->level;
@@ -174,7 +175,7 @@ static void show_all(const viewing *v, txm_tally *tally)
         txm_error err = {0};
         txm_status status = txm_input_check(input, &err);
         if (!status)
-            status = show(v, input->path, &terminal, &err);
+            status = show(v, i, &terminal, &err);
         txm_tally_add(tally, status);
         txm_summary_add(&summary, status ? "failed" : "shown");
         txm_tx_explain(input->path, &err);
@@ -220,7 +221,7 @@ static txm_status make_page(const viewing *v, fate *fates, txm_error *err)
                                            .files = txm_inputs_count(v->inputs),
                                            .bytes = args->page_bytes,
                                            .level = args->level == FITTING ? -1 : (int)args->level,
-                                           .context = v->context,
+                                           .context = v->contexts.common,
                                            .cancel = txm_signal_flag()};
     txm_view_page *page = NULL;
     size_t good = 0;
@@ -230,7 +231,7 @@ static txm_status make_page(const viewing *v, fate *fates, txm_error *err)
     for (size_t i = 0; i < options.files && !txm_view_page_broken(page) && !txm_signal_caught(); i++) {
         fate *f = &fates[i];
         const txm_input *input = txm_inputs_at(v->inputs, i);
-        good += txm_view_page_add(page, input->path, &f->what, &f->err) == TXM_OK;
+        good += txm_view_page_add(page, txm_project_context(&v->contexts, i), input->path, &f->what, &f->err) == TXM_OK;
         txm_tx_explain(input->path, &f->err);
         if (input->status)
             txm_error_clear(&f->err);
@@ -299,9 +300,10 @@ static txm_status check(const view_args *args, txm_error *err)
 static txm_status view_all(viewing *v, txm_tally *tally, txm_error *err)
 {
     const view_args *args = v->args;
+    const txm_settings settings = {.cache_dir = NULL};
     const txm_output output = {"--html", args->html, TXM_OUTPUT_PAGE, args->force};
     if (txm_guard_output(&output, txm_files_path, v->inputs, err) != TXM_OK ||
-        txm_context_for_looking(&args->config, &args->jobs, &v->context, err) != TXM_OK)
+        txm_project_look(v->inputs, &args->config, &args->jobs, &settings, NULL, &v->contexts, err) != TXM_OK)
         return err->status;
     if (args->html)
         return write_page(v, tally, err);
@@ -317,13 +319,13 @@ static int run_view(void *p, const txm_operands *operands)
     txm_tally tally = {0};
     txm_error err = {0};
     txm_inputs *inputs = NULL;
-    viewing v = {.args = args};
+    viewing v = {.args = args, .contexts = {.place = txm_tx_place}};
     if (check(args, &err) == TXM_OK && txm_tx_files_collect("view", &args->files, operands, &inputs, &err) == TXM_OK &&
         txm_project_apply(&project, operands, &err) == TXM_OK) {
         v.inputs = inputs;
         view_all(&v, &tally, &err);
     }
-    txm_context_free(&v.context);
+    txm_project_contexts_free(&v.contexts);
     return txm_files_finish(&inputs, &tally, &err);
 }
 

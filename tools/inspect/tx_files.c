@@ -7,7 +7,9 @@
  */
 #include "tools/inspect/tx_files.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/fail.h"
 #include "core/mem.h"
@@ -16,6 +18,7 @@
 #include "tools/output/format.h"
 #include "tools/output/guard.h"
 #include "tools/output/say.h"
+#include "txmill/describe.h"
 
 #define AT(member) .offset = offsetof(txm_tx_files_args, member)
 const txm_option txm_tx_files_options[] = {
@@ -162,6 +165,36 @@ const char *txm_files_path(const void *inputs, size_t index)
 {
     const txm_input *input = txm_inputs_at(inputs, index);
     return input ? input->path : NULL;
+}
+
+/* Whether the folder is the usual one, with the image of that name beside it. */
+static bool lies_beside(const char *path, const char *source)
+{
+    struct stat st;
+    char *folder = txm_path_dir(path), *absolute = folder ? txm_path_absolute(folder) : NULL;
+    char *above = absolute ? txm_path_dir(absolute) : NULL;
+    char *image = above ? txm_path_join(above, txm_path_base(source)) : NULL;
+    bool beside = image && !strcmp(txm_path_base(absolute), "blender_tx") && stat(image, &st) == 0;
+    free(image);
+    free(above);
+    free(absolute);
+    free(folder);
+    return beside;
+}
+
+char *txm_tx_place(const char *path)
+{
+    struct stat st;
+    txm_error ignored = {0};
+    txm_tx *tx = NULL;
+    txm_tx_description d = {0};
+    char *place = NULL;
+    if (txm_tx_open(path, &tx, &ignored) == TXM_OK && txm_tx_describe(tx, &d, &ignored) == TXM_OK &&
+        txm_path_is_absolute(d.source) && !lies_beside(path, d.source) && stat(d.source, &st) == 0)
+        place = txm_strdup(d.source);
+    txm_tx_description_free(&d);
+    txm_tx_close(&tx);
+    return place ? place : txm_strdup(path);
 }
 
 /* "Not a tx file" leaves a user who named the image itself without a clue: the message says what the file is

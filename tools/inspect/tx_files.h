@@ -63,6 +63,10 @@ const char *txm_use_word(txm_use use);
 /* The operands as paths, for a guard: txm_guard_input. */
 const char *txm_files_path(const void *inputs, size_t index);
 
+/* Whose project a tx file belongs to, for txm_project_contexts: its image, where that lies in another folder than one
+ * above the tx file, else the tx file itself. Owned by the caller; NULL when memory is exhausted. */
+char *txm_tx_place(const char *path);
+
 /* Says of a file that is no tx file what it is, and which command shows it. */
 void txm_tx_explain(const char *path, txm_error *err);
 #endif

@@ -93,9 +93,7 @@ txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args
     o.rules = job->rules;
     o.lint = args->lint;
     o.max_memory_bytes = args->running->max_memory_bytes;
-    txm_status status = txm_context_make(&context, &job->contexts.common, err);
-    if (status == TXM_OK)
-        status = txm_project_inputs(job->inputs, o.settings, o.rules, &job->contexts, err);
+    txm_status status = txm_project_open(job->inputs, &context, o.settings, o.rules, &job->contexts, err);
     o.contexts = job->contexts.of;
     if (status == TXM_OK)
         status = txm_batch_new(job->contexts.common, job->inputs, &o, &job->batch, err);

@@ -44,10 +44,16 @@ static txm_status load_config(txm_make_scenes *scenes, const char *scene, txm_er
     if (txm_list_load_config(&args, NULL, &scenes->config, &why) == TXM_OK) {
         return TXM_OK;
     }
-    if (why.status == TXM_STATUS_NO_MEMORY || txm_config_args_same(&args, scenes->config_args)) {
-        return txm_fail_as(err, &why);
+    const txm_project_applied *run = txm_project_state();
+    const bool said = run->said[TXM_KEY_OCIO] || run->said[TXM_KEY_WORKING_SPACE];
+    const txm_config_args other = {0};
+    const txm_config_args *instead = txm_config_args_same(&args, scenes->config_args) ? &other : scenes->config_args;
+    if (why.status != TXM_STATUS_NO_MEMORY && !(said && instead == &other) &&
+        txm_list_load_config(instead, NULL, &scenes->config, NULL) == TXM_OK) {
+        return TXM_OK;
     }
-    return txm_list_load_config(scenes->config_args, NULL, &scenes->config, err);
+    txm_config_explain(&args, &why);
+    return txm_fail_as(err, &why);
 }
 
 /* The scene's working space, where it differs from what the config converts to anyway; --working-space wins. */

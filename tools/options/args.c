@@ -271,11 +271,16 @@ txm_context_options txm_context_options_from(const txm_config_args *config, cons
 }
 
 /* Commands that only look need no GPU, and must not wait for one to start. */
+txm_context_options txm_looking_options(const txm_config_args *config, const txm_jobs_args *jobs)
+{
+    const txm_running_args running = {.threads = jobs->threads, .device = "cpu"};
+    return txm_context_options_from(config, &running);
+}
+
 txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs_args *jobs, txm_context **out,
                                    txm_error *err)
 {
-    const txm_running_args running = {.threads = jobs->threads, .device = "cpu"};
-    const txm_context_options options = txm_context_options_from(config, &running);
+    const txm_context_options options = txm_looking_options(config, jobs);
     return txm_context_make(&options, out, err);
 }
 
@@ -299,6 +304,7 @@ void txm_config_blame(const char *origin, txm_error *err)
         snprintf(advice, sizeof err->message - (size_t)(advice - err->message),
                  "; name another config there, or none for the built-in one");
     txm_error_prefix(err, "%s", origin);
+    txm_advise_config(origin);
 }
 
 void txm_config_explain(const txm_config_args *config, txm_error *err)

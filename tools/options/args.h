@@ -99,7 +99,9 @@ extern const txm_option txm_report_options[]; /* --json, -q, -v */
 /* Applies -q and -v to messages. */
 void txm_report_args_apply(const txm_report_args *args);
 
-/* A context for commands that look at files and convert none: no device is woken up. */
+/* Of a context for commands that look at files and convert none: no device is woken up. */
+txm_context_options txm_looking_options(const txm_config_args *config, const txm_jobs_args *jobs);
+/* That context. As txm_context_make. */
 txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs_args *jobs, txm_context **out,
                                    txm_error *err);
 

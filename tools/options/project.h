@@ -78,25 +78,31 @@ const char *txm_project_origin(const char *value, const char *otherwise);
  * looking fails with. */
 txm_status txm_project_path(const char *file, char **path, txm_error *err);
 
-/* What inputs are looked at and converted with. Zero-initialise but for `common`. */
+/* What inputs are looked at and converted with. Zero-initialise but for `place`. */
 typedef struct txm_project_contexts {
+    char *(*place)(const char *input); /* whose project counts for an input; owned by the caller. NULL: its own path */
     txm_context *common;               /* of the command line, the variables and the operands' .txmill; owned */
     txm_context **of;                  /* one an input; NULL: the common one */
+    const txm_rules **rules;           /* one an input, of its own .txmill; NULL: those of the run */
     struct txm_loaded_config *configs; /* with those that differ from the common one; owned */
     size_t count, capacity;
 } txm_project_contexts;
 void txm_project_contexts_free(txm_project_contexts *contexts); /* zeroes */
 txm_context *txm_project_context(const txm_project_contexts *contexts, size_t input);
+const txm_rules *txm_project_rules(const txm_project_contexts *contexts, size_t input, const txm_rules *otherwise);
 
-/* Images may lie in projects of their own below a folder that was given: says of each input what its own .txmill says
- * of it, and loads the OpenColorIO configs that they name. `settings` and `rules`, those of the run, and the rules of
- * each .txmill are checked with the configs that they are used with. Where a .txmill or its config cannot be used, its
- * inputs fail, and no others. NO_MEMORY, and what txm_settings_check fails with for the run. */
-txm_status txm_project_inputs(txm_inputs *inputs, const txm_settings *settings, const txm_rules *rules,
-                              txm_project_contexts *contexts, txm_error *err);
-/* The rules of a file's own .txmill; `otherwise` where that is the operands'. They live as long as the program. */
-const txm_rules *txm_project_rules(const char *file, const txm_rules *otherwise);
-/* Likewise the config and the working space. */
+/* Opens the run's context with `options`. Images may lie in projects of their own below a folder that was given: says of
+ * each input what its own .txmill says of it, and loads the OpenColorIO configs that they name. `settings` and `rules`,
+ * those of the run, and the rules of each .txmill are checked with the configs that they are used with. Where a .txmill
+ * or its config cannot be used, its inputs fail, and no others; the run fails where it is the .txmill of all inputs, or
+ * the command line. NO_MEMORY, what txm_context_make and, for the run, txm_settings_check fail with. */
+txm_status txm_project_open(txm_inputs *inputs, const txm_context_options *options, const txm_settings *settings,
+                            const txm_rules *rules, txm_project_contexts *contexts, txm_error *err);
+/* The same for commands that look at files and convert none: no device is woken up. */
+txm_status txm_project_look(txm_inputs *inputs, const txm_config_args *config, const txm_jobs_args *jobs,
+                            const txm_settings *settings, const txm_rules *rules, txm_project_contexts *contexts,
+                            txm_error *err);
+/* The config and the working space of a file's own .txmill; `otherwise` where that is the operands'. */
 txm_config_args txm_project_config(const char *file, const txm_config_args *otherwise);
 /* Whether both ask for the same. */
 bool txm_config_args_same(const txm_config_args *a, const txm_config_args *b);

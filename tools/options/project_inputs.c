@@ -190,6 +190,11 @@ txm_context *txm_project_context(const txm_project_contexts *contexts, size_t in
     return contexts->of && contexts->of[input] ? contexts->of[input] : contexts->common;
 }
 
+const txm_rules *txm_project_rules(const txm_project_contexts *contexts, size_t input, const txm_rules *otherwise)
+{
+    return contexts->rules && contexts->rules[input] ? contexts->rules[input] : otherwise;
+}
+
 /* The common one last: the others share its threads. */
 void txm_project_contexts_free(txm_project_contexts *contexts)
 {
@@ -197,6 +202,7 @@ void txm_project_contexts_free(txm_project_contexts *contexts)
         txm_context_free(&contexts->configs[i].context);
     free(contexts->configs);
     free(contexts->of);
+    free(contexts->rules);
     txm_context_free(&contexts->common);
     *contexts = (txm_project_contexts){0};
 }
@@ -243,49 +249,110 @@ static txm_status say(txm_inputs *inputs, size_t index, const own_project *o, tx
     return txm_inputs_say(inputs, index, &said, err);
 }
 
-/* An image of a scene belongs to the project of the scene: that is where its user would look for settings. *context:
- * that of its project, NULL for the common one. */
-static txm_status follow(txm_inputs *inputs, size_t index, const txm_settings *settings, txm_project_contexts *contexts,
-                         txm_context **context, txm_error *err)
+/* An image of a scene belongs to the project of the scene: that is where its user would look for settings. *project:
+ * NULL for the operands' own. */
+static txm_status project_of_input(const txm_input *input, const txm_project_contexts *contexts, own_project **project,
+                                   txm_error *err)
 {
-    const txm_input *input = txm_inputs_at(inputs, index);
+    const char *file = input->from_scene && input->origin ? input->origin : input->path;
+    char *place = contexts->place ? contexts->place(file) : NULL;
     txm_error failure = {0};
-    own_project *o = find(input->from_scene && input->origin ? input->origin : input->path, &failure);
-    *context = NULL;
-    if (o && txm_fail_as(&failure, &o->failure) == TXM_OK && find_context(o, contexts, context, &failure) == TXM_OK)
+    *project = contexts->place && !place ? NULL : find(place ? place : file, &failure);
+    if (contexts->place && !place)
+        txm_no_memory(&failure, file);
+    free(place);
+    return txm_fail_as(err, &failure);
+}
+
+/* `unusable`: why there is no context for inputs of the operands' project. */
+static txm_status follow(txm_inputs *inputs, size_t index, const txm_settings *settings, const txm_error *unusable,
+                         txm_project_contexts *contexts, txm_error *err)
+{
+    txm_error failure = {0};
+    own_project *o = NULL;
+    txm_context **context = &contexts->of[index];
+    txm_status status = project_of_input(txm_inputs_at(inputs, index), contexts, &o, &failure);
+    if (status == TXM_OK && o && txm_fail_as(&failure, &o->failure) == TXM_OK)
+        status = find_context(o, contexts, context, &failure);
+    if (failure.status == TXM_OK && !*context)
+        txm_fail_as(&failure, unusable);
+    if (failure.status == TXM_OK && o)
         check(o, settings, *context ? *context : contexts->common, &failure);
     if (failure.status == TXM_STATUS_NO_MEMORY)
         return txm_fail_as(err, &failure);
     if (failure.status != TXM_OK)
         return txm_inputs_fail(inputs, index, &failure, err);
+    contexts->rules[index] = o ? o->rules : NULL;
     return o ? say(inputs, index, o, err) : TXM_OK;
 }
 
-txm_status txm_project_inputs(txm_inputs *inputs, const txm_settings *settings, const txm_rules *rules,
-                              txm_project_contexts *contexts, txm_error *err)
+/* What is said for all has been opened, or `unusable` says why not. */
+static txm_status follow_all(txm_inputs *inputs, const txm_settings *settings, const txm_rules *rules,
+                             const txm_error *unusable, txm_project_contexts *contexts, txm_error *err)
 {
     size_t count = txm_inputs_count(inputs), common = 0, others = 0;
-    free(contexts->of);
-    contexts->of = txm_calloc(count, sizeof(txm_context *));
-    txm_status status = count && !contexts->of ? txm_no_memory(err, NULL) : TXM_OK;
+    contexts->of = txm_calloc(count, sizeof *contexts->of);
+    contexts->rules = txm_calloc(count, sizeof *contexts->rules);
+    txm_status status = count && (!contexts->of || !contexts->rules) ? txm_no_memory(err, NULL) : TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < count; i++) {
         if (txm_inputs_at(inputs, i)->status != TXM_OK)
             continue;
-        status = follow(inputs, i, settings, contexts, &contexts->of[i], err);
+        status = follow(inputs, i, settings, unusable, contexts, err);
         others += contexts->of[i] != NULL;
         common += !contexts->of[i] && txm_inputs_at(inputs, i)->status == TXM_OK;
     }
     /* Where each image has a config of its own, a colour space need not be in one that none is converted with. */
-    if (status == TXM_OK && (common || !others))
+    if (status == TXM_OK && unusable->status == TXM_OK && (common || !others))
         status = txm_settings_check(settings, rules, txm_context_color(contexts->common), err);
     return status;
 }
 
-const txm_rules *txm_project_rules(const char *file, const txm_rules *otherwise)
+/* Whether an input follows another .txmill than the operands', and so need not fail with that. */
+static bool any_follows_another(const txm_inputs *inputs, const txm_project_contexts *contexts)
 {
-    txm_error err = {0};
-    const own_project *o = find(file, &err);
-    return o && o->failure.status == TXM_OK && o->rules ? o->rules : otherwise;
+    for (size_t i = 0; i < txm_inputs_count(inputs); i++) {
+        const txm_input *input = txm_inputs_at(inputs, i);
+        own_project *o = NULL;
+        txm_error ignored = {0};
+        if (input->status == TXM_OK && project_of_input(input, contexts, &o, &ignored) == TXM_OK && o)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the operands' .txmill, not the command line or a variable, says what the run's context cannot be had with. */
+static bool is_of_project(const txm_error *failure, const txm_config_args *args)
+{
+    const txm_project_applied *a = txm_project_state();
+    return (failure->status == TXM_STATUS_CONFIG && args->ocio && !a->said[TXM_KEY_OCIO]) ||
+           (failure->status == TXM_STATUS_USAGE && args->working_space && !a->said[TXM_KEY_WORKING_SPACE]);
+}
+
+txm_status txm_project_open(txm_inputs *inputs, const txm_context_options *options, const txm_settings *settings,
+                            const txm_rules *rules, txm_project_contexts *contexts, txm_error *err)
+{
+    txm_error failure = {0};
+    txm_context_options any = *options;
+    const txm_config_args args = {options->ocio_path, options->working_space};
+    if (txm_context_make(options, &contexts->common, &failure) != TXM_OK) {
+        if (!is_of_project(&failure, &args) || !any_follows_another(inputs, contexts))
+            return txm_fail_as(err, &failure);
+        /* The other projects share its threads: any config will do. */
+        any.ocio_path = any.working_space = NULL;
+        if (txm_context_make(&any, &contexts->common, err) != TXM_OK) {
+            txm_error_clear(err);
+            return txm_fail_as(err, &failure);
+        }
+    }
+    return follow_all(inputs, settings, rules, &failure, contexts, err);
+}
+
+txm_status txm_project_look(txm_inputs *inputs, const txm_config_args *config, const txm_jobs_args *jobs,
+                            const txm_settings *settings, const txm_rules *rules, txm_project_contexts *contexts,
+                            txm_error *err)
+{
+    const txm_context_options options = txm_looking_options(config, jobs);
+    return txm_project_open(inputs, &options, settings, rules, contexts, err);
 }
 
 txm_config_args txm_project_config(const char *file, const txm_config_args *otherwise)

@@ -161,6 +161,25 @@ void txm_results_missing(void)
     atomic_store(&missing, true);
 }
 
+/* Several places are not listed: each message before names its own. */
+static char config_place[TXM_MESSAGE_BYTES], config_advice[TXM_MESSAGE_BYTES + 64];
+
+void txm_advise_config(const char *origin)
+{
+    const char *line = strrchr(origin, ':');
+    size_t bytes = line ? (size_t)(line - origin) : strlen(origin);
+    if (bytes >= sizeof config_place)
+        bytes = sizeof config_place - 1;
+    if (*config_place && (strlen(config_place) != bytes || memcmp(config_place, origin, bytes) != 0)) {
+        strcpy(config_place, "the files that the messages name");
+    } else {
+        memcpy(config_place, origin, bytes);
+        config_place[bytes] = 0;
+    }
+    snprintf(config_advice, sizeof config_advice, "name another OpenColorIO config in %s, or none for the built-in one",
+             config_place);
+}
+
 /* Imperative, and naming a command or an option where one helps: these lines are what most users read
  * first. */
 const char *txm_next_step(txm_status status)
@@ -189,6 +208,8 @@ const char *txm_next_step(txm_status status)
         [TXM_STATUS_DEVICE] = "--device cpu does without it; 'txmill devices' shows what there is",
     };
     const char *step = (unsigned)status < TXM_STATUS_COUNT ? steps[status] : NULL;
+    if (status == TXM_STATUS_CONFIG && *config_advice)
+        step = config_advice;
     return step ? step : steps[TXM_STATUS_INTERNAL];
 }
 

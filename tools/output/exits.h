@@ -54,6 +54,10 @@ int txm_finish(const txm_tally *tally);
 /* From now on failures of the run are JSON objects as well, of this schema ("txmill.info"). NULL: they are not. */
 void txm_finish_in_json(const char *schema, unsigned version);
 
+/* Where the config that cannot be used is named, if not by --ocio or $OCIO: "FILE:LINE" or a variable. The advice for such
+ * failures names it. From one thread. */
+void txm_advise_config(const char *origin);
+
 /* What to do about a kind of failure, in one clause that names a command or an option where there is one. Never NULL. */
 const char *txm_next_step(txm_status status);
 

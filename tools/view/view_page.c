@@ -132,12 +132,13 @@ static txm_status put_pixels(txm_view_page *page, txm_tx *tx, txm_view_page_file
     return status;
 }
 
-txm_status txm_view_page_add(txm_view_page *page, const char *path, txm_view_page_file *what, txm_error *err)
+txm_status txm_view_page_add(txm_view_page *page, txm_context *context, const char *path, txm_view_page_file *what,
+                             txm_error *err)
 {
     txm_info info;
     txm_error own = {0};
     memset(what, 0, sizeof *what);
-    txm_status status = txm_info_load(page->options.context, path, true, &info, &own);
+    txm_status status = txm_info_load(context, path, true, &info, &own);
     cJSON *object = NULL;
     if (!status) {
         status = txm_view_data(&info, page->options.cancel, &object, &own);

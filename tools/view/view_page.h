@@ -37,9 +37,10 @@ typedef struct txm_view_page_file {
 
 /* Opens the output. Consumed by txm_view_page_finish. */
 txm_status txm_view_page_begin(const txm_view_page_options *options, txm_view_page **out, txm_error *err);
-/* Adds a file; one that cannot be read becomes a note in the page, and its failure is returned. After a failure to
+/* Adds a file, judged with the config of `context`; one that cannot be read becomes a note in the page, and its failure is returned. After a failure to
  * write, out of memory or a cancellation (txm_view_page_broken) the page must be given up. */
-txm_status txm_view_page_add(txm_view_page *page, const char *path, txm_view_page_file *what, txm_error *err);
+txm_status txm_view_page_add(txm_view_page *page, txm_context *context, const char *path, txm_view_page_file *what,
+                             txm_error *err);
 bool txm_view_page_broken(const txm_view_page *page);
 /* Completes and publishes the page, or with `give_up` leaves nothing behind. Consumes *page in every case. */
 txm_status txm_view_page_finish(txm_view_page **page, bool give_up, txm_error *err);
