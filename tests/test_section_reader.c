@@ -7,8 +7,11 @@
 #include <tiffio.h>
 
 #include "container/section_format.h"
+#include "container/section_reader.h"
 #include "core/checksum.h"
+#include "pyramid/border.h"
 #include "util_check.h"
+#include "util_faults.h"
 #include "util_tx.h"
 
 static made_image image;
@@ -287,6 +290,226 @@ START_TEST(foreign_tails)
 }
 END_TEST
 
+/* ---- parts of the reader, called directly --------------------------------------------------------------------------
+ */
+
+/* A padded tile of the file from its border alone, in a window wider than it; whether the section had an answer. */
+static bool from_section(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, txm_extension extension, uint8_t *out,
+                         size_t pixel_stride, size_t row_stride)
+{
+    const txm_window window = {out, pixel_stride, row_stride, tx->pixel_bytes};
+    txm_scratch *scratch = txm_scratch_take(tx);
+    txm_error err = {0};
+    bool done;
+    txm_status status = txm_section_read_padded(tx, tile, padding, extension, &window, scratch, &done, &err);
+    ck_assert_msg(status == TXM_OK, "%s", err.message);
+    txm_scratch_give(tx, scratch);
+    return done;
+}
+
+/* All of its tiles, paddings and extensions, against the definition. */
+static void every_window_is_right(txm_tx *tx, const made_image *made)
+{
+    enum { GAP = 3, EDGE = 32 + 2 * TXM_BORDER_PX };
+    size_t px = made_pixel_bytes(made), step = px + GAP, row = EDGE * step;
+    uint8_t *out = malloc(EDGE * row);
+    for (uint32_t i = 0; i < made->layout.levels; i++)
+        for (uint32_t t = 0; t < tx->levels[i].shape.tiles_x * tx->levels[i].shape.tiles_y; t++)
+            for (uint32_t n = 0; n < 8; n++) {
+                txm_tile_id tile;
+                uint32_t padding = 1 + n % 2;
+                txm_extension extension = (txm_extension)(n / 2);
+                ck_assert_int_eq(
+                    txm_tile_at(tx, i, t % tx->levels[i].shape.tiles_x, t / tx->levels[i].shape.tiles_x, &tile, NULL),
+                    TXM_OK);
+                ck_assert(!txm_section_lacks(tx, &tile));
+                ck_assert(from_section(tx, &tile, padding, extension, out, step, row));
+                uint8_t *want = brute_window(made, i, tile.x * 32, tile.y * 32, tile.w, tile.h, padding, extension);
+                uint32_t w = tile.w + 2 * padding, h = tile.h + 2 * padding;
+                for (uint32_t p = 0; p < w * h; p++)
+                    if (memcmp(out + p / w * row + p % w * step, want + p * px, px) != 0)
+                        ck_abort_msg("level %u, tile %u, padding %u, extension %u: pixel %u of %u", i, t, padding,
+                                     (unsigned)extension, p, w * h);
+                free(want);
+            }
+    free(out);
+}
+
+/* One and four channels of every type: the vectors, and the definition for what they leave. */
+START_TEST(borders_of_every_type)
+{
+    for (uint32_t channels = 1; channels <= 4; channels += 3) {
+        txm_type type = (txm_type)_i;
+        made_image made = make_image(75, 41, channels, type, 32, (txm_compression){0}, MADE_NOISE);
+        const char *name = temp_file("type.tx");
+        if (txm_type_is_float(type))
+            write_foreign_exr(name, &made, EXR_COMPRESSION_ZIP);
+        else
+            write_foreign_tiff(name, &made, (foreign_tiff){.compression = COMPRESSION_LZW});
+        append_section(name, &made);
+        txm_tx *tx = open_tx(name);
+        every_window_is_right(tx, &made);
+        txm_tx_close(&tx);
+        free_image(&made);
+    }
+}
+END_TEST
+
+/* The open file over a copy of its bytes that a test may change, with room for payloads at the end. */
+typedef struct altered {
+    txm_tx *tx;
+    const uint8_t *real;
+    uint8_t *bytes;
+    size_t size;
+} altered;
+
+enum { ROOM = 256 };
+
+static altered alter(void)
+{
+    altered a = {.tx = open_tx(path)};
+    a.real = a.tx->map.data;
+    a.size = a.tx->map.bytes;
+    a.bytes = calloc(1, a.size + ROOM);
+    memcpy(a.bytes, a.real, a.size);
+    a.tx->map.data = a.bytes;
+    a.tx->map.bytes = a.size + ROOM;
+    for (uint32_t i = 0; i < a.tx->info.levels; i++) { /* tables stay where they are in the map */
+        a.tx->levels[i].offsets += a.bytes - a.real;
+        a.tx->levels[i].counts += a.bytes - a.real;
+    }
+    return a;
+}
+
+static void restore(altered *a)
+{
+    a->tx->map.data = a->real;
+    a->tx->map.bytes = a->size;
+    txm_tx_close(&a->tx);
+    free(a->bytes);
+}
+
+/* Whether the border of the second tile, of 32 x 32 px, is read after its payload became these bytes. */
+static bool reads(altered *a, const void *payload, uint32_t bytes)
+{
+    uint8_t out[36 * 36 * 4];
+    const txm_tile_id second = {.x = 1, .w = 32, .h = 32};
+    memcpy(a->bytes + a->size, payload, bytes);
+    a->tx->section->borders[1].offset = a->size;
+    a->tx->section->borders[1].bytes = bytes;
+    return from_section(a->tx, &second, 2, TXM_EXTENSION_REPEAT, out, 4, 36 * 4);
+}
+
+START_TEST(payloads_of_every_form)
+{
+    static const uint8_t one_pixel[] = {0, 0, 9, 8, 7, 6}, to_first[] = {0, 0, 0, 0, 0, 0, 0},
+                         to_itself[] = {0, 0, 0, 1, 0, 0, 0}, to_later[] = {0, 0, 0, 5, 0, 0, 0}, missing[] = {0},
+                         odd[] = {1}, short_pixel[] = {0, 0, 9, 8, 7}, no_frame[] = {15, 0, 1, 2, 3, 4},
+                         no_such_plane[] = {16, 0, 1, 2};
+    const txm_tile_id second = {.x = 1, .w = 32, .h = 32};
+    altered a = alter();
+    size_t border_bytes = txm_border_pixels(32, 32) * 4;
+    uint8_t *constant = malloc(border_bytes);
+    for (size_t i = 0; i < border_bytes; i++)
+        constant[i] = one_pixel[2 + i % 4];
+    /* Pixels that do not have the checksum are none. */
+    ck_assert(!reads(&a, one_pixel, sizeof one_pixel));
+    a.tx->section->borders[1].check = (uint32_t)txm_xxh64(constant, border_bytes, 0);
+    ck_assert(reads(&a, one_pixel, sizeof one_pixel));
+    /* The payload of another tile, which is one pixel as well. */
+    memcpy(a.bytes + a.size + 100, one_pixel, sizeof one_pixel);
+    a.tx->section->borders[0] = (txm_border_place){a.size + 100, sizeof one_pixel, 0};
+    ck_assert(reads(&a, to_first, sizeof to_first));
+    ck_assert(!reads(&a, to_itself, sizeof to_itself));
+    ck_assert(!reads(&a, to_later, sizeof to_later));
+    a.tx->section->borders[0].offset = UINT64_MAX - 3;
+    ck_assert(!reads(&a, to_first, sizeof to_first));
+    ck_assert(!reads(&a, short_pixel, sizeof short_pixel));
+    ck_assert(!reads(&a, no_frame, sizeof no_frame));
+    ck_assert(!reads(&a, no_such_plane, sizeof no_such_plane));
+    /* Left out is not damaged. */
+    ck_assert(!reads(&a, missing, sizeof missing) && txm_section_lacks(a.tx, &second));
+    ck_assert(!reads(&a, odd, sizeof odd) && !txm_section_lacks(a.tx, &second));
+    a.tx->section->borders[1].offset = a.size + ROOM;
+    ck_assert(!txm_section_lacks(a.tx, &second));
+    free(constant);
+    restore(&a);
+}
+END_TEST
+
+START_TEST(stored_borders_are_compared)
+{
+    txm_tx *tx = open_tx(path);
+    const uint8_t *level = image.levels[0];
+    size_t row = 100 * 4, side = 2 * TXM_BORDER_PX * 4, wide = 36 * 4;
+    uint8_t *window = brute_window(&image, 0, 32, 32, 32, 32, TXM_BORDER_PX, TXM_EXTENSION_REPEAT), border[36 * 36 * 4];
+    uint8_t *p = border;
+    memcpy(p, window, 2 * wide);
+    p += 2 * wide;
+    for (size_t y = 2; y < 34; y++, p += side) {
+        memcpy(p, window + y * wide, side / 2);
+        memcpy(p + side / 2, window + y * wide + 34 * 4, side / 2);
+    }
+    memcpy(p, window + 34 * wide, 2 * wide);
+    ck_assert(txm_tx_border_is(tx, 0, 1, 1, level + 32 * row + 32 * 4, row, border));
+    p[0] ^= 1;
+    ck_assert(!txm_tx_border_is(tx, 0, 1, 1, level + 32 * row + 32 * 4, row, border));
+    p[0] ^= 1;
+    ck_assert(!txm_tx_border_is(tx, 0, 1, 1, level, row, border)); /* another tile's pixels */
+    ck_assert(!txm_tx_border_is(tx, 0, 9, 9, level, row, border));
+    txm_tx_close(&tx);
+    save_file(path, file, image_bytes); /* without a section */
+    tx = open_tx(path);
+    ck_assert(!txm_tx_border_is(tx, 0, 1, 1, level + 32 * row + 32 * 4, row, border));
+    txm_tx_close(&tx);
+    free(window);
+}
+END_TEST
+
+static txm_status find_again(void *user)
+{
+    txm_tx *tx = user;
+    free(tx->section);
+    tx->section = NULL;
+    txm_status status = txm_section_find(tx, NULL);
+    free(tx->section);
+    tx->section = NULL;
+    return status;
+}
+
+START_TEST(the_index_may_find_no_memory)
+{
+    txm_tx *tx = open_tx(path);
+    refuse_each(find_again, tx);
+    ck_assert_int_eq(tx->info.section, TXM_SECTION_STATE_VALID);
+    txm_tx_close(&tx);
+}
+END_TEST
+
+static txm_status pad_again(void *user)
+{
+    static uint8_t out[36 * 36 * 4];
+    const txm_window window = {out, 4, 36 * 4, 4};
+    const txm_tile_id first = {.w = 32, .h = 32};
+    txm_tx *tx = user;
+    txm_scratch *scratch = txm_scratch_take(tx);
+    bool done;
+    if (!scratch)
+        return TXM_STATUS_NO_MEMORY;
+    txm_status status = txm_section_read_padded(tx, &first, 2, TXM_EXTENSION_CLIP, &window, scratch, &done, NULL);
+    txm_scratch_give(tx, scratch);
+    txm_scratch_free_all(tx);
+    return status;
+}
+
+START_TEST(borders_may_find_no_memory)
+{
+    txm_tx *tx = open_tx(path);
+    refuse_each(pad_again, tx);
+    txm_tx_close(&tx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("section_reader");
@@ -296,6 +519,9 @@ int main(void)
     tcase_add_checked_fixture(exr, make_exr, unmake);
     add_tests(tiff, valid, cut_anywhere, flipped_anywhere, damaged_borders_are_named, newer_version, lies_in_the_footer,
               edited_image, section_of_another_file, foreign_tails);
+    tcase_add_loop_test(add_case(suite, "types"), borders_of_every_type, TXM_TYPE_U8, TXM_TYPE_FLOAT + 1);
+    add_tests(tiff, payloads_of_every_form, stored_borders_are_compared, the_index_may_find_no_memory,
+              borders_may_find_no_memory);
     add_tests(exr, valid, cut_anywhere, flipped_anywhere, newer_version, edited_exr);
     return run_suite(suite);
 }
