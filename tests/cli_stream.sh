@@ -20,12 +20,18 @@ for way in "--engine wave" "--engine wave --lanes 100 --cache 1M --policy lru" "
     txm diff reference.exr way.exr
     check "same bits $way" rc_is 0
 done
-txm stream render room rgb8.png rgba8.png "${small[@]}" --json --html page.html --heat-level level.png --heat-misses misses.png -o room.png
+txm stream render room rgb8.png rgba8.png "${small[@]}" --json --html page.html --heat-level level.png --heat-misses misses.png --heat-tiles tiles.png -o room.png
 check json-engine json out 'o[0]["engine"] == "wave" and o[0]["counts"]["paths"] == 64 * 36 * 2 and len(o[0]["images"]) == 2'
 if has_jsonschema; then check json-schema valid_json stream out; fi
+check json-memory json out 'o[0]["memory"][-1]["samples"] == 64 * 36 * 2 and 0 < max(m["tile_bytes"] for m in o[0]["memory"]) <= o[0]["peak_bytes"]'
+check json-touched json out 'all(len(i["touched"]) == sum(l["used"] for l in i["levels"]) > 0 for i in o[0]["images"])'
+check json-cost json out 'sum(i["loads"] for i in o[0]["images"]) == o[0]["tiles_loaded"] and all(i["load_seconds"] > 0 and i["failures"] == 0 and i["failure"] is None for i in o[0]["images"])'
+check page-memory grep -q '<title>Memory of textures over time</title>' page.html
+check page-maps test "$(grep -c 'rgba\?8.png: [1-9][0-9]* tiles, finest level [0-9]' page.html)" -eq 2
+check page-cost grep -q '<th>Time in loading</th>' page.html
 check page grep -q 'data:image/png;base64' page.html
 check page-no-script test "$(grep -c '<script' page.html)" -eq 0
-check heat test -s level.png -a -s misses.png -a -s room.png
+check heat test -s level.png -a -s misses.png -a -s room.png -a -s tiles.png
 txm stream render room rgb8.png rgba8.png "${small[@]}"
 check text prints "million per second"
 
@@ -61,6 +67,23 @@ for level in "1234":
     a, b = ({t for t in s if t[1] == level} for s in (cycles, ours))
     assert len(a & b) / len(a | b) > 0.95, (level, len(a), len(b), len(a & b))
 PY
+
+# Tiles that cannot be read are magenta; the picture is there, the exit code and the texture's name say so.
+cp -p blender_tx/rgb8.png.*.tx whole.tx
+python3 - blender_tx/rgb8.png.*.tx <<'PY'
+import os, sys
+times = os.stat(sys.argv[1])
+with open(sys.argv[1], "r+b") as f:
+    f.seek(1000)
+    f.write(b"X" * 120000)
+os.utime(sys.argv[1], ns=(times.st_atime_ns, times.st_mtime_ns))
+PY
+txm stream render room rgb8.png rgba8.png --size 480x270 --samples 1 --json -o damaged.png
+check damaged-rc test "$rc" -eq 3 -a -s damaged.png
+check damaged-says says "rgb8.png: $(python3 -c 'import json; print(json.load(open("out"))["images"][0]["failures"])') of its tiles could not be read and are magenta: "
+check damaged-json json out 'o[0]["images"][0]["failures"] > 1 and "rgb8.png" in o[0]["images"][0]["failure"] and o[0]["images"][1]["failures"] == 0'
+check damaged-last last_line_is "TXMILL-ERROR code=3 failed=1 total=1"
+cp -p whole.tx "$(echo blender_tx/rgb8.png.*.tx)"
 
 # Refused, and why.
 refuses() { txm stream "${@:3}"; check "refuses-$1" rc_is "$2"; }
@@ -113,7 +136,7 @@ guards() { # NAME OPTION-AND-FILE... : refused with exit 2, in words, and nothin
     check "guard-$name" test "$rc" -eq 2 -a "$(sums)" = "$before"
     check "guard-$name-says" says "nothing was written"
 }
-for option in -o --heat-level --heat-misses --heat-passes --html; do
+for option in -o --heat-level --heat-misses --heat-passes --heat-tiles --html; do
     guards "input$option" render $option rgb8.png
     guards "forced$option" render --force $option rgb8.png
     guards "other$option" render $option rgba8.png

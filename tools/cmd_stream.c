@@ -129,8 +129,10 @@ static const txm_option outputs[] = {
                .help = "Write a map of steps that missed a tile and were run again"),
     TXM_OPTION(STRING, "heat-passes", AT(heat_passes), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Write a map of the launches until each pixel was complete"),
+    TXM_OPTION(STRING, "heat-tiles", AT(heat_tiles), .arg = "FILE", .values = TXM_VALUES_FILE,
+               .help = "Write maps of the tiles of each texture that were used"),
     TXM_OPTION(STRING, "html", AT(html), .arg = "FILE", .values = TXM_VALUES_FILE,
-               .help = "Write a page with picture, maps and what each texture cost",
+               .help = "Write a page with picture, maps, memory and what each texture cost",
                .more = "With --trace also what caches of other sizes and policies would have read."),
     TXM_OPTION(STRING, "trace", AT(trace), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Write the tiles in the order of their use, for txmill replay"),
@@ -249,11 +251,11 @@ static txm_status open_scene(const txm_stream_args *a, const txm_operands *opera
 
 /* ---- what is written ---- */
 
-enum { OUTPUTS = 7 };
+enum { OUTPUTS = 8 };
 
 static const char *const what_is_written[OUTPUTS] = {"the picture",       "the map of levels", "the map of misses",
-                                                     "the map of passes", "the page",          "the trace",
-                                                     "the table of tiles"};
+                                                     "the map of passes", "the maps of tiles", "the page",
+                                                     "the trace",         "the table of tiles"};
 
 /* One list for all that is checked, guarded and named; its order is that of what_is_written. */
 static void list_outputs(const txm_stream_args *a, txm_output out[OUTPUTS])
@@ -262,6 +264,7 @@ static void list_outputs(const txm_stream_args *a, txm_output out[OUTPUTS])
                                      {"--heat-level", a->heat_level, TXM_OUTPUT_PICTURE, a->force},
                                      {"--heat-misses", a->heat_misses, TXM_OUTPUT_PICTURE, a->force},
                                      {"--heat-passes", a->heat_passes, TXM_OUTPUT_PICTURE, a->force},
+                                     {"--heat-tiles", a->heat_tiles, TXM_OUTPUT_PICTURE, a->force},
                                      {"--html", a->html, TXM_OUTPUT_PAGE, a->force},
                                      {"--trace", a->trace, TXM_OUTPUT_TRACE, a->force},
                                      {"--tiles", a->tiles, TXM_OUTPUT_TABLE, a->force}};
@@ -401,11 +404,26 @@ static txm_status write_rgb(const char *path, const float *rgb, uint32_t width, 
 /* False colours scaled to the largest value, which the caption of the page names. */
 static txm_status write_heat(const char *path, const float *map, const txm_render_picture *p, txm_error *err)
 {
-    float most, *colors = path ? txm_heat_colors(map, (size_t)p->width * p->height, &most) : NULL;
+    const size_t count = (size_t)p->width * p->height;
+    float *colors = path ? txm_heat_colors(map, count, txm_heat_most(map, count)) : NULL;
     if (path && !colors)
         return txm_no_memory(err, path);
     txm_status status = write_rgb(path, colors, p->width, p->height, err);
     free(colors);
+    return status;
+}
+
+/* The maps of all textures in one picture. */
+static txm_status write_sheet(const char *path, const txm_render_picture *p, txm_error *err)
+{
+    float *rgb = NULL;
+    uint32_t width, height;
+    if (!path)
+        return TXM_OK;
+    txm_status status = txm_stream_sheet(p, &rgb, &width, &height, err);
+    if (status == TXM_OK)
+        status = write_rgb(path, rgb, width, height, err);
+    free(rgb);
     return status;
 }
 
@@ -426,9 +444,26 @@ static txm_status write_html(const txm_stream_args *a, const char *name, const t
     return status;
 }
 
-/* Pictures are written before anything is printed: a failure to write is the result then. */
+/* A texture that cannot be read does not stop a render, as in Cycles, but is no success either. Returns the kind of the
+ * first failure; TXM_OK: none. */
+static txm_status say_failed(const txm_render_picture *p)
+{
+    txm_status first = TXM_OK;
+    for (size_t i = 0; i < p->image_count; i++) {
+        const txm_render_image_cost *c = &p->costs[i];
+        if (!c->failures)
+            continue;
+        txm_say(TXM_SAY_ERROR, "%s: %llu of its tiles could not be read and %s magenta: %s", p->images[i].path,
+                (unsigned long long)c->failures, c->failures == 1 ? "is" : "are", c->message);
+        first = first ? first : (txm_status)c->failure;
+    }
+    return first;
+}
+
+/* Pictures are written before anything is printed: a failure to write is the result then. *damage receives why textures
+ * could not be read. */
 static txm_status render(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
-                         const txm_render_options *o, txm_error *err)
+                         const txm_render_options *o, txm_status *damage, txm_error *err)
 {
     txm_render_picture p;
     txm_status status = txm_render(scene, o, &p, err);
@@ -442,12 +477,16 @@ static txm_status render(const txm_stream_args *a, const char *name, const txm_r
         status = write_heat(a->heat_misses, p.misses, &p, err);
     if (status == TXM_OK)
         status = write_heat(a->heat_passes, p.passes, &p, err);
+    if (status == TXM_OK)
+        status = write_sheet(a->heat_tiles, &p, err);
     if (status == TXM_OK && a->html)
         status = write_html(a, name, o, &p, err);
     if (status == TXM_OK && a->json)
         txm_stream_json_picture(name, o, &p);
     else if (status == TXM_OK && !a->quiet)
         txm_stream_print_picture(name, o, &p);
+    if (status == TXM_OK)
+        *damage = say_failed(&p);
     txm_render_picture_clear(&p);
     return status;
 }
@@ -505,6 +544,7 @@ static int run_stream(void *p, const txm_operands *operands)
     txm_render_scene *scene = NULL;
     txm_context *context = NULL;
     bool is_budget;
+    txm_status damage = TXM_OK;
     const txm_jobs_args jobs = {a->threads};
     if (a->json)
         txm_finish_in_json("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
@@ -525,7 +565,8 @@ static int run_stream(void *p, const txm_operands *operands)
         o.progress = a->quiet ? NULL : show_progress;
         o.progress_user = &begin;
         status =
-            is_budget ? budget(a, operands->items[1], scene, &o, &err) : render(a, operands->items[1], scene, &o, &err);
+            is_budget ? budget(a, operands->items[1], scene, &o, &err)
+                      : render(a, operands->items[1], scene, &o, &damage, &err);
     }
     txm_render_scene_free(&scene);
     txm_context_free(&context);
@@ -533,7 +574,7 @@ static int run_stream(void *p, const txm_operands *operands)
         return txm_finish_failed(&err, 1);
     say_written(a);
     txm_tally tally = {0};
-    txm_tally_add(&tally, TXM_OK);
+    txm_tally_add(&tally, damage);
     return txm_finish(&tally);
 }
 

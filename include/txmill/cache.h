@@ -257,7 +257,8 @@ typedef struct txm_cache_texture_stats {
     double load_seconds; /* decoding and reading, of all threads */
     txm_cache_level_stats level[TXM_MAX_LEVELS];
     char message[256]; /* of the first failure */
-    uint64_t reserved[8];
+    uint32_t failure;  /* txm_status of it; TXM_OK: none */
+    uint64_t reserved[7];
 } txm_cache_texture_stats;
 
 /* USAGE if there is no such texture. */

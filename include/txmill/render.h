@@ -137,6 +137,38 @@ typedef struct txm_render_image_use {
     uint64_t used_bytes; /* of tiles that were used once or more */
 } txm_render_image_use;
 
+/* What loading one image of the scene cost; of a UDIM set, of all its tiles. Images whose files have the same pixels
+ * share tiles, and each counts all of them. */
+typedef struct txm_render_image_cost {
+    uint64_t loads, reloads, failures; /* of tiles; loads include reloads */
+    uint64_t loaded_bytes;             /* in memory, reloads included */
+    uint64_t opens;                    /* of its files */
+    double load_seconds;               /* decoding and reading, of all threads */
+    uint32_t failure;                  /* txm_status of the first failure; TXM_OK: none */
+    char message[256];                 /* of the first failure */
+} txm_render_image_cost;
+
+/* A tile that was used: of the scene's image, and of a UDIM set its part (0 otherwise). */
+typedef struct txm_render_tile {
+    uint32_t image, part, level, x, y;
+} txm_render_tile;
+
+/* A file of an image: what its tiles are tiles of. */
+typedef struct txm_render_part {
+    uint32_t image, part;   /* as in txm_render_tile */
+    uint32_t width, height; /* of level 0, px */
+    uint32_t levels, tile_px;
+} txm_render_part;
+
+/* Memory at one moment of a render. */
+typedef struct txm_render_moment {
+    double seconds;           /* since the render began */
+    uint64_t samples;         /* finished */
+    uint64_t tile_bytes;      /* of tiles in memory: the most since the moment before */
+    uint64_t allocated_bytes; /* by the cache, with its tables: the most since the moment before */
+    uint64_t tiles_loaded;    /* so far */
+} txm_render_moment;
+
 /* A picture, and what it took. Its arrays and its report are owned. */
 typedef struct txm_render_picture {
     uint32_t width, height;
@@ -149,7 +181,14 @@ typedef struct txm_render_picture {
     char *report;          /* txm_cache_report as JSON; NULL for REFERENCE */
     txm_render_image_use *images;
     size_t image_count;
-    uint64_t reserved[8];
+    txm_render_tile *tiles; /* that were used, by image, part, level and row */
+    size_t tile_count;
+    txm_render_part *parts; /* in the same order */
+    size_t part_count;
+    txm_render_moment *moments; /* some hundreds at most; NULL for REFERENCE */
+    size_t moment_count;
+    txm_render_image_cost *costs; /* as many as images; zero for REFERENCE */
+    uint64_t reserved[1];
 } txm_render_picture;
 
 /* Renders. NOT_FOUND, naming the image and what to do, where a tx file is missing. Free with txm_render_picture_clear.
@@ -163,11 +202,6 @@ TXM_API void txm_render_picture_clear(txm_render_picture *picture); /* NULL-safe
 
 /* How many sizes of render tiles, and texture resolutions, a budget compares. */
 enum { TXM_BUDGET_TILES = 4, TXM_BUDGET_RESOLUTIONS = 3 };
-
-/* A tile that is used: of the scene's image, and of a UDIM set its part (0 otherwise). */
-typedef struct txm_render_tile {
-    uint32_t image, part, level, x, y;
-} txm_render_tile;
 
 /* What textures a render will take, found by tracing its rays without loading a tile. */
 typedef struct txm_render_budget {

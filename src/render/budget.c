@@ -175,31 +175,6 @@ static txm_status tables_new(budget *b, txm_error *err)
     return TXM_OK;
 }
 
-/* Every tile that is marked. */
-static txm_status list_tiles(const budget *b, txm_render_budget *out, txm_error *err)
-{
-    const txm_view *view = txm_texture_set_view(b->job.textures.set);
-    size_t capacity = 0;
-    for (uint32_t i = 0, part = 0; i < view->texture_count; i++) {
-        const txm_view_texture *t = &view->textures[i];
-        const uint32_t image = b->job.textures.image_of[i];
-        if (image == TXM_SCENE_NONE)
-            continue;
-        part = i > 0 && b->job.textures.image_of[i - 1] == image ? part + 1 : 0;
-        for (uint32_t level = 0; level < t->levels; level++) {
-            uint32_t across = (txm_level_size(t->width, level) + (1u << t->tile_shift) - 1) >> t->tile_shift;
-            for (uint32_t k = 0; k < txm_use_tiles_of(t, level); k++) {
-                if (!view->tiles[t->first + t->level_first[level] + k].mark)
-                    continue;
-                if (!TXM_GROW(out->tiles, capacity, out->tile_count))
-                    return txm_no_memory(err, NULL);
-                out->tiles[out->tile_count++] = (txm_render_tile){image, part, level, k % across, k / across};
-            }
-        }
-    }
-    return TXM_OK;
-}
-
 /* What images take in all, and what is used of them at full resolution. */
 static txm_status sum_images(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
 {
@@ -217,7 +192,7 @@ static txm_status sum_images(budget *b, const txm_render_scene *scene, txm_rende
         if (!view->textures[i].udim_rows)
             out->all_bytes +=
                 (uint64_t)view->textures[i].width * view->textures[i].height * view->textures[i].pixel_bytes;
-    return list_tiles(b, out, err);
+    return txm_render_tiles_of(&b->job.textures, view, &out->tiles, &out->tile_count, err);
 }
 
 /* ---- the budget ---- */

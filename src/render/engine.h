@@ -13,7 +13,7 @@
 #include "core/cancel.h"
 #include "core/clock.h"
 #include "core/pool.h"
-#include "render/textures.h"
+#include "render/use.h"
 
 /* A rectangle of the picture, px. */
 typedef struct txm_render_rect {
@@ -37,6 +37,7 @@ typedef struct txm_render_job {
     txm_pool *pool;
     uint32_t threads;
     txm_render_counts counts;
+    txm_moments moments; /* empty without a cache */
     uint64_t samples_done, samples_all;
 } txm_render_job;
 

@@ -57,6 +57,8 @@ static void work(void *arg)
         for (uint64_t i = first; i < end; i++)
             trace_pixel(t, txm_rect_pixel(&s->rect, s->job->world.width, i), &rays);
         uint64_t done = atomic_fetch_add(&s->done, end - first) + (end - first);
+        if (t->is_caller && s->job->textures.cache)
+            txm_moments_note(&s->job->moments, s->job->textures.cache, s->job->samples_done + done * o->samples);
         if (o->progress && t->is_caller)
             o->progress(o->progress_user, s->job->samples_done + done * o->samples, s->job->samples_all);
     }

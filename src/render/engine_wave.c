@@ -95,6 +95,7 @@ static txm_status load(wave *w, uint32_t spans, txm_error *err)
     txm_status status = txm_cache_process(w->job->textures.cache, w->lanes, spans, &ticket, err);
     txm_ticket_wait(&ticket);
     w->job->counts.load_seconds += txm_clock_seconds() - begin;
+    txm_moments_note(&w->job->moments, w->job->textures.cache, w->job->samples_done);
     return status;
 }
 
@@ -239,6 +240,7 @@ txm_status txm_engine_wave(txm_render_job *job, txm_render_rect rect, txm_error 
         uint32_t count = left < w.lanes_max ? (uint32_t)left : w.lanes_max;
         status = run_wave(&w, count, err);
         job->samples_done += count;
+        txm_moments_note(&job->moments, job->textures.cache, job->samples_done);
         if (o->progress)
             o->progress(o->progress_user, job->samples_done, job->samples_all);
     }

@@ -119,6 +119,10 @@ void txm_render_picture_clear(txm_render_picture *picture)
     free(picture->passes);
     free(picture->report);
     free(picture->images);
+    free(picture->tiles);
+    free(picture->parts);
+    free(picture->moments);
+    free(picture->costs);
     memset(picture, 0, sizeof *picture);
 }
 
@@ -159,6 +163,8 @@ static txm_status render_tiles(txm_render_job *job, uint32_t height, txm_error *
             /* As Cycles: when a tile starts, what the one before did not use goes. */
             if (job->textures.cache && (x || y))
                 txm_cache_end_epoch(job->textures.cache);
+            if (job->textures.cache)
+                txm_moments_note(&job->moments, job->textures.cache, job->samples_done);
             status = job->options->engine == TXM_RENDER_ENGINE_WAVE ? txm_engine_wave(job, rect, err)
                                                                     : txm_engine_paths(job, rect, err);
         }
@@ -185,15 +191,35 @@ static txm_status run_job(txm_render_job *job, uint32_t height, txm_error *err)
     return status;
 }
 
+/* From the page table of the cache or the set: a view of either shows marks. */
+static txm_status list_tiles(const txm_render_textures *textures, txm_render_picture *out, txm_error *err)
+{
+    txm_view view;
+    txm_status status = TXM_OK;
+    if (textures->cache)
+        status = txm_cache_prepare(textures->cache, &view, NULL, err);
+    else
+        view = *txm_texture_set_view(textures->set);
+    if (status == TXM_OK)
+        status = txm_render_parts_of(textures, &view, &out->parts, &out->part_count, err);
+    return status ? status : txm_render_tiles_of(textures, &view, &out->tiles, &out->tile_count, err);
+}
+
 /* Statistics are taken before the textures are freed. The film's arrays move to the picture: they are the
  * caller's from then on. */
 static txm_status collect(const txm_render_scene *scene, txm_render_job *job, uint32_t height, txm_render_picture *out,
                           txm_error *err)
 {
     txm_status status = txm_render_uses_of(scene, &job->textures, &out->images, err);
+    if (status == TXM_OK)
+        status = txm_render_costs_of(scene, &job->textures, &out->costs, err);
+    if (status == TXM_OK)
+        status = list_tiles(&job->textures, out, err);
     if (status)
         return status;
     if (job->textures.cache) {
+        job->moments.passed = job->moments.every; /* the last one is always kept */
+        txm_moments_note(&job->moments, job->textures.cache, job->samples_done);
         txm_cache_stats_of(job->textures.cache, &out->cache);
         out->report = txm_cache_report(job->textures.cache, TXM_CACHE_REPORT_FORMAT_JSON);
         if (!out->report)
@@ -210,6 +236,9 @@ static txm_status collect(const txm_render_scene *scene, txm_render_job *job, ui
     out->passes = job->film.passes;
     free(job->film.level_count);
     job->film = (txm_film){0};
+    out->moments = job->moments.items;
+    out->moment_count = job->moments.count;
+    job->moments.items = NULL;
     return TXM_OK;
 }
 
@@ -240,6 +269,8 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
     /* First what may be wrong with the options: a module is looked for afterwards. */
     if (status == TXM_OK)
         status = txm_render_textures_new(scene, options, reference, reference, &job.textures, err);
+    if (status == TXM_OK && job.textures.cache && !txm_moments_new(&job.moments, begin))
+        status = txm_no_memory(err, NULL);
     if (status == TXM_OK)
         status = txm_scene_geometry_new(scene, job.threads, &geometry, err);
     if (status == TXM_OK) {
@@ -252,6 +283,7 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
         status = collect(scene, &job, height, out, err);
     out->counts.seconds = txm_clock_seconds() - begin;
     film_free(&job.film);
+    free(job.moments.items);
     txm_render_textures_free(&job.textures);
     txm_scene_geometry_free(&geometry);
     txm_pool_free(job.pool);

@@ -187,6 +187,7 @@ static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause)
 {
     txm_texture *t = &c->textures[texture];
     t->failed = true;
+    t->failure = cause->status;
     t->message = txm_cache_strdup(c, cause->message);
     c->stats.textures_failed++;
     c->stats.tiles_failed++;
@@ -204,7 +205,7 @@ txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err)
     if (!t->file || t->source)
         return TXM_OK;
     if (t->failed)
-        return txm_fail(err, TXM_STATUS_CORRUPT, "%s", t->message ? t->message : "cannot be read");
+        return txm_fail(err, t->failure, "%s", t->message ? t->message : "cannot be read");
     t->opening = true;
     txm_source made = {.file = t->file};
     txm_extension extension = (txm_extension)t->extension;
@@ -469,6 +470,7 @@ static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_
     txm_cache_free_string(c, &t->message);
     t->file = file;
     t->failed = false;
+    t->failure = TXM_OK;
     txm_trace_replace(c, texture);
     txm_notify(c);
     return TXM_OK;

@@ -64,15 +64,23 @@ void txm_unpin(txm_cache *c, txm_pins *pins)
 
 /* ---- planning ---- */
 
+/* The first failure of a texture is kept, by its kind and in words; all are counted. */
+static void note_failure(txm_cache *c, txm_source *s, const txm_error *cause)
+{
+    s->failures++;
+    c->stats.tiles_failed++;
+    if (s->failure == TXM_OK)
+        s->failure = cause->status;
+    if (!s->message)
+        s->message = txm_cache_strdup(c, cause->message);
+}
+
 /* The whole level, where there is no memory for its entries. Said once in the level's own entry; look-ups
  * of any tile of it find it there. */
 static void fail_level(txm_cache *c, txm_source *s, uint32_t level, const txm_error *cause)
 {
     store_slot(c, s->view.first + level, TXM_SLOT_FAILED);
-    s->failures++;
-    c->stats.tiles_failed++;
-    if (!s->message)
-        s->message = txm_cache_strdup(c, cause->message);
+    note_failure(c, s, cause);
 }
 
 /* `entry` may be of a block that was left since the request was made; its block still says which tile was
@@ -214,16 +222,13 @@ static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *p
         txm_next_epoch(c);
 }
 
-/* The first message of a texture is kept, all failures are counted. The slot goes back; FAILED needs none. */
+/* The slot goes back; FAILED needs none. */
 static void publish_failure(txm_cache *c, const txm_job *job, const txm_error *cause)
 {
     txm_source *s = job->source;
     if (job->slot != TXM_NO_SLOT)
         txm_slot_give(c, job->slot);
-    s->failures++;
-    c->stats.tiles_failed++;
-    if (!s->message)
-        s->message = txm_cache_strdup(c, cause->message);
+    note_failure(c, s, cause);
     store_slot(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_FAILED);
 }
 

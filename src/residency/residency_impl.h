@@ -60,6 +60,7 @@ typedef struct txm_source {
     uint64_t loads, reloads, failures, level_loads[TXM_MAX_LEVELS];
     double load_seconds;
     char *message; /* of the first failure */
+    txm_status failure;
     struct txm_source *next;
 } txm_source;
 
@@ -71,6 +72,7 @@ typedef struct txm_texture {
     uint32_t next;                          /* of the same source */
     uint32_t base, base_columns, base_rows; /* UDIM sets */
     char *message;                          /* why it could not be opened */
+    txm_status failure;
 } txm_texture;
 
 /* Entries of the page table that belong together, by their first one: of a source an entry for each level, then the

@@ -67,6 +67,7 @@ txm_status txm_cache_texture_stats_of(txm_cache *c, uint32_t texture, txm_cache_
         stats->failed = t->failed;
         const char *message = s ? s->message : t->message;
         snprintf(stats->message, sizeof stats->message, "%s", message ? message : "");
+        stats->failure = (uint32_t)(s ? s->failure : t->failure);
         stats->failures = t->failed;
         stats->opens = t->file ? t->file->opens : 0;
     }

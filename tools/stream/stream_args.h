@@ -3,7 +3,7 @@
  * What `txmill stream` was asked for, and what it prints.
  *
  * cmd_stream.c parses and renders; stream_report.c prints what the render room measured (txmill/render.h),
- * stream_page.c draws it. Neither computes anything that a caller of the library could not have as well.
+ * stream_maps.c and stream_page.c draw it. Neither computes anything that a caller of the library could not have as well.
  */
 #ifndef TXM_TOOLS_STREAM_ARGS_H
 #define TXM_TOOLS_STREAM_ARGS_H
@@ -24,14 +24,16 @@ typedef struct txm_stream_args {
     float resolution, frame;
     int engine, policy, differentials, rule, mode;
     bool narrow, untextured, apart, trace_lookups, force, json, quiet;
-    const char *output, *heat_level, *heat_misses, *heat_passes, *html, *trace, *tiles, *cache_dir;
+    const char *output, *heat_level, *heat_misses, *heat_passes, *heat_tiles, *html, *trace, *tiles, *cache_dir;
     txm_tx_files_args images; /* of a built-in scene */
     txm_config_args config;
 } txm_stream_args;
 
-/* The heat of a map as a colour picture: dark blue is the least, white the most; RGB floats, free() them. NULL: no
- * memory. *most receives what white means. */
-float *txm_heat_colors(const float *map, size_t count, float *most);
+/* The heat of a map as a colour picture: dark blue is 0, white is `most`, black less than 0; RGB floats, free() them.
+ * NULL: no memory. */
+float *txm_heat_colors(const float *map, size_t count, float most);
+/* The largest value of a map; 0 if it has none above. */
+float txm_heat_most(const float *map, size_t count);
 
 /* Linear values as sRGB codes of 8 bits; free() them. NULL: no memory. */
 uint8_t *txm_srgb_codes(const float *linear, size_t count);
@@ -44,6 +46,26 @@ void txm_stream_json_budget(const char *scene, const txm_render_budget *budget);
 
 /* The tiles of a budget, as a table of tabs. */
 txm_status txm_stream_tiles(const char *path, const txm_render_budget *budget, txm_error *err);
+
+/* Which tiles of a file were used: the finest level of each place, 1 for level 0, 0 for level 6 and coarser, -1 for
+ * none. */
+typedef struct txm_stream_map {
+    uint32_t width, height; /* px */
+    double scale;           /* px of the map per px of level 0 */
+    float *heat;            /* free() it */
+    uint32_t finest;        /* level; as many as there are: none */
+    uint64_t tiles;
+} txm_stream_map;
+
+/* The map of a part, at most `edge` px wide and high. Parts are asked for in their order; *first, 0 at the beginning,
+ * is carried from one to the next. False: no memory. */
+bool txm_stream_map_new(const txm_render_picture *picture, size_t part, size_t *first, uint32_t edge,
+                        txm_stream_map *map);
+/* The maps of all parts as one picture, linear RGB; free() it. */
+txm_status txm_stream_sheet(const txm_render_picture *picture, float **rgb, uint32_t *width, uint32_t *height,
+                            txm_error *err);
+/* Memory over time, as SVG inside a page. */
+void txm_stream_plot_memory(FILE *out, const txm_render_picture *picture);
 
 /* A page with the picture, its heat maps, what each texture cost, and, unless it is NULL, what other caches would have
  * read. */

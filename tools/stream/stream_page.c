@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The page of a render: its picture, its heat maps, and what each texture cost. One file, no scripts.
+ * The page of a render: its picture, its heat maps, memory over time, and what each texture cost: in
+ * tiles, in time, and where. One file, no scripts.
  *
  * For looking at a render beside its figures, on a machine that may have no network: pictures are inside as
  * PNG, the style is named by its digest in the security policy, and there is no script to allow. Numbers
@@ -14,16 +15,20 @@
 #include "core/bytes.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/path.h"
 #include "tools/output/format.h"
 #include "tools/output/html.h"
 #include "tools/stream/stream_args.h"
 #include "txmill/out_file.h"
 #include "txmill/picture.h"
 
+enum { MAP_PX = 128 };
+
 static const char style[] =
     "body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em;color:#222;background:#fff}"
     "h1{font-size:1.4em}h2{font-size:1.1em;margin:1.6em 0 .4em}img{max-width:100%;display:block;background:#000}svg{max-width:48em}"
     "figure{margin:0 0 1em}figcaption{color:#666;font-size:.9em}.maps{display:grid;grid-template-columns:repeat(auto-fit,minmax(18em,1fr));gap:1em}"
+    ".tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(9em,1fr));gap:1em}.tiles img{width:9em;image-rendering:pixelated}"
     "table{border-collapse:collapse;width:100%}th,td{padding:.25em .6em;text-align:right;border-bottom:1px solid #ddd;font-variant-numeric:tabular-nums}"
     "th:first-child,td:first-child{text-align:left;word-break:break-all}"
     "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th,td{border-color:#444}figcaption{color:#999}}";
@@ -68,7 +73,9 @@ static txm_status write_figure(FILE *out, const float *rgb, uint32_t width, uint
  * compare by it only. */
 static txm_status write_map(FILE *out, const float *map, const txm_render_picture *p, const char *what, txm_error *err)
 {
-    float most, *colors = txm_heat_colors(map, (size_t)p->width * p->height, &most);
+    const size_t count = (size_t)p->width * p->height;
+    const float most = txm_heat_most(map, count);
+    float *colors = txm_heat_colors(map, count, most);
     char caption[128];
     if (!colors)
         return txm_no_memory(err, NULL);
@@ -113,10 +120,12 @@ static void write_summary(FILE *out, const txm_render_options *o, const txm_rend
  * are those of the tiles used and of the whole texture with all levels. */
 static void write_images(FILE *out, const txm_render_picture *p)
 {
-    char used[TXM_FORMAT_BYTES], all[TXM_FORMAT_BYTES];
-    fputs("<h2>Textures</h2>\n<table><tr><th>Image</th><th>Size</th><th>Used</th><th>Of</th><th>Tiles of each level</th></tr>\n", out);
+    char used[TXM_FORMAT_BYTES], all[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
+    fputs("<h2>Textures</h2>\n<table><tr><th>Image</th><th>Size</th><th>Used</th><th>Of</th><th>Tiles of each level</th>"
+          "<th>Loads</th><th>Again</th><th>Time in loading</th><th>Failed</th></tr>\n", out);
     for (size_t i = 0; i < p->image_count; i++) {
         const txm_render_image_use *u = &p->images[i];
+        const txm_render_image_cost *c = &p->costs[i];
         fputs("<tr><td>", out);
         txm_html_text(out, u->path);
         fprintf(out, "</td><td>%u x %u</td><td>%s</td><td>%s</td><td>", u->width, u->height,
@@ -124,9 +133,52 @@ static void write_images(FILE *out, const txm_render_picture *p)
         for (uint32_t l = 0; l < u->levels; l++)
             fprintf(out, "%s%llu/%llu", l ? ", " : "", (unsigned long long)u->level_used[l],
                     (unsigned long long)u->level_tiles[l]);
+        fprintf(out, "</td><td>%llu</td><td>%llu</td><td>%s</td><td>%llu", (unsigned long long)c->loads,
+                (unsigned long long)c->reloads, txm_format_seconds(c->load_seconds, time), (unsigned long long)c->failures);
+        if (c->failures) {
+            fputs(": ", out);
+            txm_html_text(out, c->message);
+        }
         fputs("</td></tr>\n", out);
     }
     fputs("</table>\n", out);
+}
+
+/* Those of which something was used, in the scene's order. */
+static txm_status write_tiles(FILE *out, const txm_render_picture *p, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    fputs("<h2>Tiles of each texture</h2>\n<p>The finest level that was used of each place: white is level 0, dark blue "
+          "level 6 and coarser, black nothing.</p>\n<div class=\"tiles\">\n", out);
+    for (size_t i = 0, tile = 0; status == TXM_OK && i < p->part_count; i++) {
+        txm_stream_map map;
+        char caption[512];
+        if (!txm_stream_map_new(p, i, &tile, MAP_PX, &map))
+            return txm_no_memory(err, NULL);
+        float *colors = map.tiles ? txm_heat_colors(map.heat, (size_t)map.width * map.height, 1.0f) : NULL;
+        const char *name = txm_path_base(p->images[p->parts[i].image].path);
+        int n = snprintf(caption, sizeof caption, "%.300s", name);
+        if (p->parts[i].part)
+            n += snprintf(caption + n, sizeof caption - (size_t)n, ", file %u", p->parts[i].part + 1);
+        snprintf(caption + n, sizeof caption - (size_t)n, ": %llu tiles, finest level %u", (unsigned long long)map.tiles,
+                 map.finest);
+        if (map.tiles)
+            status = colors ? write_figure(out, colors, map.width, map.height, caption, err) : txm_no_memory(err, NULL);
+        free(colors);
+        free(map.heat);
+    }
+    fputs("</div>\n", out);
+    return status;
+}
+
+/* Nothing where there was no cache. */
+static void write_memory(FILE *out, const txm_render_picture *p)
+{
+    if (!p->moment_count)
+        return;
+    fputs("<h2>Memory over time</h2>\n<figure>", out);
+    txm_stream_plot_memory(out, p);
+    fputs("<figcaption>What the texture cache held while the picture was made</figcaption></figure>\n", out);
 }
 
 /* What caches of other sizes and policies would have read. The plot takes its colours from the page, as it
@@ -165,9 +217,12 @@ static txm_status write_page(FILE *out, const char *scene, const txm_render_opti
     if (status == TXM_OK)
         status = write_map(out, p->passes, p, "Launches until the pixel was complete", err);
     fputs("</div>\n", out);
+    write_memory(out, p);
     if (replay)
         write_replay(out, replay);
     write_images(out, p);
+    if (status == TXM_OK)
+        status = write_tiles(out, p, err);
     fputs("</body></html>\n", out);
     return status;
 }

@@ -21,18 +21,23 @@
 
 /* ---- heat ---- */
 
+float txm_heat_most(const float *map, size_t count)
+{
+    float most = 0.0f;
+    for (size_t i = 0; i < count; i++)
+        most = fmaxf(most, map[i]);
+    return most;
+}
+
 /* Linear RGB, between five stops whose brightness rises, so that a print in grey still shows the order.
  * Negative values mean that there is nothing to show and stay black. */
-float *txm_heat_colors(const float *map, size_t count, float *most)
+float *txm_heat_colors(const float *map, size_t count, float most)
 {
     /* From dark blue over red and yellow to white; below 0 is black. */
     static const float stops[5][3] = {{0.01f, 0.01f, 0.08f}, {0.25f, 0.02f, 0.35f}, {0.85f, 0.1f, 0.1f}, {1.0f, 0.65f, 0.05f}, {1, 1, 1}};
     float *colors = txm_calloc(count, 3 * sizeof *colors);
-    *most = 0.0f;
-    for (size_t i = 0; i < count; i++)
-        *most = fmaxf(*most, map[i]);
     for (size_t i = 0; colors && i < count; i++) {
-        float at = *most > 0.0f ? 4.0f * map[i] / *most : 0.0f;
+        float at = most > 0.0f ? 4.0f * map[i] / most : 0.0f;
         int k = at < 3.0f ? (int)at : 3;
         for (int c = 0; c < 3 && map[i] >= 0.0f; c++)
             colors[3 * i + (size_t)c] = stops[k][c] + (at - (float)k) * (stops[k + 1][c] - stops[k][c]);
@@ -178,10 +183,50 @@ txm_status txm_stream_tiles(const char *path, const txm_render_budget *b, txm_er
 
 /* ---- JSON ---- */
 
+/* Tiles lie in the order of the images; *at goes on from one to the next. */
+static void json_touched(cJSON *image, size_t index, const txm_render_tile *tiles, size_t count, size_t *at)
+{
+    cJSON *list = txm_json_array(image, "touched");
+    for (; *at < count && tiles[*at].image == index; ++*at) {
+        const txm_render_tile *t = &tiles[*at];
+        const int tile[4] = {(int)t->part, (int)t->level, (int)t->x, (int)t->y};
+        cJSON_AddItemToArray(list, cJSON_CreateIntArray(tile, 4));
+    }
+}
+
+/* The first failure is null where there was none. */
+static void json_cost(cJSON *image, const txm_render_image_cost *c)
+{
+    txm_json_uint(image, "loads", c->loads);
+    txm_json_uint(image, "reloads", c->reloads);
+    txm_json_uint(image, "loaded_bytes", c->loaded_bytes);
+    txm_json_number(image, "load_seconds", c->load_seconds, 6);
+    txm_json_uint(image, "opens", c->opens);
+    txm_json_uint(image, "failures", c->failures);
+    txm_json_text(image, "failure", c->failures ? c->message : NULL);
+}
+
+/* Memory over time. */
+static void json_moments(cJSON *object, const txm_render_picture *p)
+{
+    cJSON *list = txm_json_array(object, "memory");
+    for (size_t i = 0; i < p->moment_count; i++) {
+        const txm_render_moment *m = &p->moments[i];
+        cJSON *moment = txm_json_append(list);
+        txm_json_number(moment, "seconds", m->seconds, 6);
+        txm_json_uint(moment, "samples", m->samples);
+        txm_json_uint(moment, "tile_bytes", m->tile_bytes);
+        txm_json_uint(moment, "allocated_bytes", m->allocated_bytes);
+        txm_json_uint(moment, "tiles_loaded", m->tiles_loaded);
+    }
+}
+
 /* Levels are listed from the finest, so a level's index is its number. */
-static void json_images(cJSON *object, const txm_render_image_use *uses, size_t count)
+static void json_images(cJSON *object, const txm_render_image_use *uses, const txm_render_image_cost *costs, size_t count,
+                        const txm_render_tile *tiles, size_t tile_count)
 {
     cJSON *images = txm_json_array(object, "images");
+    size_t tile = 0;
     for (size_t i = 0; i < count; i++) {
         cJSON *image = txm_json_append(images);
         txm_json_text(image, "image", uses[i].path);
@@ -195,6 +240,9 @@ static void json_images(cJSON *object, const txm_render_image_use *uses, size_t 
             txm_json_uint(level, "tiles", uses[i].level_tiles[l]);
             txm_json_uint(level, "used", uses[i].level_used[l]);
         }
+        json_touched(image, i, tiles, tile_count, &tile);
+        if (costs)
+            json_cost(image, &costs[i]);
     }
 }
 
@@ -239,7 +287,8 @@ void txm_stream_json_picture(const char *scene, const txm_render_options *option
         cJSON_AddItemToObject(o, "cache", cache);
     else
         txm_json_text(o, "cache", NULL);
-    json_images(o, p->images, p->image_count);
+    json_moments(o, p);
+    json_images(o, p->images, p->costs, p->image_count, p->tiles, p->tile_count);
     txm_json_emit(o);
 }
 
@@ -265,6 +314,6 @@ void txm_stream_json_budget(const char *scene, const txm_render_budget *b)
         txm_json_uint(r, "used_bytes", b->resolution_bytes[i]);
     }
     txm_json_number(o, "seconds", b->seconds, 6);
-    json_images(o, b->images, b->image_count);
+    json_images(o, b->images, NULL, b->image_count, b->tiles, b->tile_count);
     txm_json_emit(o);
 }
