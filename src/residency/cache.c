@@ -97,6 +97,8 @@ txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_
     atomic_init(&c->epoch, 1);
     atomic_init(&c->grace, 1);
     atomic_init(&c->watched, o.spurious > 0.0f);
+    c->with_base = TXM_NO_TEXTURE;
+    txm_set_quick(c);
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
     *out = c;
@@ -172,8 +174,9 @@ txm_status txm_cache_thread_new(txm_cache *c, txm_cache_thread **out, txm_error 
     if (t) {
         memset(t, 0, sizeof *t);
         t->cache = c;
-        t->ops = txm_sample_ops_isa(txm_ops_best()->isa);
+        t->sample = txm_sample_ops_isa(txm_ops_best()->isa)->sample;
         t->view = c->view;
+        t->with_base = c->with_base;
         t->generation = atomic_load(&c->generation);
         t->requests = t->few_requests;
         t->requests_most = TXM_LOOKUP_TILES;

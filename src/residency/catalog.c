@@ -273,6 +273,7 @@ static uint32_t append_texture(txm_cache *c)
     uint32_t id = c->stats.textures++;
     txm_cache_refresh(c);
     atomic_fetch_add(&c->generation, 2);
+    txm_set_quick(c);
     return id;
 }
 
@@ -364,6 +365,8 @@ static txm_status add_udim(txm_cache *c, const txm_cache_udim *u, uint32_t *text
         .next = TXM_NO_TEXTURE, .base = u->base, .base_columns = u->base_columns, .base_rows = u->base_rows};
     c->udim_count += rows * 10;
     c->stats.udim_sets++;
+    if (u->base != TXM_NO_TEXTURE && c->with_base == TXM_NO_TEXTURE)
+        c->with_base = c->stats.textures;
     *texture = append_texture(c);
     return TXM_OK;
 }

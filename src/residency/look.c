@@ -224,28 +224,60 @@ static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call
     return result;
 }
 
+/* What asked for nothing and missed, or may not go the quick way. */
+static __attribute__((noinline, cold)) txm_look sample_given(txm_cache_thread *t, uint32_t *random)
+{
+    const txm_given *k = &t->given;
+    txm_leave(t);
+    return sample(t, &(call){k->texture, k->how, k->at, random, k->out, NULL, NULL});
+}
+
+static inline bool is_set_with_base(const txm_cache_thread *t, uint32_t texture)
+{
+    return __builtin_expect(texture >= t->with_base, 0) && texture < t->view.texture_count &&
+           t->view.textures[texture].udim_rows;
+}
+
 /* The usual look-up hits; what does not goes the general way from the beginning. The lane has room for no
- * request, so a miss leaves the page table untouched and the general way asks for everything itself. */
+ * request, so a miss leaves the page table untouched and the general way asks for everything itself.
+ *
+ * Each instruction around the sampler counts: look-ups that wait for memory overlap only while they fit the
+ * processor's window together. So one number says that neither the view, the epoch nor anything else has
+ * changed, and what a miss needs again lies in the thread, not in registers that would have to be saved. */
+static inline txm_look sample_quickly(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
+                                      const txm_lookup *at, uint32_t *random, float out[4])
+{
+    txm_lane *lane = random ? &t->drawn : &t->silent;
+    t->given.texture = texture;
+    t->given.how = how;
+    t->given.at = at;
+    t->given.out = out;
+    if (random)
+        t->given.random = random;
+    txm_cache *c = t->cache;
+    atomic_store_explicit(&t->active, atomic_load_explicit(&c->grace, memory_order_acquire), memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst); /* as in txm_enter */
+    if (__builtin_expect(atomic_load_explicit(&c->quick, memory_order_acquire) != t->quick, 0) ||
+        is_set_with_base(t, texture))
+        return sample_given(t, random);
+    if (random)
+        lane->random = *random;
+    txm_look result = t->sample(&t->view, texture, how, at, lane, out);
+    if (__builtin_expect(result != TXM_LOOK_RESIDENT, 0))
+        return sample_given(t, random ? t->given.random : NULL);
+    txm_leave(t);
+    count(&t->lookups, 1);
+    if (random)
+        *t->given.random = lane->random;
+    return result;
+}
+
+/* Two copies of one function: without a random state there is less to do. */
 txm_look txm_cache_sample(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                           uint32_t *random, float out[4])
 {
-    if (!atomic_load_explicit(&t->cache->watched, memory_order_relaxed) && t->cache->bias == 0.0f) {
-        txm_lane lane = {.random = random ? *random : 0}; /* asks for nothing */
-        txm_enter(t);
-        if (texture < t->view.texture_count && !t->view.textures[texture].udim_rows) {
-            txm_look result = t->ops->sample(&t->view, texture, how, at, &lane, out);
-            txm_leave(t);
-            if (result == TXM_LOOK_RESIDENT) {
-                count(&t->lookups, 1);
-                if (random)
-                    *random = lane.random;
-                return result;
-            }
-        } else {
-            txm_leave(t);
-        }
-    }
-    return sample(t, &(call){texture, how, at, random, out, NULL, NULL});
+    return random ? sample_quickly(t, texture, how, at, random, out)
+                  : sample_quickly(t, texture, how, at, NULL, out);
 }
 
 /* Slopes are rare (bump mapping), so they have no fast path of their own. */

@@ -35,10 +35,19 @@ void txm_wait_quiet(txm_cache *c)
     c->stats.graces++;
 }
 
+/* One number for all that sends a look-up the general way, since each test of its own would show in the time of
+ * those that hit; to be called when any of it has changed. No view is of an odd generation. */
+void txm_set_quick(txm_cache *c)
+{
+    const bool plain = !atomic_load(&c->watched) && !c->fences && c->bias == 0.0f;
+    atomic_store(&c->quick, txm_quick_of(plain ? atomic_load(&c->generation) : 1, atomic_load(&c->epoch)));
+}
+
 /* An odd generation sends look-ups to the slow way, where they wait for the lock. */
 void txm_stop_world(txm_cache *c)
 {
     atomic_fetch_add(&c->generation, 1);
+    txm_set_quick(c);
     txm_wait_quiet(c);
 }
 
@@ -47,6 +56,7 @@ void txm_resume_world(txm_cache *c)
 {
     txm_cache_refresh(c);
     atomic_fetch_add(&c->generation, 1);
+    txm_set_quick(c);
 }
 
 /* Not active while it waits for the lock, or the holder, who waits for it, would never give the lock up. */
@@ -55,6 +65,7 @@ void txm_enter_slowly(txm_cache_thread *t)
     txm_leave(t);
     pthread_mutex_lock(&t->cache->lock);
     t->view = t->cache->view;
+    t->with_base = t->cache->with_base;
     t->generation = atomic_load(&t->cache->generation);
     pthread_mutex_unlock(&t->cache->lock);
 }

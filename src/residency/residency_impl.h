@@ -154,13 +154,27 @@ typedef struct txm_job {
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
+/* A look-up, as txm_cache_sample was given it. */
+typedef struct txm_given {
+    const txm_sampler *how;
+    const txm_lookup *at;
+    uint32_t *random;
+    float *out;
+    uint32_t texture;
+} txm_given;
+
 struct txm_cache_thread {
     _Alignas(64) atomic_uint_least64_t active; /* 0: in no look-up; else the grace period in which it began */
-    atomic_uint_least64_t lookups, missed;
-    const txm_sample_ops *ops; /* the sampler of this machine, without the way round by txm_sample */
-    uint64_t generation;       /* of the view below */
-    txm_view view;
+    uint64_t quick;    /* what the cache's own is while the view and its epoch are those of now */
     txm_cache *cache;
+    txm_sample_function sample; /* of this machine, without the way round by txm_sample */
+    txm_given given;            /* the look-up that is under way, should it miss */
+    atomic_uint_least64_t lookups;
+    txm_lane silent, drawn; /* that ask for nothing: without a random state, and with the caller's */
+    uint32_t with_base;         /* the cache's own, as old as the view */
+    txm_view view;
+    uint64_t generation; /* of the view */
+    atomic_uint_least64_t missed;
     uint32_t *requests, requests_most; /* `few`, or those of `many` */
     txm_job *jobs;
     uint32_t few_requests[TXM_LOOKUP_TILES];
@@ -190,6 +204,7 @@ struct txm_cache {
     /* Read by every look-up, written rarely. */
     _Alignas(64) atomic_uint_least64_t generation; /* of the view; odd: the world is stopped */
     atomic_uint_least64_t grace;
+    atomic_uint_least64_t quick; /* see txm_set_quick */
     atomic_uint epoch;
     atomic_bool watched; /* a trace is written, or misses are invented */
     float bias;
@@ -212,6 +227,7 @@ struct txm_cache {
     uint32_t tile_count, tile_capacity;
     uint32_t zone, zone_count; /* UNREGISTERED entries: as many as the largest level has tiles */
     uint32_t *udims, udim_count, udim_capacity;
+    uint32_t with_base; /* the first UDIM set that has a base texture; TXM_NO_TEXTURE: none has */
     txm_block *blocks;
     uint32_t block_count, block_capacity, retired_blocks;
     txm_source *sources[TXM_SOURCE_BUCKETS], *unhashed;
@@ -254,7 +270,14 @@ void txm_cache_refresh(txm_cache *c);
 void txm_wait_quiet(txm_cache *c);
 void txm_stop_world(txm_cache *c);
 void txm_resume_world(txm_cache *c);
+void txm_set_quick(txm_cache *c);
 void txm_enter_slowly(txm_cache_thread *t);
+
+/* What the generation of a view and an epoch are together. */
+static inline uint64_t txm_quick_of(uint64_t generation, uint32_t epoch)
+{
+    return generation << 32 | epoch;
+}
 
 /* The beginning of a look-up; the end of one. */
 static inline void txm_enter(txm_cache_thread *t)
@@ -272,6 +295,7 @@ static inline void txm_enter(txm_cache_thread *t)
         txm_enter_slowly(t);
     }
     t->view.epoch = atomic_load_explicit(&c->epoch, memory_order_relaxed);
+    t->quick = txm_quick_of(t->generation, t->view.epoch);
 }
 
 static inline void txm_leave(txm_cache_thread *t)

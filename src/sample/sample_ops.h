@@ -9,10 +9,12 @@
 #define TXM_SAMPLE_OPS_H
 #include "txmill/sampler.h"
 
+typedef txm_look (*txm_sample_function)(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                        const txm_lookup *at, txm_lane *lane, float out[4]);
+
 typedef struct txm_sample_ops {
     const char *isa;
-    txm_look (*sample)(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                       txm_lane *lane, float out[4]);
+    txm_sample_function sample;
     txm_look (*sample_d)(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                          txm_lane *lane, float out[4], float du[4], float dv[4]);
     txm_look (*sample_n)(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
