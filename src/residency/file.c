@@ -46,7 +46,6 @@ static void link_newest(txm_cache *c, txm_cache_file *f)
     c->newest = f;
 }
 
-/* Nobody reads it: readers are counted. */
 /* A reader keeps its scratch memory for the next tile; it comes from the process, not from
  * txm_cache_allocate, and is counted apart. */
 static void count_idle(txm_cache *c, txm_cache_file *f, uint64_t bytes)
@@ -70,7 +69,7 @@ static void trim_readers(txm_cache *c)
         }
 }
 
-/* Only while `readers` is 0. The identity stays: it is what the next open is compared with. */
+/* Only while `readers` is 0, so that nobody reads it. The identity stays: it is what the next open is compared with. */
 static void close_file(txm_cache *c, txm_cache_file *f)
 {
     count_idle(c, f, 0);

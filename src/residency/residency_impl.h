@@ -354,7 +354,7 @@ uint64_t txm_slot_order(const txm_cache *c, const txm_slot *s);
 void txm_fetch(txm_cache_thread *t, uint32_t requests);
 void txm_release_pins(txm_cache_thread *t);
 
-/* replay.c: what stands for files. */
+/* replay.c: replays read no files; this takes their place. */
 void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made);
 bool txm_rehearse_load(const txm_cache *c, const txm_job *job);
 
