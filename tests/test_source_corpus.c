@@ -321,7 +321,6 @@ START_TEST(unsupported_files)
         txm_status status;
         const char *words;
     } refused[] = {{"unsupported-chroma-layer.exr", TXM_STATUS_UNSUPPORTED, "only Y with RY and BY of half"},
-                   {"unsupported-cmyk-tiles.tif", TXM_STATUS_UNSUPPORTED, "CMYK in tiles"},
                    {"unsupported-volume.dds", TXM_STATUS_UNSUPPORTED, "a volume of 4 layers"}};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         txm_source *s = NULL;

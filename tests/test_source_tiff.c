@@ -40,7 +40,7 @@ typedef struct layout {
 /* Every byte of sample (x, y, c) from its place; the same in reader and writer. */
 static uint8_t byte_at(uint32_t x, uint32_t y, uint32_t c, uint32_t b)
 {
-    return (uint8_t)(x * 3 + (y >> 2) * 7 + c * 50 + b * 11);
+    return (uint8_t)(x * (3 + c) + (y >> 2) * 7 + c * 50 + b * 11);
 }
 
 /* Channels [c0, c0 + channels) of a part of a row. */
@@ -77,6 +77,8 @@ static void write_strips(TIFF *t, const layout *l, uint16_t plane, uint32_t chan
     free(row);
 }
 
+static uint16_t photometric; /* 0: grey or RGB, as the number of channels says */
+
 static void write_tiff(const layout *l)
 {
     TIFF *t = TIFFOpen(path, l->mode);
@@ -88,7 +90,10 @@ static void write_tiff(const layout *l)
     TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, l->format);
     TIFFSetField(t, TIFFTAG_COMPRESSION, l->compression);
     TIFFSetField(t, TIFFTAG_PLANARCONFIG, l->separate ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG);
-    TIFFSetField(t, TIFFTAG_PHOTOMETRIC, l->channels < 3 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB);
+    TIFFSetField(t, TIFFTAG_PHOTOMETRIC,
+                 photometric          ? photometric
+                 : l->channels < 3 ? PHOTOMETRIC_MINISBLACK
+                                   : PHOTOMETRIC_RGB);
     if (l->predictor)
         TIFFSetField(t, TIFFTAG_PREDICTOR, l->predictor);
     if (l->tile_w) {
@@ -219,6 +224,71 @@ START_TEST(large_and_odd)
         txm_error err = {0};
         ck_assert_msg(read_and_compare(&layouts[_i], bands[b], &err) == TXM_OK, "%s", err.message);
     }
+}
+END_TEST
+
+static uint8_t *read_inks(const layout *l, bool force_oiio, const char *reader, txm_error *err)
+{
+    txm_source_options options = {.force_oiio = force_oiio};
+    txm_source *s = NULL;
+    photometric = PHOTOMETRIC_SEPARATED;
+    write_tiff(l);
+    if (txm_source_open(path, &options, &s, err) != TXM_OK)
+        return NULL;
+    const txm_source_info *i = txm_source_info_of(s);
+    ck_assert_str_eq(i->reader, reader);
+    ck_assert_uint_eq(i->file_channels, l->channels == 4 ? 3 : l->channels);
+    ck_assert(!i->tiff_premultiplied_default);
+    size_t stride = (size_t)l->width * i->channels * l->bits / 8;
+    uint8_t *pixels = malloc(stride * l->height);
+    for (uint32_t y = 0; y < l->height; y += 7) {
+        uint32_t rows = l->height - y < 7 ? l->height - y : 7;
+        ck_assert_msg(!txm_source_read(s, y, rows, pixels + y * stride, stride, err), "%s", err->message);
+    }
+    txm_source_close(&s);
+    return pixels;
+}
+
+/* Every value of cyan with every value of black, as OpenImageIO converts strips: of tiles it writes beyond its memory. */
+START_TEST(cmyk_becomes_rgb)
+{
+    txm_error err = {0};
+    const uint16_t bits = _i & 1 ? 16 : 8;
+    layout l = {256, 1027, 4, bits, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 5, 0, 0, "w", _i & 2};
+    uint8_t *expected = read_inks(&l, true, "oiio", &err);
+    l.compression = COMPRESSION_ADOBE_DEFLATE; /* planes of which OpenImageIO refuses */
+    uint8_t *strips = read_inks(&l, false, "tiff", &err);
+    l.tile_w = 64;
+    l.tile_h = 48;
+    l.mode = _i & 4 ? "wb" : "w";
+    uint8_t *tiles = read_inks(&l, false, "tiff", &err);
+    const size_t bytes = (size_t)l.width * l.height * 3 * bits / 8;
+    ck_assert(expected && strips && tiles);
+    ck_assert_msg(memcmp(expected, strips, bytes) == 0, "strips differ");
+    ck_assert_msg(memcmp(expected, tiles, bytes) == 0, "tiles differ");
+    free(expected);
+    free(strips);
+    free(tiles);
+}
+END_TEST
+
+/* More inks are channels like any; what only OpenImageIO could read in tiles is refused. */
+START_TEST(other_inks)
+{
+    txm_error err = {0};
+    layout l = {100, 70, 5, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 0, 5, 0, 0, "w", false};
+    uint8_t *strips = read_inks(&l, false, "oiio", &err);
+    l.tile_w = l.tile_h = 64;
+    uint8_t *tiles = read_inks(&l, false, "oiio", &err);
+    ck_assert(strips && tiles);
+    ck_assert_mem_eq(strips, tiles, (size_t)l.width * l.height * 4);
+    free(strips);
+    free(tiles);
+    l.channels = 4;
+    l.bits = 32;
+    ck_assert_ptr_null(read_inks(&l, false, "oiio", &err));
+    ck_assert_int_eq(err.status, TXM_STATUS_UNSUPPORTED);
+    ck_assert_msg(strstr(err.message, path) && strstr(err.message, "CMYK in tiles"), "%s", err.message);
 }
 END_TEST
 
@@ -389,6 +459,8 @@ int main(void)
     tcase_add_checked_fixture(tiff, make_path, remove_path);
     tcase_add_loop_test(tiff, large_and_odd, 0, sizeof layouts / sizeof layouts[0]);
     tcase_add_loop_test(tiff, rewinds_large_strips, 0, 8);
+    tcase_add_loop_test(tiff, cmyk_becomes_rgb, 0, 8);
+    tcase_add_test(tiff, other_inks);
     tcase_add_loop_test(tiff, large_strips_count_as_memory, 0, 8);
     tcase_add_loop_test(tiff, odd_tags_leave_the_image_alone, 0, 20);
     tcase_add_loop_test(tiff, lost_tags_of_pixels_are_damage, 0, 4);

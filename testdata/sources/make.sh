@@ -146,7 +146,6 @@ PYTHONPATH=$here/../../tests/differential python3 - <<'PY'
 import numpy, writers
 half = numpy.full((4, 6), 0.25), 2
 writers.exr("unsupported-chroma-layer.exr", {"L.Y": (numpy.full((8, 12), 0.5), 1), "L.RY": half, "L.BY": half}, 12, 8)
-writers.tiff("unsupported-cmyk-tiles.tif", numpy.full((8, 20, 4), 99, "u1"), 8, photometric=5, tile=16)
 PY
 
 # Radiance HDR (ImageMagick writes the new run lengths; the old ones and none by hand)

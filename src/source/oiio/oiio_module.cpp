@@ -374,9 +374,10 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
     if (spec.width > TXM_MAX_SIZE_PX || spec.height > TXM_MAX_SIZE_PX)
         return fail(err, TXM_STATUS_TOO_LARGE, "%s: %d x %d px; the limit is %d px per side", path, spec.width,
                     spec.height, TXM_MAX_SIZE_PX);
-    if (format == "tiff" && spec.tile_width && spec.get_int_attribute("tiff:PhotometricInterpretation") == 5)
+    if (format == "tiff" && spec.tile_width && spec.get_string_attribute("tiff:ColorSpace") == "CMYK")
         return fail(err, TXM_STATUS_UNSUPPORTED,
-                    "%s: CMYK in tiles, of which OpenImageIO writes beyond its memory; save it as RGB, or in strips",
+                    "%s: CMYK in tiles in JPEG or other than 8 and 16 bits, of which OpenImageIO writes beyond its memory; save "
+                    "it as RGB, or in strips",
                     path);
     s.type = read_type(type_of(spec));
     s.channels = spec.nchannels < TXM_MAX_CHANNELS ? spec.nchannels : TXM_MAX_CHANNELS;

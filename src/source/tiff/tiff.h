@@ -14,6 +14,8 @@
 #include "source/readers.h"
 #include "source/tiff/tiff_strip.h"
 
+enum { TXM_INKS = 4 }; /* cyan, magenta, yellow, black */
+
 typedef struct txm_tiff {
     char *path;
     TIFF *tif;
@@ -31,6 +33,7 @@ typedef struct txm_tiff {
     uint32_t planes, plane_channels;  /* planes that are read; channels of the file in each */
     uint32_t sample_bytes;            /* in the file: 3 and 8 are floats of 24 and 64 bits, which become float */
     bool invert;                      /* 0 is white */
+    bool inks;                        /* CMYK, delivered as RGB */
     bool by_scanline;                 /* strips too large to be decoded as a whole */
     /* Those strips as streams, one for each plane; NULL: libtiff decodes them. */
     txm_tiff_strip *strip[TXM_MAX_CHANNELS];

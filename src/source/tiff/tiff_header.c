@@ -3,8 +3,8 @@
  * The first directory of a TIFF source: layout and metadata, as OpenImageIO reports them.
  *
  * Served directly: grey and RGB with any extra samples, in whole pixels or separate planes, 8 and 16 bits, half, float,
- * double and, in tiles, floats of 24 bits, compressed without loss. Palettes, other bit depths, CMYK, Lab, JPEG and so
- * on are OpenImageIO's, and so is metadata in blocks of its own (Exif, IPTC, XMP), where the same fields may be said
+ * double and, in tiles, floats of 24 bits, compressed without loss, and CMYK of 8 and 16 bits. Palettes, other bit depths,
+ * other inks, Lab, JPEG and so on are OpenImageIO's, and so is metadata in blocks of its own (Exif, IPTC, XMP), where the same fields may be said
  * several times.
  */
 #include <stdio.h>
@@ -65,6 +65,15 @@ static bool is_served(uint16_t compression)
     }
 }
 
+/* Four inks without more are converted to RGB; of those in tiles OpenImageIO writes beyond its memory. */
+static bool is_cmyk(txm_tiff *t, uint16_t photometric, uint16_t channels)
+{
+    uint16_t extra_count = 0, *extra = NULL, bits = short_tag(t, TIFFTAG_BITSPERSAMPLE);
+    TIFFGetFieldDefaulted(t->tif, TIFFTAG_EXTRASAMPLES, &extra_count, &extra);
+    return photometric == PHOTOMETRIC_SEPARATED && channels == TXM_INKS && !extra_count && (bits == 8 || bits == 16) &&
+           short_tag(t, TIFFTAG_SAMPLEFORMAT) == SAMPLEFORMAT_UINT && short_tag(t, TIFFTAG_INKSET) == INKSET_CMYK;
+}
+
 /* What OpenImageIO would make of photometric, bits and format. */
 static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
@@ -73,20 +82,22 @@ static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error
         return refuse(t, err, "this number of channels");
     if (!TIFFGetField(t->tif, TIFFTAG_PHOTOMETRIC, &photometric))
         photometric = channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB;
-    if (photometric != PHOTOMETRIC_MINISBLACK && photometric != PHOTOMETRIC_MINISWHITE &&
+    t->inks = is_cmyk(t, photometric, channels);
+    if (!t->inks && photometric != PHOTOMETRIC_MINISBLACK && photometric != PHOTOMETRIC_MINISWHITE &&
         photometric != PHOTOMETRIC_RGB)
         return refuse(t, err, "this colour model");
     if (!type_of(short_tag(t, TIFFTAG_BITSPERSAMPLE), short_tag(t, TIFFTAG_SAMPLEFORMAT), t->tiled, &info->type))
         return refuse(t, err, "this sample type");
     if (!is_served(short_tag(t, TIFFTAG_COMPRESSION)))
         return refuse(t, err, "this compression");
-    info->file_channels = t->file_channels = channels;
-    info->channels = t->channels = channels < TXM_MAX_CHANNELS ? channels : TXM_MAX_CHANNELS;
+    t->file_channels = channels;
+    info->file_channels = t->inks ? TXM_INKS - 1 : channels;
+    info->channels = t->channels = info->file_channels < TXM_MAX_CHANNELS ? info->file_channels : TXM_MAX_CHANNELS;
     /* OpenImageIO inverts bytes only, and all of them. */
     t->invert = photometric == PHOTOMETRIC_MINISWHITE && info->type == TXM_TYPE_U8;
     t->sample_bytes = short_tag(t, TIFFTAG_BITSPERSAMPLE) / 8u;
     bool separate = channels > 1 && short_tag(t, TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE;
-    t->planes = separate ? t->channels : 1;
+    t->planes = !separate ? 1 : t->inks ? TXM_INKS : t->channels;
     t->plane_channels = separate ? 1 : channels;
 
     /* Alpha is what an extra sample says it is. */
@@ -95,7 +106,7 @@ static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error
     for (uint16_t i = 0; extra && i < extra_count && first + i < channels; i++)
         if (extra[i] == EXTRASAMPLE_UNASSALPHA)
             info->file_alpha = TXM_FILE_ALPHA_UNASSOCIATED;
-    info->tiff_premultiplied_default = channels == 4 && info->type == TXM_TYPE_U16;
+    info->tiff_premultiplied_default = info->file_channels == 4 && info->type == TXM_TYPE_U16;
     return TXM_OK;
 }
 

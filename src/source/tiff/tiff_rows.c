@@ -163,12 +163,45 @@ static void to_floats(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t 
         }
 }
 
+/* 8 or 16 bits to 0 ... 1, and back. */
+static float share_of(const uint8_t *sample, uint32_t bytes)
+{
+    uint16_t wide;
+    memcpy(&wide, sample, bytes == 2 ? 2 : 1);
+    return bytes == 2 ? (float)wide * (1.0f / 65535.0f) : (float)*sample * (1.0f / 255.0f);
+}
+
+static void put_share(uint8_t *sample, uint32_t bytes, float share)
+{
+    const uint16_t wide = (uint16_t)(share * 65535.0f + 0.5f);
+    if (bytes == 2)
+        memcpy(sample, &wide, 2);
+    else
+        *sample = (uint8_t)(share * 255.0f + 0.5f);
+}
+
+/* One row of CMYK as OpenImageIO converts it, without a look at the profile: what ink and black leave of the light. */
+static void inks_to_colors(const txm_tiff *t, const uint8_t *row, size_t plane_step, uint8_t *dst)
+{
+    const uint32_t bytes = t->sample_bytes, black = TXM_INKS - 1;
+    const size_t pixel = (size_t)t->plane_channels * bytes, ink = t->planes > 1 ? plane_step : bytes;
+    for (uint32_t x = 0; x < t->width; x++, row += pixel) {
+        const float light = 1.0f - share_of(row + black * ink, bytes);
+        for (uint32_t c = 0; c < black; c++, dst += bytes)
+            put_share(dst, bytes, (1.0f - share_of(row + c * ink, bytes)) * light);
+    }
+}
+
 /* One row: the channels that are delivered, from planes that lie `plane_step` bytes apart. */
 static void deliver_row(const txm_tiff *t, const uint8_t *row, size_t plane_step, uint8_t *dst)
 {
     size_t bytes = becomes_float(t) ? sizeof(float) : t->sample_bytes;
     size_t from = (size_t)t->plane_channels * t->sample_bytes, to = t->channels * bytes;
     uint32_t channels = t->channels / t->planes; /* of a plane */
+    if (t->inks) {
+        inks_to_colors(t, row, plane_step, dst);
+        return;
+    }
     for (uint32_t p = 0; p < t->planes; p++, row += plane_step, dst += bytes) {
         if (becomes_float(t))
             to_floats(dst, to, row, from, t->sample_bytes, channels, t->width);
