@@ -35,6 +35,18 @@ check heat test -s level.png -a -s misses.png -a -s room.png -a -s tiles.png
 txm stream render room rgb8.png rgba8.png "${small[@]}"
 check text prints "million per second"
 
+# A world's strength multiplies its image, and is 1 where it is not given.
+mkdir sky
+for strength in "" " strength 1" " strength 2"; do
+  printf '%s\n' 'txmill-scene 1' 'size 48 27' 'camera perspective half 0.5 0.3 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 0 -1 0 0 1 0 0' \
+    'image sky "../rgb8.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' "world sky projection latlong$strength" >sky/scene.txt
+  "$TXMILL" stream render sky -q -o "sky${strength// /-}.exr"
+done
+check world-strength-default cmp sky.exr sky-strength-1.exr
+oiiotool sky.exr --mulc 2,2,2,1 -o doubled.exr
+txm diff doubled.exr sky-strength-2.exr
+check world-strength rc_is 0
+
 # A budget reads no tile, and names what the picture uses.
 txm stream budget plane rgb8.png --size 128x72 --bounces 0 --samples 2 --json --tiles tiles.tsv
 check budget-rc rc_is 0

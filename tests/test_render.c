@@ -49,7 +49,7 @@ START_TEST(whole_scene)
         "light sun power 3 3 3 direction 0 0 -2 angle 0.01\nlight point power 1 2 3 at 0 0 4 radius 0.1\n"
         "light spot power 1 1 1 at 0 0 4 direction 0 0 -1 radius 0 angle 1.2 blend 0.3\n"
         "light area power 9 9 9 to-world 1 0 0 0 0 1 0 0 0 0 1 3 size 1 2\n"
-        "world wood projection latlong\n",
+        "world wood projection latlong strength 2.5\n",
         camera);
     ck_assert_msg(parse(text, &s) == TXM_OK, "%s", err.message);
     ck_assert_str_eq(s->title, "a \"floor\"");
@@ -70,6 +70,7 @@ START_TEST(whole_scene)
     ck_assert_uint_eq(s->light_count, 4);
     ck_assert(s->lights[0].direction.z == -1.0f);
     ck_assert_uint_eq(s->world.image, 0);
+    ck_assert(s->world.color[0] == 2.5f && s->world.color[2] == 2.5f);
     txm_render_scene_free(&s);
     ck_assert_ptr_null(s);
 }
@@ -99,6 +100,9 @@ static const struct {
      TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nmaterial a diffuse 1 1 1\nsphere a 0 0 0 -1\n", "the radius must be above 0", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nmaterial a diffuse nan 1 1\n", "the colour must be a number", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear\n"
+     "world a projection latlong strength dim\n",
+     "scene.txt:3: the strength must be a number, not 'dim'", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nmaterial a glossy 1 1 1\n", "expected the word 'roughness'", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nlight sun power 1 1 1 direction 0 0 0 angle 1\n", "the light has no direction",
      TXM_STATUS_CORRUPT},

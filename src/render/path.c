@@ -335,7 +335,8 @@ static txm_look world_color(const txm_path_world *w, txm_looker *looker, txm_pat
     at.dvdx = by_x.z / sqrtf(across2) / pi;
     at.dvdy = by_y.z / sqrtf(across2) / pi;
     look_up(w, looker, world->image, at, path, rgba, &worst);
-    memcpy(color, rgba, 3 * sizeof *color);
+    for (int c = 0; c < 3; c++)
+        color[c] *= rgba[c];
     return worst;
 }
 

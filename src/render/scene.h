@@ -109,7 +109,7 @@ typedef struct txm_scene_light {
 typedef struct txm_scene_world {
     uint32_t image; /* TXM_SCENE_NONE: `color` all round */
     bool mirror_ball;
-    float color[3];
+    float color[3]; /* that of the image is multiplied with it */
 } txm_scene_world;
 
 struct txm_render_scene {

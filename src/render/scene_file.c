@@ -542,6 +542,9 @@ static void read_world(parser *p)
         w.image = refer(p, 'i', "image");
         expect(p, "projection");
         w.mirror_ball = take_choice(p, "projection", projections) == 1;
+        float strength = take_if(p, "strength") ? take_number(p, "the strength") : 1.0f;
+        for (int c = 0; c < 3; c++)
+            w.color[c] = strength;
     }
     p->scene->world = w;
 }
