@@ -3,14 +3,12 @@
 import json
 import math
 import os
-import shutil
-import tempfile
 
 import bpy
 import numpy as np
 from bpy_extras.io_utils import ExportHelper
 
-from . import blend, client, jobs, operators, preferences
+from . import nodes
 
 VERSION = 1
 SOLID = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
@@ -43,14 +41,16 @@ def base_color(material):
     return tuple(material.diffuse_color[:3])
 
 
-def uv_transform(node):
-    """(UV map name or "", six numbers of the affine map from uv to the texture), of what feeds the node's Vector; None
+def uv_transform(use):
+    """(UV map name or "", six numbers of the affine map from uv to the texture), of what feeds an image node's Vector; None
     where that is not a UV map, with at most one Mapping node between."""
-    transform = (1, 0, 0, 0, 1, 0)
-    link = next(iter(node.inputs["Vector"].links), None)
-    if link is not None and link.from_node.bl_idname == "ShaderNodeMapping":
-        mapping = link.from_node
-        if mapping.vector_type != "POINT" or any(mapping.inputs[i].is_linked for i in ("Location", "Rotation", "Scale")):
+    vector, groups, transform = use.node.inputs["Vector"], use.groups, (1, 0, 0, 0, 1, 0)
+    if nodes.linked(vector) is None:
+        return "", transform
+    found = nodes.origin(vector, groups)
+    if found and found[0].node.bl_idname == "ShaderNodeMapping":
+        mapping, groups = found[0].node, found[1]
+        if mapping.vector_type != "POINT" or any(nodes.origin(mapping.inputs[i], groups) for i in ("Location", "Rotation", "Scale")):
             return None
         x, y, z = mapping.inputs["Rotation"].default_value
         if x or y:
@@ -59,31 +59,40 @@ def uv_transform(node):
         tx, ty, _ = mapping.inputs["Location"].default_value
         c, s = math.cos(z), math.sin(z)
         transform = (c * sx, -s * sy, tx, s * sx, c * sy, ty)
-        link = next(iter(mapping.inputs["Vector"].links), None)
-    if link is None:
-        return ("", transform) if node.inputs["Vector"].links else None
-    source = link.from_node
+        found = nodes.origin(mapping.inputs["Vector"], groups)
+    source = found[0].node if found else None
+    if source is None or getattr(source, "from_instancer", False):
+        return None
     if source.bl_idname == "ShaderNodeUVMap":
         return source.uv_map, transform
-    if source.bl_idname == "ShaderNodeTexCoord" and link.from_socket.name == "UV":
+    if source.bl_idname == "ShaderNodeTexCoord" and found[0].name == "UV":
         return "", transform
     return None
 
 
-def used_by(node):
-    """Names of the shader inputs that the node's colour reaches directly; "" where it goes through other nodes."""
-    names = [link.to_socket.name for output in node.outputs for link in output.links
-             if link.to_node.bl_idname.startswith("ShaderNodeBsdf")]
-    return names[0] if names else ""
+def shown_by_render(layer):
+    """The objects below a layer collection that a render shows; what a viewport hides is of no account."""
+    found = set()
+    if not layer.collection.hide_render:
+        if not layer.exclude:
+            found.update(thing for thing in layer.collection.objects if not thing.hide_render)
+        for child in layer.children:
+            found |= shown_by_render(child)
+    return found
 
 
 class Writer:
     def __init__(self, folder, depsgraph):
-        self.folder, self.depsgraph = folder, depsgraph
+        # Paths that climb out of the folder start where it really is.
+        self.folder, self.depsgraph = os.path.realpath(folder), depsgraph
         self.lines = ["txmill-scene %d" % VERSION]
         self.images, self.materials, self.meshes = {}, {}, {}
         self.left_out = []  # (what, why)
         self.counts = {"instances": 0, "triangles": 0}
+
+    def warnings(self):
+        """A line for each thing that a scene folder cannot hold."""
+        return ["%s is left out: %s" % left for left in dict.fromkeys(self.left_out)]
 
     def add(self, *words):
         self.lines.append(" ".join(str(w) for w in words))
@@ -154,23 +163,18 @@ class Writer:
             return self.materials[key]
         name = self.materials[key] = "material%d" % len(self.materials)
         textures = []
-        seen = set()
-
-        def collect(tree):
-            for node in tree.nodes:
-                if node.bl_idname == "ShaderNodeGroup" and node.node_tree and node.node_tree.name_full not in seen:
-                    seen.add(node.node_tree.name_full)
-                    collect(node.node_tree)
-                if node.bl_idname != "ShaderNodeTexImage" or node.mute:
-                    continue
-                image, uv = self.image(node), uv_transform(node)
-                if image and (uv is None or node.projection != "FLAT"):
-                    self.left_out.append(("%s: %s" % (key, node.name), "its coordinates are not a UV map"))
-                elif image:
-                    textures.append((image, used_by(node), *uv))
-
-        if material and material.node_tree:
-            collect(material.node_tree)
+        output = nodes.output(material.node_tree if material else None)
+        for use in nodes.upstream(output) if output else ():
+            node = use.node
+            if node.bl_idname == "ShaderNodeTexEnvironment" and node.image:
+                self.left_out.append(("%s: %s" % (key, node.name), "its coordinates are not a UV map"))
+            if node.bl_idname != "ShaderNodeTexImage":
+                continue
+            image, uv = self.image(node), uv_transform(use)
+            if image and (uv is None or node.projection != "FLAT"):
+                self.left_out.append(("%s: %s" % (key, node.name), "its coordinates are not a UV map"))
+            elif image:
+                textures.append((image, use.input, *uv))
         self.add("material", name, "diffuse", numbers(base_color(material)), "title", quoted(key))
         for image, socket, uv_map, transform in textures:
             self.add("texture", name, image, "input", quoted(socket), "uv", quoted(uv_map), "transform", numbers(transform))
@@ -200,9 +204,12 @@ class Writer:
         return parts
 
     def instances(self):
+        rendered, evaluated = shown_by_render(self.depsgraph.view_layer.layer_collection), set()
         for instance in self.depsgraph.object_instances:
             thing = instance.object
-            if not instance.show_self or thing.original.hide_render:
+            evaluated.add(thing.original)
+            root = instance.parent.original if instance.is_instance else thing.original
+            if not instance.show_self or thing.original.hide_render or root not in rendered:
                 continue
             if thing.type in NOT_SOLID:
                 self.left_out.append((thing.name, NOT_SOLID[thing.type]))
@@ -214,6 +221,9 @@ class Writer:
                 self.add("instance", mesh, material, matrix(instance.matrix_world))
                 self.counts["instances"] += 1
                 self.counts["triangles"] += count
+        for thing in sorted(rendered - evaluated, key=lambda thing: thing.name):
+            if thing.type in SOLID:
+                self.left_out.append((thing.name, "the viewport hides it"))
 
     def lights(self):
         for instance in self.depsgraph.object_instances:
@@ -224,7 +234,8 @@ class Writer:
             for node in light.node_tree.nodes if light.node_tree else ():
                 if getattr(node, "image", None):
                     self.left_out.append(("%s of the light %s" % (node.image.name, thing.name), "lights have no images"))
-            power = numbers(light.energy * c for c in light.color)
+            tint = light.temperature_color if light.use_temperature else (1, 1, 1)
+            power = numbers(light.energy * 2 ** light.exposure * c * t for c, t in zip(light.color, tint))
             place = numbers(to_world.translation)
             forward = numbers(-to_world.to_3x3().col[2].normalized())
             if light.type == "SUN":
@@ -239,22 +250,40 @@ class Writer:
                 self.add("light point power", power, "at", place, "radius", numbers((light.shadow_soft_size,)))
 
     def world(self, scene):
+        """One Background with a colour or an image; without a world Cycles renders black."""
         world = scene.world
-        if world is None:
+        output = nodes.output(world.node_tree if world else None)
+        if output is None:
+            self.add("world color", numbers(world.color if world and world.node_tree is None else (0, 0, 0)))
             return
-        for node in world.node_tree.nodes if world.node_tree else ():
-            if node.bl_idname == "ShaderNodeTexEnvironment" and not node.mute:
-                image = self.image(node)
-                if node.inputs["Vector"].links:
-                    self.left_out.append(("the mapping of the world %s" % world.name, "its image is taken as it is"))
-                if image:
-                    self.add("world", image, "projection", "latlong" if node.projection == "EQUIRECTANGULAR" else "mirror-ball")
-                    return
-        color = world.color
-        for node in world.node_tree.nodes if world.node_tree else ():
-            if node.bl_idname == "ShaderNodeBackground":
-                color = [c * node.inputs["Strength"].default_value for c in node.inputs["Color"].default_value[:3]]
-        self.add("world color", numbers(color[:3]))
+        uses = nodes.upstream(output)
+        images = [use.node for use in uses if use.node.bl_idname in ("ShaderNodeTexEnvironment", "ShaderNodeTexImage") and use.node.image]
+        found = nodes.origin(output.inputs["Surface"])
+        background = next((use.node for use in uses if use.node.bl_idname == "ShaderNodeBackground"), None)
+        color, strength, source, groups = (0, 0, 0), 1, None, ()
+        if background:
+            groups = next(use.groups for use in uses if use.node == background)
+            color, strength = background.inputs["Color"].default_value[:3], background.inputs["Strength"].default_value
+            source = nodes.origin(background.inputs["Color"], groups)
+            if nodes.origin(background.inputs["Strength"], groups):
+                self.left_out.append(("what drives the strength of the world %s" % world.name, "it is taken as %g" % strength))
+        if found and found[0].node != background:
+            self.left_out.append(("a part of the world %s" % world.name, "it has more than a Background node"))
+        if source and source[0].node not in images:
+            self.left_out.append(("what changes the colour of the world %s" % world.name,
+                                  "its image is taken as it is" if images else "a world has a colour or an image"))
+        taken = next((node for node in images if node.bl_idname == "ShaderNodeTexEnvironment"), None)
+        for node in images:
+            if node != taken:
+                self.left_out.append(("%s of the world %s" % (node.image.name, world.name), "a world has one Environment Texture"))
+        image = taken and self.image(taken)
+        if image is None:
+            self.add("world color", numbers(c * strength for c in color))
+            return
+        if nodes.linked(taken.inputs["Vector"]):
+            self.left_out.append(("the mapping of the world %s" % world.name, "its image is taken as it is"))
+        self.add("world", image, "projection", "latlong" if taken.projection == "EQUIRECTANGULAR" else "mirror-ball",
+                 "strength", numbers((strength,)))
 
     def write(self):
         scene = self.depsgraph.scene
@@ -331,57 +360,11 @@ class TXMILL_OT_export_scene(bpy.types.Operator, ExportHelper):
         except OSError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        for what, why in dict.fromkeys(writer.left_out):
-            self.report({"WARNING"}, "%s is left out: %s" % (what, why))
+        for line in writer.warnings():
+            self.report({"WARNING"}, line)
         self.report({"INFO"}, "%d instances of %d meshes, %d triangles, %d images" % (
             writer.counts["instances"], sum(len(p) for p in writer.meshes.values()), writer.counts["triangles"], len(writer.images)))
         return {"FINISHED"}
-
-
-def estimate(budget, rows=12):
-    """Lines of text about what `txmill stream budget` found."""
-    def size(count):
-        return "%.1f MB" % (count / 1e6) if count < 1e9 else "%.2f GB" % (count / 1e9)
-
-    at = {entry["resolution"]: entry["peak_bytes"] for entry in budget["resolutions"]}
-    lines = ["Texture memory of this render: %s at 100 %%, %s at 50 %%; %s without the cache" % (
-        size(at[1]), size(at[0.5]), size(budget["all_bytes"]))]
-    images = sorted(budget["images"], key=lambda image: -image["used_bytes"])
-    lines += ["%s: %s of %s" % (os.path.basename(image["image"]), size(image["used_bytes"]), size(image["virtual_bytes"]))
-              for image in images[:rows]]
-    return lines + (["and %d more" % (len(images) - rows)] if len(images) > rows else [])
-
-
-class TXMILL_OT_estimate(bpy.types.Operator):
-    bl_idname = "txmill.estimate"
-    bl_label = "Estimate"
-    bl_description = "Trace the scene without reading textures, and say what texture memory this render takes, by texture"
-
-    def execute(self, context):
-        folder = tempfile.mkdtemp(prefix="txmill-")
-        writer = Writer(folder, context.evaluated_depsgraph_get())
-        try:
-            writer.write()
-        except OSError as error:
-            shutil.rmtree(folder, ignore_errors=True)
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        colors, program = blend.color_options(), preferences.run_options()["program"]
-
-        def work(job):
-            return client.stream_budget(folder, ocio=colors["ocio"], working_space=colors["working_space"], program=program,
-                                        cancel=job.cancel)
-
-        def done(job):
-            shutil.rmtree(folder, ignore_errors=True)
-            if job.error:
-                operators.report("ERROR", job.error)
-            else:
-                operators.show("Estimate", estimate(job.result) + [
-                    "%s is left out: %s" % left for left in dict.fromkeys(writer.left_out)])
-
-        job = jobs.Job("Estimating texture memory", work, done).start()
-        return {"CANCELLED"} if bpy.app.background and job.error else {"FINISHED"}
 
 
 def menu(self, context):
@@ -390,11 +373,9 @@ def menu(self, context):
 
 def register():
     bpy.utils.register_class(TXMILL_OT_export_scene)
-    bpy.utils.register_class(TXMILL_OT_estimate)
     bpy.types.TOPBAR_MT_file_export.append(menu)
 
 
 def unregister():
     bpy.types.TOPBAR_MT_file_export.remove(menu)
-    bpy.utils.unregister_class(TXMILL_OT_estimate)
     bpy.utils.unregister_class(TXMILL_OT_export_scene)

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
 
-from ._program import Cancel, Json, Run, StrPath, TxmillError, path_arguments, raise_for, text_of
+from ._program import Cancel, Json, Run, StrPath, TxmillError, path_arguments, text_of
 
 _CANCELLED = (130, 143)
 _PROGRESS = re.compile(r"^txmill: progress (\d+)% \((\d+) of (\d+) files, ([\d.]+) of ([\d.]+) MP\b")
@@ -207,7 +207,7 @@ def iter_make(
         yield {"type": "summary", "inputs": 0, "created": 0, "failed": 0, "exit_code": 143}
         return
     # 3 and 4: some inputs failed, which their objects say.
-    raise_for(run.code, run.errors, (0, 3, 4, *_CANCELLED))
+    run.expect(0, 3, 4, *_CANCELLED)
     if summary is None:
         raise TxmillError("txmill make ended without a summary", run.code)
     yield summary
@@ -234,7 +234,7 @@ def info(paths: Paths, *, program: Optional[StrPath] = None, cancel: Optional[Ca
     """What is inside tx files, in the order given."""
     run = Run("info", ["--json"], path_arguments(paths), program=program, cancel=cancel)
     found = [Info(text_of(o, "file") or "", _error_of(o), o) for o in run if "file" in o]
-    raise_for(run.code, run.errors, (0, 3, 4, 5))
+    run.expect(0, 3, 4, 5)
     return found
 
 
@@ -258,7 +258,7 @@ def verify(
         for o in run
         if "file" in o
     ]
-    raise_for(run.code, run.errors, (0, 3, 4, 5))
+    run.expect(0, 3, 4, 5)
     return verdicts
 
 
@@ -283,7 +283,7 @@ def resolve(
         for o in run
         if "image" in o
     ]
-    raise_for(run.code, run.errors, (0, 3, 4, 5))
+    run.expect(0, 3, 4, 5)
     return found
 
 
@@ -298,7 +298,7 @@ def write_page(
     run = Run("view", ["--json", f"--html={os.fspath(page)}"], path_arguments(paths), program=program, cancel=cancel)
     for _ in run:
         pass
-    raise_for(run.code, run.errors, (0,))
+    run.expect(0)
 
 
 def stream_budget(
@@ -306,26 +306,25 @@ def stream_budget(
     *,
     size: Optional[str] = None,
     tile: Optional[int] = None,
+    cache_dir: Optional[StrPath] = None,
     ocio: Optional[StrPath] = None,
     working_space: Optional[str] = None,
+    threads: Optional[int] = None,
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> Json:
     """What texture memory a render of a scene folder, txmill-scene(5), takes: the object of docs/schema/stream.schema.json.
 
-    `size` is that of the picture, as "1920x1080"; `tile` the edge of a render tile. The tx files must be there.
+    `size` is that of the picture, as "1920x1080"; `tile` the edge of a render tile, 0 for none. The tx files must be there.
     """
     options = ["--json"]
     _value(options, "--size", size)
     _value(options, "--tile", tile)
-    _value(options, "--ocio", ocio)
-    _value(options, "--working-space", working_space)
+    _value(options, "--jobs", threads)
+    _color_options(options, None, None, cache_dir, ocio, working_space)
     run = Run("stream", ["budget", *options], path_arguments(scene), program=program, cancel=cancel)
     found = list(run)
-    failed = [e for e in map(_error_of, found) if e is not None]
-    if failed:
-        raise TxmillError(failed[0].message, run.code)
-    raise_for(run.code, run.errors, (0,))
+    run.expect(0)
     if not found:
         raise TxmillError(f"{scene}: txmill stream said nothing about it", run.code)
     return found[0]
@@ -352,7 +351,7 @@ def list_scene(
     failed = [e for e in map(_error_of, kinds["scene"]) if e is not None]
     if failed:
         raise TxmillError(failed[0].message, run.code)
-    raise_for(run.code, run.errors, (0, 5))
+    run.expect(0, 5)
     if not kinds["scene"]:
         raise TxmillError(f"{scene}: txmill list said nothing about it", run.code)
     first = kinds["scene"][0]

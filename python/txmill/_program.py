@@ -112,22 +112,8 @@ def path_arguments(paths: Union[StrPath, Sequence[StrPath]]) -> List[str]:
     return [p if not p.startswith(("-", "@")) else os.path.join(os.curdir, p) for p in texts]
 
 
-def raise_for(code: int, errors: str, accepted: Sequence[int]) -> None:
-    """An exception for an exit code that is not accepted, with what the program said."""
-    if code in accepted:
-        return
-    said = [line for line in errors.splitlines() if not line.startswith("TXMILL-ERROR")]
-    message = said[-1] if said else ""
-    prefix = "txmill: error: "
-    if message.startswith(prefix):
-        message = message[len(prefix):]
-    if code < 0:
-        message = message or f"txmill was ended by signal {-code}"
-    raise TxmillError(message or f"txmill ended with exit code {code}", code)
-
-
 class Run:
-    """One run of the program: iterate to get its JSON objects as they are printed, then read `code` and `errors`."""
+    """One run of the program: iterate to get its JSON objects as they are printed, then call `expect`."""
 
     def __init__(
         self,
@@ -142,6 +128,7 @@ class Run:
     ) -> None:
         self.code = 0
         self.errors = ""
+        self._failure: Optional[str] = None
         self._cancel = cancel
         self._on_error_line = on_error_line
         self._argv = [find_program(program), command, *options]
@@ -172,9 +159,13 @@ class Run:
         try:
             for line in process.stdout:
                 try:
-                    yield json.loads(line)
+                    found = json.loads(line)
                 except ValueError as error:
                     raise TxmillError(f"txmill printed what is not JSON: {line.strip()[:200]}") from error
+                if found.get("type") == "error":  # of the run as a whole: an OpenColorIO config that cannot be read
+                    self._failure = str(found["error"]["message"])
+                else:
+                    yield found
         finally:
             # An abandoned iteration ends the program as well.
             _interrupt(process)
@@ -185,6 +176,19 @@ class Run:
             if self._cancel is not None:
                 self._cancel._attach(None)
             self.errors = "".join(lines)
+
+    def expect(self, *accepted: int) -> None:
+        """Raises TxmillError where the run failed as a whole, or ended with an exit code that is not accepted."""
+        if self._failure is None and self.code in accepted:
+            return
+        said = [line for line in self.errors.splitlines() if not line.startswith("TXMILL-ERROR")]
+        message = self._failure or (said[-1] if said else "")
+        prefix = "txmill: error: "
+        if message.startswith(prefix):
+            message = message[len(prefix):]
+        if self.code < 0:
+            message = message or f"txmill was ended by signal {-self.code}"
+        raise TxmillError(message or f"txmill ended with exit code {self.code}", self.code)
 
     def _read_errors(self, stream: Any, lines: List[str]) -> None:
         for line in stream:

@@ -6,6 +6,7 @@ import importlib
 import io
 import json
 import os
+import re
 import sys
 
 import bpy
@@ -206,10 +207,161 @@ def estimated(program, folder):
     scenes.save(os.path.join(top, "scene.blend"))
     result, text = printed(bpy.ops.txmill.estimate)
     check("estimate-lacks-tx", result == {"CANCELLED"} and "tx file is missing" in text, (result, text))
-    printed(bpy.ops.txmill.make)
+    files = bpy.context.preferences.filepaths
+    for cache in ("cache/of tx", os.path.join(folder, "estimate store"), ""):  # the default folder is found in any case
+        files.texture_cache_directory = cache
+        printed(bpy.ops.txmill.make)
+        result, text = printed(bpy.ops.txmill.estimate)
+        used = [re.search(r"%s: ([0-9.]+) kB of ([0-9.]+) MB" % name, text) for name in ("one.png", "two.png")]
+        check("estimate, %s" % (cache and ("absolute cache folder" if os.path.isabs(cache) else "relative cache folder") or "default"),
+              result == {"FINISHED"} and "at 100 %" in text and "at 50 %" in text and
+              all(u and 0 < float(u[1]) < 1000 * float(u[2]) for u in used), (result, text))
+    files.texture_cache_directory = ""
+    bpy.context.scene.camera = None
     result, text = printed(bpy.ops.txmill.estimate)
-    check("estimate", result == {"FINISHED"} and "at 100 %" in text and "at 50 %" in text and
-          all("%s: " % name in text for name in ("one.png", "two.png")), (result, text))
+    check("estimate-no-camera", result == {"CANCELLED"} and "camera is left out: the scene has none" in text, (result, text))
+
+
+def statements(folder, kind):
+    lines = open(os.path.join(folder, "scene.txt"), encoding="utf-8").read().splitlines()
+    return [line for line in lines if line.startswith(kind + " ")]
+
+
+def export_nodes(program, folder):
+    """Which image nodes reach the picture, and with which coordinates: what Cycles looks up."""
+    top = os.path.join(folder, "nodes")
+    scene = scenes.empty()
+
+    def image(name):
+        return scenes.load(scenes.picture(os.path.join(top, name), 32, 32))
+
+    def fed(name, kind="ShaderNodeTexCoord", output="UV"):
+        """A plane with an image whose Vector comes from a Mapping."""
+        texture = scenes.shown(name, image(name + ".png"), len(bpy.data.materials))
+        tree = texture.id_data
+        mapping = tree.nodes.new("ShaderNodeMapping")
+        mapping.inputs["Scale"].default_value = 2, 3, 1
+        if kind:
+            tree.links.new(tree.nodes.new(kind).outputs[output], mapping.inputs["Vector"])
+        tree.links.new(mapping.outputs[0], texture.inputs["Vector"])
+        return tree, mapping, texture
+
+    scenes.shown("plain", image("plain.png"))
+    fed("mapped")
+    fed("muted mapping")[1].mute = True
+    fed("constant", None)
+    fed("by object", output="Object")
+    tree, mapping, texture = fed("rerouted")
+    joint = tree.nodes.new("NodeReroute")
+    tree.links.new(mapping.outputs[0], joint.inputs[0])
+    tree.links.new(joint.outputs[0], texture.inputs["Vector"])
+    idle = bpy.data.materials["plain"].node_tree
+    scenes.node(idle, "ShaderNodeTexImage", image("unconnected.png"))
+    scenes.shown("unplugged", image("muted.png"), 7).mute = True
+
+    group = bpy.data.node_groups.new("group", "ShaderNodeTree")
+    group.interface.new_socket("Vector", in_out="INPUT", socket_type="NodeSocketVector")
+    for name in ("Color", "Other"):
+        group.interface.new_socket(name, in_out="OUTPUT", socket_type="NodeSocketColor")
+    way_in, way_out = group.nodes.new("NodeGroupInput"), group.nodes.new("NodeGroupOutput")
+    for index, name in enumerate(("in group.png", "of the other output.png")):
+        inner = scenes.node(group, "ShaderNodeTexImage", image(name))
+        group.links.new(way_in.outputs[0], inner.inputs["Vector"])
+        group.links.new(inner.outputs[0], way_out.inputs[index])
+    made = scenes.material("grouped")
+    tree = made.node_tree
+    shader = next(n for n in tree.nodes if n.bl_idname == "ShaderNodeBsdfPrincipled")
+    for scale, socket in ((2, "Base Color"), (5, "Roughness")):
+        used, mapping = tree.nodes.new("ShaderNodeGroup"), tree.nodes.new("ShaderNodeMapping")
+        used.node_tree = group
+        mapping.inputs["Scale"].default_value = scale, scale, 1
+        tree.links.new(tree.nodes.new("ShaderNodeUVMap").outputs[0], mapping.inputs["Vector"])
+        tree.links.new(mapping.outputs[0], used.inputs[0])
+        tree.links.new(used.outputs[0], shader.inputs[socket])
+    scenes.plane("grouped", made, 3, 3)
+
+    away = scenes.plane("not in the viewport", bpy.data.materials["plain"], 0, 3)
+    away.hide_viewport = True
+    hidden = bpy.data.collections.new("not rendered")
+    scene.collection.children.link(hidden)
+    hidden.hide_render = True
+    of_hidden = scenes.plane("of the hidden collection", bpy.data.materials["plain"], 1, 3)
+    hidden.objects.link(of_hidden)
+    scene.collection.objects.unlink(of_hidden)
+
+    target = os.path.join(folder, "nodes-export")
+    result, text = printed(bpy.ops.txmill.export_scene, filepath=target)
+    files = {line.split()[1]: os.path.basename(json.JSONDecoder().raw_decode(line.split(" ", 2)[2])[0])
+             for line in statements(target, "image")}
+    # (image, input, scale by u, by v)
+    uses = set()
+    for line in statements(target, "texture"):
+        words = line.split()
+        at = words.index("transform")
+        uses.add((files[words[2]], " ".join(words[4:words.index("uv")]).strip('"'), float(words[at + 1]), float(words[at + 5])))
+    wanted = {("plain.png", "Base Color", 1, 1), ("mapped.png", "Base Color", 2, 3), ("muted mapping.png", "Base Color", 1, 1),
+              ("rerouted.png", "Base Color", 2, 3), ("in group.png", "Base Color", 2, 2), ("in group.png", "Roughness", 5, 5)}
+    check("nodes-uses", uses == wanted, sorted(uses ^ wanted))
+    check("nodes-idle", not {"unconnected.png", "muted.png", "of the other output.png"} & set(files.values()), files)
+    for name in ("constant", "by object"):
+        check("nodes-named: %s" % name, "%s: Image Texture is left out: its coordinates" % name in text, text)
+    check("nodes-hidden-in-viewport", "not in the viewport is left out: the viewport hides it" in text, text)
+    titles = " ".join(statements(target, "mesh"))
+    check("nodes-not-rendered", "of the hidden collection" not in titles and "grouped" in titles, titles)
+
+
+def export_world(program, folder):
+    """The world's strength and colour; what is more than one Background is named."""
+    top = os.path.join(folder, "world")
+    scene = scenes.empty()
+    scenes.shown("a", scenes.load(scenes.picture(os.path.join(top, "a.png"))))
+    lamp = next(thing.data for thing in scene.objects if thing.type == "LIGHT")
+    lamp.exposure = 2
+    turn = iter(range(100))
+
+    def exported():
+        target = os.path.join(folder, "world-export-%d" % next(turn))
+        _, text = printed(bpy.ops.txmill.export_scene, filepath=target)
+        return statements(target, "world"), text, target
+
+    worlds, text, target = exported()
+    check("world-none", worlds == ["world color 0 0 0"], worlds)
+    power = [float(word) for word in statements(target, "light")[0].split()[3:6]]
+    check("light-exposure", np.allclose(power, 12), power)
+
+    world = scene.world = bpy.data.worlds.new("world")
+    tree = world.node_tree
+    background = next(n for n in tree.nodes if n.bl_idname == "ShaderNodeBackground")
+    background.inputs["Color"].default_value = 0.5, 0.25, 1, 1
+    background.inputs["Strength"].default_value = 3
+    worlds, text, _ = exported()
+    check("world-color", worlds == ["world color 1.5 0.75 3"] and "left out" not in text, (worlds, text))
+
+    def environment(name):
+        return scenes.node(tree, "ShaderNodeTexEnvironment", scenes.load(scenes.picture(os.path.join(top, name), 64, 32)))
+
+    idle, sky = environment("idle.png"), environment("sky.png")
+    tree.links.new(sky.outputs[0], background.inputs["Color"])
+    worlds, text, target = exported()
+    check("world-strength", len(worlds) == 1 and worlds[0].endswith(" projection latlong strength 3") and "left out" not in text and
+          any("sky.png" in line for line in statements(target, "image")) and
+          not any("idle.png" in line for line in statements(target, "image")), (worlds, text))
+    tree.links.new(tree.nodes.new("ShaderNodeValue").outputs[0], background.inputs["Strength"])
+    _, text, _ = exported()
+    check("world-driven-strength-named", "what drives the strength of the world world is left out" in text, text)
+    curves = tree.nodes.new("ShaderNodeRGBCurve")
+    tree.links.new(sky.outputs[0], curves.inputs["Color"])
+    tree.links.new(curves.outputs[0], background.inputs["Color"])
+    worlds, text, _ = exported()
+    check("world-changed-colour-named", "what changes the colour of the world world is left out" in text and "latlong" in worlds[0], text)
+    mix, second = tree.nodes.new("ShaderNodeMixShader"), tree.nodes.new("ShaderNodeBackground")
+    tree.links.new(idle.outputs[0], second.inputs["Color"])
+    tree.links.new(background.outputs[0], mix.inputs[1])
+    tree.links.new(second.outputs[0], mix.inputs[2])
+    tree.links.new(mix.outputs[0], tree.get_output_node("CYCLES").inputs["Surface"])
+    _, text, _ = exported()
+    check("world-mix-named", "a part of the world world is left out: it has more than a Background" in text and
+          ".png of the world world is left out: a world has one" in text, text)
 
 
 def export_gaps(program, folder):
@@ -257,7 +409,7 @@ def main():
     part("preferences").get().program = program
     found, text = part("preferences").version(program)
     check("program", found and "txmill" in text, text)
-    for test in (make_and_explain, unsaved_and_working_space, cancel, program_missing, export, estimated, export_gaps):
+    for test in (make_and_explain, unsaved_and_working_space, cancel, program_missing, export, export_nodes, export_world, estimated, export_gaps):
         test(program, folder)
     # For the render that follows in a Blender of its own.
     preferences = part("preferences").get()

@@ -67,6 +67,15 @@ class Make(Case):
         self.assertEqual(caught.exception.exit_code, 2)
         self.assertIn("no-such-option", str(caught.exception))
 
+    def test_what_stops_the_whole_run_is_an_exception(self):
+        self.images()
+        image, config = self.folder / "rgb8.png", self.folder / "none.ocio"
+        for call in (txmill.make, txmill.resolve):
+            with self.assertRaises(txmill.TxmillError) as caught:
+                call(image, ocio=config)
+            self.assertIn("none.ocio: the OCIO config cannot be opened", str(caught.exception))
+            self.assertEqual(caught.exception.exit_code, 3)
+
     def test_odd_names(self):
         names = [b"-dash.png", b"@list.png", b"line\nbreak.png", b"caf\xe9.png", "Stra\u00dfe \u6728.png".encode()]
         for name in names:
@@ -234,6 +243,13 @@ class Budget(Case):
         budget = txmill.stream_budget(self.folder)
         self.assertEqual([os.path.basename(image["image"]) for image in budget["images"]], ["rgb8.png"])
         self.assertEqual([entry["resolution"] for entry in budget["resolutions"]][:2], [1, 0.5])
+        shutil.rmtree(self.folder / "blender_tx")  # found in any case
+        for cache in ("beside", self.folder / "elsewhere"):
+            with self.assertRaises(txmill.TxmillError):
+                txmill.stream_budget(self.folder, cache_dir=cache)
+            txmill.make(self.folder / "rgb8.png", colorspace="sRGB", alpha_type="straight", cache_dir=cache)
+            again = txmill.stream_budget(self.folder, cache_dir=cache, threads=1, tile=0)
+            self.assertEqual(again["images"], budget["images"])
 
     def test_what_is_no_scene(self):
         with self.assertRaises(txmill.TxmillError) as caught:

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What texture memory a render takes: the scene is exported into a temporary folder, and `txmill stream budget` traces it."""
+import os
+import shutil
+import tempfile
+
+import bpy
+
+from . import blend, client, export_scene, jobs, operators, preferences
+
+
+def size(count):
+    """A small picture takes kilobytes of its textures."""
+    unit, name = next((unit, name) for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")) if count >= unit or name == "kB")
+    return "%.1f %s" % (count / unit, name)
+
+
+def lines_of(budget, rows=12):
+    """Lines of text about what `txmill stream budget` found."""
+    at = {entry["resolution"]: entry["peak_bytes"] for entry in budget["resolutions"]}
+    lines = ["Texture memory of this render: %s at 100 %%, %s at 50 %%; %s without the cache" % (
+        size(at[1]), size(at[0.5]), size(budget["all_bytes"]))]
+    images = sorted(budget["images"], key=lambda image: -image["used_bytes"])
+    lines += ["%s: %s of %s" % (os.path.basename(image["image"]), size(image["used_bytes"]), size(image["virtual_bytes"]))
+              for image in images[:rows]]
+    return lines + (["and %d more" % (len(images) - rows)] if len(images) > rows else [])
+
+
+class TXMILL_OT_estimate(bpy.types.Operator):
+    bl_idname = "txmill.estimate"
+    bl_label = "Estimate"
+    bl_description = "Trace the scene without reading textures, and say what texture memory this render takes, by texture"
+
+    def execute(self, context):
+        folder = tempfile.mkdtemp(prefix="txmill-")
+        writer = export_scene.Writer(folder, context.evaluated_depsgraph_get())
+        try:
+            writer.write()
+        except OSError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        run, cycles = preferences.run_options(), context.scene.cycles
+        options = {**blend.color_options(), "program": run["program"], "threads": run["threads"],
+                   "tile": cycles.tile_size if cycles.use_auto_tile else 0}
+
+        def work(job):
+            return client.stream_budget(folder, cancel=job.cancel, **options)
+
+        def done(job):
+            shutil.rmtree(folder, ignore_errors=True)
+            if job.error:
+                operators.report("ERROR", "; ".join([job.error, *writer.warnings()]))
+            else:
+                operators.show("Estimate", lines_of(job.result) + writer.warnings())
+
+        job = jobs.Job("Estimating texture memory", work, done).start()
+        return {"CANCELLED"} if bpy.app.background and job.error else {"FINISHED"}
+
+
+def register():
+    bpy.utils.register_class(TXMILL_OT_estimate)
+
+
+def unregister():
+    bpy.utils.unregister_class(TXMILL_OT_estimate)

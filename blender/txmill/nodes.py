@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which nodes of a shader reach the picture. As in Cycles, links are followed from the output upstream: through reroutes,
+through muted nodes the way Blender passes them by, and into and out of groups.
+
+A node inside a group is one look-up for each use of the group: `groups` are the group nodes round it, outermost first.
+"""
+import typing
+
+import bpy
+
+
+class Use(typing.NamedTuple):
+    node: bpy.types.Node
+    groups: tuple
+    input: str  # name of the shader input that it feeds without other nodes between, or ""
+
+
+def linked(socket):
+    """The link into an input that counts, or None."""
+    return next((link for link in socket.links if link.is_valid and not link.is_muted), None)
+
+
+def _counterpart(sockets, socket):
+    return next((other for other in sockets if other.identifier == socket.identifier), None)
+
+
+def origin(socket, groups=()):
+    """(the output that feeds an input, the groups round its node), or None where nothing does."""
+    while socket is not None:
+        link = linked(socket)
+        if link is None:
+            return None
+        node, output = link.from_node, link.from_socket
+        if node.bl_idname == "NodeReroute":
+            socket = node.inputs[0]
+        elif node.mute:
+            socket = next((inner.from_socket for inner in node.internal_links if inner.to_socket == output), None)
+        elif node.bl_idname == "ShaderNodeGroup":
+            inside = node.node_tree.nodes if node.node_tree else ()
+            end = next((n for n in inside if n.bl_idname == "NodeGroupOutput" and n.is_active_output), None)
+            socket, groups = end and _counterpart(end.inputs, output), groups + (node,)
+        elif node.bl_idname == "NodeGroupInput":
+            if not groups:
+                return None
+            socket, groups = _counterpart(groups[-1].inputs, output), groups[:-1]
+        else:
+            return output, groups
+    return None
+
+
+def upstream(start, groups=()):
+    """Every Use that reaches the node `start`, itself left out, nearest first."""
+    uses, todo = {}, [(start, groups)]
+    for node, around in todo:
+        for socket in node.inputs:
+            found = origin(socket, around) if socket.enabled else None
+            if found is None:
+                continue
+            source, outer = found[0].node, found[1]
+            key = (source.as_pointer(), *(group.as_pointer() for group in outer))
+            direct = socket.name if node.bl_idname.startswith("ShaderNodeBsdf") else ""
+            if key not in uses:
+                todo.append((source, outer))
+                uses[key] = Use(source, outer, direct)
+            elif direct and not uses[key].input:
+                uses[key] = Use(source, outer, direct)
+    return list(uses.values())
+
+
+def output(tree):
+    """The output node that Cycles takes, or None."""
+    return tree.get_output_node("CYCLES") if tree else None
