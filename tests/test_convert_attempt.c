@@ -230,7 +230,7 @@ START_TEST(an_attempt_may_find_no_memory)
     batch_enter();
     write_foreign_exr("image.exr", &image, 3);
     request *r = ask("image.exr", "cpu", 1, 0);
-    refuse_each_but(true, attempt_again, r); /* a spill can go to disk at once */
+    refuse_each_but(DOES_WITHOUT, attempt_again, r); /* a spill can go to disk at once */
     done(r);
     ck_assert_uint_eq(files_here(), 1);
     free_image(&image);

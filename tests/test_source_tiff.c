@@ -2,6 +2,7 @@
  * The direct TIFF reader on files that the corpus has no room for: strips of many megabytes, many channels, odd blocks,
  * and damage at every place. */
 #include <check.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,9 @@
 
 #include "core/mem.h"
 #include "source/source.h"
+#include "source/tiff/tiff.h"
 #include "util_check.h"
+#include "util_faults.h"
 
 static char path[64];
 
@@ -91,7 +94,7 @@ static void write_tiff(const layout *l)
     TIFFSetField(t, TIFFTAG_COMPRESSION, l->compression);
     TIFFSetField(t, TIFFTAG_PLANARCONFIG, l->separate ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG);
     TIFFSetField(t, TIFFTAG_PHOTOMETRIC,
-                 photometric          ? photometric
+                 photometric       ? photometric
                  : l->channels < 3 ? PHOTOMETRIC_MINISBLACK
                                    : PHOTOMETRIC_RGB);
     if (l->predictor)
@@ -249,7 +252,8 @@ static uint8_t *read_inks(const layout *l, bool force_oiio, const char *reader, 
     return pixels;
 }
 
-/* Every value of cyan with every value of black, as OpenImageIO converts strips: of tiles it writes beyond its memory. */
+/* Every value of cyan with every value of black, as OpenImageIO converts strips: of tiles it writes beyond its memory.
+ */
 START_TEST(cmyk_becomes_rgb)
 {
     txm_error err = {0};
@@ -452,6 +456,298 @@ START_TEST(damaged_bytes)
 }
 END_TEST
 
+/* ---- the reader itself, before OpenImageIO is asked
+ * -------------------------------------------------------------------- */
+
+static txm_source_options no_bound;
+
+/* Opens the file with this reader alone. */
+static txm_status open_direct(txm_source_info *info, txm_tiff **out, txm_error *err)
+{
+    void *self = NULL;
+    *info = (txm_source_info){0};
+    txm_status status = txm_tiff_reader.open(path, &no_bound, info, &self, err);
+    *out = self;
+    return status;
+}
+
+static void close_direct(txm_source_info *info, txm_tiff *t)
+{
+    txm_tiff_reader.close(t);
+    txm_source_forget(info);
+}
+
+START_TEST(only_tiff_is_looked_at)
+{
+    static const char *const heads[] = {"II\x2a\0....", "MM\0\x2a....", "II\x2b\0....", "MM\0\x2b...."};
+    for (int i = 0; i < 4; i++) {
+        ck_assert(txm_tiff_reader.probe((const uint8_t *)heads[i], 8, "any name"));
+        ck_assert(!txm_tiff_reader.probe((const uint8_t *)heads[i], 7, "any name"));
+    }
+    ck_assert(!txm_tiff_reader.probe((const uint8_t *)"II\0\x2a....", 8, "a.tif"));
+    ck_assert(!txm_tiff_reader.probe((const uint8_t *)"\x89PNG....", 8, "a.tif"));
+}
+END_TEST
+
+START_TEST(the_layout_decides_how_blocks_are_decoded)
+{
+    static const struct {
+        layout l;
+        uint32_t block_w, block_h, planes, plane_channels, sample_bytes;
+        bool by_scanline, streamed;
+    } cases[] = {
+        {{61, 90, 3, 8, 1, COMPRESSION_LZW, 2, 16, 0, 0, "w", false}, 61, 16, 1, 3, 1, false, false},
+        {{61, 90, 6, 16, 1, COMPRESSION_LZW, 0, 200, 0, 0, "w", false}, 61, 90, 1, 6, 2, false, false},
+        {{61, 90, 6, 16, 1, COMPRESSION_NONE, 0, 7, 0, 0, "wb", true}, 61, 7, 4, 1, 2, false, false},
+        {{61, 90, 1, 32, 3, COMPRESSION_ZSTD, 3, 0, 32, 16, "w", false}, 32, 16, 1, 1, 4, false, false},
+        {{1500, 1500, 4, 8, 1, COMPRESSION_LZW, 2, 1500, 0, 0, "w", false}, 1500, 1500, 1, 4, 1, true, true},
+        {{1500, 1500, 4, 8, 1, COMPRESSION_ZSTD, 2, 1500, 0, 0, "w", false}, 1500, 1500, 1, 4, 1, true, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        txm_source_info info;
+        txm_tiff *t;
+        txm_error err = {0};
+        write_tiff(&cases[i].l);
+        ck_assert_msg(open_direct(&info, &t, &err) == TXM_OK, "case %zu: %s", i, err.message);
+        ck_assert_msg(t->block_w == cases[i].block_w && t->block_h == cases[i].block_h, "case %zu: %u %u", i,
+                      t->block_w, t->block_h);
+        ck_assert_msg(t->planes == cases[i].planes && t->plane_channels == cases[i].plane_channels, "case %zu", i);
+        ck_assert_uint_eq(t->sample_bytes, cases[i].sample_bytes);
+        ck_assert_msg(t->by_scanline == cases[i].by_scanline && (t->strip[0] != NULL) == cases[i].streamed, "case %zu",
+                      i);
+        ck_assert(info.tiled == (cases[i].l.tile_w > 0) && info.file_channels == cases[i].l.channels);
+        close_direct(&info, t);
+    }
+}
+END_TEST
+
+/* Rows with room after them, a few at a time, as the definition has them; the room is left alone. */
+START_TEST(rows_go_where_they_are_wanted)
+{
+    static const layout kinds[] = {
+        {61, 90, 3, 8, 1, COMPRESSION_LZW, 2, 16, 0, 0, "w", false},
+        {61, 90, 6, 16, 1, COMPRESSION_NONE, 0, 7, 0, 0, "wb", true},
+        {61, 90, 2, 64, 3, COMPRESSION_NONE, 0, 9, 0, 0, "w", true},
+        {61, 90, 5, 8, 1, COMPRESSION_PACKBITS, 0, 0, 32, 16, "w", false},
+    };
+    enum { GAP = 5, STEP = 11 };
+    const layout *l = &kinds[_i];
+    txm_source_info info;
+    txm_tiff *t;
+    write_tiff(l);
+    ck_assert_int_eq(open_direct(&info, &t, NULL), TXM_OK);
+    size_t row = (size_t)l->width * info.channels * txm_type_bytes(info.type), stride = row + GAP;
+    uint8_t *out = malloc(stride * STEP);
+    for (uint32_t y = 0; y < l->height; y += STEP) {
+        uint32_t rows = l->height - y < STEP ? l->height - y : STEP;
+        memset(out, 0xA5, stride * STEP);
+        ck_assert_int_eq(txm_tiff_read_rows(t, y, rows, out, stride, NULL), TXM_OK);
+        for (uint32_t r = 0; r < rows; r++) {
+            const uint8_t *p = out + r * stride;
+            for (uint32_t i = 0; i < l->width * info.channels; i++) {
+                uint8_t expected[8];
+                uint32_t bytes = delivered_sample(l, i / info.channels, y + r, i % info.channels, expected);
+                ck_assert_mem_eq(p, expected, bytes);
+                p += bytes;
+            }
+            for (int g = 0; g < GAP; g++)
+                ck_assert_uint_eq(p[g], 0xA5);
+        }
+    }
+    free(out);
+    close_direct(&info, t);
+}
+END_TEST
+
+/* A grey image of 4 x 2 px with one tag of its own. */
+static txm_status open_with(const entry *odd, txm_source_info *info, txm_tiff **t, txm_error *err)
+{
+    write_with_entry(odd);
+    return open_direct(info, t, err);
+}
+
+START_TEST(what_openimageio_must_read_is_left_to_it)
+{
+    static const struct {
+        entry odd;
+        txm_status status;
+        const char *why;
+    } cases[] = {
+        {{258, 3, 1, 4}, TXM_STATUS_UNSUPPORTED, "this sample type"},
+        {{259, 3, 1, 7}, TXM_STATUS_UNSUPPORTED, "this compression"},
+        {{262, 3, 1, 8}, TXM_STATUS_UNSUPPORTED, "this colour model"},
+        {{339, 3, 1, 2}, TXM_STATUS_UNSUPPORTED, "this sample type"}, /* signed */
+        {{32997, 4, 1, 2}, TXM_STATUS_UNSUPPORTED, "a volume"},
+        {{256, 4, 1, TXM_MAX_SIZE_PX + 1}, TXM_STATUS_TOO_LARGE, "the limit is"},
+        {{257, 4, 1, 0}, TXM_STATUS_CORRUPT, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        txm_source_info info;
+        txm_tiff *t;
+        txm_error err = {0};
+        txm_status status = open_with(&cases[i].odd, &info, &t, &err);
+        ck_assert_msg(status == cases[i].status || (status == TXM_STATUS_UNSUPPORTED && !*cases[i].why), "case %zu: %s",
+                      i, err.message);
+        ck_assert_msg(strstr(err.message, cases[i].why) && strstr(err.message, path), "%s", err.message);
+        ck_assert_ptr_null(t);
+        txm_source_forget(&info);
+    }
+}
+END_TEST
+
+START_TEST(white_may_be_zero)
+{
+    const entry white = {262, 3, 1, PHOTOMETRIC_MINISWHITE};
+    txm_source_info info;
+    txm_tiff *t;
+    uint8_t out[8];
+    ck_assert_int_eq(open_with(&white, &info, &t, NULL), TXM_OK);
+    ck_assert(t->invert);
+    ck_assert_int_eq(txm_tiff_read_rows(t, 0, 2, out, 4, NULL), TXM_OK);
+    for (int i = 0; i < 8; i++)
+        ck_assert_uint_eq(out[i], (uint8_t) ~"abcdefgh"[i]);
+    close_direct(&info, t);
+}
+END_TEST
+
+/* Tags of a libtiff file that say what is in `info`. */
+START_TEST(tags_become_information)
+{
+    TIFF *f = TIFFOpen(path, "w");
+    const uint16_t extra = EXTRASAMPLE_UNASSALPHA;
+    const uint16_t row[4] = {1, 2, 3, 4};
+    TIFFSetField(f, TIFFTAG_IMAGEWIDTH, 1);
+    TIFFSetField(f, TIFFTAG_IMAGELENGTH, 1);
+    TIFFSetField(f, TIFFTAG_SAMPLESPERPIXEL, 4);
+    TIFFSetField(f, TIFFTAG_BITSPERSAMPLE, 16);
+    TIFFSetField(f, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_RGB);
+    TIFFSetField(f, TIFFTAG_EXTRASAMPLES, 1, &extra);
+    TIFFSetField(f, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    TIFFSetField(f, TIFFTAG_XRESOLUTION, 300.0);
+    TIFFSetField(f, TIFFTAG_YRESOLUTION, 150.0);
+    TIFFSetField(f, TIFFTAG_RESOLUTIONUNIT, RESUNIT_CENTIMETER);
+    TIFFSetField(f, TIFFTAG_SOFTWARE, "a program");
+    TIFFSetField(f, TIFFTAG_ARTIST, "a painter");
+    ck_assert_int_eq(TIFFWriteScanline(f, (void *)row, 0, 0), 1);
+    TIFFClose(f);
+    txm_source_info info;
+    txm_tiff *t;
+    txm_error err = {0};
+    ck_assert_msg(open_direct(&info, &t, &err) == TXM_OK, "%s", err.message);
+    ck_assert_int_eq(info.file_alpha, TXM_FILE_ALPHA_UNASSOCIATED);
+    ck_assert(info.tiff_premultiplied_default && info.type == TXM_TYPE_U16);
+    ck_assert(info.density.x == 300 && info.density.y == 150 && info.density.aspect == 0.5f);
+    ck_assert_str_eq(info.density.unit, "cm");
+    ck_assert_str_eq(info.software, "a program");
+    ck_assert_uint_eq(info.attribute_count, 1);
+    ck_assert_str_eq(info.attributes[0].value, "a painter");
+    /* Described again, as an opened file may be. */
+    txm_source_info again = {0};
+    ck_assert_int_eq(txm_tiff_describe(t, &again, &err), TXM_OK);
+    ck_assert(again.width == 1 && again.density.x == 300);
+    txm_source_forget(&again);
+    close_direct(&info, t);
+}
+END_TEST
+
+/* Digests and averages in a description are taken out by OpenImageIO. */
+START_TEST(descriptions_of_textures_are_left_to_openimageio)
+{
+    static const char *const texts[] = {"oiio:AverageColor=1", "a SHA-1=2", "a wall"};
+    for (int i = 0; i < 3; i++) {
+        TIFF *f = TIFFOpen(path, "w");
+        TIFFSetField(f, TIFFTAG_IMAGEWIDTH, 1);
+        TIFFSetField(f, TIFFTAG_IMAGELENGTH, 1);
+        TIFFSetField(f, TIFFTAG_BITSPERSAMPLE, 8);
+        TIFFSetField(f, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+        TIFFSetField(f, TIFFTAG_IMAGEDESCRIPTION, texts[i]);
+        ck_assert_int_eq(TIFFWriteScanline(f, (void *)"x", 0, 0), 1);
+        TIFFClose(f);
+        txm_source_info info;
+        txm_tiff *t;
+        ck_assert_int_eq(open_direct(&info, &t, NULL), i < 2 ? TXM_STATUS_UNSUPPORTED : TXM_OK);
+        close_direct(&info, t);
+    }
+}
+END_TEST
+
+/* From a descriptor whose reads fail with EIO. */
+static void break_file(txm_tiff *t)
+{
+    int fd = open("/proc/self/mem", O_RDONLY);
+    ck_assert_int_ge(fd, 0);
+    close(t->file.fd);
+    t->file.fd = fd;
+}
+
+/* libtiff calls it damage, streams of large strips read by themselves: the disk failed all the same. */
+START_TEST(a_failing_disk_is_no_damage)
+{
+    static const layout kinds[] = {
+        {61, 90, 3, 8, 1, COMPRESSION_NONE, 0, 16, 0, 0, "w", false},
+        {61, 90, 3, 8, 1, COMPRESSION_LZW, 0, 0, 32, 32, "w", false},
+        {1500, 1500, 4, 8, 1, COMPRESSION_ZSTD, 2, 1500, 0, 0, "w", false},
+    };
+    txm_source_info info;
+    txm_tiff *t;
+    txm_error err = {0};
+    write_tiff(&kinds[_i]);
+    ck_assert_int_eq(open_direct(&info, &t, NULL), TXM_OK);
+    ck_assert_int_eq(txm_tiff_cause(t, &err), TXM_OK);
+    uint8_t *row = malloc((size_t)info.width * 4);
+    break_file(t);
+    ck_assert_int_eq(txm_tiff_read_rows(t, 0, 1, row, (size_t)info.width * 4, &err), TXM_STATUS_IO);
+    ck_assert_msg(strstr(err.message, path) && err.sys_errno == EIO, "%s", err.message);
+    txm_error_clear(&err);
+    ck_assert_int_eq(txm_tiff_cause(t, &err), TXM_STATUS_IO);
+    txm_error_clear(&err);
+    t->no_memory = true; /* comes first */
+    ck_assert_int_eq(txm_tiff_cause(t, &err), TXM_STATUS_NO_MEMORY);
+    free(row);
+    close_direct(&info, t);
+}
+END_TEST
+
+/* Down to limits that libtiff has no room in for itself: it calls that a lack of memory. */
+START_TEST(limits_are_no_lack_of_memory)
+{
+    static const layout l = {1400, 1400, 4, 8, SAMPLEFORMAT_UINT, COMPRESSION_ZSTD, 0, 0, 1408, 1408, "w", false};
+    write_tiff(&l);
+    for (uint64_t bound = 1; bound < 8000000; bound = bound * 3 / 2 + 1) {
+        const txm_source_options options = {.max_memory_bytes = bound};
+        txm_source_info info = {0};
+        void *self = NULL;
+        txm_error err = {0};
+        txm_status status = txm_tiff_reader.open(path, &options, &info, &self, &err);
+        ck_assert_msg(status == TXM_STATUS_TOO_LARGE && !self && strstr(err.message, "the limit is"), "%llu: %d, %s",
+                      (unsigned long long)bound, status, err.message);
+        txm_source_forget(&info);
+    }
+}
+END_TEST
+
+/* Opens, reads two rows, closes. */
+static txm_status read_again(void *user)
+{
+    static uint8_t rows[61 * 3 * 2];
+    txm_source_info info;
+    txm_tiff *t;
+    (void)user;
+    txm_status status = open_direct(&info, &t, NULL);
+    if (status == TXM_OK)
+        status = txm_tiff_read_rows(t, 0, 2, rows, 61 * 3, NULL);
+    close_direct(&info, t);
+    return status;
+}
+
+START_TEST(the_reader_may_find_no_memory)
+{
+    static const layout l = {61, 30, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 2, 16, 0, 0, "w", false};
+    write_tiff(&l);
+    refuse_each_but(DOES_WITHOUT | LEAKS, read_again, NULL); /* libtiff, both of it */
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("source_tiff");
@@ -465,5 +761,13 @@ int main(void)
     tcase_add_loop_test(tiff, odd_tags_leave_the_image_alone, 0, 20);
     tcase_add_loop_test(tiff, lost_tags_of_pixels_are_damage, 0, 4);
     add_tests(tiff, truncation, damaged_bytes);
+    TCase *direct = add_case(suite, "the reader itself");
+    tcase_add_checked_fixture(direct, make_path, remove_path);
+    add_tests(direct, only_tiff_is_looked_at, the_layout_decides_how_blocks_are_decoded,
+              what_openimageio_must_read_is_left_to_it, white_may_be_zero, tags_become_information,
+              descriptions_of_textures_are_left_to_openimageio, limits_are_no_lack_of_memory,
+              the_reader_may_find_no_memory);
+    tcase_add_loop_test(direct, rows_go_where_they_are_wanted, 0, 4);
+    tcase_add_loop_test(direct, a_failing_disk_is_no_damage, 0, 3);
     return run_suite(suite);
 }

@@ -294,13 +294,16 @@ static txm_status open_image(const char *path, const txm_source_options *options
     t->file.fd = -1;
     t->path = txm_strdup(path);
     txm_status status = t->path ? txm_random_file_open(&t->file, path, err) : txm_no_memory(err, path);
+    bool cramped = false;
     if (status == TXM_OK) {
         t->tif = open_tiff(t, options);
+        /* A limit that no TIFF file fits into, not even its tags: libtiff mostly calls that a lack of memory. */
+        cramped = (!t->tif || t->no_memory) && options->max_memory_bytes && options->max_memory_bytes < TAGS_BYTES;
+        t->no_memory &= !cramped;
         /* Where it could not read a tag, libtiff may have gone on without. */
         status = txm_tiff_cause(t, err);
     }
-    /* A limit that no TIFF file fits into, not even its tags. */
-    if (status == TXM_OK && !t->tif && options->max_memory_bytes && options->max_memory_bytes < TAGS_BYTES)
+    if (status == TXM_OK && cramped)
         status = txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: its tags need up to 1 MiB, the limit is %.1f MiB", path,
                           (double)options->max_memory_bytes / 1048576);
     /* Of damage it speaks. */
