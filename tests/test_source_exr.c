@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The direct EXR reader: its codecs on their own, files written by OpenEXR, and damage at every place. */
 #include <check.h>
+#include <fcntl.h>
 #include <openexr.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "container/exr_channels.h"
-#include "core/mem.h"
 #include "codec/exr_decode.h"
-#include "source/source.h"
+#include "container/exr_channels.h"
+#include "core/bytes.h"
+#include "core/mem.h"
+#include "source/exr/exr.h"
 #include "util_check.h"
+#include "util_faults.h"
 
 static char path[64];
 
@@ -292,6 +295,317 @@ START_TEST(damaged_blocks)
 }
 END_TEST
 
+/* ---- the reader itself, before OpenImageIO is asked
+ * -------------------------------------------------------------------- */
+
+/* One small part, uncompressed or not, whose pixels nobody reads. */
+typedef struct header {
+    const char *names[8]; /* by name; NULL ends them */
+    exr_pixel_type_t type, last_type;
+    exr_compression_t compression;
+    int x_sampling; /* of the first channel */
+    int32_t min_x, min_y, width, height;
+    uint32_t tile;
+    void (*more)(exr_context_t f);
+} header;
+
+static void say_nothing(exr_const_context_t exr, exr_result_t code, const char *message)
+{
+    (void)exr, (void)code, (void)message;
+}
+
+static int64_t write_to_memory(exr_const_context_t exr, void *user, const void *data, uint64_t size, uint64_t offset,
+                               exr_stream_error_func_ptr_t fail)
+{
+    txm_bytes *b = user;
+    (void)exr, (void)fail;
+    return offset == b->size && txm_bytes_add(b, data, (size_t)size) ? (int64_t)size : -1;
+}
+
+/* The table of chunks after it is all zeros. */
+static void write_header_only(const header *h)
+{
+    static const uint8_t table[512];
+    txm_bytes bytes = {0};
+    exr_context_t f;
+    exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
+    exr_attr_box2i_t window = {.min = {.x = h->min_x, .y = h->min_y}};
+    int part = 0;
+    window.max.x = h->min_x + h->width - 1;
+    window.max.y = h->min_y + h->height - 1;
+    init.write_fn = write_to_memory;
+    init.user_data = &bytes;
+    init.error_handler_fn = say_nothing;
+    ck_assert_int_eq(exr_start_write(&f, path, EXR_WRITE_FILE_DIRECTLY, &init), 0);
+    ck_assert_int_eq(exr_add_part(f, "p", h->tile ? EXR_STORAGE_TILED : EXR_STORAGE_SCANLINE, &part), 0);
+    ck_assert_int_eq(exr_initialize_required_attr_simple(f, 0, h->width, h->height, h->compression), 0);
+    ck_assert_int_eq(exr_set_data_window(f, 0, &window), 0);
+    if (h->tile)
+        ck_assert_int_eq(exr_set_tile_descriptor(f, 0, h->tile, h->tile, EXR_TILE_ONE_LEVEL, EXR_TILE_ROUND_DOWN), 0);
+    for (int i = 0; h->names[i]; i++) {
+        bool last = !h->names[i + 1];
+        int32_t step = i == 0 && h->x_sampling ? h->x_sampling : 1;
+        ck_assert_int_eq(exr_add_channel(f, 0, h->names[i], last && i ? h->last_type : h->type,
+                                         EXR_PERCEPTUALLY_LOGARITHMIC, step, step),
+                         0);
+    }
+    if (h->more)
+        h->more(f);
+    ck_assert_int_eq(exr_write_header(f), 0);
+    exr_finish(&f); /* reports that the image is missing, which is so */
+    ck_assert(txm_bytes_add(&bytes, table, sizeof table));
+    FILE *file = fopen(path, "wb");
+    ck_assert_uint_eq(fwrite(bytes.data, 1, bytes.size, file), bytes.size);
+    ck_assert_int_eq(fclose(file), 0);
+    txm_bytes_free(&bytes);
+}
+
+static const txm_source_options no_bound;
+
+static txm_status open_direct(txm_source_info *info, txm_exr **out, txm_error *err)
+{
+    void *self = NULL;
+    *info = (txm_source_info){0};
+    txm_status status = txm_exr_reader.open(path, &no_bound, info, &self, err);
+    *out = self;
+    return status;
+}
+
+static void close_direct(txm_source_info *info, txm_exr *x)
+{
+    txm_exr_reader.close(x);
+    txm_source_forget(info);
+}
+
+START_TEST(only_exr_is_looked_at)
+{
+    ck_assert(txm_exr_reader.probe((const uint8_t *)"\x76\x2f\x31\x01\2\0\0\0", 8, "any name"));
+    ck_assert(!txm_exr_reader.probe((const uint8_t *)"\x76\x2f\x31\x01\2\0\0", 7, "any name"));
+    ck_assert(!txm_exr_reader.probe((const uint8_t *)"\x76\x2f\x31\x02\2\0\0\0", 8, "a.exr"));
+}
+END_TEST
+
+START_TEST(headers_become_layouts)
+{
+    const header scanlines = {.names = {"A", "B", "G", "R", "Z"},
+                              .type = EXR_PIXEL_HALF,
+                              .last_type = EXR_PIXEL_HALF,
+                              .compression = EXR_COMPRESSION_ZIP,
+                              .min_x = -7,
+                              .min_y = 30,
+                              .width = 40,
+                              .height = 50};
+    const header tiles = {.names = {"Y"},
+                          .type = EXR_PIXEL_FLOAT,
+                          .compression = EXR_COMPRESSION_RLE,
+                          .width = 40,
+                          .height = 50,
+                          .tile = 32};
+    txm_source_info info;
+    txm_exr *x;
+    txm_error err = {0};
+    write_header_only(&scanlines);
+    ck_assert_msg(open_direct(&info, &x, &err) == TXM_OK, "%s", err.message);
+    ck_assert(x->min_x == -7 && x->min_y == 30 && x->width == 40 && x->height == 50 && !x->tiled);
+    ck_assert(x->chunk_w == 40 && x->chunk_h == 16 && x->file_channels == 5 && x->channels == 4 &&
+              x->sample_bytes == 2);
+    ck_assert(x->order[0] == 3 && x->order[1] == 2 && x->order[2] == 1 && x->order[3] == 0 && x->order[4] == 4);
+    ck_assert(info.type == TXM_TYPE_HALF && info.channels == 4 && info.file_channels == 5 && !info.tiled);
+    ck_assert_str_eq(info.colorspace_hint, "Linear");
+    /* Again, as an opened file may be. */
+    txm_source_info again = {0};
+    ck_assert_int_eq(txm_exr_describe(x, &again, &err), TXM_OK);
+    ck_assert_uint_eq(again.width, 40);
+    txm_source_forget(&again);
+    close_direct(&info, x);
+    write_header_only(&tiles);
+    ck_assert_msg(open_direct(&info, &x, &err) == TXM_OK, "%s", err.message);
+    ck_assert(x->tiled && info.tiled && x->chunk_w == 32 && x->chunk_h == 32 && info.type == TXM_TYPE_FLOAT);
+    close_direct(&info, x);
+}
+END_TEST
+
+START_TEST(what_openimageio_must_read_is_left_to_it)
+{
+    static const struct {
+        header h;
+        txm_status status;
+        const char *why;
+    } cases[] = {
+        {{{"Y"}, EXR_PIXEL_UINT, EXR_PIXEL_UINT, EXR_COMPRESSION_ZIP, 1, 0, 0, 8, 8, 0, NULL},
+         TXM_STATUS_UNSUPPORTED,
+         "integer data"},
+        {{{"G", "R"}, EXR_PIXEL_HALF, EXR_PIXEL_FLOAT, EXR_COMPRESSION_ZIP, 1, 0, 0, 8, 8, 0, NULL},
+         TXM_STATUS_UNSUPPORTED,
+         "several kinds"},
+        {{{"B", "Y"}, EXR_PIXEL_HALF, EXR_PIXEL_HALF, EXR_COMPRESSION_ZIP, 2, 0, 0, 8, 8, 0, NULL},
+         TXM_STATUS_UNSUPPORTED,
+         "several kinds"},
+        {{{"BY", "RY", "Y"}, EXR_PIXEL_HALF, EXR_PIXEL_HALF, EXR_COMPRESSION_ZIP, 1, 0, 0, 8, 8, 0, NULL},
+         TXM_STATUS_UNSUPPORTED,
+         "luminance and chroma"},
+        {{{"a.RY", "a.Y"}, EXR_PIXEL_HALF, EXR_PIXEL_HALF, EXR_COMPRESSION_ZIP, 1, 0, 0, 8, 8, 0, NULL},
+         TXM_STATUS_UNSUPPORTED,
+         "luminance and chroma"},
+        {{{"Y"}, EXR_PIXEL_HALF, EXR_PIXEL_HALF, EXR_COMPRESSION_B44, 1, 0, 0, 8, 8, 0, NULL},
+         TXM_STATUS_UNSUPPORTED,
+         "this compression"},
+        {{{"Y"}, EXR_PIXEL_HALF, EXR_PIXEL_HALF, EXR_COMPRESSION_ZIP, 1, 0, 0, TXM_MAX_SIZE_PX + 1, 1, 0, NULL},
+         TXM_STATUS_TOO_LARGE,
+         "the limit is"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        txm_source_info info;
+        txm_exr *x;
+        txm_error err = {0};
+        write_header_only(&cases[i].h);
+        ck_assert_msg(open_direct(&info, &x, &err) == cases[i].status, "case %zu: %s", i, err.message);
+        ck_assert_msg(strstr(err.message, cases[i].why) && strstr(err.message, path), "case %zu: %s", i, err.message);
+        ck_assert_ptr_null(x);
+        txm_source_forget(&info);
+    }
+}
+END_TEST
+
+static void add_texts(exr_context_t f)
+{
+    ck_assert_int_eq(exr_attr_set_string(f, 0, "owner", "a painter"), 0);
+    ck_assert_int_eq(exr_attr_set_string(f, 0, "comments", "a wall"), 0);
+    ck_assert_int_eq(exr_attr_set_string(f, 0, "Software", "a program"), 0);
+    ck_assert_int_eq(exr_attr_set_string(f, 0, "colorInteropID", "lin_rec709_scene"), 0);
+    ck_assert_int_eq(exr_attr_set_float(f, 0, "xDensity", 72), 0);
+    ck_assert_int_eq(exr_set_pixel_aspect_ratio(f, 0, 2), 0);
+}
+
+static void add_aces_flag(exr_context_t f)
+{
+    ck_assert_int_eq(exr_attr_set_int(f, 0, "acesImageContainerFlag", 1), 0);
+    ck_assert_int_eq(exr_attr_set_string(f, 0, "colorInteropID", "another"), 0);
+}
+
+static void add_aces_primaries(exr_context_t f)
+{
+    const exr_attr_chromaticities_t ap0 = {0.7347f, 0.2653f, 0.0f, 1.0f, 0.0001f, -0.077f, 0.32168f, 0.33767f};
+    ck_assert_int_eq(exr_attr_set_chromaticities(f, 0, "chromaticities", &ap0), 0);
+}
+
+START_TEST(attributes_become_information)
+{
+    header h = {.names = {"Y"}, .type = EXR_PIXEL_HALF, .width = 4, .height = 4, .more = add_texts};
+    txm_source_info info;
+    txm_exr *x;
+    write_header_only(&h);
+    ck_assert_int_eq(open_direct(&info, &x, NULL), TXM_OK);
+    ck_assert_str_eq(info.software, "a program");
+    ck_assert_str_eq(info.interop_id, "lin_rec709_scene");
+    ck_assert_str_eq(info.density.unit, "in");
+    ck_assert(info.density.x == 72 && info.density.y == 144 && info.density.aspect == 2);
+    ck_assert_uint_eq(info.attribute_count, 2);
+    ck_assert_str_eq(info.attributes[0].name, "Copyright");
+    ck_assert_str_eq(info.attributes[1].value, "a wall");
+    close_direct(&info, x);
+    for (int i = 0; i < 2; i++) { /* either says that it is ACES, whatever else is said */
+        h.more = i ? add_aces_primaries : add_aces_flag;
+        write_header_only(&h);
+        ck_assert_int_eq(open_direct(&info, &x, NULL), TXM_OK);
+        ck_assert_str_eq(info.interop_id, TXM_INTEROP_ACES2065);
+        close_direct(&info, x);
+    }
+}
+END_TEST
+
+/* A row of chunks into rows with room after them, which is left alone. */
+START_TEST(chunks_go_where_they_are_wanted)
+{
+    enum { GAP = 6 };
+    const kind *k = &kinds[_i];
+    txm_source_info info;
+    txm_exr *x;
+    txm_error err = {0};
+    write_exr(k);
+    ck_assert_int_eq(open_direct(&info, &x, NULL), TXM_OK);
+    uint32_t bytes = k->is_float ? 4 : 2;
+    size_t row = (size_t)WIDTH * k->channels * bytes, stride = row + GAP * (size_t)2;
+    uint8_t *out = malloc(stride * x->chunk_h);
+    for (uint32_t y = 0; y < HEIGHT; y += x->chunk_h) {
+        uint32_t rows = HEIGHT - y < x->chunk_h ? HEIGHT - y : x->chunk_h;
+        memset(out, 0xA5, stride * x->chunk_h);
+        ck_assert_msg(txm_exr_decode_rows(x, y, out, stride, &err) == TXM_OK, "%s", err.message);
+        for (uint32_t r = 0; r < rows; r++) {
+            const uint8_t *p = out + r * stride;
+            for (uint32_t i = 0; i < WIDTH * k->channels; i++, p += bytes) {
+                uint32_t v = sample(k, i / k->channels, y + r, (uint32_t)delivered[k->channels - 1][i % k->channels]);
+                ck_assert_mem_eq(p, &v, bytes);
+            }
+            for (int g = 0; g < 2 * GAP; g++)
+                ck_assert_uint_eq(p[g], 0xA5);
+        }
+    }
+    free(out);
+    close_direct(&info, x);
+}
+END_TEST
+
+/* OpenEXR calls it damage: the disk failed all the same. */
+START_TEST(a_failing_disk_is_no_damage)
+{
+    const kind *k = &kinds[_i];
+    txm_source_info info;
+    txm_exr *x;
+    txm_error err = {0};
+    write_exr(k);
+    ck_assert_int_eq(open_direct(&info, &x, NULL), TXM_OK);
+    ck_assert_int_eq(txm_exr_cause(x, &err), TXM_OK);
+    uint8_t *rows = malloc((size_t)WIDTH * HEIGHT * 16);
+    close(x->file.fd);
+    ck_assert_int_ge(x->file.fd = open("/proc/self/mem", O_RDONLY), 0); /* whose first bytes are nobody's */
+    ck_assert_int_eq(txm_exr_decode_rows(x, 0, rows, (size_t)WIDTH * 16, &err), TXM_STATUS_IO);
+    ck_assert_msg(strstr(err.message, path) != NULL, "%s", err.message);
+    txm_error_clear(&err);
+    ck_assert_int_eq(txm_exr_cause(x, &err), TXM_STATUS_IO);
+    txm_error_clear(&err);
+    x->no_memory = true; /* comes first */
+    ck_assert_int_eq(txm_exr_cause(x, &err), TXM_STATUS_NO_MEMORY);
+    free(rows);
+    close_direct(&info, x);
+}
+END_TEST
+
+START_TEST(chunks_that_were_never_written)
+{
+    const header h = {.names = {"Y"}, .type = EXR_PIXEL_HALF, .width = 4, .height = 4};
+    txm_source_info info;
+    txm_exr *x;
+    txm_error err = {0};
+    uint8_t rows[4 * 4 * 2];
+    write_header_only(&h);
+    ck_assert_int_eq(open_direct(&info, &x, NULL), TXM_OK);
+    ck_assert_int_eq(txm_exr_decode_rows(x, 2, rows, 8, &err), TXM_STATUS_CORRUPT);
+    ck_assert_msg(strstr(err.message, "row 2: a block of pixels is missing") != NULL, "%s", err.message);
+    close_direct(&info, x);
+}
+END_TEST
+
+static txm_status read_again(void *user)
+{
+    static uint8_t rows[WIDTH * 80 * 16];
+    txm_source_info info;
+    txm_exr *x;
+    (void)user;
+    txm_status status = open_direct(&info, &x, NULL);
+    if (status == TXM_OK)
+        status = txm_exr_reader.read(x, 0, 3, rows, (size_t)WIDTH * 16, NULL);
+    close_direct(&info, x);
+    return status;
+}
+
+START_TEST(the_reader_may_find_no_memory)
+{
+    write_exr(&kinds[_i]);
+    refuse_each(read_again, NULL);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("source_exr");
@@ -302,5 +616,12 @@ int main(void)
     tcase_add_loop_test(exr, reads_what_openexr_writes, 0, count);
     tcase_add_loop_test(exr, truncation, 0, count);
     tcase_add_loop_test(exr, damaged_blocks, 0, count);
+    TCase *direct = add_case(suite, "the reader itself");
+    tcase_add_checked_fixture(direct, make_path, remove_path);
+    add_tests(direct, only_exr_is_looked_at, headers_become_layouts, what_openimageio_must_read_is_left_to_it,
+              attributes_become_information, chunks_that_were_never_written);
+    tcase_add_loop_test(direct, chunks_go_where_they_are_wanted, 0, count);
+    tcase_add_loop_test(direct, a_failing_disk_is_no_damage, 0, count);
+    tcase_add_loop_test(direct, the_reader_may_find_no_memory, 0, 10);
     return run_suite(suite);
 }

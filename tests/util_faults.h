@@ -21,7 +21,7 @@ static _Thread_local struct {
     long live; /* allocations since then that were not freed */
 } faults;
 
-static bool fails(fault kind)
+static inline bool fails(fault kind)
 {
     if (!faults.armed || faults.kind != kind)
         return false;
