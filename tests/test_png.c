@@ -2,12 +2,15 @@
  *
  * The direct PNG reader against OpenImageIO: every layout and width, metadata, damaged files. */
 #include <check.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/mem.h"
+#include "source/png/png_idat.h"
 #include "util_check.h"
 #include "util_png.h"
 #include "util_raster.h"
@@ -474,6 +477,168 @@ START_TEST(files_of_other_programs)
 }
 END_TEST
 
+/* ---- the stream in the IDAT chunks, by itself
+ * --------------------------------------------------------------------------- */
+
+enum { STREAM_BYTES = 70000 };
+
+static uint8_t content[STREAM_BYTES];
+
+/* Noise that shrinks, as a zlib stream. */
+static txm_bytes zlib_stream(void)
+{
+    txm_bytes stream = {0};
+    uint64_t seed = 9;
+    test_noise(&seed, content, sizeof content);
+    for (size_t i = 0; i < sizeof content; i++)
+        content[i] &= 15;
+    png_deflate(&stream, content, sizeof content, 6);
+    return stream;
+}
+
+typedef struct idat_file {
+    txm_raster_file file;
+    txm_png_idat idat;
+} idat_file;
+
+/* The chunks begin with the file. */
+static void idat_open(idat_file *f, const txm_bytes *chunks)
+{
+    uint8_t head[4];
+    ck_assert_int_eq(txm_raster_file_open(&f->file, raster_temp("idat", chunks), NULL), TXM_OK);
+    ck_assert(txm_raster_file_get(&f->file, head, 4));
+    f->idat.file = &f->file;
+    f->idat.start = 8;
+    f->idat.start_bytes = (uint32_t)(head[0] << 24 | head[1] << 16 | head[2] << 8 | head[3]);
+    txm_png_idat_begin(&f->idat);
+}
+
+START_TEST(a_stream_comes_in_pieces_of_any_size)
+{
+    static const size_t chunk[] = {1, 7, 4096, STREAM_BYTES}, piece[] = {1, 1000, STREAM_BYTES};
+    static uint8_t got[STREAM_BYTES];
+    txm_bytes stream = zlib_stream();
+    for (int c = 0; c < 4; c++) {
+        txm_bytes chunks = {0};
+        idat_file f;
+        png_idats(&chunks, stream.data, stream.size, chunk[c]);
+        png_chunk(&chunks, "IEND", "", 0);
+        idat_open(&f, &chunks);
+        for (int p = 0; p < 3; p++) {
+            memset(got, 0, sizeof got);
+            for (size_t at = 0; at < sizeof got; at += piece[p]) {
+                size_t want = sizeof got - at < piece[p] ? sizeof got - at : piece[p];
+                ck_assert_uint_eq(txm_png_idat_read(&f.idat, got + at, want), want);
+            }
+            ck_assert_mem_eq(got, content, sizeof got);
+            ck_assert_msg(txm_png_idat_finish(&f.idat), "%s", f.idat.reason);
+            ck_assert(f.idat.ended && f.idat.status == TXM_OK);
+            ck_assert_uint_eq(txm_png_idat_read(&f.idat, got, 1), 0); /* no more than there is */
+            txm_png_idat_begin(&f.idat);                              /* once more from the start */
+        }
+        txm_raster_file_close(&f.file);
+        txm_bytes_free(&chunks);
+    }
+    txm_bytes_free(&stream);
+}
+END_TEST
+
+/* Reads all that should come, and finishes; the file is closed. */
+static void idat_fails(const txm_bytes *chunks, size_t at_least, const char *reason)
+{
+    static uint8_t got[STREAM_BYTES + 300];
+    idat_file f;
+    idat_open(&f, chunks);
+    size_t bytes = txm_png_idat_read(&f.idat, got, STREAM_BYTES);
+    ck_assert(!txm_png_idat_finish(&f.idat));
+    ck_assert_int_eq(f.idat.status, TXM_STATUS_CORRUPT);
+    ck_assert_str_eq(f.idat.reason, reason);
+    ck_assert_uint_ge(bytes, at_least);
+    ck_assert_mem_eq(got, content, bytes);
+    ck_assert(!txm_png_idat_finish(&f.idat)); /* the first failure stays */
+    ck_assert_str_eq(f.idat.reason, reason);
+    txm_raster_file_close(&f.file);
+}
+
+START_TEST(damage_of_a_stream_has_its_reason)
+{
+    txm_bytes stream = zlib_stream(), chunks = {0};
+    size_t half = stream.size / 2;
+    /* The second chunk has another CRC. */
+    png_chunk(&chunks, "IDAT", stream.data, half);
+    png_chunk_crc(&chunks, "IDAT", stream.data + half, stream.size - half, 1);
+    idat_fails(&chunks, STREAM_BYTES, "CRC error in an IDAT chunk");
+    /* Another chunk comes in between. */
+    chunks.size = 0;
+    png_chunk(&chunks, "IDAT", stream.data, half);
+    png_chunk(&chunks, "tEXt", "a", 1);
+    idat_fails(&chunks, 1000, "not enough image data");
+    /* The file ends: in the data, in front of the CRC, after a chunk. */
+    chunks.size = 0;
+    png_chunk(&chunks, "IDAT", stream.data, half);
+    for (int cut = 0; cut < 3; cut++) {
+        txm_bytes shorter = chunks;
+        shorter.size -= (size_t)cut * 4;
+        idat_fails(&shorter, 1000, "the file ends inside the pixel data");
+    }
+    /* A chunk says that it is longer than any may be. */
+    txm_bytes_add(&chunks, "\x80\0\0\0IDAT", 8);
+    idat_fails(&chunks, 1000, "an IDAT chunk of more than 2^31 - 1 bytes");
+    /* The stream itself. */
+    chunks.size = 0;
+    stream.data[stream.size - 1] ^= 1;
+    png_chunk(&chunks, "IDAT", stream.data, stream.size);
+    idat_fails(&chunks, STREAM_BYTES, "wrong Adler-32 checksum of the pixel data");
+    chunks.size = 0;
+    png_chunk(&chunks, "IDAT", "no zlib stream", 14);
+    idat_fails(&chunks, 0, "not a zlib stream");
+    chunks.size = 0;
+    png_chunk(&chunks, "IDAT", "\x78\xbb\0\0\0\1", 6);
+    idat_fails(&chunks, 0, "the zlib stream asks for a preset dictionary");
+    chunks.size = 0;
+    png_chunk(&chunks, "IDAT", "\x78\x9c\x07", 3); /* the fourth kind of block */
+    idat_fails(&chunks, 0, "invalid deflate block");
+    txm_bytes_free(&stream);
+    txm_bytes_free(&chunks);
+}
+END_TEST
+
+/* As libpng only warns of it. */
+START_TEST(what_follows_the_last_pixel_is_tolerated)
+{
+    txm_bytes stream = zlib_stream(), chunks = {0};
+    static uint8_t got[STREAM_BYTES];
+    idat_file f;
+    txm_bytes_add(&stream, "more", 4);
+    png_idats(&chunks, stream.data, stream.size, 9000);
+    idat_open(&f, &chunks);
+    ck_assert_uint_eq(txm_png_idat_read(&f.idat, got, sizeof got - 10),
+                      sizeof got - 10); /* nor are the last rows asked for */
+    ck_assert_msg(txm_png_idat_finish(&f.idat), "%s", f.idat.reason);
+    txm_raster_file_close(&f.file);
+    txm_bytes_free(&stream);
+    txm_bytes_free(&chunks);
+}
+END_TEST
+
+START_TEST(a_failing_disk_is_no_damage_of_a_stream)
+{
+    txm_bytes stream = zlib_stream(), chunks = {0};
+    uint8_t got[100];
+    idat_file f;
+    png_idats(&chunks, stream.data, stream.size, 9000);
+    idat_open(&f, &chunks);
+    close(f.file.fd);
+    ck_assert_int_ge(f.file.fd = open("/proc/self/mem", O_RDONLY), 0); /* whose first bytes are nobody's */
+    ck_assert_uint_eq(txm_png_idat_read(&f.idat, got, sizeof got), 0);
+    ck_assert_int_eq(f.idat.status, TXM_STATUS_IO);
+    ck_assert(!txm_png_idat_finish(&f.idat));
+    txm_raster_file_close(&f.file);
+    txm_bytes_free(&stream);
+    txm_bytes_free(&chunks);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("png");
@@ -483,5 +648,7 @@ int main(void)
               bands_strides_and_rewind, idat_chunks_of_any_size, files_of_other_programs);
     add_tests(meta, colour_chunks_are_told_as_oiio_tells_them, texts_become_fields, exif_is_read_as_oiio_reads_it);
     add_tests(bad, truncated_anywhere, a_truncated_file_names_its_row, every_byte_damaged, refused_and_left_to_others);
+    add_tests(add_case(s, "stream"), a_stream_comes_in_pieces_of_any_size, damage_of_a_stream_has_its_reason,
+              what_follows_the_last_pixel_is_tolerated, a_failing_disk_is_no_damage_of_a_stream);
     return run_suite(s);
 }

@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/mem.h"
 #include "source/oiio/picture.h"
-#include "source/source.h"
+#include "source/oiio/worker.h"
+#include "source/readers.h"
 #include "util_check.h"
 
 static char path[64];
@@ -264,6 +266,174 @@ START_TEST(says_what_is_missing)
 }
 END_TEST
 
+/* ---- the protocol, and the reader over it
+ * -------------------------------------------------------------------------------- */
+
+static txm_worker_request request_of(txm_worker_op op)
+{
+    return (txm_worker_request){
+        .version = TXM_WORKER_VERSION, .info_bytes = sizeof(txm_source_info), .op = op, .cpu_seconds = 5};
+}
+
+/* Asks a worker to open the file. `who`: its process, as the decoder says. */
+static txm_status open_by(txm_worker *w, txm_worker_reply *reply, long *who, txm_error *err)
+{
+    txm_worker_request r = request_of(TXM_WORKER_OPEN);
+    txm_source_info info;
+    char text[64];
+    r.cwd_bytes = 1;
+    r.path_bytes = (uint32_t)strlen(path);
+    txm_status status = txm_worker_send(w, &r, "/", path, err);
+    if (status == TXM_OK)
+        status = txm_worker_receive(w, reply, sizeof *reply, path, err);
+    if (status != TXM_OK || reply->status != TXM_OK)
+        return status;
+    ck_assert_uint_eq(reply->text_bytes, sizeof "Artist" + sizeof "a person");
+    status = txm_worker_receive(w, text, reply->text_bytes, path, err);
+    ck_assert_mem_eq(text, "Artist\0a person", reply->text_bytes);
+    if (status == TXM_OK)
+        status = txm_worker_receive(w, &info, sizeof info, path, err);
+    *who = atol(info.software);
+    return status;
+}
+
+START_TEST(limits_on_computing_time_come_from_the_environment)
+{
+    static const struct {
+        const char *word;
+        uint32_t seconds;
+    } cases[] = {{"7", 7}, {"0", 60}, {"-3", 60}, {"many", 60}, {"99999999", 60}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        setenv("TXMILL_DECODER_SECONDS", cases[i].word, 1);
+        ck_assert_uint_eq(txm_worker_seconds(60.9), cases[i].seconds);
+    }
+    unsetenv("TXMILL_DECODER_SECONDS");
+    ck_assert_uint_eq(txm_worker_seconds(60.9), 60);
+}
+END_TEST
+
+START_TEST(healthy_workers_serve_again)
+{
+    txm_worker *a = NULL, *b = NULL;
+    txm_worker_reply reply;
+    txm_error err = {0};
+    long first = 0, second = 0, third = 0;
+    order(path, "nothing");
+    ck_assert_msg(txm_worker_get(&a, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(open_by(a, &reply, &first, &err) == TXM_OK, "%s", err.message);
+    txm_worker_put(a, true);
+    ck_assert_int_eq(txm_worker_get(&b, &err), TXM_OK);
+    ck_assert_int_eq(open_by(b, &reply, &second, &err), TXM_OK);
+    ck_assert_int_eq(first, second);
+    txm_worker_put(b, false);
+    ck_assert_int_eq(kill((pid_t)first, 0), -1); /* ended, and nothing of it is left */
+    ck_assert_int_eq(txm_worker_get(&a, &err), TXM_OK);
+    ck_assert_int_eq(open_by(a, &reply, &third, &err), TXM_OK);
+    ck_assert_int_ne(third, first);
+    /* One that dies while it is idle is not given out. */
+    txm_worker_put(a, true);
+    ck_assert_int_eq(kill((pid_t)third, SIGKILL), 0);
+    siginfo_t how;
+    ck_assert_int_eq(waitid(P_PID, (id_t)third, &how, WEXITED | WNOWAIT), 0);
+    ck_assert_int_eq(txm_worker_get(&b, &err), TXM_OK);
+    ck_assert_int_eq(open_by(b, &reply, &first, &err), TXM_OK);
+    ck_assert_int_ne(first, third);
+    txm_worker_put(b, false);
+    txm_worker_put(NULL, true);
+}
+END_TEST
+
+START_TEST(requests_of_another_version_are_refused)
+{
+    txm_worker *w = NULL;
+    txm_worker_reply reply;
+    txm_error err = {0};
+    txm_worker_request r = request_of(TXM_WORKER_OPEN);
+    char text[512] = "";
+    r.version++;
+    r.path_bytes = (uint32_t)strlen(path);
+    ck_assert_int_eq(txm_worker_get(&w, &err), TXM_OK);
+    ck_assert_int_eq(txm_worker_send(w, &r, "", path, &err), TXM_OK);
+    ck_assert_int_eq(txm_worker_receive(w, &reply, sizeof reply, path, &err), TXM_OK);
+    ck_assert_int_eq(reply.status, TXM_STATUS_UNSUPPORTED);
+    ck_assert_uint_lt(reply.text_bytes, sizeof text);
+    ck_assert_int_eq(txm_worker_receive(w, text, reply.text_bytes, path, &err), TXM_OK);
+    ck_assert_msg(strstr(text, "another version") != NULL, "%s", text);
+    txm_worker_put(w, true);
+}
+END_TEST
+
+/* Each ends the worker: the asking side says that it gave up, and of whom. */
+START_TEST(requests_out_of_step_end_the_worker)
+{
+    static const txm_worker_request odd[] = {
+        {.op = TXM_WORKER_READ, .rows = 1}, /* before any image */
+        {.op = TXM_WORKER_REWIND},
+        {.op = TXM_WORKER_AS_HALF},
+        {.op = 99},
+        {.op = TXM_WORKER_OPEN, .path_bytes = UINT32_MAX},
+    };
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        txm_worker *w = NULL;
+        txm_worker_reply reply;
+        txm_error err = {0};
+        txm_worker_request r = odd[i];
+        r.version = TXM_WORKER_VERSION;
+        r.info_bytes = sizeof(txm_source_info);
+        r.cpu_seconds = 5;
+        ck_assert_int_eq(txm_worker_get(&w, &err), TXM_OK);
+        ck_assert_int_eq(txm_worker_send_bytes(w, &r, sizeof r, "odd", &err), TXM_OK);
+        ck_assert_int_eq(txm_worker_receive(w, &reply, sizeof reply, "odd", &err), TXM_STATUS_CORRUPT);
+        ck_assert_msg(strstr(err.message, "odd: the decoder gave up") != NULL, "case %zu: %s", i, err.message);
+        txm_worker_put(w, true); /* it is known to have ended */
+    }
+}
+END_TEST
+
+/* Rows of the reader's own, without source.c before it. */
+START_TEST(the_reader_passes_rows_on)
+{
+    const txm_source_options none = {0};
+    txm_source_info info = {0};
+    void *self = NULL;
+    uint8_t rows[7 * 20];
+    txm_error err = {0};
+    order(path, "nothing");
+    ck_assert(txm_oiio_reader.probe((const uint8_t *)"", 0, path)); /* asked last, it takes everything */
+    ck_assert_msg(txm_oiio_reader.open(path, &none, &info, &self, &err) == TXM_OK, "%s", err.message);
+    ck_assert(info.width == 5 && info.height == 7 && info.channels == 3 && info.attribute_count == 1);
+    memset(rows, 0xA5, sizeof rows);
+    ck_assert_int_eq(txm_oiio_reader.read(self, 0, 7, rows, 20, &err), TXM_OK);
+    for (int y = 0; y < 7; y++)
+        ck_assert(rows[y * 20] == y && rows[y * 20 + 14] == y && rows[y * 20 + 15] == 0xA5 &&
+                  rows[y * 20 + 19] == 0xA5);
+    ck_assert_int_eq(txm_oiio_reader.rewind(self, &err), TXM_OK);
+    ck_assert_int_ne(txm_oiio_reader.as_half(self, &err), TXM_OK); /* nothing was narrowed */
+    txm_oiio_reader.close(self);
+    txm_oiio_reader.close(NULL);
+    txm_source_forget(&info);
+}
+END_TEST
+
+START_TEST(the_reader_refuses_what_cannot_be)
+{
+    static const char *const deeds_in_open[] = {"lie in open", "fail in open", "crash in open"};
+    const txm_source_options none = {0};
+    txm_error err = {0};
+    void *self = NULL;
+    for (int i = 0; i < 3; i++) {
+        txm_source_info info = {0};
+        order(path, deeds_in_open[i]);
+        ck_assert_int_ne(txm_oiio_reader.open(path, &none, &info, &self, &err), TXM_OK);
+        ck_assert(!self && strstr(err.message, path));
+        txm_source_forget(&info);
+        txm_error_clear(&err);
+    }
+    txm_source_info info = {0};
+    ck_assert_int_eq(txm_oiio_reader.open("/nowhere/at.all", &none, &info, &self, &err), TXM_STATUS_NOT_FOUND);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("source_worker");
@@ -272,6 +442,9 @@ int main(void)
     tcase_add_loop_test(worker, costs_one_image, 0, sizeof deeds / sizeof deeds[0]);
     tcase_add_loop_test(worker, encoders_cost_one_picture, 0, sizeof encoder_deeds / sizeof encoder_deeds[0]);
     add_tests(worker, crash_while_closing, a_worker_serves_many_images, memory_is_limited, limits_with_blocked_signals,
-              several_at_once, relative_paths, without_standard_files, says_what_is_missing);
+              several_at_once, relative_paths, without_standard_files, says_what_is_missing,
+              limits_on_computing_time_come_from_the_environment, healthy_workers_serve_again,
+              requests_of_another_version_are_refused, requests_out_of_step_end_the_worker, the_reader_passes_rows_on,
+              the_reader_refuses_what_cannot_be);
     return run_suite(suite);
 }
