@@ -3,8 +3,8 @@
 # make check-blender: txmill beside real Blenders, which are set up in Debian chroots (root, network, 6 GB, ten minutes the
 # first time). What cannot be had here is named and skipped. Environment:
 #   QUICK=1       a fifth of the time: no test suite, few images and settings
-#   ONLY="..."    parts to run: build suite extension interface scenes scenes-official times settings settings-official
-#                 random random-official
+#   ONLY="..."    parts to run: build suite extension interface scenes scenes-official tiles tiles-official times settings
+#                 settings-official random random-official
 #   N, SEED       number and seed of the random images (500, 1; quick: 60)
 #   JOBS          processors to use
 # A table of the parts closes the run, then "N passed, N failed, N skipped". What parts printed is kept in build-blender/check.
@@ -103,6 +103,8 @@ part scenes counted debian "$chroots" blender -b --factory-startup --python-exit
   "$inside" "$PWD/$logs/scenes" ${quick:+quick}
 part scenes-official counted official "$chroots" python tests/blender/loop.py "chroot /host $differential_program" \
   "$PWD/$logs/scenes-official" ${quick:+quick}
+part tiles counted debian tests/blender/tiles.sh "$host" "$chroots" blender
+part tiles-official counted official tests/blender/tiles.sh "$host" "$chroots" python
 if [ -n "$quick" ]; then
   part random differential debian blender -n "${N:-60}" --seed "${SEED:-1}"
   part random-official differential official python -n "${N:-60}" --seed "${SEED:-1}" testdata/golden

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tiles that Cycles reads against those that `txmill stream budget` names, in one scene. Inside Blender:
+
+    scene FOLDER KIND          saves FOLDER/scene.blend, and the same scene as txmill-scene(5); KIND: `bounces`, or `camera`,
+                               in which all surfaces are emissive, so that paths end where the camera's rays do
+    render FOLDER FILTER       renders it; FILTER is the setting Filter Glossy, at 0 of which Cycles widens no differentials
+
+Outside:
+
+    compare FOLDER TRACE TABLE FLOOR    what strace saw of a render against the table of --tiles: on each level, the
+                                        intersection over the union of both sets must be FLOOR at least
+
+The scene is a room: six walls of an image each; balls, of each kind of surface."""
+import collections
+import math
+import os
+import re
+import struct
+import sys
+import zlib
+
+EDGE, TILE = 4096, 64
+WALLS = [((0, 0, 0), (4, 0, 0), (0, 4, 0)), ((0, 0, 2.8), (4, 0, 0), (0, 4, 0)), ((0, 0, 0), (4, 0, 0), (0, 0, 2.8)),
+         ((0, 4, 0), (4, 0, 0), (0, 0, 2.8)), ((0, 0, 0), (0, 4, 0), (0, 0, 2.8)), ((4, 0, 0), (0, 4, 0), (0, 0, 2.8))]
+# Place, radius, kind, roughness as Blender's nodes have it (alpha is its square); the image is the next one.
+BALLS = [((1.1, 2.6, 0.5), 0.5, "diffuse", 0), ((2.2, 3.0, 0.6), 0.6, "mirror", 0), ((3.2, 2.4, 0.45), 0.45, "glossy", 0.45),
+         ((1.8, 1.7, 0.3), 0.3, "glass", 0), ((2.6, 1.9, 1.5), 0.3, "glossy", 0.7), ((1.3, 3.3, 1.7), 0.35, "diffuse", 0)]
+CAMERA = {"from": (0.4, 0.3, 1.5), "to": (2.4, 3.0, 0.9), "half": 0.8}
+SAMPLES = 4
+
+
+def write_png(path):
+    """Of one bit per pixel: what matters of texels is where they are."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = b"".join(b"\0" + ((b"\xaa\x33" if y // TILE % 2 else b"\x33\xaa") * (EDGE // 16)) for y in range(EDGE))
+    with open(path, "wb") as out:
+        out.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", EDGE, EDGE, 1, 0, 0, 0, 0)) +
+                  chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b""))
+
+
+# ---- the scene, inside Blender ----
+
+def scene(folder, shaded):
+    import bpy
+    import mathutils
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:0] = [here, os.path.join(here, "../../blender")]
+    import scenes
+    from txmill.export_scene import matrix, numbers, quoted, triangles, write_ply
+
+    made = scenes.empty()
+    for thing in list(made.collection.objects):
+        if thing.type == "LIGHT":
+            bpy.data.objects.remove(thing)
+    cycles = made.cycles
+    cycles.max_bounces = cycles.diffuse_bounces = cycles.glossy_bounces = cycles.transmission_bounces = 3
+    cycles.transparent_max_bounces = 8
+    cycles.min_light_bounces = cycles.min_transparent_bounces = 3  # no path ends by chance
+    cycles.samples = SAMPLES
+    cycles.caustics_reflective = cycles.caustics_refractive = True
+    w, h = (480, 270) if shaded else (960, 540)
+    made.render.resolution_x, made.render.resolution_y = w, h
+    made.render.threads_mode, made.render.threads = "FIXED", 1
+    camera = made.camera
+    camera.data.type = "PERSP"
+    camera.data.angle = 2 * math.atan(CAMERA["half"])
+    camera.data.clip_start, camera.data.clip_end = 0.01, 100
+    direction = mathutils.Vector(CAMERA["to"]) - mathutils.Vector(CAMERA["from"])
+    camera.location = CAMERA["from"]
+    camera.rotation_euler = direction.to_track_quat("-Z", "Y").to_euler()
+    lamp = bpy.data.objects.new("lamp", bpy.data.lights.new("lamp", "POINT"))
+    lamp.data.energy, lamp.data.shadow_soft_size, lamp.location = 100, 0.1, (2, 2, 2.5)
+    made.collection.objects.link(lamp)
+    bpy.context.view_layer.update()
+
+    lines = ["txmill-scene 1", "size %d %d" % (w, h)]
+    lines.append("camera perspective half %s shift 0 0 clip 0.01 100 to-world %s" % (
+        numbers((CAMERA["half"], CAMERA["half"] * h / w)), matrix(camera.matrix_world)))
+    lines.append("light point power 100 100 100 at 2 2 2.5 radius 0.1")
+
+    def material(index, kind, roughness):
+        name = "m%d" % index
+        path = os.path.join(folder, "tex%d.png" % index)
+        kind = kind if shaded else "emission"
+        textured = kind not in ("mirror", "glass")
+        if textured:
+            write_png(path)
+        nodes = bpy.data.materials.new(name)
+        nodes.use_nodes = True
+        tree = nodes.node_tree
+        tree.nodes.clear()
+        out = tree.nodes.new("ShaderNodeOutputMaterial")
+        shader = tree.nodes.new({"diffuse": "ShaderNodeBsdfDiffuse", "glass": "ShaderNodeBsdfGlass", "emission": "ShaderNodeEmission",
+                                 "glossy": "ShaderNodeBsdfAnisotropic", "mirror": "ShaderNodeBsdfAnisotropic"}[kind])
+        shader.inputs["Color"].default_value = (0.9, 0.9, 0.9, 1)
+        if kind in ("glossy", "mirror", "glass"):
+            shader.inputs["Roughness"].default_value = roughness
+            shader.distribution = "GGX"
+        if kind == "glass":
+            shader.inputs["IOR"].default_value = 1.45
+        tree.links.new(shader.outputs[0], out.inputs["Surface"])
+        lines.append("material %s %s 0.9 0.9 0.9%s" % (name, kind, " roughness %g" % roughness ** 2 if kind == "glossy" else
+                                                       " ior 1.45" if kind == "glass" else ""))
+        if textured:
+            image = tree.nodes.new("ShaderNodeTexImage")
+            image.image = bpy.data.images.load(path)
+            tree.links.new(image.outputs["Color"], shader.inputs["Color"])
+            lines.append('image t%d "tex%d.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' % (index, index))
+            lines.append('texture %s t%d input "Color" uv "" transform 1 0 0 0 1 0' % (name, index))
+        return nodes
+
+    for i, (corner, u, v) in enumerate(WALLS):
+        place = [mathutils.Vector(x) for x in (corner, u, v)]
+        mesh = bpy.data.meshes.new("wall")
+        mesh.from_pydata([place[0], place[0] + place[1], place[0] + place[1] + place[2], place[0] + place[2]], [], [(0, 1, 2, 3)])
+        mesh.uv_layers.new(name="UVMap").uv.foreach_set("vector", [0, 0, 1, 0, 1, 1, 0, 1])
+        mesh.materials.append(material(i, "diffuse", 0))
+        made.collection.objects.link(bpy.data.objects.new("wall", mesh))
+        lines.append("quad m%d %s" % (i, numbers([*corner, *u, *v])))
+    for i, (center, radius, kind, roughness) in enumerate(BALLS, len(WALLS)):
+        bpy.ops.mesh.primitive_uv_sphere_add(segments=96, ring_count=48, radius=radius, location=center)
+        thing = bpy.context.object
+        bpy.ops.object.shade_smooth()
+        thing.data.materials.append(material(i, kind, roughness))
+        bpy.context.view_layer.update()
+        evaluated = thing.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        corners, _, columns, names = triangles(evaluated.to_mesh())
+        write_ply(os.path.join(folder, "ball%d.ply" % i), columns, corners, names)
+        lines.append("mesh ball%d %s" % (i, quoted("ball%d.ply" % i)))
+        lines.append("instance ball%d m%d %s" % (i, i, matrix(thing.matrix_world)))
+    with open(os.path.join(folder, "scene.txt"), "w") as out:
+        out.write("\n".join(lines) + "\n")
+    bpy.ops.wm.save_as_mainfile(filepath=os.path.join(folder, "scene.blend"), compress=False)
+
+
+def render(folder, filter_glossy):
+    import bpy
+    bpy.ops.wm.open_mainfile(filepath=os.path.join(folder, "scene.blend"))
+    bpy.context.scene.cycles.blur_glossy = filter_glossy
+    bpy.context.scene.render.filepath = os.path.join(folder, "picture")
+    bpy.ops.render.render(write_still=True)
+
+
+# ---- what was read ----
+
+def tiles_of(path):
+    """{offset of its pixels in a TIFF file: (level, column, row)}, and [(columns, rows)] of the levels."""
+    data = open(path, "rb").read()
+    big = data[2] == 43
+    assert data[:2] == b"II" and data[2] in (42, 43)
+    at = struct.unpack_from("<Q" if big else "<I", data, 8 if big else 4)[0]
+    found, levels = {}, []
+    while at:
+        count = struct.unpack_from("<Q" if big else "<H", data, at)[0]
+        entry, size = at + (8 if big else 2), 20 if big else 12
+        tags = {}
+        for i in range(count):
+            tag, kind = struct.unpack_from("<HH", data, entry + i * size)
+            n = struct.unpack_from("<Q" if big else "<I", data, entry + i * size + 4)[0]
+            field = entry + i * size + (12 if big else 8)
+            letter = {3: "H", 4: "I", 16: "Q"}.get(kind)
+            if letter and tag in (256, 257, 322, 324):
+                if n * struct.calcsize(letter) > (8 if big else 4):
+                    field = struct.unpack_from("<Q" if big else "<I", data, field)[0]
+                tags[tag] = struct.unpack_from("<%d%s" % (n, letter), data, field)
+        across, down = (-(-tags[t][0] // TILE) for t in (256, 257))
+        for i, offset in enumerate(tags[324]):
+            found[offset] = (len(levels), i % across, i // across)
+        levels.append((across, down))
+        at = struct.unpack_from("<Q" if big else "<I", data, entry + count * size)[0]
+    return found, levels
+
+
+def reads_of(trace):
+    """[(path, offset)] of the reads that strace saw, in their order; descriptors are named by -y."""
+    where = collections.defaultdict(int)
+    reads = []
+    begun = {}
+    for line in open(trace, errors="replace"):
+        thread, _, call = line.partition(" ")
+        call = call.strip()
+        if call.endswith("<unfinished ...>"):
+            begun[thread] = call[:-len("<unfinished ...>")]
+            continue
+        if call.startswith("<..."):
+            call = begun.pop(thread, "") + call.partition("resumed>")[2]
+        m = re.match(r"(\w+)\((\d+)<([^>]*)>", call)
+        if not m or not m[3].endswith(".tx"):
+            continue
+        result = int(re.search(r"= (-?\d+)", call[call.rindex(")"):])[1])
+        if result < 0:
+            continue
+        key = (m[2], m[3])
+        if m[1] in ("lseek", "_llseek"):
+            where[key] = result
+        elif m[1] == "pread64":
+            reads.append((m[3], int(re.search(r", (\d+)\)\s*=", call)[1])))
+        elif m[1] == "read":
+            reads.append((m[3], where[key]))
+            where[key] += result
+        elif m[1] == "close":
+            where.pop(key, None)
+    return reads
+
+
+def requests_of(reads, folder):
+    """{(image, level, column, row)} that were asked for. A padded tile is read as the tile, then its neighbours, row by row
+    from the top left; those that are the tile itself are not read again."""
+    files, by_file = {}, collections.defaultdict(list)
+    for path, offset in reads:
+        path = os.path.basename(path)  # the process may have been in a chroot
+        if path not in files:
+            files[path] = tiles_of(os.path.join(folder, "blender_tx", path))
+        tile = files[path][0].get(offset)
+        if tile:
+            by_file[path].append(tile)
+    asked, odd = set(), 0
+    for path, tiles in by_file.items():
+        name = path.split(".png")[0] + ".png"
+        at = 0
+        while at < len(tiles):
+            level, x, y = tiles[at]
+            across, down = files[path][1][level]
+            asked.add((name, level, x, y))
+            at += 1
+            for dy in (-1, 0, 1):
+                for dx in (-1, 0, 1):
+                    near = (level, (x + dx) % across, (y + dy) % down)
+                    if (dx or dy) and near != (level, x, y):
+                        if at < len(tiles) and tiles[at] == near:
+                            at += 1
+                        else:
+                            odd += 1
+    return asked, odd
+
+
+def compare(folder, trace, table, floor):
+    cycles, odd = requests_of(reads_of(trace), folder)
+    ours = set()
+    for line in open(table):
+        if not line.startswith("#"):
+            image, _, level, x, y = line.rstrip("\n").split("\t")
+            ours.add((image, int(level), int(x), int(y)))
+    print("note %d tiles asked for by Cycles, %d by txmill, %d by both" % (len(cycles), len(ours), len(cycles & ours)))
+    good = len(cycles) > 100 and odd == 0
+    for level in sorted({t[1] for t in cycles | ours}):
+        a, b = ({t for t in s if t[1] == level} for s in (cycles, ours))
+        share = len(a & b) / len(a | b)
+        print("note level %d: Cycles %d, txmill %d, intersection over union %.3f" % (level, len(a), len(b), share))
+        good = good and share >= floor
+    if odd:
+        print("%d reads are not in the order of padded tiles" % odd)
+    return good
+
+
+if __name__ == "__main__":
+    what, *words = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else sys.argv[1:]
+    if what == "scene":
+        scene(words[0], words[1] == "bounces")
+    elif what == "render":
+        render(words[0], float(words[1]))
+    else:
+        sys.exit(not compare(words[0], words[1], words[2], float(words[3])))
