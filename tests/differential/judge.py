@@ -29,26 +29,27 @@ class Finding:
 @functools.lru_cache(maxsize=4)
 def source_nan(path):
     """Where the image has NaN in any channel: (height, width). None where it has none."""
-    image = oiio.ImageInput.open(path)
-    if image is None or image.spec().format not in (oiio.TypeDesc("half"), oiio.TypeDesc("float"), oiio.TypeDesc("double")):
-        return None
-    pixels = image.read_image(0, 0, 0, image.spec().nchannels, oiio.FLOAT)
-    if pixels is None:
-        return None
-    where = np.isnan(np.asarray(pixels).reshape(image.spec().height, image.spec().width, -1)).any(axis=2)
-    return where if where.any() else None
+    with txfile.opened(path) as image:
+        if image is None or image.spec().format not in (oiio.TypeDesc("half"), oiio.TypeDesc("float"), oiio.TypeDesc("double")):
+            return None
+        pixels = image.read_image(0, 0, 0, image.spec().nchannels, oiio.FLOAT)
+        if pixels is None:
+            return None
+        where = np.isnan(np.asarray(pixels).reshape(image.spec().height, image.spec().width, -1)).any(axis=2)
+        return where if where.any() else None
 
 
+@functools.lru_cache(maxsize=4)
 def misread_by_blender(path):
     """Why the pixels that Blender reads are not those of the file; None if they are."""
-    source = oiio.ImageInput.open(path)
-    if source is None:
-        return None
-    spec = source.spec()
-    if source.format_name() == "dpx" and spec.get_int_attribute("oiio:BitsPerSample") == 10 and \
+    with txfile.opened(path) as source:
+        if source is None:
+            return None
+        spec, kind = source.spec(), source.format_name()
+    if kind == "dpx" and spec.get_int_attribute("oiio:BitsPerSample") == 10 and \
             spec.width * spec.nchannels % 3:
         return "10-bit DPX whose rows end within a word: Blender reads memory that nobody wrote"  # builds differ
-    if source.format_name() != "tiff":
+    if kind != "tiff":
         return None
     bits = spec.get_int_attribute("oiio:BitsPerSample")
     if spec.tile_width > 0 and (spec.format == oiio.DOUBLE or spec.format == oiio.FLOAT and bits == 24):
@@ -89,8 +90,14 @@ def is_our_colorspace(text):
     return text is not None and re.fullmatch(r'txmill:ColorSpace=("[^"]*"|\S+)', text) is not None
 
 
-def no_density(ratio):
-    return len(ratio) == 2 and (ratio[0] == 0 or ratio[1] == 0 or ratio[0] / ratio[1] >= 2**32)
+def no_density(value):
+    """Whether no image has such a resolution: a ratio of TIFF, a number of OpenEXR."""
+    if len(value) == 2:
+        value = (value[0] / value[1] if value[1] else 0,)
+    return not 0 < value[0] < 2**32
+
+
+DENSITIES = ("level 0 tag 282", "level 0 tag 283", "xDensity")
 
 
 # What is kept of a source, under the names that OpenEXR and TIFF have for it.
@@ -101,8 +108,8 @@ KEPT_TAGS = {"level 0 tag 315", "level 0 tag 33432"}
 @functools.lru_cache(maxsize=4)
 def names_in(path):
     """The attributes of a source, under the names that they have in OpenEXR."""
-    source = oiio.ImageInput.open(path)
-    names = {a.name for a in source.spec().extra_attribs} if source else set()
+    with txfile.opened(path) as source:
+        names = {a.name for a in source.spec().extra_attribs} if source else set()
     if open(path, "rb").read(4) == b"\x76\x2f\x31\x01":
         names |= set(txfile.metadata(path)[1])
     return names | {"timeCode" for name in names if name == "smpte:TimeCode"}
@@ -132,8 +139,6 @@ def intended_metadata(name, theirs, ours, source):
         return "parts and line orders of the source are not copied"
     if name == "ImageDescription" and theirs is None and re.search(r' txmill:ColorSpace=("[^"]*"|\S+)$', ours):
         return "a description is kept in TIFF as well"
-    if re.fullmatch("level 0 tag 28[23]", name) and ours is None and theirs and no_density(theirs):
-        return "densities that no image has are left out"
     if name in COPIED_BY_BLENDER or name.startswith(("Exif:", "IPTC:", "GPS:")):
         return "cameras and orientations are not copied"
     if re.fullmatch(r"level [1-9]\d* tag 306", name):
@@ -147,6 +152,8 @@ def intended_metadata(name, theirs, ours, source):
 
 def compare_metadata(theirs, ours, source):
     theirs, ours = split_description(theirs), split_description(ours)
+    # One without the other says nothing.
+    nonsense = any(name in theirs and no_density(theirs[name]) for name in DENSITIES)
     for name in sorted(set(theirs) | set(ours)):
         a, b = theirs.get(name), ours.get(name)
         tag = re.fullmatch(r"level (\d+) tag (\d+)", name)
@@ -156,6 +163,8 @@ def compare_metadata(theirs, ours, source):
         key = "tag %s of levels" % tag.group(2) if tag and tag.group(1) != "0" else name
         if a == b:
             yield Finding(aspect, IDENTICAL)
+        elif name in DENSITIES and b is None and nonsense:
+            yield Finding(aspect, INTENDED, "densities that no image has are left out")
         elif intended_metadata(name, a, b, source):
             yield Finding(aspect, INTENDED, intended_metadata(name, a, b, source))
         else:
@@ -197,11 +206,15 @@ def not_a_number(theirs, ours):
 
 
 def was_not_a_number(theirs, ours, path, lossy):
-    """Whether level 0 differs only in pixels that have NaN in the source: ours are 0. Lossy compression spreads them."""
+    """Whether level 0 differs only in pixels that have NaN in the source: ours are 0. Lossy compression spreads them, and
+    PXR24 rounds floats to 16 bits."""
     where = source_nan(path)
     if where is None or where.shape != theirs.shape[:2]:
         return False
-    different = (txfile.steps(theirs, ours) != 0).any(axis=2)
+    if lossy and theirs.dtype == np.float32:
+        different = (np.abs(theirs - ours) > 2**-15 * np.maximum(np.abs(theirs), np.abs(ours))).any(axis=2)
+    else:
+        different = (txfile.steps(theirs, ours) != 0).any(axis=2)
     return not (ours[where & different] != 0).any() and (lossy or not (different & ~where).any())
 
 
@@ -244,12 +257,16 @@ def compare_files(run, theirs, ours):
         container_b, meta_b = txfile.metadata(ours)
         levels_a, levels_b = txfile.levels(theirs), txfile.levels(ours)
     except txfile.TxError as error:
+        if os.path.getsize(theirs) == 0 and os.path.getsize(ours) > 0:
+            return [Finding("shape", INTENDED, "Blender leaves an empty file")]
         return [Finding("shape", WRONG, "unreadable", str(error))]
     shape_a = [container_a, str(levels_a[0].dtype)] + [level.shape for level in levels_a]
     shape_b = [container_b, str(levels_b[0].dtype)] + [level.shape for level in levels_b]
     if shape_a != shape_b:
         if misread_by_blender(run["path"]):
             return [Finding("shape", INTENDED, misread_by_blender(run["path"]))]
+        if not levels_b[0].any() and not_a_number(levels_a[0], np.zeros_like(levels_a[0])):  # one colour, as Blender's is not
+            return [Finding("shape", INTENDED, "NaN after the conversion is 0")]
         return [Finding("shape", WRONG, "%s %s %d channels, ours %s %s %d" % (
             *shape_a[:2], shape_a[2][2], *shape_b[:2], shape_b[2][2]),
             "%s, ours %s" % (shape_a[:3], shape_b[:3]))]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A tx file as any reader sees it: levels by OpenImageIO, metadata from the bytes of the file itself."""
+import contextlib
 import struct
 
 import numpy as np
@@ -15,20 +16,30 @@ class TxError(Exception):
     pass
 
 
+@contextlib.contextmanager
+def opened(path):
+    """OpenImageIO's reader of a file, None where it has none. An input that is not closed keeps its descriptor for good."""
+    source = oiio.ImageInput.open(path)
+    try:
+        yield source
+    finally:
+        if source is not None:
+            source.close()
+
+
 def levels(path):
     """List of arrays (height, width, channels), in the file's own type."""
-    source = oiio.ImageInput.open(path)
-    if source is None:
-        raise TxError("%s: %s" % (path, oiio.geterror()))
-    out = []
-    while source.seek_subimage(0, len(out)):
-        spec = source.spec()
-        pixels = source.read_image(0, len(out), 0, spec.nchannels, spec.format)
-        if pixels is None:
-            raise TxError("%s: level %d: %s" % (path, len(out), source.geterror()))
-        out.append(pixels.reshape(spec.height, spec.width, spec.nchannels))
-    source.close()
-    return out
+    with opened(path) as source:
+        if source is None:
+            raise TxError("%s: %s" % (path, oiio.geterror()))
+        out = []
+        while source.seek_subimage(0, len(out)):
+            spec = source.spec()
+            pixels = source.read_image(0, len(out), 0, spec.nchannels, spec.format)
+            if pixels is None:
+                raise TxError("%s: level %d: %s" % (path, len(out), source.geterror()))
+            out.append(pixels.reshape(spec.height, spec.width, spec.nchannels))
+        return out
 
 
 def tiff_metadata(data):
