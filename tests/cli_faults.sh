@@ -151,7 +151,7 @@ if $can_trace; then
     txm make -q tile64.png
     cp blender_tx/tile64.png.*.tx blender_tx/gone.png.0-00000000000000000000000000000000.tx
     run timeout 60 strace -f -o trace -P "$work/blender_tx/gone.png.0-00000000000000000000000000000000.tx" \
-        -e inject=newfstatat:error=EIO "$TXMILL" gc --delete .
+        -e inject=fstat,newfstatat:error=EIO "$TXMILL" gc --delete .
     check garbage eval 'rc_is 4 && says "gone.png.0-00000000000000000000000000000000.tx: cannot "'
     # What cannot be looked at is neither fresh nor unusable, and the cause is said where others say it.
     tx=$(echo blender_tx/tile64.png.*.tx)
