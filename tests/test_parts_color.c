@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parts of the room color: what is known without loading, where a config comes from, near names, missing spaces. */
+ * Parts of the room color: what is known without loading, where a config comes from, near names, missing spaces, the
+ * matrix of names, configs as trees. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "txmill/color.h"
 #include "color/config.h"
 #include "color/known.h"
 #include "color/origin.h"
 #include "color/reduce.h"
+#include "color/tree.h"
+#include "core/bytes.h"
 #include "core/fail.h"
+#include "txmill/color.h"
 #include "util_check.h"
 
 START_TEST(the_built_in_config_is_known)
@@ -45,8 +48,8 @@ static txm_color_config *load(void)
 /* The table that the build wrote says what the library would. */
 START_TEST(the_matrix_is_that_of_linear_rec709)
 {
-    static const float rec709[3][3] = {{3.2404f, -1.5371f, -0.4985f}, {-0.9693f, 1.8760f, 0.0416f},
-                                       {0.0556f, -0.2040f, 1.0572f}};
+    static const float rec709[3][3] = {
+        {3.2404f, -1.5371f, -0.4985f}, {-0.9693f, 1.8760f, 0.0416f}, {0.0556f, -0.2040f, 1.0572f}};
     txm_color_config *config = load();
     float matrix[12];
     txm_color_xyz_to_scene_linear(config, matrix);
@@ -125,12 +128,176 @@ START_TEST(missing_spaces_own_their_strings)
 }
 END_TEST
 
+/* ---- the matrix ----------------------------------------------------------------------------------------------------
+ */
+
+/* A config whose space "other", which `role` names (NULL: none does), has this matrix to scene_linear's space. */
+static txm_status matrix_of(const char *role, const char *matrix, txm_color_config *config, txm_error *err)
+{
+    char text[1024], named[64] = "";
+    static txm_color_library library;
+    if (role)
+        snprintf(named, sizeof named, ", %s: other", role);
+    snprintf(text, sizeof text,
+             "ocio_profile_version: 1\nroles: {default: lin, scene_linear: lin%s}\n"
+             "displays:\n  d:\n    - !<View> {name: v, colorspace: lin}\n"
+             "colorspaces:\n  - !<ColorSpace> {name: lin}\n"
+             "  - !<ColorSpace>\n    name: other\n    from_reference: !<MatrixTransform> {matrix: [%s]}\n",
+             named, matrix);
+    *config = (txm_color_config){.name = (char *)"test.ocio", .library = &library};
+    ck_assert_msg(txm_ocio_from_text(text, strlen(text), NULL, false, &library.ocio, err) == TXM_OK, "%s",
+                  err->message);
+    txm_status status = txm_color_compute_matrix(config, err);
+    txm_ocio_free(&library.ocio);
+    return status;
+}
+
+START_TEST(matrices_come_from_interchange_roles)
+{
+    static const char rec709[] = "3.24_-1.537_-0.4985_0_-0.9693_1.876_0.04156_0_0.05564_-0.204_1.057_0";
+    static const char halves[] = "0.5, 0, 0, 0, 0, 0.25, 0, 0, 0, 0, 0.125, 0, 0, 0, 0, 1";
+    static const char flat[] = "1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1";
+    txm_color_config c;
+    txm_error err = {0};
+    ck_assert_int_eq(matrix_of("XYZ", halves, &c, &err), TXM_OK);
+    ck_assert_str_eq(c.matrix_text, "2_0_0_0_0_4_0_0_0_0_8_0");
+    ck_assert(c.matrix[0] == 2.0f && c.matrix[5] == 4.0f && c.matrix[3] == 0.0f);
+    ck_assert_str_eq(c.interop_id, "");
+    /* Without a role, and with one that no matrix can be had of, as Cycles falls back. */
+    ck_assert_int_eq(matrix_of(NULL, halves, &c, &err), TXM_OK);
+    ck_assert_str_eq(c.matrix_text, rec709);
+    ck_assert_str_eq(c.interop_id, "lin_rec709_scene");
+    ck_assert_int_eq(matrix_of("XYZ", flat, &c, &err), TXM_OK);
+    ck_assert_str_eq(c.matrix_text, rec709);
+    /* ACES wins over XYZ, and goes by way of the adapted primaries. */
+    ck_assert_int_eq(matrix_of("aces_interchange", "1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1", &c, &err), TXM_OK);
+    ck_assert_str_ne(c.matrix_text, rec709);
+    ck_assert_float_eq_tol(c.matrix[0], 1.0634955f, 1e-4f); /* CIE XYZ (D65) to ACES2065-1 */
+    /* What was left out of the config by us makes it a failure: Cycles would have another matrix. */
+    txm_color_missing missing = {.name = (char *)"other"};
+    txm_color_config lacking = {.name = (char *)"test.ocio", .missing = {&missing, 1, 1}};
+    txm_color_library library = {0};
+    static const char text[] = "ocio_profile_version: 1\nroles: {default: lin, scene_linear: lin, XYZ: other}\n"
+                               "displays:\n  d:\n    - !<View> {name: v, colorspace: lin}\n"
+                               "colorspaces:\n  - !<ColorSpace> {name: lin}\n";
+    lacking.library = &library;
+    ck_assert_int_eq(txm_ocio_from_text(text, strlen(text), NULL, false, &library.ocio, &err), TXM_OK);
+    ck_assert_int_eq(txm_color_compute_matrix(&lacking, &err), TXM_STATUS_CONFIG);
+    ck_assert_ptr_nonnull(strstr(err.message, "role XYZ"));
+    lacking.missing.count = 0;
+    ck_assert_int_eq(txm_color_compute_matrix(&lacking, &err), TXM_OK);
+    ck_assert_str_eq(lacking.matrix_text, rec709);
+    txm_ocio_free(&library.ocio);
+}
+END_TEST
+
+/* ---- trees ----------------------------------------------------------------------------------------------------------
+ */
+
+static const char tree_text[] = "a: one\n"
+                                "list: [x, &second y, z]\n"
+                                "map: !<Tag> {k: v, again: *second}\n"
+                                "a: shadowed\n";
+
+static const char *written(txm_tree *tree)
+{
+    static char text[1024];
+    txm_bytes out = {0};
+    ck_assert_int_eq(txm_tree_write(tree, &out, NULL), TXM_OK);
+    snprintf(text, sizeof text, "%.*s", (int)out.size, out.data);
+    txm_bytes_free(&out);
+    return text;
+}
+
+START_TEST(trees_are_read_and_written_without_what_was_dropped)
+{
+    txm_tree t;
+    int key = 0;
+    ck_assert_int_eq(txm_tree_load(&t, tree_text, strlen(tree_text), NULL), TXM_OK);
+    int root = txm_tree_root(&t), list = txm_tree_value(&t, root, "list"), map = txm_tree_value(&t, root, "map");
+    ck_assert_int_eq(root, 1);
+    ck_assert_str_eq(txm_tree_text(&t, txm_tree_value(&t, root, "a")), "one");
+    ck_assert_uint_eq(txm_tree_count(&t, root), 4);
+    ck_assert_uint_eq(txm_tree_count(&t, list), 3);
+    ck_assert_str_eq(txm_tree_text(&t, txm_tree_item(&t, list, 2, NULL)), "z");
+    ck_assert_str_eq(txm_tree_text(&t, txm_tree_item(&t, map, 1, &key)), "y");
+    ck_assert_str_eq(txm_tree_text(&t, key), "again");
+    /* A node of another kind, and none. */
+    ck_assert_ptr_null(txm_tree_text(&t, list));
+    ck_assert_ptr_null(txm_tree_text(&t, 0));
+    ck_assert_ptr_null(txm_tree_text(&t, 9999));
+    ck_assert_int_eq(txm_tree_value(&t, list, "a"), 0);
+    ck_assert_int_eq(txm_tree_value(&t, root, "b"), 0);
+    ck_assert_uint_eq(txm_tree_count(&t, txm_tree_value(&t, root, "a")), 0);
+    /* Dropping and putting in again; nodes out of range are left alone. */
+    txm_tree_drop(&t, list, true);
+    txm_tree_drop(&t, 9999, true);
+    txm_tree_drop(&t, -1, true);
+    ck_assert(txm_tree_is_dropped(&t, list) && !txm_tree_is_dropped(&t, map) && !txm_tree_is_dropped(&t, 9999));
+    ck_assert_ptr_null(strstr(written(&t), "list"));
+    ck_assert_ptr_nonnull(strstr(written(&t), "!<Tag>"));
+    txm_tree_drop(&t, list, false);
+    txm_tree_drop(&t, txm_tree_item(&t, list, 0, NULL), true);
+    ck_assert_ptr_nonnull(strstr(written(&t), "list: [y, z]"));
+    /* What an alias repeats is written out. */
+    ck_assert_ptr_nonnull(strstr(written(&t), "again: y"));
+    txm_tree_free(&t);
+    txm_tree_free(&t);
+}
+END_TEST
+
+START_TEST(trees_are_edited)
+{
+    static const char *const entries[][2] = {{"name", "new"}, {"colorspace", "raw"}};
+    txm_tree t;
+    ck_assert_int_eq(txm_tree_load(&t, tree_text, strlen(tree_text), NULL), TXM_OK);
+    int root = txm_tree_root(&t);
+    ck_assert(txm_tree_set(&t, root, "a", "two"));
+    ck_assert(!txm_tree_set(&t, root, "b", "three"));
+    ck_assert(!txm_tree_set(&t, txm_tree_value(&t, root, "list"), "a", "three"));
+    ck_assert(txm_tree_append(&t, root, "list", "w"));
+    ck_assert(txm_tree_append(&t, root, "fresh", "first"));
+    ck_assert(!txm_tree_append(&t, txm_tree_value(&t, root, "a"), "fresh", "no mapping"));
+    ck_assert(txm_tree_append_mapping(&t, root, "made", "View", entries, 2));
+    const char *text = written(&t);
+    ck_assert_ptr_nonnull(strstr(text, "a: two"));
+    ck_assert_ptr_nonnull(strstr(text, "list: [x, y, z, w]"));
+    ck_assert_ptr_nonnull(strstr(text, "fresh: [first]"));
+    ck_assert_ptr_nonnull(strstr(text, "name: new, colorspace: raw"));
+    /* What is added after loading cannot be dropped. */
+    int fresh = txm_tree_value(&t, root, "fresh");
+    txm_tree_drop(&t, fresh, true);
+    ck_assert(!txm_tree_is_dropped(&t, fresh));
+    txm_tree_free(&t);
+}
+END_TEST
+
+START_TEST(what_is_no_yaml_is_refused)
+{
+    static const char *const wrong[] = {"a: [1, 2", "a: *nowhere", "\x01", "a: b: c", "a: \"open"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        txm_tree t;
+        txm_error err = {0};
+        ck_assert_msg(txm_tree_load(&t, wrong[i], strlen(wrong[i]), &err) == TXM_STATUS_CONFIG, "%s", wrong[i]);
+        ck_assert_int_eq(strncmp(err.message, "invalid YAML: ", 14), 0);
+        txm_tree_free(&t);
+    }
+    txm_tree empty;
+    ck_assert_int_eq(txm_tree_load(&empty, "", 0, NULL), TXM_OK);
+    ck_assert_int_eq(txm_tree_root(&empty), 0);
+    ck_assert_int_eq(txm_tree_value(&empty, 0, "a"), 0);
+    txm_tree_free(&empty);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("parts of color");
     TCase *t = add_case(suite, "parts");
     tcase_set_timeout(t, 60);
     add_tests(t, the_built_in_config_is_known, the_matrix_is_that_of_linear_rec709, near_names_are_suggested,
-              options_win_over_the_environment, advice_follows_the_reason, missing_spaces_own_their_strings);
+              options_win_over_the_environment, advice_follows_the_reason, missing_spaces_own_their_strings,
+              matrices_come_from_interchange_roles, trees_are_read_and_written_without_what_was_dropped,
+              trees_are_edited, what_is_no_yaml_is_refused);
     return run_suite(suite);
 }

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Parts of batches one by one: the names in a folder, lists of inputs, inputs that mean the same tx file, a batch's
+ * store. */
+#include <check.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "batch/batch.h"
+#include "batch/entries.h"
+#include "batch/inputs.h"
+#include "batch/stored.h"
+#include "util_batch.h"
+#include "util_check.h"
+#include "util_tx.h"
+
+/* ---- folders -------------------------------------------------------------------------------------------------------
+ */
+
+START_TEST(names_are_in_the_order_of_their_bytes)
+{
+    static const char *const names[] = {".hidden", "B.png", "a", "a.png", "link", "\xC3\xA4.png", "\xFF"};
+    enum { NAMES = sizeof names / sizeof *names };
+    txm_entries e = {0};
+    batch_file("a.png", "");
+    batch_file("\xFF", "");
+    batch_file("\xC3\xA4.png", "");
+    batch_file("B.png", "");
+    batch_file(".hidden", "");
+    batch_folder("a");
+    ck_assert_int_eq(symlink("a", "link"), 0);
+    setlocale(LC_ALL, "");
+    ck_assert_int_eq(txm_entries_read(".", &e, NULL), TXM_OK);
+    ck_assert_uint_eq(e.count, NAMES);
+    for (int i = 0; i < NAMES; i++) {
+        ck_assert_str_eq(e.items[i].name, names[i]);
+        /* What may lead to a folder is no file for certain. */
+        ck_assert(!e.items[i].is_file || (strcmp(names[i], "a") && strcmp(names[i], "link")));
+    }
+    txm_entries_free(&e);
+    txm_entries_free(&e);
+}
+END_TEST
+
+START_TEST(folders_may_be_large_empty_or_none)
+{
+    enum { MANY = 1000 };
+    txm_entries e = {0};
+    txm_error err = {0};
+    char name[32];
+    batch_folder("empty");
+    batch_folder("many");
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "many/%04d", (i * 7919) % MANY);
+        batch_file(name, "");
+    }
+    ck_assert_int_eq(txm_entries_read("empty", &e, NULL), TXM_OK);
+    ck_assert_uint_eq(e.count, 0);
+    ck_assert_int_eq(txm_entries_read("many", &e, NULL), TXM_OK);
+    ck_assert_uint_eq(e.count, MANY);
+    ck_assert_str_eq(e.items[MANY - 1].name, "0999");
+    txm_entries_free(&e);
+    ck_assert_int_eq(txm_entries_read("gone", &e, &err), TXM_STATUS_NOT_FOUND);
+    ck_assert_ptr_nonnull(strstr(err.message, "gone"));
+    ck_assert_ptr_null(e.items);
+    ck_assert_int_ne(txm_entries_read("many/0001", &e, NULL), TXM_OK);
+}
+END_TEST
+
+/* ---- lists ---------------------------------------------------------------------------------------------------------
+ */
+
+static txm_inputs *list_of(const char *path)
+{
+    txm_inputs *inputs = NULL;
+    ck_assert_int_eq(txm_inputs_new(NULL, &inputs, NULL), TXM_OK);
+    ck_assert_int_eq(txm_inputs_add_list(inputs, path, NULL), TXM_OK);
+    return inputs;
+}
+
+static void expect_input(const txm_inputs *inputs, size_t i, const char *path, const char *origin, txm_status status)
+{
+    const txm_input *input = txm_inputs_at(inputs, i);
+    ck_assert_ptr_nonnull(input);
+    ck_assert_str_eq(input->path, path);
+    ck_assert_str_eq(input->origin, origin);
+    ck_assert_msg(input->status == status, "%s: %d %s", path, (int)input->status, input->message ? input->message : "");
+}
+
+START_TEST(lists_are_lines_or_zeros_or_objects)
+{
+    batch_png("a.png", 1);
+    batch_png("b c.png", 2);
+    batch_file("lines", "a.png\r\n\n\nb c.png");
+    txm_inputs *inputs = list_of("lines");
+    ck_assert_uint_eq(txm_inputs_count(inputs), 2);
+    expect_input(inputs, 0, "a.png", "lines:1", TXM_OK);
+    expect_input(inputs, 1, "b c.png", "lines:4", TXM_OK);
+    txm_inputs_free(&inputs);
+    /* With NUL bytes a line end is part of a name. */
+    FILE *f = fopen("zeros", "wb");
+    ck_assert(f && fwrite("a.png\0b c.png\0new\nline.png\0", 1, 28, f) == 28 && !fclose(f));
+    batch_png("new\nline.png", 3);
+    inputs = list_of("zeros");
+    ck_assert_uint_eq(txm_inputs_count(inputs), 3);
+    expect_input(inputs, 2, "new\nline.png", "zeros:3", TXM_OK);
+    txm_inputs_free(&inputs);
+    batch_file("objects",
+               "{\"path\": \"a.png\", \"colorspace\": \"ACEScg\", \"alpha\": \"none\", \"output\": \"x.tx\"}\n"
+               "{\"path\": \"wrong.png\", \"path_encoded\": \"b%20c.png\", \"cache_dir\": \"/c\"}\n");
+    inputs = list_of("objects");
+    ck_assert_uint_eq(txm_inputs_count(inputs), 2);
+    expect_input(inputs, 0, "a.png", "objects:1", TXM_OK);
+    ck_assert_str_eq(txm_inputs_at(inputs, 0)->colorspace, "ACEScg");
+    ck_assert_int_eq(txm_inputs_at(inputs, 0)->alpha, TXM_ALPHA_NONE);
+    ck_assert_str_eq(txm_inputs_at(inputs, 0)->output, "x.tx");
+    expect_input(inputs, 1, "b c.png", "objects:2", TXM_OK);
+    ck_assert_str_eq(txm_inputs_at(inputs, 1)->cache_dir, "/c");
+    txm_inputs_free(&inputs);
+    batch_file("empty", "\n\n");
+    inputs = list_of("empty");
+    ck_assert_uint_eq(txm_inputs_count(inputs), 0);
+    txm_inputs_free(&inputs);
+}
+END_TEST
+
+/* A line that is wrong is one input that failed, with its line; the others count. */
+START_TEST(wrong_lines_fail_alone)
+{
+    static const struct {
+        const char *line, *says;
+    } wrong[] = {{"{\"path\": 3}", "\"path\" must be a string"},
+                 {"{\"path\": \"\"}", "\"path\" is missing"},
+                 {"{\"alpha\": \"none\"}", "\"path\" is missing"},
+                 {"{\"path\": \"a.png\", \"alpha\": \"some\"}", "use straight"},
+                 {"{\"path\": \"a.png\", \"colourspace\": \"x\"}", "\"colourspace\" is unknown"},
+                 {"{\"path_encoded\": \"%zz\"}", "not percent-encoded"},
+                 {"{\"path\": \"a.png\"", "not a JSON object"},
+                 {"{\"path\": \"a.png\"} more", "not a JSON object"}};
+    enum { WRONG = sizeof wrong / sizeof *wrong };
+    FILE *f = fopen("list", "w");
+    for (int i = 0; i < WRONG; i++)
+        fprintf(f, "%s\n", wrong[i].line);
+    fprintf(f, "a.png\n");
+    ck_assert_int_eq(fclose(f), 0);
+    batch_png("a.png", 1);
+    txm_inputs *inputs = list_of("list");
+    ck_assert_uint_eq(txm_inputs_count(inputs), WRONG + 1);
+    for (int i = 0; i < WRONG; i++) {
+        const txm_input *input = txm_inputs_at(inputs, (size_t)i);
+        char line[32];
+        snprintf(line, sizeof line, "list:%d: ", i + 1);
+        ck_assert_int_eq(input->status, TXM_STATUS_USAGE);
+        ck_assert_msg(strstr(input->message, line) && strstr(input->message, wrong[i].says), "%s", input->message);
+    }
+    expect_input(inputs, WRONG, "a.png", "list:9", TXM_OK);
+    txm_inputs_free(&inputs);
+}
+END_TEST
+
+START_TEST(what_is_no_list_fails)
+{
+    enum { LONG = (1 << 20) + 10 };
+    static const char *const folders[] = {"gone", "folder"};
+    batch_folder("folder");
+    for (int i = 0; i < 2; i++) {
+        txm_inputs *inputs = list_of(folders[i]);
+        ck_assert_uint_eq(txm_inputs_count(inputs), 1);
+        ck_assert_int_ne(txm_inputs_at(inputs, 0)->status, TXM_OK);
+        ck_assert_ptr_nonnull(strstr(txm_inputs_at(inputs, 0)->message, folders[i]));
+        txm_inputs_free(&inputs);
+    }
+    char *text = malloc(LONG + 1);
+    memset(text, 'x', LONG);
+    text[LONG] = 0;
+    batch_file("long", text);
+    free(text);
+    txm_inputs *inputs = list_of("long");
+    ck_assert_uint_eq(txm_inputs_count(inputs), 1);
+    ck_assert_int_eq(txm_inputs_at(inputs, 0)->status, TXM_STATUS_CORRUPT);
+    txm_inputs_free(&inputs);
+    /* Asked to stop, it says so instead of being half a list. */
+    static const volatile int cancel = 1;
+    const txm_inputs_options options = {.struct_size = sizeof options, .cancel = &cancel};
+    ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+    ck_assert_int_eq(txm_inputs_new(&options, &inputs, NULL), TXM_OK);
+    ck_assert_int_eq(txm_inputs_add_list(inputs, "pipe", NULL), TXM_STATUS_CANCELLED);
+    txm_inputs_free(&inputs);
+}
+END_TEST
+
+/* ---- the same work
+ * ---------------------------------------------------------------------------------------------------- */
+
+static char warnings[1024];
+
+static void on_warn(void *user, const char *message)
+{
+    (void)user;
+    snprintf(warnings + strlen(warnings), sizeof warnings - strlen(warnings), "%s;", message);
+}
+
+enum { SAMES = 4 };
+
+/* A batch of inputs a.png, b.png ... that were looked at: all of one image and the same settings. */
+static void plan(txm_batch *b, txm_inputs **inputs, txm_item items[SAMES])
+{
+    static const char *const paths[SAMES] = {"a.png", "b.png", "c.png", "d.png"};
+    static const char *const targets[SAMES] = {"tx/a.tx", "tx/b.tx", "tx/c.tx", "tx/d.tx"};
+    memset(b, 0, sizeof *b);
+    *warnings = 0;
+    ck_assert_int_eq(txm_inputs_new(NULL, inputs, NULL), TXM_OK);
+    for (int i = 0; i < SAMES; i++) {
+        const txm_input entry = {.path = paths[i]};
+        ck_assert_int_eq(txm_inputs_add_entry(*inputs, &entry, NULL), TXM_OK);
+        items[i] = (txm_item){.looked_at = true,
+                              .tx_path = targets[i],
+                              .requested = "sRGB",
+                              .settings_key = "key",
+                              .outcome = TXM_OUTCOME_WOULD_CREATE,
+                              .device = 1,
+                              .inode = 7,
+                              .cost = {.seconds = 2},
+                              .same_as = TXM_NO_INDEX};
+    }
+    b->inputs = *inputs;
+    b->items = items;
+    b->count = SAMES;
+    b->events.warn = on_warn;
+    b->options.dry_run = true;
+    pthread_mutex_init(&b->names_lock, NULL);
+    pthread_mutex_init(&b->events_lock, NULL);
+}
+
+static void end(txm_batch *b, txm_inputs **inputs)
+{
+    txm_names_free(&b->names);
+    pthread_mutex_destroy(&b->names_lock);
+    pthread_mutex_destroy(&b->events_lock);
+    txm_inputs_free(inputs);
+}
+
+START_TEST(work_is_the_same_by_its_tx_file)
+{
+    txm_batch b;
+    txm_inputs *inputs;
+    txm_item items[SAMES];
+    batch_folder("tx");
+    ck_assert_int_eq(symlink("tx", "link"), 0);
+    plan(&b, &inputs, items);
+    items[1].tx_path = "link/a.tx";     /* the same file over a link to its folder */
+    items[2].tx_path = "tx/../tx/a.tx"; /* and another spelling */
+    ck_assert_int_eq(txm_find_same_work(&b, NULL), TXM_OK);
+    ck_assert_int_eq(items[0].same_as, TXM_NO_INDEX);
+    ck_assert_int_eq(items[1].same_as, 0);
+    ck_assert_int_eq(items[2].same_as, 0);
+    ck_assert_int_eq(items[3].same_as, TXM_NO_INDEX);
+    ck_assert(items[1].cost.seconds <= 0 && items[0].cost.seconds > 1);
+    ck_assert_str_eq(warnings, "");
+    end(&b, &inputs);
+    /* In a folder that is not there yet. */
+    plan(&b, &inputs, items);
+    items[0].tx_path = items[1].tx_path = "new/a.tx";
+    ck_assert_int_eq(txm_find_same_work(&b, NULL), TXM_OK);
+    ck_assert_int_eq(items[1].same_as, 0);
+    end(&b, &inputs);
+    /* What failed or was not looked at takes no part. */
+    plan(&b, &inputs, items);
+    items[1].tx_path = items[2].tx_path = items[0].tx_path;
+    items[0].status = TXM_STATUS_IO;
+    items[1].looked_at = false;
+    ck_assert_int_eq(txm_find_same_work(&b, NULL), TXM_OK);
+    ck_assert_int_eq(items[2].same_as, TXM_NO_INDEX);
+    end(&b, &inputs);
+}
+END_TEST
+
+START_TEST(other_pixels_in_one_place_are_refused)
+{
+    txm_batch b;
+    txm_inputs *inputs;
+    txm_item items[SAMES];
+    plan(&b, &inputs, items);
+    items[1].tx_path = items[2].tx_path = items[0].tx_path;
+    items[1].inode = 8;
+    items[2].settings_key = "other";
+    items[3].requested = "Raw"; /* another tx file of the same image: a warning, no failure */
+    ck_assert_int_eq(txm_find_same_work(&b, NULL), TXM_OK);
+    ck_assert_int_eq(items[0].status, TXM_OK);
+    for (int i = 1; i < 3; i++) {
+        ck_assert_int_eq(items[i].status, TXM_STATUS_USAGE);
+        ck_assert_ptr_nonnull(strstr(items[i].message, "would overwrite that of another input, a.png"));
+    }
+    ck_assert_int_eq(items[3].status, TXM_OK);
+    ck_assert_ptr_nonnull(strstr(warnings, "d.png: asked for with two colour spaces, \"sRGB\" and \"Raw\""));
+    end(&b, &inputs);
+    /* Images that serve as they are write nothing: they may be named twice, but nobody may write over them. */
+    plan(&b, &inputs, items);
+    items[0].outcome = items[1].outcome = TXM_OUTCOME_IS_TX;
+    items[0].tx_path = items[1].tx_path = items[2].tx_path = "a.png";
+    items[2].inode = 9;
+    ck_assert_int_eq(txm_find_same_work(&b, NULL), TXM_OK);
+    ck_assert_int_eq(items[0].status, TXM_OK);
+    ck_assert_int_eq(items[1].status, TXM_OK);
+    ck_assert_int_eq(items[2].status, TXM_STATUS_USAGE);
+    end(&b, &inputs);
+}
+END_TEST
+
+/* ---- the store
+ * ----------------------------------------------------------------------------------------------------------- */
+
+START_TEST(stores_give_back_what_they_keep)
+{
+    txm_context *context = NULL;
+    txm_batch b = {.events = {.warn = on_warn}};
+    txm_settings settings;
+    txm_error err = {0};
+    txm_result result = {0};
+    char *object = NULL;
+    const txm_context_options threads = {.struct_size = sizeof threads, .threads = 1};
+    const txm_convert_options where = {.struct_size = sizeof where, .output = "made.tx"};
+    ck_assert_int_eq(txm_context_new(&threads, &context, NULL), TXM_OK);
+    txm_settings_init(&settings);
+    batch_png("a.png", 1);
+    ck_assert_msg(!txm_convert(context, "a.png", &settings, &where, &result, &err), "%s", err.message);
+    txm_source *source = NULL;
+    ck_assert_int_eq(txm_source_open("a.png", NULL, &source, NULL), TXM_OK);
+    txm_resolved resolved;
+    ck_assert_int_eq(txm_resolve(context, &settings, "a.png", txm_source_info_of(source), false, &resolved, NULL),
+                     TXM_OK);
+    const txm_making making = {"a.png", "made.tx", source, txm_source_info_of(source), &settings, &resolved};
+    b.context = context;
+    b.options.store = "store";
+    pthread_mutex_init(&b.events_lock, NULL);
+    *warnings = 0;
+    /* Nothing there yet: no warning, and where it will be kept. */
+    ck_assert(!txm_batch_fetch(&b, &making, &result, &object));
+    ck_assert_str_eq(warnings, "");
+    ck_assert(object && !strncmp(object, "store/", 6));
+    txm_batch_keep(&b, &making, object);
+    ck_assert_int_eq(access(object, F_OK), 0);
+    ck_assert_int_eq(unlink("made.tx"), 0);
+    txm_result fetched = {.channels = 3};
+    snprintf(fetched.settings_key, sizeof fetched.settings_key, "%s", result.settings_key);
+    char *again = NULL;
+    ck_assert(txm_batch_fetch(&b, &making, &fetched, &again));
+    ck_assert_str_eq(again, object);
+    ck_assert_int_eq(access("made.tx", F_OK), 0);
+    ck_assert(fetched.width == result.width && fetched.levels == result.levels && fetched.tx_bytes == result.tx_bytes);
+    ck_assert(*fetched.via);
+    free(again);
+    /* An object that is no tx file is warned of, removed, and the image converted. */
+    batch_file("junk", "no tx file");
+    ck_assert_int_eq(rename("junk", object), 0);
+    again = NULL;
+    ck_assert(!txm_batch_fetch(&b, &making, &fetched, &again));
+    ck_assert_ptr_nonnull(strstr(warnings, "converted instead"));
+    ck_assert_int_ne(access(object, F_OK), 0);
+    free(again);
+    /* A store that cannot take it is no failure. */
+    *warnings = 0;
+    batch_file("full", "");
+    txm_batch_keep(&b, &making, "full/ab/c.tx");
+    ck_assert_ptr_nonnull(strstr(warnings, "not kept in the store"));
+    txm_batch_keep(&b, &making, NULL);
+    /* An image that changed since it was opened is another image. */
+    *warnings = 0;
+    batch_png("b.png", 2);
+    ck_assert_int_eq(rename("b.png", "a.png"), 0);
+    again = NULL;
+    ck_assert(!txm_batch_fetch(&b, &making, &fetched, &again));
+    ck_assert_ptr_null(again);
+    ck_assert(*warnings);
+    free(object);
+    pthread_mutex_destroy(&b.events_lock);
+    txm_source_close(&source);
+    txm_result_clear(&result);
+    txm_context_free(&context);
+}
+END_TEST
+
+static void enter(void)
+{
+    batch_enter();
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("parts of batch");
+    TCase *t = add_case(suite, "parts");
+    tcase_add_checked_fixture(t, enter, batch_leave);
+    add_tests(t, names_are_in_the_order_of_their_bytes, folders_may_be_large_empty_or_none,
+              lists_are_lines_or_zeros_or_objects, wrong_lines_fail_alone, what_is_no_list_fails,
+              work_is_the_same_by_its_tx_file, other_pixels_in_one_place_are_refused, stores_give_back_what_they_keep);
+    return run_suite(suite);
+}
