@@ -736,10 +736,10 @@ static txm_status decode_anew(void *user)
 
 START_TEST(tiles_may_find_no_memory)
 {
+    static const Bytef data[64] = "0123456789abcdef0123456789abcdef0123456789abcdef";
     uint8_t zipped[64], zstd[64];
     uLongf bytes = sizeof zipped;
-    ck_assert_int_eq(compress(zipped, &bytes, (const Bytef *)"0123456789abcdef0123456789abcdef0123456789abcdef", 64),
-                     Z_OK);
+    ck_assert_int_eq(compress(zipped, &bytes, data, 64), Z_OK);
     file *f = one_tile(false, 32, 3, TXM_TIFF_ZIP, 3, zipped, bytes);
     refuse_each(decode_anew, f);
     free_file(f);

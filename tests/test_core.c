@@ -20,6 +20,7 @@
 #include "core/path.h"
 #include "core/pool.h"
 #include "core/sha1_pair.h"
+#include "core/sha1_pair_blocks.h"
 #include "txmill/pixel.h"
 #include "txmill/status.h"
 #include "util_check.h"
@@ -200,6 +201,36 @@ START_TEST(two_digests_at_once)
 }
 END_TEST
 
+#if defined(__x86_64__)
+/* One block of each message, against the digest of a message that ends with the length of its first block. */
+START_TEST(sha1_blocks_of_two_messages)
+{
+    static const uint32_t start[5] = {0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0};
+    /* "abc" and "abd" as FIPS 180-4 pads them. */
+    uint8_t a[64] = {'a', 'b', 'c', 0x80, [63] = 24}, b[64] = {'a', 'b', 'd', 0x80, [63] = 24};
+    uint32_t state[2][5];
+    char hex[2][TXM_SHA1_HEX], expected[TXM_SHA1_HEX];
+    ck_assert_int_eq(txm_cpu_has_sha(), txm_sha1_pair_available());
+    if (!txm_cpu_has_sha())
+        return;
+    for (int i = 0; i < 2; i++)
+        memcpy(state[i], start, sizeof start);
+    txm_sha1_pair_blocks_shani(state, a, b, 0); /* nothing */
+    ck_assert_mem_eq(state[0], start, sizeof start);
+    txm_sha1_pair_blocks_shani(state, a, b, 1);
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 5; k++)
+            snprintf(hex[i] + 8 * k, 9, "%08X", state[i][k]);
+    ck_assert_str_eq(hex[0], "A9993E364706816ABA3E25717850C26C9CD0D89D"); /* of the standard */
+    txm_sha1 *h = txm_sha1_new();
+    txm_sha1_add(h, "abd", 3);
+    txm_sha1_finish(h, expected);
+    txm_sha1_free(h);
+    ck_assert_str_eq(hex[1], expected);
+}
+END_TEST
+#endif
+
 START_TEST(bytes_grow)
 {
     txm_bytes b = {0};
@@ -359,6 +390,9 @@ int main(void)
     tcase_add_loop_test(t, paths_normalise, 0, sizeof normal_cases / sizeof *normal_cases);
     tcase_add_loop_test(t, paths_relate, 0, sizeof relative_cases / sizeof *relative_cases);
     add_tests(t, path_parts, digests, two_digests_at_once, bytes_grow);
+#if defined(__x86_64__)
+    add_tests(t, sha1_blocks_of_two_messages);
+#endif
     tcase_add_loop_test(t, nested_tasks_finish, 1, 6);
     tcase_add_loop_test(t, strands_keep_order, 0, 4);
     add_tests(t, many_processors_are_counted, writers_hold_nobody_up);

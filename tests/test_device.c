@@ -5,6 +5,7 @@
  */
 #include <check.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -274,6 +275,44 @@ START_TEST(bilinear_positions)
 }
 END_TEST
 
+/* A back-end overwrites what scalar code filled in: nothing may be missing, and the table is the one that is chosen. */
+START_TEST(every_back_end_fills_its_table)
+{
+    static const struct {
+        const char *isa;
+        void (*fill)(txm_ops *ops);
+    } fills[] = {
+        {"scalar", txm_ops_fill_scalar},
+#if defined(__x86_64__)
+        {"avx2", txm_ops_fill_avx2},
+        {"avx512", txm_ops_fill_avx512},
+#elif defined(__aarch64__)
+        {"neon", txm_ops_fill_neon},
+#endif
+    };
+    for (size_t i = 0; i < sizeof fills / sizeof *fills; i++) {
+        const txm_ops *chosen = txm_ops_isa(fills[i].isa);
+        txm_ops ops;
+        if (!chosen)
+            continue; /* this processor lacks it */
+        memset(&ops, 0, sizeof ops);
+        txm_ops_fill_scalar(&ops);
+        void *const *entry = (void *const *)&ops.to_float;
+        for (size_t e = 0; e < (sizeof ops - offsetof(txm_ops, to_float)) / sizeof *entry; e++)
+            ck_assert_ptr_nonnull(entry[e]);
+        fills[i].fill(&ops);
+        ck_assert_mem_eq(&ops.to_float, &chosen->to_float, sizeof ops - offsetof(txm_ops, to_float));
+    }
+    /* By the definition: a box of four pixels is their mean. */
+    txm_ops scalar;
+    float row0[4] = {1, 2, 3, 4}, row1[4] = {5, 6, 7, 8}, out[2];
+    memset(&scalar, 0, sizeof scalar);
+    txm_ops_fill_scalar(&scalar);
+    scalar.box(1, row0, row1, out, 2);
+    ck_assert(out[0] == 3.5f && out[1] == 5.5f);
+}
+END_TEST
+
 int main(void)
 {
     reference = txm_ops_isa("scalar");
@@ -282,6 +321,6 @@ int main(void)
     tcase_add_loop_test(t, isa_equals_scalar, 0, sizeof isas / sizeof *isas);
     add_tests(t, half_round_trips, powers_are_those_of_glibc, codes_round_half_up, curves_follow_the_standard,
               table_encodes_exactly, near_curve_is_near, every_code_survives_the_curve, association_truncates,
-              association_of_halves, encoded_halves_overflow, bilinear_positions);
+              association_of_halves, encoded_halves_overflow, bilinear_positions, every_back_end_fills_its_table);
     return run_suite(suite);
 }

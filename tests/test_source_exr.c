@@ -303,7 +303,7 @@ typedef struct header {
     const char *names[8]; /* by name; NULL ends them */
     exr_pixel_type_t type, last_type;
     exr_compression_t compression;
-    int x_sampling; /* of the first channel */
+    unsigned subsampled; /* bit i: channel i has half the width and height */
     int32_t min_x, min_y, width, height;
     uint32_t tile;
     void (*more)(exr_context_t f);
@@ -344,7 +344,7 @@ static void write_header_only(const header *h)
         ck_assert_int_eq(exr_set_tile_descriptor(f, 0, h->tile, h->tile, EXR_TILE_ONE_LEVEL, EXR_TILE_ROUND_DOWN), 0);
     for (int i = 0; h->names[i]; i++) {
         bool last = !h->names[i + 1];
-        int32_t step = i == 0 && h->x_sampling ? h->x_sampling : 1;
+        int32_t step = h->subsampled >> i & 1 ? 2 : 1;
         ck_assert_int_eq(exr_add_channel(f, 0, h->names[i], last && i ? h->last_type : h->type,
                                          EXR_PERCEPTUALLY_LOGARITHMIC, step, step),
                          0);
@@ -432,25 +432,25 @@ START_TEST(what_openimageio_must_read_is_left_to_it)
         txm_status status;
         const char *why;
     } cases[] = {
-        {{{"Y"}, EXR_PIXEL_UINT, EXR_PIXEL_UINT, EXR_COMPRESSION_ZIP, 1, 0, 0, 8, 8, 0, NULL},
+        {{{"Y"}, EXR_PIXEL_UINT, EXR_PIXEL_UINT, EXR_COMPRESSION_ZIP, 0, 0, 0, 8, 8, 0, NULL},
          TXM_STATUS_UNSUPPORTED,
          "integer data"},
-        {{{"G", "R"}, EXR_PIXEL_HALF, EXR_PIXEL_FLOAT, EXR_COMPRESSION_ZIP, 1, 0, 0, 8, 8, 0, NULL},
+        {{{"G", "R"}, EXR_PIXEL_HALF, EXR_PIXEL_FLOAT, EXR_COMPRESSION_ZIP, 0, 0, 0, 8, 8, 0, NULL},
          TXM_STATUS_UNSUPPORTED,
          "several kinds"},
-        {{{"B", "Y"}, EXR_PIXEL_HALF, EXR_PIXEL_HALF, EXR_COMPRESSION_ZIP, 2, 0, 0, 8, 8, 0, NULL},
+        {{{"B", "Y"}, EXR_PIXEL_HALF, EXR_PIXEL_HALF, EXR_COMPRESSION_ZIP, 1, 0, 0, 8, 8, 0, NULL},
          TXM_STATUS_UNSUPPORTED,
          "several kinds"},
-        {{{"BY", "RY", "Y"}, EXR_PIXEL_HALF, EXR_PIXEL_HALF, EXR_COMPRESSION_ZIP, 1, 0, 0, 8, 8, 0, NULL},
+        {{{"BY", "RY", "Y"}, EXR_PIXEL_HALF, EXR_PIXEL_HALF, EXR_COMPRESSION_ZIP, 0, 0, 0, 8, 8, 0, NULL},
          TXM_STATUS_UNSUPPORTED,
          "luminance and chroma"},
-        {{{"a.RY", "a.Y"}, EXR_PIXEL_HALF, EXR_PIXEL_HALF, EXR_COMPRESSION_ZIP, 1, 0, 0, 8, 8, 0, NULL},
+        {{{"a.RY", "a.Y"}, EXR_PIXEL_HALF, EXR_PIXEL_HALF, EXR_COMPRESSION_ZIP, 0, 0, 0, 8, 8, 0, NULL},
          TXM_STATUS_UNSUPPORTED,
          "luminance and chroma"},
-        {{{"Y"}, EXR_PIXEL_HALF, EXR_PIXEL_HALF, EXR_COMPRESSION_B44, 1, 0, 0, 8, 8, 0, NULL},
+        {{{"Y"}, EXR_PIXEL_HALF, EXR_PIXEL_HALF, EXR_COMPRESSION_B44, 0, 0, 0, 8, 8, 0, NULL},
          TXM_STATUS_UNSUPPORTED,
          "this compression"},
-        {{{"Y"}, EXR_PIXEL_HALF, EXR_PIXEL_HALF, EXR_COMPRESSION_ZIP, 1, 0, 0, TXM_MAX_SIZE_PX + 1, 1, 0, NULL},
+        {{{"Y"}, EXR_PIXEL_HALF, EXR_PIXEL_HALF, EXR_COMPRESSION_ZIP, 0, 0, 0, TXM_MAX_SIZE_PX + 1, 1, 0, NULL},
          TXM_STATUS_TOO_LARGE,
          "the limit is"},
     };
@@ -462,6 +462,52 @@ START_TEST(what_openimageio_must_read_is_left_to_it)
         ck_assert_msg(open_direct(&info, &x, &err) == cases[i].status, "case %zu: %s", i, err.message);
         ck_assert_msg(strstr(err.message, cases[i].why) && strstr(err.message, path), "case %zu: %s", i, err.message);
         ck_assert_ptr_null(x);
+        txm_source_forget(&info);
+    }
+}
+END_TEST
+
+/* Colours that OpenImageIO does not see in such files: OpenEXR's own interface makes them, where it can. */
+START_TEST(luminance_and_chroma_are_served_by_the_worker)
+{
+    static const struct {
+        const char *names[8];
+        unsigned subsampled;
+        uint32_t channels; /* 0: refused */
+        txm_type type;
+    } cases[] = {
+        {{"BY", "RY", "Y"}, 3, 3, TXM_TYPE_HALF},
+        {{"A", "BY", "RY", "Y"}, 6, 4, TXM_TYPE_HALF},
+        {{"BY", "RY", "Y"}, 0, 0, TXM_TYPE_HALF},       /* chroma of full size */
+        {{"BY", "RY", "Y"}, 1, 0, TXM_TYPE_HALF},       /* and one of them */
+        {{"A", "BY", "RY", "Y"}, 7, 0, TXM_TYPE_HALF},  /* alpha of half the size */
+        {{"a.BY", "a.RY", "a.Y"}, 3, 0, TXM_TYPE_HALF}, /* in a layer */
+        {{"BY", "RY", "Y", "Z"}, 3, 0, TXM_TYPE_HALF},  /* and something else */
+        {{"B", "G", "R"}, 1, 0, TXM_TYPE_HALF},         /* subsampled, and no chroma */
+        {{"Y"}, 0, 1, TXM_TYPE_HALF},
+        {{"B", "G", "R"}, 0, 3, TXM_TYPE_HALF},
+        {{"RY", "X", "Y"}, 0, 3, TXM_TYPE_HALF}, /* by chance */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        header h = {
+            .type = EXR_PIXEL_HALF, .last_type = EXR_PIXEL_HALF, .min_x = 2, .min_y = -4, .width = 8, .height = 8};
+        txm_source_info info = {0};
+        txm_error err = {0};
+        void *self = NULL;
+        memcpy(h.names, cases[i].names, sizeof h.names);
+        h.subsampled = cases[i].subsampled;
+        write_header_only(&h);
+        txm_status status = txm_oiio_reader.open(path, &no_bound, &info, &self, &err);
+        if (cases[i].channels) {
+            ck_assert_msg(status == TXM_OK, "case %zu: %s", i, err.message);
+            ck_assert_msg(info.channels == cases[i].channels && info.width == 8 && info.type == cases[i].type,
+                          "case %zu: %u channels", i, info.channels);
+        } else {
+            ck_assert_msg(status == TXM_STATUS_UNSUPPORTED && strstr(err.message, "only Y with RY and BY of half"),
+                          "case %zu: %d, %s", i, status, err.message);
+        }
+        if (self)
+            txm_oiio_reader.close(self);
         txm_source_forget(&info);
     }
 }
@@ -619,7 +665,8 @@ int main(void)
     TCase *direct = add_case(suite, "the reader itself");
     tcase_add_checked_fixture(direct, make_path, remove_path);
     add_tests(direct, only_exr_is_looked_at, headers_become_layouts, what_openimageio_must_read_is_left_to_it,
-              attributes_become_information, chunks_that_were_never_written);
+              attributes_become_information, chunks_that_were_never_written,
+              luminance_and_chroma_are_served_by_the_worker);
     tcase_add_loop_test(direct, chunks_go_where_they_are_wanted, 0, count);
     tcase_add_loop_test(direct, a_failing_disk_is_no_damage, 0, count);
     tcase_add_loop_test(direct, the_reader_may_find_no_memory, 0, 10);

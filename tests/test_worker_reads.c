@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reads that failed, as the worker keeps them for its decoders. Its functions stand in for the C library's in this
+ * program, too, so their source is part of it. */
+#include "source/oiio/worker/reads.c"
+
+#include <check.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util_check.h"
+#include "util_tx.h"
+
+/* A file of these bytes. */
+static const char *file_of(const char *text)
+{
+    const char *path = temp_file("read");
+    save_file(path, text, strlen(text));
+    txm_reads_failed();
+    return path;
+}
+
+/* A descriptor whose reads from its start fail with EIO. */
+static int failing(void)
+{
+    int fd = open("/proc/self/mem", O_RDONLY);
+    ck_assert_int_ge(fd, 0);
+    return fd;
+}
+
+START_TEST(good_reads_are_none)
+{
+    char bytes[8];
+    int fd = open(file_of("0123456789"), O_RDONLY);
+    FILE *f = fopen(temp_file("read"), "rb");
+    ck_assert_int_eq(read(fd, bytes, 8), 8);
+    ck_assert_mem_eq(bytes, "01234567", 8);
+    ck_assert_int_eq(pread(fd, bytes, 8, 6), 4); /* up to the end */
+    ck_assert_int_eq(read(fd, bytes, 8), 2);
+    ck_assert_int_eq(read(fd, bytes, 8), 0);
+    ck_assert_int_eq(fseek(f, 4, SEEK_SET), 0);
+    ck_assert_uint_eq(fread(bytes, 2, 4, f), 3);
+    ck_assert_mem_eq(bytes, "456789", 6);
+    ck_assert_uint_eq(fread(bytes, 1, 1, f), 0);
+    ck_assert_int_eq(txm_reads_failed(), 0);
+    fclose(f);
+    close(fd);
+}
+END_TEST
+
+START_TEST(failed_reads_are_told_once)
+{
+    char bytes[8];
+    int fd = failing();
+    ck_assert_int_eq(pread(fd, bytes, 8, 0), -1);
+    ck_assert_int_eq(errno, EIO);
+    ck_assert_int_eq(txm_reads_failed(), EIO);
+    ck_assert_int_eq(txm_reads_failed(), 0);
+    ck_assert_int_eq(read(fd, bytes, 8), -1);
+    ck_assert_int_eq(txm_reads_failed(), EIO);
+    FILE *f = fdopen(fd, "rb");
+    ck_assert_uint_eq(fread(bytes, 1, 8, f), 0);
+    ck_assert(ferror(f));
+    ck_assert_int_eq(txm_reads_failed(), EIO);
+    /* What the stream said before is old. */
+    fread(bytes, 1, 8, f);
+    ck_assert_int_eq(txm_reads_failed(), 0);
+    fclose(f);
+}
+END_TEST
+
+/* As decoders make them over damaged files. */
+START_TEST(mistakes_of_the_caller_are_none)
+{
+    char bytes[8];
+    int folder = open("/", O_RDONLY), ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    txm_reads_failed();
+    ck_assert_int_eq(read(folder, bytes, 8), -1);      /* EISDIR */
+    ck_assert_int_eq(read(-1, bytes, 8), -1);          /* EBADF */
+    ck_assert_int_eq(pread(ends[0], bytes, 8, 0), -1); /* ESPIPE */
+    FILE *f = fopen(file_of("0123456789"), "rb"), *piped = fdopen(ends[0], "rb");
+    ck_assert_int_ne(fseek(f, -1, SEEK_SET), 0); /* EINVAL */
+    ck_assert_int_ne(fseek(f, -20, SEEK_CUR), 0);
+    ck_assert_int_ne(fseek(piped, 1, SEEK_SET), 0);
+    ck_assert_int_eq(txm_reads_failed(), 0);
+    fclose(piped);
+    fclose(f);
+    close(folder);
+    close(ends[1]);
+}
+END_TEST
+
+/* The first one is kept. */
+START_TEST(the_first_failure_is_the_cause)
+{
+    note(ENODEV);
+    note(EIO);
+    note(EINVAL);
+    ck_assert_int_eq(txm_reads_failed(), ENODEV);
+}
+END_TEST
+
+/* A stream stays at its end once it was there: where the file has more, a read was lost. */
+START_TEST(an_end_before_the_end_is_a_failure)
+{
+    char bytes[16];
+    FILE *f = fopen(file_of("0123"), "rb");
+    ck_assert_uint_eq(fread(bytes, 1, 8, f), 4);
+    ck_assert_int_eq(txm_reads_failed(), 0);
+    ck_assert(feof(f));
+    int fd = open(temp_file("read"), O_WRONLY | O_APPEND);
+    ck_assert_int_eq(write(fd, "4567", 4), 4);
+    close(fd);
+    ck_assert_uint_eq(fread(bytes, 1, 8, f), 0);
+    ck_assert_int_eq(txm_reads_failed(), EIO);
+    fclose(f);
+}
+END_TEST
+
+/* There is such a place in any file, so that the file system is at fault. */
+START_TEST(places_that_must_exist)
+{
+    FILE *f = fopen(file_of("0123"), "rb");
+    if (fseeko(f, INT64_MAX, SEEK_SET) != 0 && errno == EINVAL)
+        ck_assert_int_eq(txm_reads_failed(), EINVAL);
+    ck_assert_int_eq(fseek(f, 1000, SEEK_SET), 0);
+    ck_assert_int_eq(txm_reads_failed(), 0);
+    fclose(f);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("reads of the worker");
+    temp_file("");
+    add_tests(add_case(suite, "reads"), good_reads_are_none, failed_reads_are_told_once,
+              mistakes_of_the_caller_are_none, the_first_failure_is_the_cause, an_end_before_the_end_is_a_failure,
+              places_that_must_exist);
+    return run_suite(suite);
+}
