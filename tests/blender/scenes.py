@@ -342,9 +342,72 @@ def elsewhere(folder):
     return save(os.path.join(folder, "elsewhere.blend")), {}
 
 
+def studio(folder):
+    """What real projects have: umlauts, blanks and signs in names, a library beside the shot with a node group and tiles of its
+    own, one file as colour and as data, links, backslashes of Windows, extensions in capitals, tiles and frames with gaps."""
+    folder = os.path.join(folder, "Prüfung & Größe #1")
+    textures = os.path.join(folder, "assets", "Möbel", "tex")
+
+    def file(name, **options):
+        return picture(os.path.join(textures, name), seed=sum(name.encode()), **options)
+
+    empty()
+    group = bpy.data.node_groups.new("Holz gebürstet", "ShaderNodeTree")
+    group.interface.new_socket("Color", in_out="OUTPUT", socket_type="NodeSocketColor")
+    inner = node(group, "ShaderNodeTexImage", load(file("Eiche geölt.png"), "Non-Color"))
+    group.links.new(inner.outputs[0], group.nodes.new("NodeGroupOutput").inputs[0])
+    group.use_fake_user = True
+    for number in (1001, 1002, 1003, 1012):
+        file("Stoff %d.png" % number)
+    tiled = load(os.path.join(textures, "Stoff 1001.png"), source="TILED")
+    for number in (1002, 1003, 1012):
+        tiled.tiles.new(number)
+    shown("Stoff", tiled)
+    bpy.data.materials["Stoff"].use_fake_user = True
+    os.remove(os.path.join(textures, "Stoff 1003.png"))
+    library = save(os.path.join(folder, "assets", "Möbel", "Stuhl.blend"))
+
+    empty()
+    with bpy.data.libraries.load(library, link=True, relative=True) as (_, wanted):
+        wanted.node_groups, wanted.materials = ["Holz gebürstet"], ["Stoff"]
+    made = material("Tisch")
+    used = made.node_tree.nodes.new("ShaderNodeGroup")
+    used.node_tree = wanted.node_groups[0]
+    feed(made, used)
+    plane("Tisch", made, 0, 0)
+    plane("Stuhl", wanted.materials[0], 1, 0)
+
+    shot = os.path.join(folder, "shots", "010")
+    both = picture(os.path.join(shot, "both ways.png"), seed=1)
+    shown("colour", load(both), 2)
+    shown("data", bpy.data.images.load(both, check_existing=False), 3)
+    bpy.data.materials["data"].node_tree.nodes["Image Texture"].image.colorspace_settings.name = "Non-Color"
+    picture(os.path.join(shot, "lower.png"), seed=2)
+    os.rename(os.path.join(shot, "lower.png"), os.path.join(shot, "SCAN.PNG"))
+    shown("capitals", load(os.path.join(shot, "SCAN.PNG")), 4)
+    os.symlink("both ways.png", os.path.join(shot, "link.png"))
+    shown("link", load(os.path.join(shot, "link.png")), 5)
+    shown("absolute", load(picture(os.path.join(folder, "scans", "absolute.jpg"), seed=4)), 6)
+    for frame in (998, 999, 1000, 1001):
+        picture(os.path.join(shot, "plate", "plate-%d.png" % frame), seed=frame, width=32, height=32)
+    user = shown("plate", load(os.path.join(shot, "plate", "plate-998.png"), source="SEQUENCE"), 7).image_user
+    user.frame_duration, user.frame_start, user.frame_offset = 5, 1, 997
+    scene = save(os.path.join(shot, "shot 010.blend"))
+    absolute = next(image for image in bpy.data.images if image.name == "absolute.jpg")
+    absolute.filepath = os.path.join(folder, "scans", "absolute.jpg")
+    windows = load(picture(os.path.join(shot, "from windows", "brick.png"), seed=5))
+    windows.filepath_raw = "//from windows\\brick.png"
+    shown("windows", windows, 8)
+    up = load(picture(os.path.join(folder, "shots", "shared.png"), seed=6))
+    up.filepath_raw = "//../shared.png"
+    shown("up", up, 9)
+    bpy.ops.wm.save_mainfile()
+    return scene, {}
+
+
 def corners(folder):
     """{name: (scene, {image that is left out: its state in txmill list})}"""
-    return {make.__name__: make(os.path.join(folder, make.__name__)) for make in (overrides, nested, packed, offsets, elsewhere)}
+    return {make.__name__: make(os.path.join(folder, make.__name__)) for make in (overrides, nested, packed, offsets, elsewhere, studio)}
 
 
 def tx_files(folder):
