@@ -30,6 +30,13 @@ spares log-glob-plain --log make --log tex/*.png
 check log-glob-kind says "is a PNG image, not a log of txmill"
 spares make-output -o make -o tex/rgba8.png tex/rgb8.png
 check make-output-kind says "is a PNG image, not a tx file"
+set -- tex/blender_tx/*.tx
+spares make-glob -o make -o "$1" "$2"
+check make-glob-says says "-o $1: is the tx file of rgb8.png, which would be lost"
+spares make-other -o make -o tex/blender_tx/rgb8.png.*.tx tex/rgba8.png
+printf '{"path": "tex/rgba8.png", "output": "%s"}\n' "$1" >list
+spares make-list output make @list
+rm list
 spares diff-glob -o diff -o tex/*.png
 spares diff-operand -o diff -o tex/rgb8.png tex/rgb8.png tex/rgba8.png
 }
@@ -45,6 +52,12 @@ spares sample-source -o sample --grid 8x8 -o tex/rgb8.png "$tx"
 spares sample-other -o sample --grid 8x8 -o tex/tile64.png "$tx"
 spares sample-input -o sample --force --grid 8x8 -o "$tx" "$tx"
 spares sheet-other -o tile --all -o tex/rgba8.png "$tx"
+txm make --log - tex/rgb8.png
+check log-dash test "$rc $(cat err)" = "2 txmill: error: --log -: a log goes to a file; --json prints the same to standard output
+TXMILL-ERROR code=2 failed=0 total=0"
+txm make -o - tex/rgb8.png
+check output-dash says "--output -: a tx file does not go to standard output; name a file"
+check no-file-dash test ! -e -
 ln tex/rgb8.png tex/hard.png && ln -s rgb8.png tex/soft.png
 before=$(sums)
 spares hard-link -o extract -o tex/hard.png "$tx"

@@ -77,6 +77,11 @@ static txm_status check_usage(const txm_make_args *args, const txm_operands *ope
         return txm_fail(err, TXM_STATUS_USAGE, "--log: the name is empty");
     if (args->output && !*args->output)
         return txm_fail(err, TXM_STATUS_USAGE, "--output: the name is empty");
+    if (args->log && !strcmp(args->log, "-"))
+        return txm_fail(err, TXM_STATUS_USAGE, "--log -: a log goes to a file; --json prints the same to standard output");
+    if (args->output && !strcmp(args->output, "-"))
+        return txm_fail(err, TXM_STATUS_USAGE, "--output -: a tx file does not go to standard output; name a file, as in "
+                                               "-o wood.tx");
     return TXM_OK;
 }
 

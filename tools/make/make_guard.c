@@ -62,7 +62,8 @@ static txm_status guard_entries(same_input *s, txm_inputs *inputs, bool force, t
         const txm_input *input = txm_inputs_at(inputs, i);
         txm_error failure = {0};
         const txm_output output = {"output", s->output = input->output, TXM_OUTPUT_TX, force};
-        if (input->status == TXM_OK && txm_guard_output(&output, same_as_output, s, &failure) != TXM_OK) {
+        if (input->status == TXM_OK && (txm_guard_output(&output, same_as_output, s, &failure) != TXM_OK ||
+                                        txm_guard_tx_of(&output, input->path, &failure) != TXM_OK)) {
             txm_error_prefix(&failure, "%s", input->origin ? input->origin : input->path);
             status = txm_inputs_fail(inputs, i, &failure, err);
         }
@@ -79,6 +80,8 @@ txm_status txm_make_guard(const txm_make_args *args, txm_inputs *inputs, txm_err
     s.output = args->output;
     if (status == TXM_OK)
         status = txm_guard_output(&tx, same_as_output, &s, err);
+    if (status == TXM_OK && txm_inputs_count(inputs) == 1)
+        status = txm_guard_tx_of(&tx, txm_inputs_at(inputs, 0)->path, err);
     if (status == TXM_OK)
         status = guard_entries(&s, inputs, args->force, err);
     txm_names_free(&ids);

@@ -18,6 +18,7 @@
 #include "core/fail.h"
 #include "core/path.h"
 #include "txmill/describe.h"
+#include "txmill/inspect.h"
 #include "txmill/picture.h"
 
 /* Marks of what txmill wrote stand near the beginning; TIFF keeps its texts at the end. */
@@ -249,6 +250,25 @@ txm_status txm_guard_output(const txm_output *o, txm_guard_input input, const vo
                             "the output another name, as in %s %s, or --force to replace the image",
                             o->option, o->path, path, o->option, examples[o->kind]);
     return st.st_size == 0 || is_of_kind(o->path, o->kind) ? TXM_OK : refuse_kind(o, err);
+}
+
+/* Names in a texture cache say whose they are. */
+txm_status txm_guard_tx_of(const txm_output *o, const char *image, txm_error *err)
+{
+    struct stat st;
+    size_t bytes;
+    unsigned version;
+    char md5[33];
+    if (!o->path || o->force || stat(o->path, &st) != 0 ||
+        !txm_tx_name_parse(txm_path_base(o->path), &bytes, &version, md5))
+        return TXM_OK;
+    const char *name = txm_path_base(o->path), *own = txm_path_base(image);
+    if (strlen(own) == bytes && !strncmp(own, name, bytes))
+        return TXM_OK;
+    return txm_fail(err, TXM_STATUS_USAGE,
+                    "%s %s: is the tx file of %.*s, which would be lost; nothing was written. Was the name after %s left "
+                    "out, as in %s %s? Give another name, or --force to replace the file",
+                    o->option, o->path, (int)bytes, name, o->option, o->option, examples[o->kind]);
 }
 
 typedef struct operands {

@@ -6,7 +6,7 @@
  *     txmill view --html textures/blender_tx/(all).tx    would write the page over the first of them
  *
  * Refused are a folder; an input of the command, under whatever name or link; and, unless --force is given, the image
- * that an input was made from, and a file of another kind than what is to be written. Pictures and pages are of the
+ * that an input was made from, a tx file in the name of another image, and a file of another kind than what is to be written. Pictures and pages are of the
  * same kind only if txmill wrote them: somebody else's picture is somebody's work. No --force replaces anything by a
  * log: with make it means tx files that are up to date.
  */
@@ -44,6 +44,10 @@ txm_status txm_guard_output(const txm_output *output, txm_guard_input input, con
 
 /* The same for inputs in an array: operands. */
 txm_status txm_guard_operands(const txm_output *output, char *const *items, size_t count, txm_error *err);
+
+/* Refuses, but for --force, to replace a tx file whose name is that of another image by the one of `image`. As
+ * txm_guard_output. */
+txm_status txm_guard_tx_of(const txm_output *output, const char *image, txm_error *err);
 
 /* What a file is, by its first bytes, with its article: "a PNG image", "a Blender scene", "a folder". For messages;
  * never NULL. */
