@@ -255,12 +255,42 @@ check check-scene-after test "$(grep -c ' missing' out)" -eq 0
 # ---- doctor, colours, letters --------------------------------------------------------------------------------------------
 txm doctor
 check doctor-exit rc_is 0
+check doctor-image-library grep -qE '^library +OpenImageIO +[0-9]+\.[0-9]+\.[0-9]+ \(/.*/txmill-oiio-worker\)$' out
+check doctor-decoders grep -qE '^library +libjpeg-turbo +[0-9]' out
+cp "$TXM_BUILD/txmill-oiio-worker" worker-file && ./worker-file --version >version
+check worker-version-to-a-file grep -q . version
+rm worker-file version
 for word in txmill libtiff "OpenColorIO    2." "OpenEXR        3." libpng cpu "open files" processes "memory " "this folder"; do check "doctor-$word" prints "$word"; done
 check doctor-file-system grep -qE "^files +this folder +$work: $(stat -f -c %T . | sed "s,ext2/ext3,ext4,"), [0-9.]+ [kMGT]?B free, writable" out
 mkdir doctored && printf "cache-dir = %s/doctored\n" "$work" >doctored/.txmill
 (cd doctored && txm doctor && grep -q "cache folder   $work/doctored: " "$work/out")
 check doctor-cache-folder rc_is 0
 rm -r doctored
+mkdir plugins && cp "$TXM_BUILD/txmill-oiio-worker" plugins/ && echo noise >plugins/txmill-oiio.so
+TXMILL_PLUGINS=$work/plugins txm doctor
+check doctor-broken-module test "$rc $(grep -c 'OpenImageIO .*cannot load it: .*txmill-oiio.so' out)" = "5 1"
+rm -r plugins
+if command -v taskset >/dev/null; then
+    run taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$TXMILL" doctor
+    check doctor-one-thread grep -qE '^device +cpu +1 thread, ' out
+fi
+# Options belong to commands.
+txm --color always check .
+check option-before-command says "--color: options come after the command, as in txmill check --color"
+# One is one.
+printf 'P6\n1 1\n255\nabc' >one.ppm
+txm make --json --log one.jsonl -o one.tx one.ppm
+txm make -f -o one.tx one.ppm
+check one-level prints ", 1 level, "
+txm info one.tx
+check one-level-info prints " px, 1 level, tiles"
+txm report -o one.html --force one.jsonl
+check one-image-done grep -q "<strong>The image is done</strong>" one.html
+txm make --json --log as-is.jsonl one.ppm
+txm report -o one.html one.jsonl as-is.jsonl
+check one-as-it-is says "1 used as it is"
+check one-image grep -q "holds 1 image whole" one.html
+rm one.* as-is.jsonl
 txm doctor --json
 if has_jsonschema; then check doctor-schema valid_json doctor out; fi
 OCIO=$work/none.ocio txm doctor

@@ -162,6 +162,11 @@ static txm_status finish_picture(void *self, const void **data, size_t *bytes, t
     return TXM_OK;
 }
 
+static int library_version(void)
+{
+    return 10203;
+}
+
 extern const txm_oiio_module txm_oiio_module_table;
 const txm_oiio_module txm_oiio_module_table = {
     TXM_OIIO_MODULE_VERSION,
@@ -169,4 +174,5 @@ const txm_oiio_module txm_oiio_module_table = {
     sizeof(txm_error),
     {"fake", probe, open_image, read_rows, rewind_image, close_image, NULL, NULL},
     {begin_picture, add_rows, finish_picture, close_image},
+    library_version,
 };

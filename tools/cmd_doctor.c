@@ -9,19 +9,24 @@
  * cannot be written, a config that does not load. Nothing leaves the machine, and values of variables that may
  * hold secrets are not among those listed.
  */
+#include <fcntl.h>
 #include <libdeflate.h>
 #include <openexr.h>
 #include <openssl/crypto.h>
 #include <png.h>
+#include <spawn.h>
 #include <stdio.h>
+#include <jpeglib.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <tiffio.h>
 #include <unistd.h>
+#include <webp/decode.h>
 #include <yaml.h>
 #include <zstd.h>
 
@@ -36,6 +41,10 @@
 #include "txmill/devices.h"
 
 enum { DOCTOR_SCHEMA_VERSION = 1, VALUE = 1024 };
+
+/* libjpeg-turbo says only what it was compiled as, and that not as text. */
+#define JPEG_TEXT(version) #version
+#define JPEG_VERSION_TEXT(version) JPEG_TEXT(version)
 
 typedef struct doctor_args {
     bool json;
@@ -90,11 +99,61 @@ static void examine_program(examination *x)
     }
 }
 
+/* What the first line of a program's output is, and whether it ended well. */
+static bool first_line(const char *program, const char *argument, char *line, size_t line_bytes)
+{
+    char *argv[] = {(char *)program, (char *)argument, NULL};
+    posix_spawn_file_actions_t files;
+    pid_t pid;
+    int ends[2], status = -1;
+    *line = 0;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    if (posix_spawn_file_actions_init(&files) == 0) {
+        if (posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO) != 0 ||
+            posix_spawn(&pid, program, &files, NULL, argv, environ) != 0)
+            pid = -1;
+        posix_spawn_file_actions_destroy(&files);
+    } else {
+        pid = -1;
+    }
+    close(ends[1]);
+    FILE *out = fdopen(ends[0], "r");
+    if (!out)
+        close(ends[0]);
+    else if (!fgets(line, (int)line_bytes, out))
+        *line = 0;
+    if (out)
+        fclose(out);
+    line[strcspn(line, "\n")] = 0;
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 && *line;
+}
+
+/* The worker is asked, which loads it as it does for an image: where one of its 258 libraries is missing, it says so. */
+static void examine_image_library(examination *x)
+{
+    char said[VALUE / 2], text[VALUE], *looked_in = NULL;
+    char *worker = txm_plugin_path("txmill-oiio-worker", &looked_in);
+    bool works = worker && first_line(worker, "--version", said, sizeof said);
+    if (works)
+        snprintf(text, sizeof text, "%s (%s)", said, worker);
+    else if (worker)
+        snprintf(text, sizeof text, "%s cannot load it: %s; only PNG, JPEG, TIFF, EXR and the like can be read", worker,
+                 *said ? said : "it ends without a word");
+    else
+        snprintf(text, sizeof text,
+                 "txmill-oiio-worker is not in %s: only PNG, JPEG, TIFF, EXR and the like can be read",
+                 looked_in ? looked_in : "its place");
+    tell(x, works ? GOOD : BAD, "library", "OpenImageIO", text);
+    free(worker);
+    free(looked_in);
+}
+
 /* Versions as the libraries report them when they run, not as they were compiled against, where they can say
  * so. */
 static void examine_libraries(examination *x)
 {
-    char tiff[VALUE], text[VALUE], *looked_in = NULL;
+    char tiff[VALUE], text[VALUE];
     const char *extra = NULL;
     int number[3] = {0};
     snprintf(tiff, sizeof tiff, "%.*s", (int)strcspn(TIFFGetVersion(), "\n"), TIFFGetVersion());
@@ -104,21 +163,16 @@ static void examine_libraries(examination *x)
     tell(x, GOOD, "library", "OpenSSL", OpenSSL_version(OPENSSL_VERSION));
     tell(x, GOOD, "library", "cJSON", cJSON_Version());
     tell(x, GOOD, "library", "libpng", png_get_libpng_ver(NULL));
+    tell(x, GOOD, "library", "libjpeg-turbo", JPEG_VERSION_TEXT(LIBJPEG_TURBO_VERSION));
+    snprintf(text, sizeof text, "%d.%d.%d", WebPGetDecoderVersion() >> 16, WebPGetDecoderVersion() >> 8 & 255,
+             WebPGetDecoderVersion() & 255);
+    tell(x, GOOD, "library", "libwebp", text);
     tell(x, GOOD, "library", "libyaml", yaml_get_version_string());
     tell(x, GOOD, "library", "OpenColorIO", txm_color_library_version());
     exr_get_library_version(&number[0], &number[1], &number[2], &extra);
     snprintf(text, sizeof text, "%d.%d.%d%s", number[0], number[1], number[2], extra ? extra : "");
     tell(x, GOOD, "library", "OpenEXR", text);
-    char *module = txm_plugin_path("txmill-oiio.so", &looked_in);
-    if (module) {
-        tell(x, GOOD, "library", "OpenImageIO", module);
-    } else {
-        snprintf(text, sizeof text, "txmill-oiio.so is not in %s: only PNG, JPEG, TIFF, EXR and the like can be read",
-                 looked_in ? looked_in : "its place");
-        tell(x, BAD, "library", "OpenImageIO", text);
-    }
-    free(module);
-    free(looked_in);
+    examine_image_library(x);
 }
 
 /* ---- the machine ------------------------------------------------------------------------------------------------ */
@@ -130,9 +184,9 @@ static void examine_devices(examination *x)
     txm_device_info *gpus = NULL;
     size_t count = 0;
     txm_error err = {0};
-    char text[VALUE], memory[TXM_FORMAT_BYTES];
+    char text[VALUE], memory[TXM_FORMAT_BYTES], threads[TXM_FORMAT_COUNT];
     txm_cpu_describe(&cpu);
-    snprintf(text, sizeof text, "%u threads, %s", cpu.cores, cpu.isa);
+    snprintf(text, sizeof text, "%s, %s", txm_format_count(cpu.cores, "thread", threads), cpu.isa);
     tell(x, GOOD, "device", "cpu", text);
     if (txm_device_list(&gpus, &count, &err) != TXM_OK || !count)
         tell(x, NOTE, "device", "cuda", err.message);
@@ -188,15 +242,16 @@ static void examine_config(examination *x, const txm_config_args *args)
         .struct_size = sizeof(txm_color_options), .ocio_path = args->ocio, .working_space = args->working_space};
     txm_color_config *config = NULL;
     txm_error err = {0};
-    char text[VALUE];
+    char text[VALUE], spaces[TXM_FORMAT_COUNT];
     if (txm_color_load(&how, &config, &err) != TXM_OK) {
         txm_config_explain(args, &err);
         tell(x, BAD, "config", "OpenColorIO", err.message);
         return;
     }
     const char *linear = txm_color_role(config, "scene_linear"), *left_out = txm_color_config_left_out(config);
-    snprintf(text, sizeof text, "%s, profile %s, %zu colour spaces, working space %s", txm_color_config_name(config),
-             txm_color_config_version(config), txm_color_count(config), linear ? linear : "none");
+    snprintf(text, sizeof text, "%s, profile %s, %s, working space %s", txm_color_config_name(config),
+             txm_color_config_version(config), txm_format_count(txm_color_count(config), "colour space", spaces),
+             linear ? linear : "none");
     tell(x, linear ? GOOD : BAD, "config", "OpenColorIO", text);
     if (*left_out)
         tell(x, NOTE, "config", "left out", left_out);

@@ -97,11 +97,12 @@ static void print_json(const txm_report *r, const txm_report_sums *s)
 /* The verdict in words on stderr, as the last line of a job. */
 static void say_sums(const txm_report *r, const txm_report_sums *s)
 {
-    char size[TXM_FORMAT_BYTES], runs[TXM_FORMAT_COUNT], images[TXM_FORMAT_COUNT];
-    txm_say(TXM_SAY_INFO, "%s, %s: %zu failed, %zu created, %zu up to date, %zu used as they are; %s",
+    char size[TXM_FORMAT_BYTES], runs[TXM_FORMAT_COUNT], images[TXM_FORMAT_COUNT], shards[TXM_FORMAT_COUNT];
+    txm_say(TXM_SAY_INFO, "%s, %s: %zu failed, %zu created, %zu up to date, %zu used as %s; %s",
             txm_format_count(r->run_count, "run", runs), txm_format_count(s->images, "image", images),
             s->states[TXM_REPORT_FAILED], s->states[TXM_REPORT_CREATED], s->states[TXM_REPORT_UP_TO_DATE],
-            s->states[TXM_REPORT_SKIPPED], txm_format_bytes(s->tx_bytes, size));
+            s->states[TXM_REPORT_SKIPPED], s->states[TXM_REPORT_SKIPPED] == 1 ? "it is" : "they are",
+            txm_format_bytes(s->tx_bytes, size));
     if (s->broken && s->error)
         txm_say(TXM_SAY_WARNING, "a run failed: %s", s->error);
     else if (s->broken && !s->states[TXM_REPORT_FAILED])
@@ -109,7 +110,8 @@ static void say_sums(const txm_report *r, const txm_report_sums *s)
     if (!s->images)
         txm_say(TXM_SAY_WARNING, "no image was converted: the logs hold none");
     if (s->shards_missing)
-        txm_say(TXM_SAY_WARNING, "%zu of %u shards have no complete run", s->shards_missing, s->shards);
+        txm_say(TXM_SAY_WARNING, "%zu of %s %s no complete run", s->shards_missing,
+                txm_format_count(s->shards, "shard", shards), s->shards_missing == 1 ? "has" : "have");
     if (s->unfinished)
         txm_say(TXM_SAY_WARNING, "the last run was stopped or killed, or goes on");
     if (s->lists > 1)

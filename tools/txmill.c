@@ -89,12 +89,17 @@ static int run_command(const txm_command *command, int argc, char **argv)
 }
 
 /* Says what was probably meant. */
-static int unknown_command(const char *name)
+static int unknown_command(const char *name, int argc, char **argv)
 {
     txm_error err = {0};
-    const txm_command *near = txm_command_near(name);
+    const txm_command *near = txm_command_near(name), *command = NULL;
     const char *what = name[0] == '-' ? "option" : "command";
-    if (near)
+    for (int i = 0; name[0] == '-' && !command && i < argc; i++)
+        command = txm_command_find(argv[i]);
+    if (command)
+        txm_fail(&err, TXM_STATUS_USAGE, "%s: options come after the command, as in txmill %s %s", name, command->name,
+                 name);
+    else if (near)
         txm_fail(&err, TXM_STATUS_USAGE, "unknown %s %s; did you mean '%s'? 'txmill --help' lists the commands", what,
                  name, near->name);
     else
@@ -138,7 +143,7 @@ int main(int argc, char **argv)
     }
     const txm_command *command = txm_command_find(help ? argv[2] : word);
     if (!command)
-        return unknown_command(help ? argv[2] : word);
+        return unknown_command(help ? argv[2] : word, argc - 2, argv + 2);
     static char *ask_help[] = {"--help", NULL};
     return help ? run_command(command, 1, ask_help) : run_command(command, argc - 2, argv + 2);
 }

@@ -226,9 +226,10 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
 {
     const txm_tx_info *i = txm_tx_info_of(info->tx);
     const txm_tx_description *d = &info->description;
+    char levels[TXM_FORMAT_COUNT];
     txm_print_path_in(info->path, 0);
-    printf("\n  %-14s%u x %u px, %u levels, tiles of %u x %u\n", "image", i->width, i->height, i->levels, i->tile_w,
-           i->tile_h);
+    printf("\n  %-14s%u x %u px, %s, tiles of %u x %u\n", "image", i->width, i->height,
+           txm_format_count(i->levels, "level", levels), i->tile_w, i->tile_h);
     printf("  %-14s%s %s\n", "pixels", txm_type_name(i->type), txm_format_channels(i->channels));
     print_file(i);
     print_verdict(info);
@@ -253,11 +254,11 @@ void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns
     const txm_tx_level *l = txm_tx_level_of(info->tx, level);
     const txm_tx_description *d = &info->description;
     const txm_verdict *v = &info->verdict;
-    char line[1024], size[TXM_FORMAT_BYTES];
+    char line[1024], size[TXM_FORMAT_BYTES], levels[TXM_FORMAT_COUNT];
     txm_print_fitted(info->path, columns);
     putchar('\n');
-    snprintf(line, sizeof line, "%u x %u px, %s %s, %u levels, %s %s, %s; level %u shown, %u x %u", i->width, i->height,
-             txm_type_name(i->type), txm_format_channels(i->channels), i->levels,
+    snprintf(line, sizeof line, "%u x %u px, %s %s, %s, %s %s, %s; level %u shown, %u x %u", i->width, i->height,
+             txm_type_name(i->type), txm_format_channels(i->channels), txm_format_count(i->levels, "level", levels),
              i->container == TXM_CONTAINER_EXR ? "EXR" : "TIFF", i->compression, txm_format_bytes(i->file_bytes, size),
              level, l->width, l->height);
     txm_print_cut(line, columns);

@@ -79,12 +79,12 @@ static void add_cost(details *d, const txm_cost *cost)
 static details details_of(const txm_batch_file *file, bool costs)
 {
     const txm_result *r = file->result;
-    char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
+    char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES], levels[TXM_FORMAT_COUNT];
     details d = {.used = 0};
     if (r->outcome == TXM_OUTCOME_CREATED) {
-        add(&d, "%s%s%ux%u, %s %s, %u levels, %s, %s, %s", strcmp(r->via, "converted") ? r->via : "",
+        add(&d, "%s%s%ux%u, %s %s, %s, %s, %s, %s", strcmp(r->via, "converted") ? r->via : "",
             strcmp(r->via, "converted") ? " from the store, " : "", r->width, r->height, txm_type_name(r->type),
-            txm_format_channels(r->channels), r->levels, r->detected, txm_format_bytes(r->tx_bytes, size),
+            txm_format_channels(r->channels), txm_format_count(r->levels, "level", levels), r->detected, txm_format_bytes(r->tx_bytes, size),
             txm_format_seconds(r->seconds, time));
         return d;
     }

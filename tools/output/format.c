@@ -58,12 +58,22 @@ const char *txm_format_count(size_t count, const char *noun, char out[TXM_FORMAT
     return out;
 }
 
-const char *txm_format_are(size_t count, const char *noun, char out[TXM_FORMAT_COUNT])
+static const char *count_and_verb(size_t count, const char *noun, const char *one, const char *many, char *out)
 {
     txm_format_count(count, noun, out);
     size_t n = strlen(out);
-    snprintf(out + n, TXM_FORMAT_COUNT - n, " %s", count == 1 ? "is" : "are");
+    snprintf(out + n, TXM_FORMAT_COUNT - n, " %s", count == 1 ? one : many);
     return out;
+}
+
+const char *txm_format_are(size_t count, const char *noun, char out[TXM_FORMAT_COUNT])
+{
+    return count_and_verb(count, noun, "is", "are", out);
+}
+
+const char *txm_format_were(size_t count, const char *noun, char out[TXM_FORMAT_COUNT])
+{
+    return count_and_verb(count, noun, "was", "were", out);
 }
 
 const char *txm_format_channels(uint32_t channels)

@@ -14,6 +14,7 @@ char *txm_format_seconds(double seconds, char out[TXM_FORMAT_BYTES]);
 /* "1 image", "3 images"; of nouns in "y" ("library") "3 libraries". With `are`: "1 image is", "3 images are". */
 enum { TXM_FORMAT_COUNT = 64 };
 const char *txm_format_count(size_t count, const char *noun, char out[TXM_FORMAT_COUNT]);
+const char *txm_format_were(size_t count, const char *noun, char out[TXM_FORMAT_COUNT]);
 const char *txm_format_are(size_t count, const char *noun, char out[TXM_FORMAT_COUNT]);
 /* "grey", "grey+alpha", "RGB", "RGBA" for 1 to 4 channels. */
 const char *txm_format_channels(uint32_t channels);

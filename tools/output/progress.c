@@ -40,8 +40,9 @@ void txm_progress_init(txm_progress *progress, size_t files, bool asked, bool qu
 static void describe(const txm_progress *p, char *out, size_t bytes)
 {
     double elapsed = txm_clock_seconds() - p->begin;
-    int n = snprintf(out, bytes, "%zu of %zu files, %.0f of %.0f MP", p->files_done, p->files, p->done.megapixels,
-                     p->total.megapixels);
+    char files[TXM_FORMAT_COUNT];
+    int n = snprintf(out, bytes, "%zu of %s, %.0f of %.0f MP", p->files_done, txm_format_count(p->files, "file", files),
+                     p->done.megapixels, p->total.megapixels);
     if (elapsed < min_rate_s || p->done.seconds <= 0 || n < 0 || (size_t)n >= bytes)
         return;
     /* What is left takes as long a unit of estimated work as what is done took. */

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "tools/output/format.h"
 #include "tools/output/html.h"
 #include "tools/replay/replay_table.h"
 
@@ -117,10 +118,11 @@ static void draw_policy(FILE *out, const txm_replay_table *t, size_t policy, sca
     fputs("\"/>\n", out);
     for (size_t i = 0; i < t->ask.size_count; i++) {
         const txm_replay_counts *c = txm_replay_counts_at(t, i, policy);
-        char size[TXM_REPLAY_SIZE_TEXT];
-        fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>%s, %s: %llu tiles read, %.3g s</title></circle>\n",
+        char size[TXM_REPLAY_SIZE_TEXT], tiles[TXM_FORMAT_COUNT];
+        fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>%s, %s: %s read, %.3g s</title></circle>\n",
                 x_of(x, t->ask.sizes[i]), y_of(y, (double)c->reads), txm_replay_policy_name(which),
-                txm_replay_size_text(t->ask.sizes[i], size), (unsigned long long)c->reads, txm_replay_seconds(t, c));
+                txm_replay_size_text(t->ask.sizes[i], size), txm_format_count(c->reads, "tile", tiles),
+                txm_replay_seconds(t, c));
     }
     double at = LEFT + 120 + 84 * (double)policy;
     fprintf(out, "<line x1=\"%.0f\" y1=\"%d\" x2=\"%.0f\" y2=\"%d\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n</g>\n", at,

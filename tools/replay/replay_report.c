@@ -55,24 +55,24 @@ static void print_policies(const txm_replay_table *t, size_t first, size_t count
  * loaded nothing has no such line. */
 static void print_traced(const txm_replay_table *t)
 {
-    char size[TXM_REPLAY_SIZE_TEXT], seconds[TXM_FORMAT_BYTES];
+    char size[TXM_REPLAY_SIZE_TEXT], seconds[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT];
     if (!t->info->tiles_loaded)
         return;
     printf("traced run  %s", txm_replay_policy_name((uint32_t)t->info->policy));
     if (t->info->max_bytes)
         printf(" with %s", txm_replay_size_text(t->info->max_bytes, size));
-    printf(": %llu tiles read, %.1f %% of them again, in %s\n", (unsigned long long)t->info->tiles_loaded,
+    printf(": %s read, %.1f %% of them again, in %s\n", txm_format_count(t->info->tiles_loaded, "tile", tiles),
            percent(t->info->tiles_reloaded, t->info->tiles_loaded), txm_format_seconds(t->info->load_seconds, seconds));
 }
 
 /* The verdict comes before the table: many read no further. */
 void txm_replay_print(const txm_replay_table *t)
 {
-    char set[TXM_FORMAT_BYTES], textures[TXM_FORMAT_COUNT];
+    char set[TXM_FORMAT_BYTES], textures[TXM_FORMAT_COUNT], tiles[TXM_FORMAT_COUNT], lookups[TXM_FORMAT_COUNT];
     char *verdict = txm_replay_verdict(t);
     txm_print_safe(t->path);
-    printf(": %llu look-ups, %llu tiles of %s, %s\n", (unsigned long long)t->all.lookups,
-           (unsigned long long)t->all.tiles, txm_format_count(t->info->textures, "texture", textures),
+    printf(": %s, %s of %s, %s\n", txm_format_count(t->all.lookups, "look-up", lookups),
+           txm_format_count(t->all.tiles, "tile", tiles), txm_format_count(t->info->textures, "texture", textures),
            txm_format_bytes(t->all.tile_bytes, set));
     print_traced(t);
     printf("verdict     %s\n", verdict ? verdict : "");

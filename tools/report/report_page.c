@@ -89,7 +89,8 @@ static void put_verdict(FILE *out, const txm_report_sums *s)
     else if (verdict == TXM_REPORT_RUN_BROKEN)
         fprintf(out, "<p>%s done.</p>\n", txm_format_are(done, "image", text));
     else if (s->shards_missing)
-        fprintf(out, "<p><strong>%zu of %u shards are missing</strong></p>\n", s->shards_missing, s->shards);
+        fprintf(out, "<p><strong>%zu of %s missing</strong></p>\n", s->shards_missing,
+                txm_format_are(s->shards, "shard", text));
     else if (s->unfinished)
         fprintf(out, "<p><strong>%s done; the last run did not end by itself</strong></p>\n",
                 txm_format_are(done, "image", text));
@@ -106,7 +107,7 @@ static void put_verdict(FILE *out, const txm_report_sums *s)
     if (failed && s->unfinished)
         fputs("<p>The last run did not end by itself.</p>\n", out);
     if (failed && s->shards_missing)
-        fprintf(out, "<p>%zu of %u shards are missing.</p>\n", s->shards_missing, s->shards);
+        fprintf(out, "<p>%zu of %s missing.</p>\n", s->shards_missing, txm_format_are(s->shards, "shard", text));
     if (s->lists > 1)
         fprintf(
             out,
@@ -114,7 +115,8 @@ static void put_verdict(FILE *out, const txm_report_sums *s)
             "the job again; what is made stays.</p>\n",
             s->lists);
     if (s->made_twice)
-        fprintf(out, "<p>%zu images were made more than once.</p>\n", s->made_twice);
+        fprintf(out, "<p>%s made more than once.</p>\n",
+                txm_format_were(s->made_twice, "image", text));
     fputs("</section>\n", out);
 }
 
@@ -132,7 +134,7 @@ static void put_card(FILE *out, const char *id, const char *name, const char *va
 
 static void put_count(FILE *out, const char *id, const char *name, size_t count, const char *note)
 {
-    char text[32];
+    char text[TXM_FORMAT_COUNT];
     snprintf(text, sizeof text, "%zu", count);
     put_card(out, id, name, text, note);
 }
@@ -168,6 +170,7 @@ static void put_totals(FILE *out, const txm_report_sums *s)
 /* In the order of urgency: verdict, failures, figures, and what may be improved last. */
 static void put_page(FILE *out, const txm_report *r, const txm_report_sums *s, const char *title)
 {
+    char text[TXM_FORMAT_COUNT];
     put_head(out, title);
     put_header(out, r, title);
     put_verdict(out, s);
@@ -180,9 +183,8 @@ static void put_page(FILE *out, const txm_report *r, const txm_report_sums *s, c
     txm_report_slowest(out, r);
     txm_report_lint(out, r, s);
     if (r->foreign)
-        fprintf(out,
-                "<footer><p>%zu lines of the logs are none of txmill make --json and were passed over.</p></footer>\n",
-                r->foreign);
+        fprintf(out, "<footer><p>%s passed over: of the logs, but not of txmill make --json.</p></footer>\n",
+                txm_format_were(r->foreign, "line", text));
     fputs("</main>\n<script>", out);
     fwrite(script, 1, sizeof script, out);
     fputs("</script>\n</body>\n</html>\n", out);

@@ -281,17 +281,17 @@ void txm_report_memory_section(FILE *out, const txm_report_sums *sums)
 {
     enum { LEVELS = 6 };
     const txm_report_memory *m = &sums->memory;
-    char full[TXM_FORMAT_BYTES];
+    char full[TXM_FORMAT_BYTES], images[TXM_FORMAT_COUNT];
     if (!m->files)
         return;
     begin(out, "memory", "Texture memory in Cycles");
     fprintf(out,
-            "<p>Without a texture cache Cycles holds these %zu images whole: <strong id=\"full-bytes\">%s</strong>. "
+            "<p>Without a texture cache Cycles holds %s whole: <strong id=\"full-bytes\">%s</strong>. "
             "With it, "
             "only the levels that the picture needs and of them the %" PRIu64
             " tiles that it sees. By the resolution at "
             "which the textures appear, all their tiles seen:</p>\n",
-            m->files, txm_format_bytes((uint64_t)m->full, full), m->tiles);
+            txm_format_count(m->files, "image", images), txm_format_bytes((uint64_t)m->full, full), m->tiles);
     fputs("<label hidden>Tiles that the picture sees <input type=\"range\" id=\"share\" min=\"1\" max=\"100\" "
           "value=\"100\"> <output id=\"share-text\">100 %</output></label>\n",
           out);

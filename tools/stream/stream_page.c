@@ -100,9 +100,10 @@ static void write_row(FILE *out, const char *name, const char *value)
  * tiles twice. */
 static void write_summary(FILE *out, const txm_render_options *o, const txm_render_picture *p)
 {
-    char text[160], a[TXM_FORMAT_BYTES];
+    char text[160], a[TXM_FORMAT_BYTES], samples[TXM_FORMAT_COUNT], bounces[TXM_FORMAT_COUNT];
     fputs("<table>\n", out);
-    snprintf(text, sizeof text, "%u x %u px, %u samples, %u bounces", p->width, p->height, o->samples, o->bounces);
+    snprintf(text, sizeof text, "%u x %u px, %s, %s", p->width, p->height,
+             txm_format_count(o->samples, "sample", samples), txm_format_count(o->bounces, "bounce", bounces));
     write_row(out, "Picture", text);
     write_row(out, "Time", txm_format_seconds(p->counts.seconds, a));
     write_row(out, "Waiting for tiles", txm_format_seconds(p->counts.load_seconds, a));
@@ -152,7 +153,7 @@ static txm_status write_tiles(FILE *out, const txm_render_picture *p, txm_error 
           "level 6 and coarser, black nothing.</p>\n<div class=\"tiles\">\n", out);
     for (size_t i = 0, tile = 0; status == TXM_OK && i < p->part_count; i++) {
         txm_stream_map map;
-        char caption[512];
+        char caption[512], tiles[TXM_FORMAT_COUNT];
         if (!txm_stream_map_new(p, i, &tile, MAP_PX, &map))
             return txm_no_memory(err, NULL);
         float *colors = map.tiles ? txm_heat_colors(map.heat, (size_t)map.width * map.height, 1.0f) : NULL;
@@ -160,7 +161,7 @@ static txm_status write_tiles(FILE *out, const txm_render_picture *p, txm_error 
         int n = snprintf(caption, sizeof caption, "%.300s", name);
         if (p->parts[i].part)
             n += snprintf(caption + n, sizeof caption - (size_t)n, ", file %u", p->parts[i].part + 1);
-        snprintf(caption + n, sizeof caption - (size_t)n, ": %llu tiles, finest level %u", (unsigned long long)map.tiles,
+        snprintf(caption + n, sizeof caption - (size_t)n, ": %s, finest level %u", txm_format_count(map.tiles, "tile", tiles),
                  map.finest);
         if (map.tiles)
             status = colors ? write_figure(out, colors, map.width, map.height, caption, err) : txm_no_memory(err, NULL);

@@ -113,14 +113,16 @@ static void print_images(const txm_render_image_use *uses, size_t count)
  * cache to fill. */
 void txm_stream_print_picture(const char *scene, const txm_render_options *o, const txm_render_picture *p)
 {
-    char a[TXM_FORMAT_BYTES], b[TXM_FORMAT_BYTES];
+    char a[TXM_FORMAT_BYTES], b[TXM_FORMAT_BYTES], samples[TXM_FORMAT_COUNT], bounces[TXM_FORMAT_COUNT];
+    char tiles[TXM_FORMAT_COUNT];
     uint64_t used = 0, all = 0;
     for (size_t i = 0; i < p->image_count; i++) {
         used += p->images[i].used_bytes;
         all += p->images[i].virtual_bytes;
     }
     txm_print_safe(scene);
-    printf(": %u x %u px, %u samples, %u bounces, %s\n", p->width, p->height, o->samples, o->bounces,
+    printf(": %u x %u px, %s, %s, %s\n", p->width, p->height, txm_format_count(o->samples, "sample", samples),
+           txm_format_count(o->bounces, "bounce", bounces),
            txm_render_engine_name((txm_render_engine)o->engine));
     printf("time       %s; loading tiles %.1f %%\n", txm_format_seconds(p->counts.seconds, a),
            100.0 * p->counts.load_seconds / fmax(p->counts.seconds, 1e-9));
@@ -129,14 +131,15 @@ void txm_stream_print_picture(const char *scene, const txm_render_options *o, co
     printf("textures   %s of %s used (%.2f %%)\n", txm_format_bytes(used, a), txm_format_bytes(all, b),
            percent(used, all));
     if (o->engine == TXM_RENDER_ENGINE_WAVE)
-        printf("relaunched %llu of %llu steps (%.2f %%), at most %u passes\n", (unsigned long long)p->counts.relaunches,
-               (unsigned long long)p->counts.steps, percent(p->counts.relaunches, p->counts.steps), p->counts.longest);
+        printf("relaunched %llu of %llu steps (%.2f %%), at most %u pass%s\n", (unsigned long long)p->counts.relaunches,
+               (unsigned long long)p->counts.steps, percent(p->counts.relaunches, p->counts.steps),
+               p->counts.longest, p->counts.longest == 1 ? "" : "es");
     if (o->engine != TXM_RENDER_ENGINE_REFERENCE)
-        printf("memory     peak %s in tiles, %s with everything; %llu tiles loaded, %llu of them again\n",
+        printf("memory     peak %s in tiles, %s with everything; %s loaded, %llu of them again\n",
                txm_format_bytes(p->cache.tile_bytes_peak, a), txm_format_bytes(p->cache.allocated_bytes_peak, b),
-               (unsigned long long)p->cache.tiles_loaded, (unsigned long long)p->cache.tiles_reloaded);
+               txm_format_count(p->cache.tiles_loaded, "tile", tiles), (unsigned long long)p->cache.tiles_reloaded);
     if (p->cache.tiles_failed)
-        printf("failed     %llu tiles could not be read and are magenta\n", (unsigned long long)p->cache.tiles_failed);
+        printf("failed     %s magenta, as they could not be read\n", txm_format_are(p->cache.tiles_failed, "tile", tiles));
     print_images(p->images, p->image_count);
 }
 

@@ -764,5 +764,6 @@ const txm_oiio_module txm_oiio_module_table = {
     sizeof(txm_error),
     {"oiio", oiio_probe, oiio_open, oiio_read, oiio_rewind, oiio_close, oiio_as_half, nullptr},
     {encoder_begin, encoder_rows, encoder_finish, encoder_close},
+    OIIO::openimageio_version,
 };
 }

@@ -11,7 +11,7 @@
 #include "source/source.h"
 
 /* Raised whenever the table, txm_source_info or txm_error change: a module of another build is refused, not misread. */
-enum { TXM_OIIO_MODULE_VERSION = 4 };
+enum { TXM_OIIO_MODULE_VERSION = 5 };
 #define TXM_OIIO_MODULE_SYMBOL "txm_oiio_module_table"
 
 /* Encoding a picture row by row; its `pixels` and `stride_bytes` are not looked at. */
@@ -29,6 +29,7 @@ typedef struct txm_oiio_module {
     uint32_t info_bytes, error_bytes; /* sizeof the structures it was built with */
     txm_reader_ops reader;
     txm_encoder_ops encoder;
+    int (*library_version)(void); /* 20407: OpenImageIO 2.4.7 */
 } txm_oiio_module;
 
 #endif

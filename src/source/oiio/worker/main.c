@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * txmill-oiio-worker: loads the OpenImageIO module and serves one image after the other over descriptor 3
- * (source/oiio/worker.h). Started by libtxmill, never by people.
+ * (source/oiio/worker.h). Started by libtxmill, never by people; --version says what it would decode with.
  *
  * What a decoder may do here is limited by the system: computing time per request, memory per image, no
  * file may be written. An encoder may write to a file that only memory holds.
@@ -11,7 +11,7 @@
  * what can't be right in a request ends the process instead of being answered. A failure in an image is
  * answered with a message; whether the worker serves on is for the asking side to decide.
  *
- * Nothing is printed, and no signal handler is installed: a crash is the answer that the asking side is
+ * But for --version nothing is printed, and no signal handler is installed: a crash is the answer that the asking side is
  * prepared for.
  */
 #include <dlfcn.h>
@@ -40,6 +40,7 @@ enum { SLACK_BYTES = 512 << 20, MAX_PATH_BYTES = 1 << 16 };
 static const txm_reader_ops *decoder;
 static const txm_encoder_ops *encoder;
 static char no_decoder[512] = "out of memory"; /* why there is none */
+static int library_version;
 
 /* The image that is open. `rows` is kept from request to request, as large as the largest so far. */
 static struct {
@@ -106,6 +107,7 @@ static void load_decoder(void)
         m->error_bytes == sizeof(txm_error)) {
         decoder = &m->reader;
         encoder = &m->encoder;
+        library_version = m->library_version();
     } else if (handle) {
         snprintf(no_decoder, sizeof no_decoder, "%s belongs to another version of txmill", path);
     } else if (path) {
@@ -382,9 +384,23 @@ static void encode(const txm_worker_request *request)
     free(name);
 }
 
-/* Descriptor 3 was prepared by the asking side; its end of file is how the worker is told to go. */
-int main(void)
+/* For `txmill doctor`: which OpenImageIO there is, or why there is none. */
+static _Noreturn void say_version(void)
 {
+    load_decoder();
+    if (decoder)
+        printf("%d.%d.%d\n", library_version / 10000, library_version / 100 % 100, library_version % 100);
+    else
+        puts(no_decoder);
+    fflush(stdout);
+    _exit(!decoder);
+}
+
+/* Descriptor 3 was prepared by the asking side; its end of file is how the worker is told to go. */
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "--version"))
+        say_version();
     /* The terminal's interrupts are the asking side's to handle; a crash needs no core file. */
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
