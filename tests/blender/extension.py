@@ -67,6 +67,15 @@ def make_and_explain(program, folder):
     check("explain-outdated", "repeat.png is outdated" in text, text)
     bpy.ops.txmill.refresh()
     check("status-outdated", status.current.count("outdated") == 1, [f[2] for f in status.current.files])
+    broken = next(path for path in made if "mirror.png" in path)
+    with open(os.path.join(folder, "a", broken), "r+b") as tx:
+        tx.truncate(100)
+    os.utime(os.path.join(folder, "a", broken), (1, 1))
+    os.utime(os.path.join(folder, "a", "textures", "mirror.png"), (1, 1))
+    bpy.ops.txmill.refresh()
+    check("status-unusable", status.current.count("unusable") == 1, [f[2] for f in status.current.files])
+    _, text = printed(bpy.ops.txmill.explain, path=os.path.join(folder, "a", "textures", "mirror.png"), colorspace="sRGB", alpha="straight")
+    check("explain-unusable", "mirror.png is unusable" in text and len(text.splitlines()) > 2, text)
     page = os.path.join(folder, "page.html")
     result, text = printed(bpy.ops.txmill.open_report, filepath=page)
     check("report", result == {"FINISHED"} and os.path.getsize(page) > 50000, (result, text))
@@ -93,6 +102,38 @@ def unsaved_and_working_space(program, folder):
               sorted(ours ^ theirs))
     check("unsaved-scene-untouched", open(scene, "rb").read() == saved)
     preferences.texture_cache_directory = ""
+
+
+def config_missing(program, folder):
+    """What stops a run as a whole is an error, not a run that made nothing."""
+    os.environ["OCIO"] = "/nowhere/config.ocio"
+    for operator in (bpy.ops.txmill.make, bpy.ops.txmill.explain):
+        result, text = printed(operator, **({"path": bpy.data.filepath} if operator is bpy.ops.txmill.explain else {}))
+        check("config-missing, %s" % operator.idname_py(), "/nowhere/config.ocio" in text, (result, text))
+    del os.environ["OCIO"]
+
+
+def before_render(program, folder):
+    """The handler, with a scene that was never saved, an image that was painted and not saved, and an animation."""
+    top = os.path.join(folder, "handler unsaved")
+    scene = scenes.empty()
+    scene.render.resolution_x = scene.render.resolution_y = 16
+    scenes.shown("plain", scenes.load(scenes.picture(os.path.join(top, "Größe 1.png"))))
+    painted = scenes.load(scenes.picture(os.path.join(top, "painted.png")))
+    painted.pixels[0] = 1 - painted.pixels[0]
+    scenes.shown("painted", painted, 1)
+    preferences = part("preferences").get()
+    preferences.before_render = True
+    _, text = printed(bpy.ops.render.render)
+    check("handler-names-unsaved", "painted.png: no tx file, the image is changed and not saved" in text, text)
+    made = scenes.tx_files(top)
+    check("handler-never-saved", any("Größe 1.png" in path for path in made), (sorted(made), text))
+    scene.frame_start, scene.frame_end = 1, 3
+    scene.render.filepath = os.path.join(top, "frame_")
+    _, text = printed(bpy.ops.render.render, animation=True)
+    check("handler-once-for-an-animation", text.count("tx files made") == 1 and "0 tx files made" in text and
+          os.path.exists(os.path.join(top, "frame_0003.exr")), text)
+    preferences.before_render = False
 
 
 def cancel(program, folder):
@@ -409,7 +450,7 @@ def main():
     part("preferences").get().program = program
     found, text = part("preferences").version(program)
     check("program", found and "txmill" in text, text)
-    for test in (make_and_explain, unsaved_and_working_space, cancel, program_missing, export, export_nodes, export_world, estimated, export_gaps):
+    for test in (make_and_explain, unsaved_and_working_space, config_missing, before_render, cancel, program_missing, export, export_nodes, export_world, estimated, export_gaps):
         test(program, folder)
     # For the render that follows in a Blender of its own.
     preferences = part("preferences").get()
