@@ -20,6 +20,19 @@ for way in "--engine wave" "--engine wave --lanes 100 --cache 1M --policy lru" "
     txm diff reference.exr way.exr
     check "same bits $way" rc_is 0
 done
+# The world is looked for by its brightness: one engine or the other, one lane or a million.
+"$TXMILL" stream render sphere rgb8.png "${small[@]}" -q --engine reference -o world.exr
+for way in "--lanes 1 --cache 300K" "--lanes 1048576" "--engine blocking -j 2 --tile 16 --cache 300K" "--trace world.trace --trace-lookups"; do
+    # shellcheck disable=SC2086
+    txm stream render sphere rgb8.png "${small[@]}" -q $way -o way.exr
+    check "world runs $way" rc_is 0
+    txm diff world.exr way.exr
+    check "world same bits $way" rc_is 0
+done
+txm stream budget sphere rgb8.png "${small[@]}" --json
+used=$(python3 -c 'import json; print(json.load(open("out"))["images"][0]["used_bytes"])')
+txm stream render sphere rgb8.png "${small[@]}" --json
+check world-budget json out 'o[0]["images"][0]["used_bytes"] == '"$used"
 txm stream render room rgb8.png rgba8.png "${small[@]}" --json --html page.html --heat-level level.png --heat-misses misses.png --heat-tiles tiles.png -o room.png
 check json-engine json out 'o[0]["engine"] == "wave" and o[0]["counts"]["paths"] == 64 * 36 * 2 and len(o[0]["images"]) == 2'
 if has_jsonschema; then check json-schema valid_json stream out; fi

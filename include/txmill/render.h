@@ -203,7 +203,8 @@ TXM_API void txm_render_picture_clear(txm_render_picture *picture); /* NULL-safe
 /* How many sizes of render tiles, and texture resolutions, a budget compares. */
 enum { TXM_BUDGET_TILES = 4, TXM_BUDGET_RESOLUTIONS = 3 };
 
-/* What textures a render will take, found by tracing its rays without loading a tile. */
+/* What textures a render will take, found by tracing its rays without loading a tile, but of a world's image some of a
+ * coarse level: its light decides where rays look. */
 typedef struct txm_render_budget {
     uint32_t width, height, samples;
     uint64_t all_bytes;     /* of level 0 of every image, as loading whole images takes it */

@@ -39,6 +39,13 @@ static float masking(float c, float alpha)
     return 2.0f / (1.0f + sqrtf(1.0f + alpha * alpha * tan2));
 }
 
+/* Distribution of normals, by the cosine of a normal. */
+static float ggx_normals(float alpha, float c)
+{
+    float a2 = alpha * alpha, d = c * c * (a2 - 1.0f) + 1.0f;
+    return a2 / (pi * d * d);
+}
+
 /* Distribution of normals times masking over 4 cos(out); the cosine of `in` cancels against that of the
  * rendering equation. Both directions must be above the surface, or the fraction is not one. */
 static float ggx_eval(float alpha, txm_vec3 normal, txm_vec3 out, txm_vec3 in)
@@ -47,9 +54,18 @@ static float ggx_eval(float alpha, txm_vec3 normal, txm_vec3 out, txm_vec3 in)
     txm_vec3 half = txm_vec_add(out, 1.0f, in);
     if (!(cos_out > 0.0f && cos_in > 0.0f && txm_vec_length(half) > 0.0f))
         return 0.0f;
-    float c = txm_vec_dot(unit(half), normal), a2 = alpha * alpha, d = c * c * (a2 - 1.0f) + 1.0f;
-    float normals = a2 / (pi * d * d);
+    float normals = ggx_normals(alpha, txm_vec_dot(unit(half), normal));
     return normals * masking(cos_out, alpha) * masking(cos_in, alpha) / (4.0f * cos_out);
+}
+
+/* Of what ggx_sample draws: all but the masking of `in`, which is the weight. */
+static float ggx_probability(float alpha, txm_vec3 normal, txm_vec3 out, txm_vec3 in)
+{
+    float cos_out = txm_vec_dot(normal, out);
+    txm_vec3 half = txm_vec_add(out, 1.0f, in);
+    if (!(cos_out > 0.0f && txm_vec_dot(normal, in) > 0.0f && txm_vec_length(half) > 0.0f))
+        return 0.0f;
+    return ggx_normals(alpha, txm_vec_dot(unit(half), normal)) * masking(cos_out, alpha) / (4.0f * cos_out);
 }
 
 /* Draws from the normals that `out` can see, so that all that remains of the weight is the masking of the other
@@ -75,7 +91,6 @@ static bool ggx_sample(float alpha, txm_vec3 normal, txm_vec3 out, const float r
     if (!(cosine > 0.0f))
         return false;
     result->weight = masking(cosine, alpha);
-    result->roughness2 = alpha * alpha;
     return true;
 }
 
@@ -119,11 +134,18 @@ float txm_bsdf_eval(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, 
     return m->kind == TXM_SURFACE_DIFFUSE ? fmaxf(0.0f, txm_vec_dot(normal, in)) / pi : 0.0f;
 }
 
+/* Diffuse directions are drawn by their cosine, so their BSDF and their probability are one. */
+float txm_bsdf_probability(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, txm_vec3 in)
+{
+    return m->kind == TXM_SURFACE_GLOSSY ? ggx_probability(m->roughness, normal, out, in)
+                                         : txm_bsdf_eval(m, normal, out, in);
+}
+
 /* Diffuse directions are drawn by their cosine (a disc lifted to the hemisphere), which leaves a weight of 1. */
 bool txm_bsdf_sample(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, bool inside, const float random[4],
                      txm_scatter *result)
 {
-    *result = (txm_scatter){.weight = 1.0f, .eta = 1.0f};
+    *result = (txm_scatter){.weight = 1.0f, .eta = 1.0f, .roughness2 = txm_bsdf_roughness2(m)};
     switch (m->kind) {
     case TXM_SURFACE_GLOSSY:
         return ggx_sample(m->roughness, normal, out, random, result);
@@ -137,7 +159,6 @@ bool txm_bsdf_sample(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out,
         float r = sqrtf(random[0]), phi = 2.0f * pi * random[1], up = sqrtf(fmaxf(0.0f, 1.0f - random[0]));
         txm_frame_of(normal, &x, &y);
         result->direction = from_frame(x, y, normal, r * cosf(phi), r * sinf(phi), up);
-        result->roughness2 = 1.0f;
         return up > 0.0f;
     }
     default:

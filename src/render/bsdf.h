@@ -27,6 +27,15 @@ static inline bool txm_bsdf_is_singular(txm_surface_kind kind)
 /* BSDF times cosine, without colour. */
 float txm_bsdf_eval(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, txm_vec3 in);
 
+/* The probability by solid angle with which txm_bsdf_sample draws a direction; 0 of mirrors and glass, which have but one. */
+float txm_bsdf_probability(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, txm_vec3 in);
+
+/* What differentials are widened by, whichever way a direction was found. */
+static inline float txm_bsdf_roughness2(const txm_scene_material *m)
+{
+    return m->kind == TXM_SURFACE_GLOSSY ? m->roughness * m->roughness : m->kind == TXM_SURFACE_DIFFUSE ? 1.0f : 0.0f;
+}
+
 /* Draws a direction. False where nothing is scattered. `inside`: the ray runs in the glass. */
 bool txm_bsdf_sample(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, bool inside, const float random[4],
                      txm_scatter *result);

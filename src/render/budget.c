@@ -14,6 +14,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "render/engine.h"
+#include "render/light.h"
 #include "render/use.h"
 
 enum { DEFAULT_TILE_PX = 2048 };
@@ -226,16 +227,23 @@ static txm_status trace(budget *b, const txm_render_scene *scene, txm_render_bud
     txm_scene_geometry geometry = {0};
     float filter[TXM_FILTER_TABLE];
     txm_path_filter(o->filter_width, filter);
+    txm_world_map *map = NULL;
     txm_status status = txm_scene_geometry_new(scene, b->job.threads, &geometry, err);
-    if (status)
+    if (status == TXM_OK && scene->world.image != TXM_SCENE_NONE)
+        status = txm_world_map_new(scene, &b->job.textures.bound[scene->world.image], b->job.textures.world, &map, err);
+    if (status) {
+        txm_scene_geometry_free(&geometry);
         return status;
+    }
     b->job.world = txm_path_world_of(scene, &geometry, o, out->width, out->height);
+    b->job.world.map = map;
     b->job.world.images = b->job.textures.bound;
     b->job.world.filter = filter;
     b->job.film.width = out->width;
     b->job.biased = b->views;
     status = trace_cells(b, out->width, out->height, err);
     txm_scene_geometry_free(&geometry);
+    txm_world_map_free(&map);
     return status;
 }
 

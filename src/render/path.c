@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "render/bsdf.h"
+#include "render/light.h"
 #include "render/random.h"
 
 /* Dimensions of random numbers: those of the camera, then some for each bounce. */
@@ -23,11 +24,6 @@ static const float pi = 3.14159265f;
 static txm_vec3 direction_of(const txm_ray *ray)
 {
     return txm_vec_make(ray->direction[0], ray->direction[1], ray->direction[2]);
-}
-
-static txm_vec3 unit(txm_vec3 v)
-{
-    return txm_vec_scale(v, 1.0f / txm_vec_length(v));
 }
 
 /* Rays leave the surface by moving their origin (leave), so that they may begin at 0. */
@@ -224,16 +220,27 @@ static txm_path_differential bounce(const txm_path_world *w, txm_path_differenti
     return d;
 }
 
+static txm_vec3 at_most(txm_vec3 v, float most)
+{
+    float length = txm_vec_length(v);
+    return length > most ? txm_vec_scale(v, most / length) : v;
+}
+
 /* How much the direction turns from one pixel to the next. The compact and the cone form know only how
- * much, so any two directions across the ray will do. */
-static void spread_of(const txm_path_world *w, const txm_path *path, txm_vec3 direction, txm_vec3 *by_x, txm_vec3 *by_y)
+ * much, so any two directions across the ray will do. No wider than a cell of the world's map, as in Cycles: a wider
+ * look-up would blur away the bright spots that were chosen for their brightness. */
+static void spread_of(const txm_path_world *w, const txm_path_differential *d, txm_vec3 direction, txm_vec3 *by_x,
+                      txm_vec3 *by_y)
 {
     txm_vec3 x, y;
     txm_frame_of(direction, &x, &y);
-    float wide = w->differentials == TXM_RENDER_DIFFERENTIALS_COMPACT ? path->differential.compact.dD
-                                                        : path->differential.cone.angle;
-    *by_x = w->differentials == TXM_RENDER_DIFFERENTIALS_FULL ? path->differential.full.dDdx : txm_vec_scale(x, wide);
-    *by_y = w->differentials == TXM_RENDER_DIFFERENTIALS_FULL ? path->differential.full.dDdy : txm_vec_scale(y, wide);
+    float wide = w->differentials == TXM_RENDER_DIFFERENTIALS_COMPACT ? d->compact.dD : d->cone.angle;
+    *by_x = w->differentials == TXM_RENDER_DIFFERENTIALS_FULL ? d->full.dDdx : txm_vec_scale(x, wide);
+    *by_y = w->differentials == TXM_RENDER_DIFFERENTIALS_FULL ? d->full.dDdy : txm_vec_scale(y, wide);
+    if (w->map) {
+        *by_x = at_most(*by_x, txm_world_map_angle(w->map));
+        *by_y = at_most(*by_y, txm_world_map_angle(w->map));
+    }
 }
 
 /* ---- look-ups ---- */
@@ -251,15 +258,16 @@ static void ask_biased(const txm_bound_image *bound, txm_looker *looker, const t
     }
 }
 
-/* One look-up; the worst result of those that a step makes is kept in *worst. */
-static void look_up(const txm_path_world *w, txm_looker *looker, uint32_t image, txm_lookup at, txm_path *path,
+/* One look-up; the worst result of those that a step makes is kept in *worst. `seen`: the path whose ray it is; NULL:
+ * none's. */
+static void look_up(const txm_path_world *w, txm_looker *looker, uint32_t image, txm_lookup at, txm_path *seen,
                     float out[4], txm_look *worst)
 {
     const txm_bound_image *bound = &w->images[image];
     txm_look look = TXM_LOOK_RESIDENT;
     uint32_t texture = bound->texture, none = 0;
-    if (path->bounce == 0 && path->level < 0.0f)
-        path->level = fmaxf(0.0f, txm_level_of(bound->width, bound->height, &bound->how, &at, &none));
+    if (seen && seen->bounce == 0 && seen->level < 0.0f)
+        seen->level = fmaxf(0.0f, txm_level_of(bound->width, bound->height, &bound->how, &at, &none));
     if (looker->untextured) {
         out[0] = out[1] = out[2] = 0.5f;
         out[3] = 1.0f;
@@ -302,39 +310,26 @@ static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const
     return worst;
 }
 
-/* Where a lat-long image or a mirror ball shows a direction. As Cycles' environment node has them: z is up,
- * and the middle of a lat-long image lies towards +x. */
-static void world_place(bool mirror_ball, txm_vec3 d, float *u, float *v)
-{
-    if (mirror_ball) {
-        float scale = 1.0f / (2.0f * sqrtf(fmaxf(0.5f - 0.5f * d.y, 1e-12f)));
-        *u = 0.5f * (d.x * scale + 1.0f);
-        *v = 0.5f * (d.z * scale + 1.0f);
-        return;
-    }
-    *u = 0.5f - atan2f(d.y, d.x) / (2.0f * pi);
-    *v = 0.5f + asinf(fmaxf(-1.0f, fminf(1.0f, d.z))) / pi;
-}
-
 /* The derivatives of longitude and latitude by direction; towards the poles, where longitude turns on the spot,
  * the distance from the axis is kept above 0. */
-static txm_look world_color(const txm_path_world *w, txm_looker *looker, txm_path *path, float color[3])
+static txm_look world_color(const txm_path_world *w, txm_looker *looker, txm_vec3 d, const txm_path_differential *width,
+                            txm_path *seen, float color[3])
 {
     const txm_scene_world *world = &w->scene->world;
     txm_look worst = TXM_LOOK_RESIDENT;
     memcpy(color, world->color, 3 * sizeof *color);
     if (world->image == TXM_SCENE_NONE)
         return worst;
-    txm_vec3 d = direction_of(&path->ray), by_x, by_y;
+    txm_vec3 by_x, by_y;
     txm_lookup at = {0};
     float rgba[4], across2 = fmaxf(d.x * d.x + d.y * d.y, 1e-12f);
-    world_place(world->mirror_ball, d, &at.u, &at.v);
-    spread_of(w, path, d, &by_x, &by_y);
+    txm_world_place(world->mirror_ball, d, &at.u, &at.v);
+    spread_of(w, width, d, &by_x, &by_y);
     at.dudx = -(d.x * by_x.y - d.y * by_x.x) / across2 / (2.0f * pi);
     at.dudy = -(d.x * by_y.y - d.y * by_y.x) / across2 / (2.0f * pi);
     at.dvdx = by_x.z / sqrtf(across2) / pi;
     at.dvdy = by_y.z / sqrtf(across2) / pi;
-    look_up(w, looker, world->image, at, path, rgba, &worst);
+    look_up(w, looker, world->image, at, seen, rgba, &worst);
     for (int c = 0; c < 3; c++)
         color[c] *= rgba[c];
     return worst;
@@ -342,55 +337,19 @@ static txm_look world_color(const txm_path_world *w, txm_looker *looker, txm_pat
 
 /* ---- lights ---- */
 
-typedef struct light_sample {
+/* Where light comes from, as a surface chose. */
+typedef struct light_choice {
+    const txm_scene_light *lamp; /* NULL: the world */
     txm_vec3 direction;
-    float distance, irradiance; /* what a surface that faces it receives of a power of 1 */
-} light_sample;
+    float distance;
+    float share;    /* BSDF times cosine over probability, and of the world what other ways leave for this one */
+    float color[3]; /* of the world there: looked up with the surface's textures */
+} light_choice;
 
-/* A place on the lamp or a direction of the sun, and what arrives from there. Conventions are Blender's: power
- * in watts over the sphere for points and spots, over the half space for areas; the sun's power is what
- * arrives. */
-static bool sample_light(const txm_scene_light *l, txm_vec3 from, const float random[4], light_sample *out)
+/* Light that two ways find is shared between them: Veach's power heuristic. */
+static float power_share(float mine, float other)
 {
-    txm_vec3 at = l->at, x, y;
-    float r = sqrtf(random[1]), phi = 2.0f * pi * random[2];
-    if (l->kind == TXM_LIGHT_SUN) {
-        float wide = tanf(0.5f * fminf(l->angle, 3.0f));
-        txm_frame_of(l->direction, &x, &y);
-        out->direction = unit(txm_vec_add(txm_vec_add(txm_vec_scale(l->direction, -1.0f), wide * r * cosf(phi), x),
-                                          wide * r * sinf(phi), y));
-        out->distance = INFINITY;
-        out->irradiance = 1.0f;
-        return true;
-    }
-    if (l->kind == TXM_LIGHT_AREA)
-        at = txm_matrix_point(&l->to_world, txm_vec_make((random[1] - 0.5f) * l->size[0], (random[2] - 0.5f) * l->size[1], 0.0f));
-    txm_vec3 to = txm_vec_add(at, -1.0f, from);
-    float distance = txm_vec_length(to);
-    if (!(distance > 1e-6f))
-        return false;
-    out->direction = txm_vec_scale(to, 1.0f / distance);
-    if (l->kind != TXM_LIGHT_AREA && l->radius > 0.0f) {
-        /* A disc that faces the surface. */
-        txm_frame_of(out->direction, &x, &y);
-        to = txm_vec_add(txm_vec_add(to, l->radius * r * cosf(phi), x), l->radius * r * sinf(phi), y);
-        distance = txm_vec_length(to);
-        out->direction = txm_vec_scale(to, 1.0f / distance);
-    }
-    out->distance = distance;
-    out->irradiance = 1.0f / (4.0f * pi * distance * distance);
-    if (l->kind == TXM_LIGHT_SPOT) {
-        float cosine = -txm_vec_dot(out->direction, l->direction), edge = cosf(0.5f * l->angle);
-        float soft = (1.0f - edge) * l->blend, share = soft > 0.0f ? (cosine - edge) / soft : cosine > edge ? 1.0f : 0.0f;
-        share = fmaxf(0.0f, fminf(1.0f, share));
-        out->irradiance *= share * share * (3.0f - 2.0f * share);
-    }
-    if (l->kind == TXM_LIGHT_AREA) {
-        txm_vec3 shines = txm_matrix_vector(&l->to_world, txm_vec_make(0.0f, 0.0f, -1.0f));
-        float cosine = -txm_vec_dot(out->direction, shines) / fmaxf(txm_vec_length(shines), 1e-12f);
-        out->irradiance *= 4.0f * fmaxf(0.0f, cosine);
-    }
-    return out->irradiance > 0.0f;
+    return mine * mine / (mine * mine + other * other);
 }
 
 /* A little above the surface, by the digits that its place has. Relative to the place: a fixed distance
@@ -401,66 +360,109 @@ static txm_vec3 leave(const txm_surface *s, float side)
     return txm_vec_add(s->at, side * size * 2e-5f, s->normal);
 }
 
-/* Adds the light of one lamp, chosen at random. All lamps are equally likely, so its light counts as often
- * as there are lamps. Lamps cannot be hit by rays, so nothing is counted twice. */
-static void add_light(const txm_path_world *w, const txm_surface *s, const txm_scene_material *m, const float color[3],
-                      txm_path *path)
+/* Chooses where light is looked for: a lamp or the world, all equally likely, so that what comes from there counts as
+ * often as there are of them. Only the surface decides, so nothing of it changes when a step is run again. False: no
+ * light comes from there. */
+static bool choose_light(const txm_path_world *w, const txm_surface *s, const txm_path *path, light_choice *out)
 {
     float random[4];
-    light_sample light;
-    const size_t count = w->scene->light_count;
-    if (!count || txm_bsdf_is_singular(m->kind))
-        return;
+    txm_light_sample lamp = {.distance = INFINITY};
+    const txm_scene_material *m = &w->scene->materials[s->material];
+    const size_t lamps = w->scene->light_count, count = lamps + (w->map != NULL);
+    if (!count || txm_bsdf_is_singular(m->kind) || m->kind == TXM_SURFACE_EMISSION)
+        return false;
     txm_random_four(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + LIGHT, random);
     size_t chosen = (size_t)(random[0] * (float)count);
-    const txm_scene_light *l = &w->scene->lights[chosen < count ? chosen : count - 1];
-    if (!sample_light(l, s->at, random, &light))
-        return;
-    txm_vec3 out = txm_vec_scale(direction_of(&path->ray), -1.0f);
-    float f = txm_vec_dot(light.direction, s->normal) > 0.0f ? txm_bsdf_eval(m, s->shading, out, light.direction) : 0.0f;
-    if (!(f > 0.0f))
-        return;
+    chosen = chosen < count ? chosen : count - 1;
+    *out = (light_choice){.lamp = chosen < lamps ? &w->scene->lights[chosen] : NULL};
+    float probability = 1.0f;
+    if (!out->lamp)
+        lamp.direction = txm_world_map_draw(w->map, random + 1, &probability);
+    else if (!txm_light_draw(out->lamp, s->at, random, &lamp))
+        return false;
+    txm_vec3 back = txm_vec_scale(direction_of(&path->ray), -1.0f);
+    float f = txm_vec_dot(lamp.direction, s->normal) > 0.0f ? txm_bsdf_eval(m, s->shading, back, lamp.direction) : 0.0f;
+    out->direction = lamp.direction;
+    out->distance = lamp.distance;
+    out->share = f * (float)count * (out->lamp ? lamp.irradiance : 1.0f / probability);
+    /* The last bounce sends no ray on that could find the world as well. */
+    if (!out->lamp && path->bounce < w->bounces)
+        out->share *= power_share(probability / (float)count, txm_bsdf_probability(m, s->shading, back, lamp.direction));
+    return out->share > 0.0f && isfinite(out->share);
+}
+
+/* Adds the light that was chosen, unless something is in its way. Lamps cannot be hit by rays, so nothing of theirs is
+ * counted twice. */
+static void add_light(const txm_path_world *w, const txm_surface *s, const light_choice *light, const float color[3],
+                      txm_path *path)
+{
     txm_ray shadow;
-    set_ray(&shadow, leave(s, 1.0f), light.direction, 0.0f, light.distance * 0.9999f);
+    set_ray(&shadow, leave(s, 1.0f), light->direction, 0.0f, light->distance * 0.9999f);
     if (w->geometry->call->occluded(w->geometry->data, &shadow))
         return;
+    const float *power = light->lamp ? light->lamp->power : light->color;
     for (int c = 0; c < 3; c++)
-        path->radiance[c] += path->throughput[c] * color[c] * l->power[c] * light.irradiance * f * (float)count;
+        path->radiance[c] += path->throughput[c] * color[c] * power[c] * light->share;
 }
 
 /* ---- a step ---- */
 
-/* The colour of what was hit; `s` NULL: of the world. */
-static txm_look look_at_hit(const txm_path_world *w, txm_looker *looker, const txm_surface *s, txm_uv_differential uv,
-                            txm_path *path, float color[3])
+/* What a step looks up: the colour of what was hit, and of the world where a surface looks for its light. */
+typedef struct step_looks {
+    const txm_surface *s; /* NULL: nothing was hit */
+    txm_path_differential at_hit;
+    txm_uv_differential uv;
+    float color[3];
+    light_choice *light; /* NULL: none was chosen */
+} step_looks;
+
+/* All of them, also where one misses, so that one launch collects what the step needs. The world is looked up before
+ * it is known whether it is seen, as in Cycles: with the width of a ray that was scattered there, or both ways of finding
+ * it would see different skies. */
+static txm_look look_around(const txm_path_world *w, txm_looker *looker, txm_path *path, step_looks *l)
 {
-    return s ? surface_color(w, looker, s, uv, path, color) : world_color(w, looker, path, color);
+    const txm_vec3 direction = direction_of(&path->ray);
+    if (!l->s)
+        return world_color(w, looker, direction, &path->differential, path, l->color);
+    txm_look worst = surface_color(w, looker, l->s, l->uv, path, l->color), look;
+    if (!l->light || l->light->lamp)
+        return worst;
+    const txm_scatter there = {.direction = l->light->direction,
+                               .roughness2 = txm_bsdf_roughness2(&w->scene->materials[l->s->material])};
+    const txm_path_differential width = bounce(w, l->at_hit, l->uv, direction, l->s, &there);
+    look = world_color(w, looker, l->light->direction, &width, NULL, l->light->color);
+    return look == TXM_LOOK_MISSED ? look : worst;
 }
 
 /* The same, and where all of it was there, its look-ups once more for the trace: so that each is in it once, however
  * often the step was run. */
-static txm_look look_and_note(const txm_path_world *w, txm_looker *looker, const txm_surface *s, txm_uv_differential uv,
-                              txm_path *path, float color[3])
+static txm_look look_and_note(const txm_path_world *w, txm_looker *looker, txm_path *path, step_looks *l)
 {
     const uint32_t random = looker->lane.random;
-    txm_look look = look_at_hit(w, looker, s, uv, path, color);
+    txm_look look = look_around(w, looker, path, l);
     if (!looker->traced || look == TXM_LOOK_MISSED)
         return look;
     looker->lane.random = random;
     looker->notes = true;
-    look_at_hit(w, looker, s, uv, path, color);
+    look_around(w, looker, path, l);
     looker->notes = false;
     return look;
 }
 
-/* A path that leaves the scene ends here, unless the sky's tile is missing. */
+/* A path that leaves the scene ends here, unless the sky's tile is missing. Of what the surface before could find by its
+ * map as well, a share. */
 static txm_step shade_world(const txm_path_world *w, txm_looker *looker, txm_path *path)
 {
-    float color[3];
-    if (look_and_note(w, looker, NULL, (txm_uv_differential){0}, path, color) == TXM_LOOK_MISSED)
+    step_looks l = {0};
+    float share = 1.0f;
+    if (look_and_note(w, looker, path, &l) == TXM_LOOK_MISSED)
         return TXM_STEP_MISSED;
+    if (w->map && path->probability > 0.0f) {
+        float by_map = txm_world_map_probability(w->map, direction_of(&path->ray)) / (float)(w->scene->light_count + 1);
+        share = power_share(path->probability, by_map);
+    }
     for (int c = 0; c < 3; c++)
-        path->radiance[c] += path->throughput[c] * color[c];
+        path->radiance[c] += path->throughput[c] * l.color[c] * share;
     return TXM_STEP_DONE;
 }
 
@@ -488,6 +490,7 @@ static txm_step scatter(const txm_path_world *w, const txm_surface *s, txm_path_
     if (!(brightest > 0.0f))
         return TXM_STEP_DONE;
     path->differential = bounce(w, at_hit, uv, direction, s, &next);
+    path->probability = txm_bsdf_probability(m, s->shading, out, next.direction);
     set_ray(&path->ray, leave(s, side), next.direction, 0.0f, INFINITY);
     path->bounce++;
     return TXM_STEP_ON;
@@ -498,23 +501,24 @@ static txm_step scatter(const txm_path_world *w, const txm_surface *s, txm_path_
 txm_step txm_path_shade(const txm_path_world *w, txm_looker *looker, txm_path *path)
 {
     txm_surface s;
-    float color[3];
+    light_choice light;
     /* Every step has a random state of its own, so that one that is run again chooses the same levels. */
     looker->lane.random =
         txm_random_state(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + LOOK);
     if (path->hit.object == UINT32_MAX)
         return shade_world(w, looker, path);
     txm_surface_of(w->scene, &path->ray, &path->hit, &s);
-    txm_path_differential at_hit = transfer(w, path, &s);
-    txm_uv_differential uv = on_surface(w, &at_hit, direction_of(&path->ray), &s);
-    if (look_and_note(w, looker, &s, uv, path, color) == TXM_LOOK_MISSED)
+    step_looks l = {.s = &s, .at_hit = transfer(w, path, &s)};
+    l.uv = on_surface(w, &l.at_hit, direction_of(&path->ray), &s);
+    l.light = choose_light(w, &s, path, &light) ? &light : NULL;
+    if (look_and_note(w, looker, path, &l) == TXM_LOOK_MISSED)
         return TXM_STEP_MISSED;
-    const txm_scene_material *m = &w->scene->materials[s.material];
-    if (m->kind == TXM_SURFACE_EMISSION) {
+    if (w->scene->materials[s.material].kind == TXM_SURFACE_EMISSION) {
         for (int c = 0; c < 3; c++)
-            path->radiance[c] += path->throughput[c] * color[c];
+            path->radiance[c] += path->throughput[c] * l.color[c];
         return TXM_STEP_DONE;
     }
-    add_light(w, &s, m, color, path);
-    return scatter(w, &s, at_hit, uv, color, path);
+    if (l.light)
+        add_light(w, &s, l.light, l.color, path);
+    return scatter(w, &s, l.at_hit, l.uv, l.color, path);
 }

@@ -38,6 +38,7 @@ typedef struct txm_path_world {
     const txm_render_scene *scene;
     const txm_scene_geometry *geometry;
     const txm_bound_image *images; /* as the scene's */
+    const struct txm_world_map *map; /* of the world, light.h; NULL: none */
     const float *filter;           /* offsets of the pixel filter: TXM_FILTER_TABLE of them, by their probability */
     uint32_t width, height, bounces, seed;
     txm_render_differentials differentials;
@@ -65,6 +66,7 @@ typedef struct txm_path {
     txm_ray_hit hit;
     txm_path_differential differential;
     float throughput[3], radiance[3];
+    float probability; /* of the ray's direction, where light could be looked for in it as well; else 0 */
     float level; /* that the camera ray's first look-up chose; below 0: none */
 } txm_path;
 

@@ -13,6 +13,7 @@
 #include "core/mem.h"
 #include "core/options.h"
 #include "render/engine.h"
+#include "render/light.h"
 #include "render/use.h"
 
 /* ---- options ---- */
@@ -249,6 +250,7 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
     txm_render_options own, *options = &own;
     txm_render_job job = {.options = options};
     txm_scene_geometry geometry = {0};
+    txm_world_map *map = NULL;
     float filter[TXM_FILTER_TABLE];
     double begin = txm_clock_seconds();
     memset(out, 0, sizeof *out);
@@ -273,8 +275,11 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
         status = txm_no_memory(err, NULL);
     if (status == TXM_OK)
         status = txm_scene_geometry_new(scene, job.threads, &geometry, err);
+    if (status == TXM_OK && scene->world.image != TXM_SCENE_NONE)
+        status = txm_world_map_new(scene, &job.textures.bound[scene->world.image], job.textures.world, &map, err);
     if (status == TXM_OK) {
         job.world = txm_path_world_of(scene, &geometry, options, width, height);
+        job.world.map = map;
         job.world.images = job.textures.bound;
         job.world.filter = filter;
         status = run_job(&job, height, err);
@@ -286,6 +291,7 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
     free(job.moments.items);
     txm_render_textures_free(&job.textures);
     txm_scene_geometry_free(&geometry);
+    txm_world_map_free(&map);
     txm_pool_free(job.pool);
     if (status)
         txm_render_picture_clear(out);

@@ -4,8 +4,8 @@
  * by name (builtin.c); rays are sent through it by geometry.c, and nobody changes it after that.
  *
  * This room is a renderer in miniature. Comes in: a scene. Goes out: a picture with statistics (render.c), or
- * the memory that textures will take (budget.c). In between: rays (geometry.c, embree/), scattering (bsdf.c),
- * one path a step at a time (path.c), engines that step many (engine_*.c), and the textures they look up
+ * the memory that textures will take (budget.c). In between: rays (geometry.c, embree/), scattering (bsdf.c), light
+ * (light.c), one path a step at a time (path.c), engines that step many (engine_*.c), and the textures they look up
  * (textures.c, use.c).
  */
 #ifndef TXM_RENDER_SCENE_H

@@ -138,6 +138,10 @@ static txm_status add_file(txm_render_textures *t, const txm_render_options *o, 
         status = txm_texture_set_load_all(t->set, *texture, err);
     if (status == TXM_OK)
         status = enter(t, *texture, image, err);
+    if (status == TXM_OK && image == scene->world.image && !from->udim_count) {
+        t->world = tx;
+        tx = NULL;
+    }
     free(tx);
     return status;
 }
@@ -214,5 +218,6 @@ void txm_render_textures_free(txm_render_textures *t)
     txm_texture_set_free(&t->set);
     free(t->bound);
     free(t->image_of);
+    free(t->world);
     *t = (txm_render_textures){0};
 }

@@ -17,6 +17,7 @@ typedef struct txm_render_textures {
     /* Textures in the order in which they were added, which is that of the view: the image each belongs to;
      * TXM_SCENE_NONE: one that was made of them. */
     uint32_t *image_of;
+    char *world; /* the tx file of the world's image; NULL: it has none, or is a UDIM set */
     size_t count, capacity;
 } txm_render_textures;
 
