@@ -16,30 +16,6 @@
 #include "util_batch.h"
 #include "util_check.h"
 
-/* ---- what goes to standard output, caught in a file ----------------------------------------------------------------- */
-
-static int kept_stdout = -1;
-
-static void catch_begin(void)
-{
-    fflush(stdout);
-    kept_stdout = dup(STDOUT_FILENO);
-    ck_assert_ptr_nonnull(freopen("caught", "w", stdout));
-}
-
-static const char *catch_end(void)
-{
-    static char text[4096];
-    fflush(stdout);
-    ck_assert_int_ge(dup2(kept_stdout, STDOUT_FILENO), 0);
-    close(kept_stdout);
-    FILE *f = fopen("caught", "r");
-    ck_assert_ptr_nonnull(f);
-    text[fread(text, 1, sizeof text - 1, f)] = 0;
-    fclose(f);
-    return text;
-}
-
 /* ---- HTML ----------------------------------------------------------------------------------------------------------- */
 
 static const char *html(const char *text)
@@ -92,7 +68,7 @@ END_TEST
 START_TEST(paths_lose_their_beginning_and_texts_their_end)
 {
     batch_enter();
-    catch_begin();
+    batch_catch();
     txm_print_fitted("/a/long/way/to/wood.png", 10);
     putchar('|');
     txm_print_fitted("wood.png", 10);
@@ -100,7 +76,7 @@ START_TEST(paths_lose_their_beginning_and_texts_their_end)
     txm_print_cut("a sentence", 6);
     putchar('|');
     txm_print_cut("short", 6);
-    ck_assert_str_eq(catch_end(), "..wood.png|wood.png|a se..|short");
+    ck_assert_str_eq(batch_caught(), "..wood.png|wood.png|a se..|short");
     batch_leave();
 }
 END_TEST
@@ -108,9 +84,9 @@ END_TEST
 START_TEST(control_characters_are_shown)
 {
     batch_enter();
-    catch_begin();
+    batch_catch();
     txm_print_safe("a\nb\x1B[1m\xC2\x85\xC3\xA9");
-    ck_assert_str_eq(catch_end(), "a\\x0Ab\\x1B[1m\\xC2\\x85\xC3\xA9");
+    ck_assert_str_eq(batch_caught(), "a\\x0Ab\\x1B[1m\\xC2\\x85\xC3\xA9");
     batch_leave();
 }
 END_TEST
@@ -118,7 +94,7 @@ END_TEST
 START_TEST(arguments_survive_a_shell)
 {
     batch_enter();
-    catch_begin();
+    batch_catch();
     txm_print_argument("a/b-1.png");
     putchar(' ');
     txm_print_argument("two words");
@@ -126,7 +102,7 @@ START_TEST(arguments_survive_a_shell)
     txm_print_argument("it's");
     putchar(' ');
     txm_print_argument("");
-    ck_assert_str_eq(catch_end(), "a/b-1.png 'two words' 'it'\\''s' ''");
+    ck_assert_str_eq(batch_caught(), "a/b-1.png 'two words' 'it'\\''s' ''");
     batch_leave();
 }
 END_TEST
@@ -153,11 +129,11 @@ END_TEST
 START_TEST(pipes_get_whole_lines)
 {
     batch_enter();
-    catch_begin();
+    batch_catch();
     ck_assert_uint_eq(txm_line_columns(), UINT_MAX);
     txm_print_line("wood.png", TXM_GOOD, "created", "4 levels");
     txm_print_line("wood.png", TXM_GOOD, "created", NULL);
-    ck_assert_str_eq(catch_end(), "wood.png: created: 4 levels\nwood.png: created\n");
+    ck_assert_str_eq(batch_caught(), "wood.png: created: 4 levels\nwood.png: created\n");
     batch_leave();
 }
 END_TEST
@@ -168,7 +144,7 @@ START_TEST(sums_keep_the_order_of_their_words)
 {
     batch_enter();
     txm_summary s = {.words = {"fresh", "outdated"}};
-    catch_begin();
+    batch_catch();
     txm_summary_print(&s, "file"); /* nothing was counted */
     txm_summary_add(&s, "outdated");
     txm_summary_add(&s, "missing");
@@ -178,7 +154,7 @@ START_TEST(sums_keep_the_order_of_their_words)
     txm_summary one = {0};
     txm_summary_add(&one, "missing");
     txm_summary_print(&one, "file");
-    ck_assert_str_eq(catch_end(), "4 files: 1 fresh, 2 outdated, 1 missing\n1 file: 1 missing\n");
+    ck_assert_str_eq(batch_caught(), "4 files: 1 fresh, 2 outdated, 1 missing\n1 file: 1 missing\n");
     batch_leave();
 }
 END_TEST

@@ -79,3 +79,28 @@ void batch_png(const char *path, unsigned seed)
 {
     batch_png_of(path, 20 + seed % 8, 20 + seed / 8 % 8, PNG_RGB, 8, NULL);
 }
+
+/* ---- standard output -------------------------------------------------------------------------------------------- */
+
+static int kept_stdout = -1;
+
+void batch_catch(void)
+{
+    fflush(stdout);
+    kept_stdout = dup(STDOUT_FILENO);
+    ck_assert_ptr_nonnull(freopen("caught", "w", stdout));
+}
+
+const char *batch_caught(void)
+{
+    static char text[1 << 20];
+    fflush(stdout);
+    ck_assert_int_ge(dup2(kept_stdout, STDOUT_FILENO), 0);
+    close(kept_stdout);
+    FILE *f = fopen("caught", "r");
+    ck_assert_ptr_nonnull(f);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    ck_assert_int_eq(unlink("caught"), 0);
+    return text;
+}
