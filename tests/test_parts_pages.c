@@ -625,7 +625,7 @@ START_TEST(sections_are_there_where_they_say_something)
                                .tx_bytes = 1000,
                                .stages = {1, 1},
                                .seconds = 2,
-                               .memory = {.files = 1, .tiles = 2, .full = 3200, .from = {4266, 1066}},
+                               .memory = {.files = 2, .tiles = 2, .full = 3200, .from = {4266, 1066}},
                                .shards = 2};
     char *text = section_of(txm_report_failures, &r, &s);
     /* What no retry cures comes first; texts are escaped. */
@@ -641,7 +641,7 @@ START_TEST(sections_are_there_where_they_say_something)
     ck_assert_ptr_nonnull(strstr(text, "<tfoot>"));
     free(text);
     text = section_of(memory_of, &r, &s);
-    ck_assert_ptr_nonnull(strstr(text, "these 1 images whole"));
+    ck_assert_ptr_nonnull(strstr(text, "these 2 images whole"));
     ck_assert_ptr_nonnull(strstr(text, "1/2 of the resolution"));
     free(text);
     text = section_of(times_of, &r, &s);
