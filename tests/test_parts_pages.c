@@ -15,6 +15,7 @@
 #include "tools/picture/tile_sheet.h"
 #include "tools/replay/replay_table.h"
 #include "tools/report/report_page.h"
+#include "tools/stream/stream_args.h"
 #include "tools/view/view_blocks.h"
 #include "tools/view/view_data.h"
 #include "tools/view/view_page.h"
@@ -641,7 +642,7 @@ START_TEST(sections_are_there_where_they_say_something)
     ck_assert_ptr_nonnull(strstr(text, "<tfoot>"));
     free(text);
     text = section_of(memory_of, &r, &s);
-    ck_assert_ptr_nonnull(strstr(text, "these 2 images whole"));
+    ck_assert_ptr_nonnull(strstr(text, "id=\"full-bytes\""));
     ck_assert_ptr_nonnull(strstr(text, "1/2 of the resolution"));
     free(text);
     text = section_of(times_of, &r, &s);
@@ -668,6 +669,100 @@ START_TEST(sections_are_there_where_they_say_something)
 }
 END_TEST
 
+/* ---- renders
+ * -------------------------------------------------------------------------------------------------------------- */
+
+START_TEST(maps_show_the_finest_level_of_each_place)
+{
+    /* 4 x 2 tiles of level 0, and a small image of one tile. */
+    static const txm_render_part parts[] = {{0, 0, 256, 128, 9, 64}, {1, 0, 10, 10, 4, 64}};
+    static const txm_render_tile tiles[] = {{0, 0, 0, 3, 1}, {0, 0, 1, 0, 0}, {0, 0, 2, 0, 0}};
+    const txm_render_picture p = {
+        .parts = (txm_render_part *)parts, .part_count = 2, .tiles = (txm_render_tile *)tiles, .tile_count = 3};
+    txm_stream_map map;
+    size_t first = 0;
+    ck_assert(txm_stream_map_new(&p, 0, &first, 4, &map));
+    ck_assert_uint_eq(first, 3);
+    ck_assert(map.width == 4 && map.height == 2 && map.finest == 0 && map.tiles == 3);
+    /* Level 0 is the hottest; level 1 hides level 2 below it. */
+    ck_assert_float_eq_tol(map.heat[7], 1.0f, 1e-6f);
+    ck_assert_float_eq_tol(map.heat[0], 1.0f - 1.0f / 6, 1e-6f);
+    ck_assert_float_eq_tol(map.heat[5], 1.0f - 1.0f / 6, 1e-6f);
+    ck_assert_float_eq_tol(map.heat[2], 1.0f - 2.0f / 6, 1e-6f);
+    free(map.heat);
+    ck_assert(txm_stream_map_new(&p, 1, &first, 4, &map));
+    ck_assert(map.width == 4 && map.height == 4 && map.tiles == 0 && map.finest == 4);
+    ck_assert(map.heat[0] < 0 && map.heat[15] < 0);
+    free(map.heat);
+    float *rgb = NULL;
+    uint32_t width, height;
+    txm_error err = {0};
+    ck_assert_int_eq(txm_stream_sheet(&p, &rgb, &width, &height, &err), TXM_OK);
+    ck_assert(width == 2 * 132 && height == 132);
+    ck_assert_float_eq_tol(rgb[0], 0.05f, 1e-6f); /* between maps */
+    ck_assert(rgb[3 * (2 * width + 2 + 132)] < 0.01f && rgb[3 * (2 * width + 2)] != 0.05f);
+    free(rgb);
+}
+END_TEST
+
+START_TEST(renders_have_a_page)
+{
+    static txm_render_moment moments[] = {{0.5, 10, 1000, 2000, 1}, {1.0, 20, 3000, 4000, 2}};
+    static float rgb[3 * 4 * 2], heat[4 * 2] = {0, 1, 2};
+    txm_render_image_use use = {.path = "a<b>.png",
+                                .width = 256,
+                                .height = 128,
+                                .levels = 9,
+                                .virtual_bytes = 1000,
+                                .level_tiles = {8},
+                                .level_used = {1},
+                                .used_bytes = 100};
+    txm_render_image_cost cost = {.loads = 1, .loaded_bytes = 100};
+    txm_render_picture p = {.width = 4,
+                            .height = 2,
+                            .rgb = rgb,
+                            .level = heat,
+                            .misses = heat,
+                            .passes = heat,
+                            .images = &use,
+                            .costs = &cost,
+                            .image_count = 1,
+                            .moments = moments,
+                            .moment_count = 2};
+    txm_render_options o;
+    txm_error err = {0};
+    txm_render_options_init(&o);
+    ck_assert_msg(txm_stream_page("page.html", "room <1>", &o, &p, NULL, &err) == TXM_OK, "%s", err.message);
+    char *text = text_of("page.html");
+    ck_assert_ptr_nonnull(strstr(text, "<h1>room &lt;1&gt;</h1>"));
+    ck_assert_ptr_nonnull(strstr(text, "a&lt;b&gt;.png"));
+    ck_assert_uint_eq(occurrences(text, "data:image/png;base64,"), 4); /* the picture and three maps */
+    ck_assert_uint_eq(occurrences(text, "<polyline"), 2);
+    ck_assert_ptr_null(strstr(text, "<script"));
+    ck_assert_ptr_null(strstr(text, "Other caches"));
+    free(text);
+    /* With what other caches would have read. */
+    txm_trace_info info = {.textures = 1};
+    txm_replay_counts counts[4] = {{.reads = 300}, {.reads = 150}, {.reads = 104}, {.reads = 100}};
+    txm_replay_table table = table_of(counts, &info);
+    ck_assert_int_eq(txm_stream_page("page.html", "room", &o, &p, &table, &err), TXM_OK);
+    text = text_of("page.html");
+    ck_assert_ptr_nonnull(strstr(text, "Other caches"));
+    free(text);
+    batch_file("file", "");
+    ck_assert_int_ne(txm_stream_page("file/page.html", "room", &o, &p, NULL, &err), TXM_OK);
+    /* A render without a cache has no memory over time. */
+    char *svg = NULL;
+    size_t bytes;
+    FILE *f = open_memstream(&svg, &bytes);
+    p.moment_count = 0;
+    txm_stream_plot_memory(f, &p);
+    fclose(f);
+    ck_assert_str_eq(svg, "");
+    free(svg);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("parts of pages");
@@ -678,6 +773,7 @@ int main(void)
               pages_encode_as_pictures_do, pages_appear_whole_or_not_at_all, pictures_keep_to_their_cells,
               sheets_show_every_tile_apart);
     add_tests(t, sizes_can_be_given_back, verdicts_name_the_size_that_is_enough, tables_are_printed_and_drawn,
-              tables_are_played, sections_are_there_where_they_say_something);
+              tables_are_played, sections_are_there_where_they_say_something, maps_show_the_finest_level_of_each_place,
+              renders_have_a_page);
     return run_suite(suite);
 }

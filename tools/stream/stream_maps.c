@@ -72,7 +72,7 @@ bool txm_stream_map_new(const txm_render_picture *p, size_t part, size_t *first,
 }
 
 /* All maps side by side in the order of the scene's images, in squares that grow with none of them. Black between
- * them is the same as what was not used; a rim of a pixel in grey keeps them apart. */
+ * them is the same as what was not used; a frame in grey keeps them apart. */
 txm_status txm_stream_sheet(const txm_render_picture *p, float **rgb, uint32_t *width, uint32_t *height, txm_error *err)
 {
     enum { EDGE = 128, CELL = EDGE + 4 };
