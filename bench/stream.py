@@ -6,7 +6,9 @@
 
 Counts of tiles and bytes are the same on every machine; times are of this one, and are given as ratios of one run."""
 import json
+import math
 import os
+import random
 import struct
 import subprocess
 import sys
@@ -14,6 +16,7 @@ import tempfile
 import zlib
 
 TEXTURES, EDGE = 30, 8192
+LOADERS = 16  # threads that load, where waiting is calculated
 
 
 def chunk(kind, data):
@@ -28,6 +31,15 @@ def write_png(path, edge):
     with open(path, "wb") as f:
         f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", edge, edge, 8, 2, 0, 0, 0)) + chunk(b"IDAT", body) +
                 chunk(b"IEND", b""))
+
+
+def write_noise(path, edge, seed):
+    """RGB noise: what is in the texels does matter."""
+    noise = random.Random(seed).randbytes(3 * edge * edge)
+    rows = b"".join(b"\0" + noise[3 * edge * y:3 * edge * (y + 1)] for y in range(edge))
+    with open(path, "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", edge, edge, 8, 2, 0, 0, 0)) +
+                chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b""))
 
 
 class Bench:
@@ -61,94 +73,249 @@ def table(head, rows):
     return "\n".join(lines + ["| " + " | ".join(str(c) for c in row) + " |" for row in rows]) + "\n"
 
 
-def plot(path, title, x_name, y_name, series):
-    """Curves with points on logarithmic x: a small SVG."""
-    import math
+def plot(path, title, x_name, y_name, series, log_y=False):
+    """Curves with points on logarithmic x, and y if that is asked for: a small SVG."""
     w, h, left, bottom = 560, 320, 64, 44
     xs = [x for _, points in series for x, _ in points]
-    top = max(y for _, points in series for _, y in points) * 1.08
+    ys = [y for _, points in series for _, y in points]
+    top, floor = max(ys) * 1.08, 0.0
+    if log_y:  # from the power of ten below to that above, all in logarithms
+        floor, top = math.floor(math.log10(min(ys) * 1.001)), math.log10(max(ys)) + 0.08
     low, high = math.log(min(xs)), math.log(max(xs))
 
     def at(x, y):
-        return (left + (math.log(x) - low) / (high - low) * (w - left - 20), h - bottom - y / top * (h - bottom - 40))
-    colors = ["#1b6ca8", "#c8553d", "#588157", "#8e5ea2"]
+        y = (math.log10(y) if log_y else y) - floor
+        return (left + (math.log(x) - low) / (high - low) * (w - left - 20), h - bottom - y / (top - floor) * (h - bottom - 40))
+    colors = ["#1b6ca8", "#c8553d", "#588157", "#8e5ea2", "#555555"]
     out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">' % (w, h),
            '<rect width="100%" height="100%" fill="#fff"/>',
            '<text x="%d" y="20" font-size="14">%s</text>' % (left, title),
            '<text x="%d" y="%d" text-anchor="middle">%s</text>' % ((w + left) // 2, h - 8, x_name),
            '<text x="14" y="%d" transform="rotate(-90 14 %d)" text-anchor="middle">%s</text>' % (h // 2, h // 2, y_name)]
-    for i in range(5):
-        y = top * i / 4
+    marks = [top * i / 4 for i in range(5)]
+    if log_y:
+        marks = [m * 10 ** p for p in range(floor, math.ceil(top) + 1) for m in (1, 2, 5) if floor <= math.log10(m * 10 ** p) <= top]
+    for y in marks:
         _, py = at(xs[0], y)
         out.append('<path d="M%d %.1fH%d" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%.3g</text>' % (left, py, w - 20, left - 6, py + 4, y))
     for x in sorted(set(xs)):
-        px, _ = at(x, 0)
+        px, _ = at(x, ys[0])
         out.append('<text x="%.1f" y="%d" text-anchor="middle">%g</text>' % (px, h - bottom + 16, x))
     for i, (name, points) in enumerate(series):
         places = [at(x, y) for x, y in points]
-        out.append('<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>' % (colors[i % 4], " ".join("%.1f,%.1f" % p for p in places)))
-        out += ['<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>' % (*p, colors[i % 4]) for p in places]
-        out.append('<text x="%d" y="%d" fill="%s">%s</text>' % (left + 12, 40 + 16 * i, colors[i % 4], name))
+        out.append('<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>' % (colors[i % 5], " ".join("%.1f,%.1f" % p for p in places)))
+        out += ['<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>' % (*p, colors[i % 5]) for p in places]
+        out.append('<text x="%d" y="%d" fill="%s">%s</text>' % (left + 12, 40 + 16 * i, colors[i % 5], name))
     with open(path, "w") as f:
         f.write("\n".join(out) + "\n</svg>\n")
 
 
-def experiments(b, quick, pictures):
-    size, samples = ("240x136", "2") if quick else ("960x540", "4")
-    at = ["--size", size, "--samples", samples, "--tile", "0"]
-    text = []
-    base = b.stream("budget", "room", *at)
-    camera = b.stream("budget", "room", *at, "--bounces", "0")
-    narrow = b.stream("budget", "room", *at, "--no-widen")
-    text.append("## What is loaded\n\nThe room: %d textures of %d px, %s of level 0, %s of all levels; %s px, %s samples, 3 bounces.\n" %
-                (TEXTURES, EDGE, mb(base["all_bytes"]), mb(base["virtual_bytes"]), size, samples))
-    text.append(table(["", "tiles used", "of all levels"], [
-        ["camera rays alone", mb(camera["touched_bytes"]), share(camera["touched_bytes"], base["virtual_bytes"])],
-        ["3 bounces, widened", mb(base["touched_bytes"]), share(base["touched_bytes"], base["virtual_bytes"])],
-        ["3 bounces, not widened", mb(narrow["touched_bytes"]), share(narrow["touched_bytes"], base["virtual_bytes"])]]))
-    text.append("Only what is needed is loaded: **%s** of all bytes. Widening differentials where rays scatter saves **%s** "
-                "(Cycles: around 30 %%).\n" % (share(base["touched_bytes"], base["virtual_bytes"]),
-                                              share(narrow["touched_bytes"] - base["touched_bytes"], narrow["touched_bytes"])))
-    text.append("## Texture resolution\n\n" + table(["resolution", "tiles used", "of 100 %"], [
-        ["%g %%" % (100 * r["resolution"]), mb(r["used_bytes"]), share(r["used_bytes"], base["resolutions"][0]["used_bytes"])]
-        for r in base["resolutions"]]))
-    tiles = b.stream("budget", "room", "--size", size, "--samples", samples, "--tile", "128")
-    text.append("## Render tiles\n\nBefore a render tile starts, what the last one did not use goes.\n\n" + table(
-        ["render tile", "most at once", "of the whole", "loaded", "of it again"],
-        [["%d px" % t["px"] if t["px"] else "none", mb(t["peak_bytes"]), share(t["peak_bytes"], base["touched_bytes"]), mb(t["loaded_bytes"]),
-          share(t["loaded_bytes"] - tiles["touched_bytes"], t["loaded_bytes"])] for t in tiles["render_tiles"]]))
-    widths = [120, 240, 480] if quick else [480, 960, 1920]
-    curves, rows = [], []
+class Document:
+    """The text, and the claims with what came out of them."""
+
+    def __init__(self, bench, quick, pictures):
+        self.bench, self.quick, self.pictures = bench, quick, pictures
+        self.text, self.claims = [], []
+        self.size, self.samples = ("240x136", "2") if quick else ("960x540", "4")
+        self.small = "240x136" if quick else "480x270"
+
+    def add(self, *parts):
+        self.text += parts
+
+    def claim(self, number, words, figure, holds):
+        """`holds`: True, False, or why neither."""
+        self.claims.append([number, words, figure, {True: "yes", False: "**no**"}.get(holds, holds)])
+
+    def plot(self, name, *arguments, **options):
+        plot(os.path.join(self.pictures, name), *arguments, **options)
+
+    def budget(self, *words, scene="room", size=None):
+        return self.bench.stream("budget", scene, "--size", size or self.size, "--samples", self.samples, *words)
+
+    def render(self, *words, scene="room", size=None, samples="2"):
+        return self.bench.stream("render", scene, "--size", size or self.small, "--samples", samples, *words)
+
+
+def working(r):
+    """Seconds of a render beside opening files and building trees: tracing, and waiting for tiles."""
+    return r["trace_seconds"] + (r["load_seconds"] if r["engine"] == "wave" else 0)
+
+
+def best(runs):
+    """The fastest of some equal runs: the others were disturbed."""
+    return min(runs, key=working)
+
+
+def what_is_loaded(d):
+    base, camera, narrow = (d.budget("--tile", "0", *more) for more in ([], ["--bounces", "0"], ["--no-widen"]))
+    saved = narrow["touched_bytes"] - base["touched_bytes"]
+    d.add("## What is loaded\n\nThe room: %d textures of %d px, %s of level 0, %s of all levels; %s px, %s samples, 3 bounces.\n" %
+          (TEXTURES, EDGE, mb(base["all_bytes"]), mb(base["virtual_bytes"]), d.size, d.samples),
+          table(["", "tiles used", "of all levels"], [
+              [name, mb(r["touched_bytes"]), share(r["touched_bytes"], base["virtual_bytes"])] for name, r in
+              (("camera rays alone", camera), ("3 bounces, widened", base), ("3 bounces, not widened", narrow))]),
+          "## Texture resolution\n\n" + table(["resolution", "tiles used", "of 100 %"], [
+              ["%g %%" % (100 * r["resolution"]), mb(r["used_bytes"]), share(r["used_bytes"], base["resolutions"][0]["used_bytes"])]
+              for r in base["resolutions"]]))
+    d.claim(1, "only the tiles and levels that a picture needs are loaded", share(base["touched_bytes"], base["virtual_bytes"]) + " of all bytes",
+            base["touched_bytes"] < 0.01 * base["virtual_bytes"])
+    d.claim(5, "widening differentials where rays scatter saves around 30 %", share(saved, narrow["touched_bytes"]),
+            saved >= 0.25 * narrow["touched_bytes"])
+    half, quarter = (r["used_bytes"] / base["resolutions"][0]["used_bytes"] for r in base["resolutions"][1:])
+    d.claim(6, "a lower texture resolution takes less", "%.1f %% at 50 %%, %.1f %% at 25 %%" % (100 * half, 100 * quarter),
+            half < 0.5 and quarter < 0.25)
+    return base
+
+
+def exactness(d):
+    """One picture by every engine: a hash of its bits each."""
+    ways = [["--engine", "reference"], ["--engine", "blocking"], ["--lanes", "1024"], ["--lanes", "1048576"],
+            ["--cache", "1M", "--policy", "lru", "--tile", "64"], ["--engine", "blocking", "--cache", "1M", "--policy", "clock4"]]
+    images = [os.path.join(d.bench.folder, "p%d.png" % i) for i in range(2)]
+    for image, seed in zip(images, (1, 2)):
+        write_noise(image, 256, seed)
+        d.bench.run("make", "-q", "-c", "sRGB", "-a", "straight", image)
+    for i, way in enumerate(ways):
+        d.bench.run("stream", "render", "room", *images, "--size", "96x54", "-q", "--force", "-o", "way%d.exr" % i, *way)
+    different = sum(subprocess.run([d.bench.txmill, "diff", "-q", "way0.exr", "way%d.exr" % i], cwd=d.bench.folder,
+                                   stdout=subprocess.DEVNULL).returncode != 0 for i in range(1, len(ways)))
+    d.claim(2, "results are exact in spite of misses", "%d of %d pictures differ from the reference" % (different, len(ways) - 1), different == 0)
+
+
+def relaunches(d):
+    rows = []
+    longest = 0
+    for bounces in ("0", "1", "3"):
+        for lanes in (1 << 10, 1 << 14, 1 << 20):
+            r = d.render("--bounces", bounces, "--lanes", str(lanes), "--tile", "0", "--no-coalesce")
+            longest = max(longest, r["counts"]["longest"])
+            rows.append([bounces, lanes, r["counts"]["launches"], r["counts"]["passes"], r["counts"]["longest"],
+                         share(r["counts"]["relaunches"], r["counts"]["steps"])])
+    d.add("## Passes until all is there\n\nThe wave engine over an empty cache with memory for all: how often a step is launched until no path of "
+          "it misses. Textures here are looked up at coordinates of the surface, never at those of another texture, so one "
+          "launch asks for all tiles of a step.\n",
+          table(["bounces", "lanes", "launches", "of these again", "most for one step", "steps run again"], rows))
+    d.claim(3, "at most one launch more, where no look-up depends on another", "up to %d launches for one step" % longest,
+            True if longest <= 2 else "**no**: the first look-up in a texture opens its file, the next gives the level its entries, and only then tiles are asked for")
+
+
+def hiding(d):
+    """Waiting by the number of lanes: measured, and for slower tiles by calculation."""
+    size = "240x136" if d.quick else "960x540"
+    costs = (0.1e-3, 1e-3, 5e-3)
+    rows, curves = [], [("%g ms a tile" % (1e3 * c), []) for c in costs]
+    for power in (10, 12, 14, 16, 18, 20):
+        r = d.render("--lanes", str(1 << power), "--tile", "0", "--no-coalesce", size=size)
+        waits = [100 * stall / (stall + r["trace_seconds"]) for stall in
+                 ((r["counts"]["passes"] + r["tiles_loaded"] / LOADERS) * c for c in costs)]
+        for (_, points), wait in zip(curves, waits):
+            points.append((1 << power, wait))
+        rows.append(["2^%d" % power, r["counts"]["passes"], "%.1f %%" % (100 * r["load_seconds"] / working(r)), *("%.1f %%" % w for w in waits)])
+    d.plot("stream-lanes.svg", "Waiting for tiles, by the number of paths that run together", "lanes", "share of the time, %", curves)
+    d.add("## Does a wavefront hide loading?\n\nThe share of the time in which paths wait, %s px, 2 samples, from an empty cache: as measured, and calculated "
+          "for slower tiles that %d threads load, where each batch waits for its last tile once.\n" % (size, LOADERS),
+          table(["lanes", "batches", "measured"] + [name for name, _ in curves], rows), "![Waiting for tiles](images/stream-lanes.svg)\n")
+    falls = all(points[0][1] >= points[-1][1] for _, points in curves)
+    d.claim(4, "a wavefront of many paths hides loading", "from %s to %s waiting, 2^10 to 2^20 lanes" % (rows[0][2], rows[-1][2]),
+            True if falls and float(rows[-1][2][:-2]) < 5 else "in part: more lanes make fewer batches; the tiles have to be loaded all the same")
+
+
+def render_tiles(d, base):
+    tiles = d.budget("--tile", "128")
+    rows = [["%d px" % t["px"] if t["px"] else "none", mb(t["peak_bytes"]), share(t["peak_bytes"], base["touched_bytes"]), mb(t["loaded_bytes"]),
+             share(t["loaded_bytes"] - tiles["touched_bytes"], t["loaded_bytes"])] for t in tiles["render_tiles"]]
+    d.add("## Render tiles\n\nBefore a render tile starts, what the last one did not use goes.\n",
+          table(["render tile", "most at once", "of the whole", "loaded", "of it again"], rows))
+    peaks = [t["peak_bytes"] for t in tiles["render_tiles"]]
+    d.claim(7, "smaller render tiles take less memory, at some cost", "%s at once with 32 px; of what is loaded, %s again" % (rows[-1][2], rows[-1][4]),
+            peaks == sorted(peaks, reverse=True))
+
+
+def growth(d):
+    widths = [120, 240, 480] if d.quick else [480, 960, 1920]
+    curves, rows, grows = [], [], {}
     for kind in ("compact", "full", "cone"):
         points = []
         for width in widths:
-            r = b.stream("budget", "room", "--size", "%dx%d" % (width, width * 9 // 16), "--samples", samples, "--tile", "128", "--differentials", kind)
+            r = d.budget("--tile", "128", "--differentials", kind, size="%dx%d" % (width, width * 9 // 16))
             points.append((width, r["render_tiles"][1]["peak_bytes"] / 1e6))
         curves.append((kind, points))
+        grows[kind] = points[-1][1] / points[0][1]
         rows.append([kind] + ["%.1f MB" % y for _, y in points])
-    plot(os.path.join(pictures, "stream-resolution.svg"), "Memory of textures while the picture grows", "width of the picture, px", "most at once, MB", curves)
-    text.append("## Is memory constant in the resolution?\n\nMost memory at once with render tiles of 128 px, by the kind of ray differentials.\n\n" +
-                table(["differentials"] + ["%d px wide" % w for w in widths], rows))
-    text.append("![Memory while the picture grows](images/stream-resolution.svg)\n\nWith Cycles' compact differentials it grows while mirror "
-                "balls are in view: they carry the camera's fine rays to the whole room. The curvature term of cones and of full "
-                "differentials widens those rays.\n")
-    need = b.stream("budget", "room", "--size", "240x136" if quick else "480x270", "--samples", "2")["touched_bytes"]
-    size2 = ["--size", "240x136" if quick else "480x270", "--samples", "2", "--lanes", "4096", "-j", "1", "--no-coalesce"]
-    rows, curves = [], []
-    for policy in ("lru", "clock4", "render-tiles"):
-        points = []
-        for part in (2.0, 1.0, 0.5, 0.25, 0.1):
-            r = b.stream("render", "room", *size2, "--cache", str(int(need * part)), "--policy", policy, "--tile", "128")
-            loaded = r["tiles_loaded"]
-            first = sum(l["used"] for i in r["images"] for l in i["levels"])
-            points.append((100 * part, loaded / first))
-            rows.append([policy, "%g %%" % (100 * part), loaded, "%.2f" % (loaded / first), share(r["counts"]["relaunches"], r["counts"]["steps"])])
-        curves.append((policy, points))
-    plot(os.path.join(pictures, "stream-budget.svg"), "Tiles loaded, against memory", "budget, % of the tiles that are used", "loads of each tile", curves)
-    text.append("## Budgets\n\nThe picture in a fixed budget, as a share of the tiles that it uses. It is the same to the bit in every row.\n\n" +
-                table(["policy", "budget", "tiles loaded", "loads a tile", "steps run again"], rows))
-    text.append("![Tiles loaded against memory](images/stream-budget.svg)\n")
-    return "\n".join(text)
+    d.plot("stream-resolution.svg", "Memory of textures while the picture grows", "width of the picture, px", "most at once, MB", curves)
+    d.add("## Is memory constant in the resolution?\n\nMost memory at once with render tiles of 128 px, by the kind of ray differentials.\n",
+          table(["differentials"] + ["%d px wide" % w for w in widths], rows),
+          "![Memory while the picture grows](images/stream-resolution.svg)\n\nWith Cycles' compact differentials it grows while mirror "
+          "balls are in view: they carry the camera's fine rays to the whole room. The curvature term of cones and of full "
+          "differentials widens those rays.\n")
+    figure = "%.1f times from %d to %d px with Cycles' differentials; %.1f with cones that know curvature" % (
+        grows["compact"], widths[0], widths[-1], grows["cone"])
+    d.claim(8, "texture memory is roughly constant in the render resolution", figure,
+            True if grows["compact"] < 1.5 else "**no** while mirror balls are in view" + ("; yes with cones" if grows["cone"] < 1.5 else ""))
+
+
+def price(d):
+    rows = []
+    for name, bounces in (("camera rays", "0"), ("3 bounces", "3")):
+        for engine in ("wave", "blocking"):
+            way = ["--bounces", bounces, "--engine", engine, "--tile", "0", "--no-coalesce"]
+            rounds = [(d.render(*way, size=d.size, samples=d.samples), d.render(*way, "--untextured", size=d.size, samples=d.samples))
+                      for _ in range(1 if d.quick else 3)]
+            with_, without = (best([pair[i] for pair in rounds]) for i in range(2))
+            speed = [r["counts"]["rays"] / working(r) for r in (with_, without)]
+            rows.append([name, engine, "%.2f" % (speed[0] / 1e6), "%.2f" % (speed[1] / 1e6), share(speed[0], speed[1]),
+                         share(with_["load_seconds"], working(with_)) if engine == "wave" else "-",
+                         share(with_["counts"]["relaunches"], with_["counts"]["steps"])])
+    d.add("## The price of textures\n\nMillions of rays a second, %s px, %s samples, from an empty cache, with a look-up at every hit and with none; best of "
+          "%s.\n" % (d.size, d.samples, "one round" if d.quick else "three rounds"),
+          table(["", "engine", "textured", "untextured", "of it", "time in loading", "steps run again"], rows))
+
+
+def budgets(d):
+    """Policies over sizes: what is loaded, and how long it takes. The optimum is known from a trace alone."""
+    size = ["--lanes", "4096", "-j", "1", "--no-coalesce", "--tile", "128"]
+    whole = d.render(*size, "--cache", "0", "--policy", "none", "--trace", "room.trace", "--force")
+    need, first = whole["peak_bytes"], whole["tiles_loaded"]
+    parts = (2.0, 1.0, 0.5, 0.25, 0.1)
+    optimum = json.loads(d.bench.run("replay", "room.trace", "--json", "--policy", "opt", "--cache", ",".join(str(int(need * p)) for p in parts)))
+    reads = {run["cache_bytes"]: run["reads"] for run in optimum["runs"]}
+    rows, loads, times = [], [], []
+    for name, way in (("lru", ["--policy", "lru"]), ("clock4", ["--policy", "clock4"]), ("render-tiles", ["--policy", "render-tiles"]),
+                      ("lru, blocking", ["--policy", "lru", "--engine", "blocking"])):
+        results = [best([d.render(*size, "--cache", str(int(need * part)), *way) for _ in range(1 if d.quick else 2)]) for part in parts]
+        for part, r in zip(parts, results):
+            rows.append([name, "%g %%" % (100 * part), r["tiles_loaded"], "%.2f" % (r["tiles_loaded"] / first),
+                         share(r["counts"]["relaunches"], r["counts"]["steps"]), "%.2f" % (working(r) / working(results[0]))])
+        loads.append((name, [(100 * part, r["tiles_loaded"] / first) for part, r in zip(parts, results)]))
+        times.append((name, [(100 * part, working(r) / working(results[0])) for part, r in zip(parts, results)]))
+    for part in parts:
+        rows.append(["optimum", "%g %%" % (100 * part), reads[int(need * part)], "%.2f" % (reads[int(need * part)] / first), "-", "-"])
+    loads.append(("optimum", [(100 * part, reads[int(need * part)] / first) for part in parts]))
+    d.plot("stream-budget.svg", "Tiles loaded, against memory", "budget, % of the tiles that are used", "loads of each tile", loads, log_y=True)
+    d.plot("stream-budget-time.svg", "Time, against memory", "budget, % of the tiles that are used", "times that of 200 %", times, log_y=True)
+    d.add("## Budgets\n\nThe picture in a fixed budget, as a share of the tiles that it uses, %s px, 2 samples, one thread, render tiles of 128 px. It is the same to the bit in "
+          "every row. Time is tracing and loading, as a multiple of that with 200 %%; the optimum knows the whole trace of the waves.\n" % d.small,
+          table(["policy", "budget", "tiles loaded", "loads a tile", "steps run again", "time"], rows),
+          "![Tiles loaded against memory](images/stream-budget.svg)\n\n![Time against memory](images/stream-budget-time.svg)\n")
+    (wave, blocking), (wave_loads, blocking_loads) = ((curves[0][1][-1][1], curves[3][1][-1][1]) for curves in (times, loads))
+    d.claim(9, "a budget below the working set falls off a cliff",
+            "at 10 %%: waves load each tile %.1f times and take %.1f times as long; single look-ups %.1f and %.1f times" % (
+                wave_loads, wave, blocking_loads, blocking),
+            True if wave > 3 else "for single look-ups, not for waves" if blocking > 3 else "**no**: loads multiply, but tracing takes longer than they do")
+
+
+def experiments(b, quick, pictures):
+    d = Document(b, quick, pictures)
+    base = what_is_loaded(d)
+    exactness(d)
+    relaunches(d)
+    hiding(d)
+    render_tiles(d, base)
+    growth(d)
+    price(d)
+    budgets(d)
+    claims = table(["", "claim", "here", "holds"], sorted(d.claims, key=lambda c: c[0]))
+    return "\n".join(["## The claims\n\nWhat Cycles' developers say of its texture cache, and what came out in this room.\n", claims] + d.text)
 
 
 def main():
