@@ -113,12 +113,14 @@ static bool probe(const uint8_t *head, size_t head_bytes, const char *path)
 
 /* ---- the file, as libtiff asks for it ---- */
 
-/* libtiff never maps or opens the file itself. */
+/* libtiff never maps or opens the file itself. What cannot be read are no bytes to it: it counts a -1 as bytes, and clears
+ * what is missing from one byte before its buffer on. */
 static tmsize_t read_file(thandle_t user, void *dst, tmsize_t bytes)
 {
     txm_tiff *t = user;
-    int64_t got = bytes < 0 ? -1 : txm_random_file_read(&t->file, dst, (size_t)bytes, t->position);
-    t->position += got > 0 ? (uint64_t)got : 0;
+    int64_t got = bytes < 0 ? 0 : txm_random_file_read(&t->file, dst, (size_t)bytes, t->position);
+    got = got > 0 ? got : 0;
+    t->position += (uint64_t)got;
     return (tmsize_t)got;
 }
 
