@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the comments of the public headers: check_comments.py HEADER...
 
-Every declaration and macro has a comment in front of it or behind it, or is in a group (no blank lines) that a comment
+Every declaration and macro has a comment before or after it, or is in a group (no blank lines) that a comment
 opens. Headings (---- ... ----) and comments of members are none.
 
 Whatever a comment calls txm_... or TXM_..., or puts in backquotes if it looks like a name, is a name in the code of one
-of the headers. A name that is cut off with ... or * stands for many."""
+of the headers. A name that is cut off with ... or * is many."""
 import re
 import sys
 
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
-OWN_LINES, BESIDE_CODE = "\b", "\a"  # what stands for a comment while declarations are looked for
+OWN_LINES, BESIDE_CODE = "\b", "\a"  # in place of comments while declarations are looked for
 
 
 def unknown_names(path, text, names):

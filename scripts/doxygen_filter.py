@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A public header as Doxygen wants it: comments in front of declarations become documentation, those behind members
-document these. What stands in them is plain text: nothing in it is a command."""
+"""A public header as Doxygen wants it: comments before declarations become documentation, those after members
+document these. Their text is plain: nothing in it is a command."""
 import re
 import sys
 

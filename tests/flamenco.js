@@ -2,7 +2,7 @@
 //
 // The Flamenco job type, compiled as the Manager does it: flamenco.js SCRIPT JOB.json prints the tasks as JSON lines.
 //
-// Around the script stands what its documentation and the scripts that come with Flamenco use: author.Task(name, type),
+// Around the script is what its documentation and the scripts that come with Flamenco use: author.Task(name, type),
 // author.Command(name, parameters), task.addCommand, task.addDependency, job.addTask, path, frameChunker,
 // formatTimestampLocal, print. The stub is strict where the Manager is: a task must have been added for another one to
 // depend on it, commands and their parameters must be known, settings must be those of the form.

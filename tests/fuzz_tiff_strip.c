@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         while (done < MAX_BYTES && txm_tiff_strip_read(strip, pixels, piece))
             done += piece;
         if (done < MAX_BYTES && !*txm_tiff_strip_reason(strip))
-            abort(); /* every failure has words */
+            abort(); /* every failure has a message */
     }
     txm_tiff_strip_free(strip);
     return 0;

@@ -68,7 +68,7 @@ static size_t compare_walks(const recorded *r)
     size_t left_out = 0, n = 0;
     uint8_t *expected = NULL;
     txm_error err = {0};
-    /* The stream first, as a list of what stands where. */
+    /* The stream first, as a list of what is where. */
     struct {
         txm_block block;
         size_t at, kept;

@@ -297,7 +297,7 @@ START_TEST(test_renewal)
         usleep(10000);
     }
     ck_assert_int_ne(after.st_mtime, before.st_mtime);
-    /* Taken over by another: what stands there now is not ours to remove or renew. */
+    /* Taken over by another: what is there now is not ours to remove or renew. */
     ck_assert_int_eq(unlink(".a.tx.txm-claim"), 0);
     foreign_claim(0);
     txm_claims_drop(claims, &claim);

@@ -32,7 +32,7 @@ static void stop(void)
     txm_context_free(&context);
 }
 
-/* Converts a golden source; the tx file stands at `out`. */
+/* Converts a golden source; the tx file is `out`. */
 static void make_tx(const char *source, const char *out, const txm_settings *settings)
 {
     char path[1024];

@@ -402,7 +402,7 @@ START_TEST(lost_tags_of_pixels_are_damage)
 }
 END_TEST
 
-/* Cut anywhere, a file is refused with the decoder's words or, where only what follows the pixels is gone, read right.
+/* Cut anywhere, a file is refused with the decoder's message or, where only what follows the pixels is gone, read right.
  */
 START_TEST(truncation)
 {

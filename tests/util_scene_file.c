@@ -114,7 +114,7 @@ static int compare_addresses(const void *a, const void *b)
     return l < r ? -1 : l > r;
 }
 
-/* Every address in order: where one stands is its short form. */
+/* Every address in order: its place is its short form. */
 typedef struct addresses {
     uint64_t *sorted;
     size_t count;

@@ -136,7 +136,7 @@ static void run_task(void *tasks, size_t index)
         return;
     const char *path = t->input->path;
     if (txm_input_check(t->input, &err) != TXM_OK)
-        ; /* what could not be read stands among the files */
+        ; /* what could not be read is among the files */
     else if (t->args->add)
         txm_borders_add(t->context, path, &result, &err);
     else if (t->args->strip)

@@ -205,7 +205,7 @@ static bool is_gone(const txm_batch_file *file)
 }
 
 /* A texture that is gone is a finding; a name that was mistyped, or a disk that cannot be read, is a failure of the
- * check, and its cause is told as other commands tell it. */
+ * check, and its cause is reported as by other commands. */
 static state state_of_failure(const txm_batch_file *file, const txm_error *err, char *text, size_t text_bytes)
 {
     /* The line begins with the path already. */

@@ -103,7 +103,7 @@ static txm_status show_place(const txm_input *place, bool json, txm_error *err)
     return TXM_OK;
 }
 
-/* A path that fails does not end the run; its object stands among the others. */
+/* A path that fails does not end the run; its object is among the others. */
 static void report_failure(const txm_error *err, bool json)
 {
     txm_say(TXM_SAY_ERROR, "%s", err->message);

@@ -22,7 +22,7 @@ static bool before(const txm_model *model, int version, int subversion)
 
 /* ---- tiled paths ---------------------------------------------------------------------------------------------- */
 
-/* What stands before and after a UDIM number, as in wood.1001.png. */
+/* What comes before and after a UDIM number, as in wood.1001.png. */
 static bool separates(char c)
 {
     return c == '.' || c == '_' || c == '-';

@@ -293,7 +293,7 @@ static bool begin(part *p, txm_decode_table *table, const uint8_t *src, const ui
     return txm_take_bits(r, 3) == (DYNAMIC << 1 | (unsigned)last) && txm_decode_table_read(table, r);
 }
 
-/* Where the reader stands, rounded up to a whole byte. */
+/* Where the reader is, rounded up to a whole byte. */
 static const uint8_t *position(const txm_bit_reader *r)
 {
     return r->in + r->past - r->count / 8;

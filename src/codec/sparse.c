@@ -209,7 +209,7 @@ static inline bool pays(const txm_sparse *s, const uint8_t *p, size_t length, si
     return length >= 2 * MIN_MATCH || literals_cost(s, p, MIN_MATCH) > price;
 }
 
-/* Finds the matches of the block from .. to, greedily, in what stands from `reach` on; returns their number. The
+/* Finds the matches of the block from .. to, greedily, in what lies from `reach` on; returns their number. The
  * counts become those of the symbols that are left to send. Every position below 2^16 is its own low half and above it
  * the distance is below the position: what an empty slot (0) says is a position as good as any, and whether bytes agree
  * is looked at in any case. */

@@ -2,7 +2,7 @@
  *
  * Decoding one EXR tile: a chunk that names its tile, whose pixels are in rows of planes, in alphabetical order of
  * the channels. What does not shrink is stored as it is. The rarer codecs (PIZ, PXR24, B44; versions from 3.2 on: DWA)
- * go through OpenEXRCore, which reads from our map and hands back a tile's planes as they stood in the file; its
+ * go through OpenEXRCore, which reads from our map and hands back a tile's planes as they are in the file; its
  * context is made when the first such tile is read.
  */
 #include <inttypes.h>
@@ -290,7 +290,7 @@ static txm_status exr_decode(const txm_tx *tx, const txm_tile_id *tile, const tx
     return TXM_OK;
 }
 
-/* Where the tile that stands last in the file ends. */
+/* Where the last tile in the file ends. */
 static uint64_t exr_image_end(const txm_tx *tx)
 {
     uint64_t last = 0, end = 0;

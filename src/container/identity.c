@@ -54,7 +54,7 @@ static uint64_t type_bytes(uint64_t tiff_type)
     return tiff_type < sizeof sizes ? sizes[tiff_type] : 0;
 }
 
-/* The value of the entry at `at`, if it stands elsewhere. `budget`: bytes still allowed. */
+/* The value of the entry at `at`, if it is stored elsewhere. `budget`: bytes still allowed. */
 static void add_value(const image_part *i, const tiff_shape *t, uint64_t at, uint64_t *budget)
 {
     uint64_t size, count = number(i, t, at + 4, t->word), offset = number(i, t, at + 4 + (uint64_t)t->word, t->word);

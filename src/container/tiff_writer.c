@@ -312,7 +312,7 @@ static txm_status tiff_end_level(void *self, uint32_t level, txm_error *err)
 
 /* ---- the late description ---- */
 
-/* Where the first directory's entry for `tag` stands: 0 if it cannot be found. Entries are 12 bytes in classic TIFF
+/* Where the first directory's entry for `tag` is: 0 if it cannot be found. Entries are 12 bytes in classic TIFF
  * (tag, type, count, offset: 2 2 4 4), 20 in BigTIFF (2 2 8 8). */
 static uint64_t find_entry(tiff_writer *w, unsigned tag)
 {

@@ -121,7 +121,7 @@ txm_status txm_context_derive(const txm_context *base, const char *working_space
     return derive(base, base->ocio_path, working_space, out, err);
 }
 
-/* For the images of a project. What is left out of its config nobody has been told yet. */
+/* For the images of a project. Nobody has been warned yet of what is left out of its config. */
 txm_status txm_context_derive_config(const txm_context *base, const char *ocio_path, const char *working_space,
                                      txm_context **out, txm_error *err)
 {

@@ -82,7 +82,7 @@ static txm_status edit_commit(edit *e, txm_error *err)
     return txm_publish_commit(&e->publish, &e->st.st_mtim, err);
 }
 
-/* The image part is in the new file already, and the section goes behind it. Borders are read from the old
+/* The image part is in the new file already, and the section goes after it. Borders are read from the old
  * file, which does not change. */
 static txm_status append_section(edit *e, txm_context *context, txm_error *err)
 {

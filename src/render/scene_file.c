@@ -458,7 +458,7 @@ static void add_object(parser *p, const txm_scene_object *object)
         *kept = *object;
 }
 
-/* Names are of what stands above, so indices are final when they are read. */
+/* Names refer to what is defined above, so indices are final when they are read. */
 static void read_instance(parser *p)
 {
     txm_scene_object o = {.kind = TXM_OBJECT_INSTANCE};

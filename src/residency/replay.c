@@ -23,7 +23,7 @@ void txm_replay_options_init_sized(txm_replay_options *options, size_t struct_si
     txm_options_open(options, struct_size, &all, sizeof all);
 }
 
-/* ---- what stands for files ---- */
+/* ---- in place of files ---- */
 
 /* In place of reading a header: the shape as the trace has it. No digest: textures that shared tiles are
  * one texture in a trace. */

@@ -35,7 +35,7 @@ def hdr(dst, how):
             run = 1
             while how == "old" and x + run < W and pixel(x + run, y)[:3] + (129,) == p:
                 run += 1
-            # A run is the pixel once and then a count behind three ones.
+            # A run is the pixel once and then a count after three ones.
             if run > 1:
                 out += bytes((1, 1, 1, run - 1))
             x += run

@@ -371,7 +371,7 @@ static bool is_from_file(const txm_project *project, const txm_project_value *v)
     return n && !strncmp(v->origin, project->path, n) && v->origin[n] == ':';
 }
 
-/* Before the file is heard: what the command line and the variables said stands. */
+/* Before the file is read: what the command line and the variables said counts. */
 static void note(const bool said[TXM_KEYS])
 {
     const txm_rule_args *rules = applied.targets.rules;

@@ -104,7 +104,7 @@ static void count_broken(const txm_report *r, txm_report_sums *s)
     }
 }
 
-/* A broken run without a message whose images failed is told by its images: that is the cause. */
+/* A broken run without a message whose images failed is explained by its images: that is the cause. */
 txm_report_verdict txm_report_verdict_of(const txm_report_sums *s)
 {
     size_t failed = s->states[TXM_REPORT_FAILED], waiting = s->states[TXM_REPORT_WOULD_CREATE];

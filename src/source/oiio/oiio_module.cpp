@@ -43,7 +43,7 @@ using OIIO::TypeDesc;
 struct Source {
     std::string path;
     std::string name; /* that OpenImageIO opens */
-    int fd = -1;      /* behind `name` where that is not the path */
+    int fd = -1;      /* what `name` leads to, where that is not the path */
     ~Source()
     {
         input.reset();
@@ -578,7 +578,8 @@ template <typename Work> txm_status encoding(txm_error *err, Work work)
     }
 }
 
-/* Libraries of C say in words that they had no memory; libpng takes the texts that it could not keep for too many. */
+/* Only the messages of C libraries say that they had no memory; libpng takes the texts that it could not keep for too
+ * many. */
 bool lacks_memory(const std::string &words)
 {
     static const char *const about[] = {"emory", "alloc", "too many text chunks", "nsufficient", "create PNG"};
