@@ -48,4 +48,27 @@ for header in $(find src -name '*_impl.h'); do
     check "private-$(basename "$header" .h)" test -z \
         "$(grep -rlF "#include \"${header#src/}\"" src tools | grep -v "^src/$room/")"
 done
+
+# Tests call what files show, but for commands, which scripts run, and for what docs/architecture.md gives a reason for.
+# Lines "FILE NAME": the functions and tables of the source files, whatever machine this is.
+shown() {
+    find src tools \( -name '*.c' -o -name '*.cpp' \) -exec awk '
+        /^[A-Za-z_]/ && !/^(static|typedef|struct|enum|union|extern)[^a-z_]/ {
+            line = $0
+            while (match(line, /(txm|gpu)_[a-z0-9_]+ *[(=\[]/)) {
+                name = substr(line, RSTART, RLENGTH)
+                line = substr(line, RSTART + RLENGTH)
+                sub(/ *[(=\[]$/, "", name)
+                print FILENAME, name
+            }
+        }' {} +
+}
+grep -ohE '(txm|gpu)_[a-z0-9_]+' tests/*.[ch] | sort -u >"$work/words"
+shown | awk 'NR == FNR { word[$1]; next } $2 in word { print $1 }' "$work/words" - | sort -u >"$work/tested"
+check sees-tests grep -qx 'src/core/mem.c' "$work/tested"
+sed -n '/^## Files that no test calls/,$p' docs/architecture.md | grep -oE '`(src|tools)/[^`]+`' | tr -d '`' | sort >"$work/excused"
+find src tools \( -name '*.c' -o -name '*.cpp' \) ! -path 'tools/cmd_*' ! -path tools/txmill.c | sort |
+    comm -23 - "$work/tested" >"$work/untested"
+check every-file-is-tested test -z "$(comm -23 "$work/untested" "$work/excused")"
+check excuses-are-true test -z "$(comm -13 "$work/untested" "$work/excused")"
 finish

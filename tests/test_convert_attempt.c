@@ -339,7 +339,7 @@ static staged *set_stage(void)
     const txm_gpu_plan plan = {
         .width = W, .height = H, .tile_px = 16, .conform = {4, 4, false, false, false}, .channels = 4, .filter = true};
     const txm_tx_metadata metadata = made_metadata();
-    s->pool = txm_pool_new(2);
+    ck_assert_ptr_nonnull(s->pool = txm_pool_new(2));
     s->fd = memfd_create("made.tx", 0);
     ck_assert_int_eq(txm_job_init(&s->job, s->pool, NULL, false, NULL), TXM_OK);
     ck_assert_msg(txm_gpus_new(&options, &s->gpus, why, &err) == TXM_OK, "%s", err.message);
