@@ -17,6 +17,7 @@
 #include "txmill/convert.h"
 #include "txmill/reader.h"
 #include "util_check.h"
+#include "util_tx.h"
 
 static char base[] = "/tmp/txmill-convert-XXXXXX";
 
@@ -217,16 +218,8 @@ START_TEST(guesses_end_right)
     for (uint32_t ty = 0; ty < l0->tiles_y; ty++)
         for (uint32_t tx_ = 0; tx_ < l0->tiles_x; tx_++) {
             uint32_t w, h, n = info->channels;
-            ck_assert(!txm_tx_read_tile(tx,
-                                        &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                          .tile_x = tx_,
-                                                          .tile_y = ty,
-                                                          .pixels = tile,
-                                                          .pixel_stride_bytes = n,
-                                                          .row_stride_bytes = 64 * n,
-                                                          .width = &w,
-                                                          .height = &h},
-                                        &err));
+            ck_assert(!txm_tx_read_tile(
+                tx, REQUEST(tile, n, 64 * n, .tile_x = tx_, .tile_y = ty, .width = &w, .height = &h), &err));
             for (uint32_t y = 0; y < h; y++)
                 for (uint32_t x = 0; x < w; x++)
                     for (uint32_t c = 0; c < n; c++) {
@@ -275,26 +268,12 @@ START_TEST(borders_in_flight_equal_gathering)
             for (int mode = TXM_EXTENSION_REPEAT; mode <= TXM_EXTENSION_MIRROR; mode++) {
                 uint32_t x = t % txm_tx_level_of(a, l)->tiles_x, y = t / txm_tx_level_of(a, l)->tiles_x;
                 ck_assert(!txm_tx_read_tile(a,
-                                            &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                              .level = l,
-                                                              .tile_x = x,
-                                                              .tile_y = y,
-                                                              .padding_px = 2,
-                                                              .extension = (txm_extension)mode,
-                                                              .pixels = pa,
-                                                              .pixel_stride_bytes = 4,
-                                                              .row_stride_bytes = side * 4},
+                                            REQUEST(pa, 4, side * 4, .level = l, .tile_x = x, .tile_y = y,
+                                                    .padding_px = 2, .extension = (txm_extension)mode),
                                             &err));
                 ck_assert(!txm_tx_read_tile(b,
-                                            &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                              .level = l,
-                                                              .tile_x = x,
-                                                              .tile_y = y,
-                                                              .padding_px = 2,
-                                                              .extension = (txm_extension)mode,
-                                                              .pixels = pb,
-                                                              .pixel_stride_bytes = 4,
-                                                              .row_stride_bytes = side * 4},
+                                            REQUEST(pb, 4, side * 4, .level = l, .tile_x = x, .tile_y = y,
+                                                    .padding_px = 2, .extension = (txm_extension)mode),
                                             &err));
                 ck_assert_msg(memcmp(pa, pb, bytes) == 0, "%ux%u level %u tile %u,%u mode %d", w, h, l, x, y, mode);
             }

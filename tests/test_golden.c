@@ -22,6 +22,7 @@
 #include "txmill/convert.h"
 #include "txmill/reader.h"
 #include "util_check.h"
+#include "util_tx.h"
 
 enum { COLUMNS = 16, MAX_ROWS = 200, MAX_LEVEL_ROWS = 1000 };
 enum {
@@ -119,17 +120,12 @@ static pixels read_level(txm_tx *tx, uint32_t level)
     txm_error err = {0};
     for (uint32_t y = 0; y < l->tiles_y; y++)
         for (uint32_t x = 0; x < l->tiles_x; x++)
-            ck_assert_msg(!txm_tx_read_tile(tx,
-                                            &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                              .level = level,
-                                                              .tile_x = x,
-                                                              .tile_y = y,
-                                                              .pixels = p.data + (size_t)y * info->tile_h * row_bytes +
-                                                                        x * info->tile_w * pixel,
-                                                              .pixel_stride_bytes = pixel,
-                                                              .row_stride_bytes = row_bytes},
-                                            &err),
-                          "%s", err.message);
+            ck_assert_msg(
+                !txm_tx_read_tile(tx,
+                                  REQUEST(p.data + (size_t)y * info->tile_h * row_bytes + x * info->tile_w * pixel,
+                                          pixel, row_bytes, .level = level, .tile_x = x, .tile_y = y),
+                                  &err),
+                "%s", err.message);
     return p;
 }
 

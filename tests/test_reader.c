@@ -30,15 +30,8 @@ static void compare_tiles(txm_tx *tx, const made_image *m)
             uint32_t tx_x = t % l->tiles_x, tx_y = t / l->tiles_x, w, h;
             txm_error err = {0};
             ck_assert_msg(txm_tx_read_tile(tx,
-                                           &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                             .level = i,
-                                                             .tile_x = tx_x,
-                                                             .tile_y = tx_y,
-                                                             .pixels = tile,
-                                                             .pixel_stride_bytes = step,
-                                                             .row_stride_bytes = stride,
-                                                             .width = &w,
-                                                             .height = &h},
+                                           REQUEST(tile, step, stride, .level = i, .tile_x = tx_x, .tile_y = tx_y,
+                                                   .width = &w, .height = &h),
                                            &err) == TXM_OK,
                           "%s", err.message);
             const uint8_t *want = m->levels[i] + ((size_t)tx_y * info->tile_h * l->width + tx_x * info->tile_w) * px;
@@ -256,15 +249,9 @@ static void cut_everywhere(const char *path)
         for (uint32_t i = 0; i < txm_tx_info_of(tx)->levels; i++) {
             const txm_tx_level *l = txm_tx_level_of(tx, i);
             for (uint32_t t = 0; t < l->tiles_x * l->tiles_y; t++)
-                failed |= txm_tx_read_tile(tx,
-                                           &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                             .level = i,
-                                                             .tile_x = t % l->tiles_x,
-                                                             .tile_y = t / l->tiles_x,
-                                                             .pixels = tile,
-                                                             .pixel_stride_bytes = 16,
-                                                             .row_stride_bytes = 64 * 16},
-                                           &err);
+                failed |= txm_tx_read_tile(
+                    tx, REQUEST(tile, 16, 64 * 16, .level = i, .tile_x = t % l->tiles_x, .tile_y = t / l->tiles_x),
+                    &err);
         }
         ck_assert_msg(failed, "a file cut at %zu of %zu bytes reads as if it were whole", keep, bytes);
         txm_tx_close(&tx);
@@ -298,40 +285,13 @@ START_TEST(flipped_bytes_in_tiles_are_found)
     txm_tx *tx = open_tx(path);
     txm_error err = {0};
     memset(tile, 7, sizeof tile);
-    ck_assert_int_eq(txm_tx_read_tile(tx,
-                                      &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                        .pixels = tile,
-                                                        .pixel_stride_bytes = 4,
-                                                        .row_stride_bytes = 256},
-                                      &err),
-                     TXM_STATUS_CORRUPT);
+    ck_assert_int_eq(txm_tx_read_tile(tx, REQUEST(tile, 4, 256, .level = 0), &err), TXM_STATUS_CORRUPT);
     ck_assert_msg(strstr(err.message, "level 0, tile 0,0") != NULL, "%s", err.message);
     for (size_t i = 0; i < sizeof tile; i++)
         ck_assert_uint_eq(tile[i], 7); /* outputs are untouched by a failed call */
-    ck_assert_int_eq(txm_tx_read_tile(tx,
-                                      &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                        .tile_x = 1,
-                                                        .pixels = tile,
-                                                        .pixel_stride_bytes = 4,
-                                                        .row_stride_bytes = 256},
-                                      NULL),
-                     TXM_OK);
-    ck_assert_int_eq(txm_tx_read_tile(tx,
-                                      &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                        .tile_x = 3,
-                                                        .pixels = tile,
-                                                        .pixel_stride_bytes = 4,
-                                                        .row_stride_bytes = 256},
-                                      NULL),
-                     TXM_STATUS_USAGE);
-    ck_assert_int_eq(txm_tx_read_tile(tx,
-                                      &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                        .level = 99,
-                                                        .pixels = tile,
-                                                        .pixel_stride_bytes = 4,
-                                                        .row_stride_bytes = 256},
-                                      NULL),
-                     TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_tx_read_tile(tx, REQUEST(tile, 4, 256, .tile_x = 1), NULL), TXM_OK);
+    ck_assert_int_eq(txm_tx_read_tile(tx, REQUEST(tile, 4, 256, .tile_x = 3), NULL), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_tx_read_tile(tx, REQUEST(tile, 4, 256, .level = 99), NULL), TXM_STATUS_USAGE);
     ck_assert_uint_eq(txm_tx_tile_bytes(tx, 0, 3, 0), 0);
     txm_tx_close(&tx);
     free(data);
@@ -348,24 +308,12 @@ START_TEST(a_file_that_shrinks_while_open)
     static uint8_t tile[72 * 72 * 4];
     ck_assert_int_eq(truncate(path, 4096), 0);
     txm_error err = {0};
-    txm_status status = txm_tx_read_tile(tx,
-                                         &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                           .tile_y = 1,
-                                                           .pixels = tile,
-                                                           .pixel_stride_bytes = 4,
-                                                           .row_stride_bytes = 256},
-                                         &err);
+    txm_status status = txm_tx_read_tile(tx, REQUEST(tile, 4, 256, .tile_y = 1), &err);
     ck_assert_msg(status == TXM_STATUS_CHANGED, "%s", err.message);
-    ck_assert_int_eq(txm_tx_read_tile(tx,
-                                      &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                        .tile_y = 1,
-                                                        .padding_px = 2,
-                                                        .extension = TXM_EXTENSION_REPEAT,
-                                                        .pixels = tile,
-                                                        .pixel_stride_bytes = 4,
-                                                        .row_stride_bytes = 288},
-                                      NULL),
-                     TXM_STATUS_CHANGED);
+    ck_assert_int_eq(
+        txm_tx_read_tile(tx, REQUEST(tile, 4, 288, .tile_y = 1, .padding_px = 2, .extension = TXM_EXTENSION_REPEAT),
+                         NULL),
+        TXM_STATUS_CHANGED);
     ck_assert_uint_eq(txm_tx_tile_bytes(tx, 0, 0, 1), 0);
     txm_tx_close(&tx);
     free_image(&m);

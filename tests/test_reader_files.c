@@ -10,6 +10,7 @@
 
 #include "txmill/reader.h"
 #include "util_check.h"
+#include "util_tx.h"
 
 static const char *golden;
 static const char testdata[] = "testdata/tx";
@@ -25,15 +26,8 @@ static uint8_t *read_level(txm_tx *tx, uint32_t level, size_t *bytes)
     for (uint32_t y = 0; y < l->tiles_y; y++)
         for (uint32_t x = 0; x < l->tiles_x; x++) {
             uint8_t *dst = image + (size_t)y * info->tile_h * row + x * info->tile_w * pixel;
-            txm_status status = txm_tx_read_tile(tx,
-                                                 &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                                   .level = level,
-                                                                   .tile_x = x,
-                                                                   .tile_y = y,
-                                                                   .pixels = dst,
-                                                                   .pixel_stride_bytes = pixel,
-                                                                   .row_stride_bytes = row},
-                                                 &err);
+            txm_status status =
+                txm_tx_read_tile(tx, REQUEST(dst, pixel, row, .level = level, .tile_x = x, .tile_y = y), &err);
             ck_assert_msg(status == TXM_OK, "%s", err.message);
         }
     *bytes = row * l->height;
@@ -129,15 +123,9 @@ static txm_status first_failure(const char *path, txm_error *err)
         const txm_tx_level *l = txm_tx_level_of(tx, i);
         for (uint64_t t = 0; status == TXM_OK && t < (uint64_t)l->tiles_x * l->tiles_y; t++)
             status = txm_tx_read_tile(tx,
-                                      &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                        .level = i,
-                                                        .tile_x = (uint32_t)(t % l->tiles_x),
-                                                        .tile_y = (uint32_t)(t / l->tiles_x),
-                                                        .padding_px = 2,
-                                                        .extension = TXM_EXTENSION_MIRROR,
-                                                        .pixels = out,
-                                                        .pixel_stride_bytes = px,
-                                                        .row_stride_bytes = row},
+                                      REQUEST(out, px, row, .level = i, .tile_x = (uint32_t)(t % l->tiles_x),
+                                              .tile_y = (uint32_t)(t / l->tiles_x), .padding_px = 2,
+                                              .extension = TXM_EXTENSION_MIRROR),
                                       err);
     }
     free(out);

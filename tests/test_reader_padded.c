@@ -27,17 +27,8 @@ static void compare_window(txm_tx *tx, const made_image *m, uint32_t level, uint
     txm_error err = {0};
     memset(out, 0xa5, stride * edge);
     if (txm_tx_read_tile(tx,
-                         &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                           .level = level,
-                                           .tile_x = tile_x,
-                                           .tile_y = tile_y,
-                                           .padding_px = padding,
-                                           .extension = extension,
-                                           .pixels = out,
-                                           .pixel_stride_bytes = step,
-                                           .row_stride_bytes = stride,
-                                           .width = &w,
-                                           .height = &h},
+                         REQUEST(out, step, stride, .level = level, .tile_x = tile_x, .tile_y = tile_y,
+                                 .padding_px = padding, .extension = extension, .width = &w, .height = &h),
                          &err) != TXM_OK)
         ck_abort_msg("%s", err.message);
     uint32_t x0 = tile_x * info->tile_w, y0 = tile_y * info->tile_h, ow = w + 2 * padding;
@@ -154,44 +145,17 @@ START_TEST(nonsense_is_refused)
     made_image m = make_image(20, 20, 4, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_SMOOTH);
     txm_tx *tx = open_tx(write_tx(&m, COMPRESSION_ADOBE_DEFLATE));
     uint8_t out[64 * 64 * 4];
-    ck_assert_int_eq(txm_tx_read_tile(tx,
-                                      &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                        .padding_px = 9,
-                                                        .extension = TXM_EXTENSION_REPEAT,
-                                                        .pixels = out,
-                                                        .pixel_stride_bytes = 4,
-                                                        .row_stride_bytes = 256},
-                                      NULL),
+    ck_assert_int_eq(
+        txm_tx_read_tile(tx, REQUEST(out, 4, 256, .padding_px = 9, .extension = TXM_EXTENSION_REPEAT), NULL),
+        TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_tx_read_tile(tx, REQUEST(out, 4, 256, .padding_px = 2, .extension = (txm_extension)4), NULL),
                      TXM_STATUS_USAGE);
-    ck_assert_int_eq(txm_tx_read_tile(tx,
-                                      &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                        .padding_px = 2,
-                                                        .extension = (txm_extension)4,
-                                                        .pixels = out,
-                                                        .pixel_stride_bytes = 4,
-                                                        .row_stride_bytes = 256},
-                                      NULL),
-                     TXM_STATUS_USAGE);
-    ck_assert_int_eq(txm_tx_read_tile(tx,
-                                      &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                        .tile_x = 2,
-                                                        .padding_px = 2,
-                                                        .extension = TXM_EXTENSION_CLIP,
-                                                        .pixels = out,
-                                                        .pixel_stride_bytes = 4,
-                                                        .row_stride_bytes = 256},
-                                      NULL),
-                     TXM_STATUS_USAGE);
-    ck_assert_int_eq(txm_tx_read_tile(tx,
-                                      &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                        .level = 5,
-                                                        .padding_px = 2,
-                                                        .extension = TXM_EXTENSION_CLIP,
-                                                        .pixels = out,
-                                                        .pixel_stride_bytes = 4,
-                                                        .row_stride_bytes = 256},
-                                      NULL),
-                     TXM_STATUS_USAGE);
+    ck_assert_int_eq(
+        txm_tx_read_tile(tx, REQUEST(out, 4, 256, .tile_x = 2, .padding_px = 2, .extension = TXM_EXTENSION_CLIP), NULL),
+        TXM_STATUS_USAGE);
+    ck_assert_int_eq(
+        txm_tx_read_tile(tx, REQUEST(out, 4, 256, .level = 5, .padding_px = 2, .extension = TXM_EXTENSION_CLIP), NULL),
+        TXM_STATUS_USAGE);
     txm_tx_close(&tx);
     free_image(&m);
 }
@@ -214,17 +178,9 @@ static void *read_all(void *arg)
             for (uint32_t t = 0; t < l->tiles_x * l->tiles_y; t++) {
                 uint32_t w, h, padding = 1 + t % 3;
                 if (txm_tx_read_tile(r->tx,
-                                     &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                       .level = i,
-                                                       .tile_x = t % l->tiles_x,
-                                                       .tile_y = t / l->tiles_x,
-                                                       .padding_px = padding,
-                                                       .extension = (txm_extension)(t % 4),
-                                                       .pixels = out,
-                                                       .pixel_stride_bytes = 8,
-                                                       .row_stride_bytes = 80 * 8,
-                                                       .width = &w,
-                                                       .height = &h},
+                                     REQUEST(out, 8, 80 * 8, .level = i, .tile_x = t % l->tiles_x,
+                                             .tile_y = t / l->tiles_x, .padding_px = padding,
+                                             .extension = (txm_extension)(t % 4), .width = &w, .height = &h),
                                      NULL) != TXM_OK)
                     return NULL;
                 for (size_t y = 0; y < h + 2 * padding; y++)

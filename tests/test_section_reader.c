@@ -60,17 +60,8 @@ static bool tiles_are_right(txm_tx *tx)
         for (uint32_t t = 0; t < l->tiles_x * l->tiles_y; t++) {
             uint32_t x = t % l->tiles_x, y = t / l->tiles_x, w, h;
             if (txm_tx_read_tile(tx,
-                                 &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                   .level = i,
-                                                   .tile_x = x,
-                                                   .tile_y = y,
-                                                   .padding_px = 2,
-                                                   .extension = (txm_extension)(t % 4),
-                                                   .pixels = out,
-                                                   .pixel_stride_bytes = px,
-                                                   .row_stride_bytes = 36 * px,
-                                                   .width = &w,
-                                                   .height = &h},
+                                 REQUEST(out, px, 36 * px, .level = i, .tile_x = x, .tile_y = y, .padding_px = 2,
+                                         .extension = (txm_extension)(t % 4), .width = &w, .height = &h),
                                  NULL) != TXM_OK) {
                 right = false;
                 continue;

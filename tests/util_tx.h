@@ -29,6 +29,14 @@ void save_file(const char *path, const void *data, size_t bytes);
 /* Opens or fails the test. */
 txm_tx *open_tx(const char *path);
 
+/* What txm_tx_read_tile is asked for, with these strides; then which tile: REQUEST(out, 4, 256, .level = 1). */
+#define REQUEST(out, pixel_stride, row_stride, ...)                                                                    \
+    (&(txm_tx_request){.struct_size = sizeof(txm_tx_request),                                                          \
+                       .pixels = (out),                                                                                \
+                       .pixel_stride_bytes = (pixel_stride),                                                           \
+                       .row_stride_bytes = (row_stride),                                                               \
+                       __VA_ARGS__})
+
 /* The padded window by the definition alone, from the level's pixels, tight: the caller frees it. */
 uint8_t *brute_window(const made_image *image, uint32_t level, uint32_t x0, uint32_t y0, uint32_t w, uint32_t h,
                       uint32_t padding, txm_extension extension);

@@ -12,6 +12,7 @@
 #include "core/mem.h"
 #include "sample/stochastic.h"
 #include "sample/taps.h"
+#include "util_tx.h"
 
 whole_image whole_read(const char *path, txm_extension extension)
 {
@@ -32,14 +33,7 @@ whole_image whole_read(const char *path, txm_extension extension)
         for (uint32_t t = 0; m.pixels[i] && t < l->tiles_x * l->tiles_y; t++) {
             uint32_t x = t % l->tiles_x, y = t / l->tiles_x;
             uint8_t *dst = m.pixels[i] + ((size_t)y * info->tile_h * l->width + (size_t)x * info->tile_w) * pixel;
-            if (txm_tx_read_tile(tx,
-                                 &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                   .level = i,
-                                                   .tile_x = x,
-                                                   .tile_y = y,
-                                                   .pixels = dst,
-                                                   .pixel_stride_bytes = pixel,
-                                                   .row_stride_bytes = l->width * pixel},
+            if (txm_tx_read_tile(tx, REQUEST(dst, pixel, l->width * pixel, .level = i, .tile_x = x, .tile_y = y),
                                  &err) != TXM_OK) {
                 fprintf(stderr, "%s\n", err.message);
                 abort();
