@@ -167,10 +167,49 @@ START_TEST(caches_hand_out_nothing)
 }
 END_TEST
 
+/* A path that is NULL is a mistake of the caller's that is said, as no system's "(null): Bad address". */
+#define SAYS_NULL(call)                                                                                                \
+    do {                                                                                                               \
+        txm_error failure = {0}, *err = &failure;                                                                      \
+        ck_assert_msg((call) == TXM_STATUS_USAGE, "%s: %s", #call, failure.message);                                   \
+        ck_assert_msg(strstr(failure.message, "is NULL") && !strstr(failure.message, "(null)"), "%s: %s", #call,       \
+                      failure.message);                                                                                \
+    } while (0)
+
+START_TEST(paths_are_not_null)
+{
+    txm_tx *tx;
+    txm_blend *blend;
+    txm_context *context = NULL;
+    txm_inputs *inputs = NULL;
+    txm_result result;
+    txm_resolution resolution;
+    txm_verdict verdict;
+    txm_findings findings = {0};
+    txm_borders_result borders;
+    txm_inputs_options options;
+    txm_inputs_options_init(&options);
+    ck_assert_int_eq(txm_context_new(NULL, &context, NULL), TXM_OK);
+    ck_assert_int_eq(txm_inputs_new(&options, &inputs, NULL), TXM_OK);
+    SAYS_NULL(txm_tx_open(NULL, &tx, err));
+    SAYS_NULL(txm_blend_open(NULL, NULL, &blend, err));
+    SAYS_NULL(txm_convert(context, NULL, NULL, NULL, &result, err));
+    SAYS_NULL(txm_resolve_image(context, NULL, NULL, NULL, &resolution, err));
+    SAYS_NULL(txm_judge(context, NULL, NULL, &verdict, err));
+    SAYS_NULL(txm_verify(context, NULL, NULL, &findings, err));
+    SAYS_NULL(txm_borders_check(context, NULL, &borders, err));
+    SAYS_NULL(txm_image_defaults(txm_context_color(context), NULL, NULL, NULL, err));
+    SAYS_NULL(txm_inputs_add(inputs, NULL, err));
+    txm_findings_clear(&findings);
+    txm_inputs_free(&inputs);
+    txm_context_free(&context);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("failed calls");
     TCase *tc = add_case(suite, "outputs");
-    add_tests(tc, objects_are_null, results_are_zero, color_spaces_are_null, caches_hand_out_nothing);
+    add_tests(tc, objects_are_null, results_are_zero, color_spaces_are_null, caches_hand_out_nothing, paths_are_not_null);
     return run_suite(suite);
 }

@@ -263,6 +263,8 @@ txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *e
 {
     txm_error_clear(err);
     static const txm_input nothing;
+    if (!argument)
+        return txm_fail(err, TXM_STATUS_USAGE, "no input given: it is NULL");
     /* An image may have a name that begins with '@': ./@name.png names it. */
     if (!strcmp(argument, "-"))
         return add_list(inputs, argument, err);

@@ -109,6 +109,8 @@ static txm_status load_line(txm_rules *rules, char *line, const char *path, size
 txm_status txm_rules_load(txm_rules *rules, const char *path, const volatile int *cancel, txm_error *err)
 {
     txm_error_clear(err);
+    if (!path)
+        return txm_fail(err, TXM_STATUS_USAGE, "no rules given: their path is NULL");
     FILE *f = txm_text_file_open(path, cancel);
     if (!f)
         return txm_fail_errno(err, errno, "%s: cannot open the rules", path);

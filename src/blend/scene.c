@@ -57,6 +57,9 @@ txm_status txm_blend_open(const char *path, const txm_blend_options *options, tx
 {
     txm_error_clear(err);
     *out = NULL;
+    if (!path) {
+        return txm_fail(err, TXM_STATUS_USAGE, "no scene given: its path is NULL");
+    }
     txm_blend_options o = {0};
     txm_status status = txm_options_take(&o, sizeof o, options, "txm_blend_options", err);
     if (status != TXM_OK) {

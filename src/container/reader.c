@@ -140,6 +140,8 @@ static txm_status open_path(const char *path, bool outline, txm_tx **out, txm_er
 {
     txm_error_clear(err);
     *out = NULL;
+    if (!path)
+        return txm_fail(err, TXM_STATUS_USAGE, "no tx file given: its path is NULL");
     /* O_NONBLOCK: opening a pipe must not wait for its writer; it means nothing for files. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)

@@ -388,6 +388,8 @@ txm_status txm_convert(txm_context *context, const char *source, const txm_setti
     txm_settings s;
     txm_convert_options o = {0};
     memset(result, 0, sizeof *result);
+    if (!source)
+        return txm_fail(err, TXM_STATUS_USAGE, "no image given: its path is NULL");
     txm_status status = txm_settings_take(&s, settings, err);
     if (!status)
         status = txm_options_take(&o, sizeof o, options, "txm_convert_options", err);

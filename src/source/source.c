@@ -132,6 +132,8 @@ txm_status txm_source_open(const char *path, const txm_source_options *options, 
     /* A caller's error may hold an earlier failure that counts; ours is kept apart until it is the outcome. */
     txm_error own = {0};
     *out = NULL;
+    if (!path)
+        return txm_fail(err, TXM_STATUS_USAGE, "no image given: its path is NULL");
     txm_status status = look_at(path, &st, head, &head_bytes, err);
     if (status != TXM_OK)
         return status;
