@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Between a scene and its pictures: textures found and bound, the two engines beside each other, what a picture took of
- * each image, memory over time. */
+ * Between a scene and its pictures: words of its text, textures found and bound, the two engines beside each other,
+ * what a picture took of each image, memory over time. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +9,113 @@
 #include <unistd.h>
 
 #include "render/engine.h"
+#include "render/scene_words.h"
 #include "render/use.h"
 #include "util_batch.h"
 #include "util_check.h"
 #include "util_residency.h"
 #include "util_tx.h"
+
+/* ---- words of a scene's text ---------------------------------------------------------------------------------------
+ */
+
+static txm_error err;
+
+static txm_words words_of(const char *line)
+{
+    err = (txm_error){0};
+    return (txm_words){.file = "scene.txt", .at = line, .end = line + strlen(line), .line = 7, .err = &err};
+}
+
+START_TEST(words_become_values)
+{
+    static const char *const kinds[] = {"sun", "point", NULL};
+    txm_words w = words_of("  at 1 -2.5e1\t3 point 12 \"a \\\"b\\\" c\" 0 0 -4 1 0 0 0 0 1 0 0 0 0 1 9 rest\r");
+    ck_assert(!txm_take_if(&w, "to"));
+    txm_take_keyword(&w, "at");
+    txm_vec3 v = txm_take_vector(&w, "the place");
+    ck_assert(v.x == 1.0f && v.y == -25.0f && v.z == 3.0f);
+    ck_assert_int_eq(txm_take_choice(&w, "kind", kinds), 1);
+    ck_assert_uint_eq(txm_take_count(&w, "the count", 1, 12), 12);
+    char *text = txm_take_text(&w, "the title");
+    ck_assert_str_eq(text, "a \"b\" c");
+    free(text);
+    v = txm_take_direction(&w, "the light");
+    ck_assert(v.x == 0.0f && v.y == 0.0f && v.z == -1.0f);
+    ck_assert(txm_take_matrix(&w).m[2][3] == 9.0f);
+    const char *word;
+    ck_assert_uint_eq(txm_take_word(&w, &word), 4);
+    ck_assert(txm_is_word(word, 4, "rest") && !txm_is_word(word, 4, "res"));
+    ck_assert(!txm_words_more(&w) && !w.failed);
+    ck_assert_uint_eq(txm_take_word(&w, &word), 0);
+}
+END_TEST
+
+START_TEST(wrong_words_are_named_with_their_line)
+{
+    static const char *const kinds[] = {"sun", NULL};
+    static const struct {
+        const char *line, *says;
+    } cases[] = {{"", "x is missing"},          {"1x", "x must be a number, not '1x'"}, {"inf", "x must be a number"},
+                 {"nan", "x must be a number"}, {"1e99", "x must be a number"},         {"0", "x must be above 0"},
+                 {"-1", "x must be above 0"}};
+    txm_words w;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        w = words_of(cases[i].line);
+        txm_take_positive(&w, "x");
+        ck_assert_msg(w.failed && strstr(err.message, "scene.txt:7: ") && strstr(err.message, cases[i].says), "%s",
+                      err.message);
+    }
+    static const char *const counts[] = {"0", "13", "2.5", "-3", "1e30"};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        w = words_of(counts[i]);
+        ck_assert_uint_eq(txm_take_count(&w, "x", 1, 12), 1);
+        ck_assert(w.failed);
+    }
+    static const char *const texts[] = {"wood", "\"open", "\"a\\q\"", "\"ends with \\", ""};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        w = words_of(texts[i]);
+        ck_assert_ptr_null(txm_take_text(&w, "x"));
+        ck_assert(w.failed);
+    }
+    w = words_of("0 0 0");
+    ck_assert(txm_take_direction(&w, "x").z == 1.0f && w.failed);
+    /* The first failure counts, and from then on nothing is taken. */
+    w = words_of("moon 5");
+    ck_assert_int_eq(txm_take_choice(&w, "kind", kinds), 0);
+    txm_take_keyword(&w, "at");
+    ck_assert_ptr_null(txm_take_text(&w, "x"));
+    ck_assert_ptr_nonnull(strstr(err.message, "'moon' is no kind"));
+    ck_assert(!txm_words_more(&w));
+}
+END_TEST
+
+START_TEST(names_are_defined_before_they_are_used)
+{
+    txm_words w = words_of("wood stone wood wood stone oak");
+    char *a = txm_define_name(&w, 'i', 0), *b = txm_define_name(&w, 'i', 1), *c = txm_define_name(&w, 'm', 5);
+    ck_assert_str_eq(a, "wood");
+    ck_assert_str_eq(b, "stone");
+    ck_assert_str_eq(c, "wood"); /* a material may be called like its image */
+    ck_assert_uint_eq(txm_refer_to_name(&w, 'm', "material"), 5);
+    ck_assert_uint_eq(txm_refer_to_name(&w, 'i', "image"), 1);
+    ck_assert(!w.failed);
+    ck_assert_uint_eq(txm_refer_to_name(&w, 'i', "image"), 0);
+    ck_assert(w.failed);
+    ck_assert_ptr_nonnull(strstr(err.message, "there is no image 'oak' above"));
+    w.failed = false;
+    err = (txm_error){0};
+    w.at = "stone";
+    w.end = w.at + 5;
+    ck_assert_ptr_null(txm_define_name(&w, 'i', 2));
+    ck_assert_ptr_nonnull(strstr(err.message, "'stone' is defined twice"));
+    txm_words_free(&w);
+    txm_words_free(&w);
+    free(a);
+    free(b);
+    free(c);
+}
+END_TEST
 
 /* ---- UDIM sets -----------------------------------------------------------------------------------------------------
  */
@@ -22,7 +124,7 @@ START_TEST(udim_tiles_are_those_that_are_there)
 {
     static const char *const names[] = {"a.1001.png",  "a.1012.png",   "a.9999.png",  "a.1000.png",   "a.10010.png",
                                         "b_u1_v1.png", "b_u10_v1.png", "b_u2_v3.png", "b_u11_v1.png", "c.png"};
-    txm_error err = {0};
+    err = (txm_error){0};
     batch_enter();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         batch_file(names[i], "");
@@ -87,7 +189,7 @@ START_TEST(images_are_bound_to_textures)
     txm_render_scene *scene = scene_of_three();
     txm_cache_options cache;
     txm_render_options o = options_of(&cache);
-    txm_error err = {0};
+    err = (txm_error){0};
     for (int reference = 0; reference < 2; reference++) {
         txm_render_textures t;
         ck_assert_msg(txm_render_textures_new(scene, &o, reference, false, &t, &err) == TXM_OK, "%s", err.message);
@@ -130,7 +232,7 @@ START_TEST(uses_are_counted_by_image_and_level)
     txm_render_scene *scene = scene_of_three();
     txm_cache_options cache;
     txm_render_options o = options_of(&cache);
-    txm_error err = {0};
+    err = (txm_error){0};
     for (int reference = 0; reference < 2; reference++) {
         txm_render_textures t;
         txm_render_image_use *uses = NULL;
@@ -233,7 +335,7 @@ static bool traced(const txm_render_scene *scene, txm_render_options *o, bool re
                    float rgb[3 * PIXELS], txm_render_counts *counts, txm_status *status)
 {
     static float filter[TXM_FILTER_TABLE];
-    txm_error err = {0};
+    err = (txm_error){0};
     txm_scene_geometry geometry = {0};
     txm_render_job job = {.options = o, .threads = 2, .film = {.width = WIDTH, .rgb = rgb}};
     memset(rgb, 0, 3 * PIXELS * sizeof *rgb);
@@ -273,7 +375,7 @@ START_TEST(engines_trace_the_same_paths)
     txm_cache_options cache;
     txm_render_options o = options_of(&cache);
     txm_render_counts counts, other;
-    txm_error err = {0};
+    err = (txm_error){0};
     txm_status status;
     o.samples = 2;
     o.bounces = 2;
@@ -321,6 +423,7 @@ int main(void)
     temp_file(""); /* the folder belongs to this process, not to a test's */
     TCase *t = add_case(suite, "parts");
     tcase_set_timeout(t, 300);
+    add_tests(t, words_become_values, wrong_words_are_named_with_their_line, names_are_defined_before_they_are_used);
     add_tests(t, udim_tiles_are_those_that_are_there, images_are_bound_to_textures, uses_are_counted_by_image_and_level,
               moments_keep_the_peaks, engines_trace_the_same_paths);
     return run_suite(suite);
