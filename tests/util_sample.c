@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "device/arith.h"
+#include "sample/wrap.h"
 
 uint32_t sample_random(uint64_t *state)
 {
@@ -149,6 +150,12 @@ void sample_view_make(sample_view *v, uint64_t *state, txm_type type, uint32_t c
     }
     v->slab = slab[0];
     v->view = (txm_view){.textures = t, .tiles = tiles, .slabs = slab, .texture_count = 1, .epoch = 7};
+    /* A UDIM set of it: one tile in three is a hole, or none at all. */
+    v->set = (txm_view_texture){.udim_rows = SAMPLE_UDIM_ROWS};
+    for (uint32_t i = 0; i < 10 * SAMPLE_UDIM_ROWS; i++) {
+        uint32_t n = sample_random(state) % 12;
+        v->udims[i] = n > 3 ? 0 : n ? TXM_NO_TEXTURE : 2;
+    }
 }
 
 void sample_view_free(sample_view *v)
@@ -173,11 +180,31 @@ typedef struct results {
 
 static char difference[512];
 
-static void run_batch(const txm_sample_ops *ops, const sample_view *v, const txm_sampler *how, txm_lookups batch,
-                      const uint32_t *random, results *r)
+/* The texture and the set, for as long as `both` lasts. */
+static txm_view view_of(const sample_view *v, txm_view_texture both[2])
 {
     txm_view view = v->view;
-    view.textures = &v->texture;
+    both[0] = v->texture;
+    both[1] = v->set;
+    view.textures = both;
+    view.udims = v->udims;
+    view.texture_count = 2;
+    return view;
+}
+
+/* Moves coordinates into a set: often into one of its tiles, else over its edges. */
+static void into_set(uint64_t *state, float *u, float *v)
+{
+    uint32_t n = sample_random(state);
+    *u += (float)(n % 12) - 1.0f;
+    *v += (float)((n >> 8) % (SAMPLE_UDIM_ROWS + 2)) - 1.0f;
+}
+
+static void run_batch(const txm_sample_ops *ops, const sample_view *v, uint32_t texture, const txm_sampler *how,
+                      txm_lookups batch, const uint32_t *random, results *r)
+{
+    txm_view_texture both[2];
+    txm_view view = view_of(v, both);
     r->tiles = malloc(v->tiles * sizeof *r->tiles);
     if (!r->tiles)
         abort();
@@ -193,7 +220,7 @@ static void run_batch(const txm_sample_ops *ops, const sample_view *v, const txm
         batch.random = r->random;
     txm_lane lane = {.capacity = 4096, .requests = r->requests};
     memset(r->requests, 0, sizeof r->requests);
-    r->worst = ops->sample_n(&view, 0, how, &batch, &lane);
+    r->worst = ops->sample_n(&view, texture, how, &batch, &lane);
     r->count = lane.count;
 }
 
@@ -233,9 +260,16 @@ static int compare_batch(const txm_sample_ops *ops, const sample_view *v, const 
     float in[6][BATCH];
     uint32_t random[BATCH];
     uint8_t mask[BATCH];
+    uint32_t texture = sample_random(state) % 4 == 0, together = texture && sample_random(state) % 2,
+             column = sample_random(state);
     for (int i = 0; i < BATCH; i++) {
-        txm_lookup at = sample_random_lookup(state, v->texture.width, v->texture.height, 1);
-        memcpy((float[6]){0}, &at, sizeof at);
+        txm_lookup at = sample_random_lookup(state, v->texture.width, v->texture.height, !together);
+        if (together) { /* in one tile, as neighbouring pixels are */
+            at.u = (float)(column % 10) + (at.u - txm_floor(at.u)) * 0.999f;
+            at.v = (float)(column / 16 % SAMPLE_UDIM_ROWS) + (at.v - txm_floor(at.v)) * 0.999f;
+        } else if (texture) {
+            into_set(state, &at.u, &at.v);
+        }
         in[0][i] = at.u, in[1][i] = at.v, in[2][i] = at.dudx, in[3][i] = at.dvdx, in[4][i] = at.dudy,
         in[5][i] = at.dvdy;
         random[i] = sample_random(state) % 4 ? sample_random(state) : 0;
@@ -243,16 +277,16 @@ static int compare_batch(const txm_sample_ops *ops, const sample_view *v, const 
     }
     uint32_t n = sample_random(state);
     txm_lookups batch = {.count = n % (BATCH + 1),
-                       .u = in[0],
-                       .v = in[1],
-                       .dudx = in[2],
-                       .dvdx = in[3],
-                       .dudy = in[4],
-                       .dvdy = in[5],
-                       .random = n & 256 ? random : NULL,
-                       .mask = n & 512 ? mask : NULL};
-    run_batch(&txm_sample_scalar, v, how, batch, random, &a);
-    run_batch(ops, v, how, batch, random, &b);
+                         .u = in[0],
+                         .v = in[1],
+                         .dudx = in[2],
+                         .dvdx = in[3],
+                         .dudy = in[4],
+                         .dvdy = in[5],
+                         .random = n & 256 ? random : NULL,
+                         .mask = n & 512 ? mask : NULL};
+    run_batch(&txm_sample_scalar, v, texture, how, batch, random, &a);
+    run_batch(ops, v, texture, how, batch, random, &b);
     int same = same_results(&a, &b, v->tiles), at = 0;
     for (int i = 0; i < BATCH; i++)
         for (int c = 0; c < 4; c++)
@@ -268,20 +302,23 @@ static int compare_batch(const txm_sample_ops *ops, const sample_view *v, const 
 
 static int compare_one(const txm_sample_ops *ops, const sample_view *v, const txm_sampler *how, uint64_t *state)
 {
-    txm_view view = v->view;
+    txm_view_texture textures[2];
+    txm_view view = view_of(v, textures);
     float out[2][3][4];
-    view.textures = &v->texture;
     txm_lookup at = sample_random_lookup(state, v->texture.width, v->texture.height, 1);
+    uint32_t texture = sample_random(state) % 4 == 0;
+    if (texture)
+        into_set(state, &at.u, &at.v);
     uint32_t random = sample_random(state) % 4 ? sample_random(state) : 0;
     const txm_sample_ops *both[2] = {&txm_sample_scalar, ops};
     txm_look look[2][2];
     for (int i = 0; i < 2; i++) {
         txm_lane lane = {.random = random}, again = lane;
-        look[i][0] = both[i]->sample(&view, 0, how, &at, &lane, out[i][0]);
+        look[i][0] = both[i]->sample(&view, texture, how, &at, &lane, out[i][0]);
         if (i)
             report("one", v, how, &at, out[1][0], out[0][0]);
         int same = i == 0 || memcmp(out[0][0], out[1][0], sizeof out[0][0]) == 0;
-        look[i][1] = both[i]->sample_d(&view, 0, how, &at, &again, out[i][0], out[i][1], out[i][2]);
+        look[i][1] = both[i]->sample_d(&view, texture, how, &at, &again, out[i][0], out[i][1], out[i][2]);
         if (!same || lane.random != again.random)
             return 0;
     }

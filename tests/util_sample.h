@@ -15,11 +15,15 @@ txm_lookup sample_random_lookup(uint64_t *state, uint32_t width, uint32_t height
 /* Any valid sampler. */
 txm_sampler sample_random_sampler(uint64_t *state);
 
+enum { SAMPLE_UDIM_ROWS = 3 };
+
 /* A view of one random texture of this type and number of channels, made in memory without a file, its page table
- * complete or with a share of tiles missing and failed. Free with sample_view_free. */
+ * complete or with a share of tiles missing and failed; and of a UDIM set, `udims`, whose tiles are that texture or
+ * holes. Free with sample_view_free. */
 typedef struct sample_view {
     txm_view view;
-    txm_view_texture texture;
+    txm_view_texture texture, set;
+    uint32_t udims[10 * SAMPLE_UDIM_ROWS];
     uint64_t slab;
     uint32_t tiles;
 } sample_view;

@@ -67,9 +67,14 @@ TXM_FAST int v4_is_placed(txm_rgba uv, v4i tile)
     return vmaxvq_u32((uint32x4_t)(uv != uv)) == 0;
 }
 
-TXM_FAST v4i v4i_load_two(const uint32_t *p)
+TXM_FAST txm_pair v4_spread(txm_rgba v)
 {
-    return (v4i){(int32_t)p[0], (int32_t)p[1]};
+    return __builtin_shufflevector(v, v, 0, 1, 0, 1, 2, 3, 2, 3);
+}
+
+TXM_FAST v4i v4i_halves(uint64_t both)
+{
+    return (v4i){(int32_t)both, (int32_t)(both >> 32)};
 }
 
 TXM_FAST v4i v4i_max(v4i a, v4i b)

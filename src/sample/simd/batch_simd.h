@@ -3,8 +3,9 @@
  * Many look-ups at once: levels, coordinates, tiles and fractions of TXM_LANES look-ups as vectors, then the taps of
  * one look-up after the other. The arithmetic is that of level.h and wrap.h, operation by operation.
  *
- * For textures that are no UDIM sets, filters that are not stochastic, no probes, coordinates that are finite. What is
- * anything else, and look-ups that miss, go the general way. A back-end brings vf_floor and vf_sqrt, and its taps.
+ * For filters that are not stochastic, no probes, coordinates that are finite, and of UDIM sets one tile at a time.
+ * What is anything else, and look-ups that miss, go the general way. A back-end brings vf_floor and vf_sqrt, and its
+ * taps.
  */
 #ifndef TXM_SAMPLE_SIMD_BATCH_H
 #define TXM_SAMPLE_SIMD_BATCH_H
@@ -20,6 +21,7 @@ static txm_look sample_single(const txm_view *view, uint32_t texture, const txm_
 /* What is rare stays out of line: a look-up that waits for memory overlaps with the next one only while both fit the
  * processor's window. */
 #define TXM_RARE static __attribute__((noinline))
+#define TXM_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 TXM_FAST vf vf_floor(vf v);
 TXM_FAST vf vf_sqrt(vf v);
@@ -63,6 +65,7 @@ typedef struct group_level {
 } group_level;
 
 typedef struct group {
+    const txm_view_texture *texture;
     group_level levels[2];
     _Alignas(64) int32_t level[TXM_LANES]; /* the finer one */
     _Alignas(64) float blend[TXM_LANES];
@@ -175,10 +178,10 @@ TXM_FAST void group_place(const txm_view_texture *t, vi level, vf u, vf v, int c
     TXM_STORE(vf, out->fy, fy);
 }
 
-/* Whether the vectors below serve this texture and sampler. Smart reads levels in two ways. */
-TXM_FAST int group_serves(const txm_view_texture *t, const txm_sampler *how)
+/* Whether the vectors below serve this sampler. Smart reads levels in two ways. */
+TXM_FAST int group_serves(const txm_sampler *how)
 {
-    return !t->udim_rows && how->rule != TXM_LEVEL_RULE_PROBES && how->filter <= TXM_FILTER_CUBIC;
+    return how->rule != TXM_LEVEL_RULE_PROBES && how->filter <= TXM_FILTER_CUBIC;
 }
 
 /* Fills in a group; 0 if a lane needs the general way. */

@@ -7,8 +7,6 @@
  */
 #include "sample/simd/constants.h"
 
-#include "txmill/reader.h"
-
 #define FOUR(v)                                                                                                        \
     {                                                                                                                  \
         v, v, v, v                                                                                                     \
@@ -18,14 +16,6 @@
 const txm_sample_constants txm_sample_k = {
     .half = FOUR(0.5f),
     .one = FOUR(1.0f),
-    .origin = {0.0f, 1.0f, 0.0f, 0.0f},
-    .sign = {1.0f, -1.0f, 1.0f, 1.0f},
-    .least = FOUR(1.17549435e-38f),
-    .log = {FOUR(2.88539008f), FOUR(0.961796694f), FOUR(0.577078016f), FOUR(0.412198583f)},
-    .mantissa = FOUR(0x3F3504F3u),
-    .exponent = FOUR(-0x800000),
-    .ones = FOUR(1),
-    .ring = FOUR(TXM_BORDER_PX),
     .shares = {0, SHARE(1), SHARE(2), SHARE(3), SHARE(4), SHARE(5), SHARE(6), SHARE(7), SHARE(8), SHARE(9), SHARE(10),
                SHARE(11), SHARE(12), SHARE(13), SHARE(14), SHARE(15), SHARE(16)},
 };

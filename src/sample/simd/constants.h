@@ -12,13 +12,7 @@ typedef int32_t v4i __attribute__((vector_size(16)));
 typedef uint32_t v4u __attribute__((vector_size(16)));
 
 typedef struct txm_sample_constants {
-    txm_rgba zero, half, one;
-    txm_rgba origin, sign; /* (u, v) to (u, 1 - v) */
-    txm_rgba least;        /* normal number */
-    txm_rgba log[4];       /* of txm_log2's polynomial */
-    v4u mantissa;          /* sqrt(1/2), where txm_log2's mantissa begins */
-    v4i exponent;          /* a float's bits of it, and sign */
-    v4i ones, ring;
+    txm_rgba half, one;
     float shares[TXM_MAX_ANISOTROPY + 1]; /* 1 / anisotropy^2 */
 } txm_sample_constants;
 

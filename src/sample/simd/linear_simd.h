@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The usual look-up, four channels and linear, in as few instructions as can be. A look-up that waits for memory
- * overlaps with the next one only while both fit the processor's window, some 250 instructions of which half may be
- * floating point: shorter code is what makes random look-ups fast. So each storage type has a copy of its own, u and v
- * are the two halves of a vector, and nothing is called but at the very end. The arithmetic is that of level.h and
- * wrap.h, operation by operation.
+ * The usual look-up, four channels and linear, with as few loads as can be. A look-up that waits for memory overlaps
+ * with the next one only while both fit the processor's queues. Of these the shortest is that of loads: Zen 3 keeps 44,
+ * as soon as one of them waits for the address that another gives, which is what a page table does. (Beyond that it
+ * keeps 250 instructions, 138 floating-point results, 64 stores.) So neighbouring members are loaded in one piece, what
+ * can be made from a constant is not loaded, each storage type has a copy of its own, u and v are the two halves of a
+ * vector, and nothing is called but at the very end. The arithmetic is that of level.h and wrap.h, operation by
+ * operation.
  *
  * Serves one texture, rules without probes, coordinates that are finite, tiles that are resident; what is anything else
- * is given up before anything was changed. A back-end brings v4_floor, v4_max, v4_min, v4_gather, v4_is_placed, v4i_max,
- * v4i_min and v4i_load_two.
+ * is given up before anything was changed. A back-end brings v4_floor, v4_max, v4_min, v4_gather, v4_is_placed,
+ * v4_spread, v4i_max, v4i_min and v4i_halves.
  */
 #ifndef TXM_SAMPLE_SIMD_LINEAR_H
 #define TXM_SAMPLE_SIMD_LINEAR_H
+#include <stddef.h>
+
 #include "sample/simd/batch_simd.h"
 #include "sample/simd/constants.h"
 
@@ -25,8 +29,19 @@ TXM_FAST txm_rgba v4_gather(const float *a, const float *b);
 TXM_FAST int v4_is_placed(txm_rgba uv, v4i tile);
 TXM_FAST v4i v4i_max(v4i a, v4i b);
 TXM_FAST v4i v4i_min(v4i a, v4i b);
-/* (p[0], p[1], 0, 0) */
-TXM_FAST v4i v4i_load_two(const uint32_t *p);
+/* The lower two elements, twice over, and the upper two. */
+TXM_FAST txm_pair v4_spread(txm_rgba v);
+/* (low half, high half, 0, 0) */
+TXM_FAST v4i v4i_halves(uint64_t both);
+
+/* Neighbours in a struct by one load: eight bytes, the first the lowest. */
+TXM_FAST uint64_t linear_members(const void *first)
+{
+    uint64_t both;
+    memcpy(&both, first, sizeof both);
+    __asm__("" : "+r"(both)); /* or else compilers load each member from memory where it is used */
+    return both;
+}
 
 TXM_FAST txm_rgba v4_select(v4i mask, txm_rgba a, txm_rgba b)
 {
@@ -40,29 +55,18 @@ TXM_FAST txm_rgba v4_set(float v)
 
 /* ---- levels ---- */
 
-/* txm_log2, elements at once. */
-TXM_FAST txm_rgba v4_log2(txm_rgba x)
-{
-    const txm_sample_constants *k = &txm_sample_k;
-    v4i bits = (v4i)v4_max(x, k->least), from = (v4i)((v4u)bits - k->mantissa);
-    txm_rgba m = (txm_rgba)(v4u)((v4u)bits - (v4u)(from & k->exponent));
-    txm_rgba s = (m - k->one) / (m + k->one), t = s * s;
-    txm_rgba p = (t * k->log[1] + k->log[0]) + (t * t) * (t * k->log[3] + k->log[2]);
-    return __builtin_convertvector(from >> 23, txm_rgba) + s * p;
-}
-
 /* The square of the footprint's extent that chooses the level, in element 0; `size` is that of level 0. */
-TXM_FAST txm_rgba linear_extent_of(txm_level_rule rule, const txm_sampler *how, const txm_lookup *at, txm_rgba size)
+TXM_FAST txm_rgba linear_extent_of(txm_level_rule rule, uint32_t anisotropy, const txm_lookup *at, txm_rgba size)
 {
     const txm_sample_constants *k = &txm_sample_k;
     if (rule == TXM_LEVEL_RULE_CYCLES) {
         txm_rgba by_x = v4_gather(&at->dudx, &at->dvdx), by_y = v4_gather(&at->dudy, &at->dvdy);
         txm_rgba along = (by_x * by_x + by_y * by_y) * (size * size);
         txm_rgba other = __builtin_shufflevector(along, along, 1, 1, 1, 1);
-        txm_rgba high = v4_max(along, other) * v4_set(k->shares[how->anisotropy]);
+        txm_rgba high = v4_max(along, other) * v4_set(k->shares[anisotropy]);
         return v4_max(v4_min(along, other), high);
     }
-    txm_ellipse e = txm_ellipse_of(size[0], size[1], (float)how->anisotropy, at->dudx, at->dvdx, at->dudy, at->dvdy);
+    txm_ellipse e = txm_ellipse_of(size[0], size[1], (float)anisotropy, at->dudx, at->dvdx, at->dudy, at->dvdy);
     return v4_set(e.short2);
 }
 
@@ -90,45 +94,74 @@ TXM_FAST int single_wrap(txm_rgba *uv, int extension)
 TXM_FAST txm_rgba linear_blend(txm_pair above, txm_pair below, txm_rgba f, txm_rgba g)
 {
     txm_rgba w = __builtin_shufflevector(g, f, 0, 4, 1, 5);
-    txm_pair both = __builtin_shufflevector(w, w, 0, 1, 2, 3, 4, 5, 6, 7);
-    txm_pair across = __builtin_shufflevector(both, both, 0, 0, 0, 0, 5, 5, 5, 5);
-    txm_pair up = __builtin_shufflevector(both, both, 2, 2, 2, 2, 6, 6, 6, 6);
-    txm_pair down = __builtin_shufflevector(both, both, 3, 3, 3, 3, 7, 7, 7, 7);
-    return txm_pair_sum(above * (across * up) + below * (across * down));
+    w = __builtin_shufflevector(w, w, 0, 1, 0, 1) * __builtin_shufflevector(w, w, 2, 2, 3, 3);
+    txm_rgba up = __builtin_shufflevector(w, w, 0, 0, 1, 1), down = __builtin_shufflevector(w, w, 2, 2, 3, 3);
+    return txm_pair_sum(above * v4_spread(up) + below * v4_spread(down));
 }
 
-/* The colour of one level of `size` pixels, not scaled; 0 if its tile is not there or uv is not finite. `uv` is
- * (u, 1 - v). */
-TXM_FAST int linear_level(int type, const txm_view *view, const txm_view_texture *t, uint32_t level, txm_rgba uv,
-                          v4i size, txm_rgba *color)
+/* Members of a sampler, of a texture from its type on, and from its udim_rows on, as linear_members has them. */
+typedef struct linear_words {
+    uint64_t how, made, entries;
+} linear_words;
+
+TXM_FAST linear_words linear_words_of(const txm_view_texture *t, const txm_sampler *how)
 {
-    const txm_sample_constants *k = &txm_sample_k;
+    return (linear_words){linear_members(&how->rule), linear_members(&t->type), linear_members(&t->udim_rows)};
+}
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && offsetof(txm_sampler, after) == 5 &&
+                   offsetof(txm_view_texture, tile_shift) == offsetof(txm_view_texture, type) + 3 &&
+                   offsetof(txm_view_texture, first) == offsetof(txm_view_texture, udim_rows) + 4 &&
+                   offsetof(txm_view_texture, tile_bytes) == offsetof(txm_view_texture, row_bytes) + 4,
+               "members lie where the words expect them");
+#define TXM_LINEAR_RULE(words) ((uint8_t)(words).how)
+#define TXM_LINEAR_MODE(words) ((uint8_t)((words).how >> 8))
+#define TXM_LINEAR_FILTER(words) ((uint8_t)((words).how >> 16))
+#define TXM_LINEAR_ANISOTROPY(words) ((uint8_t)((words).how >> 32))
+#define TXM_LINEAR_AFTER(words) ((uint8_t)((words).how >> 40))
+#define TXM_LINEAR_TYPE(words) ((uint8_t)(words).made)
+#define TXM_LINEAR_CHANNELS(words) ((uint8_t)((words).made >> 8))
+#define TXM_LINEAR_EXTENSION(words) ((uint8_t)((words).made >> 16))
+#define TXM_LINEAR_SHIFT(words) ((uint8_t)((words).made >> 24))
+#define TXM_LINEAR_UDIM_ROWS(words) ((uint32_t)(words).entries)
+#define TXM_LINEAR_FIRST(words) ((uint32_t)((words).entries >> 32))
+
+/* The first of the four pixels at `uv`, which is (u, 1 - v), in a level of `size` pixels; NULL if its tile is not there
+ * or uv is not finite. *f is how far beyond it the place lies. */
+TXM_FAST const uint8_t *linear_find(int type, const txm_view *view, const txm_view_texture *t, linear_words words,
+                                    uint32_t level, txm_rgba uv, v4i size, uint32_t *row_bytes, txm_rgba *f)
+{
     const uint32_t pixel_bytes = type == TXM_TYPE_U8 ? 4 : type == TXM_TYPE_FLOAT ? 16 : 8;
-    v4i last = size - k->ones;
-    txm_rgba xy = uv * __builtin_convertvector(size, txm_rgba), middle = xy - k->half, low = v4_floor(middle);
-    txm_rgba f = middle - low, g = k->one - f;
-    v4i in = v4i_min(__builtin_convertvector(xy, v4i), last), tile = in >> (int)t->tile_shift;
-    v4i first = __builtin_convertvector(low, v4i) - (tile << (int)t->tile_shift) + k->ring;
-    if (!v4_is_placed(uv, tile))
-        return 0;
-    uint32_t across = (uint32_t)last[0] >> t->tile_shift, row = (uint32_t)tile[1]; /* across: less one */
-    uint32_t index = t->first + t->level_first[level] + (uint32_t)tile[0] + row + row * across;
-    txm_tile_entry *e = view->tiles + index;
-    uint32_t slot = TXM_LOAD_SLOT(&e->slot);
-    if (slot >= TXM_SLOT_UNREGISTERED)
-        return 0;
-    group_mark(view, e);
-    const uint8_t *p =
-        group_pixels(view, t, slot) + (uint32_t)first[1] * t->row_bytes + (uint32_t)first[0] * pixel_bytes;
-    *color = linear_blend(txm_load_two(type, p), txm_load_two(type, p + t->row_bytes), f, g);
-    return 1;
+    const uint32_t shift = TXM_LINEAR_SHIFT(words);
+    v4i last = size - 1;
+    txm_rgba xy = uv * __builtin_convertvector(size, txm_rgba), middle = xy - txm_sample_k.half, low = v4_floor(middle);
+    v4i in = v4i_min(__builtin_convertvector(xy, v4i), last), tile = in >> (int)shift;
+    v4i tap = __builtin_convertvector(low, v4i) - (tile << (int)shift);
+    if (TXM_UNLIKELY(!v4_is_placed(uv, tile)))
+        return NULL;
+    uint32_t across = (uint32_t)last[0] >> shift, row = (uint32_t)tile[1]; /* across: less one */
+    uint32_t index = TXM_LINEAR_FIRST(words) + t->level_first[level] + (uint32_t)tile[0] + row + row * across;
+    uint32_t slot = TXM_LOAD_SLOT(&view->tiles[index].slot);
+    if (TXM_UNLIKELY(slot >= TXM_SLOT_UNREGISTERED))
+        return NULL;
+    group_mark(view, &view->tiles[index]);
+    uint64_t bytes = linear_members(&t->row_bytes);
+    *row_bytes = (uint32_t)bytes;
+    *f = middle - low;
+    return (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
+           (slot & ((1u << TXM_SLOT_BITS) - 1)) * (bytes >> 32) + ((uint32_t)tap[1] + TXM_BORDER_PX) * *row_bytes +
+           ((uint32_t)tap[0] + TXM_BORDER_PX) * pixel_bytes;
+}
+
+TXM_FAST txm_rgba linear_read(int type, const uint8_t *p, uint32_t row_bytes, txm_rgba f)
+{
+    return linear_blend(txm_load_two(type, p), txm_load_two(type, p + row_bytes), f, txm_sample_k.one - f);
 }
 
 /* ---- the whole look-up ---- */
 
-TXM_RARE txm_look linear_after(const txm_sampler *how, txm_rgba color, float out[4])
+TXM_RARE txm_look linear_after(int after, txm_rgba color, float out[4])
 {
-    txm_color_store(group_after(how->after, color), out);
+    txm_color_store(group_after(after, color), out);
     return TXM_LOOK_RESIDENT;
 }
 
@@ -139,99 +172,126 @@ TXM_RARE txm_look sample_generally(const txm_view *view, uint32_t texture, const
     return sample_one(view, texture, how, at, lane, out);
 }
 
-TXM_FAST txm_look linear_finish(int type, const txm_view_texture *t, const txm_sampler *how, txm_rgba color,
-                                float out[4])
+TXM_FAST txm_look linear_finish(int type, const txm_view_texture *t, uint32_t after, txm_rgba color, float out[4])
 {
     color = color * t->scale;
     if (type == TXM_TYPE_HALF || type == TXM_TYPE_FLOAT)
         color = txm_rgba_quiet(color);
-    if (how->after)
-        return linear_after(how, color, out);
+    if (after)
+        return linear_after((int)after, color, out);
     txm_color_store(color, out);
     return TXM_LOOK_RESIDENT;
 }
 
-/* Any level, or two; `uv` and `extent` as linear_sample has found them. */
-TXM_FAST txm_look linear_levels(int type, txm_level_rule rule, const txm_view *view, const txm_view_texture *t,
-                                const txm_sampler *how, const txm_lookup *at, txm_lane *lane, float out[4],
-                                txm_rgba uv, txm_rgba extent)
+/* Two levels and the blend. `level` is neither below 0 nor beyond the last but one. */
+TXM_FAST txm_look linear_two(int type, const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
+                             const txm_lookup *at, txm_lane *lane, float out[4], txm_rgba uv, float level)
 {
-    const txm_sample_constants *k = &txm_sample_k;
-    const v4i full = v4i_load_two(&t->width);
-    uint32_t random = lane->random;
-    txm_rgba exact = v4_log2(extent) * k->half, color, coarse;
-    if (random && how->mode <= TXM_LEVEL_MODE_STOCHASTIC_FULL)
-        exact = v4_set(txm_level_jitter(how, exact[0], &random));
-    else
-        exact += v4_set(how->mip_bias);
-    /* As txm_level_clamp. */
-    float level = v4_max(exact, k->zero)[0];
-    uint32_t last = (rule == TXM_LEVEL_RULE_CYCLES ? t->tiled_levels : t->levels) - 1, low = (uint32_t)(int32_t)level;
-    low = low < last ? low : last;
-    if (!linear_level(type, view, t, low, uv, v4i_max((v4i)((v4u)full >> low), k->ones), &color))
+    const linear_words words = linear_words_of(t, how);
+    const v4i one = {1, 1, 1, 1}, full = v4i_halves(linear_members(&t->width));
+    uint32_t low = (uint32_t)(int32_t)level, fine_bytes = 0, coarse_bytes = 0;
+    float blend = level - (float)(int32_t)low;
+    txm_rgba f = v4_set(0.0f), g = f;
+    const uint8_t *fine =
+        linear_find(type, view, t, words, low, uv, v4i_max((v4i)((v4u)full >> low), one), &fine_bytes, &f);
+    const uint8_t *coarse =
+        linear_find(type, view, t, words, low + 1, uv, v4i_max((v4i)((v4u)full >> (low + 1)), one), &coarse_bytes, &g);
+    if (TXM_UNLIKELY(!fine || !coarse))
         return sample_generally(view, (uint32_t)(t - view->textures), how, at, lane, out);
-    if (how->mode == TXM_LEVEL_MODE_TRILINEAR && low < last) {
-        float blend = level - (float)(int32_t)low;
-        if (blend > 0.0f) {
-            if (!linear_level(type, view, t, low + 1, uv, v4i_max((v4i)((v4u)full >> (low + 1)), k->ones), &coarse))
-                return sample_generally(view, (uint32_t)(t - view->textures), how, at, lane, out);
-            color = color * (1.0f - blend) + coarse * blend;
-        }
-    }
-    lane->random = random;
-    return linear_finish(type, t, how, color, out);
+    txm_rgba color =
+        linear_read(type, fine, fine_bytes, f) * (1.0f - blend) + linear_read(type, coarse, coarse_bytes, g) * blend;
+    return linear_finish(type, t, TXM_LINEAR_AFTER(words), color, out);
 }
 
-typedef txm_look (*linear_levels_function)(const txm_view *, const txm_view_texture *, const txm_sampler *,
-                                           const txm_lookup *, txm_lane *, float *, txm_rgba, txm_rgba);
+typedef txm_look (*linear_one_function)(const txm_view_texture *, const uint8_t *, uint32_t, uint32_t, float *,
+                                        txm_rgba);
+typedef txm_look (*linear_two_function)(const txm_view *, const txm_view_texture *, const txm_sampler *,
+                                        const txm_lookup *, txm_lane *, float *, txm_rgba, float);
 
-/* A footprint of a pixel or less is level 0, without its logarithm as long as nothing is added to it: that is the
- * shortest way through here. The others go on in `levels`. */
-TXM_FAST txm_look linear_sample(int type, txm_level_rule rule, linear_levels_function levels, const txm_view *view,
-                                const txm_view_texture *t, const txm_sampler *how, const txm_lookup *at,
-                                txm_lane *lane, float out[4])
+/* Up to the address of the first pixel; `one` and `two` do the rest, as functions of their own: where vectors of eight
+ * floats are used, compilers align the stack. A footprint of a pixel or less is level 0 without its logarithm, as long
+ * as nothing is added to it. */
+TXM_FAST txm_look linear_sample(int type, txm_level_rule rule, linear_one_function one, linear_two_function two,
+                                const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
+                                linear_words words, const txm_lookup *at, txm_lane *lane, float out[4])
 {
     const txm_sample_constants *k = &txm_sample_k;
-    txm_rgba uv = v4_gather(&at->u, &at->v), color;
-    if (!single_wrap(&uv, t->extension)) {
+    txm_rgba uv = v4_gather(&at->u, &at->v), f;
+    if (TXM_UNLIKELY(!single_wrap(&uv, TXM_LINEAR_EXTENSION(words)))) {
         txm_color_store(v4_set(0.0f), out);
         return TXM_LOOK_RESIDENT;
     }
-    uv = k->origin + uv * k->sign; /* (u, 1 - v) */
-    const v4i full = v4i_load_two(&t->width);
-    txm_rgba extent = linear_extent_of(rule, how, at, __builtin_convertvector(full, txm_rgba));
-    if (how->mode <= TXM_LEVEL_MODE_STOCHASTIC_FULL || how->mip_bias > 0.0f || extent[0] > 1.0f)
-        return levels(view, t, how, at, lane, out, uv, extent);
-    if (!linear_level(type, view, t, 0, uv, full, &color))
+    uv = __builtin_shufflevector(uv, k->one - uv, 0, 5, 2, 3); /* (u, 1 - v) */
+    v4i size = v4i_halves(linear_members(&t->width));
+    txm_rgba extent = linear_extent_of(rule, TXM_LINEAR_ANISOTROPY(words), at, __builtin_convertvector(size, txm_rgba));
+    const uint32_t mode = TXM_LINEAR_MODE(words);
+    const uint8_t *p;
+    uint32_t row_bytes;
+    if (mode > TXM_LEVEL_MODE_STOCHASTIC_FULL && !(how->mip_bias > 0.0f) && !(extent[0] > k->one[0])) {
+        p = linear_find(type, view, t, words, 0, uv, size, &row_bytes, &f);
+    } else {
+        const txm_sampler jitter = {.mode = (uint8_t)mode, .mip_bias = how->mip_bias};
+        uint32_t random = lane->random, last = (rule == TXM_LEVEL_RULE_CYCLES ? t->tiled_levels : t->levels) - 1;
+        float level = txm_max(txm_level_jitter(&jitter, 0.5f * txm_log2(extent[0]), &random), 0.0f);
+        uint32_t low = (uint32_t)(int32_t)level; /* as txm_level_clamp */
+        if (mode == TXM_LEVEL_MODE_TRILINEAR && low < last && level > (float)(int32_t)low)
+            return two(view, t, how, at, lane, out, uv, level);
+        low = low < last ? low : last;
+        p = linear_find(type, view, t, words, low, uv, v4i_max((v4i)((v4u)size >> low), (v4i){1, 1, 1, 1}), &row_bytes,
+                        &f);
+        if (p)
+            lane->random = random;
+    }
+    if (TXM_UNLIKELY(!p))
         return sample_generally(view, (uint32_t)(t - view->textures), how, at, lane, out);
-    return linear_finish(type, t, how, color, out);
+    return one(t, p, row_bytes, TXM_LINEAR_AFTER(words), out, f);
 }
 
-#define TXM_LINEAR(name, type, rule)                                                                                   \
-    TXM_RARE txm_look name##_levels(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,           \
-                                    const txm_lookup *at, txm_lane *lane, float out[4], txm_rgba uv, txm_rgba extent)  \
+#define TXM_LINEAR_TYPE_FUNCTIONS(name, type)                                                                          \
+    TXM_RARE txm_look name##_one(const txm_view_texture *t, const uint8_t *p, uint32_t row_bytes, uint32_t after,      \
+                                 float out[4], txm_rgba f)                                                             \
     {                                                                                                                  \
-        return linear_levels(type, rule, view, t, how, at, lane, out, uv, extent);                                     \
+        return linear_finish(type, t, after, linear_read(type, p, row_bytes, f), out);                                 \
     }                                                                                                                  \
-    TXM_RARE txm_look name(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,                    \
-                           const txm_lookup *at, txm_lane *lane, float out[4])                                         \
+    TXM_RARE txm_look name##_two(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,              \
+                                 const txm_lookup *at, txm_lane *lane, float out[4], txm_rgba uv, float level)         \
     {                                                                                                                  \
-        return linear_sample(type, rule, name##_levels, view, t, how, at, lane, out);                                  \
+        return linear_two(type, view, t, how, at, lane, out, uv, level);                                               \
     }
-TXM_LINEAR(linear_u8, TXM_TYPE_U8, TXM_LEVEL_RULE_CYCLES)
-TXM_LINEAR(linear_u16, TXM_TYPE_U16, TXM_LEVEL_RULE_CYCLES)
-TXM_LINEAR(linear_half, TXM_TYPE_HALF, TXM_LEVEL_RULE_CYCLES)
-TXM_LINEAR(linear_float, TXM_TYPE_FLOAT, TXM_LEVEL_RULE_CYCLES)
-TXM_LINEAR(linear_ellipse_u8, TXM_TYPE_U8, TXM_LEVEL_RULE_ELLIPSE)
-TXM_LINEAR(linear_ellipse_u16, TXM_TYPE_U16, TXM_LEVEL_RULE_ELLIPSE)
-TXM_LINEAR(linear_ellipse_half, TXM_TYPE_HALF, TXM_LEVEL_RULE_ELLIPSE)
-TXM_LINEAR(linear_ellipse_float, TXM_TYPE_FLOAT, TXM_LEVEL_RULE_ELLIPSE)
+TXM_LINEAR_TYPE_FUNCTIONS(linear_u8, TXM_TYPE_U8)
+TXM_LINEAR_TYPE_FUNCTIONS(linear_u16, TXM_TYPE_U16)
+TXM_LINEAR_TYPE_FUNCTIONS(linear_half, TXM_TYPE_HALF)
+TXM_LINEAR_TYPE_FUNCTIONS(linear_float, TXM_TYPE_FLOAT)
+#undef TXM_LINEAR_TYPE_FUNCTIONS
+
+#define TXM_LINEAR(rule_name, rule, name, type)                                                                        \
+    TXM_RARE txm_look name##_##rule_name(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,      \
+                                         const txm_lookup *at, txm_lane *lane, float out[4])                           \
+    {                                                                                                                  \
+        return linear_sample(type, rule, name##_one, name##_two, view, t, how, linear_words_of(t, how), at, lane,      \
+                             out);                                                                                     \
+    }
+TXM_LINEAR(cycles, TXM_LEVEL_RULE_CYCLES, linear_u16, TXM_TYPE_U16)
+TXM_LINEAR(cycles, TXM_LEVEL_RULE_CYCLES, linear_half, TXM_TYPE_HALF)
+TXM_LINEAR(cycles, TXM_LEVEL_RULE_CYCLES, linear_float, TXM_TYPE_FLOAT)
+TXM_LINEAR(ellipse, TXM_LEVEL_RULE_ELLIPSE, linear_u8, TXM_TYPE_U8)
+TXM_LINEAR(ellipse, TXM_LEVEL_RULE_ELLIPSE, linear_u16, TXM_TYPE_U16)
+TXM_LINEAR(ellipse, TXM_LEVEL_RULE_ELLIPSE, linear_half, TXM_TYPE_HALF)
+TXM_LINEAR(ellipse, TXM_LEVEL_RULE_ELLIPSE, linear_float, TXM_TYPE_FLOAT)
 #undef TXM_LINEAR
+
+/* 8 bits by Cycles' rule: what most textures are. In sample_single, which has the words already. */
+TXM_FAST txm_look linear_u8_cycles(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
+                                   linear_words words, const txm_lookup *at, txm_lane *lane, float out[4])
+{
+    return linear_sample(TXM_TYPE_U8, TXM_LEVEL_RULE_CYCLES, linear_u8_one, linear_u8_two, view, t, how, words, at,
+                         lane, out);
+}
 
 typedef txm_look (*linear_function)(const txm_view *, const txm_view_texture *, const txm_sampler *, const txm_lookup *,
                                     txm_lane *, float *);
 static const linear_function linear_functions[2][4] = {
-    [TXM_LEVEL_RULE_CYCLES] = {linear_u8, linear_u16, linear_half, linear_float},
-    [TXM_LEVEL_RULE_ELLIPSE] = {linear_ellipse_u8, linear_ellipse_u16, linear_ellipse_half, linear_ellipse_float},
+    [TXM_LEVEL_RULE_CYCLES] = {NULL, linear_u16_cycles, linear_half_cycles, linear_float_cycles},
+    [TXM_LEVEL_RULE_ELLIPSE] = {linear_u8_ellipse, linear_u16_ellipse, linear_half_ellipse, linear_float_ellipse},
 };
 #endif

@@ -115,13 +115,26 @@ TXM_RARE int single_elongated(const txm_view *view, const txm_view_texture *t, c
     return single_probes(view, t, how, at, &f, txm_level_jitter(how, f.level, random), out);
 }
 
+/* A tile of a UDIM set is a texture of its own, at coordinates of its own. */
+TXM_RARE txm_look single_udim(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                              txm_lane *lane, float out[4])
+{
+    txm_lookup in_tile = *at;
+    const txm_view_texture *t = txm_texture_at(view, texture, &in_tile.u, &in_tile.v);
+    if (!t || t->udim_rows)
+        return sample_generally(view, texture, how, at, lane, out);
+    return sample_single(view, (uint32_t)(t - view->textures), how, &in_tile, lane, out);
+}
+
 TXM_RARE txm_look single_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                                 txm_lane *lane, float out[4])
 {
     const txm_view_texture *t = view->textures + texture;
     txm_rgba uv = {at->u, at->v}, color, coarse;
     txm_rgba still = uv - uv;
-    if (t->udim_rows || how->filter > TXM_FILTER_CUBIC || !(still[0] == 0.0f && still[1] == 0.0f))
+    if (t->udim_rows)
+        return single_udim(view, texture, how, at, lane, out);
+    if (how->filter > TXM_FILTER_CUBIC || !(still[0] == 0.0f && still[1] == 0.0f))
         return sample_generally(view, texture, how, at, lane, out);
     int inside = single_wrap(&uv, t->extension);
     if (!inside && how->rule != TXM_LEVEL_RULE_PROBES) {
@@ -155,14 +168,18 @@ TXM_RARE txm_look single_sample(const txm_view *view, uint32_t texture, const tx
     return TXM_LOOK_RESIDENT;
 }
 
-static txm_look sample_single(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                              txm_lane *lane, float out[4])
+TXM_RARE txm_look sample_single(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                txm_lane *lane, float out[4])
 {
     const txm_view_texture *t = view->textures + texture;
-    if (texture >= view->texture_count)
+    if (TXM_UNLIKELY(texture >= view->texture_count))
         return sample_generally(view, texture, how, at, lane, out);
-    if (how->filter != TXM_FILTER_LINEAR || how->rule > TXM_LEVEL_RULE_ELLIPSE || t->channels != 4 || t->udim_rows)
+    const linear_words words = linear_words_of(t, how);
+    if (TXM_LINEAR_FILTER(words) != TXM_FILTER_LINEAR || TXM_LINEAR_RULE(words) > TXM_LEVEL_RULE_ELLIPSE ||
+        TXM_LINEAR_CHANNELS(words) != 4 || TXM_LINEAR_UDIM_ROWS(words))
         return single_sample(view, texture, how, at, lane, out);
-    return linear_functions[how->rule][t->type](view, t, how, at, lane, out);
+    if (TXM_LINEAR_RULE(words) == TXM_LEVEL_RULE_CYCLES && TXM_LINEAR_TYPE(words) == TXM_TYPE_U8)
+        return linear_u8_cycles(view, t, how, words, at, lane, out);
+    return linear_functions[TXM_LINEAR_RULE(words)][TXM_LINEAR_TYPE(words)](view, t, how, at, lane, out);
 }
 #endif

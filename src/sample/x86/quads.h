@@ -36,9 +36,14 @@ TXM_FAST int v4_is_placed(txm_rgba uv, v4i tile)
     return (tile[0] | tile[1]) >= 0;
 }
 
-TXM_FAST v4i v4i_load_two(const uint32_t *p)
+TXM_FAST txm_pair v4_spread(txm_rgba v)
 {
-    return (v4i)_mm_loadl_epi64((const __m128i *)(const void *)p);
+    return (txm_pair)_mm256_permute4x64_pd(_mm256_castpd128_pd256((__m128d)v), 0x50);
+}
+
+TXM_FAST v4i v4i_halves(uint64_t both)
+{
+    return (v4i)_mm_cvtsi64_si128((long long)both);
 }
 
 TXM_FAST v4i v4i_max(v4i a, v4i b)
