@@ -36,10 +36,13 @@ def scene_of(folder, paths):
     scenes.empty()
     bpy.context.scene.render.resolution_x = bpy.context.scene.render.resolution_y = 64
     bpy.context.scene.cycles.samples = 1
+    os.makedirs(folder, exist_ok=True)
     for index, path in enumerate(paths):
         copy = os.path.join(folder, os.path.basename(path))
-        os.makedirs(folder, exist_ok=True)
-        os.link(path, copy) if os.stat(path).st_dev == os.stat(folder).st_dev else shutil.copyfile(path, copy)
+        try:
+            os.link(path, copy)
+        except OSError:  # another file system, or another mount of the same one
+            shutil.copyfile(path, copy)
         scenes.shown("m%d" % index, scenes.load(copy), index)
     return scenes.save(os.path.join(folder, "scene.blend"))
 
@@ -55,8 +58,8 @@ def measure(title, program, folder, paths):
         return len([n for n in os.listdir(os.path.join(folder, "blender_tx")) if n.endswith(".tx")])
 
     def line(what, theirs, ours):
-        print("note %s, %s: Blender %.2f s (CPU %.2f s), txmill %.2f s (CPU %.2f s): %.1f times faster, CPU %.1f" % (
-            title, what, *theirs, *ours, theirs[0] / ours[0], theirs[1] / ours[1]), flush=True)
+        print("note %s, %s: Blender %.2f s (CPU %.2f s), txmill %.2f s (CPU %.2f s): %.1f times faster, CPU %.1f; load %.1f of %d" % (
+            title, what, *theirs, *ours, theirs[0] / ours[0], theirs[1] / ours[1], os.getloadavg()[0], os.cpu_count()), flush=True)
 
     make()  # both read from memory
     remove_tx(folder)
