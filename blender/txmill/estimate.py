@@ -33,7 +33,7 @@ class TXMILL_OT_estimate(bpy.types.Operator):
 
     def execute(self, context):
         folder = tempfile.mkdtemp(prefix="txmill-")
-        writer = export_scene.Writer(folder, context.evaluated_depsgraph_get())
+        writer = export_scene.Writer(folder, context.evaluated_depsgraph_get(), at_once=True)
         try:
             writer.write()
         except OSError as error:

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 
 import bpy
 import numpy as np
@@ -81,8 +82,29 @@ def shown_by_render(layer):
     return found
 
 
+def frame_of(user, frame):
+    """The frame of a sequence that an image node shows; Blender itself updates only users that refresh by themselves."""
+    count = max(1, user.frame_duration)
+    at = frame - user.frame_start
+    return (at % count if user.use_cyclic else min(max(at, 0), count - 1)) + 1 + user.frame_offset
+
+
+def of_frame(path, frame):
+    """The file of another frame: the last number in the name changes, and keeps its digits."""
+    folder, name = os.path.split(path)
+    stem, extension = os.path.splitext(name)
+    found = re.search(r"\d+(?=\D*$)", stem)
+    if found is None:
+        return path
+    return os.path.join(folder, "%s%0*d%s%s" % (stem[:found.start()], len(found[0]), frame, stem[found.end():], extension))
+
+
 class Writer:
-    def __init__(self, folder, depsgraph):
+    """Writes the evaluated scene into a folder. Images are named from there, so that both can move together; `at_once`: it
+    is read on this machine and thrown away, so paths are absolute, and images that are not there are left out."""
+
+    def __init__(self, folder, depsgraph, at_once=False):
+        self.at_once = at_once
         # Paths that climb out of the folder start where it really is.
         self.folder, self.depsgraph = os.path.realpath(folder), depsgraph
         self.lines = ["txmill-scene %d" % VERSION]
@@ -99,6 +121,8 @@ class Writer:
 
     def path(self, path):
         """Relative to the folder where both are on one drive."""
+        if self.at_once:
+            return path
         try:
             return os.path.relpath(path, self.folder).replace(os.sep, "/")
         except ValueError:
@@ -147,14 +171,21 @@ class Writer:
         extension = "repeat" if environment else EXTENSION[node.extension]
         path = bpy.path.abspath(image.filepath_raw, library=image.library)
         if image.source == "SEQUENCE":  # the file of this frame
-            path = image.filepath_from_user(image_user=node.image_user)
+            path = of_frame(path, frame_of(node.image_user, self.depsgraph.scene.frame_current))
         key = (image.name_full, path, extension, node.interpolation, environment)
+        tiles = [tile.number for tile in image.tiles] if image.source == "TILED" else []
+        if self.at_once:
+            gone = [tile for tile in tiles or [1001] if not os.path.exists(path.replace("<UDIM>", str(tile)))]
+            self.left_out += [("%s %d" % (image.name, tile) if tiles else image.name, "the file is not there") for tile in gone]
+            tiles = [tile for tile in tiles if tile not in gone]
+            if gone and not tiles:
+                return None
         if key not in self.images:
             name = "image%d" % len(self.images)
             self.images[key] = name
             self.add("image", name, quoted(self.path(os.path.normpath(path))), "colorspace", quoted(image.colorspace_settings.name),
                      "alpha", ALPHA[image.alpha_mode], "extension", extension, "interpolation", node.interpolation.lower(),
-                     *(["udim", " ".join(str(tile.number) for tile in image.tiles)] if image.source == "TILED" else []))
+                     *(["udim", *tiles] if tiles else []))
         return self.images[key]
 
     def material(self, material):

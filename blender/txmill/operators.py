@@ -147,13 +147,13 @@ class TXMILL_OT_explain(bpy.types.Operator):
     bl_label = "Explain"
     bl_description = "Say which tx file Cycles looks for, and why it does not use one that is there"
 
-    path: bpy.props.StringProperty(name="Image", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    path: bpy.props.StringProperty(name="Image", subtype="FILE_PATH", options={"SKIP_SAVE", "PATH_SUPPORTS_BLEND_RELATIVE"})
     colorspace: bpy.props.StringProperty(name="Colour Space", default="default", options={"SKIP_SAVE"})
     alpha: bpy.props.StringProperty(name="Alpha", default="default", options={"SKIP_SAVE"})
 
     def execute(self, context):
         options, program = blend.color_options(), preferences.run_options()["program"]
-        path, colorspace, alpha = self.path, self.colorspace, self.alpha
+        path, colorspace, alpha = bpy.path.abspath(self.path), self.colorspace, self.alpha
 
         def work(job):
             return client.resolve(path, colorspace=colorspace, alpha_type=alpha, program=program, cancel=job.cancel, **options)
@@ -199,7 +199,7 @@ class TXMILL_OT_open_report(bpy.types.Operator):
     bl_label = "Open Report"
     bl_description = "Show the tx files of this scene in the browser: levels, tiles, sizes"
 
-    filepath: bpy.props.StringProperty(name="Page", subtype="FILE_PATH", options={"SKIP_SAVE"},
+    filepath: bpy.props.StringProperty(name="Page", subtype="FILE_PATH", options={"SKIP_SAVE", "PATH_SUPPORTS_BLEND_RELATIVE"},
                                        description="Where the page is written; empty: a temporary file")
 
     def execute(self, context):
@@ -207,7 +207,7 @@ class TXMILL_OT_open_report(bpy.types.Operator):
         if not files:
             self.report({"WARNING"}, "The scene has no tx files yet: Make, or Refresh")
             return {"CANCELLED"}
-        page = self.filepath or os.path.join(tempfile.mkdtemp(prefix="txmill-"), "textures.html")
+        page = bpy.path.abspath(self.filepath) or os.path.join(tempfile.mkdtemp(prefix="txmill-"), "textures.html")
         program = preferences.run_options()["program"]
 
         def work(job):

@@ -182,10 +182,10 @@ class Run:
         if self._failure is None and self.code in accepted:
             return
         said = [line for line in self.errors.splitlines() if not line.startswith("TXMILL-ERROR")]
-        message = self._failure or (said[-1] if said else "")
         prefix = "txmill: error: "
-        if message.startswith(prefix):
-            message = message[len(prefix):]
+        causes = [line[len(prefix):] for line in said if line.startswith(prefix)]
+        # The line that closes a run only counts what failed.
+        message = self._failure or (causes or said or [""])[-1]
         if self.code < 0:
             message = message or f"txmill was ended by signal {-self.code}"
         raise TxmillError(message or f"txmill ended with exit code {self.code}", self.code)

@@ -405,6 +405,35 @@ def export_world(program, folder):
           ".png of the world world is left out: a world has one" in text, text)
 
 
+def studio(program, folder):
+    """A project with umlauts and blanks: the panel's counts, Estimate and the export agree with what is there."""
+    scene, _ = scenes.studio(os.path.join(folder, "studio"))
+    bpy.ops.wm.open_mainfile(filepath=scene)
+    files = bpy.context.preferences.filepaths
+    files.texture_cache_directory = "tx nebenan/ü"
+    status = part("status")
+    printed(bpy.ops.txmill.make)
+    bpy.ops.txmill.refresh()
+    fresh = status.current.count("fresh")
+    check("studio-fresh", fresh == len(status.current.files) == len(scenes.tx_files(folder + "/studio")) > 10,
+          [f[1:3] for f in status.current.files])
+    _, text = printed(bpy.ops.txmill.explain, path="//both ways.png", colorspace="sRGB", alpha="straight")
+    check("studio-explain", "both ways.png is fresh" in text, text)
+    _, text = printed(bpy.ops.txmill.explain, path="//no such.png")
+    check("studio-explain-missing", "shots/010/no such.png" in text, text)
+    bpy.context.scene.frame_set(2)
+    target = os.path.join(folder, "studio", "Szene für txmill")
+    printed(bpy.ops.txmill.export_scene, filepath=target)
+    images = [json.JSONDecoder().raw_decode(line.split(" ", 2)[2])[0] for line in statements(target, "image")]
+    there = [os.path.exists(os.path.join(target, path.replace("<UDIM>", "1012"))) for path in images]
+    check("studio-images", len(images) == 10 and all(there) and not any(os.path.isabs(path) for path in images), list(zip(images, there)))
+    check("studio-frame", any(path.endswith("plate/plate-999.png") for path in images), images)
+    result, text = printed(bpy.ops.txmill.estimate)
+    check("studio-estimate", result == {"FINISHED"} and "Eiche geölt.png: " in text and "Stoff <UDIM>.png: " in text and
+          "Stoff 1001.png 1003 is left out: the file is not there" in text, (result, text))
+    files.texture_cache_directory = ""
+
+
 def export_gaps(program, folder):
     """What a scene folder cannot hold is named: nothing is left out in silence."""
     top = os.path.join(folder, "gaps")
@@ -450,7 +479,7 @@ def main():
     part("preferences").get().program = program
     found, text = part("preferences").version(program)
     check("program", found and "txmill" in text, text)
-    for test in (make_and_explain, unsaved_and_working_space, config_missing, before_render, cancel, program_missing, export, export_nodes, export_world, estimated, export_gaps):
+    for test in (make_and_explain, unsaved_and_working_space, config_missing, before_render, cancel, program_missing, export, export_nodes, export_world, estimated, studio, export_gaps):
         test(program, folder)
     # For the render that follows in a Blender of its own.
     preferences = part("preferences").get()

@@ -360,6 +360,7 @@ def studio(folder):
     for number in (1001, 1002, 1003, 1012):
         file("Stoff %d.png" % number)
     tiled = load(os.path.join(textures, "Stoff 1001.png"), source="TILED")
+    tiled.filepath = os.path.join(textures, "Stoff <UDIM>.png")  # which Blender does not guess from a number after a blank
     for number in (1002, 1003, 1012):
         tiled.tiles.new(number)
     shown("Stoff", tiled)

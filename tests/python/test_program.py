@@ -76,6 +76,11 @@ class Make(Case):
             self.assertIn("none.ocio: the OCIO config cannot be opened", str(caught.exception))
             self.assertEqual(caught.exception.exit_code, 3)
 
+    def test_the_cause_is_said_and_not_the_count(self):
+        with self.assertRaises(txmill.TxmillError) as caught:
+            txmill.resolve("textures\\wood.png")
+        self.assertIn("textures\\wood.png: is a Windows path", str(caught.exception))
+
     def test_odd_names(self):
         names = [b"-dash.png", b"@list.png", b"line\nbreak.png", b"caf\xe9.png", "Stra\u00dfe \u6728.png".encode()]
         for name in names:
