@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <utime.h>
 
 #include "container/reader_impl.h"
 #include "container/section.h"
 #include "convert/context.h"
+#include "core/owner.h"
 #include "inspect/borders_make.h"
 #include "inspect/compare.h"
 #include "inspect/verify_pixels.h"
@@ -507,7 +509,23 @@ START_TEST(killed_comparisons_are_swept)
     ck_assert_ptr_nonnull(getcwd(here, sizeof here));
     setenv("TMPDIR", here, 1);
     batch_file("unrelated.txm-tmp", "");
+    /* What a process that is gone has left; what this one, which lives, has made. */
+    pid_t child = fork();
+    if (child == 0) {
+        char *path = txm_owned_path(here, "txmill-verify", ".txm-tmp");
+        _exit(path && rename("unrelated.txm-tmp", path) == 0 ? 0 : 1);
+    }
+    int status;
+    ck_assert(waitpid(child, &status, 0) == child && status == 0);
+    batch_file("unrelated.txm-tmp", "");
+    char *own = txm_owned_path(here, "txmill-verify", ".txm-tmp");
+    batch_file(own, "");
+    ck_assert_uint_eq(batch_count(), 3);
     txm_verify_sweep();
+    ck_assert_uint_eq(batch_count(), 2);
+    ck_assert_int_eq(access(own, F_OK), 0);
+    ck_assert(txm_owned_remove(own));
+    free(own);
     txm_verify_sweep();
     ck_assert_int_eq(access("unrelated.txm-tmp", F_OK), 0);
     looking l;
