@@ -63,7 +63,7 @@ shown() {
             }
         }' {} +
 }
-grep -ohE '(txm|gpu)_[a-z0-9_]+' tests/*.[ch] | sort -u >"$work/words"
+grep -ohE '(txm|gpu)_[a-z0-9_]+' tests/test_*.c tests/util_*.[ch] | sort -u >"$work/words"
 shown | awk 'NR == FNR { word[$1]; next } $2 in word { print $1 }' "$work/words" - | sort -u >"$work/tested"
 check sees-tests grep -qx 'src/core/mem.c' "$work/tested"
 sed -n '/^## Files that no test calls/,$p' docs/architecture.md | grep -oE '`(src|tools)/[^`]+`' | tr -d '`' | sort >"$work/excused"

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the direct readers share: fields out of Exif, IPTC and XMP blocks that are made up byte by byte, and which
+ * reader knows which file by its first bytes. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "source/meta/raster_meta.h"
+#include "source/readers.h"
+#include "util_check.h"
+#include "util_faults.h"
+
+/* "" where nothing was said. */
+static const char *field(const txm_raster_meta *meta, int which)
+{
+    return meta->fields[which] ? meta->fields[which] : "";
+}
+
+/* ---- Exif
+ * -------------------------------------------------------------------------------------------------------------- */
+
+/* A block of one list, whose entries are at 10 + 12 i; texts and numbers lie behind it. */
+typedef struct exif {
+    uint8_t bytes[256];
+    size_t size, entries;
+    bool big;
+} exif;
+
+static void put(exif *e, size_t at, uint32_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        e->bytes[at + i] = (uint8_t)(value >> 8 * (e->big ? bytes - 1 - i : i));
+}
+
+static exif new_exif(bool big, uint32_t count)
+{
+    exif e = {.big = big, .size = 10 + 12 * (size_t)count};
+    memcpy(e.bytes, big ? "MM" : "II", 2);
+    put(&e, 2, 42, 2);
+    put(&e, 4, 8, 4);
+    put(&e, 8, count, 2);
+    return e;
+}
+
+static void add_entry(exif *e, uint32_t tag, uint32_t type, uint32_t count, uint32_t value, unsigned value_bytes)
+{
+    size_t at = 10 + 12 * e->entries++;
+    put(e, at, tag, 2);
+    put(e, at + 2, type, 2);
+    put(e, at + 4, count, 4);
+    put(e, at + 8, value, value_bytes);
+}
+
+static uint32_t append(exif *e, const void *data, size_t bytes)
+{
+    memcpy(e->bytes + e->size, data, bytes);
+    e->size += bytes;
+    return (uint32_t)(e->size - bytes);
+}
+
+START_TEST(exif_in_either_order)
+{
+    txm_raster_meta meta = {0};
+    exif e = new_exif(_i, 4);
+    size_t ratio;
+    add_entry(&e, 0x013b, 2, 9, append(&e, "a painter", 9), 4);
+    add_entry(&e, 0x8298, 2, 3, 0, 0); /* short enough to lie in the entry */
+    memcpy(e.bytes + 10 + 12 + 8, "(c)", 3);
+    ratio = append(&e, "\0\0\0\0\0\0\0\0", 8);
+    put(&e, ratio, 300, 4);
+    put(&e, ratio + 4, 4, 4);
+    add_entry(&e, 0x011a, 5, 1, (uint32_t)ratio, 4);
+    /* A list below it says that it is sRGB. */
+    size_t list = append(&e, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 15); /* with a byte after the entry */
+    put(&e, list, 1, 2);
+    put(&e, list + 2, 0xa001, 2);
+    put(&e, list + 4, 3, 2);
+    put(&e, list + 6, 1, 4);
+    put(&e, list + 10, 1, 2);
+    add_entry(&e, 0x8769, 4, 1, (uint32_t)list, 4);
+    ck_assert(txm_raster_meta_add_exif(&meta, e.bytes, e.size));
+    ck_assert_str_eq(field(&meta, TXM_META_ARTIST), "a painter");
+    ck_assert_str_eq(field(&meta, TXM_META_COPYRIGHT), "(c)");
+    ck_assert(meta.x_resolution == 75 && meta.y_resolution == 0 && meta.says_srgb);
+    /* What is there already stays; the last word on the colour space counts. */
+    put(&e, list + 10, 0xffff, 2);
+    memcpy(e.bytes + 10 + 48, "A PAINTER", 9);
+    ck_assert(txm_raster_meta_add_exif(&meta, e.bytes, e.size));
+    ck_assert_str_eq(field(&meta, TXM_META_ARTIST), "a painter");
+    ck_assert(!meta.says_srgb);
+    txm_raster_meta_clear(&meta);
+    ck_assert(!meta.fields[TXM_META_ARTIST] && meta.x_resolution == 0);
+}
+END_TEST
+
+/* Cut anywhere, and with any byte changed: used as far as it goes, read no further. */
+START_TEST(damaged_exif_is_used_as_far_as_it_goes)
+{
+    exif e = new_exif(false, 3);
+    add_entry(&e, 0x013b, 2, 9, append(&e, "a painter", 9), 4);
+    add_entry(&e, 0x010e, 2, 0xffffffff, 4, 4);  /* longer than any file */
+    add_entry(&e, 0x8769, 4, 1, 0xfffffff0u, 4); /* a list beyond the end */
+    for (size_t cut = 0; cut <= e.size; cut++) {
+        txm_raster_meta meta = {0};
+        uint8_t *exact = malloc(cut ? cut : 1); /* so that the sanitizer sees its end */
+        memcpy(exact, e.bytes, cut);
+        ck_assert(txm_raster_meta_add_exif(&meta, exact, cut));
+        ck_assert_str_eq(field(&meta, TXM_META_ARTIST), cut == e.size ? "a painter" : "");
+        ck_assert_str_eq(field(&meta, TXM_META_DESCRIPTION), "");
+        txm_raster_meta_clear(&meta);
+        for (int value = 0; cut == e.size && value < 256; value += 15)
+            for (size_t i = 0; i < cut; i++) {
+                exact[i] ^= (uint8_t)value;
+                ck_assert(txm_raster_meta_add_exif(&meta, exact, cut));
+                txm_raster_meta_clear(&meta);
+                exact[i] ^= (uint8_t)value;
+            }
+        free(exact);
+    }
+    txm_raster_meta meta = {0};
+    ck_assert(txm_raster_meta_add_exif(&meta, (const uint8_t *)"XX\x2a\0\x08\0\0\0\0\0", 10));
+    ck_assert_ptr_null(meta.fields[TXM_META_ARTIST]);
+}
+END_TEST
+
+START_TEST(ratios_by_zero_are_infinite)
+{
+    txm_raster_meta meta = {0};
+    exif e = new_exif(false, 1);
+    add_entry(&e, 0x011b, 5, 1, append(&e, "\1\0\0\0\0\0\0\0", 8), 4);
+    ck_assert(txm_raster_meta_add_exif(&meta, e.bytes, e.size));
+    ck_assert(isinf(meta.y_resolution));
+}
+END_TEST
+
+/* ---- IPTC
+ * -------------------------------------------------------------------------------------------------------------- */
+
+#define RECORD(set, length) "\x1c\2" set "\0" length
+
+START_TEST(iptc_records_fill_what_is_open)
+{
+    static const char records[] = RECORD("\x50", "\5") "maker" RECORD("\x50", "\5") "other" RECORD(
+        "\x74", "\3") "(c)" RECORD("\x78", "\6") "a wall" RECORD("\x41", "\7") "program"
+                                                                               "\x1c\1\x50\0\5"
+                                                                               "elder";
+    static const uint8_t head[] = {'8', 'B', 'I', 'M', 4, 4, 0, 0, 0, 0, 0, sizeof records - 1};
+    txm_raster_meta meta = {0};
+    uint8_t block[sizeof head + sizeof records];
+    memcpy(block, head, sizeof head);
+    memcpy(block + sizeof head, records, sizeof records);
+    ck_assert(txm_raster_meta_add_iptc(&meta, block, sizeof block - 1));
+    ck_assert_str_eq(field(&meta, TXM_META_ARTIST), "maker"); /* the first */
+    ck_assert_str_eq(field(&meta, TXM_META_COPYRIGHT), "(c)");
+    ck_assert_str_eq(field(&meta, TXM_META_DESCRIPTION), "a wall");
+    ck_assert_str_eq(field(&meta, TXM_META_SOFTWARE), "program");
+    txm_raster_meta_clear(&meta);
+    /* Bare, as TIFF has them, cut in the third. */
+    ck_assert(txm_raster_meta_add_iim(&meta, (const uint8_t *)records, 10 + 10 + 5 + 2));
+    ck_assert_str_eq(field(&meta, TXM_META_COPYRIGHT), "(c");
+    txm_raster_meta_clear(&meta);
+    block[4] = 5; /* another resource */
+    ck_assert(txm_raster_meta_add_iptc(&meta, block, sizeof block - 1));
+    ck_assert_ptr_null(meta.fields[TXM_META_ARTIST]);
+    for (size_t cut = 0; cut < sizeof head + 3; cut++)
+        ck_assert(txm_raster_meta_add_iptc(&meta, block, cut));
+    txm_raster_meta_clear(&meta);
+}
+END_TEST
+
+/* ---- XMP
+ * --------------------------------------------------------------------------------------------------------------- */
+
+#define RDF(inside) "<x:xmpmeta><rdf:RDF><rdf:Description " inside "</rdf:Description></rdf:RDF></x:xmpmeta>"
+
+START_TEST(xmp_values_replace_what_was_there)
+{
+    static const struct {
+        const char *packet, *artist, *rights, *description, *software;
+    } cases[] = {
+        {RDF("dc:creator=\"a painter\" xmp:CreatorTool='a program'>"), "a painter", "before", "", "a program"},
+        {RDF("><dc:rights>(c)</dc:rights>"), "", "(c)", "", ""},
+        {RDF("><dc:creator><rdf:Seq><rdf:li>one</rdf:li></rdf:Seq></dc:creator>"), "one", "before", "", ""},
+        {RDF("><tiff:ImageDescription>a &lt;b&gt; &amp; c</tiff:ImageDescription>"), "", "before", "a <b> & c", ""},
+        {RDF("><DC:Creator>any case</DC:Creator>"), "any case", "before", "", ""},
+        {RDF("><dc:title>none of ours</dc:title>"), "", "before", "", ""},
+        {"<dc:creator>outside</dc:creator>", "", "before", "", ""},
+        {RDF("><dc:creator>open"), "open", "before", "", ""}, /* not well-formed */
+        {"", "", "before", "", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        txm_raster_meta meta = {0};
+        ck_assert(txm_raster_meta_set(&meta, "cOPYRIGHT", "before"));
+        ck_assert(txm_raster_meta_add_xmp(&meta, cases[i].packet, strlen(cases[i].packet)));
+        ck_assert_msg(!strcmp(field(&meta, TXM_META_ARTIST), cases[i].artist), "case %zu: %s", i,
+                      field(&meta, TXM_META_ARTIST));
+        ck_assert_msg(!strcmp(field(&meta, TXM_META_COPYRIGHT), cases[i].rights), "case %zu: %s", i,
+                      field(&meta, TXM_META_COPYRIGHT));
+        ck_assert_msg(!strcmp(field(&meta, TXM_META_DESCRIPTION), cases[i].description), "case %zu: %s", i,
+                      field(&meta, TXM_META_DESCRIPTION));
+        ck_assert_msg(!strcmp(field(&meta, TXM_META_SOFTWARE), cases[i].software), "case %zu: %s", i,
+                      field(&meta, TXM_META_SOFTWARE));
+        txm_raster_meta_clear(&meta);
+    }
+}
+END_TEST
+
+/* Elements in elements without end, and packets that end anywhere. */
+START_TEST(hostile_packets_cost_nothing)
+{
+    static const char whole[] = RDF("dc:creator=\"a\"><dc:rights><![CDATA[x]]><!-- c --><rdf:Alt><rdf:li "
+                                    "xml:lang='x'>&#65;&#x42;&bad;</rdf:li></rdf:Alt></dc:rights><?pi?>");
+    for (size_t cut = 0; cut <= sizeof whole - 1; cut++) {
+        txm_raster_meta meta = {0};
+        char *exact = malloc(cut ? cut : 1);
+        memcpy(exact, whole, cut);
+        ck_assert(txm_raster_meta_add_xmp(&meta, exact, cut));
+        txm_raster_meta_clear(&meta);
+        free(exact);
+    }
+    enum { DEEP = 50000 };
+    char *deep = malloc(3 * DEEP);
+    txm_raster_meta meta = {0};
+    for (int i = 0; i < DEEP; i++)
+        memcpy(deep + 3 * i, "<a>", 3);
+    ck_assert(txm_raster_meta_add_xmp(&meta, deep, 3 * DEEP));
+    free(deep);
+    txm_raster_meta_clear(&meta);
+}
+END_TEST
+
+/* ---- fields
+ * ------------------------------------------------------------------------------------------------------------ */
+
+static txm_status store_again(void *user)
+{
+    static const char packet[] = RDF("dc:creator=\"a painter\"><dc:rights>(c)</dc:rights>");
+    txm_raster_meta meta = {0};
+    txm_source_info info = {0};
+    (void)user;
+    bool ok = txm_raster_meta_set(&meta, "Software", "a program") && txm_raster_meta_set(&meta, "Gamma", "2") &&
+              txm_raster_meta_add_xmp(&meta, packet, sizeof packet - 1) && txm_raster_meta_store(&meta, &info);
+    ok = ok && !strcmp(info.software, "a program") && info.attribute_count == 2;
+    txm_raster_meta_clear(&meta);
+    txm_source_forget(&info);
+    return ok ? TXM_OK : TXM_STATUS_NO_MEMORY;
+}
+
+START_TEST(fields_may_find_no_memory)
+{
+    refuse_each(store_again, NULL);
+}
+END_TEST
+
+/* ---- first bytes
+ * ------------------------------------------------------------------------------------------------------- */
+
+START_TEST(readers_know_their_own_format_alone)
+{
+    static const struct {
+        const txm_reader_ops *reader;
+        const char *name, *head;
+        size_t needed; /* bytes of it */
+    } formats[] = {
+        {&txm_png_reader, "png", "\x89PNG\r\n\x1a\n........", 8},
+        {&txm_jpeg_reader, "jpeg", "\xff\xd8\xff\xe0............", 3},
+        {&txm_exr_reader, "exr", "\x76\x2f\x31\1............", 8},
+        {&txm_tiff_reader, "tiff", "II\x2a\0............", 8},
+        {&txm_webp_reader, "webp", "RIFF....WEBP....", 16},
+        {&txm_pnm_reader, "pnm", "P6 1 1 255 .....", 8},
+        {&txm_hdr_reader, "hdr", "#?RADIANCE......", 2},
+    };
+    enum { FORMATS = sizeof formats / sizeof *formats };
+    for (int r = 0; r < FORMATS; r++) {
+        ck_assert_str_eq(formats[r].reader->name, formats[r].name);
+        for (int f = 0; f < FORMATS; f++) {
+            const uint8_t *head = (const uint8_t *)formats[f].head;
+            ck_assert_msg(formats[r].reader->probe(head, 16, "a.name") == (r == f), "%s of %s", formats[r].name,
+                          formats[f].name);
+            ck_assert_msg(formats[r].reader->probe(head, formats[f].needed, "") == (r == f), "%s", formats[r].name);
+            ck_assert_msg(!formats[r].reader->probe(head, formats[f].needed - 1, ""), "%s", formats[r].name);
+        }
+        formats[r].reader->close(NULL);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("what readers share");
+    TCase *exif_case = add_case(suite, "Exif");
+    tcase_add_loop_test(exif_case, exif_in_either_order, 0, 2);
+    add_tests(exif_case, damaged_exif_is_used_as_far_as_it_goes, ratios_by_zero_are_infinite);
+    add_tests(add_case(suite, "IPTC"), iptc_records_fill_what_is_open);
+    add_tests(add_case(suite, "XMP"), xmp_values_replace_what_was_there, hostile_packets_cost_nothing);
+    add_tests(add_case(suite, "fields"), fields_may_find_no_memory);
+    add_tests(add_case(suite, "first bytes"), readers_know_their_own_format_alone);
+    return run_suite(suite);
+}
