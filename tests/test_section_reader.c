@@ -134,7 +134,7 @@ START_TEST(flipped_anywhere)
     ck_assert_uint_eq(footer.image_bytes, image_bytes);
     for (size_t i = image_bytes; i < file_bytes; i += i < footer.index_offset ? 29 : 1) {
         for (int bit = 0; bit < 8; bit += i < footer.index_offset ? 3 : 2) {
-            file[i] ^= 1 << bit;
+            file[i] = (uint8_t)(file[i] ^ 1u << bit);
             txm_section_state state = state_of(file, file_bytes, &right);
             ck_assert_msg(right, "byte %zu, bit %d", i, bit);
             if (i < footer.index_offset)
@@ -143,7 +143,7 @@ START_TEST(flipped_anywhere)
                 ck_assert_msg(state == TXM_SECTION_STATE_DAMAGED ||
                                   (state == TXM_SECTION_STATE_NEWER && i >= file_bytes - 20),
                               "byte %zu, bit %d: state %d", i, bit, (int)state);
-            file[i] ^= 1 << bit;
+            file[i] = (uint8_t)(file[i] ^ 1u << bit);
         }
     }
 }
