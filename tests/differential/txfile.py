@@ -47,8 +47,9 @@ def tiff_metadata(data):
     big = struct.unpack_from(end + "H", data, 2)[0] == 43
     count_code, width, entry = ("Q", 8, 20) if big else ("I", 4, 12)
     at = struct.unpack_from(end + ("Q" if big else "I"), data, 8 if big else 4)[0]
-    out, level = {}, 0
-    while at:
+    out, level, seen = {}, 0, set()
+    while at and at not in seen:  # a source's directories may run in a circle
+        seen.add(at)
         count = struct.unpack_from(end + ("Q" if big else "H"), data, at)[0]
         at += 8 if big else 2
         for _ in range(count):
