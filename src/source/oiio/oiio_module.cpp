@@ -95,9 +95,20 @@ bool lacks_thread(const std::system_error &e)
     return e.code() == std::errc::resource_unavailable_try_again || e.code() == std::errc::not_enough_memory;
 }
 
+/* While OpenImageIO works, the process ends as soon as memory does: it drops attributes that it has no memory for and
+ * goes on, calls an image damaged whose rows it has no memory for, and std::regex, which it asks about names, crashes. */
+struct EndWithoutMemory {
+    std::new_handler before = std::set_new_handler([] { _exit(TXM_WORKER_LEFT + ENOMEM); });
+    EndWithoutMemory() = default;
+    EndWithoutMemory(const EndWithoutMemory &) = delete;
+    EndWithoutMemory &operator=(const EndWithoutMemory &) = delete;
+    ~EndWithoutMemory() { std::set_new_handler(before); }
+};
+
 /* Runs `work` and turns whatever it throws into a status: nothing may pass the C boundary. */
 template <typename Work> txm_status guarded(const std::string &path, txm_error *err, Work work)
 {
+    const EndWithoutMemory end;
     try {
         return work();
     } catch (const std::bad_alloc &) {
@@ -548,16 +559,6 @@ struct Encoder {
         if (fd >= 0)
             close(fd);
     }
-};
-
-/* While a picture is encoded, the process ends as soon as memory does: OpenImageIO drops attributes that it has no
- * memory for and goes on, and std::regex, which it asks about them, crashes. */
-struct EndWithoutMemory {
-    std::new_handler before = std::set_new_handler([] { _exit(TXM_WORKER_LEFT + ENOMEM); });
-    EndWithoutMemory() = default;
-    EndWithoutMemory(const EndWithoutMemory &) = delete;
-    EndWithoutMemory &operator=(const EndWithoutMemory &) = delete;
-    ~EndWithoutMemory() { std::set_new_handler(before); }
 };
 
 /* As guarded, for pictures. */
