@@ -100,7 +100,7 @@ END_TEST
 START_TEST(heat_runs_from_dark_to_white)
 {
     const float map[] = {0, 2, 8, -1};
-    float most, *colors = txm_heat_colors(map, 4, &most);
+    float most = txm_heat_most(map, 4), *colors = txm_heat_colors(map, 4, most);
     ck_assert_ptr_nonnull(colors);
     ck_assert(most >= 8 && most <= 8);
     for (int c = 0; c < 3; c++) {
@@ -110,7 +110,8 @@ START_TEST(heat_runs_from_dark_to_white)
     }
     free(colors);
     const float zero[] = {0, 0};
-    colors = txm_heat_colors(zero, 2, &most);
+    most = txm_heat_most(zero, 2);
+    colors = txm_heat_colors(zero, 2, most);
     ck_assert(colors && most <= 0 && colors[0] < 0.1f);
     free(colors);
 }
