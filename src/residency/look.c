@@ -7,8 +7,7 @@
  * answer is that of a cache that held everything, whatever was missing and in whatever order it came.
  *
  * Termination: what a thread has loaded is pinned until its look-up has succeeded, so each round leaves
- * fewer tiles to miss, and tiles that cannot be read count as found. Look-ups of many may give their pins
- * up between rounds, and so end one by one. */
+ * fewer tiles to miss, and tiles that cannot be read count as found. Look-ups of many are in many.c. */
 #include "residency/residency_impl.h"
 
 /* ---- UDIM sets ---- */
@@ -77,16 +76,9 @@ void txm_release_pins(txm_cache_thread *t)
     pthread_mutex_unlock(&t->cache->lock);
 }
 
-/* What to wait for when another thread has what is missing: seen before the look-up, so that nothing is missed. */
-typedef struct watch {
-    uint64_t seen;
-    bool watched;
-} watch;
-
-/* Loads what is missing, or waits for others who do. The first round never waits: the count must be read
- * before a look-up whose misses it is to cover. Looking up twice is cheaper than reading a shared counter
- * in every look-up that hits. */
-static void get(txm_cache_thread *t, uint32_t requests, watch *w)
+/* The first round never waits: the count must be read before a look-up whose misses it is to cover. Looking up
+ * twice is cheaper than reading a shared counter in every look-up that hits. */
+void txm_get(txm_cache_thread *t, uint32_t requests, txm_watch *w)
 {
     if (requests)
         txm_fetch(t, requests);
@@ -137,20 +129,24 @@ static inline txm_look look(txm_cache_thread *t, const call *k, txm_lane *lane)
 static __attribute__((noinline)) txm_look look_until_there(txm_cache_thread *t, const call *k, txm_lane *lane,
                                                            txm_look result)
 {
-    watch w = {0};
+    txm_watch w = {0};
     while (result == TXM_LOOK_MISSED || lane->count) {
-        get(t, lane->count, &w);
+        txm_get(t, lane->count, &w);
         result = look(t, k, lane);
     }
     txm_release_pins(t);
     return result;
 }
 
-/* No atomic addition: each thread has counters of its own. */
-static void count(atomic_uint_least64_t *counter, uint64_t n)
+txm_look txm_look_until_there(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                              uint32_t *random, float out[4])
 {
-    /* One thread writes it. */
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
+    const call k = {texture, how, at, random, out, NULL, NULL};
+    txm_lane lane;
+    txm_look result = look_until_there(t, &k, &lane, look(t, &k, &lane));
+    if (random)
+        *random = lane.random;
+    return result;
 }
 
 /* ---- spurious misses, for tests ---- */
@@ -212,9 +208,9 @@ static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call
     if (watched && t->cache->options.spurious > 0.0f)
         drop_some(t, &k);
     txm_look result = look(t, &k, &lane);
-    count(&t->lookups, 1);
+    txm_count(&t->lookups, 1);
     if (result == TXM_LOOK_MISSED || lane.count) {
-        count(&t->missed, 1);
+        txm_count(&t->missed, 1);
         result = look_until_there(t, &k, &lane, result);
     }
     if (k.random)
@@ -266,7 +262,7 @@ static inline txm_look sample_quickly(txm_cache_thread *t, uint32_t texture, con
     if (__builtin_expect(result != TXM_LOOK_RESIDENT, 0))
         return sample_given(t, random ? t->given.random : NULL);
     txm_leave(t);
-    count(&t->lookups, 1);
+    txm_count(&t->lookups, 1);
     if (random)
         *t->given.random = lane->random;
     return result;
@@ -276,8 +272,7 @@ static inline txm_look sample_quickly(txm_cache_thread *t, uint32_t texture, con
 txm_look txm_cache_sample(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                           uint32_t *random, float out[4])
 {
-    return random ? sample_quickly(t, texture, how, at, random, out)
-                  : sample_quickly(t, texture, how, at, NULL, out);
+    return random ? sample_quickly(t, texture, how, at, random, out) : sample_quickly(t, texture, how, at, NULL, out);
 }
 
 /* Slopes are rare (bump mapping), so they have no fast path of their own. */
@@ -285,237 +280,4 @@ txm_look txm_cache_sample_d(txm_cache_thread *t, uint32_t texture, const txm_sam
                             uint32_t *random, float out[4], float du[4], float dv[4])
 {
     return sample(t, &(call){texture, how, at, random, out, du, dv});
-}
-
-/* ---- many ---- */
-
-enum {
-    FEW = 128,           /* look-ups that need no memory of their own */
-    MOST = 1 << 20,      /* that are looked up together */
-    MOST_TILES = 1 << 12 /* that are loaded together */
-};
-
-/* A part of a batch, and what its look-ups need to be repeated. */
-typedef struct chunk {
-    txm_lookups part;
-    uint8_t *mask, *look;
-    uint32_t *random;
-} chunk;
-
-typedef struct few {
-    uint8_t mask[FEW], look[FEW];
-    uint32_t random[FEW];
-} few;
-
-/* What is kept of each look-up of a batch: two bytes, and its random state if it has one. */
-static size_t bytes_of_one(const txm_lookups *b)
-{
-    return 2 + (b->random ? sizeof(uint32_t) : 0);
-}
-
-/* A thread's share of a part of the budget; without a bound all that may be wanted. Threads that do nothing
- * at the moment count as well: their share must be there when they begin. */
-static uint64_t share_of(const txm_cache *c, unsigned part)
-{
-    const uint64_t most = __atomic_load_n(&c->options.max_bytes, __ATOMIC_RELAXED);
-    return most && c->options.policy != TXM_CACHE_POLICY_NONE
-               ? most / part / atomic_load_explicit(&c->live_threads, memory_order_relaxed)
-               : UINT64_MAX;
-}
-
-/* Memory to look up many at a time, so that a tile that many of them need is loaded once even where memory
- * is short: a sixteenth of the budget for look-ups and for the lists of tiles. Where there is none, few are
- * looked up at a time. One piece of memory: jobs first, then requests, then what look-ups share, in falling
- * order of alignment. It is only ever exchanged for a larger one, and goes with the thread. */
-static void make_many(txm_cache_thread *t, size_t wanted)
-{
-    enum { PART = 32, EACH_TILE = sizeof(txm_job) + sizeof(uint32_t) };
-    txm_cache *c = t->cache;
-    pthread_mutex_lock(&c->lock);
-    uint64_t share = share_of(c, PART), space = wanted < share ? wanted : share, tiles = share / EACH_TILE;
-    space -= space % sizeof(uint32_t);
-    tiles = tiles < MOST_TILES ? tiles : MOST_TILES;
-    const size_t bytes = tiles * EACH_TILE + space;
-    uint8_t *many = NULL;
-    if (tiles > TXM_LOOKUP_TILES && space > sizeof(few) && space > t->many_space)
-        many = txm_cache_allocate(c, bytes, _Alignof(txm_job));
-    if (many) {
-        txm_cache_release(c, t->many, t->many_bytes);
-        t->many = many;
-        t->many_bytes = bytes;
-        t->many_space = space;
-        t->jobs = (txm_job *)(void *)many;
-        t->requests = (uint32_t *)(void *)(t->jobs + tiles);
-        t->requests_most = (uint32_t)tiles;
-    }
-    pthread_mutex_unlock(&c->lock);
-}
-
-/* Tiles that a thread may load, and hold, together: those of one look-up, or half the budget of all
- * threads. The largest tile of all textures is assumed, so that no mixture can exceed the share. */
-static uint32_t tiles_of_round(const txm_cache_thread *t)
-{
-    const uint32_t largest = atomic_load_explicit(&t->cache->largest_tile, memory_order_relaxed);
-    const uint64_t fit = share_of(t->cache, 2) / (largest ? largest : 1);
-    const uint32_t most = fit < t->requests_most ? (uint32_t)fit : t->requests_most;
-    return most > TXM_LOOKUP_TILES ? most : TXM_LOOKUP_TILES;
-}
-
-/* The part of a batch from `begin` on that is looked up together. The caller's mask is only read; what is
- * left to do is noted in ours. Random states are saved, since look-ups that miss must be repeated from
- * where they began. */
-static void cut(const txm_cache_thread *t, chunk *k, few *own, const txm_lookups *b, size_t begin)
-{
-    const size_t most = t->many ? t->many_space / bytes_of_one(b) : FEW;
-    const size_t n = b->count - begin < most ? b->count - begin : most;
-    k->random = t->many ? t->requests + t->requests_most : own->random;
-    k->mask = t->many ? (uint8_t *)(k->random + (b->random ? n : 0)) : own->mask;
-    k->look = t->many ? k->mask + n : own->look;
-    k->part = (txm_lookups){n,
-                            b->u + begin,
-                            b->v + begin,
-                            b->dudx + begin,
-                            b->dvdx + begin,
-                            b->dudy + begin,
-                            b->dvdy + begin,
-                            b->random ? b->random + begin : NULL,
-                            b->mask ? b->mask + begin : NULL,
-                            {b->out[0] + begin, b->out[1] + begin, b->out[2] + begin, b->out[3] + begin},
-                            k->look};
-    if (b->random)
-        memcpy(k->random, b->random + begin, n * sizeof *k->random);
-}
-
-/* Leaves those to be repeated that have missed; how many. Elements that have hit are finished: their
- * results stay in the caller's arrays, and they are masked out of the next round. */
-static size_t keep_missed(chunk *k)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < k->part.count; i++) {
-        k->mask[i] = (!k->part.mask || k->part.mask[i]) && k->look[i] == TXM_LOOK_MISSED;
-        count += k->mask[i];
-        if (k->mask[i] && k->part.random)
-            k->part.random[i] = k->random[i];
-    }
-    k->part.mask = k->mask;
-    return count;
-}
-
-/* Batches are structures of arrays. */
-static void put(const chunk *k, size_t i, const float out[4])
-{
-    for (int n = 0; n < 4; n++)
-        k->part.out[n][i] = out[n];
-}
-
-/* Those that are left, each until its tiles are there. One look-up's tiles always fit, since a slab is
- * taken beyond the budget if it must be. */
-static void finish_chunk(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, chunk *k)
-{
-    for (size_t i = 0; i < k->part.count; i++) {
-        float out[4];
-        const txm_lookup at = {k->part.u[i],    k->part.v[i],    k->part.dudx[i],
-                               k->part.dvdx[i], k->part.dudy[i], k->part.dvdy[i]};
-        const call one = {texture, how, &at, k->part.random ? &k->part.random[i] : NULL, out, NULL, NULL};
-        txm_lane lane;
-        if (!k->mask[i])
-            continue;
-        k->look[i] = (uint8_t)look_until_there(t, &one, &lane, look(t, &one, &lane));
-        if (one.random)
-            *one.random = lane.random;
-        put(k, i, out);
-    }
-}
-
-/* Elements that missed are looked up again together; where that leads nowhere one by one, which always
- * ends. Returns the worst result of its elements. `looks` is the caller's, and written only where its mask
- * asked for a look-up. */
-static txm_look sample_chunk(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, chunk *k, uint8_t *looks)
-{
-    enum { IDLE_ROUNDS = 8 }; /* a budget that is far too small drops what other look-ups of the chunk need */
-    watch w = {0};
-    size_t before = SIZE_MAX;
-    txm_look worst = TXM_LOOK_RESIDENT;
-    const uint8_t *wanted = k->part.mask;
-    memset(k->look, TXM_LOOK_RESIDENT, k->part.count);
-    for (int idle = 0;;) {
-        txm_lane lane = {0, tiles_of_round(t), 0, t->requests};
-        txm_enter(t);
-        txm_sample_n(&t->view, texture, how, &k->part, &lane);
-        txm_leave(t);
-        txm_release_pins(t);
-        size_t missed = keep_missed(k);
-        if (before == SIZE_MAX)
-            count(&t->missed, missed);
-        if (!missed && !lane.count)
-            break;
-        get(t, lane.count, &w);
-        idle = missed < before ? 0 : idle + 1;
-        before = missed;
-        if (idle == IDLE_ROUNDS) {
-            finish_chunk(t, texture, how, k);
-            break;
-        }
-    }
-    txm_release_pins(t);
-    for (size_t i = 0; i < k->part.count; i++) {
-        worst = k->look[i] > worst ? k->look[i] : worst;
-        if (looks && (!wanted || wanted[i]))
-            looks[i] = k->look[i];
-    }
-    return worst;
-}
-
-/* One by one: for textures of UDIM tiles that have a base, and where look-ups are watched. */
-static txm_look sample_each(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *b)
-{
-    txm_look worst = TXM_LOOK_RESIDENT;
-    for (size_t i = 0; i < b->count; i++) {
-        if (b->mask && !b->mask[i])
-            continue;
-        float out[4];
-        const txm_lookup at = {b->u[i], b->v[i], b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]};
-        txm_look result = txm_cache_sample(t, texture, how, &at, b->random ? &b->random[i] : NULL, out);
-        for (int n = 0; n < 4; n++)
-            b->out[n][i] = out[n];
-        if (b->look)
-            b->look[i] = (uint8_t)result;
-        worst = result > worst ? result : worst;
-    }
-    return worst;
-}
-
-/* Sets with a base choose between two textures for each element, which the batch sampler cannot; plain sets
- * it resolves itself. */
-static bool has_base(txm_cache_thread *t, uint32_t texture)
-{
-    txm_enter(t);
-    bool has = texture < t->view.texture_count && t->view.textures[texture].udim_rows &&
-               t->cache->textures[texture].base != TXM_NO_TEXTURE;
-    txm_leave(t);
-    return has;
-}
-
-/* Chunks bound what is kept for repeating; within one, a tile that a thousand elements need is asked for
- * once. */
-txm_look txm_cache_sample_n(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *batch)
-{
-    txm_look worst = TXM_LOOK_RESIDENT;
-    txm_sampler biased = *how;
-    biased.mip_bias += t->cache->bias;
-    if (has_base(t, texture) || atomic_load_explicit(&t->cache->watched, memory_order_relaxed))
-        return sample_each(t, texture, how, batch);
-    const size_t space = (batch->count < MOST ? batch->count : MOST) * bytes_of_one(batch);
-    if (batch->count > FEW && space > t->many_space)
-        make_many(t, space);
-    for (size_t begin = 0; begin < batch->count;) {
-        chunk k;
-        few own;
-        cut(t, &k, &own, batch, begin);
-        txm_look result = sample_chunk(t, texture, &biased, &k, batch->look ? batch->look + begin : NULL);
-        worst = result > worst ? result : worst;
-        begin += k.part.count;
-        count(&t->lookups, k.part.count);
-    }
-    return worst;
 }

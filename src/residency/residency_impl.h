@@ -179,8 +179,8 @@ struct txm_cache_thread {
     txm_job *jobs;
     uint32_t few_requests[TXM_LOOKUP_TILES];
     txm_job few_jobs[TXM_LOOKUP_TILES];
-    uint8_t *many; /* for look-ups of many at a time: see make_many; NULL: there were none */
-    size_t many_bytes, many_space; /* all of it; of these, what look-ups share */
+    uint8_t *many, *areas;         /* for look-ups of many at a time: see make_many; NULL: there were none */
+    size_t many_bytes, areas_most; /* all of it; look-ups that `areas` has room for */
     txm_pins pins;
     uint8_t *unwidened;
     size_t unwidened_bytes;
@@ -353,6 +353,22 @@ uint64_t txm_slot_order(const txm_cache *c, const txm_slot *s);
 /* look.c: loads the first `requests` that a thread has missed. */
 void txm_fetch(txm_cache_thread *t, uint32_t requests);
 void txm_release_pins(txm_cache_thread *t);
+/* What to wait for when another thread has what is missing: seen before the look-up, so that nothing is missed. */
+typedef struct txm_watch {
+    uint64_t seen;
+    bool watched;
+} txm_watch;
+/* Loads what is missing, or waits for others who do; the watch begins as zeros. */
+void txm_get(txm_cache_thread *t, uint32_t requests, txm_watch *w);
+/* One look-up that blocks, neither counted nor biased. */
+txm_look txm_look_until_there(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                              uint32_t *random, float out[4]);
+
+/* No atomic addition: each thread has counters of its own. */
+static inline void txm_count(atomic_uint_least64_t *counter, uint64_t n)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
+}
 
 /* replay.c: replays read no files; this takes their place. */
 void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made);
