@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The texture cache and its files: budgets at every instant, memory that is refused, files that vanish, change, are
- * many or huge; UDIM sets, duplicates, colours that are shared; batches; what is counted and reported.
+ * The texture cache and its files: those that vanish, change, are many or huge; UDIM sets, duplicates, colours that are
+ * shared; batches; what is counted and reported.
  */
 #include <check.h>
 #include <cjson/cJSON.h>
@@ -22,226 +22,6 @@
 #include "util_sample.h"
 #include "util_tx.h"
 
-static txm_cache_options options(uint64_t max_bytes, uint32_t policy)
-{
-    txm_cache_options o;
-    txm_cache_options_init(&o);
-    o.max_bytes = max_bytes;
-    o.policy = policy;
-    o.threads = 2;
-    return o;
-}
-
-static txm_lookup at_level(float u, float v, float level, uint32_t size)
-{
-    float step = exp2f(level) / (float)size;
-    return (txm_lookup){u, v, step, 0, 0, step};
-}
-
-static bool magenta(const float c[4])
-{
-    return c[0] == 1.0f && c[1] == 0.0f && c[2] == 1.0f && c[3] == 1.0f;
-}
-
-/* ---- budgets ---- */
-
-typedef struct walker {
-    pthread_t thread;
-    txm_cache *cache;
-    const uint32_t *ids;
-    uint64_t seed;
-    int count;
-} walker;
-
-static void *walk(void *arg)
-{
-    walker *w = arg;
-    txm_cache_thread *t = new_thread(w->cache);
-    txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
-    for (int i = 0; i < w->count; i++) {
-        float out[4];
-        txm_lookup at = at_level(unit(&w->seed), unit(&w->seed), 4 * unit(&w->seed), 1024);
-        txm_cache_sample(t, w->ids[sample_random(&w->seed) % 4], &how, &at, NULL, out);
-    }
-    txm_cache_thread_free(&t);
-    return NULL;
-}
-
-START_TEST(budgets_are_kept_at_every_instant)
-{
-    enum { THREADS = 4 };
-    static const uint64_t budgets[] = {1 << 20, 4 << 20};
-    char *paths[] = {write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1),
-                     write_cached("b.tx", 1024, 512, 1, TXM_TYPE_U8, MADE_NOISE, 2),
-                     write_cached("c.tx", 512, 1024, 4, TXM_TYPE_HALF, MADE_NOISE, 3),
-                     write_cached("d.tx", 20, 30, 4, TXM_TYPE_FLOAT, MADE_NOISE, 4)};
-    for (uint32_t policy = 0; policy < TXM_CACHE_POLICY_NONE; policy++)
-        for (int b = 0; b < 2; b++) {
-            counted memory = {0};
-            txm_cache_options o = options(budgets[b], policy);
-            o.allocator = count_in(&memory);
-            txm_cache *c = new_cache(&o);
-            uint32_t ids[4];
-            walker w[THREADS];
-            for (int i = 0; i < 4; i++)
-                ids[i] = add_texture(c, paths[i], TXM_EXTENSION_REPEAT);
-            for (int i = 0; i < THREADS; i++) {
-                w[i] = (walker){.cache = c, .ids = ids, .seed = 77u + (unsigned)i, .count = 250};
-                pthread_create(&w[i].thread, NULL, walk, &w[i]);
-            }
-            for (int i = 0; i < THREADS; i++)
-                pthread_join(w[i].thread, NULL);
-            txm_cache_stats s = stats_of(c);
-            ck_assert_uint_gt(s.tiles_evicted, 0);
-            ck_assert_uint_gt(s.tiles_loaded, 200);
-            /* One batch: a slab for each thread that waits. */
-            if (memory.most > budgets[b] + THREADS * (512u << 10))
-                ck_abort_msg("policy %u: %llu bytes for a budget of %llu", policy, (unsigned long long)memory.most,
-                             (unsigned long long)budgets[b]);
-            ck_assert_uint_le(s.allocated_bytes, s.allocated_bytes_peak);
-            txm_cache_free(&c);
-            ck_assert_uint_eq(memory.now, 0);
-        }
-    for (int i = 0; i < 4; i++)
-        free(paths[i]);
-}
-END_TEST
-
-/* Readers of many files hold little memory together, and none when all files are closed. */
-START_TEST(readers_keep_little)
-{
-    enum { FILES = 40 };
-    txm_cache_options o = options(16 << 20, TXM_CACHE_POLICY_LRU);
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
-    txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
-    uint32_t ids[FILES];
-    for (int i = 0; i < FILES; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "%d.tx", i);
-        char *path = write_cached(name, 128, 128, 4, TXM_TYPE_U8, MADE_NOISE, (unsigned)i);
-        ids[i] = add_texture(c, path, TXM_EXTENSION_REPEAT);
-        free(path);
-    }
-    for (int i = 0; i < FILES; i++) {
-        float out[4];
-        const txm_lookup at = at_level(0.3f, 0.3f, 0, 128);
-        ck_assert_int_eq(txm_cache_sample(t, ids[i], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
-        txm_cache_stats s = stats_of(c);
-        ck_assert_uint_gt(s.reader_bytes, 0);
-        ck_assert_uint_le(s.reader_bytes, (1u << 20) + (400u << 10)); /* a sixteenth, and the newest file's */
-    }
-    txm_cache_stats s = stats_of(c);
-    ck_assert_uint_eq(s.files_open, FILES);
-    ck_assert_uint_ge(s.reader_bytes_peak, s.reader_bytes);
-    for (int i = 0; i < FILES; i++)
-        ck_assert_int_eq(txm_cache_replace(c, ids[i], NULL, NULL), TXM_OK);
-    ck_assert_uint_eq(stats_of(c).reader_bytes, 0);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-}
-END_TEST
-
-/* Look-ups of many at a time load a tile once for all that need it, however little memory there is. */
-START_TEST(many_look_ups_share_their_loads)
-{
-    enum { COUNT = 100000 };
-    char *path = write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    float *in[6], *out[4];
-    uint64_t seed = 3;
-    counted memory = {0};
-    txm_cache_options o = options(1300 << 10, TXM_CACHE_POLICY_LRU);
-    o.allocator = count_in(&memory);
-    for (int k = 0; k < 6; k++)
-        in[k] = calloc(COUNT, sizeof(float));
-    for (int k = 0; k < 4; k++)
-        out[k] = calloc(COUNT, sizeof(float));
-    for (int i = 0; i < COUNT; i++) {
-        in[0][i] = unit(&seed);
-        in[1][i] = unit(&seed);
-        in[2][i] = in[5][i] = 1.0f / 1024;
-    }
-    txm_cache *c = new_cache(&o);
-    uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
-    txm_cache_thread *t = new_thread(c);
-    txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
-    const txm_lookups all = {COUNT, in[0], in[1], in[2], in[3], in[4], in[5], NULL, NULL, {out[0], out[1], out[2], out[3]},
-                             NULL};
-    ck_assert_int_eq(txm_cache_sample_n(t, id, &how, &all), TXM_LOOK_RESIDENT);
-    txm_cache_stats s = stats_of(c);
-    ck_assert_uint_ge(s.tiles_loaded, 256);
-    ck_assert_uint_le(s.tiles_loaded, 1280); /* 256 tiles for each of five parts of the batch; 75,000 one by one */
-    ck_assert_uint_eq(s.lookups, COUNT);
-    ck_assert_uint_le(memory.most, (1300u << 10) + (512u << 10));
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    for (int k = 0; k < 6; k++)
-        free(in[k]);
-    for (int k = 0; k < 4; k++)
-        free(out[k]);
-    free(path);
-}
-END_TEST
-
-START_TEST(memory_that_is_refused_costs_tiles_alone)
-{
-    char *path = write_cached("a.tx", 300, 300, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
-    int failed = 0, fine = 0;
-    for (long n = 1; n < 40; n++) {
-        counted memory = {.refuse_in = n};
-        txm_cache_options o = options(1 << 20, TXM_CACHE_POLICY_LRU);
-        o.allocator = count_in(&memory);
-        txm_cache *c = new_cache(&o);
-        txm_cache_thread *t = NULL;
-        uint32_t id = 0;
-        uint64_t seed = 5;
-        if (txm_cache_thread_new(c, &t, NULL) == TXM_OK &&
-            txm_cache_add(c, path, TXM_EXTENSION_REPEAT, &id, NULL) == TXM_OK)
-            for (int i = 0; i < 20; i++) {
-                float out[4];
-                txm_lookup at = at_level(unit(&seed), unit(&seed), 3 * unit(&seed), 300);
-                txm_look look = txm_cache_sample(t, id, &how, &at, NULL, out);
-                ck_assert(look == TXM_LOOK_RESIDENT || (look == TXM_LOOK_FAILED && magenta(out)));
-                *(look == TXM_LOOK_FAILED ? &failed : &fine) += 1;
-            }
-        txm_cache_thread_free(&t);
-        txm_cache_free(&c);
-        ck_assert_uint_eq(memory.now, 0);
-    }
-    ck_assert_int_gt(failed, 0);
-    ck_assert_int_gt(fine, 0);
-    free(path);
-}
-END_TEST
-
-START_TEST(hits_take_no_lock)
-{
-    char *path = write_cached("a.tx", 500, 400, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    txm_cache_options o = options(0, TXM_CACHE_POLICY_LRU);
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
-    uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
-    ck_assert_int_eq(txm_cache_preload(c, id, NULL, NULL), TXM_OK);
-    txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
-    uint64_t seed = 9;
-    for (int i = 0; i < 2000; i++) {
-        float out[4];
-        txm_lookup at = at_level(unit(&seed), unit(&seed), 6 * unit(&seed), 500);
-        ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
-    }
-    txm_cache_stats s = stats_of(c);
-    ck_assert_uint_eq(s.locks, 0);
-    ck_assert_uint_eq(s.lookups, 2000);
-    ck_assert_uint_eq(s.lookups_missed, 0);
-    ck_assert_int_eq(txm_cache_set_max_bytes(c, 600000, NULL), TXM_OK);
-    ck_assert_uint_le(stats_of(c).allocated_bytes, 600000);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(path);
-}
-END_TEST
-
 /* ---- files that change ---- */
 
 static txm_look look(txm_cache_thread *t, uint32_t id, float u, float v, float out[4])
@@ -257,7 +37,7 @@ START_TEST(files_that_vanish_cost_their_tiles)
 {
     char *victim = write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
     char *other = write_cached("other.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 2);
-    txm_cache_options o = options(0, TXM_CACHE_POLICY_LRU);
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     o.max_open = 1;
     txm_cache *c = new_cache(&o);
     txm_cache_thread *t = new_thread(c);
@@ -335,7 +115,7 @@ START_TEST(duplicates_and_colours_are_shared)
     char *a = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
     char *b = write_cached("b.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1); /* the same hash */
     char *flat = write_cached("flat.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_CONSTANT, 3);
-    txm_cache_options o = options(0, TXM_CACHE_POLICY_LRU);
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     if (_i)
         o.coalesce = 0;
     txm_cache *c = new_cache(&o);
@@ -416,7 +196,7 @@ END_TEST
 START_TEST(resolution_and_limits_drop_levels)
 {
     char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    txm_cache_options o = options(0, TXM_CACHE_POLICY_LRU);
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     o.resolution = 0.25f;
     txm_cache *quarter = new_cache(&o);
     o.resolution = 1.0f;
@@ -450,7 +230,7 @@ END_TEST
 START_TEST(preloading_a_part)
 {
     char *path = write_cached("a.tx", 1024, 1024, 1, TXM_TYPE_U8, MADE_NOISE, 1);
-    txm_cache_options o = options(0, TXM_CACHE_POLICY_LRU);
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     txm_cache *c = new_cache(&o);
     uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
     const txm_cache_part part = {1, 1, 0.0f, 0.5f, 0.49f, 1.0f}; /* a quarter, above on the left */
@@ -484,7 +264,7 @@ START_TEST(a_thousand_files_with_few_open)
     enum { FILES = 1000 };
     char *path = write_cached("a.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1);
     const struct rlimit few = {64, 64};
-    txm_cache_options o = options(8 << 20, TXM_CACHE_POLICY_LRU);
+    txm_cache_options o = budget_options(8 << 20, TXM_CACHE_POLICY_LRU);
     o.max_open = 64;
     o.coalesce = 0;
     txm_cache *c = new_cache(&o);
@@ -545,7 +325,7 @@ START_TEST(waves_have_the_same_bits)
     txm_texture_set_new(&set, NULL);
     ck_assert_int_eq(txm_texture_set_add(set, path, TXM_EXTENSION_MIRROR, &whole, NULL), TXM_OK);
     ck_assert_int_eq(txm_texture_set_load_all(set, whole, NULL), TXM_OK);
-    txm_cache_options o = options(budgets[_i % 3], (uint32_t)_i / 3);
+    txm_cache_options o = budget_options(budgets[_i % 3], (uint32_t)_i / 3);
     o.max_requests = _i % 2 ? 40 : 8192;
     txm_cache *c = new_cache(&o);
     uint32_t id = add_texture(c, path, TXM_EXTENSION_MIRROR);
@@ -592,13 +372,13 @@ END_TEST
 START_TEST(reports_say_what_was_read_again)
 {
     char *path = write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    txm_cache_options o = options(_i ? 0 : 1 << 20, TXM_CACHE_POLICY_LRU);
+    txm_cache_options o = budget_options(_i ? 0 : 1 << 20, TXM_CACHE_POLICY_LRU);
     txm_cache *c = new_cache(&o);
     uint32_t ids[4];
     for (int i = 0; i < 4; i++)
         ids[i] = add_texture(c, path, TXM_EXTENSION_REPEAT);
     walker w = {.cache = c, .ids = ids, .seed = 5, .count = 1000};
-    walk(&w);
+    walk_four(&w);
     char *text = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_TEXT),
          *json = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_JSON);
     static const char *const names[] = {"Tiled Images:",
@@ -608,7 +388,11 @@ START_TEST(reports_say_what_was_read_again)
                                         "Evicted",
                                         "Reloaded",
                                         "Main cache misses",
-                                        "Redundant reads", "Micro-cache misses", "Peak cache memory", "MIP-COUNT [", "I/O time",
+                                        "Redundant reads",
+                                        "Micro-cache misses",
+                                        "Peak cache memory",
+                                        "MIP-COUNT [",
+                                        "I/O time",
                                         "1024x1024: ",
                                         "Total tile requests",
                                         "Verdict: "};
@@ -638,7 +422,7 @@ START_TEST(traces_are_complete_or_not_there)
     ck_assert_int_eq(txm_cache_trace_start(c, trace, TXM_TRACE_TILES, NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_trace_start(c, trace, TXM_TRACE_TILES, NULL), TXM_STATUS_USAGE);
     walker w = {.cache = c, .ids = ids, .seed = 5, .count = 1000};
-    walk(&w);
+    walk_four(&w);
     txm_cache_end_epoch(c);
     ck_assert_int_ne(access(trace, F_OK), 0);
     ck_assert_int_eq(txm_cache_trace_stop(c, NULL), TXM_OK);
@@ -662,7 +446,7 @@ START_TEST(options_are_checked)
 {
     txm_cache *c = NULL;
     for (int i = 0; i < 8; i++) {
-        txm_cache_options o = options(0, TXM_CACHE_POLICY_LRU);
+        txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
         uint32_t *const numbers[] = {&o.policy, &o.keep_epochs, &o.coalesce};
         if (i < 3)
             *numbers[i] = 99;
@@ -686,8 +470,6 @@ int main(void)
     TCase *tcase = add_case(suite, "residency files");
     temp_file("");
     tcase_set_timeout(tcase, 300);
-    add_tests(tcase, budgets_are_kept_at_every_instant, readers_keep_little, many_look_ups_share_their_loads,
-              memory_that_is_refused_costs_tiles_alone, hits_take_no_lock);
     tcase_add_loop_test(tcase, files_that_vanish_cost_their_tiles, 0, 3);
     add_tests(tcase, what_is_no_tx_file_is_magenta);
     tcase_add_loop_test(tcase, duplicates_and_colours_are_shared, 0, 2);

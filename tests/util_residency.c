@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,27 @@ float unit(uint64_t *state)
     return (float)(sample_random(state) >> 8) / 16777216.0f;
 }
 
+txm_cache_options budget_options(uint64_t max_bytes, uint32_t policy)
+{
+    txm_cache_options o;
+    txm_cache_options_init(&o);
+    o.max_bytes = max_bytes;
+    o.policy = policy;
+    o.threads = 2;
+    return o;
+}
+
+txm_lookup at_level(float u, float v, float level, uint32_t size)
+{
+    float step = exp2f(level) / (float)size;
+    return (txm_lookup){u, v, step, 0, 0, step};
+}
+
+bool magenta(const float c[4])
+{
+    return c[0] == 1.0f && c[1] == 0.0f && c[2] == 1.0f && c[3] == 1.0f;
+}
+
 txm_cache *new_cache(const txm_cache_options *o)
 {
     txm_cache *c = NULL;
@@ -74,6 +96,20 @@ txm_cache_stats stats_of(txm_cache *c)
     txm_cache_stats s;
     txm_cache_stats_of(c, &s);
     return s;
+}
+
+void *walk_four(void *arg)
+{
+    walker *w = arg;
+    txm_cache_thread *t = new_thread(w->cache);
+    txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
+    for (int i = 0; i < w->count; i++) {
+        float out[4];
+        txm_lookup at = at_level(unit(&w->seed), unit(&w->seed), 4 * unit(&w->seed), 1024);
+        txm_cache_sample(t, w->ids[sample_random(&w->seed) % 4], &how, &at, NULL, out);
+    }
+    txm_cache_thread_free(&t);
+    return NULL;
 }
 
 static void *allocate(void *user, size_t bytes, size_t alignment)

@@ -2,6 +2,9 @@
  * Texture caches and tx files for their tests. Everything that fails aborts the test. */
 #ifndef UTIL_RESIDENCY_H
 #define UTIL_RESIDENCY_H
+#include <pthread.h>
+#include <stdbool.h>
+
 #include "txmill/cache.h"
 #include "util_writer.h"
 
@@ -13,10 +16,28 @@ char *write_cached(const char *name, uint32_t width, uint32_t height, uint32_t c
 txm_sampler sampler(txm_level_mode mode);
 float unit(uint64_t *state);
 
+/* Defaults with a budget, a policy and two threads that load. */
+txm_cache_options budget_options(uint64_t max_bytes, uint32_t policy);
+
+/* A look-up with the footprint of a level's pixel; `size`: of level 0. */
+txm_lookup at_level(float u, float v, float level, uint32_t size);
+
+bool magenta(const float c[4]);
+
 txm_cache *new_cache(const txm_cache_options *o);
 txm_cache_thread *new_thread(txm_cache *c);
 uint32_t add_texture(txm_cache *c, const char *path, txm_extension extension);
 txm_cache_stats stats_of(txm_cache *c);
+
+/* A thread that looks up at random in four textures. */
+typedef struct walker {
+    pthread_t thread;
+    txm_cache *cache;
+    const uint32_t *ids;
+    uint64_t seed;
+    int count;
+} walker;
+void *walk_four(void *walker);
 
 /* An allocator that counts: the options' one, whose most bytes at any instant are in `most`. */
 typedef struct counted {

@@ -13,11 +13,11 @@
  *  - Batches, for wavefronts and devices: txm_cache_prepare -> look-ups in the view (txm_sample), whose lanes collect
  *    what they miss -> txm_cache_process -> txm_ticket_wait -> the look-ups that missed again.
  *
- * Memory: what the cache has allocated (tiles and tables: txm_cache_stats.allocated_bytes) stays at or below max_bytes
- * plus one batch at every instant; a batch is what txm_cache_process was given last, or a slab of 512 KiB for each
- * thread that is waiting for a tile. A budget that is too small costs time, never a colour. Open files are mapped.
- * What readers keep for the next tile is counted beside it (reader_bytes): at most a sixteenth of the budget and what
- * the file takes that was read last (200 KiB per reading thread with Blender's tiles).
+ * Memory: what the cache has allocated (tiles and tables: txm_cache_stats.allocated_bytes) and what open files keep
+ * (reader_bytes) stay at or below max_bytes plus one batch together at every instant; a batch is what txm_cache_process
+ * was given last, or for each thread that is waiting for a tile a slab of 512 KiB and what it reads with (200 KiB with
+ * Blender's tiles). A budget that is too small costs time, never a colour. Open files are mapped; their pages are the
+ * system's.
  *
  * Tiles that cannot be read (a file that vanished, shrank, was replaced or is damaged) are FAILED until
  * txm_cache_replace: magenta, counted, not tried again. See reader.h about SIGBUS.
@@ -170,9 +170,9 @@ TXM_API txm_look txm_cache_sample(txm_cache_thread *thread, uint32_t texture, co
 TXM_API txm_look txm_cache_sample_d(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
                                     const txm_lookup *at, uint32_t *random, float out[4], float du[4], float dv[4]);
 
-/* Many look-ups in one texture; the worst of their results. Up to 2^20 that come in one call share what they load, so
- * that memory which is short costs a tile once, not once a look-up: large batches pay off. What they take beside tiles
- * is at most a sixteenth of the budget. */
+/* Many look-ups in one texture; the worst of their results. Up to 2^20 that come in one call share what they load,
+ * whatever their order, so that memory which is short costs a tile once, not once a look-up: large batches pay off. What
+ * they take beside tiles is at most a twelfth of the budget. */
 TXM_API txm_look txm_cache_sample_n(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
                                     const txm_lookups *batch);
 
@@ -232,7 +232,7 @@ typedef struct txm_cache_stats {
     uint32_t files_open, files_open_peak, files_opened; /* reopened ones count again */
     uint32_t epoch;
     double load_seconds;                      /* decoding and reading, of all threads */
-    uint64_t reader_bytes, reader_bytes_peak; /* that readers keep for the next tile: beside the budget */
+    uint64_t reader_bytes, reader_bytes_peak; /* that open files and their readers keep; part of the budget */
     uint64_t reserved[14];
 } txm_cache_stats;
 

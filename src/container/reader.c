@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,6 +20,7 @@
 
 #include "container/output.h"
 #include "container/reader_impl.h"
+#include "container/reader_memory.h"
 #include "container/section.h"
 #include "container/section_reader.h"
 #include "core/fail.h"
@@ -186,6 +188,13 @@ void txm_tx_close(txm_tx **tx)
     free(t->path);
     free(t);
     *tx = NULL;
+}
+
+/* Usable sizes are what the C library took for them. */
+uint64_t txm_tx_own_bytes(const txm_tx *tx)
+{
+    return malloc_usable_size((void *)tx) + malloc_usable_size(tx->path) + malloc_usable_size(tx->section) +
+           malloc_usable_size(tx->metadata.entries) + malloc_usable_size(tx->metadata.text.data);
 }
 
 /* Where the image part ends and a section may begin, as the container itself says. */

@@ -161,10 +161,10 @@ static bool drop_constants(txm_cache *c)
 void txm_make_room(txm_cache *c, size_t bytes)
 {
     uint64_t most = c->options.max_bytes;
-    if (!most || c->options.policy == TXM_CACHE_POLICY_NONE || c->allocated + bytes <= most)
+    if (!most || c->options.policy == TXM_CACHE_POLICY_NONE || txm_taken(c) + bytes <= most)
         return;
     txm_slabs_drop_empty(c);
-    while (c->allocated + bytes > most && (txm_slab_drop_one(c, TXM_NO_SLOT) || drop_constants(c)))
+    while (txm_taken(c) + bytes > most && (txm_slab_drop_one(c, TXM_NO_SLOT) || drop_constants(c)))
         ;
 }
 

@@ -46,36 +46,47 @@ static void link_newest(txm_cache *c, txm_cache_file *f)
     c->newest = f;
 }
 
-/* A reader keeps its scratch memory for the next tile; it comes from the process, not from
- * txm_cache_allocate, and is counted apart. */
-static void count_idle(txm_cache *c, txm_cache_file *f, uint64_t bytes)
+/* What an open file and its readers keep comes from the process, not from txm_cache_allocate, but counts in the
+ * budget all the same: tiles make room for it. What readers use while they read is part of what a thread may
+ * take beyond the budget. */
+static void count_kept(txm_cache *c, txm_cache_file *f, uint64_t own_bytes, uint64_t idle_bytes)
 {
-    c->stats.reader_bytes += bytes - f->idle_bytes;
-    f->idle_bytes = bytes;
-    if (c->stats.reader_bytes > c->stats.reader_bytes_peak)
-        c->stats.reader_bytes_peak = c->stats.reader_bytes;
-}
-
-/* What readers keep for their next tile is at most a sixteenth of the budget: files that are read rarely
- * give it back. The newest file is spared, since it is the likeliest to be read next. */
-static void trim_readers(txm_cache *c)
-{
-    enum { PART = 16 };
-    const uint64_t most = c->options.max_bytes ? c->options.max_bytes / PART : UINT64_MAX;
-    for (txm_cache_file *f = c->oldest; f && f != c->newest && c->stats.reader_bytes > most; f = f->newer)
-        if (f->idle_bytes) {
-            txm_scratch_trim(f->tx);
-            count_idle(c, f, 0);
-        }
+    c->stats.reader_bytes += own_bytes + idle_bytes - f->own_bytes - f->idle_bytes; /* modulo 2^64 */
+    c->idle_bytes += idle_bytes - f->idle_bytes;
+    f->own_bytes = own_bytes;
+    f->idle_bytes = idle_bytes;
 }
 
 /* Only while `readers` is 0, so that nobody reads it. The identity stays: it is what the next open is compared with. */
 static void close_file(txm_cache *c, txm_cache_file *f)
 {
-    count_idle(c, f, 0);
+    count_kept(c, f, 0, 0);
     unlink_open(c, f);
     txm_tx_close(&f->tx);
     c->stats.files_open--;
+}
+
+/* Bounds what open files keep, so that most of the budget is for tiles: memory for the next tile to a sixteenth
+ * of it, or a quarter in the file that was read last, which is the likeliest to be read next; all of it to half
+ * the budget, for which files close that were used longest ago. */
+static void trim_readers(txm_cache *c)
+{
+    enum { IDLE = 16, NEWEST = 4, ALL = 2 };
+    const uint64_t budget = c->options.max_bytes ? c->options.max_bytes : UINT64_MAX;
+    for (txm_cache_file *f = c->oldest; f && c->idle_bytes > budget / IDLE; f = f->newer)
+        if (f->idle_bytes && (f != c->newest || f->idle_bytes > budget / NEWEST)) {
+            txm_scratch_trim(f->tx);
+            count_kept(c, f, f->own_bytes, 0);
+        }
+    for (txm_cache_file *f = c->oldest, *newer; f && f != c->newest && c->stats.reader_bytes > budget / ALL;
+         f = newer) {
+        newer = f->newer;
+        if (!f->readers)
+            close_file(c, f);
+    }
+    if (c->stats.reader_bytes > c->stats.reader_bytes_peak)
+        c->stats.reader_bytes_peak = c->stats.reader_bytes;
+    txm_make_room(c, 0);
 }
 
 /* Closes what was used longest ago until `left` files are open, as far as nobody reads them. With many
@@ -173,6 +184,7 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
             link_newest(c, f);
             c->stats.files_opened++;
             f->opens++;
+            count_kept(c, f, txm_tx_own_bytes(f->tx), 0);
             if (++c->stats.files_open > c->stats.files_open_peak)
                 c->stats.files_open_peak = c->stats.files_open;
         } else {
@@ -188,6 +200,7 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
             unlink_open(c, f);
             link_newest(c, f);
         }
+        trim_readers(c);
     } else {
         status = txm_fail_as(err, f->broken ? f->broken : &cause);
     }
@@ -201,7 +214,7 @@ void txm_file_give(txm_cache *c, txm_cache_file *f)
 {
     pthread_mutex_lock(&c->lock);
     f->readers--;
-    count_idle(c, f, txm_scratch_idle_bytes(f->tx));
+    count_kept(c, f, f->own_bytes, txm_scratch_idle_bytes(f->tx));
     trim_readers(c);
     if (c->stats.files_open > c->options.max_open)
         close_some(c, c->options.max_open);

@@ -10,6 +10,7 @@ $(B)/bench_cache: bench/bench_cache.c $(B)/bench/oiio_lookup.o $(B)/libtxmill.a
 # Look-ups of many threads under ThreadSanitizer, in a build of its own: make check-residency-threads
 .PHONY: check-residency-threads
 check-residency-threads:
-	$(MAKE) B=build-tsan SANITIZE=thread build-tsan/tests/test_residency build-tsan/tests/test_residency_files
+	$(MAKE) B=build-tsan SANITIZE=thread build-tsan/tests/test_residency build-tsan/tests/test_residency_files \
+	  build-tsan/tests/test_residency_memory
 	TXM_RESIDENCY_LOOKUPS=200 TSAN_OPTIONS=halt_on_error=1 tests/run.sh build-tsan build-tsan/tests/test_residency \
-	  build-tsan/tests/test_residency_files
+	  build-tsan/tests/test_residency_files build-tsan/tests/test_residency_memory

@@ -34,7 +34,7 @@ typedef struct txm_cache_file {
     char *path;
     txm_tx *tx; /* NULL: not open */
     uint32_t readers, textures, opens;
-    uint64_t idle_bytes; /* that its reader keeps for the next tile */
+    uint64_t own_bytes, idle_bytes; /* of the open file; that its reader keeps for the next tile */
     bool opening, known;  /* known: `identity` is that of the file that was opened first */
     uint64_t identity[4]; /* device, inode, size, time of change: another file under the same name is not read */
     txm_error *broken;    /* why it cannot be opened: not tried again. NULL: it can */
@@ -217,7 +217,7 @@ struct txm_cache {
     uint32_t waiting;
     txm_cache_options options;
     txm_view view;
-    size_t allocated; /* under `lock` or atomically: see txm_cache_allocate */
+    size_t allocated; /* see txm_cache_allocate, and txm_taken */
     txm_cache_stats stats;
 
     txm_texture *textures;
@@ -244,6 +244,7 @@ struct txm_cache {
     uint32_t stamp, loads_of_epoch;
 
     txm_cache_file *newest, *oldest; /* open files */
+    uint64_t idle_bytes;             /* of all of them */
     txm_cache_thread *threads;
     uint32_t thread_count;
     uint64_t prepared; /* generation of the view that was handed out */
@@ -263,6 +264,11 @@ void txm_cache_free_string(txm_cache *c, char **text);
 /* A larger copy of an array in place of it; false: no memory. `stops`: look-ups read it, so the world is stopped when
  * it is exchanged. */
 bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t needed, size_t item_bytes, bool stops);
+/* What counts in the budget: what the cache has allocated, and what open files keep. */
+static inline uint64_t txm_taken(const txm_cache *c)
+{
+    return c->allocated + c->stats.reader_bytes;
+}
 /* The arrays that the view shows have changed. */
 void txm_cache_refresh(txm_cache *c);
 

@@ -58,7 +58,7 @@ static uint8_t *piece_of(txm_cache *c, uint32_t arena)
 static bool fits(const txm_cache *c, size_t bytes)
 {
     return !c->options.max_bytes || c->options.policy == TXM_CACHE_POLICY_NONE ||
-           c->allocated + bytes <= c->options.max_bytes;
+           txm_taken(c) + bytes <= c->options.max_bytes;
 }
 
 /* Huge pages from a budget on that is large beside them. Whether the kernel really gives them is its own
