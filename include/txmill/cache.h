@@ -16,8 +16,8 @@
  * Memory: what the cache has allocated (tiles and tables: txm_cache_stats.allocated_bytes) and what open files keep
  * (reader_bytes) stay at or below max_bytes plus one batch together at every instant; a batch is what txm_cache_process
  * was given last, or for each thread that is waiting for a tile a slab of 512 KiB and what it reads with (200 KiB with
- * Blender's tiles). A budget that is too small costs time, never a colour. Open files are mapped; their pages are the
- * system's.
+ * Blender's tiles). Of the budget a sixteenth is set aside for open files (256 KiB at least, 64 MiB at most). A budget
+ * that is too small costs time, never a colour. Open files are mapped; their pages are the system's.
  *
  * Tiles that cannot be read (a file that vanished, shrank, was replaced or is damaged) are FAILED until
  * txm_cache_replace: magenta, counted, not tried again. See reader.h about SIGBUS.

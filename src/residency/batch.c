@@ -281,7 +281,7 @@ static uint32_t want_level(txm_cache *c, txm_source *s, uint32_t level, const tx
         for (uint32_t x = x0; x <= x1 && n < most; x++) {
             uint32_t none = TXM_SLOT_NONE, entry = txm_entry_index(s, level, y * across + x);
             if (c->options.max_bytes && c->options.policy != TXM_CACHE_POLICY_NONE &&
-                c->stats.tile_bytes + *bytes + v->tile_bytes > c->options.max_bytes / 8 * 7)
+                c->stats.tile_bytes + *bytes + v->tile_bytes > (c->options.max_bytes - txm_reader_share(c)) / 8 * 7)
                 return n;
             if (!__atomic_compare_exchange_n(&c->tiles[entry].slot, &none, TXM_SLOT_REQUESTED, false, __ATOMIC_RELAXED,
                                              __ATOMIC_RELAXED))

@@ -52,7 +52,6 @@ static void link_newest(txm_cache *c, txm_cache_file *f)
 static void count_kept(txm_cache *c, txm_cache_file *f, uint64_t own_bytes, uint64_t idle_bytes)
 {
     c->stats.reader_bytes += own_bytes + idle_bytes - f->own_bytes - f->idle_bytes; /* modulo 2^64 */
-    c->idle_bytes += idle_bytes - f->idle_bytes;
     f->own_bytes = own_bytes;
     f->idle_bytes = idle_bytes;
 }
@@ -66,24 +65,29 @@ static void close_file(txm_cache *c, txm_cache_file *f)
     c->stats.files_open--;
 }
 
-/* Bounds what open files keep, so that most of the budget is for tiles: memory for the next tile to a sixteenth
- * of it, or a quarter in the file that was read last, which is the likeliest to be read next; all of it to half
- * the budget, for which files close that were used longest ago. */
+static void trim_reader(txm_cache *c, txm_cache_file *f)
+{
+    if (!f->idle_bytes)
+        return;
+    txm_scratch_trim(f->tx);
+    count_kept(c, f, f->own_bytes, 0);
+}
+
+/* Brings what open files keep down to their share of the budget: memory for the next tile goes first, then files
+ * close that were used longest ago, and last goes the memory of the file that is the likeliest to be read next.
+ * That file stays open, whatever it takes. */
 static void trim_readers(txm_cache *c)
 {
-    enum { IDLE = 16, NEWEST = 4, ALL = 2 };
-    const uint64_t budget = c->options.max_bytes ? c->options.max_bytes : UINT64_MAX;
-    for (txm_cache_file *f = c->oldest; f && c->idle_bytes > budget / IDLE; f = f->newer)
-        if (f->idle_bytes && (f != c->newest || f->idle_bytes > budget / NEWEST)) {
-            txm_scratch_trim(f->tx);
-            count_kept(c, f, f->own_bytes, 0);
-        }
-    for (txm_cache_file *f = c->oldest, *newer; f && f != c->newest && c->stats.reader_bytes > budget / ALL;
-         f = newer) {
+    const uint64_t most = c->options.max_bytes ? txm_reader_share(c) : UINT64_MAX;
+    for (txm_cache_file *f = c->oldest; f && f != c->newest && c->stats.reader_bytes > most; f = f->newer)
+        trim_reader(c, f);
+    for (txm_cache_file *f = c->oldest, *newer; f && f != c->newest && c->stats.reader_bytes > most; f = newer) {
         newer = f->newer;
         if (!f->readers)
             close_file(c, f);
     }
+    if (c->newest && c->stats.reader_bytes > most)
+        trim_reader(c, c->newest);
     if (c->stats.reader_bytes > c->stats.reader_bytes_peak)
         c->stats.reader_bytes_peak = c->stats.reader_bytes;
     txm_make_room(c, 0);

@@ -244,7 +244,6 @@ struct txm_cache {
     uint32_t stamp, loads_of_epoch;
 
     txm_cache_file *newest, *oldest; /* open files */
-    uint64_t idle_bytes;             /* of all of them */
     txm_cache_thread *threads;
     uint32_t thread_count;
     uint64_t prepared; /* generation of the view that was handed out */
@@ -264,11 +263,22 @@ void txm_cache_free_string(txm_cache *c, char **text);
 /* A larger copy of an array in place of it; false: no memory. `stops`: look-ups read it, so the world is stopped when
  * it is exchanged. */
 bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t needed, size_t item_bytes, bool stops);
-/* What counts in the budget: what the cache has allocated, and what open files keep. */
+/* What is set aside for open files: a sixteenth of the budget, but what one reader takes, and no more than many do. */
+static inline uint64_t txm_reader_share(const txm_cache *c)
+{
+    enum { LEAST = 256 << 10, MOST = 64 << 20 };
+    const uint64_t budget = c->options.max_bytes, part = budget / 16, least = budget / 4 < LEAST ? budget / 4 : LEAST;
+    return part > MOST ? MOST : part < least ? least : part;
+}
+
+/* What counts in the budget: what the cache has allocated, and what open files keep, or may. So replays, which open
+ * none, let the same tiles go. */
 static inline uint64_t txm_taken(const txm_cache *c)
 {
-    return c->allocated + c->stats.reader_bytes;
+    const uint64_t share = txm_reader_share(c);
+    return c->allocated + (c->stats.reader_bytes > share ? c->stats.reader_bytes : share);
 }
+
 /* The arrays that the view shows have changed. */
 void txm_cache_refresh(txm_cache *c);
 
