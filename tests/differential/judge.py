@@ -80,9 +80,9 @@ def split_description(metadata):
     return out
 
 
-# Of the source's metadata, what describes the camera or the way the source is stored. In TIFF: make, model, orientation, Exif.
+# Of the source's metadata, what describes the camera or the way the source is stored. In TIFF: make, model, orientation, field of view, Exif.
 COPIED_BY_BLENDER = {"Make", "Model", "Orientation", "ImageUniqueID", "DocumentName", "level 0 tag 271", "level 0 tag 272",
-                     "level 0 tag 274", "level 0 tag 34665"}
+                     "level 0 tag 274", "level 0 tag 33304", "level 0 tag 34665"}
 COPIED_LAYOUT = {"name", "openexr:chunkCount", "lineOrder"}
 
 
