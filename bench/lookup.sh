@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Texture look-ups beside OpenImageIO: lookup.sh [BUILD [IMAGES [RESULTS]]]. Prints tables, see bench/bench_lookup.c, and
-# puts them in the place of those in RESULTS, which is bench/results.md unless it is said; "-": nowhere.
+# puts them in the place of those in RESULTS, which is bench/results.md unless it is said; "-": nowhere. With the usual
+# RESULTS the table by stages goes to docs/performance.md as well.
 set -eu
 build=${1:-build}
 images=${2:-bench-images}
@@ -26,3 +27,16 @@ awk -v tables="$out/tables" '
     !inside { print }
     END { if (!done) { print ""; put() } }' "$results" >"$out/results.md"
 cp "$out/results.md" "$results"
+[ "$results" = bench/results.md ] || exit 0
+awk -v tables="$out/tables" '
+    /^\| ns of CPU a look-up/ {
+        while ((getline line < tables) > 0) {
+            if (line ~ /^\| ns of CPU a look-up/) inside = 1
+            else if (line !~ /^\|/) inside = 0
+            if (inside) print line
+        }
+        old = 1
+    }
+    !/^\|/ { old = 0 }
+    !old { print }' docs/performance.md >"$out/performance.md"
+cp "$out/performance.md" docs/performance.md
