@@ -46,7 +46,7 @@ LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o) $(LIB_CXX:%.cpp=$(B)/%.o)
 
 # libtxtile is what a renderer links: tx files read and sampled, in plain C over the codecs alone. libtxmill converts; it
 # has copies of its own of what both need, and shows none of them.
-TILE_SRC   := $(addprefix src/,$(addprefix core/,bytes.c file_map.c mem.c options.c pixel.c pool.c settings.c status.c text.c) \
+TILE_SRC   := $(addprefix src/,$(addprefix core/,bytes.c file_map.c mem.c options.c owner.c path.c pixel.c pool.c settings.c status.c text.c) \
               $(addprefix codec/,decode_table.c exr_decode.c inflate_parts.c tiff_decode.c) \
               $(addprefix container/,describe.c exr_channels.c exr_reader.c exr_tile.c identity.c openexr_core.c output.c \
                 reader.c reader_tile.c section_reader.c border_decode.c tiff_directory.c tiff_reader.c tiff_tile.c)) \

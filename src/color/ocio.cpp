@@ -147,6 +147,10 @@ void on_no_memory()
         std::rethrow_exception(std::current_exception());
     } catch (const std::bad_alloc &) {
         lacks_memory = true;
+    } catch (const std::exception &) {
+        /* Embree's thread library: a thread that cannot be started is a runtime_error in a destructor, and bad_alloc that
+         * passes through a group of its tasks becomes another exception. */
+        lacks_memory = depth == 0;
     } catch (...) {
     }
     before_abort(lacks_memory);

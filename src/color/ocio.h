@@ -37,7 +37,8 @@ txm_status txm_ocio_from_text(const char *text, size_t size_bytes, const char *f
 txm_status txm_ocio_from_library(const char *name, txm_ocio **out, txm_error *err);
 /* OpenColorIO does not survive lack of memory: it takes it for a config that is damaged or has less in it, reads through
  * NULL, or throws from functions that it declares not to throw, where C++ aborts. A program that says so at its start
- * has `end` called instead, on the thread that it happens on, to end the process in its own way. */
+ * has `end` called instead, on the thread that it happens on, to end the process in its own way. So does Embree, which
+ * ends it for want of threads as well: they count as memory. */
 void txm_ocio_before_abort(void (*end)(bool lacks_memory));
 void txm_ocio_free(txm_ocio **ocio); /* NULL-safe */
 

@@ -20,6 +20,8 @@
 #include "core/checksum.h"
 #include "core/endian.h"
 #include "core/mem.h"
+#include "core/owner.h"
+#include "core/path.h"
 #include "residency/blank.h"
 #include "residency/residency_impl.h"
 #include "residency/trace_format.h"
@@ -430,15 +432,20 @@ static void free_writer(struct txm_trace_writer *w)
     free(w);
 }
 
-/* Under another name until it is complete. A pipe or device has no other name; it is opened as it is, and a
+/* Under another name until it is complete: one that sweepers know, should the process be killed. A pipe or device has no other name; it is opened as it is, and a
  * reader must notice by itself that the end is missing. */
 static txm_status open_writer(const char *path, uint32_t records, struct txm_trace_writer **out, txm_error *err)
 {
     struct txm_trace_writer *w = txm_calloc(1, sizeof *w);
     struct stat st;
     bool beside = stat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode);
-    if (!w || !(w->path = txm_strdup(path)) ||
-        (beside && !(w->part = txm_asprintf("%s.%ld.part", path, (long)getpid())))) {
+    char *folder = beside ? txm_path_dir(path) : NULL;
+    if (w) {
+        w->path = txm_strdup(path);
+        w->part = folder ? txm_owned_path(folder, txm_path_base(path), ".txm-tmp") : NULL;
+    }
+    free(folder);
+    if (!w || !w->path || (beside && !w->part)) {
         if (w)
             free_writer(w);
         return txm_no_memory(err, path);

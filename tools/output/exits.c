@@ -72,14 +72,14 @@ void txm_signals_install(void)
 static void on_abort(bool lacks_memory)
 {
     txm_remove_temporaries();
-    txm_say(TXM_SAY_ERROR, lacks_memory ? "out of memory in OpenColorIO, which cannot go on"
-                                        : "an exception that OpenColorIO does not catch");
+    txm_say(TXM_SAY_ERROR, lacks_memory ? "out of memory or of threads in a library that cannot go on: OpenColorIO or Embree"
+                                        : "an exception in a library, which nothing has caught");
     int code = lacks_memory ? TXM_EXIT_RETRY : TXM_EXIT_INTERNAL;
     txm_say_last("TXMILL-ERROR code=%d failed=1 total=1", code);
     _exit(code);
 }
 
-/* OpenColorIO ends the process by an exception that nothing catches; this gets the last word. */
+/* OpenColorIO and Embree end the process by an exception that nothing catches; this gets the last word. */
 void txm_aborts_install(void)
 {
     txm_before_abort(on_abort);

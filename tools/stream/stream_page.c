@@ -236,6 +236,8 @@ txm_status txm_stream_page(const char *path, const char *scene, const txm_render
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
     txm_status status = out ? write_page(out, scene, options, picture, replay, err) : txm_no_memory(err, path);
+    if (status && out)
+        txm_error_prefix(err, "%s", path);
     if (out && fclose(out) && status == TXM_OK)
         status = txm_no_memory(err, path);
     if (status == TXM_OK)
