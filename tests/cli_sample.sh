@@ -8,7 +8,7 @@ cp "$golden"/{rgb8.png,half-rgb.exr,gray-in-rgb.png} .
 "$TXMILL" make -q -o rgb.tx rgb8.png && "$TXMILL" make -q -o half.tx half-rgb.exr && "$TXMILL" make -q -o grey.tx gray-in-rgb.png
 
 # The centre of a pixel is that pixel: column 70, row 50 from the top of 300 x 200.
-txm sample rgb.tx --u 0.235 --v 0.7475 --filter closest
+txm sample rgb.tx -u 0.235 -v 0.7475 --filter closest
 check pixel python3 - out "$("$TXMILL" tile -t 1,0 rgb.tx | awk '$1 == 70 && $2 == 50 { print $3, $4, $5, $6 }')" <<'PY'
 import sys
 got = [float(x) for x in open(sys.argv[1]).read().split()]
@@ -59,7 +59,7 @@ check udim-named grep -q '^UDIM tile 1002: .*wall.1002.tx, at 0.299999952 0.6' o
 txm sample 'wall.<UDIM>.tx' --u 2.3 --v 0.6 --explain
 check udim-hole grep -qx '1 0 1 1' out
 check udim-hole-named grep -qx 'UDIM tile 1003: no file, a hole' out
-txm sample 'wall.<UDIM>.tx' --u -3 --explain
+txm sample 'wall.<UDIM>.tx' -u -3 --explain
 check udim-outside grep -qx 'no UDIM tile can be there' out
 txm sample 'wall.<UDIM>.tx' rgb.tx --v 1.5 --json
 check udim-json json out 'len(o) == 2 and o[0]["udim"]["number"] == 1011 and o[0]["udim"]["file"].endswith("wall.1011.tx") and "udim" not in o[1]'

@@ -303,12 +303,13 @@ check color-never test "$(grep -c $'\033' out)" -eq 0
 txm verify --color sometimes x
 check color-bad says "must be auto, always or never"
 
-# One meaning a letter, in all commands.
+# One meaning per letter, in all commands; but -v is the coordinate where there is a -u.
 for command in $("$TXMILL" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     "$TXMILL" "$command" --help | sed -n 's/^  -\([A-Za-z]\), --\([a-z-]*\).*/\1 \2/p'
 done | sort -u >letters
 check letters-many test "$(wc -l <letters)" -gt 15
-check letters-one-meaning test -z "$(cut -d' ' -f1 letters | uniq -d)"
+check letters-coordinates grep -qx 'v v' letters
+check letters-one-meaning test -z "$(grep -vx 'v v' letters | cut -d' ' -f1 | uniq -d)"
 txm colorspaces --names
 check names-alone grep -qx "Non-Color" out
 finish

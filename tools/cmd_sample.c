@@ -80,10 +80,10 @@ static txm_status parse_grid(const char *text, void *field, txm_error *err)
         .name = option, .type = TXM_OPT_CUSTOM, AT(member), .arg = "F", .help = text, .parse = parse_number            \
     }
 static const txm_option places[] = {
-    TXM_OPTION(CUSTOM, "u", AT(u), .arg = "U",
+    TXM_OPTION(CUSTOM, "u", .letter = 'u', AT(u), .arg = "U",
                .help = "Coordinate from the left edge, 0, to the right one, 1 (default: 0.5; with --grid 0)",
                .parse = parse_number),
-    TXM_OPTION(CUSTOM, "v", AT(v), .arg = "V",
+    TXM_OPTION(CUSTOM, "v", .letter = 'v', AT(v), .arg = "V",
                .help = "Coordinate from the bottom edge, 0, to the top one, 1 (default: 0.5; with --grid 0)",
                .parse = parse_number),
     NUMBER("dudx", dudx, "How u changes from one pixel of the picture to the next on its right (default: 0)"),
