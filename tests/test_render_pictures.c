@@ -254,12 +254,10 @@ START_TEST(many_moments)
 }
 END_TEST
 
-/* Cuts the file short once the first samples are through. */
+/* Cuts the file short once a third of the samples is through: its first tiles were read by then. */
 static void cut(void *user, uint64_t done, uint64_t all)
 {
-    (void)done;
-    (void)all;
-    if (truncate(user, 100))
+    if (done * 3 > all && truncate(user, 100))
         exit(1);
 }
 

@@ -64,6 +64,8 @@ START_TEST(files_that_vanish_cost_their_tiles)
     ck_assert_uint_eq(s.failures, 1);
     ck_assert_str_ne(s.message, "");
     ck_assert(strstr(s.message, "victim.tx"));
+    static const char *const causes[] = {"cannot open", "is another file now", "became shorter than when it was opened"};
+    ck_assert_msg(strstr(s.message, causes[_i]), "%s", s.message);
     ck_assert_uint_eq(stats_of(c).tiles_failed, 1);
     free(write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_CONSTANT, 4));
     ck_assert_int_eq(txm_cache_replace(c, a, NULL, NULL), TXM_OK);

@@ -135,20 +135,25 @@ static bool look_at(const char *path, uint64_t identity[4])
     return true;
 }
 
-/* Opens a file that nobody else opens meanwhile; without the lock. */
+/* Opens a file that nobody else opens meanwhile; without the lock. A file that changed is said to have done so
+ * whether or not it can still be opened: damage would be the wrong word. */
 static txm_status open_file(txm_cache_file *f, txm_tx **tx, txm_error *err)
 {
-    uint64_t identity[4];
+    uint64_t now[4];
     txm_status status = txm_tx_open(f->path, tx, err);
-    if (status != TXM_OK)
+    bool seen = look_at(f->path, now), same = !f->known || (seen && memcmp(now, f->identity, sizeof now) == 0);
+    if (status != TXM_OK && (!seen || same || txm_status_retryable(status)))
         return status;
-    if (!look_at(f->path, identity) || (f->known && memcmp(identity, f->identity, sizeof identity) != 0)) {
-        txm_tx_close(tx);
-        return txm_fail(err, TXM_STATUS_CHANGED, "%s: is another file now than when it was opened first", f->path);
+    if (seen && same) {
+        memcpy(f->identity, now, sizeof now);
+        f->known = true;
+        return TXM_OK;
     }
-    memcpy(f->identity, identity, sizeof identity);
-    f->known = true;
-    return TXM_OK;
+    txm_tx_close(tx);
+    txm_error_clear(err);
+    if (status != TXM_OK && now[0] == f->identity[0] && now[1] == f->identity[1] && now[2] < f->identity[2])
+        return txm_fail(err, TXM_STATUS_CHANGED, "%s: became shorter than when it was opened first", f->path);
+    return txm_fail(err, TXM_STATUS_CHANGED, "%s: is another file now than when it was opened first", f->path);
 }
 
 /* What will be no better the next time is remembered. Shortage of memory or descriptors passes, so it is

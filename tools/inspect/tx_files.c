@@ -182,19 +182,21 @@ static bool lies_beside(const char *path, const char *source)
     return beside;
 }
 
-char *txm_tx_place(const char *path)
+txm_status txm_tx_place(const char *path, char **place, txm_error *err)
 {
     struct stat st;
-    txm_error ignored = {0};
+    txm_error failure = {0};
     txm_tx *tx = NULL;
     txm_tx_description d = {0};
-    char *place = NULL;
-    if (txm_tx_open(path, &tx, &ignored) == TXM_OK && txm_tx_describe(tx, &d, &ignored) == TXM_OK &&
-        txm_path_is_absolute(d.source) && !lies_beside(path, d.source) && stat(d.source, &st) == 0)
-        place = txm_strdup(d.source);
+    bool elsewhere = txm_tx_open(path, &tx, &failure) == TXM_OK && txm_tx_describe(tx, &d, &failure) == TXM_OK &&
+                     txm_path_is_absolute(d.source) && !lies_beside(path, d.source) && stat(d.source, &st) == 0;
+    bool passing = failure.status != TXM_OK && txm_status_retryable(failure.status);
+    *place = passing ? NULL : txm_strdup(elsewhere ? d.source : path);
     txm_tx_description_free(&d);
     txm_tx_close(&tx);
-    return place ? place : txm_strdup(path);
+    if (passing)
+        return txm_fail_as(err, &failure);
+    return *place ? TXM_OK : txm_no_memory(err, path);
 }
 
 /* "Not a tx file" leaves a user who named the image itself without a clue: the message says what the file is

@@ -64,8 +64,9 @@ const char *txm_use_word(txm_use use);
 const char *txm_files_path(const void *inputs, size_t index);
 
 /* Whose project a tx file belongs to, for txm_project_contexts: its image, where that lies in another folder than one
- * above the tx file, else the tx file itself. Owned by the caller; NULL when memory is exhausted. */
-char *txm_tx_place(const char *path);
+ * above the tx file, else the tx file itself. *place owned by the caller. What is wrong with a file is said when it is
+ * read: only a file that changes or whose disk fails meanwhile fails here, since another look may see something else. */
+txm_status txm_tx_place(const char *path, char **place, txm_error *err);
 
 /* Says of a file that is no tx file what it is, and which command shows it. */
 void txm_tx_explain(const char *path, txm_error *err);

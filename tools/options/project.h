@@ -80,7 +80,8 @@ txm_status txm_project_path(const char *file, char **path, txm_error *err);
 
 /* What inputs are looked at and converted with. Zero-initialise but for `place`. */
 typedef struct txm_project_contexts {
-    char *(*place)(const char *input); /* whose project counts for an input; owned by the caller. NULL: its own path */
+    /* Whose project counts for an input; *place owned by the caller. NULL: its own path. */
+    txm_status (*place)(const char *input, char **place, txm_error *err);
     txm_context *common;               /* of the command line, the variables and the operands' .txmill; owned */
     txm_context **of;                  /* one an input; NULL: the common one */
     const txm_rules **rules;           /* one an input, of its own .txmill; NULL: those of the run */

@@ -255,11 +255,11 @@ static txm_status project_of_input(const txm_input *input, const txm_project_con
                                    txm_error *err)
 {
     const char *file = input->from_scene && input->origin ? input->origin : input->path;
-    char *place = contexts->place ? contexts->place(file) : NULL;
+    char *place = NULL;
     txm_error failure = {0};
-    *project = contexts->place && !place ? NULL : find(place ? place : file, &failure);
-    if (contexts->place && !place)
-        txm_no_memory(&failure, file);
+    *project = NULL;
+    if (!contexts->place || contexts->place(file, &place, &failure) == TXM_OK)
+        *project = find(place ? place : file, &failure);
     free(place);
     return txm_fail_as(err, &failure);
 }
