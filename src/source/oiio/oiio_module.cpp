@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fcntl.h>
 #include <memory>
 #include <mutex>
@@ -95,20 +96,40 @@ bool lacks_thread(const std::system_error &e)
     return e.code() == std::errc::resource_unavailable_try_again || e.code() == std::errc::not_enough_memory;
 }
 
-/* While OpenImageIO works, the process ends as soon as memory does: it drops attributes that it has no memory for and
- * goes on, calls an image damaged whose rows it has no memory for, and std::regex, which it asks about names, crashes. */
-struct EndWithoutMemory {
-    std::new_handler before = std::set_new_handler([] { _exit(TXM_WORKER_LEFT + ENOMEM); });
-    EndWithoutMemory() = default;
-    EndWithoutMemory(const EndWithoutMemory &) = delete;
-    EndWithoutMemory &operator=(const EndWithoutMemory &) = delete;
-    ~EndWithoutMemory() { std::set_new_handler(before); }
-};
+[[noreturn]] void end_without_memory()
+{
+    _exit(TXM_WORKER_LEFT + ENOMEM);
+}
+
+/* What is thrown where nothing may be, in a destructor or while a thread starts, is as often as not a lack of memory. */
+[[noreturn]] void on_terminate()
+{
+    try {
+        if (std::current_exception())
+            std::rethrow_exception(std::current_exception());
+    } catch (const std::bad_alloc &) {
+        end_without_memory();
+    } catch (const std::system_error &e) {
+        if (lacks_thread(e))
+            end_without_memory();
+    } catch (...) {
+    }
+    std::abort();
+}
+
+/* From the first call on the process ends as soon as memory does: OpenImageIO drops attributes that it has no memory
+ * for and goes on, calls an image damaged whose rows it has no memory for, and std::regex, which it asks about names,
+ * crashes. Its threads live on between calls, so nothing is put back. */
+void end_when_memory_does()
+{
+    static const bool once = (std::set_new_handler([] { end_without_memory(); }), std::set_terminate(on_terminate), true);
+    (void)once;
+}
 
 /* Runs `work` and turns whatever it throws into a status: nothing may pass the C boundary. */
 template <typename Work> txm_status guarded(const std::string &path, txm_error *err, Work work)
 {
-    const EndWithoutMemory end;
+    end_when_memory_does();
     try {
         return work();
     } catch (const std::bad_alloc &) {
@@ -564,7 +585,7 @@ struct Encoder {
 /* As guarded, for pictures. */
 template <typename Work> txm_status encoding(txm_error *err, Work work)
 {
-    const EndWithoutMemory end;
+    end_when_memory_does();
     try {
         return work();
     } catch (const std::bad_alloc &) { /* more than an object can be */
