@@ -347,6 +347,7 @@ typedef struct worker {
     txm_cache *cache;
     size_t begin, end;
     pthread_barrier_t *start;
+    bench_span span;
 } worker;
 
 static void *run_worker(void *arg)
@@ -354,7 +355,9 @@ static void *run_worker(void *arg)
     worker *w = arg;
     txm_cache_thread *t = new_thread(w->cache);
     pthread_barrier_wait(w->start);
+    w->span.begin = bench_seconds(CLOCK_MONOTONIC);
     cached(t, w->begin, w->end);
+    w->span.end = bench_seconds(CLOCK_MONOTONIC);
     txm_cache_thread_free(&t);
     return NULL;
 }
@@ -363,17 +366,21 @@ static double clock_rate(txm_cache *c, int threads, double best)
 {
     worker w[2];
     pthread_barrier_t start;
-    pthread_barrier_init(&start, NULL, (unsigned)threads + 1);
+    bench_span all = {0};
+    pthread_barrier_init(&start, NULL, (unsigned)threads);
     for (int i = 0; i < threads; i++) {
-        w[i] = (worker){0, c, (size_t)LOOKUPS / 2 * (size_t)i, (size_t)LOOKUPS / 2 * (size_t)(i + 1), &start};
+        w[i] = (worker){.cache = c,
+                        .begin = (size_t)LOOKUPS / 2 * (size_t)i,
+                        .end = (size_t)LOOKUPS / 2 * (size_t)(i + 1),
+                        .start = &start};
         if (pthread_create(&w[i].thread, NULL, run_worker, &w[i]))
             die("no thread");
     }
-    pthread_barrier_wait(&start);
-    double begin = bench_seconds(CLOCK_MONOTONIC);
-    for (int i = 0; i < threads; i++)
+    for (int i = 0; i < threads; i++) {
         pthread_join(w[i].thread, NULL);
-    double r = (double)threads * (LOOKUPS / 2) / (bench_seconds(CLOCK_MONOTONIC) - begin) / 1e6;
+        bench_span_add(&all, w[i].span);
+    }
+    double r = (double)threads * (LOOKUPS / 2) / (all.end - all.begin) / 1e6;
     pthread_barrier_destroy(&start);
     return r > best ? r : best;
 }

@@ -239,6 +239,7 @@ typedef struct worker {
     void (*work)(const pattern *, size_t, size_t);
     size_t begin, end;
     pthread_barrier_t *start;
+    bench_span span;
 } worker;
 
 static void *run_worker(void *arg)
@@ -246,7 +247,9 @@ static void *run_worker(void *arg)
     worker *w = arg;
     w->work(w->pattern, w->begin, w->begin + 1024); /* warm: what a thread makes on its first look-up */
     pthread_barrier_wait(w->start);
+    w->span.begin = bench_seconds(CLOCK_MONOTONIC);
     w->work(w->pattern, w->begin, w->end);
+    w->span.end = bench_seconds(CLOCK_MONOTONIC);
     return NULL;
 }
 
@@ -255,18 +258,22 @@ static double clock_rate(void (*work)(const pattern *, size_t, size_t), const pa
 {
     worker w[MAX_THREADS];
     pthread_barrier_t start;
-    pthread_barrier_init(&start, NULL, (unsigned)threads + 1);
+    bench_span all = {0};
+    pthread_barrier_init(&start, NULL, (unsigned)threads);
     for (int i = 0; i < threads; i++) {
-        w[i] = (worker){0,     p, work, count / (size_t)threads * (size_t)i, count / (size_t)threads * (size_t)(i + 1),
-                        &start};
+        w[i] = (worker){.pattern = p,
+                        .work = work,
+                        .begin = count / (size_t)threads * (size_t)i,
+                        .end = count / (size_t)threads * (size_t)(i + 1),
+                        .start = &start};
         if (pthread_create(&w[i].thread, NULL, run_worker, &w[i]))
             die("no thread");
     }
-    pthread_barrier_wait(&start);
-    double begin = bench_seconds(CLOCK_MONOTONIC);
-    for (int i = 0; i < threads; i++)
+    for (int i = 0; i < threads; i++) {
         pthread_join(w[i].thread, NULL);
-    double rate = (double)count / (bench_seconds(CLOCK_MONOTONIC) - begin) / 1e6;
+        bench_span_add(&all, w[i].span);
+    }
+    double rate = (double)count / (all.end - all.begin) / 1e6;
     pthread_barrier_destroy(&start);
     return rate > best ? rate : best;
 }

@@ -3,6 +3,7 @@
 #ifndef TXM_BENCH_LOOKUP_UTIL_H
 #define TXM_BENCH_LOOKUP_UTIL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -11,6 +12,19 @@ static inline double bench_seconds(clockid_t clock)
     struct timespec t;
     clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* When a thread was at work, by the clock. Threads take their own times: whoever started them may be woken late, when
+ * half of the work is done. */
+typedef struct bench_span {
+    double begin, end;
+} bench_span;
+
+static inline void bench_span_add(bench_span *all, bench_span one)
+{
+    bool none = all->end == 0;
+    all->begin = none || one.begin < all->begin ? one.begin : all->begin;
+    all->end = none || one.end > all->end ? one.end : all->end;
 }
 
 /* From 0 to below 1, by xorshift: the same places in every run. */
