@@ -6,9 +6,8 @@
 
 describe FOLDER       copies Blender's OpenColorIO config into FOLDER and writes FOLDER/blender.json: version, colour spaces
 convert LIST RESULTS  LIST holds a line an image: path, colour space, alpha type, cache folder, separated by tabs.
-                      RESULTS gets a line for each: the path of the tx file, or ERROR and the message. Lines that are
-                      in RESULTS already are skipped, so that after a crash the next run goes on; the line of the image that
-                      it died of becomes CRASH.
+                      RESULTS gets a line for each: the path of the tx file, or ERROR and the message. Images that have a
+                      line there already are skipped: see for_each of ../differential/limits.py.
 """
 import json
 import os
@@ -17,6 +16,9 @@ import sys
 
 import bpy  # first: it sets up OpenColorIO and OpenImageIO
 import _cycles
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "differential"))
+import limits
 
 BYTES = {"encoding": "utf-8", "errors": "surrogateescape"}
 
@@ -30,35 +32,14 @@ def describe(folder):
         json.dump({"version": bpy.app.version_string, "colorspaces": spaces}, out)
 
 
-def finished(results):
-    """The number of lines in RESULTS; one that was begun and not ended becomes CRASH."""
-    if not os.path.exists(results):
-        return 0
-    with open(results, **BYTES) as f:
-        lines = f.read().splitlines()
-    if lines and lines[-1] == "BEGIN":
-        lines[-1] = "CRASH"
-        with open(results, "w", **BYTES) as f:
-            f.write("\n".join(lines) + "\n")
-    return len(lines)
-
-
 def convert(listing, results):
-    with open(listing, **BYTES) as f:
-        jobs = [line.rstrip("\n").split("\t") for line in f if line.strip()]
-    first = finished(results)
-    with open(results, "ab") as out:
-        for path, colorspace, alpha, cache in jobs[first:]:
-            start = out.tell()
-            out.write(b"BEGIN")
-            out.flush()
-            try:
-                line = _cycles.maketx(path, colorspace=colorspace, alpha_type=alpha, cache_dir=cache)
-            except (RuntimeError, ValueError) as error:
-                line = "ERROR\t" + " ".join(str(error).split())
-            out.truncate(start)
-            out.write(line.encode(**BYTES) + b"\n")
-            out.flush()
+    for job, answer in limits.pending(listing, results):
+        path, colorspace, alpha, cache = job.split("\t")
+        try:
+            line = _cycles.maketx(path, colorspace=colorspace, alpha_type=alpha, cache_dir=cache)
+        except (RuntimeError, ValueError) as error:
+            line = "ERROR\t" + " ".join(str(error).split())
+        answer(line)
 
 
 MODES = {"describe": (describe, 1), "convert": (convert, 2)}

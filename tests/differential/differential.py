@@ -22,6 +22,7 @@ import numpy as np
 
 import images
 import judge
+import limits
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MAKETX = os.path.join(HERE, "..", "blender", "maketx.py")
@@ -29,6 +30,10 @@ ALPHAS = ["straight", "premultiplied", "channel_packed", "none", "auto"]
 COMMON_SPACES = ["sRGB"] * 6 + ["Non-Color"] * 5 + ["Linear Rec.709"] * 4 + ["auto", "ACEScg", "Raw"]
 IMAGE_EXTENSIONS = set("exr tif tiff tx png jpg jpeg tga hdr psd dds fits fit bmp dpx cin iff rla sgi rgb webp ico ppm pgm "
                        "pbm pfm gif jp2 j2k pic heic avif".split())
+
+
+def default_memory():
+    return min(8, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**31)
 
 
 def parse():
@@ -41,6 +46,10 @@ def parse():
     parser.add_argument("--other-blender", metavar="COMMAND", help="compare this Blender with the first, instead of txmill")
     parser.add_argument("--work", default=os.path.join(HERE, "..", "..", "build", "differential"), help="work folder")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="threads of txmill (default: all processors)")
+    parser.add_argument("--memory", type=float, default=default_memory(), metavar="GIB",
+                        help="what a program may take for an image before it is killed (default: 8, at most half the machine's)")
+    parser.add_argument("--idle", type=float, default=600, metavar="SECONDS",
+                        help="how long a program may work on an image before it is killed (default: 600)")
     parser.add_argument("--every-setting", action="store_true",
                         help="images of the folders in every colour space with every alpha type")
     parser.add_argument("--every-space", action="store_true",
@@ -81,51 +90,48 @@ class Blender:
         with open(os.path.join(folder, "blender.json"), encoding="utf-8") as f:
             return json.load(f)
 
-    def convert(self, runs, folder, cache="blender"):
-        """A line a run: the path of the tx file, or ERROR and the message, or CRASH. Blender is started again after a
-        crash. `cache`: the name that takes the place of %s in the cache folders."""
-        listing, results = os.path.join(folder, cache + ".list"), os.path.join(folder, cache + ".results")
-        with open(listing, "w", encoding="utf-8") as f:
-            for run in runs:
-                f.write("\t".join((run["path"], run["colorspace"], run["alpha"], run["cache"] % cache)) + "\n")
-        lines = []
-        while len(lines) < len(runs):
-            before = len(lines)
-            done = self.run("convert", listing, results)
-            if os.path.exists(results):
-                with open(results, encoding="utf-8") as f:
-                    lines = f.read().splitlines()
-            if len(lines) <= before and not (lines and lines[-1] == "BEGIN"):
-                give_up(1, done.stdout + "Blender failed")
-            if lines and lines[-1] == "BEGIN":
-                lines.pop()
-                if len(runs) == len(lines) + 1:
-                    lines.append("CRASH")
-        return lines
+    def convert(self, runs, folder, limit, cache="blender"):
+        """A line a run: the path of the tx file, or ERROR and the message, or what limits.for_each says. `cache`: the name
+        that takes the place of %s in the cache folders."""
+        files = (os.path.join(folder, cache + kind) for kind in (".list", ".results"))
+        try:
+            return limits.for_each(self.command + ["convert"], ["\t".join((run["path"], run["colorspace"], run["alpha"], run["cache"] % cache))
+                                                               for run in runs], *files, limit)
+        except RuntimeError as error:
+            give_up(1, "Blender failed: %s" % error)
 
 
 def parts_of(line):
     """A line of Blender.convert as (tx, error)."""
-    return (None, line.replace("\t", ": ")) if line.startswith(("ERROR", "CRASH")) else (line, "")
+    return (None, line.replace("\t", ": ")) if line.startswith(("ERROR", limits.CRASH, limits.KILLED)) else (line, "")
 
 
-def txmill_convert(program, config, runs, folder, jobs):
-    """{index of the run: (tx, error)}. Runs whose tx file is that of an earlier one are missing: they count once."""
-    listing = os.path.join(folder, "txmill.list")
+def txmill_convert(command, indices, runs, folder, limit):
+    """{index of the run: (tx, error)}. Runs whose tx file is that of an earlier one are missing: they count once. Where
+    txmill dies or is killed, each half is tried alone, down to the image that it dies of."""
+    listing, output = os.path.join(folder, "txmill.list"), os.path.join(folder, "txmill.log")
     with open(listing, "w", encoding="utf-8") as f:
-        for run in runs:
+        for index in indices:
+            run = runs[index]
             f.write(json.dumps({"path": run["path"], "colorspace": run["colorspace"], "alpha": run["alpha"],
                                 "cache_dir": run["cache"] % "txmill"}) + "\n")
-    done = subprocess.run(shlex.split(program) + ["make", "--strict", "--force", "--json", "--ocio", config, "-j", str(jobs),
-                                                  "@" + listing], capture_output=True, text=True)
-    if done.returncode not in (0, 3, 4):
-        give_up(1, "txmill: " + done.stderr[-2000:])
+    status, reason = limits.run(command + ["@" + listing], output, limit)
+    with open(output, encoding="utf-8", errors="replace") as f:
+        lines = f.read().splitlines()
+    if reason or status not in (0, 3, 4):
+        if status == 2:  # of the command line, not of an image
+            give_up(1, "txmill: " + "\n".join(lines[-20:]))
+        if len(indices) == 1:
+            return {indices[0]: (None, "txmill died: " + (reason or "exit status %d" % status))}
+        half = len(indices) // 2
+        return {**txmill_convert(command, indices[:half], runs, folder, limit),
+                **txmill_convert(command, indices[half:], runs, folder, limit)}
     out = {}
-    for line in done.stdout.splitlines():
-        record = json.loads(line)
-        if record["type"] != "file":
+    for line in lines:
+        record = json.loads(line) if line.startswith("{") else {}
+        if record.get("type") != "file":
             continue
-        index = int(record["origin"].rpartition(":")[2]) - 1
+        index = indices[int(record["origin"].rpartition(":")[2]) - 1]
         if record["state"] == "failed":
             out[index] = (None, record["error"]["message"])
         else:
@@ -211,25 +217,26 @@ def main():
     config = os.path.join(folder, "colormanagement", "config.ocio")
     runs = list(random_runs(args, folder, about["colorspaces"])) + list(folder_runs(args, folder, about["colorspaces"]))
     print("Blender %s, %d conversions, seed %d" % (about["version"], len(runs), args.seed))
-    theirs = blender.convert(runs, folder)
+    limit = limits.Limits(int(args.memory * 2**30), args.idle)
+    theirs = blender.convert(runs, folder, limit)
     if args.other_blender:
-        ours = dict(enumerate(map(parts_of, Blender(args.other_blender).convert(runs, folder, "txmill"))))
+        ours = dict(enumerate(map(parts_of, Blender(args.other_blender).convert(runs, folder, limit, "txmill"))))
     else:
-        ours = txmill_convert(args.txmill, config, runs, folder, args.jobs)
+        command = shlex.split(args.txmill) + ["make", "--strict", "--force", "--json", "--ocio", config, "-j", str(args.jobs)]
+        ours = txmill_convert(command, range(len(runs)), runs, folder, limit)
 
     made = [(runs[index]["path"], tx) for index, (tx, _) in ours.items()]
-    judged = []
+    for index, (run, line) in enumerate(zip(runs, theirs)):
+        run["blender_tx"], run["blender_error"] = parts_of(line)
+        run["txmill_tx"], run["txmill_error"] = ours[index] if index in ours else once(run, run["blender_tx"], made)
+    judged = list(zip(runs, judge.compare_all(runs, folder, limit)))
     with open(os.path.join(folder, "findings.tsv"), "w", encoding="utf-8") as report:
         report.write("verdict\taspect\tkey\tsource\tcolour space\talpha\tBlender's\tours\tdetail\n")
-        for index, (run, line) in enumerate(zip(runs, theirs)):
-            tx, run["blender_error"] = parts_of(line)
-            mine, run["txmill_error"] = ours[index] if index in ours else once(run, tx, made)
-            findings = judge.compare(run, tx, mine)
-            judged.append((run, findings))
+        for run, findings in judged:
             for f in findings:
                 if f.verdict != judge.IDENTICAL:
-                    report.write("\t".join((f.verdict, f.aspect, f.key, run["path"], run["colorspace"], run["alpha"], tx or line,
-                                            mine or "", f.detail)) + "\n")
+                    report.write("\t".join((f.verdict, f.aspect, f.key, run["path"], run["colorspace"], run["alpha"],
+                                            run["blender_tx"] or run["blender_error"], run["txmill_tx"] or "", f.detail)) + "\n")
     table(judged)
     for verdict in (judge.INTENDED, judge.CLOSE, judge.WRONG):
         for key, cases in groups(judged, verdict):

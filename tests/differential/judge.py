@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """What differs between Blender's tx file and ours, and whether that is meant: see "Differences from Blender's
-files" in txmill-tx(5)."""
+files" in txmill-tx(5).
+
+    judge.py LIST RESULTS    judges a JSON record a line, see for_each of limits.py
+"""
 import functools
+import json
 import os
 import re
 import struct
+import sys
 
 import numpy as np
 import OpenImageIO as oiio
 
+import limits
 import txfile
 
 IDENTICAL, CLOSE, INTENDED, WRONG = "identical", "within one code", "intended", "wrong"
@@ -303,13 +309,16 @@ def compare_files(run, theirs, ours):
     return findings
 
 
-def compare(run, theirs, ours):
-    """`theirs`: path of Blender's tx file, or None and run["blender_error"]; `ours` alike."""
+def compare(run):
+    """Findings about a run, which has "blender_tx", the path of Blender's tx file, or None and "blender_error"; ours alike."""
+    theirs, ours = run["blender_tx"], run["txmill_tx"]
     serves = [p is not None and os.path.realpath(p) == os.path.realpath(run["path"]) for p in (theirs, ours)]
     if theirs is None and ours is None:
         return [Finding("made", IDENTICAL, "refused by both")]
     if theirs is None:
-        if run["blender_error"].startswith("CRASH"):
+        if run["blender_error"].startswith(limits.KILLED):
+            return [Finding("made", WRONG, "Blender was killed", run["blender_error"])]
+        if run["blender_error"].startswith(limits.CRASH):
             return [Finding("made", INTENDED, "Blender crashes")]
         return [Finding("made", INTENDED, "txmill reads what Blender refuses", run["blender_error"])]
     if ours is None and re.search(r"OpenColorIO \S+ cannot build it", run["txmill_error"]):
@@ -330,3 +339,23 @@ def compare(run, theirs, ours):
     else:
         findings.append(Finding("name", IDENTICAL))
     return findings + compare_files(run, theirs, ours)
+
+
+def compare_all(runs, folder, limit):
+    """The findings of each run, found by a process that any image may kill: one that does is wrong."""
+    items = [json.dumps(run) for run in runs]
+    files = (os.path.join(folder, "judge." + kind) for kind in ("list", "results"))
+    for line in limits.for_each([sys.executable, os.path.abspath(__file__)], items, *files, limit):
+        if line.startswith((limits.CRASH, limits.KILLED)):
+            yield [Finding("made", WRONG, "not judged", line.replace("\t", ": "))]
+        else:
+            yield [Finding(*fields) for fields in json.loads(line)]
+
+
+def main():
+    for item, answer in limits.pending(*sys.argv[1:]):
+        answer(json.dumps([[f.aspect, f.verdict, f.key, f.detail] for f in compare(json.loads(item))]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that may neither take the machine's memory nor run for ever, and lists of items of which any may kill one."""
+import os
+import signal
+import subprocess
+import time
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+LOOK = 0.1  # seconds between two looks: a processor fills a few hundred megabytes in that time
+# What became of an item whose program died, as the line that it gets in the results.
+CRASH, KILLED = "CRASH", "KILLED"
+
+
+class Limits:
+    """`memory`: bytes that a program and all that it starts may have resident; `idle`: seconds without any progress."""
+
+    def __init__(self, memory, idle):
+        self.memory, self.idle = memory, idle
+
+
+def resident(session):
+    """Bytes of all processes of a session."""
+    total = 0
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open("/proc/%s/stat" % name, "rb") as f:
+                fields = f.read().rpartition(b")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(fields[3]) == session:
+            total += int(fields[21]) * PAGE
+    return total
+
+
+def run(command, output, limits, watched=None):
+    """Runs a command with stdout and stderr in the file `output`. `watched`: the file that shows progress by growing, itself
+    the output if None. Returns (exit status, why it was killed or "")."""
+    watched = watched or output
+    with open(output, "wb") as out:
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+    reason, size, since = "", -1, time.monotonic()
+    try:
+        while child.poll() is None:
+            now = os.path.getsize(watched) if os.path.exists(watched) else 0
+            if now != size:
+                size, since = now, time.monotonic()
+            if resident(child.pid) > limits.memory:
+                reason = "needs more than %.1f GiB of memory" % (limits.memory / 2**30)
+            elif time.monotonic() - since > limits.idle:
+                reason = "no progress in %d s" % limits.idle
+            if reason:
+                break
+            time.sleep(LOOK)
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+    return child.wait(), reason
+
+
+def for_each(command, items, listing, results, limits):
+    """A line for each item (a line of text), by `command LISTING RESULTS`, a program that for the items which have no line in
+    RESULTS yet first appends "BEGIN", then replaces that by a line of its own. It is started again after it died: the item
+    that it died of gets CRASH, or KILLED, a tab and the reason. Raises RuntimeError where it dies of none."""
+    with open(listing, "w", encoding="utf-8") as f:
+        f.writelines(item + "\n" for item in items)
+    open(results, "w").close()
+    lines = []
+    while len(lines) < len(items):
+        before = len(lines)
+        status, reason = run([*command, listing, results], results + ".log", limits, watched=results)
+        with open(results, encoding="utf-8") as f:
+            lines = f.read().splitlines()
+        if lines and lines[-1] == "BEGIN":
+            lines[-1] = "%s\t%s" % (KILLED, reason) if reason else CRASH
+            with open(results, "w", encoding="utf-8") as f:
+                f.writelines(line + "\n" for line in lines)
+        elif reason or len(lines) == before:
+            with open(results + ".log", encoding="utf-8", errors="replace") as f:
+                raise RuntimeError("%s%s: %s" % (f.read()[-2000:], command[0], reason or "exit status %d" % status))
+    return lines
+
+
+def pending(listing, results):
+    """The other side of for_each: yields an item and a function that takes its line."""
+    with open(listing, encoding="utf-8", errors="surrogateescape") as f:
+        items = [line.rstrip("\n") for line in f]
+    first = 0
+    if os.path.exists(results):
+        with open(results, "rb") as f:
+            first = f.read().count(b"\n")
+    with open(results, "ab") as out:
+        for item in items[first:]:
+            start = out.tell()
+            out.write(b"BEGIN")
+            out.flush()
+            answer = []
+            yield item, answer.append
+            out.truncate(start)
+            out.write(answer[0].encode("utf-8", "surrogateescape") + b"\n")
+            out.flush()
