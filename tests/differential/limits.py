@@ -7,6 +7,7 @@ import time
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 LOOK = 0.1  # seconds between two looks: a processor fills a few hundred megabytes in that time
+START = 120  # seconds that a program may take to begin, at least
 # What became of an item whose program died, as the line that it gets in the results.
 CRASH, KILLED = "CRASH", "KILLED"
 
@@ -34,22 +35,26 @@ def resident(session):
     return total
 
 
+def size_of(path):
+    return os.path.getsize(path) if os.path.exists(path) else 0
+
+
 def run(command, output, limits, watched=None):
     """Runs a command with stdout and stderr in the file `output`. `watched`: the file that shows progress by growing, itself
     the output if None. Returns (exit status, why it was killed or "")."""
     watched = watched or output
     with open(output, "wb") as out:
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
-    reason, size, since = "", -1, time.monotonic()
+    reason, since, idle = "", time.monotonic(), max(limits.idle, START)
+    size = size_of(watched)
     try:
         while child.poll() is None:
-            now = os.path.getsize(watched) if os.path.exists(watched) else 0
-            if now != size:
-                size, since = now, time.monotonic()
+            if size_of(watched) != size:
+                size, since, idle = size_of(watched), time.monotonic(), limits.idle
             if resident(child.pid) > limits.memory:
                 reason = "needs more than %.1f GiB of memory" % (limits.memory / 2**30)
-            elif time.monotonic() - since > limits.idle:
-                reason = "no progress in %d s" % limits.idle
+            elif time.monotonic() - since > idle:
+                reason = "no progress in %d s" % idle
             if reason:
                 break
             time.sleep(LOOK)
