@@ -49,7 +49,8 @@ START_TEST(whole_scene)
         "light sun power 3 3 3 direction 0 0 -2 angle 0.01\nlight point power 1 2 3 at 0 0 4 radius 0.1\n"
         "light spot power 1 1 1 at 0 0 4 direction 0 0 -1 radius 0 angle 1.2 blend 0.3\n"
         "light area power 9 9 9 to-world 1 0 0 0 0 1 0 0 0 0 1 3 size 1 2\n"
-        "world wood projection latlong strength 2.5\n",
+        "material leaf mix floor lens share 0.25\nmaterial pane mix leaf chrome share 1\n"
+        "world wood projection latlong strength 2.5 mapping 0 1 0 0 -1 0 0 0 0 0 1 0.5\n",
         camera);
     ck_assert_msg(parse(text, &s) == TXM_OK, "%s", err.message);
     ck_assert_str_eq(s->title, "a \"floor\"");
@@ -61,16 +62,20 @@ START_TEST(whole_scene)
     ck_assert_uint_eq(s->images[1].udim_count, 2);
     ck_assert_uint_eq(s->images[1].udims[1], 1012);
     ck_assert_str_eq(s->images[1].path, "/t/x.<UDIM>.png");
-    ck_assert_uint_eq(s->material_count, 5);
+    ck_assert_uint_eq(s->material_count, 7);
     ck_assert_uint_eq(s->materials[0].texture_count, 2);
     ck_assert(s->materials[0].textures[0].is_color && !s->materials[0].textures[1].is_color);
     ck_assert(s->materials[0].textures[0].transform[4] == 3.0f && s->materials[1].roughness == 0.25f);
     ck_assert_int_eq(s->materials[2].kind, TXM_SURFACE_GLASS);
+    const txm_scene_material *leaf = &s->materials[5], *pane = &s->materials[6];
+    ck_assert(leaf->kind == TXM_SURFACE_MIX && leaf->first == 0 && leaf->second == 2 && leaf->share == 0.25f);
+    ck_assert(pane->first == 5 && pane->second == 4 && pane->parts == 3);
     ck_assert_uint_eq(s->object_count, 2);
     ck_assert_uint_eq(s->light_count, 4);
     ck_assert(s->lights[0].direction.z == -1.0f);
     ck_assert_uint_eq(s->world.image, 0);
     ck_assert(s->world.color[0] == 2.5f && s->world.color[2] == 2.5f);
+    ck_assert(s->world.mapped && s->world.mapping.m[1][0] == -1.0f && s->world.mapping.m[2][3] == 0.5f);
     txm_render_scene_free(&s);
     ck_assert_ptr_null(s);
 }
@@ -103,6 +108,19 @@ static const struct {
     {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear\n"
      "world a projection latlong strength dim\n",
      "scene.txt:3: the strength must be a number, not 'dim'", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear\n"
+     "world a projection latlong mapping 1 0 0\n",
+     "scene.txt:3: the matrix is missing", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a diffuse 1 1 1\nmaterial b mix a c share 0\n", "there is no material 'c' above",
+     TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a diffuse 1 1 1\nmaterial b mix a b share 0\n",
+     "scene.txt:3: a mix cannot be a part of itself", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a diffuse 1 1 1\nmaterial b mix a a share 1.5\n",
+     "the share of the second material must be from 0 to 1", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a mirror 1 1 1\nmaterial b mix a a share 0\nmaterial c mix b b share 0\n"
+     "material d mix c c share 0\nmaterial e mix d d share 0\nmaterial f mix e e share 0\n"
+     "material g mix f f share 0\nmaterial h mix g a share 0\n",
+     "scene.txt:9: a mix of more than 64 materials", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nmaterial a glossy 1 1 1\n", "expected the word 'roughness'", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nlight sun power 1 1 1 direction 0 0 0 angle 1\n", "the light has no direction",
      TXM_STATUS_CORRUPT},

@@ -20,6 +20,10 @@ enum { WIDTH = 512, HEIGHT = 256 };
 static const double pi = 3.141592653589793;
 static txm_error err;
 static char world[512];
+static const char quarter_turn[] = "mapping 0 0 1 0 0 1 0 0 -1 0 0 0"; /* (x, y, z) becomes (z, y, -x) */
+
+/* Of scene_of(): materials before the floor's, and what follows the world's projection. */
+static const char *parts = "", *mapping = "";
 
 /* A dim sky, and a bright patch of a few degrees high up in it. */
 static double sky(double u, double v)
@@ -55,15 +59,20 @@ static void make_world(void)
     free_image(&image);
 }
 
-/* What a floor gets from the sky, over pi: the radiance of a white one. By sums over a fine grid. */
-static double expected(void)
+/* What a floor gets from the sky, over pi: the radiance of a white one. By sums over a fine grid. `turned`: the image is
+ * looked up as quarter_turn says. */
+static double expected(bool turned)
 {
     enum { U = 1600, V = 800 };
     double sum = 0;
     for (int y = V / 2; y < V; y++)
         for (int x = 0; x < U; x++) {
             double latitude = ((y + 0.5) / V - 0.5) * pi;
-            sum += sky((x + 0.5) / U, (y + 0.5) / V) * sin(latitude) * cos(latitude);
+            double longitude = (0.5 - (x + 0.5) / U) * 2.0 * pi, across = cos(latitude);
+            double at[3] = {across * cos(longitude), across * sin(longitude), sin(latitude)};
+            double u = 0.5 - (turned ? atan2(at[1], at[2]) : longitude) / (2.0 * pi);
+            double v = 0.5 + asin(turned ? -at[0] : at[2]) / pi;
+            sum += sky(u, v) * sin(latitude) * cos(latitude);
         }
     return sum * 2.0 * pi / U * pi / V / pi;
 }
@@ -76,7 +85,8 @@ static txm_render_scene *scene_of(const char *material)
     snprintf(text, sizeof text,
              "txmill-scene 1\nsize 32 32\ncamera perspective half 0.3 0.3 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 3\n"
              "image sky \"%s\" colorspace \"Linear Rec.709\" alpha straight extension repeat interpolation linear\n"
-             "world sky projection latlong\nmaterial floor %s\nquad floor -50 -50 0 100 0 0 0 100 0\n", world, material);
+             "world sky projection latlong %s\n%smaterial floor %s\nquad floor -50 -50 0 100 0 0 0 100 0\n", world, mapping,
+             parts, material);
     ck_assert(s && txm_scene_parse(s, "scene.txt", ".", text, strlen(text), &err) == TXM_OK);
     return s;
 }
@@ -102,7 +112,7 @@ static double mean_of(const char *material, uint32_t bounces, uint32_t samples)
 /* By the map alone, and shared between map and surface: the same light, and with few samples. */
 START_TEST(floor_receives_what_the_sky_sends)
 {
-    const double wanted = 0.5 * expected();
+    const double wanted = 0.5 * expected(false);
     for (uint32_t bounces = 0; bounces < 2; bounces++) {
         double mean = mean_of("diffuse 0.5 0.5 0.5", bounces, 64);
         ck_assert_msg(fabs(mean / wanted - 1.0) < 0.03, "%u bounces: %g for %g", bounces, mean, wanted);
@@ -115,6 +125,41 @@ START_TEST(glossy_floor_too)
 {
     double by_map = mean_of("glossy 1 1 1 roughness 0.3", 0, 256), by_both = mean_of("glossy 1 1 1 roughness 0.3", 1, 256);
     ck_assert_msg(by_map > 0.05 && fabs(by_map / by_both - 1.0) < 0.04, "%g and %g", by_map, by_both);
+}
+END_TEST
+
+/* The image is turned, and with it what the map knows; how long directions become on the way is of no account. */
+START_TEST(mapped_sky)
+{
+    static const char *const longer = "mapping 0 0 7 0 0 7 0 0 -7 0 0 0";
+    const double wanted = 0.5 * expected(true);
+    ck_assert_msg(fabs(wanted / (0.5 * expected(false)) - 1.0) > 0.2, "%g: both skies are alike", wanted);
+    for (uint32_t bounces = 0; bounces < 2; bounces++) {
+        mapping = quarter_turn;
+        double mean = mean_of("diffuse 0.5 0.5 0.5", bounces, 64);
+        mapping = longer;
+        double same = mean_of("diffuse 0.5 0.5 0.5", bounces, 64);
+        mapping = "";
+        ck_assert_msg(fabs(mean / wanted - 1.0) < 0.03, "%u bounces: %g for %g", bounces, mean, wanted);
+        ck_assert_msg(fabs(mean / same - 1.0) < 1e-3, "%g and %g", mean, same);
+    }
+}
+END_TEST
+
+/* What a mix sends is what its parts send, by their shares: of mixes of mixes, too. */
+START_TEST(mixed_floor)
+{
+    parts = "material dark diffuse 0.1 0.1 0.1\nmaterial bright diffuse 0.9 0.9 0.9\nmaterial rough glossy 1 1 1 roughness 0.5\n"
+            "material half mix dark bright share 0.5\n";
+    for (uint32_t bounces = 0; bounces < 2; bounces++) {
+        double dark = mean_of("diffuse 0.1 0.1 0.1", bounces, 64), bright = mean_of("diffuse 0.9 0.9 0.9", bounces, 64);
+        double rough = mean_of("glossy 1 1 1 roughness 0.5", bounces, 64), mean = mean_of("mix half rough share 0.2", bounces, 64);
+        double wanted = 0.4 * dark + 0.4 * bright + 0.2 * rough;
+        ck_assert_msg(fabs(mean / wanted - 1.0) < 0.03, "%u bounces: %g for %g", bounces, mean, wanted);
+        ck_assert_msg(fabs(mean_of("mix dark bright share 1", bounces, 64) / bright - 1.0) < 1e-6, "%g", bright);
+        ck_assert_msg(fabs(mean_of("mix dark bright share 0", bounces, 64) / dark - 1.0) < 1e-6, "%g", dark);
+    }
+    parts = "";
 }
 END_TEST
 
@@ -182,6 +227,6 @@ int main(void)
     TCase *c = add_case(suite, "render-light");
     make_world();
     tcase_set_timeout(c, 240);
-    add_tests(c, floor_receives_what_the_sky_sends, glossy_floor_too, map_draws_what_it_says, no_map);
+    add_tests(c, floor_receives_what_the_sky_sends, glossy_floor_too, mapped_sky, mixed_floor, map_draws_what_it_says, no_map);
     return run_suite(suite);
 }

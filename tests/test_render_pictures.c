@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "render/scene.h"
 #include "txmill/render.h"
 #include "util_check.h"
 #include "util_tx.h"
@@ -125,6 +126,35 @@ START_TEST(seeds)
     ck_assert(memcmp(a.rgb, b.rgb, (size_t)96 * 54 * 3 * sizeof *a.rgb) != 0);
     txm_render_picture_clear(&a);
     txm_render_picture_clear(&b);
+}
+END_TEST
+
+/* Shaders look up the textures of all their parts, whichever of them scatters. */
+START_TEST(parts_of_mixes)
+{
+    char text[2048];
+    txm_render_options o = small();
+    txm_render_budget b;
+    o.bounces = 0;
+    o.width = o.height = 32;
+    for (uint32_t share = 0; share < 2; share++) {
+        txm_render_scene *s = txm_scene_new();
+        int n = snprintf(text, sizeof text,
+                         "txmill-scene 1\ncamera perspective half 0.3 0.3 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 3\n"
+                         "material a diffuse 1 1 1\nmaterial b glossy 1 1 1 roughness 0.2\nmaterial floor mix a b share %u\n", share);
+        for (int i = 0; i < IMAGES; i++)
+            n += snprintf(text + n, sizeof text - (size_t)n,
+                          "image %d \"%s\" colorspace \"sRGB\" alpha straight extension repeat interpolation linear\n"
+                          "texture %s %d input \"Base Color\" uv \"\" transform 1 0 0 0 1 0\n",
+                          i, images[i], i == 0 ? "a" : i == 1 ? "b" : "floor", i);
+        snprintf(text + n, sizeof text - (size_t)n, "quad floor -5 -5 0 10 0 0 0 10 0\n");
+        ck_assert_msg(s && txm_scene_parse(s, "scene.txt", ".", text, strlen(text), &err) == TXM_OK, "%s", err.message);
+        ck_assert_msg(txm_render_budget_of(s, &o, &b, &err) == TXM_OK, "%s", err.message);
+        for (size_t i = 0; i < IMAGES; i++)
+            ck_assert_msg(b.images[i].used_bytes > 0, "image %zu, share %u", i, share);
+        txm_render_budget_clear(&b);
+        txm_render_scene_free(&s);
+    }
 }
 END_TEST
 
@@ -292,7 +322,7 @@ int main(void)
     make_images();
     tcase_set_timeout(c, 240);
     tcase_add_loop_test(c, same_bits, 0, 5);
-    add_tests(c, seeds, budget);
+    add_tests(c, seeds, parts_of_mixes, budget);
     tcase_add_loop_test(c, took, 0, 3);
     add_tests(c, many_moments);
     tcase_add_loop_test(c, cut_short, 0, 2);

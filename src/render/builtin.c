@@ -127,7 +127,7 @@ static void floor_of(builder *b, float size)
     quad(b, m, txm_vec_make(-0.5f * size, -0.5f * size, 0.0f), txm_vec_make(size, 0.0f, 0.0f),
          txm_vec_make(0.0f, size, 0.0f));
     sun(b);
-    b->scene->world = (txm_scene_world){TXM_SCENE_NONE, false, {0.4f, 0.5f, 0.7f}};
+    b->scene->world = (txm_scene_world){.image = TXM_SCENE_NONE, .color = {0.4f, 0.5f, 0.7f}};
 }
 
 /* A low camera over a floor to the horizon: from level 0 at its feet to 1 x 1 px far away in one picture. */
@@ -200,8 +200,8 @@ static void build_udim(builder *b)
 static void build_sphere(builder *b)
 {
     look_at(b, txm_vec_make(0.0f, -4.0f, 1.0f), txm_vec_make(0.0f, 0.0f, 0.6f), 0.7f);
-    b->scene->world = b->scene->image_count ? (txm_scene_world){0, false, {1.0f, 1.0f, 1.0f}}
-                                            : (txm_scene_world){TXM_SCENE_NONE, false, {0.5f, 0.5f, 0.5f}};
+    b->scene->world = b->scene->image_count ? (txm_scene_world){.image = 0, .color = {1.0f, 1.0f, 1.0f}}
+                                            : (txm_scene_world){.image = TXM_SCENE_NONE, .color = {0.5f, 0.5f, 0.5f}};
     for (int i = 0; i < 3; i++) {
         static const txm_surface_kind kinds[] = {TXM_SURFACE_MIRROR, TXM_SURFACE_GLASS, TXM_SURFACE_DIFFUSE};
         txm_scene_material *m = NEW_ITEM(b, material);

@@ -94,6 +94,17 @@ void txm_world_place(bool mirror_ball, txm_vec3 d, float *u, float *v)
     *v = 0.5f + asinf(fmaxf(-1.0f, fminf(1.0f, d.z))) / pi;
 }
 
+/* A mapping that flattens a direction to nothing leaves it as it is. */
+txm_vec3 txm_world_mapped(const txm_scene_world *world, txm_vec3 d, float *length)
+{
+    const txm_vec3 to = world->mapped ? txm_matrix_point(&world->mapping, d) : d;
+    *length = world->mapped ? txm_vec_length(to) : 1.0f;
+    if (*length > 1e-12f && isfinite(*length))
+        return world->mapped ? txm_vec_scale(to, 1.0f / *length) : to;
+    *length = 1.0f;
+    return d;
+}
+
 /* The other way round, for the grid, which is always a lat-long one. */
 static txm_vec3 direction_at(float u, float v)
 {
@@ -101,25 +112,27 @@ static txm_vec3 direction_at(float u, float v)
     return txm_vec_make(across * cosf(longitude), across * sinf(longitude), sinf(latitude));
 }
 
-/* What is looked up for a cell: a place of the image, and a footprint of a cell's size. A mirror ball shows cells in
- * other sizes than it has them; its own is near enough. */
-static txm_lookup look_of(bool mirror_ball, uint32_t column, uint32_t row)
+/* What is looked up for a cell: a place of the image, and a footprint of a cell's size. Mirror balls and mappings show
+ * cells in other sizes; their own is near enough. */
+static txm_lookup look_of(const txm_scene_world *world, uint32_t column, uint32_t row)
 {
     txm_lookup at = {.dudx = 1.0f / COLUMNS, .dvdy = 1.0f / ROWS};
-    txm_world_place(mirror_ball, direction_at(((float)column + 0.5f) / COLUMNS, ((float)row + 0.5f) / ROWS), &at.u, &at.v);
+    const txm_vec3 d = direction_at(((float)column + 0.5f) / COLUMNS, ((float)row + 0.5f) / ROWS);
+    float length;
+    txm_world_place(world->mirror_ball, txm_world_mapped(world, d, &length), &at.u, &at.v);
     return at;
 }
 
 /* Looks all cells up; the weight of each is its brightness times the solid angle, less the factor that all have.
  * What is missed is collected, and loaded by the caller. */
-static bool weigh(const txm_texture_set *set, uint32_t texture, const txm_sampler *how, bool mirror_ball, txm_lane *lane,
-                  float *weights)
+static bool weigh(const txm_texture_set *set, uint32_t texture, const txm_sampler *how, const txm_scene_world *world,
+                  txm_lane *lane, float *weights)
 {
     bool complete = true;
     for (uint32_t row = 0; row < ROWS; row++) {
         const float share = cosf((((float)row + 0.5f) / ROWS - 0.5f) * pi);
         for (uint32_t column = 0; column < COLUMNS; column++) {
-            const txm_lookup at = look_of(mirror_ball, column, row);
+            const txm_lookup at = look_of(world, column, row);
             float rgba[4];
             complete &= txm_sample(txm_texture_set_view(set), texture, how, &at, lane, rgba) != TXM_LOOK_MISSED;
             float bright = fmaxf(rgba[0], 0.0f) + fmaxf(rgba[1], 0.0f) + fmaxf(rgba[2], 0.0f);
@@ -156,8 +169,8 @@ static bool add_up(txm_world_map *map, const float *weights)
 }
 
 /* Looked up without chance and at full resolution, whatever the picture does: the map is that of the scene. */
-static txm_status fill(txm_texture_set *set, uint32_t texture, const txm_bound_image *bound, bool mirror_ball,
-                       float *weights, txm_error *err)
+static txm_status fill(txm_texture_set *set, uint32_t texture, const txm_bound_image *bound,
+                       const txm_scene_world *world, float *weights, txm_error *err)
 {
     txm_sampler how = bound->how;
     uint32_t *requests = txm_calloc(REQUESTS, sizeof *requests);
@@ -165,7 +178,7 @@ static txm_status fill(txm_texture_set *set, uint32_t texture, const txm_bound_i
     txm_status status = requests ? TXM_OK : txm_no_memory(err, NULL);
     how.mode = TXM_LEVEL_MODE_FLOOR;
     how.mip_bias = 0.0f;
-    while (status == TXM_OK && !weigh(set, texture, &how, mirror_ball, &lane, weights)) {
+    while (status == TXM_OK && !weigh(set, texture, &how, world, &lane, weights)) {
         status = txm_texture_set_load(set, &lane, err);
         if (status && status != TXM_STATUS_NO_MEMORY)
             status = TXM_OK; /* magenta from now on */
@@ -189,7 +202,7 @@ txm_status txm_world_map_new(const txm_render_scene *scene, const txm_bound_imag
     if (status == TXM_OK)
         status = txm_texture_set_add(set, tx, scene->images[world->image].extension, &texture, err);
     if (status == TXM_OK)
-        status = fill(set, texture, bound, world->mirror_ball, weights, err);
+        status = fill(set, texture, bound, world, weights, err);
     if (status || !add_up(map, weights))
         txm_world_map_free(&map);
     *out = map;

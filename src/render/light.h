@@ -21,6 +21,9 @@ bool txm_light_draw(const txm_scene_light *light, txm_vec3 from, const float ran
 /* Where the world's image shows a direction: 0 to 1. As Cycles' environment node has them: z is up, and the middle of a
  * lat-long image lies towards +x. */
 void txm_world_place(bool mirror_ball, txm_vec3 direction, float *u, float *v);
+/* What a direction becomes by the world's mapping, of length 1; *length: how long it was before. The image is looked up
+ * there. */
+txm_vec3 txm_world_mapped(const txm_scene_world *world, txm_vec3 direction, float *length);
 
 /* How bright the world is in each direction, in cells of longitude and latitude. */
 typedef struct txm_world_map txm_world_map;

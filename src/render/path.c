@@ -16,7 +16,7 @@
 #include "render/random.h"
 
 /* Dimensions of random numbers: those of the camera, then some for each bounce. */
-enum { DIMENSION_CAMERA = 0, DIMENSION_BOUNCE = 8, PER_BOUNCE = 8, BSDF = 0, LIGHT = 1, LOOK = 2 };
+enum { DIMENSION_CAMERA = 0, DIMENSION_BOUNCE = 8, PER_BOUNCE = 8, BSDF = 0, LIGHT = 1, LOOK = 2, PART = 3 };
 
 static const float pi = 3.14159265f;
 
@@ -289,13 +289,38 @@ static void look_up(const txm_path_world *w, txm_looker *looker, uint32_t image,
     *worst = look == TXM_LOOK_MISSED ? TXM_LOOK_MISSED : *worst;
 }
 
-/* The material's colour at the hit: that of its last colour texture. Every texture is looked up, as shaders do. */
-static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const txm_surface *s, txm_uv_differential d,
+/* The surface that scatters at this hit: of a mix, one of its parts, drawn by their shares. */
+static const txm_scene_material *chosen_part(const txm_path_world *w, const txm_path *path, uint32_t material)
+{
+    const txm_scene_material *all = w->scene->materials, *m = &all[material];
+    float random[4];
+    if (m->kind != TXM_SURFACE_MIX)
+        return m;
+    txm_random_four(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + PART, random);
+    float r = random[0];
+    while (m->kind == TXM_SURFACE_MIX) {
+        const bool second = r < m->share;
+        /* What is left of the number decides the next mix. */
+        r = second ? r / m->share : (r - m->share) / (1.0f - m->share);
+        m = &all[second ? m->second : m->first];
+    }
+    return m;
+}
+
+/* A material's colour at the hit: that of its last colour texture. Every texture is looked up, as shaders do: those of
+ * a mix's parts, too, whichever of them was chosen and gives the colour. */
+static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const txm_surface *s,
+                              const txm_scene_material *m, const txm_scene_material *chosen, txm_uv_differential d,
                               txm_path *path, float color[3])
 {
-    const txm_scene_material *m = &w->scene->materials[s->material];
     txm_look worst = TXM_LOOK_RESIDENT;
-    memcpy(color, m->color, 3 * sizeof *color);
+    if (m == chosen)
+        memcpy(color, m->color, 3 * sizeof *color);
+    for (uint32_t part = 0; m->kind == TXM_SURFACE_MIX && part < 2; part++) {
+        const txm_scene_material *of = &w->scene->materials[part ? m->second : m->first];
+        if (surface_color(w, looker, s, of, chosen, d, path, color) == TXM_LOOK_MISSED)
+            worst = TXM_LOOK_MISSED;
+    }
     for (size_t i = 0; i < m->texture_count; i++) {
         const txm_scene_texture *t = &m->textures[i];
         txm_surface_uv uv = txm_surface_uv_of(s, t);
@@ -303,7 +328,7 @@ static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const
                                uv.duds * d.dudy + uv.dudt * d.dvdy, uv.dvds * d.dudy + uv.dvdt * d.dvdy};
         float rgba[4];
         look_up(w, looker, t->image, at, path, rgba, &worst);
-        if (t->is_color)
+        if (t->is_color && m == chosen)
             for (int c = 0; c < 3; c++)
                 color[c] = m->kind == TXM_SURFACE_EMISSION ? m->color[c] * rgba[c] : rgba[c];
     }
@@ -322,9 +347,15 @@ static txm_look world_color(const txm_path_world *w, txm_looker *looker, txm_vec
         return worst;
     txm_vec3 by_x, by_y;
     txm_lookup at = {0};
-    float rgba[4], across2 = fmaxf(d.x * d.x + d.y * d.y, 1e-12f);
-    txm_world_place(world->mirror_ball, d, &at.u, &at.v);
+    float rgba[4], length;
     spread_of(w, width, d, &by_x, &by_y);
+    d = txm_world_mapped(world, d, &length);
+    if (world->mapped) {
+        by_x = unit_derivative(d, length, txm_matrix_vector(&world->mapping, by_x));
+        by_y = unit_derivative(d, length, txm_matrix_vector(&world->mapping, by_y));
+    }
+    const float across2 = fmaxf(d.x * d.x + d.y * d.y, 1e-12f);
+    txm_world_place(world->mirror_ball, d, &at.u, &at.v);
     at.dudx = -(d.x * by_x.y - d.y * by_x.x) / across2 / (2.0f * pi);
     at.dudy = -(d.x * by_y.y - d.y * by_y.x) / across2 / (2.0f * pi);
     at.dvdx = by_x.z / sqrtf(across2) / pi;
@@ -363,11 +394,11 @@ static txm_vec3 leave(const txm_surface *s, float side)
 /* Chooses where light is looked for: a lamp or the world, all equally likely, so that what comes from there counts as
  * often as there are of them. Only the surface decides, so nothing of it changes when a step is run again. False: no
  * light comes from there. */
-static bool choose_light(const txm_path_world *w, const txm_surface *s, const txm_path *path, light_choice *out)
+static bool choose_light(const txm_path_world *w, const txm_surface *s, const txm_scene_material *m,
+                         const txm_path *path, light_choice *out)
 {
     float random[4];
     txm_light_sample lamp = {.distance = INFINITY};
-    const txm_scene_material *m = &w->scene->materials[s->material];
     const size_t lamps = w->scene->light_count, count = lamps + (w->map != NULL);
     if (!count || txm_bsdf_is_singular(m->kind) || m->kind == TXM_SURFACE_EMISSION)
         return false;
@@ -410,6 +441,7 @@ static void add_light(const txm_path_world *w, const txm_surface *s, const light
 /* What a step looks up: the colour of what was hit, and of the world where a surface looks for its light. */
 typedef struct step_looks {
     const txm_surface *s; /* NULL: nothing was hit */
+    const txm_scene_material *part; /* of its material, the one that scatters */
     txm_path_differential at_hit;
     txm_uv_differential uv;
     float color[3];
@@ -424,11 +456,13 @@ static txm_look look_around(const txm_path_world *w, txm_looker *looker, txm_pat
     const txm_vec3 direction = direction_of(&path->ray);
     if (!l->s)
         return world_color(w, looker, direction, &path->differential, path, l->color);
-    txm_look worst = surface_color(w, looker, l->s, l->uv, path, l->color), look;
+    txm_look worst = surface_color(w, looker, l->s, &w->scene->materials[l->s->material], l->part,
+                                   l->uv, path, l->color),
+             look;
     if (!l->light || l->light->lamp)
         return worst;
     const txm_scatter there = {.direction = l->light->direction,
-                               .roughness2 = txm_bsdf_roughness2(&w->scene->materials[l->s->material])};
+                               .roughness2 = txm_bsdf_roughness2(l->part)};
     const txm_path_differential width = bounce(w, l->at_hit, l->uv, direction, l->s, &there);
     look = world_color(w, looker, l->light->direction, &width, NULL, l->light->color);
     return look == TXM_LOOK_MISSED ? look : worst;
@@ -468,10 +502,10 @@ static txm_step shade_world(const txm_path_world *w, txm_looker *looker, txm_pat
 
 /* Sends the path on. No Russian roulette: paths end by the number of bounces, so that the tiles they look
  * up don't depend on brightness. */
-static txm_step scatter(const txm_path_world *w, const txm_surface *s, txm_path_differential at_hit,
-                        txm_uv_differential uv, const float color[3], txm_path *path)
+static txm_step scatter(const txm_path_world *w, const step_looks *l, txm_path *path)
 {
-    const txm_scene_material *m = &w->scene->materials[s->material];
+    const txm_surface *s = l->s;
+    const txm_scene_material *m = l->part;
     float random[4], brightest = 0.0f;
     txm_scatter next;
     txm_vec3 direction = direction_of(&path->ray), out = txm_vec_scale(direction, -1.0f);
@@ -484,12 +518,12 @@ static txm_step scatter(const txm_path_world *w, const txm_surface *s, txm_path_
     if (!(txm_vec_dot(next.direction, s->normal) * side > 0.0f))
         return TXM_STEP_DONE;
     for (int c = 0; c < 3; c++) {
-        path->throughput[c] *= color[c] * next.weight;
+        path->throughput[c] *= l->color[c] * next.weight;
         brightest = fmaxf(brightest, path->throughput[c]);
     }
     if (!(brightest > 0.0f))
         return TXM_STEP_DONE;
-    path->differential = bounce(w, at_hit, uv, direction, s, &next);
+    path->differential = bounce(w, l->at_hit, l->uv, direction, s, &next);
     path->probability = txm_bsdf_probability(m, s->shading, out, next.direction);
     set_ray(&path->ray, leave(s, side), next.direction, 0.0f, INFINITY);
     path->bounce++;
@@ -508,17 +542,17 @@ txm_step txm_path_shade(const txm_path_world *w, txm_looker *looker, txm_path *p
     if (path->hit.object == UINT32_MAX)
         return shade_world(w, looker, path);
     txm_surface_of(w->scene, &path->ray, &path->hit, &s);
-    step_looks l = {.s = &s, .at_hit = transfer(w, path, &s)};
+    step_looks l = {.s = &s, .part = chosen_part(w, path, s.material), .at_hit = transfer(w, path, &s)};
     l.uv = on_surface(w, &l.at_hit, direction_of(&path->ray), &s);
-    l.light = choose_light(w, &s, path, &light) ? &light : NULL;
+    l.light = choose_light(w, &s, l.part, path, &light) ? &light : NULL;
     if (look_and_note(w, looker, path, &l) == TXM_LOOK_MISSED)
         return TXM_STEP_MISSED;
-    if (w->scene->materials[s.material].kind == TXM_SURFACE_EMISSION) {
+    if (l.part->kind == TXM_SURFACE_EMISSION) {
         for (int c = 0; c < 3; c++)
             path->radiance[c] += path->throughput[c] * l.color[c];
         return TXM_STEP_DONE;
     }
     if (l.light)
         add_light(w, &s, l.light, l.color, path);
-    return scatter(w, &s, l.at_hit, l.uv, l.color, path);
+    return scatter(w, &l, path);
 }

@@ -56,6 +56,7 @@ typedef enum txm_surface_kind {
     TXM_SURFACE_MIRROR,
     TXM_SURFACE_GLASS,
     TXM_SURFACE_EMISSION,
+    TXM_SURFACE_MIX, /* one of two other materials, by chance */
     TXM_SURFACE_KINDS
 } txm_surface_kind;
 
@@ -65,6 +66,9 @@ typedef struct txm_scene_material {
     float color[3];
     float roughness; /* alpha of GGX */
     float ior;       /* of glass */
+    uint32_t first, second; /* of a mix: materials that are defined before it */
+    float share;            /* of a mix: the probability of the second */
+    uint32_t parts;         /* 1, or those of both: bounds what one hit looks up */
     txm_scene_texture *textures;
     size_t texture_count, texture_capacity;
 } txm_scene_material;
@@ -110,6 +114,8 @@ typedef struct txm_scene_world {
     uint32_t image; /* TXM_SCENE_NONE: `color` all round */
     bool mirror_ball;
     float color[3]; /* that of the image is multiplied with it */
+    bool mapped;    /* directions go through `mapping` before the image is looked up */
+    txm_matrix mapping;
 } txm_scene_world;
 
 struct txm_render_scene {

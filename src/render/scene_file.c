@@ -18,7 +18,7 @@
 #include "core/path.h"
 #include "render/scene_words.h"
 
-enum { FORMAT_VERSION = 1, MAX_TEXT_BYTES = 256 << 20, MAX_PICTURE_PX = 65536, MAX_UDIMS = 8999 };
+enum { FORMAT_VERSION = 1, MAX_TEXT_BYTES = 256 << 20, MAX_PICTURE_PX = 65536, MAX_UDIMS = 8999, MAX_PARTS = 64 };
 
 typedef struct parser {
     txm_render_scene *scene;
@@ -126,17 +126,42 @@ static void read_image(parser *p)
         read_udims(p, image);
 }
 
+/* Parts are defined above, so that mixes of mixes end. They are counted, since each is looked up at every hit. */
+static void read_mix(parser *p, txm_scene_material *m)
+{
+    m->first = txm_refer_to_name(&p->words, 'm', "material");
+    m->second = txm_refer_to_name(&p->words, 'm', "material");
+    txm_take_keyword(&p->words, "share");
+    m->share = txm_take_number(&p->words, "the share");
+    if (p->words.failed)
+        return;
+    if (m->first + 1 == p->scene->material_count || m->second + 1 == p->scene->material_count) {
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "a mix cannot be a part of itself");
+        return;
+    }
+    m->parts = p->scene->materials[m->first].parts + p->scene->materials[m->second].parts;
+    if (m->share < 0.0f || m->share > 1.0f)
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the share of the second material must be from 0 to 1");
+    else if (m->parts > MAX_PARTS)
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "a mix of more than %d materials", MAX_PARTS);
+}
+
 /* A roughness above 1 is taken for 1. 0 is refused: that is a mirror, and has a word of its own. */
 static void read_material(parser *p)
 {
-    static const char *const kinds[] = {"diffuse", "glossy", "mirror", "glass", "emission", NULL};
+    static const char *const kinds[] = {"diffuse", "glossy", "mirror", "glass", "emission", "mix", NULL};
     txm_scene_material *m = NEW_ITEM(p, material);
     if (!m)
         return;
     m->name = txm_define_name(&p->words, 'm', (uint32_t)p->scene->material_count - 1);
     m->kind = (txm_surface_kind)txm_take_choice(&p->words, "kind of surface", kinds);
-    txm_take_numbers(&p->words, "the colour", m->color, 3);
+    m->parts = 1;
     m->ior = 1.0f;
+    if (m->kind == TXM_SURFACE_MIX) {
+        read_mix(p, m);
+        return;
+    }
+    txm_take_numbers(&p->words, "the colour", m->color, 3);
     if (m->kind == TXM_SURFACE_GLOSSY) {
         txm_take_keyword(&p->words, "roughness");
         m->roughness = txm_take_positive(&p->words, "the roughness");
@@ -288,6 +313,9 @@ static void read_world(parser *p)
         float strength = txm_take_if(&p->words, "strength") ? txm_take_number(&p->words, "the strength") : 1.0f;
         for (int c = 0; c < 3; c++)
             w.color[c] = strength;
+        w.mapped = txm_take_if(&p->words, "mapping");
+        if (w.mapped)
+            w.mapping = txm_take_matrix(&p->words);
     }
     p->scene->world = w;
 }
