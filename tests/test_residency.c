@@ -217,6 +217,30 @@ START_TEST(bits_with_invented_misses)
 }
 END_TEST
 
+/* Of a texture that nobody has opened the size is not known yet: what CLIP rejects is decided by the file. */
+START_TEST(first_look_ups_of_a_texture)
+{
+    enum { COUNT = 600 };
+    scene s = make_scene();
+    txm_cache *c = new_cache(NULL);
+    txm_cache_thread *t = new_thread(c);
+    uint64_t seed = 99;
+    uint32_t missed = 0;
+    register_scene(c, &s);
+    for (int n = 0; n < COUNT; n++) {
+        const uint32_t i = sample_random(&seed) % s.count;
+        const txm_sampler how = sample_random_sampler(&seed);
+        ck_assert_int_eq(txm_cache_replace(c, s.ids[i], NULL, NULL), TXM_OK);
+        ck_assert(n % 8 ? same_one(t, &s, i, &how, &seed) : same_many(t, &s, i, &how, &seed));
+        missed += stats_of(c).textures_opened != 0;
+    }
+    ck_assert_uint_gt(missed, COUNT / 2);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free_scene(&s);
+}
+END_TEST
+
 /* ---- main ---- */
 
 int main(void)
@@ -227,5 +251,6 @@ int main(void)
     tcase_set_timeout(tcase, 600);
     tcase_add_loop_test(tcase, bits_for_every_budget_and_policy, 0, 4);
     tcase_add_loop_test(tcase, bits_with_invented_misses, 0, TXM_CACHE_POLICY_COUNT);
+    tcase_add_test(tcase, first_look_ups_of_a_texture);
     return run_suite(suite);
 }

@@ -153,13 +153,14 @@ void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint3
         *v = s->view;
         return;
     }
-    /* One pixel whose only level nobody has registered. */
+    /* One pixel whose only level nobody has registered. Its extension is not the texture's: CLIP would reject, and so
+     * answer, look-ups near the edge before the size of the image is known. */
     *v = (txm_view_texture){.width = 1,
                             .height = 1,
                             .levels = 1,
                             .tiled_levels = 1,
                             .channels = 4,
-                            .extension = c->textures[texture].extension,
+                            .extension = TXM_EXTENSION_EXTEND,
                             .pixel_bytes = 4,
                             .row_bytes = 5 * 4,
                             .tile_bytes = 5 * 5 * 4,
