@@ -112,7 +112,7 @@ else
   part times counted debian bench/blender.sh "$inside" "$chroots"
   part settings differential debian blender -n 0 --every-setting testdata/golden
   part settings-official differential official python -n 0 --every-space testdata
-  part random differential debian blender -n "${N:-500}" --seed "${SEED:-1}"
+  part random differential debian blender -n "${N:-500}" --seed "${SEED:-1}" testdata
   part random-official differential official python -n "${N:-500}" --seed "${SEED:-1}" testdata
 fi
 printf '%-20s%9s%9s%9s%10s\n' part passed failed skipped minutes

@@ -20,9 +20,19 @@ bpy=${TXM_BPY:-bpy==5.2.3}
 
 missing() { echo "chroots.sh: $*" >&2; exit 77; }
 
+need() { # PACKAGE COMMAND...
+  local command
+  for command in "${@:2}"; do
+    command -v "$command" >/dev/null || missing "$command is not installed (apt-get install $1)"
+  done
+}
+
 # What every chroot needs, there already or not.
 privileged() {
   [ "$(id -u)" = 0 ] || missing "not root: a chroot cannot be entered"
+  need util-linux unshare flock
+  need mount mount
+  need coreutils chroot
   unshare -m true 2>/dev/null || missing "this system allows no mount namespace (CAP_SYS_ADMIN)"
 }
 
@@ -58,7 +68,11 @@ run() { # NAME COMMAND...
 bootstrap() { # NAME SUITE
   local at=$root/$1
   [ -e "$at/base" ] && return
-  command -v debootstrap >/dev/null || missing "debootstrap is not installed (apt-get install debootstrap)"
+  need debootstrap debootstrap
+  need wget wget
+  local free
+  free=$(df --output=avail -BM "$root" | tail -n 1 | tr -dc 0-9)
+  [ "${free:-0}" -ge 4096 ] || missing "$root has ${free:-0} MB of free space; a chroot takes up to 4096"
   wget -q --timeout=30 --tries=2 -O /dev/null "$mirror/dists/$2/InRelease" || missing "no network: $mirror/dists/$2 cannot be read"
   rm -rf --one-file-system "$at.new"
   mkdir -p "$at.new/var/home"
@@ -108,7 +122,7 @@ case ${1-} in
 make)
   case ${2-} in debian | official) ;; *) usage ;; esac
   privileged
-  mkdir -p "$root"
+  mkdir -p "$root" 2>/dev/null && [ -w "$root" ] || missing "$root cannot be written"
   exec 9>"$root/lock"
   flock 9
   [ -e "$root/$2/ready" ] || { "make_$2"; touch "$root/$2/ready"; }

@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import bpy
 import numpy as np
@@ -46,6 +47,21 @@ class Txmill:
         return done
 
 
+def said(work):
+    """What Blender itself prints while it works, which is not Python's."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    with tempfile.TemporaryFile("w+", errors="replace") as printed:
+        os.dup2(printed.fileno(), 1)
+        try:
+            work()
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
+        printed.seek(0)
+        return printed.read()
+
+
 def remove_tx(folder):
     for parent, folders, files in os.walk(folder):
         for name in files:
@@ -57,8 +73,10 @@ def same_names(txmill, scene, folder, label, cache, expected=None):
     """Blender makes the tx files, txmill makes them, and Blender finds every one of these fresh. Returns txmill's run."""
     bpy.context.preferences.filepaths.texture_cache_directory = cache
     remove_tx(folder)
-    bpy.ops.render.generate_texture_cache()
+    report = said(bpy.ops.render.generate_texture_cache)
     theirs = scenes.tx_files(folder)
+    # Of what it leaves out, it gives not even the number.
+    check("Blender says how many it made, %s" % label, "Generated %d tx files, 0 failed" % len(theirs) in report, report)
     remove_tx(folder)
     done = txmill("make", "--json", *(["--cache-dir", cache] if cache else []), scene)
     ours = scenes.tx_files(folder)
@@ -93,6 +111,7 @@ def names(txmill, folder, quick):
     check("txmill names the missing image", any("gone.png" in f.get("input", "") for f in failures), done.stdout[-500:])
     check("txmill says that a packed image is left out", "1 packed image is left out" in done.stderr, done.stderr)
     listed = states(txmill, scene)
+    check("txmill says that a generated image is left out", "1 generated image is left out" in done.stderr, done.stderr)
     check("txmill names what is left out", (listed.get("packed.png"), listed.get("generated"), listed.get("gone.png")) ==
           ("packed", "no-file", "missing"), listed)
 
@@ -101,9 +120,8 @@ def corners(txmill, folder, quick):
     """Overrides, nested groups, packed tiles, offsets, images that only the compositor uses."""
     for name, (scene, left_out) in scenes.corners(folder).items():
         bpy.ops.wm.open_mainfile(filepath=scene)
-        top = os.path.dirname(scene)
         for cache in ("", "../tx of %s" % name):
-            same_names(txmill, scene, top if not cache else folder, "%s, %s folder" % (name, "relative" if cache else "default"), cache)
+            same_names(txmill, scene, folder, "%s, %s folder" % (name, "relative" if cache else "default"), cache)
         listed = states(txmill, scene)
         check("left out, %s" % name, all(listed.get(image) == state for image, state in left_out.items()), listed)
 

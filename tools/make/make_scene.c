@@ -94,15 +94,26 @@ static txm_status add_files(txm_make_scenes *scenes, txm_inputs *inputs, const c
     return status;
 }
 
+/* `kinds`: what one such image is called, and several, with what can be done. */
+static void say_left_out(const char *scene, size_t count, const char *const kinds[2], const char *hint)
+{
+    if (count) {
+        txm_say(TXM_SAY_WARNING, "%s: %zu %s left out%s", scene, count, kinds[count > 1], hint);
+    }
+}
+
 /* What the scene lacks, and what is left out on purpose. */
 static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene,
                               const txm_blend *blend, txm_error *err)
 {
     txm_status status = TXM_OK;
-    size_t packed = 0;
+    size_t packed = 0, generated = 0, movies = 0, unnamed = 0;
     for (size_t i = 0; status == TXM_OK && i < txm_blend_image_count(blend); i++) {
         const txm_blend_image *image = txm_blend_image_at(blend, i);
         packed += image->state == TXM_BLEND_STATE_PACKED;
+        unnamed += image->state == TXM_BLEND_STATE_NO_PATH;
+        generated += image->source == TXM_BLEND_SOURCE_GENERATED;
+        movies += image->source == TXM_BLEND_SOURCE_MOVIE;
         for (size_t p = 0; scenes->packed && p < image->packed_count; p++) {
             scenes->packed(scenes->packed_user, image->packed[p].name);
         }
@@ -126,10 +137,13 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
     for (size_t i = 0; i < txm_blend_finding_count(blend); i++) {
         txm_say(TXM_SAY_WARNING, "%s: %s", scene, txm_blend_finding_at(blend, i)->message);
     }
-    if (packed && !scenes->packed_folder && !scenes->packed) {
-        txm_say(TXM_SAY_WARNING, "%s: %zu packed image%s left out; --packed DIR unpacks and converts them", scene,
-                packed, packed == 1 ? " is" : "s are");
+    if (!scenes->packed_folder && !scenes->packed) {
+        say_left_out(scene, packed, (const char *const[]){"packed image is", "packed images are"},
+                     "; --packed DIR unpacks and converts them");
     }
+    say_left_out(scene, generated, (const char *const[]){"generated image is", "generated images are"}, ", as by Blender");
+    say_left_out(scene, movies, (const char *const[]){"movie is", "movies are"}, ", as by Blender");
+    say_left_out(scene, unnamed, (const char *const[]){"image without a file is", "images without a file are"}, "");
     return status;
 }
 
