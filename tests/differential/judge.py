@@ -45,6 +45,13 @@ def source_nan(path):
         return where if where.any() else None
 
 
+def is_zstd_tiff(path):
+    with txfile.opened(path) as source:
+        if source is None or source.format_name() != "tiff":
+            return False
+    return txfile.metadata(path)[1].get("level 0 tag 259") == (50000,)
+
+
 @functools.lru_cache(maxsize=4)
 def misread_by_blender(path):
     """Why the pixels that Blender reads are not those of the file; None if they are."""
@@ -62,7 +69,7 @@ def misread_by_blender(path):
         return "doubles and 24-bit floats in tiles: Blender reads memory that nobody wrote"  # two runs differ
     if spec.height == 1 and spec.format == oiio.DOUBLE and spec.get_string_attribute("planarconfig") != "separate":
         return "doubles of one row: Blender reads memory that nobody wrote"
-    if txfile.metadata(path)[1].get("level 0 tag 259") == (50000,):
+    if is_zstd_tiff(path):
         return "zstd in TIFF: Blender's libtiff lacks it and Blender goes on with black"
     return None
 
@@ -347,6 +354,8 @@ def compare(run):
     if serves[0] or serves[1]:
         if serves[0] and serves[1]:
             return [Finding("made", IDENTICAL, "the image serves itself")]
+        if serves[0] and is_zstd_tiff(run["path"]):
+            return [Finding("made", INTENDED, "a tx file in zstd: the official Blender takes it and cannot read it")]
         return [Finding("made", WRONG, "used as it is by %s alone" % ("Blender" if serves[0] else "txmill"))]
     findings = [Finding("made", IDENTICAL)]
     if os.path.basename(theirs) != os.path.basename(ours):
