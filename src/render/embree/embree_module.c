@@ -42,13 +42,14 @@ struct txm_geometry {
     char message[256];
 };
 
-/* Embree reports errors to a callback, from any thread. The first that geometry_message hands out is as good as
- * any: the scene is given up. */
+/* Embree reports errors to a callback, from any thread. The first one is kept: what follows, as a geometry that is no
+ * valid argument since there was no memory for it, comes of it. */
 static void remember(void *user, enum RTCError code, const char *text)
 {
     txm_geometry *g = user;
     (void)code;
-    snprintf(g->message, sizeof g->message, "Embree: %s", text ? text : "failed");
+    if (!*g->message)
+        snprintf(g->message, sizeof g->message, "Embree: %s", text ? text : "failed");
 }
 
 /* Both ways in which Embree reports: the callback's message, and the device's error code, which asking clears. */
