@@ -61,6 +61,35 @@ oiiotool sky.exr --mulc 2,2,2,1 -o doubled.exr
 txm diff doubled.exr sky-strength-2.exr
 check world-strength rc_is 0
 
+# What Cycles adds to look for the light of a world: as many tiles as Blender 5.2.3 read for maps of these sizes, by the
+# offsets of its reads.
+mkdir hdri && python3 - <<'PY'
+import struct, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+rows = b"".join(b"\0" + b"\xaa\x33" * 256 for y in range(2048))
+open("hdri/sky.png", "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 4096, 2048, 1, 0, 0, 0, 0)) +
+                                 chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b""))
+PY
+"$TXMILL" make -q -c sRGB -a straight hdri/sky.png
+world_map() { # NAME SAMPLING TEST
+  printf '%s\n' 'txmill-scene 1' 'size 64 36' 'camera perspective half 0.36 0.2 shift 0 0 clip 0.1 1000 to-world 1 0 0 0 0 1 0 0 0 0 1 5' \
+    'image sky "sky.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' "world sky projection latlong$2" \
+    'material floor diffuse 0.8 0.8 0.8' 'quad floor -50 -50 0 100 0 0 0 100 0' >hdri/scene.txt
+  txm stream budget hdri --json
+  check "world-map-$1" json out "$3"
+  if has_jsonschema; then check "world-map-schema-$1" valid_json stream out; fi
+}
+at='o[0]["world_map"]'
+world_map automatic '' "$at == dict(columns=4096, rows=2048, tiles=2048+64+32+16+2, bytes=$at['bytes'], extra_bytes=$at['extra_bytes']) and 0 < $at['extra_bytes'] < $at['bytes']"
+world_map 256 ' sampling manual 256' "$at['tiles'] == 32 + 2 and sum(l['used'] for l in o[0]['images'][0]['levels'][:4]) == 0"
+world_map 1024 ' sampling manual 1024' "$at['tiles'] == 512 + 32 + 16 + 2"
+world_map 2048 ' sampling manual 2048' "$at['tiles'] == 2048 + 64 + 32 + 16 + 2"
+world_map none ' sampling none' "$at is None"
+world_map mapped ' mapping 0 1 0 0 -1 0 0 0 0 0 1 0 sampling manual 1024' "$at['tiles'] == 512 + 32 + 16 + 2"
+txm stream budget hdri
+check world-map-text prints "562 tiles of its image, where Cycles looks for light in 1024 x 512 directions"
+
 # A budget reads no tile, and names what the picture uses.
 txm stream budget plane rgb8.png --size 128x72 --bounces 0 --samples 2 --json --tiles tiles.tsv
 check budget-rc rc_is 0

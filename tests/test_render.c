@@ -44,13 +44,13 @@ START_TEST(whole_scene)
         "material floor diffuse 0.8 0.7 0.6 title \"Floor\"\nmaterial ball glossy 1 1 1 roughness 0.25\n"
         "material lens glass 1 1 1 ior 1.5\nmaterial lamp emission 4 4 4\nmaterial chrome mirror 0.9 0.9 0.9\n"
         "texture floor wood input \"Base Color\" uv \"\" transform 2 0 0.5 0 3 0.25\n"
-        "texture floor many input \"Roughness\" uv \"second\" transform 1 0 0 0 1 0\n"
+        "texture floor many input \"Roughness\" uv \"second\" transform 1 0 0 0 1 0 warp -0.5\n"
         "quad floor -1 -1 0 2 0 0 0 2 0\nsphere ball 0 0 1 0.5\nspline what 1 2 3\n"
         "light sun power 3 3 3 direction 0 0 -2 angle 0.01\nlight point power 1 2 3 at 0 0 4 radius 0.1\n"
         "light spot power 1 1 1 at 0 0 4 direction 0 0 -1 radius 0 angle 1.2 blend 0.3\n"
         "light area power 9 9 9 to-world 1 0 0 0 0 1 0 0 0 0 1 3 size 1 2\n"
         "material leaf mix floor lens share 0.25\nmaterial pane mix leaf chrome share 1\n"
-        "world wood projection latlong strength 2.5 mapping 0 1 0 0 -1 0 0 0 0 0 1 0.5\n",
+        "world wood projection latlong strength 2.5 mapping 0 1 0 0 -1 0 0 0 0 0 1 0.5 sampling manual 512\n",
         camera);
     ck_assert_msg(parse(text, &s) == TXM_OK, "%s", err.message);
     ck_assert_str_eq(s->title, "a \"floor\"");
@@ -65,6 +65,8 @@ START_TEST(whole_scene)
     ck_assert_uint_eq(s->material_count, 7);
     ck_assert_uint_eq(s->materials[0].texture_count, 2);
     ck_assert(s->materials[0].textures[0].is_color && !s->materials[0].textures[1].is_color);
+    ck_assert(s->materials[0].textures[0].warp == 0.0f && s->materials[0].textures[1].warp == -0.5f);
+    ck_assert_uint_eq(txm_scene_depth(s), 1);
     ck_assert(s->materials[0].textures[0].transform[4] == 3.0f && s->materials[1].roughness == 0.25f);
     ck_assert_int_eq(s->materials[2].kind, TXM_SURFACE_GLASS);
     const txm_scene_material *leaf = &s->materials[5], *pane = &s->materials[6];
@@ -75,6 +77,7 @@ START_TEST(whole_scene)
     ck_assert(s->lights[0].direction.z == -1.0f);
     ck_assert_uint_eq(s->world.image, 0);
     ck_assert(s->world.color[0] == 2.5f && s->world.color[2] == 2.5f);
+    ck_assert(s->world.map_columns == 512 && !s->world.unsampled);
     ck_assert(s->world.mapped && s->world.mapping.m[1][0] == -1.0f && s->world.mapping.m[2][3] == 0.5f);
     txm_render_scene_free(&s);
     ck_assert_ptr_null(s);
@@ -111,6 +114,15 @@ static const struct {
     {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear\n"
      "world a projection latlong mapping 1 0 0\n",
      "scene.txt:3: the matrix is missing", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear\n"
+     "world a projection latlong sampling often\n",
+     "scene.txt:3: 'often' is no kind of sampling", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear\n"
+     "world a projection latlong sampling manual 3\n",
+     "scene.txt:3: the width of the map must be a whole number from 4 to 65536", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear\n"
+     "material m diffuse 1 1 1\ntexture m a input \"\" uv \"\" transform 1 0 0 0 1 0 warp 1\n",
+     "scene.txt:4: there is no texture of material 'm' above to warp this one", TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nmaterial a diffuse 1 1 1\nmaterial b mix a c share 0\n", "there is no material 'c' above",
      TXM_STATUS_CORRUPT},
     {"txmill-scene 1\nmaterial a diffuse 1 1 1\nmaterial b mix a b share 0\n",

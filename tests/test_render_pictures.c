@@ -158,6 +158,82 @@ START_TEST(parts_of_mixes)
 }
 END_TEST
 
+/* A floor whose last look-up depends on `depth` others, each on the one before. */
+static txm_render_scene *warped_floor(uint32_t depth)
+{
+    char text[4096];
+    txm_render_scene *s = txm_scene_new();
+    int n = snprintf(text, sizeof text,
+                     "txmill-scene 1\ncamera perspective half 0.7 0.4 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 0.5 -0.86 -2 0 0.86 0.5 1.5\n"
+                     "light sun power 2 2 2 direction 0.3 0.2 -1 angle 0.1\nmaterial m diffuse 1 1 1\n"
+                     "quad m -4 -4 0 8 0 0 0 8 0\n");
+    for (uint32_t i = 0; i <= depth; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      "image i%u \"%s\" colorspace \"sRGB\" alpha straight extension repeat interpolation linear\n"
+                      "texture m i%u input \"%s\" uv \"\" transform 2 0 0 0 2 0%s\n",
+                      i, images[i % IMAGES], i, i == depth ? "Base Color" : "", i ? " warp 0.3" : "");
+    ck_assert_msg(s && txm_scene_parse(s, "scene.txt", ".", text, (size_t)n, &err) == TXM_OK, "%s", err.message);
+    return s;
+}
+
+/* Look-ups that depend on others: the same bits whoever waits for what, and as many launches more as look-ups wait for
+ * one another, where files and levels are known. A budget follows them to the same tiles. */
+START_TEST(dependent_looks)
+{
+    const uint32_t depth = (uint32_t)_i;
+    txm_render_scene *s = warped_floor(depth);
+    txm_render_picture reference, plain, p;
+    txm_render_options o = small();
+    txm_render_budget b;
+    cache.coalesce = 0; /* an image may be there twice, and what it takes is counted apart */
+    o.engine = TXM_RENDER_ENGINE_REFERENCE;
+    ck_assert_msg(txm_render(s, &o, &reference, &err) == TXM_OK, "%s", err.message);
+    const struct {
+        uint32_t engine, lanes, threads, tile;
+        uint64_t bytes;
+        float spurious;
+    } ways[] = {{TXM_RENDER_ENGINE_BLOCKING, 1, 2, 0, 0, 0},
+                {TXM_RENDER_ENGINE_BLOCKING, 1, 1, 32, 1 << 19, 0.5f},
+                {TXM_RENDER_ENGINE_WAVE, 1 << 20, 2, 0, 0, 0},
+                {TXM_RENDER_ENGINE_WAVE, 100, 1, 32, 1 << 20, 0}};
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        o.engine = ways[w].engine;
+        o.lanes = ways[w].lanes;
+        o.threads = cache.threads = ways[w].threads;
+        o.render_tile = ways[w].tile;
+        cache.max_bytes = ways[w].bytes;
+        cache.spurious = ways[w].spurious;
+        for (o.open_first = 0; o.open_first < 2; o.open_first++) {
+            ck_assert_msg(txm_render(s, &o, &p, &err) == TXM_OK, "%s", err.message);
+            ck_assert_msg(memcmp(p.rgb, reference.rgb, (size_t)96 * 54 * 3 * sizeof *p.rgb) == 0, "way %zu", w);
+            if (o.lanes == 1 << 20) {
+                ck_assert_msg(o.open_first ? p.counts.longest == 2 + depth : p.counts.longest > 2 + depth,
+                              "%u launches", p.counts.longest);
+                for (size_t i = 0; i < p.image_count; i++)
+                    ck_assert_uint_eq(p.images[i].used_bytes, reference.images[i].used_bytes);
+            }
+            txm_render_picture_clear(&p);
+        }
+    }
+    o = small();
+    o.render_tile = 64;
+    ck_assert_msg(txm_render_budget_of(s, &o, &b, &err) == TXM_OK, "%s", err.message);
+    for (size_t i = 0; i < b.image_count; i++)
+        for (uint32_t l = 0; l < b.images[i].levels; l++)
+            ck_assert_uint_eq(b.images[i].level_used[l], reference.images[i].level_used[l]);
+    txm_render_budget_clear(&b);
+    /* The texture is moved, not only asked for. */
+    for (size_t m = 0; depth && m < s->materials[0].texture_count; m++)
+        s->materials[0].textures[m].warp = 0.0f;
+    o.engine = TXM_RENDER_ENGINE_REFERENCE;
+    ck_assert_int_eq(txm_render(s, &o, &plain, &err), TXM_OK);
+    ck_assert((memcmp(plain.rgb, reference.rgb, (size_t)96 * 54 * 3 * sizeof *plain.rgb) == 0) == !depth);
+    txm_render_picture_clear(&plain);
+    txm_render_picture_clear(&reference);
+    txm_render_scene_free(&s);
+}
+END_TEST
+
 /* A budget names the tiles that the picture uses. */
 START_TEST(budget)
 {
@@ -323,6 +399,7 @@ int main(void)
     tcase_set_timeout(c, 240);
     tcase_add_loop_test(c, same_bits, 0, 5);
     add_tests(c, seeds, parts_of_mixes, budget);
+    tcase_add_loop_test(c, dependent_looks, 0, 4);
     tcase_add_loop_test(c, took, 0, 3);
     add_tests(c, many_moments);
     tcase_add_loop_test(c, cut_short, 0, 2);

@@ -252,6 +252,40 @@ START_TEST(preloading_a_part)
 }
 END_TEST
 
+/* Files and levels that are known beforehand: look-ups ask for tiles at once. */
+START_TEST(registering_all_levels)
+{
+    char *path = write_cached("a.tx", 1024, 512, 1, TXM_TYPE_U8, MADE_NOISE, 1);
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    for (int registered = 0; registered < 2; registered++) {
+        txm_cache *c = new_cache(&o);
+        uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT), requests[64], launches = 0;
+        if (registered)
+            ck_assert_int_eq(txm_cache_register(c, id, NULL), TXM_OK);
+        txm_cache_stats stats;
+        txm_cache_stats_of(c, &stats);
+        ck_assert_uint_eq(stats.tiles_loaded, 0);
+        txm_sampler how;
+        txm_sampler_init(&how);
+        const txm_lookup at = {0.3f, 0.6f, 1e-6f, 0, 0, 1e-6f};
+        txm_lane lane = {.capacity = 64, .requests = requests}, *lanes[] = {&lane};
+        for (txm_look look = TXM_LOOK_MISSED; look == TXM_LOOK_MISSED; launches++) {
+            txm_view view;
+            txm_ticket *ticket;
+            float out[4];
+            ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+            look = txm_sample(&view, id, &how, &at, &lane, out);
+            ck_assert_int_eq(txm_cache_process(c, lanes, 1, &ticket, NULL), TXM_OK);
+            txm_ticket_wait(&ticket);
+        }
+        ck_assert_uint_eq(launches, registered ? 2 : 4);
+        ck_assert_int_eq(txm_cache_register(c, id + 1, NULL), TXM_STATUS_USAGE);
+        txm_cache_free(&c);
+    }
+    free(path);
+}
+END_TEST
+
 /* ---- many, and huge ---- */
 
 static double seconds(void)
@@ -475,7 +509,7 @@ int main(void)
     tcase_add_loop_test(tcase, files_that_vanish_cost_their_tiles, 0, 3);
     add_tests(tcase, what_is_no_tx_file_is_magenta);
     tcase_add_loop_test(tcase, duplicates_and_colours_are_shared, 0, 2);
-    add_tests(tcase, udim_sets_use_their_base_from_afar, resolution_and_limits_drop_levels, preloading_a_part,
+    add_tests(tcase, udim_sets_use_their_base_from_afar, resolution_and_limits_drop_levels, preloading_a_part, registering_all_levels,
               a_thousand_files_with_few_open, many_textures_cost_little);
     tcase_add_loop_test(tcase, waves_have_the_same_bits, 0, 9);
     tcase_add_loop_test(tcase, reports_say_what_was_read_again, 0, 2);

@@ -96,6 +96,8 @@ static const txm_option textures[] = {
                .help = "Share of the texture resolution that is wanted (default: 100)"),
     TXM_OPTION(UINT, "max-open", AT(max_open), .arg = "N", .min = 1, .max = 65536,
                .help = "Files that are open at the same time (default: 128)"),
+    TXM_OPTION(FLAG, "open-first", AT(open_first),
+               .help = "Open all images and enter all levels before the first ray, as Cycles does"),
     TXM_OPTION(FLAG, "no-coalesce", AT(apart),
                .help = "Keep a copy of each tile, also of equal files and of tiles of one colour"),
     TXM_OPTION(CHOICE, "differentials", AT(differentials), .arg = "KIND", .values = "compact full cone",
@@ -372,6 +374,7 @@ static txm_render_options options_of(const txm_stream_args *a, bool budget, txm_
     o.rule = (uint32_t)a->rule;
     o.mode = (uint32_t)a->mode;
     o.untextured = a->untextured;
+    o.open_first = a->open_first;
     o.cache = cache;
     o.trace = a->trace;
     if (a->trace_lookups)

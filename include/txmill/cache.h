@@ -120,6 +120,10 @@ TXM_API txm_status txm_cache_add(txm_cache *cache, const char *path, txm_extensi
  * tiles are not square or not a power of two. *info, which may be NULL, receives the shape as it is looked up. */
 TXM_API txm_status txm_cache_open(txm_cache *cache, uint32_t texture, txm_view_texture *info, txm_error *err);
 
+/* Opens the file of a texture and gives all of its levels a place in the page table, so that look-ups need not ask for
+ * one first; loads no tile. What txm_cache_open returns, and USAGE for a UDIM set, which has no file. */
+TXM_API txm_status txm_cache_register(txm_cache *cache, uint32_t texture, txm_error *err);
+
 /* A texture of UDIM tiles. `base`, or TXM_NO_TEXTURE, is a small texture of the whole grid of base_columns (1 to 10) by
  * base_rows tiles: it serves look-ups whose level it has, so that far objects open no tile. Holes are FAILED. */
 typedef struct txm_cache_udim {

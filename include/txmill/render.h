@@ -105,6 +105,10 @@ typedef struct txm_render_options {
     void *progress_user;
     const char *cache_dir;  /* the folder of the tx files, as in txm_settings; NULL: blender_tx beside each image */
     uint32_t trace_records; /* what a trace holds: TXM_TRACE_TILES, TXM_TRACE_LOOKUPS */
+    /* Open all files and give all of their levels a place in the page table before the first ray, as Cycles does; not
+     * 0: yes. Otherwise look-ups ask for them, as they do for tiles. */
+    uint32_t open_first;
+    uint64_t reserved[4];
 } txm_render_options;
 
 /* Opens options of struct_size bytes: 4 samples, 3 bounces, seed 1, one render tile, wave of 65536 lanes, compact
@@ -203,8 +207,9 @@ TXM_API void txm_render_picture_clear(txm_render_picture *picture); /* NULL-safe
 /* How many sizes of render tiles, and texture resolutions, a budget compares. */
 enum { TXM_BUDGET_TILES = 4, TXM_BUDGET_RESOLUTIONS = 3 };
 
-/* What textures a render will take, found by tracing its rays without loading a tile, but of a world's image some of a
- * coarse level: its light decides where rays look. */
+/* What textures a render will take, found by tracing its rays without loading tiles. But two kinds are loaded, since rays
+ * depend on them: some of a coarse level of a world's image, whose light decides where rays look, and those of textures
+ * that warp others, in a cache of its default size. */
 typedef struct txm_render_budget {
     uint32_t width, height, samples;
     uint64_t all_bytes;     /* of level 0 of every image, as loading whole images takes it */
@@ -222,7 +227,12 @@ typedef struct txm_render_budget {
     size_t image_count;
     txm_render_tile *tiles; /* at 100 %, by image, level and row */
     size_t tile_count;
-    uint64_t reserved[8];
+    /* Cycles looks for the light of a world's image by a map of this many directions; 0: it makes none. For that it
+     * loads tiles before the first ray, and has them until the third render tile begins: how many, their bytes, and of
+     * these the bytes of tiles that the picture does not use. In none of the figures above. */
+    uint32_t map_columns, map_rows;
+    uint64_t map_tiles, map_bytes, map_extra_bytes;
+    uint64_t reserved[4];
 } txm_render_budget;
 
 /* Uses of `options`: size, samples, bounces, render_tile, differentials, levels, threads, context, cancel, progress. */

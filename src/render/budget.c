@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What textures a render will take: its rays are traced over a page table in which no tile is ever there, so that the
- * table itself remembers what was asked for. No tile is read; a picture is not made.
+ * table itself remembers what was asked for. Tiles are read only where others depend on what is in them; a picture is
+ * not made.
  *
  * The picture is traced in cells of the smallest render tile that is asked about. Larger ones are unions of cells, so
  * all sizes come from one run; so do the resolutions, which look up in page tables of their own.
@@ -35,6 +36,8 @@ typedef struct budget {
     uint32_t *bytes_of; /* of each entry's tile */
     uint32_t cell_px, across, down;
     cell *cells; /* of all cells, one resolution after the other */
+    cell map;    /* what Cycles' map of the world asks for */
+    txm_render_textures warps; /* the same textures in a cache: where rays depend on what is in them */
 } budget;
 
 /* Of one resolution; `cells` holds TXM_BUDGET_RESOLUTIONS times as many. */
@@ -78,6 +81,19 @@ static txm_status trace_cells(budget *b, uint32_t width, uint32_t height, txm_er
             return status;
     }
     return TXM_OK;
+}
+
+/* What Cycles loads before the first ray. */
+static txm_status ask_for_map(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
+{
+    if (!b->job.textures.world)
+        return TXM_OK;
+    const txm_bound_image *bound = &b->job.textures.bound[scene->world.image];
+    const txm_world_grid grid = txm_world_grid_of(scene, bound);
+    out->map_columns = grid.columns;
+    out->map_rows = grid.rows;
+    txm_world_grid_ask(scene, bound, &b->views[0]);
+    return harvest(b, &b->views[0], &b->map) ? TXM_OK : txm_no_memory(err, NULL);
 }
 
 /* ---- counting ---- */
@@ -176,6 +192,17 @@ static txm_status tables_new(budget *b, txm_error *err)
     return TXM_OK;
 }
 
+/* Marks are those of the picture's tiles. */
+static void sum_map(const budget *b, const txm_view *view, txm_render_budget *out)
+{
+    out->map_tiles = b->map.count;
+    for (size_t i = 0; i < b->map.count; i++) {
+        const uint32_t entry = b->map.entries[i];
+        out->map_bytes += b->bytes_of[entry];
+        out->map_extra_bytes += view->tiles[entry].mark ? 0 : b->bytes_of[entry];
+    }
+}
+
 /* What images take in all, and what is used of them at full resolution. */
 static txm_status sum_images(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
 {
@@ -187,6 +214,7 @@ static txm_status sum_images(budget *b, const txm_render_scene *scene, txm_rende
     if (status)
         return status;
     out->image_count = scene->image_count;
+    sum_map(b, view, out);
     for (size_t i = 0; i < out->image_count; i++)
         out->virtual_bytes += out->images[i].virtual_bytes;
     for (uint32_t i = 0; i < view->texture_count; i++)
@@ -215,12 +243,14 @@ static void budget_free(budget *b)
     for (uint32_t r = 0; r < TXM_BUDGET_RESOLUTIONS; r++)
         free(b->views[r].tiles);
     free(b->cells);
+    free(b->map.entries);
     free(b->bytes_of);
+    txm_render_textures_free(&b->warps);
     txm_render_textures_free(&b->job.textures);
     txm_pool_free(b->job.pool);
 }
 
-/* Needs Embree, and no cache: `biased` sends every look-up to the page tables. */
+/* `biased` sends every look-up to the page tables; those that others depend on go to a cache as well. */
 static txm_status trace(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
 {
     const txm_render_options *o = b->job.options;
@@ -255,6 +285,12 @@ static txm_status run(budget *b, const txm_render_scene *scene, txm_render_budge
     txm_status status = txm_render_textures_new(scene, o, true, false, &b->job.textures, err);
     if (status == TXM_OK)
         status = tables_new(b, err);
+    if (status == TXM_OK)
+        status = ask_for_map(b, scene, out, err);
+    if (status == TXM_OK && txm_scene_depth(scene)) {
+        status = txm_render_textures_new(scene, o, false, false, &b->warps, err);
+        b->job.warps = b->warps.cache;
+    }
     if (status == TXM_OK) {
         b->across = (out->width + b->cell_px - 1) / b->cell_px;
         b->down = (out->height + b->cell_px - 1) / b->cell_px;
@@ -279,6 +315,7 @@ txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_
     txm_status status = txm_render_options_take(given, options, err);
     if (status)
         return status;
+    own.cache = NULL; /* a budget is that of the default cache at each of its resolutions */
     out->width = options->width ? options->width : scene->width;
     out->height = options->height ? options->height : scene->height;
     out->samples = options->samples;

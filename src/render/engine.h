@@ -34,6 +34,8 @@ typedef struct txm_render_job {
     txm_render_textures textures;
     txm_film film;
     const txm_view *biased; /* of a budget; NULL: a picture is made */
+    txm_cache *warps;       /* of a budget: where textures that warp others are looked up; NULL: there are none */
+    uint32_t depth;         /* the most look-ups of a step that depend on one another, less 1 */
     txm_pool *pool;
     uint32_t threads;
     txm_render_counts counts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One path at a time in each thread: over a cache, a thread waits for each tile that it misses; over a set with all
- * tiles in memory nothing is missed, and the picture is the reference.
+ * tiles in memory nothing is missed, and the picture is the reference; over page tables alone only questions are asked.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -100,8 +100,9 @@ txm_status txm_engine_paths(txm_render_job *job, txm_render_rect rect, txm_error
                                          .biased = job->biased,
                                          .lane = {.capacity = job->biased ? TXM_PATH_REQUESTS : 0,
                                                   .requests = workers[i].requests}};
-        if (job->textures.cache)
-            status = txm_cache_thread_new(job->textures.cache, &workers[i].looker.thread, err);
+        txm_cache *waits = job->biased ? job->warps : job->textures.cache;
+        if (waits)
+            status = txm_cache_thread_new(waits, &workers[i].looker.thread, err);
     }
     double begin = txm_clock_seconds();
     if (status == TXM_OK)

@@ -131,11 +131,13 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
 }
 
 /* One step of all active paths. Where memory holds too little for all of them, fewer are launched at once: down to one,
- * for which the cache has room. */
+ * for which the cache has room. A launch that completes no path says so only after those that open files, register
+ * levels and load tiles, for each look-up that waits for another. */
 static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
 {
-    uint32_t width = active, pending = active, passes = 0;
     txm_render_job *job = w->job;
+    const uint32_t patience = 1 + 3 * job->depth;
+    uint32_t width = active, pending = active, passes = 0;
     txm_status status = TXM_OK;
     for (uint32_t i = 0; i < active; i++)
         w->pending[i] = w->active[i];
@@ -144,7 +146,7 @@ static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
         if (txm_is_cancelled(job->options->cancel))
             return txm_fail(err, TXM_STATUS_CANCELLED, "stopped");
         status = launch(w, count, &left, err);
-        if (left == count && count > 1 && passes > 1)
+        if (left == count && count > 1 && passes > patience)
             width = count / 2;
         else if (left < count)
             width = width < active / 2 ? width * 2 : active;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lamps, and the importance map of the world.
+ * Lamps, and the importance map of the world: ours, and what that of Cycles takes.
  *
  * The map is made once per picture, by looking the world's image up at the centre of each cell of a lat-long grid: at a
  * coarse level, so that of a large image a few tiles are read. It only decides where light is looked for; what arrives
@@ -79,6 +79,7 @@ enum { COLUMNS = 512, ROWS = 256, CELLS = COLUMNS * ROWS, REQUESTS = 4096 };
 struct txm_world_map {
     float rows[ROWS + 1];
     float columns[ROWS][COLUMNS + 1];
+    float angle; /* of a cell of Cycles' map */
 };
 
 /* Directions have a length of about 1: z is kept where asinf has a value. */
@@ -94,8 +95,9 @@ void txm_world_place(bool mirror_ball, txm_vec3 d, float *u, float *v)
     *v = 0.5f + asinf(fmaxf(-1.0f, fminf(1.0f, d.z))) / pi;
 }
 
-/* A mapping that flattens a direction to nothing leaves it as it is. */
-txm_vec3 txm_world_mapped(const txm_scene_world *world, txm_vec3 d, float *length)
+/* What a direction becomes by the world's mapping, of length 1; *length: how long it was before. A mapping that flattens
+ * it to nothing leaves it as it is. */
+static txm_vec3 mapped(const txm_scene_world *world, txm_vec3 d, float *length)
 {
     const txm_vec3 to = world->mapped ? txm_matrix_point(&world->mapping, d) : d;
     *length = world->mapped ? txm_vec_length(to) : 1.0f;
@@ -103,6 +105,34 @@ txm_vec3 txm_world_mapped(const txm_scene_world *world, txm_vec3 d, float *lengt
         return world->mapped ? txm_vec_scale(to, 1.0f / *length) : to;
     *length = 1.0f;
     return d;
+}
+
+/* The derivatives of longitude and latitude by direction; towards the poles, where longitude turns on the spot, the
+ * distance from the axis is kept above 0. On the mirror ball, those of txm_world_place. */
+txm_lookup txm_world_look(const txm_scene_world *world, txm_vec3 d, txm_vec3 x, txm_vec3 y)
+{
+    txm_lookup at = {0};
+    float length;
+    d = mapped(world, d, &length);
+    if (world->mapped) {
+        x = txm_unit_derivative(d, length, txm_matrix_vector(&world->mapping, x));
+        y = txm_unit_derivative(d, length, txm_matrix_vector(&world->mapping, y));
+    }
+    txm_world_place(world->mirror_ball, d, &at.u, &at.v);
+    if (world->mirror_ball) {
+        float s = 1.0f / (2.0f * sqrtf(fmaxf(0.5f - 0.5f * d.y, 1e-12f))), turn = s * s * s;
+        at.dudx = 0.5f * (x.x * s + d.x * turn * x.y);
+        at.dudy = 0.5f * (y.x * s + d.x * turn * y.y);
+        at.dvdx = 0.5f * (x.z * s + d.z * turn * x.y);
+        at.dvdy = 0.5f * (y.z * s + d.z * turn * y.y);
+        return at;
+    }
+    float across2 = fmaxf(d.x * d.x + d.y * d.y, 1e-12f);
+    at.dudx = -(d.x * x.y - d.y * x.x) / across2 / (2.0f * pi);
+    at.dudy = -(d.x * y.y - d.y * y.x) / across2 / (2.0f * pi);
+    at.dvdx = x.z / sqrtf(across2) / pi;
+    at.dvdy = y.z / sqrtf(across2) / pi;
+    return at;
 }
 
 /* The other way round, for the grid, which is always a lat-long one. */
@@ -119,7 +149,7 @@ static txm_lookup look_of(const txm_scene_world *world, uint32_t column, uint32_
     txm_lookup at = {.dudx = 1.0f / COLUMNS, .dvdy = 1.0f / ROWS};
     const txm_vec3 d = direction_at(((float)column + 0.5f) / COLUMNS, ((float)row + 0.5f) / ROWS);
     float length;
-    txm_world_place(world->mirror_ball, txm_world_mapped(world, d, &length), &at.u, &at.v);
+    txm_world_place(world->mirror_ball, mapped(world, d, &length), &at.u, &at.v);
     return at;
 }
 
@@ -187,6 +217,60 @@ static txm_status fill(txm_texture_set *set, uint32_t texture, const txm_bound_i
     return status;
 }
 
+/* ---- the map of Cycles ---- */
+
+txm_world_grid txm_world_grid_of(const txm_render_scene *scene, const txm_bound_image *bound)
+{
+    const txm_scene_world *world = &scene->world;
+    if (world->image == TXM_SCENE_NONE || world->unsampled)
+        return (txm_world_grid){0, 0};
+    return world->map_columns ? (txm_world_grid){world->map_columns, world->map_columns / 2}
+                              : (txm_world_grid){bound->width, bound->height};
+}
+
+/* Cycles takes the smaller side of a cell. */
+static float angle_of(txm_world_grid grid)
+{
+    return fminf(pi / (float)grid.rows, 2.0f * pi / (float)grid.columns);
+}
+
+/* A direction of the grid as Cycles looks it up: with a spread of half a cell. A little more, since for most images and
+ * maps that is a whole level, which Cycles reaches: our rounding must not fall short of it. */
+static txm_lookup grid_look(const txm_render_scene *scene, txm_world_grid grid, uint32_t column, uint32_t row)
+{
+    txm_vec3 x, y, d = direction_at(((float)column + 0.5f) / (float)grid.columns, ((float)row + 0.5f) / (float)grid.rows);
+    const float wide = 0.50001f * angle_of(grid);
+    txm_frame_of(d, &x, &y);
+    return txm_world_look(&scene->world, d, txm_vec_scale(x, wide), txm_vec_scale(y, wide));
+}
+
+/* Every row, since those near the poles take coarser levels; in a row of a lat-long image two directions for the width
+ * of a tile, which is narrowest at the horizon. Where directions are mapped, and on mirror balls, every one. */
+void txm_world_grid_ask(const txm_render_scene *scene, const txm_bound_image *bound, const txm_view *view)
+{
+    const txm_world_grid grid = txm_world_grid_of(scene, bound);
+    uint32_t step = 1, none = 0, request;
+    txm_sampler how = bound->how;
+    txm_lane lane = {.capacity = 1, .requests = &request}; /* the page table remembers */
+    how.mode = TXM_LEVEL_MODE_FLOOR;
+    how.mip_bias = 0.0f;
+    if (grid.rows && !scene->world.mirror_ball && !scene->world.mapped) {
+        const txm_lookup horizon = grid_look(scene, grid, 0, grid.rows / 2);
+        float level = fmaxf(0.0f, txm_level_of(bound->width, bound->height, &how, &horizon, &none));
+        float tile_px = ldexpf((float)(1u << view->textures[bound->texture].tile_shift), (int)level);
+        step = (uint32_t)fmaxf(1.0f, 0.5f * tile_px * (float)grid.columns / (float)bound->width);
+    }
+    for (uint32_t row = 0; row < grid.rows; row++)
+        for (uint64_t column = 0; column < grid.columns; column += step) {
+            const txm_lookup at = grid_look(scene, grid, (uint32_t)column, row);
+            float rgba[4];
+            lane.count = 0;
+            txm_sample(view, bound->texture, &how, &at, &lane, rgba);
+        }
+}
+
+/* ---- making the map ---- */
+
 txm_status txm_world_map_new(const txm_render_scene *scene, const txm_bound_image *bound, const char *tx,
                              txm_world_map **out, txm_error *err)
 {
@@ -194,7 +278,7 @@ txm_status txm_world_map_new(const txm_render_scene *scene, const txm_bound_imag
     txm_texture_set *set = NULL;
     uint32_t texture;
     *out = NULL;
-    if (world->image == TXM_SCENE_NONE || !tx)
+    if (world->image == TXM_SCENE_NONE || world->unsampled || !tx)
         return TXM_OK;
     txm_world_map *map = txm_calloc(1, sizeof *map);
     float *weights = txm_calloc(CELLS, sizeof *weights);
@@ -205,6 +289,8 @@ txm_status txm_world_map_new(const txm_render_scene *scene, const txm_bound_imag
         status = fill(set, texture, bound, world, weights, err);
     if (status || !add_up(map, weights))
         txm_world_map_free(&map);
+    if (map)
+        map->angle = angle_of(txm_world_grid_of(scene, bound));
     *out = map;
     free(weights);
     txm_texture_set_free(&set);
@@ -260,6 +346,5 @@ float txm_world_map_probability(const txm_world_map *map, txm_vec3 d)
 
 float txm_world_map_angle(const txm_world_map *map)
 {
-    (void)map;
-    return pi / ROWS;
+    return map->angle;
 }

@@ -21,9 +21,9 @@ bool txm_light_draw(const txm_scene_light *light, txm_vec3 from, const float ran
 /* Where the world's image shows a direction: 0 to 1. As Cycles' environment node has them: z is up, and the middle of a
  * lat-long image lies towards +x. */
 void txm_world_place(bool mirror_ball, txm_vec3 direction, float *u, float *v);
-/* What a direction becomes by the world's mapping, of length 1; *length: how long it was before. The image is looked up
- * there. */
-txm_vec3 txm_world_mapped(const txm_scene_world *world, txm_vec3 direction, float *length);
+/* The look-up of a direction, which goes through the world's mapping first, and turns by by_x and by_y from one pixel to
+ * the next. */
+txm_lookup txm_world_look(const txm_scene_world *world, txm_vec3 direction, txm_vec3 by_x, txm_vec3 by_y);
 
 /* How bright the world is in each direction, in cells of longitude and latitude. */
 typedef struct txm_world_map txm_world_map;
@@ -39,6 +39,17 @@ void txm_world_map_free(txm_world_map **map); /* NULL-safe; sets *map to NULL */
 txm_vec3 txm_world_map_draw(const txm_world_map *map, const float random[2], float *probability);
 /* The probability of a direction. */
 float txm_world_map_probability(const txm_world_map *map, txm_vec3 direction);
-/* The angle of a cell: rays that are wider blur what was chosen. */
+/* The most that rays to the world may be wide: a cell of Cycles' map, since wider ones blur what it chose. */
 float txm_world_map_angle(const txm_world_map *map);
+
+/* The map that Cycles makes for the same purpose. */
+typedef struct txm_world_grid {
+    uint32_t columns, rows; /* 0: none */
+} txm_world_grid;
+
+/* Of the scene: as large as its world's image, or as the scene says. */
+txm_world_grid txm_world_grid_of(const txm_render_scene *scene, const txm_bound_image *bound);
+/* Makes the look-ups that Cycles makes for that map, in a page table, which remembers the tiles: all of the level that
+ * has two pixels for a cell, or of level 0, and of coarser ones what lies round the poles. */
+void txm_world_grid_ask(const txm_render_scene *scene, const txm_bound_image *bound, const txm_view *view);
 #endif

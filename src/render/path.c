@@ -77,12 +77,6 @@ static void camera_ray(const txm_scene_camera *c, float x, float y, txm_vec3 *fr
     *to = perspective ? txm_vec_make(a, b, -1.0f) : txm_vec_make(0.0f, 0.0f, -1.0f);
 }
 
-/* The unit direction's derivative, of a direction before it was made as long as 1. */
-static txm_vec3 unit_derivative(txm_vec3 d, float length, txm_vec3 derivative)
-{
-    return txm_vec_scale(txm_vec_add(derivative, -txm_vec_dot(d, derivative), d), 1.0f / length);
-}
-
 /* Derivatives of the ray by the pixel's x and y: an orthographic camera moves the origin, a perspective one
  * turns the direction. The compact and cone forms are made from the same two vectors, so the three kinds can be
  * compared. */
@@ -94,8 +88,8 @@ static void start_differential(const txm_path_world *w, txm_vec3 direction, floa
     const txm_vec3 zero = txm_vec_make(0.0f, 0.0f, 0.0f);
     txm_full full = {by_x, by_y, zero, zero};
     if (c->kind == TXM_CAMERA_PERSPECTIVE) {
-        full = (txm_full){zero, zero, unit_derivative(direction, length, by_x),
-                          unit_derivative(direction, length, by_y)};
+        full = (txm_full){zero, zero, txm_unit_derivative(direction, length, by_x),
+                          txm_unit_derivative(direction, length, by_y)};
     }
     float dP = txm_compact_of(full.dPdx, full.dPdy), dD = txm_compact_of(full.dDdx, full.dDdy);
     switch (w->differentials) {
@@ -258,35 +252,55 @@ static void ask_biased(const txm_bound_image *bound, txm_looker *looker, const t
     }
 }
 
+/* What a look-up found, and how it changes by the texture's u and v: what a look-up that depends on it needs as well. */
+typedef struct found_color {
+    float rgba[4], du[4], dv[4];
+    bool with_derivatives; /* are asked for */
+} found_color;
+
+/* In a cache, waiting for what is missed. */
+static void wait_for(txm_cache_thread *thread, const txm_bound_image *bound, const txm_lookup *at, uint32_t *random,
+                     found_color *out)
+{
+    if (out->with_derivatives)
+        txm_cache_sample_d(thread, bound->texture, &bound->how, at, random, out->rgba, out->du, out->dv);
+    else
+        txm_cache_sample(thread, bound->texture, &bound->how, at, random, out->rgba);
+}
+
 /* One look-up; the worst result of those that a step makes is kept in *worst. `seen`: the path whose ray it is; NULL:
- * none's. */
-static void look_up(const txm_path_world *w, txm_looker *looker, uint32_t image, txm_lookup at, txm_path *seen,
-                    float out[4], txm_look *worst)
+ * none's. Returns whether the colour is the texture's. */
+static bool look_up(const txm_path_world *w, txm_looker *looker, uint32_t image, txm_lookup at, txm_path *seen,
+                    found_color *out, txm_look *worst)
 {
     const txm_bound_image *bound = &w->images[image];
-    txm_look look = TXM_LOOK_RESIDENT;
-    uint32_t texture = bound->texture, none = 0;
+    uint32_t texture = bound->texture, none = 0, random = looker->lane.random;
     if (seen && seen->bounce == 0 && seen->level < 0.0f)
         seen->level = fmaxf(0.0f, txm_level_of(bound->width, bound->height, &bound->how, &at, &none));
     if (looker->untextured) {
-        out[0] = out[1] = out[2] = 0.5f;
-        out[3] = 1.0f;
-        return;
-    }
-    if (looker->thread) {
-        txm_cache_sample(looker->thread, texture, &bound->how, &at, &looker->lane.random, out);
-        return;
+        *out = (found_color){.rgba = {0.5f, 0.5f, 0.5f, 1.0f}};
+        return true;
     }
     if (looker->biased) {
-        ask_biased(bound, looker, &at, out);
-        return;
+        ask_biased(bound, looker, &at, out->rgba);
+        if (out->with_derivatives)
+            wait_for(looker->thread, bound, &at, &random, out);
+        return true;
+    }
+    if (looker->thread) {
+        wait_for(looker->thread, bound, &at, &looker->lane.random, out);
+        return true;
     }
     if (looker->notes)
         txm_cache_trace_look(looker->traced, looker->number, texture, &bound->how, &at, looker->lane.random);
     if (looker->cache)
         texture = txm_cache_resolve(looker->cache, texture, &bound->how, &at);
-    look = txm_sample(looker->view, texture, &bound->how, &at, &looker->lane, out);
-    *worst = look == TXM_LOOK_MISSED ? TXM_LOOK_MISSED : *worst;
+    const txm_look look =
+        out->with_derivatives
+            ? txm_sample_d(looker->view, texture, &bound->how, &at, &looker->lane, out->rgba, out->du, out->dv)
+            : txm_sample(looker->view, texture, &bound->how, &at, &looker->lane, out->rgba);
+    *worst = look == TXM_LOOK_MISSED ? look : *worst;
+    return look != TXM_LOOK_MISSED;
 }
 
 /* The surface that scatters at this hit: of a mix, one of its parts, drawn by their shares. */
@@ -307,13 +321,38 @@ static const txm_scene_material *chosen_part(const txm_path_world *w, const txm_
     return m;
 }
 
+/* Where a texture is looked up by the surface alone. */
+static txm_lookup place_of(const txm_surface *s, txm_uv_differential d, const txm_scene_texture *t)
+{
+    const txm_surface_uv uv = txm_surface_uv_of(s, t);
+    return (txm_lookup){uv.u, uv.v, uv.duds * d.dudx + uv.dudt * d.dvdx, uv.dvds * d.dudx + uv.dvdt * d.dvdx,
+                        uv.duds * d.dudy + uv.dudt * d.dvdy, uv.dvds * d.dudy + uv.dvdt * d.dvdy};
+}
+
+/* Moves a place by the red and green that were found at `from`; its derivatives by the chain rule. */
+static txm_lookup warped(txm_lookup at, float warp, const txm_lookup *from, const found_color *found)
+{
+    at.u += warp * (found->rgba[0] - 0.5f);
+    at.v += warp * (found->rgba[1] - 0.5f);
+    at.dudx += warp * (found->du[0] * from->dudx + found->dv[0] * from->dvdx);
+    at.dvdx += warp * (found->du[1] * from->dudx + found->dv[1] * from->dvdx);
+    at.dudy += warp * (found->du[0] * from->dudy + found->dv[0] * from->dvdy);
+    at.dvdy += warp * (found->du[1] * from->dudy + found->dv[1] * from->dvdy);
+    return at;
+}
+
 /* A material's colour at the hit: that of its last colour texture. Every texture is looked up, as shaders do: those of
- * a mix's parts, too, whichever of them was chosen and gives the colour. */
+ * a mix's parts, too, whichever of them was chosen and gives the colour. But one whose place follows from a texture that
+ * missed is left for the next launch, with the random state as if it had been looked up: Cycles goes on with that
+ * texture's average colour, and loads tiles that nobody needs. */
 static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const txm_surface *s,
                               const txm_scene_material *m, const txm_scene_material *chosen, txm_uv_differential d,
                               txm_path *path, float color[3])
 {
     txm_look worst = TXM_LOOK_RESIDENT;
+    txm_lookup before = {0};
+    found_color found = {0};
+    bool known = true;
     if (m == chosen)
         memcpy(color, m->color, 3 * sizeof *color);
     for (uint32_t part = 0; m->kind == TXM_SURFACE_MIX && part < 2; part++) {
@@ -323,20 +362,26 @@ static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const
     }
     for (size_t i = 0; i < m->texture_count; i++) {
         const txm_scene_texture *t = &m->textures[i];
-        txm_surface_uv uv = txm_surface_uv_of(s, t);
-        const txm_lookup at = {uv.u, uv.v, uv.duds * d.dudx + uv.dudt * d.dvdx, uv.dvds * d.dudx + uv.dvdt * d.dvdx,
-                               uv.duds * d.dudy + uv.dudt * d.dvdy, uv.dvds * d.dudy + uv.dvdt * d.dvdy};
-        float rgba[4];
-        look_up(w, looker, t->image, at, path, rgba, &worst);
+        const txm_bound_image *bound = &w->images[t->image];
+        txm_lookup at = place_of(s, d, t);
+        known = known || t->warp == 0.0f;
+        if (!known) {
+            txm_level_of(bound->width, bound->height, &bound->how, &at, &looker->lane.random);
+            continue;
+        }
+        if (t->warp != 0.0f)
+            at = warped(at, t->warp, &before, &found);
+        found = (found_color){.with_derivatives = i + 1 < m->texture_count && m->textures[i + 1].warp != 0.0f};
+        known = look_up(w, looker, t->image, at, path, &found, &worst);
+        before = at;
         if (t->is_color && m == chosen)
             for (int c = 0; c < 3; c++)
-                color[c] = m->kind == TXM_SURFACE_EMISSION ? m->color[c] * rgba[c] : rgba[c];
+                color[c] = m->kind == TXM_SURFACE_EMISSION ? m->color[c] * found.rgba[c] : found.rgba[c];
     }
     return worst;
 }
 
-/* The derivatives of longitude and latitude by direction; towards the poles, where longitude turns on the spot,
- * the distance from the axis is kept above 0. */
+/* What the world sends from a direction, seen through a ray of that width. */
 static txm_look world_color(const txm_path_world *w, txm_looker *looker, txm_vec3 d, const txm_path_differential *width,
                             txm_path *seen, float color[3])
 {
@@ -346,23 +391,11 @@ static txm_look world_color(const txm_path_world *w, txm_looker *looker, txm_vec
     if (world->image == TXM_SCENE_NONE)
         return worst;
     txm_vec3 by_x, by_y;
-    txm_lookup at = {0};
-    float rgba[4], length;
+    found_color found = {0};
     spread_of(w, width, d, &by_x, &by_y);
-    d = txm_world_mapped(world, d, &length);
-    if (world->mapped) {
-        by_x = unit_derivative(d, length, txm_matrix_vector(&world->mapping, by_x));
-        by_y = unit_derivative(d, length, txm_matrix_vector(&world->mapping, by_y));
-    }
-    const float across2 = fmaxf(d.x * d.x + d.y * d.y, 1e-12f);
-    txm_world_place(world->mirror_ball, d, &at.u, &at.v);
-    at.dudx = -(d.x * by_x.y - d.y * by_x.x) / across2 / (2.0f * pi);
-    at.dudy = -(d.x * by_y.y - d.y * by_y.x) / across2 / (2.0f * pi);
-    at.dvdx = by_x.z / sqrtf(across2) / pi;
-    at.dvdy = by_y.z / sqrtf(across2) / pi;
-    look_up(w, looker, world->image, at, seen, rgba, &worst);
+    look_up(w, looker, world->image, txm_world_look(world, d, by_x, by_y), seen, &found, &worst);
     for (int c = 0; c < 3; c++)
-        color[c] *= rgba[c];
+        color[c] *= found.rgba[c];
     return worst;
 }
 

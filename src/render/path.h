@@ -22,7 +22,8 @@ typedef struct txm_bound_image {
 
 /* Who answers look-ups, for one thread. */
 typedef struct txm_looker {
-    txm_cache_thread *thread; /* blocking: nothing is ever missed; NULL: in the view */
+    /* Blocking: nothing is ever missed. Of a budget: for textures that warp others, alone. NULL: in the view. */
+    txm_cache_thread *thread;
     const txm_cache *cache;   /* of the view; NULL: it is a texture set's */
     const txm_view *view;
     bool untextured; /* nobody: all is grey */

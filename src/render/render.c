@@ -151,6 +151,16 @@ static void film_finish(txm_film *film, uint32_t samples, uint32_t height)
 
 /* ---- rendering ---- */
 
+/* Without loading a tile. Files that cannot be opened show when they are looked up. */
+static txm_status open_all(const txm_render_textures *textures, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    for (uint32_t i = 0; textures->cache && status != TXM_STATUS_NO_MEMORY && i < textures->count; i++)
+        if (textures->image_of[i] != TXM_SCENE_NONE)
+            status = txm_cache_register(textures->cache, i, err);
+    return status == TXM_STATUS_NO_MEMORY ? status : TXM_OK;
+}
+
 /* Row by row, from the top left; an edge of 0 is the whole picture, in one tile. */
 static txm_status render_tiles(txm_render_job *job, uint32_t height, txm_error *err)
 {
@@ -282,7 +292,11 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
         job.world.map = map;
         job.world.images = job.textures.bound;
         job.world.filter = filter;
-        status = run_job(&job, height, err);
+        job.depth = txm_scene_depth(scene);
+        if (options->open_first)
+            status = open_all(&job.textures, err);
+        if (status == TXM_OK)
+            status = run_job(&job, height, err);
     }
     if (status == TXM_OK)
         status = collect(scene, &job, height, out, err);

@@ -70,6 +70,17 @@ void txm_render_scene_free(txm_render_scene **out)
     *out = NULL;
 }
 
+uint32_t txm_scene_depth(const txm_render_scene *scene)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < scene->material_count; i++)
+        for (size_t t = 0, depth = 0; t < scene->materials[i].texture_count; t++) {
+            depth = scene->materials[i].textures[t].warp != 0.0f ? depth + 1 : 0;
+            most = depth > most ? (uint32_t)depth : most;
+        }
+    return most;
+}
+
 /* As in Blender, a map that is not there (it was renamed, or another mesh has it) falls back to the first. */
 const float *txm_mesh_map(const txm_scene_mesh *mesh, const char *name)
 {

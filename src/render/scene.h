@@ -42,12 +42,14 @@ typedef struct txm_scene_image {
     size_t udim_count;
 } txm_scene_image;
 
-/* An image of a material: looked up at uv' = (a u + b v + c, d u + e v + f). */
+/* An image of a material: looked up at uv' = (a u + b v + c, d u + e v + f). With a warp w it depends on the texture
+ * before it in the material, whose red r and green g move it by (w (r - 1/2), w (g - 1/2)). */
 typedef struct txm_scene_texture {
     uint32_t image;
     bool is_color; /* replaces the material's colour; others are only looked up */
     char *uv;      /* map of the mesh, "": the first */
     float transform[6];
+    float warp; /* 0: depends on none */
 } txm_scene_texture;
 
 typedef enum txm_surface_kind {
@@ -116,6 +118,9 @@ typedef struct txm_scene_world {
     float color[3]; /* that of the image is multiplied with it */
     bool mapped;    /* directions go through `mapping` before the image is looked up */
     txm_matrix mapping;
+    /* Directions round the horizon in the map by which light is looked for; 0: as many as the image has columns. */
+    uint32_t map_columns;
+    bool unsampled; /* no light is looked for in the image */
 } txm_scene_world;
 
 struct txm_render_scene {
@@ -149,6 +154,9 @@ txm_status txm_scene_find_udims(txm_scene_image *image, txm_error *err);
 txm_status txm_mesh_read(txm_scene_mesh *mesh, txm_error *err);
 txm_status txm_mesh_parse(txm_scene_mesh *mesh, const uint8_t *data, size_t bytes, txm_error *err);
 
+/* The most textures of a material that wait for one another before the last of them can be looked up; 0: none does. */
+uint32_t txm_scene_depth(const txm_render_scene *scene);
+
 /* The UV map of that name, the first for "" or one that is not there; NULL if the mesh has none. */
 const float *txm_mesh_map(const txm_scene_mesh *mesh, const char *name);
 
@@ -164,6 +172,12 @@ static inline txm_vec3 txm_matrix_vector(const txm_matrix *m, txm_vec3 d)
     return txm_vec_make(m->m[0][0] * d.x + m->m[0][1] * d.y + m->m[0][2] * d.z,
                         m->m[1][0] * d.x + m->m[1][1] * d.y + m->m[1][2] * d.z,
                         m->m[2][0] * d.x + m->m[2][1] * d.y + m->m[2][2] * d.z);
+}
+
+/* The derivative of a direction d of length 1, from that of the vector which was `length` long. */
+static inline txm_vec3 txm_unit_derivative(txm_vec3 d, float length, txm_vec3 derivative)
+{
+    return txm_vec_scale(txm_vec_add(derivative, -txm_vec_dot(d, derivative), d), 1.0f / length);
 }
 
 /* Normals go by the cofactors: right for any scale, of length 0 only where the matrix flattens. */

@@ -18,7 +18,14 @@
 #include "core/path.h"
 #include "render/scene_words.h"
 
-enum { FORMAT_VERSION = 1, MAX_TEXT_BYTES = 256 << 20, MAX_PICTURE_PX = 65536, MAX_UDIMS = 8999, MAX_PARTS = 64 };
+enum {
+    FORMAT_VERSION = 1,
+    MAX_TEXT_BYTES = 256 << 20,
+    MAX_PICTURE_PX = 65536,
+    MAX_UDIMS = 8999,
+    MAX_PARTS = 64,
+    MAX_MAP_COLUMNS = 65536
+};
 
 typedef struct parser {
     txm_render_scene *scene;
@@ -173,8 +180,8 @@ static void read_material(parser *p)
     }
 }
 
-/* Only what goes to "Base Color" colours the picture. Other inputs are looked up and discarded: a shader would
- * evaluate them, and memory is what this is about. */
+/* Only what goes to "Base Color" colours the picture. Other inputs are looked up and discarded, unless they warp the
+ * next texture: a shader would evaluate them, and memory is what this is about. */
 static void read_texture(parser *p)
 {
     txm_scene_material *m = NULL;
@@ -196,6 +203,11 @@ static void read_texture(parser *p)
     t->uv = txm_take_text(&p->words, "the UV map");
     txm_take_keyword(&p->words, "transform");
     txm_take_numbers(&p->words, "the transform", t->transform, 6);
+    if (!txm_words_more(&p->words) || !txm_take_if(&p->words, "warp"))
+        return;
+    t->warp = txm_take_number(&p->words, "the warp");
+    if (t->warp != 0.0f && m->texture_count == 1)
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "there is no texture of material '%s' above to warp this one", m->name);
 }
 
 /* Read at once: a mesh that is missing is named with the line that asks for it. */
@@ -299,6 +311,16 @@ static void read_light(parser *p)
         *kept = l;
 }
 
+/* Cycles' three ways to look for light in a world's image. */
+static void read_sampling(parser *p, txm_scene_world *w)
+{
+    static const char *const ways[] = {"automatic", "none", "manual", NULL};
+    int way = txm_take_choice(&p->words, "kind of sampling", ways);
+    w->unsampled = way == 1;
+    if (way == 2)
+        w->map_columns = txm_take_count(&p->words, "the width of the map", 4, MAX_MAP_COLUMNS);
+}
+
 /* A colour or an image; the later statement replaces the earlier one. */
 static void read_world(parser *p)
 {
@@ -316,6 +338,8 @@ static void read_world(parser *p)
         w.mapped = txm_take_if(&p->words, "mapping");
         if (w.mapped)
             w.mapping = txm_take_matrix(&p->words);
+        if (txm_take_if(&p->words, "sampling"))
+            read_sampling(p, &w);
     }
     p->scene->world = w;
 }

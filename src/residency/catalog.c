@@ -240,6 +240,19 @@ txm_status txm_cache_open(txm_cache *c, uint32_t texture, txm_view_texture *info
     return status;
 }
 
+txm_status txm_cache_register(txm_cache *c, uint32_t texture, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    txm_status status = texture < c->stats.textures && c->textures[texture].file
+                            ? txm_texture_open(c, texture, err)
+                            : txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", texture);
+    if (status == TXM_OK && c->textures[texture].source)
+        status = txm_source_register(c, c->textures[texture].source, 0, err);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
 /* ---- registering ---- */
 
 /* Missing files are reported when they are added, not in the middle of a render. */

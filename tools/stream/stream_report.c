@@ -155,6 +155,11 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
     printf("all images     %9s  loaded whole\n", txm_format_bytes(b->all_bytes, text));
     printf("with the cache %9s  (%.2f %%): the tiles that are used\n", txm_format_bytes(b->touched_bytes, text),
            percent(b->touched_bytes, b->all_bytes));
+    if (b->map_columns)
+        printf("map of world   %9s  more before the first ray: %s of its image, where Cycles looks for light in %u x %u "
+               "directions\n",
+               txm_format_bytes(b->map_extra_bytes, text), txm_format_count(b->map_tiles, "tile", loaded), b->map_columns,
+               b->map_rows);
     puts("\nrender tile     at once    loaded");
     for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
         if (b->tile_px[i])
@@ -295,6 +300,21 @@ void txm_stream_json_picture(const char *scene, const txm_render_options *option
     txm_json_emit(o);
 }
 
+/* What Cycles loads to look for the light of a world's image; null where it makes no map. */
+static void json_map(cJSON *object, const txm_render_budget *b)
+{
+    if (!b->map_columns) {
+        txm_json_text(object, "world_map", NULL);
+        return;
+    }
+    cJSON *map = txm_json_object(object, "world_map");
+    txm_json_uint(map, "columns", b->map_columns);
+    txm_json_uint(map, "rows", b->map_rows);
+    txm_json_uint(map, "tiles", b->map_tiles);
+    txm_json_uint(map, "bytes", b->map_bytes);
+    txm_json_uint(map, "extra_bytes", b->map_extra_bytes);
+}
+
 /* A render tile of 0 px is the whole picture without tiles. */
 void txm_stream_json_budget(const char *scene, const txm_render_budget *b)
 {
@@ -316,6 +336,7 @@ void txm_stream_json_budget(const char *scene, const txm_render_budget *b)
         txm_json_uint(r, "peak_bytes", b->resolution_peak[i]);
         txm_json_uint(r, "used_bytes", b->resolution_bytes[i]);
     }
+    json_map(o, b);
     txm_json_number(o, "seconds", b->seconds, 6);
     json_images(o, b->images, NULL, b->image_count, b->tiles, b->tile_count);
     txm_json_emit(o);
