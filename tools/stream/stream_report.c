@@ -148,7 +148,7 @@ void txm_stream_print_picture(const char *scene, const txm_render_options *o, co
  * is read again. */
 void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
 {
-    char peak[TXM_FORMAT_BYTES], loaded[TXM_FORMAT_BYTES], text[TXM_FORMAT_BYTES];
+    char peak[TXM_FORMAT_BYTES], loaded[TXM_FORMAT_BYTES], text[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT];
     txm_print_safe(scene);
     printf(": %u x %u px, %u %s per pixel, found in %s\n", b->width, b->height, b->samples,
            b->samples == 1 ? "sample" : "samples", txm_format_seconds(b->seconds, text));
@@ -158,7 +158,7 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
     if (b->map_columns)
         printf("map of world   %9s  more before the first ray: %s of its image, where Cycles looks for light in %u x %u "
                "directions\n",
-               txm_format_bytes(b->map_extra_bytes, text), txm_format_count(b->map_tiles, "tile", loaded), b->map_columns,
+               txm_format_bytes(b->map_extra_bytes, text), txm_format_count(b->map_tiles, "tile", tiles), b->map_columns,
                b->map_rows);
     puts("\nrender tile     at once    loaded");
     for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
