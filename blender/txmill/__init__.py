@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """txmill in Blender: the state of a scene's texture cache, and buttons that make it, explain it and export the scene."""
-from . import before_render, estimate, export_scene, jobs, operators, panel, preferences, status
+from . import before_render, blend, estimate, export_scene, jobs, operators, panel, preferences, status
 
-_modules = (preferences, jobs, status, operators, export_scene, estimate, panel, before_render)
+_modules = (preferences, blend, jobs, status, operators, export_scene, estimate, panel, before_render)
 
 
 def register():

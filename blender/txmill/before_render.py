@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Before a Cycles render, if the preferences say so: makes what is missing, then lets Cycles go on. It renders whatever
 happens here; what went wrong is printed, and reported where there is an interface."""
+import contextlib
+import os
 import threading
 
 import bpy
@@ -26,22 +28,29 @@ def before_render(scene, *_):
         else:
             print("txmill: %s" % operators.summary(run)[1])
         return
-    if not bpy.data.filepath:
-        print("txmill: the scene was never saved: nothing is made")
-        return
-    if bpy.data.is_dirty:
-        print("txmill: the scene was changed since it was saved: only what the file names is made")
-    path = bpy.data.filepath
+    # A thread of the render. The main one saves a copy where the file is not what will be rendered.
+    with contextlib.ExitStack() as keep:
+        path = keep.enter_context(blend.as_file(_save_from_here))
+        if not os.path.exists(path):
+            path = bpy.data.filepath
+            print("txmill: the scene could not be saved: only what its file names is made" if path else
+                  "txmill: the scene was never saved, and could not be: nothing is made")
+            if not path:
+                return
 
-    def work(job):
-        return client.make(path, progress=job.progress, cancel=job.cancel, **options)
+        def work(job):
+            return client.make(path, progress=job.progress, cancel=job.cancel, **options)
 
-    def done(job):
-        kind, text = ("ERROR", "%s; Cycles renders without it" % job.error) if job.error else operators.summary(job.result)
-        operators.report(kind, text)
-        status.refresh()
+        def done(job):
+            kind, text = ("ERROR", "%s; Cycles renders without it" % job.error) if job.error else operators.summary(job.result)
+            operators.report(kind, text)
+            status.refresh()
 
-    jobs.Job("Making tx files before the render", work, done).run_here()
+        jobs.Job("Making tx files before the render", work, done).run_here()
+
+
+def _save_from_here(path):
+    jobs.in_main_thread(lambda: blend.save_copy(path))
 
 
 def register():

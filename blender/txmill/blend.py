@@ -5,6 +5,7 @@ import os
 import tempfile
 
 import bpy
+from bpy.app.handlers import persistent
 
 
 def color_options():
@@ -18,19 +19,34 @@ def color_options():
     }
 
 
-@contextlib.contextmanager
-def as_file():
-    """Path of a .blend file with the scene as it is now: its own, or a copy where it was changed since it was saved.
+opened = 0  # how many files were opened: tells one scene from the next
+copying = False  # a copy is being written: what follows a save by the user does not follow now
 
-    The copy's relative paths lead to the same images. Main thread only. Without an interface Blender does not note what
-    scripts change, so that a copy is made always.
-    """
-    if bpy.data.filepath and not bpy.data.is_dirty and not bpy.app.background:
+
+def save_copy(path):
+    """The scene as it is now, in another file; relative paths lead to the same images. Main thread only."""
+    global copying
+    copying = True
+    try:
+        bpy.ops.wm.save_as_mainfile(filepath=path, copy=True, relative_remap=True, check_existing=False)
+    finally:
+        copying = False
+
+
+def is_saved():
+    """Whether the file holds the scene as it is now. Without an interface Blender does not note what scripts change."""
+    return bool(bpy.data.filepath) and not bpy.data.is_dirty and not bpy.app.background
+
+
+@contextlib.contextmanager
+def as_file(save=save_copy):
+    """Path of a .blend file with the scene as it is now: its own, or a copy that `save(path)` makes."""
+    if is_saved():
         yield bpy.data.filepath
         return
     with tempfile.TemporaryDirectory(prefix="txmill-") as folder:
         path = os.path.join(folder, os.path.basename(bpy.data.filepath) or "untitled.blend")
-        bpy.ops.wm.save_as_mainfile(filepath=path, copy=True, relative_remap=True, check_existing=False)
+        save(path)
         yield path
 
 
@@ -61,3 +77,17 @@ def left_out():
         elif image.source == "MOVIE":
             reasons.append((image.name, "a movie"))
     return reasons
+
+
+@persistent
+def _loaded(*_):
+    global opened
+    opened += 1
+
+
+def register():
+    bpy.app.handlers.load_post.append(_loaded)
+
+
+def unregister():
+    bpy.app.handlers.load_post.remove(_loaded)

@@ -26,35 +26,48 @@ def lines_of(budget, rows=12):
     return lines + (["and %d more" % (len(images) - rows)] if len(images) > rows else [])
 
 
-class TXMILL_OT_estimate(bpy.types.Operator):
+def bounces_of(cycles, transmits):
+    """How often paths bounce: Cycles counts each kind by itself, txmill all together."""
+    kinds = [cycles.diffuse_bounces, cycles.glossy_bounces] + ([cycles.transmission_bounces] if transmits else [])
+    return min(cycles.max_bounces, max(kinds))
+
+
+class TXMILL_OT_estimate(operators.Making, bpy.types.Operator):
     bl_idname = "txmill.estimate"
     bl_label = "Estimate"
     bl_description = "Trace the scene without reading textures, and say what texture memory this render takes, by texture"
 
     def execute(self, context):
         folder = tempfile.mkdtemp(prefix="txmill-")
-        writer = export_scene.Writer(folder, context.evaluated_depsgraph_get(), at_once=True)
         try:
-            writer.write()
-        except OSError as error:
+            export = export_scene.Export(context, folder, at_once=True)
+        except (OSError, RuntimeError) as error:
             shutil.rmtree(folder, ignore_errors=True)
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         run, cycles = preferences.run_options(), context.scene.cycles
         options = {**blend.color_options(), "program": run["program"], "threads": run["threads"],
                    "tile": cycles.tile_size if cycles.use_auto_tile else 0}
+        bounces = {transmits: bounces_of(cycles, transmits) for transmits in (False, True)}
+        warnings = []
 
         def work(job):
-            return client.stream_budget(folder, cancel=job.cancel, **options)
+            found = export.run(job.cancel)
+            warnings.extend(found["warnings"])
+            job.text = "Tracing the scene"
+            return client.stream_budget(folder, cancel=job.cancel, bounces=bounces[found["transmits"]], **options)
 
         def done(job):
+            export.close()
             shutil.rmtree(folder, ignore_errors=True)
-            if job.error:
-                operators.report("ERROR", "; ".join([job.error, *writer.warnings()]))
+            if job.cancel.cancelled:
+                operators.report("WARNING", "Cancelled: nothing was estimated")
+            elif job.error:
+                operators.report("ERROR", "; ".join([job.error, *warnings]))
             else:
-                operators.show("Estimate", lines_of(job.result) + writer.warnings())
+                operators.show("Estimate", lines_of(job.result) + warnings)
 
-        job = jobs.Job("Estimating texture memory", work, done).start()
+        job = jobs.Job("Exporting the scene", work, done).start()
         return {"CANCELLED"} if bpy.app.background and job.error else {"FINISHED"}
 
 

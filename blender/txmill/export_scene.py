@@ -1,378 +1,68 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The evaluated scene as a folder that txmill reads without Blender: txmill-scene(5)."""
+"""Exports the scene as a folder that txmill reads without Blender, txmill-scene(5). A Blender in the background evaluates it
+as a render does, from a copy of the open file, so that nothing of what is open changes and the interface stays alive."""
+import contextlib
 import json
-import math
 import os
-import re
+import subprocess
+import tempfile
 
 import bpy
-import numpy as np
 from bpy_extras.io_utils import ExportHelper
 
-from . import nodes
-
-VERSION = 1
-SOLID = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
-NOT_SOLID = {"CURVES": "hair curves", "POINTCLOUD": "a point cloud", "VOLUME": "a volume", "GREASEPENCIL": "grease pencil"}
-ALPHA = {"STRAIGHT": "straight", "PREMUL": "premultiplied", "CHANNEL_PACKED": "channel_packed", "NONE": "none"}
-EXTENSION = {"REPEAT": "repeat", "EXTEND": "extend", "CLIP": "clip", "MIRROR": "mirror"}
+from . import blend, client, jobs, operators
 
 
-def quoted(text):
-    """A JSON string: names and paths may hold anything."""
-    return json.dumps(text, ensure_ascii=False)
+class Export:
+    """One export: begun in the main thread, which alone knows the scene; run in any."""
 
+    def __init__(self, context, folder, at_once=False):
+        scene = context.scene
+        self.request = {"folder": folder, "at_once": at_once, "scene": scene.name, "layer": context.view_layer.name,
+                        "frame": scene.frame_current, "subframe": scene.frame_subframe}
+        if not bpy.app.binary_path:
+            raise OSError("scenes are exported by Blender itself, which the module bpy does not bring")
+        self.keep = contextlib.ExitStack()
+        file = self.keep.enter_context(blend.as_file())
+        self.scratch = self.keep.enter_context(tempfile.TemporaryDirectory(prefix="txmill-"))
+        # Scripts of the file run where they were allowed to in this Blender.
+        self.argv = [bpy.app.binary_path, "--background", "--factory-startup",
+                     "--disable-autoexec" if bpy.app.autoexec_fail else "--enable-autoexec", file,
+                     "--python-exit-code", "1", "--python", os.path.join(os.path.dirname(__file__), "exporter.py"), "--"]
 
-def numbers(values):
-    return " ".join("%.9g" % v for v in values)
+    def close(self):
+        self.keep.close()
 
-
-def matrix(m):
-    """The upper three rows."""
-    return numbers(m[row][column] for row in range(3) for column in range(4))
-
-
-def base_color(material):
-    """Colour without its textures, linear."""
-    if material is None:
-        return (0.8, 0.8, 0.8)
-    for node in material.node_tree.nodes if material.node_tree else ():
-        if node.bl_idname == "ShaderNodeBsdfPrincipled":
-            return tuple(node.inputs["Base Color"].default_value[:3])
-    return tuple(material.diffuse_color[:3])
-
-
-def uv_transform(use):
-    """(UV map name or "", six numbers of the affine map from uv to the texture), of what feeds an image node's Vector; None
-    where that is not a UV map, with at most one Mapping node between."""
-    vector, groups, transform = use.node.inputs["Vector"], use.groups, (1, 0, 0, 0, 1, 0)
-    if nodes.linked(vector) is None:
-        return "", transform
-    found = nodes.origin(vector, groups)
-    if found and found[0].node.bl_idname == "ShaderNodeMapping":
-        mapping, groups = found[0].node, found[1]
-        if mapping.vector_type != "POINT" or any(nodes.origin(mapping.inputs[i], groups) for i in ("Location", "Rotation", "Scale")):
-            return None
-        x, y, z = mapping.inputs["Rotation"].default_value
-        if x or y:
-            return None
-        sx, sy, _ = mapping.inputs["Scale"].default_value
-        tx, ty, _ = mapping.inputs["Location"].default_value
-        c, s = math.cos(z), math.sin(z)
-        transform = (c * sx, -s * sy, tx, s * sx, c * sy, ty)
-        found = nodes.origin(mapping.inputs["Vector"], groups)
-    source = found[0].node if found else None
-    if source is None or getattr(source, "from_instancer", False):
-        return None
-    if source.bl_idname == "ShaderNodeUVMap":
-        return source.uv_map, transform
-    if source.bl_idname == "ShaderNodeTexCoord" and found[0].name == "UV":
-        return "", transform
-    return None
-
-
-def shown_by_render(layer):
-    """The objects below a layer collection that a render shows; what a viewport hides is of no account."""
-    found = set()
-    if not layer.collection.hide_render:
-        if not layer.exclude:
-            found.update(thing for thing in layer.collection.objects if not thing.hide_render)
-        for child in layer.children:
-            found |= shown_by_render(child)
-    return found
-
-
-def frame_of(user, frame):
-    """The frame of a sequence that an image node shows; Blender itself updates only users that refresh by themselves."""
-    count = max(1, user.frame_duration)
-    at = frame - user.frame_start
-    return (at % count if user.use_cyclic else min(max(at, 0), count - 1)) + 1 + user.frame_offset
-
-
-def of_frame(path, frame):
-    """The file of another frame: the last number in the name changes, and keeps its digits."""
-    folder, name = os.path.split(path)
-    stem, extension = os.path.splitext(name)
-    found = re.search(r"\d+(?=\D*$)", stem)
-    if found is None:
-        return path
-    return os.path.join(folder, "%s%0*d%s%s" % (stem[:found.start()], len(found[0]), frame, stem[found.end():], extension))
-
-
-class Writer:
-    """Writes the evaluated scene into a folder. Images are named from there, so that both can move together; `at_once`: it
-    is read on this machine and thrown away, so paths are absolute, and images that are not there are left out."""
-
-    def __init__(self, folder, depsgraph, at_once=False):
-        self.at_once = at_once
-        # Paths that climb out of the folder start where it really is.
-        self.folder, self.depsgraph = os.path.realpath(folder), depsgraph
-        self.lines = ["txmill-scene %d" % VERSION]
-        self.images, self.materials, self.meshes = {}, {}, {}
-        self.left_out = []  # (what, why)
-        self.counts = {"instances": 0, "triangles": 0}
-
-    def warnings(self):
-        """A line for each thing that a scene folder cannot hold."""
-        return ["%s is left out: %s" % left for left in dict.fromkeys(self.left_out)]
-
-    def add(self, *words):
-        self.lines.append(" ".join(str(w) for w in words))
-
-    def path(self, path):
-        """Relative to the folder where both are on one drive."""
-        if self.at_once:
-            return path
+    def run(self, cancel):
+        """What the exporter answers: `warnings`, `transmits`, numbers of `images`, `meshes`, `instances`, `triangles`."""
+        told, answer, log = (os.path.join(self.scratch, name) for name in ("request", "answer", "log"))
+        with open(told, "w", encoding="utf-8") as file:
+            json.dump(self.request, file)
+        with open(log, "wb") as output:
+            process = subprocess.Popen([*self.argv, told, answer], stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        while True:
+            try:
+                code = process.wait(jobs.POLL_SECONDS)
+                break
+            except subprocess.TimeoutExpired:
+                if cancel.cancelled:
+                    process.kill()  # what it writes is temporary, or put in place at its end
+        if cancel.cancelled:
+            raise client.TxmillError("Cancelled: the scene was not exported")
         try:
-            return os.path.relpath(path, self.folder).replace(os.sep, "/")
-        except ValueError:
-            return path
-
-    def camera(self, scene):
-        render = scene.render
-        self.add("size", int(render.resolution_x * render.resolution_percentage / 100),
-                 int(render.resolution_y * render.resolution_percentage / 100))
-        camera = scene.camera
-        if camera is None or camera.type != "CAMERA":
-            self.left_out.append(("camera", "the scene has none"))
-            return
-        camera = camera.evaluated_get(self.depsgraph)
-        data = camera.data
-        # What Blender itself projects with knows sensor fit, shift and pixel aspect.
-        projection = camera.calc_matrix_camera(
-            self.depsgraph, x=render.resolution_x, y=render.resolution_y,
-            scale_x=render.pixel_aspect_x, scale_y=render.pixel_aspect_y)
-        if data.type == "PANO":
-            self.left_out.append((camera.name, "a panoramic camera"))
-            return
-        kind = "perspective" if data.type == "PERSP" else "orthographic"
-        # Half extents of the picture, at distance 1 for perspective, and its centre in halves of the picture.
-        self.add("camera", kind, "half", numbers((1 / projection[0][0], 1 / projection[1][1])), "shift",
-                 numbers((projection[0][2], projection[1][2]) if kind == "perspective" else
-                         (-projection[0][3], -projection[1][3])),
-                 "clip", numbers((data.clip_start, data.clip_end)), "to-world", matrix(camera.matrix_world))
-        if data.dof.use_dof and kind == "perspective":
-            distance = data.dof.focus_distance
-            if data.dof.focus_object:
-                offset = data.dof.focus_object.evaluated_get(self.depsgraph).matrix_world.translation - camera.matrix_world.translation
-                distance = -(camera.matrix_world.to_3x3().inverted() @ offset).z
-            self.add("lens", numbers((data.lens * 1e-3 / (2 * data.dof.aperture_fstop), distance)))
-
-    def image(self, node):
-        """Name of an image statement for an image node: one a combination of image and repeat mode; None: no file."""
-        image = node.image
-        if image is None:
-            return None
-        if image.source not in ("FILE", "TILED", "SEQUENCE") or image.packed_files:
-            self.left_out.append((image.name, "the image is packed" if image.packed_files else
-                                  "the image is no file (%s)" % image.source.lower()))
-            return None
-        environment = node.bl_idname == "ShaderNodeTexEnvironment"
-        extension = "repeat" if environment else EXTENSION[node.extension]
-        path = bpy.path.abspath(image.filepath_raw, library=image.library)
-        if image.source == "SEQUENCE":  # the file of this frame
-            path = of_frame(path, frame_of(node.image_user, self.depsgraph.scene.frame_current))
-        key = (image.name_full, path, extension, node.interpolation, environment)
-        tiles = [tile.number for tile in image.tiles] if image.source == "TILED" else []
-        if self.at_once:
-            gone = [tile for tile in tiles or [1001] if not os.path.exists(path.replace("<UDIM>", str(tile)))]
-            self.left_out += [("%s %d" % (image.name, tile) if tiles else image.name, "the file is not there") for tile in gone]
-            tiles = [tile for tile in tiles if tile not in gone]
-            if gone and not tiles:
-                return None
-        if key not in self.images:
-            name = "image%d" % len(self.images)
-            self.images[key] = name
-            self.add("image", name, quoted(self.path(os.path.normpath(path))), "colorspace", quoted(image.colorspace_settings.name),
-                     "alpha", ALPHA[image.alpha_mode], "extension", extension, "interpolation", node.interpolation.lower(),
-                     *(["udim", *tiles] if tiles else []))
-        return self.images[key]
-
-    def material(self, material):
-        key = material.name_full if material else ""
-        if key in self.materials:
-            return self.materials[key]
-        name = self.materials[key] = "material%d" % len(self.materials)
-        textures = []
-        output = nodes.output(material.node_tree if material else None)
-        for use in nodes.upstream(output) if output else ():
-            node = use.node
-            if node.bl_idname == "ShaderNodeTexEnvironment" and node.image:
-                self.left_out.append(("%s: %s" % (key, node.name), "its coordinates are not a UV map"))
-            if node.bl_idname != "ShaderNodeTexImage":
-                continue
-            image, uv = self.image(node), uv_transform(use)
-            if image and (uv is None or node.projection != "FLAT"):
-                self.left_out.append(("%s: %s" % (key, node.name), "its coordinates are not a UV map"))
-            elif image:
-                textures.append((image, use.input, *uv))
-        self.add("material", name, "diffuse", numbers(base_color(material)), "title", quoted(key))
-        for image, socket, uv_map, transform in textures:
-            self.add("texture", name, image, "input", quoted(socket), "uv", quoted(uv_map), "transform", numbers(transform))
-        return name
-
-    def mesh(self, instance):
-        """[(mesh name, material)] of an evaluated object: a mesh a material slot that has triangles."""
-        thing = instance.object
-        key = (thing.data.as_pointer() if thing.type == "MESH" else thing.as_pointer(),
-               tuple(slot.material.name_full if slot.material else "" for slot in thing.material_slots))
-        if key in self.meshes:
-            return self.meshes[key]
-        parts = []
-        mesh = thing.to_mesh()
-        if mesh is not None and len(mesh.loop_triangles):
-            corners, of_slot, columns, names = triangles(mesh)
-            for slot in np.unique(of_slot):
-                name = "mesh%d_%d" % (len(self.meshes), len(parts))
-                file = "meshes/%s.ply" % name
-                chosen = corners[of_slot == slot]
-                write_ply(os.path.join(self.folder, file), columns, chosen, names)
-                material = thing.material_slots[slot].material if slot < len(thing.material_slots) else None
-                parts.append((name, self.material(material), len(chosen)))
-                self.add("mesh", name, quoted(file), "title", quoted(thing.name))
-        thing.to_mesh_clear()
-        self.meshes[key] = parts
-        return parts
-
-    def instances(self):
-        rendered, evaluated = shown_by_render(self.depsgraph.view_layer.layer_collection), set()
-        for instance in self.depsgraph.object_instances:
-            thing = instance.object
-            evaluated.add(thing.original)
-            root = instance.parent.original if instance.is_instance else thing.original
-            if not instance.show_self or thing.original.hide_render or root not in rendered:
-                continue
-            if thing.type in NOT_SOLID:
-                self.left_out.append((thing.name, NOT_SOLID[thing.type]))
-            if any(system.settings.type == "HAIR" and system.settings.render_type == "PATH" for system in thing.particle_systems):
-                self.left_out.append(("the hair of %s" % thing.name, "strands have no mesh"))
-            if thing.type not in SOLID:
-                continue
-            for mesh, material, count in self.mesh(instance):
-                self.add("instance", mesh, material, matrix(instance.matrix_world))
-                self.counts["instances"] += 1
-                self.counts["triangles"] += count
-        for thing in sorted(rendered - evaluated, key=lambda thing: thing.name):
-            if thing.type in SOLID:
-                self.left_out.append((thing.name, "the viewport hides it"))
-
-    def lights(self):
-        for instance in self.depsgraph.object_instances:
-            thing = instance.object
-            if thing.type != "LIGHT" or thing.original.hide_render:
-                continue
-            light, to_world = thing.data, instance.matrix_world
-            for node in light.node_tree.nodes if light.node_tree else ():
-                if getattr(node, "image", None):
-                    self.left_out.append(("%s of the light %s" % (node.image.name, thing.name), "lights have no images"))
-            tint = light.temperature_color if light.use_temperature else (1, 1, 1)
-            power = numbers(light.energy * 2 ** light.exposure * c * t for c, t in zip(light.color, tint))
-            place = numbers(to_world.translation)
-            forward = numbers(-to_world.to_3x3().col[2].normalized())
-            if light.type == "SUN":
-                self.add("light sun power", power, "direction", forward, "angle", numbers((light.angle,)))
-            elif light.type == "AREA":
-                self.add("light area power", power, "to-world", matrix(to_world), "size",
-                         numbers((light.size, light.size_y if light.shape in ("RECTANGLE", "ELLIPSE") else light.size)))
-            elif light.type == "SPOT":
-                self.add("light spot power", power, "at", place, "direction", forward, "radius", numbers((light.shadow_soft_size,)),
-                         "angle", numbers((light.spot_size,)), "blend", numbers((light.spot_blend,)))
-            else:
-                self.add("light point power", power, "at", place, "radius", numbers((light.shadow_soft_size,)))
-
-    def world(self, scene):
-        """One Background with a colour or an image; without a world Cycles renders black."""
-        world = scene.world
-        output = nodes.output(world.node_tree if world else None)
-        if output is None:
-            self.add("world color", numbers(world.color if world and world.node_tree is None else (0, 0, 0)))
-            return
-        uses = nodes.upstream(output)
-        images = [use.node for use in uses if use.node.bl_idname in ("ShaderNodeTexEnvironment", "ShaderNodeTexImage") and use.node.image]
-        found = nodes.origin(output.inputs["Surface"])
-        background = next((use.node for use in uses if use.node.bl_idname == "ShaderNodeBackground"), None)
-        color, strength, source, groups = (0, 0, 0), 1, None, ()
-        if background:
-            groups = next(use.groups for use in uses if use.node == background)
-            color, strength = background.inputs["Color"].default_value[:3], background.inputs["Strength"].default_value
-            source = nodes.origin(background.inputs["Color"], groups)
-            if nodes.origin(background.inputs["Strength"], groups):
-                self.left_out.append(("what drives the strength of the world %s" % world.name, "it is taken as %g" % strength))
-        if found and found[0].node != background:
-            self.left_out.append(("a part of the world %s" % world.name, "it has more than a Background node"))
-        if source and source[0].node not in images:
-            self.left_out.append(("what changes the colour of the world %s" % world.name,
-                                  "its image is taken as it is" if images else "a world has a colour or an image"))
-        taken = next((node for node in images if node.bl_idname == "ShaderNodeTexEnvironment"), None)
-        for node in images:
-            if node != taken:
-                self.left_out.append(("%s of the world %s" % (node.image.name, world.name), "a world has one Environment Texture"))
-        image = taken and self.image(taken)
-        if image is None:
-            self.add("world color", numbers(c * strength for c in color))
-            return
-        if nodes.linked(taken.inputs["Vector"]):
-            self.left_out.append(("the mapping of the world %s" % world.name, "its image is taken as it is"))
-        self.add("world", image, "projection", "latlong" if taken.projection == "EQUIRECTANGULAR" else "mirror-ball",
-                 "strength", numbers((strength,)))
-
-    def write(self):
-        scene = self.depsgraph.scene
-        os.makedirs(os.path.join(self.folder, "meshes"), exist_ok=True)
-        self.add("title", quoted(scene.name), "frame", scene.frame_current)
-        self.camera(scene)
-        self.world(scene)
-        self.lights()
-        self.instances()
-        temporary = os.path.join(self.folder, ".scene.txt.tmp")
-        with open(temporary, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as out:
-            out.write("\n".join(self.lines) + "\n")
-        os.replace(temporary, os.path.join(self.folder, "scene.txt"))
+            with open(answer, encoding="utf-8") as file:
+                found = json.load(file)
+        except (OSError, ValueError):
+            with open(log, encoding="utf-8", errors="replace") as file:
+                said = [line for line in file.read().splitlines() if line.strip() and line != "Blender quit"]
+            raise client.TxmillError("Blender in the background could not export the scene (exit code %d): %s" % (
+                code, said[-1] if said else "it said nothing")) from None
+        if "error" in found:
+            raise client.TxmillError(found["error"])
+        return found
 
 
-def triangles(mesh):
-    """(triangles as corner indices, material slot of each, [(property, values a corner)], names of the UV maps)"""
-    count, corners = len(mesh.loop_triangles), len(mesh.loops)
-    tris = np.empty(count * 3, np.int32)
-    mesh.loop_triangles.foreach_get("loops", tris)
-    slots = np.empty(count, np.int32)
-    mesh.loop_triangles.foreach_get("material_index", slots)
-    places = np.empty(len(mesh.vertices) * 3, np.float32)
-    mesh.vertices.foreach_get("co", places)
-    vertex = np.empty(corners, np.int32)
-    mesh.loops.foreach_get("vertex_index", vertex)
-    normals = np.empty(corners * 3, np.float32)
-    mesh.corner_normals.foreach_get("vector", normals)
-    columns = list(zip("x y z nx ny nz".split(), [*places.reshape(-1, 3)[vertex].T, *normals.reshape(-1, 3).T]))
-    # The map that renders comes first: it is what a node without a name takes.
-    maps = sorted(mesh.uv_layers, key=lambda layer: not layer.active_render)
-    for index, layer in enumerate(maps):
-        uv = np.empty(corners * 2, np.float32)
-        layer.uv.foreach_get("vector", uv)
-        suffix = str(index) if index else ""
-        columns += [("u" + suffix, uv[0::2]), ("v" + suffix, uv[1::2])]
-    return tris.reshape(-1, 3), slots, columns, [layer.name for layer in maps]
-
-
-def write_ply(path, columns, tris, uv_maps):
-    """Binary little-endian PLY: float vertex properties, a triangle a face. Corners that are equal become one vertex."""
-    used, flat = np.unique(tris.ravel(), return_inverse=True)
-    table = np.stack([values[used] for _, values in columns], axis=1).astype("<f4")
-    rows, merged = np.unique(table.view("V%d" % (4 * table.shape[1])).ravel(), return_inverse=True)
-    faces = np.empty(len(tris), dtype=[("n", "u1"), ("i", "<i4", 3)])
-    faces["n"] = 3
-    faces["i"] = merged.ravel()[flat.ravel()].reshape(-1, 3)
-    header = ["ply", "format binary_little_endian 1.0"]
-    header += ["comment uv %d %s" % (index, quoted(name)) for index, name in enumerate(uv_maps)]
-    header += ["element vertex %d" % len(rows)] + ["property float %s" % name for name, _ in columns]
-    header += ["element face %d" % len(faces), "property list uchar int vertex_indices", "end_header\n"]
-    with open(path, "wb") as out:
-        out.write("\n".join(header).encode("utf-8", "surrogateescape"))
-        out.write(rows.tobytes())
-        out.write(faces.tobytes())
-
-
-class TXMILL_OT_export_scene(bpy.types.Operator, ExportHelper):
+class TXMILL_OT_export_scene(operators.Making, bpy.types.Operator, ExportHelper):
     bl_idname = "txmill.export_scene"
     bl_label = "Export Scene"
     bl_description = "Write camera, lights, instances, meshes and image nodes into a folder that txmill reads without Blender"
@@ -385,17 +75,24 @@ class TXMILL_OT_export_scene(bpy.types.Operator, ExportHelper):
         if os.path.isdir(folder) and os.listdir(folder) and not os.path.exists(os.path.join(folder, "scene.txt")):
             self.report({"ERROR"}, "%s holds other files" % folder)
             return {"CANCELLED"}
-        writer = Writer(folder, context.evaluated_depsgraph_get())
         try:
-            writer.write()
-        except OSError as error:
+            export = Export(context, folder)
+        except (OSError, RuntimeError) as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        for line in writer.warnings():
-            self.report({"WARNING"}, line)
-        self.report({"INFO"}, "%d instances of %d meshes, %d triangles, %d images" % (
-            writer.counts["instances"], sum(len(p) for p in writer.meshes.values()), writer.counts["triangles"], len(writer.images)))
-        return {"FINISHED"}
+
+        def done(job):
+            export.close()
+            if job.error:
+                operators.report("WARNING" if job.cancel.cancelled else "ERROR", job.error)
+                return
+            text = "%(instances)d instances of %(meshes)d meshes, %(triangles)d triangles, %(images)d images" % job.result
+            if job.result["warnings"]:
+                operators.show("Export Scene", [text, *job.result["warnings"]])
+            operators.report("INFO", text)
+
+        job = jobs.Job("Exporting the scene", lambda job: export.run(job.cancel), done).start()
+        return {"CANCELLED"} if bpy.app.background and job.error else {"FINISHED"}
 
 
 def menu(self, context):

@@ -4,10 +4,12 @@
 The timer always runs, since jobs may begin in threads that must not touch Blender's timers. Without an interface
 (`blender -b`) there is nothing to keep alive: a job runs at once, where it is started.
 """
+import contextlib
 import threading
 import traceback
 
 import bpy
+from bpy.app.handlers import persistent
 
 from . import client
 
@@ -15,6 +17,7 @@ POLL_SECONDS = 0.1  # while something runs
 IDLE_SECONDS = 0.5
 
 _running = []
+_errands = []  # functions that other threads want to be called in the main one
 
 
 class Job:
@@ -27,6 +30,7 @@ class Job:
         self.factor, self.text = 0.0, title
         self.result, self.error = None, None
         self.finished = threading.Event()
+        self.awaited = False  # a thread of Blender's waits for its end
 
     def _run(self):
         try:
@@ -50,6 +54,7 @@ class Job:
 
     def run_here(self):
         """Runs in this thread, which is not the main one, while the panel shows it and can cancel it."""
+        self.awaited = True
         _running.append(self)
         self._run()
         return self
@@ -60,8 +65,30 @@ class Job:
         self.text = "%d of %d files, %.0f of %.0f MP" % (news.files_done, news.files, news.megapixels_done, news.megapixels)
 
 
+def in_main_thread(function, seconds=30):
+    """Has the main thread call a function, and waits for that in another one. False: it failed, or did not come to it."""
+    called, good = threading.Event(), []
+
+    def errand():
+        try:
+            function()
+            good.append(True)
+        except (RuntimeError, OSError) as error:
+            print("txmill: %s" % error)
+        finally:
+            called.set()
+
+    _errands.append(errand)
+    if not called.wait(seconds):
+        with contextlib.suppress(ValueError):
+            _errands.remove(errand)
+    return bool(good)
+
+
 def poll():
-    """Timer: ends finished jobs, has panels drawn again. Returns the seconds until the next call."""
+    """Timer: runs errands, ends finished jobs, has panels drawn again. Returns the seconds until the next call."""
+    while _errands:
+        _errands.pop(0)()
     if not _running:
         return IDLE_SECONDS
     for job in [j for j in _running if j.finished.is_set()]:
@@ -87,15 +114,32 @@ def current():
     return _running[0] if _running else None
 
 
+@persistent
+def _loading(*_):
+    """Before another file replaces the open one, Blender waits for its render, and so for what that waits for."""
+    for job in _running:
+        if job.awaited:
+            job.cancel.cancel()
+
+
+@persistent
+def _leaving(*_):
+    for job in _running:
+        job.cancel.cancel()
+
+
 def register():
+    bpy.app.handlers.load_pre.append(_loading)
+    bpy.app.handlers.exit_pre.append(_leaving)
     if not bpy.app.background:
         # A scene that is loaded meanwhile must not stop it.
         bpy.app.timers.register(poll, first_interval=IDLE_SECONDS, persistent=True)
 
 
 def unregister():
-    for job in _running:
-        job.cancel.cancel()
+    bpy.app.handlers.load_pre.remove(_loading)
+    bpy.app.handlers.exit_pre.remove(_leaving)
+    _leaving()
     for job in list(_running):
         job.finished.wait(30)
     _running.clear()

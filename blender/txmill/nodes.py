@@ -7,6 +7,7 @@ A node inside a group is one look-up for each use of the group: `groups` are the
 import typing
 
 import bpy
+from mathutils import Euler, Matrix
 
 
 class Use(typing.NamedTuple):
@@ -48,6 +49,53 @@ def origin(socket, groups=()):
     return None
 
 
+def value(socket, groups=()):
+    """What an input is set to, through reroutes and groups and from nodes that hold a value; None where that varies."""
+    found = origin(socket, groups)
+    if found:
+        return found[0].default_value if found[0].node.bl_idname in ("ShaderNodeValue", "ShaderNodeRGB") else None
+    while socket is not None and linked(socket):
+        node, output = linked(socket).from_node, linked(socket).from_socket
+        if node.bl_idname == "NodeReroute":
+            socket = node.inputs[0]
+        elif node.bl_idname == "NodeGroupInput" and groups:
+            socket, groups = _counterpart(groups[-1].inputs, output), groups[:-1]
+        elif node.bl_idname == "ShaderNodeGroup" and not node.mute:
+            inside = node.node_tree.nodes if node.node_tree else ()
+            end = next((n for n in inside if n.bl_idname == "NodeGroupOutput" and n.is_active_output), None)
+            socket, groups = end and _counterpart(end.inputs, output), groups + (node,)
+        else:
+            return None
+    return socket.default_value if socket else None
+
+
+def _matrix_of(mapping):
+    """What a Mapping node whose settings are constant does to a point."""
+    location, rotation, scale = (mapping.inputs[name].default_value for name in ("Location", "Rotation", "Scale"))
+    turn = Euler(rotation).to_matrix().to_4x4()
+    if mapping.vector_type == "VECTOR":
+        return turn @ Matrix.Diagonal((*scale, 1))
+    if mapping.vector_type == "POINT":
+        return Matrix.Translation(location) @ turn @ Matrix.Diagonal((*scale, 1))
+    # Of type Texture: the other way round. Nothing is divided by 0, it becomes 0.
+    shrink = Matrix.Diagonal((*(1 / s if s else 0 for s in scale), 1))
+    return shrink @ turn.transposed() @ Matrix.Translation([-x for x in location])
+
+
+def coordinates(socket, groups=()):
+    """(the output that feeds a Vector input or None, the groups round its node, the matrix of all Mapping nodes between);
+    None where that matrix varies or there is none."""
+    transform = Matrix.Identity(4)
+    found = origin(socket, groups)
+    while found and found[0].node.bl_idname == "ShaderNodeMapping":
+        mapping, groups = found[0].node, found[1]
+        if mapping.vector_type == "NORMAL" or any(origin(mapping.inputs[i], groups) for i in ("Location", "Rotation", "Scale")):
+            return None
+        transform = transform @ _matrix_of(mapping)
+        found = origin(mapping.inputs["Vector"], groups)
+    return (*found, transform) if found else (None, groups, transform)
+
+
 def upstream(start, groups=()):
     """Every Use that reaches the node `start`, itself left out, nearest first."""
     uses, todo = {}, [(start, groups)]
@@ -65,6 +113,12 @@ def upstream(start, groups=()):
             elif direct and not uses[key].input:
                 uses[key] = Use(source, outer, direct)
     return list(uses.values())
+
+
+def feeds(use, socket, groups):
+    """Whether an image node's colour is what an input gets, without other nodes between."""
+    found = origin(socket, groups)
+    return bool(found) and found[0].node == use.node and found[1] == use.groups and found[0].name == "Color"
 
 
 def output(tree):

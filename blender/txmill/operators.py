@@ -3,7 +3,6 @@
 import contextlib
 import os
 import pathlib
-import tempfile
 
 import bpy
 
@@ -35,12 +34,16 @@ def make_job(done):
     return jobs.Job("Making tx files", work, end)
 
 
+def tx_files(count):
+    return "%d tx file%s" % (count, "" if count == 1 else "s")
+
+
 def summary(run):
     """(kind of report, text) about a client.MakeRun."""
     failed = ["%s" % (f.error.message if f.error else f.input) for f in run.failed]
     if run.cancelled:
-        return "WARNING", "Cancelled: %d tx files were made" % len(run.created)
-    counts = "%d tx files made, %d up to date" % (len(run.created), sum(f.state == "up-to-date" for f in run.files))
+        return "WARNING", "Cancelled: %s made before" % tx_files(len(run.created))
+    counts = "%s made, %d up to date" % (tx_files(len(run.created)), sum(f.state == "up-to-date" for f in run.files))
     if failed:
         more = ", and %d more" % (len(failed) - 3) if len(failed) > 3 else ""
         return "ERROR", "%s, %d failed: %s%s" % (counts, len(failed), "; ".join(failed[:3]), more)
@@ -95,13 +98,16 @@ class TXMILL_OT_make_and_render(Making, bpy.types.Operator):
     animation: bpy.props.BoolProperty(name="Animation", description="Render the animation instead of a picture", options={"SKIP_SAVE"})
 
     def execute(self, context):
-        animation = self.animation
+        animation, opened = self.animation, blend.opened
 
         def done(job):
             status.refresh()
             if job.error or not job.result.ok:
                 report(*(("ERROR", job.error) if job.error else summary(job.result)))
             if job.error or job.result.cancelled:
+                return
+            if blend.opened != opened:
+                report("WARNING", "Another file was opened meanwhile: nothing is rendered")
                 return
             # An image that could not be made costs itself: Cycles renders without it, as it would have anyway.
             if bpy.app.background:
@@ -207,7 +213,7 @@ class TXMILL_OT_open_report(bpy.types.Operator):
         if not files:
             self.report({"WARNING"}, "The scene has no tx files yet: Make, or Refresh")
             return {"CANCELLED"}
-        page = bpy.path.abspath(self.filepath) or os.path.join(tempfile.mkdtemp(prefix="txmill-"), "textures.html")
+        page = bpy.path.abspath(self.filepath) or os.path.join(bpy.app.tempdir, "txmill-textures.html")
         program = preferences.run_options()["program"]
 
         def work(job):

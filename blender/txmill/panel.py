@@ -24,7 +24,7 @@ class TXMILL_PT_texture_cache(bpy.types.Panel):
     def draw(self, context):
         layout = self.layout
         found, text = preferences.version(preferences.get().program)
-        if not found:
+        if found is False:
             layout.label(text="The txmill program was not found", icon="ERROR")
             layout.operator("preferences.addon_show", text="Preferences").module = __package__
             return
@@ -56,7 +56,7 @@ class TXMILL_PT_texture_cache(bpy.types.Panel):
             row.label(text=", ".join("%d %s" % (now.count(state), state) for state in status.STATES))
         row.operator("txmill.refresh", text="", icon="FILE_REFRESH")
         wanting = [file for file in now.files if file[2] != "fresh"]
-        if wanting or now.lost:
+        if wanting or now.lost or now.left_out:
             column = layout.box().column(align=True)
             for name, path, state, _, space, alpha, _ in wanting[:ROWS]:
                 row = column.row()
@@ -65,7 +65,9 @@ class TXMILL_PT_texture_cache(bpy.types.Panel):
                 explain.path, explain.colorspace, explain.alpha = path, space, alpha
             for name, path in now.lost[:ROWS]:
                 column.label(text="%s: the image is not there" % os.path.basename(path), icon="LIBRARY_DATA_BROKEN")
-            rest = max(0, len(wanting) - ROWS) + max(0, len(now.lost) - ROWS)
+            for name, reason in now.left_out[:ROWS]:
+                column.label(text="%s: no tx file, it is %s" % (name, reason), icon="PACKAGE")
+            rest = sum(max(0, len(rows) - ROWS) for rows in (wanting, now.lost, now.left_out))
             if rest:
                 column.label(text="and %d more" % rest)
 

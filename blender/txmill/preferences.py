@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the program is and what it may use. All else comes from Blender's own settings."""
 import os
+import threading
 
 import bpy
 
@@ -26,22 +27,33 @@ class TxmillPreferences(bpy.types.AddonPreferences):
         layout.use_property_split = True
         layout.prop(self, "program")
         found, text = version(self.program)
-        layout.label(text=text, icon="CHECKMARK" if found else "ERROR")
+        layout.label(text=text, icon="TIME" if found is None else "CHECKMARK" if found else "ERROR")
         layout.prop(self, "threads")
         layout.prop(self, "memory")
         layout.prop(self, "before_render")
 
 
+_ANSWER_SECONDS = 10
 _versions = {}  # program: (found, text); drawing must not start a process each time
 
 
+def _ask(program):
+    try:
+        path = client.find_program(os.path.expanduser(program) or None)
+        _versions[program] = True, "txmill %s, %s" % (client.version(path, timeout=_ANSWER_SECONDS), path)
+    except (client.TxmillError, OSError) as error:
+        _versions[program] = False, str(error)
+
+
 def version(program):
+    """(whether it is there, what it says of itself or why not); (None, text) until it is known: a program, or the drive that
+    it is on, may not answer, and drawing must not wait for it."""
     if program not in _versions:
-        try:
-            path = client.find_program(os.path.expanduser(program) or None)
-            _versions[program] = True, "txmill %s, %s" % (client.version(path), path)
-        except (client.TxmillError, OSError) as error:
-            _versions[program] = False, str(error)
+        _versions[program] = None, "Asking for its version"
+        if bpy.app.background:
+            _ask(program)
+        else:
+            threading.Thread(target=_ask, args=(program,), name="txmill version", daemon=True).start()
     return _versions[program]
 
 

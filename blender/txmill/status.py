@@ -9,10 +9,11 @@ STATES = ("fresh", "outdated", "missing", "unusable")
 
 
 class Status:
-    """`files`: (image name, path, tx state, reason, colour space, alpha type) of every image file of the scene."""
+    """`files`: (image name, path, tx state, reason, colour space, alpha type, tx path) of every image file of the scene;
+    `lost`: (image name, path) of those that are not there; `left_out`: blend.left_out()."""
 
     def __init__(self):
-        self.scene, self.error, self.files, self.lost = None, None, [], []
+        self.scene, self.error, self.files, self.lost, self.left_out = None, None, [], [], []
 
     def count(self, state):
         return sum(file[2] == state for file in self.files)
@@ -37,32 +38,42 @@ def from_scene(scene):
     return status
 
 
+_asking = None  # the job that asks; the answer of an earlier one is of no interest any more
+
+
 def refresh():
     """Asks the program, in the background. A scene that was never saved has no status."""
-    global current
+    global current, _asking
+    if _asking:
+        _asking.cancel.cancel()
+        _asking = None
     path = bpy.data.filepath
     if not path:
         current = Status()
+        jobs.redraw()
         return
-    options, program = blend.color_options(), preferences.run_options()["program"]
+    options, program, left_out = blend.color_options(), preferences.run_options()["program"], blend.left_out()
 
     def work(job):
         return client.list_scene(path, program=program, cancel=job.cancel, **options)
 
     def done(job):
-        global current
-        if job.error:
-            current = Status()
-            current.error = job.error
-        else:
-            current = from_scene(job.result)
+        global current, _asking
+        if job is not _asking:
+            return
+        _asking = None
+        if job.cancel.cancelled:
+            return
+        current = Status() if job.error else from_scene(job.result)
+        current.error, current.left_out = job.error, left_out
 
-    jobs.Job("Looking at the scene", work, done).start()
+    job = _asking = jobs.Job("Looking at the scene", work, done)
+    job.start()
 
 
 @persistent
 def _changed(*_):
-    if not bpy.app.background:
+    if not bpy.app.background and not blend.copying:
         refresh()
 
 

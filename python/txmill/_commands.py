@@ -306,6 +306,7 @@ def stream_budget(
     *,
     size: Optional[str] = None,
     tile: Optional[int] = None,
+    bounces: Optional[int] = None,
     cache_dir: Optional[StrPath] = None,
     ocio: Optional[StrPath] = None,
     working_space: Optional[str] = None,
@@ -315,11 +316,13 @@ def stream_budget(
 ) -> Json:
     """What texture memory a render of a scene folder, txmill-scene(5), takes: the object of docs/schema/stream.schema.json.
 
-    `size` is that of the picture, as "1920x1080"; `tile` the edge of a render tile, 0 for none. The tx files must be there.
+    `size` is that of the picture, as "1920x1080"; `tile` the edge of a render tile, 0 for none, and `bounces`
+    how often a path goes on. The tx files must be there.
     """
     options = ["--json"]
     _value(options, "--size", size)
     _value(options, "--tile", tile)
+    _value(options, "--bounces", bounces)
     _value(options, "--jobs", threads)
     _color_options(options, None, None, cache_dir, ocio, working_space)
     run = Run("stream", ["budget", *options], path_arguments(scene), program=program, cancel=cancel)

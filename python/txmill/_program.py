@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Union
 
@@ -38,19 +39,26 @@ class ProgramMissing(TxmillError):
 class Cancel:
     """Stops a run from another thread: pass it as `cancel=`, then call `cancel()`.
 
-    The program finishes nothing half-way: files that are complete stay, no temporary is left.
+    The program finishes nothing half-way: files that are complete stay, no temporary is left. One that has not ended
+    ten seconds later is killed by the next call.
     """
+
+    _PATIENCE_SECONDS = 10.0
 
     def __init__(self) -> None:
         self._event = threading.Event()
         self._lock = threading.Lock()
         self._process: Optional["subprocess.Popen[str]"] = None
+        self._since = 0.0
 
     def cancel(self) -> None:
         with self._lock:
             if self._event.is_set():  # a second signal would end the program where it is
+                if self._process is not None and time.monotonic() - self._since >= self._PATIENCE_SECONDS:
+                    self._process.kill()
                 return
             self._event.set()
+            self._since = time.monotonic()
             if self._process is not None:
                 _interrupt(self._process)
 
@@ -95,10 +103,13 @@ def find_program(program: Optional[StrPath] = None) -> str:
     return found
 
 
-def version(program: Optional[StrPath] = None) -> str:
-    """The version of the program, as "0.1.0"."""
-    done = subprocess.run([find_program(program), "--version"], capture_output=True, text=True, encoding="utf-8",
-                          errors="surrogateescape", check=False)
+def version(program: Optional[StrPath] = None, timeout: Optional[float] = None) -> str:
+    """The version of the program, as "0.1.0". `timeout`: seconds after which it is ended and given up."""
+    try:
+        done = subprocess.run([find_program(program), "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              encoding="utf-8", errors="surrogateescape", check=False, timeout=timeout)
+    except subprocess.TimeoutExpired as error:
+        raise TxmillError(f"{find_program(program)}: does not answer") from error
     words = done.stdout.split()
     if done.returncode != 0 or len(words) < 2 or words[0] != "txmill":
         raise TxmillError(f"{find_program(program)}: not a txmill program", done.returncode)

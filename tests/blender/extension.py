@@ -346,8 +346,8 @@ def export_nodes(program, folder):
     check("nodes-idle", not {"unconnected.png", "muted.png", "of the other output.png"} & set(files.values()), files)
     for name in ("constant", "by object"):
         check("nodes-named: %s" % name, "%s: Image Texture is left out: its coordinates" % name in text, text)
-    check("nodes-hidden-in-viewport", "not in the viewport is left out: the viewport hides it" in text, text)
     titles = " ".join(statements(target, "mesh"))
+    check("nodes-hidden-in-viewport", "not in the viewport" in titles and "viewport" not in text, (titles, text))
     check("nodes-not-rendered", "of the hidden collection" not in titles and "grouped" in titles, titles)
 
 
@@ -387,6 +387,18 @@ def export_world(program, folder):
     check("world-strength", len(worlds) == 1 and worlds[0].endswith(" projection latlong strength 3") and "left out" not in text and
           any("sky.png" in line for line in statements(target, "image")) and
           not any("idle.png" in line for line in statements(target, "image")), (worlds, text))
+    mappings = [tree.nodes.new("ShaderNodeMapping") for _ in range(2)]
+    mappings[0].inputs["Rotation"].default_value = 0, 0, np.pi / 2
+    mappings[1].vector_type = "TEXTURE"
+    mappings[1].inputs["Scale"].default_value = 1, 1, 0.5
+    tree.links.new(tree.nodes.new("ShaderNodeTexCoord").outputs["Generated"], mappings[0].inputs["Vector"])
+    tree.links.new(mappings[0].outputs[0], mappings[1].inputs["Vector"])
+    tree.links.new(mappings[1].outputs[0], sky.inputs["Vector"])
+    worlds, text, _ = exported()
+    words = worlds[0].partition(" mapping ")[2].split()
+    check("world-mapping", "left out" not in text and np.allclose([float(w) for w in words], [0, -1, 0, 0, 1, 0, 0, 0, 0, 0, 2, 0], atol=1e-6),
+          (worlds, text))
+    tree.links.remove(sky.inputs["Vector"].links[0])
     tree.links.new(tree.nodes.new("ShaderNodeValue").outputs[0], background.inputs["Strength"])
     _, text, _ = exported()
     check("world-driven-strength-named", "what drives the strength of the world world is left out" in text, text)
@@ -403,6 +415,107 @@ def export_world(program, folder):
     _, text, _ = exported()
     check("world-mix-named", "a part of the world world is left out: it has more than a Background" in text and
           ".png of the world world is left out: a world has one" in text, text)
+
+
+def surfaces(folder):
+    """{material of Blender: what an exported scene makes of it}: words of one statement, or ("mix", first, second, share)."""
+    found, named = {}, {}
+    for line in statements(folder, "material"):
+        words = line[:line.index(" title ")].split()[1:]
+        named[words[0]] = ("mix", named[words[2]], named[words[3]], round(float(words[5]), 3)) if words[1] == "mix" else \
+            " ".join([words[1], *("%.4g" % float(w) if w[0].isdigit() else w for w in words[2:])])
+        found[json.loads(line[line.index(" title ") + 7:])] = named[words[0]]
+    return found
+
+
+def export_surfaces(program, folder):
+    """What reflects and refracts does so in an exported scene; where light goes is what decides about tiles."""
+    top = os.path.join(folder, "surfaces")
+    scenes.empty()
+
+    def shader(name, kind="ShaderNodeBsdfPrincipled", **settings):
+        made = scenes.material(name)
+        tree = made.node_tree
+        tree.nodes.remove(next(n for n in tree.nodes if n.bl_idname == "ShaderNodeBsdfPrincipled"))
+        node = tree.nodes.new(kind)
+        for setting, value in settings.items():
+            node.inputs[setting.replace("_", " ")].default_value = value
+        tree.links.new(node.outputs[0], tree.get_output_node("CYCLES").inputs["Surface"])
+        scenes.plane(name, made, len(bpy.data.materials), 0)
+        return tree, node
+
+    grey = "0.8 0.8 0.8"
+    usual = ("mix", "diffuse " + grey, "glossy 1 1 1 roughness 0.25", 0.089)
+    wanted = {"usual": usual, "metal": "glossy %s roughness 0.04" % grey, "chrome": "mirror " + grey, "water": "glass %s ior 1.333" % grey,
+              "half": ("mix", "diffuse " + grey, "glossy %s roughness 0.25" % grey, 0.5), "thin": ("mix", "glass 1 1 1 ior 1", usual, 0.25),
+              "gloss": "glossy %s roughness 0.01" % grey, "frosted": "glass 1 1 1 ior 1.5", "clear": "glass 1 1 1 ior 1",
+              "lamp": "emission 4 2 1", "nothing": "emission 0 0 0", "cloth": "diffuse " + grey,
+              "mixed": ("mix", "glass 1 1 1 ior 1", "mirror " + grey, 0.089), "added": ("mix", "emission 1 1 1", "diffuse " + grey, 0.5)}
+    shader("usual")
+    shader("metal", Metallic=1, Roughness=0.2)
+    shader("chrome", Metallic=1, Roughness=0)
+    shader("water", Transmission_Weight=1, Roughness=0, IOR=1.333)
+    shader("half", Metallic=0.5, Specular_IOR_Level=0)
+    shader("thin", Alpha=0.25)
+    shader("gloss", "ShaderNodeBsdfAnisotropic", Roughness=0.1)
+    shader("frosted", "ShaderNodeBsdfGlass", Roughness=0.5)
+    shader("clear", "ShaderNodeBsdfTransparent")
+    shader("lamp", "ShaderNodeEmission", Color=(2, 1, 0.5, 1), Strength=2)
+    tree, node = shader("nothing")
+    tree.nodes.remove(node)
+    shader("cloth", "ShaderNodeBsdfSheen")
+    tree, mix = shader("mixed", "ShaderNodeMixShader")
+    mirror = tree.nodes.new("ShaderNodeBsdfAnisotropic")
+    mirror.inputs["Roughness"].default_value = 0
+    painted = scenes.node(tree, "ShaderNodeTexImage", scenes.load(scenes.picture(os.path.join(top, "painted.png"), 32, 32)))
+    rough = scenes.node(tree, "ShaderNodeTexImage", scenes.load(scenes.picture(os.path.join(top, "rough.png"), 32, 32)))
+    tree.links.new(painted.outputs[0], mirror.inputs["Color"])
+    tree.links.new(rough.outputs[0], mirror.inputs["Normal"])
+    for index, socket in enumerate((tree.nodes.new("ShaderNodeFresnel").outputs[0], tree.nodes.new("ShaderNodeBsdfTransparent").outputs[0],
+                                    mirror.outputs[0])):
+        tree.links.new(socket, mix.inputs[index])
+    tree, both = shader("added", "ShaderNodeAddShader")
+    for index, kind in enumerate(("ShaderNodeEmission", "ShaderNodeBsdfDiffuse")):
+        tree.links.new(tree.nodes.new(kind).outputs[0], both.inputs[index])
+
+    target = os.path.join(folder, "surfaces-export")
+    _, text = printed(bpy.ops.txmill.export_scene, filepath=target)
+    found = surfaces(target)
+    for name in wanted:
+        check("surface: %s" % name, found.get(name) == wanted[name], found.get(name))
+    check("surface-rough-glass-named", "the roughness of what frosted transmits is left out" in text and text.count("left out") == 1, text)
+    # The colour is that of the mirror; the other image is looked up as well.
+    uses = sorted(line.split(" uv ")[0].split(" ", 3)[3] for line in statements(target, "texture"))
+    check("surface-textures", uses == ['input "Base Color"', 'input "Normal"'], uses)
+
+
+def export_as_rendered(program, folder):
+    """Subdivision, modifiers and objects are those of renders; the frame is the one that is shown; nothing of what is open
+    changes. Two scenes and view layers: the open ones."""
+    top = os.path.join(folder, "as rendered ß")
+    scene = scenes.empty()
+    scenes.shown("a", scenes.load(scenes.picture(os.path.join(top, "a.png"))))
+    thing = scene.objects["a"]
+    finer = thing.modifiers.new("finer", "SUBSURF")
+    finer.levels, finer.render_levels = 0, 2
+    array = thing.modifiers.new("twice", "ARRAY")
+    array.count, array.show_viewport = 2, False
+    thing.keyframe_insert("location", index=2, frame=1)
+    thing.location.z = 9
+    thing.keyframe_insert("location", index=2, frame=10)
+    thing.hide_viewport = True
+    scenes.save(os.path.join(top, "scene.blend"))
+    other = bpy.data.scenes.new("other")
+    other.collection.objects.link(scenes.plane("elsewhere", None, 0, 0))
+    scene.collection.objects.unlink(bpy.data.objects["elsewhere"])
+    scene.frame_set(10)
+    target = os.path.join(top, "export")
+    printed(bpy.ops.txmill.export_scene, filepath=target)
+    table, tris, _ = ply(os.path.join(target, "meshes", "mesh0_0.ply"))
+    check("as-rendered-mesh", len(tris) == 2 * 2 * 16, len(tris))
+    placed = statements(target, "instance")
+    check("as-rendered-frame", len(placed) == 1 and placed[0].split()[-1] == "9", placed)
+    check("as-rendered-nothing-changed", (scene.render.engine, finer.levels, thing.hide_viewport, scene.frame_current) == ("CYCLES", 0, True, 10))
 
 
 def studio(program, folder):
@@ -479,7 +592,7 @@ def main():
     part("preferences").get().program = program
     found, text = part("preferences").version(program)
     check("program", found and "txmill" in text, text)
-    for test in (make_and_explain, unsaved_and_working_space, config_missing, before_render, cancel, program_missing, export, export_nodes, export_world, estimated, studio, export_gaps):
+    for test in (make_and_explain, unsaved_and_working_space, config_missing, before_render, cancel, program_missing, export, export_nodes, export_world, export_surfaces, export_as_rendered, estimated, studio, export_gaps):
         test(program, folder)
     # For the render that follows in a Blender of its own.
     preferences = part("preferences").get()

@@ -168,7 +168,7 @@ def make_button(heart, folder):
     print("note interface: %d beats in %.1f s, longest pause %.3f s" % (heart.beats, seconds, heart.longest))
     done, rest = txs(folder)
     check("cancelled", len(done) < FILES and not rest, (done, rest))
-    check("cancel-reported", *(yield from reported("Cancelled: %d tx files were made" % len(done))))
+    check("cancel-reported", *(yield from reported("Cancelled: %d tx file" % len(done))))
 
 
 def make_and_render(heart, folder):

@@ -2,7 +2,8 @@
 """The tiles that Cycles reads against those that `txmill stream budget` names, in one scene. Inside Blender:
 
     scene FOLDER KIND          saves FOLDER/scene.blend, and the same scene as txmill-scene(5); KIND: `bounces`, or `camera`,
-                               in which all surfaces are emissive, so that paths end where the camera's rays do
+                               in which all surfaces are emissive, so that paths end where the camera's rays do, or
+                               `shaders`: artists' ones, in a scene that the extension is to export, as FOLDER/request says
     render FOLDER FILTER       renders it; FILTER is the setting Filter Glossy, at 0 of which Cycles widens no differentials
 
 Outside:
@@ -25,6 +26,10 @@ WALLS = [((0, 0, 0), (4, 0, 0), (0, 4, 0)), ((0, 0, 2.8), (4, 0, 0), (0, 4, 0)),
 # Place, radius, kind, roughness as Blender's nodes have it (alpha is its square); the image is the next one.
 BALLS = [((1.1, 2.6, 0.5), 0.5, "diffuse", 0), ((2.2, 3.0, 0.6), 0.6, "mirror", 0), ((3.2, 2.4, 0.45), 0.45, "glossy", 0.45),
          ((1.8, 1.7, 0.3), 0.3, "glass", 0), ((2.6, 1.9, 1.5), 0.3, "glossy", 0.7), ((1.3, 3.3, 1.7), 0.35, "diffuse", 0)]
+# Of `shaders`: the walls' and the balls'.
+PRINCIPLED = [{"Roughness": 0.3}, {}, {"Coat Weight": 1.0}, {"Metallic": 1.0, "Roughness": 0.25}, {"Metallic": 0.4}, {"Alpha": 0.9},
+              {"Metallic": 1.0, "Roughness": 0.0}, {"Transmission Weight": 1.0, "Roughness": 0.0}, {"Alpha": 0.5},
+              {"Transmission Weight": 0.5, "Roughness": 0.0}, {"Specular IOR Level": 1.0, "Roughness": 0.1}, "glass and diffuse"]
 CAMERA = {"from": (0.4, 0.3, 1.5), "to": (2.4, 3.0, 0.9), "half": 0.8}
 SAMPLES = 4
 
@@ -41,13 +46,36 @@ def write_png(path):
 
 # ---- the scene, inside Blender ----
 
-def scene(folder, shaded):
+def artists_shader(tree, out, settings, path):
+    """A Principled shader, or one in which glass and a diffuse shader are mixed by Fresnel."""
+    import bpy
+    image = tree.nodes.new("ShaderNodeTexImage")
+    image.image = bpy.data.images.load(path)
+    if isinstance(settings, dict):
+        shader = tree.nodes.new("ShaderNodeBsdfPrincipled")
+        for name, value in settings.items():
+            shader.inputs[name].default_value = value
+        tree.links.new(image.outputs["Color"], shader.inputs["Base Color"])
+    else:
+        shader, glass, diffuse = (tree.nodes.new("ShaderNode" + name) for name in ("MixShader", "BsdfGlass", "BsdfDiffuse"))
+        glass.inputs["Roughness"].default_value = 0
+        tree.links.new(tree.nodes.new("ShaderNodeFresnel").outputs[0], shader.inputs[0])
+        tree.links.new(image.outputs["Color"], diffuse.inputs["Color"])
+        tree.links.new(diffuse.outputs[0], shader.inputs[1])
+        tree.links.new(glass.outputs[0], shader.inputs[2])
+    tree.links.new(shader.outputs[0], out.inputs["Surface"])
+
+
+def scene(folder, kind_of_scene):
+    import json
+
     import bpy
     import mathutils
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:0] = [here, os.path.join(here, "../../blender")]
     import scenes
-    from txmill.export_scene import matrix, numbers, quoted, triangles, write_ply
+    shaded, artists = kind_of_scene != "camera", kind_of_scene == "shaders"
+    from txmill.meshes import matrix, numbers, quoted, triangles, write_ply
 
     made = scenes.empty()
     for thing in list(made.collection.objects):
@@ -83,7 +111,7 @@ def scene(folder, shaded):
         name = "m%d" % index
         path = os.path.join(folder, "tex%d.png" % index)
         kind = kind if shaded else "emission"
-        textured = kind not in ("mirror", "glass")
+        textured = artists or kind not in ("mirror", "glass")
         if textured:
             write_png(path)
         nodes = bpy.data.materials.new(name)
@@ -91,6 +119,9 @@ def scene(folder, shaded):
         tree = nodes.node_tree
         tree.nodes.clear()
         out = tree.nodes.new("ShaderNodeOutputMaterial")
+        if artists:
+            artists_shader(tree, out, PRINCIPLED[index], path)
+            return nodes
         shader = tree.nodes.new({"diffuse": "ShaderNodeBsdfDiffuse", "glass": "ShaderNodeBsdfGlass", "emission": "ShaderNodeEmission",
                                  "glossy": "ShaderNodeBsdfAnisotropic", "mirror": "ShaderNodeBsdfAnisotropic"}[kind])
         shader.inputs["Color"].default_value = (0.9, 0.9, 0.9, 1)
@@ -123,14 +154,21 @@ def scene(folder, shaded):
         thing = bpy.context.object
         bpy.ops.object.shade_smooth()
         thing.data.materials.append(material(i, kind, roughness))
+        if artists:  # rendered as round as the others are
+            thing.modifiers.new("finer", "SUBSURF").levels = 0
+            continue
         bpy.context.view_layer.update()
         evaluated = thing.evaluated_get(bpy.context.evaluated_depsgraph_get())
         corners, _, columns, names = triangles(evaluated.to_mesh())
         write_ply(os.path.join(folder, "ball%d.ply" % i), columns, corners, names)
         lines.append("mesh ball%d %s" % (i, quoted("ball%d.ply" % i)))
         lines.append("instance ball%d m%d %s" % (i, i, matrix(thing.matrix_world)))
-    with open(os.path.join(folder, "scene.txt"), "w") as out:
-        out.write("\n".join(lines) + "\n")
+    with open(os.path.join(folder, "request"), "w") as out:
+        json.dump({"folder": folder, "at_once": True, "scene": made.name, "layer": bpy.context.view_layer.name, "frame": 1,
+                   "subframe": 0.0}, out)
+    if not artists:
+        with open(os.path.join(folder, "scene.txt"), "w") as out:
+            out.write("\n".join(lines) + "\n")
     bpy.ops.wm.save_as_mainfile(filepath=os.path.join(folder, "scene.blend"), compress=False)
 
 
@@ -257,7 +295,7 @@ def compare(folder, trace, table, floor):
 if __name__ == "__main__":
     what, *words = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else sys.argv[1:]
     if what == "scene":
-        scene(words[0], words[1] == "bounces")
+        scene(words[0], words[1])
     elif what == "render":
         render(words[0], float(words[1]))
     else:

@@ -43,4 +43,13 @@ if scene camera && cycles_reads 1; then agree camera-rays 0.95 --bounces 0; else
 if scene bounces && cycles_reads 1; then agree three-bounces 0.80 --bounces 3; else failed three-bounces; fi
 # With Filter Glossy 0 Cycles widens nothing. It shades what is hit after the last bounce as well.
 if cycles_reads 0; then agree three-bounces-not-widened 0.80 --bounces 4 --no-widen; else failed three-bounces-not-widened; fi
+# What artists make of shaders, as the extension exports it: one Blender evaluates the scene, another renders it.
+if [ "$which" = blender ]; then
+  if scene shaders && step "$chroots" blender -b --factory-startup "$folder/scene.blend" --python-exit-code 1 \
+    --python "$here/../../blender/txmill/exporter.py" -- "$folder/request" "$folder/answer" && cycles_reads 1; then
+    agree exported-shaders 0.80 --bounces 3
+  else
+    failed exported-shaders
+  fi
+fi
 exit $status

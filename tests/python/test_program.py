@@ -165,6 +165,29 @@ class Make(Case):
         run = txmill.make(self.large_images(20), threads=1, cancel=cancel)
         self.assertTrue(run.cancelled)
 
+    def test_second_cancel_kills_what_does_not_react(self):
+        deaf = self.folder / "deaf"
+        deaf.write_text("#!/usr/bin/env python3\nimport os, signal, sys, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+                        "open(os.path.join(os.path.dirname(__file__), 'begun'), 'w').close()\ntime.sleep(600)\n")
+        deaf.chmod(0o755)
+        cancel, ended = txmill.Cancel(), []
+
+        def work():
+            ended.append(txmill.make(self.folder / "rgb8.png", program=deaf, cancel=cancel).cancelled)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        while not (self.folder / "begun").exists():
+            time.sleep(0.02)
+        cancel.cancel()
+        cancel.cancel()  # too early: it may be about to end
+        thread.join(0.3)
+        self.assertTrue(thread.is_alive())
+        cancel._since -= cancel._PATIENCE_SECONDS
+        cancel.cancel()
+        thread.join()
+        self.assertEqual(ended, [True])
+
     def test_closing_the_iterator_ends_the_program(self):
         results = txmill.iter_make(self.large_images(), threads=1)
         next(results)
@@ -253,7 +276,7 @@ class Budget(Case):
             with self.assertRaises(txmill.TxmillError):
                 txmill.stream_budget(self.folder, cache_dir=cache)
             txmill.make(self.folder / "rgb8.png", colorspace="sRGB", alpha_type="straight", cache_dir=cache)
-            again = txmill.stream_budget(self.folder, cache_dir=cache, threads=1, tile=0)
+            again = txmill.stream_budget(self.folder, cache_dir=cache, threads=1, tile=0, bounces=1)
             self.assertEqual(again["images"], budget["images"])
 
     def test_what_is_no_scene(self):
@@ -283,6 +306,14 @@ class Program(unittest.TestCase):
         finally:
             os.environ.clear()
             os.environ.update(kept)
+
+    def test_program_that_does_not_answer(self):
+        with tempfile.TemporaryDirectory() as folder:
+            silent = Path(folder) / "silent"
+            silent.write_text("#!/bin/sh\nexec sleep 600\n")
+            silent.chmod(0o755)
+            with self.assertRaisesRegex(txmill.TxmillError, "silent: does not answer"):
+                txmill.version(silent, timeout=0.2)
 
     def test_another_program(self):
         with self.assertRaises(txmill.TxmillError):

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run by export_scene in a Blender of its own: blender -b SCENE.blend --python exporter.py -- REQUEST ANSWER
+
+Only a render engine is given the scene as a render sees it: with the subdivision and the modifiers of renders, and with
+objects that the viewport hides. So this is one, whose picture nobody wants. REQUEST and ANSWER are files with a JSON object.
+"""
+import json
+import os
+import pathlib
+import sys
+import traceback
+
+import bpy
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+__package__ = pathlib.Path(__file__).resolve().parent.name
+__import__(__package__)
+from . import scene_writer  # noqa: E402  (the package is found by its folder, wherever that is)
+
+request, answer = {}, {"error": "Blender did not render the scene"}
+
+
+class Exporter(bpy.types.RenderEngine):
+    bl_idname = "TXMILL_EXPORT"
+    bl_label = "txmill export"
+
+    def render(self, depsgraph):
+        if depsgraph.view_layer.name != request["layer"]:
+            return
+        writer = scene_writer.Writer(request["folder"], depsgraph, request["at_once"], request["camera"])
+        answer.clear()
+        try:
+            writer.write()
+            answer.update(warnings=writer.warnings(), transmits=writer.transmits, images=len(writer.images),
+                          meshes=sum(len(parts) for parts in writer.meshes.values()), **writer.counts)
+        except OSError as error:
+            answer["error"] = str(error)
+        except Exception as error:
+            traceback.print_exc()
+            answer["error"] = "%s: %s" % (type(error).__name__, error)
+
+
+def main():
+    told, to = sys.argv[sys.argv.index("--") + 1:][:2]
+    with open(told, encoding="utf-8") as file:
+        request.update(json.load(file))
+    scene = bpy.data.scenes[request["scene"]]
+    bpy.utils.register_class(Exporter)
+    scene.render.engine = Exporter.bl_idname
+    scene.render.use_compositing = scene.render.use_sequencer = False
+    scene.view_layers[request["layer"]].use = True
+    request["camera"] = scene.camera is not None
+    if not request["camera"]:  # Blender renders nothing without one
+        scene.camera = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
+    scene.frame_set(request["frame"], subframe=request["subframe"])
+    bpy.ops.render.render(scene=scene.name, layer=request["layer"])
+    with open(to + ".part", "w", encoding="utf-8") as file:
+        json.dump(answer, file)
+    os.replace(to + ".part", to)
+
+
+main()
