@@ -76,6 +76,7 @@ suite() {
   "$chroots" run debian make -s -j"$jobs" B=$build check >"$log" 2>&1
   read -r p f s < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$log" | tail -n 1)
   if [ -z "$p" ]; then p=0 f=0 s=0; fail "the tests did not run"; else grep -A20 '^FAIL' "$log"; fi
+  if grep -E '\.(c|h|cpp):[0-9]+:[0-9]+: warning:' "$log"; then fail "tests built without warnings"; fi
 }
 
 differential() { # CHROOT COMMAND_OF_CHROOTS ARGUMENT...

@@ -48,7 +48,7 @@ class Txmill:
 
 
 def said(work):
-    """What Blender itself prints while it works, which is not Python's."""
+    """What Blender itself prints while it works: reports through Python's buffer."""
     sys.stdout.flush()
     kept = os.dup(1)
     with tempfile.TemporaryFile("w+", errors="replace") as printed:
@@ -56,6 +56,7 @@ def said(work):
         try:
             work()
         finally:
+            sys.stdout.flush()
             os.dup2(kept, 1)
             os.close(kept)
         printed.seek(0)
