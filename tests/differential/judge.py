@@ -20,6 +20,7 @@ import txfile
 IDENTICAL, CLOSE, INTENDED, WRONG = "identical", "within one code", "intended", "wrong"
 ORDER = [IDENTICAL, CLOSE, INTENDED, WRONG]
 
+ZSTD = (50000,)  # of TIFF's compressions
 STATISTICS = ("oiio:SHA-1", "oiio:AverageColor", "oiio:ConstantColor")
 # Tags of a TIFF that say how level 0 is stored: a difference there is one of shape, not of metadata.
 SHAPE_TAGS = {256, 257, 258, 277, 322, 323, 339}
@@ -49,7 +50,7 @@ def is_zstd_tiff(path):
     with txfile.opened(path) as source:
         if source is None or source.format_name() != "tiff":
             return False
-    return txfile.metadata(path)[1].get("level 0 tag 259") == (50000,)
+    return txfile.metadata(path)[1].get("level 0 tag 259") == ZSTD
 
 
 @functools.lru_cache(maxsize=4)
@@ -69,7 +70,10 @@ def misread_by_blender(path):
         return "doubles and 24-bit floats in tiles: Blender reads memory that nobody wrote"  # two runs differ
     if spec.height == 1 and spec.format == oiio.DOUBLE and spec.get_string_attribute("planarconfig") != "separate":
         return "doubles of one row: Blender reads memory that nobody wrote"
-    if is_zstd_tiff(path):
+    tags = txfile.metadata(path)[1]
+    if tags.get("level 0 tag 262") == (5,) and "level 0 tag 322" in tags:
+        return "CMYK in tiles: Blender writes beyond its memory"  # and crashes, more often than not
+    if tags.get("level 0 tag 259") == ZSTD:
         return "zstd in TIFF: Blender's libtiff lacks it and Blender goes on with black"
     return None
 
