@@ -56,7 +56,28 @@ class Bench:
         return subprocess.run([self.txmill, *words], cwd=self.folder, check=True, stdout=subprocess.PIPE).stdout
 
     def stream(self, action, scene, *words):
-        return json.loads(self.run("stream", action, scene, *self.images, "--json", *words))
+        images = [] if os.path.isdir(os.path.join(self.folder, scene)) else self.images
+        return json.loads(self.run("stream", action, scene, *images, "--json", *words))
+
+    def chain(self, depth):
+        """A room whose walls and balls have textures that `depth` others warp, one after the other; its name."""
+        name = "chain%d" % depth
+        os.makedirs(os.path.join(self.folder, name), exist_ok=True)
+        lines = ["txmill-scene 1", "size 960 540",
+                 "camera perspective half 0.8 0.45 shift 0 0 clip 0.01 100 to-world 0.8 0.2 -0.56 0.4 -0.6 0.3 -0.74 0.3 0 0.93 0.37 1.5",
+                 "light point power 200 200 200 at 2 2 2.5 radius 0.1"]
+        lines += ['image i%d "../t%d.tx" colorspace "sRGB" alpha straight extension repeat interpolation linear' % (i, i) for i in range(TEXTURES)]
+        walls = ["0 0 0 4 0 0 0 4 0", "0 0 2.8 4 0 0 0 4 0", "0 0 0 4 0 0 0 0 2.8", "0 4 0 4 0 0 0 0 2.8", "0 0 0 0 4 0 0 0 2.8", "4 0 0 0 4 0 0 0 2.8"]
+        shapes = ["quad m%d " + w for w in walls] + ["sphere m%d 2.6 2.4 0.5 0.5"]
+        for i, shape in enumerate(shapes):
+            lines.append("material m%d diffuse 0.8 0.8 0.8" % i)
+            for k in range(depth + 1):
+                lines.append('texture m%d i%d input "%s" uv "" transform 1 0 0 0 1 0%s' % (
+                    i, i * (depth + 1) + k, "Base Color" if k == depth else "", " warp 0.2" if k else ""))
+            lines.append(shape % i)
+        with open(os.path.join(self.folder, name, "scene.txt"), "w") as f:
+            f.write("\n".join(lines) + "\n")
+        return name
 
 
 def mb(n):
@@ -132,6 +153,14 @@ class Document:
     def budget(self, *words, scene="room", size=None):
         return self.bench.stream("budget", scene, "--size", size or self.size, "--samples", self.samples, *words)
 
+    def difference(self, one, other):
+        """The mean difference of two pictures' pixels, and their signal-to-noise ratio in decibels."""
+        for name, way in (("one.exr", one), ("other.exr", other)):
+            self.bench.run("stream", "render", "room", *self.bench.images, "--size", self.small, "--samples", self.samples, "-q", "--force", "-o", name, *way)
+        report = subprocess.run([self.bench.txmill, "diff", "--json", "one.exr", "other.exr"], cwd=self.bench.folder, stdout=subprocess.PIPE).stdout
+        level = json.loads(report)["levels"][0]
+        return level["mean_error"], level["psnr"]
+
     def render(self, *words, scene="room", size=None, samples="2"):
         return self.bench.stream("render", scene, "--size", size or self.small, "--samples", samples, *words)
 
@@ -149,14 +178,19 @@ def best(runs):
 def what_is_loaded(d):
     base, camera, narrow = (d.budget("--tile", "0", *more) for more in ([], ["--bounces", "0"], ["--no-widen"]))
     saved = narrow["touched_bytes"] - base["touched_bytes"]
+    error = d.difference(["--no-widen"], [])
+    half_level = [sum(i["used_bytes"] for i in d.render(*more, "--tile", "0", "--no-coalesce", size=d.size, samples=d.samples)["images"])
+                  for more in ([], ["--resolution", "70.7107"])]
     d.add("## What is loaded\n\nThe room: %d textures of %d px, %s of level 0, %s of all levels; %s px, %s samples, 3 bounces.\n" %
           (TEXTURES, EDGE, mb(base["all_bytes"]), mb(base["virtual_bytes"]), d.size, d.samples),
           table(["", "tiles used", "of all levels"], [
               [name, mb(r["touched_bytes"]), share(r["touched_bytes"], base["virtual_bytes"])] for name, r in
               (("camera rays alone", camera), ("3 bounces, widened", base), ("3 bounces, not widened", narrow))]),
-          "## Texture resolution\n\n" + table(["resolution", "tiles used", "of 100 %"], [
-              ["%g %%" % (100 * r["resolution"]), mb(r["used_bytes"]), share(r["used_bytes"], base["resolutions"][0]["used_bytes"])]
-              for r in base["resolutions"]]))
+          "Widening changes the picture, %s px, by %.5f on average, a signal-to-noise ratio of %.1f dB.\n" % (d.small, *error),
+          "## Texture resolution\n\n" + table(["resolution", "tiles used", "of 100 %"], sorted([
+              ["%.3g %%" % (100 * r["resolution"]), mb(r["used_bytes"]), share(r["used_bytes"], base["resolutions"][0]["used_bytes"])]
+              for r in base["resolutions"]] + [["70.7 %", mb(half_level[1]), share(half_level[1], half_level[0])]],
+              key=lambda row: -float(row[0][:-2]))))
     d.claim(1, "only the tiles and levels that a picture needs are loaded", share(base["touched_bytes"], base["virtual_bytes"]) + " of all bytes",
             base["touched_bytes"] < 0.01 * base["virtual_bytes"])
     d.claim(5, "widening differentials where rays scatter saves around 30 %", share(saved, narrow["touched_bytes"]),
@@ -164,6 +198,8 @@ def what_is_loaded(d):
     half, quarter = (r["used_bytes"] / base["resolutions"][0]["used_bytes"] for r in base["resolutions"][1:])
     d.claim(6, "a lower texture resolution takes less", "%.1f %% at 50 %%, %.1f %% at 25 %%" % (100 * half, 100 * quarter),
             half < 0.5 and quarter < 0.25)
+    d.claim(6.5, "half a level of bias halves what is used (OptiX Toolkit)", share(half_level[1], half_level[0]),
+            0.45 * half_level[0] <= half_level[1] <= 0.55 * half_level[0])
     return base
 
 
@@ -183,67 +219,91 @@ def exactness(d):
 
 
 def relaunches(d):
-    rows = []
-    longest = 0
+    """Launches until no path misses: in the room, and where look-ups depend on others."""
+    rows, chains, most, within = [], [], 0, True
     for bounces in ("0", "1", "3"):
         for lanes in (1 << 10, 1 << 14, 1 << 20):
-            r = d.render("--bounces", bounces, "--lanes", str(lanes), "--tile", "0", "--no-coalesce")
-            longest = max(longest, r["counts"]["longest"])
-            rows.append([bounces, lanes, r["counts"]["launches"], r["counts"]["passes"], r["counts"]["longest"],
-                         share(r["counts"]["relaunches"], r["counts"]["steps"])])
-    d.add("## Passes until all is there\n\nThe wave engine over an empty cache with memory for all: how often a step is launched until no path of "
-          "it misses. Textures here are looked up at coordinates of the surface, never at those of another texture, so one "
-          "launch asks for all tiles of a step.\n",
-          table(["bounces", "lanes", "launches", "of these again", "most for one step", "steps run again"], rows))
-    d.claim(3, "at most one launch more, where no look-up depends on another", "up to %d launches for one step" % longest,
-            True if longest <= 2 else "**no**: the first look-up in a texture opens its file, the next gives the level its entries, and only then tiles are asked for")
+            way = ["--bounces", bounces, "--lanes", str(lanes), "--tile", "0", "--no-coalesce"]
+            r, known = d.render(*way), d.render(*way, "--open-first")
+            most = max(most, r["counts"]["longest"] - 1)
+            within &= known["counts"]["longest"] <= 2
+            rows.append([bounces, lanes, r["counts"]["launches"], r["counts"]["passes"], r["counts"]["longest"] - 1,
+                         known["counts"]["longest"] - 1, share(r["counts"]["relaunches"], r["counts"]["steps"])])
+    for depth in range(4):
+        scene = d.bench.chain(depth)
+        for lanes in (1 << 10, 1 << 20):
+            way = ["--lanes", str(lanes), "--tile", "0", "--no-coalesce"]
+            r, known = d.render(*way, scene=scene), d.render(*way, "--open-first", scene=scene)
+            within &= known["counts"]["longest"] <= 2 + depth
+            chains.append([depth, lanes, r["counts"]["longest"] - 1, known["counts"]["longest"] - 1,
+                           known["counts"]["passes"], share(known["counts"]["relaunches"], known["counts"]["steps"])])
+    d.add("## Passes until all is there\n\nThe wave engine over an empty cache with memory for all: how often a step is launched again until no path "
+          "of it misses. The first look-up in a texture opens its file, the next one gives the level its entries, and then tiles are "
+          "asked for; with `--open-first` files and levels are known before the first ray, as in Cycles.\n",
+          table(["bounces", "lanes", "launches", "of these again", "most for one step", "with --open-first", "steps run again"], rows),
+          "A look-up may depend on another: in this room each wall is textured at places that d more textures move, one after the "
+          "other, and every ray takes 3 bounces.\n",
+          table(["d", "lanes", "again, most for one step", "with --open-first", "of all steps", "steps run again"], chains))
+    d.claim(3, "a step is launched at most 1 + d times more, where look-ups depend on d others in a row",
+            "1 + d for d = 0 to 3 where files and levels are known" if within else "more than 1 + d, though files and levels are known",
+            "yes; up to %d for d = 0 where look-ups have to ask for files and levels, too" % most if within else False)
 
 
 def hiding(d):
     """Waiting by the number of lanes: measured, and for slower tiles by calculation."""
     size = "240x136" if d.quick else "960x540"
     costs = (0.1e-3, 1e-3, 5e-3)
-    rows, curves = [], [("%g ms a tile" % (1e3 * c), []) for c in costs]
+    rows, warm, curves = [], [], [("%g ms a tile" % (1e3 * c), []) for c in costs]
     for power in (10, 12, 14, 16, 18, 20):
-        r = d.render("--lanes", str(1 << power), "--tile", "0", "--no-coalesce", size=size)
+        way = ["--lanes", str(1 << power), "--tile", "0", "--no-coalesce"]
+        r, more = d.render(*way, size=size), d.render(*way, size=size, samples="6")
+        loading, all_ = (f(more) - f(r) for f in (lambda p: p["load_seconds"], working))
+        warm.append(100 * max(loading, 0) / max(all_, 1e-9))
         waits = [100 * stall / (stall + r["trace_seconds"]) for stall in
                  ((r["counts"]["passes"] + r["tiles_loaded"] / LOADERS) * c for c in costs)]
         for (_, points), wait in zip(curves, waits):
             points.append((1 << power, wait))
-        rows.append(["2^%d" % power, r["counts"]["passes"], "%.1f %%" % (100 * r["load_seconds"] / working(r)), *("%.1f %%" % w for w in waits)])
+        rows.append(["2^%d" % power, r["counts"]["passes"], "%.1f %%" % (100 * r["load_seconds"] / working(r)), "%.1f %%" % warm[-1],
+                     *("%.1f %%" % w for w in waits)])
     d.plot("stream-lanes.svg", "Waiting for tiles, by the number of paths that run together", "lanes", "share of the time, %", curves)
-    d.add("## Does a wavefront hide loading?\n\nThe share of the time in which paths wait, %s px, 2 samples, from an empty cache: as measured, and calculated "
-          "for slower tiles that %d threads load, where each batch waits for its last tile once.\n" % (size, LOADERS),
-          table(["lanes", "batches", "measured"] + [name for name, _ in curves], rows), "![Waiting for tiles](images/stream-lanes.svg)\n")
+    d.add("## Does a wavefront hide loading?\n\nThe share of the time in which paths wait, %s px, 2 samples, from an empty cache: as measured; of four "
+          "samples more, without those two that warm it up; and calculated for slower tiles that %d threads load, where each batch waits "
+          "for its last tile once.\n" % (size, LOADERS),
+          table(["lanes", "batches", "measured", "warmed up"] + [name for name, _ in curves], rows), "![Waiting for tiles](images/stream-lanes.svg)\n")
     falls = all(points[0][1] >= points[-1][1] for _, points in curves)
-    d.claim(4, "a wavefront of many paths hides loading", "from %s to %s waiting, 2^10 to 2^20 lanes" % (rows[0][2], rows[-1][2]),
-            True if falls and float(rows[-1][2][:-2]) < 5 else "in part: more lanes make fewer batches; the tiles have to be loaded all the same")
+    d.claim(4, "a wavefront of many paths hides loading", "from %s to %s waiting, 2^10 to 2^20 lanes; %.1f %% once warmed up" % (
+        rows[0][2], rows[-1][2], warm[-1]),
+            True if falls and warm[-1] < 5 else "in part: more lanes make fewer batches; the tiles have to be loaded all the same")
 
 
 def render_tiles(d, base):
     tiles = d.budget("--tile", "128")
+    times = [working(best([d.render("--tile", str(t["px"]), "--cache", "0", "--no-coalesce", size=d.size, samples=d.samples)
+                           for _ in range(1 if d.quick else 2)])) for t in tiles["render_tiles"]]
     rows = [["%d px" % t["px"] if t["px"] else "none", mb(t["peak_bytes"]), share(t["peak_bytes"], base["touched_bytes"]), mb(t["loaded_bytes"]),
-             share(t["loaded_bytes"] - tiles["touched_bytes"], t["loaded_bytes"])] for t in tiles["render_tiles"]]
-    d.add("## Render tiles\n\nBefore a render tile starts, what the last one did not use goes.\n",
-          table(["render tile", "most at once", "of the whole", "loaded", "of it again"], rows))
+             share(t["loaded_bytes"] - tiles["touched_bytes"], t["loaded_bytes"]), "%.2f" % (time / times[0])]
+            for t, time in zip(tiles["render_tiles"], times)]
+    d.add("## Render tiles\n\nBefore a render tile starts, what the last one did not use goes. Time is tracing and loading, as a multiple of that "
+          "without render tiles.\n",
+          table(["render tile", "most at once", "of the whole", "loaded", "of it again", "time"], rows))
     peaks = [t["peak_bytes"] for t in tiles["render_tiles"]]
-    d.claim(7, "smaller render tiles take less memory, at some cost", "%s at once with 32 px; of what is loaded, %s again" % (rows[-1][2], rows[-1][4]),
-            peaks == sorted(peaks, reverse=True))
+    d.claim(7, "smaller render tiles take less memory, at some cost", "%s at once with 32 px; of what is loaded, %s again; %s times as long" % (
+        rows[-1][2], rows[-1][4], rows[-1][5]), peaks == sorted(peaks, reverse=True))
 
 
 def growth(d):
-    widths = [120, 240, 480] if d.quick else [480, 960, 1920]
+    widths = [120, 240, 480] if d.quick else [480, 960, 1920, 3840]
     curves, rows, grows = [], [], {}
     for kind in ("compact", "full", "cone"):
         points = []
         for width in widths:
-            r = d.budget("--tile", "128", "--differentials", kind, size="%dx%d" % (width, width * 9 // 16))
+            r = d.budget("--tile", "128", "--differentials", kind, "--samples", "1", size="%dx%d" % (width, width * 9 // 16))
             points.append((width, r["render_tiles"][1]["peak_bytes"] / 1e6))
         curves.append((kind, points))
         grows[kind] = points[-1][1] / points[0][1]
         rows.append([kind] + ["%.1f MB" % y for _, y in points])
     d.plot("stream-resolution.svg", "Memory of textures while the picture grows", "width of the picture, px", "most at once, MB", curves)
-    d.add("## Is memory constant in the resolution?\n\nMost memory at once with render tiles of 128 px, by the kind of ray differentials.\n",
+    d.add("## Is memory constant in the resolution?\n\nMost memory at once with render tiles of 128 px and one sample a pixel, by the kind of ray differentials.\n",
           table(["differentials"] + ["%d px wide" % w for w in widths], rows),
           "![Memory while the picture grows](images/stream-resolution.svg)\n\nWith Cycles' compact differentials it grows while mirror "
           "balls are in view: they carry the camera's fine rays to the whole room. The curvature term of cones and of full "
@@ -314,7 +374,7 @@ def experiments(b, quick, pictures):
     growth(d)
     price(d)
     budgets(d)
-    claims = table(["", "claim", "here", "holds"], sorted(d.claims, key=lambda c: c[0]))
+    claims = table(["", "claim", "here", "holds"], [[int(c[0]) if c[0] % 1 == 0 else "", *c[1:]] for c in sorted(d.claims, key=lambda c: c[0])])
     return "\n".join(["## The claims\n\nWhat Cycles' developers say of its texture cache, and what came out in this room.\n", claims] + d.text)
 
 
