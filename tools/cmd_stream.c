@@ -29,6 +29,7 @@
 #include "tools/output/json.h"
 #include "tools/output/say.h"
 #include "tools/stream/stream_args.h"
+#include "txmill/garbage.h"
 #include "txmill/picture.h"
 
 /* As in sample: signs and blanks are no sizes. */
@@ -469,6 +470,8 @@ static txm_status render(const txm_stream_args *a, const char *name, const txm_r
                          const txm_render_options *o, txm_status *damage, txm_error *err)
 {
     txm_render_picture p;
+    if (o->trace)
+        txm_sweep_beside(o->trace);
     txm_status status = txm_render(scene, o, &p, err);
     txm_say_status("%s", "");
     if (status)

@@ -119,6 +119,10 @@ typedef struct txm_swept {
  * *swept. */
 TXM_API void txm_sweep_folder(const char *folder, bool dry_run, txm_swept *swept);
 
+/* Sweeps the folder of a file that is about to be written, as the functions of out_file.h do. For files that are
+ * written in another way, as txm_cache_trace_start does. */
+TXM_API void txm_sweep_beside(const char *path);
+
 /* ---- trimming a store -------------------------------------------------------------------------------------------- */
 
 /* What of a store may stay. A callback runs on the calling thread. */

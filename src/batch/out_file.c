@@ -47,16 +47,6 @@ static ssize_t write_all(void *cookie, const char *data, size_t bytes)
     return file->sys_errno ? 0 : (ssize_t)done;
 }
 
-/* What earlier runs left beside the target when they were killed. */
-static void sweep_beside(const char *path)
-{
-    txm_swept swept = {0};
-    char *folder = txm_path_dir(path);
-    if (folder)
-        txm_sweep_folder(folder, false, &swept);
-    free(folder);
-}
-
 /* A device or pipe is written to as it is; everything else is replaced. */
 static txm_status open_target(txm_out_file *file, bool make_folder, txm_error *err)
 {
@@ -65,7 +55,7 @@ static txm_status open_target(txm_out_file *file, bool make_folder, txm_error *e
         file->fd = open(file->path, O_WRONLY | O_CLOEXEC);
         return file->fd >= 0 ? TXM_OK : txm_fail_errno(err, errno, "%s: cannot open it for writing", file->path);
     }
-    sweep_beside(file->path);
+    txm_sweep_beside(file->path);
     txm_status status = txm_publish_begin(file->path, make_folder ? TXM_PUBLISH_IN_NEW_FOLDER : TXM_PUBLISH_IN_FOLDER,
                                           &file->publish, err);
     if (status == TXM_OK)

@@ -104,3 +104,13 @@ void txm_sweep_folder(const char *folder, bool dry_run, txm_swept *swept)
         look_at(&s, d->d_name);
     closedir(dir);
 }
+
+/* What earlier runs left when they were killed. */
+void txm_sweep_beside(const char *path)
+{
+    txm_swept swept = {0};
+    char *folder = txm_path_dir(path);
+    if (folder)
+        txm_sweep_folder(folder, false, &swept);
+    free(folder);
+}

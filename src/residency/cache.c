@@ -8,6 +8,7 @@
  * A thread object belongs to one thread of the renderer at a time; it holds that thread's view, its
  * counters and its pins. The cache owns it only in so far as it must visit all of them when the world is
  * stopped. */
+#include <errno.h>
 #include <linux/membarrier.h>
 #include <math.h>
 #include <stdlib.h>
@@ -88,8 +89,9 @@ txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_
     c->bias = o.resolution < 1.0f ? -log2f(o.resolution) : 0.0f;
     c->pool = txm_pool_new(o.threads ? o.threads : txm_cpu_count());
     if (!c->pool) {
+        const int error = errno;
         free(c);
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no threads for a texture cache");
+        return txm_fail_errno(err, error, "the threads of a texture cache cannot be started");
     }
     c->allocated = c->stats.allocated_bytes_peak = sizeof *c;
     c->constants_most = constants_of(o.max_bytes);

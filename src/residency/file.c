@@ -141,10 +141,16 @@ static txm_status open_file(txm_cache_file *f, txm_tx **tx, txm_error *err)
 {
     uint64_t now[4];
     txm_status status = txm_tx_open(f->path, tx, err);
-    bool seen = look_at(f->path, now), same = !f->known || (seen && memcmp(now, f->identity, sizeof now) == 0);
+    const bool seen = look_at(f->path, now);
+    const int error = errno;
+    const bool same = !f->known || (seen && memcmp(now, f->identity, sizeof now) == 0);
     if (status != TXM_OK && (!seen || same || txm_status_retryable(status)))
         return status;
-    if (seen && same) {
+    if (!seen) {
+        txm_tx_close(tx);
+        return txm_fail_errno(err, error, "%s: cannot look at it again", f->path);
+    }
+    if (same) {
         memcpy(f->identity, now, sizeof now);
         f->known = true;
         return TXM_OK;

@@ -356,8 +356,12 @@ static void add_lookup(txm_cache *c, uint32_t number, uint32_t texture, const tx
         add_row(w, lane, first, how, &at, random);
     if (!(w->records & TXM_TRACE_TILES))
         return;
-    if (!txm_blank_look(&w->blank, &s->view, how, &at, random, tiles, &count))
-        txm_fail(&w->error, TXM_STATUS_TOO_LARGE, "%s: %s is too large for a trace", w->path, s->file->path);
+    if (!txm_blank_look(&w->blank, &s->view, how, &at, random, tiles, &count)) {
+        if (txm_view_tiles(&s->view, 0) > TXM_BLANK_LEVEL_TILES)
+            txm_fail(&w->error, TXM_STATUS_TOO_LARGE, "%s: %s is too large for a trace", w->path, s->file->path);
+        else
+            no_memory(w);
+    }
     for (uint32_t i = 0; i < count; i++) {
         tiles[i].texture = first;
         if (!has_failed(c, s, &tiles[i]))

@@ -3,6 +3,8 @@
  * Preloaded into the tested program. Counts allocations from the moment main begins, and lets the one fail that the
  * driver chose; installs the seccomp filter that stops the program at the system calls that the driver asks for. Not
  * before main, and not in dlopen: what the dynamic linker and the constructors of 258 libraries do is none of txmill's.
+ * Nor is the room for a library's thread-local data, which the linker allocates when a thread touches them for the first
+ * time, and without which it ends the process.
  *
  * For the same reason a program need not be loaded for every case. With FAULTS_SERVER set it stops short of main and
  * forks a process whenever it is asked for one: txmill by the driver, the decoder that txmill starts by the process
@@ -12,6 +14,7 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -22,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -63,9 +67,27 @@ static void on_struck(int number)
 
 /* ---- allocations ------------------------------------------------------------------------------------------------ */
 
-static bool refuse(void)
+/* Where the dynamic linker is. */
+static uintptr_t linker_begin, linker_end;
+
+static int find_linker(struct dl_phdr_info *info, size_t bytes, void *unused)
 {
-    if (!atomic_load_explicit(&counting, memory_order_relaxed) || shared->loading)
+    (void)bytes, (void)unused;
+    if (info->dlpi_addr != getauxval(AT_BASE))
+        return 0;
+    linker_begin = info->dlpi_addr;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && linker_begin + p->p_vaddr + p->p_memsz > linker_end)
+            linker_end = linker_begin + p->p_vaddr + p->p_memsz;
+    }
+    return 1;
+}
+
+static bool refuse(const void *caller)
+{
+    if (!atomic_load_explicit(&counting, memory_order_relaxed) || shared->loading ||
+        ((uintptr_t)caller >= linker_begin && (uintptr_t)caller < linker_end))
         return false;
     uint64_t n = atomic_fetch_add(&shared->allocations, 1) + 1;
     if (shared->fail_at == 0 || n < shared->fail_at || (n > shared->fail_at && !shared->fail_all_after))
@@ -78,34 +100,34 @@ static bool refuse(void)
 
 void *malloc(size_t bytes)
 {
-    return refuse() ? NULL : __libc_malloc(bytes);
+    return refuse(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
 }
 
 void *calloc(size_t count, size_t size)
 {
-    return refuse() ? NULL : __libc_calloc(count, size);
+    return refuse(__builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
 }
 
 void *realloc(void *old, size_t bytes)
 {
     /* Given no bytes it frees, which never fails. */
-    return (!old || bytes) && refuse() ? NULL : __libc_realloc(old, bytes);
+    return (!old || bytes) && refuse(__builtin_return_address(0)) ? NULL : __libc_realloc(old, bytes);
 }
 
 void *memalign(size_t alignment, size_t bytes)
 {
-    return refuse() ? NULL : __libc_memalign(alignment, bytes);
+    return refuse(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, bytes);
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes)
 {
-    return refuse() ? NULL : __libc_memalign(alignment, bytes);
+    return refuse(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, bytes);
 }
 
 int posix_memalign(void **out, size_t alignment, size_t bytes)
 {
     int saved = errno;
-    void *p = refuse() ? NULL : __libc_memalign(alignment, bytes);
+    void *p = refuse(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, bytes);
     errno = saved;
     if (!p)
         return ENOMEM;
@@ -327,6 +349,7 @@ __attribute__((constructor)) static void map_shared(void)
     close(fd);
     if (p != MAP_FAILED)
         shared = p;
+    dl_iterate_phdr(find_linker, NULL);
 }
 
 int __libc_start_main(main_fn *program, int argc, char **argv, void (*init)(void), void (*fini)(void),

@@ -158,6 +158,21 @@ cJSON *txm_json_append(cJSON *array)
     return append(array, cJSON_CreateObject());
 }
 
+void txm_json_append_ints(cJSON *array, const int *ints, int count)
+{
+    append(array, cJSON_CreateIntArray(ints, count));
+}
+
+void txm_json_parsed(cJSON *object, const char *name, const char *text)
+{
+    cJSON *item = cJSON_Parse(text);
+    if (item && !cJSON_AddItemToObject(object, name, item)) {
+        cJSON_Delete(item);
+        item = NULL;
+    }
+    added(item);
+}
+
 void txm_json_append_number(cJSON *array, double value, int digits)
 {
     char text[40];

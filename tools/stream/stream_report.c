@@ -198,7 +198,7 @@ static void json_touched(cJSON *image, size_t index, const txm_render_tile *tile
     for (; *at < count && tiles[*at].image == index; ++*at) {
         const txm_render_tile *t = &tiles[*at];
         const int tile[4] = {(int)t->part, (int)t->level, (int)t->x, (int)t->y};
-        cJSON_AddItemToArray(list, cJSON_CreateIntArray(tile, 4));
+        txm_json_append_ints(list, tile, 4);
     }
 }
 
@@ -290,9 +290,8 @@ void txm_stream_json_picture(const char *scene, const txm_render_options *option
     txm_json_uint(o, "tiles_loaded", p->cache.tiles_loaded);
     txm_json_uint(o, "tiles_reloaded", p->cache.tiles_reloaded);
     txm_json_uint(o, "peak_bytes", p->cache.tile_bytes_peak);
-    cJSON *cache = p->report ? cJSON_Parse(p->report) : NULL;
-    if (cache)
-        cJSON_AddItemToObject(o, "cache", cache);
+    if (p->report)
+        txm_json_parsed(o, "cache", p->report);
     else
         txm_json_text(o, "cache", NULL);
     json_moments(o, p);
