@@ -55,7 +55,8 @@ class TXMILL_OT_estimate(operators.Making, bpy.types.Operator):
             found = export.run(job.cancel)
             warnings.extend(found["warnings"])
             job.text = "Tracing the scene"
-            return client.stream_budget(folder, cancel=job.cancel, bounces=bounces[found["transmits"]], **options)
+            budget = client.stream_budget(folder, cancel=job.cancel, bounces=bounces[found["transmits"]], **options)
+            return lines_of(budget) + warnings
 
         def done(job):
             export.close()
@@ -65,7 +66,7 @@ class TXMILL_OT_estimate(operators.Making, bpy.types.Operator):
             elif job.error:
                 operators.report("ERROR", "; ".join([job.error, *warnings]))
             else:
-                operators.show("Estimate", lines_of(job.result) + warnings)
+                operators.show("Estimate", job.result)
 
         job = jobs.Job("Exporting the scene", work, done).start()
         return {"CANCELLED"} if bpy.app.background and job.error else {"FINISHED"}

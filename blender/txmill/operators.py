@@ -162,10 +162,11 @@ class TXMILL_OT_explain(bpy.types.Operator):
         path, colorspace, alpha = bpy.path.abspath(self.path), self.colorspace, self.alpha
 
         def work(job):
-            return client.resolve(path, colorspace=colorspace, alpha_type=alpha, program=program, cancel=job.cancel, **options)
+            found = client.resolve(path, colorspace=colorspace, alpha_type=alpha, program=program, cancel=job.cancel, **options)
+            return [line for resolved in found for line in explanation(resolved)]
 
         def done(job):
-            show("Explain", [job.error] if job.error else explanation(job.result[0]))
+            show("Explain", [job.error] if job.error else job.result or ["txmill said nothing about %s" % path])
 
         job = jobs.Job("Explaining", work, done).start()
         if bpy.app.background and job.error:

@@ -25,7 +25,7 @@ class TXMILL_PT_texture_cache(bpy.types.Panel):
         layout = self.layout
         found, text = preferences.version(preferences.get().program)
         if found is False:
-            layout.label(text="The txmill program was not found", icon="ERROR")
+            layout.label(text=text, icon="ERROR")
             layout.operator("preferences.addon_show", text="Preferences").module = __package__
             return
         job = jobs.current()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the program is and what it may use. All else comes from Blender's own settings."""
 import os
+import re
 import threading
 
 import bpy
@@ -34,13 +35,22 @@ class TxmillPreferences(bpy.types.AddonPreferences):
 
 
 _ANSWER_SECONDS = 10
+_OLDEST = "0.1.0"  # of the program, that this extension knows how to ask
 _versions = {}  # program: (found, text); drawing must not start a process each time
+
+
+def _parts(number):
+    return [int(part) for part in re.findall(r"\d+", number)[:3]]
 
 
 def _ask(program):
     try:
         path = client.find_program(os.path.expanduser(program) or None)
-        _versions[program] = True, "txmill %s, %s" % (client.version(path, timeout=_ANSWER_SECONDS), path)
+        number = client.version(path, timeout=_ANSWER_SECONDS)
+        if _parts(number) < _parts(_OLDEST):
+            _versions[program] = False, "txmill %s, %s: this extension needs %s or newer" % (number, path, _OLDEST)
+        else:
+            _versions[program] = True, "txmill %s, %s" % (number, path)
     except (client.TxmillError, OSError) as error:
         _versions[program] = False, str(error)
 

@@ -110,6 +110,8 @@ def version(program: Optional[StrPath] = None, timeout: Optional[float] = None) 
                               encoding="utf-8", errors="surrogateescape", check=False, timeout=timeout)
     except subprocess.TimeoutExpired as error:
         raise TxmillError(f"{find_program(program)}: does not answer") from error
+    except OSError as error:
+        raise TxmillError(f"{find_program(program)}: cannot be run: {error.strerror}") from error
     words = done.stdout.split()
     if done.returncode != 0 or len(words) < 2 or words[0] != "txmill":
         raise TxmillError(f"{find_program(program)}: not a txmill program", done.returncode)
@@ -158,8 +160,11 @@ class Run:
                 names.write(os.fsencode(self._list))
                 names.seek(0)
                 stdin = names
-            process = subprocess.Popen(self._argv, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                       encoding="utf-8", errors="surrogateescape")
+            try:
+                process = subprocess.Popen(self._argv, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                           encoding="utf-8", errors="surrogateescape")
+            except OSError as error:
+                raise TxmillError(f"{self._argv[0]}: cannot be run: {error.strerror}") from error
         assert process.stdout is not None and process.stderr is not None
         lines: List[str] = []
         # Both pipes are drained at once, or a full one would stop the program.
@@ -171,10 +176,12 @@ class Run:
             for line in process.stdout:
                 try:
                     found = json.loads(line)
-                except ValueError as error:
+                except (ValueError, RecursionError) as error:
                     raise TxmillError(f"txmill printed what is not JSON: {line.strip()[:200]}") from error
+                if not isinstance(found, dict):
+                    raise TxmillError(f"txmill printed what is no JSON object: {line.strip()[:200]}")
                 if found.get("type") == "error":  # of the run as a whole: an OpenColorIO config that cannot be read
-                    self._failure = str(found["error"]["message"])
+                    self._failure = str((found.get("error") or {}).get("message") or "txmill failed")
                 else:
                     yield found
         finally:

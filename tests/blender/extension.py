@@ -187,6 +187,53 @@ def program_missing(program, folder):
     preferences.program = program
 
 
+def odd_programs(program, folder):
+    """Programs that crash, print something else, are too old or cannot be run: said by every button, and renders go on."""
+    top = os.path.join(folder, "odd programs")
+    scene = scenes.empty()
+    image = scenes.picture(os.path.join(top, "a.png"), 16, 16)
+    scenes.shown("a", scenes.load(image))
+    scenes.save(os.path.join(top, "scene.blend"))
+    scene.render.resolution_x = scene.render.resolution_y = 16
+    preferences, status = part("preferences").get(), part("status")
+    preferences.program = odd = os.path.join(top, "odd")
+    version = '#!/bin/sh\n[ "$1" = --version ] && exec echo txmill %s\n'
+    for name, script, said in (("crash", version % "0.1.0" + "kill -SEGV $$\n", "signal 11"),
+                               ("garbage", version % "0.1.0" + "echo '<html>'\n", "<html>"),
+                               ("odd JSON", version % "0.1.0" + "echo '[1]'\n", "[1]"),
+                               ("interpreter missing", "#!/nowhere/sh\n", "cannot be run")):
+        with open(odd, "w", encoding="utf-8") as file:
+            file.write(script)
+        os.chmod(odd, 0o755)
+        part("preferences")._versions.clear()
+        results = [printed(bpy.ops.txmill.make), printed(bpy.ops.txmill.explain, path=image), printed(bpy.ops.txmill.estimate),
+                   printed(bpy.ops.txmill.make_and_render)]
+        check("odd program, %s" % name, all(result == {"CANCELLED"} and said in text for result, text in results), results)
+        bpy.ops.txmill.refresh()
+        check("odd program, %s: panel" % name, said in (status.current.error or ""), status.current.error)
+        preferences.before_render = True
+        scene.render.filepath = target = os.path.join(top, name + ".exr")
+        _, text = printed(bpy.ops.render.render, write_still=True)
+        check("odd program, %s: render" % name, said in text and "Cycles renders without it" in text and os.path.exists(target), text)
+        preferences.before_render = False
+    with open(odd, "w", encoding="utf-8") as file:
+        file.write(version % "0.0.9")
+    part("preferences")._versions.clear()
+    found, text = part("preferences").version(odd)
+    check("odd program, too old", found is False and "0.0.9" in text and "0.1.0 or newer" in text, text)
+    # Without a path: the first one on PATH.
+    before, os.environ["PATH"] = os.environ["PATH"], top
+    found, text = part("preferences").version("")
+    check("program, none on PATH", found is False and "not on PATH" in text or "nor on PATH" in text, text)
+    os.symlink(program, os.path.join(top, "txmill"))
+    part("preferences")._versions.clear()
+    found, text = part("preferences").version("")
+    check("program, on PATH", found and text.endswith(os.path.join(top, "txmill")), text)
+    os.environ["PATH"] = before
+    preferences.program = program
+    part("preferences")._versions.clear()
+
+
 def ply(path):
     """(vertices as a structured array, triangles, names of the UV maps)"""
     data = open(path, "rb").read()
@@ -592,7 +639,7 @@ def main():
     part("preferences").get().program = program
     found, text = part("preferences").version(program)
     check("program", found and "txmill" in text, text)
-    for test in (make_and_explain, unsaved_and_working_space, config_missing, before_render, cancel, program_missing, export, export_nodes, export_world, export_surfaces, export_as_rendered, estimated, studio, export_gaps):
+    for test in (make_and_explain, unsaved_and_working_space, config_missing, before_render, cancel, program_missing, odd_programs, export, export_nodes, export_world, export_surfaces, export_as_rendered, estimated, studio, export_gaps):
         test(program, folder)
     # For the render that follows in a Blender of its own.
     preferences = part("preferences").get()

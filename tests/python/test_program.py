@@ -315,6 +315,20 @@ class Program(unittest.TestCase):
             with self.assertRaisesRegex(txmill.TxmillError, "silent: does not answer"):
                 txmill.version(silent, timeout=0.2)
 
+    def test_what_is_no_program_of_ours(self):
+        with tempfile.TemporaryDirectory() as folder:
+            odd = Path(folder) / "odd"
+            for text, said in (("#!/bin/sh\necho '<html>'\n", "not JSON: <html>"), ("#!/bin/sh\necho '[1]'\n", "no JSON object: .1."),
+                               ("#!/bin/sh\nkill -SEGV $$\n", "ended by signal 11"), ("#!/nowhere/sh\n", "odd: cannot be run"),
+                               ("#!/bin/sh\necho '{\"type\": \"error\"}'\n", "txmill failed")):
+                odd.write_text(text)
+                odd.chmod(0o755)
+                with self.assertRaisesRegex(txmill.TxmillError, said):
+                    txmill.make(DATA / "golden" / "rgb8.png", program=odd)
+            with self.assertRaisesRegex(txmill.TxmillError, "cannot be run"):
+                odd.write_text("#!/nowhere/sh\n")
+                txmill.version(odd)
+
     def test_another_program(self):
         with self.assertRaises(txmill.TxmillError):
             txmill.version(program=sys.executable)
