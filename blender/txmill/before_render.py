@@ -22,11 +22,11 @@ def before_render(scene, *_):
         # Nothing else is drawn meanwhile; only this thread can save a copy of the scene as it is now.
         try:
             with blend.as_file() as path:
-                run = client.make(path, **options)
+                text = operators.make(path, **options)[2]
         except (client.TxmillError, OSError, RuntimeError) as error:
             print("txmill: error: %s; Cycles renders without it" % error)
         else:
-            print("txmill: %s" % operators.summary(run)[1])
+            print("txmill: %s" % text)
         return
     # A thread of the render. The main one saves a copy where the file is not what will be rendered.
     with contextlib.ExitStack() as keep:
@@ -39,11 +39,10 @@ def before_render(scene, *_):
                 return
 
         def work(job):
-            return client.make(path, progress=job.progress, cancel=job.cancel, **options)
+            return operators.make(path, progress=job.progress, cancel=job.cancel, **options)
 
         def done(job):
-            kind, text = ("ERROR", "%s; Cycles renders without it" % job.error) if job.error else operators.summary(job.result)
-            operators.report(kind, text)
+            operators.report(*(job.result[1:] if job.result else ("ERROR", "%s; Cycles renders without it" % job.error)))
             status.refresh()
 
         jobs.Job("Making tx files before the render", work, done).run_here()

@@ -50,6 +50,11 @@ def as_file(save=save_copy):
         yield path
 
 
+def named(text, path):
+    """A message of the program, in which a copy of the scene bears the name of what it is a copy of."""
+    return text.replace(path, bpy.data.filepath or "the unsaved scene")
+
+
 def node_images():
     """The images of shader nodes: what Cycles may look up."""
     trees = [group for group in bpy.data.node_groups if group.bl_idname == "ShaderNodeTree"]

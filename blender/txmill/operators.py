@@ -19,19 +19,31 @@ def report(kind, text):
 
 
 def make_job(done):
-    """A job that makes what the scene lacks. Its result is a client.MakeRun, `done(job)` as in jobs.Job."""
+    """A job that makes what the scene lacks. Its result is (client.MakeRun, kind of report, text), `done(job)` as in
+    jobs.Job."""
     options = {**blend.color_options(), **preferences.run_options()}
     keep = contextlib.ExitStack()  # a copy of an unsaved scene lives as long as the job
     path = keep.enter_context(blend.as_file())
 
     def work(job):
-        return client.make(path, progress=job.progress, cancel=job.cancel, **options)
+        return make(path, progress=job.progress, cancel=job.cancel, **options)
 
     def end(job):
         keep.close()
         done(job)
 
     return jobs.Job("Making tx files", work, end)
+
+
+def make(path, **options):
+    """client.make of a .blend file, and what to report about it: (client.MakeRun, kind of report, text). The file may be a
+    copy of the scene: the text names what it is a copy of."""
+    try:
+        run = client.make(path, **options)
+    except client.TxmillError as error:
+        raise client.TxmillError(blend.named(str(error), path), error.exit_code) from error
+    kind, text = summary(run)
+    return run, kind, blend.named(text, path)
 
 
 def tx_files(count):
@@ -67,10 +79,10 @@ class Making:
         job.start()
         if not bpy.app.background:
             return {"FINISHED"}
-        kind, text = ("ERROR", job.error) if job.error else summary(job.result)
+        run, kind, text = job.result or (None, "ERROR", job.error)
         if kind == "ERROR":
             self.report({"WARNING"}, text)  # ERROR would raise in the calling script
-        return {"CANCELLED"} if job.error or not job.result.ok else {"FINISHED"}
+        return {"FINISHED"} if run and run.ok else {"CANCELLED"}
 
 
 class TXMILL_OT_make(Making, bpy.types.Operator):
@@ -80,7 +92,7 @@ class TXMILL_OT_make(Making, bpy.types.Operator):
 
     def execute(self, context):
         def done(job):
-            report(*(("ERROR", job.error) if job.error else summary(job.result)))
+            report(*(job.result[1:] if job.result else ("ERROR", job.error)))
             status.refresh()
 
         try:
@@ -102,9 +114,10 @@ class TXMILL_OT_make_and_render(Making, bpy.types.Operator):
 
         def done(job):
             status.refresh()
-            if job.error or not job.result.ok:
-                report(*(("ERROR", job.error) if job.error else summary(job.result)))
-            if job.error or job.result.cancelled:
+            run, kind, text = job.result or (None, "ERROR", job.error)
+            if not run or not run.ok:
+                report(kind, text)
+            if not run or run.cancelled:
                 return
             if blend.opened != opened:
                 report("WARNING", "Another file was opened meanwhile: nothing is rendered")

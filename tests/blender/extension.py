@@ -49,6 +49,7 @@ def make_and_explain(program, folder):
     made = scenes.tx_files(os.path.join(folder, "a"))
     check("make", len(made) == 21, "%d files, %s %s" % (len(made), result, text))
     check("make-says-what-failed", result == {"CANCELLED"} and "gone.png" in text, (result, text))
+    check("make-names-the-scene", scene in text and "/txmill-" not in text, text)
     check("make-names-left-out", dict(part("blend").left_out()) == {"packed.png": "packed into the .blend file", "generated": "generated"},
           part("blend").left_out())
     now = status.current
@@ -161,7 +162,7 @@ def cancel(program, folder):
     job.start()
     left = [name for name in os.listdir(os.path.join(top, "blender_tx")) if not name.endswith(".tx")] \
         if os.path.isdir(os.path.join(top, "blender_tx")) else []
-    check("cancel", ended and job.error is None and job.result.cancelled and len(job.result.created) < 6, (job.error, job.result))
+    check("cancel", ended and job.error is None and job.result[0].cancelled and len(job.result[0].created) < 6, (job.error, job.result))
     check("cancel-leaves-nothing", not left, left)
     check("progress", news and all(0 <= n <= 1 for n in news), news)
     check("nothing-runs", jobs.current() is None)

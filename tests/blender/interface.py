@@ -222,6 +222,137 @@ def before_render(heart, folder):
     yield from until(lambda: jobs.current() is None)
 
 
+def before_render_of_what_is_not_saved(heart, folder):
+    """A scene that was never saved: the main thread saves a copy for the render, which lists none of it as a recent file."""
+    jobs, preferences, ended = part("jobs"), part("preferences").get(), []
+    bpy.ops.wm.read_homefile(use_factory_startup=False, use_empty=True, load_ui=False)
+    yield 0.5
+    top = os.path.join(folder, "never saved")
+    scene = bpy.context.scene
+    scene.render.engine, scene.cycles.samples = "CYCLES", 1
+    scene.render.resolution_x = scene.render.resolution_y = 16
+    scene.collection.objects.link(bpy.data.objects.new("camera", bpy.data.cameras.new("camera")))
+    scene.camera = scene.objects["camera"]
+    for index in range(2):
+        scenes.shown("n%d" % index, scenes.load(scenes.picture(os.path.join(top, "n%d.png" % index), 64, 64, index)), index)
+    preferences.before_render = True
+    bpy.app.handlers.render_complete.append(lambda *_: ended.append(True))
+    heart.reset()
+    bpy.ops.render.render("INVOKE_DEFAULT")
+    yield from until(lambda: ended, 60)
+    yield from until(lambda: not bpy.app.is_job_running("RENDER") and jobs.current() is None)
+    check("handler-never-saved", ended and len(txs(top)[0]) == 2, (ended, txs(top)))
+    check("handler-never-saved-never-blocks", heart.longest < 2, heart.longest)
+    recent = bpy.utils.user_resource("CONFIG", path="recent-files.txt")
+    listed = open(recent, encoding="utf-8").read() if os.path.exists(recent) else ""
+    check("copy-is-no-recent-file", "txmill-" not in listed and bpy.data.filepath == "", listed)
+    preferences.before_render = False
+
+
+def another_file_meanwhile(heart, folder):
+    """What runs belongs to the file that was open: another one is not rendered, and its status is its own."""
+    jobs, status, rendered = part("jobs"), part("status"), []
+    small = os.path.join(folder, "small", "small.blend")
+    scenes.empty()
+    scenes.shown("only", scenes.load(scenes.picture(os.path.join(folder, "small", "only.png"), 32, 32)))
+    scenes.save(small)
+    bpy.ops.wm.open_mainfile(filepath=os.path.join(folder, "big.blend"), load_ui=False)
+    yield from until(lambda: jobs.current() is None)
+    for name in txs(folder)[0]:
+        os.remove(os.path.join(folder, "blender_tx", name))
+    bpy.app.handlers.render_init.append(lambda *_: rendered.append(True))
+    bpy.ops.txmill.make_and_render("INVOKE_DEFAULT")
+    yield from until(lambda: jobs.current() is None or jobs.current().factor > 0.1)
+    bpy.ops.wm.open_mainfile(filepath=small, load_ui=False)
+    check("another-file-job-goes-on", jobs.current() is not None)
+    yield from until(lambda: jobs.current() is None)
+    yield from until(lambda: status.current.files, 20)
+    yield 0.5
+    check("another-file-made", len(txs(folder)[0]) == FILES + 1, txs(folder))  # one was added
+    check("another-file-not-rendered", not rendered and bpy.data.filepath == small, rendered)
+    check("another-file-said", *(yield from reported("Another file was opened")))
+    check("another-file-status", [os.path.basename(f[1]) for f in status.current.files] == ["only.png"], status.current.files)
+    for path in (os.path.join(folder, "big.blend"), small):  # the answer about the first comes when the second is open
+        bpy.ops.wm.open_mainfile(filepath=path, load_ui=False)
+    yield from until(lambda: jobs.current() is None)
+    yield 0.3
+    check("status-of-the-last-file", [os.path.basename(f[1]) for f in status.current.files] == ["only.png"], status.current.files)
+
+
+def another_file_while_rendering(heart, folder):
+    """A file is opened while the handler makes tx files for a render: Blender waits for neither."""
+    jobs, preferences = part("jobs"), part("preferences").get()
+    big, small = (os.path.join(folder, name) for name in ("big.blend", os.path.join("small", "small.blend")))
+    bpy.ops.wm.open_mainfile(filepath=big, load_ui=False)
+    yield from until(lambda: jobs.current() is None)
+    for name in txs(folder)[0]:
+        os.remove(os.path.join(folder, "blender_tx", name))
+    preferences.before_render = True
+    bpy.ops.render.render("INVOKE_DEFAULT")
+    yield from until(lambda: jobs.current() is not None and jobs.current().factor > 0, 30)
+    begun = time.monotonic()
+    bpy.ops.wm.open_mainfile(filepath=small, load_ui=False)
+    seconds = time.monotonic() - begun
+    preferences.before_render = False
+    yield from until(lambda: jobs.current() is None and not bpy.app.is_job_running("RENDER"))
+    done, rest = txs(folder)
+    check("another-file-while-rendering", bpy.data.filepath == small and len(done) < FILES and not rest, (len(done), rest, seconds))
+
+
+def estimate_and_export(heart, folder):
+    """A Blender in the background exports: this one goes on; what runs can be cancelled, and leaves nothing."""
+    jobs, operators, said = part("jobs"), part("operators"), []
+    show, operators.show = operators.show, lambda title, lines: said.append((title, lines))
+    bpy.ops.txmill.make("INVOKE_DEFAULT")
+    yield from until(lambda: jobs.current() is None)
+    heart.reset()
+    bpy.ops.txmill.estimate("INVOKE_DEFAULT")
+    check("estimate-begins", jobs.current() is not None and not bpy.ops.txmill.estimate.poll())
+    yield from until(lambda: jobs.current() is None, 60)
+    check("estimate-shown", said and said[-1][0] == "Estimate" and "at 50 %" in said[-1][1][0] and "only.png: " in said[-1][1][1], said)
+    check("estimate-never-blocks", heart.longest < 2, heart.longest)
+    bpy.ops.txmill.estimate("INVOKE_DEFAULT")
+    yield 0.3
+    bpy.ops.txmill.cancel("INVOKE_DEFAULT")
+    yield from until(lambda: jobs.current() is None, 20)
+    check("estimate-cancelled", *(yield from reported("Cancelled: nothing was estimated")))
+    target = os.path.join(folder, "exported")
+    bpy.ops.txmill.export_scene("EXEC_DEFAULT", filepath=target)
+    yield from until(lambda: jobs.current() is None, 60)
+    check("export-reported", *(yield from reported("1 instances of 1 meshes")))
+    check("export-written", os.path.exists(os.path.join(target, "scene.txt")))
+    operators.show = show
+
+
+def program_that_does_not_answer(heart, folder):
+    """One that is deaf is killed by the second Cancel; one that does not even say its version holds nothing up."""
+    jobs, preferences, client = part("jobs"), part("preferences"), part("client")
+    program, deaf = preferences.get().program, os.path.join(folder, "deaf")
+    with open(deaf, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\ntrap '' TERM\nexec sleep 600\n")
+    os.chmod(deaf, 0o755)
+    heart.reset()
+    preferences.get().program = deaf
+    check("version-is-asked-for", preferences.version(deaf)[0] is None, preferences.version(deaf))
+    area, _ = properties()
+    area.tag_redraw()
+    bpy.ops.txmill.make("INVOKE_DEFAULT")
+    job = jobs.current()
+    yield 0.5
+    bpy.ops.txmill.cancel("INVOKE_DEFAULT")
+    yield 0.5
+    check("deaf-goes-on", jobs.current() is job)
+    preferences.get().program = program  # what follows asks one that answers
+    job.cancel._since -= job.cancel._PATIENCE_SECONDS
+    bpy.ops.txmill.cancel("INVOKE_DEFAULT")
+    yield from until(lambda: jobs.current() is not job, 20)
+    check("deaf-is-killed", jobs.current() is not job)
+    yield from until(lambda: preferences.version(deaf)[0] is False, 30)
+    check("version-not-known", "does not answer" in preferences.version(deaf)[1], preferences.version(deaf))
+    check("deaf-never-blocks", heart.longest < 2, heart.longest)
+    yield from until(lambda: jobs.current() is None, 30)
+
+
 def program_missing():
     """A path that leads nowhere: an error that can be read, in the panel, the preferences and the reports."""
     preferences, jobs = part("preferences").get(), part("jobs")
@@ -251,6 +382,11 @@ def all_steps(program, folder):
     yield from make_and_render(heart, folder)
     yield from refreshed_after_save(folder)
     yield from before_render(heart, folder)
+    yield from before_render_of_what_is_not_saved(heart, folder)
+    yield from another_file_meanwhile(heart, folder)
+    yield from another_file_while_rendering(heart, folder)
+    yield from estimate_and_export(heart, folder)
+    yield from program_that_does_not_answer(heart, folder)
     yield from program_missing()
     print("pass end-of-interface", flush=True)
 
