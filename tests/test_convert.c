@@ -234,6 +234,78 @@ START_TEST(guesses_end_right)
 }
 END_TEST
 
+/* ---- zeros of both signs ---------------------------------------------------------------------------------------- */
+
+enum { ZEROS_WIDTH = 70, ZEROS_HEIGHT = 300 };
+
+static float zero(uint32_t x, uint32_t y, uint32_t c)
+{
+    return (x * 7 + y * 3 + c * 5) % 11 < 5 ? -0.0f : 0.0f;
+}
+
+/* A PFM of zeros but for the last pixel, whose red is `last`; its rows go upwards. */
+static char *write_zeros(const char *name, float last)
+{
+    char *path = in_base(name);
+    FILE *f = fopen(path, "wb");
+    ck_assert_ptr_nonnull(f);
+    fprintf(f, "PF\n%d %d\n-1.0\n", ZEROS_WIDTH, ZEROS_HEIGHT);
+    for (uint32_t y = ZEROS_HEIGHT; y-- > 0;)
+        for (uint32_t x = 0; x < ZEROS_WIDTH; x++)
+            for (uint32_t c = 0; c < 3; c++) {
+                bool ends = x == ZEROS_WIDTH - 1 && y == ZEROS_HEIGHT - 1 && c == 0;
+                float value = ends ? last : zero(x, y, c);
+                fwrite(&value, sizeof value, 1, f);
+            }
+    ck_assert(!fclose(f));
+    return path;
+}
+
+static bool same_bits(float a, float b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* Blender makes a constant image of the last pixel, and keeps the signs of one that is not constant. */
+START_TEST(zeros_keep_their_signs)
+{
+    const float last = _i ? 0.5f : -0.0f;
+    char *source = write_zeros("zeros.pfm", last), *out = in_base("zeros.tx");
+    txm_context *context = context_with(2, NULL);
+    txm_settings settings;
+    txm_settings_init(&settings);
+    settings.mono = false;
+    txm_error err = {0};
+    txm_result r;
+    ck_assert_msg(!convert(context, source, out, &settings, &r, &err), "%s", err.message);
+    ck_assert_int_eq(r.constant, _i == 0);
+    txm_result_clear(&r);
+    txm_tx *tx = NULL;
+    ck_assert(!txm_tx_open(out, &tx, &err));
+    ck_assert_int_eq(txm_tx_info_of(tx)->type, TXM_TYPE_FLOAT);
+    static float tile[64 * 64 * 4];
+    const txm_tx_level *l0 = txm_tx_level_of(tx, 0);
+    for (uint32_t i = 0; i < l0->tiles_x * l0->tiles_y; i++) {
+        uint32_t w, h, x0 = i % l0->tiles_x * 64, y0 = i / l0->tiles_x * 64;
+        ck_assert(!txm_tx_read_tile(tx,
+                                    REQUEST(tile, sizeof(float[4]), 64 * sizeof(float[4]), .tile_x = x0 / 64,
+                                            .tile_y = y0 / 64, .width = &w, .height = &h),
+                                    &err));
+        for (uint32_t y = y0; y < y0 + h; y++)
+            for (uint32_t x = x0; x < x0 + w; x++)
+                for (uint32_t c = 0; c < 3; c++) {
+                    uint32_t from_x = _i ? x : ZEROS_WIDTH - 1, from_y = _i ? y : ZEROS_HEIGHT - 1;
+                    bool ends = from_x == ZEROS_WIDTH - 1 && from_y == ZEROS_HEIGHT - 1 && c == 0;
+                    float want = ends ? last : zero(from_x, from_y, c);
+                    ck_assert_msg(same_bits(tile[((y - y0) * 64 + x - x0) * 4 + c], want), "pixel %u,%u channel %u", x,
+                                  y, c);
+                }
+    }
+    txm_tx_close(&tx);
+    txm_context_free(&context);
+}
+END_TEST
+
 /* ---- borders ----------------------------------------------------------------------------------------------------- */
 
 static const uint32_t border_sizes[][2] = {{2, 2},    {1, 500}, {500, 3},   {65, 64},
@@ -448,6 +520,7 @@ int main(void)
     TCase *t = add_case(suite, "convert");
     tcase_add_loop_test(t, bytes_do_not_depend_on_threads_or_isa, 0, sizeof reproduced / sizeof *reproduced);
     tcase_add_loop_test(t, pairs_of_blocks_hash_alike, 0, 4);
+    tcase_add_loop_test(t, zeros_keep_their_signs, 0, 2);
     tcase_add_loop_test(t, guesses_end_right, 0, sizeof guesses / sizeof *guesses);
     tcase_add_loop_test(t, borders_in_flight_equal_gathering, 0, sizeof border_sizes / sizeof *border_sizes);
     add_tests(t, a_truncated_source_publishes_nothing);

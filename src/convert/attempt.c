@@ -326,6 +326,7 @@ static txm_status set_up(attempt *a, txm_error *err)
                          .conform = &a->conform,
                          .band_rows = r->settings->tile_px,
                          .may_be_grey = r->may_be_grey,
+                         .keep_zeros = r->keep_zeros,
                          .sink = {a, start, take_band, place_raw, placed_raw, end},
                          .bands_in_flight = in_flight,
                          .progress = r->options->progress,
@@ -432,11 +433,12 @@ txm_status txm_attempt_run(const txm_attempt_request *request, txm_publish **pub
         status = txm_fail_as(err, &a->job.error);
     else if (status)
         txm_fail_as(err, &own);
-    if (!status && a->feed.not_grey)
-        result->not_grey = true;
-    else if (!status)
+    result->not_grey = !status && a->feed.not_grey;
+    result->lost_zeros = !status && a->feed.lost_zeros;
+    bool in_vain = result->not_grey || result->lost_zeros;
+    if (!status && !in_vain)
         status = finish(a, result, err);
-    if (!status && !result->not_grey) {
+    if (!status && !in_vain) {
         *publish = a->publish;
         a->publish = NULL;
     }

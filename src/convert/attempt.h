@@ -23,13 +23,14 @@ typedef struct txm_attempt_request {
     txm_source *source;
     const txm_resolved *resolved;
     const txm_tx_metadata *metadata;
-    const char *target; /* where the file will stand */
-    bool may_be_grey;
+    const char *target;           /* where the file will stand */
+    bool may_be_grey, keep_zeros; /* as of the feeder */
     bool devices; /* the context's devices may be used; when one fails on the way, DEVICE: run again without */
 } txm_attempt_request;
 
 typedef struct txm_attempt_result {
-    bool not_grey; /* nothing was made: run again without may_be_grey */
+    bool not_grey;   /* nothing was made: run again without may_be_grey */
+    bool lost_zeros; /* the same: with keep_zeros */
     txm_tx_layout layout;
     txm_tx_summary summary;
     bool grey;

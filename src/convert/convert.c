@@ -206,15 +206,16 @@ static void report(const conversion *c, const txm_attempt_result *made, txm_resu
     (void)c;
 }
 
-/* Tries until an attempt's guesses hold: that the image is grey, that the device lasts. */
+/* Tries until an attempt's guesses hold: that the image is grey, or of one colour, that the device lasts. */
 static txm_status attempt(const conversion *c, txm_attempt_request *request, txm_publish **publish,
                           txm_attempt_result *made, txm_error *err)
 {
     for (;;) {
         txm_error own = {0};
         txm_status status = txm_attempt_run(request, publish, made, &own);
-        if (!status && made->not_grey) {
-            request->may_be_grey = false;
+        if (!status && (made->not_grey || made->lost_zeros)) {
+            request->may_be_grey = request->may_be_grey && !made->not_grey;
+            request->keep_zeros = request->keep_zeros || made->lost_zeros;
         } else if (status == TXM_STATUS_DEVICE && request->devices) {
             txm_context_log(c->context, TXM_LOG_LEVEL_WARNING, "%s: %s; starting again on the CPU", c->path,
                             own.message);

@@ -29,6 +29,8 @@ typedef struct state {
     uint8_t *raw;                 /* a band as the source delivers it, where it has to change its layout */
     float *scratch[CHUNKS];
     bool started;
+    bool both_zeros;  /* of the rows that were all equal some hold 0 where others hold -0 */
+    uint8_t last[16]; /* the last pixel of these rows */
 } state;
 
 static txm_status out_of_memory(const state *s, txm_error *err)
@@ -188,21 +190,43 @@ static txm_status start_late(state *s, const txm_band *band, txm_error *err)
     return status;
 }
 
+/* A band whose pixels all equal the first one: whether the bits are the same, and which come last. */
+static void note_zeros(state *s, const txm_band *band)
+{
+    const txm_feed *f = s->feed;
+    size_t pixel_bytes = txm_type_bytes(f->conform->type) * s->channels;
+    for (uint32_t y = 0; y < band->rows && txm_type_is_float(f->conform->type) && !s->both_zeros; y++) {
+        const uint8_t *row = band->pixels + y * band->stride_bytes;
+        s->both_zeros = memcmp(row, f->stats.first, pixel_bytes) != 0 ||
+                        memcmp(row, row + pixel_bytes, (s->info->width - 1) * pixel_bytes) != 0;
+    }
+    memcpy(s->last, band->pixels + (band->rows - 1) * band->stride_bytes + (s->info->width - 1) * pixel_bytes,
+           pixel_bytes);
+}
+
+/* Whether this attempt has come to nothing. */
+static bool in_vain(const txm_feed *f)
+{
+    return f->not_grey || f->lost_zeros;
+}
+
 /* Bands of one colour need not be kept: they can be made again, should another colour come. */
 static txm_status take_band(state *s, txm_band *band, txm_error *err)
 {
     txm_feed *f = s->feed;
     txm_status status = TXM_OK;
     add_stats(s, band);
-    if (!f->stats.varies) {
+    if (!f->stats.varies && !f->keep_zeros) {
+        note_zeros(s, band);
         txm_band_drop(band);
         return TXM_OK;
     }
-    if (!s->started)
+    f->lost_zeros = s->both_zeros;
+    if (!s->started && !f->lost_zeros)
         status = start_late(s, band, err);
     if (f->grey && !f->stats.grey)
         f->not_grey = true;
-    if (status || f->not_grey) {
+    if (status || in_vain(f)) {
         txm_band_drop(band);
         return status;
     }
@@ -218,13 +242,14 @@ static txm_status next_band(state *s, uint32_t y, uint32_t *rows, txm_error *err
     return status ? status : take_band(s, band, err);
 }
 
-/* A constant image becomes one tile, as in Blender. */
+/* A constant image becomes one tile, as in Blender: of the last pixel's zeros. */
 static txm_status finish_constant(state *s, uint32_t band_rows, txm_error *err)
 {
     txm_feed *f = s->feed;
     uint32_t w = s->info->width < TXM_DEFAULT_TILE_PX ? s->info->width : TXM_DEFAULT_TILE_PX;
     uint32_t h = s->info->height < TXM_DEFAULT_TILE_PX ? s->info->height : TXM_DEFAULT_TILE_PX;
     f->constant = true;
+    memcpy(f->stats.first, s->last, sizeof s->last);
     txm_status status = start(s, w, h, true, err);
     for (uint32_t y = 0; !status && y < h; y += band_rows)
         status = hand_on_constant(s, w, y, h - y < band_rows ? h - y : band_rows, err);
@@ -273,7 +298,7 @@ static txm_status run(state *s, txm_error *err)
 {
     txm_feed *f = s->feed;
     txm_status status = TXM_OK;
-    for (uint32_t y = 0; !status && y < s->info->height && !f->not_grey;) {
+    for (uint32_t y = 0; !status && y < s->info->height && !in_vain(f);) {
         uint32_t rows = 0;
         if (!txm_job_runs(f->job))
             return job_failed(s, err);
@@ -282,9 +307,9 @@ static txm_status run(state *s, txm_error *err)
         if (!status && f->progress)
             f->progress(f->progress_user, y, s->info->height);
     }
-    if (!status && !f->stats.varies && !f->not_grey)
+    if (!status && !f->stats.varies && !in_vain(f))
         status = finish_constant(s, f->band_rows, err);
-    return status || f->not_grey ? status : end(s, err);
+    return status || in_vain(f) ? status : end(s, err);
 }
 
 /* Buffers are for one band: reading waits where others are slower. */
@@ -295,7 +320,7 @@ txm_status txm_feed_run(txm_feed *feed, txm_error *err)
     s.src_stride = (size_t)s.info->width * c->src_channels * txm_type_bytes(c->src_type);
     s.row_bytes = (size_t)s.info->width * c->channels * txm_type_bytes(c->type);
     memset(&feed->stats, 0, sizeof feed->stats);
-    feed->not_grey = feed->grey = feed->constant = feed->raw = false;
+    feed->not_grey = feed->lost_zeros = feed->grey = feed->constant = feed->raw = false;
     bool ok = true;
     if (!txm_conform_in_place(c))
         ok = (s.raw = txm_alloc_pixels(feed->band_rows, s.src_stride)) != NULL;

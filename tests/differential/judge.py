@@ -249,16 +249,20 @@ def not_a_number_before_loss(theirs, ours, level):
         abs(b - a - 65504 * share) <= 1e-4 * max(abs(a), abs(b)) for a, b in zip(*averages))
 
 
-def fewer_bits(metadata, theirs, ours):
-    """Level 0 of a TIFF tx file with the bits per sample of the source: what Blender makes of 10-bit and 12-bit DPX files,
-    and of palettes in ICO and TGA files, whose bits it divides by three. `theirs`, `ours`: level 0."""
-    bits = metadata.get("level 0 tag 258", (16,))[0]
-    if bits in (10, 12):
-        return bool((txfile.steps(theirs, ours) <= 1).all())
-    if bits >= 8 or ours.dtype != np.uint8:
+def fewer_bits(theirs, ours):
+    """Level 0 of a TIFF tx file with the bits per sample of the source: what Blender makes of 10-bit and 12-bit files, of the
+    same pixels before it cuts them, and of palettes in ICO and TGA files, whose bits it divides by three. `theirs`, `ours`:
+    (metadata, level 0)."""
+    (meta, cut), (our_meta, whole) = theirs, ours
+    bits = meta.get("level 0 tag 258", (16,))[0]
+    if bits in (10, 12) and whole.dtype == np.uint16:
+        same = [split_description(m).get("oiio:SHA-1") for m in (meta, our_meta)]
+        upper = cut >> (16 - bits) == whole >> (16 - bits)
+        return bool((upper & (same[0] == same[1]) | (txfile.steps(cut, whole) <= 1)).all())
+    if bits >= 8 or whole.dtype != np.uint8:
         return False
     top = (1 << bits) - 1
-    return bool((theirs == (ours >> (8 - bits)) * (255 // top)).all())
+    return bool((cut == (whole >> (8 - bits)) * (255 // top)).all())
 
 
 def is_wide_pnm(path):
@@ -317,7 +321,7 @@ def compare_files(run, theirs, ours):
     if pixels[0].verdict != WRONG and is_not_a_number(levels_a, levels_b):
         pixels = [Finding(f.aspect, INTENDED, "NaN where decoding sRGB overflows is 0") if f.verdict == WRONG else f
                   for f in pixels]
-    if pixels[0].verdict in (CLOSE, WRONG) and fewer_bits(meta_a, levels_a[0], levels_b[0]):
+    if pixels[0].verdict in (CLOSE, WRONG) and fewer_bits((meta_a, levels_a[0]), (meta_b, levels_b[0])):
         pixels[0] = Finding(pixels[0].aspect, INTENDED, "level 0 keeps its bits where the source had fewer or more than 8 or 16")
     if is_wide_pnm(run["path"]):
         pixels = [Finding(f.aspect, INTENDED, "PNM of 16 bits keeps its values") if f.verdict == WRONG else f for f in pixels]
