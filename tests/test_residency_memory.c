@@ -5,6 +5,7 @@
  */
 #include <check.h>
 #include <malloc.h>
+#include <openexr.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,111 @@ START_TEST(all_memory_is_in_the_budget)
     txm_cache_free(&c);
     for (int i = 0; i < FILES; i++)
         free(paths[i]);
+}
+END_TEST
+
+/* Files whose tiles OpenEXR's library reads: it keeps tables of its own, PIZ's a megabyte for each thread and file. */
+START_TEST(what_openexr_keeps_is_counted)
+{
+    enum { FILES = 12, BUDGET = 32 << 20, LITTLE = 256 << 10 };
+    made_image m = make_image(256, 256, 4, TXM_TYPE_HALF, 64, (txm_compression){0}, MADE_SMOOTH);
+    const heap h = {.base = heap_bytes()};
+    txm_cache_options o = budget_options(BUDGET, TXM_CACHE_POLICY_LRU);
+    o.threads = 1;
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    for (int i = 0; i < FILES; i++) {
+        char name[16];
+        float out[4];
+        snprintf(name, sizeof name, "%d.tx", i);
+        const char *path = temp_file(name);
+        write_foreign_exr(path, &m, EXR_COMPRESSION_PIZ);
+        const txm_lookup at = at_level(0.3f, 0.3f, 0, 256);
+        ck_assert_int_eq(txm_cache_sample(t, add_texture(c, path, TXM_EXTENSION_REPEAT), &how, &at, NULL, out),
+                         TXM_LOOK_RESIDENT);
+        const txm_cache_stats s = stats_of(c);
+        ck_assert_uint_ge(s.reader_bytes, 600 << 10);
+        ck_assert_uint_le(s.reader_bytes, (BUDGET / 16) + (2 << 20)); /* with the newest file's */
+        if (h.base && heap_bytes() - h.base > s.allocated_bytes + s.reader_bytes + LITTLE)
+            ck_abort_msg("%d files: %llu bytes, of which %llu are counted", i + 1,
+                         (unsigned long long)(heap_bytes() - h.base),
+                         (unsigned long long)(s.allocated_bytes + s.reader_bytes));
+    }
+    free_image(&m);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+}
+END_TEST
+
+/* Tiles that are larger than a slab: threads hold no more of them together than a look-up needs. */
+START_TEST(large_tiles_keep_the_budget)
+{
+    enum { EDGE = 2048, TILE = 256, TILE_BYTES = (TILE + 4) * (TILE + 4) * 8, BUDGET = 1 << 20, COUNT = 200 };
+    static float in[6][COUNT], out[4][COUNT];
+    counted count = {0};
+    txm_cache_options o = budget_options(BUDGET, (uint32_t)_i);
+    o.allocator = count_in(&count);
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    how.filter = TXM_FILTER_CLOSEST; /* one tile a look-up */
+    made_image m = make_image(EDGE, EDGE, 4, TXM_TYPE_U16, TILE, (txm_compression){0}, MADE_SMOOTH);
+    const char *path = temp_file("large.tx");
+    write_foreign_tiff(path, &m, (foreign_tiff){.compression = 1});
+    free_image(&m);
+    uint64_t seed = 3;
+    for (int i = 0; i < COUNT; i++) {
+        const txm_lookup at = at_level(unit(&seed), unit(&seed), 0, EDGE);
+        const float *p = &at.u;
+        for (int k = 0; k < 6; k++)
+            in[k][i] = p[k];
+    }
+    const txm_lookups b = {COUNT, in[0], in[1], in[2], in[3], in[4], in[5], NULL, NULL, {out[0], out[1], out[2], out[3]},
+                           NULL};
+    ck_assert_int_eq(txm_cache_sample_n(t, add_texture(c, path, TXM_EXTENSION_REPEAT), &how, &b), TXM_LOOK_RESIDENT);
+    ck_assert_uint_gt(stats_of(c).tiles_loaded, EDGE / TILE * EDGE / TILE / 2);
+    ck_assert_uint_le(count.most, BUDGET + TILE_BYTES + (64 << 10));
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+}
+END_TEST
+
+/* A batch may be long where tiles are many: its list is part of the budget. */
+START_TEST(lists_of_batches_are_counted)
+{
+    enum { REQUESTS = 1000, EDGE = 2048 };
+    txm_cache_options o = budget_options(256 << 20, TXM_CACHE_POLICY_LRU);
+    o.coalesce = 0;
+    o.threads = 1; /* nothing is loaded before somebody waits */
+    txm_cache *c = new_cache(&o);
+    static uint32_t requests[REQUESTS];
+    txm_lane lane = {0, REQUESTS, 0, requests}, *lanes[] = {&lane};
+    txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    how.filter = TXM_FILTER_CLOSEST;
+    char *path = write_cached("wide.tx", EDGE, EDGE, 1, TXM_TYPE_U8, MADE_CONSTANT, 1);
+    const uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
+    const txm_cache_part coarse = {0, 0, 0, 0, 0, 0};
+    ck_assert_int_eq(txm_cache_preload(c, id, &coarse, NULL), TXM_OK); /* level 0 is registered */
+    txm_view view;
+    txm_ticket *ticket = NULL;
+    ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+    for (int y = 0; y < EDGE / 64; y++)
+        for (int x = 0; x < EDGE / 64; x++) {
+            const txm_lookup at = at_level(((float)x + 0.5f) * 64 / EDGE, ((float)y + 0.5f) * 64 / EDGE, 0, EDGE);
+            float out[4];
+            txm_sample(&view, id, &how, &at, &lane, out);
+        }
+    ck_assert_uint_eq(lane.count, REQUESTS);
+    const uint64_t before = stats_of(c).overhead_bytes;
+    ck_assert_int_eq(txm_cache_process(c, lanes, 1, &ticket, NULL), TXM_OK);
+    ck_assert_ptr_nonnull(ticket);
+    ck_assert_uint_eq(txm_ticket_total(ticket), REQUESTS);
+    ck_assert_uint_ge(stats_of(c).overhead_bytes, before + REQUESTS * 24u);
+    txm_ticket_wait(&ticket);
+    ck_assert_uint_eq(stats_of(c).tiles_loaded, REQUESTS + 1);
+    txm_cache_free(&c);
+    free(path);
 }
 END_TEST
 
@@ -418,9 +524,11 @@ int main(void)
     TCase *tcase = add_case(suite, "residency memory");
     temp_file("");
     tcase_set_timeout(tcase, 300);
-    add_tests(tcase, budgets_are_kept_at_every_instant, readers_keep_little, many_look_ups_share_their_loads,
+    add_tests(tcase, budgets_are_kept_at_every_instant, what_openexr_keeps_is_counted, lists_of_batches_are_counted,
+              readers_keep_little, many_look_ups_share_their_loads,
               memory_that_is_refused_costs_tiles_alone, hits_take_no_lock, hits_see_what_has_changed);
     tcase_add_loop_test(tcase, all_memory_is_in_the_budget, 0, TXM_CACHE_POLICY_NONE);
+    tcase_add_loop_test(tcase, large_tiles_keep_the_budget, 0, TXM_CACHE_POLICY_NONE);
     tcase_add_loop_test(tcase, many_look_ups_of_all_levels, 0, 4);
     return run_suite(suite);
 }

@@ -13,11 +13,14 @@
  *  - Batches, for wavefronts and devices: txm_cache_prepare -> look-ups in the view (txm_sample), whose lanes collect
  *    what they miss -> txm_cache_process -> txm_ticket_wait -> the look-ups that missed again.
  *
- * Memory: what the cache has allocated (tiles and tables: txm_cache_stats.allocated_bytes) and what open files keep
- * (reader_bytes) stay at or below max_bytes plus one batch together at every instant; a batch is what txm_cache_process
- * was given last, or for each thread that is waiting for a tile a slab of 512 KiB and what it reads with (200 KiB with
- * Blender's tiles). Of the budget a sixteenth is set aside for open files (256 KiB at least, 64 MiB at most). A budget
- * that is too small costs time, never a colour. Open files are mapped; their pages are the system's.
+ * Memory: what the cache has allocated (tiles, tables and the lists of batches: txm_cache_stats.allocated_bytes) and what
+ * open files keep (reader_bytes, with what OpenEXR's library keeps of them) stay at or below max_bytes plus one batch
+ * together at every instant. A batch is what txm_cache_process was given last, or for each thread that is waiting for a
+ * tile a slab of 512 KiB, or the tiles of its look-up where they are more, and what it reads with: 200 KiB with
+ * Blender's tiles, 1.2 MB with tiles that OpenEXR's PIZ compressed. Of the budget a sixteenth is set aside for open
+ * files (256 KiB at least, 64 MiB at most). A budget that is too small costs time, never a colour. Open files are
+ * mapped; their pages are the system's, and so are the stacks of threads that load. Not counted are some 100 bytes for
+ * each 32 tiles, or each file, of a batch that waits in the queue of these threads.
  *
  * Tiles that cannot be read (a file that vanished, shrank, was replaced or is damaged) are FAILED until
  * txm_cache_replace: magenta, counted, not tried again. See reader.h about SIGBUS.

@@ -6,6 +6,7 @@
  * context is made when the first such tile is read.
  */
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "codec/exr_decode.h"
@@ -90,7 +91,25 @@ static void interleave(const uint8_t *src, uint8_t *dst, uint32_t w, uint32_t h,
 struct txm_exr_core {
     const txm_openexr_core *exr;
     exr_context_t context;
+    atomic_size_t bytes; /* that the context keeps */
 };
+
+/* What OpenEXRCore has taken in this thread, less what it gave back. Its allocator is not told for which file, so
+ * calls that may add to a context are measured one by one. */
+static _Thread_local size_t core_taken;
+
+static void *core_allocate(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    core_taken += malloc_usable_size(memory);
+    return memory;
+}
+
+static void core_release(void *memory)
+{
+    core_taken -= malloc_usable_size(memory);
+    free(memory);
+}
 
 /* Failures are reported by status: nothing is printed. */
 static void stay_quiet(exr_const_context_t context, exr_result_t code, const char *message)
@@ -126,15 +145,20 @@ static struct txm_exr_core *core_new(const txm_openexr_core *exr, const txm_tx *
     init.user_data = (void *)tx;
     init.read_fn = read_map;
     init.size_fn = map_size;
+    init.alloc_fn = core_allocate;
+    init.free_fn = core_release;
     init.max_image_width = init.max_image_height = TXM_MAX_SIZE_PX;
     init.max_tile_width = init.max_tile_height = TXM_MAX_TILE_PX;
     struct txm_exr_core *core = txm_calloc(1, sizeof *core);
+    const size_t before = core_taken;
     if (core)
         core->exr = exr;
     if (core && exr->exr_start_read(&core->context, tx->path, &init) != EXR_ERR_SUCCESS) {
         free(core);
         core = NULL;
     }
+    if (core)
+        atomic_init(&core->bytes, core_taken - before);
     return core;
 }
 
@@ -160,6 +184,21 @@ void txm_exr_core_free(txm_tx *tx)
         core->exr->exr_finish(&core->context);
     free(core);
     atomic_store(&tx->exr_core, NULL);
+}
+
+uint64_t txm_exr_core_bytes(const txm_tx *tx)
+{
+    struct txm_exr_core *core = atomic_load(&((txm_tx *)tx)->exr_core);
+    return core ? malloc_usable_size(core) + atomic_load(&core->bytes) : 0;
+}
+
+/* PIZ's are much larger than a tile: its Huffman tables take 900 KB. */
+uint64_t txm_exr_chunk_bytes(const txm_scratch *scratch)
+{
+    const exr_decode_pipeline_t *chunk = scratch->exr_chunk;
+    return chunk ? malloc_usable_size(scratch->exr_chunk) + chunk->packed_alloc_size + chunk->unpacked_alloc_size +
+                       chunk->scratch_alloc_size_1 + chunk->scratch_alloc_size_2
+                 : 0;
 }
 
 /* Each scratch has a decoding pipeline of its own, kept from tile to tile. */
@@ -190,7 +229,9 @@ static txm_status core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scr
     size_t raw_bytes = (size_t)tile->w * tile->h * tx->pixel_bytes;
     int level = (int)tile->level;
     exr_chunk_info_t info;
+    const size_t before = core_taken; /* the first tile reads a table of all, which stays */
     exr_result_t rv = exr->exr_read_tile_chunk_info(core->context, 0, (int)tile->x, (int)tile->y, level, level, &info);
+    atomic_fetch_add(&core->bytes, core_taken - before);
     /* The two parsers agree on every sound file; where they do not, sizes are not to be trusted. */
     if (rv == EXR_ERR_SUCCESS && (info.unpacked_size != raw_bytes || info.packed_size >= raw_bytes))
         rv = EXR_ERR_CORRUPT_CHUNK;

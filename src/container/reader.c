@@ -194,7 +194,8 @@ void txm_tx_close(txm_tx **tx)
 uint64_t txm_tx_own_bytes(const txm_tx *tx)
 {
     return malloc_usable_size((void *)tx) + malloc_usable_size(tx->path) + malloc_usable_size(tx->section) +
-           malloc_usable_size(tx->metadata.entries) + malloc_usable_size(tx->metadata.text.data);
+           malloc_usable_size(tx->metadata.entries) + malloc_usable_size(tx->metadata.text.data) +
+           txm_exr_core_bytes(tx);
 }
 
 /* Where the image part ends and a section may begin, as the container itself says. */

@@ -236,6 +236,9 @@ bool txm_tiff_lost_values(const txm_tx *tx);
 void txm_exr_reader_measure(txm_tx *tx);
 void txm_exr_core_free(txm_tx *tx);
 void txm_exr_chunk_free(txm_scratch *scratch);
+/* What they keep. */
+uint64_t txm_exr_core_bytes(const txm_tx *tx);
+uint64_t txm_exr_chunk_bytes(const txm_scratch *scratch);
 
 /* Checks type, channels, sizes and tile against the limits of the reader, and fills the shape of `level` (in order from
  * 0). The tile size must be in info already. */

@@ -4,7 +4,8 @@
 #define TXM_CONTAINER_READER_MEMORY_H
 #include "txmill/reader.h"
 
-/* Memory of an open file besides: its description, metadata and table of borders. Tile tables stay in the map. */
+/* Memory of an open file besides: its description, metadata and table of borders, and what OpenEXRCore keeps of it once
+ * a tile was read that needs it. Tile tables stay in the map. */
 uint64_t txm_tx_own_bytes(const txm_tx *tx);
 
 /* Bytes that are kept while nobody reads; gives them back. What threads are reading with stays theirs. */

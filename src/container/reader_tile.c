@@ -67,7 +67,7 @@ uint64_t txm_scratch_idle_bytes(txm_tx *tx)
     for (const txm_scratch *s = tx->scratch; s; s = s->next)
         bytes += malloc_usable_size((void *)s) + malloc_usable_size(s->inflate) + malloc_usable_size(s->parts) +
                  malloc_usable_size(s->raw) + malloc_usable_size(s->tile) + malloc_usable_size(s->border) +
-                 malloc_usable_size(s->exr_chunk) + ZSTD_sizeof_DCtx(s->zstd);
+                 txm_exr_chunk_bytes(s) + ZSTD_sizeof_DCtx(s->zstd);
     pthread_mutex_unlock(&tx->lock);
     return bytes;
 }

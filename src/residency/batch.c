@@ -86,9 +86,27 @@ static int by_place(const void *a, const void *b)
     return x->tile < y->tile ? -1 : x->tile > y->tile;
 }
 
-/* Loads jobs, whose array becomes the ticket's: in other threads, and in the one that waits. On failure
+/* Memory of a list of jobs counts in the budget. One list is kept for the next batch: to make it anew where memory is
+ * short would let tiles go that the next launch needs. */
+static void release_jobs(txm_cache *c, txm_job *jobs, uint32_t room)
+{
+    pthread_mutex_lock(&c->lock);
+    if (c->spare_room < room) {
+        txm_job *kept = c->spare_jobs;
+        uint32_t kept_room = c->spare_room;
+        c->spare_jobs = jobs;
+        c->spare_room = room;
+        jobs = kept;
+        room = kept_room;
+    }
+    txm_cache_release(c, jobs, room * sizeof *jobs);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* Loads jobs, whose array of `room` becomes the ticket's: in other threads, and in the one that waits. On failure
  * they remain the caller's. Tiles that this call loads are pinned on `pins`, which must outlive the ticket. */
-static txm_status start(txm_cache *c, txm_job *jobs, uint32_t count, txm_pins *pins, txm_ticket **out, txm_error *err)
+static txm_status start(txm_cache *c, txm_job *jobs, uint32_t room, uint32_t count, txm_pins *pins, txm_ticket **out,
+                        txm_error *err)
 {
     txm_ticket *t = calloc(1, sizeof *t);
     if (t && !(t->group = txm_group_new(c->pool))) {
@@ -99,6 +117,7 @@ static txm_status start(txm_cache *c, txm_job *jobs, uint32_t count, txm_pins *p
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
     t->cache = c;
     t->jobs = jobs;
+    t->jobs_room = room;
     t->pins = pins;
     t->total = count;
     atomic_init(&t->remaining, count);
@@ -131,7 +150,7 @@ static void finish(txm_ticket *t)
     txm_group_wait(t->group, 0);
     txm_group_free(t->group);
     t->group = NULL;
-    free(t->jobs);
+    release_jobs(t->cache, t->jobs, t->jobs_room);
     t->jobs = NULL;
 }
 
@@ -170,21 +189,25 @@ static void drop_request(txm_cache *c, const txm_job *job)
                      __ATOMIC_RELEASE);
 }
 
-/* Lists are emptied whether or not all of it fits. `jobs` has one place more than a batch may have: the one
- * that does not fit is planned there and dropped. Two lanes may not hold the same tile: the first to ask
- * turned its entry to REQUESTED, and the second saw that. */
-static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_job *jobs)
+/* Lists are emptied whether or not all of it fits. Two lanes may not hold the same tile: the first to ask turned its
+ * entry to REQUESTED, and the second saw that. */
+static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_job **jobs, uint32_t *room)
 {
     uint32_t n = 0;
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < lanes[i]->count; k++) {
-            if (!txm_plan(c, lanes[i]->requests[k], &jobs[n]))
+            txm_job job;
+            if (!txm_plan(c, lanes[i]->requests[k], &job))
                 continue;
-            if (has_room(c, n, bytes + jobs[n].source->view.tile_bytes))
-                bytes += jobs[n++].source->view.tile_bytes;
-            else
-                drop_request(c, &jobs[n]);
+            bytes += job.source->view.tile_bytes;
+            if (has_room(c, n, bytes) &&
+                txm_cache_grow(c, (void **)jobs, room, (uint64_t)n + 1, sizeof **jobs, false)) {
+                (*jobs)[n++] = job;
+            } else {
+                bytes -= job.source->view.tile_bytes;
+                drop_request(c, &job);
+            }
         }
         lanes[i]->count = 0;
     }
@@ -195,31 +218,35 @@ static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_
  * here on: the launch that asked for it has had its turn. */
 txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count, txm_ticket **ticket, txm_error *err)
 {
+    uint32_t n = 0;
     txm_error_clear(err);
     *ticket = NULL;
-    size_t requests = 1;
-    for (size_t i = 0; i < count; i++)
-        requests += lanes[i]->count;
-    requests = requests > c->options.max_requests ? (size_t)c->options.max_requests + 1 : requests;
-    txm_job *jobs = malloc(requests * sizeof *jobs);
-    if (!jobs)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
     if (c->ticket && c->ticket->group)
         finish(c->ticket);
     pthread_mutex_lock(&c->lock);
-    txm_trace_launch(c);
-    txm_unpin(c, &c->batch_pins);
-    uint32_t n = collect(c, lanes, count, jobs);
-    for (uint32_t i = 0; i < n; i++)
-        txm_plan_slot(c, &jobs[i]);
+    txm_job *jobs = c->spare_jobs;
+    uint32_t room = c->spare_room;
+    c->spare_jobs = NULL;
+    c->spare_room = 0;
+    const bool listed = txm_cache_grow(c, (void **)&jobs, &room, 1, sizeof *jobs, false);
+    if (listed) {
+        txm_trace_launch(c);
+        txm_unpin(c, &c->batch_pins);
+        n = collect(c, lanes, count, &jobs, &room);
+        for (uint32_t i = 0; i < n; i++)
+            txm_plan_slot(c, &jobs[i]);
+    }
     pthread_mutex_unlock(&c->lock);
-    txm_status status = start(c, jobs, n, &c->batch_pins, ticket, err);
+    if (!listed)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
+    txm_status status = start(c, jobs, room, n, &c->batch_pins, ticket, err);
     if (status != TXM_OK) { /* one after the other, then */
         txm_ticket plain = {.cache = c, .jobs = jobs, .pins = &c->batch_pins, .total = n};
         atomic_init(&plain.remaining, n);
         run_here(&plain, 0, n);
-        free(jobs);
+        release_jobs(c, jobs, room);
         *ticket = NULL;
+        txm_error_clear(err);
         return TXM_OK;
     }
     pthread_mutex_lock(&c->lock);
@@ -327,19 +354,20 @@ txm_status txm_cache_preload(txm_cache *c, uint32_t texture, const txm_cache_par
     for (uint32_t count = AT_A_TIME; status == TXM_OK && count == AT_A_TIME;) {
         txm_ticket *ticket = NULL;
         txm_pins pins = {0};
-        txm_job *jobs = malloc(AT_A_TIME * sizeof *jobs);
+        pthread_mutex_lock(&c->lock);
+        txm_job *jobs = txm_cache_allocate(c, AT_A_TIME * sizeof *jobs, _Alignof(txm_job));
+        if (jobs)
+            status = want_part(c, texture, given ? given : &all, jobs, AT_A_TIME, &count, err);
+        pthread_mutex_unlock(&c->lock);
         if (!jobs)
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
-        pthread_mutex_lock(&c->lock);
-        status = want_part(c, texture, given ? given : &all, jobs, AT_A_TIME, &count, err);
-        pthread_mutex_unlock(&c->lock);
         txm_ticket plain = {.cache = c, .jobs = jobs, .pins = &pins, .total = count};
         atomic_init(&plain.remaining, count);
-        if (start(c, jobs, count, &pins, &ticket, NULL) == TXM_OK)
+        if (start(c, jobs, AT_A_TIME, count, &pins, &ticket, NULL) == TXM_OK)
             txm_ticket_wait(&ticket);
         else {
             run_here(&plain, 0, count);
-            free(jobs);
+            release_jobs(c, jobs, AT_A_TIME);
         }
         pthread_mutex_lock(&c->lock);
         txm_unpin(c, &pins);

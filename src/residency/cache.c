@@ -142,6 +142,7 @@ void txm_cache_free(txm_cache **cache)
     txm_cache_release(c, c->tiles, c->tile_capacity * sizeof *c->tiles);
     txm_cache_release(c, c->udims, c->udim_capacity * sizeof *c->udims);
     txm_cache_release(c, c->blocks, c->block_capacity * sizeof *c->blocks);
+    txm_cache_release(c, c->spare_jobs, c->spare_room * sizeof *c->spare_jobs);
     txm_cache_release(c, c->batch_pins.items, c->batch_pins.capacity * sizeof *c->batch_pins.items);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);

@@ -229,7 +229,7 @@ void txm_file_give(txm_cache *c, txm_cache_file *f)
 {
     pthread_mutex_lock(&c->lock);
     f->readers--;
-    count_kept(c, f, f->own_bytes, txm_scratch_idle_bytes(f->tx));
+    count_kept(c, f, txm_tx_own_bytes(f->tx), txm_scratch_idle_bytes(f->tx));
     trim_readers(c);
     if (c->stats.files_open > c->options.max_open)
         close_some(c, c->options.max_open);

@@ -59,14 +59,17 @@ static void make_many(txm_cache_thread *t, size_t look_ups)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Tiles that a thread may load, and hold, together: those of one look-up, or half the budget of all
- * threads. The largest tile of all textures is assumed, so that no mixture can exceed the share. */
+/* Tiles that a thread may load, and hold, together: half the budget of all threads, or where that is less, a slab. The
+ * largest tile of all textures is assumed, so that no mixture can exceed the share. One tile at least: a look-up that
+ * needs more gets them when it is looked up alone. */
 static uint32_t tiles_of_round(const txm_cache_thread *t)
 {
-    const uint32_t largest = atomic_load_explicit(&t->cache->largest_tile, memory_order_relaxed);
-    const uint64_t fit = share_of(t->cache, 2) / (largest ? largest : 1);
+    const uint32_t known = atomic_load_explicit(&t->cache->largest_tile, memory_order_relaxed);
+    const uint32_t largest = known ? known : 1, slab = TXM_SLAB_BYTES / largest;
+    const uint32_t least = slab > TXM_LOOKUP_TILES ? TXM_LOOKUP_TILES : slab ? slab : 1;
+    const uint64_t fit = share_of(t->cache, 2) / largest;
     const uint32_t most = fit < t->requests_most ? (uint32_t)fit : t->requests_most;
-    return most > TXM_LOOKUP_TILES ? most : TXM_LOOKUP_TILES;
+    return most > least ? most : least;
 }
 
 /* ---- a few ---- */

@@ -193,7 +193,7 @@ struct txm_ticket {
     txm_cache *cache;
     txm_group *group;
     atomic_uint remaining;
-    uint32_t total;
+    uint32_t total, jobs_room;
     txm_job *jobs;
     txm_pins *pins;
 };
@@ -249,6 +249,8 @@ struct txm_cache {
     uint64_t prepared; /* generation of the view that was handed out */
     txm_pool *pool;
     txm_ticket *ticket; /* the batch that runs */
+    txm_job *spare_jobs; /* a list for the next one */
+    uint32_t spare_room;
     txm_pins batch_pins;
     struct txm_trace_writer *trace;
     const struct txm_trace *rehearsed; /* a replay: textures are those of this trace, and no file is read */
