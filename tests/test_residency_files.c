@@ -185,6 +185,13 @@ START_TEST(udim_sets_use_their_base_from_afar)
     ck_assert(magenta(out));
     txm_lookup outside = {-1.5f, 0.5f, 0.004f, 0, 0, 0.004f};
     ck_assert_int_eq(txm_cache_sample(t, set, &how, &outside, NULL, out), TXM_LOOK_FAILED);
+    numbers[0] = 9999; /* the last one */
+    ck_assert_int_eq(txm_cache_add_udim(c, &udim, &plain, NULL), TXM_OK);
+    txm_lookup last = {8.25f, 899.5f, 0.004f, 0, 0, 0.004f}, beyond = {9.25f, 899.5f, 0.004f, 0, 0, 0.004f};
+    ck_assert_int_eq(txm_cache_sample(t, plain, &how, &last, NULL, out), TXM_LOOK_RESIDENT);
+    txm_cache_sample(t, ids[0], &how, &inner, NULL, want);
+    ck_assert(memcmp(out, want, sizeof out) == 0);
+    ck_assert_int_eq(txm_cache_sample(t, plain, &how, &beyond, NULL, out), TXM_LOOK_FAILED);
     numbers[0] = 17;
     ck_assert_int_eq(txm_cache_add_udim(c, &udim, &plain, NULL), TXM_STATUS_USAGE);
     txm_cache_thread_free(&t);

@@ -157,9 +157,10 @@ float txm_level_of(uint32_t width, uint32_t height, const txm_sampler *how, cons
     return txm_level_jitter(how, f.level, random);
 }
 
-/* 899 rows take the numbers to 9990, the last whole row below 10000. */
+/* Of the last row one column has no number of four digits. */
 uint32_t txm_udim_of(float *u, float *v)
 {
+    enum { ROWS = 900, LAST = 9999 - 1001 };
     uint32_t index;
-    return txm_udim_place(u, v, 899, &index) ? 1001 + index : 0;
+    return txm_udim_place(u, v, ROWS, &index) && index <= LAST ? 1001 + index : 0;
 }
