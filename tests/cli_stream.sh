@@ -95,6 +95,7 @@ txm stream budget plane rgb8.png --size 128x72 --bounces 0 --samples 2 --json --
 check budget-rc rc_is 0
 if has_jsonschema; then check budget-schema valid_json stream out; fi
 check budget-adds-up json out 'sum(l["used"] for l in o[0]["images"][0]["levels"]) == sum(1 for t in open("tiles.tsv")) - 1 and o[0]["render_tiles"][0]["peak_bytes"] == o[0]["touched_bytes"]'
+check budget-by-image json out 'all(sum(i["resolutions"][r]["used_bytes"] for i in o[0]["images"]) == o[0]["resolutions"][r]["used_bytes"] for r in range(3)) and o[0]["images"][0]["resolutions"][0]["used_bytes"] == o[0]["images"][0]["used_bytes"]'
 txm stream budget plane rgb8.png --size 128x72
 check budget-text prints "with the cache"
 

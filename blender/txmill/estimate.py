@@ -15,14 +15,22 @@ def size(count):
     return "%.1f %s" % (count / unit, name)
 
 
+def at_both(entries, key):
+    """"X at 100 %, Y at 50 %" of a list with an entry a texture resolution."""
+    found = {entry["resolution"]: entry[key] for entry in entries}
+    return ", ".join("%s at %d %%" % (size(found[share]), 100 * share) for share in (1, 0.5))
+
+
 def lines_of(budget, rows=12):
     """Lines of text about what `txmill stream budget` found."""
-    at = {entry["resolution"]: entry["peak_bytes"] for entry in budget["resolutions"]}
-    lines = ["Texture memory of this render: %s at 100 %%, %s at 50 %%; %s without the cache" % (
-        size(at[1]), size(at[0.5]), size(budget["all_bytes"]))]
+    lines = ["Texture memory of this render: %s; %s without the cache" % (
+        at_both(budget["resolutions"], "peak_bytes"), size(budget["all_bytes"]))]
+    light = budget.get("world_map")
+    if light and light["extra_bytes"]:
+        lines.append("At its start %s more, to find the light of the world" % size(light["extra_bytes"]))
     images = sorted(budget["images"], key=lambda image: -image["used_bytes"])
-    lines += ["%s: %s of %s" % (os.path.basename(image["image"]), size(image["used_bytes"]), size(image["virtual_bytes"]))
-              for image in images[:rows]]
+    lines += ["%s: %s; whole %s" % (os.path.basename(image["image"]), at_both(image["resolutions"], "used_bytes"),
+                                    size(image["virtual_bytes"])) for image in images[:rows]]
     return lines + (["and %d more" % (len(images) - rows)] if len(images) > rows else [])
 
 

@@ -277,7 +277,15 @@ class Writer:
             self.add("world color", numbers(c * strength for c in color))
             return
         self.add("world", image, "projection", "latlong" if taken.projection == "EQUIRECTANGULAR" else "mirror-ball",
-                 "strength", numbers((strength,)), *self.world_mapping(world, next(use for use in uses if use.node == taken)))
+                 "strength", numbers((strength,)), *self.world_mapping(world, next(use for use in uses if use.node == taken)),
+                 *self.world_sampling(world))
+
+    @staticmethod
+    def world_sampling(world):
+        """Words about the map by which Cycles looks for a world's light."""
+        settings = getattr(world, "cycles", None)  # not there where Cycles is switched off
+        method = settings.sampling_method if settings else "AUTOMATIC"
+        return ["sampling", method.lower(), *([settings.sample_map_resolution] if method == "MANUAL" else [])]
 
     def world_mapping(self, world, use):
         """Words about what the directions of a world's image go through."""

@@ -232,7 +232,9 @@ typedef struct txm_render_budget {
      * these the bytes of tiles that the picture does not use. In none of the figures above. */
     uint32_t map_columns, map_rows;
     uint64_t map_tiles, map_bytes, map_extra_bytes;
-    uint64_t reserved[4];
+    /* Bytes of tiles that are used of each image at each resolution: image_resolution[i * TXM_BUDGET_RESOLUTIONS + r]. */
+    uint64_t *image_resolution;
+    uint64_t reserved[3];
 } txm_render_budget;
 
 /* Uses of `options`: size, samples, bounces, render_tile, differentials, levels, threads, context, cancel, progress. */

@@ -203,14 +203,44 @@ static void sum_map(const budget *b, const txm_view *view, txm_render_budget *ou
     }
 }
 
-/* What images take in all, and what is used of them at full resolution. */
+/* Marks what is used at a resolution, and nothing else: sums by image and lists of tiles look at marks. */
+static void mark_used(const budget *b, uint32_t resolution)
+{
+    const txm_view *view = txm_texture_set_view(b->job.textures.set);
+    const cell *cells = b->cells + resolution * cell_count(b);
+    for (uint32_t i = 0; i < b->entry_count; i++)
+        view->tiles[i].mark = 0;
+    for (size_t i = 0; i < cell_count(b); i++)
+        for (size_t k = 0; k < cells[i].count; k++)
+            view->tiles[cells[i].entries[k]].mark = 1;
+}
+
+/* What is used of each image at each resolution. Leaves the marks of the first. */
+static txm_status sum_resolutions(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
+{
+    out->image_resolution = txm_calloc(scene->image_count * TXM_BUDGET_RESOLUTIONS + 1, sizeof *out->image_resolution);
+    if (!out->image_resolution)
+        return txm_no_memory(err, NULL);
+    for (uint32_t r = TXM_BUDGET_RESOLUTIONS; r-- > 0;) {
+        txm_render_image_use *uses;
+        mark_used(b, r);
+        txm_status status = txm_render_uses_of(scene, &b->job.textures, &uses, err);
+        if (status)
+            return status;
+        for (size_t i = 0; i < scene->image_count; i++)
+            out->image_resolution[i * TXM_BUDGET_RESOLUTIONS + r] = uses[i].used_bytes;
+        free(uses);
+    }
+    return TXM_OK;
+}
+
+/* What images take in all, and what is used of them. */
 static txm_status sum_images(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
 {
     const txm_view *view = txm_texture_set_view(b->job.textures.set);
-    for (size_t i = 0; i < cell_count(b); i++)
-        for (size_t k = 0; k < b->cells[i].count; k++)
-            view->tiles[b->cells[i].entries[k]].mark = 1;
-    txm_status status = txm_render_uses_of(scene, &b->job.textures, &out->images, err);
+    txm_status status = sum_resolutions(b, scene, out, err);
+    if (status == TXM_OK)
+        status = txm_render_uses_of(scene, &b->job.textures, &out->images, err);
     if (status)
         return status;
     out->image_count = scene->image_count;
@@ -232,6 +262,7 @@ void txm_render_budget_clear(txm_render_budget *out)
         return;
     free(out->images);
     free(out->tiles);
+    free(out->image_resolution);
     memset(out, 0, sizeof *out);
 }
 

@@ -301,10 +301,11 @@ def estimated(program, folder):
         files.texture_cache_directory = cache
         printed(bpy.ops.txmill.make)
         result, text = printed(bpy.ops.txmill.estimate)
-        used = [re.search(r"%s: ([0-9.]+) kB of ([0-9.]+) MB" % name, text) for name in ("one.png", "two.png")]
+        used = [re.search(r"%s: ([0-9.]+) kB at 100 %%, ([0-9.]+) kB at 50 %%; whole ([0-9.]+) MB" % name, text)
+                for name in ("one.png", "two.png")]
         check("estimate, %s" % (cache and ("absolute cache folder" if os.path.isabs(cache) else "relative cache folder") or "default"),
               result == {"FINISHED"} and "at 100 %" in text and "at 50 %" in text and
-              all(u and 0 < float(u[1]) < 1000 * float(u[2]) for u in used), (result, text))
+              all(u and 0 < float(u[2]) <= float(u[1]) < 1000 * float(u[3]) for u in used), (result, text))
     files.texture_cache_directory = ""
     bpy.context.scene.camera = None
     result, text = printed(bpy.ops.txmill.estimate)
@@ -432,7 +433,7 @@ def export_world(program, folder):
     idle, sky = environment("idle.png"), environment("sky.png")
     tree.links.new(sky.outputs[0], background.inputs["Color"])
     worlds, text, target = exported()
-    check("world-strength", len(worlds) == 1 and worlds[0].endswith(" projection latlong strength 3") and "left out" not in text and
+    check("world-strength", len(worlds) == 1 and worlds[0].endswith(" projection latlong strength 3 sampling automatic") and "left out" not in text and
           any("sky.png" in line for line in statements(target, "image")) and
           not any("idle.png" in line for line in statements(target, "image")), (worlds, text))
     mappings = [tree.nodes.new("ShaderNodeMapping") for _ in range(2)]
@@ -443,10 +444,13 @@ def export_world(program, folder):
     tree.links.new(mappings[0].outputs[0], mappings[1].inputs["Vector"])
     tree.links.new(mappings[1].outputs[0], sky.inputs["Vector"])
     worlds, text, _ = exported()
-    words = worlds[0].partition(" mapping ")[2].split()
+    words = worlds[0].partition(" mapping ")[2].split()[:12]
     check("world-mapping", "left out" not in text and np.allclose([float(w) for w in words], [0, -1, 0, 0, 1, 0, 0, 0, 0, 0, 2, 0], atol=1e-6),
           (worlds, text))
     tree.links.remove(sky.inputs["Vector"].links[0])
+    world.cycles.sampling_method, world.cycles.sample_map_resolution = "MANUAL", 256
+    worlds, text, _ = exported()
+    check("world-sampling", worlds[0].endswith(" strength 3 sampling manual 256"), worlds)
     tree.links.new(tree.nodes.new("ShaderNodeValue").outputs[0], background.inputs["Strength"])
     _, text, _ = exported()
     check("world-driven-strength-named", "what drives the strength of the world world is left out" in text, text)

@@ -299,6 +299,19 @@ void txm_stream_json_picture(const char *scene, const txm_render_options *option
     txm_json_emit(o);
 }
 
+/* What is used of each image at the resolutions that the budget names, in their order. */
+static void json_image_resolutions(cJSON *images, const txm_render_budget *b)
+{
+    for (size_t i = 0; i < b->image_count; i++) {
+        cJSON *list = txm_json_array(cJSON_GetArrayItem(images, (int)i), "resolutions");
+        for (uint32_t r = 0; r < TXM_BUDGET_RESOLUTIONS; r++) {
+            cJSON *one = txm_json_append(list);
+            txm_json_number(one, "resolution", (double)b->resolution[r], 6);
+            txm_json_uint(one, "used_bytes", b->image_resolution[i * TXM_BUDGET_RESOLUTIONS + r]);
+        }
+    }
+}
+
 /* What Cycles loads to look for the light of a world's image; null where it makes no map. */
 static void json_map(cJSON *object, const txm_render_budget *b)
 {
@@ -338,5 +351,6 @@ void txm_stream_json_budget(const char *scene, const txm_render_budget *b)
     json_map(o, b);
     txm_json_number(o, "seconds", b->seconds, 6);
     json_images(o, b->images, NULL, b->image_count, b->tiles, b->tile_count);
+    json_image_resolutions(cJSON_GetObjectItem(o, "images"), b);
     txm_json_emit(o);
 }
