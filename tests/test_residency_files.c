@@ -153,6 +153,38 @@ START_TEST(duplicates_and_colours_are_shared)
 }
 END_TEST
 
+/* Colours that are shared go last; by then entries that a texture has left name no memory any more. */
+START_TEST(colours_go_when_nothing_else_is_left)
+{
+    char *fine = write_cached("fine.tx", 512, 512, 4, TXM_TYPE_U16, MADE_NOISE, 1);
+    char *flat = write_cached("flat.tx", 512, 512, 4, TXM_TYPE_U8, MADE_CONSTANT, 3);
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    const uint32_t a = add_texture(c, fine, TXM_EXTENSION_REPEAT), b = add_texture(c, flat, TXM_EXTENSION_REPEAT);
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    float out[4], first[4];
+    for (int level = 2; level >= 0; level--) { /* from coarse to fine: its entries move twice */
+        const txm_lookup at = at_level(0.3f, 0.3f, (float)level, 512);
+        ck_assert_int_eq(txm_cache_sample(t, a, &how, &at, NULL, first), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_cache_sample(t, b, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+    }
+    ck_assert_int_eq(txm_cache_unload(c, a, NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_set_max_bytes(c, 1, NULL), TXM_OK);
+    ck_assert_uint_eq(stats_of(c).tiles, 0);
+    const txm_lookup at = at_level(0.3f, 0.3f, 0, 512);
+    float again[4];
+    ck_assert_int_eq(txm_cache_sample(t, b, &how, &at, NULL, again), TXM_LOOK_RESIDENT);
+    ck_assert(memcmp(out, again, sizeof out) == 0);
+    ck_assert_int_eq(txm_cache_sample(t, a, &how, &at, NULL, again), TXM_LOOK_RESIDENT);
+    ck_assert(memcmp(first, again, sizeof first) == 0);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(fine);
+    free(flat);
+}
+END_TEST
+
 START_TEST(udim_sets_use_their_base_from_afar)
 {
     char *one = write_cached("one.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
@@ -516,7 +548,7 @@ int main(void)
     tcase_add_loop_test(tcase, files_that_vanish_cost_their_tiles, 0, 3);
     add_tests(tcase, what_is_no_tx_file_is_magenta);
     tcase_add_loop_test(tcase, duplicates_and_colours_are_shared, 0, 2);
-    add_tests(tcase, udim_sets_use_their_base_from_afar, resolution_and_limits_drop_levels, preloading_a_part, registering_all_levels,
+    add_tests(tcase, colours_go_when_nothing_else_is_left, udim_sets_use_their_base_from_afar, resolution_and_limits_drop_levels, preloading_a_part, registering_all_levels,
               a_thousand_files_with_few_open, many_textures_cost_little);
     tcase_add_loop_test(tcase, waves_have_the_same_bits, 0, 9);
     tcase_add_loop_test(tcase, reports_say_what_was_read_again, 0, 2);

@@ -184,13 +184,14 @@ static void place_levels(txm_cache *c, txm_source *s, uint32_t first)
 
 /* Carries the entries of levels that had some to their new place, and tells slots of it. Marks move along,
  * REQUESTED as well: txm_plan looks at the new entry. Shared slots only count their entries, and need not
- * be told. */
+ * be told. Nothing is left behind: what the old entries named may be gone before the block is used again. */
 static void move_entries(txm_cache *c, const txm_source *s, const txm_view_texture *old, uint32_t old_registered)
 {
     for (uint32_t i = old_registered; i < s->view.levels; i++) {
         uint32_t from = old->first + old->level_first[i], to = txm_entry_index(s, i, 0);
         for (uint32_t n = txm_view_tiles(&s->view, i); n-- > 0; from++, to++) {
             c->tiles[to] = c->tiles[from];
+            c->tiles[from].slot = TXM_SLOT_NONE;
             txm_slot *slot = c->tiles[to].slot < TXM_SLOT_UNREGISTERED ? txm_slot_at(c, c->tiles[to].slot) : NULL;
             if (slot && slot->state == TXM_SLOT_STATE_HELD)
                 slot->entry = to;
