@@ -256,7 +256,7 @@ START_TEST(blocks_are_used_again_when_nobody_sees_them)
     ck_assert_uint_ne(again, a);
     txm_stop_world(c);
     txm_resume_world(c);
-    txm_enter_slowly(t);
+    txm_renew(t);
     ck_assert(txm_block_new(c, 8, 4, NULL, &again));
     ck_assert_uint_ne(again, a);
     ck_assert(txm_block_new(c, 9, 5, NULL, &again));

@@ -185,6 +185,41 @@ START_TEST(colours_go_when_nothing_else_is_left)
 }
 END_TEST
 
+/* Look-ups that hit at once and such that don't go different ways, on which sets have tiles of their own. */
+START_TEST(udim_sets_beside_one_with_a_base)
+{
+    char *one = write_cached("one.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    char *base = write_cached("base.tx", 64, 64, 4, TXM_TYPE_U8, MADE_NOISE, 3);
+    txm_cache *c = new_cache(NULL);
+    txm_cache_thread *t = new_thread(c);
+    const uint32_t number = 1012, id = add_texture(c, one, TXM_EXTENSION_EXTEND);
+    const uint32_t whole = add_texture(c, base, TXM_EXTENSION_EXTEND);
+    const txm_cache_udim plain = {&number, &id, 1, TXM_NO_TEXTURE, 0, 0}, based = {&number, &id, 1, whole, 2, 2};
+    const txm_lookup far = {1.3f, 1.6f, 0.05f, 0, 0, 0.05f}, of_tile = {1.3f - 1.0f, 1.6f - 1.0f, 0.05f, 0, 0, 0.05f};
+    const txm_lookup of_base = {0.65f, 0.8f, 0.025f, 0, 0, 0.025f};
+    txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
+    float from_tile[4], from_base[4], out[4];
+    txm_cache_sample(t, id, &how, &of_tile, NULL, from_tile);
+    txm_cache_sample(t, whole, &how, &of_base, NULL, from_base);
+    ck_assert(memcmp(from_tile, from_base, sizeof out) != 0);
+    const uint64_t locks = stats_of(c).locks;
+    for (uint32_t i = 0; i < 60; i++) {
+        uint32_t set;
+        ck_assert_int_eq(txm_cache_add_udim(c, i % 3 == 1 ? &based : &plain, &set, NULL), TXM_OK);
+        for (uint32_t k = set - i; k < 3 * (set + 1); k++) { /* all that there are, three times over */
+            const uint32_t asked = set - i + k % (i + 1);
+            ck_assert_int_eq(txm_cache_sample(t, asked, &how, &far, NULL, out), TXM_LOOK_RESIDENT);
+            ck_assert(memcmp(out, (asked - 2) % 3 == 1 ? from_base : from_tile, sizeof out) == 0);
+        }
+    }
+    ck_assert_uint_eq(stats_of(c).locks, locks);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(one);
+    free(base);
+}
+END_TEST
+
 START_TEST(udim_sets_use_their_base_from_afar)
 {
     char *one = write_cached("one.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
@@ -548,7 +583,9 @@ int main(void)
     tcase_add_loop_test(tcase, files_that_vanish_cost_their_tiles, 0, 3);
     add_tests(tcase, what_is_no_tx_file_is_magenta);
     tcase_add_loop_test(tcase, duplicates_and_colours_are_shared, 0, 2);
-    add_tests(tcase, colours_go_when_nothing_else_is_left, udim_sets_use_their_base_from_afar, resolution_and_limits_drop_levels, preloading_a_part, registering_all_levels,
+    add_tests(tcase, colours_go_when_nothing_else_is_left, udim_sets_beside_one_with_a_base,
+              udim_sets_use_their_base_from_afar, resolution_and_limits_drop_levels, preloading_a_part,
+              registering_all_levels,
               a_thousand_files_with_few_open, many_textures_cost_little);
     tcase_add_loop_test(tcase, waves_have_the_same_bits, 0, 9);
     tcase_add_loop_test(tcase, reports_say_what_was_read_again, 0, 2);

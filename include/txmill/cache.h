@@ -232,7 +232,7 @@ typedef struct txm_cache_stats {
     uint64_t loaded_bytes;                          /* of tiles that were loaded, reloads included */
     uint64_t reloaded_bytes;
     uint64_t waits;             /* times a thread waited for a tile that another was loading */
-    uint64_t locks;             /* times a look-up took the cache's lock: none on hits */
+    uint64_t locks;             /* times a look-up took the cache's lock for a tile: none on hits */
     uint64_t graces;            /* times tiles were reused after all threads had moved on */
     uint64_t working_set_bytes; /* estimate: of tiles that were ever loaded, each once */
     uint32_t textures, textures_opened, textures_failed, duplicates, udim_sets;

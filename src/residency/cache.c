@@ -97,10 +97,7 @@ txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_
     c->constants_most = constants_of(o.max_bytes);
     c->fences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
     atomic_init(&c->epoch, 1);
-    atomic_init(&c->grace, 1);
     atomic_init(&c->watched, o.spurious > 0.0f);
-    c->with_base = TXM_NO_TEXTURE;
-    txm_set_quick(c);
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
     *out = c;
@@ -141,6 +138,7 @@ void txm_cache_free(txm_cache **cache)
     txm_cache_release(c, c->view_textures, c->view_capacity * sizeof *c->view_textures);
     txm_cache_release(c, c->tiles, c->tile_capacity * sizeof *c->tiles);
     txm_cache_release(c, c->udims, c->udim_capacity * sizeof *c->udims);
+    txm_cache_release(c, c->quick_udims, c->quick_udim_capacity * sizeof *c->quick_udims);
     txm_cache_release(c, c->blocks, c->block_capacity * sizeof *c->blocks);
     txm_cache_release(c, c->spare_jobs, c->spare_room * sizeof *c->spare_jobs);
     txm_cache_release(c, c->batch_pins.items, c->batch_pins.capacity * sizeof *c->batch_pins.items);
@@ -177,16 +175,13 @@ txm_status txm_cache_thread_new(txm_cache *c, txm_cache_thread **out, txm_error 
     if (t) {
         memset(t, 0, sizeof *t);
         t->cache = c;
-        t->sample = txm_sample_ops_isa(txm_ops_best()->isa)->sample;
-        t->view = c->view;
-        t->with_base = c->with_base;
-        t->generation = atomic_load(&c->generation);
         t->requests = t->few_requests;
         t->requests_most = TXM_LOOKUP_TILES;
         t->jobs = t->few_jobs;
         t->chance = t->number = ++c->thread_count;
         t->next = c->threads;
         c->threads = t;
+        txm_learn(t);
         atomic_fetch_add(&c->live_threads, 1);
     }
     pthread_mutex_unlock(&c->lock);

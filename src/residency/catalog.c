@@ -286,7 +286,7 @@ static uint32_t append_texture(txm_cache *c)
     uint32_t id = c->stats.textures++;
     txm_cache_refresh(c);
     atomic_fetch_add(&c->generation, 2);
-    txm_set_quick(c);
+    txm_slow_down(c);
     return id;
 }
 
@@ -353,6 +353,20 @@ static txm_status check_udim(const txm_cache *c, const txm_cache_udim *u, uint32
     return TXM_OK;
 }
 
+/* Room for so many numbers, also among those of quick look-ups if there are such, or if this set brings them. */
+static bool grow_udims(txm_cache *c, uint64_t needed, bool has_base)
+{
+    const bool first = has_base && !c->quick_udims;
+    if (!txm_cache_grow(c, (void **)&c->udims, &c->udim_capacity, needed, sizeof *c->udims, true))
+        return false;
+    if ((has_base || c->quick_udims) && !txm_cache_grow(c, (void **)&c->quick_udims, &c->quick_udim_capacity, needed,
+                                                        sizeof *c->quick_udims, true))
+        return false;
+    if (first && c->udim_count)
+        memcpy(c->quick_udims, c->udims, c->udim_count * sizeof *c->udims);
+    return true;
+}
+
 /* The grid lies in one array with those of all sets, TXM_NO_TEXTURE where a number has no tile; kernels
  * index it by u and v alone. */
 static txm_status add_udim(txm_cache *c, const txm_cache_udim *u, uint32_t *texture, txm_error *err)
@@ -363,8 +377,7 @@ static txm_status add_udim(txm_cache *c, const txm_cache_udim *u, uint32_t *text
         status = txm_texture_open(c, u->base, err);
     if (status == TXM_OK)
         status = grow_textures(c, err);
-    if (status == TXM_OK && !txm_cache_grow(c, (void **)&c->udims, &c->udim_capacity,
-                                            (uint64_t)c->udim_count + rows * 10, sizeof *c->udims, true))
+    if (status == TXM_OK && !grow_udims(c, (uint64_t)c->udim_count + rows * 10, u->base != TXM_NO_TEXTURE))
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for UDIM tiles");
     if (status != TXM_OK)
         return status;
@@ -373,13 +386,13 @@ static txm_status add_udim(txm_cache *c, const txm_cache_udim *u, uint32_t *text
         grid[i] = TXM_NO_TEXTURE;
     for (size_t i = 0; i < u->count; i++)
         grid[u->numbers[i] - 1001] = u->textures[i];
+    for (uint32_t i = 0; c->quick_udims && i < rows * 10; i++)
+        c->quick_udims[c->udim_count + i] = u->base == TXM_NO_TEXTURE ? grid[i] : TXM_NO_TEXTURE;
     c->view_textures[c->stats.textures] = (txm_view_texture){.udim_rows = rows, .first = c->udim_count};
     c->textures[c->stats.textures] = (txm_texture){
         .next = TXM_NO_TEXTURE, .base = u->base, .base_columns = u->base_columns, .base_rows = u->base_rows};
     c->udim_count += rows * 10;
     c->stats.udim_sets++;
-    if (u->base != TXM_NO_TEXTURE && c->with_base == TXM_NO_TEXTURE)
-        c->with_base = c->stats.textures;
     *texture = append_texture(c);
     return TXM_OK;
 }

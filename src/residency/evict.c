@@ -196,7 +196,7 @@ void txm_next_epoch(txm_cache *c)
         age(c, epoch);
     c->loads_of_epoch = 0;
     atomic_store_explicit(&c->epoch, epoch + 1 ? epoch + 1 : 1, memory_order_relaxed);
-    txm_set_quick(c);
+    txm_slow_down(c);
 }
 
 /* Not used in the last epochs. `arg` is the oldest epoch that is kept. */

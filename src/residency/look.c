@@ -220,26 +220,23 @@ static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call
     return result;
 }
 
-/* What asked for nothing and missed, or may not go the quick way. */
-static __attribute__((noinline, cold)) txm_look sample_given(txm_cache_thread *t, uint32_t *random)
+/* What asked for nothing and missed. The first look-up after a change renews what the thread knows, so that the next
+ * ones are quick again; a cache whose look-ups never are is not asked each time. */
+static __attribute__((noinline, cold)) txm_look sample_given(txm_cache_thread *t, uint32_t *random, txm_look result)
 {
     const txm_given *k = &t->given;
-    txm_leave(t);
+    if (result == TXM_LOOK_STALE && txm_may_be_quick(t->cache))
+        txm_renew(t);
     return sample(t, &(call){k->texture, k->how, k->at, random, k->out, NULL, NULL});
-}
-
-static inline bool is_set_with_base(const txm_cache_thread *t, uint32_t texture)
-{
-    return __builtin_expect(texture >= t->with_base, 0) && texture < t->view.texture_count &&
-           t->view.textures[texture].udim_rows;
 }
 
 /* The usual look-up hits; what does not goes the general way from the beginning. The lane has room for no
  * request, so a miss leaves the page table untouched and the general way asks for everything itself.
  *
- * Each instruction around the sampler counts: look-ups that wait for memory overlap only while they fit the
- * processor's window together. So one number says that neither the view, the epoch nor anything else has
- * changed, and what a miss needs again lies in the thread, not in registers that would have to be saved. */
+ * Look-ups that wait for memory overlap only while the processor's queues hold both, and the queue of loads is
+ * the shortest (linear_simd.h): each load around the sampler counts. So nothing is tested before it is called. When
+ * the view, the epoch or anything else has changed, what is called is a function that misses. And what a miss needs
+ * again lies in the thread, not in registers that would have to be saved. */
 static inline txm_look sample_quickly(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
                                       const txm_lookup *at, uint32_t *random, float out[4])
 {
@@ -248,20 +245,16 @@ static inline txm_look sample_quickly(txm_cache_thread *t, uint32_t texture, con
     t->given.how = how;
     t->given.at = at;
     t->given.out = out;
-    if (random)
+    if (random) {
         t->given.random = random;
-    txm_cache *c = t->cache;
-    atomic_store_explicit(&t->active, atomic_load_explicit(&c->grace, memory_order_acquire), memory_order_release);
-    atomic_signal_fence(memory_order_seq_cst); /* as in txm_enter */
-    if (__builtin_expect(atomic_load_explicit(&c->quick, memory_order_acquire) != t->quick, 0) ||
-        is_set_with_base(t, texture))
-        return sample_given(t, random);
-    if (random)
         lane->random = *random;
-    txm_look result = t->sample(&t->view, texture, how, at, lane, out);
+    }
+    atomic_store_explicit(&t->active, 1, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst); /* as in txm_enter */
+    txm_look result = atomic_load_explicit(&t->sample, memory_order_acquire)(&t->quick_view, texture, how, at, lane, out);
+    atomic_store_explicit(&t->active, 0, memory_order_release);
     if (__builtin_expect(result != TXM_LOOK_RESIDENT, 0))
-        return sample_given(t, random ? t->given.random : NULL);
-    txm_leave(t);
+        return sample_given(t, random ? t->given.random : NULL, result);
     txm_count(&t->lookups, 1);
     if (random)
         *t->given.random = lane->random;

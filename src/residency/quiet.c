@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Waiting for look-ups that run, so that what they may have seen can be changed. A look-up notes the grace period in
- * which it began and looks at the generation of the view; whoever waits begins a new period and then looks at what
- * threads have noted. Neither may overtake the other: a barrier in every look-up would cost a tenth of it, so
- * membarrier(2) puts one into all threads when somebody waits.
+ * Waiting for look-ups that run, so that what they may have seen can be changed. A look-up says that it is under way
+ * and then looks at what the cache shows it; whoever waits changes that first and then looks at what threads say.
+ * Neither may overtake the other: a barrier in every look-up would cost a tenth of it, so membarrier(2) puts one into
+ * all threads when somebody waits.
  */
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "device/ops.h"
 #include "residency/residency_impl.h"
 
 /* Where the kernel has no membarrier, look-ups carry fences themselves (c->fences). */
@@ -20,34 +21,71 @@ static void barrier_everywhere(const txm_cache *c)
         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
-/* Look-ups are short: yielding is enough. With the lock held. Look-ups that begin from now on note the new
- * period and are not waited for: they can't have seen what was taken out before the barrier. */
+/* Changes between any two look-ups of a thread, and in none. */
+static uint64_t count_of(txm_cache_thread *t)
+{
+    return atomic_load(&t->lookups) + atomic_load(&t->sections);
+}
+
+/* Look-ups are short: yielding is enough. With the lock held. Look-ups that begin from now on are not waited for: they
+ * can't see what was taken out before the barrier. The count is read first: where it has changed since, the thread
+ * was in no look-up for a moment. */
 void txm_wait_quiet(txm_cache *c)
 {
-    uint64_t now = atomic_load_explicit(&c->grace, memory_order_relaxed) + 1;
-    atomic_store(&c->grace, now);
     if (!c->threads)
         return;
     barrier_everywhere(c);
     for (txm_cache_thread *t = c->threads; t; t = t->next)
-        for (uint64_t began; (began = atomic_load(&t->active)) && began < now;)
+        for (const uint64_t before = count_of(t); atomic_load(&t->active) && count_of(t) == before;)
             sched_yield();
     c->stats.graces++;
 }
 
-/* One number for all that sends a look-up the general way, since each test of its own would show in the time of
- * those that hit; to be called when any of it has changed. No view is of an odd generation. */
-void txm_set_quick(txm_cache *c)
+/* ---- quick look-ups ---- */
+
+static txm_look find_stale(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                           txm_lane *lane, float out[4])
 {
-    const bool plain = !atomic_load(&c->watched) && !c->fences && c->bias == 0.0f;
-    atomic_store(&c->quick, txm_quick_of(plain ? atomic_load(&c->generation) : 1, atomic_load(&c->epoch)));
+    (void)view, (void)texture, (void)how, (void)at, (void)lane, (void)out;
+    return TXM_LOOK_STALE;
 }
 
-/* An odd generation sends look-ups to the slow way, where they wait for the lock. */
+/* To be called when anything has changed that quick look-ups don't look at: the view, the epoch, whether look-ups
+ * are watched. Instead of a flag that each of them would test, it is the sampler that is exchanged. */
+void txm_slow_down(txm_cache *c)
+{
+    for (txm_cache_thread *t = c->threads; t; t = t->next)
+        atomic_store_explicit(&t->sample, find_stale, memory_order_release);
+}
+
+/* For quick look-ups, sets that have a base texture have no tiles, so that they go the general way. */
+void txm_learn(txm_cache_thread *t)
+{
+    const txm_cache *c = t->cache;
+    t->view = t->quick_view = c->view;
+    t->generation = atomic_load(&c->generation);
+    t->quick_view.epoch = atomic_load(&c->epoch);
+    if (c->quick_udims)
+        t->quick_view.udims = c->quick_udims;
+    atomic_store_explicit(&t->sample,
+                          txm_may_be_quick(c) ? txm_sample_ops_isa(txm_ops_best()->isa)->sample : find_stale,
+                          memory_order_release);
+}
+
+void txm_renew(txm_cache_thread *t)
+{
+    pthread_mutex_lock(&t->cache->lock);
+    txm_learn(t);
+    pthread_mutex_unlock(&t->cache->lock);
+}
+
+/* ---- the world ---- */
+
+/* An odd generation sends look-ups to txm_renew, where they wait for the lock. */
 void txm_stop_world(txm_cache *c)
 {
     atomic_fetch_add(&c->generation, 1);
-    txm_set_quick(c);
+    txm_slow_down(c);
     txm_wait_quiet(c);
 }
 
@@ -56,16 +94,5 @@ void txm_resume_world(txm_cache *c)
 {
     txm_cache_refresh(c);
     atomic_fetch_add(&c->generation, 1);
-    txm_set_quick(c);
-}
-
-/* Not active while it waits for the lock, or the holder, who waits for it, would never give the lock up. */
-void txm_enter_slowly(txm_cache_thread *t)
-{
-    txm_leave(t);
-    pthread_mutex_lock(&t->cache->lock);
-    t->view = t->cache->view;
-    t->with_base = t->cache->with_base;
-    t->generation = atomic_load(&t->cache->generation);
-    pthread_mutex_unlock(&t->cache->lock);
+    txm_slow_down(c);
 }

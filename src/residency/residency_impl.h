@@ -164,16 +164,18 @@ typedef struct txm_given {
 } txm_given;
 
 struct txm_cache_thread {
-    _Alignas(64) atomic_uint_least64_t active; /* 0: in no look-up; else the grace period in which it began */
-    uint64_t quick;    /* what the cache's own is while the view and its epoch are those of now */
-    txm_cache *cache;
-    txm_sample_function sample; /* of this machine, without the way round by txm_sample */
-    txm_given given;            /* the look-up that is under way, should it miss */
-    atomic_uint_least64_t lookups;
+    /* Of quick look-ups; see sample_quickly in look.c. */
+    _Alignas(64) _Atomic(txm_sample_function) sample; /* that of this machine, or one that always misses */
+    atomic_uint active;            /* in a look-up */
+    atomic_uint_least64_t lookups; /* that were completed; written in none */
+    txm_given given;               /* the look-up that is under way, should it miss */
     txm_lane silent, drawn; /* that ask for nothing: without a random state, and with the caller's */
-    uint32_t with_base;         /* the cache's own, as old as the view */
+    txm_view quick_view;
+
+    txm_cache *cache;
     txm_view view;
-    uint64_t generation; /* of the view */
+    uint64_t generation;            /* of the view */
+    atomic_uint_least64_t sections; /* that were left; written in none */
     atomic_uint_least64_t missed;
     uint32_t *requests, requests_most; /* `few`, or those of `many` */
     txm_job *jobs;
@@ -203,8 +205,6 @@ struct txm_ticket {
 struct txm_cache {
     /* Read by every look-up, written rarely. */
     _Alignas(64) atomic_uint_least64_t generation; /* of the view; odd: the world is stopped */
-    atomic_uint_least64_t grace;
-    atomic_uint_least64_t quick; /* see txm_set_quick */
     atomic_uint epoch;
     atomic_bool watched; /* a trace is written, or misses are invented */
     float bias;
@@ -227,7 +227,7 @@ struct txm_cache {
     uint32_t tile_count, tile_capacity;
     uint32_t zone, zone_count; /* UNREGISTERED entries: as many as the largest level has tiles */
     uint32_t *udims, udim_count, udim_capacity;
-    uint32_t with_base; /* the first UDIM set that has a base texture; TXM_NO_TEXTURE: none has */
+    uint32_t *quick_udims, quick_udim_capacity; /* sets that have a base texture have no tiles here; NULL: as udims */
     txm_block *blocks;
     uint32_t block_count, block_capacity, retired_blocks;
     txm_source *sources[TXM_SOURCE_BUCKETS], *unhashed;
@@ -288,37 +288,48 @@ void txm_cache_refresh(txm_cache *c);
 void txm_wait_quiet(txm_cache *c);
 void txm_stop_world(txm_cache *c);
 void txm_resume_world(txm_cache *c);
-void txm_set_quick(txm_cache *c);
-void txm_enter_slowly(txm_cache_thread *t);
+/* With the lock: look-ups of all threads go the general way, until each thread has renewed what it knows of the
+ * cache. */
+void txm_slow_down(txm_cache *c);
+/* One thread's, with the lock; the same without it, between two look-ups of the thread. */
+void txm_learn(txm_cache_thread *t);
+void txm_renew(txm_cache_thread *t);
+/* Only what quick look-ups are given: the thread must renew first. */
+#define TXM_LOOK_STALE ((txm_look)0x100)
 
-/* What the generation of a view and an epoch are together. */
-static inline uint64_t txm_quick_of(uint64_t generation, uint32_t epoch)
+static inline bool txm_may_be_quick(const txm_cache *c)
 {
-    return generation << 32 | epoch;
+    return !atomic_load_explicit(&c->watched, memory_order_relaxed) && !c->fences && c->bias == 0.0f;
 }
 
-/* The beginning of a look-up; the end of one. */
+/* No atomic addition: each thread has counters of its own. Whoever sees a new count sees what came before it. */
+static inline void txm_count(atomic_uint_least64_t *counter, uint64_t n)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_release);
+}
+
+/* The end of a look-up; the beginning of one. */
+static inline void txm_leave(txm_cache_thread *t)
+{
+    atomic_store_explicit(&t->active, 0, memory_order_release);
+    txm_count(&t->sections, 1);
+}
+
 static inline void txm_enter(txm_cache_thread *t)
 {
     txm_cache *c = t->cache;
     for (;;) {
-        uint64_t grace = atomic_load_explicit(&c->grace, memory_order_acquire);
         if (c->fences)
-            atomic_exchange(&t->active, grace);
+            atomic_exchange(&t->active, 1);
         else
-            atomic_store_explicit(&t->active, grace, memory_order_release);
+            atomic_store_explicit(&t->active, 1, memory_order_release);
         atomic_signal_fence(memory_order_seq_cst); /* membarrier in txm_wait_quiet is the other half */
         if (atomic_load_explicit(&c->generation, memory_order_acquire) == t->generation)
             break;
-        txm_enter_slowly(t);
+        txm_leave(t); /* whoever holds the lock may be waiting for this thread */
+        txm_renew(t);
     }
     t->view.epoch = atomic_load_explicit(&c->epoch, memory_order_relaxed);
-    t->quick = txm_quick_of(t->generation, t->view.epoch);
-}
-
-static inline void txm_leave(txm_cache_thread *t)
-{
-    atomic_store_explicit(&t->active, 0, memory_order_release);
 }
 
 /* file.c: without the lock. */
@@ -381,12 +392,6 @@ void txm_get(txm_cache_thread *t, uint32_t requests, txm_watch *w);
 /* One look-up that blocks, neither counted nor biased. */
 txm_look txm_look_until_there(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                               uint32_t *random, float out[4]);
-
-/* No atomic addition: each thread has counters of its own. */
-static inline void txm_count(atomic_uint_least64_t *counter, uint64_t n)
-{
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
-}
 
 /* replay.c: replays read no files; this takes their place. */
 void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made);

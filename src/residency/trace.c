@@ -486,7 +486,7 @@ txm_status txm_cache_trace_start(txm_cache *c, const char *path, uint32_t record
         c->trace->before.lookups = txm_lookups_of(c);
         describe_constants(c);
         atomic_store(&c->watched, true);
-        txm_set_quick(c);
+        txm_slow_down(c);
     }
     pthread_mutex_unlock(&c->lock);
     return status;
@@ -525,7 +525,7 @@ txm_status txm_cache_trace_stop(txm_cache *c, txm_error *err)
         write_end(c);
         c->trace = NULL;
         atomic_store(&c->watched, c->options.spurious > 0.0f);
-        txm_set_quick(c);
+        txm_slow_down(c);
     }
     pthread_mutex_unlock(&c->lock);
     if (!w)
