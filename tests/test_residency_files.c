@@ -477,6 +477,52 @@ START_TEST(waves_have_the_same_bits)
 }
 END_TEST
 
+/* One launch of the first `count` of 256 look-ups, scattered over a texture of 16 x 16 tiles, each of a tile of level 0
+ * and the one of level 1 that it lies in; how many were complete, and in *first whether the first was. */
+static int launch_scattered(txm_cache *c, uint32_t id, int count, bool *first)
+{
+    uint32_t requests[512];
+    int complete = 0;
+    txm_view view;
+    txm_ticket *ticket = NULL;
+    txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
+    txm_lane lane = {.capacity = 512, .requests = requests}, *lanes[] = {&lane};
+    ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+    for (int n = 0; n < count; n++) {
+        float out[4];
+        const int tile = (n * 97 + 37) % 256;
+        const txm_lookup at = at_level(((float)(tile % 16) + 0.5f) / 16, ((float)(tile / 16) + 0.5f) / 16, 0.5f, 1024);
+        const bool there = txm_sample(&view, id, &how, &at, &lane, out) == TXM_LOOK_RESIDENT;
+        complete += there;
+        *first = n ? *first : there;
+    }
+    ck_assert_int_eq(txm_cache_process(c, lanes, 1, &ticket, NULL), TXM_OK);
+    txm_ticket_wait(&ticket);
+    return complete;
+}
+
+/* Of 256 tiles of level 0 and 64 of level 1, 40 may be loaded: whoever asks first gets on, and of the others those that
+ * share a tile of level 1. In the order of asking, 40 tiles would complete 20 to 24 look-ups. */
+START_TEST(small_batches_are_of_whole_areas)
+{
+    char *path = write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    o.max_requests = 40;
+    txm_cache *c = new_cache(&o);
+    uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
+    bool first = false;
+    for (int n = 0; n < 9 && !launch_scattered(c, id, 1, &first);) /* until levels 0 and 1 are registered */
+        n++;
+    ck_assert_int_eq(txm_cache_unload(c, id, NULL), TXM_OK);
+    ck_assert_int_eq(launch_scattered(c, id, 256, &first), 0);
+    ck_assert_uint_eq(stats_of(c).tiles, 40);
+    ck_assert_int_ge(launch_scattered(c, id, 256, &first), 5 + 30 / 5 * 4 - 1);
+    ck_assert(first);
+    txm_cache_free(&c);
+    free(path);
+}
+END_TEST
+
 /* ---- reports, traces ---- */
 
 START_TEST(reports_say_what_was_read_again)
@@ -583,9 +629,9 @@ int main(void)
     tcase_add_loop_test(tcase, files_that_vanish_cost_their_tiles, 0, 3);
     add_tests(tcase, what_is_no_tx_file_is_magenta);
     tcase_add_loop_test(tcase, duplicates_and_colours_are_shared, 0, 2);
-    add_tests(tcase, colours_go_when_nothing_else_is_left, udim_sets_beside_one_with_a_base,
-              udim_sets_use_their_base_from_afar, resolution_and_limits_drop_levels, preloading_a_part,
-              registering_all_levels,
+    add_tests(tcase, colours_go_when_nothing_else_is_left, small_batches_are_of_whole_areas,
+              udim_sets_beside_one_with_a_base, udim_sets_use_their_base_from_afar,
+              resolution_and_limits_drop_levels, preloading_a_part, registering_all_levels,
               a_thousand_files_with_few_open, many_textures_cost_little);
     tcase_add_loop_test(tcase, waves_have_the_same_bits, 0, 9);
     tcase_add_loop_test(tcase, reports_say_what_was_read_again, 0, 2);

@@ -13,7 +13,7 @@
 
 /* Long enough that a thread reads ahead in one file, and short enough that a batch from a single file still
  * keeps all threads busy. */
-enum { TILES_OF_A_PART = 32 };
+enum { TILES_OF_A_PART = 32, CHOICE = 8 /* times as many tiles are listed as there is room for, to choose from */ };
 
 /* ---- running ---- */
 
@@ -189,11 +189,33 @@ static void drop_request(txm_cache *c, const txm_job *job)
                      __ATOMIC_RELEASE);
 }
 
-/* Lists are emptied whether or not all of it fits. Two lanes may not hold the same tile: the first to ask turned its
- * entry to REQUESTED, and the second saw that. */
+/* Depth first, in a texture's tree of tiles: a tile before those of the finer levels that lie in it. Tiles are compared
+ * by where they begin, in tiles of level 0; of two places the one is first that has the lower bit where they first
+ * differ, rows before columns (Morton order, without its codes). */
+static int by_area(const void *a, const void *b)
+{
+    const txm_job *p = a, *q = b;
+    if (p->source->first_texture != q->source->first_texture)
+        return p->source->first_texture < q->source->first_texture ? -1 : 1;
+    if (p->source != q->source)
+        return p->source < q->source ? -1 : 1;
+    const uint32_t p_across = txm_view_tiles_across(&p->source->view, p->level);
+    const uint32_t q_across = txm_view_tiles_across(&q->source->view, q->level);
+    const uint32_t px = p->tile % p_across << p->level, py = p->tile / p_across << p->level;
+    const uint32_t qx = q->tile % q_across << q->level, qy = q->tile / q_across << q->level;
+    const uint32_t x = px ^ qx, y = py ^ qy;
+    if (y < x && y < (x ^ y)) /* the highest bit that differs is one of x */
+        return px < qx ? -1 : 1;
+    if (y)
+        return py < qy ? -1 : 1;
+    return p->level > q->level ? -1 : p->level < q->level;
+}
+
+/* What is asked for: all that has room, and CHOICE times as many to choose from where not all has. Two lanes may not
+ * hold the same tile: the first to ask turned its entry to REQUESTED, and the second saw that. Lists are emptied. */
 static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_job **jobs, uint32_t *room)
 {
-    uint32_t n = 0;
+    uint32_t n = 0, fit = 0;
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < lanes[i]->count; k++) {
@@ -201,15 +223,43 @@ static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_
             if (!txm_plan(c, lanes[i]->requests[k], &job))
                 continue;
             bytes += job.source->view.tile_bytes;
-            if (has_room(c, n, bytes) &&
-                txm_cache_grow(c, (void **)jobs, room, (uint64_t)n + 1, sizeof **jobs, false)) {
+            if (fit == n && has_room(c, n, bytes))
+                fit++;
+            if ((n < fit || n / CHOICE < fit) &&
+                txm_cache_grow(c, (void **)jobs, room, (uint64_t)n + 1, sizeof **jobs, false))
                 (*jobs)[n++] = job;
-            } else {
-                bytes -= job.source->view.tile_bytes;
+            else
                 drop_request(c, &job);
-            }
         }
         lanes[i]->count = 0;
+    }
+    return n;
+}
+
+/* What of it is loaded, if not all has room. A quarter of the room is for those that asked first, so that they get on
+ * whatever the others want. The rest is filled area by area: look-ups need tiles of several levels, and tiles of a
+ * coarser one serve many. In the order of asking, few of those that share one would be loaded together, and it would
+ * be loaded for each of them. */
+static uint32_t choose(txm_cache *c, txm_job *jobs, uint32_t count)
+{
+    uint32_t n = 0;
+    uint64_t bytes = 0;
+    while (n < count && has_room(c, n, bytes + jobs[n].source->view.tile_bytes))
+        bytes += jobs[n++].source->view.tile_bytes;
+    if (n == count)
+        return count;
+    n /= 4;
+    bytes = 0;
+    for (uint32_t i = 0; i < n; i++)
+        bytes += jobs[i].source->view.tile_bytes;
+    qsort(jobs + n, count - n, sizeof *jobs, by_area);
+    for (uint32_t i = n; i < count; i++) {
+        if (has_room(c, n, bytes + jobs[i].source->view.tile_bytes)) {
+            bytes += jobs[i].source->view.tile_bytes;
+            jobs[n++] = jobs[i];
+        } else {
+            drop_request(c, &jobs[i]);
+        }
     }
     return n;
 }
@@ -232,7 +282,7 @@ txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count,
     if (listed) {
         txm_trace_launch(c);
         txm_unpin(c, &c->batch_pins);
-        n = collect(c, lanes, count, &jobs, &room);
+        n = choose(c, jobs, collect(c, lanes, count, &jobs, &room));
         for (uint32_t i = 0; i < n; i++)
             txm_plan_slot(c, &jobs[i]);
     }
