@@ -71,10 +71,11 @@ def value(socket, groups=()):
 
 def _matrix_of(mapping):
     """What a Mapping node whose settings are constant does to a point."""
-    location, rotation, scale = (mapping.inputs[name].default_value for name in ("Location", "Rotation", "Scale"))
+    rotation, scale = (mapping.inputs[name].default_value for name in ("Rotation", "Scale"))
     turn = Euler(rotation).to_matrix().to_4x4()
-    if mapping.vector_type == "VECTOR":
+    if mapping.vector_type == "VECTOR":  # has no location
         return turn @ Matrix.Diagonal((*scale, 1))
+    location = mapping.inputs["Location"].default_value
     if mapping.vector_type == "POINT":
         return Matrix.Translation(location) @ turn @ Matrix.Diagonal((*scale, 1))
     # Of type Texture: the other way round. Nothing is divided by 0, it becomes 0.
@@ -89,7 +90,8 @@ def coordinates(socket, groups=()):
     found = origin(socket, groups)
     while found and found[0].node.bl_idname == "ShaderNodeMapping":
         mapping, groups = found[0].node, found[1]
-        if mapping.vector_type == "NORMAL" or any(origin(mapping.inputs[i], groups) for i in ("Location", "Rotation", "Scale")):
+        if mapping.vector_type == "NORMAL" or any(
+                origin(socket, groups) for socket in mapping.inputs if socket.enabled and socket.name != "Vector"):
             return None
         transform = transform @ _matrix_of(mapping)
         found = origin(mapping.inputs["Vector"], groups)

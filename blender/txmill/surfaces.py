@@ -54,7 +54,8 @@ def layered(layers):
 
 
 def number(socket, groups, otherwise=0.5, low=0, high=1):
-    value = nodes.value(socket, groups)
+    """What a number is set to; `otherwise` where that varies, or where a node's other settings leave the input out."""
+    value = nodes.value(socket, groups) if socket else None
     return min(max(otherwise if value is None else value, low), high)
 
 
@@ -101,14 +102,14 @@ class Reader:
 
     def _smooth(self, node, groups):
         """Names glass that is rough: the format has none."""
-        if number(node.inputs["Roughness"], groups) > GLASS_ROUGHNESS:
+        if number(node.inputs.get("Roughness"), groups) > GLASS_ROUGHNESS:
             self.left_out.append(("the roughness of what %s transmits" % self.name, "glass is smooth"))
 
     def _bsdfprincipled(self, node, groups):
         inputs = node.inputs
 
         def setting(name, otherwise=0.5, high=1):
-            return number(inputs[name], groups, otherwise, 0, high)
+            return number(inputs.get(name), groups, otherwise, 0, high)
 
         base, roughness, ior = self._tinted(inputs["Base Color"], groups), setting("Roughness"), setting("IOR", 1.5, 100)
         metallic, transmission = setting("Metallic"), setting("Transmission Weight")
@@ -128,23 +129,23 @@ class Reader:
         return mixed(TRANSPARENT, surface, setting("Alpha"))
 
     def _bsdfmetallic(self, node, groups):
-        return glossy(number(node.inputs["Roughness"], groups), *self._tinted(node.inputs.get("Base Color"), groups))
+        return glossy(number(node.inputs.get("Roughness"), groups), *self._tinted(node.inputs.get("Base Color"), groups))
 
     def _bsdfanisotropic(self, node, groups):  # Glossy, too
-        return glossy(number(node.inputs["Roughness"], groups), *self._tinted(node.inputs["Color"], groups))
+        return glossy(number(node.inputs.get("Roughness"), groups), *self._tinted(node.inputs.get("Color"), groups))
 
     def _bsdfglass(self, node, groups):  # Refraction is taken as glass, which reflects as well
         self._smooth(node, groups)
-        return glass(number(node.inputs["IOR"], groups, 1.5, 0, 100), *self._tinted(node.inputs["Color"], groups))
+        return glass(number(node.inputs.get("IOR"), groups, 1.5, 0, 100), *self._tinted(node.inputs.get("Color"), groups))
 
     _bsdfrefraction = _bsdfglass
 
     def _bsdftransparent(self, node, groups):
-        return glass(1, *self._tinted(node.inputs["Color"], groups))
+        return glass(1, *self._tinted(node.inputs.get("Color"), groups))
 
     def _emission(self, node, groups):
-        strength = number(node.inputs["Strength"], groups, 1, 0, 1e30)
-        tone, tint = self._tinted(node.inputs["Color"], groups)
+        strength = number(node.inputs.get("Strength"), groups, 1, 0, 1e30)
+        tone, tint = self._tinted(node.inputs.get("Color"), groups)
         return Lobe("emission", tuple(c * strength for c in tone), tint)
 
     def _holdout(self, node, groups):
@@ -160,7 +161,7 @@ class Reader:
     def _factor(self, socket, groups):
         found = nodes.origin(socket, groups)
         if found and found[0].node.bl_idname == "ShaderNodeFresnel":
-            return fresnel(number(found[0].node.inputs["IOR"], found[1], 1.5, 0, 100))
+            return fresnel(number(found[0].node.inputs.get("IOR"), found[1], 1.5, 0, 100))
         return number(socket, groups)
 
 

@@ -440,9 +440,12 @@ def export_world(program, folder):
     mappings[0].inputs["Rotation"].default_value = 0, 0, np.pi / 2
     mappings[1].vector_type = "TEXTURE"
     mappings[1].inputs["Scale"].default_value = 1, 1, 0.5
+    mappings.append(tree.nodes.new("ShaderNodeMapping"))
+    mappings[2].vector_type = "VECTOR"
     tree.links.new(tree.nodes.new("ShaderNodeTexCoord").outputs["Generated"], mappings[0].inputs["Vector"])
     tree.links.new(mappings[0].outputs[0], mappings[1].inputs["Vector"])
-    tree.links.new(mappings[1].outputs[0], sky.inputs["Vector"])
+    tree.links.new(mappings[1].outputs[0], mappings[2].inputs["Vector"])
+    tree.links.new(mappings[2].outputs[0], sky.inputs["Vector"])
     worlds, text, _ = exported()
     words = worlds[0].partition(" mapping ")[2].split()[:12]
     check("world-mapping", "left out" not in text and np.allclose([float(w) for w in words], [0, -1, 0, 0, 1, 0, 0, 0, 0, 0, 2, 0], atol=1e-6),
