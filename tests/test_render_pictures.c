@@ -21,9 +21,9 @@ enum { IMAGES = 3 };
 static char images[IMAGES][512];
 static const char *paths[IMAGES];
 
-static void make_noise_tx(const char *path, uint32_t width, uint32_t height)
+static void make_noise_tx(const char *path, uint32_t width, uint32_t height, uint32_t channels)
 {
-    made_image image = make_image(width, height, 4, TXM_TYPE_U8, 64, (txm_compression){TXM_CODEC_ZIP, 4}, MADE_NOISE);
+    made_image image = make_image(width, height, channels, TXM_TYPE_U8, 64, (txm_compression){TXM_CODEC_ZIP, 4}, MADE_NOISE);
     const txm_tx_metadata metadata = made_metadata();
     const txm_tx_summary summary = made_summary();
     uint64_t bytes;
@@ -41,7 +41,7 @@ static void make_images(void)
     for (int i = 0; i < IMAGES; i++) {
         snprintf(images[i], sizeof images[i], "%s", temp_file(i == 0 ? "a.tx" : i == 1 ? "b.tx" : "c.tx"));
         paths[i] = images[i];
-        make_noise_tx(images[i], 300 + 200 * (uint32_t)i, 260 + 100 * (uint32_t)i);
+        make_noise_tx(images[i], 300 + 200 * (uint32_t)i, 260 + 100 * (uint32_t)i, 4);
     }
 }
 
@@ -158,10 +158,13 @@ START_TEST(parts_of_mixes)
 }
 END_TEST
 
-/* A floor whose last look-up depends on `depth` others, each on the one before. */
+/* A floor whose last look-up depends on `depth` others, each on the one before. The second image has tiles of another
+ * size: where memory is short, those drive out the others. */
 static txm_render_scene *warped_floor(uint32_t depth)
 {
-    char text[4096];
+    char text[4096], grey[512];
+    snprintf(grey, sizeof grey, "%s", temp_file("grey.tx"));
+    make_noise_tx(grey, 400, 300, 1);
     txm_render_scene *s = txm_scene_new();
     int n = snprintf(text, sizeof text,
                      "txmill-scene 1\ncamera perspective half 0.7 0.4 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 0.5 -0.86 -2 0 0.86 0.5 1.5\n"
@@ -171,7 +174,7 @@ static txm_render_scene *warped_floor(uint32_t depth)
         n += snprintf(text + n, sizeof text - (size_t)n,
                       "image i%u \"%s\" colorspace \"sRGB\" alpha straight extension repeat interpolation linear\n"
                       "texture m i%u input \"%s\" uv \"\" transform 2 0 0 0 2 0%s\n",
-                      i, images[i % IMAGES], i, i == depth ? "Base Color" : "", i ? " warp 0.3" : "");
+                      i, i == 1 ? grey : images[i % IMAGES], i, i == depth ? "Base Color" : "", i ? " warp 0.3" : "");
     ck_assert_msg(s && txm_scene_parse(s, "scene.txt", ".", text, (size_t)n, &err) == TXM_OK, "%s", err.message);
     return s;
 }
@@ -195,7 +198,8 @@ START_TEST(dependent_looks)
     } ways[] = {{TXM_RENDER_ENGINE_BLOCKING, 1, 2, 0, 0, 0},
                 {TXM_RENDER_ENGINE_BLOCKING, 1, 1, 32, 1 << 19, 0.5f},
                 {TXM_RENDER_ENGINE_WAVE, 1 << 20, 2, 0, 0, 0},
-                {TXM_RENDER_ENGINE_WAVE, 100, 1, 32, 1 << 20, 0}};
+                {TXM_RENDER_ENGINE_WAVE, 100, 1, 32, 1 << 20, 0},
+                {TXM_RENDER_ENGINE_WAVE, 500, 1, 0, 1 << 18, 0}};
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         o.engine = ways[w].engine;
         o.lanes = ways[w].lanes;
@@ -373,7 +377,7 @@ START_TEST(cut_short)
     txm_render_options o = small();
     txm_render_picture p;
     snprintf(images[0], sizeof images[0], "%s", temp_file("cut.tx"));
-    make_noise_tx(images[0], 300, 260);
+    make_noise_tx(images[0], 300, 260, 4);
     o.engine = _i ? TXM_RENDER_ENGINE_BLOCKING : TXM_RENDER_ENGINE_WAVE;
     o.lanes = 64;
     o.render_tile = 8;

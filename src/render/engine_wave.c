@@ -130,14 +130,29 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
     return status == TXM_OK && *left ? load(w, spans, err) : status;
 }
 
-/* One step of all active paths. Where memory holds too little for all of them, fewer are launched at once: down to one,
- * for which the cache has room. A launch that completes no path says so only after those that open files, register
- * levels and load tiles, for each look-up that waits for another. */
+/* A step of a path whose tiles are never there together: where look-ups depend on others, the tile of the last may drive
+ * out that of the first. It waits for one tile after the other. */
+static txm_status take_alone(wave *w, uint32_t path, txm_error *err)
+{
+    txm_render_job *job = w->job;
+    txm_looker looker = {0};
+    double begin = txm_clock_seconds();
+    txm_status status = txm_cache_thread_new(job->textures.cache, &looker.thread, err);
+    if (status == TXM_OK)
+        w->steps[path] = (uint8_t)txm_path_shade(&job->world, &looker, &w->paths[path]);
+    txm_cache_thread_free(&looker.thread);
+    job->counts.load_seconds += txm_clock_seconds() - begin;
+    job->counts.steps++;
+    return status;
+}
+
+/* One step of all active paths. Where memory holds too little for all of them, fewer are launched at once, down to one,
+ * and at last none. A launch that completes no path says so only after those that open files, register levels and load
+ * tiles, for each look-up that waits for another. */
 static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
 {
     txm_render_job *job = w->job;
-    const uint32_t patience = 1 + 3 * job->depth;
-    uint32_t width = active, pending = active, passes = 0;
+    uint32_t width = active, pending = active, passes = 0, patience = 1 + 3 * job->depth;
     txm_status status = TXM_OK;
     for (uint32_t i = 0; i < active; i++)
         w->pending[i] = w->active[i];
@@ -146,10 +161,15 @@ static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
         if (txm_is_cancelled(job->options->cancel))
             return txm_fail(err, TXM_STATUS_CANCELLED, "stopped");
         status = launch(w, count, &left, err);
-        if (left == count && count > 1 && passes > patience)
-            width = count / 2;
-        else if (left < count)
+        if (left < count) {
             width = width < active / 2 ? width * 2 : active;
+        } else if (passes > patience && count > 1) {
+            width = count / 2;
+        } else if (passes > patience && status == TXM_OK) {
+            status = take_alone(w, w->pending[0], err);
+            left = 0;
+            patience = 0;
+        }
         /* Those that were not launched move up after those that missed. */
         for (uint32_t i = count; i < pending; i++)
             w->pending[left + i - count] = w->pending[i];

@@ -258,14 +258,16 @@ typedef struct found_color {
     bool with_derivatives; /* are asked for */
 } found_color;
 
-/* In a cache, waiting for what is missed. */
+/* In a cache, waiting for what is missed. It adds its bias itself. */
 static void wait_for(txm_cache_thread *thread, const txm_bound_image *bound, const txm_lookup *at, uint32_t *random,
                      found_color *out)
 {
+    txm_sampler how = bound->how;
+    how.mip_bias = 0.0f;
     if (out->with_derivatives)
-        txm_cache_sample_d(thread, bound->texture, &bound->how, at, random, out->rgba, out->du, out->dv);
+        txm_cache_sample_d(thread, bound->texture, &how, at, random, out->rgba, out->du, out->dv);
     else
-        txm_cache_sample(thread, bound->texture, &bound->how, at, random, out->rgba);
+        txm_cache_sample(thread, bound->texture, &how, at, random, out->rgba);
 }
 
 /* One look-up; the worst result of those that a step makes is kept in *worst. `seen`: the path whose ray it is; NULL:

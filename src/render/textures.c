@@ -183,12 +183,8 @@ static txm_status add_image(txm_render_textures *t, const txm_render_options *o,
                                          : add_file(t, o, scene, image, from->path, load, &bound->texture, err);
     if (status)
         return status;
-    /* The blocking look-ups of a cache add its bias themselves. */
-    bool blocking = t->cache && o->engine == TXM_RENDER_ENGINE_BLOCKING;
     float share = o->cache ? o->cache->resolution : 1.0f;
-    bound->how.mip_bias = blocking || !(share > 0.0f && share < 1.0f) ? 0.0f
-                          : t->cache                                  ? txm_cache_bias(t->cache)
-                                                                      : -log2f(share);
+    bound->how.mip_bias = !(share > 0.0f && share < 1.0f) ? 0.0f : t->cache ? txm_cache_bias(t->cache) : -log2f(share);
     return TXM_OK;
 }
 
