@@ -4,10 +4,11 @@
  * Policies differ in when tiles go and in how they are ordered, not in how they are let go:
  *  - render-tiles, Cycles' own: whole epochs at a time when a render tile ends, and by last use only if
  *    the budget is exceeded;
- *  - lru: by the epoch of the last use, where epochs are short (load.c begins one after a sixteenth of the
- *    tiles was loaded);
+ *  - lru: by the epoch of the last use;
  *  - clock4: by a four-bit age that moves more rarely the older it is;
  *  - none: nothing goes, and the budget is not kept.
+ *
+ * Epochs are short: load.c begins one after a sixteenth of the tiles was loaded, so a render tile may have many.
  *
  * A look-up marks an entry with the epoch and does nothing else, so ordering costs time here, when
  * something must go, and none while everything fits. */
@@ -199,7 +200,7 @@ void txm_next_epoch(txm_cache *c)
     txm_slow_down(c);
 }
 
-/* Not used in the last epochs. `arg` is the oldest epoch that is kept. */
+/* Not used since the epoch that `arg` points to. */
 static bool is_stale(txm_cache *c, uint32_t slot, void *arg)
 {
     const txm_slot *s = txm_slot_at(c, slot);
@@ -211,14 +212,13 @@ static bool is_stale(txm_cache *c, uint32_t slot, void *arg)
 void txm_cache_end_epoch(txm_cache *c)
 {
     pthread_mutex_lock(&c->lock);
-    uint32_t epoch = atomic_load_explicit(&c->epoch, memory_order_relaxed);
     if (c->options.policy == TXM_CACHE_POLICY_RENDER_TILES) {
-        uint32_t oldest = epoch - c->options.keep_epochs + 1;
-        if (epoch >= c->options.keep_epochs)
-            txm_evict_if(c, is_stale, &oldest);
+        txm_evict_if(c, is_stale, &c->tile_began[c->options.keep_epochs - 1]);
         txm_slabs_drop_empty(c);
     }
     txm_next_epoch(c);
+    c->tile_began[1] = c->tile_began[0];
+    c->tile_began[0] = atomic_load_explicit(&c->epoch, memory_order_relaxed);
     txm_trace_epoch(c);
     pthread_mutex_unlock(&c->lock);
 }

@@ -217,8 +217,8 @@ static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *p
     }
     __atomic_store_n(&e->mark, atomic_load_explicit(&c->epoch, memory_order_relaxed), __ATOMIC_RELAXED);
     store_slot(c, entry, slot);
-    /* Least recently used needs epochs that are short beside the time a tile stays. */
-    if (c->options.policy == TXM_CACHE_POLICY_LRU && ++c->loads_of_epoch > c->stats.tiles / 16)
+    /* What was used last is known by epochs that are short beside the time a tile stays, shorter than a render tile. */
+    if (c->options.policy != TXM_CACHE_POLICY_NONE && ++c->loads_of_epoch > c->stats.tiles / 16)
         txm_next_epoch(c);
 }
 
