@@ -207,6 +207,37 @@ START_TEST(large_tiles_keep_the_budget)
 }
 END_TEST
 
+/* One place is looked up again and again while all else passes by once: whatever the policy, it stays, in one render
+ * tile as well. */
+START_TEST(what_is_used_again_stays)
+{
+    enum { EDGE = 2048, ROUNDS = 2 };
+    txm_cache_options o = budget_options(4 << 20, (uint32_t)_i);
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    how.filter = TXM_FILTER_CLOSEST;
+    char *path = write_cached("used.tx", EDGE, EDGE, 4, TXM_TYPE_U8, MADE_SMOOTH, 1);
+    const uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
+    const txm_lookup often = at_level(0.5f, 0.5f, 0, EDGE);
+    uint32_t again = 0;
+    float out[4];
+    txm_cache_sample(t, id, &how, &often, NULL, out);
+    for (int i = 0; i < ROUNDS * (EDGE / 64) * (EDGE / 64); i++) {
+        const txm_lookup at = at_level((float)(i % 32) / 32 + 0.01f, (float)(i / 32 % 32) / 32 + 0.01f, 0, EDGE);
+        txm_cache_sample(t, id, &how, &at, NULL, out);
+        const uint64_t before = stats_of(c).tiles_loaded;
+        txm_cache_sample(t, id, &how, &often, NULL, out);
+        again += stats_of(c).tiles_loaded != before;
+    }
+    ck_assert_uint_gt(stats_of(c).tiles_reloaded, EDGE / 64 * EDGE / 64 / 2);
+    ck_assert_uint_eq(again, 0);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(path);
+}
+END_TEST
+
 /* A batch may be long where tiles are many: its list is part of the budget. */
 START_TEST(lists_of_batches_are_counted)
 {
@@ -534,6 +565,7 @@ int main(void)
               readers_keep_little, many_look_ups_share_their_loads,
               memory_that_is_refused_costs_tiles_alone, hits_take_no_lock, hits_see_what_has_changed);
     tcase_add_loop_test(tcase, all_memory_is_in_the_budget, 0, TXM_CACHE_POLICY_NONE);
+    tcase_add_loop_test(tcase, what_is_used_again_stays, 0, TXM_CACHE_POLICY_NONE);
     tcase_add_loop_test(tcase, large_tiles_keep_the_budget, 0, TXM_CACHE_POLICY_NONE);
     tcase_add_loop_test(tcase, many_look_ups_of_all_levels, 0, 4);
     return run_suite(suite);
