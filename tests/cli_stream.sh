@@ -61,6 +61,31 @@ oiiotool sky.exr --mulc 2,2,2,1 -o doubled.exr
 txm diff doubled.exr sky-strength-2.exr
 check world-strength rc_is 0
 
+# A mesh that its matrix flattens is seen as the flat thing that it is; rays are not taken to where they have no direction.
+mkdir flat && python3 - <<'PY'
+import struct
+corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+faces = [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
+open("flat/m.ply", "wb").write(b"ply\nformat binary_little_endian 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
+                               b"element face 4\nproperty list uchar int vertex_indices\nend_header\n" +
+                               b"".join(struct.pack("<3f", *c) for c in corners) + b"".join(struct.pack("<B3i", 3, *f) for f in faces))
+PY
+flat() { # NAME MATRIX: renders the mesh so, from above
+  printf '%s\n' 'txmill-scene 1' 'size 48 48' 'camera orthographic half 2 2 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5' \
+    'world color 0 0 0' 'material white emission 1 1 1' 'mesh m "m.ply"' "instance m white $2" >flat/scene.txt
+  txm stream render flat --bounces 0 -q --force -o "$1.exr"
+  check "flat-$1" rc_is 0
+}
+flat solid '1 0 0 0 0 1 0 0 0 0 1 0'
+flat thin '1 0 0 0 0 1 0 0 0 0 0 0'
+flat tiny '1 0 0 0 0 1 0 0 0 0 1e-30 0'
+flat skewed '1 0 0 0.02 -1.2 0 1 0 0 0 0 1'
+flat huge '1e38 1e38 0 0 0 1e38 1e38 1e38 0 0 1e38 0'
+for same in thin tiny; do
+  txm diff solid.exr "$same.exr"
+  check "flat-$same-is-seen" rc_is 0
+done
+
 # What Cycles adds to look for the light of a world: as many tiles as Blender 5.2.3 read for maps of these sizes, by the
 # offsets of its reads.
 mkdir hdri && python3 - <<'PY'

@@ -49,8 +49,46 @@ static void load(txm_error *err)
     free(looked_in);
 }
 
+/* Whether rays can be taken to the mesh's own space. Not where the matrix flattens, nearly or wholly, or goes to the
+ * limits of float: there they would have no direction. */
+static bool is_invertible(const txm_matrix *m)
+{
+    double columns = 1.0;
+    const float(*r)[4] = m->m;
+    for (int i = 0; i < 3; i++) {
+        double length = sqrt((double)r[0][i] * (double)r[0][i] + (double)r[1][i] * (double)r[1][i] +
+                             (double)r[2][i] * (double)r[2][i]);
+        if (!(length > 1e-12 && length < 1e12 && fabs((double)r[i][3]) < 1e12))
+            return false;
+        columns *= length;
+    }
+    double volume = (double)r[0][0] * ((double)r[1][1] * (double)r[2][2] - (double)r[1][2] * (double)r[2][1]) -
+                    (double)r[0][1] * ((double)r[1][0] * (double)r[2][2] - (double)r[1][2] * (double)r[2][0]) +
+                    (double)r[0][2] * ((double)r[1][0] * (double)r[2][1] - (double)r[1][1] * (double)r[2][0]);
+    return fabs(volume) > 1e-5 * columns;
+}
+
+/* A mesh that is flat in the world: its vertices are taken there. */
+static bool add_flat(const txm_scene_geometry *g, const txm_scene_mesh *mesh, const txm_matrix *to_world)
+{
+    static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    float *positions = txm_calloc(mesh->vertex_count + 1, 3 * sizeof *positions);
+    int flat = -1;
+    for (size_t i = 0; positions && i < mesh->vertex_count; i++) {
+        const float *p = mesh->positions + 3 * i;
+        const txm_vec3 at = txm_matrix_point(to_world, txm_vec_make(p[0], p[1], p[2]));
+        const float world[3] = {at.x, at.y, at.z};
+        memcpy(positions + 3 * i, world, sizeof world);
+    }
+    if (positions)
+        flat = g->call->add_mesh(g->data, positions, mesh->vertex_count, mesh->corners, mesh->triangle_count);
+    free(positions);
+    return flat >= 0 && g->call->add_instance(g->data, flat, identity);
+}
+
 /* The module knows none of our types, only arrays of floats. */
-static bool add_object(const txm_scene_geometry *g, const txm_scene_object *o, const int *meshes)
+static bool add_object(const txm_scene_geometry *g, const txm_render_scene *scene, const txm_scene_object *o,
+                       const int *meshes)
 {
     const float corner[3] = {o->corner.x, o->corner.y, o->corner.z}, u[3] = {o->u.x, o->u.y, o->u.z},
                 v[3] = {o->v.x, o->v.y, o->v.z}, center[3] = {o->center.x, o->center.y, o->center.z};
@@ -58,7 +96,8 @@ static bool add_object(const txm_scene_geometry *g, const txm_scene_object *o, c
     memcpy(to_world, o->to_world.m, sizeof to_world);
     switch (o->kind) {
     case TXM_OBJECT_INSTANCE:
-        return g->call->add_instance(g->data, meshes[o->mesh], to_world);
+        return is_invertible(&o->to_world) ? g->call->add_instance(g->data, meshes[o->mesh], to_world)
+                                           : add_flat(g, &scene->meshes[o->mesh], &o->to_world);
     case TXM_OBJECT_QUAD:
         return g->call->add_quad(g->data, corner, u, v);
     default:
@@ -77,7 +116,7 @@ static bool add_all(const txm_render_scene *scene, const txm_scene_geometry *g, 
             return false;
     }
     for (size_t i = 0; i < scene->object_count; i++)
-        if (!add_object(g, &scene->objects[i], meshes))
+        if (!add_object(g, scene, &scene->objects[i], meshes))
             return false;
     return g->call->commit(g->data);
 }
