@@ -537,7 +537,9 @@ START_TEST(reports_say_what_was_read_again)
     walk_four(&w);
     char *text = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_TEXT),
          *json = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_JSON);
-    static const char *const names[] = {"Tiled Images:",
+    static const char *const names[] = {"Full Images:",
+                                        "Tiled Images:",
+                                        "Full image memory",
                                         "Peak tiled image memory",
                                         "Overhead image memory",
                                         "Total image memory",
@@ -566,6 +568,46 @@ START_TEST(reports_say_what_was_read_again)
     free(text);
     free(json);
     txm_cache_free(&c);
+    free(path);
+}
+END_TEST
+
+static void ck_verdict(txm_cache *c, const char *want)
+{
+    char *text = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_TEXT);
+    const char *verdict = text ? strstr(text, "Verdict: ") : NULL;
+    ck_assert_msg(verdict && strstr(verdict, want), "%s: %s", want, text);
+    free(text);
+}
+
+/* A larger cache is no cure for tiles that were let go with memory to spare. */
+START_TEST(verdicts_name_the_cause)
+{
+    char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_RENDER_TILES);
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    const uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
+    float out[4];
+    ck_verdict(c, "nothing was loaded");
+    look(t, id, 0.3f, 0.3f, out);
+    ck_assert_int_eq(txm_cache_unload(c, id, NULL), TXM_OK);
+    look(t, id, 0.3f, 0.3f, out);
+    ck_verdict(c, "50.0 % of tiles read again, none for want of memory: they had been unloaded");
+    for (int i = 0; i < 3; i++)
+        txm_cache_end_epoch(c);
+    look(t, id, 0.3f, 0.3f, out);
+    ck_verdict(c, "none for want of memory: render tiles had ended that did not use them");
+    ck_assert_int_eq(txm_cache_set_max_bytes(c, 1, NULL), TXM_OK);
+    look(t, id, 0.3f, 0.3f, out);
+    ck_verdict(c, "cache too small: ");
+    char *none = strdup(temp_file("none.tx"));
+    save_file(none, "no image at all, but long enough", 32);
+    look(t, add_texture(c, none, TXM_EXTENSION_REPEAT), 0.3f, 0.3f, out);
+    ck_verdict(c, "1 tile could not be read and is magenta");
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(none);
     free(path);
 }
 END_TEST
@@ -635,6 +677,6 @@ int main(void)
               a_thousand_files_with_few_open, many_textures_cost_little);
     tcase_add_loop_test(tcase, waves_have_the_same_bits, 0, 9);
     tcase_add_loop_test(tcase, reports_say_what_was_read_again, 0, 2);
-    add_tests(tcase, traces_are_complete_or_not_there, options_are_checked);
+    add_tests(tcase, verdicts_name_the_cause, traces_are_complete_or_not_there, options_are_checked);
     return run_suite(suite);
 }

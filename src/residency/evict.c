@@ -112,6 +112,7 @@ uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count)
                 txm_slot_order(c, &c->slabs[i].slot[j]) <= bound)
                 slots[gone++] = i << TXM_SLOT_BITS | j;
     txm_evict_slots(c, slots, gone);
+    c->squeezed += gone;
     return gone;
 }
 

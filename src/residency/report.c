@@ -26,20 +26,30 @@ static void print_bytes(char text[32], uint64_t bytes)
 }
 
 /* One sentence: what is wrong, and what to do. In order of urgency: failures first, then a cache that reads
- * one tile in a hundred again, then one that used less than a quarter of its budget. The working set is
- * what was read at least once, plus what the cache needs around it. */
-static void verdict(const txm_cache *c, const txm_cache_stats *s, char text[256])
+ * one tile in a hundred again, then one that used less than a quarter of its budget. Tiles that the caller let go, or a
+ * render tile that ended, say nothing about the size of the cache. The working set is what was read at least once, plus
+ * what the cache needs around it. */
+static void verdict(txm_cache *c, const txm_cache_stats *s, char text[256])
 {
     char set[32];
+    const double again = percent(s->tiles_reloaded, s->tiles_loaded);
     print_bytes(set, s->working_set_bytes + s->overhead_bytes);
-    if (s->tiles_failed || s->textures_failed)
+    pthread_mutex_lock(&c->lock);
+    const bool squeezed = c->squeezed, ended = c->tile_began[0] && c->options.policy == TXM_CACHE_POLICY_RENDER_TILES;
+    pthread_mutex_unlock(&c->lock);
+    if (s->tiles_failed == 1)
+        txm_format(text, 256, "1 tile could not be read and is magenta: see the texture with a failure");
+    else if (s->tiles_failed || s->textures_failed)
         txm_format(text, 256, "%llu tiles could not be read and are magenta: see the textures with failures",
                    (unsigned long long)s->tiles_failed);
     else if (!s->tiles_loaded)
         txm_format(text, 256, "nothing was loaded");
-    else if (percent(s->tiles_reloaded, s->tiles_loaded) >= 1)
-        txm_format(text, 256, "cache too small: %.1f %% of tiles read again; the working set is about %s",
-                   percent(s->tiles_reloaded, s->tiles_loaded), set);
+    else if (again >= 1 && !squeezed)
+        txm_format(text, 256, "%.1f %% of tiles read again, none for want of memory: %s; the working set is about %s", again,
+                   ended ? "render tiles had ended that did not use them" : "they had been unloaded",
+                   set);
+    else if (again >= 1)
+        txm_format(text, 256, "cache too small: %.1f %% of tiles read again; the working set is about %s", again, set);
     else if (c->options.max_bytes && s->allocated_bytes_peak * 4 < c->options.max_bytes)
         txm_format(text, 256, "cache larger than needed: the working set is about %s", set);
     else
@@ -94,10 +104,11 @@ static void add_texture_text(txm_cache *c, txm_bytes *b, uint32_t id)
 /* Names and order are those of Cycles' statistics, for people who know them. */
 static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentence, txm_bytes *b)
 {
-    txm_bytes_printf(b, "Tiled Images:\n");
+    txm_bytes_printf(b, "Full Images:\n  none: small images have small tiles\nTiled Images:\n");
     for (uint32_t i = 0; i < s->textures; i++)
         add_texture_text(c, b, i);
     txm_bytes_printf(b, "Memory:\n");
+    line_bytes(b, "Full image memory", 0);
     line_bytes(b, "Tiled image memory", s->tile_bytes);
     line_bytes(b, "Peak tiled image memory", s->tile_bytes_peak);
     line_bytes(b, "Overhead image memory", s->overhead_bytes);

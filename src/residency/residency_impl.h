@@ -242,6 +242,7 @@ struct txm_cache {
     txm_constant constants[TXM_CONSTANTS];
     uint32_t constant_count, constants_most;
     uint32_t stamp, loads_of_epoch;
+    uint64_t squeezed;      /* tiles that went for want of memory */
     uint32_t tile_began[2]; /* the epochs in which this render tile began, and the one before; 0: there was none */
 
     txm_cache_file *newest, *oldest; /* open files */

@@ -241,6 +241,7 @@ bool txm_slab_drop_one(txm_cache *c, uint32_t not_of_class)
         if (c->slabs[best].slot[i].state == TXM_SLOT_STATE_HELD)
             slots[count++] = best << TXM_SLOT_BITS | i;
     txm_evict_slots(c, slots, count);
+    c->squeezed += count;
     drop_slab(c, best);
     return true;
 }
