@@ -17,7 +17,7 @@ check() { # NAME COMMAND...
 }
 check validate "$@" --command extension validate "$zip"
 check install "$@" --command extension install-file -r user_default -e "$zip"
-timeout 600 "$@" -b --python-exit-code 1 --python "$here/extension.py" -- "$program" "$folder" >"$folder/out" 2>&1
+timeout 1200 "$@" -b --python-exit-code 1 --python "$here/extension.py" -- "$program" "$folder" >"$folder/out" 2>&1
 code=$?
 grep -E '^(pass|FAIL) ' "$folder/out"
 if [ $code -ne 0 ] || ! grep -q '^pass gaps-named: smoke' "$folder/out"; then

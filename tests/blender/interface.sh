@@ -10,7 +10,7 @@ trap 'rm -rf "$folder"' EXIT
 export BLENDER_USER_RESOURCES=$folder/user LIBGL_ALWAYS_SOFTWARE=1
 "$chroots" blender --command extension install-file -r user_default -e "$zip" >"$folder/install" 2>&1 ||
   { echo "FAIL interface-install"; cat "$folder/install"; exit 1; }
-timeout 500 "$chroots" run debian xvfb-run -a -s "-screen 0 1200x1000x24" blender --enable-event-simulate \
+timeout 1200 "$chroots" run debian xvfb-run -a -s "-screen 0 1200x1000x24" blender --enable-event-simulate \
   --window-geometry 0 0 1200 1000 --python "$here/interface.py" -- "$program" "$folder" >"$folder/out" 2>&1
 grep -E '^(pass|FAIL|note) ' "$folder/out"
 status=0
