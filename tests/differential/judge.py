@@ -68,7 +68,8 @@ def misread_by_blender(path):
     bits = spec.get_int_attribute("oiio:BitsPerSample")
     if spec.tile_width > 0 and (spec.format == oiio.DOUBLE or spec.format == oiio.FLOAT and bits == 24):
         return "doubles and 24-bit floats in tiles: Blender reads memory that nobody wrote"  # two runs differ
-    if spec.height == 1 and spec.format == oiio.DOUBLE and spec.get_string_attribute("planarconfig") != "separate":
+    planes = spec.nchannels > 1 and spec.get_string_attribute("planarconfig") == "separate"
+    if spec.height == 1 and spec.format == oiio.DOUBLE and not planes:
         return "doubles of one row: Blender reads memory that nobody wrote"
     tags = txfile.metadata(path)[1]
     if tags.get("level 0 tag 262") == (5,) and "level 0 tag 322" in tags:
@@ -265,6 +266,14 @@ def fewer_bits(theirs, ours):
     return bool((cut == (whole >> (8 - bits)) * (255 // top)).all())
 
 
+def are_zeros(theirs, ours, levels):
+    """Metadata of two images of one colour that is 0 in some channel and differs in its signs alone."""
+    colors = [split_description(m).get("oiio:ConstantColor", "").split(",") for m in (theirs, ours)]
+    if levels[0].dtype.kind != "f" or colors[0] == colors[1] or "" in colors[0] + colors[1]:
+        return False
+    return len(colors[0]) == len(colors[1]) and all(float(a) == float(b) for a, b in zip(*colors))
+
+
 def is_wide_pnm(path):
     """PNM of more than 8 bits: of many samples, OpenImageIO makes a code or two less."""
     head = re.sub(rb"#[^\n]*", b"", open(path, "rb").read(1024)).split()
@@ -326,6 +335,10 @@ def compare_files(run, theirs, ours):
     if is_wide_pnm(run["path"]):
         pixels = [Finding(f.aspect, INTENDED, "PNM of 16 bits keeps its values") if f.verdict == WRONG else f for f in pixels]
     findings += pixels
+    if are_zeros(meta_a, meta_b, levels_a):
+        meta_a, meta_b = ({name: value for name, value in split_description(m).items() if name not in ("oiio:SHA-1", "oiio:ConstantColor")}
+                          for m in (meta_a, meta_b))
+        findings.append(Finding("statistics", INTENDED, "zeros of both signs: Blender's are of any pixel, two runs differ"))
     if misread_by_blender(run["path"]) and any(f.verdict == WRONG for f in findings):
         return [Finding("level 0", INTENDED, misread_by_blender(run["path"]))]
     pixels = max((f.verdict for f in findings if f.aspect == "level 0"), key=ORDER.index)

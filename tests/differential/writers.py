@@ -17,7 +17,8 @@ def pack_bits(rows, bits):
 
 
 def packbits_rle(data):
-    """Apple's PackBits with literal runs alone: any reader decodes it."""
+    """Apple's PackBits with literal runs alone, of one row: where a run crosses the end of one, OpenImageIO loses its rest in
+    images that it reads row by row."""
     return b"".join(bytes([len(data[i:i + 128]) - 1]) + data[i:i + 128] for i in range(0, len(data), 128))
 
 
@@ -41,7 +42,10 @@ def tiff(path, pixels, bits, sample_format=1, photometric=2, extra=(), compressi
             raw = (raw[:, 1:] if big_endian else raw[:, :3]).tobytes()
         else:
             raw = pack_bits(rows, bits)
-        return {1: lambda r: r, 8: zlib.compress, 32773: packbits_rle}[compression](raw)
+        if compression == 32773:
+            size = len(raw) // rows.shape[0]
+            return b"".join(packbits_rle(raw[at:at + size]) for at in range(0, len(raw), size))
+        return {1: lambda r: r, 8: zlib.compress}[compression](raw)
 
     blocks = []
     for plane in ([pixels[:, :, c:c + 1] for c in range(channels)] if planar else [pixels]):
