@@ -45,9 +45,8 @@ static void verdict(txm_cache *c, const txm_cache_stats *s, char text[256])
     else if (!s->tiles_loaded)
         txm_format(text, 256, "nothing was loaded");
     else if (again >= 1 && !squeezed)
-        txm_format(text, 256, "%.1f %% of tiles read again, none for want of memory: %s; the working set is about %s", again,
-                   ended ? "render tiles had ended that did not use them" : "they had been unloaded",
-                   set);
+        txm_format(text, 256, "%.1f %% of tiles read again, none for want of memory: %s; the working set is about %s",
+                   again, ended ? "render tiles had ended that did not use them" : "they had been unloaded", set);
     else if (again >= 1)
         txm_format(text, 256, "cache too small: %.1f %% of tiles read again; the working set is about %s", again, set);
     else if (c->options.max_bytes && s->allocated_bytes_peak * 4 < c->options.max_bytes)
@@ -174,11 +173,13 @@ static void add_texture_json(txm_cache *c, txm_bytes *b, uint32_t id)
                      ",\"opened\":%s,\"failed\":%s,\"opens\":%u,\"load_seconds\":%.6f,\"resident_bytes\":%llu,"
                      "\"loads\":%llu,\"reloads\":%llu,\"failures\":%llu,\"message\":",
                      t.opened ? "true" : "false", t.failed ? "true" : "false", t.opens, t.load_seconds,
-                     (unsigned long long)t.resident_bytes, (unsigned long long)t.loads, (unsigned long long)t.reloads, (unsigned long long)t.failures);
+                     (unsigned long long)t.resident_bytes, (unsigned long long)t.loads, (unsigned long long)t.reloads,
+                     (unsigned long long)t.failures);
     add_string(b, t.message);
     txm_bytes_puts(b, ",\"levels\":[");
     for (uint32_t i = 0; i < t.levels; i++)
-        txm_bytes_printf(b, "%s{\"width\":%u,\"height\":%u,\"tiles\":%u,\"resident\":%u,\"loaded\":%u,\"loads\":%llu,"
+        txm_bytes_printf(b,
+                         "%s{\"width\":%u,\"height\":%u,\"tiles\":%u,\"resident\":%u,\"loaded\":%u,\"loads\":%llu,"
                          "\"failed\":%u}",
                          i ? "," : "", t.level[i].width, t.level[i].height, t.level[i].tiles, t.level[i].resident,
                          t.level[i].loaded_once, (unsigned long long)t.level[i].loads, t.level[i].failed);
