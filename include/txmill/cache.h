@@ -25,9 +25,10 @@
  * Tiles that cannot be read (a file that vanished, shrank, was replaced or is damaged) are FAILED until
  * txm_cache_replace: magenta, counted, not tried again. See reader.h about SIGBUS.
  *
- * Thread safety: all functions may be called at the same time from any thread, but for txm_cache_free, and for
- * txm_cache_prepare, txm_cache_process and txm_cache_end_epoch, whose callers must not look up in a prepared view
- * meanwhile. A txm_cache_thread serves one thread at a time.
+ * Thread safety: all functions may be called at the same time from any thread, but for txm_cache_free. While somebody
+ * looks up in a prepared view, nobody may call what moves or drops what it shows: txm_cache_prepare, _process,
+ * _end_epoch, _add, _add_udim, _preload, _replace, _unload, _set_max_bytes, nor look-ups that load by themselves. A
+ * txm_cache_thread serves one thread at a time.
  */
 #ifndef TXMILL_CACHE_H
 #define TXMILL_CACHE_H
@@ -49,11 +50,11 @@ typedef struct txm_ticket txm_ticket;
 
 /* What goes when memory is needed. */
 typedef enum txm_cache_policy {
-    /* Cycles: at the end of an epoch (a render tile) the tiles go that were not used in the last `keep_epochs`. When
-     * the budget is reached earlier, those not used for longest. */
+    /* Cycles: at txm_cache_end_epoch, where a render tile is finished, the tiles go that were not used in the last
+     * `keep_epochs` render tiles. When the budget is reached earlier, those not used for longest. */
     TXM_CACHE_POLICY_RENDER_TILES = 0,
-    /* Least recently used, as far as epochs tell: they also advance by themselves, 16 times while as many tiles are
-     * loaded as fit the budget. */
+    /* Least recently used, as far as epochs tell: they also advance by themselves, with every policy but NONE, 16 times
+     * while as many tiles are loaded as fit the budget. */
     TXM_CACHE_POLICY_LRU,
     /* OptiX Toolkit: counters of 4 bits that count the logarithm of the epochs a tile was not used for. */
     TXM_CACHE_POLICY_CLOCK4,

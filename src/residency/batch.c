@@ -86,12 +86,12 @@ static int by_place(const void *a, const void *b)
     return x->tile < y->tile ? -1 : x->tile > y->tile;
 }
 
-/* Memory of a list of jobs counts in the budget. One list is kept for the next batch: to make it anew where memory is
- * short would let tiles go that the next launch needs. */
-static void release_jobs(txm_cache *c, txm_job *jobs, uint32_t room)
+/* Memory of a list of jobs counts in the budget. One list of what lanes have missed is kept for the next batch: to make
+ * it anew where memory is short would let tiles go that the next launch needs. */
+static void release_jobs(txm_cache *c, txm_job *jobs, uint32_t room, bool may_be_kept)
 {
     pthread_mutex_lock(&c->lock);
-    if (c->spare_room < room) {
+    if (may_be_kept && c->spare_room < room) {
         txm_job *kept = c->spare_jobs;
         uint32_t kept_room = c->spare_room;
         c->spare_jobs = jobs;
@@ -150,7 +150,7 @@ static void finish(txm_ticket *t)
     txm_group_wait(t->group, 0);
     txm_group_free(t->group);
     t->group = NULL;
-    release_jobs(t->cache, t->jobs, t->jobs_room);
+    release_jobs(t->cache, t->jobs, t->jobs_room, !t->preloads);
     t->jobs = NULL;
 }
 
@@ -294,7 +294,7 @@ txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count,
         txm_ticket plain = {.cache = c, .jobs = jobs, .pins = &c->batch_pins, .total = n};
         atomic_init(&plain.remaining, n);
         run_here(&plain, 0, n);
-        release_jobs(c, jobs, room);
+        release_jobs(c, jobs, room, true);
         *ticket = NULL;
         txm_error_clear(err);
         return TXM_OK;
@@ -413,11 +413,12 @@ txm_status txm_cache_preload(txm_cache *c, uint32_t texture, const txm_cache_par
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
         txm_ticket plain = {.cache = c, .jobs = jobs, .pins = &pins, .total = count};
         atomic_init(&plain.remaining, count);
-        if (start(c, jobs, AT_A_TIME, count, &pins, &ticket, NULL) == TXM_OK)
+        if (start(c, jobs, AT_A_TIME, count, &pins, &ticket, NULL) == TXM_OK) {
+            ticket->preloads = true;
             txm_ticket_wait(&ticket);
-        else {
+        } else {
             run_here(&plain, 0, count);
-            release_jobs(c, jobs, AT_A_TIME);
+            release_jobs(c, jobs, AT_A_TIME, false);
         }
         pthread_mutex_lock(&c->lock);
         txm_unpin(c, &pins);

@@ -198,6 +198,7 @@ struct txm_ticket {
     uint32_t total, jobs_room;
     txm_job *jobs;
     txm_pins *pins;
+    bool preloads;
 };
 
 /* ---- the cache --------------------------------------------------------------------------------------------------- */
