@@ -435,7 +435,7 @@ static void memory(void)
 
 int main(int argc, char **argv)
 {
-    int rounds = 5, option;
+    int rounds = 9, option;
     txm_error err = {0};
     while ((option = getopt(argc, argv, "n:")) != -1) {
         if (option != 'n')
