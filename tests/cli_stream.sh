@@ -29,6 +29,21 @@ for way in "--lanes 1 --cache 300K" "--lanes 1048576" "--engine blocking -j 2 --
     txm diff world.exr way.exr
     check "world same bits $way" rc_is 0
 done
+# Images of one pixel have no tx file, as Cycles uses them as they are: theirs are made for the run alone.
+cp "$golden/one.png" pixel.png
+mkdir none
+within() { TMPDIR=$PWD/none txm "$@"; }
+TMPDIR=$PWD/none "$TXMILL" stream render room pixel.png rgb8.png "${small[@]}" -q --engine reference -o pixel-reference.exr
+within stream render room pixel.png rgb8.png "${small[@]}" -q --cache 300K -o pixel.exr
+check pixel-runs rc_is 0
+txm diff pixel-reference.exr pixel.exr
+check pixel-bits rc_is 0
+within stream budget room rgb8.png pixel.png "${small[@]}" --json
+check pixel-budget json out 'o[0]["images"][1]["image"].endswith("pixel.png") and 0 < o[0]["images"][1]["used_bytes"] <= 400'
+check pixel-leaves-nothing test -z "$(ls -A none)"
+TMPDIR=$PWD/pixel.png txm stream budget room rgb8.png pixel.png "${small[@]}"
+check pixel-no-folder test "$rc" -ne 0
+check pixel-no-folder-says says "pixel.png: cannot create the folder"
 txm stream budget sphere rgb8.png "${small[@]}" --json
 used=$(python3 -c 'import json; print(json.load(open("out"))["images"][0]["used_bytes"])')
 txm stream render sphere rgb8.png "${small[@]}" --json

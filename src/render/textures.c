@@ -8,6 +8,8 @@
  */
 #include "render/textures.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +17,10 @@
 
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/owner.h"
 #include "core/path.h"
 #include "core/text.h"
+#include "txmill/convert.h"
 #include "txmill/describe.h"
 #include "txmill/inspect.h"
 
@@ -56,10 +60,59 @@ txm_status txm_scene_find_udims(txm_scene_image *image, txm_error *err)
                              : txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: none of its UDIM tiles is there", image->path);
 }
 
+/* Images of one pixel have no tx file: Cycles uses them as they are. Here they are given one in TMPDIR, whose name is
+ * gone before it is looked up. */
+static txm_status make_of_pixel(txm_render_textures *t, const txm_render_options *o, const char *path,
+                                const txm_settings *settings, char **tx, txm_error *err)
+{
+    const char *folder = getenv("TMPDIR");
+    char *name = txm_owned_path(folder && *folder ? folder : "/tmp", "txmill-pixel", ".txm-tmp");
+    txm_result made = {0};
+    txm_convert_options how;
+    txm_convert_options_init(&how);
+    how.output = name;
+    txm_status status = name ? txm_convert(o->context, path, settings, &how, &made, err) : txm_no_memory(err, path);
+    txm_result_clear(&made);
+    int file = status == TXM_OK ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+    if (status == TXM_OK && file < 0)
+        status = txm_fail_errno(err, errno, "%s: cannot make a tx file of its pixel in TMPDIR", path);
+    if (file >= 0)
+        unlink(name);
+    free(name);
+    if (status != TXM_OK)
+        return status;
+    *tx = txm_asprintf("/proc/self/fd/%d", file);
+    if (!*tx || !TXM_GROW(t->pixels, t->pixel_capacity, t->pixel_count)) {
+        close(file);
+        return txm_no_memory(err, path);
+    }
+    t->pixels[t->pixel_count++] = file;
+    return TXM_OK;
+}
+
+/* An image that Cycles takes as it is: a tx file, or a pixel. */
+static txm_status take_as_is(txm_render_textures *t, const txm_render_options *o, const char *path,
+                             const txm_settings *settings, char **tx, txm_error *err)
+{
+    txm_result found = {0};
+    txm_convert_options how;
+    txm_convert_options_init(&how);
+    how.dry_run = true;
+    txm_status status = txm_convert(o->context, path, settings, &how, &found, err);
+    const bool is_pixel = found.outcome == TXM_OUTCOME_USED_AS_IS;
+    txm_result_clear(&found);
+    if (status != TXM_OK)
+        return status;
+    if (is_pixel)
+        return make_of_pixel(t, o, path, settings, tx, err);
+    *tx = txm_strdup(path);
+    return *tx ? TXM_OK : txm_no_memory(err, path);
+}
+
 /* The tx file that Cycles would load for an image. Without a context the path is a tx file's already. Tiles
  * are not decoded to judge it: a damaged one shows when it is looked up. The caller frees *tx. */
-static txm_status find_tx(const txm_render_options *o, const txm_scene_image *image, const char *path, char **tx,
-                          txm_error *err)
+static txm_status find_tx(txm_render_textures *t, const txm_render_options *o, const txm_scene_image *image,
+                          const char *path, char **tx, txm_error *err)
 {
     txm_settings settings;
     txm_resolve_options how;
@@ -77,7 +130,9 @@ static txm_status find_tx(const txm_render_options *o, const txm_scene_image *im
     txm_status status = txm_resolve_image(o->context, path, &settings, &how, &r, err);
     if (status)
         return status;
-    if (r.state != TXM_TX_STATE_FRESH && r.state != TXM_TX_STATE_SOURCE)
+    if (r.state == TXM_TX_STATE_SOURCE)
+        status = take_as_is(t, o, path, &settings, tx, err);
+    else if (r.state != TXM_TX_STATE_FRESH)
         status = txm_fail(err, TXM_STATUS_NOT_FOUND,
                           "%s: its tx file is %s%s%s; make it with 'txmill make -c \"%s\" -a %s%s%s%s \"%s\"'", path,
                           txm_tx_state_name(r.state), *r.reason ? ": " : "", r.reason, image->colorspace,
@@ -128,7 +183,7 @@ static txm_status add_file(txm_render_textures *t, const txm_render_options *o, 
 {
     const txm_scene_image *from = &scene->images[image];
     char *tx = NULL;
-    txm_status status = find_tx(o, from, path, &tx, err);
+    txm_status status = find_tx(t, o, from, path, &tx, err);
     if (status == TXM_OK)
         status = read_shape(tx, &t->bound[image], err);
     if (status == TXM_OK)
@@ -215,5 +270,8 @@ void txm_render_textures_free(txm_render_textures *t)
     free(t->bound);
     free(t->image_of);
     free(t->world);
+    while (t->pixel_count)
+        close(t->pixels[--t->pixel_count]);
+    free(t->pixels);
     *t = (txm_render_textures){0};
 }

@@ -19,6 +19,8 @@ typedef struct txm_render_textures {
     uint32_t *image_of;
     char *world; /* the tx file of the world's image; NULL: it has none, or is a UDIM set */
     size_t count, capacity;
+    int *pixels; /* open files: those of images of one pixel */
+    size_t pixel_count, pixel_capacity;
 } txm_render_textures;
 
 /* Finds and registers all tx files. `reference`: in a set, with all tiles loaded if `load` as well. */
