@@ -282,7 +282,8 @@ txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count,
     if (listed) {
         txm_trace_launch(c);
         txm_unpin(c, &c->batch_pins);
-        n = choose(c, jobs, collect(c, lanes, count, &jobs, &room));
+        n = collect(c, lanes, count, &jobs, &room);
+        n = choose(c, jobs, n);
         for (uint32_t i = 0; i < n; i++)
             txm_plan_slot(c, &jobs[i]);
     }
