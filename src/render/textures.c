@@ -76,7 +76,7 @@ static txm_status make_of_pixel(txm_render_textures *t, const txm_render_options
     int file = status == TXM_OK ? open(name, O_RDONLY | O_CLOEXEC) : -1;
     if (status == TXM_OK && file < 0)
         status = txm_fail_errno(err, errno, "%s: cannot make a tx file of its pixel in TMPDIR", path);
-    if (file >= 0)
+    if (name)
         unlink(name);
     free(name);
     if (status != TXM_OK)

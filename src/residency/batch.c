@@ -237,9 +237,9 @@ static uint32_t collect(txm_cache *c, txm_lane *const *lanes, size_t count, txm_
 }
 
 /* What of it is loaded, if not all has room. A quarter of the room is for those that asked first, and not less than a
- * look-up may ask for, so that they get on whatever the others want. The rest is filled area by area: look-ups need tiles of several levels, and tiles of a
- * coarser one serve many. In the order of asking, few of those that share one would be loaded together, and it would
- * be loaded for each of them. */
+ * look-up may ask for, so that they get on whatever the others want. The rest is filled area by area: look-ups need
+ * tiles of several levels, and tiles of a coarser one serve many. In the order of asking, few of those that share one
+ * would be loaded together, and it would be loaded for each of them. */
 static uint32_t choose(txm_cache *c, txm_job *jobs, uint32_t count)
 {
     uint32_t n = 0;
