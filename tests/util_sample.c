@@ -300,6 +300,49 @@ static int compare_batch(const txm_sample_ops *ops, const sample_view *v, const 
     return same;
 }
 
+/* A guard whose owner remembers what it was told. */
+typedef struct watch {
+    txm_guard guard;
+    uint32_t misses, texture;
+    const void *how, *at;
+    uint32_t *random;
+    float *out;
+    unsigned active;
+} watch;
+
+static txm_look watch_missed(txm_guard *g, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                             uint32_t *random, float out[4])
+{
+    watch *w = (watch *)g;
+    *w = (watch){w->guard, w->misses + 1, texture, how, at, random, out, atomic_load(&g->active)};
+    return TXM_LOOK_MISSED;
+}
+
+/* What is resident gives what the plain entry gives and is counted; all else goes to the owner, once, with everything
+ * as it was given and the guard left. */
+static int guarded_as_plain(const txm_sample_ops *ops, const txm_view *view, uint32_t texture, const txm_sampler *how,
+                            const txm_lookup *at, uint32_t random)
+{
+    for (int stateless = 0; stateless < 2; stateless++) {
+        txm_lane lane = {.random = stateless ? 0 : random};
+        float plain[4], out[4] = {0};
+        uint32_t state = random;
+        watch w = {.guard = {.view = *view, .missed = watch_missed, .active = 1, .lookups = 7}};
+        txm_look look = txm_sample_scalar.sample(view, texture, how, at, &lane, plain);
+        txm_look guarded = ops->sample_guarded(&w.guard, texture, how, at, stateless ? NULL : &state, out);
+        uint64_t counted = atomic_load(&w.guard.lookups) - 7;
+        if (atomic_load(&w.guard.active) || counted + w.misses != 1 || counted != (look == TXM_LOOK_RESIDENT))
+            return 0;
+        if (w.misses && (guarded != TXM_LOOK_MISSED || w.active || w.texture != texture || w.how != how || w.at != at ||
+                         w.out != out || w.random != (stateless ? NULL : &state) || state != random))
+            return 0;
+        if (counted &&
+            (guarded != look || memcmp(plain, out, sizeof out) || state != (stateless ? random : lane.random)))
+            return 0;
+    }
+    return 1;
+}
+
 static int compare_one(const txm_sample_ops *ops, const sample_view *v, const txm_sampler *how, uint64_t *state)
 {
     txm_view_texture textures[2];
@@ -324,6 +367,11 @@ static int compare_one(const txm_sample_ops *ops, const sample_view *v, const tx
     }
     if (memcmp(look[0], look[1], sizeof look[0]) || memcmp(out[0], out[1], sizeof out[0])) {
         report("derivatives", v, how, &at, out[1][1], out[0][1]);
+        return 0;
+    }
+    if (!guarded_as_plain(&txm_sample_scalar, &view, texture, how, &at, random) ||
+        !guarded_as_plain(ops, &view, texture, how, &at, random)) {
+        report("guarded", v, how, &at, out[1][0], out[0][0]);
         return 0;
     }
     *difference = 0;

@@ -208,7 +208,7 @@ void txm_cache_thread_free(txm_cache_thread **thread)
     txm_cache_release(c, t->pins.items, t->pins.capacity * sizeof *t->pins.items);
     txm_cache_release(c, t->unwidened, t->unwidened_bytes);
     txm_cache_release(c, t->many, t->many_bytes);
-    c->stats.lookups += atomic_load(&t->lookups);
+    c->stats.lookups += atomic_load(&t->quick.lookups);
     c->stats.lookups_missed += atomic_load(&t->missed);
     txm_cache_release(c, t, sizeof *t);
     pthread_mutex_unlock(&c->lock);

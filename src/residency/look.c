@@ -208,7 +208,7 @@ static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call
     if (watched && t->cache->options.spurious > 0.0f)
         drop_some(t, &k);
     txm_look result = look(t, &k, &lane);
-    txm_count(&t->lookups, 1);
+    txm_count(&t->quick.lookups, 1);
     if (result == TXM_LOOK_MISSED || lane.count) {
         txm_count(&t->missed, 1);
         result = look_until_there(t, &k, &lane, result);
@@ -220,52 +220,24 @@ static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call
     return result;
 }
 
-/* What asked for nothing and missed. The first look-up after a change renews what the thread knows, so that the next
- * ones are quick again; a cache whose look-ups never are is not asked each time. */
-static __attribute__((noinline, cold)) txm_look sample_given(txm_cache_thread *t, uint32_t *random, txm_look result)
+txm_look txm_look_again(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                        uint32_t *random, float out[4])
 {
-    const txm_given *k = &t->given;
-    if (result == TXM_LOOK_STALE && txm_may_be_quick(t->cache))
-        txm_renew(t);
-    return sample(t, &(call){k->texture, k->how, k->at, random, k->out, NULL, NULL});
+    return sample((txm_cache_thread *)quick, &(call){texture, how, at, random, out, NULL, NULL});
 }
 
-/* The usual look-up hits; what does not goes the general way from the beginning. The lane has room for no
- * request, so a miss leaves the page table untouched and the general way asks for everything itself.
+/* The usual look-up hits; what does not goes the general way from the beginning, with what it was given.
  *
  * Look-ups that wait for memory overlap only while the processor's queues hold both, and the queue of loads is
  * the shortest (linear_simd.h): each load around the sampler counts. So nothing is tested before it is called. When
- * the view, the epoch or anything else has changed, what is called is a function that misses. And what a miss needs
- * again lies in the thread, not in registers that would have to be saved. */
-static inline txm_look sample_quickly(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
-                                      const txm_lookup *at, uint32_t *random, float out[4])
-{
-    txm_lane *lane = random ? &t->drawn : &t->silent;
-    t->given.texture = texture;
-    t->given.how = how;
-    t->given.at = at;
-    t->given.out = out;
-    if (random) {
-        t->given.random = random;
-        lane->random = *random;
-    }
-    atomic_store_explicit(&t->active, 1, memory_order_release);
-    atomic_signal_fence(memory_order_seq_cst); /* as in txm_enter */
-    txm_look result = atomic_load_explicit(&t->sample, memory_order_acquire)(&t->quick_view, texture, how, at, lane, out);
-    atomic_store_explicit(&t->active, 0, memory_order_release);
-    if (__builtin_expect(result != TXM_LOOK_RESIDENT, 0))
-        return sample_given(t, random ? t->given.random : NULL, result);
-    txm_count(&t->lookups, 1);
-    if (random)
-        *t->given.random = lane->random;
-    return result;
-}
-
-/* Two copies of one function: without a random state there is less to do. */
+ * the view, the epoch or anything else has changed, what is called is a function that misses. And nothing is left to be
+ * done after it: the sampler's entry ends what begins here. */
 txm_look txm_cache_sample(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                           uint32_t *random, float out[4])
 {
-    return random ? sample_quickly(t, texture, how, at, random, out) : sample_quickly(t, texture, how, at, NULL, out);
+    atomic_store_explicit(&t->quick.active, 1, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst); /* as in txm_enter */
+    return atomic_load_explicit(&t->quick.sample, memory_order_acquire)(&t->quick, texture, how, at, random, out);
 }
 
 /* Slopes are rare (bump mapping), so they have no fast path of their own. */

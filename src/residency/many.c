@@ -411,6 +411,6 @@ txm_look txm_cache_sample_n(txm_cache_thread *t, uint32_t texture, const txm_sam
                                         : sample_few(t, texture, &biased, &part, &missed));
         txm_count(&t->missed, missed);
     }
-    txm_count(&t->lookups, wanted_of(batch));
+    txm_count(&t->quick.lookups, wanted_of(batch));
     return worst;
 }

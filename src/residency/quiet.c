@@ -24,7 +24,7 @@ static void barrier_everywhere(const txm_cache *c)
 /* Changes between any two look-ups of a thread, and in none. */
 static uint64_t count_of(txm_cache_thread *t)
 {
-    return atomic_load(&t->lookups) + atomic_load(&t->sections);
+    return atomic_load(&t->quick.lookups) + atomic_load(&t->sections);
 }
 
 /* Look-ups are short: yielding is enough. With the lock held. Look-ups that begin from now on are not waited for: they
@@ -36,18 +36,23 @@ void txm_wait_quiet(txm_cache *c)
         return;
     barrier_everywhere(c);
     for (txm_cache_thread *t = c->threads; t; t = t->next)
-        for (const uint64_t before = count_of(t); atomic_load(&t->active) && count_of(t) == before;)
+        for (const uint64_t before = count_of(t); atomic_load(&t->quick.active) && count_of(t) == before;)
             sched_yield();
     c->stats.graces++;
 }
 
 /* ---- quick look-ups ---- */
 
-static txm_look find_stale(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                           txm_lane *lane, float out[4])
+/* Stands where the sampler was. The first look-up after a change renews what the thread knows, so that the next ones
+ * are quick again; a cache whose look-ups never are is not asked each time. */
+static txm_look find_stale(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                           uint32_t *random, float out[4])
 {
-    (void)view, (void)texture, (void)how, (void)at, (void)lane, (void)out;
-    return TXM_LOOK_STALE;
+    txm_cache_thread *t = (txm_cache_thread *)quick;
+    atomic_store_explicit(&quick->active, 0, memory_order_release); /* before the lock: its holder may wait for it */
+    if (txm_may_be_quick(t->cache))
+        txm_renew(t);
+    return quick->missed(quick, texture, how, at, random, out);
 }
 
 /* To be called when anything has changed that quick look-ups don't look at: the view, the epoch, whether look-ups
@@ -55,20 +60,21 @@ static txm_look find_stale(const txm_view *view, uint32_t texture, const txm_sam
 void txm_slow_down(txm_cache *c)
 {
     for (txm_cache_thread *t = c->threads; t; t = t->next)
-        atomic_store_explicit(&t->sample, find_stale, memory_order_release);
+        atomic_store_explicit(&t->quick.sample, find_stale, memory_order_release);
 }
 
 /* For quick look-ups, sets that have a base texture have no tiles, so that they go the general way. */
 void txm_learn(txm_cache_thread *t)
 {
     const txm_cache *c = t->cache;
-    t->view = t->quick_view = c->view;
+    t->view = t->quick.view = c->view;
     t->generation = atomic_load(&c->generation);
-    t->quick_view.epoch = atomic_load(&c->epoch);
+    t->quick.view.epoch = atomic_load(&c->epoch);
     if (c->quick_udims)
-        t->quick_view.udims = c->quick_udims;
-    atomic_store_explicit(&t->sample,
-                          txm_may_be_quick(c) ? txm_sample_ops_isa(txm_ops_best()->isa)->sample : find_stale,
+        t->quick.view.udims = c->quick_udims;
+    t->quick.missed = txm_look_again;
+    atomic_store_explicit(&t->quick.sample,
+                          txm_may_be_quick(c) ? txm_sample_ops_isa(txm_ops_best()->isa)->sample_guarded : find_stale,
                           memory_order_release);
 }
 

@@ -35,7 +35,7 @@ typedef struct txm_cache_file {
     txm_tx *tx; /* NULL: not open */
     uint32_t readers, textures, opens;
     uint64_t own_bytes, idle_bytes; /* of the open file; that its reader keeps for the next tile */
-    bool opening, known;  /* known: `identity` is that of the file that was opened first */
+    bool opening, known;            /* known: `identity` is that of the file that was opened first */
     uint64_t identity[4]; /* device, inode, size, time of change: another file under the same name is not read */
     txm_error *broken;    /* why it cannot be opened: not tried again. NULL: it can */
     struct txm_cache_file *newer, *older; /* open ones by their last use */
@@ -154,23 +154,8 @@ typedef struct txm_job {
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
-/* A look-up, as txm_cache_sample was given it. */
-typedef struct txm_given {
-    const txm_sampler *how;
-    const txm_lookup *at;
-    uint32_t *random;
-    float *out;
-    uint32_t texture;
-} txm_given;
-
 struct txm_cache_thread {
-    /* Of quick look-ups; see sample_quickly in look.c. */
-    _Alignas(64) _Atomic(txm_sample_function) sample; /* that of this machine, or one that always misses */
-    atomic_uint active;            /* in a look-up */
-    atomic_uint_least64_t lookups; /* that were completed; written in none */
-    txm_given given;               /* the look-up that is under way, should it miss */
-    txm_lane silent, drawn; /* that ask for nothing: without a random state, and with the caller's */
-    txm_view quick_view;
+    _Alignas(64) txm_guard quick; /* first: txm_cache_sample passes it on as it is; see there */
 
     txm_cache *cache;
     txm_view view;
@@ -210,7 +195,7 @@ struct txm_cache {
     atomic_bool watched; /* a trace is written, or misses are invented */
     float bias;
     atomic_uint largest_tile, live_threads; /* bytes; threads that there are now */
-    bool fences; /* no membarrier(2) here: look-ups bring barriers of their own */
+    bool fences;                            /* no membarrier(2) here: look-ups bring barriers of their own */
 
     _Alignas(64) pthread_mutex_t lock;
     pthread_cond_t changed; /* a tile was loaded or failed, a texture opened, a file opened or free */
@@ -251,7 +236,7 @@ struct txm_cache {
     uint32_t thread_count;
     uint64_t prepared; /* generation of the view that was handed out */
     txm_pool *pool;
-    txm_ticket *ticket; /* the batch that runs */
+    txm_ticket *ticket;  /* the batch that runs */
     txm_job *spare_jobs; /* a list for the next one */
     uint32_t spare_room;
     txm_pins batch_pins;
@@ -297,24 +282,19 @@ void txm_slow_down(txm_cache *c);
 /* One thread's, with the lock; the same without it, between two look-ups of the thread. */
 void txm_learn(txm_cache_thread *t);
 void txm_renew(txm_cache_thread *t);
-/* Only what quick look-ups are given: the thread must renew first. */
-#define TXM_LOOK_STALE ((txm_look)0x100)
+/* look.c: what a quick look-up does that has missed, with everything that it was given; and one that is not quick. */
+txm_look txm_look_again(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                        uint32_t *random, float out[4]);
 
 static inline bool txm_may_be_quick(const txm_cache *c)
 {
     return !atomic_load_explicit(&c->watched, memory_order_relaxed) && !c->fences && c->bias == 0.0f;
 }
 
-/* No atomic addition: each thread has counters of its own. Whoever sees a new count sees what came before it. */
-static inline void txm_count(atomic_uint_least64_t *counter, uint64_t n)
-{
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_release);
-}
-
 /* The end of a look-up; the beginning of one. */
 static inline void txm_leave(txm_cache_thread *t)
 {
-    atomic_store_explicit(&t->active, 0, memory_order_release);
+    atomic_store_explicit(&t->quick.active, 0, memory_order_release);
     txm_count(&t->sections, 1);
 }
 
@@ -323,9 +303,9 @@ static inline void txm_enter(txm_cache_thread *t)
     txm_cache *c = t->cache;
     for (;;) {
         if (c->fences)
-            atomic_exchange(&t->active, 1);
+            atomic_exchange(&t->quick.active, 1);
         else
-            atomic_store_explicit(&t->active, 1, memory_order_release);
+            atomic_store_explicit(&t->quick.active, 1, memory_order_release);
         atomic_signal_fence(memory_order_seq_cst); /* membarrier in txm_wait_quiet is the other half */
         if (atomic_load_explicit(&c->generation, memory_order_acquire) == t->generation)
             break;

@@ -13,7 +13,7 @@ uint64_t txm_lookups_of(const txm_cache *c)
 {
     uint64_t n = c->stats.lookups; /* of threads that are gone */
     for (const txm_cache_thread *t = c->threads; t; t = t->next)
-        n += atomic_load_explicit(&t->lookups, memory_order_relaxed);
+        n += atomic_load_explicit(&t->quick.lookups, memory_order_relaxed);
     return n;
 }
 

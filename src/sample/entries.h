@@ -31,6 +31,19 @@ static txm_look sample_with_derivatives(const txm_view *view, uint32_t texture, 
 #define TXM_SAMPLE_ONE sample_one
 #endif
 
+/* Under a guard, by whichever way serves. The lane has room for no request, so a miss leaves the page table as it is.
+ * Not inlined: it needs a stack, for which faster ways would have to make room. */
+static __attribute__((noinline)) txm_look sample_one_guarded(txm_guard *g, uint32_t texture, const txm_sampler *how,
+                                                             const txm_lookup *at, uint32_t *random, float out[4])
+{
+    txm_lane lane = {random ? *random : 0, 0, 0, NULL};
+    if (TXM_SAMPLE_ONE(&g->view, texture, how, at, &lane, out) != TXM_LOOK_RESIDENT)
+        return txm_guard_missed(g, texture, how, at, random, out);
+    if (random)
+        *random = lane.random;
+    return txm_guard_leave(g);
+}
+
 /* Element i of a batch by itself. */
 static inline txm_look sample_element(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                       const txm_lookups *b, size_t i, txm_lane *lane)

@@ -39,7 +39,7 @@ static txm_look choose_sample_n(const txm_view *view, uint32_t texture, const tx
 
 /* Until the first look-up a table of functions that choose one for this machine; whoever comes at the same time chooses
  * the same. So a look-up has nothing to ask: it is two loads and a jump away. */
-static const txm_sample_ops choosing = {"none", choose_sample, choose_sample_d, choose_sample_n};
+static const txm_sample_ops choosing = {"none", choose_sample, NULL, choose_sample_d, choose_sample_n};
 static const txm_sample_ops *chosen = &choosing;
 
 /* Relaxed is enough: both tables are constant data. */

@@ -14,4 +14,5 @@ static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_s
     return sample_elements(view, texture, how, batch, 0, batch->count, lane);
 }
 
-const txm_sample_ops txm_sample_scalar = {"scalar", sample_one, sample_with_derivatives, sample_batch};
+const txm_sample_ops txm_sample_scalar = {"scalar", sample_one, sample_one_guarded, sample_with_derivatives,
+                                          sample_batch};

@@ -92,7 +92,8 @@ TXM_FAST vf vf_sqrt(vf v)
     return (vf)vsqrtq_f32((float32x4_t)v);
 }
 
-const txm_sample_ops txm_sample_neon = {"neon", sample_single, sample_with_derivatives, sample_batch};
+const txm_sample_ops txm_sample_neon = {"neon", sample_single, sample_single_guarded, sample_with_derivatives,
+                                        sample_batch};
 #else
 /* ISO C wants something in every file. */
 typedef int txm_no_neon_look_ups;

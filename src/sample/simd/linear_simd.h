@@ -159,11 +159,11 @@ TXM_FAST txm_rgba linear_read(int type, const uint8_t *p, uint32_t row_bytes, tx
 
 /* ---- the whole look-up ---- */
 
-TXM_RARE txm_look linear_after(int after, txm_rgba color, float out[4])
-{
-    txm_color_store(group_after(after, color), out);
-    return TXM_LOOK_RESIDENT;
-}
+/* All of it twice: look-ups of callers who bring a lane, and those under a guard (sample_ops.h), whose view is that of
+ * the guard. Of the lane only the random state is looked at, so both pass a pointer to that; of a guarded look-up it
+ * may be NULL. */
+typedef enum linear_caller { LINEAR_PLAIN, LINEAR_GUARDED } linear_caller;
+_Static_assert(offsetof(txm_lane, random) == 0, "a lane is found by its random state");
 
 /* The general way, for what a fast one has given up before anything was changed. */
 TXM_RARE txm_look sample_generally(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
@@ -172,20 +172,49 @@ TXM_RARE txm_look sample_generally(const txm_view *view, uint32_t texture, const
     return sample_one(view, texture, how, at, lane, out);
 }
 
-TXM_FAST txm_look linear_finish(int type, const txm_view_texture *t, uint32_t after, txm_rgba color, float out[4])
+TXM_FAST txm_look linear_give_up(linear_caller caller, const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                 const txm_lookup *at, uint32_t *random, float out[4])
+{
+    if (caller == LINEAR_GUARDED)
+        return sample_one_guarded((txm_guard *)view, texture, how, at, random, out);
+    return sample_generally(view, texture, how, at, (txm_lane *)random, out);
+}
+
+TXM_FAST txm_look linear_end(linear_caller caller, const txm_view *view)
+{
+    return caller == LINEAR_GUARDED ? txm_guard_leave((txm_guard *)view) : TXM_LOOK_RESIDENT;
+}
+
+TXM_RARE txm_look linear_after(int after, txm_rgba color, float out[4])
+{
+    txm_color_store(group_after(after, color), out);
+    return TXM_LOOK_RESIDENT;
+}
+
+TXM_RARE txm_look linear_guarded_after(int after, txm_rgba color, float out[4], const txm_view *view)
+{
+    txm_color_store(group_after(after, color), out);
+    return linear_end(LINEAR_GUARDED, view);
+}
+
+/* What is rare is called last, so that it needs no stack here. */
+TXM_FAST txm_look linear_finish(linear_caller caller, int type, const txm_view *view, const txm_view_texture *t,
+                                uint32_t after, txm_rgba color, float out[4])
 {
     color = color * t->scale;
     if (type == TXM_TYPE_HALF || type == TXM_TYPE_FLOAT)
         color = txm_rgba_quiet(color);
-    if (after)
-        return linear_after((int)after, color, out);
+    if (TXM_UNLIKELY(after))
+        return caller == LINEAR_GUARDED ? linear_guarded_after((int)after, color, out, view)
+                                        : linear_after((int)after, color, out);
     txm_color_store(color, out);
-    return TXM_LOOK_RESIDENT;
+    return linear_end(caller, view);
 }
 
 /* Two levels and the blend. `level` is neither below 0 nor beyond the last but one. */
-TXM_FAST txm_look linear_two(int type, const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
-                             const txm_lookup *at, txm_lane *lane, float out[4], txm_rgba uv, float level)
+TXM_FAST txm_look linear_two(linear_caller caller, int type, const txm_view *view, const txm_view_texture *t,
+                             const txm_sampler *how, const txm_lookup *at, uint32_t *random, float out[4], txm_rgba uv,
+                             float level)
 {
     const linear_words words = linear_words_of(t, how);
     const v4i one = {1, 1, 1, 1}, full = v4i_halves(linear_members(&t->width));
@@ -197,29 +226,31 @@ TXM_FAST txm_look linear_two(int type, const txm_view *view, const txm_view_text
     const uint8_t *coarse =
         linear_find(type, view, t, words, low + 1, uv, v4i_max((v4i)((v4u)full >> (low + 1)), one), &coarse_bytes, &g);
     if (TXM_UNLIKELY(!fine || !coarse))
-        return sample_generally(view, (uint32_t)(t - view->textures), how, at, lane, out);
+        return linear_give_up(caller, view, (uint32_t)(t - view->textures), how, at, random, out);
     txm_rgba color =
         linear_read(type, fine, fine_bytes, f) * (1.0f - blend) + linear_read(type, coarse, coarse_bytes, g) * blend;
-    return linear_finish(type, t, TXM_LINEAR_AFTER(words), color, out);
+    return linear_finish(caller, type, view, t, TXM_LINEAR_AFTER(words), color, out);
 }
 
 typedef txm_look (*linear_one_function)(const txm_view_texture *, const uint8_t *, uint32_t, uint32_t, float *,
-                                        txm_rgba);
+                                        const txm_view *, txm_rgba);
 typedef txm_look (*linear_two_function)(const txm_view *, const txm_view_texture *, const txm_sampler *,
-                                        const txm_lookup *, txm_lane *, float *, txm_rgba, float);
+                                        const txm_lookup *, uint32_t *, float *, txm_rgba, float);
 
 /* Up to the address of the first pixel; `one` and `two` do the rest, as functions of their own: where vectors of eight
  * floats are used, compilers align the stack. A footprint of a pixel or less is level 0 without its logarithm, as long
  * as nothing is added to it. */
-TXM_FAST txm_look linear_sample(int type, txm_level_rule rule, linear_one_function one, linear_two_function two,
-                                const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
-                                linear_words words, const txm_lookup *at, txm_lane *lane, float out[4])
+TXM_FAST txm_look linear_sample(linear_caller caller, int type, txm_level_rule rule, linear_one_function one,
+                                linear_two_function two, const txm_view *view, const txm_view_texture *t,
+                                const txm_sampler *how, linear_words words, const txm_lookup *at, uint32_t *random,
+                                float out[4])
 {
+    const int stateless = caller == LINEAR_GUARDED && !random;
     const txm_sample_constants *k = &txm_sample_k;
     txm_rgba uv = v4_gather(&at->u, &at->v), f;
     if (TXM_UNLIKELY(!single_wrap(&uv, TXM_LINEAR_EXTENSION(words)))) {
         txm_color_store(v4_set(0.0f), out);
-        return TXM_LOOK_RESIDENT;
+        return linear_end(caller, view);
     }
     uv = __builtin_shufflevector(uv, k->one - uv, 0, 5, 2, 3); /* (u, 1 - v) */
     v4i size = v4i_halves(linear_members(&t->width));
@@ -231,67 +262,89 @@ TXM_FAST txm_look linear_sample(int type, txm_level_rule rule, linear_one_functi
         p = linear_find(type, view, t, words, 0, uv, size, &row_bytes, &f);
     } else {
         const txm_sampler jitter = {.mode = (uint8_t)mode, .mip_bias = how->mip_bias};
-        uint32_t random = lane->random, last = (rule == TXM_LEVEL_RULE_CYCLES ? t->tiled_levels : t->levels) - 1;
-        float level = txm_max(txm_level_jitter(&jitter, 0.5f * txm_log2(extent[0]), &random), 0.0f);
+        uint32_t state = stateless ? 0 : *random;
+        uint32_t last = (rule == TXM_LEVEL_RULE_CYCLES ? t->tiled_levels : t->levels) - 1;
+        float level = txm_max(txm_level_jitter(&jitter, 0.5f * txm_log2(extent[0]), &state), 0.0f);
         uint32_t low = (uint32_t)(int32_t)level; /* as txm_level_clamp */
         if (mode == TXM_LEVEL_MODE_TRILINEAR && low < last && level > (float)(int32_t)low)
-            return two(view, t, how, at, lane, out, uv, level);
+            return two(view, t, how, at, random, out, uv, level);
         low = low < last ? low : last;
         p = linear_find(type, view, t, words, low, uv, v4i_max((v4i)((v4u)size >> low), (v4i){1, 1, 1, 1}), &row_bytes,
                         &f);
-        if (p)
-            lane->random = random;
+        if (p && !stateless)
+            *random = state;
     }
     if (TXM_UNLIKELY(!p))
-        return sample_generally(view, (uint32_t)(t - view->textures), how, at, lane, out);
-    return one(t, p, row_bytes, TXM_LINEAR_AFTER(words), out, f);
+        return linear_give_up(caller, view, (uint32_t)(t - view->textures), how, at, random, out);
+    return one(t, p, row_bytes, TXM_LINEAR_AFTER(words), out, view, f);
 }
 
-#define TXM_LINEAR_TYPE_FUNCTIONS(name, type)                                                                          \
+#define TXM_LINEAR_ENDS(name, caller, type)                                                                            \
     TXM_RARE txm_look name##_one(const txm_view_texture *t, const uint8_t *p, uint32_t row_bytes, uint32_t after,      \
-                                 float out[4], txm_rgba f)                                                             \
+                                 float out[4], const txm_view *view, txm_rgba f)                                       \
     {                                                                                                                  \
-        return linear_finish(type, t, after, linear_read(type, p, row_bytes, f), out);                                 \
+        return linear_finish(caller, type, view, t, after, linear_read(type, p, row_bytes, f), out);                   \
     }                                                                                                                  \
     TXM_RARE txm_look name##_two(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,              \
-                                 const txm_lookup *at, txm_lane *lane, float out[4], txm_rgba uv, float level)         \
+                                 const txm_lookup *at, uint32_t *random, float out[4], txm_rgba uv, float level)       \
     {                                                                                                                  \
-        return linear_two(type, view, t, how, at, lane, out, uv, level);                                               \
+        return linear_two(caller, type, view, t, how, at, random, out, uv, level);                                     \
     }
-TXM_LINEAR_TYPE_FUNCTIONS(linear_u8, TXM_TYPE_U8)
-TXM_LINEAR_TYPE_FUNCTIONS(linear_u16, TXM_TYPE_U16)
-TXM_LINEAR_TYPE_FUNCTIONS(linear_half, TXM_TYPE_HALF)
-TXM_LINEAR_TYPE_FUNCTIONS(linear_float, TXM_TYPE_FLOAT)
-#undef TXM_LINEAR_TYPE_FUNCTIONS
-
-#define TXM_LINEAR(rule_name, rule, name, type)                                                                        \
-    TXM_RARE txm_look name##_##rule_name(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,      \
-                                         const txm_lookup *at, txm_lane *lane, float out[4])                           \
+#define TXM_LINEAR(name, ends, caller, rule, type)                                                                     \
+    TXM_RARE txm_look name(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,                    \
+                           const txm_lookup *at, uint32_t *random, float out[4])                                       \
     {                                                                                                                  \
-        return linear_sample(type, rule, name##_one, name##_two, view, t, how, linear_words_of(t, how), at, lane,      \
-                             out);                                                                                     \
+        return linear_sample(caller, type, rule, ends##_one, ends##_two, view, t, how, linear_words_of(t, how), at,    \
+                             random, out);                                                                             \
     }
-TXM_LINEAR(cycles, TXM_LEVEL_RULE_CYCLES, linear_u16, TXM_TYPE_U16)
-TXM_LINEAR(cycles, TXM_LEVEL_RULE_CYCLES, linear_half, TXM_TYPE_HALF)
-TXM_LINEAR(cycles, TXM_LEVEL_RULE_CYCLES, linear_float, TXM_TYPE_FLOAT)
-TXM_LINEAR(ellipse, TXM_LEVEL_RULE_ELLIPSE, linear_u8, TXM_TYPE_U8)
-TXM_LINEAR(ellipse, TXM_LEVEL_RULE_ELLIPSE, linear_u16, TXM_TYPE_U16)
-TXM_LINEAR(ellipse, TXM_LEVEL_RULE_ELLIPSE, linear_half, TXM_TYPE_HALF)
-TXM_LINEAR(ellipse, TXM_LEVEL_RULE_ELLIPSE, linear_float, TXM_TYPE_FLOAT)
+#define TXM_LINEAR_ALL(name, type)                                                                                     \
+    TXM_LINEAR_ENDS(name, LINEAR_PLAIN, type)                                                                          \
+    TXM_LINEAR_ENDS(name##_guarded, LINEAR_GUARDED, type)                                                              \
+    TXM_LINEAR(name##_ellipse, name, LINEAR_PLAIN, TXM_LEVEL_RULE_ELLIPSE, type)                                       \
+    TXM_LINEAR(name##_guarded_ellipse, name##_guarded, LINEAR_GUARDED, TXM_LEVEL_RULE_ELLIPSE, type)
+#define TXM_LINEAR_CYCLES(name, type)                                                                                  \
+    TXM_LINEAR(name##_cycles, name, LINEAR_PLAIN, TXM_LEVEL_RULE_CYCLES, type)                                         \
+    TXM_LINEAR(name##_guarded_cycles, name##_guarded, LINEAR_GUARDED, TXM_LEVEL_RULE_CYCLES, type)
+TXM_LINEAR_ALL(linear_u8, TXM_TYPE_U8)
+TXM_LINEAR_ALL(linear_u16, TXM_TYPE_U16)
+TXM_LINEAR_ALL(linear_half, TXM_TYPE_HALF)
+TXM_LINEAR_ALL(linear_float, TXM_TYPE_FLOAT)
+TXM_LINEAR_CYCLES(linear_u16, TXM_TYPE_U16)
+TXM_LINEAR_CYCLES(linear_half, TXM_TYPE_HALF)
+TXM_LINEAR_CYCLES(linear_float, TXM_TYPE_FLOAT)
+#undef TXM_LINEAR_CYCLES
+#undef TXM_LINEAR_ALL
 #undef TXM_LINEAR
+#undef TXM_LINEAR_ENDS
 
-/* 8 bits by Cycles' rule: what most textures are. In sample_single, which has the words already. */
-TXM_FAST txm_look linear_u8_cycles(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
-                                   linear_words words, const txm_lookup *at, txm_lane *lane, float out[4])
+/* 8 bits by Cycles' rule are what most textures are: inlined where the words are known already. */
+typedef txm_look (*linear_function)(const txm_view *, const txm_view_texture *, const txm_sampler *, const txm_lookup *,
+                                    uint32_t *, float *);
+static const linear_function linear_functions[2][2][4] = {
+    [LINEAR_PLAIN] = {{NULL, linear_u16_cycles, linear_half_cycles, linear_float_cycles},
+                      {linear_u8_ellipse, linear_u16_ellipse, linear_half_ellipse, linear_float_ellipse}},
+    [LINEAR_GUARDED] = {{NULL, linear_u16_guarded_cycles, linear_half_guarded_cycles, linear_float_guarded_cycles},
+                        {linear_u8_guarded_ellipse, linear_u16_guarded_ellipse, linear_half_guarded_ellipse,
+                         linear_float_guarded_ellipse}},
+};
+_Static_assert(TXM_LEVEL_RULE_CYCLES == 0 && TXM_LEVEL_RULE_ELLIPSE == 1, "the table is indexed by rules");
+
+/* Whether the usual way serves a texture and a sampler at all. */
+TXM_FAST int linear_serves(linear_words words)
 {
-    return linear_sample(TXM_TYPE_U8, TXM_LEVEL_RULE_CYCLES, linear_u8_one, linear_u8_two, view, t, how, words, at,
-                         lane, out);
+    return TXM_LINEAR_FILTER(words) == TXM_FILTER_LINEAR && TXM_LINEAR_RULE(words) <= TXM_LEVEL_RULE_ELLIPSE &&
+           TXM_LINEAR_CHANNELS(words) == 4 && !TXM_LINEAR_UDIM_ROWS(words);
 }
 
-typedef txm_look (*linear_function)(const txm_view *, const txm_view_texture *, const txm_sampler *, const txm_lookup *,
-                                    txm_lane *, float *);
-static const linear_function linear_functions[2][4] = {
-    [TXM_LEVEL_RULE_CYCLES] = {NULL, linear_u16_cycles, linear_half_cycles, linear_float_cycles},
-    [TXM_LEVEL_RULE_ELLIPSE] = {linear_u8_ellipse, linear_u16_ellipse, linear_half_ellipse, linear_float_ellipse},
-};
+TXM_FAST txm_look linear_choose(linear_caller caller, const txm_view *view, const txm_view_texture *t,
+                                const txm_sampler *how, linear_words words, const txm_lookup *at, uint32_t *random,
+                                float out[4])
+{
+    if (TXM_LINEAR_RULE(words) == TXM_LEVEL_RULE_CYCLES && TXM_LINEAR_TYPE(words) == TXM_TYPE_U8)
+        return linear_sample(caller, TXM_TYPE_U8, TXM_LEVEL_RULE_CYCLES,
+                             caller == LINEAR_GUARDED ? linear_u8_guarded_one : linear_u8_one,
+                             caller == LINEAR_GUARDED ? linear_u8_guarded_two : linear_u8_two, view, t, how, words, at,
+                             random, out);
+    return linear_functions[caller][TXM_LINEAR_RULE(words)][TXM_LINEAR_TYPE(words)](view, t, how, at, random, out);
+}
 #endif

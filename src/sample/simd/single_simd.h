@@ -175,11 +175,20 @@ TXM_RARE txm_look sample_single(const txm_view *view, uint32_t texture, const tx
     if (TXM_UNLIKELY(texture >= view->texture_count))
         return sample_generally(view, texture, how, at, lane, out);
     const linear_words words = linear_words_of(t, how);
-    if (TXM_LINEAR_FILTER(words) != TXM_FILTER_LINEAR || TXM_LINEAR_RULE(words) > TXM_LEVEL_RULE_ELLIPSE ||
-        TXM_LINEAR_CHANNELS(words) != 4 || TXM_LINEAR_UDIM_ROWS(words))
+    if (!linear_serves(words))
         return single_sample(view, texture, how, at, lane, out);
-    if (TXM_LINEAR_RULE(words) == TXM_LEVEL_RULE_CYCLES && TXM_LINEAR_TYPE(words) == TXM_TYPE_U8)
-        return linear_u8_cycles(view, t, how, words, at, lane, out);
-    return linear_functions[TXM_LINEAR_RULE(words)][TXM_LINEAR_TYPE(words)](view, t, how, at, lane, out);
+    return linear_choose(LINEAR_PLAIN, view, t, how, words, at, &lane->random, out);
+}
+
+TXM_RARE txm_look sample_single_guarded(txm_guard *g, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                        uint32_t *random, float out[4])
+{
+    const txm_view_texture *t = g->view.textures + texture;
+    if (TXM_UNLIKELY(texture >= g->view.texture_count))
+        return sample_one_guarded(g, texture, how, at, random, out);
+    const linear_words words = linear_words_of(t, how);
+    if (!linear_serves(words))
+        return sample_one_guarded(g, texture, how, at, random, out);
+    return linear_choose(LINEAR_GUARDED, &g->view, t, how, words, at, random, out);
 }
 #endif

@@ -21,4 +21,5 @@ TXM_FAST vf vf_sqrt(vf v)
     return (vf)_mm512_sqrt_ps((__m512)v);
 }
 
-const txm_sample_ops txm_sample_avx512 = {"avx512", sample_single, sample_with_derivatives, sample_batch};
+const txm_sample_ops txm_sample_avx512 = {"avx512", sample_single, sample_single_guarded, sample_with_derivatives,
+                                          sample_batch};
