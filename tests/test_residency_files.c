@@ -84,6 +84,49 @@ START_TEST(files_that_vanish_cost_their_tiles)
 }
 END_TEST
 
+/* Another image of the same size, written into the file that is open: tiles of two images would make a seam. One that is
+ * put in its place does not disturb whoever has the old one open. */
+START_TEST(open_files_that_are_written_to_are_left)
+{
+    char *victim = write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    char *other = write_cached("other.tx", 512, 512, 4, TXM_TYPE_U8, MADE_SMOOTH, 2);
+    const struct timespec while_unseen = {.tv_nsec = 120000000};
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    uint32_t a = add_texture(c, victim, TXM_EXTENSION_REPEAT);
+    float first[4], out[4];
+    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, first), TXM_LOOK_RESIDENT);
+    size_t bytes;
+    uint8_t *image = load_file(other, &bytes);
+    nanosleep(&while_unseen, NULL);
+    if (_i) {
+        ck_assert_int_eq(rename(other, victim), 0);
+        ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_RESIDENT);
+    } else {
+        int fd = open(victim, O_WRONLY);
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(pwrite(fd, image, bytes, 0), (ssize_t)bytes);
+        close(fd);
+        ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_FAILED);
+        ck_assert_int_eq(look(t, a, 0.9f, 0.1f, out), TXM_LOOK_FAILED);
+        txm_cache_texture_stats s;
+        ck_assert_int_eq(txm_cache_texture_stats_of(c, a, &s, NULL), TXM_OK);
+        ck_assert_msg(strstr(s.message, "victim.tx: was written to"), "%s", s.message);
+        ck_assert_uint_eq(stats_of(c).files_open, 0);
+        ck_assert_int_eq(txm_cache_replace(c, a, NULL, NULL), TXM_OK);
+        ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_RESIDENT);
+    }
+    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT);
+    ck_assert((memcmp(out, first, sizeof out) == 0) == _i);
+    free(image);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(victim);
+    free(other);
+}
+END_TEST
+
 START_TEST(what_is_no_tx_file_is_magenta)
 {
     char *path = strdup(temp_file("text.tx"));
@@ -669,6 +712,7 @@ int main(void)
     temp_file("");
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, files_that_vanish_cost_their_tiles, 0, 3);
+    tcase_add_loop_test(tcase, open_files_that_are_written_to_are_left, 0, 2);
     add_tests(tcase, what_is_no_tx_file_is_magenta);
     tcase_add_loop_test(tcase, duplicates_and_colours_are_shared, 0, 2);
     add_tests(tcase, colours_go_when_nothing_else_is_left, small_batches_are_of_whole_areas,

@@ -22,8 +22,9 @@
  * mapped; their pages are the system's, and so are the stacks of threads that load. Not counted are some 100 bytes for
  * each 32 tiles, or each file, of a batch that waits in the queue of these threads.
  *
- * Tiles that cannot be read (a file that vanished, shrank, was replaced or is damaged) are FAILED until
- * txm_cache_replace: magenta, counted, not tried again. See reader.h about SIGBUS.
+ * Tiles that cannot be read (a file that vanished, shrank, was replaced, was written to or is damaged) are FAILED until
+ * txm_cache_replace: magenta, counted, not tried again. Whether an open file was written to is looked at ten times a
+ * second while tiles of it are read. See reader.h about SIGBUS.
  *
  * Thread safety: all functions may be called at the same time from any thread, but for txm_cache_free. While somebody
  * looks up in a prepared view, nobody may call what moves or drops what it shows: txm_cache_prepare, _process,

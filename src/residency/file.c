@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Files of the cache: opened when they are read, at most max_open of them, closed by their last use. A file that became
- * another one under the same name while it was closed is not read any more.
+ * another one under the same name while it was closed, or was written to while it was open, is not read any more.
  *
  * A descriptor is dearer than it looks: a scene may have more textures than the process may have files, and
  * a file server counts opens. So files close when others need their place and open again when a tile of
@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "container/reader_memory.h"
+#include "core/clock.h"
 #include "residency/residency_impl.h"
 
 /* With one user, whoever asked. The file is not touched yet. */
@@ -162,6 +163,27 @@ static txm_status open_file(txm_cache_file *f, txm_tx **tx, txm_error *err)
     return txm_fail(err, TXM_STATUS_CHANGED, "%s: is another file now than when it was opened first", f->path);
 }
 
+/* A map shows what is written into its file: tiles of another image, found by tables of this one. A file that is another
+ * one under the same name, or has none any more, is still mapped as it was. */
+static bool overwritten(const txm_cache_file *f)
+{
+    uint64_t now[4];
+    return look_at(f->path, now) && now[0] == f->identity[0] && now[1] == f->identity[1] &&
+           (now[2] != f->identity[2] || now[3] != f->identity[3]);
+}
+
+/* Looking costs as much as a twentieth of a tile, so it is done now and then; never with the lock, since file servers
+ * may be slow to answer. */
+static bool due_to_look(txm_cache_file *f)
+{
+    static const double EVERY_SECONDS = 0.1;
+    const double now = txm_clock_seconds();
+    if (now - f->looked_seconds < EVERY_SECONDS)
+        return false;
+    f->looked_seconds = now;
+    return true;
+}
+
 /* What will be no better the next time is remembered. Shortage of memory or descriptors passes, so it is
  * tried again; a damaged file is not opened once for each of its tiles. */
 static void remember(txm_cache *c, txm_cache_file *f, const txm_error *err)
@@ -171,6 +193,14 @@ static void remember(txm_cache *c, txm_cache_file *f, const txm_error *err)
     f->broken = txm_cache_allocate(c, sizeof *f->broken, _Alignof(txm_error));
     if (f->broken)
         *f->broken = *err;
+}
+
+/* One reader less. What must not be read any more closes with its last one. */
+static void leave(txm_cache *c, txm_cache_file *f)
+{
+    f->readers--;
+    if (f->broken && !f->readers)
+        close_file(c, f);
 }
 
 /* Opened without the lock; whoever wants the same file waits for it. On success the file cannot close until
@@ -197,6 +227,7 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
         f->opening = false;
         if (f->tx) {
             link_newest(c, f);
+            due_to_look(f);
             c->stats.files_opened++;
             f->opens++;
             count_kept(c, f, txm_tx_own_bytes(f->tx), 0);
@@ -208,9 +239,11 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
         pthread_cond_broadcast(&c->changed);
     }
     txm_status status = TXM_OK;
-    if (f->tx) {
+    bool look = false;
+    if (f->tx && !f->broken) {
         f->readers++;
         *tx = f->tx;
+        look = due_to_look(f);
         if (c->newest != f) {
             unlink_open(c, f);
             link_newest(c, f);
@@ -220,6 +253,15 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
         status = txm_fail_as(err, f->broken ? f->broken : &cause);
     }
     pthread_mutex_unlock(&c->lock);
+    if (look && overwritten(f)) {
+        status = txm_fail(&cause, TXM_STATUS_CHANGED, "%s: was written to since it was opened", f->path);
+        pthread_mutex_lock(&c->lock);
+        if (!f->broken)
+            remember(c, f, &cause);
+        leave(c, f);
+        pthread_mutex_unlock(&c->lock);
+        txm_fail_as(err, &cause);
+    }
     return status;
 }
 
@@ -228,8 +270,8 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
 void txm_file_give(txm_cache *c, txm_cache_file *f)
 {
     pthread_mutex_lock(&c->lock);
-    f->readers--;
     count_kept(c, f, txm_tx_own_bytes(f->tx), txm_scratch_idle_bytes(f->tx));
+    leave(c, f);
     trim_readers(c);
     if (c->stats.files_open > c->options.max_open)
         close_some(c, c->options.max_open);

@@ -223,7 +223,7 @@ static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call
 txm_look txm_look_again(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                         uint32_t *random, float out[4])
 {
-    return sample((txm_cache_thread *)quick, &(call){texture, how, at, random, out, NULL, NULL});
+    return sample(txm_thread_of(quick), &(call){texture, how, at, random, out, NULL, NULL});
 }
 
 /* The usual look-up hits; what does not goes the general way from the beginning, with what it was given.

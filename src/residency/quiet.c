@@ -48,7 +48,7 @@ void txm_wait_quiet(txm_cache *c)
 static txm_look find_stale(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                            uint32_t *random, float out[4])
 {
-    txm_cache_thread *t = (txm_cache_thread *)quick;
+    txm_cache_thread *t = txm_thread_of(quick);
     atomic_store_explicit(&quick->active, 0, memory_order_release); /* before the lock: its holder may wait for it */
     if (txm_may_be_quick(t->cache))
         txm_renew(t);

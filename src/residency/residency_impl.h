@@ -37,7 +37,8 @@ typedef struct txm_cache_file {
     uint64_t own_bytes, idle_bytes; /* of the open file; that its reader keeps for the next tile */
     bool opening, known;            /* known: `identity` is that of the file that was opened first */
     uint64_t identity[4]; /* device, inode, size, time of change: another file under the same name is not read */
-    txm_error *broken;    /* why it cannot be opened: not tried again. NULL: it can */
+    double looked_seconds; /* when it was last compared with that, while it is open */
+    txm_error *broken;     /* why it cannot be read: not tried again. NULL: it can */
     struct txm_cache_file *newer, *older; /* open ones by their last use */
 } txm_cache_file;
 
@@ -175,6 +176,11 @@ struct txm_cache_thread {
     uint32_t number; /* from 1 on */
     txm_cache_thread *next;
 };
+
+static inline txm_cache_thread *txm_thread_of(txm_guard *quick)
+{
+    return (txm_cache_thread *)(void *)quick;
+}
 
 struct txm_ticket {
     txm_cache *cache;

@@ -177,7 +177,7 @@ TXM_FAST txm_look linear_give_up(linear_caller caller, const txm_view *view, uin
 {
     if (caller == LINEAR_GUARDED)
         return sample_one_guarded((txm_guard *)view, texture, how, at, random, out);
-    return sample_generally(view, texture, how, at, (txm_lane *)random, out);
+    return sample_generally(view, texture, how, at, (txm_lane *)(void *)random, out);
 }
 
 TXM_FAST txm_look linear_end(linear_caller caller, const txm_view *view)
