@@ -186,6 +186,86 @@ START_TEST(a_file_cut_short_while_it_is_open)
 }
 END_TEST
 
+/* Where a file is mapped. */
+static uint8_t *map_of(const char *path)
+{
+    char line[1024];
+    uintptr_t begin = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    ck_assert_ptr_nonnull(maps);
+    while (!begin && fgets(line, sizeof line, maps))
+        if (strstr(line, path))
+            begin = (uintptr_t)strtoull(line, NULL, 16);
+    fclose(maps);
+    return (uint8_t *)begin; // NOLINT(performance-no-int-to-ptr)
+}
+
+/* A page that its disk or its file server does not give: a program's handler hears of it by SIGBUS and passes the
+ * address on. What is in memory stays, what is not fails and says why, other files know nothing of it. */
+START_TEST(a_page_that_cannot_be_read)
+{
+    char *victim = write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 3);
+    char *other = write_cached("other.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 4);
+    txm_cache_options o;
+    txm_cache_options_init(&o);
+    o.coalesce = 0;
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    uint32_t a = add_texture(c, victim, TXM_EXTENSION_REPEAT), b = add_texture(c, other, TXM_EXTENSION_REPEAT);
+    txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    const txm_lookup here = {0.1f, 0.1f, 1.0f / 512, 0, 0, 1.0f / 512}, there = {0.9f, 0.9f, 1.0f / 512, 0, 0, 1.0f / 512};
+    float first[4], out[4];
+    ck_assert_int_eq(txm_cache_sample(t, a, &how, &here, NULL, first), TXM_LOOK_RESIDENT);
+    ck_assert(!txm_tx_catch_fault(&how));
+    uint8_t *map = map_of(victim);
+    ck_assert_ptr_nonnull(map);
+    ck_assert(txm_tx_catch_fault(map + 40000));
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(txm_cache_sample(t, a, &how, &there, NULL, out), TXM_LOOK_FAILED);
+        ck_assert(out[0] == 1 && out[1] == 0 && out[2] == 1 && out[3] == 1);
+        ck_assert_int_eq(txm_cache_sample(t, a, &how, &here, NULL, out), TXM_LOOK_RESIDENT);
+        ck_assert(memcmp(out, first, sizeof out) == 0);
+        ck_assert_int_eq(txm_cache_sample(t, b, &how, i % 2 ? &here : &there, NULL, out), TXM_LOOK_RESIDENT);
+    }
+    ck_assert_uint_eq(stats_of(c).tiles_failed, 1);
+    txm_cache_texture_stats s;
+    ck_assert_int_eq(txm_cache_texture_stats_of(c, a, &s, NULL), TXM_OK);
+    ck_assert_msg(strstr(s.message, "victim.tx: a part of it cannot be read"), "%s", s.message);
+    ck_assert_int_eq(txm_cache_replace(c, a, NULL, NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_sample(t, a, &how, &there, NULL, out), TXM_LOOK_RESIDENT);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(victim);
+    free(other);
+}
+END_TEST
+
+/* A report is whole or not there. */
+START_TEST(reports_are_whole)
+{
+    char *path = write_cached("a.tx", 150, 140, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    txm_cache *c = new_cache(NULL);
+    for (int i = 0; i < 8; i++)
+        add_texture(c, path, TXM_EXTENSION_REPEAT);
+    char *whole = txm_cache_report(c, (txm_cache_report_format)_i);
+    ck_assert_ptr_nonnull(whole);
+    bool refused = REFUSES_MEMORY;
+    long n = 1;
+    for (; refused && n < 1000; n++) {
+        refuse_memory(n);
+        char *report = txm_cache_report(c, (txm_cache_report_format)_i);
+        refused = memory_was_refused();
+        ck_assert_msg(refused == !report, "allocation %ld", n);
+        ck_assert(!report || strcmp(report, whole) == 0);
+        free(report);
+    }
+    ck_assert(n > 3 || !REFUSES_MEMORY);
+    free(whole);
+    txm_cache_free(&c);
+    free(path);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("residency faults");
@@ -193,6 +273,7 @@ int main(void)
     temp_file("");
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, what_is_refused_costs_tiles_alone, 0, 2 * FAULTS);
-    add_tests(tcase, a_file_cut_short_while_it_is_open);
+    add_tests(tcase, a_file_cut_short_while_it_is_open, a_page_that_cannot_be_read);
+    tcase_add_loop_test(tcase, reports_are_whole, 0, 2);
     return run_suite(suite);
 }

@@ -17,7 +17,8 @@
 /* Doubles: adding byte by byte costs no more than adding at once. */
 bool txm_bytes_reserve(txm_bytes *b, size_t extra_bytes)
 {
-    if (extra_bytes > SIZE_MAX / 4 - b->size)
+    b->failed |= extra_bytes > SIZE_MAX / 4 - b->size;
+    if (b->failed)
         return false;
     size_t need = b->size + extra_bytes + 1; /* the NUL */
     if (need <= b->capacity)
@@ -26,8 +27,10 @@ bool txm_bytes_reserve(txm_bytes *b, size_t extra_bytes)
     while (capacity < need)
         capacity *= 2;
     char *data = realloc(b->data, capacity);
-    if (!data)
+    if (!data) {
+        b->failed = true;
         return false;
+    }
     b->data = data;
     b->capacity = capacity;
     return true;
@@ -64,6 +67,15 @@ bool txm_bytes_printf(txm_bytes *b, const char *format, ...)
     }
     va_end(again);
     return ok;
+}
+
+char *txm_bytes_take(txm_bytes *b)
+{
+    if (b->failed)
+        txm_bytes_free(b);
+    char *text = b->data;
+    *b = (txm_bytes){0};
+    return text;
 }
 
 void txm_bytes_free(txm_bytes *b)

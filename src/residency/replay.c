@@ -45,15 +45,20 @@ bool txm_rehearse_load(const txm_cache *c, const txm_job *job)
     return pixel;
 }
 
-/* Large pieces are mapped: what is not written to takes no memory. */
+/* Large pieces are mapped: what is not written to takes no memory. A cache does without some small ones, at the cost of
+ * tiles that go too early: what a replay counts would not be the policy's, so it must know. */
 enum { MAPPED_BYTES = 64 << 10 };
 
 static void *allocate(void *user, size_t bytes, size_t alignment)
 {
-    (void)user;
+    bool *refused = user;
     void *memory = NULL;
-    if (bytes < MAPPED_BYTES)
-        return posix_memalign(&memory, alignment, bytes ? bytes : 1) ? NULL : memory;
+    if (bytes < MAPPED_BYTES) {
+        if (posix_memalign(&memory, alignment, bytes ? bytes : 1) == 0)
+            return memory;
+        *refused = true;
+        return NULL;
+    }
     /* Pages satisfy any alignment but that of huge pages, which nothing here needs. */
     memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
@@ -150,7 +155,8 @@ static txm_status play(txm_cache *c, txm_cache_thread *t, txm_trace_cursor *curs
 }
 
 /* Indices of textures are those of the trace, since they are added in its order. */
-static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o, txm_cache **out, txm_error *err)
+static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o, bool *refused, txm_cache **out,
+                            txm_error *err)
 {
     txm_cache_options how;
     uint32_t id;
@@ -160,7 +166,7 @@ static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o,
     how.keep_epochs = o->keep_epochs;
     how.threads = 1;
     how.coalesce = TXM_COALESCE_CONSTANT;
-    how.allocator = (txm_cache_allocator){allocate, release, NULL};
+    how.allocator = (txm_cache_allocator){allocate, release, refused};
     txm_status status = txm_cache_new(&how, out, err);
     if (status != TXM_OK)
         return status;
@@ -179,7 +185,8 @@ static txm_status rehearse(const txm_trace *trace, const txm_replay_options *o, 
     txm_cache_thread *t = NULL;
     txm_trace_cursor *cursor = NULL;
     txm_cache_stats s;
-    txm_status status = new_cache(trace, o, &c, err);
+    bool refused = false;
+    txm_status status = new_cache(trace, o, &refused, &c, err);
     if (status == TXM_OK)
         status = txm_cache_thread_new(c, &t, err);
     if (status == TXM_OK)
@@ -196,7 +203,7 @@ static txm_status rehearse(const txm_trace *trace, const txm_replay_options *o, 
         out->evicted = s.tiles_evicted;
         out->peak_bytes = s.tile_bytes_peak;
         out->peak_allocated_bytes = s.allocated_bytes_peak;
-        if (s.tiles_failed || s.textures_failed)
+        if (s.tiles_failed || s.textures_failed || refused)
             status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the tiles of a replay");
     }
     txm_trace_cursor_free(&cursor);

@@ -250,5 +250,5 @@ char *txm_cache_report(txm_cache *c, txm_cache_report_format format)
         add_json(c, &s, sentence, &b);
     else
         add_text(c, &s, sentence, &b);
-    return b.data;
+    return txm_bytes_take(&b);
 }

@@ -27,17 +27,18 @@
 static char *to_utf8(const char *text, bool *exact)
 {
     txm_bytes b = {0};
-    bool ok = txm_bytes_puts(&b, "");
+    txm_bytes_puts(&b, "");
     *exact = true;
-    while (ok && *text) {
+    while (*text) {
         size_t n = txm_utf8_sequence(text);
         *exact &= n != 0;
-        ok = n ? txm_bytes_add(&b, text, n) : txm_bytes_puts(&b, "\xEF\xBF\xBD");
+        if (n)
+            txm_bytes_add(&b, text, n);
+        else
+            txm_bytes_puts(&b, "\xEF\xBF\xBD");
         text += n ? n : 1;
     }
-    if (!ok)
-        txm_bytes_free(&b);
-    return b.data;
+    return txm_bytes_take(&b);
 }
 
 /* Names that are no UTF-8 cannot stand in JSON; an encoded copy beside the readable one lets programs get the
@@ -46,12 +47,13 @@ static char *percent_encoded(const char *text)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
     txm_bytes b = {0};
-    bool ok = txm_bytes_puts(&b, "");
-    for (; ok && *text; text++)
-        ok = strchr(plain, *text) ? txm_bytes_add(&b, text, 1) : txm_bytes_printf(&b, "%%%02X", (unsigned char)*text);
-    if (!ok)
-        txm_bytes_free(&b);
-    return b.data;
+    txm_bytes_puts(&b, "");
+    for (; *text; text++)
+        if (strchr(plain, *text))
+            txm_bytes_add(&b, text, 1);
+        else
+            txm_bytes_printf(&b, "%%%02X", (unsigned char)*text);
+    return txm_bytes_take(&b);
 }
 
 /* Set when a member could not be added, which cJSON itself does not remember. */

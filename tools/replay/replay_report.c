@@ -5,7 +5,6 @@
  * times what one took in the traced run, or what --read-time says, and so no measurement of this machine.
  * The JSON has in addition what was evicted and the peaks, for plots of one's own. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/output/format.h"
@@ -69,14 +68,13 @@ static void print_traced(const txm_replay_table *t)
 void txm_replay_print(const txm_replay_table *t)
 {
     char set[TXM_FORMAT_BYTES], textures[TXM_FORMAT_COUNT], tiles[TXM_FORMAT_COUNT], lookups[TXM_FORMAT_COUNT];
-    char *verdict = txm_replay_verdict(t);
+    char verdict[TXM_REPLAY_VERDICT];
     txm_print_safe(t->path);
     printf(": %s, %s of %s, %s\n", txm_format_count(t->all.lookups, "look-up", lookups),
            txm_format_count(t->all.tiles, "tile", tiles), txm_format_count(t->info->textures, "texture", textures),
            txm_format_bytes(t->all.tile_bytes, set));
     print_traced(t);
-    printf("verdict     %s\n", verdict ? verdict : "");
-    free(verdict);
+    printf("verdict     %s\n", txm_replay_verdict(t, verdict));
     unsigned columns = txm_line_columns();
     columns = columns < USUAL_COLUMNS ? columns : USUAL_COLUMNS;
     size_t at_once = columns > SIZE_COLUMNS + POLICY_COLUMNS ? (columns - SIZE_COLUMNS) / POLICY_COLUMNS : 1;
@@ -120,7 +118,7 @@ static void json_run(cJSON *runs, const txm_replay_table *t, size_t size, size_t
 /* Runs are listed by size, the smallest first, then by policy in the order in which they were asked for. */
 void txm_replay_json(const txm_replay_table *t)
 {
-    char *verdict = txm_replay_verdict(t);
+    char verdict[TXM_REPLAY_VERDICT];
     cJSON *o = txm_json_new("txmill.replay", TXM_REPLAY_SCHEMA_VERSION);
     txm_json_text(o, "trace", t->path);
     txm_json_uint(o, "lookups", t->all.lookups);
@@ -129,11 +127,10 @@ void txm_replay_json(const txm_replay_table *t)
     txm_json_uint(o, "working_set_bytes", t->all.tile_bytes);
     txm_json_number(o, "read_seconds", t->ask.read_seconds, 6);
     json_traced(o, t->info);
-    txm_json_text(o, "verdict", verdict);
+    txm_json_text(o, "verdict", txm_replay_verdict(t, verdict));
     cJSON *runs = txm_json_array(o, "runs");
     for (size_t i = 0; i < t->ask.size_count; i++)
         for (size_t k = 0; k < t->ask.policy_count; k++)
             json_run(runs, t, i, k);
-    free(verdict);
     txm_json_emit(o);
 }

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/bytes.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/pool.h"
+#include "core/text.h"
 #include "tools/output/format.h"
 
 /* Shorter than the library's names, which the command line takes as well: these head the columns. */
@@ -178,42 +178,48 @@ static size_t find_policy(const txm_replay_ask *ask, uint32_t policy)
     return i;
 }
 
+/* Where the optimum leaves most room, if that is five percent or more; "" else. */
+static void better_by_the_optimum(const txm_replay_table *t, size_t policy, size_t opt, char *out, size_t bytes)
+{
+    double most = 1.0;
+    size_t worst = 0;
+    char size[TXM_REPLAY_SIZE_TEXT];
+    for (size_t i = 0; i < t->ask.size_count; i++) {
+        const uint64_t least = txm_replay_counts_at(t, i, opt)->reads;
+        double times = (double)txm_replay_counts_at(t, i, policy)->reads / (double)(least + !least);
+        worst = times > most ? i : worst;
+        most = times > most ? times : most;
+    }
+    *out = 0;
+    if (most >= 1.05)
+        txm_format(out, bytes, "; the optimum reads up to %.1f times fewer (with %s)", most,
+                   txm_replay_size_text(t->ask.sizes[worst], size));
+}
+
 /* About lru where it was played, since most caches are that; else about the first policy asked for. The
- * knee is the smallest size that reads at most a twentieth of its tiles again. The optimum is only
- * mentioned where it is better by five percent or more. */
-char *txm_replay_verdict(const txm_replay_table *t)
+ * knee is the smallest size that reads at most a twentieth of its tiles again. */
+char *txm_replay_verdict(const txm_replay_table *t, char out[TXM_REPLAY_VERDICT])
 {
     enum { FEW = 20 }; /* at most a twentieth of the tiles read again: nobody notices */
     const txm_replay_ask *ask = &t->ask;
-    size_t policy = find_policy(ask, TXM_CACHE_POLICY_LRU), opt = find_policy(ask, TXM_REPLAY_OPT), knee = 0, worst = 0;
-    char set[TXM_FORMAT_BYTES], size[TXM_REPLAY_SIZE_TEXT];
-    txm_bytes b = {0};
+    size_t policy = find_policy(ask, TXM_CACHE_POLICY_LRU), opt = find_policy(ask, TXM_REPLAY_OPT), knee = 0;
+    char set[TXM_FORMAT_BYTES], size[TXM_REPLAY_SIZE_TEXT], better[96] = "";
     if (!t->all.reads) {
-        txm_bytes_puts(&b, "no tile was used");
-        return b.data;
+        txm_format(out, TXM_REPLAY_VERDICT, "no tile was used");
+        return out;
     }
     policy = policy == ask->policy_count ? 0 : policy;
     while (knee < ask->size_count && txm_replay_counts_at(t, knee, policy)->reads_again * FEW > t->all.tiles)
         knee++;
-    txm_bytes_printf(&b, "the working set is %s; ", txm_format_bytes(t->all.tile_bytes, set));
+    const char *name = txm_replay_policy_name(ask->policies[policy]);
+    if (opt != ask->policy_count && opt != policy)
+        better_by_the_optimum(t, policy, opt, better, sizeof better);
+    txm_format_bytes(t->all.tile_bytes, set);
     if (knee == ask->size_count)
-        txm_bytes_printf(&b, "with all of these sizes %s reads many tiles again",
-                         txm_replay_policy_name(ask->policies[policy]));
+        txm_format(out, TXM_REPLAY_VERDICT,
+                   "the working set is %s; with all of these sizes %s reads many tiles again%s", set, name, better);
     else
-        txm_bytes_printf(&b, "from %s on %s reads hardly any tile again",
-                         txm_replay_size_text(ask->sizes[knee], size), txm_replay_policy_name(ask->policies[policy]));
-    if (opt == ask->policy_count || opt == policy)
-        return b.data;
-    /* Where the bound leaves most room. */
-    double most = 1.0;
-    for (size_t i = 0; i < ask->size_count; i++) {
-        double times = (double)txm_replay_counts_at(t, i, policy)->reads /
-                       (double)(txm_replay_counts_at(t, i, opt)->reads + !txm_replay_counts_at(t, i, opt)->reads);
-        worst = times > most ? i : worst;
-        most = times > most ? times : most;
-    }
-    if (most >= 1.05)
-        txm_bytes_printf(&b, "; the optimum reads up to %.1f times fewer (with %s)", most,
-                         txm_replay_size_text(ask->sizes[worst], size));
-    return b.data;
+        txm_format(out, TXM_REPLAY_VERDICT, "the working set is %s; from %s on %s reads hardly any tile again%s", set,
+                   txm_replay_size_text(ask->sizes[knee], size), name, better);
+    return out;
 }

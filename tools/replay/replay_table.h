@@ -48,8 +48,9 @@ double txm_replay_seconds(const txm_replay_table *table, const txm_replay_counts
 /* "16M", as on the command line. */
 enum { TXM_REPLAY_SIZE_TEXT = 24 };
 char *txm_replay_size_text(uint64_t bytes, char out[TXM_REPLAY_SIZE_TEXT]);
-/* What the table says, in a sentence; free() it. NULL: no memory. */
-char *txm_replay_verdict(const txm_replay_table *table);
+/* What the table says, in a sentence. */
+enum { TXM_REPLAY_VERDICT = 256 };
+char *txm_replay_verdict(const txm_replay_table *table, char out[TXM_REPLAY_VERDICT]);
 
 void txm_replay_print(const txm_replay_table *table);
 void txm_replay_json(const txm_replay_table *table);

@@ -186,13 +186,12 @@ static void write_memory(FILE *out, const txm_render_picture *p)
  * is no file of its own. */
 static void write_replay(FILE *out, const txm_replay_table *replay)
 {
-    char *verdict = txm_replay_verdict(replay);
+    char verdict[TXM_REPLAY_VERDICT];
     fputs("<h2>Other caches</h2>\n<figure>", out);
     txm_replay_plot(out, replay, false);
     fputs("<figcaption>", out);
-    txm_html_text(out, verdict);
+    txm_html_text(out, txm_replay_verdict(replay, verdict));
     fputs("</figcaption></figure>\n", out);
-    free(verdict);
 }
 
 /* After a failure the rest is written all the same: the caller throws the text away, and the code stays
