@@ -96,6 +96,10 @@ $(B)/src/container/%.o: ALL_CFLAGS += -DTXM_OPENEXR_SONAME='"$(OPENEXR_SONAME)"'
 # One file an ISA, with the flags that it needs; chosen at run time.
 $(B)/src/device/x86/%_avx2.o $(B)/src/sample/x86/%_avx2.o: ISA := -mavx2 -mf16c -O3
 $(B)/src/device/x86/%_avx512.o $(B)/src/sample/x86/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512 -O3
+# No parser is in these, and with coverage they take minutes to compile.
+ifdef FUZZING
+$(B)/src/sample/x86/%_avx2.o $(B)/src/sample/x86/%_avx512.o: ISA += -O1 -fno-sanitize=all
+endif
 
 # Headers of the program are named from the top folder.
 $(TOOL_OBJ): ALL_CFLAGS += -I.
