@@ -125,11 +125,14 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && offsetof(txm_sampler
 #define TXM_LINEAR_UDIM_ROWS(words) ((uint32_t)(words).entries)
 #define TXM_LINEAR_FIRST(words) ((uint32_t)((words).entries >> 32))
 
-/* The first of the four pixels at `uv`, which is (u, 1 - v), in a level of `size` pixels; NULL if its tile is not there
- * or uv is not finite. *f is how far beyond it the place lies. */
+/* The first of the four pixels at `uv`, which is (u, 1 - v), in a level of `size` pixels; NULL if its tile, *entry, is
+ * not there, or uv is not finite: no entry. *f is how far beyond it the place lies. */
+#define TXM_LINEAR_NOWHERE 0xFFFFFFFFu
 TXM_FAST const uint8_t *linear_find(int type, const txm_view *view, const txm_view_texture *t, linear_words words,
-                                    uint32_t level, txm_rgba uv, v4i size, uint32_t *row_bytes, txm_rgba *f)
+                                    uint32_t level, txm_rgba uv, v4i size, uint32_t *entry, uint32_t *row_bytes,
+                                    txm_rgba *f)
 {
+    *entry = TXM_LINEAR_NOWHERE;
     const uint32_t pixel_bytes = type == TXM_TYPE_U8 ? 4 : type == TXM_TYPE_FLOAT ? 16 : 8;
     const uint32_t shift = TXM_LINEAR_SHIFT(words);
     v4i last = size - 1;
@@ -141,6 +144,7 @@ TXM_FAST const uint8_t *linear_find(int type, const txm_view *view, const txm_vi
     uint32_t across = (uint32_t)last[0] >> shift, row = (uint32_t)tile[1]; /* across: less one */
     uint32_t index = TXM_LINEAR_FIRST(words) + t->level_first[level] + (uint32_t)tile[0] + row + row * across;
     uint32_t slot = TXM_LOAD_SLOT(&view->tiles[index].slot);
+    *entry = index;
     if (TXM_UNLIKELY(slot >= TXM_SLOT_UNREGISTERED))
         return NULL;
     group_mark(view, &view->tiles[index]);
@@ -159,10 +163,10 @@ TXM_FAST txm_rgba linear_read(int type, const uint8_t *p, uint32_t row_bytes, tx
 
 /* ---- the whole look-up ---- */
 
-/* All of it twice: look-ups of callers who bring a lane, and those under a guard (sample_ops.h), whose view is that of
- * the guard. Of the lane only the random state is looked at, so both pass a pointer to that; of a guarded look-up it
- * may be NULL. */
-typedef enum linear_caller { LINEAR_PLAIN, LINEAR_GUARDED } linear_caller;
+/* All of it three times: look-ups of callers who bring a lane; those under a guard (sample_ops.h), whose view is that
+ * of the guard; and the first ones again when something was missing, which they then ask for. Of the lane only the
+ * random state is looked at before that, so all pass a pointer to it; of a guarded look-up it may be NULL. */
+typedef enum linear_caller { LINEAR_PLAIN, LINEAR_GUARDED, LINEAR_ASKING } linear_caller;
 _Static_assert(offsetof(txm_lane, random) == 0, "a lane is found by its random state");
 
 /* The general way, for what a fast one has given up before anything was changed. */
@@ -172,12 +176,40 @@ TXM_RARE txm_look sample_generally(const txm_view *view, uint32_t texture, const
     return sample_one(view, texture, how, at, lane, out);
 }
 
-TXM_FAST txm_look linear_give_up(linear_caller caller, const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                 const txm_lookup *at, uint32_t *random, float out[4])
+typedef txm_look (*linear_function)(const txm_view *, const txm_view_texture *, const txm_sampler *, const txm_lookup *,
+                                    uint32_t *, float *);
+/* By caller, rule and type. */
+static const linear_function linear_functions[3][2][4];
+
+TXM_FAST txm_look linear_give_up(linear_caller caller, int type, const txm_view *view, const txm_view_texture *t,
+                                 const txm_sampler *how, const txm_lookup *at, uint32_t *random, float out[4])
 {
+    const uint32_t texture = (uint32_t)(t - view->textures);
     if (caller == LINEAR_GUARDED)
         return sample_one_guarded((txm_guard *)view, texture, how, at, random, out);
+    if (caller == LINEAR_PLAIN)
+        return linear_functions[LINEAR_ASKING][how->rule][type](view, t, how, at, random, out);
     return sample_generally(view, texture, how, at, (txm_lane *)(void *)random, out);
+}
+
+/* Asks for the tile of a level, and gives what stands in for it, as txm_stand_in; 0 if it must go the general way,
+ * which may ask again. */
+TXM_FAST int linear_ask(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, uint32_t level,
+                        uint32_t entry, uint32_t *random, txm_rgba *color)
+{
+    const float inverse = 1.0f / t->scale;
+    if (entry == TXM_LINEAR_NOWHERE || how->on_miss != TXM_ON_MISS_AVERAGE || how->after ||
+        txm_tile_missing(view, t, level, entry, (txm_lane *)(void *)random) == TXM_LOOK_FAILED)
+        return 0;
+    *color = (txm_rgba){t->average[0], t->average[1], t->average[2], t->average[3]} * inverse;
+    return 1;
+}
+
+/* As txm_color_finish. */
+TXM_FAST txm_look linear_missed(const txm_view_texture *t, txm_rgba color, float out[4])
+{
+    txm_color_store(txm_rgba_quiet(color * t->scale), out);
+    return TXM_LOOK_MISSED;
 }
 
 TXM_FAST txm_look linear_end(linear_caller caller, const txm_view *view)
@@ -211,31 +243,43 @@ TXM_FAST txm_look linear_finish(linear_caller caller, int type, const txm_view *
     return linear_end(caller, view);
 }
 
-/* Two levels and the blend. `level` is neither below 0 nor beyond the last but one. */
-TXM_FAST txm_look linear_two(linear_caller caller, int type, const txm_view *view, const txm_view_texture *t,
-                             const txm_sampler *how, const txm_lookup *at, uint32_t *random, float out[4], txm_rgba uv,
-                             float level)
-{
-    const linear_words words = linear_words_of(t, how);
-    const v4i one = {1, 1, 1, 1}, full = v4i_halves(linear_members(&t->width));
-    uint32_t low = (uint32_t)(int32_t)level, fine_bytes = 0, coarse_bytes = 0;
-    float blend = level - (float)(int32_t)low;
-    txm_rgba f = v4_set(0.0f), g = f;
-    const uint8_t *fine =
-        linear_find(type, view, t, words, low, uv, v4i_max((v4i)((v4u)full >> low), one), &fine_bytes, &f);
-    const uint8_t *coarse =
-        linear_find(type, view, t, words, low + 1, uv, v4i_max((v4i)((v4u)full >> (low + 1)), one), &coarse_bytes, &g);
-    if (TXM_UNLIKELY(!fine || !coarse))
-        return linear_give_up(caller, view, (uint32_t)(t - view->textures), how, at, random, out);
-    txm_rgba color =
-        linear_read(type, fine, fine_bytes, f) * (1.0f - blend) + linear_read(type, coarse, coarse_bytes, g) * blend;
-    return linear_finish(caller, type, view, t, TXM_LINEAR_AFTER(words), color, out);
-}
-
 typedef txm_look (*linear_one_function)(const txm_view_texture *, const uint8_t *, uint32_t, uint32_t, float *,
                                         const txm_view *, txm_rgba);
 typedef txm_look (*linear_two_function)(const txm_view *, const txm_view_texture *, const txm_sampler *,
                                         const txm_lookup *, uint32_t *, float *, txm_rgba, float);
+
+/* Two levels and the blend. `level` is neither below 0 nor beyond the last but one. `asking` is where a plain look-up
+ * goes on that misses. */
+TXM_FAST txm_look linear_two(linear_caller caller, int type, linear_two_function asking, const txm_view *view,
+                             const txm_view_texture *t, const txm_sampler *how, const txm_lookup *at, uint32_t *random,
+                             float out[4], txm_rgba uv, float level)
+{
+    const linear_words words = linear_words_of(t, how);
+    const v4i one = {1, 1, 1, 1}, full = v4i_halves(linear_members(&t->width));
+    uint32_t low = (uint32_t)(int32_t)level, fine_bytes = 0, coarse_bytes = 0, fine_entry, coarse_entry;
+    float blend = level - (float)(int32_t)low;
+    txm_rgba f = v4_set(0.0f), g = f;
+    const uint8_t *fine =
+        linear_find(type, view, t, words, low, uv, v4i_max((v4i)((v4u)full >> low), one), &fine_entry, &fine_bytes, &f);
+    const uint8_t *coarse = linear_find(type, view, t, words, low + 1, uv, v4i_max((v4i)((v4u)full >> (low + 1)), one),
+                                        &coarse_entry, &coarse_bytes, &g);
+    const int missing = !fine || !coarse;
+    txm_rgba here = {0}, there = here;
+    if (TXM_UNLIKELY(missing) && caller == LINEAR_PLAIN)
+        return asking(view, t, how, at, random, out, uv, level);
+    if (TXM_UNLIKELY(missing) &&
+        (caller == LINEAR_GUARDED || (!fine && !linear_ask(view, t, how, low, fine_entry, random, &here)) ||
+         (!coarse && !linear_ask(view, t, how, low + 1, coarse_entry, random, &there))))
+        return linear_give_up(caller, type, view, t, how, at, random, out);
+    if (caller != LINEAR_ASKING || fine)
+        here = linear_read(type, fine, fine_bytes, f);
+    if (caller != LINEAR_ASKING || coarse)
+        there = linear_read(type, coarse, coarse_bytes, g);
+    txm_rgba color = here * (1.0f - blend) + there * blend;
+    if (missing)
+        return linear_missed(t, color, out);
+    return linear_finish(caller, type, view, t, TXM_LINEAR_AFTER(words), color, out);
+}
 
 /* Up to the address of the first pixel; `one` and `two` do the rest, as functions of their own: where vectors of eight
  * floats are used, compilers align the stack. A footprint of a pixel or less is level 0 without its logarithm, as long
@@ -246,6 +290,7 @@ TXM_FAST txm_look linear_sample(linear_caller caller, int type, txm_level_rule r
                                 float out[4])
 {
     const int stateless = caller == LINEAR_GUARDED && !random;
+    uint32_t state = caller == LINEAR_ASKING ? *random : 0, low = 0, entry;
     const txm_sample_constants *k = &txm_sample_k;
     txm_rgba uv = v4_gather(&at->u, &at->v), f;
     if (TXM_UNLIKELY(!single_wrap(&uv, TXM_LINEAR_EXTENSION(words)))) {
@@ -259,27 +304,32 @@ TXM_FAST txm_look linear_sample(linear_caller caller, int type, txm_level_rule r
     const uint8_t *p;
     uint32_t row_bytes;
     if (mode > TXM_LEVEL_MODE_STOCHASTIC_FULL && !(how->mip_bias > 0.0f) && !(extent[0] > k->one[0])) {
-        p = linear_find(type, view, t, words, 0, uv, size, &row_bytes, &f);
+        p = linear_find(type, view, t, words, 0, uv, size, &entry, &row_bytes, &f);
     } else {
         const txm_sampler jitter = {.mode = (uint8_t)mode, .mip_bias = how->mip_bias};
-        uint32_t state = stateless ? 0 : *random;
+        state = stateless ? 0 : *random;
         uint32_t last = (rule == TXM_LEVEL_RULE_CYCLES ? t->tiled_levels : t->levels) - 1;
         float level = txm_max(txm_level_jitter(&jitter, 0.5f * txm_log2(extent[0]), &state), 0.0f);
-        uint32_t low = (uint32_t)(int32_t)level; /* as txm_level_clamp */
+        low = (uint32_t)(int32_t)level; /* as txm_level_clamp */
         if (mode == TXM_LEVEL_MODE_TRILINEAR && low < last && level > (float)(int32_t)low)
             return two(view, t, how, at, random, out, uv, level);
         low = low < last ? low : last;
-        p = linear_find(type, view, t, words, low, uv, v4i_max((v4i)((v4u)size >> low), (v4i){1, 1, 1, 1}), &row_bytes,
-                        &f);
+        p = linear_find(type, view, t, words, low, uv, v4i_max((v4i)((v4u)size >> low), (v4i){1, 1, 1, 1}), &entry,
+                        &row_bytes, &f);
         if (p && !stateless)
             *random = state;
     }
-    if (TXM_UNLIKELY(!p))
-        return linear_give_up(caller, view, (uint32_t)(t - view->textures), how, at, random, out);
+    if (TXM_UNLIKELY(!p)) {
+        txm_rgba color;
+        if (caller != LINEAR_ASKING || !linear_ask(view, t, how, low, entry, random, &color))
+            return linear_give_up(caller, type, view, t, how, at, random, out);
+        *random = state;
+        return linear_missed(t, color, out);
+    }
     return one(t, p, row_bytes, TXM_LINEAR_AFTER(words), out, view, f);
 }
 
-#define TXM_LINEAR_ENDS(name, caller, type)                                                                            \
+#define TXM_LINEAR_ENDS(name, caller, type, asking)                                                                    \
     TXM_RARE txm_look name##_one(const txm_view_texture *t, const uint8_t *p, uint32_t row_bytes, uint32_t after,      \
                                  float out[4], const txm_view *view, txm_rgba f)                                       \
     {                                                                                                                  \
@@ -288,7 +338,7 @@ TXM_FAST txm_look linear_sample(linear_caller caller, int type, txm_level_rule r
     TXM_RARE txm_look name##_two(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,              \
                                  const txm_lookup *at, uint32_t *random, float out[4], txm_rgba uv, float level)       \
     {                                                                                                                  \
-        return linear_two(caller, type, view, t, how, at, random, out, uv, level);                                     \
+        return linear_two(caller, type, asking, view, t, how, at, random, out, uv, level);                             \
     }
 #define TXM_LINEAR(name, ends, caller, rule, type)                                                                     \
     TXM_RARE txm_look name(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,                    \
@@ -298,10 +348,13 @@ TXM_FAST txm_look linear_sample(linear_caller caller, int type, txm_level_rule r
                              random, out);                                                                             \
     }
 #define TXM_LINEAR_ALL(name, type)                                                                                     \
-    TXM_LINEAR_ENDS(name, LINEAR_PLAIN, type)                                                                          \
-    TXM_LINEAR_ENDS(name##_guarded, LINEAR_GUARDED, type)                                                              \
+    TXM_LINEAR_ENDS(name##_asking, LINEAR_ASKING, type, NULL)                                                          \
+    TXM_LINEAR_ENDS(name##_guarded, LINEAR_GUARDED, type, NULL)                                                        \
+    TXM_LINEAR_ENDS(name, LINEAR_PLAIN, type, name##_asking_two)                                                       \
     TXM_LINEAR(name##_ellipse, name, LINEAR_PLAIN, TXM_LEVEL_RULE_ELLIPSE, type)                                       \
-    TXM_LINEAR(name##_guarded_ellipse, name##_guarded, LINEAR_GUARDED, TXM_LEVEL_RULE_ELLIPSE, type)
+    TXM_LINEAR(name##_guarded_ellipse, name##_guarded, LINEAR_GUARDED, TXM_LEVEL_RULE_ELLIPSE, type)                   \
+    TXM_LINEAR(name##_asking_ellipse, name##_asking, LINEAR_ASKING, TXM_LEVEL_RULE_ELLIPSE, type)                      \
+    TXM_LINEAR(name##_asking_cycles, name##_asking, LINEAR_ASKING, TXM_LEVEL_RULE_CYCLES, type)
 #define TXM_LINEAR_CYCLES(name, type)                                                                                  \
     TXM_LINEAR(name##_cycles, name, LINEAR_PLAIN, TXM_LEVEL_RULE_CYCLES, type)                                         \
     TXM_LINEAR(name##_guarded_cycles, name##_guarded, LINEAR_GUARDED, TXM_LEVEL_RULE_CYCLES, type)
@@ -318,14 +371,16 @@ TXM_LINEAR_CYCLES(linear_float, TXM_TYPE_FLOAT)
 #undef TXM_LINEAR_ENDS
 
 /* 8 bits by Cycles' rule are what most textures are: inlined where the words are known already. */
-typedef txm_look (*linear_function)(const txm_view *, const txm_view_texture *, const txm_sampler *, const txm_lookup *,
-                                    uint32_t *, float *);
-static const linear_function linear_functions[2][2][4] = {
+static const linear_function linear_functions[3][2][4] = {
     [LINEAR_PLAIN] = {{NULL, linear_u16_cycles, linear_half_cycles, linear_float_cycles},
                       {linear_u8_ellipse, linear_u16_ellipse, linear_half_ellipse, linear_float_ellipse}},
     [LINEAR_GUARDED] = {{NULL, linear_u16_guarded_cycles, linear_half_guarded_cycles, linear_float_guarded_cycles},
                         {linear_u8_guarded_ellipse, linear_u16_guarded_ellipse, linear_half_guarded_ellipse,
                          linear_float_guarded_ellipse}},
+    [LINEAR_ASKING] = {{linear_u8_asking_cycles, linear_u16_asking_cycles, linear_half_asking_cycles,
+                        linear_float_asking_cycles},
+                       {linear_u8_asking_ellipse, linear_u16_asking_ellipse, linear_half_asking_ellipse,
+                        linear_float_asking_ellipse}},
 };
 _Static_assert(TXM_LEVEL_RULE_CYCLES == 0 && TXM_LEVEL_RULE_ELLIPSE == 1, "the table is indexed by rules");
 
