@@ -345,6 +345,42 @@ START_TEST(resolution_and_limits_drop_levels)
 }
 END_TEST
 
+/* Several samplers in turn, with what is missing and without: the bits of the same ones with the bias, and no lock where
+ * nothing is missing. */
+START_TEST(a_resolution_is_a_bias)
+{
+    char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    txm_cache *plain = new_cache(&o);
+    o.resolution = 0.3f;
+    txm_cache *less = new_cache(&o);
+    txm_cache_thread *p = new_thread(plain), *l = new_thread(less);
+    uint32_t id = add_texture(plain, path, TXM_EXTENSION_REPEAT), same = add_texture(less, path, TXM_EXTENSION_REPEAT);
+    for (int round = 0; round < 2; round++) {
+        uint64_t seed = 5, locks = stats_of(less).locks;
+        for (int i = 0; i < 500; i++) {
+            txm_sampler how = sampler((txm_level_mode)(i / 3 % 4)), biased;
+            how.mip_bias = (float)(i / 7 % 2);
+            biased = how;
+            biased.mip_bias += txm_cache_bias(less);
+            txm_lookup at = at_level(unit(&seed), unit(&seed), (float)(i % 4), 512);
+            uint32_t random[2] = {(uint32_t)i * 77 + 1, (uint32_t)i * 77 + 1};
+            float want[4], out[4];
+            ck_assert_int_eq(txm_cache_sample(p, id, &biased, &at, &random[0], want), TXM_LOOK_RESIDENT);
+            ck_assert_int_eq(txm_cache_sample(l, same, &how, &at, &random[1], out), TXM_LOOK_RESIDENT);
+            ck_assert(memcmp(out, want, sizeof out) == 0 && random[0] == random[1]);
+        }
+        ck_assert(!round || stats_of(less).locks == locks);
+    }
+    ck_assert_uint_eq(stats_of(less).lookups, 1000);
+    txm_cache_thread_free(&p);
+    txm_cache_thread_free(&l);
+    txm_cache_free(&plain);
+    txm_cache_free(&less);
+    free(path);
+}
+END_TEST
+
 /* Only what is asked for: levels have entries when a look-up needs them. */
 START_TEST(preloading_a_part)
 {
@@ -717,7 +753,7 @@ int main(void)
     tcase_add_loop_test(tcase, duplicates_and_colours_are_shared, 0, 2);
     add_tests(tcase, colours_go_when_nothing_else_is_left, small_batches_are_of_whole_areas,
               udim_sets_beside_one_with_a_base, udim_sets_use_their_base_from_afar,
-              resolution_and_limits_drop_levels, preloading_a_part, registering_all_levels,
+              resolution_and_limits_drop_levels, a_resolution_is_a_bias, preloading_a_part, registering_all_levels,
               a_thousand_files_with_few_open, many_textures_cost_little);
     tcase_add_loop_test(tcase, waves_have_the_same_bits, 0, 9);
     tcase_add_loop_test(tcase, reports_say_what_was_read_again, 0, 2);

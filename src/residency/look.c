@@ -220,10 +220,24 @@ static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call
     return result;
 }
 
+/* With a resolution: the sampler is kept with the bias added, for as long as the same one is asked for. */
+txm_look txm_look_biased(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                         uint32_t *random, float out[4])
+{
+    txm_cache_thread *t = txm_thread_of(quick);
+    if (memcmp(how, &t->asked, sizeof *how) != 0) {
+        t->asked = t->biased = *how;
+        t->biased.mip_bias += t->cache->bias;
+    }
+    return t->sample(quick, texture, &t->biased, at, random, out);
+}
+
 txm_look txm_look_again(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                         uint32_t *random, float out[4])
 {
-    return sample(txm_thread_of(quick), &(call){texture, how, at, random, out, NULL, NULL});
+    txm_cache_thread *t = txm_thread_of(quick);
+    how = how == &t->biased ? &t->asked : how; /* the bias is added again */
+    return sample(t, &(call){texture, how, at, random, out, NULL, NULL});
 }
 
 /* The usual look-up hits; what does not goes the general way from the beginning, with what it was given.

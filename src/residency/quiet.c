@@ -72,9 +72,12 @@ void txm_learn(txm_cache_thread *t)
     t->quick.view.epoch = atomic_load(&c->epoch);
     if (c->quick_udims)
         t->quick.view.udims = c->quick_udims;
+    t->sample = txm_sample_ops_isa(txm_ops_best()->isa)->sample_guarded;
     t->quick.missed = txm_look_again;
     atomic_store_explicit(&t->quick.sample,
-                          txm_may_be_quick(c) ? txm_sample_ops_isa(txm_ops_best()->isa)->sample_guarded : find_stale,
+                          !txm_may_be_quick(c) ? find_stale
+                          : c->bias != 0.0f    ? txm_look_biased
+                                               : t->sample,
                           memory_order_release);
 }
 

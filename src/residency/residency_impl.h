@@ -157,6 +157,8 @@ typedef struct txm_job {
 
 struct txm_cache_thread {
     _Alignas(64) txm_guard quick; /* first: txm_cache_sample passes it on as it is; see there */
+    txm_guarded_function sample;  /* that of this machine */
+    txm_sampler asked, biased;    /* with a resolution: the last one, and what it is looked up with */
 
     txm_cache *cache;
     txm_view view;
@@ -288,13 +290,16 @@ void txm_slow_down(txm_cache *c);
 /* One thread's, with the lock; the same without it, between two look-ups of the thread. */
 void txm_learn(txm_cache_thread *t);
 void txm_renew(txm_cache_thread *t);
-/* look.c: what a quick look-up does that has missed, with everything that it was given; and one that is not quick. */
+/* look.c: quick look-ups where there is a resolution; and what a quick one does that has missed, with everything that it
+ * was given, as one that is not quick. */
+txm_look txm_look_biased(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                         uint32_t *random, float out[4]);
 txm_look txm_look_again(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                         uint32_t *random, float out[4]);
 
 static inline bool txm_may_be_quick(const txm_cache *c)
 {
-    return !atomic_load_explicit(&c->watched, memory_order_relaxed) && !c->fences && c->bias == 0.0f;
+    return !atomic_load_explicit(&c->watched, memory_order_relaxed) && !c->fences;
 }
 
 /* The end of a look-up; the beginning of one. */
