@@ -380,14 +380,21 @@ static void restore(altered *a)
     free(a->bytes);
 }
 
+/* The second border anywhere: the first ends where it begins, modulo 2^64. */
+static void put_second(altered *a, uint64_t offset, uint32_t bytes)
+{
+    txm_section *s = a->tx->section;
+    s->border[1].bytes = bytes;
+    s->group_offset[0] = offset - s->border[0].bytes;
+}
+
 /* Whether the border of the second tile, of 32 x 32 px, is read after its payload became these bytes. */
 static bool reads(altered *a, const void *payload, uint32_t bytes)
 {
     uint8_t out[36 * 36 * 4];
     const txm_tile_id second = {.x = 1, .w = 32, .h = 32};
     memcpy(a->bytes + a->size, payload, bytes);
-    a->tx->section->borders[1].offset = a->size;
-    a->tx->section->borders[1].bytes = bytes;
+    put_second(a, a->size, bytes);
     return from_section(a->tx, &second, 2, TXM_EXTENSION_REPEAT, out, 4, 36 * 4);
 }
 
@@ -405,15 +412,15 @@ START_TEST(payloads_of_every_form)
         constant[i] = one_pixel[2 + i % 4];
     /* Pixels that do not have the checksum are none. */
     ck_assert(!reads(&a, one_pixel, sizeof one_pixel));
-    a.tx->section->borders[1].check = (uint32_t)txm_xxh64(constant, border_bytes, 0);
+    a.tx->section->border[1].check = (uint32_t)txm_xxh64(constant, border_bytes, 0);
     ck_assert(reads(&a, one_pixel, sizeof one_pixel));
     /* The payload of another tile, which is one pixel as well. */
-    memcpy(a.bytes + a.size + 100, one_pixel, sizeof one_pixel);
-    a.tx->section->borders[0] = (txm_border_place){a.size + 100, sizeof one_pixel, 0};
+    memcpy(a.bytes + a.size - sizeof one_pixel, one_pixel, sizeof one_pixel);
+    a.tx->section->border[0] = (txm_border_size){sizeof one_pixel, 0};
     ck_assert(reads(&a, to_first, sizeof to_first));
     ck_assert(!reads(&a, to_itself, sizeof to_itself));
     ck_assert(!reads(&a, to_later, sizeof to_later));
-    a.tx->section->borders[0].offset = UINT64_MAX - 3;
+    a.tx->section->border[0].bytes = (uint32_t)a.size + 4; /* from 2^64 - 4 on */
     ck_assert(!reads(&a, to_first, sizeof to_first));
     ck_assert(!reads(&a, short_pixel, sizeof short_pixel));
     ck_assert(!reads(&a, no_frame, sizeof no_frame));
@@ -421,7 +428,7 @@ START_TEST(payloads_of_every_form)
     /* Left out is not damaged. */
     ck_assert(!reads(&a, missing, sizeof missing) && txm_section_lacks(a.tx, &second));
     ck_assert(!reads(&a, odd, sizeof odd) && !txm_section_lacks(a.tx, &second));
-    a.tx->section->borders[1].offset = a.size + ROOM;
+    put_second(&a, a.size + ROOM, 1);
     ck_assert(!txm_section_lacks(a.tx, &second));
     free(constant);
     restore(&a);

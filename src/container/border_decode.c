@@ -371,27 +371,27 @@ static uint64_t border_number(const txm_tx *tx, const txm_tile_id *tile)
  * then. */
 bool txm_section_lacks(const txm_tx *tx, const txm_tile_id *tile)
 {
-    const txm_border_place *place = &tx->section->borders[border_number(tx, tile)];
-    return place->bytes == TXM_BORDER_MISSING_BYTES && txm_map_holds(&tx->map, place->offset, place->bytes) &&
-           !tx->map.data[place->offset];
+    const txm_border_place place = txm_border_place_of(tx->section, border_number(tx, tile));
+    return place.bytes == TXM_BORDER_MISSING_BYTES && txm_map_holds(&tx->map, place.offset, place.bytes) &&
+           !tx->map.data[place.offset];
 }
 
-/* The payload of border `number`: its own, or the earlier one that it refers to. NULL if that is damaged. */
-static const uint8_t *find_payload(const txm_tx *tx, uint64_t number, size_t *bytes)
+/* The payload of border `number`, which is at `place`: its own, or the earlier one that it refers to. NULL if that is
+ * damaged. */
+static const uint8_t *find_payload(const txm_tx *tx, uint64_t number, txm_border_place place, size_t *bytes)
 {
-    const txm_border_place *place = &tx->section->borders[number];
-    if (!txm_map_holds(&tx->map, place->offset, place->bytes))
+    if (!txm_map_holds(&tx->map, place.offset, place.bytes))
         return NULL;
-    const uint8_t *payload = tx->map.data + place->offset;
-    *bytes = place->bytes;
-    if (place->bytes != TXM_BORDER_REFERENCE_BYTES)
+    const uint8_t *payload = tx->map.data + place.offset;
+    *bytes = place.bytes;
+    if (place.bytes != TXM_BORDER_REFERENCE_BYTES)
         return payload;
     uint32_t earlier = txm_load_le32(payload + 3);
     if (earlier >= number)
         return NULL;
-    place = &tx->section->borders[earlier];
-    *bytes = place->bytes;
-    return txm_map_holds(&tx->map, place->offset, place->bytes) ? tx->map.data + place->offset : NULL;
+    place = txm_border_place_of(tx->section, earlier);
+    *bytes = place.bytes;
+    return txm_map_holds(&tx->map, place.offset, place.bytes) ? tx->map.data + place.offset : NULL;
 }
 
 /* The valid border of a tile whose pixels are given, in scratch memory. *border is NULL if it is damaged or left out:
@@ -414,12 +414,13 @@ static txm_status read_border(txm_tx *tx, const txm_tile_id *tile, const txm_pix
                           tile->h,      info->channels, (unsigned)txm_type_bytes(info->type)};
     uint8_t *out = scratch->border + scratch_bytes;
     size_t bytes;
-    const uint8_t *payload = find_payload(tx, number, &bytes);
+    const txm_border_place place = txm_border_place_of(tx->section, number);
+    const uint8_t *payload = find_payload(tx, number, place, &bytes);
     /* A border that was left out does not decode either. */
     if (!payload || !decode_border(&around, payload, bytes, scratch->zstd, scratch->border, out))
         return TXM_OK;
     uint32_t check = (uint32_t)txm_xxh64(out, txm_border_pixels(tile->w, tile->h) * tx->pixel_bytes, 0);
-    if (check == tx->section->borders[number].check)
+    if (check == place.check)
         *border = out;
     return TXM_OK;
 }

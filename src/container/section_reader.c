@@ -59,6 +59,14 @@ static bool same_shape(const txm_tx *tx, const txm_section_footer *f)
            f->index_raw == 4 + 8 * (uint64_t)info->levels + 8 * (uint64_t)f->tiles;
 }
 
+txm_border_place txm_border_place_of(const txm_section *s, uint64_t number)
+{
+    uint64_t at = s->group_offset[number / TXM_BORDER_GROUP];
+    for (uint64_t i = number - number % TXM_BORDER_GROUP; i < number; i++)
+        at += s->border[i].bytes;
+    return (txm_border_place){at, s->border[number].bytes, s->border[number].check};
+}
+
 /* Compares the decompressed index with the levels and turns sizes into places; NULL if they do not fit, or memory is
  * *exhausted. */
 static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, const uint8_t *index, bool *exhausted)
@@ -69,15 +77,19 @@ static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, co
     for (uint32_t i = 0; i < tx->info.levels; i++, p += 8)
         if (txm_load_le32(p) != tx->levels[i].shape.tiles_x || txm_load_le32(p + 4) != tx->levels[i].shape.tiles_y)
             return NULL;
-    txm_section *s = txm_calloc(1, sizeof *s + f->tiles * sizeof s->borders[0]);
+    const uint64_t groups = ((uint64_t)f->tiles + TXM_BORDER_GROUP - 1) / TXM_BORDER_GROUP;
+    txm_section *s = txm_calloc(1, sizeof *s + f->tiles * sizeof s->border[0] + groups * sizeof s->group_offset[0]);
     *exhausted = !s;
     if (!s)
         return NULL;
     uint64_t at = f->image_bytes;
     s->count = f->tiles;
+    s->group_offset = (uint64_t *)(void *)&s->border[s->count]; /* 8 bytes each, both */
     for (uint64_t i = 0; i < s->count; i++, p += 4) {
-        s->borders[i] = (txm_border_place){at, txm_load_le32(p), txm_load_le32(p + 4 * s->count)};
-        at += s->borders[i].bytes; /* cannot overflow: 2^32 borders of less than 2^32 bytes after a real file */
+        if (i % TXM_BORDER_GROUP == 0)
+            s->group_offset[i / TXM_BORDER_GROUP] = at;
+        s->border[i] = (txm_border_size){txm_load_le32(p), txm_load_le32(p + 4 * s->count)};
+        at += s->border[i].bytes; /* cannot overflow: 2^32 borders of less than 2^32 bytes after a real file */
     }
     if (at != f->index_offset) {
         free(s);

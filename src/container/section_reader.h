@@ -13,10 +13,22 @@ typedef struct txm_border_place {
     uint32_t bytes, check;
 } txm_border_place;
 
+/* Borders lie one after the other, in tile order; where every so many begin is kept. Half the memory of a list of
+ * places, which counts: caches keep many large files open. */
+enum { TXM_BORDER_GROUP = 32 };
+
+typedef struct txm_border_size {
+    uint32_t bytes, check;
+} txm_border_size;
+
 typedef struct txm_section {
     uint64_t count;
-    txm_border_place borders[]; /* in tile order */
+    uint64_t *group_offset;   /* behind `border` */
+    txm_border_size border[]; /* of each tile */
 } txm_section;
+
+/* Of border `number`, below count. */
+txm_border_place txm_border_place_of(const txm_section *section, uint64_t number);
 
 /* Looks at the end of the file and fills section, section_bytes, section_reason and image_bytes of info, and
  * tx->section if it is valid. Fails only when memory is exhausted: a section that cannot be used is a state, not an
