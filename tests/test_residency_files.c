@@ -64,7 +64,8 @@ START_TEST(files_that_vanish_cost_their_tiles)
     ck_assert_uint_eq(s.failures, 1);
     ck_assert_str_ne(s.message, "");
     ck_assert(strstr(s.message, "victim.tx"));
-    static const char *const causes[] = {"cannot open", "is another file now", "became shorter than when it was opened"};
+    static const char *const causes[] = {"cannot open", "is another file now",
+                                         "became shorter than when it was opened"};
     ck_assert_msg(strstr(s.message, causes[_i]), "%s", s.message);
     ck_assert_uint_eq(stats_of(c).tiles_failed, 1);
     free(write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_CONSTANT, 4));
@@ -84,8 +85,8 @@ START_TEST(files_that_vanish_cost_their_tiles)
 }
 END_TEST
 
-/* Another image of the same size, written into the file that is open: tiles of two images would make a seam. One that is
- * put in its place does not disturb whoever has the old one open. */
+/* Another image of the same size, written into the file that is open: tiles of two images would make a seam. One that
+ * is put in its place does not disturb whoever has the old one open. */
 START_TEST(open_files_that_are_written_to_are_left)
 {
     char *victim = write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
@@ -123,6 +124,41 @@ START_TEST(open_files_that_are_written_to_are_left)
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
     free(victim);
+    free(other);
+}
+END_TEST
+
+/* Of an open file and of one that is opened again: another time, or a copy in its place, is no other image. */
+START_TEST(files_that_are_touched_stay)
+{
+    char *path = write_cached("touched.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    char *other = write_cached("other.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 2);
+    const struct timespec past[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}}, while_unseen = {.tv_nsec = 120000000};
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    o.max_open = 1;
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    uint32_t a = add_texture(c, path, TXM_EXTENSION_REPEAT), b = add_texture(c, other, TXM_EXTENSION_REPEAT);
+    float out[4];
+    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT);
+    if (_i == 0) {
+        ck_assert_int_eq(utimensat(AT_FDCWD, path, past, 0), 0);
+    } else {
+        size_t bytes;
+        uint8_t *copy = load_file(path, &bytes);
+        unlink(path);
+        save_file(path, copy, bytes);
+        free(copy);
+    }
+    nanosleep(&while_unseen, NULL);
+    ck_assert_int_eq(look(t, a, 0.9f, 0.1f, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(look(t, b, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT); /* closes the first one */
+    ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_RESIDENT);
+    ck_assert_uint_eq(stats_of(c).files_opened, 3);
+    ck_assert_uint_eq(stats_of(c).tiles_failed, 0);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(path);
     free(other);
 }
 END_TEST
@@ -345,8 +381,8 @@ START_TEST(resolution_and_limits_drop_levels)
 }
 END_TEST
 
-/* Several samplers in turn, with what is missing and without: the bits of the same ones with the bias, and no lock where
- * nothing is missing. */
+/* Several samplers in turn, with what is missing and without: the bits of the same ones with the bias, and no lock
+ * where nothing is missing. */
 START_TEST(a_resolution_is_a_bias)
 {
     char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
@@ -580,8 +616,8 @@ static int launch_scattered(txm_cache *c, uint32_t id, int count, bool *first)
     return complete;
 }
 
-/* Of 256 tiles of level 0 and 64 of level 1, 160 may be loaded: whoever asks first gets on, and of the others those that
- * share a tile of level 1: 124 look-ups. In the order of asking it would be 105. */
+/* Of 256 tiles of level 0 and 64 of level 1, 160 may be loaded: whoever asks first gets on, and of the others those
+ * that share a tile of level 1: 124 look-ups. In the order of asking it would be 105. */
 START_TEST(small_batches_are_of_whole_areas)
 {
     char *path = write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1);
@@ -749,12 +785,13 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, files_that_vanish_cost_their_tiles, 0, 3);
     tcase_add_loop_test(tcase, open_files_that_are_written_to_are_left, 0, 2);
+    tcase_add_loop_test(tcase, files_that_are_touched_stay, 0, 2);
     add_tests(tcase, what_is_no_tx_file_is_magenta);
     tcase_add_loop_test(tcase, duplicates_and_colours_are_shared, 0, 2);
     add_tests(tcase, colours_go_when_nothing_else_is_left, small_batches_are_of_whole_areas,
-              udim_sets_beside_one_with_a_base, udim_sets_use_their_base_from_afar,
-              resolution_and_limits_drop_levels, a_resolution_is_a_bias, preloading_a_part, registering_all_levels,
-              a_thousand_files_with_few_open, many_textures_cost_little);
+              udim_sets_beside_one_with_a_base, udim_sets_use_their_base_from_afar, resolution_and_limits_drop_levels,
+              a_resolution_is_a_bias, preloading_a_part, registering_all_levels, a_thousand_files_with_few_open,
+              many_textures_cost_little);
     tcase_add_loop_test(tcase, waves_have_the_same_bits, 0, 9);
     tcase_add_loop_test(tcase, reports_say_what_was_read_again, 0, 2);
     add_tests(tcase, verdicts_name_the_cause, traces_are_complete_or_not_there, options_are_checked);

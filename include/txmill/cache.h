@@ -24,7 +24,8 @@
  *
  * Tiles that cannot be read (a file that vanished, shrank, was replaced, was written to or is damaged) are FAILED until
  * txm_cache_replace: magenta, counted, not tried again. Whether an open file was written to is looked at ten times a
- * second while tiles of it are read. See reader.h about SIGBUS.
+ * second while tiles of it are read; another time alone, as 'txmill resolve --touch' sets it, or a copy in its place is
+ * no other image. See reader.h about SIGBUS.
  *
  * Thread safety: all functions may be called at the same time from any thread, but for txm_cache_free. While somebody
  * looks up in a prepared view, nobody may call what moves or drops what it shows: txm_cache_prepare, _process,

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "container/identity.h"
 #include "container/output.h"
 #include "container/reader_impl.h"
 #include "container/reader_memory.h"
@@ -202,6 +203,13 @@ uint64_t txm_tx_own_bytes(const txm_tx *tx)
 uint64_t txm_tx_image_end(const txm_tx *tx)
 {
     return tx->ops->image_end(tx);
+}
+
+bool txm_tx_identity(const txm_tx *tx, uint64_t *identity)
+{
+    return txm_tx_check(tx, NULL) == TXM_OK &&
+           txm_image_identity(tx->map.data, (size_t)tx->info.image_bytes, identity) &&
+           txm_tx_settle(tx, TXM_OK, NULL) == TXM_OK;
 }
 
 /* The kernel copies from the map; a page that is gone makes it fail instead of a signal. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "container/identity.h"
 #include "container/reader_memory.h"
 #include "core/clock.h"
 #include "residency/residency_impl.h"
@@ -136,6 +137,20 @@ static bool look_at(const char *path, uint64_t identity[4])
     return true;
 }
 
+/* What tells one image from another: where all tiles lie, sizes, texts, among them the SHA-1 of the pixels. Without
+ * that a file of raw tiles could be overwritten by one that looks the same. */
+static bool digest_of(const txm_tx *tx, uint64_t *digest)
+{
+    return txm_tx_metadata_of(tx, "oiio:SHA-1") && txm_tx_identity(tx, digest);
+}
+
+/* Copies have other inodes, and 'txmill resolve --touch' sets times: both leave the image what it was. */
+static bool same_image(const txm_cache_file *f, const txm_tx *tx)
+{
+    uint64_t digest;
+    return f->has_digest && digest_of(tx, &digest) && digest == f->digest;
+}
+
 /* Opens a file that nobody else opens meanwhile; without the lock. A file that changed is said to have done so
  * whether or not it can still be opened: damage would be the wrong word. */
 static txm_status open_file(txm_cache_file *f, txm_tx **tx, txm_error *err)
@@ -144,7 +159,8 @@ static txm_status open_file(txm_cache_file *f, txm_tx **tx, txm_error *err)
     txm_status status = txm_tx_open(f->path, tx, err);
     const bool seen = look_at(f->path, now);
     const int error = errno;
-    const bool same = !f->known || (seen && memcmp(now, f->identity, sizeof now) == 0);
+    const bool same =
+        !f->known || (seen && (memcmp(now, f->identity, sizeof now) == 0 || (status == TXM_OK && same_image(f, *tx))));
     if (status != TXM_OK && (!seen || same || txm_status_retryable(status)))
         return status;
     if (!seen) {
@@ -153,6 +169,8 @@ static txm_status open_file(txm_cache_file *f, txm_tx **tx, txm_error *err)
     }
     if (same) {
         memcpy(f->identity, now, sizeof now);
+        if (!f->known)
+            f->has_digest = digest_of(*tx, &f->digest);
         f->known = true;
         return TXM_OK;
     }
@@ -163,13 +181,18 @@ static txm_status open_file(txm_cache_file *f, txm_tx **tx, txm_error *err)
     return txm_fail(err, TXM_STATUS_CHANGED, "%s: is another file now than when it was opened first", f->path);
 }
 
-/* A map shows what is written into its file: tiles of another image, found by tables of this one. A file that is another
- * one under the same name, or has none any more, is still mapped as it was. */
-static bool overwritten(const txm_cache_file *f)
+/* Whether another image was written into the file, or *known is what it is known by from now on. A map shows what is
+ * written: tiles of another image, found by tables of this one. A file that is another one under the same name, or has
+ * none any more, is still mapped as it was. */
+static bool overwritten(const txm_cache_file *f, const txm_tx *tx, uint64_t known[4])
 {
     uint64_t now[4];
-    return look_at(f->path, now) && now[0] == f->identity[0] && now[1] == f->identity[1] &&
-           (now[2] != f->identity[2] || now[3] != f->identity[3]);
+    if (!look_at(f->path, now) || now[0] != known[0] || now[1] != known[1] || memcmp(now, known, sizeof now) == 0)
+        return false;
+    if (now[2] != known[2] || !same_image(f, tx))
+        return true;
+    memcpy(known, now, sizeof now);
+    return false;
 }
 
 /* Looking costs as much as a twentieth of a tile, so it is done now and then; never with the lock, since file servers
@@ -239,11 +262,13 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
         pthread_cond_broadcast(&c->changed);
     }
     txm_status status = TXM_OK;
+    uint64_t known[4];
     bool look = false;
     if (f->tx && !f->broken) {
         f->readers++;
         *tx = f->tx;
         look = due_to_look(f);
+        memcpy(known, f->identity, sizeof known);
         if (c->newest != f) {
             unlink_open(c, f);
             link_newest(c, f);
@@ -253,14 +278,20 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
         status = txm_fail_as(err, f->broken ? f->broken : &cause);
     }
     pthread_mutex_unlock(&c->lock);
-    if (look && overwritten(f)) {
-        status = txm_fail(&cause, TXM_STATUS_CHANGED, "%s: was written to since it was opened", f->path);
+    if (look) {
+        const bool lost = overwritten(f, *tx, known);
         pthread_mutex_lock(&c->lock);
-        if (!f->broken)
-            remember(c, f, &cause);
-        leave(c, f);
+        if (lost) {
+            status = txm_fail(&cause, TXM_STATUS_CHANGED, "%s: was written to since it was opened", f->path);
+            if (!f->broken)
+                remember(c, f, &cause);
+            leave(c, f);
+        } else {
+            memcpy(f->identity, known, sizeof known);
+        }
         pthread_mutex_unlock(&c->lock);
-        txm_fail_as(err, &cause);
+        if (lost)
+            txm_fail_as(err, &cause);
     }
     return status;
 }

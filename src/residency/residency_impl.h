@@ -37,6 +37,8 @@ typedef struct txm_cache_file {
     uint64_t own_bytes, idle_bytes; /* of the open file; that its reader keeps for the next tile */
     bool opening, known;            /* known: `identity` is that of the file that was opened first */
     uint64_t identity[4]; /* device, inode, size, time of change: another file under the same name is not read */
+    bool has_digest;      /* of the image, which may have got another time since */
+    uint64_t digest;
     double looked_seconds; /* when it was last compared with that, while it is open */
     txm_error *broken;     /* why it cannot be read: not tried again. NULL: it can */
     struct txm_cache_file *newer, *older; /* open ones by their last use */
