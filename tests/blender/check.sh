@@ -93,6 +93,10 @@ differential() { # CHROOT COMMAND_OF_CHROOTS ARGUMENT...
   sed 's/^/note /' "$log"
 }
 
+# Parts that run in Debian's chroot run what is built there.
+for name in suite extension interface scenes times; do
+  if [ -n "${ONLY:-}" ] && wanted $name && [ ! -x $build/txmill ]; then ONLY="build $ONLY"; fi
+done
 part build compile
 # What is compared with Blender is built with an OpenColorIO that knows all its spaces; without that chroot, the host's.
 inside=$PWD/$build/txmill differential_program=$(realpath "$host")
