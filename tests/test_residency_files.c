@@ -31,26 +31,58 @@ static txm_look look(txm_cache_thread *t, uint32_t id, float u, float v, float o
     return txm_cache_sample(t, id, &how, &at, NULL, out);
 }
 
+/* Two files of which one is to have an accident, in a cache. */
+typedef struct two_files {
+    char *victim, *other;
+    txm_cache *c;
+    txm_cache_thread *t;
+    uint32_t a, b; /* the victim, the other */
+} two_files;
+
+static two_files two_files_open(uint32_t max_open, made_content other)
+{
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    two_files f = {.victim = write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1),
+                   .other = write_cached("other.tx", 512, 512, 4, TXM_TYPE_U8, other, 2)};
+    o.max_open = max_open;
+    f.c = new_cache(&o);
+    f.t = new_thread(f.c);
+    f.a = add_texture(f.c, f.victim, TXM_EXTENSION_REPEAT);
+    f.b = add_texture(f.c, f.other, TXM_EXTENSION_REPEAT);
+    return f;
+}
+
+static void two_files_close(two_files *f)
+{
+    txm_cache_thread_free(&f->t);
+    txm_cache_free(&f->c);
+    free(f->victim);
+    free(f->other);
+}
+
+/* An open file is looked at again after a tenth of a second. */
+static void wait_for_a_look(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 120000000}, NULL);
+}
+
 /* A file that is gone, shorter, or another one when it is opened again fails from then on, once a tile, until it is
  * replaced. */
 START_TEST(files_that_vanish_cost_their_tiles)
 {
-    char *victim = write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    char *other = write_cached("other.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 2);
-    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
-    o.max_open = 1;
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
-    uint32_t a = add_texture(c, victim, TXM_EXTENSION_REPEAT), b = add_texture(c, other, TXM_EXTENSION_REPEAT);
+    two_files f = two_files_open(1, MADE_NOISE);
+    txm_cache *c = f.c;
+    txm_cache_thread *t = f.t;
+    const uint32_t a = f.a, b = f.b;
     float first[4], out[4];
     ck_assert_int_eq(look(t, a, 0.1f, 0.1f, first), TXM_LOOK_RESIDENT);
     ck_assert_int_eq(look(t, b, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT); /* closes the other one */
     if (_i == 0) {
-        unlink(victim);
+        unlink(f.victim);
     } else if (_i == 1) {
         free(write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_SMOOTH, 3));
     } else {
-        ck_assert_int_eq(truncate(victim, 3000), 0);
+        ck_assert_int_eq(truncate(f.victim, 3000), 0);
     }
     ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT); /* in memory */
     ck_assert(memcmp(out, first, sizeof out) == 0);
@@ -72,16 +104,13 @@ START_TEST(files_that_vanish_cost_their_tiles)
     ck_assert_int_eq(txm_cache_replace(c, a, NULL, NULL), TXM_OK);
     ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_RESIDENT);
     ck_assert(!magenta(out));
-    ck_assert_int_eq(txm_cache_replace(c, a, other, NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_replace(c, a, f.other, NULL), TXM_OK);
     ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT);
     look(t, b, 0.1f, 0.1f, first);
     ck_assert(memcmp(out, first, sizeof out) == 0);
     ck_assert_int_eq(txm_cache_replace(c, a, "/nowhere/x.tx", NULL), TXM_STATUS_NOT_FOUND);
     ck_assert_int_eq(look(t, a, 0.5f, 0.1f, out), TXM_LOOK_RESIDENT);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(victim);
-    free(other);
+    two_files_close(&f);
 }
 END_TEST
 
@@ -89,23 +118,20 @@ END_TEST
  * is put in its place does not disturb whoever has the old one open. */
 START_TEST(open_files_that_are_written_to_are_left)
 {
-    char *victim = write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    char *other = write_cached("other.tx", 512, 512, 4, TXM_TYPE_U8, MADE_SMOOTH, 2);
-    const struct timespec while_unseen = {.tv_nsec = 120000000};
-    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
-    uint32_t a = add_texture(c, victim, TXM_EXTENSION_REPEAT);
+    two_files f = two_files_open(2, MADE_SMOOTH);
+    txm_cache *c = f.c;
+    txm_cache_thread *t = f.t;
+    const uint32_t a = f.a;
     float first[4], out[4];
     ck_assert_int_eq(look(t, a, 0.1f, 0.1f, first), TXM_LOOK_RESIDENT);
     size_t bytes;
-    uint8_t *image = load_file(other, &bytes);
-    nanosleep(&while_unseen, NULL);
+    uint8_t *image = load_file(f.other, &bytes);
+    wait_for_a_look();
     if (_i) {
-        ck_assert_int_eq(rename(other, victim), 0);
+        ck_assert_int_eq(rename(f.other, f.victim), 0);
         ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_RESIDENT);
     } else {
-        int fd = open(victim, O_WRONLY);
+        int fd = open(f.victim, O_WRONLY);
         ck_assert_int_ge(fd, 0);
         ck_assert_int_eq(pwrite(fd, image, bytes, 0), (ssize_t)bytes);
         close(fd);
@@ -121,45 +147,36 @@ START_TEST(open_files_that_are_written_to_are_left)
     ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT);
     ck_assert((memcmp(out, first, sizeof out) == 0) == _i);
     free(image);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(victim);
-    free(other);
+    two_files_close(&f);
 }
 END_TEST
 
 /* Of an open file and of one that is opened again: another time, or a copy in its place, is no other image. */
 START_TEST(files_that_are_touched_stay)
 {
-    char *path = write_cached("touched.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    char *other = write_cached("other.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 2);
-    const struct timespec past[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}}, while_unseen = {.tv_nsec = 120000000};
-    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
-    o.max_open = 1;
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
-    uint32_t a = add_texture(c, path, TXM_EXTENSION_REPEAT), b = add_texture(c, other, TXM_EXTENSION_REPEAT);
+    two_files f = two_files_open(1, MADE_NOISE);
+    txm_cache *c = f.c;
+    txm_cache_thread *t = f.t;
+    const uint32_t a = f.a, b = f.b;
+    const struct timespec past[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
     float out[4];
     ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT);
     if (_i == 0) {
-        ck_assert_int_eq(utimensat(AT_FDCWD, path, past, 0), 0);
+        ck_assert_int_eq(utimensat(AT_FDCWD, f.victim, past, 0), 0);
     } else {
         size_t bytes;
-        uint8_t *copy = load_file(path, &bytes);
-        unlink(path);
-        save_file(path, copy, bytes);
+        uint8_t *copy = load_file(f.victim, &bytes);
+        unlink(f.victim);
+        save_file(f.victim, copy, bytes);
         free(copy);
     }
-    nanosleep(&while_unseen, NULL);
+    wait_for_a_look();
     ck_assert_int_eq(look(t, a, 0.9f, 0.1f, out), TXM_LOOK_RESIDENT);
     ck_assert_int_eq(look(t, b, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT); /* closes the first one */
     ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_RESIDENT);
     ck_assert_uint_eq(stats_of(c).files_opened, 3);
     ck_assert_uint_eq(stats_of(c).tiles_failed, 0);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(path);
-    free(other);
+    two_files_close(&f);
 }
 END_TEST
 

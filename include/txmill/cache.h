@@ -13,19 +13,19 @@
  *  - Batches, for wavefronts and devices: txm_cache_prepare -> look-ups in the view (txm_sample), whose lanes collect
  *    what they miss -> txm_cache_process -> txm_ticket_wait -> the look-ups that missed again.
  *
- * Memory: what the cache has allocated (tiles, tables and the lists of batches: txm_cache_stats.allocated_bytes) and what
- * open files keep (reader_bytes, with what OpenEXR's library keeps of them) stay at or below max_bytes plus one batch
- * together at every instant. A batch is what txm_cache_process was given last, or for each thread that is waiting for a
- * tile a slab of 512 KiB, or the tiles of its look-up where they are more, and what it reads with: 200 KiB with
+ * Memory: what the cache has allocated (tiles, tables and the lists of batches: txm_cache_stats.allocated_bytes) and
+ * what open files keep (reader_bytes, with what OpenEXR's library keeps of them) stay at or below max_bytes plus one
+ * batch together at every instant. A batch is what txm_cache_process was given last, or for each thread that is waiting
+ * for a tile a slab of 512 KiB, or the tiles of its look-up where they are more, and what it reads with: 200 KiB with
  * Blender's tiles, 1.2 MB with tiles that OpenEXR's PIZ compressed. Of the budget a sixteenth is set aside for open
  * files (256 KiB at least, 64 MiB at most). A budget that is too small costs time, never a colour. Open files are
  * mapped; their pages are the system's, and so are the stacks of threads that load. Not counted are some 100 bytes for
  * each 32 tiles, or each file, of a batch that waits in the queue of these threads.
  *
  * Tiles that cannot be read (a file that vanished, shrank, was replaced, was written to or is damaged) are FAILED until
- * txm_cache_replace: magenta, counted, not tried again. Whether an open file was written to is looked at ten times a
- * second while tiles of it are read; another time alone, as 'txmill resolve --touch' sets it, or a copy in its place is
- * no other image. See reader.h about SIGBUS.
+ * txm_cache_replace: magenta, counted, not tried again. While tiles of an open file are read, the cache checks ten
+ * times a second whether the file was written to. A new modification time alone, such as 'txmill resolve --touch' sets,
+ * is no change, and neither is a copy in its place. See reader.h about SIGBUS.
  *
  * Thread safety: all functions may be called at the same time from any thread, but for txm_cache_free. While somebody
  * looks up in a prepared view, nobody may call what moves or drops what it shows: txm_cache_prepare, _process,
@@ -181,8 +181,8 @@ TXM_API txm_look txm_cache_sample_d(txm_cache_thread *thread, uint32_t texture, 
                                     const txm_lookup *at, uint32_t *random, float out[4], float du[4], float dv[4]);
 
 /* Many look-ups in one texture; the worst of their results. Up to 2^20 that come in one call share what they load,
- * whatever their order, so that memory which is short costs a tile once, not once a look-up: large batches pay off. What
- * they take beside tiles is at most a twelfth of the budget. */
+ * whatever their order, so that memory which is short costs a tile once, not once a look-up: large batches pay off.
+ * What they take beside tiles is at most a twelfth of the budget. */
 TXM_API txm_look txm_cache_sample_n(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
                                     const txm_lookups *batch);
 

@@ -13,8 +13,8 @@ typedef struct txm_border_place {
     uint32_t bytes, check;
 } txm_border_place;
 
-/* Borders lie one after the other, in tile order; where every so many begin is kept. Half the memory of a list of
- * places, which counts: caches keep many large files open. */
+/* Borders lie one after the other, in tile order, so only the offset of every 32nd is kept. That is half the memory of
+ * a list of places, which matters because caches keep many large files open. */
 enum { TXM_BORDER_GROUP = 32 };
 
 typedef struct txm_border_size {

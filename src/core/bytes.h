@@ -11,8 +11,8 @@ typedef struct txm_bytes {
     bool failed;
 } txm_bytes;
 
-/* Each returns false when memory is exhausted; the content is unchanged then, and stays so: whoever adds many things
- * may ask once, at the end. */
+/* Each returns false when memory is exhausted; the content is unchanged then, and stays so: callers that add many
+ * pieces need to check only once, at the end. */
 bool txm_bytes_reserve(txm_bytes *b, size_t extra_bytes);
 bool txm_bytes_add(txm_bytes *b, const void *data, size_t size_bytes);
 bool txm_bytes_puts(txm_bytes *b, const char *s);

@@ -195,8 +195,8 @@ static bool overwritten(const txm_cache_file *f, const txm_tx *tx, uint64_t know
     return false;
 }
 
-/* Looking costs as much as a twentieth of a tile, so it is done now and then; never with the lock, since file servers
- * may be slow to answer. */
+/* A look costs up to a twentieth of reading a tile, so files are looked at only now and then; never with the lock held,
+ * since file servers may be slow to answer. */
 static bool due_to_look(txm_cache_file *f)
 {
     static const double EVERY_SECONDS = 0.1;
@@ -282,7 +282,7 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
         const bool lost = overwritten(f, *tx, known);
         pthread_mutex_lock(&c->lock);
         if (lost) {
-            status = txm_fail(&cause, TXM_STATUS_CHANGED, "%s: was written to since it was opened", f->path);
+            status = txm_fail(&cause, TXM_STATUS_CHANGED, "%s: was written to after it was opened", f->path);
             if (!f->broken)
                 remember(c, f, &cause);
             leave(c, f);
