@@ -25,7 +25,8 @@
  * Tiles that cannot be read (a file that vanished, shrank, was replaced, was written to or is damaged) are FAILED until
  * txm_cache_replace: magenta, counted, not tried again. While tiles of an open file are read, the cache checks ten
  * times a second whether the file was written to. A new modification time alone, such as 'txmill resolve --touch' sets,
- * is no change, and neither is a copy in its place. See reader.h about SIGBUS.
+ * is no change where the file holds the SHA-1 of its pixels, as Blender's and txmill's do; nor is a copy that takes its
+ * place. See reader.h about SIGBUS.
  *
  * Thread safety: all functions may be called at the same time from any thread, but for txm_cache_free. While somebody
  * looks up in a prepared view, nobody may call what moves or drops what it shows: txm_cache_prepare, _process,
