@@ -138,6 +138,24 @@ for f in $(find store -name '*.tx'); do chmod u+w "$f"; cp --remove-destination 
 txm make --store store --json shot2/b.png
 check store-damaged-object-converts via '"converted"'
 check store-damaged-object-said says damaged
+# One byte of a tile: neither header nor tables show it, nor does the first look at the next run.
+for force in "" --force; do
+    rm -r shot2/blender_tx
+    for f in $(find store -name '*.tx'); do
+        python3 - "$f" <<'EOF'
+import os, sys
+d = bytearray(open(sys.argv[1], "rb").read())
+d[len(d) // 3] ^= 255
+os.remove(sys.argv[1])
+open(sys.argv[1], "wb").write(d)
+EOF
+    done
+    # shellcheck disable=SC2086
+    txm make $force --store store --json shot2/b.png
+    check "store-damaged-tile-converts$force" via '"converted"'
+    check "store-damaged-tile-said$force" says "the stored file is damaged and was removed; converted instead"
+    check "store-damaged-tile-replaced$force" run "$TXMILL" verify store/*/*.tx shot2/blender_tx/*.tx
+done
 check store-shot1-untouched run "$TXMILL" info shot1/blender_tx/*.tx
 if [ "$(id -u)" -eq 0 ]; then
     skip store-unwritable "root may write everywhere"

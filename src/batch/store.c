@@ -23,7 +23,7 @@
 #include "core/owner.h"
 #include "core/path.h"
 #include "txmill/describe.h"
-#include "txmill/reader.h"
+#include "txmill/inspect.h"
 
 /* Raised when files of the same settings are written differently. */
 enum { STORE_VERSION = 1 };
@@ -120,28 +120,29 @@ static txm_status open_file(const char *path, const char *what, int *out, struct
     return status;
 }
 
-/* A machine that lost its power may leave an object of which only the name is there: it goes. One that cannot be looked
- * at just now (no memory, too many open files) stays. */
-static txm_status check_whole(const char *object, txm_error *err)
+/* Disks lose power and flip bits, and what one user made everybody gets: the object is verified in full, pixels and
+ * SHA-1 included, and a damaged one goes. One that cannot be looked at just now (no memory, too many open files)
+ * stays. */
+static txm_status check_whole(txm_context *context, const char *object, txm_error *err)
 {
-    txm_tx *tx = NULL;
-    txm_error own = {0};
-    char reason[8];
-    txm_status status = txm_tx_open(object, &tx, &own);
-    bool accepted = status == TXM_OK && txm_tx_is_pyramid(tx, reason, sizeof reason);
-    txm_tx_close(&tx);
-    if (accepted)
-        return TXM_OK;
-    if (status != TXM_OK && status != TXM_STATUS_CORRUPT && status != TXM_STATUS_UNSUPPORTED)
-        return txm_fail(err, status, "%s", own.message);
+    txm_findings findings = {0};
+    txm_verify_options all;
+    txm_verdict verdict;
+    txm_verify_options_init(&all);
+    txm_status status = txm_verify(context, object, &all, &findings, err);
+    txm_verdict_of(&findings, &verdict);
+    bool damaged = verdict.use <= TXM_USE_REFUSED || findings.severities[TXM_SEVERITY_ERROR];
+    txm_findings_clear(&findings);
+    if (status != TXM_OK || !damaged)
+        return status;
     bool gone = txm_owned_remove(object);
     return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the stored file is damaged and %s", object,
                     gone ? "was removed" : "cannot be removed");
 }
 
 /* The time of the image is given to the copy, since Cycles compares times. */
-txm_status txm_store_fetch(const char *object, const char *target, const struct timespec *mtime, char via[16],
-                           txm_error *err)
+txm_status txm_store_fetch(txm_context *context, const char *object, const char *target, const struct timespec *mtime,
+                           char via[16], txm_error *err)
 {
     struct stat st;
     const char *how = "";
@@ -149,7 +150,7 @@ txm_status txm_store_fetch(const char *object, const char *target, const struct 
     txm_status status = open_file(object, "not in the store", &fd, &st, err);
     if (status != TXM_OK)
         return status;
-    status = check_whole(object, err);
+    status = check_whole(context, object, err);
     if (status == TXM_OK)
         status = place(fd, &st, object, target, mtime, &how, err);
     if (status == TXM_OK) {

@@ -49,7 +49,7 @@ bool txm_batch_fetch(txm_batch *batch, const txm_making *making, txm_result *res
     if (status == TXM_OK && !(*object = txm_store_path(batch->options.store, making, result->settings_key, content)))
         status = txm_no_memory(&err, making->source);
     if (status == TXM_OK)
-        status = txm_store_fetch(*object, making->target, &making->info->mtime, via, &err);
+        status = txm_store_fetch(batch->context, *object, making->target, &making->info->mtime, via, &err);
     if (status == TXM_OK) {
         snprintf(result->via, sizeof result->via, "%s", via);
         if (describe(making->target, result, &err) != TXM_OK)
