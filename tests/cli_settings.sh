@@ -4,7 +4,7 @@
 # letters; txmill check, settings, doctor.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-unset TXMILL_CACHE_DIR TXMILL_OCIO TXMILL_WORKING_SPACE TXMILL_PRESET TXMILL_RULE TXMILL_RULES TXMILL_THREADS
+unset TXMILL_SETTINGS TXMILL_CACHE_DIR TXMILL_OCIO TXMILL_WORKING_SPACE TXMILL_PRESET TXMILL_RULE TXMILL_RULES TXMILL_THREADS
 
 mkdir -p film/tex/deep other
 cp "$golden/rgb8.png" film/tex/wood_color.png
@@ -51,6 +51,35 @@ check variables-shown json out '{x["setting"]: x["origin"] for x in o}["cache-di
 txm make film/tex/wood_color.png other/tile64.png
 check two-projects rc_is 0
 check two-projects-each test -n "$(find film/tex/cache -name 'wood_color.png.*.tx')" -a -n "$(find other/blender_tx -name 'tile64.png.*.tx')"
+
+# ---- somebody else's file above the images -----------------------------------------------------------------------------------
+if [ "$(id -u)" -eq 0 ]; then
+    mkdir -p open/job && chmod 1777 open
+    cp "$golden/tile64.png" open/job/
+    printf 'cache-dir = loot\n' >open/.txmill && chown 65534 open/.txmill
+    txm make open/job/tile64.png
+    check foreign-ignored test -d open/job/blender_tx -a ! -e open/job/loot
+    check foreign-said says "open/.txmill: ignored: it belongs to another user"
+    check foreign-said-once test "$(grep -c ignored err)" -eq 1
+    TXMILL_SETTINGS=open/.txmill txm settings open/job
+    check named-obeyed prints "loot  ($work/open/.txmill:1)"
+    SUDO_UID=65534 txm settings open/job
+    check sudo-obeyed prints "loot  ($work/open/.txmill:1)"
+    mv open/.txmill foreign.txmill && chown root foreign.txmill
+    ln -s ../foreign.txmill open/.txmill && chown -h 65534 open/.txmill
+    txm settings open/job
+    check foreign-link-ignored says "open/.txmill: ignored"
+    rm open/.txmill && mv foreign.txmill open/.txmill && chown 65534 open/.txmill && chmod 775 open
+    txm settings open/job
+    check colleague-obeyed prints "loot  ($work/open/.txmill:1)"
+else
+    skip foreign-settings "needs root"
+fi
+TXMILL_SETTINGS=film/.txmill txm settings other
+check named-elsewhere prints "pbr  ($work/film/.txmill:3)"
+TXMILL_SETTINGS=nowhere txm make other/tile64.png
+check named-missing test "$rc" -ne 0
+
 printf 'cachedir = x\n' >other/.txmill
 txm make other/tile64.png
 check misspelt-exit rc_is 2

@@ -14,7 +14,7 @@ clean_up() { chmod -R u+rwx "$work" 2>/dev/null; rm -rf "$work"; }
 trap clean_up EXIT
 cd "$work" || exit 1
 # A config or cache of the caller's must not change what is tested.
-unset OCIO TXMILL_FSYNC TXMILL_READER
+unset OCIO TXMILL_FSYNC TXMILL_READER TXMILL_SETTINGS
 export LC_ALL=C.UTF-8
 
 ok() { echo "ok $1"; }

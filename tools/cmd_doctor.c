@@ -308,8 +308,8 @@ static void examine_folder(examination *x, const char *name, const char *path)
 /* Only variables that change what txmill does. */
 static void examine_environment(examination *x)
 {
-    static const char *const names[] = {"OCIO",     "TMPDIR",         "LC_ALL",        "LANG",        "TERM",
-                                        "NO_COLOR", "TXMILL_PLUGINS", "TXMILL_READER", "TXMILL_FSYNC"};
+    static const char *const names[] = {"OCIO",     "TMPDIR",         "LC_ALL",        "LANG",         "TERM",
+                                        "NO_COLOR", "TXMILL_PLUGINS", "TXMILL_READER", "TXMILL_FSYNC", "TXMILL_SETTINGS"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = getenv(names[i]);
         if (value && *value)

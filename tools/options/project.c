@@ -19,6 +19,7 @@
 #include "core/mem.h"
 #include "core/path.h"
 #include "core/spelling.h"
+#include "tools/options/trust.h"
 #include "tools/output/say.h"
 
 enum { MAX_LINE = 4096, MAX_LINES = 10000 };
@@ -232,7 +233,7 @@ static txm_status search(const char *start, char **found, txm_error *err)
             status = txm_no_memory(err, start);
         else if (!there && errno != ENOENT && errno != ENOTDIR && errno != EACCES)
             status = txm_fail_errno(err, errno, "%s: cannot be examined", path);
-        if (status == TXM_OK && there && S_ISREG(st.st_mode))
+        if (status == TXM_OK && there && S_ISREG(st.st_mode) && txm_settings_trusted(path))
             *found = path;
         else
             free(path);
@@ -252,11 +253,15 @@ static char *start_of(const char *operand)
     return stat(operand, &st) == 0 && S_ISDIR(st.st_mode) ? txm_strdup(operand) : txm_path_dir(operand);
 }
 
-/* *path is the caller's to free; NULL where no folder above has one, which is no failure. */
+/* *path is the caller's to free; NULL where no folder above has one, which is no failure. A file that a variable names
+ * takes the place of the search, whoever owns it. */
 txm_status txm_project_path(const char *file, char **path, txm_error *err)
 {
-    char *start = start_of(file);
+    const char *named = getenv("TXMILL_SETTINGS");
     *path = NULL;
+    if (named && *named)
+        return (*path = txm_path_absolute(named)) ? TXM_OK : txm_path_absolute_failed(named, err);
+    char *start = start_of(file);
     txm_status status = start ? search(start, path, err) : txm_no_memory(err, file);
     free(start);
     return status;
