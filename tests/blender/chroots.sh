@@ -15,7 +15,10 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=${TXM_CHROOTS:-$(cd "$here/../.." && pwd)/build/chroots}
-mirror=${TXM_DEBIAN_MIRROR:-http://deb.debian.org/debian}
+# The archive that this system's own apt reads, where it is a Debian. Not its security archive, which has no whole suites.
+mirror=${TXM_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(ORIGIN) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
+  awk '$1 == "Debian" && $2 !~ /-security/ { uri = $2 } END { sub("/+$", "", uri); print uri }' || :)}
+mirror=${mirror:-http://deb.debian.org/debian}
 bpy=${TXM_BPY:-bpy==5.2.3}
 
 missing() { echo "chroots.sh: $*" >&2; exit 77; }
