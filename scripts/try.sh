@@ -10,18 +10,26 @@ make -s -j"$(nproc)"
 
 samples=build/samples
 rm -rf "$samples"
-mkdir -p "$samples"
-cp testdata/golden/{rgb8.png,gray-in-rgb.png,rgba8.tga,photo.jpg,rgba16-straight.tif,half-rgb.exr,light.hdr} "$samples"
+mkdir -p "$samples/textures"
+sample() { cp "testdata/golden/$1" "$samples/textures/$2"; }
+sample rgb8.png wood_color.png
+sample tile64.png wood_normal.png
+sample gray-in-rgb.png wood_roughness.png
+sample rgba8.tga leaf.tga
+sample photo.jpg wall.jpg
+sample half-rgb.exr glow.exr
+sample light.hdr sky.hdr
 PATH=$PWD/build:$PATH
 cd "$samples"
 show() {
     printf '\n$ %s\n' "$*"
     "$@"
 }
-show txmill make ./*.png ./*.tga ./*.jpg ./*.tif ./*.exr ./*.hdr
-show txmill info blender_tx/rgb8.png* blender_tx/half-rgb.exr*
+show txmill make -r textures --preset pbr
+show txmill check textures --preset pbr
+show txmill info textures/blender_tx/wood_normal.png* textures/blender_tx/glow.exr*
 cat <<EOF
 
-The tx files are in $samples/blender_tx, under the names that Cycles looks up.
+The tx files are in $samples/textures/blender_tx, under the names that Cycles looks up.
 The program is build/txmill; 'make install PREFIX=...' installs it.
 EOF
