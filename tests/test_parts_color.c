@@ -160,18 +160,18 @@ START_TEST(matrices_come_from_interchange_roles)
     txm_color_config c;
     txm_error err = {0};
     ck_assert_int_eq(matrix_of("XYZ", halves, &c, &err), TXM_OK);
-    ck_assert_str_eq(c.matrix_text, "2_0_0_0_0_4_0_0_0_0_8_0");
+    ck_assert_str_eq(c.matrix_texts[0], "2_0_0_0_0_4_0_0_0_0_8_0");
     ck_assert(c.matrix[0] == 2.0f && c.matrix[5] == 4.0f && c.matrix[3] == 0.0f);
     ck_assert_str_eq(c.interop_id, "");
     /* Without a role, and with one that no matrix can be had of, as Cycles falls back. */
     ck_assert_int_eq(matrix_of(NULL, halves, &c, &err), TXM_OK);
-    ck_assert_str_eq(c.matrix_text, rec709);
+    ck_assert_str_eq(c.matrix_texts[0], rec709);
     ck_assert_str_eq(c.interop_id, "lin_rec709_scene");
     ck_assert_int_eq(matrix_of("XYZ", flat, &c, &err), TXM_OK);
-    ck_assert_str_eq(c.matrix_text, rec709);
+    ck_assert_str_eq(c.matrix_texts[0], rec709);
     /* ACES wins over XYZ, and goes by way of the adapted primaries. */
     ck_assert_int_eq(matrix_of("aces_interchange", "1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1", &c, &err), TXM_OK);
-    ck_assert_str_ne(c.matrix_text, rec709);
+    ck_assert_str_ne(c.matrix_texts[0], rec709);
     ck_assert_float_eq_tol(c.matrix[0], 1.0634955f, 1e-4f); /* CIE XYZ (D65) to ACES2065-1 */
     /* What was left out of the config by us makes it a failure: Cycles would have another matrix. */
     txm_color_missing missing = {.name = (char *)"other"};
@@ -186,8 +186,80 @@ START_TEST(matrices_come_from_interchange_roles)
     ck_assert_ptr_nonnull(strstr(err.message, "role XYZ"));
     lacking.missing.count = 0;
     ck_assert_int_eq(txm_color_compute_matrix(&lacking, &err), TXM_OK);
-    ck_assert_str_eq(lacking.matrix_text, rec709);
+    ck_assert_str_eq(lacking.matrix_texts[0], rec709);
     txm_ocio_free(&library.ocio);
+}
+END_TEST
+
+START_TEST(versions_have_names_and_matrices)
+{
+    txm_blender b = TXM_BLENDER_NEWEST;
+    ck_assert(txm_blender_parse("5.3", &b) && b == TXM_BLENDER_5_3);
+    ck_assert(txm_blender_parse("5.2.14", &b) && b == TXM_BLENDER_5_2);
+    ck_assert(!txm_blender_parse("5.20", &b) && !txm_blender_parse("5.3.", &b) && !txm_blender_parse("", &b));
+    ck_assert(b == TXM_BLENDER_5_2);
+    ck_assert_str_eq(txm_blender_name(TXM_BLENDER_NEWEST), "5.2");
+    ck_assert_str_eq(txm_blender_name((txm_blender)1), "");
+    ck_assert_int_eq(txm_blender_index((txm_blender)1), -1);
+    for (int i = 0; i < TXM_BLENDERS; i++)
+        ck_assert_int_eq(txm_blender_index(txm_blender_versions()[i]), i);
+    ck_assert(txm_blender_versions()[TXM_BLENDERS] == TXM_BLENDER_NEWEST);
+    /* Both texts are there, whichever version the config is for; the id follows the version. */
+    txm_color_config c;
+    txm_error err = {0};
+    static const char halves[] = "0.5, 0, 0, 0, 0, 0.25, 0, 0, 0, 0, 0.125, 0, 0, 0, 0, 1";
+    ck_assert_int_eq(matrix_of(NULL, halves, &c, &err), TXM_OK);
+    ck_assert_str_eq(txm_color_xyz_text_of(&c, TXM_BLENDER_5_3),
+                     "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04156_0_0.05563_-0.204_1.057_0");
+    ck_assert_str_eq(c.srgb_interop_id, "srgb_rec709_scene");
+    ck_assert_int_eq(matrix_of("XYZ", halves, &c, &err), TXM_OK);
+    ck_assert_str_eq(c.matrix_texts[0], c.matrix_texts[1]);
+    ck_assert_str_eq(c.srgb_interop_id, "");
+    txm_color_options options;
+    txm_color_options_init(&options);
+    options.blender = (txm_blender)504;
+    txm_color_config *none = NULL;
+    ck_assert_int_eq(txm_color_load(&options, &none, &err), TXM_STATUS_USAGE);
+}
+END_TEST
+
+START_TEST(builtin_srgb_is_encoded_or_decoded)
+{
+    txm_color_config c = {.blender = TXM_BLENDER_5_2, .srgb_interop_id = "srgb_rec709_scene"};
+    txm_color_space space = {.name = txm_builtin_srgb_name};
+    txm_error err = {0};
+    float pixel[8] = {0.5f, 0.002f, -1.0f, 0.25f, 1.0f, 0.0f, 2.0f, 1.0f};
+    ck_assert_int_eq(txm_builtin_srgb_build(&c, &space, &err), TXM_OK);
+    ck_assert_int_eq(space.color_class, TXM_COLOR_CLASS_OTHER);
+    txm_builtin_srgb_apply(space.builtin, pixel, 2);
+    ck_assert_float_eq_tol(pixel[0], 0.7353569f, 1e-6f);
+    ck_assert_float_eq_tol(pixel[1], 0.02584f, 1e-7f);
+    ck_assert(pixel[2] == 0.0f && pixel[3] == 0.25f && pixel[7] == 1.0f);
+    char encoded[200];
+    snprintf(encoded, sizeof encoded, "%s", txm_builtin_srgb_id(space.builtin));
+    free(space.builtin);
+    /* Rec.709 as it is: nothing to convert. */
+    c.blender = TXM_BLENDER_5_3;
+    space = (txm_color_space){.name = txm_builtin_srgb_name};
+    ck_assert_int_eq(txm_builtin_srgb_build(&c, &space, &err), TXM_OK);
+    ck_assert(space.color_class == TXM_COLOR_CLASS_SRGB && !space.builtin);
+    /* A working space of half the values of Rec.709. */
+    const txm_matrix3 *rec709 = txm_xyz_to_rec709(TXM_BLENDER_5_3);
+    for (int k = 0; k < 12; k++)
+        c.matrix[k] = k % 4 == 3 ? 0.0f : (*rec709)[k / 4][k % 4] * 0.5f;
+    c.srgb_interop_id = "";
+    ck_assert_int_eq(txm_builtin_srgb_build(&c, &space, &err), TXM_OK);
+    ck_assert_str_ne(encoded, txm_builtin_srgb_id(space.builtin));
+    float grey[4] = {0.7353569f, 0.02584f, 1.0f, 1.0f};
+    txm_builtin_srgb_apply(space.builtin, grey, 1);
+    ck_assert_float_eq_tol(grey[0], 0.25f, 1e-5f);
+    ck_assert_float_eq_tol(grey[1], 0.001f, 1e-5f);
+    ck_assert_float_eq_tol(grey[2], 0.5f, 1e-5f);
+    free(space.builtin);
+    txm_matrix3 singular = {{1, 1, 0}, {1, 1, 0}, {0, 0, 1}}, out;
+    ck_assert(!txm_matrix_invert((const float(*)[3])singular, out));
+    txm_matrix_multiply(*rec709, (const float(*)[3])singular, out);
+    ck_assert(out[0][0] == out[0][1]);
 }
 END_TEST
 
@@ -297,7 +369,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     add_tests(t, the_built_in_config_is_known, the_matrix_is_that_of_linear_rec709, near_names_are_suggested,
               options_win_over_the_environment, advice_follows_the_reason, missing_spaces_own_their_strings,
-              matrices_come_from_interchange_roles, trees_are_read_and_written_without_what_was_dropped,
+              matrices_come_from_interchange_roles, versions_have_names_and_matrices, builtin_srgb_is_encoded_or_decoded, trees_are_read_and_written_without_what_was_dropped,
               trees_are_edited, what_is_no_yaml_is_refused);
     return run_suite(suite);
 }

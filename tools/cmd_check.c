@@ -278,6 +278,7 @@ static void print_command(const checking *c, const txm_operands *operands)
     print_option(operands, "preset", "--preset", a->rules.preset);
     print_option(operands, "ocio", "--ocio", a->config.ocio);
     print_option(operands, "working-space", "--working-space", a->config.working_space);
+    print_option(operands, "blender", "--blender", txm_blender_name(a->config.blender));
     print_option(operands, "cache-dir", "-d", a->cache_dir);
     for (size_t i = 0; i < txm_project_state()->rules; i++)
         print_option(operands, "rule", "--rule", a->rules.rules.items[i]);

@@ -195,9 +195,7 @@ static int run_colorspaces(void *p, const txm_operands *operands)
         return txm_finish_failed(&err, 0);
     }
     txm_status status = txm_project_apply(&project, operands, &err);
-    const txm_color_options color = {.struct_size = sizeof(txm_color_options),
-                                     .ocio_path = args->config.ocio,
-                                     .working_space = args->config.working_space};
+    const txm_color_options color = txm_color_options_from(&args->config);
     if (status == TXM_OK && txm_color_load(&color, &config, &err) != TXM_OK) {
         txm_config_explain(&args->config, &err);
         status = err.status;

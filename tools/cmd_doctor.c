@@ -238,8 +238,7 @@ static void examine_limit(examination *x, __rlimit_resource_t resource, const ch
 /* Loads the config as make would, with the same options: an error here is the error there. */
 static void examine_config(examination *x, const txm_config_args *args)
 {
-    const txm_color_options how = {
-        .struct_size = sizeof(txm_color_options), .ocio_path = args->ocio, .working_space = args->working_space};
+    const txm_color_options how = txm_color_options_from(args);
     txm_color_config *config = NULL;
     txm_error err = {0};
     char text[VALUE], spaces[TXM_FORMAT_COUNT];
@@ -255,6 +254,9 @@ static void examine_config(examination *x, const txm_config_args *args)
     tell(x, linear ? GOOD : BAD, "config", "OpenColorIO", text);
     if (*left_out)
         tell(x, NOTE, "config", "left out", left_out);
+    const char *blender = txm_blender_name(txm_color_blender(config));
+    snprintf(text, sizeof text, "%s%s", blender, txm_color_blender(config) > TXM_BLENDER_5_2 ? " (provisional)" : "");
+    tell(x, GOOD, "config", "for Blender", text);
     txm_color_free(&config);
 }
 

@@ -10,6 +10,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/fail.h"
 #include "core/mem.h"
@@ -68,6 +69,20 @@ static bool is_loaded(const txm_resolution *r)
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
+/* Only where the versions look for different files: elsewhere it would be the same line for every image. */
+static void print_versions(const txm_resolution *r)
+{
+    bool differ = false;
+    for (size_t i = 0; i < r->version_count; i++)
+        differ |= strcmp(r->versions[i].path, r->path) != 0;
+    for (size_t i = 0; differ && i < r->version_count; i++) {
+        const txm_version_answer *v = &r->versions[i];
+        printf("  Blender %s: %s, ", txm_blender_name(v->blender), txm_tx_state_name(v->state));
+        txm_print_path(v->path);
+        putchar('\n');
+    }
+}
+
 /* The state first; below it what explains it: the two times, or the files that are there under other names. */
 static void print_text(const char *image, const txm_resolution *r)
 {
@@ -93,6 +108,7 @@ static void print_text(const char *image, const txm_resolution *r)
         txm_print_safe(r->others[i].difference);
         putchar('\n');
     }
+    print_versions(r);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
@@ -125,6 +141,13 @@ static void print_json(const char *image, const txm_resolution *r)
         cJSON *e = txm_json_append(others);
         txm_json_text(e, "path", r->others[i].path);
         txm_json_text(e, "difference", r->others[i].difference);
+    }
+    cJSON *versions = txm_json_array(o, "versions");
+    for (size_t i = 0; i < r->version_count; i++) {
+        cJSON *e = txm_json_append(versions);
+        txm_json_text(e, "blender", txm_blender_name(r->versions[i].blender));
+        txm_json_text(e, "state", txm_tx_state_name(r->versions[i].state));
+        txm_json_text(e, "path", r->versions[i].path);
     }
     txm_json_emit(o);
 }

@@ -37,11 +37,15 @@ static const txm_option_group groups[] = {{"Reports", options, 0}, {0}};
 /* What counts where nothing is said. */
 static txm_project_value otherwise(txm_project_key key)
 {
-    static const char *const values[TXM_KEYS] = {"blender_tx", "built in", "the config's scene_linear",     NULL,
-                                                 NULL,         NULL,       "as many as the process may use"};
+    static const char *const values[TXM_KEYS] = {[TXM_KEY_CACHE_DIR] = "blender_tx",
+                                                 [TXM_KEY_OCIO] = "built in",
+                                                 [TXM_KEY_WORKING_SPACE] = "the config's scene_linear",
+                                                 [TXM_KEY_THREADS] = "as many as the process may use"};
     const char *ocio = getenv("OCIO");
     if (key == TXM_KEY_OCIO && ocio && *ocio)
         return (txm_project_value){key, ocio, "OCIO"};
+    if (key == TXM_KEY_BLENDER)
+        return (txm_project_value){key, txm_blender_name(TXM_BLENDER_NEWEST), "default"};
     return (txm_project_value){key, values[key], "default"};
 }
 

@@ -26,12 +26,28 @@ extern "C" {
 typedef struct txm_color_config txm_color_config;
 typedef struct txm_color_space txm_color_space;
 
-/* Which config is loaded, and its working space. */
+/* The versions of Blender whose answers differ. 5.3 is not released: what is known of it comes from a development
+ * snapshot and may change. */
+typedef enum txm_blender {
+    TXM_BLENDER_NEWEST = 0, /* the newest release, 5.2 */
+    TXM_BLENDER_5_2 = 502,
+    TXM_BLENDER_5_3 = 503
+} txm_blender;
+
+/* "5.2" or "5.3", also with a patch level ("5.2.3"). False for any other text; *out is unchanged then. */
+TXM_API bool txm_blender_parse(const char *text, txm_blender *out);
+/* The other way; of TXM_BLENDER_NEWEST the version that it means. "" for a value that is none. */
+TXM_API const char *txm_blender_name(txm_blender blender);
+/* The known versions, oldest first; TXM_BLENDER_NEWEST at the end of the list. */
+TXM_API const txm_blender *txm_blender_versions(void);
+
+/* Which config is loaded, its working space, and for which Blender. */
 typedef struct txm_color_options {
     size_t struct_size;        /* set by txm_color_options_init */
     const char *ocio_path;     /* --ocio: a config file, archive or ocio:// name; NULL: $OCIO, then the built-in one */
     bool ignore_environment;   /* do not look at $OCIO */
     const char *working_space; /* --working-space: a colour space name that becomes scene_linear; NULL: the config's */
+    txm_blender blender;       /* --blender */
 } txm_color_options;
 
 /* Opens options: every member asks for nothing in particular. */
@@ -66,6 +82,15 @@ TXM_API const char *txm_color_config_left_out(const txm_color_config *config);
  * its 12 numbers printed "%.4g" joined by '_'. */
 TXM_API void txm_color_xyz_to_scene_linear(const txm_color_config *config, float matrix[12]);
 TXM_API const char *txm_color_xyz_to_scene_linear_text(const txm_color_config *config);
+
+/* The version of Blender that the config was loaded for, never TXM_BLENDER_NEWEST; and the text of the matrix as
+ * another version computes it, which differs where the config says nothing about CIE XYZ. */
+TXM_API txm_blender txm_color_blender(const txm_color_config *config);
+TXM_API const char *txm_color_xyz_text_of(const txm_color_config *config, txm_blender blender);
+
+/* The interop id of sRGB over the working space's primaries, which is the colorInteropID of OpenEXR tx files of the
+ * class TXM_COLOR_CLASS_SRGB; "" where that version of Blender writes none. */
+TXM_API const char *txm_color_srgb_interop_id(const txm_color_config *config);
 
 /* The working space's interop id ("lin_rec709_scene", "lin_rec2020_scene", "lin_ap1_scene"; "" if none is known). */
 TXM_API const char *txm_color_working_interop_id(const txm_color_config *config);

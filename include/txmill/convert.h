@@ -41,6 +41,7 @@ typedef struct txm_context_options {
      * with txm_cancel_request or another atomic store. */
     const volatile int *cancel;
     bool ignore_environment; /* do not look at $OCIO */
+    txm_blender blender;     /* as --blender */
 } txm_context_options;
 
 /* Opens options: every member asks for nothing in particular. */
@@ -67,6 +68,9 @@ TXM_API txm_status txm_context_derive(const txm_context *base, const char *worki
  * be NULL. As txm_context_derive. */
 TXM_API txm_status txm_context_derive_config(const txm_context *base, const char *ocio_path, const char *working_space,
                                              txm_context **out, txm_error *err);
+/* The same for another version of Blender, too. */
+TXM_API txm_status txm_context_derive_blender(const txm_context *base, const char *ocio_path, const char *working_space,
+                                              txm_blender blender, txm_context **out, txm_error *err);
 
 /* The context's colour config. It lives as long as the context does. */
 TXM_API const txm_color_config *txm_context_color(const txm_context *context);

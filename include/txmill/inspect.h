@@ -120,7 +120,7 @@ typedef struct txm_name_match {
 } txm_name_match;
 
 /* Which settings give the MD5 in the name of `tx_path`: tries the names, aliases and roles of the context's config, the
- * words data and auto, all alpha types and formats, common working spaces, and `xyz` (may be NULL), the matrix that the
+ * words data and auto, all alpha types and formats, other versions of Blender, common working spaces, and `xyz` (may be NULL), the matrix that the
  * file itself holds. `source` (may be NULL) is needed to try names for absolute cache folders. *found is false when
  * nothing leads there or the name is none of a tx file; *match means something only where it is true. */
 TXM_API txm_status txm_name_search(txm_context *context, const char *tx_path, const char *source, const char *xyz,
@@ -215,6 +215,13 @@ static inline void txm_resolve_options_init(txm_resolve_options *options)
     options->struct_size = sizeof *options;
 }
 
+/* Where one version of Blender looks for an image's tx file, and what it finds. */
+typedef struct txm_version_answer {
+    txm_blender blender;
+    char *path;
+    txm_tx_state state; /* for versions other than the config's, damage is not looked for */
+} txm_version_answer;
+
 /* What Cycles would load for an image. What it points at is owned. */
 typedef struct txm_resolution {
     txm_tx_state state;
@@ -226,7 +233,9 @@ typedef struct txm_resolution {
     bool touched;                               /* it was outdated by its time alone, and has the image's time now */
     txm_other_name others[TXM_MAX_OTHER_NAMES]; /* only when it is missing */
     size_t other_count;
-    uint64_t reserved[8];
+    txm_version_answer *versions; /* one for each of txm_blender_versions, in that order */
+    size_t version_count;
+    uint64_t reserved[6];
 } txm_resolution;
 
 /* Which file Cycles would load for an image under these settings, and why; a file that txm_judge does not take for used

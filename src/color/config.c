@@ -127,6 +127,8 @@ txm_status txm_color_load(const txm_color_options *options, txm_color_config **o
     if (status != TXM_OK)
         return status;
     options = &own;
+    if (txm_blender_index(own.blender) < 0)
+        return txm_fail(err, TXM_STATUS_USAGE, "Blender %d: unknown version", (int)own.blender);
     txm_color_config *config = txm_calloc(1, sizeof *config);
     txm_color_library *library = txm_calloc(1, sizeof *library);
     const char *origin = txm_color_origin(options);
@@ -137,6 +139,7 @@ txm_status txm_color_load(const txm_color_options *options, txm_color_config **o
     }
     pthread_mutex_init(&library->lock, NULL);
     config->library = library;
+    config->blender = txm_blender_versions()[txm_blender_index(own.blender)];
     status = origin ? txm_color_load_origin(config, origin, err) : load_builtin(config, options->working_space, err);
     if (status == TXM_OK)
         status = finish(config, options, err);
@@ -192,7 +195,23 @@ void txm_color_xyz_to_scene_linear(const txm_color_config *config, float matrix[
 /* The text that enters the names of tx files: a digit that differs is another name. */
 const char *txm_color_xyz_to_scene_linear_text(const txm_color_config *config)
 {
-    return config->matrix_text;
+    return txm_color_xyz_text_of(config, config->blender);
+}
+
+const char *txm_color_xyz_text_of(const txm_color_config *config, txm_blender blender)
+{
+    int version = txm_blender_index(blender);
+    return version < 0 ? "" : config->matrix_texts[version];
+}
+
+txm_blender txm_color_blender(const txm_color_config *config)
+{
+    return config->blender;
+}
+
+const char *txm_color_srgb_interop_id(const txm_color_config *config)
+{
+    return config->srgb_interop_id;
 }
 
 const char *txm_color_working_interop_id(const txm_color_config *config)

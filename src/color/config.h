@@ -16,7 +16,13 @@
 #include "color/reduce.h"
 #include "txmill/color.h"
 
-enum { TXM_MATRIX_TEXT_BYTES = 256 };
+enum { TXM_MATRIX_TEXT_BYTES = 256, TXM_BLENDERS = 2 };
+
+/* Where a known version is in txm_blender_versions; -1 if it is none. NEWEST is the newest release. */
+int txm_blender_index(txm_blender blender);
+
+/* The three primaries of one linear space in another: rows of a matrix. */
+typedef float txm_matrix3[3][3];
 
 struct txm_color_space {
     const char *name, *family, *description;
@@ -26,7 +32,8 @@ struct txm_color_space {
     bool tried;
     char *reason; /* why it cannot be built; NULL if it can */
     txm_color_class color_class;
-    txm_ocio_processor *processor; /* to scene_linear; TXM_COLOR_CLASS_OTHER only */
+    txm_ocio_processor *processor;    /* to scene_linear; TXM_COLOR_CLASS_OTHER only */
+    struct txm_builtin_srgb *builtin; /* in place of a processor */
 };
 
 /* What changes after loading. */
@@ -42,11 +49,14 @@ struct txm_color_config {
     txm_color_missing_list missing; /* owns the strings of the spaces that the library was not given */
     char *left_out;
     txm_color_library *library;
-    txm_color_space *spaces; /* every space that can be asked for, the missing ones too */
+    txm_color_space *spaces; /* every space of the config, the missing ones too */
     size_t count;
+    txm_color_space *builtin_srgb; /* of Cycles, under the name txm_builtin_srgb_name; not listed */
     float matrix[12];
-    char matrix_text[TXM_MATRIX_TEXT_BYTES];
-    const char *interop_id;
+    /* As each version computes it: the same text but in configs that say nothing about CIE XYZ. */
+    char matrix_texts[TXM_BLENDERS][TXM_MATRIX_TEXT_BYTES];
+    const char *interop_id, *srgb_interop_id;
+    txm_blender blender; /* never NEWEST */
 };
 
 /* Loads the text of the built-in config. */
@@ -62,8 +72,21 @@ txm_color_space *txm_color_lookup(const txm_color_config *config, const char *na
 /* What the config names for a role, whether that exists or not; NULL if it lacks the role. */
 const char *txm_color_role_space(const txm_color_config *config, const char *role);
 
-/* Fills matrix, matrix_text and interop_id. CONFIG when they depend on what was left out of the config. */
+/* Fills matrix, its texts and the interop ids. CONFIG when they depend on what was left out of the config. */
 txm_status txm_color_compute_matrix(txm_color_config *config, txm_error *err);
+
+/* Cycles' own name of sRGB, which no config need have. */
+extern const char txm_builtin_srgb_name[];
+/* Sets the class, and what txm_builtin_srgb_apply does. */
+txm_status txm_builtin_srgb_build(const txm_color_config *config, txm_color_space *space, txm_error *err);
+void txm_builtin_srgb_apply(const struct txm_builtin_srgb *builtin, float *rgba, size_t count);
+const char *txm_builtin_srgb_id(const struct txm_builtin_srgb *builtin);
+
+/* Matrices as Cycles computes with them. False for a singular or non-finite matrix. */
+bool txm_matrix_invert(const txm_matrix3 m, txm_matrix3 out);
+void txm_matrix_multiply(const txm_matrix3 a, const txm_matrix3 b, txm_matrix3 out);
+/* From CIE XYZ to what a version of Blender takes for Rec.709. */
+const txm_matrix3 *txm_xyz_to_rec709(txm_blender blender);
 
 /* Appends "; did you mean A, B or C?" to a message, or where to look when no name of the config is near. */
 void txm_color_suggest(const txm_color_config *config, const char *name, char *message, size_t message_bytes);

@@ -67,13 +67,18 @@ static bool fill_from_missing(const txm_color_missing *missing, txm_color_space 
     return space->aliases && space->reason;
 }
 
+static const char *no_aliases[] = {NULL};
+
 /* In the config's order, those that were left out in their old places. */
 txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
 {
     size_t known = config->known ? config->known->space_count : txm_ocio_count(config->library->ocio), m = 0;
     config->spaces = txm_calloc(known + config->missing.count, sizeof *config->spaces);
-    if (!config->spaces && known + config->missing.count)
+    config->builtin_srgb = txm_calloc(1, sizeof *config->builtin_srgb);
+    if (!config->builtin_srgb || (!config->spaces && known + config->missing.count))
         return txm_no_memory(err, config->name);
+    *config->builtin_srgb =
+        (txm_color_space){.name = txm_builtin_srgb_name, .family = "", .description = "", .aliases = no_aliases};
     for (size_t i = 0; i <= known; i++) {
         bool ok = true;
         for (; ok && m < config->missing.count && (i == known || config->missing.items[m].before <= i); m++)
@@ -98,6 +103,9 @@ void txm_color_free_spaces(txm_color_config *config)
         free(config->spaces[i].reason);
     }
     free(config->spaces);
+    if (config->builtin_srgb)
+        free(config->builtin_srgb->builtin);
+    free(config->builtin_srgb);
 }
 
 /* OpenColorIO ignores case; so does Blender's look-up of what it stored. */
@@ -130,7 +138,8 @@ txm_color_space *txm_color_lookup(const txm_color_config *config, const char *na
     for (size_t i = 0; name && i < config->count; i++)
         if (canonical ? strcmp(config->spaces[i].name, canonical) == 0 : is_called(&config->spaces[i], name))
             return &config->spaces[i];
-    return NULL;
+    /* In this case alone, as Cycles compares it. */
+    return name && strcmp(name, txm_builtin_srgb_name) == 0 ? config->builtin_srgb : NULL;
 }
 
 /* ---- classes ------------------------------------------------------------------------------------------------- */
@@ -195,6 +204,11 @@ static txm_status build(const txm_color_config *config, txm_color_space *space, 
     txm_error why = {0};
     if (space->tried)
         return TXM_OK;
+    if (space == config->builtin_srgb) {
+        txm_status status = txm_builtin_srgb_build(config, space, err);
+        space->tried = status == TXM_OK;
+        return status;
+    }
     if (!config->library->ocio) {
         txm_status status = txm_color_load_builtin(&config->library->ocio, err);
         if (status != TXM_OK)
@@ -272,7 +286,9 @@ const char *txm_color_space_detected(const txm_color_space *space)
 /* Equal ids, equal pixels: what keys are made of. */
 const char *txm_color_space_transform_id(const txm_color_space *space)
 {
-    return space->processor ? txm_ocio_processor_id(space->processor) : "";
+    return space->processor ? txm_ocio_processor_id(space->processor)
+           : space->builtin ? txm_builtin_srgb_id(space->builtin)
+                            : "";
 }
 
 /* Spaces without a processor need no conversion. */
@@ -280,6 +296,8 @@ void txm_color_apply(const txm_color_space *space, float *rgba, size_t count)
 {
     if (space->processor)
         txm_ocio_apply_rgba(space->processor, rgba, count);
+    else if (space->builtin)
+        txm_builtin_srgb_apply(space->builtin, rgba, count);
 }
 
 size_t txm_color_count(const txm_color_config *config)

@@ -32,14 +32,16 @@ static txm_status find_devices(txm_context *c, const txm_context_options *o, uns
 }
 
 /* Keeps the path for contexts that are derived from this one. */
-static txm_status load_color(txm_context *c, const char *ocio_path, const char *working_space, txm_error *err)
+static txm_status load_color(txm_context *c, const char *ocio_path, const char *working_space, txm_blender blender,
+                             txm_error *err)
 {
     if (ocio_path && !(c->ocio_path = txm_strdup(ocio_path)))
         return txm_no_memory(err, NULL);
     const txm_color_options options = {.struct_size = sizeof(txm_color_options),
                                        .ocio_path = c->ocio_path,
                                        .ignore_environment = c->ignore_environment,
-                                       .working_space = working_space};
+                                       .working_space = working_space,
+                                       .blender = blender};
     return txm_color_load(&options, &c->color, err);
 }
 
@@ -69,7 +71,7 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
     c->log_user = o->log_user;
     c->cancel = o->cancel;
     c->ignore_environment = o->ignore_environment;
-    status = load_color(c, o->ocio_path, o->working_space, err);
+    status = load_color(c, o->ocio_path, o->working_space, o->blender, err);
     if (status)
         goto fail;
     tell_left_out(c);
@@ -95,8 +97,8 @@ void txm_cancel_request(volatile int *cancel)
 }
 
 /* The pool and the devices stay the base's, which must live longer. */
-static txm_status derive(const txm_context *base, const char *ocio_path, const char *working_space, txm_context **out,
-                         txm_error *err)
+static txm_status derive(const txm_context *base, const char *ocio_path, const char *working_space, txm_blender blender,
+                         txm_context **out, txm_error *err)
 {
     *out = NULL;
     txm_context *c = txm_calloc(1, sizeof *c);
@@ -106,7 +108,7 @@ static txm_status derive(const txm_context *base, const char *ocio_path, const c
     c->color = NULL;
     c->ocio_path = NULL;
     c->borrows_pool = true;
-    txm_status status = load_color(c, ocio_path, working_space, err);
+    txm_status status = load_color(c, ocio_path, working_space, blender, err);
     if (status)
         txm_context_free(&c);
     else
@@ -118,15 +120,21 @@ static txm_status derive(const txm_context *base, const char *ocio_path, const c
 txm_status txm_context_derive(const txm_context *base, const char *working_space, txm_context **out, txm_error *err)
 {
     txm_error_clear(err);
-    return derive(base, base->ocio_path, working_space, out, err);
+    return derive(base, base->ocio_path, working_space, txm_color_blender(base->color), out, err);
 }
 
 /* For the images of a project. Nobody has been warned yet of what is left out of its config. */
 txm_status txm_context_derive_config(const txm_context *base, const char *ocio_path, const char *working_space,
                                      txm_context **out, txm_error *err)
 {
+    return txm_context_derive_blender(base, ocio_path, working_space, txm_color_blender(base->color), out, err);
+}
+
+txm_status txm_context_derive_blender(const txm_context *base, const char *ocio_path, const char *working_space,
+                                      txm_blender blender, txm_context **out, txm_error *err)
+{
     txm_error_clear(err);
-    txm_status status = derive(base, ocio_path, working_space, out, err);
+    txm_status status = derive(base, ocio_path, working_space, blender, out, err);
     if (!status)
         tell_left_out(*out);
     return status;

@@ -177,7 +177,7 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
         .xyz_to_scene_linear = c->resolved.key.xyz_text,
         .alpha = c->resolved.alpha,
         .interop_id = class == TXM_COLOR_CLASS_DATA   ? "data"
-                      : class == TXM_COLOR_CLASS_SRGB ? ""
+                      : class == TXM_COLOR_CLASS_SRGB ? txm_color_srgb_interop_id(c->context->color)
                                                       : txm_color_working_interop_id(c->context->color),
         .equiangular = c->settings.equiangular,
         .source_mtime = c->info->mtime.tv_sec,

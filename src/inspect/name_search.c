@@ -153,6 +153,10 @@ txm_status txm_name_search(txm_context *context, const char *tx_path, const char
         s.xyz = xyz;
         *found = try_words(&s);
     }
+    for (const txm_blender *b = txm_blender_versions(); *b && !*found && !s.exhausted; b++) {
+        s.xyz = txm_color_xyz_text_of(s.config, *b);
+        *found = strcmp(s.xyz, own) != 0 && try_words(&s);
+    }
     if (!*found && !s.exhausted)
         status = try_working_spaces(&s, context, found, err);
     if (!status && s.exhausted && !*found)

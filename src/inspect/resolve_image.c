@@ -45,6 +45,9 @@ void txm_resolution_clear(txm_resolution *r)
     free(r->reason);
     for (size_t i = 0; i < r->other_count; i++)
         free(r->others[i].path);
+    for (size_t i = 0; i < r->version_count; i++)
+        free(r->versions[i].path);
+    free(r->versions);
     memset(r, 0, sizeof *r);
 }
 
@@ -82,7 +85,14 @@ static void describe_difference(const resolving *r, const txm_name_match *m, boo
     add_difference(text, bytes, "alpha type", txm_alpha_name(m->alpha), txm_alpha_name(key->alpha));
     add_difference(text, bytes, "format", m->equiangular ? "lat-long" : "plain",
                    key->equiangular ? "lat-long" : "plain");
-    if (strcmp(m->xyz_to_scene_linear, key->xyz_text) != 0)
+    const txm_color_config *color = r->context->color;
+    const txm_blender *version = txm_blender_versions();
+    while (*version && strcmp(m->xyz_to_scene_linear, txm_color_xyz_text_of(color, *version)) != 0)
+        version++;
+    if (*version)
+        add_difference(text, bytes, "for Blender", txm_blender_name(*version),
+                       txm_blender_name(txm_color_blender(color)));
+    else if (strcmp(m->xyz_to_scene_linear, key->xyz_text) != 0)
         add_difference(text, bytes, "working space", *m->working_space ? m->working_space : "another", "this one");
     if (!*text)
         snprintf(text, bytes, "%s",
@@ -294,6 +304,43 @@ static txm_status look_up(resolving *r, const txm_settings *settings, txm_error 
     return found.state == TXM_TX_STATE_FRESH ? judge(r, settings, err) : TXM_OK;
 }
 
+/* Versions look for the same file unless their matrices differ. */
+static txm_status ask_version(const resolving *r, const txm_settings *settings, txm_blender blender,
+                              txm_version_answer *answer, txm_error *err)
+{
+    txm_tx_key key = r->resolved.key;
+    const char *own = key.xyz_text;
+    key.xyz_text = txm_color_xyz_text_of(r->context->color, blender);
+    txm_found found = {.state = r->out->state};
+    if (r->out->state == TXM_TX_STATE_SOURCE || !strcmp(key.xyz_text, own)) {
+        found.path = txm_strdup(r->out->path);
+        if (!found.path)
+            return txm_no_memory(err, r->image);
+    } else {
+        txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &key, &found, err);
+        if (status)
+            return status;
+    }
+    *answer = (txm_version_answer){blender, found.path, found.state};
+    found.path = NULL;
+    txm_found_clear(&found);
+    return TXM_OK;
+}
+
+static txm_status ask_versions(resolving *r, const txm_settings *settings, txm_error *err)
+{
+    const txm_blender *list = txm_blender_versions();
+    txm_resolution *out = r->out;
+    size_t count = 0;
+    while (list[count] != TXM_BLENDER_NEWEST)
+        count++;
+    out->versions = txm_calloc(count, sizeof *out->versions);
+    txm_status status = out->versions ? TXM_OK : txm_no_memory(err, r->image);
+    for (; !status && out->version_count < count; out->version_count += !status)
+        status = ask_version(r, settings, list[out->version_count], &out->versions[out->version_count], err);
+    return status;
+}
+
 /* A single pixel is never converted: Cycles keeps such images as constants. */
 static txm_status run(resolving *r, txm_source *source, const txm_settings *settings, txm_error *err)
 {
@@ -340,6 +387,8 @@ txm_status txm_resolve_image(txm_context *context, const char *image, const txm_
         status = txm_source_open(image, &reading, &source, err);
     if (!status)
         status = run(&r, source, &s, err);
+    if (!status)
+        status = ask_versions(&r, &s, err);
     txm_source_close(&source);
     if (status)
         txm_resolution_clear(out);

@@ -3,7 +3,7 @@
 # make check-blender: txmill beside real Blenders, which are set up in Debian chroots (root, network, 6 GB, ten minutes the
 # first time). What cannot be had here is named and skipped. Environment:
 #   QUICK=1       a fifth of the time: no test suite, few images and settings
-#   ONLY="..."    parts to run: build suite extension interface scenes scenes-official tiles tiles-official times settings
+#   ONLY="..."    parts to run: build suite extension interface scenes scenes-official config config-official tiles tiles-official times settings
 #                 settings-official random random-official
 #   N, SEED       number and seed of the random images (500, 1; quick: 60)
 #   JOBS          processors to use
@@ -108,6 +108,8 @@ part scenes counted debian "$chroots" blender -b --factory-startup --python-exit
   "$inside" "$PWD/$logs/scenes" ${quick:+quick}
 part scenes-official counted official "$chroots" python tests/blender/loop.py "chroot /host $differential_program" \
   "$PWD/$logs/scenes-official" ${quick:+quick}
+part config counted debian tests/blender/config.sh "$differential_program" "$chroots" blender
+part config-official counted official tests/blender/config.sh "$differential_program" "$chroots" python
 part tiles counted debian tests/blender/tiles.sh "$host" "$chroots" blender
 part tiles-official counted official tests/blender/tiles.sh "$host" "$chroots" python
 if [ -n "$quick" ]; then

@@ -20,9 +20,9 @@
 txm_status txm_list_load_config(const txm_config_args *args, const char *scene_space, txm_color_config **out,
                                 txm_error *err)
 {
-    const char *space = args->working_space ? args->working_space : scene_space;
-    txm_color_options options = {
-        .struct_size = sizeof(txm_color_options), .ocio_path = args->ocio, .working_space = space};
+    txm_color_options options = txm_color_options_from(args);
+    if (!options.working_space)
+        options.working_space = scene_space;
     return txm_color_load(&options, out, err);
 }
 

@@ -86,6 +86,13 @@ static txm_status parse_device(const char *text, void *field, txm_error *err)
     return TXM_OK;
 }
 
+static txm_status parse_blender(const char *text, void *field, txm_error *err)
+{
+    if (txm_blender_parse(text, field))
+        return TXM_OK;
+    return txm_fail(err, TXM_STATUS_USAGE, "must be 5.2 or 5.3");
+}
+
 /* ---- tables ----------------------------------------------------------------------------------------------------- */
 
 #define AT(member) .offset = offsetof(txm_config_args, member)
@@ -101,6 +108,13 @@ const txm_option txm_config_options[] = {
                .more = "Set what the scene's working space is set to in Blender, for instance Linear Rec.2020 or "
                        "ACEScg. It enters "
                        "the tx file's name."),
+    TXM_OPTION(
+        CUSTOM, "blender", AT(blender), .arg = "VERSION", .values = "5.2 5.3", .parse = parse_blender,
+        .help = "Blender that is to use the files: 5.2 (default) or 5.3 (provisional)",
+        .more =
+            "The two differ for OpenColorIO configs that have neither a role aces_interchange nor a role XYZ, whose tx "
+            "files have other names in each, and in the metadata of OpenEXR tx files. 5.3 is not released: what "
+            "txmill knows of it comes from a development snapshot of August 2026 and may change."),
     {0},
 };
 #undef AT
@@ -263,11 +277,20 @@ txm_context_options txm_context_options_from(const txm_config_args *config, cons
         .max_memory_bytes = running->max_memory_bytes,
         .ocio_path = config->ocio,
         .working_space = config->working_space,
+        .blender = config->blender,
         .device = running->device,
         .device_memory_bytes = running->device_memory_bytes,
         .log = log_message,
         .cancel = txm_signal_flag(),
     };
+}
+
+txm_color_options txm_color_options_from(const txm_config_args *config)
+{
+    return (txm_color_options){.struct_size = sizeof(txm_color_options),
+                               .ocio_path = config->ocio,
+                               .working_space = config->working_space,
+                               .blender = config->blender};
 }
 
 /* Commands that only look need no GPU, and must not wait for one to start. */
@@ -291,7 +314,7 @@ txm_status txm_context_make(const txm_context_options *options, txm_context **ou
     txm_status status = txm_context_new(options, out, &own);
     if (status == TXM_OK)
         return status;
-    const txm_config_args config = {options->ocio_path, options->working_space};
+    const txm_config_args config = {options->ocio_path, options->working_space, options->blender};
     txm_config_explain(&config, &own);
     return txm_fail(err, own.status, "%s", own.message);
 }

@@ -57,8 +57,9 @@
 /* The OCIO config, for every command that looks up colour spaces. */
 typedef struct txm_config_args {
     const char *ocio, *working_space;
+    txm_blender blender;
 } txm_config_args;
-extern const txm_option txm_config_options[]; /* --ocio, --working-space */
+extern const txm_option txm_config_options[]; /* --ocio, --working-space, --blender */
 #define TXM_COLOUR_GROUP(args) {"Colour", txm_config_options, offsetof(args, config)}
 
 /* What a tx file is asked to be: make, resolve, list. */
@@ -104,6 +105,9 @@ txm_context_options txm_looking_options(const txm_config_args *config, const txm
 /* That context. As txm_context_make. */
 txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs_args *jobs, txm_context **out,
                                    txm_error *err);
+
+/* The config that these options ask for. Borrows their strings. */
+txm_color_options txm_color_options_from(const txm_config_args *config);
 
 /* Says of a config that could not be loaded where it, or its working space, was asked for; USAGE for a working space
  * that it lacks. */

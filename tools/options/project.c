@@ -24,7 +24,8 @@
 
 enum { MAX_LINE = 4096, MAX_LINES = 10000 };
 
-static const char *const names[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "preset", "rule", "rules", "threads"};
+static const char *const names[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "blender",
+                                            "preset",    "rule", "rules",         "threads"};
 
 /* As it is written in a .txmill. */
 const char *txm_project_key_name(txm_project_key key)
@@ -78,6 +79,9 @@ static txm_status check_value(txm_project_key key, const char *value, const char
     if (key == TXM_KEY_THREADS && (!isdigit((unsigned char)*value) || *end || n < 1 || n > 1024))
         return txm_fail(err, TXM_STATUS_USAGE, "%s: threads is '%s', but must be a whole number from 1 to 1024", origin,
                         value);
+    txm_blender blender;
+    if (key == TXM_KEY_BLENDER && !txm_blender_parse(value, &blender))
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: blender is '%s', but must be 5.2 or 5.3", origin, value);
     if (key == TXM_KEY_PRESET && strcmp(value, "pbr") != 0)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no preset '%s', only pbr", origin, value);
     return TXM_OK;
@@ -159,8 +163,8 @@ static txm_status unknown_key(const char *word, const char *origin, txm_error *e
         }
     }
     return txm_fail(err, TXM_STATUS_USAGE,
-                    "%s: unknown setting '%s'%s%s%s; there are cache-dir, ocio, working-space, preset, rule, rules and "
-                    "threads",
+                    "%s: unknown setting '%s'%s%s%s; there are cache-dir, ocio, working-space, blender, preset, rule, "
+                    "rules and threads",
                     origin, word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
@@ -333,6 +337,10 @@ static txm_status apply_value(const txm_project_targets *t, const txm_project_va
         if (t->config)
             t->config->working_space = v->value;
         break;
+    case TXM_KEY_BLENDER:
+        if (t->config)
+            txm_blender_parse(v->value, &t->config->blender);
+        break;
     case TXM_KEY_PRESET:
         if (t->rules)
             t->rules->preset = v->value;
@@ -389,7 +397,8 @@ static void note(const bool said[TXM_KEYS])
  * that nobody remembers is the first thing to suspect when a run does something odd. */
 txm_status txm_project_apply(const txm_project_targets *targets, const txm_operands *operands, txm_error *err)
 {
-    static const char *const options[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "preset", "", "", "jobs"};
+    static const char *const options[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "blender", "preset",
+                                                  "",          "",     "jobs"};
     const txm_project *project = &applied.project;
     bool said[TXM_KEYS] = {false}, noted = false;
     txm_project_free(&applied.project);

@@ -22,6 +22,7 @@ typedef enum txm_project_key {
     TXM_KEY_CACHE_DIR,
     TXM_KEY_OCIO,
     TXM_KEY_WORKING_SPACE,
+    TXM_KEY_BLENDER,
     TXM_KEY_PRESET,
     TXM_KEY_RULE,
     TXM_KEY_RULES,

@@ -125,18 +125,22 @@ static bool same_text(const char *a, const char *b)
 
 bool txm_config_args_same(const txm_config_args *a, const txm_config_args *b)
 {
-    return same_text(a->ocio, b->ocio) && same_text(a->working_space, b->working_space);
+    return same_text(a->ocio, b->ocio) && same_text(a->working_space, b->working_space) && a->blender == b->blender;
 }
 
 /* What the run's own .txmill says counts for no other project. */
 static txm_config_args config_of(const own_project *o)
 {
     const txm_project_applied *a = txm_project_state();
-    txm_config_args args = {o->values[TXM_KEY_OCIO], o->values[TXM_KEY_WORKING_SPACE]};
+    txm_config_args args = {o->values[TXM_KEY_OCIO], o->values[TXM_KEY_WORKING_SPACE], TXM_BLENDER_NEWEST};
+    if (o->values[TXM_KEY_BLENDER])
+        txm_blender_parse(o->values[TXM_KEY_BLENDER], &args.blender);
     if (a->said[TXM_KEY_OCIO])
         args.ocio = a->targets.config->ocio;
     if (a->said[TXM_KEY_WORKING_SPACE])
         args.working_space = a->targets.config->working_space;
+    if (a->said[TXM_KEY_BLENDER])
+        args.blender = a->targets.config->blender;
     return args;
 }
 
@@ -150,7 +154,8 @@ static txm_loaded_config *load_config(txm_project_contexts *contexts, const txm_
         return NULL;
     txm_loaded_config *c = &contexts->configs[contexts->count++];
     *c = (txm_loaded_config){.args = *args};
-    txm_context_derive_config(contexts->common, args->ocio, args->working_space, &c->context, &c->failure);
+    txm_context_derive_blender(contexts->common, args->ocio, args->working_space, args->blender, &c->context,
+                               &c->failure);
     return c;
 }
 
@@ -333,7 +338,7 @@ txm_status txm_project_open(txm_inputs *inputs, const txm_context_options *optio
 {
     txm_error failure = {0};
     txm_context_options any = *options;
-    const txm_config_args args = {options->ocio_path, options->working_space};
+    const txm_config_args args = {options->ocio_path, options->working_space, options->blender};
     if (txm_context_make(options, &contexts->common, &failure) != TXM_OK) {
         if (!is_of_project(&failure, &args) || !any_follows_another(inputs, contexts))
             return txm_fail_as(err, &failure);
