@@ -119,6 +119,15 @@ if command -v maketx >/dev/null; then
     maketx -o oiio.tx half-rgb.exr >/dev/null 2>&1
     txm info --json oiio.tx
     check maketx-read json out 'o[0]["width"] == 190 and o[0]["name"] is None'
+    # Cycles loads small tiles joined; nothing else is said of files that need it not.
+    check maketx-not-joined json out 'o[0]["loaded_tile_width"] == 64'
+    maketx --tile 32 32 -o small.tx half-rgb.exr >/dev/null 2>&1
+    txm info --json small.tx
+    check maketx-joined-json json out 'o[0]["tile_width"] == 32 and o[0]["loaded_tile_width"] == 64'
+    txm info small.tx
+    check maketx-joined prints "Cycles joins its tiles into 64 x 64"
+    txm info oiio.tx
+    check maketx-not-joined-text test -z "$(grep joins out)"
     maketx --tile 48 64 -o odd.tx half-rgb.exr >/dev/null 2>&1
     txm info --json odd.tx
     check maketx-odd-tiles json out '"error" in o[0] or not o[0]["cycles"]["accepted"]'

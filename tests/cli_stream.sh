@@ -164,6 +164,102 @@ for level in "1234":
     assert len(a & b) / len(a | b) > 0.95, (level, len(a), len(b), len(a & b))
 PY
 
+# Without --samples a budget takes those of the scene, but of many only until they find nothing new; it says how sure it is.
+budget_of() { # NAME LINE...: of a scene of one wall, seen in a slightly rough mirror
+  local name=$1
+  shift
+  mkdir -p mirror && printf '%s\n' 'txmill-scene 1' "$@" 'size 192 108' \
+    'camera perspective half 0.5 0.28 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 0' \
+    'image t "../cycles/tex0.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' \
+    'material wall diffuse 1 1 1' 'texture wall t input "Base Color" uv "" transform 1 0 0 0 1 0' \
+    'material shiny glossy 1 1 1 roughness 0.01' 'quad shiny -5 -5 -3 10 0 0 0 10 0' 'quad wall -20 -20 2 40 0 0 0 40 0' >mirror/scene.txt
+  txm stream budget mirror --json
+  cp out "$name.json"
+}
+budget_of samples-few 'samples 3'
+check samples-of-scene json samples-few.json 'o[0]["samples"] == 3 and o[0]["scene_samples"] == 3 and o[0]["missing_tiles"] == 0'
+budget_of samples-many 'samples 4096'
+check samples-until-enough json samples-many.json '1 < o[0]["samples"] <= 64 and (o[0]["growth"] < 0.02 or o[0]["samples"] == 64) and o[0]["scene_samples"] == 4096'
+txm stream budget mirror --json --samples 2
+check samples-missing json out 'o[0]["samples"] == 2 and o[0]["growth"] > 0.02 and o[0]["missing_tiles"] > 0 and o[0]["missing_bytes"] > 0'
+# What is expected to be missing is near what many samples find.
+enough=$(python3 -c 'import json; print(json.load(open("samples-many.json"))["tiles"])')
+txm stream budget mirror --json --samples 8
+check samples-expected json out "abs(o[0]['tiles'] + o[0]['missing_tiles'] - $enough) < 0.25 * $enough"
+txm stream budget mirror --json --samples 1
+check samples-one json out 'o[0]["growth"] is None'
+txm stream budget mirror --samples 1
+check samples-one-text prints "one sample does not show"
+txm stream budget mirror
+check samples-text prints "the second half of the samples found"
+
+# Filter Glossy is the share by which rays are widened: of the option, else of the scene, else 1.
+tiles_with() { # LINE OPTION...
+  [ -z "$1" ] || budget_of line "$1"
+  txm stream budget mirror --samples 4 --json "${@:2}"
+  python3 -c 'import json; print(json.load(open("out"))["tiles"])'
+}
+none=$(tiles_with 'filter-glossy 0') some=$(tiles_with 'filter-glossy 0.25') all=$(tiles_with 'filter-glossy 1')
+check filter-glossy test "$none" -gt "$some" -a "$some" -gt "$all"
+check filter-glossy-above-1 test "$(tiles_with 'filter-glossy 7')" = "$all"
+check filter-glossy-unsaid test "$(tiles_with 'samples 4')" = "$all"
+check filter-glossy-option test "$(tiles_with '' --filter-glossy 0) $(tiles_with '' --filter-glossy 0.25) $(tiles_with '' --no-widen)" = "$none $some $none"
+txm stream render mirror --samples 4 --filter-glossy 0.25 --json
+check filter-glossy-render json out "sum(l['used'] for i in o[0]['images'] for l in i['levels']) == $some"
+txm stream budget mirror --filter-glossy=-1
+check filter-glossy-negative rc_is 2
+
+# Bounces in all and by kind; transparency counts for nothing else.
+bounces() { # LINE: levels of the wall that were used
+  budget_of bounces 'samples 4' "$1"
+  python3 -c 'import json; print(json.load(open("bounces.json"))["tiles"] > 0)'
+}
+check bounces-some test "$(bounces 'bounces 1')" = True
+check bounces-none test "$(bounces 'bounces 0')" = False
+check bounces-no-glossy test "$(bounces 'bounces 3 diffuse 3 glossy 0')" = False
+txm stream budget mirror --bounces 1 --json
+check bounces-kind-holds json out 'o[0]["tiles"] == 0'
+
+# Files of small tiles are loaded in joined ones, of 64 px: the same look-ups take as many tiles as those of 64 px do.
+if command -v maketx >/dev/null; then
+  mkdir small && maketx --tile 16 16 -o small/t.tx cycles/tex0.png >/dev/null 2>&1
+  sed 's,"../cycles/tex0.png","t.tx",' mirror/scene.txt >small/scene.txt
+  txm stream budget small --samples 4 --bounces 3 --tiles joined.tsv
+  check joined-rc rc_is 0
+  maketx --tile 64 64 -o small/t.tx cycles/tex0.png >/dev/null 2>&1
+  txm stream budget small --samples 4 --bounces 3 --tiles large.tsv
+  check joined-tiles cmp joined.tsv large.tsv
+else
+  skip joined "openimageio-tools is not installed"
+fi
+
+# A normal map turns what a mirror shows: rays that went straight back to the camera find the walls beside it.
+mkdir bumpy && oiiotool --pattern constant:color=1.0,0.5,0.5 64x64 3 -d uint8 -o bumpy/turned.png &&
+  "$TXMILL" make -q -c Non-Color -a straight bumpy/turned.png
+bumpy() { # NORMAL: which walls are seen
+  printf '%s\n' 'txmill-scene 1' 'size 8 8' 'camera orthographic half 0.5 0.5 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 0' \
+    'image n "turned.png" colorspace "Non-Color" alpha straight extension repeat interpolation linear' \
+    'image t "../cycles/tex0.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' \
+    'image s "../rgb8.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' \
+    'material back diffuse 1 1 1' 'texture back t input "Base Color" uv "" transform 1 0 0 0 1 0' \
+    'material side diffuse 1 1 1' 'texture side s input "Base Color" uv "" transform 1 0 0 0 1 0' \
+    'material shiny mirror 1 1 1' "texture shiny n input \"Normal\" uv \"\" transform 1 0 0 0 1 0$1" 'quad shiny -5 -5 -3 10 0 0 0 10 0' \
+    'quad back -20 -20 2 40 0 0 0 40 0' 'quad side 5 -20 -40 0 0 80 0 40 0' >bumpy/scene.txt
+  txm stream budget bumpy --samples 1 --bounces 1 --json
+  python3 -c 'import json; print([i["used_bytes"] > 0 for i in json.load(open("out"))["images"]])'
+}
+check normal-none test "$(bumpy '')" = "[True, True, False]"
+check normal-map test "$(bumpy ' normal 0.7')" = "[True, False, True]"
+budgeted=$(python3 -c 'import json; print([i["used_bytes"] for i in json.load(open("out"))["images"]])')
+for engine in wave blocking reference; do
+  txm stream render bumpy --samples 1 --bounces 1 --engine $engine --json -q --force -o "bumpy-$engine.exr"
+  check "normal-budget-$engine" json out "[i['used_bytes'] for i in o[0]['images']] == $budgeted"
+done
+txm diff bumpy-wave.exr bumpy-reference.exr
+check normal-bits rc_is 0
+txm diff bumpy-blocking.exr bumpy-reference.exr
+check normal-bits-blocking rc_is 0
+
 # Tiles that cannot be read are magenta; the picture is there, the exit code and the texture's name say so.
 cp -p blender_tx/rgb8.png.*.tx whole.tx
 python3 - blender_tx/rgb8.png.*.tx <<'PY'

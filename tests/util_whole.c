@@ -27,7 +27,8 @@ whole_image whole_read(const char *path, txm_extension extension)
     size_t pixel = m.channels * txm_type_bytes(m.type);
     for (uint32_t i = 0; i < m.levels; i++) {
         const txm_tx_level *l = txm_tx_level_of(tx, i);
-        if (!m.tiled_levels && l->width <= info->tile_w && l->height <= info->tile_h)
+        const uint32_t in_memory = info->tile_w < 64 ? 64 : info->tile_w; /* smaller ones are joined */
+        if (!m.tiled_levels && l->width <= in_memory && l->height <= in_memory)
             m.tiled_levels = i + 1;
         m.pixels[i] = txm_alloc_pixels((size_t)l->width * l->height, pixel);
         for (uint32_t t = 0; m.pixels[i] && t < l->tiles_x * l->tiles_y; t++) {

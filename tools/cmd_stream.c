@@ -69,14 +69,28 @@ static txm_status parse_share(const char *text, void *field, txm_error *err)
     return TXM_OK;
 }
 
+static txm_status parse_filter_glossy(const char *text, void *field, txm_error *err)
+{
+    char *end;
+    float f = txm_parse_float(text, &end);
+    if (end == text || *end || !(f >= 0.0f && f <= 1e6f))
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a number, 0 or above, as in 0.25");
+    if (field)
+        *(float *)field = f;
+    return TXM_OK;
+}
+
 #define AT(member) .offset = offsetof(txm_stream_args, member)
 static const txm_option pictures[] = {
     TXM_OPTION(CUSTOM, "size", .letter = 's', AT(size), .arg = "WxH", .parse = parse_size,
                .help = "Size of the picture in pixels (default: the scene's)"),
     TXM_OPTION(UINT, "samples", AT(samples), .arg = "N", .min = 1, .max = 65536,
-               .help = "Samples a pixel (default: 4; of a budget 1)"),
+               .help = "Samples a pixel (default: 4; of a budget as many as it needs)",
+               .more =
+                   "A budget goes on until twice as many samples find less than 2 % more tiles, or as many are traced "
+                   "as the scene's render takes, or 64."),
     TXM_OPTION(UINT, "bounces", AT(bounces), .arg = "N", .max = 1024,
-               .help = "Bounces of a path; 0 traces camera rays alone (default: 3)"),
+               .help = "Bounces of a path; 0 traces camera rays alone (default: the scene's, else 3)"),
     TXM_OPTION(UINT, "tile", .letter = 't', AT(tile), .arg = "PX", .max = 65536,
                .help = "Edge of a render tile, after which unused tiles may go (default: 2048; 0: none)"),
     TXM_OPTION(UINT, "seed", AT(seed), .arg = "N", .max = UINT32_MAX, .help = "Of the random numbers (default: 1)"),
@@ -103,7 +117,12 @@ static const txm_option textures[] = {
                .help = "Keep a copy of each tile, also of equal files and of tiles of one colour"),
     TXM_OPTION(CHOICE, "differentials", AT(differentials), .arg = "KIND", .values = "compact full cone",
                .help = "How rays carry the size of a pixel (default: compact, as Cycles)"),
-    TXM_OPTION(FLAG, "no-widen", AT(narrow), .help = "Do not widen rays where rough surfaces scatter them"),
+    TXM_OPTION(
+        CUSTOM, "filter-glossy", AT(filter_glossy), .arg = "F", .parse = parse_filter_glossy,
+        .help =
+            "Blender's setting, up to 1 the share by which rough surfaces widen rays (default: the scene's, else 1)"),
+    TXM_OPTION(FLAG, "no-widen", AT(narrow),
+               .help = "Do not widen rays where rough surfaces scatter them: --filter-glossy 0"),
     TXM_OPTION(CHOICE, "rule", AT(rule), .arg = "RULE", .values = "cycles ellipse probes",
                .help = "How the level follows from the derivatives (default: cycles)"),
     TXM_OPTION(CHOICE, "mode", AT(mode), .arg = "MODE", .values = "stochastic stochastic-full floor trilinear",
@@ -153,6 +172,8 @@ static const txm_option_group groups[] = {
     {"Textures", textures, 0}, {"Engine", engines, 0}, TXM_COLOUR_GROUP(txm_stream_args), {"Output", outputs, 0}, {0},
 };
 
+enum { NOT_GIVEN = 1 << 16 };
+
 /* The library's defaults, so that documentation and program cannot differ; but for the tile, where Blender's
  * default is the sensible one. */
 static void defaults(void *p)
@@ -163,7 +184,8 @@ static void defaults(void *p)
     txm_render_options_init(&o);
     txm_cache_options_init(&cache);
     *a = (txm_stream_args){.samples = 0,
-                           .bounces = o.bounces,
+                           .bounces = NOT_GIVEN,
+                           .filter_glossy = -1.0f,
                            .seed = o.seed,
                            .tile = 2048,
                            .lanes = o.lanes,
@@ -353,25 +375,27 @@ static txm_cache_options cache_options_of(const txm_stream_args *a)
     return o;
 }
 
-/* A budget takes one sample per pixel unless --samples asks for more: it is meant to answer quickly. Maps
+/* A budget finds out how many samples it needs. Maps
  * are gathered only where something shows them, as they cost memory of the picture's size each. `cache`
  * must outlive the options. */
-static txm_render_options options_of(const txm_stream_args *a, bool budget, txm_context *context,
-                                     const txm_cache_options *cache)
+static txm_render_options options_of(const txm_stream_args *a, bool budget, const txm_render_scene *scene,
+                                     txm_context *context, const txm_cache_options *cache)
 {
     txm_render_options o;
     txm_render_options_init(&o);
     o.width = a->size.w;
     o.height = a->size.h;
-    o.samples = a->samples ? a->samples : budget ? 1 : o.samples;
-    o.bounces = a->bounces;
+    o.samples = a->samples || budget ? a->samples : o.samples;
+    txm_render_scene_bounces(scene, &o);
+    o.bounces = a->bounces == NOT_GIVEN ? o.bounces : a->bounces;
     o.seed = a->seed;
     o.render_tile = a->tile;
     o.engine = (uint32_t)a->engine;
     o.lanes = a->lanes;
     o.threads = a->threads;
     o.differentials = (uint32_t)a->differentials;
-    o.widen = !a->narrow;
+    o.widen = !a->narrow && a->filter_glossy != 0.0f;
+    o.filter_glossy = a->filter_glossy > 0.0f ? a->filter_glossy : 0.0f;
     o.rule = (uint32_t)a->rule;
     o.mode = (uint32_t)a->mode;
     o.untextured = a->untextured;
@@ -566,7 +590,7 @@ static int run_stream(void *p, const txm_operands *operands)
         status = guard_outputs(a, scene, &err);
     if (status == TXM_OK) {
         const txm_cache_options cache = cache_options_of(a);
-        txm_render_options o = options_of(a, is_budget, context, &cache);
+        txm_render_options o = options_of(a, is_budget, scene, context, &cache);
         double begin = txm_clock_seconds();
         o.progress = a->quiet ? NULL : show_progress;
         o.progress_user = &begin;

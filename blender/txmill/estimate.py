@@ -34,12 +34,6 @@ def lines_of(budget, rows=12):
     return lines + (["and %d more" % (len(images) - rows)] if len(images) > rows else [])
 
 
-def bounces_of(cycles, transmits):
-    """How often paths bounce: Cycles counts each kind by itself, txmill all together."""
-    kinds = [cycles.diffuse_bounces, cycles.glossy_bounces] + ([cycles.transmission_bounces] if transmits else [])
-    return min(cycles.max_bounces, max(kinds))
-
-
 class TXMILL_OT_estimate(operators.Making, bpy.types.Operator):
     bl_idname = "txmill.estimate"
     bl_label = "Estimate"
@@ -53,17 +47,16 @@ class TXMILL_OT_estimate(operators.Making, bpy.types.Operator):
             shutil.rmtree(folder, ignore_errors=True)
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        run, cycles = preferences.run_options(), context.scene.cycles
+        run = preferences.run_options()
         options = {**blend.color_options(), "program": run["program"], "threads": run["threads"],
-                   "tile": cycles.tile_size if cycles.use_auto_tile else 0}
-        bounces = {transmits: bounces_of(cycles, transmits) for transmits in (False, True)}
+                   "tile": context.scene.cycles.tile_size}
         warnings = []
 
         def work(job):
             found = export.run(job.cancel)
             warnings.extend(found["warnings"])
             job.text = "Tracing the scene"
-            budget = client.stream_budget(folder, cancel=job.cancel, bounces=bounces[found["transmits"]], **options)
+            budget = client.stream_budget(folder, cancel=job.cancel, **options)
             return lines_of(budget) + warnings
 
         def done(job):

@@ -34,7 +34,7 @@ class Export:
         self.keep.close()
 
     def run(self, cancel):
-        """What the exporter answers: `warnings`, `transmits`, numbers of `images`, `meshes`, `instances`, `triangles`."""
+        """What the exporter answers: `warnings`, numbers of `images`, `meshes`, `instances`, `triangles`."""
         told, answer, log = (os.path.join(self.scratch, name) for name in ("request", "answer", "log"))
         with open(told, "w", encoding="utf-8") as file:
             json.dump(self.request, file)

@@ -31,7 +31,7 @@ class Exporter(bpy.types.RenderEngine):
         answer.clear()
         try:
             writer.write()
-            answer.update(warnings=writer.warnings(), transmits=writer.transmits, images=len(writer.images),
+            answer.update(warnings=writer.warnings(), images=len(writer.images),
                           meshes=sum(len(parts) for parts in writer.meshes.values()), **writer.counts)
         except OSError as error:
             answer["error"] = str(error)

@@ -63,7 +63,6 @@ class Writer:
         self.folder, self.depsgraph = os.path.realpath(folder), depsgraph
         self.lines = ["txmill-scene %d" % VERSION]
         self.images, self.materials, self.meshes = {}, {}, {}
-        self.transmits = False  # there is glass, or what is transparent
         self.left_out = []  # (what, why)
         self.counts = {"instances": 0, "triangles": 0}
 
@@ -82,6 +81,16 @@ class Writer:
             return os.path.relpath(path, self.folder).replace(os.sep, "/")
         except ValueError:
             return path
+
+    def paths(self, scene):
+        """What decides how many rays a render sends, and how wide they are."""
+        cycles = getattr(scene, "cycles", None)  # not there where Cycles is switched off
+        if cycles is None:
+            return
+        self.add("samples", cycles.samples)
+        self.add("bounces", cycles.max_bounces, "diffuse", cycles.diffuse_bounces, "glossy", cycles.glossy_bounces,
+                 "transmission", cycles.transmission_bounces, "transparent", cycles.transparent_max_bounces)
+        self.add("filter-glossy", numbers((cycles.blur_glossy,)))
 
     def camera(self, scene):
         render = scene.render
@@ -151,8 +160,8 @@ class Writer:
         name = self.materials[key] = "material%d" % len(self.materials)
         surface = surfaces.of(material, self.left_out)
         lobes = surfaces.lobes(surface)
-        self.transmits |= any(lobe.kind == "glass" for lobe in lobes)
         textures = [[] for lobe in lobes]
+        bumps = {id(part): [] for part in surfaces.parts(surface) if part.normal}
         output = nodes.output(material.node_tree if material else None)
         for use in nodes.upstream(output) if output else ():
             node = use.node
@@ -164,22 +173,31 @@ class Writer:
             if image and (uv is None or node.projection != "FLAT"):
                 self.left_out.append(("%s: %s" % (key, node.name), "its coordinates are not a UV map"))
             elif image:
+                bumpy = [part for part in surfaces.parts(surface) if part.normal and nodes.feeds(use, *part.normal[:2])]
+                for part in bumpy:
+                    bumps[id(part)] = [(image, "Normal", *uv, part.normal[2])]
+                if bumpy:
+                    continue
                 colored = [index for index, lobe in enumerate(lobes) if lobe.tint and nodes.feeds(use, *lobe.tint)]
                 for index in colored or (0,):
                     textures[index].append((image, "Base Color" if colored else use.input, *uv))
-        self.surface(surface, name, quoted(key), iter(textures))
+        self.surface(surface, name, quoted(key), iter(textures), bumps)
         return name
 
-    def surface(self, surface, name, title, textures):
-        """The statements of a surface, its parts before it; `textures` yields those of each lobe."""
+    def surface(self, surface, name, title, textures, bumps):
+        """The statements of a surface, its parts before it; `textures` yields those of each lobe, `bumps` has the normal
+        maps of what has some."""
+        own = []
         if isinstance(surface, surfaces.Mix):
-            self.surface(surface.first, name + "a", title, textures)
-            self.surface(surface.second, name + "b", title, textures)
+            self.surface(surface.first, name + "a", title, textures, bumps)
+            self.surface(surface.second, name + "b", title, textures, bumps)
             self.add("material", name, "mix", name + "a", name + "b", "share", numbers((surface.share,)), "title", title)
-            return
-        self.add("material", name, surface.kind, numbers(surface.color), *([surface.settings] if surface.settings else []), "title", title)
-        for image, socket, uv_map, transform in next(textures):
-            self.add("texture", name, image, "input", quoted(socket), "uv", quoted(uv_map), "transform", numbers(transform))
+        else:
+            self.add("material", name, surface.kind, numbers(surface.color), *([surface.settings] if surface.settings else []), "title", title)
+            own = next(textures)
+        for image, socket, uv_map, transform, *strength in own + bumps.get(id(surface), []):
+            self.add("texture", name, image, "input", quoted(socket), "uv", quoted(uv_map), "transform", numbers(transform),
+                     *(["normal", numbers(strength)] if strength else []))
 
     def mesh(self, instance):
         """[(mesh name, material)] of an evaluated object: a mesh a material slot that has triangles."""
@@ -303,6 +321,7 @@ class Writer:
         scene = self.depsgraph.scene
         os.makedirs(os.path.join(self.folder, "meshes"), exist_ok=True)
         self.add("title", quoted(scene.name), "frame", scene.frame_current)
+        self.paths(scene)
         self.camera(scene)
         self.world(scene)
         self.lights()

@@ -11,7 +11,6 @@ BLACK = (0, 0, 0)
 WHITE = (1, 1, 1)
 GREY = (0.8, 0.8, 0.8)  # Blender's default
 SMOOTH = 1e-4  # a GGX alpha below it is a mirror's
-GLASS_ROUGHNESS = 0.05  # from here on it matters that the format's glass is smooth
 
 
 class Lobe(typing.NamedTuple):
@@ -20,12 +19,14 @@ class Lobe(typing.NamedTuple):
     color: tuple
     tint: typing.Optional[tuple] = None
     settings: str = ""  # further words of its statement
+    normal: typing.Optional[tuple] = None  # its normal map: the input for the colour, the groups round it, the strength
 
 
 class Mix(typing.NamedTuple):
     first: typing.Any
     second: typing.Any
     share: float  # of the second
+    normal: typing.Optional[tuple] = None
 
 
 def fresnel(ior):
@@ -69,8 +70,9 @@ def glossy(roughness, tone, tint=None):
     return Lobe("glossy", tone, tint, "roughness %.9g" % alpha) if alpha > SMOOTH else Lobe("mirror", tone, tint)
 
 
-def glass(ior, tone=WHITE, tint=None):
-    return Lobe("glass", tone, tint, "ior %.9g" % max(ior, 1e-3))
+def glass(ior, tone=WHITE, tint=None, roughness=0):
+    alpha = roughness ** 2
+    return Lobe("glass", tone, tint, "ior %.9g" % max(ior, 1e-3) + (" roughness %.9g" % alpha if alpha > SMOOTH else ""))
 
 
 TRANSPARENT = glass(1)  # reflects nothing, and turns no ray
@@ -91,19 +93,24 @@ class Reader:
         kind = node.bl_idname.removeprefix("ShaderNode")
         read = getattr(self, "_" + kind.lower(), None)
         if read:
-            return read(node, groups)
+            return self._bumpy(read(node, groups), node, groups)
         tint = node.inputs.get("Color")
         if not kind.startswith(("Bsdf", "Subsurface")):
             self.left_out.append(("the shader %s of %s" % (node.name, self.name), "it is taken as a diffuse one"))
-        return Lobe("diffuse", *self._tinted(tint, groups))  # translucent, subsurface, sheen, hair: they scatter widely
+        # Translucent, subsurface, sheen, hair: they scatter widely.
+        return self._bumpy(Lobe("diffuse", *self._tinted(tint, groups)), node, groups)
+
+    def _bumpy(self, surface, node, groups):
+        """With the normal map that a shader has, in tangent space: others are looked up, and turn nothing."""
+        found = nodes.origin(node.inputs.get("Normal"), groups) if surface.normal is None else None
+        if found is None or found[0].node.bl_idname != "ShaderNodeNormalMap" or found[0].node.space != "TANGENT":
+            return surface
+        strength = number(found[0].node.inputs["Strength"], found[1], 1, 0, 10)
+        color = found[0].node.inputs["Color"]
+        return surface._replace(normal=(color, found[1], strength)) if strength > 0 else surface
 
     def _tinted(self, socket, groups):
         return (color(socket, groups), (socket, groups)) if socket else (GREY, None)
-
-    def _smooth(self, node, groups):
-        """Names glass that is rough: the format has none."""
-        if number(node.inputs.get("Roughness"), groups) > GLASS_ROUGHNESS:
-            self.left_out.append(("the roughness of what %s transmits" % self.name, "glass is smooth"))
 
     def _bsdfprincipled(self, node, groups):
         inputs = node.inputs
@@ -120,10 +127,8 @@ class Reader:
             (metallic, glossy(roughness, *base)),
             (below * reflected, glossy(roughness, WHITE)),
             (below * (1 - reflected), Lobe("diffuse", *base)),
-            ((1 - metallic) * transmission, glass(ior, *base)),
+            ((1 - metallic) * transmission, glass(ior, *base, roughness)),
         ]
-        if (1 - metallic) * transmission > 0:
-            self._smooth(node, groups)
         coat = setting("Coat Weight") * fresnel(setting("Coat IOR", 1.5, 100))
         surface = mixed(layered(layers), glossy(setting("Coat Roughness"), WHITE), coat)
         return mixed(TRANSPARENT, surface, setting("Alpha"))
@@ -135,8 +140,8 @@ class Reader:
         return glossy(number(node.inputs.get("Roughness"), groups), *self._tinted(node.inputs.get("Color"), groups))
 
     def _bsdfglass(self, node, groups):  # Refraction is taken as glass, which reflects as well
-        self._smooth(node, groups)
-        return glass(number(node.inputs.get("IOR"), groups, 1.5, 0, 100), *self._tinted(node.inputs.get("Color"), groups))
+        return glass(number(node.inputs.get("IOR"), groups, 1.5, 0, 100), *self._tinted(node.inputs.get("Color"), groups),
+                     number(node.inputs.get("Roughness"), groups))
 
     _bsdfrefraction = _bsdfglass
 
@@ -175,6 +180,11 @@ def of(material, left_out):
     if nodes.origin(output.inputs["Surface"]) is None and nodes.origin(output.inputs["Volume"]):
         return TRANSPARENT
     return Reader(material.name, left_out).surface(output.inputs["Surface"])
+
+
+def parts(surface):
+    """A surface and all that it is mixed of."""
+    return [surface] if isinstance(surface, Lobe) else [surface] + parts(surface.first) + parts(surface.second)
 
 
 def lobes(surface):

@@ -82,7 +82,7 @@ TXM_API const char *txm_render_differentials_name(txm_render_differentials diffe
 typedef struct txm_render_options {
     size_t struct_size;     /* set by txm_render_options_init */
     uint32_t width, height; /* px; 0: the scene's */
-    uint32_t samples;       /* per pixel */
+    uint32_t samples;       /* per pixel; 0: as many as a budget needs */
     uint32_t bounces;       /* 0: camera rays alone */
     uint32_t seed;
     uint32_t render_tile; /* px; an epoch of the cache each. 0: the whole picture */
@@ -108,8 +108,15 @@ typedef struct txm_render_options {
     /* Open all files and give all of their levels a place in the page table before the first ray, as Cycles does; not
      * 0: yes. Otherwise look-ups ask for them, as they do for tiles. */
     uint32_t open_first;
-    uint64_t reserved[4];
+    /* Blender's setting, above 0: rays are widened by min(1, filter_glossy) times the roughness. 0: the scene's, or
+     * else 1; `widen` says that none are. */
+    float filter_glossy;
+    uint32_t reserved_word;
+    uint64_t reserved[3];
 } txm_render_options;
+
+/* Puts what a scene says of its bounces into options, which are left as they are where it says nothing. */
+TXM_API void txm_render_scene_bounces(const txm_render_scene *scene, txm_render_options *options);
 
 /* Opens options of struct_size bytes: 4 samples, 3 bounces, seed 1, one render tile, wave of 65536 lanes, compact
  * differentials that are widened, Cycles' levels, filter 1.5 px, the cache's defaults, traces of tiles. For other
@@ -234,10 +241,17 @@ typedef struct txm_render_budget {
     uint64_t map_tiles, map_bytes, map_extra_bytes;
     /* Bytes of tiles that are used of each image at each resolution: image_resolution[i * TXM_BUDGET_RESOLUTIONS + r]. */
     uint64_t *image_resolution;
-    uint64_t reserved[3];
+    /* How sure the figures are: the share of the tiles which were found by the second half of the samples alone (1
+     * sample: negative, which says nothing), and the tiles and bytes that a render with the scene's number of samples
+     * is expected to use beyond those that were found; with any number, where the scene says none. */
+    float growth;
+    uint32_t scene_samples; /* 0: the scene does not say */
+    uint64_t missing_tiles, missing_bytes;
 } txm_render_budget;
 
-/* Uses of `options`: size, samples, bounces, render_tile, differentials, levels, threads, context, cancel, progress. */
+/* Uses of `options`: size, samples, bounces, render_tile, differentials, widening, levels, threads, context, cancel,
+ * progress. With 0 samples it goes on until as many again find less than 2 % more tiles, up to the scene's number,
+ * or 64. */
 TXM_API txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_options *options,
                                         txm_render_budget *out, txm_error *err);
 TXM_API void txm_render_budget_clear(txm_render_budget *budget); /* NULL-safe; zeroes */

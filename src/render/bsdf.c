@@ -70,7 +70,7 @@ static float ggx_probability(float alpha, txm_vec3 normal, txm_vec3 out, txm_vec
 
 /* Draws from the normals that `out` can see, so that all that remains of the weight is the masking of the other
  * direction: it never exceeds 1, and rough surfaces seen at a grazing angle make no fireflies. */
-static bool ggx_sample(float alpha, txm_vec3 normal, txm_vec3 out, const float random[4], txm_scatter *result)
+static txm_vec3 ggx_normal(float alpha, txm_vec3 normal, txm_vec3 out, const float random[4])
 {
     txm_vec3 x, y;
     txm_frame_of(normal, &x, &y);
@@ -85,7 +85,12 @@ static bool ggx_sample(float alpha, txm_vec3 normal, txm_vec3 out, const float r
     b = (1.0f - s) * sqrtf(fmaxf(0.0f, 1.0f - a * a)) + s * b;
     txm_vec3 h = txm_vec_add(txm_vec_add(txm_vec_scale(t1, a), b, t2), sqrtf(fmaxf(0.0f, 1.0f - a * a - b * b)), v);
     h = unit(txm_vec_make(alpha * h.x, alpha * h.y, fmaxf(h.z, 1e-6f)));
-    txm_vec3 half = from_frame(x, y, normal, h.x, h.y, h.z);
+    return from_frame(x, y, normal, h.x, h.y, h.z);
+}
+
+static bool ggx_sample(float alpha, txm_vec3 normal, txm_vec3 out, const float random[4], txm_scatter *result)
+{
+    const txm_vec3 half = ggx_normal(alpha, normal, out, random);
     result->direction = unit(txm_vec_add(txm_vec_scale(out, -1.0f), 2.0f * txm_vec_dot(out, half), half));
     float cosine = txm_vec_dot(result->direction, normal);
     if (!(cosine > 0.0f))
@@ -124,6 +129,18 @@ static bool glass_sample(float ior, txm_vec3 normal, txm_vec3 out, bool inside, 
     return true;
 }
 
+/* Clear glass whose normal is drawn as GGX has them. */
+static bool rough_glass_sample(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, bool inside,
+                               const float random[4], txm_scatter *result)
+{
+    const txm_vec3 half = ggx_normal(m->roughness, normal, out, random);
+    if (!(txm_vec_dot(half, out) > 0.0f) || !glass_sample(m->ior, half, out, inside, random, result))
+        return false;
+    const float cosine = txm_vec_dot(result->direction, normal) * (result->transmitted ? -1.0f : 1.0f);
+    result->weight = masking(fabsf(cosine), m->roughness);
+    return cosine > 0.0f;
+}
+
 /* ---- all ---- */
 
 /* Mirrors, glass and light sources give 0: no direction that light sampling finds is theirs. */
@@ -153,7 +170,8 @@ bool txm_bsdf_sample(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out,
         result->direction = unit(txm_vec_add(txm_vec_scale(out, -1.0f), 2.0f * txm_vec_dot(out, normal), normal));
         return true;
     case TXM_SURFACE_GLASS:
-        return glass_sample(m->ior, normal, out, inside, random, result);
+        return m->roughness > 0.0f ? rough_glass_sample(m, normal, out, inside, random, result)
+                                   : glass_sample(m->ior, normal, out, inside, random, result);
     case TXM_SURFACE_DIFFUSE: {
         txm_vec3 x, y;
         float r = sqrtf(random[0]), phi = 2.0f * pi * random[1], up = sqrtf(fmaxf(0.0f, 1.0f - random[0]));

@@ -33,7 +33,7 @@ float txm_bsdf_probability(const txm_scene_material *m, txm_vec3 normal, txm_vec
 /* What differentials are widened by, whichever way a direction was found. */
 static inline float txm_bsdf_roughness2(const txm_scene_material *m)
 {
-    return m->kind == TXM_SURFACE_GLOSSY ? m->roughness * m->roughness : m->kind == TXM_SURFACE_DIFFUSE ? 1.0f : 0.0f;
+    return m->kind == TXM_SURFACE_DIFFUSE ? 1.0f : m->roughness * m->roughness;
 }
 
 /* Draws a direction. False where nothing is scattered. `inside`: the ray runs in the glass. */

@@ -18,7 +18,10 @@
 #include "render/light.h"
 #include "render/use.h"
 
-enum { DEFAULT_TILE_PX = 2048 };
+enum { DEFAULT_TILE_PX = 2048, FEW_SAMPLES = 4, ENOUGH_SAMPLES = 64 };
+
+/* Where nothing says how many samples there are: as many again must find more than this share of the tiles. */
+static const double still_growing = 0.02;
 
 /* The tiles that one cell asks for.
  *
@@ -31,6 +34,7 @@ typedef struct cell {
 
 typedef struct budget {
     txm_render_job job;
+    txm_render_options *options; /* the job's, whose samples are those that are traced next */
     txm_view views[TXM_BUDGET_RESOLUTIONS];
     uint32_t entry_count;
     uint32_t *bytes_of; /* of each entry's tile */
@@ -48,15 +52,19 @@ static size_t cell_count(const budget *b)
 
 /* ---- asking ---- */
 
-/* Takes down what was asked for, and forgets it in the page table. */
+/* Takes down what was asked for, with what the cell asked for before, and forgets it in the page table. */
 static bool harvest(budget *b, const txm_view *view, cell *out)
 {
     size_t count = 0;
+    for (size_t i = 0; i < out->count; i++)
+        view->tiles[out->entries[i]].slot = TXM_SLOT_REQUESTED;
     for (uint32_t i = 0; i < b->entry_count; i++)
         count += view->tiles[i].slot == TXM_SLOT_REQUESTED;
-    out->entries = txm_calloc(count + 1, sizeof *out->entries);
-    if (!out->entries)
+    uint32_t *entries = txm_calloc(count + 1, sizeof *entries);
+    if (!entries)
         return false;
+    free(out->entries);
+    *out = (cell){.entries = entries};
     for (uint32_t i = 0; i < b->entry_count; i++)
         if (view->tiles[i].slot == TXM_SLOT_REQUESTED) {
             out->entries[out->count++] = i;
@@ -81,6 +89,78 @@ static txm_status trace_cells(budget *b, uint32_t width, uint32_t height, txm_er
             return status;
     }
     return TXM_OK;
+}
+
+/* Marks what is used at a resolution, and nothing else: sums by image and lists of tiles look at marks. */
+static void mark_used(const budget *b, uint32_t resolution)
+{
+    const txm_view *view = txm_texture_set_view(b->job.textures.set);
+    const cell *cells = b->cells + resolution * cell_count(b);
+    for (uint32_t i = 0; i < b->entry_count; i++)
+        view->tiles[i].mark = 0;
+    for (size_t i = 0; i < cell_count(b); i++)
+        for (size_t k = 0; k < cells[i].count; k++)
+            view->tiles[cells[i].entries[k]].mark = 1;
+}
+
+/* Which tiles were found, and their bytes, at full resolution. Leaves their marks. */
+static uint64_t found_so_far(const budget *b, uint64_t *bytes)
+{
+    const txm_view *view = txm_texture_set_view(b->job.textures.set);
+    uint64_t count = 0;
+    *bytes = 0;
+    mark_used(b, 0);
+    for (uint32_t i = 0; i < b->entry_count; i++)
+        if (view->tiles[i].mark) {
+            count++;
+            *bytes += b->bytes_of[i];
+        }
+    return count;
+}
+
+/* As many samples again, each time: `before`, `now` and `last` are the tiles after the last three times. What further
+ * doublings find shrinks as it did last, and they end with the scene's samples. */
+static void extrapolate(double before, double now, double last, uint64_t bytes, txm_render_budget *out)
+{
+    const double gain = last - now, ratio = before > 0.0 && now > before ? gain / (now - before) : 0.75;
+    const double shrinks = ratio < 0.25 ? 0.25 : ratio > 0.85 ? 0.85 : ratio;
+    double more = gain * shrinks / (1.0 - shrinks);
+    if (out->scene_samples)
+        more *= out->scene_samples > out->samples
+                    ? 1.0 - pow(shrinks, log2((double)out->scene_samples / (double)out->samples))
+                    : 0.0;
+    out->growth = last > 0.0 ? (float)(gain / last) : 0.0f;
+    out->missing_tiles = (uint64_t)(more + 0.5);
+    out->missing_bytes = last > 0.0 ? (uint64_t)((double)bytes / last * more) : 0;
+}
+
+/* As many samples as were asked for; of 0, until the tiles stop growing. */
+static txm_status trace_samples(budget *b, txm_render_options *o, txm_render_budget *out, txm_error *err)
+{
+    const bool is_open = !o->samples;
+    const uint32_t said = out->scene_samples;
+    const uint32_t all = o->samples ? o->samples : said && said < ENOUGH_SAMPLES ? said : ENOUGH_SAMPLES;
+    double tiles[3] = {0.0, 0.0, 0.0};
+    txm_status status = TXM_OK;
+    b->job.samples_all = (uint64_t)out->width * out->height * all;
+    out->growth = -1.0f;
+    while (status == TXM_OK && out->samples < all) {
+        const uint32_t again = out->samples ? out->samples : 1, left = all - out->samples;
+        uint64_t bytes;
+        o->samples = again < left ? again : left;
+        b->job.first_sample = out->samples;
+        status = trace_cells(b, out->width, out->height, err);
+        if (status)
+            return status;
+        out->samples += o->samples;
+        memmove(tiles, tiles + 1, 2 * sizeof *tiles);
+        tiles[2] = (double)found_so_far(b, &bytes);
+        if (out->samples > 1)
+            extrapolate(tiles[0], tiles[1], tiles[2], bytes, out);
+        if (is_open && out->samples >= FEW_SAMPLES && (double)out->growth < still_growing)
+            break;
+    }
+    return status;
 }
 
 /* What Cycles loads before the first ray. */
@@ -203,18 +283,6 @@ static void sum_map(const budget *b, const txm_view *view, txm_render_budget *ou
     }
 }
 
-/* Marks what is used at a resolution, and nothing else: sums by image and lists of tiles look at marks. */
-static void mark_used(const budget *b, uint32_t resolution)
-{
-    const txm_view *view = txm_texture_set_view(b->job.textures.set);
-    const cell *cells = b->cells + resolution * cell_count(b);
-    for (uint32_t i = 0; i < b->entry_count; i++)
-        view->tiles[i].mark = 0;
-    for (size_t i = 0; i < cell_count(b); i++)
-        for (size_t k = 0; k < cells[i].count; k++)
-            view->tiles[cells[i].entries[k]].mark = 1;
-}
-
 /* What is used of each image at each resolution. Leaves the marks of the first. */
 static txm_status sum_resolutions(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
 {
@@ -284,7 +352,7 @@ static void budget_free(budget *b)
 /* `biased` sends every look-up to the page tables; those that others depend on go to a cache as well. */
 static txm_status trace(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
 {
-    const txm_render_options *o = b->job.options;
+    txm_render_options *o = b->options;
     txm_scene_geometry geometry = {0};
     float filter[TXM_FILTER_TABLE];
     txm_path_filter(o->filter_width, filter);
@@ -302,7 +370,7 @@ static txm_status trace(budget *b, const txm_render_scene *scene, txm_render_bud
     b->job.world.filter = filter;
     b->job.film.width = out->width;
     b->job.biased = b->views;
-    status = trace_cells(b, out->width, out->height, err);
+    status = trace_samples(b, o, out, err);
     txm_scene_geometry_free(&geometry);
     txm_world_map_free(&map);
     return status;
@@ -339,7 +407,7 @@ txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_
                                 txm_error *err)
 {
     txm_render_options own, *options = &own;
-    budget b = {.job = {.options = options}};
+    budget b = {.job = {.options = options}, .options = options};
     double begin = txm_clock_seconds();
     memset(out, 0, sizeof *out);
     txm_error_clear(err);
@@ -349,14 +417,13 @@ txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_
     own.cache = NULL; /* a budget is that of the default cache at each of its resolutions */
     out->width = options->width ? options->width : scene->width;
     out->height = options->height ? options->height : scene->height;
-    out->samples = options->samples;
+    out->scene_samples = scene->samples;
     /* The tile that was asked for, half and a quarter of it; cells must divide all of them. */
     uint32_t tile = options->render_tile ? options->render_tile : DEFAULT_TILE_PX;
     b.cell_px = tile >= 4 ? tile / 4 : 1;
     for (uint32_t i = 1; i < TXM_BUDGET_TILES; i++)
         out->tile_px[i] = b.cell_px << (TXM_BUDGET_TILES - 1 - i);
     b.job.threads = options->threads ? options->threads : txm_cpu_count();
-    b.job.samples_all = (uint64_t)out->width * out->height * options->samples;
     b.job.pool = txm_pool_new(b.job.threads);
     status = b.job.pool ? run(&b, scene, out, err) : txm_fail_errno(err, errno, "threads cannot be started");
     out->seconds = txm_clock_seconds() - begin;

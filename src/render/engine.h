@@ -33,6 +33,7 @@ typedef struct txm_render_job {
     txm_path_world world;
     txm_render_textures textures;
     txm_film film;
+    uint32_t first_sample;  /* of each pixel: a budget traces some after the others */
     const txm_view *biased; /* of a budget; NULL: a picture is made */
     txm_cache *warps;       /* of a budget: where textures that warp others are looked up; NULL: there are none */
     uint32_t depth;         /* the most look-ups of a step that depend on one another, less 1 */

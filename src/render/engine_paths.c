@@ -33,7 +33,7 @@ static void trace_pixel(worker *t, uint32_t pixel, uint64_t *rays)
     txm_render_job *job = t->shared->job;
     for (uint32_t sample = 0; sample < job->options->samples; sample++) {
         txm_path path;
-        txm_path_start(&job->world, pixel, sample, &path);
+        txm_path_start(&job->world, pixel, job->first_sample + sample, &path);
         do {
             txm_path_intersect(&job->world, &path);
             ++*rays;

@@ -32,6 +32,15 @@ static void set_ray(txm_ray *ray, txm_vec3 from, txm_vec3 direction, float near_
     *ray = (txm_ray){{from.x, from.y, from.z}, {direction.x, direction.y, direction.z}, near_t, far_t};
 }
 
+/* Blender since 5.2.1: by Filter Glossy, up to 1. */
+static float widening_of(const txm_render_scene *scene, const txm_render_options *options)
+{
+    const float said = options->filter_glossy > 0.0f ? options->filter_glossy : scene->filter_glossy;
+    if (!options->widen)
+        return 0.0f;
+    return said >= 0.0f && said < 1.0f ? said : 1.0f;
+}
+
 /* Borrows the scene and the geometry. */
 txm_path_world txm_path_world_of(const txm_render_scene *scene, const txm_scene_geometry *geometry,
                                  const txm_render_options *options, uint32_t width, uint32_t height)
@@ -43,7 +52,7 @@ txm_path_world txm_path_world_of(const txm_render_scene *scene, const txm_scene_
                             .bounces = options->bounces,
                             .seed = options->seed,
                             .differentials = (txm_render_differentials)options->differentials,
-                            .widen = options->widen};
+                            .widen = widening_of(scene, options)};
 }
 
 /* ---- the camera ---- */
@@ -193,7 +202,7 @@ static void widen_full(txm_full *f, txm_vec3 direction, float roughness2)
 static txm_path_differential bounce(const txm_path_world *w, txm_path_differential d, txm_uv_differential uv,
                                     txm_vec3 direction, const txm_surface *s, const txm_scatter *scatter)
 {
-    float roughness2 = w->widen ? scatter->roughness2 : 0.0f;
+    float roughness2 = w->widen * w->widen * scatter->roughness2;
     txm_vec3 dNdx = normal_change(s, uv.dudx, uv.dvdx), dNdy = normal_change(s, uv.dudy, uv.dvdy);
     switch (w->differentials) {
     case TXM_RENDER_DIFFERENTIALS_COMPACT:
@@ -256,6 +265,7 @@ static void ask_biased(const txm_bound_image *bound, txm_looker *looker, const t
 typedef struct found_color {
     float rgba[4], du[4], dv[4];
     bool with_derivatives; /* are asked for */
+    bool decides;          /* rays depend on what is found: a budget must not do without it */
 } found_color;
 
 /* In a cache, waiting for what is missed. It adds its bias itself. */
@@ -285,7 +295,7 @@ static bool look_up(const txm_path_world *w, txm_looker *looker, uint32_t image,
     }
     if (looker->biased) {
         ask_biased(bound, looker, &at, out->rgba);
-        if (out->with_derivatives)
+        if (out->with_derivatives || out->decides)
             wait_for(looker->thread, bound, &at, &random, out);
         return true;
     }
@@ -343,29 +353,90 @@ static txm_lookup warped(txm_lookup at, float warp, const txm_lookup *from, cons
     return at;
 }
 
-/* A material's colour at the hit: that of its last colour texture. Every texture is looked up, as shaders do: those of
- * a mix's parts, too, whichever of them was chosen and gives the colour. But one whose place follows from a texture that
- * missed is left for the next launch, with the random state as if it had been looked up: Cycles goes on with that
- * texture's average colour, and loads tiles that nobody needs. */
-static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const txm_surface *s,
-                              const txm_scene_material *m, const txm_scene_material *chosen, txm_uv_differential d,
-                              txm_path *path, float color[3])
+/* The direction whose mirror image of `out` is just above the surface, where that of `normal` is below: a bumpy mirror
+ * reflects nothing into itself, as in Cycles. */
+static txm_vec3 reflecting(const txm_surface *s, txm_vec3 out, txm_vec3 normal)
+{
+    const float least = fminf(0.9f * txm_vec_dot(out, s->normal), 0.01f);
+    const txm_vec3 mirrored = txm_vec_add(txm_vec_scale(out, -1.0f), 2.0f * txm_vec_dot(out, normal), normal);
+    const float above = txm_vec_dot(mirrored, s->normal);
+    if (above >= least)
+        return normal;
+    const txm_vec3 half = txm_vec_add(txm_vec_add(mirrored, least - above, s->normal), 1.0f, out);
+    const float length = txm_vec_length(half);
+    return length > 1e-6f ? txm_vec_scale(half, 1.0f / length) : s->normal;
+}
+
+/* The shading normal as a normal map in tangent space turns it, whose colour that is. */
+static txm_vec3 turned_normal(const txm_surface *s, const txm_scene_texture *t, const float color[4], txm_vec3 out)
+{
+    const txm_scene_texture plain = {.uv = t->uv, .transform = {1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f}};
+    const txm_surface_uv uv = txm_surface_uv_of(s, &plain);
+    const float det = uv.duds * uv.dvdt - uv.dudt * uv.dvds, side = s->inside ? -1.0f : 1.0f;
+    const float depth = 1.0f + fminf(t->normal, 1.0f) * (2.0f * color[2] - 2.0f);
+    const txm_vec3 n = txm_vec_scale(s->shading, side); /* outwards, as the map was made */
+    const txm_vec3 by_u = txm_vec_scale(txm_vec_add(txm_vec_scale(s->dPds, uv.dvdt), -uv.dvds, s->dPdt), 1.0f / det);
+    const txm_vec3 by_v = txm_vec_scale(txm_vec_add(txm_vec_scale(s->dPdt, uv.duds), -uv.dudt, s->dPds), 1.0f / det);
+    const txm_vec3 along = txm_vec_add(by_u, -txm_vec_dot(by_u, n), n);
+    const float length = txm_vec_length(along);
+    if (!(length > 0.0f && isfinite(length)))
+        return s->shading;
+    const txm_vec3 x = txm_vec_scale(along, 1.0f / length);
+    txm_vec3 y = txm_vec_cross(n, x);
+    y = txm_vec_dot(y, by_v) < 0.0f ? txm_vec_scale(y, -1.0f) : y;
+    txm_vec3 r =
+        txm_vec_add(txm_vec_scale(x, t->normal * (2.0f * color[0] - 1.0f)), t->normal * (2.0f * color[1] - 1.0f), y);
+    r = txm_vec_add(r, depth, n);
+    const float size = txm_vec_length(r);
+    if (!(size > 1e-6f && isfinite(size)))
+        return s->shading;
+    r = txm_vec_scale(r, side / size);
+    return txm_vec_dot(r, out) > 0.0f ? reflecting(s, out, r) : s->shading;
+}
+
+/* Looks up the normal maps of a material. *normal: of the mix that it is a part of, turned by them. */
+static txm_look turn_normal(const txm_path_world *w, txm_looker *looker, const txm_surface *s,
+                            const txm_scene_material *m, txm_uv_differential d, txm_path *path, txm_vec3 *normal)
 {
     txm_look worst = TXM_LOOK_RESIDENT;
+    for (size_t i = 0; i < m->texture_count; i++) {
+        const txm_scene_texture *t = &m->textures[i];
+        found_color found = {.decides = true};
+        if (t->normal != 0.0f && look_up(w, looker, t->image, place_of(s, d, t), path, &found, &worst) &&
+            !looker->untextured)
+            *normal = turned_normal(s, t, found.rgba, txm_vec_scale(direction_of(&path->ray), -1.0f));
+    }
+    return worst;
+}
+
+/* A material's colour at the hit: that of its last colour texture; and its normal, where it or the mix that it is a
+ * part of has normal maps. Every texture is looked up, as shaders do: those of a mix's parts, too, whichever of them
+ * was chosen and gives the colour. But one whose place follows from a texture that missed is left for the next launch,
+ * with the random state as if it had been looked up: Cycles goes on with that texture's average colour, and loads tiles
+ * that nobody needs. */
+static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const txm_surface *s,
+                              const txm_scene_material *m, const txm_scene_material *chosen, txm_uv_differential d,
+                              txm_path *path, txm_vec3 normal, float color[3], txm_vec3 *shading)
+{
+    txm_look worst = turn_normal(w, looker, s, m, d, path, &normal);
     txm_lookup before = {0};
     found_color found = {0};
     bool known = true;
-    if (m == chosen)
+    if (m == chosen) {
         memcpy(color, m->color, 3 * sizeof *color);
+        *shading = normal;
+    }
     for (uint32_t part = 0; m->kind == TXM_SURFACE_MIX && part < 2; part++) {
         const txm_scene_material *of = &w->scene->materials[part ? m->second : m->first];
-        if (surface_color(w, looker, s, of, chosen, d, path, color) == TXM_LOOK_MISSED)
+        if (surface_color(w, looker, s, of, chosen, d, path, normal, color, shading) == TXM_LOOK_MISSED)
             worst = TXM_LOOK_MISSED;
     }
     for (size_t i = 0; i < m->texture_count; i++) {
         const txm_scene_texture *t = &m->textures[i];
         const txm_bound_image *bound = &w->images[t->image];
         txm_lookup at = place_of(s, d, t);
+        if (t->normal != 0.0f)
+            continue;
         known = known || t->warp == 0.0f;
         if (!known) {
             txm_level_of(bound->width, bound->height, &bound->how, &at, &looker->lane.random);
@@ -429,7 +500,7 @@ static txm_vec3 leave(const txm_surface *s, float side)
 /* Chooses where light is looked for: a lamp or the world, all equally likely, so that what comes from there counts as
  * often as there are of them. Only the surface decides, so nothing of it changes when a step is run again. False: no
  * light comes from there. */
-static bool choose_light(const txm_path_world *w, const txm_surface *s, const txm_scene_material *m,
+static bool choose_light(const txm_path_world *w, const txm_surface *s, txm_vec3 shading, const txm_scene_material *m,
                          const txm_path *path, light_choice *out)
 {
     float random[4];
@@ -447,13 +518,13 @@ static bool choose_light(const txm_path_world *w, const txm_surface *s, const tx
     else if (!txm_light_draw(out->lamp, s->at, random, &lamp))
         return false;
     txm_vec3 back = txm_vec_scale(direction_of(&path->ray), -1.0f);
-    float f = txm_vec_dot(lamp.direction, s->normal) > 0.0f ? txm_bsdf_eval(m, s->shading, back, lamp.direction) : 0.0f;
+    float f = txm_vec_dot(lamp.direction, s->normal) > 0.0f ? txm_bsdf_eval(m, shading, back, lamp.direction) : 0.0f;
     out->direction = lamp.direction;
     out->distance = lamp.distance;
     out->share = f * (float)count * (out->lamp ? lamp.irradiance : 1.0f / probability);
     /* The last bounce sends no ray on that could find the world as well. */
     if (!out->lamp && path->bounce < w->bounces)
-        out->share *= power_share(probability / (float)count, txm_bsdf_probability(m, s->shading, back, lamp.direction));
+        out->share *= power_share(probability / (float)count, txm_bsdf_probability(m, shading, back, lamp.direction));
     return out->share > 0.0f && isfinite(out->share);
 }
 
@@ -480,8 +551,35 @@ typedef struct step_looks {
     txm_path_differential at_hit;
     txm_uv_differential uv;
     float color[3];
-    light_choice *light; /* NULL: none was chosen */
+    txm_vec3 shading; /* the normal, turned by normal maps */
+    light_choice light;
+    bool is_lit; /* a light was chosen */
 } step_looks;
+
+/* The roughness of a direction: of all parts of a mix, each by the probability that it scatters there, as Cycles means
+ * it. Mirrors and glass, which scatter nowhere else, are rough as they are. Adds to the sums. */
+static void add_roughness(const txm_scene_material *all, const txm_scene_material *m, float share, txm_vec3 normal,
+                          txm_vec3 out, txm_vec3 in, float *probability, float *weighted)
+{
+    if (m->kind == TXM_SURFACE_MIX) {
+        add_roughness(all, &all[m->first], share * (1.0f - m->share), normal, out, in, probability, weighted);
+        add_roughness(all, &all[m->second], share * m->share, normal, out, in, probability, weighted);
+        return;
+    }
+    const float p = share * txm_bsdf_probability(m, normal, out, in);
+    *probability += p;
+    *weighted += p * txm_bsdf_roughness2(m);
+}
+
+static float roughness2_of(const txm_path_world *w, const step_looks *l, txm_vec3 out, txm_vec3 in)
+{
+    const txm_scene_material *all = w->scene->materials, *m = &all[l->s->material];
+    float probability = 0.0f, weighted = 0.0f;
+    if (m->kind != TXM_SURFACE_MIX || txm_bsdf_is_singular(l->part->kind))
+        return txm_bsdf_roughness2(l->part);
+    add_roughness(all, m, 1.0f, l->shading, out, in, &probability, &weighted);
+    return probability > 0.0f ? weighted / probability : txm_bsdf_roughness2(l->part);
+}
 
 /* All of them, also where one misses, so that one launch collects what the step needs. The world is looked up before
  * it is known whether it is seen, as in Cycles: with the width of a ray that was scattered there, or both ways of finding
@@ -491,15 +589,16 @@ static txm_look look_around(const txm_path_world *w, txm_looker *looker, txm_pat
     const txm_vec3 direction = direction_of(&path->ray);
     if (!l->s)
         return world_color(w, looker, direction, &path->differential, path, l->color);
-    txm_look worst = surface_color(w, looker, l->s, &w->scene->materials[l->s->material], l->part,
-                                   l->uv, path, l->color),
+    txm_look worst = surface_color(w, looker, l->s, &w->scene->materials[l->s->material], l->part, l->uv, path,
+                                   l->s->shading, l->color, &l->shading),
              look;
-    if (!l->light || l->light->lamp)
+    l->is_lit = choose_light(w, l->s, l->shading, l->part, path, &l->light);
+    if (!l->is_lit || l->light.lamp)
         return worst;
-    const txm_scatter there = {.direction = l->light->direction,
-                               .roughness2 = txm_bsdf_roughness2(l->part)};
+    const txm_scatter there = {.direction = l->light.direction,
+                               .roughness2 = roughness2_of(w, l, txm_vec_scale(direction, -1.0f), l->light.direction)};
     const txm_path_differential width = bounce(w, l->at_hit, l->uv, direction, l->s, &there);
-    look = world_color(w, looker, l->light->direction, &width, NULL, l->light->color);
+    look = world_color(w, looker, l->light.direction, &width, NULL, l->light.color);
     return look == TXM_LOOK_MISSED ? look : worst;
 }
 
@@ -535,6 +634,19 @@ static txm_step shade_world(const txm_path_world *w, txm_looker *looker, txm_pat
     return TXM_STEP_DONE;
 }
 
+/* What kind of bounce that is; false if the path has had as many as it may. */
+static bool count_bounce(const txm_path_world *w, const txm_scene_material *m, const txm_scatter *next, txm_path *path)
+{
+    txm_bounce kind = m->kind == TXM_SURFACE_DIFFUSE ? TXM_BOUNCE_DIFFUSE
+                      : next->transmitted            ? TXM_BOUNCE_TRANSMISSION
+                                                     : TXM_BOUNCE_GLOSSY;
+    if (next->transmitted && m->ior == 1.0f && m->roughness == 0.0f)
+        kind = TXM_BOUNCE_TRANSPARENT;
+    if (kind != TXM_BOUNCE_TRANSPARENT && path->bounce - path->bounces_of[TXM_BOUNCE_TRANSPARENT] >= w->bounces)
+        return false;
+    return path->bounces_of[kind]++ < w->scene->bounces_of[kind];
+}
+
 /* Sends the path on. No Russian roulette: paths end by the number of bounces, so that the tiles they look
  * up don't depend on brightness. */
 static txm_step scatter(const txm_path_world *w, const step_looks *l, txm_path *path)
@@ -544,10 +656,8 @@ static txm_step scatter(const txm_path_world *w, const step_looks *l, txm_path *
     float random[4], brightest = 0.0f;
     txm_scatter next;
     txm_vec3 direction = direction_of(&path->ray), out = txm_vec_scale(direction, -1.0f);
-    if (path->bounce >= w->bounces)
-        return TXM_STEP_DONE;
     txm_random_four(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + BSDF, random);
-    if (!txm_bsdf_sample(m, s->shading, out, s->inside, random, &next))
+    if (!txm_bsdf_sample(m, l->shading, out, s->inside, random, &next) || !count_bounce(w, m, &next, path))
         return TXM_STEP_DONE;
     float side = next.transmitted ? -1.0f : 1.0f;
     if (!(txm_vec_dot(next.direction, s->normal) * side > 0.0f))
@@ -558,8 +668,9 @@ static txm_step scatter(const txm_path_world *w, const step_looks *l, txm_path *
     }
     if (!(brightest > 0.0f))
         return TXM_STEP_DONE;
+    next.roughness2 = roughness2_of(w, l, out, next.direction);
     path->differential = bounce(w, l->at_hit, l->uv, direction, s, &next);
-    path->probability = txm_bsdf_probability(m, s->shading, out, next.direction);
+    path->probability = txm_bsdf_probability(m, l->shading, out, next.direction);
     set_ray(&path->ray, leave(s, side), next.direction, 0.0f, INFINITY);
     path->bounce++;
     return TXM_STEP_ON;
@@ -570,7 +681,6 @@ static txm_step scatter(const txm_path_world *w, const step_looks *l, txm_path *
 txm_step txm_path_shade(const txm_path_world *w, txm_looker *looker, txm_path *path)
 {
     txm_surface s;
-    light_choice light;
     /* Every step has a random state of its own, so that one that is run again chooses the same levels. */
     looker->lane.random =
         txm_random_state(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + LOOK);
@@ -579,7 +689,6 @@ txm_step txm_path_shade(const txm_path_world *w, txm_looker *looker, txm_path *p
     txm_surface_of(w->scene, &path->ray, &path->hit, &s);
     step_looks l = {.s = &s, .part = chosen_part(w, path, s.material), .at_hit = transfer(w, path, &s)};
     l.uv = on_surface(w, &l.at_hit, direction_of(&path->ray), &s);
-    l.light = choose_light(w, &s, l.part, path, &light) ? &light : NULL;
     if (look_and_note(w, looker, path, &l) == TXM_LOOK_MISSED)
         return TXM_STEP_MISSED;
     if (l.part->kind == TXM_SURFACE_EMISSION) {
@@ -587,7 +696,7 @@ txm_step txm_path_shade(const txm_path_world *w, txm_looker *looker, txm_path *p
             path->radiance[c] += path->throughput[c] * l.color[c];
         return TXM_STEP_DONE;
     }
-    if (l.light)
-        add_light(w, &s, l.light, l.color, path);
+    if (l.is_lit)
+        add_light(w, &s, &l.light, l.color, path);
     return scatter(w, &l, path);
 }

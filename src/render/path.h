@@ -43,7 +43,7 @@ typedef struct txm_path_world {
     const float *filter;           /* offsets of the pixel filter: TXM_FILTER_TABLE of them, by their probability */
     uint32_t width, height, bounces, seed;
     txm_render_differentials differentials;
-    bool widen;
+    float widen; /* share of the roughness that widens differentials */
 } txm_path_world;
 
 enum { TXM_FILTER_TABLE = 1024, TXM_PATH_REQUESTS = 4096 };
@@ -63,6 +63,7 @@ typedef union txm_path_differential {
 
 typedef struct txm_path {
     uint32_t pixel, sample, bounce;
+    uint16_t bounces_of[TXM_BOUNCES]; /* of these, by their kinds */
     txm_ray ray;
     txm_ray_hit hit;
     txm_path_differential differential;

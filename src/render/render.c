@@ -58,7 +58,8 @@ txm_status txm_render_options_take(const txm_render_options *given, txm_render_o
         const char *why;
     } checks[] = {
         {o->width > 65536 || o->height > 65536, "a picture has at most 65536 x 65536 px"},
-        {o->samples < 1 || o->samples > 1 << 20, "samples go from 1 to 1048576"},
+        {o->samples > 1 << 20, "samples go from 1 to 1048576"},
+        {!(o->filter_glossy >= 0.0f), "Filter Glossy must not be negative"},
         {o->bounces > 1024, "bounces go from 0 to 1024"},
         {!txm_render_engine_name((txm_render_engine)o->engine), "there is no such engine"},
         {!txm_render_differentials_name((txm_render_differentials)o->differentials), "there are no such differentials"},
@@ -268,6 +269,8 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
     txm_status status = txm_render_options_take(given, options, err);
     if (status)
         return status;
+    if (!options->samples)
+        return txm_fail(err, TXM_STATUS_USAGE, "a picture needs 1 sample at least");
     bool reference = options->engine == TXM_RENDER_ENGINE_REFERENCE;
     uint32_t width = options->width ? options->width : scene->width;
     uint32_t height = options->height ? options->height : scene->height;
@@ -341,6 +344,12 @@ void txm_render_scene_describe(const txm_render_scene *scene, txm_render_scene_i
     for (size_t i = 0; i < scene->object_count; i++)
         if (scene->objects[i].kind == TXM_OBJECT_INSTANCE)
             out->triangles += scene->meshes[scene->objects[i].mesh].triangle_count;
+}
+
+void txm_render_scene_bounces(const txm_render_scene *scene, txm_render_options *options)
+{
+    if (scene->bounces != TXM_SCENE_NONE)
+        options->bounces = scene->bounces;
 }
 
 /* The scene's own string, valid as long as the scene. NULL ends the list. */

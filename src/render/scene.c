@@ -12,6 +12,8 @@
 
 #include "core/mem.h"
 
+enum { MOST_BOUNCES = 1024 };
+
 /* A camera is not among the defaults: a scene without one is an error that its reader names. */
 txm_render_scene *txm_scene_new(void)
 {
@@ -19,6 +21,11 @@ txm_render_scene *txm_scene_new(void)
     if (scene) {
         scene->width = 960;
         scene->height = 540;
+        scene->bounces = TXM_SCENE_NONE;
+        for (int i = 0; i < TXM_BOUNCES; i++)
+            scene->bounces_of[i] = MOST_BOUNCES;
+        scene->bounces_of[TXM_BOUNCE_TRANSPARENT] = 8; /* Blender's default */
+        scene->filter_glossy = -1.0f;
         scene->world = (txm_scene_world){.image = TXM_SCENE_NONE, .color = {0.05f, 0.05f, 0.05f}};
     }
     return scene;
@@ -75,8 +82,11 @@ uint32_t txm_scene_depth(const txm_render_scene *scene)
     uint32_t most = 0;
     for (size_t i = 0; i < scene->material_count; i++)
         for (size_t t = 0, depth = 0; t < scene->materials[i].texture_count; t++) {
-            depth = scene->materials[i].textures[t].warp != 0.0f ? depth + 1 : 0;
-            most = depth > most ? (uint32_t)depth : most;
+            const txm_scene_texture *texture = &scene->materials[i].textures[t];
+            depth = texture->warp != 0.0f ? depth + 1 : 0;
+            /* Where light is looked for follows from the normal. */
+            const uint32_t here = texture->normal != 0.0f ? 1 : (uint32_t)depth;
+            most = here > most ? here : most;
         }
     return most;
 }

@@ -50,6 +50,7 @@ typedef struct txm_scene_texture {
     char *uv;      /* map of the mesh, "": the first */
     float transform[6];
     float warp; /* 0: depends on none */
+    float normal; /* strength of a normal map in tangent space, which turns the shading normal; 0: it is none */
 } txm_scene_texture;
 
 typedef enum txm_surface_kind {
@@ -66,7 +67,7 @@ typedef struct txm_scene_material {
     char *name;
     txm_surface_kind kind;
     float color[3];
-    float roughness; /* alpha of GGX */
+    float roughness; /* alpha of GGX; of glass 0 where it is clear */
     float ior;       /* of glass */
     uint32_t first, second; /* of a mix: materials that are defined before it */
     float share;            /* of a mix: the probability of the second */
@@ -123,9 +124,22 @@ typedef struct txm_scene_world {
     bool unsampled; /* no light is looked for in the image */
 } txm_scene_world;
 
+/* What kinds of bounces are counted by themselves, as Blender's Light Paths do. */
+typedef enum txm_bounce {
+    TXM_BOUNCE_DIFFUSE,
+    TXM_BOUNCE_GLOSSY,
+    TXM_BOUNCE_TRANSMISSION,
+    TXM_BOUNCE_TRANSPARENT,
+    TXM_BOUNCES
+} txm_bounce;
+
 struct txm_render_scene {
     char *folder, *title;
     uint32_t width, height;
+    uint32_t samples;                 /* of the final render; 0: the scene does not say */
+    uint32_t bounces;                 /* TXM_SCENE_NONE: the scene does not say */
+    uint32_t bounces_of[TXM_BOUNCES]; /* at most; transparent ones are in no other count */
+    float filter_glossy; /* Blender's setting, by which rays are widened; below 0: the scene does not say */
     bool has_camera;
     txm_scene_camera camera;
     txm_scene_world world;

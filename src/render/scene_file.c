@@ -24,6 +24,8 @@ enum {
     MAX_PICTURE_PX = 65536,
     MAX_UDIMS = 8999,
     MAX_PARTS = 64,
+    MAX_SAMPLES = 1 << 24,
+    MAX_BOUNCES = 1024,
     MAX_MAP_COLUMNS = 65536
 };
 
@@ -55,6 +57,30 @@ static void read_size(parser *p)
 {
     p->scene->width = txm_take_count(&p->words, "the width", 1, MAX_PICTURE_PX);
     p->scene->height = txm_take_count(&p->words, "the height", 1, MAX_PICTURE_PX);
+}
+
+/* Of the final render: how far a budget goes at most. */
+static void read_samples(parser *p)
+{
+    p->scene->samples = txm_take_count(&p->words, "the samples", 1, MAX_SAMPLES);
+}
+
+/* In all, then those of each kind, in any order. */
+static void read_bounces(parser *p)
+{
+    static const char *const kinds[] = {"diffuse", "glossy", "transmission", "transparent", NULL};
+    p->scene->bounces = txm_take_count(&p->words, "the bounces", 0, MAX_BOUNCES);
+    while (txm_words_more(&p->words)) {
+        const int kind = txm_take_choice(&p->words, "kind of bounce", kinds);
+        p->scene->bounces_of[kind] = txm_take_count(&p->words, "the bounces", 0, MAX_BOUNCES);
+    }
+}
+
+static void read_filter_glossy(parser *p)
+{
+    p->scene->filter_glossy = txm_take_number(&p->words, "Filter Glossy");
+    if (!p->words.failed && p->scene->filter_glossy < 0.0f)
+        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "Filter Glossy must not be negative");
 }
 
 /* `half` is half the width and height at distance 1 (perspective) or in metres (orthographic): sensor and focal
@@ -172,12 +198,14 @@ static void read_material(parser *p)
     if (m->kind == TXM_SURFACE_GLOSSY) {
         txm_take_keyword(&p->words, "roughness");
         m->roughness = txm_take_positive(&p->words, "the roughness");
-        m->roughness = m->roughness < 1.0f ? m->roughness : 1.0f;
     }
     if (m->kind == TXM_SURFACE_GLASS) {
         txm_take_keyword(&p->words, "ior");
         m->ior = txm_take_positive(&p->words, "the index of refraction");
+        if (txm_words_more(&p->words) && txm_take_if(&p->words, "roughness"))
+            m->roughness = txm_take_positive(&p->words, "the roughness");
     }
+    m->roughness = m->roughness < 1.0f ? m->roughness : 1.0f;
 }
 
 /* Only what goes to "Base Color" colours the picture. Other inputs are looked up and discarded, unless they warp the
@@ -203,7 +231,13 @@ static void read_texture(parser *p)
     t->uv = txm_take_text(&p->words, "the UV map");
     txm_take_keyword(&p->words, "transform");
     txm_take_numbers(&p->words, "the transform", t->transform, 6);
-    if (!txm_words_more(&p->words) || !txm_take_if(&p->words, "warp"))
+    if (!txm_words_more(&p->words))
+        return;
+    if (txm_take_if(&p->words, "normal")) {
+        t->normal = txm_take_positive(&p->words, "the strength of the normal map");
+        return;
+    }
+    if (!txm_take_if(&p->words, "warp"))
         return;
     t->warp = txm_take_number(&p->words, "the warp");
     if (t->warp != 0.0f && m->texture_count == 1)
@@ -348,10 +382,14 @@ static const struct {
     const char *word;
     void (*read)(parser *p);
 } statements[] = {
-    {"title", read_title},       {"size", read_size},         {"camera", read_camera},   {"lens", read_lens},
-    {"image", read_image},       {"material", read_material}, {"texture", read_texture}, {"mesh", read_mesh},
-    {"instance", read_instance}, {"quad", read_quad},         {"sphere", read_sphere},   {"light", read_light},
-    {"world", read_world},
+    {"title", read_title},       {"size", read_size},
+    {"camera", read_camera},     {"lens", read_lens},
+    {"image", read_image},       {"material", read_material},
+    {"texture", read_texture},   {"mesh", read_mesh},
+    {"instance", read_instance}, {"quad", read_quad},
+    {"sphere", read_sphere},     {"light", read_light},
+    {"world", read_world},       {"samples", read_samples},
+    {"bounces", read_bounces},   {"filter-glossy", read_filter_glossy},
 };
 
 /* What is not known is skipped: a later writer may say more. */

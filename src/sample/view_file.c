@@ -13,6 +13,8 @@
 #include "core/text.h"
 #include "device/ops.h"
 
+enum { TXM_VIEW_TILE_PX = 64 };
+
 /* The average that the file names, else mid grey: only stand-ins show it. A constant colour is preferred,
  * since it is exact. Commas separate the numbers, whatever the locale. */
 static void read_average(const txm_tx *tx, txm_view_texture *v)
@@ -71,6 +73,9 @@ txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t
                             .scale = info->type == TXM_TYPE_U8    ? 1.0f / 255.0f
                                      : info->type == TXM_TYPE_U16 ? 1.0f / 65535.0f
                                                                   : 1.0f};
+    /* As Cycles loads them since Blender 5.2.1: small tiles of other programs' files are joined. */
+    if (edge < TXM_VIEW_TILE_PX)
+        edge = TXM_VIEW_TILE_PX;
     count_levels(tx, skip, edge, v);
     /* Images smaller than a tile take no more memory than they have pixels. */
     while (edge / 2 >= v->width && edge / 2 >= v->height)
@@ -100,29 +105,51 @@ uint32_t txm_view_tiles(const txm_view_texture *v, uint32_t level)
     return txm_view_tiles_across(v, level) * tiles_along(txm_level_size(v->height, level), v->tile_shift);
 }
 
-/* With its border, widened to four channels where the file has two or three. Where the tile is cut at the
- * level's edge the rest of `dst` is left as it was; no look-up reads it. */
+/* One of the file's tiles, whose place is counted in tiles, with its border. *w, *h: without it. */
+static txm_status read_stored(txm_tx *tx, const txm_view_texture *v, uint32_t level, uint32_t x, uint32_t y,
+                              uint8_t *pixels, uint32_t *w, uint32_t *h, txm_error *err)
+{
+    const txm_tx_info *info = txm_tx_info_of(tx);
+    const size_t pixel = info->channels * txm_type_bytes(info->type);
+    const txm_tx_request request = {.struct_size = sizeof(txm_tx_request),
+                                    .level = level,
+                                    .tile_x = x,
+                                    .tile_y = y,
+                                    .padding_px = TXM_BORDER_PX,
+                                    .extension = (txm_extension)v->extension,
+                                    .pixels = pixels,
+                                    .pixel_stride_bytes = pixel,
+                                    .row_stride_bytes = ((1u << v->tile_shift) + 2 * TXM_BORDER_PX) * pixel,
+                                    .width = w,
+                                    .height = h};
+    return txm_tx_read_tile(tx, &request, err);
+}
+
+/* With its border, widened to four channels where the file has two or three; joined of the file's where those are
+ * smaller, whose borders overlap with equal pixels. Where the tile is cut at the level's edge the rest of `dst` is left
+ * as it was; no look-up reads it. */
 txm_status txm_view_read_tile(txm_tx *tx, const txm_view_texture *v, uint32_t skip, uint32_t level, uint32_t tile,
                               uint8_t *dst, uint8_t *unwidened, txm_error *err)
 {
     const txm_tx_info *info = txm_tx_info_of(tx);
-    size_t pixel = info->channels * txm_type_bytes(info->type), row_px = (1u << v->tile_shift) + 2 * TXM_BORDER_PX;
-    uint32_t across = txm_view_tiles_across(v, level), w, h;
-    int widens = info->channels != v->channels;
-    const txm_tx_request request = {.struct_size = sizeof(txm_tx_request),
-                                    .level = skip + level,
-                                    .tile_x = tile % across,
-                                    .tile_y = tile / across,
-                                    .padding_px = TXM_BORDER_PX,
-                                    .extension = (txm_extension)v->extension,
-                                    .pixels = widens ? unwidened : dst,
-                                    .pixel_stride_bytes = pixel,
-                                    .row_stride_bytes = row_px * pixel,
-                                    .width = &w,
-                                    .height = &h};
-    txm_status status = txm_tx_read_tile(tx, &request, err);
-    for (uint32_t row = 0; status == TXM_OK && widens && row < h + 2 * TXM_BORDER_PX; row++)
-        txm_ops_best()->widen(info->type, info->channels, unwidened + row * row_px * pixel,
-                              dst + row * (size_t)v->row_bytes, w + 2 * TXM_BORDER_PX);
+    const txm_tx_level *stored = txm_tx_level_of(tx, skip + level);
+    const uint32_t edge = 1u << v->tile_shift, part = info->tile_w < edge ? info->tile_w : edge;
+    const size_t pixel = info->channels * txm_type_bytes(info->type), row_bytes = (edge + 2 * TXM_BORDER_PX) * pixel;
+    const uint32_t across = txm_view_tiles_across(v, level), left = tile % across * edge, top = tile / across * edge;
+    const int widens = info->channels != v->channels;
+    uint8_t *pixels = widens ? unwidened : dst;
+    uint32_t width = 0, height = 0;
+    txm_status status = TXM_OK;
+    for (uint32_t y = 0; status == TXM_OK && y < edge && top + y < stored->height; y += part)
+        for (uint32_t x = 0; status == TXM_OK && x < edge && left + x < stored->width; x += part) {
+            uint32_t w, h;
+            status = read_stored(tx, v, skip + level, (left + x) / part, (top + y) / part,
+                                 pixels + y * row_bytes + x * pixel, &w, &h, err);
+            width = x + w;
+            height = y + h;
+        }
+    for (uint32_t row = 0; status == TXM_OK && widens && row < height + 2 * TXM_BORDER_PX; row++)
+        txm_ops_best()->widen(info->type, info->channels, pixels + row * row_bytes, dst + row * (size_t)v->row_bytes,
+                              width + 2 * TXM_BORDER_PX);
     return status;
 }

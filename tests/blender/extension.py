@@ -503,7 +503,7 @@ def export_surfaces(program, folder):
     usual = ("mix", "diffuse " + grey, "glossy 1 1 1 roughness 0.25", 0.089)
     wanted = {"usual": usual, "metal": "glossy %s roughness 0.04" % grey, "chrome": "mirror " + grey, "water": "glass %s ior 1.333" % grey,
               "half": ("mix", "diffuse " + grey, "glossy %s roughness 0.25" % grey, 0.5), "thin": ("mix", "glass 1 1 1 ior 1", usual, 0.25),
-              "gloss": "glossy %s roughness 0.01" % grey, "frosted": "glass 1 1 1 ior 1.5", "clear": "glass 1 1 1 ior 1",
+              "gloss": "glossy %s roughness 0.01" % grey, "frosted": "glass 1 1 1 ior 1.5 roughness 0.25", "clear": "glass 1 1 1 ior 1",
               "lamp": "emission 4 2 1", "nothing": "emission 0 0 0", "cloth": "diffuse " + grey,
               "mixed": ("mix", "glass 1 1 1 ior 1", "mirror " + grey, 0.089), "added": ("mix", "emission 1 1 1", "diffuse " + grey, 0.5)}
     shader("usual")
@@ -533,15 +533,25 @@ def export_surfaces(program, folder):
     for index, kind in enumerate(("ShaderNodeEmission", "ShaderNodeBsdfDiffuse")):
         tree.links.new(tree.nodes.new(kind).outputs[0], both.inputs[index])
 
+    bumpy = mirror.id_data.nodes.new("ShaderNodeNormalMap")
+    bumpy.inputs["Strength"].default_value = 0.5
+    tree = mirror.id_data
+    tree.links.new(rough.outputs[0], bumpy.inputs["Color"])
+    tree.links.new(bumpy.outputs[0], mirror.inputs["Normal"])
+    bpy.context.scene.cycles.blur_glossy = 0.25
     target = os.path.join(folder, "surfaces-export")
     _, text = printed(bpy.ops.txmill.export_scene, filepath=target)
     found = surfaces(target)
     for name in wanted:
         check("surface: %s" % name, found.get(name) == wanted[name], found.get(name))
-    check("surface-rough-glass-named", "the roughness of what frosted transmits is left out" in text and text.count("left out") == 1, text)
+    check("surface-nothing-left-out", "left out" not in text, text)
+    said = [statements(target, word) for word in ("samples", "bounces", "filter-glossy")]
+    check("paths", said == [["samples 4"], ["bounces 12 diffuse 4 glossy 4 transmission 12 transparent 8"], ["filter-glossy 0.25"]], said)
     # The colour is that of the mirror; the other image is looked up as well.
     uses = sorted(line.split(" uv ")[0].split(" ", 3)[3] for line in statements(target, "texture"))
     check("surface-textures", uses == ['input "Base Color"', 'input "Normal"'], uses)
+    check("surface-normal-map", [line.rsplit(" ", 2)[1:] for line in statements(target, "texture") if "Normal" in line] ==
+          [["normal", "0.5"]], statements(target, "texture"))
 
 
 def export_as_rendered(program, folder):

@@ -221,6 +221,14 @@ static void print_verdict(const txm_info *info)
     puts(!info->decoded && v->use >= TXM_USE_NO_IMAGE ? "; its tiles were not decoded" : "");
 }
 
+/* The edge of a tile in memory: small ones of other programs are joined. Cycles loads a file whose tiles it cannot take
+ * whole, and joins nothing. */
+static uint32_t joined_tile_px(const txm_tx_info *i)
+{
+    const bool can_be = i->tile_w == i->tile_h && i->tile_w >= 8 && !(i->tile_w & (i->tile_w - 1));
+    return can_be && i->tile_w < 64 ? 64 : i->tile_w;
+}
+
 /* What is always wanted comes first; tiles and metadata, which may be long, only where they were asked for. */
 bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
 {
@@ -230,6 +238,9 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
     txm_print_path_in(info->path, 0);
     printf("\n  %-14s%u x %u px, %s, tiles of %u x %u\n", "image", i->width, i->height,
            txm_format_count(i->levels, "level", levels), i->tile_w, i->tile_h);
+    if (joined_tile_px(i) != i->tile_w)
+        printf("  %-14sCycles joins its tiles into %u x %u when it loads them, since Blender 5.2.1\n", "",
+               joined_tile_px(i), joined_tile_px(i));
     printf("  %-14s%s %s\n", "pixels", txm_type_name(i->type), txm_format_channels(i->channels));
     print_file(i);
     print_verdict(info);
@@ -322,6 +333,7 @@ static void add_image(cJSON *o, const txm_tx_info *i)
     txm_json_size(o, i->width, i->height);
     txm_json_uint(o, "tile_width", i->tile_w);
     txm_json_uint(o, "tile_height", i->tile_h);
+    txm_json_uint(o, "loaded_tile_width", joined_tile_px(i));
     txm_json_uint(o, "channels", i->channels);
     txm_json_text(o, "data_type", txm_type_name(i->type));
     txm_json_text(o, "compression", i->compression);

@@ -21,7 +21,7 @@ typedef struct txm_stream_args {
     txm_picture_size size;
     uint32_t samples, bounces, seed, tile, lanes, threads, keep_epochs, max_open;
     uint64_t cache_bytes;
-    float resolution, frame;
+    float resolution, frame, filter_glossy;
     int engine, policy, differentials, rule, mode;
     bool narrow, untextured, apart, open_first, trace_lookups, force, json, quiet;
     const char *output, *heat_level, *heat_misses, *heat_passes, *heat_tiles, *html, *trace, *tiles, *cache_dir;

@@ -143,6 +143,22 @@ void txm_stream_print_picture(const char *scene, const txm_render_options *o, co
     print_images(p->images, p->image_count);
 }
 
+/* What the figures below lack, before anybody reads them. */
+static void print_sureness(const txm_render_budget *b)
+{
+    char bytes[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT];
+    printf("found          %s", txm_format_count(b->tile_count, "tile", tiles));
+    if (b->growth >= 0.0f)
+        printf("; the second half of the samples found %.1f %% of them", 100.0 * (double)b->growth);
+    putchar('\n');
+    if (b->growth < 0.0f && b->scene_samples != 1)
+        puts("missing        unknown: one sample does not show how many tiles more of them would find");
+    else if (b->missing_tiles)
+        printf("missing        about %s (%s) that few rays reach%s\n",
+               txm_format_count(b->missing_tiles, "tile", tiles), txm_format_bytes(b->missing_bytes, bytes),
+               b->scene_samples ? ", with the samples of the scene" : ", with many samples");
+}
+
 /* The answer is in the first two lines; the tables answer what a smaller render tile or a lower resolution
  * would save. "At once" is what must be in memory at the same time, "loaded" what is read in all, with what
  * is read again. */
@@ -152,6 +168,7 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
     txm_print_safe(scene);
     printf(": %u x %u px, %u %s per pixel, found in %s\n", b->width, b->height, b->samples,
            b->samples == 1 ? "sample" : "samples", txm_format_seconds(b->seconds, text));
+    print_sureness(b);
     printf("all images     %9s  loaded whole\n", txm_format_bytes(b->all_bytes, text));
     printf("with the cache %9s  (%.2f %%): the tiles that are used\n", txm_format_bytes(b->touched_bytes, text),
            percent(b->touched_bytes, b->all_bytes));
@@ -334,6 +351,14 @@ void txm_stream_json_budget(const char *scene, const txm_render_budget *b)
     txm_json_uint(o, "all_bytes", b->all_bytes);
     txm_json_uint(o, "virtual_bytes", b->virtual_bytes);
     txm_json_uint(o, "touched_bytes", b->touched_bytes);
+    txm_json_uint(o, "tiles", b->tile_count);
+    txm_json_uint(o, "scene_samples", b->scene_samples);
+    if (b->growth >= 0.0f)
+        txm_json_number(o, "growth", (double)b->growth, 6);
+    else
+        txm_json_text(o, "growth", NULL);
+    txm_json_uint(o, "missing_tiles", b->missing_tiles);
+    txm_json_uint(o, "missing_bytes", b->missing_bytes);
     cJSON *tiles = txm_json_array(o, "render_tiles");
     for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
         cJSON *t = txm_json_append(tiles);
