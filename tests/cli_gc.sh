@@ -136,6 +136,23 @@ txm gc --delete --keep-for no-such.blend tex
 check scene-missing test "$rc" -ne 0
 check scene-missing-nothing-removed test "$(find tex -name '*.tx' | wc -l)" -eq 5
 
+# Nor for one whose images may be on a disk that is not there, or that was moved away from them.
+keep() { find film -name '*.tx' | wc -l; }
+cp -r "$TXM_TESTDATA/blend" film && "$TXMILL" make -q film/lint.blend 2>/dev/null && mkdir lost && cp film/lint.blend lost
+all=$(keep)
+txm gc --delete --keep-for lost/lint.blend film
+check scene-moved-refused test "$rc" -eq 3 -a "$(keep)" -eq "$all"
+check scene-moved-says says "lost/textures/" "its folder is missing" "nothing is removed" "--missing-folders"
+txm gc --delete --missing-folders --keep-for lost/lint.blend film
+check scene-no-image-refused test "$rc" -eq 3 -a "$(keep)" -eq "$all"
+check scene-no-image-says says "lost/lint.blend: none of its images is there" "nothing is removed"
+mkdir lost/textures
+txm gc --delete --keep-for lost/lint.blend film
+check scene-empty-folder-refused test "$rc" -eq 3 -a "$(keep)" -eq "$all"
+gone=$(find film/textures -name '*.tx' | sort | head -n 1) && gone=${gone##*/} && rm "film/textures/${gone%.0-*}"
+txm gc --delete --keep-for film/lint.blend film
+check scene-one-gone test "$rc" -eq 0 -a "$(keep)" -lt "$all" -a "$(keep)" -gt 0
+
 # ---- usage, folders that fail -------------------------------------------------------------------------------------------
 txm gc
 check needs-a-folder rc_is 2

@@ -47,8 +47,9 @@ static const txm_option what_options[] = {
         .help = "Also remove what none of these Blender scenes and images uses (repeatable)",
         .more =
             "A scene with its libraries; an image, a folder with its subfolders or a list, @FILE, under the same rules as "
-            "in make. A scene or library that cannot be read ends the run: what it asks for is not known "
-            "then. Tx files of images that are packed into a scene are kept, by the images' names."),
+            "in make. Nothing is removed where it is unknown what a scene uses: where it or a library cannot be read, "
+            "where a folder with images of it is missing (unless --missing-folders is given), and where none of its "
+            "images is there. Tx files of images that are packed into a scene are kept, by the images' names."),
     TXM_OPTION_CACHE_DIR(AT(cache_dir), "The cache folder that these scenes are rendered with, as in make", NULL),
     TXM_OPTION(FLAG, "recursive", .letter = 'r', AT(recursive),
                .help = "No effect: folders are always searched with their subfolders",

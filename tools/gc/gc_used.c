@@ -5,6 +5,10 @@
  */
 #include "tools/gc/gc_used.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
 #include "core/fail.h"
 #include "core/mem.h"
 #include "tools/make/batch_job.h"
@@ -12,8 +16,17 @@
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 
+/* What came of the images that one scene, or list, names. */
+typedef struct source {
+    char *name;
+    size_t found, gone;
+} source;
+
 typedef struct finding {
     txm_used *used;
+    bool missing_folders; /* a missing folder took its images with it */
+    source *sources;
+    size_t count;
     txm_error err; /* the first one */
 } finding;
 
@@ -24,21 +37,79 @@ static void note(finding *f, txm_status status, const txm_error *err)
         txm_fail_as(&f->err, err);
 }
 
-/* An image that a scene names but that is not there needs no tx file; whatever else keeps an image from being
- * resolved leaves unknown which tx file it uses, and must stop the sweep. */
+/* Images come scene by scene, so the last ones are looked at first. NULL when memory is exhausted. */
+static source *source_of(finding *f, const char *name)
+{
+    for (size_t i = f->count; i-- > 0;)
+        if (!strcmp(f->sources[i].name, name))
+            return &f->sources[i];
+    source *grown = realloc(f->sources, (f->count + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    f->sources = grown;
+    grown[f->count] = (source){.name = strdup(name)};
+    return grown[f->count].name ? &grown[f->count++] : NULL;
+}
+
+/* An image that is gone needs no tx file. But where its folder is missing as well, it may be a share that is not mounted
+ * that has the image. */
+static void on_gone(finding *f, const txm_batch_file *file)
+{
+    char *folder = txm_path_dir(file->input->path);
+    struct stat st;
+    if (!folder)
+        txm_no_memory(&f->err, NULL);
+    else if (f->missing_folders || stat(folder, &st) == 0)
+        txm_say(TXM_SAY_WARNING, "%s", file->err->message);
+    else
+        txm_fail(&f->err, TXM_STATUS_NOT_FOUND,
+                 "%s: its folder is missing, so it is unknown which tx files %s uses and nothing is removed; if the folder "
+                 "is gone for good, add --missing-folders",
+                 file->input->path, file->input->origin);
+    free(folder);
+}
+
+/* Whatever else keeps an image from being resolved leaves unknown which tx file it uses, and must stop the sweep. */
 static void on_done(void *user, const txm_batch_file *file)
 {
     finding *f = user;
     txm_error own;
     const txm_error *err = file->err;
-    bool scene = txm_path_has_ext(file->input->path, "blend");
+    const char *origin = file->input->origin;
+    bool scene = txm_path_has_ext(file->input->path, "blend"), gone = err->status == TXM_STATUS_NOT_FOUND && !scene && origin;
+    source *from = origin ? source_of(f, origin) : NULL;
+    if (origin && !from) {
+        txm_no_memory(&f->err, origin);
+        return;
+    }
+    if (from)
+        *(gone ? &from->gone : &from->found) += 1;
     if (err->status == TXM_OK && file->result->tx_path)
         note(f, txm_used_add(f->used, file->result->tx_path, &own), &own);
-    else if (err->status == TXM_STATUS_NOT_FOUND && !scene && file->input->origin)
-        txm_say(TXM_SAY_WARNING, "%s", err->message);
+    else if (gone)
+        on_gone(f, file);
     else if (err->status != TXM_OK)
         txm_fail(&f->err, err->status, "%s; it is unknown which tx files %s uses, so nothing is removed", err->message,
-                 file->input->origin ? file->input->origin : file->input->path);
+                 origin ? origin : file->input->path);
+}
+
+/* A scene without a single one of its images is more likely to be in the wrong place than to need no textures. */
+static txm_status check_sources(const finding *f, txm_error *err)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (f->sources[i].gone && !f->sources[i].found)
+            return txm_fail(err, TXM_STATUS_NOT_FOUND,
+                            "%s: none of its images is there, so it is unknown which tx files it uses and nothing is "
+                            "removed; run gc where the images are, or without this --keep-for",
+                            f->sources[i].name);
+    return TXM_OK;
+}
+
+static void free_sources(finding *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        free(f->sources[i].name);
+    free(f->sources);
 }
 
 /* The tx file of a packed image carries the name of the file that it would be unpacked to; the folder is not
@@ -66,7 +137,7 @@ txm_status txm_gc_find_used(const txm_gc_args *args, txm_used **used, txm_error 
     static const txm_input_args input;
     static const txm_running_args running;
     const txm_batch_job_args how = {.input = &input, .rules = &args->rules, .config = &args->config, .running = &running};
-    finding f = {0};
+    finding f = {.missing_folders = args->missing_folders};
     const txm_batch_events events = {.struct_size = sizeof(txm_batch_events), .user = &f, .done = on_done};
     txm_settings settings;
     const txm_batch_options options = {
@@ -90,6 +161,9 @@ txm_status txm_gc_find_used(const txm_gc_args *args, txm_used **used, txm_error 
         status = txm_batch_job_plan(&job, &how, &options, err);
     if (status == TXM_OK && f.err.status != TXM_OK)
         status = txm_fail(err, f.err.status, "%s", f.err.message);
+    if (status == TXM_OK)
+        status = check_sources(&f, err);
+    free_sources(&f);
     txm_batch_job_free(&job);
     *used = f.used;
     return status;
