@@ -20,9 +20,8 @@ check preset-leaves-colors test -f "tex/blender_tx/wall_color.png$srgb"
 check folder-count says "4 created"
 check same-file-once prints "./tex/wall_color.png: skipped"
 check loop-ended test "$(find tex/ -name '*.tx' | wc -l)" -eq 4
-txm make tex
-check folder-needs-r rc_is 3
-check folder-says-r says "-r"
+txm make -n tex/sub
+check folder-without-r eval 'rc_is 0 && prints tex/sub/wall_normal.1001.png'
 txm make -r tex
 check folder-without-rules says "3 created"
 txm make --dry-run --force --rule '*_normal*=Non-Color' -r tex

@@ -49,7 +49,7 @@ fits diff diff "$tx" "$tx"
 fits diff-folders diff -r "$folder" "$folder"
 fits sample sample --explain --dudx 0.01 "$tx"
 fits tile tile -l 7 -r "$folder"
-fits extract extract -r "$folder" --force -o pictures/
+fits extract extract -r "$folder" --overwrite -o pictures/
 fits view view -r "$folder"
 fits report report run.jsonl
 fits settings settings "$folder"

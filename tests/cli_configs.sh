@@ -129,7 +129,7 @@ sed -i 's/Film/sRGB/' film/.txmill
 txm verify --json -r elsewhere
 check place-rules json out '"Film" in str(o[0]["findings"]) and "sRGB" in str(o[0]["findings"])'
 printf 'ocio = gone.ocio\n' >film/.txmill
-for command in info verify "view --html page.html --force"; do
+for command in info verify "view --html page.html --overwrite"; do
     # shellcheck disable=SC2086
     txm $command --json -r elsewhere show/a
     check "place-bad-${command%% *}" json out '[("gone.ocio" in x["error"]["message"]) for x in o if "error" in x] == [True] and len(o) > 1'

@@ -52,7 +52,7 @@ for whole in rgb8.whole half.whole; do
         at_all_places verify-threads $how verify -j 2 two.tx
         at_all_places info $how info --tiles two.tx
         at_all_places diff $how diff --json same.tx two.tx
-        at_all_places extract $how extract --force -o out.png two.tx
+        at_all_places extract $how extract --overwrite -o out.png two.tx
     done
 done
 for at in 0 3; do

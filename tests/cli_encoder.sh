@@ -17,7 +17,7 @@ check preload-compiles rc_is 0
 # lacking WHAT FORMAT: with a picture of that name there already.
 lacking() {
     echo old >"a.$2"
-    run env LACK="$1" LD_PRELOAD="$work/lack.so" timeout 60 "$TXMILL" extract --force -l 3 -o "a.$2" a.tx
+    run env LACK="$1" LD_PRELOAD="$work/lack.so" timeout 60 "$TXMILL" extract --overwrite -l 3 -o "a.$2" a.tx
 }
 
 for format in exr jpg; do

@@ -27,9 +27,9 @@ check view-glob-kind says "is a tx file, not a page that txmill wrote"
 check view-glob-example says "as in --html page.html"
 spares log-glob --log make --force --log tex/*.png
 spares log-glob-plain --log make --log tex/*.png
-check log-glob-kind says "is a PNG image, not a log of txmill"
+check log-glob-kind says "is an image with a tx file in blender_tx, a texture"
 spares make-output -o make -o tex/rgba8.png tex/rgb8.png
-check make-output-kind says "is a PNG image, not a tx file"
+check make-output-kind says "is an image with a tx file in blender_tx, a texture"
 set -- tex/blender_tx/*.tx
 spares make-glob -o make -o "$1" "$2"
 check make-glob-says says "-o $1: is the tx file of rgb8.png, which would be lost"
@@ -43,14 +43,14 @@ spares diff-operand -o diff -o tex/rgb8.png tex/rgb8.png tex/rgba8.png
 tx=$(echo tex/blender_tx/rgb8.png.*.tx)
 spares extract-source -o extract -o tex/rgb8.png "$tx"
 check extract-source-says says "is the image that $tx was made from"
-spares extract-input -o extract --force -o "$tx" "$tx"
+spares extract-input -o extract --overwrite -o "$tx" "$tx"
 check extract-input-says says "is an input of this command"
 spares extract-other -o extract -o tex/tile64.png "$tx"
 spares tile-source -o tile -o tex/rgb8.png "$tx"
 spares tile-other -o tile --format raw -o tex/rgba8.png "$tx"
 spares sample-source -o sample --grid 8x8 -o tex/rgb8.png "$tx"
 spares sample-other -o sample --grid 8x8 -o tex/tile64.png "$tx"
-spares sample-input -o sample --force --grid 8x8 -o "$tx" "$tx"
+spares sample-input -o sample --overwrite --grid 8x8 -o "$tx" "$tx"
 spares sheet-other -o tile --all -o tex/rgba8.png "$tx"
 txm make --log - tex/rgb8.png
 check log-dash test "$rc $(cat err)" = "2 txmill: error: --log -: a log goes to a file; --json prints the same to standard output
@@ -120,12 +120,63 @@ allows text-again tile -o tile.txt -t 1,0 "$tx"
 : >made-by-mktemp
 allows empty make --log made-by-mktemp tex/rgb8.png
 allows device make --log /dev/null tex/rgb8.png
-cp tex/rgba8.png other.png
-allows force extract --force -o other.png "$tx"
-cp tex/rgba8.png other.png
-allows force-page view --force --html other.png "$tx"
-cp tex/rgba8.png other.png
-allows force-tx make --force -o other.png tex/rgb8.png
+for f in page.html notes.png; do
+    echo mine >$f
+    case $f in page.html) set -- view --html $f "$tx" ;; *) set -- extract -o $f "$tx" ;; esac
+    txm "$@"
+    check "$f-refused" eval "rc_is 2 && says '--overwrite to replace the file'"
+    allows "$f-overwritten" "$@" --overwrite
+done
 check nothing-lost-at-last test "$(sums)" = "$before"
+
+# ---- what no option replaces -------------------------------------------------------------------------------------------
+mkdir lone && cp tex/rgba8.png lone/ && cp "$tx" lone/a.tx && printf 'P5\n2 1\n255\nab' >lone/p.pgm && cp run.jsonl lone/
+printf 'BLENDER-v500' >lone/shot.blend
+kept=$(md5sum lone/*)
+for f in lone/rgba8.png lone/a.tx lone/p.pgm lone/run.jsonl lone/shot.blend; do
+    for c in "view --html" "tile --format text -o"; do
+        # shellcheck disable=SC2086
+        txm $c $f --overwrite "$tx"
+        check "${c%% *}-never-${f#lone/}" eval 'rc_is 2 && says "or remove the file"'
+    done
+    txm make -f -o $f tex/rgb8.png
+    [ $f = lone/a.tx ] || check "make-never-${f#lone/}" rc_is 2
+done
+cp "$tx" lone/a.tx
+txm extract --overwrite -o lone/rgba8.png "$tx"
+check extract-never rc_is 2
+txm report --overwrite -o lone/run.jsonl run.jsonl
+check report-never rc_is 2
+check kept test "$(md5sum lone/*)" = "$kept"
+# A picture that txmill wrote, and that became a texture; a format that bears no mark.
+"$TXMILL" extract -q -o lone/own.png "$tx" 2>/dev/null || "$TXMILL" extract -o lone/own.png "$tx" 2>/dev/null
+"$TXMILL" make -q lone/own.png lone/p.pgm
+kept=$(md5sum lone/*.p*)
+for f in own.png p.pgm; do
+    txm extract --overwrite -o lone/$f "$tx"
+    check "texture-$f" eval 'rc_is 2 && says "is an image with a tx file in blender_tx"'
+done
+check textures-kept test "$(md5sum lone/*.p*)" = "$kept"
+# -f is of make alone.
+txm view -f --html page.html "$tx"
+check no-force-elsewhere eval 'rc_is 2 && says "--overwrite replaces a file that txmill did not write"'
+
+# ---- options that take a folder ------------------------------------------------------------------------------------------
+before=$(sums)
+# shellcheck disable=SC2211
+for c in "check --cache-dir" "make --cache-dir" "make -d" "make --store" "make --packed" "gc --store" "list -d" "stream render -d"; do
+    # shellcheck disable=SC2086
+    txm $c tex/*.png
+    check "folder-${c// /}" eval 'rc_is 2 && says "tex/rgb8.png: is a file, not a folder"'
+done
+check folder-nothing-made test "$(sums)" = "$before" -a ! -e tex/tex
+for glob in include exclude; do
+    txm make --$glob '*.exr' tex/rgb8.png
+    check $glob-without-folder eval 'rc_is 2 && says "--$glob: chooses among the files of folders"'
+    txm info --$glob '*.exr' "$tx"
+    check $glob-without-folder-info rc_is 2
+done
+txm make -n --exclude 'tile*' tex
+check glob-with-folder rc_is 0
 check no-temporaries no_temporaries
 finish

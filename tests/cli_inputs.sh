@@ -35,9 +35,9 @@ takes borders-strip '^2 files: 2 (stripped|unchanged)$' borders --strip
 takes borders-add '^2 files: 2 (added|unchanged)$' borders --add
 takes tile '^txmill: 2 files: 2 shown$' tile -l 6
 takes sample '^txmill: 2 files: 2 sampled$' sample
-takes extract '^txmill: 2 pictures: 2 written$' extract --force -o pictures/
+takes extract '^txmill: 2 pictures: 2 written$' extract --overwrite -o pictures/
 takes view '^2 files: 2 shown$' view -F symbols -l 6
-takes page '^txmill: page.html: wrote the page, with 2 textures$' view --force --html page.html
+takes page '^txmill: page.html: wrote the page, with 2 textures$' view --overwrite --html page.html
 forms=("tex/wood.png tex/deep/grey.png" "-r tex") list=images.txt
 takes resolve '^2 images: 2 fresh$' resolve
 takes check '^ready to render: 2 of 2 textures fresh$' check
@@ -58,8 +58,8 @@ if [ -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
     takes stream '^room: 16 x 9 px' stream budget room -s 16x9
     txm stream budget grid -s 16x9 --json -r tex
     check stream-images json out '[x["image"].split("/")[-1] for x in o[0]["images"]] == ["wood.png", "grey.png"]'
-    txm stream budget room tex
-    check stream-folder says "tex: is a folder; -r takes the images in it and in its subfolders"
+    txm stream budget room -s 16x9 --json tex
+    check stream-folder json out '[x["image"].split("/")[-1] for x in o[0]["images"]] == ["wood.png", "grey.png"]'
     txm stream budget room tex/wood.png @nolist
     check stream-no-list says "nolist: cannot open the list"
     txm stream budget udim 'tex/w<UDIM>.png'
@@ -122,7 +122,7 @@ txm sample "$wood" "$grey"
 check sample-names grep -q "^$grey: [0-9.]* " out
 txm tile -l 6 "$wood" "$grey"
 check tile-heads test "$(grep -c '^==> tex/.*\.tx <==$' out)" -eq 2
-for c in "tile -l 6" sample "extract --force -o pictures/"; do
+for c in "tile -l 6" sample "extract --overwrite -o pictures/"; do
     # shellcheck disable=SC2086
     txm $c --json "$wood" missing.tx "$grey"
     check "json-${c%% *}" test "$rc $(wc -l <out)" = "3 3"
@@ -149,6 +149,19 @@ txm diff --max-error 2 --min-psnr 0 "$wood" "$wood"
 check diff-equal-within test "$(tail -n 1 out)" = "  the same"
 txm diff -r -o map.png tex other
 check diff-map says "-o draws the differences of two files, not of folders"
-txm diff tex other
-check diff-without-r says "tex: is a folder; -r takes the tx files in it and in its subfolders"
+txm diff --json tex other
+check diff-without-r test "$rc $(wc -l <out)" = "5 4"
+txm diff tex "$wood"
+check diff-folder-and-file eval 'rc_is 2 && says "tex: is a folder, and $wood is none"'
+
+# Images of one name: all pictures are kept, as many as there are, again under the same names.
+mkdir -p same/{1,2,3,4}
+for i in 1 2 3 4; do printf 'P5\n%d 2\n255\nabcdefgh' $i >same/$i/wood.pgm; done
+"$TXMILL" make -q same
+txm extract -o kept/ same
+check same-name test "$rc $(find kept -type f | wc -l)" = "0 4"
+check same-name-sizes test "$(for i in kept/*; do od -An -j 16 -N 4 -t u1 "$i" | tr -d ' '; done | sort | tr '\n' ,)" = 0001,0002,0003,0004,
+sum=$(md5sum kept/*)
+txm extract -o kept/ same
+check same-name-again test "$(md5sum kept/*)" = "$sum"
 finish

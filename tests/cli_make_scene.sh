@@ -48,6 +48,24 @@ txm make -q --packed "$work/unpacked" "$scenes/packed.blend"
 check unpacked-exit rc_is 0
 check unpacked cmp "$work/unpacked/brick.1012.png" "$scenes/textures/brick.1012.png"
 check unpacked-converted test "$(find "$work/unpacked/blender_tx" -name '*.tx' | wc -l)" -eq 5
+# A scene that was sent may call what is packed as it likes: only names of images are written, none that is hidden or obeyed.
+for name in .txmill .bashrc .w.png wood; do
+    python3 - "$scenes/packed.blend" drop.blend "$name" <<'EOF'
+import subprocess, sys
+source, target, name = sys.argv[1:]
+data = open(source, "rb").read()
+if data[:4] == b"\x28\xb5\x2f\xfd":
+    data = subprocess.run(["zstd", "-dcq"], input=data, stdout=subprocess.PIPE, check=True).stdout
+old = b"wood.png\0"
+assert old in data
+open(target, "wb").write(data.replace(old, name.encode().ljust(len(old), b"\0")))
+EOF
+    rm -rf dropped
+    txm make -q --packed dropped drop.blend
+    check "packed-as-$name" test -z "$(find dropped -maxdepth 1 -type f \( -name '.*' -o -not -name '*.png' \))"
+    check "packed-as-$name-kept" test "$(find dropped -maxdepth 1 -type f | wc -l)" -ge 4
+done
+check packed-gets-extension test -f dropped/wood.png
 txm make -q --packed "$scenes/packed.blend/no" "$scenes/packed.blend"
 check unpack-fails test "$rc" -ne 0
 

@@ -37,8 +37,6 @@ mistake 2 '--colorspace: colour space "sRGBB" is not in the OCIO config built-in
     make tex/wood.png -c sRGBB
 mistake 3 'tex/wodo.png: cannot be opened: No such file or directory' \
     make tex/wodo.png
-mistake 3 'tex: is a folder; -r takes the images in it and in its subfolders' \
-    make tex
 mistake 2 'tex/*.tga: no file matches this pattern, so the shell handed it on as it is; look with ls what is there' \
     make 'tex/*.tga'
 mistake 2 'C:\textures\wood.png: is a Windows path, which means nothing here; give it as this machine sees it, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
@@ -61,7 +59,7 @@ mistake 2 '--output takes a single image, but 2 are given; use --cache-dir' \
     make -o out.tx tex/wood.png tex/stone.png
 mistake 2 '--log tex/stone.png: the file is there already and is a PNG image, not a log of txmill; nothing was written. Was the name after --log left out, as in --log run.jsonl? Give another name, or remove the file' \
     make --log tex/stone.png tex/wood.png
-mistake 2 '-o tex/stone.png: the file is there already and is a PNG image, not a tx file; nothing was written. Was the name after -o left out, as in -o wood.tx? Give another name, or --force to replace the file' \
+mistake 2 '-o tex/stone.png: the file is there already and is a PNG image, not a tx file; nothing was written. Was the name after -o left out, as in -o wood.tx? Give another name, or remove the file' \
     make -o tex/stone.png tex/wood.png
 mistake 3 'cut.png: row 0 of 200: the file ends inside the pixel data' \
     make cut.png
@@ -87,7 +85,7 @@ mistake 3 'tex/stone.png: is a PNG image, not a tx file; '"'"'txmill resolve tex
     view --html page.html tex/stone.png
 mistake 2 'no output given; name one with -o, as in -o picture.png' \
     extract "$tx"
-mistake 2 "-o tex/wood.png: is the image that $tx was made from, which would be lost; nothing was written. Give the output another name, as in -o picture.png, or --force to replace the image" \
+mistake 2 "-o tex/wood.png: is the image that $tx was made from, which would be lost; nothing was written. Give the output another name, as in -o picture.png" \
     extract -o tex/wood.png "$tx"
 mistake 3 'picture.xyz: no picture format has this extension; give it one as .png, .tif or .exr' \
     extract -o picture.xyz "$tx"
@@ -159,8 +157,6 @@ mistake 3 'shot.blend: is a scene, not an image; '"'"'txmill list shot.blend'"'"
     resolve shot.blend
 mistake 3 'notes.txt: is not an image of any kind that can be read' \
     make notes.txt
-mistake 3 'tex: is a folder; -r takes the scenes in it and in its subfolders' \
-    list tex
 mistake 3 "$tx: not a .blend file, but a tx file; 'txmill info $tx' shows what is in it" \
     list "$tx"
 mistake 2 'notes.txt: not a log of txmill; '"'"'txmill make --log run.jsonl'"'"' writes one' \

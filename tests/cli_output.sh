@@ -12,14 +12,14 @@ cp "$golden"/{rgb8.png,gray8.png} .
 formats="png jpg bmp tga ppm tif exr hdr webp gif jp2 dpx sgi rla"
 
 # The commands that write a file, by name, to $1.
-write_extract() { txm extract --force -l 2 -o "$1" a.tx; }
-write_tile() { txm tile --force -o "$1" a.tx; }
-write_sheet() { txm tile --force --all -l 2 -o "$1" a.tx; }
-write_raw() { txm tile --force --format raw -o "$1" a.tx; }
-write_text() { txm tile --force --format text -o "$1" a.tx; }
-write_diff() { txm diff --force -o "$1" a.tx b.tx; }
-write_page() { txm view --force --html "$1" a.tx; }
-write_report() { txm report --force -o "$1" run.jsonl; }
+write_extract() { txm extract --overwrite -l 2 -o "$1" a.tx; }
+write_tile() { txm tile --overwrite -o "$1" a.tx; }
+write_sheet() { txm tile --overwrite --all -l 2 -o "$1" a.tx; }
+write_raw() { txm tile --overwrite --format raw -o "$1" a.tx; }
+write_text() { txm tile --overwrite --format text -o "$1" a.tx; }
+write_diff() { txm diff --overwrite -o "$1" a.tx b.tx; }
+write_page() { txm view --overwrite --html "$1" a.tx; }
+write_report() { txm report --overwrite -o "$1" run.jsonl; }
 name_of() {
     case $1 in raw) echo out.raw ;; text) echo out.txt ;; page | report) echo out.html ;; diff) echo out.ppm ;; *) echo out.png ;; esac
 }

@@ -313,7 +313,7 @@ txm make -f -o one.tx one.ppm
 check one-level prints ", 1 level, "
 txm info one.tx
 check one-level-info prints " px, 1 level, tiles"
-txm report -o one.html --force one.jsonl
+txm report -o one.html --overwrite one.jsonl
 check one-image-done grep -q "<strong>The image is done</strong>" one.html
 txm make --json --log as-is.jsonl one.ppm
 txm report -o one.html one.jsonl as-is.jsonl

@@ -88,7 +88,7 @@ PY
 flat() { # NAME MATRIX: renders the mesh so, from above
   printf '%s\n' 'txmill-scene 1' 'size 48 48' 'camera orthographic half 2 2 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5' \
     'world color 0 0 0' 'material white emission 1 1 1' 'mesh m "m.ply"' "instance m white $2" >flat/scene.txt
-  txm stream render flat --bounces 0 -q --force -o "$1.exr"
+  txm stream render flat --bounces 0 -q --overwrite -o "$1.exr"
   check "flat-$1" rc_is 0
 }
 flat solid '1 0 0 0 0 1 0 0 0 0 1 0'
@@ -330,7 +330,7 @@ guards() { # NAME OPTION-AND-FILE... : refused with exit 2, in words, and nothin
 }
 for option in -o --heat-level --heat-misses --heat-passes --heat-tiles --html; do
     guards "input$option" render $option rgb8.png
-    guards "forced$option" render --force $option rgb8.png
+    guards "forced$option" render --overwrite $option rgb8.png
     guards "other$option" render $option rgba8.png
     guards "text$option" render $option notes.txt
 done

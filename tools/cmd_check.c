@@ -362,7 +362,6 @@ static int run_check(void *p, const txm_operands *operands)
     txm_error err = {0};
     const txm_project_targets project = {&args->cache_dir, &args->config, &args->rules, &args->jobs.threads};
     txm_report_args_apply(&args->report);
-    args->input.recursive = true;
     if (!operands->count)
         txm_fail(&err, TXM_STATUS_USAGE, "no scene, folder or image given; 'txmill check --help' lists the options");
     else if (txm_project_apply(&project, operands, &err) == TXM_OK)

@@ -30,7 +30,7 @@
 
 typedef struct diff_args {
     double max_error, mean_error, min_psnr, max_share; /* negative: not given */
-    bool metadata, force;
+    bool metadata, overwrite;
     const char *output;
     txm_tx_files_args files;
     txm_jobs_args jobs;
@@ -68,7 +68,7 @@ static const txm_option outputs[] = {
         AT(output), "Write a picture of the differences of level 0",
         "Black where nothing differs, then blue, red, yellow and white up to the largest error. Large images are "
         "shown in blocks: the picture has at most 2048 pixels per side. The extension chooses the format."),
-    TXM_OPTION_FORCE(AT(force)),
+    TXM_OPTION_OVERWRITE(AT(overwrite)),
     {0},
 };
 
@@ -259,7 +259,7 @@ static txm_status compare_pair(diffing *x, const txm_operands *operands, txm_err
 {
     static const txm_files_how how = {.command = "diff", .what = "file", .tx = true, .may_be_none = true};
     txm_inputs *pair = NULL;
-    const txm_output output = {"-o", x->args->output, TXM_OUTPUT_PICTURE, x->args->force};
+    const txm_output output = {"-o", x->args->output, TXM_OUTPUT_PICTURE, x->args->overwrite};
     txm_status status = txm_files_collect(&how, &x->args->files, operands, &pair, err);
     size_t count = pair ? txm_inputs_count(pair) : 0;
     if (!status && count != 2)
@@ -274,7 +274,7 @@ static txm_status compare_pair(diffing *x, const txm_operands *operands, txm_err
     return status;
 }
 
-/* Folders only if both operands are ones and -r is given: a folder against a file is a mistake, and is named as
+/* Folders only if both operands are ones: a folder against a file is a mistake, and is named as
  * one. */
 static int run_diff(void *p, const txm_operands *operands)
 {
@@ -282,15 +282,18 @@ static int run_diff(void *p, const txm_operands *operands)
     diffing x = {.args = args, .summary = {.words = {"the same"}}};
     txm_error err = {0};
     txm_report_args_apply(&args->report);
-    bool folders =
-        args->files.recursive && operands->count == 2 && is_folder(operands->items[0]) && is_folder(operands->items[1]);
+    bool first = operands->count == 2 && is_folder(operands->items[0]);
+    bool second = operands->count == 2 && is_folder(operands->items[1]), folders = first && second;
     const txm_context_options how = {.struct_size = sizeof(txm_context_options),
                                      .threads = args->jobs.threads,
                                      .device = "cpu",
                                      .cancel = txm_signal_flag(),
                                      .ignore_environment = true}; /* colours are compared as they are stored */
     txm_status status = TXM_OK;
-    if (folders && args->output)
+    if (first != second)
+        status = txm_fail(&err, TXM_STATUS_USAGE, "%s: is a folder, and %s is none; name two tx files or two folders",
+                          operands->items[second], operands->items[first]);
+    if (!status && folders && args->output)
         status = txm_fail(&err, TXM_STATUS_USAGE, "-o draws the differences of two files, not of folders");
     if (!status)
         status = txm_context_new(&how, &x.context, &err);

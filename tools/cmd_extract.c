@@ -6,9 +6,10 @@
  * that, else encoded for viewing.
  *
  * Several files need a folder as output; pictures are named after the images, or, where two would share a name,
- * after the whole tx file. --raw keeps scene-linear values in 8-bit formats, for looking at what is stored
+ * after the whole tx file, with a number if need be. --raw keeps scene-linear values in 8-bit formats, for looking at what is stored
  * rather than at the texture.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ enum { TXM_EXTRACT_SCHEMA_VERSION = 1 };
 
 typedef struct extract_args {
     uint32_t level;
-    bool atlas, raw, force, json;
+    bool atlas, raw, overwrite, json;
     const char *output, *format;
     txm_tx_files_args files;
 } extract_args;
@@ -59,11 +60,12 @@ static const txm_option outputs[] = {
     TXM_OPTION_OUTPUT(
         AT(output), "Write there, in the format of its extension (required)",
         "A folder takes the pictures of any number of files, each under the name of its image: wood.png.0-"
-        "MD5.tx gives wood.png. A name that ends with a slash is that of a folder, which is made where it is "
+        "MD5.tx gives wood.png; where several images have one name, the others are named after the whole tx file, "
+        "with a number if need be. A name that ends with a slash is that of a folder, which is made where it is "
         "missing."),
     TXM_OPTION(CUSTOM, "format", AT(format), .arg = "EXTENSION", .values = "png exr tif jpg hdr webp tga bmp dpx",
                .parse = parse_format, .help = "Of the pictures in a folder (default: png)"),
-    TXM_OPTION_FORCE(AT(force)),
+    TXM_OPTION_OVERWRITE(AT(overwrite)),
     TXM_OPTION(
         FLAG, "raw", AT(raw), .help = "Write values as they are stored, in formats for viewing too",
         .more =
@@ -146,8 +148,8 @@ static bool names_folder(const char *output)
     return output[strlen(output) - 1] == '/' || (stat(output, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
-/* The picture of a file in the folder: by its image's name, and where that is taken by its own. NULL when memory is
- * exhausted. */
+/* The picture of a file in the folder: by its image's name, where that is taken by its own, and where images of one name
+ * from several folders share both with a number. NULL when memory is exhausted. */
 static char *picture_name(const extract_args *args, const char *path, txm_names *taken)
 {
     const char *base = txm_path_base(path);
@@ -156,12 +158,15 @@ static char *picture_name(const extract_args *args, const char *path, txm_names 
     char md5[33];
     char *name = NULL;
     bool of_image = txm_tx_name_parse(base, &image_bytes, &version, md5);
-    for (int own = !of_image; own < 2; own++) {
+    for (unsigned own = !of_image; own < UINT_MAX; own++) {
+        char number[16] = "";
         size_t n = own ? bytes : image_bytes;
         const char *dot = memrchr(base, '.', n);
         n = dot && dot > base ? (size_t)(dot - base) : n;
         free(name);
-        name = txm_asprintf("%.*s.%s", (int)n, base, args->format);
+        if (own > 1)
+            snprintf(number, sizeof number, ".%u", own);
+        name = txm_asprintf("%.*s%s.%s", (int)n, base, number, args->format);
         if (!name || !txm_names_has(taken, name))
             break;
     }
@@ -178,7 +183,7 @@ static txm_status extract_one(const extract_args *args, const txm_inputs *inputs
     bool folder = names_folder(args->output);
     char *name = folder ? picture_name(args, input->path, taken) : txm_strdup(args->output);
     const extraction x = {args, input->path, name ? name : args->output};
-    const txm_output output = {"-o", name, TXM_OUTPUT_PICTURE, args->force};
+    const txm_output output = {"-o", name, TXM_OUTPUT_PICTURE, args->overwrite};
     txm_status status = name ? txm_input_check(input, err) : txm_no_memory(err, input->path);
     if (status == TXM_OK)
         status = txm_guard_output(&output, txm_files_path, inputs, err);

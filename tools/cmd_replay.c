@@ -23,7 +23,7 @@ typedef struct replay_args {
     txm_replay_ask ask;
     uint32_t read_us;
     const char *plot;
-    bool force, json, quiet;
+    bool overwrite, json, quiet;
 } replay_args;
 
 /* ---- options ---- */
@@ -124,7 +124,7 @@ static const txm_option caches[] = {
 static const txm_option outputs[] = {
     TXM_OPTION(STRING, "plot", AT(plot), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Write an SVG picture of reads and time over the size of the cache"),
-    TXM_OPTION_FORCE(AT(force)),
+    TXM_OPTION_OVERWRITE(AT(overwrite)),
     TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object"),
     TXM_OPTION(FLAG, "quiet", .letter = 'q', AT(quiet), .help = "Print only warnings and errors"),
     {0},
@@ -187,7 +187,7 @@ static int run_replay(void *p, const txm_operands *operands)
     if (a->json)
         txm_finish_in_json("txmill.replay", TXM_REPLAY_SCHEMA_VERSION);
     a->ask.read_seconds = 1e-6 * a->read_us;
-    const txm_output plot = {"--plot", a->plot, TXM_OUTPUT_PLOT, a->force};
+    const txm_output plot = {"--plot", a->plot, TXM_OUTPUT_PLOT, a->overwrite};
     if (operands->count != 1)
         txm_fail(&err, TXM_STATUS_USAGE, operands->count ? "%s: one trace at a time" : "no trace given%s; 'txmill stream render "
                                          "--trace FILE' writes one", operands->count ? operands->items[1] : "");

@@ -24,7 +24,7 @@ enum { REPORT_SCHEMA_VERSION = 1 };
 
 typedef struct report_args {
     const char *output, *title;
-    bool force;
+    bool overwrite;
     txm_tx_files_args files;
     txm_report_args report;
 } report_args;
@@ -32,7 +32,7 @@ typedef struct report_args {
 #define AT(member) .offset = offsetof(report_args, member)
 static const txm_option page_options[] = {
     TXM_OPTION_OUTPUT(AT(output), "Write the page to this file, - for standard output", NULL),
-    TXM_OPTION_FORCE(AT(force)),
+    TXM_OPTION_OVERWRITE(AT(overwrite)),
     TXM_OPTION(STRING, "title", AT(title), .arg = "TEXT", .help = "Heading of the page"),
     {0},
 };
@@ -159,7 +159,7 @@ static int run_report(void *p, const txm_operands *operands)
         status = txm_fail(&err, TXM_STATUS_USAGE, "--output: name a file; with --json standard output is taken");
     if (status == TXM_OK)
         status = txm_files_collect(&how, &args->files, operands, &inputs, &err);
-    const txm_output output = {"-o", args->output, TXM_OUTPUT_PAGE, args->force};
+    const txm_output output = {"-o", args->output, TXM_OUTPUT_PAGE, args->overwrite};
     if (status == TXM_OK)
         status = txm_guard_output(&output, txm_files_path, inputs, &err);
     if (status == TXM_OK)

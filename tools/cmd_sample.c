@@ -45,7 +45,7 @@ typedef struct sample_args {
     uint32_t anisotropy, seed;
     grid_size grid;
     const char *output;
-    bool unassociate, srgb, explain, force, json;
+    bool unassociate, srgb, explain, overwrite, json;
     txm_tx_files_args files;
 } sample_args;
 
@@ -132,7 +132,7 @@ static const txm_option outputs[] = {
                        "the patch is the whole image.",
                .parse = parse_grid),
     TXM_OPTION_OUTPUT(AT(output), "Where the patch of --grid goes", "Any format that OpenImageIO writes."),
-    TXM_OPTION_FORCE(AT(force)),
+    TXM_OPTION_OVERWRITE(AT(overwrite)),
     {0},
 };
 #undef NUMBER
@@ -565,7 +565,7 @@ static int run_sample(void *p, const txm_operands *operands)
     txm_tally tally = {0};
     txm_error err = {0};
     txm_inputs *inputs = NULL;
-    const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->force};
+    const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->overwrite};
     if (check(args, &err) == TXM_OK &&
         txm_tx_files_collect("sample", &args->files, operands, &inputs, &err) == TXM_OK) {
         size_t count = texture_count(inputs);

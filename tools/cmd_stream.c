@@ -161,7 +161,7 @@ static const txm_option outputs[] = {
     TXM_OPTION(FLAG, "trace-lookups", AT(trace_lookups), .help = "Write the look-ups to the trace, too"),
     TXM_OPTION(STRING, "tiles", AT(tiles), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Of a budget: write every tile that is used, as lines of image, level, column and row"),
-    TXM_OPTION_FORCE(AT(force)),
+    TXM_OPTION_OVERWRITE(AT(overwrite)),
     TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object"),
     TXM_OPTION(FLAG, "quiet", .letter = 'q', AT(quiet), .help = "Print only warnings and errors"),
     {0},
@@ -285,14 +285,14 @@ static const char *const what_is_written[OUTPUTS] = {"the picture",       "the m
 /* One list for all that is checked, guarded and named; its order is that of what_is_written. */
 static void list_outputs(const txm_stream_args *a, txm_output out[OUTPUTS])
 {
-    const txm_output all[OUTPUTS] = {{"-o", a->output, TXM_OUTPUT_PICTURE, a->force},
-                                     {"--heat-level", a->heat_level, TXM_OUTPUT_PICTURE, a->force},
-                                     {"--heat-misses", a->heat_misses, TXM_OUTPUT_PICTURE, a->force},
-                                     {"--heat-passes", a->heat_passes, TXM_OUTPUT_PICTURE, a->force},
-                                     {"--heat-tiles", a->heat_tiles, TXM_OUTPUT_PICTURE, a->force},
-                                     {"--html", a->html, TXM_OUTPUT_PAGE, a->force},
-                                     {"--trace", a->trace, TXM_OUTPUT_TRACE, a->force},
-                                     {"--tiles", a->tiles, TXM_OUTPUT_TABLE, a->force}};
+    const txm_output all[OUTPUTS] = {{"-o", a->output, TXM_OUTPUT_PICTURE, a->overwrite},
+                                     {"--heat-level", a->heat_level, TXM_OUTPUT_PICTURE, a->overwrite},
+                                     {"--heat-misses", a->heat_misses, TXM_OUTPUT_PICTURE, a->overwrite},
+                                     {"--heat-passes", a->heat_passes, TXM_OUTPUT_PICTURE, a->overwrite},
+                                     {"--heat-tiles", a->heat_tiles, TXM_OUTPUT_PICTURE, a->overwrite},
+                                     {"--html", a->html, TXM_OUTPUT_PAGE, a->overwrite},
+                                     {"--trace", a->trace, TXM_OUTPUT_TRACE, a->overwrite},
+                                     {"--tiles", a->tiles, TXM_OUTPUT_TABLE, a->overwrite}};
     memcpy(out, all, sizeof all);
 }
 

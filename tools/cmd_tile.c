@@ -42,7 +42,7 @@ typedef struct tile_args {
     int extension; /* txm_extension */
     int format;
     const char *output;
-    bool all, force, json;
+    bool all, overwrite, json;
     txm_tx_files_args files;
 } tile_args;
 
@@ -78,7 +78,7 @@ static const txm_option options[] = {
 };
 static const txm_option outputs[] = {
     TXM_OPTION_OUTPUT(AT(output), "Write there; - is standard output (default)", NULL),
-    TXM_OPTION_FORCE(AT(force)),
+    TXM_OPTION_OVERWRITE(AT(overwrite)),
     TXM_OPTION(
         CHOICE, "format", AT(format), .arg = "FORMAT", .values = "auto text raw image",
         .help = "auto, text, raw or image (default: auto, by the extension of FILE)",
@@ -335,7 +335,7 @@ static int run_tile(void *p, const txm_operands *operands)
     txm_error err = {0};
     txm_inputs *inputs = NULL;
     const txm_output output = {
-        "-o", args->output, choose_format(args) == FORMAT_IMAGE ? TXM_OUTPUT_PICTURE : TXM_OUTPUT_PIXELS, args->force};
+        "-o", args->output, choose_format(args) == FORMAT_IMAGE ? TXM_OUTPUT_PICTURE : TXM_OUTPUT_PIXELS, args->overwrite};
     if (txm_tx_files_collect("tile", &args->files, operands, &inputs, &err) == TXM_OK) {
         size_t count = txm_inputs_count(inputs);
         if (count > 1 && strcmp(args->output, "-") != 0)

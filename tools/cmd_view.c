@@ -41,7 +41,7 @@ typedef struct view_args {
     int format; /* txm_view_format */
     const char *html;
     uint64_t page_bytes;
-    bool force, json;
+    bool overwrite, json;
     txm_tx_files_args files;
     txm_config_args config;
     txm_jobs_args jobs;
@@ -86,7 +86,7 @@ static const txm_option page_options[] = {
                .help = "Write a page for the browser there; - is standard output",
                .more = "One file that needs nothing else, neither a network nor a server. See THE PAGE."),
     TXM_OPTION_OUTPUT(AT(html), "The same as --html", NULL),
-    TXM_OPTION_FORCE(AT(force)),
+    TXM_OPTION_OVERWRITE(AT(overwrite)),
     TXM_OPTION(SIZE, "page-size", AT(page_bytes), .arg = "SIZE",
                .help = "Most pixels in the page, such as 8M or 1G (default: 16M)",
                .more =
@@ -301,7 +301,7 @@ static txm_status view_all(viewing *v, txm_tally *tally, txm_error *err)
 {
     const view_args *args = v->args;
     const txm_settings settings = {.cache_dir = NULL};
-    const txm_output output = {"--html", args->html, TXM_OUTPUT_PAGE, args->force};
+    const txm_output output = {"--html", args->html, TXM_OUTPUT_PAGE, args->overwrite};
     if (txm_guard_output(&output, txm_files_path, v->inputs, err) != TXM_OK ||
         txm_project_look(v->inputs, &args->config, &args->jobs, &settings, NULL, &v->contexts, err) != TXM_OK)
         return err->status;

@@ -216,7 +216,7 @@ static int run_watch(void *p, const txm_operands *operands)
     txm_error err = {0};
     txm_settings_args_finish(&args->make.settings, operands);
     txm_report_args_apply(&args->make.report);
-    args->make.input.recursive = args->make.watching = true;
+    args->make.watching = true;
     txm_operands folders = *operands;
     folders.items = NULL;
     if (collect_folders(operands, &folders, &err) == TXM_OK && check_settings(args, &folders, &err) == TXM_OK)

@@ -98,7 +98,7 @@ typedef struct txm_blend_image_file {
 
 /* A packed file of an image. */
 typedef struct txm_blend_packed_file {
-    const char *name; /* file name that Blender would unpack it under */
+    const char *name; /* file name to unpack it under: Blender's, made into that of an image */
     uint32_t number;  /* UDIM tile, 0 if none */
     uint64_t bytes;
 } txm_blend_packed_file;
@@ -181,8 +181,8 @@ TXM_API const txm_blend_finding *txm_blend_finding_at(const txm_blend *blend, si
 
 /* Writes a packed file to `folder` (created if need be) under its name. A file of that name with the same content is
  * left alone; one with other content makes the name `name.001.ext`, `.002` and so on. *path receives the file's path
- * (free()). Files appear complete or not at all. IO, DENIED, DISK_FULL, CORRUPT, NO_MEMORY; USAGE for an index out of
- * range. */
+ * (free()). Files appear complete or not at all. IO, DENIED, DISK_FULL, CORRUPT, NO_MEMORY; UNSUPPORTED for what is
+ * neither named as an image nor known as one by its first bytes; USAGE for an index out of range. */
 TXM_API txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
                                     txm_error *err);
 

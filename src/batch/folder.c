@@ -20,13 +20,6 @@
 #include "core/mem.h"
 #include "core/path.h"
 
-/* Of the formats that Blender reads as images and OpenImageIO can read; movies are none. */
-static const char *const extensions[] = {
-    "png", "jpg", "jpeg", "jpe", "tif", "tiff", "exr", "hdr", "tga", "bmp", "dpx",  "cin",  "webp",
-    "psd", "psb", "jp2",  "j2k", "j2c", "dds",  "sgi", "rgb", "bw",  "pic", "heic", "heif", "avif",
-    "iff", "gif", "icns", "ico", "pnm", "ppm",  "pgm", "pbm", "pfm", "sxr", "mxr",  "rgba", "jxl",
-};
-
 /* A walk over one operand. The folders that are still to be read are a stack, not a recursion: depth costs no stack of
  * the thread's. */
 typedef struct walk {
@@ -37,15 +30,6 @@ typedef struct walk {
     char **pending;
     size_t count, capacity;
 } walk;
-
-/* By extension alone: opening every file of a project would take minutes. */
-static bool is_image_name(const char *name)
-{
-    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
-        if (txm_path_has_ext(name, extensions[i]))
-            return true;
-    return false;
-}
 
 static bool any_matches(const char *const *globs, const char *path)
 {
@@ -66,7 +50,7 @@ bool txm_inputs_want(const txm_inputs_options *options, const char *path, size_t
         return o->tx_files || strcmp(name, "blender_tx") != 0;
     if (txm_path_has_ext(name, "tx") != o->tx_files)
         return false;
-    return o->include ? any_matches(o->include, below) : o->tx_files || is_image_name(name);
+    return o->include ? any_matches(o->include, below) : o->tx_files || txm_path_is_image(name);
 }
 
 static bool wanted(const walk *w, const char *path, bool is_folder)

@@ -4,7 +4,8 @@
  *
  * In: an open scene and a folder. Out: files named as Blender's own unpacking names them, with an extension found from
  * the first bytes where the name has none. A file that is there with the same bytes is left; one with other bytes
- * makes the next get a number. Names from the scene never leave the folder.
+ * makes the next get a number. Names from the scene never leave the folder, and are those of images: what another tool obeys or hides, such
+ * as a .txmill, is never among them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@
 enum {
     CHUNK_BYTES = 256 << 10,
     MAGIC_BYTES = 16,
-    NAME_MAX_BYTES = 255, /* of a file name, on every file system that matters */
+    STEM_MAX_BYTES = 240, /* of a file name, which no file system wants longer than 255 with number and extension */
     MAX_NAMES = 1000
 };
 
@@ -57,32 +58,39 @@ static const char *extension_for(const uint8_t *m)
     return "";
 }
 
-/* A name made of an ID's name may hold anything; what file systems refuse becomes an underscore. */
-static void make_safe(char *name)
+/* What file systems refuse becomes an underscore, in a name made of an ID's name, which may hold anything; in every name,
+ * control characters and the dots in front: "." and ".." are folders, others are hidden, or settings that are obeyed. */
+static void make_safe(char *name, bool of_id)
 {
-    bool dots = strspn(name, ".") == strlen(name); /* "." and ".." are folders */
+    bool in_front = true;
     for (char *p = name; *p; p++) {
-        if ((unsigned char)*p < 0x20 || strchr("/\\?*:|\"<>", *p) || dots) {
+        in_front = in_front && *p == '.';
+        if ((unsigned char)*p < 0x20 || *p == 0x7F || in_front || (of_id && strchr("/\\?*:|\"<>", *p))) {
             *p = '_';
         }
     }
 }
 
-/* "wood.1002.png" for the second tile of a nameless image "wood". NULL: no memory. */
-static char *name_from_id(const char *id_name, bool tiled, const txm_packed *packed, const uint8_t *magic)
+/* "wood.1002" for the second tile of a nameless image "wood". NULL: no memory. */
+static char *name_from_id(const char *id_name, bool tiled, const txm_packed *packed)
 {
-    const char *extension = extension_for(magic);
-    bool has_it = txm_path_has_ext(id_name, extension);
-    char number[16] = "";
-    if (tiled) {
-        snprintf(number, sizeof number, ".%u", packed->tile);
-        has_it = false;
-    }
-    char *name = txm_asprintf("%s%s%s", id_name, number, has_it ? "" : extension);
+    char *name = tiled ? txm_asprintf("%s.%u", id_name, packed->tile) : txm_strdup(id_name);
     if (name) {
-        make_safe(name);
+        make_safe(name, true);
     }
     return name;
+}
+
+/* With the extension at the end, and short enough to be numbered. Takes over `name`. NULL: no memory. */
+static char *with_extension(char *name, const char *extension)
+{
+    size_t n = strlen(name), own = *extension && txm_path_has_ext(name, extension) ? strlen(extension) : 0;
+    char *end = name + n - own;
+    const char *kept = own ? end : extension;
+    size_t stem = n - own < STEM_MAX_BYTES ? n - own : STEM_MAX_BYTES;
+    char *whole = txm_asprintf("%.*s%s", (int)txm_path_cut(name, stem), name, kept);
+    free(name);
+    return whole;
 }
 
 /* The file name of a stored path, which may be Windows'. "" when it ends with a folder. */
@@ -116,28 +124,30 @@ static txm_status read_magic(const txm_blend *blend, uint32_t file, const txm_pa
     return status == TXM_OK || status == TXM_STATUS_CORRUPT ? TXM_OK : txm_fail_as(err, &why);
 }
 
-/* NULL with the failure recorded. */
+/* Only extensions of images are written; a name without one gets what its bytes tell, and where they tell nothing it
+ * stays without, and is refused when it is unpacked. NULL with the failure recorded. */
 static const char *packed_name(txm_blend *blend, const txm_blend_file *file, const txm_image *image,
                                const txm_packed *packed, const txm_blend_image *out, txm_error *err)
 {
     const char *base = stored_base(*packed->path ? packed->path : out->stored_path);
-    char *name;
-    if (*base) {
-        name = txm_strdup(base);
-        if (name && strspn(name, ".") == strlen(name)) {
-            make_safe(name);
-        }
-    } else {
-        uint8_t magic[MAGIC_BYTES];
+    const char *id_name = file->model.ids.data[image->id].name;
+    char *name = *base ? txm_strdup(base)
+                       : name_from_id(strlen(id_name) > 2 ? id_name + 2 : "image", out->source == TXM_BLEND_SOURCE_TILED,
+                                      packed);
+    uint8_t magic[MAGIC_BYTES];
+    if (name && *base) {
+        make_safe(name, false);
+    }
+    if (name && *base && txm_path_is_image(name)) {
+        name = with_extension(name, txm_path_ext(name));
+    } else if (name) {
         if (read_magic(blend, (uint32_t)(file - blend->files.data), packed, magic, err) != TXM_OK) {
+            free(name);
             return NULL;
         }
-        const char *id_name = file->model.ids.data[image->id].name;
-        id_name = strlen(id_name) > 2 ? id_name + 2 : "image";
-        name = name_from_id(id_name, out->source == TXM_BLEND_SOURCE_TILED, packed, magic);
+        name = with_extension(name, extension_for(magic));
     }
-    size_t n = name ? strlen(name) : 0;
-    const char *kept = name ? txm_store_string(&blend->store, name, n < NAME_MAX_BYTES ? n : NAME_MAX_BYTES) : NULL;
+    const char *kept = name ? txm_store_string(&blend->store, name, strlen(name)) : NULL;
     free(name);
     if (!kept) {
         txm_blend_exhausted(blend, err);
@@ -339,12 +349,19 @@ txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const
         return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no packed image of that number", blend->info.path);
     }
     const txm_blend_use *origin = &blend->origins.data[image];
+    const char *name = blend->images.data[image].packed[packed].name;
+    if (!txm_path_is_image(name)) {
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                        "%s: the packed file %s is not an image of a known format, and was not unpacked; pack the image "
+                        "again in Blender",
+                        blend->info.path, name);
+    }
     const txm_model *model = &blend->files.data[origin->image_file].model;
     const txm_packed *where = &model->packed.data[model->images.data[origin->image].packed.begin + packed];
     txm_stream *stream = NULL;
     txm_status status = txm_blend_stream(blend, origin->image_file, &stream, err);
     if (status == TXM_OK) {
-        status = unpack(stream, where, folder, blend->images.data[image].packed[packed].name, path, err);
+        status = unpack(stream, where, folder, name, path, err);
     }
     txm_stream_close(&stream);
     return status;

@@ -26,6 +26,8 @@ bool txm_path_has_ext(const char *path, const char *ext);
 /* The most bytes of a name, up to `limit`, that do not cut a UTF-8 sequence: some file systems refuse names that are
  * not valid. */
 size_t txm_path_cut(const char *name, size_t limit);
+/* Whether the extension is one of an image that txmill takes as a source. */
+bool txm_path_is_image(const char *path);
 bool txm_path_is_absolute(const char *path);
 /* Lexical clean-up: repeated '/', "." and ".." resolved without looking at links (std::filesystem's lexically_normal,
  * without a trailing slash). */

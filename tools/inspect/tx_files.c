@@ -2,7 +2,7 @@
  *
  * Files from the command line.
  *
- * In: operands as typed. Out: a list of inputs for commands that look into files: folders with -r, lists, patterns.
+ * In: operands as typed. Out: a list of inputs for commands that look into files: folders, lists, patterns.
  * What cannot be read stays in the list as a failure, so that it is reported in its place.
  */
 #include "tools/inspect/tx_files.h"
@@ -23,9 +23,9 @@
 #define AT(member) .offset = offsetof(txm_tx_files_args, member)
 const txm_option txm_tx_files_options[] = {
     TXM_OPTION(FLAG, "recursive", .letter = 'r', AT(recursive),
-               .help = "Take the files in folders and their subfolders",
-               .more = "Those that bear the extension. A list, one path per line, is taken with @FILE, from standard "
-                       "input with -."),
+               .help = "No effect: folders are always searched with their subfolders",
+               .more = "The files that have the extension are taken. A list, one path per line, is taken with @FILE, from "
+                       "standard input with -."),
     TXM_OPTION(LIST, "include", AT(include), .arg = "GLOB",
                .help = "In folders, take the files that match (repeatable)"),
     TXM_OPTION(LIST, "exclude", AT(exclude), .arg = "GLOB",
@@ -56,8 +56,7 @@ const char *txm_besides_output(const txm_operands *operands)
     return "";
 }
 
-/* Operands were given and nothing came of them: almost always a mistyped folder or a missing -r, and never a
- * success. */
+/* Operands were given and nothing came of them: almost always a mistyped folder, and never a success. */
 static txm_status check_any(const txm_files_how *how, const txm_operands *operands, const txm_inputs *inputs,
                             txm_error *err)
 {
@@ -73,20 +72,22 @@ static txm_status check_any(const txm_files_how *how, const txm_operands *operan
                     how->what);
 }
 
-/* Folders without -r, where neither images nor tx files are looked for. */
-static txm_status name_folders(const txm_files_how *how, txm_inputs *inputs, txm_error *err)
+txm_status txm_globs_check(const txm_operands *operands, txm_error *err)
 {
-    txm_status status = TXM_OK;
-    for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++) {
-        const txm_input *input = txm_inputs_at(inputs, i);
-        txm_error failure = {0};
-        if (input->status != TXM_STATUS_NOT_A_FILE)
-            continue;
-        txm_fail(&failure, input->status, "%s: is a folder; -r takes the %ss in it and in its subfolders", input->path,
-                 how->what);
-        status = txm_inputs_fail(inputs, i, &failure, err);
+    struct stat st;
+    const char *glob = txm_opt_given(operands, "include") ? "include" : "exclude";
+    if (!operands->count || !txm_opt_given(operands, glob))
+        return TXM_OK;
+    for (size_t i = 0; i < operands->count; i++) {
+        const char *operand = operands->items[i];
+        bool is_list = operand[0] == '@' || !strcmp(operand, "-");
+        if (is_list || stat(operand, &st) != 0 || S_ISDIR(st.st_mode))
+            return TXM_OK;
     }
-    return status;
+    return txm_fail(err, TXM_STATUS_USAGE,
+                    "--%s: chooses among the files of folders, and no folder is given; name a folder, or only the files "
+                    "that are wanted",
+                    glob);
 }
 
 /* A user's own --include replaces the usual patterns; joined with them it could never narrow anything. */
@@ -96,7 +97,7 @@ txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *
     txm_files_how given = *how;
     given.usual = args->include.items ? NULL : how->usual;
     const txm_inputs_options options = {.struct_size = sizeof(txm_inputs_options),
-                                        .recursive = args->recursive,
+                                        .recursive = !how->places,
                                         .include = args->include.items ? args->include.items : how->usual,
                                         .exclude = args->exclude.items,
                                         .tx_files = how->tx,
@@ -105,13 +106,13 @@ txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *
                                         .scene = how->scene,
                                         .scene_user = how->scene_user,
                                         .cancel = txm_signal_flag()};
-    txm_status status = txm_inputs_new(&options, out, err);
+    txm_status status = txm_globs_check(operands, err);
+    if (status == TXM_OK)
+        status = txm_inputs_new(&options, out, err);
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
         status = how->dash_is_file && !strcmp(operands->items[i], "-")
                      ? txm_inputs_add_entry(*out, &(txm_input){.path = "-"}, err)
                      : txm_inputs_add(*out, operands->items[i], err);
-    if (status == TXM_OK && how->usual)
-        status = name_folders(how, *out, err);
     if (status == TXM_OK)
         status = check_any(how, operands, *out, err);
     if (status != TXM_OK)
@@ -137,7 +138,7 @@ int txm_files_finish(txm_inputs **inputs, const txm_tally *tally, const txm_erro
 txm_status txm_places_collect(const char *command, const char *what, const txm_operands *operands, txm_inputs **out,
                               txm_error *err)
 {
-    const txm_files_how how = {.command = command, .what = what};
+    const txm_files_how how = {.command = command, .what = what, .places = true};
     static const txm_tx_files_args plain;
     return txm_files_collect(&how, &plain, operands, out, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tx files from the command line, for the commands that look into them: files, folders with -r, lists, patterns.
+ * Tx files from the command line, for the commands that look into them: files, folders, lists, patterns.
  *
  * Shared by info, verify, diff, view and the others that take many files, so that folders, lists and patterns
  * mean the same everywhere and a mistake in one operand reads the same.
@@ -36,12 +36,17 @@ typedef struct txm_files_how {
     bool tx;                  /* tx files in folders, else images */
     const char *const *usual; /* globs that are taken in folders where --include says nothing; may be NULL */
     bool may_be_none;
+    bool places; /* folders are taken as such, not searched */
     bool dash_is_file;      /* "-" is standard input itself, not a list; @- is the list */
     txm_inputs_scene scene; /* as in txm_inputs_options; may be NULL */
     void *scene_user;
 } txm_files_how;
 txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *args, const txm_operands *operands,
                              txm_inputs **out, txm_error *err);
+
+/* USAGE where globs that only choose among the files of folders were given, and no operand can hold a folder: then they
+ * would do nothing. */
+txm_status txm_globs_check(const txm_operands *operands, txm_error *err);
 
 /* Where nothing is given, an option for an output may have taken the only name, as in view --html *.tx: says so after
  * "no tx file given". "" where there is no such option. */

@@ -8,6 +8,7 @@
 #include "tools/make/batch_job.h"
 
 #include "core/fail.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "txmill/garbage.h"
@@ -17,7 +18,8 @@
 #define AT(member) .offset = offsetof(txm_input_args, member)
 const txm_option txm_input_options[] = {
     TXM_OPTION(
-        FLAG, "recursive", .letter = 'r', AT(recursive), .help = "Take the images in folders and their subfolders",
+        FLAG, "recursive", .letter = 'r', AT(recursive), 
+        .help = "No effect: folders are always searched with their subfolders",
         .more =
             "Files count as images by their extensions. Hidden files, tx files and folders named blender_tx are passed "
             "over. Links to folders are followed; a folder that was read already is not read again."),
@@ -64,7 +66,7 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
     job->scenes = (txm_make_scenes){
         .config_args = args->config, .packed_folder = args->unpack ? args->input->packed : NULL, .lint = args->lint};
     const txm_inputs_options options = {.struct_size = sizeof(txm_inputs_options),
-                                        .recursive = args->input->recursive,
+                                        .recursive = true,
                                         .include = args->input->include.items,
                                         .exclude = args->input->exclude.items,
                                         .empty = job->may_be_empty ? NULL : on_empty,
@@ -75,7 +77,9 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
     txm_swept swept = {0};
     if (job->scenes.packed_folder)
         txm_sweep_folder(job->scenes.packed_folder, false, &swept);
-    txm_status status = txm_rule_args_read(args->rules, &job->rules, err);
+    txm_status status = txm_globs_check(operands, err);
+    if (status == TXM_OK)
+        status = txm_rule_args_read(args->rules, &job->rules, err);
     if (status == TXM_OK)
         status = txm_inputs_new(&options, &job->inputs, err);
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)

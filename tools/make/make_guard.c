@@ -55,13 +55,13 @@ static txm_status number_inputs(const txm_inputs *inputs, txm_names *ids, txm_er
 
 /* Entries of a list carry outputs of their own. A refused one becomes a failed input and the others go on: a
  * list is often made by a program, and one bad line must not cost the night. */
-static txm_status guard_entries(same_input *s, txm_inputs *inputs, bool force, txm_error *err)
+static txm_status guard_entries(same_input *s, txm_inputs *inputs, txm_error *err)
 {
     txm_status status = TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++) {
         const txm_input *input = txm_inputs_at(inputs, i);
         txm_error failure = {0};
-        const txm_output output = {"output", s->output = input->output, TXM_OUTPUT_TX, force};
+        const txm_output output = {"output", s->output = input->output, TXM_OUTPUT_TX, false};
         if (input->status == TXM_OK && (txm_guard_output(&output, same_as_output, s, &failure) != TXM_OK ||
                                         txm_guard_tx_of(&output, input->path, &failure) != TXM_OK)) {
             txm_error_prefix(&failure, "%s", input->origin ? input->origin : input->path);
@@ -75,7 +75,7 @@ txm_status txm_make_guard(const txm_make_args *args, txm_inputs *inputs, txm_err
 {
     txm_names ids = {0};
     same_input s = {.inputs = inputs, .ids = &ids};
-    const txm_output tx = {"-o", args->output, TXM_OUTPUT_TX, args->force};
+    const txm_output tx = {"-o", args->output, TXM_OUTPUT_TX, false};
     txm_status status = number_inputs(inputs, &ids, err);
     s.output = args->output;
     if (status == TXM_OK)
@@ -83,7 +83,7 @@ txm_status txm_make_guard(const txm_make_args *args, txm_inputs *inputs, txm_err
     if (status == TXM_OK && txm_inputs_count(inputs) == 1)
         status = txm_guard_tx_of(&tx, txm_inputs_at(inputs, 0)->path, err);
     if (status == TXM_OK)
-        status = guard_entries(&s, inputs, args->force, err);
+        status = guard_entries(&s, inputs, err);
     txm_names_free(&ids);
     return status;
 }

@@ -25,11 +25,12 @@
     }
 
 /* Beside every option that names a file to be written: see tools/output/guard.h. */
-#define TXM_OPTION_FORCE(field)                                                                                        \
+#define TXM_OPTION_OVERWRITE(field)                                                                                    \
     {                                                                                                                  \
-        .name = "force", .letter = 'f', .type = TXM_OPT_FLAG, field,                                                   \
-        .help = "Write even over a file of another kind, or over the image that a tx file was made from",              \
-        .more = "Without it only what txmill wrote itself is replaced. An input of the command is never overwritten."  \
+        .name = "overwrite", .type = TXM_OPT_FLAG, field,                                                              \
+        .help = "Replace the output even if txmill did not write it",                                                  \
+        .more = "Without it only files that txmill wrote are replaced. Even with it, images that txmill did not write, " \
+                "images that have a tx file, scenes, tx files, logs and inputs of the command are never overwritten."  \
     }
 
 #define TXM_OPTION_CACHE_DIR(field, text, explanation)                                                                 \

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/fail.h"
 #include "core/mem.h"
@@ -99,7 +100,14 @@ static void match_near(void *user, const txm_option_group *group, const txm_opti
 /* A letter is most often wrong by its case, a name by a keystroke. */
 static txm_status unknown(const txm_command *command, search *s, txm_error *err)
 {
-    search other = {.letter = s->letter ^ 0x20};
+    search other = {.letter = s->letter ^ 0x20}, overwrite = {.name = "overwrite", .name_bytes = 9};
+    bool force = s->name ? s->name_bytes == 5 && !memcmp(s->name, "force", 5) : s->letter == 'f';
+    txm_each_option(command, match, &overwrite);
+    if (force && overwrite.found)
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "unknown option %s; --overwrite replaces a file that txmill did not write. 'txmill %s --help' "
+                        "lists the options",
+                        s->name ? "--force" : "-f", command->name);
     if (!s->name)
         txm_each_option(command, match, &other);
     if (other.found)
@@ -268,6 +276,16 @@ static void remember(txm_operands *operands, const txm_option *option)
         operands->given[operands->given_count++] = option;
 }
 
+/* A name that was left out in front of a glob makes an image the folder. What is not there yet will be made. */
+static txm_status check_folder(const txm_option *o, const char *path, txm_error *err)
+{
+    struct stat st;
+    if (!o->values || strcmp(o->values, TXM_VALUES_DIR) || stat(path, &st) != 0 || S_ISDIR(st.st_mode))
+        return TXM_OK;
+    return txm_fail(err, TXM_STATUS_USAGE, "--%s %s: is a file, not a folder. Was the folder left out, as in --%s cache?",
+                    o->name, path, o->name);
+}
+
 /* Applies a found option. `text` is the argument that was glued on, NULL if there was none. */
 static txm_status apply(cursor *c, const search *s, const char *text, txm_error *err)
 {
@@ -287,6 +305,8 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
     if (is_text && text && !*text)
         return txm_fail(err, TXM_STATUS_USAGE, "--%s: its argument %s is empty; is a variable of a script unset?",
                         o->name, o->arg);
+    if (text && check_folder(o, text, err) != TXM_OK)
+        return err->status;
     txm_status status = store(o, text, (char *)c->args + s->group->offset + o->offset, err);
     if (status != TXM_OK)
         txm_error_prefix(err, "--%s %s", o->name, text && *text ? text : "''");

@@ -7,6 +7,7 @@
  */
 #include "tools/output/guard.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -139,6 +140,21 @@ static bool is_exchange_picture(const head *h)
     return h->bytes > 2 && h->data[0] == 'P' && strchr("123456Ff", h->data[1]) && strchr(" \n\r\t#", h->data[2]);
 }
 
+/* Whether no option may replace the file: what somebody made, or what took hours. Formats without a magic number are
+ * known by the name, where the contents are no text. */
+static bool is_precious(const char *path)
+{
+    static _Thread_local head h;
+    static const char *const replaceable[] = {"another kind of file", "an HTML page", "a gzip file", "a zstd file"};
+    const char *kind = txm_kind_of_file(path);
+    bool known = true;
+    for (size_t i = 0; known && i < sizeof replaceable / sizeof *replaceable; i++)
+        known = strcmp(kind, replaceable[i]) != 0;
+    look(path, false, &h);
+    return known || txm_path_has_ext(path, "blend") || is_exchange_picture(&h) ||
+           (txm_path_is_image(path) && memchr(h.data, 0, h.bytes));
+}
+
 /* Whether the file may be replaced by one of `kind`: it is of that kind, or empty. */
 static bool is_of_kind(const char *path, txm_output_kind kind)
 {
@@ -197,6 +213,27 @@ static bool made_from(const char *input, const struct stat *st)
     return is;
 }
 
+/* Whether the texture cache beside a file holds a tx file of that name: pictures of formats that txmill cannot mark as
+ * its own become textures, too. */
+static bool has_tx_file(const char *path)
+{
+    size_t bytes;
+    unsigned version;
+    char md5[33];
+    const char *base = txm_path_base(path);
+    char *dir = txm_path_dir(path), *cache = dir ? txm_path_join(dir, "blender_tx") : NULL;
+    DIR *folder = cache ? opendir(cache) : NULL;
+    bool has = false;
+    for (struct dirent *e; folder && !has && (e = readdir(folder));)
+        has = txm_tx_name_parse(e->d_name, &bytes, &version, md5) && strlen(base) == bytes &&
+              !memcmp(base, e->d_name, bytes);
+    if (folder)
+        closedir(folder);
+    free(cache);
+    free(dir);
+    return has;
+}
+
 /* What to write, with its article, and a name for it that shows what was meant. */
 static const char *const wanted[] = {"a tx file",
                                      "a picture that txmill wrote",
@@ -213,12 +250,13 @@ static const char *const examples[] = {"wood.tx",  "picture.png",  "page.html", 
  * message says that, with an example of the right form. */
 static txm_status refuse_kind(const txm_output *o, txm_error *err)
 {
+    bool may = o->kind != TXM_OUTPUT_TX && o->kind != TXM_OUTPUT_LOG && !is_precious(o->path);
     return txm_fail(
         err, TXM_STATUS_USAGE,
         "%s %s: the file is there already and is %s, not %s; nothing was written. Was the name after %s left "
         "out, as in %s %s? Give another name, or %s",
         o->option, o->path, txm_kind_of_file(o->path), wanted[o->kind], o->option, o->option, examples[o->kind],
-        o->kind == TXM_OUTPUT_LOG ? "remove the file" : "--force to replace the file");
+        may ? "--overwrite to replace the file" : "remove the file");
 }
 
 /* Devices and pipes pass: writing to them destroys nothing. */
@@ -241,15 +279,20 @@ txm_status txm_guard_output(const txm_output *o, txm_guard_input input, const vo
                             o->option, o->path,
                             o->kind == TXM_OUTPUT_TX ? "the image itself" : "an input of this command", o->option,
                             examples[o->kind]);
-    if (o->force && o->kind != TXM_OUTPUT_LOG)
-        return TXM_OK;
     for (size_t i = 0; (path = input(user, i)); i++)
         if (made_from(path, &st))
             return txm_fail(err, TXM_STATUS_USAGE,
                             "%s %s: is the image that %s was made from, which would be lost; nothing was written. Give "
-                            "the output another name, as in %s %s, or --force to replace the image",
+                            "the output another name, as in %s %s",
                             o->option, o->path, path, o->option, examples[o->kind]);
-    return st.st_size == 0 || is_of_kind(o->path, o->kind) ? TXM_OK : refuse_kind(o, err);
+    if (has_tx_file(o->path))
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "%s %s: is an image with a tx file in blender_tx, a texture, which would be lost; nothing was "
+                        "written. Give the output another name, as in %s %s",
+                        o->option, o->path, o->option, examples[o->kind]);
+    if (st.st_size == 0 || is_of_kind(o->path, o->kind))
+        return TXM_OK;
+    return o->overwrite && !is_precious(o->path) ? TXM_OK : refuse_kind(o, err);
 }
 
 /* Names in a texture cache say whose they are. */
@@ -259,7 +302,7 @@ txm_status txm_guard_tx_of(const txm_output *o, const char *image, txm_error *er
     size_t bytes;
     unsigned version;
     char md5[33];
-    if (!o->path || o->force || stat(o->path, &st) != 0 ||
+    if (!o->path || stat(o->path, &st) != 0 ||
         !txm_tx_name_parse(txm_path_base(o->path), &bytes, &version, md5))
         return TXM_OK;
     const char *name = txm_path_base(o->path), *own = txm_path_base(image);
@@ -267,7 +310,7 @@ txm_status txm_guard_tx_of(const txm_output *o, const char *image, txm_error *er
         return TXM_OK;
     return txm_fail(err, TXM_STATUS_USAGE,
                     "%s %s: is the tx file of %.*s, which would be lost; nothing was written. Was the name after %s left "
-                    "out, as in %s %s? Give another name, or --force to replace the file",
+                    "out, as in %s %s? Give another name, or remove the file",
                     o->option, o->path, (int)bytes, name, o->option, o->option, examples[o->kind]);
 }
 

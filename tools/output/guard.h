@@ -5,10 +5,10 @@
  *
  *     txmill view --html textures/blender_tx/(all).tx    would write the page over the first of them
  *
- * Refused are a folder; an input of the command, under whatever name or link; and, unless --force is given, the image
- * that an input was made from, a tx file in the name of another image, and a file of another kind than what is to be written. Pictures and pages are of the
- * same kind only if txmill wrote them: somebody else's picture is somebody's work. No --force replaces anything by a
- * log: with make it means tx files that are up to date.
+ * Refused are a folder; an input of the command, under whatever name or link; an image that has a tx file, or that an
+ * input was made from; a tx file in the name of another image; and, unless --overwrite is given, a file of another kind
+ * than what is to be written. Pictures and pages are of the same kind only if txmill wrote them: somebody else's picture
+ * is somebody's work, and may be a texture. That is why no option replaces it, nor a scene, a tx file or a log.
  */
 #ifndef TXM_TOOLS_GUARD_H
 #define TXM_TOOLS_GUARD_H
@@ -32,7 +32,7 @@ typedef struct txm_output {
     const char *option; /* "--html" */
     const char *path;   /* NULL and "-": nothing to guard */
     txm_output_kind kind;
-    bool force;
+    bool overwrite; /* files of other kinds may be replaced, if they are not sources */
 } txm_output;
 
 /* The inputs of a command: calls of txm_guard_input give NULL beyond the last. */
@@ -45,7 +45,7 @@ txm_status txm_guard_output(const txm_output *output, txm_guard_input input, con
 /* The same for inputs in an array: operands. */
 txm_status txm_guard_operands(const txm_output *output, char *const *items, size_t count, txm_error *err);
 
-/* Refuses, but for --force, to replace a tx file whose name is that of another image by the one of `image`. As
+/* Refuses to replace a tx file whose name is that of another image by the one of `image`. As
  * txm_guard_output. */
 txm_status txm_guard_tx_of(const txm_output *output, const char *image, txm_error *err);
 
