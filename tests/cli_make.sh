@@ -26,6 +26,15 @@ check up-to-date-prints prints "up-to-date   $srgb"
 check up-to-date-once test "$(grep -c 'up to date' err)" -eq 0
 check up-to-date-untouched test "$(stat -c %i "$srgb")" = "$before"
 txm make --force rgb8.png
+chmod 600 "$srgb"
+txm make --force rgb8.png
+check force-keeps-the-mode test "$(stat -c %a "$srgb")" = 600
+chmod 664 "$srgb"
+txm extract -o level.png "$srgb" && chmod 640 level.png
+txm extract -f -o level.png "$srgb"
+check output-keeps-the-mode test "$rc" -eq 0 -a "$(stat -c %a level.png)" = 640
+txm make --force rgb8.png
+check force-keeps-a-shared-mode test "$(stat -c %a "$srgb")" = 664
 check force-writes-again test "$(stat -c %i "$srgb")" != "$before"
 touch -d '2020-01-02 03:04:05' rgb8.png
 txm make --dry-run rgb8.png

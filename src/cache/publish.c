@@ -303,6 +303,19 @@ static void sync_folder(const char *target)
     free(dir);
 }
 
+/* Who may read a file stays as it was when the file is replaced. 0 or an errno; a file system may have no modes. */
+static int keep_mode(const txm_publish *p)
+{
+    struct stat old, new;
+    if (stat(p->target, &old) != 0)
+        return errno == ENOENT ? 0 : errno;
+    if (fstat(p->fd, &new) != 0)
+        return errno;
+    if ((old.st_mode & 0777) == (new.st_mode & 0777) || fchmod(p->fd, old.st_mode & 0777) == 0)
+        return 0;
+    return errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
+}
+
 /* *publish is consumed, whatever happens. */
 txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtime, txm_error *err)
 {
@@ -313,7 +326,9 @@ txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtim
     int rc = 0, fd = p->fd;
     const char *what = "writing the temporary file failed";
     *publish = NULL;
-    if (durable && fsync(fd) != 0)
+    if ((rc = keep_mode(p)) != 0)
+        what = "cannot give the temporary file the mode of the file that it replaces";
+    if (rc == 0 && durable && fsync(fd) != 0)
         rc = errno;
     if (rc == 0 && futimens(fd, times) != 0) {
         rc = errno;

@@ -31,7 +31,8 @@ const char *txm_publish_temp_path(const txm_publish *publish);
  * file system can; whether it was done. Copy: `name` is for messages; CHANGED when other than the file's size arrives. */
 bool txm_publish_share(const txm_publish *publish, int from);
 txm_status txm_publish_copy(const txm_publish *publish, int from, const char *name, txm_error *err);
-/* Sets the mtime (seconds and nanoseconds), checks that everything reached the file, renames over the target, and
+/* Sets the mtime (seconds and nanoseconds) and the mode of the file that is replaced, checks that everything reached
+ * the file, renames it over the target, and
  * consumes *publish in every case. On failure the temporary is gone and a previous target untouched. */
 txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtime, txm_error *err);
 /* Removes the temporary. NULL-safe; consumes *publish. */
