@@ -27,7 +27,7 @@ check json-order json out 'o[0]["type"] == "scene" and o[1]["name"] == "brick"'
 check json-sequence json out '[f["number"] for x in o if x.get("name") == "frames" for f in x["files"]] == [1, 2, 10]'
 check json-packed json out '[p["name"] for x in o if x.get("name") == "packed brick" for p in x["packed"]] == ["brick.1001.png", "brick.1002.png", "brick.1012.png"]'
 check json-library json out '[x["state"] for x in o if x["type"] == "library"] == ["read", "read", "missing"]'
-check json-alias json out '[x["colorspace"] for x in o if x.get("name") == "premul"] == [{"stored": "Linear", "name": "Linear Rec.709", "known": True, "data": False}]'
+check json-alias json out '[x["colorspace"] for x in o if x.get("name") == "premul"] == [{"stored": "Linear", "name": "Linear Rec.709", "lookup": "Linear", "known": True, "data": False}]'
 check json-data json out 'all(x["colorspace"]["data"] == (x["colorspace"]["name"] == "Non-Color") for x in o if x["type"] == "image")'
 
 # What list says is missing is what make then makes, under the same name.
@@ -43,6 +43,48 @@ txm list --json --cache-dir "$work/elsewhere" "$scenes/materials.blend"
 check tx-cache-dir json out '[x["files"][0]["tx"]["path"] for x in o if x.get("name") == "sky"][0].startswith("'"$work/elsewhere/"'")'
 txm list --json --working-space "Linear Rec.2020" "$scenes/materials.blend"
 check tx-working-space json out '"926BDA8569F1F2504902F06ABA51E46D" not in [x["files"][0]["tx"]["path"] for x in o if x.get("name") == "sky"][0]'
+
+# ---- names of colour spaces: stored aliases and roles have tx files of their own ------------------------------------
+txm list "$scenes/materials.blend"
+check alias-text prints "file, ready, Linear, an alias of Linear Rec.709, alpha premultiplied"
+txm make -q "$scenes/materials.blend"
+txm list --json "$scenes/materials.blend"
+check alias-made json out '[x["files"][0]["tx"]["state"] for x in o if x.get("name") == "premul"] == ["fresh"]'
+txm make -q -c "Linear Rec.709" -a premultiplied "$scenes/textures/deep.png"
+check alias-is-another-file test "$(find "$scenes/textures/blender_tx" -name "deep.png.*.tx" | wc -l)" = 2
+txm list "$scenes/overrides.blend"
+check override-text prints "file, ready, ACES2065-1, alpha premultiplied"
+# One image of a small scene gets other names.
+python3 - "$TXM_TESTDATA/blend/small/library.blend" <<'EOF'
+import re, sys
+data = open(sys.argv[1], "rb").read()
+for name in ("scene_linear", "Non-Colour Data", "DEFAULT", "default", "Foo", ""):
+    stored = name.encode() + b"\0"
+    changed = re.sub(rb"sRGB\0.{60}", lambda m: stored + m.group()[len(stored):], data, flags=re.S)
+    assert changed != data
+    open("named %s.blend" % name, "wb").write(changed)
+EOF
+mkdir textures 2>/dev/null
+for name in scene_linear "Non-Colour Data" DEFAULT default Foo ""; do
+    txm list "named $name.blend"
+    head -8 out >"text $name"
+done
+check role-text grep -q "scene_linear, a role of Linear Rec.709, alpha" "text scene_linear"
+check data-text grep -q "Non-Colour Data, an alias of Non-Color, alpha" "text Non-Colour Data"
+check word-text grep -q "default, a role of Linear Rec.709, alpha" "text default"
+check unknown-text grep -q "auto, since the OCIO config does not know Foo, alpha" "text Foo"
+check unset-text grep -q "auto, since no colour space is stored, alpha" "text "
+txm list --json "named default.blend"
+check word-lookup json out '{x["colorspace"]["lookup"] for x in o if x["type"] == "image"} == {"=default"}'
+txm list --json "named Foo.blend"
+check unknown-lookup json out '{x["colorspace"]["lookup"] for x in o if x["type"] == "image"} == {"auto"}'
+cp "$golden/rgb8.png" word.png
+txm make -q -c =default word.png
+txm make -q -c scene_linear word.png
+txm make -q -c default word.png
+txm make -q -c sRGB word.png
+check word-is-a-name test "$(find blender_tx -name "word.png.*.tx" | wc -l)" = 3
+check word-verifies "$TXMILL" verify -q blender_tx/word.png.*.tx
 
 # ---- findings --------------------------------------------------------------------------------------------------------
 txm list --lint "$scenes/lint.blend"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Scenes that Blender 3.4.1 wrote, against what its own Python says is in them. */
+ * Scenes that Blender 3.4.1 and 5.2.2 wrote, against what its own Python says is in them. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,8 @@
 /* ---- against Blender's own list ------------------------------------------------------------------------------- */
 
 static const char *const scenes[] = {"materials", "packed",  "linked",      "missing", "inside", "circle_a",
-                                     "circle_b",  "lib/far", "lib/library", "lint",    "graph"};
+                                     "circle_b",  "lib/far", "lib/library", "lint",    "graph",
+                                     "overrides"};
 
 START_TEST(agrees_with_blender)
 {
@@ -127,12 +128,13 @@ START_TEST(takes_the_configs_names)
     ck_assert_int_eq(txm_blend_open(path, &options, &blend, NULL), TXM_OK);
     const txm_blend_image *im = image_named(blend, "premul");
     ck_assert_str_eq(im->colorspace_stored, "Linear");
-    ck_assert_str_eq(im->colorspace, "Linear Rec.709");
+    ck_assert_str_eq(im->colorspace, "Linear"); /* Cycles takes it as it is */
+    ck_assert_str_eq(im->colorspace_name, "Linear Rec.709");
     ck_assert(im->colorspace_known && !im->data);
-    im = image_named(blend, "rough"); /* unknown to this config: counts as unset */
+    im = image_named(blend, "rough"); /* unknown to this config: Blender clears it */
     ck_assert_str_eq(im->colorspace_stored, "Raw");
-    ck_assert_ptr_null(im->colorspace);
-    ck_assert(!im->colorspace_known);
+    ck_assert_str_eq(im->colorspace, "auto");
+    ck_assert(!im->colorspace_known && !im->colorspace_name);
     ck_assert(image_named(blend, "wood normal")->data);
     txm_blend_close(&blend);
     free(path);

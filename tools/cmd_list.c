@@ -74,7 +74,7 @@ static txm_status list_scene(const txm_input *input, const list_args *args, txm_
                              txm_summary *summary, txm_error *err)
 {
     const char *path = input->path;
-    txm_list_report report = {.scene = path};
+    txm_list_report report = {.scene = path, .config = txm_context_color(context)};
     txm_context *own = NULL;
     const txm_list_how how = {input->cache_dir ? input->cache_dir : args->list.cache_dir, args->list.quick};
     const txm_blend_options blend_options = {.struct_size = sizeof(txm_blend_options),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the program has to know about the open scene: a .blend file, and the settings that names of tx files depend on."""
 import contextlib
+import ctypes
 import os
 import tempfile
 
@@ -17,6 +18,13 @@ def color_options():
         "ocio": config,
         "working_space": bpy.data.colorspace.working_space,
     }
+
+
+def colorspace(image):
+    """The colour space of an image as Cycles puts it into the name of its tx file, in the words of `txmill make -c`. Python is
+    told the config's own name for it, but aliases and roles, which other versions saved, have tx files of their own."""
+    stored = (ctypes.c_char * 64).from_address(image.colorspace_settings.as_pointer()).value.decode("utf-8", "surrogateescape")
+    return "=" + stored if stored in ("auto", "default") else stored or "auto"
 
 
 opened = 0  # how many files were opened: tells one scene from the next

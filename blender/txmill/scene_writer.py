@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from . import nodes, surfaces
+from . import blend, nodes, surfaces
 from .meshes import matrix, numbers, quoted, triangles, write_ply
 
 VERSION = 1
@@ -147,7 +147,7 @@ class Writer:
         if key not in self.images:
             name = "image%d" % len(self.images)
             self.images[key] = name
-            self.add("image", name, quoted(self.path(os.path.normpath(path))), "colorspace", quoted(image.colorspace_settings.name),
+            self.add("image", name, quoted(self.path(os.path.normpath(path))), "colorspace", quoted(blend.colorspace(image)),
                      "alpha", ALPHA[image.alpha_mode], "extension", extension, "interpolation", node.interpolation.lower(),
                      *(["udim", *tiles] if tiles else []))
         return self.images[key]

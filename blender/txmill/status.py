@@ -27,7 +27,7 @@ def from_scene(scene):
     status = Status()
     status.scene = scene.data.get("path")
     for image in scene.images:
-        space = (image.get("colorspace") or {}).get("name") or "default"
+        space = (image.get("colorspace") or {}).get("lookup") or "default"
         for file in image.get("files") or []:
             tx = file.get("tx")
             if not file["exists"]:

@@ -145,8 +145,8 @@ typedef enum txm_lint {
 TXM_API const char *txm_lint_name(txm_lint finding);
 TXM_API const char *txm_lint_text(txm_lint finding);
 
-/* What is probably not meant so about an image that is set to a colour space (NULL: what Blender sets): *findings are
- * bits of txm_lint. Reads until every suspicion is refuted, which for most images is the first rows. `cancel` may be
+/* What is probably not meant so about an image that is set to a colour space (as in txm_settings): *findings are bits
+ * of txm_lint. Reads until every suspicion is refuted, which for most images is the first rows. `cancel` may be
  * NULL. As opening and reading an image; COLORSPACE, CANCELLED. */
 TXM_API txm_status txm_lint_image(const txm_color_config *config, const char *path, const char *colorspace,
                                   const volatile int *cancel, unsigned *findings, txm_error *err);

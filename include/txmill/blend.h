@@ -113,8 +113,9 @@ typedef struct txm_blend_image {
     txm_blend_source source;
     txm_blend_state state;
     const char *colorspace_stored; /* "" when the file's version stores none */
-    const char *colorspace;        /* canonical; NULL: what Blender sets on load ("default") */
-    bool colorspace_known;         /* false: the config does not know the stored name, and it counts as unset */
+    const char *colorspace;        /* that its tx file is looked up under, for txm_settings: the stored name, or "auto"
+                                    * where none is stored or the config does not know it */
+    bool colorspace_known;         /* false: the config does not know the stored name, which Blender then clears */
     bool data;                     /* the colour space is data */
     txm_alpha alpha;
     const uint32_t *tiles; /* UDIM numbers of the tile list */
@@ -125,6 +126,8 @@ typedef struct txm_blend_image {
     size_t packed_count;
     const txm_blend_user *users; /* ordered by owner and node */
     size_t user_count;
+    const char *colorspace_name; /* the config's own name for the stored one, which may be an alias or a role; NULL: "auto"
+                                  */
 } txm_blend_image;
 
 /* What became of a linked library. */
@@ -192,7 +195,7 @@ TXM_API txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packe
 typedef struct txm_blend_entry {
     char *path;             /* absolute; owned */
     const char *pattern;    /* the image's path with its token or frame digits as #, for tiles and frames; else NULL */
-    const char *colorspace; /* canonical, NULL: default */
+    const char *colorspace; /* as txm_blend_image's */
     txm_alpha alpha;
     size_t image; /* index */
 } txm_blend_entry;

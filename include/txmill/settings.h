@@ -57,7 +57,8 @@ typedef enum txm_asked {
  * does not know; a larger one is USAGE only if it asks for something that this library does not know. */
 typedef struct txm_settings {
     size_t struct_size;     /* set by txm_settings_init */
-    const char *colorspace; /* a name, "auto", or NULL / "default": what a Blender scene would ask for */
+    const char *colorspace; /* a name, alias or role; "auto"; or NULL / "default": what a Blender scene would ask for.
+                             * "=default" and "=auto" are a config's spaces or roles of these names */
     txm_alpha alpha;
     bool equiangular; /* --envlatl */
     bool strict;      /* write what Blender itself would: implies mono = false, borders = false, unknown spaces

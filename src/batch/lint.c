@@ -15,6 +15,8 @@
 #include "core/cancel.h"
 #include "core/fail.h"
 #include "core/mem.h"
+#include "core/settings.h"
+#include "source/defaults.h"
 #include "source/source.h"
 #include "txmill/inspect.h"
 
@@ -167,15 +169,24 @@ txm_status txm_lint_image(const txm_color_config *config, const char *path, cons
     txm_source *source = NULL;
     *findings = 0;
     txm_status status = TXM_OK;
-    if (!colorspace)
-        status = txm_image_defaults(config, path, &colorspace, NULL, err);
-    if (status == TXM_OK)
-        status = txm_color_find(config, colorspace, &space, err);
+    const char *name;
+    const txm_space_choice choice = txm_space_chosen(colorspace, &name);
+    if (choice == TXM_SPACE_DEFAULT)
+        status = txm_image_defaults(config, path, &name, NULL, err);
     if (status == TXM_OK)
         status = txm_source_open(path, NULL, &source, err);
     if (status != TXM_OK)
         return status;
     const txm_source_info *info = txm_source_info_of(source);
+    if (choice == TXM_SPACE_AUTO && !(name = txm_source_auto_space(info, config)))
+        status = txm_fail(err, TXM_STATUS_COLORSPACE, "%s: the OCIO config %s has no role for colour space auto", path,
+                          txm_color_config_name(config));
+    if (status == TXM_OK)
+        status = txm_color_find(config, name, &space, err);
+    if (status != TXM_OK) {
+        txm_source_close(&source);
+        return status;
+    }
     *findings = txm_lint_settings(path, txm_color_space_detected(space), info->width, info->height);
     txm_source_close(&source);
     return txm_lint_pixels(path, 0, cancel, findings, err);

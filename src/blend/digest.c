@@ -275,6 +275,34 @@ static bool digest_packed(const txm_digest *d, txm_run *run, txm_record image, t
     return true;
 }
 
+/* Whether a block holds that text alone. */
+static bool is_text(txm_record block, const char *text)
+{
+    size_t n = strlen(text);
+    return block.bytes > n && memcmp(block.data, text, n + 1) == 0;
+}
+
+/* Blender makes a library override anew when it opens the file: a copy of the library's data-block in which it changes
+ * the listed properties. Of those that matter here, only path and alpha type can be listed. */
+static void digest_override(const txm_digest *d, txm_run *run, txm_record head, txm_image *out)
+{
+    const txm_run_block *b = txm_run_find(run, txm_record_address(d->schema, head, TXM_ID_OVERRIDE), TXM_KIND_OVERRIDE);
+    if (!b) {
+        return;
+    }
+    txm_record r = txm_run_record(run, b);
+    out->overrides = txm_record_address(d->schema, r, TXM_OVERRIDE_REFERENCE);
+    uint64_t next = txm_record_address(d->schema, r, TXM_OVERRIDE_PROPERTIES);
+    while (next && txm_run_step(run) && (b = txm_run_find(run, next, TXM_KIND_OVERRIDDEN))) {
+        r = txm_run_record(run, b);
+        next = txm_record_address(d->schema, r, TXM_OVERRIDDEN_NEXT);
+        b = txm_run_find(run, txm_record_address(d->schema, r, TXM_OVERRIDDEN_PATH), TXM_KIND_OTHER);
+        r = b ? txm_run_record(run, b) : (txm_record){NULL, 0};
+        out->own_path |= is_text(r, "filepath");
+        out->own_alpha |= is_text(r, "alpha_mode");
+    }
+}
+
 /* Everything as it is stored; what it means depends on the version and is settle.c's. */
 static bool digest_image(const txm_digest *d, uint32_t id, txm_run *run, const txm_run_block *head)
 {
@@ -294,6 +322,7 @@ static bool digest_image(const txm_digest *d, uint32_t id, txm_run *run, const t
     if (!image.path || !image.colorspace || !digest_tiles(d, run, r, &image) || !digest_packed(d, run, r, &image)) {
         return false;
     }
+    digest_override(d, run, r, &image);
     txm_image *out = TXM_STORE_ADD(d->store, &d->model->images);
     if (out) {
         *out = image;

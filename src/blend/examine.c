@@ -230,7 +230,13 @@ static bool add_finding(txm_blend *blend, const char *id, size_t image, char *me
 
 static const char *space_name(const txm_blend_image *image)
 {
-    return image->colorspace ? image->colorspace : "the default colour space";
+    return image->colorspace_name ? image->colorspace_stored : "no colour space";
+}
+
+/* All names of data lead to one tx file; two names of another space to two. */
+static bool same_space(const txm_blend_image *a, const txm_blend_image *b)
+{
+    return (a->data && b->data) || strcmp(a->colorspace, b->colorspace) == 0;
 }
 
 /* Two findings that are wrong in nearly every scene that has them. */
@@ -273,7 +279,7 @@ static bool report_shared_files(txm_blend *blend)
     for (size_t i = 1; ok && i < count; i++) {
         const txm_blend_image *a = &blend->images.data[order[i - 1]], *b = &blend->images.data[order[i]];
         if (a->state != TXM_BLEND_STATE_READY || strcmp(a->path, b->path) != 0 ||
-            strcmp(space_name(a), space_name(b)) == 0) {
+            same_space(a, b)) {
             continue;
         }
         ok = add_finding(blend, "two-colorspaces", order[i],

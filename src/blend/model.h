@@ -61,6 +61,8 @@ typedef struct txm_image {
     bool has_tile_list;            /* the version knows lists of tiles */
     bool is_packed;                /* it points at a packed file, even if its bytes are not there */
     bool legacy_data;              /* a node of an old version takes it as data */
+    uint64_t overrides;            /* address of the library's image that it overrides, 0 if none */
+    bool own_path, own_alpha;      /* what an override says itself; all else comes from the library */
     uint32_t in_scene;             /* index among the scene's images, TXM_NO_INDEX as long as nothing uses it */
     txm_span tiles, packed;
 } txm_image;

@@ -53,7 +53,7 @@ static bool wants(const scan *s, txm_role role, txm_kind kind)
                (s->options->links && (kind == TXM_KIND_LINK || kind == TXM_KIND_SOCKET));
     case TXM_ROLE_IMAGE:
         return kind == TXM_KIND_IMAGE || kind == TXM_KIND_TILE || kind == TXM_KIND_IMAGE_PACKED ||
-               kind == TXM_KIND_PACKED;
+               kind == TXM_KIND_PACKED || kind == TXM_KIND_OVERRIDE || kind == TXM_KIND_OVERRIDDEN;
     case TXM_ROLE_LIBRARY:
         return kind == TXM_KIND_LIBRARY || kind == TXM_KIND_PACKED;
     default:
@@ -182,9 +182,10 @@ static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_
     txm_role role = s->model->ids.data[s->current].role;
     txm_kind kind = txm_schema_kind(&s->schema, block->sdna);
     bool edges = s->options->graph && role != TXM_ROLE_INTERFACE && may_hold_pointers(s, block);
-    bool keep = is_head || wants(s, role, kind);
-    /* Of packed files the place is kept, not the bytes. */
+    /* Of packed files the place is kept, not the bytes; the names of overridden properties are blocks without a kind,
+     * too, but short ones. */
     bool place = kind == TXM_KIND_OTHER && (role == TXM_ROLE_IMAGE || role == TXM_ROLE_LIBRARY);
+    bool keep = is_head || wants(s, role, kind) || (place && block->bytes <= TXM_RUN_MAX_NAME_BYTES);
     size_t limit = edges ? TXM_MAX_EDGE_BLOCK_BYTES : keep ? TXM_RUN_MAX_BLOCK_BYTES : 0;
     size_t bytes = block->bytes < limit ? (size_t)block->bytes : limit;
     /* In one go: compressed streams must never go back. */

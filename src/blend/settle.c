@@ -11,6 +11,7 @@
 
 #include "blend/scene.h"
 #include "core/path.h"
+#include "core/settings.h"
 
 enum { FIRST_TILE = 1001 };
 
@@ -145,22 +146,25 @@ bool txm_blend_is_data(const txm_blend *blend, const char *colorspace)
     return false;
 }
 
-/* An unknown space is kept as it was stored, for the message about it. */
+/* Cycles puts the stored name into the name of the tx file as it is, be it an alias or a role. Blender clears names that
+ * its config lacks when it opens the file, and Cycles then decides by the image's metadata. */
 static bool settle_colorspace(txm_blend *blend, const txm_model *model, const txm_image *image, txm_blend_image *out)
 {
     bool legacy_data = image->legacy_data && before(model, 280, 66);
-    out->colorspace_stored = legacy_data ? "Non-Color" : image->colorspace;
-    const char *name = *out->colorspace_stored ? canonical(blend, out->colorspace_stored) : NULL;
+    const char *stored = legacy_data ? "Non-Color" : image->colorspace, *name = *stored ? canonical(blend, stored) : NULL;
+    const char *asked = name ? stored : NULL;
     if (!name && legacy_data) {
-        name = canonical(blend, "data"); /* a config may name its data space otherwise */
+        asked = name = canonical(blend, "data"); /* a config may name its data space otherwise */
     }
-    out->colorspace_known = name != NULL || !*out->colorspace_stored;
-    if (!name) {
-        return true;
+    out->colorspace_stored = stored;
+    out->colorspace_known = name || !*stored;
+    asked = txm_space_setting(asked);
+    out->colorspace = txm_store_string(&blend->store, asked, strlen(asked));
+    if (name) {
+        out->colorspace_name = txm_store_string(&blend->store, name, strlen(name));
+        out->data = txm_blend_is_data(blend, name);
     }
-    out->colorspace = txm_store_string(&blend->store, name, strlen(name));
-    out->data = txm_blend_is_data(blend, name);
-    return out->colorspace != NULL;
+    return out->colorspace && (!name || out->colorspace_name);
 }
 
 /* A mode of a later Blender is what a new image would have. */
@@ -175,18 +179,55 @@ static txm_alpha settle_alpha(const txm_model *model, const txm_image *image)
     return known ? modes[image->alpha_mode] : TXM_ALPHA_DEFAULT;
 }
 
+/* ---- library overrides ------------------------------------------------------------------------------------------ */
+
+typedef struct source {
+    const txm_image *image;
+    const txm_blend_file *file;
+} source;
+
+static bool sets_path(const txm_image *image)
+{
+    return image->own_path;
+}
+
+static bool sets_alpha(const txm_image *image)
+{
+    return image->own_alpha;
+}
+
+/* The image that an override takes a property from: the next one down the line of libraries that sets it itself, else
+ * the last one that is there. No override sets what has no `own`. */
+static source source_of(const txm_blend *blend, source of, bool (*own)(const txm_image *))
+{
+    for (int hops = 0; of.image->overrides && !(own && own(of.image)) && hops < 64; hops++) {
+        uint32_t file = (uint32_t)(of.file - blend->files.data), id;
+        if (!txm_blend_follow(blend, &file, of.image->overrides, &id)) {
+            break; /* Blender keeps what the scene holds, too, where the library is gone */
+        }
+        const txm_model *model = &blend->files.data[file].model;
+        if (model->ids.data[id].image == TXM_NO_INDEX) {
+            break;
+        }
+        of = (source){&model->images.data[model->ids.data[id].image], &blend->files.data[file]};
+    }
+    return of;
+}
+
 /* From stored to meant; nothing here opens a file. */
 txm_status txm_blend_settle(txm_blend *blend, const txm_blend_file *file, const txm_image *image, txm_blend_image *out,
                             txm_error *err)
 {
-    const txm_model *model = &file->model;
-    out->stored_path = with_slashes(blend, image->path);
-    out->source = (txm_blend_source)image->source;
-    out->alpha = settle_alpha(model, image);
-    if (!out->stored_path || !settle_tiles(blend, model, image, out) || !settle_colorspace(blend, model, image, out)) {
+    const source self = {image, file}, all = source_of(blend, self, NULL), path = source_of(blend, self, sets_path),
+                 alpha = source_of(blend, self, sets_alpha);
+    out->stored_path = with_slashes(blend, path.image->path);
+    out->source = (txm_blend_source)all.image->source;
+    out->alpha = settle_alpha(&alpha.file->model, alpha.image);
+    if (!out->stored_path || !settle_tiles(blend, &all.file->model, all.image, out) ||
+        !settle_colorspace(blend, &all.file->model, all.image, out)) {
         return txm_blend_exhausted(blend, err);
     }
-    const char *folder = txm_blend_folder_of(blend, file, &model->ids.data[image->id]);
+    const char *folder = txm_blend_folder_of(blend, path.file, &path.file->model.ids.data[path.image->id]);
     out->path = !folder ? NULL : *out->stored_path ? txm_blend_path(blend, out->stored_path, folder) : "";
     return out->path ? TXM_OK : txm_blend_exhausted(blend, err);
 }

@@ -21,12 +21,15 @@ static bool matters(const txm_tape *tape)
                        : tape->role != TXM_ROLE_INTERFACE && tape->role != TXM_ROLE_OTHER;
 }
 
-/* How much of the payload can matter. Struct 0 is raw data, in which only a graph looks for pointers; in the rare file
- * where it is a struct of interest, its bytes are read from the stream again. */
+/* How much of the payload can matter. Struct 0 is raw data, in which only a graph looks for pointers and everybody for
+ * short texts; in the rare file where it is a struct of interest, its bytes are read from the stream again. */
 static size_t kept_of(const txm_tape *tape, const txm_block *block)
 {
     bool pointers = tape->graph && block->bytes <= TXM_MAX_EDGE_BLOCK_BYTES;
-    size_t limit = pointers ? TXM_MAX_EDGE_BLOCK_BYTES : block->sdna == 0 ? 0 : TXM_RUN_MAX_BLOCK_BYTES;
+    size_t limit = pointers ? TXM_MAX_EDGE_BLOCK_BYTES : block->sdna == 0 ? TXM_RUN_MAX_NAME_BYTES : TXM_RUN_MAX_BLOCK_BYTES;
+    if (!pointers && block->sdna == 0 && block->bytes > limit) {
+        return 0;
+    }
     return block->bytes < limit ? (size_t)block->bytes : limit;
 }
 

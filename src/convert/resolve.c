@@ -12,14 +12,14 @@
 
 #include "container/blender_format.h"
 #include "core/fail.h"
+#include "core/settings.h"
 #include "source/defaults.h"
 
-/* The word that goes into the name: nothing for auto, one word for all data spaces, else what was asked for. */
-static const char *key_word(const txm_color_config *config, const char *requested)
+const char *txm_key_word(const txm_color_config *config, const char *name)
 {
-    if (strcmp(requested, "auto") == 0)
+    if (!name)
         return "";
-    return txm_color_is_data(config, requested) ? "data" : requested;
+    return txm_color_is_data(config, name) ? "data" : name;
 }
 
 /* An unknown space is an error here, where Blender takes linear; with strict we do as Blender does, and say so. */
@@ -55,12 +55,14 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
                         "%s: the OCIO config %s has no role default_byte or default_float: name the colour "
                         "space with --colorspace",
                         path, txm_color_config_name(config));
-    txm_resolved r = {.requested = settings->colorspace, .alpha = settings->alpha};
-    if (!r.requested || strcmp(r.requested, "default") == 0)
-        r.requested = scene_space;
+    txm_resolved r = {.alpha = settings->alpha};
+    const char *name;
+    if (txm_space_chosen(settings->colorspace, &name) == TXM_SPACE_DEFAULT)
+        name = scene_space;
+    r.requested = name ? name : "auto";
     if (r.alpha == TXM_ALPHA_DEFAULT)
         r.alpha = scene_alpha;
-    const char *pixels = strcmp(r.requested, "auto") == 0 ? txm_source_auto_space(info, config) : r.requested;
+    const char *pixels = name ? name : txm_source_auto_space(info, config);
     if (!pixels)
         return txm_fail(err, TXM_STATUS_COLORSPACE, "%s: the OCIO config %s has no role for colour space auto", path,
                         txm_color_config_name(config));
@@ -69,7 +71,7 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
         return status;
     r.named = pixels;
     r.key.xyz_text = txm_color_xyz_to_scene_linear_text(config);
-    r.key.colorspace = key_word(config, r.requested);
+    r.key.colorspace = txm_key_word(config, name);
     r.key.alpha = r.alpha;
     r.key.equiangular = settings->equiangular;
     *out = r;

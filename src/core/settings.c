@@ -5,7 +5,7 @@
  * The words of the options and those stored in files differ; both are in one table, so that neither can be forgotten
  * when a type is added.
  */
-#include "txmill/settings.h"
+#include "core/settings.h"
 
 #include <string.h>
 
@@ -13,6 +13,7 @@
 #include "core/options.h"
 #include "core/words.h"
 #include "txmill/pixel.h"
+#include "txmill/settings.h"
 
 static const struct {
     const char *option, *stored;
@@ -51,6 +52,23 @@ bool txm_alpha_parse(const char *word, txm_alpha *out)
             return true;
         }
     return false;
+}
+
+/* "=" in front of either word makes a name of it; in front of anything else it is a part of the name. */
+txm_space_choice txm_space_chosen(const char *setting, const char **name)
+{
+    *name = NULL;
+    if (!setting || !strcmp(setting, "default"))
+        return TXM_SPACE_DEFAULT;
+    if (!strcmp(setting, "auto"))
+        return TXM_SPACE_AUTO;
+    *name = !strcmp(setting, "=default") || !strcmp(setting, "=auto") ? setting + 1 : setting;
+    return TXM_SPACE_NAMED;
+}
+
+const char *txm_space_setting(const char *name)
+{
+    return !name ? "auto" : !strcmp(name, "default") ? "=default" : !strcmp(name, "auto") ? "=auto" : name;
 }
 
 const char *txm_codec_name(txm_codec codec)

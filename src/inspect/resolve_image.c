@@ -23,6 +23,7 @@
 #include "core/mem.h"
 #include "core/options.h"
 #include "core/path.h"
+#include "core/settings.h"
 #include "core/words.h"
 #include "inspect/verify_impl.h"
 #include "source/defaults.h"
@@ -426,16 +427,14 @@ txm_status txm_look_up(const txm_color_config *config, const char *image, const 
     txm_settings s;
     *out = (txm_found){0};
     txm_status status = txm_settings_take(&s, settings, err);
-    bool no_space = !s.colorspace || !strcmp(s.colorspace, "default");
+    const char *space = NULL;
+    bool no_space = status == TXM_OK && txm_space_chosen(s.colorspace, &space) == TXM_SPACE_DEFAULT;
     if (status == TXM_OK && (no_space || s.alpha == TXM_ALPHA_DEFAULT))
         status = txm_image_defaults(config, image, &default_space, &default_alpha, err);
     if (status != TXM_OK)
         return status;
-    const char *space = no_space ? default_space : s.colorspace;
     const txm_tx_key key = {.xyz_text = txm_color_xyz_to_scene_linear_text(config),
-                            .colorspace = txm_color_is_data(config, space) ? "data"
-                                          : strcmp(space, "auto")          ? space
-                                                                           : "",
+                            .colorspace = txm_key_word(config, no_space ? default_space : space),
                             .alpha = s.alpha == TXM_ALPHA_DEFAULT ? default_alpha : s.alpha,
                             .equiangular = s.equiangular};
     return txm_tx_lookup(image, s.cache_dir, &key, out, err);

@@ -209,6 +209,45 @@ def make_linked(folder):
     texture(t, image("local", "//textures/wood.png"))
 
 
+def override(library, name, **changes):
+    """An override of a library's image, changed; a material shows it."""
+    linked = next(im for im in bpy.data.images if im.name == name and im.library and im.library.filepath.endswith(library))
+    local = linked.override_create()
+    for key, value in changes.items():
+        if key == "colorspace":
+            local.colorspace_settings.name = value
+        else:
+            setattr(local, key, value)
+    m, t, bsdf = material(name)
+    texture(t, local)
+
+
+def make_base_images():
+    for name in ("far", "deep"):
+        image(name, "//../textures/lib/far.png", "ACEScg", "NONE").use_fake_user = True
+
+
+def make_base_overrides(folder):
+    link(os.path.join(folder, "lib", "images.blend"), images=["far", "deep"])
+    override("images.blend", "deep", alpha_mode="CHANNEL_PACKED", colorspace="sRGB")
+    # The second time the overrides are there, and get what they do not set themselves from the library as it is then.
+    again = os.path.exists(os.path.join(folder, "overrides.blend"))
+    for name in ("colour", "alpha", "path", "all", "none", "source"):
+        image(name, "//../textures/lib/lib.png", "ACES2065-1" if again else "ACEScg", "PREMUL" if again else "NONE").use_fake_user = True
+
+
+def make_overrides(folder):
+    names = ["colour", "alpha", "path", "all", "none", "source", "deep"]
+    link(os.path.join(folder, "lib", "images_2.blend"), images=names)
+    override("images_2.blend", "colour", colorspace="Non-Color")
+    override("images_2.blend", "alpha", alpha_mode="CHANNEL_PACKED")
+    override("images_2.blend", "path", filepath="//textures/wood.png")
+    override("images_2.blend", "all", colorspace="Non-Color", alpha_mode="PREMUL", filepath="//textures/mask.png")
+    override("images_2.blend", "none")
+    override("images_2.blend", "source", source="SEQUENCE")
+    override("images_2.blend", "deep", colorspace="Non-Color", filepath="//textures/rough.png")
+
+
 def make_missing(folder):
     lib = os.path.join(folder, "lib", "gone.blend")
     link(lib, materials=["far"])
@@ -370,7 +409,8 @@ MAKERS = {"materials": lambda f: make_materials(), "packed": lambda f: make_pack
           "lib/library": make_library, "linked": make_linked, "lib/gone": lambda f: make_far(),
           "missing": make_missing, "inside": make_inside, "circle_a": lambda f: make_circle(f, "a", "b"),
           "circle_b": lambda f: make_circle(f, "b", "a"), "lint": lambda f: make_lint(),
-          "lib/graph": lambda f: make_graph_library(), "graph": make_graph}
+          "lib/graph": lambda f: make_graph_library(), "graph": make_graph,
+          "lib/images": lambda f: make_base_images(), "lib/images_2": make_base_overrides, "overrides": make_overrides}
 
 
 def main():

@@ -96,12 +96,13 @@ static void add_user(cJSON *users, const txm_blend_user *user)
     txm_json_text(u, "interpolation", user->interpolation);
 }
 
-/* `stored` is the word in the file, `name` what the config calls it. */
+/* `stored` is the word in the file, `name` what the config calls it, `lookup` what leads -c to the same tx file. */
 static void add_settings(cJSON *o, const txm_blend_image *image)
 {
     cJSON *space = txm_json_object(o, "colorspace");
     optional_text(space, "stored", image->colorspace_stored);
-    txm_json_text(space, "name", image->colorspace);
+    txm_json_text(space, "name", image->colorspace_name);
+    txm_json_text(space, "lookup", image->colorspace);
     txm_json_bool(space, "known", image->colorspace_known);
     txm_json_bool(space, "data", image->data);
     txm_json_text(o, "alpha", txm_alpha_name(image->alpha));

@@ -22,6 +22,7 @@ typedef struct txm_list_finding {
 typedef struct txm_list_report {
     const char *scene; /* path as given */
     txm_blend *blend;
+    const txm_color_config *config; /* tells roles from aliases */
     /* The tx file of every file of every image, in that order; the state of files that are not there means nothing. */
     txm_found *lookups;
     size_t lookup_count;

@@ -7,7 +7,9 @@
  * file; findings and a sum at the end.
  */
 #include <stdio.h>
+#include <string.h>
 
+#include "core/text.h"
 #include "tools/output/format.h"
 #include "tools/list/list_report.h"
 #include "tools/output/text.h"
@@ -94,21 +96,35 @@ static void print_user(const txm_blend_user *user)
     putchar('\n');
 }
 
+/* The stored name, which Cycles uses as it is, and what the config means by it. */
+static void print_colorspace(const txm_list_report *report, const txm_blend_image *image)
+{
+    const char *stored = image->colorspace_stored, *name = image->colorspace_name;
+    if (!name) {
+        fputs(*stored ? "auto, since the OCIO config does not know " : "auto, since no colour space is stored", stdout);
+        txm_print_safe(stored);
+        return;
+    }
+    txm_print_safe(stored);
+    if (strcmp(stored, name) != 0) {
+        fputs(txm_casecmp(stored, name) == 0             ? ", another spelling of "
+              : txm_color_role(report->config, stored) ? ", a role of "
+                                                       : ", an alias of ",
+              stdout);
+        txm_print_safe(name);
+    }
+}
+
 /* From what the scene says to what is on disk: source and colour space, files, tx files, and last the nodes
  * that use it. */
-static void print_image(const txm_blend_image *image, const txm_found *lookups)
+static void print_image(const txm_list_report *report, const txm_blend_image *image, const txm_found *lookups)
 {
     putchar('\n');
     txm_print_safe(image->name);
     printf(": ");
     txm_print_safe(*image->path ? image->path : "no path");
     printf("\n    %s, %s, ", txm_blend_source_name(image->source), txm_blend_state_name(image->state));
-    txm_print_safe(image->colorspace ? image->colorspace : "default colour space");
-    if (!image->colorspace_known) {
-        printf(" (the config does not know ");
-        txm_print_safe(image->colorspace_stored);
-        printf(")");
-    }
+    print_colorspace(report, image);
     printf(", alpha %s\n", txm_alpha_name(image->alpha));
     if (image->tile_count > 1) {
         printf("    %zu UDIM tiles, %u to %u\n", image->tile_count, image->tiles[0],
@@ -134,7 +150,7 @@ void txm_list_print_text(const txm_list_report *report)
     print_scene(report);
     for (size_t i = 0; i < txm_blend_image_count(report->blend); i++) {
         const txm_blend_image *image = txm_blend_image_at(report->blend, i);
-        print_image(image, report->lookups + lookup);
+        print_image(report, image, report->lookups + lookup);
         lookup += image->file_count;
     }
     for (size_t i = 0; i < txm_blend_library_count(report->blend); i++) {

@@ -123,7 +123,7 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
                             txm_asprintf("%s: image \"%s\" of %s is not there", image->path, image->name, scene), err);
         }
         if (!image->colorspace_known) {
-            txm_say(TXM_SAY_WARNING, "%s: image \"%s\": the config does not know its colour space %s: taken as unset",
+            txm_say(TXM_SAY_WARNING, "%s: image \"%s\": the config does not know its colour space %s: taken as auto, as in Blender",
                     scene, image->name, image->colorspace_stored);
         }
     }

@@ -15,6 +15,7 @@
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
+#include "core/settings.h"
 #include "core/spelling.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
@@ -73,9 +74,10 @@ static txm_status check_space(const char *space, const char *who, const txm_colo
 {
     const txm_color_space *found;
     txm_error why = {0};
-    if (!space || !*space || !strcmp(space, "default") || !strcmp(space, "auto") || txm_color_is_data(config, space))
+    const char *name;
+    if (txm_space_chosen(space, &name) != TXM_SPACE_NAMED || !*name || txm_color_is_data(config, name))
         return TXM_OK;
-    txm_status status = txm_color_find(config, space, &found, &why);
+    txm_status status = txm_color_find(config, name, &found, &why);
     if (status != TXM_STATUS_COLORSPACE)
         return status == TXM_OK ? TXM_OK : txm_fail(err, status, "%s", why.message);
     /* A rule's text after its last comma may be a mistyped alpha type: name the word that is wrong. */
