@@ -12,7 +12,7 @@ read -r image tx space alpha < <("$TXMILL" list --json materials.blend | python3
 import json, sys
 o = [json.loads(line) for line in sys.stdin]
 x, f = next((x, f) for x in o if x["type"] == "image" for f in x["files"] if f["path"].endswith("wood.png"))
-print(f["path"], f["tx"]["path"], x["colorspace"]["name"].replace(" ", "_"), x["alpha"])')
+print(f["path"], f["tx"]["path"], x["colorspace"]["lookup"].replace(" ", "_"), x["alpha"])')
 settings=(-c "${space//_/ }" -a "$alpha")
 check scene-has-the-image test -f "$tx"
 cp -p "$tx" good.keep

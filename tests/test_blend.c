@@ -15,8 +15,7 @@
 /* ---- against Blender's own list ------------------------------------------------------------------------------- */
 
 static const char *const scenes[] = {"materials", "packed",  "linked",      "missing", "inside", "circle_a",
-                                     "circle_b",  "lib/far", "lib/library", "lint",    "graph",
-                                     "overrides"};
+                                     "circle_b",  "lib/far", "lib/library", "lint",    "graph",  "overrides"};
 
 START_TEST(agrees_with_blender)
 {

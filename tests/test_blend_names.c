@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Colour space names that scenes hold, and the tx files that Blender 5.2.2 and 5.2.3 looked up for them while rendering:
- * testdata/blend/stored-names.tsv has every name, alias and role of their config, and words that the config does not
- * have. */
+ * Colour space names that scenes hold, and the tx files that Blender 5.2.2 and 5.2.3 looked up for them while
+ * rendering: testdata/blend/stored-names.tsv has every name, alias and role of their config, and words that the config
+ * does not have. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,10 +93,10 @@ START_TEST(words_may_be_names)
     static const struct {
         const char *setting, *name;
         txm_space_choice choice;
-    } rows[] = {{NULL, NULL, TXM_SPACE_DEFAULT},         {"default", NULL, TXM_SPACE_DEFAULT},
-                {"auto", NULL, TXM_SPACE_AUTO},          {"=default", "default", TXM_SPACE_NAMED},
-                {"=auto", "auto", TXM_SPACE_NAMED},      {"Default", "Default", TXM_SPACE_NAMED},
-                {"=sRGB", "=sRGB", TXM_SPACE_NAMED},     {"", "", TXM_SPACE_NAMED},
+    } rows[] = {{NULL, NULL, TXM_SPACE_DEFAULT},     {"default", NULL, TXM_SPACE_DEFAULT},
+                {"auto", NULL, TXM_SPACE_AUTO},      {"=default", "default", TXM_SPACE_NAMED},
+                {"=auto", "auto", TXM_SPACE_NAMED},  {"Default", "Default", TXM_SPACE_NAMED},
+                {"=sRGB", "=sRGB", TXM_SPACE_NAMED}, {"", "", TXM_SPACE_NAMED},
                 {"=", "=", TXM_SPACE_NAMED}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *name;

@@ -126,8 +126,7 @@ typedef struct txm_blend_image {
     size_t packed_count;
     const txm_blend_user *users; /* ordered by owner and node */
     size_t user_count;
-    const char *colorspace_name; /* the config's own name for the stored one, which may be an alias or a role; NULL: "auto"
-                                  */
+    const char *colorspace_name; /* the config's own name for the stored one, or NULL */
 } txm_blend_image;
 
 /* What became of a linked library. */

@@ -278,8 +278,7 @@ static bool report_shared_files(txm_blend *blend)
     }
     for (size_t i = 1; ok && i < count; i++) {
         const txm_blend_image *a = &blend->images.data[order[i - 1]], *b = &blend->images.data[order[i]];
-        if (a->state != TXM_BLEND_STATE_READY || strcmp(a->path, b->path) != 0 ||
-            same_space(a, b)) {
+        if (a->state != TXM_BLEND_STATE_READY || strcmp(a->path, b->path) != 0 || same_space(a, b)) {
             continue;
         }
         ok = add_finding(blend, "two-colorspaces", order[i],

@@ -14,7 +14,7 @@ typedef struct txm_run_block {
 } txm_run_block;
 
 enum {
-    TXM_RUN_MAX_BYTES = 32 << 20,      /* payloads, and as much for the table; 10,000 nodes take a tenth of it */
+    TXM_RUN_MAX_BYTES = 32 << 20,       /* payloads, and as much for the table; 10,000 nodes take a tenth of it */
     TXM_RUN_MAX_BLOCK_BYTES = 64 << 10, /* more of one struct is never needed */
     TXM_RUN_MAX_NAME_BYTES = 64         /* of a text in a block of its own */
 };

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "blend/scene.h"
+#include "color/config.h"
 #include "core/path.h"
 #include "core/settings.h"
 
@@ -146,12 +147,13 @@ bool txm_blend_is_data(const txm_blend *blend, const char *colorspace)
     return false;
 }
 
-/* Cycles puts the stored name into the name of the tx file as it is, be it an alias or a role. Blender clears names that
- * its config lacks when it opens the file, and Cycles then decides by the image's metadata. */
+/* Cycles puts the stored name into the name of the tx file as it is, be it an alias or a role. Blender clears names
+ * that its config lacks when it opens the file, and Cycles then decides by the image's metadata. */
 static bool settle_colorspace(txm_blend *blend, const txm_model *model, const txm_image *image, txm_blend_image *out)
 {
     bool legacy_data = image->legacy_data && before(model, 280, 66);
-    const char *stored = legacy_data ? "Non-Color" : image->colorspace, *name = *stored ? canonical(blend, stored) : NULL;
+    const char *stored = legacy_data ? "Non-Color" : image->colorspace,
+               *name = *stored ? canonical(blend, stored) : NULL;
     const char *asked = name ? stored : NULL;
     if (!name && legacy_data) {
         asked = name = canonical(blend, "data"); /* a config may name its data space otherwise */
@@ -238,7 +240,8 @@ txm_status txm_blend_settle(txm_blend *blend, const txm_blend_file *file, const 
  * is asked through callbacks, and these lead to a config. */
 static const char *config_canonical(void *user, const char *name)
 {
-    return txm_color_canonical(user, name);
+    /* Cycles has this space without the config; Blender has not, and clears it like any unknown name. */
+    return strcmp(name, txm_builtin_srgb_name) == 0 ? NULL : txm_color_canonical(user, name);
 }
 
 static bool config_is_data(void *user, const char *name)

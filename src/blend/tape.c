@@ -26,7 +26,9 @@ static bool matters(const txm_tape *tape)
 static size_t kept_of(const txm_tape *tape, const txm_block *block)
 {
     bool pointers = tape->graph && block->bytes <= TXM_MAX_EDGE_BLOCK_BYTES;
-    size_t limit = pointers ? TXM_MAX_EDGE_BLOCK_BYTES : block->sdna == 0 ? TXM_RUN_MAX_NAME_BYTES : TXM_RUN_MAX_BLOCK_BYTES;
+    size_t limit = pointers           ? TXM_MAX_EDGE_BLOCK_BYTES
+                   : block->sdna == 0 ? TXM_RUN_MAX_NAME_BYTES
+                                      : TXM_RUN_MAX_BLOCK_BYTES;
     if (!pointers && block->sdna == 0 && block->bytes > limit) {
         return 0;
     }
