@@ -263,6 +263,51 @@ START_TEST(builtin_srgb_is_encoded_or_decoded)
 }
 END_TEST
 
+/* ---- fingerprints -------------------------------------------------------------------------------------------------- */
+
+/* To a neighbouring digit. */
+static void step(char *digit)
+{
+    *digit = *digit == '0' ? '1' : *digit == 'A' ? '9' : (char)(*digit - 1);
+}
+
+START_TEST(fingerprints_follow_the_transform)
+{
+    txm_color_config c = {.blender = TXM_BLENDER_5_2, .srgb_interop_id = "srgb_rec709_scene"};
+    txm_color_space space = {.name = txm_builtin_srgb_name};
+    txm_error err = {0};
+    ck_assert_int_eq(txm_builtin_srgb_build(&c, &space, &err), TXM_OK);
+    txm_color_take_fingerprint(&space);
+    char text[TXM_FINGERPRINT_BYTES];
+    snprintf(text, sizeof text, "%s", txm_color_fingerprint(&space));
+    size_t digits = (size_t)(strchr(text, ' ') + 1 - text);
+    ck_assert_uint_eq(strlen(text) - digits, 27 * 8);
+    ck_assert(txm_color_fingerprint_fits(&space, text));
+    /* The last bits of a number may differ; its upper half may not, but between versions of the library. */
+    step(&text[digits + 7]);
+    ck_assert(txm_color_fingerprint_fits(&space, text));
+    step(&text[digits + 4]);
+    ck_assert(!txm_color_fingerprint_fits(&space, text));
+    text[0] = 'x';
+    ck_assert(txm_color_fingerprint_fits(&space, text));
+    step(&text[digits + 2]);
+    ck_assert(!txm_color_fingerprint_fits(&space, text));
+    /* A class differs from numbers and from other classes; what is neither proves nothing. */
+    ck_assert(!txm_color_fingerprint_fits(&space, "data"));
+    static const char *const nothing[] = {"", " ", "2.1.2", "2.1.2 ", "2.1.2 ZZ", "scene", "2.1.2 00"};
+    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++)
+        ck_assert(txm_color_fingerprint_fits(&space, nothing[i]));
+    memcpy(text + digits, "7F800000", 8); /* infinite */
+    ck_assert(txm_color_fingerprint_fits(&space, text));
+    text[digits + 27 * 8 - 1] = 0;
+    ck_assert(txm_color_fingerprint_fits(&space, text));
+    free(space.builtin);
+    space = (txm_color_space){.name = "x", .color_class = TXM_COLOR_CLASS_SRGB};
+    ck_assert(txm_color_fingerprint_fits(&space, "scene_linear_srgb"));
+    ck_assert(!txm_color_fingerprint_fits(&space, "scene_linear"));
+}
+END_TEST
+
 /* ---- trees ----------------------------------------------------------------------------------------------------------
  */
 
@@ -369,7 +414,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     add_tests(t, the_built_in_config_is_known, the_matrix_is_that_of_linear_rec709, near_names_are_suggested,
               options_win_over_the_environment, advice_follows_the_reason, missing_spaces_own_their_strings,
-              matrices_come_from_interchange_roles, versions_have_names_and_matrices, builtin_srgb_is_encoded_or_decoded, trees_are_read_and_written_without_what_was_dropped,
+              matrices_come_from_interchange_roles, versions_have_names_and_matrices, builtin_srgb_is_encoded_or_decoded, fingerprints_follow_the_transform, trees_are_read_and_written_without_what_was_dropped,
               trees_are_edited, what_is_no_yaml_is_refused);
     return run_suite(suite);
 }

@@ -76,6 +76,7 @@ txm_tx_metadata made_metadata(void)
     return (txm_tx_metadata){.source = "/src/wall.png",
                              .detected_colorspace = "scene_linear_srgb",
                              .requested_colorspace = "sRGB",
+                             .config = "scene_linear_srgb",
                              .xyz_to_scene_linear = "3.241_-1.537_-0.4986_0",
                              .alpha = TXM_ALPHA_STRAIGHT,
                              .interop_id = "lin_rec709_scene",

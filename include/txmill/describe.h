@@ -33,7 +33,8 @@ typedef struct txm_tx_description {
     float average[4];
     unsigned constant_count; /* channels of `constant`, 0: not a constant image, or not said */
     float constant[4];
-    uint64_t reserved[4];
+    char *config; /* what the OCIO config made of the colour space, as txmill records it; owned; NULL: not recorded */
+    uint64_t reserved[3];
 } txm_tx_description;
 
 /* Only fails when memory is exhausted. Texts that are too long are cut; malformed ones count as absent. */

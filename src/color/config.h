@@ -11,6 +11,7 @@
 #define TXM_COLOR_CONFIG_H
 #include <pthread.h>
 
+#include "color/fingerprint.h"
 #include "color/known.h"
 #include "color/ocio.h"
 #include "color/reduce.h"
@@ -32,8 +33,9 @@ struct txm_color_space {
     bool tried;
     char *reason; /* why it cannot be built; NULL if it can */
     txm_color_class color_class;
-    txm_ocio_processor *processor;    /* to scene_linear; TXM_COLOR_CLASS_OTHER only */
-    struct txm_builtin_srgb *builtin; /* in place of a processor */
+    txm_ocio_processor *processor;           /* to scene_linear; TXM_COLOR_CLASS_OTHER only */
+    struct txm_builtin_srgb *builtin;        /* in place of a processor */
+    char fingerprint[TXM_FINGERPRINT_BYTES]; /* TXM_COLOR_CLASS_OTHER only */
 };
 
 /* What changes after loading. */
@@ -81,6 +83,9 @@ extern const char txm_builtin_srgb_name[];
 txm_status txm_builtin_srgb_build(const txm_color_config *config, txm_color_space *space, txm_error *err);
 void txm_builtin_srgb_apply(const struct txm_builtin_srgb *builtin, float *rgba, size_t count);
 const char *txm_builtin_srgb_id(const struct txm_builtin_srgb *builtin);
+
+/* Fills the fingerprint of a space that is converted. */
+void txm_color_take_fingerprint(txm_color_space *space);
 
 /* Matrices as Cycles computes with them. False for a singular or non-finite matrix. */
 bool txm_matrix_invert(const txm_matrix3 m, txm_matrix3 out);

@@ -207,6 +207,8 @@ static txm_status build(const txm_color_config *config, txm_color_space *space, 
     if (space == config->builtin_srgb) {
         txm_status status = txm_builtin_srgb_build(config, space, err);
         space->tried = status == TXM_OK;
+        if (space->builtin)
+            txm_color_take_fingerprint(space);
         return status;
     }
     if (!config->library->ocio) {
@@ -221,6 +223,8 @@ static txm_status build(const txm_color_config *config, txm_color_space *space, 
         space->color_class = classify(space->processor);
         if (space->color_class != TXM_COLOR_CLASS_OTHER)
             txm_ocio_processor_free(&space->processor);
+        else
+            txm_color_take_fingerprint(space);
     } else if (why.status == TXM_STATUS_NO_MEMORY || !(space->reason = txm_strdup(why.message))) {
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for colour space \"%s\"", space->name);
     }

@@ -157,6 +157,11 @@ txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error 
     set_from(d.detected, sizeof d.detected, tx, "blender:SourceColorSpace");
     set_from(d.xyz_to_scene_linear, sizeof d.xyz_to_scene_linear, tx, "blender:XYZToSceneLinear");
     set_from(d.requested, sizeof d.requested, tx, "txmill:ColorSpace");
+    const char *config = txm_tx_metadata_of(tx, "txmill:Config");
+    if (config && !(d.config = txm_strdup(config))) {
+        txm_tx_description_free(&d);
+        return txm_no_memory(err, NULL);
+    }
     set_from(d.software, sizeof d.software, tx, "Software");
     set_from(d.date, sizeof d.date, tx, "DateTime");
     if (!d.date[0])
@@ -177,6 +182,7 @@ void txm_tx_description_free(txm_tx_description *description)
 {
     if (description) {
         free(description->source);
+        free(description->config);
         *description = (txm_tx_description){0};
     }
 }

@@ -136,6 +136,8 @@ static void set_texts(exr_context_t exr, const txm_tx_metadata *m, exr_result_t 
         *rc = exr_attr_set_envmap(exr, 0, "envmap", EXR_ENVMAP_LATLONG);
     if (*m->requested_colorspace)
         set_text(exr, "txmill:ColorSpace", m->requested_colorspace, rc);
+    if (*m->config)
+        set_text(exr, "txmill:Config", m->config, rc);
     for (size_t i = 0; i < m->attribute_count; i++)
         if (!txm_metadata_is_reserved(m->attributes[i].name))
             set_text(exr, txm_metadata_exr_name(m->attributes[i].name), m->attributes[i].value, rc);

@@ -224,6 +224,7 @@ static txm_status check_exr(const check *c)
     same = same && (!s->constant || has_color(c, "oiio:ConstantColor", s->constant_color));
     same = same && (!*m->interop_id || has(c, "colorInteropID", m->interop_id));
     same = same && (!*m->requested_colorspace || has(c, "txmill:ColorSpace", m->requested_colorspace));
+    same = same && (!*m->config || has(c, "txmill:Config", m->config));
     same = same && (!m->equiangular || has(c, "envmap", "latlong"));
     for (size_t i = 0; same && i < m->attribute_count; i++)
         same = txm_metadata_is_reserved(m->attributes[i].name) ||

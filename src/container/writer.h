@@ -37,7 +37,7 @@ typedef struct txm_tx_attribute {
 typedef struct txm_tx_metadata {
     const char *source;              /* path as it is to be stored */
     const char *detected_colorspace; /* "scene_linear_srgb", "data" ... */
-    const char *requested_colorspace;
+    const char *requested_colorspace, *config; /* txm_color_fingerprint; "" leaves either out */
     const char *xyz_to_scene_linear; /* the 12 numbers as text */
     txm_alpha alpha;
     const char *interop_id;             /* EXR colorInteropID: "data" or the working space's; "" to leave out */

@@ -99,7 +99,7 @@ static bool copy_string(const char *from, const char **to)
 txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, txm_error *err)
 {
     txm_tx_metadata m = *from;
-    m.source = m.detected_colorspace = m.requested_colorspace = m.xyz_to_scene_linear = m.interop_id = NULL;
+    m.source = m.detected_colorspace = m.requested_colorspace = m.xyz_to_scene_linear = m.interop_id = m.config = NULL;
     txm_tx_attribute *attributes = txm_calloc(from->attribute_count, sizeof *attributes);
     m.attributes = attributes;
     bool ok = attributes != NULL;
@@ -109,6 +109,7 @@ txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, t
     ok = copy_string(from->requested_colorspace, &m.requested_colorspace) && ok;
     ok = copy_string(from->xyz_to_scene_linear, &m.xyz_to_scene_linear) && ok;
     ok = copy_string(from->interop_id, &m.interop_id) && ok;
+    ok = copy_string(from->config, &m.config) && ok;
     for (size_t i = 0; ok && i < m.attribute_count; i++) {
         ok = copy_string(from->attributes[i].name, &attributes[i].name);
         ok = copy_string(from->attributes[i].value, &attributes[i].value) && ok;
@@ -128,6 +129,7 @@ void txm_metadata_clear(txm_tx_metadata *m)
     free((char *)m->requested_colorspace);
     free((char *)m->xyz_to_scene_linear);
     free((char *)m->interop_id);
+    free((char *)m->config);
     for (size_t i = 0; i < m->attribute_count; i++) {
         free((char *)m->attributes[i].name);
         free((char *)m->attributes[i].value);
@@ -189,6 +191,8 @@ bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s,
     ok = ok && txm_bytes_printf(out, " oiio:AverageColor=%s", color);
     if (ok && *m->requested_colorspace)
         ok = add_word(out, "txmill:ColorSpace", m->requested_colorspace);
+    if (ok && *m->config)
+        ok = add_word(out, "txmill:Config", m->config);
     for (size_t i = 0; ok && i < m->attribute_count; i++) {
         const char *name = m->attributes[i].name;
         if (txm_casecmp(name, "ImageDescription") && !txm_metadata_tiff_tag(name) && !txm_metadata_is_reserved(name))

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "color/fingerprint.h"
 #include "container/blender_format.h"
 #include "core/fail.h"
 #include "core/settings.h"
@@ -76,6 +77,17 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
     r.key.equiangular = settings->equiangular;
     *out = r;
     return TXM_OK;
+}
+
+/* ---- the config --------------------------------------------------------------------------------------------------- */
+
+bool txm_resolved_config(const txm_color_space *space, const txm_tx_description *d, char *why, size_t why_bytes)
+{
+    if (!d->config || txm_color_fingerprint_fits(space, d->config))
+        return true;
+    snprintf(why, why_bytes, "made with another OCIO config, in which colour space %.120s has other values",
+             *d->requested ? d->requested : txm_color_space_name(space));
+    return false;
 }
 
 /* ---- the settings key -------------------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include "core/hash.h"
 #include "source/source.h"
 #include "txmill/convert.h"
+#include "txmill/describe.h"
 
 typedef struct txm_resolved {
     const char *requested;        /* the colour space as it counts for the name: a name or "auto" */
@@ -31,6 +32,11 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
 /* The word that goes into the name of a tx file: "" for auto (name NULL), one word for all data spaces, else the name
  * as it was asked for. */
 const char *txm_key_word(const txm_color_config *config, const char *name);
+
+/* Whether a tx file of this space was made with a config that does the same with it; if not, `why` says so. Files that
+ * record no config are taken for such. */
+bool txm_resolved_config(const txm_color_space *space, const txm_tx_description *description, char *why,
+                         size_t why_bytes);
 
 /* Raised whenever the same input gives other pixels than before. */
 enum { TXM_PIXELS_VERSION = 2 };

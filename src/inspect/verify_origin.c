@@ -8,6 +8,7 @@
 
 #include "cache/name.h"
 #include "convert/context.h"
+#include "convert/resolve.h"
 #include "core/fail.h"
 #include "core/mem.h"
 #include "core/path.h"
@@ -239,11 +240,32 @@ static void check_rules(const txm_verification *v)
                  txm_alpha_name(rule->alpha), txm_alpha_name(d->alpha));
 }
 
+/* ---- the config -------------------------------------------------------------------------------------------------- */
+
+/* Where the working space is the config's own, its space of that name must do what it did. Space auto depends on the
+ * image; a name that this config does not have is none that it could have changed. */
+static void check_config(const txm_verification *v)
+{
+    const txm_tx_description *d = &v->description;
+    const txm_color_config *config = txm_context_color(v->context);
+    const txm_color_space *space = NULL;
+    char why[256];
+    if (!d->config || !*d->requested || !strcmp(d->requested, "auto") ||
+        strcmp(d->xyz_to_scene_linear, txm_color_xyz_to_scene_linear_text(config)) != 0 ||
+        txm_color_find(config, d->requested, &space, NULL) != TXM_OK)
+        return;
+    if (!txm_resolved_config(space, d, why, sizeof why))
+        txm_find(v->findings, TXM_FINDING_CONFIG, TXM_NO_PLACE, "%s; make it again, or name that config with --ocio",
+                 why);
+}
+
 /* The source first: its place takes part in the search for the name. */
 txm_status txm_verify_origin(txm_verification *v, txm_error *err)
 {
     txm_status status = check_source(v, err);
     if (!status)
         check_rules(v);
+    if (!status)
+        check_config(v);
     return status ? status : check_name(v, err);
 }
