@@ -14,8 +14,8 @@
 typedef struct txm_map {
     const uint8_t *data;
     size_t bytes;
-    atomic_bool lost;                /* zeros were read where the file had something else */
-    struct txm_map *next, *previous; /* all open maps of the process */
+    atomic_bool lost; /* zeros were read where the file had something else */
+    struct txm_map_place *place;
 } txm_map;
 
 /* Maps the first `bytes` bytes of a file; the descriptor may be closed afterwards. `map` stays where it is until it is
